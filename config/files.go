@@ -14,7 +14,6 @@ import (
 	"github.com/fio2es/fio2es/internal/safeyaml"
 )
 
-// settingsLimits are the limits of a settings file.
 var settingsLimits = safeyaml.Limits{Bytes: mostSettings, Values: 10_000, Text: mostSettings, Keys: 5_000, Depth: 16}
 
 // mostFaults is how many faults of one file are named.
@@ -69,6 +68,16 @@ func whichFiles(named string) []settingsFile {
 	return files
 }
 
+// OwnFile is the settings file in the user's configuration folder, which need not exist. It is "" if there is no such
+// folder.
+func OwnFile() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "fio2es", "fio2es.yaml")
+}
+
 // findFile is the settings file in a folder, or empty. A file fio2es without a suffix is none:
 // that is the program where it was built.
 func findFile(dir string) string {
@@ -92,8 +101,8 @@ func sameFile(a, b string) bool {
 func (f *settingsFile) check() []error {
 	var faults []error
 	own := "--config FILE"
-	if dir, err := os.UserConfigDir(); err == nil {
-		own = filepath.Join(dir, "fio2es", "fio2es.yaml") + ", in a file given with --config,"
+	if file := OwnFile(); file != "" {
+		own = file + ", in a file given with --config,"
 	}
 	known, analysis := flat(Default()), flat(Analysis{})
 	for _, name := range slices.Sorted(maps.Keys(f.set)) {

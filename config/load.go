@@ -75,15 +75,15 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	return c, errors.Join(faults...)
 }
 
-// unknownVariables finds misspelt FIO2ES_* variables. Those for tests and for
-// the script of fio2es shim are no settings.
+// unknownVariables finds misspelt FIO2ES_* variables. Those for tests, for the script of fio2es shim, and the one that
+// the completion for fish sets are no settings.
 func unknownVariables() []error {
 	var faults []error
 	known := names()
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
 		key, ours := strings.CutPrefix(name, envPrefix)
-		if !ours || strings.HasPrefix(key, "TEST_") || strings.HasPrefix(key, "SHIM_") || key == "CONFIG" {
+		if !ours || strings.HasPrefix(key, "TEST_") || strings.HasPrefix(key, "SHIM_") || key == "CONFIG" || key == "ACTIVE_HELP" {
 			continue
 		}
 		if !slices.ContainsFunc(known, func(setting string) bool { return strings.EqualFold(variable(setting), name) }) {

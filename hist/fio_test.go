@@ -1,10 +1,8 @@
 package hist_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -17,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/internal/golden"
 )
 
@@ -243,25 +242,15 @@ func compareRaw(t *testing.T, sorted []int64) {
 	}
 }
 
-// readRaw reads the rows of a raw log, "time, latency, direction, …", by direction.
-func readRaw(t *testing.T, path string) [3][]int64 {
+// readRaw are the latencies of a raw log by direction.
+func readRaw(t *testing.T, path string) (out [3][]int64) {
 	t.Helper()
-	var out [3][]int64
-	lines := bufio.NewScanner(bytes.NewReader(golden.Gunzip(t, path)))
-	for lines.Scan() {
-		fields := strings.Split(lines.Text(), ", ")
-		if len(fields) < 3 {
-			t.Fatalf("%s: %q", path, lines.Text())
-		}
-		ns, err := strconv.ParseInt(fields[1], 10, 64)
-		dir, err2 := strconv.Atoi(fields[2])
-		if err = errors.Join(err, err2); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		out[dir] = append(out[dir], ns)
+	all, err := fiotest.ReadRaw(bytes.NewReader(golden.Gunzip(t, path)))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
+	for _, c := range all {
+		out[c.Direction] = append(out[c.Direction], int64(c.Latency))
 	}
 	return out
 }

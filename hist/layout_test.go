@@ -262,24 +262,6 @@ func TestBoundsOfFacts(t *testing.T) {
 	}
 }
 
-func TestCoarseBinsAreUnions(t *testing.T) {
-	for _, l := range allLayouts() {
-		fine := hist.Fio3(0)
-		if l.Fio2() {
-			fine = hist.Fio2(0)
-		}
-		step := 1 << l.Coarseness()
-		for j := range l.Len() {
-			low, high := l.Bounds(j)
-			first, _ := fine.Bounds(j * step)
-			_, last := fine.Bounds((j+1)*step - 1)
-			if low != first || high != last {
-				t.Fatalf("%v, bin %d is [%d, %d), its fine bins [%d, %d)", l, j, low, high, first, last)
-			}
-		}
-	}
-}
-
 func TestIndexBeyondTheAxis(t *testing.T) {
 	for _, l := range everyLayout(t) {
 		for _, ns := range []int64{math.MinInt64, -1, 0} {
@@ -293,29 +275,6 @@ func TestIndexBeyondTheAxis(t *testing.T) {
 				t.Errorf("%v: %d ns is in bin %d, want the last one", l, ns, got)
 			}
 		}
-	}
-}
-
-func TestIndexEqualsWalk(t *testing.T) {
-	layouts := append(allLayouts(), newLayout(t, hist.Microseconds, 24, 0), newLayout(t, hist.Nanoseconds, 34, 3),
-		newLayout(t, hist.Nanoseconds, 58, 1), newLayout(t, hist.Microseconds, 48, 2), newLayout(t, hist.Nanoseconds, 17, 6))
-	for _, l := range layouts {
-		t.Run(l.String(), func(t *testing.T) {
-			edges := walkEdges(l)
-			rapid.Check(t, func(t *rapid.T) {
-				ns := latencyUpTo(62).Draw(t, "latency")
-				if got, want := l.Index(ns), walkIndex(edges, ns); got != want {
-					t.Fatalf("%d ns is in bin %d, want %d", ns, got, want)
-				}
-			})
-			for _, edge := range edges[:l.Real()] {
-				for ns := edge - 1; ns <= edge+1; ns++ {
-					if got, want := l.Index(ns), walkIndex(edges, ns); got != want {
-						t.Fatalf("%d ns is in bin %d, want %d", ns, got, want)
-					}
-				}
-			}
-		})
 	}
 }
 

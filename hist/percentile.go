@@ -22,20 +22,14 @@ func (h *Histogram) Percentile(q float64) Answer { return h.Percentiles(q)[0] }
 
 // Percentiles answers several percentiles, in one pass if qs ascend.
 func (h *Histogram) Percentiles(qs ...float64) []Answer {
-	out := make([]Answer, len(qs))
-	h.AppendPercentiles(out[:0], qs...)
-	return out
-}
-
-// AppendPercentiles appends the answers for qs to dst, for callers that reuse it.
-func (h *Histogram) AppendPercentiles(dst []Answer, qs ...float64) []Answer {
+	out := make([]Answer, 0, len(qs))
 	total := h.Total()
 	bin, before := h.low, 0.0 // the requests in all bins before bin
 	at := math.Inf(-1)
 	for _, q := range qs {
 		if total <= 0 || math.IsNaN(q) {
 			nan := math.NaN()
-			dst = append(dst, Answer{Value: nan, Low: nan, High: nan})
+			out = append(out, Answer{Value: nan, Low: nan, High: nan})
 			continue
 		}
 		p := position(q, total)
@@ -51,9 +45,9 @@ func (h *Histogram) AppendPercentiles(dst []Answer, qs ...float64) []Answer {
 			bin--
 			before -= h.counts[bin]
 		}
-		dst = append(dst, h.inside(bin, (p-before)/h.counts[bin]))
+		out = append(out, h.inside(bin, (p-before)/h.counts[bin]))
 	}
-	return dst
+	return out
 }
 
 // position is the place of the request of rank q among total ones, where request i covers

@@ -30,21 +30,6 @@ func TestSubtract(t *testing.T) {
 	})
 }
 
-func TestSubtractOfUsedUpBins(t *testing.T) {
-	l := hist.Fio3(0)
-	h := fromRow(l, []hist.Bin{{Index: 100, Count: 5}})
-	other := fromRow(l, []hist.Bin{{Index: 3, Count: 1}, {Index: 100, Count: 2}, {Index: 900, Count: 1}})
-	if !other.Subtract(fromRow(l, []hist.Bin{{Index: 3, Count: 1}, {Index: 900, Count: 1}})) {
-		t.Fatal("refused")
-	}
-	if !h.Subtract(other) {
-		t.Fatal("refused though no bin becomes negative")
-	}
-	if diff := cmp.Diff([]hist.Weight{{Index: 100, Count: 3}}, h.Weights()); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestSubtractRefuses(t *testing.T) {
 	l := hist.Fio3(1)
 	h := fromRow(l, []hist.Bin{{Index: 10, Count: 5}, {Index: 12, Count: 5}})

@@ -80,7 +80,6 @@ func (b *Bundle) WriteNDJSON(w io.Writer) error {
 	return nil
 }
 
-// builder assembles a bundle.
 type builder struct {
 	sources
 	runs, latency map[string]string   // types of fields, by path

@@ -1,7 +1,6 @@
 package kibana_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,8 +19,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// noData is what panels show where there is nothing to draw.
-const noData = "no data in this time range"
+// noData is what panels show where there is nothing to draw: no what.
+var noData = regexp.MustCompile(`^no [a-z ]+ in this time range$`)
 
 func browser(t *testing.T) *Browser {
 	t.Helper()
@@ -85,9 +84,9 @@ func TestDraw(t *testing.T) {
 			}
 			t.Errorf("%s: %s", name, message)
 		}
-		saysNothing := slices.ContainsFunc(p.Texts(), func(text string) bool { return strings.Contains(text, noData) })
+		saysNothing := slices.ContainsFunc(p.Texts(), noData.MatchString)
 		if saysNothing != (list[i].kind != kibanatest.Full) {
-			t.Errorf("%s: says %q: %v", name, noData, saysNothing)
+			t.Errorf("%s: says that there is nothing: %v", name, saysNothing)
 		}
 		if n := marks(p.SVG); n == 0 && list[i].kind == kibanatest.Full {
 			t.Errorf("%s: nothing is drawn", name)
@@ -171,9 +170,7 @@ func TestDrawChanges(t *testing.T) {
 	}
 	for i, p := range pictures {
 		var texts []string
-		if err := json.Unmarshal(p.Asked["texts"], &texts); err != nil {
-			t.Fatal(err)
-		}
+		asked(t, p, "texts", &texts)
 		want := wants[directions[i]]
 		slices.Sort(want)
 		if slices.Sort(texts); !slices.Equal(texts, want) {
@@ -190,22 +187,47 @@ func TestDrawChanges(t *testing.T) {
 func TestDrawPlain(t *testing.T) {
 	browser := browser(t)
 	b := bundle(t, kibana.Options{})
-	nameless := regexp.MustCompile(`"name":"host[A-D]",`)
-	secondHost := regexp.MustCompile(`("hosts":\[\{[^}]*\}),[^\]]*\]`)
-	for _, c := range []struct {
-		warnings, ingest string
-		want             []string
+	replace := func(old, text string) func([]byte) []byte {
+		return func(answer []byte) []byte { return regexp.MustCompile(old).ReplaceAll(answer, []byte(text)) }
+	}
+	plain := []func([]byte) []byte{
+		replace(`"name":"host[A-D]",`, ``), replace(`("hosts":\[\{[^}]*\}),[^\]]*\]`, `$1]`), replace(`"complete":true`, `"complete":false`),
+	}
+	noWarnings := replace(`"warnings":\[[^\]]*\]`, `"warnings":null`)
+	for name, c := range map[string]struct {
+		change []func([]byte) []byte
+		want   []string
+		not    string
 	}{
-		{`["no json+ report"]`, "95c508361fc72649", []string{"one host, 2", "no: see the warnings", "no json+ report"}},
-		{`null`, "95c508361fc72649", []string{"one host, 2", "no"}},
-		{`null`, mapping.LiveIngest(time.Unix(1, 0)), []string{"not yet: fio runs"}},
+		"no json+": {
+			[]func([]byte) []byte{replace(`"warnings":\[[^\]]*\]`, `"warnings":["no json+ report"]`)},
+			[]string{"one host, 2 jobs", "no: see the warnings", "no json+ report"}, "labels",
+		},
+		"no warnings": {[]func([]byte) []byte{noWarnings}, []string{"one host, 2 jobs", "no"}, ""},
+		"live": {
+			[]func([]byte) []byte{noWarnings, replace(`"ingest":"[^"]*"`, `"ingest":"`+mapping.LiveIngest(time.Unix(1, 0))+`"`)},
+			[]string{"not yet: fio runs"}, "",
+		},
+		"no report": {
+			[]func([]byte) []byte{replace(`"version":"fio-[^"]*"`, `"version":null`), replace(`"jobs":\d+`, `"jobs":1`)},
+			[]string{"1 job", "one host, 1 job"}, "1 jobs",
+		},
+		"labels": {
+			[]func([]byte) []byte{replace(`"_source":`, `"fields":{"labels":["who=me","disk=vda"]},"_source":`)},
+			[]string{"labels", "disk=vda, who=me"}, "hover",
+		},
+		"averages": {
+			[]func([]byte) []byte{replace(`"write":\{.*?"latency":\{[^}]*\}`, `"write":{"requests":9,"iops":9,"latency":{"mean":161.6},
+				"fio":{"max":48098.4,"percentiles":[{"rank":50,"value":63.744},{"rank":99,"value":2801.664},{"rank":99.9,"value":8847.36}]}`)},
+			[]string{"63.7 µs, 2.8 ms, by fio", "8.85 ms, 48.1 ms, by fio"}, "",
+		},
 	} {
 		j := job(t, b, "run-facts", kibanatest.Full)
 		for name, answer := range j.Answers {
-			answer = secondHost.ReplaceAll(nameless.ReplaceAll(answer, nil), []byte("$1]"))
-			answer = bytes.ReplaceAll(answer, []byte(`"complete":true`), []byte(`"complete":false`))
-			answer = regexp.MustCompile(`"warnings":\[[^\]]*\]`).ReplaceAll(answer, []byte(`"warnings":`+c.warnings))
-			j.Answers[name] = regexp.MustCompile(`"ingest":"[^"]*"`).ReplaceAll(answer, []byte(`"ingest":"`+c.ingest+`"`))
+			for _, change := range append(plain, c.change...) {
+				answer = change(answer)
+			}
+			j.Answers[name] = answer
 		}
 		for _, j.Dark = range []bool{false, true} {
 			pictures, err := browser.Draw(t.Context(), j)
@@ -216,15 +238,63 @@ func TestDrawPlain(t *testing.T) {
 			checkTexts(t, "run-facts", texts)
 			for _, want := range c.want {
 				if !slices.Contains(texts, want) {
-					t.Errorf("%q is not in %q", want, texts)
+					t.Errorf("%s: %q is not in %q", name, want, texts)
 				}
 			}
-			savePicture(t, fmt.Sprintf("run-facts-plain-%v", j.Dark), pictures[0])
+			if c.not != "" && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, c.not) }) {
+				t.Errorf("%s: %q is in %q", name, c.not, texts)
+			}
+			savePicture(t, fmt.Sprintf("run-facts-%s-%v", name, j.Dark), pictures[0])
 		}
 	}
 }
 
-// TestDrawLegend: the legend of a narrow panel cuts no words.
+// TestDrawUnknown: runs of fio whose settings are not known are compared by their names, as fio2es trend does, and what is
+// not known of others is in no text.
+func TestDrawUnknown(t *testing.T) {
+	browser := browser(t)
+	b := bundle(t, kibana.Options{})
+	answer := nights(t, 4)
+	var v any
+	if err := json.Unmarshal(answer, &v); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	visit(v, func(node map[string]any) {
+		if node["cbt.mode"] == nil {
+			return
+		}
+		if delete(node, "cbt.op_size"); n < 2 {
+			delete(node, "cbt.mode")
+			node["run.name"] = []any{fmt.Sprintf("job-%d", n)}
+		}
+		n++
+	})
+	answer, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for panel, ask := range map[string]string{"history-runs": "configuration", "response-curve": "workloadText"} {
+		j := job(t, b, panel, kibanatest.Full)
+		j.Answers["runs"] = answer
+		j.Ask = map[string]string{"of": fmt.Sprintf("view.data('runs').map(r => r.%s).sort()", ask)}
+		pictures, err := browser.Draw(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of []string
+		asked(t, pictures[0], "of", &of)
+		if want := []string{"job-0", "job-1", "randread", "randwrite"}; !slices.Equal(of, want) {
+			t.Errorf("%s: runs of %q, want %q", panel, of, want)
+		}
+		if texts := pictures[0].Texts(); slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "none") }) {
+			t.Errorf("%s: %q", panel, texts)
+		}
+		savePicture(t, panel+"-unknown", pictures[0])
+	}
+}
+
+// TestDrawLegend: the legend of a narrow panel cuts no words, and its title is whole where it is long.
 func TestDrawLegend(t *testing.T) {
 	browser := browser(t)
 	j := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full)
@@ -236,6 +306,38 @@ func TestDrawLegend(t *testing.T) {
 		savePicture(t, fmt.Sprintf("legend-%d", j.Width), pictures[0])
 		if texts := pictures[0].Texts(); !slices.Contains(texts, "randwrite") || !slices.Contains(texts, "randrw") {
 			t.Errorf("%d pixels wide: %q", j.Width, texts)
+		}
+	}
+	j = job(t, bundle(t, kibana.Options{}), "response-curve", kibanatest.Full)
+	j.Answers["runs"] = regexp.MustCompile(`"cbt\.[a-z_]+":\[[^\]]*\],`).ReplaceAll(nights(t, 12), nil) // so each is compared by its name
+	pictures, err := browser.Draw(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const title = "the 8 with the most runs of 12, others grey; numbers: iodepth"
+	if texts := pictures[0].Texts(); !slices.Contains(texts, title) {
+		t.Errorf("%q is not in %q", title, texts)
+	}
+}
+
+// TestDrawDistribution: the name of a direction is above the labels of its percentiles, wherever these are.
+func TestDrawDistribution(t *testing.T) {
+	browser := browser(t)
+	j := job(t, bundle(t, kibana.Options{}), "distribution", kibanatest.Full)
+	j.Ask = map[string]string{"texts": MarksOf("text")}
+	pictures, err := browser.Draw(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, labels := itemsOf(t, pictures[0], "texts", "name"), itemsOf(t, pictures[0], "texts", "label")
+	if len(names) == 0 || len(labels) != 3*len(names) {
+		t.Fatalf("%d names, %d labels", len(names), len(labels))
+	}
+	for _, name := range names {
+		for _, label := range labels {
+			if min(name.Y+name.Height, label.Y+label.Height)-max(name.Y, label.Y) > 2 {
+				t.Errorf("%q is in the line of %q", name.Text, label.Text)
+			}
 		}
 	}
 }

@@ -52,7 +52,6 @@ func (s *sources) text(file string, own map[string]string) string {
 	})
 }
 
-// decode reads a JSON file.
 func (s *sources) decode(file string, into any) {
 	if err := json.Unmarshal([]byte(s.text(file, nil)), into); err != nil {
 		panic(fmt.Sprintf("%s: %v", file, err))

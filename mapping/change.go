@@ -13,9 +13,6 @@ type Change struct {
 	Text      string  `json:"text"`       // all of it for people, with the interval of the size
 }
 
-// ChangesField is the list in which a run's document has its changes.
-const ChangesField = "changes"
-
 // MarkChanges is a painless script. It sets the changes of runs' documents to those that the parameter "changes" has by
 // run.id. It removes [LightField], because that has the old changes; lists then read the document.
 const MarkChanges = `def list = params.changes[ctx._source.run.id]; ` +

@@ -71,14 +71,16 @@ type appender func(b []byte, v reflect.Value) []byte
 type members []member
 
 type member struct {
-	name  string
-	key   string // the name as it is written
-	field int
-	omit  bool // what is empty is left out
-	value appender
+	name     string
+	key      string // the name as it is written
+	field    int
+	omit     bool // what is empty is left out
+	notBrief bool // [Run.Brief] leaves it out
+	value    appender
+	read     reader
 }
 
-// plans are the members of the structs that were written so far, by their types.
+// plans are the members of the structs that were written or read so far, by their types.
 var plans sync.Map
 
 func membersOf(t reflect.Type) members {
@@ -89,7 +91,10 @@ func membersOf(t reflect.Type) members {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		ms = append(ms, member{name, strconv.Quote(name) + ":", i, options != "", appenderOf(f.Type)})
+		ms = append(ms, member{
+			name: name, key: strconv.Quote(name) + ":", field: i, omit: options != "", notBrief: f.Tag.Get("brief") == "-",
+			value: appenderOf(f.Type), read: readerOf(f.Type),
+		})
 	}
 	plans.Store(t, ms)
 	return ms

@@ -74,23 +74,9 @@ func equal(x, y []float64) int {
 	return n
 }
 
-// smallCounts are the texts of 0 to 999, what most counts are, a comma after each.
-var smallCounts = sync.OnceValue(func() *[1000]string {
-	var texts [1000]string
-	for n := range texts {
-		texts[n] = strconv.Itoa(n) + ","
-	}
-	return &texts
-})
-
 func appendCounts(b []byte, counts []int64) []byte {
-	small := smallCounts()
 	for _, n := range counts {
-		if uint64(n) < uint64(len(small)) {
-			b = append(b, small[n]...)
-		} else {
-			b = append(strconv.AppendInt(b, n, 10), ',')
-		}
+		b = append(strconv.AppendInt(b, n, 10), ',')
 	}
 	return b
 }

@@ -10,7 +10,6 @@ import (
 // timeLayout is RFC 3339 with exactly three decimals, so that times sort as text.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// appendTime appends a time as text.
 func appendTime(b []byte, t time.Time) []byte {
 	return append(t.UTC().AppendFormat(append(b, '"'), timeLayout), '"')
 }

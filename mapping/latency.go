@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"sync"
 
 	"github.com/fio2es/fio2es/hist"
 )
@@ -64,8 +65,7 @@ func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
 		return lat
 	}
 	lat.Layout = layoutName(h.Layout())
-	var buf [len(quantiles)]hist.Answer
-	a := h.AppendPercentiles(buf[:0], quantiles[:]...)
+	a := h.Percentiles(quantiles[:]...)
 	for i := range Percentiles {
 		*Percentiles[i].of(&lat) = micros(a[i+1].Value)
 	}
@@ -163,42 +163,38 @@ func micros(ns float64) float64 { return math.Round(ns) / 1000 }
 // layoutName is the version of fio and the coarseness, "fio3/0". If fio was rebuilt with another
 // number of groups, it is that number, too, "fio3/0/34".
 func layoutName(l hist.Layout) string {
-	names := &fio3Names
+	name := "fio3/"
 	if l.Fio2() {
-		names = &fio2Names
+		name = "fio2/"
 	}
-	name := names[l.Coarseness()]
+	name += strconv.Itoa(l.Coarseness())
 	if !l.IsUsual() {
 		name += "/" + strconv.Itoa(l.Groups())
 	}
 	return name
 }
 
-// parseLayout parses a name of layoutName. It fails with ErrBins for any other.
-func parseLayout(name string) (hist.Layout, error) {
-	const usual = len("fio3/0")
-	for c := range fio3Names {
-		switch name {
-		case fio3Names[c]:
-			return hist.Fio3(c), nil
-		case fio2Names[c]:
-			return hist.Fio2(c), nil
-		}
-	}
-	if len(name) > usual+1 && name[usual] == '/' {
-		l, err := parseLayout(name[:usual])
-		groups, bad := strconv.Atoi(name[usual+1:])
-		if err == nil && bad == nil {
-			if l, err = hist.NewLayout(l.Unit(), groups, l.Coarseness()); err == nil && layoutName(l) == name {
-				return l, nil
+// layouts are all layouts by their names.
+var layouts = sync.OnceValue(func() map[string]hist.Layout {
+	all := map[string]hist.Layout{}
+	for groups := hist.MinGroups; groups <= hist.MaxGroups; groups++ {
+		for _, unit := range []hist.Unit{hist.Nanoseconds, hist.Microseconds} {
+			for c := 0; ; c++ {
+				l, err := hist.NewLayout(unit, groups, c)
+				if err != nil {
+					break
+				}
+				all[layoutName(l)] = l
 			}
 		}
 	}
+	return all
+})
+
+// parseLayout is the inverse of layoutName. It fails with ErrBins.
+func parseLayout(name string) (hist.Layout, error) {
+	if l, ok := layouts()[name]; ok {
+		return l, nil
+	}
 	return hist.Layout{}, fmt.Errorf("read histogram: layout %q: %w", name, ErrBins)
 }
-
-// The names by coarseness; constant, but Go has no constant arrays.
-var (
-	fio3Names = [...]string{"fio3/0", "fio3/1", "fio3/2", "fio3/3", "fio3/4", "fio3/5", "fio3/6"}
-	fio2Names = [...]string{"fio2/0", "fio2/1", "fio2/2", "fio2/3", "fio2/4", "fio2/5", "fio2/6"}
-)

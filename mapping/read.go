@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"time"
 	"unicode/utf8"
 )
 
@@ -49,37 +49,16 @@ type parser struct {
 // read decodes the text, and reports whether it has the form that AppendJSON writes. If not, it may have decoded a
 // part.
 func (p *parser) read(to reflect.Value) bool {
-	return readerOf(to.Type())(p, to) && len(p.text) == 0
+	return p.members(membersOf(to.Type()), to) && len(p.text) == 0
 }
 
 // reader reads a value. It reports whether the text has one in the expected form.
 type reader func(p *parser, v reflect.Value) bool
 
-// readMember is a member of a struct.
-type readMember struct {
-	name     string
-	key      []byte // with its colon
-	field    int
-	value    reader
-	notBrief bool
-}
-
 // besides are members that documents have and structs do not.
-var besides = [][]byte{[]byte(`"@timestamp":`), []byte(`"link":`), []byte(`"direction":`), []byte(`"pending":`), []byte(`"light":`)}
-
-// readers are those of the types that were read so far.
-var readers sync.Map
+var besides = [...]string{`"@timestamp":`, `"link":`, `"direction":`, `"pending":`, `"light":`}
 
 func readerOf(t reflect.Type) reader {
-	if r, ok := readers.Load(t); ok {
-		return r.(reader)
-	}
-	r := newReader(t)
-	readers.Store(t, r)
-	return r
-}
-
-func newReader(t reflect.Type) reader {
 	switch {
 	case t == reflect.TypeFor[Level]():
 		return func(p *parser, v reflect.Value) bool {
@@ -88,11 +67,15 @@ func newReader(t reflect.Type) reader {
 			v.SetUint(uint64(l))
 			return ok && err == nil
 		}
-	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) && t != reflect.TypeFor[Run]() && t != reflect.TypeFor[Interval]():
-		return func(p *parser, v reflect.Value) bool { // a time, or a histogram
+	case t == timeType:
+		return func(p *parser, v reflect.Value) bool {
 			raw := p.raw()
-			return raw != nil && v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(raw) == nil
+			return raw != nil && v.Addr().Interface().(*time.Time).UnmarshalJSON(raw) == nil
 		}
+	case t == reflect.TypeFor[[]float64](): // of a histogram, which is nine tenths of a document
+		return readerOfNumbers((*parser).float)
+	case t == reflect.TypeFor[[]int64]():
+		return readerOfNumbers((*parser).int)
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -108,9 +91,9 @@ func newReader(t reflect.Type) reader {
 		}
 	case reflect.Int, reflect.Int64:
 		return func(p *parser, v reflect.Value) bool {
-			n, err := strconv.ParseInt(p.number(), 10, v.Type().Bits())
+			n, ok := p.int()
 			v.SetInt(n)
-			return err == nil
+			return ok && !v.OverflowInt(n)
 		}
 	case reflect.Float64:
 		return func(p *parser, v reflect.Value) bool {
@@ -119,7 +102,8 @@ func newReader(t reflect.Type) reader {
 			return ok
 		}
 	case reflect.Struct:
-		return readerOfStruct(t)
+		ms := membersOf(t)
+		return func(p *parser, v reflect.Value) bool { return p.members(ms, v) }
 	case reflect.Pointer:
 		value := readerOf(t.Elem())
 		return func(p *parser, v reflect.Value) bool {
@@ -136,41 +120,38 @@ func newReader(t reflect.Type) reader {
 	return func(*parser, reflect.Value) bool { return false }
 }
 
-func readerOfStruct(t reflect.Type) reader {
-	var members []readMember
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		members = append(members, readMember{name, []byte(strconv.Quote(name) + ":"), i, readerOf(f.Type), f.Tag.Get("brief") == "-"})
-	}
-	return func(p *parser, v reflect.Value) bool {
-		next := 0
-		return p.list('{', '}', func() bool {
-			for i, m := range members[next:] {
-				if bytes.HasPrefix(p.text, m.key) {
-					p.text, next = p.text[len(m.key):], next+i+1
-					if !p.isBrief || !m.notBrief {
-						return m.value(p, v.Field(m.field))
-					}
-					if !p.isNamed(m.name) {
-						return p.skipValue()
-					}
-					p.isAlso = true
-					ok := m.value(p, v.Field(m.field))
-					p.isAlso = false
-					return ok
-				}
+// members reads an object whose members are some of a struct's, in their order.
+func (p *parser) members(of members, v reflect.Value) bool {
+	next := 0
+	return p.list('{', '}', func() bool {
+		for i := range of[next:] {
+			if m := &of[next+i]; p.skip(m.key) {
+				next += i + 1
+				return p.member(m, v.Field(m.field))
 			}
-			for _, key := range besides {
-				if bytes.HasPrefix(p.text, key) {
-					p.text = p.text[len(key):]
-					_, ok := p.any()
-					return ok
-				}
+		}
+		for _, key := range besides {
+			if p.skip(key) {
+				_, ok := p.any()
+				return ok
 			}
-			return false
-		})
+		}
+		return false
+	})
+}
+
+// member reads the value of a member, or skips it.
+func (p *parser) member(m *member, v reflect.Value) bool {
+	if !p.isBrief || !m.notBrief {
+		return m.read(p, v)
 	}
+	if !p.isNamed(m.name) {
+		return p.skipValue()
+	}
+	p.isAlso = true
+	ok := m.read(p, v)
+	p.isAlso = false
+	return ok
 }
 
 func readerOfList(t reflect.Type) reader {
@@ -183,6 +164,19 @@ func readerOfList(t reflect.Type) reader {
 			v.SetLen(n + 1)
 			return item(p, v.Index(n))
 		})
+	}
+}
+
+func readerOfNumbers[N any](number func(*parser) (N, bool)) reader {
+	return func(p *parser, v reflect.Value) bool {
+		list := make([]N, 0, 1+bytes.Count(p.text[:bytes.IndexByte(p.text, ']')+1], []byte{','}))
+		ok := p.list('[', ']', func() bool {
+			n, ok := number(p)
+			list = append(list, n)
+			return ok
+		})
+		*v.Addr().Interface().(*[]N) = list
+		return ok
 	}
 }
 
@@ -202,7 +196,7 @@ func readMap[V any](p *parser, v reflect.Value, value func(*parser) (V, bool)) b
 		v.Set(reflect.ValueOf(map[string]V{}))
 	}
 	m := v.Interface().(map[string]V)
-	return p.members(func(name string) (ok bool) {
+	return p.object(func(name string) (ok bool) {
 		if p.isAlso && !p.isNamed(name) {
 			return p.skipValue()
 		}
@@ -216,7 +210,6 @@ func (p *parser) isNamed(name string) bool {
 	return slices.ContainsFunc(p.also, func(path string) bool { return strings.Contains(path, "."+name+".") })
 }
 
-// skip skips a text that is next.
 func (p *parser) skip(text string) bool {
 	if len(p.text) < len(text) || string(p.text[:len(text)]) != text {
 		return false
@@ -248,8 +241,8 @@ func (p *parser) list(open, end byte, item func() bool) bool {
 	return false
 }
 
-// members reads an object of any members.
-func (p *parser) members(value func(name string) bool) bool {
+// object reads an object of any members.
+func (p *parser) object(value func(name string) bool) bool {
 	return p.list('{', '}', func() bool {
 		name, ok := p.string()
 		return ok && p.skip(":") && value(name)
@@ -362,6 +355,39 @@ func (p *parser) float() (float64, bool) {
 	return f, err == nil
 }
 
+func (p *parser) int() (int64, bool) {
+	if whole, scale, size := readDecimal(p.text); size > 0 && scale == 1 && isPlain(p.text[:size], p.text[size:]) {
+		p.text = p.text[size:]
+		return whole, true
+	}
+	n, err := strconv.ParseInt(p.number(), 10, 64)
+	return n, err == nil
+}
+
+// readDecimal reads a number such as 1003.5195 as 10035195 and the scale 10000. Both are exact as float64, so their
+// quotient is the float64 nearest to the number. It reads longer numbers, signs and exponents only in part or not at
+// all (size 0).
+func readDecimal(text []byte) (whole int64, scale float64, size int) {
+	const maxDigits = 15
+	scale = 1
+	point := false
+	for size < len(text) && size <= maxDigits {
+		switch c := text[size]; {
+		case c >= '0' && c <= '9':
+			whole = whole*10 + int64(c-'0')
+			if point {
+				scale *= 10
+			}
+		case c == '.' && !point:
+			point = true
+		default:
+			return whole, scale, size
+		}
+		size++
+	}
+	return 0, 1, 0
+}
+
 // isPlain reports whether what readDecimal read is a whole number of JSON.
 func isPlain(number, rest []byte) bool {
 	return number[0] != '.' && number[len(number)-1] != '.' && (number[0] != '0' || len(number) == 1 || number[1] == '.') &&
@@ -381,7 +407,7 @@ func (p *parser) any() (v any, ok bool) {
 		return p.string()
 	case '{':
 		m := map[string]any{}
-		return m, p.members(func(name string) (ok bool) {
+		return m, p.object(func(name string) (ok bool) {
 			m[name], ok = p.any()
 			return ok
 		})

@@ -39,10 +39,7 @@ func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 	}
 	size := uint64(0)
 	for _, e := range p.entries {
-		s := &e.Directions[d]
-		if e.mixed {
-			s = e.Mixed
-		}
+		s := e.in(d)
 		if s.TotalIOs == 0 {
 			continue
 		}
@@ -59,10 +56,7 @@ func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 func (p *plan) usualSize(d fiolog.Direction) int64 {
 	setting := []string{"bs", "blocksize", "bssplit", "bsrange", "blocksize_range", "bs_unaligned", "read_iolog", "replay"}
 	for _, e := range p.entries {
-		s := &e.Directions[d]
-		if e.mixed {
-			s = e.Mixed
-		}
+		s := e.in(d)
 		if slices.ContainsFunc(setting, e.hasOption) || !e.hasOption("name") && !e.hasOption("rw") && !e.hasOption("readwrite") ||
 			s.IOBytes%usual != 0 || s.IOBytes/usual > s.TotalIOs {
 			return 0

@@ -13,23 +13,39 @@ func (p *plan) fio() mapping.FioInfo {
 	for _, j := range p.jobs {
 		info.Jobs += j.stands()
 	}
-	for _, e := range p.entries {
+	reported := p.reported()
+	for _, e := range reported {
 		info.UsrCPU += e.UsrCPU
 		info.SysCPU += e.SysCPU
 	}
-	if n := float64(len(p.entries)); n > 0 {
+	if n := float64(len(reported)); n > 0 {
 		info.UsrCPU, info.SysCPU = rounded(info.UsrCPU/n, 100), rounded(info.SysCPU/n, 100)
 	}
 	return info
 }
 
-// stands is the number of fio's jobs that a job stands for: with group_reporting and without
-// logs of each, all of the group.
-func (j *job) stands() int {
-	if j.entry != nil && len(j.entry.jobs) == 1 && !j.readsLog() {
-		return max(j.entry.size, 1)
+// reported are the entries of the run as fio's reports have them.
+func (p *plan) reported() (list []*entry) {
+	for _, e := range p.entries {
+		if list = append(list, e.parts...); len(e.parts) == 0 {
+			list = append(list, e)
+		}
 	}
-	return 1
+	return list
+}
+
+// stands is the number of fio's jobs that a job stands for. The first job of an entry stands for all of its jobs that
+// have no logs of their own: with group_reporting, with one log of all jobs, or because logs are missing.
+func (j *job) stands() int {
+	e := j.entry
+	if e == nil || j != e.jobs[0] {
+		return 1
+	}
+	parts := 0
+	for _, part := range e.parts {
+		parts += part.size
+	}
+	return 1 + max(0, max(e.size, parts)-len(e.jobs))
 }
 
 // fioLatency is what fio itself computed, if the run is one job without bins.
@@ -52,7 +68,7 @@ func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 // options are fio's options that are the same for all jobs.
 func (p *plan) options() map[string]string {
 	var same map[string]string
-	for _, e := range p.entries {
+	for _, e := range p.reported() {
 		job := maps.Clone(e.out.fio.GlobalOptions)
 		if job == nil {
 			job = map[string]string{}

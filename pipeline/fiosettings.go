@@ -15,7 +15,7 @@ import (
 // same for all jobs. Defaults of fio that no option names are unknown.
 func (p *plan) fioSettings() mapping.CBT {
 	var same mapping.CBT
-	for i, e := range p.entries {
+	for i, e := range p.reported() {
 		one := e.settings()
 		if i == 0 {
 			same = one

@@ -79,11 +79,7 @@ func (o jobOptions) mixesSizes() bool {
 
 // directions are those of fio's option rw, or of its other name.
 func (o jobOptions) directions() []fiolog.Direction {
-	rw := o.option("rw")
-	if rw == "" {
-		rw = o.option("readwrite")
-	}
-	switch rw {
+	switch o.either("rw", "readwrite") {
 	case "", "read", "randread": // fio's default is read
 		return []fiolog.Direction{fiolog.Read}
 	case "write", "randwrite":

@@ -52,6 +52,14 @@ func (s *jobStats) useTotalLatency() bool {
 	return used
 }
 
+// in is a direction, or all of them if the report has them in one.
+func (s jobStats) in(d fiolog.Direction) *fiolog.DirectionStats {
+	if s.mixed {
+		return s.Mixed
+	}
+	return &s.Directions[d]
+}
+
 // histogram is that of the bins of one direction in any report of the fio; empty without any.
 func (s jobStats) histogram(of *fiolog.DirectionStats) *hist.Histogram {
 	return of.Clat.Histogram(s.groups)

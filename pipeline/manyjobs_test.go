@@ -29,15 +29,14 @@ func TestManyJobs(t *testing.T) {
 	tiny, many := tinyJobs(30_000), memtest.Scale(5, 300)
 	byHost := func(i int) string { return fmt.Sprintf("results/00000000/id-7c1f03ab/json_output.0.h%d", i) }
 	byFolder := func(i int) string { return fmt.Sprintf("%d/out.json", i) }
-	tests := []struct {
+	type test struct {
 		name    string
 		in      io.Reader
 		runs    int
 		refused int // runs with a report that is not read
-	}{
+	}
+	tests := []test{
 		{"in one file", tarred(1, byHost, func(int) string { return strings.Repeat(tiny, many) }), 1, 1},
-		{"in the files of one run", tarred(many, byHost, func(int) string { return tiny }), 1, 1},
-		{"in as many runs", tarred(many, byFolder, func(int) string { return tiny }), many, many - 2},
 		{"in reports of one job", tarred(1, byHost, func(int) string { return strings.Repeat(tinyJobs(0), 300_000) }), 1, 1},
 		{"reports that are damaged", tarred(1, byHost, func(int) string { return strings.Repeat("{\"a\": }\n", 1_000_000) + fullJob(0) }), 1, 1},
 		{"as fio writes them", tarred(200, byFolder, fullJob), 200, 0},
@@ -48,6 +47,10 @@ func TestManyJobs(t *testing.T) {
 			return fullJob(i)
 		}), 200, 1},
 	}
+	tests = append(tests, memtest.Scale(nil, []test{
+		{"in the files of one run", tarred(many, byHost, func(int) string { return tiny }), 1, 1},
+		{"in as many runs", tarred(many, byFolder, func(int) string { return tiny }), many, many - 2},
+	})...)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			runs, refused, jobs := 0, 0, int64(0)

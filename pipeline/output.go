@@ -41,9 +41,6 @@ type begun struct {
 	served bool      // it had requests
 }
 
-// allClients is the name of the sum of all other jobs in a report of fio --client.
-const allClients = "All clients"
-
 // maxReports bounds the memory of the reports of one run in bytes: some thousand hosts and
 // volumes with json+.
 const maxReports = 96 << 20
@@ -109,7 +106,6 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 			}
 			continue
 		}
-		one.Jobs = slices.DeleteFunc(one.Jobs, func(j fiolog.Job) bool { return j.Name == allClients })
 		if len(one.Jobs) == 0 {
 			continue
 		}

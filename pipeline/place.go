@@ -1,8 +1,8 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 )
@@ -159,14 +159,8 @@ func placeTogether(entries []*entry, end time.Time, by clock) placed {
 }
 
 func groups(entries []*entry) [][]*entry {
-	byID := map[int][]*entry{}
-	for _, e := range entries {
-		byID[e.GroupID] = append(byID[e.GroupID], e)
-	}
-	var all [][]*entry
-	for _, id := range slices.Sorted(maps.Keys(byID)) {
-		all = append(all, byID[id])
-	}
+	all := by(func(e *entry) int { return e.GroupID }, entries)
+	slices.SortFunc(all, func(a, b []*entry) int { return cmp.Compare(a[0].GroupID, b[0].GroupID) })
 	return all
 }
 

@@ -134,7 +134,7 @@ func makePlan(
 	p.entries = attribution{p.outputs, problems}.attribute(jobs)
 	if err = ctx.Err(); err == nil {
 		(&chooser{p, problems, live, map[*output]*reportFile{}}).choose(jobs, averaged)
-		err = placing{p, problems, !absolute}.times()
+		err = placing{p, problems, !absolute, live != nil}.times()
 	}
 	if err == nil {
 		p.opt.Levels, err = limitLevels(p, problems)

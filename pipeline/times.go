@@ -21,6 +21,7 @@ type placing struct {
 	*plan
 	problems *Problems
 	absent   bool // the start may stay unknown
+	live     bool // fio still writes
 }
 
 func (p placing) times() (err error) {
@@ -30,7 +31,12 @@ func (p placing) times() (err error) {
 	for _, out := range p.outputs {
 		p.placeOutput(out)
 	}
-	p.placed = cmp.Or(placeByEpochs(p.jobs), p.placed)
+	how, setBack := placeByEpochs(p.jobs, p.live)
+	p.placed = cmp.Or(how, p.placed)
+	for _, j := range setBack {
+		p.problems.note("%s: its rows end after fio's report was written: the clock of its host was set back while fio ran, "+
+			"so its rows alone say when it started", j.log.File.Name())
+	}
 	how, without := placeByOtherClock(p.jobs)
 	p.placed = cmp.Or(how, p.placed)
 	for _, j := range without {
@@ -64,7 +70,7 @@ func (p placing) times() (err error) {
 // beside it.
 func (p placing) placeOutput(out *output) {
 	p.dropImpossible(out)
-	for _, entries := range out.byHost() {
+	for _, entries := range by(func(e *entry) string { return e.Host }, out.entries) {
 		at := place(out, entries)
 		for e, start := range at.starts {
 			for _, j := range e.jobs {
@@ -78,18 +84,18 @@ func (p placing) placeOutput(out *output) {
 	}
 }
 
-// byHost are the entries of an output on each host, in order.
-func (o *output) byHost() (hosts [][]*entry) {
-	at := map[string]int{}
-	for _, e := range o.entries {
-		i, ok := at[e.Host]
+// by are the entries that have a key in common, in the order of the first of each.
+func by[K comparable](keyOf func(*entry) K, entries []*entry) (all [][]*entry) {
+	at := map[K]int{}
+	for _, e := range entries {
+		i, ok := at[keyOf(e)]
 		if !ok {
-			i, hosts = len(hosts), append(hosts, nil)
-			at[e.Host] = i
+			i, all = len(all), append(all, nil)
+			at[keyOf(e)] = i
 		}
-		hosts[i] = append(hosts[i], e)
+		all[i] = append(all[i], e)
 	}
-	return hosts
+	return all
 }
 
 func (o *output) jobs() (all []*job) {
@@ -108,16 +114,22 @@ func isEpoch(j *job) bool { return j.hasRows && j.source != fromReports && j.fir
 
 // placeByEpochs sets the start of jobs whose rows have absolute times, and returns how jobs that
 // began apart were placed. The first row ends an interval that begins with the first request, which
-// may come some time after the job's start. Then a report is better evidence.
-func placeByEpochs(jobs []*job) (how string) {
+// may come some time after the job's start. Then a report is better evidence, except of the jobs setBack, whose host's
+// clock was set back while fio ran: fio reads the clock for its rows when it starts, and for the report when it ends.
+func placeByEpochs(jobs []*job, live bool) (how string, setBack []*job) {
 	var first time.Time
 	for _, j := range jobs {
 		if !isEpoch(j) {
 			continue
 		}
 		at := time.UnixMilli(j.before())
+		j.origin = at.UnixMilli()
 		if isCertain(j) && j.start.Before(at) && at.Sub(j.start) < time.Hour {
-			at = j.start
+			if !live && at.Sub(j.start) > together && j.endsAfterReport() {
+				setBack = append(setBack, j)
+			} else {
+				at = j.start
+			}
 		}
 		j.moment = moment{at, clockEpoch, errorOfEpoch}
 		if j.entry != nil && j.entry.several {
@@ -130,7 +142,16 @@ func placeByEpochs(jobs []*job) (how string) {
 			how = "each job where the absolute times of its rows put it (log_unix_epoch)"
 		}
 	}
-	return how
+	return how, setBack
+}
+
+// endsAfterReport reports whether rows with absolute times end after the report was written that its start is from.
+func (j *job) endsAfterReport() bool {
+	if j.clock != clockReport {
+		return false
+	}
+	end, _ := j.entry.out.written()
+	return time.UnixMilli(j.origin+j.lastRow()).Sub(end) > together
 }
 
 // isCertain reports whether a job's start is known by its report, not only estimated.

@@ -1,9 +1,15 @@
 package pipeline
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -67,6 +73,31 @@ func TestShiftOf(t *testing.T) {
 	}
 }
 
+// TestSetBack: a report that was written after the host's clock was set back is no evidence for the start. Otherwise the
+// run would be longer than it was, and its rates lower.
+func TestSetBack(t *testing.T) {
+	from, to := filepath.Join("..", "testdata", "corpus", "epoch"), t.TempDir()
+	_, want := readRun(t, from, "out", Options{})
+	const stamp = `"timestamp_ms" : `
+	for _, name := range []string{"out.txt", "out_clat_hist.1.log", "out_clat_hist.2.log"} {
+		text := golden.Gunzip(t, filepath.Join(from, name+".gz"))
+		if before, after, ok := strings.Cut(string(text), stamp); ok {
+			ms, _ := strconv.ParseInt(after[:13], 10, 64)
+			text = fmt.Appendf(nil, "%s%s%d%s", before, stamp, ms-3000, after[13:])
+		}
+		if err := os.WriteFile(filepath.Join(to, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, got := readRun(t, to, "out", Options{})
+	if off := got.Run.Run.Start.Sub(want.Run.Run.Start).Abs(); off > together || got.Run.All.IOPS < 0.9*want.Run.All.IOPS {
+		t.Errorf("start differs by %v, IOPS %v, want %v", off, got.Run.All.IOPS, want.Run.All.IOPS)
+	}
+	if text := fmt.Sprint(got.Notes); !strings.Contains(text, "the clock of its host was set back while fio ran") {
+		t.Error(text)
+	}
+}
+
 // TestPlaceByEpochs: rows with absolute times are the best evidence, unless the report shows that a
 // job began before its first request.
 func TestPlaceByEpochs(t *testing.T) {
@@ -92,7 +123,7 @@ func TestPlaceByEpochs(t *testing.T) {
 				j.moment = moment{time.UnixMilli(j.first).Add(-c.started[i]), clockStart, errorOfStart}
 			}
 		}
-		how := placeByEpochs(jobs)
+		how, _ := placeByEpochs(jobs, false)
 		for i, j := range jobs {
 			switch {
 			case !isEpoch(j):

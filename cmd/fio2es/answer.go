@@ -37,7 +37,8 @@ func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a 
 		if err := a.begin(run, many); err != nil {
 			return err
 		}
-		doc, err := r.read(ctx, run, q, a.window)
+		doc, err := run.Read(ctx, q, a.window)
+		r.logRun(run)
 		if err != nil || doc == nil {
 			return err
 		}
@@ -49,7 +50,11 @@ func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a 
 		found = true
 		return err
 	}
-	if err := r.each(ctx, inputs, one); err != nil {
+	wanted := q
+	if a.window == nil {
+		wanted = nil
+	}
+	if err := r.each(ctx, inputs, wanted, one); err != nil {
 		return r.end(err)
 	}
 	err := errors.Join(empty...)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -41,18 +40,10 @@ func (c *changing) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
 // canAsk fails if the command has to ask and there is no terminal. The message has the verb twice: change, such as
 // "remove", and done, such as "removed".
 func (c *changing) canAsk(change, done string) error {
-	if !c.yes && !c.dryRun && !isTerminal(c.stdin) {
+	if !c.yes && !c.dryRun && terminalOf(c.stdin) == nil {
 		return usagef("stdin is no terminal to ask on: give --yes to %s, or --dry-run to see what would be %s", change, done)
 	}
 	return nil
-}
-
-// with calls do with the runs of a choice. With --dry-run the history is open for reading only.
-func (c *changing) with(ctx context.Context, choice tidy.Choice, do func(history.Store, *tidy.Chosen) error) error {
-	if c.dryRun {
-		return c.readChosen(ctx, choice, do)
-	}
-	return c.changeRuns(ctx, choice, do)
 }
 
 // chooseRuns makes the choice of runs by names, --where and --older-than.
@@ -61,46 +52,30 @@ func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error
 	if len(names) == 0 && condition == "" && olderThan == "" {
 		return choice, usagef("no run: name some by their ids (fio2es runs lists them), or choose them with --where")
 	}
-	where, err := parseWhere(condition)
+	met, err := parseWhere(condition)
 	if err != nil {
 		return choice, err
 	}
-	choice.Filter.Where = where
-	if olderThan != "" {
-		if choice.Filter.To, err = parseAge(olderThan); err != nil {
-			return choice, err
-		}
+	choice.Filter.Where = met
+	if olderThan == "" {
+		return choice, nil
 	}
+	at, ok := where.Moment(olderThan, time.Now())
+	if !ok {
+		return choice, usagef("--older-than %s: want an age such as 90d, 6mo or 2y, or a date such as 2026-01-31", olderThan)
+	}
+	choice.Filter.To = at
 	return choice, nil
 }
 
-// parseAge reads an age such as 2y. Runs that started before the time that it returns are older.
-func parseAge(text string) (time.Time, error) {
-	at, ok := where.Moment(text, time.Now())
-	if !ok {
-		return at, usagef("--older-than %s: want an age such as 90d, 6mo or 2y, or a date such as 2026-01-31", text)
-	}
-	return at, nil
-}
-
-// changeRuns opens the history for writing, and calls change with the runs of a choice. It fails if there are none.
-func (e *env) changeRuns(ctx context.Context, choice tidy.Choice, change func(history.Store, *tidy.Chosen) error) error {
-	store, closeStore, err := e.history().toChange(ctx, true)
+// chosen opens the history for reading, or to change it, and calls do with the runs of a choice. It fails if there are none.
+func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do func(history.Store, *tidy.Chosen) error) error {
+	store, err := e.history().toChange(ctx, change)
 	if err != nil {
 		return err
 	}
-	leftOut, err := closed(closeStore, e.withChosen(ctx, store, choice, change))
+	leftOut, err := closed(store, e.withChosen(ctx, store, choice, do))
 	return leftOutIf(err, leftOut)
-}
-
-// readChosen is like changeRuns, but opens the history for reading only.
-func (e *env) readChosen(ctx context.Context, choice tidy.Choice, show func(history.Store, *tidy.Chosen) error) error {
-	store, closeStore, err := e.history().open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeStore()
-	return e.withChosen(ctx, store, choice, show)
 }
 
 // withChosen calls do with the runs of a choice. If there are none, stderr says what the history has, and it fails, unless
@@ -149,9 +124,4 @@ func (c *changing) ask(ctx context.Context, what string) (bool, error) {
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
-}
-
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(f)
 }

@@ -31,11 +31,11 @@ Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
   fio2es check --elasticsearch https://es.example.com:9200`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, closeStore, err := e.history().toChange(cmd.Context(), repair)
+			store, err := e.history().toChange(cmd.Context(), repair)
 			if err != nil {
 				return err
 			}
-			defer closeStore()
+			defer store.Close()
 			return checkHistory(cmd.Context(), e, store, repair)
 		},
 	}

@@ -18,7 +18,6 @@ var checkFormats = append(slices.Clone(table.Formats), formatJUnit)
 
 const checkUsage = tableUsage + "; junit: a test report"
 
-// checks are what a command checked.
 type checks struct {
 	format string
 	junit.Suite

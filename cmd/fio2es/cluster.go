@@ -42,18 +42,26 @@ func (h histories) connect(ctx context.Context) (*es.Client, es.Info, error) {
 	return client, info, nil
 }
 
-// cluster opens the history in the cluster that the settings name. The function
-// returned marks the changes for Kibana if runs were stored or removed, and closes the history. It fails with errLeftOut
-// if documents were refused or changes could not be marked.
-func (h histories) cluster(ctx context.Context) (*elastic.Store, func() error, error) {
+// clusterStore is a history in a cluster with a connection of its own.
+type clusterStore struct {
+	*elastic.Store
+	close func() error
+}
+
+// Close closes the history and the connection.
+func (c *clusterStore) Close() error { return c.close() }
+
+// cluster opens the history in the cluster that the settings name. Its Close marks the changes for Kibana if runs were
+// stored or removed. It fails with errLeftOut if documents were refused or changes could not be marked.
+func (h histories) cluster(ctx context.Context) (*clusterStore, error) {
 	client, _, err := h.connect(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	store := elastic.New(client, bulk.Options{
 		Prefix: h.Prefix, RejectFile: h.Elasticsearch.Rejects, TemplateVersion: templates.Version,
 	})
-	return store, func() error {
+	return &clusterStore{store, func() error {
 		defer client.Close()
 		err := errors.Join(h.markNews(ctx, store), store.Close())
 		if n := store.Stats().Rejected; n > 0 {
@@ -63,5 +71,5 @@ func (h histories) cluster(ctx context.Context) (*elastic.Store, func() error, e
 			}
 		}
 		return err
-	}, nil
+	}}, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,11 +15,7 @@ func answersOfCommand(t *testing.T, settings string, args ...string) (header []s
 	text := callWith(t, settings, append(args, "--format", "csv-exact")...)
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	check(t, err)
-	for d := json.NewDecoder(strings.NewReader(callWith(t, settings, append(args, "--format", "json")...))); d.More(); {
-		o := map[string]any{}
-		check(t, d.Decode(&o))
-		objects = append(objects, o)
-	}
+	objects = decoded[map[string]any](t, callWith(t, settings, append(args, "--format", "json")...))
 	if len(rows) < 2 || len(objects) != len(rows)-1 {
 		t.Fatalf("%q: %d rows of CSV with the header, %d of JSON", args, len(rows), len(objects))
 	}

@@ -56,7 +56,6 @@ runs may run meanwhile.`,
 	return cmd
 }
 
-// compacting is one compaction of runs.
 type compacting struct {
 	changing
 	to time.Duration
@@ -77,7 +76,7 @@ func (c *compacting) choose(names []string) (tidy.Choice, error) {
 }
 
 func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
-	return c.with(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
+	return c.chosen(ctx, choice, !c.dryRun, func(store history.Store, chosen *tidy.Chosen) error {
 		plan := compact.NewPlan(chosen.Runs, c.to)
 		if err := printCompactPlan(c.stdout, plan, c.to); err != nil || c.dryRun {
 			return err

@@ -19,25 +19,25 @@ func TestCompactedCluster(t *testing.T) {
 	compact := []string{"compact", "--older-than=now", "--to=3s", "--yes"}
 	first, second := prefixes[0], prefixes[1]
 	for _, prefix := range prefixes {
-		say(t, at(prefix, "setup")...)
+		outputOf(t, at(prefix, "setup")...)
 	}
-	say(t, at(first, "push")...)
-	say(t, at(first, compact...)...)
-	say(t, at(first, "push")...) // the embedded history has the shorter windows still
-	say(t, at(first, "ingest", allLevels, exampleArchive)...)
-	say(t, compact...)
-	say(t, at(first, "push")...)
-	say(t, at(second, "push")...) // only the longer ones
+	outputOf(t, at(first, "push")...)
+	outputOf(t, at(first, compact...)...)
+	outputOf(t, at(first, "push")...) // the embedded history has the shorter windows still
+	outputOf(t, at(first, "ingest", allLevels, exampleArchive)...)
+	outputOf(t, compact...)
+	outputOf(t, at(first, "push")...)
+	outputOf(t, at(second, "push")...) // only the longer ones
 	for _, args := range slices.DeleteFunc(slices.Clone(clusterQuestions), func(args []string) bool { return args[0] == "report" }) {
-		want := say(t, args...)
+		want := outputOf(t, args...)
 		for _, prefix := range prefixes {
-			if diff := cmp.Diff(want, say(t, at(prefix, args...)...)); diff != "" {
+			if diff := cmp.Diff(want, outputOf(t, at(prefix, args...)...)); diff != "" {
 				t.Errorf("%s: embedded and cluster differ:\n%s", strings.Join(args, " "), diff)
 			}
 		}
 	}
 	for _, prefix := range prefixes {
-		if out := say(t, at(prefix, "check")...); !strings.HasSuffix(out, "3 runs with 283 documents; 0 problems\n") {
+		if out := outputOf(t, at(prefix, "check")...); !strings.HasSuffix(out, "3 runs with 283 documents; 0 problems\n") {
 			t.Error(out)
 		}
 	}

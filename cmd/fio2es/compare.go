@@ -12,7 +12,8 @@ import (
 )
 
 func compareCommand(e *env) *cobra.Command {
-	f := compareFlags{format: table.Text, by: byRun}
+	c := &comparing{reading: &reading{env: e, namesRuns: true}, by: byRun, gate: gate{format: table.Text}}
+	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare [A] B...",
 		Short: "Run against run, with confidence intervals",
@@ -65,8 +66,7 @@ same ("no change > X %"), unclear and unknown.`,
   fio2es compare --by settings --baseline last:10 'start >= yesterday'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := f.comparing(e, args)
-			if err != nil {
+			if err := c.check(&f, args); err != nil {
 				return err
 			}
 			return c.end(c.compare(cmd.Context(), args))
@@ -76,15 +76,15 @@ same ("no change > X %"), unclear and unknown.`,
 	addReadingFlags(fl)
 	addClusterFlags(fl)
 	addWhereToChoose(fl)
-	addQueryFlags(fl, &f.query)
+	addQueryFlags(fl, &c.query)
 	fl.StringSliceVar(&f.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
-	fl.Float64Var(&f.confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
+	fl.Float64Var(&c.options.Confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
 	fl.Float64Var(&f.within, "within", compare.Within*100, "report no change if the interval lies within this many `percent` around 0")
 	fl.StringVar(&f.baseline, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
-	addChoice(fl, &f.by, "by", "`what` is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
+	addChoice(fl, &c.by, "by", "`what` is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
 	fl.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
-	fl.BoolVar(&f.failOnUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
-	addChoice(fl, &f.format, "format", checkUsage+" of --fail-if", checkFormats)
+	fl.BoolVar(&c.gate.onUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
+	addChoice(fl, &c.gate.format, "format", checkUsage+" of --fail-if", checkFormats)
 	return cmd
 }
 
@@ -97,7 +97,7 @@ const (
 // comparing is a comparison: what is compared, and where to.
 type comparing struct {
 	*reading
-	query    *query.Query // the windows that are compared
+	query    query.Query // the windows that are compared
 	options  compare.Options
 	baseline *query.Baseline // nil: the first argument is the baseline
 	by       string

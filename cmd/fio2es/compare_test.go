@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"math"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
@@ -16,25 +13,16 @@ import (
 func TestCompareTruth(t *testing.T) {
 	t.Parallel()
 	corpus := filepath.Join("..", "..", "testdata", "corpus")
-	var out, errs strings.Builder
-	args := []string{"compare", filepath.Join(corpus, "two-jobs-rw"), filepath.Join(corpus, "stalls"), "--format", "json", "--metrics", "iops,mean,p50,p99"}
-	if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errs.String())
-	}
-	lines := 0
-	for d := json.NewDecoder(strings.NewReader(out.String())); d.More(); lines++ {
-		var l compareResult
-		if err := d.Decode(&l); err != nil {
-			t.Fatal(err)
-		}
+	lines := linesOf[compareResult](t, 0, "compare", filepath.Join(corpus, "two-jobs-rw"), filepath.Join(corpus, "stalls"), "--metrics", "iops,mean,p50,p99")
+	for _, l := range lines {
 		base, other := truthOf(t, "two-jobs-rw", l.Direction, l.Metric), truthOf(t, "stalls", l.Direction, l.Metric)
 		if math.Abs(*l.BaseValue/base-1) > 0.005 || math.Abs(*l.OtherValue/other-1) > 0.005 || math.Abs(*l.Change-(other/base-1)*100) > math.Abs(*l.Change)/50+0.5 {
 			t.Errorf("%s %s: from %v to %v, %+.2f %%; really from %v to %v, %+.2f %%", l.Direction, l.Metric,
 				*l.BaseValue, *l.OtherValue, *l.Change, base, other, (other/base-1)*100)
 		}
 	}
-	if lines != 8 {
-		t.Errorf("%d lines", lines)
+	if len(lines) != 8 {
+		t.Errorf("%d lines", len(lines))
 	}
 }
 

@@ -6,30 +6,26 @@ import (
 
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/table"
 )
 
-// compareFlags are the flags of compare as the user gives them.
+// compareFlags are flags that need a check.
 type compareFlags struct {
-	metrics, failIf    []string
-	confidence, within float64 // within is in percent
-	baseline, by       string
-	failOnUnclear      bool
-	format             string
-	query              query.Query
+	metrics, failIf []string
+	within          float64 // percent
+	baseline        string
 }
 
-// comparing checks the flags. The metrics of conditions are compared too.
-func (f *compareFlags) comparing(e *env, args []string) (c *comparing, err error) {
-	if err := f.query.Check(); err != nil {
-		return nil, err
+// check checks and takes the flags. The metrics of conditions are compared too.
+func (c *comparing) check(f *compareFlags, args []string) (err error) {
+	if err := c.query.Check(); err != nil {
+		return err
 	}
-	c = &comparing{reading: newReading(e), query: &f.query, by: f.by, options: compare.Options{Confidence: f.confidence, Within: f.within / 100}}
-	c.namesRuns = true
 	if c.options.Metrics, err = compare.ParseMetrics(f.metrics...); err != nil {
-		return nil, usagef("--metrics %w", err)
+		return usagef("--metrics %w", err)
 	}
-	if c.gate, err = newGate(f); err != nil {
-		return nil, err
+	if err := c.gate.parse(f.failIf); err != nil {
+		return err
 	}
 	for _, condition := range c.gate.conditions {
 		if !slices.Contains(c.options.Metrics, condition.Metric) {
@@ -38,20 +34,21 @@ func (f *compareFlags) comparing(e *env, args []string) (c *comparing, err error
 	}
 	if f.baseline != "" {
 		if c.baseline, err = query.ParseBaseline(f.baseline, time.Now()); err != nil {
-			return nil, usagef("--baseline %w", err)
+			return usagef("--baseline %w", err)
 		}
 	}
 	switch {
 	case len(c.options.Metrics) == 0:
-		return nil, usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
+		return usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
 	case !(c.options.Confidence >= 0.5 && c.options.Confidence <= 0.99):
-		return nil, usagef("--confidence %v: want 0.5 to 0.99", f.confidence)
+		return usagef("--confidence %v: want 0.5 to 0.99", c.options.Confidence)
 	case !(f.within > 0 && f.within <= 1000):
-		return nil, usagef("--within %v: want more than 0 percent, up to 1000", f.within)
+		return usagef("--within %v: want more than 0 percent, up to 1000", f.within)
 	case c.baseline == nil && len(args) < 2:
-		return nil, usagef("want a baseline and what to compare with it: see fio2es compare --help")
+		return usagef("want a baseline and what to compare with it: see fio2es compare --help")
 	}
-	out, format := c.gate.checks().table(e.stdout)
-	c.to = newCompareTable(out, format, f.confidence)
-	return c, nil
+	c.options.Within = f.within / 100
+	out, format := c.gate.checks().table(c.stdout)
+	c.to = table.NewNarrow(out, format, compareColumns(c.options.Confidence), []string{"VERDICT"}, nil)
+	return nil
 }

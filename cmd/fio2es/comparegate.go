@@ -17,19 +17,18 @@ type gate struct {
 	outcomes   []compare.Outcome
 }
 
-func newGate(f *compareFlags) (g gate, err error) {
-	g.onUnclear, g.format = f.failOnUnclear, f.format
-	for _, text := range f.failIf {
+func (g *gate) parse(texts []string) error {
+	for _, text := range texts {
 		condition, err := compare.ParseCondition(text)
 		if err != nil {
-			return g, usagef("--fail-if %w", err)
+			return usagef("--fail-if %w", err)
 		}
 		g.conditions = append(g.conditions, condition)
 	}
 	if len(g.conditions) == 0 && (g.onUnclear || g.format == formatJUnit) {
-		return g, usagef("--fail-on-unclear and --format junit are about conditions: give some, such as --fail-if 'p99 > +10%%'")
+		return usagef("--fail-on-unclear and --format junit are about conditions: give some, such as --fail-if 'p99 > +10%%'")
 	}
-	return g, nil
+	return nil
 }
 
 // check checks the conditions on a comparison of two sides; title names the workload, if there are several.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -76,10 +75,6 @@ func sideColumns(name string, of func(*compareRow) *compare.Side) []table.Column
 		{Name: name + "_run", Sparse: true, Value: func(r *compareRow) any { return joined(of(r), idOf) }},
 		{Name: name + "_name", Value: func(r *compareRow) any { return joined(of(r), titleOf) }},
 	}
-}
-
-func newCompareTable(w io.Writer, format string, confidence float64) *table.Writer[*compareRow] {
-	return table.NewNarrow(w, format, compareColumns(confidence), []string{"VERDICT"}, nil)
 }
 
 // mostNamed is how many runs of a side a heading names.

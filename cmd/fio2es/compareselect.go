@@ -41,7 +41,7 @@ func (c *comparing) selection(ctx context.Context, arg string) (*selection, erro
 		}
 		return s, nil
 	}
-	err := c.runs(ctx, []string{arg}, func(run *query.Run, _ bool) error {
+	err := c.runs(ctx, []string{arg}, &c.query, func(run *query.Run, _ bool) error {
 		one, err := c.readRun(ctx, run.Name, run)
 		switch {
 		case err != nil:

@@ -5,17 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -31,7 +28,7 @@ func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error)
 			return nil, usagef("%q: want runs or paths joined by commas, and there is nothing between two commas", arg)
 		}
 		var paths []string
-		err := c.runs(ctx, []string{part}, func(run *query.Run, many bool) error {
+		err := c.runs(ctx, []string{part}, &c.query, func(run *query.Run, many bool) error {
 			if run.Stored != nil {
 				return c.add(ctx, side, part, run)
 			}
@@ -78,36 +75,6 @@ func (c *comparing) add(ctx context.Context, side *compare.Side, part string, ru
 	return nil
 }
 
-// readRun reads the windows of a run, and writes its messages to stderr. It may have no windows.
-func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
-	one, err := c.windowsOf(ctx, name, run)
-	c.logRun(run)
-	return one, err
-}
-
-// windowsOf reads the windows of a run. Several goroutines may do so, each with a run of its own.
-func (c *comparing) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
-	one := &compare.Run{Name: name}
-	doc, err := run.Read(ctx, c.query, func(w *window.Window) error {
-		requests, err := w.Histogram()
-		if err == nil {
-			one.Add(w, requests)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if doc == nil {
-		return nil, fmt.Errorf("%s: no windows to compare", name)
-	}
-	one.End(doc)
-	if one.IsEmpty() && !one.OnlyAverages() && c.query.String() != "" {
-		return nil, run.NoMatch(doc)
-	}
-	return one, nil
-}
-
 // stored are the runs of the history that a filter selects, the newest first, without histograms.
 func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*mapping.Run, error) {
 	if err := c.open(ctx); err != nil {
@@ -121,41 +88,6 @@ func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*ma
 	runs, skipped, err := c.readRuns(ctx, c.store, query.Watch(filter))
 	c.leftOut = c.leftOut || skipped
 	return runs, err
-}
-
-// atOnce is how many runs of the history are read at a time: each needs several answers of a cluster.
-const atOnce = 4
-
-// storedSide reads runs of the history as one side, the oldest first.
-func (c *comparing) storedSide(ctx context.Context, name string, docs []*mapping.Run) (*compare.Side, error) {
-	side, runs := &compare.Side{Name: name}, []*query.Run(nil)
-	for _, doc := range slices.Backward(docs) {
-		run, err := c.prepare(query.Stored(c.store, doc))
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, run)
-	}
-	n := 0
-	for one, err := range ahead.Map(ctx, atOnce, runs, func(ctx context.Context, run *query.Run) (*compare.Run, error) {
-		return c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
-	}) {
-		c.logRun(runs[n])
-		n++
-		c.progress.Show("%s: %d of %d runs", name, n, len(runs))
-		if err != nil {
-			return nil, err
-		}
-		if one.IsEmpty() {
-			c.note("", fmt.Sprintf("%s: left out: no windows to compare: %s", one.Name, report.WhyEmpty(one)))
-			continue
-		}
-		side.Runs = append(side.Runs, one)
-	}
-	if len(side.Runs) == 0 {
-		return nil, fmt.Errorf("%s: no windows to compare", name)
-	}
-	return side, nil
 }
 
 // logDoubts notes in what the runs of other differ from the baseline's first.

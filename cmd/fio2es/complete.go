@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -84,7 +85,7 @@ func (e *env) runsToComplete(cmd *cobra.Command, text string) []*mapping.Run {
 	}
 	filter := history.RunFilter{Brief: true, Limit: mostCompleted}
 	if text != "" {
-		filter.Where = idPrefix(text)
+		filter.Where = where.That("id "+text, func(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, text) })
 	}
 	return e.runsInTime(cmd, filter)
 }
@@ -99,11 +100,11 @@ func (e *env) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTakes)
 	defer cancel()
-	store, closeStore, err := histories{cfg, slog.New(slog.NewTextHandler(io.Discard, nil)), e.dial}.open(ctx)
+	store, err := histories{cfg, slog.New(slog.NewTextHandler(io.Discard, nil)), e.dial}.open(ctx)
 	if err != nil {
 		return nil
 	}
-	defer closeStore()
+	defer store.Close()
 	for run, err := range store.Runs(ctx, filter) {
 		if err == nil {
 			runs = append(runs, run)
@@ -111,12 +112,3 @@ func (e *env) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*
 	}
 	return runs
 }
-
-// idPrefix is the condition that an id begins with a text.
-type idPrefix string
-
-// Matches implements [history.Condition].
-func (p idPrefix) Matches(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, string(p)) }
-
-// Beyond says that an id is in [mapping.Run.Brief].
-func (idPrefix) Beyond() ([]string, bool) { return nil, true }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/export"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
@@ -17,15 +17,17 @@ import (
 // completeFlags makes shells complete the flags of a command: conditions, labels, and words of a list.
 func (e *env) completeFlags(cmd *cobra.Command) {
 	lists := map[string][]string{
-		"columns": facts.ColumnNames(), "sort": facts.ColumnNames(), "direction": mapping.Directions[:],
-		"levels": {mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()},
-		"mode":   nil, "benchmark": nil,
+		"direction": mapping.Directions[:],
+		"levels":    {mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()},
+		"as":        export.Formats, "mode": nil, "benchmark": nil, "host": nil,
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		complete := cobra.CompletionFunc(nil)
 		words, isList := lists[f.Name]
 		one, isChoice := f.Value.(*choice)
 		switch {
+		case f.Value.Type() == "int": // --columns of heatmap
+			return
 		case isChoice:
 			complete = cobra.FixedCompletions(one.among, noFiles)
 		case f.Name == "where" || f.Name == "baseline":
@@ -36,7 +38,17 @@ func (e *env) completeFlags(cmd *cobra.Command) {
 				}
 				return list, directive
 			}
-		case f.Name == "label":
+		case cmd.Name() == "runs" && (f.Name == "columns" || f.Name == "sort"):
+			complete = func(cmd *cobra.Command, args []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				words := where.ColumnNames()
+				if strings.Contains(text, "label.") {
+					for _, name := range e.labelsLike(cmd, "") {
+						words = append(words, "label."+strings.TrimSuffix(name, "="))
+					}
+				}
+				return completeList(append(words, "label."))(cmd, args, text)
+			}
+		case f.Name == "label" || f.Name == "labels":
 			complete = func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 				return e.labelsLike(cmd, text), noFiles | cobra.ShellCompDirectiveNoSpace
 			}

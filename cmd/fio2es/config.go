@@ -2,9 +2,8 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -21,12 +20,15 @@ fio2es.yaml, else the default. The output is a fio2es.yaml. A comment says where
 each setting that is not the default was taken from.
 
 Two files are read: fio2es.yaml in the user's configuration folder
-(` + shortHome(ownSettings()) + `), which may set everything, and fio2es.yaml in the
+(` + shortHome(cmp.Or(config.OwnFile(), "fio2es/fio2es.yaml")) + `), which may set everything, and fio2es.yaml in the
 current folder, which wins, but may set only how runs are analysed: source,
 interval, precision, weighting, inflight, tolerance, align, levels, archive,
 labels, start, offset, jobs, sla. An unpacked archive may have such a file, so
 addresses, credentials and files are refused there. A file given with --config
 or FIO2ES_CONFIG is read in place of both, and may set everything.`,
+		Example: `  fio2es config
+  fio2es config | grep '#'                 the settings that are not the default
+  fio2es config --config lab.yaml          with the settings of this file`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			var text bytes.Buffer // the encoder does not return the errors of stdout
@@ -50,15 +52,6 @@ or FIO2ES_CONFIG is read in place of both, and may set everything.`,
 	addClusterFlags(fl)
 	addKibanaFlags(fl)
 	return cmd
-}
-
-// ownSettings is the settings file in the user's configuration folder.
-func ownSettings() string {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return "fio2es/fio2es.yaml"
-	}
-	return filepath.Join(dir, "fio2es", "fio2es.yaml")
 }
 
 // annotate adds comments that say where settings were taken from. prefix is that of the section.

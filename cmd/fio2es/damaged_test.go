@@ -12,7 +12,7 @@ func TestDamagedRunDocument(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")
 	outAndErr(t, 0, "ingest", "--history", db, exampleArchive)
-	whole := callOut(t, "runs", "--history", db, "--format", "csv")
+	whole := outputOf(t, "runs", "--history", db, "--format", "csv")
 	id := ids(whole)[1]
 	spoil(t, db, `UPDATE runs SET doc = x'00' WHERE id = '`+id+`'`)
 	spoil(t, db, `UPDATE briefs SET doc = x'00' WHERE id = '`+id+`'`)
@@ -28,7 +28,7 @@ func TestDamagedRunDocument(t *testing.T) {
 	expect(t, "percentiles", errs, "cannot be read")
 	_, errs = outAndErr(t, 0, "ingest", "--history", db, exampleArchive)
 	expect(t, "ingest", errs, "; 2 unchanged")
-	if after := callOut(t, "runs", "--history", db, "--format", "csv"); after != whole || strings.Count(after, "\n") < 4 {
+	if after := outputOf(t, "runs", "--history", db, "--format", "csv"); after != whole || strings.Count(after, "\n") < 4 {
 		t.Errorf("not as before:\n%s", after)
 	}
 }

@@ -52,7 +52,6 @@ Exit code 3: something is or will be lost.`,
 	return cmd
 }
 
-// examining is one call of doctor.
 type examining struct {
 	*env
 	format  string
@@ -85,7 +84,6 @@ func (x *examining) all(ctx context.Context, paths, words []string) error {
 	return leftOutIf(writeAnswers(x.stdout, x.found, x.format), x.leftOut || doctor.IsLossy(x.found))
 }
 
-// command examines a command line.
 func (x *examining) command(words []string) error {
 	c, err := fioargs.Reader{}.Command(words)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/fio2es/fio2es/internal/doctor"
 	"github.com/fio2es/fio2es/internal/table"
@@ -12,18 +11,10 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// countOrNothing is a number for people; nothing for 0.
-func countOrNothing(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
-
 var answerColumns = []table.Column[*doctor.Answers]{
 	{Name: "of", Heading: "OF", Value: func(a *doctor.Answers) any { return a.Of }},
-	{Name: "hosts", Heading: ">HOSTS", Value: func(a *doctor.Answers) any { return a.Hosts }, Text: func(a *doctor.Answers) string { return countOrNothing(a.Hosts) }},
-	{Name: "jobs", Heading: ">JOBS", Value: func(a *doctor.Answers) any { return a.Jobs }, Text: func(a *doctor.Answers) string { return countOrNothing(a.Jobs) }},
+	{Name: "hosts", Heading: ">HOSTS", Value: func(a *doctor.Answers) any { return a.Hosts }, Text: func(a *doctor.Answers) string { return unit.OrNothing(a.Hosts) }},
+	{Name: "jobs", Heading: ">JOBS", Value: func(a *doctor.Answers) any { return a.Jobs }, Text: func(a *doctor.Answers) string { return unit.OrNothing(a.Jobs) }},
 	{Name: "over_time", Heading: "OVER TIME", Value: func(a *doctor.Answers) any { return string(a.From) }},
 	{Name: "every", Unit: "ms", Heading: ">EVERY", Value: func(a *doctor.Answers) any { return a.Every.Milliseconds() }, Text: func(a *doctor.Answers) string {
 		if a.Every == 0 {

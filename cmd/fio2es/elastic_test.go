@@ -74,16 +74,6 @@ func request(t *testing.T, real estest.Real, method, path, body string, into any
 	}
 }
 
-// say runs a command that must end well, and gives what it writes to stdout.
-func say(t *testing.T, args ...string) string {
-	t.Helper()
-	var out, errs bytes.Buffer
-	if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
-		t.Fatalf("fio2es %s: exit code %d\n%s", strings.Join(args, " "), code, &errs)
-	}
-	return out.String()
-}
-
 // The runs of the example archive, as users name them: by the beginnings of their ids.
 const (
 	exampleStalls = "e87ec34a" // 0/id-7c1f03ab: 64 jobs on 4 hosts, writes with stalls
@@ -112,10 +102,10 @@ var clusterQuestions = [][]string{
 func embeddedAnswers(t *testing.T) []string {
 	t.Helper()
 	isolate(t)
-	say(t, "ingest", allLevels, exampleArchive)
+	outputOf(t, "ingest", allLevels, exampleArchive)
 	answers := make([]string, len(clusterQuestions))
 	for i, args := range clusterQuestions {
-		if answers[i] = say(t, args...); answers[i] == "" {
+		if answers[i] = outputOf(t, args...); answers[i] == "" {
 			t.Errorf("%s: no answer", strings.Join(args, " "))
 		}
 	}
@@ -136,24 +126,24 @@ func TestCluster(t *testing.T) {
 	for i, prefix := range prefixes {
 		at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefix}
 		with := func(args ...string) []string { return append(slices.Clone(args), at...) }
-		if out := say(t, with("setup")...); !strings.Contains(out, "create index template "+prefix+"-latency-cluster") {
+		if out := outputOf(t, with("setup")...); !strings.Contains(out, "create index template "+prefix+"-latency-cluster") {
 			t.Errorf("setup: %s", out)
 		}
-		if out := say(t, with("setup")...); strings.Contains(out, "create") || strings.Contains(out, "update") {
+		if out := outputOf(t, with("setup")...); strings.Contains(out, "create") || strings.Contains(out, "update") {
 			t.Errorf("setup again: %s", out)
 		}
-		if out := say(t, with("runs")...); out != "" {
+		if out := outputOf(t, with("runs")...); out != "" {
 			t.Errorf("runs before the first: %s", out)
 		}
 		if i == 0 {
-			say(t, with("ingest", allLevels, exampleArchive)...)
-			say(t, with("ingest", allLevels, exampleArchive)...)
+			outputOf(t, with("ingest", allLevels, exampleArchive)...)
+			outputOf(t, with("ingest", allLevels, exampleArchive)...)
 		} else {
-			say(t, with("push")...)
-			say(t, with("push")...)
+			outputOf(t, with("push")...)
+			outputOf(t, with("push")...)
 		}
 		for i, args := range clusterQuestions {
-			if diff := cmp.Diff(want[i], say(t, with(args...)...)); diff != "" {
+			if diff := cmp.Diff(want[i], outputOf(t, with(args...)...)); diff != "" {
 				t.Errorf("%s: embedded and cluster differ:\n%s", strings.Join(args, " "), diff)
 			}
 		}
@@ -171,7 +161,7 @@ func TestRejects(t *testing.T) {
 	t.Setenv("FIO2ES_ELASTICSEARCH_REJECTS", rejects)
 	archive := filepath.Join("..", "..", "examples", "cbt-archive")
 	at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefixes[0]}
-	say(t, append([]string{"setup"}, at...)...)
+	outputOf(t, append([]string{"setup"}, at...)...)
 
 	// An index whose iops is an address: every document of that level is refused.
 	index := prefixes[0] + "-latency.host-2026.11"
@@ -191,7 +181,7 @@ func TestRejects(t *testing.T) {
 	}
 
 	request(t, real, "DELETE", "/"+index, "", &struct{}{})
-	say(t, append([]string{"push", "--rejects", rejects}, at...)...)
+	outputOf(t, append([]string{"push", "--rejects", rejects}, at...)...)
 	request(t, real, "POST", "/"+index+"/_refresh", "", &struct{}{})
 	var answer struct{ Count int }
 	request(t, real, "GET", "/"+index+"/_count", "", &answer)
@@ -260,7 +250,7 @@ func checkAggregations(t *testing.T, real estest.Real, prefix string) {
 // runOf is the id of a run in the embedded history, by its name.
 func runOf(t *testing.T, name string) string {
 	t.Helper()
-	for line := range strings.Lines(say(t, "runs", "--format=csv")) {
+	for line := range strings.Lines(outputOf(t, "runs", "--format=csv")) {
 		if cells := strings.Split(line, ","); cells[2] == name {
 			return cells[0]
 		}

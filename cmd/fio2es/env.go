@@ -18,6 +18,7 @@ import (
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
 
@@ -48,8 +49,10 @@ func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
 }
 
 // terminal is stderr if it is a terminal, else nil.
-func (e *env) terminal() *os.File {
-	if f, ok := e.errors.(*os.File); ok && term.IsTerminal(f) {
+func (e *env) terminal() *os.File { return terminalOf(e.errors) }
+
+func terminalOf(stream any) *os.File {
+	if f, ok := stream.(*os.File); ok && term.IsTerminal(f) {
 		return f
 	}
 	return nil
@@ -115,6 +118,15 @@ func (e *env) rules() (rules []slo.Rule, err error) {
 		return nil, usageError{Err: errors.Join(faults...)}
 	}
 	return rules, nil
+}
+
+// liveRules are the rules of the settings for runs that are followed.
+func (e *env) liveRules() ([]slo.Rule, error) {
+	rules, err := e.rules()
+	if len(rules) > 0 && !slices.Contains(e.options().Levels, mapping.Cluster) {
+		err = usagef("--levels: rules are checked against documents of level cluster: add it")
+	}
+	return rules, err
 }
 
 // shortHome writes a path with ~ for the user's home, so that help is the same for all.

@@ -66,7 +66,7 @@ the source of each format, and what it loses.`,
 				return err
 			}
 			x.Totals = x.as == "openmetrics" && !x.windows && x.WantsAll() && x.Level() == mapping.Cluster
-			return e.writeOutput(output, func(w io.Writer) error { return x.export(cmd.Context(), newReading(e), args, w) })
+			return e.writeOutput(output, func(w io.Writer) error { return x.export(cmd.Context(), &reading{env: e}, args, w) })
 		},
 	}
 	fl := cmd.Flags()

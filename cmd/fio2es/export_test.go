@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -63,15 +62,12 @@ func TestExportRequests(t *testing.T) {
 		if got := requestsOfCSV(t, export("--as", "csv", "--levels", "job")); !part && !maps.Equal(got, want) {
 			t.Errorf("%v: CSV of jobs: %v, want %v", args, got, want)
 		}
-		got, windows := map[string]int64{}, 0
-		for d := json.NewDecoder(strings.NewReader(export("--as", "json"))); d.More(); windows++ {
-			var l struct {
-				Direction string
-				Count     []int64
-			}
-			if err := d.Decode(&l); err != nil {
-				t.Fatal(err)
-			}
+		got := map[string]int64{}
+		windows := decoded[struct {
+			Direction string
+			Count     []int64
+		}](t, export("--as", "json"))
+		for _, l := range windows {
 			for _, n := range l.Count {
 				got[l.Direction] += n
 				got["all"] += n
@@ -80,8 +76,8 @@ func TestExportRequests(t *testing.T) {
 		if !maps.Equal(got, want) {
 			t.Errorf("%v: JSON: %v, want %v", args, got, want)
 		}
-		if lines := strings.Count(export("--as", "hdrlog"), "Tag="); lines != windows {
-			t.Errorf("%v: %d lines of a log, %d windows", args, lines, windows)
+		if lines := strings.Count(export("--as", "hdrlog"), "Tag="); lines != len(windows) {
+			t.Errorf("%v: %d lines of a log, %d windows", args, lines, len(windows))
 		}
 		for _, how := range [][]string{nil, {"--windows"}} {
 			if got := lastCounts(t, export(append(how, "--as", "openmetrics")...)); !maps.Equal(got, want) {

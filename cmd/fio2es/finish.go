@@ -111,7 +111,7 @@ func (e *env) finishInterrupted(ctx context.Context) error {
 }
 
 func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
-	to, closeStore, err := e.history().target(ctx, nil)
+	to, err := e.history().target(ctx, nil)
 	if err != nil {
 		return errors.Join(err, entry.Release())
 	}
@@ -121,7 +121,7 @@ func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
 		entry.Note = strings.TrimSpace(entry.Note + "\n" + why + ", and how fio ended is not known")
 	}
 	f, err := e.finish(ctx, to, nil, entry, entry.IsCut())
-	if _, err = closed(closeStore, err); err != nil {
+	if _, err = closed(to.Store, err); err != nil {
 		return err
 	}
 	if len(f.runs) == 0 {

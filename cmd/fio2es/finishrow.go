@@ -9,6 +9,7 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -60,7 +61,7 @@ func (e *env) printRows(runs []*mapping.Run) error {
 	if f := e.terminal(); f != nil {
 		to = term.NewScreen(f, e.errors)
 	}
-	columns, err := facts.Choose([]string{"run", "name", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max", "recovered", "missing", "state"})
+	columns, _, err := where.Columns([]string{"run", "name", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max", "recovered", "missing", "state"})
 	if err != nil {
 		return err
 	}

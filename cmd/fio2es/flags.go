@@ -38,7 +38,6 @@ func addPickFlags(f *pflag.FlagSet, pick *query.Pick) {
 	f.StringSliceVar(&pick.Exclude, "exclude", nil, "no runs with this `text` in archive:path")
 }
 
-// addLevelsFlag adds --levels: the levels of the windows.
 func addLevelsFlag(f *pflag.FlagSet) {
 	f.StringSlice("levels", config.Default().Levels, "`levels` to aggregate: cluster, host, job")
 }
@@ -66,7 +65,6 @@ func addClusterFlags(f *pflag.FlagSet) {
 	})
 }
 
-// addKibanaFlags adds the settings of the connection to Kibana.
 func addKibanaFlags(f *pflag.FlagSet) {
 	shared(f, setsKibana, func(f *pflag.FlagSet) {
 		f.String("kibana", "", "`URL` of the Kibana to import the dashboards into, with its base path if it has one")

@@ -3,17 +3,14 @@ package main
 import (
 	"context"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/follow"
-	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 func followCommand(e *env) *cobra.Command {
@@ -53,21 +50,18 @@ was read is stored, and the exit code is 0.`,
 			if opt.Wanted, err = pick.Compile(); err != nil {
 				return err
 			}
-			if opt.Rules, err = e.rules(); err != nil {
+			if opt.Rules, err = e.liveRules(); err != nil {
 				return err
 			}
-			if len(opt.Rules) > 0 && !slices.Contains(opt.Ingest.Pipeline.Levels, mapping.Cluster) {
-				return usagef("--levels: rules are checked against documents of level cluster: add it")
-			}
-			to, closeStore, err := e.history().target(cmd.Context(), opt.Rules)
+			to, err := e.history().target(cmd.Context(), opt.Rules)
 			if err != nil {
 				return err
 			}
-			if cluster, ok := to.Store.(*elastic.Store); ok {
-				opt.Stored = func(ctx context.Context) bool { return e.history().markNews(ctx, cluster) != nil }
+			if cluster, ok := to.Store.(*clusterStore); ok {
+				opt.Stored = func(ctx context.Context) bool { return e.history().markNews(ctx, cluster.Store) != nil }
 			}
 			result, err := follow.Follow(cmd.Context(), to, opt)
-			leftOut, err := closed(closeStore, err)
+			leftOut, err := closed(to.Store, err)
 			if err == nil && result.Broken {
 				return errMet
 			}

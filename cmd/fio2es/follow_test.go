@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -85,15 +84,6 @@ func withoutRuns(text string) string {
 	return strings.Join(lines, "")
 }
 
-func callWith(t *testing.T, settings string, args ...string) string {
-	t.Helper()
-	var out, errs bytes.Buffer
-	if code := run(t.Context(), append([]string{"--config", settings}, args...), nil, &out, &errs); code != 0 {
-		t.Fatalf("%v: exit code %d\n%s", args, code, &errs)
-	}
-	return out.String()
-}
-
 // TestFollowCluster: the same in a real cluster, in which what is stored of a run is counted
 // each time.
 func TestFollowCluster(t *testing.T) {
@@ -104,7 +94,7 @@ func TestFollowCluster(t *testing.T) {
 	with := func(args ...string) []string {
 		return append(args, "--elasticsearch="+real.Address, "--prefix="+prefixes[0])
 	}
-	say(t, with("setup")...)
+	outputOf(t, with("setup")...)
 	reports := reportsOf(t, "status-interval")
 	file := filepath.Join(dir, "out.json")
 	appendTo(t, file, bytes.Join(reports[:3], nil))
@@ -123,14 +113,14 @@ func TestFollowCluster(t *testing.T) {
 	if code := <-over; code != 0 {
 		t.Fatalf("exit code %d\n%s", code, &errs)
 	}
-	if runs := say(t, with("runs")...); !strings.Contains(runs, "live") {
+	if runs := outputOf(t, with("runs")...); !strings.Contains(runs, "live") {
 		t.Errorf("%s\n%s", runs, &errs)
 	}
-	if live := say(t, with("percentiles", "latest", "--format", "csv")...); strings.Count(live, ",cluster,") < 10 {
+	if live := outputOf(t, with("percentiles", "latest", "--format", "csv")...); strings.Count(live, ",cluster,") < 10 {
 		t.Errorf("windows of what was followed:\n%s", live)
 	}
 	appendTo(t, file, bytes.Join(reports[8:], nil))
-	say(t, with("follow", "--every", "100ms", "--quiet", "200ms", "--idle", "500ms", dir)...)
+	outputOf(t, with("follow", "--every", "100ms", "--quiet", "200ms", "--idle", "500ms", dir)...)
 	sorted := func(text string) (lines []string) { // without the run's id, which files have not
 		for line := range strings.Lines(text) {
 			_, line, _ = strings.Cut(line, ",")
@@ -139,11 +129,11 @@ func TestFollowCluster(t *testing.T) {
 		slices.Sort(lines) // a history goes by true times
 		return lines
 	}
-	got, want := sorted(say(t, with("percentiles", "latest", "--format", "csv")...)), sorted(say(t, "percentiles", "--format", "csv", dir))
+	got, want := sorted(outputOf(t, with("percentiles", "latest", "--format", "csv")...)), sorted(outputOf(t, "percentiles", "--format", "csv", dir))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("in the cluster (+), of the files (-):\n%s", diff)
 	}
-	if runs := say(t, with("runs")...); strings.Contains(runs, "live") || strings.Contains(runs, "incomplete") {
+	if runs := outputOf(t, with("runs")...); strings.Contains(runs, "live") || strings.Contains(runs, "incomplete") {
 		t.Error(runs)
 	}
 }
@@ -199,11 +189,7 @@ func TestRealFioFollow(t *testing.T) {
 func requestsIn(t *testing.T, text string) map[string]int64 {
 	t.Helper()
 	sums := map[string]int64{}
-	for line := range strings.Lines(text) {
-		var w percentileLine
-		if err := json.Unmarshal([]byte(line), &w); err != nil {
-			t.Fatal(err)
-		}
+	for _, w := range decoded[percentileLine](t, text) {
 		if w.Level != "run" {
 			sums[w.Direction] += w.Requests
 		}

@@ -26,7 +26,6 @@ func newFollowWriter(w io.Writer, format string) *followWriter {
 	return f
 }
 
-// window writes a window.
 func (f *followWriter) window(w *window.Window) error {
 	if f.lines == nil {
 		return f.line(w)

@@ -61,7 +61,7 @@ that has requests.`,
 			if err := how.check(cmd.Flags().Changed("format"), cmd.Flags().Changed("columns")); err != nil {
 				return err
 			}
-			r, h := newReading(e), newHeatmap(e, how, q)
+			r, h := &reading{env: e}, newHeatmap(e, how, q)
 			inputs, err := r.choose(cmd.Context(), args, query.IsPath)
 			if err == nil && how.format == "svg" {
 				err = refuseSeveral(inputs, "an SVG file has one map")
@@ -85,7 +85,6 @@ that has requests.`,
 	return cmd
 }
 
-// check checks the flags together.
 func (how *heatmapOptions) check(format, columns bool) error {
 	if columns && (how.columns < 1 || how.columns > maxColumns) {
 		return usagef("--columns %d: want 1 to %d", how.columns, maxColumns)
@@ -110,7 +109,7 @@ const heatmapAround = 5
 func (how *heatmapOptions) fit(screen *term.Screen) {
 	width, height := plainWidth, plainLines
 	if screen != nil {
-		how.colour = how.format == table.Text && screen.HasColour()
+		how.colour = how.format == table.Text && term.HasColour()
 		if w, h := screen.Size(); w > 0 {
 			width, height = w, h-heatmapAround
 		}

@@ -1,29 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// heatmapOf runs the command and decodes its lines.
-func heatmapOf(t *testing.T, args ...string) []heatmapLine {
-	t.Helper()
-	var out, errs strings.Builder
-	if code := run(t.Context(), append([]string{"heatmap", "--format", "json"}, args...), strings.NewReader(""), &out, &errs); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errs.String())
-	}
-	var lines []heatmapLine
-	for d := json.NewDecoder(strings.NewReader(out.String())); d.More(); {
-		var l heatmapLine
-		if err := d.Decode(&l); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, l)
-	}
-	return lines
-}
 
 // TestHeatmapTotals: all cells together have as many requests as rank counts in the same
 // windows, and those below a band as many as are within its bound, but for the bin there;
@@ -50,7 +31,7 @@ func TestHeatmapTotals(t *testing.T) {
 		rank := ranks[len(ranks)-1] // of all directions
 		for _, columns := range []string{"1", "3", "7", "240"} {
 			all, within := int64(0), int64(0)
-			for _, l := range heatmapOf(t, append(asked, "--columns", columns)...) {
+			for _, l := range linesOf[heatmapLine](t, 0, append([]string{"heatmap", "--columns", columns}, asked...)...) {
 				all += l.Requests
 				if l.HighUS <= 100 {
 					within += l.Requests

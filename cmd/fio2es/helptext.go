@@ -11,7 +11,6 @@ import (
 	"github.com/fio2es/fio2es/internal/term"
 )
 
-// flagLines explains flags.
 func flagLines(flags []*pflag.Flag) string {
 	const widest = 26
 	var names, texts []string

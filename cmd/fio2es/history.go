@@ -28,21 +28,16 @@ type histories struct {
 
 func (e *env) history() histories { return histories{e.cfg, e.log, e.dial} }
 
-// open opens the history for reading: the cluster's if the settings name one, else
-// the embedded one. The function returned closes it.
-func (h histories) open(ctx context.Context) (history.Store, func() error, error) {
+// open opens the history for reading: the cluster's if the settings name one, else the embedded one.
+func (h histories) open(ctx context.Context) (history.Store, error) {
 	if !h.Elasticsearch.Enabled() {
-		store, err := h.readEmbedded(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		return store, store.Close, nil
+		return h.readEmbedded(ctx)
 	}
 	client, _, err := h.connect(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return elastic.New(client, bulk.Options{Prefix: h.Prefix}), func() error { client.Close(); return nil }, nil
+	return &clusterStore{elastic.New(client, bulk.Options{Prefix: h.Prefix}), func() error { client.Close(); return nil }}, nil
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
@@ -65,32 +60,28 @@ func (h histories) openEmbedded(ctx context.Context) (*sqlite.Store, error) {
 }
 
 // toChange opens the history for reading, or to change what it has. It creates nothing.
-func (h histories) toChange(ctx context.Context, change bool) (history.Store, func() error, error) {
+func (h histories) toChange(ctx context.Context, change bool) (history.Store, error) {
 	if !change || !h.exists() {
 		return h.open(ctx)
 	}
 	if h.Elasticsearch.Enabled() {
 		return h.cluster(ctx)
 	}
-	store, err := h.openEmbedded(ctx)
-	return store, store.Close, err
+	return h.openEmbedded(ctx)
 }
 
 // mostChecked is how large a file is checked before it is written to: a quarter of a second.
 const mostChecked = 256 << 20
 
 // target opens the history that the settings name, to store runs in it and in each run which of the rules
-// it meets. The function returned closes it.
-func (h histories) target(ctx context.Context, rules []slo.Rule) (ingest.Target, func() error, error) {
+// it meets.
+func (h histories) target(ctx context.Context, rules []slo.Rule) (ingest.Target, error) {
 	if h.Elasticsearch.Enabled() {
-		store, closeStore, err := h.cluster(ctx)
-		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, IsCluster: true}, closeStore, err
+		store, err := h.cluster(ctx)
+		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, IsCluster: true}, err
 	}
 	store, err := h.writeEmbedded(ctx)
-	if err != nil {
-		return ingest.Target{}, nil, err
-	}
-	return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store}, store.Close, nil
+	return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store}, err
 }
 
 // writeEmbedded opens the embedded history to store runs in it. If the user named the file and it is new, a note says
@@ -116,8 +107,8 @@ func (h histories) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
 
 // closed closes a store when err is what ended the writing. Documents that the cluster rejected are
 // left out.
-func closed(closeStore func() error, err error) (leftOut bool, _ error) {
-	if failed := closeStore(); errors.Is(failed, errLeftOut) {
+func closed(store history.Store, err error) (leftOut bool, _ error) {
+	if failed := store.Close(); errors.Is(failed, errLeftOut) {
 		leftOut = true
 	} else {
 		err = errors.Join(err, failed)

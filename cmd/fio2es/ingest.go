@@ -75,7 +75,6 @@ Elasticsearch.`,
 	return cmd
 }
 
-// ingesting is one ingest.
 type ingesting struct {
 	*env
 	output        string // a file; empty: the history
@@ -113,7 +112,10 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
 		return usageError{Err: err}
 	}
-	g.sayProblems(archive, night)
+	for _, p := range archive.Problems {
+		night.Problem(p)
+	}
+	g.logLeft(archive, night.IsNews)
 	if len(archive.Runs) == 0 {
 		return pipeline.NoRuns(paths)
 	}

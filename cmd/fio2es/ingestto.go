@@ -26,12 +26,12 @@ func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.O
 	if err != nil || len(runs) == 0 {
 		return result, false, err
 	}
-	to, closeStore, err := g.history().target(ctx, rules)
+	to, err := g.history().target(ctx, rules)
 	if err != nil {
 		return result, false, err
 	}
 	result, err = ingest.Runs(ctx, to, runs, options)
-	rejected, err = closed(closeStore, err)
+	rejected, err = closed(to.Store, err)
 	if errors.Is(err, context.Canceled) {
 		g.log.Info(fmt.Sprintf("note: %d of %s were read, and are stored; the same command stores the rest",
 			len(result.Stored), unit.Plural(len(runs), "run")))

@@ -65,8 +65,8 @@ var pictured = map[string]struct {
 func pushNights(t *testing.T, real estest.Real, prefix string) {
 	t.Helper()
 	at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefix}
-	say(t, append([]string{"setup"}, at...)...)
-	say(t, append([]string{"push", "--history", nights(t, 60)}, at...)...)
+	outputOf(t, append([]string{"setup"}, at...)...)
+	outputOf(t, append([]string{"push", "--history", nights(t, 60)}, at...)...)
 	request(t, real, "POST", "/"+prefix+"-*/_refresh", "", &struct{}{})
 }
 
@@ -122,8 +122,8 @@ func ingestExample(t *testing.T, real estest.Real, prefix string) {
 	t.Helper()
 	isolate(t)
 	at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefix}
-	say(t, append([]string{"setup"}, at...)...)
-	say(t, append([]string{"ingest", "--levels=cluster,host,job", filepath.Join("..", "..", "examples", "cbt-archive")}, at...)...)
+	outputOf(t, append([]string{"setup"}, at...)...)
+	outputOf(t, append([]string{"ingest", "--levels=cluster,host,job", filepath.Join("..", "..", "examples", "cbt-archive")}, at...)...)
 	request(t, real, "POST", "/"+prefix+"-*/_refresh", "", &struct{}{})
 }
 

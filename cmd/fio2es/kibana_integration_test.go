@@ -166,10 +166,10 @@ func TestKibanaIntegration(t *testing.T) {
 	setup := []string{"setup", "--kibana=" + k.address.String(), "--kibana-space=" + k.space}
 	t.Setenv("FIO2ES_KIBANA_ALLOW_PLAIN", "true")
 
-	if out := say(t, append(setup, "--dry-run")...); strings.Contains(out, "replace") || strings.Count(out, "# create") != len(b.Objects) {
+	if out := outputOf(t, append(setup, "--dry-run")...); strings.Contains(out, "replace") || strings.Count(out, "# create") != len(b.Objects) {
 		t.Errorf("dry run in an empty space: %s", out)
 	}
-	out := say(t, setup...)
+	out := outputOf(t, setup...)
 	if !strings.Contains(out, fmt.Sprintf("import %d saved objects", len(b.Objects))) {
 		t.Errorf("setup: %s", out)
 	}
@@ -186,10 +186,10 @@ func TestKibanaIntegration(t *testing.T) {
 		k.put(other)
 	}
 
-	if out := say(t, append(setup, "--dry-run")...); strings.Contains(out, "create") {
+	if out := outputOf(t, append(setup, "--dry-run")...); strings.Contains(out, "create") {
 		t.Errorf("dry run after the import: %s", out)
 	}
-	say(t, setup...)
+	outputOf(t, setup...)
 	want["dashboard mine"] = want["dashboard "+dashboard.ID]
 	if diff := cmp.Diff(want, got()); diff != "" {
 		t.Errorf("imported again (-want +got):\n%s", diff)

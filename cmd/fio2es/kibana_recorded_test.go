@@ -66,7 +66,7 @@ func newExampleDocuments(t *testing.T) *exampleDocuments {
 	t.Helper()
 	e := &exampleDocuments{runs: map[string]map[string]any{}, times: map[string]bool{}}
 	isolate(t)
-	text := say(t, "ingest", "--output=-", allLevels, exampleArchive)
+	text := outputOf(t, "ingest", "--output=-", allLevels, exampleArchive)
 	d := json.NewDecoder(strings.NewReader(text))
 	for d.More() {
 		var doc map[string]any

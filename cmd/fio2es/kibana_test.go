@@ -52,7 +52,7 @@ func TestSetupKibana(t *testing.T) {
 	defer server.Close()
 	args := []string{"setup", "--kibana", server.URL, "--kibana-space", "lab"}
 
-	out := say(t, append(args, "--dry-run")...)
+	out := outputOf(t, append(args, "--dry-run")...)
 	if !strings.Contains(out, "# create dashboard fio2es-lab-run in Kibana: ") || !strings.Contains(out, "# replace dashboard fio2es-lab-history in Kibana: ") {
 		t.Errorf("dry run: %s", out)
 	}
@@ -60,15 +60,15 @@ func TestSetupKibana(t *testing.T) {
 		t.Error("a dry run imported")
 	}
 	k.held = true
-	if out := say(t, append(args, "--dry-run")...); strings.Contains(out, "create") {
+	if out := outputOf(t, append(args, "--dry-run")...); strings.Contains(out, "create") {
 		t.Errorf("dry run: %s", out)
 	}
 
-	out = say(t, args...)
+	out = outputOf(t, args...)
 	if link := server.URL + "/s/lab/app/dashboards#/view/fio2es-lab-run\n"; !strings.Contains(out, link) {
 		t.Errorf("%s\nhas no link %s", out, link)
 	}
-	if k.file != say(t, "kibana", "export", "--space", "lab") {
+	if k.file != outputOf(t, "kibana", "export", "--space", "lab") {
 		t.Error("setup imports something else than export writes")
 	}
 }

@@ -96,7 +96,7 @@ func (e *env) annotate(ctx context.Context, names []string, condition string, a 
 	if err != nil {
 		return err
 	}
-	return e.changeRuns(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
+	return e.chosen(ctx, choice, true, func(store history.Store, chosen *tidy.Chosen) error {
 		err := chosen.Annotate(ctx, store, a, func(run *mapping.Run) {
 			term.Line(e.stdout, "%s  %s%s", facts.ShortID(run.Run.ID), facts.Title(run), annotationText(&run.Run, a))
 		})

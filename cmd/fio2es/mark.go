@@ -24,7 +24,7 @@ func (e *env) markTrend(cmd *cobra.Command) error {
 	if !e.cfg.Elasticsearch.Enabled() {
 		return usagef("--mark is for a cluster, whose changes Kibana shows (--elasticsearch URL); serve finds those of the embedded history itself")
 	}
-	store, closeStore, err := e.history().cluster(ctx)
+	store, err := e.history().cluster(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (e *env) markTrend(cmd *cobra.Command) error {
 	for _, one := range m.Skipped {
 		e.log.Warn(one.Error())
 	}
-	leftOut, err := closed(closeStore, err)
+	leftOut, err := closed(store, err)
 	if err == nil {
 		fmt.Fprintf(e.stderr, "%s in %s; %s\n", unit.Plural(m.Changes, "change"), unit.Plural(m.Runs, "run"), unit.Plural(m.Updated, "run")+" marked differently than before")
 	}

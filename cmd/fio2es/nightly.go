@@ -37,16 +37,16 @@ func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Opti
 	if g.quiet {
 		g.setLog(slog.LevelWarn)
 	}
-	h, open, closeStore := g.history(), history.Store(nil), func() error { return nil }
+	h, open := g.history(), history.Store(nil)
 	how := nightly.Options{
 		History: h.identity(), Settings: programBuild() + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
 		Choice: fmt.Sprintf("%q", g.pick),
 		Store: func(ctx context.Context) (_ history.Store, err error) {
 			if open == nil && h.exists() {
-				store, end, err := h.open(ctx)
+				store, err := h.open(ctx)
 				switch {
 				case err == nil:
-					open, closeStore = store, end
+					open = store
 				case h.Elasticsearch.Enabled(): // opening it for writing repairs it, or says what is wrong
 					return nil, err
 				}
@@ -61,7 +61,11 @@ func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Opti
 	if err == nil && g.acknowledge && !n.Remembers() {
 		err = usagef("--acknowledge: nothing can be remembered of stdin or a pipe, with --output, --force or --dry-run, or without a home folder")
 	}
-	return n, func() { _ = closeStore() }, err
+	return n, func() {
+		if open != nil {
+			open.Close()
+		}
+	}, err
 }
 
 // identity returns a name that no other history has.

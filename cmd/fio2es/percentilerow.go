@@ -21,7 +21,6 @@ type percentileRow struct {
 // isTotal reports whether the row is about the whole run.
 func (r *percentileRow) isTotal() bool { return r.Level == 0 && !r.isSum }
 
-// level is the level of the row.
 func (r *percentileRow) level() string {
 	switch {
 	case r.isTotal():
@@ -48,14 +47,6 @@ func (r *percentileRow) clock() string {
 	return r.Start.UTC().Format("15:04:05.000")
 }
 
-// requestsText is the number of requests, where it is known: averages have none.
-func (r *percentileRow) requestsText() string {
-	if !r.Latency.HasPercentiles() && r.Completed == 0 {
-		return "-"
-	}
-	return unit.Count(r.Completed)
-}
-
 var percentileColumns = slices.Concat(
 	facts.RunColumns(func(r *percentileRow) *mapping.RunInfo { return r.Run }),
 	[]table.Column[*percentileRow]{
@@ -72,7 +63,7 @@ var percentileColumns = slices.Concat(
 		{
 			Name: "requests", Heading: ">REQUESTS",
 			Value: func(r *percentileRow) any { return r.Completed },
-			Text:  (*percentileRow).requestsText,
+			Text:  func(r *percentileRow) string { return facts.Requests(&r.Latency, r.Completed) },
 		},
 		{
 			Name: "iops", Heading: ">IOPS",

@@ -72,7 +72,7 @@ header. Logs given by name are read without the report beside them, as the tools
 				}
 			}
 			q.Light = q.WantsAll() && method != "fio" // sums and fio's values need histograms
-			r, p := newReading(e), newPercentiles(e.stdout, format, method, q)
+			r, p := &reading{env: e}, newPercentiles(e.stdout, format, method, q)
 			p.note, p.totalOnly = r.logOnlyTotals, total
 			a := answer{begin: p.begin, window: p.window, end: p.end, flush: p.to.Flush}
 			if total && q.WantsAll() {
@@ -131,7 +131,7 @@ func compat(ctx context.Context, e *env, args []string, tool string) error {
 	if e.cfg.Interval == 0 { // the tools' default for all logs
 		e.cfg.Interval = config.Interval(time.Second)
 	}
-	r, c := newReading(e), export.NewCompat(e.stdout, tool)
+	r, c := &reading{env: e}, export.NewCompat(e.stdout, tool)
 	r.logsAlone = true  // as the tools do
 	q := &query.Query{} // with histograms: directions can be added up only so
 	return r.answerFor(ctx, args, q, answer{

@@ -82,7 +82,6 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 	return p.to.End(facts.Notes(p.byFio)...)
 }
 
-// totals writes the totals of a run.
 func (p *percentiles) totals(doc *mapping.Run) error {
 	directions := doc.ByDirection()
 	list := window.Totals(doc)

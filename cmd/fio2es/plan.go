@@ -16,12 +16,11 @@ import (
 func (g *ingesting) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run) error {
 	var store history.Store
 	if g.history().exists() {
-		s, closeStore, err := g.history().open(ctx)
-		if err != nil {
+		var err error
+		if store, err = g.history().open(ctx); err != nil {
 			return err
 		}
-		defer closeStore()
-		store = s
+		defer store.Close()
 	} else {
 		g.log.Info(fmt.Sprintf("note: there is no history at %s yet: ingest creates it", shortHome(g.cfg.History)))
 	}

@@ -93,11 +93,11 @@ func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors [
 	if p.into == "" && p.output == "" && !p.cfg.Elasticsearch.Enabled() {
 		return errNoTarget
 	}
-	from, closeFrom, err := p.source(ctx)
+	from, err := p.source(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeFrom() //nolint:errcheck // it was only read
+	defer from.Close()
 	skipped := false
 	if len(selectors) > 0 {
 		var runs []*mapping.Run

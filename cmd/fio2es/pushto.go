@@ -12,15 +12,11 @@ import (
 )
 
 // source opens the history to copy from: with --into the one that the settings name, otherwise the embedded one.
-func (p *pushing) source(ctx context.Context) (history.Store, func() error, error) {
+func (p *pushing) source(ctx context.Context) (history.Store, error) {
 	if p.into != "" {
 		return p.history().open(ctx)
 	}
-	store, err := p.history().readEmbedded(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return store, store.Close, nil
+	return p.history().readEmbedded(ctx)
 }
 
 // copy copies runs to where the flags say.
@@ -32,31 +28,28 @@ func (p *pushing) copy(ctx context.Context, from history.Store, opt ingest.PushO
 		})
 		return pushed, false, err
 	}
-	to, closeTo, err := p.target(ctx)
+	to, err := p.target(ctx)
 	if err != nil {
 		return pushed, false, err
 	}
 	pushed, err = ingest.Push(ctx, from, to, opt)
-	leftOut, err = closed(closeTo, err)
+	leftOut, err = closed(to.Store, err)
 	return pushed, leftOut, err
 }
 
 // target opens the history to copy into. Copied runs keep the verdicts of rules that they were stored with.
-func (p *pushing) target(ctx context.Context) (ingest.Target, func() error, error) {
+func (p *pushing) target(ctx context.Context) (ingest.Target, error) {
 	h := p.history()
 	if p.into == "" {
-		store, closeStore, err := h.cluster(ctx)
-		return ingest.Target{Sink: store, Store: store, IsCluster: true}, closeStore, err
+		store, err := h.cluster(ctx)
+		return ingest.Target{Sink: store, Store: store, IsCluster: true}, err
 	}
 	here, err := os.Stat(h.History)
 	there, errThere := os.Stat(p.into)
 	if err == nil && errThere == nil && !h.Elasticsearch.Enabled() && os.SameFile(here, there) {
-		return ingest.Target{}, nil, usagef("--into %s is the history itself: name another file, or the history to copy from with --history", shortHome(p.into))
+		return ingest.Target{}, usagef("--into %s is the history itself: name another file, or the history to copy from with --history", shortHome(p.into))
 	}
 	h.History, h.Elasticsearch = p.into, config.Elasticsearch{}
 	store, err := h.writeEmbedded(ctx)
-	if err != nil {
-		return ingest.Target{}, nil, err
-	}
-	return ingest.Target{Sink: store, Store: store}, store.Close, nil
+	return ingest.Target{Sink: store, Store: store}, err
 }

@@ -47,7 +47,7 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 			r.Totals = r.WantsAll()
 			r.to = table.New(e.stdout, format, rankColumns)
 			a := answer{begin: r.begin, window: r.add, end: r.write, flush: r.to.Flush}
-			return newReading(e).answerFor(cmd.Context(), args, &r.Query, a)
+			return (&reading{env: e}).answerFor(cmd.Context(), args, &r.Query, a)
 		},
 	}
 	fl := cmd.Flags()
@@ -60,7 +60,6 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 	return cmd
 }
 
-// parseWithin reads latencies.
 func parseWithin(texts []string) (within []time.Duration, err error) {
 	for _, text := range texts {
 		d, err := time.ParseDuration(strings.TrimSpace(text))
@@ -90,7 +89,6 @@ func (r *rank) begin(*query.Run, bool) error {
 	return nil
 }
 
-// add takes a window.
 func (r *rank) add(w *window.Window) error {
 	h, err := w.Histogram()
 	if err != nil || h == nil {

@@ -3,10 +3,8 @@ package main
 import (
 	"bufio"
 	"compress/gzip"
-	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,22 +38,10 @@ func rawOf(t *testing.T, run string) []fiotest.Completion {
 	return all
 }
 
-// rankOf runs the command and decodes its lines.
+// rankOf are the lines of the command.
 func rankOf(t *testing.T, args ...string) []rankLine {
 	t.Helper()
-	var out, errs strings.Builder
-	if code := run(t.Context(), append([]string{"rank", "--format", "json"}, args...), strings.NewReader(""), &out, &errs); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errs.String())
-	}
-	var lines []rankLine
-	for d := json.NewDecoder(strings.NewReader(out.String())); d.More(); {
-		var l rankLine
-		if err := d.Decode(&l); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, l)
-	}
-	return lines
+	return linesOf[rankLine](t, 0, append([]string{"rank"}, args...)...)
 }
 
 // TestRankTruth: what raw completions give lies between the bounds, of whole runs and of

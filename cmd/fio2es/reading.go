@@ -8,7 +8,6 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -19,30 +18,30 @@ type reading struct {
 	logsAlone bool // leave out reports that are found beside logs given by name
 	namesRuns bool // the answer has the id of each run, so stderr need not have them
 
-	store      history.Store // nil before a run is looked up
-	closeStore func() error
-	leftOut    bool // something is missing, and stderr names it
+	store   history.Store // nil before a run is looked up
+	leftOut bool          // something is missing, and stderr names it
 }
 
-func newReading(e *env) *reading { return &reading{env: e} }
-
-// runs calls do with each run that args name. many reports whether there are several.
-func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Run, many bool) error) error {
+// runs calls do with each run that args name, which may read it with q; nil wants no windows. many reports whether there
+// are several.
+func (r *reading) runs(ctx context.Context, args []string, q *query.Query, do func(run *query.Run, many bool) error) error {
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	if err != nil {
 		return err
 	}
-	return r.each(ctx, inputs, do)
+	return r.each(ctx, inputs, q, do)
 }
 
-// each calls do with each run of the inputs. many reports whether there are several.
-func (r *reading) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
+// each calls do with each run of the inputs, as runs does.
+func (r *reading) each(ctx context.Context, inputs []input, q *query.Query, do func(run *query.Run, many bool) error) error {
 	for _, c := range inputs {
-		each := r.eachStored
-		if len(c.paths) > 0 {
-			each = r.eachOfFiles
+		var err error
+		if many := len(inputs) > 1; len(c.paths) > 0 {
+			err = r.eachOfFiles(ctx, c, many, do)
+		} else {
+			err = r.eachStored(ctx, c, q, many, do)
 		}
-		if err := each(ctx, c, len(inputs) > 1, do); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -72,42 +71,50 @@ func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(r
 
 // eachStored calls do with each of some runs in the history. If there are several, their names include the ids, because
 // runs of one benchmark have the same name.
-func (r *reading) eachStored(ctx context.Context, c input, many bool, do func(run *query.Run, many bool) error) error {
+func (r *reading) eachStored(
+	ctx context.Context, c input, q *query.Query, many bool, do func(run *query.Run, many bool) error,
+) error {
 	many = many || len(c.runs) > 1
+	if r.flags.Changed("interval") {
+		q = nil // each run may need other windows
+	}
+	var runs []*query.Run
 	for _, light := range c.runs {
-		doc, err := r.store.Run(ctx, light.Run.ID)
-		if err != nil {
-			return err
-		}
-		run, err := r.prepare(query.Stored(r.store, doc))
-		if err != nil {
-			return err
-		}
-		if many {
-			run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
-		}
-		if err := do(run, many); err != nil {
-			return err
+		runs = append(runs, query.Stored(r.store, light))
+	}
+	for _, list := range query.Together(runs, q) {
+		query.Prefetch(ctx, list, q)
+		for i, run := range list {
+			list[i] = nil // so that memory has the documents of one run
+			doc, err := r.store.Run(ctx, run.Stored.Run.ID)
+			if err != nil {
+				return err
+			}
+			run.Name, run.Stored = doc.Run.Name, doc
+			if run, err = r.prepare(run); err != nil {
+				return err
+			}
+			if many {
+				run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
+			}
+			if err := do(run, many); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // open opens the history when it is needed first.
-func (r *reading) open(ctx context.Context) (err error) {
-	if r.store == nil {
-		r.store, r.closeStore, err = r.history().open(ctx)
+func (r *reading) open(ctx context.Context) error {
+	if r.store != nil {
+		return nil
+	}
+	store, err := r.history().open(ctx)
+	if err == nil {
+		r.store = store
 	}
 	return err
-}
-
-// read reads a run, as [query.Run.Read], and writes its messages to stderr.
-func (r *reading) read(
-	ctx context.Context, run *query.Run, q *query.Query, take func(*window.Window) error,
-) (*mapping.Run, error) {
-	doc, err := run.Read(ctx, q, take)
-	r.logRun(run)
-	return doc, err
 }
 
 // logRun writes the messages of a run that has been read to stderr.
@@ -134,8 +141,8 @@ func (r *reading) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 
 // end ends the reading, whose error this is, and closes the history.
 func (r *reading) end(err error) error {
-	if r.closeStore != nil {
-		r.closeStore()
+	if r.store != nil {
+		r.store.Close()
 	}
 	return leftOutIf(err, r.leftOut)
 }

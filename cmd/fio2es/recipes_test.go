@@ -82,10 +82,12 @@ func newKitchen(t *testing.T) *kitchen {
 			t.Fatal(err)
 		}
 	}
-	k.generate("results", fiotest.GenerateOptions{Kind: "archive", Runs: 4, Hosts: 2, Jobs: 1, Seconds: 10, IOPS: 100})
+	k.generate("results", fiotest.ArchiveSpec{Runs: 4, Hosts: 2, Jobs: 1, Seconds: 10, IOPS: 100})
 	now := time.Now().UTC().Truncate(time.Hour)
 	for night := range 12 {
-		k.generate("night", fiotest.GenerateOptions{Kind: "logs", Files: 1, Seconds: 20, IOPS: 200, Directions: []int{fiotest.Write}, Seed: uint64(night) + 1})
+		k.generate("night", fiotest.TreeSpec{Files: 1, Log: fiotest.LogSpec{
+			Seconds: 20, IOPS: 200, Directions: []int{fiotest.Write}, Seed: uint64(night+1) << 32,
+		}})
 		start := now.AddDate(0, 0, night-11).Format(time.RFC3339)
 		if code, out := k.shell("FIO2ES_SLA='p99 <= 1s' fio2es ingest --start " + start + " night"); code != 0 {
 			t.Fatalf("exit code %d: %s", code, out)
@@ -105,13 +107,16 @@ func newKitchen(t *testing.T) *kitchen {
 	return k
 }
 
-func (k *kitchen) generate(name string, o fiotest.GenerateOptions) {
+func (k *kitchen) generate(name string, of interface {
+	WriteDir(context.Context, string) (fiotest.Summary, error)
+},
+) {
 	k.Helper()
 	dir := filepath.Join(k.dir, name)
 	if err := os.RemoveAll(dir); err != nil {
 		k.Fatal(err)
 	}
-	if _, err := fiotest.Generate(k.Context(), dir, o); err != nil {
+	if _, err := of.WriteDir(k.Context(), dir); err != nil {
 		k.Fatal(err)
 	}
 }

@@ -12,30 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// outputOf runs a command that must be well.
-func outputOf(t *testing.T, args ...string) string {
-	t.Helper()
-	var out, errs strings.Builder
-	if code := run(t.Context(), args, strings.NewReader(""), &out, &errs); code != 0 {
-		t.Fatalf("%v: exit code %d: %s", args, code, errs.String())
-	}
-	return out.String()
-}
-
-// percentilesOf decodes the lines of percentiles.
-func percentilesOf(t *testing.T, args ...string) []percentileLine {
-	t.Helper()
-	var lines []percentileLine
-	for d := json.NewDecoder(strings.NewReader(outputOf(t, append([]string{"percentiles", "--format", "json"}, args...)...))); d.More(); {
-		var l percentileLine
-		if err := d.Decode(&l); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, l)
-	}
-	return lines
-}
-
 var (
 	numbersTable = regexp.MustCompile(`(?s)<table class="numbers">(.*?)</table>`)
 	numbersLine  = regexp.MustCompile(`<th scope="row" class="text">(\w+)</th>(.*)</tr>`)
@@ -83,7 +59,7 @@ func TestReportNumbers(t *testing.T) {
 				drawn[p.Name] = append(drawn[p.Name], fmt.Sprint(row[2:]))
 			}
 		}
-		for _, l := range percentilesOf(t, path) {
+		for _, l := range linesOf[percentileLine](t, 0, "percentiles", path) {
 			if l.Direction == "all" { // the report has the directions
 				continue
 			}

@@ -57,14 +57,13 @@ history does not have stays.`,
 	return cmd
 }
 
-// removing is one removal of runs.
 type removing struct {
 	changing
 	files bool
 }
 
 func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
-	return r.with(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
+	return r.chosen(ctx, choice, !r.dryRun, func(store history.Store, chosen *tidy.Chosen) error {
 		if err := r.print(chosen.Runs); err != nil || r.dryRun {
 			return err
 		}

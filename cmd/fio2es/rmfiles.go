@@ -21,7 +21,7 @@ import (
 // removeFiles removes the folders in which fio2es run has the files of the chosen runs. The runs stay in the history. A
 // folder stays if it has a log or a report that the history does not have.
 func (r *removing) removeFiles(ctx context.Context, choice tidy.Choice) error {
-	return r.readChosen(ctx, choice, func(store history.Store, chosen *tidy.Chosen) error {
+	return r.chosen(ctx, choice, false, func(store history.Store, chosen *tidy.Chosen) error {
 		var folders []string
 		var bytes int64
 		leftOut := false

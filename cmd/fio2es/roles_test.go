@@ -147,7 +147,7 @@ func TestRolesInCluster(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	archive := filepath.Join("..", "..", "examples", "cbt-archive")
-	say(t, "ingest", archive) // for push
+	outputOf(t, "ingest", archive) // for push
 	// An index that setup has to mend.
 	request(t, real, "PUT", "/"+prefix+"-latency.host-1999.01", `{"mappings":{"dynamic":"strict"}}`, &struct{}{})
 	for _, c := range []struct {

@@ -85,7 +85,6 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 	return root
 }
 
-// addGlobalFlags adds the flags that all commands have.
 func addGlobalFlags(f *pflag.FlagSet) {
 	f.String("config", "", "settings `file` (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
 	f.String("history", "", "`file` of the embedded history (default "+shortHome(config.Default().History)+")")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"syscall"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 func runCommand(e *env) *cobra.Command {
@@ -65,7 +63,6 @@ fio2es on each host.`,
 	return cmd
 }
 
-// running runs fio.
 type running struct {
 	*env
 	note, reports string
@@ -84,11 +81,8 @@ func (r *running) run(ctx context.Context, words []string) (err error) {
 	if r.repeat < 1 || r.pause < 0 {
 		return usagef("--repeat %d --pause %v: want at least 1, and no negative time", r.repeat, r.pause)
 	}
-	if r.rules, err = r.env.rules(); err != nil {
+	if r.rules, err = r.liveRules(); err != nil {
 		return err
-	}
-	if len(r.rules) > 0 && !slices.Contains(r.options().Levels, mapping.Cluster) {
-		return usagef("--levels: rules are checked against documents of level cluster: add it")
 	}
 	r.how = record.Settings{CPUs: runtime.NumCPU(), Reports: r.reports, ReadFile: record.Files(r.stdin)}
 	if r.fio, err = (fioargs.Reader{ReadFile: r.how.ReadFile}).Command(words); err != nil {
@@ -106,14 +100,13 @@ func (r *running) run(ctx context.Context, words []string) (err error) {
 
 // repeated opens the history and runs fio, as often as wanted.
 func (r *running) repeated(ctx context.Context) (err error) {
-	var closeStore func() error
-	if r.to, closeStore, err = r.history().target(ctx, r.rules); err != nil {
+	if r.to, err = r.history().target(ctx, r.rules); err != nil {
 		return err
 	}
 	s := newSignals(ctx)
 	defer s.stop()
 	if err := ctx.Err(); err != nil { // it came before
-		return errors.Join(err, closeStore())
+		return errors.Join(err, r.to.Store.Close())
 	}
 	record.IgnoreClosedPipes() // fio and its run do not depend on who reads the lines
 	var all finished
@@ -132,7 +125,7 @@ func (r *running) repeated(ctx context.Context) (err error) {
 			break
 		}
 	}
-	leftOut, err := closed(closeStore, err)
+	leftOut, err := closed(r.to.Store, err)
 	if unread := r.printFinished(&all); !errors.Is(unread, syscall.EPIPE) {
 		err = errors.Join(err, unread)
 	}

@@ -42,13 +42,13 @@ func TestRunNotStored(t *testing.T) {
 	})
 	check(t, err)
 	check(t, os.CopyFS(entry.Folder, os.DirFS(filepath.Join("..", "..", "testdata", "corpus", "status-interval"))))
-	to, closeStore, err := e.history().target(t.Context(), nil)
+	to, err := e.history().target(t.Context(), nil)
 	check(t, err)
 	full := ingest.Target{Sink: fullDisk{to.Sink}, Store: to.Store}
 	if _, err := e.finish(t.Context(), full, nil, entry, false); !errors.Is(err, errFull) {
 		t.Errorf("on a full disk: %v", err)
 	}
-	check(t, closeStore())
+	check(t, to.Store.Close())
 	listed := callWith(t, settings, "runs", "--format", "csv", "--columns", "archive,note", "--where", "archive="+filepath.Base(entry.Folder))
 	if !strings.Contains(listed, ",fio ended with exit code 1\n") {
 		t.Errorf("its note is not as it was:\n%s", listed)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/record"
-	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/window"
 )
 
@@ -103,7 +102,7 @@ func (r *running) started(
 ) (ending record.Ending, err error) {
 	stdin, _ := r.stdin.(*os.File)
 	fio, err := plan.Start(entry, record.Streams{
-		Stdin: stdin, Stdout: r.written.w, Stderr: stderr, Shared: len(r.fio.Before) > 0 && stdin != nil && term.IsTerminal(stdin),
+		Stdin: stdin, Stdout: r.written.w, Stderr: stderr, Shared: len(r.fio.Before) > 0 && terminalOf(r.stdin) != nil,
 	})
 	if err != nil {
 		return ending, err

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/where"
 )
 
 func runsCommand(e *env) *cobra.Command {
@@ -26,13 +26,14 @@ fio). REC: requests recovered from fio's JSON report, which the logs lack. MISS:
 that are in no window. Notes (fio2es note) have a column where a run has one.
 
 --columns chooses other columns: run, name, archive, start, state, all numbers, such as
-bandwidth and p99.99, and all settings, such as mode, op_size and pool_profile. Shells
-complete them, and a name that does not exist lists them. --sort sorts by any of them.`,
+bandwidth and p99.99, all settings, such as mode, op_size and pool_profile, and all other
+fields of --where, such as label.release and option.ioengine. Shells complete them, and a
+name that does not exist lists them. --sort sorts by any of them, or by write.p99.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --since 2026-01-01 --sort p99
   fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
   fio2es runs same-as:latest --where 'start >= 30d'
-  fio2es runs --columns run,name,iops,bandwidth,p99 --sort bandwidth --reverse
+  fio2es runs --columns run,name,label.release,bandwidth --sort bandwidth
   fio2es runs --format json | jq -r .run`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -43,13 +44,15 @@ complete them, and a name that does not exist lists them. --sort sorts by any of
 				return err
 			}
 			if l.names != nil {
-				if l.columns, err = facts.Choose(l.names); err != nil {
+				if l.columns, l.filter.Also, err = where.Columns(l.names); err != nil {
 					return usagef("--columns: %w", err)
 				}
 			}
-			if l.order, err = facts.OrderOf(sorted); err != nil {
+			order, beyond, err := where.OrderOf(sorted)
+			if err != nil {
 				return usagef("--sort %s: %w", sorted, err)
 			}
+			l.order, l.filter.Also = order, append(l.filter.Also, beyond...)
 			if len(args) > 0 && l.filter.Text == "" && !cmd.Flags().Changed("sort") {
 				l.order = nil
 			}

@@ -66,7 +66,7 @@ func (r *running) shown(s *signals, entry *record.Entry, plan *record.Plan) (end
 	view := live.New(r.rules)
 	view.Title, view.Started, view.Length, view.Every = strings.Join(r.fio.Words(), " "), entry.Started, plan.Length, plan.Every
 	on := newLiveScreen(r.env, view)
-	ending, err = r.started(s, entry, plan, errs, on.log(), on.window)
+	ending, err = r.started(s, entry, plan, errs, slog.New(term.NewLogHandler(on, slog.LevelInfo, nil)), on.window)
 	on.close()
 	if err != nil {
 		return ending, err
@@ -110,7 +110,6 @@ func (s *liveScreen) suspend() {
 	_ = term.Suspend()
 }
 
-// window shows a window.
 func (s *liveScreen) window(w *window.Window) error {
 	s.mu.Lock()
 	err := s.view.Add(w, time.Now())
@@ -131,9 +130,6 @@ func (s *liveScreen) Write(text []byte) (int, error) {
 	}
 	return s.held.Write(text)
 }
-
-// log returns a logger that writes to the screen.
-func (s *liveScreen) log() *slog.Logger { return slog.New(term.NewLogHandler(s, slog.LevelInfo, nil)) }
 
 // close brings back what the terminal showed before, and prints the messages.
 func (s *liveScreen) close() {

@@ -13,7 +13,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// listing is a list of runs.
 type listing struct {
 	*env
 	filter    history.RunFilter
@@ -29,11 +28,11 @@ type listing struct {
 
 // list prints the runs that the filter selects. A run that cannot be read is skipped, with a warning.
 func (l *listing) list(ctx context.Context) error {
-	store, closeStore, err := l.history().open(ctx)
+	store, err := l.history().open(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeStore()
+	defer store.Close()
 	l.filter.Brief = l.format != documentFormat
 	watched := query.Watch(l.filter)
 	runs, skipped, err := l.read(ctx, store, watched)
@@ -70,16 +69,12 @@ func (l *listing) read(ctx context.Context, store history.Store, watched *query.
 // readRuns reads the runs that a watched filter selects. It leaves out runs that cannot be read, with a warning; skipped
 // reports that.
 func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, skipped bool, err error) {
-	for r, err := range store.Runs(ctx, watched.Filter) {
-		switch {
-		case history.IsSkipped(err):
-			e.log.Warn(err.Error())
-			skipped = true
-		case err != nil:
-			return nil, skipped, err
-		default:
-			runs = append(runs, r)
-		}
+	runs, err = history.Collect(store.Runs(ctx, watched.Filter), func(err error) {
+		e.log.Warn(err.Error())
+		skipped = true
+	})
+	if err != nil {
+		return nil, skipped, err
 	}
 	if note := watched.Undecided(); note != "" {
 		e.log.Warn(note)

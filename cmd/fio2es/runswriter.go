@@ -13,7 +13,6 @@ import (
 // documentFormat is the format of documents, one a line.
 const documentFormat = "document"
 
-// runFormats are the formats of runs.
 var runFormats = append(slices.Clone(table.Formats), documentFormat)
 
 // writeRuns writes the columns of runs, a row for each direction, or their documents without histograms. nil are the
@@ -31,7 +30,7 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 			columns[i].Heading = "Start (UTC)"
 		}
 	}
-	drop := []string{"BANDWIDTH", "MEAN", "JOBS", "HOSTS", "P50", "P95", "MAX", "REC", "P99.9", "IOPS", "MISS"}
+	drop := []string{"BANDWIDTH", "MEAN", "JOBS", "HOSTS", "P50", "P95", "MAX", "REC", "P99.9", "IOPS", "MISS", "NOTE", "REQUESTS"}
 	to := table.NewNarrow(w, format, columns, []string{"NAME", "NOTE", "STATE"}, drop)
 	byFio := false
 	for _, r := range runs {

@@ -52,11 +52,11 @@ func serve(ctx context.Context, e *env, listen string) error {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return usagef("--listen %s: want an address and a port, such as 127.0.0.1:8600", listen)
 	}
-	store, closeStore, err := e.history().open(ctx)
+	store, err := e.history().open(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeStore()
+	defer store.Close()
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("--listen %s: another program listens there: try another port, or 0 for a free one", listen)

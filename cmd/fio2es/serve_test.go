@@ -284,8 +284,8 @@ func TestServeCluster(t *testing.T) {
 	with := func(args ...string) []string {
 		return append(args, "--elasticsearch="+real.Address, "--prefix="+prefixes[0])
 	}
-	say(t, with("setup")...)
-	say(t, with("ingest", filepath.Join("..", "..", "examples", "cbt-archive"))...)
+	outputOf(t, with("setup")...)
+	outputOf(t, with("ingest", filepath.Join("..", "..", "examples", "cbt-archive"))...)
 	t.Setenv("FIO2ES_ELASTICSEARCH_ADDRESSES", real.Address)
 	t.Setenv("FIO2ES_PREFIX", prefixes[0])
 	cfg, err := config.Load("", pflag.NewFlagSet("serve", pflag.ContinueOnError))
@@ -297,7 +297,7 @@ func TestServeCluster(t *testing.T) {
 		"runs/latest": {"latest"}, "runs/47e1": {"47e1"}, "compare?run=e87ec34a&run=5be8a100": {"e87ec34a", "5be8a100"},
 	} {
 		code, page := browse(t, address+path)
-		if want := say(t, with(append([]string{"report"}, args...)...)...); code != http.StatusOK || homeLink.ReplaceAllString(page, "") != want {
+		if want := outputOf(t, with(append([]string{"report"}, args...)...)...); code != http.StatusOK || homeLink.ReplaceAllString(page, "") != want {
 			t.Errorf("%s: %d, and %d bytes, want %d", path, code, len(page), len(want))
 		}
 	}

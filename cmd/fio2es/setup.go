@@ -56,7 +56,6 @@ setup needs.`,
 	return cmd
 }
 
-// preparing is one setup.
 type preparing struct {
 	*env
 	dryRun bool

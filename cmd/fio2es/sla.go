@@ -12,7 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/window"
 )
 
 func slaCommand(e *env) *cobra.Command {
@@ -69,7 +68,8 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 				return usagef("no rules: give some, such as --rule 'p99 <= 10ms', or set them in fio2es.yaml, " +
 					"such as sla: [p99 <= 10ms in 99%% of windows, iops >= 5000]")
 			}
-			j := newJudging(e, q, rules, format)
+			c := &checks{format, junit.Suite{Name: "fio2es sla"}}
+			j := &judging{reading: &reading{env: e}, query: q, rules: rules, checks: c, to: newSLATable(c.table(e.stdout))}
 			return j.end(j.judge(cmd.Context(), args))
 		},
 	}
@@ -93,15 +93,14 @@ type judging struct {
 	isBroken bool // a rule
 }
 
-func newJudging(e *env, q *query.Query, rules []slo.Rule, format string) *judging {
-	c := &checks{format, junit.Suite{Name: "fio2es sla"}}
-	return &judging{reading: newReading(e), query: q, rules: rules, checks: c, to: newSLATable(c.table(e.stdout))}
-}
-
 // judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they may
 // be logs of one run.
 func (j *judging) judge(ctx context.Context, args []string) error {
-	if err := j.runs(ctx, args, func(run *query.Run, many bool) error { return j.one(ctx, run, many) }); err != nil {
+	wanted := j.query
+	if !query.NeedsWindows(wanted, j.rules) {
+		wanted = nil
+	}
+	if err := j.runs(ctx, args, wanted, func(run *query.Run, many bool) error { return j.one(ctx, run, many) }); err != nil {
 		return errors.Join(err, j.to.Flush())
 	}
 	if err := errors.Join(j.to.Flush(), j.checks.write(j.stdout)); err != nil || !j.isBroken {
@@ -120,7 +119,11 @@ func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 	broken, unknown := slo.Log(j.log, &judgement.Run, judgement.Verdicts)
 	j.isBroken, j.leftOut = j.isBroken || broken, j.leftOut || unknown
 	title := slaTitle(run, many, judgement)
-	j.to.Begin(slaHeading(title, judgement.Checked))
+	heading := title
+	if checked := judgement.Checked; !checked.IsZero() {
+		heading += ", " + unit.Moments(checked.Start, checked.End)
+	}
+	j.to.Begin(heading)
 	for i := range judgement.Verdicts {
 		row := &slaRow{judgement, &judgement.Verdicts[i]}
 		j.checks.Cases = append(j.checks.Cases, row.testCase(title))
@@ -137,12 +140,4 @@ func slaTitle(run *query.Run, many bool, j *query.Judgement) string {
 		return run.Name
 	}
 	return strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
-}
-
-// slaHeading is the title of a run's table.
-func slaHeading(title string, checked window.Span) string {
-	if checked.IsZero() {
-		return title
-	}
-	return title + ", " + unit.Moments(checked.Start, checked.End)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,24 +13,6 @@ import (
 
 	"github.com/spf13/pflag"
 )
-
-// linesOf runs a command, and decodes its lines of JSON.
-func linesOf[T any](t *testing.T, code int, args ...string) []T {
-	t.Helper()
-	var out, errs strings.Builder
-	if got := run(t.Context(), append(args, "--format", "json"), strings.NewReader(""), &out, &errs); got != code {
-		t.Fatalf("%v: exit code %d, want %d: %s", args, got, code, errs.String())
-	}
-	var lines []T
-	for d := json.NewDecoder(strings.NewReader(out.String())); d.More(); {
-		var l T
-		if err := d.Decode(&l); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, l)
-	}
-	return lines
-}
 
 // slaMetrics are those that percentiles prints, too.
 var slaMetrics = map[string]func(l *percentileLine) *float64{

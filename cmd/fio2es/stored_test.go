@@ -29,26 +29,6 @@ func storedWindow(direction string, elapsed, from, to int64, h *hist.Histogram) 
 	}
 }
 
-// outAndErr runs a command that must end with a code.
-func outAndErr(t *testing.T, code int, args ...string) (stdout, stderr string) {
-	t.Helper()
-	var out, errs strings.Builder
-	if got := run(t.Context(), args, strings.NewReader(""), &out, &errs); got != code {
-		t.Errorf("%v: exit code %d, want %d: %s", args, got, code, errs.String())
-	}
-	return out.String(), errs.String()
-}
-
-// expect looks for texts.
-func expect(t *testing.T, what, text string, wanted ...string) {
-	t.Helper()
-	for _, w := range wanted {
-		if !strings.Contains(text, w) {
-			t.Errorf("%s: no %q in:\n%s", what, w, text)
-		}
-	}
-}
-
 // historyOf is a history of runs and their windows.
 func historyOf(t *testing.T, runs []*mapping.Run, windows ...*mapping.Interval) string {
 	t.Helper()

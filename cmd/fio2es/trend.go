@@ -9,17 +9,17 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 )
 
-// addWhereFlag adds --where.
 func addWhereFlag(fl *pflag.FlagSet, condition *string) {
 	fl.StringVar(condition, "where", "", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
 }
 
-// parseWhere reads --where.
 func parseWhere(condition string) (*where.Condition, error) {
 	c, err := where.Parse(condition, time.Now())
 	if err != nil {
@@ -37,7 +37,7 @@ type trendQuery struct {
 }
 
 func trendCommand(e *env) *cobra.Command {
-	q, gate := &trendQuery{}, newTrendGate()
+	q, gate := &trendQuery{}, &trendGate{checks: checks{table.Text, junit.Suite{Name: "fio2es trend"}}}
 	var condition string
 	var metrics []string
 	var least float64
@@ -71,12 +71,8 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 			if q.where, err = parseWhere(condition); err != nil {
 				return err
 			}
-			for _, name := range metrics {
-				n, err := workload.NumberOf(name)
-				if err != nil {
-					return usagef("--metrics %w", err)
-				}
-				q.numbers = append(q.numbers, n)
+			if q.numbers, err = workload.NumbersOf(metrics...); err != nil {
+				return usagef("--metrics %w", err)
 			}
 			if !(least >= 0 && least <= 1000) || len(metrics) == 0 {
 				return usagef("want --least from 0 to 1000 percent, and one of --metrics at least")
@@ -101,11 +97,11 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 }
 
 func (e *env) trend(ctx context.Context, q *trendQuery, gate *trendGate) error {
-	store, closeStore, err := e.history().open(ctx)
+	store, err := e.history().open(ctx)
 	if err != nil {
 		return err
 	}
-	defer closeStore()
+	defer store.Close()
 	watched := query.Watch(history.RunFilter{Brief: true, Where: q.where})
 	runs, skipped, err := e.readRuns(ctx, store, watched)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/junit"
-	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/trend"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/workload"
@@ -18,10 +17,6 @@ import (
 type trendGate struct {
 	checks
 	last int // the number of runs; 0: no gate
-}
-
-func newTrendGate() *trendGate {
-	return &trendGate{checks: checks{table.Text, junit.Suite{Name: "fio2es trend"}}}
 }
 
 // check fails if the flags make no sense.
@@ -43,7 +38,6 @@ func (g *trendGate) noRuns() error {
 	return fmt.Errorf("--fail-last %d: there are no runs to check", g.last)
 }
 
-// add checks a series.
 func (g *trendGate) add(s *workload.Series) {
 	if g.last == 0 {
 		return

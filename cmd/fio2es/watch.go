@@ -39,11 +39,11 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 			if err != nil {
 				return err
 			}
-			store, closeStore, err := e.history().open(cmd.Context())
+			store, err := e.history().open(cmd.Context())
 			if err != nil {
 				return err
 			}
-			defer closeStore()
+			defer store.Close()
 			run, err := e.watched(cmd.Context(), store, args)
 			if err != nil {
 				return err

@@ -37,7 +37,7 @@ func TestMissingDocuments(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")
 	outAndErr(t, 0, "ingest", allLevels, "--history", db, exampleArchive)
-	id := ids(callOut(t, "runs", "--history", db, "--format", "csv"))[0]
+	id := ids(outputOf(t, "runs", "--history", db, "--format", "csv"))[0]
 	commands := [][]string{
 		{"percentiles", id}, {"heatmap", id}, {"rank", id, "--within", "1ms", "--from", "+0s"}, {"compare", id, id},
 		{"sla", id, "--rule", "p99 <= 10s in 99% of windows"}, {"report", id}, {"export", id, "--as", "csv"},
@@ -77,12 +77,6 @@ func TestMissingDocuments(t *testing.T) {
 	part := filepath.Join(exampleArchive, "results", "00000000", "id-2b90e1d4", "4krandrw.client01.lab.example.com")
 	_, errs = outAndErr(t, 3, "ingest", allLevels, "--history", db, part)
 	expect(t, "ingest", errs, "not restored: these are not all files of run ")
-}
-
-func callOut(t *testing.T, args ...string) string {
-	t.Helper()
-	out, _ := outAndErr(t, 0, args...)
-	return out
 }
 
 // documentsBy are the interval documents of a stand-in by id, without the run documents.

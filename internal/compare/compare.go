@@ -121,9 +121,11 @@ type sample struct {
 func drawSample(a, b *pool, metrics []window.Metric, replicates int) *sample {
 	s := &sample{make([][]float64, len(metrics)), make([][]float64, len(metrics)), make([][]float64, len(metrics))}
 	var of, with []float64
+	valueA, valueB, stretchA, stretchB := a.values(metrics), b.values(metrics), a.stretches(metrics), b.stretches(metrics)
 	eachReplicate(replicates, func(rngA, rngB *rand.Rand) {
 		of, with = a.draw(rngA, metrics, of[:0]), b.draw(rngB, metrics, with[:0])
 		for i := range metrics {
+			of[i], with[i] = farther(valueA[i], of[i], stretchA[i]), farther(valueB[i], with[i], stretchB[i])
 			s.base[i], s.other[i] = append(s.base[i], of[i]), append(s.other[i], with[i])
 			s.logs[i] = append(s.logs[i], math.Log(with[i]/of[i]))
 		}

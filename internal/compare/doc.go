@@ -26,8 +26,12 @@
 //
 //	alpha'/2 = Phi(-sqrt(k/(k-1)) * t(1-alpha/2, k-1))
 //
-// Here k is that of the side with fewer blocks. Below 8 blocks there is no interval. The interval
-// ignores correlation over more time than a block.
+// Here k is that of the side with fewer blocks. Below 8 blocks there is no interval.
+//
+// Where ups and downs last longer than a block, blocks that follow one another are alike, and means of independent
+// ones differ too little. If r is the correlation of neighbouring blocks, and that of blocks farther from each other r², r³
+// and so on, the variance of a mean is larger by (1+r)/(1-r) (Bartlett, Some Aspects of the Time-Correlation Problem, Journal of
+// the Royal Statistical Society 98(3), 1935). So the replicates of a side are stretched by its root, metric by metric.
 //
 // # Percentiles between two groups of latencies
 //

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
@@ -29,14 +30,18 @@ func (c *Change) isInGap() bool {
 func (c *Change) judgeByShare(a, b *pool, at []float64, replicates int, tail float64) {
 	sums, more := make([]float64, replicates), make([][]float64, len(at))
 	var logs []float64 // of the share above the percentile of the base, by that of the base
+	wholeA, wholeB := above(&a.whole, at), above(&b.whole, at)
+	stretchA, stretchB := a.stretchesAbove(at), b.stretchesAbove(at)
 	i := 0
 	eachReplicate(replicates, func(rngA, rngB *rand.Rand) {
 		a.draw(rngA, nil, nil)
 		b.draw(rngB, nil, nil)
-		for j, latency := range at {
-			more[j] = append(more[j], a.drawn.Rank(latency)-b.drawn.Rank(latency))
+		of, with := above(a.drawn, at), above(b.drawn, at)
+		for j := range at {
+			of[j], with[j] = farther(wholeA[j], of[j], stretchA[j]), farther(wholeB[j], with[j], stretchB[j])
+			more[j] = append(more[j], with[j]-of[j])
 		}
-		logs = append(logs, math.Log((1-b.drawn.Rank(c.Base))/(1-a.drawn.Rank(c.Base))))
+		logs = append(logs, math.Log(with[0]/of[0]))
 		sums[i] = more[0][i] + more[1][i]
 		i++
 	})
@@ -58,11 +63,27 @@ func (c *Change) judgeByShare(a, b *pool, at []float64, replicates int, tail flo
 	if isWorse || isBetter {
 		decided = fmt.Sprintf("; it is %s by the share of requests above it", c.Verdict)
 	}
-	before, after := 1-a.whole.Rank(c.Base), 1-b.whole.Rank(c.Base)
+	before, after := wholeA[0], wholeB[0]
 	c.Why = fmt.Sprintf("%s may lie between two groups of latencies, so its interval is wide%s: %s of the base's requests are above %s, and %s of the other side's",
 		c.Metric, decided, unit.Percent(before, a.whole.Total()), c.BaseText(), unit.Percent(after, b.whole.Total()))
 	if isKnown := !math.IsNaN(logs[0]) && !math.IsInf(logs[0], 0) && !math.IsInf(logs[replicates-1], 0); isKnown {
 		c.Why += fmt.Sprintf(", %s %% (%s … %s %%)", signed(after/before-1),
 			signed(math.Expm1(quantile(logs, tail))), signed(math.Expm1(quantile(logs, 1-tail))))
 	}
+}
+
+// above is the share of requests above each latency.
+func above(h *hist.Histogram, latencies []float64) []float64 {
+	shares := make([]float64, len(latencies))
+	for i, latency := range latencies {
+		shares[i] = 1 - h.Rank(latency)
+	}
+	return shares
+}
+
+func (p *pool) stretchesAbove(latencies []float64) []float64 {
+	return p.stretchesOf(func() []float64 {
+		p.sum(nil, nil)
+		return above(p.drawn, latencies)
+	})
 }

@@ -47,7 +47,6 @@ func (s *Series) Add(w *window.Window, requests *hist.Histogram) {
 	s.start = w.ElapsedMS
 }
 
-// merge adds the next grain.
 func (g *grain) merge(next *grain) {
 	g.end = max(g.end, next.end)
 	g.completed += next.completed

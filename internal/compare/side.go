@@ -3,7 +3,6 @@ package compare
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -133,7 +132,7 @@ type setting struct{ name, value string }
 
 func settings(r *mapping.Run) []setting {
 	list := []setting{
-		{"mode", r.CBT.Mode}, {"op_size", known(r.CBT.OpSize)}, {"iodepth", known(int64(r.CBT.IODepth))}, {"weighting", r.Weighting},
+		{"mode", r.CBT.Mode}, {"op_size", unit.OrNothing(r.CBT.OpSize)}, {"iodepth", unit.OrNothing(r.CBT.IODepth)}, {"weighting", r.Weighting},
 	}
 	if r.IntervalMS > 0 {
 		list = append(list, setting{"interval", unit.Elapsed(time.Duration(r.IntervalMS) * time.Millisecond)})
@@ -142,13 +141,6 @@ func settings(r *mapping.Run) []setting {
 		list = append(list, setting{"bins", all[0].Latency.Layout})
 	}
 	return list
-}
-
-func known(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
 }
 
 // Doubt says what makes a comparison of two runs doubtful; empty is nothing.

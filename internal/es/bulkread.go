@@ -45,10 +45,10 @@ func readBulk(r io.Reader, ids []string, items []BulkItem) error {
 	for i, id := range ids {
 		at[id] = i
 	}
-	d, answered, matched := json.NewDecoder(r), 0, 0
+	v, answered, matched := NewValues(r), 0, 0
 	item := func() error {
 		var action struct{ Index, Create, Update, Delete bulkItem } // there is one
-		if err := d.Decode(&action); err != nil {
+		if err := v.Decode(&action); err != nil {
 			return syntax(err)
 		}
 		it := cmp.Or(action.Index, action.Create, action.Update, action.Delete)
@@ -63,11 +63,12 @@ func readBulk(r io.Reader, ids []string, items []BulkItem) error {
 		answered++
 		return nil
 	}
-	err := ReadObject(d, func(name string) error {
+	err := v.Object(func(name string) error {
 		if name != "items" {
-			return Skip(d)
+			_, err := v.Take()
+			return err
 		}
-		return ReadArray(d, item)
+		return v.Array(item)
 	})
 	switch {
 	case err != nil:
@@ -89,28 +90,11 @@ func (it *bulkItem) item() BulkItem {
 	return read
 }
 
-func delim(d *json.Decoder, want json.Delim) error {
-	got, err := d.Token()
-	if err != nil {
-		return syntax(err)
-	}
-	if got != want {
-		return fmt.Errorf("%w: %v instead of %v", ErrAnswer, got, want)
-	}
-	return nil
-}
-
-// syntax makes an [ErrAnswer] of an error in the text, which a retry does not change. Text that
-// was cut off is no such error.
+// syntax makes an [ErrAnswer] of an error in the text, which a retry does not change.
 func syntax(err error) error {
 	var wrong *json.SyntaxError
 	var kind *json.UnmarshalTypeError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, io.EOF):
-		return io.ErrUnexpectedEOF
-	case errors.As(err, &kind), errors.As(err, &wrong):
+	if errors.As(err, &kind) || errors.As(err, &wrong) {
 		return fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
 	return err

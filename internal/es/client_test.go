@@ -116,6 +116,16 @@ func TestForeignErrors(t *testing.T) {
 	}
 }
 
+// TestRedirect: requests do not follow a redirection, and the error says where it leads.
+func TestRedirect(t *testing.T) {
+	server := httptest.NewServer(http.RedirectHandler("https://es.example.com/", http.StatusMovedPermanently))
+	defer server.Close()
+	err := newClient(t, es.Config{Addresses: []string{server.URL}, GiveUpAfter: -1}).Do(t.Context(), es.Request{URI: "/x"}, nil)
+	if err == nil || !strings.Contains(err.Error(), `redirected to "https://es.example.com/", which is not followed`) {
+		t.Error(err)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	root := string(load(t, "root").Response)
 	for _, c := range []struct {

@@ -91,6 +91,9 @@ const maxErrorBody = 1 << 20
 func readError(res *http.Response, secrets ...Secret) *Error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // an error does not matter: the status is known
 	e := parseError(res.StatusCode, res.Header.Get("Content-Type"), body)
+	if to := res.Header.Get("Location"); to != "" && res.StatusCode < http.StatusBadRequest {
+		e.Reason = clip("redirected to " + strconv.Quote(to) + ", which is not followed: give the address of the cluster itself")
+	}
 	e.Reason, e.Body = hide(e.Reason, secrets...), body
 	e.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
 	// Elasticsearch, too, answers 413 without a body and this header.

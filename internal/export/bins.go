@@ -10,6 +10,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -49,24 +50,14 @@ type Bins struct {
 	run   *mapping.RunInfo
 }
 
-// NewCSV writes a line for each window and bin, the names of the columns first. Unless exact is set, names that a
-// spreadsheet would run begin with an apostrophe.
-func NewCSV(w io.Writer, exact bool) *Bins {
-	format := table.CSV
-	if exact {
-		format = table.CSVExact
+// NewBins writes CSV, a line for each window and bin, or JSON, an object a line for each window with arrays of its bins.
+func NewBins(w io.Writer, format string) *Bins {
+	b := &Bins{w: bufio.NewWriter(w), isCSV: format != table.JSON}
+	columns := binColumns(func(r *binRow) any { return r.low }, func(r *binRow) any { return r.high }, func(r *binRow) any { return r.count })
+	if b.isCSV {
+		columns = binColumns(func(r *binRow) any { return r.low[0] }, func(r *binRow) any { return r.high[0] }, func(r *binRow) any { return r.count[0] })
 	}
-	b := &Bins{w: bufio.NewWriter(w), isCSV: true}
-	b.to = table.New(b.w, format, binColumns(func(r *binRow) any { return r.low[0] }, func(r *binRow) any { return r.high[0] },
-		func(r *binRow) any { return r.count[0] }))
-	return b
-}
-
-// NewJSON writes an object a line for each window, with arrays of its bins.
-func NewJSON(w io.Writer) *Bins {
-	b := &Bins{w: bufio.NewWriter(w)}
-	b.to = table.New(b.w, table.JSON, binColumns(func(r *binRow) any { return r.low }, func(r *binRow) any { return r.high },
-		func(r *binRow) any { return r.count }))
+	b.to = table.New(b.w, format, columns)
 	return b
 }
 
@@ -79,7 +70,7 @@ func (b *Bins) Begin(run *mapping.RunInfo, _ bool) error {
 // Add writes the lines or the object of a window.
 func (b *Bins) Add(w *window.Window, requests *hist.Histogram) error {
 	r := &binRow{run: b.run, Window: w}
-	if hasClock(b.run) {
+	if unit.IsKnown(b.run.Start) {
 		const layout = "2006-01-02T15:04:05.000Z"
 		r.start, r.end = w.Start.UTC().Format(layout), w.End.UTC().Format(layout)
 	}

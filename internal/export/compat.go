@@ -81,28 +81,19 @@ func (c *Compat) closeWindow() error {
 }
 
 // addUp merges the directions of a window. A single direction keeps the percentiles of its exact
-// weights. Requests that count less than half in a window have no whole count there. If all
-// requests are like that, the direction with more of them is taken for the window.
+// weights.
 func addUp(windows []*window.Window) (mapping.Latency, error) {
-	most := windows[0]
 	if len(windows) == 1 {
-		return most.Latency, nil
+		return windows[0].Latency, nil
 	}
-	all := &hist.Histogram{}
+	var sum window.Sum
 	for _, w := range windows {
-		h, err := w.Histogram()
-		if err != nil {
+		if err := sum.Add(w); err != nil {
 			return mapping.Latency{}, err
 		}
-		all.Merge(h)
-		if w.Weight > most.Weight {
-			most = w
-		}
 	}
-	if all.IsEmpty() {
-		return most.Latency, nil
-	}
-	return mapping.NewLatency(all, nil), nil
+	all := sum.Windows()
+	return all[len(all)-1].Latency, nil
 }
 
 // End prints a run. It reports whether the run has rows.

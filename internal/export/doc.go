@@ -39,7 +39,7 @@
 //
 // # CSV and JSON
 //
-// [NewCSV] writes a line for each window and bin that has requests, [NewJSON] an object for
-// each window with arrays: low_ns and high_ns are the edges of the bin, [low, high). The high of the
+// [NewBins] writes a line for each window and bin that has requests, or an object for each window
+// with arrays: low_ns and high_ns are the edges of the bin, [low, high). The high of the
 // open last bin is empty or null. Only the name of the layout is lost.
 package export

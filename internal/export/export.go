@@ -17,6 +17,3 @@ type Writer interface {
 	Add(w *window.Window, requests *hist.Histogram) error
 	Close() error
 }
-
-// hasClock reports whether the start of a run is known.
-func hasClock(run *mapping.RunInfo) bool { return run.Start.Year() >= 1970 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -79,13 +80,13 @@ func writeAll(t *testing.T, w Writer, runs []exported) {
 
 func TestCSV(t *testing.T) {
 	var out bytes.Buffer
-	writeAll(t, NewCSV(&out, true), runs())
+	writeAll(t, NewBins(&out, table.CSVExact), runs())
 	golden.File(t, "testdata/runs.csv.golden", out.String())
 }
 
 func TestJSON(t *testing.T) {
 	var out bytes.Buffer
-	writeAll(t, NewJSON(&out), runs())
+	writeAll(t, NewBins(&out, table.JSON), runs())
 	golden.File(t, "testdata/runs.json.golden", out.String())
 }
 
@@ -96,7 +97,7 @@ func TestBinsRoundTrip(t *testing.T) {
 		run := &mapping.RunInfo{Name: "r", Start: time.Unix(1e9, 0)}
 		w := &window.Window{Level: mapping.Cluster, Direction: "read", Start: run.Start, End: run.Start.Add(time.Second)}
 		var lines, objects bytes.Buffer
-		for _, to := range []Writer{NewCSV(&lines, true), NewJSON(&objects)} {
+		for _, to := range []Writer{NewBins(&lines, table.CSVExact), NewBins(&objects, table.JSON)} {
 			if err := errors.Join(to.Begin(run, false), to.Add(w, h), to.Close()); err != nil {
 				t.Fatal(err)
 			}
@@ -157,8 +158,8 @@ func TestWriteFails(t *testing.T) {
 	for name, to := range map[string]func(*failing) Writer{
 		"hdrlog":      func(f *failing) Writer { return NewHDRLog(f) },
 		"openmetrics": func(f *failing) Writer { return NewOpenMetrics(f, OpenMetricsOptions{}) },
-		"csv":         func(f *failing) Writer { return NewCSV(f, true) },
-		"json":        func(f *failing) Writer { return NewJSON(f) },
+		"csv":         func(f *failing) Writer { return NewBins(f, table.CSVExact) },
+		"json":        func(f *failing) Writer { return NewBins(f, table.JSON) },
 	} {
 		w, run := to(&failing{left: 10}), &runs()[0]
 		err := w.Begin(&run.RunInfo, false)

@@ -16,8 +16,6 @@ func New(format string, w io.Writer, opt OpenMetricsOptions) Writer {
 		return NewHDRLog(w)
 	case "openmetrics":
 		return NewOpenMetrics(w, opt)
-	case table.JSON:
-		return NewJSON(w)
 	}
-	return NewCSV(w, format == table.CSVExact)
+	return NewBins(w, format)
 }

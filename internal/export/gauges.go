@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -58,7 +58,7 @@ type gauges [len(families)]bytes.Buffer
 
 // add adds the numbers of a run. What is not known is left out.
 func (m *gauges) add(title string, run *mapping.Run) {
-	labels := []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", number(run.CBT.OpSize), "qd", number(int64(run.CBT.IODepth))}
+	labels := []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", unit.OrNothing(run.CBT.OpSize), "qd", unit.OrNothing(run.CBT.IODepth)}
 	for _, d := range run.ByDirection() {
 		of := append(labels[:len(labels):len(labels)], "direction", d.Direction)
 		l := facts.LatenciesOfTotals(d.Totals)
@@ -79,7 +79,7 @@ func (m *gauges) add(title string, run *mapping.Run) {
 		}
 		m.put(5, met, append(labels[:len(labels):len(labels)], "rule", v.Rule)...)
 	}
-	if run.Run.Start.Year() >= 1970 {
+	if unit.IsKnown(run.Run.Start) {
 		m.put(6, float64(run.Run.Start.UnixMilli())/1000, labels...)
 	}
 }
@@ -91,14 +91,6 @@ func (m *gauges) latency(family int, l *facts.Latencies, name string, labels []s
 		labels = append(labels, "bound", "lower")
 	}
 	m.put(family, us/1e6, labels...)
-}
-
-// number is a setting, empty if it is not known.
-func number(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
 }
 
 // put adds a value with its labels, pairs of names and values.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -34,7 +35,7 @@ func (l *HDRLog) Begin(run *mapping.RunInfo, _ bool) error {
 	}
 	l.begun, l.start = true, run.Start
 	fmt.Fprintf(l.w, "#[fio2es: run %q of archive %q, latencies in nanoseconds]\n#[Histogram log format version 1.3]\n", run.Name, run.Archive)
-	if hasClock(run) {
+	if unit.IsKnown(run.Start) {
 		seconds := float64(run.Start.UnixMilli()) / 1000
 		fmt.Fprintf(l.w, "#[BaseTime: %.3f (seconds since epoch)]\n", seconds)
 		fmt.Fprintf(l.w, "#[StartTime: %.3f (seconds since epoch), %s]\n", seconds, run.Start.UTC().Format(time.UnixDate))

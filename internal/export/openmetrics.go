@@ -12,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -54,7 +55,7 @@ func NewOpenMetrics(w io.Writer, opt OpenMetricsOptions) *OpenMetrics {
 // already: its series would be there twice. Two runs of one job in one place have the same name and
 // archive, so they get their ids as a label.
 func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
-	if o.opt.Windows && !hasClock(run) {
+	if o.opt.Windows && !unit.IsKnown(run.Start) {
 		return fmt.Errorf("%s: its files do not say when it started, and points over time need that: set the start (--start)", run.Name)
 	}
 	var labels strings.Builder
@@ -120,7 +121,7 @@ func (o *OpenMetrics) writeSeries(p *points) {
 	out := newPointWriter(o.w, labels.String(), o.opt.Buckets.bins(p.layout), p.layout)
 	if !o.opt.Windows {
 		at, created := "", ""
-		if hasClock(o.run) {
+		if unit.IsKnown(o.run.Start) {
 			at, created = " "+unixTime(p.span.End), unixTime(p.span.Start)
 		}
 		out.point(p.sum, at)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -38,7 +39,7 @@ func TestOrdered(t *testing.T) {
 	}
 	text := func(docs []*mapping.Interval) string {
 		var out bytes.Buffer
-		to := NewCSV(&out, false)
+		to := NewBins(&out, table.CSV)
 		e := NewOrdered(to, nil)
 		for _, w := range window.RejoinAll(docs) {
 			if err := e.Add(w); err != nil {

@@ -31,7 +31,6 @@ func pack(w *window.Window, requests *hist.Histogram) packedWindow {
 	return p
 }
 
-// addTo adds the requests to a histogram.
 func (p *packedWindow) addTo(sum *hist.Histogram) {
 	window, index := hist.New(p.layout), 0
 	for b := p.bins; len(b) > 0; {

@@ -13,13 +13,10 @@ import (
 var choices = func() []table.Column[*Line] {
 	ofRuns := slices.Concat(Settings, interval)
 	settings := ofRun(ofRuns)
-	isSetting := func(c table.Column[*Line]) bool {
-		return slices.ContainsFunc(settings, func(s table.Column[*Line]) bool { return s.Name == c.Name })
-	}
 	for i := range settings {
 		settings[i].Text = first(ofRuns[i].TextOf)
 	}
-	rest := slices.DeleteFunc(slices.Clone(Columns), func(c table.Column[*Line]) bool { return c.Name != "" && isSetting(c) })
+	rest := slices.DeleteFunc(slices.Clone(Columns), func(c table.Column[*Line]) bool { return c.Name != "" && hasColumn(settings, c.Name) })
 	return slices.Concat(rest, settings)
 }()
 
@@ -42,14 +39,19 @@ func ColumnNames() (list []string) {
 }
 
 // Choose are the columns of these names, in this order. Numbers of a direction come with its name, and
-// latencies with what programs need to see that one is a lower bound or computed by fio.
-func Choose(names []string) (list []table.Column[*Line], err error) {
+// latencies with what programs need to see that one is a lower bound or computed by fio. other is called with names
+// that are of no column here, and returns nil for those that it does not know.
+func Choose(names []string, other func(name string) *table.Column[*Line]) (list []table.Column[*Line], err error) {
 	hasLatency := false
 	for _, name := range names {
 		wanted := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), ".", "_")
-		found := slices.DeleteFunc(slices.Clone(choices), func(c table.Column[*Line]) bool { return nameOf(&c) != wanted })
+		found := named(wanted)
 		if len(found) == 0 {
-			return nil, fmt.Errorf("no column is called %q: want some of %s", name, strings.Join(ColumnNames(), ", "))
+			found = columnOf(strings.TrimSpace(name), other)
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("no column is called %q: want some of %s, or a field of --where (fio2es help fields)",
+				name, strings.Join(ColumnNames(), ", "))
 		}
 		for i := range found { // so that all that were chosen are shown
 			if c := &found[i]; len(found) == 1 && c.Heading == "" && c.Text == nil {
@@ -68,6 +70,26 @@ func Choose(names []string) (list []table.Column[*Line], err error) {
 		}
 	}
 	return list, nil
+}
+
+// columnOf is a column that other knows. It may be one of these by another name. It is none if other is nil.
+func columnOf(name string, other func(name string) *table.Column[*Line]) []table.Column[*Line] {
+	if other == nil {
+		return nil
+	}
+	c := other(name)
+	if c == nil {
+		return nil
+	}
+	if list := named(c.Name); len(list) > 0 {
+		return list
+	}
+	return []table.Column[*Line]{*c}
+}
+
+// named are the columns of a name: that for people, and that for programs.
+func named(name string) []table.Column[*Line] {
+	return slices.DeleteFunc(slices.Clone(choices), func(c table.Column[*Line]) bool { return nameOf(&c) != name })
 }
 
 // direction is the name of the column of directions.

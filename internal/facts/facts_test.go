@@ -83,7 +83,7 @@ func TestOrders(t *testing.T) {
 			t.Errorf("%s, the lowest first: %s is last", o.Name, runs[2].Run.Name)
 		}
 	}
-	if _, err := OrderOf("size"); err == nil || !strings.HasPrefix(err.Error(), "want one of start, requests, iops, p50, p95, p99, p99.9, max, run, archive, ") || !strings.HasSuffix(err.Error(), ", iteration, interval") {
+	if _, err := OrderOf("size", nil); err == nil || !strings.HasPrefix(err.Error(), "want one of start, requests, iops, p50, p95, p99, p99.9, max, run, archive, ") || !strings.HasSuffix(err.Error(), ", iteration, interval, or a field of --where (fio2es help fields)") {
 		t.Error(err)
 	}
 }
@@ -162,7 +162,7 @@ func TestOrdersOfColumns(t *testing.T) {
 		runs[name] = run
 	}
 	for order, want := range map[string]string{"op_size": "b a c", "mode": "b a c", "name": "a b c", "bandwidth": "b a c", "p99_9": "a b c"} {
-		o, err := OrderOf(order)
+		o, err := OrderOf(order, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestChoose(t *testing.T) {
 		{table.Text, "archive,name,benchmark", "ARCHIVE  NAME\nn        n:a 4K\n"},
 	} {
 		var b bytes.Buffer
-		columns, err := Choose(strings.Split(c.names, ","))
+		columns, err := Choose(strings.Split(c.names, ","), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,11 +204,11 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	for _, name := range ColumnNames() {
-		if _, err := Choose([]string{name}); err != nil {
+		if _, err := Choose([]string{name}, nil); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := Choose([]string{"size"}); err == nil || !strings.HasPrefix(err.Error(), `no column is called "size": want some of run, archive, name, start, `) {
+	if _, err := Choose([]string{"size"}, nil); err == nil || !strings.HasPrefix(err.Error(), `no column is called "size": want some of run, archive, name, start, `) {
 		t.Error(err)
 	}
 }

@@ -14,7 +14,7 @@ var Numbers = slices.Concat([]table.Column[*Line]{
 	{
 		Name: "requests", Heading: ">Requests",
 		Value: func(l *Line) any { return l.Requests },
-		Text:  func(l *Line) string { return Requests(l.Totals) },
+		Text:  func(l *Line) string { return Requests(&l.Latency, l.Requests) },
 	},
 	{
 		Name: "iops", Heading: ">IOPS",
@@ -28,12 +28,12 @@ var Numbers = slices.Concat([]table.Column[*Line]{
 	},
 }, LatencyColumns(func(l *Line) *Latencies { return &l.Latencies }))
 
-// Requests is how many requests there were, or "-" where averages do not say.
-func Requests(t *mapping.Totals) string {
-	if !t.Latency.HasPercentiles() && t.Requests == 0 {
+// Requests is how many requests have these latencies, or "-" where averages do not say.
+func Requests(l *mapping.Latency, n int64) string {
+	if !l.HasPercentiles() && n == 0 {
 		return "-"
 	}
-	return unit.Count(t.Requests)
+	return unit.Count(n)
 }
 
 // Bandwidth is a rate of bytes, or "-" where it is not known.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
@@ -14,7 +15,7 @@ import (
 // Order is an order of runs: the latest or the highest first, texts from A to Z. What is not known
 // comes last.
 type Order struct {
-	Name   string               // as users give it, such as "p99.9"
+	Name   string               // such as "p99.9", or that of the column
 	Column *table.Column[*Line] // nil: by the start of the runs
 }
 
@@ -28,11 +29,11 @@ var Orders = func() []Order {
 	return list
 }()
 
-// OrderOf is the order of a name.
-func OrderOf(name string) (*Order, error) {
+// OrderOf is the order of a name, in which "_" may stand for ".". other is as for [Choose].
+func OrderOf(name string, other func(name string) *table.Column[*Line]) (*Order, error) {
 	var names []string
 	for i := range Orders {
-		if Orders[i].Name == name {
+		if Orders[i].Name == strings.ReplaceAll(name, "_", ".") {
 			return &Orders[i], nil
 		}
 		names = append(names, Orders[i].Name)
@@ -43,13 +44,16 @@ func OrderOf(name string) (*Order, error) {
 			continue
 		}
 		if c.Name == strings.ReplaceAll(name, ".", "_") {
-			return &Order{name, c}, nil
+			return &Order{c.Name, c}, nil
 		}
 		if !slices.Contains(names, strings.ReplaceAll(c.Name, "_", ".")) {
 			names = append(names, c.Name)
 		}
 	}
-	return nil, fmt.Errorf("want one of %s", strings.Join(names, ", "))
+	if list := columnOf(name, other); len(list) > 0 {
+		return &Order{name, &list[len(list)-1]}, nil // that for programs has the value
+	}
+	return nil, fmt.Errorf("want one of %s, or a field of --where (fio2es help fields)", strings.Join(names, ", "))
 }
 
 // rank is the place of a run in an order: by the highest number, then by the text.
@@ -127,6 +131,8 @@ func rankOf(value any) rank {
 		return rank{number: float64(v)}
 	case float64:
 		return rank{number: v}
+	case time.Time:
+		return rank{number: float64(v.UnixMilli())}
 	}
 	return rank{number: math.NaN()}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
 // ShortID is the beginning of a run's id, which is enough to name it.
@@ -31,7 +30,7 @@ func StartedUTC(run *mapping.Run) string {
 
 // Title is a run's name with the settings that distinguish it most.
 func Title(run *mapping.Run) string {
-	return strings.TrimSpace(run.Run.Archive + ":" + ShortName(run) + " " + ShortSettings(run))
+	return strings.TrimSpace(run.Run.Archive + ":" + run.ShortName() + " " + ShortSettings(run))
 }
 
 // ShortSettings are the settings that distinguish runs most, such as "randwrite 4K qd16".
@@ -47,19 +46,6 @@ func ShortSettings(run *mapping.Run) string {
 		parts = append(parts, "qd"+strconv.Itoa(run.CBT.IODepth))
 	}
 	return strings.Join(parts, " ")
-}
-
-// ShortName is a run's name without folders of CBT whose names repeat the settings.
-func ShortName(run *mapping.Run) string {
-	parts := strings.SplitN(run.Run.Name, "/", 3)
-	if run.CBT.Benchmark == "" || run.CBT.Benchmark == cbt.Pbench || len(parts) < 3 {
-		return run.Run.Name
-	}
-	name := parts[0] + "/" + parts[1]
-	if run.CBT.Workload != "" {
-		name += "/" + run.CBT.Workload
-	}
-	return name
 }
 
 // ShortNote is the first line of what people wrote about a run.

@@ -207,19 +207,3 @@ func TestFioPercentileOnTheRank(t *testing.T) {
 		t.Errorf("p99.9, p99.95, p99.99 in bins %v", got[14:])
 	}
 }
-
-func TestGenerate(t *testing.T) {
-	for _, o := range []GenerateOptions{
-		{Kind: "logs", Files: 3, Bytes: 100_000, Coarseness: 2},
-		{Kind: "logs", Files: 2, Seconds: 5, Hosts: 2, Directions: []int{Trim}},
-		{Kind: "archive", Runs: 1, Hosts: 2, Jobs: 2, Seconds: 4, Coarseness: 6},
-	} {
-		sum, err := Generate(t.Context(), t.TempDir(), o)
-		if err != nil || sum.Logs < 2 || sum.Bytes == 0 || sum.Truth.Rows == 0 {
-			t.Errorf("%+v: %d logs, %d bytes, %v", o, sum.Logs, sum.Bytes, err)
-		}
-	}
-	if _, err := Generate(t.Context(), t.TempDir(), GenerateOptions{}); err == nil {
-		t.Error("no kind accepted")
-	}
-}

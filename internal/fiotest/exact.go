@@ -40,23 +40,18 @@ func Exact(all []Completion, direction int, from, to time.Duration, q ...float64
 	return answer(all, direction, q, func(c Completion) float64 { return completed(c, from, to) })
 }
 
-// ExactInflight answers for the requests that were under way in [from, to). A
+// ExactInflightLong answers for the requests that were under way in [from, to). A
 // request of latency L that completed at c counts by the share of its life
-// [c-L, c] inside the window; one that took no time counts where it completed.
-// Quantile q is the smallest latency whose cumulative weight is at least q
-// times the whole weight.
-func ExactInflight(all []Completion, direction int, from, to time.Duration, q ...float64) Answer {
-	return answer(all, direction, q, func(c Completion) float64 { return alive(c, from, to) })
-}
-
-// ExactInflightLong is [ExactInflight] for long requests only: those that took
-// no longer than the window count whole, in the window where they complete.
+// [c-L, c] inside the window; one that took no longer than the window counts
+// whole, in the window where it completed. Quantile q is the smallest latency
+// whose cumulative weight is at least q times the whole weight.
 func ExactInflightLong(all []Completion, direction int, from, to time.Duration, q ...float64) Answer {
 	return answer(all, direction, q, func(c Completion) float64 {
 		if c.Latency <= to-from {
 			return completed(c, from, to)
 		}
-		return alive(c, from, to)
+		inside := min(c.Time, to) - max(c.Time-c.Latency, from)
+		return max(0, float64(inside)/float64(c.Latency))
 	})
 }
 
@@ -65,14 +60,6 @@ func completed(c Completion, from, to time.Duration) float64 {
 		return 1
 	}
 	return 0
-}
-
-func alive(c Completion, from, to time.Duration) float64 {
-	if c.Latency <= 0 {
-		return completed(c, from, to)
-	}
-	inside := min(c.Time, to) - max(c.Time-c.Latency, from)
-	return max(0, float64(inside)/float64(c.Latency))
 }
 
 func answer(all []Completion, direction int, q []float64, weigh func(Completion) float64) Answer {

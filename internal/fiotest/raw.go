@@ -18,10 +18,6 @@ type Completion struct {
 	Latency time.Duration
 	// Direction is Read, Write or Trim.
 	Direction int
-	// BlockSize is the request's size in bytes.
-	BlockSize int64
-	// Priority is fio's fifth column; zero in logs that lack it.
-	Priority int64
 }
 
 // ReadRaw reads a raw completion log of fio 3 (write_lat_log without
@@ -66,6 +62,6 @@ func parseRaw(line string) (Completion, error) {
 	}
 	return Completion{
 		Time: time.Duration(v[0]) * time.Millisecond, Latency: time.Duration(v[1]),
-		Direction: int(v[2]), BlockSize: v[3], Priority: v[4],
+		Direction: int(v[2]),
 	}, nil
 }

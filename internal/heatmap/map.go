@@ -30,7 +30,6 @@ type Column struct {
 	Requests    hist.Histogram
 }
 
-// merge adds the windows of another column.
 func (c *Column) merge(other *Column) {
 	c.Join(other.Span)
 	for i, n := range other.Counts {

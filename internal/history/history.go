@@ -116,12 +116,13 @@ func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at tim
 
 // RunFilter selects runs. The zero value selects all of them.
 type RunFilter struct {
-	Text     string    // the text, or all its words, in the id, name, archive, path, settings of a title (4K, qd16), a label or the note; any case
+	Text     string    // the text, or all its words, in the id, name, archive, path, title (4K and qd16 in it are words), a label or the note; any case
 	From, To time.Time // runs that started in [From, To); a zero time is no bound
 	Where    Condition // nil is none
 	Limit    int       // the most runs; 0 is no limit
 	Light    bool      // leave out histograms and the list of source files
-	Brief    bool      // [mapping.Run.Brief] is enough; runs may have as much as with Light
+	Brief    bool      // [mapping.Run.Brief] is enough, with Also; runs may have as much as with Light
+	Also     []string  // fields, by their paths in documents
 
 	// Watch, unless nil, is called with each run that a store reads, and whether it is selected. A store reads the runs
 	// that started in Started and have Equals, until Limit is reached.
@@ -150,13 +151,14 @@ func (LiveRuns) Live() bool               { return true }
 // need all that there is with Light.
 func (f *RunFilter) Beyond() (fields []string, isBrief bool) {
 	if f.Where == nil || !f.Brief {
-		return nil, f.Brief
+		return f.Also, f.Brief
 	}
 	c, ok := f.Where.(interface{ Beyond() ([]string, bool) })
 	if !ok {
 		return nil, false
 	}
-	return c.Beyond()
+	fields, isBrief = c.Beyond()
+	return slices.Concat(fields, f.Also), isBrief
 }
 
 // DecodeLight decodes what f needs of documents without histograms and lists of files. It fails as [DecodeRun].
@@ -260,27 +262,26 @@ func (f *RunFilter) Select(runs iter.Seq2[*mapping.Run, error]) iter.Seq2[*mappi
 func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	texts := []string{
 		r.Run.ID, r.Run.Name, r.Run.Archive, r.Run.Path, r.CBT.Benchmark, r.CBT.Workload, r.CBT.Mode,
-		r.Run.Note, r.Run.Archive + ":" + r.Run.Name,
-	}
-	if r.CBT.OpSize > 0 {
-		texts = append(texts, sizeText(r.CBT.OpSize))
-	}
-	if r.CBT.IODepth > 0 {
-		texts = append(texts, "qd"+strconv.Itoa(r.CBT.IODepth))
+		r.Run.Note, r.Run.Archive + ":" + r.Run.Name, r.Run.Archive + ":" + r.ShortName(),
 	}
 	for _, label := range r.Run.Labels {
 		texts = append(texts, label)
 	}
+	size, depth := strings.ToLower(sizeText(r.CBT.OpSize)), "qd"+strconv.Itoa(r.CBT.IODepth)
 	has := func(want string) bool {
-		return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
+		return want == size || want+"ib" == size || want == depth && r.CBT.IODepth > 0 || // 4k is not in 64k
+			slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
 	}
 	want := strings.ToLower(f.Text)
 	words := strings.Fields(want)
 	return has(want) || len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool { return !has(word) })
 }
 
-// sizeText is a size as titles have it, in its largest whole unit: "4KiB".
+// sizeText is a size as titles have it, in its largest whole unit: "4KiB"; empty if it is not known.
 func sizeText(n int64) string {
+	if n == 0 {
+		return ""
+	}
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	for n%1024 == 0 && len(units) > 1 {
 		n, units = n/1024, units[1:]

@@ -114,12 +114,9 @@ const (
 func beginnings(ctx context.Context, store history.Store, e *pipeline.Execution) iter.Seq2[*mapping.Run, error] {
 	near := history.RunFilter{From: e.Run.Start.Add(-liveStart), To: e.Run.Start.Add(liveStart)}
 	return func(yield func(*mapping.Run, error) bool) {
-		for run, err := range store.Runs(ctx, near) {
+		for run, err := range history.Readable(store.Runs(ctx, near), nil) {
 			if errors.Is(err, history.ErrNoIndex) {
 				return
-			}
-			if history.IsSkipped(err) {
-				continue
 			}
 			if (err != nil || isBeginning(run, e)) && !yield(run, err) {
 				return

@@ -120,15 +120,15 @@ func (r *Result) Count() (documents, unchanged int) {
 // Messages come in the order of the runs. An error ends all runs; the result is of those before.
 func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
 	result, err := each(ctx, to, runs, opt, false)
-	logRemoved(opt.Log, result.removed())
+	LogRemoved(opt.Log, result.removed())
 	if err == nil && to.Store != nil {
 		err = restore(ctx, to, &result, opt)
 	}
 	return result, err
 }
 
-// logRemoved says that runs are not stored, because people removed them.
-func logRemoved(log *slog.Logger, runs int) {
+// LogRemoved says that runs are not stored, because people removed them.
+func LogRemoved(log *slog.Logger, runs int) {
 	if runs > 0 {
 		log.Info(fmt.Sprintf("note: left out %s, removed from the history before (fio2es rm); --restore takes them back", unit.Plural(runs, "run")))
 	}

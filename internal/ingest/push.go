@@ -54,12 +54,11 @@ type push struct {
 func (p *push) all(ctx context.Context) error {
 	const most = 100 // runs that one request to the cluster is about
 	var runs []*mapping.Run
-	for r, err := range p.from.Runs(ctx, p.Filter) {
-		if history.IsSkipped(err) {
-			p.Log.Warn(err.Error())
-			p.LeftOut = true
-			continue
-		}
+	skip := func(err error) {
+		p.Log.Warn(err.Error())
+		p.LeftOut = true
+	}
+	for r, err := range history.Readable(p.from.Runs(ctx, p.Filter), skip) {
 		if err != nil {
 			return err
 		}
@@ -212,6 +211,9 @@ func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
 		for d, err := range p.from.Intervals(ctx, history.Selection{Runs: []string{r.Run.ID}, Level: l}) {
 			if err == nil && d.Run.Ingest != r.Run.Ingest {
 				err = errReplaced
+			}
+			if err == nil {
+				d.Relabel(&r.Run) // because people may have labelled the run since r was read
 			}
 			if docs = append(docs, d); err == nil && len(docs) == most {
 				err = p.to.Sink.Put(ctx, docs)

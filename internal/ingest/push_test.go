@@ -13,7 +13,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestPushPut: all documents of a run are sent, of all levels; and none of another version of it.
+// TestPushPut: all documents of a run are sent, of all levels, with the labels of the run document that is sent; and
+// none of another version of it.
 func TestPushPut(t *testing.T) {
 	from, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
 	if err != nil {
@@ -29,6 +30,9 @@ func TestPushPut(t *testing.T) {
 	run := historytest.NewRun("a", "1")
 	if err := errors.Join(from.Put(t.Context(), docs), from.Put(t.Context(), historytest.Intervals("b", "1", 5)),
 		from.Finish(t.Context(), run), from.Finish(t.Context(), historytest.NewRun("b", "1"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.Annotate(t.Context(), run.Run.ID, mapping.Annotation{Labels: map[string]string{"later": "than run"}}); err != nil {
 		t.Fatal(err)
 	}
 	var want, got bytes.Buffer

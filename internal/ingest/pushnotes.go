@@ -95,7 +95,7 @@ func (n *pushNotes) labels(here, there *mapping.Run) {
 }
 
 func (n *pushNotes) log(log *slog.Logger) {
-	logRemoved(log, n.removed)
+	LogRemoved(log, n.removed)
 	say := func(runs int, first, text string) {
 		if runs > 0 {
 			log.Info(fmt.Sprintf("note: %s %s%s", unit.Plural(runs, "run"), text, first))

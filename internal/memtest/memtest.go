@@ -55,9 +55,9 @@ func Measure(t testing.TB, f func()) Usage {
 	return Usage{Peak: peak - before, Time: took}
 }
 
-// Scale returns the size of a test's input: small, or large if FIO2ES_TEST_SCALE is set, as in CI. Both must exceed the
-// limit that the test is about.
-func Scale(small, large int) int {
+// Scale returns the size of a test's input, or its cases: small, or large if FIO2ES_TEST_SCALE is set, as in CI. Both must
+// exceed the limit that the test is about.
+func Scale[T any](small, large T) T {
 	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
 		return large
 	}

@@ -42,7 +42,7 @@ func (n *Night) Ingest(ctx context.Context, runs []*cbt.Run, verify bool, read R
 	if err = n.readAgain(&result, again, read); err == nil && verify {
 		n.findWrong(runs)
 	}
-	return result, len(runs) - len(isRead), err
+	return result, n.known(len(runs) - len(isRead)), err
 }
 
 // changed returns the runs that have to be read.

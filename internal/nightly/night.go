@@ -50,6 +50,7 @@ type Night struct {
 type found struct {
 	runs    map[string]*entry    // by keys; nil for what must not be remembered
 	skipped map[*cbt.Run][]error // of runs that were read
+	removed int                  // runs that were not read, and that people removed
 	left    []damage             // damage that belongs to no run
 	passing bool                 // a cause of that may pass, such as a full disk
 
@@ -143,7 +144,13 @@ func (n *Night) Unchanged(ctx context.Context) (runs int, ok bool, err error) {
 	for _, k := range c.Runs {
 		n.repeat(k)
 	}
-	return len(c.Runs), true, nil
+	return n.known(len(c.Runs)), true, nil
+}
+
+// known returns how many of the runs that are not read the history has. A note says how many people removed.
+func (n *Night) known(runs int) int {
+	ingest.LogRemoved(n.Log, n.removed)
+	return runs - n.removed
 }
 
 func (n *Night) repeat(key string) {
@@ -152,6 +159,9 @@ func (n *Night) repeat(key string) {
 		return
 	}
 	n.runs[key] = e
+	if len(e.Removed) > 0 {
+		n.removed++
+	}
 	for _, text := range e.Damage {
 		n.add(damageOf(key, e, text))
 	}

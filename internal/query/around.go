@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"iter"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/workload"
@@ -18,9 +17,14 @@ const mostSingle = 200
 // were removed meanwhile, or cannot be read, stay as they are, and so does the other side of such a change. It returns the
 // errors of those that cannot be read.
 func Around(ctx context.Context, store history.Store, series []*workload.Series) (skipped []error, err error) {
-	ids, whole := oneOf{}, map[string]*mapping.Run{}
-	for c := range changes(series) {
-		ids[c.Before.Run.ID], ids[c.After.Run.ID] = true, true
+	ids, whole := map[string]bool{}, map[string]*mapping.Run{}
+	var changes []*workload.Change
+	for _, s := range series {
+		for i := range s.Changes {
+			c := &s.Changes[i]
+			changes = append(changes, c)
+			ids[c.Before.Run.ID], ids[c.After.Run.ID] = true, true
+		}
 	}
 	take := func(run *mapping.Run, err error) error {
 		switch {
@@ -34,7 +38,7 @@ func Around(ctx context.Context, store history.Store, series []*workload.Series)
 		return nil
 	}
 	if len(ids) > mostSingle {
-		for run, err := range store.Runs(ctx, history.RunFilter{Light: true, Where: ids}) {
+		for run, err := range store.Runs(ctx, history.RunFilter{Light: true, Where: named(ids)}) {
 			if err := take(run, err); err != nil {
 				return nil, err
 			}
@@ -46,22 +50,10 @@ func Around(ctx context.Context, store history.Store, series []*workload.Series)
 			}
 		}
 	}
-	for c := range changes(series) {
+	for _, c := range changes {
 		if before, after := whole[c.Before.Run.ID], whole[c.After.Run.ID]; before != nil && after != nil {
 			c.Before, c.After = before, after
 		}
 	}
 	return skipped, nil
-}
-
-func changes(series []*workload.Series) iter.Seq[*workload.Change] {
-	return func(yield func(*workload.Change) bool) {
-		for _, s := range series {
-			for i := range s.Changes {
-				if !yield(&s.Changes[i]) {
-					return
-				}
-			}
-		}
-	}
 }

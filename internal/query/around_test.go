@@ -27,7 +27,7 @@ func TestAround(t *testing.T) {
 			check(t, store.Finish(t.Context(), run))
 		}
 	}
-	iops, err := workload.NumberOf("iops")
+	iops, err := workload.NumbersOf("iops")
 	check(t, err)
 	for _, most := range []int{3, workloads} {
 		var runs []*mapping.Run
@@ -39,7 +39,7 @@ func TestAround(t *testing.T) {
 		}
 		var series []*workload.Series
 		for _, w := range workload.Group(runs) {
-			series = append(series, w.Series([]*workload.Number{iops}, 0.1)...)
+			series = append(series, w.Series(iops, 0.1)...)
 		}
 		gone := ""
 		if most > removed {

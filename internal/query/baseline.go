@@ -9,42 +9,29 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // Baseline selects the runs of the history with which other runs are compared: among those with the
 // same settings, the last before them, or those that meet a condition.
-type Baseline struct {
-	text  string
-	last  int              // how many runs before the others
-	where *where.Condition // nil with last
-}
+type Baseline struct{ *Selector }
 
 // ParseBaseline reads the selector "last:10", or a condition. now is the time that conditions count from. An error is a
 // [UsageError].
 func ParseBaseline(text string, now time.Time) (*Baseline, error) {
 	s, err := ParseSelector(text, now)
-	switch {
-	case err != nil:
-		return nil, err
-	case s.newest:
-		return &Baseline{text: text, last: s.count}, nil
-	case s.condition != nil:
-		return &Baseline{text: text, where: s.condition}, nil
+	if err == nil && !s.newest && s.condition == nil {
+		err = usagef("%s: want last:N, or a condition on runs such as label.release=quincy", text)
 	}
-	return nil, usagef("%s: want last:N, or a condition on runs such as label.release=quincy", text)
+	return &Baseline{s}, err
 }
-
-// String is the baseline as the user wrote it.
-func (b *Baseline) String() string { return b.text }
 
 // Filter selects what [Baseline.Of] takes its runs from.
 func (b *Baseline) Filter() history.RunFilter {
 	f := history.RunFilter{Light: true}
-	if b.where != nil {
-		f.Where = b.where
+	if b.condition != nil {
+		f.Where = b.condition
 	}
 	return f
 }
@@ -61,7 +48,7 @@ func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []s
 	var others, candidates []*mapping.Run
 	for _, run := range from {
 		switch {
-		case b.last > 0 && !run.Run.Start.Before(start) || slices.ContainsFunc(runs, func(r *mapping.Run) bool { return isSame(r, run) }):
+		case b.count > 0 && !run.Run.Start.Before(start) || slices.ContainsFunc(runs, func(r *mapping.Run) bool { return isSame(r, run) }):
 		case workload.Key(run) != key:
 			others = append(others, run)
 		default:
@@ -69,8 +56,8 @@ func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []s
 		}
 	}
 	list, notes = Usable(candidates)
-	for n := b.last; b.last > 0 && n <= len(candidates) && len(list) > b.last; n++ { // notes are about the last runs alone
-		if last, of := Usable(candidates[:n]); len(last) == b.last {
+	for n := b.count; b.count > 0 && n <= len(candidates) && len(list) > b.count; n++ { // notes are about the last runs alone
+		if last, of := Usable(candidates[:n]); len(last) == b.count {
 			list, notes = last, of
 		}
 	}
@@ -78,11 +65,11 @@ func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []s
 	switch {
 	case len(candidates) > 0 && len(list) == 0:
 		return nil, notes, fmt.Errorf("%s: no run with the settings of %s can be compared with it", b.text, what)
-	case b.last > 0 && len(list) == 0:
+	case b.count > 0 && len(list) == 0:
 		return nil, notes, fmt.Errorf("%s: no run before %s has its settings%s", b.text, what, nearest(runs[0], others))
 	case len(list) == 0:
 		return nil, notes, fmt.Errorf("%s: no run has the same settings as %s%s", b.text, what, nearest(runs[0], others))
-	case len(list) < b.last:
+	case len(list) < b.count:
 		notes = append(notes, fmt.Sprintf("%s: only %s of the settings of %s before it", b.text, unit.Plural(len(list), "run"), what))
 	}
 	return list, notes, nil

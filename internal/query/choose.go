@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -22,7 +22,8 @@ type Chosen struct {
 	Notes   []string       // about selectors that chose fewer runs than they name
 }
 
-// Choose finds the runs that selectors name among those that a filter selects; without selectors, all of these. A
+// Choose finds the runs that selectors name among those that a filter selects, by a
+// [*where.Condition] if any; without selectors, all of these. A
 // selector that names none is an error: it says how many runs there are and which are nearest, and is a
 // [history.ErrNotFound]. A run that [Selector] same-as names need not be selected by the filter.
 func Choose(ctx context.Context, store history.Store, among history.RunFilter, selectors ...*Selector) (*Chosen, error) {
@@ -62,7 +63,6 @@ func Find(ctx context.Context, store history.Store, text string) (*mapping.Run, 
 	return store.Run(ctx, chosen.Runs[0].Run.ID)
 }
 
-// chooser chooses runs of a history.
 type chooser struct {
 	store  history.Store
 	among  history.RunFilter
@@ -114,18 +114,14 @@ func (c *chooser) take(runs ...*mapping.Run) {
 // list is the runs that a filter selects. Those that cannot be read are skipped.
 func (c *chooser) list(ctx context.Context, f history.RunFilter) (runs []*mapping.Run, watched *Watched, err error) {
 	watched = Watch(f)
-	for run, err := range c.store.Runs(ctx, watched.Filter) {
-		switch {
-		case history.IsSkipped(err):
-			isKnown := func(have error) bool { return have.Error() == err.Error() }
-			if !slices.ContainsFunc(c.chosen.Skipped, isKnown) {
-				c.chosen.Skipped = append(c.chosen.Skipped, err)
-			}
-		case err != nil:
-			return nil, nil, err
-		default:
-			runs = append(runs, run)
+	runs, err = history.Collect(c.store.Runs(ctx, watched.Filter), func(err error) {
+		isKnown := func(have error) bool { return have.Error() == err.Error() }
+		if !slices.ContainsFunc(c.chosen.Skipped, isKnown) {
+			c.chosen.Skipped = append(c.chosen.Skipped, err)
 		}
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	if note := watched.Undecided(); note != "" && !slices.Contains(c.chosen.Notes, note) {
 		c.chosen.Notes = append(c.chosen.Notes, note)
@@ -147,7 +143,7 @@ func (c *chooser) all(ctx context.Context, f history.RunFilter) error {
 }
 
 // meeting takes the runs that also meet a condition.
-func (c *chooser) meeting(ctx context.Context, s *Selector, condition history.Condition) error {
+func (c *chooser) meeting(ctx context.Context, s *Selector, condition *where.Condition) error {
 	f := c.among
 	f.Where = Both(f.Where, condition)
 	runs, watched, err := c.list(ctx, f)
@@ -203,7 +199,7 @@ func conditionText(f history.RunFilter) string {
 	return ""
 }
 
-// Both is the condition that a run meets two conditions. All runs meet nil.
+// Both is the condition that a run meets two conditions, each nil or a [*where.Condition]. All runs meet nil.
 func Both(a, b history.Condition) history.Condition {
 	switch {
 	case a == nil:
@@ -211,80 +207,27 @@ func Both(a, b history.Condition) history.Condition {
 	case b == nil:
 		return a
 	}
-	return intersection{a, b}
-}
-
-// intersection is two conditions that a run must meet.
-type intersection [2]history.Condition
-
-// Matches implements [history.Condition].
-func (i intersection) Matches(run *mapping.Run) bool { return i[0].Matches(run) && i[1].Matches(run) }
-
-// Undecided reports whether neither condition excludes the run, and one of them cannot be decided.
-func (i intersection) Undecided(run *mapping.Run) bool {
-	first, second := history.IsUndecided(i[0], run), history.IsUndecided(i[1], run)
-	return (first || second) && (first || i[0].Matches(run)) && (second || i[1].Matches(run))
-}
-
-// Beyond are the fields that either condition needs beyond [mapping.Run.Brief].
-func (i intersection) Beyond() (fields []string, ok bool) {
-	for _, c := range i {
-		some, ok := (&history.RunFilter{Brief: true, Where: c}).Beyond()
-		if !ok {
-			return nil, false
-		}
-		fields = append(fields, some...)
-	}
-	return fields, true
-}
-
-// Equals are what the runs have in common that meet both; see [where.Condition.Equals].
-func (i intersection) Equals() iter.Seq2[string, string] {
-	return func(yield func(path, value string) bool) {
-		for _, c := range i {
-			for path, value := range (&history.RunFilter{Where: c}).Equals() {
-				if !yield(path, value) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// Started is when the runs started that meet both; see [where.Condition.Started].
-func (i intersection) Started() (from, to time.Time) {
-	first := history.RunFilter{Where: i[0]}
-	from, to = first.Started()
-	return (&history.RunFilter{From: from, To: to, Where: i[1]}).Started()
+	return where.All(a.(*where.Condition), b.(*where.Condition))
 }
 
 // OneOf is the condition that a run is one of some.
-func OneOf(runs []*mapping.Run) history.Condition {
-	ids := oneOf{}
+func OneOf(runs []*mapping.Run) *where.Condition {
+	ids := map[string]bool{}
 	for _, run := range runs {
 		ids[run.Run.ID] = true
 	}
-	return ids
+	return named(ids)
 }
 
-type oneOf map[string]bool // by run.id
-
-// Matches implements [history.Condition].
-func (ids oneOf) Matches(run *mapping.Run) bool { return ids[run.Run.ID] }
-
-// Beyond says that an id is in [mapping.Run.Brief].
-func (oneOf) Beyond() ([]string, bool) { return nil, true }
+func named(ids map[string]bool) *where.Condition {
+	return where.That("those that are named", func(run *mapping.Run) bool { return ids[run.Run.ID] })
+}
 
 // SameSettings is the condition that a run has the settings of another; see [workload.Key].
-func SameSettings(run *mapping.Run) history.Condition { return sameSettings(workload.Key(run)) }
-
-type sameSettings string
-
-// Matches implements [history.Condition].
-func (key sameSettings) Matches(run *mapping.Run) bool { return workload.Key(run) == string(key) }
-
-// Beyond says that settings are in [mapping.Run.Brief].
-func (sameSettings) Beyond() ([]string, bool) { return nil, true }
+func SameSettings(run *mapping.Run) *where.Condition {
+	key := workload.Key(run)
+	return where.That("the same settings", func(run *mapping.Run) bool { return workload.Key(run) == key })
+}
 
 // RunText names a run for people: the beginning of its id, its title and when it started.
 func RunText(run *mapping.Run) string {
@@ -293,15 +236,9 @@ func RunText(run *mapping.Run) string {
 
 // Shorts lists the first of some runs, and how many more there are.
 func Shorts(runs []*mapping.Run) string {
-	return List(slices.Collect(shortIDs(runs)))
-}
-
-func shortIDs(runs []*mapping.Run) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, run := range runs {
-			if !yield(facts.ShortID(run.Run.ID)) {
-				return
-			}
-		}
+	var ids []string
+	for _, run := range runs {
+		ids = append(ids, facts.ShortID(run.Run.ID))
 	}
+	return List(ids)
 }

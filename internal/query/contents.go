@@ -1,10 +1,10 @@
 package query
 
 import (
-	"fmt"
+	"iter"
 	"maps"
 	"slices"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -21,7 +21,7 @@ type contents struct {
 
 // newContents are those in which no run meets a filter.
 func newContents(f history.RunFilter) *contents {
-	return &contents{parts: partsOf(f), names: newNames()}
+	return &contents{parts: partsOf(f), names: names{strings.ToLower(f.Text), map[string]map[string]bool{}}}
 }
 
 // add adds a run that is older than those of before.
@@ -37,50 +37,63 @@ func (c *contents) add(run *mapping.Run) {
 	}
 }
 
-// lines are the contents for people.
-func (c *contents) lines() (lines []string) {
+// rows are when the runs started, and what they can be found by.
+func (c *contents) rows() []row {
 	if c.runs == 0 {
 		return nil
 	}
 	rows := []row{{"started", facts.Started(c.first) + " to " + facts.StartedUTC(c.last)}}
-	rows = append(append(rows, c.names.rows()...), c.parts.rows()...)
-	width := 10
-	for _, r := range rows {
-		width = max(width, min(utf8.RuneCountInString(r.name), 30))
-	}
-	for _, r := range rows {
-		lines = append(lines, fmt.Sprintf("%-*s  %s", width, r.name, r.text))
-	}
-	return lines
+	return append(append(rows, c.names.rows()...), c.parts.rows()...)
 }
 
 // row is a line of the contents of a history.
 type row struct{ name, text string }
 
 // names are what runs can be found by.
-type names struct{ names, labels, benchmarks, modes map[string]bool }
-
-func newNames() names {
-	return names{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+type names struct {
+	wanted string
+	texts  map[string]map[string]bool // by what they are
 }
 
 func (n names) add(run *mapping.Run) {
-	n.names[run.Run.Archive+":"+facts.ShortName(run)] = true
+	n.note("names", run.Run.Archive+":"+run.ShortName())
 	for name, value := range run.Run.Labels {
-		n.labels[name+"="+value] = true
+		n.note("labels", name+"="+value)
 	}
-	n.benchmarks[run.CBT.Benchmark], n.modes[run.CBT.Mode] = true, true
+	n.note("benchmarks", run.CBT.Benchmark)
+	n.note("modes", run.CBT.Mode)
+}
+
+func (n names) note(what, text string) {
+	if n.texts[what] == nil {
+		n.texts[what] = map[string]bool{}
+	}
+	if text != "" {
+		n.texts[what][text] = true
+	}
 }
 
 func (n names) rows() (list []row) {
-	for _, of := range []struct {
-		name  string
-		texts map[string]bool
-	}{{"names", n.names}, {"labels", n.labels}, {"benchmarks", n.benchmarks}, {"modes", n.modes}} {
-		delete(of.texts, "")
-		if len(of.texts) > 0 {
-			list = append(list, row{of.name, List(slices.Sorted(maps.Keys(of.texts)))})
+	const least = 3 // characters of a text that is near
+	near := map[int][]string{0: nil}
+	for _, what := range []string{"names", "labels", "benchmarks", "modes"} {
+		if len(n.texts[what]) > 0 {
+			list = append(list, row{what, List(slices.Sorted(maps.Keys(n.texts[what])))})
+			n.addNear(near, maps.Keys(n.texts[what]))
 		}
 	}
+	if most := slices.Max(slices.Collect(maps.Keys(near))); most >= least {
+		list = append(list, row{"nearest", List(slices.Sorted(slices.Values(near[most])))})
+	}
 	return list
+}
+
+// addNear adds texts under the number of characters with which what was wanted begins, and that they contain.
+func (n names) addNear(near map[int][]string, texts iter.Seq[string]) {
+	for text := range texts {
+		same := len(n.wanted)
+		for ; same > 0 && !strings.Contains(strings.ToLower(text), n.wanted[:same]); same-- {
+		}
+		near[same] = append(near[same], text)
+	}
 }

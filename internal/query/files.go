@@ -54,7 +54,6 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 	return found, nil
 }
 
-// fileReader reads a run from its files.
 type fileReader struct {
 	run *cbt.Run
 	opt pipeline.Options

@@ -23,7 +23,7 @@ func Judge(ctx context.Context, run *Run, q *Query, rules []slo.Rule) (*Judgemen
 		checked.Add(w)
 		return e.Merge(w)
 	}
-	if q.WantsAll() && !slices.ContainsFunc(rules, slo.Rule.InWindows) { // totals are enough
+	if !NeedsWindows(q, rules) {
 		take = nil
 	}
 	doc, err := run.Read(ctx, q, take)
@@ -48,6 +48,11 @@ func Judge(ctx context.Context, run *Run, q *Query, rules []slo.Rule) (*Judgemen
 		j.explain(q, doc)
 	}
 	return j, nil
+}
+
+// NeedsWindows reports whether the totals of a run are not enough to judge it.
+func NeedsWindows(q *Query, rules []slo.Rule) bool {
+	return !q.WantsAll() || slices.ContainsFunc(rules, slo.Rule.InWindows)
 }
 
 // explain says why rules about windows could not be judged: the run has no windows, or none that is wanted.

@@ -48,10 +48,7 @@ func nearRuns(ctx context.Context, store history.Store, text string) (n int, nea
 	}
 	var found []candidate
 	has := history.RunFilter{Text: text}
-	for run, err := range store.Runs(ctx, history.RunFilter{Light: true, Brief: true}) {
-		if history.IsSkipped(err) {
-			continue
-		}
+	for run, err := range history.Readable(store.Runs(ctx, history.RunFilter{Light: true, Brief: true}), nil) {
 		if err != nil {
 			return 0, nil, err
 		}
@@ -85,21 +82,20 @@ func (a absent) Is(target error) bool { return target == history.ErrNotFound }
 
 // noMatch is the error of a list of no runs: how many runs there are, and how many each part of its filter selects.
 func (w *Watched) noMatch(ctx context.Context, store history.Store, message string) error {
-	n, lines, err := w.Contents(ctx, store)
+	c, err := w.read(ctx, store)
 	switch {
 	case err != nil:
 		return errors.Join(absent(message), err)
-	case n == 0:
+	case c.runs == 0:
 		return absent("no runs in the history yet: store some with fio2es ingest PATH")
 	}
-	hasParts := len(partsOf(w.Filter).list) > 0
-	for i, line := range lines {
-		name, rest, _ := strings.Cut(line, "  ")
+	var texts []string
+	for i, r := range c.rows() {
 		separator := " "
-		if i > 0 && hasParts {
+		if i > 0 && len(c.parts.list) > 0 {
 			separator = ": "
 		}
-		lines[i] = name + separator + strings.TrimSpace(rest)
+		texts = append(texts, r.name+separator+r.text)
 	}
-	return absent(fmt.Sprintf("%s; the history has %s: %s", message, unit.Plural(n, "run"), strings.Join(lines, "; ")))
+	return absent(fmt.Sprintf("%s; the history has %s: %s", message, unit.Plural(c.runs, "run"), strings.Join(texts, "; ")))
 }

@@ -22,13 +22,13 @@ type parts struct {
 
 // part is one condition of a filter.
 type part struct {
-	text string
-	history.Condition
+	*where.Condition
 	field *where.Field // the only one that it names, else nil
 
 	runs   int            // that meet it
 	unsure int            // runs for which that is undecided
 	values map[string]any // of the field, by their texts; no more than mostValues
+	near   []string       // names of fields that runs have, and that are like its name
 }
 
 // mostValues is how many values of a field are looked at.
@@ -37,33 +37,31 @@ const mostValues = 1000
 // partsOf are the parts of a filter: its text, its times, and what "and" joins in its conditions.
 func partsOf(f history.RunFilter) *parts {
 	p := &parts{met: -1}
-	add := func(text string, c history.Condition, field *where.Field) {
-		p.list = append(p.list, &part{text: text, Condition: c, field: field, values: map[string]any{}})
+	add := func(c *where.Condition) {
+		one := &part{Condition: c, values: map[string]any{}}
+		if fields := c.Fields(); len(fields) == 1 {
+			one.field = fields[0]
+		}
+		p.list = append(p.list, one)
 	}
-	if f.Text != "" {
-		add("'"+f.Text+"'", selected{history.RunFilter{Text: f.Text}}, nil)
+	for _, word := range strings.Fields(f.Text) {
+		has := history.RunFilter{Text: word}
+		add(where.That("'"+word+"'", has.Matches))
 	}
 	if !f.From.IsZero() || !f.To.IsZero() {
-		add("started"+span(f.From, f.To), selected{history.RunFilter{From: f.From, To: f.To}}, nil)
+		in := history.RunFilter{From: f.From, To: f.To}
+		add(where.That("started"+span(f.From, f.To), in.Matches))
 	}
-	var walk func(c history.Condition)
-	walk = func(c history.Condition) {
-		switch c := c.(type) {
-		case intersection:
-			walk(c[0])
-			walk(c[1])
-		case *where.Condition:
-			for _, one := range c.Parts() {
-				add(one.Text, one.Condition, one.Field)
-			}
-		case sameSettings:
-			add("the same settings", c, nil)
-		case nil:
-		default:
-			add("those that are named", c, nil)
+	switch c := f.Where.(type) {
+	case nil:
+	case *where.Condition:
+		for _, one := range c.Parts() {
+			add(one)
 		}
+	default:
+		add(where.That("those that are named", c.Matches))
 	}
-	if walk(f.Where); len(p.list) == 1 && f.Text != "" {
+	if len(p.list) == 1 && f.Text != "" {
 		return &parts{} // names and labels say more
 	}
 	return p
@@ -80,13 +78,6 @@ func span(from, to time.Time) (text string) {
 	return text
 }
 
-// selected is the condition that a filter selects a run.
-type selected struct{ history.RunFilter }
-
-// Matches implements [history.Condition].
-func (s selected) Matches(run *mapping.Run) bool { return s.RunFilter.Matches(run) }
-
-// add counts a run.
 func (p *parts) add(run *mapping.Run) {
 	met := 0
 	for _, one := range p.list {
@@ -94,7 +85,7 @@ func (p *parts) add(run *mapping.Run) {
 		case one.Matches(run):
 			one.runs++
 			met++
-		case history.IsUndecided(one.Condition, run):
+		case one.Undecided(run):
 			one.unsure++
 		}
 		if one.field == nil || one.runs > 0 { // values are of interest where no run meets the part
@@ -103,6 +94,11 @@ func (p *parts) add(run *mapping.Run) {
 		for _, v := range one.field.Values(run) {
 			if len(one.values) < mostValues {
 				one.values[one.field.Kind.Text(v)] = v
+			}
+		}
+		for _, name := range one.field.Near(run) {
+			if !slices.Contains(one.near, name) {
+				one.near = append(one.near, name)
 			}
 		}
 	}
@@ -125,7 +121,7 @@ func (p *parts) rows() (list []row) {
 		if one.unsure > 0 {
 			text += ", and unknown of " + unit.Plural(one.unsure, "run") + ": the latency lies in fio's last bin, which has no upper end"
 		}
-		list = append(list, row{one.text, text})
+		list = append(list, row{one.String(), text})
 		if p.nearest != nil && !one.Matches(p.nearest) {
 			lacks = append(lacks, one.lackText(p.nearest))
 		}
@@ -144,6 +140,8 @@ func (p *part) valuesText() string {
 		few = 1
 	}
 	switch {
+	case len(texts) == 0 && len(p.near) > 0:
+		return "none has " + p.field.Name + ": did you mean " + List(p.near) + "?"
 	case len(texts) == 0:
 		return "none has " + p.field.Name
 	case len(texts) > few && p.field.Kind != where.Text:
@@ -155,7 +153,7 @@ func (p *part) valuesText() string {
 // lackText says what a run has in place of a part that it does not meet.
 func (p *part) lackText(run *mapping.Run) string {
 	if p.field == nil {
-		return "not " + p.text
+		return "not " + p.String()
 	}
 	var texts []string
 	for _, v := range p.field.Values(run) {

@@ -5,24 +5,14 @@ import (
 	"time"
 )
 
-// ParseTime reads a date, or a date and time in UTC unless it names a zone. flag is for the error,
-// a [UsageError]. The empty text is the zero time.
-func ParseTime(flag, text string) (time.Time, error) {
+// timeOfRun reads a time of a run that began at start: the time since then (+90s), a time of day
+// (of the day of the start, or of the next where it would be over half a day before the start), or
+// a date, or a date and time; in UTC unless it names a zone. The empty text is the zero time. flag is for the error, a
+// [UsageError].
+func timeOfRun(flag, text string, start time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, usagef("--%s %s: want a time such as 2026-01-31 or 2026-01-31T09:12:00Z", flag, text)
-}
-
-// timeOfRun reads a time of a run that began at start: the time since then (+90s), a time of day
-// (of the day of the start, or of the next where it would be over half a day before the start), or
-// a date and time. The empty text is the zero time.
-func timeOfRun(flag, text string, start time.Time) (time.Time, error) {
 	if since, ok := strings.CutPrefix(text, "+"); ok {
 		d, err := time.ParseDuration(since)
 		if err != nil {
@@ -42,9 +32,10 @@ func timeOfRun(flag, text string, start time.Time) (time.Time, error) {
 		}
 		return at, nil
 	}
-	at, err := ParseTime(flag, text)
-	if err != nil {
-		err = usagef("--%s %s: want a time such as 09:12, 2026-01-31T09:12:00Z or +90s", flag, text)
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
 	}
-	return at, err
+	return time.Time{}, usagef("--%s %s: want a time such as 09:12, 2026-01-31T09:12:00Z or +90s", flag, text)
 }

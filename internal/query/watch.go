@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -65,21 +66,34 @@ func (w *Watched) Undecided() string {
 // and then their names, labels, benchmarks and modes; or, of a filter that selects no run, how many runs each of its
 // parts selects, and which run meets most of them.
 func (w *Watched) Contents(ctx context.Context, store history.Store) (runs int, lines []string, err error) {
+	c, err := w.read(ctx, store)
+	if err != nil {
+		return 0, nil, err
+	}
+	rows, width := c.rows(), 10
+	for _, r := range rows {
+		width = max(width, min(utf8.RuneCountInString(r.name), 30))
+	}
+	for _, r := range rows {
+		lines = append(lines, fmt.Sprintf("%-*s  %s", width, r.name, r.text))
+	}
+	return c.runs, lines, nil
+}
+
+// read reads the contents of the history, unless the list has done so.
+func (w *Watched) read(ctx context.Context, store history.Store) (*contents, error) {
 	c := w.contents
 	if c == nil || c.runs == 0 { // all runs were not read, or not yet
 		c = newContents(w.Filter)
 		all := history.RunFilter{Light: true, Brief: true, Where: anyRun{w.Filter}}
-		for run, err := range store.Runs(ctx, all) {
-			if history.IsSkipped(err) {
-				continue
-			}
+		for run, err := range history.Readable(store.Runs(ctx, all), nil) {
 			if err != nil {
-				return 0, nil, err
+				return nil, err
 			}
 			c.add(run)
 		}
 	}
-	return c.runs, c.lines(), nil
+	return c, nil
 }
 
 // anyRun is the condition that a run is one, in as far as the condition of a filter needs it.

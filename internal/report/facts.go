@@ -32,12 +32,9 @@ func (r *run) Facts() []fact {
 	if r.clock().Known {
 		began, ended = unit.Moment(d.Run.Start)+" UTC", unit.Moment(d.Run.End)+" UTC"
 	}
-	var path, jobs, cpu string
+	var path, cpu string
 	if d.Run.Path != d.Run.Name && d.Run.Path != "." {
 		path = d.Run.Path
-	}
-	if d.Fio.Jobs > 0 {
-		jobs = strconv.Itoa(d.Fio.Jobs)
 	}
 	if d.Fio.UsrCPU > 0 || d.Fio.SysCPU > 0 {
 		cpu = fmt.Sprintf("%v %% user, %v %% system", d.Fio.UsrCPU, d.Fio.SysCPU)
@@ -54,7 +51,7 @@ func (r *run) Facts() []fact {
 		{"Placed", d.Placed},
 		{"Hosts", hostNames(d.Hosts)},
 		{"Skew", skew(d.Hosts)},
-		{"Jobs", jobs},
+		{"Jobs", unit.OrNothing(d.Fio.Jobs)},
 		{"fio", d.Fio.Version},
 		{"CPU of a job", cpu},
 		{"Windows", windows(d)},

@@ -31,7 +31,6 @@ type hostWindow struct {
 	completed  int64
 }
 
-// add takes the next window.
 func (s *hostSum) add(w *window.Window, requests *hist.Histogram) {
 	s.last = hostWindow{w.Start, w.End, w.Completed}
 	s.completed += w.Completed

@@ -20,4 +20,4 @@ func Live(events string) template.HTML {
 }
 
 // LivePolicy is the source of this script for script-src in a content security policy.
-func LivePolicy() string { return hashOf(liveJS) + "; connect-src 'self'" }
+func LivePolicy() string { return HashOf(liveJS) + "; connect-src 'self'" }

@@ -22,7 +22,6 @@ type moments struct {
 	before *column
 }
 
-// see looks at the next window.
 func (m *moments) see(c *column) {
 	m.p99 = worse(m.p99, c, c.at[ofP99])
 	m.slowest = worse(m.slowest, c, c.requests.slowest())

@@ -158,7 +158,6 @@ func shortText(l *mapping.Latency, us float64) string {
 	return unit.LatencyOrMore(us, l.IsOpen(us))
 }
 
-// labels are the labels of all directions.
 func labels(totals []*total) string {
 	var list []string
 	for _, t := range totals {

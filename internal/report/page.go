@@ -119,16 +119,16 @@ func picture(c *chart.Canvas, class string, height float64, label string) templa
 // Policy is the content security policy of the page, for servers that send it as a header. A browser may load nothing and
 // run no script except the page's, also if names of runs contain markup. The page of a live run may ask its server.
 func (o Options) Policy() string {
-	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src " + hashOf(pageJS)
+	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src " + HashOf(pageJS)
 	if o.Events != "" {
 		policy += " " + LivePolicy()
 	}
 	return policy + "; base-uri 'none'; form-action 'none'"
 }
 
-// hashOf is the source of a script in a policy.
-func hashOf(script string) string {
-	sum := sha256.Sum256([]byte(script))
+// HashOf is the source of a script or a style sheet in a policy.
+func HashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 

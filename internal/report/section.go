@@ -97,7 +97,6 @@ func (r *reading) timeNote(names []string, doc *mapping.Run) string {
 	return fmt.Sprintf("Percentiles of %s. Where a window is missing, no request was served, or none is known.", of)
 }
 
-// drawHosts makes the tables of hosts.
 func (r *reading) drawHosts(s *section, doc *mapping.Run) {
 	for _, direction := range mapping.Directions {
 		var sums []*hostSum

@@ -12,7 +12,6 @@ type sparse struct {
 	bins   []hist.Weight
 }
 
-// histogram is the histogram of all requests.
 func (s *sparse) histogram() *hist.Histogram {
 	h := hist.New(s.layout)
 	for _, b := range s.bins {
@@ -21,7 +20,6 @@ func (s *sparse) histogram() *hist.Histogram {
 	return h
 }
 
-// add adds requests.
 func (s *sparse) add(o *sparse) {
 	switch {
 	case len(o.bins) == 0:

@@ -14,7 +14,6 @@ type tally struct {
 	broken        []Moment // windows, in no order
 }
 
-// add adds a window's outcome.
 func (t *tally) add(r *Rule, w passed, o outcome) {
 	m, length := Moment{w.start, w.end, o.Value, o.Open}, w.end-w.start
 	if length <= 0 {

@@ -55,12 +55,8 @@ func TestNarrow(t *testing.T) {
 }
 
 // coloured is a terminal with colours.
-type coloured struct {
-	narrow
-	hasColour bool
-}
+type coloured struct{ narrow }
 
-func (c *coloured) HasColour() bool       { return c.hasColour }
 func (c *coloured) Unfiltered() io.Writer { return &c.Buffer }
 
 // TestVerdicts: verdicts have colours on a terminal that has some, also cut ones, and no other cell has them; escapes
@@ -71,13 +67,15 @@ func TestVerdicts(t *testing.T) {
 	}
 	plain := "NAME              VERDICT          N\nworse             worse            1\n" +
 		"broken \\x1b[2J    broken …nd wide  22\nc                 better           3\nd                 no change > 2 %  4\ne                 unknown          5\n"
+	t.Setenv("NO_COLOR", "")
 	for _, hasColour := range []bool{false, true} {
 		table := newGrid(false, []string{"NAME", "VERDICT", "N"}, []string{"VERDICT"}, nil)
 		for _, row := range rows {
 			table.add(slices.Clone(row))
 		}
 		table.width[0], table.width[1] = 16, 15
-		out := &coloured{hasColour: hasColour}
+		t.Setenv("TERM", map[bool]string{true: "xterm", false: "dumb"}[hasColour])
+		out := &coloured{}
 		if err := table.write(out); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"slices"
 	"strings"
@@ -82,7 +83,6 @@ var special = strings.NewReplacer(func() (pairs []string) {
 	return pairs
 }()...)
 
-// add adds a row.
 func (g *grid) add(cells []string) {
 	for i, cell := range cells {
 		cells[i] = g.clean(cell)
@@ -96,8 +96,8 @@ func (g *grid) add(cells []string) {
 // write writes the rows, under the title if it is not written yet, and forgets them. A very long table is written in
 // parts, so it need not fit into memory. Its columns only get wider from part to part, and the header is repeated when a column is new.
 func (g *grid) write(w io.Writer) error {
-	screen, isColoured := w.(colourScreen)
-	isColoured = isColoured && !g.isMarkdown && screen.HasColour()
+	screen, isColoured := w.(interface{ Unfiltered() io.Writer })
+	isColoured = isColoured && !g.isMarkdown && term.HasColour()
 	out := bufio.NewWriter(w)
 	if isColoured {
 		out.Reset(screen.Unfiltered()) // all cells are clean
@@ -141,12 +141,6 @@ func (g *grid) write(w io.Writer) error {
 	return out.Flush()
 }
 
-// colourScreen is a terminal that may show colours.
-type colourScreen interface {
-	HasColour() bool
-	Unfiltered() io.Writer
-}
-
 // verdictHeading is the heading of columns with verdicts, which have colours on terminals.
 const verdictHeading = "VERDICT"
 
@@ -178,30 +172,37 @@ func (g *grid) header(out *bufio.Writer) {
 }
 
 func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
-	var b strings.Builder
+	line := out.AvailableBuffer()
+	if g.isMarkdown {
+		line = append(line, '|')
+	}
 	for i, w := range g.width {
 		switch {
 		case w == 0:
 		case g.isMarkdown:
-			b.WriteString(" " + cells[i] + " |")
+			line = append(append(append(line, ' '), cells[i]...), " |"...)
 		default:
 			cell := unit.Shorten(cells[i], w)
-			pad := strings.Repeat(" ", w-utf8.RuneCountInString(cell))
-			if b.Len() > 0 {
-				b.WriteString(gap)
+			pad := w - utf8.RuneCountInString(cell)
+			if len(line) > 0 {
+				line = append(line, gap...)
 			}
 			if isColoured && g.headings[i] == verdictHeading {
 				cell = painted(cell)
 			}
 			if g.right[i] {
-				cell, pad = pad, cell
+				line = append(spaces(line, pad), cell...)
+			} else {
+				line = spaces(append(line, cell...), pad)
 			}
-			b.WriteString(cell + pad)
 		}
 	}
-	line := strings.TrimRight(b.String(), " ")
-	if g.isMarkdown {
-		line = "|" + line
+	out.Write(append(bytes.TrimRight(line, " "), '\n'))
+}
+
+func spaces(line []byte, n int) []byte {
+	for range n {
+		line = append(line, ' ')
 	}
-	out.WriteString(line + "\n")
+	return line
 }

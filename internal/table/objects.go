@@ -23,7 +23,6 @@ func newObject(keys []string) *object {
 	return o
 }
 
-// add adds the value of a column.
 func (o *object) add(column int, v any) {
 	separator := byte(',')
 	if o.line.Len() == 0 {

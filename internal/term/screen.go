@@ -25,7 +25,7 @@ func ForcesColour() bool {
 // NewScreen filters what is written to w and shown by the terminal f.
 func NewScreen(f *os.File, w io.Writer) *Screen { return &Screen{NewFilter(w), f} }
 
-// Columns is the width of the terminal in characters, 0 if it is not known.
+// Columns is the width of [Screen.Size].
 func (s *Screen) Columns() int {
 	columns, _ := s.Size()
 	return columns
@@ -42,9 +42,6 @@ func (s *Screen) Size() (columns, lines int) {
 
 // IsTerminal reports whether it is a terminal: with CLICOLOR_FORCE anything is a screen.
 func (s *Screen) IsTerminal() bool { return IsTerminal(s.f) }
-
-// HasColour reports whether text may have colours.
-func (s *Screen) HasColour() bool { return HasColour() }
 
 // Unfiltered is the terminal for text with escapes, whose other parts are cleaned.
 func (s *Screen) Unfiltered() io.Writer { return s.w }

@@ -27,17 +27,12 @@ type Chosen struct {
 	Notes   []string
 }
 
-// FollowedFor is how long a live run counts as being followed after its document was stored last.
+// FollowedFor is how long a live run counts as being followed after its document was stored last. If follow was killed,
+// its run stays live for ever, but is not stored again.
 const FollowedFor = time.Hour
 
 // ErrFollowed is a run that is being followed: what follows writes would undo the change.
 var ErrFollowed = errors.New("it is being followed: wait until it is over, or end fio2es follow")
-
-// IsFollowed reports whether a run is being followed. If follow was killed, its run stays live for ever, but is not
-// stored again.
-func IsFollowed(run *mapping.Run, now time.Time) bool {
-	return run.Run.Live() && now.Sub(run.Ingested) < FollowedFor
-}
 
 // Find finds the runs. It fails if a selector names no run, or names a single run that is being followed.
 func (c *Choice) Find(ctx context.Context, store history.Store, now time.Time) (*Chosen, error) {
@@ -60,7 +55,7 @@ func (c *Choice) Find(ctx context.Context, store history.Store, now time.Time) (
 	found := &Chosen{Skipped: chosen.Skipped, Notes: chosen.Notes}
 	for _, run := range chosen.Runs {
 		switch {
-		case !IsFollowed(run, now):
+		case !run.Run.Live() || now.Sub(run.Ingested) >= FollowedFor:
 			found.Runs = append(found.Runs, run)
 		case isOne:
 			return nil, ofRun(run, ErrFollowed)

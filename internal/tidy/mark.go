@@ -20,16 +20,10 @@ type Marked struct {
 // Mark finds the changes over all runs of a history, and stores them with the runs with which they begin. Marks of
 // changes that are not found any more are taken away.
 func Mark(ctx context.Context, store history.Marker) (m Marked, err error) {
-	var runs []*mapping.Run
-	for run, err := range store.Runs(ctx, history.RunFilter{Brief: true}) {
-		switch {
-		case history.IsSkipped(err):
-			m.Skipped = append(m.Skipped, err)
-		case err != nil:
-			return m, err
-		default:
-			runs = append(runs, run)
-		}
+	skip := func(err error) { m.Skipped = append(m.Skipped, err) }
+	runs, err := history.Collect(store.Runs(ctx, history.RunFilter{Brief: true}), skip)
+	if err != nil {
+		return m, err
 	}
 	m.Runs = len(runs)
 	changes, n := workload.Marks(runs)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fio2es/fio2es/internal/memtest"
 )
 
 // made is a series of n numbers around 1000 with noise of a kind and a standard deviation, which
@@ -73,7 +75,7 @@ func TestFalseAlarms(t *testing.T) {
 	for kind, most := range map[string]float64{"normal": 1, "heavy": 1, "skewed": 1, "outliers": 1, "lasting": 5} {
 		for _, sigma := range []float64{0.02, 0.15} {
 			for _, n := range []int{12, 30, 365} {
-				alarms := share(250, func(r *rand.Rand) bool { return len(Detect(made(r, n, kind, sigma, nil), 0.02)) > 0 })
+				alarms := share(memtest.Scale(100, 1000), func(r *rand.Rand) bool { return len(Detect(made(r, n, kind, sigma, nil), 0.02)) > 0 })
 				t.Logf("%-9s noise %4.1f %%, %3d numbers: %.2f %% false alarms", kind, 100*sigma, n, alarms)
 				if alarms > most {
 					t.Errorf("%s noise of %v, %d numbers: %v %% false alarms, want %v", kind, sigma, n, alarms, most)
@@ -250,7 +252,7 @@ func TestFalseAlarmsOfBounds(t *testing.T) {
 	t.Parallel()
 	for _, sigma := range []float64{0.02, 0.15} {
 		for _, limit := range []float64{-1, -0.3, 0, 0.3, 1} { // in standard deviations
-			alarms := share(250, func(r *rand.Rand) bool {
+			alarms := share(memtest.Scale(100, 1000), func(r *rand.Rand) bool {
 				return len(Detect(cut(made(r, 365, "normal", sigma, nil), 1000*math.Exp(limit*sigma)), 0.02)) > 0
 			})
 			t.Logf("noise %4.1f %%, bounds from %+.1f deviations on: %.2f %% false alarms", 100*sigma, limit, alarms)

@@ -46,6 +46,14 @@ func Count(n int64) string {
 	return s
 }
 
+// OrNothing writes a number that is not known if it is 0: then the text is empty.
+func OrNothing[N int | int64](n N) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(n), 10)
+}
+
 // Rate writes a number per second, such as "998" or "12.4k".
 func Rate(perSecond float64) string {
 	switch {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -24,27 +25,24 @@ type column struct {
 // IsText reports whether the column is not one of numbers.
 func (c column) IsText() bool { return !strings.HasPrefix(c.Heading, ">") }
 
-// columns are those of the query.
-func (q listQuery) columns() (list []column, err error) {
+// columns are those of the query, and the fields that they need beyond [mapping.Run.Brief].
+func (q listQuery) columns() (list []column, beyond []string, err error) {
 	names := q.Columns
 	if strings.TrimSpace(names) == "" {
 		names = usual
 	}
-	chosen, err := facts.Choose(strings.FieldsFunc(strings.ToLower(names), func(r rune) bool { return r == ',' || r == ' ' }))
+	chosen, beyond, err := where.Columns(strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' }))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, c := range chosen {
 		if c.Heading == "" || slices.Contains(always, c.Heading) {
 			continue
 		}
-		one := column{Column: c}
-		if order, err := orderOf(c.Name); err == nil {
-			one.Order = &order
-		}
-		list = append(list, one)
+		order, _ := facts.OrderOf(c.Name, nil)
+		list = append(list, column{c, order})
 	}
-	return list, nil
+	return list, beyond, nil
 }
 
 // linesOf are the lines of a run in a list with these columns.

@@ -101,10 +101,7 @@ func (n *news) look(ctx context.Context) error {
 func (n *news) list(ctx context.Context) (string, error) {
 	var b strings.Builder
 	for _, f := range []history.RunFilter{{Brief: true, Limit: pageRuns}, {Brief: true, Limit: mostLive, Where: history.LiveRuns{}}} {
-		for run, err := range n.store.Runs(ctx, f) {
-			if history.IsSkipped(err) {
-				continue
-			}
+		for run, err := range history.Readable(n.store.Runs(ctx, f), nil) {
 			if err != nil {
 				return "", err
 			}

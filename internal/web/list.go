@@ -34,7 +34,11 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 		return nil, err
 	}
 	defer leave()
-	watched := query.Watch(history.RunFilter{Text: q.Text, Where: where, Brief: true})
+	_, beyond, err := q.columns()
+	if err != nil {
+		return nil, err
+	}
+	watched := query.Watch(history.RunFilter{Text: q.Text, Where: where, Brief: true, Also: beyond})
 	begin := (q.Page - 1) * pageRuns
 	isHistorys := q.By == facts.Orders[0] && !q.Lowest
 	if isHistorys {
@@ -42,16 +46,15 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 	}
 	var runs []*mapping.Run
 	n := 0
-	for run, err := range s.Store.Runs(ctx, watched.Filter) {
-		if history.IsSkipped(err) {
-			s.Log.Warn(err.Error())
-			continue
-		}
+	for run, err := range history.Readable(s.Store.Runs(ctx, watched.Filter), s.warn) {
 		if err != nil {
 			return nil, err
 		}
 		if n++; !isHistorys || n > begin {
-			runs = append(runs, lean(run))
+			if len(beyond) == 0 {
+				run = lean(run)
+			}
+			runs = append(runs, run)
 		}
 	}
 	if isHistorys {
@@ -85,7 +88,6 @@ type listView struct {
 	Contents  []string // what these can be found by
 }
 
-// list answers with the list of runs.
 func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {
@@ -93,7 +95,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := listView{Head: s.head("Runs", ""), Name: s.Name, Query: q}
-	v.Columns, _ = q.columns() // parseQuery had the error
+	v.Columns, _, _ = q.columns() // parseQuery had the error
 	var parsed *where.Condition
 	if v.Condition, parsed = parseCondition(q.Where); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "list", v)

@@ -9,11 +9,14 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// memory is a history without goroutines, for tests in a bubble of synctest.
-type memory []*mapping.Run
+// memory is a history without goroutines, for tests in a bubble of synctest. Other methods of a store stop a test.
+type memory struct {
+	history.Store
+	runs []*mapping.Run
+}
 
 func (m memory) Run(_ context.Context, id string) (*mapping.Run, error) {
-	for _, run := range m {
+	for _, run := range m.runs {
 		if strings.HasPrefix(run.Run.ID, id) {
 			return run, nil
 		}
@@ -23,7 +26,7 @@ func (m memory) Run(_ context.Context, id string) (*mapping.Run, error) {
 
 func (m memory) Runs(_ context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	return func(yield func(*mapping.Run, error) bool) {
-		for _, run := range m {
+		for _, run := range m.runs {
 			if f.Matches(run) && !yield(run, nil) {
 				return
 			}
@@ -40,21 +43,4 @@ func (memory) Count(context.Context, []string, ...mapping.Level) (history.Counts
 	return history.Counts{}, nil
 }
 
-// Nothing here writes: these would stop a test.
-func (memory) Holding(context.Context, []string) ([]*mapping.Run, error) { panic("holding") }
-func (memory) Versions(context.Context, []string) (map[string]*mapping.Run, error) {
-	panic("versions")
-}
-
-func (memory) MakeCurrent(context.Context, string, string) error { panic("remove") }
-
-func (memory) Put(context.Context, []*mapping.Interval) error { panic("put") }
-func (memory) Finish(context.Context, *mapping.Run) error     { panic("finish") }
-func (memory) Annotate(context.Context, string, mapping.Annotation) (*mapping.Run, error) {
-	panic("annotate")
-}
-func (memory) MarkRemoved(context.Context, *mapping.Removed) error           { panic("remove") }
-func (memory) Removed(context.Context, []string) ([]*mapping.Removed, error) { panic("removed") }
-func (memory) Restore(context.Context, ...string) error                      { panic("restore") }
-func (memory) Delete(context.Context, string) error                          { panic("delete") }
-func (memory) Close() error                                                  { return nil }
+func (memory) Close() error { return nil }

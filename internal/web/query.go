@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -26,15 +25,15 @@ type listQuery struct {
 // parseQuery reads the parameters of the list's address.
 func parseQuery(v url.Values) (listQuery, error) {
 	q := listQuery{Text: v.Get("text"), Where: v.Get("where"), Columns: v.Get("columns"), By: facts.Orders[0], Page: 1}
-	if _, err := q.columns(); err != nil {
+	if _, _, err := q.columns(); err != nil {
 		return q, fmt.Errorf("columns=%s: %w", q.Columns, err)
 	}
 	if key := v.Get("sort"); key != "" {
-		order, err := orderOf(key)
+		order, err := facts.OrderOf(key, nil)
 		if err != nil {
 			return q, fmt.Errorf("sort=%s: %w", key, err)
 		}
-		q.By = order
+		q.By = *order
 	}
 	switch order := v.Get("order"); order {
 	case "", "highest":
@@ -52,18 +51,6 @@ func parseQuery(v url.Values) (listQuery, error) {
 		q.Page = page
 	}
 	return q, nil
-}
-
-// orderOf is the order of a name. Each order has one name, however the user writes it.
-func orderOf(name string) (facts.Order, error) {
-	order, err := facts.OrderOf(strings.ReplaceAll(name, "_", "."))
-	if err != nil {
-		return facts.Order{}, err
-	}
-	if !slices.Contains(facts.Orders, *order) {
-		order.Name = order.Column.Name
-	}
-	return *order, nil
 }
 
 // Parameters are those that a new search keeps.

@@ -24,12 +24,10 @@ import (
 // mostCompared is how many runs a report has at most: as many as have a section in it.
 const mostCompared = report.MaxSections
 
-// run answers with the report of a run.
 func (s *site) run(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, []string{r.PathValue("id")}, "../", false)
 }
 
-// compare answers with the report of several runs.
 func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
 	var ids []string
@@ -184,10 +182,8 @@ func (s *site) candidates(ctx context.Context, begin, home string) (list []choic
 		return nil, false, err
 	}
 	defer leave()
-	for run, err := range s.Store.Runs(ctx, history.RunFilter{Text: begin, Brief: true}) {
+	for run, err := range history.Readable(s.Store.Runs(ctx, history.RunFilter{Text: begin, Brief: true}), nil) {
 		switch {
-		case history.IsSkipped(err):
-			continue
 		case err != nil:
 			return nil, false, err
 		case !strings.HasPrefix(run.Run.ID, begin):

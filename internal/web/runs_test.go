@@ -223,7 +223,7 @@ func TestFailures(t *testing.T) {
 func TestAtOnce(t *testing.T) {
 	var store memory
 	for i := range reportsAtOnce + 2 {
-		store = append(store, runOf(i, "a", 100))
+		store.runs = append(store.runs, runOf(i, "a", 100))
 	}
 	synctest.Test(t, func(t *testing.T) {
 		begun, end := 0, make(chan struct{})
@@ -242,7 +242,7 @@ func TestAtOnce(t *testing.T) {
 		var wait sync.WaitGroup
 		ask := func(i int, ctx context.Context) {
 			wait.Go(func() {
-				r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/runs/"+store[i].Run.ID, nil)
+				r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/runs/"+store.runs[i].Run.ID, nil)
 				r.Host = "localhost"
 				codes[i] = p.ask(r).Code
 			})
@@ -272,7 +272,7 @@ func TestRecent(t *testing.T) {
 	for i := range mostRecent + 1 {
 		runs = append(runs, runOf(i, "a", 100))
 	}
-	p := serve(memory(runs))
+	p := serve(memory{runs: runs})
 	expect := func(what, path string, want int64) {
 		t.Helper()
 		before := p.made.Load()
@@ -297,7 +297,7 @@ func TestRecent(t *testing.T) {
 func TestPatience(t *testing.T) {
 	run := runOf(0, "a", 100)
 	synctest.Test(t, func(t *testing.T) {
-		p := serve(memory{run}, func(s *site) {
+		p := serve(memory{runs: []*mapping.Run{run}}, func(s *site) {
 			s.page = func(ctx context.Context, _ []*mapping.Run, _ string) (*report.Page, error) {
 				<-ctx.Done()
 				return nil, ctx.Err()

@@ -123,7 +123,6 @@ func isOurs(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// logged logs each request with its result.
 func (s *site) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, counted := time.Now(), &counter{ResponseWriter: w, status: http.StatusOK}

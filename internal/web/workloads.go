@@ -57,19 +57,14 @@ func (w *workloadRow) Changed() (list []*workload.Row) {
 	return list
 }
 
-// numbersOf are the numbers of these names.
-func numbersOf(names ...string) (list []*workload.Number) {
-	for _, name := range names {
-		n, err := workload.NumberOf(name)
-		if err != nil {
-			panic(err)
-		}
-		list = append(list, n)
+func numbersOf(names ...string) []*workload.Number {
+	list, err := workload.NumbersOf(names...)
+	if err != nil {
+		panic(err)
 	}
 	return list
 }
 
-// workloads answers with the list of workloads.
 func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 	v := workloadsView{Head: s.head("Workloads", "./"), Name: s.Name}
 	var parsed *where.Condition
@@ -90,25 +85,16 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "workloads", v)
 }
 
-// all reads all runs that a filter selects.
 func (s *site) all(ctx context.Context, filter history.RunFilter) (runs []*mapping.Run, err error) {
 	leave, err := s.lists.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	for run, err := range s.Store.Runs(ctx, filter) {
-		switch {
-		case history.IsSkipped(err):
-			s.Log.Warn(err.Error())
-		case err != nil:
-			return nil, err
-		default:
-			runs = append(runs, run)
-		}
-	}
-	return runs, nil
+	return history.Collect(s.Store.Runs(ctx, filter), s.warn)
 }
+
+func (s *site) warn(err error) { s.Log.Warn(err.Error()) }
 
 // workloadView is the data of the template.
 type workloadView struct {
@@ -140,7 +126,7 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, one := range damaged {
-		s.Log.Warn(one.Error())
+		s.warn(one)
 	}
 	s.show(w, r, http.StatusOK, "workload", workloadView{s.head(one.Title, "../"), one, series})
 }

@@ -28,13 +28,16 @@ func Suggest(text string, runs func() []*mapping.Run) (list []Suggestion) {
 	if err != nil {
 		return nil
 	}
-	want, field := follow(done[:len(done)-1])
+	p := &parser{text: before, rest: done}
+	if _, _ = p.condition(); len(p.rest) > 1 { // it fails at the end of a text that is not finished
+		return nil
+	}
 	add := func(word, help string) {
 		if len(word) >= len(typed) && strings.EqualFold(word[:len(typed)], typed) {
 			list = append(list, Suggestion{before + word, help})
 		}
 	}
-	switch want {
+	switch p.want {
 	case aField:
 		if f := Lookup(typed); f != nil {
 			for _, op := range operatorsOf(f.Kind) {
@@ -44,15 +47,15 @@ func Suggest(text string, runs func() []*mapping.Run) (list []Suggestion) {
 		addFields(typed, runs, add)
 		add("not ", "the opposite")
 	case anOperator:
-		for _, op := range append(operatorsOf(field.Kind), "in (") {
-			add(op, "such as "+field.Example)
+		for _, op := range append(operatorsOf(p.field.Kind), "in (") {
+			add(op, "such as "+p.field.Example)
 		}
 		fallthrough // a field alone is a condition
 	case aJoin:
 		add("and ", "both")
 		add("or ", "either")
-	case aValue, aListValue:
-		addValues(field, runs, add)
+	case aValue:
+		addValues(p.field, runs, add)
 	}
 	return list
 }
@@ -75,84 +78,16 @@ func lastWord(text string) string {
 	return text[begin:]
 }
 
-// expected is what can follow in a condition.
+// expected is what can follow the beginning of a condition.
 type expected int
 
 const (
-	aField expected = iota
+	nothing expected = iota
+	aField
 	anOperator
 	aValue
 	aJoin // "and", "or" or ")"
-	aList // "(" after "in"
-	aListValue
-	aComma // or ")"
-	nothing
 )
-
-// follow is what can follow some tokens, and the last field that they name.
-func follow(list []token) (want expected, field *Field) {
-	for _, t := range list {
-		if f := Lookup(t.text); want == aField && t.kind == word && f != nil {
-			want, field = anOperator, f
-		} else {
-			want = want.after(t)
-		}
-	}
-	return want, field
-}
-
-// after is what can follow a token, which is no field.
-func (e expected) after(t token) expected {
-	only := func(ok bool, next expected) expected {
-		if ok {
-			return next
-		}
-		return nothing
-	}
-	isValue := t.kind == word || t.kind == quoted
-	switch e {
-	case aField:
-		return only(t.is("not") || t.is("("), aField)
-	case anOperator:
-		return t.afterField()
-	case aJoin:
-		return t.afterTest()
-	case aValue:
-		return only(isValue, aJoin)
-	case aList:
-		return only(t.is("("), aListValue)
-	case aListValue:
-		return only(isValue, aComma)
-	case aComma:
-		if t.is(",") {
-			return aListValue
-		}
-		return only(t.is(")"), aJoin)
-	}
-	return nothing
-}
-
-// afterField is what can follow a token after a field. A field alone is a test.
-func (t token) afterField() expected {
-	switch {
-	case t.is("in"):
-		return aList
-	case t.kind == operator && !strings.Contains("(),", t.text):
-		return aValue
-	}
-	return t.afterTest()
-}
-
-// afterTest is what can follow a token after a comparison.
-func (t token) afterTest() expected {
-	switch {
-	case t.is("and"), t.is("or"):
-		return aField
-	case t.is(")"):
-		return aJoin
-	}
-	return nothing
-}
 
 // operatorsOf are the operators that a kind has.
 func operatorsOf(k Kind) []string {
@@ -166,18 +101,22 @@ func operatorsOf(k Kind) []string {
 }
 
 // addFields adds the names of fields. For a field that stands for many, such as label.*, it adds the names that runs
-// have, once the part before them is typed.
+// have, once the part before them is typed. A name in quotes is one of these.
 func addFields(typed string, runs func() []*mapping.Run, add func(word, help string)) {
+	mark := ""
+	if typed != "" && strings.Contains(`"'`, typed[:1]) {
+		mark, typed = typed[:1], typed[1:]
+	}
 	for _, f := range Fields {
 		prefix, isMap := strings.CutSuffix(f.Name, "*")
 		switch {
 		case !isMap:
 			add(f.Name, f.Help)
 		case !strings.HasPrefix(typed, prefix):
-			add(prefix, f.Help)
+			add(mark+prefix, f.Help)
 		default:
 			for _, name := range namesOf(f, runs()) {
-				add(prefix+name, f.Help)
+				add(mark+prefix+name+mark, f.Help)
 			}
 		}
 	}

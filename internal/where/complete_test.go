@@ -15,7 +15,7 @@ import (
 // completed are runs whose settings are suggested.
 func completed() []*mapping.Run {
 	a := &mapping.Run{
-		Run:    mapping.RunInfo{ID: "a1", Start: now, End: now.Add(90 * time.Second), Labels: map[string]string{"release": "reef", "site": "lab 2"}, Complete: true},
+		Run:    mapping.RunInfo{ID: "a1", Start: now, End: now.Add(90 * time.Second), Labels: map[string]string{"release": "reef", "site": "lab 2", "my rack": "7"}, Complete: true},
 		CBT:    mapping.CBT{Mode: "randread", OpSize: 4096, IODepth: 1, OSDReadAhead: 4096, RunSeconds: 300},
 		Fio:    mapping.FioInfo{Options: map[string]string{"ioengine": "libaio", "iodepth_batch": "4"}},
 		Config: map[string]any{"pool": map[string]any{"pg": 256.0}},
@@ -43,7 +43,11 @@ func TestSuggest(t *testing.T) {
 		"mode in (randread, ":     "mode in (randread, randread|mode in (randread, randwrite",
 		"mode in (randread ":      "",
 		"mode in ":                "",
-		"not (live or label.":     "not (live or label.release|not (live or label.site",
+		"not (live or label.r":    "not (live or label.r=|not (live or label.r!=|not (live or label.r~|not (live or label.r!~|not (live or label.release",
+		"'label.":                 "'label.my rack'|'label.release'|'label.site'",
+		`"la`:                     `"label.`,
+		"'label.my rack'":         "'label.my rack'",
+		"'label.my rack'=":        "'label.my rack'=7",
 		"label.r":                 "label.r=|label.r!=|label.r~|label.r!~|label.release",
 		"label.release=":          `label.release=reef|label.release='the "new" one'`,
 		`label.site="la`:          `label.site="lab 2"`,

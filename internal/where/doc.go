@@ -12,7 +12,7 @@
 //	          | field ( "~" | "!~" ) value         contains the text, in any case
 //	          | field "in" "(" value { "," value } ")"
 //
-// A value is a word, or a text in quotes. Its form depends on the field: 4k and 1MiB are sizes,
+// A name or a value is a word, or a text in quotes: 'label.my rack'=7. Its form depends on the field: 4k and 1MiB are sizes,
 // 300us and 5ms latencies, 10m and 2h durations, 20k a rate, 2026-10, 2026-10-01T09:12:00Z,
 // yesterday and 7d (ago) times. A day or a month as a time is all of it.
 //

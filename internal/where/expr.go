@@ -47,13 +47,13 @@ func (c *Condition) Beyond() (fields []string, ok bool) {
 
 // Fields are the fields that the condition names, each once.
 func (c *Condition) Fields() []*Field {
-	if c == nil || c.root == nil {
+	if c == nil {
 		return nil
 	}
 	var list []*Field
-	for f := range c.root.fields() {
-		if !slices.Contains(list, f) {
-			list = append(list, f)
+	for _, t := range testsOf(c.root, false) {
+		if !slices.Contains(list, t.field) {
+			list = append(list, t.field)
 		}
 	}
 	return list
@@ -62,7 +62,26 @@ func (c *Condition) Fields() []*Field {
 // node is a part of a condition.
 type node interface {
 	of(run *mapping.Run) verdict
-	fields() func(yield func(*Field) bool)
+}
+
+// testsOf are the tests of a part, or only those that a run must pass to meet it.
+func testsOf(n node, isRequired bool) (list []test) {
+	switch n := n.(type) {
+	case test:
+		return []test{n}
+	case inverse:
+		if !isRequired {
+			return testsOf(n.node, false)
+		}
+	case group:
+		if isRequired && n.any {
+			return nil
+		}
+		for _, part := range n.parts {
+			list = append(list, testsOf(part, isRequired)...)
+		}
+	}
+	return list
 }
 
 // group is met if all of its parts are, or any of them.
@@ -87,22 +106,15 @@ func (g group) of(run *mapping.Run) verdict {
 	return result
 }
 
-func (g group) fields() func(yield func(*Field) bool) {
-	return func(yield func(*Field) bool) {
-		for _, part := range g.parts {
-			for f := range part.fields() {
-				if !yield(f) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // inverse is met if its part is not.
 type inverse struct{ node }
 
 func (i inverse) of(run *mapping.Run) verdict { return yes - i.node.of(run) }
+
+// decided is met if a function says so.
+type decided func(*mapping.Run) bool
+
+func (d decided) of(run *mapping.Run) verdict { return verdictOf(d(run)) }
 
 // test compares a field of a run.
 type test struct {
@@ -119,8 +131,4 @@ func (t test) of(run *mapping.Run) verdict {
 		result = max(result, t.passes(v))
 	}
 	return result
-}
-
-func (t test) fields() func(yield func(*Field) bool) {
-	return func(yield func(*Field) bool) { yield(t.field) }
 }

@@ -21,6 +21,7 @@ type Field struct {
 
 	values func(*mapping.Run) []any
 	ofName func(r *mapping.Run, name string) []any // of fields that stand for many
+	among  *Field                                  // the field that stands for this one and others; nil for other fields
 }
 
 // Values are what a run has of the field, in the type that its [Kind] says: nothing if the run
@@ -73,8 +74,8 @@ var fioFields = []*Field{
 	}),
 	text("fio", "fio.version", "fio's version", "fio-3.36", func(r *mapping.Run) string { return r.Fio.Version }),
 	number("jobs", "fio.jobs", Number, "fio's jobs, on all hosts", "16", func(r *mapping.Run) float64 { return float64(r.Fio.Jobs) }),
-	number("usr_cpu", "fio.usr_cpu", Number, "percent of a CPU in user mode, mean of the jobs", "80", func(r *mapping.Run) float64 { return r.Fio.UsrCPU }),
-	number("sys_cpu", "fio.sys_cpu", Number, "percent of a CPU in the kernel, mean of the jobs", "80", func(r *mapping.Run) float64 { return r.Fio.SysCPU }),
+	cpu("usr_cpu", "percent of a CPU in user mode, mean of the jobs", func(r *mapping.Run) float64 { return r.Fio.UsrCPU }),
+	cpu("sys_cpu", "percent of a CPU in the kernel, mean of the jobs", func(r *mapping.Run) float64 { return r.Fio.SysCPU }),
 	{Name: "direction", Path: "fio.direction", Help: "read, write, trim: those that it has", Example: "write", values: func(r *mapping.Run) (list []any) {
 		for _, d := range r.ByDirection() {
 			list = append(list, d.Direction)
@@ -89,7 +90,10 @@ var fioFields = []*Field{
 	}},
 	number("hosts", "", Number, "how many hosts it has", "8", func(r *mapping.Run) float64 { return float64(len(r.Hosts)) }),
 	text("clock", "clock.source", "where its times come from", "epoch", func(r *mapping.Run) string { return r.Clock.Source }),
-	number("interval", "interval_ms", Duration, "the length of its windows", "1s", func(r *mapping.Run) float64 { return float64(r.IntervalMS) / 1000 }),
+	{
+		Name: "interval", Path: "interval_ms", Kind: Duration, Help: "the length of its windows", Example: "1s",
+		values: ifKnown(func(r *mapping.Run) float64 { return float64(r.IntervalMS) / 1000 }),
+	},
 	moment("compacted", "run.compacted.at", "when its windows were joined to longer ones", func(r *mapping.Run) time.Time { return r.Run.Compacted.At }),
 	{Name: "level", Path: "levels", Help: "cluster, host, job: of its interval documents", Example: "host", values: func(r *mapping.Run) (list []any) {
 		for _, l := range r.Levels {
@@ -129,6 +133,26 @@ func text(name, path, help, example string, of func(*mapping.Run) string) *Field
 
 func number(name, path string, kind Kind, help, example string, of func(*mapping.Run) float64) *Field {
 	return &Field{Name: name, Path: path, Kind: kind, Help: help, Example: example, values: func(r *mapping.Run) []any { return []any{of(r)} }}
+}
+
+// ifKnown makes the values of a number that is not known where it is 0: documents leave it out then.
+func ifKnown[T any](of func(T) float64) func(T) []any {
+	return func(t T) []any {
+		if n := of(t); n != 0 {
+			return []any{n}
+		}
+		return nil
+	}
+}
+
+// cpu is a share of a processor. A report of fio has both shares, and they are not both 0.
+func cpu(name, help string, of func(*mapping.Run) float64) *Field {
+	return &Field{Name: name, Path: "fio." + name, Kind: Number, Help: help, Example: "80", values: func(r *mapping.Run) []any {
+		if r.Fio.UsrCPU == 0 && r.Fio.SysCPU == 0 {
+			return nil
+		}
+		return []any{of(r)}
+	}}
 }
 
 func flag(name, path, help string, of func(*mapping.Run) bool) *Field {
@@ -215,35 +239,32 @@ func totalsFields() (list []*Field) {
 
 // fieldsOf are the fields of some requests.
 func fieldsOf(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals) (list []*Field) {
-	add := func(name, pathOf string, kind Kind, help, example string, value func(*mapping.Totals) any) *Field {
+	add := func(name, pathOf string, kind Kind, help, example string, values func(*mapping.Totals) []any) *Field {
 		f := &Field{Name: prefix + name, Path: path + "." + pathOf, Kind: kind, Help: help + " of " + whose, Example: example}
 		f.values = func(r *mapping.Run) []any {
-			t := of(r)
-			if t == nil {
-				return nil
-			}
-			if x := value(t); x != nil {
-				return []any{x}
+			if t := of(r); t != nil {
+				return values(t)
 			}
 			return nil
 		}
 		list = append(list, f)
 		return f
 	}
-	add("requests", "requests", Number, "the number", "1000000", func(t *mapping.Totals) any { return float64(t.Requests) })
-	add("bytes", "bytes", Size, "the bytes", "100GiB", func(t *mapping.Totals) any { return float64(t.Bytes) })
-	add("iops", "iops", Rate, "the number a second", "20k", func(t *mapping.Totals) any { return t.IOPS })
-	add("bandwidth", "bandwidth", Bandwidth, "the bytes a second", "100MiB/s", func(t *mapping.Totals) any { return t.Bandwidth }).Aliases = []string{prefix + "bw"}
+	add("requests", "requests", Number, "the number", "1000000", ifKnown(func(t *mapping.Totals) float64 { return float64(t.Requests) }))
+	add("bytes", "bytes", Size, "the bytes", "100GiB", ifKnown(func(t *mapping.Totals) float64 { return float64(t.Bytes) }))
+	add("iops", "iops", Rate, "the number a second", "20k", ifKnown(func(t *mapping.Totals) float64 { return t.IOPS }))
+	add("bandwidth", "bandwidth", Bandwidth, "the bytes a second", "100MiB/s",
+		ifKnown(func(t *mapping.Totals) float64 { return t.Bandwidth })).Aliases = []string{prefix + "bw"}
 	for _, name := range facts.LatencyNames() {
-		f := add(name, "latency."+name, Latency, name, "5ms", func(t *mapping.Totals) any {
+		f := add(name, "latency."+name, Latency, name, "5ms", func(t *mapping.Totals) []any {
 			l := facts.LatenciesOfTotals(t)
 			switch us, isBound := l.ValueOrMore(name); {
 			case math.IsNaN(us):
 				return nil
 			case isBound:
-				return AtLeast(us)
+				return []any{AtLeast(us)}
 			default:
-				return us
+				return []any{us}
 			}
 		})
 		if p := strings.ReplaceAll(name, "_", "."); p != name {

@@ -44,8 +44,22 @@ func (f *Field) named(prefix, name string) *Field {
 	one := *f
 	one.Name, one.Path = prefix+name, strings.TrimSuffix(f.Path, "*")+name
 	one.values = func(r *mapping.Run) []any { return f.ofName(r, name) }
-	one.ofName = nil
+	one.ofName, one.among = nil, f
 	return &one
+}
+
+// Near returns the names that a run has in place of the field, such as those of labels, and that are like its own.
+func (f *Field) Near(run *mapping.Run) (names []string) {
+	if f.among == nil {
+		return nil
+	}
+	prefix := strings.TrimSuffix(f.among.Name, "*")
+	for _, name := range namesOf(f.among, []*mapping.Run{run}) {
+		if isNear(strings.ToLower(f.Name), strings.ToLower(prefix+name)) {
+			names = append(names, prefix+name)
+		}
+	}
+	return names
 }
 
 // inConfig are the values under a path of names with dots between them. Names may have dots
@@ -94,7 +108,7 @@ func unknown(name string) string {
 	if len(near) > 0 {
 		return text + ": did you mean " + strings.Join(near[:min(len(near), 4)], ", ") + "?"
 	}
-	return text + fmt.Sprintf(": fio2es help fields lists them; name ~ %s searches in names", name)
+	return text + fmt.Sprintf(": fio2es help fields lists them; name ~ %s searches in names", quote(name))
 }
 
 // isNear reports whether two names differ by one character, or by two that changed places.

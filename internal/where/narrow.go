@@ -56,27 +56,12 @@ func (c *Condition) Live() bool {
 	return slices.ContainsFunc(c.required(), func(t test) bool { return t.field.Name == "live" && t.passes(true) == yes && t.passes(false) == no })
 }
 
-// required returns tests that a run must pass to meet the condition.
+// required are the tests that a run must pass to meet the condition.
 func (c *Condition) required() []test {
-	if c == nil || c.root == nil {
+	if c == nil {
 		return nil
 	}
-	return requiredBy(c.root)
-}
-
-func requiredBy(n node) (list []test) {
-	switch n := n.(type) {
-	case test:
-		return []test{n}
-	case group:
-		if n.any {
-			return nil
-		}
-		for _, part := range n.parts {
-			list = append(list, requiredBy(part)...)
-		}
-	}
-	return list
+	return testsOf(c.root, true)
 }
 
 // equal returns the only value, as documents have it, with which a setting or a label passes the test. It returns false

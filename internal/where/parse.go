@@ -36,17 +36,20 @@ type parser struct {
 	now   time.Time
 	rest  []token
 	depth int
+
+	want  expected // what can follow what was read
+	field *Field   // the last that was read
 }
 
 func (p *parser) fail(at token, format string, args ...any) error {
-	return &SyntaxError{p.text, at.column, fmt.Sprintf(format, args...)}
+	return &SyntaxError{at.column, fmt.Sprintf(format, args...)}
 }
 
 // next takes the next token.
 func (p *parser) next() token {
 	t := p.rest[0]
 	if t.kind != end {
-		p.rest = p.rest[1:]
+		p.rest, p.want = p.rest[1:], nothing
 	}
 	return t
 }
@@ -96,6 +99,7 @@ func (p *parser) not() (node, error) {
 		return nil, p.fail(p.rest[0], "more than %d parts within one another", maxDepth)
 	}
 	defer func() { p.depth-- }()
+	p.want = aField
 	if p.takes("not") {
 		n, err := p.not()
 		return inverse{n}, err
@@ -111,18 +115,20 @@ func (p *parser) not() (node, error) {
 	if !p.takes(")") {
 		return nil, p.fail(open, "this parenthesis is not closed")
 	}
+	p.want = aJoin
 	return n, nil
 }
 
 func (p *parser) test() (node, error) {
 	name := p.next()
-	if name.kind != word {
+	if name.kind != word && name.kind != quoted {
 		return nil, p.fail(name, "want the name of a field, such as bs or write.p99, not %s", name.describe())
 	}
 	field := Lookup(name.text)
 	if field == nil {
 		return nil, p.fail(name, "%s", unknown(name.text))
 	}
+	p.want, p.field = anOperator, field
 	op := p.rest[0]
 	if op.is("in") {
 		p.next()
@@ -135,12 +141,15 @@ func (p *parser) test() (node, error) {
 	if op.text == "==" {
 		op.text = "="
 	}
-	if op.text == "!=" || op.text == "!~" {
-		op.text = strings.TrimPrefix(op.text, "!")
-		n, err := p.compare(field, name.text, op)
-		return inverse{n}, err
+	text, isInverse := strings.CutPrefix(op.text, "!")
+	n, err := p.compare(field, name.text, text)
+	if err != nil {
+		return nil, err
 	}
-	return p.compare(field, name.text, op)
+	if p.want = aJoin; isInverse {
+		n = inverse{n}
+	}
+	return n, nil
 }
 
 // isSet is the test of a field without an operator.
@@ -153,7 +162,7 @@ func (p *parser) oneOf(field *Field, name string) (node, error) {
 	}
 	g := group{any: true}
 	for {
-		n, err := p.compare(field, name, token{kind: operator, text: "=", column: p.rest[0].column})
+		n, err := p.compare(field, name, "=")
 		if err != nil {
 			return nil, err
 		}
@@ -164,19 +173,21 @@ func (p *parser) oneOf(field *Field, name string) (node, error) {
 		if t := p.rest[0]; !p.takes(")") {
 			return nil, p.fail(t, "want , or ) in the list of values, not %s", t.describe())
 		}
+		p.want = aJoin
 		return g, nil
 	}
 }
 
 // compare reads the value after an operator.
-func (p *parser) compare(field *Field, name string, op token) (node, error) {
+func (p *parser) compare(field *Field, name, op string) (node, error) {
+	p.want = aValue
 	value := p.next()
 	if value.kind != word && value.kind != quoted {
 		return nil, p.fail(value, "want a value for %s, such as %s, not %s", name, field.Example, value.describe())
 	}
-	passes, err := field.Kind.comparison(op.text, value.text, p.now)
+	passes, err := field.Kind.comparison(op, value.text, p.now)
 	if err != nil {
 		return nil, p.fail(value, "%s: %v", name, err)
 	}
-	return test{field, passes, op.text, value.text, p.now}, nil
+	return test{field, passes, op, value.text, p.now}, nil
 }

@@ -4,19 +4,13 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/mapping"
 )
-
-// Part is one of several conditions that must all be met.
-type Part struct {
-	Text  string
-	Field *Field // the only one that it names, else nil
-
-	*Condition
-}
 
 // Parts returns the conditions that "and" joins. For other conditions it returns the condition itself, and for the
 // empty one none.
-func (c *Condition) Parts() (list []Part) {
+func (c *Condition) Parts() (list []*Condition) {
 	if c == nil || c.root == nil {
 		return nil
 	}
@@ -26,20 +20,12 @@ func (c *Condition) Parts() (list []Part) {
 		if ok && !isWrapped(text) {
 			text = "(" + text + ")"
 		}
-		return []Part{newPart(c.root, text)}
+		return []*Condition{{c.root, text}}
 	}
 	for i, n := range g.parts {
-		list = append(list, newPart(n, g.texts[i]))
+		list = append(list, &Condition{n, g.texts[i]})
 	}
 	return list
-}
-
-func newPart(root node, text string) Part {
-	p := Part{Text: text, Condition: &Condition{root: root, text: text}}
-	if fields := p.Condition.Fields(); len(fields) == 1 {
-		p.Field = fields[0]
-	}
-	return p
 }
 
 // All is the condition that several conditions are met. All runs meet nil.
@@ -47,16 +33,15 @@ func All(list ...*Condition) *Condition {
 	all := group{}
 	for _, c := range list {
 		for _, p := range c.Parts() {
-			all.parts, all.texts = append(all.parts, p.root), append(all.texts, p.Text)
+			all.parts, all.texts = append(all.parts, p.root), append(all.texts, p.text)
 		}
 	}
-	switch len(all.parts) {
-	case 0:
-		return &Condition{}
-	case 1:
-		return &Condition{root: all.parts[0], text: all.texts[0]}
-	}
-	return &Condition{root: all, text: strings.Join(all.texts, " and ")}
+	return &Condition{all, strings.Join(all.texts, " and ")}
+}
+
+// That is the condition that a function decides, which has [mapping.Run.Brief]. The text says which runs meet it.
+func That(text string, isMet func(*mapping.Run) bool) *Condition {
+	return &Condition{decided(isMet), text}
 }
 
 // Compare is the condition field op value. The value is as in a condition, but needs no quotes.
@@ -67,7 +52,7 @@ func Compare(field, op, value string, now time.Time) (*Condition, error) {
 	if errors.As(err, &syntax) {
 		return nil, errors.New(syntax.Problem)
 	}
-	return &Condition{root: root, text: field + op + quote(value)}, err
+	return &Condition{root: root, text: quote(field) + op + quote(value)}, err
 }
 
 // isWrapped reports whether a condition is in parentheses as a whole.
@@ -88,7 +73,7 @@ func isWrapped(text string) bool {
 	return err == nil
 }
 
-// quote puts a value in quotes where it needs them.
+// quote puts a name or a value in quotes where it needs them.
 func quote(value string) string {
 	if list, err := tokens(value); err == nil && len(list) == 2 && list[0].kind == word {
 		return value

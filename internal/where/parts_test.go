@@ -26,7 +26,7 @@ func TestParts(t *testing.T) {
 		}
 		var got []string
 		for _, p := range c.Parts() {
-			got = append(got, p.Text)
+			got = append(got, p.String())
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", text, got, want)
@@ -43,7 +43,7 @@ func TestCompare(t *testing.T) {
 	}{
 		{"label.release", "=", "reef", "label.release=reef", true},
 		{"label.release", "=", "squid", "label.release=squid", false},
-		{"label.by who", "=", `"me" and 'you'`, `label.by who='"me" and 'you''`, true},
+		{"label.by who", "=", `"me" and 'you'`, `"label.by who"='"me" and 'you''`, true},
 		{"label.none", "=", "", `label.none=""`, false},
 		{"bs", ">=", "4k", "bs>=4k", true},
 		{"note", "=", "a b", `note="a b"`, false},

@@ -39,7 +39,7 @@ func TestStores(t *testing.T) {
 			for i := range 40 {
 				finish(t, s, madeRun(rng, i, "1"))
 			}
-			checkStore(t, s, rng, 300)
+			checkStore(t, s, rng, 100)
 			for i := range 40 {
 				id := historytest.ID(fmt.Sprint(i))
 				ctx := t.Context()
@@ -58,7 +58,7 @@ func TestStores(t *testing.T) {
 					must(t, s.Delete(ctx, id))
 				}
 			}
-			checkStore(t, s, rng, 300)
+			checkStore(t, s, rng, 100)
 		})
 	}
 }

@@ -39,9 +39,8 @@ func (t token) is(text string) bool {
 
 // SyntaxError is a mistake in a condition.
 type SyntaxError struct {
-	Condition string
-	Column    int // in characters, from 1
-	Problem   string
+	Column  int // in characters, from 1
+	Problem string
 }
 
 // Error implements error.
@@ -63,7 +62,7 @@ func tokens(text string) ([]token, error) {
 		if c := text[at]; c == '"' || c == '\'' {
 			close := strings.IndexByte(text[at+1:], c)
 			if close < 0 {
-				return nil, &SyntaxError{text, column, fmt.Sprintf("the text that begins here has no closing %c", c)}
+				return nil, &SyntaxError{column, fmt.Sprintf("the text that begins here has no closing %c", c)}
 			}
 			next.kind, next.text, n = quoted, text[at+1:at+1+close], close+2
 		} else if op := operatorAt(text[at:]); op != "" {
@@ -74,7 +73,7 @@ func tokens(text string) ([]token, error) {
 				n = len(text) - at
 			}
 			if n == 0 {
-				return nil, &SyntaxError{text, column, fmt.Sprintf("%q is no operator: want =, !=, ~, !~, <, <=, > or >=", text[at:at+1])}
+				return nil, &SyntaxError{column, fmt.Sprintf("%q is no operator: want =, !=, ~, !~, <, <=, > or >=", text[at:at+1])}
 			}
 			next.kind, next.text = word, text[at:at+n]
 		}

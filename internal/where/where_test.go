@@ -26,7 +26,7 @@ func aRun() *mapping.Run {
 		Run: mapping.RunInfo{
 			ID: "4f1d2c00", Name: "results/id-7c1f", Archive: "nightly.tar.gz",
 			Start: time.Date(2026, 10, 1, 9, 12, 0, 0, time.UTC), End: time.Date(2026, 10, 1, 9, 22, 0, 0, time.UTC),
-			Labels: map[string]string{"release": "reef", "odd.name": "x y", "nodes": "12", "build": "20261122171453123"}, Complete: true,
+			Labels: map[string]string{"release": "reef", "odd.name": "x y", "my rack": "7", "nodes": "12", "build": "20261122171453123"}, Complete: true,
 		},
 		CBT:      mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 16, OSDReadAhead: 4096, RunSeconds: 300},
 		Config:   map[string]any{"pool_profiles": map[string]any{"rbd": map[string]any{"pg_size": 256.0, "a.b": true}}, "list": []any{"one", "two"}},
@@ -50,7 +50,7 @@ func TestMatches(t *testing.T) {
 		"read.p99 < 1s": false, "not read.p99 < 1s": true, "read.p99 != 1s": true, "read.p99": false, "write.p99": true,
 		"iops > 20k": true, "iops > 21k": false, "write.iops>=20480/s": true, "bw = 80MiB/s": true, "write.bandwidth<100M": true, "bandwidth > 80M/s": false,
 		"label.release=reef": true, "label.release != quincy": true, "label.release": true, "label.branch": false, "not label.branch": true, "run.labels.release=reef": true,
-		"label.odd.name = 'x y'": true, `label.odd.name ~ "x"`: true, "label.nodes>=12": true, "label.nodes > 12": false, "label.release>5": false,
+		"label.odd.name = 'x y'": true, "'label.my rack' = 7": true, `"label.my rack" in (7, 8)`: true, "not 'label.my rack' or bs=8k": false, "'bs'=4k": true, `label.odd.name ~ "x"`: true, "label.nodes>=12": true, "label.nodes > 12": false, "label.release>5": false,
 		"label.build=20261122171453123": true, "label.build=20261122171453124": false, "label.build != 20261122171453124": true, "label.build > 20261122171400000": true,
 		"config.pool_profiles.rbd.pg_size=256": true, "config.pool_profiles.rbd.pg_size < 300": true, "config.pool_profiles.rbd.a.b=true": true, "config.list=two": true, "config.list=three": false, "config.pool_profiles": false,
 		"option.ioengine=rbd": true, "option.bs=4096": true, "fio.options.bs=4k": true, "fio~3.36": true, "fio=fio-3.36": true, "jobs=8": true,
@@ -73,6 +73,24 @@ func TestMatches(t *testing.T) {
 		if want {
 			checkNarrow(t, c, run)
 		}
+	}
+}
+
+// TestUnknownNumbers: a number that is not known is not 0.
+func TestUnknownNumbers(t *testing.T) {
+	run := aRun() // of logs without a report
+	run.All.Bandwidth, run.Write.Bandwidth = 0, 0
+	for _, name := range []string{"bytes", "bandwidth", "write.bytes", "write.bw", "usr_cpu", "sys_cpu", "interval"} {
+		value := map[Kind]string{Size: "1k", Bandwidth: "1k", Number: "1", Duration: "1s"}[Lookup(name).Kind]
+		for condition, want := range map[string]bool{name + "<" + value: false, name + "=0": false, name + "!=" + value: true, name: false} {
+			if c, err := Parse(condition, now); err != nil || c.Matches(run) != want {
+				t.Errorf("%s: %v, %v, want %v", condition, !want, err, want)
+			}
+		}
+	}
+	run.Fio.UsrCPU = 0.5
+	if c, err := Parse("sys_cpu < 1", now); err != nil || !c.Matches(run) {
+		t.Error("a report with usr_cpu alone has a sys_cpu of 0", err)
 	}
 }
 
@@ -158,6 +176,7 @@ func TestMistakes(t *testing.T) {
 		"bs=4k and":              `column 10: want the name of a field, such as bs or write.p99, not the end`,
 		"bs=4k iodepth=16":       `column 7: want and, or, or the end, not "iodepth"`,
 		"iodpeth=16":             `column 1: no field is called "iodpeth": did you mean iodepth?`,
+		"bs=4k and 'label x'=1":  `column 11: no field is called "label x": fio2es help fields lists them; name ~ "label x" searches in names`,
 		"randwrite":              `column 1: no field is called "randwrite": fio2es help fields lists them; name ~ randwrite searches in names`,
 		"label.=x":               `column 1: no field is called "label.": did you mean label.*?`,
 		"bs=":                    `column 4: want a value for bs, such as 4k, not the end`,

@@ -77,9 +77,11 @@ func (j *joiner) add(w *Window) error {
 	if j.open[key] == nil {
 		j.open[key] = &joined{first: w, from: from}
 	}
-	if err := j.open[key].add(w); err != nil {
+	h, err := w.Histogram()
+	if err != nil {
 		return err
 	}
+	j.open[key].add(w, h)
 	j.open[key].to = max(j.open[key].to, to)
 	return nil
 }
@@ -140,7 +142,8 @@ type joined struct {
 	averaged, means float64
 }
 
-func (j *joined) add(w *Window) error {
+// add adds a window and the histogram of its requests, which may be nil.
+func (j *joined) add(w *Window, h *hist.Histogram) {
 	seconds := float64(w.Length().Milliseconds()) / 1000
 	if w.End.After(j.end) {
 		j.end = w.End
@@ -148,21 +151,16 @@ func (j *joined) add(w *Window) error {
 	j.completed += w.Completed
 	j.weight += w.Weight
 	j.bytes.Add(w)
-	h, err := w.Histogram()
-	if err != nil {
-		return err
-	}
 	if h == nil {
 		n := w.IOPS * seconds
 		j.averaged += n
 		j.means += n * w.Latency.Mean
-		return nil
+		return
 	}
 	if j.most == nil || w.Weight > j.most.Weight {
 		j.most = w
 	}
 	j.requests.Merge(h)
-	return nil
 }
 
 // fill writes the sums into a window that has its times.

@@ -34,14 +34,12 @@ func Rejoin(docs iter.Seq2[*mapping.Interval, error]) iter.Seq2[*Window, error] 
 
 // RejoinAll is [Rejoin] of a list, which has all parts of its documents.
 func RejoinAll(docs []*mapping.Interval) (list []*Window) {
-	for w := range Rejoin(func(yield func(*mapping.Interval, error) bool) {
-		for _, d := range docs {
-			if !yield(d, nil) {
-				return
-			}
+	for _, d := range docs {
+		if n := len(list); n > 0 && d.Part > 0 && list[n-1].isOf(d) {
+			list[n-1].add(d)
+		} else {
+			list = append(list, From(d))
 		}
-	}) {
-		list = append(list, w)
 	}
 	return list
 }

@@ -38,16 +38,20 @@ var Numbers = func() []Number {
 	return list
 }()
 
-// NumberOf is a number by its name, for programs or for people.
-func NumberOf(name string) (*Number, error) {
-	var names []string
-	for i := range Numbers {
-		if strings.EqualFold(name, Numbers[i].Name) || strings.EqualFold(name, Numbers[i].Text) {
-			return &Numbers[i], nil
+// NumbersOf are the numbers of these names, for programs or for people.
+func NumbersOf(names ...string) (list []*Number, err error) {
+	for _, name := range names {
+		i := slices.IndexFunc(Numbers, func(n Number) bool { return strings.EqualFold(name, n.Name) || strings.EqualFold(name, n.Text) })
+		if i < 0 {
+			var texts []string
+			for _, n := range Numbers {
+				texts = append(texts, n.Text)
+			}
+			return nil, fmt.Errorf("%s: want one of %s", name, strings.Join(texts, ", "))
 		}
-		names = append(names, Numbers[i].Text)
+		list = append(list, &Numbers[i])
 	}
-	return nil, fmt.Errorf("%s: want one of %s", name, strings.Join(names, ", "))
+	return list, nil
 }
 
 // key is the name in columns for programs.

@@ -109,12 +109,11 @@ func TestSeries(t *testing.T) {
 	runs[25].Config = map[string]any{"cluster": map[string]any{"osds_per_node": 4.0, "list": []any{"a", 1.0}}}
 	runs[24].Fio.Version = "fio-3.33"
 
-	p99, err := NumberOf("p99.9")
-	iops, err2 := NumberOf("iops")
-	if err != nil || err2 != nil {
-		t.Fatal(err, err2)
+	numbers, err := NumbersOf("p99.9", "iops")
+	if err != nil {
+		t.Fatal(err)
 	}
-	list := Group(runs)[0].Series([]*Number{p99, iops}, 0.05)
+	list := Group(runs)[0].Series(numbers, 0.05)
 	if len(list) != 2 {
 		t.Fatalf("%d series", len(list))
 	}
@@ -131,7 +130,7 @@ func TestSeries(t *testing.T) {
 	if want := "fio fio-3.36, was fio-3.33; label.release reef, was none; config.cluster.list a,1, was none; config.cluster.osds_per_node 4, was none"; got != want {
 		t.Errorf("%s, want\n%s", got, want)
 	}
-	if _, err := NumberOf("p98"); err == nil || !strings.Contains(err.Error(), "p98: want one of IOPS, bandwidth, min, mean, p") {
+	if _, err := NumbersOf("p98"); err == nil || !strings.Contains(err.Error(), "p98: want one of IOPS, bandwidth, min, mean, p") {
 		t.Error(err)
 	}
 }
@@ -152,11 +151,11 @@ func TestBounds(t *testing.T) {
 	}
 	var texts []string
 	for _, name := range []string{"p50", "p99", "mean"} {
-		n, err := NumberOf(name)
+		numbers, err := NumbersOf(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, row := range Group(runs)[0].Series([]*Number{n}, 0.05)[0].Rows() {
+		for _, row := range Group(runs)[0].Series(numbers, 0.05)[0].Rows() {
 			var cells []string
 			for _, c := range table.Pick(Columns, "since", "before_value", "after_value", "change", "high", "open") {
 				cells = append(cells, c.TextOf(row))
@@ -167,11 +166,11 @@ func TestBounds(t *testing.T) {
 			}
 		}
 	}
-	p99, err := NumberOf("p99")
+	p99, err := NumbersOf("p99")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row := Group(runs[20:])[0].Series([]*Number{p99}, 0.05)[0].Rows()[0]; row.HasChange() || row.Verdict() != "unknown" {
+	if row := Group(runs[20:])[0].Series(p99, 0.05)[0].Rows()[0]; row.HasChange() || row.Verdict() != "unknown" {
 		t.Errorf("of bounds alone: %s", row.Verdict())
 	}
 	want := []string{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,7 +106,7 @@ func (c *Context) inject(v any, key string) error {
 			}
 		}
 	case map[string]any:
-		for _, name := range slices.Sorted(keys(v)) {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if err := c.replace(v, key, name); err != nil {
 				return err
 			}
@@ -164,16 +165,6 @@ func (c *Context) clauses(list []any) []any {
 		}
 	}
 	return out
-}
-
-func keys(m map[string]any) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // interval is one of a date_histogram.

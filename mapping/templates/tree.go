@@ -35,35 +35,18 @@ func (t Tree) At(path ...string) Tree {
 	return t
 }
 
-// load decodes one of the embedded files, with {prefix} and {level} replaced in texts.
+// load decodes one of the embedded files, with {prefix} and {level} replaced.
 func load(name, prefix, level string) Tree {
 	text, err := files.ReadFile(name)
 	if err != nil {
 		panic(err) // it is part of the program
 	}
 	var t Tree
-	if err := json.Unmarshal(text, &t); err != nil {
+	names := strings.NewReplacer("{prefix}", prefix, "{level}", level) // no text that JSON escapes
+	if err := json.Unmarshal([]byte(names.Replace(string(text))), &t); err != nil {
 		panic(name + ": " + err.Error())
 	}
-	fill(map[string]any(t), strings.NewReplacer("{prefix}", prefix, "{level}", level))
 	return t
-}
-
-// fill puts names into all texts of v and returns v.
-func fill(v any, names *strings.Replacer) any {
-	switch v := v.(type) {
-	case string:
-		return names.Replace(v)
-	case []any:
-		for i := range v {
-			v[i] = fill(v[i], names)
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = fill(v[k], names)
-		}
-	}
-	return v
 }
 
 // set puts a value at a path, and makes the objects above it; nil removes what is there.

@@ -3,7 +3,6 @@ package align_test
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -110,12 +109,6 @@ func TestMergeMinutesMemory(t *testing.T) {
 			n++
 			return align.Row{Start: at, End: at + 1000, Layout: minutes, Bins: b, Total: 921}, n <= windows
 		}})
-	}
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapInuse
 	}
 	start, seen := heap(), 0
 	for _, err := range align.Merge(t.Context(), in, align.Options{Window: 1000, Levels: []mapping.Level{mapping.Host}, Workers: 4}, nil) {

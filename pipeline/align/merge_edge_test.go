@@ -446,12 +446,6 @@ func TestMergeMemory(t *testing.T) {
 		n++
 		return align.Row{Start: at, End: at + 1000, Layout: coarse, Bins: b, Total: 921}, n <= windows
 	}}
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapInuse
-	}
 	start, seen, counted := heap(), 0, uint64(0)
 	for w, err := range align.Merge(t.Context(), []*align.Stream{in}, align.Options{Window: 1000}, nil) {
 		if err != nil {
@@ -467,4 +461,11 @@ func TestMergeMemory(t *testing.T) {
 	if seen != windows || counted != windows*921 {
 		t.Errorf("%d windows of %d requests, want %d of %d", seen, counted, windows, windows*921)
 	}
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse
 }

@@ -21,7 +21,6 @@ func (a *attribution) attribute() {
 	}
 }
 
-// assign gives one report to its runs.
 func (a *attribution) assign(p *clue, claimed map[*draft]bool) {
 	named := p.runs()
 	for _, r := range named {
@@ -47,7 +46,6 @@ func (a *attribution) assign(p *clue, claimed map[*draft]bool) {
 	}
 }
 
-// give makes the report a run's.
 func (a *attribution) give(p *clue, r *draft, how Found, isCandidate bool) {
 	r.Reports = append(r.Reports, Report{Host: a.places.of(p.file, false).host, File: p.file, Found: how, Candidate: isCandidate})
 }

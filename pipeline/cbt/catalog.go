@@ -83,7 +83,6 @@ func (c *catalog) config(at folder, name string) *source.File {
 // options of fio name logs by their paths.
 func (c *catalog) dirOf(f *source.File) string { return path.Join(c.rootOf(f), path.Dir(f.Path)) }
 
-// dirsOf are the folders of a run's logs.
 func (c *catalog) dirsOf(r *draft) []string {
 	var dirs []string
 	for _, l := range r.logs() {

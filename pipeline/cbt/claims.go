@@ -84,9 +84,6 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 	first, isListed := !c.isParsed, len(r.GlobalOptions) > 0
 	c.isParsed = true
 	for i, j := range r.Jobs {
-		if j.Name == allClients {
-			continue
-		}
 		one := jobClaims{name: j.Name}
 		for _, option := range logOptions {
 			value, _ := r.Option(i, option)
@@ -106,11 +103,7 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 	c.hasHist = c.hasHist || !isListed
 }
 
-const (
-	histInterval = "log_hist_msec"
-	// allClients is what fio --client calls the sum of all other jobs.
-	allClients = "All clients"
-)
+const histInterval = "log_hist_msec"
 
 // claimsOfJob is what a job file says of logs.
 func claimsOfJob(f *fiolog.JobFile) *claims {
@@ -130,7 +123,6 @@ func claimsOfJob(f *fiolog.JobFile) *claims {
 	return out
 }
 
-// numJobs is how many jobs a section makes.
 func numJobs(options map[string]string) int {
 	const most = 1 << 16 // more than fio starts
 	n, err := strconv.Atoi(options["numjobs"])

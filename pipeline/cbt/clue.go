@@ -76,7 +76,6 @@ func newAttribution(d *drafts, budget *Budget, reports, jobs []*source.File) *at
 	return a
 }
 
-// clues are all of them.
 func (a *attribution) clues() []*clue { return slices.Concat(a.reports, a.jobs) }
 
 // setNamed finds out which of the runs that are there now the clues name.

@@ -26,7 +26,6 @@ func beginning(f *source.File, n int) []byte {
 	return b[:n]
 }
 
-// isReport reports whether a file is fio's output.
 func isReport(f *source.File) bool { return hasReport(head(f)) }
 
 // hasReport reports whether the first JSON document in a text begins as fio's do. Other text

@@ -101,7 +101,6 @@ func (d *drafts) runOf(f *source.File, at *place, family string) *draft {
 	return r
 }
 
-// addLog gives a log to its run.
 func (d *drafts) addLog(log *logFile) {
 	f, name := log.file, log.name
 	at := d.places.of(f, name.Host != "")
@@ -154,7 +153,6 @@ func (d *drafts) dropAllJobsLogs() {
 // present are the runs that are not part of others, nor copies.
 func (d *drafts) present() []*draft { return without(d.all, func(r *draft) bool { return r.gone }) }
 
-// inOrder sorts runs by their first files.
 func (d *drafts) inOrder(runs []*draft) {
 	slices.SortStableFunc(runs, func(a, b *draft) int { return d.first(a) - d.first(b) })
 }

@@ -138,7 +138,6 @@ func (d duplicates) dropRun(r, of *draft) {
 	}
 }
 
-// depth is how many folders a run is in.
 func (r *draft) depth() int { return strings.Count(r.Path, "/") }
 
 // outline is the names and sizes of a run's logs, "" where a size is not known, or nothing

@@ -75,7 +75,6 @@ func (p *jobFileParser) bad(column int, got, want string) error {
 	return &SyntaxError{File: p.file, Line: p.line, Column: column, Got: got, Want: want}
 }
 
-// take parses one line.
 func (p *jobFileParser) take(line string) error {
 	rest := strings.TrimLeft(line, " \t")
 	column := len(line) - len(rest) + 1
@@ -98,7 +97,6 @@ func (p *jobFileParser) take(line string) error {
 	return p.option(text, column)
 }
 
-// section parses the name of a section.
 func (p *jobFileParser) section(text string, column int) error {
 	name, after, ok := strings.Cut(text[1:], "]")
 	switch {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"sync"
 )
 
 const (
@@ -33,26 +32,10 @@ const (
 // Partial set. At most one document is in memory at a time.
 func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	return func(yield func(*Report, error) bool) {
-		s := documents{src: bufio.NewReaderSize(nil, piece), name: name, yield: yield}
-		if used, ok := buffers.Get().(*documents); ok {
-			s.src, s.doc = used.src, used.doc
-		}
-		s.src.Reset(r)
-		defer s.giveBack()
+		s := documents{src: bufio.NewReaderSize(r, piece), name: name, yield: yield}
 		if err := s.run(); err != nil && err != io.EOF && !s.stopped {
 			yield(nil, fmt.Errorf("read %s: %w", name, err))
 		}
-	}
-}
-
-// buffers are reused, because folders have thousands of reports.
-var buffers sync.Pool
-
-// giveBack returns the buffers, unless the text was unusually long.
-func (s *documents) giveBack() {
-	s.src.Reset(nil)
-	if cap(s.doc) <= 4*usualDocument {
-		buffers.Put(&documents{src: s.src, doc: s.doc[:0]})
 	}
 }
 
@@ -199,7 +182,6 @@ func (s *documents) scan(p []byte) int {
 	return len(p)
 }
 
-// finish yields a complete document.
 func (s *documents) finish() {
 	r, err := s.parse()
 	s.doc = s.doc[:0]
@@ -266,17 +248,12 @@ func syntaxError(text []byte) *json.SyntaxError {
 // repairNumbers replaces nan and inf, which are no JSON, by 0 and keeps the length of the
 // document. It reports whether there were any.
 func repairNumbers(doc []byte) bool {
-	found, inString, escaped := false, false, false
+	found := false
 	for i := 0; i < len(doc); i++ {
-		c := doc[i]
-		switch {
-		case escaped:
-			escaped = false
-		case inString:
-			inString, escaped = c != '"' && c != '\n', c == '\\'
-		case c == '"':
-			inString = true
-		case c == 'n' || c == 'N' || c == 'i' || c == 'I' || c == '-':
+		switch doc[i] {
+		case '"':
+			i = stringEnd(doc, i)
+		case 'n', 'N', 'i', 'I', '-':
 			if n := notNumber(doc[i:]); n > 0 {
 				copy(doc[i:i+n], bytes.Repeat([]byte{' '}, n))
 				doc[i] = '0'

@@ -57,7 +57,7 @@ func TestReportMixedWithText(t *testing.T) {
 	if clat.Min != 19080 || clat.Max != 525298 || clat.Mean != 39544.8936 || clat.StdDev != 18286.887482 || clat.N != 10000 {
 		t.Errorf("got %+v", clat)
 	}
-	if got := clat.Percentiles[15]; len(clat.Percentiles) != 17 || got != (Percentile{"99.950000", 99.95, 284672}) {
+	if got := clat.Percentiles[15]; len(clat.Percentiles) != 17 || got != (Percentile{99.95, 284672}) {
 		t.Errorf("got %d percentiles, among them %+v", len(clat.Percentiles), got)
 	}
 	for _, j := range r.Jobs {
@@ -70,7 +70,7 @@ func TestReportMixedWithText(t *testing.T) {
 			h.AddBins(s.Clat.Layout, s.Clat.Bins)
 			for _, p := range s.Clat.Percentiles {
 				if v, _ := h.FioPercentile(p.Rank); v != p.Value {
-					t.Errorf("%s p%s is %d, fio says %d", Direction(d), p.Label, v, p.Value)
+					t.Errorf("%s p%v is %d, fio says %d", Direction(d), p.Rank, v, p.Value)
 				}
 			}
 		}
@@ -188,7 +188,7 @@ func TestReportFio2(t *testing.T) {
 			IOBytes: 4096, BandwidthBytes: 3072, Runtime: 2000, TotalIOs: 5,
 			Clat: Latency{
 				Min: 3000, Max: 1000000, Mean: 1500, StdDev: 500, Layout: hist.Fio2(0),
-				Percentiles: []Percentile{{"50.000000", 50, 4000}, {"99.000000", 99, 1004000}},
+				Percentiles: []Percentile{{50, 4000}, {99, 1004000}},
 				Bins:        []hist.Bin{{Index: 3, Count: 1}, {Index: 317, Count: 2}},
 			},
 		}}}},
@@ -214,7 +214,6 @@ func TestReportClients(t *testing.T) {
 	}
 	want := []Job{
 		{Name: "a", Host: "h1", Start: 1700000000123, Mixed: &DirectionStats{TotalIOs: 1<<64 - 1}},
-		{Name: "All clients"},
 	}
 	if d := cmp.Diff(want, reports[0].Jobs, sameLayout); d != "" {
 		t.Errorf("-want +got:\n%s", d)

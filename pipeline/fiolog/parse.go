@@ -27,7 +27,6 @@ type row struct {
 	total     uint64 // the sum of all bins, at most 2^64-1
 }
 
-// count adds n requests to the total.
 func (r *row) count(n uint64) {
 	if r.total += n; r.total < n {
 		r.total = math.MaxUint64

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // Fields of a row that is no histogram: the least, those that matter, the most.
@@ -102,16 +103,9 @@ func (rec *Record) setRaw(v *[rawUsed]uint64, at *[rawUsed]int, fields, end int)
 
 // rawNumber parses a number in any form that fio uses. A priority may be hexadecimal.
 func rawNumber(text []byte, hex bool) (uint64, bool) {
-	if !hex || !bytes.HasPrefix(text, []byte("0x")) {
-		return parseNumber(text)
+	if digits, isHex := bytes.CutPrefix(text, []byte("0x")); hex && isHex {
+		v, err := strconv.ParseUint(string(digits), 16, 64)
+		return v, err == nil
 	}
-	v := uint64(0)
-	for _, c := range text[2:] {
-		d := bytes.IndexByte([]byte("0123456789abcdef"), c|0x20)
-		if d < 0 || v>>60 != 0 {
-			return 0, false
-		}
-		v = v<<4 + uint64(d)
-	}
-	return v, len(text) > 2
+	return parseNumber(text)
 }

@@ -22,7 +22,7 @@ type Report struct {
 // Job is one job of a report, or one group of jobs with group_reporting=1.
 type Job struct {
 	Name       string
-	Host       string // with fio --client only; the job "All clients" is the sum of the others
+	Host       string // with fio --client only
 	Port       string // of its server
 	GroupID    int
 	Error      int     // errno
@@ -62,8 +62,7 @@ type Latency struct {
 
 // Percentile is one of those that fio has computed.
 type Percentile struct {
-	Label string  // as written: "99.950000"
-	Rank  float64 // the same as a number, 0 … 100
+	Rank  float64 // 0 … 100
 	Value int64   // ns
 }
 
@@ -90,11 +89,9 @@ func (r *Report) regroup() {
 func (r *Report) latencies() func(yield func(*Latency) bool) {
 	return func(yield func(*Latency) bool) {
 		for i := range r.Jobs {
-			for _, s := range r.Jobs[i].All() {
-				for _, l := range []*Latency{&s.Slat, &s.Clat, &s.Lat} {
-					if len(l.Bins) > 0 && !yield(l) {
-						return
-					}
+			for _, l := range r.Jobs[i].latencies() {
+				if len(l.Bins) > 0 && !yield(l) {
+					return
 				}
 			}
 		}
@@ -113,6 +110,14 @@ func (j *Job) All() []*DirectionStats {
 	return all
 }
 
+// latencies are all distributions of a job.
+func (j *Job) latencies() (all []*Latency) {
+	for _, s := range j.All() {
+		all = append(all, &s.Slat, &s.Clat, &s.Lat)
+	}
+	return all
+}
+
 // Memory is roughly how many bytes the report takes.
 func (r *Report) Memory() int {
 	n := 0
@@ -125,10 +130,8 @@ func (r *Report) Memory() int {
 // memory is roughly how many bytes a job takes.
 func (j *Job) memory() int {
 	n := int(unsafe.Sizeof(*j)) + len(j.Name) + len(j.Host) + len(j.Port) + memoryOf(j.Options)
-	for _, s := range j.All() {
-		for _, l := range []*Latency{&s.Slat, &s.Clat, &s.Lat} {
-			n += cap(l.Bins)*int(unsafe.Sizeof(hist.Bin{})) + cap(l.Percentiles)*int(unsafe.Sizeof(Percentile{})+16)
-		}
+	for _, l := range j.latencies() {
+		n += cap(l.Bins)*int(unsafe.Sizeof(hist.Bin{})) + cap(l.Percentiles)*int(unsafe.Sizeof(Percentile{}))
 	}
 	if j.Mixed != nil {
 		n += int(unsafe.Sizeof(*j.Mixed))

@@ -80,6 +80,9 @@ func (d *decoder) report() (*Report, error) {
 	return r, nil
 }
 
+// allClients is what fio --client calls the sum of all other jobs.
+const allClients = "All clients"
+
 // globalOptions takes the options of all jobs: an object or, of fio --client since 3.39, an
 // array with the host, the port and the options of each client.
 func (d *decoder) globalOptions() (all map[string]string, clients []map[string]string) {
@@ -123,7 +126,7 @@ func (d *decoder) share(jobs []Job, clients []map[string]string) {
 	}
 }
 
-// jobs takes the next value, the jobs of a report; nil if it is no array.
+// jobs takes the next value, the jobs of a report without their sum; nil if it is no array.
 func (d *decoder) jobs(r *Report) []Job {
 	jobs := []Job{}
 	isArray := d.array(func() {
@@ -139,7 +142,9 @@ func (d *decoder) jobs(r *Report) []Job {
 			d.fail(errTooManyJobs)
 			return
 		}
-		jobs = append(jobs, j)
+		if j.Name != allClients {
+			jobs = append(jobs, j)
+		}
 		r.Unit = max(r.Unit, d.unit)
 	})
 	if !isArray {
@@ -296,13 +301,12 @@ func (d *decoder) latency(name string, l *Latency, unit hist.Unit) {
 func percentiles(pairs []pair, scale int64) (all []Percentile) {
 	for _, p := range pairs {
 		if rank, err := strconv.ParseFloat(string(p.key), 64); err == nil && rank != 0 {
-			all = append(all, Percentile{string(p.key), rank, p.value.scaled(scale)})
+			all = append(all, Percentile{rank, p.value.scaled(scale)})
 		}
 	}
 	return all
 }
 
-// fail records the first error.
 func (d *decoder) fail(err error) {
 	if d.err == nil {
 		d.err = err

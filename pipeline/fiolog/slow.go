@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/fio2es/fio2es/hist"
 )
@@ -56,7 +57,6 @@ func parseSlow(line []byte, bins *binBuffer, r *row) (fault, bool) {
 	return fault{}, true
 }
 
-// put sets field i of a row.
 func (r *row) put(i int, v uint64, bins *binBuffer) {
 	switch i {
 	case 0:
@@ -76,15 +76,8 @@ func (r *row) put(i int, v uint64, bins *binBuffer) {
 
 // parseNumber parses a whole number of decimal digits, without a sign, up to 2^64-1.
 func parseNumber(text []byte) (uint64, bool) {
-	v := uint64(0)
-	for _, c := range text {
-		d := uint64(c - '0')
-		if d > 9 || v > math.MaxUint64/10 || v == math.MaxUint64/10 && d > math.MaxUint64%10 {
-			return 0, false
-		}
-		v = v*10 + d
-	}
-	return v, len(text) > 0
+	v, err := strconv.ParseUint(string(text), 10, 64)
+	return v, err == nil
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }

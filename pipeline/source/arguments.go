@@ -26,7 +26,6 @@ func newArguments(s *scanner, opt Options, roots []string) *arguments {
 	return a
 }
 
-// scan scans one argument.
 func (a *arguments) scan(root string) {
 	if a.ended() {
 		return
@@ -49,7 +48,6 @@ func (a *arguments) scan(root string) {
 	}
 }
 
-// path scans a file or folder.
 func (a *arguments) path(arg string) {
 	info, err := os.Stat(arg)
 	if err != nil {

@@ -59,7 +59,6 @@ func (t *tally) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// count is the number of bytes that passed so far.
 func (t *tally) count() int64 { return t.n }
 
 // meter counts what a scan reads.
@@ -84,7 +83,6 @@ func (m *meter) input(r io.Reader) io.Reader { return &input{m: m, r: r} }
 // pipe reads an input without end: its bytes count as packed and as unpacked ones.
 func (m *meter) pipe(r io.Reader) io.Reader { return m.guard(&input{m: m, r: r, isPipe: true}, nil) }
 
-// file counts a file that was found.
 func (m *meter) file() {
 	m.done.Files++
 	m.report()

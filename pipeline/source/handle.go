@@ -63,7 +63,6 @@ func (a *handles) add(h *handle) bool {
 	return isOpen
 }
 
-// close closes all files for good.
 func (a *handles) close() {
 	a.mu.Lock()
 	open := a.open
@@ -88,7 +87,6 @@ func (h *handle) ReadAt(p []byte, off int64) (int, error) {
 	return h.file.ReadAt(p, off)
 }
 
-// reopen opens the file if it is not open.
 func (h *handle) reopen() error {
 	if isNew, err := h.open(); err != nil || !isNew {
 		return err

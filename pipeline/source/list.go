@@ -28,19 +28,9 @@ var ErrPipe = errors.New("standard input and pipes cannot be listed")
 // The listing may have more files than a scan looks into. List fails as Scan does, and with [ErrPipe].
 func List(ctx context.Context, paths []string, opt Options) (*Listing, error) {
 	opt.Progress = nil
-	opt = opt.withDefaults()
-	roots, err := expandAll(paths)
+	s, err := scanAll(ctx, paths, opt, &Listing{})
 	if err != nil {
 		return nil, fmt.Errorf("list: %w", err)
-	}
-	s := newScanner(ctx, opt)
-	s.listing = &Listing{}
-	a := newArguments(s, opt, roots)
-	for _, root := range roots {
-		a.scan(root)
-	}
-	if s.ended() {
-		return nil, fmt.Errorf("list: %w", s.fatal)
 	}
 	s.listing.Problems = s.all()
 	return s.listing, nil

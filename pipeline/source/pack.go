@@ -49,7 +49,6 @@ func pack(dst, block []byte) []byte {
 	return dst
 }
 
-// raw appends a block as it is.
 func raw(dst, block []byte) []byte { return append(dst, block...) }
 
 const (

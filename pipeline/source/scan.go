@@ -24,21 +24,30 @@ import (
 // A scan that waits for standard input ends with ctx only if the reader has a
 // SetReadDeadline that works, else with the next byte.
 func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
-	opt = opt.withDefaults()
-	roots, err := expandAll(paths)
+	s, err := scanAll(ctx, paths, opt, nil)
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
-	s := newScanner(ctx, opt)
+	s.set.Problems, s.set.packed = s.all(), s.packed
+	return s.set, nil
+}
+
+// scanAll scans all arguments, or lists them.
+func scanAll(ctx context.Context, paths []string, opt Options, listing *Listing) (*scanner, error) {
+	opt = opt.withDefaults()
+	roots, err := expandAll(paths)
+	if err != nil {
+		return nil, err
+	}
+	s := newScanner(ctx, opt, listing)
 	a := newArguments(s, opt, roots)
 	for _, root := range roots {
 		a.scan(root)
 	}
 	if s.ended() {
-		return nil, errors.Join(fmt.Errorf("scan: %w", s.fatal), s.set.Close())
+		return nil, errors.Join(s.fatal, s.set.Close())
 	}
-	s.set.Problems, s.set.packed = s.all(), s.packed
-	return s.set, nil
+	return s, nil
 }
 
 // expandAll returns the files that the arguments name.
@@ -94,10 +103,11 @@ type scanner struct {
 	listing *Listing // nil: files are opened
 }
 
-func newScanner(ctx context.Context, opt Options) *scanner {
+func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
 	s := &scanner{
 		interest: interest{want: opt.Want, named: opt.Named, look: opt.Look},
 		depth:    opt.Limits.Depth,
+		listing:  listing,
 		set:      &Set{limits: opt.Limits, spool: spool{dir: opt.TempDir, memory: opt.SpoolMemory}},
 	}
 	s.notes = notes{ctx: ctx, limits: &s.set.limits}

@@ -98,7 +98,6 @@ func (s *spool) addLong(first *[chunkLen]byte, r io.Reader, pack packer) (size i
 	}
 }
 
-// keep packs a chunk.
 func (s *spool) keep(chunk []byte, pack packer) error {
 	packed := packs.Get().(*[mostPacked]byte)
 	defer packs.Put(packed)
@@ -120,7 +119,6 @@ func readFull(r io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// append adds packed bytes.
 func (s *spool) append(p []byte) error {
 	if s.parts == nil && s.memory > 0 { // all at once, because others read it
 		s.parts = make([][]byte, (s.memory+spoolPart-1)/spoolPart)

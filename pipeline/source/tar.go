@@ -99,7 +99,6 @@ func (t *tarball) members() bool {
 	return false
 }
 
-// entry scans one member.
 func (t *tarball) entry(hdr *tar.Header) {
 	mode := fs.ModeIrregular
 	switch hdr.Typeflag {

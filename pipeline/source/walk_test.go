@@ -24,7 +24,7 @@ func TestFolderRemoved(t *testing.T) {
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	s := newScanner(t.Context(), Options{}.withDefaults())
+	s := newScanner(t.Context(), Options{}.withDefaults(), nil)
 	w := walker{s, origin{root: dir}}
 	if w.walk(root, "", 0); s.ended() || len(s.problems) != 1 {
 		t.Errorf("%v, problems %v", s.fatal, s.problems)

@@ -29,7 +29,6 @@ func (s *scanner) zipStream(it item, buf *bufio.Reader) {
 	s.zip(it, within(kept, 0, size))
 }
 
-// zip scans a zip.
 func (s *scanner) zip(it item, x extent) {
 	a, ok := s.enter(it)
 	if !ok {

@@ -3,6 +3,7 @@ package elastic
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
@@ -55,13 +56,16 @@ type runDoc struct {
 	err error
 }
 
-// UnmarshalJSON never fails, so that one damaged document does not cost a page of them.
+// UnmarshalJSON fails only if the text is no JSON, so that one damaged document does not cost a page of them.
 func (d *runDoc) UnmarshalJSON(text []byte) error {
 	*d = runDoc{}
 	if d.run, d.err = history.DecodeRun(text); d.err != nil {
 		var of struct{ Run struct{ ID string } }
-		_ = json.Unmarshal(text, &of) // the id may be readable even so
+		err := json.Unmarshal(text, &of) // the id may be readable even so
 		d.id = of.Run.ID
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			return err
+		}
 	}
 	return nil
 }

@@ -463,6 +463,20 @@ func TestElasticConflicts(t *testing.T) {
 	}
 }
 
+// TestElasticHalfRemoved: the error of a removal that ends between the run document and the interval documents says how
+// to remove the rest, because no command finds the run any more.
+func TestElasticHalfRemoved(t *testing.T) {
+	e, f := filled(t, 10_000, historytest.Intervals("a", "1", 3))
+	f.Before = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		return strings.HasSuffix(r.URL.Path, "latency.*/_delete_by_query") &&
+			write(w, 403, `{"error":{"type":"security_exception","reason":"no"},"status":403}`)
+	}
+	err := e.Delete(t.Context(), historytest.ID("a"))
+	if !errors.Is(err, es.ErrForbidden) || !strings.Contains(err.Error(), "fio2es check --repair") {
+		t.Error(err)
+	}
+}
+
 // TestElasticLarge: pages that would be too large are read in smaller ones; a
 // single document that is too large is an error.
 func TestElasticLarge(t *testing.T) {

@@ -1,9 +1,7 @@
 package elastic
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -49,10 +47,11 @@ func (s *scan[D]) light(ctx context.Context, n int, decode history.Decoder) iter
 
 // runID is the id of a run whose n-th key it is.
 func (k sortKey) runID(n int) (id string, err error) {
-	if len(k) <= n {
+	values, err := k.values()
+	if err != nil || len(values) <= n {
 		return "", es.ErrAnswer
 	}
-	if err := json.Unmarshal(k[n], &id); err != nil || id == "" {
+	if err := json.Unmarshal(values[n], &id); err != nil || id == "" {
 		return "", fmt.Errorf("run without run.id: %w", history.ErrDamaged)
 	}
 	return id, nil
@@ -61,22 +60,20 @@ func (k sortKey) runID(n int) (id string, err error) {
 // unpackLight are the documents of a page.
 func (s *scan[D]) unpackLight(ctx context.Context, hits []hit[D], unpack history.Decoder) ([]*runDoc, error) {
 	batch := make([]*history.Packed, len(hits))
-	for i, h := range hits {
-		id, err := h.Sort.runID(1) // by time and run
-		if err != nil {
-			return nil, err
-		}
-		batch[i] = &history.Packed{ID: id}
-		if len(h.Fields.Light) == 1 {
-			batch[i].Blob = h.Fields.Light[0]
-		}
+	for i := range hits {
+		batch[i] = &history.Packed{Blob: hits[i].Light}
 	}
 	unpack.All(batch)
 	var rest []string // ids of documents
-	for _, p := range batch {
-		if p.Err != nil {
-			rest = append(rest, p.ID)
+	for i, p := range batch {
+		if p.Err == nil {
+			continue
 		}
+		var err error
+		if p.ID, err = hits[i].Sort.runID(1); err != nil { // by time and run
+			return nil, err
+		}
+		rest = append(rest, p.ID)
 	}
 	stored, err := s.e.withoutLight(ctx, rest)
 	var docs []*runDoc
@@ -112,18 +109,15 @@ func (e *reader) withoutLight(ctx context.Context, ids []string) (map[string]*ru
 	return docs, nil
 }
 
-// lightDecoder decodes with from what [bulk.RunDocument] packed, as the cluster answers it: base64 in quotes.
+// lightDecoder decodes with from what [bulk.RunDocument] packed.
 func lightDecoder(from *zstd.Decoder, decode history.Decoder) history.Decoder {
-	buffers := sync.Pool{New: func() any { return new([2][]byte) }}
-	return func(value []byte) (run *mapping.Run, err error) {
-		b := buffers.Get().(*[2][]byte)
-		defer buffers.Put(b)
-		if b[0], err = base64.StdEncoding.AppendDecode(b[0][:0], bytes.Trim(value, `"`)); err != nil {
+	buffers := sync.Pool{New: func() any { return new([]byte) }}
+	return func(packed []byte) (run *mapping.Run, err error) {
+		text := buffers.Get().(*[]byte)
+		defer buffers.Put(text)
+		if *text, err = from.DecodeAll(packed, (*text)[:0]); err != nil {
 			return nil, err
 		}
-		if b[1], err = from.DecodeAll(b[0], b[1][:0]); err != nil {
-			return nil, err
-		}
-		return decode(b[1])
+		return decode(*text)
 	}
 }

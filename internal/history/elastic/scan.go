@@ -88,15 +88,16 @@ func (s *scan[D]) next(ctx context.Context) (*found[D], error) {
 // advance makes the request that of the page after f.
 func (s *scan[D]) advance(f *found[D]) error {
 	r, n := &s.request, len(f.hits)
-	last, keys := f.hits[n-1].Sort, len(r.Sort)
+	last, err := f.hits[n-1].Sort.values()
+	keys := len(r.Sort)
 	if r.PIT != nil {
 		r.PIT.ID = f.pit
 		keys++ // Elasticsearch adds one
 	}
-	if len(last) != keys || isSame(last, r.After) { // reading would never end
+	if err != nil || len(last) != keys || isSame(last, r.After) { // reading would never end
 		return fmt.Errorf("%s: %w", s.verb, es.ErrAnswer)
 	}
-	r.After, r.Size = last, max(1, min(n*s.e.limits.pageBytes/max(1, f.in.n), s.e.limits.pageHits))
+	r.After, r.Size = last, max(1, min(n*s.e.limits.pageBytes/max(1, f.bytes), s.e.limits.pageHits))
 	return nil
 }
 

@@ -2,7 +2,9 @@ package elastic
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,17 +68,17 @@ type found[D any] struct {
 	hits   []hit[D]
 	ok     bool  // it has the field hits
 	damage error // why a document cannot be decoded, the first one
-	in     counter
+	bytes  int
 }
 
 type hit[D any] struct {
-	Index  string `json:"_index"`
-	ID     string `json:"_id"`
-	Source *D     `json:"_source"`
-	Fields struct{ Light []json.RawMessage }
-	Sort   sortKey `json:"sort"`
-	Seq    int64   `json:"_seq_no"`
-	Term   int64   `json:"_primary_term"`
+	Index  string
+	ID     string
+	Source *D
+	Light  []byte // [mapping.LightField]
+	Sort   sortKey
+	Seq    int64
+	Term   int64
 }
 
 // document is the document of a hit, which a proxy may have removed.
@@ -87,17 +89,16 @@ func (h *hit[D]) document() (*D, error) {
 	return h.Source, nil
 }
 
-// sortKey is a place in a sorted list. Its values stay texts, because integers can exceed a
-// float64.
-type sortKey []json.RawMessage
+// sortKey is a place in a sorted list: the text of an array.
+type sortKey []byte
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (k *sortKey) UnmarshalJSON(text []byte) error {
+// values are the values, which stay texts, because integers can exceed a float64.
+func (k sortKey) values() (values []json.RawMessage, err error) {
 	const most = 4096 // names may have commas, too
-	if bytes.Count(text, []byte{','}) > most {
-		return es.ErrAnswer
+	if bytes.Count(k, []byte{','}) > most || json.Unmarshal(k, &values) != nil {
+		return nil, es.ErrAnswer
 	}
-	return json.Unmarshal(text, (*[]json.RawMessage)(k))
+	return values, nil
 }
 
 // search reads one page, of an index or, if that is empty, of a point in time. It fails if the
@@ -140,75 +141,106 @@ func search[D any](ctx context.Context, e *reader, verb, index string, r *reques
 // read decodes an answer with a limited number of hits, hit by hit: memory never has its whole text, nor more hits than
 // were requested.
 func (f *found[D]) read(answer io.Reader, most int) error {
-	f.in = counter{r: answer}
-	d := json.NewDecoder(&f.in)
-	err := es.ReadObject(d, func(name string) error {
+	v := es.NewValues(answer)
+	err := v.Object(func(name string) error {
 		switch name {
 		case "pit_id":
-			return d.Decode(&f.pit)
+			return v.Decode(&f.pit)
 		case "timed_out":
-			return d.Decode(&f.TimedOut)
+			return v.Decode(&f.TimedOut)
 		case "_shards":
-			return d.Decode(&f.Shards)
+			return v.Decode(&f.Shards)
 		case "hits":
 			f.ok = true
-			return f.readHits(d, most)
+			return f.readHits(v, most)
 		}
-		return es.Skip(d)
+		_, err := v.Take()
+		return err
 	})
-	if err != nil && f.in.failed == nil {
+	if f.bytes = v.Bytes(); err != nil && v.Failed() == nil {
 		return fmt.Errorf("%w: %w", es.ErrAnswer, err)
 	}
 	return err
 }
 
-func (f *found[D]) readHits(d *json.Decoder, most int) error {
-	return es.ReadObject(d, func(name string) error {
+func (f *found[D]) readHits(v *es.Values, most int) error {
+	return v.Object(func(name string) error {
 		switch name {
 		case "total":
 			var total struct{ Value int }
-			err := d.Decode(&total)
+			err := v.Decode(&total)
 			f.total = total.Value
 			return err
 		case "hits":
-			return es.ReadArray(d, func() error { return f.readHit(d, most) })
+			return v.Array(func() error { return f.readHit(v, most) })
 		}
-		return es.Skip(d)
+		_, err := v.Take()
+		return err
 	})
 }
 
-func (f *found[D]) readHit(d *json.Decoder, most int) error {
+func (f *found[D]) readHit(v *es.Values, most int) error {
 	if len(f.hits) == most {
 		return fmt.Errorf("more than %d hits", most)
 	}
 	var h hit[D]
-	err := d.Decode(&h)
-	var syntax *json.SyntaxError
+	var damage error
+	err := v.Object(func(name string) error {
+		err := h.read(v, name)
+		var syntax *json.SyntaxError
+		if err == nil || v.Failed() != nil || errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, es.ErrAnswer) {
+			return err
+		}
+		damage = cmp.Or(damage, err)
+		return nil
+	})
 	switch {
-	case err == nil:
-		f.hits = append(f.hits, h)
-	case f.in.failed != nil, errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, es.ErrAnswer):
+	case err != nil:
 		return err
+	case damage == nil:
+		f.hits = append(f.hits, h)
 	case f.damage == nil:
-		f.damage = err
+		f.damage = damage
 	}
 	return nil
 }
 
-// counter counts the bytes that are read.
-type counter struct {
-	r      io.Reader
-	n      int
-	failed error // of reading, other than io.EOF
+// read reads a member of a hit. The others are not used.
+func (h *hit[D]) read(v *es.Values, name string) error {
+	switch name {
+	case "_index":
+		return v.Decode(&h.Index)
+	case "_id":
+		return v.Decode(&h.ID)
+	case "_seq_no":
+		return v.Decode(&h.Seq)
+	case "_primary_term":
+		return v.Decode(&h.Term)
+	case "fields":
+		return v.Object(func(string) error { return v.Array(func() error { return h.readLight(v) }) })
+	}
+	text, err := v.Take()
+	switch {
+	case err != nil || string(text) == "null":
+	case name == "sort":
+		h.Sort = bytes.Clone(text)
+	case name == "_source":
+		h.Source = new(D)
+		if d, ok := any(h.Source).(json.Unmarshaler); ok { // saves one look at all of the text
+			return d.UnmarshalJSON(text)
+		}
+		return json.Unmarshal(text, h.Source)
+	}
+	return err
 }
 
-// Read implements [io.Reader].
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	if c.n += n; err != nil && !errors.Is(err, io.EOF) {
-		c.failed = err
+// readLight reads [mapping.LightField]. A value that is not as it was packed is not there.
+func (h *hit[D]) readLight(v *es.Values) error {
+	text, err := v.Take()
+	if err == nil {
+		h.Light, _ = base64.StdEncoding.AppendDecode(nil, bytes.Trim(text, `"`))
 	}
-	return n, err
+	return err
 }
 
 // check fails unless the answer is complete.

@@ -128,6 +128,9 @@ func (e *Store) delete(ctx context.Context, runID string) error {
 	removed := 0
 	for _, index := range []string{e.runs(), e.intervals()} {
 		n, err := e.remove(ctx, index, es.Term("run.id", runID))
+		if err != nil && removed > 0 {
+			return fmt.Errorf("%w; its run document is removed, but not all of its interval documents: remove these with fio2es check --repair", err)
+		}
 		if err != nil {
 			return err
 		}

@@ -69,6 +69,7 @@ func testFilter(t *testing.T, s history.Store) {
 		{history.RunFilter{Text: "randREAD 4k qd32"}, []string{"newest", "oldest"}},
 		{history.RunFilter{Text: "squid qd32 randread"}, []string{"newest"}},
 		{history.RunFilter{Text: "randread 8K"}, nil},
+		{history.RunFilter{Text: "randread qd3"}, nil},
 		{history.RunFilter{Text: "suite:midd"}, []string{"middle"}},
 		{history.RunFilter{Text: ID("newest")[:8]}, []string{"newest"}},
 		{history.RunFilter{Text: "results/old"}, []string{"oldest"}},
@@ -111,6 +112,7 @@ func testLight(t *testing.T, s history.Store) {
 		{history.RunFilter{Brief: true}, run.Brief()},
 		{history.RunFilter{Brief: true, Where: onConfig{}}, run.Light()},
 		{history.RunFilter{Brief: true, Where: onPool{}}, withPool},
+		{history.RunFilter{Brief: true, Also: []string{"config.pool.pg"}}, withPool},
 	} {
 		got := collect(t, s.Runs(t.Context(), c.f))
 		if diff := cmp.Diff([]*mapping.Run{c.want}, got); diff != "" {

@@ -42,7 +42,7 @@ func (s *reader) count(ctx context.Context, runs []string, levels []mapping.Leve
 		}
 		out.Add(run, ingest, level, n, 0, 0)
 	}
-	return out, errors.Join(rows.Err(), s.checkFrozen())
+	return out, errors.Join(rows.Err(), s.check())
 }
 
 func numbers(levels []mapping.Level) (n []int) {

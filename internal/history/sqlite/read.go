@@ -47,7 +47,7 @@ func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("find run: %w", err)
 	}
-	if err := errors.Join(s.checkFrozen(), history.CheckOne(id, ids)); err != nil {
+	if err := errors.Join(s.check(), history.CheckOne(id, ids)); err != nil {
 		return nil, err
 	}
 	run, err := s.codec.unpackRun(doc)
@@ -151,7 +151,7 @@ func each[D any](
 				return
 			}
 		}
-		if err := cmp.Or(rows.Err(), s.checkFrozen()); err != nil {
+		if err := cmp.Or(rows.Err(), s.check()); err != nil {
 			yield(nil, s.fail(ctx, "read", err))
 		}
 	}

@@ -40,7 +40,8 @@ func (s *reader) connectIfThere(ctx context.Context, busy time.Duration) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("it is no regular file: %w", history.ErrDamaged)
 	}
-	if err := s.connectReader(ctx, info, busy); err != nil {
+	s.opened = info
+	if err := s.connectReader(ctx, busy); err != nil {
 		return err
 	}
 	if s.version == 0 { // an ingest was killed before it created the tables
@@ -51,7 +52,7 @@ func (s *reader) connectIfThere(ctx context.Context, busy time.Duration) error {
 
 // connectReader connects in the first of three ways that works. A connection that could
 // write leaves no files behind, so it comes first; query_only keeps it from writing.
-func (s *reader) connectReader(ctx context.Context, info fs.FileInfo, busy time.Duration) error {
+func (s *reader) connectReader(ctx context.Context, busy time.Duration) error {
 	var modes []string
 	if isWritable(s.path) {
 		modes = append(modes, "mode=rw")
@@ -74,7 +75,7 @@ func (s *reader) connectReader(ctx context.Context, info fs.FileInfo, busy time.
 		}
 		if s.version, err = readVersion(ctx, s.db); err == nil {
 			if mode == "immutable=1" {
-				s.frozen = info
+				s.frozen = true
 			}
 			return nil
 		}
@@ -115,16 +116,16 @@ func isUnopened(err error) bool {
 	return code == readOnly || code == ioErr || code == cantOpen
 }
 
-// checkFrozen fails if a file that is read as immutable has changed.
-func (s *reader) checkFrozen() error {
-	if s.frozen == nil {
-		return nil
+// check fails if the file is not the one that was opened, or if it is read as immutable and has changed.
+func (s *reader) check() error {
+	if err := s.checkPlace(); err != nil || !s.frozen {
+		return err
 	}
 	now, err := os.Stat(s.path)
 	if err != nil {
 		return err
 	}
-	if now.Size() != s.frozen.Size() || !now.ModTime().Equal(s.frozen.ModTime()) {
+	if now.Size() != s.opened.Size() || !now.ModTime().Equal(s.opened.ModTime()) {
 		return fmt.Errorf("it changed during reading: start again: %w", history.ErrReplaced)
 	}
 	return nil

@@ -45,6 +45,11 @@ func TestReadOnlyFolder(t *testing.T) {
 	asOther(t, func() { readable(t, path) })
 	chmod(0o666, path) // as on a medium that is mounted for reading, where rights do not say it
 	asOther(t, func() { readable(t, path) })
+	asOther(t, func() {
+		if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "its folder must be writable, too") {
+			t.Errorf("open to write in a folder that is not writable: %v", err)
+		}
+	})
 
 	chmod(0o755, folder)
 	if err := os.WriteFile(path+"-wal", []byte("changes that are not in the file"), 0o644); err != nil {

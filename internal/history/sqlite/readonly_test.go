@@ -1,11 +1,13 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -143,9 +145,7 @@ func TestFrozenFileChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if s.frozen, err = os.Stat(path); err != nil {
-		t.Fatal(err)
-	}
+	s.frozen = true
 	if _, err := s.Run(t.Context(), realistic(1)[0].Run.ID); err != nil {
 		t.Error(err)
 	}
@@ -161,5 +161,67 @@ func TestFrozenFileChanges(t *testing.T) {
 	}
 	if !errors.Is(last, history.ErrReplaced) {
 		t.Errorf("read intervals: %v", last)
+	}
+}
+
+// TestFullFile: the error of a file that has no room to grow says what to do.
+func TestFullFile(t *testing.T) {
+	s, err := Open(t.Context(), stored(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.writer.db.Exec(`PRAGMA max_page_count = 1`); err != nil { // what it has is the least
+		t.Fatal(err)
+	}
+	if err := s.Put(t.Context(), realistic(2000)); err == nil || !strings.Contains(err.Error(), "free room on its disk") {
+		t.Error(err)
+	}
+}
+
+// TestReplacedFile: nothing is read from or written to a file that was removed or replaced while it was open, because
+// its runs would be those of yesterday, and what is stored would be lost.
+func TestReplacedFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("open files are neither removed nor replaced")
+	}
+	replace := func(path string) error {
+		return errors.Join(os.WriteFile(path+".new", nil, 0o600), os.Rename(path+".new", path))
+	}
+	for name, change := range map[string]func(path string) error{"removed": os.Remove, "replaced": replace} {
+		for kind, open := range map[string]func(context.Context, string) (*Store, error){"reader": OpenReadOnly, "writer": Open} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				path := stored(t)
+				s, err := open(t.Context(), path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				id := realistic(1)[0].Run.ID
+				if _, err := s.Run(t.Context(), id); err != nil {
+					t.Fatal(err)
+				}
+				if err := change(path); err != nil {
+					t.Fatal(err)
+				}
+				want := func(verb string, err error) {
+					if err == nil || !strings.Contains(err.Error(), "while it was open: start again") {
+						t.Errorf("%s: %v", verb, err)
+					}
+				}
+				_, err = s.Run(t.Context(), id)
+				want("read a run", err)
+				for _, last := range s.Runs(t.Context(), history.RunFilter{}) {
+					err = last
+				}
+				want("list runs", err)
+				_, err = s.Count(t.Context(), []string{id})
+				want("count", err)
+				if kind == "writer" {
+					want("store", s.Put(t.Context(), realistic(2)))
+					want("remove", s.Delete(t.Context(), id))
+				}
+			})
+		}
 	}
 }

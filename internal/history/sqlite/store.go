@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -38,15 +39,16 @@ type Store struct {
 type file struct {
 	path   string
 	codec  *codec
+	opened fs.FileInfo // when it was opened
 	spoilt atomic.Bool // SQLite has found damage in it
 }
 
 // reader reads a history.
 type reader struct {
 	*file
-	db      *sql.DB     // as many connections as there are readers: iterations may be nested
-	version int         // of the file's tables
-	frozen  fs.FileInfo // of a file that is read as immutable, else nil
+	db      *sql.DB // as many connections as there are readers: iterations may be nested
+	version int     // of the file's tables
+	frozen  bool    // it is read as immutable
 }
 
 // writer writes to a history.
@@ -93,6 +95,9 @@ func open(ctx context.Context, path string, busy time.Duration) (*Store, error) 
 func (s *Store) connectWriter(ctx context.Context, busy time.Duration) (err error) {
 	path := s.file.path
 	if err := create(path); err != nil {
+		return err
+	}
+	if s.opened, err = os.Stat(path); err != nil {
 		return err
 	}
 	if s.writer.db, err = connect(path, "", busy, "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
@@ -151,7 +156,7 @@ func create(path string) error {
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("create file: %w", err)
+		return fmt.Errorf("create file: %w; --history FILE names another place", err)
 	}
 	return f.Close()
 }
@@ -190,10 +195,20 @@ func (s *writer) transact(ctx context.Context, do func(*sql.Tx) error) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to undo
-	if err := do(tx); err != nil {
+	if err := cmp.Or(do(tx), s.checkPlace()); err != nil {
 		return err
 	}
 	return tx.Commit()
+}
+
+// checkPlace fails if the file was removed or replaced while it is open. SQLite would read and write the file that was
+// there before, which no other program finds.
+func (s *file) checkPlace() error {
+	now, err := os.Stat(s.path)
+	if err == nil && os.SameFile(now, s.opened) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return errors.New("the file was removed, or replaced by another one, while it was open: start again")
 }
 
 // switchToWAL waits for other processes that open the file at the same time: SQLite's own busy
@@ -217,7 +232,7 @@ func (s *file) fail(ctx context.Context, verb string, err error) error {
 	if err == nil {
 		return nil
 	}
-	const busy, locked, corrupt, notDatabase = 5, 6, 11, 26 // SQLITE_…
+	const busy, locked, readOnly, corrupt, full, cannotOpen, notDatabase = 5, 6, 8, 11, 13, 14, 26 // SQLITE_…
 	var coded *driver.Error
 	switch {
 	case ctx.Err() != nil:
@@ -228,6 +243,12 @@ func (s *file) fail(ctx context.Context, verb string, err error) error {
 	case coded.Code()&0xff == corrupt:
 		s.spoilt.Store(true)
 		err = fmt.Errorf("%w: keep a copy of the file; fio2es check says what is damaged: %w", history.ErrDamaged, err)
+	case coded.Code()&0xff == full:
+		err = fmt.Errorf("%w: free room on its disk, then run the command again: what was stored is kept", err)
+	case coded.Code()&0xff == readOnly:
+		err = fmt.Errorf("%w: its folder must be writable, too: SQLite keeps files beside it", err)
+	case coded.Code()&0xff == cannotOpen:
+		err = fmt.Errorf("%w: it and its folder must be readable", err)
 	case coded.Code()&0xff == notDatabase:
 		err = fmt.Errorf("%w: %w", history.ErrDamaged, err)
 	}

@@ -1,0 +1,192 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// asked counts the lists of documents that are read from a store.
+type asked struct {
+	history.Store
+	lists int
+}
+
+func (a *asked) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
+	if a.lists++; len(sel.Runs) == 0 {
+		panic("the documents of all runs are read")
+	}
+	return a.Store.Intervals(ctx, sel)
+}
+
+// oddRuns stores runs with documents: whole, without some of them, without any, with other levels, and compacted.
+func oddRuns(t *testing.T, store history.Store) (list []*mapping.Run) {
+	t.Helper()
+	for i, change := range []func(run *mapping.Run){
+		func(*mapping.Run) {},
+		func(run *mapping.Run) { run.Documents.Cluster = 12 },
+		func(run *mapping.Run) { run.Documents, run.NoWindows = mapping.Documents{}, "no logs" },
+		func(run *mapping.Run) {
+			run.Run.Compacted = mapping.Compacted{From: "x", At: historytest.Start, IntervalMS: 1000}
+		},
+		func(*mapping.Run) {},
+		func(run *mapping.Run) { run.Levels = []mapping.Level{mapping.Host} },
+		func(*mapping.Run) {},
+	} {
+		name := fmt.Sprint("run", i)
+		run := historytest.NewRun(name, "1")
+		run.Read, run.IntervalMS = run.Write, 1000
+		change(run)
+		var docs []*mapping.Interval
+		if run.Documents.Cluster > 0 {
+			docs = historytest.Intervals(name, "1", 10)
+		}
+		for n, d := range docs {
+			if n%2 == 1 {
+				d.Fio.Direction = "read"
+			}
+		}
+		check(t, store.Put(t.Context(), docs))
+		check(t, store.Finish(t.Context(), run))
+		list = append(list, run)
+	}
+	return list
+}
+
+// TestTogether: runs whose documents were read together give the windows, documents, messages and errors of each of them
+// alone.
+func TestTogether(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
+	check(t, err)
+	t.Cleanup(func() { store.Close() })
+	docs := oddRuns(t, store)
+	type answer struct {
+		Document    *mapping.Run
+		Windows     []*window.Window
+		Texts       [][]string
+		WhyNotFound string
+		Err         string
+	}
+	read := func(runs []*Run, q *Query) (answers []answer) {
+		for range 2 { // again, when what was read is forgotten
+			for _, r := range runs {
+				var one answer
+				doc, err := r.Read(t.Context(), q, func(w *window.Window) error {
+					one.Windows = append(one.Windows, w)
+					return nil
+				})
+				if one.Document, one.Texts = doc, [][]string{r.Warnings, r.Notes, r.Details}; err == nil {
+					one.WhyNotFound = r.NoMatch(doc).Error()
+				} else {
+					one.Err = err.Error()
+				}
+				answers = append(answers, one)
+			}
+		}
+		return answers
+	}
+	for name, tt := range map[string]struct {
+		query  Query
+		joinMS int64
+		lists  int // that are read before, of 7 runs
+	}{
+		"all":              {lists: 1},
+		"a direction":      {query: Query{Directions: []string{"read"}}, lists: 1},
+		"no such host":     {query: Query{Hosts: []string{"x"}, Levels: []mapping.Level{mapping.Cluster}}, lists: 1},
+		"a level is not":   {query: Query{Levels: []mapping.Level{mapping.Cluster, mapping.Host}}, lists: 2},
+		"no such job":      {query: Query{Jobs: []string{"x"}, Levels: []mapping.Level{mapping.Cluster}}, lists: 1},
+		"without bins":     {query: Query{Light: true}, lists: 1},
+		"totals":           {query: Query{Totals: true}},
+		"a time":           {query: Query{From: "+3s"}},
+		"of longer length": {joinMS: 2000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			counted := &asked{Store: store}
+			of := func(from history.Store) (runs []*Run) {
+				for _, doc := range docs {
+					r := Stored(from, doc)
+					r.JoinMS = tt.joinMS
+					runs = append(runs, r)
+				}
+				return runs
+			}
+			fetched := of(counted)
+			for _, list := range Together(fetched, &tt.query) {
+				Prefetch(t.Context(), list, &tt.query)
+			}
+			if counted.lists != tt.lists {
+				t.Errorf("%d lists are read before, want %d", counted.lists, tt.lists)
+			}
+			if diff := cmp.Diff(read(of(store), &tt.query), read(fetched, &tt.query), cmp.AllowUnexported(window.Window{})); diff != "" {
+				t.Errorf("(-alone +together):\n%s", diff)
+			}
+		})
+	}
+}
+
+// unread is a store that cannot read documents.
+type unread struct {
+	history.Store
+	of string // Count or Intervals
+}
+
+var errUnread = errors.New("cannot be read")
+
+func (u unread) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
+	if u.of == "Count" {
+		return nil, errUnread
+	}
+	return u.Store.Count(ctx, runs, levels...)
+}
+
+func (u unread) Intervals(context.Context, history.Selection) iter.Seq2[*mapping.Interval, error] {
+	return func(yield func(*mapping.Interval, error) bool) { yield(nil, errUnread) }
+}
+
+// TestTogetherFails: if documents cannot be read together, each run has the error.
+func TestTogetherFails(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
+	check(t, err)
+	t.Cleanup(func() { store.Close() })
+	docs := oddRuns(t, store)
+	for _, of := range []string{"Count", "Intervals"} {
+		runs := []*Run{Stored(unread{store, of}, docs[0]), Stored(unread{store, of}, docs[1])}
+		Prefetch(t.Context(), runs, &Query{})
+		for _, r := range runs {
+			if _, err := r.Read(t.Context(), &Query{}, func(*window.Window) error { return nil }); !errors.Is(err, errUnread) {
+				t.Errorf("%s: %v, want %v", of, err, errUnread)
+			}
+		}
+	}
+}
+
+// TestTogetherSizes: a list has few documents, or one run.
+func TestTogetherSizes(t *testing.T) {
+	var runs []*Run
+	for _, n := range []int{10, 970, 5000, 0, 0, 1000, 1} {
+		runs = append(runs, &Run{Stored: &mapping.Run{Documents: mapping.Documents{Cluster: n}}})
+	}
+	var got []int
+	for _, some := range Together(runs, &Query{}) {
+		got = append(got, len(some))
+	}
+	if diff := cmp.Diff([]int{2, 1, 2, 1, 1}, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, q := range []*Query{nil, {From: "+1s"}} {
+		if got := Together(runs, q); len(got) != len(runs) {
+			t.Errorf("%d lists with %v, want %d", len(got), q, len(runs))
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package where
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/golden"
+)
+
+// TestFieldsDocument: docs/fields.md has the fields of conditions and of documents, with an example of each.
+func TestFieldsDocument(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("| field | also | type | unit in documents | field in documents | what it is | --where | KQL |\n|---|---|---|---|---|---|---|---|\n")
+	code := func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return "`" + text + "`"
+	}
+	for _, f := range Fields {
+		unit := f.Kind.Unit()
+		switch {
+		case f.Name == "interval":
+			unit = "milliseconds"
+		case f.Path == "":
+			unit = ""
+		}
+		var also []string
+		for _, alias := range f.Aliases {
+			also = append(also, code(alias))
+		}
+		condition := f.Name + f.exampleOp() + f.Example
+		if f.Kind == Flag {
+			condition = f.Name
+		}
+		condition = strings.Replace(condition, ".*", ".NAME", 1)
+		if _, err := Parse(condition, now); err != nil {
+			t.Error(condition, err)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | `%s` | %s |\n",
+			f.Name, strings.Join(also, ", "), f.Kind, unit, code(f.Path), f.Help, condition, code(f.kql(t)))
+	}
+	golden.Section(t, filepath.Join("..", "..", "docs", "fields.md"), "<!-- fields -->", "<!-- /fields -->", b.String())
+}
+
+// exampleOp is the operator of a field's example.
+func (f *Field) exampleOp() string {
+	switch {
+	case f.Kind == Latency || f.Kind == Rate || f.Kind == Bandwidth:
+		return " > "
+	case f.Kind == Time:
+		return " >= "
+	case slices.Contains([]string{"id", "warning", "name", "archive", "path", "note", "state"}, f.Name):
+		return " ~ "
+	}
+	return "="
+}
+
+// kql is the field's example in Kibana, with the units of documents. It is empty of a field that documents do not have.
+func (f *Field) kql(t *testing.T) string {
+	if f.Path == "" {
+		return ""
+	}
+	op, path := strings.TrimSpace(f.exampleOp()), strings.Replace(f.Path, ".*", ".NAME", 1)
+	switch {
+	case f.Name == "note": // is indexed by words
+		return path + ": " + f.Example
+	case op == "~":
+		return path + ": *" + f.Example + "*"
+	case f.Kind == Text:
+		return path + `: "` + f.Example + `"`
+	case f.Kind == Flag:
+		return path + ": true"
+	case f.Kind == Time:
+		return path + ` >= "` + f.Example + `"`
+	}
+	n, ok := f.Kind.number(f.Example)
+	if !ok {
+		t.Fatal(f.Name, f.Example)
+	}
+	if f.Name == "interval" {
+		n *= 1000
+	}
+	value := strconv.FormatFloat(n, 'f', -1, 64)
+	if op == "=" {
+		return path + ": " + value
+	}
+	return path + " " + op + " " + value
+}

@@ -1,0 +1,19 @@
+package mapping
+
+import "strings"
+
+// pbench is the benchmark of runs of pbench-fio. Their folders do not repeat the settings.
+const pbench = "pbench-fio"
+
+// ShortName is the run's name without folders of CBT whose names repeat the settings.
+func (r *Run) ShortName() string {
+	parts := strings.SplitN(r.Run.Name, "/", 3)
+	if r.CBT.Benchmark == "" || r.CBT.Benchmark == pbench || len(parts) < 3 {
+		return r.Run.Name
+	}
+	name := parts[0] + "/" + parts[1]
+	if r.CBT.Workload != "" {
+		name += "/" + r.CBT.Workload
+	}
+	return name
+}

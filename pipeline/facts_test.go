@@ -1,0 +1,55 @@
+package pipeline
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// TestCountJobs: a run has the jobs that its reports count, also where logs are missing or one log is of all jobs, and
+// no settings in which the entries behind such a log differ.
+func TestCountJobs(t *testing.T) {
+	entries := func(sizes ...int) (list []*entry) {
+		report := &fiolog.Report{Jobs: make([]fiolog.Job, len(sizes))}
+		for i, size := range sizes {
+			report.Jobs[i] = fiolog.Job{UsrCPU: float64(10 * size), Options: map[string]string{"numjobs": string(rune('0' + size)), "rw": "read"}}
+			list = append(list, &entry{jobOptions: jobOptions{report, i}, jobStats: jobStats{Job: &report.Jobs[i]}, out: &output{fio: report}, size: size})
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name    string
+		entries []*entry
+		logs    int // of each entry
+		want    int
+	}{
+		{"no report", nil, 0, 2},
+		{"a log for each job", entries(3), 3, 3},
+		{"group_reporting, and one log", entries(3), 1, 3},
+		{"two of three logs", entries(3, 1), 2, 5}, // the second has more logs than its report says
+		{"one log of two groups", []*entry{combine(entries(2, 3))}, 1, 5},
+		{"a group of several sections", []*entry{combine(entries(1, 1))}, 4, 4},
+	} {
+		p := &plan{entries: c.entries}
+		for _, e := range c.entries {
+			for range c.logs {
+				j := newJob(cbt.Log{Host: "a"})
+				j.entry, e.jobs = e, append(e.jobs, j)
+				p.jobs = append(p.jobs, j)
+			}
+		}
+		if c.entries == nil {
+			p.jobs = []*job{newJob(cbt.Log{Host: "a"}), newJob(cbt.Log{Host: "a"})}
+		}
+		if got, ofHost := p.fio().Jobs, p.hosts()[0].Jobs; got != c.want || ofHost != c.want {
+			t.Errorf("%s: %d jobs, %d of the host, want %d", c.name, got, ofHost, c.want)
+		}
+	}
+	p := &plan{entries: []*entry{combine(entries(2, 4))}}
+	info, set := p.fio(), p.fioSettings()
+	if !maps.Equal(info.Options, map[string]string{"rw": "read"}) || set.Mode != "read" || set.NumJobs != 0 || info.UsrCPU != 30 {
+		t.Errorf("%+v, %+v", info, set)
+	}
+}
