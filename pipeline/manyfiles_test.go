@@ -76,7 +76,7 @@ func TestManyMembers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.members == 0 {
-				t.Skip("FIO2ES_TEST_SCALE is not set")
+				memtest.Large(t)
 			}
 			in := manyMembers(tt.members, tt.kind, tt.path)
 			var a *Archive

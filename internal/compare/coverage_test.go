@@ -88,7 +88,7 @@ func TestCoverage(t *testing.T) {
 		memory, least  float64
 	}{
 		{30, memtest.Scale(0, 400), 0, 0.94}, {30, memtest.Scale(0, 400), 0.6, 0.90}, {60, memtest.Scale(0, 400), 0.3, 0.93},
-		{120, memtest.Scale(150, 400), 0.6, 0.93}, {240, memtest.Scale(60, 400), 0.9, 0.90},
+		{120, memtest.Scale(100, 400), 0.6, 0.93}, {240, memtest.Scale(0, 400), 0.9, 0.90},
 	} {
 		p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: c.windows, memory: c.memory, spread: 0.15}
 		same, naive := p.shareSame(c.cases, 1, 1)
@@ -117,11 +117,12 @@ func TestCoverage(t *testing.T) {
 // TestRepetitions: if runs of the same test differ by three times as much as their
 // windows suggest, one run per side is too few, and three per side are nearly enough.
 func TestRepetitions(t *testing.T) {
+	memtest.Large(t)
 	t.Parallel()
 	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 60, memory: 0.3, spread: 0.1, between: 0.05}
 	var same [4]map[window.Metric]float64 // by runs of a side
 	for runs := 1; runs <= 3; runs++ {
-		same[runs], _ = p.shareSame(memtest.Scale(60, 200), runs, 1)
+		same[runs], _ = p.shareSame(200, runs, 1)
 		t.Logf("no difference shown, with %d of each side: %v", runs, same[runs])
 	}
 	for _, m := range []window.Metric{window.Mean, covered[2]} {
@@ -171,8 +172,9 @@ func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
 // TestGap: where p99 lies between two groups of latencies, the shares above it find changes that its interval does not
 // show, and they are wrong no more often than intervals are. Intervals contain the truth as often as before.
 func TestGap(t *testing.T) {
+	memtest.Large(t)
 	t.Parallel()
-	cases := memtest.Scale(25, 100)
+	const cases = 100
 	why := regexp.MustCompile(`^p99 may lie between two groups of latencies, so its interval is wide(; it is worse by the share of requests above it)?: ` +
 		`(1|0.9\d+|1.0\d+) % of the base's requests are above [0-9.]+ms, and [0-9.]+ % of the other side's, [-+0-9.]+ % \([-+0-9.]+ … [-+0-9.]+ %\)$`)
 	for _, c := range []struct {
@@ -197,16 +199,16 @@ func TestGap(t *testing.T) {
 			got := Sides([]*Series{c.base.run(rng, 1)}, []*Series{c.other.run(rng, c.times)}, Options{covered[3:], 0.95, Within})[0]
 			isFound := got.Verdict == Worse || got.Verdict == Better
 			if isFound {
-				found += 1 / float64(cases)
+				found += 1. / cases
 			}
 			if isFound && got.Low != 0 && got.High != 0 {
-				before += 1 / float64(cases)
+				before += 1. / cases
 			}
 			if isFound && (got.Verdict == Worse) != (truth > 0) {
-				wrong += 1 / float64(cases)
+				wrong += 1. / cases
 			}
 			if got.Low <= truth && truth <= got.High {
-				covers += 1 / float64(cases)
+				covers += 1. / cases
 			}
 			if c.times > 1 && got.Why != "" && !why.MatchString(got.Why) {
 				t.Errorf("%s: %s", c.name, got.Why)

@@ -64,6 +64,14 @@ func Scale[T any](small, large T) T {
 	return small
 }
 
+// Large skips a test, or a case, that is always large, unless FIO2ES_TEST_SCALE is set.
+func Large(t *testing.T) {
+	t.Helper()
+	if !Scale(false, true) {
+		t.Skip("FIO2ES_TEST_SCALE is not set")
+	}
+}
+
 // inUse is the memory of heap objects, dead ones included, and of stacks, in bytes.
 func inUse() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}

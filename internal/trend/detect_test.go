@@ -249,10 +249,11 @@ func cut(series []Value, limit float64) []Value {
 
 // TestFalseAlarmsOfBounds: a series whose noise crosses the limit has no change because of that.
 func TestFalseAlarmsOfBounds(t *testing.T) {
+	memtest.Large(t)
 	t.Parallel()
 	for _, sigma := range []float64{0.02, 0.15} {
 		for _, limit := range []float64{-1, -0.3, 0, 0.3, 1} { // in standard deviations
-			alarms := share(memtest.Scale(100, 1000), func(r *rand.Rand) bool {
+			alarms := share(1000, func(r *rand.Rand) bool {
 				return len(Detect(cut(made(r, 365, "normal", sigma, nil), 1000*math.Exp(limit*sigma)), 0.02)) > 0
 			})
 			t.Logf("noise %4.1f %%, bounds from %+.1f deviations on: %.2f %% false alarms", 100*sigma, limit, alarms)

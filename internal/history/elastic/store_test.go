@@ -43,8 +43,8 @@ func TestElastic(t *testing.T) {
 		check            suite
 		pageBytes, ahead int
 	}{
-		"many pages side by side": {historytest.Run, 10_000, 4}, "many pages": {historytest.Reading, 10_000, 0},
-		"one page": {historytest.Reading, 4 << 20, 3}, "a document each": {historytest.Reading, 1, 2},
+		"many pages side by side": {historytest.Run, 10_000, 4},
+		"one page":                {historytest.Reading, 4 << 20, 3}, "a document each": {historytest.Reading, 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.check(t, func(t *testing.T) history.Store {
