@@ -1,10 +1,13 @@
 package nightly_test
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +32,7 @@ type keeper struct {
 	tb
 	file, state string // state "": it reads all files
 	store       *sqlite.Store
+	log         bytes.Buffer // of the last ingest
 }
 
 func (k *keeper) open() {
@@ -52,8 +56,9 @@ func later() time.Time { return time.Now().Add(time.Hour) }
 
 // begin begins an ingest of the archive in dir.
 func (k *keeper) begin(opt pipeline.Options, dir string, now time.Time) *nightly.Night {
+	k.log.Reset()
 	n, err := nightly.Begin(context.Background(), nightly.Options{
-		Folder: k.state, History: "h", Settings: opt.Fingerprint(), Paths: []string{dir}, Log: slog.New(slog.DiscardHandler),
+		Folder: k.state, History: "h", Settings: opt.Fingerprint(), Paths: []string{dir}, Log: slog.New(slog.NewTextHandler(&k.log, nil)),
 		Store: func(context.Context) (history.Store, error) { return k.store, nil },
 	}, now)
 	if err != nil {
@@ -91,13 +96,27 @@ func (k *keeper) ingest(n *nightly.Night, opt pipeline.Options, verify, isKilled
 		return ingest.Runs(ctx, ingest.Target{Sink: k.store, Store: k.store}, runs, ingest.Options{Pipeline: opt, Log: n.Log, Skipped: n.Skipped})
 	})
 	check(err)
-	if known+read < len(archive.Runs) {
-		k.Fatalf("%d runs known, %d read, of %d", known, read, len(archive.Runs))
+	if left := k.left(); known+read+left < len(archive.Runs) {
+		k.Fatalf("%d runs known, %d read, %d left out, of %d", known, read, left, len(archive.Runs))
 	}
 	if !isKilled {
 		check(n.Save(archive.Runs))
 	}
 	return read
+}
+
+var leftOut = regexp.MustCompile(`note: left out (\d+) run`)
+
+// left is how many runs messages say are left out, because people removed them.
+func (k *keeper) left() (sum int) {
+	for _, m := range leftOut.FindAllStringSubmatch(k.log.String(), -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			k.Fatal(err)
+		}
+		sum += n
+	}
+	return sum
 }
 
 // night is one ingest. It returns how much damage there is.
