@@ -57,10 +57,18 @@ func (r *reading) concludeLogs(recovered int64) {
 	if rows == 0 && recovered == 0 {
 		r.problems.note("%s: only totals: %s", r.title(), r.whyNoWindows())
 	}
+	unwritten, last := 0, int64(0)
 	for _, e := range r.entries {
-		if len(r.averages) == 0 {
-			r.concludeEntry(r.of(e), rows > 0)
+		if of := r.of(e); len(r.averages) == 0 {
+			r.concludeEntry(of, rows > 0)
+			if of.jobs[0].source == fromReports && e.hasOption("write_hist_log") && requestsOf(of.latest()) > 0 {
+				unwritten, last = unwritten+1, max(last, e.ran)
+			}
 		}
+	}
+	if unwritten > 0 {
+		r.problems.note("%s: the histogram logs of %d of %d jobs are not here, so their periodic reports are used, the last one after %.1f s: fio writes "+
+			"these logs when it ends, so it was killed then, or the logs were left behind", r.title(), unwritten, len(r.entries), float64(last)/1000)
 	}
 	if without == 0 {
 		return

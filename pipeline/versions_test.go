@@ -111,3 +111,11 @@ func editFile(t *testing.T, path string, edit func(string) string) {
 		t.Fatal(err)
 	}
 }
+
+// TestLogsNotWritten: fio writes its histogram logs when it ends. Where a run has none although its options ask for
+// them, it may have been killed after its last periodic report.
+func TestLogsNotWritten(t *testing.T) {
+	_, res := readRun(t, copyCorpus(t, "status-interval"), "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	expectErrors(t, "skipped", res.Skipped, nil)
+	expectErrors(t, "notes", res.Notes, []string{"the histogram logs of 2 of 2 jobs are not here", "the last one after 10.0 s"})
+}
