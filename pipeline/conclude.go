@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -58,6 +59,7 @@ func (r *reading) concludeLogs(recovered int64) {
 		r.problems.note("%s: only totals: %s", r.title(), r.whyNoWindows())
 	}
 	unwritten, last := 0, int64(0)
+	isHist := func(log cbt.Log) bool { return log.Kind == fiolog.ClatHist }
 	for _, e := range r.entries {
 		if of := r.of(e); len(r.averages) == 0 {
 			r.concludeEntry(of, rows > 0)
@@ -66,7 +68,7 @@ func (r *reading) concludeLogs(recovered int64) {
 			}
 		}
 	}
-	if unwritten > 0 {
+	if unwritten > 0 && !slices.ContainsFunc(r.run.Logs, isHist) { // reports are better than logs, too
 		r.problems.note("%s: the histogram logs of %d of %d jobs are not here, so their periodic reports are used, the last one after %.1f s: fio writes "+
 			"these logs when it ends, so it was killed then, or the logs were left behind", r.title(), unwritten, len(r.entries), float64(last)/1000)
 	}
