@@ -213,7 +213,7 @@ func TestDrawPlain(t *testing.T) {
 			[]string{"1 job", "one host, 1 job"}, "1 jobs",
 		},
 		"labels": {
-			[]func([]byte) []byte{replace(`"_source":`, `"fields":{"labels":["who=me","disk=vda"]},"_source":`)},
+			[]func([]byte) []byte{replace(`"_source":`, `"fields":{"labels":["disk=vda","who=me"]},"_source":`)},
 			[]string{"labels", "disk=vda, who=me"}, "hover",
 		},
 		"averages": {
