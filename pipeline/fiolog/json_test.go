@@ -240,7 +240,7 @@ func TestReportClientOptions(t *testing.T) {
 	}
 }
 
-// TestReportOneTable: where fio has one table of latencies, lat_percentiles says of which.
+// TestReportOneTable: where fio has one table of latencies, lat_percentiles says which latencies it has.
 func TestReportOneTable(t *testing.T) {
 	const clat, lat = `"percentile": {"50.0": 20}, "bins": {"20": 3}`, ""
 	for _, c := range []struct {
