@@ -228,6 +228,9 @@ func TestReaderGivesUp(t *testing.T) {
 			if err != nil && !strings.HasPrefix(err.Error(), "x.log:") {
 				t.Errorf("%q does not name the file", err)
 			}
+			if tt.faults > 0 && !strings.HasPrefix(err.Error(), faults[tt.faults-1]+":") {
+				t.Errorf("%q does not say %q", err, faults[tt.faults-1])
+			}
 		})
 	}
 }

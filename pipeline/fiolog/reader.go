@@ -265,7 +265,7 @@ func (r *Reader) skip(bad *SyntaxError) error {
 		if r.kind == ClatHist {
 			what = "a row of a histogram log"
 		}
-		r.err = fmt.Errorf("%s: %w: none of its first %d lines is %s", r.in.name, ErrNotLog, patience, what)
+		r.err = fmt.Errorf("%v: %w: none of its first %d lines is %s", bad, ErrNotLog, patience, what)
 	}
 	return bad
 }

@@ -87,6 +87,7 @@ type stored struct {
 	disk   string // see [File.Disk]
 	open   opener
 	packed bool // read out of an archive, a compressed file or a pipe
+	torn   bool // see [File.IsFromTorn]
 	set    *Set
 }
 
@@ -98,6 +99,10 @@ func (f *File) Name() string { return printable(f.name) }
 // Disk returns the name of the file on disk that has the content, as in [Listing]: for a member of an archive, that is
 // the archive. It is "" for what comes from a pipe.
 func (f *File) Disk() string { return f.disk }
+
+// IsFromTorn reports whether an archive that the file comes from is damaged or cut short, so that other files of it may
+// be missing.
+func (f *File) IsFromTorn() bool { return f.torn }
 
 // PackedFrom is how many bytes, as they are stored, the archives, compressed files and
 // pipes of the scan have together, if the file comes from one of them. It is 0 for a file

@@ -181,6 +181,12 @@ func (s *scanner) enter(it item) (archive, bool) {
 	return archive{s, it, first}, true
 }
 
+// tear notes that the archive is damaged, so that members of it may be missing.
+func (a *archive) tear(err error) {
+	a.first.in.torn = true
+	a.damaged(a.name, err)
+}
+
 // member is the item of a member, and whether it is worth a look at its content.
 func (a *archive) member(name string, mode fs.FileMode, mod Modified) (it item, ok bool) {
 	sep := "/"
