@@ -69,11 +69,7 @@ func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 func (p *plan) options() map[string]string {
 	var same map[string]string
 	for _, e := range p.reported() {
-		job := maps.Clone(e.out.fio.GlobalOptions)
-		if job == nil {
-			job = map[string]string{}
-		}
-		maps.Copy(job, e.Options)
+		job := e.all()
 		if same == nil {
 			same = job
 		}
