@@ -76,7 +76,7 @@ header. Logs given by name are read without the report beside them, as the tools
 			p.note, p.totalOnly = r.logOnlyTotals, total
 			a := answer{begin: p.begin, window: p.window, end: p.end}
 			if total && q.WantsAll() {
-				a.window, p.note = nil, func(*query.Run, *mapping.Run) {}
+				a.window = nil
 			}
 			return r.answerFor(cmd.Context(), args, q, a)
 		},

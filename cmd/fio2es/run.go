@@ -85,7 +85,7 @@ func (r *running) run(ctx context.Context, words []string) (err error) {
 		return err
 	}
 	r.how = record.Settings{CPUs: runtime.NumCPU(), Reports: r.reports, ReadFile: record.Files(r.stdin)}
-	if r.fio, err = (fioargs.Reader{ReadFile: r.how.ReadFile}).Command(words); err != nil {
+	if r.fio, err = fioargs.Parse(words, r.how.ReadFile); err != nil {
 		return usageError{Err: err}
 	}
 	r.how.Name = record.NameOf(r.fio)
