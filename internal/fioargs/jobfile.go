@@ -70,7 +70,7 @@ func (p *parser) begin(name, file, at string) *Section {
 	if strings.HasPrefix(name, "global") { // as fio does: global2 is one, too
 		return p.global
 	}
-	s := p.global.clone(name, file, at)
+	s := &Section{Name: name, File: file, At: at, Options: slices.Clone(p.global.Options)}
 	if len(p.wanted) > 0 && !slices.Contains(p.wanted, name) {
 		return s
 	}
