@@ -70,14 +70,11 @@ the source of each format, and what it loses.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl, "interval")
+	addAnswerFlags(fl, &x.Query, "interval")
 	addLevelsFlag(fl)
-	addClusterFlags(fl)
-	addWhereToChoose(fl)
 	levels := fl.Lookup("levels")
 	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job: `levels` (default: follows from --host and --job)", "[]"
 	fl.StringVar(&x.as, "as", "", "`format`: hdrlog, openmetrics, csv, csv-exact or json")
-	addQueryFlags(fl, &x.Query)
 	fl.StringVarP(&output, "output", "o", "", "write to this `file`; - is stdout")
 	fl.BoolVar(&x.windows, "windows", false, "openmetrics: a point for each window")
 	fl.StringVar(&buckets, "buckets", buckets, "`buckets` of openmetrics: the steps from 1us to 10s; all, every bin; or latencies, such as 100us,1ms,10ms")

@@ -35,8 +35,7 @@ func (c *client) get(ctx context.Context, request esapi.Request) (object, error)
 func (c *client) do(ctx context.Context, request esapi.Request) (object, error) {
 	var answer object
 	err := c.Do(ctx, es.Extended{Request: request, MaxAnswer: maxAnswer}, &answer)
-	var e *es.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*es.Error](err); ok {
 		err = fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, c.advice(e))
 	}
 	return answer, err

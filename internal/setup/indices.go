@@ -23,7 +23,7 @@ func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 		}
 	}
 	var found []Step
-	yes := esapi.BoolPtr(true)
+	yes := new(true)
 	for _, f := range templates.Families(c.prefix) {
 		// Each family alone, because the index behind an alias has another name.
 		answer, err := c.get(ctx, esapi.IndicesGetMappingRequest{Index: []string{f.Pattern}, IgnoreUnavailable: yes, AllowNoIndices: yes})

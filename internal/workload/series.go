@@ -54,6 +54,15 @@ func NumbersOf(names ...string) (list []*Number, err error) {
 	return list, nil
 }
 
+// MustNumbers is [NumbersOf] for names that a program has. It panics if there is no such number.
+func MustNumbers(names ...string) []*Number {
+	list, err := NumbersOf(names...)
+	if err != nil {
+		panic(err)
+	}
+	return list
+}
+
 // key is the name in columns for programs.
 func (n *Number) key() string {
 	if n.LessIsBad {
