@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -198,10 +198,4 @@ func wanted(s Step) object {
 }
 
 // list joins the first lines.
-func list(lines []string) string {
-	const most = 3
-	if len(lines) > most {
-		return fmt.Sprintf("%s; and %d more", strings.Join(lines[:most], "; "), len(lines)-most)
-	}
-	return strings.Join(lines, "; ")
-}
+func list(lines []string) string { return unit.List(lines, 3, "; ") }

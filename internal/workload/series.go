@@ -77,7 +77,7 @@ func (n *Number) TextOf(v trend.Value) string {
 	case "iops":
 		return unit.Rate(v.N)
 	case "bandwidth":
-		return unit.Bytes(int64(v.N)) + "/s"
+		return unit.Bandwidth(v.N)
 	}
 	return unit.LatencyOrMore(v.N, v.IsBound)
 }
