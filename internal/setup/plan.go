@@ -144,13 +144,13 @@ func Prepare(ctx context.Context, cl *es.Client, opt Options) (*Plan, error) {
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		have, ok := there[s.Name]
+		have := there[s.Name]
 		if s.Kind != templates.Index {
-			if have, ok, err = c.object(ctx, s.Kind, s.Name); err != nil {
+			if have, err = c.object(ctx, s.Kind, s.Name); err != nil {
 				return nil, fmt.Errorf("read %s: %w", s.Kind, err)
 			}
 		}
-		if ok {
+		if have != nil {
 			s.decide(have)
 		}
 	}
