@@ -17,6 +17,9 @@ func (r *reading) conclude() {
 	if r.run.Cut != "" {
 		skip(fmt.Errorf("%s: %s", title, r.run.Cut))
 	}
+	if r.run.IsFromTorn() {
+		skip(fmt.Errorf("%s: its archive is damaged or cut short, so files of this run may be missing: copy the archive again", title))
+	}
 	if hosts := r.run.MissingHosts(); len(hosts) > 0 {
 		note("%s: no files of %s, which the configuration names; add them if these hosts took part",
 			title, strings.Join(hosts, ", "))

@@ -24,26 +24,37 @@ type entry struct {
 	parts   []*entry // that it was made of, because logs do not say which of them they are of
 }
 
-func newEntries(o *output) []*entry {
-	entries := make([]*entry, len(o.fio.Jobs))
+func newEntries(o *output) (entries []*entry) {
 	same := map[string]int{}
-	for i := range entries {
-		j, options := &o.fio.Jobs[i], o.options(i)
-		entries[i] = &entry{
-			jobOptions: options, jobStats: newJobStats(j, options, o.groups), out: o, size: 1, ran: ranFor(j),
-		}
+	for _, j := range o.fio.Jobs {
 		same[j.Host+"\x00"+j.Name]++
 	}
 	number := 1
-	for _, e := range entries {
+	for i := range o.fio.Jobs {
+		j, options, size := &o.fio.Jobs[i], o.options(i), 1
 		// Without group_reporting each of the numjobs jobs has an entry, of the same name.
-		if n, err := strconv.Atoi(e.option("numjobs")); err == nil && n > 1 && same[e.Host+"\x00"+e.Name] == 1 {
-			e.size = n
+		if n, err := strconv.Atoi(options.option("numjobs")); err == nil && n > 1 && same[j.Host+"\x00"+j.Name] == 1 {
+			size = n
 		}
-		e.first = number
-		number += e.size
+		if n := groupSize(j); n > size {
+			size, options.isGroup = n, true
+		}
+		entries = append(entries, &entry{
+			jobOptions: options, jobStats: newJobStats(j, options, o.groups), out: o, first: number, size: size, ran: ranFor(j),
+		})
+		number += size
 	}
 	return entries
+}
+
+// groupSize is how many jobs an entry has at least: with group_reporting job_runtime is the sum over them.
+func groupSize(j *fiolog.Job) int {
+	const slack = 50 // milliseconds; jobs of a group may also differ by a twentieth
+	ran := measuredFor(j)
+	if more := j.Runtime - ran/20 - slack; ran > 0 && more > ran {
+		return int((more-1)/ran) + 1
+	}
+	return 1
 }
 
 // view is another report's part of the entry's job, with the same choices as the last report.

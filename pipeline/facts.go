@@ -69,11 +69,7 @@ func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 func (p *plan) options() map[string]string {
 	var same map[string]string
 	for _, e := range p.reported() {
-		job := maps.Clone(e.out.fio.GlobalOptions)
-		if job == nil {
-			job = map[string]string{}
-		}
-		maps.Copy(job, e.Options)
+		job := e.all()
 		if same == nil {
 			same = job
 		}
@@ -107,10 +103,11 @@ func (p *plan) hosts() []mapping.RunHost {
 func (p *plan) whyNoWindows() string {
 	const options = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	hist, msec, latency, percentiles := false, false, len(p.entries) == 0, true
+	rows, junk := false, false
 	served := len(p.entries) == 0
 	for _, j := range p.jobs {
 		hist = hist || j.source == fromHist
-		msec = msec || j.interval > 0
+		msec, rows, junk = msec || j.interval > 0, rows || j.hasRows, junk || j.isJunk
 	}
 	for _, e := range p.entries {
 		served = served || requestsOf(e.Job) > 0
@@ -131,8 +128,10 @@ func (p *plan) whyNoWindows() string {
 			"that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	case !percentiles:
 		return "clat_percentiles=0 leaves the rows out of histogram logs: run fio without it"
-	case !hist && len(p.run.Logs) > 0:
+	case len(p.run.Logs) > 0 && (!hist || junk):
 		return "none of its histogram logs can be used, as the warnings say: keep fio's logs as they are, or " + options
+	case rows:
+		return "its histogram logs have rows, but no requests in them"
 	case hist && !msec:
 		return "log_hist_msec is not set, so that the histogram logs are empty: " + options
 	case hist:

@@ -15,7 +15,7 @@ func TestCountJobs(t *testing.T) {
 		report := &fiolog.Report{Jobs: make([]fiolog.Job, len(sizes))}
 		for i, size := range sizes {
 			report.Jobs[i] = fiolog.Job{UsrCPU: float64(10 * size), Options: map[string]string{"numjobs": string(rune('0' + size)), "rw": "read"}}
-			list = append(list, &entry{jobOptions: jobOptions{report, i}, jobStats: jobStats{Job: &report.Jobs[i]}, out: &output{fio: report}, size: size})
+			list = append(list, &entry{jobOptions: jobOptions{report: report, index: i}, jobStats: jobStats{Job: &report.Jobs[i]}, out: &output{fio: report}, size: size})
 		}
 		return list
 	}
@@ -51,5 +51,35 @@ func TestCountJobs(t *testing.T) {
 	info, set := p.fio(), p.fioSettings()
 	if !maps.Equal(info.Options, map[string]string{"rw": "read"}) || set.Mode != "read" || set.NumJobs != 0 || info.UsrCPU != 30 {
 		t.Errorf("%+v, %+v", info, set)
+	}
+}
+
+// TestGroupOfSections: with group_reporting fio writes one entry for several sections, with the options of the last one.
+// job_runtime, the sum over all jobs, shows that there are more.
+func TestGroupOfSections(t *testing.T) {
+	const ran = 3009
+	for _, c := range []struct {
+		name    string
+		runtime int64 // of all jobs
+		size    int
+		mode    string
+	}{
+		{"the jobs of one section", 3 * ran, 3, "write"},
+		{"two of its jobs ended earlier", ran + 200, 3, "write"},
+		{"jobs of another section", 15016, 5, ""},
+		{"one that was short", 3*ran + ran/4, 4, ""},
+	} {
+		entries := newEntries(&output{fio: &fiolog.Report{
+			GlobalOptions: map[string]string{"runtime": "3", "rw": "read"},
+			Jobs: []fiolog.Job{{
+				Name: "a", Runtime: c.runtime, Options: map[string]string{"rw": "write", "numjobs": "3"},
+				Mixed: &fiolog.DirectionStats{Runtime: ran, TotalIOs: 10},
+			}},
+		}})
+		p := &plan{entries: entries}
+		set, options := p.fioSettings(), p.options()
+		if e := entries[0]; e.size != c.size || set.Mode != c.mode || options["rw"] != c.mode || set.RunSeconds != 3 || e.mixed != (c.mode == "") {
+			t.Errorf("%s: %d jobs, mixed %v, settings %+v, options %v", c.name, e.size, e.mixed, set, options)
+		}
 	}
 }

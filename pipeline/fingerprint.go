@@ -48,6 +48,9 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) 
 		u := &files[i]
 		lines[i] = fmt.Sprintf("%s %q %q %d %d %s\n", u.role, u.host, u.volume, u.job, f.Bytes, f.Hash)
 	}
+	if p.run.IsFromTorn() {
+		lines = append(lines, "torn\n") // the whole archive may have the same files of the run, and then it is complete
+	}
 	slices.Sort(lines)
 	sum := xxhash.New()
 	for _, line := range lines {

@@ -33,6 +33,9 @@ func (p *plan) fioSettings() mapping.CBT {
 
 // settings are the settings that the options name.
 func (o jobOptions) settings() mapping.CBT {
+	if o.isGroup && o.index >= 0 {
+		return jobOptions{report: &fiolog.Report{GlobalOptions: o.all()}, index: -1, isGroup: true}.settings()
+	}
 	mode, _, _ := strings.Cut(o.either("rw", "readwrite"), ":") // after the colon is how offsets go
 	if mode == "readwrite" {
 		mode = "rw"

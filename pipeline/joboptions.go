@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -11,8 +12,26 @@ import (
 
 // jobOptions are the options of one job of a report: its own, else those of all jobs.
 type jobOptions struct {
-	report *fiolog.Report
-	index  int // of the job
+	report  *fiolog.Report
+	index   int  // of the job
+	isGroup bool // the entry is of several sections (group_reporting), and has the options of the last one
+}
+
+// all are the options of the job. Of several sections they are those that all have: what the last one sets itself may be
+// otherwise in the others.
+func (o jobOptions) all() map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, o.report.GlobalOptions)
+	if o.index < 0 {
+		return all
+	}
+	own := o.report.Jobs[o.index].Options
+	if !o.isGroup {
+		maps.Copy(all, own)
+		return all
+	}
+	maps.DeleteFunc(all, func(name, _ string) bool { _, ok := own[name]; return ok })
+	return all
 }
 
 func (o jobOptions) option(name string) string {
@@ -79,6 +98,9 @@ func (o jobOptions) mixesSizes() bool {
 
 // directions are those of fio's option rw, or of its other name.
 func (o jobOptions) directions() []fiolog.Direction {
+	if o.isGroup {
+		return []fiolog.Direction{fiolog.Read, fiolog.Write, fiolog.Trim}
+	}
 	switch o.either("rw", "readwrite") {
 	case "", "read", "randread": // fio's default is read
 		return []fiolog.Direction{fiolog.Read}

@@ -10,7 +10,7 @@ import (
 
 // optionsOf are the options of a job "a". Some of them are those of all jobs.
 func optionsOf(own, global map[string]string) jobOptions {
-	return jobOptions{&fiolog.Report{GlobalOptions: global, Jobs: []fiolog.Job{{Name: "dir/a", Options: own}}}, 0}
+	return jobOptions{report: &fiolog.Report{GlobalOptions: global, Jobs: []fiolog.Job{{Name: "dir/a", Options: own}}}}
 }
 
 // TestMayWrite: the prefix of a job's logs is in its options, or else it is the job's name.

@@ -108,6 +108,7 @@ func (l *logFile) look(n int) []item[*fiolog.Record] {
 // head is what the first row of a log says.
 type head struct {
 	hasRows bool
+	isJunk  bool        // lines that are no rows, and no row
 	layout  hist.Layout // of histograms
 	first   int64       // time of the first row, as written
 }
@@ -116,15 +117,18 @@ type head struct {
 // the log is only damaged.
 func (l *logFile) head() (head, error) {
 	var why error
+	var none head
 	for _, e := range l.look(1) {
 		switch {
 		case e.err == nil && !e.value.NewJob:
 			return head{hasRows: true, first: e.value.Time, layout: e.value.Layout}, nil
 		case e.err != nil && !errors.As(e.err, new(*fiolog.SyntaxError)):
 			why = e.err
+		case e.err != nil:
+			none.isJunk = true
 		}
 	}
-	return head{}, why
+	return none, why
 }
 
 // firstRows are the first few rows of the job: enough for its interval and for when its
@@ -212,11 +216,19 @@ func (l *logFile) all() iter.Seq2[*fiolog.Record, error] {
 	}
 }
 
+// errAgain is where a log that its name gives to one job has the rows of two.
+var errAgain = errors.New("times begin again, as if another log followed: this row and all after it are skipped; " +
+	"keep each log of fio in a file of its own")
+
 // records is all of one job.
 func (l *logFile) records() iter.Seq2[*fiolog.Record, error] {
 	return func(yield func(*fiolog.Record, error) bool) {
 		for rec, err := range l.all() {
-			if err == nil && rec.NewJob || !yield(rec, err) {
+			isNext := err == nil && rec.NewJob
+			if isNext && l.log.Job > 0 {
+				rec, err = nil, l.wrong(errAgain, rec)
+			}
+			if isNext && err == nil || !yield(rec, err) || isNext {
 				return
 			}
 		}

@@ -218,7 +218,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-func (o *output) options(job int) jobOptions { return jobOptions{o.fio, job} }
+func (o *output) options(job int) jobOptions { return jobOptions{report: o.fio, index: job} }
 
 func (o *output) any(is func(jobOptions) bool) bool {
 	for i := range o.fio.Jobs {

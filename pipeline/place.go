@@ -165,7 +165,7 @@ func groups(entries []*entry) [][]*entry {
 }
 
 // placeByFiles uses when each log was last written: fio does so when its job ends. The
-// jobs of a group begin together.
+// jobs of a group begin together, except those that wait.
 func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 	p := placed{starts: map[*entry]moment{}}
 	if !out.trustsTimes() {
@@ -187,7 +187,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 		}
 		for _, e := range group {
 			at := start.Add(e.ramp())
-			if e.option("startdelay") != "" {
+			if e.option("startdelay") != "" || e.hasOption("wait_for") {
 				if ended, ok := e.lastWritten(end); ok {
 					at = ended.Add(-e.ranFor())
 				}

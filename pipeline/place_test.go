@@ -68,6 +68,7 @@ func near(a, b []int64, within int64) bool {
 // from the end of a job to the start of the next behind a stonewall.
 func TestPlace(t *testing.T) {
 	old := func(s section) section { s.log += 3_600_000; return s } // copied, or of another day
+	waits := map[string]string{"wait_for": "a"}
 	delayed := func(by string) map[string]string { return map[string]string{"startdelay": by} }
 	for _, c := range []struct {
 		name     string
@@ -90,6 +91,8 @@ func TestPlace(t *testing.T) {
 		{"stonewall, in an archive", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, true, []int64{9500, 5250, 2000}, clockReport, true, false},
 		{"new_group", 7, []section{{ran: 6000, log: 30}, {group: 1, ran: 6000, log: 20}}, true, false, []int64{6000, 6000}, clockReport, false, false},
 		{"new_group, by the logs", 7, []section{{ran: 6000, log: 30}, {group: 1, ran: 3000, log: 3020}}, false, false, []int64{6030, 6020}, clockMtime, true, false},
+		{"wait_for", 7, []section{{ran: 3000, log: 3130}, {ran: 3000, options: waits, log: 30}}, false, false, []int64{6130, 3030}, clockMtime, true, false},
+		{"wait_for, and nothing says when", 7, []section{{ran: 3000, log: 0}, {ran: 3000, options: waits, log: 0}}, true, false, []int64{3000, 3000}, clockReport, true, true},
 		{"nothing says it", 60, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, log: 0}}, true, false, []int64{4000, 4000}, clockReport, true, true},
 		{"logs copied one after another", 8, []section{old(section{ran: 4000, log: 0}), old(section{group: 1, ran: 3000, log: 0})}, false, false, []int64{7250, 3000}, clockReport, true, false},
 		{"logs copied at once, within a second", 60, []section{{ran: 40000, log: 10}, {group: 1, ran: 3000, log: 5}}, false, false, []int64{40000, 40000}, clockReport, true, true},

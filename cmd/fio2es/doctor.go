@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/doctor"
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -21,7 +22,8 @@ func doctorCommand(e *env) *cobra.Command {
 		Short: "What fio2es can say of a job, a configuration of CBT, or results, and what is missing",
 		Long: `Shows what fio2es can say of a run before it starts, and what will be lost: of a job
 file, a command line of fio, or a configuration of CBT (YAML). For results, in a folder
-or an archive, it shows what they have. Nothing is run or stored. Below the table are
+or an archive, it shows what they have. Nothing is stored, and no jobs are run: only
+fio --version, because some versions write wrong histogram logs. Below the table are
 the reasons, and the exact lines to add, remove or change. fio2es run adds options by
 itself, and changes none that you set.
 
@@ -62,7 +64,7 @@ type examining struct {
 // all examines paths, and a command line if there is one.
 func (x *examining) all(ctx context.Context, paths, words []string) error {
 	if len(words) > 0 {
-		if err := x.command(words); err != nil {
+		if err := x.command(ctx, words); err != nil {
 			return err
 		}
 	}
@@ -84,12 +86,16 @@ func (x *examining) all(ctx context.Context, paths, words []string) error {
 	return leftOutIf(writeAnswers(x.stdout, x.found, x.format), x.leftOut || doctor.IsLossy(x.found))
 }
 
-func (x *examining) command(words []string) error {
+func (x *examining) command(ctx context.Context, words []string) error {
 	c, err := fioargs.Parse(words, nil)
 	if err != nil {
 		return usageError{Err: err}
 	}
-	x.found = append(x.found, doctor.Predict(c)...)
+	version, err := record.VersionOf(ctx, c.Program)
+	if err != nil {
+		x.log.Debug("the version of fio is unknown", "err", err)
+	}
+	x.found = append(x.found, doctor.Predict(c, version)...)
 	return nil
 }
 
@@ -117,7 +123,7 @@ func (x *examining) setup(ctx context.Context, path string) (isResult bool, err 
 		x.found = append(x.found, found...)
 		return false, err
 	case doctor.IsJobFile(text):
-		return false, x.command([]string{"fio", "--", path})
+		return false, x.command(ctx, []string{"fio", "--", path})
 	}
 	return true, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -110,6 +111,30 @@ func TestArchiveOfRuns(t *testing.T) {
 	if want != got || strings.Count(got, "P99.9") != 2 {
 		t.Errorf("%s, want\n%s", got, want)
 	}
+}
+
+// TestTornArchive: a run of an archive that is cut between two files says that others may be missing, until the whole
+// archive is read. Then the cut one changes nothing.
+func TestTornArchive(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	whole, err := os.ReadFile(packTwo(t, filepath.Join(dir, "lab")))
+	check(t, err)
+	second := bytes.Index(whole, []byte("two-jobs-rw"))
+	archive, db := filepath.Join(dir, "lab.tar"), filepath.Join(dir, "h.db")
+	ingest := func(code int, content []byte, complete int, want string) {
+		t.Helper()
+		check(t, os.WriteFile(archive, content, 0o600))
+		_, errs := outAndErr(t, code, "ingest", "--history", db, archive)
+		expect(t, "ingest", errs, want)
+		if docs := outputOf(t, "runs", "--history", db, "--format", "document"); strings.Count(docs, `"complete":true`) != complete {
+			t.Errorf("want %d complete runs: %s", complete, docs)
+		}
+	}
+	cut := whole[:second] // after the last file of the first run
+	ingest(3, cut, 0, "its archive is damaged or cut short, so files of this run may be missing")
+	ingest(0, whole, 2, "")
+	ingest(3, cut, 2, "which has all of its files")
 }
 
 // packTwo makes a folder of two runs, and gives a tar file of it.

@@ -50,6 +50,31 @@ func TestColours(t *testing.T) {
 	}
 }
 
+// TestMessagesOnTerminal: a terminal has messages in lines that fit it, and anything else has one line for each.
+func TestMessagesOnTerminal(t *testing.T) {
+	screen, terminal := openTerminal(t)
+	var out bytes.Buffer
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(&out, screen) // it ends with an error when the terminal is closed
+	}()
+	args := []string{"percentiles", "latest", "--history", filepath.Join(t.TempDir(), "none", "history.db")}
+	code := run(t.Context(), args, strings.NewReader(""), io.Discard, terminal)
+	terminal.Close()
+	<-done
+	_, line := outAndErr(t, code, args...)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\r\n")
+	for _, l := range lines {
+		if len(l) > 80 && strings.Contains(l, " ") {
+			t.Errorf("%d characters: %s", len(l), l)
+		}
+	}
+	if strings.Join(lines, " ") != strings.TrimSpace(line) || strings.Count(line, "\n") != 1 || len(lines) == 1 {
+		t.Errorf("%q, want %q", lines, line)
+	}
+}
+
 // TestReportOnTerminal: a terminal gets no page. The page goes to a new file, which stderr names.
 func TestReportOnTerminal(t *testing.T) {
 	stalls, err := filepath.Abs(filepath.Join("..", "..", "testdata", "corpus", "stalls"))

@@ -174,7 +174,7 @@ func (of class) predict(name string, config settings, call call) (Answers, error
 	if err != nil {
 		return Answers{}, err
 	}
-	a := Predict(c)[0]
+	a := Predict(c, fioargs.Version{})[0] // fio is on other hosts
 	a.Jobs = 0
 	return a, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
@@ -17,6 +18,16 @@ func (s *section) addLosses(a *Answers) {
 			why += ", and averages (log_avg_msec, bandwidth, rates) have no percentiles"
 		}
 		a.lose("percentiles over time: "+why, s.histogramChanges()...)
+	}
+	if a.From == Logs && s.version.WritesHalf() {
+		least, _ := hist.Fio3(0).Bounds(hist.Fio3(0).Half())
+		reports := Change{Where: commandLine, Line: "--status-interval=1"}
+		if o, ok := s.Own("status-interval"); ok {
+			reports.Old = written(o)
+		}
+		a.lose(fmt.Sprintf("percentiles over time of each job with a latency of %v or more: the fio here is %v, and fio 3.6 to 3.16 "+
+			"write memory in place of such counts into histogram logs; install a newer fio, or let this one write periodic reports",
+			time.Duration(least), s.version), append(s.bins(), reports)...)
 	}
 	if a.End == Cut {
 		a.lose("the end of each job, up to "+s.rows().String()+": fio does not log it, and only a report in json+ has it", s.bins()...)

@@ -19,14 +19,16 @@ const commandLine = "command line"
 // command is a command line of fio, and what it writes beside logs.
 type command struct {
 	*fioargs.Command
+	version fioargs.Version
 	formats []string
 	status  time.Duration // between periodic reports; 0 without them
 	client  bool
 }
 
-// Predict finds what fio2es will be able to say of each section of a command.
-func Predict(c *fioargs.Command) (all []Answers) {
-	of := command{Command: c, formats: []string{"normal"}}
+// Predict finds what fio2es will be able to say of each section of a command. The version is that of its fio, or zero if it
+// is unknown.
+func Predict(c *fioargs.Command, version fioargs.Version) (all []Answers) {
+	of := command{Command: c, version: version, formats: []string{"normal"}}
 	if o, ok := c.Own("output-format"); ok {
 		of.formats = strings.Split(o.Value, ",")
 	}

@@ -81,7 +81,7 @@ func predict(t *testing.T, readFile func(string) ([]byte, error), words []string
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Predict(c)
+	return Predict(c, fioargs.Version{})
 }
 
 // text writes answers in full.
@@ -330,7 +330,7 @@ func FuzzPredict(f *testing.F) {
 		if err != nil {
 			return
 		}
-		all := Predict(c)
+		all := Predict(c, fioargs.Version{Major: 3, Minor: 16})
 		if len(all) != len(c.Jobs) {
 			t.Fatalf("%d answers of %d sections", len(all), len(c.Jobs))
 		}

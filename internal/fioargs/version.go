@@ -29,4 +29,8 @@ func (v Version) Before(other Version) bool {
 	return v.Major < other.Major || v.Major == other.Major && v.Minor < other.Minor
 }
 
+// WritesHalf reports whether this fio writes what was in its memory in place of the counts of slow requests into
+// histogram logs: fio 3.6 to 3.16.
+func (v Version) WritesHalf() bool { return !v.Before(Version{3, 6}) && v.Before(Version{3, 17}) }
+
 func (v Version) String() string { return fmt.Sprintf("fio-%d.%d", v.Major, v.Minor) }

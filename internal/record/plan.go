@@ -164,6 +164,14 @@ func (p *Plan) noteLoss(isAuto bool) {
 	}
 }
 
+// noteHalf notes that without periodic reports the histogram logs of some versions of fio are of no use.
+func (p *Plan) noteHalf(version fioargs.Version) {
+	if version.WritesHalf() {
+		p.note("%v writes memory in place of the counts of slow requests into histogram logs, so a job with such requests will have "+
+			"no latencies over time: install a newer fio, or let this one write periodic reports (--reports 1s)", version)
+	}
+}
+
 // ownOptions adds the options of fio itself: where its report goes, in which formats, and how often it comes.
 func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
 	p.Words = append(p.Words, "--output-format="+strings.Join(p.Output.recorded(), ","))
@@ -183,6 +191,7 @@ func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
 	}
 	p.noteLoss(s.Reports == "auto")
 	if p.Every == 0 {
+		p.noteHalf(s.Version)
 		return nil
 	}
 	p.Words = append(p.Words, fmt.Sprintf("--status-interval=%d", p.Every/time.Second))

@@ -63,6 +63,8 @@ func TestPlan(t *testing.T) {
 			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ --status-interval=1 -- job.fio", time.Second, ""},
 		{"what has job_start", "fio job.fio", Settings{Version: fioargs.Version{Major: 3, Minor: 36}, Reports: "none"},
 			"fio " + logs + "--output-format=normal,json+ -- job.fio", 0, ""},
+		{"what writes half of its logs", "fio job.fio", Settings{Version: fioargs.Version{Major: 3, Minor: 16}, Reports: "none"},
+			"fio " + logs + "--log_unix_epoch=1 --output-format=normal,json+ -- job.fio", 0, "fio-3.16 writes memory in place of the counts"},
 		{"what starts fio, and its output", "sudo -E fio --output out --output-format=terse,json --eta=always --name=a --write_hist_log=mine",
 			Settings{Quiet: true, Reports: "5s"},
 			"sudo -E fio " + logs + "--output-format=terse,json+ --output=/runs/x/job.json --status-interval=5 --eta=always --name=a --write_hist_log=mine",

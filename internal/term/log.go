@@ -10,7 +10,7 @@ import (
 )
 
 // LogHandler writes log records as lines for people: "warning: message key=value". It clears the progress line
-// before.
+// before, and divides lines that are longer than the terminal of the progress.
 type LogHandler struct {
 	w        io.Writer
 	level    slog.Level
@@ -44,13 +44,14 @@ func (h *LogHandler) Handle(_ context.Context, r slog.Record) error {
 		b.WriteString(attr(a))
 		return true
 	})
-	b.WriteByte('\n')
+	line := b.String()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.progress != nil {
 		h.progress.Clear()
+		line = h.progress.fit(line)
 	}
-	_, err := io.WriteString(h.w, b.String())
+	_, err := io.WriteString(h.w, line+"\n")
 	return err
 }
 

@@ -80,6 +80,10 @@ func TestDamagedConfiguration(t *testing.T) {
 		{"broken", tree{id + configName: "cluster:\n  a: 1\n  b: [1\nc: 2", "results/" + archiveConfigName: whole}, []string{configName, "line "}},
 		{"no mapping", tree{id + configName: "[1, 2]", "results/" + archiveConfigName: whole}, []string{"want a mapping"}},
 		{"too long", tree{id + configName: strings.Repeat("#", yamlLimits.Bytes+1), "results/" + archiveConfigName: whole}, []string{"longer than"}},
+		{
+			"one name", tree{id + configName: "cluster:\n  a: {b: 1}\n  a.b: 2", "results/" + archiveConfigName: whole},
+			[]string{configName, "two settings have the name cluster.a.b", `has the value "1", not "2"`},
+		},
 		{"aliases without end", tree{id + configName: "a: &a [*a]", "results/" + archiveConfigName: whole}, []string{configName}},
 	}
 	for _, tt := range tests {

@@ -116,6 +116,9 @@ func (r *Run) Files() []*source.File {
 	return files
 }
 
+// IsFromTorn reports whether a file of the run comes from an archive that is damaged or cut short.
+func (r *Run) IsFromTorn() bool { return slices.ContainsFunc(r.Files(), (*source.File).IsFromTorn) }
+
 // MissingHosts returns the clients without logs in the run, or without reports if the run has no logs at all.
 // [Run.Configure] must have been called. Where files do not name their hosts nothing is known to be missing.
 func (r *Run) MissingHosts() []string {

@@ -22,17 +22,20 @@ type flattener struct {
 	into map[string]any
 	size int
 	full bool
+	lost error // the first value whose name another has
 }
 
 // file adds a configuration. Its error names the file if something had to be left out.
 func (f *flattener) file(name, prefix string, m map[string]any) error {
 	f.add(prefix, m, 0)
-	if !f.full {
-		return nil
+	err := f.lost
+	if f.full {
+		err = fmt.Errorf("%w: the run's document has the first %d bytes of its values and of their full names", safeyaml.ErrTooMuch, maxFlat)
 	}
-	f.full = false
-	return fmt.Errorf("read %s: %w: the run's document has the first %d bytes of its values and of their full names",
-		name, safeyaml.ErrTooMuch, maxFlat)
+	if f.full, f.lost = false, nil; err != nil {
+		err = fmt.Errorf("read %s: %w", name, err)
+	}
+	return err
 }
 
 // add adds a value below a name. A list of scalars becomes one text.
@@ -79,7 +82,12 @@ func (f *flattener) put(name, value string) {
 		f.full = true
 		return
 	}
-	f.into[name] = value
+	if have, ok := f.into[name]; ok && have != value && f.lost == nil {
+		f.lost = fmt.Errorf("two settings have the name %.200s when dots join their keys: "+
+			"the run's document has the value %.40q, not %.40q; rename one", name, have, value)
+	} else if !ok {
+		f.into[name] = value
+	}
 }
 
 func isNested(v any) bool {

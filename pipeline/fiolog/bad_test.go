@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/internal/golden"
 )
@@ -97,12 +98,12 @@ func damaged(tb testing.TB, name string) string {
 }
 
 // readAll reads a log to its end: the rows' times, and what was said about the rest.
-func readAll(tb testing.TB, src io.Reader) (rows []*Record, faults []string, final error) {
+func readAll(tb rapid.TB, src io.Reader) (rows []*Record, faults []string, final error) {
 	tb.Helper()
 	return drain(tb, NewReader(src, "x.log", ClatHist))
 }
 
-func drain(tb testing.TB, r *Reader) (rows []*Record, faults []string, final error) {
+func drain(tb rapid.TB, r *Reader) (rows []*Record, faults []string, final error) {
 	tb.Helper()
 	for {
 		rec, err := r.Next()
@@ -227,6 +228,9 @@ func TestReaderGivesUp(t *testing.T) {
 			}
 			if err != nil && !strings.HasPrefix(err.Error(), "x.log:") {
 				t.Errorf("%q does not name the file", err)
+			}
+			if tt.faults > 0 && !strings.HasPrefix(err.Error(), faults[tt.faults-1]+":") {
+				t.Errorf("%q does not say %q", err, faults[tt.faults-1])
 			}
 		})
 	}

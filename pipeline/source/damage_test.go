@@ -67,7 +67,7 @@ func TestCutEverywhere(t *testing.T) {
 
 func checkCut(t *testing.T, set *Set, truth tree, n int, nameless bool) {
 	t.Helper()
-	whole := 0
+	whole, torn := 0, false
 	for _, f := range set.Files {
 		want, known := truth[strings.TrimPrefix(f.Path, "in/")]
 		got, err := readCut(t, f)
@@ -83,6 +83,10 @@ func checkCut(t *testing.T, set *Set, truth tree, n int, nameless bool) {
 		if err == nil {
 			whole++
 		}
+		torn = torn || f.IsFromTorn()
+	}
+	if whole > 0 && whole < len(truth) && !torn {
+		t.Fatalf("cut at %d: %d of %d files, and they do not say that others may be missing", n, whole, len(truth))
 	}
 	if whole < len(truth) && len(set.Problems) == 0 && !(nameless && n < sniffLen) {
 		t.Fatalf("cut at %d: %d of %d files and no problem", n, whole, len(truth))

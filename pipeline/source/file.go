@@ -87,6 +87,7 @@ type stored struct {
 	disk   string // see [File.Disk]
 	open   opener
 	packed bool // read out of an archive, a compressed file or a pipe
+	torn   bool // see [File.IsFromTorn]
 	set    *Set
 }
 
@@ -98,6 +99,10 @@ func (f *File) Name() string { return printable(f.name) }
 // Disk returns the name of the file on disk that has the content, as in [Listing]: for a member of an archive, that is
 // the archive. It is "" for what comes from a pipe.
 func (f *File) Disk() string { return f.disk }
+
+// IsFromTorn reports whether an archive that the file comes from is damaged or cut short, so that other files of it may
+// be missing.
+func (f *File) IsFromTorn() bool { return f.torn }
 
 // PackedFrom is how many bytes, as they are stored, the archives, compressed files and
 // pipes of the scan have together, if the file comes from one of them. It is 0 for a file
@@ -172,7 +177,7 @@ func (s *Set) unpackedOnce(k kind, packed opener) opener {
 			if all.r, err = decompressed(k, packed)(all); err != nil {
 				return nil, err
 			}
-			keeps, _, ends, err := s.spool.add(all, pack)
+			keeps, _, ends, err := s.spool.add(all, s.spool.pack)
 			if err := cmp.Or(s.ended(), err); err != nil { // what was kept is not all
 				return nil, err
 			}
@@ -181,7 +186,7 @@ func (s *Set) unpackedOnce(k kind, packed opener) opener {
 		if r.end == nil {
 			r.end = cut
 		}
-		return spooled(kept)(r)
+		return s.spool.packed(kept)(r)
 	}
 }
 
@@ -237,6 +242,15 @@ func (r *reader) Read(p []byte) (int, error) {
 		err = r.end
 	}
 	return n, fmt.Errorf("read %s: %w", r.name, err)
+}
+
+// ReadPacked reads the lines that come next as Options.Codec packed them, in place of their text. It returns 0 if it did
+// not pack what comes next, or if that does not fit into p: then Read reads the text.
+func (r *reader) ReadPacked(p []byte) int {
+	if u, ok := r.r.(*unpacker); ok && r.set.ended() == nil {
+		return u.readPacked(p)
+	}
+	return 0
 }
 
 // Close implements io.Closer. A second Close does nothing.

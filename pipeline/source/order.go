@@ -22,7 +22,7 @@ func (s *scanner) settle() {
 	list := s.found
 	s.found = nil
 	for _, f := range list {
-		f.file.Path = f.in.path(f.rel)
+		f.file.Path, f.file.torn = f.in.path(f.rel), f.in.isTorn()
 	}
 	isWanted := s.settled(list)
 	last := make(map[string]found, len(list)) // what is used, by path

@@ -75,7 +75,11 @@ type scope struct {
 	prefix string // the folder, in the parent's terms, that stands for the archive
 	base   string // the top folder that is dropped if all members share it
 	split  bool   // a member lies outside base
+	torn   bool   // members after the damage are not known
 }
+
+// isTorn reports whether members of the archive, or of one around it, may be missing.
+func (sc *scope) isTorn() bool { return sc != nil && (sc.torn || sc.parent.isTorn()) }
 
 // see takes note of a member's name.
 func (sc *scope) see(rel string, isDir bool) {

@@ -49,7 +49,7 @@ func (s *scanner) tarAt(it item, x extent) {
 	var block [tarBlock]byte
 	if n := pos(); n >= tarBlock {
 		if _, err := sr.ReadAt(block[:], n-tarBlock); err != nil && err != io.EOF {
-			s.damaged(it.name, err)
+			t.tear(err)
 			return
 		}
 	}
@@ -79,7 +79,7 @@ func (s *scanner) tarStream(it item, buf *bufio.Reader) {
 }
 
 func (t *tarball) noEnd() {
-	t.damaged(t.name, fmt.Errorf("no end mark at byte %d: %w", t.pos(), io.ErrUnexpectedEOF))
+	t.tear(fmt.Errorf("no end mark at byte %d: %w", t.pos(), io.ErrUnexpectedEOF))
 }
 
 // members scans all members. It reports whether the tar had a proper end;
@@ -91,7 +91,7 @@ func (t *tarball) members() bool {
 		case err == io.EOF:
 			return true
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // that is judged below
-			t.damaged(t.name, fmt.Errorf("at byte %d: %w", t.pos(), err))
+			t.tear(fmt.Errorf("at byte %d: %w", t.pos(), err))
 			return false
 		}
 		t.entry(hdr)
@@ -156,7 +156,7 @@ func (t *tarball) rest(r io.Reader, toEnd bool) {
 		n, err := r.Read(buf)
 		if !said && len(bytes.Trim(buf[:n], "\x00")) > 0 {
 			said = true
-			t.fail(t.name, fmt.Errorf("%w: data after the end mark is skipped", ErrDamaged))
+			t.tear(fmt.Errorf("%w: data after the end mark is skipped", ErrDamaged))
 			if !toEnd {
 				return
 			}
@@ -165,7 +165,7 @@ func (t *tarball) rest(r io.Reader, toEnd bool) {
 		case err == io.EOF:
 			return
 		case err != nil:
-			t.damaged(t.name, err)
+			t.tear(err)
 			return
 		}
 	}

@@ -37,7 +37,7 @@ func (s *scanner) zip(it item, x extent) {
 	z := &zipArchive{a, x}
 	zr, err := zip.NewReader(x.reader(), x.n)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // that is judged below
-		z.damaged(it.name, err)
+		z.tear(err)
 		z.recover()
 		return
 	}
