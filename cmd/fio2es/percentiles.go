@@ -54,9 +54,6 @@ header. Logs given by name are read without the report beside them, as the tools
   fio2es percentiles --compat fiologparser_hist *_clat_hist*.log`,
 		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if method != "interpolated" && method != "fio" {
-				return usagef("--method %s: want interpolated or fio", method)
-			}
 			if err := q.Check(); err != nil {
 				return err
 			}
@@ -87,7 +84,7 @@ header. Logs given by name are read without the report beside them, as the tools
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	addChoice(fl, &tool, "compat", "layout of this `tool` of fio, in place of --format",
 		[]string{export.FiologparserHist, export.FioHistoLogPctiles})
-	fl.StringVar(&method, "method", method, "`method`: interpolated within bins, or as fio prints them")
+	addChoice(fl, &method, "method", "`method`: interpolated within bins, or as fio prints them", []string{"interpolated", "fio"})
 	fl.BoolVar(&total, "total", false, "only the totals: of the whole run, or of the windows that --from, --to, --host and --job choose")
 	return cmd
 }

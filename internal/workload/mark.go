@@ -19,12 +19,10 @@ func Marks(runs []*mapping.Run) (changes map[string][]mapping.Change, n int) {
 	changes = map[string][]mapping.Change{}
 	for _, w := range Group(runs) {
 		for _, s := range w.Series(numbers, LeastChange) {
-			for _, row := range s.Rows() {
-				if row.HasChange() {
-					id := row.Change.After.Run.ID
-					changes[id] = append(changes[id], row.mark())
-					n++
-				}
+			for i := range s.Changes {
+				id := s.Changes[i].After.Run.ID
+				changes[id] = append(changes[id], (&Row{s, &s.Changes[i]}).mark())
+				n++
 			}
 		}
 	}
