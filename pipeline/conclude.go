@@ -43,6 +43,9 @@ func (r *reading) conclude() {
 	if text := apart(spans, 2*r.error); text != "" && r.opt.Align != AlignJob {
 		skip(fmt.Errorf("%s: %s", title, text))
 	}
+	if text := r.contradiction(); text != "" {
+		note("%s: %s", title, text)
+	}
 	if text := mixedGroups(r.jobs); text != "" {
 		note("%s: %s", title, text)
 	}
