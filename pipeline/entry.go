@@ -36,11 +36,14 @@ func newEntries(o *output) (entries []*entry) {
 		if n, err := strconv.Atoi(options.option("numjobs")); err == nil && n > 1 && same[j.Host+"\x00"+j.Name] == 1 {
 			size = n
 		}
-		if n := groupSize(j); n > size {
+		ran := ranFor(j)
+		if n := groupSize(j); options.hasOption("verify") { // it reads when it has written
+			ran = max(ran, j.Runtime/int64(size))
+		} else if n > size {
 			size, options.isGroup = n, true
 		}
 		entries = append(entries, &entry{
-			jobOptions: options, jobStats: newJobStats(j, options, o.groups), out: o, first: number, size: size, ran: ranFor(j),
+			jobOptions: options, jobStats: newJobStats(j, options, o.groups), out: o, first: number, size: size, ran: ran,
 		})
 		number += size
 	}

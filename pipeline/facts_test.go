@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"maps"
 	"testing"
 
@@ -51,6 +52,19 @@ func TestCountJobs(t *testing.T) {
 	info, set := p.fio(), p.fioSettings()
 	if !maps.Equal(info.Options, map[string]string{"rw": "read"}) || set.Mode != "read" || set.NumJobs != 0 || info.UsrCPU != 30 {
 		t.Errorf("%+v, %+v", info, set)
+	}
+}
+
+// TestVerify: a job that reads what it has written runs for the time of both.
+func TestVerify(t *testing.T) {
+	for _, numjobs := range []int64{1, 3} {
+		e := newEntries(&output{fio: &fiolog.Report{Jobs: []fiolog.Job{{
+			Runtime: numjobs * 10480, Directions: [3]fiolog.DirectionStats{{Runtime: 5304}, {Runtime: 5178}},
+			Options: map[string]string{"verify": "crc32c", "numjobs": fmt.Sprint(numjobs)},
+		}}}})[0]
+		if e.ran != 10480 || e.size != int(numjobs) || e.isGroup {
+			t.Errorf("%d jobs: ran %d, size %d", numjobs, e.ran, e.size)
+		}
 	}
 }
 
