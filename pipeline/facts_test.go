@@ -3,8 +3,10 @@ package pipeline
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"testing"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -95,5 +97,19 @@ func TestGroupOfSections(t *testing.T) {
 		if e := entries[0]; e.size != c.size || set.Mode != c.mode || options["rw"] != c.mode || set.RunSeconds != 3 || e.mixed != (c.mode == "") {
 			t.Errorf("%s: %d jobs, mixed %v, settings %+v, options %v", c.name, e.size, e.mixed, set, options)
 		}
+	}
+}
+
+// TestVerifyWindows: periodic reports of real fio with verify. The last one has the longest run time of a direction,
+// which is less than how long the job ran before.
+func TestVerifyWindows(t *testing.T) {
+	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "verify"), "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	for _, d := range docs {
+		if d.Requests.Completed > 610 {
+			t.Errorf("%d %s requests at %d ms", d.Requests.Completed, d.Fio.Direction, d.Window.ElapsedMS)
+		}
+	}
+	if ms := res.Run.All.DurationMS; ms != 7504 || res.Run.Read.Requests != 2048 || res.Run.Write.Requests != 2048 {
+		t.Errorf("%d ms, %+v, %+v", ms, res.Run.Read, res.Run.Write)
 	}
 }
