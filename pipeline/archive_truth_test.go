@@ -38,9 +38,9 @@ type series struct {
 // included; and the bins of the whole run one by one.
 func TestTruth(t *testing.T) {
 	for name, spec := range map[string]fiotest.ArchiveSpec{
-		"short":                  {Runs: 20, Hosts: 2, Jobs: 4, Seconds: 3, Coarseness: 3, Seed: 11},
+		"short":                  {Runs: 10, Hosts: 2, Jobs: 4, Seconds: 3, Coarseness: 3, Seed: 11},
 		"fine":                   {Runs: 3, Hosts: 3, Jobs: 2, Seconds: 20, Seed: 12, IOPS: 200},
-		"stalls":                 {Runs: 3, Hosts: 4, Jobs: 8, Seconds: 90, Coarseness: 6, Seed: 13},
+		"stalls":                 {Runs: 1, Hosts: 4, Jobs: 8, Seconds: 90, Coarseness: 6, Seed: 13},
 		"one job":                {Runs: 5, Hosts: 1, Jobs: 1, Seconds: 30, Coarseness: 2, Seed: 14, IOPS: 1000},
 		"fio 2, 24 groups":       {Runs: 3, Hosts: 2, Jobs: 2, Seconds: 40, Fio2: true, Groups: 24, Seed: 16, StallEvery: 12, LongestStall: 25},
 		"the same, coarse":       {Runs: 2, Hosts: 2, Jobs: 2, Seconds: 40, Fio2: true, Groups: 24, Coarseness: 3, Seed: 17, StallEvery: 12, LongestStall: 25},

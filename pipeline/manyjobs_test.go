@@ -40,14 +40,14 @@ func TestManyJobs(t *testing.T) {
 		{"in reports of one job", tarred(1, byHost, func(int) string { return strings.Repeat(tinyJobs(0), 300_000) }), 1, 1},
 		{"reports that are damaged", tarred(1, byHost, func(int) string { return strings.Repeat("{\"a\": }\n", 1_000_000) + fullJob(0) }), 1, 1},
 		{"as fio writes them", tarred(200, byFolder, fullJob), 200, 0},
+	}
+	tests = append(tests, memtest.Scale(nil, []test{
 		{"as fio writes them, and one that is not", tarred(200, byFolder, func(i int) string {
 			if i == 0 {
 				return tinyJobs(35_000) + tinyJobs(35_000)
 			}
 			return fullJob(i)
 		}), 200, 1},
-	}
-	tests = append(tests, memtest.Scale(nil, []test{
 		{"in the files of one run", tarred(many, byHost, func(int) string { return tiny }), 1, 1},
 		{"in as many runs", tarred(many, byFolder, func(int) string { return tiny }), many, many - 2},
 	})...)

@@ -14,7 +14,7 @@ type answer struct {
 	begin  func(run *query.Run, many bool) error        // before a run is read; there may be many of them
 	window func(*window.Window) error                   // takes a window; nil: none are wanted
 	end    func(run *query.Run, doc *mapping.Run) error // when all windows of a run are there; see emptyError
-	flush  func() error                                 // at the end
+	close  func() error                                 // at the end; may be nil
 }
 
 // emptyError is a run that has nothing of what is wanted. The runs after it are read all the same.
@@ -58,8 +58,10 @@ func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a 
 		return r.end(err)
 	}
 	err := errors.Join(empty...)
-	if failed := a.flush(); failed != nil {
-		return r.end(errors.Join(err, failed))
+	if a.close != nil {
+		if failed := a.close(); failed != nil {
+			return r.end(errors.Join(err, failed))
+		}
 	}
 	if err != nil && found {
 		err = partialError{err}

@@ -19,7 +19,7 @@ func TestAnswer(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		empty   []bool // of the runs
-		flush   error
+		close   error
 		partial bool
 	}{
 		{"all there", []bool{false, false}, nil, false},
@@ -40,9 +40,9 @@ func TestAnswer(t *testing.T) {
 				}
 				return nil
 			},
-			flush: func() error { return c.flush },
+			close: func() error { return c.close },
 		})
-		if read != len(c.empty) || ended != read || c.flush != nil && !errors.Is(err, c.flush) || errors.As(err, new(partialError)) != c.partial {
+		if read != len(c.empty) || ended != read || c.close != nil && !errors.Is(err, c.close) || errors.As(err, new(partialError)) != c.partial {
 			t.Errorf("%s: %d runs read, %d ended: %v", c.name, read, ended, err)
 		}
 		isEmpty := c.empty[0] || c.empty[1]

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -106,7 +105,7 @@ type comparing struct {
 	to       *table.Writer[*compareRow]
 }
 
-// compare compares what args name, and ends the output.
+// compare compares what args name.
 func (c *comparing) compare(ctx context.Context, args []string) error {
 	run := c.compareRuns
 	if c.by == bySettings {
@@ -117,8 +116,5 @@ func (c *comparing) compare(ctx context.Context, args []string) error {
 	}
 	unchecked, err := c.gate.end(c.log, c.stdout)
 	c.leftOut = c.leftOut || unchecked
-	if flushed := c.to.Flush(); flushed != nil && !errors.Is(err, errMet) {
-		return errors.Join(err, flushed)
-	}
 	return err
 }

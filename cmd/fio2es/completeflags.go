@@ -19,7 +19,7 @@ func (e *env) completeFlags(cmd *cobra.Command) {
 	lists := map[string][]string{
 		"direction": mapping.Directions[:],
 		"levels":    {mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()},
-		"as":        export.Formats, "mode": nil, "benchmark": nil, "host": nil,
+		"as":        export.Formats, "host": nil,
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		complete := cobra.CompletionFunc(nil)
@@ -48,7 +48,7 @@ func (e *env) completeFlags(cmd *cobra.Command) {
 				}
 				return completeList(append(words, "label."))(cmd, args, text)
 			}
-		case f.Name == "label" || f.Name == "labels":
+		case f.Name == "labels":
 			complete = func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 				return e.labelsLike(cmd, text), noFiles | cobra.ShellCompDirectiveNoSpace
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 
@@ -66,7 +65,7 @@ func writeAnswers(w io.Writer, found []doctor.Answers, format string) error {
 			return err
 		}
 	}
-	if err := cmp.Or(t.End(), t.Flush()); err != nil || format != table.Text {
+	if err := t.End(); err != nil || format != table.Text {
 		return err
 	}
 	if !doctor.IsLossy(found) {

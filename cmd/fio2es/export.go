@@ -142,7 +142,7 @@ func (x *exporting) export(ctx context.Context, r *reading, args []string, w io.
 			runs++
 			return err
 		},
-		flush: func() error {
+		close: func() error {
 			if runs == 0 {
 				return nil
 			}

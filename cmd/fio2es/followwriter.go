@@ -33,7 +33,7 @@ func (f *followWriter) window(w *window.Window) error {
 	if err := f.lines.window(w); err != nil {
 		return err
 	}
-	return f.lines.to.Flush()
+	return f.lines.to.End()
 }
 
 // line writes a line of a table without an end, so the widths of its columns are fixed.

@@ -69,7 +69,7 @@ that has requests.`,
 			if err != nil {
 				return r.end(err)
 			}
-			a := answer{begin: h.begin, window: h.window, end: h.end, flush: h.flush}
+			a := answer{begin: h.begin, window: h.window, end: h.end}
 			return r.answer(cmd.Context(), inputs, q, a)
 		},
 	}

@@ -84,13 +84,6 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 	return m.WriteText(h.w, heatmap.Text{Columns: h.how.columns, Lines: h.how.lines, Colour: h.how.colour, Clock: clock})
 }
 
-func (h *heatmaps) flush() error {
-	if h.cells == nil {
-		return nil
-	}
-	return h.cells.Flush()
-}
-
 // about says what is on a map.
 func (h *heatmaps) about(m *heatmap.Map) string {
 	isAbsent := func(d string) bool { return !slices.Contains(h.directions, d) }
@@ -122,5 +115,5 @@ func (h *heatmaps) write(m *heatmap.Map, run *mapping.RunInfo) error {
 			}
 		}
 	}
-	return nil
+	return h.cells.End()
 }

@@ -54,7 +54,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 				if err := p.Start(); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(300 * time.Millisecond) // it reads now, or will see the signal at its start
+				time.Sleep(100 * time.Millisecond) // it reads now, or will see the signal at its start
 				check(t, p.Process.Signal(os.Interrupt))
 				if err := p.Wait(); err == nil {
 					t.Error("it read all, in spite of the signal")

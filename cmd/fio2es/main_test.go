@@ -2,21 +2,19 @@ package main
 
 import (
 	"context"
-	"flag"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/internal/testcost"
 )
 
 func TestMain(m *testing.M) {
 	release, commit, date = "v0.0.0-test", "0123456789abcdef", "2026-11-22T00:00:00Z" // goldens are the same for every build
-	_ = flag.Set("rapid.checks", "40")                                                // each case takes long; CI draws many
-	debug.SetGCPercent(400)                                                           // a sixth of all time went into collections of small heaps
+	testcost.Lower()
 	testscript.Main(isolated{m}, programs)
 }
 

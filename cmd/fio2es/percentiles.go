@@ -74,7 +74,7 @@ header. Logs given by name are read without the report beside them, as the tools
 			q.Light = q.WantsAll() && method != "fio" // sums and fio's values need histograms
 			r, p := &reading{env: e}, newPercentiles(e.stdout, format, method, q)
 			p.note, p.totalOnly = r.logOnlyTotals, total
-			a := answer{begin: p.begin, window: p.window, end: p.end, flush: p.to.Flush}
+			a := answer{begin: p.begin, window: p.window, end: p.end}
 			if total && q.WantsAll() {
 				a.window, p.note = nil, func(*query.Run, *mapping.Run) {}
 			}
@@ -144,6 +144,5 @@ func compat(ctx context.Context, e *env, args []string, tool string) error {
 			}
 			return err
 		},
-		flush: func() error { return nil },
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,10 +32,16 @@ type watchedServer struct {
 
 func newWatched(t *testing.T) (*watchedServer, string) {
 	t.Helper()
-	w := &watchedServer{Server: estest.New(templates.Names("fio")...)}
+	server := estest.New(templates.Names("fio")...)
 	for _, name := range templates.Names("fio") {
-		w.Templates[name] = templates.Version
+		server.Templates[name] = templates.Version
 	}
+	return watched(t, server)
+}
+
+func watched(t *testing.T, server *estest.Server) (*watchedServer, string) {
+	t.Helper()
+	w := &watchedServer{Server: server}
 	s := httptest.NewServer(w)
 	t.Cleanup(s.Close)
 	return w, s.URL
@@ -96,35 +103,26 @@ func TestReplacementInterrupted(t *testing.T) {
 		code := run(ctx, append([]string{"--config", config}, args...), strings.NewReader(""), &out, &errs)
 		return called{code, out.String(), errs.String()}
 	}
-	// Each call is of the other of two versions, so that each replaces what is there.
-	versions := []string{"1s", "2s"}
-	whole := map[string]map[string]string{}
-	for _, interval := range versions {
-		server, address := newWatched(t)
-		if c := fio2es(t.Context(), "ingest", "--interval", interval, "--elasticsearch", address, archive); c.code != 0 {
+	ingest := func(interval string, to ...string) {
+		if c := fio2es(t.Context(), append([]string{"ingest", "--interval", interval, archive}, to...)...); c.code != 0 {
 			t.Fatal(c.stderr)
 		}
-		whole[interval] = documentsBy(server.Server)
 	}
-	for name, way := range map[string][]string{
-		"ingest": {"ingest", "--jobs", "1", "--interval", versions[1], archive},
-		"push":   {"push"},
+	before, address := newWatched(t)
+	ingest("1s", "--elasticsearch", address)
+	other, address := newWatched(t)
+	ingest("2s", "--elasticsearch", address)
+	want, db := documentsBy(other.Server), filepath.Join(t.TempDir(), "h.db")
+	ingest("2s", "--history", db) // later, so push replaces what the cluster has
+	for name, args := range map[string][]string{
+		"ingest": {"ingest", "--jobs", "1", "--interval", "2s", archive},
+		"push":   {"push", "--history", db},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for last, interrupted := 1, true; interrupted; last++ {
-				server, address := newWatched(t)
-				if c := fio2es(t.Context(), "ingest", "--interval", versions[0], "--elasticsearch", address, archive); c.code != 0 {
-					t.Fatal(c.stderr)
-				}
-				args := append([]string{way[0], "--elasticsearch", address}, way[1:]...)
-				if name == "push" { // of what was stored later
-					db := filepath.Join(t.TempDir(), fmt.Sprintf("h%d.db", last))
-					if c := fio2es(t.Context(), "ingest", "--interval", versions[1], "--history", db, archive); c.code != 0 {
-						t.Fatal(c.stderr)
-					}
-					args = append(args, "--history", db)
-				}
+				server, address := watched(t, before.Copy())
+				args := append(slices.Clone(args), "--elasticsearch", address)
 				ctx, interrupt := context.WithCancel(t.Context())
 				server.mu.Lock()
 				server.left, server.interrupt = last, interrupt
@@ -135,8 +133,8 @@ func TestReplacementInterrupted(t *testing.T) {
 				if c := fio2es(t.Context(), args...); c.code != 0 {
 					t.Fatalf("%d requests: again: %s", last, c.stderr)
 				}
-				if got := documentsBy(server.Server); !maps.Equal(got, whole[versions[1]]) {
-					t.Errorf("%d requests: %d documents, want %d", last, len(got), len(whole[versions[1]]))
+				if got := documentsBy(server.Server); !maps.Equal(got, want) {
+					t.Errorf("%d requests: %d documents, want %d", last, len(got), len(want))
 				}
 				if server.fault != nil {
 					t.Errorf("%d requests: %v", last, server.fault)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -12,8 +10,7 @@ import (
 
 func runsCommand(e *env) *cobra.Command {
 	l := listing{env: e, filter: history.RunFilter{Light: true}, format: table.Text}
-	var sorted string
-	short := shorthands{}
+	condition, sorted, isIncomplete := "", "", false
 	cmd := &cobra.Command{
 		Use:   "runs [TEXT | RUN...]",
 		Short: "List the runs in the history",
@@ -30,7 +27,7 @@ bandwidth and p99.99, all settings, such as mode, op_size and pool_profile, and 
 fields of --where, such as label.release and option.ioengine. Shells complete them, and a
 name that does not exist lists them. --sort sorts by any of them, or by write.p99.`,
 		Example: `  fio2es runs
-  fio2es runs randwrite --since 2026-01-01 --sort p99
+  fio2es runs randwrite --where 'start >= 2026-01-01' --sort p99
   fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
   fio2es runs same-as:latest --where 'start >= 30d'
   fio2es runs --columns run,name,label.release,bandwidth --sort bandwidth
@@ -40,9 +37,15 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 			if l.filter.Text, l.selectors, err = parseTextOrRuns(args); err != nil {
 				return err
 			}
-			if l.filter.Where, err = short.condition(time.Now()); err != nil {
+			met, err := parseWhere(condition)
+			if err != nil {
 				return err
 			}
+			if isIncomplete {
+				incomplete, _ := parseWhere("state=incomplete")
+				met = where.All(met, incomplete)
+			}
+			l.filter.Where = met
 			if l.names != nil {
 				if l.columns, l.filter.Also, err = where.Columns(l.names); err != nil {
 					return usagef("--columns: %w", err)
@@ -61,7 +64,8 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
-	short.addTo(fl)
+	addWhereFlag(fl, &condition)
+	fl.BoolVar(&isIncomplete, "incomplete", false, "only runs that lack something: state=incomplete in --where")
 	fl.IntVar(&l.limit, "limit", 0, "at most `N` runs, the first in order")
 	fl.StringVar(&sorted, "sort", "start", "sort by a `column`: the latest or highest first, texts from A to Z")
 	fl.BoolVar(&l.isReversed, "reverse", false, "reverse the order")

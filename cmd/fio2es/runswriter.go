@@ -41,10 +41,7 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 			}
 		}
 	}
-	if err := to.End(facts.Notes(byFio)...); err != nil {
-		return err
-	}
-	return to.Flush()
+	return to.End(facts.Notes(byFio)...)
 }
 
 // usualColumns are those that lists of these runs have.

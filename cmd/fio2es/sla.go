@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,9 +100,9 @@ func (j *judging) judge(ctx context.Context, args []string) error {
 		wanted = nil
 	}
 	if err := j.runs(ctx, args, wanted, func(run *query.Run, many bool) error { return j.one(ctx, run, many) }); err != nil {
-		return errors.Join(err, j.to.Flush())
+		return err
 	}
-	if err := errors.Join(j.to.Flush(), j.checks.write(j.stdout)); err != nil || !j.isBroken {
+	if err := j.checks.write(j.stdout); err != nil || !j.isBroken {
 		return err
 	}
 	return errMet

@@ -58,8 +58,5 @@ func (t *trendWriter) end() error {
 		_, err := fmt.Fprintln(t.w, summary)
 		return err
 	}
-	if err := t.End(append(t.differs, summary)...); err != nil {
-		return err
-	}
-	return t.Flush()
+	return t.End(append(t.differs, summary)...)
 }

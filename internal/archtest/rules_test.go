@@ -32,6 +32,7 @@ var rules = map[string]rule{
 	"internal/shim":      {level: 0, std: true, why: "it is a script"},
 	"internal/junit":     {level: 0, std: true, why: "a test report is the same for all commands"},
 	"internal/memtest":   {level: 0, std: true, why: "it measures the memory of any function"},
+	"internal/testcost":  {level: 0, std: true, why: "it changes settings of the test program"},
 	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, through its commands"},
 	"internal/archtest":  {level: 0, std: true, why: "it reads the source of packages and imports none"},
 	"internal/es":        {level: 0, why: "the client sends requests; the history gives them a meaning"},
@@ -183,6 +184,7 @@ var testsOnly = map[string][]string{
 	"internal/fiotest":             {"cmd/fio2es"}, // which can make logs to try things with
 	"internal/golden":              nil,
 	"internal/memtest":             nil,
+	"internal/testcost":            nil,
 	"internal/history/historytest": nil,
 	"internal/es/estest":           nil,
 	"kibana/kibanatest":            nil,

@@ -3,7 +3,6 @@ package compact
 import (
 	"context"
 	"errors"
-	"flag"
 	"maps"
 	"math"
 	"os"
@@ -17,13 +16,13 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/testcost"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestMain has property tests draw fewer cases than rapid would, because each takes long. CI draws many.
 func TestMain(m *testing.M) {
-	_ = flag.Set("rapid.checks", "40")
-	os.Exit(m.Run())
+	testcost.Lower()
+	m.Run()
 }
 
 // made is a document of a run: of from … to, milliseconds since its start, with these counts by bin.

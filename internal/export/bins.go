@@ -97,4 +97,4 @@ func (b *Bins) Add(w *window.Window, requests *hist.Histogram) error {
 }
 
 // Close writes the buffered rest.
-func (b *Bins) Close() error { return errors.Join(b.to.Flush(), b.w.Flush()) }
+func (b *Bins) Close() error { return errors.Join(b.to.End(), b.w.Flush()) }

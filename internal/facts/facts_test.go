@@ -148,7 +148,7 @@ func TestSums(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := to.Flush(); err != nil || b.String() != "direction,hosts,jobs,recovered,missing,requests\nread,3,12,7,0,100\nwrite,,,,,100\n" {
+	if err := to.End(); err != nil || b.String() != "direction,hosts,jobs,recovered,missing,requests\nread,3,12,7,0,100\nwrite,,,,,100\n" {
 		t.Errorf("%v\n%s", err, &b)
 	}
 }
@@ -194,12 +194,7 @@ func TestChoose(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if c.format == table.Text {
-			if err := to.End(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := to.Flush(); err != nil || b.String() != c.want {
+		if err := to.End(); err != nil || b.String() != c.want {
 			t.Errorf("%s: %v\n%swant\n%s", c.names, err, &b, c.want)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,14 +18,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/internal/testcost"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// TestMain has the property test draw fewer cases than rapid would, because each is several ingests. CI draws many.
 func TestMain(m *testing.M) {
-	_ = flag.Set("rapid.checks", "40")
-	os.Exit(m.Run())
+	testcost.Lower()
+	m.Run()
 }
 
 // pool are folders of runs, each with its files.

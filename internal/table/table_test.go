@@ -54,9 +54,6 @@ func written(t testing.TB, format, title string, rows []*served, notes ...string
 	if err := w.End(notes...); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
 	return out.String()
 }
 
@@ -155,7 +152,7 @@ func TestSame(t *testing.T) {
 			if err := w.Write(row); err != nil {
 				t.Fatal(err)
 			}
-			if err := w.Flush(); err != nil {
+			if err := w.End(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -226,9 +223,6 @@ func TestLong(t *testing.T) {
 				}
 			}
 			if err := w.End(); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.Flush(); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -33,7 +33,7 @@ type Writer[R any] struct {
 	people  *grid
 }
 
-// New makes a writer. CSV writes its header at once.
+// New makes a writer.
 func New[R any](w io.Writer, format string, columns []Column[R]) *Writer[R] {
 	return NewNarrow(w, format, columns, nil, nil)
 }
@@ -71,7 +71,7 @@ func (t *Writer[R]) Begin(title ...string) {
 	}
 }
 
-// Write writes a row. A table for people may keep it until End, and CSV until Flush.
+// Write writes a row. A table for people and CSV may keep it until End.
 func (t *Writer[R]) Write(row R) error {
 	if t.json != nil {
 		t.json.line.Reset()
@@ -101,9 +101,13 @@ func (t *Writer[R]) Write(row R) error {
 	return t.people.write(t.w)
 }
 
-// End ends a table for people, with notes below it.
+// End ends a table, for people with notes below it. Another one may follow; in CSV and JSON its rows are more of the same.
 func (t *Writer[R]) End(notes ...string) error {
-	if t.people == nil {
+	switch {
+	case t.csv != nil:
+		t.csv.Flush()
+		return t.csv.Error()
+	case t.json != nil:
 		return nil
 	}
 	if err := t.people.write(t.w); err != nil {
@@ -117,13 +121,4 @@ func (t *Writer[R]) End(notes ...string) error {
 	}
 	g.text(out, notes)
 	return out.Flush()
-}
-
-// Flush writes the rows that CSV has kept.
-func (t *Writer[R]) Flush() error {
-	if t.csv == nil {
-		return nil
-	}
-	t.csv.Flush()
-	return t.csv.Error()
 }

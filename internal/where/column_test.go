@@ -39,12 +39,7 @@ func TestColumns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if c.format == table.Text {
-			if err := to.End(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := to.Flush(); err != nil {
+		if err := to.End(); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(c.want, b.String()); diff != "" {

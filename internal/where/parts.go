@@ -1,9 +1,7 @@
 package where
 
 import (
-	"errors"
 	"strings"
-	"time"
 
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -42,17 +40,6 @@ func All(list ...*Condition) *Condition {
 // That is the condition that a function decides, which has [mapping.Run.Brief]. The text says which runs meet it.
 func That(text string, isMet func(*mapping.Run) bool) *Condition {
 	return &Condition{decided(isMet), text}
-}
-
-// Compare is the condition field op value. The value is as in a condition, but needs no quotes.
-func Compare(field, op, value string, now time.Time) (*Condition, error) {
-	p := &parser{now: now, rest: []token{{kind: word, text: field}, {kind: operator, text: op}, {kind: quoted, text: value}, {}}}
-	root, err := p.test()
-	var syntax *SyntaxError
-	if errors.As(err, &syntax) {
-		return nil, errors.New(syntax.Problem)
-	}
-	return &Condition{root: root, text: quote(field) + op + quote(value)}, err
 }
 
 // isWrapped reports whether a condition is in parentheses as a whole.

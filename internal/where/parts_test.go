@@ -34,30 +34,6 @@ func TestParts(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
-	run := &mapping.Run{Run: mapping.RunInfo{Labels: map[string]string{"by who": `"me" and 'you'`, "release": "reef"}}, CBT: mapping.CBT{OpSize: 4096}}
-	for _, c := range []struct {
-		field, op, value string
-		text             string
-		want             bool
-	}{
-		{"label.release", "=", "reef", "label.release=reef", true},
-		{"label.release", "=", "squid", "label.release=squid", false},
-		{"label.by who", "=", `"me" and 'you'`, `"label.by who"='"me" and 'you''`, true},
-		{"label.none", "=", "", `label.none=""`, false},
-		{"bs", ">=", "4k", "bs>=4k", true},
-		{"note", "=", "a b", `note="a b"`, false},
-	} {
-		got, err := Compare(c.field, c.op, c.value, now)
-		if err != nil || got.String() != c.text || got.Matches(run) != c.want {
-			t.Errorf("%+v: %q, %v, %v", c, got, got.Matches(run), err)
-		}
-	}
-	if _, err := Compare("start", ">=", "soon", now); err == nil {
-		t.Error("no time")
-	}
-}
-
 // A run meets all conditions together if it meets each, and their text says so.
 func TestAll(t *testing.T) {
 	texts := []string{"", "qd=1", "qd=1 or bs=4k", "(qd=1) or (bs=4k)", "not (qd=1 and bs=4k)", "qd in (1, 2) and not live", "(bs=4k or qd = 2) and qd<4"}

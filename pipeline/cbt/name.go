@@ -34,7 +34,7 @@ func Wanted(name string) bool {
 // files that the user named are listed under any name, with files beside them that may
 // belong to them.
 func Options() source.Options {
-	return source.Options{Want: Wanted, Named: true, Beside: true, Look: source.Look{
+	return source.Options{Want: Wanted, Named: true, Beside: true, Codec: fiolog.RowCodec{}, Look: source.Look{
 		Near: func(name string) bool { return roleOf(name) == roleLog },
 		Name: mayBeReport,
 		Is:   hasReport,

@@ -2,7 +2,6 @@ package cbt
 
 import (
 	"context"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/fio2es/fio2es/internal/testcost"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -36,10 +36,9 @@ func anyPath() *rapid.Generator[string] {
 	})
 }
 
-// TestMain has property tests draw fewer cases than rapid would, because each takes long. CI draws many.
 func TestMain(m *testing.M) {
-	_ = flag.Set("rapid.checks", "40")
-	os.Exit(m.Run())
+	testcost.Lower()
+	m.Run()
 }
 
 // Every file is a run's log, or report, or configuration, or left, or skipped: one of these.

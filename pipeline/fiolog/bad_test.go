@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/internal/golden"
 )
@@ -97,12 +98,12 @@ func damaged(tb testing.TB, name string) string {
 }
 
 // readAll reads a log to its end: the rows' times, and what was said about the rest.
-func readAll(tb testing.TB, src io.Reader) (rows []*Record, faults []string, final error) {
+func readAll(tb rapid.TB, src io.Reader) (rows []*Record, faults []string, final error) {
 	tb.Helper()
 	return drain(tb, NewReader(src, "x.log", ClatHist))
 }
 
-func drain(tb testing.TB, r *Reader) (rows []*Record, faults []string, final error) {
+func drain(tb rapid.TB, r *Reader) (rows []*Record, faults []string, final error) {
 	tb.Helper()
 	for {
 		rec, err := r.Next()

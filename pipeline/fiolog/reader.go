@@ -133,18 +133,18 @@ func (r *Reader) next() (*Record, error) {
 		r.err = r.in.begin(r.kind)
 	}
 	for r.err == nil {
-		n := r.parseFast()
-		if n == 0 && r.in.needsMore() && r.in.fill() {
-			continue
-		}
 		var rec *Record
 		var bad *SyntaxError
-		if n > 0 && r.kind != ClatHist {
+		if r.layout.known && r.in.takePacked() {
+			rec, bad = r.unpack()
+		} else if n := r.parseFast(); n > 0 && r.kind != ClatHist {
 			r.in.consume(n)
 			return r.acceptRaw(), nil
 		} else if n > 0 {
 			r.in.consume(n)
 			rec, bad = r.accept(true, n)
+		} else if r.in.needsMore() && r.in.fill() {
+			continue
 		} else {
 			rec, bad = r.slow()
 		}
@@ -164,6 +164,17 @@ func (r *Reader) parseFast() int {
 		return parseFast(r.in.rest(), r.bins, &r.row)
 	}
 	return parseRawFast(r.in.rest(), &r.rec)
+}
+
+// unpack reads a packed row.
+func (r *Reader) unpack() (*Record, *SyntaxError) {
+	n, end := takeRow(r.in.rest(), r.bins, &r.row)
+	if n == 0 {
+		r.err = fmt.Errorf("read %s: %w", r.in.name, errPacked)
+		return nil, nil
+	}
+	r.in.consume(n)
+	return r.accept(true, end)
 }
 
 // slow reads a line in any other form. It returns neither a row nor an error for a blank

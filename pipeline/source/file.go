@@ -197,7 +197,7 @@ func (s *Set) unpackedOnce(k kind, packed opener) opener {
 			if all.r, err = decompressed(k, packed)(all); err != nil {
 				return nil, err
 			}
-			keeps, _, ends, err := s.spool.add(all, pack)
+			keeps, _, ends, err := s.spool.add(all, s.spool.pack)
 			if err := cmp.Or(s.ended(), err); err != nil { // what was kept is not all
 				return nil, err
 			}
@@ -206,7 +206,7 @@ func (s *Set) unpackedOnce(k kind, packed opener) opener {
 		if r.end == nil {
 			r.end = cut
 		}
-		return spooled(kept)(r)
+		return s.spool.packed(kept)(r)
 	}
 }
 
@@ -262,6 +262,15 @@ func (r *reader) Read(p []byte) (int, error) {
 		err = r.end
 	}
 	return n, fmt.Errorf("read %s: %w", r.name, err)
+}
+
+// ReadPacked reads the lines that come next as Options.Codec packed them, in place of their text. It returns 0 if it did
+// not pack what comes next, or if that does not fit into p: then Read reads the text.
+func (r *reader) ReadPacked(p []byte) int {
+	if u, ok := r.r.(*unpacker); ok && r.set.ended() == nil {
+		return u.readPacked(p)
+	}
+	return 0
 }
 
 // Close implements io.Closer. A second Close does nothing.

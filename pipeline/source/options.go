@@ -44,9 +44,21 @@ type Options struct {
 	// TempDir is where the temporary file goes. Default os.TempDir().
 	TempDir string
 
+	// Codec packs what it knows of contents that are spooled. Default none: everything is packed in the same way.
+	Codec Codec
+
 	// Progress is called from the scanning goroutine for every file found and
 	// every few megabytes read, so it must be quick. Default none.
 	Progress func(Progress)
+}
+
+// Codec packs lines of a certain kind better than a general method does. Several goroutines call its methods.
+type Codec interface {
+	// Pack appends the lines at the start of text to dst, up to most bytes of text. It returns how many bytes of text
+	// these are: 0 if they are of another kind.
+	Pack(dst, text []byte, most int) (packed []byte, n int)
+	// Unpack fills dst with the text of packed lines. It reports false if that has another length, or if these are none.
+	Unpack(dst, packed []byte) bool
 }
 
 // Limits bound a scan. Zero fields have their defaults.

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,116 +13,63 @@ import (
 
 // A spooled content is packed in blocks, each of a header and its packed bytes:
 //
-//	4 bytes: their number; the top bit is set if they are runs, else they are S2
+//	4 bytes: their number; the top bit is set if Options.Codec packed them, else they are S2
 //	4 bytes: how many they are unpacked, at most packBlock
 //
-// Runs suit histogram logs, which are nine tenths "0, 0, 0": they are found and written at
-// three times the speed of S2, and read at four times. All else is S2, which packs
-// reports and other logs 4 to 1.
+// S2 packs reports and logs of completions 4 to 1.
 const (
 	packBlock  = 16 << 10
 	packHeader = 8
 	mostPacked = 20 << 10 // what S2 makes of a block at most is less
-	isRuns     = 1 << 31
-	// leastRuns is how many times smaller a block must become for runs to be used.
-	leastRuns = 4
+	isCoded    = 1 << 31
+	// leastCoded is how many times smaller the codec must make a block.
+	leastCoded = 2
 )
 
 var errSpoiled = errors.New("the spool was changed")
 
-// pack appends a block to dst.
-func pack(dst, block []byte) []byte {
-	if len(block) == 0 {
-		return dst
-	}
+// pack is the packer of all contents that are read again. A block that the codec does not know ends with a line, because
+// it may know the next one.
+func (s *spool) pack(dst, text []byte) ([]byte, int) {
 	start := len(dst) + packHeader
 	dst = append(dst, make([]byte, packHeader)...)
-	dst = appendRuns(dst, block)
-	method := uint32(isRuns)
-	if len(dst)-start > len(block)/leastRuns {
-		method = 0
-		room := s2.MaxEncodedLen(len(block))
+	method, n := uint32(isCoded), 0
+	if s.codec != nil {
+		dst, n = s.codec.Pack(dst, text, packBlock)
+	}
+	if n == 0 || len(dst)-start > n/leastCoded {
+		method, n = 0, endOfLines(text[:min(len(text), packBlock)])
+		room := s2.MaxEncodedLen(n)
 		dst = append(dst[:start], make([]byte, room)...)
-		dst = dst[:start+len(s2.Encode(dst[start:], block))]
+		dst = dst[:start+len(s2.Encode(dst[start:], text[:n]))]
 	}
 	binary.LittleEndian.PutUint32(dst[start-packHeader:], method|uint32(len(dst)-start))
-	binary.LittleEndian.PutUint32(dst[start-packHeader+4:], uint32(len(block)))
-	return dst
+	binary.LittleEndian.PutUint32(dst[start-packHeader+4:], uint32(n))
+	return dst, n
 }
 
-func raw(dst, block []byte) []byte { return append(dst, block...) }
-
-const (
-	period = 3  // bytes of ", 0"
-	minRun = 16 // shorter ones are not worth their two numbers
-)
-
-// appendRuns writes a block as pairs: a number of bytes and these, then for how many bytes
-// the last three repeat.
-func appendRuns(dst, block []byte) []byte {
-	put := func(literal []byte, run int) {
-		dst = binary.AppendUvarint(dst, uint64(len(literal)))
-		dst = append(dst, literal...)
-		dst = binary.AppendUvarint(dst, uint64(run))
+// endOfLines is where the last line ends that has an end, or the length of the text.
+func endOfLines(text []byte) int {
+	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+		return i + 1
 	}
-	done := 0
-	for i := 0; i+period+8 <= len(block); {
-		if eight(block, i) != eight(block, i+period) { // so no run of twice eight covers them
-			i += 8
-			continue
-		}
-		start, end := i+period, i+period+8
-		for start > done+period && block[start-1] == block[start-1-period] {
-			start--
-		}
-		for end+8 <= len(block) && eight(block, end) == eight(block, end-period) {
-			end += 8
-		}
-		for end < len(block) && block[end] == block[end-period] {
-			end++
-		}
-		if i = end; end-start >= minRun {
-			put(block[done:start], end-start)
-			done = end
-		}
-	}
-	if done < len(block) {
-		put(block[done:], 0)
-	}
-	return dst
+	return len(text)
 }
 
-// eight is eight bytes of b, from i on.
-func eight(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8 : i+8]) }
-
-// expandRuns fills dst with what appendRuns made from it. It reports false if packed is not that.
-func expandRuns(dst, packed []byte) bool {
-	at := 0
-	for len(packed) > 0 {
-		n, size := binary.Uvarint(packed)
-		if size <= 0 || n > uint64(len(packed)-size) || n > uint64(len(dst)-at) {
-			return false
-		}
-		at += copy(dst[at:], packed[size:size+int(n)])
-		packed = packed[size+int(n):]
-		run, size := binary.Uvarint(packed)
-		if size <= 0 || run > uint64(len(dst)-at) || run > 0 && at < period {
-			return false
-		}
-		packed = packed[size:]
-		for from, end := at-period, at+int(run); at < end; {
-			at += copy(dst[at:end], dst[from:at]) // 3 bytes, then 3 more, then 6
-		}
-	}
-	return at == len(dst)
+// raw is the packer that does not pack.
+func raw(dst, text []byte) ([]byte, int) {
+	n := min(len(text), packBlock)
+	return append(dst, text[:n]...), n
 }
 
 // unpacker reads a spooled content. It has a buffer only while a block is half read, because
 // thousands are open at once.
 type unpacker struct {
-	src  *io.SectionReader
-	text *[packBlock]byte // what rest is part of
-	rest []byte           // not read yet
+	src   *io.SectionReader
+	at    int64 // where the next block begins
+	codec Codec
+	text  *[packBlock]byte // what rest is part of
+	rest  []byte           // not read yet
 }
 
 // texts and packs have buffers for blocks, unpacked and packed.
@@ -130,10 +78,10 @@ var (
 	packs = sync.Pool{New: func() any { return new([mostPacked]byte) }}
 )
 
-// spooled is the content that the spool has packed.
-func spooled(kept *io.SectionReader) opener {
+// packed is a content that the spool keeps packed.
+func (s *spool) packed(kept *io.SectionReader) opener {
 	return func(r *reader) (io.Reader, error) {
-		u := &unpacker{src: io.NewSectionReader(kept, 0, kept.Size())}
+		u := &unpacker{src: kept, codec: s.codec}
 		r.closeLater(u)
 		return u, nil
 	}
@@ -148,36 +96,67 @@ func (u *unpacker) Close() error {
 	return nil
 }
 
+// header is that of the next block.
+func (u *unpacker) header() (isCodec bool, stored, size int, err error) {
+	var b [packHeader]byte
+	if n, err := u.src.ReadAt(b[:], u.at); n < len(b) {
+		if n > 0 {
+			err = unexpected(err)
+		}
+		return false, 0, 0, err
+	}
+	method, length := binary.LittleEndian.Uint32(b[:]), binary.LittleEndian.Uint32(b[4:])
+	if length > packBlock || method&^isCoded > mostPacked {
+		return false, 0, 0, errSpoiled
+	}
+	return method&isCoded != 0, int(method &^ isCoded), int(length), nil
+}
+
+// body fills p with the packed bytes of the next block.
+func (u *unpacker) body(p []byte) error {
+	if n, err := u.src.ReadAt(p, u.at+packHeader); n < len(p) {
+		return unexpected(err)
+	}
+	u.at += packHeader + int64(len(p))
+	return nil
+}
+
 // Read implements io.Reader. A block that fits is unpacked right into p.
 func (u *unpacker) Read(p []byte) (int, error) {
 	if len(u.rest) > 0 || len(p) == 0 {
 		return u.take(p), nil
 	}
-	var header [packHeader]byte
-	if _, err := io.ReadFull(u.src, header[:]); err != nil {
+	isCodec, stored, size, err := u.header()
+	if err != nil {
 		return 0, err
 	}
-	method, length := binary.LittleEndian.Uint32(header[:]), binary.LittleEndian.Uint32(header[4:])
-	stored := method &^ isRuns
-	if length > packBlock || stored > mostPacked {
-		return 0, errSpoiled
-	}
-	size := int(length)
 	buf := packs.Get().(*[mostPacked]byte)
 	defer packs.Put(buf)
 	packed := buf[:stored]
-	if _, err := io.ReadFull(u.src, packed); err != nil {
-		return 0, unexpected(err)
+	if err := u.body(packed); err != nil {
+		return 0, err
 	}
 	if size <= len(p) {
-		return size, unpack(p[:size], packed, method&isRuns != 0)
+		return size, u.unpack(p[:size], packed, isCodec)
 	}
 	u.text = texts.Get().(*[packBlock]byte)
-	if err := unpack(u.text[:size], packed, method&isRuns != 0); err != nil {
+	if err := u.unpack(u.text[:size], packed, isCodec); err != nil {
 		return 0, err
 	}
 	u.rest = u.text[:size]
 	return u.take(p), nil
+}
+
+// readPacked reads the next block as the codec packed it; see [reader.ReadPacked].
+func (u *unpacker) readPacked(p []byte) int {
+	if len(u.rest) > 0 {
+		return 0
+	}
+	isCodec, stored, _, err := u.header()
+	if err != nil || !isCodec || stored > len(p) || u.body(p[:stored]) != nil {
+		return 0 // Read meets the error, too
+	}
+	return stored
 }
 
 // take reads of a block that did not fit, and gives its buffer back at its end.
@@ -190,9 +169,9 @@ func (u *unpacker) take(p []byte) int {
 }
 
 // unpack fills dst with the content of a block.
-func unpack(dst, packed []byte, runs bool) error {
-	if runs {
-		if !expandRuns(dst, packed) {
+func (u *unpacker) unpack(dst, packed []byte, isCodec bool) error {
+	if isCodec {
+		if u.codec == nil || !u.codec.Unpack(dst, packed) {
 			return errSpoiled
 		}
 		return nil

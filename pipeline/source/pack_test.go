@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math/rand"
 	"strings"
 	"testing"
 	"testing/iotest"
-
-	"pgregory.net/rapid"
 )
 
 // TestPack packs contents as the spool does, and reads them in pieces of several sizes.
@@ -19,24 +16,26 @@ func TestPack(t *testing.T) {
 		text string
 		most int // bytes packed
 	}{
-		"empty":         {"", 0},
-		"one byte":      {"x", 30},
-		"rows":          {strings.Repeat(row, 200), len(row)*200/40 + 100},
-		"report":        {strings.Repeat(`{"name" : "job", "lat" : 17.25},`+"\n", 20_000), 640_000 / 4},
-		"noise":         {noise(200_000, 1), 201_000},
-		"all the same":  {strings.Repeat("\x00", 3*packBlock+5), 200},
-		"block":         {strings.Repeat("a, ", packBlock)[:packBlock], 40},
-		"short repeats": {strings.Repeat("0, 0, 0, 0, 17", 9000), 9000 * 14 / 4},
+		"empty":        {"", 0},
+		"one byte":     {"x", 30},
+		"rows":         {strings.Repeat(row, 200), len(row) * 200 / 15},
+		"report":       {strings.Repeat(`{"name" : "job", "lat" : 17.25},`+"\n", 20_000), 640_000 / 4},
+		"noise":        {noise(200_000, 1), 201_000},
+		"all the same": {strings.Repeat("\x00", 3*packBlock+5), 200},
+		"known":        {strings.Repeat(strings.Repeat("=", 90)+"\n", 20_000), 20_000 * 2},
+		"known lines":  {strings.Repeat("x\n==========\n"+noise(1000, 1)+"\n", 300), 301_000},
+		"no end":       {strings.Repeat("=", 3*chunkLen), 100_000},
+		"long lines":   {strings.Repeat(noise(chunkLen+7, 2)+"\n===\n", 3), 3*chunkLen + 9000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &spool{memory: 1 << 30}
-			kept, size, cut, err := s.add(iotest.HalfReader(strings.NewReader(c.text)), pack)
+			s := &spool{memory: 1 << 30, codec: dashes{}}
+			kept, size, cut, err := s.add(iotest.HalfReader(strings.NewReader(c.text)), s.pack)
 			if err != nil || cut != nil || size != int64(len(c.text)) || kept.Size() > int64(c.most) {
 				t.Fatalf("%v, %v: %d of %d bytes packed to %d, want at most %d", cut, err, size, len(c.text), kept.Size(), c.most)
 			}
 			for _, piece := range []int{1, 1000, packBlock, 1 << 20} {
 				r := &reader{}
-				in, err := spooled(kept)(r)
+				in, err := s.packed(kept)(r)
 				check(t, err)
 				got, err := io.ReadAll(struct{ io.Reader }{&pieces{in, piece}})
 				check(t, err)
@@ -57,29 +56,73 @@ type pieces struct {
 
 func (p *pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.n)]) }
 
-func TestRunsGiveBackWhatTheyWereMadeOf(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var text []byte
-		for range rapid.IntRange(0, 20).Draw(t, "parts") {
-			part := rapid.SliceOfN(rapid.ByteRange('0', '2'), 0, 40).Draw(t, "part")
-			text = append(text, bytes.Repeat(part, rapid.IntRange(1, 30).Draw(t, "times"))...)
+// dashes packs lines of "=" into their lengths.
+type dashes struct{}
+
+func (dashes) Pack(dst, text []byte, most int) (packed []byte, n int) {
+	for {
+		size := len(text[n:]) - len(bytes.TrimLeft(text[n:], "="))
+		if n+size >= min(len(text), most) || text[n+size] != '\n' || size > 255 {
+			return dst, n
 		}
-		text = text[:min(len(text), packBlock)]
-		got := make([]byte, len(text))
-		if packed := appendRuns(nil, text); !expandRuns(got, packed) || !bytes.Equal(got, text) {
-			t.Fatalf("%q came back as %q", text, got)
+		dst = append(dst, byte(size))
+		n += size + 1
+	}
+}
+
+func (dashes) Unpack(dst, packed []byte) bool {
+	var text []byte
+	for _, size := range packed {
+		text = append(append(text, bytes.Repeat([]byte("="), int(size))...), '\n')
+	}
+	return copy(dst, text) == len(text) && len(text) == len(dst)
+}
+
+// TestReadPacked reads some blocks as the codec packed them, and all others as text.
+func TestReadPacked(t *testing.T) {
+	line := strings.Repeat("=", 99) + "\n"
+	text := strings.Repeat(line, 400) + "x\n" + strings.Repeat(line, 5) + "no end"
+	set := scan(t, Options{Codec: dashes{}}, write(t, t.TempDir(), "a.tar.zst", zst(t, tarOf(t, tree{"a": text}))))
+	in, err := set.Files[0].Open()
+	check(t, err)
+	defer in.Close()
+	packed := in.(interface{ ReadPacked(p []byte) int })
+	got, known, buf := "", 0, make([]byte, packBlock)
+	for i := 0; err == nil; i++ {
+		n := 0
+		switch i % 3 {
+		case 0:
+			n, err = in.Read(buf[:10]) // the rest of a block is text, too
+			got += string(buf[:n])
+		case 1:
+			if n = packed.ReadPacked(buf[:1]); n > 0 {
+				t.Fatalf("%d bytes fit into one", n)
+			}
+		default:
+			if n = packed.ReadPacked(buf); n > 0 {
+				known++
+			}
+			for _, size := range buf[:n] {
+				got += strings.Repeat("=", int(size)) + "\n"
+			}
 		}
-	})
+	}
+	if err != io.EOF || got != text || known == 0 {
+		t.Errorf("%v: %d bytes of %d, %d blocks as they were packed", err, len(got), len(text), known)
+	}
 }
 
 // FuzzUnpack reads spools that something else has written to: it may fail, but no more.
 func FuzzUnpack(f *testing.F) {
-	f.Add(pack(nil, []byte(strings.Repeat("0, ", 100))))
-	f.Add(pack(nil, []byte(noise(1000, 1))))
+	s := &spool{codec: dashes{}}
+	for _, text := range []string{strings.Repeat("0, ", 100), strings.Repeat("===\n", 20), noise(1000, 1)} {
+		packed, _ := s.pack(nil, []byte(text))
+		f.Add(packed)
+	}
 	f.Add([]byte("\x03\x00\x00\x80\x10\x00\x00\x00\x00\x05\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := &reader{}
-		in, err := spooled(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))))(r)
+		in, err := s.packed(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))))(r)
 		check(t, err)
 		defer r.Close()
 		n, err := io.Copy(io.Discard, in)
@@ -90,23 +133,4 @@ func FuzzUnpack(f *testing.F) {
 			t.Errorf("%d bytes out of %d", n, len(b))
 		}
 	})
-}
-
-func BenchmarkPack(b *testing.B) {
-	row := []byte("1000, 0, 4096")
-	rng := rand.New(rand.NewSource(1))
-	for col := range 1856 {
-		n := ", 0"
-		if col > 700 && col < 1000 {
-			n = [...]string{", 1", ", 12", ", 0"}[rng.Intn(3)]
-		}
-		row = append(row, n...)
-	}
-	block := bytes.Repeat(append(row, '\n'), 20)[:packBlock]
-	var dst []byte
-	b.SetBytes(int64(len(block)))
-	for b.Loop() {
-		dst = pack(dst[:0], block)
-	}
-	b.ReportMetric(float64(len(block))/float64(len(dst)), "to-1")
 }

@@ -108,7 +108,7 @@ func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
 		interest: interest{want: opt.Want, named: opt.Named, look: opt.Look},
 		depth:    opt.Limits.Depth,
 		listing:  listing,
-		set:      &Set{limits: opt.Limits, spool: spool{dir: opt.TempDir, memory: opt.SpoolMemory}},
+		set:      &Set{limits: opt.Limits, spool: spool{dir: opt.TempDir, memory: opt.SpoolMemory, codec: opt.Codec}},
 	}
 	s.notes = notes{ctx: ctx, limits: &s.set.limits}
 	s.meter = meter{ctx: ctx, limits: &s.set.limits, progress: opt.Progress}

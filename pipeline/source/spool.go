@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"sync"
 )
 
@@ -31,14 +30,15 @@ var chunks = sync.Pool{New: func() any { return new([chunkLen]byte) }}
 type spool struct {
 	dir    string
 	memory int64    // bytes that are kept in memory
+	codec  Codec    // nil: none
 	parts  [][]byte // of spoolPart each, made when they are written to
 	file   *os.File // has what follows
 	linked string   // name of file if it could not be removed while open
 	end    int64    // bytes kept
 }
 
-// packer appends a block to dst.
-type packer func(dst, block []byte) []byte
+// packer appends the beginning of text to dst, as one block. It returns how many bytes of text these are.
+type packer func(dst, text []byte) (packed []byte, n int)
 
 // add keeps all of r, block by block. It returns what was
 // kept, how many bytes that was unpacked, what ended r early (it is kept up to there), and a
@@ -83,6 +83,13 @@ func (s *spool) addLong(first *[chunkLen]byte, r io.Reader, pack packer) (size i
 		done <- nil
 	}()
 	for p := (part{first, chunkLen}); ; {
+		var next part
+		if cut == nil { // what follows the last line may be the beginning of the next one
+			end := endOfLines(p.chunk[:p.n])
+			next.chunk = chunks.Get().(*[chunkLen]byte)
+			next.n = copy(next.chunk[:], p.chunk[end:p.n])
+			p.n = end
+		}
 		select {
 		case parts <- p:
 		case err := <-done: // the rest need not be read
@@ -92,19 +99,23 @@ func (s *spool) addLong(first *[chunkLen]byte, r io.Reader, pack packer) (size i
 			close(parts)
 			return size, cut, <-done
 		}
-		p.chunk = chunks.Get().(*[chunkLen]byte)
-		p.n, cut = readFull(r, p.chunk[:])
-		size += int64(p.n)
+		var n int
+		n, cut = readFull(r, next.chunk[next.n:])
+		next.n += n
+		size += int64(n)
+		p = next
 	}
 }
 
 func (s *spool) keep(chunk []byte, pack packer) error {
 	packed := packs.Get().(*[mostPacked]byte)
 	defer packs.Put(packed)
-	for block := range slices.Chunk(chunk, packBlock) {
-		if err := s.append(pack(packed[:0], block)); err != nil {
+	for len(chunk) > 0 {
+		block, n := pack(packed[:0], chunk)
+		if err := s.append(block); err != nil {
 			return err
 		}
+		chunk = chunk[n:]
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (s *scanner) plainStream(it item, buf *bufio.Reader, head []byte, err error
 		s.keep(it, -1, it.again)
 		return
 	}
-	kept, size, cut, err := s.set.spool.add(buf, pack)
+	kept, size, cut, err := s.set.spool.add(buf, s.set.spool.pack)
 	if err != nil {
 		s.fail(it.name, err)
 		return
@@ -130,7 +130,7 @@ func (s *scanner) plainStream(it item, buf *bufio.Reader, head []byte, err error
 		cut = fmt.Errorf("after %d bytes: %w", size, damage(cut))
 		s.fail(it.name, cut)
 	}
-	s.keep(it, size, body{spooled(kept), cut})
+	s.keep(it, size, body{s.set.spool.packed(kept), cut})
 }
 
 // mislabelled notes content that is not packed though its name says so: it is likely lost.

@@ -56,6 +56,18 @@ func New(templates ...string) *Server {
 	return s
 }
 
+// Copy is another server, with the same templates and documents.
+func (s *Server) Copy() *Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	other := New()
+	other.Templates, other.seq = maps.Clone(s.Templates), s.seq
+	for name, in := range s.indices {
+		other.indices[name] = &index{docs: maps.Clone(in.docs), visible: slices.Clone(in.visible)}
+	}
+	return other
+}
+
 // Requests is how many requests came whose path ends in name, such as "_bulk".
 func (s *Server) Requests(name string) int {
 	s.mu.Lock()

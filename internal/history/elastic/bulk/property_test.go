@@ -3,10 +3,8 @@ package bulk_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,6 +19,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/testcost"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -193,10 +192,9 @@ func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Int
 	}
 }
 
-// TestMain has property tests draw fewer cases than rapid would, because each takes long. CI draws many.
 func TestMain(m *testing.M) {
-	_ = flag.Set("rapid.checks", "40")
-	os.Exit(m.Run())
+	testcost.Lower()
+	m.Run()
 }
 
 // TestNothingIsLost: after any faults that heal, each document is in the store exactly
