@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Set is the outcome of a scan and owns what its files are read from.
@@ -99,6 +101,24 @@ func (f *File) Name() string { return printable(f.name) }
 // Disk returns the name of the file on disk that has the content, as in [Listing]: for a member of an archive, that is
 // the archive. It is "" for what comes from a pipe.
 func (f *File) Disk() string { return f.disk }
+
+// State is what a system knows of a file on disk; it changes with the content.
+type State struct {
+	Size    int64
+	ModTime time.Time
+}
+
+// State looks up the file of [File.Disk]. It is zero if there is none, or no more.
+func (f *File) State() State {
+	if f.disk == "" {
+		return State{}
+	}
+	info, err := os.Stat(f.disk)
+	if err != nil {
+		return State{}
+	}
+	return State{info.Size(), info.ModTime()}
+}
 
 // IsFromTorn reports whether an archive that the file comes from is damaged or cut short, so that other files of it may
 // be missing.
