@@ -157,7 +157,7 @@ func decompressed(k kind, packed opener) opener {
 // unpackedOnce is the content of a stream of kind k. The first reading unpacks all of it into the
 // spool, one stream at a time, so that open files need no decoders.
 func (s *Set) unpackedOnce(k kind, packed opener) opener {
-	var kept *io.SectionReader
+	var kept *kept
 	var cut error // what ended it early
 	return func(r *reader) (io.Reader, error) {
 		s.unpacking.Lock()
@@ -173,7 +173,7 @@ func (s *Set) unpackedOnce(k kind, packed opener) opener {
 				return nil, err
 			}
 			keeps, _, ends, err := s.spool.add(all, s.spool.pack)
-			if err := cmp.Or(s.ended(), err); err != nil { // what was kept is not all
+			if err := cmp.Or(s.spool.wait(), s.ended(), err); err != nil { // what was kept is not all
 				return nil, err
 			}
 			kept, cut = keeps, errors.Unwrap(ends) // the reader adds the name

@@ -30,6 +30,7 @@ func TestPack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &spool{memory: 1 << 30, codec: dashes{}}
 			kept, size, cut, err := s.add(iotest.HalfReader(strings.NewReader(c.text)), s.pack)
+			check(t, s.wait())
 			if err != nil || cut != nil || size != int64(len(c.text)) || kept.Size() > int64(c.most) {
 				t.Fatalf("%v, %v: %d of %d bytes packed to %d, want at most %d", cut, err, size, len(c.text), kept.Size(), c.most)
 			}
@@ -122,7 +123,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add([]byte("\x03\x00\x00\x80\x10\x00\x00\x00\x00\x05\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := &reader{}
-		in, err := s.packed(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))))(r)
+		in, err := s.packed(&kept{io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b)))})(r)
 		check(t, err)
 		defer r.Close()
 		n, err := io.Copy(io.Discard, in)

@@ -44,6 +44,9 @@ func scanAll(ctx context.Context, paths []string, opt Options, listing *Listing)
 	for _, root := range roots {
 		a.scan(root)
 	}
+	if err := s.set.spool.wait(); err != nil && !s.ended() {
+		s.fatal = err
+	}
 	if s.ended() {
 		return nil, errors.Join(s.fatal, s.set.Close())
 	}

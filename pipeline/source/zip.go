@@ -3,6 +3,7 @@ package source
 import (
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,7 @@ type zipArchive struct {
 // zipStream spools a zip unchanged, because its directory comes last.
 func (s *scanner) zipStream(it item, buf *bufio.Reader) {
 	kept, size, cut, err := s.set.spool.add(buf, raw)
-	if err != nil {
+	if err := cmp.Or(err, s.set.spool.wait()); err != nil {
 		s.fail(it.name, err)
 		return
 	}
