@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // errSpool marks failures of the spool itself, such as a full disk; they stop a
@@ -31,6 +33,7 @@ type spool struct {
 	dir    string
 	memory int64    // bytes that are kept in memory
 	codec  Codec    // nil: none
+	sums   bool     // see [Options.Sums]
 	parts  [][]byte // of spoolPart each, made when they are written to
 	file   *os.File // has what follows
 	linked string   // name of file if it could not be removed while open
@@ -40,8 +43,12 @@ type spool struct {
 	done  chan error // why packing ended
 }
 
-// kept is a content that the spool keeps. It can be read after [spool.wait].
-type kept struct{ *io.SectionReader }
+// kept is a content that the spool keeps. It is complete after [spool.wait].
+type kept struct {
+	*io.SectionReader
+	size int64  // bytes, unpacked
+	sum  uint64 // their XXH64, if the spool makes it
+}
 
 // chunk is a part of a content, which ends with a line if there is one and more follows.
 type chunk struct {
@@ -55,15 +62,14 @@ type chunk struct {
 // packer appends the beginning of text to dst, as one block. It returns how many bytes of text these are.
 type packer func(dst, text []byte) (packed []byte, n int)
 
-// add reads all of r and keeps it, block by block. It returns how many bytes that was unpacked, what ended r early (it is
-// kept up to there), and a failure of the spool, maybe with a content that was added before.
-func (s *spool) add(r io.Reader, pack packer) (k *kept, size int64, cut, err error) {
+// add reads all of r and keeps it as k, block by block. It returns how many bytes that was unpacked, what ended r early (it
+// is kept up to there), and a failure of the spool, maybe with a content that was added before.
+func (s *spool) add(k *kept, r io.Reader, pack packer) (size int64, cut, err error) {
 	if s.queue == nil {
 		s.queue, s.done = make(chan chunk, chunksAhead), make(chan error, 1)
 		go s.keepAll(s.queue, s.done)
 	}
 	newChunk := func() chunk { return chunk{text: chunks.Get().(*[chunkLen]byte), pack: pack, of: k} }
-	k = &kept{}
 	for c := newChunk(); ; {
 		var n int
 		n, cut = readFull(r, c.text[c.n:])
@@ -81,13 +87,13 @@ func (s *spool) add(r io.Reader, pack packer) (k *kept, size int64, cut, err err
 		case s.queue <- c:
 		case err := <-s.done: // the rest need not be read
 			s.done <- err
-			return nil, 0, nil, err
+			return 0, nil, err
 		}
 		if c.last && cut == io.EOF {
 			cut = nil
 		}
 		if c.last {
-			return k, size, cut, nil
+			return size, cut, nil
 		}
 		c = next
 	}
@@ -95,8 +101,12 @@ func (s *spool) add(r io.Reader, pack packer) (k *kept, size int64, cut, err err
 
 // keepAll packs what comes out of the queue.
 func (s *spool) keepAll(queue <-chan chunk, done chan<- error) {
-	start := s.end
+	start, sum := s.end, xxhash.New()
 	for c := range queue {
+		if s.sums {
+			_, _ = sum.Write(c.text[:c.n]) // never fails
+		}
+		c.of.size += int64(c.n)
 		err := s.keep(c.text[:c.n], c.pack)
 		chunks.Put(c.text)
 		if err != nil {
@@ -104,8 +114,9 @@ func (s *spool) keepAll(queue <-chan chunk, done chan<- error) {
 			return
 		}
 		if c.last {
-			c.of.SectionReader = io.NewSectionReader(s, start, s.end-start)
+			c.of.SectionReader, c.of.sum = io.NewSectionReader(s, start, s.end-start), sum.Sum64()
 			start = s.end
+			sum.Reset()
 		}
 	}
 	done <- nil
