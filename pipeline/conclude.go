@@ -39,6 +39,13 @@ func (r *reading) conclude() {
 	if r.placed != "" {
 		note("%s: %s", title, r.placed)
 	}
+	spans := r.spans(func(j *job) int64 { return r.tallies[j].end() })
+	if text := apart(spans, 2*r.error); text != "" && r.opt.Align != AlignJob {
+		skip(fmt.Errorf("%s: %s", title, text))
+	}
+	if text := r.contradiction(); text != "" {
+		note("%s: %s", title, text)
+	}
 	if text := mixedGroups(r.jobs); text != "" {
 		note("%s: %s", title, text)
 	}

@@ -36,15 +36,24 @@ func newEntries(o *output) (entries []*entry) {
 		if n, err := strconv.Atoi(options.option("numjobs")); err == nil && n > 1 && same[j.Host+"\x00"+j.Name] == 1 {
 			size = n
 		}
-		if n := groupSize(j); n > size {
+		if n := groupSize(j); n > size && !options.hasOption("verify") {
 			size, options.isGroup = n, true
 		}
-		entries = append(entries, &entry{
-			jobOptions: options, jobStats: newJobStats(j, options, o.groups), out: o, first: number, size: size, ran: ranFor(j),
-		})
+		e := &entry{jobOptions: options, jobStats: newJobStats(j, options, o.groups), out: o, first: number, size: size}
+		e.ran = e.ranIn(j)
+		entries = append(entries, e)
 		number += size
 	}
 	return entries
+}
+
+// ranIn is how long the entry's jobs had run when a report was written, in milliseconds. With verify they read after they
+// have written.
+func (e *entry) ranIn(j *fiolog.Job) int64 {
+	if !e.hasOption("verify") {
+		return ranFor(j)
+	}
+	return max(ranFor(j), j.Runtime/int64(e.size))
 }
 
 // groupSize is how many jobs an entry has at least: with group_reporting job_runtime is the sum over them.

@@ -1,9 +1,12 @@
 package pipeline
 
 import (
+	"fmt"
 	"maps"
+	"path/filepath"
 	"testing"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -54,6 +57,19 @@ func TestCountJobs(t *testing.T) {
 	}
 }
 
+// TestVerify: a job that reads what it has written runs for the time of both.
+func TestVerify(t *testing.T) {
+	for _, numjobs := range []int64{1, 3} {
+		e := newEntries(&output{fio: &fiolog.Report{Jobs: []fiolog.Job{{
+			Runtime: numjobs * 10480, Directions: [3]fiolog.DirectionStats{{Runtime: 5304}, {Runtime: 5178}},
+			Options: map[string]string{"verify": "crc32c", "numjobs": fmt.Sprint(numjobs)},
+		}}}})[0]
+		if e.ran != 10480 || e.size != int(numjobs) || e.isGroup {
+			t.Errorf("%d jobs: ran %d, size %d", numjobs, e.ran, e.size)
+		}
+	}
+}
+
 // TestGroupOfSections: with group_reporting fio writes one entry for several sections, with the options of the last one.
 // job_runtime, the sum over all jobs, shows that there are more.
 func TestGroupOfSections(t *testing.T) {
@@ -81,5 +97,19 @@ func TestGroupOfSections(t *testing.T) {
 		if e := entries[0]; e.size != c.size || set.Mode != c.mode || options["rw"] != c.mode || set.RunSeconds != 3 || e.mixed != (c.mode == "") {
 			t.Errorf("%s: %d jobs, mixed %v, settings %+v, options %v", c.name, e.size, e.mixed, set, options)
 		}
+	}
+}
+
+// TestVerifyWindows: periodic reports of real fio with verify. The last one has the longest run time of a direction,
+// which is less than how long the job ran before.
+func TestVerifyWindows(t *testing.T) {
+	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "verify"), "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	for _, d := range docs {
+		if d.Requests.Completed > 610 {
+			t.Errorf("%d %s requests at %d ms", d.Requests.Completed, d.Fio.Direction, d.Window.ElapsedMS)
+		}
+	}
+	if ms := res.Run.All.DurationMS; ms != 7504 || res.Run.Read.Requests != 2048 || res.Run.Write.Requests != 2048 {
+		t.Errorf("%d ms, %+v, %+v", ms, res.Run.Read, res.Run.Write)
 	}
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -29,6 +30,23 @@ func (p *plan) fioSettings() mapping.CBT {
 		}
 	}
 	return same
+}
+
+// contradiction says what CBT's configuration, or the path, sets otherwise than fio's own options; empty if nothing.
+func (p *plan) contradiction() string {
+	set, ran := p.settings(), p.fioSettings()
+	text := ""
+	switch {
+	case p.run.Config == nil:
+	case set.Mode != "" && ran.Mode != "" && set.Mode != ran.Mode && set.Mode != "readwrite":
+		text = fmt.Sprintf("mode %s, and fio's report %s", set.Mode, ran.Mode)
+	case set.OpSize > 0 && ran.OpSize > 0 && set.OpSize != ran.OpSize:
+		text = fmt.Sprintf("%d bytes a request, and fio's report %d", set.OpSize, ran.OpSize)
+	}
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s has %s: its settings may be those of another run; put the configuration of this run there", p.run.Config.Name(), text)
 }
 
 // settings are the settings that the options name.

@@ -1,6 +1,10 @@
 package pipeline
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,6 +103,36 @@ func TestUsualSize(t *testing.T) {
 		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
 		if got := (&plan{entries: []*entry{e}}).usualSize(fiolog.Read); got != c.want {
 			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
+
+// TestContradiction: the configuration of another run in the folder of a run is said.
+func TestContradiction(t *testing.T) {
+	for config, want := range map[string]string{
+		"mode: randwrite\n  op_size: 4096": "",
+		"mode: randrw":                     "has mode randrw, and fio's report randwrite",
+		"op_size: 65536":                   "has 65536 bytes a request, and fio's report 4096",
+		"benchmark: fio":                   "",
+	} {
+		dir := filepath.Join(t.TempDir(), "lab")
+		if err := os.CopyFS(filepath.Join(dir, "results", "00000001"), os.DirFS(filepath.Join("..", "testdata", "corpus", "cbt-archive", "results", "00000001"))); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, "results", "00000001", "id-7c1f03ab", "benchmark_config.yaml")
+		if err := os.WriteFile(file, []byte("cluster:\n  "+config+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		result, err := Read(t.Context(), onlyRun(t, dir), Options{}, func(*mapping.Interval) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		var notes strings.Builder
+		for _, n := range result.Notes {
+			fmt.Fprintln(&notes, n)
+		}
+		if got := notes.String(); want == "" && strings.Contains(got, "those of another run") || !strings.Contains(got, want) {
+			t.Errorf("%s: %s", config, got)
 		}
 	}
 }

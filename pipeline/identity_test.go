@@ -3,9 +3,11 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 func TestLabelsOf(t *testing.T) {
@@ -131,5 +134,38 @@ func TestKeepAnnotations(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{"disk": "ssd", "osd": "bluestore"}, doc.Run.GivenLabels()); diff != "" {
 		t.Errorf("labels of the ingest (-want +got):\n%s", diff)
+	}
+}
+
+// TestChangedWhileRead: a log that is written while it is read has no hash, and the run is stored again.
+func TestChangedWhileRead(t *testing.T) {
+	dir := t.TempDir()
+	log := filepath.Join(dir, "x_clat_hist.1.log")
+	text := golden.Gunzip(t, filepath.Join("..", "testdata", "corpus", "two-jobs-rw", "out_clat_hist.1.log.gz"))
+	if err := os.WriteFile(log, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stored *mapping.Run
+	known := func(_ context.Context, e *Execution) (string, *mapping.Run, error) {
+		if stored == nil { // the hash is known, and no row is read yet
+			return e.Run.ID, nil, os.WriteFile(log, append(text, "10031, 0"...), 0o644)
+		}
+		return stored.Run.ID, stored, os.WriteFile(log, text, 0o644)
+	}
+	for _, isFirst := range []bool{true, false} {
+		result, err := Ingest(t.Context(), onlyRun(t, dir), Options{}, &kept{}, known)
+		if err != nil || result.Unchanged || result.Run.Run.Complete {
+			t.Fatalf("%v, %+v", err, result)
+		}
+		changed := slices.ContainsFunc(result.Skipped, func(err error) bool { return errors.Is(err, source.ErrChanged) })
+		if !changed || result.Run.Source.List[0].Hash != "" {
+			t.Errorf("first %v: skipped %q, files %+v", isFirst, result.Skipped, result.Run.Source.List)
+		}
+		stored = result.Run
+	}
+	known = func(context.Context, *Execution) (string, *mapping.Run, error) { return stored.Run.ID, stored, nil }
+	result, err := Ingest(t.Context(), onlyRun(t, dir), Options{}, &kept{}, known)
+	if err != nil || result.Unchanged || !result.Run.Run.Complete || result.Run.Run.Ingest == "" {
+		t.Errorf("%v, %+v", err, result)
 	}
 }

@@ -109,6 +109,8 @@ func read(
 		return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 	}
 	defer p.close()
+	files := run.Files()
+	before := statesOf(files)
 	e := &Execution{Run: p.reference()}
 	if absolute {
 		var done *Result
@@ -122,6 +124,9 @@ func read(
 		return nil, err
 	}
 	end()
+	if absolute {
+		e.skipChanged(files, before, problems)
+	}
 	r.conclude()
 	doc := summary{r}.document(e.Run)
 	e.complete(doc)

@@ -131,7 +131,7 @@ func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
 
 // take makes rows of the job's requests since the report before.
 func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
-	ran := ranFor(j)
+	ran := r.job.entry.ranIn(j)
 	if ran < r.ran && !slices.ContainsFunc(r.sofar[:], isUsed) { // it waited for others to end, and begins now
 		r.base = r.begins(rep, ran)
 		r.until = r.base

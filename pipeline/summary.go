@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"slices"
+
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -73,6 +75,9 @@ func (s summary) totals(d fiolog.Direction, h *hist.Histogram) *mapping.Totals {
 		out.Sums.IOPS += rates.IOPS
 		out.Sums.Bandwidth += rates.Bandwidth
 	}
+	if s.lacksReport(d) {
+		out.Bytes, out.Sums = 0, mapping.Sums{}
+	}
 	if h.IsEmpty() { // a report without bins has only requests and means
 		if reported == 0 {
 			return nil
@@ -93,6 +98,12 @@ func (s summary) totals(d fiolog.Direction, h *hist.Histogram) *mapping.Totals {
 	return out
 }
 
+// lacksReport reports whether a job served requests of a direction and has no report. Then the bytes of the run and the
+// rates of its jobs are unknown: those of the other jobs alone would be too few.
+func (s summary) lacksReport(d fiolog.Direction) bool {
+	return slices.ContainsFunc(s.jobs, func(j *job) bool { return j.entry == nil && s.tallies[j].directions[d].requests > 0 })
+}
+
 // allTotals completes the totals of all directions together, which have the histogram all; nil if
 // there are none.
 func (s summary) allTotals(all *hist.Histogram, total *mapping.Totals) *mapping.Totals {
@@ -107,6 +118,9 @@ func (s summary) allTotals(all *hist.Histogram, total *mapping.Totals) *mapping.
 	}
 	if total.Requests == 0 {
 		return nil
+	}
+	if s.lacksReport(fiolog.Read) || s.lacksReport(fiolog.Write) || s.lacksReport(fiolog.Trim) {
+		total.Bytes, total.Sums = 0, mapping.Sums{}
 	}
 	total.Latency = mapping.NewLatency(all, nil)
 	s.rate(total, func(j *job) (start, end int64, ok bool) { return j.offset, s.endOf(j), true })

@@ -92,9 +92,10 @@ func (d *damages) touch() {
 	}
 }
 
-// setLacks notes what the version of a run that was stored now lacks.
+// setLacks notes what the version of a run that was stored now lacks. A version that lacks nothing any more stays noted:
+// else saving would take over the texts of an earlier ingest.
 func (d *damages) setLacks(version *entry, texts []string) {
-	if delete(d.state.Damaged, version.version()); len(texts) > 0 {
+	if len(texts) > 0 || d.state.Damaged[version.version()] != nil {
 		d.state.Damaged[version.version()] = &entry{ID: version.ID, Version: version.Version, Damage: texts, Seen: d.today}
 	}
 }

@@ -1,0 +1,21 @@
+package nightly
+
+import (
+	"log/slog"
+	"testing"
+)
+
+// TestMended: a version that was stored again, and lacks nothing any more, has no damage after the state is saved, which
+// takes over what the saved state has.
+func TestMended(t *testing.T) {
+	d := damages{log: slog.New(slog.DiscardHandler), state: newState("h")}
+	version := &entry{ID: "a", Version: "1"}
+	d.setLacks(version, []string{"cut"})
+	saved := newState("h")
+	saved.add(d.state)
+	d.setLacks(version, nil)
+	d.state.add(saved)
+	if d.repeatLack(version); len(d.all) > 0 {
+		t.Errorf("damage %q", d.all)
+	}
+}

@@ -1,0 +1,45 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// span is when the jobs of a host ran.
+type span struct {
+	host       string
+	start, end time.Time
+}
+
+// spans are those of all hosts, by their starts. last is the end of a job's rows since its start, in milliseconds.
+func (p *plan) spans(last func(*job) int64) (all []span) {
+	for _, j := range p.jobs {
+		one := span{j.host, j.start, j.start.Add(time.Duration(max(j.ran, last(j))) * time.Millisecond)}
+		i := slices.IndexFunc(all, func(s span) bool { return s.host == j.host })
+		if i < 0 {
+			all = append(all, one)
+			continue
+		}
+		all[i].start = earlier(all[i].start, one.start)
+		if one.end.After(all[i].end) {
+			all[i].end = one.end
+		}
+	}
+	slices.SortStableFunc(all, func(a, b span) int { return a.start.Compare(b.start) })
+	return all
+}
+
+// apart says which host began after all others before it had ended: then rates over the time of the run are those of no
+// moment of it. It is empty if hosts ran at the same time, as far as that is known.
+func apart(all []span, unsure time.Duration) string {
+	for i := 1; i < len(all); i++ {
+		end := slices.MaxFunc(all[:i], func(a, b span) int { return a.end.Compare(b.end) }).end
+		if gap := all[i].start.Sub(end); gap > unsure+time.Second {
+			return fmt.Sprintf("its hosts did not run at the same time: host %q began %v after the ones before it had ended, so rates of the run "+
+				"are too low; keep the files of each run in a folder of their own, or correct a wrong clock with --offset",
+				all[i].host, gap.Round(100*time.Millisecond))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+package pipeline
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+)
+
+func TestApart(t *testing.T) {
+	at := func(host string, start, end int) span {
+		return span{host, time.Unix(int64(start), 0), time.Unix(int64(end), 0)}
+	}
+	for _, c := range []struct {
+		name  string
+		spans []span
+		want  string
+	}{
+		{"one host", []span{at("a", 0, 10)}, ""},
+		{"together", []span{at("a", 0, 10), at("b", 1, 9)}, ""},
+		{"one within another's, then a third", []span{at("a", 0, 20), at("b", 1, 2), at("c", 15, 20)}, ""},
+		{"no more apart than is known", []span{at("a", 0, 10), at("b", 12, 20)}, ""},
+		{"one after another", []span{at("a", 0, 10), at("b", 0, 11), at("c", 90, 100)}, `host "c" began 1m19s after`},
+	} {
+		if got := apart(c.spans, time.Second); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestHostsApart: hosts whose clocks or files do not fit together, and that they may be lined up at their starts.
+func TestHostsApart(t *testing.T) {
+	archive, err := Open(t.Context(), []string{filepath.Join("..", "testdata", "corpus", "cbt-archive")}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	run := archive.Runs[slices.IndexFunc(archive.Runs, func(r *cbt.Run) bool { return slices.Contains(r.HostNames(), "hostB") })]
+	for _, c := range []struct {
+		opt  Options
+		warn bool
+	}{
+		{Options{}, false},
+		{Options{Offsets: map[string]time.Duration{"hostB": time.Hour}}, true},
+		{Options{Offsets: map[string]time.Duration{"hostB": time.Hour}, Align: AlignJob}, false},
+	} {
+		result, err := Read(t.Context(), run, c.opt, func(*mapping.Interval) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		isApart := func(err error) bool { return strings.Contains(err.Error(), "its hosts did not run at the same time") }
+		if slices.ContainsFunc(result.Skipped, isApart) != c.warn || result.Run.Run.Complete == c.warn {
+			t.Errorf("%+v: %q", c.opt, result.Skipped)
+		}
+	}
+}
