@@ -24,7 +24,7 @@ var groups = []struct {
 	}},
 	{"Share", []func(*env) *cobra.Command{serveCommand, exportCommand, pushCommand, setupCommand, kibanaCommand}},
 	{"The program", []func(*env) *cobra.Command{configCommand, versionCommand}},
-	{"", []func(*env) *cobra.Command{generateCommand, fieldsTopic, settingsTopic}},
+	{"", []func(*env) *cobra.Command{manCommand, fieldsTopic, settingsTopic}},
 }
 
 func rootCommand(e *env) *cobra.Command {
