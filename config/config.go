@@ -124,32 +124,30 @@ func Default() Config {
 	}
 }
 
-// defaultHistory is in the user's data folder, by the XDG base directory specification.
-func defaultHistory() string {
-	dir := os.Getenv("XDG_DATA_HOME")
-	if dir == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "fio2es.db"
-		}
-		dir = filepath.Join(home, ".local", "share")
-	}
-	return filepath.Join(dir, "fio2es", "history.db")
-}
-
-// StateFolder is where what ingests remember is kept, in the user's state folder by the XDG base directory
-// specification. It is "" if the user has no home.
-func StateFolder() string {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
+// userFolder is fio2es's folder for files of a kind, by the XDG base directory specification: in the one that a variable
+// names, else below the user's home. It is "" if the user has no home.
+func userFolder(variable, kind string) string {
+	dir := os.Getenv(variable)
+	if !filepath.IsAbs(dir) { // as the specification wants it
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return ""
 		}
-		dir = filepath.Join(home, ".local", "state")
+		dir = filepath.Join(home, ".local", kind)
 	}
 	return filepath.Join(dir, "fio2es")
 }
+
+func defaultHistory() string {
+	dir := userFolder("XDG_DATA_HOME", "share")
+	if dir == "" {
+		return "fio2es.db"
+	}
+	return filepath.Join(dir, "history.db")
+}
+
+// StateFolder is where what ingests remember is kept. It is "" if the user has no home.
+func StateFolder() string { return userFolder("XDG_STATE_HOME", "state") }
 
 // Settings are all settings by name, to be shown: without secrets, also those in addresses.
 func Settings(c Config) map[string]any {

@@ -241,8 +241,7 @@ func (c *Client) do(ctx context.Context, space string, req es.Request, into any)
 	}
 	req.Header = http.Header{"Kbn-Xsrf": {"fio2es"}} // without it Kibana refuses the request as a possible forgery
 	err := c.transport.Do(ctx, es.Extended{Request: req, MaxAnswer: maxAnswer}, into)
-	var e *es.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*es.Error](err); ok {
 		return fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, advice(e))
 	}
 	return err

@@ -32,6 +32,18 @@ type Archive struct {
 func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress)) (*Archive, error) {
 	opt := cbt.Options()
 	opt.Stdin, opt.Progress = stdin, progress
+	return open(ctx, paths, opt)
+}
+
+// OpenToStore is Open for runs that are stored: what is unpacked is hashed as well, because a run is known by the contents
+// of its files.
+func OpenToStore(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress)) (*Archive, error) {
+	opt := cbt.Options()
+	opt.Stdin, opt.Progress, opt.Sums = stdin, progress, true
+	return open(ctx, paths, opt)
+}
+
+func open(ctx context.Context, paths []string, opt source.Options) (*Archive, error) {
 	set, err := source.Scan(ctx, paths, opt)
 	if err != nil {
 		return nil, err

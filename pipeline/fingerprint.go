@@ -101,6 +101,10 @@ var copyBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
 // hashFile hashes the readable part of a file. Parsing it reports errors.
 func hashFile(f *source.File) mapping.SourceFile {
 	out := mapping.SourceFile{Path: f.Path}
+	if size, sum, ok := f.Sum(); ok {
+		out.Bytes, out.Hash = size, fmt.Sprintf("%016x", sum)
+		return out
+	}
 	in, err := f.Open()
 	if err != nil {
 		return out

@@ -78,8 +78,8 @@ func (c *compacting) choose(names []string) (tidy.Choice, error) {
 func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
 	return c.chosen(ctx, choice, !c.dryRun, func(store history.Store, chosen *tidy.Chosen) error {
 		plan := compact.NewPlan(chosen.Runs, c.to)
-		if err := printCompactPlan(c.stdout, plan, c.to); err != nil || c.dryRun {
-			return err
+		if printCompactPlan(c.stdout, plan, c.to); c.dryRun {
+			return nil
 		}
 		done, err := compact.Resume(ctx, store, plan.Last)
 		if done && err == nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/compact"
@@ -15,36 +14,29 @@ import (
 // mostPlanned is how many runs a plan lists.
 const mostPlanned = 20
 
-// printCompactPlan prints what a compaction will do.
-func printCompactPlan(out io.Writer, p *compact.Plan, to time.Duration) error {
-	var lines []string
-	add := func(parts ...string) { lines = append(lines, strings.Join(parts, "")) }
+// printCompactPlan prints what a compaction will do. Stdout keeps its errors.
+func printCompactPlan(out io.Writer, p *compact.Plan, to time.Duration) {
 	if n := len(p.Runs); n > 0 {
-		add(unit.Plural(n, "run"), " with ", unit.Plural(p.Before, "document"), " become about ", unit.Count(int64(p.After)), " documents, in windows of ", unit.Short(to), ":")
+		term.Line(out, "%s with %s become about %s documents, in windows of %s:",
+			unit.Plural(n, "run"), unit.Plural(p.Before, "document"), unit.Count(int64(p.After)), unit.Short(to))
 	} else {
-		add("no run has windows that can be joined to ", unit.Short(to))
+		term.Line(out, "no run has windows that can be joined to %s", unit.Short(to))
 	}
 	for _, r := range p.Runs[:min(len(p.Runs), mostPlanned)] {
-		add("  ", facts.ShortID(r.Run.ID), "  ", facts.Started(r), "  ", facts.Title(r), ", windows of ", unit.Short(time.Duration(r.IntervalMS)*time.Millisecond))
+		term.Line(out, "  %s  %s  %s, windows of %s", facts.ShortID(r.Run.ID), facts.Started(r), facts.Title(r), unit.Short(time.Duration(r.IntervalMS)*time.Millisecond))
 	}
 	if n := len(p.Runs) - mostPlanned; n > 0 {
-		add("  and ", unit.Count(int64(n)), " more")
+		term.Line(out, "  and %s more", unit.Count(int64(n)))
 	}
 	if p.Already > 0 {
-		add("windows of ", unit.Short(to), " or longer already: ", unit.Plural(p.Already, "run"))
+		term.Line(out, "windows of %s or longer already: %s", unit.Short(to), unit.Plural(p.Already, "run"))
 	}
 	for _, l := range leftOutByReason(p.LeftOut) {
-		add("left out: ", l)
+		term.Line(out, "left out: %s", l)
 	}
 	if len(p.Runs) > 0 {
-		add("The shorter windows will be gone. While the files of a run are there, fio2es ingest --force PATH stores them again.")
+		term.Line(out, "The shorter windows will be gone. While the files of a run are there, fio2es ingest --force PATH stores them again.")
 	}
-	for _, line := range lines {
-		if err := term.Line(out, "%s", line); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // leftOutByReason are the runs that are left out, a line for each reason.
@@ -58,12 +50,7 @@ func leftOutByReason(all []compact.LeftOut) (lines []string) {
 		ids[l.Reason] = append(ids[l.Reason], facts.ShortID(l.Run.Run.ID))
 	}
 	for _, reason := range reasons {
-		some, n := ids[reason], len(ids[reason])
-		text := strings.Join(some[:min(n, mostPlanned)], " ")
-		if n > mostPlanned {
-			text += " and " + unit.Count(int64(n-mostPlanned)) + " more"
-		}
-		lines = append(lines, reason+": "+text)
+		lines = append(lines, reason+": "+unit.List(ids[reason], mostPlanned, " "))
 	}
 	return lines
 }

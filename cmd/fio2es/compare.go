@@ -72,10 +72,7 @@ same ("no change > X %"), unclear and unknown.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
-	addClusterFlags(fl)
-	addWhereToChoose(fl)
-	addQueryFlags(fl, &c.query)
+	addAnswerFlags(fl, &c.query)
 	fl.StringSliceVar(&f.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
 	fl.Float64Var(&c.options.Confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
 	fl.Float64Var(&f.within, "within", compare.Within*100, "report no change if the interval lies within this many `percent` around 0")

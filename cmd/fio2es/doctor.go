@@ -87,7 +87,7 @@ func (x *examining) all(ctx context.Context, paths, words []string) error {
 }
 
 func (x *examining) command(ctx context.Context, words []string) error {
-	c, err := fioargs.Reader{}.Command(words)
+	c, err := fioargs.Parse(words, nil)
 	if err != nil {
 		return usageError{Err: err}
 	}

@@ -83,7 +83,7 @@ const (
 // clusterQuestions are commands that must answer the same from a cluster as from the
 // embedded history, to the byte.
 var clusterQuestions = [][]string{
-	{"runs", "--format=csv"}, {"runs", "randwrite", "--sort=p99", "--format=csv"}, {"runs", "--mode=randrw", "--format=csv"},
+	{"runs", "--format=csv"}, {"runs", "randwrite", "--sort=p99", "--format=csv"}, {"runs", "--where=mode=randrw", "--format=csv"},
 	{"percentiles", "latest", "--format=csv", allLevels}, {"percentiles", exampleStalls, "--format=json", allLevels},
 	{"percentiles", exampleMixed, "--format=csv", "--levels=host"}, {"percentiles", "--method=fio", exampleMixed, "--format=csv"},
 	{"percentiles", "--compat=fiologparser_hist", exampleMixed}, {"rank", "latest", "--within=100us,1ms"},

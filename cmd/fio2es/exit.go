@@ -55,15 +55,13 @@ func (e *env) conclude(err error) int {
 	if failed := e.written.err; failed != nil && !errors.Is(err, failed) && (err == nil || !errors.Is(failed, syscall.EPIPE)) {
 		err = errors.Join(err, fmt.Errorf("write to stdout: %w", failed))
 	}
+	code := exitFailed
 	var fio fioError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &fio):
-		for _, line := range errorLines(err) {
-			e.log.Error(line)
-		}
-		return fio.code
+		code = fio.code
 	case errors.Is(err, syscall.EPIPE):
 		return 0 // whoever reads has enough
 	case errors.Is(err, errMet):
@@ -71,16 +69,14 @@ func (e *env) conclude(err error) int {
 	case errors.Is(err, errLeftOut):
 		return exitLeftOut
 	case errors.Is(err, context.Canceled):
-		e.log.Error("interrupted")
-		return exitFailed
+		err = errors.New("interrupted")
+	case errors.As(err, new(usageError)):
+		code = exitUsage
 	}
 	for _, line := range errorLines(err) {
 		e.log.Error(line)
 	}
-	if errors.As(err, new(usageError)) {
-		return exitUsage
-	}
-	return exitFailed
+	return code
 }
 
 // errorLines are the texts of errors that were joined. A line end within one of them comes from

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,14 +69,11 @@ the source of each format, and what it loses.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl, "interval")
+	addAnswerFlags(fl, &x.Query, "interval")
 	addLevelsFlag(fl)
-	addClusterFlags(fl)
-	addWhereToChoose(fl)
 	levels := fl.Lookup("levels")
 	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job: `levels` (default: follows from --host and --job)", "[]"
-	fl.StringVar(&x.as, "as", "", "`format`: hdrlog, openmetrics, csv, csv-exact or json")
-	addQueryFlags(fl, &x.Query)
+	addChoice(fl, &x.as, "as", "`format`: hdrlog, openmetrics, csv, csv-exact or json", export.Formats)
 	fl.StringVarP(&output, "output", "o", "", "write to this `file`; - is stdout")
 	fl.BoolVar(&x.windows, "windows", false, "openmetrics: a point for each window")
 	fl.StringVar(&buckets, "buckets", buckets, "`buckets` of openmetrics: the steps from 1us to 10s; all, every bin; or latencies, such as 100us,1ms,10ms")
@@ -89,8 +85,6 @@ func (x *exporting) parse(buckets string, written bool) error {
 	switch {
 	case x.as == "":
 		return usagef("--as: want hdrlog, openmetrics, csv, csv-exact or json")
-	case !slices.Contains(export.Formats, x.as):
-		return usagef("--as %s: want hdrlog, openmetrics, csv, csv-exact or json", x.as)
 	case x.as != "openmetrics" && x.windows:
 		return usagef("--windows is for --as openmetrics: others have windows anyway")
 	case x.as != "openmetrics" && written:

@@ -42,6 +42,19 @@ func addLevelsFlag(f *pflag.FlagSet) {
 	f.StringSlice("levels", config.Default().Levels, "`levels` to aggregate: cluster, host, job")
 }
 
+// addAnswerFlags adds the flags of a command whose arguments choose runs, and which answers from their windows.
+func addAnswerFlags(f *pflag.FlagSet, q *query.Query, own ...string) {
+	addReadingFlags(f, own...)
+	addClusterFlags(f)
+	addWhereToChoose(f)
+	addQueryFlags(f, q)
+}
+
+// addRuleFlag adds the setting of the rules.
+func addRuleFlag(f *pflag.FlagSet) {
+	f.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
+}
+
 // addQueryFlags adds the flags that choose windows.
 func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
 	f.StringVar(&q.From, "from", "", "from this `time` on: 09:12 (UTC), 2026-01-31T09:12:00Z or +90s")

@@ -77,7 +77,7 @@ was read is stored, and the exit code is 0.`,
 	fl.DurationVar(&opt.Idle, "idle", 0, "end when nothing has changed for this `time` (default: run until interrupted)")
 	fl.BoolVar(&restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	addPickFlags(fl, &pick)
-	fl.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
+	addRuleFlag(fl)
 	addChoice(fl, &format, "format", "of the windows: table, csv, csv-exact, or json (an object a line)",
 		[]string{table.Text, table.CSV, table.CSVExact, table.JSON})
 	return cmd

@@ -74,10 +74,7 @@ that has requests.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl, "interval")
-	addClusterFlags(fl)
-	addWhereToChoose(fl)
-	addQueryFlags(fl, q)
+	addAnswerFlags(fl, q, "interval")
 	addChoice(fl, &how.format, "format", "table, svg, csv, csv-exact, or json (an object a line)",
 		[]string{table.Text, "svg", table.CSV, table.CSVExact, table.JSON})
 	fl.StringVarP(&how.output, "output", "o", "", "draw SVG into this `file`; - is stdout")

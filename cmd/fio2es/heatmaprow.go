@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
@@ -18,19 +19,12 @@ type heatmapRow struct {
 	isOpen   bool // some lie in fio's last bin, which has no end: the upper bound is none
 }
 
+func (r *heatmapRow) of() *mapping.RunInfo { return r.run }
+
 var heatmapColumns = slices.Concat(
-	facts.RunColumns(func(r *heatmapRow) *mapping.RunInfo { return r.run }),
+	facts.RunColumns((*heatmapRow).of),
+	facts.TimeColumns((*heatmapRow).of, func(r *heatmapRow) time.Time { return r.column.Start }, func(r *heatmapRow) time.Time { return r.column.End }),
 	[]table.Column[*heatmapRow]{
-		{
-			Name: "start", Unit: "ms",
-			Value: func(r *heatmapRow) any { return r.column.Start.Sub(r.run.Start).Milliseconds() },
-		},
-		{
-			Name: "end", Unit: "ms",
-			Value: func(r *heatmapRow) any { return r.column.End.Sub(r.run.Start).Milliseconds() },
-		},
-		{Name: "start", Sparse: true, Value: func(r *heatmapRow) any { return r.column.Start }},
-		{Name: "end", Sparse: true, Value: func(r *heatmapRow) any { return r.column.End }},
 		// the band: from low up to, not with, high
 		{Name: "low", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band) }},
 		{Name: "high", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band + 1) }},

@@ -100,7 +100,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	if ok, err := g.unchanged(ctx, night, began); ok || err != nil {
 		return err
 	}
-	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
+	archive, err := pipeline.OpenToStore(ctx, paths, g.stdin, func(p source.Progress) {
 		g.progress.Show("looking: %s, %s", unit.Plural(p.Files, "file"), unit.Bytes(p.Bytes))
 	})
 	if err != nil {

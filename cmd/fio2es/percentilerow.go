@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
@@ -47,8 +48,10 @@ func (r *percentileRow) clock() string {
 	return r.Start.UTC().Format("15:04:05.000")
 }
 
+func (r *percentileRow) of() *mapping.RunInfo { return r.Run }
+
 var percentileColumns = slices.Concat(
-	facts.RunColumns(func(r *percentileRow) *mapping.RunInfo { return r.Run }),
+	facts.RunColumns((*percentileRow).of),
 	[]table.Column[*percentileRow]{
 		{Heading: ">SECONDS", Text: (*percentileRow).at},
 		{Heading: "UTC", Text: (*percentileRow).clock},
@@ -56,10 +59,9 @@ var percentileColumns = slices.Concat(
 		{Name: "host", Heading: "HOST", Sparse: true, Value: func(r *percentileRow) any { return r.Host }},
 		{Name: "job", Heading: "JOB", Sparse: true, Value: func(r *percentileRow) any { return r.Job }},
 		{Name: "direction", Heading: "DIR", Value: func(r *percentileRow) any { return r.Direction }},
-		{Name: "start", Unit: "ms", Value: func(r *percentileRow) any { return r.StartMS() }},
-		{Name: "end", Unit: "ms", Value: func(r *percentileRow) any { return r.EndMS() }},
-		{Name: "start", Sparse: true, Value: func(r *percentileRow) any { return r.Start }},
-		{Name: "end", Sparse: true, Value: func(r *percentileRow) any { return r.End }},
+	},
+	facts.TimeColumns((*percentileRow).of, func(r *percentileRow) time.Time { return r.Start }, func(r *percentileRow) time.Time { return r.End }),
+	[]table.Column[*percentileRow]{
 		{
 			Name: "requests", Heading: ">REQUESTS",
 			Value: func(r *percentileRow) any { return r.Completed },

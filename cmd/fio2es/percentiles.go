@@ -54,9 +54,6 @@ header. Logs given by name are read without the report beside them, as the tools
   fio2es percentiles --compat fiologparser_hist *_clat_hist*.log`,
 		Args: someRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if method != "interpolated" && method != "fio" {
-				return usagef("--method %s: want interpolated or fio", method)
-			}
 			if err := q.Check(); err != nil {
 				return err
 			}
@@ -76,21 +73,18 @@ header. Logs given by name are read without the report beside them, as the tools
 			p.note, p.totalOnly = r.logOnlyTotals, total
 			a := answer{begin: p.begin, window: p.window, end: p.end}
 			if total && q.WantsAll() {
-				a.window, p.note = nil, func(*query.Run, *mapping.Run) {}
+				a.window = nil
 			}
 			return r.answerFor(cmd.Context(), args, q, a)
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl, "interval")
+	addAnswerFlags(fl, q, "interval")
 	addLevelsFlag(fl)
-	addClusterFlags(fl)
-	addWhereToChoose(fl)
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	addChoice(fl, &tool, "compat", "layout of this `tool` of fio, in place of --format",
 		[]string{export.FiologparserHist, export.FioHistoLogPctiles})
-	fl.StringVar(&method, "method", method, "`method`: interpolated within bins, or as fio prints them")
-	addQueryFlags(fl, q)
+	addChoice(fl, &method, "method", "`method`: interpolated within bins, or as fio prints them", []string{"interpolated", "fio"})
 	fl.BoolVar(&total, "total", false, "only the totals: of the whole run, or of the windows that --from, --to, --host and --job choose")
 	return cmd
 }

@@ -73,7 +73,7 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 			return emptyError{run.NoMatch(doc)}
 		}
 		totals = p.sums
-	} else if p.windows == 0 {
+	} else if p.windows == 0 && !p.totalOnly {
 		p.note(run, doc)
 	}
 	if err := totals(doc); err != nil {

@@ -51,11 +51,8 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
-	addClusterFlags(fl)
-	addWhereToChoose(fl)
+	addAnswerFlags(fl, &r.Query)
 	fl.StringSliceVar(&within, "within", nil, "`latencies`, such as 500us,10ms,1s")
-	addQueryFlags(fl, &r.Query)
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	return cmd
 }

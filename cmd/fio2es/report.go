@@ -102,7 +102,7 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 	if output != "" || screen == nil || !screen.IsTerminal() {
 		return errors.Join(page.Empty(), r.writeOutput(output, page.Write))
 	}
-	output = freeName(pageName(inputs), ".html")
+	output = freeName(pageName(inputs))
 	if err = r.writeOutput(output, page.Write); err == nil {
 		r.log.Info("the page is in " + output)
 	}
@@ -122,14 +122,14 @@ func pageName(inputs []input) string {
 	return "fio2es-" + of
 }
 
-// freeName returns a name that no file has yet: begin and end, with a number between them if that file exists.
-func freeName(begin, end string) string {
-	name := begin + end
+// freeName returns the name of a page that no file has yet, with a number if one has.
+func freeName(begin string) string {
+	name := begin + ".html"
 	for i := 2; ; i++ {
 		if _, err := os.Lstat(name); err != nil {
 			return name
 		}
-		name = fmt.Sprintf("%s-%d%s", begin, i, end)
+		name = fmt.Sprintf("%s-%d.html", begin, i)
 	}
 }
 

@@ -64,8 +64,8 @@ type removing struct {
 
 func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
 	return r.chosen(ctx, choice, !r.dryRun, func(store history.Store, chosen *tidy.Chosen) error {
-		if err := r.print(chosen.Runs); err != nil || r.dryRun {
-			return err
+		if r.print(chosen.Runs); r.dryRun {
+			return nil
 		}
 		if ok, err := r.ask(ctx, "Remove "+unit.Plural(len(chosen.Runs), "run")); err != nil || !ok {
 			return err
@@ -74,30 +74,25 @@ func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
 	})
 }
 
-// print lists the first runs that will be removed.
-func (r *removing) print(runs []*mapping.Run) error {
+// print lists the first runs that will be removed. Stdout keeps its errors.
+func (r *removing) print(runs []*mapping.Run) {
 	const most = 20
 	first, last := runs[len(runs)-1], runs[0]
 	text := unit.Plural(len(runs), "run") + ", started " + facts.StartedUTC(first)
 	if len(runs) > 1 {
 		text += " to " + facts.StartedUTC(last)
 	}
-	if err := term.Line(r.stdout, "%s:", text); err != nil {
-		return err
-	}
+	term.Line(r.stdout, "%s:", text)
 	for _, run := range runs[:min(len(runs), most)] {
 		line := fmt.Sprintf("  %s  %s  %s", facts.ShortID(run.Run.ID), facts.Started(run), facts.Title(run))
 		if run.Run.Note != "" {
 			line += "  (" + run.Run.Note + ")"
 		}
-		if err := term.Line(r.stdout, "%s", line); err != nil {
-			return err
-		}
+		term.Line(r.stdout, "%s", line)
 	}
 	if n := len(runs) - most; n > 0 {
-		return term.Line(r.stdout, "  and %s more", unit.Count(int64(n)))
+		term.Line(r.stdout, "  and %s more", unit.Count(int64(n)))
 	}
-	return nil
 }
 
 func (r *removing) removeAll(ctx context.Context, store history.Store, chosen *tidy.Chosen) error {

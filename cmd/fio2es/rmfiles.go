@@ -37,9 +37,7 @@ func (r *removing) removeFiles(ctx context.Context, choice tidy.Choice) error {
 			}
 			size := record.Size(folder)
 			folders, bytes = append(folders, folder), bytes+size
-			if err := term.Line(r.stdout, "  %s  %s  %s  %s", facts.ShortID(run.Run.ID), facts.Title(run), unit.Bytes(size), shortHome(folder)); err != nil {
-				return err
-			}
+			term.Line(r.stdout, "  %s  %s  %s  %s", facts.ShortID(run.Run.ID), facts.Title(run), unit.Bytes(size), shortHome(folder))
 		}
 		if len(folders) == 0 {
 			r.log.Info("note: " + shortHome(string(r.history().folders())) + " has no files of these runs that can be removed")

@@ -54,7 +54,7 @@ fio2es on each host.`,
 	addReadingFlags(fl, "interval", "labels")
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
-	fl.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
+	addRuleFlag(fl)
 	fl.StringVar(&r.note, "note", "", "write a note on the run: `text`, as fio2es note does")
 	fl.IntVar(&r.repeat, "repeat", 1, "run fio `N` times")
 	fl.DurationVar(&r.pause, "pause", 0, "`time` to wait between two runs of --repeat")
@@ -85,7 +85,7 @@ func (r *running) run(ctx context.Context, words []string) (err error) {
 		return err
 	}
 	r.how = record.Settings{CPUs: runtime.NumCPU(), Reports: r.reports, ReadFile: record.Files(r.stdin)}
-	if r.fio, err = (fioargs.Reader{ReadFile: r.how.ReadFile}).Command(words); err != nil {
+	if r.fio, err = fioargs.Parse(words, r.how.ReadFile); err != nil {
 		return usageError{Err: err}
 	}
 	r.how.Name = record.NameOf(r.fio)

@@ -134,9 +134,7 @@ func (s *preparing) cluster(ctx context.Context) error {
 		return err
 	}
 	for _, step := range plan.Steps {
-		if err := term.Line(s.stdout, "%s", step); err != nil {
-			return err
-		}
+		term.Line(s.stdout, "%s", step)
 	}
 	return nil
 }

@@ -73,11 +73,8 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl, "interval")
-	addClusterFlags(fl)
-	addWhereToChoose(fl)
-	fl.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
-	addQueryFlags(fl, q)
+	addAnswerFlags(fl, q, "interval")
+	addRuleFlag(fl)
 	addChoice(fl, &format, "format", checkUsage, checkFormats)
 	return cmd
 }

@@ -203,7 +203,7 @@ func TestNothingChosen(t *testing.T) {
 		_, errs := outAndErr(t, 3, append([]string{"sla", "aa", "--rule", "p99 <= 1s"}, flags...)...)
 		expect(t, "sla "+c.flags, errs, c.want)
 	}
-	_, errs := outAndErr(t, 0, "runs", "--history", file, "nothing", "--where", "start >= 2026-01-01 and label.disk=hdd")
+	_, errs := outAndErr(t, 0, "runs", "--history", file, "nothing", "--where", "start>=2026-01-01 and label.disk=hdd")
 	expect(t, "runs", errs, "no runs match; ", "has 1 run:", "'nothing'          no run", "label.disk=hdd     no run (label.disk is nvme)",
 		"nearest            aa (lab:run aa randread, ")
 	_, errs = outAndErr(t, 1, "percentiles", "--history", file, "bb")

@@ -64,7 +64,7 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
-	fl.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
+	addRuleFlag(fl)
 	fl.DurationVar(&every, "every", 2*time.Second, "`time` between two looks into the history")
 	fl.BoolVar(&quiet, "quiet", false, "print lines in place of the live view")
 	addChoice(fl, &format, "format", "of the lines: table, csv, csv-exact, or json (an object a line)", []string{table.Text, table.CSV, table.CSVExact, table.JSON})

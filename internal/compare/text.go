@@ -63,24 +63,23 @@ func signed(share float64) string {
 // Summary is the verdict on all lines of a comparison: "worse: read p99, write p99; better: read iops". Without
 // either it is "unclear" if a line is, else "no change", or "unknown" if no line is known.
 func Summary(lines []Line) string {
-	names, count := map[Verdict][]string{}, map[Verdict]int{}
+	names := map[Verdict][]string{}
 	for i := range lines {
 		l := &lines[i]
 		names[l.Verdict] = append(names[l.Verdict], l.Direction+" "+l.Metric.String())
-		count[l.Verdict]++
 	}
 	var parts []string
 	for _, v := range []Verdict{Worse, Better} {
-		if count[v] > 0 {
+		if len(names[v]) > 0 {
 			parts = append(parts, string(v)+": "+strings.Join(names[v], ", "))
 		}
 	}
 	switch {
 	case len(parts) > 0:
 		return strings.Join(parts, "; ")
-	case count[Unclear] > 0:
+	case len(names[Unclear]) > 0:
 		return string(Unclear) + ": " + strings.Join(names[Unclear], ", ")
-	case count[Same] > 0:
+	case len(names[Same]) > 0:
 		return "no change"
 	}
 	return string(Unknown)

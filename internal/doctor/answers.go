@@ -76,12 +76,10 @@ func (a *Answers) lose(what string, changes ...Change) { a.Lost = append(a.Lost,
 
 // Changes returns the changes of all losses, each once.
 func Changes(all []Answers) (list []Change) {
-	seen := map[Change]bool{}
 	for _, a := range all {
 		for _, l := range a.Lost {
 			for _, c := range l.Changes {
-				if !seen[c] {
-					seen[c] = true
+				if !slices.Contains(list, c) {
 					list = append(list, c)
 				}
 			}

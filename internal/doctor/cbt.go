@@ -170,7 +170,7 @@ func (of class) predict(name string, config settings, call call) (Answers, error
 		line = append(line, "--runtime="+runtime)
 	}
 	line = append(line, "--numjobs=2", "--name="+name) // on all clients and volumes there are several
-	c, err := fioargs.Reader{}.Command(line)
+	c, err := fioargs.Parse(line, nil)
 	if err != nil {
 		return Answers{}, err
 	}

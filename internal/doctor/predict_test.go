@@ -75,9 +75,9 @@ func words(options string) []string {
 	return strings.Fields(line)
 }
 
-func predict(t *testing.T, r fioargs.Reader, words []string) []Answers {
+func predict(t *testing.T, readFile func(string) ([]byte, error), words []string) []Answers {
 	t.Helper()
-	c, err := r.Command(words)
+	c, err := fioargs.Parse(words, readFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestPredict(t *testing.T) {
 	var got strings.Builder
 	for _, s := range sets {
 		fmt.Fprintf(&got, "# %s: %s\n", s.name, s.options)
-		for _, a := range predict(t, fioargs.Reader{}, words(s.options)) {
+		for _, a := range predict(t, nil, words(s.options)) {
 			got.WriteString(text(&a))
 		}
 	}
@@ -158,15 +158,15 @@ func TestChanges(t *testing.T) {
 	for _, s := range sets {
 		t.Run(s.name, func(t *testing.T) {
 			line := words(s.options)
-			line, _ = apply(t, Changes(predict(t, fioargs.Reader{}, line)), line, "")
-			for _, a := range predict(t, fioargs.Reader{}, line) {
+			line, _ = apply(t, Changes(predict(t, nil, line)), line, "")
+			for _, a := range predict(t, nil, line) {
 				if len(a.Lost) > 0 || !a.From.hasPercentiles() || a.Whole != Percentiles || a.End != Complete {
 					t.Errorf("%q: %s", line, text(&a))
 				}
 			}
 
 			file, own := jobFile(s.options)
-			reader := fioargs.Reader{ReadFile: func(string) ([]byte, error) { return []byte(file), nil }}
+			reader := func(string) ([]byte, error) { return []byte(file), nil }
 			line = append([]string{"fio", "job.fio"}, own...)
 			// Lines that are replaced come first, because those that are added move them.
 			changes := Changes(predict(t, reader, line))
@@ -184,7 +184,7 @@ func TestChanges(t *testing.T) {
 // TestSections: each section is judged by itself, and gets its own lines if others have some.
 func TestSections(t *testing.T) {
 	file := "[one]\nwrite_hist_log=x\nlog_hist_msec=1000\n[two]\nrw=read\n"
-	reader := fioargs.Reader{ReadFile: func(string) ([]byte, error) { return []byte(file), nil }}
+	reader := func(string) ([]byte, error) { return []byte(file), nil }
 	all := predict(t, reader, strings.Fields("fio --output-format=json+ job.fio"))
 	if len(all) != 2 || len(all[0].Lost) > 0 || len(all[1].Lost) != 1 || !IsLossy(all) || IsLossy(all[:1]) {
 		t.Fatalf("got %+v", all)
@@ -198,7 +198,7 @@ func TestSections(t *testing.T) {
 // TestClient: rows of fio --client can be used where bins prove how they were added up.
 func TestClient(t *testing.T) {
 	for format, want := range map[string]From{"json": Nothing, "json+": Logs} {
-		a := predict(t, fioargs.Reader{}, strings.Fields("fio --client=h --write_hist_log=o --log_hist_msec=1000 --output-format="+format+" --name=a"))[0]
+		a := predict(t, nil, strings.Fields("fio --client=h --write_hist_log=o --log_hist_msec=1000 --output-format="+format+" --name=a"))[0]
 		if a.From != want || (len(a.Lost) > 0) != (want == Nothing) {
 			t.Errorf("%s: %s", format, text(&a))
 		}
@@ -247,7 +247,7 @@ func TestRealFio(t *testing.T) {
 	all.Wait()
 	for i, s := range sets {
 		t.Run(s.name, func(t *testing.T) {
-			want := joined(predict(t, fioargs.Reader{}, words(s.options)))
+			want := joined(predict(t, nil, words(s.options)))
 			wrong := differs(t, want, folder(i, 0))
 			for try := 1; wrong != "" && try < 3; try++ { // a busy machine stops fio, which then reports late
 				t.Log(wrong)
@@ -321,13 +321,12 @@ func FuzzPredict(f *testing.F) {
 		f.Add(strings.Join(own, "\n"), file)
 	}
 	f.Fuzz(func(t *testing.T, own, file string) {
-		r := fioargs.Reader{ReadFile: func(name string) ([]byte, error) {
+		c, err := fioargs.Parse(append(append([]string{"fio"}, strings.Split(own, "\n")...), "job.fio"), func(name string) ([]byte, error) {
 			if name != "job.fio" {
 				return nil, fs.ErrNotExist
 			}
 			return []byte(file), nil
-		}}
-		c, err := r.Command(append(append([]string{"fio"}, strings.Split(own, "\n")...), "job.fio"))
+		})
 		if err != nil {
 			return
 		}

@@ -6,11 +6,11 @@ import (
 	"io"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -19,22 +19,19 @@ import (
 type binRow struct {
 	run *mapping.RunInfo
 	*window.Window
-	start, end string // empty where they are not known
-	low        []int64
-	high       []any // nil is that of the last bin, which has no upper end
-	count      []int64
+	low   []int64
+	high  []any // nil is that of the last bin, which has no upper end
+	count []int64
 }
 
-var windowColumns = slices.Concat(facts.RunColumns(func(r *binRow) *mapping.RunInfo { return r.run }), []table.Column[*binRow]{
+func (r *binRow) of() *mapping.RunInfo { return r.run }
+
+var windowColumns = slices.Concat(facts.RunColumns((*binRow).of), []table.Column[*binRow]{
 	{Name: "level", Value: func(r *binRow) any { return r.Level.String() }},
 	{Name: "host", Sparse: true, Value: func(r *binRow) any { return r.Host }},
 	{Name: "job", Sparse: true, Value: func(r *binRow) any { return r.Job }},
 	{Name: "direction", Value: func(r *binRow) any { return r.Direction }},
-	{Name: "start", Unit: "ms", Value: func(r *binRow) any { return r.Start.Sub(r.run.Start).Milliseconds() }},
-	{Name: "end", Unit: "ms", Value: func(r *binRow) any { return r.End.Sub(r.run.Start).Milliseconds() }},
-	{Name: "start", Sparse: true, Value: func(r *binRow) any { return r.start }},
-	{Name: "end", Sparse: true, Value: func(r *binRow) any { return r.end }},
-})
+}, facts.TimeColumns((*binRow).of, func(r *binRow) time.Time { return r.Start }, func(r *binRow) time.Time { return r.End }))
 
 // binColumns are the columns of a window and of its bins, which are from low up to, not with, high.
 func binColumns(low, high, count func(*binRow) any) []table.Column[*binRow] {
@@ -70,10 +67,6 @@ func (b *Bins) Begin(run *mapping.RunInfo, _ bool) error {
 // Add writes the lines or the object of a window.
 func (b *Bins) Add(w *window.Window, requests *hist.Histogram) error {
 	r := &binRow{run: b.run, Window: w}
-	if unit.IsKnown(b.run.Start) {
-		const layout = "2006-01-02T15:04:05.000Z"
-		r.start, r.end = w.Start.UTC().Format(layout), w.End.UTC().Format(layout)
-	}
 	layout := requests.Layout()
 	for i, n := range requests.All() {
 		low, high := layout.Bounds(i)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
@@ -20,8 +21,8 @@ const GaugesType = "text/plain; version=0.0.4; charset=utf-8"
 func Gauges(w io.Writer, workloads []*workload.Workload) error {
 	var m gauges
 	for _, one := range workloads {
-		for i := len(one.Runs) - 1; i >= 0; i-- {
-			if run := one.Runs[i]; run.Run.Complete {
+		for _, run := range slices.Backward(one.Runs) {
+			if run.Run.Complete {
 				m.add(one.Title, run)
 				break
 			}
@@ -60,7 +61,7 @@ type gauges [len(families)]bytes.Buffer
 func (m *gauges) add(title string, run *mapping.Run) {
 	labels := []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", unit.OrNothing(run.CBT.OpSize), "qd", unit.OrNothing(run.CBT.IODepth)}
 	for _, d := range run.ByDirection() {
-		of := append(labels[:len(labels):len(labels)], "direction", d.Direction)
+		of := append(slices.Clip(labels), "direction", d.Direction)
 		l := facts.LatenciesOfTotals(d.Totals)
 		m.latency(0, &l, "min", append(of, "quantile", "0"))
 		for _, p := range mapping.Percentiles {
@@ -77,7 +78,7 @@ func (m *gauges) add(title string, run *mapping.Run) {
 		if v.Holds {
 			met = 1
 		}
-		m.put(5, met, append(labels[:len(labels):len(labels)], "rule", v.Rule)...)
+		m.put(5, met, append(slices.Clip(labels), "rule", v.Rule)...)
 	}
 	if unit.IsKnown(run.Run.Start) {
 		m.put(6, float64(run.Run.Start.UnixMilli())/1000, labels...)

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -15,6 +16,17 @@ func RunColumns[R any](of func(R) *mapping.RunInfo) []table.Column[R] {
 		{Name: "run", Sparse: true, Value: func(r R) any { return of(r).ID }},
 		{Name: "archive", Sparse: true, Value: func(r R) any { return of(r).Archive }},
 		{Name: "name", Sparse: true, Value: func(r R) any { return of(r).Name }},
+	}
+}
+
+// TimeColumns are for programs the start and the end of a row: in milliseconds since the run's start, and as dates if
+// the run's is known.
+func TimeColumns[R any](of func(R) *mapping.RunInfo, start, end func(R) time.Time) []table.Column[R] {
+	return []table.Column[R]{
+		{Name: "start", Unit: "ms", Value: func(r R) any { return start(r).Sub(of(r).Start).Milliseconds() }},
+		{Name: "end", Unit: "ms", Value: func(r R) any { return end(r).Sub(of(r).Start).Milliseconds() }},
+		{Name: "start", Sparse: true, Value: func(r R) any { return start(r) }},
+		{Name: "end", Sparse: true, Value: func(r R) any { return end(r) }},
 	}
 }
 

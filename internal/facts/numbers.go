@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"math"
 	"slices"
 
 	"github.com/fio2es/fio2es/internal/table"
@@ -24,7 +23,7 @@ var Numbers = slices.Concat([]table.Column[*Line]{
 	{
 		Name: "bandwidth", Heading: ">Bandwidth",
 		Value: func(l *Line) any { return l.Bandwidth }, // bytes per second
-		Text:  func(l *Line) string { return Bandwidth(l.Totals) },
+		Text:  func(l *Line) string { return unit.Bandwidth(l.Bandwidth) },
 	},
 }, LatencyColumns(func(l *Line) *Latencies { return &l.Latencies }))
 
@@ -34,12 +33,4 @@ func Requests(l *mapping.Latency, n int64) string {
 		return "-"
 	}
 	return unit.Count(n)
-}
-
-// Bandwidth is a rate of bytes, or "-" where it is not known.
-func Bandwidth(t *mapping.Totals) string {
-	if !(t.Bandwidth > 0) {
-		return "-"
-	}
-	return unit.Bytes(int64(math.Round(t.Bandwidth))) + "/s"
 }

@@ -68,9 +68,9 @@ func (c *Command) NumJobs() (n int) {
 // ErrNoFio is a command line in which there is no fio.
 var ErrNoFio = errors.New("no fio in the command: want fio ARGS, job.fio, or sudo fio ARGS")
 
-// Split finds fio in a command line. It returns the words before fio, fio, and the arguments of fio. If the first word
+// split finds fio in a command line. It returns the words before fio, fio, and the arguments of fio. If the first word
 // is a job file or an option, the words are arguments, and fio is "fio".
-func Split(words []string) (before []string, program string, args []string, err error) {
+func split(words []string) (before []string, program string, args []string, err error) {
 	if len(words) > 0 && (strings.HasPrefix(words[0], "-") || isJobFile(words[0])) {
 		return nil, "fio", words, nil
 	}

@@ -3,6 +3,7 @@ package fioargs
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -11,18 +12,17 @@ import (
 )
 
 // reader reads files of a test.
-func reader(files map[string]string) Reader {
-	return Reader{
-		ReadFile: func(name string) ([]byte, error) {
-			text, ok := files[name]
-			if !ok {
-				return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
-			}
-			return []byte(text), nil
-		},
-		Getenv: func(name string) string { return map[string]string{"DEV": "/dev/sdx"}[name] },
+func reader(files map[string]string) func(name string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		text, ok := files[name]
+		if !ok {
+			return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+		}
+		return []byte(text), nil
 	}
 }
+
+func init() { os.Setenv("DEV", "/dev/sdx") }
 
 // text writes the sections of a command, and for each the options in effect.
 func text(c *Command) string {
@@ -102,7 +102,7 @@ func TestCommand(t *testing.T) {
 		{"what starts fio", "sudo -E /opt/fio-3.36 other.fio", "[x] other.fio:1: rw=write\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := reader(files).Command(strings.Fields(tt.line))
+			c, err := Parse(strings.Fields(tt.line), reader(files))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,14 +128,14 @@ func TestRefused(t *testing.T) {
 		"fio open.fio":            "open.fio:1: [x: want [NAME]",
 		"fio --name=a --status-i": "--status-i: write the option out: --status-interval",
 	} {
-		if _, err := reader(files).Command(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse(strings.Fields(line), reader(files)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}
 }
 
 func TestArgs(t *testing.T) {
-	c, err := reader(files).Command(strings.Fields("sudo fio --output out.txt --minimal other.fio --output=b --eta=never -name=a --direct 1"))
+	c, err := Parse(strings.Fields("sudo fio --output out.txt --minimal other.fio --output=b --eta=never -name=a --direct 1"), reader(files))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestArgs(t *testing.T) {
 }
 
 func TestSection(t *testing.T) {
-	c, err := reader(map[string]string{"a.fio": `
+	c, err := Parse([]string{"fio", "a.fio"}, reader(map[string]string{"a.fio": `
 [plain]
 [bare]
 write_hist_log
@@ -175,7 +175,7 @@ disable_clat=0
 write_hist_log=a/b
 numjobs=0x10
 gtod_reduce
-`}).Command([]string{"fio", "a.fio"})
+`}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,8 +225,8 @@ func FuzzCommand(f *testing.F) {
 	f.Add("fio\njob.fio\n--bs=4k", files["job.fio"])
 	f.Add("sudo\nfio\n--output\nx\n--\nyou.fio", "[a]\ninclude job.fio\n${DEV")
 	f.Fuzz(func(t *testing.T, line, file string) {
-		r := Reader{ReadFile: func(string) ([]byte, error) { return []byte(file), nil }}
-		c, err := r.Command(strings.Split(line, "\n"))
+		read := func(string) ([]byte, error) { return []byte(file), nil }
+		c, err := Parse(strings.Split(line, "\n"), read)
 		if err != nil {
 			return
 		}
@@ -237,7 +237,7 @@ func FuzzCommand(f *testing.F) {
 			}
 		}
 		words = append(append(words, "--"), c.Files()...) // whose names may begin with a dash
-		again, err := r.Command(words)
+		again, err := Parse(words, read)
 		if err != nil {
 			t.Fatalf("%q: %v", words, err)
 		}

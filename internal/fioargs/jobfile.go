@@ -4,32 +4,25 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 )
 
-// Reader reads what a command line refers to.
-type Reader struct {
-	ReadFile func(name string) ([]byte, error) // reads job files; nil: of the system, and none from stdin
-	Getenv   func(name string) string          // the value of ${NAME}; nil: of the environment
-}
-
-// Command parses a command line, and its job files, as fio does.
-func (r Reader) Command(words []string) (*Command, error) {
+// Parse parses a command line, and its job files, as fio does. readFile reads job files; nil is [os.ReadFile].
+func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command, error) {
 	c := &Command{}
 	var rest []string
 	var err error
-	if c.Before, c.Program, rest, err = Split(words); err != nil {
+	if c.Before, c.Program, rest, err = split(words); err != nil {
 		return nil, err
 	}
 	if c.Args, err = parseArgs(rest); err != nil {
 		return nil, err
 	}
-	p := parser{Reader: r, to: c, global: &Section{}}
-	if p.ReadFile == nil {
-		p.ReadFile = os.ReadFile
-	}
-	if p.Getenv == nil {
-		p.Getenv = os.Getenv
+	p := parser{readFile: readFile, to: c, global: &Section{}}
+	if readFile == nil {
+		p.readFile = os.ReadFile
 	}
 	p.line()
 	for i, name := range c.Files() {
@@ -46,7 +39,7 @@ func (r Reader) Command(words []string) (*Command, error) {
 
 // parser makes sections of arguments and job files.
 type parser struct {
-	Reader
+	readFile  func(name string) ([]byte, error)
 	to        *Command
 	global    *Section // options of all sections to come
 	wanted    []string // of --section; empty: all
@@ -77,8 +70,8 @@ func (p *parser) begin(name, file, at string) *Section {
 	if strings.HasPrefix(name, "global") { // as fio does: global2 is one, too
 		return p.global
 	}
-	s := p.global.clone(name, file, at)
-	if p.isLeftOut(name) {
+	s := &Section{Name: name, File: file, At: at, Options: slices.Clone(p.global.Options)}
+	if len(p.wanted) > 0 && !slices.Contains(p.wanted, name) {
 		return s
 	}
 	if p.stonewall {
@@ -87,15 +80,6 @@ func (p *parser) begin(name, file, at string) *Section {
 	}
 	p.to.Jobs = append(p.to.Jobs, s)
 	return s
-}
-
-func (p *parser) isLeftOut(name string) bool {
-	for _, wanted := range p.wanted {
-		if wanted == name {
-			return false
-		}
-	}
-	return len(p.wanted) > 0
 }
 
 // file makes sections of a job file.
@@ -113,7 +97,7 @@ func (p *parser) file(name string) error {
 		if s == nil {
 			return fmt.Errorf("%s: %s: want a section before it, such as [global]", at, line)
 		}
-		s.Options = append(s.Options, p.option(at, line))
+		s.Options = append(s.Options, optionOf(at, line))
 		return nil
 	})
 }
@@ -123,7 +107,7 @@ const mostNested = 16
 
 // lines calls each with each line of a job file and of the files that it includes, without comments.
 func (p *parser) lines(name string, nested int, each func(at, line string) error) error {
-	text, err := p.ReadFile(name)
+	text, err := p.readFile(name)
 	if err != nil {
 		return err
 	}
@@ -174,23 +158,12 @@ func Included(jobFile, line string) (name string, ok bool) {
 	return name, true
 }
 
-// option is a line of a job file: NAME=VALUE, or NAME.
-func (p *parser) option(at, line string) Option {
-	name, value, _ := strings.Cut(line, "=")
-	return Option{mainName(strings.TrimSpace(name)), p.expand(strings.TrimSpace(value)), at}
-}
+// variable is ${NAME}, which stands for a variable of the environment.
+var variable = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// expand replaces each ${NAME} by a variable of the environment.
-func (p *parser) expand(value string) string {
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(value, "${")
-		name, after, closed := strings.Cut(rest, "}")
-		if !ok || !closed {
-			b.WriteString(value)
-			return b.String()
-		}
-		b.WriteString(before + p.Getenv(name))
-		value = after
-	}
+// optionOf is a line of a job file: NAME=VALUE, or NAME.
+func optionOf(at, line string) Option {
+	name, value, _ := strings.Cut(line, "=")
+	value = variable.ReplaceAllStringFunc(strings.TrimSpace(value), func(v string) string { return os.Getenv(v[2 : len(v)-1]) })
+	return Option{mainName(strings.TrimSpace(name)), value, at}
 }

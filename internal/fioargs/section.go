@@ -55,8 +55,3 @@ func (s *Section) NoLatencies() (Option, bool) {
 	}
 	return Option{}, false
 }
-
-// clone is a new section that begins with the options of this one.
-func (s *Section) clone(name, file, at string) *Section {
-	return &Section{Name: name, File: file, At: at, Options: slices.Clone(s.Options)}
-}

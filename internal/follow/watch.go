@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -71,20 +72,10 @@ func newest(ctx context.Context, store history.Store, run *mapping.Run, from tim
 // unseen returns the time from which windows may be new. It does not wait for a direction, host or job without windows
 // for a minute.
 func unseen(from time.Time, given map[series]time.Time) time.Time {
-	newest, oldest := time.Time{}, time.Time{}
-	for _, at := range given {
-		if at.After(newest) {
-			newest = at
-		}
-		if oldest.IsZero() || at.Before(oldest) {
-			oldest = at
-		}
+	times := slices.SortedFunc(maps.Values(given), time.Time.Compare)
+	if len(times) == 0 {
+		return from
 	}
-	if late := newest.Add(-time.Minute); oldest.Before(late) {
-		oldest = late
-	}
-	if oldest.After(from) {
-		return oldest
-	}
-	return from
+	oldest, late := times[0], times[len(times)-1].Add(-time.Minute)
+	return slices.MaxFunc([]time.Time{from, oldest, late}, time.Time.Compare)
 }

@@ -36,7 +36,7 @@ type (
 	report struct {
 		XMLName xml.Name `xml:"testsuites"`
 		counts
-		Suites []suite `xml:"testsuite"`
+		Suite suite `xml:"testsuite"`
 	}
 	suite struct {
 		Name string `xml:"name,attr"`
@@ -62,19 +62,14 @@ type (
 	}
 )
 
-// Write writes a report.
-func Write(w io.Writer, suites ...Suite) error {
-	out := report{}
-	for _, s := range suites {
-		one := suite{Name: s.Name}
-		for _, c := range s.Cases {
-			one.Cases = append(one.Cases, c.element())
-			one.count(c.Result)
-			out.count(c.Result)
-		}
-		out.Suites = append(out.Suites, one)
+// Write writes a report of a suite.
+func Write(w io.Writer, s Suite) error {
+	of := suite{Name: s.Name}
+	for _, c := range s.Cases {
+		of.Cases = append(of.Cases, c.element())
+		of.count(c.Result)
 	}
-	text, err := xml.MarshalIndent(out, "", "  ")
+	text, err := xml.MarshalIndent(report{counts: of.counts, Suite: of}, "", "  ")
 	if err != nil {
 		return err
 	}

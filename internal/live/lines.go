@@ -75,12 +75,7 @@ var tableColumns = []column{
 	{"P50", 8, latency("p50")},
 	{"MAX", 8, latency("max")},
 	{"P99.9", 8, latency("p99_9")},
-	{"BANDWIDTH", 11, func(w *window.Window, _ *facts.Latencies) string {
-		if w.Bandwidth == 0 {
-			return "-"
-		}
-		return unit.Bytes(int64(w.Bandwidth)) + "/s"
-	}},
+	{"BANDWIDTH", 11, func(w *window.Window, _ *facts.Latencies) string { return unit.Bandwidth(w.Bandwidth) }},
 	{"P95", 8, latency("p95")},
 	{"MEAN", 8, latency("mean")},
 }

@@ -39,12 +39,8 @@ func (b *Baseline) Filter() history.RunFilter {
 // Of are the runs that runs of one workload are compared with, the newest first. from is the runs that the
 // filter selects, the newest first. The notes say which runs were left out. It is an error if there are none.
 func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []string, err error) {
-	key, start := workload.Key(runs[0]), runs[0].Run.Start
-	for _, run := range runs {
-		if run.Run.Start.Before(start) {
-			start = run.Run.Start
-		}
-	}
+	key := workload.Key(runs[0])
+	start := slices.MinFunc(runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) }).Run.Start
 	var others, candidates []*mapping.Run
 	for _, run := range from {
 		switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
@@ -30,7 +31,9 @@ func Choose(ctx context.Context, store history.Store, among history.RunFilter, s
 	among.Light = true
 	c := &chooser{store: store, among: among, chosen: &Chosen{}}
 	if len(selectors) == 0 {
-		return c.chosen, c.all(ctx, among)
+		runs, err := c.list(ctx, among, "")
+		c.chosen.Runs = runs
+		return c.chosen, err
 	}
 	for _, s := range selectors { // one list for all, so that latest~1 is the run before latest
 		c.most = max(c.most, s.count)
@@ -111,9 +114,10 @@ func (c *chooser) take(runs ...*mapping.Run) {
 	}
 }
 
-// list is the runs that a filter selects. Those that cannot be read are skipped.
-func (c *chooser) list(ctx context.Context, f history.RunFilter) (runs []*mapping.Run, watched *Watched, err error) {
-	watched = Watch(f)
+// list is the runs that a filter selects for a selector, or without one. Those that cannot be read are skipped. It fails
+// if there are none.
+func (c *chooser) list(ctx context.Context, f history.RunFilter, selector string) (runs []*mapping.Run, err error) {
+	watched := Watch(f)
 	runs, err = history.Collect(c.store.Runs(ctx, watched.Filter), func(err error) {
 		isKnown := func(have error) bool { return have.Error() == err.Error() }
 		if !slices.ContainsFunc(c.chosen.Skipped, isKnown) {
@@ -121,40 +125,24 @@ func (c *chooser) list(ctx context.Context, f history.RunFilter) (runs []*mappin
 		}
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if note := watched.Undecided(); note != "" && !slices.Contains(c.chosen.Notes, note) {
 		c.chosen.Notes = append(c.chosen.Notes, note)
 	}
-	return runs, watched, nil
-}
-
-// all takes all runs that a filter selects. It fails if there are none.
-func (c *chooser) all(ctx context.Context, f history.RunFilter) error {
-	runs, watched, err := c.list(ctx, f)
-	if err != nil {
-		return err
-	}
 	if len(runs) == 0 {
-		return watched.noMatch(ctx, c.store, "no run matches"+conditionText(f))
+		return nil, watched.noMatch(ctx, c.store, strings.TrimPrefix(selector+": no run matches", ": ")+conditionText(c.among))
 	}
-	c.chosen.Runs = runs
-	return nil
+	return runs, nil
 }
 
 // meeting takes the runs that also meet a condition.
 func (c *chooser) meeting(ctx context.Context, s *Selector, condition *where.Condition) error {
 	f := c.among
 	f.Where = Both(f.Where, condition)
-	runs, watched, err := c.list(ctx, f)
-	if err != nil {
-		return err
-	}
-	if len(runs) == 0 {
-		return watched.noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among))
-	}
+	runs, err := c.list(ctx, f, s.text)
 	c.take(runs...)
-	return nil
+	return err
 }
 
 // byAge takes the newest runs, or one of them.
@@ -162,12 +150,9 @@ func (c *chooser) byAge(ctx context.Context, s *Selector) error {
 	if c.newest == nil {
 		f := c.among
 		f.Limit = c.most
-		runs, watched, err := c.list(ctx, f)
+		runs, err := c.list(ctx, f, s.text)
 		if err != nil {
 			return err
-		}
-		if len(runs) == 0 {
-			return watched.noMatch(ctx, c.store, s.text+": no run matches"+conditionText(c.among))
 		}
 		c.newest = runs
 	}

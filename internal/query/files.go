@@ -97,26 +97,13 @@ func IsFile(arg string) bool {
 // Group divides arguments into parts that are read together: neighbouring paths for which joins returns true,
 // neighbouring runs in the history, and each other path alone.
 func Group(args []string, joins func(string) bool) (parts [][]string) {
-	const (
-		alone = iota
-		stored
-		joined
-	)
-	was := alone
-	for _, arg := range args {
-		is := alone
-		switch {
-		case !IsPath(arg):
-			is = stored
-		case joins(arg):
-			is = joined
-		}
-		if is == was && is != alone {
-			parts[len(parts)-1] = append(parts[len(parts)-1], arg)
+	for i, arg := range args {
+		if i > 0 && IsPath(arg) == IsPath(args[i-1]) && (!IsPath(arg) || joins(arg) && joins(args[i-1])) {
+			last := &parts[len(parts)-1]
+			*last = append(*last, arg)
 		} else {
 			parts = append(parts, []string{arg})
 		}
-		was = is
 	}
 	return parts
 }

@@ -76,10 +76,4 @@ func (c *choice) has(run *mapping.Run) (texts []string) {
 }
 
 // List is the first of some names, and how many more there are.
-func List(names []string) string {
-	const most = 8
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), unit.Count(int64(len(names)-most)))
-}
+func List(names []string) string { return unit.List(names, 8, ", ") }

@@ -65,7 +65,7 @@ func TestOutput(t *testing.T) {
 		{"", true, "fio: unable to open job file\n", "fio: unable to open job file\n"},
 	} {
 		t.Run(tt.options, func(t *testing.T) {
-			c, err := fioargs.Reader{}.Command(strings.Fields("fio --name=a " + tt.options))
+			c, err := fioargs.Parse(strings.Fields("fio --name=a "+tt.options), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,7 +43,7 @@ func planOf(t *testing.T, line string, s Settings) (*Plan, error) {
 		s.Version = fioargs.Version{Major: 3, Minor: 33}
 	}
 	s.CPUs = 2
-	c, err := fioargs.Reader{ReadFile: readJob}.Command(strings.Fields(line))
+	c, err := fioargs.Parse(strings.Fields(line), readJob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestName(t *testing.T) {
 		"fio job.fio": "job", "fio --name=a.b/c --name=x": "a-b-c", "fio --profile=act": "fio",
 		fmt.Sprintf("fio --name=%060d", 1): strings.Repeat("0", 40),
 	} {
-		c, err := fioargs.Reader{ReadFile: readJob}.Command(strings.Fields(line))
+		c, err := fioargs.Parse(strings.Fields(line), readJob)
 		if err != nil {
 			t.Fatal(err)
 		}

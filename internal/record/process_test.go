@@ -28,7 +28,7 @@ func TestCollectLogs(t *testing.T) {
 	write(filepath.Join(mine, "a[x]_clat_hist.1.log"), 0)
 	write(filepath.Join(mine, "a[x]_clat_hist.2.log"), time.Hour)
 	write(filepath.Join(folder, "job_clat_hist.3.log"), 0)
-	c, err := fioargs.Reader{}.Command([]string{"fio", "--write_hist_log=" + filepath.Join(mine, "a[x]"), "--name=a", "--name=b"})
+	c, err := fioargs.Parse([]string{"fio", "--write_hist_log=" + filepath.Join(mine, "a[x]"), "--name=a", "--name=b"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

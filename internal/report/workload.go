@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -25,22 +26,17 @@ const (
 // nothing for fewer than two runs.
 func OverRuns(series []*workload.Series, link func(*mapping.Run) string) template.HTML {
 	low, high, open := math.Inf(1), 0.0, math.Inf(1)
-	var from, until time.Time
+	var span window.Span
 	for _, s := range series {
 		for i, run := range s.Runs {
 			low, high = min(low, s.Values[i].N), max(high, s.Values[i].N)
 			if s.Values[i].IsBound {
 				open = min(open, s.Values[i].N)
 			}
-			if from.IsZero() || run.Run.Start.Before(from) {
-				from = run.Run.Start
-			}
-			if run.Run.Start.After(until) {
-				until = run.Run.Start
-			}
+			span.Join(window.Span{Start: run.Run.Start, End: run.Run.Start})
 		}
 	}
-	if !until.After(from) {
+	if span.Length() <= 0 {
 		return ""
 	}
 	c := &chart.Canvas{}
@@ -48,7 +44,7 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 	if series[0].Number.LessIsBad {
 		axis = chart.RateAxis(high, keyHeight, overRunsHeight, 6)
 	}
-	times := &chart.TimeAxis{From: from, Until: until, Clock: chart.Clock{Known: true}}
+	times := &chart.TimeAxis{From: span.Start, Until: span.End, Clock: chart.Clock{Known: true}}
 	x := float64(chart.Left)
 	for _, s := range series {
 		x = c.Key(x, 14, "line "+classOf(s), s.Number.Text+" of "+s.Direction+"s")
@@ -65,7 +61,7 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 		overRunsDots(c, s, times, axis, link)
 	}
 	overRunsChanges(c, series, times, link)
-	c.Below(ticks, keyHeight+overRunsHeight, "start of the runs, UTC, "+from.UTC().Format(time.DateOnly)+" to "+until.UTC().Format(time.DateOnly))
+	c.Below(ticks, keyHeight+overRunsHeight, "start of the runs, UTC, "+span.Start.UTC().Format(time.DateOnly)+" to "+span.End.UTC().Format(time.DateOnly))
 	label := fmt.Sprintf("%s of %ss over %d runs", series[0].Number.Text, series[0].Direction, len(series[0].Runs))
 	return picture(c, "time", keyHeight+overRunsHeight+chart.BelowHeight, label)
 }

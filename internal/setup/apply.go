@@ -39,7 +39,8 @@ func (p *Plan) Apply(ctx context.Context, cl *es.Client) error {
 }
 
 func (c *client) put(ctx context.Context, s Step) error {
-	answer, err := c.do(ctx, s.request())
+	var answer struct{ Acknowledged bool }
+	err := c.do(ctx, s.request(), &answer)
 	var e *es.Error
 	if s.Kind == Index && s.Action == Create && errors.As(err, &e) && e.Type == "resource_already_exists_exception" {
 		return nil // another setup or ingest made it meanwhile, with the same templates
@@ -47,7 +48,7 @@ func (c *client) put(ctx context.Context, s Step) error {
 	if err != nil {
 		return err
 	}
-	if answer["acknowledged"] != true {
+	if !answer.Acknowledged {
 		e := &es.Error{Status: http.StatusOK, Type: "not_acknowledged", Reason: "the cluster accepted the request, but not all nodes confirmed it in time"}
 		return fmt.Errorf("%w%s", e, advicePassing)
 	}

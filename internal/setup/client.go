@@ -22,24 +22,22 @@ type client struct {
 	prefix string
 }
 
-// get is nil if there is no such object.
-func (c *client) get(ctx context.Context, request esapi.Request) (object, error) {
-	answer, err := c.do(ctx, request)
+// get leaves the answer empty if there is no such object.
+func (c *client) get(ctx context.Context, request esapi.Request, answer any) error {
+	err := c.do(ctx, request, answer)
 	if es.IsNotFound(err) {
-		return nil, nil
+		return nil
 	}
-	return answer, err
+	return err
 }
 
 // do sends a request and decodes the answer. It adds the request and what to do to an [*es.Error].
-func (c *client) do(ctx context.Context, request esapi.Request) (object, error) {
-	var answer object
-	err := c.Do(ctx, es.Extended{Request: request, MaxAnswer: maxAnswer}, &answer)
-	var e *es.Error
-	if errors.As(err, &e) {
+func (c *client) do(ctx context.Context, request esapi.Request, answer any) error {
+	err := c.Do(ctx, es.Extended{Request: request, MaxAnswer: maxAnswer}, answer)
+	if e, ok := errors.AsType[*es.Error](err); ok {
 		err = fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, c.advice(e))
 	}
-	return answer, err
+	return err
 }
 
 const advicePassing = ": try again later"
@@ -81,39 +79,40 @@ func (c *client) privilege(method, path string) string {
 	return fmt.Sprintf("index privilege indices:admin/mapping/put on %s-*", c.prefix)
 }
 
-// object is a policy or component template that the cluster has.
-func (c *client) object(ctx context.Context, kind templates.Kind, name string) (object, bool, error) {
-	var request esapi.Request = esapi.ClusterGetComponentTemplateRequest{Name: []string{name}}
+// object is a policy or component template that the cluster has, nil if there is none.
+func (c *client) object(ctx context.Context, kind templates.Kind, name string) (object, error) {
 	if kind == templates.Policy {
-		request = esapi.ILMGetLifecycleRequest{Policy: name}
+		var answer map[string]struct{ Policy object }
+		err := c.get(ctx, esapi.ILMGetLifecycleRequest{Policy: name}, &answer)
+		return answer[name].Policy, err
 	}
-	answer, err := c.get(ctx, request)
-	if err != nil || answer == nil {
-		return nil, false, err
+	var answer struct {
+		Templates []struct {
+			Name     string
+			Template object `json:"component_template"`
+		} `json:"component_templates"`
 	}
-	if kind == templates.Policy {
-		o := answer.At(name, "policy")
-		return o, o != nil, nil
-	}
-	for _, o := range objectsIn(answer, "component_templates") {
-		if o["name"] == name {
-			return o.At("component_template"), true, nil
+	err := c.get(ctx, esapi.ClusterGetComponentTemplateRequest{Name: []string{name}}, &answer)
+	for _, t := range answer.Templates {
+		if t.Name == name {
+			return t.Template, err
 		}
 	}
-	return nil, false, nil
+	return nil, err
 }
 
 // indexTemplates are all index templates of the cluster, by name: those of others may claim the same indices.
 func (c *client) indexTemplates(ctx context.Context) (map[string]object, error) {
-	answer, err := c.get(ctx, esapi.IndicesGetIndexTemplateRequest{})
-	if err != nil {
-		return nil, err
+	var answer struct {
+		Templates []struct {
+			Name     string
+			Template object `json:"index_template"`
+		} `json:"index_templates"`
 	}
+	err := c.get(ctx, esapi.IndicesGetIndexTemplateRequest{}, &answer)
 	all := map[string]object{}
-	for _, o := range objectsIn(answer, "index_templates") {
-		if name, ok := o["name"].(string); ok {
-			all[name] = o.At("index_template")
-		}
+	for _, t := range answer.Templates {
+		all[t.Name] = t.Template
 	}
-	return all, nil
+	return all, err
 }

@@ -23,15 +23,15 @@ func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 		}
 	}
 	var found []Step
-	yes := esapi.BoolPtr(true)
+	yes := new(true)
 	for _, f := range templates.Families(c.prefix) {
 		// Each family alone, because the index behind an alias has another name.
-		answer, err := c.get(ctx, esapi.IndicesGetMappingRequest{Index: []string{f.Pattern}, IgnoreUnavailable: yes, AllowNoIndices: yes})
-		if err != nil {
+		var answer map[string]struct{ Mappings object }
+		if err := c.get(ctx, esapi.IndicesGetMappingRequest{Index: []string{f.Pattern}, IgnoreUnavailable: yes, AllowNoIndices: yes}, &answer); err != nil {
 			return nil, err
 		}
 		for _, name := range slices.Sorted(maps.Keys(answer)) {
-			if s, ok := update(name, want[f.Mappings], answer.At(name, "mappings")); ok {
+			if s, ok := update(name, want[f.Mappings], answer[name].Mappings); ok {
 				found = append(found, s)
 			}
 		}

@@ -14,18 +14,6 @@ import (
 // object is a JSON object, of ours or of a cluster's answer.
 type object = templates.Tree
 
-// objectsIn are the objects in an array.
-func objectsIn(o object, name string) []object {
-	var all []object
-	items, _ := o[name].([]any)
-	for _, item := range items {
-		if m, ok := item.(map[string]any); ok {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
 // owner reads from an object's _meta who manages it, and its version.
 func owner(o object) (by string, version int) {
 	meta := o.At("_meta")

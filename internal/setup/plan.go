@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -144,13 +144,13 @@ func Prepare(ctx context.Context, cl *es.Client, opt Options) (*Plan, error) {
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		have, ok := there[s.Name]
+		have := there[s.Name]
 		if s.Kind != templates.Index {
-			if have, ok, err = c.object(ctx, s.Kind, s.Name); err != nil {
+			if have, err = c.object(ctx, s.Kind, s.Name); err != nil {
 				return nil, fmt.Errorf("read %s: %w", s.Kind, err)
 			}
 		}
-		if ok {
+		if have != nil {
 			s.decide(have)
 		}
 	}
@@ -198,10 +198,4 @@ func wanted(s Step) object {
 }
 
 // list joins the first lines.
-func list(lines []string) string {
-	const most = 3
-	if len(lines) > most {
-		return fmt.Sprintf("%s; and %d more", strings.Join(lines[:most], "; "), len(lines)-most)
-	}
-	return strings.Join(lines, "; ")
-}
+func list(lines []string) string { return unit.List(lines, 3, "; ") }

@@ -79,6 +79,14 @@ func Bytes(n int64) string {
 	return digits(x) + units[i:i+1] + "iB"
 }
 
+// Bandwidth writes a number of bytes per second, or "-" where it is not known.
+func Bandwidth(perSecond float64) string {
+	if !(perSecond > 0) {
+		return "-"
+	}
+	return Bytes(int64(math.Round(perSecond))) + "/s"
+}
+
 // Elapsed writes a duration of a run, such as "0.25s" or "1m23s".
 func Elapsed(d time.Duration) string {
 	if d < time.Minute {
@@ -136,6 +144,14 @@ func Plural(n int, what string) string {
 		what += "s"
 	}
 	return Count(int64(n)) + " " + what
+}
+
+// List writes the first of some texts with a separator between them, and how many more there are.
+func List(texts []string, most int, separator string) string {
+	if len(texts) <= most {
+		return strings.Join(texts, separator)
+	}
+	return strings.Join(texts[:most], separator) + " and " + Count(int64(len(texts)-most)) + " more"
 }
 
 // IsKnown reports whether t is a date. The times of a run whose date is not known count from the zero time.

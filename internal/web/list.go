@@ -51,9 +51,6 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 			return nil, err
 		}
 		if n++; !isHistorys || n > begin {
-			if len(beyond) == 0 {
-				run = lean(run)
-			}
 			runs = append(runs, run)
 		}
 	}
@@ -67,13 +64,6 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 	q.By.Sort(runs, q.Lowest)
 	end := min(begin+pageRuns, len(runs))
 	return &found{Runs: runs[min(begin, end):end], More: end < len(runs), Total: len(runs), Watched: watched}, nil
-}
-
-// lean is a run without what the list does not show.
-func lean(run *mapping.Run) *mapping.Run {
-	c := *run
-	c.Config, c.Warnings = nil, nil
-	return &c
 }
 
 // listView is the data of the template.

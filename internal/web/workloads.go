@@ -57,14 +57,6 @@ func (w *workloadRow) Changed() (list []*workload.Row) {
 	return list
 }
 
-func numbersOf(names ...string) []*workload.Number {
-	list, err := workload.NumbersOf(names...)
-	if err != nil {
-		panic(err)
-	}
-	return list
-}
-
 func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 	v := workloadsView{Head: s.head("Workloads", "./"), Name: s.Name}
 	var parsed *where.Condition
@@ -80,7 +72,7 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 	}
 	v.Runs, v.Undecided = len(runs), watched.Undecided()
 	for _, one := range workload.Group(runs) {
-		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(numbersOf("p99"), workload.LeastChange)})
+		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(workload.MustNumbers("p99"), workload.LeastChange)})
 	}
 	s.show(w, r, http.StatusOK, "workloads", v)
 }
@@ -119,7 +111,7 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	one := workload.Group(runs)[0]
-	series := one.Series(numbersOf("p50", "p99", "p99.9", "iops"), workload.LeastChange)
+	series := one.Series(workload.MustNumbers("p50", "p99", "p99.9", "iops"), workload.LeastChange)
 	damaged, err := query.Around(r.Context(), s.Store, series)
 	if err != nil {
 		s.fail(w, r, err)

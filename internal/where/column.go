@@ -12,14 +12,10 @@ import (
 // label.release. beyond are the fields, by their paths in documents, that they need beyond [mapping.Run.Brief].
 func Columns(names []string) (list []table.Column[*facts.Line], beyond []string, err error) {
 	list, err = facts.Choose(names, func(name string) *table.Column[*facts.Line] {
-		f := columnField(name)
-		if f == nil || f.Kind == Latency { // lists have these by direction, with their marks
-			return nil
+		if f := columnField(name); f != nil && f.Kind != Latency { // lists have these by direction, with their marks
+			return f.column(&beyond)
 		}
-		if !f.isBrief() {
-			beyond = append(beyond, f.Path)
-		}
-		return f.column()
+		return nil
 	})
 	return list, beyond, err
 }
@@ -27,14 +23,10 @@ func Columns(names []string) (list []table.Column[*facts.Line], beyond []string,
 // OrderOf is the order of a name, as [Columns], and what it needs.
 func OrderOf(name string) (order *facts.Order, beyond []string, err error) {
 	order, err = facts.OrderOf(name, func(name string) *table.Column[*facts.Line] {
-		f := columnField(name)
-		if f == nil {
-			return nil
+		if f := columnField(name); f != nil {
+			return f.column(&beyond)
 		}
-		if !f.isBrief() {
-			beyond = append(beyond, f.Path)
-		}
-		return f.column()
+		return nil
 	})
 	return order, beyond, err
 }
@@ -63,7 +55,11 @@ func columnField(name string) *Field {
 }
 
 // column is the field in a list of runs. As in other columns, texts are in each line of a run, and numbers in its first.
-func (f *Field) column() *table.Column[*facts.Line] {
+// If it needs more than [mapping.Run.Brief], its path is added to beyond.
+func (f *Field) column(beyond *[]string) *table.Column[*facts.Line] {
+	if !f.isBrief() {
+		*beyond = append(*beyond, f.Path)
+	}
 	return &table.Column[*facts.Line]{
 		Name: f.Name, Heading: f.heading(), Sparse: true,
 		Value: func(l *facts.Line) any {

@@ -34,7 +34,7 @@ func (k Kind) numberText(v float64) string {
 	case Rate:
 		return unit.Rate(v)
 	case Bandwidth:
-		return unit.Bytes(int64(v)) + "/s"
+		return unit.Bandwidth(v)
 	case Latency:
 		return unit.Latency(v)
 	case Duration:

@@ -96,19 +96,15 @@ func inOrder(order int, op string) bool {
 	return order >= 0
 }
 
-// inPeriod compares a time with all times in [from, to).
+// inPeriod reports whether the order of a time and of all times in [from, to) is what an operator wants.
 func inPeriod(t time.Time, op string, from, to time.Time) bool {
-	switch op {
-	case "<":
-		return t.Before(from)
-	case "<=":
-		return t.Before(to)
-	case ">":
-		return !t.Before(to)
-	case ">=":
-		return !t.Before(from)
+	switch {
+	case t.Before(from):
+		return inOrder(-1, op)
+	case t.Before(to):
+		return inOrder(0, op)
 	}
-	return !t.Before(from) && t.Before(to)
+	return inOrder(1, op)
 }
 
 func contains(k Kind, text string) (func(any) verdict, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/trend"
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
 // Row is a change in a series, or a series without changes.
@@ -56,11 +57,7 @@ func (r *Row) Circumstances() string {
 	if len(list) == 0 {
 		return ""
 	}
-	text := strings.Join(list[:min(len(list), mostDiffer)], "; ")
-	if more := len(list) - mostDiffer; more > 0 {
-		text += fmt.Sprintf("; %d more", more)
-	}
-	return "since " + Day(r.Change.After) + ": " + text
+	return "since " + Day(r.Change.After) + ": " + unit.List(list, mostDiffer, "; ")
 }
 
 // level is the level after the change, or the median of a series without changes.

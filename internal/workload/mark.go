@@ -15,19 +15,14 @@ func Usual() []string { return []string{"p50", "p99", "p99.9", "mean", "iops", "
 // Marks are the changes of the usual numbers in all workloads of some runs, by the id of the run with
 // which each begins. It returns how many there are.
 func Marks(runs []*mapping.Run) (changes map[string][]mapping.Change, n int) {
-	numbers, err := NumbersOf(Usual()...)
-	if err != nil {
-		panic(err)
-	}
+	numbers := MustNumbers(Usual()...)
 	changes = map[string][]mapping.Change{}
 	for _, w := range Group(runs) {
 		for _, s := range w.Series(numbers, LeastChange) {
-			for _, row := range s.Rows() {
-				if row.HasChange() {
-					id := row.Change.After.Run.ID
-					changes[id] = append(changes[id], row.mark())
-					n++
-				}
+			for i := range s.Changes {
+				id := s.Changes[i].After.Run.ID
+				changes[id] = append(changes[id], (&Row{s, &s.Changes[i]}).mark())
+				n++
 			}
 		}
 	}

@@ -54,6 +54,15 @@ func NumbersOf(names ...string) (list []*Number, err error) {
 	return list, nil
 }
 
+// MustNumbers is [NumbersOf] for names that a program has. It panics if there is no such number.
+func MustNumbers(names ...string) []*Number {
+	list, err := NumbersOf(names...)
+	if err != nil {
+		panic(err)
+	}
+	return list
+}
+
 // key is the name in columns for programs.
 func (n *Number) key() string {
 	if n.LessIsBad {
@@ -68,7 +77,7 @@ func (n *Number) TextOf(v trend.Value) string {
 	case "iops":
 		return unit.Rate(v.N)
 	case "bandwidth":
-		return unit.Bytes(int64(v.N)) + "/s"
+		return unit.Bandwidth(v.N)
 	}
 	return unit.LatencyOrMore(v.N, v.IsBound)
 }
@@ -157,13 +166,9 @@ func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
 // configurations, as "ceph_version 18.2.1, was 17.2.6".
 func Differences(before, after *mapping.Run) (list []string) {
 	was, is := circumstances(before), circumstances(after)
-	names := slices.Collect(maps.Keys(is))
-	for name := range was {
-		if _, ok := is[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int {
+	all := maps.Clone(was)
+	maps.Copy(all, is)
+	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		return cmp.Or(cmp.Compare(strings.Count(a, "."), strings.Count(b, ".")), cmp.Compare(a, b))
 	})
 	for _, name := range names {

@@ -88,8 +88,9 @@ type stored struct {
 	name   string // see [File.Name]
 	disk   string // see [File.Disk]
 	open   opener
-	packed bool // read out of an archive, a compressed file or a pipe
-	torn   bool // see [File.IsFromTorn]
+	kept   *kept // nil: not in the spool
+	packed bool  // read out of an archive, a compressed file or a pipe
+	torn   bool  // see [File.IsFromTorn]
 	set    *Set
 }
 
@@ -132,6 +133,17 @@ func (f *File) PackedFrom() int64 {
 		return 0
 	}
 	return f.set.packed
+}
+
+// Sum returns the size and the XXH64 of the content, as far as it can be read. ok is false if the scan has not made it
+// ([Options.Sums]), so that the content has to be read for it.
+func (f *File) Sum() (size int64, sum uint64, ok bool) {
+	if f.kept == nil || !f.set.spool.sums {
+		return 0, 0, false
+	}
+	f.set.unpacking.Lock()
+	defer f.set.unpacking.Unlock()
+	return f.kept.size, f.kept.sum, f.kept.SectionReader != nil
 }
 
 // Open returns the content, decompressed. It may be called any number of times
@@ -181,33 +193,35 @@ func decompressed(k kind, packed opener) opener {
 
 // unpackedOnce is the content of a stream of kind k. The first reading unpacks all of it into the
 // spool, one stream at a time, so that open files need no decoders.
-func (s *Set) unpackedOnce(k kind, packed opener) opener {
-	var kept *io.SectionReader
+func (s *Set) unpackedOnce(k kind, packed body) body {
+	once := &kept{}
 	var cut error // what ended it early
-	return func(r *reader) (io.Reader, error) {
+	open := func(r *reader) (io.Reader, error) {
 		s.unpacking.Lock()
 		defer s.unpacking.Unlock()
-		if kept == nil {
+		if once.SectionReader == nil {
 			if s.closed.Load() {
 				return nil, fs.ErrClosed
 			}
 			all := &reader{set: s}
 			defer all.Close()
 			var err error
-			if all.r, err = decompressed(k, packed)(all); err != nil {
+			if all.r, err = decompressed(k, packed.open)(all); err != nil {
 				return nil, err
 			}
-			keeps, _, ends, err := s.spool.add(all, s.spool.pack)
-			if err := cmp.Or(s.ended(), err); err != nil { // what was kept is not all
+			var now kept
+			_, ends, err := s.spool.add(&now, all, s.spool.pack)
+			if err := cmp.Or(s.spool.wait(), s.ended(), err); err != nil { // what was kept is not all
 				return nil, err
 			}
-			kept, cut = keeps, errors.Unwrap(ends) // the reader adds the name
+			*once, cut = now, errors.Unwrap(ends) // the reader adds the name
 		}
 		if r.end == nil {
 			r.end = cut
 		}
-		return s.spool.packed(kept)(r)
+		return s.spool.packed(once)(r)
 	}
+	return body{open, once, packed.cut}
 }
 
 // zipMember is the content of a member that the directory of its zip lists.

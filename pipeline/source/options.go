@@ -47,6 +47,9 @@ type Options struct {
 	// Codec packs what it knows of contents that are spooled. Default none: everything is packed in the same way.
 	Codec Codec
 
+	// Sums makes [File.Sum] of contents that are spooled, while they are packed.
+	Sums bool
+
 	// Progress is called from the scanning goroutine for every file found and
 	// every few megabytes read, so it must be quick. Default none.
 	Progress func(Progress)

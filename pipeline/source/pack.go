@@ -79,9 +79,9 @@ var (
 )
 
 // packed is a content that the spool keeps packed.
-func (s *spool) packed(kept *io.SectionReader) opener {
+func (s *spool) packed(k *kept) opener {
 	return func(r *reader) (io.Reader, error) {
-		u := &unpacker{src: kept, codec: s.codec}
+		u := &unpacker{src: k.SectionReader, codec: s.codec}
 		r.closeLater(u)
 		return u, nil
 	}

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestPack packs contents as the spool does, and reads them in pieces of several sizes.
@@ -29,8 +32,10 @@ func TestPack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &spool{memory: 1 << 30, codec: dashes{}}
-			kept, size, cut, err := s.add(iotest.HalfReader(strings.NewReader(c.text)), s.pack)
-			if err != nil || cut != nil || size != int64(len(c.text)) || kept.Size() > int64(c.most) {
+			kept := &kept{}
+			size, cut, err := s.add(kept, iotest.HalfReader(strings.NewReader(c.text)), s.pack)
+			check(t, s.wait())
+			if err != nil || cut != nil || size != int64(len(c.text)) || kept.size != size || kept.Size() > int64(c.most) {
 				t.Fatalf("%v, %v: %d of %d bytes packed to %d, want at most %d", cut, err, size, len(c.text), kept.Size(), c.most)
 			}
 			for _, piece := range []int{1, 1000, packBlock, 1 << 20} {
@@ -112,6 +117,41 @@ func TestReadPacked(t *testing.T) {
 	}
 }
 
+// TestSum: the sum of a content that was unpacked is that of the bytes that it gives.
+func TestSum(t *testing.T) {
+	files := tree{"rows": strings.Repeat("====\n", 2*chunkLen/5), "empty": "", "short": "x", "noise": noise(chunkLen+7, 1)}
+	dir := t.TempDir()
+	write(t, dir, "a.tar.zst", zst(t, tarOf(t, files)))
+	write(t, dir, "b.tar.gz", gz(t, tarOf(t, files))[:chunkLen])
+	write(t, dir, "c.tar", tarOf(t, tree{"later.zst": string(zst(t, []byte(files["noise"]))), "twice.gz.zst": string(zst(t, gz(t, []byte("twice"))))}))
+	write(t, dir, "plain", []byte("x"))
+	read := map[string]bool{}
+	for _, sums := range []bool{true, false} {
+		set := scan(t, Options{Codec: dashes{}, Sums: sums}, dir)
+		for _, f := range set.Files {
+			if _, _, ok := f.Sum(); ok && f.Path == "c/later" {
+				t.Errorf("%s: a sum before it was unpacked", f.Path)
+			}
+			in, err := f.Open()
+			check(t, err)
+			text, _ := io.ReadAll(in) // one is cut
+			check(t, in.Close())
+			size, sum, ok := f.Sum()
+			if ok && (!sums || size != int64(len(text)) || sum != xxhash.Sum64(text)) {
+				t.Errorf("%s: %d bytes of %d, sum %x, want %x", f.Path, size, len(text), sum, xxhash.Sum64(text))
+			}
+			read[f.Path] = read[f.Path] || ok
+		}
+	}
+	want := map[string]bool{
+		"a/rows": true, "a/empty": true, "a/short": true, "a/noise": true, "b/empty": true, "b/noise": true,
+		"c/later": true, "c/twice": false, "plain": false,
+	}
+	if d := cmp.Diff(want, read); d != "" {
+		t.Errorf("have a sum (-want +got):\n%s", d)
+	}
+}
+
 // FuzzUnpack reads spools that something else has written to: it may fail, but no more.
 func FuzzUnpack(f *testing.F) {
 	s := &spool{codec: dashes{}}
@@ -122,7 +162,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add([]byte("\x03\x00\x00\x80\x10\x00\x00\x00\x00\x05\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := &reader{}
-		in, err := s.packed(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))))(r)
+		in, err := s.packed(&kept{SectionReader: io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b)))})(r)
 		check(t, err)
 		defer r.Close()
 		n, err := io.Copy(io.Discard, in)

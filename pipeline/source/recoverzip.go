@@ -194,7 +194,7 @@ func (z *zipArchive) recovered(h localHeader, x extent) {
 	if x.cut != nil {
 		z.fail(it.name, x.cut)
 	}
-	it.again = body{decompressed(deflated, x.open), x.cut}
+	it.again = body{open: decompressed(deflated, x.open), cut: x.cut}
 	d, err := decode(deflated, z.input(x.reader()))
 	if err != nil {
 		z.damaged(it.name, err)

@@ -85,8 +85,11 @@ func TestSpoolThatCannotBeUnlinked(t *testing.T) {
 // TestSpoolThatFails reads no more of an endless content when it cannot be kept.
 func TestSpoolThatFails(t *testing.T) {
 	s := spool{dir: filepath.Join(t.TempDir(), "none")}
-	if _, _, _, err := s.add(zeroReader{}, raw); !errors.Is(err, errSpool) || !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
+	_, _, err := s.add(&kept{}, zeroReader{}, raw)
+	for _, err := range []error{err, s.wait()} {
+		if !errors.Is(err, errSpool) || !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
 	}
 }
 

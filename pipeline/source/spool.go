@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // errSpool marks failures of the spool itself, such as a full disk; they stop a
@@ -15,9 +17,9 @@ var errSpool = errors.New("spool failed")
 const (
 	// spoolPart is how much memory the spool takes at a time.
 	spoolPart = 256 << 10
-	// chunkLen is how much is read before it is packed. What is longer is packed by another goroutine
-	// while the next chunk is decoded. With short chunks the goroutines wait for each other.
-	chunkLen = 16 * packBlock
+	// chunkLen is how much is read before another goroutine packs it, while the next chunk is decoded. With short chunks
+	// the goroutines spend their time on waking each other.
+	chunkLen = 32 * packBlock
 	// chunksAhead is how many chunks are between the two.
 	chunksAhead = 3
 )
@@ -26,96 +28,119 @@ const (
 var chunks = sync.Pool{New: func() any { return new([chunkLen]byte) }}
 
 // spool keeps what is read only once: in memory first, and in one temporary file after
-// that. One goroutine adds; what was added may be read by many.
+// that. One goroutine adds, another packs; what is kept may be read by many.
 type spool struct {
 	dir    string
 	memory int64    // bytes that are kept in memory
 	codec  Codec    // nil: none
+	sums   bool     // see [Options.Sums]
 	parts  [][]byte // of spoolPart each, made when they are written to
 	file   *os.File // has what follows
 	linked string   // name of file if it could not be removed while open
 	end    int64    // bytes kept
+
+	queue chan chunk // what is added and not packed yet; nil: nothing
+	done  chan error // why packing ended
+}
+
+// kept is a content that the spool keeps. It is complete after [spool.wait].
+type kept struct {
+	*io.SectionReader
+	size int64  // bytes, unpacked
+	sum  uint64 // their XXH64, if the spool makes it
+}
+
+// chunk is a part of a content, which ends with a line if there is one and more follows.
+type chunk struct {
+	text *[chunkLen]byte
+	n    int
+	last bool
+	pack packer
+	of   *kept
 }
 
 // packer appends the beginning of text to dst, as one block. It returns how many bytes of text these are.
 type packer func(dst, text []byte) (packed []byte, n int)
 
-// add keeps all of r, block by block. It returns what was
-// kept, how many bytes that was unpacked, what ended r early (it is kept up to there), and a
-// failure of the spool.
-func (s *spool) add(r io.Reader, pack packer) (kept *io.SectionReader, size int64, cut, err error) {
-	start := s.end
-	chunk := chunks.Get().(*[chunkLen]byte)
-	n, cut := readFull(r, chunk[:])
-	if size = int64(n); cut != nil {
-		err = s.keep(chunk[:n], pack)
-		chunks.Put(chunk)
-	} else {
-		var more int64
-		more, cut, err = s.addLong(chunk, r, pack)
-		size += more
+// add reads all of r and keeps it as k, block by block. It returns how many bytes that was unpacked, what ended r early (it
+// is kept up to there), and a failure of the spool, maybe with a content that was added before.
+func (s *spool) add(k *kept, r io.Reader, pack packer) (size int64, cut, err error) {
+	if s.queue == nil {
+		s.queue, s.done = make(chan chunk, chunksAhead), make(chan error, 1)
+		go s.keepAll(s.queue, s.done)
 	}
-	if err != nil {
-		return nil, 0, nil, fmt.Errorf("%w: %w", errSpool, err)
-	}
-	if cut == io.EOF {
-		cut = nil
-	}
-	return io.NewSectionReader(s, start, s.end-start), size, cut, nil
-}
-
-// addLong is add for the first chunk and what follows it.
-func (s *spool) addLong(first *[chunkLen]byte, r io.Reader, pack packer) (size int64, cut, err error) {
-	type part struct {
-		chunk *[chunkLen]byte
-		n     int
-	}
-	parts, done := make(chan part, chunksAhead), make(chan error, 1)
-	go func() {
-		for p := range parts {
-			err := s.keep(p.chunk[:p.n], pack)
-			chunks.Put(p.chunk)
-			if err != nil {
-				done <- err
-				return
-			}
-		}
-		done <- nil
-	}()
-	for p := (part{first, chunkLen}); ; {
-		var next part
-		if cut == nil { // what follows the last line may be the beginning of the next one
-			end := endOfLines(p.chunk[:p.n])
-			next.chunk = chunks.Get().(*[chunkLen]byte)
-			next.n = copy(next.chunk[:], p.chunk[end:p.n])
-			p.n = end
+	newChunk := func() chunk { return chunk{text: chunks.Get().(*[chunkLen]byte), pack: pack, of: k} }
+	for c := newChunk(); ; {
+		var n int
+		n, cut = readFull(r, c.text[c.n:])
+		size += int64(n)
+		c.n += n
+		c.last = cut != nil
+		var next chunk
+		if !c.last {
+			next = newChunk()
+			end := endOfLines(c.text[:c.n])
+			next.n = copy(next.text[:], c.text[end:c.n])
+			c.n = end
 		}
 		select {
-		case parts <- p:
-		case err := <-done: // the rest need not be read
+		case s.queue <- c:
+		case err := <-s.done: // the rest need not be read
+			s.done <- err
 			return 0, nil, err
 		}
-		if cut != nil {
-			close(parts)
-			return size, cut, <-done
+		if c.last && cut == io.EOF {
+			cut = nil
 		}
-		var n int
-		n, cut = readFull(r, next.chunk[next.n:])
-		next.n += n
-		size += int64(n)
-		p = next
+		if c.last {
+			return size, cut, nil
+		}
+		c = next
 	}
 }
 
-func (s *spool) keep(chunk []byte, pack packer) error {
+// keepAll packs what comes out of the queue.
+func (s *spool) keepAll(queue <-chan chunk, done chan<- error) {
+	start, sum := s.end, xxhash.New()
+	for c := range queue {
+		if s.sums {
+			_, _ = sum.Write(c.text[:c.n]) // never fails
+		}
+		c.of.size += int64(c.n)
+		err := s.keep(c.text[:c.n], c.pack)
+		chunks.Put(c.text)
+		if err != nil {
+			done <- fmt.Errorf("%w: %w", errSpool, err)
+			return
+		}
+		if c.last {
+			c.of.SectionReader, c.of.sum = io.NewSectionReader(s, start, s.end-start), sum.Sum64()
+			start = s.end
+			sum.Reset()
+		}
+	}
+	done <- nil
+}
+
+// wait waits until all that was added is kept. It returns a failure of the spool.
+func (s *spool) wait() error {
+	if s.queue == nil {
+		return nil
+	}
+	close(s.queue)
+	s.queue = nil
+	return <-s.done
+}
+
+func (s *spool) keep(text []byte, pack packer) error {
 	packed := packs.Get().(*[mostPacked]byte)
 	defer packs.Put(packed)
-	for len(chunk) > 0 {
-		block, n := pack(packed[:0], chunk)
+	for len(text) > 0 {
+		block, n := pack(packed[:0], text)
 		if err := s.append(block); err != nil {
 			return err
 		}
-		chunk = chunk[n:]
+		text = text[n:]
 	}
 	return nil
 }

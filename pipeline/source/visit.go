@@ -87,9 +87,9 @@ func (s *scanner) unpack(it item, k kind, r io.Reader) {
 	switch {
 	case it.again.open == nil:
 	case k == gzipped:
-		it.again.open = decompressed(k, it.again.open)
+		it.again = body{open: decompressed(k, it.again.open), cut: it.again.cut}
 	default: // the decoder takes megabytes, and all logs of a run are read at once
-		it.again.open = s.set.unpackedOnce(k, it.again.open)
+		it.again = s.set.unpackedOnce(k, it.again)
 	}
 	it.packed = true
 	it.layers++
@@ -121,7 +121,8 @@ func (s *scanner) plainStream(it item, buf *bufio.Reader, head []byte, err error
 		s.keep(it, -1, it.again)
 		return
 	}
-	kept, size, cut, err := s.set.spool.add(buf, s.set.spool.pack)
+	k := &kept{}
+	size, cut, err := s.set.spool.add(k, buf, s.set.spool.pack)
 	if err != nil {
 		s.fail(it.name, err)
 		return
@@ -130,7 +131,7 @@ func (s *scanner) plainStream(it item, buf *bufio.Reader, head []byte, err error
 		cut = fmt.Errorf("after %d bytes: %w", size, damage(cut))
 		s.fail(it.name, cut)
 	}
-	s.keep(it, size, body{s.set.spool.packed(kept), cut})
+	s.keep(it, size, body{s.set.spool.packed(k), k, cut})
 }
 
 // mislabelled notes content that is not packed though its name says so: it is likely lost.
@@ -149,7 +150,7 @@ func (s *scanner) keep(it item, size int64, b body) {
 	f := &File{
 		Root: it.root, Archive: it.archive, Size: size, Modified: it.mod, Err: b.cut,
 		Named: it.met == asArgument, Beside: it.met == beside,
-		stored: stored{name: it.name, disk: it.onDisk, open: b.open, packed: it.layers > 0, set: s.set},
+		stored: stored{name: it.name, disk: it.onDisk, open: b.open, kept: b.kept, packed: it.layers > 0, set: s.set},
 	}
 	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, met: it.met})
 	s.file()

@@ -3,6 +3,7 @@ package source
 import (
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,15 +19,16 @@ type zipArchive struct {
 
 // zipStream spools a zip unchanged, because its directory comes last.
 func (s *scanner) zipStream(it item, buf *bufio.Reader) {
-	kept, size, cut, err := s.set.spool.add(buf, raw)
-	if err != nil {
+	k := &kept{}
+	size, cut, err := s.set.spool.add(k, buf, raw)
+	if err := cmp.Or(err, s.set.spool.wait()); err != nil {
 		s.fail(it.name, err)
 		return
 	}
 	if cut != nil {
 		s.damaged(it.name, cut)
 	}
-	s.zip(it, within(kept, 0, size))
+	s.zip(it, within(k, 0, size))
 }
 
 func (s *scanner) zip(it item, x extent) {
