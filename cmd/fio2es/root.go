@@ -34,10 +34,10 @@ var groups = []struct {
 	}},
 	{"Share", []command{{"serve", serveCommand}, {"export", exportCommand}, {"push", pushCommand}, {"setup", setupCommand}, {"kibana", kibanaCommand}}},
 	{"The program", []command{{"config", configCommand}, {"version", versionCommand}}},
-	{"", []command{{"generate", generateCommand}, {"fields", fieldsTopic}, {"settings", settingsTopic}}},
+	{"", []command{{"man", manCommand}, {"fields", fieldsTopic}, {"settings", settingsTopic}}},
 }
 
-// named is the command that is the first argument, if help lists it, and else empty. "generate" looks at all commands.
+// named is the command that is the first argument, if help lists it, and else empty. "man" looks at all commands.
 func named(args []string) string {
 	for _, g := range groups {
 		if g.title != "" && len(args) > 0 && slices.ContainsFunc(g.commands, func(c command) bool { return c.name == args[0] }) {
