@@ -36,7 +36,7 @@ func newEntries(o *output) (entries []*entry) {
 		if n, err := strconv.Atoi(options.option("numjobs")); err == nil && n > 1 && same[j.Host+"\x00"+j.Name] == 1 {
 			size = n
 		}
-		if n := groupSize(j); n > size && !options.hasOption("verify") {
+		if n := groupSize(j, options.longest(j)); n > size {
 			size, options.isGroup = n, true
 		}
 		e := &entry{jobOptions: options, jobStats: newJobStats(j, options, o.groups), out: o, first: number, size: size}
@@ -47,19 +47,26 @@ func newEntries(o *output) (entries []*entry) {
 	return entries
 }
 
-// ranIn is how long the entry's jobs had run when a report was written, in milliseconds. With verify they read after they
-// have written.
+// ranIn is how long the entry's jobs had run when a report was written, in milliseconds.
 func (e *entry) ranIn(j *fiolog.Job) int64 {
-	if !e.hasOption("verify") {
-		return ranFor(j)
-	}
-	return max(ranFor(j), j.Runtime/int64(e.size))
+	return max(ranFor(j), min(j.Runtime/int64(e.size), e.longest(j)))
 }
 
-// groupSize is how many jobs an entry has at least: with group_reporting job_runtime is the sum over them.
-func groupSize(j *fiolog.Job) int {
+// longest is how long a job ran at most by the run times of its directions. With verify it reads after it has written.
+func (o jobOptions) longest(j *fiolog.Job) (sum int64) {
+	if !o.hasOption("verify") {
+		return measuredFor(j)
+	}
+	for _, s := range j.All() {
+		sum += s.Runtime
+	}
+	return sum
+}
+
+// groupSize is how many jobs an entry has at least: with group_reporting job_runtime is the sum over them, of which none ran
+// for longer than ran.
+func groupSize(j *fiolog.Job, ran int64) int {
 	const slack = 50 // milliseconds; jobs of a group may also differ by a twentieth
-	ran := measuredFor(j)
 	if more := j.Runtime - ran/20 - slack; ran > 0 && more > ran {
 		return int((more-1)/ran) + 1
 	}

@@ -52,7 +52,7 @@ func (p *plan) contradiction() string {
 // settings are the settings that the options name.
 func (o jobOptions) settings() mapping.CBT {
 	if o.isGroup && o.index >= 0 {
-		return jobOptions{report: &fiolog.Report{GlobalOptions: o.all()}, index: -1, isGroup: true}.settings()
+		return o.shared().settings()
 	}
 	mode, _, _ := strings.Cut(o.either("rw", "readwrite"), ":") // after the colon is how offsets go
 	if mode == "readwrite" {

@@ -34,6 +34,11 @@ func (o jobOptions) all() map[string]string {
 	return all
 }
 
+// shared are the options of several sections that all have, see [jobOptions.all].
+func (o jobOptions) shared() jobOptions {
+	return jobOptions{report: &fiolog.Report{GlobalOptions: o.all()}, index: -1, isGroup: true}
+}
+
 func (o jobOptions) option(name string) string {
 	value, _ := o.report.Option(o.index, name)
 	return value
@@ -63,6 +68,9 @@ func (o jobOptions) ramp() time.Duration {
 // delay is how long after its own start fio measures a job of the first stage: startdelay and
 // ramp_time. It returns false if that is random.
 func (o jobOptions) delay() (time.Duration, bool) {
+	if o.isGroup && o.index >= 0 {
+		o = o.shared()
+	}
 	start, ok := o.seconds("startdelay")
 	return start + o.ramp(), ok
 }

@@ -28,7 +28,12 @@ func place(out *output, entries []*entry) placed {
 	case end.IsZero():
 		return placed{starts: map[*entry]moment{}}
 	case isOneStage(entries):
-		return placeTogether(entries, end, by)
+		p := placeTogether(entries, end, by)
+		if waited(out, entries) {
+			p.doubt = fmt.Sprintf("%s: jobs of a group of several sections may have waited (startdelay, ramp_time): nothing says when each ran, so "+
+				"they are shown side by side; run fio with --log_unix_epoch=1, or without group_reporting", out.File.Name())
+		}
+		return p
 	}
 	if p, ok := placeByFiles(out, entries, end); ok {
 		return p
@@ -136,6 +141,18 @@ func isOneStage(entries []*entry) bool {
 	return true
 }
 
+// waited reports whether fio ran for longer than the jobs of a group of several sections, whose options are not known.
+func waited(out *output, entries []*entry) bool {
+	const starting = 1500 // milliseconds, of fio itself; elapsed has whole seconds
+	longest := int64(0)
+	for _, e := range entries {
+		delay, _ := e.delay()
+		longest = max(longest, delay.Milliseconds()+e.ran)
+	}
+	isGroup := func(e *entry) bool { return e.isGroup }
+	return slices.ContainsFunc(entries, isGroup) && elapsed(out.fio) > longest+starting
+}
+
 // placeTogether places jobs that were started at once. The last of them ended when the report was written.
 func placeTogether(entries []*entry, end time.Time, by clock) placed {
 	p := placed{starts: map[*entry]moment{}}
@@ -151,7 +168,7 @@ func placeTogether(entries []*entry, end time.Time, by clock) placed {
 	for _, e := range entries {
 		delay, _ := e.delay()
 		p.starts[e] = moment{end.Add(delay - longest), by, error}
-		if e.option("startdelay") != "" {
+		if e.option("startdelay") != "" && !e.isGroup {
 			p.how = "each job by its startdelay, and the last to end by when fio wrote its report"
 		}
 	}

@@ -123,6 +123,32 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+// TestGroupWaited: of a group of several sections only the options of the last one are known, so fio's time shows that
+// some jobs may have waited.
+func TestGroupWaited(t *testing.T) {
+	for _, c := range []struct {
+		runtime, elapsed int64
+		own, all         string // startdelay of the last section, ramp_time of all
+		want             bool
+	}{
+		{3000, 6, "2", "", false}, // one job
+		{6021, 4, "", "", false},
+		{6021, 6, "2", "", true},
+		{6021, 6, "", "", true},
+		{6021, 6, "", "2", false},
+	} {
+		report := &fiolog.Report{
+			Timestamp: written.UnixMilli(), GlobalOptions: map[string]string{"ramp_time": c.all},
+			Jobs: []fiolog.Job{{Runtime: c.runtime, Elapsed: c.elapsed, Directions: [3]fiolog.DirectionStats{{Runtime: 3000}}, Options: map[string]string{"startdelay": c.own}}},
+		}
+		out := &output{Report: cbt.Report{File: &source.File{}}, fio: report, periodic: periodic{reports: 1}}
+		entries := newEntries(out)
+		if p := place(out, entries); (p.doubt != "") != c.want {
+			t.Errorf("%+v: %+v", c, p)
+		}
+	}
+}
+
 // TestPlaceByReports: a job's counts begin to grow when it begins; until then fio counts
 // for how long it has waited, and with group_reporting for all jobs of the group.
 func TestPlaceByReports(t *testing.T) {

@@ -64,7 +64,7 @@ func (e *env) setLog(level slog.Level) {
 
 // run runs the command that args name. The result is the exit code.
 func (e *env) run(ctx context.Context, args []string) int {
-	root := rootCommand(e)
+	root := rootCommand(e, args...)
 	root.SetArgs(args)
 	err := unknownCommand(root, root.ExecuteContext(ctx))
 	e.progress.Clear()

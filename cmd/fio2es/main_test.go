@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/testcost"
 )
@@ -21,6 +23,12 @@ func TestMain(m *testing.M) {
 // programs are those that scripts run.
 var programs = map[string]func(){
 	"fio2es": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	"generate": func() {
+		if err := fiotest.Generate(os.Args[1:], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	},
 }
 
 // isolated are tests far from the user's settings and history.

@@ -11,6 +11,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// manCommand writes the manual for packages. It is hidden: users of a package have the manual.
+func manCommand(*env) *cobra.Command {
+	return &cobra.Command{
+		Use: "man DIR", Short: "Write the manual, a page for each command", Hidden: true,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return writeMan(cmd.Root(), args[0]) },
+	}
+}
+
 // writeMan writes the manual into a folder: a page for the program, and one for each command and topic, from the texts
 // of --help.
 func writeMan(root *cobra.Command, dir string) error {

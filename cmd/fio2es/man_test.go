@@ -14,7 +14,7 @@ import (
 // TestMan: every command and topic that help lists has a page, with all its flags, and no text becomes a request of roff.
 func TestMan(t *testing.T) {
 	dir := t.TempDir()
-	if code := run(t.Context(), []string{"generate", "man", dir}, strings.NewReader(""), os.Stderr, os.Stderr); code != 0 {
+	if code := run(t.Context(), []string{"man", dir}, strings.NewReader(""), os.Stderr, os.Stderr); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	requests := strings.Fields(".TH .SH .TP .PP .nf .fi .nh .ad")

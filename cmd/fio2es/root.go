@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -11,23 +12,44 @@ import (
 
 func init() { cobra.EnableCommandSorting = false } // the order of groups
 
+// command is one of the program. What makes it, makes all its flags.
+type command struct {
+	name string
+	make func(*env) *cobra.Command
+}
+
 // groups are all commands, by purpose, in the order of help. Help does not list a group without a title.
 var groups = []struct {
 	title    string
-	commands []func(*env) *cobra.Command
+	commands []command
 }{
-	{"Measure", []func(*env) *cobra.Command{runCommand, followCommand, watchCommand, doctorCommand, shimCommand}},
-	{"Ask", []func(*env) *cobra.Command{percentilesCommand, rankCommand, heatmapCommand, slaCommand, reportCommand}},
-	{"Compare", []func(*env) *cobra.Command{compareCommand, trendCommand}},
-	{"Keep", []func(*env) *cobra.Command{
-		ingestCommand, runsCommand, labelCommand, noteCommand, rmCommand, compactCommand, checkCommand,
+	{"Measure", []command{{"run", runCommand}, {"follow", followCommand}, {"watch", watchCommand}, {"doctor", doctorCommand}, {"shim", shimCommand}}},
+	{"Ask", []command{
+		{"percentiles", percentilesCommand}, {"rank", rankCommand}, {"heatmap", heatmapCommand}, {"sla", slaCommand}, {"report", reportCommand},
 	}},
-	{"Share", []func(*env) *cobra.Command{serveCommand, exportCommand, pushCommand, setupCommand, kibanaCommand}},
-	{"The program", []func(*env) *cobra.Command{configCommand, versionCommand}},
-	{"", []func(*env) *cobra.Command{generateCommand, fieldsTopic, settingsTopic}},
+	{"Compare", []command{{"compare", compareCommand}, {"trend", trendCommand}}},
+	{"Keep", []command{
+		{"ingest", ingestCommand}, {"runs", runsCommand}, {"label", labelCommand}, {"note", noteCommand}, {"rm", rmCommand},
+		{"compact", compactCommand}, {"check", checkCommand},
+	}},
+	{"Share", []command{{"serve", serveCommand}, {"export", exportCommand}, {"push", pushCommand}, {"setup", setupCommand}, {"kibana", kibanaCommand}}},
+	{"The program", []command{{"config", configCommand}, {"version", versionCommand}}},
+	{"", []command{{"man", manCommand}, {"fields", fieldsTopic}, {"settings", settingsTopic}}},
 }
 
-func rootCommand(e *env) *cobra.Command {
+// named is the command that is the first argument, if help lists it, and else empty. "man" looks at all commands.
+func named(args []string) string {
+	for _, g := range groups {
+		if g.title != "" && len(args) > 0 && slices.ContainsFunc(g.commands, func(c command) bool { return c.name == args[0] }) {
+			return args[0]
+		}
+	}
+	return ""
+}
+
+// rootCommand has all commands, or only the one that args begin with: to make the flags of all takes longer than a short
+// answer.
+func rootCommand(e *env, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fio2es COMMAND",
 		Short: "Latency percentiles you can trust, from fio's histogram logs",
@@ -64,12 +86,16 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 		_ = writeHelp(e.stdout, cmd) // stdout keeps its errors
 	})
 	addGlobalFlags(root.PersistentFlags())
+	only := named(args)
 	for _, g := range groups {
 		if g.title != "" {
 			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		}
-		for _, command := range g.commands {
-			cmd := command(e)
+		for _, c := range g.commands {
+			if only != "" && c.name != only {
+				continue
+			}
+			cmd := c.make(e)
 			cmd.GroupID, cmd.Args = g.title, usageArgs(cmd.Args)
 			if naming, ok := namesRuns[cmd.Name()]; ok {
 				cmd.ValidArgsFunction = e.completeRuns(naming)

@@ -68,7 +68,7 @@ func TestViolations(t *testing.T) {
 		{"library with a similar name", sound("config", "modernc.org/sqlite3"), nil},
 		{"tests' library", sound("mapping", "testing"), []string{"mapping imports testing, as only"}},
 		{"command", sound("config", "./cmd/fio2es"), []string{"config imports cmd/fio2es: no package"}},
-		{"fiotest, the command", sound("cmd/fio2es", "./internal/fiotest"), nil},
+		{"fiotest, its program", sound("internal/fiotest/generate", "./internal/fiotest"), nil},
 		{"fiotest, another", sound("pipeline", "./internal/fiotest"), []string{"pipeline imports internal/fiotest: it connects"}},
 		{"unknown package", sound("internal/util"), []string{"internal/util has no rule"}},
 		{"no comment", silent, []string{"mapping has no package comment"}},

@@ -20,6 +20,10 @@ var rules = map[string]rule{
 		level: 0, std: true,
 		why: "made logs must not depend on the code that they test, such as the bins of hist",
 	},
+	"internal/fiotest/generate": {
+		level: 1, imports: []string{"internal/fiotest"}, std: true,
+		why: "it makes logs to measure with, and is no part of fio2es",
+	},
 	"pipeline/internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
 	"internal/fioargs":        {level: 0, std: true, why: "what a command line means does not depend on what is done with it"},
 	"internal/record": {
@@ -181,7 +185,7 @@ var rules = map[string]rule{
 
 // testsOnly are for tests, and for the packages named here.
 var testsOnly = map[string][]string{
-	"internal/fiotest":             {"cmd/fio2es"}, // which can make logs to try things with
+	"internal/fiotest":             {"internal/fiotest/generate"},
 	"internal/golden":              nil,
 	"internal/memtest":             nil,
 	"internal/testcost":            nil,

@@ -1,7 +1,7 @@
 // Package fiotest makes synthetic fio latency logs and whole CBT archives whose
 // content is known to the last request, and computes exact answers from raw
 // completion logs. Tests compare the readers, the time math and the commands
-// with it; a command uses [Generate] to make large sets for timing.
+// with it. The program in the folder generate makes large sets for timing.
 //
 // It imports nothing of this module. Its bins are walked out one after another
 // from fio's description instead of being computed with the bit arithmetic the
