@@ -148,7 +148,7 @@ func parseSettings(text []byte) (map[string]any, error) {
 	switch {
 	case err != nil:
 	case more:
-		err = errors.New("it has more than one YAML document: settings are one")
+		err = errors.New("it has more than one YAML document, want one: remove the others")
 	case root != nil:
 		err = root.Decode(&all)
 	}

@@ -21,7 +21,7 @@ ingests, and whether lists show what run documents have. It prints what is wrong
 what to do.
 
 --repair removes documents that cannot be read or belong to no run, finishes
-interrupted replacements, makes again what lists show, and names the runs whose files
+interrupted replacements, rebuilds what lists show, and names the runs whose files
 you have to ingest again.
 No ingest may run meanwhile.
 

@@ -25,15 +25,15 @@ commas, are repetitions of a test: their windows are pooled. --from, --to, --dir
 --host and --job choose the windows that are compared, as for rank (+30s: since each
 run's start).
 
-The verdict is worse or better where 0 is not in the interval. Where it is, the verdict
-is "no change > X %" if the interval reaches to X and that is at most --within; else it
-is unclear, because the interval is too wide to say. The interval of a percentile that
-may lie between two groups of latencies (hits and misses of a cache) is very wide. Then
-the share of requests above it may decide, and a note has that share and its interval.
+The verdict is worse or better if 0 is not in the interval. If 0 is in it, the farther
+bound X decides: "no change > X %" if X is at most --within, else unclear, because the
+interval is too wide. A percentile between two groups of latencies, such as hits and
+misses of a cache, has a very wide interval. Then the share of requests above it may
+decide, and a note has that share and its interval.
 
 --baseline takes the runs of the history with the same settings as B in place of A, as
 repetitions: last:10 are the ten before B, and a condition such as label.release=quincy
-those that meet it (fio2es help fields).
+chooses those that meet it (fio2es help fields).
 
 --by settings compares many runs at once: those with the same settings, a block for each
 workload. A and B are paths with any number of runs, or conditions on the runs of the

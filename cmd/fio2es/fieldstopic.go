@@ -18,8 +18,8 @@ func fieldsTopic(*env) *cobra.Command {
   label.release=reef and not (mode ~ rand or complete=no)
 
 Comparisons are =, !=, <, <=, >, >= and in (A, B); ~ and !~ look for a text, in any
-case. "and" goes before "or"; parentheses and "not" as usual. A name alone asks whether
-the run has it. Texts and names with spaces need quotes: 'label.my rack'='New York'. A
+case. "and" goes before "or"; parentheses and "not" as usual. A name alone means
+that the run has it. Texts and names with spaces need quotes: 'label.my rack'='New York'. A
 run that lacks a field differs from every value: it meets !=, and no other comparison.
 
 Sizes are 4k or 1MiB (k is 1024), latencies 300us or 5ms, durations 90s, 10m or 2h,

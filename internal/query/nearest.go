@@ -25,7 +25,7 @@ func noRun(ctx context.Context, store history.Store, text string, err error) err
 	n, near, failed := nearRuns(ctx, store, text)
 	switch {
 	case failed != nil:
-		return fmt.Errorf("%s: %w; fio2es runs lists those that there are", text, err)
+		return fmt.Errorf("%s: %w; fio2es runs lists all runs", text, err)
 	case n == 0:
 		return fmt.Errorf("%s: %w; there are no runs yet: store some with fio2es ingest PATH", text, err)
 	}

@@ -110,7 +110,7 @@ func (c *counter) add(n *yaml.Node, depth int) error {
 func (c *counter) alias(n *yaml.Node, depth int) error {
 	for _, above := range c.within {
 		if above == n.Alias {
-			return fmt.Errorf("line %d: the alias %q is part of what it names", n.Line, n.Value)
+			return fmt.Errorf("line %d: the alias %q contains itself", n.Line, n.Value)
 		}
 	}
 	c.within = append(c.within, n.Alias)

@@ -26,7 +26,7 @@ func TestParse(t *testing.T) {
 		{"many keys", "{a: 1, b: 1, c: 1, d: 1, e: 1, f: 1}", "line 1: too much YAML: a mapping of more than 5 keys"},
 		{"deep", "[[[[[[x]]]]]]", "line 1: too much YAML: nested deeper than 6"},
 		{"a key twice", "a: 1\nb: 2\na: 3\n", `line 3: the key "a" is there already, in line 1`},
-		{"an alias of itself", "a: &a [x, *a]", `line 1: the alias "a" is part of what it names`},
+		{"an alias of itself", "a: &a [x, *a]", `line 1: the alias "a" contains itself`},
 		{"directives", strings.Repeat("%TAG !a! x\n", 101) + "---\na: b\n", "too much YAML: 101 times %TAG"},
 		{"no YAML", "a: [", "yaml: line 1: did not find expected node content"},
 	} {
