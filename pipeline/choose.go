@@ -87,7 +87,7 @@ func (c *chooser) split(e *entry) []*entry {
 	for _, part := range e.parts {
 		part.groups = e.groups
 	}
-	for _, list := range []*[]*entry{&c.entries, &e.out.entries} {
+	for _, list := range []*entryList{&c.entries, &e.out.entries} {
 		if i := slices.Index(*list, e); i >= 0 {
 			*list = slices.Replace(slices.Clone(*list), i, i+1, e.parts...)
 		}

@@ -90,7 +90,7 @@ func (p *plan) reference() mapping.RunRef {
 func (p *plan) settings() mapping.CBT {
 	s := &p.run.Settings
 	if s.Iteration < 0 && s.Benchmark == "" {
-		return p.fioSettings()
+		return p.entries.settings()
 	}
 	return mapping.CBT{
 		Benchmark: s.Benchmark, Workload: s.Workload, Mode: s.Mode, RWMixRead: int(s.RWMixRead),

@@ -24,6 +24,9 @@ type entry struct {
 	parts   []*entry // that it was made of, because logs do not say which of them they are of
 }
 
+// entryList are the entries of a run, or of one output.
+type entryList []*entry
+
 func newEntries(o *output) (entries []*entry) {
 	same := map[string]int{}
 	for _, j := range o.fio.Jobs {

@@ -9,11 +9,11 @@ import (
 )
 
 func (p *plan) fio() mapping.FioInfo {
-	info := mapping.FioInfo{Version: p.version(), Options: p.options()}
+	info := mapping.FioInfo{Version: p.version(), Options: p.entries.options()}
 	for _, j := range p.jobs {
 		info.Jobs += j.stands()
 	}
-	reported := p.reported()
+	reported := p.entries.reported()
 	for _, e := range reported {
 		info.UsrCPU += e.UsrCPU
 		info.SysCPU += e.SysCPU
@@ -25,13 +25,13 @@ func (p *plan) fio() mapping.FioInfo {
 }
 
 // reported are the entries of the run as fio's reports have them.
-func (p *plan) reported() (list []*entry) {
-	for _, e := range p.entries {
-		if list = append(list, e.parts...); len(e.parts) == 0 {
-			list = append(list, e)
+func (list entryList) reported() (all []*entry) {
+	for _, e := range list {
+		if all = append(all, e.parts...); len(e.parts) == 0 {
+			all = append(all, e)
 		}
 	}
-	return list
+	return all
 }
 
 // stands is the number of fio's jobs that a job stands for. The first job of an entry stands for all of its jobs that
@@ -66,9 +66,9 @@ func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 }
 
 // options are fio's options that are the same for all jobs.
-func (p *plan) options() map[string]string {
+func (list entryList) options() map[string]string {
 	var same map[string]string
-	for _, e := range p.reported() {
+	for _, e := range list.reported() {
 		job := e.all()
 		if same == nil {
 			same = job

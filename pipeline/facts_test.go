@@ -51,7 +51,7 @@ func TestCountJobs(t *testing.T) {
 		}
 	}
 	p := &plan{entries: []*entry{combine(entries(2, 4))}}
-	info, set := p.fio(), p.fioSettings()
+	info, set := p.fio(), p.entries.settings()
 	if !maps.Equal(info.Options, map[string]string{"rw": "read"}) || set.Mode != "read" || set.NumJobs != 0 || info.UsrCPU != 30 {
 		t.Errorf("%+v, %+v", info, set)
 	}
@@ -93,7 +93,7 @@ func TestGroupOfSections(t *testing.T) {
 			}},
 		}})
 		p := &plan{entries: entries}
-		set, options := p.fioSettings(), p.options()
+		set, options := p.entries.settings(), p.entries.options()
 		if e := entries[0]; e.size != c.size || set.Mode != c.mode || options["rw"] != c.mode || set.RunSeconds != 3 || e.mixed != (c.mode == "") {
 			t.Errorf("%s: %d jobs, mixed %v, settings %+v, options %v", c.name, e.size, e.mixed, set, options)
 		}

@@ -12,11 +12,11 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// fioSettings are the settings of a run that CBT did not make: those options of fio that are the
+// settings are the settings of a run that CBT did not make: those options of fio that are the
 // same for all jobs. Defaults of fio that no option names are unknown.
-func (p *plan) fioSettings() mapping.CBT {
+func (list entryList) settings() mapping.CBT {
 	var same mapping.CBT
-	for i, e := range p.reported() {
+	for i, e := range list.reported() {
 		one := e.settings()
 		if i == 0 {
 			same = one
@@ -34,7 +34,7 @@ func (p *plan) fioSettings() mapping.CBT {
 
 // contradiction says what CBT's configuration, or the path, sets otherwise than fio's own options; empty if nothing.
 func (p *plan) contradiction() string {
-	set, ran := p.settings(), p.fioSettings()
+	set, ran := p.settings(), p.entries.settings()
 	text := ""
 	switch {
 	case p.run.Config == nil:

@@ -63,7 +63,7 @@ func TestFioSettingsOfJobs(t *testing.T) {
 	for i := range report.Jobs {
 		p.entries = append(p.entries, &entry{jobOptions: jobOptions{report: report, index: i}})
 	}
-	if diff := cmp.Diff(mapping.CBT{Mode: "randread", NumJobs: 2}, p.fioSettings()); diff != "" {
+	if diff := cmp.Diff(mapping.CBT{Mode: "randread", NumJobs: 2}, p.entries.settings()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -101,7 +101,7 @@ func TestUsualSize(t *testing.T) {
 		report := &fiolog.Report{GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
 		e := &entry{jobOptions: jobOptions{report: report, index: 0}, jobStats: jobStats{Job: &report.Jobs[0]}}
 		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
-		if got := (&plan{entries: []*entry{e}}).usualSize(fiolog.Read); got != c.want {
+		if got := (entryList{e}).usualSize(fiolog.Read); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}

@@ -16,11 +16,11 @@ import (
 type output struct {
 	cbt.Report
 	fio     *fiolog.Report
-	host    string   // of its jobs, also if only the names of their logs have it
-	client  bool     // written by fio --client: jobs of several hosts, no absolute time
-	hasBins bool     // json+
-	groups  int      // of bins, the most of any report
-	entries []*entry // its jobs; none if it is not of the run
+	host    string    // of its jobs, also if only the names of their logs have it
+	client  bool      // written by fio --client: jobs of several hosts, no absolute time
+	hasBins bool      // json+
+	groups  int       // of bins, the most of any report
+	entries entryList // its jobs; none if it is not of the run
 	periodic
 }
 

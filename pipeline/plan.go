@@ -24,7 +24,7 @@ type plan struct {
 	run      *cbt.Run
 	config   map[string]any // of CBT
 	outputs  []*output
-	entries  []*entry
+	entries  entryList
 	jobs     []*job
 	averages []cbt.Log // in place of rows
 	timing
