@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"io"
 	"log/slog"
+	"net"
 	"strings"
 	"time"
 
@@ -34,23 +34,28 @@ var namesRuns = map[string]cobra.ShellCompDirective{
 	"runs": noFiles, "label": noFiles, "note": noFiles, "rm": noFiles, "push": noFiles, "compact": noFiles, "watch": noFiles,
 }
 
-// completeRuns completes selectors and the ids of runs in a shell.
-func (e *env) completeRuns(directive cobra.ShellCompDirective) cobra.CompletionFunc {
+// completion completes words in a shell. It reads the history by itself, before any command has read the settings.
+type completion struct {
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// runs completes selectors and the ids of runs.
+func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		list := completeWords(text)
 		if text != "" && text != query.SameAs && len(list) == 1 && strings.HasPrefix(query.SameAs, text) {
 			return list, directive | cobra.ShellCompDirectiveNoSpace // a run follows
 		}
 		if strings.ContainsAny(text, "=<>~ ") && cmd.Name() != "label" {
-			return e.suggest(cmd, text)
+			return c.suggest(cmd, nil, text)
 		}
 		of, isSame := strings.CutPrefix(text, query.SameAs)
 		if cmd.Name() == "label" && text != "" && !isSame {
-			if labels := e.labelsLike(cmd, text); len(labels) > 0 {
+			if labels := c.labelsLike(cmd, text); len(labels) > 0 {
 				return append(list, labels...), directive | cobra.ShellCompDirectiveNoSpace // a value follows
 			}
 		}
-		for _, run := range e.runsToComplete(cmd, of) {
+		for _, run := range c.runsLike(cmd, of) {
 			word := facts.ShortID(run.Run.ID)
 			if isSame {
 				word = query.SameAs + word
@@ -78,8 +83,8 @@ func completeWords(text string) (list []cobra.Completion) {
 	return list
 }
 
-// runsToComplete are the newest runs whose ids begin with a text.
-func (e *env) runsToComplete(cmd *cobra.Command, text string) []*mapping.Run {
+// runsLike are the newest runs whose ids begin with a text.
+func (c completion) runsLike(cmd *cobra.Command, text string) []*mapping.Run {
 	if strings.Trim(text, "0123456789abcdef") != "" { // no id begins so
 		return nil
 	}
@@ -87,12 +92,12 @@ func (e *env) runsToComplete(cmd *cobra.Command, text string) []*mapping.Run {
 	if text != "" {
 		filter.Where = where.That("id "+text, func(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, text) })
 	}
-	return e.runsInTime(cmd, filter)
+	return c.runsInTime(cmd, filter)
 }
 
 // runsInTime returns the runs that a filter selects, as many as can be read before the user has to wait. If the history
 // cannot be read, it returns none: a shell has no place for messages.
-func (e *env) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*mapping.Run) {
+func (c completion) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*mapping.Run) {
 	file, _ := cmd.Flags().GetString("config")
 	cfg, err := config.Load(file, cmd.Flags())
 	if err != nil {
@@ -100,7 +105,7 @@ func (e *env) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTakes)
 	defer cancel()
-	store, err := histories{cfg, slog.New(slog.NewTextHandler(io.Discard, nil)), e.dial}.open(ctx)
+	store, err := histories{cfg, slog.New(slog.DiscardHandler), c.dial}.open(ctx)
 	if err != nil {
 		return nil
 	}

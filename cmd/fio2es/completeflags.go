@@ -13,31 +13,29 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// completeFlags makes shells complete the flags of a command: conditions, labels, and words of a list.
-func (e *env) completeFlags(cmd *cobra.Command) {
+// flags makes shells complete the flags of a command: conditions, labels, and words of a list.
+func (c completion) flags(cmd *cobra.Command) {
 	known := map[string]cobra.CompletionFunc{
 		"direction": completeList(mapping.Directions[:]),
 		"levels":    completeList([]string{mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()}),
-		"where": func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return e.suggest(cmd, text)
-		},
+		"where":     c.suggest,
 		"baseline": func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			list, directive := e.suggest(cmd, text)
+			list, directive := c.suggest(cmd, nil, text)
 			return append(completeWords(text), list...), directive
 		},
 		"host": func(cmd *cobra.Command, _ []string, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
-			suggested, _ := e.suggest(cmd, "host="+text)
+			suggested, _ := c.suggest(cmd, nil, "host="+text)
 			for _, s := range suggested {
 				list = append(list, strings.TrimPrefix(s, "host="))
 			}
 			return list, noFiles
 		},
 		"labels": func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return e.labelsLike(cmd, text), noFiles | cobra.ShellCompDirectiveNoSpace
+			return c.labelsLike(cmd, text), noFiles | cobra.ShellCompDirectiveNoSpace
 		},
 	}
 	if cmd.Name() == "runs" {
-		known["columns"], known["sort"] = e.completeColumns, e.completeColumns
+		known["columns"], known["sort"] = c.columns, c.columns
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		complete := known[f.Name]
@@ -55,11 +53,11 @@ func (e *env) completeFlags(cmd *cobra.Command) {
 	})
 }
 
-// completeColumns completes the names of columns of runs.
-func (e *env) completeColumns(cmd *cobra.Command, args []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// columns completes the names of columns of runs.
+func (c completion) columns(cmd *cobra.Command, args []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	words := where.ColumnNames()
 	if strings.Contains(text, "label.") {
-		for _, name := range e.labelsLike(cmd, "") {
+		for _, name := range c.labelsLike(cmd, "") {
 			words = append(words, "label."+strings.TrimSuffix(name, "="))
 		}
 	}
@@ -80,10 +78,10 @@ func completeList(words []string) cobra.CompletionFunc {
 }
 
 // suggest completes a condition.
-func (e *env) suggest(cmd *cobra.Command, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+func (c completion) suggest(cmd *cobra.Command, _ []string, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
 	for _, s := range where.Suggest(text, func() []*mapping.Run {
 		isBrief := !strings.Contains(text, "option.") && !strings.Contains(text, "config.")
-		return e.runsInTime(cmd, history.RunFilter{Brief: isBrief, Light: true})
+		return c.runsInTime(cmd, history.RunFilter{Brief: isBrief, Light: true})
 	}) {
 		list = append(list, cobra.CompletionWithDesc(s.Text, s.Help))
 	}
@@ -91,10 +89,10 @@ func (e *env) suggest(cmd *cobra.Command, text string) (list []cobra.Completion,
 }
 
 // labelsLike are the names of labels in the history that begin with a text, with their "=", or the values of one.
-func (e *env) labelsLike(cmd *cobra.Command, text string) (list []cobra.Completion) {
+func (c completion) labelsLike(cmd *cobra.Command, text string) (list []cobra.Completion) {
 	found := map[string]bool{}
 	name, _, isNamed := strings.Cut(text, "=")
-	for _, run := range e.runsInTime(cmd, history.RunFilter{Brief: true}) {
+	for _, run := range c.runsInTime(cmd, history.RunFilter{Brief: true}) {
 		for label, value := range run.Run.Labels {
 			switch {
 			case isNamed && label == name:

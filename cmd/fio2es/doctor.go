@@ -41,12 +41,11 @@ Exit code 3: something is or will be lost.`,
   fio2es doctor -- fio --name=a --rw=randread --output-format=json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			paths := args
-			var words []string
-			if n := cmd.ArgsLenAtDash(); n >= 0 {
-				paths, words = args[:n], args[n:]
+			n := cmd.ArgsLenAtDash()
+			if n < 0 {
+				n = len(args)
 			}
-			return (&examining{env: e, format: format}).all(cmd.Context(), paths, words)
+			return (&examining{env: e, format: format}).all(cmd.Context(), args[:n], args[n:])
 		},
 	}
 	addReadingFlags(cmd.Flags())

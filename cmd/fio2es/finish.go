@@ -141,11 +141,10 @@ func (e *env) leave(entry *record.Entry, hasOutput bool) error {
 		e.log.Info("note: what fio wrote is in " + shortHome(entry.Report()))
 		return entry.Done()
 	}
-	err := entry.Discard()
-	if errors.Is(err, record.ErrRunning) {
-		e.log.Info(fmt.Sprintf("note: fio was killed, and its jobs run on: when they have ended, the next fio2es command stores what they logged in %s",
-			shortHome(entry.Folder)))
-		return nil
+	if err := entry.Discard(); !errors.Is(err, record.ErrRunning) {
+		return err
 	}
-	return err
+	e.log.Info(fmt.Sprintf("note: fio was killed, and its jobs run on: when they have ended, the next fio2es command stores what they logged in %s",
+		shortHome(entry.Folder)))
+	return nil
 }

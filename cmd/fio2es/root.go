@@ -98,9 +98,9 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 			cmd := c.make(e)
 			cmd.GroupID, cmd.Args = g.title, usageArgs(cmd.Args)
 			if naming, ok := namesRuns[cmd.Name()]; ok {
-				cmd.ValidArgsFunction = e.completeRuns(naming)
+				cmd.ValidArgsFunction = completion{e.dial}.runs(naming)
 			}
-			e.completeFlags(cmd)
+			completion{e.dial}.flags(cmd)
 			root.AddCommand(cmd)
 		}
 	}
