@@ -66,10 +66,8 @@ func (c *chooser) periodic(jobs []*job) map[*output]bool {
 		has := func(is func(*job) bool) bool {
 			return slices.ContainsFunc(jobs, func(j *job) bool { return j.entry != nil && j.entry.out == out && is(j) })
 		}
-		hasRaw := func() bool { return has(func(j *job) bool { return j.raw.File != nil }) }
-		isMixed := func(e *entry) bool { return e.mixed }
-		if out.reports < 3 || !out.hasBins || c.opt.Source == SourceRaw && hasRaw() ||
-			len(out.entries) == 0 || slices.ContainsFunc(out.entries, isMixed) {
+		if out.reports < 3 || !out.hasBins || c.opt.Source == SourceRaw && has(func(j *job) bool { return j.raw.File != nil }) ||
+			len(out.entries) == 0 || slices.ContainsFunc(out.entries, func(e *entry) bool { return e.mixed }) {
 			continue
 		}
 		interval := c.configuredInterval(out)
