@@ -89,7 +89,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 	if earliest {
 		slices.SortStableFunc(runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
 	}
-	tag, err := s.tag(runs)
+	tag, err := tagOf(s.Program, runs)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -199,12 +199,12 @@ func (s *site) candidates(ctx context.Context, begin, home string) (list []choic
 // runLink is the address of a run's report, relative to the list.
 func runLink(run *mapping.Run) string { return "runs/" + url.PathEscape(run.Run.ID) }
 
-// tag is the ETag of the report of runs. It changes when one of their documents does, because a run's document is
+// tagOf is the ETag of the report of runs by a program. It changes when one of their documents does, because a run's document is
 // stored after its windows. It is a weak one because the page may be compressed.
-func (s *site) tag(runs []*mapping.Run) (string, error) {
+func tagOf(program string, runs []*mapping.Run) (string, error) {
 	sum := sha256.New()
 	in := json.NewEncoder(sum)
-	if err := in.Encode(s.Program); err != nil {
+	if err := in.Encode(program); err != nil {
 		return "", err
 	}
 	for _, run := range runs {
