@@ -124,8 +124,7 @@ func (r *reading) concludeReports() {
 	for _, e := range r.entries {
 		for _, s := range r.of(e).latest().All() {
 			if n, _ := e.failed(s); n > 0 {
-				r.problems.note("%s: %d requests failed, or fio did not measure them: they have no latency",
-					e.describe(), n)
+				r.problems.note("%s: %d requests failed, or fio did not measure them: they have no latency", e.describe(), n)
 			}
 			switch {
 			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:

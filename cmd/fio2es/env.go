@@ -72,7 +72,7 @@ func (e *env) run(ctx context.Context, args []string) int {
 }
 
 // load reads the settings before any command that has some.
-func (e *env) load(cmd *cobra.Command, _ []string) error {
+func (e *env) load(cmd *cobra.Command, _ []string) (err error) {
 	e.flags = cmd.Flags()
 	if verbose, _ := e.flags.GetBool("verbose"); verbose {
 		e.setLog(slog.LevelDebug)
@@ -82,7 +82,6 @@ func (e *env) load(cmd *cobra.Command, _ []string) error {
 		return nil
 	}
 	file, _ := e.flags.GetString("config")
-	var err error
 	if e.cfg, err = config.Load(file, e.flags); err != nil {
 		return usageError{Err: err}
 	}
