@@ -1,6 +1,7 @@
 package fiolog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -231,18 +232,12 @@ func (d *decoder) direction(name string, s *DirectionStats) {
 			}
 		case "iops":
 			s.IOPS = d.number().float
-		case "slat_ns":
-			d.latency("slat", &s.Slat, hist.Nanoseconds)
-		case "clat_ns":
-			d.latency("clat", &s.Clat, hist.Nanoseconds)
-		case "lat_ns":
-			d.latency("lat", &s.Lat, hist.Nanoseconds)
-		case "slat":
-			d.latency("slat", &s.Slat, hist.Microseconds)
-		case "clat":
-			d.latency("clat", &s.Clat, hist.Microseconds)
-		case "lat":
-			d.latency("lat", &s.Lat, hist.Microseconds)
+		case "slat", "slat_ns":
+			d.latency(key, &s.Slat)
+		case "clat", "clat_ns":
+			d.latency(key, &s.Clat)
+		case "lat", "lat_ns":
+			d.latency(key, &s.Lat)
 		default:
 			d.raw()
 		}
@@ -256,14 +251,15 @@ func (d *decoder) direction(name string, s *DirectionStats) {
 	d.within(before, "%s", name)
 }
 
-// latency takes the next value, a distribution in a unit.
-func (d *decoder) latency(name string, l *Latency, unit hist.Unit) {
+// latency takes the next value, a distribution. Its key says the unit: fio 3 writes clat_ns, fio 2 clat.
+func (d *decoder) latency(key []byte, l *Latency) {
 	if d.isNull() {
 		return
 	}
-	before, scale := d.err, int64(1)
-	if unit == hist.Microseconds {
-		scale = 1000
+	name, isNano := bytes.CutSuffix(key, []byte("_ns"))
+	before, unit, scale := d.err, hist.Microseconds, int64(1000)
+	if isNano {
+		unit, scale = hist.Nanoseconds, 1
 	}
 	if d.unit != hist.Nanoseconds {
 		d.unit = unit
