@@ -68,12 +68,12 @@ func (c *chooser) periodic(jobs []*job) map[*output]bool {
 		}
 		hasRaw := func() bool { return has(func(j *job) bool { return j.raw.File != nil }) }
 		isMixed := func(e *entry) bool { return e.mixed }
-		if out.reports < 3 || !out.hasBins || c.opt.Source == SourceRaw && hasRaw() ||
+		if out.reports() < 3 || !out.hasBins || c.opt.Source == SourceRaw && hasRaw() ||
 			len(out.entries) == 0 || slices.ContainsFunc(out.entries, isMixed) {
 			continue
 		}
 		interval := c.configuredInterval(out)
-		fine := interval > 0 && out.spacing <= interval+interval/20 // reports are some milliseconds off
+		fine := interval > 0 && out.spacing() <= interval+interval/20 // reports are some milliseconds off
 		use[out] = fine || !has(func(j *job) bool { return j.hasRows })
 	}
 	return use
@@ -180,7 +180,7 @@ func (c *chooser) useReports(j *job) {
 		f = &reportFile{out: out, tailing: c.tailing, budget: c.run.Budget}
 		c.reports[out] = f
 	}
-	j.source, j.hasRows, j.interval = fromReports, true, out.spacing
+	j.source, j.hasRows, j.interval = fromReports, true, out.spacing()
 	if l, err := hist.NewLayout(out.fio.Unit, j.entry.groups, 0); err == nil {
 		j.layout = l
 	}
@@ -195,7 +195,7 @@ func (c *chooser) fallBack() {
 			c.bareJob(e)
 		}
 		j := e.jobs[0]
-		if len(e.jobs) > 1 || j.hasRows || e.mixed || e.out.reports < 3 || requestsOf(e.Job) == 0 || !e.out.hasBins {
+		if len(e.jobs) > 1 || j.hasRows || e.mixed || e.out.reports() < 3 || requestsOf(e.Job) == 0 || !e.out.hasBins {
 			continue
 		}
 		j.close()

@@ -59,7 +59,7 @@ func isCertain(j *job) bool {
 	if j.start.IsZero() || j.entry == nil {
 		return false
 	}
-	if j.entry.out.reports > 1 || j.clock == clockStart || j.clock == clockMtime {
+	if j.entry.out.reports() > 1 || j.clock == clockStart || j.clock == clockMtime {
 		return true
 	}
 	onHost := slices.Clone(j.entry.out.entries)

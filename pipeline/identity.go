@@ -47,7 +47,7 @@ func execution(ctx context.Context, p *plan) (*Execution, error) {
 		e.Run.ID = mapping.PartID(&src)
 	}
 	for _, o := range p.outputs {
-		e.Grows = e.Grows || o.reports > 1
+		e.Grows = e.Grows || o.reports() > 1
 		e.reports = append(e.reports, o.File)
 	}
 	return e, nil

@@ -26,12 +26,27 @@ type output struct {
 
 // periodic is what the reports of one execution of fio show together (--status-interval).
 type periodic struct {
-	reports int     // of this execution
-	skip    int     // reports of earlier executions in the same file
-	times   []int64 // of the reports, milliseconds since 1970
-	first   int64   // run time at the first report, milliseconds
-	spacing int64   // milliseconds between reports; 0: there are too few
-	begun   []begun // of each job
+	skip  int     // reports of earlier executions in the same file
+	times []int64 // of the reports of this execution, milliseconds since 1970
+	first int64   // run time at the first report, milliseconds
+	begun []begun // of each job
+}
+
+// reports is how many there are of this execution.
+func (p *periodic) reports() int { return len(p.times) }
+
+// spacing is the median time between reports in milliseconds, rounded to tens: the last
+// comes when the run ends, and others may be late. It is 0 if there are too few.
+func (p *periodic) spacing() int64 {
+	if len(p.times) < 3 {
+		return 0
+	}
+	var steps []int64
+	for i, at := range p.times[1:] {
+		steps = append(steps, at-p.times[i])
+	}
+	slices.Sort(steps)
+	return tens(steps[len(steps)/2])
 }
 
 // begun is when a job began, by periodic reports.
@@ -104,7 +119,7 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 				if !wasPreparing(out.fio, one) {
 					executions++
 				}
-				out.periodic = periodic{skip: out.skip + out.reports}
+				out.periodic = periodic{skip: out.skip + out.reports()}
 			}
 			out.take(one)
 		}
@@ -112,7 +127,6 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 	if out.fio == nil {
 		return nil
 	}
-	out.spacing = spacing(out.times)
 	for i := range out.fio.Jobs {
 		j := &out.fio.Jobs[i]
 		out.client = out.client || j.Host != ""
@@ -142,7 +156,7 @@ func (r outputReader) mayIgnore(err error, of *output) bool {
 // it starts at 0 again when the job does.
 func (o *output) take(one *fiolog.Report) {
 	o.fio, o.groups, o.times = one, max(o.groups, one.Groups()), append(o.times, one.Timestamp)
-	if o.reports++; o.reports == 1 {
+	if o.reports() == 1 {
 		o.first = ranFor(&one.Jobs[0])
 	}
 	for len(o.begun) < len(one.Jobs) {
@@ -195,20 +209,6 @@ func elapsed(rep *fiolog.Report) int64 {
 		longest = max(longest, rep.Jobs[i].Elapsed)
 	}
 	return longest * 1000
-}
-
-// spacing is the median time between reports in milliseconds, rounded to tens: the last
-// comes when the run ends, and others may be late.
-func spacing(times []int64) int64 {
-	if len(times) < 3 {
-		return 0
-	}
-	var steps []int64
-	for i := range times[1:] {
-		steps = append(steps, times[i+1]-times[i])
-	}
-	slices.Sort(steps)
-	return tens(steps[len(steps)/2])
 }
 
 // earlier is the earlier of two times. Zero times do not count.

@@ -23,7 +23,7 @@ func place(out *output, entries []*entry) placed {
 	}
 	end, by := out.written()
 	switch {
-	case out.reports > 1:
+	case out.reports() > 1:
 		return placeByReports(out, entries)
 	case end.IsZero():
 		return placed{starts: map[*entry]moment{}}
