@@ -28,6 +28,7 @@ type output struct {
 type periodic struct {
 	reports int     // of this execution
 	skip    int     // reports of earlier executions in the same file
+	times   []int64 // of the reports, milliseconds since 1970
 	first   int64   // run time at the first report, milliseconds
 	spacing int64   // milliseconds between reports; 0: there are too few
 	begun   []begun // of each job
@@ -86,43 +87,32 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 		return nil
 	}
 	defer in.Close()
-	out := &output{Report: f}
-	var times []int64
-	n, executions := 0, 1
+	out, executions := &output{Report: f}, 1
 	for one, err := range r.run.Budget.Reports(in, f.File) {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil
-		}
-		if errors.Is(err, cbt.ErrBudget) {
+		case errors.Is(err, cbt.ErrBudget):
 			r.problems.skip(err)
 			return nil
-		}
-		if err != nil {
-			alone := len(r.run.Logs)+len(r.run.Others) == 0 // and it begins as fio's do
-			var cut *fiolog.SyntaxError
-			isUnfinished := r.live && errors.As(err, &cut) && cut.Partial
-			if !isUnfinished && (f.Named || alone || out.fio != nil || f.IsFio()) {
+		case err != nil:
+			if !r.mayIgnore(err, out) {
 				r.problems.skip(err)
 			}
-			continue
-		}
-		if len(one.Jobs) == 0 {
-			continue
-		}
-		if out.fio != nil && isAnotherExecution(out.fio, one) {
-			if !wasPreparing(out.fio, one) {
-				executions++
+		case len(one.Jobs) > 0:
+			if out.fio != nil && isAnotherExecution(out.fio, one) {
+				if !wasPreparing(out.fio, one) {
+					executions++
+				}
+				out.periodic = periodic{skip: out.skip + out.reports}
 			}
-			out.periodic, times = periodic{skip: n}, nil
+			out.take(one)
 		}
-		n++
-		out.take(one)
-		times = append(times, one.Timestamp)
 	}
 	if out.fio == nil {
 		return nil
 	}
-	out.spacing = spacing(times)
+	out.spacing = spacing(out.times)
 	for i := range out.fio.Jobs {
 		j := &out.fio.Jobs[i]
 		out.client = out.client || j.Host != ""
@@ -137,10 +127,21 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 	return out
 }
 
+// mayIgnore reports whether what is wrong with a document in a file is no loss: fio still writes it, or nothing shows that
+// the file is fio's.
+func (r outputReader) mayIgnore(err error, of *output) bool {
+	var cut *fiolog.SyntaxError
+	if r.live && errors.As(err, &cut) && cut.Partial {
+		return true
+	}
+	alone := len(r.run.Logs)+len(r.run.Others) == 0 // and it begins as fio's do
+	return !of.Named && !alone && of.fio == nil && !of.IsFio()
+}
+
 // take adds a report. While a job waits, its run time in the report is how long it has waited;
 // it starts at 0 again when the job does.
 func (o *output) take(one *fiolog.Report) {
-	o.fio, o.groups = one, max(o.groups, one.Groups())
+	o.fio, o.groups, o.times = one, max(o.groups, one.Groups()), append(o.times, one.Timestamp)
 	if o.reports++; o.reports == 1 {
 		o.first = ranFor(&one.Jobs[0])
 	}

@@ -195,11 +195,5 @@ func (z *zipArchive) recovered(h localHeader, x extent) {
 		z.fail(it.name, x.cut)
 	}
 	it.again = body{open: decompressed(deflated, x.open), cut: x.cut}
-	d, err := decode(deflated, z.input(x.reader()))
-	if err != nil {
-		z.damaged(it.name, err)
-		return
-	}
-	defer d.Close()
-	z.stream(it, z.guard(d, d.taken.count))
+	z.decoded(it, deflated, z.input(x.reader()))
 }
