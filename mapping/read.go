@@ -15,24 +15,24 @@ import (
 
 // UnmarshalJSON decodes a document.
 func (r *Run) UnmarshalJSON(text []byte) error {
-	before := *r
-	if (&parser{text: text}).read(reflect.ValueOf(r).Elem()) {
-		return nil
-	}
-	*r = before
 	type plain Run // without this method
-	return json.Unmarshal(text, (*plain)(r))
+	return unmarshal(text, r, (*plain)(r))
 }
 
 // UnmarshalJSON decodes a document.
 func (d *Interval) UnmarshalJSON(text []byte) error {
-	before := *d
-	if (&parser{text: text}).read(reflect.ValueOf(d).Elem()) {
+	type plain Interval // without this method
+	return unmarshal(text, d, (*plain)(d))
+}
+
+// unmarshal decodes a document to a struct. plain is the same struct as encoding/json decodes it.
+func unmarshal[T any](text []byte, to *T, plain any) error {
+	before := *to
+	if (&parser{text: text}).read(reflect.ValueOf(to).Elem()) {
 		return nil
 	}
-	*d = before
-	type plain Interval // without this method
-	return json.Unmarshal(text, (*plain)(d))
+	*to = before
+	return json.Unmarshal(text, plain)
 }
 
 // parser reads values from the beginning of a text.
