@@ -59,8 +59,7 @@ func BenchmarkMoments(b *testing.B) {
 	h := fromRow(hist.Fio3(0), benchRow(300))
 	b.ReportAllocs()
 	for b.Loop() {
-		h.Mean()
-		h.StdDev()
+		h.Moments()
 	}
 }
 

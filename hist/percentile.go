@@ -153,17 +153,21 @@ func (h *Histogram) Mean() Answer {
 	return a
 }
 
-// StdDev is the standard deviation of all requests (not of a sample), in nanoseconds, with
-// the requests of each bin spread evenly.
-func (h *Histogram) StdDev() float64 {
-	total, mean, sum := h.Total(), h.Mean().Value, 0.0
-	edges := h.layout.edges()
-	for i, n := range h.All() {
-		low, high := edges[i], edges[i+1]
-		width, d := float64(high-1-low), middle(low, high)-mean
+// Moments returns the mean, as [Histogram.Mean] has it, and the standard deviation of all requests (not of a sample), in
+// nanoseconds, with the requests of each bin spread evenly.
+func (h *Histogram) Moments() (mean, deviation float64) {
+	counts, edges := h.counts[h.low:h.high], h.layout.edges()[h.low:]
+	total := h.Total()
+	for i, n := range counts {
+		mean += n * middle(edges[i], edges[i+1])
+	}
+	mean /= total
+	sum := 0.0
+	for i, n := range counts {
+		width, d := float64(edges[i+1]-1-edges[i]), middle(edges[i], edges[i+1])-mean
 		sum += n * (d*d + width*width/12)
 	}
-	return math.Sqrt(sum / total)
+	return mean, math.Sqrt(sum / total)
 }
 
 // FioPercentile is what fio prints for the percentile f (0 … 100): its value for the first

@@ -70,7 +70,8 @@ func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
 		*Percentiles[i].of(&lat) = micros(a[i+1].Value)
 	}
 	lat.Min, lat.Max = micros(a[0].Value), micros(a[len(a)-1].Value)
-	lat.Mean, lat.StdDev = micros(h.Mean().Value), micros(h.StdDev())
+	mean, deviation := h.Moments()
+	lat.Mean, lat.StdDev = micros(mean), micros(deviation)
 	return lat
 }
 
