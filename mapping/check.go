@@ -1,11 +1,13 @@
 package mapping
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -36,7 +38,7 @@ func (d *Interval) check() error {
 		return fmt.Errorf("run.id: %w", ErrIdentity)
 	case d.Run.Ingest == "":
 		return fmt.Errorf("run.ingest: %w", ErrIdentity)
-	case d.Level < Cluster || d.Level > Job:
+	case !d.Level.isKnown():
 		return fmt.Errorf("level: %w", ErrIdentity)
 	case d.Fio.Direction == "":
 		return fmt.Errorf("fio.direction: %w", ErrIdentity)
@@ -72,25 +74,11 @@ func (r *Run) Check() error {
 	case !isTime(r.Run.Start) || !isTime(r.Run.End) || !isTime(r.Run.Compacted.At) || !isTime(r.Ingested):
 		return fmt.Errorf("check run %q: %w", r.Run.ID, ErrTime)
 	}
-	for _, l := range r.Levels {
-		if l < Cluster || l > Job {
-			return fmt.Errorf("check run %q: levels: %w", r.Run.ID, ErrIdentity)
-		}
+	if slices.ContainsFunc(r.Levels, func(l Level) bool { return !l.isKnown() }) {
+		return fmt.Errorf("check run %q: levels: %w", r.Run.ID, ErrIdentity)
 	}
 	for _, d := range append([]DirectionTotals{{"all", r.All}}, r.ByDirection()...) {
-		t := d.Totals
-		if t == nil {
-			continue
-		}
-		err := t.Latency.check()
-		if t.Requests < 0 || t.Bytes < 0 || !isSize(t.IOPS) || !isSize(t.Bandwidth) ||
-			!isSize(t.Sums.IOPS) || !isSize(t.Sums.Bandwidth) {
-			err = ErrNumber
-		}
-		if err == nil && t.Fio != nil {
-			err = t.Fio.check()
-		}
-		if err != nil {
+		if err := d.check(); err != nil {
 			return fmt.Errorf("check run %q: totals %q: %w", r.Run.ID, d.Direction, err)
 		}
 	}
@@ -115,7 +103,22 @@ func checkText(text []byte) error {
 	return nil
 }
 
+func (t *Totals) check() error {
+	if t == nil {
+		return nil
+	}
+	for _, f := range [...]float64{float64(t.Requests), float64(t.Bytes), t.IOPS, t.Bandwidth, t.Sums.IOPS, t.Sums.Bandwidth} {
+		if !isSize(f) {
+			return ErrNumber
+		}
+	}
+	return cmp.Or(t.Latency.check(), t.Fio.check())
+}
+
 func (f *FioLatency) check() error {
+	if f == nil {
+		return nil
+	}
 	numbers := []float64{f.Min, f.Mean, f.Max, f.StdDev}
 	for _, p := range f.Percentiles {
 		if !(p.Rank >= 0 && p.Rank <= 100) {

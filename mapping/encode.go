@@ -18,7 +18,7 @@ import (
 // AppendJSON appends the document to dst: one line without its end, the same bytes for
 // the same document.
 func (d *Interval) AppendJSON(dst []byte) []byte {
-	return closeWith(membersOf(reflect.TypeFor[Interval]()).append(append(dst, '{'), reflect.ValueOf(d).Elem()), '}')
+	return appendObject(dst, reflect.ValueOf(d).Elem())
 }
 
 // MarshalJSON is [Interval.AppendJSON] for package encoding/json.
@@ -100,6 +100,13 @@ func membersOf(t reflect.Type) members {
 	return ms
 }
 
+// appendObject appends a struct as an object.
+func appendObject(b []byte, v reflect.Value) []byte { return membersOf(v.Type()).appendObject(b, v) }
+
+func (ms members) appendObject(b []byte, v reflect.Value) []byte {
+	return closeWith(ms.append(append(b, '{'), v), '}')
+}
+
 // append appends the members of v, a comma after each.
 func (ms members) append(b []byte, v reflect.Value) []byte {
 	for i := range ms {
@@ -165,8 +172,7 @@ func appenderOf(t reflect.Type) appender {
 	case reflect.Float32, reflect.Float64:
 		return func(b []byte, v reflect.Value) []byte { return appendFloat(b, v.Float()) }
 	case reflect.Struct:
-		ms := membersOf(t)
-		return func(b []byte, v reflect.Value) []byte { return closeWith(ms.append(append(b, '{'), v), '}') }
+		return membersOf(t).appendObject
 	case reflect.Pointer:
 		return orNull(appenderOf(t.Elem()))
 	case reflect.Slice:

@@ -204,32 +204,20 @@ func Best(runs []*Run) *Run {
 	if len(runs) == 0 {
 		return nil
 	}
-	ended := func(r *Run) int {
-		if r.Run.Live() {
-			return 0
-		}
-		return 1
-	}
-	whole := func(r *Run) int {
-		if !r.Run.Complete {
-			return 0
-		}
-		return 1
-	}
 	return slices.MaxFunc(runs, func(a, b *Run) int {
-		return cmp.Or(cmp.Compare(ended(a), ended(b)), contain(&a.Source, &b.Source), cmp.Compare(whole(a), whole(b)),
-			cmp.Compare(len(a.Source.List), len(b.Source.List)), a.Ingested.Compare(b.Ingested), cmp.Compare(b.Run.ID, a.Run.ID))
+		return cmp.Or(trueLast(!a.Run.Live(), !b.Run.Live()), trueLast(a.Source.Contains(&b.Source), b.Source.Contains(&a.Source)),
+			trueLast(a.Run.Complete, b.Run.Complete), cmp.Compare(len(a.Source.List), len(b.Source.List)),
+			a.Ingested.Compare(b.Ingested), cmp.Compare(b.Run.ID, a.Run.ID))
 	})
 }
 
-// contain compares two sources: the one that contains the other is larger. It is 0 if both do, or
-// neither.
-func contain(a, b *Source) int {
-	switch ab, ba := a.Contains(b), b.Contains(a); {
-	case ab && !ba:
+// trueLast compares two answers: true comes after false.
+func trueLast(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
 		return 1
-	case ba && !ab:
-		return -1
 	}
-	return 0
+	return -1
 }

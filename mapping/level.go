@@ -16,15 +16,14 @@ const (
 // Levels are all levels, from the widest.
 var Levels = [...]Level{Cluster, Host, Job}
 
+var levelNames = [...]string{Cluster: "cluster", Host: "host", Job: "job"}
+
+func (l Level) isKnown() bool { return Cluster <= l && l <= Job }
+
 // String is the level's name in documents and index names.
 func (l Level) String() string {
-	switch l {
-	case Cluster:
-		return "cluster"
-	case Host:
-		return "host"
-	case Job:
-		return "job"
+	if l.isKnown() {
+		return levelNames[l]
 	}
 	return fmt.Sprintf("level %d", uint8(l))
 }
@@ -41,7 +40,7 @@ func ParseLevel(name string) (Level, error) {
 
 // MarshalText is the name; a value that is no level fails with [ErrIdentity].
 func (l Level) MarshalText() ([]byte, error) {
-	if l < Cluster || l > Job {
+	if !l.isKnown() {
 		return nil, fmt.Errorf("encode level %d: %w", uint8(l), ErrIdentity)
 	}
 	return []byte(l.String()), nil

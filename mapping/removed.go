@@ -51,7 +51,5 @@ func (r *Removed) DocumentID() string { return "removed." + r.ID }
 
 // AppendJSON appends the document to dst, as [Run.AppendJSON].
 func (r *Removed) AppendJSON(dst []byte) []byte {
-	dst = append(dst, `{"`+RemovedField+`":`...)
-	dst = closeWith(membersOf(reflect.TypeFor[Removed]()).append(append(dst, '{'), reflect.ValueOf(r).Elem()), '}')
-	return append(dst, '}')
+	return append(appendObject(append(dst, `{"`+RemovedField+`":`...), reflect.ValueOf(r).Elem()), '}')
 }

@@ -245,26 +245,19 @@ func (r *Run) WithFiles() *Run {
 func (d Documents) All() int { return d.Cluster + d.Host + d.Job }
 
 // Of returns how many there are of a level.
-func (d Documents) Of(l Level) int {
-	switch l {
-	case Cluster:
-		return d.Cluster
-	case Host:
-		return d.Host
-	case Job:
-		return d.Job
-	}
-	return 0
-}
+func (d Documents) Of(l Level) int { return *d.count(l) }
 
 // Add counts n more documents of a level.
-func (d *Documents) Add(l Level, n int) {
+func (d *Documents) Add(l Level, n int) { *d.count(l) += n }
+
+func (d *Documents) count(l Level) *int {
 	switch l {
 	case Cluster:
-		d.Cluster += n
+		return &d.Cluster
 	case Host:
-		d.Host += n
+		return &d.Host
 	case Job:
-		d.Job += n
+		return &d.Job
 	}
+	return new(int)
 }

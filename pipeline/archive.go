@@ -17,10 +17,7 @@ import (
 
 // Archive has the runs that were found under some paths, and the files of no run.
 type Archive struct {
-	Runs []*cbt.Run
-	// Left are files that look like fio's but belong to no run. Skipped are all other files.
-	Left    []cbt.Left
-	Skipped []cbt.Skipped
+	*cbt.Archive
 	// Problems are files and archives that could not be read.
 	Problems []*source.Problem
 
@@ -55,7 +52,7 @@ func open(ctx context.Context, paths []string, opt source.Options) (*Archive, er
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
-	return &Archive{Runs: found.Runs, Left: found.Left, Skipped: found.Skipped, Problems: set.Problems, set: set}, nil
+	return &Archive{found, set.Problems, set}, nil
 }
 
 // List lists what Open would look into under the paths, without opening any file.

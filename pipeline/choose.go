@@ -66,12 +66,12 @@ func (c *chooser) periodic(jobs []*job) map[*output]bool {
 		has := func(is func(*job) bool) bool {
 			return slices.ContainsFunc(jobs, func(j *job) bool { return j.entry != nil && j.entry.out == out && is(j) })
 		}
-		if out.reports < 3 || !out.hasBins || c.opt.Source == SourceRaw && has(func(j *job) bool { return j.raw.File != nil }) ||
+		if out.reports() < 3 || !out.hasBins || c.opt.Source == SourceRaw && has(func(j *job) bool { return j.raw.File != nil }) ||
 			len(out.entries) == 0 || slices.ContainsFunc(out.entries, func(e *entry) bool { return e.mixed }) {
 			continue
 		}
 		interval := c.configuredInterval(out)
-		fine := interval > 0 && out.spacing <= interval+interval/20 // reports are some milliseconds off
+		fine := interval > 0 && out.spacing() <= interval+interval/20 // reports are some milliseconds off
 		use[out] = fine || !has(func(j *job) bool { return j.hasRows })
 	}
 	return use
@@ -178,7 +178,7 @@ func (c *chooser) useReports(j *job) {
 		f = &reportFile{out: out, tailing: c.tailing, budget: c.run.Budget}
 		c.reports[out] = f
 	}
-	j.source, j.hasRows, j.interval = fromReports, true, out.spacing
+	j.source, j.hasRows, j.interval = fromReports, true, out.spacing()
 	if l, err := hist.NewLayout(out.fio.Unit, j.entry.groups, 0); err == nil {
 		j.layout = l
 	}
@@ -193,7 +193,7 @@ func (c *chooser) fallBack() {
 			c.bareJob(e)
 		}
 		j := e.jobs[0]
-		if len(e.jobs) > 1 || j.hasRows || e.mixed || e.out.reports < 3 || requestsOf(e.Job) == 0 || !e.out.hasBins {
+		if len(e.jobs) > 1 || j.hasRows || e.mixed || e.out.reports() < 3 || requestsOf(e.Job) == 0 || !e.out.hasBins {
 			continue
 		}
 		j.close()

@@ -99,40 +99,34 @@ func (p *plan) hosts() []mapping.RunHost {
 	return hosts
 }
 
+// hasLatency reports whether fio measured completion latencies.
+func (e *entry) hasLatency() bool {
+	return !e.total && slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return s.Clat.Mean > 0 })
+}
+
 // whyNoWindows is why there are no windows with percentiles, and what to do.
 func (p *plan) whyNoWindows() string {
 	const options = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
-	hist, msec, latency, percentiles := false, false, len(p.entries) == 0, true
-	rows, junk := false, false
-	served := len(p.entries) == 0
-	for _, j := range p.jobs {
-		hist = hist || j.source == fromHist
-		msec, rows, junk = msec || j.interval > 0, rows || j.hasRows, junk || j.isJunk
-	}
-	for _, e := range p.entries {
-		served = served || requestsOf(e.Job) > 0
-		for _, s := range e.All() {
-			latency = latency || s.Clat.Mean > 0 && !e.total
-		}
-		percentiles = percentiles && e.option("clat_percentiles") != "0"
-		msec = msec || milliseconds(e.option("log_hist_msec")) > 0
-	}
+	anyJob := func(is func(*job) bool) bool { return slices.ContainsFunc(p.jobs, is) }
+	anyEntry := func(is func(*entry) bool) bool { return slices.ContainsFunc(p.entries, is) }
+	noEntry := func(is func(*entry) bool) bool { return len(p.entries) > 0 && !anyEntry(is) }
+	hist := anyJob(func(j *job) bool { return j.source == fromHist })
 	switch {
 	case len(p.averages) > 0:
 		return "its logs are averages (log_avg_msec), which have no percentiles: " + options +
 			", or without log_avg_msec"
-	case !served:
+	case noEntry(func(e *entry) bool { return requestsOf(e.Job) > 0 }):
 		return "fio served no requests, as its report says"
-	case !latency:
+	case noEntry((*entry).hasLatency):
 		return "completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): run fio without " +
 			"that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
-	case !percentiles:
+	case anyEntry(func(e *entry) bool { return e.option("clat_percentiles") == "0" }):
 		return "clat_percentiles=0 leaves the rows out of histogram logs: run fio without it"
-	case len(p.run.Logs) > 0 && (!hist || junk):
+	case len(p.run.Logs) > 0 && (!hist || anyJob(func(j *job) bool { return j.isJunk })):
 		return "none of its histogram logs can be used, as the warnings say: keep fio's logs as they are, or " + options
-	case rows:
+	case anyJob(func(j *job) bool { return j.hasRows }):
 		return "its histogram logs have rows, but no requests in them"
-	case hist && !msec:
+	case hist && !anyJob(func(j *job) bool { return j.interval > 0 }) && !anyEntry(func(e *entry) bool { return e.histMsec() > 0 }):
 		return "log_hist_msec is not set, so that the histogram logs are empty: " + options
 	case hist:
 		return "its histogram logs have no rows: they were cut, or the run took less than an interval: keep them " +

@@ -23,9 +23,9 @@ const (
 	AlignJob Align = "job" // every job counts from its own start
 )
 
-// DefaultTolerance is how far a row may lie outside a window and still count there whole, as
+// defaultTolerance is how far a row may lie outside a window and still count there whole, as
 // a share of its length: fio's rows end a few milliseconds late.
-const DefaultTolerance = 0.05
+const defaultTolerance = 0.05
 
 // Options set how documents are made. The zero value has the defaults.
 type Options struct {
@@ -33,7 +33,7 @@ type Options struct {
 	Precision align.Precision // windows are joined until they have it; Longest is ignored
 	Weighting align.Weighting // in flight by default
 	SpreadAll bool            // in-flight weights for short requests, too
-	Tolerance float64         // 0: DefaultTolerance; less than 0: none
+	Tolerance float64         // a share of a row; 0: 0.05, of short rows more; less than 0: none
 	Levels    []mapping.Level // empty: cluster and host
 	Align     Align           // empty: AlignRun
 	Source    Source          // empty: SourceHist
@@ -80,7 +80,7 @@ func (o *Options) levels() []mapping.Level {
 // tolerance is the share of its length by which a row may leave a window.
 func (o *Options) tolerance() float64 {
 	if o.Tolerance == 0 {
-		return DefaultTolerance
+		return defaultTolerance
 	}
 	return max(o.Tolerance, 0)
 }

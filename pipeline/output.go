@@ -26,11 +26,27 @@ type output struct {
 
 // periodic is what the reports of one execution of fio show together (--status-interval).
 type periodic struct {
-	reports int     // of this execution
-	skip    int     // reports of earlier executions in the same file
-	first   int64   // run time at the first report, milliseconds
-	spacing int64   // milliseconds between reports; 0: there are too few
-	begun   []begun // of each job
+	skip  int     // reports of earlier executions in the same file
+	times []int64 // of the reports of this execution, milliseconds since 1970
+	first int64   // run time at the first report, milliseconds
+	begun []begun // of each job
+}
+
+// reports is how many there are of this execution.
+func (p *periodic) reports() int { return len(p.times) }
+
+// spacing is the median time between reports in milliseconds, rounded to tens: the last
+// comes when the run ends, and others may be late. It is 0 if there are too few.
+func (p *periodic) spacing() int64 {
+	if len(p.times) < 3 {
+		return 0
+	}
+	var steps []int64
+	for i, at := range p.times[1:] {
+		steps = append(steps, at-p.times[i])
+	}
+	slices.Sort(steps)
+	return tens(steps[len(steps)/2])
 }
 
 // begun is when a job began, by periodic reports.
@@ -86,43 +102,31 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 		return nil
 	}
 	defer in.Close()
-	out := &output{Report: f}
-	var times []int64
-	n, executions := 0, 1
+	out, executions := &output{Report: f}, 1
 	for one, err := range r.run.Budget.Reports(in, f.File) {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil
-		}
-		if errors.Is(err, cbt.ErrBudget) {
+		case errors.Is(err, cbt.ErrBudget):
 			r.problems.skip(err)
 			return nil
-		}
-		if err != nil {
-			alone := len(r.run.Logs)+len(r.run.Others) == 0 // and it begins as fio's do
-			var cut *fiolog.SyntaxError
-			isUnfinished := r.live && errors.As(err, &cut) && cut.Partial
-			if !isUnfinished && (f.Named || alone || out.fio != nil || f.IsFio()) {
+		case err != nil:
+			if !r.mayIgnore(err, out) {
 				r.problems.skip(err)
 			}
-			continue
-		}
-		if len(one.Jobs) == 0 {
-			continue
-		}
-		if out.fio != nil && isAnotherExecution(out.fio, one) {
-			if !wasPreparing(out.fio, one) {
-				executions++
+		case len(one.Jobs) > 0:
+			if out.fio != nil && isAnotherExecution(out.fio, one) {
+				if !wasPreparing(out.fio, one) {
+					executions++
+				}
+				out.periodic = periodic{skip: out.skip + out.reports()}
 			}
-			out.periodic, times = periodic{skip: n}, nil
+			out.take(one)
 		}
-		n++
-		out.take(one)
-		times = append(times, one.Timestamp)
 	}
 	if out.fio == nil {
 		return nil
 	}
-	out.spacing = spacing(times)
 	for i := range out.fio.Jobs {
 		j := &out.fio.Jobs[i]
 		out.client = out.client || j.Host != ""
@@ -137,11 +141,22 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 	return out
 }
 
+// mayIgnore reports whether what is wrong with a document in a file is no loss: fio still writes it, or nothing shows that
+// the file is fio's.
+func (r outputReader) mayIgnore(err error, of *output) bool {
+	var cut *fiolog.SyntaxError
+	if r.live && errors.As(err, &cut) && cut.Partial {
+		return true
+	}
+	alone := len(r.run.Logs)+len(r.run.Others) == 0 // and it begins as fio's do
+	return !of.Named && !alone && of.fio == nil && !of.IsFio()
+}
+
 // take adds a report. While a job waits, its run time in the report is how long it has waited;
 // it starts at 0 again when the job does.
 func (o *output) take(one *fiolog.Report) {
-	o.fio, o.groups = one, max(o.groups, one.Groups())
-	if o.reports++; o.reports == 1 {
+	o.fio, o.groups, o.times = one, max(o.groups, one.Groups()), append(o.times, one.Timestamp)
+	if o.reports() == 1 {
 		o.first = ranFor(&one.Jobs[0])
 	}
 	for len(o.begun) < len(one.Jobs) {
@@ -194,20 +209,6 @@ func elapsed(rep *fiolog.Report) int64 {
 		longest = max(longest, rep.Jobs[i].Elapsed)
 	}
 	return longest * 1000
-}
-
-// spacing is the median time between reports in milliseconds, rounded to tens: the last
-// comes when the run ends, and others may be late.
-func spacing(times []int64) int64 {
-	if len(times) < 3 {
-		return 0
-	}
-	var steps []int64
-	for i := range times[1:] {
-		steps = append(steps, times[i+1]-times[i])
-	}
-	slices.Sort(steps)
-	return tens(steps[len(steps)/2])
 }
 
 // earlier is the earlier of two times. Zero times do not count.

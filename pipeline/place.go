@@ -23,7 +23,7 @@ func place(out *output, entries []*entry) placed {
 	}
 	end, by := out.written()
 	switch {
-	case out.reports > 1:
+	case out.reports() > 1:
 		return placeByReports(out, entries)
 	case end.IsZero():
 		return placed{starts: map[*entry]moment{}}
@@ -227,88 +227,6 @@ func plausible(starts map[*entry]moment, entries []*entry) bool {
 				return false
 			}
 		}
-	}
-	return true
-}
-
-// placeInStages tries which groups may have run one after another (stonewall) and which side
-// by side (new_group): the run times must add up to the time that fio ran, and in only one
-// way.
-func placeInStages(out *output, entries []*entry, end time.Time) (placed, bool) {
-	all := groups(entries)
-	total := time.Duration(elapsed(out.fio)) * time.Millisecond
-	const most = 12 // groups: more have too many ways
-	if total == 0 || len(all) > most {
-		return placed{}, false
-	}
-	var fits [][][]*entry
-	for cuts := range 1 << (len(all) - 1) {
-		stages := stagesOf(all, cuts)
-		sum := time.Duration(len(stages)-1) * betweenStages
-		for _, s := range stages {
-			sum += lasts(s)
-		}
-		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond && out.writtenIn(stages, end) {
-			fits = append(fits, stages)
-		}
-	}
-	if len(fits) != 1 {
-		return placed{}, false
-	}
-	p := placed{starts: map[*entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
-		"up to the time that fio ran"}
-	error := errorOfReport
-	for _, stage := range slices.Backward(fits[0]) {
-		start := end.Add(-lasts(stage))
-		for _, e := range stage {
-			p.starts[e] = moment{start.Add(e.ramp()), clockReport, error}
-		}
-		end, error = start.Add(-betweenStages), error+errorOfStage
-	}
-	if len(fits[0]) == 1 {
-		p.how = ""
-	}
-	return p, true
-}
-
-// stagesOf joins groups to stages. Bit i of cuts is set if a stage ends with group i.
-func stagesOf(groups [][]*entry, cuts int) [][]*entry {
-	var stages [][]*entry
-	var stage []*entry
-	for i, g := range groups {
-		stage = append(stage, g...)
-		if i == len(groups)-1 || cuts>>i&1 == 1 {
-			stages = append(stages, stage)
-			stage = nil
-		}
-	}
-	return stages
-}
-
-// lasts is how long the jobs of a stage run, which begin together.
-func lasts(stage []*entry) time.Duration {
-	longest := time.Duration(0)
-	for _, e := range stage {
-		longest = max(longest, e.ranFor()+e.ramp())
-	}
-	return longest
-}
-
-// writtenIn reports whether the times of the logs agree with stages, to some seconds. Times at
-// which fio cannot have written are ignored.
-func (o *output) writtenIn(stages [][]*entry, end time.Time) bool {
-	if !o.trustsTimes() {
-		return true
-	}
-	for _, stage := range slices.Backward(stages) {
-		start := end.Add(-lasts(stage))
-		for _, e := range stage {
-			ended := start.Add(e.ramp() + e.ranFor())
-			if at, ok := e.lastWritten(end); ok && at.Sub(ended).Abs() > errorOfCoarse {
-				return false
-			}
-		}
-		end = start.Add(-betweenStages)
 	}
 	return true
 }

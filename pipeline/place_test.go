@@ -25,7 +25,7 @@ type section struct {
 // outputOf makes a report of sections, with a log each, as fio leaves them. elapsed is in
 // seconds.
 func outputOf(elapsed int64, sections ...section) (*output, []*entry) {
-	out := &output{Report: cbt.Report{File: &source.File{Path: "out.json", Modified: source.Modified{ModTime: written}}}, periodic: periodic{reports: 1}}
+	out := &output{Report: cbt.Report{File: &source.File{Path: "out.json", Modified: source.Modified{ModTime: written}}}, periodic: periodic{times: make([]int64, 1)}}
 	out.fio = &fiolog.Report{Timestamp: written.UnixMilli()}
 	for i, s := range sections {
 		j := fiolog.Job{Name: fmt.Sprint("job", i), GroupID: s.group, Elapsed: elapsed, Options: s.options}
@@ -141,7 +141,7 @@ func TestGroupWaited(t *testing.T) {
 			Timestamp: written.UnixMilli(), GlobalOptions: map[string]string{"ramp_time": c.all},
 			Jobs: []fiolog.Job{{Runtime: c.runtime, Elapsed: c.elapsed, Directions: [3]fiolog.DirectionStats{{Runtime: 3000}}, Options: map[string]string{"startdelay": c.own}}},
 		}
-		out := &output{Report: cbt.Report{File: &source.File{}}, fio: report, periodic: periodic{reports: 1}}
+		out := &output{Report: cbt.Report{File: &source.File{}}, fio: report, periodic: periodic{times: make([]int64, 1)}}
 		entries := newEntries(out)
 		if p := place(out, entries); (p.doubt != "") != c.want {
 			t.Errorf("%+v: %+v", c, p)

@@ -112,7 +112,7 @@ func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
 	defer in.Close()
 	if f.tailing != nil {
 		const missed = 3 // reports
-		quiet := max(f.tailing.quiet, missed*time.Duration(f.out.spacing)*time.Millisecond)
+		quiet := max(f.tailing.quiet, missed*time.Duration(f.out.spacing())*time.Millisecond)
 		in = &tailReader{in, f.tailing.ctx, quiet}
 	}
 	skip := f.out.skip

@@ -97,11 +97,11 @@ func (s *rowSums) fit(jobs []*entry) bool {
 // proveLag finds the lag of the rows that fio --client wrote, by the bins of its report: 0 if
 // they are not doubled. It fails if the bins prove nothing.
 func proveLag(j *job) (int, error) {
-	of := []*entry{j.entry}
+	hasBins := slices.ContainsFunc(j.entry.Directions[:], func(s fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
 	for _, lag := range []int{0, 2, 1} {
 		sums, err := sumRows(j.open(), lag)
 		switch {
-		case err == nil && sums.fit(of) && (lag == 0 || hasBins(of)):
+		case err == nil && sums.fit([]*entry{j.entry}) && (lag == 0 || hasBins):
 			return lag, nil
 		case err != nil && lag == 0:
 			return 0, err
@@ -137,16 +137,4 @@ func looksDoubled(rows []*fiolog.Record) bool {
 		}
 		return false
 	})
-}
-
-// hasBins reports whether the report has the bins of some jobs.
-func hasBins(jobs []*entry) bool {
-	for _, e := range jobs {
-		for d := range e.Directions {
-			if len(e.Directions[d].Clat.Bins) > 0 {
-				return true
-			}
-		}
-	}
-	return false
 }

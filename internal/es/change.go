@@ -92,7 +92,6 @@ type changes struct {
 	Conflicts int  `json:"version_conflicts"` // that were written meanwhile, and not changed
 	TimedOut  bool `json:"timed_out"`
 	Failures  []struct {
-		Index  string                        `json:"index"`
 		Status int                           `json:"status"`
 		Cause  struct{ Type, Reason string } `json:"cause"`
 		Reason struct{ Type, Reason string } `json:"reason"` // of a search that failed
@@ -105,7 +104,7 @@ func (c *changes) err() error {
 		return fmt.Errorf("%w: no total", ErrAnswer)
 	case len(c.Failures) > 0:
 		f := c.Failures[0]
-		return Named(&Error{Status: f.Status, Type: f.Cause.Type + f.Reason.Type, Reason: f.Cause.Reason + f.Reason.Reason, Index: f.Index})
+		return Named(&Error{Status: f.Status, Type: f.Cause.Type + f.Reason.Type, Reason: f.Cause.Reason + f.Reason.Reason})
 	}
 	return nil
 }

@@ -73,12 +73,12 @@ func replay(t testing.TB, name string) *es.Client {
 // TestRecordedErrors reads the forms that real errors have.
 func TestRecordedErrors(t *testing.T) {
 	for name, want := range map[string]es.Error{
-		"count-missing-index":   {Status: 404, Type: "index_not_found_exception", Index: "g-none"},
+		"count-missing-index":   {Status: 404, Type: "index_not_found_exception"},
 		"alias-get-missing":     {Status: 404, Reason: "alias [g-none] missing"},
 		"method-not-allowed":    {Status: 405, Reason: "Incorrect HTTP method for uri [/_bulk] and method [DELETE], allowed: [PUT, POST]"},
 		"indexing-pressure-429": {Status: 429, Type: es.RejectedType},
 		"too-large-101mb":       {Status: 413},
-		"block-delete-by-query": {Status: 403, Type: es.BlockType, Index: "g-b"},
+		"block-delete-by-query": {Status: 403, Type: es.BlockType},
 		"template-get-missing":  {Status: 404, Type: "resource_not_found_exception"},
 		"empty-body":            {Status: 400, Type: "parse_exception"},
 	} {

@@ -81,22 +81,30 @@ func (c Config) withDefaults() (Config, []*url.URL, error) {
 			return c, nil, err
 		}
 	}
-	switch {
-	case c.APIKey != "" && (c.Username != "" || c.Password != ""):
-		return c, nil, fmt.Errorf("%w: both an API key and a user name", ErrConfig)
-	case strings.Contains(string(c.APIKey), ":"):
-		return c, nil, fmt.Errorf(`%w: the API key must be the value "encoded" of the answer that created it, the base64 of id:key`, ErrConfig)
-	case c.Password == "" && c.Username != "":
-		return c, nil, fmt.Errorf("%w: a user name without a password", ErrConfig)
-	case c.Username == "" && c.Password != "":
-		return c, nil, fmt.Errorf("%w: a password without a user name", ErrConfig)
-	case len(c.CACert) > 0 && c.Fingerprint != "":
-		return c, nil, fmt.Errorf("%w: both a CA certificate and a fingerprint", ErrConfig)
-	case c.GzipLevel < NoGzip || c.GzipLevel > 9:
-		return c, nil, fmt.Errorf("%w: gzip level %d is not one of 1 to 9, 0 and %d", ErrConfig, c.GzipLevel, NoGzip)
+	if err := c.check(); err != nil {
+		return c, nil, err
 	}
 	c.fill(urls)
 	return c, urls, nil
+}
+
+// check finds settings that contradict one another.
+func (c *Config) check() error {
+	switch {
+	case c.APIKey != "" && (c.Username != "" || c.Password != ""):
+		return fmt.Errorf("%w: both an API key and a user name", ErrConfig)
+	case strings.Contains(string(c.APIKey), ":"):
+		return fmt.Errorf(`%w: the API key must be the value "encoded" of the answer that created it, the base64 of id:key`, ErrConfig)
+	case c.Password == "" && c.Username != "":
+		return fmt.Errorf("%w: a user name without a password", ErrConfig)
+	case c.Username == "" && c.Password != "":
+		return fmt.Errorf("%w: a password without a user name", ErrConfig)
+	case len(c.CACert) > 0 && c.Fingerprint != "":
+		return fmt.Errorf("%w: both a CA certificate and a fingerprint", ErrConfig)
+	case c.GzipLevel < NoGzip || c.GzipLevel > 9:
+		return fmt.Errorf("%w: gzip level %d is not one of 1 to 9, 0 and %d", ErrConfig, c.GzipLevel, NoGzip)
+	}
+	return nil
 }
 
 func (c *Config) fill(urls []*url.URL) {

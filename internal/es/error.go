@@ -21,7 +21,6 @@ type Error struct {
 	Status     int           // of HTTP
 	Type       string        // such as "index_not_found_exception"; may be empty
 	Reason     string        // may be empty
-	Index      string        // that the error is about; may be empty
 	RetryAfter time.Duration // of the answer's Retry-After; 0 without one
 	Foreign    bool          // the answer does not look like one of Elasticsearch, but perhaps of a proxy
 	Body       []byte        // of the answer; it may have secrets, so it is never in the text
@@ -105,9 +104,9 @@ func readError(res *http.Response, secrets ...Secret) *Error {
 
 // cause is an error in Elasticsearch's JSON.
 type cause struct {
-	Type, Reason, Index string
-	RootCause           []cause `json:"root_cause"`
-	CausedBy            *cause  `json:"caused_by"`
+	Type, Reason string
+	RootCause    []cause `json:"root_cause"`
+	CausedBy     *cause  `json:"caused_by"`
 }
 
 // UnmarshalJSON takes both forms: an object, or a text alone.
@@ -140,12 +139,9 @@ func (c *cause) best() cause {
 func parseError(status int, contentType string, body []byte) *Error {
 	e := &Error{Status: status}
 	var answer struct {
-		Error    cause      `json:"error"`
-		Message  string     `json:"message"` // of Kibana, beside error: "Bad Request"
-		Failures []struct { // of _delete_by_query, in place of error
-			Index string
-			Cause cause
-		} `json:"failures"`
+		Error    cause                   `json:"error"`
+		Message  string                  `json:"message"`  // of Kibana, beside error: "Bad Request"
+		Failures []struct{ Cause cause } `json:"failures"` // of _delete_by_query, in place of error
 	}
 	if json.Unmarshal(body, &answer) != nil {
 		e.Reason = clip(excerpt(contentType, body))
@@ -156,11 +152,9 @@ func parseError(status int, contentType string, body []byte) *Error {
 	case c.Type == "" && answer.Message != "":
 		c.Reason = answer.Message
 	case c.Type == "" && len(answer.Failures) > 0:
-		f := answer.Failures[0]
-		c = f.Cause.best()
-		c.Index = f.Index
+		c = answer.Failures[0].Cause.best()
 	}
-	e.Type, e.Reason, e.Index = c.Type, clip(c.Reason), c.Index
+	e.Type, e.Reason = c.Type, clip(c.Reason)
 	return e
 }
 

@@ -62,7 +62,7 @@ func newCatalog(files []*source.File, left *leftovers) *catalog {
 			if dir := sampleOf(f.Path); dir != "" {
 				c.samples[folderOf(f, dir)] = true
 			}
-		case Wanted(f.Path) || f.Named:
+		case wanted(f.Path) || f.Named:
 			left.add(f, "found twice: it was given twice")
 		}
 	}

@@ -23,9 +23,9 @@ var (
 	monitorDir   = regexp.MustCompile(`^(?:collectl|perf|blktrace|top|visualisation|[a-z_]+_monitoring)(?:\..+)?$`)
 )
 
-// Wanted reports by its path whether a file may be of use: logs of fio, what may be its
+// wanted reports by its path whether a file may be of use: logs of fio, what may be its
 // reports, job files and CBT's configuration. The content of others decides, see [Options].
-func Wanted(name string) bool {
+func wanted(name string) bool {
 	r := roleOf(name)
 	return r != roleNone && r != roleLoose
 }
@@ -34,7 +34,7 @@ func Wanted(name string) bool {
 // files that the user named are listed under any name, with files beside them that may
 // belong to them.
 func Options() source.Options {
-	return source.Options{Want: Wanted, Named: true, Beside: true, Codec: fiolog.RowCodec{}, Look: source.Look{
+	return source.Options{Want: wanted, Named: true, Beside: true, Codec: fiolog.RowCodec{}, Look: source.Look{
 		Near: func(name string) bool { return roleOf(name) == roleLog },
 		Name: mayBeReport,
 		Is:   hasReport,

@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Pbench is the benchmark of runs of pbench-fio.
-const Pbench = "pbench-fio"
+// pbench is the benchmark of runs of pbench-fio.
+const pbench = "pbench-fio"
 
 const (
 	pbenchReport = "fio-result.txt" // fio's output in the folder of a sample
@@ -53,7 +53,7 @@ func (p *place) findSample(parts []string, isSample func(dir string) bool) bool 
 	default:
 		return false
 	}
-	p.layout, p.folder, p.known.Benchmark = ofPbench, join(parts[:i+1]), Pbench
+	p.layout, p.folder, p.known.Benchmark = ofPbench, join(parts[:i+1]), pbench
 	p.name = p.folder
 	if p.folder == "." {
 		p.name = parts[0]

@@ -74,8 +74,8 @@ func TestPbench(t *testing.T) {
 		if diff := cmp.Diff(want, shorts(a)); diff != "" {
 			t.Fatalf("%s: runs (-want +got):\n%s", how, diff)
 		}
-		first := Settings{Benchmark: Pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 128 << 10, IODepth: 32, NumJobs: 2, Runtime: 30, Ramp: 5}}
-		settings := []Settings{first, first, {Benchmark: Pbench, Iteration: -1, Load: Load{Mode: "read", OpSize: 4 << 10, IODepth: 4}}}
+		first := Settings{Benchmark: pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 128 << 10, IODepth: 32, NumJobs: 2, Runtime: 30, Ramp: 5}}
+		settings := []Settings{first, first, {Benchmark: pbench, Iteration: -1, Load: Load{Mode: "read", OpSize: 4 << 10, IODepth: 4}}}
 		for i, r := range a.Runs {
 			configure(t, r)
 			if diff := cmp.Diff(settings[i], r.Settings); diff != "" {
@@ -114,7 +114,7 @@ func TestRealPbench(t *testing.T) {
 		t.Fatalf("runs (-want +got):\n%s", diff)
 	}
 	for i, r := range a.Runs {
-		settings := Settings{Benchmark: Pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 4096, IODepth: 4, NumJobs: 2, Runtime: 4}}
+		settings := Settings{Benchmark: pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 4096, IODepth: 4, NumJobs: 2, Runtime: 4}}
 		if i == 2 {
 			settings.Mode, settings.OpSize = "randread", 16384
 		}

@@ -113,7 +113,7 @@ func checkOnce(t *rapid.T, files []*source.File, a *Archive) {
 		switch {
 		case logs[f] > 1 || got&(got-1) != 0:
 			t.Errorf("%s: %b, logs %d", f.Path, got, logs[f])
-		case !Wanted(f.Path) && got != report:
+		case !wanted(f.Path) && got != report:
 			t.Errorf("%s is of no use by its name, but %b", f.Path, got)
 		case got == 0 && role == roleConfig && filepath.Base(f.Path) == archiveConfigName && len(a.Skipped) > 0:
 		case got == 0 && role != roleNone && role != roleLoose:

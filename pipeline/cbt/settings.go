@@ -12,7 +12,7 @@ import (
 
 // Settings are what the path and the configuration say about a run. Zero is unknown.
 type Settings struct {
-	Benchmark string // CBT's class, or [Pbench]
+	Benchmark string // CBT's class, or "pbench-fio"
 	Workload  string
 	Iteration int // -1 if unknown, as outside CBT's layout
 	Load

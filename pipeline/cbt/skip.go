@@ -10,10 +10,9 @@ import (
 
 // Skipped is the configuration of a benchmark that does not run fio.
 type Skipped struct {
-	Archive, Path string // of the id- folder
-	Benchmark     string // CBT's name for its class
-	Reason        string // how it was recognised
-	Files         []*source.File
+	Path   string // of the id- folder
+	Reason string // its benchmark, and how that was recognised
+	Files  []*source.File
 
 	archiveConfig *source.File
 }
@@ -46,7 +45,7 @@ func (p *places) skip(reports []*source.File, runs *drafts) map[folder]*Skipped 
 			continue
 		}
 		skipped[id] = &Skipped{
-			Archive: id.archive, Path: id.path, Benchmark: benchmark, Files: of,
+			Path: id.path, Files: of,
 			Reason:        benchmark + " does not run fio, " + reason,
 			archiveConfig: p.config(id.in(p.at(id, false).root), archiveConfigName),
 		}

@@ -75,7 +75,7 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// scan lists what Wanted wants.
+// scan lists what wanted wants.
 func scan(tb testing.TB, paths ...string) []*source.File {
 	tb.Helper()
 	return scanWith(tb, Options(), paths...)

@@ -41,7 +41,7 @@ func ReadJobFile(r io.Reader, name string) (*JobFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	p := jobFileParser{file: name, global: map[string]string{}}
+	p := jobFileParser{file: name, out: JobFile{Global: map[string]string{}}}
 	for line := range strings.Lines(string(data)) {
 		p.line++
 		if p.line == 1 {
@@ -54,11 +54,10 @@ func ReadJobFile(r io.Reader, name string) (*JobFile, error) {
 	switch {
 	case len(data) > maxJobFile:
 		return nil, p.bad(1, fmt.Sprintf("more than %d bytes", maxJobFile), "a job file")
-	case len(p.out.Sections) == 0 && len(p.global) == 0:
+	case len(p.out.Sections) == 0 && len(p.out.Global) == 0:
 		p.line++
 		return nil, p.bad(1, "the end of the file", "a section such as [global]")
 	}
-	p.out.Global = p.global
 	return &p.out, nil
 }
 
@@ -67,7 +66,6 @@ type jobFileParser struct {
 	file     string
 	line     int
 	out      JobFile
-	global   map[string]string
 	inGlobal bool
 }
 
@@ -106,7 +104,7 @@ func (p *jobFileParser) section(text string, column int) error {
 		return p.bad(column, quoted([]byte(text)), "a section such as [global]")
 	}
 	if p.inGlobal = strings.EqualFold(name, "global"); !p.inGlobal {
-		p.out.Sections = append(p.out.Sections, JobSection{Name: name, Options: maps.Clone(p.global), Line: p.line})
+		p.out.Sections = append(p.out.Sections, JobSection{Name: name, Options: maps.Clone(p.out.Global), Line: p.line})
 	}
 	return nil
 }
@@ -122,7 +120,7 @@ func (p *jobFileParser) option(text string, column int) error {
 		key = main
 	}
 	if p.inGlobal {
-		p.global[key] = value
+		p.out.Global[key] = value
 	} else {
 		p.out.Sections[len(p.out.Sections)-1].Options[key] = value
 	}

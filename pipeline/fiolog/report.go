@@ -1,6 +1,7 @@
 package fiolog
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -86,7 +87,7 @@ func (r *Report) regroup() {
 }
 
 // latencies iterates over all distributions with bins.
-func (r *Report) latencies() func(yield func(*Latency) bool) {
+func (r *Report) latencies() iter.Seq[*Latency] {
 	return func(yield func(*Latency) bool) {
 		for i := range r.Jobs {
 			for _, l := range r.Jobs[i].latencies() {

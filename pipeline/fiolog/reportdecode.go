@@ -1,12 +1,12 @@
 package fiolog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"strconv"
-	"strings"
 	"unsafe"
 
 	"github.com/fio2es/fio2es/hist"
@@ -232,18 +232,12 @@ func (d *decoder) direction(name string, s *DirectionStats) {
 			}
 		case "iops":
 			s.IOPS = d.number().float
-		case "slat_ns":
-			d.latency("slat", &s.Slat, hist.Nanoseconds)
-		case "clat_ns":
-			d.latency("clat", &s.Clat, hist.Nanoseconds)
-		case "lat_ns":
-			d.latency("lat", &s.Lat, hist.Nanoseconds)
-		case "slat":
-			d.latency("slat", &s.Slat, hist.Microseconds)
-		case "clat":
-			d.latency("clat", &s.Clat, hist.Microseconds)
-		case "lat":
-			d.latency("lat", &s.Lat, hist.Microseconds)
+		case "slat", "slat_ns":
+			d.latency(key, &s.Slat)
+		case "clat", "clat_ns":
+			d.latency(key, &s.Clat)
+		case "lat", "lat_ns":
+			d.latency(key, &s.Lat)
 		default:
 			d.raw()
 		}
@@ -257,14 +251,15 @@ func (d *decoder) direction(name string, s *DirectionStats) {
 	d.within(before, "%s", name)
 }
 
-// latency takes the next value, a distribution in a unit.
-func (d *decoder) latency(name string, l *Latency, unit hist.Unit) {
+// latency takes the next value, a distribution. Its key says the unit: fio 3 writes clat_ns, fio 2 clat.
+func (d *decoder) latency(key []byte, l *Latency) {
 	if d.isNull() {
 		return
 	}
-	before, scale := d.err, int64(1)
-	if unit == hist.Microseconds {
-		scale = 1000
+	name, isNano := bytes.CutSuffix(key, []byte("_ns"))
+	before, unit, scale := d.err, hist.Microseconds, int64(1000)
+	if isNano {
+		unit, scale = hist.Nanoseconds, 1
 	}
 	if d.unit != hist.Nanoseconds {
 		d.unit = unit
@@ -318,50 +313,4 @@ func (d *decoder) within(before error, format string, args ...any) {
 	if before == nil && d.err != nil {
 		d.err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), d.err)
 	}
-}
-
-// WritesHalf reports whether this fio has no counts in the second half of the columns of its histogram logs, but
-// what was in its memory: fio 3.6 to 3.16.
-func (r *Report) WritesHalf() bool { return r.isBetween(6, 16) }
-
-// isBetween reports whether the version of fio is from 3.first to 3.last.
-func (r *Report) isBetween(first, last int) bool {
-	var minor int
-	_, err := fmt.Sscanf(r.Version, "fio-3.%d", &minor)
-	return err == nil && minor >= first && minor <= last
-}
-
-// moveTotals moves total latencies to where they belong. Up to 3.17 fio has one table for both, and with lat_percentiles
-// it has total latencies, in logs too. Their percentiles, and in 3.1 their bins, are under clat_ns.
-func (r *Report) moveTotals() {
-	if !r.isBetween(1, 17) {
-		return
-	}
-	for i := range r.Jobs {
-		if on, ok := r.Option(i, "lat_percentiles"); !ok || on == "0" {
-			continue
-		}
-		for _, s := range r.Jobs[i].All() {
-			if len(s.Lat.Bins) == 0 {
-				s.Lat.Bins, s.Lat.Layout = s.Clat.Bins, s.Clat.Layout
-			}
-			if len(s.Lat.Percentiles) == 0 {
-				s.Lat.Percentiles = s.Clat.Percentiles
-			}
-			s.Clat = Latency{Layout: s.Clat.Layout}
-		}
-	}
-}
-
-// versionUnit is what a version of fio counts latencies in: "fio-3.33".
-func versionUnit(version string) hist.Unit {
-	_, number, _ := strings.Cut(version, "-")
-	major, _, _ := strings.Cut(number, ".")
-	switch n, err := strconv.Atoi(major); {
-	case err != nil || n < 1:
-		return hist.UnknownUnit
-	case n < 3:
-		return hist.Microseconds
-	}
-	return hist.Nanoseconds
 }

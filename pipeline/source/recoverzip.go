@@ -33,9 +33,9 @@ const (
 // localHeader is what stands before a member.
 type localHeader struct {
 	fixedHeader
-	packed, unpacked int64
-	name             string
-	extra            []byte
+	packed int64
+	name   string
+	extra  []byte
 }
 
 // fixedHeader is the beginning of each, in little-endian order.
@@ -93,10 +93,10 @@ func readLocal(sr *io.SectionReader, pos int64) (h localHeader, start int64, ok 
 		return h, 0, false
 	}
 	h.name, h.extra = string(more[:h.NameLen]), more[h.NameLen:]
-	h.packed, h.unpacked = int64(h.Packed32), int64(h.Unpacked32)
+	h.packed = int64(h.Packed32)
 	for tag, field := range extras(h.extra) {
 		if tag == zip64Extra && len(field) >= 16 {
-			h.unpacked, h.packed = int64(binary.LittleEndian.Uint64(field)), int64(binary.LittleEndian.Uint64(field[8:]))
+			h.packed = int64(binary.LittleEndian.Uint64(field[8:])) // the unpacked size comes first
 		}
 	}
 	return h, pos + localLen + int64(len(more)), true
@@ -195,11 +195,5 @@ func (z *zipArchive) recovered(h localHeader, x extent) {
 		z.fail(it.name, x.cut)
 	}
 	it.again = body{open: decompressed(deflated, x.open), cut: x.cut}
-	d, err := decode(deflated, z.input(x.reader()))
-	if err != nil {
-		z.damaged(it.name, err)
-		return
-	}
-	defer d.Close()
-	z.stream(it, z.guard(d, d.taken.count))
+	z.decoded(it, deflated, z.input(x.reader()))
 }

@@ -93,13 +93,18 @@ func (s *scanner) unpack(it item, k kind, r io.Reader) {
 	}
 	it.packed = true
 	it.layers++
+	it.rel = trimCompression(it.rel)
+	s.decoded(it, k, r)
+}
+
+// decoded looks at what a stream of kind k has.
+func (s *scanner) decoded(it item, k kind, r io.Reader) {
 	d, err := decode(k, r)
 	if err != nil {
 		s.damaged(it.name, err)
 		return
 	}
 	defer d.Close()
-	it.rel = trimCompression(it.rel)
 	s.stream(it, s.guard(d, d.taken.count))
 }
 

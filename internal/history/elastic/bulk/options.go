@@ -37,7 +37,6 @@ type Stats struct {
 	Requests int64 // bulk requests
 	TooMany  int64 // requests that the cluster refused, or some of their items, with status 429
 	Body     int   // bytes that a request may have at present
-	InFlight int   // requests that may be under way at present
 }
 
 const (

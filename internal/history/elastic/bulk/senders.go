@@ -62,7 +62,7 @@ func (s *senders) statistics() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.stats
-	st.Body, st.InFlight = s.throttle.body, s.throttle.flight
+	st.Body = s.throttle.body
 	return st
 }
 

@@ -1,0 +1,62 @@
+package pipeline
+
+import (
+	"fmt"
+	"time"
+)
+
+// windowOf is the length of windows in milliseconds: the wanted one, or the usual one of the
+// jobs' rows. It fails if the rows are too long for it.
+func windowOf(jobs []*job, wanted time.Duration) (int64, error) {
+	rows := int64(0)
+	for _, j := range jobs {
+		rows = max(rows, j.interval)
+	}
+	if wanted <= 0 {
+		return UsualWindow(rows), nil
+	}
+	window := max(wanted.Milliseconds(), 1)
+	if window < rows-rows/20 {
+		return 0, fmt.Errorf("windows of %v are shorter than its rows, which do not show when in %v a request "+
+			"completed: give --interval %v or more",
+			wanted, time.Duration(rows)*time.Millisecond, time.Duration(rows)*time.Millisecond)
+	}
+	return window, nil
+}
+
+// UsualWindow is the shortest multiple of the time between rows that is a second or more,
+// because a window that is cut across rows is an estimate. Periodic reports have any spacing.
+func UsualWindow(rows int64) int64 {
+	const second = 1000
+	if rows <= 0 {
+		return second
+	}
+	return (second + rows - 1) / rows * rows
+}
+
+// shiftOf is how long before the run its windows begin, so that they follow the rows: all jobs of the run
+// have their rows at the same moments, but not at multiples of the window's length. Periodic reports are
+// such rows: the first comes some time after the start. Otherwise it is 0.
+func shiftOf(jobs []*job, window int64) int64 {
+	phase := int64(-1)
+	for _, j := range jobs {
+		if !j.hasRows && j.source == fromNothing {
+			continue
+		}
+		if !j.hasRows || j.interval <= 0 || window%j.interval != 0 {
+			return 0
+		}
+		at := ((j.first-j.origin+j.offset)%j.interval + j.interval) % j.interval
+		apart := (at - phase + j.interval) % j.interval
+		if phase >= 0 && min(apart, j.interval-apart) > j.interval/20 {
+			return 0
+		}
+		if phase < 0 {
+			phase = at
+		}
+	}
+	if len(jobs) == 0 || phase <= jobs[0].interval/20 {
+		return 0
+	}
+	return window - phase
+}
