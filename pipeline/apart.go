@@ -30,8 +30,8 @@ func (p *plan) spans(last func(*job) int64) (all []span) {
 	return all
 }
 
-// apart says which host began after all others before it had ended: then rates over the time of the run are those of no
-// moment of it. It is empty if hosts ran at the same time, as far as that is known.
+// apart is a warning if a host began after all hosts before it had ended: the time of the run then includes the gap, so
+// its rates are too low. unsure is how far starts may be off. It is empty if no such gap is known.
 func apart(all []span, unsure time.Duration) string {
 	for i := 1; i < len(all); i++ {
 		end := slices.MaxFunc(all[:i], func(a, b span) int { return a.end.Compare(b.end) }).end

@@ -66,8 +66,8 @@ func (o jobOptions) longest(j *fiolog.Job) (sum int64) {
 	return sum
 }
 
-// groupSize is how many jobs an entry has at least: with group_reporting job_runtime is the sum over them, of which none ran
-// for longer than ran.
+// groupSize is the least number of jobs that an entry can have. With group_reporting, job_runtime is the sum over its jobs.
+// No job ran for longer than ran, in milliseconds.
 func groupSize(j *fiolog.Job, ran int64) int {
 	const slack = 50 // milliseconds; jobs of a group may also differ by a twentieth
 	if more := j.Runtime - ran/20 - slack; ran > 0 && more > ran {

@@ -32,7 +32,8 @@ func (list entryList) settings() mapping.CBT {
 	return same
 }
 
-// contradiction says what CBT's configuration, or the path, sets otherwise than fio's own options; empty if nothing.
+// contradiction is a note if CBT's configuration, or the path, has another mode or block size than fio's own options. It is
+// empty if they agree, or one of them is unknown.
 func (p *plan) contradiction() string {
 	set, ran := p.settings(), p.entries.settings()
 	text := ""

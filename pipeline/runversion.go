@@ -114,7 +114,7 @@ func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 			p.title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
 		return &Result{Run: have, Unchanged: true, Notes: []error{text}}
 	}
-	isWhole := !e.Restore && have.Source.Contains(&e.Source) // no file was changed while it was read
+	isWhole := !e.Restore && have.Source.Contains(&e.Source) // a file that changed while it was read has no hash there
 	if have.Run.Reading() == e.Run.Ingest && isWhole {       // also after fio2es compact
 		if have.Run.Archive == e.Run.Archive && have.Run.Path == e.Path {
 			return &Result{Run: have, Unchanged: true}

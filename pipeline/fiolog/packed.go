@@ -22,7 +22,7 @@ type RowCodec struct{}
 
 var errPacked = errors.New("packed rows were changed")
 
-// PackedSource is a log of which some rows can be read as [RowCodec] packed them.
+// PackedSource is the text of a log. Some of its rows can also be read as [RowCodec] packed them.
 type PackedSource interface {
 	io.Reader
 	// ReadPacked reads packed rows into p, in place of their text. It returns 0 if none come next, or if they do
