@@ -12,7 +12,8 @@ import (
 // JSON and several times faster to decode:
 //
 //	length of the JSON, its bytes, number of bins, and for each bin
-//	its index less that of the bin before, and its count
+//	twice its count, plus 1 unless it follows the bin before,
+//	and after that 1 the number of bins between the two
 //
 // all numbers as unsigned varints. The JSON is that of the document without the bins.
 // A histogram that is not made of the middles of its layout's bins stays in the JSON.
@@ -42,24 +43,57 @@ func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
 		return none, false
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(b.Values)))
-	middles, last := tableOf(l).values, 0
+	middles, next := tableOf(l).values, 0
 	for i, v := range b.Values {
-		if !(v >= 0 && v < math.MaxInt64/1000) || b.Counts[i] < 0 {
+		index := next
+		for index < len(middles) && middles[index] < v {
+			index++
+		}
+		count := b.Counts[i]
+		if index == len(middles) || middles[index] != v || count < 0 || count > math.MaxInt64/2 {
 			return none, false
 		}
-		index := indexOf(l, v)
-		if index < last || middles[index] != v {
-			return none, false
+		if index == next {
+			dst = binary.AppendUvarint(dst, uint64(count)*2)
+		} else {
+			dst = binary.AppendUvarint(dst, uint64(count)*2+1)
+			dst = binary.AppendUvarint(dst, uint64(index-next))
 		}
-		dst = binary.AppendUvarint(dst, uint64(index-last))
-		dst = binary.AppendUvarint(dst, uint64(b.Counts[i]))
-		last = index
+		next = index + 1
 	}
 	return dst, true
 }
 
 // UnmarshalCompact decodes the form of AppendCompact. It fails if b is anything else.
-func (d *Interval) UnmarshalCompact(b []byte) error {
+func (d *Interval) UnmarshalCompact(b []byte) error { return d.unmarshalCompact(b, readBin) }
+
+// UnmarshalOldCompact decodes the form in histories before version 6: a bin is its index less that of the bin before,
+// and its count.
+func (d *Interval) UnmarshalOldCompact(b []byte) error { return d.unmarshalCompact(b, readOldBin) }
+
+// binReader reads a bin and returns the bytes after it. last is the index of the bin before, -1 before the first. rest
+// is nil if the bin has no end.
+type binReader func(b []byte, last uint64) (index, count uint64, rest []byte)
+
+func readBin(b []byte, last uint64) (index, count uint64, rest []byte) {
+	count, rest = readUvarint(b)
+	between := uint64(0)
+	if count%2 == 1 {
+		between, rest = readUvarint(rest)
+	}
+	return last + 1 + between, count / 2, rest
+}
+
+func readOldBin(b []byte, last uint64) (index, count uint64, rest []byte) {
+	gap, rest := readUvarint(b)
+	count, rest = readUvarint(rest)
+	if last == beforeFirst {
+		last = 0
+	}
+	return last + gap, count, rest
+}
+
+func (d *Interval) unmarshalCompact(b []byte, read binReader) error {
 	length, size := binary.Uvarint(b)
 	if size <= 0 || length > uint64(len(b)-size) {
 		return fmt.Errorf("read compact interval: length of JSON: %w", ErrBins)
@@ -79,24 +113,35 @@ func (d *Interval) UnmarshalCompact(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
 	}
-	d.Latency.Bins, err = readCompact(b[size:], int(n), l)
+	d.Latency.Bins, err = readCompact(b[size:], int(n), l, read)
 	return err
 }
 
+// beforeFirst is one less than the first index.
+const beforeFirst = math.MaxUint64
+
 // readCompact reads n bins at the begin of b.
-func readCompact(b []byte, n int, l hist.Layout) (Bins, error) {
+func readCompact(b []byte, n int, l hist.Layout, read binReader) (Bins, error) {
 	bins := Bins{make([]float64, n), make([]int64, n)}
-	middles, index := tableOf(l).values, uint64(0)
+	middles, last := tableOf(l).values, uint64(beforeFirst)
 	for i := range n {
-		gap, size := binary.Uvarint(b)
-		count, more := binary.Uvarint(b[max(size, 0):])
-		if index += gap; size <= 0 || more <= 0 || gap > math.MaxInt32 || index >= uint64(len(middles)) || count > math.MaxInt64 {
+		index, count, rest := read(b, last)
+		if rest == nil || index >= uint64(len(middles)) || last != beforeFirst && index <= last || count > math.MaxInt64 {
 			return Bins{}, fmt.Errorf("read compact interval: bin %d of %d: %w", i, n, ErrBins)
 		}
 		bins.Values[i], bins.Counts[i] = middles[index], int64(count)
-		b = b[size+more:]
+		b, last = rest, index
 	}
 	return bins, nil
+}
+
+// readUvarint reads a number and returns the bytes after it, nil if it has no end.
+func readUvarint(b []byte) (n uint64, rest []byte) {
+	n, size := binary.Uvarint(b)
+	if size <= 0 {
+		return 0, nil
+	}
+	return n, b[size:]
 }
 
 // indexOf is the bin of a latency of v microseconds.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -18,6 +19,14 @@ type documents struct {
 	timing                            // of the run
 	size   [fiolog.Directions]float64 // of every request, bytes; 0 if they differ or it is unknown
 	rates  averages                   // of bandwidth; nil if not needed
+
+	last [fiolog.Directions]lastLatency
+}
+
+// lastLatency is that of the last window of a direction. Levels with the same requests share one histogram.
+type lastLatency struct {
+	of   *hist.Histogram
+	made mapping.Latency
 }
 
 // documents makes the documents of a run, as a part of its version.
@@ -48,7 +57,11 @@ func (d *documents) ofWindow(w *align.Window) *mapping.Interval {
 	start, end := max(w.Start-d.shift, 0), max(w.End-d.shift, 0)
 	doc := d.interval(w.Key, start, end)
 	doc.Window.ElapsedMS = max(w.Elapsed-d.shift, 0)
-	doc.Latency = mapping.NewLatency(w.Latencies, w.Counts)
+	last := &d.last[w.Key.Direction]
+	if last.of != w.Latencies {
+		last.of, last.made = w.Latencies, mapping.NewLatency(w.Latencies, w.Counts)
+	}
+	doc.Latency = last.made
 	doc.DocCount = doc.Latency.Bins.Total()
 	doc.Requests = mapping.Requests{Completed: w.Completed, Weight: rounded(w.Latencies.Total(), 1e6)}
 	doc.IOPS = rounded(perSecond(float64(w.Completed), end-start), 1e3)

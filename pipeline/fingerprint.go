@@ -32,11 +32,21 @@ type used struct {
 func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) {
 	files := p.files()
 	list := make([]mapping.SourceFile, len(files))
-	p.opt.each(len(files), func(i int) {
-		if ctx.Err() == nil {
-			list[i] = hashFile(files[i].file)
-			list[i].Role = files[i].role
+	hashed := map[*source.File]mapping.SourceFile{}
+	for _, j := range p.jobs {
+		if j.content.Hash != "" {
+			hashed[j.log.File] = j.content
 		}
+	}
+	p.opt.each(len(files), func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		var ok bool
+		if list[i], ok = hashed[files[i].file]; !ok {
+			list[i] = hashFile(files[i].file)
+		}
+		list[i].Role = files[i].role
 	})
 	if err := ctx.Err(); err != nil {
 		return src, err
@@ -95,7 +105,7 @@ func (p *plan) files() []used {
 	})
 }
 
-// copyBuffers are for hashing files.
+// copyBuffers are for [copyAll].
 var copyBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
 
 // hashFile hashes the readable part of a file. Parsing it reports errors.
@@ -110,15 +120,15 @@ func hashFile(f *source.File) mapping.SourceFile {
 		return out
 	}
 	defer in.Close()
-	out.Bytes, out.Hash = hashContent(in)
+	sum := xxhash.New()
+	out.Bytes, _ = copyAll(sum, in)
+	out.Hash = hex.EncodeToString(sum.Sum(nil))
 	return out
 }
 
-// hashContent hashes the readable part of a content.
-func hashContent(in io.Reader) (size int64, hash string) {
-	sum := xxhash.New()
+// copyAll copies the readable part of a content.
+func copyAll(to io.Writer, in io.Reader) (size int64, err error) {
 	buf := copyBuffers.Get().(*[128 << 10]byte)
 	defer copyBuffers.Put(buf)
-	size, _ = io.CopyBuffer(struct{ io.Writer }{sum}, in, buf[:])
-	return size, hex.EncodeToString(sum.Sum(nil))
+	return io.CopyBuffer(struct{ io.Writer }{to}, in, buf[:])
 }

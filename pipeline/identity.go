@@ -2,9 +2,12 @@ package pipeline
 
 import (
 	"context"
+	"encoding/hex"
 	"io"
 	"path"
 	"slices"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -118,8 +121,9 @@ func hashBeginning(f *source.File, bytes int64) string {
 		return ""
 	}
 	defer in.Close()
-	if n, hash := hashContent(io.LimitReader(in, bytes)); n == bytes {
-		return hash
+	sum := xxhash.New()
+	if n, _ := copyAll(sum, io.LimitReader(in, bytes)); n != bytes {
+		return ""
 	}
-	return ""
+	return hex.EncodeToString(sum.Sum(nil))
 }

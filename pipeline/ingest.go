@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"maps"
 	"slices"
@@ -56,14 +58,39 @@ const windowsAhead = 64
 // Ingest puts the interval documents of one run into a sink. The caller finishes the run there with
 // the result's document, if there is one and it is not unchanged: then the new documents replace what
 // the sink has of the run. known may be nil. Errors are as for [Read], or known's or the sink's.
-func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (*Result, error) {
-	b := &batches{to: to}
-	result, err := read(ctx, run, opt, true, known, func(d *mapping.Interval) error { return b.put(ctx, d) })
-	if err == nil {
-		err = b.flush(ctx)
+func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (result *Result, err error) {
+	batches := func(ctx context.Context) iter.Seq2[[]*mapping.Interval, error] {
+		return func(yield func([]*mapping.Interval, error) bool) {
+			var docs []*mapping.Interval
+			result, err = read(ctx, run, opt, true, known, func(d *mapping.Interval) error {
+				if docs = append(docs, d.Split()...); len(docs) < batch {
+					return nil
+				}
+				full := docs
+				docs = nil
+				if !yield(full, nil) {
+					return errEnded
+				}
+				return nil
+			})
+			if !errors.Is(err, errEnded) {
+				yield(docs, err)
+			}
+		}
+	}
+	for docs, err := range ahead.Read(ctx, 1, batches) {
+		if err == nil && len(docs) > 0 {
+			err = to.Put(ctx, docs)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return result, err
 }
+
+// errEnded ends the reading of a run whose documents cannot be stored.
+var errEnded = errors.New("storing has failed")
 
 // batches stores documents many at a time.
 type batches struct {
@@ -100,6 +127,8 @@ func read(
 	ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known, put func(*mapping.Interval) error,
 ) (*Result, error) {
 	problems := &Problems{}
+	files := run.Files()
+	before := statesOf(files)
 	p, err := makePlan(ctx, run, opt, absolute, nil, problems)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -109,8 +138,6 @@ func read(
 		return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 	}
 	defer p.close()
-	files := run.Files()
-	before := statesOf(files)
 	e := &Execution{Run: p.reference()}
 	if absolute {
 		var done *Result

@@ -2,18 +2,52 @@ package pipeline
 
 import (
 	"cmp"
+	"encoding/hex"
+	"io"
 	"slices"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// lastRow is the time of a log's last row since the job's start, read separately.
+// lastRow is the time of a log's last row since the job's start. It reads the log.
 func (j *job) lastRow() int64 {
-	if j.readsLog() {
-		return max(j.open().lastTime(j.checkTime)-j.origin, 0)
+	if !j.readsLog() {
+		return j.ran
 	}
-	return j.ran
+	last, ok := j.lastOfContent()
+	if !ok {
+		last = j.open().lastTime(j.checkTime)
+	}
+	return max(last-j.origin, 0)
+}
+
+// lastOfContent is the time of the last row of an undamaged log of one job, as written. It also hashes the log, because
+// that is a reading of all of it, too.
+func (j *job) lastOfContent() (last int64, ok bool) {
+	if _, _, isHashed := j.log.File.Sum(); isHashed || j.source != fromHist || j.segment >= 0 {
+		return 0, false // rows of files that are hashed are packed, and quickly read
+	}
+	in, err := j.log.File.Open()
+	if err != nil {
+		return 0, false
+	}
+	defer in.Close()
+	var times fiolog.LastTime
+	sum := xxhash.New()
+	size, err := copyAll(io.MultiWriter(sum, &times), in)
+	if err != nil {
+		return 0, false
+	}
+	j.content = mapping.SourceFile{Path: j.log.File.Path, Bytes: size, Hash: hex.EncodeToString(sum.Sum(nil))}
+	row := times.Row(j.hint)
+	if row == nil || row.Layout != j.layout || j.checkTime(row.Time) != nil {
+		return 0, false
+	}
+	return row.Time, true
 }
 
 // placeByLogs places jobs for which there are only logs. It returns how much later each began than the first job of its

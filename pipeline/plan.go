@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -58,6 +59,8 @@ type jobRows struct {
 	lag    int       // of the rows that fio --client doubled; else 0
 	damage error     // why the histogram log cannot be read at all
 	head
+
+	content mapping.SourceFile // of the log; without a hash if it was not read for one
 
 	file    *logFile   // the log, open at its first row
 	reports *reportJob // the periodic reports, in place of a log

@@ -45,7 +45,7 @@ func answers(t *testing.T, of ...string) string {
 func TestOldHistories(t *testing.T) {
 	t.Parallel()
 	want := answers(t, oldRun)
-	for version := 1; version <= 4; version++ {
+	for version := 1; version <= 5; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			content := unzipped(t, filepath.Join("..", "..", "testdata", "histories", fmt.Sprintf("version-%d.db.gz", version)))
 			db := filepath.Join(t.TempDir(), "h.db")
@@ -62,7 +62,7 @@ func TestOldHistories(t *testing.T) {
 			if c := call(t, nil, "ingest", "--history", db, "--levels", "cluster", oldRun); c.code != 0 {
 				t.Fatal(c.stderr)
 			}
-			if after, err := os.ReadFile(db); err != nil || versionOf(after) != 5 {
+			if after, err := os.ReadFile(db); err != nil || versionOf(after) != 6 {
 				t.Errorf("ingest left version %d, %v", versionOf(after), err)
 			}
 			if got := answers(t, "--history", db, "latest"); got != want {
@@ -78,13 +78,13 @@ func versionOf(content []byte) int { return int(binary.BigEndian.Uint32(content[
 // TestNewerHistory: a history of a newer version is refused, by readers and writers, and stays as it is.
 func TestNewerHistory(t *testing.T) {
 	t.Parallel()
-	content := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-4.db.gz"))
-	binary.BigEndian.PutUint32(content[60:], 6)
+	content := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-5.db.gz"))
+	binary.BigEndian.PutUint32(content[60:], 7)
 	db := filepath.Join(t.TempDir(), "h.db")
 	check(t, os.WriteFile(db, content, 0o600))
 	for _, args := range [][]string{{"runs"}, {"percentiles", "latest"}, {"ingest", oldRun}} {
 		c := call(t, nil, append(args, "--history", db)...)
-		if c.code != 1 || c.stdout != "" || !strings.Contains(c.stderr, "6, this one knows 5: written by a newer version of fio2es") {
+		if c.code != 1 || c.stdout != "" || !strings.Contains(c.stderr, "7, this one knows 6: written by a newer version of fio2es") {
 			t.Errorf("%v: exit code %d: %s%s", args, c.code, c.stdout, c.stderr)
 		}
 	}

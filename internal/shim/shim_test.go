@@ -43,7 +43,10 @@ type bench struct {
 func shells(t *testing.T) (found [][]string) {
 	var programs []string
 	for _, s := range [][]string{{"sh"}, {"dash"}, {"busybox", "sh"}, {"bash"}} {
-		named, _ := exec.LookPath(s[0])
+		named, err := exec.LookPath(s[0])
+		if err != nil {
+			continue
+		}
 		if program, err := filepath.EvalSymlinks(named); err == nil && !slices.Contains(programs, program) {
 			programs, found = append(programs, program), append(found, s)
 		}

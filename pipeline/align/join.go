@@ -158,6 +158,7 @@ func (j *joined) windows() []*Window {
 
 func (w *Window) join(later *Window) {
 	w.End = later.End
+	w.Latencies = w.Latencies.Clone() // windows of other levels may have the same
 	w.Latencies.Merge(later.Latencies)
 	w.Counts = addBins(w.Latencies.Layout(), w.Counts, later.Counts)
 	w.Completed += later.Completed

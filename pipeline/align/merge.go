@@ -105,6 +105,7 @@ type merger struct {
 type group struct {
 	key   Key
 	slots []int
+	twin  int // index of the group of a wider level with the same slots and so the same windows, as of a single host; else -1
 	round rounder
 }
 
@@ -133,8 +134,17 @@ func groupKeys(keys []Key, levels []mapping.Level) []group {
 		}
 	}
 	var groups []group
+	index := map[Key]int{}
 	for _, k := range slices.SortedFunc(maps.Keys(slots), Key.Compare) {
-		groups = append(groups, group{key: k, slots: slots[k]})
+		g := group{key: k, slots: slots[k], twin: -1}
+		for _, l := range levels {
+			// A group has all slots of the groups below it, so groups with as many slots have the same.
+			if i, ok := index[k.At(l)]; ok && l < k.Level && len(groups[i].slots) == len(g.slots) {
+				g.twin = i
+			}
+		}
+		index[k] = len(groups)
+		groups = append(groups, g)
 	}
 	return groups
 }
@@ -197,8 +207,16 @@ func (m *merger) close(yield func(*Window, error) bool) bool {
 	mark := m.mark()
 	for _, at := range m.sums.before(mark) {
 		total := m.sums.take(at)
+		made := make([]*Window, len(m.groups))
 		for i := range m.groups {
-			if w := m.window(&m.groups[i], at, total); w != nil && !yield(w, nil) {
+			g := &m.groups[i]
+			if g.twin < 0 {
+				made[i] = m.window(g, at, total)
+			} else if made[i] = made[g.twin]; made[i] != nil {
+				w := *made[i]
+				w.Key, made[i] = g.key, &w
+			}
+			if made[i] != nil && !yield(made[i], nil) {
 				return false
 			}
 		}

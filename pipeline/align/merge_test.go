@@ -200,6 +200,43 @@ func TestMergeLevels(t *testing.T) {
 	})
 }
 
+// TestMergeOneLevel: the windows of a level are the same with and without other levels, joined or not.
+func TestMergeOneLevel(t *testing.T) {
+	precision := align.Precision{Quantile: 0.9, Error: 0.1, Longest: 60_000}
+	rapid.Check(t, func(r *rapid.T) {
+		jobs, opt := runs(kinds["one layout"]).Draw(r, "run"), optionsOf(r)
+		if rapid.Bool().Draw(r, "one host") {
+			for i := range jobs {
+				jobs[i].host, jobs[i].job = "a", fmt.Sprint(i)
+			}
+		}
+		of := func(isJoined bool, level mapping.Level, levels ...mapping.Level) (windows []*align.Window) {
+			opt.Levels = levels
+			all := align.Merge(t.Context(), streams(jobs), opt, nil)
+			if isJoined {
+				all = align.Join(all, precision)
+			}
+			for w, err := range all {
+				if err != nil {
+					r.Fatal(err)
+				}
+				if w.Key.Level == level {
+					windows = append(windows, w)
+				}
+			}
+			return windows
+		}
+		for _, l := range mapping.Levels {
+			if d := gocmp.Diff(look(of(false, l, l)), look(of(false, l, mapping.Levels[:]...))); d != "" {
+				r.Fatalf("%v alone, and with other levels: %s", l, d)
+			}
+		}
+		if d := gocmp.Diff(look(of(true, mapping.Cluster, mapping.Cluster)), look(of(true, mapping.Cluster, mapping.Levels[:]...))); d != "" {
+			r.Fatalf("joined, alone and with other levels: %s", d)
+		}
+	})
+}
+
 // TestMergeNothingIsLate: rows that are not much older than a minute find their windows
 // open, however their directions and jobs lie to one another.
 func TestMergeNothingIsLate(t *testing.T) {

@@ -18,7 +18,8 @@ type Window struct {
 	// Elapsed is the nominal start, a multiple of the length, and Length the nominal length.
 	// Joined windows have the first start and the sum of the lengths.
 	Elapsed, Length int64
-	// Latencies are the weights before rounding. The histogram belongs to the receiver.
+	// Latencies are the weights before rounding. Windows of other levels with the same requests have the same histogram
+	// and counts, as those of a run's only host: they do not change.
 	Latencies *hist.Histogram
 	// Counts are the weights as whole numbers. Their sum over a run is exact.
 	Counts []hist.Bin

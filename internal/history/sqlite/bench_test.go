@@ -55,7 +55,7 @@ func BenchmarkPack(b *testing.B) {
 	bytes := 0
 	i := 0
 	for b.Loop() {
-		bytes += len(c.pack(docs[i%len(docs)].AppendCompact))
+		bytes += len(c.packInterval(docs[i%len(docs)]))
 		i++
 	}
 	b.ReportMetric(float64(bytes)/float64(i), "packed-B/doc")
@@ -66,7 +66,7 @@ func BenchmarkUnpack(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	blob := c.pack(realistic(1)[0].AppendCompact)
+	blob := c.packInterval(realistic(1)[0])
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.unpackInterval(blob); err != nil {

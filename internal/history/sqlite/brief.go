@@ -3,10 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"fmt"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
@@ -17,23 +14,19 @@ const (
 	deleteBrief = `DELETE FROM briefs WHERE (start, id) = (SELECT start, id FROM runs WHERE id = ?)`
 )
 
-// sumBytes is the length of the checksum before a brief document.
-const sumBytes = 8
-
 // packBrief is the document of a run without histograms and the list of files, with a checksum. It is not compressed,
 // because decompression would take as long as decoding what conditions need.
 func packBrief(run *mapping.Run) []byte {
-	b := run.AppendLight(make([]byte, sumBytes, 4096))
-	binary.LittleEndian.PutUint64(b, xxhash.Sum64(b[sumBytes:]))
-	return b
+	return seal(run.AppendLight(make([]byte, sumBytes, 4096)))
 }
 
 // unpackBrief reads with decode what packBrief wrote.
 func unpackBrief(blob []byte, decode history.Decoder) (*mapping.Run, error) {
-	if len(blob) < sumBytes || binary.LittleEndian.Uint64(blob) != xxhash.Sum64(blob[sumBytes:]) {
-		return nil, fmt.Errorf("read brief document: its checksum differs: %w", history.ErrDamaged)
+	text, err := unseal(blob)
+	if err != nil {
+		return nil, fmt.Errorf("read brief document: %w: %w", history.ErrDamaged, err)
 	}
-	run, err := decode(blob[sumBytes:])
+	run, err := decode(text)
 	if err != nil {
 		return nil, fmt.Errorf("read brief document: %w: %w", history.ErrDamaged, err)
 	}

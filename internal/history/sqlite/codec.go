@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"sync"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -14,8 +16,10 @@ import (
 // maxDocument is far above the size of any document: a damaged length must not allocate all memory.
 const maxDocument = 256 << 20
 
-// codec packs documents: runs as JSON, intervals in mapping's compact form. Both are then
-// compressed with zstd, whose checksum finds damage that SQLite does not check for.
+// codec packs documents, with checksums, because SQLite does not find all damage. Runs are JSON, compressed with zstd.
+// Intervals are in mapping's compact form, compressed with S2: it takes a fifth of zstd's time, and a tenth to read. A
+// history is a twentieth larger, or a seventh with the documents of all jobs. Before version 6, intervals were compressed
+// with zstd, too.
 type codec struct {
 	packer   *zstd.Encoder
 	unpacker *zstd.Decoder
@@ -44,6 +48,16 @@ func (c *codec) pack(write func([]byte) []byte) []byte {
 	return c.packer.EncodeAll(*buf, nil)
 }
 
+// packInterval compresses an interval document.
+func (c *codec) packInterval(d *mapping.Interval) []byte {
+	buf := c.buffers.Get().(*[]byte)
+	defer c.buffers.Put(buf)
+	*buf = d.AppendCompact((*buf)[:0])
+	blob := make([]byte, sumBytes, sumBytes+s2.MaxEncodedLen(len(*buf)))
+	packed := s2.Encode(blob[sumBytes:cap(blob)], *buf)
+	return seal(blob[:sumBytes+len(packed)])
+}
+
 // packAll checks and packs documents on all processors, in order.
 func (c *codec) packAll(docs []*mapping.Interval) ([][]byte, error) {
 	const few = 32 // documents that a goroutine has at least
@@ -57,7 +71,7 @@ func (c *codec) packAll(docs []*mapping.Interval) ([][]byte, error) {
 				if faults[w] = docs[i].Check(); faults[w] != nil {
 					return
 				}
-				out[i] = c.pack(docs[i].AppendCompact)
+				out[i] = c.packInterval(docs[i])
 			}
 		})
 	}
@@ -85,9 +99,30 @@ func (c *codec) unpack(blob []byte, read func([]byte) error) error {
 	return nil
 }
 
+// isZstd reports whether a blob is compressed with zstd.
+func isZstd(blob []byte) bool { return bytes.HasPrefix(blob, []byte{0x28, 0xb5, 0x2f, 0xfd}) }
+
 func (c *codec) unpackInterval(blob []byte) (*mapping.Interval, error) {
 	d := new(mapping.Interval)
-	return d, c.unpack(blob, d.UnmarshalCompact)
+	packed, err := unseal(blob)
+	if err != nil && isZstd(blob) {
+		return d, c.unpack(blob, d.UnmarshalOldCompact)
+	}
+	buf := c.buffers.Get().(*[]byte)
+	defer c.buffers.Put(buf)
+	if n, _ := s2.DecodedLen(packed); err == nil && n > maxDocument {
+		err = s2.ErrTooLarge
+	}
+	if err == nil {
+		*buf, err = s2.Decode((*buf)[:cap(*buf)], packed)
+	}
+	if err == nil {
+		err = d.UnmarshalCompact(*buf)
+	}
+	if err != nil {
+		return d, fmt.Errorf("unpack document: %w: %w", history.ErrDamaged, err)
+	}
+	return d, nil
 }
 
 func (c *codec) unpackRun(blob []byte) (run *mapping.Run, err error) {

@@ -17,7 +17,10 @@ func FuzzUnpack(f *testing.F) {
 	}
 	run := c.pack((&mapping.Run{Run: mapping.RunInfo{ID: "a", Ingest: "1"}}).AppendJSON)
 	f.Add(run)
-	f.Add(c.pack((&mapping.Interval{Run: mapping.RunRef{ID: "a", Ingest: "1"}}).AppendCompact))
+	interval := &mapping.Interval{Run: mapping.RunRef{ID: "a", Ingest: "1"}}
+	f.Add(c.packInterval(interval))
+	f.Add(c.pack(interval.AppendCompact))                                       // about as before version 6
+	f.Add(seal([]byte("\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f"))) // of 4 GB
 	f.Add(run[:len(run)/2])
 	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xe4, 0xff, 0xff, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, blob []byte) {

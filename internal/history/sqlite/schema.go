@@ -21,7 +21,8 @@ const applicationID = 0x66696f32
 // each run's reports and logs, by which Store.Holding finds the run. removed has the runs that
 // people removed, and removed_files the same hashes of those. briefs has the documents without
 // histograms and lists of files, in the order of lists; in version 4 they lacked what conditions on
-// configurations and options need, and the column light had it.
+// configurations and options need, and the column light had it. Since version 6 the documents of
+// intervals are packed in another form, which programs before it cannot read.
 var migrations = [...]string{`
 CREATE TABLE runs (
 	id     TEXT PRIMARY KEY,
@@ -77,7 +78,7 @@ CREATE TABLE briefs (
 DROP INDEX runs_by_start;
 `, `
 DELETE FROM briefs;
-`}
+`, ``}
 
 // dropLight removes documents that briefs has since version 5.
 const dropLight = `ALTER TABLE runs DROP COLUMN light`
