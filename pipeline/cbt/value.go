@@ -95,23 +95,10 @@ func isNested(v any) bool {
 	return isList || mapping(v) != nil
 }
 
-// mapping is a value as a map with text for keys, which YAML does not demand; nil if it
-// is none.
+// mapping is a value as a map; nil if it is none.
 func mapping(v any) map[string]any {
-	switch v := v.(type) {
-	case map[string]any:
-		return v
-	case map[any]any:
-		m := make(map[string]any, len(v))
-		for k, e := range v {
-			if k == nil {
-				k = "null"
-			}
-			m[scalar(k)] = e
-		}
-		return m
-	}
-	return nil
+	m, _ := v.(map[string]any)
+	return m
 }
 
 // single is a value, or the only one of a list. A list of more has the values of several
