@@ -239,7 +239,7 @@ func (a attribution) dropJob(j *job, why string) {
 
 func (j *job) isDropped() bool { return j.number == 0 }
 
-func (j *job) hasHist() bool { return j.log.Kind == fiolog.ClatHist }
+func (j *job) hasHist() bool { return j.log.Kind.IsHistogram() }
 
 func highest(jobs []*job) int {
 	n := 0

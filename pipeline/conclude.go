@@ -69,7 +69,7 @@ func (r *reading) concludeLogs(recovered int64) {
 		r.problems.note("%s: only totals: %s", r.title(), r.whyNoWindows())
 	}
 	unwritten, last := 0, int64(0)
-	isHist := func(log cbt.Log) bool { return log.Kind == fiolog.ClatHist }
+	isHist := func(log cbt.Log) bool { return log.Kind.IsHistogram() }
 	for _, e := range r.entries {
 		if of := r.of(e); len(r.averages) == 0 {
 			r.concludeEntry(of, rows > 0)

@@ -70,7 +70,7 @@ func newDrafts(p *places, left *leftovers) *drafts {
 
 // runOf finds or makes the run of files of one family of names in one place.
 func (d *drafts) runOf(f *source.File, at *place, family string) *draft {
-	if at.layout == ofPbench {
+	if at.layout == ofSample {
 		family = "" // all that lies there is of one execution
 	}
 	key := runKey{folderOf(f, at.folder), family}
@@ -122,7 +122,7 @@ func (d *drafts) addLog(log *logFile) {
 	if name.Host != "" && at.host != "" && !SameHost(name.Host, at.host) {
 		r.doubt(fmt.Sprintf("%s: taken for host %s, as its name says; its folder says %s", f.Name(), name.Host, at.host))
 	}
-	if l.Kind == fiolog.ClatHist {
+	if l.Kind.IsHistogram() {
 		r.Logs = append(r.Logs, l)
 	} else {
 		r.Others = append(r.Others, l)

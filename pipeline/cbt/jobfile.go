@@ -43,7 +43,7 @@ func (a *attribution) describe() {
 // jobOf is the job file of a run: in a folder of its logs the one that names these, or is named
 // as they are or as a report is, or the only one; or one in the folder above that names them.
 func (a *attribution) jobOf(r *draft, byDir map[string][]*clue) *clue {
-	if r.at.layout == ofPbench { // newer versions of pbench-fio keep one for all samples
+	if r.at.layout == ofSample { // newer versions of pbench-fio keep one for all samples
 		files := slices.Concat(byDir[r.base], byDir[path.Dir(r.base)])
 		if i := slices.IndexFunc(files, (*clue).isJob); i >= 0 {
 			return files[i]

@@ -35,7 +35,7 @@ type layout uint8
 const (
 	ofPeople layout = iota
 	ofCBT           // below an id- folder
-	ofPbench        // in the folder of a sample of pbench-fio
+	ofSample        // below a folder that is one run, a sample of pbench-fio
 )
 
 // place is what the folders above a file say. Folders are below the argument, "." for

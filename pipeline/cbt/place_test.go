@@ -46,7 +46,7 @@ func TestPlaces(t *testing.T) {
 			known: Settings{Workload: "w", Iteration: -1, Load: Load{NumJobs: 2, TotalIODepth: 16, IODepth: 8}},
 		}},
 		{"bench/1-randread-16KiB/sample1/clients/h1", place{
-			layout: ofPbench, folder: "bench/1-randread-16KiB/sample1", host: "h1", name: "bench/1-randread-16KiB/sample1",
+			layout: ofSample, folder: "bench/1-randread-16KiB/sample1", host: "h1", name: "bench/1-randread-16KiB/sample1",
 			known: Settings{Benchmark: pbench, Iteration: -1, Load: Load{Mode: "randread", OpSize: 16 << 10}},
 		}},
 		{"bench/1-randread-16KiB/sample2", place{folder: "bench/1-randread-16KiB/sample2", known: load(Load{})}},

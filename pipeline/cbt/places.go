@@ -51,7 +51,7 @@ func (p *places) at(dir folder, named bool) place {
 	}
 	at := place{known: Settings{Iteration: -1}}
 	first := at.find(parts, func(sample string) bool { return p.samples[dir.in(sample)] })
-	if at.layout != ofPbench {
+	if at.layout != ofSample {
 		if 0 < first && first < len(parts) {
 			parts[first], at.host = p.split(&at, dir, parts[first], named)
 		}
