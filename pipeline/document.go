@@ -101,23 +101,20 @@ func (p *plan) reference() mapping.RunRef {
 	}
 }
 
+// settings are those of the path and of CBT's configuration; else, and with pbench-fio in addition, those of fio's options.
 func (p *plan) settings() mapping.CBT {
-	s := &p.run.Settings
-	if s.Iteration < 0 && s.Benchmark == "" {
+	set := p.run.CBT
+	if set.Iteration == nil && set.Benchmark == "" {
 		return p.fioSettings()
 	}
-	set := mapping.CBT{
-		Benchmark: s.Benchmark, Workload: s.Workload, Mode: s.Mode, RWMixRead: int(s.RWMixRead),
-		OpSize: s.OpSize, IODepth: int(s.IODepth), TotalIODepth: int(s.TotalIODepth), NumJobs: int(s.NumJobs),
-		Procs: int(s.Procs), Volumes: int(s.Volumes), Clients: len(s.Hosts), OSDs: s.OSDs, OSDHosts: s.OSDHosts,
-		Pool: s.Pool, CephVersion: s.CephVersion, OSDReadAhead: s.OSDRA, ReadAhead: s.ClientRA,
-		RunSeconds: int(s.Runtime), RampSeconds: int(s.Ramp), Iteration: new(max(s.Iteration, 0)),
-	}
-	if s.Iteration < 0 && p.run.Config == nil { // pbench-fio has no configuration
-		v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.fioSettings())
-		for f := range v.NumField() {
-			if v.Field(f).IsZero() {
-				v.Field(f).Set(more.Field(f))
+	if set.Iteration == nil {
+		set.Iteration = new(0)
+		if p.run.Config == nil {
+			v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.fioSettings())
+			for f := range v.NumField() {
+				if v.Field(f).IsZero() {
+					v.Field(f).Set(more.Field(f))
+				}
 			}
 		}
 	}

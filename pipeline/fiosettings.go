@@ -110,26 +110,26 @@ func (o jobOptions) settings() mapping.CBT {
 }
 
 // count is an option that is a number; 0 for anything else.
-func (o jobOptions) count(name string) int {
+func (o jobOptions) count(name string) int64 {
 	n, err := strconv.ParseInt(o.option(name), 10, 32)
 	if err != nil {
 		return 0
 	}
-	return max(int(n), 0)
+	return max(n, 0)
 }
 
 // wholeSeconds is an option that is a time; 0 for one that is not of whole seconds.
-func (o jobOptions) wholeSeconds(name string) int {
+func (o jobOptions) wholeSeconds(name string) int64 {
 	d, ok := fiolog.ParseTime(o.option(name))
 	if !ok || d%time.Second != 0 {
 		return 0
 	}
-	return int(d / time.Second)
+	return int64(d / time.Second)
 }
 
 // readShare is the percentage of reads that the options set for a mode with reads and writes.
 // If they set both shares, fio takes the later one, and a report does not have their order.
-func (o jobOptions) readShare(mode string) int {
+func (o jobOptions) readShare(mode string) int64 {
 	if mode != "rw" && mode != "randrw" {
 		return 0
 	}
@@ -137,11 +137,11 @@ func (o jobOptions) readShare(mode string) int {
 	if !o.hasOption("rwmixwrite") {
 		return reads
 	}
-	writes, err := strconv.ParseUint(o.option("rwmixwrite"), 10, 31)
-	if err != nil || writes > 100 || o.hasOption("rwmixread") && reads != 100-int(writes) {
+	writes, err := strconv.ParseInt(o.option("rwmixwrite"), 10, 32)
+	if err != nil || writes < 0 || writes > 100 || o.hasOption("rwmixread") && reads != 100-writes {
 		return 0
 	}
-	return 100 - int(writes)
+	return 100 - writes
 }
 
 // usual is fio's block size where no option sets one, in bytes.

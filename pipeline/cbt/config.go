@@ -33,13 +33,13 @@ func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
 	case r.Config != nil:
 		m, err := readYAML(ctx, r.Config)
 		errs = append(errs, err, flat.file(r.Config.Name(), "", m))
-		r.fill(cluster(m), r.modeSize)
+		r.fill(cluster(m))
 	case r.id != "":
 		errs = append(errs, fmt.Errorf("read %s: %w", path.Join(r.id, configName), fs.ErrNotExist))
 	}
 	if r.ArchiveConfig != nil {
 		m, err := readYAML(ctx, r.ArchiveConfig)
-		c := mapping(m["cluster"])
+		c := asMap(m["cluster"])
 		errs = append(errs, err, flat.file(r.ArchiveConfig.Name(), "cbt", c))
 		r.fillCluster(c)
 	}
@@ -48,7 +48,7 @@ func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
 
 // cluster is the flat configuration in benchmark_config.yaml, which has it under one key.
 func cluster(m map[string]any) map[string]any {
-	if c := mapping(m["cluster"]); c != nil {
+	if c := asMap(m["cluster"]); c != nil {
 		return c
 	}
 	return m
@@ -109,7 +109,7 @@ func parseYAML(ctx context.Context, data []byte) (map[string]any, error) {
 		keepKeys(node)
 		err = node.Decode(&v)
 	}
-	m := mapping(v)
+	m := asMap(v)
 	switch {
 	case err != nil:
 		return nil, err

@@ -77,7 +77,7 @@ func (d *drafts) runOf(f *source.File, at *place, family string) *draft {
 	r := d.byName[key]
 	if r == nil {
 		r = &draft{at: *at, argument: key.argument, family: family, base: path.Join(d.places.rootOf(f), at.folder)}
-		r.Archive, r.Path, r.Settings, r.name = f.Archive, at.folder, at.known, at.name
+		r.Archive, r.Path, r.CBT, r.name = f.Archive, at.folder, at.known, at.name
 		// CBT has one family in a folder. Elsewhere others may be added any day.
 		if at.layout != ofCBT || family != "output" {
 			r.Path = path.Join(r.Path, family)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -50,7 +51,7 @@ type place struct {
 	name   string // for people; "" where people made the folders
 
 	modeSize bool // below a folder MODE_OPSIZE
-	known    Settings
+	known    mapping.CBT
 }
 
 // find finds out who made the folders above a file. The first is the archive's name, because the
@@ -80,7 +81,8 @@ func (p *place) findConfig(parts []string) int {
 		}
 		p.layout, p.config = ofCBT, join(parts[:i+1])
 		if numbered {
-			p.known.Iteration, _ = strconv.Atoi(parts[i-1])
+			n, _ := strconv.Atoi(parts[i-1]) // of eight digits
+			p.known.Iteration = &n
 		}
 		if numbered && i > 1 {
 			p.root = join(parts[:i-1])
@@ -162,15 +164,15 @@ func setDigits(to *int64, digits string) {
 // forPeople is the path without what all paths have.
 func (p *place) forPeople(parts []string, first int) string {
 	above := parts[1:max(first-1, 1)]
-	if n := len(above); p.known.Iteration >= 0 && n > 0 {
+	if n := len(above); p.known.Iteration != nil && n > 0 {
 		above = above[:n-1]
 	}
 	if n := len(above); n > 0 && above[n-1] == "results" {
 		above = above[:n-1]
 	}
 	name := slices.Clone(above)
-	if p.known.Iteration >= 0 {
-		name = append(name, strconv.Itoa(p.known.Iteration))
+	if p.known.Iteration != nil {
+		name = append(name, strconv.Itoa(*p.known.Iteration))
 	}
 	return path.Join(append(name, parts[first-1:]...)...)
 }

@@ -51,7 +51,7 @@ func (f *flattener) add(prefix string, v any, depth int) {
 		}
 		f.add(k, v, depth+1)
 	}
-	m := mapping(v)
+	m := asMap(v)
 	list, isList := v.([]any)
 	switch {
 	case m != nil:
@@ -92,11 +92,11 @@ func (f *flattener) put(name, value string) {
 
 func isNested(v any) bool {
 	_, isList := v.([]any)
-	return isList || mapping(v) != nil
+	return isList || asMap(v) != nil
 }
 
-// mapping is a value as a map; nil if it is none.
-func mapping(v any) map[string]any {
+// asMap is a value as a map; nil if it is none.
+func asMap(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
 }
@@ -162,7 +162,7 @@ func size(v any) int64 {
 // single name, without the user to log in as and the port.
 func hosts(v any) []string {
 	var names []string
-	if m := mapping(v); m != nil {
+	if m := asMap(v); m != nil {
 		names = slices.Collect(maps.Keys(m))
 	} else if list, ok := v.([]any); ok {
 		for _, e := range list {
