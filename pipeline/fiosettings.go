@@ -130,7 +130,7 @@ func (o jobOptions) wholeSeconds(name string) int64 {
 // readShare is the percentage of reads that the options set for a mode with reads and writes.
 // If they set both shares, fio takes the later one, and a report does not have their order.
 func (o jobOptions) readShare(mode string) int64 {
-	if mode != "rw" && mode != "randrw" {
+	if !fiolog.Mixes(mode) {
 		return 0
 	}
 	reads := o.count("rwmixread")

@@ -49,6 +49,8 @@ func TestFill(t *testing.T) {
 		{"total beats depth", yamlOf("iodepth: 4", "total_iodepth: 64"), "output.0_bw.1.log.h", mapping.CBT{TotalIODepth: 64, Iteration: new(0)}},
 		{"numbers that are none", yamlOf("iodepth: -1", "numjobs: .nan", "time: 1e300", "ramp: x", "osd_ra: 99999999999999999999", "rwmixread: ' 7 '", "volumes_per_client: 2.0"),
 			"output.0_bw.1.log.h", mapping.CBT{RWMixRead: 7, Volumes: 2, Iteration: new(0)}},
+		{"a share of reads without writes", yamlOf("mode: randread", "rwmixread: 70"), "output.0_bw.1.log.h", mapping.CBT{Mode: "randread", Iteration: new(0)}},
+		{"a share of reads", yamlOf("mode: readwrite", "rwmixread: 70"), "output.0_bw.1.log.h", mapping.CBT{Mode: "readwrite", RWMixRead: 70, Iteration: new(0)}},
 		{"not below cluster", "benchmark: rawfio\nmode: read\n", "output.0_bw.1.log.h", mapping.CBT{Benchmark: "rawfio", Mode: "read", Iteration: new(0)}},
 		{"numbers too large in the path", "{a: 1}", "op_size-99999999999999999999/x/output.0_bw.1.log.h", mapping.CBT{Workload: "", Iteration: new(0)}},
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // numbers are the settings that are whole numbers, with all names that they have.
@@ -56,6 +57,9 @@ func (r *Run) fill(c map[string]any) {
 		for _, key := range n.keys {
 			*to = cmp.Or(*to, number(c[key]))
 		}
+	}
+	if mode, _ := fiolog.ParseMode(r.Mode); mode != "" && !fiolog.Mixes(mode) { // fio ignores it then
+		r.RWMixRead = 0
 	}
 	r.Pool = text(c["pool_profile"])
 	r.CephVersion = text(c["ceph_version"])
