@@ -131,7 +131,7 @@ func (r *reading) concludeReports() {
 			case s.Clat.Mean == 0 && s.Clat.N == 0: // several jobs together have no mean
 				r.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or "+
 					"gtod_reduce): only requests and rates are known", e.describe())
-			case e.option("clat_percentiles") == "0":
+			case e.optionOfOne("clat_percentiles") == "0":
 				r.problems.note("%s: clat_percentiles=0 leaves the bins out of the report and the rows out of the "+
 					"logs: run fio without it", e.describe())
 			default:

@@ -17,11 +17,10 @@ type Run struct {
 	Settings
 	Configs
 
-	// Job is fio's job file: pbench-fio keeps it, and people do; nil where there is none,
-	// and in CBT's layout. JobOptions are the options that all its sections share, with
-	// those of [global], by fio's main names and as written.
-	Job        *source.File
-	JobOptions map[string]string
+	// Job is fio's job file, and Sections are what it has: pbench-fio keeps it, and people do;
+	// nil where there is none, and in CBT's layout.
+	Job      *source.File
+	Sections []fiolog.JobSection
 
 	// Doubts are attributions that are likely but not certain, for people to read.
 	Doubts []string
