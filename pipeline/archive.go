@@ -55,6 +55,11 @@ func open(ctx context.Context, paths []string, opt source.Options) (*Archive, er
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
+	if len(set.Unread) > 0 {
+		for _, run := range found.Runs {
+			run.NoteUnread(set.Unread)
+		}
+	}
 	a := &Archive{Archive: found, Problems: set.Problems, set: set}
 	if len(paths) > 1 {
 		a.Empty = a.emptyOf(paths)

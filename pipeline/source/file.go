@@ -21,6 +21,8 @@ type Set struct {
 	Files []*File
 	// Problems are what was refused or could not be read, in the order met.
 	Problems []*Problem
+	// Unread are the folders and files on disk that could not be opened, in the form of File.Name, in the order met.
+	Unread []string
 
 	limits    Limits
 	unpacking sync.Mutex // held while the spool is written after the scan
