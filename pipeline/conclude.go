@@ -20,6 +20,9 @@ func (r *reading) conclude() {
 	if r.run.IsFromTorn() {
 		skip(fmt.Errorf("%s: its archive is damaged or cut short, so files of this run may be missing: copy the archive again", title))
 	}
+	if place := r.run.Unread; place != "" {
+		skip(fmt.Errorf("%s: %s cannot be read, so files of this run may be missing: give it the rights of the others", title, place))
+	}
 	if hosts := r.run.MissingHosts(); len(hosts) > 0 {
 		note("%s: no files of %s, which the configuration names; add them if these hosts took part",
 			title, strings.Join(hosts, ", "))

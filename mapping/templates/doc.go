@@ -1,6 +1,7 @@
 // Package templates has what an Elasticsearch cluster needs before the first document: the lifecycle policy, the
-// component templates and the index templates of the four families of indices, as JSON files beside the code. Package
-// internal/setup installs them. Stores look up [Names] before they write.
+// component templates and the index templates of the four families of indices. They are JSON files beside the code.
+// Fields that these files do not have come from the types of package mapping. Package internal/setup installs the
+// templates. Stores look up [Names] before they write.
 //
 // Without a template Elasticsearch guesses the types of fields. It takes latency.histogram for an object with two
 // arrays of numbers and names for prose, accepts the document, and every percentile is empty later.

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -20,19 +18,16 @@ import (
 // family is one of the two sorts of documents and the component that maps it.
 type family struct {
 	component string
-	document  document          // a pointer to a zero one
-	beside    map[string]string // fields that the encoder adds to those of the struct, and their types
-	metadata  []string          // fields of the struct that Elasticsearch has itself
-	other     document          // a pointer to a zero one of another type in the same index, or nil
+	document  document // a pointer to a zero one
+	metadata  []string // fields of the struct that Elasticsearch has itself
+	other     document // a pointer to a zero one of another type in the same index, or nil
 }
 
 type document interface{ AppendJSON([]byte) []byte }
 
 var documents = []family{
-	{"fio-latency-mappings", new(mapping.Interval), map[string]string{mapping.PendingField: "boolean"}, []string{"_doc_count"}, nil},
-	{"fio-runs-mappings", new(mapping.Run), map[string]string{
-		"@timestamp": "date", "run.link": "keyword", "fio.direction": "keyword", mapping.LightField: "binary",
-	}, nil, new(mapping.Removed)},
+	{"fio-latency-mappings", new(mapping.Interval), []string{"_doc_count"}, nil},
+	{"fio-runs-mappings", new(mapping.Run), nil, new(mapping.Removed)},
 }
 
 // objectsByName are all objects for options.
@@ -90,72 +85,17 @@ func leaves(properties any, path string, into map[string]string) map[string]stri
 	return into
 }
 
-// tagged are the types that a Go type's fields need, by path.
-func tagged(typ reflect.Type, path string, into map[string]string) map[string]string {
-	for i := range typ.NumField() {
-		f := typ.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		elem := f.Type
-		for elem.Kind() == reflect.Pointer || elem.Kind() == reflect.Slice {
-			elem = elem.Elem()
-		}
-		switch {
-		case elem == reflect.TypeFor[mapping.Bins]():
-			into[path+name] = "histogram"
-		case elem == reflect.TypeFor[time.Time]():
-			into[path+name] = "date"
-		case elem == reflect.TypeFor[mapping.Level]():
-			into[path+name] = "keyword"
-		case elem.Kind() == reflect.Struct:
-			tagged(elem, path+name+".", into)
-		case elem.Kind() == reflect.Map:
-			into[path+name] = "flattened"
-		default:
-			into[path+name] = map[reflect.Kind]string{
-				reflect.Int: "long", reflect.Int64: "long", reflect.Float64: "double",
-				reflect.String: "keyword", reflect.Bool: "boolean",
-			}[elem.Kind()]
-		}
-	}
-	return into
-}
-
-// TestFieldsAreThoseOfTheTypes: templates and struct tags name the same fields, and give
-// them types for all values of the Go type.
-func TestFieldsAreThoseOfTheTypes(t *testing.T) {
-	for _, d := range documents {
-		want := tagged(reflect.TypeOf(d.document).Elem(), "", map[string]string{})
-		maps.Copy(want, d.beside)
-		if d.other != nil {
-			tagged(reflect.TypeOf(d.other).Elem(), mapping.RemovedField+".", want)
-		}
-		for _, name := range d.metadata {
-			delete(want, name)
-		}
-		want["run.labels"] = "object" // of keywords, as package comment says
-		if _, ok := want["warnings"]; ok {
-			want["warnings"], want["run.note"], want["removed.note"] = "text", "text", "text" // sentences
-		}
-		got := leaves(mappings(t, d.component)["properties"], "", map[string]string{})
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-types of Go +templates):\n%s", d.component, diff)
-		}
-	}
-}
-
-// TestFullDocumentsAreMapped: every field that the encoders write has its place. It does
-// not go by struct tags: encoders are written by hand.
+// TestFullDocumentsAreMapped: every field that the encoders write has its place, and a type that takes it.
 func TestFullDocumentsAreMapped(t *testing.T) {
 	for _, d := range documents {
 		text := fullText(d.document)
-		if d.beside[mapping.PendingField] != "" {
+		if d.other != nil {
+			text = mapping.WithLight(text, []byte("light"))
+		} else {
 			var err error
 			if text, err = mapping.MarkPending(text, 0); err != nil {
 				t.Fatal(err)
 			}
-		}
-		if d.beside[mapping.LightField] != "" {
-			text = mapping.WithLight(text, []byte("light"))
 		}
 		content := decode(t, text)
 		if d.other != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Version is the version of all templates. It is raised with every change of the JSON files, so that an older fio2es
-// never replaces what a newer one has installed.
+// Version is the version of all templates. It is raised with every change of the JSON files and of the fields of
+// documents, so that an older fio2es never replaces what a newer one has installed.
 const Version = 7
 
 // ManagedBy is _meta.managed_by of every object. Objects with another value belong to others.
@@ -108,8 +108,10 @@ func All(opt Options) ([]Object, error) {
 		all = append(all, policy(opt))
 	}
 	all = append(all,
-		component(opt, "latency-mappings", nil), component(opt, "latency-settings", latencySettings(opt)),
-		component(opt, "runs-mappings", nil), component(opt, "runs-settings", replicaSettings(opt)))
+		component(opt, "latency-mappings", latencyMappings(), nil),
+		component(opt, "latency-settings", load("component-latency-settings.json", opt.Prefix, ""), latencySettings(opt)),
+		component(opt, "runs-mappings", runMappings(), nil),
+		component(opt, "runs-settings", load("component-runs-settings.json", opt.Prefix, ""), replicaSettings(opt)))
 	for _, l := range mapping.Levels {
 		all = append(all, index(opt, "latency-"+l.String(), load("index-latency.json", opt.Prefix, l.String())))
 	}
@@ -117,13 +119,13 @@ func All(opt Options) ([]Object, error) {
 }
 
 // LatencyFields are the types of the fields of interval documents, by path.
-func LatencyFields() map[string]string { return fields("component-latency-mappings.json") }
+func LatencyFields() map[string]string { return fields(latencyMappings()) }
 
 // RunFields are the types of the fields of run documents, by path.
-func RunFields() map[string]string { return fields("component-runs-mappings.json") }
+func RunFields() map[string]string { return fields(runMappings()) }
 
-func fields(file string) map[string]string {
-	return load(file, "", "").At("template", "mappings").leaves("", map[string]string{})
+func fields(component Tree) map[string]string {
+	return component.At("template", "mappings").leaves("", map[string]string{})
 }
 
 func policy(opt Options) Object {
@@ -139,8 +141,7 @@ func policy(opt Options) Object {
 }
 
 // component is a component template, with settings in place of those in its file.
-func component(opt Options, what string, settings map[string]any) Object {
-	t, name := load("component-"+what+".json", opt.Prefix, ""), opt.Prefix+"-"+what
+func component(opt Options, what string, t Tree, settings map[string]any) Object {
 	t.manage()
 	if t.At("template", "mappings") != nil { // so that indices know their version
 		t.set(ManagedBy, "template", "mappings", "_meta", "managed_by")
@@ -149,13 +150,12 @@ func component(opt Options, what string, settings map[string]any) Object {
 	for key, value := range settings {
 		t.set(value, "template", "settings", "index", key)
 	}
-	return Object{Component, name, t}
+	return Object{Component, opt.Prefix + "-" + what, t}
 }
 
 func index(opt Options, what string, t Tree) Object {
-	name := opt.Prefix + "-" + what
 	t.manage()
-	return Object{Index, name, t}
+	return Object{Index, opt.Prefix + "-" + what, t}
 }
 
 // The settings that options change; nil takes one out.

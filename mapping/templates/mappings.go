@@ -1,0 +1,71 @@
+package templates
+
+import (
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// The JSON files of mappings have the fields that are no part of a Go type, and those whose type does not follow from
+// theirs. All others come from the types of package mapping.
+
+func latencyMappings() Tree {
+	t := load("component-latency-mappings.json", "", "")
+	fields := t.At("template", "mappings", "properties")
+	fields.fill(reflect.TypeFor[mapping.Interval](), map[string]any{"type": "double", "index": false})
+	delete(fields, "_doc_count") // every index has it
+	return t
+}
+
+func runMappings() Tree {
+	t := load("component-runs-mappings.json", "", "")
+	fields, double := t.At("template", "mappings", "properties"), map[string]any{"type": "double"}
+	fields.fill(reflect.TypeFor[mapping.Run](), double)
+	fields.At(mapping.RemovedField, "properties").fill(reflect.TypeFor[mapping.Removed](), double)
+	return t
+}
+
+// fill adds the fields of a struct that are not there yet.
+func (t Tree) fill(of reflect.Type, double map[string]any) {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		typ := f.Type
+		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+			typ = typ.Elem()
+		}
+		if t[name] == nil {
+			t[name] = fieldOf(typ, double)
+		}
+		if inner := t.At(name, "properties"); inner != nil {
+			inner.fill(typ, double)
+		}
+	}
+}
+
+// fieldOf is the field for values of a type.
+func fieldOf(t reflect.Type, double map[string]any) map[string]any {
+	switch t {
+	case reflect.TypeFor[mapping.Bins]():
+		return map[string]any{"type": "histogram"}
+	case reflect.TypeFor[time.Time]():
+		return map[string]any{"type": "date"}
+	case reflect.TypeFor[mapping.Level]():
+		return map[string]any{"type": "keyword"}
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return map[string]any{"properties": map[string]any{}}
+	case reflect.Map:
+		return map[string]any{"type": "flattened", "depth_limit": 100, "ignore_above": 1024}
+	case reflect.String:
+		return map[string]any{"type": "keyword", "ignore_above": 1024}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Float64:
+		return double
+	}
+	return map[string]any{"type": "long"}
+}
