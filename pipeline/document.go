@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"math"
-	"reflect"
 	"slices"
 	"time"
 
@@ -99,26 +98,6 @@ func (p *plan) reference() mapping.RunRef {
 	return mapping.RunRef{
 		Name: p.run.Name(), Archive: p.opt.ArchiveOf(p.run), Start: p.start, Labels: labelsOf(nil, p.opt.Labels),
 	}
-}
-
-// settings are those of the path and of CBT's configuration; else, and with pbench-fio in addition, those of fio's options.
-func (p *plan) settings() mapping.CBT {
-	set := p.run.CBT
-	if set.Iteration == nil && set.Benchmark == "" {
-		return p.fioSettings()
-	}
-	if set.Iteration == nil {
-		set.Iteration = new(0)
-		if p.run.Config == nil {
-			v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.fioSettings())
-			for f := range v.NumField() {
-				if v.Field(f).IsZero() {
-					v.Field(f).Set(more.Field(f))
-				}
-			}
-		}
-	}
-	return set
 }
 
 func (p *plan) version() string {

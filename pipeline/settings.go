@@ -13,6 +13,27 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
+// settings are those of the path and of CBT's configuration, because fio does not know all of them. What runs of pbench-fio
+// lack there, and all settings of runs of people, come from fio's options.
+func (p *plan) settings() mapping.CBT {
+	set := p.run.CBT
+	switch {
+	case set.Iteration != nil:
+		return set
+	case set.Benchmark == "":
+		return p.fioSettings()
+	case p.run.Config == nil:
+		v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.fioSettings())
+		for f := range v.NumField() {
+			if v.Field(f).IsZero() {
+				v.Field(f).Set(more.Field(f))
+			}
+		}
+	}
+	set.Iteration = new(0)
+	return set
+}
+
 // fioSettings are the settings that fio's options name and that are the same for all jobs. Defaults of fio that no option
 // names are unknown. The options are those in the reports, because fio did what they say. The job file has the options of
 // runs whose reports list none, and of each section of a group, of which a report lists those of one.
