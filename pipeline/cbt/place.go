@@ -56,9 +56,10 @@ type place struct {
 
 // find finds out who made the folders above a file. The first is the archive's name, because the
 // user may have given a folder from inside of an archive. It gives the index of the first folder
-// below an id- folder, which may have a host; 0, or as many as there are, if there is none.
+// that CBT collected from hosts, which may have a host; 0 if there is none.
 func (p *place) find(parts []string, isSample func(dir string) bool) (first int) {
-	if first = p.findConfig(parts); p.layout == ofCBT || p.findSample(parts, isSample) {
+	first, ok := p.findConfig(parts)
+	if ok || p.findSample(parts, isSample) {
 		return first
 	}
 	return findTop(parts)
@@ -72,8 +73,8 @@ func join(parts []string) string {
 	return path.Join(parts[1:]...)
 }
 
-// findConfig finds the id- folder and gives the index of what comes below it.
-func (p *place) findConfig(parts []string) int {
+// findConfig finds the id- folder. first is the index of what comes below it.
+func (p *place) findConfig(parts []string) (first int, ok bool) {
 	for i, part := range parts {
 		numbered := i > 0 && iterationDir.MatchString(parts[i-1])
 		if !hashDir.MatchString(part) && (!numbered || !configDir.MatchString(part)) {
@@ -87,9 +88,9 @@ func (p *place) findConfig(parts []string) int {
 		if numbered && i > 1 {
 			p.root = join(parts[:i-1])
 		}
-		return i + 1
+		return i + 1, true
 	}
-	return len(parts)
+	return 0, false
 }
 
 // findTop finds the first of CBT's folders where there is no id- folder above: the user
@@ -116,41 +117,38 @@ func isSetting(part string) bool {
 	return isNumber || isMode(part) || m != nil && isMode(m[1])
 }
 
-// read reads the settings from the folders' names, from the first of CBT's on; outside
-// of CBT's layout those that can mean nothing else.
+// read reads the settings from the folders' names, from the first of CBT's on. Outside of CBT's
+// layout these are numbers only: other names may mean anything.
 func (p *place) read(parts []string, first int) {
 	p.folder = join(parts)
-	start := first
 	if p.layout == ofCBT {
 		p.name = p.forPeople(parts, first)
-	} else {
-		start = max(first, 1)
 	}
 	hasNumbers := false
-	for i := start; i < len(parts); i++ {
-		part := parts[i]
-		if of, digits, ok := folderNumber(part); ok {
-			hasNumbers = true
-			setDigits(of(&p.known), digits)
-			continue
-		}
-		if first == 0 {
-			continue
-		}
+	for _, part := range parts[max(first, 1):] {
+		of, digits, isNumber := folderNumber(part)
 		m := modeSizeDir.FindStringSubmatch(part)
 		switch {
+		case isNumber:
+			hasNumbers = true
+			setDigits(of(&p.known), digits)
+		case first == 0:
 		case isMode(part):
 			p.known.Mode = part
 		case m != nil && isMode(m[1]):
 			p.modeSize = true
 			p.known.Mode = m[1]
 			setDigits(&p.known.OpSize, m[2])
-		case fioClasses[part] && i == first:
-			p.known.Benchmark = part
 		}
 	}
-	if first > 0 && first < len(parts) && (hasNumbers || p.host != "") && !isSetting(parts[first]) && p.known.Benchmark == "" {
-		p.known.Workload = parts[first]
+	if first == 0 || first == len(parts) {
+		return
+	}
+	switch top := parts[first]; {
+	case fioClasses[top]:
+		p.known.Benchmark = top
+	case (hasNumbers || p.host != "") && !isSetting(top):
+		p.known.Workload = top
 	}
 }
 
