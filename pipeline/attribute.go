@@ -70,7 +70,7 @@ func (o *output) mayCover(j *job, all []*job) bool {
 		return false
 	}
 	nearby := below(j.folder(), path.Dir(o.File.Path)) || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
-	return nearby && (o.names(j.log.Prefix) || !o.any(jobOptions.namesLog) || o.Found == cbt.FoundNamed)
+	return nearby && (o.names(j.log.Prefix) || !o.any(jobOptions.namesLog) || o.hasSections() || o.Found == cbt.FoundNamed)
 }
 
 func below(folder, other string) bool {
