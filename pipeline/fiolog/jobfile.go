@@ -103,7 +103,7 @@ func (p *jobFileParser) section(text string, column int) error {
 	case name == "" || strings.TrimSpace(after) != "":
 		return p.bad(column, quoted([]byte(text)), "a section such as [global]")
 	}
-	if p.inGlobal = strings.EqualFold(name, "global"); !p.inGlobal {
+	if p.inGlobal = strings.HasPrefix(name, "global"); !p.inGlobal { // to fio [global2] is one, and [GLOBAL] is a job
 		p.out.Sections = append(p.out.Sections, JobSection{Name: name, Options: maps.Clone(p.out.Global), Line: p.line})
 	}
 	return nil

@@ -158,7 +158,7 @@ func TestJobFileAsFio(t *testing.T) {
 		t.Skip("fio is not installed")
 	}
 	dir := t.TempDir()
-	text := "; c\n[global]\nioengine=null ; c\nsize=64k\n\n[a]\n  blocksize = 8k # c\nrw=randread\n[global]\niodepth=4\n[b c]\nreadwrite=write\n"
+	text := "; c\n[global]\nioengine=null ; c\nsize=64k\n\n[a]\n  blocksize = 8k # c\nrw=randread\n[global2]\niodepth=4\n[b c]\nreadwrite=write\n[GLOBAL]\nbs=512\n[last]\n"
 	file := filepath.Join(dir, "x.fio")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
