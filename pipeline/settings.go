@@ -39,25 +39,42 @@ func (p *plan) settings() mapping.CBT {
 // runs whose reports list none, and of each section of a group, of which a report lists those of one.
 func (p *plan) fioSettings() mapping.CBT {
 	var all []mapping.CBT
-	ofSections := func(global map[string]string) {
-		for _, s := range p.run.Sections {
+	add := func(sections []fiolog.JobSection, global map[string]string) {
+		for _, s := range sections {
 			all = append(all, jobOptions{own: s.Options, global: global}.settings())
 		}
 	}
 	isListed := false
 	for _, e := range p.entries.reported() {
 		isListed = isListed || len(e.own)+len(e.global) > 0
-		if e.isGroup && len(p.run.Sections) > 0 {
-			ofSections(e.global)
+		if sections := p.sectionsOf(e); len(sections) > 0 {
+			add(sections, e.global)
 		} else {
 			all = append(all, e.settings())
 		}
 	}
 	if !isListed {
 		all = nil
-		ofSections(nil)
+		add(p.run.Sections, nil)
 	}
 	return sameSettings(all)
+}
+
+// sectionsOf are the sections of a group, by the job file. There are none if the file lacks the section whose options the
+// report lists: it was changed after the run, or is another.
+func (p *plan) sectionsOf(e *entry) []fiolog.JobSection {
+	isListed := func(s fiolog.JobSection) bool {
+		for name, value := range e.own {
+			if s.Options[name] != value {
+				return false
+			}
+		}
+		return true
+	}
+	if !e.isGroup || !slices.ContainsFunc(p.run.Sections, isListed) {
+		return nil
+	}
+	return p.run.Sections
 }
 
 // sameSettings are the settings that are the same in a list.

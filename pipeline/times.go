@@ -78,7 +78,7 @@ func (p placing) placeOutput(out *output) {
 			}
 		}
 		p.placed = cmp.Or(at.how, p.placed)
-		if at.doubt == "" && slices.ContainsFunc(entries, func(e *entry) bool { return e.mayWait(p.run.Sections) }) {
+		if at.doubt == "" && slices.ContainsFunc(entries, func(e *entry) bool { return e.mayWait(p.sectionsOf(e)) }) {
 			at.doubt = groupDoubt(out)
 		}
 		if at.doubt != "" && !out.hasEpochs() {

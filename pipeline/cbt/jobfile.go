@@ -29,7 +29,9 @@ func (a *attribution) describe() {
 			continue
 		}
 		if p := a.jobOf(r, byDir); p != nil {
-			r.Job, r.Sections = p.file, p.job.Sections
+			if r.Job = p.file; !p.job.Includes {
+				r.Sections = p.job.Sections
+			}
 			used[p] = true
 		}
 	}

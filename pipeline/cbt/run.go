@@ -20,8 +20,8 @@ type Run struct {
 
 	Hosts []string // the clients that the configuration names
 
-	// Job is fio's job file, and Sections are what it has: pbench-fio keeps it, and people do;
-	// nil where there is none, and in CBT's layout.
+	// Job is fio's job file: pbench-fio keeps it, and people do; nil where there is none, and in
+	// CBT's layout. Sections are what it has, unless it includes other files.
 	Job      *source.File
 	Sections []fiolog.JobSection
 

@@ -38,7 +38,7 @@ func TestReadJobFile(t *testing.T) {
 			&JobFile{Global: map[string]string{"bs": "8k"}, Sections: []JobSection{
 				{Name: "a", Line: 3, Options: map[string]string{"bs": "4k"}}, {Name: "b", Line: 6, Options: map[string]string{"bs": "16k"}},
 				{Name: "c", Line: 8, Options: map[string]string{"bs": "8k"}},
-			}}},
+			}, Includes: true}},
 		{"values as they are", "[j]\nfilename=/dev/a:/dev/b\nexec_prerun=a = b\nsize=${SIZE}\n",
 			&JobFile{Global: map[string]string{}, Sections: []JobSection{
 				{Name: "j", Line: 1, Options: map[string]string{"filename": "/dev/a:/dev/b", "exec_prerun": "a = b", "size": "${SIZE}"}},
