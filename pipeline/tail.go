@@ -188,9 +188,17 @@ func (t tail) isShort(d fiolog.Direction) bool {
 // rows are missing, too.
 func (t tail) isCrowded(row align.Row) bool {
 	const far = 4
-	last := t.last()
-	usual := perSecond(t.requests(row.Direction), last) * float64(row.End-row.Start+t.interval()) / 1000
+	last, around := t.last(), t.interval()
+	if row.Start == row.End && row.End < t.ran && t.isExact() {
+		around /= 20 // the row after a stall was due: fio would have written it at the next request
+	}
+	usual := perSecond(t.requests(row.Direction), last) * float64(row.End-row.Start+around) / 1000
 	return last > 0 && float64(row.Total) > far*usual
+}
+
+// isExact reports whether the interval of all jobs is known, not measured.
+func (t tail) isExact() bool {
+	return !slices.ContainsFunc(t.jobs, func(j *job) bool { return !j.exact })
 }
 
 // endsEarly reports whether logs without errors lack more than the last part of an interval,
