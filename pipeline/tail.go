@@ -159,6 +159,10 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 		t.problems.note("%s: %d requests of the report are in no row of its log: fio writes the first row of a direction %d ms after "+
 			"its first request, and these came in less, as in a short verify phase; they count in the run's totals, and in no window; "+
 			"run fio with a shorter --log_hist_msec", t.describeOf(d), row.Total, interval)
+	case tooLong && len(t.jobs) > 1 && t.ran-t.last() <= 2*interval:
+		t.problems.note("%s: %d requests of the report are in no row of its logs, which end from %d to %d ms: its jobs did not end together, "+
+			"so when these requests completed is unknown; they count in the run's totals, and in no window; "+
+			"run fio without group_reporting, or if a log was cut, copy it again", t.describeOf(d), row.Total, row.Start, t.last())
 	case tooLong:
 		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count "+
 			"in the run's totals, and in no window; if the log was cut, copy it again",

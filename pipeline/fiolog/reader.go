@@ -113,7 +113,7 @@ func (r *Reader) SetHint(h hist.Hint) { r.hint = h }
 // [ErrStoredCompressed], a [*hist.LayoutError] if the columns do not show the layout, or
 // what reading failed with.
 func (r *Reader) Next() (*Record, error) {
-	if r.kind != ClatHist {
+	if !r.kind.IsHistogram() {
 		return r.next()
 	}
 	r.bins = binBuffers.Get().(*binBuffer)
@@ -139,7 +139,7 @@ func (r *Reader) next() (*Record, error) {
 		var bad *SyntaxError
 		if r.layout.known && r.in.takePacked() {
 			rec, bad = r.unpack()
-		} else if n := r.parseFast(); n > 0 && r.kind != ClatHist {
+		} else if n := r.parseFast(); n > 0 && !r.kind.IsHistogram() {
 			r.in.consume(n)
 			return r.acceptRaw(), nil
 		} else if n > 0 {
@@ -162,7 +162,7 @@ func (r *Reader) next() (*Record, error) {
 
 // parseFast parses a row in fio's own form and returns its length, or 0.
 func (r *Reader) parseFast() int {
-	if r.kind == ClatHist {
+	if r.kind.IsHistogram() {
 		return parseFast(r.in.rest(), r.bins, &r.row)
 	}
 	return parseRawFast(r.in.rest(), &r.rec)
@@ -199,7 +199,7 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 	whole, text := line[len(line)-1] == '\n', bytes.TrimRight(line, " \t\r\n")
 	var f fault
 	var ok bool
-	if r.kind == ClatHist {
+	if r.kind.IsHistogram() {
 		f, ok = parseSlow(text, r.bins, &r.row)
 		if r.rows == 0 && isAddressRow(line) {
 			r.err = fmt.Errorf("%s:%d: %w: column 2 is an address of fio's memory, where a histogram was; its "+
@@ -225,7 +225,7 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 // accept makes a record of a row whose numbers are good, if all of it is. end is the
 // column of the line's end.
 func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
-	if r.kind != ClatHist {
+	if !r.kind.IsHistogram() {
 		return r.acceptRaw(), nil
 	}
 	if !whole || !r.layout.known || r.row.columns != r.layout.columns {
@@ -287,7 +287,7 @@ func (r *Reader) skip(bad *SyntaxError) error {
 	r.skipped++
 	if r.rows == 0 && r.skipped == patience {
 		what := "a row"
-		if r.kind == ClatHist {
+		if r.kind.IsHistogram() {
 			what = "a row of a histogram log"
 		}
 		r.err = fmt.Errorf("%v: %w: none of its first %d lines is %s", bad, ErrNotLog, patience, what)
