@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,8 @@ type Archive struct {
 	*cbt.Archive
 	// Problems are files and archives that could not be read.
 	Problems []*source.Problem
+	// Empty are those of several paths under which there is nothing of fio or CBT.
+	Empty []string
 
 	set *source.Set
 }
@@ -52,7 +55,27 @@ func open(ctx context.Context, paths []string, opt source.Options) (*Archive, er
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
-	return &Archive{found, set.Problems, set}, nil
+	if len(set.Unread) > 0 {
+		for _, run := range found.Runs {
+			run.NoteUnread(set.Unread)
+		}
+	}
+	a := &Archive{Archive: found, Problems: set.Problems, set: set}
+	if len(paths) > 1 {
+		a.Empty = a.emptyOf(paths)
+	}
+	return a, nil
+}
+
+// emptyOf returns the paths under which there is nothing of fio or CBT, and nothing that could not be read.
+func (a *Archive) emptyOf(paths []string) (empty []string) {
+	for _, path := range paths {
+		isRefused := func(p *source.Problem) bool { return strings.HasPrefix(p.Name, path) }
+		if _, err := os.Stat(path); err == nil && !a.Roots[path] && !slices.ContainsFunc(a.Problems, isRefused) {
+			empty = append(empty, path)
+		}
+	}
+	return empty
 }
 
 // List lists what Open would look into under the paths, without opening any file.

@@ -118,6 +118,9 @@ func (a attribution) numbers(out *output, entries []*entry, jobs []*job) []*entr
 	}
 	if highest(jobs) > len(covers) {
 		if one := combine(entries); fits(jobs, []*entry{one}) { // fio writes one entry for all sections of a group
+			for _, e := range append(entries, one) {
+				e.isGroup = true
+			}
 			return one.cover(jobs)
 		}
 		for _, j := range jobs {

@@ -18,7 +18,7 @@ func (r *reading) setBandwidth(ctx context.Context, docs *documents) (err error)
 	for d := range docs.size {
 		size, ok := r.requestSize(fiolog.Direction(d))
 		if !ok && r.live { // fio counts requests when they begin, and bytes when they end
-			size = float64(cmp.Or(r.entries.settings().OpSize, r.entries.usualSize(fiolog.Direction(d))))
+			size = float64(cmp.Or(r.fioSettings().OpSize, r.entries.usualSize(fiolog.Direction(d))))
 			ok = size > 0
 		}
 		docs.size[d] = size
@@ -54,10 +54,10 @@ func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 // usualSize returns fio's default size of requests if no option of any job sets another, and the bytes so far agree:
 // they are a multiple of it, and at most that size for each request. Otherwise it returns 0.
 func (list entryList) usualSize(d fiolog.Direction) int64 {
-	setting := []string{"bs", "blocksize", "bssplit", "bsrange", "blocksize_range", "bs_unaligned", "read_iolog", "replay"}
+	setting := []string{"bs", "bssplit", "bsrange", "bs_unaligned", "read_iolog", "replay"}
 	for _, e := range list {
 		s := e.in(d)
-		if slices.ContainsFunc(setting, e.hasOption) || !e.hasOption("name") && !e.hasOption("rw") && !e.hasOption("readwrite") ||
+		if slices.ContainsFunc(setting, e.hasOption) || !e.hasOption("name") && !e.hasOption("rw") ||
 			s.IOBytes%usual != 0 || s.IOBytes/usual > s.TotalIOs {
 			return 0
 		}

@@ -244,5 +244,11 @@ func (c *chooser) configuredInterval(out *output) int64 {
 		}
 	}
 	option, _ := c.config["cluster.log_hist_msec"].(string)
-	return milliseconds(cmp.Or(option, c.run.JobOptions["log_hist_msec"]))
+	shortest := milliseconds(option)
+	for _, s := range c.run.Sections {
+		if ms := milliseconds(s.Options["log_hist_msec"]); ms > 0 && (shortest == 0 || ms < shortest) {
+			shortest = ms
+		}
+	}
+	return shortest
 }

@@ -20,6 +20,9 @@ func (r *reading) conclude() {
 	if r.run.IsFromTorn() {
 		skip(fmt.Errorf("%s: its archive is damaged or cut short, so files of this run may be missing: copy the archive again", title))
 	}
+	if place := r.run.Unread; place != "" {
+		skip(fmt.Errorf("%s: %s cannot be read, so files of this run may be missing: give it the rights of the others", title, place))
+	}
 	if hosts := r.run.MissingHosts(); len(hosts) > 0 {
 		note("%s: no files of %s, which the configuration names; add them if these hosts took part",
 			title, strings.Join(hosts, ", "))
@@ -131,7 +134,7 @@ func (r *reading) concludeReports() {
 			case s.Clat.Mean == 0 && s.Clat.N == 0: // several jobs together have no mean
 				r.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or "+
 					"gtod_reduce): only requests and rates are known", e.describe())
-			case e.option("clat_percentiles") == "0":
+			case e.optionOfOne("clat_percentiles") == "0":
 				r.problems.note("%s: clat_percentiles=0 leaves the bins out of the report and the rows out of the "+
 					"logs: run fio without it", e.describe())
 			default:

@@ -16,6 +16,7 @@ type entry struct {
 	jobOptions
 	jobStats
 	out     *output
+	index   int      // of its first job in the report
 	first   int      // number of its first job, as fio counts them
 	size    int      // how many jobs it stands for: numjobs with group_reporting, else one
 	jobs    []*job   // whose logs are of it
@@ -36,13 +37,13 @@ func newEntries(o *output) (entries []*entry) {
 	for i := range o.fio.Jobs {
 		j, options, size := &o.fio.Jobs[i], o.options(i), 1
 		// Without group_reporting each of the numjobs jobs has an entry, of the same name.
-		if n, err := strconv.Atoi(options.option("numjobs")); err == nil && n > 1 && same[j.Host+"\x00"+j.Name] == 1 {
+		if n, err := strconv.Atoi(options.optionOfOne("numjobs")); err == nil && n > 1 && same[j.Host+"\x00"+j.Name] == 1 {
 			size = n
 		}
 		if n := groupSize(j, options.longest(j)); n > size {
 			size, options.isGroup = n, true
 		}
-		e := &entry{jobOptions: options, jobStats: newJobStats(j, options, o.groups), out: o, first: number, size: size}
+		e := &entry{jobOptions: options, jobStats: newJobStats(j, options, o.groups), out: o, index: i, first: number, size: size}
 		e.ran = e.ranIn(j)
 		entries = append(entries, e)
 		number += size
@@ -150,7 +151,10 @@ func combine(entries []*entry) *entry {
 		return first
 	}
 	sum := *first.Job
-	one := &entry{jobOptions: first.jobOptions, jobStats: jobStats{Job: &sum, groups: first.groups}, out: first.out, first: first.first, parts: entries}
+	one := &entry{
+		jobOptions: joined(entries), jobStats: jobStats{Job: &sum, groups: first.groups},
+		out: first.out, index: first.index, first: first.first, parts: entries,
+	}
 	for _, e := range entries {
 		one.size += e.size
 		one.ran = max(one.ran, e.ran)

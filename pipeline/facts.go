@@ -120,13 +120,13 @@ func (p *plan) whyNoWindows() string {
 	case noEntry((*entry).hasLatency):
 		return "completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): run fio without " +
 			"that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
-	case anyEntry(func(e *entry) bool { return e.option("clat_percentiles") == "0" }):
+	case anyEntry(func(e *entry) bool { return e.optionOfOne("clat_percentiles") == "0" }):
 		return "clat_percentiles=0 leaves the rows out of histogram logs: run fio without it"
 	case len(p.run.Logs) > 0 && (!hist || anyJob(func(j *job) bool { return j.isJunk })):
 		return "none of its histogram logs can be used, as the warnings say: keep fio's logs as they are, or " + options
 	case anyJob(func(j *job) bool { return j.hasRows }):
 		return "its histogram logs have rows, but no requests in them"
-	case hist && !anyJob(func(j *job) bool { return j.interval > 0 }) && !anyEntry(func(e *entry) bool { return e.histMsec() > 0 }):
+	case hist && !anyJob(func(j *job) bool { return j.interval > 0 }) && !anyEntry(func(e *entry) bool { return e.setsHistMsec() }):
 		return "log_hist_msec is not set, so that the histogram logs are empty: " + options
 	case hist:
 		return "its histogram logs have no rows: they were cut, or the run took less than an interval: keep them " +

@@ -18,7 +18,7 @@ func TestCountJobs(t *testing.T) {
 		report := &fiolog.Report{Jobs: make([]fiolog.Job, len(sizes))}
 		for i, size := range sizes {
 			report.Jobs[i] = fiolog.Job{UsrCPU: float64(10 * size), Options: map[string]string{"numjobs": string(rune('0' + size)), "rw": "read"}}
-			list = append(list, &entry{jobOptions: jobOptions{report: report, index: i}, jobStats: jobStats{Job: &report.Jobs[i]}, out: &output{fio: report}, size: size})
+			list = append(list, &entry{jobOptions: (&output{fio: report}).options(i), jobStats: jobStats{Job: &report.Jobs[i]}, out: &output{fio: report}, size: size})
 		}
 		return list
 	}
@@ -50,8 +50,8 @@ func TestCountJobs(t *testing.T) {
 			t.Errorf("%s: %d jobs, %d of the host, want %d", c.name, got, ofHost, c.want)
 		}
 	}
-	p := &plan{entries: []*entry{combine(entries(2, 4))}}
-	info, set := p.fio(), p.entries.settings()
+	p := &plan{run: &cbt.Run{}, entries: []*entry{combine(entries(2, 4))}}
+	info, set := p.fio(), p.fioSettings()
 	if !maps.Equal(info.Options, map[string]string{"rw": "read"}) || set.Mode != "read" || set.NumJobs != 0 || info.UsrCPU != 30 {
 		t.Errorf("%+v, %+v", info, set)
 	}
@@ -92,8 +92,8 @@ func TestGroupOfSections(t *testing.T) {
 				Mixed: &fiolog.DirectionStats{Runtime: ran, TotalIOs: 10},
 			}},
 		}})
-		p := &plan{entries: entries}
-		set, options := p.entries.settings(), p.entries.options()
+		p := &plan{run: &cbt.Run{}, entries: entries}
+		set, options := p.fioSettings(), p.entries.options()
 		if e := entries[0]; e.size != c.size || set.Mode != c.mode || options["rw"] != c.mode || set.RunSeconds != 3 || e.mixed != (c.mode == "") {
 			t.Errorf("%s: %d jobs, mixed %v, settings %+v, options %v", c.name, e.size, e.mixed, set, options)
 		}

@@ -58,8 +58,8 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) 
 		u := &files[i]
 		lines[i] = fmt.Sprintf("%s %q %q %d %d %s\n", u.role, u.host, u.volume, u.job, f.Bytes, f.Hash)
 	}
-	if p.run.IsFromTorn() {
-		lines = append(lines, "torn\n") // the whole archive may have the same files of the run, and then it is complete
+	if p.run.MayLackFiles() {
+		lines = append(lines, "torn\n") // the whole archive or folder may have the same files of the run, and then it is complete
 	}
 	slices.Sort(lines)
 	sum := xxhash.New()

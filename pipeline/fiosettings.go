@@ -1,9 +1,10 @@
 package pipeline
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,12 +13,35 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// settings are the settings of a run that CBT did not make: those options of fio that are the
-// same for all jobs. Defaults of fio that no option names are unknown.
-func (list entryList) settings() mapping.CBT {
-	var same mapping.CBT
-	for i, e := range list.reported() {
-		one := e.settings()
+// fioSettings are the settings that fio's options name and that are the same for all jobs. Defaults of fio that no option
+// names are unknown. The options are those in the reports, because fio did what they say. The job file has the options of
+// runs whose reports list none, and of each section of a group, of which a report lists those of one.
+func (p *plan) fioSettings() mapping.CBT {
+	var all []mapping.CBT
+	ofSections := func(global map[string]string) {
+		for _, s := range p.run.Sections {
+			all = append(all, jobOptions{own: s.Options, global: global}.settings())
+		}
+	}
+	isListed := false
+	for _, e := range p.entries.reported() {
+		isListed = isListed || len(e.own)+len(e.global) > 0
+		if e.isGroup && len(p.run.Sections) > 0 {
+			ofSections(e.global)
+		} else {
+			all = append(all, e.settings())
+		}
+	}
+	if !isListed {
+		all = nil
+		ofSections(nil)
+	}
+	return sameSettings(all)
+}
+
+// sameSettings are the settings that are the same in a list.
+func sameSettings(list []mapping.CBT) (same mapping.CBT) {
+	for i, one := range list {
 		if i == 0 {
 			same = one
 			continue
@@ -35,11 +59,12 @@ func (list entryList) settings() mapping.CBT {
 // contradiction is a note if CBT's configuration, or the path, has another mode or block size than fio's own options. It is
 // empty if they agree, or one of them is unknown.
 func (p *plan) contradiction() string {
-	set, ran := p.settings(), p.entries.settings()
+	set, ran := p.settings(), p.fioSettings()
+	mode, _ := fiolog.ParseMode(set.Mode)
 	text := ""
 	switch {
 	case p.run.Config == nil:
-	case set.Mode != "" && ran.Mode != "" && set.Mode != ran.Mode && set.Mode != "readwrite":
+	case mode != "" && ran.Mode != "" && mode != ran.Mode:
 		text = fmt.Sprintf("mode %s, and fio's report %s", set.Mode, ran.Mode)
 	case set.OpSize > 0 && ran.OpSize > 0 && set.OpSize != ran.OpSize:
 		text = fmt.Sprintf("%d bytes a request, and fio's report %d", set.OpSize, ran.OpSize)
@@ -50,27 +75,38 @@ func (p *plan) contradiction() string {
 	return fmt.Sprintf("%s has %s: its settings may be those of another run; put the configuration of this run there", p.run.Config.Name(), text)
 }
 
-// settings are the settings that the options name.
-func (o jobOptions) settings() mapping.CBT {
-	if o.isGroup && o.index >= 0 {
-		return o.shared().settings()
+// settings are the settings of all jobs of the entry. A section of a group may set an option otherwise that is listed as
+// that of all: what the requests contradict is unknown.
+func (e *entry) settings() mapping.CBT {
+	set := e.jobOptions.settings()
+	if !e.isGroup {
+		return set
 	}
-	mode, _, _ := strings.Cut(o.either("rw", "readwrite"), ":") // after the colon is how offsets go
-	if mode == "readwrite" {
-		mode = "rw"
+	_, directions := fiolog.ParseMode(set.Mode)
+	for d := range fiolog.Direction(fiolog.Directions) {
+		s := &e.Directions[d]
+		isVerify := d == fiolog.Read && e.hasOption("verify")
+		if s.TotalIOs > 0 && !slices.Contains(directions, d) && !isVerify {
+			set.Mode, set.RWMixRead = "", 0
+		}
 	}
-	return mapping.CBT{
-		Mode: mode, RWMixRead: o.readShare(mode), OpSize: o.requestSize(), IODepth: o.count("iodepth"), NumJobs: o.count("numjobs"),
-		RunSeconds: o.wholeSeconds("runtime", "timeout"), RampSeconds: o.wholeSeconds("ramp_time"),
+	for _, s := range e.All() {
+		const few = 0.01 // requests that failed, or were in flight at the end of ramp_time
+		size := float64(set.OpSize)
+		if s.TotalIOs > 0 && math.Abs(float64(s.IOBytes)/float64(s.TotalIOs)-size) > few*size {
+			set.OpSize = 0
+		}
 	}
+	return set
 }
 
-// either is an option of fio by one of its names.
-func (o jobOptions) either(names ...string) (value string) {
-	for _, name := range names {
-		value = cmp.Or(value, o.option(name))
+// settings are the settings that the options name.
+func (o jobOptions) settings() mapping.CBT {
+	mode, _ := fiolog.ParseMode(o.option("rw"))
+	return mapping.CBT{
+		Mode: mode, RWMixRead: o.readShare(mode), OpSize: o.requestSize(), IODepth: o.count("iodepth"), NumJobs: o.count("numjobs"),
+		RunSeconds: o.wholeSeconds("runtime"), RampSeconds: o.wholeSeconds("ramp_time"),
 	}
-	return value
 }
 
 // count is an option that is a number; 0 for anything else.
@@ -83,8 +119,8 @@ func (o jobOptions) count(name string) int {
 }
 
 // wholeSeconds is an option that is a time; 0 for one that is not of whole seconds.
-func (o jobOptions) wholeSeconds(names ...string) int {
-	d, ok := fiolog.ParseTime(o.either(names...))
+func (o jobOptions) wholeSeconds(name string) int {
+	d, ok := fiolog.ParseTime(o.option(name))
 	if !ok || d%time.Second != 0 {
 		return 0
 	}
@@ -97,14 +133,15 @@ func (o jobOptions) readShare(mode string) int {
 	if mode != "rw" && mode != "randrw" {
 		return 0
 	}
-	reads, writes := o.count("rwmixread"), o.count("rwmixwrite")
-	switch {
-	case o.hasOption("rwmixread") && o.hasOption("rwmixwrite") && reads != 100-writes:
-		return 0
-	case o.hasOption("rwmixwrite") && writes <= 100:
-		return 100 - writes
+	reads := o.count("rwmixread")
+	if !o.hasOption("rwmixwrite") {
+		return reads
 	}
-	return reads
+	writes, err := strconv.ParseUint(o.option("rwmixwrite"), 10, 31)
+	if err != nil || writes > 100 || o.hasOption("rwmixread") && reads != 100-int(writes) {
+		return 0
+	}
+	return 100 - int(writes)
 }
 
 // usual is fio's block size where no option sets one, in bytes.
@@ -112,18 +149,19 @@ const usual = 4096
 
 // requestSize is the size of all requests, in bytes; 0 if sizes differ. The option has one size for
 // all directions, or one for reads and one for writes and trims, or one for each. A direction whose
-// size is left out before a comma has fio's usual one.
+// size is left out has fio's usual one. With kb_base=1000 the order of the options decides what a unit is, and a report
+// does not have it.
 func (o jobOptions) requestSize() int64 {
-	text := o.either("bs", "blocksize")
-	if text == "" || o.mixesSizes() {
+	text := o.option("bs")
+	if text == "" || o.mixesSizes() || o.hasOption("kb_base") {
 		return 0
 	}
 	sizes := strings.Split(text, ",")
 	var same int64
 	for _, d := range o.directions() {
-		i := min(int(d), len(sizes)-1)
-		size, ok := fiolog.ParseSize(sizes[i])
-		if sizes[i] == "" && i < len(sizes)-1 {
+		one := sizes[min(int(d), len(sizes)-1)]
+		size, ok := fiolog.ParseSize(one)
+		if one == "" {
 			size, ok = usual, true
 		}
 		if !ok || same != 0 && same != size {

@@ -89,7 +89,7 @@ func (p *plan) isPart() bool {
 	for _, o := range p.outputs {
 		mine, others := false, false
 		for i := range o.fio.Jobs {
-			if prefix := o.options(i).option("write_hist_log"); prefix != "" {
+			if prefix := o.options(i).optionOfOne("write_hist_log"); prefix != "" {
 				mine = mine || prefixes[path.Base(prefix)]
 				others = others || !prefixes[path.Base(prefix)]
 			}

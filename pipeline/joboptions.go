@@ -10,43 +10,61 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// jobOptions are the options of one job of a report: its own, else those of all jobs.
+// jobOptions are the options of a job, or of all jobs of an entry of a report.
 type jobOptions struct {
-	report  *fiolog.Report
-	index   int  // of the job
-	isGroup bool // the entry is of several sections (group_reporting), and has the options of the last one
+	job         string            // its name
+	own, global map[string]string // its own options, and those of all jobs where it has none of its own
+	isGroup     bool              // of several sections (group_reporting): own are those of one of them, in fio 3.33 of the last
 }
 
-// all are the options of the job. Of several sections they are those that all have: what the last one sets itself may be
-// otherwise in the others.
+// optionOfOne is an option of at least one job; empty if it is not set, or has no value.
+func (o jobOptions) optionOfOne(name string) string {
+	if value, ok := o.own[name]; ok {
+		return value
+	}
+	return o.global[name]
+}
+
+// option is an option of all jobs. It is empty, too, if one section of several sets it by itself: it may be otherwise in
+// the others.
+func (o jobOptions) option(name string) string {
+	if _, isOwn := o.own[name]; isOwn && o.isGroup {
+		return ""
+	}
+	return o.optionOfOne(name)
+}
+
+// hasOption reports whether an option is set for at least one job.
+func (o jobOptions) hasOption(name string) bool {
+	_, isOwn := o.own[name]
+	_, isGlobal := o.global[name]
+	return isOwn || isGlobal
+}
+
+// all are the options of all jobs.
 func (o jobOptions) all() map[string]string {
 	all := map[string]string{}
-	maps.Copy(all, o.report.GlobalOptions)
-	if o.index < 0 {
-		return all
+	maps.Copy(all, o.global)
+	maps.Copy(all, o.own)
+	if o.isGroup {
+		maps.DeleteFunc(all, func(name, _ string) bool { _, isOwn := o.own[name]; return isOwn })
 	}
-	own := o.report.Jobs[o.index].Options
-	if !o.isGroup {
-		maps.Copy(all, own)
-		return all
-	}
-	maps.DeleteFunc(all, func(name, _ string) bool { _, ok := own[name]; return ok })
 	return all
 }
 
-// shared are the options of several sections that all have, see [jobOptions.all].
-func (o jobOptions) shared() jobOptions {
-	return jobOptions{report: &fiolog.Report{GlobalOptions: o.all()}, index: -1, isGroup: true}
-}
-
-func (o jobOptions) option(name string) string {
-	value, _ := o.report.Option(o.index, name)
-	return value
-}
-
-func (o jobOptions) hasOption(name string) bool {
-	_, ok := o.report.Option(o.index, name)
-	return ok
+// joined are the options of several jobs that are read as one.
+func joined(jobs []*entry) jobOptions {
+	one := jobOptions{job: jobs[0].job, own: map[string]string{}, global: entryList(jobs).options(), isGroup: true}
+	for _, j := range jobs {
+		for _, options := range []map[string]string{j.global, j.own} {
+			for name, value := range options {
+				if _, isSame := one.global[name]; !isSame {
+					one.own[name] = value
+				}
+			}
+		}
+	}
+	return one
 }
 
 // seconds is an option of fio that is a time; 0 if it is not set. It returns false for
@@ -68,9 +86,6 @@ func (o jobOptions) ramp() time.Duration {
 // delay is how long after its own start fio measures a job of the first stage: startdelay and
 // ramp_time. It returns false if that is random.
 func (o jobOptions) delay() (time.Duration, bool) {
-	if o.isGroup && o.index >= 0 {
-		o = o.shared()
-	}
 	start, ok := o.seconds("startdelay")
 	return start + o.ramp(), ok
 }
@@ -78,48 +93,40 @@ func (o jobOptions) delay() (time.Duration, bool) {
 // histMsec is log_hist_msec; 0 if it is not set.
 func (o jobOptions) histMsec() int64 { return milliseconds(o.option("log_hist_msec")) }
 
+func (o jobOptions) setsHistMsec() bool { return milliseconds(o.optionOfOne("log_hist_msec")) > 0 }
+
 // wantsRows reports whether the options name a histogram log. If the run has only totals, the
 // log of such a job is missing.
-func (o jobOptions) wantsRows() bool { return o.hasOption("write_hist_log") && o.histMsec() > 0 }
+func (o jobOptions) wantsRows() bool { return o.hasOption("write_hist_log") && o.setsHistMsec() }
 
 func (o jobOptions) namesLog() bool {
-	return o.option("write_hist_log") != "" || o.option("write_lat_log") != ""
+	return o.optionOfOne("write_hist_log") != "" || o.optionOfOne("write_lat_log") != ""
 }
 
 // mayWrite reports whether the job's logs may have a prefix: that of histogram logs or,
 // because fio lists no option without a value, the job's name and the prefix of its logs of
 // completions.
 func (o jobOptions) mayWrite(prefix string) bool {
-	if p := o.option("write_hist_log"); p != "" {
+	if p := o.optionOfOne("write_hist_log"); p != "" {
 		return path.Base(p) == prefix
 	}
-	p := o.option("write_lat_log")
-	return path.Base(o.report.Jobs[o.index].Name) == prefix || p != "" && path.Base(p) == prefix
+	p := o.optionOfOne("write_lat_log")
+	return path.Base(o.job) == prefix || p != "" && path.Base(p) == prefix
 }
 
 // mixesSizes reports whether the options set several block sizes, whose mean may be a whole
 // number by chance.
 func (o jobOptions) mixesSizes() bool {
-	several := []string{"bssplit", "bsrange", "blocksize_range", "bs_unaligned"}
-	return slices.ContainsFunc(several, func(name string) bool { return o.option(name) != "" })
+	return slices.ContainsFunc([]string{"bssplit", "bsrange", "bs_unaligned"}, o.hasOption)
 }
 
-// directions are those of fio's option rw, or of its other name.
+// directions are those of fio's option rw, or all of several sections.
 func (o jobOptions) directions() []fiolog.Direction {
 	if o.isGroup {
 		return []fiolog.Direction{fiolog.Read, fiolog.Write, fiolog.Trim}
 	}
-	switch o.either("rw", "readwrite") {
-	case "", "read", "randread": // fio's default is read
-		return []fiolog.Direction{fiolog.Read}
-	case "write", "randwrite":
-		return []fiolog.Direction{fiolog.Write}
-	case "trim", "randtrim":
-		return []fiolog.Direction{fiolog.Trim}
-	case "trimwrite", "randtrimwrite":
-		return []fiolog.Direction{fiolog.Write, fiolog.Trim}
-	}
-	return []fiolog.Direction{fiolog.Read, fiolog.Write}
+	_, directions := fiolog.ParseMode(o.option("rw"))
+	return directions
 }
 
 // milliseconds is an option in milliseconds; 0 for anything else.

@@ -114,7 +114,7 @@ func (p placing) placeChain(jobs []*job, later map[*job]time.Duration) {
 			apart = true
 			if !slices.ContainsFunc(spans, func(o span) bool { return s.start.Sub(o.end).Abs() < slack(o)+time.Second }) {
 				p.problems.note("%s: its jobs are shown as if they began together: the times of the logs are those of "+
-					"copies, and nothing else shows when each began; "+
+					"copies, or of a clock that was changed (summer time), and nothing else shows when each began; "+
 					"pass fio's JSON report, or use --log_unix_epoch=1", p.title())
 				return
 			}

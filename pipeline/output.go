@@ -219,7 +219,10 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-func (o *output) options(job int) jobOptions { return jobOptions{report: o.fio, index: job} }
+func (o *output) options(job int) jobOptions {
+	j := &o.fio.Jobs[job]
+	return jobOptions{job: j.Name, own: j.Options, global: o.fio.GlobalOptions}
+}
 
 func (o *output) any(is func(jobOptions) bool) bool {
 	for i := range o.fio.Jobs {
@@ -237,8 +240,8 @@ func (o *output) names(prefix string) bool {
 
 // histMsec is log_hist_msec, the shortest of the jobs; 0 if not set.
 func (o *output) histMsec() (shortest int64) {
-	for i := range o.fio.Jobs {
-		if ms := o.options(i).histMsec(); ms > 0 && (shortest == 0 || ms < shortest) {
+	for _, e := range o.entries {
+		if ms := e.histMsec(); ms > 0 && (shortest == 0 || ms < shortest) {
 			shortest = ms
 		}
 	}

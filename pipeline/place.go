@@ -149,7 +149,7 @@ func waited(out *output, entries []*entry) bool {
 		delay, _ := e.delay()
 		longest = max(longest, delay.Milliseconds()+e.ran)
 	}
-	isGroup := func(e *entry) bool { return e.isGroup }
+	isGroup := func(e *entry) bool { return e.isGroup && !e.several }
 	return slices.ContainsFunc(entries, isGroup) && elapsed(out.fio) > longest+starting
 }
 
@@ -168,7 +168,7 @@ func placeTogether(entries []*entry, end time.Time, by clock) placed {
 	for _, e := range entries {
 		delay, _ := e.delay()
 		p.starts[e] = moment{end.Add(delay - longest), by, error}
-		if e.option("startdelay") != "" && !e.isGroup {
+		if e.option("startdelay") != "" {
 			p.how = "each job by its startdelay, and the last to end by when fio wrote its report"
 		}
 	}
@@ -204,7 +204,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 		}
 		for _, e := range group {
 			at := start.Add(e.ramp())
-			if e.option("startdelay") != "" || e.hasOption("wait_for") {
+			if e.hasOption("startdelay") || e.hasOption("wait_for") {
 				if ended, ok := e.lastWritten(end); ok {
 					at = ended.Add(-e.ranFor())
 				}

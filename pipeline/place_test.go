@@ -227,7 +227,7 @@ func TestAnotherExecution(t *testing.T) {
 func TestSeconds(t *testing.T) {
 	_, entries := outputOf(6, section{ran: 5000, log: -1})
 	for text, want := range map[string]time.Duration{"5": 5 * time.Second, "": 0, "1-3": -1} {
-		entries[0].Options = map[string]string{"startdelay": text}
+		entries[0].own = options{"startdelay": text}
 		if got, ok := entries[0].seconds("startdelay"); ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %v, %v", text, got, ok)
 		}
@@ -236,7 +236,7 @@ func TestSeconds(t *testing.T) {
 
 // TestOtherClock: rows may count from 1970, from the machine's start, or from the job's.
 func TestOtherClock(t *testing.T) {
-	out, entries := outputOf(6, section{ran: 5000, log: -1})
+	_, entries := outputOf(6, section{ran: 5000, log: -1})
 	for _, c := range []struct {
 		name  string
 		first int64
@@ -247,7 +247,7 @@ func TestOtherClock(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	out.fio.Jobs[0].Options = map[string]string{"log_alternate_epoch": "1", "log_alternate_epoch_clock_id": "1"}
+	entries[0].own = options{"log_alternate_epoch": "1", "log_alternate_epoch_clock_id": "1"}
 	if j := laterJob(entries[0], 1500); !isOtherClock(j) {
 		t.Error("the options were not looked at")
 	}

@@ -158,7 +158,7 @@ func less(p *plan, e *Execution, have *mapping.Run) string {
 		return "its logs"
 	case theirs.Count(mapping.RoleConfig) > mine.Count(mapping.RoleConfig):
 		return "more of its configuration"
-	case p.run.IsFromTorn() && have.Run.Complete:
+	case p.run.MayLackFiles() && have.Run.Complete:
 		return "all of its files"
 	case named(have.Hosts) > named(p.hosts()):
 		return "the names of its hosts"

@@ -155,6 +155,10 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	switch {
 	case t.totals && !t.wantsRows() && tooLong:
 		return row, false // reported once for the run
+	case t.isShort(d):
+		t.problems.note("%s: %d requests of the report are in no row of its log: fio writes the first row of a direction %d ms after "+
+			"its first request, and these came in less, as in a short verify phase; they count in the run's totals, and in no window; "+
+			"run fio with a shorter --log_hist_msec", t.describeOf(d), row.Total, interval)
 	case tooLong:
 		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count "+
 			"in the run's totals, and in no window; if the log was cut, copy it again",
@@ -171,6 +175,13 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	}
 	t.miss(d, int64(rest.Total()))
 	return row, false
+}
+
+// isShort reports whether all requests of a direction came in less than an interval: it has no row, and rows of other
+// directions reach to the end as far as fio writes them.
+func (t tail) isShort(d fiolog.Direction) bool {
+	interval := t.interval()
+	return interval > 0 && t.requests(d) == 0 && t.last() > 0 && t.ran-t.last() <= 2*interval
 }
 
 // isCrowded reports whether a row of the rest has far more requests than the rows before it: then other

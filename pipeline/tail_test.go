@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
@@ -9,6 +10,35 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
+
+// TestShortPhase: reads that verify what was written, in less than an interval, have no row. Nothing is missing from the log
+// then, unless it ends long before.
+func TestShortPhase(t *testing.T) {
+	for ran, want := range map[int64]string{2400: "in no row of its log: fio writes the first row of a direction 1000 ms after", 9000: "if the log was cut"} {
+		out, entries := outputOf(ran/1000+1, section{ran: ran, log: -1})
+		out.File = &source.File{Path: "out.json"}
+		e, writes, reads := entries[0], recordOf([]uint64{20}), recordOf([]uint64{5000})
+		for d, rec := range []*fiolog.Record{reads, writes} {
+			e.Directions[d] = fiolog.DirectionStats{TotalIOs: rec.Total, Runtime: ran}
+			e.Directions[d].Clat.Bins, e.Directions[d].Clat.N = rec.Bins, rec.Total
+		}
+		j := newJob(cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}, Job: 1})
+		j.entry, j.interval, j.source, j.hasRows = e, 1000, fromHist, true
+		e.jobs = []*job{j}
+		problems := &Problems{}
+		r := newReading(&plan{run: &cbt.Run{}, jobs: e.jobs, entries: entries}, problems)
+		for _, at := range []int64{1000, 2000} {
+			row := recordOf([]uint64{10})
+			for _, row := range r.tallies[j].split.Split(at, fiolog.Write, hist.Layout{}, row.Bins, row.Total) {
+				r.tallies[j].add(&row, true)
+			}
+		}
+		rows := r.tail(e)
+		if _, missing := r.unlogged(); len(rows) > 0 || missing[fiolog.Read] != 5000 || !strings.Contains(fmt.Sprint(problems.Notes()), want) {
+			t.Errorf("%d ms: %d rows, missing %v, %v", ran, len(rows), missing, problems.Notes())
+		}
+	}
+}
 
 // TestTail: what a report counts beyond two rows of a second each is between the last row and the end,
 // unless that is too long, too much, or not the only part that is missing.

@@ -169,7 +169,7 @@ func (p placing) startOfFiles(later map[*job]time.Duration) error {
 // widenLocal widens the error of a start from a zip without Unix times: the time zone of its
 // times is unknown.
 func (p placing) widenLocal() {
-	isLocal := func(j *job) bool { return j.log.File.ModLocal }
+	isLocal := func(j *job) bool { return j.log.File.ModLocal || j.entry != nil && j.entry.out.File.ModLocal }
 	if p.clock != clockMtime || !slices.ContainsFunc(p.jobs, isLocal) {
 		return
 	}
@@ -179,5 +179,6 @@ func (p placing) widenLocal() {
 			j.error = errorOfZone
 		}
 	}
-	p.problems.note("%s: its zip keeps times without a time zone, so the start may be hours off: give --start TIME", p.title())
+	p.problems.note("%s: its zip keeps times without a time zone, so the start may be hours off, and jobs an hour if summer time "+
+		"began or ended during the run: give --start TIME", p.title())
 }

@@ -12,46 +12,86 @@ import (
 	"github.com/fio2es/fio2es/internal/fiotest"
 )
 
-// A zip without Unix times has the time of a clock on a wall: how far it is from UTC, nothing
-// says. One with them is exact to two seconds.
-func TestStartFromAZip(t *testing.T) {
+// planOfZip is the plan of a zip with a log of five seconds for each time. Local times are the readings of a clock on a
+// wall, as zips without Unix times have them.
+func planOfZip(t *testing.T, isLocal bool, times ...time.Time) *Plan {
+	t.Helper()
 	var log strings.Builder
 	if _, err := (fiotest.LogSpec{Seconds: 5}).WriteTo(&log); err != nil {
 		t.Fatal(err)
 	}
-	written := time.Date(2026, 3, 1, 12, 0, 4, 0, time.UTC)
-	for name, want := range map[string]time.Duration{"local": errorOfZone, "unix": errorOfCoarse} {
-		header := &zip.FileHeader{Name: "x_clat_hist.1.log"}
-		if header.Modified = written; name == "local" {
+	file := filepath.Join(t.TempDir(), "x.zip")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	for i, at := range times {
+		header := &zip.FileHeader{Name: fmt.Sprintf("x_clat_hist.%d.log", i+1), Modified: at}
+		if isLocal {
 			header.Modified = time.Time{}
 			//lint:ignore SA1019 Modified would write the time zone that is missing here
-			header.ModifiedDate, header.ModifiedTime = (2026-1980)<<9|3<<5|1, 12<<11|2
+			header.ModifiedDate, header.ModifiedTime = uint16(at.Year()-1980)<<9|uint16(at.Month())<<5|uint16(at.Day()),
+				uint16(at.Hour())<<11|uint16(at.Minute())<<5|uint16(at.Second()/2)
 		}
-		file := filepath.Join(t.TempDir(), "x.zip")
-		f, err := os.Create(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z := zip.NewWriter(f)
 		w, err := z.CreateHeader(header)
 		if err == nil {
-			_, err = w.Write([]byte(log.String()))
+			_, err = w.Write([]byte(strings.Replace(log.String(), "1000,", fmt.Sprintf("%d,", 1000+i), 1))) // no copy of the one before
 		}
-		if err != nil || z.Close() != nil || f.Close() != nil {
-			t.Fatal(err)
-		}
-		a, err := Open(t.Context(), []string{file}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer a.Close()
-		d, err := MakePlan(t.Context(), a.Runs[0], Options{})
+	}
+	if z.Close() != nil || f.Close() != nil {
+		t.Fatal(file)
+	}
+	a, err := Open(t.Context(), []string{file}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	p, err := MakePlan(t.Context(), a.Runs[0], Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A zip without Unix times has the time of a clock on a wall: how far it is from UTC, nothing
+// says. One with them is exact to two seconds.
+func TestStartFromAZip(t *testing.T) {
+	written := time.Date(2026, 3, 1, 12, 0, 4, 0, time.UTC)
+	for isLocal, want := range map[bool]time.Duration{true: errorOfZone, false: errorOfCoarse} {
+		p := planOfZip(t, isLocal, written)
+		said := strings.Contains(fmt.Sprint(p.Notes), "its zip keeps times without a time zone")
+		if p.Error != want || said != isLocal || p.Start.Hour() != 12 && p.Start.Hour() != 11 {
+			t.Errorf("local %v: %v ± %v, notes %v; want ± %v", isLocal, p.Start, p.Error, p.Notes, want)
+		}
+	}
+}
+
+// TestSummerTime: jobs of five seconds, one after the other, in the night in which clocks are changed. The zip has no time
+// zone, so their order and distance are unknown, and a note says why.
+func TestSummerTime(t *testing.T) {
+	at := func(clock string) time.Time {
+		at, err := time.Parse("2006-01-02 15:04:05", "2026-03-29 "+clock)
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := strings.Contains(fmt.Sprint(d.Notes), "its zip keeps times without a time zone")
-		if d.Error != want || said != (name == "local") || d.Start.Hour() != 12 && d.Start.Hour() != 11 {
-			t.Errorf("%s: %v ± %v, notes %v; want ± %v", name, d.Start, d.Error, d.Notes, want)
+		return at
+	}
+	for _, c := range []struct {
+		name, first, second string
+		apart               bool
+	}{
+		{"no change", "01:59:56", "02:00:02", true},
+		{"to summer time", "01:59:56", "03:00:02", false},
+		{"from summer time", "02:59:56", "02:00:02", false},
+	} {
+		p := planOfZip(t, true, at(c.first), at(c.second))
+		apart, said := p.Jobs[1].Start.Sub(p.Jobs[0].Start), strings.Contains(fmt.Sprint(p.Notes), "a clock that was changed (summer time)")
+		if c.apart != (apart == 6*time.Second) || !c.apart && apart != 0 || said == c.apart || p.Error != errorOfZone {
+			t.Errorf("%s: %v apart, ± %v, notes %v", c.name, apart, p.Error, p.Notes)
 		}
 	}
 }

@@ -34,6 +34,9 @@ func (e *env) logLeft(archive *pipeline.Archive, isNews func(text string) bool) 
 	for _, s := range archive.Skipped {
 		note("note: skipped " + s.Path + ": " + s.Reason)
 	}
+	if len(archive.Empty) > 0 {
+		note("note: no fio logs or reports under " + unit.List(archive.Empty, 3, ", "))
+	}
 }
 
 // andMore is the end of a message that stands for others like it.

@@ -12,9 +12,10 @@ import (
 
 // Archive is what was found under one or more paths.
 type Archive struct {
-	Runs    []*Run    // in the order of their first files
-	Left    []Left    // what looks like fio's or CBT's but belongs to no run
-	Skipped []Skipped // benchmarks that are not fio's
+	Runs    []*Run          // in the order of their first files
+	Left    []Left          // what looks like fio's or CBT's but belongs to no run
+	Skipped []Skipped       // benchmarks that are not fio's
+	Roots   map[string]bool // the arguments under which there is any of these
 }
 
 // Read sorts files into runs. It reads a log only if another of the same size may be a
@@ -85,8 +86,29 @@ func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive 
 		}
 	}
 	slices.SortStableFunc(*left, func(a, b Left) int { return c.order[a.File] - c.order[b.File] })
+	a.Roots = a.roots(*left)
 	a.Left = left.firstTen()
 	return a
+}
+
+// roots are the arguments that have files of runs, of skipped benchmarks, that people may expect to be read, or that
+// another argument has, too.
+func (a *Archive) roots(left leftovers) map[string]bool {
+	roots := map[string]bool{}
+	for _, r := range a.Runs {
+		for _, f := range r.Files() {
+			roots[f.Root] = true
+		}
+	}
+	for _, s := range a.Skipped {
+		for _, f := range s.Files {
+			roots[f.Root] = true
+		}
+	}
+	for _, l := range left {
+		roots[l.File.Root] = roots[l.File.Root] || l.Notable || l.Reason == foundTwice
+	}
+	return roots
 }
 
 // numberTwins numbers runs of one path: of logs x_* in a folder, and of those in its folder x.

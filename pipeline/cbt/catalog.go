@@ -63,7 +63,7 @@ func newCatalog(files []*source.File, left *leftovers) *catalog {
 				c.samples[folderOf(f, dir)] = true
 			}
 		case wanted(f.Path) || f.Named:
-			left.add(f, "found twice: it was given twice")
+			left.add(f, foundTwice)
 		}
 	}
 	return c

@@ -65,11 +65,11 @@ func readYAML(ctx context.Context, f *source.File) (map[string]any, error) {
 		return nil, err
 	}
 	defer in.Close()
+	var m map[string]any
 	data, err := io.ReadAll(io.LimitReader(in, int64(yamlLimits.Bytes)+1))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		m, err = parseYAML(ctx, data)
 	}
-	m, err := parseYAML(ctx, data)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.Name(), err)
 	}

@@ -142,7 +142,7 @@ func TestMissingHosts(t *testing.T) {
 func TestSize(t *testing.T) {
 	for in, want := range map[string]int64{
 		"4096": 4096, "4k": 4096, "4K": 4096, "4kb": 4096, "1m": 1 << 20, "2G": 2 << 30, "4096B": 4096, "": 0, "k": 0, "x": 0, "-4k": 0,
-		"9223372036854775807g": 0, "4ki": 4096, "4KiB": 4096,
+		"9223372036854775807g": 0, "4ki": 4096, "4KiB": 4000,
 	} {
 		if got := size(in); got != want {
 			t.Errorf("size(%q) = %d, want %d", in, got, want)

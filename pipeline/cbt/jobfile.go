@@ -29,8 +29,7 @@ func (a *attribution) describe() {
 			continue
 		}
 		if p := a.jobOf(r, byDir); p != nil {
-			r.Job, r.JobOptions = p.file, p.job.Common()
-			r.fillOptions(r.JobOptions)
+			r.Job, r.Sections = p.file, p.job.Sections
 			used[p] = true
 		}
 	}

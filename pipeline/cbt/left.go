@@ -19,6 +19,8 @@ type Left struct {
 	More int
 }
 
+const foundTwice = "found twice: it was given twice"
+
 // leftovers are the files that belong to no run.
 type leftovers []Left
 

@@ -61,7 +61,7 @@ func (p *place) findSample(parts []string, isSample func(dir string) bool) bool 
 	if i == 0 {
 		return true
 	}
-	if m := pbenchDir.FindStringSubmatch(parts[i-1]); m != nil && modes[m[1]] {
+	if m := pbenchDir.FindStringSubmatch(parts[i-1]); m != nil && isMode(m[1]) {
 		p.known.Mode = m[1]
 		if kib, err := strconv.ParseInt(m[2], 10, 32); err == nil {
 			p.known.OpSize = kib * 1024

@@ -74,8 +74,8 @@ func TestPbench(t *testing.T) {
 		if diff := cmp.Diff(want, shorts(a)); diff != "" {
 			t.Fatalf("%s: runs (-want +got):\n%s", how, diff)
 		}
-		first := Settings{Benchmark: pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 128 << 10, IODepth: 32, NumJobs: 2, Runtime: 30, Ramp: 5}}
-		settings := []Settings{first, first, {Benchmark: pbench, Iteration: -1, Load: Load{Mode: "read", OpSize: 4 << 10, IODepth: 4}}}
+		first := Settings{Benchmark: pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 128 << 10}}
+		settings := []Settings{first, first, {Benchmark: pbench, Iteration: -1, Load: Load{Mode: "read", OpSize: 4 << 10}}}
 		for i, r := range a.Runs {
 			configure(t, r)
 			if diff := cmp.Diff(settings[i], r.Settings); diff != "" {
@@ -85,8 +85,8 @@ func TestPbench(t *testing.T) {
 				t.Errorf("%s: %s: job file %v, report %+v", how, r.Path, r.Job, r.Reports[0])
 			}
 		}
-		o := a.Runs[0].JobOptions
-		if o["log_hist_msec"] != "10000" || o["rw"] != "randwrite" || o["filename"] != "" {
+		o := a.Runs[0].Sections[0].Options
+		if o["log_hist_msec"] != "10000" || o["rw"] != "randwrite" {
 			t.Errorf("%s: options %v", how, o)
 		}
 		for _, l := range a.Left {
@@ -114,7 +114,7 @@ func TestRealPbench(t *testing.T) {
 		t.Fatalf("runs (-want +got):\n%s", diff)
 	}
 	for i, r := range a.Runs {
-		settings := Settings{Benchmark: pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 4096, IODepth: 4, NumJobs: 2, Runtime: 4}}
+		settings := Settings{Benchmark: pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 4096}}
 		if i == 2 {
 			settings.Mode, settings.OpSize = "randread", 16384
 		}
@@ -173,7 +173,7 @@ func TestInsidePbench(t *testing.T) {
 		if diff := cmp.Diff([]inShort{want}, shorts(a)); diff != "" {
 			t.Errorf("%s: runs (-want +got):\n%s", dir, diff)
 		}
-		if a.Runs[0].OpSize != 128<<10 || a.Runs[0].Job == nil {
+		if path != "." && a.Runs[0].OpSize != 128<<10 || a.Runs[0].Job == nil {
 			t.Errorf("%s: settings %+v", dir, a.Runs[0].Settings)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 var (
@@ -21,10 +23,10 @@ const rbdfio = "rbdfio"
 // fioClasses are CBT's benchmarks that run fio.
 var fioClasses = map[string]bool{"fio": true, "librbdfio": true, "rawfio": true, rbdfio: true, "kvmrbdfio": true}
 
-// modes are fio's values of rw. Layouts with folders use them as names of folders.
-var modes = map[string]bool{
-	"read": true, "write": true, "randread": true, "randwrite": true, "rw": true, "readwrite": true,
-	"randrw": true, "trim": true, "randtrim": true, "trimwrite": true, "randtrimwrite": true,
+// isMode reports whether a name is a value of fio's option rw. Layouts with folders use them as names of folders.
+func isMode(name string) bool {
+	mode, _ := fiolog.ParseMode(name)
+	return mode != "" && !strings.Contains(name, ":")
 }
 
 // layout is who made the folders.
@@ -109,7 +111,7 @@ func findTop(parts []string) int {
 func isSetting(part string) bool {
 	_, _, isNumber := folderNumber(part)
 	m := modeSizeDir.FindStringSubmatch(part)
-	return isNumber || modes[part] || m != nil && modes[m[1]]
+	return isNumber || isMode(part) || m != nil && isMode(m[1])
 }
 
 // read reads the settings from the folders' names, from the first of CBT's on; outside
@@ -135,9 +137,9 @@ func (p *place) read(parts []string, first int) {
 		}
 		m := modeSizeDir.FindStringSubmatch(part)
 		switch {
-		case modes[part]:
+		case isMode(part):
 			p.known.Mode = part
-		case m != nil && modes[m[1]]:
+		case m != nil && isMode(m[1]):
 			p.modeSize = true
 			p.known.Mode = m[1]
 			setDigits(&p.known.OpSize, m[2])

@@ -17,11 +17,10 @@ type Run struct {
 	Settings
 	Configs
 
-	// Job is fio's job file: pbench-fio keeps it, and people do; nil where there is none,
-	// and in CBT's layout. JobOptions are the options that all its sections share, with
-	// those of [global], by fio's main names and as written.
-	Job        *source.File
-	JobOptions map[string]string
+	// Job is fio's job file, and Sections are what it has: pbench-fio keeps it, and people do;
+	// nil where there is none, and in CBT's layout.
+	Job      *source.File
+	Sections []fiolog.JobSection
 
 	// Doubts are attributions that are likely but not certain, for people to read.
 	Doubts []string
@@ -38,6 +37,7 @@ type Output struct {
 	Others  []Log    // of all other kinds: by host, volume, job and kind
 	Reports []Report // what is fio's output, or may be
 	Cut     string   // why it is known that fio did not write all; empty if it is not known
+	Unread  string   // a folder or a file, where the run's are, that could not be opened; empty if there is none
 }
 
 // Log is one log of fio.
@@ -118,6 +118,32 @@ func (r *Run) Files() []*source.File {
 
 // IsFromTorn reports whether a file of the run comes from an archive that is damaged or cut short.
 func (r *Run) IsFromTorn() bool { return slices.ContainsFunc(r.Files(), (*source.File).IsFromTorn) }
+
+// MayLackFiles reports whether files of the run may be where nothing could be read.
+func (r *Run) MayLackFiles() bool { return r.Unread != "" || r.IsFromTorn() }
+
+// NoteUnread sets Unread to the first of the places that lies in the folder of all logs and reports of the run.
+func (r *Run) NoteUnread(places []string) {
+	var names []string
+	for _, l := range r.logs() {
+		names = append(names, l.File.Name())
+	}
+	for _, f := range r.Reports {
+		names = append(names, f.File.Name())
+	}
+	if len(names) == 0 || r.IsLoose() {
+		return
+	}
+	folder := names[0]
+	for _, name := range names {
+		for folder == names[0] || !strings.HasPrefix(name, folder) {
+			folder = folder[:strings.LastIndexByte(strings.TrimSuffix(folder, "/"), '/')+1]
+		}
+	}
+	if i := slices.IndexFunc(places, func(place string) bool { return strings.HasPrefix(place, folder) }); i >= 0 {
+		r.Unread = places[i]
+	}
+}
 
 // MissingHosts returns the clients without logs in the run, or without reports if the run has no logs at all.
 // [Run.Configure] must have been called. Where files do not name their hosts nothing is known to be missing.

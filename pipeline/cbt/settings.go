@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Settings are what the path and the configuration say about a run. Zero is unknown.
@@ -49,20 +46,19 @@ var numbers = []struct {
 	of      func(*Settings) *int64
 	folders []string // of folders, followed by the number: iodepth-32
 	keys    []string // in benchmark_config.yaml; the first that is set counts
-	option  string   // of fio, in job files
 }{
 	{of: func(s *Settings) *int64 { return &s.OSDRA }, folders: []string{"osd_ra", "raw_ra"}, keys: []string{"osd_ra"}},
 	{of: func(s *Settings) *int64 { return &s.ClientRA }, folders: []string{"client_ra"}, keys: []string{"client_ra"}},
 	{of: func(s *Settings) *int64 { return &s.OpSize }, folders: []string{"op_size"}},             // its units: opSize
 	{of: func(s *Settings) *int64 { return &s.TotalIODepth }, folders: []string{"total_iodepth"}}, // fillDepth
-	{of: func(s *Settings) *int64 { return &s.IODepth }, folders: []string{"iodepth"}, option: "iodepth"},
-	{of: func(s *Settings) *int64 { return &s.NumJobs }, folders: []string{"numjobs"}, keys: []string{"numjobs"}, option: "numjobs"},
+	{of: func(s *Settings) *int64 { return &s.IODepth }, folders: []string{"iodepth"}},
+	{of: func(s *Settings) *int64 { return &s.NumJobs }, folders: []string{"numjobs"}, keys: []string{"numjobs"}},
 	{
 		of: func(s *Settings) *int64 { return &s.Procs }, folders: []string{"concurrent_procs"},
 		keys: []string{"concurrent_procs", "procs_per_volume", "procs_per_endpoint"},
 	},
 	{of: func(s *Settings) *int64 { return &s.Volumes }, keys: []string{"volumes_per_client"}},
-	{of: func(s *Settings) *int64 { return &s.RWMixRead }, keys: []string{"rwmixread"}, option: "rwmixread"},
+	{of: func(s *Settings) *int64 { return &s.RWMixRead }, keys: []string{"rwmixread"}},
 	{of: func(s *Settings) *int64 { return &s.Runtime }, keys: []string{"time"}},
 	{of: func(s *Settings) *int64 { return &s.Ramp }, keys: []string{"ramp"}},
 }
@@ -182,24 +178,4 @@ func (s *Settings) fillCluster(c map[string]any) {
 		s.OSDs = s.OSDHosts * int(each)
 	}
 	s.CephVersion = cmp.Or(s.CephVersion, text(c["ceph_version"]), text(c["version_compat"]))
-}
-
-// fillOptions completes the settings from options of fio.
-func (s *Settings) fillOptions(o map[string]string) {
-	if s.Mode == "" && modes[o["rw"]] {
-		s.Mode = o["rw"]
-	}
-	if n, ok := fiolog.ParseSize(o["bs"]); ok {
-		s.OpSize = cmp.Or(s.OpSize, n)
-	}
-	for _, n := range numbers {
-		if to := n.of(s); n.option != "" {
-			*to = cmp.Or(*to, number(o[n.option]))
-		}
-	}
-	for option, to := range map[string]*int64{"runtime": &s.Runtime, "ramp_time": &s.Ramp} {
-		if d, ok := fiolog.ParseTime(o[option]); ok {
-			*to = cmp.Or(*to, int64(d/time.Second))
-		}
-	}
 }

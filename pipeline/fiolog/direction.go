@@ -1,5 +1,7 @@
 package fiolog
 
+import "strings"
+
 // Direction is what a request did. The values are the numbers that fio writes.
 type Direction uint8
 
@@ -12,6 +14,28 @@ const (
 
 // Directions is how many directions there are, for arrays indexed by them.
 const Directions = 3
+
+// ParseMode returns fio's mode, such as "randread", of a value of its option rw, and the directions of the mode. What is
+// after a colon is how offsets grow. The mode is empty if the value is none, and the directions are those that may be.
+// Without a value they are those of fio's default, read.
+func ParseMode(rw string) (mode string, directions []Direction) {
+	mode, _, _ = strings.Cut(rw, ":")
+	switch mode {
+	case "", "read", "randread":
+		return mode, []Direction{Read}
+	case "write", "randwrite":
+		return mode, []Direction{Write}
+	case "trim", "randtrim":
+		return mode, []Direction{Trim}
+	case "readwrite", "rw": // two names of one mode
+		return "rw", []Direction{Read, Write}
+	case "randrw":
+		return mode, []Direction{Read, Write}
+	case "trimwrite", "randtrimwrite":
+		return mode, []Direction{Write, Trim}
+	}
+	return "", []Direction{Read, Write, Trim}
+}
 
 var directionNames = [Directions]string{"read", "write", "trim"}
 

@@ -127,63 +127,47 @@ func (p *jobFileParser) option(text string, column int) error {
 	return nil
 }
 
-// Common returns the options that are the same in all sections. Without sections they are
-// the global ones.
-func (f *JobFile) Common() map[string]string {
-	if len(f.Sections) == 0 {
-		return maps.Clone(f.Global)
-	}
-	common := maps.Clone(f.Sections[0].Options)
-	for _, s := range f.Sections[1:] {
-		maps.DeleteFunc(common, func(key, value string) bool {
-			other, ok := s.Options[key]
-			return !ok || other != value
-		})
-	}
-	return common
-}
-
-// sizeUnits are powers of 1024. To fio "kb" and "kib" are the same unless kb_base is set.
+// sizeUnits are powers of 1024 by default, alone and before a "b" or an "i". Before "ib" they are powers of 1000: fio
+// gives both their usual meaning with kb_base=1000 only.
 const sizeUnits = "kmgtp"
 
-// ParseSize parses a number of bytes in fio's form: "4k", "128KiB", "1m". If an option has
-// several sizes, for reads, writes and trims, they must be the same. It returns false for
-// anything else, such as ranges.
+// ParseSize parses a number of bytes as fio does by default: "4k" is 4096, "4KiB" is 4000. It returns false for anything
+// else, such as ranges, several sizes, and hexadecimal numbers.
 func ParseSize(text string) (int64, bool) {
-	sizes := strings.Split(strings.TrimSpace(text), ",")
-	size, ok := parseSize(sizes[0])
-	for _, s := range sizes[1:] {
-		if other, isSize := parseSize(s); s != "" && (!isSize || other != size) {
+	digits := strings.TrimRight(text, "kmgtpibKMGTPIB")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	unit := strings.ToLower(text[len(digits):])
+	size := int64(1)
+	if unit != "" && unit != "b" {
+		base := int64(1024)
+		switch unit[1:] {
+		case "ib":
+			base = 1000
+		case "", "b", "i":
+		default:
+			return 0, false
+		}
+		for range strings.IndexByte(sizeUnits, unit[0]) + 1 {
+			size *= base
+		}
+		if size == 1 {
 			return 0, false
 		}
 	}
-	return size, ok
-}
-
-func parseSize(text string) (int64, bool) {
-	s := strings.ToLower(strings.TrimSpace(text))
-	s = strings.TrimSuffix(strings.TrimSuffix(s, "b"), "i")
-	shift := 0
-	if n := len(s); n > 0 {
-		if i := strings.IndexByte(sizeUnits, s[n-1]); i >= 0 {
-			s, shift = s[:n-1], 10*(i+1)
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n <= 0 || n > 1<<62>>shift {
+	if err != nil || n <= 0 || n > 1<<62/size {
 		return 0, false
 	}
-	return n << shift, true
+	return n * size, true
 }
 
-// ParseTime parses a duration in fio's form: seconds, or with a unit from "us" to "d".
+// ParseTime parses a duration as fio does: seconds, or with a unit. To fio "2min" is two microseconds; that and anything
+// else returns false.
 func ParseTime(text string) (time.Duration, bool) {
-	s := strings.ToLower(strings.TrimSpace(text))
+	s := strings.ToLower(text)
 	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
 	unit, ok := map[string]time.Duration{
-		"": time.Second, "s": time.Second, "sec": time.Second, "ms": time.Millisecond, "msec": time.Millisecond,
-		"us": time.Microsecond, "usec": time.Microsecond, "m": time.Minute, "min": time.Minute, "h": time.Hour, "hour": time.Hour,
-		"d": 24 * time.Hour, "day": 24 * time.Hour,
+		"": time.Second, "s": time.Second, "ms": time.Millisecond, "msec": time.Millisecond, "us": time.Microsecond,
+		"usec": time.Microsecond, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
 	}[s[len(digits):]]
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || !ok || n < 0 || n > int64(1<<62/unit) {

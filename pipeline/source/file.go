@@ -21,6 +21,8 @@ type Set struct {
 	Files []*File
 	// Problems are what was refused or could not be read, in the order met.
 	Problems []*Problem
+	// Unread are the folders and files on disk that could not be opened, in the form of File.Name, in the order met.
+	Unread []string
 
 	limits    Limits
 	unpacking sync.Mutex // held while the spool is written after the scan
@@ -257,25 +259,23 @@ func (r *reader) guard(in io.Reader, packed func() int64) io.Reader {
 
 func (r *reader) closeLater(c io.Closer) { r.closers = append(r.closers, c) }
 
-// Read implements io.Reader; errors other than io.EOF carry the file's name.
+// Read implements io.Reader. Errors do not have the file's name, because callers add it.
 func (r *reader) Read(p []byte) (int, error) {
 	if r.r == nil {
-		return 0, fmt.Errorf("read %s: %w", r.name, fs.ErrClosed)
+		return 0, fs.ErrClosed
 	}
 	if err := r.set.ended(); err != nil {
-		return 0, fmt.Errorf("read %s: %w", r.name, err)
+		return 0, err
 	}
 	n, err := r.r.Read(p)
-	if err == nil {
-		return n, nil
-	}
-	if err == io.EOF {
-		if r.end == nil {
-			return n, io.EOF
-		}
+	var named *fs.PathError
+	switch {
+	case err == io.EOF && r.end != nil:
 		err = r.end
+	case errors.As(err, &named):
+		err = named.Err
 	}
-	return n, fmt.Errorf("read %s: %w", r.name, err)
+	return n, err
 }
 
 // ReadPacked reads the lines that come next as Options.Codec packed them, in place of their text. It returns 0 if it did

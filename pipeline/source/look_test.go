@@ -208,6 +208,8 @@ func TestModTime(t *testing.T) {
 		{"a tar without times", "a.tar", tarred(tar.FormatUSTAR, time.Unix(0, 0)), time.Time{}, 0, false},
 		{"zip", "a.zip", modified, second, time.Second, false},
 		{"a zip of DOS", "a.zip", dos(zipped(zip.FileHeader{})), second.Add(-time.Second), 2 * time.Second, true},
+		{"a zip of DOS with an empty field of Unix", "a.zip", dos(zipped(zip.FileHeader{Extra: []byte{0x55, 0x54, 1, 0, 0}})), second.Add(-time.Second), 2 * time.Second, true},
+		{"a zip of DOS with an empty field of NTFS", "a.zip", dos(zipped(zip.FileHeader{Extra: []byte{0x0a, 0, 4, 0, 0, 0, 0, 0}})), second.Add(-time.Second), 2 * time.Second, true},
 		{"a zip without times", "a.zip", zipped(zip.FileHeader{}), time.Time{}, 0, false},
 		{"a zip without directory", "a.zip", cut, second, time.Second, false},
 	}

@@ -35,22 +35,26 @@ func zipModified(extra []byte, at time.Time) Modified {
 		return Modified{}
 	}
 	m := Modified{ModTime: at, ModStep: 2 * time.Second, ModLocal: true}
-	for tag := range extras(extra) {
-		switch tag {
-		case extraUnixTime, extraInfoUnix, extraUnixOld:
+	for tag, field := range extras(extra) {
+		const oldTimes, ntfsTimes = 8, 32 // bytes at least
+		switch {
+		case tag == extraUnixTime && hasUnixTime(field), (tag == extraInfoUnix || tag == extraUnixOld) && len(field) >= oldTimes:
 			m.ModLocal, m.ModStep = false, min(m.ModStep, time.Second)
-		case extraNTFS:
+		case tag == extraNTFS && len(field) >= ntfsTimes:
 			m.ModLocal, m.ModStep = false, 0
 		}
 	}
 	return m
 }
 
+// hasUnixTime reports whether an extra field of Unix has the time of change: bit 0 of its flags says so. It may have other
+// times only, or none.
+func hasUnixTime(field []byte) bool { return len(field) >= 5 && field[0]&1 == 1 }
+
 // modified is the time in a header of a zip without a usable directory.
 func (h localHeader) modified() Modified {
 	for tag, field := range extras(h.extra) {
-		// Bit 0 of the flags says that the time of change follows, in seconds.
-		if tag == extraUnixTime && len(field) >= 5 && field[0]&1 == 1 {
+		if tag == extraUnixTime && hasUnixTime(field) {
 			seconds := int32(binary.LittleEndian.Uint32(field[1:]))
 			return Modified{ModTime: time.Unix(int64(seconds), 0), ModStep: time.Second}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 
 	"github.com/fio2es/fio2es/pipeline/internal/alike"
@@ -34,6 +35,9 @@ func (n *notes) ended() bool {
 func (n *notes) fail(name string, err error) {
 	if n.ended() {
 		return
+	}
+	if named, ok := err.(*fs.PathError); ok { // the name is another form of this one
+		err = named.Err
 	}
 	p := &Problem{Name: name, Err: err}
 	switch {

@@ -176,6 +176,7 @@ type Modified struct {
 	ModStep time.Duration
 	// ModLocal means that ModTime is the reading of a clock in an unknown time
 	// zone, taken as UTC: a zip without Unix times has nothing better. Differences
-	// between the files of one archive are right.
+	// between the files of one archive are right, unless the clock was put forward
+	// or back between them (summer time).
 	ModLocal bool
 }

@@ -37,7 +37,7 @@ type walker struct {
 func (w *walker) walk(at *os.Root, rel string, depth int) (near bool) {
 	entries, err := readFolder(at)
 	if err != nil { // what could be listed is used
-		w.fail(filepath.Join(w.root, rel), err)
+		w.failToRead(filepath.Join(w.root, rel), err)
 	}
 	type entry struct {
 		fs.DirEntry
@@ -89,7 +89,7 @@ func (w *walker) enter(at *os.Root, name string, it item, depth int) (near bool)
 	}
 	sub, err := at.OpenRoot(name)
 	if err != nil {
-		w.fail(it.name, err)
+		w.failToRead(it.name, err)
 		return false
 	}
 	defer sub.Close()
@@ -115,8 +115,14 @@ func (w *walker) entry(at *os.Root, e fs.DirEntry, it item) {
 	case err == nil:
 		w.disk(it, w.root, it.rel, f)
 	case it.met != byContent: // else nothing says that it is of interest
-		w.fail(it.name, err)
+		w.failToRead(it.name, err)
 	}
+}
+
+// failToRead notes a folder or a file that cannot be opened.
+func (w *walker) failToRead(name string, err error) {
+	w.fail(name, err)
+	w.set.Unread = append(w.set.Unread, name)
 }
 
 // irregular is the reason to refuse what is no regular file.
