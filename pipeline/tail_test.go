@@ -87,6 +87,8 @@ func TestTail(t *testing.T) {
 		{name: "nothing is missing", reported: []uint64{20, 2}, ran: 2000, want: "[]"},
 		{name: "the part of an interval", reported: []uint64{23, 2}, ran: 2400, want: "[2000-2400: 3]"},
 		{name: "the log was cut", reported: []uint64{30, 2}, ran: 3500, cut: true, want: "[2000-3500: 10]"},
+		{name: "the last row is missing", reported: []uint64{40, 2}, ran: 3900, want: "[2000-3900: 20]"},
+		{name: "nothing in the last second", reported: []uint64{28, 2}, ran: 3900, want: "[2000-3000: 8]"},
 		{name: "the log ends long before", reported: []uint64{70, 2}, ran: 9000, want: "[]", missing: 50},
 		{name: "too many for the time", reported: []uint64{900, 2}, ran: 2400, want: "[]", missing: 880},
 		{name: "rows in the middle are missing", reported: []uint64{23, 2}, ran: 2400, torn: true, want: "[]", missing: 3},

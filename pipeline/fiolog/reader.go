@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/fio2es/fio2es/hist"
@@ -71,8 +72,8 @@ type Reader struct {
 	kind    Kind
 	rec     Record
 	row     row
-	bins    *binBuffer // of histogram logs; nil between rows
-	kept    []hist.Bin // of the row that was returned
+	bins    *binBuffer             // of histogram logs; nil between rows
+	kept    [Directions][]hist.Bin // of the last row of each direction
 	order   order
 	hint    hist.Hint
 	layout  fileLayout
@@ -118,8 +119,9 @@ func (r *Reader) Next() (*Record, error) {
 	r.bins = binBuffers.Get().(*binBuffer)
 	rec, err := r.next()
 	if rec != nil {
-		r.kept = append(r.kept[:0], rec.Bins...)
-		rec.Bins = r.kept
+		kept := &r.kept[rec.Direction]
+		*kept = append((*kept)[:0], rec.Bins...)
+		rec.Bins = *kept
 	}
 	binBuffers.Put(r.bins)
 	r.bins = nil
@@ -239,6 +241,11 @@ func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
 			"none at latencies of 292 years: is the number of groups right?", false)
 	}
 	t, d := int64(r.row.time), Direction(r.row.direction)
+	if r.isRepeated(t, d) {
+		twice := r.bad(1, fmt.Sprintf("\"%d\"", t), "another row than the one before, which is the same", false)
+		twice.Repeated = true
+		return nil, twice
+	}
 	newJob, want := r.order.check(t, d)
 	if want != "" {
 		return nil, r.bad(1, fmt.Sprintf("\"%d\"", t), want, false)
@@ -249,6 +256,13 @@ func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
 		Bins: r.bins[:r.row.used], Total: r.row.total, Layout: r.layout.Layout, Line: r.in.line, NewJob: newJob,
 	}
 	return &r.rec, nil
+}
+
+// isRepeated reports whether a row is the same as the one before of its direction. fio writes rows of a direction with one
+// time only after a stall, and these have one request each.
+func (r *Reader) isRepeated(t int64, d Direction) bool {
+	last := &r.order.last[d]
+	return last.rows > 0 && t == last.last && r.row.total > 1 && slices.Equal(r.kept[d], r.bins[:r.row.used])
 }
 
 // acceptRaw completes the record of a row of another log.
