@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -13,15 +14,15 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// settings are those of the path and of CBT's configuration, because fio does not know all of them. What runs of pbench-fio
-// lack there, and all settings of runs of people, come from fio's options.
+// settings are those of the path and of CBT's configuration, because fio does not know all of them. In runs of pbench-fio fio's
+// options complete them. People name folders as they like, so the path counts only where no option of fio is known.
 func (p *plan) settings() mapping.CBT {
 	set := p.run.CBT
 	switch {
 	case set.Iteration != nil:
 		return set
 	case set.Benchmark == "":
-		return p.fioSettings()
+		return cmp.Or(p.fioSettings(), set)
 	case p.run.Config == nil:
 		v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.fioSettings())
 		for f := range v.NumField() {
