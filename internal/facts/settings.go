@@ -2,7 +2,6 @@ package facts
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/table"
@@ -16,7 +15,7 @@ var Settings = []table.Column[*mapping.Run]{
 	setting("workload", "Workload", func(c *mapping.CBT) string { return c.Workload }, plain),
 	setting("mode", "Mode", func(c *mapping.CBT) string { return c.Mode }, plain),
 	setting("rwmixread", "Reads", func(c *mapping.CBT) int { return c.RWMixRead }, func(n int) string { return strconv.Itoa(n) + " %" }),
-	setting("op_size", "Op size", func(c *mapping.CBT) int64 { return c.OpSize }, WholeBytes),
+	setting("op_size", "Op size", func(c *mapping.CBT) int64 { return c.OpSize }, unit.WholeBytes),
 	setting("iodepth", "I/O depth", func(c *mapping.CBT) int { return c.IODepth }, strconv.Itoa),
 	setting("total_iodepth", "Total I/O depth", func(c *mapping.CBT) int { return c.TotalIODepth }, strconv.Itoa),
 	setting("numjobs", "Jobs a volume", func(c *mapping.CBT) int { return c.NumJobs }, strconv.Itoa),
@@ -76,16 +75,6 @@ func setting[V string | int | int64](name, heading string, of func(*mapping.CBT)
 
 func plain(text string) string { return text }
 
-// WholeBytes is a size as people set it: "4KiB", "64KiB".
-func WholeBytes(n int64) string {
-	text := unit.Bytes(n)
-	digits := strings.TrimRight(text, "KMGTPEiB")
-	if !strings.Contains(digits, ".") {
-		return text
-	}
-	return strings.TrimRight(strings.TrimRight(digits, "0"), ".") + text[len(digits):]
-}
-
-func kibibytes(n int64) string { return WholeBytes(n * 1024) }
+func kibibytes(n int64) string { return unit.WholeBytes(n * 1024) }
 
 func seconds(n int) string { return unit.Elapsed(time.Duration(n) * time.Second) }
