@@ -13,7 +13,7 @@ import (
 )
 
 // TestLogsWrittenAgain: two executions of fio in one folder, with the same names of logs. The logs are of the second one,
-// whatever the names of the reports.
+// and the names of the reports do not matter.
 func TestLogsWrittenAgain(t *testing.T) {
 	stamp := regexp.MustCompile(`"timestamp(_ms)?" : ([0-9]+)`)
 	const earlier = 3600
