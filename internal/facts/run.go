@@ -39,7 +39,7 @@ func ShortSettings(run *mapping.Run) string {
 		parts = append(parts, run.CBT.Mode)
 	}
 	if run.CBT.OpSize > 0 {
-		parts = append(parts, strings.TrimSuffix(WholeBytes(run.CBT.OpSize), "iB"))
+		parts = append(parts, strings.TrimSuffix(unit.WholeBytes(run.CBT.OpSize), "iB"))
 	}
 	if run.CBT.IODepth > 0 {
 		parts = append(parts, "qd"+number(run.CBT.IODepth))

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/table"
@@ -16,7 +15,7 @@ var Settings = []table.Column[*mapping.Run]{
 	setting("workload", "Workload", func(c *mapping.CBT) string { return c.Workload }, plain),
 	setting("mode", "Mode", func(c *mapping.CBT) string { return c.Mode }, plain),
 	setting("rwmixread", "Reads", func(c *mapping.CBT) int64 { return c.RWMixRead }, func(n int64) string { return number(n) + " %" }),
-	setting("op_size", "Op size", func(c *mapping.CBT) int64 { return c.OpSize }, WholeBytes),
+	setting("op_size", "Op size", func(c *mapping.CBT) int64 { return c.OpSize }, unit.WholeBytes),
 	setting("iodepth", "I/O depth", func(c *mapping.CBT) int64 { return c.IODepth }, number),
 	setting("total_iodepth", "Total I/O depth", func(c *mapping.CBT) int64 { return c.TotalIODepth }, number),
 	setting("numjobs", "Jobs a volume", func(c *mapping.CBT) int64 { return c.NumJobs }, number),
@@ -78,16 +77,6 @@ func plain(text string) string { return text }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// WholeBytes is a size as people set it: "4KiB", "64KiB".
-func WholeBytes(n int64) string {
-	text := unit.Bytes(n)
-	digits := strings.TrimRight(text, "KMGTPEiB")
-	if !strings.Contains(digits, ".") {
-		return text
-	}
-	return strings.TrimRight(strings.TrimRight(digits, "0"), ".") + text[len(digits):]
-}
-
-func kibibytes(n int64) string { return WholeBytes(n * 1024) }
+func kibibytes(n int64) string { return unit.WholeBytes(n * 1024) }
 
 func seconds(n int64) string { return unit.Elapsed(time.Duration(n) * time.Second) }
