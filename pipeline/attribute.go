@@ -70,7 +70,7 @@ func (o *output) mayCover(j *job, all []*job) bool {
 		return false
 	}
 	nearby := below(j.folder(), path.Dir(o.File.Path)) || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
-	return nearby && (o.names(j.log.Prefix) || !o.any(jobOptions.namesLog) || o.Found == cbt.FoundNamed)
+	return nearby && (o.names(j.log.Prefix) || !o.any(jobOptions.namesLog) || o.hasSections() || o.Found == cbt.FoundNamed)
 }
 
 func below(folder, other string) bool {
@@ -239,7 +239,7 @@ func (a attribution) dropJob(j *job, why string) {
 
 func (j *job) isDropped() bool { return j.number == 0 }
 
-func (j *job) hasHist() bool { return j.log.Kind == fiolog.ClatHist }
+func (j *job) hasHist() bool { return j.log.Kind.IsHistogram() }
 
 func highest(jobs []*job) int {
 	n := 0

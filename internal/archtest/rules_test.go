@@ -66,8 +66,8 @@ var rules = map[string]rule{
 		why: "windows do not depend on where rows come from or what is done with windows; of documents they share the levels",
 	},
 	"pipeline/cbt": {
-		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog", "pipeline/internal/alike", "internal/safeyaml"},
-		why: "names and configurations give an archive its meaning, not latencies",
+		level: 2, imports: []string{"mapping", "pipeline/source", "pipeline/fiolog", "pipeline/internal/alike", "internal/safeyaml"},
+		why: "names and configurations give an archive its meaning, not latencies; of documents it makes the settings",
 	},
 	"mapping": {
 		level: 1, imports: []string{"hist"}, std: true,

@@ -268,7 +268,7 @@ func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	for _, label := range r.Run.Labels {
 		texts = append(texts, label)
 	}
-	size, depth := strings.ToLower(unit.WholeBytes(r.CBT.OpSize)), "qd"+strconv.Itoa(r.CBT.IODepth)
+	size, depth := strings.ToLower(unit.WholeBytes(r.CBT.OpSize)), "qd"+strconv.FormatInt(r.CBT.IODepth, 10)
 	has := func(want string) bool {
 		return (want == size || want+"ib" == size) && r.CBT.OpSize > 0 || want == depth && r.CBT.IODepth > 0 || // 4k is not in 64k
 			slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })

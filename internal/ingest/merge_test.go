@@ -297,3 +297,31 @@ func (e *ending) Restore(ctx context.Context, ids ...string) error {
 func (e *ending) Delete(ctx context.Context, id string) error {
 	return e.call(func() error { return e.Store.Delete(ctx, id) })
 }
+
+// TestMergeLacking: a version that is better, and lacks documents, is not replaced by a worse one that has all of its own.
+func TestMergeLacking(t *testing.T) {
+	dir := t.TempDir()
+	m := &merging{t: t, a: openAt(t, filepath.Join(dir, "a.db")), b: openAt(t, filepath.Join(dir, "b.db"))}
+	defer m.a.Close()
+	defer m.b.Close()
+	m.store(m.a, "other-id", "1", 9, "f1")
+	m.store(m.a, "same-id", "2", 9, "f3")
+	for name, files := range map[string][]string{"whole": {"f1", "f2"}, "same-id": {"f3", "f4"}} {
+		run := m.store(m.b, name, "1", 1, files...)
+		run.Documents.Cluster += 5
+		if err := m.b.Finish(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := dump(t, m.b)
+	pushed, said, err := m.try(m.a, m.b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pushed.Runs != 0 || !pushed.LeftOut || strings.Count(said, "the other history has a better version of it, which lacks 5 of 15 documents of level cluster") != 2 {
+		t.Errorf("%+v\n%s", pushed, said)
+	}
+	if after := dump(t, m.b); after != before {
+		t.Error("the other history changed")
+	}
+}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -95,10 +96,15 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 	return nil
 }
 
-// leave reports whether not to push a run, because the other history has it, or people removed it there.
+// leave reports whether not to push a run, because the other history has it, or more of its files, or people removed it
+// there.
 func (p *push) leave(ctx context.Context, there *there, r *mapping.Run) (bool, error) {
 	same, whole := sameIn(there.sharing, r)
 	have, removed := there.runs[r.Run.ID], there.removedAs(r)
+	more := cmp.Or(there.better[r.Run.ID], whole)
+	if more != nil && r.Source.Contains(&more.Source) {
+		more = nil
+	}
 	switch {
 	case have != nil && there.stays(r) && there.lacking[r.Run.ID] == "":
 		p.Unchanged++
@@ -112,6 +118,11 @@ func (p *push) leave(ctx context.Context, there *there, r *mapping.Run) (bool, e
 		p.Unchanged++
 		p.notes.labels(r, whole)
 		return true, p.annotate(ctx, r, whole, whole.Run)
+	case more != nil: // it lacks documents, and would lack files
+		p.Log.Warn(fmt.Sprintf("%s %s is not pushed: the other history has a better version of it, which lacks %s: ingest its files there again with --verify",
+			facts.ShortID(r.Run.ID), facts.Title(r), there.lacking[more.Run.ID]))
+		p.LeftOut = true
+		return true, nil
 	case len(removed) > 0 && len(same) == 0 && !p.Restore:
 		p.notes.removed++
 		return true, nil

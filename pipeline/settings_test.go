@@ -137,6 +137,10 @@ func TestSectionsOfGroup(t *testing.T) {
 		{"split sizes of the last one", options{"bssplit": "4k/50:4k/50"}, 3000 * 4096, nil, mapping.CBT{Mode: "randread", IODepth: 4, RampSeconds: 1}},
 		{"another mode", options{"rw": "randread"}, 3000 * 4096, nil, mapping.CBT{OpSize: 4096, IODepth: 4, RampSeconds: 1}},
 		{
+			"another job file", options{"iodepth": "8"}, 3000 * 4096, []fiolog.JobSection{section("8k", "16"), section("8k", "16")},
+			mapping.CBT{Mode: "randread", OpSize: 4096, RampSeconds: 1},
+		},
+		{
 			"all sections", options{"iodepth": "8"}, 3000 * 5461, []fiolog.JobSection{section("8k", "8"), section("4k", "8"), section("4k", "8")},
 			mapping.CBT{Mode: "randread", IODepth: 8, RampSeconds: 1},
 		},
