@@ -1,7 +1,6 @@
 package kibana
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,13 +80,13 @@ func (c *sourceCheck) values(file string, own map[string]string) {
 		c.fault("there is no file %s", file)
 		return
 	}
-	source := must(fs.ReadFile(c.files, file))
+	source := c.withParts(file)
 	for name := range own {
-		if !bytes.Contains(source, []byte("${"+name+"}")) {
+		if !strings.Contains(source, "${"+name+"}") {
 			c.fault("%s: there is no place for the value %q", file, name)
 		}
 	}
-	for _, m := range placeholder.FindAllStringSubmatch(string(source), -1) {
+	for _, m := range placeholder.FindAllStringSubmatch(source, -1) {
 		dashboard, isID := strings.CutPrefix(m[1], "id:")
 		_, isOwn := own[m[1]]
 		isKnown := isOwn || c.sources.values[m[1]] != "" || strings.HasPrefix(m[1], "bands")

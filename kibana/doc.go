@@ -5,10 +5,11 @@
 // separate files (*.vg.json). [New] assembles them into the form that Kibana imports. The tests check that every
 // reference, field and index in them exists. These placeholders are replaced in all sources:
 //
-//	${prefix}   the prefix of index names
-//	${id:NAME}  the id of the dashboard NAME
-//	"${bands}"  the latency bands of heat maps and distributions;
-//	            "${bands:low}" and "${bands:high}" are the halves of them
+//	"${part:NAME}"  objects/parts/NAME.json, which several panels have
+//	${prefix}       the prefix of index names
+//	${id:NAME}      the id of the dashboard NAME
+//	"${bands}"      the latency bands of heat maps and distributions;
+//	                "${bands:low}" and "${bands:high}" are the halves of them
 //
 // and any name that a panel has in its "values".
 //

@@ -18,6 +18,9 @@ func objects() fs.FS { return must(fs.Sub(embedded, "objects")) }
 // placeholder is ${name} or ${id:name}.
 var placeholder = regexp.MustCompile(`\$\{([^}]*)\}`)
 
+// partPlace is the place of a part of several panels, with what is before it on its line.
+var partPlace = regexp.MustCompile(`(?m)^( *)(.*)"\$\{part:([a-z-]+)\}"`)
+
 // sources reads the files of objects/ and puts values in their places. It panics on what cannot be read, because the
 // files are a part of the program.
 type sources struct {
@@ -33,9 +36,19 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+// withParts is the text of a file with its parts, which are indented as their places are.
+func (s *sources) withParts(file string) string {
+	text := string(must(fs.ReadFile(s.files, file)))
+	return partPlace.ReplaceAllStringFunc(text, func(line string) string {
+		place := partPlace.FindStringSubmatch(line)
+		part := strings.TrimSpace(string(must(fs.ReadFile(s.files, "parts/"+place[3]+".json"))))
+		return place[1] + place[2] + strings.ReplaceAll(part, "\n", "\n"+place[1])
+	})
+}
+
 // text is a file with values in place of placeholders; own ones come before general ones.
 func (s *sources) text(file string, own map[string]string) string {
-	text := string(must(fs.ReadFile(s.files, file)))
+	text := s.withParts(file)
 	text = strings.NewReplacer(`"${bands}"`, bands().all, `"${bands:low}"`, bands().low, `"${bands:high}"`, bands().high).Replace(text)
 	return placeholder.ReplaceAllStringFunc(text, func(match string) string {
 		name := match[2 : len(match)-1]

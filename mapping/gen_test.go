@@ -150,10 +150,10 @@ func genFio(t *rapid.T) *mapping.FioLatency {
 func genCBT(t *rapid.T) mapping.CBT {
 	n := func(label string) int { return rapid.IntRange(0, 3).Draw(t, label) }
 	return mapping.CBT{
-		Benchmark: genText(t, "benchmark"), Workload: genText(t, "workload"), Mode: genText(t, "mode"), RWMixRead: n("mix"),
-		OpSize: int64(n("op_size")), IODepth: n("iodepth"), TotalIODepth: n("total"), NumJobs: n("numjobs"), Procs: n("procs"),
-		Volumes: n("volumes"), Clients: n("clients"), OSDReadAhead: int64(n("osd_ra")), ReadAhead: int64(n("ra")),
-		RunSeconds: n("time"), RampSeconds: n("ramp"), Iteration: [...]*int{nil, new(0), new(1), new(2)}[n("iteration")],
+		Benchmark: genText(t, "benchmark"), Workload: genText(t, "workload"), Mode: genText(t, "mode"), RWMixRead: int64(n("mix")),
+		OpSize: int64(n("op_size")), IODepth: int64(n("iodepth")), TotalIODepth: int64(n("total")), NumJobs: int64(n("numjobs")), Procs: int64(n("procs")),
+		Volumes: int64(n("volumes")), Clients: n("clients"), OSDReadAhead: int64(n("osd_ra")), ReadAhead: int64(n("ra")),
+		RunSeconds: int64(n("time")), RampSeconds: int64(n("ramp")), Iteration: [...]*int{nil, new(0), new(1), new(2)}[n("iteration")],
 	}
 }
 

@@ -49,22 +49,22 @@ type CBT struct {
 	Benchmark    string `json:"benchmark,omitempty"` // its class, such as "librbdfio"
 	Workload     string `json:"workload,omitempty"`
 	Mode         string `json:"mode,omitempty"` // such as "randwrite"
-	RWMixRead    int    `json:"rwmixread,omitempty"`
-	OpSize       int64  `json:"op_size,omitempty"` // bytes
-	IODepth      int    `json:"iodepth,omitempty"`
-	TotalIODepth int    `json:"total_iodepth,omitempty"`
-	NumJobs      int    `json:"numjobs,omitempty"`
-	Procs        int    `json:"concurrent_procs,omitempty"`
-	Volumes      int    `json:"volumes,omitempty"` // per client
+	RWMixRead    int64  `json:"rwmixread,omitempty"`
+	OpSize       int64  `json:"op_size,omitempty"`       // bytes
+	IODepth      int64  `json:"iodepth,omitempty"`       // of a volume; 0 where they differ
+	TotalIODepth int64  `json:"total_iodepth,omitempty"` // of all volumes of a client
+	NumJobs      int64  `json:"numjobs,omitempty"`
+	Procs        int64  `json:"concurrent_procs,omitempty"`
+	Volumes      int64  `json:"volumes,omitempty"` // per client
 	Clients      int    `json:"clients,omitempty"`
 	OSDs         int    `json:"osds,omitempty"` // on all hosts
 	OSDHosts     int    `json:"osd_hosts,omitempty"`
 	Pool         string `json:"pool_profile,omitempty"`
-	CephVersion  string `json:"ceph_version,omitempty"`
-	OSDReadAhead int64  `json:"osd_ra,omitempty"` // KiB, as configured
+	CephVersion  string `json:"ceph_version,omitempty"` // as people wrote it, because CBT does not record it
+	OSDReadAhead int64  `json:"osd_ra,omitempty"`       // KiB, as configured
 	ReadAhead    int64  `json:"client_ra,omitempty"`
-	RunSeconds   int    `json:"time,omitempty"` // configured seconds
-	RampSeconds  int    `json:"ramp,omitempty"`
+	RunSeconds   int64  `json:"time,omitempty"` // configured seconds
+	RampSeconds  int64  `json:"ramp,omitempty"`
 	Iteration    *int   `json:"iteration,omitempty"` // counts from 0; nil if CBT made none
 }
 

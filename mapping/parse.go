@@ -115,32 +115,15 @@ func (p *parser) skipValue() bool {
 // number is the text of a number; empty if there is none.
 func (p *parser) number() string {
 	n := 0
-	digits := func() bool {
-		begin := n
-		for n < len(p.text) && p.text[n] >= '0' && p.text[n] <= '9' {
-			n++
-		}
-		return n > begin
+	for n < len(p.text) && strings.IndexByte("+-.0123456789Ee", p.text[n]) >= 0 {
+		n++
 	}
-	is := func(chars string) bool {
-		if n < len(p.text) && strings.IndexByte(chars, p.text[n]) >= 0 {
-			n++
-			return true
-		}
-		return false
-	}
-	is("-")
-	if !is("0") && !digits() || is(".") && !digits() {
+	text := p.text[:n]
+	if !json.Valid(text) {
 		return ""
 	}
-	if is("eE") {
-		if is("+-"); !digits() {
-			return ""
-		}
-	}
-	text := string(p.text[:n])
 	p.text = p.text[n:]
-	return text
+	return string(text)
 }
 
 func (p *parser) float() (float64, bool) {

@@ -155,7 +155,7 @@ func (c *chooser) useHist(j *job) {
 	} else {
 		j.interval = c.configuredInterval(nil)
 	}
-	if j.interval == 0 {
+	if j.exact = j.interval > 0; !j.exact {
 		j.interval = j.file.measure()
 	}
 	if isOtherClock(j) {

@@ -72,7 +72,7 @@ func (r *reading) concludeLogs(recovered int64) {
 		r.problems.note("%s: only totals: %s", r.title(), r.whyNoWindows())
 	}
 	unwritten, last := 0, int64(0)
-	isHist := func(log cbt.Log) bool { return log.Kind == fiolog.ClatHist }
+	isHist := func(log cbt.Log) bool { return log.Kind.IsHistogram() }
 	for _, e := range r.entries {
 		if of := r.of(e); len(r.averages) == 0 {
 			r.concludeEntry(of, rows > 0)
@@ -90,7 +90,7 @@ func (r *reading) concludeLogs(recovered int64) {
 	}
 	const text = "%s: no JSON report for %d of %d logs, so the last part of an interval of each job is " +
 		"missing: pass the folder, or run fio with --output-format=json+"
-	if r.run.Iteration >= 0 || len(r.outputs) > 0 { // CBT writes one always, and others were there
+	if r.run.Iteration != nil || len(r.outputs) > 0 { // CBT writes one always, and others were there
 		r.problems.skip(fmt.Errorf(text, r.title(), without, len(r.jobs)))
 	} else {
 		r.problems.note(text, r.title(), without, len(r.jobs))

@@ -42,7 +42,10 @@ func TestDamage(t *testing.T) {
 			return replaceLine(5, strings.Replace(line(s, 5), ", 1, ", ", 18446744073709551615, ", 1))(s)
 		}, lost: []string{log + ":5:1", "2^53"}, notes: []string{"1968 read requests"}},
 		{name: "duplicate row", file: log, damage: func(s string) string { return replaceLine(5, line(s, 5)+line(s, 5))(s) },
-			lost: []string{"have 10032 requests, more than the 10000 of the report"}, surplus: 32, whole: true},
+			lost: []string{log + ":6:1", "another row than the one before"}, whole: true},
+		{name: "lines twice", file: log, damage: func(s string) string { return replaceLine(5, line(s, 5)+line(s, 6)+line(s, 5)+line(s, 6))(s) },
+			lost: []string{log + ":7:1", log + ":8:1"}, whole: true},
+		{name: "missing row", file: log, damage: replaceLine(5, ""), lost: []string{log, "read rows are missing before this one"}, notes: []string{"1968 read requests", "580 write requests"}},
 		{name: "empty log", file: log, damage: func(string) string { return "" }, notes: []string{"10000 requests of the report are not in its log", "6000 write requests are in fio's total and in no window"}},
 		{name: "no log", file: log, damage: nil, notes: []string{"10000 read requests", "6000 write requests"}, lost: []string{"job 1 (jobs) served 16000 requests, but its log is not there"}},
 		{name: "no report", file: out, damage: nil, notes: []string{"no JSON report for 2 of 2 logs"}, complete: true, unknown: true},

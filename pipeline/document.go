@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"math"
-	"reflect"
 	"slices"
 	"time"
 
@@ -99,29 +98,6 @@ func (p *plan) reference() mapping.RunRef {
 	return mapping.RunRef{
 		Name: p.run.Name(), Archive: p.opt.ArchiveOf(p.run), Start: p.start, Labels: labelsOf(nil, p.opt.Labels),
 	}
-}
-
-func (p *plan) settings() mapping.CBT {
-	s := &p.run.Settings
-	if s.Iteration < 0 && s.Benchmark == "" {
-		return p.fioSettings()
-	}
-	set := mapping.CBT{
-		Benchmark: s.Benchmark, Workload: s.Workload, Mode: s.Mode, RWMixRead: int(s.RWMixRead),
-		OpSize: s.OpSize, IODepth: int(s.IODepth), TotalIODepth: int(s.TotalIODepth), NumJobs: int(s.NumJobs),
-		Procs: int(s.Procs), Volumes: int(s.Volumes), Clients: len(s.Hosts), OSDs: s.OSDs, OSDHosts: s.OSDHosts,
-		Pool: s.Pool, CephVersion: s.CephVersion, OSDReadAhead: s.OSDRA, ReadAhead: s.ClientRA,
-		RunSeconds: int(s.Runtime), RampSeconds: int(s.Ramp), Iteration: new(max(s.Iteration, 0)),
-	}
-	if s.Iteration < 0 && p.run.Config == nil { // pbench-fio has no configuration
-		v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.fioSettings())
-		for f := range v.NumField() {
-			if v.Field(f).IsZero() {
-				v.Field(f).Set(more.Field(f))
-			}
-		}
-	}
-	return set
 }
 
 func (p *plan) version() string {

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -37,8 +36,8 @@ func newEntries(o *output) (entries []*entry) {
 	for i := range o.fio.Jobs {
 		j, options, size := &o.fio.Jobs[i], o.options(i), 1
 		// Without group_reporting each of the numjobs jobs has an entry, of the same name.
-		if n, err := strconv.Atoi(options.optionOfOne("numjobs")); err == nil && n > 1 && same[j.Host+"\x00"+j.Name] == 1 {
-			size = n
+		if same[j.Host+"\x00"+j.Name] == 1 {
+			size = options.numJobs()
 		}
 		if n := groupSize(j, options.longest(j)); n > size {
 			size, options.isGroup = n, true
@@ -49,6 +48,18 @@ func newEntries(o *output) (entries []*entry) {
 		number += size
 	}
 	return entries
+}
+
+// hasSections reports whether an entry is of several sections. The report lists the options of one of them, so logs of the
+// others may have any prefix.
+func (o *output) hasSections() bool {
+	for i := range o.fio.Jobs {
+		options := o.options(i)
+		if j := &o.fio.Jobs[i]; groupSize(j, options.longest(j)) > options.numJobs() {
+			return true
+		}
+	}
+	return false
 }
 
 // ranIn is how long the entry's jobs had run when a report was written, in milliseconds.

@@ -9,6 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // TestCountJobs: a run has the jobs that its reports count, also where logs are missing or one log is of all jobs, and
@@ -96,6 +97,50 @@ func TestGroupOfSections(t *testing.T) {
 		set, options := p.fioSettings(), p.entries.options()
 		if e := entries[0]; e.size != c.size || set.Mode != c.mode || options["rw"] != c.mode || set.RunSeconds != 3 || e.mixed != (c.mode == "") {
 			t.Errorf("%s: %d jobs, mixed %v, settings %+v, options %v", c.name, e.size, e.mixed, set, options)
+		}
+	}
+}
+
+// TestPrefixesOfGroup: sections of a group may log to other prefixes than the one whose options the report lists. Otherwise
+// a report that names logs is of these alone.
+func TestPrefixesOfGroup(t *testing.T) {
+	for runtime, want := range map[int64]bool{8000: true, 4000: false} {
+		of := fiolog.Job{Name: "a", Runtime: runtime, Options: options{"write_hist_log": "bb"}}
+		of.Directions[fiolog.Read].Runtime = 4000
+		out := &output{Report: cbt.Report{File: &source.File{Path: "out.json"}, Found: cbt.FoundFolder}, fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}
+		for prefix, want := range map[string]bool{"aa": want, "bb": true} {
+			j := newJob(cbt.Log{Prefix: prefix, File: &source.File{Path: prefix + "_clat_hist.1.log"}, Job: 1})
+			if got := out.mayCover(j, []*job{j}); got != want {
+				t.Errorf("job_runtime %d: the log %s: %v, want %v", runtime, prefix, got, want)
+			}
+		}
+	}
+}
+
+// TestMayWait: jobs of a group are placed together, which is wrong if one of them waits. A job file has the options of all
+// sections, a report of one.
+func TestMayWait(t *testing.T) {
+	section := func(delay string) fiolog.JobSection {
+		return fiolog.JobSection{Options: options{"startdelay": delay, "rw": "read"}}
+	}
+	for _, c := range []struct {
+		name        string
+		own, global options
+		file        []fiolog.JobSection
+		want        bool
+	}{
+		{"no delay", options{"rw": "read"}, nil, nil, false},
+		{"a delay of all", nil, options{"startdelay": "2"}, nil, false},
+		{"a delay of one", options{"startdelay": "2"}, nil, nil, true},
+		{"a ramp of one", options{"ramp_time": "2"}, nil, nil, true},
+		{"the same delay in each section", options{"startdelay": "2"}, nil, []fiolog.JobSection{section("2"), section("2")}, false},
+		{"a delay of another section", nil, nil, []fiolog.JobSection{section("2"), section("")}, true},
+	} {
+		for _, isGroup := range []bool{true, false} {
+			e := &entry{jobOptions: jobOptions{own: c.own, global: c.global, isGroup: isGroup}}
+			if got := e.mayWait(c.file); got != (c.want && isGroup) {
+				t.Errorf("%s, group %v: %v", c.name, isGroup, got)
+			}
 		}
 	}
 }

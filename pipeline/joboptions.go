@@ -67,6 +67,15 @@ func joined(jobs []*entry) jobOptions {
 	return one
 }
 
+// numJobs is numjobs, at least 1.
+func (o jobOptions) numJobs() int {
+	n, err := strconv.Atoi(o.optionOfOne("numjobs"))
+	if err != nil {
+		return 1
+	}
+	return max(n, 1)
+}
+
 // seconds is an option of fio that is a time; 0 if it is not set. It returns false for
 // anything else, such as the range of a random startdelay ("1-3").
 func (o jobOptions) seconds(name string) (time.Duration, bool) {

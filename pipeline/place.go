@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // placed is when the jobs of one fio began, and how that is known if they did not all begin
@@ -30,8 +32,7 @@ func place(out *output, entries []*entry) placed {
 	case isOneStage(entries):
 		p := placeTogether(entries, end, by)
 		if waited(out, entries) {
-			p.doubt = fmt.Sprintf("%s: jobs of a group of several sections may have waited (startdelay, ramp_time): nothing says when each ran, so "+
-				"they are shown side by side; run fio with --log_unix_epoch=1, or without group_reporting", out.File.Name())
+			p.doubt = groupDoubt(out)
 		}
 		return p
 	}
@@ -151,6 +152,21 @@ func waited(out *output, entries []*entry) bool {
 	}
 	isGroup := func(e *entry) bool { return e.isGroup && !e.several }
 	return slices.ContainsFunc(entries, isGroup) && elapsed(out.fio) > longest+starting
+}
+
+// mayWait reports whether a section of a group waits longer than another, by the job file or, without one, by the options of
+// the one section that the report lists.
+func (e *entry) mayWait(sections []fiolog.JobSection) bool {
+	return e.isGroup && slices.ContainsFunc([]string{"startdelay", "ramp_time"}, func(name string) bool {
+		_, isOwn := e.own[name]
+		return isOwn && len(sections) == 0 ||
+			slices.ContainsFunc(sections, func(s fiolog.JobSection) bool { return s.Options[name] != sections[0].Options[name] })
+	})
+}
+
+func groupDoubt(out *output) string {
+	return fmt.Sprintf("%s: jobs of a group of several sections may have waited (startdelay, ramp_time): nothing says when each ran, so "+
+		"they are shown side by side; run fio with --log_unix_epoch=1, or without group_reporting", out.File.Name())
 }
 
 // placeTogether places jobs that were started at once. The last of them ended when the report was written.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -23,7 +24,9 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 				err = l.wrong(undo.row(rec), rec)
 			}
 			if err != nil {
-				split.Gap()
+				if !isRepeated(err) {
+					split.Gap()
+				}
 				if !yield(align.Row{}, err) {
 					return
 				}
@@ -32,7 +35,11 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 			if len(rec.Bins) == 0 {
 				continue
 			}
-			for _, row := range split.Split(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total) {
+			rows := split.Split(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total)
+			if split.Missed() && !yield(align.Row{}, l.wrong(fmt.Errorf(missedRows, rec.Direction, j.interval), rec)) {
+				return
+			}
+			for _, row := range rows {
 				if !yield(row, nil) {
 					return
 				}
@@ -40,6 +47,16 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 		}
 	}
 }
+
+// isRepeated reports whether an error is of a row that is there twice.
+func isRepeated(err error) bool {
+	var bad *fiolog.SyntaxError
+	return errors.As(err, &bad) && bad.Repeated
+}
+
+// missedRows is said of a row before which others are missing.
+const missedRows = "%s rows are missing before this one: fio writes one every %d ms, and what is late at the next completion; the " +
+	"requests of the row before may be shown too early, those of the missing rows in no window; copy the log again"
 
 // writtenByHalf is what may have written impossible numbers, if no report has the version.
 const writtenByHalf = "fio 3.6 to 3.16 write such numbers: add its report"

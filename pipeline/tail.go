@@ -155,10 +155,15 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	switch {
 	case t.totals && !t.wantsRows() && tooLong:
 		return row, false // reported once for the run
+	case len(t.jobs) < t.size: // the rest has all requests of jobs without a log, which are reported as that
 	case t.isShort(d):
 		t.problems.note("%s: %d requests of the report are in no row of its log: fio writes the first row of a direction %d ms after "+
 			"its first request, and these came in less, as in a short verify phase; they count in the run's totals, and in no window; "+
 			"run fio with a shorter --log_hist_msec", t.describeOf(d), row.Total, interval)
+	case tooLong && len(t.jobs) > 1 && t.ran-t.last() <= 2*interval:
+		t.problems.note("%s: %d requests of the report are in no row of its logs, which end from %d to %d ms: its jobs did not end together, "+
+			"so when these requests completed is unknown; they count in the run's totals, and in no window; "+
+			"run fio without group_reporting, or if a log was cut, copy it again", t.describeOf(d), row.Total, row.Start, t.last())
 	case tooLong:
 		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count "+
 			"in the run's totals, and in no window; if the log was cut, copy it again",
@@ -188,20 +193,36 @@ func (t tail) isShort(d fiolog.Direction) bool {
 // rows are missing, too.
 func (t tail) isCrowded(row align.Row) bool {
 	const far = 4
-	last := t.last()
-	usual := perSecond(t.requests(row.Direction), last) * float64(row.End-row.Start+t.interval()) / 1000
+	last, around := t.last(), t.interval()
+	if row.Start == row.End && row.End < t.ran && t.isExact() {
+		around /= 20 // the row after a stall was due: fio would have written it at the next request
+	}
+	usual := perSecond(t.requests(row.Direction), last) * float64(row.End-row.Start+around) / 1000
 	return last > 0 && float64(row.Total) > far*usual
 }
 
-// endsEarly reports whether logs without errors lack more than the last part of an interval,
-// which fio never logs. Then they were cut between two rows.
+// isExact reports whether the interval of all jobs is known, not measured.
+func (t tail) isExact() bool {
+	return !slices.ContainsFunc(t.jobs, func(j *job) bool { return !j.exact })
+}
+
+// endsEarly reports whether logs without errors lack more than the last part of an interval, which fio never logs: they
+// end when another row was due, and the rest is more than usual in an interval. Then they were cut between two rows.
 func (t tail) endsEarly(d fiolog.Direction, rest float64) bool {
-	last, interval := t.last(), t.interval()
-	if interval <= 0 || t.ran-last <= 2*interval {
+	last, interval := t.lastOf(d), t.interval()
+	if interval <= 0 || t.ran-last <= interval+interval/10 {
 		return false
 	}
 	usual := t.requests(d) / float64(max(last, 1)) * float64(interval)
-	return rest > 3*usual
+	return rest > 1.5*usual
+}
+
+// lastOf is the end of the last row of a direction, in milliseconds since the start of its job.
+func (t tail) lastOf(d fiolog.Direction) (last int64) {
+	for _, of := range t.tallies {
+		last = max(last, of.directions[d].end)
+	}
+	return last
 }
 
 // row is the row of the rest, between the last row and the end.

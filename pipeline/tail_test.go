@@ -6,36 +6,76 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
+// tailOf reads rows of a second each, of ten requests, of the jobs of an entry: the times at which they end. It returns the
+// rows that fio did not log, and what is said of them.
+func tailOf(e *entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, string) {
+	for i, times := range ends {
+		j := newJob(cbt.Log{File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}, Job: i + 1})
+		j.entry, j.interval, j.source, j.hasRows = e, 1000, fromHist, len(times) > 0
+		e.jobs = append(e.jobs, j)
+	}
+	problems := &Problems{}
+	r := newReading(&plan{run: &cbt.Run{}, jobs: e.jobs, entries: []*entry{e}}, problems)
+	for i, times := range ends {
+		of := r.tallies[e.jobs[i]]
+		for _, at := range times {
+			row := recordOf([]uint64{10})
+			for _, row := range of.split.Split(at, d, hist.Layout{}, row.Bins, row.Total) {
+				of.add(&row, true)
+			}
+		}
+	}
+	return r.tail(e), fmt.Sprint(problems.Notes())
+}
+
+// reported is an entry that ran for some milliseconds and reports requests of each direction.
+func reported(ran int64, requests ...uint64) *entry {
+	out, entries := outputOf(ran/1000+1, section{ran: ran, log: -1})
+	out.File = &source.File{Path: "out.json"}
+	for d, n := range requests {
+		rec := recordOf([]uint64{n})
+		s := &entries[0].Directions[d]
+		*s = fiolog.DirectionStats{TotalIOs: n, Runtime: ran}
+		s.Clat.Bins, s.Clat.N = rec.Bins, n
+	}
+	return entries[0]
+}
+
 // TestShortPhase: reads that verify what was written, in less than an interval, have no row. Nothing is missing from the log
 // then, unless it ends long before.
 func TestShortPhase(t *testing.T) {
 	for ran, want := range map[int64]string{2400: "in no row of its log: fio writes the first row of a direction 1000 ms after", 9000: "if the log was cut"} {
-		out, entries := outputOf(ran/1000+1, section{ran: ran, log: -1})
-		out.File = &source.File{Path: "out.json"}
-		e, writes, reads := entries[0], recordOf([]uint64{20}), recordOf([]uint64{5000})
-		for d, rec := range []*fiolog.Record{reads, writes} {
-			e.Directions[d] = fiolog.DirectionStats{TotalIOs: rec.Total, Runtime: ran}
-			e.Directions[d].Clat.Bins, e.Directions[d].Clat.N = rec.Bins, rec.Total
+		e := reported(ran, 5000, 20)
+		if rows, said := tailOf(e, fiolog.Write, []int64{1000, 2000}); len(rows) > 0 || !strings.Contains(said, want) {
+			t.Errorf("%d ms: %d rows, %s", ran, len(rows), said)
 		}
-		j := newJob(cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}, Job: 1})
-		j.entry, j.interval, j.source, j.hasRows = e, 1000, fromHist, true
-		e.jobs = []*job{j}
-		problems := &Problems{}
-		r := newReading(&plan{run: &cbt.Run{}, jobs: e.jobs, entries: entries}, problems)
-		for _, at := range []int64{1000, 2000} {
-			row := recordOf([]uint64{10})
-			for _, row := range r.tallies[j].split.Split(at, fiolog.Write, hist.Layout{}, row.Bins, row.Total) {
-				r.tallies[j].add(&row, true)
-			}
+	}
+}
+
+// TestEndsApart: what a report counts of jobs that ended at different times has no time.
+func TestEndsApart(t *testing.T) {
+	for ran, want := range map[int64]string{
+		4400: "which end from 1000 to 4000 ms: its jobs did not end together", 9000: "ends at 1000 ms of 9000",
+	} {
+		if rows, said := tailOf(reported(ran, 100), fiolog.Read, []int64{1000}, []int64{4000}); len(rows) > 0 || !strings.Contains(said, want) {
+			t.Errorf("%d ms: %d rows, %s", ran, len(rows), said)
 		}
-		rows := r.tail(e)
-		if _, missing := r.unlogged(); len(rows) > 0 || missing[fiolog.Read] != 5000 || !strings.Contains(fmt.Sprint(problems.Notes()), want) {
-			t.Errorf("%d ms: %d rows, missing %v, %v", ran, len(rows), missing, problems.Notes())
+	}
+}
+
+// TestTailWithoutLogs: where logs of some jobs of a group are missing, the rest has all of their requests, from any time.
+func TestTailWithoutLogs(t *testing.T) {
+	for size, want := range map[int]int{1: 1, 2: 0} {
+		e := reported(1500, 30)
+		e.size = size
+		if rows, said := tailOf(e, fiolog.Read, []int64{1000}); len(rows) != want || said != "[]" {
+			t.Errorf("%d jobs: %d rows, %s", size, len(rows), said)
 		}
 	}
 }
@@ -58,6 +98,8 @@ func TestTail(t *testing.T) {
 		{name: "nothing is missing", reported: []uint64{20, 2}, ran: 2000, want: "[]"},
 		{name: "the part of an interval", reported: []uint64{23, 2}, ran: 2400, want: "[2000-2400: 3]"},
 		{name: "the log was cut", reported: []uint64{30, 2}, ran: 3500, cut: true, want: "[2000-3500: 10]"},
+		{name: "the last row is missing", reported: []uint64{40, 2}, ran: 3900, want: "[2000-3900: 20]"},
+		{name: "nothing in the last second", reported: []uint64{28, 2}, ran: 3900, want: "[2000-3000: 8]"},
 		{name: "the log ends long before", reported: []uint64{70, 2}, ran: 9000, want: "[]", missing: 50},
 		{name: "too many for the time", reported: []uint64{900, 2}, ran: 2400, want: "[]", missing: 880},
 		{name: "rows in the middle are missing", reported: []uint64{23, 2}, ran: 2400, torn: true, want: "[]", missing: 3},

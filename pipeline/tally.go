@@ -45,6 +45,9 @@ func (t *tally) end() int64 {
 
 // damage records an error, in the middle of a log or at its end.
 func (t *tally) damage(err error) {
+	if isRepeated(err) {
+		return
+	}
 	t.damaged = true
 	var bad *fiolog.SyntaxError
 	switch {

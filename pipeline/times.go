@@ -78,6 +78,9 @@ func (p placing) placeOutput(out *output) {
 			}
 		}
 		p.placed = cmp.Or(at.how, p.placed)
+		if at.doubt == "" && slices.ContainsFunc(entries, func(e *entry) bool { return e.mayWait(p.sectionsOf(e)) }) {
+			at.doubt = groupDoubt(out)
+		}
 		if at.doubt != "" && !out.hasEpochs() {
 			p.problems.skip(errors.New(at.doubt))
 		}

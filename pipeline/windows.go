@@ -32,6 +32,7 @@ func newReading(p *plan, problems *Problems) *reading {
 		r.totals = r.totals && !j.hasRows
 		r.live = r.live || j.reports != nil && j.reports.tailing != nil
 		r.tallies[j] = &tally{split: align.NewSplitter(j.interval)}
+		r.tallies[j].split.Exact = j.exact
 	}
 	return r
 }

@@ -25,9 +25,12 @@ var rules = map[string]rule{
 		why: "it makes logs to measure with, and is no part of fio2es",
 	},
 	"pipeline/internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
-	"internal/fioargs":        {level: 0, std: true, why: "what a command line means does not depend on what is done with it"},
+	"internal/fioargs": {
+		level: 2, imports: []string{"pipeline/fiolog"}, std: true,
+		why: "what a command line means does not depend on what is done with it; fio has one form of times",
+	},
 	"internal/record": {
-		level: 1, imports: []string{"internal/fioargs"}, std: true,
+		level: 3, imports: []string{"internal/fioargs"}, std: true,
 		why: "it runs fio; storing what fio wrote does not depend on who ran it",
 	},
 	"internal/safeyaml":  {level: 0, why: "the limits of YAML do not depend on its meaning"},
@@ -63,8 +66,8 @@ var rules = map[string]rule{
 		why: "windows do not depend on where rows come from or what is done with windows; of documents they share the levels",
 	},
 	"pipeline/cbt": {
-		level: 2, imports: []string{"pipeline/source", "pipeline/fiolog", "pipeline/internal/alike", "internal/safeyaml"},
-		why: "names and configurations give an archive its meaning, not latencies",
+		level: 2, imports: []string{"mapping", "pipeline/source", "pipeline/fiolog", "pipeline/internal/alike", "internal/safeyaml"},
+		why: "names and configurations give an archive its meaning, not latencies; of documents it makes the settings",
 	},
 	"mapping": {
 		level: 1, imports: []string{"hist"}, std: true,

@@ -15,7 +15,7 @@ import (
 // Examine finds what fio2es can say of a run from its files. It reads the run as ingest does, and stores nothing. The
 // result has the messages of the reading. Examine fails only with the error of ctx.
 func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (Answers, *pipeline.Result, error) {
-	x := examination{name: opt.ArchiveOf(run) + ":" + run.Name(), ofCBT: run.Iteration >= 0}
+	x := examination{name: opt.ArchiveOf(run) + ":" + run.Name(), ofCBT: run.Iteration != nil}
 	var err error
 	if x.plan, err = pipeline.MakePlan(ctx, run, opt); err != nil {
 		return Answers{}, nil, err

@@ -109,14 +109,6 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-func TestWholeBytes(t *testing.T) {
-	for n, want := range map[int64]string{512: "512B", 4096: "4KiB", 65536: "64KiB", 100 << 10: "100KiB", 1 << 20: "1MiB", 1536: "1.5KiB", 1065: "1.04KiB", 4 << 30: "4GiB"} {
-		if got := WholeBytes(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
-	}
-}
-
 func TestTitle(t *testing.T) {
 	for _, c := range []struct {
 		name, workload, benchmark string

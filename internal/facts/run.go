@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,10 +39,10 @@ func ShortSettings(run *mapping.Run) string {
 		parts = append(parts, run.CBT.Mode)
 	}
 	if run.CBT.OpSize > 0 {
-		parts = append(parts, strings.TrimSuffix(WholeBytes(run.CBT.OpSize), "iB"))
+		parts = append(parts, strings.TrimSuffix(unit.WholeBytes(run.CBT.OpSize), "iB"))
 	}
 	if run.CBT.IODepth > 0 {
-		parts = append(parts, "qd"+strconv.Itoa(run.CBT.IODepth))
+		parts = append(parts, "qd"+number(run.CBT.IODepth))
 	}
 	return strings.Join(parts, " ")
 }

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/table"
@@ -15,13 +14,13 @@ var Settings = []table.Column[*mapping.Run]{
 	setting("benchmark", "Benchmark", func(c *mapping.CBT) string { return c.Benchmark }, plain),
 	setting("workload", "Workload", func(c *mapping.CBT) string { return c.Workload }, plain),
 	setting("mode", "Mode", func(c *mapping.CBT) string { return c.Mode }, plain),
-	setting("rwmixread", "Reads", func(c *mapping.CBT) int { return c.RWMixRead }, func(n int) string { return strconv.Itoa(n) + " %" }),
-	setting("op_size", "Op size", func(c *mapping.CBT) int64 { return c.OpSize }, WholeBytes),
-	setting("iodepth", "I/O depth", func(c *mapping.CBT) int { return c.IODepth }, strconv.Itoa),
-	setting("total_iodepth", "Total I/O depth", func(c *mapping.CBT) int { return c.TotalIODepth }, strconv.Itoa),
-	setting("numjobs", "Jobs a volume", func(c *mapping.CBT) int { return c.NumJobs }, strconv.Itoa),
-	setting("concurrent_procs", "Processes", func(c *mapping.CBT) int { return c.Procs }, strconv.Itoa),
-	setting("volumes", "Volumes a client", func(c *mapping.CBT) int { return c.Volumes }, strconv.Itoa),
+	setting("rwmixread", "Reads", func(c *mapping.CBT) int64 { return c.RWMixRead }, func(n int64) string { return number(n) + " %" }),
+	setting("op_size", "Op size", func(c *mapping.CBT) int64 { return c.OpSize }, unit.WholeBytes),
+	setting("iodepth", "I/O depth", func(c *mapping.CBT) int64 { return c.IODepth }, number),
+	setting("total_iodepth", "Total I/O depth", func(c *mapping.CBT) int64 { return c.TotalIODepth }, number),
+	setting("numjobs", "Jobs a volume", func(c *mapping.CBT) int64 { return c.NumJobs }, number),
+	setting("concurrent_procs", "Processes", func(c *mapping.CBT) int64 { return c.Procs }, number),
+	setting("volumes", "Volumes a client", func(c *mapping.CBT) int64 { return c.Volumes }, number),
 	setting("clients", "Clients", func(c *mapping.CBT) int { return c.Clients }, strconv.Itoa),
 	setting("osds", "OSDs", func(c *mapping.CBT) int { return c.OSDs }, strconv.Itoa),
 	setting("osd_hosts", "OSD hosts", func(c *mapping.CBT) int { return c.OSDHosts }, strconv.Itoa),
@@ -29,8 +28,8 @@ var Settings = []table.Column[*mapping.Run]{
 	setting("ceph_version", "Ceph", func(c *mapping.CBT) string { return c.CephVersion }, plain),
 	setting("osd_ra", "OSD read-ahead", func(c *mapping.CBT) int64 { return c.OSDReadAhead }, kibibytes),
 	setting("client_ra", "Client read-ahead", func(c *mapping.CBT) int64 { return c.ReadAhead }, kibibytes),
-	setting("time", "Time", func(c *mapping.CBT) int { return c.RunSeconds }, seconds),
-	setting("ramp", "Ramp", func(c *mapping.CBT) int { return c.RampSeconds }, seconds),
+	setting("time", "Time", func(c *mapping.CBT) int64 { return c.RunSeconds }, seconds),
+	setting("ramp", "Ramp", func(c *mapping.CBT) int64 { return c.RampSeconds }, seconds),
 	{
 		Name: "iteration", Heading: "Iteration", // counted from 0
 		Value: func(r *mapping.Run) any {
@@ -76,16 +75,8 @@ func setting[V string | int | int64](name, heading string, of func(*mapping.CBT)
 
 func plain(text string) string { return text }
 
-// WholeBytes is a size as people set it: "4KiB", "64KiB".
-func WholeBytes(n int64) string {
-	text := unit.Bytes(n)
-	digits := strings.TrimRight(text, "KMGTPEiB")
-	if !strings.Contains(digits, ".") {
-		return text
-	}
-	return strings.TrimRight(strings.TrimRight(digits, "0"), ".") + text[len(digits):]
-}
+func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-func kibibytes(n int64) string { return WholeBytes(n * 1024) }
+func kibibytes(n int64) string { return unit.WholeBytes(n * 1024) }
 
-func seconds(n int) string { return unit.Elapsed(time.Duration(n) * time.Second) }
+func seconds(n int64) string { return unit.Elapsed(time.Duration(n) * time.Second) }

@@ -194,7 +194,8 @@ gtod_reduce
 func TestValues(t *testing.T) {
 	for value, want := range map[string]time.Duration{
 		"30": 30 * time.Second, "5m": 5 * time.Minute, "2H": 2 * time.Hour, "100ms": 100 * time.Millisecond,
-		"": 0, "x": 0, "-5": 0, "5y": 0, "9999999999999d": 100 * 365 * 24 * time.Hour,
+		"": 0, "x": 0, "-5": 0, "5y": 0, "9999999999999d": 0,
+		"100msec": 100 * time.Millisecond, "9usec": 9 * time.Microsecond, "2min": 0,
 	} {
 		if got := (Option{Value: value}).Time(); got != want {
 			t.Errorf("%s: %v, want %v", value, got, want)

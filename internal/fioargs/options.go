@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // takes says whether an option of a command line has a value.
@@ -85,21 +87,8 @@ func (o Option) Int(otherwise int) int {
 // Time returns the value as a time, such as 30, 5m or 100ms. A number alone is seconds. If the value is no time, Time
 // returns 0.
 func (o Option) Time() time.Duration {
-	digits := strings.TrimRight(strings.ToLower(o.Value), "dhmsu")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
-		return 0
-	}
-	units := map[string]time.Duration{
-		"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
-		"ms": time.Millisecond, "us": time.Microsecond,
-	}
-	unit := units[strings.ToLower(o.Value[len(digits):])]
-	const most = 100 * 365 * 24 * time.Hour
-	if unit > 0 && n > int64(most/unit) {
-		return most
-	}
-	return max(time.Duration(n)*unit, 0)
+	t, _ := fiolog.ParseTime(o.Value)
+	return t
 }
 
 // last is the option of a name that is in effect: the last one.

@@ -3,6 +3,8 @@ package fioargs
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Version is a version of fio, as far as features depend on it.
@@ -31,6 +33,6 @@ func (v Version) Before(other Version) bool {
 
 // WritesHalf reports whether this fio writes what was in its memory in place of the counts of slow requests into
 // histogram logs: fio 3.6 to 3.16.
-func (v Version) WritesHalf() bool { return !v.Before(Version{3, 6}) && v.Before(Version{3, 17}) }
+func (v Version) WritesHalf() bool { return (&fiolog.Report{Version: v.String()}).WritesHalf() }
 
 func (v Version) String() string { return fmt.Sprintf("fio-%d.%d", v.Major, v.Minor) }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -267,26 +268,14 @@ func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	for _, label := range r.Run.Labels {
 		texts = append(texts, label)
 	}
-	size, depth := strings.ToLower(sizeText(r.CBT.OpSize)), "qd"+strconv.Itoa(r.CBT.IODepth)
+	size, depth := strings.ToLower(unit.WholeBytes(r.CBT.OpSize)), "qd"+strconv.FormatInt(r.CBT.IODepth, 10)
 	has := func(want string) bool {
-		return want == size || want+"ib" == size || want == depth && r.CBT.IODepth > 0 || // 4k is not in 64k
+		return (want == size || want+"ib" == size) && r.CBT.OpSize > 0 || want == depth && r.CBT.IODepth > 0 || // 4k is not in 64k
 			slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
 	}
 	want := strings.ToLower(f.Text)
 	words := strings.Fields(want)
 	return has(want) || len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool { return !has(word) })
-}
-
-// sizeText is a size as titles have it, in its largest whole unit: "4KiB"; empty if it is not known.
-func sizeText(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	for n%1024 == 0 && len(units) > 1 {
-		n, units = n/1024, units[1:]
-	}
-	return strconv.FormatInt(n, 10) + units[0]
 }
 
 // Candidates is how many runs an [ErrAmbiguous] lists at most.

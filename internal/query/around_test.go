@@ -21,7 +21,7 @@ func TestAround(t *testing.T) {
 	const workloads, removed = 101, 7
 	for w := range workloads {
 		for i := range 6 {
-			run := &mapping.Run{IntervalMS: 1000, CBT: mapping.CBT{Mode: "read", IODepth: w + 1}, Config: map[string]any{"osds": float64(i / 3)}}
+			run := &mapping.Run{IntervalMS: 1000, CBT: mapping.CBT{Mode: "read", IODepth: int64(w + 1)}, Config: map[string]any{"osds": float64(i / 3)}}
 			run.Run = mapping.RunInfo{ID: fmt.Sprintf("%08x%08x", w, i), Ingest: "1", Start: day.AddDate(0, 0, i), Complete: true}
 			run.Read = &mapping.Totals{Requests: 1, IOPS: float64(100 + i%2 + 100*(i/3))}
 			check(t, store.Finish(t.Context(), run))
@@ -33,7 +33,7 @@ func TestAround(t *testing.T) {
 		var runs []*mapping.Run
 		for run, err := range store.Runs(t.Context(), history.RunFilter{Brief: true}) {
 			check(t, err)
-			if run.CBT.IODepth <= most {
+			if run.CBT.IODepth <= int64(most) {
 				runs = append(runs, run)
 			}
 		}

@@ -23,7 +23,7 @@ func nights(n int) (list []*mapping.Run) {
 				ID: fmt.Sprint(workload, i+1), Name: "run", Archive: "night", Complete: true,
 				Start: time.Date(2026, 1, 31-i, depth, 0, 0, 0, time.UTC),
 			}
-			run.CBT.IODepth = depth + 1
+			run.CBT.IODepth = int64(depth + 1)
 			run.Read = &mapping.Totals{Latency: mapping.NewLatency(h, nil)}
 			list = append(list, run)
 		}

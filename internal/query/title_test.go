@@ -14,7 +14,7 @@ import (
 // TestTitleIsFound: the title of a run, as lists show it, finds the run; a size or depth in it is a word of its own.
 func TestTitleIsFound(t *testing.T) {
 	t.Parallel()
-	made := func(name, benchmark, workload string, size int64, depth int) *mapping.Run {
+	made := func(name, benchmark, workload string, size int64, depth int64) *mapping.Run {
 		return &mapping.Run{
 			Run: mapping.RunInfo{ID: "4f1d2c", Archive: "nightly.tar.gz", Name: name},
 			CBT: mapping.CBT{Benchmark: benchmark, Workload: workload, Mode: "randwrite", OpSize: size, IODepth: depth},

@@ -79,6 +79,16 @@ func Bytes(n int64) string {
 	return digits(x) + units[i:i+1] + "iB"
 }
 
+// WholeBytes is a size as people set it: "4KiB", "64KiB".
+func WholeBytes(n int64) string {
+	text := Bytes(n)
+	digits := strings.TrimRight(text, "KMGTPEiB")
+	if !strings.Contains(digits, ".") {
+		return text
+	}
+	return strings.TrimRight(strings.TrimRight(digits, "0"), ".") + text[len(digits):]
+}
+
 // Bandwidth writes a number of bytes per second, or "-" where it is not known.
 func Bandwidth(perSecond float64) string {
 	if !(perSecond > 0) {

@@ -133,7 +133,7 @@ func madeRun(rng *rand.Rand, i int, ingest string) *mapping.Run {
 	}
 	run.CBT = mapping.CBT{
 		Mode: pick(rng, made), Workload: pick(rng, made), CephVersion: pick(rng, made), OpSize: pick(rng, []int64{0, 512, 4096, 4 << 20, 1 << 41}),
-		IODepth: pick(rng, []int{0, 1, 16}), OSDReadAhead: pick(rng, []int64{0, 128, 4096}), RunSeconds: pick(rng, []int{0, 60, 300}),
+		IODepth: pick(rng, []int64{0, 1, 16}), OSDReadAhead: pick(rng, []int64{0, 128, 4096}), RunSeconds: pick(rng, []int64{0, 60, 300}),
 		Iteration: pick(rng, []*int{nil, new(0), new(2)}),
 	}
 	if rng.IntN(2) == 0 {

@@ -3,7 +3,6 @@ package where
 import (
 	"time"
 
-	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
@@ -28,9 +27,9 @@ func (k Kind) Text(value any) string {
 func (k Kind) numberText(v float64) string {
 	switch k {
 	case Size:
-		return facts.WholeBytes(int64(v))
+		return unit.WholeBytes(int64(v))
 	case KiB:
-		return facts.WholeBytes(int64(v) * 1024)
+		return unit.WholeBytes(int64(v) * 1024)
 	case Rate:
 		return unit.Rate(v)
 	case Bandwidth:

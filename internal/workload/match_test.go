@@ -9,7 +9,7 @@ import (
 
 // TestMatch: runs are matched by their settings. One on both sides is not compared with itself.
 func TestMatch(t *testing.T) {
-	run := func(id string, depth int) *mapping.Run {
+	run := func(id string, depth int64) *mapping.Run {
 		r := &mapping.Run{Run: mapping.RunInfo{ID: id}}
 		r.CBT.IODepth = depth
 		return r

@@ -72,9 +72,9 @@ func TestTitles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var runs []*mapping.Run
 		for i := range rapid.IntRange(1, 20).Draw(t, "runs") {
-			pick := func(name string) int { return rapid.IntRange(0, 2).Draw(t, name) }
+			pick := func(name string) int64 { return rapid.Int64Range(0, 2).Draw(t, name) }
 			runs = append(runs, night(i, mapping.CBT{
-				Mode: []string{"", "read", "randrw"}[pick("mode")], OpSize: int64(pick("size")) * 4096, IODepth: pick("depth"),
+				Mode: []string{"", "read", "randrw"}[pick("mode")], OpSize: pick("size") * 4096, IODepth: pick("depth"),
 				NumJobs: pick("jobs"), Pool: []string{"", "a", "b"}[pick("pool")], Volumes: pick("volumes"),
 			}, 1))
 		}

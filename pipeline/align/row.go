@@ -26,7 +26,11 @@ type Row struct {
 // long enough to have waited for the stall. Otherwise fio itself did not run, and it is a slow
 // one. After a stall fio catches up with a row for each completion.
 type Splitter struct {
+	// Exact says that the interval is known, not measured. Then rows that are missing are found: see Missed.
+	Exact bool
+
 	interval   int64 // log_hist_msec; 0: unknown, and all rows count as even
+	missed     bool  // see Missed
 	directions [fiolog.Directions]clock
 	rows       [2]Row
 	bins       []hist.Bin
@@ -59,6 +63,10 @@ func (s *Splitter) Split(time int64, d fiolog.Direction, l hist.Layout, bins []h
 	c.rows++
 	c.last = max(c.last, time)
 	due := s.due(c, time)
+	if s.missed = s.misses(c, time, start, due, total); s.missed {
+		c.rows = (time - c.zero) / s.interval
+		due = c.zero + c.rows*s.interval
+	}
 	row := Row{Start: min(start, time), End: time, Direction: d, Layout: l, Bins: bins, Total: total}
 	if time-due <= s.interval/20 || len(bins) == 0 {
 		s.rows[0] = row
@@ -81,6 +89,17 @@ func (s *Splitter) Split(time int64, d fiolog.Direction, l hist.Layout, bins []h
 	s.rows[1] = Row{Start: time, End: time, Direction: d, Layout: l, Bins: one, Total: 1}
 	return s.rows[:2]
 }
+
+// misses reports whether rows are missing before a row: if the row before came when this one was due, fio would have
+// written this one at the next completion.
+func (s *Splitter) misses(c *clock, time, before, due int64, total uint64) bool {
+	return s.Exact && s.interval > 0 && c.rows > 1 && total > 1 && before >= due && time-before >= s.interval/2
+}
+
+// Missed reports whether at least one row is missing before the last one that was split. The row before it came late,
+// and its requests were taken for those before a stall, so they may have completed up to an interval later. Later rows
+// are right again.
+func (s *Splitter) Missed() bool { return s.missed }
 
 // late returns the bin of the request that ended a stall. If fio itself was stopped, the row does not show which one it
 // was. But the first request after such a stop is slow, because caches are cold: in 72 stops of fio 3.33 (psync) its

@@ -298,3 +298,49 @@ func rowBins(l hist.Layout) *rapid.Generator[[]hist.Bin] {
 		return out
 	})
 }
+
+// TestMissed: rows that are missing are found, stalls are none, and rows after it are where they belong.
+func TestMissed(t *testing.T) {
+	type in struct {
+		at int64
+		n  uint64
+	}
+	for name, c := range map[string]struct {
+		rows   []in
+		missed []int64 // times of rows before which others are missing
+		tail   int64   // how long requests may follow the last row without another row
+	}{
+		"all there":          {[]in{{1002, 500}, {2002, 500}, {3003, 500}, {4002, 500}}, nil, 900},
+		"one missing":        {[]in{{1002, 500}, {2002, 500}, {4002, 500}, {5002, 500}, {6002, 500}}, []int64{5002}, 900},
+		"three missing":      {[]in{{1002, 500}, {5002, 500}, {6003, 500}, {7002, 500}}, []int64{6003}, 900},
+		"two gaps":           {[]in{{1002, 500}, {3002, 500}, {4002, 500}, {6002, 500}, {7002, 500}}, []int64{4002, 7002}, 900},
+		"a stall":            {[]in{{1002, 500}, {4500, 500}, {4501, 1}, {4503, 1}, {5002, 250}, {6002, 500}}, nil, 900},
+		"a stall at the end": {[]in{{1002, 500}, {2002, 500}, {4002, 500}}, nil, 0},
+		"few requests":       {[]in{{1002, 1}, {3500, 1}, {4700, 1}, {6100, 1}, {9000, 1}}, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, exact := range []bool{true, false} {
+				s := align.NewSplitter(1000)
+				s.Exact = exact
+				var missed []int64
+				var requests, want uint64
+				for _, r := range c.rows {
+					for _, row := range s.Split(r.at, fiolog.Read, fine, bins(bin(1, r.n)), r.n) {
+						requests += row.Total
+					}
+					want += r.n
+					if s.Missed() {
+						missed = append(missed, r.at)
+					}
+				}
+				if exact && !slices.Equal(missed, c.missed) || !exact && missed != nil {
+					t.Errorf("exact %v: missing before %v, want %v", exact, missed, c.missed)
+				}
+				last := c.rows[len(c.rows)-1].at
+				if from, to := s.Tail(fiolog.Read, last+900, true); exact && (from != last || to != last+c.tail) || requests != want {
+					t.Errorf("tail in (%d, %d], want (%d, +%d]; %d requests of %d", from, to, last, c.tail, requests, want)
+				}
+			}
+		})
+	}
+}

@@ -36,7 +36,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: missing hosts (-want +got):\n%s", r.Name(), diff)
 		}
 		if r.Benchmark != "librbdfio" || r.OpSize != 4096 || r.IODepth != 4 || len(r.Hosts) != 4 {
-			t.Errorf("%s: settings %+v", r.Name(), r.Settings)
+			t.Errorf("%s: settings %+v", r.Name(), r.CBT)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"path"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/fio2es/fio2es/internal/safeyaml"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -31,13 +33,13 @@ func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
 	case r.Config != nil:
 		m, err := readYAML(ctx, r.Config)
 		errs = append(errs, err, flat.file(r.Config.Name(), "", m))
-		r.fill(cluster(m), r.modeSize)
+		r.fill(cluster(m))
 	case r.id != "":
 		errs = append(errs, fmt.Errorf("read %s: %w", path.Join(r.id, configName), fs.ErrNotExist))
 	}
 	if r.ArchiveConfig != nil {
 		m, err := readYAML(ctx, r.ArchiveConfig)
-		c := mapping(m["cluster"])
+		c := asMap(m["cluster"])
 		errs = append(errs, err, flat.file(r.ArchiveConfig.Name(), "cbt", c))
 		r.fillCluster(c)
 	}
@@ -46,7 +48,7 @@ func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
 
 // cluster is the flat configuration in benchmark_config.yaml, which has it under one key.
 func cluster(m map[string]any) map[string]any {
-	if c := mapping(m["cluster"]); c != nil {
+	if c := asMap(m["cluster"]); c != nil {
 		return c
 	}
 	return m
@@ -76,6 +78,27 @@ func readYAML(ctx context.Context, f *source.File) (map[string]any, error) {
 	return m, nil
 }
 
+// keepKeys makes all keys texts as they are written, because YAML takes 1 and 1.0 for two keys, and both print as 1.
+func keepKeys(n *yaml.Node) {
+	for i, of := range n.Content {
+		if key := of; n.Kind == yaml.MappingNode && i%2 == 0 {
+			if key.Kind == yaml.AliasNode {
+				key = key.Alias
+			}
+			text := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key.Value, Line: of.Line, Column: of.Column}
+			switch {
+			case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge":
+				continue
+			case key.ShortTag() == "!!null":
+				text.Value = "null"
+			}
+			n.Content[i] = text
+			continue
+		}
+		keepKeys(of)
+	}
+}
+
 func parseYAML(ctx context.Context, data []byte) (map[string]any, error) {
 	node, _, err := safeyaml.Parse(ctx, data, yamlLimits)
 	if err != nil {
@@ -83,9 +106,10 @@ func parseYAML(ctx context.Context, data []byte) (map[string]any, error) {
 	}
 	var v any
 	if node != nil {
+		keepKeys(node)
 		err = node.Decode(&v)
 	}
-	m := mapping(v)
+	m := asMap(v)
 	switch {
 	case err != nil:
 		return nil, err

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/mapping"
 )
 
 func TestFlatten(t *testing.T) {
@@ -31,35 +33,37 @@ func TestFill(t *testing.T) {
 	tests := []struct {
 		name, yaml string
 		file       string
-		want       Settings
+		want       mapping.CBT
 	}{
-		{"lists of several say nothing", yamlOf("mode: [read, write]", "op_size: [4096, 8192]", "iodepth: [4]"), "output.0_bw.1.log.h", Settings{Load: Load{IODepth: 4}}},
+		{"lists of several say nothing", yamlOf("mode: [read, write]", "op_size: [4096, 8192]", "iodepth: [4]"), "output.0_bw.1.log.h", mapping.CBT{IODepth: 4, Iteration: new(0)}},
 		{"the path decides", yamlOf("mode: [read, write]", "op_size: 1"), "raw_ra-1/op_size-8192/concurrent_procs-2/iodepth-3/write/output.0_bw.1.log.h",
-			Settings{Load: Load{Mode: "write", OpSize: 8192, IODepth: 3, Procs: 2}, Cluster: Cluster{OSDRA: 1}}},
-		{"flat, of one workload", yamlOf("mode: read", "workloads: {w: {mode: write, time: 5}}"), "output.0_bw.1.log.h", Settings{Workload: "w", Load: Load{Mode: "write", Runtime: 5}}},
-		{"flat, of one of two workloads", yamlOf("mode: read", "ramp: 3", "workloads: {w: {mode: write}, v: {}}"), "output.0_bw.1.log.h", Settings{Load: Load{Ramp: 3}}},
+			mapping.CBT{Mode: "write", OpSize: 8192, IODepth: 3, Procs: 2, OSDReadAhead: 1, Iteration: new(0)}},
+		{"flat, of one workload", yamlOf("mode: read", "workloads: {w: {mode: write, time: 5}}"), "output.0_bw.1.log.h", mapping.CBT{Workload: "w", Mode: "write", RunSeconds: 5, Iteration: new(0)}},
+		{"flat, of one of two workloads", yamlOf("mode: read", "ramp: 3", "workloads: {w: {mode: write}, v: {}}"), "output.0_bw.1.log.h", mapping.CBT{RampSeconds: 3, Iteration: new(0)}},
 		{"two workloads fit", yamlOf("workloads: {w: {mode: write, op_size: 1, time: 5}, v: {mode: write, op_size: 1}}"), "write_1.h/iodepth-2/numjobs-3/output.0_bw.1.log",
-			Settings{Load: Load{Mode: "write", OpSize: 1, IODepth: 2, NumJobs: 3}}},
+			mapping.CBT{Mode: "write", OpSize: 1, IODepth: 2, NumJobs: 3, Iteration: new(0)}},
 		{"CBT's own op_size", yamlOf("workloads: {w: {time: 5}}"), "write_4194304.h/iodepth-2/numjobs-3/output.0_bw.1.log",
-			Settings{Workload: "w", Load: Load{Mode: "write", OpSize: 4 << 20, IODepth: 2, NumJobs: 3, Runtime: 5}}},
-		{"an unknown workload", yamlOf("time: 5", "workloads: {w: {time: 6}}"), "v.h/iodepth-2/numjobs-3/output.0_bw.1.log", Settings{Workload: "v", Load: Load{IODepth: 2, NumJobs: 3, Runtime: 5}}},
-		{"sizes are mixed", yamlOf("benchmark: fio", "op_size: 4096", "bssplit: 4k/50:8k/50"), "output.0_bw.1.log.h", Settings{Benchmark: "fio"}},
-		{"total beats depth", yamlOf("iodepth: 4", "total_iodepth: 64"), "output.0_bw.1.log.h", Settings{Load: Load{TotalIODepth: 64}}},
+			mapping.CBT{Workload: "w", Mode: "write", OpSize: 4 << 20, IODepth: 2, NumJobs: 3, RunSeconds: 5, Iteration: new(0)}},
+		{"an unknown workload", yamlOf("time: 5", "workloads: {w: {time: 6}}"), "v.h/iodepth-2/numjobs-3/output.0_bw.1.log", mapping.CBT{Workload: "v", IODepth: 2, NumJobs: 3, RunSeconds: 5, Iteration: new(0)}},
+		{"sizes are mixed", yamlOf("benchmark: fio", "op_size: 4096", "bssplit: 4k/50:8k/50"), "output.0_bw.1.log.h", mapping.CBT{Benchmark: "fio", Iteration: new(0)}},
+		{"total beats depth", yamlOf("iodepth: 4", "total_iodepth: 64"), "output.0_bw.1.log.h", mapping.CBT{TotalIODepth: 64, Iteration: new(0)}},
 		{"numbers that are none", yamlOf("iodepth: -1", "numjobs: .nan", "time: 1e300", "ramp: x", "osd_ra: 99999999999999999999", "rwmixread: ' 7 '", "volumes_per_client: 2.0"),
-			"output.0_bw.1.log.h", Settings{Load: Load{RWMixRead: 7, Volumes: 2}}},
-		{"not below cluster", "benchmark: rawfio\nmode: read\n", "output.0_bw.1.log.h", Settings{Benchmark: "rawfio", Load: Load{Mode: "read"}}},
-		{"numbers too large in the path", "{a: 1}", "op_size-99999999999999999999/x/output.0_bw.1.log.h", Settings{Workload: ""}},
+			"output.0_bw.1.log.h", mapping.CBT{RWMixRead: 7, Volumes: 2, Iteration: new(0)}},
+		{"a share of reads without writes", yamlOf("mode: randread", "rwmixread: 70"), "output.0_bw.1.log.h", mapping.CBT{Mode: "randread", Iteration: new(0)}},
+		{"a share of reads", yamlOf("mode: readwrite", "rwmixread: 70"), "output.0_bw.1.log.h", mapping.CBT{Mode: "readwrite", RWMixRead: 70, Iteration: new(0)}},
+		{"not below cluster", "benchmark: rawfio\nmode: read\n", "output.0_bw.1.log.h", mapping.CBT{Benchmark: "rawfio", Mode: "read", Iteration: new(0)}},
+		{"numbers too large in the path", "{a: 1}", "op_size-99999999999999999999/x/output.0_bw.1.log.h", mapping.CBT{Workload: "", Iteration: new(0)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := tree{id + configName: tt.yaml}.with(id + tt.file).read(t).Runs[0]
 			configure(t, r)
-			if diff := cmp.Diff(tt.want, r.Settings); diff != "" {
+			if diff := cmp.Diff(tt.want, r.CBT); diff != "" {
 				t.Errorf("settings (-want +got):\n%s", diff)
 			}
-			once := r.Settings
+			once := r.CBT
 			configure(t, r)
-			if diff := cmp.Diff(once, r.Settings); diff != "" {
+			if diff := cmp.Diff(once, r.CBT); diff != "" {
 				t.Errorf("settings when read again:\n%s", diff)
 			}
 		})
@@ -106,7 +110,7 @@ func TestDamagedConfiguration(t *testing.T) {
 				t.Errorf("error %v does not wrap ErrNotExist", err)
 			}
 			if r.OpSize != 8192 || r.Mode != "write" || len(r.Hosts) != 1 || flat["cbt.clients"] != "h" {
-				t.Errorf("settings %+v, configuration %v", r.Settings, flat)
+				t.Errorf("settings %+v, configuration %v", r.CBT, flat)
 			}
 		})
 	}
@@ -182,17 +186,17 @@ func FuzzConfigure(f *testing.F) {
 			t.Fatalf("flattened to %d bytes", size)
 		}
 		before := maps.Clone(m)
-		for _, known := range []Settings{{}, {Workload: "w", Load: Load{OpSize: 1}}} {
-			r, modeSize := known, known.Workload == "" && len(data)%2 == 0
+		for _, known := range []mapping.CBT{{}, {Workload: "w", OpSize: 1}} {
+			r := Run{CBT: known, Configs: Configs{modeSize: known.Workload == "" && len(data)%2 == 0}}
 			r.Mode = "read"
-			r.fill(cluster(m), modeSize)
-			r.fillCluster(mapping(m["cluster"]))
+			r.fill(cluster(m))
+			r.fillCluster(asMap(m["cluster"]))
 			if r.Mode != "read" || known.OpSize > 0 && r.OpSize != known.OpSize {
-				t.Fatalf("what the path says was lost: %+v", r)
+				t.Fatalf("what the path says was lost: %+v", r.CBT)
 			}
-			for _, n := range []int64{r.OpSize, r.IODepth, r.TotalIODepth, r.NumJobs, r.Procs, r.Volumes, r.Runtime, int64(r.OSDs)} {
+			for _, n := range []int64{r.OpSize, r.IODepth, r.TotalIODepth, r.NumJobs, r.Procs, r.Volumes, r.RunSeconds, int64(r.OSDs)} {
 				if n < 0 {
-					t.Fatalf("less than 0: %+v", r)
+					t.Fatalf("less than 0: %+v", r.CBT)
 				}
 			}
 		}

@@ -1,14 +1,14 @@
 // Package cbt says what an archive means: which files make up a run, on which host,
 // volume and job each log was written, and with which settings the run was made.
 //
-// It goes by names, and by CBT's YAML files where names leave a question; reading logs
-// is for others. Archives that CBT did not make are understood as folders of fio logs,
-// one run for each folder and log prefix. Fio's reports and job files say where several
-// prefixes are of one run, and whose a report is: their options name logs. A report that
-// no log fits is a run, too. Nothing is guessed in silence: files that belong to no
-// run are in [Archive.Left] with the reason, benchmarks that are not fio's in
-// [Archive.Skipped], what is likely but not certain is in [Run.Doubts], and reports that
-// may be of another execution are marked as candidates.
+// Names decide, and CBT's YAML files where names do not suffice. Archives that CBT did not
+// make are folders of fio's logs, with one run for each folder and log prefix. Options in
+// reports and job files name logs. So they show which prefixes are of one run, and to which
+// run a report belongs. A report that no log fits is a run, too.
+//
+// No guess is silent. Files that belong to no run are in [Archive.Left] with the reason,
+// benchmarks that are not fio's in [Archive.Skipped]. What is likely but not certain is in
+// [Run.Doubts]. A report that may be of another execution is a candidate.
 //
 // Files become runs in steps. The catalog has all files by where they lie; its sort says
 // what kind of file each is. Places are what the folders above a file say. Drafts are the runs,

@@ -70,14 +70,14 @@ func newDrafts(p *places, left *leftovers) *drafts {
 
 // runOf finds or makes the run of files of one family of names in one place.
 func (d *drafts) runOf(f *source.File, at *place, family string) *draft {
-	if at.layout == ofPbench {
+	if at.layout == ofSample {
 		family = "" // all that lies there is of one execution
 	}
 	key := runKey{folderOf(f, at.folder), family}
 	r := d.byName[key]
 	if r == nil {
 		r = &draft{at: *at, argument: key.argument, family: family, base: path.Join(d.places.rootOf(f), at.folder)}
-		r.Archive, r.Path, r.Settings, r.name = f.Archive, at.folder, at.known, at.name
+		r.Archive, r.Path, r.CBT, r.name = f.Archive, at.folder, at.known, at.name
 		// CBT has one family in a folder. Elsewhere others may be added any day.
 		if at.layout != ofCBT || family != "output" {
 			r.Path = path.Join(r.Path, family)
@@ -122,7 +122,7 @@ func (d *drafts) addLog(log *logFile) {
 	if name.Host != "" && at.host != "" && !SameHost(name.Host, at.host) {
 		r.doubt(fmt.Sprintf("%s: taken for host %s, as its name says; its folder says %s", f.Name(), name.Host, at.host))
 	}
-	if l.Kind == fiolog.ClatHist {
+	if l.Kind.IsHistogram() {
 		r.Logs = append(r.Logs, l)
 	} else {
 		r.Others = append(r.Others, l)

@@ -29,7 +29,9 @@ func (a *attribution) describe() {
 			continue
 		}
 		if p := a.jobOf(r, byDir); p != nil {
-			r.Job, r.Sections = p.file, p.job.Sections
+			if r.Job = p.file; !p.job.Includes {
+				r.Sections = p.job.Sections
+			}
 			used[p] = true
 		}
 	}
@@ -43,7 +45,7 @@ func (a *attribution) describe() {
 // jobOf is the job file of a run: in a folder of its logs the one that names these, or is named
 // as they are or as a report is, or the only one; or one in the folder above that names them.
 func (a *attribution) jobOf(r *draft, byDir map[string][]*clue) *clue {
-	if r.at.layout == ofPbench { // newer versions of pbench-fio keep one for all samples
+	if r.at.layout == ofSample { // newer versions of pbench-fio keep one for all samples
 		files := slices.Concat(byDir[r.base], byDir[path.Dir(r.base)])
 		if i := slices.IndexFunc(files, (*clue).isJob); i >= 0 {
 			return files[i]

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // layouts are one archive for each way in which CBT lays out its files: two hosts, and
@@ -13,7 +15,7 @@ var layouts = []struct {
 	name     string
 	files    tree
 	run      inShort
-	settings Settings // less what all have
+	settings mapping.CBT // less what all have
 }{
 	{
 		name: "librbdfio flat",
@@ -33,7 +35,7 @@ var layouts = []struct {
 			Path: "results/00000003/id-7c1f03ab", Name: "3/id-7c1f03ab", Config: true,
 			Logs: "hostA/0/1 hostA/0/2 hostA/2/1 hostA/10/1 hostB/0/1", Others: "hostB/0/1 hostB/0/1", Reports: "hostA/0 hostA/0",
 		},
-		settings: Settings{Benchmark: "librbdfio", Iteration: 3, Load: Load{Mode: "randrw", OpSize: 4096, IODepth: 8, NumJobs: 2, Procs: 1, Volumes: 2, RWMixRead: 70, Runtime: 300, Ramp: 30}, Cluster: Cluster{Pool: "rbd3", OSDRA: 4096, Hosts: []string{"hostA", "hostB"}, OSDHosts: 3, OSDs: 12, CephVersion: "19.2.1"}},
+		settings: mapping.CBT{Benchmark: "librbdfio", Iteration: new(3), Mode: "randrw", OpSize: 4096, IODepth: 8, NumJobs: 2, Procs: 1, Volumes: 2, RWMixRead: 70, RunSeconds: 300, RampSeconds: 30, Pool: "rbd3", OSDReadAhead: 4096, Clients: 2, OSDHosts: 3, OSDs: 12, CephVersion: "19.2.1"},
 	},
 	{
 		name: "fio with endpoints",
@@ -41,7 +43,7 @@ var layouts = []struct {
 			"client_endpoints: rbd", "procs_per_endpoint: 2", "time: '60'")}.with(
 			"00000000/id-00c0ffee/output.1_clat_hist.1.log.a.b.c", "00000000/id-00c0ffee/output.1.a.b.c"),
 		run:      inShort{Path: "00000000/id-00c0ffee", Name: "0/id-00c0ffee", Logs: "a.b.c/1/1", Reports: "a.b.c/1", Config: true},
-		settings: Settings{Benchmark: "fio", Load: Load{Mode: "read", OpSize: 4096, Procs: 2, Runtime: 60}},
+		settings: mapping.CBT{Benchmark: "fio", Mode: "read", OpSize: 4096, Procs: 2, RunSeconds: 60, Iteration: new(0)},
 	},
 	{
 		name: "rawfio",
@@ -55,7 +57,7 @@ var layouts = []struct {
 			Name: "0/id-aa/raw_ra-00000128/op_size-00065536/concurrent_procs-006/iodepth-032/randread",
 			Logs: "h1/2/1 h2/2/1", Reports: "h2/2 h1/2", Config: true,
 		},
-		settings: Settings{Benchmark: "rawfio", Load: Load{Mode: "randread", OpSize: 65536, IODepth: 32, Procs: 6}, Cluster: Cluster{OSDRA: 128}},
+		settings: mapping.CBT{Benchmark: "rawfio", Mode: "randread", OpSize: 65536, IODepth: 32, Procs: 6, OSDReadAhead: 128, Iteration: new(0)},
 	},
 	{
 		name: "kvmrbdfio",
@@ -66,7 +68,7 @@ var layouts = []struct {
 			Name: "id-0000abcd/osd_ra-00004096/client_ra-00000256/op_size-00004096/concurrent_procs-002/iodepth-016/write",
 			Logs: "vm1/0/1", Config: true,
 		},
-		settings: Settings{Benchmark: "kvmrbdfio", Iteration: 7, Load: Load{Mode: "write", OpSize: 4096, IODepth: 16, Procs: 2}, Cluster: Cluster{OSDRA: 4096, ClientRA: 256}},
+		settings: mapping.CBT{Benchmark: "kvmrbdfio", Iteration: new(7), Mode: "write", OpSize: 4096, IODepth: 16, Procs: 2, OSDReadAhead: 4096, ReadAhead: 256},
 	},
 	{
 		name: "rbdfio without volumes, hosts are addresses",
@@ -79,7 +81,7 @@ var layouts = []struct {
 			Name: "0/id-bb/rbdfio/osd_ra-00000000/client_ra-00000128/op_size-04194304/concurrent_procs-001/iodepth-001/read",
 			Logs: "10.0.0.1//1 10.0.0.1//2", Reports: "10.0.0.1/", Config: true,
 		},
-		settings: Settings{Benchmark: "rbdfio", Load: Load{Mode: "read", OpSize: 4 << 20, IODepth: 1, Procs: 1}, Cluster: Cluster{ClientRA: 128}},
+		settings: mapping.CBT{Benchmark: "rbdfio", Mode: "read", OpSize: 4 << 20, IODepth: 1, Procs: 1, ReadAhead: 128, Iteration: new(0)},
 	},
 	{
 		name: "librbdfio of the histogram fork, host on the files",
@@ -90,7 +92,7 @@ var layouts = []struct {
 			Path: "results/00000000/id-cc/osd_ra-00004096/op_size-00004096/concurrent_procs-004/iodepth-128/randwrite",
 			Name: "0/id-cc/osd_ra-00004096/op_size-00004096/concurrent_procs-004/iodepth-128/randwrite", Logs: "c1/0/1 c2/0/1", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Load: Load{Mode: "randwrite", OpSize: 4096, IODepth: 128, Procs: 4}, Cluster: Cluster{OSDRA: 4096}},
+		settings: mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 128, Procs: 4, OSDReadAhead: 4096, Iteration: new(0)},
 	},
 	{
 		name: "the same, host on the first folder",
@@ -103,7 +105,7 @@ var layouts = []struct {
 			Name: "0/id-cc/osd_ra-00004096/op_size-00004096/concurrent_procs-004/iodepth-128/randwrite",
 			Logs: "c1.lab.org/0/1 c2.lab.org/0/1", Reports: "c2.lab.org/0", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Load: Load{Mode: "randwrite", OpSize: 4096, IODepth: 128, Procs: 4}, Cluster: Cluster{OSDRA: 4096}},
+		settings: mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 128, Procs: 4, OSDReadAhead: 4096, Iteration: new(0)},
 	},
 	{
 		name: "workloads, host with dots on the folder",
@@ -117,7 +119,7 @@ var layouts = []struct {
 			Path: "results/00000000/id-dd/4krr/numjobs-002/total_iodepth-16", Name: "0/id-dd/4krr/numjobs-002/total_iodepth-16",
 			Logs: "c1.lab.org/0/1 c1.lab.org/1/1 c2.lab.org/0/1", Reports: "c2.lab.org/0", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Workload: "4krr", Load: Load{Mode: "randread", OpSize: 4096, NumJobs: 2, IODepth: 8, TotalIODepth: 16, Volumes: 2, Runtime: 90}},
+		settings: mapping.CBT{Benchmark: "librbdfio", Workload: "4krr", Mode: "randread", OpSize: 4096, NumJobs: 2, IODepth: 8, TotalIODepth: 16, Volumes: 2, RunSeconds: 90, Iteration: new(0)},
 	},
 	{
 		name: "workloads, volumes of one execution in two iodepth folders",
@@ -130,7 +132,7 @@ var layouts = []struct {
 			Path: "results/00000000/id-dd/w/numjobs-001/total_iodepth-3", Name: "0/id-dd/w/numjobs-001/total_iodepth-3",
 			Logs: "c1/0/1 c1/1/1", Reports: "c1/1 c1/0", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Workload: "w", Load: Load{Mode: "read", NumJobs: 1, TotalIODepth: 3}},
+		settings: mapping.CBT{Benchmark: "librbdfio", Workload: "w", Mode: "read", NumJobs: 1, TotalIODepth: 3, Iteration: new(0)},
 	},
 	{
 		name: "workloads with dots in their names",
@@ -141,7 +143,7 @@ var layouts = []struct {
 			Path: "results/00000000/id-dd/v1.5.rand/numjobs-001/iodepth-000004", Name: "0/id-dd/v1.5.rand/numjobs-001/iodepth-000004",
 			Logs: "c1.org/0/1 c2.org/0/1", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Workload: "v1.5.rand", Load: Load{Mode: "randread", NumJobs: 1, IODepth: 4}},
+		settings: mapping.CBT{Benchmark: "librbdfio", Workload: "v1.5.rand", Mode: "randread", NumJobs: 1, IODepth: 4, Iteration: new(0)},
 	},
 	{
 		name: "newer workloads",
@@ -153,14 +155,14 @@ var layouts = []struct {
 			Path: "results/00000000/id-ee/randread_4096/iodepth-016/numjobs-002", Name: "0/id-ee/randread_4096/iodepth-016/numjobs-002",
 			Logs: "c1/0/1 c2/0/1", Config: true,
 		},
-		settings: Settings{Benchmark: "librbdfio", Workload: "a", Load: Load{Mode: "randread", OpSize: 4096, IODepth: 16, NumJobs: 2}},
+		settings: mapping.CBT{Benchmark: "librbdfio", Workload: "a", Mode: "randread", OpSize: 4096, IODepth: 16, NumJobs: 2, Iteration: new(0)},
 	},
 	{
 		name: "newer workloads, the folder's iodepth is the total",
 		files: tree{"results/00000000/id-ee/benchmark_config.yaml": yamlOf("benchmark: librbdfio", "workloads: {a: {mode: read, op_size: 4096, total_iodepth: [16, 32]}}")}.with(
 			"results/00000000/id-ee/read_4096/iodepth-016/numjobs-001/output.0_clat_hist.1.log.c1"),
 		run:      inShort{Path: "results/00000000/id-ee/read_4096/iodepth-016/numjobs-001", Name: "0/id-ee/read_4096/iodepth-016/numjobs-001", Logs: "c1/0/1", Config: true},
-		settings: Settings{Benchmark: "librbdfio", Workload: "a", Load: Load{Mode: "read", OpSize: 4096, TotalIODepth: 16, NumJobs: 1}},
+		settings: mapping.CBT{Benchmark: "librbdfio", Workload: "a", Mode: "read", OpSize: 4096, TotalIODepth: 16, NumJobs: 1, Iteration: new(0)},
 	},
 	{
 		name: "a workload folder out of its archive",
@@ -168,7 +170,7 @@ var layouts = []struct {
 			"old/4krr.c2.lab.org/numjobs-002/total_iodepth-16/iodepth-000008/output.0_clat_hist.1.log"),
 		run: inShort{Path: "old/4krr/numjobs-002/total_iodepth-16/output", Name: "old/4krr/numjobs-002/total_iodepth-16/output",
 			Logs: "c1.lab.org/0/1 c2.lab.org/0/1"},
-		settings: Settings{Workload: "4krr", Iteration: -1, Load: Load{NumJobs: 2, IODepth: 8, TotalIODepth: 16}},
+		settings: mapping.CBT{Workload: "4krr", NumJobs: 2, IODepth: 8, TotalIODepth: 16},
 	},
 }
 
@@ -183,7 +185,7 @@ func TestLayouts(t *testing.T) {
 				t.Errorf("left: %q, want none", got)
 			}
 			configure(t, a.Runs[0])
-			if diff := cmp.Diff(tt.settings, a.Runs[0].Settings); diff != "" {
+			if diff := cmp.Diff(tt.settings, a.Runs[0].CBT); diff != "" {
 				t.Errorf("settings (-want +got):\n%s", diff)
 			}
 		})
@@ -249,7 +251,7 @@ func TestInsideArchive(t *testing.T) {
 		t.Errorf("an id- folder: %+v", shorts(a))
 	}
 	configure(t, a.Runs[0])
-	if a.Runs[0].Iteration != 3 {
-		t.Errorf("iteration %d, want 3 as the configuration says", a.Runs[0].Iteration)
+	if *a.Runs[0].Iteration != 3 {
+		t.Errorf("iteration %d, want 3 as the configuration says", *a.Runs[0].Iteration)
 	}
 }

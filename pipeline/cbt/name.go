@@ -67,6 +67,9 @@ const (
 	roleJob         // may be a job file
 )
 
+// roles are what files may be by the ends of their names.
+var roles = map[string]role{".json": roleReport, ".txt": roleReport, ".out": roleReport, ".fio": roleJob, ".job": roleJob}
+
 func roleOf(name string) role {
 	base := path.Base(name)
 	if byMonitor(name) {
@@ -85,17 +88,10 @@ func roleOf(name string) role {
 	case inRBDFio(path.Dir(name)) && bareReport.MatchString(base):
 		return roleReport
 	}
-	switch path.Ext(base) {
-	case ".json", ".txt", ".out":
-		return roleReport
-	case ".fio", ".job":
-		return roleJob
-	case "":
-		if !hashName.MatchString(base) {
-			return roleLoose
-		}
+	if path.Ext(base) == "" && !hashName.MatchString(base) {
+		return roleLoose
 	}
-	return roleNone
+	return roles[path.Ext(base)]
 }
 
 // byMonitor reports whether a file was written by what CBT or pbench-fio let run beside fio.
@@ -161,8 +157,7 @@ func splitPrefix(prefix string) (family, volume string) {
 
 // stem is the name of a report or job file without what says that it is one.
 func stem(base string) string {
-	switch ext := path.Ext(base); ext {
-	case ".json", ".txt", ".out", ".fio", ".job":
+	if ext := path.Ext(base); roles[ext] != roleNone {
 		return strings.TrimSuffix(base, ext)
 	}
 	return base

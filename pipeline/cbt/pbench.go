@@ -53,7 +53,7 @@ func (p *place) findSample(parts []string, isSample func(dir string) bool) bool 
 	default:
 		return false
 	}
-	p.layout, p.folder, p.known.Benchmark = ofPbench, join(parts[:i+1]), pbench
+	p.layout, p.folder, p.known.Benchmark = ofSample, join(parts[:i+1]), pbench
 	p.name = p.folder
 	if p.folder == "." {
 		p.name = parts[0]

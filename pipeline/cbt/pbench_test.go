@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -74,11 +75,11 @@ func TestPbench(t *testing.T) {
 		if diff := cmp.Diff(want, shorts(a)); diff != "" {
 			t.Fatalf("%s: runs (-want +got):\n%s", how, diff)
 		}
-		first := Settings{Benchmark: pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 128 << 10}}
-		settings := []Settings{first, first, {Benchmark: pbench, Iteration: -1, Load: Load{Mode: "read", OpSize: 4 << 10}}}
+		first := mapping.CBT{Benchmark: pbench, Mode: "randwrite", OpSize: 128 << 10}
+		settings := []mapping.CBT{first, first, {Benchmark: pbench, Mode: "read", OpSize: 4 << 10}}
 		for i, r := range a.Runs {
 			configure(t, r)
-			if diff := cmp.Diff(settings[i], r.Settings); diff != "" {
+			if diff := cmp.Diff(settings[i], r.CBT); diff != "" {
 				t.Errorf("%s: %s: settings (-want +got):\n%s", how, r.Path, diff)
 			}
 			if r.Job == nil || r.Reports[0].Candidate || r.Reports[0].Found != FoundNamed {
@@ -114,11 +115,11 @@ func TestRealPbench(t *testing.T) {
 		t.Fatalf("runs (-want +got):\n%s", diff)
 	}
 	for i, r := range a.Runs {
-		settings := Settings{Benchmark: pbench, Iteration: -1, Load: Load{Mode: "randwrite", OpSize: 4096}}
+		settings := mapping.CBT{Benchmark: pbench, Mode: "randwrite", OpSize: 4096}
 		if i == 2 {
 			settings.Mode, settings.OpSize = "randread", 16384
 		}
-		if diff := cmp.Diff(settings, r.Settings); diff != "" {
+		if diff := cmp.Diff(settings, r.CBT); diff != "" {
 			t.Errorf("%s: settings (-want +got):\n%s", r.Path, diff)
 		}
 		for _, f := range r.Files() {
@@ -174,7 +175,7 @@ func TestInsidePbench(t *testing.T) {
 			t.Errorf("%s: runs (-want +got):\n%s", dir, diff)
 		}
 		if path != "." && a.Runs[0].OpSize != 128<<10 || a.Runs[0].Job == nil {
-			t.Errorf("%s: settings %+v", dir, a.Runs[0].Settings)
+			t.Errorf("%s: settings %+v", dir, a.Runs[0].CBT)
 		}
 	}
 	packed := sampleTree("sample1").pack(t, "sample1")

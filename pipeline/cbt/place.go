@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -35,7 +36,7 @@ type layout uint8
 const (
 	ofPeople layout = iota
 	ofCBT           // below an id- folder
-	ofPbench        // in the folder of a sample of pbench-fio
+	ofSample        // below a folder that is one run, a sample of pbench-fio
 )
 
 // place is what the folders above a file say. Folders are below the argument, "." for
@@ -50,14 +51,15 @@ type place struct {
 	name   string // for people; "" where people made the folders
 
 	modeSize bool // below a folder MODE_OPSIZE
-	known    Settings
+	known    mapping.CBT
 }
 
 // find finds out who made the folders above a file. The first is the archive's name, because the
 // user may have given a folder from inside of an archive. It gives the index of the first folder
-// below an id- folder, which may have a host; 0, or as many as there are, if there is none.
+// that CBT collected from hosts, which may have a host; 0 if there is none.
 func (p *place) find(parts []string, isSample func(dir string) bool) (first int) {
-	if first = p.findConfig(parts); p.layout == ofCBT || p.findSample(parts, isSample) {
+	first, ok := p.findConfig(parts)
+	if ok || p.findSample(parts, isSample) {
 		return first
 	}
 	return findTop(parts)
@@ -71,8 +73,8 @@ func join(parts []string) string {
 	return path.Join(parts[1:]...)
 }
 
-// findConfig finds the id- folder and gives the index of what comes below it.
-func (p *place) findConfig(parts []string) int {
+// findConfig finds the id- folder. first is the index of what comes below it.
+func (p *place) findConfig(parts []string) (first int, ok bool) {
 	for i, part := range parts {
 		numbered := i > 0 && iterationDir.MatchString(parts[i-1])
 		if !hashDir.MatchString(part) && (!numbered || !configDir.MatchString(part)) {
@@ -80,14 +82,15 @@ func (p *place) findConfig(parts []string) int {
 		}
 		p.layout, p.config = ofCBT, join(parts[:i+1])
 		if numbered {
-			p.known.Iteration, _ = strconv.Atoi(parts[i-1])
+			n, _ := strconv.Atoi(parts[i-1]) // of eight digits
+			p.known.Iteration = &n
 		}
 		if numbered && i > 1 {
 			p.root = join(parts[:i-1])
 		}
-		return i + 1
+		return i + 1, true
 	}
-	return len(parts)
+	return 0, false
 }
 
 // findTop finds the first of CBT's folders where there is no id- folder above: the user
@@ -114,41 +117,38 @@ func isSetting(part string) bool {
 	return isNumber || isMode(part) || m != nil && isMode(m[1])
 }
 
-// read reads the settings from the folders' names, from the first of CBT's on; outside
-// of CBT's layout those that can mean nothing else.
+// read reads the settings from the folders' names, from the first of CBT's on. Outside of CBT's
+// layout these are numbers only: other names may mean anything.
 func (p *place) read(parts []string, first int) {
 	p.folder = join(parts)
-	start := first
 	if p.layout == ofCBT {
 		p.name = p.forPeople(parts, first)
-	} else {
-		start = max(first, 1)
 	}
 	hasNumbers := false
-	for i := start; i < len(parts); i++ {
-		part := parts[i]
-		if of, digits, ok := folderNumber(part); ok {
-			hasNumbers = true
-			setDigits(of(&p.known), digits)
-			continue
-		}
-		if first == 0 {
-			continue
-		}
+	for _, part := range parts[max(first, 1):] {
+		of, digits, isNumber := folderNumber(part)
 		m := modeSizeDir.FindStringSubmatch(part)
 		switch {
+		case isNumber:
+			hasNumbers = true
+			setDigits(of(&p.known), digits)
+		case first == 0:
 		case isMode(part):
 			p.known.Mode = part
 		case m != nil && isMode(m[1]):
 			p.modeSize = true
 			p.known.Mode = m[1]
 			setDigits(&p.known.OpSize, m[2])
-		case fioClasses[part] && i == first:
-			p.known.Benchmark = part
 		}
 	}
-	if first > 0 && first < len(parts) && (hasNumbers || p.host != "") && !isSetting(parts[first]) && p.known.Benchmark == "" {
-		p.known.Workload = parts[first]
+	if first == 0 || first == len(parts) {
+		return
+	}
+	switch top := parts[first]; {
+	case fioClasses[top]:
+		p.known.Benchmark = top
+	case (hasNumbers || p.host != "") && !isSetting(top):
+		p.known.Workload = top
 	}
 }
 
@@ -162,15 +162,15 @@ func setDigits(to *int64, digits string) {
 // forPeople is the path without what all paths have.
 func (p *place) forPeople(parts []string, first int) string {
 	above := parts[1:max(first-1, 1)]
-	if n := len(above); p.known.Iteration >= 0 && n > 0 {
+	if n := len(above); p.known.Iteration != nil && n > 0 {
 		above = above[:n-1]
 	}
 	if n := len(above); n > 0 && above[n-1] == "results" {
 		above = above[:n-1]
 	}
 	name := slices.Clone(above)
-	if p.known.Iteration >= 0 {
-		name = append(name, strconv.Itoa(p.known.Iteration))
+	if p.known.Iteration != nil {
+		name = append(name, strconv.Itoa(*p.known.Iteration))
 	}
 	return path.Join(append(name, parts[first-1:]...)...)
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/mapping"
 	"pgregory.net/rapid"
 )
 
@@ -15,41 +17,40 @@ func emptyPlaces(t testing.TB) *places {
 }
 
 func TestPlaces(t *testing.T) {
-	load := func(l Load) Settings { return Settings{Iteration: -1, Load: l} }
 	tests := []struct {
 		dir  string
 		want place
 	}{
-		{".", place{folder: ".", known: load(Load{})}},
-		{"a/b.h1", place{folder: "a/b.h1", known: load(Load{})}},
-		{"randread/iodepth-8", place{folder: "randread/iodepth-8", known: load(Load{IODepth: 8})}},
-		{"iodepth-x/op_size-8.h", place{folder: "iodepth-x/op_size-8.h", known: load(Load{})}},
-		{"op_size-99999999999999999999", place{folder: "op_size-99999999999999999999", known: load(Load{})}},
+		{".", place{folder: "."}},
+		{"a/b.h1", place{folder: "a/b.h1"}},
+		{"randread/iodepth-8", place{folder: "randread/iodepth-8", known: mapping.CBT{IODepth: 8}}},
+		{"iodepth-x/op_size-8.h", place{folder: "iodepth-x/op_size-8.h"}},
+		{"op_size-99999999999999999999", place{folder: "op_size-99999999999999999999"}},
 		{"r/00000002/id-7c1f03ab", place{
-			layout: ofCBT, folder: "r/00000002/id-7c1f03ab", config: "r/00000002/id-7c1f03ab", root: "r", name: "r/2/id-7c1f03ab", known: Settings{Iteration: 2},
+			layout: ofCBT, folder: "r/00000002/id-7c1f03ab", config: "r/00000002/id-7c1f03ab", root: "r", name: "r/2/id-7c1f03ab", known: mapping.CBT{Iteration: new(2)},
 		}},
 		{"id-7c1f03ab/rbdfio.h1/op_size-4096/read", place{
 			layout: ofCBT, folder: "id-7c1f03ab/rbdfio/op_size-4096/read", host: "h1", config: "id-7c1f03ab", name: "id-7c1f03ab/rbdfio/op_size-4096/read",
-			known: Settings{Benchmark: rbdfio, Iteration: -1, Load: Load{Mode: "read", OpSize: 4096}},
+			known: mapping.CBT{Benchmark: rbdfio, Mode: "read", OpSize: 4096},
 		}},
 		{"id-7c1f03ab/randrw_8192.h1/iodepth-4/numjobs-2", place{
 			layout: ofCBT, folder: "id-7c1f03ab/randrw_8192/iodepth-4/numjobs-2", host: "h1", config: "id-7c1f03ab", name: "id-7c1f03ab/randrw_8192/iodepth-4/numjobs-2",
-			modeSize: true, known: load(Load{Mode: "randrw", OpSize: 8192, IODepth: 4, NumJobs: 2}),
+			modeSize: true, known: mapping.CBT{Mode: "randrw", OpSize: 8192, IODepth: 4, NumJobs: 2},
 		}},
 		{"id-7c1f03ab/w.h1.lab/numjobs-1", place{
 			layout: ofCBT, folder: "id-7c1f03ab/w/numjobs-1", host: "h1.lab", config: "id-7c1f03ab", name: "id-7c1f03ab/w/numjobs-1",
 			doubt: "w.h1.lab: h1.lab is taken for a host: no configuration says where its name begins",
-			known: Settings{Workload: "w", Iteration: -1, Load: Load{NumJobs: 1}},
+			known: mapping.CBT{Workload: "w", NumJobs: 1},
 		}},
 		{"old/w.h1/numjobs-2/total_iodepth-16/iodepth-8", place{
 			folder: "old/w/numjobs-2/total_iodepth-16/iodepth-8", host: "h1",
-			known: Settings{Workload: "w", Iteration: -1, Load: Load{NumJobs: 2, TotalIODepth: 16, IODepth: 8}},
+			known: mapping.CBT{Workload: "w", NumJobs: 2, TotalIODepth: 16, IODepth: 8},
 		}},
 		{"bench/1-randread-16KiB/sample1/clients/h1", place{
-			layout: ofPbench, folder: "bench/1-randread-16KiB/sample1", host: "h1", name: "bench/1-randread-16KiB/sample1",
-			known: Settings{Benchmark: pbench, Iteration: -1, Load: Load{Mode: "randread", OpSize: 16 << 10}},
+			layout: ofSample, folder: "bench/1-randread-16KiB/sample1", host: "h1", name: "bench/1-randread-16KiB/sample1",
+			known: mapping.CBT{Benchmark: pbench, Mode: "randread", OpSize: 16 << 10},
 		}},
-		{"bench/1-randread-16KiB/sample2", place{folder: "bench/1-randread-16KiB/sample2", known: load(Load{})}},
+		{"bench/1-randread-16KiB/sample2", place{folder: "bench/1-randread-16KiB/sample2"}},
 	}
 	p := emptyPlaces(t)
 	for _, tt := range tests {
@@ -65,7 +66,7 @@ func TestEachFolderNumber(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := numbers[rapid.IntRange(0, len(numbers)-1).Draw(rt, "setting")]
 		for _, name := range n.folders {
-			want := load0()
+			want := mapping.CBT{}
 			*n.of(&want) = 7
 			if diff := cmp.Diff(want, emptyPlaces(t).at(folder{archive: "arch", path: "x/" + name + "-0007"}, false).known); diff != "" {
 				rt.Errorf("%s (-want +got):\n%s", name, diff)
@@ -77,8 +78,6 @@ func TestEachFolderNumber(t *testing.T) {
 		}
 	})
 }
-
-func load0() Settings { return Settings{Iteration: -1} }
 
 func TestTotalOf(t *testing.T) {
 	for dir, want := range map[string]bool{

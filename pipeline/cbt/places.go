@@ -49,9 +49,9 @@ func (p *places) at(dir folder, named bool) place {
 	if dir.path != "." {
 		parts = append(parts, strings.Split(dir.path, "/")...)
 	}
-	at := place{known: Settings{Iteration: -1}}
+	at := place{}
 	first := at.find(parts, func(sample string) bool { return p.samples[dir.in(sample)] })
-	if at.layout != ofPbench {
+	if at.layout != ofSample {
 		if 0 < first && first < len(parts) {
 			parts[first], at.host = p.split(&at, dir, parts[first], named)
 		}
@@ -104,7 +104,7 @@ func (p *places) factsIn(f *source.File) *facts {
 	}
 	settings := cluster(m)
 	t.benchmark = text(settings["benchmark"])
-	for name := range mapping(settings["workloads"]) {
+	for name := range asMap(settings["workloads"]) {
 		t.workloads = append(t.workloads, name)
 	}
 	slices.SortFunc(t.workloads, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })

@@ -101,7 +101,7 @@ func uniteInto(p *clue, runs []*draft) {
 
 // uniteNumbered makes one run of those whose jobs together have all numbers from 1 on, where
 // one report names only some of their logs: with group_reporting it has one entry for
-// all jobs, with the options of the first.
+// several sections, with the options of one of them.
 func (a *attribution) uniteNumbered() {
 	named := map[*draft]int{} // by how many clues
 	for _, p := range a.clues() {

@@ -13,7 +13,7 @@ import (
 func (d *drafts) addReport(f *source.File) bool {
 	base := path.Base(f.Path)
 	at := d.places.of(f, false)
-	if at.layout == ofPbench {
+	if at.layout == ofSample {
 		d.addSampleReport(f, &at)
 		return true
 	}

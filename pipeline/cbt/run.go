@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -14,11 +15,13 @@ type Run struct {
 	Archive string // name of the archive or folder
 	Path    string // of the run inside it, without hosts; with the log prefix where a folder may have several
 	Output
-	Settings
 	Configs
+	mapping.CBT // the settings, as the path and the configuration say; zero is unknown
 
-	// Job is fio's job file, and Sections are what it has: pbench-fio keeps it, and people do;
-	// nil where there is none, and in CBT's layout.
+	Hosts []string // the clients that the configuration names
+
+	// Job is fio's job file: pbench-fio keeps it, and people do; nil where there is none, and in
+	// CBT's layout. Sections are what it has, unless it includes other files.
 	Job      *source.File
 	Sections []fiolog.JobSection
 

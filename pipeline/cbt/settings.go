@@ -5,66 +5,35 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
-
-// Settings are what the path and the configuration say about a run. Zero is unknown.
-type Settings struct {
-	Benchmark string // CBT's class, or "pbench-fio"
-	Workload  string
-	Iteration int // -1 if unknown, as outside CBT's layout
-	Load
-	Cluster
-}
-
-// Load is what fio did.
-type Load struct {
-	Mode         string // fio's rw
-	OpSize       int64  // bytes
-	RWMixRead    int64  // percent
-	IODepth      int64  // of a volume; unknown where volumes differ
-	TotalIODepth int64  // of all volumes of a client
-	NumJobs      int64
-	Procs        int64 // concurrent_procs, procs_per_volume, procs_per_endpoint
-	Volumes      int64 // of each client
-	Runtime      int64 // seconds
-	Ramp         int64 // seconds
-}
-
-// Cluster is what fio ran on.
-type Cluster struct {
-	Hosts       []string // the clients that the configuration names
-	OSDHosts    int
-	OSDs        int   // on all hosts; unknown unless osds_per_node is set
-	OSDRA       int64 // read-ahead of the OSDs, or of raw devices; KiB
-	ClientRA    int64 // read-ahead of the clients; KiB
-	Pool        string
-	CephVersion string // as the user wrote it: CBT does not record it
-}
 
 // numbers are the settings that are whole numbers, with all names that they have.
 var numbers = []struct {
-	of      func(*Settings) *int64
+	of      func(*mapping.CBT) *int64
 	folders []string // of folders, followed by the number: iodepth-32
 	keys    []string // in benchmark_config.yaml; the first that is set counts
 }{
-	{of: func(s *Settings) *int64 { return &s.OSDRA }, folders: []string{"osd_ra", "raw_ra"}, keys: []string{"osd_ra"}},
-	{of: func(s *Settings) *int64 { return &s.ClientRA }, folders: []string{"client_ra"}, keys: []string{"client_ra"}},
-	{of: func(s *Settings) *int64 { return &s.OpSize }, folders: []string{"op_size"}},             // its units: opSize
-	{of: func(s *Settings) *int64 { return &s.TotalIODepth }, folders: []string{"total_iodepth"}}, // fillDepth
-	{of: func(s *Settings) *int64 { return &s.IODepth }, folders: []string{"iodepth"}},
-	{of: func(s *Settings) *int64 { return &s.NumJobs }, folders: []string{"numjobs"}, keys: []string{"numjobs"}},
+	{of: func(s *mapping.CBT) *int64 { return &s.OSDReadAhead }, folders: []string{"osd_ra", "raw_ra"}, keys: []string{"osd_ra"}},
+	{of: func(s *mapping.CBT) *int64 { return &s.ReadAhead }, folders: []string{"client_ra"}, keys: []string{"client_ra"}},
+	{of: func(s *mapping.CBT) *int64 { return &s.OpSize }, folders: []string{"op_size"}},             // its units: opSize
+	{of: func(s *mapping.CBT) *int64 { return &s.TotalIODepth }, folders: []string{"total_iodepth"}}, // fillDepth
+	{of: func(s *mapping.CBT) *int64 { return &s.IODepth }, folders: []string{"iodepth"}},
+	{of: func(s *mapping.CBT) *int64 { return &s.NumJobs }, folders: []string{"numjobs"}, keys: []string{"numjobs"}},
 	{
-		of: func(s *Settings) *int64 { return &s.Procs }, folders: []string{"concurrent_procs"},
+		of: func(s *mapping.CBT) *int64 { return &s.Procs }, folders: []string{"concurrent_procs"},
 		keys: []string{"concurrent_procs", "procs_per_volume", "procs_per_endpoint"},
 	},
-	{of: func(s *Settings) *int64 { return &s.Volumes }, keys: []string{"volumes_per_client"}},
-	{of: func(s *Settings) *int64 { return &s.RWMixRead }, keys: []string{"rwmixread"}},
-	{of: func(s *Settings) *int64 { return &s.Runtime }, keys: []string{"time"}},
-	{of: func(s *Settings) *int64 { return &s.Ramp }, keys: []string{"ramp"}},
+	{of: func(s *mapping.CBT) *int64 { return &s.Volumes }, keys: []string{"volumes_per_client"}},
+	{of: func(s *mapping.CBT) *int64 { return &s.RWMixRead }, keys: []string{"rwmixread"}},
+	{of: func(s *mapping.CBT) *int64 { return &s.RunSeconds }, keys: []string{"time"}},
+	{of: func(s *mapping.CBT) *int64 { return &s.RampSeconds }, keys: []string{"ramp"}},
 }
 
 // folderNumber is the setting that a folder's name has, such as iodepth-32, and its digits.
-func folderNumber(part string) (of func(*Settings) *int64, digits string, ok bool) {
+func folderNumber(part string) (of func(*mapping.CBT) *int64, digits string, ok bool) {
 	name, digits, ok := strings.Cut(part, "-")
 	if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return nil, "", false
@@ -77,50 +46,52 @@ func folderNumber(part string) (of func(*Settings) *int64, digits string, ok boo
 	return nil, "", false
 }
 
-// fill completes the settings from benchmark_config.yaml. modeSize means that the path has a
-// folder MODE_OPSIZE.
-func (s *Settings) fill(c map[string]any, modeSize bool) {
-	c = s.ofWorkload(c, modeSize)
-	s.Benchmark = cmp.Or(text(c["benchmark"]), s.Benchmark)
-	s.Mode = cmp.Or(s.Mode, text(c["mode"]))
-	s.OpSize = cmp.Or(s.OpSize, opSize(c, s.Benchmark))
+// fill completes the settings from benchmark_config.yaml.
+func (r *Run) fill(c map[string]any) {
+	c = r.ofWorkload(c)
+	r.Benchmark = cmp.Or(text(c["benchmark"]), r.Benchmark)
+	r.Mode = cmp.Or(r.Mode, text(c["mode"]))
+	r.OpSize = cmp.Or(r.OpSize, opSize(c, r.Benchmark))
 	for _, n := range numbers {
-		to := n.of(s)
+		to := n.of(&r.CBT)
 		for _, key := range n.keys {
 			*to = cmp.Or(*to, number(c[key]))
 		}
 	}
-	s.Pool = text(c["pool_profile"])
-	s.CephVersion = text(c["ceph_version"])
-	if n, ok := whole(c["iteration"]); ok && s.Iteration < 0 {
-		s.Iteration = int(n)
+	if mode, _ := fiolog.ParseMode(r.Mode); mode != "" && !fiolog.Mixes(mode) { // fio ignores it then
+		r.RWMixRead = 0
 	}
-	s.fillDepth(c, modeSize)
+	r.Pool = text(c["pool_profile"])
+	r.CephVersion = text(c["ceph_version"])
+	if n, ok := whole(c["iteration"]); ok && r.Iteration == nil {
+		r.Iteration = new(int(n))
+	}
+	r.fillDepth(c)
 }
 
 // fillDepth completes the depths. Where total_iodepth is set it counts for CBT, and
 // iodepth does not; a folder MODE_OPSIZE/iodepth-N then has the total in its name.
-func (s *Settings) fillDepth(c map[string]any, modeSize bool) {
+func (r *Run) fillDepth(c map[string]any) {
 	if _, ok := c["total_iodepth"]; !ok {
-		if s.TotalIODepth == 0 {
-			s.IODepth = cmp.Or(s.IODepth, number(c["iodepth"]))
+		if r.TotalIODepth == 0 {
+			r.IODepth = cmp.Or(r.IODepth, number(c["iodepth"]))
 		}
 		return
 	}
-	if modeSize && s.TotalIODepth == 0 {
-		s.TotalIODepth, s.IODepth = s.IODepth, 0
+	if r.modeSize && r.TotalIODepth == 0 {
+		r.TotalIODepth, r.IODepth = r.IODepth, 0
 	}
-	s.TotalIODepth = cmp.Or(s.TotalIODepth, number(c["total_iodepth"]))
+	r.TotalIODepth = cmp.Or(r.TotalIODepth, number(c["total_iodepth"]))
 }
 
 // ofWorkload gives a configuration with the options of the run's own workload on top.
 // Where the path does not say which it was, and more than one could be, what any of them
 // sets is unknown.
-func (s *Settings) ofWorkload(c map[string]any, modeSize bool) map[string]any {
-	all := mapping(c["workloads"])
+func (r *Run) ofWorkload(c map[string]any) map[string]any {
+	all := asMap(c["workloads"])
 	var fits []string
 	for name, own := range all {
-		if modeSize && s.hasModeSize(c, mapping(own)) || !modeSize && (s.Workload == "" || s.Workload == name) {
+		if r.modeSize && r.hasModeSize(c, asMap(own)) || !r.modeSize && (r.Workload == "" || r.Workload == name) {
 			fits = append(fits, name)
 		}
 	}
@@ -128,16 +99,16 @@ func (s *Settings) ofWorkload(c map[string]any, modeSize bool) map[string]any {
 	case len(all) == 0:
 		return c
 	case len(fits) == 1:
-		s.Workload = fits[0]
+		r.Workload = fits[0]
 		c = maps.Clone(c)
-		maps.Copy(c, mapping(all[fits[0]]))
+		maps.Copy(c, asMap(all[fits[0]]))
 		return c
-	case s.Workload != "" && !modeSize: // one that the configuration does not have
+	case r.Workload != "" && !r.modeSize: // one that the configuration does not have
 		return c
 	}
 	c = maps.Clone(c)
 	for _, own := range all {
-		for k := range mapping(own) {
+		for k := range asMap(own) {
 			delete(c, k)
 		}
 	}
@@ -146,7 +117,7 @@ func (s *Settings) ofWorkload(c map[string]any, modeSize bool) map[string]any {
 
 // hasModeSize reports whether the run may be of a workload with such options of its own on top
 // of c, by the mode and the size in the path.
-func (s *Settings) hasModeSize(c, own map[string]any) bool {
+func (r *Run) hasModeSize(c, own map[string]any) bool {
 	const usual = 4 << 20 // CBT's op_size where none is set
 	option := func(key string) any {
 		if v, ok := own[key]; ok {
@@ -154,7 +125,7 @@ func (s *Settings) hasModeSize(c, own map[string]any) bool {
 		}
 		return c[key]
 	}
-	return s.Mode == cmp.Or(text(option("mode")), "write") && s.OpSize == cmp.Or(size(option("op_size")), usual)
+	return r.Mode == cmp.Or(text(option("mode")), "write") && r.OpSize == cmp.Or(size(option("op_size")), usual)
 }
 
 // opSize returns the size of requests. CBT's fio class has several names for it.
@@ -171,11 +142,12 @@ func opSize(c map[string]any, benchmark string) int64 {
 }
 
 // fillCluster completes the settings from cbt_config.yaml.
-func (s *Settings) fillCluster(c map[string]any) {
-	s.Hosts = hosts(c["clients"])
-	s.OSDHosts = len(hosts(c["osds"]))
+func (r *Run) fillCluster(c map[string]any) {
+	r.Hosts = hosts(c["clients"])
+	r.Clients = len(r.Hosts)
+	r.OSDHosts = len(hosts(c["osds"]))
 	if each := number(c["osds_per_node"]); each < 1<<20 {
-		s.OSDs = s.OSDHosts * int(each)
+		r.OSDs = r.OSDHosts * int(each)
 	}
-	s.CephVersion = cmp.Or(s.CephVersion, text(c["ceph_version"]), text(c["version_compat"]))
+	r.CephVersion = cmp.Or(r.CephVersion, text(c["ceph_version"]), text(c["version_compat"]))
 }

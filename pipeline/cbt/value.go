@@ -51,7 +51,7 @@ func (f *flattener) add(prefix string, v any, depth int) {
 		}
 		f.add(k, v, depth+1)
 	}
-	m := mapping(v)
+	m := asMap(v)
 	list, isList := v.([]any)
 	switch {
 	case m != nil:
@@ -92,26 +92,13 @@ func (f *flattener) put(name, value string) {
 
 func isNested(v any) bool {
 	_, isList := v.([]any)
-	return isList || mapping(v) != nil
+	return isList || asMap(v) != nil
 }
 
-// mapping is a value as a map with text for keys, which YAML does not demand; nil if it
-// is none.
-func mapping(v any) map[string]any {
-	switch v := v.(type) {
-	case map[string]any:
-		return v
-	case map[any]any:
-		m := make(map[string]any, len(v))
-		for k, e := range v {
-			if k == nil {
-				k = "null"
-			}
-			m[scalar(k)] = e
-		}
-		return m
-	}
-	return nil
+// asMap is a value as a map; nil if it is none.
+func asMap(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
 }
 
 // single is a value, or the only one of a list. A list of more has the values of several
@@ -175,7 +162,7 @@ func size(v any) int64 {
 // single name, without the user to log in as and the port.
 func hosts(v any) []string {
 	var names []string
-	if m := mapping(v); m != nil {
+	if m := asMap(v); m != nil {
 		names = slices.Collect(maps.Keys(m))
 	} else if list, ok := v.([]any); ok {
 		for _, e := range list {

@@ -117,6 +117,21 @@ func TestYAMLAliases(t *testing.T) {
 	}
 }
 
+// TestYAMLKeys: keys that are no texts are texts as they are written. Two of one text are refused.
+func TestYAMLKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		"1: a\n1.0: b\ntrue: c\n~: d\n2026-01-02: e\n": "map[1:a 1.0:b 2026-01-02:e null:d true:c]",
+		"k: &k 1\n*k : 2\nm: {1.50: [{0x10: x}]}\n":    "map[1:2 k:1 m:map[1.50:[map[0x10:x]]]]",
+		"null: a\n~: b\n": `mapping key "null" already defined`,
+		"? [a]\n: b\n":    "invalid map key",
+	} {
+		m, err := parseYAML(t.Context(), []byte(text))
+		if got := fmt.Sprint(m, err); !strings.Contains(got, want) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestYAMLInterrupted reads with a context that has ended.
 func TestYAMLInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -37,6 +37,9 @@ func ParseMode(rw string) (mode string, directions []Direction) {
 	return "", []Direction{Read, Write, Trim}
 }
 
+// Mixes reports whether fio divides the requests of a mode into reads and writes by its option rwmixread.
+func Mixes(mode string) bool { return mode == "rw" || mode == "randrw" }
+
 var directionNames = [Directions]string{"read", "write", "trim"}
 
 // String is fio's own word: "read", "write" or "trim".

@@ -29,6 +29,9 @@ type SyntaxError struct {
 	// Partial means that the file ends within the row: fio or a copy of its file was cut
 	// short, and all rows before are good.
 	Partial bool
+
+	// Repeated means that the line is the same row as the one before, so that nothing is missing without it.
+	Repeated bool
 }
 
 // Error is one line of printable text: `x.log:17:23: got "abc", want a count`.

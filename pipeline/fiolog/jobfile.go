@@ -16,6 +16,7 @@ const maxJobFile = 1 << 20
 type JobFile struct {
 	Global   map[string]string // of all [global] sections together
 	Sections []JobSection      // one for each job, in order
+	Includes bool              // other files, which are not read: options may be otherwise than here
 }
 
 // JobSection describes one job, or numjobs jobs.
@@ -87,7 +88,8 @@ func (p *jobFileParser) take(line string) error {
 		return p.bad(column, quoted([]byte(text)), "text")
 	case text[0] == '[':
 		return p.section(text, column)
-	case strings.HasPrefix(text, "include "):
+	case strings.HasPrefix(text, "include ") || strings.HasPrefix(text, "include\t"):
+		p.out.Includes = true
 		return nil
 	case !p.inGlobal && len(p.out.Sections) == 0:
 		return p.bad(column, quoted([]byte(text)), "a section such as [global]")
@@ -103,7 +105,7 @@ func (p *jobFileParser) section(text string, column int) error {
 	case name == "" || strings.TrimSpace(after) != "":
 		return p.bad(column, quoted([]byte(text)), "a section such as [global]")
 	}
-	if p.inGlobal = strings.EqualFold(name, "global"); !p.inGlobal {
+	if p.inGlobal = strings.HasPrefix(name, "global"); !p.inGlobal { // to fio [global2] is one, and [GLOBAL] is a job
 		p.out.Sections = append(p.out.Sections, JobSection{Name: name, Options: maps.Clone(p.out.Global), Line: p.line})
 	}
 	return nil

@@ -38,7 +38,7 @@ func TestReadJobFile(t *testing.T) {
 			&JobFile{Global: map[string]string{"bs": "8k"}, Sections: []JobSection{
 				{Name: "a", Line: 3, Options: map[string]string{"bs": "4k"}}, {Name: "b", Line: 6, Options: map[string]string{"bs": "16k"}},
 				{Name: "c", Line: 8, Options: map[string]string{"bs": "8k"}},
-			}}},
+			}, Includes: true}},
 		{"values as they are", "[j]\nfilename=/dev/a:/dev/b\nexec_prerun=a = b\nsize=${SIZE}\n",
 			&JobFile{Global: map[string]string{}, Sections: []JobSection{
 				{Name: "j", Line: 1, Options: map[string]string{"filename": "/dev/a:/dev/b", "exec_prerun": "a = b", "size": "${SIZE}"}},
@@ -158,7 +158,7 @@ func TestJobFileAsFio(t *testing.T) {
 		t.Skip("fio is not installed")
 	}
 	dir := t.TempDir()
-	text := "; c\n[global]\nioengine=null ; c\nsize=64k\n\n[a]\n  blocksize = 8k # c\nrw=randread\n[global]\niodepth=4\n[b c]\nreadwrite=write\n"
+	text := "; c\n[global]\nioengine=null ; c\nsize=64k\n\n[a]\n  blocksize = 8k # c\nrw=randread\n[global2]\niodepth=4\n[b c]\nreadwrite=write\n[GLOBAL]\nbs=512\n[last]\n"
 	file := filepath.Join(dir, "x.fio")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

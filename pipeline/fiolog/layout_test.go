@@ -59,20 +59,21 @@ func TestReaderAnyLayout(t *testing.T) {
 // TestReaderLongestRow has all columns that there can be, as wide as they can be.
 func TestReaderLongestRow(t *testing.T) {
 	for name, count := range map[string]string{"fast": "9999999999999999", "slow": "00000000000000000001"} {
-		row := "1000, 0, 4096" + strings.Repeat(", "+count, hist.MaxColumns) + "\n"
+		three := func(row string) []byte { return []byte("1" + row + "2" + row + "3" + row) }
+		row := "000, 0, 4096" + strings.Repeat(", "+count, hist.MaxColumns) + "\n"
 		hint := hist.Hint{Unit: hist.Microseconds}
-		rows, faults, err := hinted(t, []byte(strings.Repeat(row, 3)), hint)
+		rows, faults, err := hinted(t, three(row), hint)
 		if len(rows) != 0 || len(faults) != 3 || err != io.EOF {
 			t.Errorf("%s: requests at latencies of 292 years: got %d rows, %.200q, %v", name, len(rows), faults, err)
 		}
 		// Bins at latencies that can be: the rest are zeros of as many digits.
 		real := layoutOf(t, hist.Microseconds, 64, 0).Real()
-		row = "1000, 0, 4096" + strings.Repeat(", "+count, real) + strings.Repeat(", "+strings.Repeat("0", len(count)), hist.MaxColumns-real) + "\n"
-		rows, faults, err = hinted(t, []byte(strings.Repeat(row, 3)), hint)
+		row = "000, 0, 4096" + strings.Repeat(", "+count, real) + strings.Repeat(", "+strings.Repeat("0", len(count)), hist.MaxColumns-real) + "\n"
+		rows, faults, err = hinted(t, three(row), hint)
 		if len(rows) != 3 || len(faults) != 0 || err != io.EOF || len(rows[2].Bins) != real {
 			t.Errorf("%s: got %d rows, %.200q, %v", name, len(rows), faults, err)
 		}
-		checkParse(t, []byte(row))
+		checkParse(t, []byte("1"+row))
 	}
 }
 

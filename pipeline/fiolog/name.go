@@ -29,6 +29,9 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
+// IsHistogram reports whether the rows of such logs are histograms.
+func (k Kind) IsHistogram() bool { return k == ClatHist }
+
 // Name is a parsed name of a log's file.
 type Name struct {
 	Prefix string // the value of fio's write_*_log option, such as "output.0"

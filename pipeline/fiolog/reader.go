@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/fio2es/fio2es/hist"
@@ -71,8 +72,8 @@ type Reader struct {
 	kind    Kind
 	rec     Record
 	row     row
-	bins    *binBuffer // of histogram logs; nil between rows
-	kept    []hist.Bin // of the row that was returned
+	bins    *binBuffer             // of histogram logs; nil between rows
+	kept    [Directions][]hist.Bin // of the last row of each direction
 	order   order
 	hint    hist.Hint
 	layout  fileLayout
@@ -112,14 +113,15 @@ func (r *Reader) SetHint(h hist.Hint) { r.hint = h }
 // [ErrStoredCompressed], a [*hist.LayoutError] if the columns do not show the layout, or
 // what reading failed with.
 func (r *Reader) Next() (*Record, error) {
-	if r.kind != ClatHist {
+	if !r.kind.IsHistogram() {
 		return r.next()
 	}
 	r.bins = binBuffers.Get().(*binBuffer)
 	rec, err := r.next()
 	if rec != nil {
-		r.kept = append(r.kept[:0], rec.Bins...)
-		rec.Bins = r.kept
+		kept := &r.kept[rec.Direction]
+		*kept = append((*kept)[:0], rec.Bins...)
+		rec.Bins = *kept
 	}
 	binBuffers.Put(r.bins)
 	r.bins = nil
@@ -137,7 +139,7 @@ func (r *Reader) next() (*Record, error) {
 		var bad *SyntaxError
 		if r.layout.known && r.in.takePacked() {
 			rec, bad = r.unpack()
-		} else if n := r.parseFast(); n > 0 && r.kind != ClatHist {
+		} else if n := r.parseFast(); n > 0 && !r.kind.IsHistogram() {
 			r.in.consume(n)
 			return r.acceptRaw(), nil
 		} else if n > 0 {
@@ -160,7 +162,7 @@ func (r *Reader) next() (*Record, error) {
 
 // parseFast parses a row in fio's own form and returns its length, or 0.
 func (r *Reader) parseFast() int {
-	if r.kind == ClatHist {
+	if r.kind.IsHistogram() {
 		return parseFast(r.in.rest(), r.bins, &r.row)
 	}
 	return parseRawFast(r.in.rest(), &r.rec)
@@ -197,7 +199,7 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 	whole, text := line[len(line)-1] == '\n', bytes.TrimRight(line, " \t\r\n")
 	var f fault
 	var ok bool
-	if r.kind == ClatHist {
+	if r.kind.IsHistogram() {
 		f, ok = parseSlow(text, r.bins, &r.row)
 		if r.rows == 0 && isAddressRow(line) {
 			r.err = fmt.Errorf("%s:%d: %w: column 2 is an address of fio's memory, where a histogram was; its "+
@@ -223,7 +225,7 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 // accept makes a record of a row whose numbers are good, if all of it is. end is the
 // column of the line's end.
 func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
-	if r.kind != ClatHist {
+	if !r.kind.IsHistogram() {
 		return r.acceptRaw(), nil
 	}
 	if !whole || !r.layout.known || r.row.columns != r.layout.columns {
@@ -239,6 +241,11 @@ func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
 			"none at latencies of 292 years: is the number of groups right?", false)
 	}
 	t, d := int64(r.row.time), Direction(r.row.direction)
+	if r.isRepeated(t, d) {
+		twice := r.bad(1, fmt.Sprintf("\"%d\"", t), "another row than the one before, which is the same", false)
+		twice.Repeated = true
+		return nil, twice
+	}
 	newJob, want := r.order.check(t, d)
 	if want != "" {
 		return nil, r.bad(1, fmt.Sprintf("\"%d\"", t), want, false)
@@ -249,6 +256,13 @@ func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
 		Bins: r.bins[:r.row.used], Total: r.row.total, Layout: r.layout.Layout, Line: r.in.line, NewJob: newJob,
 	}
 	return &r.rec, nil
+}
+
+// isRepeated reports whether a row is the same as the one before of its direction. fio writes rows of a direction with one
+// time only after a stall, and these have one request each.
+func (r *Reader) isRepeated(t int64, d Direction) bool {
+	last := &r.order.last[d]
+	return last.rows > 0 && t == last.last && r.row.total > 1 && slices.Equal(r.kept[d], r.bins[:r.row.used])
 }
 
 // acceptRaw completes the record of a row of another log.
@@ -273,7 +287,7 @@ func (r *Reader) skip(bad *SyntaxError) error {
 	r.skipped++
 	if r.rows == 0 && r.skipped == patience {
 		what := "a row"
-		if r.kind == ClatHist {
+		if r.kind.IsHistogram() {
 			what = "a row of a histogram log"
 		}
 		r.err = fmt.Errorf("%v: %w: none of its first %d lines is %s", bad, ErrNotLog, patience, what)

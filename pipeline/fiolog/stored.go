@@ -18,7 +18,7 @@ func (l *lines) begin(kind Kind) error {
 	b := l.rest()
 	if isZlib(b) || isSamples(b) {
 		why := "`fio --inflate-log` makes a text of it"
-		if kind == ClatHist {
+		if kind.IsHistogram() {
 			why = "fio wrote addresses of its memory there instead of the counts, which are lost"
 		}
 		return fmt.Errorf("%s: %w: %s", l.name, ErrStoredCompressed, why)

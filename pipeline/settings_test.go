@@ -137,6 +137,10 @@ func TestSectionsOfGroup(t *testing.T) {
 		{"split sizes of the last one", options{"bssplit": "4k/50:4k/50"}, 3000 * 4096, nil, mapping.CBT{Mode: "randread", IODepth: 4, RampSeconds: 1}},
 		{"another mode", options{"rw": "randread"}, 3000 * 4096, nil, mapping.CBT{OpSize: 4096, IODepth: 4, RampSeconds: 1}},
 		{
+			"another job file", options{"iodepth": "8"}, 3000 * 4096, []fiolog.JobSection{section("8k", "16"), section("8k", "16")},
+			mapping.CBT{Mode: "randread", OpSize: 4096, RampSeconds: 1},
+		},
+		{
 			"all sections", options{"iodepth": "8"}, 3000 * 5461, []fiolog.JobSection{section("8k", "8"), section("4k", "8"), section("4k", "8")},
 			mapping.CBT{Mode: "randread", IODepth: 8, RampSeconds: 1},
 		},
@@ -167,6 +171,19 @@ func TestSettingsOfPbench(t *testing.T) {
 	want := mapping.CBT{Benchmark: "pbench-fio", Mode: "randread", OpSize: 16384, IODepth: 4, NumJobs: 2, RunSeconds: 4, Iteration: new(0)}
 	if diff := cmp.Diff(want, res.Run.CBT); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestSettingsOfFolders: what the names of people's folders say counts where no option of fio is known.
+func TestSettingsOfFolders(t *testing.T) {
+	path, fio := mapping.CBT{IODepth: 8}, mapping.CBT{Mode: "read"}
+	p := &plan{run: &cbt.Run{CBT: path}}
+	if got := p.settings(); got != path {
+		t.Errorf("without options: %+v", got)
+	}
+	p.run.Sections = []fiolog.JobSection{{Options: options{"rw": "read"}}}
+	if got := p.settings(); got != fio {
+		t.Errorf("with options: %+v", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -13,30 +14,68 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
+// settings are those of the path and of CBT's configuration, because fio does not know all of them. In runs of pbench-fio fio's
+// options complete them. People name folders as they like, so the path counts only where no option of fio is known.
+func (p *plan) settings() mapping.CBT {
+	set := p.run.CBT
+	switch {
+	case set.Iteration != nil:
+		return set
+	case set.Benchmark == "":
+		return cmp.Or(p.fioSettings(), set)
+	case p.run.Config == nil:
+		v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.fioSettings())
+		for f := range v.NumField() {
+			if v.Field(f).IsZero() {
+				v.Field(f).Set(more.Field(f))
+			}
+		}
+	}
+	set.Iteration = new(0)
+	return set
+}
+
 // fioSettings are the settings that fio's options name and that are the same for all jobs. Defaults of fio that no option
 // names are unknown. The options are those in the reports, because fio did what they say. The job file has the options of
 // runs whose reports list none, and of each section of a group, of which a report lists those of one.
 func (p *plan) fioSettings() mapping.CBT {
 	var all []mapping.CBT
-	ofSections := func(global map[string]string) {
-		for _, s := range p.run.Sections {
+	add := func(sections []fiolog.JobSection, global map[string]string) {
+		for _, s := range sections {
 			all = append(all, jobOptions{own: s.Options, global: global}.settings())
 		}
 	}
 	isListed := false
 	for _, e := range p.entries.reported() {
 		isListed = isListed || len(e.own)+len(e.global) > 0
-		if e.isGroup && len(p.run.Sections) > 0 {
-			ofSections(e.global)
+		if sections := p.sectionsOf(e); len(sections) > 0 {
+			add(sections, e.global)
 		} else {
 			all = append(all, e.settings())
 		}
 	}
 	if !isListed {
 		all = nil
-		ofSections(nil)
+		add(p.run.Sections, nil)
 	}
 	return sameSettings(all)
+}
+
+// sectionsOf are the sections of a group, by the job file. There are none if the file lacks the section whose options the
+// report lists: it was changed after the run, or is another.
+func (p *plan) sectionsOf(e *entry) []fiolog.JobSection {
+	isListed := func(s fiolog.JobSection) bool {
+		for name, value := range e.own {
+			if s.Options[name] != value {
+				return false
+			}
+		}
+		return true
+	}
+	if !e.isGroup || !slices.ContainsFunc(p.run.Sections, isListed) {
+		return nil
+	}
+	return p.run.Sections
 }
 
 // sameSettings are the settings that are the same in a list.
@@ -110,38 +149,38 @@ func (o jobOptions) settings() mapping.CBT {
 }
 
 // count is an option that is a number; 0 for anything else.
-func (o jobOptions) count(name string) int {
+func (o jobOptions) count(name string) int64 {
 	n, err := strconv.ParseInt(o.option(name), 10, 32)
 	if err != nil {
 		return 0
 	}
-	return max(int(n), 0)
+	return max(n, 0)
 }
 
 // wholeSeconds is an option that is a time; 0 for one that is not of whole seconds.
-func (o jobOptions) wholeSeconds(name string) int {
+func (o jobOptions) wholeSeconds(name string) int64 {
 	d, ok := fiolog.ParseTime(o.option(name))
 	if !ok || d%time.Second != 0 {
 		return 0
 	}
-	return int(d / time.Second)
+	return int64(d / time.Second)
 }
 
 // readShare is the percentage of reads that the options set for a mode with reads and writes.
-// If they set both shares, fio takes the later one, and a report does not have their order.
-func (o jobOptions) readShare(mode string) int {
-	if mode != "rw" && mode != "randrw" {
+// If they set both shares, fio takes the later one, and options are kept without their order.
+func (o jobOptions) readShare(mode string) int64 {
+	if !fiolog.Mixes(mode) {
 		return 0
 	}
 	reads := o.count("rwmixread")
 	if !o.hasOption("rwmixwrite") {
 		return reads
 	}
-	writes, err := strconv.ParseUint(o.option("rwmixwrite"), 10, 31)
-	if err != nil || writes > 100 || o.hasOption("rwmixread") && reads != 100-int(writes) {
+	writes, err := strconv.ParseInt(o.option("rwmixwrite"), 10, 32)
+	if err != nil || writes < 0 || writes > 100 || o.hasOption("rwmixread") && reads != 100-writes {
 		return 0
 	}
-	return 100 - int(writes)
+	return 100 - writes
 }
 
 // usual is fio's block size where no option sets one, in bytes.
@@ -149,8 +188,8 @@ const usual = 4096
 
 // requestSize is the size of all requests, in bytes; 0 if sizes differ. The option has one size for
 // all directions, or one for reads and one for writes and trims, or one for each. A direction whose
-// size is left out has fio's usual one. With kb_base=1000 the order of the options decides what a unit is, and a report
-// does not have it.
+// size is left out has fio's usual one. With kb_base=1000 the order of the options decides what a unit is, and they are
+// kept without it.
 func (o jobOptions) requestSize() int64 {
 	text := o.option("bs")
 	if text == "" || o.mixesSizes() || o.hasOption("kb_base") {
