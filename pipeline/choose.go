@@ -155,7 +155,8 @@ func (c *chooser) useHist(j *job) {
 	} else {
 		j.interval = c.configuredInterval(nil)
 	}
-	if j.exact = j.interval > 0; !j.exact {
+	j.exact = j.interval > 0 && j.log.Job > 0 // in a log of all jobs, another one may begin where its rows are late
+	if j.interval == 0 {
 		j.interval = j.file.measure()
 	}
 	if isOtherClock(j) {

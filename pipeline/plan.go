@@ -70,7 +70,7 @@ type jobRows struct {
 type jobTimes struct {
 	moment         // its start
 	interval int64 // milliseconds between rows; 0 if unknown
-	exact    bool  // interval is fio's log_hist_msec, not measured
+	exact    bool  // interval is fio's log_hist_msec, not measured, and the log is of this job alone
 	late     int64 // milliseconds by which the first row came later than the next ones, by the interval
 	origin   int64 // what the times of its rows count from, as written
 	offset   int64 // its start, in milliseconds after the run's
