@@ -207,22 +207,15 @@ func (t tail) isExact() bool {
 }
 
 // endsEarly reports whether logs without errors lack more than the last part of an interval, which fio never logs: they
-// end when another row was due, and the rest is more than usual in an interval. Then they were cut between two rows.
+// end when other rows were due, and the rest is more than usual in an interval. Then they were cut between two rows. Of
+// several stages in one log, the last rows need not be of the end.
 func (t tail) endsEarly(d fiolog.Direction, rest float64) bool {
-	last, interval := t.lastOf(d), t.interval()
-	if interval <= 0 || t.ran-last <= interval+interval/10 {
+	last, interval := t.last(), t.interval()
+	if interval <= 0 || t.several || t.ran-last <= interval+interval/10 {
 		return false
 	}
 	usual := t.requests(d) / float64(max(last, 1)) * float64(interval)
 	return rest > 1.5*usual
-}
-
-// lastOf is the end of the last row of a direction, in milliseconds since the start of its job.
-func (t tail) lastOf(d fiolog.Direction) (last int64) {
-	for _, of := range t.tallies {
-		last = max(last, of.directions[d].end)
-	}
-	return last
 }
 
 // row is the row of the rest, between the last row and the end.
