@@ -64,7 +64,7 @@ func Follow(
 	})()
 	b := &batches{to: to}
 	store := func() (*mapping.Run, error) { // and make all documents so far visible
-		doc := summary{r}.document(e.Run)
+		doc := r.summary(e.Run)
 		doc.Run.Complete = false
 		e.complete(doc) // its source is as it was at the start: the complete files are recognised by it
 		doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")

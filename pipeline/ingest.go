@@ -155,7 +155,7 @@ func read(
 		e.skipChanged(files, before, problems)
 	}
 	r.conclude()
-	doc := summary{r}.document(e.Run)
+	doc := r.summary(e.Run)
 	e.complete(doc)
 	return &Result{Run: doc, Skipped: problems.Skipped(), Notes: problems.Notes(), Why: p.describe().why()}, nil
 }

@@ -8,41 +8,36 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// summary makes the run's document of what was read.
-type summary struct {
-	*reading
-}
-
-// document is the run's document after all windows have been read.
-func (s summary) document(ref mapping.RunRef) *mapping.Run {
-	lost := s.problems.Skipped()
-	recovered, byDirection := s.unlogged()
+// summary is the run's document, of what was read so far.
+func (r *reading) summary(ref mapping.RunRef) *mapping.Run {
+	lost := r.problems.Skipped()
+	recovered, byDirection := r.unlogged()
 	missing := byDirection[0] + byDirection[1] + byDirection[2]
 	run := &mapping.Run{
 		Run: mapping.RunInfo{
-			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: s.run.Path, Start: ref.Start, End: s.at(s.end()),
+			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: r.run.Path, Start: ref.Start, End: r.at(r.end()),
 			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(lost) == 0 && missing == 0,
 		},
-		CBT: s.settings(), Config: s.config,
-		Fio:        s.fio(),
-		Hosts:      s.hosts(),
-		Clock:      mapping.Clock{Source: s.clock.String(), ErrorMS: s.error.Milliseconds()},
-		Weighting:  s.opt.Weighting.String(),
-		IntervalMS: s.window,
-		Levels:     s.opt.levels(),
-		Placed:     s.placed,
+		CBT: r.settings(), Config: r.config,
+		Fio:        r.fio(),
+		Hosts:      r.hosts(),
+		Clock:      mapping.Clock{Source: r.clock.String(), ErrorMS: r.error.Milliseconds()},
+		Weighting:  r.opt.Weighting.String(),
+		IntervalMS: r.window,
+		Levels:     r.opt.levels(),
+		Placed:     r.placed,
 		Recovered:  mapping.Lost{Requests: recovered},
 		Missing:    mapping.Lost{Requests: missing},
-		Documents:  s.made,
-		Program:    mapping.Program{Version: s.opt.Program},
+		Documents:  r.made,
+		Program:    mapping.Program{Version: r.opt.Program},
 	}
-	if s.made == (mapping.Documents{}) || len(s.averages) > 0 {
-		run.NoWindows = s.whyNoWindows()
+	if r.made == (mapping.Documents{}) || len(r.averages) > 0 {
+		run.NoWindows = r.whyNoWindows()
 	}
 	all, total := &hist.Histogram{}, &mapping.Totals{}
 	for d, to := range [fiolog.Directions]**mapping.Totals{&run.Read, &run.Write, &run.Trim} {
-		h := s.whole(fiolog.Direction(d))
-		if *to = s.totals(fiolog.Direction(d), h); *to != nil {
+		h := r.whole(fiolog.Direction(d))
+		if *to = r.directionTotals(fiolog.Direction(d), h); *to != nil {
 			all.Merge(h)
 			total.Requests += (*to).Requests
 			total.Bytes += (*to).Bytes
@@ -50,8 +45,8 @@ func (s summary) document(ref mapping.RunRef) *mapping.Run {
 			total.Sums.Bandwidth += (*to).Sums.Bandwidth
 		}
 	}
-	run.All = s.allTotals(all, total)
-	for _, list := range [][]error{lost, s.problems.Notes()} {
+	run.All = r.allTotals(all, total)
+	for _, list := range [][]error{lost, r.problems.Notes()} {
 		for _, err := range list {
 			run.Warnings = append(run.Warnings, err.Error())
 		}
@@ -59,15 +54,15 @@ func (s summary) document(ref mapping.RunRef) *mapping.Run {
 	return run
 }
 
-// totals are the totals of one direction with the histogram h, over the time from the start of
+// directionTotals are the totals of one direction with the histogram h, over the time from the start of
 // its first job to the end of its last; nil if it has no requests.
-func (s summary) totals(d fiolog.Direction, h *hist.Histogram) *mapping.Totals {
+func (r *reading) directionTotals(d fiolog.Direction, h *hist.Histogram) *mapping.Totals {
 	out := &mapping.Totals{
-		Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil), Means: s.means(d), Fio: s.fioLatency(d),
+		Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil), Means: r.means(d), Fio: r.fioLatency(d),
 	}
 	reported := uint64(0)
-	for _, e := range s.entries {
-		of := s.of(e)
+	for _, e := range r.entries {
+		of := r.of(e)
 		bytes, rates := of.reported(d)
 		reported += of.latest().Directions[d].TotalIOs
 		out.Requests += of.unbinned(d)
@@ -75,7 +70,7 @@ func (s summary) totals(d fiolog.Direction, h *hist.Histogram) *mapping.Totals {
 		out.Sums.IOPS += rates.IOPS
 		out.Sums.Bandwidth += rates.Bandwidth
 	}
-	if s.lacksReport(d) {
+	if r.lacksReport(d) {
 		out.Bytes, out.Sums = 0, mapping.Sums{}
 	}
 	if h.IsEmpty() { // a report without bins has only requests and means
@@ -85,30 +80,30 @@ func (s summary) totals(d fiolog.Direction, h *hist.Histogram) *mapping.Totals {
 		out.Requests, out.Latency.Mean = int64(reported), out.Means.Clat
 	}
 	out.Sums = mapping.Sums{IOPS: rounded(out.Sums.IOPS, 1e3), Bandwidth: rounded(out.Sums.Bandwidth, 1)}
-	s.rate(out, func(j *job) (start, end int64, ok bool) {
-		of := &s.tallies[j].directions[d]
+	r.rate(out, func(j *job) (start, end int64, ok bool) {
+		of := &r.tallies[j].directions[d]
 		switch {
 		case !j.serves(d) || j.entry != nil && j.entry.mixed && of.requests == 0:
 			return 0, 0, false
 		case j.entry != nil && j.entry.several: // only the rows show when each ran
 			return j.offset + of.start, j.offset + of.end, of.requests > 0
 		}
-		return j.offset, s.endOf(j), true
+		return j.offset, r.endOf(j), true
 	})
 	return out
 }
 
 // lacksReport reports whether a job served requests of a direction and has no report. Then the bytes of the run and the
 // rates of its jobs are unknown: those of the other jobs alone would be too few.
-func (s summary) lacksReport(d fiolog.Direction) bool {
-	return slices.ContainsFunc(s.jobs, func(j *job) bool { return j.entry == nil && s.tallies[j].directions[d].requests > 0 })
+func (r *reading) lacksReport(d fiolog.Direction) bool {
+	return slices.ContainsFunc(r.jobs, func(j *job) bool { return j.entry == nil && r.tallies[j].directions[d].requests > 0 })
 }
 
 // allTotals completes the totals of all directions together, which have the histogram all; nil if
 // there are none.
-func (s summary) allTotals(all *hist.Histogram, total *mapping.Totals) *mapping.Totals {
-	for _, e := range s.entries { // of unknown directions
-		if logged, _ := s.of(e).loggedAll(); e.mixed && logged.IsEmpty() {
+func (r *reading) allTotals(all *hist.Histogram, total *mapping.Totals) *mapping.Totals {
+	for _, e := range r.entries { // of unknown directions
+		if logged, _ := r.of(e).loggedAll(); e.mixed && logged.IsEmpty() {
 			all.Merge(e.histogram(e.Mixed))
 			total.Requests += int64(e.Mixed.TotalIOs)
 			total.Bytes += int64(e.Mixed.IOBytes)
@@ -119,19 +114,19 @@ func (s summary) allTotals(all *hist.Histogram, total *mapping.Totals) *mapping.
 	if total.Requests == 0 {
 		return nil
 	}
-	if s.lacksReport(fiolog.Read) || s.lacksReport(fiolog.Write) || s.lacksReport(fiolog.Trim) {
+	if r.lacksReport(fiolog.Read) || r.lacksReport(fiolog.Write) || r.lacksReport(fiolog.Trim) {
 		total.Bytes, total.Sums = 0, mapping.Sums{}
 	}
 	total.Latency = mapping.NewLatency(all, nil)
-	s.rate(total, func(j *job) (start, end int64, ok bool) { return j.offset, s.endOf(j), true })
+	r.rate(total, func(j *job) (start, end int64, ok bool) { return j.offset, r.endOf(j), true })
 	total.Sums.IOPS = rounded(total.Sums.IOPS, 1e3)
 	return total
 }
 
 // rate sets the time from the first start of some jobs to the last end, and the rates over that.
-func (s summary) rate(t *mapping.Totals, of func(*job) (start, end int64, ok bool)) {
+func (r *reading) rate(t *mapping.Totals, of func(*job) (start, end int64, ok bool)) {
 	first, last, some := int64(0), int64(0), false
-	for _, j := range s.jobs {
+	for _, j := range r.jobs {
 		start, end, ok := of(j)
 		if !ok {
 			continue
@@ -147,40 +142,40 @@ func (s summary) rate(t *mapping.Totals, of func(*job) (start, end int64, ok boo
 }
 
 // endOf is when a job ended, in milliseconds after the run's start.
-func (s summary) endOf(j *job) int64 { return j.offset + max(j.ran, s.tallies[j].end()) }
+func (r *reading) endOf(j *job) int64 { return j.offset + max(j.ran, r.tallies[j].end()) }
 
 // end is when the last job ended, in milliseconds after the run's start.
-func (s summary) end() (end int64) {
-	for _, j := range s.jobs {
-		end = max(end, s.endOf(j))
+func (r *reading) end() (end int64) {
+	for _, j := range r.jobs {
+		end = max(end, r.endOf(j))
 	}
 	return end
 }
 
 // whole is the histogram of the whole run and one direction: of its entries and of the jobs
 // without one, or without any entry of the windows.
-func (s summary) whole(d fiolog.Direction) *hist.Histogram {
-	if len(s.entries) == 0 {
-		return &s.windowed[d]
+func (r *reading) whole(d fiolog.Direction) *hist.Histogram {
+	if len(r.entries) == 0 {
+		return &r.windowed[d]
 	}
 	all := &hist.Histogram{}
-	for _, e := range s.entries {
-		all.Merge(s.of(e).whole(d))
+	for _, e := range r.entries {
+		all.Merge(r.of(e).whole(d))
 	}
-	for _, j := range s.jobs {
+	for _, j := range r.jobs {
 		if j.entry == nil {
-			all.Merge(&s.tallies[j].directions[d].sum)
+			all.Merge(&r.tallies[j].directions[d].sum)
 		}
 	}
 	return all
 }
 
 // means are fio's mean latencies over all requests of all jobs.
-func (s summary) means(d fiolog.Direction) mapping.Means {
+func (r *reading) means(d fiolog.Direction) mapping.Means {
 	mean := func(of func(*fiolog.DirectionStats) *fiolog.Latency) float64 {
 		sum, n := 0.0, 0.0
-		for _, e := range s.entries {
-			stats := &s.of(e).latest().Directions[d]
+		for _, e := range r.entries {
+			stats := &r.of(e).latest().Directions[d]
 			if l := of(stats); l.Mean > 0 {
 				sum += l.Mean * float64(stats.TotalIOs)
 				n += float64(stats.TotalIOs)

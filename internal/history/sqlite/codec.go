@@ -18,7 +18,7 @@ const maxDocument = 256 << 20
 
 // codec packs documents, with checksums, because SQLite does not find all damage. Runs are JSON, compressed with zstd.
 // Intervals are in mapping's compact form, compressed with S2: it takes a fifth of zstd's time, and a tenth to read. A
-// history is a twentieth larger, or a seventh with the documents of all jobs. Before version 6, intervals were compressed
+// history in windows of a second is a twentieth to a seventh larger, one in windows of ten seconds or more is not. Before version 6, intervals were compressed
 // with zstd, too.
 type codec struct {
 	packer   *zstd.Encoder
