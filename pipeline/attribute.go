@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -20,12 +21,17 @@ type attribution struct {
 // attribute sets the entries of the outputs and the entry of each job, and returns all entries of
 // the run. Logs are numbered as fio numbers jobs, over all groups.
 func (a attribution) attribute(jobs []*job) (all []*entry) {
+	replaced := a.likeliestFirst(jobs)
 	for _, out := range a.outputs {
 		mine := a.mine(out, jobs)
 		if out.host = out.Host; len(mine) > 0 && !out.client {
 			out.host = mine[0].host
 		}
 		switch entries := newEntries(out); {
+		case len(mine) == 0 && replaced[out] != nil:
+			a.problems.note("%s: the logs that it names are of another execution of fio, that of %s: it is not used",
+				out.File.Name(), replaced[out].File.Name())
+			continue
 		case len(mine) == 0 && len(jobs) > 0 && !out.Named:
 			a.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
 			continue
@@ -37,6 +43,45 @@ func (a attribution) attribute(jobs []*job) (all []*entry) {
 		all = append(all, out.entries...)
 	}
 	return all
+}
+
+// likeliestFirst sorts outputs that name the same logs: first those whose bins contain the rows, then the one that was
+// written last, because fio writes logs of one name again. It returns the likeliest for each of the others.
+func (a attribution) likeliestFirst(jobs []*job) (replaced map[*output]*output) {
+	type logs struct{ host, folder, prefix string }
+	of := func(j *job) logs { return logs{j.host, j.folder(), j.log.Prefix} }
+	places := map[logs][]int{} // of outputs
+	for i, out := range a.outputs {
+		named := slices.IndexFunc(jobs, func(j *job) bool { return out.names(j.log.Prefix) && out.mayCover(j, jobs) })
+		if named >= 0 && !out.Named && !out.client {
+			places[of(jobs[named])] = append(places[of(jobs[named])], i)
+		}
+	}
+	replaced = map[*output]*output{}
+	for at, places := range places {
+		if len(places) < 2 {
+			continue
+		}
+		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return of(j) != at })
+		var rivals, others []*output
+		for _, place := range places {
+			if out := a.outputs[place]; out.hasBins && fits(mine, newEntries(out)) {
+				rivals = append(rivals, out)
+			} else {
+				others = append(others, out)
+			}
+		}
+		lastFirst := func(x, y *output) int { return cmp.Compare(y.fio.Timestamp, x.fio.Timestamp) }
+		slices.SortStableFunc(rivals, lastFirst)
+		slices.SortStableFunc(others, lastFirst)
+		rivals = append(rivals, others...)
+		for i, place := range places {
+			if a.outputs[place] = rivals[i]; i > 0 {
+				replaced[rivals[i]] = rivals[0]
+			}
+		}
+	}
+	return replaced
 }
 
 // mine are the jobs of the fio that wrote an output. If the only evidence is a common
@@ -52,7 +97,23 @@ func (a attribution) mine(out *output, jobs []*job) (mine []*job) {
 	if weak && len(mine) > 0 && !fits(mine, newEntries(out)) {
 		return nil
 	}
+	a.noteLater(out, mine)
 	return mine
+}
+
+// noteLater notes logs that were written after their report, whose bins do not show that they belong to it. fio writes them
+// before.
+func (a attribution) noteLater(out *output, jobs []*job) {
+	if out.hasBins || out.client || !out.trustsTimes() {
+		return
+	}
+	for _, j := range jobs {
+		if later := j.log.File.ModTime.Sub(out.File.ModTime); !j.log.File.ModTime.IsZero() && later > apartTimes {
+			a.problems.note("%s: %s was written %v after it: if another execution of fio wrote it, times and totals are of the one before; "+
+				"keep the files of each run in a folder of their own", out.File.Name(), path.Base(j.log.File.Name()), later.Round(time.Second))
+			return
+		}
+	}
 }
 
 // mayCover reports whether the fio that wrote the output may have run a job: by CBT's

@@ -251,12 +251,14 @@ func (o *output) histMsec() (shortest int64) {
 // trustsTimes reports whether the times of the files are those at which fio wrote them: the
 // time of the report's file agrees with its own timestamp.
 func (o *output) trustsTimes() bool {
-	const apart = 2500 * time.Millisecond // some archives have times of two seconds
 	if o.fio.Timestamp == 0 || o.File.ModTime.IsZero() {
 		return false
 	}
-	return o.File.ModTime.Sub(time.UnixMilli(o.fio.Timestamp)).Abs() <= apart
+	return o.File.ModTime.Sub(time.UnixMilli(o.fio.Timestamp)).Abs() <= apartTimes
 }
+
+// apartTimes is how far apart times of files that were written together may be: some archives have times of two seconds.
+const apartTimes = 2500 * time.Millisecond
 
 // written is when the last report was written, after all jobs had ended. The timestamp of
 // fio --client is when it began, so its report was written at the time of the file, if that

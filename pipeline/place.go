@@ -150,7 +150,7 @@ func waited(out *output, entries []*entry) bool {
 		delay, _ := e.delay()
 		longest = max(longest, delay.Milliseconds()+e.ran)
 	}
-	isGroup := func(e *entry) bool { return e.isGroup && !e.several }
+	isGroup := func(e *entry) bool { return e.isGroup && len(e.parts) == 0 }
 	return slices.ContainsFunc(entries, isGroup) && elapsed(out.fio) > longest+starting
 }
 

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -13,15 +14,15 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// settings are those of the path and of CBT's configuration, because fio does not know all of them. What runs of pbench-fio
-// lack there, and all settings of runs of people, come from fio's options.
+// settings are those of the path and of CBT's configuration, because fio does not know all of them. In runs of pbench-fio fio's
+// options complete them. People name folders as they like, so the path counts only where no option of fio is known.
 func (p *plan) settings() mapping.CBT {
 	set := p.run.CBT
 	switch {
 	case set.Iteration != nil:
 		return set
 	case set.Benchmark == "":
-		return p.fioSettings()
+		return cmp.Or(p.fioSettings(), set)
 	case p.run.Config == nil:
 		v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.fioSettings())
 		for f := range v.NumField() {
@@ -166,7 +167,7 @@ func (o jobOptions) wholeSeconds(name string) int64 {
 }
 
 // readShare is the percentage of reads that the options set for a mode with reads and writes.
-// If they set both shares, fio takes the later one, and a report does not have their order.
+// If they set both shares, fio takes the later one, and options are kept without their order.
 func (o jobOptions) readShare(mode string) int64 {
 	if !fiolog.Mixes(mode) {
 		return 0
@@ -187,8 +188,8 @@ const usual = 4096
 
 // requestSize is the size of all requests, in bytes; 0 if sizes differ. The option has one size for
 // all directions, or one for reads and one for writes and trims, or one for each. A direction whose
-// size is left out has fio's usual one. With kb_base=1000 the order of the options decides what a unit is, and a report
-// does not have it.
+// size is left out has fio's usual one. With kb_base=1000 the order of the options decides what a unit is, and they are
+// kept without it.
 func (o jobOptions) requestSize() int64 {
 	text := o.option("bs")
 	if text == "" || o.mixesSizes() || o.hasOption("kb_base") {

@@ -174,6 +174,19 @@ func TestSettingsOfPbench(t *testing.T) {
 	}
 }
 
+// TestSettingsOfFolders: what the names of people's folders say counts where no option of fio is known.
+func TestSettingsOfFolders(t *testing.T) {
+	path, fio := mapping.CBT{IODepth: 8}, mapping.CBT{Mode: "read"}
+	p := &plan{run: &cbt.Run{CBT: path}}
+	if got := p.settings(); got != path {
+		t.Errorf("without options: %+v", got)
+	}
+	p.run.Sections = []fiolog.JobSection{{Options: options{"rw": "read"}}}
+	if got := p.settings(); got != fio {
+		t.Errorf("with options: %+v", got)
+	}
+}
+
 // TestFioSettingsOfJobs: settings in which jobs differ are unknown.
 func TestFioSettingsOfJobs(t *testing.T) {
 	report := &fiolog.Report{

@@ -155,6 +155,7 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	switch {
 	case t.totals && !t.wantsRows() && tooLong:
 		return row, false // reported once for the run
+	case len(t.jobs) < t.size: // the rest has all requests of jobs without a log, which are reported as that
 	case t.isShort(d):
 		t.problems.note("%s: %d requests of the report are in no row of its log: fio writes the first row of a direction %d ms after "+
 			"its first request, and these came in less, as in a short verify phase; they count in the run's totals, and in no window; "+

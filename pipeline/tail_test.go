@@ -69,6 +69,17 @@ func TestEndsApart(t *testing.T) {
 	}
 }
 
+// TestTailWithoutLogs: where logs of some jobs of a group are missing, the rest has all of their requests, from any time.
+func TestTailWithoutLogs(t *testing.T) {
+	for size, want := range map[int]int{1: 1, 2: 0} {
+		e := reported(1500, 30)
+		e.size = size
+		if rows, said := tailOf(e, fiolog.Read, []int64{1000}); len(rows) != want || said != "[]" {
+			t.Errorf("%d jobs: %d rows, %s", size, len(rows), said)
+		}
+	}
+}
+
 // TestTail: what a report counts beyond two rows of a second each is between the last row and the end,
 // unless that is too long, too much, or not the only part that is missing.
 func TestTail(t *testing.T) {

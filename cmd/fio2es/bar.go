@@ -8,28 +8,18 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// bar shows the progress of runs by the size of their files.
-type bar struct {
-	*term.Progress
-	began time.Time
-	work  []int64 // of the runs before each, and of all: some for each file, and its bytes
-}
-
-func newBar(p *term.Progress, runs []*cbt.Run) *bar {
-	b := &bar{Progress: p, began: time.Now(), work: []int64{0}}
+// progressOf returns a function that shows how many runs are done, and their share by the size of their files.
+func progressOf(p *term.Progress, runs []*cbt.Run) func(done int) {
+	began, work := time.Now(), []int64{0} // of the runs before each, and of all: some for each file, and its bytes
 	for i, r := range runs {
-		b.work = append(b.work, b.work[i]+size(r)+int64(len(r.Files()))*16<<10)
+		work = append(work, work[i]+size(r)+int64(len(r.Files()))*16<<10)
 	}
-	return b
-}
-
-// show shows how many runs are done.
-func (b *bar) show(done int) {
-	runs := len(b.work) - 1
-	share := float64(b.work[done]) / float64(max(b.work[runs], 1))
-	left := ""
-	if elapsed := time.Since(b.began); share > 0.01 && elapsed > time.Second {
-		left = ", " + unit.Elapsed(time.Duration(float64(elapsed)*(1-share)/share)) + " left"
+	return func(done int) {
+		share := float64(work[done]) / float64(max(work[len(runs)], 1))
+		left := ""
+		if elapsed := time.Since(began); share > 0.01 && elapsed > time.Second {
+			left = ", " + unit.Elapsed(time.Duration(float64(elapsed)*(1-share)/share)) + " left"
+		}
+		p.Show("%s %3.0f %%  run %d of %d%s", term.Bar(share, 24), share*100, done+1, len(runs), left)
 	}
-	b.Show("%s %3.0f %%  run %d of %d%s", term.Bar(share, 24), share*100, done+1, runs, left)
 }

@@ -20,7 +20,12 @@ func (c *comparing) compareRuns(ctx context.Context, args []string) error {
 	}
 	if c.baseline == nil {
 		c.logDoubts("", sides[0], sides[0])
-		return c.withEach(sides[0], sides[1:])
+		for _, other := range sides[1:] {
+			if err := c.pair("", sides[0], other); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	from, err := c.stored(ctx, c.baseline.Filter())
 	if err != nil {
@@ -31,20 +36,11 @@ func (c *comparing) compareRuns(ctx context.Context, args []string) error {
 		base, err := c.baselineOf(ctx, "", other, from)
 		if err == nil {
 			c.logDoubts("", base, base)
-			err = c.withEach(base, []*compare.Side{other})
+			err = c.pair("", base, other)
 		}
 		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
-}
-
-func (c *comparing) withEach(base *compare.Side, others []*compare.Side) error {
-	for _, other := range others {
-		if err := c.pair("", base, other); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // pair compares a side with the baseline. title names the workload, if there are several.

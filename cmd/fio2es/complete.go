@@ -28,15 +28,20 @@ const (
 	noFiles = cobra.ShellCompDirectiveNoFileComp
 )
 
-// namesRuns are the commands whose arguments name runs.
-var namesRuns = map[string]cobra.ShellCompDirective{
-	"percentiles": orFiles, "rank": orFiles, "compare": orFiles, "sla": orFiles, "heatmap": orFiles, "report": orFiles, "export": orFiles,
-	"runs": noFiles, "label": noFiles, "note": noFiles, "rm": noFiles, "push": noFiles, "compact": noFiles, "watch": noFiles,
-}
-
 // completion completes words in a shell. It reads the history by itself, before any command has read the settings.
 type completion struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// arguments completes the arguments of a command whose usage says that they name runs: X, A and B can be paths, too.
+func (c completion) arguments(usage string) cobra.CompletionFunc {
+	switch {
+	case strings.Contains(usage, " X...") || strings.Contains(usage, " B..."):
+		return c.runs(orFiles)
+	case strings.Contains(usage, "RUN"):
+		return c.runs(noFiles)
+	}
+	return nil
 }
 
 // runs completes selectors and the ids of runs.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/table"
@@ -23,7 +24,7 @@ func (r *running) printFinished(f *finished) error {
 	if err := r.printRows(runs); err != nil {
 		return err
 	}
-	for _, address := range r.kibanaAddresses(runs) {
+	for _, address := range kibanaAddresses(&r.cfg, runs) {
 		term.Line(r.stderr, "kibana:  %s", address)
 	}
 	var ids []string
@@ -44,13 +45,13 @@ func (r *running) printFinished(f *finished) error {
 }
 
 // kibanaAddresses are the dashboards of runs, if the settings name a Kibana.
-func (e *env) kibanaAddresses(runs []*mapping.Run) (list []string) {
-	bundle, err := kibana.New(kibana.Options{Prefix: e.cfg.Prefix, Space: e.cfg.Kibana.Space})
-	if e.cfg.Kibana.URL == "" || !e.cfg.Elasticsearch.Enabled() || err != nil { // setup says what is wrong
+func kibanaAddresses(cfg *config.Config, runs []*mapping.Run) (list []string) {
+	bundle, err := kibana.New(kibana.Options{Prefix: cfg.Prefix, Space: cfg.Kibana.Space})
+	if cfg.Kibana.URL == "" || !cfg.Elasticsearch.Enabled() || err != nil { // setup says what is wrong
 		return nil
 	}
 	for _, run := range runs {
-		list = append(list, bundle.RunAddress(e.cfg.Kibana.Name(), &run.Run))
+		list = append(list, bundle.RunAddress(cfg.Kibana.Name(), &run.Run))
 	}
 	return list
 }

@@ -126,7 +126,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	rejected := false
 	read := func(runs []*cbt.Run) (ingest.Result, error) {
 		result, some, err := g.store(ctx, runs, ingest.Options{
-			Pipeline: opt, Log: g.log, Restore: g.restore, Progress: newBar(g.progress, runs).show, Skipped: night.Skipped,
+			Pipeline: opt, Log: g.log, Restore: g.restore, Progress: progressOf(g.progress, runs), Skipped: night.Skipped,
 		})
 		rejected = rejected || some
 		return result, err

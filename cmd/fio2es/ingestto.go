@@ -16,8 +16,8 @@ import (
 // documents.
 func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, rejected bool, err error) {
 	if g.output != "" {
-		err = g.writeOutput(g.output, func(w io.Writer) (err error) {
-			result, err = ingest.Runs(ctx, ingest.Target{Sink: ndjson.New(w, g.cfg.Prefix)}, runs, options)
+		err = g.toFile(g.output, func(to ingest.Target) (err error) {
+			result, err = ingest.Runs(ctx, to, runs, options)
 			return err
 		})
 		return result, false, err
@@ -37,4 +37,9 @@ func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.O
 			len(result.Stored), unit.Plural(len(runs), "run")))
 	}
 	return result, rejected, err
+}
+
+// toFile writes the documents that write puts into its target to a file, as NDJSON.
+func (e *env) toFile(name string, write func(to ingest.Target) error) error {
+	return e.writeOutput(name, func(w io.Writer) error { return write(ingest.Target{Sink: ndjson.New(w, e.cfg.Prefix)}) })
 }

@@ -38,7 +38,7 @@ whose documents have different labels.`,
 			if err != nil {
 				return err
 			}
-			return e.annotate(cmd.Context(), names, condition, a)
+			return annotateRuns(cmd.Context(), e, names, condition, a)
 		},
 	}
 	addClusterFlags(cmd.Flags())
@@ -60,7 +60,7 @@ stays when the files of the run are ingested again.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.TrimSpace(args[1])
-			return e.annotate(cmd.Context(), args[:1], "", mapping.Annotation{Note: &text})
+			return annotateRuns(cmd.Context(), e, args[:1], "", mapping.Annotation{Note: &text})
 		},
 	}
 	addClusterFlags(cmd.Flags())
@@ -87,8 +87,8 @@ func parseLabels(args []string) (names []string, a mapping.Annotation, err error
 	return names, a, nil
 }
 
-// annotate changes the labels or the note of runs, and prints each.
-func (e *env) annotate(ctx context.Context, names []string, condition string, a mapping.Annotation) error {
+// annotateRuns changes the labels or the note of runs, and prints each.
+func annotateRuns(ctx context.Context, e *env, names []string, condition string, a mapping.Annotation) error {
 	if err := a.Check(); err != nil {
 		return usageError{Err: err}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // markTrend finds the changes in all workloads, and stores each with the run that it begins with.
-func (e *env) markTrend(cmd *cobra.Command) error {
+func markTrend(cmd *cobra.Command, e *env) error {
 	for _, name := range []string{"where", "metrics", "least", "all", "fail-last", "format"} {
 		if cmd.Flags().Changed(name) {
 			return usagef("--%s: --mark stores the changes in all runs, and prints none: leave out --%s", name, name)

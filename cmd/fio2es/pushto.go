@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/ndjson"
 	"github.com/fio2es/fio2es/internal/ingest"
 )
 
@@ -22,8 +20,8 @@ func (p *pushing) source(ctx context.Context) (history.Store, error) {
 // copy copies runs to where the flags say.
 func (p *pushing) copy(ctx context.Context, from history.Store, opt ingest.PushOptions) (pushed ingest.Pushed, leftOut bool, err error) {
 	if p.output != "" {
-		err = p.writeOutput(p.output, func(w io.Writer) (err error) {
-			pushed, err = ingest.Push(ctx, from, ingest.Target{Sink: ndjson.New(w, p.cfg.Prefix)}, opt)
+		err = p.toFile(p.output, func(to ingest.Target) (err error) {
+			pushed, err = ingest.Push(ctx, from, to, opt)
 			return err
 		})
 		return pushed, false, err

@@ -30,7 +30,7 @@ func (r *removing) removeFiles(ctx context.Context, choice tidy.Choice) error {
 			if !ok {
 				continue
 			}
-			if err := r.checkStored(ctx, store, run.Run.ID, folder); err != nil {
+			if err := checkStored(ctx, r.env, store, run.Run.ID, folder); err != nil {
 				r.log.Warn(fmt.Sprintf("%s stays: %v", shortHome(folder), err))
 				leftOut = true
 				continue
@@ -64,7 +64,7 @@ func (r *removing) removeFiles(ctx context.Context, choice tidy.Choice) error {
 var errSeen = errors.New("its files are known")
 
 // checkStored fails if a folder has a log or a report from which the run of an id was not read.
-func (e *env) checkStored(ctx context.Context, store history.Store, id, folder string) error {
+func checkStored(ctx context.Context, e *env, store history.Store, id, folder string) error {
 	run, err := store.Run(ctx, id)
 	if err != nil {
 		return err

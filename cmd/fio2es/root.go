@@ -97,9 +97,7 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 			}
 			cmd := c.make(e)
 			cmd.GroupID, cmd.Args = g.title, usageArgs(cmd.Args)
-			if naming, ok := namesRuns[cmd.Name()]; ok {
-				cmd.ValidArgsFunction = completion{e.dial}.runs(naming)
-			}
+			cmd.ValidArgsFunction = completion{e.dial}.arguments(cmd.Use)
 			completion{e.dial}.flags(cmd)
 			root.AddCommand(cmd)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 func setupCommand(e *env) *cobra.Command {
-	s, print := preparing{env: e}, false
+	dryRun, print := false, false
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Prepare an Elasticsearch cluster for the history, and Kibana to show it",
@@ -45,43 +45,38 @@ setup needs.`,
 			case !e.cfg.Elasticsearch.Enabled() && !e.cfg.Kibana.Enabled():
 				return usagef("no cluster and no Kibana: give --elasticsearch URL or --kibana URL, or set elasticsearch.addresses or kibana.url")
 			}
-			return s.setup(cmd.Context())
+			return setUp(cmd.Context(), e, dryRun)
 		},
 	}
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	addKibanaFlags(fl)
-	fl.BoolVar(&s.dryRun, "dry-run", false, "show what would be done, and change nothing")
+	fl.BoolVar(&dryRun, "dry-run", false, "show what would be done, and change nothing")
 	fl.BoolVar(&print, "print", false, "show all requests, without a connection")
 	return cmd
 }
 
-type preparing struct {
-	*env
-	dryRun bool
-}
-
-// setup prepares what the settings name. It changes nothing before both have answered.
-func (s *preparing) setup(ctx context.Context) error {
+// setUp prepares what the settings name. It changes nothing before both have answered.
+func setUp(ctx context.Context, e *env, dryRun bool) error {
 	finish := func(context.Context) error { return nil }
-	if s.cfg.Kibana.Enabled() {
-		bundle, err := kibana.New(kibana.Options{Prefix: s.cfg.Prefix, Space: s.cfg.Kibana.Space})
+	if e.cfg.Kibana.Enabled() {
+		bundle, err := kibana.New(kibana.Options{Prefix: e.cfg.Prefix, Space: e.cfg.Kibana.Space})
 		if err != nil {
 			return usageError{Err: err}
 		}
-		client, closeClient, err := s.connectKibana(ctx, bundle.Space)
+		client, closeClient, err := connectKibana(ctx, e, bundle.Space)
 		if err != nil {
 			return err
 		}
 		defer closeClient()
-		setUp := client.Install
-		if s.dryRun {
-			setUp = client.Print
+		install := client.Install
+		if dryRun {
+			install = client.Print
 		}
-		finish = func(ctx context.Context) error { return setUp(ctx, bundle, s.stdout) }
+		finish = func(ctx context.Context) error { return install(ctx, bundle, e.stdout) }
 	}
-	if s.cfg.Elasticsearch.Enabled() {
-		if err := s.cluster(ctx); err != nil {
+	if e.cfg.Elasticsearch.Enabled() {
+		if err := setUpCluster(ctx, e, dryRun); err != nil {
 			return err
 		}
 	}
@@ -89,12 +84,12 @@ func (s *preparing) setup(ctx context.Context) error {
 }
 
 // connectKibana connects to the Kibana of the settings, and checks that it is new enough and has the space.
-func (s *preparing) connectKibana(ctx context.Context, space string) (*kibana.Client, func(), error) {
-	cfg, err := s.cfg.KibanaClient()
+func connectKibana(ctx context.Context, e *env, space string) (*kibana.Client, func(), error) {
+	cfg, err := e.cfg.KibanaClient()
 	if err != nil {
 		return nil, nil, usageError{Err: err}
 	}
-	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", s.history().logWait, s.dial
+	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", e.history().logWait, e.dial
 	transport, err := es.New(cfg)
 	if err != nil {
 		return nil, nil, usageError{Err: err}
@@ -108,24 +103,25 @@ func (s *preparing) connectKibana(ctx context.Context, space string) (*kibana.Cl
 		transport.Close()
 		return nil, nil, err
 	}
-	s.log.Debug("connected", "kibana", transport.String(), "version", version)
+	e.log.Debug("connected", "kibana", transport.String(), "version", version)
 	return client, transport.Close, nil
 }
 
-func (s *preparing) cluster(ctx context.Context) error {
-	client, server, err := s.history().connect(ctx)
+// setUpCluster prepares the cluster.
+func setUpCluster(ctx context.Context, e *env, dryRun bool) error {
+	client, server, err := e.history().connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	opt := s.cfg.Templates()
+	opt := e.cfg.Templates()
 	opt.CompressedDocValues = setup.HasCompressedDocValues(server.Version)
 	plan, err := setup.Prepare(ctx, client, opt)
 	if err != nil {
 		return err
 	}
-	if s.dryRun {
-		if err := plan.Print(s.stdout); err != nil {
+	if dryRun {
+		if err := plan.Print(e.stdout); err != nil {
 			return err
 		}
 		return plan.Err()
@@ -134,7 +130,7 @@ func (s *preparing) cluster(ctx context.Context) error {
 		return err
 	}
 	for _, step := range plan.Steps {
-		term.Line(s.stdout, "%s", step)
+		term.Line(e.stdout, "%s", step)
 	}
 	return nil
 }

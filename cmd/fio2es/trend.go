@@ -66,7 +66,7 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if mark {
-				return e.markTrend(cmd)
+				return markTrend(cmd, e)
 			}
 			if q.where, err = parseWhere(condition); err != nil {
 				return err
@@ -81,7 +81,7 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 				return err
 			}
 			q.least = least / 100
-			return e.trend(cmd.Context(), q, gate)
+			return findChanges(cmd.Context(), e, q, gate)
 		},
 	}
 	fl := cmd.Flags()
@@ -96,7 +96,8 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 	return cmd
 }
 
-func (e *env) trend(ctx context.Context, q *trendQuery, gate *trendGate) error {
+// findChanges prints the changes in the workloads of the history.
+func findChanges(ctx context.Context, e *env, q *trendQuery, gate *trendGate) error {
 	store, err := e.history().open(ctx)
 	if err != nil {
 		return err

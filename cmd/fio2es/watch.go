@@ -44,14 +44,14 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 				return err
 			}
 			defer store.Close()
-			run, err := e.watched(cmd.Context(), store, args)
+			run, err := runToWatch(cmd.Context(), e, store, args)
 			if err != nil {
 				return err
 			}
 			if quiet || cmd.Flags().Changed("format") || !e.canShow() {
 				run, err = watch(cmd.Context(), store, run, every, newFollowWriter(e.stdout, format).window)
 			} else {
-				run, err = e.watchOnScreen(cmd.Context(), store, run, every, rules)
+				run, err = watchOnScreen(cmd.Context(), e, store, run, every, rules)
 			}
 			if cmd.Context().Err() != nil { // the user has seen enough
 				return nil
@@ -71,8 +71,8 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 	return cmd
 }
 
-// watched returns the run that the user named, or the newest live one.
-func (e *env) watched(ctx context.Context, store history.Store, args []string) (*mapping.Run, error) {
+// runToWatch returns the run that the user named, or the newest live one.
+func runToWatch(ctx context.Context, e *env, store history.Store, args []string) (*mapping.Run, error) {
 	if len(args) > 0 {
 		return query.Find(ctx, store, args[0])
 	}
@@ -95,8 +95,8 @@ func watch(
 }
 
 // watchOnScreen shows a run with a live view.
-func (e *env) watchOnScreen(
-	ctx context.Context, store history.Store, run *mapping.Run, every time.Duration, rules []slo.Rule,
+func watchOnScreen(
+	ctx context.Context, e *env, store history.Store, run *mapping.Run, every time.Duration, rules []slo.Rule,
 ) (*mapping.Run, error) {
 	view := live.New(rules)
 	view.Title, view.Started, view.Every = facts.ShortID(run.Run.ID)+"  "+facts.Title(run), run.Run.Start, every

@@ -70,36 +70,25 @@ func (r *Result) removed() (n int) {
 }
 
 // News returns the runs that are new or changed in the target, each once.
-func (r *Result) News() (runs []*mapping.Run) {
-	last := r.last(func(s Stored) bool { return !s.Unchanged })
-	for i, s := range r.Stored {
-		if last[s.Run.Run.ID] == i && !s.Unchanged {
-			runs = append(runs, s.Run)
-		}
-	}
-	return runs
+func (r *Result) News() []*mapping.Run {
+	return r.once(func(s Stored) bool { return !s.Unchanged })
 }
 
 // Runs returns the runs that the target has, each once.
-func (r *Result) Runs() (runs []*mapping.Run) {
-	last := r.last(func(Stored) bool { return true })
-	for i, s := range r.Stored {
-		if last[s.Run.Run.ID] == i {
-			runs = append(runs, s.Run)
-		}
-	}
-	return runs
+func (r *Result) Runs() []*mapping.Run {
+	return r.once(func(Stored) bool { return true })
 }
 
-// last returns the last wanted entry of each run, by id.
-func (r *Result) last(isWanted func(Stored) bool) map[string]int {
-	last := map[string]int{}
-	for i, s := range r.Stored {
-		if isWanted(s) {
-			last[s.Run.Run.ID] = i
+// once returns the runs of the wanted entries, each once: as the last of its entries has it.
+func (r *Result) once(isWanted func(Stored) bool) (runs []*mapping.Run) {
+	seen := map[string]bool{}
+	for _, s := range slices.Backward(r.Stored) {
+		if isWanted(s) && !seen[s.Run.Run.ID] {
+			runs, seen[s.Run.Run.ID] = append(runs, s.Run), true
 		}
 	}
-	return last
+	slices.Reverse(runs)
+	return runs
 }
 
 // Count is how many documents were stored, and how many runs were unchanged.
@@ -109,8 +98,7 @@ func (r *Result) Count() (documents, unchanged int) {
 			unchanged++
 			continue
 		}
-		d := s.Run.Documents
-		documents += d.Cluster + d.Host + d.Job
+		documents += s.Run.Documents.All()
 	}
 	return documents, unchanged
 }
@@ -136,21 +124,20 @@ func LogRemoved(log *slog.Logger, runs int) {
 
 // restore counts the documents of unchanged runs, and stores the runs again that lack some.
 func restore(ctx context.Context, to Target, result *Result, opt Options) error {
-	var kept []*mapping.Run
-	last := result.last(func(Stored) bool { return true })
-	for i, s := range result.Stored {
-		if s.Unchanged && last[s.Run.Run.ID] == i { // others were replaced meanwhile
-			kept = append(kept, s.Run)
+	kept := map[string]*mapping.Run{} // by id; nil of runs that were replaced meanwhile
+	for _, s := range result.Stored {
+		if kept[s.Run.Run.ID] = nil; s.Unchanged {
+			kept[s.Run.Run.ID] = s.Run
 		}
 	}
-	lacking, err := missing(ctx, to.Store, kept, opt.Log)
+	lacking, err := missing(ctx, to.Store, slices.DeleteFunc(result.Runs(), func(r *mapping.Run) bool { return kept[r.Run.ID] == nil }), opt.Log)
 	if err != nil {
 		return err
 	}
 	var again []*cbt.Run
 	seen := map[string]bool{}
 	for _, s := range result.Stored {
-		if id := s.Run.Run.ID; s.Unchanged && lacking[id] != "" && !seen[id] && result.Stored[last[id]].Run.Run.Ingest == s.Run.Run.Ingest {
+		if id := s.Run.Run.ID; s.Unchanged && lacking[id] != "" && !seen[id] && kept[id].Run.Ingest == s.Run.Run.Ingest {
 			again, seen[id] = append(again, s.Files), true
 			opt.Log.Info(fmt.Sprintf("note: %s: the history lacked %s: its documents are stored again", s.Files.Name(), lacking[id]))
 		}

@@ -192,7 +192,7 @@ func (p *push) one(ctx context.Context, r *mapping.Run, end func() error) error 
 	wrap := func(err error) error { return fmt.Errorf("push %s: %w", facts.Title(r), err) }
 	n, err := p.put(ctx, r)
 	p.Documents += n
-	if d := r.Documents; err == nil && n < d.Cluster+d.Host+d.Job { // documents in several parts are more
+	if err == nil && n < r.Documents.All() { // documents in several parts are more
 		err = errReplaced
 	}
 	if err != nil {

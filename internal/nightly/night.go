@@ -43,11 +43,7 @@ type Night struct {
 
 	keys  map[*cbt.Run]string
 	there map[string]bool // by keys: the history still has what is remembered
-	found
-}
 
-// found is what this ingest finds.
-type found struct {
 	runs    map[string]*entry    // by keys; nil for what must not be remembered
 	skipped map[*cbt.Run][]error // of runs that were read
 	removed int                  // runs that were not read, and that people removed
@@ -59,8 +55,8 @@ type found struct {
 }
 
 // texts lists what was skipped of a run.
-func (f *found) texts(run *cbt.Run) (texts []string) {
-	for _, err := range f.skipped[run] {
+func (n *Night) texts(run *cbt.Run) (texts []string) {
+	for _, err := range n.skipped[run] {
 		texts = append(texts, err.Error())
 	}
 	return texts
@@ -70,7 +66,7 @@ func (f *found) texts(run *cbt.Run) (texts []string) {
 func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	n := &Night{
 		Options: opt, state: newState(opt.History), now: now, keys: map[*cbt.Run]string{}, there: map[string]bool{},
-		found: found{runs: map[string]*entry{}, skipped: map[*cbt.Run][]error{}},
+		runs: map[string]*entry{}, skipped: map[*cbt.Run][]error{},
 	}
 	if opt.Folder != "" {
 		files, err := pipeline.List(ctx, opt.Paths)

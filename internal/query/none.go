@@ -22,11 +22,10 @@ const (
 // has some.
 func NoWindows(run *mapping.Run) string {
 	hasPercentiles := func(d mapping.DirectionTotals) bool { return d.Latency.HasPercentiles() }
-	d := run.Documents
 	switch {
 	case run.NoWindows != "":
 		return strings.TrimSuffix(run.NoWindows, ".")
-	case d.Cluster+d.Host+d.Job == 0:
+	case run.Documents.All() == 0:
 		return NothingInTime
 	case len(run.ByDirection()) > 0 && !slices.ContainsFunc(run.ByDirection(), hasPercentiles):
 		return OnlyAverages

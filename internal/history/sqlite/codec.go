@@ -18,7 +18,7 @@ const maxDocument = 256 << 20
 
 // codec packs documents, with checksums, because SQLite does not find all damage. Runs are JSON, compressed with zstd.
 // Intervals are in mapping's compact form, compressed with S2: it takes a fifth of zstd's time, and a tenth to read. A
-// history is a twentieth larger, or a seventh with the documents of all jobs. Before version 6, intervals were compressed
+// history in windows of a second is a twentieth to a seventh larger, one in windows of ten seconds or more is not. Before version 6, intervals were compressed
 // with zstd, too.
 type codec struct {
 	packer   *zstd.Encoder
@@ -84,17 +84,27 @@ func (c *codec) packAll(docs []*mapping.Interval) ([][]byte, error) {
 	return out, nil
 }
 
+// documentError is a document that cannot be read, a [history.ErrDamaged].
+type documentError struct{ error }
+
+func (e documentError) Error() string {
+	return "a document is damaged (" + e.error.Error() + "): fio2es check says of which run, and how to restore it"
+}
+
+// Unwrap returns ErrDamaged, and why.
+func (e documentError) Unwrap() []error { return []error{history.ErrDamaged, e.error} }
+
 // unpack decompresses a blob and passes it to read, which must not keep it.
 func (c *codec) unpack(blob []byte, read func([]byte) error) error {
 	buf := c.buffers.Get().(*[]byte)
 	defer c.buffers.Put(buf)
 	content, err := c.unpacker.DecodeAll(blob, (*buf)[:0])
 	if err != nil {
-		return fmt.Errorf("unpack document: %w: %w", history.ErrDamaged, err)
+		return documentError{err}
 	}
 	*buf = content
 	if err := read(content); err != nil {
-		return fmt.Errorf("unpack document: %w: %w", history.ErrDamaged, err)
+		return documentError{err}
 	}
 	return nil
 }
@@ -120,7 +130,7 @@ func (c *codec) unpackInterval(blob []byte) (*mapping.Interval, error) {
 		err = d.UnmarshalCompact(*buf)
 	}
 	if err != nil {
-		return d, fmt.Errorf("unpack document: %w: %w", history.ErrDamaged, err)
+		return d, documentError{err}
 	}
 	return d, nil
 }
