@@ -34,26 +34,20 @@ type Config struct {
 // it sets nothing else: neither where runs and passwords are sent nor which files are read or
 // written.
 type Analysis struct {
-	Source  string   `mapstructure:"source"` // hist or raw, where a run has both
-	Levels  []string `mapstructure:"levels"` // cluster, host, job
-	SLA     []string `mapstructure:"sla"`    // rules that runs are checked against: p99 <= 10ms
-	Jobs    int      `mapstructure:"jobs"`   // goroutines that parse; 0: one for each CPU
-	Windows `mapstructure:",squash"`
-	Given   `mapstructure:",squash"`
-}
+	Source string   `mapstructure:"source"` // hist or raw, where a run has both
+	Levels []string `mapstructure:"levels"` // cluster, host, job
+	SLA    []string `mapstructure:"sla"`    // rules that runs are checked against: p99 <= 10ms
+	Jobs   int      `mapstructure:"jobs"`   // goroutines that parse; 0: one for each CPU
 
-// Windows is how requests are put into windows.
-type Windows struct {
+	// How requests are put into windows.
 	Interval  Interval `mapstructure:"interval"`  // length of the windows; 0: a multiple of the logs' interval, at least 1s; auto: as precision demands
 	Precision string   `mapstructure:"precision"` // of a percentile in each window, where interval is auto: p99:10%
 	Weighting string   `mapstructure:"weighting"` // inflight or completion
 	InFlight  string   `mapstructure:"inflight"`  // long: requests longer than a window are spread; all: all are
 	Tolerance float64  `mapstructure:"tolerance"` // share of its length by which a row may leave its window
 	Align     string   `mapstructure:"align"`     // run or job
-}
 
-// Given is what the files of runs do not say, or not rightly.
-type Given struct {
+	// What the files of runs do not say, or not rightly.
 	Archive string            `mapstructure:"archive"` // name in place of the archive's own
 	Labels  map[string]string `mapstructure:"labels"`  // for every run
 	Start   string            `mapstructure:"start"`   // RFC 3339, for runs whose files do not say it
@@ -77,11 +71,7 @@ type Elasticsearch struct {
 	RequestTimeout time.Duration `mapstructure:"request_timeout"` // until the end of an answer, of Kibana too
 	GiveUpAfter    time.Duration `mapstructure:"give_up_after"`   // time without progress that is waited; 0: not at all
 
-	Indices `mapstructure:",squash"`
-}
-
-// Indices is how interval documents are stored in a cluster.
-type Indices struct {
+	// How interval documents are stored.
 	Shards   int    `mapstructure:"shards"`    // of each index
 	Replicas string `mapstructure:"replicas"`  // a number, or a range such as 0-1
 	KeepDays int    `mapstructure:"keep_days"` // 0: for ever
@@ -114,11 +104,11 @@ func Default() Config {
 		History: defaultHistory(), Prefix: "fio",
 		Analysis: Analysis{
 			Source: "hist", Levels: []string{"cluster", "host"},
-			Windows: Windows{Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05, Align: "run"},
+			Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05, Align: "run",
 		},
 		Elasticsearch: Elasticsearch{
 			Rejects: "fio2es-rejects.ndjson", RequestTimeout: 90 * time.Second, GiveUpAfter: 5 * time.Minute,
-			Indices: Indices{Shards: 1, Replicas: "0-1"},
+			Shards: 1, Replicas: "0-1",
 		},
 		Compact: Compact{OlderThan: "90d", To: time.Minute},
 	}

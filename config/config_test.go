@@ -199,7 +199,7 @@ func TestPrecision(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if opt, err := (&Config{Analysis: Analysis{Windows: Windows{Interval: Interval(time.Second)}}}).Options(); opt.Precision != (align.Precision{}) || opt.Window != time.Second {
+	if opt, err := (&Config{Analysis: Analysis{Interval: Interval(time.Second)}}).Options(); opt.Precision != (align.Precision{}) || opt.Window != time.Second {
 		t.Errorf("%+v, %v", opt, err)
 	}
 }

@@ -36,26 +36,23 @@ var quantiles = func() (q [len(Percentiles) + 2]float64) {
 // Figure is a number of a document by its name for people or by its field, in microseconds:
 // "min", "mean", "max", or one of [Percentiles]. It is false for any other name.
 func (lat *Latency) Figure(name string) (us float64, ok bool) {
-	switch name {
-	case "min":
-		return lat.Min, true
-	case "mean":
-		return lat.Mean, true
-	case "max":
-		return lat.Max, true
-	}
-	if p := percentileOf(name); p != nil {
-		return p.Of(lat), true
-	}
-	return 0, false
+	return figure(name, lat.Min, lat.Mean, lat.Max, func(p *Percentile) (float64, bool) { return p.Of(lat), true })
 }
 
-// percentileOf is the percentile of a name or a field, or nil.
-func percentileOf(name string) *Percentile {
+// figure finds a number by its name, and a percentile with of.
+func figure(name string, least, mean, most float64, of func(*Percentile) (us float64, ok bool)) (us float64, ok bool) {
+	switch name {
+	case "min":
+		return least, true
+	case "mean":
+		return mean, true
+	case "max":
+		return most, true
+	}
 	for i := range Percentiles {
 		if p := &Percentiles[i]; name == p.Field || name == p.Name {
-			return p
+			return of(p)
 		}
 	}
-	return nil
+	return 0, false
 }

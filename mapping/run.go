@@ -156,24 +156,14 @@ type FioPercentile struct {
 // Figure is the minimum, mean, maximum or a percentile by its name, as [Latency.Figure]. It is
 // false if fio did not list it.
 func (f *FioLatency) Figure(name string) (us float64, ok bool) {
-	switch name {
-	case "min":
-		return f.Min, true
-	case "mean":
-		return f.Mean, true
-	case "max":
-		return f.Max, true
-	}
-	want := percentileOf(name)
-	if want == nil {
-		return 0, false
-	}
-	for _, p := range f.Percentiles {
-		if math.Abs(p.Rank-want.Rank) < 1e-9 {
-			return p.Value, true
+	return figure(name, f.Min, f.Mean, f.Max, func(want *Percentile) (float64, bool) {
+		for _, p := range f.Percentiles {
+			if math.Abs(p.Rank-want.Rank) < 1e-9 {
+				return p.Value, true
+			}
 		}
-	}
-	return 0, false
+		return 0, false
+	})
 }
 
 // Means are fio's own mean latencies, in microseconds: until a request was submitted, from then

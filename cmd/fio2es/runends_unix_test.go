@@ -38,7 +38,7 @@ func TestRunNotStored(t *testing.T) {
 	e.cfg.Prefix = "fio2es"
 	callWith(t, settings, "ingest", filepath.Join("..", "..", "examples", "cbt-archive")) // as the history was before
 	entry, err := e.history().folders().Begin(record.Entry{
-		Name: "out", History: e.history().name(), Started: time.Now(), Marks: record.Marks{Note: "fio ended with exit code 1"},
+		Name: "out", History: e.history().name(), Started: time.Now(), Note: "fio ended with exit code 1",
 	})
 	check(t, err)
 	check(t, os.CopyFS(entry.Folder, os.DirFS(filepath.Join("..", "..", "testdata", "corpus", "status-interval"))))

@@ -19,7 +19,7 @@ func (r *running) once(s *signals) (stored finished, err error) {
 	host, _ := os.Hostname() // without one the host is unknown, as in a folder of logs
 	entry, err := r.history().folders().Begin(record.Entry{
 		Name: r.how.Name, Host: host, History: r.history().name(), Command: r.fio.Words(), Started: time.Now(),
-		Wrapped: len(r.fio.Before) > 0, Marks: record.Marks{Labels: r.options().Labels, Note: strings.TrimSpace(r.note)},
+		Wrapped: len(r.fio.Before) > 0, Labels: r.options().Labels, Note: strings.TrimSpace(r.note),
 	})
 	if err != nil {
 		return stored, err

@@ -19,11 +19,7 @@ type pool struct {
 	whole                    hist.Histogram
 	allCompleted, allElapsed float64
 
-	replicate
-}
-
-// replicate is the memory of the one that is drawn.
-type replicate struct {
+	// The replicate that is drawn.
 	times []float64 // how often each block was drawn
 	sums  []float64 // as bins
 	drawn *hist.Histogram
@@ -62,7 +58,7 @@ func newPool(side []*Series) *pool {
 		}
 		p.counts = append(p.counts, counts)
 	}
-	p.replicate = replicate{make([]float64, len(all)), make([]float64, len(p.bins)), hist.New(p.whole.Layout())}
+	p.times, p.sums, p.drawn = make([]float64, len(all)), make([]float64, len(p.bins)), hist.New(p.whole.Layout())
 	return p
 }
 

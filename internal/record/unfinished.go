@@ -17,23 +17,18 @@ import (
 // Entry describes a run that is not stored yet. It is a file beside the folders of runs. While fio2es or fio itself
 // runs, the file is locked.
 type Entry struct {
-	Folder  string    `json:"folder"`  // of the run
-	Name    string    `json:"name"`    // of the run, see [NameOf]
-	Host    string    `json:"host"`    // on which fio runs
-	History string    `json:"history"` // in which it is to be stored, as messages call it
-	Command []string  `json:"command"`
-	Started time.Time `json:"started"`
-	Wrapped bool      `json:"wrapped,omitempty"` // fio is started by another program, which does not keep the lock
-	Marks
-	Failed string `json:"failed,omitempty"` // why it could not be stored when fio had ended; empty if fio2es did not come to that
+	Folder  string            `json:"folder"`  // of the run
+	Name    string            `json:"name"`    // of the run, see [NameOf]
+	Host    string            `json:"host"`    // on which fio runs
+	History string            `json:"history"` // in which it is to be stored, as messages call it
+	Command []string          `json:"command"`
+	Started time.Time         `json:"started"`
+	Wrapped bool              `json:"wrapped,omitempty"` // fio is started by another program, which does not keep the lock
+	Labels  map[string]string `json:"labels,omitempty"`  // of the user
+	Note    string            `json:"note,omitempty"`    // of the user
+	Failed  string            `json:"failed,omitempty"`  // why it could not be stored when fio had ended; empty if fio2es did not come to that
 
 	file *os.File
-}
-
-// Marks are what the user says about a run.
-type Marks struct {
-	Labels map[string]string `json:"labels,omitempty"`
-	Note   string            `json:"note,omitempty"`
 }
 
 // Folders is the folder with the folders of runs, and their entries.

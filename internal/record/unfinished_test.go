@@ -20,7 +20,7 @@ func TestEntries(t *testing.T) {
 		t.Errorf("%v, %v", paths, err)
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	first, err := folders.Begin(Entry{Name: "job", History: "h", Command: []string{"fio"}, Started: at, Marks: Marks{map[string]string{"a": "b"}, "n"}})
+	first, err := folders.Begin(Entry{Name: "job", History: "h", Command: []string{"fio"}, Started: at, Labels: map[string]string{"a": "b"}, Note: "n"})
 	if err != nil {
 		t.Fatal(err)
 	}

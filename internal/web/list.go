@@ -29,11 +29,6 @@ type found struct {
 // look reads the runs of a query. The history has the newest run first, so for that order look reads no more runs
 // than it shows. Any other order needs all runs.
 func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*found, error) {
-	leave, err := s.lists.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	_, beyond, err := q.columns()
 	if err != nil {
 		return nil, err
@@ -93,24 +88,15 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	}
 	v.Events = "events"
 	if v.Found, err = s.look(r.Context(), q, parsed); err == nil && len(v.Found.Runs) == 0 && (q.IsSearch() || q.Page > 1) {
-		v.Count, v.Contents, err = s.contents(r.Context(), v.Found.Watched)
+		n := 0
+		n, v.Contents, err = v.Found.Watched.Contents(r.Context(), s.Store)
+		v.Count = unit.Plural(n, "run")
 	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	s.show(w, r, http.StatusOK, "list", v)
-}
-
-// contents is how many runs the history has, and how many the parts of a filter select.
-func (s *site) contents(ctx context.Context, w *query.Watched) (count string, lines []string, err error) {
-	leave, err := s.lists.enter(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	defer leave()
-	n, lines, err := w.Contents(ctx, s.Store)
-	return unit.Plural(n, "run"), lines, err
 }
 
 // Lines are the lines of a run.

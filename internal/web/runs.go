@@ -55,11 +55,6 @@ func (s *site) idsOf(ctx context.Context, text string) (ids []string, err error)
 	if err != nil || selector.IsOne() {
 		return []string{text}, err
 	}
-	leave, err := s.lists.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	chosen, err := query.Choose(ctx, s.Store, history.RunFilter{Brief: true}, selector)
 	if err != nil {
 		return nil, err
@@ -177,11 +172,6 @@ const mostChoices = 50
 
 // candidates are the runs whose ids begin with a text.
 func (s *site) candidates(ctx context.Context, begin, home string) (list []choice, more bool, err error) {
-	leave, err := s.lists.enter(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	defer leave()
 	for run, err := range history.Readable(s.Store.Runs(ctx, history.RunFilter{Text: begin, Brief: true}), nil) {
 		switch {
 		case err != nil:

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net"
 	"net/http"
@@ -40,9 +41,9 @@ const (
 
 type site struct {
 	Options
-	reports, lists gate
-	news           *news
-	recent         recent
+	reports gate
+	news    *news
+	recent  recent
 
 	// page makes the report of runs, in their order, with a link to the list of all runs at home. Tests replace it.
 	page func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)
@@ -59,7 +60,8 @@ func newSite(o Options) *site {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &site{Options: o, reports: make(gate, reportsAtOnce), lists: make(gate, listsAtOnce), news: newNews(o.Store, o.Log)}
+	s := &site{Options: o, reports: make(gate, reportsAtOnce), news: newNews(o.Store, o.Log)}
+	s.Store = gated{o.Store, make(gate, listsAtOnce)}
 	s.page = s.report
 	return s
 }
@@ -165,5 +167,24 @@ func (g gate) enter(ctx context.Context) (leave func(), err error) {
 		return func() { <-g }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+}
+
+// gated is a history of which a few lists are read at a time.
+type gated struct {
+	history.Store
+	gate
+}
+
+// Runs implements [history.Store].
+func (g gated) Runs(ctx context.Context, filter history.RunFilter) iter.Seq2[*mapping.Run, error] {
+	return func(yield func(*mapping.Run, error) bool) {
+		leave, err := g.enter(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer leave()
+		g.Store.Runs(ctx, filter)(yield)
 	}
 }

@@ -77,12 +77,7 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "workloads", v)
 }
 
-func (s *site) all(ctx context.Context, filter history.RunFilter) (runs []*mapping.Run, err error) {
-	leave, err := s.lists.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
+func (s *site) all(ctx context.Context, filter history.RunFilter) ([]*mapping.Run, error) {
 	return history.Collect(s.Store.Runs(ctx, filter), s.warn)
 }
 

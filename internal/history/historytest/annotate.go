@@ -52,10 +52,7 @@ func annotated(t *testing.T, s history.Store, run *mapping.Run, docs []*mapping.
 		relabelled = append(relabelled, &d)
 	}
 	expect(t, s, history.Selection{Runs: []string{run.Run.ID}}, relabelled)
-	err = nil
-	if _, err = history.Check(t.Context(), s, false, func(f history.Finding) { t.Errorf("check: %+v", f) }); err != nil {
-		t.Error(err)
-	}
+	checkSound(t, s)
 }
 
 func text(s string) *string { return &s }
