@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -38,6 +39,9 @@ func readFiles(named string) ([]settingsFile, []error) {
 			f.set, err = parseSettings(text)
 		}
 		if err != nil {
+			if named, ok := err.(*fs.PathError); ok { // the path stands in the message already
+				err = named.Err
+			}
 			faults = append(faults, fmt.Errorf("read settings %s: %w", f.path, err))
 			continue
 		}

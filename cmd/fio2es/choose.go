@@ -31,7 +31,7 @@ func someRuns(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("where") {
 		return nil
 	}
-	return cobra.MinimumNArgs(1)(cmd, args)
+	return arguments(1, many)(cmd, args)
 }
 
 // input is some arguments that are read together: paths, or runs in the history.

@@ -63,7 +63,7 @@ same ("no change > X %"), unclear and unknown.`,
   fio2es compare base1,base2,base3 new1,new2,new3 --format json
   fio2es compare --by settings label.release=quincy label.release=reef
   fio2es compare --by settings --baseline last:10 'start >= yesterday'`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(&f, args); err != nil {
 				return err

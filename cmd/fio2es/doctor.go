@@ -39,7 +39,7 @@ Exit code 3: something is or will be lost.`,
   fio2es doctor cbt.yaml
   fio2es doctor results/
   fio2es doctor -- fio --name=a --rw=randread --output-format=json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n := cmd.ArgsLenAtDash()
 			if n < 0 {

@@ -40,7 +40,7 @@ was read is stored, and the exit code is 0.`,
   fio2es follow --elasticsearch https://es:9200 /data/cbt
   fio2es follow --rule 'p99 <= 20ms' --rule 'write.iops >= 5k' .
   fio2es follow --idle 10m --format json . | jq .p99_us`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			opt.Paths, opt.Window = args, newFollowWriter(e.stdout, format).window
 			opt.Ingest = ingest.Options{Pipeline: e.options(), Log: e.log, Restore: restore}

@@ -52,7 +52,7 @@ Elasticsearch.`,
   fio2es ingest --quiet /data/cbt              every night, from cron
   ssh lab tar c -C /data/cbt . | fio2es ingest --archive cbt -
   fio2es ingest --output - results/ | gzip > results.ndjson.gz`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if how.dryRun && how.format != table.Text {
 				return usagef("--format %s: --dry-run prints tables for people only: leave out --format", how.format)

@@ -32,7 +32,7 @@ whose documents have different labels.`,
 		Example: `  fio2es label latest release=reef disk=nvme
   fio2es label 4f1d2c3a 9b0e77aa disk=
   fio2es label --where 'start >= 2026-10 and host=client7' suspect=nic`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, a, err := parseLabels(args)
 			if err != nil {
@@ -57,7 +57,7 @@ stays when the files of the run are ingested again.`,
 		Example: `  fio2es note latest 'first night with the new switch'
   fio2es note 4f1d2c3a ''
   fio2es runs --where 'note ~ switch'`,
-		Args: cobra.ExactArgs(2),
+		Args: arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.TrimSpace(args[1])
 			return annotateRuns(cmd.Context(), e, args[:1], "", mapping.Annotation{Note: &text})

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
 func init() { cobra.EnableCommandSorting = false } // the order of groups
@@ -113,6 +115,19 @@ func addGlobalFlags(f *pflag.FlagSet) {
 	f.String("config", "", "settings `file` (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
 	f.String("history", "", "`file` of the embedded history (default "+shortHome(config.Default().History)+")")
 	f.BoolP("verbose", "v", false, "say more on stderr")
+}
+
+// many is no limit of [arguments].
+const many = math.MaxInt
+
+// arguments checks that there are least to most arguments.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("want %s %s, but got %s", cmd.Root().Name(), cmd.Use, unit.Plural(len(args), "argument"))
+		}
+		return nil
+	}
 }
 
 // usageArgs makes wrong arguments an error of usage.

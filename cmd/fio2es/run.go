@@ -46,7 +46,7 @@ fio2es on each host.`,
   fio2es run --labels release=reef --note 'new switch' job.fio
   fio2es run --repeat 5 --pause 10s job.fio
   fio2es run --rule 'p99 <= 10ms' -- sudo fio --output=out.txt job.fio`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) },
 	}
 	fl := cmd.Flags()

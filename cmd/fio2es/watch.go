@@ -30,7 +30,7 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 		Example: `  fio2es watch
   fio2es watch --elasticsearch https://es:9200 4f1d2c3a
   fio2es watch --format json | jq .p99_us`,
-		Args: cobra.MaximumNArgs(1),
+		Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if every < leastEvery {
 				return usagef("--every %v: want at least %v", every, leastEvery)

@@ -160,7 +160,7 @@ func (c *chooser) byAge(ctx context.Context, s *Selector) error {
 	switch {
 	case s.newest:
 		if have < s.count {
-			c.chosen.Notes = append(c.chosen.Notes, fmt.Sprintf("%s: there are only %s%s", s, unit.Plural(have, "run"), conditionText(c.among)))
+			c.chosen.Notes = append(c.chosen.Notes, fmt.Sprintf("%s: the history has only %s%s", s, unit.Plural(have, "run"), conditionText(c.among)))
 		}
 		c.take(c.newest[:min(have, s.count)]...)
 		return nil
@@ -169,7 +169,7 @@ func (c *chooser) byAge(ctx context.Context, s *Selector) error {
 		if have > 1 {
 			oldest = fmt.Sprintf("%s~%d", Latest, have-1)
 		}
-		return absent(fmt.Sprintf("%s: there are only %s%s, and the oldest is %s",
+		return absent(fmt.Sprintf("%s: the history has only %s%s, and the oldest is %s",
 			s, unit.Plural(have, "run"), conditionText(c.among), oldest))
 	}
 	c.take(c.newest[s.count-1])

@@ -81,8 +81,8 @@ func TestChoose(t *testing.T) {
 		{"bbbb", "mode=randwrite", "b"},
 
 		{"bbbb", "mode=randread", "bbbb: run bbbbbbbb (lab:night1 randwrite, 2026-10-02 00:00:00 UTC) does not match --where 'mode=randread'"},
-		{"latest~5", "", "latest~5: there are only 5 runs, and the oldest is latest~4"},
-		{"latest~1", "name=night0", "latest~1: there are only 1 run --where 'name=night0', and the oldest is latest"},
+		{"latest~5", "", "latest~5: the history has only 5 runs, and the oldest is latest~4"},
+		{"latest~1", "name=night0", "latest~1: the history has only 1 run --where 'name=night0', and the oldest is latest"},
 		{"", "mode=trim", "no run matches --where 'mode=trim'; the history has 5 runs: started 2026-10-01"},
 		{"latest", "mode=trim", "latest: no run matches --where 'mode=trim'; the history has 5 runs"},
 		{"mode=trim", "", "mode=trim: no run matches; the history has 5 runs"},
@@ -119,7 +119,7 @@ func TestChoose(t *testing.T) {
 		if got := idsOf(chosen); got != c.want {
 			t.Errorf("%s --where %q: %s, want %s", c.selectors, c.where, got, c.want)
 		}
-		if c.selectors == "last:9" && (len(chosen.Notes) != 1 || chosen.Notes[0] != "last:9: there are only 5 runs") {
+		if c.selectors == "last:9" && (len(chosen.Notes) != 1 || chosen.Notes[0] != "last:9: the history has only 5 runs") {
 			t.Errorf("%s: notes %q", c.selectors, chosen.Notes)
 		}
 	}

@@ -54,7 +54,7 @@ func TestRuns(t *testing.T) {
 		{"/runs/a", 300, []string{"ids of several runs begin with a.", `<a href="../runs/aa00"><code>aa00</code></a> archive:a randwrite 4K qd4, 2026-11-21 03:13:02`, `"../runs/ab00"`}, ""},
 		{"/runs/x", 404, []string{"No run in history.db has an id that begins with x", "fio2es ingest", `<a href="../">All runs</a>`}, ""},
 		{"/runs/last:5", 400, []string{"last:5: want one run: an id or its beginning, latest, or latest~1"}, ""},
-		{"/runs/latest~100", 404, []string{"latest~100: there are only 3 runs, and the oldest is latest~2"}, ""},
+		{"/runs/latest~100", 404, []string{"latest~100: the history has only 3 runs, and the oldest is latest~2"}, ""},
 		{"/runs/a/b", 404, []string{"No such page", `<a href="../../">All runs</a>`}, ""},
 		{"/favicon.ico", 404, []string{"No such page"}, ""},
 		{"/compare?run=cc00&run=a", 300, []string{`href="./runs/aa00"`}, ""},

@@ -26,6 +26,10 @@ import (
 func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 	s, err := scanAll(ctx, paths, opt, nil)
 	if err != nil {
+		var named *fs.PathError
+		if errors.As(err, &named) && named.Op == "stat" { // an argument that does not exist
+			return nil, fmt.Errorf("%s: %w", named.Path, named.Err)
+		}
 		return nil, fmt.Errorf("scan: %w", err)
 	}
 	s.set.Problems, s.set.packed = s.all(), s.packed
