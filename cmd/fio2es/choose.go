@@ -90,7 +90,7 @@ func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, arg
 	}
 	if err := r.open(ctx); err != nil {
 		if isID && len(args) > 0 {
-			err = fmt.Errorf("%s is no path, so it is looked up in the history: %w", args[0], err)
+			err = fmt.Errorf("%s is neither a path nor a run: %w", args[0], err)
 		}
 		return nil, err
 	}
