@@ -41,7 +41,7 @@ func createFile(name string) (*outFile, error) {
 		}
 		if err != nil {
 			if path := (*os.PathError)(nil); errors.As(err, &path) {
-				path.Path = name // which the user knows
+				path.Op, path.Path = "create", name // which the user knows
 			}
 			return nil, err
 		}
