@@ -164,6 +164,9 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 		t.problems.note("%s: %d requests of the report are in no row of its logs, which end from %d to %d ms: its jobs did not end together, "+
 			"so when these requests completed is unknown; they count in the run's totals, and in no window; "+
 			"run fio without group_reporting, or if a log was cut, copy it again", t.describeOf(d), row.Total, row.Start, t.last())
+	case t.several && (tooLong || t.isCrowded(row)):
+		t.problems.note("%s: %d requests of the report are not in its log: those at the ends of its stages, which fio does not log; "+
+			"they count in the run's totals, and in no window; run fio with --per_job_logs=1", t.describeOf(d), row.Total)
 	case tooLong:
 		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count "+
 			"in the run's totals, and in no window; if the log was cut, copy it again",

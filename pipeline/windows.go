@@ -33,6 +33,7 @@ func newReading(p *plan, problems *Problems) *reading {
 		r.live = r.live || j.reports != nil && j.reports.tailing != nil
 		r.tallies[j] = &tally{split: align.NewSplitter(j.interval)}
 		r.tallies[j].split.Exact = j.exact
+		r.tallies[j].split.Stages = j.log.Job == 0 && j.entry != nil && j.entry.several
 	}
 	return r
 }

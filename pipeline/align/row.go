@@ -29,6 +29,10 @@ type Splitter struct {
 	// Exact says that the interval is known, not measured. Then rows that are missing are found: see Missed.
 	Exact bool
 
+	// Stages says that jobs that ran one after another share the log, so that a row that comes late is the first of another
+	// job, not one behind a stall.
+	Stages bool
+
 	interval   int64 // log_hist_msec; 0: unknown, and all rows count as even
 	missed     bool  // see Missed
 	directions [fiolog.Directions]clock
@@ -52,8 +56,11 @@ func NewSplitter(interval int64) *Splitter { return &Splitter{interval: interval
 func (s *Splitter) Split(time int64, d fiolog.Direction, l hist.Layout, bins []hist.Bin, total uint64) []Row {
 	c := &s.directions[d]
 	start := c.last
-	if c.rows == 0 {
+	switch {
+	case c.rows == 0:
 		start, c.zero = s.first(time, l, bins)
+	case s.Stages && s.interval > 0 && time-c.last >= s.interval+s.interval/2:
+		start, c.zero, c.rows = time-s.interval, time-s.interval, 0
 	}
 	if c.lost && s.interval > 0 {
 		start = max(start, time-s.interval)

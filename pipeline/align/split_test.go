@@ -344,3 +344,21 @@ func TestMissed(t *testing.T) {
 		})
 	}
 }
+
+// TestStages: in a log of several stages of jobs, a late row is the first one of another job.
+func TestStages(t *testing.T) {
+	rows := []logged{quick(1002), quick(2002), quick(7113), quick(8113), quick(9114)}
+	s := align.NewSplitter(1000)
+	s.Stages = true
+	var got [][2]int64
+	for _, p := range parts(s, rows...) {
+		got = append(got, [2]int64{p.Start, p.End})
+	}
+	want := [][2]int64{{0, 1002}, {1002, 2002}, {6113, 7113}, {7113, 8113}, {8113, 9114}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if from, to := s.Tail(fiolog.Read, 9900, true); from != 9114 || to != 9900 {
+		t.Errorf("tail in (%d, %d]", from, to)
+	}
+}
