@@ -6,13 +6,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Generate is the program in the folder generate. Its arguments are logs or archive, the folder to write into, and
 // flags.
 func Generate(args []string, out io.Writer) error {
-	if len(args) < 2 {
-		return errors.New("usage: generate logs|archive DIR [flags]")
+	if len(args) < 2 || strings.HasPrefix(args[1], "-") {
+		return errors.New("usage: generate logs|archive DIR [flags]; a wrong flag lists them")
 	}
 	archive, logs := ArchiveSpec{}, TreeSpec{}
 	f := flag.NewFlagSet("generate", flag.ContinueOnError)
