@@ -58,11 +58,12 @@ const windowsAhead = 64
 // Ingest puts the interval documents of one run into a sink. The caller finishes the run there with
 // the result's document, if there is one and it is not unchanged: then the new documents replace what
 // the sink has of the run. known may be nil. Errors are as for [Read], or known's or the sink's.
-func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (result *Result, err error) {
+func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (*Result, error) {
+	var result *Result // set when all documents were made
 	batches := func(ctx context.Context) iter.Seq2[[]*mapping.Interval, error] {
 		return func(yield func([]*mapping.Interval, error) bool) {
 			var docs []*mapping.Interval
-			result, err = read(ctx, run, opt, true, known, func(d *mapping.Interval) error {
+			done, err := read(ctx, run, opt, true, known, func(d *mapping.Interval) error {
 				if docs = append(docs, d.Split()...); len(docs) < batch {
 					return nil
 				}
@@ -73,6 +74,7 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 				}
 				return nil
 			})
+			result = done
 			if !errors.Is(err, errEnded) {
 				yield(docs, err)
 			}
@@ -86,7 +88,7 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 			return nil, err
 		}
 	}
-	return result, err
+	return result, nil
 }
 
 // errEnded ends the reading of a run whose documents cannot be stored.
