@@ -119,6 +119,33 @@ func TestCutInMidMember(t *testing.T) {
 	}
 }
 
+// TestCutLog cuts compressed logs at every byte: what can be read is a prefix of the truth, and an error says that it is
+// not all.
+func TestCutLog(t *testing.T) {
+	truth := strings.Repeat("1, 2, 3\n4, 5, 6\n", 40)
+	bzipped, err := os.ReadFile("testdata/x.log.bz2")
+	check(t, err)
+	for name, packed := range map[string][]byte{
+		"x.log.gz": gz(t, []byte(truth)), "x.log.zst": zst(t, []byte(truth)), "x.log.xz": xzip(t, []byte(truth)), "x.log.bz2": bzipped,
+	} {
+		file := write(t, t.TempDir(), name, packed)
+		truth, err := readCut(t, scan(t, Options{}, file).Files[0])
+		check(t, err)
+		for n := len("BZh9123456"); n < len(packed); n++ {
+			check(t, os.WriteFile(file, packed[:n], 0o644))
+			set := scan(t, Options{}, file)
+			if len(set.Files) == 0 && len(set.Problems) > 0 {
+				continue
+			}
+			for range 2 { // the second reading may be from the spool
+				if got, err := readCut(t, set.Files[0]); !strings.HasPrefix(truth, got) || !errors.Is(err, ErrDamaged) {
+					t.Fatalf("%s cut at %d: %d of %d bytes, %v", name, n, len(got), len(truth), err)
+				}
+			}
+		}
+	}
+}
+
 // TestFlippedBits never panics, and members before the damage survive.
 func TestFlippedBits(t *testing.T) {
 	files := bench()

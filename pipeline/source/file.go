@@ -216,7 +216,7 @@ func (s *Set) unpackedOnce(k kind, packed body) body {
 			if err := cmp.Or(s.spool.wait(), s.ended(), err); err != nil { // what was kept is not all
 				return nil, err
 			}
-			*once, cut = now, errors.Unwrap(ends) // the reader adds the name
+			*once, cut = now, ends
 		}
 		if r.end == nil {
 			r.end = cut
