@@ -81,7 +81,7 @@ func (l *listing) problemKey(p *source.Problem) string {
 // runKey is the key of a run, or "" if it cannot be remembered.
 func (l *listing) runKey(run *cbt.Run, settings string) string {
 	k := newKey("run")
-	k.text(settings, run.Archive, run.Path, run.Name())
+	k.text(settings, run.Archive, run.Path, run.Name(), run.Unread)
 	k.text(run.Doubts...)
 	for _, logs := range [][]cbt.Log{run.Logs, run.Others} {
 		for _, g := range logs {
