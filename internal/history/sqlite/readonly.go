@@ -118,15 +118,8 @@ func isUnopened(err error) bool {
 
 // check fails if the file is not the one that was opened, or if it is read as immutable and has changed.
 func (s *reader) check() error {
-	if err := s.checkPlace(); err != nil || !s.frozen {
-		return err
-	}
-	now, err := os.Stat(s.path)
-	if err != nil {
-		return err
-	}
-	if now.Size() != s.opened.Size() || !now.ModTime().Equal(s.opened.ModTime()) {
+	if now, err := os.Stat(s.path); s.frozen && err == nil && !isSameTime(now, s.opened) {
 		return fmt.Errorf("it changed during reading: start again: %w", history.ErrReplaced)
 	}
-	return nil
+	return s.checkPlace()
 }

@@ -188,7 +188,12 @@ func TestReplacedFile(t *testing.T) {
 	replace := func(path string) error {
 		return errors.Join(os.WriteFile(path+".new", nil, 0o600), os.Rename(path+".new", path))
 	}
-	for name, change := range map[string]func(path string) error{"removed": os.Remove, "replaced": replace} {
+	overwrite := func(path string) error {
+		other, err := os.ReadFile(stored(t))
+		soon := time.Now().Add(time.Minute) // the clock of the file system may be coarse
+		return errors.Join(err, os.WriteFile(path, other, 0o600), os.Chtimes(path, soon, soon))
+	}
+	for name, change := range map[string]func(path string) error{"removed": os.Remove, "replaced": replace, "overwritten": overwrite} {
 		for kind, open := range map[string]func(context.Context, string) (*Store, error){"reader": OpenReadOnly, "writer": Open} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				path := stored(t)
@@ -223,5 +228,32 @@ func TestReplacedFile(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestEmptyLog: a writer that ends leaves no log, also while others have the file open. Its pages would become part of a
+// file that is copied to this place.
+func TestEmptyLog(t *testing.T) {
+	path := stored(t)
+	s, err := OpenReadOnly(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Run(t.Context(), realistic(1)[0].Run.ID); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Put(t.Context(), realistic(3)), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if log, err := os.ReadFile(path + "-wal"); err != nil || len(log) > 0 {
+		t.Errorf("a log of %d bytes, %v", len(log), err)
+	}
+	if _, err := s.Run(t.Context(), realistic(1)[0].Run.ID); err != nil {
+		t.Error(err)
 	}
 }

@@ -41,6 +41,9 @@ type file struct {
 	codec  *codec
 	opened fs.FileInfo // when it was opened
 	spoilt atomic.Bool // SQLite has found damage in it
+
+	mu   sync.Mutex
+	last look // the last one in which nothing was under way
 }
 
 // reader reads a history.
@@ -68,6 +71,9 @@ func newStore(ctx context.Context, path string, how func(*Store) error) (*Store,
 	s := &Store{file: f, reader: reader{file: f}, writer: writer{file: f, begun: map[version]int64{}}}
 	if err == nil {
 		err = how(s)
+	}
+	if err == nil {
+		err = s.checkPlace()
 	}
 	if err != nil {
 		err = s.fail(ctx, "open", err)
@@ -134,6 +140,7 @@ func (s *Store) Close() error {
 	if s.insert != nil {
 		errs = append(errs, s.insert.Close())
 	}
+	s.emptyLog()
 	for _, db := range []*sql.DB{s.reader.db, s.writer.db} { // the last one folds the log into the file
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -199,16 +206,6 @@ func (s *writer) transact(ctx context.Context, do func(*sql.Tx) error) error {
 		return err
 	}
 	return tx.Commit()
-}
-
-// checkPlace fails if the file was removed or replaced while it is open. SQLite would read and write the file that was
-// there before, which no other program finds.
-func (s *file) checkPlace() error {
-	now, err := os.Stat(s.path)
-	if err == nil && os.SameFile(now, s.opened) || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return errors.New("the file was removed, or replaced by another one, while it was open: start again")
 }
 
 // switchToWAL waits for other processes that open the file at the same time: SQLite's own busy
