@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -37,13 +36,11 @@ func readFiles(named string) ([]settingsFile, []error) {
 	var faults []error
 	for _, f := range whichFiles(cmp.Or(named, os.Getenv(envPrefix+"CONFIG"))) {
 		text, err := readRegular(f.path, mostSettings)
-		if err == nil {
-			f.set, err = parseSettings(text)
-		}
 		if err != nil {
-			if named, ok := err.(*fs.PathError); ok { // the path stands in the message already
-				err = named.Err
-			}
+			faults = append(faults, fmt.Errorf("read settings %w", err))
+			continue
+		}
+		if f.set, err = parseSettings(text); err != nil {
 			faults = append(faults, fmt.Errorf("read settings %s: %w", f.path, err))
 			continue
 		}
