@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -15,11 +17,23 @@ const (
 )
 
 // readRegular reads a regular file of at most the given size. It refuses other files: a FIFO would wait for a writer,
-// and /dev/zero has no end.
+// and /dev/zero has no end. Errors begin with the name.
 func readRegular(name string, most int64) ([]byte, error) {
+	text, err := readAtMost(name, most)
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return text, nil
+}
+
+func readAtMost(name string, most int64) ([]byte, error) {
 	// Before it is opened: that alone may move a tape.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, irregular(name)
+		return nil, errIrregular
 	}
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO that took its place since opens at once
 	if err != nil {
@@ -31,16 +45,16 @@ func readRegular(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, irregular(name)
+		return nil, errIrregular
 	}
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(text)) > most {
-		return nil, fmt.Errorf("%s has more than %d bytes", name, most)
+		return nil, fmt.Errorf("more than %d bytes", most)
 	}
 	return text, nil
 }
 
-func irregular(name string) error { return fmt.Errorf("%s is not a regular file", name) }
+var errIrregular = errors.New("not a regular file")

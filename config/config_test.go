@@ -230,12 +230,13 @@ func TestWaits(t *testing.T) {
 			t.Errorf("%v is shown as %v", want, shown["request_timeout"])
 		}
 	}
-	for _, env := range []map[string]string{
-		{"FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT": "0s"}, {"FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT": "2h"}, {"FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT": "soon"},
-		{"FIO2ES_ELASTICSEARCH_GIVE_UP_AFTER": "-5m"}, {"FIO2ES_ELASTICSEARCH_GIVE_UP_AFTER": "300"},
+	for _, c := range []struct{ name, value, want string }{
+		{"REQUEST_TIMEOUT", "0s", "elasticsearch.request_timeout: 0s is not"}, {"REQUEST_TIMEOUT", "2h", "elasticsearch.request_timeout: 2h0m0s is not"},
+		{"REQUEST_TIMEOUT", "soon", "FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT: soon is not a time such as"},
+		{"GIVE_UP_AFTER", "-5m", "elasticsearch.give_up_after: -5m0s is neither"}, {"GIVE_UP_AFTER", "300", "FIO2ES_ELASTICSEARCH_GIVE_UP_AFTER: 300 is not a time such as"},
 	} {
-		if _, err := load(t, "", env); err == nil || !strings.Contains(err.Error(), "elasticsearch.") {
-			t.Errorf("%v: %v", env, err)
+		if _, err := load(t, "", map[string]string{"FIO2ES_ELASTICSEARCH_" + c.name: c.value}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v", c, err)
 		}
 	}
 }

@@ -5,12 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/fio2es/fio2es/internal/safeyaml"
 )
@@ -35,13 +36,11 @@ func readFiles(named string) ([]settingsFile, []error) {
 	var faults []error
 	for _, f := range whichFiles(cmp.Or(named, os.Getenv(envPrefix+"CONFIG"))) {
 		text, err := readRegular(f.path, mostSettings)
-		if err == nil {
-			f.set, err = parseSettings(text)
-		}
 		if err != nil {
-			if named, ok := err.(*fs.PathError); ok { // the path stands in the message already
-				err = named.Err
-			}
+			faults = append(faults, fmt.Errorf("read settings %w", err))
+			continue
+		}
+		if f.set, err = parseSettings(text); err != nil {
 			faults = append(faults, fmt.Errorf("read settings %s: %w", f.path, err))
 			continue
 		}
@@ -115,6 +114,8 @@ func (f *settingsFile) check() []error {
 			_, isAnalysis := analysis[key]
 			if !isSetting(key) || strings.Contains(name, ".") {
 				faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es", f.path, key))
+			} else if _, isText := f.set[name].(string); isText && isSection(key) {
+				faults = append(faults, fmt.Errorf("%s: %s: want the settings of this section, indented below it", f.path, key))
 			} else if f.found && !isAnalysis {
 				const text = "%s: %s is not taken from a file found in the current folder, which may come from somebody else: set it in %s or as %s"
 				faults = append(faults, fmt.Errorf(text, f.path, key, own, variable(key)))
@@ -153,7 +154,11 @@ func parseSettings(text []byte) (map[string]any, error) {
 	case err != nil:
 	case more:
 		err = errors.New("it has more than one YAML document, want one: remove the others")
-	case root != nil:
+	case root == nil:
+	case root.Content[0].Kind != yaml.MappingNode && root.Content[0].ShortTag() != "!!null":
+		err = errors.New("want settings, such as interval: 10s, one a line")
+	default:
+		asWritten(root)
 		err = root.Decode(&all)
 	}
 	if err == nil {
@@ -165,7 +170,11 @@ func parseSettings(text []byte) (map[string]any, error) {
 		}
 	}
 	if err != nil { // on one line
-		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " "))
+		text := strings.Join(strings.Fields(err.Error()), " ")
+		if fault, ofLibrary := strings.CutPrefix(text, "yaml: "); ofLibrary {
+			text = "not YAML: " + fault
+		}
+		return nil, errors.New(text)
 	}
 	return all, nil
 }

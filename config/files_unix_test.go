@@ -19,7 +19,7 @@ func TestOnlyRegularFiles(t *testing.T) {
 		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
 		"large":  func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("#\n"), mostSettings), 0o600) },
 	} {
-		want := map[bool]string{true: "has more than", false: "is not a regular file"}[name == "large"]
+		want := map[bool]string{true: ": more than", false: ": not a regular file"}[name == "large"]
 		f := newFolders(t, "", "")
 		if err := place(f.here); err != nil {
 			t.Fatal(err)
@@ -27,7 +27,7 @@ func TestOnlyRegularFiles(t *testing.T) {
 		_, err := Load("", pflag.NewFlagSet("test", pflag.ContinueOnError))
 		_, secretErr := (&Elasticsearch{Credentials: Credentials{PasswordFile: f.here}}).Client()
 		for _, err := range []error{err, secretErr} {
-			if err == nil || !strings.Contains(err.Error(), f.here+" "+want) {
+			if err == nil || !strings.Contains(err.Error(), f.here+want) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

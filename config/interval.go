@@ -31,7 +31,7 @@ func (i *Interval) UnmarshalText(text []byte) error {
 	}
 	d, err := time.ParseDuration(string(text))
 	if err != nil || Interval(d) == Auto {
-		return fmt.Errorf("%q is neither a time such as 10s nor auto", text)
+		return fmt.Errorf("%s is neither a time such as 10s nor auto", text)
 	}
 	*i = Interval(d)
 	return nil

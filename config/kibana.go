@@ -31,7 +31,7 @@ func (k *Kibana) faults() []error {
 	var faults []error
 	u, err := url.Parse(k.URL)
 	if k.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
-		faults = append(faults, errors.New("kibana.url: it is not of the form https://host:5601"))
+		faults = append(faults, errors.New("kibana.url: want an address such as https://host:5601"))
 	}
 	if !spaceID.MatchString(k.Space) {
 		faults = append(faults, fmt.Errorf("kibana.space: %q is not the identifier of a space: lower-case letters, digits, _ and -", k.Space))

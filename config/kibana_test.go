@@ -67,7 +67,7 @@ func TestKibanaCredentialsInAddress(t *testing.T) {
 
 func TestKibanaFaults(t *testing.T) {
 	_, err := load(t, "", map[string]string{"FIO2ES_KIBANA_URL": "me:hunter22@kibana:5601", "FIO2ES_KIBANA_SPACE": "My Space"})
-	if err == nil || strings.Contains(err.Error(), "hunter22") || !strings.Contains(err.Error(), "kibana.url: it is not of the form https://host:5601") ||
+	if err == nil || strings.Contains(err.Error(), "hunter22") || !strings.Contains(err.Error(), "kibana.url: want an address such as https://host:5601") ||
 		!strings.Contains(err.Error(), `kibana.space: "My Space" is not`) {
 		t.Errorf("got %v", err)
 	}

@@ -66,8 +66,8 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 		}
 	}
 	decode := viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
-		mapstructure.TextUnmarshallerHookFunc(), mapstructure.StringToTimeDurationHookFunc(), mapstructure.StringToSliceHookFunc(","), stringToMap))
-	faults = append(faults, each(v.Unmarshal(&c, decode))...)
+		mapstructure.TextUnmarshallerHookFunc(), stringToDuration, mapstructure.StringToSliceHookFunc(","), stringToMap))
+	faults = append(faults, c.valueFaults(v.Unmarshal(&c, decode))...)
 	if flagOf(flags, "elasticsearch.addresses") != nil && slices.ContainsFunc(c.Elasticsearch.Addresses, hasPassword) {
 		faults = append(faults, errors.New("--elasticsearch: all users of the machine can read a password in a flag: set FIO2ES_ELASTICSEARCH_USERNAME and FIO2ES_ELASTICSEARCH_PASSWORD"))
 	}

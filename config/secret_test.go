@@ -62,8 +62,8 @@ func TestSecretFiles(t *testing.T) {
 		"elasticsearch.password_file: " + empty + " is empty":                                          {Credentials: Credentials{PasswordFile: empty}},
 		`elasticsearch.password is "[redacted]", which stands for a secret that was not shown: set it`: {Credentials: Credentials{Password: "[redacted]"}},
 		"elasticsearch.api_key and elasticsearch.api_key_file are both set: set only one":              {Credentials: Credentials{APIKey: "x", APIKeyFile: empty}},
-		"elasticsearch.ca: open " + filepath.Join(dir, "none") + ": no such file or directory":         {CA: filepath.Join(dir, "none")},
-		"elasticsearch.api_key_file: open " + filepath.Join(dir, "no") + ": no such file or directory": {Credentials: Credentials{APIKeyFile: filepath.Join(dir, "no")}},
+		"elasticsearch.ca: " + filepath.Join(dir, "none") + ": no such file or directory":              {CA: filepath.Join(dir, "none")},
+		"elasticsearch.api_key_file: " + filepath.Join(dir, "no") + ": no such file or directory":      {Credentials: Credentials{APIKeyFile: filepath.Join(dir, "no")}},
 	} {
 		if _, err := e.Client(); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

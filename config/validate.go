@@ -3,10 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -29,7 +27,7 @@ func (c *Config) Options() (pipeline.Options, error) {
 	}
 	var faults []error
 	wrong := func(name string, value any, want string) {
-		faults = append(faults, fmt.Errorf("%s: %v is not %s", name, value, want))
+		faults = append(faults, fmt.Errorf("%s: %v is not %s", c.where(name), value, want))
 	}
 	precision, ok := parsePrecision(c.Precision)
 	if !ok {
@@ -109,23 +107,4 @@ func (c *Config) bins(wrong func(name string, value any, want string)) hist.Hint
 		wrong("unit", c.Unit, "ns (fio 3) or us (fio 2)")
 	}
 	return hint
-}
-
-// stringToMap reads "a=b,c=d", the form of variables of the environment.
-func stringToMap(from, to reflect.Type, value any) (any, error) {
-	if from.Kind() != reflect.String || to.Kind() != reflect.Map {
-		return value, nil
-	}
-	out := map[string]string{}
-	for pair := range strings.SplitSeq(value.(string), ",") {
-		if pair == "" {
-			continue
-		}
-		k, v, ok := strings.Cut(pair, "=")
-		if !ok {
-			return nil, fmt.Errorf("%q is not NAME=VALUE", pair)
-		}
-		out[k] = v
-	}
-	return out, nil
 }

@@ -74,7 +74,7 @@ func writeAnswers(w io.Writer, found []doctor.Answers, format string) error {
 	fmt.Fprintln(w)
 	for _, a := range found {
 		for _, l := range a.Lost {
-			term.Line(w, "%s: lost: %s", a.Of, l.What)
+			fmt.Fprintln(w, term.FillFor(w, term.Clean(fmt.Sprintf("%s: lost: %s", a.Of, l.What))))
 		}
 	}
 	changes := doctor.Changes(found)

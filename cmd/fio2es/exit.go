@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"syscall"
 
@@ -84,6 +85,9 @@ func (e *env) conclude(err error) int {
 func errorLines(err error) []string {
 	if mark, ok := err.(interface{ Unwrap() error }); ok && mark.Unwrap() != nil && mark.Unwrap().Error() == err.Error() {
 		err = mark.Unwrap()
+	}
+	if path, ok := err.(*fs.PathError); ok && path.Op == "open" {
+		return []string{path.Path + ": " + path.Err.Error()}
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

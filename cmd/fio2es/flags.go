@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -105,9 +106,14 @@ func (c *choice) String() string { return *c.value }
 func (c *choice) Type() string   { return c.name }
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.among, s) {
-		last := len(c.among) - 1
-		return usagef("%q is not %s or %s", s, strings.Join(c.among[:last], ", "), c.among[last])
+		return errors.New("want " + c.wanted())
 	}
 	*c.value = s
 	return nil
+}
+
+// wanted are the words, as in a sentence.
+func (c *choice) wanted() string {
+	last := len(c.among) - 1
+	return strings.Join(c.among[:last], ", ") + " or " + c.among[last]
 }

@@ -65,15 +65,15 @@ func (g *ingesting) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.
 	if err != nil {
 		return false, err
 	}
-	fmt.Fprintf(g.stdout, "\n%s", term.Clean(opt.ArchiveOf(r)+":"+r.Path))
+	title := term.Clean(opt.ArchiveOf(r) + ":" + r.Path)
 	if !p.Start.IsZero() {
-		fmt.Fprintf(g.stdout, ": from %s by %s, ±%s; windows of %s", p.Start.UTC().Format("2006-01-02 15:04:05.000"), p.Clock,
+		title += fmt.Sprintf(": from %s by %s, ±%s; windows of %s", p.Start.UTC().Format("2006-01-02 15:04:05.000"), p.Clock,
 			unit.Elapsed(p.Error), unit.Elapsed(p.Window))
 	}
 	fmt.Fprintln(g.stdout)
-	for _, text := range []string{p.Placed, p.NoWindows} {
+	for _, text := range []string{title, p.Placed, p.NoWindows} {
 		if text != "" {
-			fmt.Fprintln(g.stdout, text)
+			fmt.Fprintln(g.stdout, term.FillFor(g.stdout, text))
 		}
 	}
 	(&pipeline.Result{Skipped: p.Skipped, Notes: p.Notes}).Log(g.log)

@@ -34,6 +34,9 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
   fio2es runs --format json | jq -r .run`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if l.limit < 0 {
+				return usagef("--limit %d: want 0, for all runs, or more", l.limit)
+			}
 			if l.filter.Text, l.selectors, err = parseTextOrRuns(args); err != nil {
 				return err
 			}

@@ -61,7 +61,13 @@ func serve(ctx context.Context, e *env, listen string) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("--listen %s: another program listens there: try another port, or 0 for a free one", listen)
 	}
-	if err != nil {
+	var name *net.DNSError
+	switch cause := (*net.OpError)(nil); {
+	case errors.As(err, &name):
+		return fmt.Errorf("--listen %s: this machine has no address %s", listen, name.Name)
+	case errors.As(err, &cause):
+		return fmt.Errorf("--listen %s: %w", listen, cause.Err)
+	case err != nil:
 		return fmt.Errorf("--listen %s: %w", listen, err)
 	}
 	local := isLocal(l.Addr())

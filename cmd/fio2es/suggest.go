@@ -73,11 +73,20 @@ func unknownCommand(root *cobra.Command, err error) error {
 	return usagef("unknown command %q; see %s --help", word, of)
 }
 
-// unknownFlag adds suggestions to an error of parsing flags.
+// unknownFlag is an error of parsing flags, with what is wanted.
 func unknownFlag(cmd *cobra.Command, err error) error {
+	see := fmt.Sprintf("; see %s --help", cmd.CommandPath())
+	var none *pflag.ValueRequiredError
+	if errors.As(err, &none) {
+		return usagef("--%s: want a value%s", none.GetFlag().Name, see)
+	}
+	var wrong *pflag.InvalidValueError
+	if errors.As(err, &wrong) {
+		return usagef("--%s %s: want %s%s", wrong.GetFlag().Name, wrong.GetValue(), wantedValue(wrong.GetFlag()), see)
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
-		return usagef("%w; see %s --help", err, cmd.CommandPath())
+		return usagef("%w%s", err, see)
 	}
 	flags := &cobra.Command{} // cobra finds like names of commands only
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -86,12 +95,34 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	word := unknown.GetSpecifiedName()
 	near := suggest(word, otherFlags, flags)
 	if len(near) == 0 {
-		return usagef("%w; see %s --help", err, cmd.CommandPath())
+		return usagef("%w%s", err, see)
 	}
 	if f, isChoice := cmd.Flags().Lookup(near[0]).Value.(*choice); isChoice && slices.Contains(f.among, word) {
 		near[0] += " " + word
 	}
 	return usagef("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+}
+
+// wantedValue describes the values of a flag.
+func wantedValue(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "int":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "duration":
+		return "a time such as 90s or 5m"
+	case "stringSlice":
+		return "a list joined by commas"
+	case "stringToString":
+		return "NAME=VALUE"
+	}
+	if c, isChoice := f.Value.(*choice); isChoice {
+		return c.wanted()
+	}
+	return "another value"
 }
 
 // suggest returns the commands below another one that a word may have been meant for: the one that other programs call

@@ -64,7 +64,7 @@ func (a *Attempts) Wait(ctx context.Context, cause error, least time.Duration) e
 	_, ends := a.patience()
 	left := time.Until(ends)
 	if left <= 0 {
-		return fmt.Errorf("%w for %v, last: %w", ErrGaveUp, max(a.client.giveUp, 0), cause)
+		return fmt.Errorf("%w for %v: %w", ErrGaveUp, max(a.client.giveUp, 0), cause)
 	}
 	if err := sleep(ctx, min(delay, left)); err != nil {
 		return fmt.Errorf("wait to send request again: %w", err)

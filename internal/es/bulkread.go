@@ -2,7 +2,6 @@ package es
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -92,10 +91,5 @@ func (it *bulkItem) item() BulkItem {
 
 // syntax makes an [ErrAnswer] of an error in the text, which a retry does not change.
 func syntax(err error) error {
-	var wrong *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) || errors.As(err, &wrong) {
-		return fmt.Errorf("%w: %w", ErrAnswer, err)
-	}
-	return err
+	return cmp.Or(AnswerError(err), err)
 }

@@ -34,11 +34,11 @@ const elasticsearch = "elasticsearch"
 func New(config Config) (*Client, error) {
 	c, urls, err := config.withDefaults()
 	if err != nil {
-		return nil, fmt.Errorf("set up %s client: %w", cmp.Or(config.Service, elasticsearch), err)
+		return nil, fmt.Errorf("%s: %w", cmp.Or(config.Service, elasticsearch), err)
 	}
 	conns, err := newTransport(c, urls)
 	if err != nil {
-		return nil, fmt.Errorf("set up %s client: %w", c.Service, err)
+		return nil, fmt.Errorf("%s: %w", c.Service, err)
 	}
 	options := []elastictransport.Option{
 		elastictransport.WithURLs(urls...), elastictransport.WithTransport(conns),
@@ -52,7 +52,7 @@ func New(config Config) (*Client, error) {
 	}
 	nodes, err := elastictransport.NewClient(options...)
 	if err != nil {
-		return nil, fmt.Errorf("set up %s client: %w", c.Service, err)
+		return nil, fmt.Errorf("%s: %w", c.Service, err)
 	}
 	to := server{service: c.Service, urls: urls, secrets: []Secret{c.APIKey, c.Password}, ownCA: len(c.CACert) > 0}
 	return &Client{

@@ -294,7 +294,8 @@ func TestConfig(t *testing.T) {
 		{es.Config{APIKey: "id:key"}, `"encoded" of the answer`},
 		{es.Config{Username: "me"}, "a user name without a password"},
 		{es.Config{Password: "secret"}, "a password without a user name"},
-		{es.Config{Addresses: []string{"127.0.0.1:9200"}}, `"127.0.0.1:9200" is not of the form`},
+		{es.Config{Addresses: []string{"127.0.0.1:9200"}}, `address 127.0.0.1:9200 is not of the form`},
+		{es.Config{Addresses: []string{"http://es:99200"}}, "no port above 65535"},
 		{es.Config{Addresses: []string{"https://me:p%w@es:9200"}}, "an address is not of the form"},
 	} {
 		client, err := es.New(c.config)

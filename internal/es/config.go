@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -146,7 +147,7 @@ func (c *Config) address(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("%w: an address is not of the form https://host:9200", ErrConfig)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: address %q is not of the form https://host:9200", ErrConfig, text)
+		return nil, fmt.Errorf("%w: address %s is not of the form https://host:9200", ErrConfig, text)
 	}
 	if u.User != nil {
 		if c.APIKey != "" || c.Username != "" {
@@ -156,7 +157,10 @@ func (c *Config) address(text string) (*url.URL, error) {
 		c.Username, c.Password, u.User = u.User.Username(), Secret(password), nil
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("%w: address %q is not of the form https://host:9200", ErrConfig, u)
+		return nil, fmt.Errorf("%w: address %s is not of the form https://host:9200", ErrConfig, u)
+	}
+	if _, err := strconv.ParseUint(u.Port(), 10, 16); err != nil && u.Port() != "" {
+		return nil, fmt.Errorf("%w: address %s: there is no port above 65535", ErrConfig, u)
 	}
 	return u, nil
 }

@@ -15,6 +15,21 @@ import (
 // ErrAnswer is an answer with status 200 that is not the expected one.
 var ErrAnswer = errors.New("answer is not the expected JSON; is a proxy in between?")
 
+// AnswerError is the [ErrAnswer] for an error of encoding/json that is in the text of an answer, and nil for others.
+func AnswerError(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Errorf("%w: its field %s is a %s", ErrAnswer, kind.Field, kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Errorf("%w: it is a %s", ErrAnswer, kind.Value)
+	case errors.As(err, &syntax):
+		return ErrAnswer
+	}
+	return nil
+}
+
 // Do sends a request and decodes the answer into into: a pointer for JSON ([ErrAnswer]), a
 // func(io.Reader) error that reads the body itself, or nil. A status above 299 is an
 // [*Error]. An answer longer than [Extended].MaxAnswer fails with [ErrTooLong].
@@ -97,15 +112,30 @@ func (s *server) read(res *http.Response, most int64, into any) error {
 		return err
 	}
 	if err := json.NewDecoder(body).Decode(into); err != nil {
-		var syntax *json.SyntaxError
-		var kind *json.UnmarshalTypeError
-		if errors.As(err, &syntax) || errors.As(err, &kind) {
-			return fmt.Errorf("%w: %w", ErrAnswer, err)
+		if wrong := AnswerError(err); wrong != nil {
+			return wrong
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = cutError{err}
 		}
 		return fmt.Errorf("read answer: %w", err)
 	}
 	return nil
 }
+
+// cutError is the end of an answer that is empty, or shorter than it should be.
+type cutError struct{ error }
+
+// Error implements error.
+func (e cutError) Error() string {
+	if e.error == io.EOF {
+		return "it is empty"
+	}
+	return "it is cut short"
+}
+
+// Unwrap is [io.EOF] or [io.ErrUnexpectedEOF].
+func (e cutError) Unwrap() error { return e.error }
 
 // open returns the body of an answer, limited to most bytes, or the error that the answer reports.
 func (s *server) open(res *http.Response, most int64) (*bounded, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,7 +43,34 @@ type reachError struct {
 func (r *reachError) Error() string { return "reach " + r.server + ": " + r.short() }
 
 // short is the text without the server.
-func (r *reachError) short() string { return r.err.Error() + r.advice }
+func (r *reachError) short() string { return plain(r.err) + r.advice }
+
+// plain is the text of a failed connection without the calls of Go that failed, and without addresses, because the
+// server is named.
+func plain(err error) string {
+	var (
+		name   *net.DNSError
+		system syscall.Errno
+		wait   net.Error
+		text   = err.Error()
+	)
+	switch {
+	case errors.As(err, &name) && name.IsNotFound:
+		return "no machine is called " + name.Name
+	case errors.As(err, &name):
+		return "cannot look up the name " + name.Name + ": " + name.Err
+	case errors.As(err, &system):
+		return system.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was closed"
+	case errors.As(err, &wait) && wait.Timeout():
+		return "no answer in time"
+	}
+	for _, call := range []string{"tls: ", "failed to verify certificate: ", "x509: "} {
+		text = strings.TrimPrefix(text, call)
+	}
+	return text
+}
 
 // Unwrap is what failed.
 func (r *reachError) Unwrap() error { return r.err }

@@ -20,7 +20,7 @@ func TestService(t *testing.T) {
 		if err := client.Do(t.Context(), es.Request{URI: "/api/status"}, nil); err == nil || !strings.HasPrefix(err.Error(), want+server.URL) {
 			t.Errorf("%v, want %s", err, want)
 		}
-		if _, err := es.New(es.Config{Username: "me", Service: service}); err == nil || !strings.Contains(err.Error(), strings.Fields(want)[1]+" client") {
+		if _, err := es.New(es.Config{Username: "me", Service: service}); err == nil || !strings.HasPrefix(err.Error(), strings.Fields(want)[1]+": ") {
 			t.Errorf("%v", err)
 		}
 	}

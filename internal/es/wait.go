@@ -9,7 +9,7 @@ import (
 )
 
 // ErrGaveUp: there was no progress for [Config].GiveUpAfter.
-var ErrGaveUp = errors.New("gave up, without any progress")
+var ErrGaveUp = errors.New("gave up without progress")
 
 // Wait describes to [Config].Waiting that the client waits for a server.
 type Wait struct {

@@ -52,8 +52,8 @@ func TestWaitsForServer(t *testing.T) {
 		"429":         {estest.Fault{Kind: estest.Rejected, Times: -1}, "status 429"},
 		"disk full":   {estest.Fault{Kind: estest.Flood, Times: -1}, "above the flood-stage watermark"},
 		"no answer":   {estest.Fault{Kind: estest.Hang, Times: -1}, ""},
-		"reset":       {estest.Fault{Kind: estest.Reset, Times: -1}, "EOF"},
-		"half answer": {estest.Fault{Kind: estest.ResetAnswer, Times: -1}, "EOF"},
+		"reset":       {estest.Fault{Kind: estest.Reset, Times: -1}, "the connection was closed"},
+		"half answer": {estest.Fault{Kind: estest.ResetAnswer, Times: -1}, "it is cut short"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.fault.On = "/"

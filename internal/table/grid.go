@@ -57,11 +57,14 @@ func (g *grid) clean(text string) string {
 }
 
 // text writes lines of text. In Markdown several are a list.
-func (g *grid) text(out *bufio.Writer, lines []string) {
+func (g *grid) text(w io.Writer, out *bufio.Writer, lines []string) {
 	for _, line := range lines {
 		line = g.clean(line)
 		if g.isMarkdown && len(lines) > 1 {
 			line = "- " + strings.Join(strings.Fields(line), " ")
+		}
+		if !g.isMarkdown {
+			line = term.FillFor(w, line)
 		}
 		out.WriteString(line + "\n")
 	}
@@ -108,7 +111,7 @@ func (g *grid) write(w io.Writer) error {
 	if g.isMarkdown && len(g.title) == 1 {
 		out.WriteString("**" + g.clean(g.title[0]) + "**\n\n")
 	} else {
-		g.text(out, g.title)
+		g.text(w, out, g.title)
 		if len(g.title) > 0 {
 			out.WriteString(g.blank())
 		}

@@ -119,6 +119,6 @@ func (t *Writer[R]) End(notes ...string) error {
 	if len(notes) > 0 {
 		out.WriteString(g.blank())
 	}
-	g.text(out, notes)
+	g.text(t.w, out, notes)
 	return out.Flush()
 }

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,4 +20,16 @@ func Fill(text string, columns int) (lines []string) {
 		}
 	}
 	return append(lines, line)
+}
+
+// FillFor divides a text that is longer than the lines of w, if w is a terminal. Elsewhere a text is one line.
+func FillFor(w io.Writer, text string) string {
+	screen, ok := w.(interface{ Columns() int })
+	if !ok {
+		return text
+	}
+	if columns := screen.Columns(); columns > 0 && utf8.RuneCountInString(text) > columns {
+		return strings.Join(Fill(text, columns), "\n")
+	}
+	return text
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -40,5 +41,23 @@ func TestBar(t *testing.T) {
 		if got := Bar(share, 4); got != want {
 			t.Errorf("%v: got %q, want %q", share, got, want)
 		}
+	}
+}
+
+// narrow is a terminal of ten columns.
+type narrow struct{ strings.Builder }
+
+func (*narrow) Columns() int { return 10 }
+
+func TestFillFor(t *testing.T) {
+	const text = "one  two three"
+	if got := FillFor(&narrow{}, text); got != "one two\nthree" {
+		t.Errorf("%q", got)
+	}
+	if got := FillFor(&narrow{}, "one  two"); got != "one  two" {
+		t.Errorf("a text that fits: %q", got)
+	}
+	if got := FillFor(&strings.Builder{}, text); got != text {
+		t.Errorf("without a terminal: %q", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -106,7 +107,11 @@ func (k *kinds) addNamed(f *source.File, byName role, left *leftovers) {
 		return
 	default:
 		line, _, _ := strings.Cut(string(first[:min(len(first), 40)]), "\n")
-		left.addNotable(f, fmt.Sprintf("is neither a log nor a report of fio: it begins with %q", line))
+		what := fmt.Sprintf("it begins with %q", line)
+		if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\r' }) {
+			what = "it is binary"
+		}
+		left.addNotable(f, "is neither a log nor a report of fio: "+what)
 		return
 	}
 	k.logs = append(k.logs, logFile{

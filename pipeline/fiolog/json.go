@@ -219,7 +219,7 @@ func (s *documents) parse() (*Report, error) {
 		at := max(int(bad.Offset)-1, 0)
 		line, column := s.position(at)
 		got := s.doc[min(at, len(s.doc)):]
-		return nil, &SyntaxError{File: s.name, Line: line, Column: column, Got: quoted(got), Want: "JSON: " + bad.Error()}
+		return nil, &SyntaxError{File: s.name, Line: line, Column: column, Got: quoted(got), Want: "JSON"}
 	}
 	rep, err := (&decoder{doc: s.doc}).report()
 	switch {

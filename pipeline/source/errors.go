@@ -51,6 +51,14 @@ func (p *Problem) Error() string { return printable(p.Name) + ": " + p.Err.Error
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Err }
 
+// errEnds is [io.ErrUnexpectedEOF] in words of users.
+var errEnds error = endsEarly{}
+
+type endsEarly struct{}
+
+func (endsEarly) Error() string        { return "it ends too early" }
+func (endsEarly) Is(target error) bool { return target == io.ErrUnexpectedEOF }
+
 // damage marks the error of a decoder, once.
 func damage(err error) error {
 	switch {
@@ -61,7 +69,9 @@ func damage(err error) error {
 	case errors.Is(err, xz.ErrOptions) || errors.Is(err, xz.ErrUnsupportedCheck):
 		return fmt.Errorf("%w: %w", ErrFormat, err)
 	case errors.Is(err, xz.ErrBuf):
-		err = fmt.Errorf("%w: %w", err, io.ErrUnexpectedEOF)
+		err = fmt.Errorf("%w: %w", err, errEnds)
+	case err == io.ErrUnexpectedEOF:
+		err = errEnds
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }

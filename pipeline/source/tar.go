@@ -39,7 +39,7 @@ func (s *scanner) tarAt(it item, x extent) {
 		n := min(size, x.n-start)
 		in := within(x.at, x.off+start, n)
 		if n < size {
-			in.cut = fmt.Errorf("%w after %d of %d bytes: %w", ErrDamaged, n, size, io.ErrUnexpectedEOF)
+			in.cut = fmt.Errorf("%w after %d of %d bytes: %w", ErrDamaged, n, size, errEnds)
 		}
 		s.random(it, in)
 	}
@@ -79,7 +79,7 @@ func (s *scanner) tarStream(it item, buf *bufio.Reader) {
 }
 
 func (t *tarball) noEnd() {
-	t.tear(fmt.Errorf("no end mark at byte %d: %w", t.pos(), io.ErrUnexpectedEOF))
+	t.tear(fmt.Errorf("no end mark at byte %d: %w", t.pos(), errEnds))
 }
 
 // members scans all members. It reports whether the tar had a proper end;

@@ -158,7 +158,7 @@ func (f *found[D]) read(answer io.Reader, most int) error {
 		return err
 	})
 	if f.bytes = v.Bytes(); err != nil && v.Failed() == nil {
-		return fmt.Errorf("%w: %w", es.ErrAnswer, err)
+		return cmp.Or(es.AnswerError(err), fmt.Errorf("%w: %w", es.ErrAnswer, err))
 	}
 	return err
 }

@@ -247,7 +247,7 @@ func (s *file) fail(ctx context.Context, verb string, err error) error {
 	case coded.Code()&0xff == cannotOpen:
 		err = fmt.Errorf("%w: it and its folder must be readable", err)
 	case coded.Code()&0xff == notDatabase:
-		err = fmt.Errorf("%w: %w", history.ErrDamaged, err)
+		err = history.ErrDamaged
 	}
 	return fmt.Errorf("%s history %s: %w", verb, s.path, err)
 }

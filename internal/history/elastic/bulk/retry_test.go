@@ -53,7 +53,7 @@ func TestFailAtOnce(t *testing.T) {
 // end of the wait, but not all the time.
 func TestWaiting(t *testing.T) {
 	for kind, cause := range map[estest.Kind]string{
-		estest.Unavailable: "status 503", estest.Reset: "EOF", estest.ItemsUnavailable: "unavailable_shards",
+		estest.Unavailable: "status 503", estest.Reset: "the connection was closed", estest.ItemsUnavailable: "unavailable_shards",
 		estest.ItemsFlood: "above the flood-stage watermark: free disk space", estest.Flood: "above the flood-stage watermark: free disk space",
 		estest.Hang: "",
 	} {

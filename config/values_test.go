@@ -1,0 +1,51 @@
+package config
+
+import (
+	"maps"
+	"strings"
+	"testing"
+)
+
+// TestValuesAsWritten takes what YAML has as a number or a date for the text that it is.
+func TestValuesAsWritten(t *testing.T) {
+	f := newFolders(t, "", "labels: {ceph: 1.10, build: 010, mask: 0x1f, ok: true, day: 2026-10-10, same: &x 2.50, again: *x}\n"+
+		"archive: 2026-10-10\nstart: 2026-01-31T09:12:00Z\njobs: 0x2\ntolerance: .1\n")
+	c, err := loadHere(t, "")
+	if err != nil {
+		t.Fatalf("%s: %v", f.here, err)
+	}
+	want := map[string]string{"ceph": "1.10", "build": "010", "mask": "0x1f", "ok": "true", "day": "2026-10-10", "same": "2.50", "again": "2.50"}
+	if !maps.Equal(c.Labels, want) {
+		t.Errorf("labels %v", c.Labels)
+	}
+	if c.Archive != "2026-10-10" || c.Start != "2026-01-31T09:12:00Z" || c.Jobs != 2 || c.Tolerance != 0.1 {
+		t.Errorf("%+v", c.Analysis)
+	}
+}
+
+// TestValueFaults say where a value is, and what is wanted, without the words of libraries.
+func TestValueFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"tolerance: abc":                        "FILE: tolerance: abc is not a number",
+		"jobs: x":                               "FILE: jobs: x is not a whole number",
+		"tolerance: [1]":                        "FILE: tolerance: want a number",
+		"prefix: {a: 1}":                        "FILE: prefix: want a text",
+		"labels: {a: {b: c}}":                   "FILE: labels: want a text",
+		"labels: [a]":                           "FILE: labels: a is not NAME=VALUE",
+		"levels: [rack]":                        "FILE: levels: rack is not cluster, host or job",
+		"interval: 5":                           "FILE: interval: 5 is neither a time such as 10s nor auto",
+		"start: 2026-10-10":                     "FILE: start: 2026-10-10 is not a time such as 2026-01-31T09:12:00Z",
+		"compact: {to: x}":                      "FILE: compact.to: x is not a time such as 90s or 5m",
+		"elasticsearch: 5":                      "FILE: elasticsearch: want the settings of this section, indented below it",
+		"elasticsearch: {allow_plain: maybe}":   "FILE: elasticsearch.allow_plain: maybe is not true or false",
+		"elasticsearch: {give_up_after: 5 min}": "FILE: elasticsearch.give_up_after: 5 min is not a time such as 90s or 5m",
+		"- a":                                   "read settings FILE: want settings, such as interval: 10s, one a line",
+		"a: [":                                  "read settings FILE: not YAML: line 1: did not find expected node content",
+	} {
+		f := newFolders(t, text+"\n", "")
+		_, err := loadHere(t, "")
+		if err == nil || strings.ReplaceAll(err.Error(), f.own, "FILE") != want {
+			t.Errorf("%s: %v; want %s", text, err, want)
+		}
+	}
+}
