@@ -212,6 +212,7 @@ func (h *Histogram) cover(low, high int) {
 	h.used = true
 	if h.counts == nil {
 		h.counts = make([]float64, h.layout.Len())
+		clear(h.counts) // else adding to a new page of memory reads it first, and costs two page faults
 	}
 	if h.low == h.high {
 		h.low, h.high = low, high

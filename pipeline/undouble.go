@@ -31,15 +31,32 @@ func (u *undoubler) row(rec *fiolog.Record) error {
 	if len(*last) <= u.lag {
 		return nil
 	}
-	own, before := hist.New(rec.Layout), hist.New(rec.Layout)
-	own.AddBins(rec.Layout, rec.Bins)
-	before.AddBins(rec.Layout, (*last)[0])
+	own, total, ok := subtract(rec.Bins, (*last)[0])
 	*last = (*last)[1:]
-	if !own.Subtract(before) {
+	if !ok {
 		return errNotDoubled
 	}
-	rec.Bins, rec.Total = own.Bins(), uint64(own.Total())
+	rec.Bins, rec.Total = own, total
 	return nil
+}
+
+// subtract is what bins have beyond others, both ascending, and how many requests that is. It reports false if a bin has
+// fewer requests than the other one.
+func subtract(bins, others []hist.Bin) (own []hist.Bin, total uint64, ok bool) {
+	for _, b := range bins {
+		if len(others) > 0 && others[0].Index <= b.Index {
+			if others[0].Index < b.Index || others[0].Count > b.Count {
+				return nil, 0, false
+			}
+			b.Count -= others[0].Count
+			others = others[1:]
+		}
+		if b.Count > 0 {
+			own = append(own, b)
+			total += b.Count
+		}
+	}
+	return own, total, len(others) == 0
 }
 
 // rowSums are the sums of a log's rows in each direction.
@@ -120,8 +137,8 @@ func looksDoubled(rows []*fiolog.Record) bool {
 		var first, own [fiolog.Directions]uint64
 		var n [fiolog.Directions]int
 		for _, rec := range rows {
-			rec, d := rec.Clone(), rec.Direction
-			if undo.row(rec) != nil {
+			rec, d := *rec, rec.Direction
+			if undo.row(&rec) != nil {
 				return false
 			}
 			if n[d]++; n[d] == 1 {

@@ -245,9 +245,13 @@ func (m *merger) mark() int64 {
 
 // window makes one key's window from its slots; nil if it is empty.
 func (m *merger) window(g *group, at int64, total []*sum) *Window {
-	all := sum{latencies: *hist.New(m.sums.layout)}
+	all := &sum{latencies: *hist.New(m.sums.layout)}
 	for _, slot := range g.slots {
-		if total[slot] != nil {
+		switch {
+		case total[slot] == nil:
+		case len(g.slots) == 1: // groups after it that have this slot are its twins
+			all, total[slot] = total[slot], nil
+		default:
 			all.merge(total[slot])
 		}
 	}
