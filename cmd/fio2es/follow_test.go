@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,6 +86,22 @@ func withoutRuns(text string) string {
 	return strings.Join(lines, "")
 }
 
+// untilSaid keeps what is written, and closes said when text is part of it.
+type untilSaid struct {
+	lockedText
+	text string
+	said chan struct{}
+	once sync.Once
+}
+
+func (u *untilSaid) Write(p []byte) (int, error) {
+	n, err := u.lockedText.Write(p)
+	if strings.Contains(u.String(), u.text) {
+		u.once.Do(func() { close(u.said) })
+	}
+	return n, err
+}
+
 // TestFollowCluster: the same in a real cluster, in which what is stored of a run is counted
 // each time.
 func TestFollowCluster(t *testing.T) {
@@ -100,21 +118,22 @@ func TestFollowCluster(t *testing.T) {
 	appendTo(t, file, bytes.Join(reports[:3], nil))
 	ctx, interrupt := context.WithCancel(t.Context())
 	over := make(chan int, 1)
-	var out, errs bytes.Buffer
+	errs := &untilSaid{text: "following ", said: make(chan struct{})}
 	go func() {
-		over <- run(ctx, with("follow", "--every", "100ms", "--quiet", "1m", dir), nil, &out, &errs)
+		over <- run(ctx, with("follow", "--every", "100ms", "--quiet", "1m", dir), nil, io.Discard, errs)
 	}()
-	for _, r := range reports[3:8] {
-		time.Sleep(300 * time.Millisecond)
-		appendTo(t, file, r)
+	select {
+	case <-errs.said:
+	case code := <-over:
+		t.Fatalf("exit code %d\n%s", code, errs)
 	}
-	time.Sleep(time.Second)
-	interrupt()
+	appendTo(t, file, bytes.Join(reports[3:8], nil))
+	interrupt() // follow reads what was written before
 	if code := <-over; code != 0 {
-		t.Fatalf("exit code %d\n%s", code, &errs)
+		t.Fatalf("exit code %d\n%s", code, errs)
 	}
 	if runs := outputOf(t, with("runs")...); !strings.Contains(runs, "live") {
-		t.Errorf("%s\n%s", runs, &errs)
+		t.Errorf("%s\n%s", runs, errs)
 	}
 	if live := outputOf(t, with("percentiles", "latest", "--format", "csv")...); strings.Count(live, ",cluster,") < 10 {
 		t.Errorf("windows of what was followed:\n%s", live)
