@@ -45,8 +45,8 @@ Each window counts by its length, the last one too. A latency in fio's last bin 
 no upper bound: a rule that only an upper bound could decide is unknown.
 
 The exit code is 4 if a rule is broken, and stderr names it; else 3 if a rule is
-unknown, because the run has no requests of its direction or no windows. NOTE says
-where the limit lies within the error of the histogram's bins.
+unknown, such as one about a direction without requests. NOTE says where the limit lies
+within the error of the histogram's bins.
 
 --from, --to, --direction, --host and --job choose requests as for rank.
 
