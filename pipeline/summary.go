@@ -85,8 +85,9 @@ func (r *reading) directionTotals(d fiolog.Direction, h *hist.Histogram) *mappin
 		switch {
 		case !j.serves(d) || j.entry != nil && j.entry.mixed && of.requests == 0:
 			return 0, 0, false
-		case j.entry != nil && j.entry.several: // only the rows show when each ran
-			return j.offset + of.start, j.offset + of.end, of.requests > 0
+		case j.entry != nil && j.entry.several: // only the rows show when each ran, up to the last part of an interval
+			unlogged := r.endOf(j) - j.offset - r.tallies[j].last
+			return j.offset + of.start, j.offset + of.end + unlogged, of.requests > 0
 		}
 		return j.offset, r.endOf(j), true
 	})

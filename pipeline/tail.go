@@ -164,7 +164,7 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 		t.problems.note("%s: %d requests of the report are in no row of its logs, which end from %d to %d ms: its jobs did not end together, "+
 			"so when these requests completed is unknown; they count in the run's totals, and in no window; "+
 			"run fio without group_reporting, or if a log was cut, copy it again", t.describeOf(d), row.Total, row.Start, t.last())
-	case t.several && (tooLong || t.isCrowded(row)):
+	case t.several: // one stage may lack few requests, and another many
 		t.problems.note("%s: %d requests of the report are not in its log: those at the ends of its stages, which fio does not log; "+
 			"they count in the run's totals, and in no window; run fio with --per_job_logs=1", t.describeOf(d), row.Total)
 	case tooLong:
@@ -210,11 +210,10 @@ func (t tail) isExact() bool {
 }
 
 // endsEarly reports whether logs without errors lack more than the last part of an interval, which fio never logs: they
-// end when other rows were due, and the rest is more than usual in an interval. Then they were cut between two rows. Of
-// several stages in one log, the last rows need not be of the end.
+// end when other rows were due, and the rest is more than usual in an interval. Then they were cut between two rows.
 func (t tail) endsEarly(d fiolog.Direction, rest float64) bool {
 	last, interval := t.last(), t.interval()
-	if interval <= 0 || t.several || t.ran-last <= interval+interval/10 {
+	if interval <= 0 || t.ran-last <= interval+interval/10 {
 		return false
 	}
 	usual := t.requests(d) / float64(max(last, 1)) * float64(interval)
@@ -229,11 +228,7 @@ func (t tail) row(d fiolog.Direction, rest *hist.Histogram) align.Row {
 		if some && of.directions[d].requests == 0 {
 			continue // a job of a group without this direction
 		}
-		ran := max(t.ran, t.jobs[i].ran)
-		if own := t.Directions[d].Runtime; t.several && own > 0 { // it began with its first row
-			ran = of.directions[d].start + own
-		}
-		f, end := of.split.Tail(d, ran, !of.damaged && !t.endsEarly(d, rest.Total()))
+		f, end := of.split.Tail(d, max(t.ran, t.jobs[i].ran), !of.damaged && !t.endsEarly(d, rest.Total()))
 		if from < 0 || f < from {
 			from = f
 		}

@@ -80,6 +80,17 @@ func TestTailWithoutLogs(t *testing.T) {
 	}
 }
 
+// TestStagesInOneLog: the requests at the end of each stage are not logged. A report counts them together, so when they
+// completed is unknown, also if they are few.
+func TestStagesInOneLog(t *testing.T) {
+	e := reported(5400, 45)
+	e.several = true
+	rows, said := tailOf(e, fiolog.Read, []int64{1000, 2000, 4000, 5000})
+	if len(rows) > 0 || !strings.Contains(said, "5 requests of the report are not in its log: those at the ends of its stages") {
+		t.Errorf("%d rows, %s", len(rows), said)
+	}
+}
+
 // TestTail: what a report counts beyond two rows of a second each is between the last row and the end,
 // unless that is too long, too much, or not the only part that is missing.
 func TestTail(t *testing.T) {

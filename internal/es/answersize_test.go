@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/memtest"
 )
 
-// endless answers with a text, and a piece of it for as long as anybody reads.
+// endless starts a server whose answer is begin, then piece again and again, up to 1 GiB.
 func endless(t *testing.T, begin, piece string) string {
 	block := strings.Repeat(piece, 64<<10/len(piece))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -37,7 +37,7 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 	bulk := func(ctx context.Context, c *es.Client) error {
 		done := make(chan error)
-		for range 2 { // as many as are under way at once
+		for range 2 { // two requests at the same time, as in an ingest
 			go func() {
 				_, err := c.Bulk(ctx, []byte("{}\n"), ids)
 				done <- err
@@ -63,7 +63,7 @@ func TestEndlessAnswers(t *testing.T) {
 		{"bulk, one long text", `{"errors":false,"items":[{"index":{"_id":"`, "x", bulk, es.ErrTooLong, answer, 250 << 20},
 		{"bulk, other items", `{"errors":false,"items":[`, `{"index":{"_id":"x","status":201}},`, bulk, es.ErrTooLong, answer, 250 << 20},
 		{"bulk, refused items", `{"errors":true,"items":[`, `{"index":{"_id":"x","status":400,"error":{"type":"x","reason":"y"}}},`, bulk, es.ErrTooLong, answer, 250 << 20},
-		{"anything", `{"a":"`, "x", count, es.ErrTooLong, memtest.Scale(answer, 0), 400 << 20}, // 0: the default,
+		{"anything", `{"a":"`, "x", count, es.ErrTooLong, memtest.Scale(answer, 0), 400 << 20}, // 0 means the default
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Attempts are requests for one purpose, each for what the ones before have left. They are
-// repeated as long as there is progress, and then for [Config].GiveUpAfter.
+// Attempts is a series of requests for one purpose: each sends what the requests before it left undone. The series
+// continues while there is progress, and fails after [Config].GiveUpAfter without progress.
 type Attempts struct {
 	client   *Client
 	started  time.Time
-	progress func() time.Time // nil: only the end is progress
-	single   bool             // it is sent again only where no connection could be made
+	progress func() time.Time // time of the last progress; if nil, only success counts
+	single   bool             // retry only if no connection could be made
 	unwatch  func()
-	failed   int // in a row
+	failed   int // failures in a row
 
 	mu    sync.Mutex
-	cause error // why the last one failed; nil if there was progress
+	cause error // error of the last request; nil after progress
 }
 
-// NewAttempts begins a series, which End ends. progress is when there was progress last, also
-// by other requests.
+// NewAttempts begins a series. The caller must call End. progress returns the time of the last progress, also that
+// of other requests.
 func (c *Client) NewAttempts(progress func() time.Time) *Attempts {
 	return c.newAttempts(progress, false)
 }
@@ -33,11 +33,11 @@ func (c *Client) newAttempts(progress func() time.Time, single bool) *Attempts {
 	return a
 }
 
-// End ends the series.
+// End ends the series and its reports to [Config].Waiting.
 func (a *Attempts) End() { a.unwatch() }
 
-// Context is that of the next request. After a failure it has a deadline: when the series
-// would be given up.
+// Context returns the context of the next request. After a failure it has a deadline: the time when the series gives
+// up.
 func (a *Attempts) Context(ctx context.Context) (context.Context, context.CancelFunc) {
 	if a.failed == 0 {
 		return ctx, func() {}
@@ -49,14 +49,14 @@ func (a *Attempts) Context(ctx context.Context) (context.Context, context.Cancel
 	return context.WithDeadlineCause(ctx, until, ErrTimeout)
 }
 
-// Progress notes that a request did at least a part.
+// Progress records that a request did at least a part of its work.
 func (a *Attempts) Progress() {
 	a.failed = 0
 	a.setCause(nil)
 }
 
-// Wait waits until the next request, at least for the time that the server wants. It fails
-// with [ErrGaveUp], or when ctx ends.
+// Wait sleeps before the next request: with backoff, and at least for the time that the server wants (least). It
+// fails with [ErrGaveUp] after too long without progress, or if ctx ends.
 func (a *Attempts) Wait(ctx context.Context, cause error, least time.Duration) error {
 	a.setCause(cause)
 	delay := max(backoff(a.client.pause, a.failed), least)
@@ -72,8 +72,7 @@ func (a *Attempts) Wait(ctx context.Context, cause error, least time.Duration) e
 	return nil
 }
 
-// patience is when there was progress last, or else the series began, and when there will have
-// been none for too long.
+// patience returns the time of the last progress, or of the start if there was none, and when the series gives up.
 func (a *Attempts) patience() (last, ends time.Time) {
 	last = a.started
 	if a.progress != nil && a.progress().After(last) {
@@ -82,11 +81,11 @@ func (a *Attempts) patience() (last, ends time.Time) {
 	return last, last.Add(max(a.client.giveUp, 0))
 }
 
-// state is what the client waits for.
+// state returns the state of the series for reports.
 func (a *Attempts) state() waitState {
 	last, ends := a.patience()
 	if first := a.started.Add(a.client.timeout); first.After(ends) || a.single {
-		ends = first // of the first request
+		ends = first // the first request runs until its own timeout
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,22 +10,21 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// Types of errors with the same status.
+// Types of errors. HTTP status 429 is used for both.
 const (
-	BlockType    = "cluster_block_exception"         // status 429: the disk is full; 403: someone set a block
-	RejectedType = "es_rejected_execution_exception" // status 429: too much at once; waiting helps
+	BlockType    = "cluster_block_exception"         // 429 for a full disk; 403 for a block that a person set
+	RejectedType = "es_rejected_execution_exception" // 429 for too many requests; waiting helps
 	ClosedType   = "index_closed_exception"
 	MissingType  = "index_not_found_exception"
 )
 
-// Pack is the body of a bulk request as it is sent: compressed according to
-// [Config].GzipLevel, or body itself.
+// Pack compresses the body of a bulk request according to [Config].GzipLevel. With NoGzip it returns body itself.
 func (c *Client) Pack(body []byte) ([]byte, error) { return c.pack.pack(body) }
 
-// Bulk sends one bulk request, once. The body is from Pack, and has one action for each of the
-// documents of ids. It returns an item result for each of these. Its status is 0 if the answer
-// has none: then the error says why, and whether the document is stored is unknown. The body
-// must not be changed afterwards, because the connection may still be sending it.
+// Bulk sends one bulk request, without retries. body comes from Pack and has one action for each of ids. Bulk
+// returns one item result for each of ids. If the answer lacks an item, its Status is 0, err says why, and the
+// document may or may not be stored. The caller must not change body afterwards, because the connection may still be
+// sending it.
 func (c *Client) Bulk(ctx context.Context, body []byte, ids []string) ([]BulkItem, error) {
 	items := make([]BulkItem, len(ids))
 	err := c.bulk(ctx, body, ids, items)
@@ -59,11 +58,11 @@ func (c *Client) bulk(ctx context.Context, body []byte, ids []string, items []Bu
 	return readBulk(answer, ids, items)
 }
 
-// bulkFilter selects the fields of the answer.
+// bulkFilter lists the fields of the answer that are read. Elasticsearch leaves out the others.
 var bulkFilter = []string{"errors", "error", "status", "items.*._id", "items.*.status", "items.*.error"}
 
-// maxBulkAnswer returns how many bytes the answer to a bulk request may have. An item result has 100 bytes, or a few
-// thousand if the document was rejected.
+// maxBulkAnswer returns the limit of the answer to a bulk request, in bytes. An item result has about 100 bytes, or
+// a few thousand if the document was rejected.
 func maxBulkAnswer(documents int) int64 {
 	const all, each, most = 1 << 20, 8 << 10, 32 << 20
 	return min(all+each*int64(documents), most)

@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// sentIDs are the ids of a recorded bulk request.
+// sentIDs returns the ids in a recorded bulk request.
 func sentIDs(t testing.TB, ndjson string) []string {
 	var ids []string
 	for line := range strings.Lines(ndjson) {
@@ -39,7 +39,7 @@ func sentIDs(t testing.TB, ndjson string) []string {
 	return ids
 }
 
-// TestRecordedBulk reads what a real server answered.
+// TestRecordedBulk reads recorded answers of a real server.
 func TestRecordedBulk(t *testing.T) {
 	for name, want := range map[string]struct {
 		items string
@@ -74,7 +74,7 @@ func TestRecordedBulk(t *testing.T) {
 	}
 }
 
-// TestPack: bodies are compressed unless they stay on this machine, or as the setting says.
+// TestPack: by default, bodies are compressed unless they stay on this machine. The setting has precedence.
 func TestPack(t *testing.T) {
 	tunnel := func(context.Context, string, string) (net.Conn, error) { return nil, io.EOF }
 	for _, c := range []struct {
@@ -140,7 +140,7 @@ func TestReadBulk(t *testing.T) {
 	}
 }
 
-// FuzzReadBulk: without an error each document has an item result.
+// FuzzReadBulk: if there is no error, each document has an item result.
 func FuzzReadBulk(f *testing.F) {
 	for _, name := range []string{"mixed", "many-items-order", "filter-path", "block-write", "too-large-101mb"} {
 		f.Add([]byte(load(f, name).Response))

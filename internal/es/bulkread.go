@@ -7,14 +7,14 @@ import (
 	"io"
 )
 
-// ErrBulkAnswer is an answer to a bulk request that does not have one item result for each
-// document. Elasticsearch does not report this, not even by errors:true.
+// ErrBulkAnswer means that the answer to a bulk request lacks an item result for some document, or has too many.
+// Elasticsearch does not report this: "errors" may be false.
 var ErrBulkAnswer = errors.New("bulk answer does not account for each document")
 
-// BulkItem is the item result of one document. The zero value is unknown.
+// BulkItem is the item result of one document. The zero value means that the result is not known.
 type BulkItem struct {
-	Status int    // of HTTP, as if the document were sent alone
-	Type   string // of the error; empty when there is none
+	Status int    // HTTP status, as if the document had been sent alone; 0 is unknown
+	Type   string // type of the error; empty without an error
 	Reason string
 }
 
@@ -24,10 +24,10 @@ func (i BulkItem) OK() bool { return i.Status >= 200 && i.Status < 300 && i.Type
 // Temporary reports whether a retry of the document may succeed.
 func (i BulkItem) Temporary() bool { return i.Error().isTemporary() }
 
-// Error is the item's error as an [*Error].
+// Error returns the error of the item.
 func (i BulkItem) Error() *Error { return &Error{Status: i.Status, Type: i.Type, Reason: i.Reason} }
 
-// bulkItem is an item in JSON, under the name of its action.
+// bulkItem is an item in JSON, the value beside the name of its action.
 type bulkItem struct {
 	ID     string `json:"_id"`
 	Status int    `json:"status"`
@@ -37,8 +37,8 @@ type bulkItem struct {
 	} `json:"error"`
 }
 
-// readBulk reads the answer to a bulk request on the documents of ids, item by item. Items come
-// in the order of the documents, unless some are missing: then they are found by id.
+// readBulk reads the answer to a bulk request into items, one for each of ids. Items have the order of the
+// documents. If some are missing, readBulk finds the others by id.
 func readBulk(r io.Reader, ids []string, items []BulkItem) error {
 	at := make(map[string]int, len(ids))
 	for i, id := range ids {
@@ -46,7 +46,7 @@ func readBulk(r io.Reader, ids []string, items []BulkItem) error {
 	}
 	v, answered, matched := NewValues(r), 0, 0
 	item := func() error {
-		var action struct{ Index, Create, Update, Delete bulkItem } // there is one
+		var action struct{ Index, Create, Update, Delete bulkItem } // exactly one of them is set
 		if err := v.Decode(&action); err != nil {
 			return syntax(err)
 		}
@@ -89,7 +89,7 @@ func (it *bulkItem) item() BulkItem {
 	return read
 }
 
-// syntax makes an [ErrAnswer] of an error in the text, which a retry does not change.
+// syntax returns an [ErrAnswer] for an error in the text. A retry would get the same text.
 func syntax(err error) error {
 	return cmp.Or(AnswerError(err), err)
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// ErrConflict: documents cannot be changed, because another process keeps changing them.
+// ErrConflict means that documents cannot be changed, because another process changes them again and again.
 var ErrConflict = errors.New("another process is writing the same documents")
 
-// DeleteAll deletes the visible documents that match query, refreshes the indices, and returns
-// how many they were. There may be millions: each request deletes some of them. It fails if a
-// document could not be deleted, such as one in a blocked index.
+// DeleteAll deletes the visible documents that match query, refreshes the indices, and returns the number of deleted
+// documents. There may be millions, so it sends several requests. It fails if a document cannot be deleted, for
+// example in a blocked index.
 func (c *Client) DeleteAll(ctx context.Context, query any, indices ...string) (int, error) {
 	n, err := c.changeAll(ctx, indices, func() esapi.Request {
 		return esapi.DeleteByQueryRequest{
@@ -28,8 +28,9 @@ func (c *Client) DeleteAll(ctx context.Context, query any, indices ...string) (i
 	return n, nil
 }
 
-// UpdateAll runs a painless script, with parameters unless they are nil, on the visible documents
-// that match query, as DeleteAll deletes them. After the script, a document must no longer match.
+// UpdateAll runs a Painless script on the visible documents that match query, in several requests like
+// [Client.DeleteAll], and returns the number of changed documents. params may be nil. A document must no longer
+// match after the script, because otherwise UpdateAll would not end.
 func (c *Client) UpdateAll(ctx context.Context, query any, script string, params map[string]any, indices ...string) (int, error) {
 	n, err := c.changeAll(ctx, indices, func() esapi.Request {
 		code := map[string]any{"lang": "painless", "source": script}
@@ -48,7 +49,7 @@ func (c *Client) UpdateAll(ctx context.Context, query any, script string, params
 	return n, nil
 }
 
-// changeStep is how many documents one request changes. That takes some seconds.
+// changeStep is how many documents one request changes at most. Such a request takes some seconds.
 const changeStep = 10_000
 
 // changeAll sends requests that change documents until none are left.
@@ -78,23 +79,23 @@ func (c *Client) changeAll(ctx context.Context, indices []string, request func()
 			return changed, err
 		}
 		stalled++
-		if err := c.Refresh(ctx, indices...); err != nil { // so that it finds what was written meanwhile
+		if err := c.Refresh(ctx, indices...); err != nil { // the next search must find documents written in the meantime
 			return changed, err
 		}
 	}
 }
 
-// changes are the results of one request.
+// changes is the answer to one request.
 type changes struct {
-	Total     *int `json:"total"` // documents that matched
+	Total     *int `json:"total"` // matching documents
 	Deleted   int  `json:"deleted"`
 	Updated   int  `json:"updated"`
-	Conflicts int  `json:"version_conflicts"` // that were written meanwhile, and not changed
+	Conflicts int  `json:"version_conflicts"` // another process wrote these in the meantime; not changed
 	TimedOut  bool `json:"timed_out"`
 	Failures  []struct {
 		Status int                           `json:"status"`
 		Cause  struct{ Type, Reason string } `json:"cause"`
-		Reason struct{ Type, Reason string } `json:"reason"` // of a search that failed
+		Reason struct{ Type, Reason string } `json:"reason"` // of a failed search
 	} `json:"failures"`
 }
 

@@ -2,8 +2,8 @@ package es
 
 import "time"
 
-// SetStep is how many documents one request changes.
+// SetStep sets how many documents one request changes.
 func (c *Client) SetStep(n int) { c.step = n }
 
-// SetPause is how long the first wait is.
+// SetPause sets the first pause between attempts.
 func (c *Client) SetPause(d time.Duration) { c.pause = d }

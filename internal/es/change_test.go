@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
-// TestChangeAll: documents are changed request by request, and no others.
+// TestChangeAll: several requests change all matching documents, and no others.
 func TestChangeAll(t *testing.T) {
 	fake := estest.New()
 	address, stop := fake.Start()
@@ -43,7 +43,7 @@ func TestChangeAll(t *testing.T) {
 		len(found) != 1 || found[0].Documents != 25 || found[0].Having["run.pending"] != 0 || found[0].Key["run.id"] != "0" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	// A document that was written since the last refresh is a conflict, and is deleted after a refresh.
+	// A document written since the last refresh is a conflict. It is deleted after a refresh.
 	bulk.Body = []byte(`{"index":{"_index":"fio-x","_id":"0"}}` + "\n" + `{"run":{"id":"0"}}` + "\n")
 	if err := client.Do(t.Context(), bulk, nil); err != nil {
 		t.Fatal(err)
@@ -53,8 +53,8 @@ func TestChangeAll(t *testing.T) {
 	}
 }
 
-// TestChangeConflict: documents that others write are seen by a refresh, and waited for in vain
-// when they are written again and again.
+// TestChangeConflict: documents of other writers are found after a refresh. If they are written again and again, the
+// client gives up.
 func TestChangeConflict(t *testing.T) {
 	const conflict = `{"total":3,"deleted":0,"version_conflicts":3,"timed_out":false,"failures":[]}`
 	client, _ := asking(t, conflict)

@@ -12,10 +12,10 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// The oldest version that works.
+// The oldest version of Elasticsearch that works.
 const minMajor, minMinor = 8, 6
 
-// The errors of [Client.Check].
+// Errors of [Client.Check].
 var (
 	ErrNotElastic = errors.New("not elasticsearch")
 	ErrTooOld     = errors.New("elasticsearch is too old")
@@ -24,16 +24,16 @@ var (
 
 // Info describes a server.
 type Info struct {
-	Cluster string // its name
+	Cluster string // name of the cluster
 	Version string // such as "8.6.1"
 }
 
-// maxInfo is how many bytes the answer to GET / may have: Elasticsearch has some 600.
+// maxInfo limits the answer to GET /, in bytes. Elasticsearch sends about 600.
 const maxInfo = 256 << 10
 
-// Check checks that the server is an Elasticsearch that works, and waits for one that is not up
-// yet. It fails with [ErrNotElastic] (OpenSearch, a proxy's page, anything else), [ErrTooOld]
-// (before 8.6), [ErrServerless], [ErrAuth], [ErrForbidden], or because there is no answer.
+// Check checks that the server is a usable Elasticsearch, and waits if the server is not up yet. It fails with
+// [ErrNotElastic] (OpenSearch, the page of a proxy, anything else), [ErrTooOld] (before 8.6), [ErrServerless],
+// [ErrAuth], [ErrForbidden], or an error of the connection.
 func (c *Client) Check(ctx context.Context) (Info, error) {
 	var answer struct {
 		ClusterName string `json:"cluster_name"`
@@ -55,7 +55,7 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 	} else {
 		err = explain(err)
 	}
-	var reach *reachError // which names the server
+	var reach *reachError // its text names the server
 	switch {
 	case errors.As(err, &reach):
 		return Info{}, fmt.Errorf("check server: %w", err)
@@ -81,13 +81,13 @@ func checkAnswer(product, number, flavor, distribution, tagline string) error {
 		return fmt.Errorf("%w: version %q", ErrNotElastic, number)
 	case isOld:
 		return fmt.Errorf("%w: version %s, but %d.%d is the oldest that works", ErrTooOld, number, minMajor, minMinor)
-	case product != "Elasticsearch": // every answer has it since 7.14
+	case product != "Elasticsearch": // every answer has this header since 7.14
 		return fmt.Errorf("%w: it says version %s, but not that it is Elasticsearch (header X-Elastic-Product); does a proxy remove it?", ErrNotElastic, number)
 	}
 	return nil
 }
 
-// explain adds to a failure of GET / what to do about it.
+// explain adds to an error of GET / what to do about it.
 func explain(err error) error {
 	var e *Error
 	switch {
@@ -107,8 +107,8 @@ func explain(err error) error {
 	return err
 }
 
-// IsBefore reports whether a version of Elasticsearch or Kibana, such as "8.6.1" or "9.1.0-SNAPSHOT", is
-// before another one.
+// IsBefore reports whether a version of Elasticsearch or Kibana, such as "8.6.1" or "9.1.0-SNAPSHOT", is older than
+// major.minor. It fails if number is no version.
 func IsBefore(number string, major, minor int) (bool, error) {
 	parts := strings.SplitN(number, ".", 3)
 	if len(parts) < 2 {

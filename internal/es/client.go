@@ -16,21 +16,21 @@ import (
 // Client sends requests to a cluster, or to Kibana. Several goroutines may use it at once.
 type Client struct {
 	server
-	nodes     *elastictransport.Client // chooses among the addresses
+	nodes     *elastictransport.Client // chooses the address of each request
 	conns     *http.Transport
 	pack      *packer
-	timeout   time.Duration // of a request
-	giveUp    time.Duration // time without progress
+	timeout   time.Duration // limit of one request
+	giveUp    time.Duration // time without progress after which the client gives up
 	pause     time.Duration // before the second attempt
 	waits     *waits
 	maxAnswer int64
-	step      int // documents that one request changes, at most
+	step      int // most documents that one request changes
 }
 
-// elasticsearch is the name of a cluster in errors.
+// elasticsearch is the name in errors of a server that is not Kibana.
 const elasticsearch = "elasticsearch"
 
-// New makes a client; it fails with [ErrConfig] and sends nothing yet ([Client.Check]).
+// New makes a client. It fails with [ErrConfig]. It sends nothing; see [Client.Check].
 func New(config Config) (*Client, error) {
 	c, urls, err := config.withDefaults()
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String
 // Close ends idle connections.
 func (c *Client) Close() { c.conns.CloseIdleConnections() }
 
-// once sends a request once, each time to the next address. It ends after the timeout.
+// once sends a request once, with a timeout. Each call takes the next address.
 func (c *Client) once(req *http.Request) (*http.Response, error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(req.Context(), c.timeout, ErrTimeout)
@@ -84,7 +84,7 @@ func (c *Client) once(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// answer is a body that ends its request's timeout when it is closed.
+// answer is the body of an answer. Close also ends the timeout of the request.
 type answer struct {
 	body   io.ReadCloser
 	ctx    context.Context
@@ -104,14 +104,14 @@ func (a *answer) Close() error {
 	return a.body.Close()
 }
 
-// discard reads a little of the rest, so that the connection can be reused.
+// discard reads up to 64 KiB of the rest, so that the connection can be used again.
 func discard(body io.ReadCloser) {
-	_, _ = io.CopyN(io.Discard, body, 64<<10) // an error only costs the connection
+	_, _ = io.CopyN(io.Discard, body, 64<<10) // after an error the connection is not reused; nothing else is affected
 	_ = body.Close()
 }
 
-// isRepeatable reports whether a request can be sent twice without harm. A point in time that
-// is not closed expires. _export is Kibana's.
+// isRepeatable reports whether a request can be sent twice without harm. Opening a point in time twice is harmless,
+// because one that is not closed expires. _export is a request to Kibana.
 func isRepeatable(req *http.Request) bool {
 	switch req.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:

@@ -34,7 +34,7 @@ func newClient(t testing.TB, c es.Config) *es.Client {
 	return client
 }
 
-// recorded is an answer of a real server.
+// recorded is a recorded answer of a real server.
 type recorded struct {
 	Status   int
 	Response json.RawMessage
@@ -70,7 +70,7 @@ func replay(t testing.TB, name string) *es.Client {
 	return newClient(t, es.Config{Addresses: []string{server.URL}, GiveUpAfter: -1})
 }
 
-// TestRecordedErrors reads the forms that real errors have.
+// TestRecordedErrors reads recorded errors of real servers in all their forms.
 func TestRecordedErrors(t *testing.T) {
 	for name, want := range map[string]es.Error{
 		"count-missing-index":   {Status: 404, Type: "index_not_found_exception"},
@@ -116,7 +116,7 @@ func TestForeignErrors(t *testing.T) {
 	}
 }
 
-// TestRedirect: requests do not follow a redirection, and the error says where it leads.
+// TestRedirect: requests do not follow a redirect, and the error names its target.
 func TestRedirect(t *testing.T) {
 	server := httptest.NewServer(http.RedirectHandler("https://es.example.com/", http.StatusMovedPermanently))
 	defer server.Close()
@@ -168,7 +168,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestRetries: what can be sent twice is, the rest only when it was not sent at all.
+// TestRetries: a request is retried if it can be sent twice, or if it was not sent at all.
 func TestRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := estest.New()
@@ -208,7 +208,7 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// TestAddresses continues with the next address when one is down.
+// TestAddresses: when one address is down, the next one is used.
 func TestAddresses(t *testing.T) {
 	fake := estest.New()
 	address, stop := fake.Start()
@@ -276,7 +276,7 @@ func TestTLS(t *testing.T) {
 func TestConfig(t *testing.T) {
 	for _, c := range []struct {
 		config es.Config
-		want   string // address, or part of the error
+		want   string // the expected address, or a part of the error
 	}{
 		{es.Config{}, "http://localhost:9200"},
 		{es.Config{Addresses: []string{"https://a:9200/", "https://b/es"}}, "https://a:9200, https://b/es"},

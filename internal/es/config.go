@@ -14,47 +14,48 @@ import (
 	"time"
 )
 
-// NoGzip as [Config].GzipLevel sends bodies as they are, and wants answers so.
+// NoGzip as [Config].GzipLevel: neither requests nor answers are compressed.
 const NoGzip = -1
 
-// ErrConfig is a setting that cannot be used; the text says which.
+// ErrConfig means that a setting cannot be used. The text names the setting.
 var ErrConfig = errors.New("wrong setting")
 
-// Config is how to reach a cluster. The zero value is http://localhost:9200 without
-// credentials.
+// Config says how to reach a cluster. The zero value means http://localhost:9200 without credentials.
 type Config struct {
 	Addresses []string // URLs of nodes or proxies, perhaps with a path; default http://localhost:9200
-	CloudID   string   // of Elastic Cloud, instead of Addresses
+	CloudID   string   // id of an Elastic Cloud deployment, instead of Addresses
 
 	APIKey   Secret // the encoded form, "id:key" in base64; instead of Username and Password
 	Username string
 	Password Secret
 
-	CACert      []byte // PEM of the authorities to trust instead of the system's
-	Fingerprint string // SHA-256 of a certificate in the server's chain, hexadecimal, with or without colons; instead of CACert
-	AllowPlain  bool   // send credentials over http to other machines, unencrypted
+	CACert []byte // certificates of trusted authorities in PEM, instead of the system's
+	// SHA-256 in hexadecimal of a certificate in the server's chain, with or without colons; instead of CACert
+	Fingerprint string
+	AllowPlain  bool // allow credentials over plain http to other machines
 
-	Proxy     string // URL; default: the environment's HTTPS_PROXY, HTTP_PROXY and NO_PROXY
-	GzipLevel int    // of request bodies, 1 to 9; 0: 2, or none if all nodes are on this machine; [NoGzip]: none, nor of answers
+	Proxy string // URL; default: the environment's HTTPS_PROXY, HTTP_PROXY and NO_PROXY
+	// of request bodies, 1 to 9, or [NoGzip]; 0: level 2, or NoGzip if all nodes are on this machine
+	GzipLevel int
 
 	ConnectTimeout time.Duration // default 10 s
-	Timeout        time.Duration // of a request, to the end of its answer; default 90 s
+	Timeout        time.Duration // of one request, including its answer; default 90 s
 	GiveUpAfter    time.Duration // how long to retry without progress; default 5 min, negative: no retries
-	Pause          time.Duration // before a retry, doubled each time up to 30 s; default 100 ms
-	MaxAnswer      int64         // bytes that an answer may have; default 64 MiB
+	Pause          time.Duration // before the first retry, doubled each time up to 30 s; default 100 ms
+	MaxAnswer      int64         // limit of an answer in bytes; default 64 MiB
 
-	// Waiting is called while the client waits for a server, within eight seconds and then
-	// every half minute, by one goroutine at a time. It may be nil.
+	// Waiting is called while the client waits for a server: first within eight seconds, then every half minute.
+	// Calls do not overlap. It may be nil.
 	Waiting func(Wait)
 
 	UserAgent string // default "fio2es"
 	Service   string // name of the server in errors; default "elasticsearch"
 
-	// Dial makes connections, instead of TCP: for tunnels and tests.
+	// Dial makes connections instead of TCP, for tunnels and tests.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// withDefaults is a checked copy with all defaults.
+// withDefaults checks the settings and returns a copy with all defaults, and the addresses.
 func (c Config) withDefaults() (Config, []*url.URL, error) {
 	addresses := c.Addresses
 	if c.CloudID != "" {
@@ -77,7 +78,7 @@ func (c Config) withDefaults() (Config, []*url.URL, error) {
 			return c, nil, err
 		}
 	}
-	for _, u := range urls { // after the loop above, because any address may have credentials
+	for _, u := range urls { // after the loop above, because credentials may be in any address
 		if err := c.checkPlain(u); err != nil {
 			return c, nil, err
 		}
@@ -89,7 +90,7 @@ func (c Config) withDefaults() (Config, []*url.URL, error) {
 	return c, urls, nil
 }
 
-// check finds settings that contradict one another.
+// check returns an error if settings contradict one another.
 func (c *Config) check() error {
 	switch {
 	case c.APIKey != "" && (c.Username != "" || c.Password != ""):
@@ -113,9 +114,9 @@ func (c *Config) fill(urls []*url.URL) {
 	switch {
 	case c.GzipLevel != 0:
 	case c.Dial != nil || slices.ContainsFunc(urls, isRemote):
-		c.GzipLevel = 2 // compresses documents 7:1; level 1 takes as long, and compresses 6:1
+		c.GzipLevel = 2 // level 2 makes documents 7 times smaller; level 1 takes as long and makes them 6 times smaller
 	default:
-		c.GzipLevel = NoGzip // on this machine compression takes longer than it saves
+		c.GzipLevel = NoGzip // without a network, compression takes longer than it saves
 	}
 	if c.ConnectTimeout <= 0 {
 		c.ConnectTimeout = 10 * time.Second
@@ -140,10 +141,10 @@ func (c *Config) fill(urls []*url.URL) {
 	}
 }
 
-// address parses one address and takes credentials out of it, so that it can be printed.
+// address parses an address, and moves its credentials to c, so that the address can be printed.
 func (c *Config) address(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(text, "/"))
-	if err != nil && strings.Contains(text, "@") { // the address and the error have a password in them
+	if err != nil && strings.Contains(text, "@") { // both the address and the error contain the password
 		return nil, fmt.Errorf("%w: an address is not of the form https://host:9200", ErrConfig)
 	}
 	if err != nil {
@@ -165,7 +166,7 @@ func (c *Config) address(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkPlain refuses to send credentials unencrypted through a network.
+// checkPlain refuses to send credentials without encryption to another machine.
 func (c *Config) checkPlain(u *url.URL) error {
 	if u.Scheme == "https" || c.AllowPlain || c.APIKey == "" && c.Password == "" || isLoopback(u.Hostname()) {
 		return nil
@@ -181,7 +182,7 @@ func isLoopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// cloudAddress is the URL in a cloud id, "name:base64(domain[:port]$uuid$…)".
+// cloudAddress returns the URL in a cloud id, which is "name:base64(domain[:port]$uuid$…)".
 func cloudAddress(id string) (string, error) {
 	_, packed, _ := strings.Cut(id, ":")
 	if packed == "" {

@@ -12,10 +12,11 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// ErrAnswer is an answer with status 200 that is not the expected one.
+// ErrAnswer means that an answer has status 200 but not the expected contents.
 var ErrAnswer = errors.New("answer is not the expected JSON; is a proxy in between?")
 
-// AnswerError is the [ErrAnswer] for an error of encoding/json that is in the text of an answer, and nil for others.
+// AnswerError returns an [ErrAnswer] if err is an encoding/json error about the text of an answer, and nil
+// otherwise.
 func AnswerError(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -30,13 +31,12 @@ func AnswerError(err error) error {
 	return nil
 }
 
-// Do sends a request and decodes the answer into into: a pointer for JSON ([ErrAnswer]), a
-// func(io.Reader) error that reads the body itself, or nil. A status above 299 is an
-// [*Error]. An answer longer than [Extended].MaxAnswer fails with [ErrTooLong].
+// Do sends a request and decodes its answer. into is a pointer for JSON ([ErrAnswer]), or a func(io.Reader) error
+// that reads the body, or nil. A status above 299 is an [*Error]. An answer longer than [Extended].MaxAnswer is
+// [ErrTooLong].
 //
-// It retries after errors that are [Temporary], for up to [Config].GiveUpAfter ([ErrGaveUp])
-// and not before the server's Retry-After. Requests that do harm when they are sent twice are
-// retried only if no connection could be made.
+// Do retries after [Temporary] errors, not before the server's Retry-After. After [Config].GiveUpAfter it fails with
+// [ErrGaveUp]. A request that may do harm when it is sent twice is retried only if no connection could be made.
 func (c *Client) Do(ctx context.Context, req esapi.Request, into any) error {
 	most := c.maxAnswer
 	if x, ok := req.(Extended); ok && x.MaxAnswer > 0 {
@@ -45,7 +45,7 @@ func (c *Client) Do(ctx context.Context, req esapi.Request, into any) error {
 	return c.try(ctx, req, func(res *http.Response) error { return c.read(res, most, into) })
 }
 
-// try sends a request until read has its answer.
+// try sends a request, with retries, until read accepts its answer.
 func (c *Client) try(ctx context.Context, req esapi.Request, read func(*http.Response) error) error {
 	out, err := c.pack.prepare(ctx, req)
 	if err != nil {
@@ -76,11 +76,11 @@ func (c *Client) try(ctx context.Context, req esapi.Request, read func(*http.Res
 	}
 }
 
-// send sends a request once.
+// send sends a request once, and calls read with its answer.
 func (c *Client) send(out *http.Request, read func(*http.Response) error) error {
 	again := out.Clone(out.Context())
 	if out.GetBody != nil {
-		again.Body, _ = out.GetBody() // from memory: cannot fail
+		again.Body, _ = out.GetBody() // cannot fail: the body is in memory
 	}
 	res, err := c.once(again)
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *Client) send(out *http.Request, read func(*http.Response) error) error 
 	return err
 }
 
-// read reads an answer of limited size.
+// read reads an answer of at most most bytes.
 func (s *server) read(res *http.Response, most int64, into any) error {
 	defer discard(res.Body)
 	body, err := s.open(res, most)
@@ -123,7 +123,7 @@ func (s *server) read(res *http.Response, most int64, into any) error {
 	return nil
 }
 
-// cutError is the end of an answer that is empty, or shorter than it should be.
+// cutError means that an answer is empty or cut off.
 type cutError struct{ error }
 
 // Error implements error.
@@ -134,10 +134,11 @@ func (e cutError) Error() string {
 	return "it is cut short"
 }
 
-// Unwrap is [io.EOF] or [io.ErrUnexpectedEOF].
+// Unwrap returns [io.EOF] or [io.ErrUnexpectedEOF].
 func (e cutError) Unwrap() error { return e.error }
 
-// open returns the body of an answer, limited to most bytes, or the error that the answer reports.
+// open returns the body of an answer, limited to most bytes. If the answer reports an error, open returns that
+// error.
 func (s *server) open(res *http.Response, most int64) (*bounded, error) {
 	if res.StatusCode > 299 {
 		e := readError(res, s.secrets...)
@@ -147,20 +148,20 @@ func (s *server) open(res *http.Response, most int64) (*bounded, error) {
 	return &bounded{r: res.Body, left: most, most: most}, nil
 }
 
-// unusableError is an error in a complete answer: a retry gets the same.
+// unusableError is an error in the contents of a complete answer. A retry would get the same answer.
 type unusableError struct{ err error }
 
 // Error implements error.
 func (u *unusableError) Error() string { return u.err.Error() }
 
-// Unwrap is what is wrong with it.
+// Unwrap returns the error in the contents.
 func (u *unusableError) Unwrap() error { return u.err }
 
-// bounded reads up to a limit, and then fails with ErrTooLong.
+// bounded reads up to a limit. Beyond it, Read fails with ErrTooLong.
 type bounded struct {
 	r          io.Reader
 	left, most int64
-	failed     error // of reading, other than io.EOF
+	failed     error // error of a Read, other than io.EOF
 }
 
 func (b *bounded) Read(p []byte) (int, error) {

@@ -13,43 +13,43 @@ import (
 	"time"
 )
 
-// Error is an answer with an error, from Elasticsearch or a proxy in front of it. Decide by
-// Status and Type: Reason is for people and changes between versions.
+// Error is an error that Elasticsearch, or a proxy in front of it, answered. Programs decide by Status and Type.
+// Reason is for people and changes between versions.
 type Error struct {
-	Method     string        // of the request, if there is one
+	Method     string        // of the request, if known
 	Path       string        // of the request, without the address
-	Status     int           // of HTTP
+	Status     int           // HTTP status
 	Type       string        // such as "index_not_found_exception"; may be empty
 	Reason     string        // may be empty
-	RetryAfter time.Duration // of the answer's Retry-After; 0 without one
-	Foreign    bool          // the answer does not look like one of Elasticsearch, but perhaps of a proxy
-	Body       []byte        // of the answer; it may have secrets, so it is never in the text
+	RetryAfter time.Duration // from the header Retry-After; 0 without it
+	Foreign    bool          // the answer does not look like Elasticsearch; it may come from a proxy
+	Body       []byte        // of the answer; never part of Error(), because it may contain secrets
 }
 
-// ErrDiskFull is an index that takes no documents because of its disk.
+// ErrDiskFull means that an index takes no documents because its disk is full.
 var ErrDiskFull = errors.New("the cluster's disks are above the flood-stage watermark: free disk space, or add nodes; " +
 	"once they are below the high watermark, the indices unlock themselves")
 
-// IsDiskFull reports whether Elasticsearch has blocked the index because of its disks. It removes
-// the block by itself. The status is 429, or 403 from older servers.
+// IsDiskFull reports whether Elasticsearch blocked the index because of a full disk. Elasticsearch removes this
+// block when there is space again. The status is 429, or 403 from older servers.
 func (e *Error) IsDiskFull() bool {
 	return e.Type == BlockType && (e.Status == http.StatusTooManyRequests ||
 		strings.Contains(e.Reason, "read-only-allow-delete") || strings.Contains(e.Reason, "read-only / allow delete"))
 }
 
-// The errors of credentials.
+// Errors of credentials.
 var (
 	ErrAuth      = errors.New("credentials are missing or wrong")
 	ErrForbidden = errors.New("credentials do not allow it")
 )
 
-// IsForbidden reports whether the credentials are valid but lack a privilege. Other errors with
-// status 403 are blocks of an index.
+// IsForbidden reports whether the credentials are valid but lack a privilege. A status 403 can also mean a blocked
+// index.
 func (e *Error) IsForbidden() bool {
 	return e.Status == http.StatusForbidden && (e.Type == "" || e.Type == "security_exception")
 }
 
-// Named adds [ErrDiskFull] to an error that is one.
+// Named wraps e with [ErrDiskFull] if it is about a full disk, and returns e otherwise.
 func Named(e *Error) error {
 	if e.IsDiskFull() {
 		return fmt.Errorf("%w: %w", ErrDiskFull, e)
@@ -76,54 +76,54 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// ErrTooLong is an answer above [Config].MaxAnswer.
+// ErrTooLong means that an answer is longer than [Config].MaxAnswer.
 var ErrTooLong = errors.New("answer is too long")
 
-// ErrTimeout is a request that was not answered within [Config].Timeout.
+// ErrTimeout means that a request was not answered within [Config].Timeout.
 var ErrTimeout = errors.New("no answer in time")
 
-// maxErrorBody is how much of an error's body is read. Elasticsearch repeats requests and ids
-// in it, several times.
+// maxErrorBody limits how much of an error's body is read, in bytes. Elasticsearch repeats the request and its ids
+// there, several times.
 const maxErrorBody = 1 << 20
 
-// readError makes an Error of an answer whose status is one.
+// readError makes an Error from an answer with an error status.
 func readError(res *http.Response, secrets ...Secret) *Error {
-	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // an error does not matter: the status is known
+	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // the status is known, so an error does not matter
 	e := parseError(res.StatusCode, res.Header.Get("Content-Type"), body)
 	if to := res.Header.Get("Location"); to != "" && res.StatusCode < http.StatusBadRequest {
 		e.Reason = clip("redirected to " + strconv.Quote(to) + ", which is not followed: give the address of the cluster itself")
 	}
 	e.Reason, e.Body = hide(e.Reason, secrets...), body
 	e.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
-	// Elasticsearch, too, answers 413 without a body and this header.
+	// Elasticsearch itself answers 413 without this header, but then also without a body.
 	if res.Header.Get("X-Elastic-Product") == "" && len(body) > 0 && e.Type == "" {
 		e.Foreign = true
 	}
 	return e
 }
 
-// cause is an error in Elasticsearch's JSON.
+// cause is the error object in Elasticsearch's JSON.
 type cause struct {
 	Type, Reason string
 	RootCause    []cause `json:"root_cause"`
 	CausedBy     *cause  `json:"caused_by"`
 }
 
-// UnmarshalJSON takes both forms: an object, or a text alone.
+// UnmarshalJSON reads both forms: an object, or only a text.
 func (c *cause) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '"' {
 		return json.Unmarshal(text, &c.Reason)
 	}
-	type plain cause // without this method
+	type plain cause // a type without this method, so that Unmarshal does not call it again
 	return json.Unmarshal(text, (*plain)(c))
 }
 
-// best is the most specific cause.
+// best returns the most specific cause.
 func (c *cause) best() cause {
 	switch {
 	case c.Type != "search_phase_execution_exception":
 	case len(c.RootCause) > 0:
-		return c.RootCause[0] // better than "all shards failed"
+		return c.RootCause[0] // the first text is only "all shards failed"
 	case c.CausedBy != nil:
 		return *c.CausedBy
 	}
@@ -134,13 +134,13 @@ func (c *cause) best() cause {
 	return best
 }
 
-// parseError reads the forms that errors have: an object, a plain string, a page of a
-// proxy, nothing, and Kibana's message.
+// parseError reads all forms of an error: an object, a text, the page of a proxy, an empty body, and Kibana's
+// message.
 func parseError(status int, contentType string, body []byte) *Error {
 	e := &Error{Status: status}
 	var answer struct {
 		Error    cause                   `json:"error"`
-		Message  string                  `json:"message"`  // of Kibana, beside error: "Bad Request"
+		Message  string                  `json:"message"`  // of Kibana, where error is only "Bad Request"
 		Failures []struct{ Cause cause } `json:"failures"` // of _delete_by_query, in place of error
 	}
 	if json.Unmarshal(body, &answer) != nil {
@@ -160,7 +160,7 @@ func parseError(status int, contentType string, body []byte) *Error {
 
 var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
 
-// excerpt is a short text of a page that is not JSON.
+// excerpt returns a short text from a page that is not JSON.
 func excerpt(contentType string, body []byte) string {
 	if m := title.FindSubmatch(body); m != nil {
 		return strings.Join(strings.Fields(string(m[1])), " ")
@@ -179,7 +179,7 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// retryAfter reads seconds or a date.
+// retryAfter parses a Retry-After header: seconds or a date. Without a usable value it is 0.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil {
 		return min(max(time.Duration(seconds), 0), 24*3600) * time.Second

@@ -9,17 +9,19 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// Group is documents that have the same values in some fields.
+// Group is a set of documents with the same values in some fields.
 type Group struct {
-	Key       map[string]string // the values, by field
+	Key       map[string]string // value by field
 	Documents int64
-	Having    map[string]int64 // how many of the documents have another field, by field
+	Having    map[string]int64 // number of documents that have this other field, by field
 }
 
-// Groups counts the visible documents that match query by the values of keyword fields. Every
-// document has one value in each. Without such indices there are no groups. It counts
-// values, because an aggregation's doc_count adds up the field _doc_count, which is the number
-// of requests of a histogram.
+// Groups counts the visible documents that match query, grouped by the keyword fields in by. having lists further
+// fields: Groups counts the documents that have them. Each document must have exactly one value in each field of by.
+// Without matching indices there are no groups.
+//
+// Groups counts values (value_count). The doc_count of an aggregation would add up the field _doc_count, which is
+// the number of requests in a histogram.
 func (c *Client) Groups(ctx context.Context, query any, by, having []string, indices ...string) ([]Group, error) {
 	const page = 1000
 	var sources []any
@@ -42,7 +44,7 @@ func (c *Client) Groups(ctx context.Context, query any, by, having []string, ind
 			Index: indices, Body: JSON(body), IgnoreUnavailable: yes, AllowNoIndices: yes, AllowPartialSearchResults: no,
 		}), &answer)
 		if err == nil {
-			err = answer.Err() // without any index there are no aggregations, but there are shards: none
+			err = answer.Err() // without indices, an answer has zero shards and no aggregations
 		}
 		if err != nil {
 			return nil, fmt.Errorf("count documents in %s: %w", strings.Join(indices, ","), err)
@@ -58,7 +60,7 @@ func (c *Client) Groups(ctx context.Context, query any, by, having []string, ind
 	}
 }
 
-// groups is the answer to Groups.
+// groups is the answer to a search of Groups.
 type groups struct {
 	Whole
 	Aggregations struct {
@@ -69,12 +71,12 @@ type groups struct {
 	}
 }
 
-// bucket is a group in an answer, each count under the name of its field.
+// bucket is one group in an answer. Each count has the name of its field.
 type bucket map[string]json.RawMessage
 
 func (b bucket) group(first string, having []string) Group {
 	g := Group{Key: map[string]string{}, Documents: b.count(first), Having: make(map[string]int64, len(having))}
-	_ = json.Unmarshal(b["key"], &g.Key) // keyword fields have texts
+	_ = json.Unmarshal(b["key"], &g.Key) // cannot fail: keyword fields are texts
 	for _, field := range having {
 		g.Having[field] = b.count(field)
 	}
@@ -83,6 +85,6 @@ func (b bucket) group(first string, having []string) Group {
 
 func (b bucket) count(field string) int64 {
 	var count struct{ Value int64 }
-	_ = json.Unmarshal(b[field], &count) // a value_count is a number
+	_ = json.Unmarshal(b[field], &count) // cannot fail: a value_count is a number
 	return count.Value
 }

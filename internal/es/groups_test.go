@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// asking is a client of a server that gives answers in turn, and the bodies it was sent.
+// asking returns a client of a server that gives these answers in turn, and the bodies that it gets.
 func asking(t *testing.T, answers ...string) (*es.Client, *[]string) {
 	t.Helper()
 	var asked []string
@@ -35,7 +35,7 @@ func asking(t *testing.T, answers ...string) (*es.Client, *[]string) {
 	return client, &asked
 }
 
-// TestGroups: pages are added up, and documents are counted, not requests.
+// TestGroups: all pages count, and Groups counts documents instead of requests.
 func TestGroups(t *testing.T) {
 	const shards = `"timed_out":false,"_shards":{"total":1,"successful":1,"failed":0},`
 	var buckets []string
@@ -54,7 +54,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestGroupsPartial: a part of an answer is an error; no indices are no documents.
+// TestGroupsPartial: an incomplete answer is an error; without indices there are no documents.
 func TestGroupsPartial(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string

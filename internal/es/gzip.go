@@ -12,11 +12,11 @@ import (
 
 // packer compresses request bodies.
 type packer struct {
-	level   int       // NoGzip is none
+	level   int       // NoGzip: no compression
 	writers sync.Pool // of *gzip.Writer
 }
 
-// pack is a body as it is sent.
+// pack compresses a body, unless it is below 1 KiB or the level is NoGzip.
 func (p *packer) pack(body []byte) ([]byte, error) {
 	const small = 1 << 10
 	if p.level == NoGzip || len(body) < small {
@@ -42,10 +42,10 @@ func (p *packer) pack(body []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// isPacked reports whether pack has compressed a body: no other begins so.
+// isPacked reports whether a body is compressed. JSON does not begin with these two bytes.
 func isPacked(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
 
-// request gives a request a body that can be sent again, packed.
+// request compresses the body of a request, and makes it possible to send the body again.
 func (p *packer) request(req *http.Request) error {
 	if req.Body == nil || req.Body == http.NoBody {
 		return nil

@@ -10,11 +10,11 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// yes allows that a pattern matches nothing, and that indices are deleted meanwhile.
+// yes and no are values of options, which are pointers: a pattern may match no index, and indices may be deleted
+// meanwhile.
 var yes, no = esapi.BoolPtr(true), esapi.BoolPtr(false)
 
-// Refresh makes all documents in the indices (names or patterns) visible. It is no error if
-// there are none.
+// Refresh makes all documents in the indices (names or patterns) visible to searches. Missing indices are no error.
 func (c *Client) Refresh(ctx context.Context, indices ...string) error {
 	var answer Whole
 	err := c.Do(ctx, small(esapi.IndicesRefreshRequest{Index: indices, IgnoreUnavailable: yes, AllowNoIndices: yes}), &answer)
@@ -27,8 +27,7 @@ func (c *Client) Refresh(ctx context.Context, indices ...string) error {
 	return nil
 }
 
-// Templates are the versions (_meta.version, 0 where there is none) of the index
-// templates whose names match a pattern, by name.
+// Templates returns the version (_meta.version, or 0) of each index template whose name matches a pattern, by name.
 func (c *Client) Templates(ctx context.Context, pattern string) (map[string]int, error) {
 	var answer struct {
 		Templates []struct {
@@ -55,8 +54,8 @@ func (c *Client) Templates(ctx context.Context, pattern string) (map[string]int,
 	return versions, nil
 }
 
-// FieldTypes are the types of a field in the indices that match a pattern, by index.
-// Indices without the field are not in it.
+// FieldTypes returns the type of a field in each index that matches a pattern, by index. Indices without the field
+// are missing in the result.
 func (c *Client) FieldTypes(ctx context.Context, pattern, field string) (map[string]string, error) {
 	var answer map[string]struct {
 		Mappings map[string]struct {

@@ -13,13 +13,12 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// Request is a request without a type in esapi, such as one to Kibana. It implements
-// [esapi.Request].
+// Request is a request for which esapi has no type, such as one to Kibana. It implements [esapi.Request].
 type Request struct {
 	Method string // default GET, or POST with a Body
 	URI    string // escaped path and query: "/api/status"
-	Body   any    // as for [JSON]; nil for none
-	Type   string // of a Body that is not JSON
+	Body   any    // body, encoded by [JSON]; nil without a body
+	Type   string // content type; default JSON
 	Header http.Header
 }
 
@@ -44,16 +43,16 @@ func (r Request) Do(ctx context.Context, to esapi.Transport) (*esapi.Response, e
 	return &esapi.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Body}, nil
 }
 
-// Extended is a request with a limit of its own.
+// Extended is a request with its own limit of the answer.
 type Extended struct {
 	esapi.Request
 	MaxAnswer int64 // bytes; default [Config].MaxAnswer
 }
 
-// small is a request with a small answer: no documents, at most a page of counts.
+// small limits the answer to 4 MiB, for requests that return no documents.
 func small(r esapi.Request) esapi.Request { return Extended{Request: r, MaxAnswer: 4 << 20} }
 
-// JSON is the body of a request: v in JSON, or v itself if it is a []byte.
+// JSON returns a reader of v in JSON, or of v itself if it is a []byte.
 func JSON(v any) io.Reader {
 	text, ok := v.([]byte)
 	if !ok {
@@ -65,7 +64,7 @@ func JSON(v any) io.Reader {
 	return bytes.NewReader(text)
 }
 
-// Line is the method of a request, and its path with parameters.
+// Line returns the HTTP method of a request, and its path with parameters.
 func Line(r esapi.Request) (method, uri string, err error) {
 	req, err := build(context.Background(), r)
 	if err != nil {
@@ -74,8 +73,8 @@ func Line(r esapi.Request) (method, uri string, err error) {
 	return req.Method, req.URL.RequestURI(), nil
 }
 
-// build makes an HTTP request, without the address: esapi passes it to a transport, which
-// keeps it and sends nothing.
+// build makes the HTTP request without an address. esapi can only pass it to a transport, so build uses one that
+// stores the request and sends nothing.
 func build(ctx context.Context, r esapi.Request) (*http.Request, error) {
 	var kept keeper
 	if _, err := r.Do(ctx, &kept); err != nil {
@@ -84,7 +83,7 @@ func build(ctx context.Context, r esapi.Request) (*http.Request, error) {
 	return kept.request, nil
 }
 
-// keeper is a transport that keeps the request.
+// keeper is a transport that stores the request.
 type keeper struct{ request *http.Request }
 
 // Perform implements [esapi.Transport].
@@ -93,7 +92,7 @@ func (k *keeper) Perform(r *http.Request) (*http.Response, error) {
 	return new(http.Response), nil
 }
 
-// prepare makes an HTTP request that can be sent several times, its body compressed.
+// prepare makes an HTTP request with a compressed body that can be sent several times.
 func (p *packer) prepare(ctx context.Context, r esapi.Request) (*http.Request, error) {
 	req, err := build(ctx, r)
 	if err != nil {
@@ -103,7 +102,7 @@ func (p *packer) prepare(ctx context.Context, r esapi.Request) (*http.Request, e
 	return req, p.request(req)
 }
 
-// failing is a body that could not be encoded.
+// failing is the body of a request whose value cannot be encoded.
 type failing struct{ err error }
 
 // Read implements [io.Reader].

@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// TestRequests: what is sent is what Line says, for requests of all kinds.
+// TestRequests: the client sends what Line returns, for requests of all kinds.
 func TestRequests(t *testing.T) {
 	var got, body string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,11 +11,11 @@ import (
 // redacted replaces a secret.
 const redacted = "[redacted]"
 
-// Secret is a password or key. When it is printed, formatted, logged or marshaled, it shows only
-// that it is set. string(s) is the secret itself.
+// Secret is a password or key. Printed, formatted, logged or marshaled, it shows only whether it is set. string(s)
+// is the secret itself.
 type Secret string
 
-// String shows whether the secret is set.
+// String returns a text that says only whether the secret is set.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -32,7 +32,7 @@ func (s Secret) Format(f fmt.State, verb rune) {
 	if verb == 'q' || verb == 'v' && f.Flag('#') {
 		text = s.GoString()
 	}
-	_, _ = io.WriteString(f, text) // Format cannot report it
+	_, _ = io.WriteString(f, text) // Format has no way to report the error
 }
 
 // MarshalText implements [encoding.TextMarshaler]. The text does not contain the secret.
@@ -41,8 +41,8 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // LogValue implements [slog.LogValuer].
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// hide removes the secrets from a text of another program, such as a proxy that repeats
-// requests. It skips very short ones, which are parts of ordinary words.
+// hide removes secrets from a text that another program wrote, such as a proxy that repeats requests. It skips very
+// short secrets, because they are parts of ordinary words.
 func hide(text string, secrets ...Secret) string {
 	const short = 4
 	for _, s := range secrets {

@@ -17,7 +17,7 @@ import (
 
 const password = "correct-horse-battery"
 
-// TestSecretsStayHidden prints types that have a secret in every way there is.
+// TestSecretsStayHidden prints types with a secret in all ways that Go has.
 func TestSecretsStayHidden(t *testing.T) {
 	config := es.Config{Username: "elastic", Password: password, APIKey: ""}
 	client, err := es.New(es.Config{Addresses: []string{"https://elastic:" + password + "@localhost:9200"}})
@@ -55,8 +55,8 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 }
 
-// TestErrorsHideSecrets: not in errors of settings, of connections, nor in what a proxy
-// repeats.
+// TestErrorsHideSecrets: secrets are not in errors of settings or connections, and not in the text of a proxy that
+// repeats them.
 func TestErrorsHideSecrets(t *testing.T) {
 	var failures []error
 	for _, c := range []es.Config{

@@ -14,15 +14,15 @@ import (
 	"syscall"
 )
 
-// server is who answers: its addresses, and what its errors mean.
+// server has the addresses of a server, and adds advice to its errors.
 type server struct {
 	service string
 	urls    []*url.URL
 	secrets []Secret
-	ownCA   bool // the settings name authorities
+	ownCA   bool // Config names the trusted authorities
 }
 
-// String is the addresses, without credentials, for messages.
+// String returns the addresses, without credentials.
 func (s *server) String() string {
 	texts := make([]string, len(s.urls))
 	for i, u := range s.urls {
@@ -33,7 +33,7 @@ func (s *server) String() string {
 
 func (s *server) name() string { return s.service + " at " + s.String() }
 
-// reachError is an error of the connection, without secrets, and with what to do.
+// reachError is an error of the connection. Its text has no secrets, and says what to do.
 type reachError struct {
 	server, advice string
 	err            error
@@ -42,11 +42,11 @@ type reachError struct {
 // Error implements error.
 func (r *reachError) Error() string { return "reach " + r.server + ": " + r.short() }
 
-// short is the text without the server.
+// short returns the text without the name of the server.
 func (r *reachError) short() string { return plain(r.err) + r.advice }
 
-// plain is the text of a failed connection without the calls of Go that failed, and without addresses, because the
-// server is named.
+// plain returns the cause of a failed connection, without the names of Go functions and without addresses: the
+// message names the server already.
 func plain(err error) string {
 	var (
 		name   *net.DNSError
@@ -72,16 +72,15 @@ func plain(err error) string {
 	return text
 }
 
-// Unwrap is what failed.
+// Unwrap returns the cause.
 func (r *reachError) Unwrap() error { return r.err }
 
-// failed is an error of the connection, with what to do.
+// failed makes a reachError of an error of the connection.
 func (s *server) failed(err error) error {
 	return &reachError{server: s.name(), advice: s.advice(err), err: err}
 }
 
-// advice is what can be done about a failed connection, after a colon; empty if the error is
-// clear by itself.
+// advice returns what to do about a failed connection, after a colon. It is empty if the error is clear.
 func (s *server) advice(err error) string {
 	var (
 		authority x509.UnknownAuthorityError
@@ -103,7 +102,7 @@ func (s *server) advice(err error) string {
 	return ""
 }
 
-// where is a text that applies to clusters only.
+// where returns text if the server is a cluster, and "" for other services.
 func (s *server) where(text string) string {
 	if s.service != elasticsearch {
 		return ""
@@ -113,7 +112,7 @@ func (s *server) where(text string) string {
 
 func isPlain(u *url.URL) bool { return u.Scheme == "http" }
 
-// named adds to an answer's error what it means and what to do.
+// named adds to an error answer its meaning and what to do.
 func (s *server) named(e *Error) error {
 	switch {
 	case e.IsForbidden():

@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// TestService: errors name the server.
+// TestService: errors name the service.
 func TestService(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()

@@ -9,10 +9,9 @@ import (
 	"net/http"
 )
 
-// Temporary reports whether a request that failed with err may succeed when it is retried: the
-// connection could not be made or was lost, there was no answer in time, the server or a
-// proxy is overloaded or restarts, or the server's disks are too full. It is false if the
-// caller's context ended or certificates do not match.
+// Temporary reports whether a retry may succeed after err: the connection failed, no answer came in time, the server
+// or a proxy is overloaded or restarts, or the disks of the server are too full. It is false if the caller's context
+// ended or certificates do not match.
 func Temporary(err error) bool {
 	var e *Error
 	var unusable *unusableError
@@ -30,7 +29,7 @@ func Temporary(err error) bool {
 	case errors.Is(err, ErrAnswer), errors.Is(err, errPinned):
 		return false
 	}
-	return true // of the connection: refused, reset, cut off
+	return true // connection refused, reset or cut off
 }
 
 // isTemporary is Temporary for an answer, or for one item result in it.
@@ -39,7 +38,7 @@ func (e *Error) isTemporary() bool {
 	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
 	case http.StatusServiceUnavailable:
-		return e.Type != "too_many_buckets_exception" // the request is too large
+		return e.Type != "too_many_buckets_exception" // the request is too large, so a retry fails too
 	}
 	return e.IsDiskFull()
 }

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// errPinned is a server with another certificate than the one whose fingerprint is set.
+// errPinned means that the server's certificate does not have the fingerprint in the settings.
 var errPinned = errors.New("the server's certificate does not match the fingerprint")
 
-// newTransport makes connections to servers at urls. It always checks certificates.
+// newTransport makes a transport for these addresses. It always checks certificates.
 func newTransport(c Config, urls []*url.URL) (*http.Transport, error) {
 	secure := &tls.Config{MinVersion: tls.VersionTLS12}
 	if len(c.CACert) > 0 {
@@ -32,13 +32,13 @@ func newTransport(c Config, urls []*url.URL) (*http.Transport, error) {
 		if err != nil || len(want) != sha256.Size {
 			return nil, fmt.Errorf("%w: the fingerprint is not a SHA-256 in hexadecimal", ErrConfig)
 		}
-		secure.InsecureSkipVerify = true // pinned verifies instead
+		secure.InsecureSkipVerify = true // pinned checks the certificate instead
 		secure.VerifyConnection = func(state tls.ConnectionState) error { return pinned(state, want, urls) }
 	}
 	proxy := http.ProxyFromEnvironment
 	if c.Proxy != "" {
 		u, err := url.Parse(c.Proxy)
-		if err != nil || u.Host == "" { // the error would repeat a password in it
+		if err != nil || u.Host == "" { // err is not wrapped, because its text contains the password
 			return nil, fmt.Errorf("%w: the proxy is not a URL", ErrConfig)
 		}
 		proxy = http.ProxyURL(u)
@@ -55,9 +55,9 @@ func newTransport(c Config, urls []*url.URL) (*http.Transport, error) {
 	}, nil
 }
 
-// pinned accepts a server if its own certificate has the fingerprint. It also accepts a server
-// whose certificate is for this host and signed by an authority whose certificate has the
-// fingerprint. It checks the signature, because anyone can send the authority's certificate.
+// pinned accepts a server if its own certificate has the fingerprint. It also accepts a certificate for this host
+// that an authority with the fingerprint signed. pinned verifies that signature, because any server can send the
+// authority's certificate.
 func pinned(state tls.ConnectionState, want []byte, urls []*url.URL) error {
 	chain := state.PeerCertificates
 	for i, cert := range chain {
@@ -84,8 +84,8 @@ func pinned(state tls.ConnectionState, want []byte, urls []*url.URL) error {
 	return fmt.Errorf("%w: it sends %d certificate(s), none with this SHA-256; an authority's fingerprint works only if the server sends the authority's certificate, too: use that of the server's own certificate, or a CA file", errPinned, len(chain))
 }
 
-// hosts are names. The certificate must have one of them. A handshake does not name IP
-// addresses, so without a name each address is possible.
+// hosts returns the names that the certificate may be for; one is enough. A TLS handshake does not name IP
+// addresses, so without a name any address in the settings counts.
 func hosts(state tls.ConnectionState, urls []*url.URL) []string {
 	if state.ServerName != "" {
 		return []string{state.ServerName}

@@ -29,8 +29,8 @@ type signed struct {
 	key *ecdsa.PrivateKey
 }
 
-// sign makes a certificate for hosts, or of an authority when there are none. A nil
-// authority signs itself.
+// sign makes a certificate for hosts, or for an authority if there are no hosts. by is the signing authority; if it
+// is nil, the certificate signs itself.
 func sign(t *testing.T, by *signed, name string, hosts ...string) *signed {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -70,7 +70,7 @@ func (s *signed) pem() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Raw})
 }
 
-// serve answers at 127.0.0.1 with a certificate, and with others sent along.
+// serve answers at 127.0.0.1 with a certificate; along are further certificates of the chain.
 func serve(t *testing.T, cert *signed, along ...*signed) (port string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -82,7 +82,7 @@ func serve(t *testing.T, cert *signed, along ...*signed) (port string) {
 		chain = append(chain, c.Raw)
 	}
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: chain, PrivateKey: cert.key}}}
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are what is tested
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are expected
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
@@ -92,7 +92,7 @@ func serve(t *testing.T, cert *signed, along ...*signed) (port string) {
 	return port
 }
 
-// TestTrust: which servers each setting trusts, and the advice in messages.
+// TestTrust: which servers each setting trusts, and what messages advise.
 func TestTrust(t *testing.T) {
 	authority, other := sign(t, nil, "authority"), sign(t, nil, "other")
 	here, elsewhere := sign(t, authority, "here", "127.0.0.1", "localhost"), sign(t, authority, "elsewhere", "127.0.0.9", "es.example.org")
@@ -105,7 +105,7 @@ func TestTrust(t *testing.T) {
 		name    string
 		address string
 		config  es.Config
-		fails   string // what the error says; empty: none
+		fails   string // part of the error; empty: no error
 	}{
 		{"nothing is said", "https://127.0.0.1:" + alone, es.Config{}, "set the authority's certificate as CA file"},
 		{"authority", "https://127.0.0.1:" + alone, es.Config{CACert: authority.pem()}, ""},
@@ -137,7 +137,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// TestPlainToTLS: Elasticsearch just ends a connection that does not begin with TLS.
+// TestPlainToTLS: Elasticsearch closes a connection that does not begin with TLS, without an answer.
 func TestPlainToTLS(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,27 +8,27 @@ import (
 	"io"
 )
 
-// Values reads the JSON of an answer value by value, so that it need not fit into memory. It looks only for the ends of
-// values: who decodes a value checks it. Errors are [ErrAnswer] if the text is not as expected, io.ErrUnexpectedEOF if
-// it ends too early, and else those of the reader.
+// Values reads a JSON answer value by value, so that the whole answer need not fit into memory. It only finds where
+// values end. Whoever decodes a value checks it. Errors are [ErrAnswer] for unexpected text, io.ErrUnexpectedEOF for
+// a text that ends too early, or errors of the reader.
 type Values struct {
 	r      io.Reader
-	text   []byte // read and not taken yet
-	buffer []byte // text is a part of it
+	text   []byte // read, but not yet consumed
+	buffer []byte // text is a slice of it
 	bytes  int
 	failed error
 }
 
-// NewValues reads from r.
+// NewValues returns the values that r contains.
 func NewValues(r io.Reader) *Values { return &Values{r: r} }
 
-// Bytes is how many bytes were read.
+// Bytes returns the number of bytes read.
 func (v *Values) Bytes() int { return v.bytes }
 
-// Failed is the error of the reader, if it is not io.EOF.
+// Failed returns the error of the reader; nil for io.EOF.
 func (v *Values) Failed() error { return v.failed }
 
-// Object reads an object member by member. member takes the value of each.
+// Object reads an object. It calls member with each name, and member must consume the value.
 func (v *Values) Object(member func(name string) error) error {
 	return v.list('{', '}', func() error {
 		name, err := v.Take()
@@ -38,7 +38,7 @@ func (v *Values) Object(member func(name string) error) error {
 		if name[0] != '"' {
 			return fmt.Errorf("%w: %.20s instead of a name", ErrAnswer, name)
 		}
-		text := string(name[1 : len(name)-1]) // with its escapes: no name that matters has any
+		text := string(name[1 : len(name)-1]) // escapes stay: names that fio2es reads have none
 		if err := v.skip(':'); err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (v *Values) Object(member func(name string) error) error {
 	})
 }
 
-// Array reads an array. element takes each value.
+// Array reads an array. It calls element for each value, which element must consume.
 func (v *Values) Array(element func() error) error { return v.list('[', ']', element) }
 
 func (v *Values) list(open, end byte, item func() error) error {
@@ -80,7 +80,7 @@ func (v *Values) Decode(into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// Take returns the text of the next value, until the next call of any method.
+// Take returns the text of the next value. The text is valid until the next call of a method.
 func (v *Values) Take() ([]byte, error) {
 	if _, err := v.next(); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (v *Values) Take() ([]byte, error) {
 			case c == '{' || c == '[':
 				depth++
 			case c == '}' || c == ']' || c == ',' || c == ':' || c <= ' ':
-				if depth == 0 { // the value ended before
+				if depth == 0 { // the end of the enclosing list ends this value
 					return v.take(at)
 				}
 				if c == '}' || c == ']' {
@@ -122,13 +122,13 @@ func (v *Values) Take() ([]byte, error) {
 	}
 }
 
-// isEscaped reports whether a text ends with an odd number of backslashes.
+// isEscaped reports whether a text ends with an odd number of backslashes: then the next character is escaped.
 func isEscaped(text []byte) bool {
 	n := len(text) - len(bytes.TrimRight(text, `\`))
 	return n%2 == 1
 }
 
-// take takes a value of n bytes.
+// take consumes the n bytes of a value and returns them.
 func (v *Values) take(n int) ([]byte, error) {
 	if n == 0 {
 		return nil, fmt.Errorf("%w: %q instead of a value", ErrAnswer, v.text[0])
@@ -138,7 +138,7 @@ func (v *Values) take(n int) ([]byte, error) {
 	return taken, nil
 }
 
-// next is the first byte that is no space.
+// next returns the first byte that is not white space, without consuming it.
 func (v *Values) next() (byte, error) {
 	for {
 		if v.text = bytes.TrimLeft(v.text, " \t\r\n"); len(v.text) > 0 {
@@ -150,7 +150,7 @@ func (v *Values) next() (byte, error) {
 	}
 }
 
-// skip skips a byte that is next.
+// skip consumes the next byte, which must be want.
 func (v *Values) skip(want byte) error {
 	c, err := v.next()
 	if err != nil {
@@ -163,7 +163,7 @@ func (v *Values) skip(want byte) error {
 	return nil
 }
 
-// fill reads more text.
+// fill reads more text into the buffer.
 func (v *Values) fill() error {
 	const least = 64 << 10
 	have := len(v.text)
@@ -177,7 +177,7 @@ func (v *Values) fill() error {
 	v.text, v.bytes = v.buffer[:have+n], v.bytes+n
 	switch {
 	case n > 0 || err == nil:
-		return nil // an error comes again
+		return nil // the next Read returns the same error
 	case errors.Is(err, io.EOF):
 		return io.ErrUnexpectedEOF
 	}

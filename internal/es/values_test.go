@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// readers give a text in pieces of different sizes.
+// readers return the same text in pieces of different sizes.
 func readers(text []byte) []io.Reader {
 	return []io.Reader{bytes.NewReader(text), iotest.OneByteReader(bytes.NewReader(text)), iotest.DataErrReader(bytes.NewReader(text))}
 }
@@ -47,7 +47,7 @@ func walk(v *es.Values, text []byte) (any, error) {
 	return value, v.Decode(&value)
 }
 
-// TestValues: values are those of encoding/json, however the text arrives and with spaces anywhere.
+// TestValues: the values are those of encoding/json, for any size of the pieces and with spaces anywhere.
 func TestValues(t *testing.T) {
 	var value func(depth int) *rapid.Generator[any]
 	value = func(depth int) *rapid.Generator[any] {
@@ -72,7 +72,7 @@ func TestValues(t *testing.T) {
 		if err := errors.Join(err, json.Unmarshal(text, &want)); err != nil {
 			t.Fatal(err)
 		}
-		text = append(text, ' ') // a number ends where something follows
+		text = append(text, ' ') // a number ends only when another character follows
 		for _, r := range readers(text) {
 			v := es.NewValues(r)
 			got, err := walk(v, text)
@@ -86,7 +86,7 @@ func TestValues(t *testing.T) {
 	})
 }
 
-// TestBadValues: a text that is not as expected is an ErrAnswer, and one that ends too early another error.
+// TestBadValues: unexpected text is an ErrAnswer; text that ends too early is another error.
 func TestBadValues(t *testing.T) {
 	for text, want := range map[string]error{
 		``: io.ErrUnexpectedEOF, `{`: io.ErrUnexpectedEOF, `{"a`: io.ErrUnexpectedEOF, `{"a"`: io.ErrUnexpectedEOF,
@@ -109,7 +109,7 @@ func TestBadValues(t *testing.T) {
 	}
 }
 
-// FuzzValues: no text is an endless loop, and one that encoding/json reads is no error.
+// FuzzValues: reading always ends, and a text that encoding/json accepts is no error.
 func FuzzValues(f *testing.F) {
 	for _, text := range []string{`{"a":[1,{"b":"c\\\"d"}],"e":null}`, `[{}, [] , "x",-1e9]`, `{"a":1,}`, `[1 2]`, `["\`} {
 		f.Add([]byte(text))

@@ -8,45 +8,45 @@ import (
 	"time"
 )
 
-// ErrGaveUp: there was no progress for [Config].GiveUpAfter.
+// ErrGaveUp means that there was no progress for [Config].GiveUpAfter.
 var ErrGaveUp = errors.New("gave up without progress")
 
-// Wait describes to [Config].Waiting that the client waits for a server.
+// Wait is a report for [Config].Waiting: the client is waiting for a server.
 type Wait struct {
-	Server string        // service and addresses
-	For    time.Duration // since the last progress
-	Until  time.Time     // when the wait ends with an error
-	Cause  error         // why the last request failed; nil if it has no answer yet
+	Server string        // service and its addresses
+	For    time.Duration // time since the last progress
+	Until  time.Time     // when the client gives up
+	Cause  error         // error of the last request; nil if it has no answer yet
 }
 
-// A wait is reported after some seconds, and then every half minute. A failed request is
-// reported earlier than one without an answer, because a busy server may need a few seconds.
+// A wait is reported after some seconds, and then every half minute. A failed request is reported earlier than a
+// request without an answer, because a busy server may need a few seconds.
 const (
 	reportFailure = 4 * time.Second
 	reportSilence = 8 * time.Second
 	reportAgain   = 30 * time.Second
 )
 
-// waits reports the waits of a client. Several at the same time are reported as one.
+// waits reports the waits of a client. Waits at the same time share their reports.
 type waits struct {
 	report func(Wait)
 	server string
 
 	mu       sync.Mutex
-	reported time.Time // the last time
-	progress time.Time // of any request
+	reported time.Time // time of the last report
+	progress time.Time // of any request of the client
 }
 
-// waitState is the state of one wait: when there was progress last, when the wait ends, and why
-// the last request failed (nil if it has no answer yet).
+// waitState is the state of one wait: the time of the last progress, when the client gives up, and the error of the
+// last request (nil if it has no answer yet).
 type waitState struct {
 	progress, until time.Time
 	cause           error
 }
 
-// watch reports a wait to [Config].Waiting until stop is called, as long as there is no progress.
-// The first report comes within eight seconds. It calls state in another goroutine, which stop
-// waits for, so the caller of stop must not have locked what state locks.
+// watch reports a wait to [Config].Waiting until stop is called, unless there is progress. The first report comes
+// within eight seconds. watch calls state in another goroutine, and stop waits for that call. So the caller of stop
+// must not hold a lock that state needs.
 func (w *waits) watch(state func() waitState) (stop func()) {
 	if w.report == nil {
 		return func() {}
@@ -81,7 +81,7 @@ func (w *waits) watch(state func() waitState) (stop func()) {
 	}
 }
 
-// short is an error without the name of the server.
+// short returns the text of an error without the name of the server.
 func short(err error) error {
 	var reach *reachError
 	if errors.As(err, &reach) {
@@ -90,19 +90,19 @@ func short(err error) error {
 	return err
 }
 
-// due is when a wait has to be reported. The caller has locked w.mu.
+// due returns when a wait has to be reported. The caller has locked w.mu.
 func (w *waits) due(s waitState) time.Time {
 	due := s.progress.Add(reportSilence)
 	if s.cause != nil {
 		due = s.progress.Add(reportFailure)
 	}
 	if again := w.reported.Add(reportAgain); w.reported.After(w.progress) && again.After(due) {
-		due = again // another wait for the same server was reported
+		due = again // a request that waits for the same server was reported already
 	}
 	return due
 }
 
-// succeeded notes progress: a wait that follows is a new one.
+// succeeded records progress. A later wait counts as a new one.
 func (w *waits) succeeded() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,8 +111,8 @@ func (w *waits) succeeded() {
 
 const firstPause = 100 * time.Millisecond
 
-// backoff is how long to wait before attempt+1 is made: the first pause, doubled each time up
-// to 30 s, less a random part of up to a half, so that many do not come back at once.
+// backoff returns the pause before the next attempt: first, doubled for each attempt up to 30 s, less a random part
+// of up to one half. The random part keeps many clients from coming back at the same moment.
 func backoff(first time.Duration, attempt int) time.Duration {
 	const most = 30 * time.Second
 	d := most
@@ -122,12 +122,12 @@ func backoff(first time.Duration, attempt int) time.Duration {
 	return d - rand.N(d/2+1)
 }
 
-// Pause waits after an attempt that did not succeed, longer each time: see [Config].Pause.
+// Pause waits after a failed attempt, longer after each: see [Config].Pause.
 func (c *Client) Pause(ctx context.Context, attempt int) error {
 	return sleep(ctx, backoff(c.pause, attempt))
 }
 
-// sleep waits, unless ctx ends before: then it returns the context's error.
+// sleep waits for d. If ctx ends first, it returns the context's error.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -14,13 +14,13 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
-// reported is a wait that was reported, and when.
+// reported is a report of a wait.
 type reported struct {
 	es.Wait
 	at time.Duration // since the start of the test
 }
 
-// waiting runs a test in a bubble of synctest, with a client of a server that fails.
+// waiting runs a test in a synctest bubble, with a client of a server with these faults. It returns the reports.
 func waiting(t *testing.T, c es.Config, faults []estest.Fault, test func(t *testing.T, client *es.Client, server *estest.Server)) []reported {
 	t.Helper()
 	var all []reported
@@ -39,12 +39,12 @@ func waiting(t *testing.T, c es.Config, faults []estest.Fault, test func(t *test
 	return all
 }
 
-// TestWaitsForServer: a server that is away at the first request is waited for, and the user
-// hears within ten seconds what is waited for, why, and until when.
+// TestWaitsForServer: the client waits for a server that does not answer the first request. Within ten seconds it
+// reports the server, the cause, and until when it waits.
 func TestWaitsForServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault estest.Fault
-		want  string // in the cause; empty for no answer
+		want  string // part of the cause; empty: no answer
 	}{
 		"refused":     {estest.Fault{Kind: estest.Restart, Wait: time.Hour}, "connection refused"},
 		"503":         {estest.Fault{Kind: estest.Unavailable, Times: -1}, "status 503"},
@@ -88,7 +88,7 @@ func TestWaitsForServer(t *testing.T) {
 	}
 }
 
-// TestServerComesBack: after the wait, the request succeeds as if nothing had happened.
+// TestServerComesBack: after a wait the request succeeds.
 func TestServerComesBack(t *testing.T) {
 	all := waiting(t, es.Config{}, []estest.Fault{{On: "/", Kind: estest.Restart, Wait: 2 * time.Minute}}, func(t *testing.T, client *es.Client, _ *estest.Server) {
 		if info, err := client.Check(t.Context()); err != nil || info.Version == "" {
@@ -100,7 +100,7 @@ func TestServerComesBack(t *testing.T) {
 	}
 }
 
-// TestGiveUpAfter: the settings are in effect: at once, soon, late.
+// TestGiveUpAfter: the client gives up at the time that the settings say.
 func TestGiveUpAfter(t *testing.T) {
 	for _, c := range []struct {
 		giveUp, timeout, least, most time.Duration
@@ -111,15 +111,18 @@ func TestGiveUpAfter(t *testing.T) {
 		{-1, time.Minute, time.Minute, time.Minute, estest.Hang, 2},
 		{3 * time.Second, time.Minute, 3 * time.Second, 3 * time.Second, estest.Unavailable, 0},
 		{20 * time.Second, time.Minute, 20 * time.Second, 20 * time.Second, estest.Unavailable, 1},
-		{20 * time.Second, time.Minute, time.Minute, time.Minute, estest.Hang, 2},      // one request has its time
-		{time.Hour, time.Minute, time.Hour, time.Hour + time.Second, estest.Hang, 120}, // the last request has a second at least
+		// a single request may use its whole timeout
+		{20 * time.Second, time.Minute, time.Minute, time.Minute, estest.Hang, 2},
+		// the last request gets at least a second
+		{time.Hour, time.Minute, time.Hour, time.Hour + time.Second, estest.Hang, 120},
 	} {
 		t.Run(fmt.Sprint(c.giveUp, c.kind), func(t *testing.T) {
 			faults := []estest.Fault{{On: "_refresh", Kind: c.kind, Times: -1}}
 			all := waiting(t, es.Config{GiveUpAfter: c.giveUp, Timeout: c.timeout}, faults, func(t *testing.T, client *es.Client, _ *estest.Server) {
 				start := time.Now()
 				err := client.Refresh(t.Context(), "x")
-				if took := time.Since(start).Round(time.Second); err == nil || took < c.least || took > c.most+2*time.Second || // the last attempt has a second
+				// two seconds more, because the last attempt gets at least one
+				if took := time.Since(start).Round(time.Second); err == nil || took < c.least || took > c.most+2*time.Second ||
 					errors.Is(err, es.ErrGaveUp) != (c.giveUp > 0) {
 					t.Errorf("after %v: %v", took, err)
 				}
@@ -131,7 +134,7 @@ func TestGiveUpAfter(t *testing.T) {
 	}
 }
 
-// TestReportsOnce: several requests that wait for the same server are one wait.
+// TestReportsOnce: several requests that wait for the same server are reported as one wait.
 func TestReportsOnce(t *testing.T) {
 	faults := []estest.Fault{{On: "_refresh", Kind: estest.Unavailable, Times: -1}}
 	all := waiting(t, es.Config{}, faults, func(t *testing.T, client *es.Client, server *estest.Server) {
@@ -151,13 +154,14 @@ func TestReportsOnce(t *testing.T) {
 			}
 		}
 	})
-	all = slices.DeleteFunc(all, func(w reported) bool { return w.at > 70*time.Second }) // when it is back
+	// after the server works again
+	all = slices.DeleteFunc(all, func(w reported) bool { return w.at > 70*time.Second })
 	if len(all) != 3 {
 		t.Errorf("%d reports in 70 s: %v", len(all), all)
 	}
 }
 
-// TestCancelled: the end of a context ends any wait at once.
+// TestCancelled: when its context ends, a wait ends at once.
 func TestCancelled(t *testing.T) {
 	for _, kind := range []estest.Kind{estest.Hang, estest.Unavailable, estest.Rejected, estest.Flood, estest.Reset} {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {

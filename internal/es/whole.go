@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// ErrIncomplete is an answer without some of the shards: its numbers are wrong.
+// ErrIncomplete means that some shards are missing in an answer, so its numbers are wrong.
 var ErrIncomplete = errors.New("the cluster answered only in part")
 
-// Whole is the part of an answer that says whether it is complete. Elasticsearch answers with
-// status 200 even if it is not.
+// Whole is the part of a search answer that says whether the answer is complete. The status is 200 even if it is
+// not.
 type Whole struct {
 	TimedOut bool    `json:"timed_out"`
 	Shards   *Shards `json:"_shards"`
 }
 
-// Shards counts the shards that contributed to an answer.
+// Shards counts the shards of a search by result.
 type Shards struct {
 	Total    int `json:"total"`
 	Failed   int `json:"failed"`
@@ -25,8 +25,8 @@ type Shards struct {
 	} `json:"failures"`
 }
 
-// Err is [ErrIncomplete] if the search ran out of time or a shard failed, and [ErrAnswer] if the
-// answer has no such part.
+// Err returns [ErrIncomplete] if the search ran out of time or a shard failed, and [ErrAnswer] if the answer has no
+// such part.
 func (w *Whole) Err() error {
 	s := w.Shards
 	switch {

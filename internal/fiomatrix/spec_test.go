@@ -176,6 +176,8 @@ type want struct {
 	unplaced bool
 	// noShape means that only sums are checked of the windows, not their contents.
 	noShape bool
+	// oneLog means that all jobs share a log in which nothing says whose a row is: windows of a job may have those of all.
+	oneLog bool
 	// mixed means that requests are counted under all alone, without a direction.
 	mixed bool
 	// groups are the jobs of each run that fio2es is to make; nil: one run of all.

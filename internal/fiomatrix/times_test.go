@@ -109,7 +109,7 @@ func (c *comparison) checkSpans() {
 		for host, jobs := range c.byHost() {
 			c.span("host "+name, c.at("host", host, "", d), having(jobs, d), d)
 			for _, j := range jobs {
-				if w := c.at("job", host, c.label(j), d); len(w) > 0 {
+				if w := c.at("job", host, c.label(j), d); len(w) > 0 && !c.want.oneLog {
 					c.span("job "+name, w, having([]*truthJob{j}, d), d)
 				}
 			}

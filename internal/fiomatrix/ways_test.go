@@ -100,7 +100,9 @@ var orderWays = []way{
 	{"stonewall-one-log", func(s *scene) error {
 		p := stonewalled(s, 1)
 		p.global = p.global.with("per_job_logs=0", "log_unix_epoch=1")
-		s.wants = []want{{noShape: true}} // nothing in the log says where a job ends and the next begins
+		s.wants = []want{{
+			kind: short, exit: []int{0}, says: []string{"those at the ends of its stages"}, counted: true, noShape: true, oneLog: true,
+		}}
 		return nil
 	}},
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// aggregation groups documents by keyword fields and counts the values of others in each group.
+// aggregation groups documents by keyword fields, and counts in each group the documents that have other fields.
 type aggregation struct {
 	Composite struct {
 		Size    *int              `json:"size"`
@@ -25,21 +25,21 @@ type aggregation struct {
 	} `json:"aggs"`
 }
 
-// aggregate answers composite aggregations, in the order of the keys and page by page.
+// aggregate answers composite aggregations: one page of groups, sorted by key.
 func (s *store) aggregate(r *search, docs []*document) (any, error) {
 	if r.Size == nil || *r.Size != 0 {
 		return nil, unknown("aggregations beside hits")
 	}
 	answer := map[string]any{}
 	for name, agg := range r.Aggs {
-		buckets := map[string]map[string]any{} // by the texts of their keys
+		buckets := map[string]map[string]any{} // by the text of the key
 		for _, d := range docs {
 			key, err := s.key(&agg, d)
 			if err != nil || key == nil {
 				if err != nil {
 					return nil, err
 				}
-				continue // a document without one of the fields is in no group
+				continue // a document without one of the fields belongs to no group
 			}
 			b := buckets[agg.text(key)]
 			if b == nil {
@@ -49,7 +49,7 @@ func (s *store) aggregate(r *search, docs []*document) (any, error) {
 				}
 				buckets[agg.text(key)] = b
 			}
-			weight := int64(1) // doc_count is not the number of documents
+			weight := int64(1) // doc_count adds up _doc_count, so it is not the number of documents
 			if n, ok := d.fields["_doc_count"].(json.Number); ok {
 				weight, _ = n.Int64()
 			}
@@ -67,7 +67,7 @@ func (s *store) aggregate(r *search, docs []*document) (any, error) {
 	return answer, nil
 }
 
-// key is a document's group.
+// key returns the group of a document: its values by field. It is nil if a field is missing.
 func (s *store) key(agg *aggregation, d *document) (map[string]string, error) {
 	key := map[string]string{}
 	for _, source := range agg.Composite.Sources {
@@ -83,7 +83,7 @@ func (s *store) key(agg *aggregation, d *document) (map[string]string, error) {
 	return key, nil
 }
 
-// text is where a key is in the order of keys.
+// text returns a text of a key. Groups are sorted by it.
 func (a *aggregation) text(key map[string]string) string {
 	var b strings.Builder
 	for _, source := range a.Composite.Sources {

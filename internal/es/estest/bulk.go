@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// bulk stores documents of index actions. An action without its document is left out,
-// silently, as a real server does.
+// bulk stores documents of index actions. Like a real server, it skips a last action without a document, silently.
 func (s *Server) bulk(r *http.Request, body []byte, f Fault) (any, error) {
 	s.mu.Lock()
 	s.now++
@@ -29,7 +28,7 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) (any, error) {
 		wait(r, time.Duration(len(body))*s.ByteTime)
 		<-s.turn
 	}
-	if f.Kind == Slow { // here, so that requests are at the same time
+	if f.Kind == Slow { // wait outside the lock, so that several requests overlap
 		wait(r, f.Wait/2)
 	}
 	if len(body) == 0 {
@@ -73,7 +72,7 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) (any, error) {
 	return filter(r, map[string]any{"took": 1, "errors": failed, "items": items}), nil
 }
 
-// item is what one document gets: one item, or as many as the fault makes of it.
+// item returns the items of one document: one, or as many as the fault wants.
 func (s *Server) item(i int, index, id string, conditions url.Values, source []byte, f Fault) []map[string]any {
 	kind := None
 	if f.chooses(i) {
@@ -128,7 +127,7 @@ func (s *Server) item(i int, index, id string, conditions url.Values, source []b
 	return []map[string]any{stored}
 }
 
-// filter keeps what filter_path names, for the paths that fio2es uses.
+// filter returns the parts of an answer that filter_path names. It knows only the paths that fio2es uses.
 func filter(r *http.Request, answer map[string]any) any {
 	want := r.URL.Query().Get("filter_path")
 	if want == "" {

@@ -1,8 +1,8 @@
-// Package estest is a stand-in for Elasticsearch, in the process of a test: it
-// answers what fio2es asks as a real 8.6.1 was recorded to answer, keeps the documents,
-// and fails where the test says so. It is strict: queries, parameters and keys that it does not
-// know are errors. As with a real one, documents are found only after a refresh. It has no users.
+// Package estest is a stand-in for Elasticsearch in the process of a test. It keeps documents, and its answers
+// follow recorded answers of Elasticsearch 8.6.1. Tests can make requests fail with [Server.Script]. It is strict:
+// an unknown query, parameter or key is an error. As in a real cluster, searches see documents only after a refresh.
+// It has no users.
 //
-// [Server.Start] listens on the loopback interface; [Server.Pipe] makes connections in
-// memory, which is what testing/synctest needs.
+// [Server.Start] listens on the loopback interface. [Server.Pipe] makes connections in memory, which
+// testing/synctest needs.
 package estest

@@ -6,48 +6,48 @@ import (
 	"time"
 )
 
-// Kind is a way to fail.
+// Kind says how a request fails.
 type Kind int
 
-// What can go wrong with a request. Those after Unordered concern items of a bulk
-// request, and leave those alone that Every does not choose.
+// Faults of a request. Those from Unordered on change items of a bulk request; Every says which items.
 const (
-	None             Kind = iota
-	Rejected              // status 429, too much at once
-	Flood                 // status 429, cluster_block_exception: the disk is full
-	TooLarge              // status 413 with nothing in it
-	BadGateway            // status 502 and a page, as of a proxy
-	Unavailable           // status 503 and a page
-	GatewayTimeout        // status 504 and a page
-	Forbidden             // status 403, security_exception
-	Unauthorized          // status 401, security_exception
-	Login                 // status 200 and a page, as of a proxy
-	Reset                 // the connection ends while the request is read; nothing is stored
-	ResetAnswer           // all is stored, and the connection ends in the middle of the answer
-	Cut                   // all is stored, and the answer is half, though the connection ends well
-	Slow                  // the answer comes after Wait
-	Hang                  // all is stored, and no answer ever comes
-	Restart               // the connection ends; new ones are refused for Wait
-	Unordered             // the items come in another order
-	ItemsRejected         // status 429, es_rejected_execution_exception
-	ItemsFlood            // status 429, cluster_block_exception: the disk is full
-	ItemsBlocked          // status 403, cluster_block_exception: a write block
-	ItemsUnavailable      // status 503, unavailable_shards_exception
-	ItemsClosed           // status 400, index_closed_exception
-	ItemsMissing          // status 404, index_not_found_exception
-	ItemsBroken           // status 500
-	ItemsRefused          // status 400, mapper_parsing_exception
-	ItemsHidden           // stored, but not in the answer
-	ItemsLost             // neither stored nor in the answer, and errors is false
-	ItemsTwice            // stored, and in the answer twice
+	None           Kind = iota
+	Rejected            // status 429: too many requests
+	Flood               // status 429, cluster_block_exception: the disk is full
+	TooLarge            // status 413 without a body
+	BadGateway          // status 502 and the page of a proxy
+	Unavailable         // status 503 and a page
+	GatewayTimeout      // status 504 and a page
+	Forbidden           // status 403, security_exception
+	Unauthorized        // status 401, security_exception
+	Login               // status 200 and the login page of a proxy
+	Reset               // the connection is closed while the request is read; nothing is stored
+	ResetAnswer         // everything is stored; the connection is closed in the middle of the answer
+	// everything is stored; half of the answer is missing, though the connection is closed properly
+	Cut
+	Slow             // the answer comes after Wait
+	Hang             // everything is stored; no answer comes
+	Restart          // the connection is closed; new ones are refused for Wait
+	Unordered        // the items have another order
+	ItemsRejected    // status 429, es_rejected_execution_exception
+	ItemsFlood       // status 429, cluster_block_exception: the disk is full
+	ItemsBlocked     // status 403, cluster_block_exception: a write block
+	ItemsUnavailable // status 503, unavailable_shards_exception
+	ItemsClosed      // status 400, index_closed_exception
+	ItemsMissing     // status 404, index_not_found_exception
+	ItemsBroken      // status 500
+	ItemsRefused     // status 400, mapper_parsing_exception
+	ItemsHidden      // stored, but missing in the answer
+	ItemsLost        // neither stored nor in the answer, although errors is false
+	ItemsTwice       // stored; twice in the answer
 )
 
-// Fault is one failure.
+// Fault is one failure of requests.
 type Fault struct {
 	Kind       Kind
-	On         string        // end of the path; "_bulk" when empty
-	Times      int           // how many requests have the fault; 0 is 1, negative is for ever
-	Every      int           // each n-th item; 0 is all
+	On         string        // end of the path; default "_bulk"
+	Times      int           // number of requests with the fault; 0 means 1, negative: all
+	Every      int           // only each n-th item; 0 means all
 	Wait       time.Duration // of Slow and Restart
 	RetryAfter string        // header of Rejected and Unavailable
 }
@@ -60,19 +60,19 @@ func (f *Fault) matches(path string) bool {
 	return strings.HasSuffix(path, on)
 }
 
-// chooses reports whether a fault concerns item i.
+// chooses reports whether the fault changes item i.
 func (f *Fault) chooses(i int) bool {
 	return f.Kind > Unordered && i%max(f.Every, 1) == 0
 }
 
-// Script adds faults; each request takes the first that is left for its path.
+// Script adds faults. Each request takes the first unused fault for its path.
 func (s *Server) Script(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, faults...)
 }
 
-// Heal forgets the faults that are left.
+// Heal removes the unused faults.
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *Server) takeFault(path string) Fault {
 
 const page = "<html>\r\n<head><title>%s</title></head>\r\n<body><center><h1>%[1]s</h1></center><hr>proxy</body>\r\n</html>\r\n"
 
-// refuse answers faults that come before anything is stored. It reports whether it did.
+// refuse answers a request whose fault comes before anything is stored. It reports whether it did.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, f Fault) bool {
 	if f.RetryAfter != "" {
 		w.Header().Set("Retry-After", f.RetryAfter)

@@ -16,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
-// request and fixture are requests to a real server, 8.6.1, and its answers.
+// request and fixture are recorded requests to a real server, 8.6.1, and its answers.
 type request struct {
 	Method, Path string
 	Headers      map[string]string
@@ -68,7 +68,7 @@ func (r *request) send(t *testing.T, address string) (int, any) {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return 0, nil // as it is recorded
+		return 0, nil // recorded with status 0
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
@@ -84,7 +84,7 @@ func (r *request) send(t *testing.T, address string) (int, any) {
 	return res.StatusCode, answer
 }
 
-// loose takes out what a client must not look at, and what differs between servers.
+// loose removes what a client must not depend on, and what differs between servers.
 func loose(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -112,7 +112,7 @@ func loose(v any) any {
 	return v
 }
 
-// TestRecorded: the stand-in answers what a real server did, as far as clients look.
+// TestRecorded: the stand-in gives the recorded answers of a real server, in the parts that clients use.
 func TestRecorded(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) == 0 {
@@ -137,7 +137,7 @@ func TestRecorded(t *testing.T) {
 			}
 			for _, x := range append([]exchange{f.exchange}, f.After...) {
 				if strings.Contains(x.Request.Path, "/_doc/") || strings.Contains(x.Request.Path, "/_search") {
-					continue // fio2es does not use it
+					continue // fio2es does not use this one
 				}
 				status, answer := x.Request.send(t, address)
 				if status != x.Status {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Start listens on the loopback interface until stop is called, and gives the address.
+// Start listens on the loopback interface until stop is called, and returns the URL.
 func (s *Server) Start() (address string, stop func()) {
 	server := httptest.NewUnstartedServer(s)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -20,11 +20,10 @@ func (s *Server) Start() (address string, stop func()) {
 	return server.URL, server.Close
 }
 
-// Dial makes connections.
+// Dial makes connections, like net.Dialer.DialContext.
 type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Pipe listens in memory, until stop is called: dial makes connections, or refuses to
-// while a [Restart] lasts.
+// Pipe listens in memory until stop is called. dial makes connections. During a [Restart] it refuses to.
 func (s *Server) Pipe() (dial Dial, stop func()) {
 	connect, stop := Pipe(s)
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -38,7 +37,7 @@ func (s *Server) Pipe() (dial Dial, stop func()) {
 	}, stop
 }
 
-// Pipe listens in memory for any handler, until stop is called.
+// Pipe listens in memory until stop is called, with any handler.
 func Pipe(h http.Handler) (dial Dial, stop func()) {
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
@@ -68,7 +67,7 @@ func Pipe(h http.Handler) (dial Dial, stop func()) {
 	}
 }
 
-// pipes is a listener for connections that are made of memory.
+// pipes is a listener for connections in memory.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// matches reports whether a query finds a document. What it does not know is an error, so that
-// no test passes by a misspelt query.
+// matches reports whether a query finds a document. An unknown query is an error, so that no test passes because of
+// a misspelled query.
 func (s *store) matches(query any, d *document) (bool, error) {
 	m, ok := query.(map[string]any)
 	if !ok || len(m) != 1 {
@@ -77,7 +77,7 @@ func (s *store) matchesBool(clauses map[string]any, d *document) (bool, error) {
 	return result, nil
 }
 
-// matchesField reports whether a field matches. A list matches if one of its values does.
+// matchesField reports whether a field matches. A list matches if one of its values matches.
 func (s *store) matchesField(kind, field string, want any, d *document) (bool, error) {
 	if kind == "exists" {
 		if field != "field" {
@@ -122,7 +122,7 @@ func (s *store) matchesField(kind, field string, want any, d *document) (bool, e
 	return slices.ContainsFunc(values, match), err
 }
 
-// milliseconds are from and to, which is not in it.
+// milliseconds is a range from ≤ t < to, in milliseconds since 1970.
 type milliseconds struct{ from, to int64 }
 
 func parseRange(want any) (milliseconds, error) {
@@ -148,7 +148,8 @@ func parseRange(want any) (milliseconds, error) {
 	return m, nil
 }
 
-// kind is the type of a field, "" if any field may be searched.
+// kind returns the type of a field. If the test defines no types, only two fields have one. Otherwise an unknown field
+// is an error.
 func (s *store) kind(field string) (string, error) {
 	if s.fields == nil {
 		return map[string]string{"@timestamp": "date", "part": "long"}[field], nil
@@ -169,8 +170,8 @@ func (s *store) isNumber(field string) bool {
 	return field == "_shard_doc" || kind == "date" || kind == "long"
 }
 
-// value is what a field has in doc values, the first if it has several: int64, string, or nil
-// when it is missing.
+// value returns the doc value of a field: int64, string, or nil if it is missing. Of several values it returns the
+// first.
 func (s *store) value(d *document, field string) (any, error) {
 	values, err := s.values(d, field)
 	if len(values) == 0 || err != nil {

@@ -12,9 +12,8 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// The variables that name a real Elasticsearch for tests: its address, credentials in it
-// if it wants some (https://user:password@host:9200), and the PEM file of the authority
-// that signed its certificate.
+// Environment variables of a real Elasticsearch for tests: its address, with credentials if it needs them
+// (https://user:password@host:9200), and the PEM file of the authority that signed its certificate.
 const (
 	realVariable = "FIO2ES_TEST_ELASTICSEARCH"
 	caVariable   = "FIO2ES_TEST_ELASTICSEARCH_CA"
@@ -22,15 +21,14 @@ const (
 
 // Real is a real Elasticsearch for tests.
 type Real struct {
-	Config  es.Config    // how to reach it
+	Config  es.Config    // settings to reach it
 	Address string       // without credentials
-	CAFile  string       // empty: none was named
-	Secured bool         // credentials were named
-	HTTP    *http.Client // trusts the authority; credentials are for the caller to set
+	CAFile  string       // empty if the variable is not set
+	Secured bool         // the address has credentials
+	HTTP    *http.Client // trusts the authority, but sends no credentials
 }
 
-// NewReal is the Elasticsearch that the environment names; where it names none, the test
-// is skipped.
+// NewReal returns the Elasticsearch that the environment names. Without one, the test is skipped.
 func NewReal(t testing.TB) Real {
 	t.Helper()
 	text := os.Getenv(realVariable)
@@ -61,7 +59,7 @@ func NewReal(t testing.TB) Real {
 	return r
 }
 
-// Setenv sets the variables by which fio2es itself reaches it.
+// Setenv sets the environment variables of fio2es, so that commands reach this cluster.
 func (r Real) Setenv(t *testing.T) {
 	t.Helper()
 	for name, value := range map[string]string{

@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// refusal is an answer that says no.
+// refusal is an error that becomes the answer.
 type refusal struct {
 	status int
 	body   map[string]any
@@ -19,12 +19,12 @@ func no(status int, kind, reason string) error {
 	return &refusal{status, failure(status, kind, reason)}
 }
 
-// unknown refuses what the stand-in does not know.
+// unknown returns an error for something that the stand-in does not support.
 func unknown(format string, args ...any) error {
 	return no(http.StatusBadRequest, "parsing_exception", fmt.Sprintf(format, args...))
 }
 
-// strict decodes JSON without losing digits, and knows all keys of structs.
+// strict decodes JSON. It keeps all digits, and an unknown key is an error.
 func strict(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -35,7 +35,7 @@ func strict(text []byte, into any) error {
 	return nil
 }
 
-// failure is the body of an error.
+// failure returns the body of an error.
 func failure(status int, kind, reason string) map[string]any {
 	cause := map[string]any{"type": kind, "reason": reason}
 	return map[string]any{

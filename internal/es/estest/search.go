@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// search is the body of a request.
+// search is the body of a search request.
 type search struct {
 	Size   *int     `json:"size"`
 	Query  any      `json:"query"`
@@ -31,14 +31,14 @@ type search struct {
 	} `json:"pit"`
 }
 
-// pit is a point in time: what was visible then, by index.
+// pit is a point in time: the documents visible when it was opened, by index.
 type pit struct {
 	docs [][]*document
-	what string // the last search
-	hits []hit  // all that it found, sorted
+	what string // last search in it
+	hits []hit  // all hits of that search, sorted
 }
 
-// sortKey is one key of an order.
+// sortKey is one key of the sort order.
 type sortKey struct {
 	field   string
 	down    bool
@@ -64,7 +64,7 @@ func (s *store) search(patterns string, params url.Values, body []byte) (any, er
 	answer := map[string]any{"took": 1, "timed_out": false, "_shards": shards(len(docs))}
 	if len(r.Aggs) > 0 {
 		found, err := s.matching(r.Query, slices.Concat(docs...))
-		if err == nil && len(docs) > 0 { // without any index there is no answer to an aggregation
+		if err == nil && len(docs) > 0 { // without an index, an answer has no aggregations
 			answer["aggregations"], err = s.aggregate(&r, found)
 		}
 		answer["hits"] = map[string]any{"max_score": nil, "hits": []any{}}
@@ -104,13 +104,13 @@ func (s *store) search(patterns string, params url.Values, body []byte) (any, er
 	return answer, nil
 }
 
-// searched is the documents to search, by index.
+// searched returns the documents to search, a list for each index, and the point in time if there is one.
 func (s *store) searched(patterns string, params url.Values, r *search) ([][]*document, *pit, error) {
 	if r.PIT == nil {
 		docs, err := s.visible(patterns, params)
 		return docs, nil, err
 	}
-	if patterns != "_search" || r.PIT.KeepAlive == "" { // the path has no index
+	if patterns != "_search" || r.PIT.KeepAlive == "" { // the search names a point in time, and no index
 		return nil, nil, unknown("[indices] cannot be used with point in time")
 	}
 	p := s.pits[r.PIT.ID]
@@ -124,7 +124,7 @@ func (s *store) searched(patterns string, params url.Values, r *search) ([][]*do
 	return p.docs, p, nil
 }
 
-// sorted are the hits in their order. Pages of a point in time have the same ones.
+// sorted returns the sorted hits. All pages of a point in time use the same list.
 func (s *store) sorted(p *pit, docs [][]*document, r *search, keys []sortKey) ([]hit, error) {
 	what := fmt.Sprint(r.Query, r.Sort)
 	if p != nil && p.what == what {
@@ -147,7 +147,7 @@ func (s *store) hits(docs [][]*document, query any, keys []sortKey) ([]hit, erro
 		for n, d := range found {
 			h := hit{document: d}
 			for _, k := range keys {
-				v := any(int64(i<<32 | n)) // the same in each search of a query
+				v := any(int64(i<<32 | n)) // stays the same in each search of the query
 				if k.field != "_shard_doc" {
 					if v, err = s.value(d, k.field); err != nil {
 						return nil, err
@@ -216,7 +216,7 @@ func (s *store) page(r *search, hits []hit, keys []sortKey, size int) (any, erro
 	return out, nil
 }
 
-// source is all of a document, or what a filter leaves of it.
+// source returns the document, or the fields of it that the request names.
 func (r *search) source(d *document) (any, error) {
 	switch from := r.From.(type) {
 	case nil:
@@ -296,7 +296,7 @@ func parseSort(sort []any) ([]sortKey, error) {
 					ok = v == "asc" || v == "desc"
 				case "missing":
 					k.missing = v
-				case "unmapped_type": // fields are there as soon as documents have them
+				case "unmapped_type": // a field of any document counts as mapped
 				default:
 					ok = false
 				}
@@ -350,7 +350,7 @@ func (s *store) openPIT(patterns string, params url.Values) (any, error) {
 	return map[string]any{"id": s.name(&pit{docs: docs})}, nil
 }
 
-// name gives a point in time one more id.
+// name gives a point in time another id.
 func (s *store) name(p *pit) string {
 	s.ids++
 	id := "pit-" + strconv.Itoa(s.ids)
@@ -374,14 +374,14 @@ func (s *store) closePIT(body []byte) (any, error) {
 	return map[string]any{"succeeded": true, "num_freed": 1}, nil
 }
 
-// OpenPITs is how many points in time are open.
+// OpenPITs returns the number of open points in time.
 func (s *Server) OpenPITs() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open
 }
 
-// ExpirePITs ends all points in time, as the server does to those that wait for too long.
+// ExpirePITs ends all points in time, as a server does after their keep-alive.
 func (s *Server) ExpirePITs() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -389,7 +389,7 @@ func (s *Server) ExpirePITs() {
 	clear(s.pits)
 }
 
-// CutPITs makes all points in time lose the documents of each index beyond the first n.
+// CutPITs removes from all points in time the documents of each index after the first n.
 func (s *Server) CutPITs(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,32 +19,33 @@ import (
 // Server is the stand-in. Set its fields before the first request.
 type Server struct {
 	Version   string         // default "8.6.1"
-	MaxBody   int64          // bytes of an unpacked body, above which is 413; default 100 MiB
-	MaxWire   int64          // bytes of a body as it is sent, which proxies look at; 0 is no limit
-	Templates map[string]int // versions of index templates by name, _meta.version
-	ByteTime  time.Duration  // that a bulk request takes for each byte, unpacked, one request after the other
-	Mapped    string         // type of the field latency.histogram in all indices; default "histogram"
+	MaxBody   int64          // limit of an unpacked body in bytes (413); default 100 MiB
+	MaxWire   int64          // limit of a body as it is sent, in bytes, as proxies have it; 0: no limit
+	Templates map[string]int // index templates: _meta.version by name
+	// time that a bulk request takes for each unpacked byte; bulk requests wait for one another
+	ByteTime time.Duration
+	Mapped   string // type of the field latency.histogram in all indices; default "histogram"
 
-	// Fields are the types of all fields that can be searched, by name or pattern: keyword, long, boolean
-	// or date. Nil: any field can be searched.
+	// Fields are the types of searchable fields, by name or pattern: keyword, long, boolean or date. If it is nil,
+	// all fields are searchable.
 	Fields map[string]string
 
-	// Refuse is why a document is rejected (400 mapper_parsing_exception), or empty.
+	// Refuse returns why a document is rejected (400 mapper_parsing_exception), or "" to accept it.
 	Refuse func(index, id string, source []byte) string
 
-	// Before sees each request first. When it returns true it has answered. It may send requests.
+	// Before is called first with each request. It returns true if it has answered. It may send requests.
 	Before func(w http.ResponseWriter, r *http.Request, body []byte) bool
 
-	turn chan struct{} // of bulk requests that take their time: no mutex, for which synctest does not wait
+	turn chan struct{} // serializes bulk requests with ByteTime; not a mutex, because synctest does not wait for one
 	mu   sync.Mutex
 	store
 	faults   []Fault
 	down     time.Time
 	requests map[string]int // by the last part of the path
-	now, top int            // bulk requests at once
+	now, top int            // number of bulk requests now, and the highest so far
 }
 
-// New is an empty server that has the given templates, all of version 1.
+// New returns an empty server with these templates, all of version 1.
 func New(templates ...string) *Server {
 	s := &Server{
 		Templates: make(map[string]int), requests: make(map[string]int), turn: make(chan struct{}, 1),
@@ -56,7 +57,7 @@ func New(templates ...string) *Server {
 	return s
 }
 
-// Copy is another server, with the same templates and documents.
+// Copy returns another server with the same templates and documents.
 func (s *Server) Copy() *Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,21 +69,21 @@ func (s *Server) Copy() *Server {
 	return other
 }
 
-// Requests is how many requests came whose path ends in name, such as "_bulk".
+// Requests returns the number of requests whose path ends in name, such as "_bulk".
 func (s *Server) Requests(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests[name]
 }
 
-// AtOnce is how many bulk requests there were at the same time, at most.
+// AtOnce returns the highest number of bulk requests at the same time.
 func (s *Server) AtOnce() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.top
 }
 
-// Documents are all documents of an index, by id, visible or not.
+// Documents returns all documents of an index by id, visible or not.
 func (s *Server) Documents(index string) map[string]json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +97,7 @@ func (s *Server) Documents(index string) map[string]json.RawMessage {
 	return all
 }
 
-// Indices are the names of all indices, sorted.
+// Indices returns the names of all indices, sorted.
 func (s *Server) Indices() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +135,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, status, answer, fault)
 }
 
-// body unpacks. What is called gzip and is not ends the connection, as a real one does.
+// body reads and unpacks a body. A damaged gzip body ends the connection, as in a real server.
 func (s *Server) body(r *http.Request) (body []byte, status int) {
 	limit := s.MaxBody
 	if limit == 0 {
@@ -168,7 +169,7 @@ func (s *Server) body(r *http.Request) (body []byte, status int) {
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, status int, answer any, f Fault) {
 	text, err := json.Marshal(answer)
 	if err != nil {
-		panic(err) // a mistake in this package
+		panic(err) // only a mistake in this package leads here
 	}
 	switch f.Kind {
 	case Slow:
@@ -198,7 +199,7 @@ func wait(r *http.Request, d time.Duration) {
 	}
 }
 
-// known are the parameters of requests, by the last part of the path.
+// known lists the supported parameters of requests, by the last part of the path.
 var known = map[string]string{
 	"_bulk": "filter_path", "_refresh": "ignore_unavailable allow_no_indices", "_count": "ignore_unavailable allow_no_indices",
 	"_pit": "keep_alive allow_no_indices", "_search": "allow_partial_search_results ignore_unavailable allow_no_indices",
@@ -206,7 +207,7 @@ var known = map[string]string{
 	"_update_by_query": "conflicts refresh max_docs ignore_unavailable allow_no_indices",
 }
 
-// route finds who answers.
+// route calls the function that answers a request.
 func (s *Server) route(r *http.Request, body []byte, f Fault) (any, error) {
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	last, params := path[len(path)-1], r.URL.Query()

@@ -14,17 +14,17 @@ import (
 	"strings"
 )
 
-// store is the documents of a cluster, and what searches see of them. Callers lock [Server].mu.
+// store has the documents of a cluster, and what searches see. Callers lock [Server].mu.
 type store struct {
-	fields  map[string]string // types by name or pattern; nil: all fields have types of their values
+	fields  map[string]string // types by name or pattern; nil: the type follows from the value
 	indices map[string]*index
-	pits    map[string]*pit // by any id that they had
-	open    int             // points in time
-	seq     int64           // of the last write
-	ids     int             // of points in time
+	pits    map[string]*pit // by id; a point in time can have several ids
+	open    int             // number of open points in time
+	seq     int64           // sequence number of the last write
+	ids     int             // number of ids given to points in time
 }
 
-// index is documents by id. Searches see those of the last refresh, in any order.
+// index has documents by id. Searches see those of the last refresh, in random order.
 type index struct {
 	docs    map[string]*document
 	visible []*document
@@ -32,7 +32,7 @@ type index struct {
 
 type document struct {
 	index, id string
-	seq       int64 // of the write
+	seq       int64 // sequence number of the write
 	source    json.RawMessage
 	fields    map[string]any
 }
@@ -44,7 +44,7 @@ func (s *store) create(name string) *index {
 	return s.indices[name]
 }
 
-// put stores a document and returns its item.
+// put stores a document and returns its item result.
 func (s *store) put(name, id string, source []byte) (map[string]any, error) {
 	s.seq++
 	d := &document{index: name, id: id, seq: s.seq, source: slices.Clone(source)}
@@ -63,7 +63,7 @@ func (s *store) put(name, id string, source []byte) (map[string]any, error) {
 	}, nil
 }
 
-// putIf stores a document if it is in the state that the parameters name.
+// putIf stores a document if its state is the one that the parameters require.
 func (s *store) putIf(name, id string, params url.Values, body []byte) (any, error) {
 	if seq := params.Get("if_seq_no"); seq != "" {
 		if d := s.create(name).docs[id]; d == nil || strconv.FormatInt(d.seq, 10) != seq || params.Get("if_primary_term") != "1" {
@@ -79,8 +79,8 @@ func (s *store) putIf(name, id string, params url.Values, body []byte) (any, err
 
 func (in *index) refresh() { in.visible = slices.Collect(maps.Values(in.docs)) }
 
-// find returns the indices that match names and patterns, joined by commas. A name that is missing
-// is an error, unless the request allows it.
+// find returns the indices of a list of names and patterns with commas. A missing name is an error unless the
+// request allows it.
 func (s *store) find(patterns string, params url.Values) ([]string, error) {
 	found := map[string]bool{}
 	for _, p := range strings.Split(patterns, ",") {
@@ -125,7 +125,7 @@ func (s *store) refresh(patterns string, params url.Values) (any, error) {
 	return map[string]any{"_shards": shards(len(names))}, err
 }
 
-// visible is what searches see of some indices, an element for each.
+// visible returns what searches see, a list of documents for each index.
 func (s *store) visible(patterns string, params url.Values) ([][]*document, error) {
 	names, err := s.find(patterns, params)
 	var all [][]*document
@@ -150,7 +150,7 @@ func (s *store) count(patterns string, params url.Values, body []byte) (any, err
 	return map[string]any{"count": len(found), "_shards": shards(len(all))}, err
 }
 
-// matching are the documents that a query finds, in the same order.
+// matching returns the documents that a query finds, in the same order.
 func (s *store) matching(query any, docs []*document) ([]*document, error) {
 	if query == nil {
 		return docs, nil
@@ -167,7 +167,7 @@ func (s *store) matching(query any, docs []*document) ([]*document, error) {
 	return found, nil
 }
 
-// The scripts that the stand-in knows.
+// Scripts that the stand-in supports.
 const (
 	showPending = "ctx._source.run.remove('pending')"
 	markChanges = "def list = params.changes[ctx._source.run.id]; " +
@@ -176,13 +176,13 @@ const (
 		"if (params.edit.isEmpty()) { ctx._source.run.remove('edit') } else { ctx._source.run.edit = params.edit }"
 )
 
-// script changes documents.
+// script is an update of documents.
 type script struct {
 	Lang, Source string
 	Params       map[string]any
 }
 
-// run is the source of a document after the script.
+// run returns the source of a document after the script.
 func (s *script) run(source json.RawMessage) (json.RawMessage, error) {
 	if s.Source == showPending {
 		return bytes.Replace(source, []byte(`"pending":true,`), nil, 1), nil
@@ -208,8 +208,8 @@ func (s *script) run(source json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(doc)
 }
 
-// changeByQuery deletes the visible documents that a query finds, or runs a script on them. Those
-// that were written since the last refresh are conflicts.
+// changeByQuery deletes the visible documents that a query finds, or runs a script on them. Documents written since
+// the last refresh are conflicts.
 func (s *store) changeByQuery(patterns string, update bool, params url.Values, body []byte) (any, error) {
 	all, err := s.visible(patterns, params)
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *store) changeByQuery(patterns string, update bool, params url.Values, b
 	}, nil
 }
 
-// mapped has all indices map a field as one type.
+// mapped sets the type of a field in all matching indices.
 func (s *store) mapped(pattern, field, kind string) any {
 	answer := map[string]any{}
 	for name := range s.indices {
