@@ -108,8 +108,8 @@ func (o *output) jobs() (all []*job) {
 	return all
 }
 
-// setStart finds the run's start, the earliest start of a job. Only evidence precise to some
-// milliseconds corrects for hosts that started apart. Jobs without any start with the run.
+// setStart sets the run's start: the earliest start of a job. Starts of hosts differ only if the evidence is precise to
+// some milliseconds. Jobs without evidence start with the run.
 func (p placing) setStart() error {
 	for _, j := range p.jobs {
 		if j.start.IsZero() {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// windowOf is the length of windows in milliseconds: the wanted one, or the usual one of the
-// jobs' rows. It fails if the rows are too long for it.
+// windowOf returns the length of windows in milliseconds: the wanted length, or the usual one for the rows of the jobs.
+// It fails if rows are too long for the wanted length.
 func windowOf(jobs []*job, wanted time.Duration) (int64, error) {
 	rows := int64(0)
 	for _, j := range jobs {
@@ -34,9 +34,9 @@ func UsualWindow(rows int64) int64 {
 	return (second + rows - 1) / rows * rows
 }
 
-// shiftOf is how long before the run its windows begin, so that they follow the rows: all jobs of the run
-// have their rows at the same moments, but not at multiples of the window's length. Periodic reports are
-// such rows: the first comes some time after the start. Otherwise it is 0.
+// shiftOf returns how long before the run its windows begin, in milliseconds. It is 0, unless all jobs have their rows at
+// the same moments, which are not multiples of the window's length. Then shifted windows follow the rows. Periodic
+// reports are such rows: the first one comes some time after the start.
 func shiftOf(jobs []*job, window int64) int64 {
 	phase := int64(-1)
 	for _, j := range jobs {

@@ -13,21 +13,25 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Finding is one thing that is wrong with a history.
+// Finding is one fault of a history.
 type Finding struct {
-	Run     string // whole id; empty if it is the history as a whole
+	Run     string // full id of the run; empty if the fault concerns the whole history
 	Problem string
-	Remedy  string // what the user has to do; empty if the repair has done it
+	Remedy  string // what the user must do; empty if the repair has mended it
 }
 
-// Checked is how much a check has read.
+// Checked counts what a check has read.
 type Checked struct{ Runs, Documents int }
 
-// Check reads a whole history. It checks that every document can be read, that each run has
-// as many interval documents as its document says, that these have the labels of the run, and
-// that there are no documents of versions that no run has, and that lists show of each run what its document has. It
-// reports findings in the order of runs. With repair, it removes damaged documents and those that belong to no run, so no
-// ingest may run at the same time. An error means that the check did not reach its end.
+// Check reads a whole history and reports each finding, in the order of runs. It checks that:
+//   - every document can be read,
+//   - each run has as many interval documents as its run document says,
+//   - interval documents have the labels of their run,
+//   - no documents belong to a version that no run has,
+//   - lists show the same of each run as its run document.
+//
+// With repair, it removes damaged documents and those that belong to no run, so no ingest may run at the same time.
+// An error means that the check is incomplete.
 func Check(ctx context.Context, s Store, repair bool, report func(Finding)) (Checked, error) {
 	c := &check{store: s, repair: repair, report: report, seen: map[string]bool{}, sums: map[string]uint64{}}
 	if f, ok := s.(interface {
@@ -41,7 +45,7 @@ func Check(ctx context.Context, s Store, repair bool, report func(Finding)) (Che
 			report(Finding{"", "the file is damaged: " + fault, "keep a copy of it, and ingest all runs into a new file with --history"})
 		}
 		if len(faults) > 0 {
-			return c.Checked, nil // writing would make it worse
+			return c.Checked, nil // writing to a damaged file would make it worse
 		}
 	}
 	counts, err := s.Count(ctx, nil)
@@ -60,12 +64,13 @@ type check struct {
 	repair bool
 	report func(Finding)
 	seen   map[string]bool   // ids of runs
-	sums   map[string]uint64 // of what lists show of runs, by their ids: from their documents
+	sums   map[string]uint64 // by run id, the checksum of what lists show, made from the run document
 }
 
 func (c *check) runs(ctx context.Context, counts Counts) error {
 	var runs []*mapping.Run
-	for _, f := range []RunFilter{{}, {Brief: true}, {Light: true}} { // the embedded history has three documents of each
+	// the embedded history stores each run document in three forms
+	for _, f := range []RunFilter{{}, {Brief: true}, {Light: true}} {
 		for run, err := range c.store.Runs(ctx, f) {
 			var damaged *DamagedRunError
 			switch {
@@ -97,16 +102,16 @@ func (c *check) runs(ctx context.Context, counts Counts) error {
 	return nil
 }
 
-// lightSum is a checksum of what lists show of a run.
+// lightSum returns a checksum of what lists show of a run.
 func lightSum(run *mapping.Run) uint64 { return xxhash.Sum64(run.AppendLight(nil)) }
 
-// listed compares a run of a list with its document, which is the result.
+// listed compares a run, as lists have it, with its run document. It returns the run document if they differ.
 func (c *check) listed(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
 	sum := lightSum(run)
 	if sum == c.sums[run.Run.ID] {
 		return run, nil
 	}
-	now, err := c.store.Run(ctx, run.Run.ID) // it may have been stored again between the lists
+	now, err := c.store.Run(ctx, run.Run.ID) // the run may have been stored again between the lists
 	if errors.Is(err, ErrNotFound) || err == nil && lightSum(now) == sum {
 		return run, nil
 	}
@@ -140,7 +145,7 @@ func (c *check) damagedRun(ctx context.Context, damaged *DamagedRunError) error 
 	return nil
 }
 
-// run reads all documents of a run and compares their number.
+// run reads all interval documents of a run, and compares their number with that in the run document.
 func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error {
 	c.Runs++
 	damaged, relabel, byHand, removed := 0, 0, 0, []string(nil)
@@ -148,7 +153,8 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 		for d, err := range c.store.Intervals(ctx, Selection{Runs: []string{run.Run.ID}, Level: l}) {
 			if err == nil {
 				c.Documents++
-				isKnown := d.Run.Edit == run.Run.Edit() // so fio2es label has changed nothing since
+				// these labels are of the last fio2es label, so a difference was made by other means
+				isKnown := d.Run.Edit == run.Run.Edit()
 				switch isOther := d.Relabel(&run.Run); {
 				case isOther && isKnown:
 					byHand++
@@ -205,13 +211,13 @@ func (c *check) labels(ctx context.Context, run *mapping.Run, n int) error {
 	return nil
 }
 
-// damageRemover removes the interval documents of a run's level that cannot be read, and
-// returns their names.
+// damageRemover is a store that can remove the unreadable interval documents of a run at one level. It returns their
+// names.
 type damageRemover interface {
 	RemoveDamaged(ctx context.Context, run string, level mapping.Level) (names []string, err error)
 }
 
-// some are the first of many names.
+// some returns the first few names, and how many more there are.
 func some(names []string) string {
 	const most = 5
 	if len(names) > most {
@@ -220,7 +226,7 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// version checks that the documents of a run are all of its version, and visible.
+// version checks that all interval documents of a run belong to its current version and that none is pending.
 func (c *check) version(ctx context.Context, counts Counts, run *mapping.Run) error {
 	if counts.IsCurrent(run) {
 		return nil

@@ -8,21 +8,23 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Counts are how many interval documents a history has, by run.id and then by run.ingest.
+// Counts is the number of interval documents in a history, by run.id and then by run.ingest.
 type Counts map[string]map[string]Count
 
-// Count is how many interval documents one version of a run has.
+// Count is the number of interval documents of one version of a run. A document that was split counts once in its
+// level.
 type Count struct {
 	mapping.Documents
-	Parts   int // further parts that [mapping.Interval.Split] made of these; not counted in the embedded history
-	Pending int // that dashboards leave out: see [mapping.PendingField]
+	// parts after the first of split documents (see [mapping.Interval.Split]); always 0 in the embedded history
+	Parts   int
+	Pending int // documents that dashboards leave out: see [mapping.PendingField]
 }
 
-// All is how many documents there are. Each part of a split one counts.
+// All returns the number of stored documents. Each part of a split document counts.
 func (c Count) All() int { return c.Cluster + c.Host + c.Job + c.Parts }
 
-// Lack is how many interval documents of each level are missing of a run's version: those
-// that its document has counted less those that there are.
+// Lack returns how many interval documents of each level are missing in a version of a run: the number in its run
+// document less the number of stored ones.
 func (c Counts) Lack(run *mapping.Run) mapping.Documents {
 	have, lack := c[run.Run.ID][run.Run.Ingest].Documents, mapping.Documents{}
 	for _, l := range mapping.Levels {
@@ -31,8 +33,8 @@ func (c Counts) Lack(run *mapping.Run) mapping.Documents {
 	return lack
 }
 
-// LackText says how many documents a run lacks of each level. It is empty if none is missing. No levels means all
-// levels.
+// LackText says how many documents of each level are missing in a run. It is empty if none is missing. Without
+// levels it counts all levels.
 func (c Counts) LackText(run *mapping.Run, levels ...mapping.Level) string {
 	if len(levels) == 0 {
 		levels = mapping.Levels[:]
@@ -48,11 +50,10 @@ func (c Counts) LackText(run *mapping.Run, levels ...mapping.Level) string {
 	return strings.Join(texts, ", ")
 }
 
-// IsWhole reports whether no document of a run's version is missing.
+// IsWhole reports whether no interval document of a run is missing.
 func (c Counts) IsWhole(run *mapping.Run) bool { return c.Lack(run) == mapping.Documents{} }
 
-// IsCurrent reports whether all interval documents of a run are of its version, and none is
-// pending.
+// IsCurrent reports whether all interval documents of a run belong to its version, and none is pending.
 func (c Counts) IsCurrent(run *mapping.Run) bool {
 	return !c.HasOthers(run.Run.ID, run.Run.Ingest) && c[run.Run.ID][run.Run.Ingest].Pending == 0
 }
@@ -67,8 +68,8 @@ func (c Counts) HasOthers(run, ingest string) bool {
 	return false
 }
 
-// Add counts n documents of a level of one version of a run, and more parts of them; pending
-// of all are.
+// Add counts n documents of a level in a version of a run, and further parts of split documents. pending is how many
+// of all these are pending.
 func (c Counts) Add(run, ingest string, level mapping.Level, n, parts, pending int) {
 	if c[run] == nil {
 		c[run] = map[string]Count{}

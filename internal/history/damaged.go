@@ -8,10 +8,10 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// DamagedRunError is the error of a run whose document cannot be read. It is an [ErrDamaged],
-// and it does not end [Store.Runs].
+// DamagedRunError means that the document of one run cannot be read. It wraps [ErrDamaged]. It does not end
+// [Store.Runs].
 type DamagedRunError struct {
-	ID  string // empty if even that cannot be read
+	ID  string // id of the run; empty if the id cannot be read either
 	Err error
 }
 
@@ -19,13 +19,13 @@ func (e *DamagedRunError) Error() string {
 	return fmt.Sprintf("the document of run %q cannot be read: fio2es check --repair removes it, then ingest its files again: %v", e.ID, e.Err)
 }
 
-// Unwrap makes it an [ErrDamaged].
+// Unwrap returns [ErrDamaged] and Err.
 func (e *DamagedRunError) Unwrap() []error { return []error{ErrDamaged, e.Err} }
 
-// IsSkipped reports whether err concerns one run only, and other runs follow it.
+// IsSkipped reports whether err concerns only one run of a list, so that the list continues.
 func IsSkipped(err error) bool { return errors.As(err, new(*DamagedRunError)) }
 
-// Readable leaves out the runs of a list that cannot be read. skip, unless it is nil, gets the error of each.
+// Readable removes unreadable runs from a list. It calls skip with the error of each; skip may be nil.
 func Readable(runs iter.Seq2[*mapping.Run, error], skip func(error)) iter.Seq2[*mapping.Run, error] {
 	return func(yield func(*mapping.Run, error) bool) {
 		for run, err := range runs {
@@ -40,7 +40,7 @@ func Readable(runs iter.Seq2[*mapping.Run, error], skip func(error)) iter.Seq2[*
 	}
 }
 
-// Collect returns the runs of a list that can be read. skip is as for [Readable].
+// Collect returns the readable runs of a list as a slice. skip is as in [Readable].
 func Collect(runs iter.Seq2[*mapping.Run, error], skip func(error)) (list []*mapping.Run, err error) {
 	for run, err := range Readable(runs, skip) {
 		if err != nil {
@@ -51,7 +51,7 @@ func Collect(runs iter.Seq2[*mapping.Run, error], skip func(error)) (list []*map
 	return list, nil
 }
 
-// DecodeRun decodes a run's document. It fails if the document has no id or no version.
+// DecodeRun decodes a run document. It fails if the document has no id or no version.
 func DecodeRun(text []byte) (*mapping.Run, error) {
 	run := new(mapping.Run)
 	return run, checkRun(run, run.UnmarshalJSON(text))

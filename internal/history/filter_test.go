@@ -7,7 +7,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestSizeInText: a size is found as titles of runs have it.
+// TestSizeInText: the filter finds a block size as titles of runs write it.
 func TestSizeInText(t *testing.T) {
 	for text, bytes := range map[string]int64{"4K": 4096, "64kib": 64 << 10, "1.5K": 1536, "1m": 1 << 20, "512b": 512} {
 		for _, size := range []int64{0, 4096, 64 << 10, 1536, 1 << 20, 512} {

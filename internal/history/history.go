@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// The errors of stores that callers distinguish.
+// Errors of stores that callers distinguish.
 var (
 	ErrNotFound  = errors.New("no such run in the history")
 	ErrAmbiguous = errors.New("more than one run begins with that")
@@ -22,92 +22,89 @@ var (
 	ErrDamaged   = errors.New("not a history file, or damaged")
 	ErrNewer     = errors.New("written by a newer version of fio2es")
 	ErrReplaced  = errors.New("the documents stored so far were removed meanwhile")
-	ErrNoIndex   = errors.New("there is no history under this prefix yet: run fio2es setup, then ingest") // of a cluster
+	// only in clusters
+	ErrNoIndex = errors.New("there is no history under this prefix yet: run fio2es setup, then ingest")
 )
 
-// Store is a history of runs. Its methods may be called by several goroutines at once.
+// Store is a history of runs. Several goroutines may call its methods at the same time.
 type Store interface {
-	// Put stores interval documents, any number. They are durable at the latest when Finish
-	// returns nil: then neither a killed process nor a power failure loses them. It fails when
-	// a document does not pass its Check, and then stores none of them.
+	// Put stores any number of interval documents. When Finish returns nil, they are on disk: neither a killed
+	// process nor a power failure loses them. If a document does not pass its Check, Put fails and stores none of
+	// them.
 	Put(ctx context.Context, docs []*mapping.Interval) error
 
-	// Finish stores the run's document, which makes its version the current one, and removes
-	// the interval documents of its other versions. Until then readers see the old version,
-	// or nothing. If the stored document differs only in Ingested, that stays as it was. Labels and
-	// the note that people have given to the stored run replace those of run, also if that
-	// happens at the same time: an ingest reads them when it begins.
+	// Finish stores the run document, makes its version current, and removes the interval documents of other
+	// versions. Until then readers see the old version, or nothing. If the stored run document differs only in
+	// Ingested, the stored Ingested stays. The labels and the note that people gave to the stored run replace those
+	// of run, even if people change them during the call.
 	Finish(ctx context.Context, run *mapping.Run) error
 
-	// Run is the run with an id, or with an id that begins so. It fails with ErrNotFound if
-	// there is none, and with ErrAmbiguous and the candidates if there are several.
+	// Run returns the run whose id is id or begins with id. It fails with ErrNotFound if there is none, and with
+	// ErrAmbiguous and the candidates if there are several.
 	Run(ctx context.Context, id string) (*mapping.Run, error)
 
-	// Runs are the runs that f selects, the newest start first. A [DamagedRunError] concerns
-	// one run, which the limit does not count, and other runs follow; any other error ends
-	// the list.
+	// Runs returns the runs that f selects, the newest start first. A [DamagedRunError] concerns only one run: other
+	// runs follow, and the limit does not count it. Any other error ends the list.
 	Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, error]
 
-	// Holding are the runs that have a report or a log with one of these contents, by id and
-	// without histograms. Hashes are as [mapping.Source.Hashes] returns them, any number. It
-	// finds what was finished before the call, and skips runs whose documents cannot be read.
+	// Holding returns the runs that have a report or a log with one of these contents, sorted by id, without
+	// histograms. hashes are as in [mapping.Source.Hashes], any number of them. Runs finished before the call are
+	// found. Runs whose documents cannot be read are skipped.
 	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
 
-	// Versions say of those of the given runs that the history has which version is the current one, how
-	// many documents it has, and what people said about the run, by id. Nothing else of the runs'
-	// documents is certain to be there. It skips runs whose documents cannot be read.
+	// Versions returns those of the given runs that the history has, by id. Only the version, the number of
+	// documents, the labels and the note are certain to be set. Runs whose documents cannot be read are skipped.
 	Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error)
 
-	// Annotate changes the labels and the note of a run, given by its whole id, in its document and,
-	// if the labels differ, in all its interval documents. It returns the run. If it is interrupted,
-	// calling it again, also with an annotation that changes nothing, does the rest. It fails with
-	// ErrNotFound, and with ErrBusy while other processes keep writing the run.
+	// Annotate changes the labels and the note of a run, given by its full id, and returns the run. It changes the
+	// run document and, if labels differ, all interval documents. If it is interrupted, a second call does the rest,
+	// even with an annotation that changes nothing. It fails with ErrNotFound, and with ErrBusy if other processes
+	// keep changing the run.
 	Annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error)
 
-	// Intervals are the documents of finished runs that s selects, ordered by time,
-	// then direction, host, job, run and part, as texts. An error ends the list.
+	// Intervals returns the interval documents of finished runs that s selects. They are sorted by time, then by
+	// direction, host, job, run and part, compared as texts. An error ends the list.
 	Intervals(ctx context.Context, s Selection) iter.Seq2[*mapping.Interval, error]
 
-	// Count counts the interval documents of runs, given by their whole ids, or of all runs
-	// if none are given, by version, whether finished or not. No levels means all levels. The
-	// parts that [mapping.Interval.Split] made of one document count as one.
+	// Count returns the number of interval documents by version, finished or not, of the runs with these full ids, or
+	// of all runs if runs is empty. Without levels it counts all levels. A document that [mapping.Interval.Split]
+	// split counts once.
 	Count(ctx context.Context, runs []string, levels ...mapping.Level) (Counts, error)
 
-	// MakeCurrent removes the interval documents of a run's other versions. Then it shows
-	// those of this version that are pending.
+	// MakeCurrent removes the interval documents of a run's other versions. Then dashboards show those of this
+	// version that are pending.
 	MakeCurrent(ctx context.Context, runID, ingest string) error
 
-	// Delete removes a run, given by its whole id, with all its documents, finished or not.
-	// It fails with ErrNotFound when there is nothing to remove.
+	// Delete removes a run, given by its full id, and all its interval documents, finished or not. It fails with
+	// ErrNotFound if there is nothing to remove.
 	Delete(ctx context.Context, runID string) error
 
-	// MarkRemoved notes that a run was removed, so that Removed finds its contents. It does not
+	// MarkRemoved records that a run was removed, so that Removed finds it by the contents of its files. It does not
 	// remove the run: see [Remove].
 	MarkRemoved(ctx context.Context, r *mapping.Removed) error
 
-	// Removed are the runs that were removed and had a report or a log with one of these contents,
-	// by id. Hashes are as for Holding.
+	// Removed returns the removed runs that had a report or a log with one of these contents, sorted by id. hashes
+	// are as in Holding.
 	Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error)
 
-	// Restore forgets that runs were removed, given by their whole ids. Ids that it does not know
-	// are no error.
+	// Restore deletes the records of removed runs, given by their full ids. Unknown ids are no error.
 	Restore(ctx context.Context, runIDs ...string) error
 
 	Close() error
 }
 
-// Marker is a store that keeps the runs at which numbers changed, for readers that cannot find them by themselves.
+// Marker is a store that also stores at which runs numbers changed, for readers that cannot compute it, such as
+// dashboards.
 type Marker interface {
 	Store
 
-	// Mark gives runs their changes ([mapping.Run].Changes), by id; an empty list takes them away. It skips
-	// runs that are not there.
+	// Mark stores the changes of runs ([mapping.Run].Changes) by id. An empty list removes the changes of a run.
+	// Unknown runs are skipped.
 	Mark(ctx context.Context, changes map[string][]mapping.Change) error
 }
 
-// Remove removes a run that people no longer want, and notes that, so that the next ingest of its
-// files does not store it again. title is what lists of runs show. If it is interrupted,
-// calling it again, or [Check], does the rest.
+// Remove removes a run, and records the removal, so that the next ingest of the same files does not store it again.
+// title is what lists of removed runs show. If Remove is interrupted, a second call or [Check] does the rest.
 func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at time.Time) error {
 	if err := s.MarkRemoved(ctx, mapping.NewRemoved(run, title, at)); err != nil {
 		return err
@@ -115,41 +112,44 @@ func Remove(ctx context.Context, s Store, run *mapping.Run, title string, at tim
 	return s.Delete(ctx, run.Run.ID)
 }
 
-// RunFilter selects runs. The zero value selects all of them.
+// RunFilter selects runs. The zero value selects all runs.
 type RunFilter struct {
-	Text     string    // the text, or all its words, in the id, name, archive, path, title (4K and qd16 in it are words), a label or the note; any case
+	// Text, or each of its words, must be in the id, name, archive, path, title, note or a label, in any case;
+	// titles contain words like 4K and qd16
+	Text     string
 	From, To time.Time // runs that started in [From, To); a zero time is no bound
-	Where    Condition // nil is none
-	Limit    int       // the most runs; 0 is no limit
-	Light    bool      // leave out histograms and the list of source files
-	Brief    bool      // [mapping.Run.Brief] is enough, with Also; runs may have as much as with Light
-	Also     []string  // fields, by their paths in documents
+	Where    Condition // nil: no condition
+	Limit    int       // most runs; 0: no limit
+	Light    bool      // histograms and the list of source files are not needed
+	Brief    bool      // only [mapping.Run.Brief] and Also are needed; a store may return as much as with Light
+	Also     []string  // further fields that are needed, as paths in documents
 
-	// Watch, unless nil, is called with each run that a store reads, and whether it is selected. A store reads the runs
-	// that started in Started and have Equals, until Limit is reached.
+	// Watch is called with each run that a store reads, and whether it is selected. It may be nil. A store reads at
+	// least the runs whose start is within Started and that have the values of Equals, until it has Limit runs.
 	Watch func(run *mapping.Run, isSelected bool)
 }
 
-// Condition is a condition on a run, which it may decide without histograms and source files. If it
-// has a method Beyond() (fields []string, ok bool) that returns true, it may decide on [mapping.Run.Brief] and these
-// fields, by their paths in documents. If it has a method
-// Undecided(*mapping.Run) bool, that reports whether what is known of the run decides neither for it nor against it.
+// Condition is a condition on a run. It must not need histograms or source files.
+//
+// It may have further methods. Beyond() (fields []string, ok bool): if ok, [mapping.Run.Brief] and these fields
+// (paths in documents) are enough to decide. Undecided(*mapping.Run) bool: reports whether the run lacks the values
+// that the condition needs.
 type Condition interface {
 	Matches(run *mapping.Run) bool
 }
 
-// LiveRuns is the condition that runs are live.
+// LiveRuns is the condition that a run is live.
 type LiveRuns struct{}
 
 // Matches implements [Condition].
 func (LiveRuns) Matches(run *mapping.Run) bool { return run.Run.Live() }
 
-// Beyond and Live are for [RunFilter].
+// Beyond and Live are methods that [RunFilter] looks for in conditions.
 func (LiveRuns) Beyond() ([]string, bool) { return nil, true }
 func (LiveRuns) Live() bool               { return true }
 
-// Beyond are the fields, by their paths in documents, that runs need beyond [mapping.Run.Brief]. It is false if they
-// need all that there is with Light.
+// Beyond returns the fields, as paths in documents, that are needed beyond [mapping.Run.Brief]. isBrief is false if
+// everything that Light leaves is needed.
 func (f *RunFilter) Beyond() (fields []string, isBrief bool) {
 	if f.Where == nil || !f.Brief {
 		return f.Also, f.Brief
@@ -162,7 +162,8 @@ func (f *RunFilter) Beyond() (fields []string, isBrief bool) {
 	return slices.Concat(fields, f.Also), isBrief
 }
 
-// DecodeLight decodes what f needs of documents without histograms and lists of files. It fails as [DecodeRun].
+// DecodeLight returns a decoder of light run documents. It decodes only what f needs. The decoder fails like
+// [DecodeRun].
 func (f *RunFilter) DecodeLight() Decoder {
 	fields, isBrief := f.Beyond()
 	if !isBrief {
@@ -174,8 +175,8 @@ func (f *RunFilter) DecodeLight() Decoder {
 	}
 }
 
-// Started is the time in which all runs that f selects started, [from, to). A zero time is no bound. It is that of
-// the condition as well, if that has such a method.
+// Started returns bounds of the start of all runs that f selects: [from, to). A zero time is no bound. It includes
+// the bounds of the condition, if the condition has a method Started.
 func (f *RunFilter) Started() (from, to time.Time) {
 	from, to = f.From, f.To
 	if c, ok := f.Where.(interface{ Started() (from, to time.Time) }); ok {
@@ -190,7 +191,7 @@ func (f *RunFilter) Started() (from, to time.Time) {
 	return from, to
 }
 
-// Equals are fields, by their paths in documents, and the values that all runs that f selects have.
+// Equals returns paths of fields in documents, and the value that all selected runs have in each.
 func (f *RunFilter) Equals() iter.Seq2[string, string] {
 	return func(yield func(path, value string) bool) {
 		if c, ok := f.Where.(interface {
@@ -201,29 +202,30 @@ func (f *RunFilter) Equals() iter.Seq2[string, string] {
 	}
 }
 
-// Live reports whether all runs that f selects are live, so that stores need not look at others.
+// Live reports whether f selects only live runs, so that a store need not read others.
 func (f *RunFilter) Live() bool {
 	c, ok := f.Where.(interface{ Live() bool })
 	return ok && c.Live()
 }
 
-// LabelPath is the beginning of the paths of labels.
+// LabelPath is the prefix of the paths of labels.
 const LabelPath = "run.labels."
 
-// Selection selects interval documents. An empty list selects all.
+// Selection selects interval documents. An empty list selects all values.
 type Selection struct {
-	Runs       []string // whole ids
+	Runs       []string // full ids
 	Level      mapping.Level
 	Directions []string
 	Hosts      []string
 	Jobs       []string
 	From, To   time.Time // windows that start in [From, To); a zero time is no bound
-	Light      bool      // leave out histograms: nine tenths of a document
-	Version    string    // of the one run in Runs: this version (run.ingest), finished or not; empty: the current one
+	Light      bool      // leave out histograms, which are nine tenths of a document
+	// this version (run.ingest) of the only run in Runs, finished or not; empty: the current version
+	Version string
 }
 
-// Matches reports whether f selects the run, without regard to Limit. Stores that filter by other
-// means must agree with it.
+// Matches reports whether f selects the run; it ignores Limit. A store that filters in another way must get the same
+// result.
 func (f *RunFilter) Matches(r *mapping.Run) bool {
 	return (f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
 		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
@@ -231,14 +233,14 @@ func (f *RunFilter) Matches(r *mapping.Run) bool {
 		(f.Where == nil || f.Where.Matches(r))
 }
 
-// IsUndecided reports whether it cannot be decided if a run meets the condition.
+// IsUndecided reports whether the run lacks values that the condition needs.
 func IsUndecided(c Condition, r *mapping.Run) bool {
 	u, ok := c.(interface{ Undecided(*mapping.Run) bool })
 	return ok && u.Undecided(r)
 }
 
-// Select returns those of some runs that f selects, at most Limit. Errors pass through, and
-// Limit does not count them.
+// Select returns the runs of a list that f selects, at most Limit. It also returns the errors of the list; Limit
+// does not count them.
 func (f *RunFilter) Select(runs iter.Seq2[*mapping.Run, error]) iter.Seq2[*mapping.Run, error] {
 	return func(yield func(*mapping.Run, error) bool) {
 		n := 0
@@ -270,7 +272,8 @@ func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	}
 	size, depth := strings.ToLower(unit.WholeBytes(r.CBT.OpSize)), "qd"+strconv.FormatInt(r.CBT.IODepth, 10)
 	has := func(want string) bool {
-		return (want == size || want+"ib" == size) && r.CBT.OpSize > 0 || want == depth && r.CBT.IODepth > 0 || // 4k is not in 64k
+		// equality for sizes and depths, because 4k must not match 64k
+		return (want == size || want+"ib" == size) && r.CBT.OpSize > 0 || want == depth && r.CBT.IODepth > 0 ||
 			slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), want) })
 	}
 	want := strings.ToLower(f.Text)
@@ -278,11 +281,11 @@ func (f *RunFilter) matchesText(r *mapping.Run) bool {
 	return has(want) || len(words) > 1 && !slices.ContainsFunc(words, func(word string) bool { return !has(word) })
 }
 
-// Candidates is how many runs an [ErrAmbiguous] lists at most.
+// Candidates is the most runs that an [ErrAmbiguous] lists.
 const Candidates = 10
 
-// CheckOne fails unless exactly one run was found by its id or by the begin of it. ids are
-// those of the runs found, at most one more than [Candidates].
+// CheckOne fails unless ids has exactly one element. ids are the full ids of the runs that id may mean, at most one
+// more than [Candidates].
 func CheckOne(id string, ids []string) error {
 	switch {
 	case len(ids) == 0 || id == "":
@@ -296,6 +299,6 @@ func CheckOne(id string, ids []string) error {
 	return nil
 }
 
-// CeilMilli is a bound of [RunFilter] or [Selection] in milliseconds since 1970: rounded up,
-// as stored times are rounded down.
+// CeilMilli returns a bound of [RunFilter] or [Selection] in milliseconds since 1970. It rounds up, because stored
+// times are rounded down.
 func CeilMilli(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() }

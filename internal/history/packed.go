@@ -7,21 +7,21 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Packed is the packed document of a run.
+// Packed is a run document before and after it is decoded.
 type Packed struct {
 	ID   string
 	Blob []byte
 
 	Run *mapping.Run
-	Err error // why it cannot be decoded
+	Err error // why the document cannot be decoded
 }
 
-// Decoder decodes the document of a run. It does not keep the bytes.
+// Decoder decodes a run document. It does not keep the bytes.
 type Decoder func([]byte) (*mapping.Run, error)
 
-// All decodes documents on all processors.
+// All decodes documents in place, on all processors.
 func (decode Decoder) All(batch []*Packed) {
-	const few = 16 // documents that a goroutine has at least
+	const few = 16 // fewest documents for a goroutine
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(batch)/few))
 	var wait sync.WaitGroup
 	for w := range workers {

@@ -14,9 +14,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Annotate implements [history.Store]. The run's document comes first, so an interrupted call leaves
-// a run whose interval documents have labels that its document does not have: the next call and
-// [history.Check] compare them.
+// Annotate implements [history.Store]. It changes the run document first. If it is interrupted, some interval
+// documents have other labels than the run document. The next call mends this, and [history.Check] reports it.
 func (e *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error) {
 	err := a.Check()
 	if err == nil {
@@ -32,9 +31,8 @@ func (e *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation
 	return run, e.fail(ctx, "write to", err)
 }
 
-// relabelled gives the labels of a run to its interval documents. If another process has annotated the
-// run meanwhile, its labels may have been overwritten: then they are set again. It returns the run as
-// it is then.
+// relabelled sets the labels of a run in its interval documents, and returns the run. Another process may change the
+// labels at the same time, so relabelled then reads the run again and repeats.
 func (e *reader) relabelled(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
 	for range e.limits.settle {
 		if err := e.relabel(ctx, &run.Run); err != nil {
@@ -49,8 +47,8 @@ func (e *reader) relabelled(ctx context.Context, run *mapping.Run) (*mapping.Run
 	return nil, fmt.Errorf("annotate run %q: %w", run.Run.ID, history.ErrBusy)
 }
 
-// annotate changes the run's document, unless another process changes it at the same time: then it
-// begins again.
+// annotate changes the run document. If another process changes it at the same time, annotate reads it again and
+// repeats.
 func (e *reader) annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error) {
 	for try := range e.limits.settle {
 		if err := e.client.Refresh(ctx, e.runs()); err != nil {
@@ -72,7 +70,7 @@ func (e *reader) annotate(ctx context.Context, runID string, a mapping.Annotatio
 	return nil, fmt.Errorf("annotate run %q: %w", runID, history.ErrBusy)
 }
 
-// replace stores a run's document in place of one in a known state.
+// replace stores a run document if the stored one is still in this state.
 func (e *reader) replace(ctx context.Context, run *mapping.Run, state finished) error {
 	seq, term := int(state.seq), int(state.term)
 	return e.index(ctx, "store run", esapi.IndexRequest{
@@ -85,7 +83,7 @@ func isConflict(err error) bool {
 	return errors.As(err, &e) && e.Status == http.StatusConflict
 }
 
-// relabel gives the run's labels to those of its interval documents that have others.
+// relabel sets the run's labels in those of its interval documents that have others.
 func (e *reader) relabel(ctx context.Context, run *mapping.RunInfo) error {
 	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestAnnotateBetween: a label that another process sets after the stored document of a run was read, and before it is
-// replaced, is not lost.
+// TestAnnotateBetween: another process sets a label after the stored run document was read and before it is
+// replaced. The label stays.
 func TestAnnotateBetween(t *testing.T) {
 	e, f := openElastic(t)
 	defer e.Close()
@@ -35,7 +35,7 @@ func TestAnnotateBetween(t *testing.T) {
 		if err := errors.Join(store.Put(t.Context(), docs), store.Finish(t.Context(), run)); err != nil {
 			t.Fatal(err)
 		}
-		if ingest == "1" { // nothing was stored before
+		if ingest == "1" { // the first version replaces no document
 			continue
 		}
 		got, err := e.Run(t.Context(), run.Run.ID)

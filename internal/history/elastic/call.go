@@ -9,12 +9,12 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
-// do sends a request.
+// do sends a request and decodes its answer.
 func (e *reader) do(ctx context.Context, verb string, r es.Extended, into any) error {
 	return because(ctx, verb, e.client.Do(ctx, r, into))
 }
 
-// because adds to an error what was tried, and what the error means for the history.
+// because adds to an error what was tried (verb), and the history error that it means.
 func because(ctx context.Context, verb string, err error) error {
 	var e *es.Error
 	switch {

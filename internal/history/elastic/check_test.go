@@ -16,8 +16,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestCheckPending: a replacement was interrupted after its run's document. Dashboards leave
-// the new version out; a repair removes the old one and shows the new one.
+// TestCheckPending: a replacement was interrupted after its run document. Dashboards leave the new version out. A
+// repair removes the old version and shows the new one.
 func TestCheckPending(t *testing.T) {
 	f := newFake(t)
 	s := flushed{f.store("fio")}
@@ -60,9 +60,8 @@ func TestCheckPending(t *testing.T) {
 	}
 }
 
-// TestCheckLight: a run's document was changed by hand, and its field for lists still has what was there before. Then
-// lists and the document differ, which a check names and a repair mends. It does not mend the labels of
-// interval documents, and says so.
+// TestCheckLight: a person changed a run document without its field for lists, so lists show old values. A check
+// reports this and a repair mends it. A repair does not mend labels of interval documents, and says so.
 func TestCheckLight(t *testing.T) {
 	f := newFake(t)
 	s := flushed{f.store("fio")}
@@ -105,8 +104,7 @@ func TestCheckLight(t *testing.T) {
 	}
 }
 
-// TestCheckDamagedInElasticsearch: a repair names and removes the interval documents that
-// cannot be read, and no others.
+// TestCheckDamagedInElasticsearch: a repair names and removes exactly the unreadable interval documents.
 func TestCheckDamagedInElasticsearch(t *testing.T) {
 	f := newFake(t)
 	s := flushed{f.store("fio")}

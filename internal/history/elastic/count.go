@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Count implements [history.Store], in one request for a thousand versions.
+// Count implements [history.Store]. One request counts a thousand versions.
 func (e *reader) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
 	out, chunks := history.Counts{}, slices.Collect(slices.Chunk(runs, mostTerms))
 	if len(runs) == 0 {

@@ -10,8 +10,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// RemoveDamaged removes the interval documents of a run's level that cannot be read, and
-// returns their indices and ids.
+// RemoveDamaged removes the unreadable interval documents of a run at one level. It returns them as INDEX/ID.
 func (e *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Level) ([]string, error) {
 	err := because(ctx, "refresh", e.client.Refresh(ctx, e.intervals()))
 	var names, ids []string
@@ -24,9 +23,9 @@ func (e *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Lev
 	return names, e.fail(ctx, "repair", err)
 }
 
-// damaged finds the interval documents of a run's level that cannot be read, with their ids.
+// damaged finds the unreadable interval documents of a run at one level. It returns their names and their ids.
 func (e *reader) damaged(ctx context.Context, run string, level mapping.Level) (names, ids []string, err error) {
-	const most = 500 // documents of a first page
+	const most = 500 // documents on the first page
 	point, err := e.openPIT(ctx, e.level(level))
 	if err != nil {
 		return nil, nil, err
@@ -49,19 +48,19 @@ func (e *reader) damaged(ctx context.Context, run string, level mapping.Level) (
 	return names, ids, nil
 }
 
-// runDoc is a run's document, or why it cannot be read.
+// runDoc is a run document, or the reason why it cannot be read.
 type runDoc struct {
 	run *mapping.Run
 	id  string
 	err error
 }
 
-// UnmarshalJSON fails only if the text is no JSON, so that one damaged document does not cost a page of them.
+// UnmarshalJSON fails only if the text is not JSON. So one damaged document does not make a whole page unreadable.
 func (d *runDoc) UnmarshalJSON(text []byte) error {
 	*d = runDoc{}
 	if d.run, d.err = history.DecodeRun(text); d.err != nil {
 		var of struct{ Run struct{ ID string } }
-		err := json.Unmarshal(text, &of) // the id may be readable even so
+		err := json.Unmarshal(text, &of) // the id may be readable although the document is not
 		d.id = of.Run.ID
 		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 			return err
@@ -70,7 +69,7 @@ func (d *runDoc) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// result is the run, or a [history.DamagedRunError].
+// result returns the run, or a [history.DamagedRunError].
 func (d *runDoc) result() (*mapping.Run, error) {
 	if d.err != nil {
 		return nil, &history.DamagedRunError{ID: d.id, Err: d.err}

@@ -31,7 +31,7 @@ func TestDamagedRunInElasticsearch(t *testing.T) {
 	}
 }
 
-// TestNoSource: a proxy that removes documents from answers is an error, and no panic.
+// TestNoSource: if a proxy removes documents from answers, the result is an error and no panic.
 func TestNoSource(t *testing.T) {
 	server := newRecorded(t)
 	server.status, server.body = 200, `{"pit_id":"p","timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":1},"hits":[{"_id":"x","sort":["x"]}]}}`

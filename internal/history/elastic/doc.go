@@ -1,3 +1,2 @@
-// Package elastic is the history in an Elasticsearch cluster. [Store] reads it, and writes to
-// it through package bulk.
+// Package elastic is the history in an Elasticsearch cluster. [Store] reads it, and writes to it with package bulk.
 package elastic

@@ -10,13 +10,13 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
-// fake is a stand-in cluster, and a plain client of it.
+// fake is a stand-in cluster, and a plain client to it.
 type fake struct {
 	*direct
 	*estest.Server
 }
 
-// fields are those that can be searched and sorted by.
+// fields are the fields that can be searched and sorted, with their types.
 var fields = map[string]string{
 	"level": "keyword", "@timestamp": "date", "_id": "keyword", "hash": "keyword", "part": "long",
 	"run.id": "keyword", "run.ingest": "keyword", "run.pending": "boolean", "run.labels.*": "keyword", "run.edit": "keyword", "source.list.hash": "keyword",
@@ -36,7 +36,7 @@ func newFake(t *testing.T) *fake {
 	return &fake{&direct{base: base, client: &http.Client{Transport: new(http.Transport)}}, server}
 }
 
-// newPiped is a fake for a bubble of synctest, and ends all that it begins.
+// newPiped returns a fake for a synctest bubble. It stops with the test.
 func newPiped(t *testing.T) *fake {
 	server := estest.New()
 	server.Fields = fields

@@ -26,7 +26,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// filled is a history of one run, in pages of few documents.
+// filled returns a history with one run, read in pages of few documents.
 func filled(t *testing.T, pageBytes int, docs []*mapping.Interval) (*elastic.Store, *fake) {
 	t.Helper()
 	f := newFake(t)
@@ -42,7 +42,7 @@ func (f *fake) filled(t *testing.T, pageBytes int, docs []*mapping.Interval) *el
 	return e
 }
 
-// readAll reads intervals up to an error.
+// readAll reads interval documents up to the first error.
 func readAll(ctx context.Context, s history.Store) ([]*mapping.Interval, error) {
 	var docs []*mapping.Interval
 	for d, err := range s.Intervals(ctx, history.Selection{}) {
@@ -54,7 +54,7 @@ func readAll(ctx context.Context, s history.Store) ([]*mapping.Interval, error) 
 	return docs, nil
 }
 
-// verbs are all methods that read.
+// verbs returns the methods that read, and Delete, by name.
 func verbs(ctx context.Context, s history.Store) map[string]func() error {
 	id := historytest.ID("a")
 	return map[string]func() error{
@@ -72,18 +72,18 @@ func verbs(ctx context.Context, s history.Store) map[string]func() error {
 	}
 }
 
-// write answers as a proxy, which does not say what is behind it.
+// write answers like a proxy, which does not name the server behind it.
 func write(w http.ResponseWriter, status int, body string) bool {
 	w.Header().Del("X-Elastic-Product")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(body)) // the test sees what is missing
+	_, _ = w.Write([]byte(body)) // the test fails if text is missing
 	return true
 }
 
 // isWriter reports whether a request writes documents.
 func isWriter(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_bulk") }
 
-// TestElasticIncomplete: a part of any answer is an error.
+// TestElasticIncomplete: an incomplete answer is an error.
 func TestElasticIncomplete(t *testing.T) {
 	shards := `"_shards":{"total":2,"successful":1,"failed":1,"failures":[{"index":"lab-runs","reason":{"type":"x","reason":"broken disk"}}]}`
 	for name, c := range map[string]struct{ search, verbs, want string }{
@@ -112,7 +112,7 @@ func TestElasticIncomplete(t *testing.T) {
 	}
 }
 
-// TestElasticMissingHit: documents that vanish between two pages are missed.
+// TestElasticMissingHit: if documents vanish between two pages, reading fails.
 func TestElasticMissingHit(t *testing.T) {
 	e, f := filled(t, 20_000, historytest.Intervals("a", "1", 300))
 	e.Ahead(3)
@@ -128,7 +128,7 @@ func TestElasticMissingHit(t *testing.T) {
 	}
 }
 
-// TestElasticTemporary: a temporary failure is retried, and not for ever.
+// TestElasticTemporary: a temporary failure is retried, but not forever.
 func TestElasticTemporary(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 120)
 	faults := map[string]func(w http.ResponseWriter){
@@ -186,7 +186,7 @@ func TestElasticTemporary(t *testing.T) {
 	}
 }
 
-// TestElasticFinal: errors that do not heal are returned at once.
+// TestElasticFinal: errors that waiting does not heal are returned at once.
 func TestElasticFinal(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
@@ -210,7 +210,7 @@ func TestElasticFinal(t *testing.T) {
 			f.Before = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool { n++; return write(w, c.status, c.body) }
 			for verb, do := range verbs(t.Context(), e) {
 				if c.status == 200 && verb == "delete" || c.status == 404 && verb != "run" && verb != "runs" && verb != "intervals" {
-					continue // a failed refresh is not checked; these continue without an index
+					continue // these do not check the refresh, and continue without an index
 				}
 				n = 0
 				err := do()
@@ -238,17 +238,17 @@ func TestElasticWithoutIndices(t *testing.T) {
 	if err := e.Put(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Delete(t.Context(), docs[0].Run.ID); err != nil { // an ingest that was begun
+	if err := e.Delete(t.Context(), docs[0].Run.ID); err != nil { // delete an ingest that was not finished
 		t.Error(err)
 	}
 }
 
-// TestElasticExpired: a point in time that the cluster has lost is replaced by one of the
-// same documents, or reading ends.
+// TestElasticExpired: if the cluster has lost a point in time, reading continues in a new one with the same
+// documents, or fails.
 func TestElasticExpired(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 120)
 	for name, c := range map[string]struct {
-		often   int // that points in time expire
+		often   int // how often points in time expire
 		ahead   int
 		replace bool
 		want    error
@@ -262,7 +262,7 @@ func TestElasticExpired(t *testing.T) {
 			var mu sync.Mutex
 			n, left := 0, c.often
 			f.Before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
-				if r.URL.Path != "/_search" { // also the writer's, when it replaces
+				if r.URL.Path != "/_search" { // these are also searches of the writer, which replaces the run
 					return false
 				}
 				mu.Lock()
@@ -304,11 +304,10 @@ func TestElasticExpired(t *testing.T) {
 	})
 }
 
-// TestElasticReplacedWhileOpening: whenever a run is replaced, a reader sees one version
-// of it, whole.
+// TestElasticReplacedWhileOpening: a reader sees one complete version of a run, whenever the run is replaced.
 func TestElasticReplacedWhileOpening(t *testing.T) {
 	first, second := historytest.Intervals("a", "1", 30), historytest.Intervals("a", "22", 20)
-	for at := range 8 { // before which of the reader's requests
+	for at := range 8 { // the request of the reader before which the run is replaced
 		e, f := filled(t, 10_000, first)
 		n, busy := 0, false
 		f.Before = func(_ http.ResponseWriter, _ *http.Request, _ []byte) bool {
@@ -356,13 +355,13 @@ func TestElasticReplacedAllTheTime(t *testing.T) {
 	}
 }
 
-// TestElasticInterrupted: after any last request, readers see a whole run or none,
-// and doing it again leaves nothing behind.
+// TestElasticInterrupted kills an action after each of its requests. Readers then see a complete run or none.
+// Repeating the action leaves no other documents.
 func TestElasticInterrupted(t *testing.T) {
 	first, second := historytest.Intervals("a", "1", 30), historytest.Intervals("a", "22", 20)
 	type action struct {
 		do    func(context.Context, *elastic.Store) error
-		after int // documents
+		after int // documents after the action
 	}
 	for name, c := range map[string]action{
 		"finish": {func(ctx context.Context, e *elastic.Store) error {
@@ -377,7 +376,7 @@ func TestElasticInterrupted(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			var n atomic.Int32
-			var isOver atomic.Bool // a request that was cancelled may reach the server late
+			var isOver atomic.Bool // afterwards, because a cancelled request may reach the server late
 			f.Before = func(http.ResponseWriter, *http.Request, []byte) bool {
 				if isOver.Load() {
 					return false
@@ -407,11 +406,12 @@ func TestElasticInterrupted(t *testing.T) {
 	}
 }
 
-// TestElasticHangs: contexts end everything, and no goroutine stays, or the bubble would not end.
+// TestElasticHangs: when a context ends, every call returns, and no goroutine stays: otherwise the bubble would not
+// end.
 func TestElasticHangs(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 120)
 	for _, verb := range []string{"run", "runs", "intervals", "delete"} {
-		for from := range 3 { // answers before the server hangs
+		for from := range 3 { // answers before the server stops answering
 			synctest.Test(t, func(t *testing.T) {
 				f := newPiped(t)
 				e := f.filled(t, 10_000, docs).CloseAfter(50 * time.Millisecond)
@@ -429,7 +429,8 @@ func TestElasticHangs(t *testing.T) {
 				if err := verbs(ctx, e)[verb](); !errors.Is(err, context.DeadlineExceeded) && int(n.Load()) > from {
 					t.Errorf("%s: %v", verb, err)
 				}
-				if took := time.Since(start); took > 1100*time.Millisecond { // to close the point in time takes 50 ms
+				// closing the point in time may take 50 ms
+				if took := time.Since(start); took > 1100*time.Millisecond {
 					t.Errorf("%s took %v", verb, took)
 				}
 				if err := e.Close(); err != nil {
@@ -440,7 +441,7 @@ func TestElasticHangs(t *testing.T) {
 	}
 }
 
-// TestElasticConflicts: documents that others change meanwhile are removed in the end.
+// TestElasticConflicts: documents that another process changes at the same time are removed in the end.
 func TestElasticConflicts(t *testing.T) {
 	e, f := filled(t, 10_000, historytest.Intervals("a", "1", 30))
 	left := 3
@@ -463,8 +464,8 @@ func TestElasticConflicts(t *testing.T) {
 	}
 }
 
-// TestElasticHalfRemoved: the error of a removal that ends between the run document and the interval documents says how
-// to remove the rest, because no command finds the run any more.
+// TestElasticHalfRemoved: a removal ends between the run document and the interval documents. Its error says how to
+// remove the rest, because no command finds the run any more.
 func TestElasticHalfRemoved(t *testing.T) {
 	e, f := filled(t, 10_000, historytest.Intervals("a", "1", 3))
 	f.Before = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
@@ -477,8 +478,7 @@ func TestElasticHalfRemoved(t *testing.T) {
 	}
 }
 
-// TestElasticLarge: pages that would be too large are read in smaller ones; a
-// single document that is too large is an error.
+// TestElasticLarge: if a page is too large, smaller pages are read. A single document that is too large is an error.
 func TestElasticLarge(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	for i := range h.Layout().Len() {
@@ -506,7 +506,7 @@ func TestElasticLarge(t *testing.T) {
 	}
 }
 
-// recorded gives the answers of a real server that are set.
+// recorded answers with recorded answers of a real server.
 type recorded struct {
 	*es.Client
 	status int
@@ -529,7 +529,7 @@ func newRecorded(t testing.TB) *recorded {
 	return r
 }
 
-// TestElasticRecorded: what 8.6.1 answers is understood.
+// TestElasticRecorded: recorded answers of Elasticsearch 8.6.1 are read correctly.
 func TestElasticRecorded(t *testing.T) {
 	for name, want := range map[string]string{
 		"pit-closed":                 "status 404 search_context_missing_exception: No search context found",
@@ -561,8 +561,7 @@ func TestElasticRecorded(t *testing.T) {
 	}
 }
 
-// FuzzElasticAnswers: for any answer of a server, reading ends without a panic, and gives only
-// complete documents.
+// FuzzElasticAnswers: for any answer of a server, reading ends without a panic and yields only complete documents.
 func FuzzElasticAnswers(f *testing.F) {
 	run := string(historytest.NewRun("a", "1").AppendJSON(nil))
 	doc := string(historytest.Interval("a", "1", 1).AppendJSON(nil))
@@ -576,7 +575,7 @@ func FuzzElasticAnswers(f *testing.F) {
 	f.Add(403, `{"failures":[{"cause":"text"}]}`)
 	server := newRecorded(f)
 	f.Fuzz(func(t *testing.T, status int, body string) {
-		if status < 200 || status > 999 { // no answer is one of these
+		if status < 200 || status > 999 { // HTTP has no such status
 			status = 200 + int(uint(status)%800)
 		}
 		server.status, server.body = status, body

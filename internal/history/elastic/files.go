@@ -11,17 +11,17 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// bins are the fields of a run's document that have histograms, and the packed field for lists.
+// bins are the fields of a run document that contain histograms, and the packed field for lists.
 var bins = []string{mapping.LightField, "all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram"}
 
-// Holding implements [history.Store], usually in one request. It also finds runs whose documents
-// are of the first version: they have the hashes in the same field.
+// Holding implements [history.Store], usually with one request. It also finds runs whose documents are of the first
+// version, because these have the hashes in the same field.
 func (e *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
 	found := map[string]*mapping.Run{}
 	for some := range slices.Chunk(hashes, mostTerms) {
 		err := e.addHolding(ctx, found, some)
 		if errors.Is(err, history.ErrNoIndex) {
-			return nil, nil // no run was ever stored
+			return nil, nil // no run has been stored yet
 		}
 		if err != nil {
 			return nil, e.fail(ctx, "read", err)
@@ -34,9 +34,9 @@ func (e *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 	return runs, ctx.Err()
 }
 
-// addHolding adds the runs that have one of some contents, page by page.
+// addHolding adds the runs that have a file with one of these hashes, page by page.
 func (e *reader) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
-	const most = 500 // runs of a first page: some KB each
+	const most = 500 // runs on the first page, some KB each
 	s := scan[runDoc]{e: e, verb: "find runs by their files", index: e.runs(), request: request{
 		Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
 		Source: excludes(bins...),

@@ -2,7 +2,7 @@ package elastic
 
 import "testing"
 
-// The id of a run comes from the keys by which hits are sorted, which may be missing or of another kind.
+// TestRunIDOfKey: the id of a run is a sort key of its hit. The key may be missing or of another type.
 func TestRunIDOfKey(t *testing.T) {
 	for keys, want := range map[string]string{`[1, "a"]`: "a", `[1]`: "", `[1, null]`: "", `[1, 2]`: "", `[1, ""]`: ""} {
 		if id, err := sortKey(keys).runID(1); id != want || (err == nil) != (want != "") {

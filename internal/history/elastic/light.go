@@ -15,8 +15,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// light returns the documents of runs without histograms and lists of files. They come from a field of their own. Runs
-// that an older version stored lack the field, so theirs come from the whole documents.
+// light returns run documents without histograms and lists of files. It reads them from [mapping.LightField]. Runs
+// that an older version of fio2es stored lack this field, so light reads their whole documents.
 func (s *scan[D]) light(ctx context.Context, n int, decode history.Decoder) iter.Seq2[*runDoc, error] {
 	return func(yield func(*runDoc, error) bool) {
 		defer func() { s.close(ctx) }()
@@ -45,7 +45,7 @@ func (s *scan[D]) light(ctx context.Context, n int, decode history.Decoder) iter
 	}
 }
 
-// runID is the id of a run whose n-th key it is.
+// runID returns the n-th key, which is the id of a run.
 func (k sortKey) runID(n int) (id string, err error) {
 	values, err := k.values()
 	if err != nil || len(values) <= n {
@@ -57,20 +57,20 @@ func (k sortKey) runID(n int) (id string, err error) {
 	return id, nil
 }
 
-// unpackLight are the documents of a page.
+// unpackLight returns the run documents of one page.
 func (s *scan[D]) unpackLight(ctx context.Context, hits []hit[D], unpack history.Decoder) ([]*runDoc, error) {
 	batch := make([]*history.Packed, len(hits))
 	for i := range hits {
 		batch[i] = &history.Packed{Blob: hits[i].Light}
 	}
 	unpack.All(batch)
-	var rest []string // ids of documents
+	var rest []string // ids of documents to read whole
 	for i, p := range batch {
 		if p.Err == nil {
 			continue
 		}
 		var err error
-		if p.ID, err = hits[i].Sort.runID(1); err != nil { // by time and run
+		if p.ID, err = hits[i].Sort.runID(1); err != nil { // the sort keys are time and run id
 			return nil, err
 		}
 		rest = append(rest, p.ID)
@@ -80,14 +80,14 @@ func (s *scan[D]) unpackLight(ctx context.Context, hits []hit[D], unpack history
 	for _, p := range batch {
 		if p.Err == nil {
 			docs = append(docs, &runDoc{run: p.Run})
-		} else if d := stored[p.ID]; d != nil { // else it was removed meanwhile
+		} else if d := stored[p.ID]; d != nil { // otherwise the run was removed in the meantime
 			docs = append(docs, d)
 		}
 	}
 	return docs, err
 }
 
-// withoutLight are documents by their ids, from their source.
+// withoutLight returns run documents by id, read from their sources.
 func (e *reader) withoutLight(ctx context.Context, ids []string) (map[string]*runDoc, error) {
 	docs := map[string]*runDoc{}
 	if len(ids) == 0 {
@@ -109,7 +109,7 @@ func (e *reader) withoutLight(ctx context.Context, ids []string) (map[string]*ru
 	return docs, nil
 }
 
-// lightDecoder decodes with from what [bulk.RunDocument] packed.
+// lightDecoder returns a decoder of what [bulk.RunDocument] packed: from decompresses, decode decodes.
 func lightDecoder(from *zstd.Decoder, decode history.Decoder) history.Decoder {
 	buffers := sync.Pool{New: func() any { return new([]byte) }}
 	return func(packed []byte) (run *mapping.Run, err error) {

@@ -14,8 +14,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestRunsWithoutLight: runs that another program stored, or whose field for lists cannot be read, are
-// in lists as well, in their places.
+// TestRunsWithoutLight: lists also have the runs whose field for lists is missing or unreadable, in the right order.
 func TestRunsWithoutLight(t *testing.T) {
 	f := newFake(t)
 	s := f.store("fio").Hurry(1 << 20)
@@ -28,7 +27,8 @@ func TestRunsWithoutLight(t *testing.T) {
 	for i, document := range map[int][]byte{1: mapping.WithLight(runs[1].AppendJSON(nil), []byte("not packed")), 3: runs[3].AppendJSON(nil), 4: runs[4].AppendJSON(nil)} {
 		fmt.Fprintf(&body, "{\"index\":{\"_index\":\"fio-runs\",\"_id\":%q}}\n%s\n", runs[i].ID(), document)
 	}
-	slices.SortFunc(runs, func(a, b *mapping.Run) int { return strings.Compare(a.Run.ID, b.Run.ID) }) // they started together
+	// all started at the same time
+	slices.SortFunc(runs, func(a, b *mapping.Run) int { return strings.Compare(a.Run.ID, b.Run.ID) })
 	var want []*mapping.Run
 	for _, run := range runs {
 		want = append(want, run.Light())
@@ -55,7 +55,7 @@ func TestRunsWithoutLight(t *testing.T) {
 	}
 }
 
-// onConfig is a condition that brief runs cannot decide.
+// onConfig is a condition that brief run documents cannot decide.
 type onConfig struct{}
 
 func (onConfig) Matches(run *mapping.Run) bool { return len(run.Config) > 0 }

@@ -15,11 +15,11 @@ func (e *Store) Mark(ctx context.Context, changes map[string][]mapping.Change) e
 	if err == nil {
 		err = e.client.Refresh(ctx, e.runs())
 	}
-	const most = 500 // runs of a request
+	const most = 500 // runs in one request
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(changes)), most) {
 		some := map[string][]mapping.Change{}
 		for _, id := range ids {
-			some[id] = append([]mapping.Change{}, changes[id]...) // a list also if it is empty
+			some[id] = append([]mapping.Change{}, changes[id]...) // an empty list, not null
 		}
 		if err == nil {
 			_, err = e.client.UpdateAll(ctx, es.All(es.Terms("run.id", ids)), mapping.MarkChanges, map[string]any{"changes": some}, e.runs())
@@ -28,6 +28,6 @@ func (e *Store) Mark(ctx context.Context, changes map[string][]mapping.Change) e
 	return e.fail(ctx, "write to", err)
 }
 
-// News reports whether runs were stored or removed since the last call, so that changes have to be found again. Live
-// runs do not count, because no series has them.
+// News reports whether runs were stored or removed since its last call. Then changes have to be found again. Live
+// runs do not count, because they belong to no series.
 func (e *Store) News() bool { return e.news.Swap(false) }

@@ -14,15 +14,14 @@ import (
 	"github.com/fio2es/fio2es/internal/memtest"
 )
 
-// TestElasticEndlessAnswers: for answers of a server of any kind and length, memory stays
-// bounded, and the command ends with an error.
+// TestElasticEndlessAnswers: for any kind and length of answer, memory is bounded and the call ends with an error.
 func TestElasticEndlessAnswers(t *testing.T) {
 	const page = `{"pit_id":"p","timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":1000000},"hits":[`
 	run := string(historytest.NewRun("a", "1").AppendJSON(nil))
 	whole := page + strings.Repeat(`{"_source":`+run+`,"sort":[1,"a",1]},`, 19) + `{"_source":` + run + `,"sort":[1,"b",1]}]}}`
 	for name, c := range map[string]struct {
 		begin, piece string
-		most         int64 // MB
+		most         int64 // in MB
 	}{
 		"empty hits":       {page, `{},`, 50},
 		"one text":         {`{"x":"`, "x", 100},

@@ -16,8 +16,8 @@ import (
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
-// TestElasticPages: readers get all documents in order, or an error. Pages and answers have any
-// size, any number is read ahead, and documents disappear meanwhile.
+// TestElasticPages: a reader gets all documents in order, or an error. The sizes of pages and answers and the number
+// of pages read ahead vary, and documents vanish between pages.
 func TestElasticPages(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 120)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -32,7 +32,8 @@ func TestElasticPages(t *testing.T) {
 		e.Answers(rapid.SampledFrom([]int64{60_000, 200_000, 2 << 20}).Draw(rt, "largest answer"))
 		expires := rapid.SliceOfN(rapid.IntRange(1, 40), 0, 3).Draw(rt, "searches before which the point in time ends")
 		fails := rapid.SliceOfN(rapid.IntRange(1, 40), 0, 3).Draw(rt, "searches that fail")
-		loses := rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(rt, "page after the first from which a document is missing") // the first page said how many there are
+		// the first page has the total number of documents
+		loses := rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(rt, "page after the first from which a document is missing")
 		var mu sync.Mutex
 		searches, pages := 0, 0
 		f.Before = func(w http.ResponseWriter, r *http.Request, body []byte) bool {

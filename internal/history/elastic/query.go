@@ -10,7 +10,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// oneOf finds documents with one of the values. Those without the field have the empty value.
+// oneOf finds documents with one of the values in a field. A document without the field counts as having the value
+// "".
 func oneOf(field string, values []string) any {
 	i := slices.Index(values, "")
 	if i < 0 {
@@ -20,11 +21,11 @@ func oneOf(field string, values []string) any {
 	return es.Any(es.Terms(field, rest), es.None(es.Exists(field)))
 }
 
-// between finds what starts in [from, to). A zero time is no bound.
+// between finds documents that start in [from, to). A zero time is no bound.
 func between(from, to time.Time) []any {
 	bounds := map[string]any{}
 	if !from.IsZero() {
-		bounds["gte"] = history.CeilMilli(from) // because stored times are rounded down
+		bounds["gte"] = history.CeilMilli(from) // rounded up, because stored times are rounded down
 	}
 	if !to.IsZero() {
 		bounds["lt"] = history.CeilMilli(to)
@@ -40,20 +41,20 @@ func ascending(field string) any { return map[string]any{field: map[string]any{"
 
 func descending(field string) any { return map[string]any{field: map[string]any{"order": "desc"}} }
 
-// optional sorts documents without the field as if they had this value.
+// optional sorts by a field. Documents without it are sorted as if they had this value.
 func optional(field string, value any) any {
 	return map[string]any{field: map[string]any{"order": "asc", "missing": value}}
 }
 
-// optionalField sorts by a field that old indices may not have.
+// optionalField sorts by a field that may be missing in old indices.
 func optionalField(field string) any {
 	return map[string]any{field: map[string]any{"order": "asc", "unmapped_type": "keyword"}}
 }
 
-// excludes selects the source of documents without some fields.
+// excludes returns a source filter that leaves out these fields.
 func excludes(fields ...string) any { return map[string]any{"excludes": fields} }
 
-// runQuery is the part of f that the cluster can decide; [history.RunFilter.Matches] decides the rest.
+// runQuery returns the part of f that the cluster can decide. [history.RunFilter.Matches] decides the rest.
 func runQuery(f *history.RunFilter) any {
 	queries := append(between(f.Started()), isRun())
 	if f.Live() {
@@ -68,11 +69,11 @@ func runQuery(f *history.RunFilter) any {
 	return es.All(queries...)
 }
 
-// isExact reports whether a keyword field certainly has the value: it may ignore long
-// ones, and the empty text.
+// isExact reports whether a search for a keyword value finds exactly this value. Long values may not be indexed, and
+// an empty one can mean a missing field.
 func isExact(value string) bool { return value != "" && len(value) <= 200 }
 
-// isPlain reports whether a label's name can be a part of a field's name.
+// isPlain reports whether the name of a label can be a part of a field's name.
 func isPlain(key string) bool {
 	return key != "" && strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }

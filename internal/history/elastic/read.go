@@ -13,8 +13,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// mostTerms is how many values one query has at most. Elasticsearch takes 65,536 terms, and
-// 10,000 hits at once.
+// mostTerms limits the values in one query. Elasticsearch allows 65,536 terms, and 10,000 hits in one answer.
 const mostTerms = 10_000
 
 // Run implements [history.Store].
@@ -35,7 +34,7 @@ func (e *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 		return nil, err
 	}
 	var ids []string
-	for i := range f.hits { // the exact id sorts before all ids that begin with it
+	for i := range f.hits { // an exact id sorts before longer ids that begin with it
 		run, err := f.hits[i].document()
 		if err != nil {
 			return nil, fmt.Errorf("find run: %w", err)
@@ -51,7 +50,7 @@ func (e *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 	return run, err
 }
 
-// fetch is the run with a whole id, and the state of its document.
+// fetch returns the run with this full id, and the state of its document.
 func (e *reader) fetch(ctx context.Context, id string) (*mapping.Run, finished, error) {
 	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
 		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")}, Sequence: true,
@@ -75,7 +74,8 @@ func (e *reader) fetch(ctx context.Context, id string) (*mapping.Run, finished, 
 
 // Runs implements [history.Store].
 func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
-	const light, whole = 1000, 20 // runs of a first page: some KB each, or a hundred
+	// runs on the first page: a light document has about a hundred bytes compressed, a whole one some KB
+	const light, whole = 1000, 20
 	return f.Select(func(yield func(*mapping.Run, error) bool) {
 		ahead := e.limits.ahead
 		s := &scan[runDoc]{e: e, verb: "list runs", index: e.runs(), request: request{
@@ -84,7 +84,7 @@ func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 		list := s.documents
 		if f.Light || f.Brief {
 			s.request.Size, s.request.Values = min(light, e.limits.pageHits), []string{mapping.LightField}
-			s.request.Stored = "_none_" // to know the _id alone, the cluster reads the whole document
+			s.request.Stored = "_none_" // reading only _id would make the cluster read the whole document
 			list = func(ctx context.Context, ahead int) iter.Seq2[*runDoc, error] {
 				return s.light(ctx, ahead, f.DecodeLight())
 			}
@@ -92,7 +92,8 @@ func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 		if f.Limit > 0 && f.Text == "" {
 			s.request.Size, ahead = min(s.request.Size, f.Limit), 0
 		}
-		if f.Limit == 0 || f.Limit > s.request.Size || f.Text != "" || f.Where != nil && !f.Live() { // one page is not all
+		// one page may not be enough
+		if f.Limit == 0 || f.Limit > s.request.Size || f.Text != "" || f.Where != nil && !f.Live() {
 			id, err := e.openPIT(ctx, e.runs())
 			if err != nil {
 				yield(nil, e.fail(ctx, "read", err))
@@ -112,13 +113,13 @@ func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 	})
 }
 
-// heavy are the fields that mapping's Light leaves out.
+// heavy are the fields that light documents leave out.
 var heavy = append([]string{"source.list"}, bins...)
 
-// Intervals implements [history.Store]. It reads from a point in time: one state of the history,
-// even if the caller is slow.
+// Intervals implements [history.Store]. It reads from a point in time, so it sees one state of the history even if
+// the caller is slow.
 func (e *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
-	const first = 200 // documents of a first page
+	const first = 200 // documents on the first page
 	sel.Level = max(sel.Level, mapping.Cluster)
 	return func(yield func(*mapping.Interval, error) bool) {
 		id, runs, err := e.settle(ctx, &sel, nil)
@@ -149,7 +150,7 @@ func (e *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2
 		for d, err := range s.documents(ctx, e.limits.ahead) {
 			if err == nil {
 				if run, ok := runs[d.Run.ID]; !ok || run.ingest != d.Run.Ingest {
-					continue // the query checks runs and versions separately
+					continue // the query has runs and versions as two lists, so it also finds other pairs
 				}
 			}
 			if !yield(d, e.fail(ctx, "read", err)) {
@@ -183,19 +184,19 @@ func intervalQuery(sel *history.Selection, runs map[string]finished) any {
 	return es.All(queries...)
 }
 
-// finished identifies one state of a run's document.
+// finished identifies one state of a finished run's document.
 type finished struct {
 	ingest    string
-	seq, term int64 // Elasticsearch's count of changes
+	seq, term int64 // Elasticsearch's _seq_no and _primary_term
 }
 
-// settle opens a point in time of a level's documents, and returns the versions of the
-// selected runs that are complete in it. Its id is empty if there are no documents. If runs
-// is not nil, it has to find the same versions again, or fails with [history.ErrReplaced].
+// settle opens a point in time of the documents of a level. It returns its id and the versions of the selected runs
+// that are complete in it. The id is empty if there are no documents. If runs is not nil, settle must find the same
+// versions, and otherwise fails with [history.ErrReplaced].
 //
-// A version's documents are all visible before its run's document is, and they are removed
-// only after another version is visible. So if the run's document is the same before and
-// after, the point in time that was opened in between has all documents.
+// All interval documents of a version are visible before its run document is, and they are removed only after
+// another version is visible. So if the run document is the same before and after the point in time was opened, the
+// point in time has all documents.
 func (e *reader) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
 	if sel.Version != "" {
 		return e.version(ctx, sel)
@@ -233,7 +234,7 @@ func (e *reader) settle(ctx context.Context, sel *history.Selection, runs map[st
 	return "", nil, fmt.Errorf("runs changed during each attempt to read them: %w", history.ErrBusy)
 }
 
-// version opens a point in time of one version's documents, which may not be finished.
+// version opens a point in time of the documents of one version, finished or not.
 func (e *reader) version(ctx context.Context, sel *history.Selection) (string, map[string]finished, error) {
 	id, err := e.openPIT(ctx, e.level(sel.Level))
 	if errors.Is(err, history.ErrNoIndex) {
@@ -242,7 +243,7 @@ func (e *reader) version(ctx context.Context, sel *history.Selection) (string, m
 	return id, map[string]finished{sel.Runs[0]: {ingest: sel.Version}}, err
 }
 
-// isWithin reports whether b has all of a, unchanged.
+// isWithin reports whether b has all runs of a in the same state.
 func isWithin(a, b map[string]finished) bool {
 	for id, run := range a {
 		if b[id] != run {
@@ -254,7 +255,7 @@ func isWithin(a, b map[string]finished) bool {
 
 // Versions implements [history.Store]. One request reads hundreds of runs.
 func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
-	const most = 500 // runs of a first page
+	const most = 500 // runs on the first page
 	all := map[string]*mapping.Run{}
 	for some := range slices.Chunk(ids, mostTerms) {
 		s := scan[runDoc]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
@@ -276,7 +277,7 @@ func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 	return all, nil
 }
 
-// finished are the finished runs with these ids; without ids, all finished runs.
+// finished returns the finished runs with these ids, or all finished runs if there are no ids.
 func (e *reader) finished(ctx context.Context, ids []string) (map[string]finished, error) {
 	out := map[string]finished{}
 	if len(ids) == 0 {

@@ -13,11 +13,11 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// removedID is the field that only documents of removed runs have.
+// removedID is a field that only documents of removed runs have.
 const removedID = mapping.RemovedField + ".id"
 
-// MarkRemoved implements [history.Store]. The document is in the index of runs, and has neither a
-// time nor run.id, so Kibana shows it nowhere and no query for runs finds it.
+// MarkRemoved implements [history.Store]. The document is in the index of runs. It has no time and no run.id, so
+// Kibana does not show it and no query for runs finds it.
 func (e *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 	err := e.writer.Prepare(ctx)
 	if err == nil {
@@ -26,14 +26,14 @@ func (e *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 	return e.fail(ctx, "write to", err)
 }
 
-// removedDoc is the document of a removed run.
+// removedDoc is the document about a removed run.
 type removedDoc struct{ Removed *mapping.Removed }
 
 // Removed implements [history.Store].
 func (e *reader) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
 	found := map[string]*mapping.Removed{}
 	for some := range slices.Chunk(hashes, mostTerms) {
-		const most = 500 // documents of a first page: some KB each
+		const most = 500 // documents on the first page, some KB each
 		s := scan[removedDoc]{e: e, verb: "find removed runs", index: e.runs(), request: request{
 			Size: min(most, e.limits.pageHits), Query: es.All(es.Terms(mapping.RemovedField+".source.list.hash", some)),
 			Sort: []any{optionalField(removedID)},
@@ -59,13 +59,13 @@ func (e *reader) Removed(ctx context.Context, hashes []string) ([]*mapping.Remov
 	return all, ctx.Err()
 }
 
-// index stores one document in the index of runs, and makes it visible.
+// index stores one document in the index of runs and makes it visible.
 func (e *reader) index(ctx context.Context, verb string, r esapi.IndexRequest) error {
 	r.Index, r.Refresh = e.runs(), "true"
 	return e.do(ctx, verb, es.Extended{Request: r}, nil)
 }
 
-// isRun finds documents of runs that were not removed.
+// isRun finds run documents, but not documents about removed runs.
 func isRun() any { return es.None(es.Exists(removedID)) }
 
 // Restore implements [history.Store].

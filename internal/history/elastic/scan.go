@@ -12,17 +12,18 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// scan reads the documents that a request finds, in order, page by page: in a point in time if the
-// request has one, else in an index. All documents of a point in time have to come, or it fails.
+// scan reads the documents that a request finds, in order and page by page. With a point in time, it fails unless
+// all documents come. Otherwise it reads an index.
 type scan[D any] struct {
 	e       *reader
 	verb    string
 	index   string
-	request request                               // of the first page; it changes from page to page
-	reopen  func(context.Context) (string, error) // opens the same state again; nil if that is impossible
+	request request // request of the next page
+	// opens a point in time of the same documents; nil if that is impossible
+	reopen func(context.Context) (string, error)
 }
 
-// pages are the hits of each page.
+// pages returns the hits page by page.
 func (s *scan[D]) pages(ctx context.Context) iter.Seq2[[]hit[D], error] {
 	return func(yield func([]hit[D], error) bool) {
 		r := &s.request
@@ -55,10 +56,10 @@ func (s *scan[D]) pages(ctx context.Context) iter.Seq2[[]hit[D], error] {
 	}
 }
 
-// next reads a page. It makes pages smaller if the answer is too long, and opens another point in
-// time if that of before has expired.
+// next reads a page. If the answer is too long, it makes pages smaller. If the point in time has expired, it opens
+// another one.
 func (s *scan[D]) next(ctx context.Context) (*found[D], error) {
-	const most = 3 // points in time that one page tries
+	const most = 3 // attempts for one page
 	for try := 1; ; {
 		r := &s.request
 		r.Total = r.PIT != nil && r.After == nil
@@ -78,30 +79,30 @@ func (s *scan[D]) next(ctx context.Context) (*found[D], error) {
 		try++
 		r.PIT = &pit{ID: id, KeepAlive: s.e.keepAlive()}
 		if n := len(r.After); n > 0 {
-			// The last part (_shard_doc) numbers the documents of one point in time. Those before it
-			// identify each document, so in another point in time it is the largest number.
+			// The last key (_shard_doc) numbers the documents of one point in time. The keys before it identify a
+			// document. So in another point in time, the largest number continues after the same document.
 			r.After = append(slices.Clone(r.After[:n-1]), json.RawMessage("9223372036854775807"))
 		}
 	}
 }
 
-// advance makes the request that of the page after f.
+// advance changes the request to that of the page after f.
 func (s *scan[D]) advance(f *found[D]) error {
 	r, n := &s.request, len(f.hits)
 	last, err := f.hits[n-1].Sort.values()
 	keys := len(r.Sort)
 	if r.PIT != nil {
 		r.PIT.ID = f.pit
-		keys++ // Elasticsearch adds one
+		keys++ // in a point in time, Elasticsearch adds the key _shard_doc
 	}
-	if err != nil || len(last) != keys || isSame(last, r.After) { // reading would never end
+	if err != nil || len(last) != keys || isSame(last, r.After) { // the next page would be the same, without end
 		return fmt.Errorf("%s: %w", s.verb, es.ErrAnswer)
 	}
 	r.After, r.Size = last, max(1, min(n*s.e.limits.pageBytes/max(1, f.bytes), s.e.limits.pageHits))
 	return nil
 }
 
-// all are the hits of all pages, n pages ahead. Each has its document.
+// all returns the hits of all pages, and reads n pages ahead. Each hit has its document.
 func (s *scan[D]) all(ctx context.Context, n int) iter.Seq2[*hit[D], error] {
 	return func(yield func(*hit[D], error) bool) {
 		for hits, err := range ahead.Read(ctx, n, s.pages) {
@@ -125,7 +126,7 @@ func (s *scan[D]) close(ctx context.Context) {
 	}
 }
 
-// documents are all documents, n pages ahead. It closes the point in time at the end.
+// documents returns all documents, reads n pages ahead, and closes the point in time at the end.
 func (s *scan[D]) documents(ctx context.Context, n int) iter.Seq2[*D, error] {
 	return func(yield func(*D, error) bool) {
 		defer func() { s.close(ctx) }()
@@ -141,8 +142,7 @@ func (s *scan[D]) documents(ctx context.Context, n int) iter.Seq2[*D, error] {
 	}
 }
 
-// isExpired reports whether a point in time has expired: the caller was too slow between two
-// pages, or a node restarted.
+// isExpired reports whether a point in time has expired, because the caller was slow or a node restarted.
 func isExpired(err error) bool {
 	refusal := (*es.Error)(nil)
 	return errors.As(err, &refusal) && refusal.Type == "search_context_missing_exception"

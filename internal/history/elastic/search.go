@@ -19,7 +19,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
-// request is the body of a search.
+// request is the body of a search request.
 type request struct {
 	PIT      *pit              `json:"pit,omitempty"`
 	Size     int               `json:"size"`
@@ -38,8 +38,8 @@ type pit struct {
 	KeepAlive string `json:"keep_alive,omitempty"`
 }
 
-// most is how many bytes the answer may have. Very large documents are read one by one in the
-// end; ids are small.
+// most returns the limit of the answer in bytes. A page of one document may be larger, so that very large documents
+// can be read one by one.
 func (r *request) most(l *limits) int64 {
 	if _, some := r.Source.([]string); some {
 		return 1<<20 + int64(r.Size)*2048
@@ -50,8 +50,7 @@ func (r *request) most(l *limits) int64 {
 	return l.answer
 }
 
-// shrink makes pages smaller if err says that an answer was too long. It reports whether it
-// could.
+// shrink halves the page if err means that the answer was too long. It reports whether a smaller page is possible.
 func (r *request) shrink(err error) bool {
 	if !errors.Is(err, es.ErrTooLong) || r.Size <= 1 {
 		return false
@@ -66,8 +65,8 @@ type found[D any] struct {
 	pit    string
 	total  int
 	hits   []hit[D]
-	ok     bool  // it has the field hits
-	damage error // why a document cannot be decoded, the first one
+	ok     bool  // the answer has the field hits
+	damage error // why the first unreadable document cannot be decoded
 	bytes  int
 }
 
@@ -81,7 +80,7 @@ type hit[D any] struct {
 	Term   int64
 }
 
-// document is the document of a hit, which a proxy may have removed.
+// document returns the document of a hit. It fails if there is none: a proxy may have removed it.
 func (h *hit[D]) document() (*D, error) {
 	if h.Source == nil {
 		return nil, fmt.Errorf("document without _source: %w", history.ErrDamaged)
@@ -89,20 +88,19 @@ func (h *hit[D]) document() (*D, error) {
 	return h.Source, nil
 }
 
-// sortKey is a place in a sorted list: the text of an array.
+// sortKey is the place of a hit in the sorted list: the text of a JSON array.
 type sortKey []byte
 
-// values are the values, which stay texts, because integers can exceed a float64.
+// values returns the keys as texts, because a float64 does not have all digits of large integers.
 func (k sortKey) values() (values []json.RawMessage, err error) {
-	const most = 4096 // names may have commas, too
+	const most = 4096 // the limit is on the text, because names may contain commas
 	if bytes.Count(k, []byte{','}) > most || json.Unmarshal(k, &values) != nil {
 		return nil, es.ErrAnswer
 	}
 	return values, nil
 }
 
-// search reads one page, of an index or, if that is empty, of a point in time. It fails if the
-// page is incomplete.
+// search reads one page of an index, or of a point in time if index is empty. It fails if the page is incomplete.
 func search[D any](ctx context.Context, e *reader, verb, index string, r *request) (*found[D], error) {
 	var indices []string
 	if index != "" {
@@ -110,10 +108,10 @@ func search[D any](ctx context.Context, e *reader, verb, index string, r *reques
 	}
 	query := esapi.SearchRequest{Index: indices, Body: es.JSON(r), AllowPartialSearchResults: new(bool)}
 	if len(r.Values) > 0 {
-		query.Header = http.Header{"Accept-Encoding": {"identity"}} // they are packed
+		query.Header = http.Header{"Accept-Encoding": {"identity"}} // the values are compressed already
 	}
 	search := es.Extended{Request: query, MaxAnswer: r.most(&e.limits)}
-	if search.MaxAnswer > e.limits.answer { // one at a time, to save memory
+	if search.MaxAnswer > e.limits.answer { // only one large answer at a time, to save memory
 		select {
 		case e.large <- struct{}{}:
 			defer func() { <-e.large }()
@@ -138,8 +136,8 @@ func search[D any](ctx context.Context, e *reader, verb, index string, r *reques
 	return f, nil
 }
 
-// read decodes an answer with a limited number of hits, hit by hit: memory never has its whole text, nor more hits than
-// were requested.
+// read decodes an answer hit by hit, and fails if there are more than most hits. So the whole text is never in
+// memory.
 func (f *found[D]) read(answer io.Reader, most int) error {
 	v := es.NewValues(answer)
 	err := v.Object(func(name string) error {
@@ -205,7 +203,7 @@ func (f *found[D]) readHit(v *es.Values, most int) error {
 	return nil
 }
 
-// read reads a member of a hit. The others are not used.
+// read reads one member of a hit, and skips members that are not used.
 func (h *hit[D]) read(v *es.Values, name string) error {
 	switch name {
 	case "_index":
@@ -226,7 +224,7 @@ func (h *hit[D]) read(v *es.Values, name string) error {
 		h.Sort = bytes.Clone(text)
 	case name == "_source":
 		h.Source = new(D)
-		if d, ok := any(h.Source).(json.Unmarshaler); ok { // saves one look at all of the text
+		if d, ok := any(h.Source).(json.Unmarshaler); ok { // avoids scanning the text twice
 			return d.UnmarshalJSON(text)
 		}
 		return json.Unmarshal(text, h.Source)
@@ -234,7 +232,7 @@ func (h *hit[D]) read(v *es.Values, name string) error {
 	return err
 }
 
-// readLight reads [mapping.LightField]. A value that is not as it was packed is not there.
+// readLight reads [mapping.LightField]. It ignores a value that is not as [bulk.RunDocument] writes it.
 func (h *hit[D]) readLight(v *es.Values) error {
 	text, err := v.Take()
 	if err == nil {
@@ -243,7 +241,7 @@ func (h *hit[D]) readLight(v *es.Values) error {
 	return err
 }
 
-// check fails unless the answer is complete.
+// check fails if the answer is incomplete.
 func (f *found[D]) check(verb string, r *request) error {
 	switch {
 	case !f.ok || r.PIT != nil && f.pit == "":
@@ -255,13 +253,13 @@ func (f *found[D]) check(verb string, r *request) error {
 	return nil
 }
 
-// openPIT opens a point in time of indices. It fails with [history.ErrNoIndex] if there are
-// none, also for names with wildcards.
+// openPIT opens a point in time of indices. If no index has one of the names or patterns, it fails with
+// [history.ErrNoIndex].
 func (e *reader) openPIT(ctx context.Context, index string) (string, error) {
 	const verb = "open point in time"
 	var answer pit
 	err := e.do(ctx, verb, es.Extended{
-		// The type of esapi has no allow_no_indices.
+		// The type in esapi lacks allow_no_indices.
 		Request:   es.Request{Method: http.MethodPost, URI: "/" + index + "/_pit?allow_no_indices=false&keep_alive=" + e.keepAlive()},
 		MaxAnswer: 1 << 20,
 	}, &answer)
@@ -274,8 +272,7 @@ func (e *reader) openPIT(ctx context.Context, index string) (string, error) {
 	return answer.ID, nil
 }
 
-// closePIT closes a point in time, even if ctx has ended. If that fails, the point in time
-// expires.
+// closePIT closes a point in time, even if ctx has ended. If that fails, the point in time expires by itself.
 func (e *reader) closePIT(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.limits.closeAfter)
 	defer cancel()
@@ -284,8 +281,8 @@ func (e *reader) closePIT(ctx context.Context, id string) {
 
 func (e *reader) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }
 
-// isSame reports whether two places in a sorted list are equal. If a page ends where it began,
-// reading would never end.
+// isSame reports whether two places in a sorted list are equal. If a page ends where it began, reading would not
+// end.
 func isSame(a, b []json.RawMessage) bool {
 	return slices.EqualFunc(a, b, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
 }

@@ -27,8 +27,8 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// realServer is the Elasticsearch that the environment names, with templates for a prefix
-// of the test's own, all of which is removed in the end.
+// realServer returns the Elasticsearch that the environment names, with templates for a prefix of the test's own.
+// The end of the test removes everything.
 func realServer(t testing.TB, shards int) (*direct, string) {
 	t.Helper()
 	real := estest.NewReal(t)
@@ -49,7 +49,7 @@ func realServer(t testing.TB, shards int) (*direct, string) {
 		templates.Policy: "/_ilm/policy/", templates.Component: "/_component_template/", templates.Index: "/_index_template/",
 	}
 	t.Cleanup(func() {
-		ctx := context.Background() // the test's own has ended
+		ctx := context.Background() // the context of the test has ended
 		dropIndices(ctx, t, server, prefix)
 		for i := len(objects) - 1; i >= 0; i-- {
 			if _, err := server.call(ctx, http.MethodDelete, folders[objects[i].Kind]+objects[i].Name, ""); err != nil {
@@ -65,7 +65,7 @@ func realServer(t testing.TB, shards int) (*direct, string) {
 	return server, prefix
 }
 
-// dropIndices removes them by name, since a server may refuse patterns.
+// dropIndices removes indices by name, because a server may refuse patterns.
 func dropIndices(ctx context.Context, t testing.TB, server *direct, prefix string) {
 	t.Helper()
 	text, err := server.call(ctx, http.MethodGet, "/_cat/indices/"+prefix+"-*?format=json&h=index", "")
@@ -97,7 +97,7 @@ func TestElasticOnServer(t *testing.T) {
 	})
 }
 
-// forgetful is a way to a server that closes points in time behind the history's back.
+// forgetful returns a client through which points in time are closed too early.
 func forgetful(t *testing.T, server *direct) *es.Client {
 	var searches atomic.Int32
 	forward := httputil.NewSingleHostReverseProxy(server.base)
@@ -132,11 +132,12 @@ func forgetful(t *testing.T, server *direct) *es.Client {
 func TestElasticOnServerIsSQLite(t *testing.T) {
 	server, prefix := realServer(t, 3)
 	isSQLite(t, elastic.New(forgetful(t, server), bulk.Options{Prefix: prefix, Templates: []string{}}).Ahead(0), 2500)
-	isSQLite(t, server.store(prefix).Hurry(100_000).Ahead(3), 2500) // which overwrites
+	// a second run of isSQLite overwrites the documents of the first
+	isSQLite(t, server.store(prefix).Hurry(100_000).Ahead(3), 2500)
 }
 
-// BenchmarkElasticIntervals reads a run of 46 minutes, 2,762 documents of 300 bins each,
-// from the Elasticsearch that the environment names.
+// BenchmarkElasticIntervals reads a run of 46 minutes, 2,762 documents of 300 bins each, from the Elasticsearch that
+// the environment names.
 func BenchmarkElasticIntervals(b *testing.B) {
 	server, prefix := realServer(b, 1)
 	e := server.store(prefix)

@@ -15,26 +15,24 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Store is a history in the indices of an Elasticsearch cluster, 8.6 or later. It fails
-// with an [*es.Error] when the cluster refuses a request ([es.ErrAuth] and [es.ErrForbidden]
-// concern credentials), with [history.ErrNoIndex] when there is no index of runs, and with
-// [es.ErrIncomplete] when an answer is only a part.
+// Store is a history in the indices of an Elasticsearch cluster, 8.6 or later. Errors are an [*es.Error] if the
+// cluster refuses a request ([es.ErrAuth] and [es.ErrForbidden] concern credentials), [history.ErrNoIndex] if there
+// is no index of runs, and [es.ErrIncomplete] if an answer is incomplete.
 //
-// A cluster has no transactions. A run's document makes one version of the run visible:
-// [bulk.Writer] stores it last and then removes other versions; Delete removes it first.
-// Readers read it before and after they open the state that they read (a point in time), and
-// open another one if it has changed in between. So reading depends on these properties of
-// the writer:
-//   - Documents of two versions of a run (run.ingest) have different ids. Otherwise a new
-//     version would overwrite the one that readers still see.
-//   - Finish stores the run's document after all interval documents are stored and visible.
-//     It removes documents of other versions only after the run's document is visible, too.
-//   - Documents of a version that replaces another one are pending ([mapping.PendingField])
-//     until the other one is removed.
+// A cluster has no transactions. A run document makes one version of its run visible. [bulk.Writer] stores it last
+// and then removes other versions; Delete removes it first. Readers open a point in time, and read the run document
+// before and after. If it has changed in between, they open another point in time. So reading depends on these
+// properties of the writer:
+//   - Documents of two versions of a run (run.ingest) have different ids. Otherwise a new version would overwrite
+//     the one that readers still see.
+//   - Finish stores the run document after all interval documents are stored and visible. It removes documents of
+//     other versions only after the run document is visible, too.
+//   - Documents of a version that replaces another one are pending ([mapping.PendingField]) until the other one is
+//     removed.
 type Store struct {
 	*reader
 	writer *bulk.Writer
-	news   atomic.Bool // runs were stored or removed
+	news   atomic.Bool // runs were stored or removed since the last call of News
 }
 
 // reader reads the documents of a history.
@@ -42,18 +40,18 @@ type reader struct {
 	indices
 	client *es.Client
 	limits limits
-	large  chan struct{} // full while a large answer is read
+	large  chan struct{} // full while a large answer is being read
 }
 
-// limits are constant but in tests.
+// limits are constant except in tests.
 type limits struct {
 	settle     int           // attempts to find a state in which no run is being replaced
-	pageBytes  int           // size of a page, about
-	pageHits   int           // documents of a page, at most
+	pageBytes  int           // approximate size of a page, in bytes
+	pageHits   int           // most documents of a page
 	ahead      int           // pages that are read ahead
-	answer     int64         // bytes of an answer with several documents, at most
-	document   int64         // bytes of an answer with one document, at most
-	keepAlive  time.Duration // of a point in time, from one page to the next
+	answer     int64         // limit in bytes of an answer with several documents
+	document   int64         // limit in bytes of an answer with one document
+	keepAlive  time.Duration // time that a point in time lives after each page
 	closeAfter time.Duration // how long closing a point in time may take
 }
 
@@ -61,11 +59,11 @@ var usualLimits = limits{
 	settle:    20,
 	pageBytes: 4 << 20, pageHits: 5000, ahead: 1,
 	answer: 16 << 20, document: mapping.MaxRunBytes + 1<<20,
-	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // so that Ctrl-C ends within a second
+	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // short, so that Ctrl-C ends within a second
 }
 
-// New is the history in the indices of a cluster whose names begin with [bulk.Options].Prefix.
-// It sends nothing yet. Close it after writing.
+// New returns the history in the indices of a cluster whose names begin with [bulk.Options].Prefix. It sends nothing
+// yet. Call Close after writing.
 func New(c *es.Client, opt bulk.Options) *Store {
 	if opt.Prefix == "" {
 		opt.Prefix = mapping.DefaultPrefix
@@ -74,20 +72,20 @@ func New(c *es.Client, opt bulk.Options) *Store {
 	return &Store{reader: r, writer: bulk.New(c, opt)}
 }
 
-// Close ends requests under way and waits for them. It fails if documents were not stored:
-// call Flush or Finish before. The client stays open.
+// Close ends requests under way and waits for them. It fails if documents were not stored, so call Flush or Finish
+// before. The client stays open.
 func (e *Store) Close() error { return e.writer.Close() }
 
-// Put implements [history.Store]. Documents are stored when Finish returns. An error may be
-// about documents of earlier calls.
+// Put implements [history.Store]. Documents are stored only when Finish returns. An error may be about documents of
+// earlier calls.
 func (e *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return e.fail(ctx, "write to", e.writer.Put(ctx, docs))
 }
 
-// Flush waits until each document so far is stored or rejected.
+// Flush waits until each document put so far is stored or rejected.
 func (e *Store) Flush(ctx context.Context) error { return e.fail(ctx, "write to", e.writer.Flush(ctx)) }
 
-// Intervals implements [history.Store]. Documents of an unfinished version are stored first.
+// Intervals implements [history.Store]. If it reads an unfinished version, it first flushes what was put.
 func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	if sel.Version == "" {
 		return e.reader.Intervals(ctx, sel)
@@ -105,8 +103,8 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 	}
 }
 
-// Finish implements [history.Store]. It may be called repeatedly while a followed run grows, and
-// for many runs at once.
+// Finish implements [history.Store]. It may be called again and again while a followed run grows, and for many runs
+// at the same time.
 func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
 	if !run.Run.Live() {
 		e.news.Store(true)
@@ -114,11 +112,11 @@ func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
 	return e.fail(ctx, "write to", e.writer.Finish(ctx, run))
 }
 
-// Stats is what was written so far.
+// Stats counts what was written so far.
 func (e *Store) Stats() bulk.Stats { return e.writer.Stats() }
 
-// Delete implements [history.Store]. If it is interrupted, readers no longer see the run, and
-// repeating it removes the rest.
+// Delete implements [history.Store]. If it is interrupted, readers no longer see the run; a second call removes the
+// rest.
 func (e *Store) Delete(ctx context.Context, runID string) error {
 	e.news.Store(true)
 	return e.fail(ctx, "write to", e.delete(ctx, runID))
@@ -145,15 +143,15 @@ func (e *Store) delete(ctx context.Context, runID string) error {
 	return fmt.Errorf("delete run %q: %w", runID, history.ErrNotFound)
 }
 
-// remove deletes the documents that a query finds.
+// remove deletes the documents that a query finds, and returns their number.
 func (e *reader) remove(ctx context.Context, index string, query any) (n int, err error) {
-	if err = e.client.Refresh(ctx, index); err == nil { // a removal finds only visible documents
+	if err = e.client.Refresh(ctx, index); err == nil { // because only visible documents are deleted
 		n, err = e.client.DeleteAll(ctx, query, index)
 	}
 	return n, because(ctx, "delete documents", err)
 }
 
-// indices has the names of the indices of a history, escaped for paths.
+// indices builds names of the indices of a history, escaped for paths.
 type indices struct{ prefix string }
 
 func (i indices) runs() string { return url.PathEscape(mapping.RunsIndex(i.prefix)) }
@@ -164,7 +162,7 @@ func (i indices) level(l mapping.Level) string {
 	return url.PathEscape(i.prefix) + "-latency." + l.String() + "-*"
 }
 
-// fail adds what was tried with which history.
+// fail adds to an error what was tried (verb), and with which history.
 func (e *reader) fail(ctx context.Context, verb string, err error) error {
 	if err == nil {
 		return nil

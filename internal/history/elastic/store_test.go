@@ -21,14 +21,14 @@ import (
 
 const testPrefix = "lab"
 
-// openElastic is an empty history on a server of its own.
+// openElastic returns an empty history on its own server.
 func openElastic(t *testing.T) (*elastic.Store, *fake) {
 	t.Helper()
 	f := newFake(t)
 	return f.open(t), f
 }
 
-// open is an empty history that is set up.
+// open returns an empty history with templates.
 func (f *fake) open(t *testing.T) *elastic.Store {
 	t.Helper()
 	if _, err := f.call(t.Context(), http.MethodPut, "/"+testPrefix+"-runs", ""); err != nil {
@@ -63,11 +63,11 @@ func TestElastic(t *testing.T) {
 func TestElasticIsSQLite(t *testing.T) {
 	e, f := openElastic(t)
 	isSQLite(t, elastic.New(forgetful(t, f.direct), bulk.Options{Prefix: testPrefix, Templates: []string{}}).Ahead(0), 150)
-	isSQLite(t, e.Hurry(3000).Ahead(3), 150) // which overwrites
+	isSQLite(t, e.Hurry(3000).Ahead(3), 150) // a second run of isSQLite overwrites the documents of the first
 }
 
-// isSQLite compares histories: n documents of each of several runs in several months,
-// page by page, must be the same bytes in the same order as from the embedded one.
+// isSQLite stores n documents of each of several runs in several months in both histories. The documents that e
+// returns must have the same bytes and the same order as those of the embedded history.
 func isSQLite(t *testing.T, e history.Store, n int) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
@@ -82,7 +82,7 @@ func isSQLite(t *testing.T, e history.Store, n int) {
 		for k, d := range docs {
 			d.Run.Start = run.Run.Start
 			d.Level, d.Host.Name = mapping.Host, fmt.Sprintf("host-%d", k%7)
-			d.Time = d.Time.Truncate(4 * time.Second) // many of one time, in all runs
+			d.Time = d.Time.Truncate(4 * time.Second) // all runs have several documents with one time
 		}
 		for _, store := range []history.Store{e, s} {
 			for some := range slices.Chunk(docs, 1000) {

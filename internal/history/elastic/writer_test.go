@@ -18,19 +18,18 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// direct is a plain client of a server: it retries nothing. The history goes by a
-// client of its own.
+// direct is a plain client of a server, without retries. The history has its own client.
 type direct struct {
 	base   *url.URL
 	client *http.Client
 
 	once sync.Once
-	real es.Config     // for a server that is not in this process
-	give time.Duration // the client waits so long; 0 is a minute
+	real es.Config     // how to reach a real server
+	give time.Duration // how long the client retries; 0 means a minute
 	own  *es.Client
 }
 
-// elastic is the client of the history.
+// elastic returns the client of the history.
 func (d *direct) elastic() *es.Client {
 	d.once.Do(func() {
 		config := d.real
@@ -55,7 +54,7 @@ func (d *direct) perform(r *http.Request) (*http.Response, error) {
 	return d.client.Do(r)
 }
 
-// call sends one request and gives the answer's body; statuses above 299 are errors.
+// call sends one request and returns the body of its answer. A status above 299 is an error.
 func (d *direct) call(ctx context.Context, method, path, body string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	if err != nil {
@@ -74,12 +73,12 @@ func (d *direct) call(ctx context.Context, method, path, body string) ([]byte, e
 	return text, err
 }
 
-// store is an empty history of a prefix.
+// store returns an empty history with this prefix.
 func (d *direct) store(prefix string) *elastic.Store {
 	return elastic.New(d.elastic(), bulk.Options{Prefix: prefix, Templates: []string{}})
 }
 
-// flushed is a store whose Put stores at once, so that tests need not finish a run.
+// flushed is a store whose Put returns when documents are stored, so that tests need not finish a run.
 type flushed struct{ *elastic.Store }
 
 // Put implements [history.Store].
@@ -87,7 +86,7 @@ func (f flushed) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return errors.Join(f.Store.Put(ctx, docs), f.Store.Flush(ctx))
 }
 
-// Close implements [history.Store]. Tests abandon what they do not finish.
+// Close implements [history.Store]. It ignores errors, because tests abandon runs that they do not finish.
 func (f flushed) Close() error {
 	_ = f.Store.Close()
 	return nil

@@ -22,8 +22,7 @@ func annotate(t *testing.T, s history.Store, name string, a mapping.Annotation) 
 	return run
 }
 
-// annotated checks that the run and all of its documents are as they were stored, but for an
-// annotation.
+// annotated checks that a run and all its documents are as stored, except for the annotation all.
 func annotated(t *testing.T, s history.Store, run *mapping.Run, docs []*mapping.Interval, all mapping.Annotation) {
 	t.Helper()
 	want := *run
@@ -70,9 +69,9 @@ func testAnnotate(t *testing.T, s history.Store) {
 		t.Errorf("returned %+v", got.Run)
 	}
 	annotated(t, s, run, docs, set)
-	annotate(t, s, "a", set) // again
+	annotate(t, s, "a", set) // the same a second time
 	annotated(t, s, run, docs, set)
-	annotate(t, s, "a", mapping.Annotation{}) // nothing to finish
+	annotate(t, s, "a", mapping.Annotation{}) // the annotation is complete already
 	annotated(t, s, run, docs, set)
 	for filter, want := range map[string]int{"reef": 1, "squid": 1} {
 		runs := collect(t, s.Runs(t.Context(), history.RunFilter{Where: labelled(filter)}))
@@ -84,11 +83,11 @@ func testAnnotate(t *testing.T, s history.Store) {
 	annotate(t, s, "a", mapping.Annotation{Note: text("")})
 	annotated(t, s, run, docs, mapping.Annotation{Labels: set.Labels})
 	annotate(t, s, "a", mapping.Annotation{Labels: map[string]string{"release": "squid", "by.hand": "", "run": "a"}})
-	annotated(t, s, run, docs, mapping.Annotation{}) // as if nothing had been changed
+	annotated(t, s, run, docs, mapping.Annotation{}) // as before any annotation
 	expect(t, s, history.Selection{Runs: []string{ID("other")}}, other)
 }
 
-// More documents than one request or one reading has, of all levels.
+// testAnnotateMany: more documents than one request or one read has, of all levels.
 func testAnnotateMany(t *testing.T, s history.Store) {
 	docs, run := grid("a"), NewRun("a", "g")
 	for n := range 300 {
@@ -133,8 +132,8 @@ func testAnnotateRefused(t *testing.T, s history.Store) {
 	annotated(t, s, run, docs, mapping.Annotation{})
 }
 
-// Versions of a run have documents of their own: only those of the current one get labels. Labels and notes that people
-// set before or while another version is stored stay.
+// testAnnotateVersions: only documents of the current version get labels. Labels and notes stay if they are set
+// before or while another version is stored.
 func testAnnotateVersions(t *testing.T, s history.Store) {
 	put(t, s, Intervals("a", "1", 10)...)
 	finish(t, s, NewRun("a", "1"))
@@ -157,7 +156,7 @@ func testAnnotateVersions(t *testing.T, s history.Store) {
 		t.Error("Finish changed the run of its caller")
 	}
 
-	put(t, s, docs...) // again, as those of a followed run are
+	put(t, s, docs...) // the same again, as for a followed run
 	finish(t, s, run)
 	annotated(t, s, &plain, docs, set)
 	annotate(t, s, "a", mapping.Annotation{Labels: map[string]string{"release": "squid", "by.hand": ""}, Note: text("")})
@@ -166,7 +165,7 @@ func testAnnotateVersions(t *testing.T, s history.Store) {
 	annotated(t, s, &plain, docs, mapping.Annotation{})
 }
 
-// Annotations at the same time are all made.
+// testAnnotateAtOnce: of several annotations at the same time, none is lost.
 func testAnnotateAtOnce(t *testing.T, s history.Store) {
 	docs, run := Intervals("a", "1", 10), NewRun("a", "1")
 	put(t, s, docs...)
@@ -201,7 +200,7 @@ func removed(t *testing.T, s history.Store, want []string, hashes ...string) {
 	}
 }
 
-// A run that was removed is found by its files, and is no run.
+// testRemoved: a removed run is found by its files, and is not listed as a run.
 func testRemoved(t *testing.T, s history.Store) {
 	removed(t, s, nil)
 	removed(t, s, nil, "1")
@@ -242,7 +241,7 @@ func testRemoved(t *testing.T, s history.Store) {
 	}
 	check()
 	if _, err := history.Check(t.Context(), s, true, func(f history.Finding) {
-		if f.Run != ID("b") { // it has no documents
+		if f.Run != ID("b") { // a removed run has no documents
 			t.Errorf("check: %+v", f)
 		}
 	}); err != nil {
@@ -261,7 +260,7 @@ func testRemoved(t *testing.T, s history.Store) {
 	holding(t, s, []string{"a", "b"}, "shared")
 }
 
-// More hashes than one request takes, and more removed runs than one page has.
+// testManyRemoved: more hashes than one request takes, and more removed runs than one page has.
 func testManyRemoved(t *testing.T, s history.Store) {
 	const runs = 30
 	found, ids := 0, []string(nil)

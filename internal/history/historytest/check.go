@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
-// testCheck finds what an interrupted ingest left, and repairs it.
+// testCheck: a check finds what an interrupted ingest left, and repairs it.
 func testCheck(t *testing.T, s history.Store) {
 	check := func(repair bool, want ...string) {
 		t.Helper()
@@ -40,7 +40,7 @@ func testCheck(t *testing.T, s history.Store) {
 	for _, repair := range []bool{false, true} {
 		a, b, c := "versions that are not current", "3 of 10 (cluster), 0 of 0 (host), 0 of 0 (job): ingest suite:results/b again", "but no run document"
 		found[repair] = []string{a, b, c}
-		if ID("b") < ID("a") { // runs of one start are listed by id
+		if ID("b") < ID("a") { // runs with the same start are sorted by id
 			found[repair] = []string{b, a, c}
 		}
 		check(repair, found[repair]...)

@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// long is a run of n seconds with windows of a second of the cluster, two hosts and their jobs.
+// long returns a run of n seconds: one-second windows of the cluster, two hosts and their jobs.
 func long(name string, n int) (*mapping.Run, []*mapping.Interval) {
 	var docs []*mapping.Interval
 	run := NewRun(name, "1")
@@ -31,7 +31,7 @@ func long(name string, n int) (*mapping.Run, []*mapping.Interval) {
 			{mapping.Host, "read", "a", ""}, {mapping.Host, "read", "b", ""},
 			{mapping.Job, "read", "a", "1"}, {mapping.Job, "read", "b", "1"}, {mapping.Job, "read", "b", "2"},
 		} {
-			if i > 0 && (i+k)%11 == 0 { // nothing was served
+			if i > 0 && (i+k)%11 == 0 { // no request completed
 				continue
 			}
 			d := Interval(name, "1", i)
@@ -43,14 +43,14 @@ func long(name string, n int) (*mapping.Run, []*mapping.Interval) {
 	return run, docs
 }
 
-// minute identifies a window of a minute.
+// minute is the key of a one-minute window.
 type minute struct {
 	level                mapping.Level
 	direction, host, job string
 	n                    int64
 }
 
-// byHand are the requests of each minute.
+// byHand returns the histogram of each minute, added up from shorter windows.
 func byHand(t *testing.T, docs []*mapping.Interval) map[minute]*hist.Histogram {
 	t.Helper()
 	sums := map[minute]*hist.Histogram{}
@@ -68,7 +68,7 @@ func byHand(t *testing.T, docs []*mapping.Interval) map[minute]*hist.Histogram {
 	return sums
 }
 
-// checkMinutes compares stored documents of minutes with those of seconds.
+// checkMinutes compares stored one-minute documents with one-second documents.
 func checkMinutes(t *testing.T, s history.Store, run *mapping.Run, seconds []*mapping.Interval) {
 	t.Helper()
 	want, have := byHand(t, seconds), mapping.Documents{}
@@ -99,7 +99,7 @@ func checkMinutes(t *testing.T, s history.Store, run *mapping.Run, seconds []*ma
 	}
 }
 
-// checkSound checks that a history has nothing to repair.
+// checkSound checks that a history needs no repair.
 func checkSound(t *testing.T, s history.Store) {
 	t.Helper()
 	_, err := history.Check(t.Context(), s, false, func(f history.Finding) { t.Errorf("%+v", f) })
@@ -150,7 +150,7 @@ func testCompact(t *testing.T, s history.Store) {
 	expect(t, s, history.Selection{Runs: []string{other.Run.ID}, Level: mapping.Host}, ordered(others, mapping.Host))
 }
 
-// ordered are documents of a level in the order of a store.
+// ordered returns the documents of a level in the order of a store.
 func ordered(docs []*mapping.Interval, level mapping.Level) (list []*mapping.Interval) {
 	for _, d := range docs {
 		if d.Level == level {
@@ -163,7 +163,7 @@ func ordered(docs []*mapping.Interval, level mapping.Level) (list []*mapping.Int
 	return list
 }
 
-// interrupting is a store that ends at a step.
+// interrupting is a store that fails at one step.
 type interrupting struct {
 	history.Store
 	putting, finishing func() error
@@ -183,7 +183,8 @@ func (s interrupting) Finish(ctx context.Context, run *mapping.Run) error {
 	return s.Store.Finish(ctx, run)
 }
 
-// Readers see the shorter windows until the longer ones are complete, and the same call does the rest.
+// testCompactInterrupted: readers see the shorter windows until the longer ones are complete. A second call does the
+// rest.
 func testCompactInterrupted(t *testing.T, s history.Store) {
 	run, docs := long("a", 65)
 	put(t, s, docs...)
@@ -210,7 +211,7 @@ func testCompactInterrupted(t *testing.T, s history.Store) {
 	checkSound(t, s)
 }
 
-// A version that was ingested meanwhile stays, and so do labels that were given.
+// testCompactReplaced: a version that is ingested during compact stays, and so do labels set during it.
 func testCompactReplaced(t *testing.T, s history.Store) {
 	run, docs := long("a", 70)
 	put(t, s, docs...)
@@ -246,7 +247,7 @@ func testCompactReplaced(t *testing.T, s history.Store) {
 	checkSound(t, s)
 }
 
-// A version can be read before it is finished.
+// testVersion: a version can be read before it is finished.
 func testVersion(t *testing.T, s history.Store) {
 	old, docs := Intervals("a", "1", 5), Intervals("a", "22", 7)
 	put(t, s, old...)

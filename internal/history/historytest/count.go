@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// testCount counts whole runs, parts of them, several versions and documents in parts.
+// testCount counts whole runs, incomplete runs, several versions and split documents.
 func testCount(t *testing.T, s history.Store) {
 	count := func(want history.Counts, levels ...mapping.Level) history.Counts {
 		t.Helper()
@@ -30,7 +30,7 @@ func testCount(t *testing.T, s history.Store) {
 	large := Interval("b", "1", 0)
 	large.Latency.Bins.Counts[0], large.Latency.Bins.Counts[1] = mapping.MaxCount, mapping.MaxCount
 	put(t, s, append(Intervals("b", "1", 10)[1:], large.Split()...)...)
-	put(t, s, Intervals("c", "1", 2)...) // of a run that is not to be counted
+	put(t, s, Intervals("c", "1", 2)...) // a run that is not counted
 	a, b := NewRun("a", "1"), NewRun("b", "1")
 	finish(t, s, a, b)
 	got := count(history.Counts{
@@ -39,8 +39,8 @@ func testCount(t *testing.T, s history.Store) {
 	if got.IsWhole(a) || !got.IsWhole(b) || got.Lack(a) != (mapping.Documents{Cluster: 1}) || !got.IsCurrent(a) {
 		t.Errorf("a lacks %+v, b %+v", got.Lack(a), got.Lack(b))
 	}
-	put(t, s, Intervals("b", "2", 3)...) // an ingest that is interrupted
-	finish(t, s, NewRun("c", "1"))       // and makes it visible
+	put(t, s, Intervals("b", "2", 3)...) // an interrupted ingest
+	finish(t, s, NewRun("c", "1"))       // also makes the documents of b visible
 	if got, err := s.Count(t.Context(), []string{ID("b")}, mapping.Cluster); err != nil || got[ID("b")]["2"].Cluster != 3 || got.IsCurrent(b) || !got.IsWhole(b) {
 		t.Errorf("two versions: %v, %v", got, err)
 	}

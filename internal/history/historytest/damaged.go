@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// DamagedAmong checks a store with the runs a, b and c, where the document of b is damaged. The store returns the
-// others, names b, and can remove it.
+// DamagedAmong checks a store with the runs a, b and c, where the document of b is damaged. The store must return
+// the others, name b, and be able to remove b. limit is the limit of the list.
 func DamagedAmong(t *testing.T, s history.Store, limit int) {
 	t.Helper()
 	for _, f := range []history.RunFilter{{Light: true}, {}, {Brief: true}} {
@@ -60,7 +60,7 @@ func FinishABC(t *testing.T, s history.Store) {
 	}
 }
 
-// testUnreadable: what could not be read again is refused before it is stored.
+// testUnreadable: a document that could not be read again is refused.
 func testUnreadable(t *testing.T, s history.Store) {
 	late := NewRun("a", "1")
 	late.Hosts[0].Start = late.Run.Start.AddDate(9000, 0, 0)

@@ -12,16 +12,16 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Start is when the first run of the suite began.
+// Start is when the first made run of the tests begins.
 var Start = time.Date(2026, 11, 21, 10, 0, 0, 250e6, time.UTC)
 
-// ID is the id of a made-up run.
+// ID returns the id of a made run.
 func ID(name string) string {
 	sum := sha256.Sum256([]byte("suite\x00" + name))
 	return hex.EncodeToString(sum[:10])
 }
 
-// NewRun is the document of a made-up run. name identifies the run, ingest its version.
+// NewRun returns the document of a made run. name identifies the run, ingest its version.
 func NewRun(name, ingest string) *mapping.Run {
 	d := Interval(name, ingest, 0)
 	return &mapping.Run{
@@ -42,8 +42,8 @@ func NewRun(name, ingest string) *mapping.Run {
 	}
 }
 
-// Interval is the made-up document of a run's window n, at level Cluster: another
-// content for each name, ingest and n.
+// Interval returns the document of window n of a made run, at level Cluster. Its contents depend on name, ingest and
+// n.
 func Interval(name, ingest string, n int) *mapping.Interval {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(len(name)*1000+len(ingest))))
 	h := hist.New(hist.Fio3(n % 3))
@@ -68,7 +68,7 @@ func Interval(name, ingest string, n int) *mapping.Interval {
 	}
 }
 
-// Intervals are n windows of a run.
+// Intervals returns the documents of the first n windows of a made run.
 func Intervals(name, ingest string, n int) []*mapping.Interval {
 	docs := make([]*mapping.Interval, n)
 	for i := range docs {
@@ -77,7 +77,7 @@ func Intervals(name, ingest string, n int) []*mapping.Interval {
 	return docs
 }
 
-// grid is every combination of level, direction, host and job in a few windows.
+// grid returns documents of all combinations of level, direction, host and job in a few windows.
 func grid(name string) []*mapping.Interval {
 	var docs []*mapping.Interval
 	add := func(n int, level mapping.Level, direction, host, job string) {

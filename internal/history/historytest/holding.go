@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// withFiles is a run of files with these contents.
+// withFiles returns a run of files with these hashes.
 func withFiles(name, ingest string, hashes ...string) *mapping.Run {
 	run := NewRun(name, ingest)
 	run.Source.List = nil
@@ -36,9 +36,9 @@ func holding(t *testing.T, s history.Store, want []string, hashes ...string) {
 	}
 }
 
-// Runs are found by any of their files, as these are now.
+// testHolding: a run is found by any of the files of its current version.
 func testHolding(t *testing.T, s history.Store) {
-	holding(t, s, nil, "1") // before the first run of all
+	holding(t, s, nil, "1") // no run has been stored yet
 	a, b := withFiles("a", "1", "1", "2", "shared", ""), withFiles("b", "1", "3", "shared", "shared")
 	finish(t, s, a, b)
 	put(t, s, Intervals("unfinished", "1", 2)...)
@@ -56,7 +56,7 @@ func testHolding(t *testing.T, s history.Store) {
 		t.Errorf("run (-want +got):\n%s", diff)
 	}
 
-	finish(t, s, withFiles("a", "22", "2", "4")) // another version, of other files
+	finish(t, s, withFiles("a", "22", "2", "4")) // another version with other files
 	holding(t, s, nil, "1")
 	holding(t, s, []string{"a"}, "2")
 	holding(t, s, []string{"a"}, "4")
@@ -66,7 +66,7 @@ func testHolding(t *testing.T, s history.Store) {
 	holding(t, s, []string{"b"}, "1", "2", "3", "4", "shared")
 }
 
-// More hashes than one request takes, and more runs than one page has.
+// testManyHashes: more hashes than one request takes, and more runs than one page has.
 func testManyHashes(t *testing.T, s history.Store) {
 	const runs = 30
 	var want []string

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// testMark checks that a run keeps its changes until other changes or another version of the run are stored.
+// testMark: a run keeps its changes until other changes, or another version of the run, are stored.
 func testMark(t *testing.T, s history.Store) {
 	m, ok := s.(history.Marker)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// byKey is the order that Intervals promises.
+// byKey compares documents in the order that Intervals promises.
 func byKey(a, b *mapping.Interval) int {
 	if c := a.Time.Compare(b.Time); c != 0 {
 		return c
@@ -81,7 +81,7 @@ func testOrder(t *testing.T, s history.Store) {
 	docs := grid("a")
 	slices.SortFunc(docs, byKey)
 	mixed := slices.Clone(docs)
-	for i := range mixed { // a fixed shuffle: 53 has no factor in common with the length
+	for i := range mixed { // a fixed shuffle: 53 and the length have no common factor
 		mixed[i] = docs[i*53%len(docs)]
 	}
 	put(t, s, mixed...)
@@ -93,7 +93,7 @@ func testOrder(t *testing.T, s history.Store) {
 	}
 }
 
-// A document with more requests than one can have, in its parts.
+// testParts: a document with more requests than one document can have is stored in parts.
 func testParts(t *testing.T, s history.Store) {
 	d := Interval("a", "1", 0)
 	h := hist.New(hist.Fio3(0))
@@ -110,7 +110,7 @@ func testParts(t *testing.T, s history.Store) {
 	expect(t, s, history.Selection{}, parts)
 }
 
-// Every bin of the finest layout in use, labels of all kinds, thousands of files.
+// testLarge: all bins of the finest layout, labels of all kinds, thousands of files.
 func testLarge(t *testing.T, s history.Store) {
 	h := hist.New(hist.Fio3(0))
 	for i := range h.Layout().Len() {
@@ -138,7 +138,7 @@ func testLarge(t *testing.T, s history.Store) {
 	}
 }
 
-// One bad document, and none of the batch is stored.
+// testRefused: with one bad document, none of the batch is stored.
 func testRefused(t *testing.T, s history.Store) {
 	docs := Intervals("a", "1", 100)
 	docs[70].DocCount++
@@ -154,7 +154,7 @@ func testRefused(t *testing.T, s history.Store) {
 	}
 }
 
-// Readers that stop early, and that read while they read, leave nothing behind.
+// testBreak: readers that stop early, or that use the store while they read, leave nothing behind.
 func testBreak(t *testing.T, s history.Store) {
 	docs := Intervals("a", "1", 50)
 	put(t, s, docs...)
@@ -167,7 +167,7 @@ func testBreak(t *testing.T, s history.Store) {
 			for range s.Intervals(t.Context(), history.Selection{Runs: []string{run.Run.ID}}) {
 				break
 			}
-			finish(t, s, NewRun("c", "1")) // and write, too
+			finish(t, s, NewRun("c", "1")) // writing while reading works, too
 			break
 		}
 	}
@@ -189,7 +189,7 @@ func testCancel(t *testing.T, s history.Store) {
 		last = err
 	}
 	if last != nil && !errors.Is(last, context.Canceled) || last == nil && n != len(docs) {
-		t.Errorf("after %d documents: %v", n, last) // an answer may have been on its way, but whole
+		t.Errorf("after %d documents: %v", n, last) // an answer under way may still arrive, but then it is complete
 	}
 	for what, err := range map[string]error{
 		"put": s.Put(ctx, docs), "finish": s.Finish(ctx, NewRun("b", "1")), "delete": s.Delete(ctx, docs[0].Run.ID),
@@ -222,6 +222,6 @@ func testDelete(t *testing.T, s history.Store) {
 		t.Errorf("delete a prefix: %v", err)
 	}
 	expect(t, s, history.Selection{}, docs)
-	finish(t, s, NewRun("a", "1")) // nothing of before comes back with it
+	finish(t, s, NewRun("a", "1")) // the new run does not bring back old documents
 	expect(t, s, history.Selection{}, docs)
 }

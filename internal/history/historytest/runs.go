@@ -132,7 +132,7 @@ func testLight(t *testing.T, s history.Store) {
 	}
 }
 
-// A live run is found however many newer ones there are.
+// testLive: a live run is found even if many newer runs exist.
 func testLive(t *testing.T, s history.Store) {
 	const newer = 20
 	for i := range newer {
@@ -166,7 +166,7 @@ func testLive(t *testing.T, s history.Store) {
 	expectLive(history.RunFilter{Brief: true}, "oldest")
 }
 
-// lookUp is a condition that stores may look up.
+// lookUp is a condition with equalities that a store may use.
 type lookUp map[string]string
 
 func (c lookUp) Equals() iter.Seq2[string, string] { return maps.All(c) }
@@ -183,18 +183,18 @@ func (c after) Started() (from, to time.Time) { return time.Time(c), time.Time{}
 
 func (c after) Matches(run *mapping.Run) bool { return !run.Run.Start.Before(time.Time(c)) }
 
-// onConfig is a condition that brief runs cannot decide.
+// onConfig is a condition that brief run documents cannot decide.
 type onConfig struct{}
 
 func (onConfig) Matches(run *mapping.Run) bool { return len(run.Config) > 0 }
 
-// onPool is a condition that brief runs with one setting of the configuration can decide.
+// onPool is a condition that brief run documents with one more field can decide.
 type onPool struct{}
 
 func (onPool) Matches(run *mapping.Run) bool { return run.Config["pool"] != nil }
 func (onPool) Beyond() ([]string, bool)      { return []string{"config.pool.pg"}, true }
 
-// only is a condition.
+// only is a condition made of a function.
 type only func(r *mapping.Run) bool
 
 // Matches implements [history.Condition].

@@ -1,6 +1,5 @@
-// Package historytest is the suite that every implementation of history.Store must
-// pass: what is stored comes back as the same documents, and no reader ever sees half
-// of a run, or two versions of one.
+// Package historytest is the test suite that every implementation of history.Store must pass. Stored documents must
+// come back equal. No reader may see a part of a run, or two versions of one.
 package historytest
 
 import (
@@ -15,8 +14,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Run checks the stores that open makes, each of them empty; it closes them.
-// What a store has stored must be seen by the next call, without waiting.
+// Run tests the stores that open returns. Each must be empty; Run closes them. What a call has stored must be
+// visible to the next call without waiting.
 func Run(t *testing.T, open func(t *testing.T) history.Store) {
 	Reading(t, open)
 	run(t, open, []check{
@@ -42,7 +41,8 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 	})
 }
 
-// Reading is the part of [Run] that depends on how a store reads: the size of pages, and how many are read at once.
+// Reading is the part of [Run] that depends on how a store reads: the size of pages, and how many pages it reads at
+// once.
 func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 	run(t, open, []check{
 		{"RoundTrip", testRoundTrip},
@@ -114,7 +114,7 @@ func finish(t *testing.T, s history.Store, runs ...*mapping.Run) {
 	}
 }
 
-// expect compares what a selection gives, documents and order, whole and light.
+// expect compares the documents that a selection returns with want, in order, with and without histograms.
 func expect(t *testing.T, s history.Store, sel history.Selection, want []*mapping.Interval) {
 	t.Helper()
 	got := collect(t, s.Intervals(t.Context(), sel))
@@ -137,7 +137,7 @@ func expect(t *testing.T, s history.Store, sel history.Selection, want []*mappin
 	}
 }
 
-// Diff is [cmp.Diff], which takes its time, unless two lists of documents are plainly the same.
+// Diff returns [cmp.Diff] of two lists of documents. If they are equal, it is faster.
 func Diff(want, got []*mapping.Interval) string {
 	if reflect.DeepEqual(want, got) {
 		return ""

@@ -25,7 +25,8 @@ func testEmpty(t *testing.T, s history.Store) {
 
 func testRoundTrip(t *testing.T, s history.Store) {
 	docs, run := Intervals("a", "1", 10), NewRun("a", "1")
-	docs[3].Latency, docs[3].DocCount, docs[3].Requests = mapping.Latency{}, 0, mapping.Requests{} // nothing was served
+	// a window without requests
+	docs[3].Latency, docs[3].DocCount, docs[3].Requests = mapping.Latency{}, 0, mapping.Requests{}
 	put(t, s, docs[:4]...)
 	put(t, s, docs[4:]...)
 	finish(t, s, run)
@@ -58,10 +59,10 @@ func testReplace(t *testing.T, s history.Store) {
 	finish(t, s, NewRun("a", "1"), NewRun("other", "1"))
 	mine := history.Selection{Runs: []string{first[0].Run.ID}}
 	put(t, s, second...)
-	expect(t, s, mine, first) // until it is finished
+	expect(t, s, mine, first) // the new documents are not visible before Finish
 	finish(t, s, NewRun("a", "22"))
 	expect(t, s, mine, second)
-	put(t, s, first...) // and back
+	put(t, s, first...) // and the first version again
 	finish(t, s, NewRun("a", "1"))
 	expect(t, s, mine, first)
 	expect(t, s, history.Selection{Runs: []string{other[0].Run.ID}}, other)
@@ -70,7 +71,7 @@ func testReplace(t *testing.T, s history.Store) {
 	}
 }
 
-// An ingest that was interrupted, repeated from the start.
+// testRepeat: an interrupted ingest is repeated from its start.
 func testRepeat(t *testing.T, s history.Store) {
 	docs := Intervals("a", "1", 9)
 	put(t, s, docs[:5]...)
@@ -81,7 +82,7 @@ func testRepeat(t *testing.T, s history.Store) {
 	}
 }
 
-// A run that is followed is finished again and again.
+// testGrowing: a followed run is finished again and again.
 func testGrowing(t *testing.T, s history.Store) {
 	docs := Intervals("a", "1", 6)
 	for n := range docs {
@@ -115,7 +116,7 @@ func testIngested(t *testing.T, s history.Store) {
 	check("another document", later.Ingested)
 }
 
-// Readers see one version or the other, whole, while a writer replaces it.
+// testConcurrent: while a writer replaces a run, readers see one complete version, the old or the new.
 func testConcurrent(t *testing.T, s history.Store) {
 	const rounds = 8
 	versions := [][]*mapping.Interval{Intervals("a", "1", 30), Intervals("a", "22", 20)}
@@ -156,7 +157,7 @@ func testConcurrent(t *testing.T, s history.Store) {
 	wait.Wait()
 }
 
-// Versions of some of many runs.
+// testVersions: Versions returns only the runs asked for.
 func testVersions(t *testing.T, s history.Store) {
 	for _, name := range []string{"a", "c"} {
 		put(t, s, Intervals(name, "1", 10)...)

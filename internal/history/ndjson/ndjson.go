@@ -1,4 +1,4 @@
-// Package ndjson writes documents as the lines that Elasticsearch's _bulk takes.
+// Package ndjson writes documents as the lines that Elasticsearch's _bulk accepts.
 package ndjson
 
 import (
@@ -10,18 +10,17 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Writer writes pairs of lines, an action and a document, as Elasticsearch's _bulk
-// takes them. The action is index with a fixed id, so that loading the lines twice
-// doubles nothing. A request may have 100 MiB: cut larger outputs after an even
-// number of lines. It is not safe for concurrent use.
+// Writer writes pairs of lines, an action and a document, as Elasticsearch's _bulk accepts them. The action is index
+// with a fixed id, so loading the lines twice stores each document once. A bulk request may have at most 100 MiB;
+// larger outputs must be cut after an even number of lines. It is not safe for concurrent use.
 type Writer struct {
 	w      *bufio.Writer
 	prefix string
 	buf    []byte
 }
 
-// New writes to w, for indices whose names begin with prefix; an empty one is
-// [mapping.DefaultPrefix]. Lines are buffered until Flush.
+// New returns a Writer for indices whose names begin with prefix; an empty prefix means [mapping.DefaultPrefix].
+// Lines are buffered until Flush.
 func New(w io.Writer, prefix string) *Writer {
 	if prefix == "" {
 		prefix = mapping.DefaultPrefix
@@ -29,7 +28,7 @@ func New(w io.Writer, prefix string) *Writer {
 	return &Writer{w: bufio.NewWriterSize(w, 1<<16), prefix: prefix}
 }
 
-// Put writes documents, or none of them when one is wrong.
+// Put writes interval documents. If one does not pass its Check, it writes none of them.
 func (n *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 	for _, d := range docs {
 		if err := d.Check(); err != nil {
@@ -44,8 +43,7 @@ func (n *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return nil
 }
 
-// Finish writes the document of a run. It flushes, so that a reader at the other end of a
-// pipe has the whole run.
+// Finish writes a run document and flushes, so that a reader at the other end of a pipe gets the whole run.
 func (n *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	if err := run.Check(); err != nil {
 		return fmt.Errorf("write documents: %w", err)
@@ -56,7 +54,7 @@ func (n *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	return n.Flush()
 }
 
-// Flush writes what is buffered.
+// Flush writes buffered lines.
 func (n *Writer) Flush() error {
 	if err := n.w.Flush(); err != nil {
 		return fmt.Errorf("write documents: %w", err)

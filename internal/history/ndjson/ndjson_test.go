@@ -30,7 +30,7 @@ func TestNDJSON(t *testing.T) {
 	}
 	path := filepath.Join("testdata", "bulk.ndjson")
 	golden.File(t, path, out.String())
-	// The documents are in it, whole.
+	// The output has all documents, complete.
 	lines := bufio.NewScanner(&out)
 	for _, d := range docs {
 		var action struct {

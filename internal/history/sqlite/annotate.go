@@ -40,12 +40,12 @@ func (s *Store) annotate(ctx context.Context, tx *sql.Tx, runID string, a mappin
 		return nil, fmt.Errorf("update run: %w", err)
 	}
 	if maps.Equal(before.Labels, run.Run.Labels) && before.Edit() == run.Run.Edit() && !a.IsZero() {
-		return run, nil // only the note
+		return run, nil // only the note has changed
 	}
 	return run, s.relabel(ctx, tx, &run.Run)
 }
 
-// relabel gives the interval documents of a run its labels, some hundred documents at a time.
+// relabel sets the labels of a run in its interval documents, some hundred documents at a time.
 func (s *writer) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) error {
 	var number int64
 	switch err := tx.QueryRowContext(ctx, `SELECT number FROM ingests WHERE run = ? AND ingest = ?`, run.ID, run.Ingest).Scan(&number); {
@@ -54,7 +54,7 @@ func (s *writer) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) 
 	case err != nil:
 		return fmt.Errorf("find documents: %w", err)
 	}
-	after := new(mapping.Interval) // sorts before all others, as a level is at least 1
+	after := new(mapping.Interval) // sorts before all documents, because a level is at least 1
 	for {
 		docs, err := s.following(ctx, tx, number, after)
 		if err != nil || len(docs) == 0 {
@@ -77,7 +77,7 @@ func (s *writer) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) 
 	}
 }
 
-// following are the next documents of a version after one, in the order of their key.
+// following returns the documents of a version that come after one document, in the order of their key.
 func (s *writer) following(ctx context.Context, tx *sql.Tx, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
 	const most = 250
 	rows, err := tx.QueryContext(ctx, `SELECT doc FROM intervals

@@ -14,14 +14,14 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// realistic are n documents of 300 bins each, as a run of four hosts makes them.
+// realistic returns n documents of 300 bins each, as a run on four hosts has them.
 func realistic(n int) []*mapping.Interval {
 	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	rng := rand.New(rand.NewPCG(7, 7))
 	docs := make([]*mapping.Interval, n)
 	for i := range docs {
 		h := hist.New(hist.Fio3(0))
-		for b := range 300 { // a bell with noise, and a thin tail
+		for b := range 300 { // a bell curve with noise, and a thin tail
 			x := float64(b-90) / 30
 			h.AddAt(850+b, 1+math.Floor(900*math.Exp(-x*x/2)*(0.5+rng.Float64())))
 		}
@@ -75,7 +75,7 @@ func BenchmarkUnpack(b *testing.B) {
 	}
 }
 
-// BenchmarkPut and BenchmarkIntervals count one document an operation.
+// BenchmarkPut and BenchmarkIntervals count one document as one operation.
 func BenchmarkPut(b *testing.B) {
 	docs := realistic(8000)
 	for _, batch := range []int{100, 500, 2000} {
@@ -95,7 +95,7 @@ func BenchmarkPut(b *testing.B) {
 					}
 				}
 				n += len(docs)
-				for _, d := range docs { // the next round: later windows
+				for _, d := range docs { // next round: later windows
 					d.Time = d.Time.Add(time.Hour)
 				}
 			}

@@ -14,13 +14,13 @@ const (
 	deleteBrief = `DELETE FROM briefs WHERE (start, id) = (SELECT start, id FROM runs WHERE id = ?)`
 )
 
-// packBrief is the document of a run without histograms and the list of files, with a checksum. It is not compressed,
-// because decompression would take as long as decoding what conditions need.
+// packBrief returns a run document without histograms and the list of files, with a checksum. It is not compressed,
+// because decompression would take as long as decoding the fields that conditions need.
 func packBrief(run *mapping.Run) []byte {
 	return seal(run.AppendLight(make([]byte, sumBytes, 4096)))
 }
 
-// unpackBrief reads with decode what packBrief wrote.
+// unpackBrief checks and decodes what packBrief returned.
 func unpackBrief(blob []byte, decode history.Decoder) (*mapping.Run, error) {
 	text, err := unseal(blob)
 	if err != nil {
@@ -33,8 +33,8 @@ func unpackBrief(blob []byte, decode history.Decoder) (*mapping.Run, error) {
 	return run, nil
 }
 
-// storeOldBriefs makes the brief documents of a history that had none. That of a damaged document
-// is empty, and so is damaged as well.
+// storeOldBriefs adds the brief documents to a history of an older version. For a damaged run document it stores an
+// empty one, which counts as damaged too.
 func (s *writer) storeOldBriefs(ctx context.Context, tx *sql.Tx) error {
 	const most = 500 // documents in memory
 	for last := ""; ; {
@@ -54,7 +54,7 @@ func (s *writer) storeOldBriefs(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-// oldBrief is a row for the table briefs.
+// oldBrief is a new row of the table briefs.
 type oldBrief struct {
 	id    string
 	start int64

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
-// A transaction of another handle, as of another process, that takes too long.
+// TestBusy: a transaction of another process takes too long.
 func TestBusy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	first, err := Open(t.Context(), path)
@@ -42,20 +42,20 @@ func TestBusy(t *testing.T) {
 	if err := second.Put(t.Context(), docs); err != nil {
 		t.Errorf("put afterwards: %v", err)
 	}
-	// Now the two write in turn, each waiting for the other.
+	// Now both write in turn; each waits for the other.
 	if err := first.Put(t.Context(), docs); err != nil {
 		t.Errorf("put by the first: %v", err)
 	}
 }
 
-// Several processes may make the file at the same time.
+// TestOpenTogether: several processes may create the file at the same time.
 func TestOpenTogether(t *testing.T) {
 	for range 10 {
 		path := filepath.Join(t.TempDir(), "new", "h.db")
 		var wait sync.WaitGroup
 		for range 6 {
 			wait.Go(func() {
-				s, err := open(t.Context(), path, time.Hour) // others may take long on a busy machine
+				s, err := open(t.Context(), path, time.Hour) // a busy machine may need a long time
 				if err != nil {
 					t.Error(err)
 					return

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Integrity is what SQLite finds wrong with the file.
+// Integrity returns the faults that SQLite finds in the file.
 func (s *reader) Integrity(ctx context.Context) (faults []string, err error) {
 	rows, err := s.db.QueryContext(ctx, `PRAGMA integrity_check(20)`)
 	if err == nil {
@@ -34,8 +34,8 @@ func (s *reader) Integrity(ctx context.Context) (faults []string, err error) {
 	return faults, err
 }
 
-// QuickCheck fails with [history.ErrDamaged] if the structure of the file is damaged. It skips
-// files larger than most bytes, because it reads the whole file, a gigabyte in a second.
+// QuickCheck fails with [history.ErrDamaged] if the structure of the file is damaged. It reads the whole file, about
+// a gigabyte per second, so it skips files larger than most bytes.
 func (s *reader) QuickCheck(ctx context.Context, most int64) error {
 	if info, err := os.Stat(s.path); err != nil || info.Size() > most {
 		return s.fail(ctx, "check", err)
@@ -49,7 +49,7 @@ func (s *reader) QuickCheck(ctx context.Context, most int64) error {
 	return s.fail(ctx, "check", err)
 }
 
-// RemoveDamaged removes the interval documents of a run's level that cannot be read.
+// RemoveDamaged removes the unreadable interval documents of a run at one level, and returns their names.
 func (s *writer) RemoveDamaged(ctx context.Context, run string, level mapping.Level) (removed []string, err error) {
 	err = s.transact(ctx, func(tx *sql.Tx) error {
 		removed, err = s.removeDamagedFrom(ctx, tx, run, level)

@@ -52,7 +52,7 @@ func numbers(levels []mapping.Level) (n []int) {
 	return n
 }
 
-// MakeCurrent implements [history.Store]. No document is pending here.
+// MakeCurrent implements [history.Store]. The embedded history has no pending documents.
 func (s *writer) MakeCurrent(ctx context.Context, runID, ingest string) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error { return remove(ctx, tx, `run = ? AND ingest <> ?`, runID, ingest) })
 	if err == nil {

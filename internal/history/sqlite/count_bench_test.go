@@ -7,8 +7,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// BenchmarkCount counts the documents of a run of realistic size, which each command that
-// reads windows does first.
+// BenchmarkCount counts the documents of a run of realistic size. Each command that reads windows does this first.
 func BenchmarkCount(b *testing.B) {
 	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "h.db"))
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// With this variable set, the test binary is the process that TestKill kills.
+// victimVariable makes the test binary the process that TestKill kills.
 const victimVariable = "FIO2ES_TEST_VICTIM"
 
 func TestMain(m *testing.M) {
@@ -33,9 +33,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const batch = 25 // documents in a Put
+const batch = 25 // documents in each Put
 
-// writeForever puts batches, and prints the number of each when it is stored.
+// writeForever puts batches, and prints the number of each batch after it is stored.
 func writeForever(path, name string) error {
 	ctx := context.Background()
 	s, err := sqlite.Open(ctx, path)
@@ -50,7 +50,7 @@ func writeForever(path, name string) error {
 		if err := s.Put(ctx, docs); err != nil {
 			return err
 		}
-		if n%3 == 2 { // some of them finished, too
+		if n%3 == 2 { // some batches are finished, too
 			if err := s.Finish(ctx, historytest.NewRun(name, "1")); err != nil {
 				return err
 			}
@@ -59,8 +59,8 @@ func writeForever(path, name string) error {
 	}
 }
 
-// TestKill kills a writing process at odd moments: what the process reported as stored must
-// be there, and the file sound.
+// TestKill kills a writing process at random moments. All batches that it reported as stored must be there, and the
+// file must be sound.
 func TestKill(t *testing.T) {
 	rounds := 4
 	if testing.Short() {
@@ -71,15 +71,15 @@ func TestKill(t *testing.T) {
 	stored := map[string]int{}
 	for round := range rounds {
 		name := fmt.Sprint("round ", round)
-		// The first one dies while it makes the file.
+		// The first process is killed while it creates the file.
 		stored[name] = killed(t, path, name, round*rng.IntN(40), time.Duration(rng.IntN(40_000))*time.Microsecond)
 		check(t, path, stored)
 	}
 	t.Logf("batches reported: %v", stored)
 }
 
-// killed returns how many batches a process reports that is killed some time after it
-// reported the given number.
+// killed starts a writing process, and kills it delay after it has reported the batch with the number after. It
+// returns how many batches the process reported.
 func killed(t *testing.T, path, name string, after int, delay time.Duration) int {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], name)
@@ -108,7 +108,7 @@ func killed(t *testing.T, path, name string, after int, delay time.Duration) int
 			go kill()
 		}
 	}
-	_ = cmd.Wait() // "signal: killed"
+	_ = cmd.Wait() // the error is "signal: killed"
 	return reported
 }
 
@@ -130,7 +130,7 @@ func check(t *testing.T, path string, stored map[string]int) {
 			}
 			n++
 		}
-		// The last batch may have been stored and not reported; half of one must not be.
+		// The last batch may be stored although it was not reported. A part of a batch must not be there.
 		if n < batches*batch || n > (batches+1)*batch || n%batch != 0 {
 			t.Errorf("%s: %d documents, reported %d batches of %d", name, n, batches, batch)
 		}

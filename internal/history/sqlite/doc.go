@@ -1,3 +1,3 @@
-// Package sqlite is the embedded history: one file, a database of SQLite. A document is
-// compressed and has a checksum, and each Put and each Finish is one transaction.
+// Package sqlite is the embedded history: one file, an SQLite database. Each document is compressed and has a
+// checksum. Each Put and each Finish is one transaction.
 package sqlite

@@ -21,7 +21,7 @@ func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 	if len(hashes) == 0 {
 		return nil, ctx.Err()
 	}
-	if s.version < withFiles { // there is no table of hashes
+	if s.version < withFiles { // an older file has no table of hashes
 		isOne := func(hash string) bool { return slices.Contains(hashes, hash) }
 		isWanted := func(run *mapping.Run) bool { return slices.ContainsFunc(run.Source.Hashes(), isOne) }
 		return s.runsOf(ctx, isWanted, `SELECT id FROM runs`)
@@ -31,8 +31,7 @@ func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 
 func anyRun(*mapping.Run) bool { return true }
 
-// Sharing are the runs that have a report or a log in common with another run, by id and
-// without histograms.
+// Sharing returns the runs that have a report or a log in common with another run, by id and without histograms.
 func (s *reader) Sharing(ctx context.Context) ([]*mapping.Run, error) {
 	return s.runsOf(ctx, anyRun, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
 }
@@ -57,7 +56,7 @@ func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 	return all, nil
 }
 
-// runsOf are those of the runs whose ids a query returns that are wanted. It skips damaged ones.
+// runsOf returns the wanted ones of the runs whose ids a query returns. It skips damaged ones.
 func (s *reader) runsOf(ctx context.Context, isWanted func(*mapping.Run) bool, ids string, args ...any) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
 	for run, err := range s.runs(ctx, s.codec.unpackRun, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
@@ -74,7 +73,7 @@ func (s *reader) runsOf(ctx context.Context, isWanted func(*mapping.Run) bool, i
 	return runs, nil
 }
 
-// indexFiles stores the hashes of a run's files, by which it is found.
+// indexFiles stores the hashes of a run's files, so that the run is found by them.
 func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source) error {
 	if _, err := tx.ExecContext(ctx, deleteFiles, id); err != nil {
 		return fmt.Errorf("delete hashes of files: %w", err)
@@ -92,8 +91,8 @@ func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source)
 	return nil
 }
 
-// indexOldFiles does this for the runs of a history of version 1, which had no such index.
-// It skips damaged documents. It returns the number of runs.
+// indexOldFiles stores the hashes for all runs of a history of version 1, which had none, and returns the number of
+// runs. It skips damaged documents.
 func (s *writer) indexOldFiles(ctx context.Context, tx *sql.Tx) (int, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT id, doc FROM runs`)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// oldHistory is a history that version 1 has made: three runs, each under two names.
+// oldHistory returns the path of a history made by version 1: three runs, each stored under two names.
 func oldHistory(t *testing.T) string {
 	t.Helper()
 	all := golden.Gunzip(t, filepath.Join("..", "..", "..", "testdata", "histories", "version-1.db.gz"))
@@ -39,7 +39,7 @@ func read(t *testing.T, s *sqlite.Store, f history.RunFilter) []*mapping.Run {
 	return runs
 }
 
-// TestUpgrade: the runs of an old file are found by their files, once it was opened.
+// TestUpgrade: after an old file was opened, its runs are found by their files.
 func TestUpgrade(t *testing.T) {
 	path := oldHistory(t)
 	for _, want := range []int{6, 0} {
@@ -72,7 +72,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestUpgradeSkipsDamage: what is damaged does not keep the rest from being opened.
+// TestUpgradeSkipsDamage: a damaged document does not prevent the upgrade of the others.
 func TestUpgradeSkipsDamage(t *testing.T) {
 	path := oldHistory(t)
 	db, err := sql.Open("sqlite", path)

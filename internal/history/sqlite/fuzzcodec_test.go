@@ -8,8 +8,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// FuzzUnpack: of damaged rows of the embedded history nothing comes but errors that say so, or
-// documents.
+// FuzzUnpack: a damaged row yields an error that says so, or a document.
 func FuzzUnpack(f *testing.F) {
 	c, err := newCodec()
 	if err != nil {
@@ -19,8 +18,9 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(run)
 	interval := &mapping.Interval{Run: mapping.RunRef{ID: "a", Ingest: "1"}}
 	f.Add(c.packInterval(interval))
-	f.Add(c.pack(interval.AppendCompact))                                       // about as before version 6
-	f.Add(seal([]byte("\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f"))) // of 4 GB
+	// similar to the form before version 6
+	f.Add(c.pack(interval.AppendCompact))
+	f.Add(seal([]byte("\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\x0f"))) // claims 4 GB
 	f.Add(run[:len(run)/2])
 	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xe4, 0xff, 0xff, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, blob []byte) {

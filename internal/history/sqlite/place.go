@@ -10,8 +10,9 @@ import (
 
 var errPlace = errors.New("the file was removed, or replaced by another one, while it was open: start again")
 
-// checkPlace fails if the file was removed or replaced while it is open. SQLite would read and write the file that was
-// there before, which no other program finds; or, if another content was copied into the file, answer from both.
+// checkPlace fails if the file was removed or replaced while it is open. If it was removed, SQLite would read and
+// write a file that no other program finds. If another file was copied over it, SQLite would mix the contents of
+// both.
 func (s *file) checkPlace() error {
 	now, err := os.Stat(s.path)
 	switch {
@@ -35,16 +36,16 @@ func (s *file) checkPlace() error {
 	return nil
 }
 
-// look is the state of a file and of its log at the same time.
+// look is the state of a file and of its log at the same moment.
 type look struct {
 	file  fs.FileInfo
-	index []byte // what the file "-shm" says of the log
+	index []byte // the part of the file "-shm" about the log
 }
 
 func isSameTime(a, b fs.FileInfo) bool { return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) }
 
-// look fails while the log is folded into the file, and where there is no log. Nothing else changes the file while it is
-// open, and folding changes the index before and after it.
+// look returns the state of the file. It is not ok while a checkpoint copies the log into the file, or if there is
+// no log. Only a checkpoint changes the file while it is open, and it changes the index before and after.
 func (s *file) look() (look, bool) {
 	before, isIdle := s.logIndex()
 	if !isIdle {
@@ -58,9 +59,10 @@ func (s *file) look() (look, bool) {
 	return look{info, after}, bytes.Equal(before, after)
 }
 
-// logIndex reads the beginning of the file "-shm", without the marks of readers. See "WAL-Index File Format" of SQLite.
+// logIndex returns the beginning of the file "-shm" without the marks of readers. isIdle reports that no checkpoint
+// is under way. The format is in "WAL-Index File Format" of SQLite's documentation.
 func (s *file) logIndex() (index []byte, isIdle bool) {
-	const folded, marks, toFold, end = 96, 100, 128, 132 // offsets
+	const folded, marks, toFold, end = 96, 100, 128, 132 // offsets in the file
 	f, err := os.Open(s.path + "-shm")
 	if err != nil {
 		return nil, false
@@ -73,10 +75,11 @@ func (s *file) logIndex() (index []byte, isIdle bool) {
 	return index[:marks], bytes.Equal(index[folded:marks], index[toFold:])
 }
 
-// emptyLog folds the log into the file and empties it, unless others read it. Otherwise it stays while another process
-// has the file open, and its pages would become part of a file that is copied to this place.
+// emptyLog does a checkpoint and empties the log, unless others read it. Otherwise the log would stay while another
+// process has the file open; if another file were then copied over this one, SQLite would apply the old log to it.
 func (s *writer) emptyLog() {
 	if s.db != nil && s.checkPlace() == nil {
-		_, _ = s.db.Exec(`PRAGMA busy_timeout(0); PRAGMA wal_checkpoint(TRUNCATE)`) // what stays is folded later
+		// on failure, a later checkpoint does it
+		_, _ = s.db.Exec(`PRAGMA busy_timeout(0); PRAGMA wal_checkpoint(TRUNCATE)`)
 	}
 }

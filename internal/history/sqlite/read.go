@@ -22,7 +22,7 @@ func (s *reader) Run(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
-	// The exact id sorts before all ids that begin with it.
+	// An exact id sorts before longer ids that begin with it.
 	rows, err := s.db.QueryContext(ctx, `SELECT id, doc FROM runs
 		WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id LIMIT ?2`, id, history.Candidates+1)
 	if err != nil {
@@ -69,18 +69,18 @@ func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 		table = "briefs"
 		light := f.DecodeLight()
 		decode = func(blob []byte) (*mapping.Run, error) { return unpackBrief(blob, light) }
-	default: // briefs has the order
+	default: // the table briefs is sorted in this way
 		doc, table = "(SELECT doc FROM runs WHERE runs.id = briefs.id)", "briefs"
 	}
 	where := `start >= ? AND start < ?`
-	if f.Live() { // the range is that of the prefix
+	if f.Live() { // the index of ids serves the condition on a range
 		where += ` AND (start, id) IN (SELECT start, id FROM runs WHERE ingest >= '` + mapping.LivePrefix + `' AND ingest < '` + mapping.LivePrefix + `' || char(0x10FFFF))`
 	}
 	return f.Select(s.runs(ctx, decode, `SELECT id, `+doc+` FROM `+table+` WHERE `+where+` ORDER BY start DESC, id`, from, to))
 }
 
-// Intervals implements [history.Store]. One run's documents come in the order in which they
-// lie in the file; those of several runs are sorted first, on disk if they are many.
+// Intervals implements [history.Store]. Documents of one run come in the order of the file. Documents of several
+// runs are sorted first, on disk if there are many.
 func (s *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	query, args := selectIntervals(sel)
 	return each(ctx, s, func(rows *sql.Rows) (*mapping.Interval, error) {
@@ -113,7 +113,7 @@ func selectIntervals(sel history.Selection) (string, []any) {
 	switch len(sel.Runs) {
 	case 0:
 		where += ` AND ingest IN (` + finished + `)`
-	case 1: // an equality, so that the order is the table's own
+	case 1: // an equality keeps the order of the table, so SQLite need not sort
 		version, of := finished+` WHERE r.id = ?`, []any{sel.Runs[0]}
 		if sel.Version != "" {
 			version, of = `SELECT number FROM ingests WHERE run = ? AND ingest = ?`, append(of, sel.Version)
@@ -130,8 +130,8 @@ func selectIntervals(sel history.Selection) (string, []any) {
 	return `SELECT doc FROM intervals WHERE ` + where + ` ORDER BY time, direction, host, job, ` + order, args
 }
 
-// each is what read makes of the rows of a query. It is one statement, and so one state of
-// the history, even if the caller is slow. An error ends it, unless it concerns one run only.
+// each returns what read makes of each row of a query. It is a single statement, so it sees one state of the history
+// even if the caller is slow. An error ends it, unless it concerns only one run.
 func each[D any](
 	ctx context.Context, s *reader, read func(*sql.Rows) (*D, error), query string, args ...any,
 ) iter.Seq2[*D, error] {
@@ -157,14 +157,14 @@ func each[D any](
 	}
 }
 
-// list is a JSON array: one parameter for any number of texts.
+// list returns a JSON array, so that one parameter can have any number of texts.
 func list(texts []string) string {
 	b, _ := json.Marshal(texts) // texts cannot fail
 	return string(b)
 }
 
-// span is [from, to) in milliseconds, rounded up because stored times are rounded down. A
-// zero time is no bound.
+// span returns [from, to) in milliseconds since 1970, rounded up because stored times are rounded down. A zero time
+// is no bound.
 func span(from, to time.Time) (int64, int64) {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
 	if !from.IsZero() {

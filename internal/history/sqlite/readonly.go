@@ -15,13 +15,12 @@ import (
 
 var errReadOnly = errors.New("it was opened for reading")
 
-// OpenReadOnly opens the history in the file path for reading. It creates nothing, waits
-// for no writer and changes no table: a file of an older version is read as it is. It
-// fails with [fs.ErrNotExist] if there is no history, and otherwise as [Open] does.
+// OpenReadOnly opens the history in the file path for reading. It creates nothing, does not wait for writers, and
+// changes no table: it reads a file of an older version as it is. It fails with [fs.ErrNotExist] if there is no
+// history, and otherwise like [Open].
 //
-// A file that cannot be written, such as one on a read-only medium, is read as immutable,
-// unless a writer has it open. If it changes nevertheless, reading fails with
-// [history.ErrReplaced].
+// A file that cannot be written, for example on a read-only medium, is opened as immutable unless a writer has it
+// open. If it changes nevertheless, reading fails with [history.ErrReplaced].
 func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	return openReadOnly(ctx, path, busyTimeout)
 }
@@ -50,14 +49,14 @@ func (s *reader) connectIfThere(ctx context.Context, busy time.Duration) error {
 	return nil
 }
 
-// connectReader connects in the first of three ways that works. A connection that could
-// write leaves no files behind, so it comes first; query_only keeps it from writing.
+// connectReader tries three ways to connect and takes the first that works. A connection that may write leaves no
+// files behind, so it is the first way; the pragma query_only keeps it from writing.
 func (s *reader) connectReader(ctx context.Context, busy time.Duration) error {
 	var modes []string
 	if isWritable(s.path) {
 		modes = append(modes, "mode=rw")
 	}
-	if isThere(s.path+"-shm") || isThere(s.path+"-wal") { // a writer has it open, or was killed
+	if isThere(s.path+"-shm") || isThere(s.path+"-wal") { // a writer has the file open, or was killed
 		modes = append(modes, "mode=ro")
 	}
 	hasLog := false
@@ -105,9 +104,9 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// isUnopened reports whether SQLite could not make or open the files beside a history.
+// isUnopened reports whether SQLite could not create or open the files beside a history.
 func isUnopened(err error) bool {
-	const readOnly, ioErr, cantOpen = 8, 10, 14 // SQLITE_…
+	const readOnly, ioErr, cantOpen = 8, 10, 14 // codes of SQLite
 	var coded *driver.Error
 	if !errors.As(err, &coded) {
 		return false
@@ -116,7 +115,7 @@ func isUnopened(err error) bool {
 	return code == readOnly || code == ioErr || code == cantOpen
 }
 
-// check fails if the file is not the one that was opened, or if it is read as immutable and has changed.
+// check fails if the file is not the one that was opened, or if it was opened as immutable and has changed.
 func (s *reader) check() error {
 	if now, err := os.Stat(s.path); s.frozen && err == nil && !isSameTime(now, s.opened) {
 		return fmt.Errorf("it changed during reading: start again: %w", history.ErrReplaced)

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// asOther does something as a user who may not write what is not his, which root always may.
+// asOther calls do with the rights of another user, because root may write every file.
 func asOther(t *testing.T, do func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		do()
 		return
 	}
-	runtime.LockOSThread() // the rights for files are those of the thread
+	runtime.LockOSThread() // file rights belong to the thread
 	defer runtime.UnlockOSThread()
 	if err := syscall.Setfsuid(65534); err != nil {
 		t.Skip(err)
@@ -25,7 +25,7 @@ func asOther(t *testing.T, do func()) {
 	do()
 }
 
-// TestReadOnlyFolder: a history in a folder, or on a medium, that cannot be written to.
+// TestReadOnlyFolder: reads a history in a folder, or on a medium, that cannot be written.
 func TestReadOnlyFolder(t *testing.T) {
 	path := stored(t)
 	folder := filepath.Dir(path)
@@ -43,7 +43,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	chmod(0o555, folder)
 	defer chmod(0o755, folder)
 	asOther(t, func() { readable(t, path) })
-	chmod(0o666, path) // as on a medium that is mounted for reading, where rights do not say it
+	chmod(0o666, path) // on a read-only medium, file rights may still allow writing
 	asOther(t, func() { readable(t, path) })
 	asOther(t, func() {
 		if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "its folder must be writable, too") {

@@ -16,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// stored is a history of one run of two documents, and closed.
+// stored returns the path of a closed history of one run with two documents.
 func stored(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "folder", "h.db")
@@ -101,7 +101,7 @@ func TestReadingCreatesNothing(t *testing.T) {
 	}
 }
 
-// A writer that takes longer than readers wait.
+// TestReadingBesideWriter: a writer takes longer than readers wait.
 func TestReadingBesideWriter(t *testing.T) {
 	path := stored(t)
 	writer, err := Open(t.Context(), path)
@@ -118,7 +118,7 @@ func TestReadingBesideWriter(t *testing.T) {
 	}
 }
 
-// A file of version 1 is read as it is: finding runs by their files takes longer.
+// TestReadingOldVersion: a file of version 1 is read as it is. Finding runs by their files then takes longer.
 func TestReadingOldVersion(t *testing.T) {
 	path := stored(t)
 	db, err := sql.Open("sqlite", path)
@@ -137,7 +137,7 @@ func TestReadingOldVersion(t *testing.T) {
 	s.Close()
 }
 
-// A file that is read as if it could not change is checked after each read.
+// TestFrozenFileChanges: a file that was opened as immutable is checked after each read.
 func TestFrozenFileChanges(t *testing.T) {
 	path := stored(t)
 	s, err := OpenReadOnly(t.Context(), path)
@@ -164,14 +164,15 @@ func TestFrozenFileChanges(t *testing.T) {
 	}
 }
 
-// TestFullFile: the error of a file that has no room to grow says what to do.
+// TestFullFile: if the file cannot grow, the error says what to do.
 func TestFullFile(t *testing.T) {
 	s, err := Open(t.Context(), stored(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.writer.db.Exec(`PRAGMA max_page_count = 1`); err != nil { // what it has is the least
+	// SQLite raises this to the present size
+	if _, err := s.writer.db.Exec(`PRAGMA max_page_count = 1`); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Put(t.Context(), realistic(2000)); err == nil || !strings.Contains(err.Error(), "free room on its disk") {
@@ -179,8 +180,8 @@ func TestFullFile(t *testing.T) {
 	}
 }
 
-// TestReplacedFile: nothing is read from or written to a file that was removed or replaced while it was open, because
-// its runs would be those of yesterday, and what is stored would be lost.
+// TestReplacedFile: after the file was removed or replaced, nothing is read from it or written to it. Its runs would
+// be old, and new runs would be lost.
 func TestReplacedFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("open files are neither removed nor replaced")
@@ -190,7 +191,7 @@ func TestReplacedFile(t *testing.T) {
 	}
 	overwrite := func(path string) error {
 		other, err := os.ReadFile(stored(t))
-		soon := time.Now().Add(time.Minute) // the clock of the file system may be coarse
+		soon := time.Now().Add(time.Minute) // the file system's clock may be coarse
 		return errors.Join(err, os.WriteFile(path, other, 0o600), os.Chtimes(path, soon, soon))
 	}
 	for name, change := range map[string]func(path string) error{"removed": os.Remove, "replaced": replace, "overwritten": overwrite} {
@@ -231,8 +232,8 @@ func TestReplacedFile(t *testing.T) {
 	}
 }
 
-// TestEmptyLog: a writer that ends leaves no log, also while others have the file open. Its pages would become part of a
-// file that is copied to this place.
+// TestEmptyLog: a writer that ends leaves no log, even if others have the file open. Otherwise SQLite would apply
+// the log to a file that is copied over this one.
 func TestEmptyLog(t *testing.T) {
 	path := stored(t)
 	s, err := OpenReadOnly(t.Context(), path)

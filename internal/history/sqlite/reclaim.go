@@ -2,12 +2,12 @@ package sqlite
 
 import "context"
 
-// leastFree is the share of a file that has to be free before it is rewritten: less is soon used
-// by the next runs.
+// leastFree is the share of a file that must be free before Reclaim rewrites it. Later runs soon use less free
+// space.
 const leastFree = 0.25
 
-// Reclaim makes the file smaller if a quarter of it is free, and returns by how many bytes. It writes
-// the whole file again, which takes as much room as the smaller file twice, while it runs.
+// Reclaim makes the file smaller if a quarter of it is free, and returns by how many bytes. It rewrites the whole
+// file. Meanwhile this takes twice the size of the smaller file on disk.
 func (s *writer) Reclaim(ctx context.Context) (freed int64, err error) {
 	if s.db == nil {
 		return 0, s.fail(ctx, "write to", errReadOnly)

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestReclaim: the file becomes smaller when a quarter of it is free, and has the same runs.
+// TestReclaim: if a quarter of the file is free, it becomes smaller, and has the same runs.
 func TestReclaim(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s, err := sqlite.Open(t.Context(), path)
@@ -33,7 +33,7 @@ func TestReclaim(t *testing.T) {
 		}
 		return info.Size()
 	}
-	for i, want := range []bool{false, true, false} { // without free room; a third is free; again
+	for i, want := range []bool{false, true, false} { // nothing is free; then a third; then nothing again
 		if i == 1 {
 			if err := errors.Join(s.Delete(t.Context(), historytest.ID("b")), s.Delete(t.Context(), historytest.ID("d"))); err != nil {
 				t.Fatal(err)
@@ -43,7 +43,7 @@ func TestReclaim(t *testing.T) {
 		if err != nil || freed > 0 != want {
 			t.Fatalf("%d: freed %d: %v", i, freed, err)
 		}
-		if want && size() > 2*freed+1<<16 { // two thirds are left; the log is folded into the file
+		if want && size() > 2*freed+1<<16 { // two thirds are left, and the log is empty
 			t.Errorf("%d bytes are left, and %d were freed", size(), freed)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// runs are the runs of a query for ids and documents. They are decoded on all processors.
+// runs returns the runs of a query for ids and documents. It decodes on all processors.
 func (s *reader) runs(ctx context.Context, decode history.Decoder, query string, args ...any) iter.Seq2[*mapping.Run, error] {
 	rows := each(ctx, s, func(rows *sql.Rows) (*history.Packed, error) {
 		p := new(history.Packed)
@@ -34,8 +34,8 @@ func (s *reader) runs(ctx context.Context, decode history.Decoder, query string,
 	}
 }
 
-// batches joins rows: few at first, as often only the newest runs are wanted. The last batch may come
-// with an error.
+// batches joins rows into batches. The first are small, because often only the newest runs are wanted. If the rows
+// end with an error, the last batch comes with it.
 func batches(rows iter.Seq2[*history.Packed, error]) iter.Seq2[[]*history.Packed, error] {
 	const first, most, mostBytes = 32, 1024, 1 << 20
 	return func(yield func([]*history.Packed, error) bool) {

@@ -8,21 +8,20 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
-// applicationID marks a file as a history ("fio2"), so that a mistaken path never writes to
-// another program's database.
+// applicationID marks a file as a history ("fio2"), so that a wrong path never writes to the database of another
+// program.
 const applicationID = 0x66696f32
 
-// migrations bring a file from version i to i+1. Those that are released do not change.
-//
-// intervals is clustered in the order in which it is read: one run's documents of a
-// level lie one after another by time. doc is a document packed by codec. Times
-// are milliseconds since 1970. ingests gives each version of a run a short number,
-// which is never used again (AUTOINCREMENT): see Store.Finish. files has the hashes of
-// each run's reports and logs, by which Store.Holding finds the run. removed has the runs that
-// people removed, and removed_files the same hashes of those. briefs has the documents without
-// histograms and lists of files, in the order of lists; in version 4 they lacked what conditions on
-// configurations and options need, and the column light had it. Since version 6 the documents of
-// intervals are packed in another form, which programs before it cannot read.
+// migrations[i] changes a file of version i to version i+1. Released migrations must not change. Times are
+// milliseconds since 1970. The tables are:
+//   - intervals: interval documents, packed by codec, stored in the order in which they are read: the documents of
+//     one run and level lie together, sorted by time. Programs before version 6 cannot read the form of the
+//     documents.
+//   - ingests: a short number for each version of a run, never used again (AUTOINCREMENT): see Store.Finish.
+//   - files: the hashes of each run's reports and logs, by which Store.Holding finds the run.
+//   - removed: the runs that people removed. removed_files has the hashes of their files.
+//   - briefs: run documents without histograms and lists of files, in the order of lists. In version 4 they lacked
+//     the configuration and the options, and the column light had a document with them.
 var migrations = [...]string{`
 CREATE TABLE runs (
 	id     TEXT PRIMARY KEY,
@@ -80,18 +79,18 @@ DROP INDEX runs_by_start;
 DELETE FROM briefs;
 `, ``}
 
-// dropLight removes documents that briefs has since version 5.
+// dropLight removes a column that the table briefs replaced in version 5.
 const dropLight = `ALTER TABLE runs DROP COLUMN light`
 
-// The first versions that have the tables files, removed and briefs.
+// The first versions with the tables files, removed and briefs.
 const (
 	withFiles   = 2
 	withRemoved = 3
 	withBriefs  = 5
 )
 
-// readVersion is the version of a file, 0 of an empty one. It fails if another program or a
-// newer version of this one made the file.
+// readVersion returns the version of a file; 0 means an empty file. It fails if another program or a newer version
+// of fio2es made the file.
 func readVersion(ctx context.Context, from interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }) (int, error) {
@@ -110,8 +109,8 @@ func readVersion(ctx context.Context, from interface {
 	return version, nil
 }
 
-// migrate brings the file to the newest version, in one transaction. It returns the number of runs
-// in a file of an older version.
+// migrate upgrades the file to the newest version in one transaction. If the file was of an older version, it
+// returns the number of runs in it.
 func (s *writer) migrate(ctx context.Context) (upgraded int, err error) {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {

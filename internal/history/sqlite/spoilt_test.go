@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
-// TestSpoiltFile: after SQLite has found damage, whoever found it, nothing is written.
+// TestSpoiltFile: after any call has found damage in the file, nothing is written to it.
 func TestSpoiltFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path)

@@ -20,51 +20,52 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
-// busyTimeout is how long a writer waits for another process before it fails with ErrBusy.
+// busyTimeout is how long a call waits for another process that writes, before it fails with ErrBusy.
 const busyTimeout = 10 * time.Second
 
-// Store is the embedded history: one file. While it is open, "-wal" and "-shm" files beside it
-// belong to it. One process writes at a time, any number reads.
+// Store is the embedded history: one file. While it is open, there are also files with the endings "-wal" and
+// "-shm". One process can write at a time; any number can read.
 //
-// The file is in WAL mode with synchronous=FULL: each Put and each Finish is one transaction
-// and one fsync. So put some hundred documents at a time.
+// The file is in WAL mode with synchronous=FULL: each Put and each Finish is one transaction and one fsync. So it is
+// best to put some hundred documents at a time.
 type Store struct {
 	*file
 	reader
 	writer
-	upgraded int // runs in a file of an older version that was upgraded
+	upgraded int // number of runs, if the file was upgraded from an older version
 }
 
-// file is the file of a history.
+// file is the database file of a history.
 type file struct {
 	path   string
 	codec  *codec
-	opened fs.FileInfo // when it was opened
-	spoilt atomic.Bool // SQLite has found damage in it
+	opened fs.FileInfo // state of the file when it was opened
+	spoilt atomic.Bool // SQLite has found damage in the file
 
 	mu   sync.Mutex
-	last look // the last one in which nothing was under way
+	last look // last state in which no checkpoint was under way
 }
 
 // reader reads a history.
 type reader struct {
 	*file
-	db      *sql.DB // as many connections as there are readers: iterations may be nested
-	version int     // of the file's tables
-	frozen  bool    // it is read as immutable
+	db      *sql.DB // several connections, because reads may be nested
+	version int     // version of the tables
+	frozen  bool    // opened as immutable
 }
 
 // writer writes to a history.
 type writer struct {
 	*file
-	db     *sql.DB // one connection: transactions follow one another; nil if opened for reading
+	// one connection, so that transactions follow one another; nil if the history was opened for reading
+	db     *sql.DB
 	insert *sql.Stmt
 
 	mu    sync.Mutex
-	begun map[version]int64 // numbers of the ingests that this process has put to
+	begun map[version]int64 // numbers of the versions that this process has begun
 }
 
-// newStore opens the store of a file with the connections that how makes.
+// newStore opens the store of a file. how makes the connections.
 func newStore(ctx context.Context, path string, how func(*Store) error) (*Store, error) {
 	c, err := newCodec()
 	f := &file{path: path, codec: c}
@@ -83,12 +84,12 @@ func newStore(ctx context.Context, path string, how func(*Store) error) (*Store,
 	return s, nil
 }
 
-// version is one ingest of a run.
+// version is one version of a run.
 type version struct{ run, ingest string }
 
-// Open opens the history in the file path for writing. It creates the file and its folder if
-// they do not exist; only the user may read them. It fails with [history.ErrDamaged], also
-// if the file is the database of another program, [history.ErrNewer] or [history.ErrBusy].
+// Open opens the history in the file path for writing. If the file and its folder do not exist, it creates them,
+// readable only by the user. It fails with [history.ErrDamaged] (also if the file belongs to another program),
+// [history.ErrNewer] or [history.ErrBusy].
 func Open(ctx context.Context, path string) (*Store, error) {
 	return open(ctx, path, busyTimeout)
 }
@@ -97,7 +98,7 @@ func open(ctx context.Context, path string, busy time.Duration) (*Store, error) 
 	return newStore(ctx, path, func(s *Store) error { return s.connectWriter(ctx, busy) })
 }
 
-// connectWriter creates the file if there is none, and connects to write and to read.
+// connectWriter creates the file if there is none, and connects for writing and for reading.
 func (s *Store) connectWriter(ctx context.Context, busy time.Duration) (err error) {
 	path := s.file.path
 	if err := create(path); err != nil {
@@ -115,12 +116,12 @@ func (s *Store) connectWriter(ctx context.Context, busy time.Duration) (err erro
 		return err
 	}
 	s.version = len(migrations)
-	// Only now, because another program's database must stay as it is.
+	// Only after the check of the version, because another program's database must not change.
 	mode, err := s.switchToWAL(ctx, busy)
 	if err != nil {
 		return err
 	}
-	if mode != "wal" { // such as on a network file system
+	if mode != "wal" { // for example on a network file system
 		return fmt.Errorf("switch to write-ahead log: journal mode stays %q", mode)
 	}
 	if s.insert, err = s.writer.db.PrepareContext(ctx, insertInterval); err != nil {
@@ -130,18 +131,19 @@ func (s *Store) connectWriter(ctx context.Context, busy time.Duration) (err erro
 	return err
 }
 
-// Upgraded is how many runs were in the file if [Open] upgraded it from an older version,
-// which can no longer open it; otherwise 0.
+// Upgraded returns the number of runs in the file if [Open] upgraded it, and otherwise 0. Older versions of fio2es
+// can no longer open an upgraded file.
 func (s *Store) Upgraded() int { return s.upgraded }
 
-// Close closes the file. Documents of an unfinished ingest stay in it.
+// Close closes the file. Documents of unfinished ingests stay in it.
 func (s *Store) Close() error {
 	var errs []error
 	if s.insert != nil {
 		errs = append(errs, s.insert.Close())
 	}
 	s.emptyLog()
-	for _, db := range []*sql.DB{s.reader.db, s.writer.db} { // the last one folds the log into the file
+	// the writer last, because its end copies the log into the file
+	for _, db := range []*sql.DB{s.reader.db, s.writer.db} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
@@ -155,8 +157,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// create creates the folder and an empty file that only the user may read. SQLite gives its
-// other files the same rights.
+// create makes the folder and an empty file that only the user may read. SQLite gives the files beside it the same
+// rights.
 func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("create folder: %w; --history FILE names another place", err)
@@ -168,8 +170,8 @@ func create(path string) error {
 	return f.Close()
 }
 
-// connect prepares connections, each of which begins with these pragmas. The mode is a
-// parameter of SQLite's URLs, such as "mode=ro"; an empty one means read, write and create.
+// connect prepares a connection pool. Each connection begins with these pragmas. mode is a parameter of SQLite's
+// URLs, such as "mode=ro"; empty means read, write and create.
 func connect(path, mode string, busy time.Duration, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -189,7 +191,7 @@ func connect(path, mode string, busy time.Duration, pragmas ...string) (*sql.DB,
 	return sql.Open("sqlite", dsn.String())
 }
 
-// transact runs do in a transaction that writes: all of it is stored, durably, or nothing.
+// transact calls do in a writing transaction: it stores all of it durably, or nothing.
 func (s *writer) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	if s.db == nil {
 		return errReadOnly
@@ -208,8 +210,8 @@ func (s *writer) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// switchToWAL waits for other processes that open the file at the same time: SQLite's own busy
-// timeout does not apply to a change of the journal's mode.
+// switchToWAL turns on WAL mode. It waits for other processes that open the file, because SQLite's busy timeout does
+// not apply to a change of the journal mode.
 func (s *writer) switchToWAL(ctx context.Context, patience time.Duration) (mode string, err error) {
 	for deadline := time.Now().Add(patience); ; {
 		err = s.db.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
@@ -224,16 +226,17 @@ func (s *writer) switchToWAL(ctx context.Context, patience time.Duration) (mode 
 	}
 }
 
-// fail adds what was tried with which file, and turns SQLite's codes into errors of package history.
+// fail adds to an error what was tried (verb) and the file, and turns codes of SQLite into errors of package
+// history.
 func (s *file) fail(ctx context.Context, verb string, err error) error {
 	if err == nil {
 		return nil
 	}
-	const busy, locked, readOnly, corrupt, full, cannotOpen, notDatabase = 5, 6, 8, 11, 13, 14, 26 // SQLITE_…
+	const busy, locked, readOnly, corrupt, full, cannotOpen, notDatabase = 5, 6, 8, 11, 13, 14, 26 // codes of SQLite
 	var coded *driver.Error
 	switch {
 	case ctx.Err() != nil:
-		err = ctx.Err() // the driver says "interrupted"
+		err = ctx.Err() // instead of the driver's "interrupted"
 	case !errors.As(err, &coded):
 	case coded.Code()&0xff == busy, coded.Code()&0xff == locked:
 		err = fmt.Errorf("%w: %w", history.ErrBusy, err)

@@ -91,7 +91,7 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// tables is all that is stored of documents, byte for byte.
+// tables returns all stored rows of documents, byte for byte.
 func tables(t *testing.T, path string) []string {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -138,8 +138,8 @@ func TestSameIngestLeavesTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestDeletedMeanwhile: a run that another process deletes while it is ingested must not
-// become a run with holes.
+// TestDeletedMeanwhile: a run that another process deletes during an ingest must not become a run with missing
+// documents.
 func TestDeletedMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s, other := open(t, path), open(t, path)

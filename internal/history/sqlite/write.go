@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// An equal document stays as it is: ingesting an archive again writes nothing.
+	// insertInterval leaves an equal document as it is, so ingesting an archive again writes nothing.
 	insertInterval = `INSERT INTO intervals (ingest, level, time, direction, host, job, part, doc)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET doc = excluded.doc WHERE doc IS NOT excluded.doc`
@@ -46,7 +46,7 @@ func (s *writer) put(
 	ctx context.Context, tx *sql.Tx, docs []*mapping.Interval, blobs [][]byte, numbers map[version]int64,
 ) error {
 	insert := tx.StmtContext(ctx, s.insert)
-	// The transaction ends with ctx; to watch it for each row as well would take a goroutine.
+	// The transaction ends with ctx. Watching ctx for each row too would take a goroutine per row.
 	unwatched := context.WithoutCancel(ctx)
 	for i, d := range docs {
 		v := version{d.Run.ID, d.Run.Ingest}
@@ -67,9 +67,8 @@ func (s *writer) put(
 	return nil
 }
 
-// begin is the number of a version. If this process has put documents under another number,
-// another process has finished or deleted the run meanwhile, and to continue would make a run
-// with holes.
+// begin returns the number of a version. If this process has put documents under another number, another process has
+// finished or deleted the run in the meantime. Continuing would make a run with missing documents, so begin fails.
 func (s *writer) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error) {
 	var number int64
 	row := tx.QueryRowContext(ctx, insertIngest, v.run, v.ingest, time.Now().UnixMilli())
@@ -79,27 +78,27 @@ func (s *writer) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before, ok := s.begun[v]; ok && before != number {
-		delete(s.begun, v) // so that a new attempt can begin
+		delete(s.begun, v) // so that the next attempt begins a new version
 		return 0, fmt.Errorf("begin ingest of run %q: %w", v.run, history.ErrReplaced)
 	}
 	return number, nil
 }
 
-// remember keeps the numbers of versions once they are committed.
+// remember stores the numbers of versions after the transaction is committed.
 func (s *writer) remember(numbers map[version]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.Copy(s.begun, numbers)
 }
 
-// forget forgets the numbers of a run's versions other than keep, which this process has removed.
+// forget removes the numbers of a run's versions except keep, because this process has removed these versions.
 func (s *writer) forget(run, keep string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.begun, func(v version, _ int64) bool { return v.run == run && v.ingest != keep })
 }
 
-// Finish implements [history.Store]. It may be called repeatedly while a followed run grows.
+// Finish implements [history.Store]. It may be called again and again while a followed run grows.
 func (s *writer) Finish(ctx context.Context, run *mapping.Run) error {
 	err := run.Check()
 	if err == nil {
@@ -134,7 +133,7 @@ func (s *writer) finish(ctx context.Context, tx *sql.Tx, run *mapping.Run) error
 	return remove(ctx, tx, `run = ? AND number <> ?`, run.Run.ID, number)
 }
 
-// putRun stores a run's document in each of its forms.
+// putRun stores a run document in each of its forms.
 func (s *writer) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error {
 	id, start := run.Run.ID, run.Run.Start.UnixMilli()
 	if _, err := tx.ExecContext(ctx, deleteBrief, id); err != nil {
@@ -147,8 +146,9 @@ func (s *writer) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error
 	return err
 }
 
-// keep returns the run with the labels and the note that people gave the stored one since the run was read. (Its
-// interval documents lack them.) If the stored document is otherwise equal, the run also gets its time of storing.
+// keep returns the run with the labels and the note of the stored run, which people may have changed since the run
+// was read. relabelled reports that its interval documents still lack these labels. If the stored document is
+// otherwise equal, the run also gets the stored Ingested.
 func (s *writer) keep(ctx context.Context, tx *sql.Tx, run *mapping.Run) (_ *mapping.Run, relabelled bool, _ error) {
 	var blob []byte
 	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, run.Run.ID).Scan(&blob); {
@@ -199,7 +199,7 @@ func (s *writer) Delete(ctx context.Context, runID string) error {
 	return s.fail(ctx, "write to", err)
 }
 
-// remove deletes the ingests that a condition selects, with their documents.
+// remove deletes the versions that a condition selects, and their documents.
 func remove(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 	for _, statement := range []string{
 		`DELETE FROM intervals WHERE ingest IN (SELECT number FROM ingests WHERE ` + where + `)`,

@@ -7,29 +7,29 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// batch is runs that are finished together. A run that fails does not delay the others; a
-// request that fails, fails for all.
+// batch is a set of runs that are finished together. A run that fails does not delay the others. If a request fails,
+// all runs of the batch fail.
 type batch struct {
 	*ledger
 	client   *es.Client
 	senders  *senders
 	versions *versions
 	light    lightPacker
-	index    string // of runs' documents
+	index    string // of run documents
 	noVerify bool
-	runs     []*pendingRun // that have not failed
+	runs     []*pendingRun // without those that failed
 }
 
-// finish makes the versions that were put the current ones. A version's interval documents are
-// visible before its run's document is stored, and those of other versions are deleted only
-// after that is visible: until then readers read the other version. Dashboards show the other
-// version until it is deleted, and then this one.
+// finish makes the stored versions of the runs current. For readers, a run document makes its version visible. So
+// interval documents are visible before the run document is stored, and those of other versions are deleted only
+// after that. Dashboards add up all interval documents that are not pending: they show the other version until it is
+// deleted, and then this one.
 func (b *batch) finish() {
 	refresh := func(index string) func() error {
 		return func() error { return b.client.Refresh(b.ctx, index) }
 	}
 	for _, step := range []func() error{
-		refresh(b.versions.index), // also without verifying, because deleting finds only visible documents
+		refresh(b.versions.index), // also with NoVerify, because deleting finds only visible documents
 		b.verify,
 		b.storeAll,
 		refresh(b.index),
@@ -51,7 +51,7 @@ func (b *batch) finish() {
 	})
 }
 
-// each does something for each run, and drops those for which it fails.
+// each calls do for each run, and drops the runs for which it fails.
 func (b *batch) each(do func(r *pendingRun) error) {
 	b.runs = slices.DeleteFunc(b.runs, func(r *pendingRun) bool {
 		err := do(r)
@@ -62,7 +62,7 @@ func (b *batch) each(do func(r *pendingRun) error) {
 	})
 }
 
-// ids are the ids of the runs.
+// ids returns the ids of the runs.
 func (b *batch) ids() (ids []string) {
 	for _, r := range b.runs {
 		ids = append(ids, r.key.id)
@@ -70,9 +70,8 @@ func (b *batch) ids() (ids []string) {
 	return ids
 }
 
-// verify compares the number of documents that the cluster has of each run with the number that
-// it has confirmed, and notes which runs have other versions. A document that was sent twice
-// counts once.
+// verify compares, for each run, the number of documents in the cluster with the number that the cluster confirmed,
+// and records which runs have other versions. A document that was sent twice counts once.
 func (b *batch) verify() error {
 	have, err := b.versions.count(b.ctx, b.ids())
 	if err != nil {
@@ -85,7 +84,7 @@ func (b *batch) verify() error {
 	return nil
 }
 
-// compare fails unless the cluster has as many documents of a run as it has confirmed.
+// compare fails if the cluster has another number of documents of a run than it confirmed.
 func (b *batch) compare(r *pendingRun, got int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,8 +97,8 @@ func (b *batch) compare(r *pendingRun, got int) error {
 	return nil
 }
 
-// deleteOthers deletes the interval documents of other versions of those runs that have
-// any, and checks that nothing else was deleted.
+// deleteOthers deletes the interval documents of other versions of the runs, if there are any, and checks that
+// nothing else was deleted.
 func (b *batch) deleteOthers() error {
 	var keys []runKey
 	var ids []string
@@ -131,8 +130,8 @@ func (b *batch) deleteOthers() error {
 	return nil
 }
 
-// show removes the mark from the documents of those runs that have it. Other versions are
-// deleted by now.
+// show removes the pending mark from the documents of runs whose documents have it. Their other versions are deleted
+// before.
 func (b *batch) show() error {
 	var keys []runKey
 	b.mu.Lock()
@@ -151,14 +150,15 @@ func (b *batch) show() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range b.runs {
-		if r.state.queued == r.queued { // documents that were put since have the mark, too
+		if r.state.queued == r.queued { // otherwise documents were put in the meantime, and these have the mark too
 			r.state.hidden = false
 		}
 	}
 	return nil
 }
 
-// forget forgets a run that is complete. Of others, the next Finish counts all documents.
+// forget removes the state of a run that is complete. For a run that is not, the next Finish must count its earlier
+// documents too, so its state stays.
 func (b *batch) forget(r *pendingRun) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

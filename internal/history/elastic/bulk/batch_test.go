@@ -20,7 +20,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// finishAll finishes runs at the same time, and gives their errors.
+// finishAll finishes runs at the same time and returns their errors, in the order of runs.
 func finishAll(ctx context.Context, s *bulk.Writer, runs ...*mapping.Run) []error {
 	errs := make([]error, len(runs))
 	var all sync.WaitGroup
@@ -31,7 +31,7 @@ func finishAll(ctx context.Context, s *bulk.Writer, runs ...*mapping.Run) []erro
 	return errs
 }
 
-// TestManyEnds: runs that end at the same time share requests, and each is as it should be.
+// TestManyEnds: runs that are finished at the same time share requests, and each is stored as it should be.
 func TestManyEnds(t *testing.T) {
 	const n, replaced = 200, 5
 	inBubble(t, bulk.Options{}, func(w *world) {
@@ -109,7 +109,7 @@ func TestOneEndFails(t *testing.T) {
 	})
 }
 
-// TestIngested: a run that is the same keeps the time at which it was stored first.
+// TestIngested: if a run is stored again without a change, it keeps the time at which it was first stored.
 func TestIngested(t *testing.T) {
 	inBubble(t, bulk.Options{}, func(w *world) {
 		w.put(historytest.Intervals("a", "1", 2)...)
@@ -128,7 +128,7 @@ func TestIngested(t *testing.T) {
 				t.Errorf("stored first at %v", got.Ingested)
 			}
 		}
-		run.Run.Complete = false // so that the writer counts all of its documents each time
+		run.Run.Complete = false // incomplete, so that the writer counts all documents each time
 		finish(1, 4, 1)
 		finish(2, 4, 1)
 		finish(3, 5, 3)
@@ -136,8 +136,7 @@ func TestIngested(t *testing.T) {
 	})
 }
 
-// TestAbandoned: a run whose context ends while it is finished is left as it is, and can be
-// finished later.
+// TestAbandoned: if the context of Finish ends, the run stays unfinished and can be finished later.
 func TestAbandoned(t *testing.T) {
 	inBubble(t, bulk.Options{}, func(w *world) {
 		docs := historytest.Intervals("a", "1", 2)
@@ -149,7 +148,7 @@ func TestAbandoned(t *testing.T) {
 		if err := w.Finish(ctx, run); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
-		run.Fio.Jobs++ // it is the caller's again
+		run.Fio.Jobs++ // after Finish the caller may change the run
 		time.Sleep(5 * time.Minute)
 		if n := len(w.server.Documents("fio-runs")); n != 0 {
 			t.Error("the run's document was stored")
@@ -159,8 +158,8 @@ func TestAbandoned(t *testing.T) {
 	})
 }
 
-// mortal is a server that goes away after some requests. The next one is cut short:
-// of what changes many documents it does a part.
+// mortal is a server that stops after some requests. It does the last request only in part if that changes many
+// documents.
 type mortal struct {
 	http.Handler
 	left atomic.Int64
@@ -179,10 +178,9 @@ func (m *mortal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.Handler.ServeHTTP(w, r)
 }
 
-// TestInterrupted: after any last request before the process is killed, readers see
-// each run in one version and all of it, the one before or the new one; dashboards, which
-// leave out what is pending, see documents of one version at most; and doing it again leaves
-// nothing else behind. An ingest of a third version was interrupted before.
+// TestInterrupted kills an ingest after each of its requests. Readers then see one complete version of each run, the
+// old or the new one. Dashboards, which leave out pending documents, see at most one version. Repeating the ingest
+// leaves no other documents. Before, an ingest of a third version was interrupted.
 func TestInterrupted(t *testing.T) {
 	for last, done := int64(1), false; !done; last++ {
 		if done = interrupted(t, last); last > 100 {
@@ -191,7 +189,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// interrupted kills a process after some requests, unless it is done before.
+// interrupted kills an ingest after its request number last. It reports whether the ingest was complete before.
 func interrupted(t *testing.T, last int64) (done bool) {
 	t.Helper()
 	const documents = 6
@@ -223,7 +221,7 @@ func interrupted(t *testing.T, last int64) (done bool) {
 	m.left.Store(last)
 	done = ingest("new", documents-2, names...) == nil
 	m.left.Store(1 << 40)
-	// What is stored and not visible yet becomes so at any time.
+	// Stored documents that are not visible yet may become visible at any time.
 	for _, when := range []string{"visible", "stored"} {
 		fault := whole(t, client, names, map[string]int64{"old": documents, "new": documents - 2})
 		if err := errors.Join(fault, shownOnce(t, client, names)); err != nil {
@@ -246,7 +244,7 @@ func interrupted(t *testing.T, last int64) (done bool) {
 	return done
 }
 
-// shownOnce fails if a dashboard adds up documents of two versions of a run.
+// shownOnce fails if dashboards would add up documents of two versions of a run.
 func shownOnce(t *testing.T, client *es.Client, names []string) error {
 	t.Helper()
 	shown := map[string]any{"bool": map[string]any{"must_not": []any{map[string]any{"term": map[string]any{mapping.PendingField: true}}}}}
@@ -268,8 +266,7 @@ func shownOnce(t *testing.T, client *es.Client, names []string) error {
 	return nil
 }
 
-// whole fails if readers do not see all documents of a run. Its visible run document says
-// which version they look for.
+// whole fails if readers do not see all documents of a run. The visible run document says which version they read.
 func whole(t *testing.T, client *es.Client, names []string, want map[string]int64) error {
 	t.Helper()
 	have, err := counted(t.Context(), client, map[string]any{"match_all": map[string]any{}}, "fio-latency.*")

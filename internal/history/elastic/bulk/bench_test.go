@@ -26,10 +26,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// benchDocuments have some 220 bins each, 3.8 KB, as real ones have, and compress as real
-// ones do, to a sixth: a busy middle, and tails in which each has other bins. Only 1000 are
-// different, as many as an ingest puts at once: it has just made them, so they are in the
-// processor's cache, as those of a list of 200 MB are not.
+// benchDocuments are like real documents in size (about 220 bins, 3.8 KB) and in compression (6:1): a busy middle,
+// and tails in which each document has other bins. Only 1000 are different, as many as an ingest puts at once. These
+// fit into the cache of the processor, as in an ingest; a list of 200 MB would not.
 func benchDocuments(n int) []*mapping.Interval {
 	docs, rng := historytest.Intervals("bench", "1", n), rand.New(rand.NewPCG(1, 2))
 	for i, d := range docs {
@@ -51,7 +50,8 @@ func benchDocuments(n int) []*mapping.Interval {
 	return docs
 }
 
-// bodies are the requests that the writer makes of documents, plain and packed.
+// bodies returns the bodies that the writer would make of documents, plain and compressed, and the size of the plain
+// ones in bytes.
 func bodies(b *testing.B, prefix string, docs []*mapping.Interval) (plain, packed [][]byte, size int) {
 	client := newClient(b, es.Config{GzipLevel: 2})
 	var body []byte
@@ -80,22 +80,21 @@ func check(b *testing.B, err error) {
 	}
 }
 
-// rival is a way to get the documents to the server.
+// rival is one way to send the documents to the server.
 type rival struct {
 	name string
 	send func(ctx context.Context) error
 	took time.Duration
-	cpu  time.Duration // of this process
+	cpu  time.Duration // processor time of this process
 }
 
-// compete lets the rivals send the same documents in turn, each time another one first,
-// and reports how many documents a second each sends, which processor time of this process
-// that takes, and, in percent of each replay, the speed of the first of them. before is
-// called before each turn, unless it is nil.
+// compete lets the rivals send the same documents in turn; each round begins with another rival. It reports
+// documents per second and processor time per document of each rival, and the speed of the first rival in percent of
+// each other one. before is called before each turn; it may be nil.
 func compete(b *testing.B, documents, size int, before func(), rivals ...*rival) {
 	b.SetBytes(int64(size * len(rivals)))
 	rounds := 0
-	for _, r := range rivals { // so that connections are made and buffers there
+	for _, r := range rivals { // once before, so that connections and buffers exist
 		if err := r.send(b.Context()); err != nil {
 			b.Fatal(err)
 		}
@@ -124,8 +123,8 @@ func compete(b *testing.B, documents, size int, before func(), rivals ...*rival)
 	}
 }
 
-// sending is the writer: from documents to confirmed documents. As many put them at the same
-// time as there are connections; an ingest has one for each processor.
+// sending is the rival that uses the writer. As many goroutines put documents as there are connections. An ingest
+// has one for each processor.
 func sending(s *bulk.Writer, docs []*mapping.Interval, connections int) *rival {
 	return &rival{name: "sink", send: func(ctx context.Context) error {
 		var all sync.WaitGroup
@@ -144,7 +143,7 @@ func sending(s *bulk.Writer, docs []*mapping.Interval, connections int) *rival {
 	}}
 }
 
-// replaying sends bodies over several connections and reads the answers.
+// replaying is the rival that sends bodies over several connections and reads the answers.
 func replaying(name, url string, bodies [][]byte, connections int) *rival {
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: connections}}
 	return &rival{name: name, send: func(ctx context.Context) error {
@@ -184,10 +183,9 @@ func post(ctx context.Context, client *http.Client, url string, body []byte) err
 	return err
 }
 
-// BenchmarkCluster compares the writer, which makes bodies of documents, sends them and looks at
-// each item of the answers, with a replay of the same bodies, made beforehand, over as many
-// connections: compressed or as they are. They take turns. FIO2ES_TEST_ELASTICSEARCH names the
-// server. Each turn begins with an empty index: else one pays for merging what another sent.
+// BenchmarkCluster compares the writer with a replay of the same bodies, plain and compressed, over as many
+// connections. The writer makes the bodies and reads each item result. FIO2ES_TEST_ELASTICSEARCH names the server.
+// Each turn begins with an empty index, because otherwise one rival would pay for merging documents of another.
 func BenchmarkCluster(b *testing.B) {
 	address := os.Getenv("FIO2ES_TEST_ELASTICSEARCH")
 	if address == "" {
@@ -214,7 +212,7 @@ func BenchmarkCluster(b *testing.B) {
 	b.ReportMetric(100*float64(st.Wire)/float64(st.Bytes), "%-on-the-wire")
 }
 
-// BenchmarkPrepare is what a document costs before it is in a body.
+// BenchmarkPrepare measures the cost of a document before it is in a body.
 func BenchmarkPrepare(b *testing.B) {
 	docs := benchDocuments(100)
 	b.ReportAllocs()
@@ -233,7 +231,7 @@ func BenchmarkPrepare(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(docs)), "ns/doc")
 }
 
-// BenchmarkPack is what compressing a body costs.
+// BenchmarkPack measures the compression of a body.
 func BenchmarkPack(b *testing.B) {
 	for _, level := range []int{1, 2, 3, 6} {
 		b.Run(fmt.Sprint(level), func(b *testing.B) {

@@ -1,3 +1,3 @@
-// Package bulk writes the documents of runs into an Elasticsearch cluster. [Writer] packs
-// them into bulk requests, sends these, sends again what failed, and finishes runs.
+// Package bulk writes the documents of runs to an Elasticsearch cluster. A [Writer] packs them into bulk requests,
+// sends these, retries failures, and finishes runs.
 package bulk

@@ -8,43 +8,44 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// ErrVerify: the cluster lacks documents that it acknowledged.
+// ErrVerify means that the cluster lacks documents that it acknowledged.
 var ErrVerify = errors.New("the cluster lacks documents that it acknowledged")
 
-// finisher finishes runs whose documents are settled, all of them together, so that they share
-// requests. A run whose documents are still under way does not delay the others.
+// finisher finishes runs whose documents are settled, together, so that they share requests. A run with documents
+// under way does not delay the others.
 type finisher struct {
 	*ledger
 	packer *packer
-	batch  batch // without runs
+	batch  batch // a batch without runs, which each batch is copied from
 
-	waiting   []*pendingRun // mu guards these three
+	waiting   []*pendingRun // mu guards this and the next two
 	isRunning bool
-	last      time.Time // when runs were finished last
+	last      time.Time // time of the last batch
 }
 
-// pendingRun is a run that waits to be finished.
+// pendingRun is a run that waits until it is finished.
 type pendingRun struct {
 	key       runKey
 	run       mapping.Run
-	text      []byte // its document
+	text      []byte // its run document
 	abandoned bool   // the caller no longer waits; the ledger's mu guards it
 	done      chan error
 
 	state  *runState
-	queued int64 // documents that had been put when it was settled
-	others bool  // the cluster has documents of other versions
+	queued int64 // documents put until the run was settled
+	others bool  // the cluster has interval documents of other versions
 	at     *docState
 }
 
-// How often runs are finished while documents are under way, and how many at most. Runs that are
-// not finished have to be sent again after an interruption; finishing makes the cluster refresh.
+// finishEvery is the time between batches while documents are under way. After an interruption, runs that are not
+// finished must be sent again, so it is short. Each batch makes the cluster refresh its indices, so it is not
+// shorter.
 const (
 	finishEvery = time.Second
-	mostRuns    = 256 // that one query names
+	mostRuns    = 256 // most runs of one batch, because one query names them all
 )
 
-// finish waits until a run is finished.
+// finish waits until a run is finished, and returns its error.
 func (f *finisher) finish(ctx context.Context, run *mapping.Run) error {
 	r := &pendingRun{
 		key: runKey{run.Run.ID, run.Run.Ingest}, run: *run, text: run.AppendJSON(nil), done: make(chan error, 1),
@@ -73,7 +74,7 @@ func (f *finisher) finish(ctx context.Context, run *mapping.Run) error {
 	}
 }
 
-// work finishes runs as long as there are some.
+// work finishes batches until no run waits.
 func (f *finisher) work() {
 	for {
 		b := f.next()
@@ -84,7 +85,8 @@ func (f *finisher) work() {
 	}
 }
 
-// next waits for runs to finish together, each run once. It is nil when none are left.
+// next waits for runs that can be finished, and returns them as a batch. A batch has at most one version of a run.
+// next returns nil when no run waits.
 func (f *finisher) next() *batch {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,15 +104,15 @@ func (f *finisher) next() *batch {
 			b := f.batch
 			b.runs = now
 			return &b
-		case f.packer.used == 1: // if that is the open one, nothing else is under way
+		case f.packer.used == 1: // if this is the open body, all others are settled
 			f.packer.flush()
 		}
 		f.waitFor(pause)
 	}
 }
 
-// settled returns the runs without documents under way, and the others. It drops those that
-// have failed or were abandoned. The caller has locked mu.
+// settled returns the runs without documents under way (now) and the others (later). It removes runs that failed or
+// were abandoned. The caller has locked mu.
 func (f *finisher) settled() (now, later []*pendingRun) {
 	taken := make(map[string]bool)
 	for _, r := range f.waiting {
@@ -133,7 +135,7 @@ func (f *finisher) settled() (now, later []*pendingRun) {
 	return now, later
 }
 
-// waitFor unlocks mu until something changes, or at most for some time if that is positive.
+// waitFor waits until something changes, or for at most most if that is positive. mu is unlocked in the meantime.
 func (f *finisher) waitFor(most time.Duration) {
 	if most > 0 {
 		timer := time.AfterFunc(most, func() {
@@ -143,5 +145,5 @@ func (f *finisher) waitFor(most time.Duration) {
 		})
 		defer timer.Stop()
 	}
-	_ = f.wait(f.ctx) // the caller checks whether everything has ended
+	_ = f.wait(f.ctx) // the caller checks whether the writer has ended
 }

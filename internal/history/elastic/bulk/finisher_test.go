@@ -14,8 +14,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestVerify: documents that vanish after they were confirmed are found missing, and
-// nothing of the version before is deleted.
+// TestVerify: documents that vanish after the cluster confirmed them make Finish fail, and the version before stays.
 func TestVerify(t *testing.T) {
 	inBubble(t, bulk.Options{}, func(w *world) {
 		docs := historytest.Intervals("a", "1", 5)
@@ -43,7 +42,7 @@ func TestVerify(t *testing.T) {
 	})
 }
 
-// TestFinishHeals: what comes after the documents is tried again, too.
+// TestFinishHeals: requests of Finish are retried, too.
 func TestFinishHeals(t *testing.T) {
 	inBubble(t, bulk.Options{}, func(w *world) {
 		w.put(historytest.Intervals("a", "1", 5)...)
@@ -67,7 +66,7 @@ func TestFinishHeals(t *testing.T) {
 	})
 }
 
-// TestManyRuns: several runs at a time, each by its own goroutine.
+// TestManyRuns: several goroutines store one run each at the same time.
 func TestManyRuns(t *testing.T) {
 	inBubble(t, bulk.Options{BodyBytes: 40_000, InFlight: 3}, func(w *world) {
 		w.server.Script(estest.Fault{Kind: estest.Rejected, Times: 5}, estest.Fault{Kind: estest.ItemsUnavailable, Every: 3, Times: 5})

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzReadRejects: each line of a reject file that is not blank is a reject with an action and
-// a document, or an error.
+// FuzzReadRejects: each line that is not blank is a reject with an action and a document, or an error.
 func FuzzReadRejects(f *testing.F) {
 	f.Add("{\"action\":{\"index\":{\"_id\":\"a\"}},\"document\":{\"level\":\"host\"},\"reason\":{\"status\":400,\"type\":\"x\"}}\n")
 	f.Add("{\"action\":{},\"document\":null}\n\n{\"action\"")

@@ -18,8 +18,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestRealElasticsearch makes indices of its own in the server that the environment
-// names, and deletes them.
+// TestRealElasticsearch makes its own indices in the server that the environment names, and deletes them.
 func TestRealElasticsearch(t *testing.T) {
 	config := estest.NewReal(t).Config
 	client := newClient(t, config)
@@ -104,7 +103,7 @@ func TestRealElasticsearch(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	// Flood stage: who does not wait hears so at once.
+	// With a full disk and no waiting, the error comes at once.
 	config.GiveUpAfter = -1
 	hasty := newClient(t, config)
 	defer hasty.Close()
@@ -119,7 +118,7 @@ func TestRealElasticsearch(t *testing.T) {
 	}
 }
 
-// benchIndex is an index for benchmarks.
+// benchIndex is an index for a benchmark.
 type benchIndex struct {
 	b      *testing.B
 	client *es.Client
@@ -134,7 +133,7 @@ func (x *benchIndex) do(method string, body any, path ...string) {
 	}
 }
 
-// create makes the index, with a first document, so that all fields are mapped.
+// create makes the index and stores one document, so that all fields are mapped.
 func (x *benchIndex) create() {
 	x.do(http.MethodPut, map[string]any{
 		"settings": map[string]any{"number_of_replicas": 0, "refresh_interval": "30s", "codec": "best_compression"},

@@ -9,33 +9,33 @@ import (
 	"time"
 )
 
-// ledger records the documents that were taken, and their runs. Its lock also guards the
-// packer, the throttle and the finisher, which wait for one another.
+// ledger counts the documents that the writer took, and their results, for each run. Its lock also guards the
+// packer, the throttle and the finisher, because they wait for one another.
 type ledger struct {
-	ctx        context.Context // of all requests, until Close
+	ctx        context.Context // context of all requests; ends with Close
 	cancel     context.CancelFunc
-	background sync.WaitGroup // goroutines that end with ctx
+	background sync.WaitGroup // goroutines that end after ctx
 
 	mu       sync.Mutex
-	wake     chan struct{}       // closed and replaced when something changes
+	wake     chan struct{}       // closed and replaced when anything changes
 	pending  map[uint64]struct{} // hashes of the ids of documents that are not settled
 	runs     map[runKey]*runState
 	stats    Stats
-	progress time.Time // when a document was settled last
-	fatal    error     // ends everything
+	progress time.Time // when a document was last settled
+	fatal    error     // the error that ended the writer
 }
 
 // runKey is one version of one run.
 type runKey struct{ id, ingest string }
 
-// runState counts a run's documents and their results.
+// runState counts the documents of one version of a run by result.
 type runState struct {
 	queued, pending, indexed, rejected int64
 
-	hashes []uint64 // of the ids of those that were indexed, to count each once
-	err    error    // the run cannot be finished
-	looked bool     // it is known whether the cluster has other versions of the run
-	hidden bool     // it has, so documents are marked as pending
+	hashes []uint64 // hashes of the ids of indexed documents, so that each counts once
+	err    error    // why the run cannot be finished
+	looked bool     // whether the cluster has other versions of the run is known
+	hidden bool     // the cluster has other versions, so new documents are marked as pending
 }
 
 func newLedger() *ledger {
@@ -46,7 +46,7 @@ func newLedger() *ledger {
 	}
 }
 
-// run is the state of a run. The caller has locked mu.
+// run returns the state of a run. The caller has locked mu.
 func (l *ledger) run(key runKey) *runState {
 	r := l.runs[key]
 	if r == nil {
@@ -56,7 +56,7 @@ func (l *ledger) run(key runKey) *runState {
 	return r
 }
 
-// take counts a document that is to be sent. The caller has locked mu.
+// take counts a document that will be sent. The caller has locked mu.
 func (l *ledger) take(e *entry) {
 	l.pending[e.hash] = struct{}{}
 	e.run.queued++
@@ -64,7 +64,7 @@ func (l *ledger) take(e *entry) {
 	l.stats.Queued++
 }
 
-// store counts a document that the cluster has confirmed. The caller has locked mu.
+// store counts a document that the cluster confirmed. The caller has locked mu.
 func (l *ledger) store(e *entry) {
 	l.settle(e)
 	e.run.indexed++
@@ -72,8 +72,8 @@ func (l *ledger) store(e *entry) {
 	l.stats.Indexed++
 }
 
-// reject counts a document that the cluster rejects for good. Unless it is recorded in the
-// reject file, its run fails. The caller has locked mu.
+// reject counts a document that the cluster rejected for good. If it is not in the reject file, its run fails. The
+// caller has locked mu.
 func (l *ledger) reject(r *rejection, isRecorded bool) {
 	l.settle(&r.entry)
 	r.run.rejected++
@@ -83,8 +83,8 @@ func (l *ledger) reject(r *rejection, isRecorded bool) {
 	}
 }
 
-// conflict counts a document that the cluster has not stored, because it has changed since it was read. The caller has
-// locked mu.
+// conflict counts a document that the cluster did not store, because the stored document has changed since it was
+// read. The caller has locked mu.
 func (l *ledger) conflict(e *entry) {
 	l.settle(e)
 	e.run.err = errConflict
@@ -96,15 +96,15 @@ func (l *ledger) settle(e *entry) {
 	l.progress = time.Now()
 }
 
-// lastProgress is when a document was settled last.
+// lastProgress returns when a document was last settled.
 func (l *ledger) lastProgress() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.progress
 }
 
-// check fails unless all of a run's documents are stored, or rejected and recorded. None may be
-// under way. The caller has locked the ledger's mu.
+// check fails unless each document of a run is stored, or rejected and in the reject file. No document may be under
+// way. The caller has locked the ledger's mu.
 func (r *runState) check() error {
 	if r.err == nil && r.queued != r.indexed+r.rejected {
 		return fmt.Errorf("%w: sent %d, indexed %d, rejected %d", ErrVerify, r.queued, r.indexed, r.rejected)
@@ -112,15 +112,15 @@ func (r *runState) check() error {
 	return r.err
 }
 
-// different is how many different documents of a run the cluster has confirmed. The caller has
-// locked the ledger's mu.
+// different returns how many documents with different ids the cluster confirmed. The caller has locked the ledger's
+// mu.
 func (r *runState) different() int64 {
 	slices.Sort(r.hashes)
 	r.hashes = slices.Compact(r.hashes)
 	return int64(len(r.hashes))
 }
 
-// fail ends everything with err, unless it has ended before.
+// fail ends the writer with err, unless it has ended before.
 func (l *ledger) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +131,8 @@ func (l *ledger) fail(err error) {
 	l.changed()
 }
 
-// reason is the error that ended everything, if err is only the cancellation that followed.
+// reason returns the error that ended the writer if err is only the cancellation that followed from it. Otherwise it
+// returns err.
 func (l *ledger) reason(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,7 +148,7 @@ func (l *ledger) changed() {
 	l.wake = make(chan struct{})
 }
 
-// wait unlocks mu until something changes.
+// wait waits until something changes. mu is unlocked in the meantime.
 func (l *ledger) wait(ctx context.Context) error {
 	wake := l.wake
 	l.mu.Unlock()

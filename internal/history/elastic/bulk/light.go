@@ -6,18 +6,19 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// RunDocument returns a run's document. What lists need of it is also in a field of its own.
+// RunDocument returns the JSON of a run document, with the additional field [mapping.LightField]: a packed copy of
+// what lists need.
 func RunDocument(run *mapping.Run) []byte {
 	return mapping.WithLight(run.AppendJSON(nil), newLightPacker().pack(run))
 }
 
-// lightPacker packs the part of runs' documents that lists need.
+// lightPacker packs the part of run documents that lists need.
 type lightPacker struct{ *zstd.Encoder }
 
 func newLightPacker() lightPacker {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
-		panic(err) // only options can be wrong
+		panic(err) // fails only for wrong options
 	}
 	return lightPacker{e}
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestStall: the cluster hangs; Put waits, and what is in memory is bounded.
+// TestStall: while the cluster does not answer, Put waits and memory is bounded.
 func TestStall(t *testing.T) {
 	const most = 1 << 20
 	inBubble(t, bulk.Options{BodyBytes: most, InFlight: 2}, func(w *world) {
 		w.server.Script(estest.Fault{Kind: estest.Hang, Times: -1})
-		w.put() // what is made once is none of it
+		w.put() // so that buffers made once do not count
 		doc := historytest.Interval("a", "1", 0)
 		size := len(mapping.AppendAction(nil, doc.Index("fio"), doc.ID())) + len(doc.AppendJSON(nil)) + 2
 		before := heap()
@@ -40,7 +40,7 @@ func TestStall(t *testing.T) {
 		if bytes := taken * size; bytes < 3*w.Stats().Body || bytes > 4*most+4*size {
 			t.Errorf("%d bytes taken", bytes)
 		}
-		// Four bodies, what they are packed into, what the stand-in has unpacked, and the rest.
+		// Four bodies, their compressed copies, the unpacked ones in the stand-in, and the rest.
 		if grown := heap() - before; grown > 24<<20 {
 			t.Errorf("memory has grown by %d MiB", grown>>20)
 		}
@@ -54,7 +54,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestAdapts: bodies shrink when they are too large or too much, and grow back.
+// TestAdapts: bodies shrink when they are too large or the cluster is overloaded, and grow again.
 func TestAdapts(t *testing.T) {
 	const most = 1 << 20
 	inBubble(t, bulk.Options{BodyBytes: most, InFlight: 4}, func(w *world) {
@@ -66,7 +66,7 @@ func TestAdapts(t *testing.T) {
 		}
 		w.server.Script(estest.Fault{Kind: estest.Rejected, Times: 6})
 		docs := historytest.Intervals("a", "1", 4000)
-		for i, d := range docs { // many, and quickly made
+		for i, d := range docs { // many documents, made quickly
 			d.Window.ElapsedMS = int64(i)
 		}
 		for d := range slices.Chunk(docs, 100) {
@@ -83,8 +83,8 @@ func TestAdapts(t *testing.T) {
 	})
 }
 
-// TestTooLargeOnTheWire: a proxy looks at bytes as they come. Compressed bodies pass whole,
-// others are halved until they do.
+// TestTooLargeOnTheWire: a proxy limits the bytes as they are sent. Compressed bodies pass, others are halved until
+// they pass.
 func TestTooLargeOnTheWire(t *testing.T) {
 	const body = 256 << 10
 	for level, want := range map[int]int{0: body, es.NoGzip: body / 4} {

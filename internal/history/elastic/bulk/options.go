@@ -5,43 +5,45 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// Options are the settings of a [Writer]. The zero value is a good one.
+// Options are the settings of a [Writer]. The zero value has good defaults.
 type Options struct {
-	Prefix    string // of the names of indices; default [mapping.DefaultPrefix]
-	BodyBytes int    // of a request, before compression, unless one document is larger; default 5 MiB, at most 90 MiB
-	InFlight  int    // requests at once, 1 to 4; default 2
+	Prefix string // prefix of index names; default [mapping.DefaultPrefix]
+	// limit of a request in bytes before compression (one larger document is sent alone); default 5 MiB, at most 90
+	// MiB
+	BodyBytes int
+	InFlight  int // requests at the same time, 1 to 4; default 2
 
-	// RejectFile is where documents go that the cluster rejects for good, with the reason.
-	// [ReadRejects] reads it. It is created for the first one, and appended to if it exists.
-	// Without a file such a document makes its run fail.
+	// RejectFile is the path of the file for documents that the cluster rejects for good, with the reasons.
+	// [ReadRejects] reads it. It is created with the first reject, and appended to if it exists. Without a path, a
+	// rejected document makes its run fail.
 	RejectFile string
-	MaxRejects int // more of them end everything, because then something else is wrong; default 1000
+	MaxRejects int // more rejects end the writer, because then the cause is not single documents; default 1000
 
-	NoVerify bool // do not compare the number of a run's documents with those in the cluster
+	NoVerify bool // do not compare the number of a run's documents with the number in the cluster
 
-	// Templates are index templates that must exist before anything is written. Nil means
-	// those of fio2es setup for Prefix, an empty slice none.
+	// Templates are index templates that must exist before anything is written. Nil means those of fio2es setup for
+	// Prefix; an empty slice means none.
 	Templates       []string
-	TemplateVersion int // that they have at least (_meta.version); 0 means any
+	TemplateVersion int // oldest version (_meta.version) of the templates that is accepted; 0 accepts any
 }
 
-// Stats counts what was done so far.
+// Stats counts what the writer has done so far.
 type Stats struct {
-	Queued   int64 // documents that were taken, including those of runs
-	Sent     int64 // documents in requests; a retry counts again
-	Indexed  int64 // documents that the cluster has confirmed
+	Queued   int64 // documents taken, including run documents
+	Sent     int64 // documents sent; a retry counts again
+	Indexed  int64 // documents that the cluster confirmed
 	Retried  int64 // documents that were sent again
-	Rejected int64 // documents that were rejected for good
-	Bytes    int64 // sent, before compression
-	Wire     int64 // sent, after it
+	Rejected int64 // documents rejected for good
+	Bytes    int64 // bytes sent, before compression
+	Wire     int64 // bytes sent, after compression
 	Requests int64 // bulk requests
-	TooMany  int64 // requests that the cluster refused, or some of their items, with status 429
-	Body     int   // bytes that a request may have at present
+	TooMany  int64 // requests refused with status 429, in whole or in part
+	Body     int   // present limit of a request, in bytes
 }
 
 const (
 	defaultBody = 5 << 20
-	mostBody    = 90 << 20 // http.max_content_length is 100 MiB unless set otherwise
+	mostBody    = 90 << 20 // below Elasticsearch's default of http.max_content_length, 100 MiB
 	mostFlight  = 4
 )
 

@@ -8,34 +8,34 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// packer packs documents into the bodies of bulk requests. It sends a body when it is full, or
-// when somebody waits for its documents.
+// packer packs documents into the bodies of bulk requests. It sends a body when it is full, or when a run waits for
+// its documents.
 type packer struct {
 	*ledger
 	throttle *throttle
-	bodies   int // in memory at most
+	bodies   int // most bodies in memory
 	send     func(b *body)
 
-	open *body // the one that is being filled, or nil
+	open *body // body that is being filled, or nil
 	used int   // bodies in memory
 }
 
-// body is the text of one bulk request, and its documents.
+// body is the text of one bulk request and the list of its documents.
 type body struct {
 	buf  []byte
 	docs []entry
 }
 
-// entry is one document in a body: buf[start:doc] is the action and buf[doc:end] the
-// document, each with the end of its line.
+// entry is one document in a body: buf[start:doc] is the action and buf[doc:end] the document, both with the
+// newline.
 type entry struct {
 	start, doc, end int
 	id              string
-	hash            uint64 // of id
+	hash            uint64 // hash of id
 	key             runKey
 	run             *runState
-	at              *docState // that it replaces; nil: any
-	broken          int       // times that the server failed with status 500 or above for it
+	at              *docState // state of the stored document that it may replace; nil: any
+	broken          int       // how often the server answered status 500 or above for it
 }
 
 func newEntry(id string, key runKey) entry {
@@ -44,7 +44,7 @@ func newEntry(id string, key runKey) entry {
 
 func (e *entry) size() int { return e.end - e.start }
 
-// encode makes the two lines of a document, in the memory of dst if it is large enough.
+// encode appends the two lines of a document to dst[:0].
 func (e *entry) encode(dst []byte, index string, document func([]byte) []byte) []byte {
 	if dst = dst[:0]; e.at == nil {
 		dst = mapping.AppendAction(dst, index, e.id)
@@ -58,7 +58,7 @@ func (e *entry) encode(dst []byte, index string, document func([]byte) []byte) [
 	return dst
 }
 
-// append copies a document into the body. text is its two lines.
+// append copies a document to the end of the body. text is its two lines.
 func (b *body) append(e entry, text []byte) {
 	shift := len(b.buf) - e.start
 	e.start, e.doc, e.end = e.start+shift, e.doc+shift, e.end+shift
@@ -66,12 +66,12 @@ func (b *body) append(e entry, text []byte) {
 	b.docs = append(b.docs, e)
 }
 
-// add takes a document. It waits while there is no room.
+// add takes a document. It waits until there is room.
 func (p *packer) add(ctx context.Context, e entry, text []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {
-		e.run = p.run(e.key) // each time, because the run may be finished meanwhile and begin again
+		e.run = p.run(e.key) // looked up each time, because the run may have been finished while add waited
 		switch {
 		case p.fatal != nil:
 			return p.fatal
@@ -88,9 +88,9 @@ func (p *packer) add(ctx context.Context, e entry, text []byte) error {
 	}
 }
 
-// fits makes room for a document, if there is any. A document waits while another one with its
-// id is under way: the cluster may serve two requests in any order, and the document that was
-// put last has to stay. The caller has locked mu.
+// fits makes room for a document and reports whether there is room. A document waits while another one with its id
+// is under way: the cluster may handle two requests in any order, and the later document must win. The caller has
+// locked mu.
 func (p *packer) fits(e *entry) bool {
 	if _, ok := p.pending[e.hash]; ok {
 		p.flush()

@@ -14,12 +14,13 @@ import (
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
-// TestProgress interrupts an ingest into a slow cluster at several times. Nearly all runs whose documents the cluster has
-// taken are finished, so that the next ingest leaves them alone: at most those of two and a half seconds are not, on
-// average, because runs are finished many at a time.
+// TestProgress interrupts an ingest into a slow cluster at several times. Nearly all runs whose documents are stored
+// must be finished, because the next ingest sends the others again. Runs are finished many at a time, so on average
+// those of up to two and a half seconds may be unfinished.
 func TestProgress(t *testing.T) {
 	const runs, documents = 120, 8
-	for name, slow := range map[string]time.Duration{"slow": 2 * time.Microsecond, "slower": 5 * time.Microsecond} { // for a byte
+	// time for each byte
+	for name, slow := range map[string]time.Duration{"slow": 2 * time.Microsecond, "slower": 5 * time.Microsecond} {
 		t.Run(name, func(t *testing.T) {
 			var all []int // finished runs
 			left, most := 0.0, 0.0
@@ -40,8 +41,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// progress ingests runs into a cluster that takes some time for each byte, and ends after a
-// while. It returns how many runs the cluster has all documents of, and how many are finished.
+// progress ingests runs into a cluster that takes some time for each byte, and interrupts the ingest. It returns how
+// many runs have all their documents in the cluster, and how many of them are finished.
 func progress(t *testing.T, runs, documents int, slow, after time.Duration) (taken, finished, requests int) {
 	synctest.Test(t, func(t *testing.T) {
 		server := estest.New(templates...)
@@ -84,7 +85,7 @@ func progress(t *testing.T, runs, documents int, slow, after time.Duration) (tak
 				taken++
 			}
 		}
-		_ = s.Close() // it says what it has lost
+		_ = s.Close() // its error is about the documents that were not stored
 		ends.Wait()
 	})
 	return taken, finished, requests

@@ -23,7 +23,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// healing are the faults that go away, or that retries get around.
+// healing are faults that end by themselves or that retries overcome.
 var healing = []estest.Kind{
 	estest.Rejected, estest.BadGateway, estest.Unavailable, estest.GatewayTimeout,
 	estest.Reset, estest.ResetAnswer, estest.Cut, estest.Slow, estest.Hang, estest.Restart,
@@ -31,18 +31,18 @@ var healing = []estest.Kind{
 	estest.ItemsLost, estest.ItemsTwice,
 }
 
-// hurting are those that end an ingest, or refuse documents.
+// hurting are faults that end an ingest or reject documents.
 var hurting = []estest.Kind{
 	estest.TooLarge, estest.Login, estest.Forbidden, estest.ItemsFlood, estest.ItemsBlocked, estest.ItemsClosed,
 	estest.ItemsMissing, estest.ItemsBroken, estest.ItemsRefused,
 }
 
-// story is one case: runs of some documents, and what goes wrong.
+// story is one test case: runs, documents and faults.
 type story struct {
 	options   bulk.Options
 	runs      int
-	documents int // of each run
-	poisoned  int // each n-th document is refused for good; 0 is none
+	documents int // number for each run
+	poisoned  int // each n-th document is rejected for good; 0: none
 	maxBody   int64
 	gzip      int // level
 	faults    []estest.Fault
@@ -67,7 +67,7 @@ func drawStory(t *rapid.T, kinds []estest.Kind) story {
 			On:   rapid.SampledFrom([]string{"", "", "", "", "_search", "_refresh", "_delete_by_query"}).Draw(t, "on"),
 		}
 		if f.Kind == estest.TooLarge && f.On != "" {
-			continue // does not happen to these
+			continue // other requests have no such limit
 		}
 		if rapid.Bool().Draw(t, "asks to wait") {
 			f.RetryAfter = "3"
@@ -77,14 +77,14 @@ func drawStory(t *rapid.T, kinds []estest.Kind) story {
 	return s
 }
 
-// outcome is what a story came to.
+// outcome is the result of a story.
 type outcome struct {
 	documents, requests, rejected int
 	finished                      []error // of each run
-	wrong                         error   // what must not be
+	wrong                         error   // a violated rule, or nil
 }
 
-// play runs the story in a bubble. An earlier version of each run is there already.
+// play runs a story in a bubble. The cluster has an earlier version of each run already.
 func play(t *testing.T, s story, rejectFile string) (out outcome) {
 	s.options.RejectFile = rejectFile
 	synctest.Test(t, func(t *testing.T) {
@@ -119,13 +119,13 @@ func play(t *testing.T, s story, rejectFile string) (out outcome) {
 		out.finished = ingest(t, to, s, docs)
 		closing := to.Close()
 		out.documents, out.requests = len(docs)+s.runs, server.Requests("_bulk")
-		server.Heal() // it still refuses what it refused: a slow request may still be under way
+		server.Heal() // only the faults end, not the rejects, because a slow request may still be under way
 		out.judge(t, server, docs, poison, closing, rejectFile)
 	})
 	return out
 }
 
-// ingest puts all documents, each run by a goroutine of its own.
+// ingest puts all documents, with one goroutine for each run.
 func ingest(t *testing.T, to *bulk.Writer, s story, docs []*mapping.Interval) []error {
 	finished := make([]error, s.runs)
 	var all sync.WaitGroup
@@ -146,7 +146,7 @@ func ingest(t *testing.T, to *bulk.Writer, s story, docs []*mapping.Interval) []
 	return finished
 }
 
-// judge compares the store and the reject file with what the writer said.
+// judge compares the stored documents and the reject file with the results of the writer.
 func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Interval, poison map[string]bool, closing error, rejectFile string) {
 	recorded := make(map[string]bool)
 	for _, id := range rejects(t, rejectFile) {
@@ -174,7 +174,7 @@ func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Int
 		if isNew := strings.Contains(run, `"ingest":"new"`); err == nil && !isNew {
 			o.wrong = fmt.Errorf("run %d is finished, but its document is not there", r)
 		}
-		// Each document of a finished run is in one place.
+		// Each document of a finished run is stored or in the reject file, but not both.
 		for _, d := range docs {
 			if d.Run.Name != name {
 				continue
@@ -197,8 +197,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestNothingIsLost: after any faults that heal, each document is in the store exactly
-// once or in the reject file, and Finish says so.
+// TestNothingIsLost: after faults that heal, each document is stored exactly once, or in the reject file, and Finish
+// succeeds.
 func TestNothingIsLost(t *testing.T) {
 	dir := t.TempDir()
 	var cases, documents, requests, rejected atomic.Int64
@@ -215,8 +215,8 @@ func TestNothingIsLost(t *testing.T) {
 	t.Logf("%d fault scripts, %d documents in %d requests, %d rejected, none lost", cases.Load(), documents.Load(), requests.Load(), rejected.Load())
 }
 
-// TestNeverLies: after a permanent failure the ingest may fail, but
-// it does not say that it has not.
+// TestNeverLies: after a permanent failure an ingest may fail, but it must not report success without storing
+// everything.
 func TestNeverLies(t *testing.T) {
 	dir := t.TempDir()
 	var cases, failed, documents atomic.Int64

@@ -12,22 +12,22 @@ import (
 	"sync"
 )
 
-// Reject is one line of a reject file: a document that a cluster rejected for good.
+// Reject is one line of a reject file: a document that the cluster rejected for good.
 type Reject struct {
 	Reason   Reason          `json:"reason"`
 	Action   json.RawMessage `json:"action"`   // {"index":{"_index":…,"_id":…}}, as in a bulk request
-	Document json.RawMessage `json:"document"` // as it was sent: an interval's or a run's
+	Document json.RawMessage `json:"document"` // as it was sent: an interval document or a run document
 }
 
-// Reason is why a document was rejected.
+// Reason says why a document was rejected.
 type Reason struct {
-	Status int    `json:"status"` // of HTTP
+	Status int    `json:"status"` // HTTP status
 	Type   string `json:"type,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// ReadRejects reads a reject file. A damaged line, such as the last one of a process that
-// was killed, is an error with its number, and reading continues; an error of r ends it.
+// ReadRejects reads a reject file. A damaged line yields an error with its line number, and reading continues. The
+// last line is damaged if the process was killed while writing it. An error of r ends reading.
 func ReadRejects(r io.Reader) iter.Seq2[Reject, error] {
 	return func(yield func(Reject, error) bool) {
 		lines := bufio.NewReaderSize(r, 1<<16)
@@ -56,7 +56,7 @@ func ReadRejects(r io.Reader) iter.Seq2[Reject, error] {
 	}
 }
 
-// rejectFile is a reject file, which is created for the first line.
+// rejectFile is a reject file. It is created with the first line.
 type rejectFile struct {
 	path string
 
@@ -64,8 +64,8 @@ type rejectFile struct {
 	file *os.File
 }
 
-// write appends a line, in one call, for a document in the text of a body. Then the line is on the
-// disk. Without a path it does nothing.
+// write appends a line for a rejected document; text is the body that contains the document. It writes the line with
+// one call and syncs it to the disk. Without a path it does nothing.
 func (f *rejectFile) write(text []byte, r *rejection) error {
 	if f.path == "" {
 		return nil

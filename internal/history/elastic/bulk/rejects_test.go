@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// rejects are the ids in a reject file; none when there is no file.
+// rejects returns the ids in a reject file; none if there is no file.
 func rejects(t testing.TB, path string) []string {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -91,7 +91,7 @@ func TestRejected(t *testing.T) {
 			if n := len(w.server.Documents("fio-runs")); n != 0 {
 				t.Error("the run's document is there")
 			}
-			w.finish("b", "1") // others are not concerned
+			w.finish("b", "1") // other runs can be finished
 		})
 	})
 	t.Run("too many", func(t *testing.T) {

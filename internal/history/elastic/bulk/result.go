@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// The errors of documents that are not stored.
+// Errors of documents that are not stored.
 var (
 	ErrRejected    = errors.New("the cluster rejects a document")
 	ErrRejects     = errors.New("the cluster rejects too many documents")
@@ -21,28 +21,28 @@ var (
 		"indices:admin/index_template/get on the cluster; docs/elasticsearch.md has the role")
 )
 
-// result is the item results of one request, sorted by what to do next.
+// result has the item results of one request, sorted by what to do next.
 type result struct {
-	stored   []int   // positions of documents
-	again    []entry // to retry
+	stored   []int   // positions in the request
+	again    []entry // documents to retry
 	rejected []rejection
-	changed  []entry       // not stored, because the document has changed since it was read
-	fatal    error         // ends everything
+	changed  []entry       // not stored, because the stored document has changed since it was read
+	fatal    error         // an error that ends the writer
 	tooMany  bool          // the cluster is overloaded
-	tooLarge bool          // the request, for the server or a proxy
-	split    bool          // send the rest at once, in smaller requests
-	wait     time.Duration // before a retry, at least: the server's Retry-After
-	cause    error         // why something is retried or rejected
+	tooLarge bool          // the request is too large for the server or a proxy
+	split    bool          // send the rest in smaller requests, without waiting
+	wait     time.Duration // shortest wait before a retry: the server's Retry-After
+	cause    error         // why documents are retried
 }
 
-// rejection is a document that the cluster rejects for good, and why.
+// rejection is a document that the cluster rejected for good, with the error.
 type rejection struct {
 	entry
 	err *es.Error
 }
 
-// newResult sorts documents by what to do next. Each has an item result, with status 0 if it is
-// unknown. err is the error of the whole request.
+// newResult sorts the documents of a request. items has one item result for each of them; Status 0 means unknown.
+// err is the error of the whole request, or nil.
 func newResult(sent []entry, items []es.BulkItem, err error) result {
 	var r result
 	for i, item := range items {
@@ -61,10 +61,10 @@ func newResult(sent []entry, items []es.BulkItem, err error) result {
 	return r
 }
 
-// isSettled reports whether the cluster has decided about any document.
+// isSettled reports whether the cluster decided about at least one document.
 func (r *result) isSettled() bool { return len(r.stored) > 0 || len(r.rejected)+len(r.changed) > 0 }
 
-// fail sorts a document that is not stored.
+// fail sorts a document that is not stored by its item result.
 func (r *result) fail(e entry, item es.BulkItem) {
 	const mostBroken = 5
 	err := item.Error()
@@ -80,7 +80,7 @@ func (r *result) fail(e entry, item es.BulkItem) {
 		r.cause = es.Named(err)
 		r.again = append(r.again, e)
 	case item.Status >= http.StatusInternalServerError && e.broken+1 < mostBroken:
-		e.broken++ // a shard that is being moved answers so, too
+		e.broken++ // a shard that is being moved gives such errors for a short time
 		r.cause = err
 		r.again = append(r.again, e)
 	default:
@@ -88,7 +88,7 @@ func (r *result) fail(e entry, item es.BulkItem) {
 	}
 }
 
-// judge sorts by the error of a whole request. Documents without an item result are in again.
+// judge sorts by the error of the whole request. Documents without an item result are already in r.again.
 func (r *result) judge(err error, sent int) {
 	r.cause = err
 	var e *es.Error
@@ -114,18 +114,18 @@ func (r *result) judge(err error, sent int) {
 	}
 }
 
-// isBadDocument reports whether one document fails the whole request, such as one with an id
-// that is too long.
+// isBadDocument reports whether a single document made the whole request fail, for example because its id is too
+// long.
 func isBadDocument(e *es.Error) bool {
 	return e.Status == http.StatusBadRequest && e.Type == "action_request_validation_exception"
 }
 
-// advise is what to do about errors that concern all documents and do not heal by waiting; nil
-// for others.
+// advise returns what to do about an error that concerns all documents and that waiting does not heal. It is nil for
+// other errors.
 func advise(e *es.Error) error {
 	switch {
 	case e.IsDiskFull():
-		return nil // the client waits for it
+		return nil // the client waits until there is space
 	case e.Type == es.BlockType && e.Status == http.StatusForbidden:
 		return ErrBlocked
 	case e.Type == es.ClosedType:
@@ -138,7 +138,7 @@ func advise(e *es.Error) error {
 	return nil
 }
 
-// advised adds to an error what to do about it, if it is known.
+// advised adds to an error what to do about it, if that is known.
 func advised(err error) error {
 	var e *es.Error
 	if errors.As(err, &e) {

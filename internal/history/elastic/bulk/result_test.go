@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// TestResult: what to do next about each of three documents.
+// TestResult: how three documents of a request are sorted.
 func TestResult(t *testing.T) {
 	ok, busy := es.BulkItem{Status: 201}, es.BulkItem{Status: 429, Type: es.RejectedType}
 	wrong, blocked := es.BulkItem{Status: 400, Type: "x"}, es.BulkItem{Status: 403, Type: es.BlockType}

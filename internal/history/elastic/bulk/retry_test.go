@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history/historytest"
 )
 
-// TestFailAtOnce: a permanent failure ends the ingest with what to do, and is sent once.
+// TestFailAtOnce: a permanent failure ends the ingest after one request, with an error that says what to do.
 func TestFailAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault estest.Fault
@@ -49,8 +49,7 @@ func TestFailAtOnce(t *testing.T) {
 	}
 }
 
-// TestWaiting: who waits for the cluster hears so within ten seconds, with the reason and the
-// end of the wait, but not all the time.
+// TestWaiting: a wait is reported within ten seconds, with its reason and its end, and then not too often.
 func TestWaiting(t *testing.T) {
 	for kind, cause := range map[estest.Kind]string{
 		estest.Unavailable: "status 503", estest.Reset: "the connection was closed", estest.ItemsUnavailable: "unavailable_shards",
@@ -93,8 +92,8 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestWaitsForDisk: documents that a full disk refuses are sent again when there is room, as
-// long as the setting says.
+// TestWaitsForDisk: documents that a full disk refuses are sent again when there is space, within the time of the
+// setting.
 func TestWaitsForDisk(t *testing.T) {
 	inBubbleOf(t, es.Config{GiveUpAfter: time.Hour}, bulk.Options{}, func(w *world) {
 		w.server.Script(estest.Fault{Kind: estest.ItemsFlood, Every: 4, Times: -1})
@@ -117,7 +116,7 @@ func TestWaitsForDisk(t *testing.T) {
 	})
 }
 
-// TestWaitsAtStart: the check of templates, which comes first, waits by the same rule.
+// TestWaitsAtStart: the check of templates, which comes first, waits in the same way.
 func TestWaitsAtStart(t *testing.T) {
 	var reports []es.Wait
 	c := es.Config{Waiting: func(w es.Wait) { reports = append(reports, w) }}

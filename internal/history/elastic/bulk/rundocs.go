@@ -15,15 +15,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// docState is the state in which a document was read. Elasticsearch refuses to replace the document if its state is
-// another one.
+// docState is the state of a stored document when it was read. With it, Elasticsearch refuses to replace the
+// document if the document has changed since.
 type docState struct{ seq, term int64 }
 
-// errConflict says that a document was not replaced, because another process has changed it since it was read.
+// errConflict means that a document was not replaced, because another process has changed it since it was read.
 var errConflict = fmt.Errorf("the run's document has changed since it was read: %w", history.ErrBusy)
 
-// storeAll stores the documents of the runs, with the labels and notes that people gave to the stored ones. A document
-// that another process changes in between, as fio2es label does, is read again.
+// storeAll stores the run documents. Each keeps the labels and the note that people gave to the stored one. If
+// another process changes a stored document in between, as fio2es label does, storeAll reads it again.
 func (b *batch) storeAll() error {
 	const most = 20 // attempts
 	var stored []*pendingRun
@@ -49,7 +49,7 @@ func (b *batch) storeAll() error {
 	return err
 }
 
-// keep copies from the stored documents to the runs: labels and notes of people, and Ingested if nothing else is new.
+// keep copies labels and notes from the stored run documents to the runs, and Ingested if nothing else changes.
 // Interval documents get the labels, too.
 func (b *batch) keep() error {
 	stored, err := b.stored(es.Terms("run.id", b.ids()), len(b.runs), "run.id", "run.ingest", "run.labels", "run.edited", "run.note")
@@ -78,7 +78,7 @@ func (b *batch) keep() error {
 	return b.keepIngested()
 }
 
-// Relabel sets the labels of a run in its visible interval documents that have other labels.
+// Relabel sets the labels of a run in its visible interval documents that still have other labels.
 func Relabel(ctx context.Context, client *es.Client, indices string, run *mapping.RunInfo) error {
 	labels, edit := run.Labels, run.Edit()
 	if labels == nil {
@@ -93,8 +93,8 @@ func Relabel(ctx context.Context, client *es.Client, indices string, run *mappin
 	return err
 }
 
-// keepIngested keeps the stored Ingested and Changes of runs' documents that are otherwise the same. It
-// reads the stored documents of the same versions, which are few: mostly none.
+// keepIngested copies Ingested and Changes from stored run documents that are otherwise equal. It reads the stored
+// documents of the same versions; in most calls there are none.
 func (b *batch) keepIngested() error {
 	var ingests []string
 	for _, r := range b.runs {
@@ -118,14 +118,14 @@ func (b *batch) keepIngested() error {
 	return nil
 }
 
-// storedRun is a stored document of a run, and its state.
+// storedRun is a stored run document and its state.
 type storedRun struct {
 	doc mapping.Run
 	docState
 }
 
-// stored returns the documents of runs that a query finds, by id: some fields of them, or all. It skips documents that
-// cannot be read, because they are about to be replaced.
+// stored returns the run documents that a query finds, by id: the given fields, or all. It skips documents that
+// cannot be read, because they will be replaced.
 func (b *batch) stored(query any, most int, fields ...string) (map[string]*storedRun, error) {
 	var answer struct {
 		es.Whole
@@ -144,7 +144,7 @@ func (b *batch) stored(query any, most int, fields ...string) (map[string]*store
 	err := b.client.Do(b.ctx, esapi.SearchRequest{Index: []string{b.index}, Body: es.JSON(request)}, &answer)
 	var e *es.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound && e.Type == es.MissingType {
-		return nil, nil // no run was ever stored
+		return nil, nil // no run has been stored yet
 	}
 	if err == nil {
 		err = answer.Err()
@@ -162,8 +162,8 @@ func (b *batch) stored(query any, most int, fields ...string) (map[string]*store
 	return runs, nil
 }
 
-// store stores the documents of the runs whose callers still wait. It does not wait for interval documents of
-// other runs. It returns the runs whose documents have changed since they were read.
+// store stores the documents of the runs whose callers still wait. It does not wait for interval documents of other
+// runs. It returns the runs whose stored documents have changed since they were read.
 func (b *batch) store() (conflicts []*pendingRun) {
 	b.mu.Lock()
 	b.runs = slices.DeleteFunc(b.runs, func(r *pendingRun) bool { return r.abandoned })

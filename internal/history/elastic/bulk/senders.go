@@ -17,7 +17,7 @@ type senders struct {
 	mostRejects int
 }
 
-// send sends a body. An error ends everything.
+// send sends a body in another goroutine. An error ends the writer.
 func (s *senders) send(b *body) {
 	err := s.versions.mark(b)
 	if err == nil {
@@ -28,14 +28,14 @@ func (s *senders) send(b *body) {
 	}
 }
 
-// sendNow is send without waiting for other bodies.
+// sendNow is like send, but does not wait for other bodies.
 func (s *senders) sendNow(b *body) {
 	if err := s.transfer(b, true); err != nil {
 		s.fail(err)
 	}
 }
 
-// acquire waits until the throttle allows one more request.
+// acquire waits until the throttle allows another request.
 func (s *senders) acquire() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *senders) release() {
 	s.changed()
 }
 
-// statistics counts what was done so far.
+// statistics returns the counts so far.
 func (s *senders) statistics() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,29 +66,30 @@ func (s *senders) statistics() Stats {
 	return st
 }
 
-// transfer is the sending of one body, in one request or, after failures, several.
+// transfer sends one body, in one request or, after failures, in several.
 type transfer struct {
 	*senders
-	buf      []byte
-	todo     []entry // not settled
-	retried  int     // documents at the begin of todo that are retries
-	narrow   int     // bytes of a request while it searches for the document that fails it; 0 is no limit
+	buf     []byte
+	todo    []entry // documents that are not settled
+	retried int     // how many of the first documents in todo are retries
+	// limit of a request in bytes, while transfer searches for the document that makes it fail; 0: no limit
+	narrow   int
 	attempts *es.Attempts
 }
 
-// request is the next bulk request.
+// request is one bulk request.
 type request struct {
 	docs []entry
 	ids  []string
-	size int    // of the text
-	wire []byte // the text, perhaps compressed
+	size int    // bytes of the text
+	wire []byte // the text, compressed if the client compresses
 	sent time.Time
 }
 
-// transfer sends a body until all its documents are settled. An error ends everything.
+// transfer sends a body until all its documents are settled. An error ends the writer.
 func (s *senders) transfer(b *body, isUrgent bool) error {
 	t := transfer{senders: s, buf: b.buf, todo: b.docs}
-	r, err := t.next() // compresses, and so comes before waiting for the throttle
+	r, err := t.next() // before waiting for the throttle, because it compresses
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (s *senders) transfer(b *body, isUrgent bool) error {
 	}
 }
 
-// next makes a request of the first documents, as many as the throttle allows and at least one.
+// next makes a request of the first documents in todo: as many as the throttle allows, and at least one.
 func (t *transfer) next() (*request, error) {
 	t.mu.Lock()
 	limit := t.throttle.body
@@ -120,7 +121,7 @@ func (t *transfer) next() (*request, error) {
 	}
 	var r request
 	var text []byte
-	isWhole := true // the documents follow one another in the body
+	isWhole := true // the documents lie one after another in the body
 	for i := range t.todo {
 		e := &t.todo[i]
 		if i > 0 && r.size+e.size() > limit {
@@ -142,14 +143,14 @@ func (t *transfer) next() (*request, error) {
 	return &r, err
 }
 
-// send sends one request, settles what it can, and waits before the rest is retried.
+// send sends one request, settles its documents, and waits if some must be retried.
 func (t *transfer) send(r *request) error {
 	ctx, cancel := t.attempts.Context(t.ctx)
 	defer cancel()
 	r.sent = time.Now()
 	items, err := t.client.Bulk(ctx, r.wire, r.ids)
 	if t.ctx.Err() != nil {
-		return t.ctx.Err() // the reason has been noted
+		return t.ctx.Err() // the writer has ended, and has recorded why
 	}
 	result := newResult(r.docs, items, err)
 	if err := t.settle(r, &result); err != nil {
@@ -171,7 +172,7 @@ func (t *transfer) send(r *request) error {
 	return t.attempts.Wait(t.ctx, result.cause, result.wait)
 }
 
-// settle notes the results of the documents of one request.
+// settle records the results of one request.
 func (t *transfer) settle(r *request, result *result) error {
 	for i := range result.rejected {
 		if err := t.rejects.write(t.buf, &result.rejected[i]); err != nil {

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// The errors of a cluster that is not ready for documents.
+// Errors of a cluster that is not ready for documents.
 var (
 	ErrNoTemplate = errors.New("the cluster is not set up: run fio2es setup")
 	ErrMapping    = errors.New("an index was made without its template: delete it, or reindex it, and run fio2es setup")
 )
 
-// checkTemplates fails unless the cluster is ready for documents: [Options].Templates exist and
-// are not too old ([ErrNoTemplate]), and no index was created before them ([ErrMapping]).
-// Without them Elasticsearch would guess the mapping from the first document: its histogram
-// would be two lists of numbers, for which every percentile is empty and no request fails.
+// checkTemplates fails unless the cluster is ready for documents: [Options].Templates exist and are not too old
+// ([ErrNoTemplate]), and no index was created before them ([ErrMapping]). Without templates Elasticsearch would
+// guess the mapping from the first document. The histogram would become two lists of numbers: every percentile would
+// be empty, and no request would fail.
 func (s *Writer) checkTemplates(ctx context.Context) error {
 	if len(s.opt.Templates) == 0 {
 		return nil

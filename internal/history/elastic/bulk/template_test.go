@@ -27,7 +27,7 @@ func TestNotSetUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, c.options, func(w *world) {
 				docs := historytest.Intervals("a", "1", 2)
-				if c.want == bulk.ErrMapping { // an index has to be there for that
+				if c.want == bulk.ErrMapping { // this error needs an existing index
 					w.put(docs...)
 					w.finish("a", "1")
 					w.Writer = bulk.New(w.client, c.options)

@@ -2,9 +2,9 @@ package bulk
 
 import "time"
 
-// throttle limits how much is sent at once. It begins low, so that a slow cluster completes its
-// first request soon, and grows with requests that succeed. It is halved when the cluster says
-// that a request was too much. The ledger's mu guards it.
+// throttle limits the size of requests and their number at the same time. The size begins low, so that a slow
+// cluster completes its first request soon, and grows with success. It is halved when the cluster is overloaded. The
+// ledger's mu guards it.
 type throttle struct {
 	body, mostBody     int // bytes of a request
 	flight, mostFlight int // requests at once
@@ -14,11 +14,11 @@ type throttle struct {
 }
 
 const (
-	// leastBody is the smallest body after overload; smaller ones only make more work.
+	// leastBody is the smallest body after overload, in bytes. Smaller ones would only cause more work.
 	leastBody = 64 << 10
 
-	// longest is how long a request should take at most, because after an interruption
-	// the requests under way have to be sent again.
+	// longest is the longest time that a request should take. It is short because requests under way must be sent
+	// again after an interruption.
 	longest = time.Second
 )
 
@@ -28,16 +28,16 @@ func newThrottle(body, flight int) *throttle {
 
 func (t *throttle) isFull() bool { return t.flying >= t.flight }
 
-// tooLarge halves bodies after a body of several documents, size bytes, was refused for its
-// size. The limit is a setting of the server or a proxy, so bodies do not grow back.
+// tooLarge halves bodies after a body of size bytes with several documents was refused as too large. The limit is a
+// setting of the server or a proxy, so bodies do not grow above it again.
 func (t *throttle) tooLarge(size int) {
 	t.streak = 0
 	t.mostBody = min(t.mostBody, max(size/2, 1))
 	t.body = min(t.body, t.mostBody)
 }
 
-// overloaded halves bodies and allows fewer requests, after the cluster said that a request was
-// too much. A request that was sent before the last halving does not count.
+// overloaded halves bodies and allows one request less at a time, after the cluster reported overload. A request
+// that was sent before the last halving does not count.
 func (t *throttle) overloaded(sent, now time.Time) {
 	t.streak = 0
 	if sent.Before(t.shrunk) {
@@ -50,7 +50,7 @@ func (t *throttle) overloaded(sent, now time.Time) {
 
 func (t *throttle) shrink() { t.body = min(t.mostBody, max(t.body/2, leastBody)) }
 
-// kept adapts bodies to how long a successful request of size bytes took.
+// kept adapts the size of bodies after a successful request of size bytes.
 func (t *throttle) kept(size int, took time.Duration) {
 	const forFlight = 8
 	if t.streak++; t.streak%forFlight == 0 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestThrottleTooLarge: bodies are halved until they are taken, and do not grow beyond.
+// TestThrottleTooLarge: bodies are halved until they are accepted, and do not grow above that size.
 func TestThrottleTooLarge(t *testing.T) {
 	for _, most := range []int{5000, 65_536, 700_000, 1 << 20, 5<<20 - 1, 5 << 20} {
 		throttle, refused := newThrottle(5<<20, 2), 0
@@ -23,15 +23,15 @@ func TestThrottleTooLarge(t *testing.T) {
 	}
 }
 
-// TestThrottleOverload: overload halves bodies down to a least size, and they grow back, but
-// not beyond what was too large.
+// TestThrottleOverload: overload halves bodies down to a smallest size. They grow again, but not above a size that
+// was too large.
 func TestThrottleOverload(t *testing.T) {
 	throttle := newThrottle(1<<20, 4)
 	now := time.Now()
 	for range 10 {
 		now = now.Add(time.Second)
 		throttle.overloaded(now, now)
-		throttle.overloaded(now.Add(-time.Millisecond), now) // was under way
+		throttle.overloaded(now.Add(-time.Millisecond), now) // it was sent before the last halving
 	}
 	if throttle.body != leastBody || throttle.flight != 1 {
 		t.Errorf("%d bytes, %d at once", throttle.body, throttle.flight)
@@ -44,9 +44,9 @@ func TestThrottleOverload(t *testing.T) {
 	}
 }
 
-// TestThrottleSlow: bodies are as large as a cluster takes in a second, about.
+// TestThrottleSlow: a body gets about as large as the cluster accepts in a second.
 func TestThrottleSlow(t *testing.T) {
-	for _, rate := range []int{200_000, 1 << 20, 10 << 20} { // bytes a second
+	for _, rate := range []int{200_000, 1 << 20, 10 << 20} { // bytes per second
 		throttle := newThrottle(5<<20, 2)
 		for range 100 {
 			took := time.Duration(throttle.body) * time.Second / time.Duration(rate)

@@ -9,19 +9,18 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// versions finds out which runs have other versions in the cluster. A version that replaces
-// another one is stored beside it, and dashboards add up all documents. So its documents have
-// [mapping.PendingField], and dashboards skip them, until it is the only version. This has to
-// be known before the first document is sent: it is looked up once for each run, for all runs
-// of a body together.
+// versions finds out which runs have other versions in the cluster. A new version is stored beside the old one, and
+// dashboards would add up the documents of both. So the new documents get [mapping.PendingField], and dashboards
+// skip them until the old version is deleted. Whether there is an old version must be known before the first
+// document is sent. It is looked up once for each run, for all runs of a body in one request.
 type versions struct {
 	*ledger
 	client *es.Client
 	index  string            // pattern of the indices of interval documents
-	latest map[string]string // run.ingest of the version of a run that was put last; mu guards it
+	latest map[string]string // run.ingest of the last version of each run that was put; mu guards it
 }
 
-// mark marks the documents of a body whose version replaces another one.
+// mark sets the pending mark in documents of a body whose version replaces another one.
 func (v *versions) mark(b *body) error {
 	var keys []runKey
 	for i := range b.docs {
@@ -60,7 +59,7 @@ func (v *versions) mark(b *body) error {
 	return nil
 }
 
-// look looks up which of some runs have other versions in the cluster.
+// look looks up which of the runs have other versions in the cluster.
 func (v *versions) look(keys []runKey) error {
 	ids := v.unknown(keys)
 	if len(ids) == 0 {
@@ -80,8 +79,8 @@ func (v *versions) look(keys []runKey) error {
 	return nil
 }
 
-// unknown are the ids of the runs that have to be looked up. Those that this writer has put in
-// another version are known.
+// unknown returns the ids of the runs that must be looked up. If this writer has put another version of a run, the
+// answer is known.
 func (v *versions) unknown(keys []runKey) (ids []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -103,10 +102,11 @@ func (v *versions) count(ctx context.Context, ids []string) (history.Counts, err
 	return have, AddCounts(ctx, have, v.client, v.index, es.Terms("run.id", ids))
 }
 
-// AddCounts counts the visible interval documents that a query finds in indices, a thousand
-// versions of runs in a request.
+// AddCounts counts the visible interval documents that a query finds in indices, and adds them to to. One request
+// counts a thousand versions of runs.
 func AddCounts(ctx context.Context, to history.Counts, client *es.Client, indices string, query any) error {
-	const run, ingest, level, part = "run.id", "run.ingest", "level", "part" // a part: all of a document except the first
+	// part is the field that all parts of a split document have, except the first
+	const run, ingest, level, part = "run.id", "run.ingest", "level", "part"
 	found, err := client.Groups(ctx, query, []string{run, ingest, level}, []string{part, mapping.PendingField}, indices)
 	if err != nil {
 		return err
@@ -122,8 +122,8 @@ func AddCounts(ctx context.Context, to history.Counts, client *es.Client, indice
 	return nil
 }
 
-// MakeCurrent removes the visible interval documents of a run's other versions, and then
-// shows those of this one that are pending: dashboards never see two versions.
+// MakeCurrent deletes the visible interval documents of a run's other versions. Then it removes the pending mark
+// from those of this version. In this order dashboards never see two versions.
 func (s *Writer) MakeCurrent(ctx context.Context, run, ingest string) error {
 	v, keys := s.senders.versions, []runKey{{run, ingest}}
 	err := s.client.Refresh(ctx, v.index)
@@ -136,7 +136,7 @@ func (s *Writer) MakeCurrent(ctx context.Context, run, ingest string) error {
 	return err
 }
 
-// deleteOthers deletes the interval documents of other versions of some runs.
+// deleteOthers deletes the interval documents of other versions of runs.
 func (v *versions) deleteOthers(ctx context.Context, keys []runKey) error {
 	var others []any
 	for _, key := range keys {
@@ -146,7 +146,7 @@ func (v *versions) deleteOthers(ctx context.Context, keys []runKey) error {
 	return err
 }
 
-// show removes the mark from the interval documents of versions that have it.
+// show removes the pending mark from interval documents of these versions.
 func (v *versions) show(ctx context.Context, keys []runKey) error {
 	var marked []any
 	for _, key := range keys {

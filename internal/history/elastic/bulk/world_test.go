@@ -19,7 +19,7 @@ import (
 
 var templates = []string{"fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-runs"}
 
-// world is a stand-in cluster and a writer for it, in a bubble of synctest.
+// world is a stand-in cluster and a writer to it, in a synctest bubble.
 type world struct {
 	t      *testing.T
 	server *estest.Server
@@ -27,14 +27,14 @@ type world struct {
 	*bulk.Writer
 }
 
-// inBubble runs a test where waiting takes no time. All goroutines must have ended when
-// it returns, or synctest fails it.
+// inBubble runs a test in a synctest bubble, where waiting takes no time. synctest fails the test if a goroutine has
+// not ended.
 func inBubble(t *testing.T, o bulk.Options, test func(w *world)) {
 	t.Helper()
 	inBubbleOf(t, es.Config{}, o, test)
 }
 
-// inBubbleOf is inBubble with a client of its own.
+// inBubbleOf is like inBubble, with these settings of the client.
 func inBubbleOf(t *testing.T, c es.Config, o bulk.Options, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,7 +59,7 @@ func newClient(t testing.TB, c es.Config) *es.Client {
 	return client
 }
 
-// hasExactly fails unless the store has exactly these documents.
+// hasExactly fails unless the store has exactly these documents, except those in without.
 func hasExactly(server *estest.Server, docs []*mapping.Interval, without map[string]bool) error {
 	want := make(map[string]map[string]string)
 	for _, d := range docs {
@@ -116,7 +116,7 @@ func (w *world) finish(name, ingest string) {
 	}
 }
 
-// counted is how many visible documents a query finds, by run.id and run.ingest.
+// counted returns the number of visible documents that a query finds, by run.id and run.ingest.
 func counted(ctx context.Context, client *es.Client, query any, index string) (map[[2]string]int64, error) {
 	groups, err := client.Groups(ctx, query, []string{"run.id", "run.ingest"}, nil, index)
 	out := map[[2]string]int64{}

@@ -9,17 +9,16 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Writer stores documents in an Elasticsearch cluster. Put returns before they are
-// stored. Finish of a run returns nil when each of its documents is stored, or rejected for
-// good and recorded in the reject file. Several runs may be under way at the same time.
+// Writer stores documents in an Elasticsearch cluster. Put returns before they are stored. Finish returns nil when
+// each document of the run is stored, or rejected for good and in the reject file. Several runs may be under way at
+// the same time.
 //
-// A packer packs documents into bulk requests, senders send several of these at a time, and
-// a finisher finishes runs whose documents are settled: stored or rejected. At most
-// [Options].InFlight+2 bodies are in memory, and Put waits when they are full. Failed requests
-// are retried as long as that can help. Ids are fixed and the action is index, so a document
-// that arrives twice is stored once.
+// A packer packs documents into bulk requests. Senders send several requests at a time. A finisher finishes runs
+// whose documents are settled: stored or rejected. At most [Options].InFlight+2 bodies are in memory; when they are
+// full, Put waits. Failed requests are retried while that can help. Ids are fixed and the action is index, so a
+// document that arrives twice is stored once.
 //
-// Close it, also after an error.
+// Call Close at the end, also after an error.
 type Writer struct {
 	*ledger
 	client   *es.Client
@@ -28,15 +27,14 @@ type Writer struct {
 	senders  *senders
 	finisher *finisher
 
-	preparing  chan struct{} // one at a time, so that all who wait end with their contexts
+	preparing  chan struct{} // one goroutine prepares at a time; a channel, because waiting must end with a context
 	isPrepared bool
 }
 
-// ErrClosed is the error of a writer that is used after Close.
+// ErrClosed means that the writer was used after Close.
 var ErrClosed = errors.New("the writer is closed")
 
-// New is a writer to the cluster of client. It sends nothing yet. It fails with [es.ErrGaveUp]
-// when no document was settled for as long as the client waits without progress.
+// New makes a writer to the cluster of client. It sends nothing yet.
 func New(client *es.Client, options Options) *Writer {
 	opt, l := options.withDefaults(), newLedger()
 	throttle, rejects := newThrottle(opt.BodyBytes, opt.InFlight), &rejectFile{path: opt.RejectFile}
@@ -54,9 +52,10 @@ func New(client *es.Client, options Options) *Writer {
 	}
 }
 
-// Put takes interval documents, or none of them when one does not pass its Check. It waits
-// while the cluster does not keep up. An error may be about documents of earlier calls: the cluster
-// rejects everything, or this run's (see [Options].RejectFile).
+// Put takes interval documents. If one does not pass its Check, it takes none of them. It waits while the cluster is
+// slower than the caller. Its error may be about documents of earlier calls, for example if the cluster rejects
+// everything (see [Options].RejectFile). If no document is settled for the time that the client waits without
+// progress, the error is [es.ErrGaveUp].
 func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 	for _, d := range docs {
 		if err := d.Check(); err != nil {
@@ -77,18 +76,16 @@ func (s *Writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return nil
 }
 
-// Finish takes the document of a run. It waits until each document of this version of the run is
-// stored or in the reject file, counts them in the cluster ([ErrVerify]), and stores the
-// run's document. If the cluster has interval documents of other versions of the run, it then
-// deletes those, counts again, and removes the mark that hides the new ones from dashboards.
-// It deletes nothing of another version before all of this one is stored. After a failure,
-// calling it again continues.
+// Finish takes the document of a run and waits until each document of this version is stored or in the reject file.
+// Then it counts them in the cluster ([ErrVerify]) and stores the run document. If the cluster has interval
+// documents of other versions of the run, Finish then deletes these, counts again, and removes the mark that hides
+// the new ones from dashboards. Nothing of another version is deleted before all of this version is stored. After a
+// failure, a second call continues.
 //
-// Runs that are finished at the same time share the requests that this takes: to finish
-// many small runs quickly, call it for many of them at once.
+// Runs that are finished at the same time share requests. So to finish many small runs quickly, call Finish for many
+// of them at once.
 //
-// If the cluster has the run's document already, and it differs only in Ingested, that stays
-// as it was.
+// If the cluster has the same run document except for Ingested, the stored Ingested stays.
 func (s *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	err := run.Check()
 	if err == nil {
@@ -103,8 +100,8 @@ func (s *Writer) Finish(ctx context.Context, run *mapping.Run) error {
 	return nil
 }
 
-// Prepare fails if nothing can be sent. The first time, it checks the cluster and refreshes the
-// indices, so that versions that an earlier process has stored are found.
+// Prepare fails if nothing can be sent. Its first call checks the cluster, and refreshes the indices, so that
+// versions stored by an earlier process are found.
 func (s *Writer) Prepare(ctx context.Context) error {
 	s.mu.Lock()
 	err := s.fatal
@@ -134,8 +131,8 @@ func (s *Writer) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Flush waits until all documents so far are settled. It returns the error that ended the
-// writer; an error of a run's documents comes from the run's Finish.
+// Flush waits until all documents so far are settled. It returns the error that ended the writer. An error of a
+// run's documents is returned by Finish for that run.
 func (s *Writer) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,8 +148,8 @@ func (s *Writer) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Close ends requests under way and waits for them. It fails if documents were not stored:
-// call Flush or Finish before.
+// Close ends requests under way and waits for them. It fails if documents were not stored, so call Flush or Finish
+// before.
 func (s *Writer) Close() error {
 	s.fail(ErrClosed)
 	s.background.Wait()
@@ -165,5 +162,5 @@ func (s *Writer) Close() error {
 	return err
 }
 
-// Stats counts what was done so far.
+// Stats returns the counts so far.
 func (s *Writer) Stats() Stats { return s.senders.statistics() }

@@ -21,13 +21,13 @@ func TestElastic(t *testing.T) {
 		if st := w.Stats(); st.Queued != 51 || st.Indexed != 51 || st.Requests != 2 || st.Retried+st.Rejected+st.TooMany != 0 || st.Wire*2 > st.Bytes {
 			t.Errorf("%+v", st)
 		}
-		// Another version replaces it: fewer documents, and one at another level.
+		// A version that replaces it has fewer documents, and one of another level.
 		docs = historytest.Intervals("a", "22", 20)
 		docs[7].Level, docs[7].Host.Name = mapping.Host, "h"
 		w.put(docs...)
 		w.finish("a", "22")
 		w.hasExactly(docs)
-		// The same again changes nothing.
+		// Storing the same again changes nothing.
 		w.put(docs...)
 		w.put(docs[:3]...)
 		w.finish("a", "22")
@@ -35,7 +35,7 @@ func TestElastic(t *testing.T) {
 	})
 }
 
-// TestParts: the parts of a document that was split are counted as the documents that they are.
+// TestParts: each part of a split document counts as a document.
 func TestParts(t *testing.T) {
 	inBubble(t, bulk.Options{}, func(w *world) {
 		d := historytest.Interval("a", "1", 0)
@@ -48,8 +48,7 @@ func TestParts(t *testing.T) {
 	})
 }
 
-// TestSameIDTwice: the last one that was put is the one that stays, even when the first
-// one has to be sent again.
+// TestSameIDTwice: of two documents with one id the later one stays, even if the first must be sent again.
 func TestSameIDTwice(t *testing.T) {
 	inBubble(t, bulk.Options{}, func(w *world) {
 		w.server.Script(estest.Fault{Kind: estest.ItemsRejected, Every: 3})
@@ -64,7 +63,7 @@ func TestSameIDTwice(t *testing.T) {
 	})
 }
 
-// TestWrong: documents that do not pass their check are not taken.
+// TestWrong: documents that do not pass their check are refused.
 func TestWrong(t *testing.T) {
 	inBubble(t, bulk.Options{}, func(w *world) {
 		docs := historytest.Intervals("a", "1", 3)
