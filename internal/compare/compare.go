@@ -11,49 +11,50 @@ import (
 )
 
 const (
-	minBlocks     = 8 // of a side: fewer say too little about how they differ
+	minBlocks     = 8 // fewest blocks of a side: fewer say too little about how much blocks differ
 	minReplicates = 1000
 	maxReplicates = 10_000
-	inTail        = 10 // replicates beyond each end of the interval, if there are enough
+	inTail        = 10 // replicates beyond each end of the interval, if there are enough replicates
 )
 
-// Verdict is the verdict on a change.
+// Verdict says whether a metric has changed.
 type Verdict string
 
 // The verdicts.
 const (
-	Worse   Verdict = "worse"
-	Better  Verdict = "better"
-	Same    Verdict = "same"    // 0 is in the interval, which is narrow: no change larger than its bounds
-	Unclear Verdict = "unclear" // 0 is in the interval, which is too wide to say more
+	Worse  Verdict = "worse"
+	Better Verdict = "better"
+	// 0 is in the interval, and the interval is narrow: a change is not larger than its ends
+	Same    Verdict = "same"
+	Unclear Verdict = "unclear" // 0 is in the interval, but the interval is wide
 	Unknown Verdict = "unknown" // there is no interval
 )
 
-// Options say what is compared, and how sure the answer has to be.
+// Options says what is compared, and how certain the answer must be.
 type Options struct {
 	Metrics    []window.Metric
 	Confidence float64 // of the intervals, such as 0.95
-	Within     float64 // an interval with 0 in it is narrow where it lies between -Within and +Within
+	Within     float64 // an interval around 0 is narrow if it lies between -Within and +Within
 }
 
-// Within is the Within of Options by default.
+// Within is the default of Options.Within.
 const Within = 0.10
 
-// Change is how a metric of one side differs from that of the baseline.
+// Change says how a metric of the other side differs from the base.
 type Change struct {
 	window.Metric
-	Base, Other float64 // per second, or nanoseconds
-	Change      float64 // Other/Base - 1; NaN where that is not a number
-	Low, High   float64 // its confidence interval; NaN where Verdict is Unknown
+	Base, Other float64 // requests per second, or nanoseconds
+	Change      float64 // Other/Base - 1; NaN if it is not a number
+	Low, High   float64 // its confidence interval; NaN if Verdict is Unknown
 	Verdict     Verdict
-	Why         string // the verdict is Unknown, or the interval spans a gap; see judgeByShare
-	// BaseOpen and OtherOpen say that the value is a lower bound: it lies in fio's last bin,
-	// which has no upper end, or is a mean of requests some of which do.
+	Why         string // why the verdict is Unknown, or that the interval spans a gap: see judgeByShare
+	// BaseOpen and OtherOpen report that the value is a lower bound, because requests lie in fio's last bin, which
+	// has no upper end.
 	BaseOpen, OtherOpen bool
 }
 
-// Bound says which way the change is bounded: "≥" or "≤" where one of the two values is a
-// lower bound, "?" if both are, empty if none is.
+// Bound says on which side the change is bounded: "≥" or "≤" if one of the two values is a lower bound, "?" if both
+// are, and "" if neither is.
 func (c *Change) Bound() string {
 	switch {
 	case c.BaseOpen && c.OtherOpen:
@@ -66,9 +67,8 @@ func (c *Change) Bound() string {
 	return ""
 }
 
-// Sides compares the runs of one direction. Several runs of a side are repetitions of a test. At a
-// confidence of 0.99 and with few blocks, 10,000 replicates are too few for the tails, and intervals
-// are a little short.
+// Sides compares the runs of one direction. Several runs of a side are repetitions of one test. With a confidence of
+// 0.99 and few blocks, 10,000 replicates have too few values in the tails, and intervals are a little too short.
 func Sides(base, other []*Series, opt Options) []Change {
 	metrics := opt.Metrics
 	a, b := newPool(base), newPool(other)
@@ -111,13 +111,13 @@ func Sides(base, other []*Series, opt Options) []Change {
 	return changes
 }
 
-// sample is what the replicates have, by metric, and in ascending order.
+// sample has the values of all replicates, by metric, in ascending order.
 type sample struct {
 	base, other [][]float64 // values
 	logs        [][]float64 // logarithms of other/base
 }
 
-// drawSample draws replicates. The seeds are fixed, so the answer is the same every time.
+// drawSample draws replicates. The seeds are fixed, so the result is always the same.
 func drawSample(a, b *pool, metrics []window.Metric, replicates int) *sample {
 	s := &sample{make([][]float64, len(metrics)), make([][]float64, len(metrics)), make([][]float64, len(metrics))}
 	var of, with []float64
@@ -133,17 +133,17 @@ func drawSample(a, b *pool, metrics []window.Metric, replicates int) *sample {
 	for i := range metrics {
 		slices.Sort(s.base[i])
 		slices.Sort(s.other[i])
-		slices.Sort(s.logs[i]) // not a number comes first
+		slices.Sort(s.logs[i]) // NaN is sorted first
 	}
 	return s
 }
 
-// reach is the lowest and the highest value that a metric may have on either side.
+// reach returns the lowest and the highest value that metric i may have on either side.
 func (s *sample) reach(i int, tail float64) (low, high float64) {
 	return min(quantile(s.base[i], tail), quantile(s.other[i], tail)), max(quantile(s.base[i], 1-tail), quantile(s.other[i], 1-tail))
 }
 
-// eachReplicate draws the same replicates every time.
+// eachReplicate calls draw with the same random numbers every time.
 func eachReplicate(replicates int, draw func(rngA, rngB *rand.Rand)) {
 	rngA, rngB := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 2))
 	for range replicates {
@@ -164,9 +164,9 @@ func windows(side []*Series) int {
 	return n
 }
 
-// limits reports what speaks against an interval of a percentile of h. isFew: there are too few requests. If not even
-// order statistics have an interval, which are too narrow, all replicates agree on the slowest few requests. isBound:
-// the percentile is known, and its interval reaches into the last bin.
+// limits reports whether a percentile of h cannot have an interval. isFew: there are too few requests. Not even
+// order statistics have an interval then, although theirs are too narrow, and all replicates would agree on the
+// slowest few requests. isBound: the percentile is known, but its interval reaches into the last bin.
 func (c *Change) limits(h *hist.Histogram, isOpen bool, confidence float64) (isFew, isBound bool) {
 	if c.Quantile() == 0 {
 		return false, false
@@ -177,7 +177,7 @@ func (c *Change) limits(h *hist.Histogram, isOpen bool, confidence float64) (isF
 
 const lastBin = "fio's last bin, which has no upper end"
 
-// judge takes the interval from the replicates, and the verdict from the interval.
+// judge computes the interval from the replicates, and the verdict from the interval.
 func (c *Change) judge(logs []float64, tail, within float64) {
 	c.Low, c.High = math.Expm1(quantile(logs, tail)), math.Expm1(quantile(logs, 1-tail))
 	if isFinite := !math.IsNaN(logs[0]+logs[len(logs)-1]) && !math.IsInf(logs[0], 0) && !math.IsInf(logs[len(logs)-1], 0); !isFinite {
@@ -196,11 +196,11 @@ func (c *Change) judge(logs []float64, tail, within float64) {
 	}
 }
 
-// reach is the largest change in the interval, without its sign.
+// reach returns the largest change in the interval, without its sign.
 func (c *Change) reach() float64 { return max(-c.Low, c.High) }
 
-// judgeOpen takes back verdicts that lower bounds do not show. A few requests of an hour in the last bin may decide a
-// mean.
+// judgeOpen replaces a verdict by Unknown if lower bounds cannot prove it. A few requests in the last bin can decide
+// a mean.
 func (c *Change) judgeOpen() {
 	verb := "lies in"
 	if c.Metric == window.Mean {
@@ -221,7 +221,7 @@ func (c *Change) unknown(why string, args ...any) {
 	c.Low, c.High, c.Verdict, c.Why = math.NaN(), math.NaN(), Unknown, fmt.Sprintf(why, args...)
 }
 
-// quantile is a quantile of ascending numbers: at rank q*(n+1), interpolated.
+// quantile returns a quantile of ascending numbers, interpolated at rank q*(n+1).
 func quantile(sorted []float64, q float64) float64 {
 	at := min(max(q*float64(len(sorted)+1)-1, 0), float64(len(sorted)-1))
 	i := int(at)

@@ -26,7 +26,7 @@ func TestParseMetrics(t *testing.T) {
 	}
 }
 
-// TestSides: what got worse, better, or neither, of iops and latencies.
+// TestSides: which of iops and latencies became better, worse, or neither.
 func TestSides(t *testing.T) {
 	p := &process{rng: rand.New(rand.NewPCG(3, 4)), windows: 80, spread: 0.05}
 	base, slower, faster, again := p.side(1, 1), p.side(1, 1.3), p.side(1, 0.7), p.side(1, 1)
@@ -41,7 +41,7 @@ func TestSides(t *testing.T) {
 			if got.Metric == window.IOPS {
 				want = 1/c.times - 1
 			}
-			if got.Verdict == Unclear && c.verdict == Same { // p99 is
+			if got.Verdict == Unclear && c.verdict == Same { // the interval of p99 is too wide
 				got.Verdict = Same
 			}
 			if got.Verdict != c.verdict || math.Abs(got.Change-want) > 0.07 || got.Low > got.Change || got.High < got.Change || got.Why != "" {
@@ -60,7 +60,8 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// TestVerdict: the interval decides. A narrow one around 0 shows that there is no change, a wide one shows nothing.
+// TestVerdict: the interval decides. A narrow interval around 0 shows that there is no change; a wide one shows
+// nothing.
 func TestVerdict(t *testing.T) {
 	logs := make([]float64, 1000)
 	for _, c := range []struct {
@@ -73,7 +74,7 @@ func TestVerdict(t *testing.T) {
 		{-0.004, 0.0291, 0.1, Same, "no change > 3.0 %"}, {-0.0811, 0.02, 0.1, Same, "no change > 8.2 %"}, {0, 0, 0.1, Same, "no change"},
 		{-0.05, 0.11, 0.1, Unclear, "unclear"}, {-0.94, 16.75, 0.1, Unclear, "unclear"}, {-0.05, 0.11, 0.2, Same, "no change > 11.0 %"},
 	} {
-		for i := range logs { // half of the replicates at either end
+		for i := range logs { // half of the replicates at each end
 			logs[i] = math.Log1p([]float64{c.low, c.high}[2*i/len(logs)])
 		}
 		got := Change{Metric: window.Mean}
@@ -84,7 +85,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestUnknown: where there is no interval, it says why, and the values are there.
+// TestUnknown: without an interval, Why says the reason, and the values are still there.
 func TestUnknown(t *testing.T) {
 	p := &process{rng: rand.New(rand.NewPCG(3, 4)), windows: 7}
 	short := p.side(1, 1)
@@ -120,8 +121,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestPool: the blocks of a pool are the runs, of any layouts; and a replicate of a
-// side that is one block is the side.
+// TestPool: the blocks of a pool together are the runs, in any layouts. If a side is a single block, each replicate
+// is the side.
 func TestPool(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var side []*Series

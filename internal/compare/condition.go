@@ -9,18 +9,18 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// Condition is a change that is not wanted.
+// Condition is a change that must not happen.
 type Condition struct {
-	Text      string // as it was written
-	Direction string // empty: any
+	Text      string // as the user wrote it
+	Direction string // empty: any direction
 	Metric    window.Metric
-	above     bool // the limit, else below it
+	above     bool // the change must not be above the limit; otherwise not below it
 	limit     float64
 }
 
 var conditionForm = regexp.MustCompile(`^\s*(?:(read|write|trim)\s*\.)?\s*(\w[\w.]*)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*$`)
 
-// ParseCondition reads "[read.]p99 > +10%".
+// ParseCondition parses text such as "read.p99 > +10%" or "p99 > +10%".
 func ParseCondition(text string) (Condition, error) {
 	m := conditionForm.FindStringSubmatch(text)
 	if m == nil {
@@ -38,13 +38,13 @@ func ParseCondition(text string) (Condition, error) {
 	return Condition{strings.TrimSpace(text), m[1], metrics[0], m[3] == ">", limit / 100}, nil
 }
 
-// isAbout reports whether the condition is about a line.
+// isAbout reports whether the condition applies to a line.
 func (c *Condition) isAbout(l *Line) bool {
 	return c.Metric == l.Metric && (c.Direction == "" || c.Direction == l.Direction)
 }
 
-// state is what the condition comes to. It is met by a change beyond the limit that is not by chance: 0 is
-// outside the interval. It is unclear if it is not met, and the interval reaches beyond the limit.
+// state evaluates the condition. It is met if the change is beyond the limit and not by chance, because 0 is outside
+// its interval. It is unclear if it is not met but the interval reaches beyond the limit.
 func (c *Condition) state(l *Line) State {
 	switch {
 	case l.Verdict == Unknown:
@@ -64,33 +64,33 @@ func (c *Condition) isBeyond(change float64) bool {
 	return change < c.limit
 }
 
-// State is what a condition comes to.
+// State is the result of a condition.
 type State string
 
-// The states.
+// The results of a condition.
 const (
 	Met        State = "met"
 	NotMet     State = "not met"
 	Undecided  State = "unclear"
 	NotChecked State = "not checked" // there is no interval
-	Absent     State = "absent"      // the sides do not both have the direction
+	Absent     State = "absent"      // a side lacks the direction
 )
 
-// Outcome is what a condition comes to in one direction.
+// Outcome is the result of a condition in one direction.
 type Outcome struct {
 	Condition *Condition
 	Sides     string // "new against old"
-	Direction string // empty if the condition is about any, and the sides have none
+	Direction string // empty if the condition is about any direction and none is on both sides
 	State     State
 	Detail    string // the numbers, or why there are none
 }
 
-// String is the outcome as a message.
+// String returns the outcome as a message.
 func (o *Outcome) String() string {
 	return fmt.Sprintf("%s: %s: %s: %s", o.Condition.Text, o.State, o.Sides, o.Detail)
 }
 
-// Check checks conditions on a comparison.
+// Check evaluates conditions on a comparison.
 func Check(conditions []Condition, base, other *Side, lines []Line) (list []Outcome) {
 	sides := other.Name + " against " + base.Name
 	for i := range conditions {

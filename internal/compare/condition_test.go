@@ -34,9 +34,9 @@ func TestParseCondition(t *testing.T) {
 	}
 }
 
-// TestCheck: a condition is met by a change beyond its limit whose interval excludes 0. It is unclear if it
-// is not met, and the interval reaches beyond the limit. It is unknown without an interval, and absent without
-// its direction.
+// TestCheck: a condition is met by a change beyond its limit whose interval excludes 0. It is unclear if it is not
+// met and the interval reaches beyond the limit. It is unknown without an interval, and absent without its
+// direction.
 func TestCheck(t *testing.T) {
 	line := func(direction, name string, change, low, high float64, v Verdict) Line {
 		m := metric(name)

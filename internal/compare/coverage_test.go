@@ -11,18 +11,17 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// process makes runs of one test: the logarithm of the latency goes up and down from window
-// to window, and each window remembers the one before (an AR(1) process), as a device that
-// collects garbage does. Requests wait for one another, so slow windows have fewer.
+// process simulates runs of one test. The logarithm of the latency is an AR(1) process: each window depends on the
+// one before, as on a device that collects garbage. Requests wait for one another, so slow windows have fewer.
 type process struct {
 	rng     *rand.Rand
 	windows int
-	memory  float64 // of a window for the one before: 0 … 1
-	spread  float64 // of the windows, as a standard deviation of the logarithm
-	between float64 // of runs of the test, likewise
+	memory  float64 // correlation of a window with the one before: 0 … 1
+	spread  float64 // standard deviation of the logarithm between windows
+	between float64 // standard deviation of the logarithm between runs of the test
 }
 
-// run makes one run. All its latencies are those of the test times a factor.
+// run returns one run. Its latencies are those of the test multiplied by times.
 func (p *process) run(times float64) *Series {
 	s := &Series{}
 	level := math.Log(1e6*times) + p.between*p.rng.NormFloat64()
@@ -39,7 +38,7 @@ func (p *process) run(times float64) *Series {
 	return s
 }
 
-// side is some runs of the test.
+// side returns several runs of the test.
 func (p *process) side(runs int, times float64) (side []*Series) {
 	for range runs {
 		side = append(side, p.run(times))
@@ -49,15 +48,15 @@ func (p *process) side(runs int, times float64) (side []*Series) {
 
 var covered = []window.Metric{window.IOPS, window.Mean, metric("p50"), metric("p99")}
 
-// naiveReach is how far order statistics have the logarithm of a percentile reach to either
-// side, with a confidence of 95 %.
+// naiveReach returns half the length of the interval that order statistics give the logarithm of a percentile, with
+// a confidence of 95 %.
 func naiveReach(side []*Series, q float64) float64 {
 	low, high, _ := newPool(side).whole.ConfidenceInterval(q, 0.95)
 	return math.Log(high/low) / 2
 }
 
-// shareSame returns the share of comparisons that show no difference, by metric, and the share in which order
-// statistics show none.
+// shareSame returns the share of comparisons without a difference by metric, and the same share if order statistics
+// decide.
 func (p *process) shareSame(cases, runs int, times float64) (same, naive map[window.Metric]float64) {
 	same, naive = map[window.Metric]float64{}, map[window.Metric]float64{}
 	for range cases {
@@ -77,10 +76,10 @@ func (p *process) shareSame(cases, runs int, times float64) (same, naive map[win
 	return same, naive
 }
 
-// TestCoverage: runs of the same test differ in some 5 % of the comparisons, as 95 % of
-// confidence promise, and not in most, as order statistics have it. Where ups and downs last
-// longer than a block, neighbouring blocks are alike, and that counts. A change by 20 % is
-// nearly always found. With FIO2ES_TEST_SCALE, there are more comparisons.
+// TestCoverage: runs of the same test differ in about 5 % of the comparisons, as a confidence of 95 % promises. With
+// order statistics, most would differ. If ups and downs last longer than a block, neighbouring blocks are alike, and
+// this is taken into account. A change by 20 % is nearly always found. With FIO2ES_TEST_SCALE there are more
+// comparisons.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -114,13 +113,13 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// TestRepetitions: if runs of the same test differ by three times as much as their
-// windows suggest, one run per side is too few, and three per side are nearly enough.
+// TestRepetitions: runs of the same test differ three times as much as their windows suggest. Then one run per side
+// is too few, and three per side are nearly enough.
 func TestRepetitions(t *testing.T) {
 	memtest.Large(t)
 	t.Parallel()
 	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 60, memory: 0.3, spread: 0.1, between: 0.05}
-	var same [4]map[window.Metric]float64 // by runs of a side
+	var same [4]map[window.Metric]float64 // by number of runs per side
 	for runs := 1; runs <= 3; runs++ {
 		same[runs], _ = p.shareSame(200, runs, 1)
 		t.Logf("no difference shown, with %d of each side: %v", runs, same[runs])
@@ -132,13 +131,13 @@ func TestRepetitions(t *testing.T) {
 	}
 }
 
-// twoGroups makes runs of a test in which a share of the requests is slower by a factor. The share and the latencies go
-// up and down from window to window.
+// twoGroups simulates runs in which a share of the requests is slower by a factor. The share and the latencies go up
+// and down from window to window.
 type twoGroups struct {
 	share, times float64
 }
 
-// run makes one run. All its latencies are those of the test times a factor.
+// run returns one run. Its latencies are those of the test multiplied by times.
 func (g twoGroups) run(rng *rand.Rand, times float64) *Series {
 	const memory, spread, shares = 0.6, 0.1, 0.3
 	s := &Series{}
@@ -160,7 +159,7 @@ func (g twoGroups) run(rng *rand.Rand, times float64) *Series {
 	return s
 }
 
-// p99 is that of the test, of very many requests.
+// p99 returns the p99 of the test, from very many requests.
 func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
 	var side []*Series
 	for range 30 {
@@ -169,8 +168,8 @@ func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
 	return newPool(side).whole.Percentile(0.99).Value
 }
 
-// TestGap: where p99 lies between two groups of latencies, the shares above it find changes that its interval does not
-// show, and they are wrong no more often than intervals are. Intervals contain the truth as often as before.
+// TestGap: p99 lies between two groups of latencies. The shares of requests above it find changes that its interval
+// does not show, and are wrong no more often than intervals. Intervals contain the truth as often as before.
 func TestGap(t *testing.T) {
 	memtest.Large(t)
 	t.Parallel()
@@ -178,10 +177,11 @@ func TestGap(t *testing.T) {
 	why := regexp.MustCompile(`^p99 may lie between two groups of latencies, so its interval is wide(; it is worse by the share of requests above it)?: ` +
 		`(1|0.9\d+|1.0\d+) % of the base's requests are above [0-9.]+ms, and [0-9.]+ % of the other side's, [-+0-9.]+ % \([-+0-9.]+ … [-+0-9.]+ %\)$`)
 	for _, c := range []struct {
-		name          string
-		base, other   twoGroups
-		times         float64
-		before, after float64 // share of comparisons that find the change: at most, and at least
+		name        string
+		base, other twoGroups
+		times       float64
+		// share of comparisons that find the change: at most without the shares, at least with them
+		before, after float64
 	}{
 		{"the same", twoGroups{0.01, 20}, twoGroups{0.01, 20}, 1, 0.2, 0},
 		{"slower by half, at the gap", twoGroups{0.01, 20}, twoGroups{0.01, 20}, 1.5, 0.3, 0.45},

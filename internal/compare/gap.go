@@ -10,12 +10,12 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// A percentile that lies between two groups of latencies, such as hits and misses of a cache, jumps from one group to
-// the other with the blocks that are drawn. Its interval spans the gap, be the change large or small. The shares of requests
-// above a latency do not jump.
+// A percentile that lies between two groups of latencies, such as hits and misses of a cache, jumps from one group
+// to the other, depending on the blocks that are drawn. So its interval spans the gap, even if the change is small.
+// The shares of requests above a latency do not jump.
 const (
-	gapReach = math.Ln2 // the logarithm of how far an interval reaches at least that spans a gap: from 1 to 2
-	contrary = 0.3      // share of replicates: more of them have to agree that no share is contrary
+	gapReach = math.Ln2 // an interval spans a gap if it is at least this wide, as a logarithm: from 1 to 2
+	contrary = 0.3      // less than this share of the replicates may contradict
 )
 
 // isInGap reports whether the interval of a percentile may span a gap.
@@ -23,13 +23,13 @@ func (c *Change) isInGap() bool {
 	return c.Verdict == Unclear && c.Quantile() > 0 && math.Log1p(c.High)-math.Log1p(c.Low) > gapReach
 }
 
-// judgeByShare decides by the shares of requests above the percentile of the base and above that of the other side. at
-// has both, and the lowest and the highest latency at which the percentile of either side may be. If the shares above
-// these are contrary, the distributions cross where the percentile may be, and the verdict stays unclear. The interval
-// of the verdict ends at 0. Why has the share above the percentile of the base, whose interval is narrow.
+// judgeByShare decides by the shares of requests above the percentile of each side. at has these two percentiles,
+// and the lowest and the highest latency at which the percentile of either side may be. If the shares above these
+// four contradict one another, the distributions cross in that range, and the verdict stays unclear. If it decides,
+// the interval ends at 0. Why gets the share above the percentile of the base, whose interval is narrow.
 func (c *Change) judgeByShare(a, b *pool, at []float64, replicates int, tail float64) {
 	sums, more := make([]float64, replicates), make([][]float64, len(at))
-	var logs []float64 // of the share above the percentile of the base, by that of the base
+	var logs []float64 // share above the percentile of the base, other/base
 	wholeA, wholeB := above(&a.whole, at), above(&b.whole, at)
 	stretchA, stretchB := a.stretchesAbove(at), b.stretchesAbove(at)
 	i := 0
@@ -72,7 +72,7 @@ func (c *Change) judgeByShare(a, b *pool, at []float64, replicates int, tail flo
 	}
 }
 
-// above is the share of requests above each latency.
+// above returns the share of requests above each latency.
 func above(h *hist.Histogram, latencies []float64) []float64 {
 	shares := make([]float64, len(latencies))
 	for i, latency := range latencies {

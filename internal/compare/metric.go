@@ -10,8 +10,8 @@ import (
 // Defaults are the metrics that are compared by default.
 var Defaults = []string{"iops", "mean", "p50", "p95", "p99", "p99.9"}
 
-// ParseMetrics reads names of metrics: "iops", "mean", or a percentile such as "p99.9", which is "p99_9" in documents.
-// Each metric is there once.
+// ParseMetrics parses names of metrics: "iops", "mean", or a percentile such as "p99.9" or "p99_9". It drops
+// repetitions.
 func ParseMetrics(names ...string) (metrics []window.Metric, err error) {
 	for _, name := range names {
 		m, ok := window.ParseMetric(name)

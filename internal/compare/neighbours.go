@@ -6,23 +6,23 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// maxNeighbours is the largest correlation of neighbouring blocks that counts, so intervals get at most twice as wide: in
-// a run that slows down all the time, all neighbours are alike.
+// maxNeighbours limits the correlation of neighbouring blocks. So intervals get at most twice as wide, even for a
+// run that slows down all the time, where all neighbours are alike.
 const maxNeighbours = 0.6
 
-// stretches returns for each metric how many times farther from the value of the side the values of replicates have to be
-// than those of independent blocks.
+// stretches returns for each metric a factor for the distance between replicates and the value of the side. It
+// corrects that replicates have independent blocks, although neighbouring blocks of the run are alike.
 func (p *pool) stretches(metrics []window.Metric) []float64 {
 	return p.stretchesOf(func() []float64 { return p.sum(metrics, nil) })
 }
 
-// stretchesOf returns those of what values returns of the blocks that are drawn. Each block counts by the values of all
-// others (the jackknife).
+// stretchesOf returns these factors for the values that a function computes of drawn blocks. The number of a block
+// is the value of all other blocks (the jackknife).
 func (p *pool) stretchesOf(values func() []float64) []float64 {
 	for i := range p.times {
 		p.times[i] = 1
 	}
-	without := make([][]float64, len(p.times)) // by block, then as metrics
+	without := make([][]float64, len(p.times)) // by block, then by value
 	for i := range p.times {
 		p.times[i] = 0
 		without[i] = values()
@@ -36,7 +36,7 @@ func (p *pool) stretchesOf(values func() []float64) []float64 {
 	return list
 }
 
-// neighbours is the correlation (0 … 1) of the numbers of blocks that follow one another in a run.
+// neighbours returns the correlation (0 … 1) of the numbers of consecutive blocks of a run.
 func neighbours(runs []span, of func(block int) float64) float64 {
 	var together, alone float64
 	for _, run := range runs {
@@ -51,13 +51,13 @@ func neighbours(runs []span, of func(block int) float64) float64 {
 			}
 		}
 	}
-	if r := together / alone; r > 0 { // and a number: some blocks differ
+	if r := together / alone; r > 0 { // false for NaN, if all numbers are equal
 		return r
 	}
 	return 0
 }
 
-// farther is a value of a replicate, its distance from the value of the side stretched on the scale of ratios.
+// farther stretches the distance of a replicate from the value of the side, on the scale of ratios.
 func farther(value, drawn, stretch float64) float64 {
 	if value == 0 {
 		return drawn

@@ -7,12 +7,12 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// pool is the blocks of a side, in a form that is quick to draw from: the counts of each block in
-// the bins that any block uses.
+// pool has the blocks of a side in a form from which drawing is fast: the counts of each block, in the bins that at
+// least one block uses.
 type pool struct {
-	runs      []span // of each run: its blocks
+	runs      []span // the blocks of each run
 	bins      []int
-	counts    [][]float64 // by block, then as bins
+	counts    [][]float64 // by block, then by used bin
 	completed []float64
 	ms        []float64
 
@@ -21,7 +21,7 @@ type pool struct {
 
 	// The replicate that is drawn.
 	times []float64 // how often each block was drawn
-	sums  []float64 // as bins
+	sums  []float64 // by used bin
 	drawn *hist.Histogram
 }
 
@@ -62,13 +62,13 @@ func newPool(side []*Series) *pool {
 	return p
 }
 
-// values are the values of the side itself.
+// values returns the metrics of the side itself.
 func (p *pool) values(metrics []window.Metric) []float64 {
 	return appendValues(nil, metrics, &p.whole, p.allCompleted, p.allElapsed)
 }
 
-// draw appends the values of a replicate: as many runs as there are, and as many blocks
-// of each as it has.
+// draw draws a replicate and appends its metrics: as many runs as the side has, and as many blocks of each as it
+// has.
 func (p *pool) draw(rng *rand.Rand, metrics []window.Metric, dst []float64) []float64 {
 	clear(p.times)
 	for range p.runs {
@@ -80,7 +80,7 @@ func (p *pool) draw(rng *rand.Rand, metrics []window.Metric, dst []float64) []fl
 	return p.sum(metrics, dst)
 }
 
-// sum appends the values of the blocks, each as often as times says.
+// sum appends the metrics of the blocks, each counted times[i] times.
 func (p *pool) sum(metrics []window.Metric, dst []float64) []float64 {
 	clear(p.sums)
 	completed, ms := 0.0, 0.0
@@ -90,7 +90,7 @@ func (p *pool) sum(metrics []window.Metric, dst []float64) []float64 {
 		}
 		completed += times * p.completed[i]
 		ms += times * p.ms[i]
-		sums := p.sums[:len(p.counts[i])] // saves a bounds check for each bin
+		sums := p.sums[:len(p.counts[i])] // avoids a bounds check for each bin
 		for j, n := range p.counts[i] {
 			sums[j] += times * n
 		}
@@ -102,7 +102,7 @@ func (p *pool) sum(metrics []window.Metric, dst []float64) []float64 {
 	return appendValues(dst, metrics, p.drawn, completed, ms)
 }
 
-// appendValues appends the values of all metrics: per second, or nanoseconds.
+// appendValues appends all metrics, in requests per second or nanoseconds.
 func appendValues(dst []float64, metrics []window.Metric, h *hist.Histogram, completed, ms float64) []float64 {
 	for _, m := range metrics {
 		v := completed * 1000 / ms

@@ -6,29 +6,29 @@ import (
 )
 
 const (
-	maxBlocks = 30             // of a run
-	fewBlocks = 10             // of a short one
-	inBlock   = 4              // windows at least, except in short runs: neighbours are correlated
-	maxGrains = 32 * maxBlocks // even
+	maxBlocks = 30             // most blocks of a run
+	fewBlocks = 10             // most blocks of a short run
+	inBlock   = 4              // fewest windows in a block, except in short runs, because neighbours are correlated
+	maxGrains = 32 * maxBlocks // an even number
 )
 
-// Series is the windows of a run in one direction. It keeps up to 960 windows, and joins neighbours
-// if there are more, so a day of seconds takes no more memory. The zero value is empty.
+// Series has the windows of a run in one direction. It keeps up to 960 grains and joins neighbours if there are
+// more, so a day of one-second windows takes no more memory. The zero value is empty.
 type Series struct {
 	grains  *window.Columns[grain] // by the number of the window
 	windows int
-	start   int64   // of the last window
-	cut     []block // the blocks, when all windows are there; then there are no grains
+	start   int64   // of the last window, in milliseconds since the run's start
+	cut     []block // the blocks, after all windows are added; the grains are dropped then
 }
 
-// grain is one or several windows that follow one another. Blocks are cut between grains.
+// grain is one window, or several consecutive ones. Blocks end where grains end.
 type grain struct {
 	start, end int64
 	completed  int64
 	latency    hist.Histogram
 }
 
-// Add adds the next window and the histogram of its requests; nil of none. Windows come in order of
+// Add adds the next window and the histogram of its requests, or nil without requests. Windows come in order of
 // time.
 func (s *Series) Add(w *window.Window, requests *hist.Histogram) {
 	if s.windows == 0 {
@@ -53,8 +53,8 @@ func (g *grain) merge(next *grain) {
 	g.latency.Merge(&next.latency)
 }
 
-// EndBy sets when the run ended, in milliseconds since its start. The last window may be longer. No window can be
-// added any more, and blocks are all that is kept, so that many runs fit into memory.
+// EndBy sets when the run ended, in milliseconds since its start, because the last window may be longer. After that
+// no window can be added, and only blocks are kept, so that many runs fit into memory.
 func (s *Series) EndBy(ms int64) {
 	if s.windows > 0 && ms > s.start {
 		last := s.grains.All()[len(s.grains.All())-1]
@@ -63,16 +63,16 @@ func (s *Series) EndBy(ms int64) {
 	s.cut, s.grains = s.blocks(), nil
 }
 
-// block is a part of a run that is drawn as a whole.
+// block is a part of a run that is drawn as a unit.
 type block struct {
-	ms        int64 // up to the next block, with the times between windows
+	ms        int64 // length up to the next block, including gaps between windows
 	completed int64
 	latency   hist.Histogram
 }
 
-// blocks cuts the run into blocks of equally many windows, up to one (of more than 960 windows: up to
-// a sixteenth). There are 30 blocks, or fewer so that each has four windows, but at least ten if there
-// are ten windows.
+// blocks cuts the run into blocks of equal numbers of windows. The numbers differ by at most one window; if there
+// are more than 960 windows, by up to a sixteenth. There are up to 30 blocks with at least four windows each. If
+// that would be fewer than ten blocks, there are ten, or as many as there are windows.
 func (s *Series) blocks() []block {
 	if s.windows == 0 || s.cut != nil {
 		return s.cut

@@ -10,13 +10,13 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// windowAt is a window between two times in milliseconds.
+// windowAt returns a window between two times in milliseconds.
 func windowAt(from, to, completed int64) *window.Window {
 	at := func(ms int64) time.Time { return time.Time{}.Add(time.Duration(ms) * time.Millisecond) }
 	return &window.Window{ElapsedMS: from, Start: at(from), End: at(to), Completed: completed}
 }
 
-// windowsOf makes n windows of a second, the i-th with i+1 requests of a microsecond.
+// windowsOf returns n windows of one second. The i-th has i+1 requests of one microsecond.
 func windowsOf(n int) *Series {
 	s := &Series{}
 	for i := range n {
@@ -27,7 +27,7 @@ func windowsOf(n int) *Series {
 	return s
 }
 
-// TestBlocks: how many there are, and how many windows each has.
+// TestBlocks: the number of blocks, and of windows in each.
 func TestBlocks(t *testing.T) {
 	for _, c := range []struct{ windows, blocks, fewest, most int }{
 		{0, 0, 0, 0}, {1, 1, 1, 1}, {8, 8, 1, 1}, {10, 10, 1, 1}, {25, 10, 2, 3}, {40, 10, 4, 4},
@@ -46,8 +46,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestBlocksHaveAll: all requests and all of the time are in the blocks, with the gaps
-// between windows.
+// TestBlocksHaveAll: blocks have all requests and all of the time, including the gaps between windows.
 func TestBlocksHaveAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, requests, at, end := &Series{}, int64(0), int64(0), int64(0)
@@ -77,7 +76,7 @@ func TestBlocksHaveAll(t *testing.T) {
 	})
 }
 
-// TestEndBy: the last window extends to the end of the run, if that is within it.
+// TestEndBy: the last window ends with the run.
 func TestEndBy(t *testing.T) {
 	for end, want := range map[int64]int64{8000: 10_000, 9000: 10_000, 9001: 9001, 9400: 9400, 10_000: 10_000, 12_000: 10_000} {
 		s, ms := windowsOf(10), int64(0)

@@ -12,16 +12,16 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Run is a run of a side.
+// Run is one run of a side.
 type Run struct {
 	Name     string       // as the user named it: a path, or an id
-	Document *mapping.Run // set by End, without histograms
+	Document *mapping.Run // set by End; without histograms
 
 	series   map[string]*Series // by direction
-	averages bool               // there are windows that have only a mean
+	averages bool               // some windows have only a mean
 }
 
-// Add adds a window of the cluster and the histogram of its requests; nil of none. Windows come in
+// Add adds a window of level Cluster and the histogram of its requests, or nil without requests. Windows come in
 // order of time.
 func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
 	if requests == nil && w.Latency.Mean > 0 {
@@ -37,7 +37,7 @@ func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
 	r.series[w.Direction].Add(w, requests)
 }
 
-// End takes the run's document when all windows were added.
+// End sets the run document, after all windows are added.
 func (r *Run) End(doc *mapping.Run) {
 	r.Document = doc.Light()
 	for _, s := range r.series {
@@ -48,16 +48,16 @@ func (r *Run) End(doc *mapping.Run) {
 // IsEmpty reports whether the run has no windows to compare.
 func (r *Run) IsEmpty() bool { return len(r.series) == 0 }
 
-// OnlyAverages reports whether that is because its logs have averages.
+// OnlyAverages reports whether the run has no windows to compare because its logs have only averages.
 func (r *Run) OnlyAverages() bool { return r.IsEmpty() && r.averages }
 
-// Side is a run to compare, or several repetitions of a test.
+// Side is a run, or several repetitions of a test.
 type Side struct {
-	Name string // as the user named it: runs joined by commas
+	Name string // as the user named it: the names of runs, joined by commas
 	Runs []*Run
 }
 
-// of are the series of a direction, one for each run that has it.
+// of returns the series of a direction, one for each run that has it.
 func (s *Side) of(direction string) (list []*Series) {
 	for _, r := range s.Runs {
 		if one := r.series[direction]; one != nil {
@@ -67,7 +67,7 @@ func (s *Side) of(direction string) (list []*Series) {
 	return list
 }
 
-// directions are those that the side has.
+// directions lists the directions of the side.
 func (s *Side) directions() string {
 	var names []string
 	for _, d := range mapping.Directions {
@@ -78,14 +78,14 @@ func (s *Side) directions() string {
 	return strings.Join(names, ", ")
 }
 
-// Line is the change of a metric in a direction.
+// Line is the change of a metric in one direction.
 type Line struct {
 	Direction string
 	Change
 }
 
-// Compare compares the directions that both sides have. The notes say what was not compared, and
-// what limits the answers. It is an error where the sides have no direction in common.
+// Compare compares the directions that both sides have. The notes say what was not compared, and what makes the
+// answers less certain. It fails if the sides have no direction in common.
 func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err error) {
 	note := func(format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); !slices.Contains(notes, text) {
@@ -127,7 +127,7 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 	return lines, notes, nil
 }
 
-// setting is one that makes runs hard to compare where they differ. An empty value is not known.
+// setting is a setting that must not differ between compared runs. An empty value is not known.
 type setting struct{ name, value string }
 
 func settings(r *mapping.Run) []setting {
@@ -143,7 +143,7 @@ func settings(r *mapping.Run) []setting {
 	return list
 }
 
-// Doubt says what makes a comparison of two runs doubtful; empty is nothing.
+// Doubt says which settings differ, so that comparing the two runs is doubtful. It is empty if none does.
 func Doubt(base, other *mapping.Run) string {
 	var differ []string
 	for _, is := range settings(other) {

@@ -38,7 +38,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// runOf is a run of windows of a second.
+// runOf returns a run of one-second windows.
 func runOf(name string, windows ...window.Window) *Run {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	r := &Run{Name: name}
@@ -56,8 +56,8 @@ func runOf(name string, windows ...window.Window) *Run {
 	return r
 }
 
-// TestRun: windows without histograms are those of averages, which cannot be compared, or of
-// nothing, which are time.
+// TestRun: a window without a histogram has only an average, which cannot be compared, or no requests. A window
+// without requests counts as time.
 func TestRun(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(1000, 100)
@@ -77,7 +77,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestCompare: what one side does not have is named, and not compared.
+// TestCompare: if a side lacks something, a note names it, and it is not compared.
 func TestCompare(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(1000, 100)
@@ -104,7 +104,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestSummary: changes come before what is unclear, and what is unclear before what did not change.
+// TestSummary: changes come first, then unclear lines, then lines without a change.
 func TestSummary(t *testing.T) {
 	line := func(direction, name string, v Verdict) Line {
 		return Line{direction, Change{Metric: metric(name), Verdict: v}}

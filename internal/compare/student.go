@@ -2,9 +2,9 @@ package compare
 
 import "math"
 
-// studentT is the t for which Student's distribution with the given degrees of freedom lies between -t and t with a
-// probability of confidence (0 … 1): t(1-alpha/2) for confidence 1-alpha. It bisects the angle theta =
-// atan(t/sqrt(freedom)) to the last bit.
+// studentT returns the t for which Student's distribution lies between -t and t with probability confidence (0 … 1):
+// t(1-alpha/2) for confidence 1-alpha. It finds the angle theta = atan(t/sqrt(freedom)) by bisection, to the last
+// bit.
 func studentT(confidence float64, freedom int) float64 {
 	low, high := 0.0, math.Pi/2
 	for range 60 {
@@ -17,9 +17,8 @@ func studentT(confidence float64, freedom int) float64 {
 	return math.Sqrt(float64(freedom)) * math.Tan((low+high)/2)
 }
 
-// studentWithin is the probability of |t| < sqrt(freedom)*tan(theta): for whole degrees of
-// freedom a finite sum (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3
-// and 26.7.4).
+// studentWithin returns the probability of |t| < sqrt(freedom)*tan(theta). For whole degrees of freedom it is a
+// finite sum (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4).
 func studentWithin(theta float64, freedom int) float64 {
 	sin, cos := math.Sincos(theta)
 	term, first := 1.0, 2
@@ -40,7 +39,7 @@ func studentWithin(theta float64, freedom int) float64 {
 	return sin * sum
 }
 
-// tailOf returns the share of replicates beyond each end of the interval, for a number of blocks: alpha'/2 of the
+// tailOf returns the share of replicates beyond each end of the interval for a number of blocks: alpha'/2 in the
 // package comment.
 func tailOf(confidence float64, blocks int) float64 {
 	k := float64(blocks)

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestStudentT: the values of the tables (NIST/SEMATECH e-Handbook of Statistical Methods,
-// 1.3.6.7.2), which have three decimals; those of one and two degrees of freedom in closed
-// form, tan(pi*c/2) and c*sqrt(2/(1-c²)).
+// TestStudentT compares with published tables of three decimals (NIST/SEMATECH e-Handbook of Statistical Methods,
+// 1.3.6.7.2). For one and two degrees of freedom it compares with the closed forms tan(pi*c/2) and c*sqrt(2/(1-c²)).
 func TestStudentT(t *testing.T) {
 	for _, c := range []struct {
 		confidence float64
@@ -34,8 +33,8 @@ func TestStudentT(t *testing.T) {
 	}
 }
 
-// TestTailOf: the normal distribution's share beyond the t of the tables, stretched by sqrt(k/(k-1)): for ten blocks
-// beyond 2.262*1.054 = 2.384. For very many blocks the share is 2.5 %.
+// TestTailOf: the share is that of the normal distribution beyond the t of tables times sqrt(k/(k-1)). For ten
+// blocks this is beyond 2.262*1.054 = 2.384. For very many blocks the share is 2.5 %.
 func TestTailOf(t *testing.T) {
 	for blocks, want := range map[int]float64{5: 0.00096, 8: 0.00573, 10: 0.00856, 30: 0.01877, 10_000: 0.02499} {
 		if got := tailOf(0.95, blocks); math.Abs(got-want) > 0.00002 {

@@ -8,18 +8,18 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// valueText is a value for people.
+// valueText returns a value for people.
 func (c *Change) valueText(v float64, isOpen bool) string {
 	return unit.OrMore(c.Unit().Text(finite(v), math.NaN(), 0), isOpen)
 }
 
-// BaseText is the baseline's value for people, a lower bound with its mark.
+// BaseText returns the value of the base for people. A lower bound has a mark.
 func (c *Change) BaseText() string { return c.valueText(c.Base, c.BaseOpen) }
 
-// OtherText is the other value for people, a lower bound with its mark.
+// OtherText returns the value of the other side for people. A lower bound has a mark.
 func (c *Change) OtherText() string { return c.valueText(c.Other, c.OtherOpen) }
 
-// Text is the change for people: "+3.1 %". Where both values are lower bounds, there is none.
+// Text returns the change for people, such as "+3.1 %". It is empty if both values are lower bounds.
 func (c *Change) Text() string {
 	if c.Bound() == "?" || math.IsNaN(c.Change) {
 		return "-"
@@ -27,7 +27,7 @@ func (c *Change) Text() string {
 	return c.Bound() + signed(c.Change) + " %"
 }
 
-// IntervalText is the confidence interval for people: "-1.2 … +3.1 %".
+// IntervalText returns the confidence interval for people, such as "-1.2 … +3.1 %".
 func (c *Change) IntervalText() string {
 	if c.Verdict == Unknown {
 		return "-"
@@ -35,8 +35,8 @@ func (c *Change) IntervalText() string {
 	return signed(c.Low) + " … " + signed(c.High) + " %"
 }
 
-// VerdictText is the verdict for people. Where no change was shown, it names the largest one that the
-// interval has, rounded up: "no change > 2.9 %".
+// VerdictText returns the verdict for people. If no change was shown, it names the largest change in the interval,
+// rounded up: "no change > 2.9 %".
 func (c *Change) VerdictText() string {
 	if c.Verdict != Same {
 		return string(c.Verdict)
@@ -48,7 +48,7 @@ func (c *Change) VerdictText() string {
 	return fmt.Sprintf("no change > %.1f %%", percent)
 }
 
-// signed is a share in percent, with its sign.
+// signed returns a share in percent with its sign.
 func signed(share float64) string {
 	x := math.Round(share*1000) / 10
 	switch {
@@ -60,8 +60,8 @@ func signed(share float64) string {
 	return fmt.Sprintf("%+.1f", x)
 }
 
-// Summary is the verdict on all lines of a comparison: "worse: read p99, write p99; better: read iops". Without
-// either it is "unclear" if a line is, else "no change", or "unknown" if no line is known.
+// Summary returns the verdict on all lines of a comparison, such as "worse: read p99, write p99; better: read iops".
+// Without such lines it is "unclear" if any line is unclear, then "no change", or "unknown" if no line is known.
 func Summary(lines []Line) string {
 	names := map[Verdict][]string{}
 	for i := range lines {

@@ -9,20 +9,20 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// alerts reports when rules begin to be broken in the windows of a live run, and when they are met
-// again. It is for one goroutine.
+// alerts reports when rules begin to be broken in the windows of a live run, and when they are met again. Only one
+// goroutine may use it.
 type alerts struct {
 	log   *slog.Logger
 	rules *slo.Evaluator
 	title string
 
-	elapsed  int64         // nominal start of the latest windows
-	shortest time.Duration // of the windows before
+	elapsed  int64         // nominal start of the latest windows, in milliseconds since the run's start
+	shortest time.Duration // length of the shortest window before
 	latest   []checked
-	broken   map[breach]time.Time // the end of the last window that broke it
+	broken   map[breach]time.Time // end of the last window that broke the rule
 }
 
-// checked is one of the latest windows, and the rules that are broken in it.
+// checked is one of the latest windows, with the rules that it breaks.
 type checked struct {
 	direction string
 	end       time.Time
@@ -30,7 +30,7 @@ type checked struct {
 	breaches  []slo.Breach
 }
 
-// breach is a rule that is broken in a direction.
+// breach is a rule that is broken in one direction.
 type breach struct {
 	rule      slo.Rule
 	direction string
@@ -40,8 +40,8 @@ func newAlerts(log *slog.Logger, rules []slo.Rule) *alerts {
 	return &alerts{log: log, rules: slo.New(rules), broken: map[breach]time.Time{}}
 }
 
-// window checks a window, and reports on the ones before: the last of a run may be too short
-// for a rate.
+// window checks a window and reports on the windows before it. It reports late, because the last window of a run may
+// be too short for a rate.
 func (a *alerts) window(w *window.Window) error {
 	a.title = w.Run.Archive + ":" + w.Run.Name
 	if w.ElapsedMS != a.elapsed {
@@ -56,15 +56,14 @@ func (a *alerts) window(w *window.Window) error {
 	return nil
 }
 
-// end reports on the last windows. A window of a tenth of the others' length or less is too short
-// for a rate.
+// end reports on the last windows. For rates it ignores windows of a tenth of the shortest other one or less.
 func (a *alerts) end() {
 	a.report(func(w *checked, b slo.Breach) bool {
 		return b.Rule.Metric.Unit() != window.PerSecond || w.length*10 > a.shortest
 	})
 }
 
-// report reports on the latest windows. A breach begins where counts reports so.
+// report reports on the latest windows. A new breach is reported only if counts returns true.
 func (a *alerts) report(counts func(*checked, slo.Breach) bool) {
 	for i := range a.latest {
 		w := &a.latest[i]

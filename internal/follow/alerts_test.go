@@ -13,8 +13,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// The last windows of a run are checked against rules for iops, too, by their own length, unless
-// that is next to nothing.
+// TestLastAlerts: the last windows of a run are checked against rules for iops with their own length, unless they
+// are very short.
 func TestLastAlerts(t *testing.T) {
 	rule, err := slo.Parse("iops >= 100")
 	check(t, err)

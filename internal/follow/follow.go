@@ -23,34 +23,35 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Options say what is followed, and how.
+// Options says what is followed, and how.
 type Options struct {
 	Ingest ingest.Options
 	Paths  []string
-	Host   string                          // of files that do not name theirs
-	Wanted func(archive, path string) bool // whether a run is followed
-	Rules  []slo.Rule                      // that windows of live runs, and runs that are over, are checked against
+	Host   string                          // host of files that do not name one
+	Wanted func(archive, path string) bool // reports whether a run is followed
+	Rules  []slo.Rule                      // rules for windows of live runs and for runs that are over
 
-	Every time.Duration // between two looks, and between two updates of a live run's document
+	Every time.Duration // time between two looks, and between two updates of a live run's document
 	Quiet time.Duration // a run is over when its files have not changed for this time
 	Idle  time.Duration // Follow ends when nothing has changed for this time; 0: it does not end
 
-	// Window takes each window of the highest level of live runs, one at a time. A window comes
-	// once, although a file that was renamed or emptied is read again from its start.
+	// Window is called with each window of the highest level of live runs; calls do not overlap. Each window comes
+	// once, even if a file is renamed or emptied and then read again from its start.
 	Window func(*window.Window) error
 
-	// Stored is called after runs that are over were stored. It returns whether something was left out. It may be nil.
+	// Stored is called after runs that are over were stored. It returns whether something was left out. It may be
+	// nil.
 	Stored func(ctx context.Context) (leftOut bool)
 }
 
-// Result is what became of the runs.
+// Result says what happened to the runs.
 type Result struct {
 	Broken  bool // a run that is over broke a rule; a message says which
 	LeftOut bool // something was skipped; a message says what
 }
 
-// Follow stores what is under the paths, and what comes, until nothing has changed for too long or
-// ctx ends. The end of ctx is no error: what was read of live runs is stored.
+// Follow stores what is under the paths and what is added to them, until nothing has changed for Options.Idle or ctx
+// ends. The end of ctx is no error: what was read of live runs is stored.
 func Follow(ctx context.Context, to ingest.Target, opt Options) (Result, error) {
 	log := opt.Ingest.Log
 	f := &follower{
@@ -67,20 +68,21 @@ type follower struct {
 	Result
 	to       ingest.Target
 	watched  map[string]*watched // by place
-	live     int                 // runs that are followed by a session
+	live     int                 // number of runs with a session
 	problems problems
 	windows  *windows
-	changed  time.Time      // when something changed last
-	looked   time.Duration  // how long it took to find all files
-	reading  sync.WaitGroup // sessions, and archives that they read from
+	changed  time.Time      // time of the last change
+	looked   time.Duration  // how long finding all files took
+	reading  sync.WaitGroup // sessions, and the archives that they read
 }
 
-// placeOf is where a run is. Which run of the history it is depends on its contents.
+// placeOf returns the archive and path of a run. Which run of the history it is depends on its contents.
 func (f *follower) placeOf(run *cbt.Run) string {
 	return f.Ingest.Pipeline.ArchiveOf(run) + ":" + run.Path
 }
 
-// watch looks again and again. At the end of ctx it waits for the sessions, which store what they have.
+// watch looks until there is a reason to end. When ctx ends, it waits for the sessions, which store what they have
+// read.
 func (f *follower) watch(ctx context.Context) error {
 	sessions, stop := context.WithCancel(ctx)
 	defer f.reading.Wait()
@@ -93,7 +95,7 @@ func (f *follower) watch(ctx context.Context) error {
 		if f.Idle > 0 && f.live == 0 && time.Since(f.changed) >= f.Idle {
 			return nil
 		}
-		const rest = 10 // a look through a large archive takes long: it takes at most a tenth of the time
+		const rest = 10 // a look through a large archive takes long, so pause ten times as long
 		select {
 		case <-time.After(max(f.Every, rest*f.looked)):
 		case <-ctx.Done():
@@ -107,7 +109,7 @@ func (f *follower) watch(ctx context.Context) error {
 	return all
 }
 
-// look sees what has changed, stores runs that are over, and follows live ones.
+// look finds what has changed, stores runs that are over, and begins to follow live ones.
 func (f *follower) look(ctx, sessions context.Context) error {
 	began := time.Now()
 	archive, err := pipeline.OpenToStore(ctx, f.Paths, nil, nil)
@@ -116,7 +118,7 @@ func (f *follower) look(ctx, sessions context.Context) error {
 	}
 	f.looked = time.Since(began)
 	archive.SetHost(f.Host)
-	var readers sync.WaitGroup // of the archive
+	var readers sync.WaitGroup // sessions that read the archive
 	defer f.reading.Go(func() {
 		readers.Wait()
 		archive.Close()
@@ -134,7 +136,8 @@ func (f *follower) look(ctx, sessions context.Context) error {
 		place := f.placeOf(run)
 		found[place] = run
 		w := f.see(place, run, now)
-		if w.session != nil && !slices.Equal(w.session.files, w.files) { // another host's, or the logs that fio writes at the end
+		// files of another host were added, or the logs that fio writes at its end
+		if w.session != nil && !slices.Equal(w.session.files, w.files) {
 			w.session.stop()
 		}
 		if err := f.collect(w); err != nil {
@@ -191,7 +194,7 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 	return nil
 }
 
-// totalsText writes the requests of a run, and their 99th percentile.
+// totalsText returns the number of requests of a run and their 99th percentile.
 func totalsText(all *mapping.Totals) string {
 	all = cmp.Or(all, &mapping.Totals{})
 	text := unit.Count(all.Requests) + " requests"
@@ -201,8 +204,7 @@ func totalsText(all *mapping.Totals) string {
 	return text
 }
 
-// Check checks a run that is over against rules. Messages name the rules that are broken and those that cannot be
-// checked.
+// Check checks a run that is over against rules. Messages name the rules that are broken or cannot be checked.
 func Check(ctx context.Context, store history.Store, id string, rules []slo.Rule, log *slog.Logger) (broken, unknown bool, err error) {
 	if len(rules) == 0 {
 		return false, false, nil

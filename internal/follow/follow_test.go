@@ -26,7 +26,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// corpus has a run of fio with 15 periodic reports, and the logs that came at its end.
+// corpus is a run of fio with 15 periodic reports and the logs that fio wrote at its end.
 var corpus = filepath.Join("..", "..", "testdata", "corpus", "status-interval")
 
 func check(t testing.TB, err error) {
@@ -36,14 +36,14 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// reports are the periodic reports of the corpus.
+// reports returns the periodic reports of the corpus.
 func reports(t *testing.T) [][]byte {
 	t.Helper()
 	text := golden.Gunzip(t, filepath.Join(corpus, "out.json.gz"))
 	return bytes.SplitAfter(text, []byte("\n}\n"))
 }
 
-// report is the report of fio in the n-th second of a run that reads 1,000 times in each.
+// report returns the report after n seconds of a run with 1,000 reads per second.
 func report(start time.Time, n int) []byte {
 	return fmt.Appendf(nil, `{"fio version": "fio-3.33", "timestamp_ms": %d, "jobs": [{"jobname": "a", "job_runtime": %[2]d000,
 "read": {"total_ios": %[2]d000, "io_bytes": %[3]d, "runtime": %[2]d000, "clat_ns": {"bins": {"99840": %[2]d000}}}}]
@@ -51,7 +51,7 @@ func report(start time.Time, n int) []byte {
 `, start.Add(time.Duration(n)*time.Second).UnixMilli(), n, n*4096000)
 }
 
-// write appends text to a file, which is then as old as the clock of the test says.
+// write appends text to a file and sets its modification time to the clock of the test.
 func write(t *testing.T, file string, text ...[]byte) {
 	t.Helper()
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -78,9 +78,8 @@ func copyLogs(t *testing.T, dir string) {
 	}
 }
 
-// place is a folder that is followed, a history, and what was reported, in a bubble of synctest. A
-// place has one reader of logs, because readers wait for one another by a mutex, which the bubble's
-// clock does not know as waiting.
+// place is a followed folder, a history and all messages, in a synctest bubble. Only one goroutine reads logs,
+// because several would wait for a mutex, and the clock of the bubble stands still meanwhile.
 type place struct {
 	t       *testing.T
 	dir     string
@@ -99,14 +98,14 @@ func (p *place) Write(text []byte) (int, error) {
 	return p.messages.Write(text)
 }
 
-// said are the messages so far.
+// said returns the messages so far.
 func (p *place) said() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.messages.String()
 }
 
-// inPlace runs a test in a bubble. It looks each second, and a run is over after ten.
+// inPlace runs a test in a bubble. Follow looks each second, and a run is over after ten seconds.
 func inPlace(t *testing.T, test func(t *testing.T, p *place)) {
 	t.Parallel()
 	root := t.TempDir()
@@ -140,7 +139,7 @@ func (p *place) follow(ctx context.Context) Result {
 	return result
 }
 
-// ingest stores what is in the folder.
+// ingest stores the contents of the folder.
 func (p *place) ingest() {
 	p.t.Helper()
 	archive, err := pipeline.Open(p.t.Context(), p.options.Paths, nil, nil)
@@ -150,7 +149,7 @@ func (p *place) ingest() {
 	check(p.t, err)
 }
 
-// runs are the runs of the history.
+// runs returns the runs of the history.
 func (p *place) runs() (runs []*mapping.Run) {
 	p.t.Helper()
 	for run, err := range p.store.Runs(p.t.Context(), history.RunFilter{}) {
@@ -160,7 +159,7 @@ func (p *place) runs() (runs []*mapping.Run) {
 	return runs
 }
 
-// only is the one run of the history.
+// only returns the only run of the history.
 func (p *place) only() *mapping.Run {
 	p.t.Helper()
 	runs := p.runs()
@@ -170,7 +169,7 @@ func (p *place) only() *mapping.Run {
 	return runs[0]
 }
 
-// later calls f after some time, and returns when it has been called.
+// later calls f after some time. wait returns when f has returned.
 func later(after time.Duration, f func()) (wait func()) {
 	done := make(chan struct{})
 	go func() {
@@ -181,8 +180,7 @@ func later(after time.Duration, f func()) (wait func()) {
 	return func() { <-done }
 }
 
-// A run is in the history while it is live, and as it is when it is over. Its windows are those that
-// its files have then.
+// TestFollow: a run is in the history while it is live. When it is over, its windows are those of its files.
 func TestFollow(t *testing.T) {
 	inPlace(t, func(t *testing.T, p *place) {
 		const seconds = 40
@@ -197,7 +195,7 @@ func TestFollow(t *testing.T) {
 				time.Sleep(time.Second)
 				write(t, file, report(start, n))
 			}
-			// A window comes when no request to come can have been in flight in it.
+			// A window is complete when no later request can have been in flight in it.
 			if run := p.only(); !run.Run.Live() || run.Documents.Cluster < seconds/2-5 {
 				t.Errorf("while fio writes: live %v, %d documents", run.Run.Live(), run.Documents.Cluster)
 			}
@@ -219,7 +217,7 @@ func TestFollow(t *testing.T) {
 		})
 		check(t, err)
 		for _, d := range slices.Concat(want, p.windows) {
-			d.Run, d.Bandwidth = nil, 0 // rates of bytes are not known while fio writes
+			d.Run, d.Bandwidth = nil, 0 // rates in bytes are not known while fio writes
 		}
 		if diff := cmp.Diff(want, p.windows); diff != "" {
 			t.Errorf("windows when the run was over (-), followed (+):\n%s", diff)
@@ -227,7 +225,8 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// What was read of a live run is in the history after an interrupt, and the whole run replaces it.
+// TestInterrupted: after an interrupt, the history has what was read of a live run. Later the complete run replaces
+// it.
 func TestInterrupted(t *testing.T) {
 	inPlace(t, func(t *testing.T, p *place) {
 		all, file := reports(t), filepath.Join(p.dir, "out.json")
@@ -248,13 +247,13 @@ func TestInterrupted(t *testing.T) {
 	})
 }
 
-// Where the logs that come at the end have another name than the report, what was stored of the run
-// is removed, be it live or over. Where its files are removed it stays.
+// TestUnited: the logs at the end of a run have another name than its report. The run stored under that name is
+// removed, whether it is live or over. If its files are removed, it stays.
 func TestUnited(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		after  time.Duration
-		live   bool // then
+		live   bool // when the logs come
 		change func(t *testing.T, dir string)
 		want   string // name of the run
 	}{
@@ -290,7 +289,7 @@ func TestUnited(t *testing.T) {
 	}
 }
 
-// What is there already is stored, once.
+// TestStored: runs that are there at the start are stored once.
 func TestStored(t *testing.T) {
 	inPlace(t, func(t *testing.T, p *place) {
 		write(t, filepath.Join(p.dir, "out.json"), reports(t)...)
@@ -308,8 +307,7 @@ func TestStored(t *testing.T) {
 	})
 }
 
-// A run whose folder is removed stays in the history, though runs that are still there share its
-// configuration.
+// TestRemoved: a run whose folder is removed stays in the history, even if other runs share its configuration.
 func TestRemoved(t *testing.T) {
 	inPlace(t, func(t *testing.T, p *place) {
 		p.options.Idle = 30 * time.Second
@@ -328,20 +326,20 @@ func TestRemoved(t *testing.T) {
 	})
 }
 
-// Messages say when a rule begins to be broken in windows of a live run, and when it is met again. A
-// rule that a run breaks in the end is in the result.
+// TestRules: messages say when a rule begins to be broken in windows of a live run, and when it is met again. A rule
+// that a run breaks at its end is in the result.
 func TestRules(t *testing.T) {
 	for _, tt := range []struct {
 		rule         string
 		broken       bool
 		want, absent string
 	}{
-		// Windows of reads have a p99 of 64 to 233 µs, one of them above 200.
+		// The p99 of reads is 64 to 233 µs in all windows, and above 200 µs in one.
 		{"read.p99 <= 200us in 50% of windows", false,
 			`level=WARN msg="sla read.p99 <= 200us in 50% of windows: 002:out: read p99 is 202µs in the window until 04:39:35"`, "level=ERROR"},
 		{"read.p99 <= 200us in 50% of windows", false, "read is met again from 04:39:3", "level=ERROR"},
 		{"read.p99 <= 20us", true, `level=ERROR msg="sla read.p99 <= 20us: 002:out: read p99: `, "met again"},
-		{"write.iops >= 1100", false, "", "level=WARN"}, // the last window is cut
+		{"write.iops >= 1100", false, "", "level=WARN"}, // the last window is cut off
 		{"read.p99 <= 1s", false, "", "sla "},
 		{"trim.p99 <= 1s", false, `level=WARN msg="sla trim.p99 <= 1s: 002:out: unknown: there are no trims"`, "level=ERROR"},
 	} {
@@ -363,8 +361,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Windows come once, although the file that they come from is renamed, emptied or put back while it
-// is followed, and is read from its start then.
+// TestAgain: each window comes once, even if its file is renamed, emptied or put back, and then read from its start.
 func TestAgain(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, file string, text []byte){
 		"renamed": func(t *testing.T, file string, _ []byte) {
@@ -412,8 +409,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// A run that was stored, or followed, while fio wrote its reports is found again when they are
-// complete, wherever they are then.
+// TestReadWhileItGrew: a run that was stored or followed while fio wrote its reports is found again when the reports
+// are complete, in any folder.
 func TestReadWhileItGrew(t *testing.T) {
 	for _, how := range []string{"ingest", "follow"} {
 		for _, logs := range []bool{false, true} {

@@ -11,21 +11,21 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// problems reports files that cannot be read, each once. A file that is still being copied may be
-// incomplete, so a problem is reported when it has lasted for quiet.
+// problems reports files that cannot be read, each once. A file that is being copied may be incomplete for a while,
+// so a problem is reported after it has lasted for quiet.
 type problems struct {
 	log      *slog.Logger
 	quiet    time.Duration
-	since    map[string]time.Time // when the problems of the last look were first seen
+	since    map[string]time.Time // when each problem of the last look was first seen
 	reported map[string]bool
 }
 
-// report reports the problems of a look that have lasted. It returns whether there are any.
+// report reports the problems of a look that have lasted long enough. It returns whether there are any.
 func (p *problems) report(found []*source.Problem, now time.Time) (lasting bool) {
 	before := p.since
 	p.since = map[string]time.Time{}
 	for _, problem := range found {
-		if errors.Is(problem, fs.ErrNotExist) { // renamed or removed since its folder was listed
+		if errors.Is(problem, fs.ErrNotExist) { // the file was renamed or removed after its folder was listed
 			continue
 		}
 		text := problem.Error()

@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// A log that is still being copied cannot be read yet. A problem is reported once, if it lasts or if it is
-// there at the end.
+// TestProblems: a log that is being copied cannot be read yet. A problem is reported once, if it lasts or is there
+// at the end.
 func TestProblems(t *testing.T) {
 	half := &source.Problem{Name: "a/out_clat_hist.1.log.gz", Err: errors.New("format not understood")}
 	gone := &source.Problem{Name: "a/b", Err: fs.ErrNotExist}
@@ -24,8 +24,8 @@ func TestProblems(t *testing.T) {
 	tests := []struct {
 		name  string
 		looks []look
-		want  int // times that it is said before the end
-		end   int // and with it
+		want  int // number of reports before the end
+		end   int // number of reports including the end
 	}{
 		{"copied", []look{{0, []*source.Problem{half}}, {time.Second, []*source.Problem{half}}, {5 * time.Second, nil}}, 0, 0},
 		{"stays", []look{{0, []*source.Problem{half}}, {2 * time.Second, []*source.Problem{half}}, {3 * time.Second, []*source.Problem{half}}}, 1, 1},

@@ -13,19 +13,19 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// mostSessions is how many runs are followed at the same time. Each has the windows of some 20
-// seconds in memory.
+// mostSessions is how many runs are followed at the same time. A session has the windows of about 20 seconds in
+// memory.
 const mostSessions = 64
 
 // session follows one live run.
 type session struct {
 	stop  context.CancelFunc
-	done  chan error // one, when it is over
-	files []string   // names of those that the run had
-	id    string     // of the run in the history; to be read when the session is over
+	done  chan error // gets one error when the session ends
+	files []string   // names of the run's files at the start
+	id    string     // id of the run in the history; read it only after the session has ended
 }
 
-// begin follows a run from now on. done releases what it is read from.
+// begin starts to follow a run. It calls done when the archive of the run is no longer needed.
 func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done func()) {
 	ctx, stop := context.WithCancel(ctx)
 	s := &session{stop: stop, done: make(chan error, 1), files: w.files}
@@ -36,7 +36,7 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 	alerts := newAlerts(f.Ingest.Log, f.Rules)
 	known := func(ctx context.Context, e *pipeline.Execution) (string, *mapping.Run, error) {
 		found, err := ingest.Find(ctx, f.to.Store, e)
-		if len(found.Removed) > 0 { // what to do with it is decided when it is over
+		if len(found.Removed) > 0 { // the run was removed from the history: this is decided when it is over
 			return "", nil, fmt.Errorf("%w: %w", pipeline.ErrNotLive, ingest.ErrRemoved)
 		}
 		if err == nil {
@@ -66,8 +66,8 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 	})
 }
 
-// collect takes note of how the session of a run ended, if it has. Only what concerns all runs is an
-// error.
+// collect records the result of a run's session if the session has ended. It returns an error only if the error
+// concerns all runs.
 func (f *follower) collect(w *watched) error {
 	if w.session == nil {
 		return nil

@@ -11,20 +11,21 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Watch calls take once with each window of the highest level of a live run, from a time on, as Follow stores them. It
-// looks into the history at an interval until the run is no longer live, and returns the run's last document. It fails
-// with errors of the store, of take and of ctx.
+// Watch calls take once with each window of the highest level of a live run that starts at from or later, as Follow
+// stores them. It reads the history once per interval (every) until the run is no longer live, and returns the last
+// run document. Errors are those of the store, of take and of ctx.
 func Watch(
 	ctx context.Context, store history.Store, id string, from time.Time, every time.Duration, take func(*window.Window) error,
 ) (*mapping.Run, error) {
-	given := map[series]time.Time{} // start of the last window
+	given := map[series]time.Time{} // start of the last window by series
 	for last := new(mapping.Run); ; {
 		run, err := store.Run(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		var windows []*window.Window
-		if run.Run.Ingest != last.Run.Ingest || run.Documents != last.Documents { // else there are no others
+		// otherwise there are no new windows
+		if run.Run.Ingest != last.Run.Ingest || run.Documents != last.Documents {
 			if windows, err = newest(ctx, store, run, from); err != nil {
 				return nil, err
 			}
@@ -52,8 +53,8 @@ func Watch(
 	}
 }
 
-// newest returns the windows of a run from a time on. For a live run it leaves out the last stretch of time until the
-// next one begins, because other directions of that stretch may be stored later.
+// newest returns the windows of a run from a time on. For a live run it leaves out the windows of the last interval,
+// because other directions of that interval may be stored later.
 func newest(ctx context.Context, store history.Store, run *mapping.Run, from time.Time) (list []*window.Window, err error) {
 	wanted := history.Selection{Runs: []string{run.Run.ID}, Level: slices.Min(run.Levels), From: from}
 	last := int64(0)
@@ -69,8 +70,8 @@ func newest(ctx context.Context, store history.Store, run *mapping.Run, from tim
 	return list, nil
 }
 
-// unseen returns the time from which windows may be new. It does not wait for a direction, host or job without windows
-// for a minute.
+// unseen returns the time from which windows may be new. It does not wait for a direction, host or job without
+// windows for a minute.
 func unseen(from time.Time, given map[series]time.Time) time.Time {
 	times := slices.SortedFunc(maps.Values(given), time.Time.Compare)
 	if len(times) == 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
-// A run is watched from the history while it is stored: each window once, until the run is over.
+// TestWatch: Watch returns each window of a live run once, until the run is over.
 func TestWatch(t *testing.T) {
 	inPlace(t, func(t *testing.T, p *place) {
 		const seconds = 40
@@ -45,15 +45,15 @@ func TestWatch(t *testing.T) {
 		if diff := cmp.Diff(starts(p.windows), starts(watched)); diff != "" || len(watched) != seconds {
 			t.Errorf("%d windows\n%s", len(watched), diff)
 		}
-		// Without in-flight weights a window comes with the report after its own, is stored within a second, and is
-		// seen when the history is read next.
+		// Without in-flight weights, a window is complete with the report after its own. It is stored within a second,
+		// and seen when the history is read next.
 		if slow := slices.Max(delays[12 : seconds-5]); slow > 5*time.Second {
 			t.Errorf("windows come %v late", slow)
 		}
 	})
 }
 
-// The end of a context ends it.
+// TestWatchEnds: Watch ends with its context.
 func TestWatchEnds(t *testing.T) {
 	inPlace(t, func(t *testing.T, p *place) {
 		write(t, filepath.Join(p.dir, "out.json"), reports(t)[:6]...)
@@ -65,7 +65,8 @@ func TestWatchEnds(t *testing.T) {
 		defer stop()
 		n := 0
 		_, err := Watch(ctx, p.store, p.only().Run.ID, time.Time{}, 100*time.Millisecond, func(*window.Window) error { n++; return nil })
-		if !errors.Is(err, context.DeadlineExceeded) || n != len(p.windows)-2 { // those of the last second wait
+		// the windows of the last second wait for the next one
+		if !errors.Is(err, context.DeadlineExceeded) || n != len(p.windows)-2 {
 			t.Errorf("%d windows, want %d: %v", n, len(p.windows), err)
 		}
 		if _, err := Watch(t.Context(), p.store, "none", time.Time{}, time.Second, nil); err == nil {
@@ -74,7 +75,7 @@ func TestWatchEnds(t *testing.T) {
 	})
 }
 
-// starts are the starts of windows, with their directions.
+// starts returns the starts and directions of windows.
 func starts(all []*window.Window) (list []string) {
 	for _, w := range all {
 		list = append(list, strings.Join([]string{w.Start.Format(time.StampMilli), w.Direction}, " "))

@@ -17,21 +17,21 @@ import (
 
 // watched is what is known of a run between two looks.
 type watched struct {
-	listing uint64    // hash of its files' names, sizes and times
-	since   time.Time // since when they are so
+	listing uint64    // hash of the names, sizes and times of its files
+	since   time.Time // since when listing is the same
 	stored  uint64    // listing when the run was stored
-	tried   uint64    // listing when the run could not be followed
-	session *session  // that follows it; nil without
-	id      string    // in the history; empty before it was stored
+	tried   uint64    // listing when following the run failed
+	session *session  // nil if the run is not followed
+	id      string    // id in the history; empty before the run is stored
 	files   []string  // names of its logs and reports
 }
 
-// mayBeLive reports whether a run may be live, by the names of its files: reports grow while fio
-// runs, histogram logs come at the end.
+// mayBeLive reports whether a run may be live, by its files. Reports grow while fio runs; histogram logs are written
+// at the end.
 func mayBeLive(run *cbt.Run) bool { return len(run.Reports) > 0 && len(run.Logs) == 0 }
 
-// see notes what a run's files are like. Files that were quiet when they are seen first need not be
-// waited for.
+// see records the state of a run's files. If they have been quiet for long enough when they are first seen, the run
+// counts as over at once.
 func (f *follower) see(place string, run *cbt.Run, now time.Time) *watched {
 	listing, changed := xxhash.New(), time.Time{}
 	for _, file := range run.Files() {
@@ -58,8 +58,8 @@ func (f *follower) see(place string, run *cbt.Run, now time.Time) *watched {
 	return w
 }
 
-// namesOf are the names of a run's logs and reports. Runs share their configuration, so that says
-// nothing of a run.
+// namesOf returns the names of a run's logs and reports. The configuration is not among them, because several runs
+// share it.
 func namesOf(run *cbt.Run) (names []string) {
 	for _, l := range slices.Concat(run.Logs, run.Others) {
 		names = append(names, l.File.Name())
@@ -70,9 +70,9 @@ func namesOf(run *cbt.Run) (names []string) {
 	return names
 }
 
-// clear forgets runs that are not found any more. If all files of such a run are part of others, since
-// the logs that came at the end have another name, it is removed from the history when the others are
-// stored: else its requests would count twice. If some of its files are gone, it stays.
+// clear forgets runs that are no longer found. If all files of such a run are now parts of other runs (the logs at
+// the end had another name), the run is removed from the history when these are stored. Otherwise its requests would
+// count twice. If some of its files are gone, it stays in the history.
 func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 	for place, w := range f.watched {
 		if found[place] != nil {
@@ -104,7 +104,8 @@ func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 	return nil
 }
 
-// successors are the places of the runs that have all of some files among them, or none.
+// successors returns the places of the runs that together have all these files. It returns none if a file is
+// missing.
 func successors(files []string, found map[string]*cbt.Run) (places []string) {
 	left := slices.Clone(files)
 	for _, place := range slices.Sorted(maps.Keys(found)) {
@@ -120,7 +121,7 @@ func successors(files []string, found map[string]*cbt.Run) (places []string) {
 	return places
 }
 
-// remove removes a run that is part of the one at a place now.
+// remove removes a run whose files are now part of the run at place.
 func (f *follower) remove(ctx context.Context, id, place string) error {
 	run, err := f.to.Store.Run(ctx, id)
 	if errors.Is(err, history.ErrNotFound) || errors.Is(err, history.ErrNoIndex) {

@@ -9,27 +9,27 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// windows gives each window of live runs once, from any goroutine, although a file that was renamed,
-// emptied or put back is read again from its start.
+// windows passes on each window of live runs once, even if a file is renamed, emptied or put back and then read
+// again from its start. Several goroutines may use it.
 type windows struct {
 	mu    sync.Mutex
 	log   *slog.Logger
 	give  func(*window.Window) error
 	given map[series]stretch
-	noted map[string]bool // versions of runs whose windows were not given again
+	noted map[string]bool // versions for which a message said that windows are not printed again
 }
 
-// series identifies the windows of a run in one direction, and of one host or job if the level has them.
+// series identifies the windows of a run in one direction, and of one host or job at these levels.
 type series struct{ run, direction, host, job string }
 
-// stretch is what was given of a series.
+// start is that of the run, until the end of the last window
 type stretch struct{ start, until time.Time } // start is the run's
 
 func newWindows(log *slog.Logger, give func(*window.Window) error) *windows {
 	return &windows{log: log, give: give, given: map[series]stretch{}, noted: map[string]bool{}}
 }
 
-// take gives a window if it is new.
+// take passes on a window if it is new.
 func (w *windows) take(d *window.Window) (isNew bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -39,12 +39,11 @@ func (w *windows) take(d *window.Window) (isNew bool, err error) {
 	return true, w.give(d)
 }
 
-// isNew reports whether a window was not given, and notes it. A window of whole rows may begin some
-// milliseconds before the end of the one before, so its middle decides. A run whose file was renamed
-// keeps its id. One whose file was emptied while fio runs gets another id, but has the same place,
-// and the same start as far as its reports show it.
+// isNew reports whether a window is new, and records it. A window of whole rows may begin some milliseconds before
+// the end of the window before, so its middle decides. A run whose file is renamed keeps its id. A run whose file is
+// emptied while fio runs gets another id, but has the same place and nearly the same start.
 func (w *windows) isNew(d *window.Window) bool {
-	const apart = 2 * time.Second // of the starts of one run, by different reports
+	const apart = 2 * time.Second // between the starts of one run in different reports
 	name := d.Run.Archive + ":" + d.Run.Name
 	byID := series{d.Run.ID, d.Direction, d.Host, d.Job}
 	byPlace := series{name, d.Direction, d.Host, d.Job}
@@ -66,5 +65,5 @@ func (w *windows) isNew(d *window.Window) bool {
 	return true
 }
 
-// clock is the time of a day for messages.
+// clock returns the time of day in UTC.
 func clock(t time.Time) string { return t.UTC().Format("15:04:05") }

@@ -9,11 +9,11 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestWindowsOnce: a window is given once, also if its rows begin before the window before has ended.
+// TestWindowsOnce: a window is passed on once, even if its rows begin before the window before has ended.
 func TestWindowsOnce(t *testing.T) {
 	start := time.Date(2026, 11, 22, 9, 5, 0, 0, time.UTC)
 	type span struct {
-		from, to int // milliseconds since the run's start
+		from, to int // in milliseconds since the run's start
 		want     bool
 	}
 	for name, spans := range map[string][]span{

@@ -14,8 +14,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// Annotate is a sink that stores in a history, and notes in the document of each run when it was
-// stored and which rules it meets. A file has no such notes: it is the same every time.
+// Annotate returns a sink that stores in a history, and sets in each run document when it was stored and which rules
+// it meets. A file gets no such fields, because it must be the same every time.
 func Annotate(store history.Store, rules []slo.Rule) pipeline.Sink {
 	return &annotated{
 		Store: store, rules: rules, inWindows: slices.ContainsFunc(rules, slo.Rule.InWindows),
@@ -26,13 +26,13 @@ func Annotate(store history.Store, rules []slo.Rule) pipeline.Sink {
 type annotated struct {
 	history.Store
 	rules     []slo.Rule
-	inWindows bool // a rule is about windows
+	inWindows bool // at least one rule is about windows
 
 	mu   sync.Mutex
-	open map[version]*slo.Evaluator // of runs that are not finished
+	open map[version]*slo.Evaluator // rules of versions that are not finished
 }
 
-// version is a version of a run.
+// version is one version of a run.
 type version struct{ id, ingest string }
 
 // Put implements [pipeline.Sink].
@@ -50,8 +50,8 @@ func (a *annotated) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return a.Store.Put(ctx, docs)
 }
 
-// of evaluates the rules for a version of a run. Several runs may be stored at the same time, but
-// the documents of one run come one after the other.
+// of returns the evaluator of the rules for a version of a run. Several runs may be stored at the same time, but the
+// documents of one run come one after the other.
 func (a *annotated) of(v version) *slo.Evaluator {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,7 +71,7 @@ func (a *annotated) Finish(ctx context.Context, run *mapping.Run) error {
 		}
 		run.SLA = verdicts(e.Verdicts())
 	}
-	if !run.Run.Live() { // a live run is finished many times
+	if !run.Run.Live() { // the document of a live run is stored many times
 		a.mu.Lock()
 		maps.DeleteFunc(a.open, func(v version, _ *slo.Evaluator) bool { return v.id == run.Run.ID })
 		a.mu.Unlock()
@@ -79,7 +79,7 @@ func (a *annotated) Finish(ctx context.Context, run *mapping.Run) error {
 	return a.Store.Finish(ctx, run)
 }
 
-// verdicts are the known ones as documents have them: latencies in microseconds.
+// verdicts returns the verdicts that are known, as documents have them: latencies in microseconds.
 func verdicts(all []slo.Verdict) (known []mapping.Verdict) {
 	for i := range all {
 		v := &all[i]

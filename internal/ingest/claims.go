@@ -13,17 +13,17 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// claims makes the runs of one call that are the same execution wait for one another.
+// claims makes runs of one call wait for one another if they are the same execution.
 type claims struct {
-	store    history.Store // nil for a file
+	store    history.Store // nil if the target is a file
 	log      *slog.Logger
-	restore  bool            // store runs that people removed
-	lookedUp []chan struct{} // closed when the run of that number has been looked up
+	restore  bool            // also store runs that people removed
+	lookedUp []chan struct{} // lookedUp[n] is closed when run n has been looked up
 
 	mu      sync.Mutex
 	active  []*claim
-	ended   int            // how many claims
-	written []*mapping.Run // to the file, without histograms
+	ended   int            // number of claims that have ended
+	written []*mapping.Run // runs written to a file, without histograms
 }
 
 func newClaims(store history.Store, opt *Options, runs int) *claims {
@@ -34,24 +34,24 @@ func newClaims(store history.Store, opt *Options, runs int) *claims {
 	return c
 }
 
-// claim is one run of the call.
+// claim is one run of the call. It is claimed from lookUp to end.
 type claim struct {
 	*claims
-	n          int  // of the run
-	again      bool // documents of the run are missing in the history
+	n          int  // number of the run in the call
+	again      bool // the run is stored again, because the history lacks documents of it
 	turn       sync.Once
 	id         string
 	src        *mapping.Source
-	duplicates []*mapping.Run // other runs of the same files in the history
+	duplicates []*mapping.Run // other runs in the history with the same files
 	removed    []*mapping.Removed
-	over       chan struct{} // nil before the run is claimed
+	over       chan struct{} // closed at the end; nil before the run is claimed
 }
 
-// of is the claim of the n-th run.
+// of returns the claim of run n.
 func (c *claims) of(n int, again bool) *claim { return &claim{claims: c, n: n, again: again} }
 
-// inTurn calls f, the first time, when all runs before have been looked up: which of two equal runs
-// is stored must not depend on which is read faster.
+// inTurn calls f when all earlier runs have been looked up; only its first call does so. Otherwise which of two
+// equal runs is stored would depend on which is read faster.
 func (c *claim) inTurn(f func()) {
 	c.turn.Do(func() {
 		if c.n > 0 {
@@ -62,15 +62,15 @@ func (c *claim) inTurn(f func()) {
 	})
 }
 
-// known implements [pipeline.Known], and claims the run until end.
+// known implements [pipeline.Known]. It claims the run until end.
 func (c *claim) known(ctx context.Context, e *pipeline.Execution) (id string, have *mapping.Run, err error) {
 	e.Restore = c.again
 	c.inTurn(func() { id, have, err = c.lookUp(ctx, e) })
 	return id, have, err
 }
 
-// lookUp finds the run in the history, and claims it. While an equal run of the call is active, it waits. If a claim
-// ends after the history was read and before the run is claimed, it reads the history again.
+// lookUp finds the run in the history and claims it. It waits while an equal run of the call is active. If a claim
+// ended after the history was read, it reads the history again.
 func (c *claim) lookUp(ctx context.Context, e *pipeline.Execution) (id string, have *mapping.Run, err error) {
 	for {
 		ended := c.endedSoFar()
@@ -102,11 +102,12 @@ func (c *claims) endedSoFar() int {
 	return c.ended
 }
 
-// find looks the run up in the history, or among what was written to the file.
+// find looks the run up in the history, or in the file written so far.
 func (c *claim) find(ctx context.Context, e *pipeline.Execution) (Found, error) {
 	if c.store != nil {
 		found, err := Find(ctx, c.store, e)
-		if err == nil && c.restore && found.Have != nil { // taking it back may have been interrupted
+		// an earlier ingest that stored the removed run again may have been interrupted
+		if err == nil && c.restore && found.Have != nil {
 			found.Removed, err = removed(ctx, c.store, &e.Source)
 		}
 		return found, err
@@ -121,8 +122,8 @@ func (c *claim) find(ctx context.Context, e *pipeline.Execution) (Found, error) 
 	return found, nil
 }
 
-// take claims a run. It fails if an active run is the same or has the same id, and returns that one. It also fails if
-// claims have ended since their number was ended.
+// take claims a run. If an active run is the same or has the same id, it returns that run and isTaken false. It also
+// fails if more than ended claims have ended.
 func (c *claim) take(e *pipeline.Execution, found Found, ended int) (other *claim, isTaken bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,9 +140,9 @@ func (c *claim) take(e *pipeline.Execution, found Found, ended int) (other *clai
 	return nil, true
 }
 
-// end ends the claim. When the run is in the history, other runs there of the same files go.
+// end ends the claim. If the run is in the history, end removes other runs with the same files.
 func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error {
-	c.inTurn(func() {}) // it may not have been looked up
+	c.inTurn(func() {}) // in case the run was not looked up
 	if c.over == nil {
 		return err
 	}

@@ -20,15 +20,15 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// execution is a run of one report with some content.
+// execution returns a run with one report, whose contents are given by a number.
 func execution(content int) *pipeline.Execution {
 	hash := fmt.Sprintf("%016x", content)
 	src := mapping.Source{List: []mapping.SourceFile{{Path: "out.json", Role: mapping.RoleReport, Bytes: 5000, Hash: hash}}}
 	return &pipeline.Execution{Source: src, Run: mapping.RunRef{ID: mapping.RunID(&src), Name: hash}}
 }
 
-// Runs are looked up in their order, even if a later one is read faster, and those that are the same one
-// after the other. All end, though some are never looked up.
+// TestClaims: runs are looked up in their order, even if a later one is read faster. Equal runs are looked up one
+// after the other. All end, even those that are not looked up.
 func TestClaims(t *testing.T) {
 	const runs, contents = 20, 4
 	for seed := range uint64(20) {
@@ -76,7 +76,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// order is the numbers of the active runs in the order in which they were claimed.
+// order returns the numbers of the active runs, in the order in which they were claimed.
 func (c *claims) order() (numbers []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c *claims) order() (numbers []int) {
 	return numbers
 }
 
-// A run that waits for another one that is the same ends with its context.
+// TestClaimInterrupted: if a run waits for an equal run, the end of its context ends the wait.
 func TestClaimInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)}, 3)
@@ -104,7 +104,7 @@ func TestClaimInterrupted(t *testing.T) {
 	})
 }
 
-// A run is not written to a file that has a part of it.
+// TestWrittenPart: a run is not written to a file that already has a part of it.
 func TestWrittenPart(t *testing.T) {
 	all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)}, 2)
 	first, whole := all.of(0, false), execution(1)
@@ -121,7 +121,7 @@ func TestWrittenPart(t *testing.T) {
 	}
 }
 
-// holder is a history of one run, which is stored while it is looked up for the first time.
+// holder is a history of one run. The run is stored during the first look-up.
 type holder struct {
 	history.Store
 	stored *mapping.Run
@@ -139,7 +139,7 @@ func (h *holder) Holding(context.Context, []string) ([]*mapping.Run, error) {
 
 func (h *holder) Removed(context.Context, []string) ([]*mapping.Removed, error) { return nil, nil }
 
-// A run that is stored after the history was read and before it is claimed again is found.
+// TestStoredMeanwhile: a run that is stored after the history was read, and before the run is claimed, is found.
 func TestStoredMeanwhile(t *testing.T) {
 	e := execution(1)
 	h := &holder{finish: func() {}, stored: &mapping.Run{Run: mapping.RunInfo{ID: e.Run.ID}, Source: e.Source}}
@@ -158,8 +158,8 @@ func TestStoredMeanwhile(t *testing.T) {
 	}
 }
 
-// An ingest that takes a removed run back and ends at any call that writes, and is repeated, gives the run its label and
-// forgets that it was removed. A label that people set meanwhile stays.
+// TestRestoreInterrupted: an ingest with --restore is interrupted at any call that writes, and repeated. The run
+// then has its label and is no longer removed. A label that people set in the meantime stays.
 func TestRestoreInterrupted(t *testing.T) {
 	for calls := range 3 {
 		store := openAt(t, filepath.Join(t.TempDir(), "h.db"))

@@ -1,8 +1,7 @@
-// Package ingest stores runs: it finds which runs of some files a history has already, stores the
-// others, and copies runs from one history into another.
+// Package ingest stores runs. It finds which runs of some files a history already has, stores the others, and copies
+// runs from one history to another.
 //
-// A run is the contents of its files, so neither its name nor its path has to be the same. Runs of
-// one call that are the same, such as a folder and its tar, wait for one another. Several runs are
-// read at a time, and a cluster finishes many at a time. The package prints nothing: messages go to
-// a logger, and results are returned.
+// A run is the contents of its files, so its name and its path do not matter. Equal runs of one call, such as a
+// folder and its tar, wait for one another. Several runs are read at the same time, and a cluster finishes many at
+// the same time. The package prints nothing. Messages go to a logger, and results are returned.
 package ingest

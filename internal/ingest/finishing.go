@@ -2,12 +2,12 @@ package ingest
 
 import "sync"
 
-// mostFinishing is how many runs are finished at a time. Each needs some 100 KB of memory.
+// mostFinishing is how many runs are finished at the same time. Each needs about 100 KB of memory.
 const mostFinishing = 256
 
-// finishing finishes runs in a cluster while others are read.
+// finishing finishes runs in a cluster while other runs are read.
 type finishing struct {
-	slots   chan struct{} // nil: a run is finished before the next one is read
+	slots   chan struct{} // nil: each run is finished before the next one is read
 	pending sync.WaitGroup
 }
 
@@ -18,7 +18,7 @@ func newFinishing(isCluster bool) *finishing {
 	return &finishing{slots: make(chan struct{}, mostFinishing)}
 }
 
-// run calls finish, at once or in the background.
+// run calls finish, directly or in the background.
 func (f *finishing) run(finish func()) {
 	if f.slots == nil {
 		finish()

@@ -16,19 +16,19 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// Found is what a history has of a run.
+// Found says what a history has of a run.
 type Found struct {
-	ID         string         // of the run there, or the one that it gets
-	Have       *mapping.Run   // nil: nothing
-	Duplicates []*mapping.Run // other runs of the same files
+	ID         string         // id of the run in the history, or its new id
+	Have       *mapping.Run   // the run in the history; nil if it is new
+	Duplicates []*mapping.Run // other runs in the history with the same files
 
-	Removed []*mapping.Removed // runs of the same files that people removed, if the history has none
+	Removed []*mapping.Removed // removed runs with the same files; only if Have is nil
 }
 
-// ErrRemoved is a run that is not stored, because people removed it from the history.
+// ErrRemoved means that a run is not stored, because people removed it from the history.
 var ErrRemoved = errors.New("it was removed from the history with fio2es rm")
 
-// removedError is ErrRemoved with the removed runs.
+// removedError is an ErrRemoved with the removed runs.
 type removedError struct{ runs []*mapping.Removed }
 
 func (removedError) Error() string { return ErrRemoved.Error() }
@@ -58,15 +58,15 @@ func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Foun
 	return found, err
 }
 
-// removed are the removed runs of the same files.
+// removed returns the removed runs with the same files.
 func removed(ctx context.Context, store history.Store, src *mapping.Source) ([]*mapping.Removed, error) {
 	all, err := store.Removed(ctx, src.Hashes())
 	return slices.DeleteFunc(all, func(r *mapping.Removed) bool { return !mapping.SameExecution(&r.Source, src) }), err
 }
 
-// takeBack forgets that runs were removed, because their files are stored again as the run with an
-// id. That gets the labels and notes that people had given them, unless it has others since. If it is interrupted,
-// the same ingest or push does the rest.
+// takeBack deletes the records of removed runs, because their files are stored again as the run id. That run gets
+// the labels and notes of the removed ones, unless it has its own. If takeBack is interrupted, the same ingest or
+// push does the rest.
 func takeBack(ctx context.Context, store history.Store, id string, removed []*mapping.Removed, log *slog.Logger) error {
 	var ids []string
 	for _, r := range removed {
@@ -85,32 +85,32 @@ func takeBack(ctx context.Context, store history.Store, id string, removed []*ma
 	return store.Restore(ctx, ids...)
 }
 
-// same returns the runs that are the same execution.
+// same returns those of the runs that are the same execution.
 func same(e *pipeline.Execution, runs []*mapping.Run) []*mapping.Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r *mapping.Run) bool { return !mapping.SameExecution(&r.Source, &e.Source) })
 }
 
-// choose chooses the run to keep among those that are the same, or else the id of a new one. holders
-// are the runs that share a file with it.
+// choose returns the best run among the same ones, or the id of a new run. holders are the runs that share a file
+// with e.
 func choose(e *pipeline.Execution, holders, same []*mapping.Run) Found {
 	if have := mapping.Best(same); have != nil {
 		duplicates := slices.DeleteFunc(same, func(r *mapping.Run) bool { return r.Run.ID == have.Run.ID })
 		return Found{ID: have.Run.ID, Have: have, Duplicates: duplicates}
 	}
 	if slices.ContainsFunc(holders, func(r *mapping.Run) bool { return r.Run.ID == e.Run.ID }) {
-		return Found{ID: mapping.PartID(&e.Source)} // another part of the same report has that id
+		return Found{ID: mapping.PartID(&e.Source)} // another part of the same report has this id
 	}
 	return Found{ID: e.Run.ID}
 }
 
-// How far from one another two starts of one run may be that were read at different times:
-// while it was followed, the start is not known as well as in the end.
+// How far apart two starts of one run may be if it was read twice. While a run is live, its start is not known as
+// well as after its end.
 const (
 	liveStart = time.Minute
 	sameStart = time.Second
 )
 
-// beginnings are the runs that were read when the files were shorter.
+// beginnings returns the runs that were stored when the files were shorter.
 func beginnings(ctx context.Context, store history.Store, e *pipeline.Execution) iter.Seq2[*mapping.Run, error] {
 	near := history.RunFilter{From: e.Run.Start.Add(-liveStart), To: e.Run.Start.Add(liveStart)}
 	return func(yield func(*mapping.Run, error) bool) {
@@ -125,8 +125,8 @@ func beginnings(ctx context.Context, store history.Store, e *pipeline.Execution)
 	}
 }
 
-// isBeginning reports whether a run was read from what the files were earlier. Followed
-// runs of the first version have no list of files, but a name.
+// isBeginning reports whether a run was stored when the files of e were shorter. Followed runs of the first version
+// of fio2es have no list of files, so their names are compared.
 func isBeginning(run *mapping.Run, e *pipeline.Execution) bool {
 	apart := run.Run.Start.Sub(e.Run.Start).Abs()
 	if run.Run.Live() && len(run.Source.List) == 0 {
@@ -136,7 +136,7 @@ func isBeginning(run *mapping.Run, e *pipeline.Execution) bool {
 		e.HasGrownFrom(&run.Source) && !mapping.PartsOfOne(&run.Source, &e.Source)
 }
 
-// RemoveOldDuplicates removes what version 1 of the embedded history stored of one run under several
+// RemoveOldDuplicates removes duplicates that version 1 of the embedded history has: one run stored under several
 // names.
 func RemoveOldDuplicates(ctx context.Context, store *sqlite.Store, log *slog.Logger) error {
 	runs, err := store.Sharing(ctx)
@@ -162,8 +162,8 @@ func RemoveOldDuplicates(ctx context.Context, store *sqlite.Store, log *slog.Log
 	return nil
 }
 
-// removeDuplicates removes other runs of a history whose files are all in this one: an older version
-// stored them under several names, or they are parts of it. It gets the labels and the note that people gave those.
+// removeDuplicates removes other runs of a history whose files are all part of this run. An older version stored the
+// run under several names, or they are parts of the run. The run gets their labels and notes.
 func removeDuplicates(ctx context.Context, store history.Store, run *mapping.Run, duplicates []*mapping.Run, log *slog.Logger) error {
 	for _, d := range duplicates {
 		if !run.Source.Contains(&d.Source) && !d.Run.Live() {

@@ -19,46 +19,48 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Target is where documents go.
+// Target says where documents are stored.
 type Target struct {
 	Sink  pipeline.Sink
-	Store history.Store // the history that Sink writes to; nil for a file, which has no earlier runs
+	Store history.Store // the history that Sink writes to; nil for a file
 
-	IsCluster bool // it finishes many runs at once as quickly as one
+	IsCluster bool // many runs can be finished at the same time
 }
 
-// Options say how runs are stored.
+// Options says how runs are stored.
 type Options struct {
 	Pipeline pipeline.Options
 	Log      *slog.Logger
 	Restore  bool           // also store runs that people removed from the history
-	Progress func(done int) // called with the number of runs that are done; may be nil
+	Progress func(done int) // called with the number of finished runs; may be nil
 
-	// Skipped takes what is skipped of a run, in place of Log. It returns whether that makes the result incomplete;
-	// without Skipped it does. stored is the run in the history, or nil.
+	// Skipped is called, instead of logging, for each part of a run that is skipped. It returns whether the result is
+	// incomplete because of it. stored is the run in the history, or nil. If Skipped is nil, the error is logged, and
+	// the result is incomplete.
 	Skipped func(run *cbt.Run, stored *mapping.Run, err error) (leftOut bool)
 }
 
-// Stored is a run that the target has.
+// Stored is a run that is in the target now.
 type Stored struct {
 	Files     *cbt.Run
-	Run       *mapping.Run // without histograms and source files
-	Unchanged bool         // the target had it before
-	Lacking   bool         // it lacks documents, which these files do not have
+	Run       *mapping.Run // run document without histograms and source files
+	Unchanged bool         // the target had the run before
+	Lacking   bool         // documents are missing in the target, and these files cannot replace them
 }
 
-// NotStored is a run of files that the target did not get.
+// NotStored is a run that is not in the target.
 type NotStored struct {
 	Files   *cbt.Run
-	Removed []*mapping.Removed // what people removed is the same run
-	Because *mapping.Run       // the run of the target that shares files with it and is the reason; nil: its files alone are the reason
+	Removed []*mapping.Removed // removed runs that are the same run
+	// the run in the target that shares files with it and is the reason; nil if the reason is in the files
+	Because *mapping.Run
 }
 
-// Result is what became of the runs of a call.
+// Result says what was stored.
 type Result struct {
 	Stored    []Stored    // in the order of the runs
-	NotStored []NotStored // the others; messages say why
-	LeftOut   bool        // something was skipped, other than removed runs; a message says what
+	NotStored []NotStored // the other runs; messages say why
+	LeftOut   bool        // something was skipped, apart from removed runs; a message says what
 }
 
 // removed returns how many runs were not stored because people had removed them.
@@ -74,12 +76,12 @@ func (r *Result) News() []*mapping.Run {
 	return r.once(func(s Stored) bool { return !s.Unchanged })
 }
 
-// Runs returns the runs that the target has, each once.
+// Runs returns the runs that are in the target, each once.
 func (r *Result) Runs() []*mapping.Run {
 	return r.once(func(Stored) bool { return true })
 }
 
-// once returns the runs of the wanted entries, each once: as the last of its entries has it.
+// once returns the runs of the wanted entries, each once. Of several entries of a run it takes the last.
 func (r *Result) once(isWanted func(Stored) bool) (runs []*mapping.Run) {
 	seen := map[string]bool{}
 	for _, s := range slices.Backward(r.Stored) {
@@ -91,7 +93,7 @@ func (r *Result) once(isWanted func(Stored) bool) (runs []*mapping.Run) {
 	return runs
 }
 
-// Count is how many documents were stored, and how many runs were unchanged.
+// Count returns how many documents were stored, and how many runs were unchanged.
 func (r *Result) Count() (documents, unchanged int) {
 	for _, s := range r.Stored {
 		if s.Unchanged {
@@ -103,9 +105,9 @@ func (r *Result) Count() (documents, unchanged int) {
 	return documents, unchanged
 }
 
-// Runs stores runs that are not in the target yet. It reads several at a time, as long as there are
-// enough for all CPUs. A file gets them one after the other, so that it is the same every time.
-// Messages come in the order of the runs. An error ends all runs; the result is of those before.
+// Runs stores the runs that are not in the target yet. It reads several runs at the same time, if that keeps more
+// CPUs busy. A file gets runs one after the other, so that it is the same every time. Messages come in the order of
+// the runs. An error ends the call; the result has the runs before it.
 func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
 	result, err := each(ctx, to, runs, opt, false)
 	LogRemoved(opt.Log, result.removed())
@@ -115,16 +117,16 @@ func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result,
 	return result, err
 }
 
-// LogRemoved says that runs are not stored, because people removed them.
+// LogRemoved logs how many runs are not stored because people removed them.
 func LogRemoved(log *slog.Logger, runs int) {
 	if runs > 0 {
 		log.Info(fmt.Sprintf("note: left out %s, removed from the history before (fio2es rm); --restore takes them back", unit.Plural(runs, "run")))
 	}
 }
 
-// restore counts the documents of unchanged runs, and stores the runs again that lack some.
+// restore counts the documents of unchanged runs, and stores again those runs that lack some.
 func restore(ctx context.Context, to Target, result *Result, opt Options) error {
-	kept := map[string]*mapping.Run{} // by id; nil of runs that were replaced meanwhile
+	kept := map[string]*mapping.Run{} // by id; nil for runs that were replaced in the meantime
 	for _, s := range result.Stored {
 		if kept[s.Run.Run.ID] = nil; s.Unchanged {
 			kept[s.Run.Run.ID] = s.Run
@@ -149,7 +151,7 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	restored, err := each(ctx, to, again, opt, true)
 	result.LeftOut = result.LeftOut || restored.LeftOut
 	for _, s := range restored.Stored {
-		if s.Lacking = s.Unchanged; s.Lacking { // it has fewer files
+		if s.Lacking = s.Unchanged; s.Lacking { // these files are fewer than those of the stored run
 			result.skip(s.Files, s.Run, opt, fmt.Errorf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
 				s.Files.Name(), facts.ShortID(s.Run.Run.ID)))
 		}
@@ -159,16 +161,16 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	return err
 }
 
-// outcome is what became of a run.
+// outcome is the result of one run.
 type outcome struct {
 	*pipeline.Result
 	err error
 }
 
-// refusedError says why one run is not stored. Others are.
+// refusedError says why one run is not stored. Other runs are stored.
 type refusedError struct{ error }
 
-// each stores runs. With again, it stores the version that the target has again.
+// each stores runs. With again, it stores the version that the target already has.
 func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -206,7 +208,7 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 	var working sync.WaitGroup
 	var next atomic.Int64
 	defer finishing.wait()
-	defer working.Wait() // the workers begin what finishing waits for
+	defer working.Wait() // first, because workers start what finishing waits for
 	for range side {
 		working.Go(func() {
 			for ctx.Err() == nil {
@@ -221,7 +223,7 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 	return collect(ctx, runs, outcomes, opt)
 }
 
-// refuse makes an error of a run's own documents one that concerns no other run.
+// refuse makes a refusedError of an error about the run's own documents.
 func refuse(run *cbt.Run, err error) error {
 	for _, fault := range []error{
 		mapping.ErrIdentity, mapping.ErrTime, mapping.ErrNumber, mapping.ErrBins, mapping.ErrCountLimit, mapping.ErrDocCount,
@@ -234,7 +236,7 @@ func refuse(run *cbt.Run, err error) error {
 	return err
 }
 
-// collect waits for the runs in their order.
+// collect waits for the results, in the order of the runs.
 func collect(ctx context.Context, runs []*cbt.Run, outcomes []chan outcome, opt Options) (result Result, err error) {
 	for i, run := range runs {
 		if opt.Progress != nil {
@@ -252,7 +254,7 @@ func collect(ctx context.Context, runs []*cbt.Run, outcomes []chan outcome, opt 
 	return result, nil
 }
 
-// take notes what became of a run. Only what concerns all runs is an error.
+// take adds the result of a run. It returns an error only if the error concerns all runs.
 func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 	var refused refusedError
 	var removed removedError
@@ -282,7 +284,7 @@ func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 	return nil
 }
 
-// skip reports what is skipped of a run.
+// skip reports a part of a run that is skipped.
 func (r *Result) skip(run *cbt.Run, stored *mapping.Run, opt Options, err error) {
 	if opt.Skipped != nil {
 		r.LeftOut = opt.Skipped(run, stored, err) || r.LeftOut
@@ -292,8 +294,8 @@ func (r *Result) skip(run *cbt.Run, stored *mapping.Run, opt Options, err error)
 	r.LeftOut = true
 }
 
-// missing is what a store lacks of some runs, by id. For the other runs it finishes interrupted
-// replacements: it removes documents of other versions, and dashboards show those of this one.
+// missing says which documents a store lacks of some runs, by id. For the other runs it completes interrupted
+// replacements: it removes documents of other versions, and dashboards show those of the current one.
 func missing(ctx context.Context, store history.Store, runs []*mapping.Run, log *slog.Logger) (map[string]string, error) {
 	if len(runs) == 0 {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// TestRefuse: what cannot be stored of one run concerns no other; a store that fails concerns all.
+// TestRefuse: an error about one run's documents does not affect other runs. An error of the store ends all runs.
 func TestRefuse(t *testing.T) {
 	run := &cbt.Run{Archive: "lab", Path: "a/out"}
 	err := refuse(run, fmt.Errorf("check run: %w", mapping.ErrTime))

@@ -20,11 +20,11 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// merging is two histories that have some runs in common.
+// merging is two histories with some runs in common.
 type merging struct {
 	t       *testing.T
 	a, b    *sqlite.Store
-	restore bool // runs that were removed
+	restore bool // also push removed runs
 }
 
 func openAt(t *testing.T, path string) *sqlite.Store {
@@ -36,7 +36,7 @@ func openAt(t *testing.T, path string) *sqlite.Store {
 	return s
 }
 
-// store stores a version of a run that is made of some files, at an hour.
+// store stores a version of a run, made of these files, with a start at this hour.
 func (m *merging) store(s *sqlite.Store, name, ingest string, hour int, files ...string) *mapping.Run {
 	m.t.Helper()
 	run := historytest.NewRun(name, ingest)
@@ -57,7 +57,7 @@ func (m *merging) label(s *sqlite.Store, name string, a mapping.Annotation) {
 	}
 }
 
-// push copies from one history to another, and returns what it said.
+// push copies from one history to another, and returns the messages.
 func (m *merging) push(from, to history.Store) (Pushed, string) {
 	m.t.Helper()
 	pushed, said, err := m.try(from, to)
@@ -77,7 +77,7 @@ func (m *merging) try(from, to history.Store) (Pushed, string, error) {
 	return pushed, said.String(), err
 }
 
-// dump is all that a history has, but for what was removed.
+// dump returns the contents of a history, except the records of removed runs.
 func dump(t *testing.T, s history.Store) string {
 	t.Helper()
 	var text []byte
@@ -96,7 +96,7 @@ func dump(t *testing.T, s history.Store) string {
 	return string(text)
 }
 
-// newMerging fills two histories with runs of all kinds.
+// newMerging fills two histories with all kinds of runs.
 func newMerging(t *testing.T, a, b string) *merging {
 	t.Helper()
 	m := &merging{t: t, a: openAt(t, a), b: openAt(t, b)}
@@ -129,8 +129,8 @@ func newMerging(t *testing.T, a, b string) *merging {
 	return m
 }
 
-// TestMerge: two histories that are pushed to each other get the same versions, and keep what people said in each. Once
-// more changes nothing.
+// TestMerge: two histories that are pushed to each other get the same versions, and both keep their labels and
+// notes. A second push changes nothing.
 func TestMerge(t *testing.T) {
 	dir := t.TempDir()
 	m := newMerging(t, filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db"))
@@ -170,7 +170,7 @@ func TestMerge(t *testing.T) {
 		t.Error("pushing again changed something")
 	}
 	for name, want := range map[string]struct {
-		inA, inB string // version, labels that people gave, note
+		inA, inB string // version, labels, note
 	}{
 		"only-a": {"1", "1"}, "only-b": {"1", "1"}, "same": {"1", "1"},
 		"labelled":        {"1 by=b disk=nvme release=reef from a", "1 by=b disk=nvme release=quincy from a"},
@@ -206,7 +206,7 @@ func described(t *testing.T, s history.Store, name string) string {
 	return strings.TrimSpace(text + " " + run.Run.Note)
 }
 
-// TestMergeInterrupted: a push that ends at any call that writes, and is repeated, does what one push does.
+// TestMergeInterrupted: a push is interrupted at any call that writes, and repeated. The result is that of one push.
 func TestMergeInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
@@ -298,7 +298,7 @@ func (e *ending) Delete(ctx context.Context, id string) error {
 	return e.call(func() error { return e.Store.Delete(ctx, id) })
 }
 
-// TestMergeLacking: a version that is better, and lacks documents, is not replaced by a worse one that has all of its own.
+// TestMergeLacking: a better version that lacks documents is not replaced by a worse one that is complete.
 func TestMergeLacking(t *testing.T) {
 	dir := t.TempDir()
 	m := &merging{t: t, a: openAt(t, filepath.Join(dir, "a.db")), b: openAt(t, filepath.Join(dir, "b.db"))}

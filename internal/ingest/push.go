@@ -12,22 +12,22 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// PushOptions say which runs are pushed.
+// PushOptions says which runs are pushed.
 type PushOptions struct {
 	Filter   history.RunFilter
 	Restore  bool // also push runs that people removed from the other history
 	Log      *slog.Logger
-	Progress func(n int, name string) // called when the n-th run is pushed
+	Progress func(n int, name string) // called before run n is pushed; may be nil
 }
 
-// Pushed is what was pushed.
+// Pushed counts what was pushed.
 type Pushed struct {
 	Runs, Unchanged, Documents int
 	LeftOut                    bool // something was skipped; a message says what
 }
 
-// Push copies the runs that another history lacks, or to a file all runs. Messages say what it does not copy and what
-// it replaces.
+// Push copies the runs that another history lacks, or all runs if the target is a file. Messages say what it does
+// not copy and what it replaces.
 func Push(ctx context.Context, from history.Store, to Target, opt PushOptions) (Pushed, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -35,13 +35,13 @@ func Push(ctx context.Context, from history.Store, to Target, opt PushOptions) (
 	err := p.all(ctx)
 	p.finishing.wait()
 	p.notes.log(opt.Log)
-	if cause := context.Cause(ctx); cause != nil { // a run could not be finished, which ended all else
+	if cause := context.Cause(ctx); cause != nil { // a run could not be finished, which ended the push
 		err = cause
 	}
 	return p.Pushed, err
 }
 
-// push is one call of Push.
+// push is the state of one call of Push.
 type push struct {
 	Pushed
 	PushOptions
@@ -53,7 +53,7 @@ type push struct {
 }
 
 func (p *push) all(ctx context.Context) error {
-	const most = 100 // runs that one request to the cluster is about
+	const most = 100 // runs in one request to the cluster
 	var runs []*mapping.Run
 	skip := func(err error) {
 		p.Log.Warn(err.Error())
@@ -74,7 +74,7 @@ func (p *push) all(ctx context.Context) error {
 	return p.some(ctx, runs)
 }
 
-// some pushes some runs.
+// some pushes some of the runs.
 func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 	there, err := p.lookUp(ctx, runs)
 	if err != nil {
@@ -96,8 +96,8 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 	return nil
 }
 
-// leave reports whether not to push a run, because the other history has it, or more of its files, or people removed it
-// there.
+// leave reports whether a run is not pushed. The other history has it, or has more of its files, or people removed
+// it there.
 func (p *push) leave(ctx context.Context, there *there, r *mapping.Run) (bool, error) {
 	same, whole := sameIn(there.sharing, r)
 	have, removed := there.runs[r.Run.ID], there.removedAs(r)
@@ -118,7 +118,7 @@ func (p *push) leave(ctx context.Context, there *there, r *mapping.Run) (bool, e
 		p.Unchanged++
 		p.notes.labels(r, whole)
 		return true, p.annotate(ctx, r, whole, whole.Run)
-	case more != nil: // it lacks documents, and would lack files
+	case more != nil: // the better version lacks documents, but this one lacks files
 		p.Log.Warn(fmt.Sprintf("%s %s is not pushed: the other history has a better version of it, which lacks %s: ingest its files there again with --verify",
 			facts.ShortID(r.Run.ID), facts.Title(r), there.lacking[more.Run.ID]))
 		p.LeftOut = true
@@ -130,7 +130,7 @@ func (p *push) leave(ctx context.Context, there *there, r *mapping.Run) (bool, e
 	return false, nil
 }
 
-// replace pushes a run in place of what the other history has of it.
+// replace pushes a run in place of other versions in the other history.
 func (p *push) replace(ctx context.Context, there *there, r *mapping.Run) error {
 	if ok, err := p.isWhole(ctx, r); err != nil || !ok {
 		return err
@@ -156,8 +156,8 @@ func (p *push) replace(ctx context.Context, there *there, r *mapping.Run) error 
 	})
 }
 
-// annotate copies the labels and the note that people gave a run here to the other history. Those that people gave it
-// there have precedence. now is the run there after it was stored.
+// annotate copies the labels and the note of a run to the other history. Labels and notes that the other history had
+// before have precedence. now is the run in the other history after it was stored.
 func (p *push) annotate(ctx context.Context, here, before *mapping.Run, now mapping.RunInfo) error {
 	if before == nil {
 		return nil
@@ -172,14 +172,14 @@ func (p *push) annotate(ctx context.Context, here, before *mapping.Run, now mapp
 	return err
 }
 
-// isWhole reports whether the history has all documents of a run. It warns otherwise.
+// isWhole reports whether this history has all documents of a run. If not, it warns.
 func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 	counts, err := p.from.Count(ctx, []string{r.Run.ID})
 	if err != nil || counts.IsWhole(r) {
 		return true, err
 	}
 	if now, err := p.from.Run(ctx, r.Run.ID); err != nil || now.Run.Ingest != r.Run.Ingest {
-		return true, err // it was replaced since, which one finds
+		return true, err // the run was replaced in the meantime, which the push of the run finds
 	}
 	p.Log.Warn(fmt.Sprintf("run %s (%s) is not pushed: this history lacks %s: ingest its files again with --verify, then push",
 		facts.ShortID(r.Run.ID), facts.Title(r), counts.LackText(r)))
@@ -187,19 +187,19 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 	return false, nil
 }
 
-// one pushes a run, and then calls end, unless it is pushed to a file.
+// one pushes a run. Then it calls end, unless the target is a file.
 func (p *push) one(ctx context.Context, r *mapping.Run, end func() error) error {
 	wrap := func(err error) error { return fmt.Errorf("push %s: %w", facts.Title(r), err) }
 	n, err := p.put(ctx, r)
 	p.Documents += n
-	if err == nil && n < r.Documents.All() { // documents in several parts are more
+	if err == nil && n < r.Documents.All() { // split documents count several times, so there may be more
 		err = errReplaced
 	}
 	if err != nil {
 		return wrap(err)
 	}
 	p.Runs++
-	r.Changes = nil // they are those of this history's runs
+	r.Changes = nil // Changes are about the runs of this history
 	p.finishing.run(func() {
 		err := p.to.Sink.Finish(ctx, r)
 		if err == nil && p.to.Store != nil {
@@ -214,9 +214,9 @@ func (p *push) one(ctx context.Context, r *mapping.Run, end func() error) error 
 
 var errReplaced = fmt.Errorf("%w: push again", history.ErrReplaced)
 
-// put sends the interval documents of a run, and returns how many there are.
+// put sends the interval documents of a run, and returns their number.
 func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
-	const most = 500 // in memory
+	const most = 500 // documents in memory
 	var docs []*mapping.Interval
 	for _, l := range mapping.Levels {
 		for d, err := range p.from.Intervals(ctx, history.Selection{Runs: []string{r.Run.ID}, Level: l}) {
@@ -224,7 +224,7 @@ func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
 				err = errReplaced
 			}
 			if err == nil {
-				d.Relabel(&r.Run) // because people may have labelled the run since r was read
+				d.Relabel(&r.Run) // in case people changed labels after r was read
 			}
 			if docs = append(docs, d); err == nil && len(docs) == most {
 				err = p.to.Sink.Put(ctx, docs)

@@ -13,8 +13,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestPushPut: all documents of a run are sent, of all levels, with the labels of the run document that is sent; and
-// none of another version of it.
+// TestPushPut: all documents of a run are sent, of all levels, with the labels of the run document that is sent.
+// Documents of another version are not sent.
 func TestPushPut(t *testing.T) {
 	from, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
 	if err != nil {
@@ -58,8 +58,8 @@ func TestPushPut(t *testing.T) {
 	}
 }
 
-// TestHasVersion: a run that the cluster has in windows of another length is the same version, whichever history was
-// compacted; a run that was read again is not.
+// TestHasVersion: a run that the cluster has in longer or shorter windows is the same version, whichever history was
+// compacted. A run that was read again is another version.
 func TestHasVersion(t *testing.T) {
 	fine := historytest.NewRun("a", "1")
 	fine.IntervalMS = 1000

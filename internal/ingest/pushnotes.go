@@ -13,16 +13,17 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// pushNotes count the runs that both histories have, by what happened to them, and describe the first of each kind.
+// pushNotes counts the runs that both histories have, by what was done with them, and describes the first of each
+// kind.
 type pushNotes struct {
-	removed   int // from the other history
-	compacted int // in windows of another length
+	removed   int // removed from the other history
+	compacted int // stored there in windows of another length
 	better    noted
 	worse     noted
 	labelled  noted
 }
 
-// noted counts runs, and describes the first.
+// noted is a number of runs and a description of the first.
 type noted struct {
 	runs  int
 	first string
@@ -34,7 +35,7 @@ func (n *noted) add(r *mapping.Run, format string, args ...any) {
 	}
 }
 
-// kept notes a run that stays as the other history has it, in a better version or the same.
+// kept counts a run that stays in the other history, in the same version or a better one.
 func (n *pushNotes) kept(here, there, better *mapping.Run) {
 	switch {
 	case better != nil:
@@ -44,7 +45,7 @@ func (n *pushNotes) kept(here, there, better *mapping.Run) {
 	}
 }
 
-// replaced notes a run that replaces another version, which may be nil.
+// replaced counts a run that replaces another version. worse may be nil.
 func (n *pushNotes) replaced(here, worse *mapping.Run) {
 	if worse != nil {
 		n.worse.add(here, "%s: there %s, here %s", reason(here, worse), versionText(worse), versionText(here))
@@ -80,7 +81,7 @@ func versionText(r *mapping.Run) string {
 	return text
 }
 
-// labels notes a run whose labels or notes differ between the two histories.
+// labels counts a run whose labels or notes differ between the two histories.
 func (n *pushNotes) labels(here, there *mapping.Run) {
 	for _, name := range slices.Sorted(maps.Keys(here.Run.Edited)) {
 		_, isEdited := there.Run.Edited[name]

@@ -8,18 +8,19 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// there is what the other history has of some runs.
+// there has what the other history has of some runs.
 type there struct {
-	runs          map[string]*mapping.Run // by id: version, number of documents, labels and note
-	better, worse map[string]*mapping.Run // by id, of those in another version: those that stay, and those that are replaced
-	sharing       []*mapping.Run          // runs of other ids that share files
-	removed       []*mapping.Removed      // runs that share files, and that people removed
-	restore       bool                    // these are taken back
-	lacking       map[string]string       // by id: missing documents of runs that would not be pushed
+	runs map[string]*mapping.Run // by id, with version, number of documents, labels and note
+	// by id, runs that are there in another version: the better ones stay, the worse ones are replaced
+	better, worse map[string]*mapping.Run
+	sharing       []*mapping.Run     // runs with other ids that share files
+	removed       []*mapping.Removed // removed runs that share files
+	restore       bool               // store removed runs again
+	lacking       map[string]string  // by id, the missing documents of runs that would not be pushed
 }
 
-// hasVersion reports whether the other history has the same version of a run, or the same in windows of
-// another length: either history may have been compacted.
+// hasVersion reports whether the other history has the same version of a run. Its windows may have another length,
+// because either history may have been compacted.
 func (t *there) hasVersion(r *mapping.Run) bool {
 	have := t.runs[r.Run.ID]
 	return have != nil && have.Run.Reading() == r.Run.Reading()
@@ -28,8 +29,8 @@ func (t *there) hasVersion(r *mapping.Run) bool {
 // stays reports whether the other history keeps its version of a run.
 func (t *there) stays(r *mapping.Run) bool { return t.hasVersion(r) || t.better[r.Run.ID] != nil }
 
-// removedAs returns the removed runs with the same files as a run, if the other history does not have that run, or if it
-// is taken back: then an interruption may have left both.
+// removedAs returns the removed runs with the same files as r. It returns none if the other history has r, unless
+// removed runs are stored again: an interrupted push may have left both the run and the record of its removal.
 func (t *there) removedAs(r *mapping.Run) (same []*mapping.Removed) {
 	for _, d := range t.removed {
 		if (t.runs[r.Run.ID] == nil || t.restore) && mapping.SameExecution(&d.Source, &r.Source) {
@@ -39,7 +40,7 @@ func (t *there) removedAs(r *mapping.Run) (same []*mapping.Removed) {
 	return same
 }
 
-// lookUp looks some runs up in the other history.
+// lookUp looks up runs in the other history.
 func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err error) {
 	to := p.to.Store
 	if t.restore = p.Restore; to == nil {
@@ -84,8 +85,8 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err er
 	return t, err
 }
 
-// compare finds the runs that are there in another version, and decides which of the two is better. The decision does
-// not depend on the direction, so two histories that are pushed to each other get the same versions.
+// compare finds the runs that the other history has in another version, and decides which version is better. The
+// decision does not depend on the direction, so two histories that are pushed to each other get the same versions.
 func (t *there) compare(ctx context.Context, to history.Store, runs []*mapping.Run) error {
 	t.better, t.worse = map[string]*mapping.Run{}, map[string]*mapping.Run{}
 	for _, r := range runs {
@@ -94,7 +95,7 @@ func (t *there) compare(ctx context.Context, to history.Store, runs []*mapping.R
 		}
 		have, err := to.Run(ctx, r.Run.ID)
 		switch {
-		case history.IsSkipped(err), errors.Is(err, history.ErrNotFound): // it is stored again
+		case history.IsSkipped(err), errors.Is(err, history.ErrNotFound): // such a run is stored again
 		case err != nil:
 			return err
 		case mapping.Best([]*mapping.Run{have, r}) == have:
@@ -106,8 +107,8 @@ func (t *there) compare(ctx context.Context, to history.Store, runs []*mapping.R
 	return nil
 }
 
-// sameIn returns the runs that are the same as one, under other ids. whole is one of them that has all files of that
-// run.
+// sameIn returns the runs with other ids that are the same as r. whole is one of them that has all files of r, or
+// nil.
 func sameIn(sharing []*mapping.Run, r *mapping.Run) (same []*mapping.Run, whole *mapping.Run) {
 	for _, s := range sharing {
 		if s.Run.ID == r.Run.ID || !mapping.SameExecution(&s.Source, &r.Source) {

@@ -10,8 +10,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// PushRejects sends the documents of a reject file again, given its name and text, and returns how many
-// there are. It reports and skips lines that are not documents.
+// PushRejects sends the documents of a reject file again, and returns their number. It reports and skips lines that
+// are not documents. name is the file's name for messages.
 func PushRejects(
 	ctx context.Context, to *bulk.Writer, name string, text []byte, log *slog.Logger,
 ) (documents int, leftOut bool, err error) {
@@ -38,7 +38,7 @@ func PushRejects(
 	return documents, leftOut, to.Flush(ctx)
 }
 
-// decode decodes an interval document, which has a level, or a run document.
+// decode decodes an interval document or a run document. Only interval documents have a level.
 func decode(text []byte, intervals *[]*mapping.Interval, runs *[]*mapping.Run) error {
 	var kind struct{ Level string }
 	if err := json.Unmarshal(text, &kind); err != nil {

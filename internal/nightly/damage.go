@@ -12,14 +12,15 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// damage is a message about something that is left out. Its key changes when the file or run that it is about changes.
+// damage is a message about something that is left out. Its key changes if the file or run that the message is about
+// changes.
 type damage struct {
-	Key  string `json:"key"` // "" if that may change without a trace
+	Key  string `json:"key"` // empty if that file or run may change without a trace
 	Text string `json:"text"`
 }
 
-// damageOf makes the damage of a run, which is given by its key, or "" if it has none. If the history has the run, the
-// damage belongs to the stored version.
+// damageOf returns the damage of a run. If the history has the run (e), the damage belongs to the stored version.
+// Otherwise it belongs to the run with the key run, or to nothing if that is "".
 func damageOf(run string, e *entry, text string) damage {
 	d, k := damage{Text: text}, newKey("damage")
 	switch {
@@ -34,7 +35,7 @@ func damageOf(run string, e *entry, text string) damage {
 	return d
 }
 
-// damages is all damage that an ingest met.
+// damages are all damages that an ingest met.
 type damages struct {
 	log   *slog.Logger
 	state *state
@@ -42,9 +43,9 @@ type damages struct {
 	all   []damage
 }
 
-// add warns about what is left out, unless people acknowledged it. It reports whether it warned.
+// add warns about a damage unless people acknowledged it. It reports whether they did not.
 func (d *damages) add(one damage) (leftOut bool) {
-	if slices.Contains(d.all, one) { // a run was read twice
+	if slices.Contains(d.all, one) { // the run was read twice
 		return !d.isAcknowledged(one)
 	}
 	d.all = append(d.all, one)
@@ -61,7 +62,7 @@ func (d *damages) isAcknowledged(one damage) bool {
 	return ok
 }
 
-// Count returns how much damage people acknowledged, and how much they did not.
+// Count returns how many damages people acknowledged, and how many they did not.
 func (d *damages) Count() (acknowledged, other int) {
 	for _, one := range d.all {
 		if d.isAcknowledged(one) {
@@ -73,17 +74,17 @@ func (d *damages) Count() (acknowledged, other int) {
 	return acknowledged, other
 }
 
-// Acknowledge notes that people know all damage that this ingest met, except damage of files that were changed in the
-// last two seconds.
+// Acknowledge records that people know all damages that this ingest met, except those of files that were changed in
+// the last two seconds.
 func (d *damages) Acknowledge() {
 	for _, one := range d.all {
 		if one.Key != "" {
-			d.state.Acknowledged[one.Key] = 0 // saving sets the day
+			d.state.Acknowledged[one.Key] = 0 // save sets the day
 		}
 	}
 }
 
-// touch keeps what people acknowledged from being forgotten.
+// touch updates the day of acknowledged damages that were met, so that they are not forgotten.
 func (d *damages) touch() {
 	for _, one := range d.all {
 		if d.isAcknowledged(one) {
@@ -92,18 +93,18 @@ func (d *damages) touch() {
 	}
 }
 
-// setLacks notes what the version of a run that was stored now lacks. A version that lacks nothing any more stays noted:
-// else saving would take over the texts of an earlier ingest.
+// setLacks records what a version of a run lacks that is stored now. If it no longer lacks anything, the empty
+// record stays, because otherwise save would take over the texts of an earlier ingest.
 func (d *damages) setLacks(version *entry, texts []string) {
 	if len(texts) > 0 || d.state.Damaged[version.version()] != nil {
 		d.state.Damaged[version.version()] = &entry{ID: version.ID, Version: version.Version, Damage: texts, Seen: d.today}
 	}
 }
 
-// lacks warns about what a version of a run lacks that the history had before this ingest.
+// lacks warns about what a run lacks that the history had before this ingest.
 func (d *damages) lacks(run *mapping.Run) {
 	v := entryOf(run)
-	// What fio did not log is missing, too, but was not left out.
+	// Requests that fio did not log are missing too, but they were not left out.
 	if d.state.Damaged[v.version()] == nil && !run.Run.Complete && !run.Run.Live() && run.Missing.Requests == 0 && len(run.Warnings) > 0 {
 		d.setLacks(v, []string{fmt.Sprintf("%s:%s: not all of it is in the history: %s", run.Run.Archive, run.Run.Name, run.Warnings[0])})
 	}
@@ -119,7 +120,7 @@ func (d *damages) repeatLack(version *entry) {
 	}
 }
 
-// IsNews reports whether no ingest before had this message for people.
+// IsNews reports whether no earlier ingest had this message.
 func (d *damages) IsNews(text string) bool {
 	k := damageOf("note", &entry{}, text).Key
 	_, known := d.state.Noted[k]
@@ -127,8 +128,8 @@ func (d *damages) IsNews(text string) bool {
 	return !known
 }
 
-// isPassing reports whether a reason to leave something out may pass without a change of the file that it is about:
-// errors of the system, and limits of all files together.
+// isPassing reports whether the reason of a damage may pass without a change of the file: an error of the system, or
+// a limit of all files together.
 func isPassing(err error) bool {
 	return errors.As(err, new(syscall.Errno)) || errors.Is(err, source.ErrChanged) || errors.Is(err, cbt.ErrBudget)
 }

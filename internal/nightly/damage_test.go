@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMended: a version that was stored again, and lacks nothing any more, has no damage after the state is saved, which
-// takes over what the saved state has.
+// TestMended: a version is stored again and no longer lacks anything. It has no damage after the state is saved,
+// although saving takes over the damage of the saved state.
 func TestMended(t *testing.T) {
 	d := damages{log: slog.New(slog.DiscardHandler), state: newState("h")}
 	version := &entry{ID: "a", Version: "1"}

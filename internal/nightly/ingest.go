@@ -8,11 +8,11 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Read stores runs in a history, as [ingest.Runs].
+// Read stores runs in a history, like [ingest.Runs].
 type Read func(runs []*cbt.Run) (ingest.Result, error)
 
-// Ingest calls read with the runs that may have changed. For the others, it repeats the warnings about what was left
-// out. known is the number of these others. With verify, all runs are read.
+// Ingest calls read with the runs that may have changed. known is how many of the other runs the history has; for
+// these, Ingest repeats the warnings of damage. With verify, all runs are read.
 func (n *Night) Ingest(ctx context.Context, runs []*cbt.Run, verify bool, read Read) (result ingest.Result, known int, err error) {
 	others, err := n.changed(ctx, runs)
 	if err != nil {
@@ -45,7 +45,7 @@ func (n *Night) Ingest(ctx context.Context, runs []*cbt.Run, verify bool, read R
 	return result, n.known(len(runs) - len(isRead)), err
 }
 
-// changed returns the runs that have to be read.
+// changed returns the runs that must be read.
 func (n *Night) changed(ctx context.Context, runs []*cbt.Run) (changed []*cbt.Run, err error) {
 	var keys []string
 	for _, r := range runs {
@@ -62,9 +62,9 @@ func (n *Night) changed(ctx context.Context, runs []*cbt.Run) (changed []*cbt.Ru
 	return changed, nil
 }
 
-// entangled returns the runs to read once more. They share an id in the history with a run that was stored just now,
-// but not all runs with that id were read: they are copies, one of them damaged, or parts of one run. Their order
-// decides which of them the history gets.
+// entangled returns the runs that must be read once more. They share an id in the history with a run that was just
+// stored, but not all runs with this id were read: they are copies, one of them damaged, or parts of one run. Which
+// of them the history gets depends on their order.
 func (n *Night) entangled(result *ingest.Result, runs []*cbt.Run, isRead map[*cbt.Run]bool) (again []*cbt.Run) {
 	stored, twice := map[string]bool{}, map[string]bool{}
 	for _, s := range result.Stored {
@@ -89,7 +89,7 @@ func (n *Night) entangled(result *ingest.Result, runs []*cbt.Run, isRead map[*cb
 	return again
 }
 
-// readAgain reads some runs in their order, and replaces their entries in the result.
+// readAgain reads runs in their order, and replaces their entries in the result.
 func (n *Night) readAgain(result *ingest.Result, again []*cbt.Run, read Read) error {
 	if len(again) == 0 {
 		return nil
@@ -99,7 +99,8 @@ func (n *Night) readAgain(result *ingest.Result, again []*cbt.Run, read Read) er
 	}
 	more, err := read(again)
 	n.took(&more)
-	news := map[*cbt.Run]bool{} // stored by the first reading: replaced since, or unchanged now
+	// runs stored by the first reading, which count as news even if the second reading finds them unchanged
+	news := map[*cbt.Run]bool{}
 	for _, s := range result.Stored {
 		news[s.Files] = !s.Unchanged
 	}

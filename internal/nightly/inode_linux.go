@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// inode is when a file was changed in any way, also renamed, and its number.
+// inode returns when the inode of a file was last changed, which includes renaming, and the inode's number.
 func inode(info fs.FileInfo) (changed time.Time, number uint64) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(s.Ctim.Unix()), s.Ino

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// inode is the modification time: this system has nothing better in common with others.
+// inode returns the modification time and 0, because these systems have nothing better in common.
 func inode(info fs.FileInfo) (changed time.Time, number uint64) { return info.ModTime(), 0 }

@@ -30,9 +30,9 @@ type tb interface {
 // keeper is a history that gets the archive every night.
 type keeper struct {
 	tb
-	file, state string // state "": it reads all files
+	file, state string // with an empty state, each ingest reads all files
 	store       *sqlite.Store
-	log         bytes.Buffer // of the last ingest
+	log         bytes.Buffer // messages of the last ingest
 }
 
 func (k *keeper) open() {
@@ -42,7 +42,7 @@ func (k *keeper) open() {
 	}
 }
 
-// recreate begins the history from nothing.
+// recreate starts with an empty history.
 func (k *keeper) recreate() {
 	k.store.Close()
 	for _, end := range []string{"", "-wal", "-shm"} {
@@ -51,7 +51,7 @@ func (k *keeper) recreate() {
 	k.open()
 }
 
-// later is a time at which no file was changed lately. Edits change times or inodes.
+// later returns a time long after the last change of a file. Each edit changes times or inodes.
 func later() time.Time { return time.Now().Add(time.Hour) }
 
 // begin begins an ingest of the archive in dir.
@@ -67,7 +67,7 @@ func (k *keeper) begin(opt pipeline.Options, dir string, now time.Time) *nightly
 	return n
 }
 
-// isUnchanged reports whether nothing is new.
+// isUnchanged reports whether nothing has changed.
 func (k *keeper) isUnchanged(n *nightly.Night) bool {
 	_, ok, err := n.Unchanged(context.Background())
 	if err != nil {
@@ -76,7 +76,7 @@ func (k *keeper) isUnchanged(n *nightly.Night) bool {
 	return ok
 }
 
-// ingest reads what changed. It returns how many runs were read.
+// ingest reads what changed, and returns how many runs it read.
 func (k *keeper) ingest(n *nightly.Night, opt pipeline.Options, verify, isKilled bool) (read int) {
 	ctx := context.Background()
 	check := func(err error) {
@@ -107,7 +107,7 @@ func (k *keeper) ingest(n *nightly.Night, opt pipeline.Options, verify, isKilled
 
 var leftOut = regexp.MustCompile(`note: left out (\d+) run`)
 
-// left is how many runs messages say are left out, because people removed them.
+// left returns how many runs messages count as left out because people removed them.
 func (k *keeper) left() (sum int) {
 	for _, m := range leftOut.FindAllStringSubmatch(k.log.String(), -1) {
 		n, err := strconv.Atoi(m[1])
@@ -119,7 +119,7 @@ func (k *keeper) left() (sum int) {
 	return sum
 }
 
-// night is one ingest. It returns how much damage there is.
+// night is one ingest. It returns the number of damages.
 func (k *keeper) night(opt pipeline.Options, dir string, isKilled bool) (damage int) {
 	n := k.begin(opt, dir, later())
 	if !k.isUnchanged(n) {
@@ -129,7 +129,7 @@ func (k *keeper) night(opt pipeline.Options, dir string, isKilled bool) (damage 
 	return damage
 }
 
-// runs are those of the history, by id.
+// runs returns the runs of the history, sorted by id.
 func (k *keeper) runs() (runs []*mapping.Run) {
 	for run, err := range k.store.Runs(context.Background(), history.RunFilter{}) {
 		if err != nil {
@@ -141,7 +141,7 @@ func (k *keeper) runs() (runs []*mapping.Run) {
 	return runs
 }
 
-// content is all that the history has.
+// content returns all that the history has.
 func (k *keeper) content() (texts []string) {
 	for _, run := range k.runs() {
 		run.Ingested = time.Time{}

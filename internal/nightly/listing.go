@@ -17,21 +17,21 @@ import (
 // grain is the coarsest step of the clocks of file systems: two seconds, on FAT.
 const grain = 2 * time.Second
 
-// listing is the files of one ingest, as they were before it read any.
+// listing is the state of the files of one ingest before it reads them.
 type listing struct {
 	*source.Listing
 	at     time.Time
-	byName map[string]fs.FileInfo // nil for files that were changed lately; made when needed
+	byName map[string]fs.FileInfo // made when needed; nil for files that were changed lately
 }
 
-// isSettled reports whether a file was last changed long enough ago that another change would show.
+// isSettled reports whether a file was last changed long enough ago: another change would then change its times.
 func (l *listing) isSettled(info fs.FileInfo) bool {
 	changed, _ := inode(info)
 	limit := l.at.Add(-grain)
 	return info.ModTime().Before(limit) && changed.Before(limit)
 }
 
-// key is the hash of all, or "" if a file was changed lately.
+// key returns a hash of all files, or "" if a file was changed lately.
 func (l *listing) key() string {
 	k := newKey("listing")
 	for _, f := range l.Files {
@@ -46,7 +46,7 @@ func (l *listing) key() string {
 	return k.sum()
 }
 
-// of is a file on disk, nil if it was changed lately. ok is false if it was not there.
+// of returns a file on disk, or nil if it was changed lately. ok is false if it did not exist.
 func (l *listing) of(name string) (info fs.FileInfo, ok bool) {
 	if l.byName == nil {
 		l.byName = make(map[string]fs.FileInfo, len(l.Files))
@@ -60,8 +60,8 @@ func (l *listing) of(name string) (info fs.FileInfo, ok bool) {
 	return info, ok
 }
 
-// problemKey returns the key of a problem and of the file on disk that it is in. (A name inside of an archive comes
-// after a "!".) It is "" if that file was changed lately.
+// problemKey returns a key of a problem and of the file on disk that has it. In a name inside an archive, this file
+// comes before the "!". The key is "" if that file was changed lately.
 func (l *listing) problemKey(p *source.Problem) string {
 	k := newKey("problem")
 	k.text(p.Error())
@@ -78,7 +78,7 @@ func (l *listing) problemKey(p *source.Problem) string {
 	return k.sum()
 }
 
-// runKey is the key of a run, or "" if it cannot be remembered.
+// runKey returns the key of a run, or "" if it cannot be remembered.
 func (l *listing) runKey(run *cbt.Run, settings string) string {
 	k := newKey("run")
 	k.text(settings, run.Archive, run.Path, run.Name(), run.Unread)
@@ -109,7 +109,7 @@ func (l *listing) runKey(run *cbt.Run, settings string) string {
 	return k.sum()
 }
 
-// key hashes texts, numbers and files. Different sequences give different sums.
+// key hashes texts, numbers and files. Different sequences have different hashes.
 type key struct {
 	hash.Hash
 	buf []byte
@@ -137,7 +137,8 @@ func (k *key) number(all ...int64) {
 	k.Write(k.buf)
 }
 
-// file adds what shows that a file changed. The change time shows it even if size and modification time were restored.
+// file adds the name, size, times and inode of a file. The change time differs even if size and modification time
+// were restored.
 func (k *key) file(name string, info fs.FileInfo) {
 	changed, number := inode(info)
 	k.text(name)

@@ -18,17 +18,17 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Options say what is ingested, and where the state is.
+// Options says what is ingested, and where the state is.
 type Options struct {
-	Folder   string // of states; "": nothing is remembered
-	History  string // a name of the history that no other has
-	Settings string // what documents depend on, other than the files: options, and the build of the program
+	Folder   string // folder of the states; empty: nothing is remembered
+	History  string // a unique name of the history
+	Settings string // what documents depend on besides the files: options, and the build of the program
 	Paths    []string
 	Choice   string // which runs under the paths are ingested
 	Restore  bool   // also store runs that people removed
 	Log      *slog.Logger
 
-	// Store is the history for reading, or nil if there is none yet. It is called when it is needed.
+	// Store returns the history for reading, or nil if there is none yet. It is called only when needed.
 	Store func(context.Context) (history.Store, error)
 }
 
@@ -36,25 +36,25 @@ type Options struct {
 type Night struct {
 	Options
 	damages
-	file  string // of the state; "": nothing is remembered
+	file  string // path of the state; empty: nothing is remembered
 	state *state
 	now   time.Time
 	files *listing // nil: nothing is remembered
 
 	keys  map[*cbt.Run]string
-	there map[string]bool // by keys: the history still has what is remembered
+	there map[string]bool // by key: whether the history still has what the state says
 
-	runs    map[string]*entry    // by keys; nil for what must not be remembered
-	skipped map[*cbt.Run][]error // of runs that were read
-	removed int                  // runs that were not read, and that people removed
-	left    []damage             // damage that belongs to no run
-	passing bool                 // a cause of that may pass, such as a full disk
+	runs    map[string]*entry    // by key; nil for runs that must not be remembered
+	skipped map[*cbt.Run][]error // errors of runs that were read
+	removed int                  // number of runs that were not read because people removed them
+	left    []damage             // damages that belong to no run
+	passing bool                 // the cause of one of them may pass, for example a full disk
 
-	// Wrong are the runs that seemed unchanged, but gave another result when they were read.
+	// Wrong are the runs that seemed unchanged, but had another result when they were read.
 	Wrong []string
 }
 
-// texts lists what was skipped of a run.
+// texts returns the errors of a run as texts.
 func (n *Night) texts(run *cbt.Run) (texts []string) {
 	for _, err := range n.skipped[run] {
 		texts = append(texts, err.Error())
@@ -62,7 +62,8 @@ func (n *Night) texts(run *cbt.Run) (texts []string) {
 	return texts
 }
 
-// Begin lists the files under the paths, at the time now, and reads the state. Call it before the files are read.
+// Begin lists the files under the paths and reads the state. now is the present time. Call it before the files are
+// read.
 func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	n := &Night{
 		Options: opt, state: newState(opt.History), now: now, keys: map[*cbt.Run]string{}, there: map[string]bool{},
@@ -73,7 +74,7 @@ func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case err != nil: // reading says what is wrong
+		case err != nil: // the ingest itself will report the error
 			opt.Log.Debug("nothing is remembered: " + err.Error())
 		default:
 			n.files = &listing{Listing: files, at: now}
@@ -92,7 +93,7 @@ func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 // Remembers reports whether this ingest has a state file.
 func (n *Night) Remembers() bool { return n.file != "" }
 
-// callKey identifies the request: settings, choice of runs, paths.
+// callKey returns a key of the settings, the choice of runs and the paths.
 func (n *Night) callKey() string {
 	k := newKey("call")
 	k.text(n.Settings, n.Choice)
@@ -116,8 +117,8 @@ func (n *Night) key(run *cbt.Run) string {
 	return k
 }
 
-// Unchanged reports whether no file changed since an ingest of the same paths and settings, and the history still has
-// all runs of that ingest. If so, it returns their number and repeats the warnings about what was left out.
+// Unchanged reports whether no file has changed since an ingest with the same paths and settings, and the history
+// still has all runs of that ingest. If so, it returns the number of runs and repeats the warnings of damage.
 func (n *Night) Unchanged(ctx context.Context) (runs int, ok bool, err error) {
 	c := n.state.Calls[n.callKey()]
 	if n.files == nil || c == nil {
@@ -143,7 +144,7 @@ func (n *Night) Unchanged(ctx context.Context) (runs int, ok bool, err error) {
 	return n.known(len(c.Runs)), true, nil
 }
 
-// known returns how many of the runs that are not read the history has. A note says how many people removed.
+// known returns how many of the runs that are not read the history has. A message says how many people removed.
 func (n *Night) known(runs int) int {
 	ingest.LogRemoved(n.Log, n.removed)
 	return runs - n.removed
@@ -164,7 +165,7 @@ func (n *Night) repeat(key string) {
 	n.repeatLack(e)
 }
 
-// check looks up in the history whether runs, given by their keys, are still as remembered.
+// check finds out whether the history still has what the state says about the runs with these keys.
 func (n *Night) check(ctx context.Context, keys []string) error {
 	var ids, hashes []string
 	entries := map[string]*entry{}
@@ -198,7 +199,7 @@ func (n *Night) check(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// mendable returns nil for damage of the history: the ingest that follows finds it, and may repair it.
+// mendable returns nil if the history is damaged: the ingest then finds the damage, and may repair it.
 func mendable(err error) error {
 	if errors.Is(err, history.ErrDamaged) {
 		return nil
@@ -206,7 +207,8 @@ func mendable(err error) error {
 	return err
 }
 
-// isThere reports whether a history still has what the entry says, given the versions of its runs and the removed runs.
+// isThere reports whether the history still has what the entry says. versions are the runs in the history, removed
+// the removed ones.
 func (e *entry) isThere(versions map[string]*mapping.Run, removed []*mapping.Removed) bool {
 	isGone := func(id string) bool {
 		return slices.ContainsFunc(removed, func(r *mapping.Removed) bool { return r.ID == id })
@@ -223,13 +225,13 @@ func (e *entry) isThere(versions map[string]*mapping.Run, removed []*mapping.Rem
 	return run != nil && run.Run.Ingest == e.Version
 }
 
-// Skipped warns about what is skipped of a run, unless people acknowledged it. It reports whether it warned.
+// Skipped warns about a skipped part of a run unless people acknowledged it. It reports whether they did not.
 func (n *Night) Skipped(run *cbt.Run, stored *mapping.Run, err error) (leftOut bool) {
 	n.skipped[run] = append(n.skipped[run], err)
 	return n.add(damageOf(n.key(run), entryOf(stored), err.Error()))
 }
 
-// Problem warns about a file that cannot be read, unless people acknowledged it. It reports whether it warned.
+// Problem warns about an unreadable file unless people acknowledged it. It reports whether they did not.
 func (n *Night) Problem(p *source.Problem) (leftOut bool) {
 	d := damage{Text: p.Error()}
 	if n.files != nil {
@@ -240,12 +242,12 @@ func (n *Night) Problem(p *source.Problem) (leftOut bool) {
 	return n.add(d)
 }
 
-// took notes the results of the runs that were read.
+// took records the results of the runs that were read.
 func (n *Night) took(result *ingest.Result) {
 	for _, s := range result.Stored {
 		e := entryOf(s.Run)
 		if s.Unchanged {
-			n.lacks(s.Run) // its files are not parsed again
+			n.lacks(s.Run) // its files are not parsed again, so the stored damage is repeated
 			e.Damage = n.texts(s.Files)
 		} else {
 			n.setLacks(e, n.texts(s.Files))
@@ -268,7 +270,7 @@ func (n *Night) took(result *ingest.Result) {
 	}
 }
 
-// entryOf returns what to remember of a run of the history; nil: the history has none.
+// entryOf returns what to remember of a run of the history, or nil without a run.
 func entryOf(run *mapping.Run) *entry {
 	if run == nil {
 		return &entry{}
@@ -276,7 +278,7 @@ func entryOf(run *mapping.Run) *entry {
 	return &entry{ID: run.Run.ID, Version: run.Run.Ingest}
 }
 
-// remember notes the result of a run; nil: the run must be read again next time.
+// remember records the result of a run. nil means that the run must be read next time.
 func (n *Night) remember(run *cbt.Run, e *entry) {
 	key := n.key(run)
 	if key == "" {
@@ -315,8 +317,8 @@ func (e *entry) isSame(other *entry) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// Save writes the state, with what other ingests added since it was read. all are the runs that were found. It is nil
-// if the ingest was Unchanged or did not finish.
+// Save writes the state, together with what other ingests have added since it was read. all are the runs that were
+// found; it is nil if the ingest was Unchanged or did not finish.
 func (n *Night) Save(all []*cbt.Run) error {
 	if n.file == "" {
 		return nil
@@ -363,7 +365,8 @@ func (n *Night) call(all []*cbt.Run) *call {
 	return c
 }
 
-// MustSave reports whether an ingest that was Unchanged has to be saved, because its entry would soon expire.
+// MustSave reports whether the state must be saved although the ingest was Unchanged, because its entries would soon
+// expire.
 func (n *Night) MustSave() bool {
 	c := n.state.Calls[n.callKey()]
 	return c != nil && c.Seen <= dayOf(n.now)-touchDays

@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// lab is an archive of two runs, and a history.
+// lab returns an archive of two runs, and a history.
 func lab(t *testing.T) (dir string, k *keeper) {
 	t.Helper()
 	base := t.TempDir()
@@ -35,7 +35,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// stateFile is the only file in the folder of states.
+// stateFile returns the only file in the folder of states.
 func (k *keeper) stateFile(t *testing.T) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(k.state, "*"))
@@ -54,13 +54,13 @@ func oneLog(t *testing.T, dir string) string {
 	return logs[0]
 }
 
-// TestUnchanged: an archive in which nothing changed is not read, and each change makes its run be read.
+// TestUnchanged: an unchanged archive is not read. After each change of a file, its run is read.
 func TestUnchanged(t *testing.T) {
 	const all = 2
 	var opt pipeline.Options
 	for name, c := range map[string]struct {
 		change func(t *testing.T, dir string, k *keeper)
-		read   int // runs
+		read   int // runs that are read
 	}{
 		"nothing": {func(*testing.T, string, *keeper) {}, 0},
 		"time of a log": {func(t *testing.T, dir string, _ *keeper) {
@@ -121,7 +121,7 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// TestLately: what was changed while it was listed is read again.
+// TestLately: a file that was changed while it was listed is read again.
 func TestLately(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
@@ -138,7 +138,7 @@ func TestLately(t *testing.T) {
 	}
 }
 
-// TestWrong: if the content of a file changed without a trace, an ingest that reads all says so.
+// TestWrong: if the contents of a file changed without a trace, an ingest that reads all files reports it.
 func TestWrong(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
@@ -151,9 +151,9 @@ func TestWrong(t *testing.T) {
 	name := oneLog(t, dir)
 	text, err := os.ReadFile(name)
 	check(t, errors.Join(err, os.WriteFile(name, bytes.Replace(text, []byte(", 1,"), []byte(", 2,"), 1), 0o600)))
-	_, other := lab(t) // another history, of the same archive
+	_, other := lab(t) // another history with the same archive
 	other.night(opt, dir, false)
-	// The state has the new files with the old results.
+	// Combine the keys of the new files with the old results.
 	state, err := os.ReadFile(k.stateFile(t))
 	check(t, err)
 	after := other.keys(t)
@@ -179,7 +179,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// keys are the keys of the runs in the state.
+// keys returns the keys of the runs in the state.
 func (k *keeper) keys(t *testing.T) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(k.stateFile(t))
@@ -192,7 +192,7 @@ func (k *keeper) keys(t *testing.T) map[string]bool {
 	return keys
 }
 
-// TestAcknowledge: damage is said every night, until it is acknowledged or changes.
+// TestAcknowledge: a damage is reported every night, until it is acknowledged or changes.
 func TestAcknowledge(t *testing.T) {
 	var opt pipeline.Options
 	for name, spoil := range map[string]func(dir string) error{
@@ -232,8 +232,8 @@ func TestAcknowledge(t *testing.T) {
 	}
 }
 
-// TestNotStored: if files changed so that they cannot replace the stored run, the same night warns about what the
-// stored run lacks, not only the next one.
+// TestNotStored: files changed and can no longer replace the stored run. The same ingest, and not only the next one,
+// warns about what the stored run lacks.
 func TestNotStored(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
@@ -280,7 +280,7 @@ func TestTwoAtOnce(t *testing.T) {
 	k.stateFile(t)
 }
 
-// TestStdin: what can be read only once is not remembered.
+// TestStdin: input that can be read only once is not remembered.
 func TestStdin(t *testing.T) {
 	_, k := lab(t)
 	if n := k.begin(pipeline.Options{}, "-", later()); n.Remembers() || k.isUnchanged(n) {

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// pool are folders of runs, each with its files.
+// pool returns folders of runs.
 func pool(t *testing.T) (runs []string) {
 	t.Helper()
 	for seed := range uint64(2) {
@@ -60,7 +60,7 @@ func (a *archive) check(err error) {
 	}
 }
 
-// files are those below a folder of the archive.
+// files returns the files below a folder of the archive.
 func (a *archive) files() (names []string) {
 	a.check(filepath.WalkDir(a.dir, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -78,13 +78,13 @@ func (a *archive) file() string {
 	return ""
 }
 
-// slot is a folder in the archive where a run may be.
+// slot returns a folder of the archive for a run.
 func (a *archive) slot() string {
 	n := rapid.IntRange(0, 3).Draw(a.T, "slot")
 	return filepath.Join(a.dir, fmt.Sprintf("%08d", n), "id-0000000a")
 }
 
-// write replaces a file by another one, with another inode, and the time of modification of the one before, as rsync does.
+// write replaces a file by a new one with another inode and the old modification time, as rsync does.
 func (a *archive) write(name string, text []byte) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	if info, err := os.Stat(name); err == nil {
@@ -101,7 +101,7 @@ func (a *archive) write(name string, text []byte) {
 // edit changes the archive in one way.
 func (a *archive) edit() {
 	switch rapid.IntRange(0, 8).Draw(a.T, "edit") {
-	case 0, 1: // a run comes, or another one in place of it
+	case 0, 1: // add a run, or replace one
 		from, to := rapid.SampledFrom(a.pool).Draw(a.T, "run"), a.slot()
 		a.check(os.RemoveAll(to))
 		files, err := os.ReadDir(from)
@@ -113,13 +113,13 @@ func (a *archive) edit() {
 		}
 	case 2:
 		a.check(os.RemoveAll(a.slot()))
-	case 3: // a digit of a log changes
+	case 3: // change a digit of a log
 		if name := a.file(); strings.Contains(name, "_hist") {
 			text, err := os.ReadFile(name)
 			a.check(err)
 			a.write(name, bytes.Replace(text, []byte(", 1,"), []byte(", 2,"), 1))
 		}
-	case 4: // it is cut
+	case 4: // cut off the log
 		if name := a.file(); name != "" {
 			text, err := os.ReadFile(name)
 			a.check(err)
@@ -129,7 +129,7 @@ func (a *archive) edit() {
 		if name := a.file(); name != "" {
 			a.check(os.Remove(name))
 		}
-	case 6: // another time of modification
+	case 6: // change the modification time
 		if name := a.file(); name != "" {
 			a.edits++
 			at := time.Date(2026, 2, 1, 0, 0, a.edits, 0, time.UTC)
@@ -137,7 +137,7 @@ func (a *archive) edit() {
 		}
 	case 7:
 		a.write(filepath.Join(a.slot(), "notes.txt"), []byte("nothing"))
-	case 8: // a run is packed
+	case 8: // pack a run
 		if slot := a.slot(); isThere(slot) {
 			a.pack(slot)
 			a.check(os.RemoveAll(slot))
@@ -160,8 +160,8 @@ func (a *archive) pack(slot string) {
 	a.write(filepath.Dir(slot)+".tar.gz", text.Bytes())
 }
 
-// TestNights edits an archive between nights at random: a history whose ingests remember has the same as one whose
-// ingests read all files. Damage is said again as long as it is there.
+// TestNights edits an archive at random between nights. A history whose ingests remember must be equal to one whose
+// ingests read all files. A damage must be reported as long as it exists.
 func TestNights(t *testing.T) {
 	runs, at := pool(t), 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -14,45 +14,46 @@ import (
 	"time"
 )
 
-// state is what is remembered for one history. Days are counted from 1970.
+// state is what is remembered for one history. Days count from 1970-01-01.
 type state struct {
 	Format  int               `json:"format"`
-	History string            `json:"history"` // for people
-	Runs    map[string]*entry `json:"runs"`    // by their keys
-	Calls   map[string]*call  `json:"calls"`   // by what was
-	Damaged map[string]*entry `json:"damaged"` // versions of runs that lack something: ID, Version and Damage
-	// Acknowledged has, by the key of damage that people know, the day of the last ingest that met it. Noted is the
-	// same for other messages.
+	History string            `json:"history"` // name of the history, for people
+	Runs    map[string]*entry `json:"runs"`    // by key of the run
+	Calls   map[string]*call  `json:"calls"`   // by key of the call
+	// versions of runs that lack something, with only ID, Version and Damage; by version
+	Damaged map[string]*entry `json:"damaged"`
+	// Acknowledged has the day of the last ingest that met a damage which people acknowledged, by key of the damage.
+	// Noted is the same for other messages.
 	Acknowledged map[string]int `json:"acknowledged"`
 	Noted        map[string]int `json:"noted"`
 }
 
 // entry is the result of ingesting a run.
 type entry struct {
-	ID      string   `json:"id,omitempty"`      // in the history; "" if it has no such run
-	Version string   `json:"version,omitempty"` // the current one there
-	Removed []string `json:"removed,omitempty"` // ids of the same run, which people removed
-	Hashes  []string `json:"hashes,omitempty"`  // of the contents of these
-	Damage  []string `json:"damage,omitempty"`  // what was skipped of it, except what its stored version lacks
-	Seen    int      `json:"seen"`              // the day of the last ingest that met it
+	ID      string   `json:"id,omitempty"`      // id in the history; empty if the run is not there
+	Version string   `json:"version,omitempty"` // its version in the history
+	Removed []string `json:"removed,omitempty"` // ids of removed runs that are the same run
+	Hashes  []string `json:"hashes,omitempty"`  // hashes of the contents of these
+	Damage  []string `json:"damage,omitempty"`  // what was skipped of the run, except what its stored version lacks
+	Seen    int      `json:"seen"`              // day of the last ingest that met the entry
 }
 
-// version names the version of a run.
+// version returns a text that identifies the version of the run.
 func (e *entry) version() string { return e.ID + " " + e.Version }
 
-// call is an ingest that stored all that it found.
+// call is an ingest that stored everything that it found.
 type call struct {
 	Listing string   `json:"listing"`
-	Runs    []string `json:"runs"`           // keys
-	Left    []damage `json:"left,omitempty"` // that of no run
+	Runs    []string `json:"runs"`           // keys of the runs
+	Left    []damage `json:"left,omitempty"` // damages of no run
 	Seen    int      `json:"seen"`
 }
 
 const (
 	format    = 1
-	keepDays  = 90 // entries are forgotten after this number of days in which no ingest met them
-	mostCalls = 30 // a shell that expands * gives other arguments each night
-	touchDays = 7  // after this number of days a state is written again even if nothing changed
+	keepDays  = 90 // days after which an entry is forgotten that no ingest has met
+	mostCalls = 30 // limit, because a shell that expands * may give other arguments each night
+	touchDays = 7  // days after which a state is written again even if nothing changed
 )
 
 func newState(history string) *state {
@@ -62,8 +63,8 @@ func newState(history string) *state {
 	}
 }
 
-// load reads a state. If the file is missing, damaged or of another format, the state is empty, and all files are read
-// again.
+// load reads a state. If the file is missing, damaged or of another format, the state is empty, and all files are
+// read again.
 func load(path, history string) (*state, error) {
 	s := newState(history)
 	text, err := os.ReadFile(path)
@@ -81,7 +82,7 @@ func load(path, history string) (*state, error) {
 	return s, nil
 }
 
-// decode refuses members that it does not know: one whose name was damaged would be missing without a word.
+// decode refuses unknown members. Otherwise a member whose name was damaged would be lost silently.
 func (s *state) decode(text []byte) error {
 	if !json.Valid(text) {
 		return errors.New("it is no JSON")
@@ -98,7 +99,7 @@ func (s *state) isComplete() bool {
 		!slices.ContainsFunc(slices.Collect(maps.Values(s.Calls)), func(c *call) bool { return c == nil })
 }
 
-// sweep removes states that no ingest has used for a long time, and files that killed ingests left.
+// sweep removes states that no ingest has used for a long time, and files left by killed ingests.
 func sweep(folder string, now time.Time) {
 	files, _ := os.ReadDir(folder)
 	for _, f := range files {
@@ -116,10 +117,10 @@ func sweep(folder string, now time.Time) {
 	}
 }
 
-// part ends the names of files that are being written.
+// part is the suffix of files that are being written.
 const part = ".part"
 
-// add takes over entries that another ingest added since, except those that this ingest has newer.
+// add takes over entries that another ingest has added since, unless this ingest has newer ones.
 func (s *state) add(other *state) {
 	addNew(s.Runs, other.Runs)
 	addNew(s.Damaged, other.Damaged)
@@ -153,8 +154,8 @@ func (s *state) forget(today int) {
 	}
 }
 
-// save replaces the file of the state in one step: a reader sees the old one or the new one. If two ingests end at the
-// same moment, one of them may have to read its files again next time.
+// save replaces the state file in one step, so that a reader sees the old one or the new one. If two ingests end at
+// the same moment, one of them may have to read its files again next time.
 func (s *state) save(path string) error {
 	text, err := json.Marshal(s)
 	if err != nil {

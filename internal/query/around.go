@@ -9,13 +9,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// mostSingle is how many runs are read one by one. It takes less time to read more of them in one list of all runs.
+// mostSingle is how many runs are read one by one. For more runs, one list of all runs is faster.
 const mostSingle = 200
 
-// Around reads the runs on both sides of the changes of some series, with all in which they may differ
-// ([workload.Differences]): [mapping.Run.Brief], from which series are made, lacks configurations and options. Runs that
-// were removed meanwhile, or cannot be read, stay as they are, and so does the other side of such a change. It returns the
-// errors of those that cannot be read.
+// Around reads the runs on both sides of each change with the fields that [workload.Differences] compares. Series
+// are made of [mapping.Run.Brief], which lacks configurations and options. If one of the two runs was removed in the
+// meantime or cannot be read, both stay as they are. Around returns the errors of runs that cannot be read.
 func Around(ctx context.Context, store history.Store, series []*workload.Series) (skipped []error, err error) {
 	ids, whole := map[string]bool{}, map[string]*mapping.Run{}
 	var changes []*workload.Change

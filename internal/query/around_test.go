@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestAround: changes are found in what lists show of runs, and the configuration that changed there is found, too, however
-// many changes there are, unless one of the runs was removed meanwhile.
+// TestAround: changes are found in brief runs. What changed in the configuration there is found, too, for any number
+// of changes, unless one of the runs was removed in the meantime.
 func TestAround(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
 	check(t, err)

@@ -13,12 +13,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Baseline selects the runs of the history with which other runs are compared: among those with the
-// same settings, the last before them, or those that meet a condition.
+// Baseline selects the runs of the history that other runs are compared with: the last runs before them with the
+// same settings, or all such runs that meet a condition.
 type Baseline struct{ *Selector }
 
-// ParseBaseline reads the selector "last:10", or a condition. now is the time that conditions count from. An error is a
-// [UsageError].
+// ParseBaseline parses the selector "last:N", or a condition. Times in conditions such as 7d count back from now. An
+// error is a [UsageError].
 func ParseBaseline(text string, now time.Time) (*Baseline, error) {
 	s, err := ParseSelector(text, now)
 	if err == nil && !s.newest && s.condition == nil {
@@ -27,7 +27,7 @@ func ParseBaseline(text string, now time.Time) (*Baseline, error) {
 	return &Baseline{s}, err
 }
 
-// Filter selects what [Baseline.Of] takes its runs from.
+// Filter returns the filter of the runs that [Baseline.Of] needs.
 func (b *Baseline) Filter() history.RunFilter {
 	f := history.RunFilter{Light: true}
 	if b.condition != nil {
@@ -36,8 +36,8 @@ func (b *Baseline) Filter() history.RunFilter {
 	return f
 }
 
-// Of are the runs that runs of one workload are compared with, the newest first. from is the runs that the
-// filter selects, the newest first. The notes say which runs were left out. It is an error if there are none.
+// Of returns the runs that runs, which are of one workload, are compared with, the newest first. from are the runs
+// that Filter selects, the newest first. The notes say which runs were left out. It fails if no run remains.
 func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []string, err error) {
 	key := workload.Key(runs[0])
 	start := slices.MinFunc(runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) }).Run.Start
@@ -52,7 +52,8 @@ func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []s
 		}
 	}
 	list, notes = Usable(candidates)
-	for n := b.count; b.count > 0 && n <= len(candidates) && len(list) > b.count; n++ { // notes are about the last runs alone
+	// only the last runs are taken, and notes are about these alone
+	for n := b.count; b.count > 0 && n <= len(candidates) && len(list) > b.count; n++ {
 		if last, of := Usable(candidates[:n]); len(last) == b.count {
 			list, notes = last, of
 		}
@@ -71,7 +72,7 @@ func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []s
 	return list, notes, nil
 }
 
-// nearest names the run of a list whose settings differ least from those of another, and in what.
+// nearest describes the run in list whose settings differ least from those of run, and how they differ.
 func nearest(run *mapping.Run, list []*mapping.Run) string {
 	var best *mapping.Run
 	var differ []string
@@ -86,7 +87,7 @@ func nearest(run *mapping.Run, list []*mapping.Run) string {
 	return fmt.Sprintf("; the nearest, %s, has %s", facts.Title(best), strings.Join(differ, ", "))
 }
 
-// Usable are the runs that can be compared. Notes say how many are not, and why.
+// Usable returns the runs that can be compared. The notes say how many cannot, and why.
 func Usable(runs []*mapping.Run) (list []*mapping.Run, notes []string) {
 	incomplete, empty := 0, 0
 	for _, run := range runs {
@@ -108,7 +109,7 @@ func Usable(runs []*mapping.Run) (list []*mapping.Run, notes []string) {
 	return list, notes
 }
 
-// isSame reports whether two documents are of one run. A run that is read from files has no id.
+// isSame reports whether two run documents are of one run. A run read from files has no id.
 func isSame(a, b *mapping.Run) bool {
 	if a.Run.ID != "" && b.Run.ID != "" {
 		return a.Run.ID == b.Run.ID

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// nights returns runs of n nights of two workloads, the newest first: a1, b1, a2, b2, and so on.
+// nights returns the runs of n nights of two workloads, the newest first: a1, b1, a2, b2, and so on.
 func nights(n int) (list []*mapping.Run) {
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(1000, 10)
@@ -31,7 +31,8 @@ func nights(n int) (list []*mapping.Run) {
 	return list
 }
 
-// TestBaseline: the runs before a run with its settings, or those that meet a condition, never the run itself.
+// TestBaseline: a baseline has the runs before a run with its settings, or those that meet a condition, but never
+// the run itself.
 func TestBaseline(t *testing.T) {
 	all := nights(6)
 	byID := map[string]*mapping.Run{}
@@ -42,7 +43,7 @@ func TestBaseline(t *testing.T) {
 	byID["a5"].Documents = mapping.Documents{}
 	for _, c := range []struct {
 		text, of string
-		want     string // ids, then notes or the error
+		want     string // ids, then the notes or the error
 	}{
 		{"last:1", "a1", "a2"},
 		{"last:1", "b2 b3", "b4"},
@@ -83,7 +84,7 @@ func TestBaseline(t *testing.T) {
 			t.Errorf("%s of %s: %s", c.text, c.of, diff)
 		}
 		for _, run := range of {
-			run.Run.ID = "" // as of files
+			run.Run.ID = "" // like a run read from files
 		}
 		if again, _, err := b.Of(of, from); len(again) != len(list) {
 			t.Errorf("%s of files: %d runs, %v", c.text, len(again), err)

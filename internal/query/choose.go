@@ -16,17 +16,19 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Chosen are runs that selectors chose.
+// Chosen is the result of [Choose].
 type Chosen struct {
-	Runs    []*mapping.Run // each once and without histograms, or with less as the filter says; in the order of the selectors, then the newest first
-	Skipped []error        // of runs that cannot be read, and might have been chosen
-	Notes   []string       // about selectors that chose fewer runs than they name
+	// each once, in the order of the selectors, then the newest first; without histograms, or only with the fields
+	// that the filter needs
+	Runs    []*mapping.Run
+	Skipped []error  // errors of runs that cannot be read and might have been chosen
+	Notes   []string // about selectors that chose fewer runs than they could
 }
 
-// Choose finds the runs that selectors name among those that a filter selects, by a
-// [*where.Condition] if any; without selectors, all of these. A
-// selector that names none is an error: it says how many runs there are and which are nearest, and is a
-// [history.ErrNotFound]. A run that [Selector] same-as names need not be selected by the filter.
+// Choose finds the runs that selectors name among those that a filter selects. The filter's condition is nil or a
+// [*where.Condition]. Without selectors Choose returns all runs of the filter. A selector that names no run is a
+// [history.ErrNotFound]; its text says how many runs there are and which are nearest. The RUN of same-as:RUN need
+// not be selected by the filter.
 func Choose(ctx context.Context, store history.Store, among history.RunFilter, selectors ...*Selector) (*Chosen, error) {
 	among.Light = true
 	c := &chooser{store: store, among: among, chosen: &Chosen{}}
@@ -35,7 +37,7 @@ func Choose(ctx context.Context, store history.Store, among history.RunFilter, s
 		c.chosen.Runs = runs
 		return c.chosen, err
 	}
-	for _, s := range selectors { // one list for all, so that latest~1 is the run before latest
+	for _, s := range selectors { // one list serves all selectors, so that latest~1 is the run before latest
 		c.most = max(c.most, s.count)
 	}
 	for _, s := range selectors {
@@ -46,8 +48,8 @@ func Choose(ctx context.Context, store history.Store, among history.RunFilter, s
 	return c.chosen, nil
 }
 
-// Find is the document of the run that a text names: an id, the beginning of one, latest or latest~N. If there is none,
-// the error is [history.ErrNotFound].
+// Find returns the run document that a text names: an id, the beginning of an id, latest or latest~N. If there is
+// none, the error is [history.ErrNotFound].
 func Find(ctx context.Context, store history.Store, text string) (*mapping.Run, error) {
 	s, err := ParseSelector(text, time.Time{})
 	if err != nil {
@@ -69,8 +71,8 @@ func Find(ctx context.Context, store history.Store, text string) (*mapping.Run, 
 type chooser struct {
 	store  history.Store
 	among  history.RunFilter
-	most   int            // of the newest runs are wanted
-	newest []*mapping.Run // the newest runs, once they were listed
+	most   int            // how many of the newest runs the selectors need
+	newest []*mapping.Run // the newest runs, after they were listed
 	chosen *Chosen
 }
 
@@ -104,7 +106,7 @@ func (c *chooser) choose(ctx context.Context, s *Selector) error {
 	return nil
 }
 
-// take adds runs that are not chosen yet.
+// take adds runs, except those chosen already.
 func (c *chooser) take(runs ...*mapping.Run) {
 	for _, run := range runs {
 		isSame := func(r *mapping.Run) bool { return r.Run.ID == run.Run.ID }
@@ -114,8 +116,8 @@ func (c *chooser) take(runs ...*mapping.Run) {
 	}
 }
 
-// list is the runs that a filter selects for a selector, or without one. Those that cannot be read are skipped. It fails
-// if there are none.
+// list returns the runs that a filter selects, for a selector or "". It skips unreadable runs. It fails if there are
+// none.
 func (c *chooser) list(ctx context.Context, f history.RunFilter, selector string) (runs []*mapping.Run, err error) {
 	watched := Watch(f)
 	runs, err = history.Collect(c.store.Runs(ctx, watched.Filter), func(err error) {
@@ -136,7 +138,7 @@ func (c *chooser) list(ctx context.Context, f history.RunFilter, selector string
 	return runs, nil
 }
 
-// meeting takes the runs that also meet a condition.
+// meeting adds the runs that also meet a condition.
 func (c *chooser) meeting(ctx context.Context, s *Selector, condition *where.Condition) error {
 	f := c.among
 	f.Where = Both(f.Where, condition)
@@ -145,7 +147,7 @@ func (c *chooser) meeting(ctx context.Context, s *Selector, condition *where.Con
 	return err
 }
 
-// byAge takes the newest runs, or one of them.
+// byAge adds the newest runs, or one of them.
 func (c *chooser) byAge(ctx context.Context, s *Selector) error {
 	if c.newest == nil {
 		f := c.among
@@ -176,7 +178,7 @@ func (c *chooser) byAge(ctx context.Context, s *Selector) error {
 	return nil
 }
 
-// conditionText is the condition of a filter for messages, as the flag.
+// conditionText returns the condition of a filter as a flag, for messages.
 func conditionText(f history.RunFilter) string {
 	if text, ok := f.Where.(fmt.Stringer); ok && text.String() != "" {
 		return fmt.Sprintf(" --where '%s'", text)
@@ -184,7 +186,8 @@ func conditionText(f history.RunFilter) string {
 	return ""
 }
 
-// Both is the condition that a run meets two conditions, each nil or a [*where.Condition]. All runs meet nil.
+// Both returns the condition that a run meets both a and b. Each is nil or a [*where.Condition]; every run meets
+// nil.
 func Both(a, b history.Condition) history.Condition {
 	switch {
 	case a == nil:
@@ -195,7 +198,7 @@ func Both(a, b history.Condition) history.Condition {
 	return where.All(a.(*where.Condition), b.(*where.Condition))
 }
 
-// OneOf is the condition that a run is one of some.
+// OneOf returns the condition that a run is one of runs.
 func OneOf(runs []*mapping.Run) *where.Condition {
 	ids := map[string]bool{}
 	for _, run := range runs {
@@ -208,18 +211,18 @@ func named(ids map[string]bool) *where.Condition {
 	return where.That("those that are named", func(run *mapping.Run) bool { return ids[run.Run.ID] })
 }
 
-// SameSettings is the condition that a run has the settings of another; see [workload.Key].
+// SameSettings returns the condition that a run has the same settings as run: see [workload.Key].
 func SameSettings(run *mapping.Run) *where.Condition {
 	key := workload.Key(run)
 	return where.That("the same settings", func(run *mapping.Run) bool { return workload.Key(run) == key })
 }
 
-// RunText names a run for people: the beginning of its id, its title and when it started.
+// RunText returns the short id of a run, its title and when it started.
 func RunText(run *mapping.Run) string {
 	return fmt.Sprintf("%s (%s, %s)", facts.ShortID(run.Run.ID), facts.Title(run), facts.StartedUTC(run))
 }
 
-// Shorts lists the first of some runs, and how many more there are.
+// Shorts returns the short ids of the first runs, and how many more there are.
 func Shorts(runs []*mapping.Run) string {
 	var ids []string
 	for _, run := range runs {

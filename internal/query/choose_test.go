@@ -22,7 +22,8 @@ import (
 
 var day = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 
-// fiveNights is a history of five nights, with ids a0000000 to e0000000: the second and the fourth are of another mode.
+// fiveNights is a history of five nights with the ids a0000000 to e0000000. The second and the fourth have another
+// mode.
 func fiveNights(t *testing.T) *sqlite.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
@@ -40,7 +41,7 @@ func fiveNights(t *testing.T) *sqlite.Store {
 	return store
 }
 
-// selectors reads selectors.
+// selectors parses selectors.
 func selectors(t *testing.T, texts ...string) (list []*Selector) {
 	t.Helper()
 	for _, text := range texts {
@@ -56,7 +57,7 @@ func TestChoose(t *testing.T) {
 	store := fiveNights(t)
 	for _, c := range []struct {
 		selectors, where string
-		want             string // first letters of ids, or a part of the error
+		want             string // first letters of the ids, or a part of the error
 	}{
 		{"latest", "", "e"},
 		{"latest~0", "", "e"},
@@ -125,7 +126,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// idsOf are the first letters of the ids of runs.
+// idsOf returns the first letters of the ids of runs.
 func idsOf(chosen *Chosen) (letters string) {
 	if chosen == nil {
 		return ""
@@ -136,7 +137,7 @@ func idsOf(chosen *Chosen) (letters string) {
 	return letters
 }
 
-// TestChooseOnce: to say why no run matches, the history is not read again where all runs were read already.
+// TestChooseOnce: if all runs were read already, the message that no run matches does not read the history again.
 func TestChooseOnce(t *testing.T) {
 	store := &counted{Store: fiveNights(t)}
 	for _, c := range []struct {
@@ -153,7 +154,7 @@ func TestChooseOnce(t *testing.T) {
 	}
 }
 
-// counted counts how often a history is listed.
+// counted is a store that counts how often it is listed.
 type counted struct {
 	history.Store
 	lists int
@@ -164,7 +165,7 @@ func (c *counted) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapp
 	return c.Store.Runs(ctx, f)
 }
 
-// TestChooseUndecided: runs whose p99 lies in fio's last bin are left out of p99 < 30s, and counted.
+// TestChooseUndecided: runs whose p99 is in fio's last bin are left out of p99 < 30s, and counted.
 func TestChooseUndecided(t *testing.T) {
 	store := fiveNights(t)
 	for id, us := range map[string]float64{"a": 20e6, "b": 20e6, "c": 5} {
@@ -196,7 +197,7 @@ func TestChooseUndecided(t *testing.T) {
 	}
 }
 
-// TestChooseNone: an empty history says how to fill it.
+// TestChooseNone: for an empty history, the error says how to fill it.
 func TestChooseNone(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
 	check(t, err)
@@ -209,7 +210,7 @@ func TestChooseNone(t *testing.T) {
 	}
 }
 
-// TestParseSelector checks which texts are wrong, and which name one run.
+// TestParseSelector: which texts are wrong, and which name one run.
 func TestParseSelector(t *testing.T) {
 	for text, want := range map[string]string{
 		"latest": "one", "latest~2": "one", "4f1d": "one", "nosuchrun": "one",
@@ -233,7 +234,8 @@ func TestParseSelector(t *testing.T) {
 	}
 }
 
-// TestIsPath: words are selectors even where a file has their name; other arguments are paths if they exist.
+// TestIsPath: words such as latest are selectors even if a file has that name. Other arguments are paths if they
+// exist.
 func TestIsPath(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"latest", "last:5", "abc", "bs=4k"} {
@@ -250,7 +252,7 @@ func TestIsPath(t *testing.T) {
 	}
 }
 
-// TestAgeAgrees: latest~N are the runs of last:N+1, one by one.
+// TestAgeAgrees: latest, latest~1 … latest~N are the runs of last:N+1.
 func TestAgeAgrees(t *testing.T) {
 	store := fiveNights(t)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -11,20 +11,20 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// contents are the runs of a history that can be read.
+// contents summarizes the readable runs of a history, for a filter that selects none of them.
 type contents struct {
 	runs        int
 	first, last *mapping.Run
 	parts       *parts
-	names       names // if there are no parts
+	names       names // used if the filter has no parts
 }
 
-// newContents are those in which no run meets a filter.
+// newContents returns the contents for this filter, without runs.
 func newContents(f history.RunFilter) *contents {
 	return &contents{parts: partsOf(f), names: names{strings.ToLower(f.Text), map[string]map[string]bool{}}}
 }
 
-// add adds a run that is older than those of before.
+// add adds a run. Runs come in the order of a list, the newest first.
 func (c *contents) add(run *mapping.Run) {
 	if c.runs++; c.runs == 1 {
 		c.last = run
@@ -37,7 +37,7 @@ func (c *contents) add(run *mapping.Run) {
 	}
 }
 
-// rows are when the runs started, and what they can be found by.
+// rows returns when the runs started, and what they can be found by.
 func (c *contents) rows() []row {
 	if c.runs == 0 {
 		return nil
@@ -46,13 +46,13 @@ func (c *contents) rows() []row {
 	return append(append(rows, c.names.rows()...), c.parts.rows()...)
 }
 
-// row is a line of the contents of a history.
+// row is a line of the summary.
 type row struct{ name, text string }
 
-// names are what runs can be found by.
+// names are the names, labels, benchmarks and modes by which runs can be found.
 type names struct {
 	wanted string
-	texts  map[string]map[string]bool // by what they are
+	texts  map[string]map[string]bool // by kind, such as "names"
 }
 
 func (n names) add(run *mapping.Run) {
@@ -74,7 +74,7 @@ func (n names) note(what, text string) {
 }
 
 func (n names) rows() (list []row) {
-	const least = 3 // characters of a text that is near
+	const least = 3 // fewest characters of a similar text
 	near := map[int][]string{0: nil}
 	for _, what := range []string{"names", "labels", "benchmarks", "modes"} {
 		if len(n.texts[what]) > 0 {
@@ -88,7 +88,7 @@ func (n names) rows() (list []row) {
 	return list
 }
 
-// addNear adds texts under the number of characters with which what was wanted begins, and that they contain.
+// addNear adds each text to near. The key is how many first characters of the wanted text it contains.
 func (n names) addNear(near map[int][]string, texts iter.Seq[string]) {
 	for text := range texts {
 		same := len(n.wanted)

@@ -13,23 +13,23 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Files are the runs that were found under some paths. They must be closed.
+// Files are the runs found under some paths. They must be closed.
 type Files struct {
 	*pipeline.Archive
 	Runs []*Run
 }
 
-// FileOptions say how files are read.
+// FileOptions says how files are read.
 type FileOptions struct {
 	pipeline.Options
-	Stdin    io.Reader             // what "-" stands for
-	Progress func(source.Progress) // of the search for files; may be nil
-	// LogsAlone leaves out the reports that are found beside logs given by name.
+	Stdin    io.Reader             // contents of the path "-"
+	Progress func(source.Progress) // called during the search for files; may be nil
+	// LogsAlone leaves out the reports beside logs that are given by name.
 	LogsAlone bool
 }
 
-// Open finds the runs under paths: logs, folders, archives, "-" for stdin. Logs given by name are
-// one run. If there are no runs, it returns an error and the files, which contain the reason.
+// Open finds the runs under paths: logs, folders, archives, or "-" for stdin. Logs given by name are one run. If
+// there are no runs, it returns an error, and also the files, because they have the reason.
 func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) {
 	archive, err := pipeline.Open(ctx, paths, opt.Stdin, opt.Progress)
 	if err != nil {
@@ -81,8 +81,8 @@ func (f *fileReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 	return res.Run, nil
 }
 
-// IsFile reports whether an argument is a single file, or a pattern, and no archive: such logs are
-// merged with those beside them in the list.
+// IsFile reports whether an argument is a single file, or a pattern, and not an archive. Such arguments are read
+// together with their neighbours.
 func IsFile(arg string) bool {
 	if !IsPath(arg) || arg == "-" {
 		return false
@@ -95,7 +95,7 @@ func IsFile(arg string) bool {
 }
 
 // Group divides arguments into parts that are read together: neighbouring paths for which joins returns true,
-// neighbouring runs in the history, and each other path alone.
+// neighbouring runs of the history, and each other path alone.
 func Group(args []string, joins func(string) bool) (parts [][]string) {
 	for i, arg := range args {
 		if i > 0 && IsPath(arg) == IsPath(args[i-1]) && (!IsPath(arg) || joins(arg) && joins(args[i-1])) {

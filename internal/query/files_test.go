@@ -22,7 +22,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestGroupFiles: logs that follow one another are read at one go; all else comes alone.
+// TestGroupFiles: neighbouring logs are read together; other arguments alone.
 func TestGroupFiles(t *testing.T) {
 	dir := t.TempDir()
 	log := func(name string) string {

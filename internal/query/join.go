@@ -11,9 +11,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// JoinMS returns the length in milliseconds to which the stored windows of a run are joined, or 0
-// if they already have it. If they cannot be joined evenly, the error is a [UsageError]. text is
-// the length as the user wrote it.
+// JoinMS returns the length in milliseconds to which the stored windows of a run are joined, or 0 if they already
+// have this length. If they cannot be joined evenly, the error is a [UsageError]. text is the length as the user
+// wrote it.
 func JoinMS(run *mapping.Run, length time.Duration, text string) (int64, error) {
 	again := "ingest its files again with --interval " + text
 	ms := length.Milliseconds()
@@ -33,16 +33,16 @@ func JoinMS(run *mapping.Run, length time.Duration, text string) (int64, error) 
 	return ms, nil
 }
 
-// multiples are lengths to which windows of ms milliseconds can be joined.
+// multiples lists lengths to which windows of ms milliseconds can be joined.
 func multiples(ms int64) string {
 	ms = max(ms, 1)
 	return fmt.Sprintf("%s, %s or %s", lengthText(2*ms), lengthText(5*ms), lengthText(10*ms))
 }
 
-// lengthText is a length as flags have it: "1s", "1m30s".
+// lengthText returns a length as in flags, such as 1s or 1m30s.
 func lengthText(ms int64) string { return unit.Short(time.Duration(ms) * time.Millisecond) }
 
-// join is [window.Join] for --interval.
+// join joins windows to length milliseconds with [window.Join], for --interval.
 func join(windows iter.Seq2[*window.Window, error], run *mapping.Run, length int64) iter.Seq2[*window.Window, error] {
 	return func(yield func(*window.Window, error) bool) {
 		for w, err := range window.Join(windows, run, length) {

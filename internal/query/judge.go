@@ -9,10 +9,10 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Judgement is what rules say of the requests of a run.
+// Judgement is the result of checking a run against rules.
 type Judgement struct {
-	Run      mapping.RunInfo // only a name where its files have nothing of a run
-	Checked  window.Span     // the time of the requests; zero without any
+	Run      mapping.RunInfo // only a name if the files have nothing of a run
+	Checked  window.Span     // the time of the checked requests; zero if there are none
 	Verdicts []slo.Verdict
 }
 
@@ -50,12 +50,13 @@ func Judge(ctx context.Context, run *Run, q *Query, rules []slo.Rule) (*Judgemen
 	return j, nil
 }
 
-// NeedsWindows reports whether the totals of a run are not enough to judge it.
+// NeedsWindows reports whether a check needs windows, because the totals of the run are not enough.
 func NeedsWindows(q *Query, rules []slo.Rule) bool {
 	return !q.WantsAll() || slices.ContainsFunc(rules, slo.Rule.InWindows)
 }
 
-// explain says why rules about windows could not be judged: the run has no windows, or none that is wanted.
+// explain sets the reason of rules about windows that could not be checked: the run has no windows, or none that is
+// wanted.
 func (j *Judgement) explain(q *Query, doc *mapping.Run) {
 	why := "no requests match"
 	if NoWindows(doc) != "" {

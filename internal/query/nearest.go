@@ -14,13 +14,14 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// mostNear is how many runs a message lists as the nearest.
+// mostNear is how many similar runs a message lists.
 const mostNear = 3
 
-// noRun is the error of an id that no run has. It has the number of runs, and similar ids, names and labels.
+// noRun returns the error of an id that no run has. It says how many runs there are, and lists similar ids, names
+// and labels.
 func noRun(ctx context.Context, store history.Store, text string, err error) error {
 	if IsWord(text) {
-		return err // has the details already
+		return err // it has the details already
 	}
 	n, near, failed := nearRuns(ctx, store, text)
 	switch {
@@ -39,12 +40,12 @@ func noRun(ctx context.Context, store history.Store, text string, err error) err
 	return absent(message)
 }
 
-// nearRuns counts the runs of a history, and lists those that a text may have been meant for: at least its first three
-// characters begin their id, or their name or a label contains it.
+// nearRuns counts the runs of a history, and lists those that the user may have meant: their id begins with at least
+// the first three characters of text, or their name or a label contains it.
 func nearRuns(ctx context.Context, store history.Store, text string) (n int, near []string, err error) {
 	type candidate struct {
 		run  *mapping.Run
-		same int // characters
+		same int // characters that agree
 	}
 	var found []candidate
 	has := history.RunFilter{Text: text}
@@ -71,16 +72,16 @@ func nearRuns(ctx context.Context, store history.Store, text string) (n int, nea
 	return n, near, nil
 }
 
-// absent is a [history.ErrNotFound] with its own text.
+// absent is a [history.ErrNotFound] with another text.
 type absent string
 
 // Error implements error.
 func (a absent) Error() string { return string(a) }
 
-// Is implements the interface of [errors.Is].
+// Is makes errors.Is find [history.ErrNotFound].
 func (a absent) Is(target error) bool { return target == history.ErrNotFound }
 
-// noMatch is the error of a list of no runs: how many runs there are, and how many each part of its filter selects.
+// noMatch returns the error of an empty list: how many runs there are, and how many meet each part of the filter.
 func (w *Watched) noMatch(ctx context.Context, store history.Store, message string) error {
 	c, err := w.read(ctx, store)
 	switch {

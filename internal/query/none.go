@@ -11,15 +11,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Why a run has nothing over time, and what to add to fio's options.
+// Reasons why a run has no windows with percentiles, and options of fio that change it.
 const (
 	addHistograms = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	OnlyAverages  = "its logs have averages, which have no percentiles: leave out log_avg_msec, or " + addHistograms
 	NothingInTime = "its files do not say what happened when: for latency over time " + addHistograms
 )
 
-// NoWindows is why a run has no windows with percentiles, and what to do about it; empty where it
-// has some.
+// NoWindows returns why a run has no windows with percentiles, and what to do about it. It is empty if the run has
+// some.
 func NoWindows(run *mapping.Run) string {
 	hasPercentiles := func(d mapping.DirectionTotals) bool { return d.Latency.HasPercentiles() }
 	switch {
@@ -33,8 +33,7 @@ func NoWindows(run *mapping.Run) string {
 	return ""
 }
 
-// NoMatch is the error of a run that has been read and none of whose windows were wanted: why, or
-// what the run has instead.
+// NoMatch returns the error of a run of which no window was wanted: why, or what the run has instead.
 func (r *Run) NoMatch(doc *mapping.Run) error {
 	if why := NoWindows(doc); why != "" && r.choice.withPercentiles == 0 {
 		return fmt.Errorf("%s: no windows: %s", doc.Run.Name, why)
@@ -42,7 +41,7 @@ func (r *Run) NoMatch(doc *mapping.Run) error {
 	return fmt.Errorf("%s: no requests match%s: %s", doc.Run.Name, r.choice.query, strings.Join(r.choice.has(doc), "; "))
 }
 
-// has says what the run has of that by which windows were chosen.
+// has lists the directions, hosts and jobs of the run, where a choice among them was made.
 func (c *choice) has(run *mapping.Run) (texts []string) {
 	q := c.query
 	var directions, hosts []string
@@ -74,5 +73,5 @@ func (c *choice) has(run *mapping.Run) (texts []string) {
 	return texts
 }
 
-// List is the first of some names, and how many more there are.
+// List returns the first eight names, and how many more there are.
 func List(names []string) string { return unit.List(names, 8, ", ") }

@@ -13,28 +13,28 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// parts are what a filter that selects no run wants of a run.
+// parts are the conditions of a filter that selects no run.
 type parts struct {
 	list    []*part
-	nearest *mapping.Run // that meets most of them, the newest of several
-	met     int          // by it
+	nearest *mapping.Run // run that meets most of them; the newest if there are several
+	met     int          // how many it meets
 }
 
 // part is one condition of a filter.
 type part struct {
 	*where.Condition
-	field *where.Field // the only one that it names, else nil
+	field *where.Field // the field that it names; nil if there are several or none
 
-	runs   int            // that meet it
-	unsure int            // runs for which that is undecided
-	values map[string]any // of the field, by their texts; no more than mostValues
-	near   []string       // names of fields that runs have, and that are like its name
+	runs   int            // how many runs meet it
+	unsure int            // runs for which it is undecided
+	values map[string]any // values of the field by their texts, at most mostValues
+	near   []string       // names of fields that runs have and that are similar to its name
 }
 
-// mostValues is how many values of a field are looked at.
+// mostValues limits the values of a field that are compared.
 const mostValues = 1000
 
-// partsOf are the parts of a filter: its text, its times, and what "and" joins in its conditions.
+// partsOf splits a filter into its text, its times, and the conditions that "and" joins.
 func partsOf(f history.RunFilter) *parts {
 	p := &parts{met: -1}
 	add := func(c *where.Condition) {
@@ -62,12 +62,12 @@ func partsOf(f history.RunFilter) *parts {
 		add(where.That("those that are named", c.Matches))
 	}
 	if len(p.list) == 1 && f.Text != "" {
-		return &parts{} // names and labels say more
+		return &parts{} // names and labels are more helpful
 	}
 	return p
 }
 
-// span is a range of times for people.
+// span describes a range of times.
 func span(from, to time.Time) (text string) {
 	if !from.IsZero() {
 		text += " at or after " + from.UTC().Format(time.DateTime) + " UTC"
@@ -88,7 +88,7 @@ func (p *parts) add(run *mapping.Run) {
 		case one.Undecided(run):
 			one.unsure++
 		}
-		if one.field == nil || one.runs > 0 { // values are of interest where no run meets the part
+		if one.field == nil || one.runs > 0 { // values matter only if no run meets the part
 			continue
 		}
 		for _, v := range one.field.Values(run) {
@@ -107,7 +107,7 @@ func (p *parts) add(run *mapping.Run) {
 	}
 }
 
-// rows returns how many runs meet each part, which values runs have if none does, and which run is nearest.
+// rows says how many runs meet each part, which values runs have instead if none does, and which run is nearest.
 func (p *parts) rows() (list []row) {
 	var lacks []string
 	for _, one := range p.list {
@@ -150,7 +150,7 @@ func (p *part) valuesText() string {
 	return p.field.Name + " is " + List(texts)
 }
 
-// lackText says what a run has in place of a part that it does not meet.
+// lackText says what a run has instead of a part that it does not meet.
 func (p *part) lackText(run *mapping.Run) string {
 	if p.field == nil {
 		return "not " + p.String()

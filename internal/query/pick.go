@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// Pick says which of an archive's runs are wanted.
+// Pick says which runs of archives are wanted.
 type Pick struct {
-	Include, Exclude []string // texts in archive:path, in which * stands for any text
-	Shard            string   // "2/3" is the second of three parts of the runs; empty is all
+	Include, Exclude []string // patterns for archive:path; * stands for any text
+	Shard            string   // "2/3" is the second of three parts of the runs; empty means all runs
 }
 
-// Compile makes the test of a run, named by its archive and path. A wrong shard is a [UsageError].
+// Compile returns a function that reports whether a run is wanted, given its archive and path. A wrong shard is a
+// [UsageError].
 func (p Pick) Compile() (func(archive, path string) bool, error) {
 	include, exclude := patterns(p.Include), patterns(p.Exclude)
 	part, parts, err := parseShard(p.Shard)
@@ -39,7 +40,7 @@ func patterns(texts []string) []*regexp.Regexp {
 	return out
 }
 
-// parseShard reads "2/3"; the empty text is 1/1.
+// parseShard parses text such as "2/3". The empty text means 1/1.
 func parseShard(text string) (part, parts int, err error) {
 	if text == "" {
 		return 1, 1, nil
@@ -53,8 +54,7 @@ func parseShard(text string) (part, parts int, err error) {
 	return part, parts, nil
 }
 
-// shardOf is the part of a run. It depends on the name alone, so machines agree that look through
-// different folders.
+// shardOf returns the part of a run. It depends only on the name, so machines that read different folders agree.
 func shardOf(name string, parts int) int {
 	h := fnv.New64a()
 	h.Write([]byte(name))

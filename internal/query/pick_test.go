@@ -28,7 +28,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// TestShards checks that each run is in one part, and that the parts are of a size.
+// TestShards: each run is in exactly one part, and the parts have similar sizes.
 func TestShards(t *testing.T) {
 	const parts, runs = 3, 3000
 	counts := [parts]int{}

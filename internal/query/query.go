@@ -11,33 +11,33 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Query says which windows of a run are wanted. The zero value wants all windows of the cluster.
+// Query says which windows of a run are wanted. The zero value wants all windows of level Cluster.
 type Query struct {
-	// From and To are the times between which the middle of a window lies, as the user wrote
-	// them: 09:12, 2026-01-31T09:12:00Z, or +90s since the run's start. Empty is no bound.
+	// From and To bound the middle of a window. They are as the user wrote them: 09:12, 2026-01-31T09:12:00Z, or +90s
+	// since the run's start. Empty means no bound.
 	From, To    string
-	Directions  []string // read, write, trim; none: all
-	Hosts, Jobs []string // names; none: all
-	// Levels are those of the windows; none: the one that Hosts and Jobs imply, see [Query.Level].
+	Directions  []string // read, write, trim; empty means all
+	Hosts, Jobs []string // names; empty means all
+	// Levels are the wanted levels. Empty means the level that Hosts and Jobs imply: see [Query.Level].
 	Levels []mapping.Level
-	// Totals wants the totals of the run in place of its windows, see [Query.WantsAll].
+	// Totals wants the totals of the run instead of windows: see [Query.WantsAll].
 	Totals bool
-	// Light leaves out histograms where the history can do so. Percentiles remain.
+	// Light leaves out histograms if the history can do so. Percentiles stay.
 	Light bool
 }
 
-// UsageError is a mistake in arguments or settings, not in files or in the history.
+// UsageError is a mistake in arguments or settings, and not in files or in the history.
 type UsageError struct{ Err error }
 
 // Error implements error.
 func (e UsageError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error without the mark.
+// Unwrap returns the error.
 func (e UsageError) Unwrap() error { return e.Err }
 
 func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// Check reports what is wrong with the query, as a [UsageError].
+// Check returns a [UsageError] if the query is wrong.
 func (q *Query) Check() error {
 	for _, d := range q.Directions {
 		if !slices.Contains(mapping.Directions[:], d) {
@@ -52,8 +52,8 @@ func (q *Query) Check() error {
 	return nil
 }
 
-// Level is the first of the levels that are wanted: without Levels, the widest that has the wanted
-// hosts and jobs apart.
+// Level returns the first wanted level. Without Levels, it is the highest level that has the wanted hosts and jobs
+// as separate series.
 func (q *Query) Level() mapping.Level {
 	switch {
 	case len(q.Levels) > 0:
@@ -66,16 +66,16 @@ func (q *Query) Level() mapping.Level {
 	return mapping.Cluster
 }
 
-// WantsAll reports whether all requests are wanted, or all of some directions: then the totals of
-// the run's document have the answer, and no windows are needed.
+// WantsAll reports whether all requests of the run are wanted, or all of some directions. Then the totals in the run
+// document are the answer, and windows are not needed.
 func (q *Query) WantsAll() bool {
 	return q.From == "" && q.To == "" && len(q.Hosts) == 0 && len(q.Jobs) == 0
 }
 
-// WantsDirection reports whether a direction is wanted. All directions together are wanted where all are.
+// WantsDirection reports whether a direction is wanted. The direction all is wanted if Directions is empty.
 func (q *Query) WantsDirection(direction string) bool { return isWanted(q.Directions, direction) }
 
-// Times are the bounds of the time, as the user wrote them; empty without any.
+// Times returns the time bounds as the user wrote them, or "".
 func (q *Query) Times() string {
 	var parts []string
 	if q.From != "" {
@@ -87,7 +87,7 @@ func (q *Query) Times() string {
 	return strings.Join(parts, " ")
 }
 
-// String is the query as flags, each with a space before it.
+// String returns the query as flags, each after a space.
 func (q *Query) String() string {
 	text := ""
 	for _, f := range []struct{ name, values string }{
@@ -101,7 +101,7 @@ func (q *Query) String() string {
 	return text
 }
 
-// levels are the levels of the windows that are wanted.
+// levels returns the levels of the wanted windows.
 func (q *Query) levels() []mapping.Level {
 	if len(q.Levels) == 0 {
 		return []mapping.Level{q.Level()}
@@ -109,8 +109,8 @@ func (q *Query) levels() []mapping.Level {
 	return q.Levels
 }
 
-// bounds are the times between which the middles of windows lie, of a run that began at start; a
-// zero time is no bound.
+// bounds returns the times between which the middle of a window must lie, for a run that began at start. A zero time
+// is no bound.
 func (q *Query) bounds(run string, start time.Time) (from, to time.Time, err error) {
 	needsStart := func(text string) bool { return text != "" && !strings.HasPrefix(text, "+") }
 	if start.Year() < 1970 && (needsStart(q.From) || needsStart(q.To)) {
@@ -124,35 +124,35 @@ func (q *Query) bounds(run string, start time.Time) (from, to time.Time, err err
 	return from, to, err
 }
 
-// selection is what to read of a run in the history. That may be more than is wanted, because the
-// bounds of q apply to the middles of windows.
+// selection returns what to read of a run in the history. It may be more than is wanted, because the bounds of q are
+// about the middles of windows.
 func (q *Query) selection(run *mapping.Run) (history.Selection, error) {
 	sel := history.Selection{
 		Runs: []string{run.Run.ID}, Directions: q.Directions, Hosts: q.Hosts, Jobs: q.Jobs, Light: q.Light,
 	}
 	from, to, err := q.bounds(run.Run.Name, run.Run.Start)
 	if !from.IsZero() {
-		const half = 150 // intervals of the longest window that can have been joined
+		const half = 150 // as long as half of the longest window that joining can have made, in intervals
 		sel.From = from.Add(-half * time.Duration(run.IntervalMS) * time.Millisecond)
 	}
 	sel.To = to
 	return sel, err
 }
 
-// choice picks the windows of one run that a query wants, and counts what it saw.
+// choice decides which windows of one run are wanted, and records what the run has.
 type choice struct {
 	query    *Query
-	isBound  bool      // from and to are set
-	from, to time.Time // zero is no bound
+	isBound  bool      // from or to is set
+	from, to time.Time // a zero time is no bound
 
-	withPercentiles int             // windows seen
-	jobs            map[string]bool // names seen, where some are wanted
+	withPercentiles int             // number of windows
+	jobs            map[string]bool // names of jobs in the run, if some jobs are wanted
 }
 
-// mostJobs is how many names of jobs are kept for a message.
+// mostJobs limits the names of jobs that are kept for a message.
 const mostJobs = 1000
 
-// see notes what a run has.
+// see records what the run has.
 func (c *choice) see(w *window.Window) {
 	if w.Latency.HasPercentiles() {
 		c.withPercentiles++
@@ -183,5 +183,5 @@ func (c *choice) takes(w *window.Window) (bool, error) {
 		isWanted(q.Directions, w.Direction) && isWanted(q.Hosts, w.Host) && isWanted(q.Jobs, w.Job), nil
 }
 
-// isWanted reports whether a name is in a list; an empty list has all names.
+// isWanted reports whether a name is in a list. An empty list means all names.
 func isWanted(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }

@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// check ends a test at an error.
+// check fails the test if there is an error.
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -25,7 +25,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// both opens a run of the corpus as files, and in a history that has documents of these levels.
+// both opens a run of the corpus as files, and from a history that has its documents of these levels.
 func both(t *testing.T, name string, levels ...mapping.Level) (files *Files, stored *Run) {
 	t.Helper()
 	files, err := Open(t.Context(), []string{filepath.Join("..", "..", "testdata", "corpus", name)}, FileOptions{})
@@ -41,7 +41,7 @@ func both(t *testing.T, name string, levels ...mapping.Level) (files *Files, sto
 	return files, Stored(store, run)
 }
 
-// read gives the windows of a run, without what the history alone knows of it.
+// read returns the windows of a run, without the fields that only the history has.
 func read(t *testing.T, run *Run, q *Query) (list []*window.Window) {
 	t.Helper()
 	_, err := run.Read(t.Context(), q, func(w *window.Window) error {
@@ -54,7 +54,7 @@ func read(t *testing.T, run *Run, q *Query) (list []*window.Window) {
 	return list
 }
 
-// TestSameWindows: files and the history give the same windows, whichever are wanted.
+// TestSameWindows: files and the history give the same windows for any query.
 func TestSameWindows(t *testing.T) {
 	files, stored := both(t, "two-jobs-rw", mapping.Cluster, mapping.Host, mapping.Job)
 	job := read(t, stored, &Query{Levels: []mapping.Level{mapping.Job}})[0].Job
@@ -78,7 +78,7 @@ func TestSameWindows(t *testing.T) {
 	}
 }
 
-// TestNoMatch: where nothing is wanted of a run, the error says what it has.
+// TestNoMatch: if no window is wanted, the error says what the run has.
 func TestNoMatch(t *testing.T) {
 	files, stored := both(t, "two-jobs-rw", mapping.Cluster, mapping.Host, mapping.Job)
 	for want, q := range map[string]*Query{
@@ -97,8 +97,7 @@ func TestNoMatch(t *testing.T) {
 	}
 }
 
-// TestMissing: a level that was not made is an error, and documents that are gone are a warning,
-// also in the run's document.
+// TestMissing: a level that was not stored is an error. Missing documents are a warning, also in the run document.
 func TestMissing(t *testing.T) {
 	_, stored := both(t, "two-jobs-rw", mapping.Cluster)
 	var level LevelError

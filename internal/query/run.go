@@ -10,34 +10,33 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Run is a run that was found, in files or in the history.
+// Run is a run in files or in the history.
 type Run struct {
 	Name string
-	Path string // of the folder in its archive or under the path that was given; empty in the history
-	// Stored is the run's document in the history; nil of files, whose document is known when they
-	// have been read.
+	Path string // path of the run's folder, in its archive or below the given path; empty in the history
+	// Stored is the run document in the history. It is nil for files, whose run document is made by Read.
 	Stored *mapping.Run
-	// JoinMS is the length in milliseconds to which stored windows are joined, as [JoinMS] checks
-	// it; 0 leaves them as they are.
+	// JoinMS is the length in milliseconds to which stored windows are joined, from the function [JoinMS]. 0 leaves
+	// them as they are.
 	JoinMS int64
 
-	// Messages about the run, set by Read. A warning means that something is missing.
+	// Messages about the run, set by Read. A warning means that numbers are missing.
 	Warnings, Notes, Details []string
 
 	from   reader
 	choice choice
 }
 
-// reader is where a run is read from.
+// reader reads a run from files or from the history.
 type reader interface {
-	// read gives at least the windows that q wants to take, ordered by time within a level, and
-	// returns the run's document. It may change r. A nil take wants no windows.
+	// read calls take with at least the wanted windows, sorted by time within a level, and returns the run document.
+	// It may change r. With a nil take it reads no windows.
 	read(ctx context.Context, r *Run, q *Query, take func(*window.Window) error) (*mapping.Run, error)
 }
 
-// Read gives the windows that q wants to take, ordered by time within a level, and returns the
-// run's document. A nil take wants no windows. The document is nil of files that have nothing of a
-// run. An error is take's, or says why the windows cannot be read.
+// Read calls take with the wanted windows, sorted by time within a level, and returns the run document. With a nil
+// take it reads no windows. The document is nil if files have nothing of a run. An error is from take, or says why
+// the windows cannot be read.
 func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
 	r.choice = choice{query: q}
 	r.Warnings, r.Notes, r.Details = nil, nil, nil
@@ -71,14 +70,13 @@ func (r *Run) readTotals(ctx context.Context, q *Query, take func(*window.Window
 	return doc, nil
 }
 
-// Has reports whether the run may have windows of a level: those of a run in the history are
-// known.
+// Has reports whether the run may have windows of a level. For a run in the history this is known.
 func (r *Run) Has(level mapping.Level) bool {
 	return r.Stored == nil || slices.Contains(r.Stored.Levels, level)
 }
 
-// OnlyTotals is why a run that was read has no windows with percentiles; empty where it has some,
-// or where a warning or a note says so already.
+// OnlyTotals returns why a run that was read has no windows with percentiles. It is empty if the run has some, or if
+// a warning or a note says so already.
 func (r *Run) OnlyTotals(doc *mapping.Run) string {
 	if r.choice.withPercentiles > 0 {
 		return ""

@@ -9,25 +9,25 @@ import (
 	"github.com/fio2es/fio2es/internal/where"
 )
 
-// Latest names the newest run of a history.
+// Latest selects the newest run of a history.
 const Latest = "latest"
 
-// SelectorsHelp are the selectors, for messages.
+// SelectorsHelp lists the selectors for messages.
 const SelectorsHelp = "an id or its beginning, latest, latest~1, last:5, same-as:RUN, or a condition such as 'bs=4k'"
 
-// SameAs is the beginning of the selector of the runs with the same settings as one.
+// SameAs is the prefix of the selector same-as:RUN.
 const SameAs = "same-as:"
 
-// The beginnings of other selectors that have a part after them.
+// Prefixes of other selectors.
 const (
 	before = Latest + "~"
 	last   = "last:"
 )
 
-// mostBack bounds the numbers of selectors.
+// mostBack limits the numbers in selectors.
 const mostBack = 1_000_000
 
-// Selector names runs of a history:
+// Selector selects runs of a history:
 //
 //	4f1d2c        the run with this id, or whose id begins so
 //	latest        the newest run
@@ -37,23 +37,23 @@ const mostBack = 1_000_000
 //	bs=4k         the runs that meet a condition; see package where
 type Selector struct {
 	text      string
-	count     int              // of the newest runs; 0: they are chosen by something else
-	newest    bool             // all of count, not only the last of them
-	id        string           // or its beginning
-	as        *Selector        // the run that others have the settings of
-	condition *where.Condition // that runs meet
+	count     int              // how many of the newest runs; 0 for other selectors
+	newest    bool             // all count runs, and not only the last of them
+	id        string           // an id or the beginning of one
+	as        *Selector        // the RUN of same-as:RUN
+	condition *where.Condition // the condition that runs must meet
 }
 
-// String is the selector as the user wrote it.
+// String returns the selector as the user wrote it.
 func (s *Selector) String() string { return s.text }
 
-// IsOne reports whether the selector names one run, and not several.
+// IsOne reports whether the selector selects a single run.
 func (s *Selector) IsOne() bool { return s.id != "" || s.count > 0 && !s.newest }
 
-// IsID reports whether the selector is an id or the beginning of one.
+// IsID reports whether the selector is an id, or the beginning of one.
 func (s *Selector) IsID() bool { return s.id != "" }
 
-// ParseSelector reads a selector. now is what times in conditions count from. An error is a [UsageError].
+// ParseSelector parses a selector. Times in conditions such as 7d count back from now. An error is a [UsageError].
 func ParseSelector(text string, now time.Time) (s *Selector, err error) {
 	s = &Selector{text: text}
 	switch {
@@ -88,22 +88,21 @@ func ParseSelector(text string, now time.Time) (s *Selector, err error) {
 	return s, nil
 }
 
-// number reads a number in decimal digits from least to [mostBack].
+// number parses decimal digits. ok is false if n is not between least and [mostBack].
 func number(text string, least int) (n int, ok bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= least && n <= mostBack && text[0] != '+'
 }
 
-// IsWord reports whether an argument has the form of a selector that is neither an id nor a condition: latest, latest~1,
-// last:5, same-as:RUN.
+// IsWord reports whether an argument has the form latest, latest~1, last:5 or same-as:RUN.
 func IsWord(arg string) bool {
 	return arg == Latest || strings.HasPrefix(arg, before) || strings.HasPrefix(arg, last) || strings.HasPrefix(arg, SameAs)
 }
 
-// IsSelector reports whether an argument is a selector, and not an id, a path, or a text to search for.
+// IsSelector reports whether an argument is a selector other than an id: a word ([IsWord]) or a condition.
 func IsSelector(arg string) bool { return IsWord(arg) || isConditionText(arg) }
 
-// isConditionText reports whether a text is a condition, or was meant as one, and not an id or a path.
+// isConditionText reports whether a text is a condition, or looks like one with a mistake.
 func isConditionText(text string) bool {
 	if !strings.ContainsAny(text, "=<>~") && !strings.Contains(text, " ") {
 		return false
@@ -112,8 +111,8 @@ func isConditionText(text string) bool {
 	return err == nil || strings.ContainsAny(text, "=<>") && !strings.ContainsAny(text, `/\*?[`)
 }
 
-// IsPath reports whether an argument is a path, not a run in the history: it exists, or its form is that of a path. The
-// words of [IsWord] are none: a file of that name is ./latest.
+// IsPath reports whether an argument is a path, and not a run in the history: it exists, or it looks like a path.
+// Words ([IsWord]) are never paths: a file with the name latest is ./latest.
 func IsPath(arg string) bool {
 	if IsWord(arg) {
 		return false

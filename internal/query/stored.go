@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Stored is the run of a document in the history.
+// Stored returns the run with this run document in the history.
 func Stored(store history.Store, run *mapping.Run) *Run {
 	return &Run{Name: run.Run.Name, Stored: run, from: storeReader{store}}
 }
@@ -60,7 +60,7 @@ func (s storeReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 		if err != nil {
 			return nil, err
 		}
-		if n == 0 && len(wanted.Jobs) > 0 { // a message names the jobs that there are
+		if n == 0 && len(wanted.Jobs) > 0 { // without names, because the message lists the jobs of the run
 			all := history.Selection{Runs: wanted.Runs, Level: level, Light: true}
 			if _, err := each(window.Rejoin(s.Intervals(ctx, all)), take); err != nil {
 				return nil, err
@@ -70,7 +70,7 @@ func (s storeReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 	return doc, nil
 }
 
-// compacted says that the windows of a run are longer than those that were stored first; empty if they are not.
+// compacted says that the windows of a run were made longer by compact. It is empty if they were not.
 func compacted(run *mapping.Run) string {
 	c := run.Run.Compacted
 	if c.From == "" {
@@ -80,13 +80,13 @@ func compacted(run *mapping.Run) string {
 		lengthText(run.IntervalMS), c.At.Format(time.DateOnly), lengthText(c.IntervalMS))
 }
 
-// LevelError is a run in the history that has no windows of a level.
+// LevelError means that a run in the history has no windows of a level.
 type LevelError struct {
-	Run   string // its name
+	Run   string // short id of the run
 	Level mapping.Level
 }
 
-// Error implements error.
+// Error says which levels the run has.
 func (e LevelError) Error() string {
 	add := "cluster,host"
 	if e.Level == mapping.Job {
@@ -95,7 +95,7 @@ func (e LevelError) Error() string {
 	return fmt.Sprintf("run %s has no documents of level %s: ingest it with --levels %s", e.Run, e.Level, add)
 }
 
-// each gives windows to take, and counts them.
+// each calls take with windows, and returns their number.
 func each(windows iter.Seq2[*window.Window, error], take func(*window.Window) error) (n int, err error) {
 	for w, err := range windows {
 		if err != nil {
@@ -109,7 +109,7 @@ func each(windows iter.Seq2[*window.Window, error], take func(*window.Window) er
 	return n, nil
 }
 
-// windows are those of a run that are wanted, joined to a length unless it is 0.
+// windows returns the wanted windows of a run, joined to joinMS milliseconds unless it is 0.
 func (s storeReader) windows(
 	ctx context.Context, run *mapping.Run, wanted history.Selection, joinMS int64,
 ) iter.Seq2[*window.Window, error] {
@@ -117,7 +117,8 @@ func (s storeReader) windows(
 		return window.Rejoin(s.Intervals(ctx, wanted))
 	}
 	wanted.Light = false
-	length := time.Duration(joinMS) * time.Millisecond // no joined window may lack a stored one
+	// read more at both ends, so that no joined window lacks a stored one
+	length := time.Duration(joinMS) * time.Millisecond
 	if !wanted.From.IsZero() {
 		wanted.From = wanted.From.Add(-length)
 	}
@@ -127,8 +128,7 @@ func (s storeReader) windows(
 	return join(window.Rejoin(s.Intervals(ctx, wanted)), run, joinMS)
 }
 
-// lack counts the documents of a run before they are read, and says which are missing; empty is
-// none.
+// lack says which documents of a run are missing. It is empty if none is. It counts them before they are read.
 func (s storeReader) lack(ctx context.Context, run *mapping.Run, levels []mapping.Level) (string, error) {
 	counts, err := s.Count(ctx, []string{run.Run.ID}, levels...)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s storeReader) lack(ctx context.Context, run *mapping.Run, levels []mappin
 	if lack == "" {
 		return "", nil
 	}
-	// The documents may be gone because the run was replaced meanwhile.
+	// The documents may be gone because the run was replaced in the meantime.
 	now, err := s.Run(ctx, run.Run.ID)
 	if errors.Is(err, history.ErrNotFound) || err == nil && now.Run.Ingest != run.Run.Ingest {
 		return "", nil

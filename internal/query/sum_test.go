@@ -10,8 +10,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestSum: the sum of windows has their requests, bytes and merged histogram, of each direction and of all; it is what
-// windows joined by --interval are.
+// TestSum: the sum of windows has their requests, bytes and merged histogram, for each direction and for all.
+// Windows joined by --interval are such sums.
 func TestSum(t *testing.T) {
 	_, stored := both(t, "two-jobs-rw", mapping.Cluster)
 	q := &Query{From: "+2s", To: "+7s"}
@@ -47,7 +47,7 @@ func TestSum(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", direction, diff)
 		}
 	}
-	// Windows of five seconds from the start, and their sums.
+	// Windows of five seconds from the start, and the sums of the stored ones.
 	stored.JoinMS = 5000
 	joined := read(t, stored, &Query{To: "+5s"})
 	stored.JoinMS = 0

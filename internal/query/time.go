@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// timeOfRun reads a time of a run that began at start: the time since then (+90s), a time of day
-// (of the day of the start, or of the next where it would be over half a day before the start), or
-// a date, or a date and time; in UTC unless it names a zone. The empty text is the zero time. flag is for the error, a
-// [UsageError].
+// timeOfRun parses a time for a run that began at start. The forms are: time since the start (+90s), time of day,
+// date, or date and time. Times are in UTC unless they name a zone. A time of day is on the day of the start, or on
+// the next day if it would be over half a day before the start. The empty text is the zero time. flag is named in
+// the error, a [UsageError].
 func timeOfRun(flag, text string, start time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

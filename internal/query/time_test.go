@@ -30,13 +30,13 @@ func TestTimeOfRun(t *testing.T) {
 	}
 }
 
-// TestBounds: times of day need a run whose start is known.
+// TestBounds: a time of day needs a run whose start is known.
 func TestBounds(t *testing.T) {
 	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		query Query
 		start time.Time
-		want  string // an error
+		want  string // expected result, or error
 	}{
 		{Query{From: "09:12", To: "+40m"}, start, ""},
 		{Query{From: "+1s"}, time.Time{}, ""},

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestTitleIsFound: the title of a run, as lists show it, finds the run; a size or depth in it is a word of its own.
+// TestTitleIsFound: the title of a run, as lists show it, finds the run. A size or a depth in it is a separate word.
 func TestTitleIsFound(t *testing.T) {
 	t.Parallel()
 	made := func(name, benchmark, workload string, size int64, depth int64) *mapping.Run {
@@ -41,8 +41,8 @@ func TestTitleIsFound(t *testing.T) {
 	}
 }
 
-// TestNothingFound: where no run matches, the history says what is nearest: the words that runs have, names that begin
-// as the wanted one, and labels with almost the same name.
+// TestNothingFound: if no run matches, the error lists what is nearest: words that runs have, names with the same
+// beginning, and labels with nearly the same name.
 func TestNothingFound(t *testing.T) {
 	t.Parallel()
 	run := &mapping.Run{
@@ -70,7 +70,7 @@ func TestNothingFound(t *testing.T) {
 		contents := newContents(c.filter)
 		contents.add(run)
 		var lines []string
-		for _, r := range contents.rows()[1:] { // after when it started
+		for _, r := range contents.rows()[1:] { // without the first row, when the runs started
 			lines = append(lines, r.name+" "+r.text)
 		}
 		if got := strings.Join(lines, "|"); got != c.want {

@@ -10,14 +10,14 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Together divides stored runs into lists for [Prefetch]: of a thousand documents at most, or of one run. A nil q wants
-// no documents.
+// Together divides stored runs into lists for [Prefetch]. A list has about a thousand documents at most, or one run.
+// A nil q wants no documents.
 func Together(runs []*Run, q *Query) (lists [][]*Run) {
-	const most, least = 1000, 10 // documents of a list, and what a run counts besides its own
+	const most, least = 1000, 10 // documents in a list; documents that a run counts as, besides its own
 	size := 0
 	for _, r := range runs {
 		n := least
-		if q == nil || r.JoinMS > 0 || q.Times() != "" { // each run needs another selection
+		if q == nil || r.JoinMS > 0 || q.Times() != "" { // each run needs its own selection
 			n = most
 		} else {
 			for _, level := range q.levels() {
@@ -33,8 +33,8 @@ func Together(runs []*Run, q *Query) (lists [][]*Run) {
 	return lists
 }
 
-// Prefetch reads the documents of a list of [Together], so that Read with q has them. A cluster needs as many requests
-// for all runs as for one. If it fails, each Read reads by itself, and returns the error.
+// Prefetch reads the documents of a list of [Together] at once, for later calls of Read with q. A cluster then needs
+// as many requests for all runs as for one. If Prefetch fails, each Read reads for itself, and returns the error.
 func Prefetch(ctx context.Context, runs []*Run, q *Query) {
 	if len(runs) < 2 || q.Totals {
 		return
@@ -43,7 +43,7 @@ func Prefetch(ctx context.Context, runs []*Run, q *Query) {
 	var ids []string
 	var err error
 	for _, r := range runs {
-		if f.wanted, err = q.selection(r.Stored); err != nil { // it is the same for all but for the run
+		if f.wanted, err = q.selection(r.Stored); err != nil { // the selections differ only in the run
 			return
 		}
 		ids = append(ids, r.Stored.Run.ID)
@@ -71,16 +71,16 @@ func Prefetch(ctx context.Context, runs []*Run, q *Query) {
 	}
 }
 
-// fetched is a history some of whose documents were read already.
+// fetched is a history of which some documents were read already.
 type fetched struct {
 	history.Store
 	levels []mapping.Level
 	counts history.Counts
-	wanted history.Selection // of each level
+	wanted history.Selection // what was read, apart from the run and the level
 	docs   map[series][]*mapping.Interval
 }
 
-// series is a level of a run.
+// series is one level of a run.
 type series struct {
 	run   string
 	level mapping.Level
@@ -94,7 +94,7 @@ func (f *fetched) Count(ctx context.Context, runs []string, levels ...mapping.Le
 	return f.Store.Count(ctx, runs, levels...)
 }
 
-// Intervals implements [history.Store]. It gives documents that were read, and then forgets them.
+// Intervals implements [history.Store]. It returns documents that were read already, and then drops them.
 func (f *fetched) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	wanted := f.wanted
 	wanted.Runs, wanted.Level = sel.Runs, sel.Level

@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// asked counts the lists of documents that are read from a store.
+// asked is a store that counts how often lists of documents are read.
 type asked struct {
 	history.Store
 	lists int
@@ -30,7 +30,7 @@ func (a *asked) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 	return a.Store.Intervals(ctx, sel)
 }
 
-// oddRuns stores runs with documents: whole, without some of them, without any, with other levels, and compacted.
+// oddRuns stores runs whose documents are complete, incomplete, all missing, of other levels, or compacted.
 func oddRuns(t *testing.T, store history.Store) (list []*mapping.Run) {
 	t.Helper()
 	for i, change := range []func(run *mapping.Run){
@@ -64,8 +64,8 @@ func oddRuns(t *testing.T, store history.Store) (list []*mapping.Run) {
 	return list
 }
 
-// TestTogether: runs whose documents were read together give the windows, documents, messages and errors of each of them
-// alone.
+// TestTogether: for runs whose documents were read together, Read returns the same windows, documents, messages and
+// errors as for each run alone.
 func TestTogether(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
 	check(t, err)
@@ -79,7 +79,7 @@ func TestTogether(t *testing.T) {
 		Err         string
 	}
 	read := func(runs []*Run, q *Query) (answers []answer) {
-		for range 2 { // again, when what was read is forgotten
+		for range 2 { // the second time the prefetched documents are gone
 			for _, r := range runs {
 				var one answer
 				doc, err := r.Read(t.Context(), q, func(w *window.Window) error {
@@ -99,7 +99,7 @@ func TestTogether(t *testing.T) {
 	for name, tt := range map[string]struct {
 		query  Query
 		joinMS int64
-		lists  int // that are read before, of 7 runs
+		lists  int // lists read in advance, for 7 runs
 	}{
 		"all":              {lists: 1},
 		"a direction":      {query: Query{Directions: []string{"read"}}, lists: 1},
@@ -138,7 +138,7 @@ func TestTogether(t *testing.T) {
 // unread is a store that cannot read documents.
 type unread struct {
 	history.Store
-	of string // Count or Intervals
+	of string // method that fails: Count or Intervals
 }
 
 var errUnread = errors.New("cannot be read")
@@ -154,7 +154,7 @@ func (u unread) Intervals(context.Context, history.Selection) iter.Seq2[*mapping
 	return func(yield func(*mapping.Interval, error) bool) { yield(nil, errUnread) }
 }
 
-// TestTogetherFails: if documents cannot be read together, each run has the error.
+// TestTogetherFails: if documents cannot be read together, each run returns the error.
 func TestTogetherFails(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
 	check(t, err)

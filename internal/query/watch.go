@@ -10,14 +10,16 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Watched has notes on the runs that a store reads to list those of a filter.
+// Watched has a filter, and what was learned from the runs that a store read for it.
 type Watched struct {
-	Filter    history.RunFilter // for the store
-	undecided map[string]bool   // ids of runs that are left out because what is known of them does not decide the condition
-	contents  *contents         // nil if they are not all runs of the history, or one of them is selected
+	Filter history.RunFilter // pass this one to the store
+	// ids of runs that are left out because they lack the values that the condition needs
+	undecided map[string]bool
+	// summary of all runs; nil if the store does not read all runs, or if a run is selected
+	contents *contents
 }
 
-// Watch notes the runs that a store reads to list those that f selects.
+// Watch returns a filter like f that records the runs that a store reads for it.
 func Watch(f history.RunFilter) *Watched {
 	w := &Watched{Filter: f, undecided: map[string]bool{}}
 	if isOfAll(&f) {
@@ -27,7 +29,7 @@ func Watch(f history.RunFilter) *Watched {
 	return w
 }
 
-// isOfAll reports whether a store reads all runs to find those that f selects.
+// isOfAll reports whether a store must read all runs for this filter.
 func isOfAll(f *history.RunFilter) bool {
 	for range f.Equals() {
 		return false
@@ -52,8 +54,8 @@ func (w *Watched) see(run *mapping.Run, isSelected bool) {
 	}
 }
 
-// Undecided says how many runs the list leaves out because what is known of them does not decide its condition, and
-// why; it is empty if there are none.
+// Undecided says how many runs are left out because they lack the values that the condition needs, and why. It is
+// empty if there are none.
 func (w *Watched) Undecided() string {
 	if len(w.undecided) == 0 {
 		return ""
@@ -62,9 +64,9 @@ func (w *Watched) Undecided() string {
 		"so whether the condition is met is unknown", unit.Plural(len(w.undecided), "run"))
 }
 
-// Contents counts the runs of the history that can be read, and lists what they can be found by: when they started,
-// and then their names, labels, benchmarks and modes; or, of a filter that selects no run, how many runs each of its
-// parts selects, and which run meets most of them.
+// Contents returns the number of readable runs in the history, and lines that say by what they can be found: when
+// they started, and their names, labels, benchmarks and modes. If the filter selects no run, the lines say instead
+// how many runs meet each of its parts, and which run meets most of them.
 func (w *Watched) Contents(ctx context.Context, store history.Store) (runs int, lines []string, err error) {
 	c, err := w.read(ctx, store)
 	if err != nil {
@@ -80,10 +82,10 @@ func (w *Watched) Contents(ctx context.Context, store history.Store) (runs int, 
 	return c.runs, lines, nil
 }
 
-// read reads the contents of the history, unless the list has done so.
+// read returns the summary of all runs. It reads the history unless a list has done so.
 func (w *Watched) read(ctx context.Context, store history.Store) (*contents, error) {
 	c := w.contents
-	if c == nil || c.runs == 0 { // all runs were not read, or not yet
+	if c == nil || c.runs == 0 { // a list did not read all runs, or there was none yet
 		c = newContents(w.Filter)
 		all := history.RunFilter{Light: true, Brief: true, Where: anyRun{w.Filter}}
 		for run, err := range history.Readable(store.Runs(ctx, all), nil) {
@@ -96,11 +98,11 @@ func (w *Watched) read(ctx context.Context, store history.Store) (*contents, err
 	return c, nil
 }
 
-// anyRun is the condition that a run is one, in as far as the condition of a filter needs it.
+// anyRun is a condition that every run meets. It makes the store read the fields that the filter needs.
 type anyRun struct{ history.RunFilter }
 
 // Matches implements [history.Condition].
 func (anyRun) Matches(*mapping.Run) bool { return true }
 
-// Beyond are the fields that the condition needs beyond [mapping.Run.Brief].
+// Beyond returns the fields that the filter needs beyond [mapping.Run.Brief].
 func (a anyRun) Beyond() ([]string, bool) { a.Brief = true; return a.RunFilter.Beyond() }

@@ -1,7 +1,6 @@
-// Package slo checks runs against service level objectives: rules such as "p99 <= 10ms in 99%
-// of windows". It parses rules, and computes verdicts from windows ([window.Window]) and from
-// the documents of runs. Latencies are nanoseconds, times milliseconds since the run's start,
-// shares 0 … 1.
+// Package slo checks runs against service level objectives: rules such as "p99 <= 10ms in 99% of windows". It parses
+// rules, and computes verdicts from windows ([window.Window]) and from run documents. Latencies are in nanoseconds,
+// times in milliseconds since the run's start, and shares are 0 … 1.
 //
 // # Rules
 //
@@ -28,36 +27,35 @@
 //	number     = digits [ "." digits ] [ "e" [ "+" | "-" ] digits ] .
 //	percent    = digits [ ( "." | "_" ) digits ] .
 //
-// Letters may be of either case. Spaces may stand between any two of these, but not within a
-// number or a name (p99, 5k), and are needed only between two words. A percentile has up to
-// four decimals, p99.9999; p99_9 is p99.9, as in documents. Windows differ in length, so a rule
-// in windows can be about iops, but not about requests.
+// Letters may be in upper or lower case. Spaces are allowed between any two of these, but not within a number or a
+// name (p99, 5k). They are needed only between two words. A percentile has up to four decimals, p99.9999; p99_9 is
+// p99.9, as in documents. Windows differ in length, so a rule about windows can be about iops, but not about
+// requests.
 //
-// A rule without a direction is checked separately for each direction of the run: reads cannot
-// make up for writes.
+// A rule without a direction is checked separately for each direction of the run, so good reads cannot hide bad
+// writes.
 //
 // # Verdicts
 //
-// A rule without windows is about all requests together, from their merged histogram. It
-// is [Unknown], never met, where there are no requests, or none of its direction. The value
-// decides, as a command prints it (latencies in whole nanoseconds). The bins leave the value
-// uncertain: if the limit lies between the bounds of its error (package hist), the raw
-// completions might lead to the other verdict, and the verdict is [Verdict.Close]. If it is
-// not close, the raw completions lead to the same verdict. The last bin has no upper bound
-// (17.05 s and more, unless fio was rebuilt). A percentile, minimum or maximum in it is
-// unknown if only an upper bound could decide, and so is the share of requests within a
-// latency of that bin. Its value is the lowest latency of the bin.
+// A rule without windows is about all requests together, from their merged histogram. If there are no requests of
+// its direction, it is [Unknown] and never met. Otherwise the value decides, as a command prints it (latencies in
+// whole nanoseconds). Bins make the value uncertain. If the limit lies between the bounds of its error (package
+// hist), the raw completions might lead to the other verdict. Then the verdict is [Verdict.Close]. If it is not
+// close, the raw completions lead to the same verdict. The last bin has no upper bound (17.05 s and more, unless fio
+// was rebuilt). If a percentile, minimum or maximum lies in it, and only an upper bound could decide, the verdict is
+// unknown. The same is true for the share of requests within a latency of that bin. The value is then the lowest
+// latency of the bin.
 //
 // # Windows
 //
-// Windows count by their lengths. A window without requests has no latency, and rules about
-// latency skip it. For iops it counts with 0, and so does a gap: the time between two windows
-// of a direction, if it is at least three quarters of the shortest window. A run's last window
-// is often shorter than the others, and counts by its own length. Rules about iops skip it if it
-// is a tenth of the shortest other window or less, or if it reaches beyond the run's end by more
-// than a twentieth, as stored windows of old versions do. A window whose answer is unknown is
-// neither met nor broken: the verdict is unknown if such windows decide.
+// Windows count by their lengths. A window without requests has no latency, so rules about latency skip it. For iops
+// it counts with 0. A gap counts in the same way: it is the time between two windows of a direction, if that is at
+// least three quarters of the shortest window. The last window of a run is often shorter than the others, and counts
+// by its own length. Rules about iops skip it if it is shorter than
+// a tenth of the shortest other window. They also skip
+// it if more than a twentieth of it lies after the run's end, as in stored windows of old versions. A window whose
+// result is unknown is neither met nor broken. The verdict is unknown if such windows decide.
 //
-// "in 99% of windows" leaves an error budget of 1 % of the time, and "within 100ms >= 99.9%"
-// one of 0.1 % of the requests. Verdicts say how much of it is used.
+// "in 99% of windows" leaves an error budget of 1 % of the time, and "within 100ms >= 99.9%" one of 0.1 % of the
+// requests. Verdicts say how much of the budget is used.
 package slo

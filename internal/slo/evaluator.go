@@ -10,58 +10,58 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// sample is a window as rules see it.
+// sample is a window in the form that rules need.
 type sample struct {
 	direction  string
-	start, end int64           // milliseconds since the run's start
-	completed  int64           // requests, for iops
-	latency    *hist.Histogram // of requests; nil or empty: there were none
-	// stored has what was computed before weights were made whole, which is what other commands
-	// print. It comes before the histogram; nil: there is nothing.
+	start, end int64           // in milliseconds since the run's start
+	completed  int64           // completed requests, for iops
+	latency    *hist.Histogram // of the requests; nil or empty if there were none
+	// stored has percentiles computed from exact weights, before these were rounded to whole requests. Other commands
+	// print these, so they have precedence over the histogram. It may be nil.
 	stored *mapping.Latency
 }
 
-// total is the requests of a direction in a whole run.
+// total has the requests of a direction in the whole run.
 type total struct {
 	completed int64
 	iops      float64
-	latency   *hist.Histogram // nil: not known
+	latency   *hist.Histogram // nil if it is not known
 }
 
 // Breach is a rule that is broken in a window.
 type Breach struct {
 	Rule  Rule
-	Value float64 // of the window, in the unit of the rule's metric
-	Close bool    // the limit lies within the bounds of its error
-	Open  bool    // Value is a lower bound: the latency lies in the last bin
+	Value float64 // value in the window, in the unit of the rule's metric
+	Close bool    // the limit lies within the error bounds of the value
+	Open  bool    // Value is a lower bound, because it lies in the last bin
 
-	requests float64 // of the window
+	requests float64 // number of requests in the window
 }
 
-// Evaluator checks a run against rules, window by window in any order. It keeps 24 bytes of each
-// window, and as many for each rule about windows that is broken in it.
+// Evaluator checks a run against rules. Windows may come in any order. It keeps 24 bytes for each window, and as
+// many for each rule about windows that the window breaks.
 type Evaluator struct {
 	rules  []Rule
 	series map[string]*series // by direction
 	end    int64
 
-	elapsed int64              // nominal start of the open windows
-	open    map[string]*sample // by direction: more hosts or jobs may follow
+	elapsed int64              // nominal start of the open windows, in milliseconds since the run's start
+	open    map[string]*sample // by direction; windows of other hosts or jobs may still be added
 }
 
-// series is a direction of the run.
+// series is one direction of the run.
 type series struct {
 	windows   []passed
 	completed int64
-	latency   hist.Histogram // of all windows
-	total     *total         // known from the run's document
-	tallies   []tally        // of each rule about latency in windows
+	latency   hist.Histogram // merged from all windows
+	total     *total         // from the run document; nil if it is not set
+	tallies   []tally        // one for each rule about latency in windows
 }
 
 // passed is the part of a window that is kept.
 type passed struct{ start, end, completed int64 }
 
-// New makes an evaluator of rules.
+// New returns an evaluator of rules.
 func New(rules []Rule) *Evaluator {
 	return &Evaluator{rules: rules, series: map[string]*series{}, end: math.MaxInt64, open: map[string]*sample{}}
 }
@@ -75,8 +75,7 @@ func (e *Evaluator) of(direction string) *series {
 	return s
 }
 
-// add adds a window and returns the rules that are broken in it. Rules about the number of requests
-// are not checked.
+// add adds a window and returns the rules that it breaks. Rules about the number of requests are not checked.
 func (e *Evaluator) add(w sample) []Breach {
 	s := e.of(w.direction)
 	s.add(&w)
@@ -108,7 +107,7 @@ func (s *series) add(w *sample) {
 	s.windows = append(s.windows, passed{w.start, w.end, w.completed})
 }
 
-// inWindow checks one window; false: it has nothing that the rule is about.
+// inWindow checks one window. It returns false if the window lacks what the rule is about.
 func (r *Rule) inWindow(w *sample) (outcome, bool) {
 	switch r.Metric.Unit() {
 	case window.Number:
@@ -129,7 +128,7 @@ func (r *Rule) inWindow(w *sample) (outcome, bool) {
 	return r.judge(a), true
 }
 
-// perSecond is a rate as documents have it.
+// perSecond returns a rate, rounded as in documents.
 func perSecond(n, ms int64) float64 {
 	if ms <= 0 {
 		return 0
@@ -137,8 +136,8 @@ func perSecond(n, ms int64) float64 {
 	return math.Round(float64(n)*1000/float64(ms)*1000) / 1000
 }
 
-// Verdicts are the verdicts on all rules by the windows so far: in the order of the rules, and for
-// each rule by direction: read, write, trim.
+// Verdicts returns the verdicts for the windows so far, in the order of the rules, and for each rule by direction:
+// read, write, trim.
 func (e *Evaluator) Verdicts() []Verdict {
 	e.addOpen()
 	var all []Verdict
@@ -163,7 +162,7 @@ func newVerdict(r Rule, direction string) Verdict {
 	return Verdict{Rule: r, Direction: direction, Answer: hist.Answer{Value: nan, Low: nan, High: nan}, Budget: nan}
 }
 
-// verdict is that of rule i in a direction.
+// verdict returns the verdict on rule i in one direction.
 func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	v := newVerdict(e.rules[i], direction)
 	total := s.total
@@ -201,8 +200,8 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	return v
 }
 
-// sum is what the windows come to: over the time from the first to the end of the last, or
-// of the run.
+// sum returns the total of all windows. It covers the time from the start of the first window to end, or to the end
+// of the last window.
 func (s *series) sum(end int64) *total {
 	s.sort()
 	n := len(s.windows)
@@ -213,14 +212,14 @@ func (s *series) sum(end int64) *total {
 	return &total{s.completed, perSecond(s.completed, last.end-s.windows[0].start), &s.latency}
 }
 
-// sort brings windows into the order of time.
+// sort sorts windows by time.
 func (s *series) sort() {
 	slices.SortFunc(s.windows, func(a, b passed) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 }
 
-// gap is how long nothing must have been between two windows to count, and not to come from
-// rows that were a little late: three quarters of the shortest window. The first and the
-// last do not count, which a run may cut. Windows are sorted.
+// gap returns the shortest time between two windows that counts as a gap: three quarters of the shortest window.
+// Shorter times come from rows that were a little late. The first and the last window are ignored, because the run
+// may cut them. Windows must be sorted.
 func (s *series) gap() int64 {
 	length := func(w passed) int64 { return w.end - w.start }
 	inner := s.windows
@@ -235,7 +234,7 @@ func (s *series) gap() int64 {
 	return length(slices.MinFunc(inner, func(a, b passed) int { return cmp.Compare(length(a), length(b)) })) * 3 / 4
 }
 
-// rates judges a rule about iops in windows, and in the gaps between them. Windows are sorted.
+// rates checks a rule about iops in windows, and in the gaps between them. Windows must be sorted.
 func (s *series) rates(r *Rule, end int64) *tally {
 	t, gap := &tally{}, s.gap()
 	for i, w := range s.windows {
@@ -260,6 +259,7 @@ func (s *series) rates(r *Rule, end int64) *tally {
 // isCut reports whether more than a twentieth of a window lies after the run's end.
 func isCut(w passed, end int64) bool { return w.end > end && (w.end-end)*20 > w.end-w.start }
 
-// isScrap reports whether a last window is too short for a rate: shorter than a tenth of the shortest of the others.
-// gap is three quarters of that shortest one.
+// isScrap reports whether a last window is too short for a rate: shorter than a tenth of the shortest
+// other window. gap
+// is three quarters of that shortest one.
 func isScrap(w passed, gap int64) bool { return (w.end-w.start)*10*3 < gap*4 }

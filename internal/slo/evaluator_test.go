@@ -22,7 +22,7 @@ func parse(t interface{ Fatal(...any) }, texts ...string) (list []Rule) {
 	return list
 }
 
-// of makes a histogram of the numbers of requests by latency in nanoseconds.
+// of returns a histogram with these numbers of requests, by latency in nanoseconds.
 func of(latencies map[int64]float64) *hist.Histogram {
 	h := hist.New(hist.Fio3(0))
 	for ns, n := range latencies {
@@ -31,15 +31,14 @@ func of(latencies map[int64]float64) *hist.Histogram {
 	return h
 }
 
-// second makes a window of one second, in which n requests of a latency completed.
+// second returns a window of one second in which n requests of ns nanoseconds completed.
 func second(direction string, at, n, ns int64) sample {
 	return sample{direction: direction, start: at * 1000, end: at*1000 + 1000, completed: n, latency: of(map[int64]float64{ns: float64(n)})}
 }
 
 const ms = 1_000_000
 
-// TestWhole: 990 requests of 1 ms, which is in the bin from 999,424 to 1,007,615 ns, and
-// ten of 50 ms.
+// TestWhole: 990 requests of 1 ms, in the bin from 999,424 to 1,007,615 ns, and ten of 50 ms.
 func TestWhole(t *testing.T) {
 	none := math.NaN()
 	for _, c := range []struct {
@@ -50,8 +49,8 @@ func TestWhole(t *testing.T) {
 		budget  float64
 	}{
 		{"p99 <= 1.0077ms", Met, false, 1_007_611, none},
-		{"p99 <= 1007.615us", Met, false, 1_007_611, none}, // the bin's highest
-		{"p99 <= 1007611ns", Met, true, 1_007_611, none},   // what is printed is what decides
+		{"p99 <= 1007.615us", Met, false, 1_007_611, none}, // the highest latency of the bin
+		{"p99 <= 1007611ns", Met, true, 1_007_611, none},   // the printed value decides
 		{"p99 < 1007611ns", Broken, true, 1_007_611, none},
 		{"p99 <= 1ms", Broken, true, 1_007_611, none},
 		{"p99 <= 999.423us", Broken, false, 1_007_611, none},
@@ -79,8 +78,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestOpen: what lies in the last bin may be of any latency above 17.05 s, and the value
-// that it is given decides nothing, but for a mean.
+// TestOpen: a latency in the last bin may be any latency above 17.05 s, so the value that it is given must not
+// decide, except for a mean.
 func TestOpen(t *testing.T) {
 	for rule, want := range map[string]struct {
 		state   State
@@ -113,7 +112,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestUnknown: what is not there is no success.
+// TestUnknown: missing data does not count as success.
 func TestUnknown(t *testing.T) {
 	all := parse(t, "p99 < 1s", "write.iops >= 0", "within 1s > 0% in every window", "iops >= 0 in every window", "trim.requests >= 0")
 	states := func(e *Evaluator) (list []string) {
@@ -149,7 +148,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestDirections: each is judged separately, in order.
+// TestDirections: directions are checked separately, in order.
 func TestDirections(t *testing.T) {
 	e := New(parse(t, "p99 <= 2ms", "write.p99 <= 2ms"))
 	for _, w := range []sample{second("write", 0, 10, 3*ms), second("read", 0, 1000, ms)} {
@@ -164,8 +163,8 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// TestGaps: rows that come a little late leave holes of some milliseconds, and sometimes
-// overlap; a stall leaves one in which nothing completed.
+// TestGaps: rows that are a little late leave gaps of some milliseconds, and sometimes overlap. A stall leaves a gap
+// in which no request completed.
 func TestGaps(t *testing.T) {
 	e := New(parse(t, "iops >= 100 in 70% of windows", "p99 <= 2ms in 70% of windows", "iops >= 100"))
 	for _, w := range [][3]int64{{0, 30, 50}, {30, 1093, 600}, {1093, 2093, 50}, {2095, 3095, 600}, {5090, 6100, 600}, {6099, 7100, 700}, {7130, 8130, 600}} {
@@ -183,7 +182,7 @@ func TestGaps(t *testing.T) {
 	p99 := func(latency int64) float64 {
 		return math.Round(of(map[int64]float64{latency: 9}).Percentile(0.99).Value)
 	}
-	want = Windows{ // the gap says nothing of latency, and is not bridged
+	want = Windows{ // the gap has no latency, and ends a stretch
 		Judged: 6104, Held: 30 + 1000,
 		Worst: Moment{Start: 6099, End: 7100, Value: p99(7 * ms)}, First: Moment{Start: 30, End: 1093, Value: p99(6 * ms)}, Longest: Moment{Start: 5090, End: 8130, Value: p99(7 * ms)},
 	}
@@ -195,14 +194,14 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestLastWindow: one that the run's end cuts has too low a rate, which says nothing.
+// TestLastWindow: the run's end cuts the last window, so its rate is too low and must not count.
 func TestLastWindow(t *testing.T) {
 	for _, c := range []struct {
 		end, seconds, judged int64
 		state                State
 	}{
 		{2300, 3, 2000, Met}, {3000, 3, 3000, Broken}, {2960, 3, 3000, Broken}, {2940, 3, 2000, Met},
-		{300, 1, 300, Met}, {1000, 1, 1000, Broken}, {0, 1, 1000, Broken}, // no run takes no time
+		{300, 1, 300, Met}, {1000, 1, 1000, Broken}, {0, 1, 1000, Broken}, // an end of 0 ms is ignored
 	} {
 		e := New(parse(t, "read.iops >= 100 in every window"))
 		for at := range c.seconds - 1 {
@@ -221,8 +220,8 @@ func TestLastWindow(t *testing.T) {
 	}
 }
 
-// TestShortLastWindow: a window that ends with the run is judged by its own length; one that
-// is far shorter than the others has no rate worth the name.
+// TestShortLastWindow: a window that ends with the run counts by its own length. If it is far shorter than the
+// others, it has no usable rate.
 func TestShortLastWindow(t *testing.T) {
 	for _, c := range []struct {
 		length, requests, judged int64
@@ -242,7 +241,7 @@ func TestShortLastWindow(t *testing.T) {
 	}
 }
 
-// TestBreaches: each window is judged separately, for rules of all kinds.
+// TestBreaches: each window is checked separately, for all kinds of rules.
 func TestBreaches(t *testing.T) {
 	e := New(parse(t, "p99 <= 2ms", "write.p99 <= 2ms", "within 2ms >= 99% in 50% of windows", "iops >= 100", "requests >= 1e6"))
 	for _, c := range []struct {
@@ -268,7 +267,7 @@ func TestBreaches(t *testing.T) {
 	}
 }
 
-// TestStored: what is known of a window beside its histogram goes first, and widens the bounds.
+// TestStored: stored values of a window have precedence over its histogram, and widen the bounds.
 func TestStored(t *testing.T) {
 	w := second("read", 0, 100, 2*ms)
 	w.stored = &mapping.Latency{P95: 2000, P99: 3400}
@@ -286,7 +285,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd is an hour of seconds, with rules as people have them.
+// BenchmarkAdd adds an hour of one-second windows, with usual rules.
 func BenchmarkAdd(b *testing.B) {
 	h := hist.New(hist.Fio3(0))
 	for i := range 400 {

@@ -6,8 +6,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Log reports which rules a run breaks, and which are unknown, as errors and warnings. The results are whether there are
-// any of each.
+// Log logs broken rules as errors and unknown ones as warnings. It returns whether there are any of each.
 func Log(log *slog.Logger, run *mapping.RunInfo, verdicts []Verdict) (broken, unknown bool) {
 	for i := range verdicts {
 		switch v := &verdicts[i]; v.State {

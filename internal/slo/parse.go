@@ -14,12 +14,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// SyntaxError is where a text stops being a rule.
+// SyntaxError says where a text is not a rule.
 type SyntaxError struct {
-	Text   string // the whole
+	Text   string // the whole text
 	Column int    // in characters, from 1
-	Want   string // what should be there
-	Found  string // in its place; empty: the end of the rule
+	Want   string // what was expected
+	Found  string // what is there instead; empty: the end of the text
 }
 
 // Error implements [error].
@@ -31,7 +31,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%q, column %d: want %s, found %s", e.Text, e.Column, e.Want, found)
 }
 
-// Parse reads a rule, as the package comment has them. It fails with [*SyntaxError].
+// Parse parses a rule in the grammar of the package comment. It fails with a [*SyntaxError].
 func Parse(text string) (Rule, error) {
 	p := parser{text: text}
 	r := p.rule()
@@ -41,10 +41,10 @@ func Parse(text string) (Rule, error) {
 	return r, nil
 }
 
-// parser reads a text from left to right. After the first fault it reads nothing more.
+// parser parses a text from left to right. After the first error it consumes nothing.
 type parser struct {
 	text  string
-	at    int // bytes
+	at    int // offset in bytes
 	fault *SyntaxError
 }
 
@@ -87,7 +87,8 @@ func (p *parser) rule() Rule {
 	return r
 }
 
-// metric is the one that a word stands for, which begins at start, with what belongs to it.
+// metric returns the metric that a word means, and parses what belongs to it, such as the latency after "within".
+// The word begins at start.
 func (p *parser) metric(start int, word string) window.Metric {
 	switch word {
 	case "p":
@@ -111,7 +112,7 @@ func (p *parser) metric(start int, word string) window.Metric {
 	return m
 }
 
-// windows is the share of them.
+// windows parses what follows "in", and returns the share of windows.
 func (p *parser) windows() number {
 	start := p.skip()
 	if p.word() == "every" {
@@ -134,14 +135,14 @@ func (p *parser) windows() number {
 	return n
 }
 
-// suffix is what stands after a number: the power of ten that it multiplies by.
+// suffix is a unit after a number, which multiplies the number by a power of ten.
 type suffix struct {
 	name  string // in lower case
 	text  string
 	power int
 }
 
-// quantity is a kind of number, with its units.
+// quantity is a kind of number with its units.
 type quantity struct {
 	want, wantUnit string
 	units          []suffix
@@ -149,13 +150,14 @@ type quantity struct {
 
 var (
 	latency = quantity{"a latency such as 10ms", "ns, us, ms or s", []suffix{
-		{"ns", "ns", 0}, {"us", "us", 3}, {"µs", "us", 3}, {"μs", "us", 3}, {"ms", "ms", 6}, {"s", "s", 9}, // micro sign, Greek mu
+		// micro sign and Greek mu
+		{"ns", "ns", 0}, {"us", "us", 3}, {"µs", "us", 3}, {"μs", "us", 3}, {"ms", "ms", 6}, {"s", "s", 9},
 	}}
 	share = quantity{"a share such as 99.9%", "%", []suffix{{"%", "%", -2}}}
 	count = quantity{"a number such as 5000 or 1e6", "k, M or no unit", []suffix{{"", "", 0}, {"k", "k", 3}, {"m", "M", 6}}}
 )
 
-// percent is a share from 0 % to 100 %.
+// percent parses a share from 0 % to 100 %.
 func (p *parser) percent() number {
 	start := p.skip()
 	n := p.number(share)
@@ -167,7 +169,7 @@ func (p *parser) percent() number {
 
 var numberForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(?:[eE]([+-]?[0-9]+))?`)
 
-// number reads one, and one of its units; a latency in nanoseconds.
+// number parses a number and its unit. A latency is returned in nanoseconds.
 func (p *parser) number(of quantity) number {
 	start := p.skip()
 	m := numberForm.FindStringSubmatch(p.text[p.at:])
@@ -185,7 +187,7 @@ func (p *parser) number(of quantity) number {
 	if exponent != 0 {
 		n.text += "e" + strconv.Itoa(exponent)
 	}
-	if of.units[0].name != "" { // 10 ms, but 5k: there, a word may be the next
+	if of.units[0].name != "" { // "10 ms" may have a space, but after "5 " the next letter may begin a word
 		p.skip()
 	}
 	at := p.at
@@ -206,7 +208,7 @@ func (p *parser) number(of quantity) number {
 	return n
 }
 
-// words are all that may come next.
+// words parses these words, one after another.
 func (p *parser) words(want ...string) {
 	for _, w := range want {
 		if start := p.skip(); p.word() != w {
@@ -215,7 +217,7 @@ func (p *parser) words(want ...string) {
 	}
 }
 
-// symbol is the first of some that comes next.
+// symbol consumes the first of these symbols that matches, and returns it.
 func (p *parser) symbol(want string, symbols ...string) string {
 	start := p.skip()
 	for _, s := range symbols {
@@ -236,14 +238,14 @@ func (p *parser) end(want string) {
 
 func (p *parser) isEnd() bool { return p.at == len(p.text) }
 
-// word is the letters that come next, in lower case.
+// word consumes letters, and returns them in lower case.
 func (p *parser) word() string {
 	from := p.at
 	p.while(unicode.IsLetter)
 	return strings.ToLower(p.text[from:p.at])
 }
 
-// skip skips spaces, and returns the place after them.
+// skip consumes spaces, and returns the offset after them.
 func (p *parser) skip() int {
 	p.while(unicode.IsSpace)
 	return p.at
@@ -259,7 +261,7 @@ func (p *parser) while(is func(rune) bool) {
 	}
 }
 
-// failAt notes the first fault, and ends the reading.
+// failAt records the first error, and ends parsing.
 func (p *parser) failAt(at int, want string) {
 	if p.fault != nil {
 		return
@@ -271,7 +273,7 @@ func (p *parser) failAt(at int, want string) {
 			break
 		}
 	}
-	const most = 20 // characters: the text may be long
+	const most = 20 // characters, because the text may be long
 	if runes := []rune(found); len(runes) > most {
 		found = string(runes[:most])
 	}

@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParsePercentiles: the shares are those that one writes, to the last bit.
+// TestParsePercentiles: the shares are exactly the float64 that the text means.
 func TestParsePercentiles(t *testing.T) {
 	for text, want := range map[string]float64{"p99": 0.99, "p99.9": 0.999, "p99.99": 0.9999, "p99.9999": 0.999999, "p95": 0.95, "p57": 0.57, "p0.0001": 1e-6} {
 		if r, err := Parse(text + " < 1s"); err != nil || r.Metric.Quantile() != want || r.Metric.String() != text {
@@ -57,7 +57,7 @@ func TestSyntaxErrors(t *testing.T) {
 	for _, c := range []struct {
 		text   string
 		column int
-		want   string // what should have been there, and what was
+		want   string // what was expected, and what was found
 	}{
 		{"", 1, wantSubject + ", found the end"},
 		{"latency < 1s", 1, wantSubject + `, found "latency"`},
@@ -112,7 +112,7 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
-// rules are rules as people may write them.
+// rules generates rules in the ways in which people may write them.
 func rules() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		one := func(label string, of ...string) string { return rapid.SampledFrom(of).Draw(t, label) }
@@ -156,7 +156,7 @@ func rules() *rapid.Generator[string] {
 	})
 }
 
-// TestRoundTrip: what a rule is written as is the same rule, and is written the same again.
+// TestRoundTrip: the text of a rule is parsed as the same rule, and has the same text again.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rules().Draw(t, "text")
@@ -181,8 +181,7 @@ func checkRoundTrip(t interface{ Fatalf(string, ...any) }, r Rule) {
 	}
 }
 
-// FuzzParse: any text gives a rule that can be written and read again, or an error with a
-// position within the text.
+// FuzzParse: any text is a rule that can be written and parsed again, or an error with a position within the text.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"p99 <= 10ms", "write.p99_9<2e-1s in 99.9% of windows", "read . within 100µs >= 99.9 % in every window", "iops >= 5k", "requests >= 1e6",

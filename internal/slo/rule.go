@@ -6,26 +6,25 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// Rule is an objective. [Parse] makes rules; the zero value is none. Rules are equal if they were
-// written in the same way.
+// Rule is an objective, made by [Parse]. Rules are equal if they were written in the same way.
 type Rule struct {
-	Direction string // read, write or trim; empty: each that there is
+	Direction string // read, write or trim; empty: each direction
 	Metric    window.Metric
 	operator  string // <, <=, > or >=
 	limit     number
-	share     number // of the windows; the zero value: it is not about windows
+	share     number // share of windows; zero if the rule is not about windows
 }
 
-// number is one of a rule, with its unit.
+// number is a number of a rule, with its unit.
 type number struct {
-	text  string // as it was written, without upper case and spaces: "10ms"
+	text  string // as it was written, in lower case and without spaces: "10ms"
 	value float64
 }
 
-// everyWindow is the share of all windows.
+// everyWindow is the share that means all windows.
 var everyWindow = number{"100%", 1}
 
-// String is the rule as [Parse] reads it.
+// String returns the rule in the form that [Parse] accepts.
 func (r Rule) String() string {
 	text := r.Metric.String() + " " + r.operator + " " + r.limit.text
 	if r.Direction != "" {
@@ -43,8 +42,8 @@ func (r Rule) String() string {
 // InWindows reports whether the rule is about single windows.
 func (r Rule) InWindows() bool { return r.share != number{} }
 
-// Unit is that of the limit and of verdicts' values: rules about windows have shares of the
-// time, others what their metric has.
+// Unit returns the unit of the limit and of the values of verdicts. For rules about windows it is a share of the
+// time, for others the unit of their metric.
 func (r Rule) Unit() window.Unit {
 	if r.InWindows() {
 		return window.Share
@@ -52,7 +51,7 @@ func (r Rule) Unit() window.Unit {
 	return r.Metric.Unit()
 }
 
-// Limit is the limit for the value of a verdict.
+// Limit returns the limit of a verdict's value.
 func (r Rule) Limit() float64 {
 	if r.InWindows() {
 		return r.share.value
@@ -60,7 +59,7 @@ func (r Rule) Limit() float64 {
 	return r.limit.value
 }
 
-// Target is the limit and its operator for people: "<= 10ms".
+// Target returns the operator and the limit for people: "<= 10ms".
 func (r Rule) Target() string {
 	if r.InWindows() {
 		return ">= " + r.share.text
@@ -68,10 +67,10 @@ func (r Rule) Target() string {
 	return r.operator + " " + r.limit.text
 }
 
-// isAbout reports whether the rule is about a direction.
+// isAbout reports whether the rule applies to a direction.
 func (r *Rule) isAbout(direction string) bool { return r.Direction == "" || r.Direction == direction }
 
-// isUpper reports whether the limit is an upper one: more is worse.
+// isUpper reports whether the limit is an upper limit, so that higher values are worse.
 func (r *Rule) isUpper() bool { return strings.HasPrefix(r.operator, "<") }
 
 // met reports whether a value of the metric is within the limit.

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// tally adds up what windows say about a rule, in milliseconds of their lengths.
+// tally adds up the results of a rule in windows, as milliseconds of their lengths.
 type tally struct {
-	judged, held  int64 // all windows that say something; those in which the rule is met
+	judged, held  int64 // all windows that count; windows in which the rule is met
 	open          int64 // windows that are unknown, because the latency has no upper bound
-	surely, maybe int64 // windows in which it is met at all bounds of their error; at one at least
+	surely, maybe int64 // windows in which the rule is met at all values within the error bounds; at some of them
 	worst         Moment
-	broken        []Moment // windows, in no order
+	broken        []Moment // broken windows, in any order
 }
 
 func (t *tally) add(r *Rule, w passed, o outcome) {
@@ -39,7 +39,7 @@ func (t *tally) add(r *Rule, w passed, o outcome) {
 	}
 }
 
-// worse reports whether m is worse than another moment: of the same value, if it is earlier.
+// worse reports whether m is worse than another moment. If their values are equal, the earlier one is worse.
 func worse(m, than Moment, upper bool) bool {
 	if m.Value == than.Value {
 		return m.Start < than.Start
@@ -47,8 +47,8 @@ func worse(m, than Moment, upper bool) bool {
 	return (m.Value > than.Value) == upper
 }
 
-// stretches are the first window that is broken and the longest stretch of them, between
-// which there is less than a gap.
+// stretches returns the first broken window, and the longest stretch of broken windows with less than gap between
+// them.
 func (t *tally) stretches(gap int64, upper bool) (first, longest Moment) {
 	slices.SortFunc(t.broken, func(a, b Moment) int { return cmp.Compare(a.Start, b.Start) })
 	var open Moment

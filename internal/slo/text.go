@@ -12,22 +12,23 @@ import (
 // CloseText is the note on a verdict that is [Verdict.Close].
 const CloseText = "the limit lies within the error of the bins"
 
-// ValueText writes the value for people.
+// ValueText returns the value for people.
 func (v *Verdict) ValueText() string {
 	of := v.Requests
 	if v.Rule.InWindows() {
-		of = float64(v.Windows.Judged) / 1000 // seconds
+		of = float64(v.Windows.Judged) / 1000 // in seconds
 	}
 	return unit.OrMore(v.Rule.Unit().Text(v.Value, v.Rule.Limit(), of), math.IsInf(v.High, 1))
 }
 
-// WorstText writes the metric in the worst window for people.
+// WorstText returns the metric of the worst window for people.
 func (v *Verdict) WorstText() string {
 	w := &v.Windows.Worst
 	return unit.OrMore(v.Rule.Metric.Unit().Text(w.Value, math.NaN(), v.Requests), w.Open)
 }
 
-// Message says for people whether a run meets a rule. If not, it says by how much and when, or why that is unknown.
+// Message says for people whether a run meets a rule. If not, it says by how much and when, or why the verdict is
+// unknown.
 func (v *Verdict) Message(run *mapping.RunInfo) string {
 	title := run.Name
 	if run.Archive != "" {
@@ -39,7 +40,7 @@ func (v *Verdict) Message(run *mapping.RunInfo) string {
 	return fmt.Sprintf("sla %s: %s: %s %s", v.Rule, title, v.Direction, v.numbersText(run.Start))
 }
 
-// numbersText writes the value, and when the rule was broken, of a run that began at start.
+// numbersText returns the value, and when the rule was broken. start is the start of the run.
 func (v *Verdict) numbersText(start time.Time) string {
 	text := fmt.Sprintf("%s: %s", v.Rule.Metric, v.ValueText())
 	if w := &v.Windows; v.Rule.InWindows() {
@@ -57,8 +58,7 @@ func (v *Verdict) numbersText(start time.Time) string {
 	return text
 }
 
-// Clock writes the time of a day for people, or the time since the run's start where that is not
-// known.
+// Clock returns a time of day for people, or the time since the run's start if its date is not known.
 func Clock(t time.Time) string {
 	if unit.IsKnown(t) {
 		return t.UTC().Format("15:04:05.000")
@@ -66,10 +66,10 @@ func Clock(t time.Time) string {
 	return unit.Moment(t)
 }
 
-// Length writes milliseconds for people.
+// Length returns milliseconds for people.
 func Length(ms int64) string { return unit.Elapsed(time.Duration(ms) * time.Millisecond) }
 
-// Text writes the value for people.
+// Text returns the value for people.
 func (b *Breach) Text() string {
 	return unit.OrMore(b.Rule.Metric.Unit().Text(b.Value, math.NaN(), b.requests), b.Open)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// latencies are raw ones, in nanoseconds, of all magnitudes.
+// latencies generates raw latencies of all magnitudes, in nanoseconds.
 func latencies() *rapid.Generator[[]int64] {
 	one := rapid.Custom(func(t *rapid.T) int64 {
 		return int64(rapid.IntRange(1, 99).Draw(t, "digits")) * int64(math.Pow10(rapid.IntRange(0, 8).Draw(t, "magnitude")))
@@ -32,7 +32,7 @@ func binned(l hist.Layout, raw []int64) *hist.Histogram {
 	return h
 }
 
-// about is a rule about latency, and what raw latencies give: by sorting and counting.
+// about is a rule about latency, and its result from raw latencies, by sorting and counting.
 type about struct {
 	subject string
 	share   bool
@@ -44,7 +44,7 @@ func subjects() *rapid.Generator[about] {
 	return rapid.Custom(func(t *rapid.T) about {
 		switch kind := rapid.SampledFrom([]string{"p", "min", "mean", "max", "within"}).Draw(t, "kind"); kind {
 		case "p":
-			percent := rapid.IntRange(1, 999_999).Draw(t, "percent") // in 1e-4
+			percent := rapid.IntRange(1, 999_999).Draw(t, "percent") // in units of 0.0001 %
 			q := float64(percent) / 1e6
 			return about{
 				subject: fmt.Sprintf("p%d.%04d", percent/10_000, percent%10_000),
@@ -83,7 +83,8 @@ func subjects() *rapid.Generator[about] {
 	})
 }
 
-// written is a rule about a subject, whose limit lies near one of some values.
+// written returns a rule whose limit is close to one of the values near, and a function that reports whether a value
+// meets it.
 func (a *about) written(t *rapid.T, near ...float64) (text string, met func(float64) bool) {
 	operator := rapid.SampledFrom([]string{"<", "<=", ">", ">="}).Draw(t, "operator")
 	value := rapid.SampledFrom(near).Draw(t, "near") * rapid.SampledFrom([]float64{1, 1, 0.99, 1.01, 0.5, 2}).Draw(t, "times")
@@ -100,8 +101,8 @@ func (a *about) written(t *rapid.T, near ...float64) (text string, met func(floa
 	}
 }
 
-// TestTruth: the value is that of the histogram, the verdict follows from it; and where it
-// is not close, it is that of the raw latencies.
+// TestTruth: the value is that of the histogram, and the verdict follows from it. A verdict that is not close is the
+// verdict of the raw latencies.
 func TestTruth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw, a := latencies().Draw(t, "raw"), subjects().Draw(t, "subject")
@@ -127,16 +128,16 @@ func TestTruth(t *testing.T) {
 	})
 }
 
-// slot is a second of a run in one direction; without a window nothing happened.
+// slot is a second of a run in one direction. Without a window there was no request.
 type slot struct {
 	there     bool
 	raw       []int64
 	completed int64
 }
 
-// naive judges the slots of a run one by one. ok is set if a rule applies to a slot.
+// naive checks the slots of a run one by one. ok is set if the rule applies to a slot.
 func naive(slots []slot, ask func(s slot) (value float64, met, ok bool), upper bool) (w Windows) {
-	last := -1 // slot that was not broken
+	last := -1 // last slot that was not broken
 	for i, s := range slots {
 		value, met, ok := ask(s)
 		at := Moment{Start: int64(i) * 1000, End: int64(i)*1000 + 1000, Value: value}
@@ -164,8 +165,7 @@ func naive(slots []slot, ask func(s slot) (value float64, met, ok bool), upper b
 	return w
 }
 
-// TestWindows: shares and stretches equal a count slot by slot, and the order of
-// windows does not matter.
+// TestWindows: shares and stretches equal those of naive, and the order of windows does not matter.
 func TestWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots := make([]slot, rapid.IntRange(3, 30).Draw(t, "slots"))
@@ -173,7 +173,7 @@ func TestWindows(t *testing.T) {
 		var windows []sample
 		for i := range slots {
 			s := &slots[i]
-			// Without two neighbours at least, the length of windows is not known.
+			// The length of windows is known only if there are two neighbours.
 			s.there = i < 2 || i == len(slots)-1 || rapid.IntRange(0, 4).Draw(t, "there") > 0
 			if !s.there {
 				continue
@@ -201,7 +201,7 @@ func TestWindows(t *testing.T) {
 			value := a.binned(binned(layout, s.raw))
 			return value, met(value), true
 		}, rules[0].isUpper())
-		// A gap is one moment, however many windows there might have been.
+		// A gap counts as one moment, even if it is as long as several windows.
 		iops := naive(slots, func(s slot) (float64, bool, bool) { return float64(s.completed), float64(s.completed) >= rate, true }, false)
 		for i, want := range []Windows{latency, iops} {
 			v := got[i]
@@ -224,7 +224,7 @@ func TestWindows(t *testing.T) {
 		again := New(rules)
 		for _, w := range windows {
 			again.add(w)
-			again.Verdicts() // which may be asked for at any time
+			again.Verdicts() // Verdicts must not change the evaluator
 		}
 		if got, want := fmt.Sprintf("%+v", again.Verdicts()), fmt.Sprintf("%+v", got); got != want {
 			t.Fatalf("in another order:\n%s\nwant\n%s", got, want)

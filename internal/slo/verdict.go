@@ -8,60 +8,59 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// State is how a rule stands.
+// State says whether a rule is met.
 type State string
 
-// The states.
+// The states of a rule.
 const (
 	Met     State = "met"
 	Broken  State = "broken"
-	Unknown State = "unknown" // there are no requests to check, or the answer has no upper bound
+	Unknown State = "unknown" // there are no requests to check, or the value has no upper bound
 )
 
 // Verdict is the verdict on a rule in one direction.
 type Verdict struct {
 	Rule      Rule
-	Direction string // empty: there is none that the rule could be about
+	Direction string // empty if there is no request of a direction that the rule is about
 	State     State
-	Why       string // the state is Unknown
-	Close     bool   // the limit lies within the bounds of the value's error
+	Why       string // why the state is Unknown
+	Close     bool   // the limit lies within the error bounds of the value
 
-	// Value is compared with the rule's limit. Low and High are the bounds of its error. All are
-	// in [Rule.Unit], and NaN where they are not known. High is infinite where a latency in the
-	// last bin has no upper bound.
+	// Value is compared with the rule's limit. Low and High are its error bounds. All three are in [Rule.Unit], and
+	// NaN if they are not known. High is infinite for a latency in the last bin, which has no upper bound.
 	hist.Answer
-	Requests float64 // that it rests on
-	Budget   float64 // share of the error budget that is used; above 1, the rule is broken; NaN without one
-	Windows  Windows // of rules about windows; else zero
+	Requests float64 // number of requests that count
+	Budget   float64 // used share of the error budget; above 1 the rule is broken; NaN without a budget
+	Windows  Windows // only for rules about windows
 }
 
-// Windows is when a rule was met and when it was broken.
+// Windows says when a rule was met and when it was broken.
 type Windows struct {
-	Judged, Held int64 // milliseconds: of all windows that count, and of those in which the rule is met
+	Judged, Held int64 // in milliseconds: all windows that count, and those in which the rule is met
 	Worst        Moment
-	First        Moment // the first that broke it; zero: none
-	Longest      Moment // the longest stretch of broken windows; Value is the worst of it
+	First        Moment // first broken window; zero if there is none
+	Longest      Moment // longest stretch of broken windows, with its worst value
 }
 
-// Moment is a stretch of time and the metric's value in it, in the metric's unit.
+// Moment is a stretch of time, with the metric's value in it and in its unit.
 type Moment struct {
-	Start, End int64 // milliseconds since the run's start
+	Start, End int64 // in milliseconds since the run's start
 	Value      float64
-	Open       bool // Value is a lower bound: the latency lies in the last bin
+	Open       bool // Value is a lower bound, because it lies in the last bin
 }
 
-// IsZero reports whether there is no moment.
+// IsZero reports whether there is no such moment.
 func (m Moment) IsZero() bool { return m == Moment{} }
 
-// outcome is what a value says about a rule.
+// outcome is the result of comparing a value with the limit.
 type outcome struct {
 	hist.Answer
-	met           bool // by the value
-	surely, maybe bool // at all bounds of its error; at one of them at least
-	isUnknown     bool // an upper bound that is not there would decide
+	met           bool // the value meets the rule
+	surely, maybe bool // all values within the error bounds meet it; at least one does
+	isUnknown     bool // an upper bound would be needed to decide
 }
 
-// judge compares an answer with the limit; a latency in whole nanoseconds, as it is printed.
+// judge compares a value with the limit. A latency is rounded to whole nanoseconds, as it is printed.
 func (r *Rule) judge(a hist.Answer) outcome {
 	if r.Metric.Unit() == window.Nanoseconds {
 		a.Value = math.Round(a.Value)
@@ -80,12 +79,12 @@ func (r *Rule) judge(a hist.Answer) outcome {
 	return o
 }
 
-// exact is the outcome of a value without error.
+// exact returns the outcome of a value without error.
 func (r *Rule) exact(value float64) outcome {
 	return r.judge(hist.Answer{Value: value, Low: value, High: value})
 }
 
-// set takes over what a value says about a rule without windows.
+// set sets the result of a rule without windows.
 func (v *Verdict) set(o outcome) {
 	v.Answer, v.Close = o.Answer, o.surely != o.maybe
 	switch {
@@ -101,7 +100,7 @@ func (v *Verdict) set(o outcome) {
 	}
 }
 
-// setWindows takes over what windows say.
+// setWindows sets the result of a rule about windows.
 func (v *Verdict) setWindows(t *tally, gap int64) {
 	judged := float64(t.judged)
 	v.Value, v.Low, v.High = float64(t.held)/judged, float64(t.surely)/judged, float64(t.maybe)/judged
@@ -118,7 +117,7 @@ func (v *Verdict) setWindows(t *tally, gap int64) {
 	v.Windows.First, v.Windows.Longest = t.stretches(gap, v.Rule.isUpper())
 }
 
-// used is the share of the budget that is used.
+// used returns the used share of the error budget.
 func used(broken, budget float64) float64 {
 	if budget <= 0 {
 		return math.NaN()

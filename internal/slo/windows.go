@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Add adds a window, and returns the rules that are broken in it, as if it were all there is. Rules
-// about the number of requests are not checked.
+// Add adds a complete window, and returns the rules that it breaks. Rules about the number of requests are not
+// checked.
 func (e *Evaluator) Add(w *window.Window) ([]Breach, error) {
 	one, ok, err := sampleOf(w)
 	if err != nil || !ok {
@@ -19,8 +19,8 @@ func (e *Evaluator) Add(w *window.Window) ([]Breach, error) {
 	return e.add(one), nil
 }
 
-// sampleOf is a window as rules see it; false where it says nothing of requests, as averages of
-// bandwidth alone.
+// sampleOf returns a window in the form that rules need. It returns false if the window has no requests or rates,
+// such as averages of bandwidth only.
 func sampleOf(w *window.Window) (sample, bool, error) {
 	s := sample{direction: w.Direction, start: w.StartMS(), end: w.EndMS(), completed: w.Completed}
 	var err error
@@ -31,14 +31,14 @@ func sampleOf(w *window.Window) (sample, bool, error) {
 		s.stored = &w.Latency
 		return s, true, nil
 	}
-	if s.completed == 0 && w.IOPS > 0 { // averages: a rate, but no requests
+	if s.completed == 0 && w.IOPS > 0 { // averages have a rate, but no number of requests
 		s.completed = int64(math.Round(w.IOPS * float64(s.end-s.start) / 1000))
 	}
 	return s, s.completed > 0 || !w.Averaged, nil
 }
 
-// Merge adds a window of one of several hosts or jobs. Those of one direction and nominal time are
-// one window, so they come in order of time.
+// Merge adds a window of one host or job. Windows of one direction and nominal time become one window, so Merge must
+// be called in order of time.
 func (e *Evaluator) Merge(w *window.Window) error {
 	if w.ElapsedMS != e.elapsed {
 		e.addOpen()
@@ -53,7 +53,7 @@ func (e *Evaluator) Merge(w *window.Window) error {
 		e.open[w.Direction] = &one
 		return nil
 	}
-	if one.end-one.start > all.end-all.start { // hosts' rows are some milliseconds apart
+	if one.end-one.start > all.end-all.start { // rows of hosts are some milliseconds apart
 		all.start, all.end = one.start, one.end
 	}
 	all.completed += one.completed
@@ -66,7 +66,7 @@ func (e *Evaluator) Merge(w *window.Window) error {
 	return nil
 }
 
-// addOpen adds the windows whose hosts and jobs have all come.
+// addOpen adds the windows that are complete, because a later one has begun.
 func (e *Evaluator) addOpen() {
 	for _, direction := range slices.Sorted(maps.Keys(e.open)) {
 		e.add(*e.open[direction])
@@ -74,8 +74,7 @@ func (e *Evaluator) addOpen() {
 	clear(e.open)
 }
 
-// SetRun takes the totals of a run from its document, and when the run ended. No directions are
-// all directions.
+// SetRun sets the totals and the end of the run from its document. Empty directions means all.
 func (e *Evaluator) SetRun(run *mapping.Run, directions []string) error {
 	for _, d := range run.ByDirection() {
 		if len(directions) > 0 && !slices.Contains(directions, d.Direction) {
@@ -94,7 +93,7 @@ func (e *Evaluator) SetRun(run *mapping.Run, directions []string) error {
 	return nil
 }
 
-// SetEnd takes the run's end from its document. The last window may be longer.
+// SetEnd sets the end of the run from its document, because the last window may be longer.
 func (e *Evaluator) SetEnd(run *mapping.Run) {
 	if ms := run.Run.End.Sub(run.Run.Start).Milliseconds(); ms > 0 {
 		e.end = ms

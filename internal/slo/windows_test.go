@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// document is one of a window, whose requests all took as long.
+// document returns an interval document whose requests all have the same latency.
 func document(start time.Time, host string, elapsed, ms, late int64, requests uint64) *mapping.Interval {
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(1_000_000, float64(requests))
@@ -23,19 +23,19 @@ func document(start time.Time, host string, elapsed, ms, late int64, requests ui
 	}
 }
 
-// TestMerge: windows of several hosts are one, and so are the parts of a split document.
+// TestMerge: windows of several hosts become one window, and so do the parts of a split document.
 func TestMerge(t *testing.T) {
 	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	e := New(parse(t, "iops >= 30 in every window", "requests > 0", "p99 < 10ms in every window"))
 	docs := []*mapping.Interval{document(start, "a", 0, 1000, 0, 10), document(start, "b", 0, 1000, 4, 20), document(start, "a", 1000, 1000, 0, 10), document(start, "b", 1000, 1000, 4, 25)}
-	docs[2].Latency.P99 = 20_000 // of one host: not what both come to
+	docs[2].Latency.P99 = 20_000 // percentiles of one host, which are not those of the merged window
 	whole := document(start, "a", 2000, 1000, 0, math.MaxInt32+7)
 	parts := whole.Split()
 	if len(parts) != 2 {
 		t.Fatalf("%d parts", len(parts))
 	}
 	for _, p := range parts {
-		p.Latency.P99 = 9_000 // known of the whole
+		p.Latency.P99 = 9_000 // percentiles of the document before it was split
 	}
 	rate := &mapping.Interval{
 		Time: start.Add(3 * time.Second), Window: mapping.Window{End: start.Add(4 * time.Second), MS: 1000, ElapsedMS: 3000}, Run: mapping.RunRef{Start: start}, Fio: mapping.FioRef{Direction: "read"},

@@ -8,11 +8,12 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 )
 
-// Columns are columns of lists of runs by their names: those of [facts.Choose], and fields of conditions, such as
-// label.release. beyond are the fields, by their paths in documents, that they need beyond [mapping.Run.Brief].
+// Columns returns columns of lists of runs by name: the columns of [facts.Choose], and fields of conditions such as
+// label.release. beyond are paths of fields in documents that these need beyond [mapping.Run.Brief].
 func Columns(names []string) (list []table.Column[*facts.Line], beyond []string, err error) {
 	list, err = facts.Choose(names, func(name string) *table.Column[*facts.Line] {
-		if f := columnField(name); f != nil && f.Kind != Latency { // lists have these by direction, with their marks
+		// latencies have their own columns, by direction and with the mark of a lower bound
+		if f := columnField(name); f != nil && f.Kind != Latency {
 			return f.column(&beyond)
 		}
 		return nil
@@ -20,7 +21,8 @@ func Columns(names []string) (list []table.Column[*facts.Line], beyond []string,
 	return list, beyond, err
 }
 
-// OrderOf is the order of a name, as [Columns], and what it needs.
+// OrderOf returns the order by a column that [Columns] knows, and the fields that it needs beyond
+// [mapping.Run.Brief].
 func OrderOf(name string) (order *facts.Order, beyond []string, err error) {
 	order, err = facts.OrderOf(name, func(name string) *table.Column[*facts.Line] {
 		if f := columnField(name); f != nil {
@@ -31,7 +33,7 @@ func OrderOf(name string) (order *facts.Order, beyond []string, err error) {
 	return order, beyond, err
 }
 
-// ColumnNames are the names that Columns knows, without those of labels, options and configurations.
+// ColumnNames returns the names that Columns knows, except those of labels, options and configurations.
 func ColumnNames() []string {
 	list := facts.ColumnNames()
 	for _, f := range Fields {
@@ -42,7 +44,7 @@ func ColumnNames() []string {
 	return list
 }
 
-// columnField is the field of a column. The quotes of a name are left out. It is nil if there is none.
+// columnField returns the field of a column, or nil. It accepts a name in quotes.
 func columnField(name string) *Field {
 	list, err := tokens(name)
 	if err != nil || len(list) != 2 || list[0].kind == operator {
@@ -54,8 +56,8 @@ func columnField(name string) *Field {
 	return nil
 }
 
-// column is the field in a list of runs. As in other columns, texts are in each line of a run, and numbers in its first.
-// If it needs more than [mapping.Run.Brief], its path is added to beyond.
+// column returns a column with the field's values. As in other columns, texts are in each line of a run, and numbers
+// only in the first. If the field is not in [mapping.Run.Brief], its path is appended to beyond.
 func (f *Field) column(beyond *[]string) *table.Column[*facts.Line] {
 	if !f.isBrief() {
 		*beyond = append(*beyond, f.Path)
@@ -84,7 +86,7 @@ func (f *Field) column(beyond *[]string) *table.Column[*facts.Line] {
 	}
 }
 
-// isNumber reports whether sums of the field make sense.
+// isNumber reports whether adding up values of the field makes sense.
 func (f *Field) isNumber() bool { return f.Kind != Text && f.Kind != Time && f.Kind != Flag }
 
 func (f *Field) heading() string {

@@ -13,8 +13,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestColumns: fields of conditions are columns of lists, and say what they need beyond a brief run. Other names of a
-// column of lists are that column.
+// TestColumns: fields of conditions are columns of lists, and name the fields that they need beyond a brief run. A
+// name that is also a column of lists means that column.
 func TestColumns(t *testing.T) {
 	run := aRun()
 	run.Read = run.Write
@@ -58,7 +58,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestOrderOfFields: runs are sorted by any field, the highest and the latest first, and what is not known last.
+// TestOrderOfFields: runs can be sorted by any field, the highest and the latest first. Runs without the value are
+// last.
 func TestOrderOfFields(t *testing.T) {
 	a, b, none := aRun(), aRun(), &mapping.Run{}
 	b.Run.End, b.Run.Labels, b.CBT.OpSize, b.Fio.Options = b.Run.End.AddDate(0, 0, 1), map[string]string{"release": "squid"}, 8192, map[string]string{"ioengine": "libaio"}

@@ -12,15 +12,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Suggestion is a text that continues a condition.
+// Suggestion is a continuation of a condition.
 type Suggestion struct {
-	Text string // the whole condition so far, with the continuation
-	Help string // what the continuation is; may be empty
+	Text string // the condition with the continuation
+	Help string // what the continuation means; may be empty
 }
 
-// Suggest continues a condition that is being typed: with names of fields, operators, values that some runs have, "and"
-// and "or". It returns nothing if the text so far is no beginning of a condition. It calls runs if it needs values or
-// names of labels and options; [mapping.Run.Brief] has most of them.
+// Suggest continues a condition that is being typed, with names of fields, operators, values that some runs have,
+// "and" and "or". It returns nothing if the text is not the beginning of a condition. It calls runs only if it needs
+// values, or names of labels and options; [mapping.Run.Brief] has most of them.
 func Suggest(text string, runs func() []*mapping.Run) (list []Suggestion) {
 	begin := len(text) - len(lastWord(text))
 	before, typed := text[:begin], text[begin:]
@@ -29,7 +29,7 @@ func Suggest(text string, runs func() []*mapping.Run) (list []Suggestion) {
 		return nil
 	}
 	p := &parser{text: before, rest: done}
-	if _, _ = p.condition(); len(p.rest) > 1 { // it fails at the end of a text that is not finished
+	if _, _ = p.condition(); len(p.rest) > 1 { // an error at the end of unfinished text is expected
 		return nil
 	}
 	add := func(word, help string) {
@@ -50,7 +50,7 @@ func Suggest(text string, runs func() []*mapping.Run) (list []Suggestion) {
 		for _, op := range append(operatorsOf(p.field.Kind), "in (") {
 			add(op, "such as "+p.field.Example)
 		}
-		fallthrough // a field alone is a condition
+		fallthrough // a field alone is also a condition
 	case aJoin:
 		add("and ", "both")
 		add("or ", "either")
@@ -60,7 +60,8 @@ func Suggest(text string, runs func() []*mapping.Run) (list []Suggestion) {
 	return list
 }
 
-// lastWord is what follows the last space, operator or parenthesis. A quoted text that is not closed is one word.
+// lastWord returns what follows the last space, operator or parenthesis. A text with an open quote counts as one
+// word.
 func lastWord(text string) string {
 	quote, begin := rune(0), 0
 	for i, r := range text {
@@ -78,7 +79,7 @@ func lastWord(text string) string {
 	return text[begin:]
 }
 
-// expected is what can follow the beginning of a condition.
+// expected says what can follow the beginning of a condition.
 type expected int
 
 const (
@@ -89,7 +90,7 @@ const (
 	aJoin // "and", "or" or ")"
 )
 
-// operatorsOf are the operators that a kind has.
+// operatorsOf returns the operators that a kind allows.
 func operatorsOf(k Kind) []string {
 	switch k {
 	case Flag:
@@ -100,8 +101,8 @@ func operatorsOf(k Kind) []string {
 	return []string{"=", "!=", "<", "<=", ">", ">="}
 }
 
-// addFields adds the names of fields. For a field that stands for many, such as label.*, it adds the names that runs
-// have, once the part before them is typed. A name in quotes is one of these.
+// addFields adds the names of fields. For a field with many names, such as label.*, it adds the names that runs
+// have, once "label." is typed. A name in quotes is one of these.
 func addFields(typed string, runs func() []*mapping.Run, add func(word, help string)) {
 	mark := ""
 	if typed != "" && strings.Contains(`"'`, typed[:1]) {
@@ -129,7 +130,7 @@ func addFields(typed string, runs func() []*mapping.Run, add func(word, help str
 	}
 }
 
-// namesOf returns the names that runs have for a field that stands for many.
+// namesOf returns the names that runs have for a field such as label.*.
 func namesOf(f *Field, runs []*mapping.Run) []string {
 	found := map[string]bool{}
 	for _, run := range runs {
@@ -148,7 +149,7 @@ func namesOf(f *Field, runs []*mapping.Run) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// addPaths adds the paths of a configuration's values.
+// addPaths adds the paths of a configuration's values to to.
 func addPaths(to map[string]bool, path string, value any) {
 	inner, ok := value.(map[string]any)
 	if !ok {
@@ -160,7 +161,7 @@ func addPaths(to map[string]bool, path string, value any) {
 	}
 }
 
-// addValues adds the values that runs have of a field, or an example if no two runs have the same value.
+// addValues adds the values that runs have in a field. If no two runs have the same value, it adds an example.
 func addValues(f *Field, runs func() []*mapping.Run, add func(word, help string)) {
 	switch f.Kind {
 	case Latency, Rate, Bandwidth:
@@ -191,7 +192,7 @@ func addValues(f *Field, runs func() []*mapping.Run, add func(word, help string)
 	}
 }
 
-// wordOf returns a value as a condition has it. For a time it returns the month.
+// wordOf returns a value as it is written in a condition. For a time it returns the month.
 func (k Kind) wordOf(value any) string {
 	text := k.Text(value)
 	if k == Time {
@@ -200,7 +201,7 @@ func (k Kind) wordOf(value any) string {
 	return quote(text)
 }
 
-// CompareValues compares two values of a field.
+// CompareValues compares two values of a field, like cmp.Compare.
 func CompareValues(a, b any) int {
 	switch a := a.(type) {
 	case float64, AtLeast:
@@ -211,7 +212,7 @@ func CompareValues(a, b any) int {
 	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
 }
 
-// float is a number or a lower bound.
+// float returns a number, or the number of a lower bound.
 func float(v any) float64 {
 	if bound, ok := v.(AtLeast); ok {
 		return float64(bound)

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// completed are runs whose settings are suggested.
+// completed returns runs whose settings are suggested.
 func completed() []*mapping.Run {
 	a := &mapping.Run{
 		Run:    mapping.RunInfo{ID: "a1", Start: now, End: now.Add(90 * time.Second), Labels: map[string]string{"release": "reef", "site": "lab 2", "my rack": "7"}, Complete: true},
@@ -81,7 +81,7 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// A suggested value finds runs that have it, and each run is found by one.
+// TestSuggestValues: each suggested value selects a run, and each run is selected by one of them.
 func TestSuggestValues(t *testing.T) {
 	runs := completed()
 	for _, f := range append(slices.Clone(Fields), Lookup("label.release"), Lookup("label.site"), Lookup("option.ioengine"), Lookup("config.pool.pg")) {
@@ -111,7 +111,8 @@ func TestSuggestValues(t *testing.T) {
 	}
 }
 
-// Each suggestion begins with the text, and what Parse refuses of a suggestion is only that it is not finished.
+// TestSuggestAnything: each suggestion begins with the text. If Parse refuses a suggestion, the reason is only that
+// it is not finished.
 func TestSuggestAnything(t *testing.T) {
 	words := []string{"mode", "qd", "=", "in", "(", ")", ",", "and", "or", "not", " ", "'", `"`, "4k", "randread", "label.", "é", "~", "!"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -48,7 +48,7 @@ func TestFieldsDocument(t *testing.T) {
 	golden.Section(t, filepath.Join("..", "..", "docs", "fields.md"), "<!-- fields -->", "<!-- /fields -->", b.String())
 }
 
-// exampleOp is the operator of a field's example.
+// exampleOp returns the operator of a field's example.
 func (f *Field) exampleOp() string {
 	switch {
 	case f.Kind == Latency || f.Kind == Rate || f.Kind == Bandwidth:
@@ -61,14 +61,15 @@ func (f *Field) exampleOp() string {
 	return "="
 }
 
-// kql is the field's example in Kibana, with the units of documents. It is empty of a field that documents do not have.
+// kql returns the field's example for Kibana, with the units of documents. It is empty if documents do not have the
+// field.
 func (f *Field) kql(t *testing.T) string {
 	if f.Path == "" {
 		return ""
 	}
 	op, path := strings.TrimSpace(f.exampleOp()), strings.Replace(f.Path, ".*", ".NAME", 1)
 	switch {
-	case f.Name == "note": // is indexed by words
+	case f.Name == "note": // Elasticsearch indexes its words
 		return path + ": " + f.Example
 	case op == "~":
 		return path + ": *" + f.Example + "*"

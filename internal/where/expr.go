@@ -7,16 +7,16 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Condition is a condition on runs. The zero value is met by all runs.
+// Condition is a condition on runs. Every run meets the zero value.
 type Condition struct {
 	root node
 	text string
 }
 
-// Matches reports whether a run meets the condition for certain.
+// Matches reports whether a run certainly meets the condition.
 func (c *Condition) Matches(run *mapping.Run) bool { return c.of(run) == yes }
 
-// Undecided reports whether it is not known if a run meets the condition: a latency that it compares is an [AtLeast].
+// Undecided reports whether it is unknown if a run meets the condition, because a latency in it is an [AtLeast].
 func (c *Condition) Undecided(run *mapping.Run) bool { return c.of(run) == undecided }
 
 func (c *Condition) of(run *mapping.Run) verdict {
@@ -26,7 +26,7 @@ func (c *Condition) of(run *mapping.Run) verdict {
 	return c.root.of(run)
 }
 
-// String is the condition as the user wrote it.
+// String returns the condition as the user wrote it.
 func (c *Condition) String() string {
 	if c == nil {
 		return ""
@@ -34,8 +34,8 @@ func (c *Condition) String() string {
 	return c.text
 }
 
-// Beyond are the fields, by their paths in documents, that are needed beyond [mapping.Run.Brief] to decide the
-// condition.
+// Beyond returns the fields, as paths in documents, that are needed beyond [mapping.Run.Brief] to decide the
+// condition. ok is false if [mapping.Run.Brief] with fields is not enough.
 func (c *Condition) Beyond() (fields []string, ok bool) {
 	for _, f := range c.Fields() {
 		if !f.isBrief() {
@@ -45,7 +45,7 @@ func (c *Condition) Beyond() (fields []string, ok bool) {
 	return fields, true
 }
 
-// Fields are the fields that the condition names, each once.
+// Fields returns the fields that the condition names, each once.
 func (c *Condition) Fields() []*Field {
 	if c == nil {
 		return nil
@@ -64,7 +64,8 @@ type node interface {
 	of(run *mapping.Run) verdict
 }
 
-// testsOf are the tests of a part, or only those that a run must pass to meet it.
+// testsOf returns the tests in a part. With isRequired, it returns only the tests that a run must pass to meet the
+// part.
 func testsOf(n node, isRequired bool) (list []test) {
 	switch n := n.(type) {
 	case test:
@@ -84,11 +85,11 @@ func testsOf(n node, isRequired bool) (list []test) {
 	return list
 }
 
-// group is met if all of its parts are, or any of them.
+// group is met if all of its parts are met, or if any of them is.
 type group struct {
 	parts []node
 	any   bool
-	texts []string // of the parts, as the user wrote them
+	texts []string // the parts as the user wrote them
 }
 
 func (g group) of(run *mapping.Run) verdict {
@@ -106,12 +107,12 @@ func (g group) of(run *mapping.Run) verdict {
 	return result
 }
 
-// inverse is met if its part is not.
+// inverse is met if its part is not met.
 type inverse struct{ node }
 
 func (i inverse) of(run *mapping.Run) verdict { return yes - i.node.of(run) }
 
-// decided is met if a function says so.
+// decided is met if a function returns true.
 type decided func(*mapping.Run) bool
 
 func (d decided) of(run *mapping.Run) verdict { return verdictOf(d(run)) }
@@ -119,9 +120,9 @@ func (d decided) of(run *mapping.Run) verdict { return verdictOf(d(run)) }
 // test compares a field of a run.
 type test struct {
 	field  *Field
-	passes func(value any) verdict // the best of those of the field's values
+	passes func(value any) verdict // the best verdict of the field's values counts
 
-	op, text string // as the user wrote them; empty of a field without an operator
+	op, text string // as the user wrote them; empty for a field without an operator
 	now      time.Time
 }
 

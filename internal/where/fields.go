@@ -10,22 +10,23 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Field is something of a run that conditions name.
+// Field is a property of runs that conditions can name.
 type Field struct {
-	Name    string // in conditions
+	Name    string // name in conditions
 	Aliases []string
-	Path    string // in documents; "" for what is computed from other fields
+	Path    string // path in documents; empty if the value is computed from other fields
 	Kind    Kind
-	Help    string // what it is
-	Example string // of a value
+	Help    string // description
+	Example string // example of a value
 
 	values func(*mapping.Run) []any
-	ofName func(r *mapping.Run, name string) []any // of fields that stand for many
-	among  *Field                                  // the field that stands for this one and others; nil for other fields
+	ofName func(r *mapping.Run, name string) []any // values of one name, for fields with many names
+	// for a field such as label.rack, the field label.*; nil for other fields
+	among *Field
 }
 
-// Values are what a run has of the field, in the type that its [Kind] says: nothing if the run
-// lacks it, several for a list.
+// Values returns the values that a run has in the field, with the type of its [Kind]. It returns none if the run
+// lacks the field, and several for a list.
 func (f *Field) Values(run *mapping.Run) []any { return f.values(run) }
 
 // isBrief reports whether [mapping.Run.Brief] has the field.
@@ -33,8 +34,7 @@ func (f *Field) isBrief() bool {
 	return !slices.ContainsFunc(mapping.NotBrief, func(path string) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") })
 }
 
-// Fields are all fields, in the order of the reference. Those whose names end in ".*" stand for
-// any name in that place.
+// Fields are all fields, in the order of the reference. A name that ends in ".*" stands for any name in that place.
 var Fields = slices.Concat(runFields, settingFields(), fioFields, totalsFields())
 
 var runFields = []*Field{
@@ -135,7 +135,7 @@ func number(name, path string, kind Kind, help, example string, of func(*mapping
 	return &Field{Name: name, Path: path, Kind: kind, Help: help, Example: example, values: func(r *mapping.Run) []any { return []any{of(r)} }}
 }
 
-// ifKnown makes the values of a number that is not known where it is 0: documents leave it out then.
+// ifKnown returns the values of a number that is unknown if it is 0, because documents then leave it out.
 func ifKnown[T any](of func(T) float64) func(T) []any {
 	return func(t T) []any {
 		if n := of(t); n != 0 {
@@ -145,7 +145,8 @@ func ifKnown[T any](of func(T) float64) func(T) []any {
 	}
 }
 
-// cpu is a share of a processor. A report of fio has both shares, and they are not both 0.
+// cpu returns a field for a share of processor time. A report of fio has the shares of user and system, and they are
+// not both 0.
 func cpu(name, help string, of func(*mapping.Run) float64) *Field {
 	return &Field{Name: name, Path: "fio." + name, Kind: Number, Help: help, Example: "80", values: func(r *mapping.Run) []any {
 		if r.Fio.UsrCPU == 0 && r.Fio.SysCPU == 0 {
@@ -168,14 +169,13 @@ func moment(name, path, help string, of func(*mapping.Run) time.Time) *Field {
 	}}
 }
 
-// mapField is a field for each name that a run has of something. [Lookup] makes the field of a
-// name.
+// mapField returns a field for each name of a map. [Lookup] makes the field of one name.
 func mapField(name, path, help, example string, of func(r *mapping.Run, name string) []any) *Field {
 	_, value, _ := strings.Cut(example, "=")
 	return &Field{Name: name, Path: path, Help: help, Example: value, ofName: of, values: func(*mapping.Run) []any { return nil }}
 }
 
-// settingNames are what else settings are called, and what they are.
+// settingNames has the kinds and aliases of settings, and what they are.
 var settingNames = map[string]struct {
 	kind    Kind
 	aliases []string
@@ -204,7 +204,7 @@ var settingNames = map[string]struct {
 	"iteration":        {Number, nil, "CBT's iteration, from 0", "4"},
 }
 
-// settingFields are the fields of the benchmark's settings.
+// settingFields returns the fields of the benchmark's settings.
 func settingFields() (list []*Field) {
 	for _, c := range facts.Settings {
 		s := settingNames[c.Name]
@@ -226,7 +226,7 @@ func settingFields() (list []*Field) {
 	return list
 }
 
-// totalsFields are the fields of all requests of a run, and of those of each direction.
+// totalsFields returns the fields of all requests of a run, and of the requests of each direction.
 func totalsFields() (list []*Field) {
 	list = fieldsOf("", "all", "all requests", func(r *mapping.Run) *mapping.Totals { return r.All })
 	for _, direction := range mapping.Directions {
@@ -242,7 +242,7 @@ func totalsFields() (list []*Field) {
 	return list
 }
 
-// fieldsOf are the fields of some requests.
+// fieldsOf returns the fields of the requests of one direction, or of all.
 func fieldsOf(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals) (list []*Field) {
 	add := func(name, pathOf string, kind Kind, help, example string, values func(*mapping.Totals) []any) *Field {
 		f := &Field{Name: prefix + name, Path: path + "." + pathOf, Kind: kind, Help: help + " of " + whose, Example: example}

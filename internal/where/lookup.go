@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// byName has the fields by their names, aliases and paths in documents, in lower case.
+// byName has the fields by name, alias and path in documents, in lower case.
 var byName = func() map[string]*Field {
 	all := map[string]*Field{}
 	for _, f := range Fields {
@@ -22,8 +22,7 @@ var byName = func() map[string]*Field {
 	return all
 }()
 
-// Lookup is the field of a name: its name, an alias, or its path in documents. It is nil if there
-// is none.
+// Lookup returns the field with this name, alias or path in documents, or nil.
 func Lookup(name string) *Field {
 	if f := byName[strings.ToLower(name)]; f != nil && f.ofName == nil {
 		return f
@@ -39,7 +38,7 @@ func Lookup(name string) *Field {
 	return nil
 }
 
-// named is the field of one name of a map.
+// named returns the field of one name of a map.
 func (f *Field) named(prefix, name string) *Field {
 	one := *f
 	one.Name, one.Path = prefix+name, strings.TrimSuffix(f.Path, "*")+name
@@ -48,7 +47,8 @@ func (f *Field) named(prefix, name string) *Field {
 	return &one
 }
 
-// Near returns the names that a run has in place of the field, such as those of labels, and that are like its own.
+// Near returns the names that are similar to the field's, among the names that the run has, such as those of its
+// labels.
 func (f *Field) Near(run *mapping.Run) (names []string) {
 	if f.among == nil {
 		return nil
@@ -62,8 +62,8 @@ func (f *Field) Near(run *mapping.Run) (names []string) {
 	return names
 }
 
-// inConfig are the values under a path of names with dots between them. Names may have dots
-// themselves. Lists have the values of their items.
+// inConfig returns the values under a path, which is names with dots between them. Names may contain dots. A list
+// has the values of all its items.
 func inConfig(value any, path string) []any {
 	switch v := value.(type) {
 	case nil:
@@ -94,7 +94,7 @@ func inConfig(value any, path string) []any {
 	return []any{fmt.Sprint(value)}
 }
 
-// unknown says that there is no such field, and which have names like it.
+// unknown says that there is no such field, and lists similar names.
 func unknown(name string) string {
 	var near []string
 	for _, f := range Fields {
@@ -111,7 +111,7 @@ func unknown(name string) string {
 	return text + fmt.Sprintf(": fio2es help fields lists them; name ~ %s searches in names", quote(name))
 }
 
-// isNear reports whether two names differ by one character, or by two that changed places.
+// isNear reports whether two names differ in one character, or in two neighbours that changed places.
 func isNear(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

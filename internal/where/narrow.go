@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Equals returns the settings and labels, by their paths in documents, that are equal in every run that meets the
-// condition. A store can look them up. Other runs may have the same values.
+// Equals returns settings and labels (as paths in documents) and the value that each run must have there to meet the
+// condition. A store can look these up. Other runs may have the same values.
 func (c *Condition) Equals() iter.Seq2[string, string] {
 	return func(yield func(path, value string) bool) {
 		for _, t := range c.required() {
@@ -21,7 +21,7 @@ func (c *Condition) Equals() iter.Seq2[string, string] {
 	}
 }
 
-// Started is the time in which every run that meets the condition started, [from, to). A zero time is no bound.
+// Started returns bounds of the start of all runs that meet the condition: [from, to). A zero time is no bound.
 func (c *Condition) Started() (from, to time.Time) {
 	for _, t := range c.required() {
 		if t.field.Path != "run.start" {
@@ -51,12 +51,12 @@ func (c *Condition) Started() (from, to time.Time) {
 	return from, to
 }
 
-// Live reports whether every run that meets the condition is live.
+// Live reports whether only live runs can meet the condition.
 func (c *Condition) Live() bool {
 	return slices.ContainsFunc(c.required(), func(t test) bool { return t.field.Name == "live" && t.passes(true) == yes && t.passes(false) == no })
 }
 
-// required are the tests that a run must pass to meet the condition.
+// required returns the tests that a run must pass to meet the condition.
 func (c *Condition) required() []test {
 	if c == nil {
 		return nil
@@ -64,8 +64,8 @@ func (c *Condition) required() []test {
 	return testsOf(c.root, true)
 }
 
-// equal returns the only value, as documents have it, with which a setting or a label passes the test. It returns false
-// if there are several.
+// equal returns the only value, as in documents, with which a setting or a label passes the test. ok is false if
+// there are several.
 func (t test) equal() (value string, ok bool) {
 	if t.op != "=" || !strings.HasPrefix(t.field.Path, "cbt.") && !strings.HasPrefix(t.field.Path, "run.labels.") {
 		return "", false

@@ -55,7 +55,7 @@ func narrowed(c *Condition) string {
 	return strings.Join(parts, " ")
 }
 
-// checkNarrow: a run that meets a condition has what a store looks up for it.
+// checkNarrow checks that a run that meets a condition has the values that a store looks up for it.
 func checkNarrow(t *testing.T, c *Condition, run *mapping.Run) {
 	t.Helper()
 	from, to := c.Started()

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// maxDepth bounds the parentheses and "not" within one another.
+// maxDepth limits the nesting of parentheses and "not".
 const maxDepth = 100
 
-// Parse reads a condition. now is what times such as 7d count from. The empty text is met by all
-// runs. The error is a [*SyntaxError].
+// Parse parses a condition. Times such as 7d count back from now. Every run meets the empty text. An error is a
+// [*SyntaxError].
 func Parse(text string, now time.Time) (*Condition, error) {
 	c := &Condition{text: text}
 	if strings.TrimSpace(text) == "" {
@@ -30,22 +30,22 @@ func Parse(text string, now time.Time) (*Condition, error) {
 	return c, nil
 }
 
-// parser reads one condition by recursive descent, a method for each rule of the grammar.
+// parser parses a condition by recursive descent, with one method for each rule of the grammar.
 type parser struct {
 	text  string
 	now   time.Time
 	rest  []token
 	depth int
 
-	want  expected // what can follow what was read
-	field *Field   // the last that was read
+	want  expected // what can follow
+	field *Field   // the last field
 }
 
 func (p *parser) fail(at token, format string, args ...any) error {
 	return &SyntaxError{at.column, fmt.Sprintf(format, args...)}
 }
 
-// next takes the next token.
+// next returns the next token.
 func (p *parser) next() token {
 	t := p.rest[0]
 	if t.kind != end {
@@ -54,7 +54,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// takes takes the next token if it is one of these.
+// takes consumes the next token if it is one of these.
 func (p *parser) takes(texts ...string) bool {
 	for _, text := range texts {
 		if p.rest[0].is(text) {
@@ -69,7 +69,7 @@ func (p *parser) condition() (node, error) { return p.list(true, p.and, "or") }
 
 func (p *parser) and() (node, error) { return p.list(false, p.not, "and") }
 
-// list reads parts that a key word joins.
+// list parses parts that a key word joins.
 func (p *parser) list(any bool, part func() (node, error), join string) (node, error) {
 	g := group{any: any}
 	for {
@@ -89,7 +89,7 @@ func (p *parser) list(any bool, part func() (node, error), join string) (node, e
 	return g, nil
 }
 
-// between is the text from one token to another.
+// between returns the text from one token to another.
 func (p *parser) between(from, to token) string {
 	return strings.TrimSpace(p.text[from.at:to.at])
 }
@@ -152,10 +152,10 @@ func (p *parser) test() (node, error) {
 	return n, nil
 }
 
-// isSet is the test of a field without an operator.
+// isSet reports whether the value of a field without an operator counts as set.
 func isSet(value any) bool { return value != false && value != 0.0 && value != "" }
 
-// oneOf reads the list of "in".
+// oneOf parses the list after "in".
 func (p *parser) oneOf(field *Field, name string) (node, error) {
 	if t := p.rest[0]; !p.takes("(") {
 		return nil, p.fail(t, "want ( after in: %s in (A, B)", name)
@@ -178,7 +178,7 @@ func (p *parser) oneOf(field *Field, name string) (node, error) {
 	}
 }
 
-// compare reads the value after an operator.
+// compare parses the value after an operator.
 func (p *parser) compare(field *Field, name, op string) (node, error) {
 	p.want = aValue
 	value := p.next()

@@ -6,8 +6,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Parts returns the conditions that "and" joins. For other conditions it returns the condition itself, and for the
-// empty one none.
+// Parts returns the conditions that "and" joins. For other conditions it returns the condition itself; for the empty
+// one, none.
 func (c *Condition) Parts() (list []*Condition) {
 	if c == nil || c.root == nil {
 		return nil
@@ -26,7 +26,7 @@ func (c *Condition) Parts() (list []*Condition) {
 	return list
 }
 
-// All is the condition that several conditions are met. All runs meet nil.
+// All returns the condition that a run meets all conditions of a list. Every run meets nil.
 func All(list ...*Condition) *Condition {
 	all := group{}
 	for _, c := range list {
@@ -37,12 +37,13 @@ func All(list ...*Condition) *Condition {
 	return &Condition{all, strings.Join(all.texts, " and ")}
 }
 
-// That is the condition that a function decides, which has [mapping.Run.Brief]. The text says which runs meet it.
+// That returns a condition that a function decides. The function may use [mapping.Run.Brief]. text says which runs
+// meet the condition.
 func That(text string, isMet func(*mapping.Run) bool) *Condition {
 	return &Condition{decided(isMet), text}
 }
 
-// isWrapped reports whether a condition is in parentheses as a whole.
+// isWrapped reports whether the whole condition is in parentheses.
 func isWrapped(text string) bool {
 	list, err := tokens(text)
 	depth := 0
@@ -60,7 +61,7 @@ func isWrapped(text string) bool {
 	return err == nil
 }
 
-// quote puts a name or a value in quotes where it needs them.
+// quote puts a name or a value in quotes if necessary.
 func quote(value string) string {
 	if list, err := tokens(value); err == nil && len(list) == 2 && list[0].kind == word {
 		return value

@@ -34,7 +34,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A run meets all conditions together if it meets each, and their text says so.
+// TestAll: a run meets a joined condition if it meets each part, and parsing the text of the joined condition gives
+// the same.
 func TestAll(t *testing.T) {
 	texts := []string{"", "qd=1", "qd=1 or bs=4k", "(qd=1) or (bs=4k)", "not (qd=1 and bs=4k)", "qd in (1, 2) and not live", "(bs=4k or qd = 2) and qd<4"}
 	rapid.Check(t, func(t *rapid.T) {

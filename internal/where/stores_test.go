@@ -22,7 +22,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Words of made-up settings, labels and notes, and of conditions on them.
+// Words in made settings, labels, notes and conditions.
 var made = []string{
 	"", "reef", "Reef", "4k", "4096", "4KiB", "0", "007", "1e3", "-1", "+5", "a b", "a'b", `a\b`, "é", "19.2.0", "randread", "*", "yes",
 	strings.Repeat("long", 50), strings.Repeat("long", 50) + "er", strings.Repeat("é", 300),
@@ -30,8 +30,8 @@ var made = []string{
 
 var labelNames = []string{"a", "A", "a.b", "a-b", "é", "a b", "x_1"}
 
-// TestStores: a store selects the same runs for a condition as the condition selects among all whole documents. The
-// light and brief documents agree with the whole ones, after any change of the runs.
+// TestStores: for a condition, a store selects the same runs as the condition does among all complete run documents.
+// Light and brief documents agree with the complete ones, after any change of the runs.
 func TestStores(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) history.Store{"sqlite": openSQLite, "elastic": openElastic} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func checkStore(t *testing.T, s history.Store, rng *rand.Rand, conditions int) {
 	whole := list(t, s, history.RunFilter{})
 	for _, f := range []history.RunFilter{{Light: true}, {Brief: true}} {
 		of := (*mapping.Run).Light
-		if f.Brief { // a store may give more
+		if f.Brief { // a store may return more
 			of = (*mapping.Run).Brief
 		}
 		if diff := cmp.Diff(each(whole, of), each(list(t, s, f), of)); diff != "" {
@@ -114,7 +114,7 @@ func each(runs []*mapping.Run, of func(*mapping.Run) *mapping.Run) (all []*mappi
 	return all
 }
 
-// madeRun is a run with settings and labels by chance.
+// madeRun returns a run with random settings and labels.
 func madeRun(rng *rand.Rand, i int, ingest string) *mapping.Run {
 	run := historytest.NewRun(fmt.Sprint(i), ingest)
 	run.Run.Start = historytest.Start.Add(time.Duration(rng.IntN(3*86400))*time.Second - time.Duration(rng.IntN(5)*300)*time.Microsecond)

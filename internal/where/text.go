@@ -6,7 +6,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// Text is a value of the kind, as [Field.Values] has it, for people.
+// Text returns a value of [Field.Values] as text for people.
 func (k Kind) Text(value any) string {
 	switch v := value.(type) {
 	case bool:

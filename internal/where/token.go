@@ -14,7 +14,7 @@ const (
 	end tokenKind = iota
 	word
 	quoted
-	operator // also parentheses and commas
+	operator // includes parentheses and commas
 )
 
 func (t token) describe() string {
@@ -28,11 +28,11 @@ func (t token) describe() string {
 type token struct {
 	kind   tokenKind
 	text   string
-	column int // of its first character, from 1
-	at     int // its place in the condition, in bytes
+	column int // of its first character, in characters, from 1
+	at     int // offset in the condition, in bytes
 }
 
-// is reports whether a token is an operator, or a key word in any case.
+// is reports whether a token is this operator, or this key word in any case.
 func (t token) is(text string) bool {
 	return t.kind == operator && t.text == text || t.kind == word && strings.EqualFold(t.text, text)
 }
@@ -46,10 +46,10 @@ type SyntaxError struct {
 // Error implements error.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("column %d: %s", e.Column, e.Problem) }
 
-// operators, the longer ones first.
+// operators, longer ones before their prefixes.
 var operators = []string{"!=", "!~", "<=", ">=", "==", "=", "~", "<", ">", "(", ")", ","}
 
-// tokens cuts a condition. The last token is end.
+// tokens splits a condition into tokens. The last token is end.
 func tokens(text string) ([]token, error) {
 	var list []token
 	for at := 0; ; {

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Kind is what the values of a field are.
+// Kind says what the values of a field are.
 type Kind uint8
 
-// The kinds of values, with the type that [Field.Values] gives them.
+// The kinds of values, with the types that [Field.Values] returns.
 const (
 	Text      Kind = iota // string
 	Number                // float64: a number without a unit
 	Size                  // float64: bytes
-	KiB                   // float64: a size in KiB, which is the unit of a number alone
+	KiB                   // float64: KiB, also for a number without a unit
 	Rate                  // float64: a number per second
 	Bandwidth             // float64: bytes per second
 	Latency               // float64: microseconds, or AtLeast
@@ -27,7 +27,7 @@ const (
 	Flag                  // bool
 )
 
-// kinds describe the kinds, in their order.
+// kinds describes the kinds, in their order.
 var kinds = [...]struct{ name, unit, want string }{
 	{"text", "", "a text"},
 	{"number", "", "a number such as 16"},
@@ -41,16 +41,16 @@ var kinds = [...]struct{ name, unit, want string }{
 	{"flag", "", "yes or no"},
 }
 
-// String is the kind in a word.
+// String returns the name of the kind.
 func (k Kind) String() string { return kinds[k].name }
 
-// Unit is the unit of the numbers of the kind in documents, "" for none.
+// Unit returns the unit of the kind's numbers in documents, or "".
 func (k Kind) Unit() string { return kinds[k].unit }
 
-// errNoOrder is the error of an operator that a kind does not have.
+// errNoOrder means that a kind does not allow this operator.
 var errNoOrder = errors.New("use =, != or ~: it has no order")
 
-// comparison makes the test of a value with an operator (=, ~, <, <=, > or >=) and a text.
+// comparison returns the test of a value with an operator (=, ~, <, <=, > or >=) and a text.
 func (k Kind) comparison(op, text string, now time.Time) (func(any) verdict, error) {
 	if op == "~" {
 		return contains(k, text)
@@ -78,10 +78,10 @@ func (k Kind) comparison(op, text string, now time.Time) (func(any) verdict, err
 	return func(v any) verdict { return order(v, op, want) }, nil
 }
 
-// want is the error of a text that is no value of the kind.
+// want returns the error of a text that is not a value of the kind.
 func (k Kind) want(text string) error { return fmt.Errorf("%q: want %s", text, kinds[k].want) }
 
-// inOrder reports whether the order of two values, as of cmp.Compare, is what an operator wants.
+// inOrder reports whether order, a result of cmp.Compare, is what an operator wants.
 func inOrder(order int, op string) bool {
 	switch op {
 	case "=":
@@ -96,7 +96,7 @@ func inOrder(order int, op string) bool {
 	return order >= 0
 }
 
-// inPeriod reports whether the order of a time and of all times in [from, to) is what an operator wants.
+// inPeriod compares a time with the period [from, to), and reports whether the result is what an operator wants.
 func inPeriod(t time.Time, op string, from, to time.Time) bool {
 	switch {
 	case t.Before(from):
@@ -115,12 +115,12 @@ func contains(k Kind, text string) (func(any) verdict, error) {
 	return always(func(v any) bool { return strings.Contains(strings.ToLower(v.(string)), want) }), nil
 }
 
-// maxExact is the first number that another integer rounds to.
+// maxExact is 2^53, the first integer whose successor a float64 cannot represent.
 const maxExact = 1 << 53
 
-// compareText compares texts. Options and configurations are texts even if they are numbers or
-// sizes: so 4k is 4096, and numbers have an order. Digits beyond exact numbers, such as those of a seed or an id of a
-// build, are equal only as texts.
+// compareText compares texts. Options and configurations are texts even if they are numbers or sizes. So 4k equals
+// 4096, and numbers have an order. Numbers with more digits than a float64 has, such as a seed or the id of a build,
+// are equal only as texts.
 func compareText(op, text string) (func(any) verdict, error) {
 	number, isNumber := Size.number(text)
 	if !isNumber && op != "=" {
@@ -135,7 +135,7 @@ func compareText(op, text string) (func(any) verdict, error) {
 	}), nil
 }
 
-// factors are the units of the kinds of numbers.
+// factors are the units of kinds of numbers.
 var factors = map[Kind]map[string]float64{
 	Number:    {"": 1, "%": 1},
 	Size:      binary,
@@ -152,7 +152,7 @@ var binary = map[string]float64{
 	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
 }
 
-// inKiB are units of sizes, where a number alone is in KiB.
+// inKiB returns units of sizes in KiB, with which a number without a unit is in KiB.
 func inKiB(units map[string]float64) map[string]float64 {
 	all := map[string]float64{}
 	for name, factor := range units {
@@ -170,7 +170,7 @@ func perSecond(units map[string]float64) map[string]float64 {
 	return all
 }
 
-// number reads a number with a unit of the kind. A duration may have several, such as 1h30m.
+// number parses a number with a unit of the kind. A duration may have several units, such as 1h30m.
 func (k Kind) number(text string) (float64, bool) {
 	if k == Duration {
 		if d, err := time.ParseDuration(text); err == nil {
@@ -183,7 +183,7 @@ func (k Kind) number(text string) (float64, bool) {
 	return n * factor, err == nil && ok && !math.IsInf(n*factor, 0)
 }
 
-// periods are the forms of times, and how long each is.
+// periods are the forms of times, and the length of each.
 var periods = []struct {
 	layout string
 	length func(time.Time) time.Time
@@ -202,8 +202,7 @@ func nextDay(t time.Time) time.Time    { return t.AddDate(0, 0, 1) }
 func nextMinute(t time.Time) time.Time { return t.Add(time.Minute) }
 func nextSecond(t time.Time) time.Time { return t.Add(time.Second) }
 
-// period is the time from which and to which a text reaches: a moment, a day, a month. Days are
-// those of UTC.
+// period returns the begin and the end of what a text means: a moment, a day, a month. Days are in UTC.
 func period(text string, now time.Time) (from, to time.Time, ok bool) {
 	now = now.UTC()
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
@@ -218,7 +217,7 @@ func period(text string, now time.Time) (from, to time.Time, ok bool) {
 	for _, p := range periods {
 		switch t, err := time.Parse(p.layout, text); {
 		case err == nil && strings.Contains(text, "."):
-			return t, t.Add(time.Millisecond), true // documents have milliseconds
+			return t, t.Add(time.Millisecond), true // documents have milliseconds, so a moment lasts one
 		case err == nil:
 			return t, p.length(t), true
 		}
@@ -227,13 +226,13 @@ func period(text string, now time.Time) (from, to time.Time, ok bool) {
 	return t, t, ok
 }
 
-// Moment is the beginning of the time that a text means, such as 2026-10-01 or 7d (ago).
+// Moment returns the beginning of the time that a text means, such as 2026-10-01 or 7d (ago).
 func Moment(text string, now time.Time) (time.Time, bool) {
 	from, _, ok := period(text, now)
 	return from, ok
 }
 
-// ago is the time so long before now: 90s, 10m, 2h, 7d, 2w, 3mo, 1y.
+// ago returns the time that lies this long before now: 90s, 10m, 2h, 7d, 2w, 3mo, 1y.
 func ago(text string, now time.Time) (time.Time, bool) {
 	unit := strings.TrimLeft(text, "0123456789")
 	n, err := strconv.Atoi(text[:len(text)-len(unit)])

@@ -18,7 +18,7 @@ import (
 
 var now = time.Date(2026, 10, 8, 15, 0, 0, 0, time.UTC)
 
-// a run with something of each kind.
+// aRun returns a run with a value in each kind of field.
 func aRun() *mapping.Run {
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(7_000_000, 100) // 7 ms
@@ -76,9 +76,9 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// TestUnknownNumbers: a number that is not known is not 0.
+// TestUnknownNumbers: an unknown number is not 0.
 func TestUnknownNumbers(t *testing.T) {
-	run := aRun() // of logs without a report
+	run := aRun() // a run of logs without a report
 	run.All.Bandwidth, run.Write.Bandwidth = 0, 0
 	for _, name := range []string{"bytes", "bandwidth", "write.bytes", "write.bw", "usr_cpu", "sys_cpu", "interval"} {
 		value := map[Kind]string{Size: "1k", Bandwidth: "1k", Number: "1", Duration: "1s"}[Lookup(name).Kind]
@@ -94,8 +94,8 @@ func TestUnknownNumbers(t *testing.T) {
 	}
 }
 
-// TestOpenBin: a latency in fio's last bin is 17.045651456 s or more. What only an upper bound could decide is undecided,
-// and so is its opposite.
+// TestOpenBin: a latency in fio's last bin is 17.045651456 s or more. A comparison that needs an upper bound is
+// undecided, and so is its opposite.
 func TestOpenBin(t *testing.T) {
 	run := aRun()
 	h := hist.New(hist.Fio3(0))
@@ -126,7 +126,7 @@ func TestOpenBin(t *testing.T) {
 	}
 }
 
-// TestOpenBinSound: what is decided of a lower bound is true of every latency from there on.
+// TestOpenBinSound: what is decided for a lower bound is true for every latency from there on.
 func TestOpenBinSound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.Float64Range(0, 10)
@@ -138,7 +138,7 @@ func TestOpenBinSound(t *testing.T) {
 	})
 }
 
-// TestBeyond: a brief run with the fields that a condition needs beyond it has the same values of those that it names.
+// TestBeyond: a brief run with the additional fields of a condition has the same values as the complete run.
 func TestBeyond(t *testing.T) {
 	run := aRun()
 	run.Clock, run.Levels, run.IntervalMS, run.Run.Note = mapping.Clock{Source: "epoch"}, []mapping.Level{mapping.Host}, 1000, "slow"
@@ -206,8 +206,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestFields: each field has a name of its own, help, an example that can be parsed, and values of
-// its kind where a run has it.
+// TestFields: each field has a unique name, help, an example that can be parsed, and values of its kind if a run has
+// it.
 func TestFields(t *testing.T) {
 	run, seen := aRun(), map[string]bool{}
 	for _, f := range Fields {
@@ -243,7 +243,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestConditionFields: a condition knows what it needs of a run.
+// TestConditionFields: a condition knows which fields it needs.
 func TestConditionFields(t *testing.T) {
 	c, err := Parse("bs=4k and (qd=1 or not bs=8k) and label.a=b", now)
 	if err != nil {
@@ -262,8 +262,8 @@ func TestConditionFields(t *testing.T) {
 	}
 }
 
-// FuzzParse: no text makes it panic, mistakes have a place in the text, and a condition and its
-// inverse are never both met.
+// FuzzParse: no text makes Parse panic. Mistakes have a place in the text. A condition and its opposite are never
+// both met.
 func FuzzParse(f *testing.F) {
 	f.Add("bs=4k and (iodepth in (16, 32) or not label.release != 'reef') and start >= 2026-10 and write.p99 > 5ms")
 	f.Add(`fio.options.x ~ "é" or duration<1h30m or start=7d and complete`)
@@ -286,8 +286,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestDocumentFields: conditions can name each field of run documents, with the same type, but those
-// that are of no use for finding runs.
+// TestDocumentFields: conditions can name each field of run documents, with the same type, except those that are of
+// no use for finding runs.
 func TestDocumentFields(t *testing.T) {
 	types := map[string][]Kind{
 		"keyword": {Text}, "text": {Text}, "flattened": {Text}, "boolean": {Flag}, "date": {Time},

@@ -12,13 +12,13 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// Row is a change in a series, or a series without changes.
+// Row is a line of a list of changes: a change in a series, or a series without changes.
 type Row struct {
 	*Series
-	Change *Change // nil: none
+	Change *Change // nil if the series has no change
 }
 
-// Rows are the changes of a series, or one row without a change.
+// Rows returns a row for each change of a series, or one row without a change.
 func (s *Series) Rows() (list []*Row) {
 	for i := range s.Changes {
 		list = append(list, &Row{s, &s.Changes[i]})
@@ -32,7 +32,7 @@ func (s *Series) Rows() (list []*Row) {
 // HasChange reports whether the row is a change.
 func (r *Row) HasChange() bool { return r.Change != nil }
 
-// Verdict is the change in a word. Between lower bounds, a change is not known.
+// Verdict returns the change as one word. It is unknown if both levels are only lower bounds.
 func (r *Row) Verdict() string {
 	switch {
 	case r.Change == nil && r.Median.IsBound:
@@ -45,10 +45,10 @@ func (r *Row) Verdict() string {
 	return "better"
 }
 
-// mostDiffer is how many differences a text has.
+// mostDiffer is how many differences a text lists.
 const mostDiffer = 6
 
-// Circumstances say when the change was and in what the runs around it differ: empty if they do not.
+// Circumstances says how the runs before and after the change differ. It is empty if they do not differ.
 func (r *Row) Circumstances() string {
 	if r.Change == nil {
 		return ""
@@ -60,7 +60,7 @@ func (r *Row) Circumstances() string {
 	return "since " + Day(r.Change.After) + ": " + unit.List(list, mostDiffer, "; ")
 }
 
-// level is the level after the change, or the median of a series without changes.
+// level returns the level after the change, or the median of a series without changes.
 func (r *Row) level() trend.Value {
 	if r.Change == nil {
 		return r.Median
@@ -68,7 +68,7 @@ func (r *Row) level() trend.Value {
 	return r.Change.Level.After
 }
 
-// open are the columns whose values are only bounds.
+// open returns the names of the columns whose values are only bounds.
 func (r *Row) open() (list []string) {
 	if r.Change != nil && r.Change.Level.Before.IsBound {
 		list = append(list, "before_value")
@@ -82,14 +82,14 @@ func (r *Row) open() (list []string) {
 	return list
 }
 
-// digits is a value for programs, as documents have latencies: nanoseconds in microseconds.
+// digits rounds a value as in documents: latencies in microseconds to the nanosecond.
 func digits(v float64) float64 { return math.Round(v*1000) / 1000 }
 
 func percent(ratio float64) float64 { return digits((ratio - 1) * 100) }
 
 func percentText(ratio float64) string { return fmt.Sprintf("%+.1f", (ratio-1)*100) }
 
-// Columns are the columns of changes.
+// Columns are the columns of lists of changes.
 var Columns = slices.Concat(
 	[]table.Column[*Row]{
 		{Name: "workload", Heading: "Workload", Value: func(r *Row) any { return r.Title }},

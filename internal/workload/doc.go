@@ -1,4 +1,3 @@
-// Package workload groups runs that are comparable because their settings are the same: the runs of
-// one benchmark that is repeated every night. It has the series of a number over these runs, and the
-// changes in it.
+// Package workload groups runs that are comparable because their settings are the same, such as the runs of a
+// benchmark that is repeated every night. It makes series of numbers over these runs, and finds changes in them.
 package workload

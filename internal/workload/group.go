@@ -11,23 +11,23 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Workload is the runs that have the same settings.
+// Workload is a group of runs with the same settings.
 type Workload struct {
-	Title string // of the settings, such as "randwrite 4K qd16": no other workload of a list has it
+	Title string // made of the settings, such as "randwrite 4K qd16"; unique in a list
 	Runs  []*mapping.Run
 }
 
-// apart are settings that do not make another workload: what a change is looked for in, how often
-// and how long was measured, and what depends on the cluster.
+// apart are settings that do not make another workload: how often and for how long the test ran, properties of the
+// cluster, and what users look for changes in, such as the version of Ceph.
 var apart = []string{"ceph_version", "iteration", "time", "ramp", "osds", "osd_hosts"}
 
-// short are the settings that a title always has, in this order.
+// short are the settings that are always in a title, in this order.
 var short = []string{"mode", "op_size", "iodepth"}
 
 // setting is one setting of a run.
 type setting struct{ name, heading, text string }
 
-// settingsOf are the settings by which a run is compared. Runs without any are compared by name.
+// settingsOf returns the settings by which a run is compared. If it has none, its name counts instead.
 func settingsOf(run *mapping.Run) (list []setting) {
 	for _, c := range facts.Settings {
 		if text := c.TextOf(run); text != "" && !slices.Contains(apart, c.Name) {
@@ -40,7 +40,7 @@ func settingsOf(run *mapping.Run) (list []setting) {
 	return list
 }
 
-// Key identifies the workload of a run: runs with the same settings have the same.
+// Key returns a text that identifies the workload of a run. Runs with the same settings have the same key.
 func Key(run *mapping.Run) string {
 	var key strings.Builder
 	for _, s := range settingsOf(run) {
@@ -49,7 +49,7 @@ func Key(run *mapping.Run) string {
 	return key.String()
 }
 
-// SettingsApart are the settings in which a run of another workload differs: "iodepth 16, not 1".
+// SettingsApart lists the settings in which run differs from a run of another workload, such as "iodepth 16, not 1".
 func SettingsApart(run, other *mapping.Run) (list []string) {
 	was := map[string]string{}
 	for _, s := range settingsOf(run) {
@@ -67,8 +67,8 @@ func SettingsApart(run, other *mapping.Run) (list []string) {
 	return list
 }
 
-// Group groups runs by their workloads, which are in the order of their titles. The runs of each are
-// in the order of their starts. Runs whose date is not known come first.
+// Group groups runs by workload. Workloads are sorted by title, and the runs of each by start. Runs with an unknown
+// date come first.
 func Group(runs []*mapping.Run) []*Workload {
 	byKey := map[string]*Workload{}
 	for _, run := range runs {
@@ -89,8 +89,8 @@ func Group(runs []*mapping.Run) []*Workload {
 	return list
 }
 
-// title gives each workload its title: the settings that distinguish benchmarks most, and those in
-// which these workloads differ.
+// title sets the titles of workloads: the settings that are always in a title, and those in which these workloads
+// differ.
 func title(list []*Workload) {
 	values, has := map[string]map[string]bool{}, map[string]int{}
 	for _, w := range list {
@@ -111,7 +111,8 @@ func title(list []*Workload) {
 		if text := facts.ShortSettings(w.Runs[0]); text != "" {
 			parts = append(parts, text)
 		} else if !slices.ContainsFunc(all, func(s setting) bool { return !isCommon(s) }) {
-			isCommon = func(setting) bool { return false } // rather than no title
+			// then all settings are in the titles, because a title must not be empty
+			isCommon = func(setting) bool { return false }
 		}
 		for _, s := range all {
 			switch {

@@ -6,14 +6,14 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// LeastChange is the smallest change to look for by default, as a share.
+// LeastChange is the default of the smallest change that is looked for, as a share: 0.03 is 3 %.
 const LeastChange = 0.03
 
-// Usual are the names of the numbers to look at by default.
+// Usual returns the names of the numbers in which changes are looked for by default.
 func Usual() []string { return []string{"p50", "p99", "p99.9", "mean", "iops", "bandwidth"} }
 
-// Marks are the changes of the usual numbers in all workloads of some runs, by the id of the run with
-// which each begins. It returns how many there are.
+// Marks finds the changes of the usual numbers in all workloads of runs. It returns them by the id of the first run
+// after each, and their number.
 func Marks(runs []*mapping.Run) (changes map[string][]mapping.Change, n int) {
 	numbers := MustNumbers(Usual()...)
 	changes = map[string][]mapping.Change{}
@@ -29,7 +29,7 @@ func Marks(runs []*mapping.Run) (changes map[string][]mapping.Change, n int) {
 	return changes, n
 }
 
-// mark is the change as documents have it.
+// mark returns the change as documents have it.
 func (r *Row) mark() mapping.Change {
 	c := r.Change
 	return mapping.Change{

@@ -6,13 +6,13 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Matched is the runs of one workload on two sides. One of the sides may have none.
+// Matched has the runs of one workload on two sides. One side may have none.
 type Matched struct {
 	Title       string
-	Base, Other []*mapping.Run // in the order of their starts
+	Base, Other []*mapping.Run // sorted by start
 }
 
-// Match groups the runs of two sides by their workloads. A run on both sides counts for the other side alone.
+// Match groups the runs of two sides by workload. A run that is on both sides counts only for other.
 func Match(base, other []*mapping.Run) (list []Matched) {
 	isOther := map[string]bool{}
 	for _, run := range other {

@@ -7,7 +7,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestMatch: runs are matched by their settings. One on both sides is not compared with itself.
+// TestMatch: runs are matched by their settings. A run on both sides is not compared with itself.
 func TestMatch(t *testing.T) {
 	run := func(id string, depth int64) *mapping.Run {
 		r := &mapping.Run{Run: mapping.RunInfo{ID: id}}

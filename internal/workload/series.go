@@ -14,15 +14,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Number is a number of a direction of a run that has a trend.
+// Number is a number of a run and direction whose changes are looked for.
 type Number struct {
-	Name      string                            // in columns, such as "p99_9" or "iops"
-	Text      string                            // for people, such as "p99.9"
-	LessIsBad bool                              // IOPS and bandwidth
-	of        func(*mapping.Totals) trend.Value // NaN where it is not known
+	Name      string                            // name in columns, such as "p99_9" or "iops"
+	Text      string                            // name for people, such as "p99.9"
+	LessIsBad bool                              // true for IOPS and bandwidth
+	of        func(*mapping.Totals) trend.Value // returns NaN if the number is not known
 }
 
-// Numbers are all numbers that have a trend.
+// Numbers are all numbers whose changes can be looked for.
 var Numbers = func() []Number {
 	list := []Number{
 		{"iops", "IOPS", true, func(t *mapping.Totals) trend.Value { return trend.Value{N: t.IOPS} }},
@@ -38,7 +38,7 @@ var Numbers = func() []Number {
 	return list
 }()
 
-// NumbersOf are the numbers of these names, for programs or for people.
+// NumbersOf returns the numbers with these names, as in columns or as for people. An unknown name is an error.
 func NumbersOf(names ...string) (list []*Number, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(Numbers, func(n Number) bool { return strings.EqualFold(name, n.Name) || strings.EqualFold(name, n.Text) })
@@ -54,7 +54,7 @@ func NumbersOf(names ...string) (list []*Number, err error) {
 	return list, nil
 }
 
-// MustNumbers is [NumbersOf] for names that a program has. It panics if there is no such number.
+// MustNumbers is like [NumbersOf], for names in the program. It panics if there is no such number.
 func MustNumbers(names ...string) []*Number {
 	list, err := NumbersOf(names...)
 	if err != nil {
@@ -63,7 +63,7 @@ func MustNumbers(names ...string) []*Number {
 	return list
 }
 
-// key is the name in columns for programs.
+// key returns the name of the number's column, with its unit.
 func (n *Number) key() string {
 	if n.LessIsBad {
 		return n.Name
@@ -71,7 +71,7 @@ func (n *Number) key() string {
 	return n.Name + "_us"
 }
 
-// TextOf is a value of the number for people: "≥17.0s" is a lower bound.
+// TextOf returns a value of the number for people. A lower bound has a mark: "≥17.0s".
 func (n *Number) TextOf(v trend.Value) string {
 	switch n.Name {
 	case "iops":
@@ -82,25 +82,25 @@ func (n *Number) TextOf(v trend.Value) string {
 	return unit.LatencyOrMore(v.N, v.IsBound)
 }
 
-// Series is a number of one direction over the runs of a workload that have it.
+// Series is a number in one direction, over the runs of a workload that have it.
 type Series struct {
 	*Workload
 	Direction string
 	Number    *Number
 	Runs      []*mapping.Run
-	Values    []trend.Value // of each run
-	Median    trend.Value   // of them
+	Values    []trend.Value // value of each run
+	Median    trend.Value   // median of all values
 	Changes   []Change
 }
 
 // Change is a change in a series.
 type Change struct {
 	Level         trend.Change
-	Before, After *mapping.Run // the last run before it, and the first after it
+	Before, After *mapping.Run // last run before the change, and first run after it
 }
 
-// Text returns the size of the change for people: "+9.1 %", or "≥+9.1 %" and "≤-9.1 %" if only its smallest size is
-// known.
+// Text returns the size of the change for people, such as "+9.1 %". If only its smallest size is known, it is "≥+9.1
+// %" or "≤-9.1 %".
 func (c *Change) Text() string {
 	text := percentText(c.Level.Ratio.N) + " %"
 	switch {
@@ -115,7 +115,7 @@ func (c *Change) Text() string {
 // isUp reports whether the number became larger.
 func (c *Change) isUp() bool { return c.Level.Ratio.N > 1 }
 
-// interval is the text of the bounds of the size, which may have one of them only.
+// interval returns the bounds of the size as text. One of them may be missing.
 func (c *Change) interval() string {
 	low, high := percentText(c.Level.Low), percentText(c.Level.High)
 	switch {
@@ -127,17 +127,17 @@ func (c *Change) interval() string {
 	return low + " … " + high + " %"
 }
 
-// Day is when a run started, in UTC; "-" if its date is not known.
+// Day returns the day on which a run started, in UTC, or "-" if its date is not known.
 func Day(run *mapping.Run) string {
 	day, _, _ := strings.Cut(facts.Started(run), " ")
 	return day
 }
 
-// IsWorse reports whether a change is for the worse.
+// IsWorse reports whether the change made the number worse.
 func (s *Series) IsWorse(c *Change) bool { return c.isUp() != s.Number.LessIsBad }
 
-// Series are the numbers of all directions of the workload, with their changes by at least least, a
-// share. Runs that are incomplete, without such a number, or without a known date are left out.
+// Series returns a series for each number and direction of the workload, with the changes of at least least (a
+// share). Runs that are incomplete, lack the number or have no known date are left out.
 func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
 	for _, direction := range mapping.Directions {
 		for _, n := range numbers {
@@ -162,8 +162,8 @@ func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
 	return list
 }
 
-// Differences are in what a run differs from another: versions, labels, settings and
-// configurations, as "ceph_version 18.2.1, was 17.2.6".
+// Differences lists how a run differs from another in versions, labels, settings and configurations, such as
+// "ceph_version 18.2.1, was 17.2.6".
 func Differences(before, after *mapping.Run) (list []string) {
 	was, is := circumstances(before), circumstances(after)
 	all := maps.Clone(was)
@@ -186,7 +186,7 @@ func orNone(text string) string {
 	return text
 }
 
-// circumstances are what may explain a change, by names as conditions have them.
+// circumstances returns what may explain a change, by name as in conditions.
 func circumstances(run *mapping.Run) map[string]string {
 	all := map[string]string{}
 	set := func(name, text string) {

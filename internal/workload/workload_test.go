@@ -16,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// night makes the run of a night. Its latencies lie between some number of milliseconds and twice that.
+// night returns the run of night n. Its latencies are between times and twice times milliseconds.
 func night(n int, cbt mapping.CBT, times float64) *mapping.Run {
 	h := hist.New(hist.Fio3(0))
 	for i := range 1000 {
@@ -30,8 +30,8 @@ func night(n int, cbt mapping.CBT, times float64) *mapping.Run {
 	}
 }
 
-// TestGroup: runs with the same settings are a workload, however often and with which version they
-// were run, and titles say what distinguishes the workloads.
+// TestGroup: runs with the same settings are one workload, for any number of runs and any version of Ceph. Titles
+// say how workloads differ.
 func TestGroup(t *testing.T) {
 	a := mapping.CBT{Benchmark: "librbdfio", Mode: "randwrite", OpSize: 4096, IODepth: 16, NumJobs: 2, RunSeconds: 60}
 	other, mixed, pool := a, a, a
@@ -67,7 +67,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestTitles: titles differ as workloads do.
+// TestTitles: different workloads have different titles.
 func TestTitles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var runs []*mapping.Run
@@ -89,8 +89,8 @@ func TestTitles(t *testing.T) {
 	})
 }
 
-// TestSeries: a change is between two runs, in the direction and number where it is, and incomplete
-// runs and those without a date are no part of a series.
+// TestSeries: a change is between two runs, and only in the direction and number in which it happened. Incomplete
+// runs and runs without a date are in no series.
 func TestSeries(t *testing.T) {
 	r, cbt := rand.New(rand.NewPCG(1, 2)), mapping.CBT{Mode: "randwrite", OpSize: 4096}
 	var runs []*mapping.Run
@@ -135,15 +135,15 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestBounds: a percentile in the last bin of a run is a lower bound, and what follows from it is marked. The document of
-// a list is enough for that.
+// TestBounds: a percentile in fio's last bin is a lower bound, and everything computed from it is marked as a bound.
+// The light document of a run is enough for this.
 func TestBounds(t *testing.T) {
 	var runs []*mapping.Run
 	for n := range 30 {
 		h := hist.New(hist.Fio3(0))
 		h.AddLatency(1e9+int64(n%3)*1e7, 1000)
 		if n >= 20 {
-			h.AddLatency(int64(n)*1e9, 100) // each night slower, but not known how much
+			h.AddLatency(int64(n)*1e9, 100) // each night is slower, by an unknown amount
 		}
 		run := night(n, mapping.CBT{Mode: "randwrite"}, 1)
 		run.Write.Latency = mapping.NewLatency(h, nil)
@@ -183,7 +183,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestTailAlone: a change of the slowest requests is found in the percentiles there, and in no other.
+// TestTailAlone: a change of only the slowest requests is found in high percentiles, and in no other number.
 func TestTailAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var runs []*mapping.Run
