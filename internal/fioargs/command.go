@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Command is a command line that runs fio.
@@ -71,7 +73,7 @@ var ErrNoFio = errors.New("no fio in the command: want fio ARGS, job.fio, or sud
 // split finds fio in a command line. It returns the words before fio, fio, and the arguments of fio. If the first word
 // is a job file or an option, the words are arguments, and fio is "fio".
 func split(words []string) (before []string, program string, args []string, err error) {
-	if len(words) > 0 && (strings.HasPrefix(words[0], "-") || isJobFile(words[0])) {
+	if len(words) > 0 && (strings.HasPrefix(words[0], "-") || isJobFileName(words[0])) {
 		return nil, "fio", words, nil
 	}
 	for i, w := range words {
@@ -82,8 +84,8 @@ func split(words []string) (before []string, program string, args []string, err 
 	return nil, "", nil, ErrNoFio
 }
 
-// isJobFile reports whether a word is a job file by its name.
-func isJobFile(word string) bool {
+// isJobFileName reports whether a word is the name of a job file.
+func isJobFileName(word string) bool {
 	switch filepath.Ext(word) {
 	case ".fio", ".job", ".ini", ".jobfile":
 		return true
@@ -109,7 +111,7 @@ func parseArgs(words []string) (args []Arg, err error) {
 		if err := checkName(word, name); err != nil {
 			return nil, err
 		}
-		a := Arg{Words: []string{word}, Name: mainName(name), Value: value}
+		a := Arg{Words: []string{word}, Name: fiolog.MainName(name), Value: value}
 		_, a.IsOwn = own[name]
 		if !hasValue && takesOf(name) == required {
 			i++
