@@ -75,8 +75,8 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 			if q.numbers, err = workload.NumbersOf(metrics...); err != nil {
 				return usagef("--metrics %w", err)
 			}
-			if !(least >= 0 && least <= 1000) || len(metrics) == 0 {
-				return usagef("want --least from 0 to 1000 percent, and one of --metrics at least")
+			if !(least >= 0 && least <= 1000) {
+				return usagef("--least %v: want 0 to 1000 percent", least)
 			}
 			if err := gate.check(cmd.Flags().Changed("fail-last")); err != nil {
 				return err

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// made is a document of a run: of from … to, milliseconds since its start, with these counts by bin.
+// made returns a document of a run. from and to are milliseconds since the run's start; counts are by bin.
 func made(s series, from, to int64, counts map[int]int64) *mapping.Interval {
 	h := hist.New(hist.Fio3(0))
 	for bin, n := range counts {
@@ -56,8 +56,8 @@ func openStore(t *testing.T, dir string) *sqlite.Store {
 	return s
 }
 
-// TestMinutes: each minute has the counts of its seconds, bin by bin, also where counts are so large that documents
-// are split. All minutes together have the histogram of the run, so its percentiles do not change.
+// TestMinutes: each minute has the counts of its seconds, bin by bin, even if counts are so large that documents are
+// split. All minutes together have the histogram of the run, so its percentiles do not change.
 func TestMinutes(t *testing.T) {
 	all := []series{{mapping.Cluster, "read", "", ""}, {mapping.Cluster, "write", "", ""}, {mapping.Host, "read", "h", ""}, {mapping.Job, "read", "h", "1"}}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -135,7 +135,7 @@ func TestMinutes(t *testing.T) {
 	})
 }
 
-// spoiling is a store that changes documents on their way.
+// spoiling is a store that changes documents before they are stored.
 type spoiling struct {
 	*sqlite.Store
 	spoil func([]*mapping.Interval) []*mapping.Interval
