@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Parse parses a command line, and its job files, as fio does. readFile reads job files; nil is [os.ReadFile].
+// Parse parses a command line and its job files as fio does. readFile reads job files; nil means [os.ReadFile].
 func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command, error) {
 	c := &Command{}
 	var rest []string
@@ -26,7 +26,7 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 	}
 	p.line()
 	for i, name := range c.Files() {
-		if i > 0 { // fio forgets what the command line and the files before set for all jobs
+		if i > 0 { // global options apply only to one job file
 			p.global, p.wanted = &Section{}, nil
 		}
 		p.stonewall = i > 0
@@ -37,16 +37,16 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 	return c, nil
 }
 
-// parser makes sections of arguments and job files.
+// parser makes sections from arguments and job files.
 type parser struct {
 	readFile  func(name string) ([]byte, error)
 	to        *Command
-	global    *Section // options of all sections to come
-	wanted    []string // of --section; empty: all
-	stonewall bool     // the next section waits for the jobs before, because it begins another job file
+	global    *Section // options of all later sections
+	wanted    []string // names in --section; empty: all
+	stonewall bool     // the next section waits for earlier jobs, because it begins another job file
 }
 
-// line makes sections of the options on the command line.
+// line makes sections from the options on the command line.
 func (p *parser) line() {
 	var s *Section
 	for _, a := range p.to.Args {
@@ -65,9 +65,9 @@ func (p *parser) line() {
 	}
 }
 
-// begin begins a section. A section that --section leaves out is not part of the command.
+// begin begins a section. A section that --section leaves out is not added to the command.
 func (p *parser) begin(name, file, at string) *Section {
-	if strings.HasPrefix(name, "global") { // as fio does: global2 is one, too
+	if strings.HasPrefix(name, "global") { // like fio, which also accepts global2
 		return p.global
 	}
 	s := &Section{Name: name, File: file, At: at, Options: slices.Clone(p.global.Options)}
@@ -82,7 +82,7 @@ func (p *parser) begin(name, file, at string) *Section {
 	return s
 }
 
-// file makes sections of a job file.
+// file makes sections from a job file.
 func (p *parser) file(name string) error {
 	var s *Section
 	return p.lines(name, 0, func(at, line string) error {
@@ -102,7 +102,7 @@ func (p *parser) file(name string) error {
 	})
 }
 
-// mostNested is how many files may include one another.
+// mostNested limits how deeply files may include one another.
 const mostNested = 16
 
 // lines calls each with each line of a job file and of the files that it includes, without comments.
@@ -136,7 +136,7 @@ func (p *parser) lines(name string, nested int, each func(at, line string) error
 	return nil
 }
 
-// content is a line without its comment.
+// content returns a line without its comment.
 func content(line string) string {
 	if i := strings.IndexAny(line, ";#"); i >= 0 {
 		line = line[:i]
@@ -144,8 +144,8 @@ func content(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// Included returns the path of the file that a line of a job file includes: the path as written, or beside the job file
-// if that does not exist.
+// Included returns the path of the file that a line of a job file includes. It is the path as written, or, if that
+// does not exist, the path beside the job file. ok is false for other lines.
 func Included(jobFile, line string) (name string, ok bool) {
 	rest, ok := strings.CutPrefix(content(line), "include")
 	if !ok || rest == "" || rest[0] != ' ' && rest[0] != '\t' {
@@ -158,10 +158,10 @@ func Included(jobFile, line string) (name string, ok bool) {
 	return name, true
 }
 
-// variable is ${NAME}, which stands for a variable of the environment.
+// variable matches ${NAME}, a variable of the environment.
 var variable = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// optionOf is a line of a job file: NAME=VALUE, or NAME.
+// optionOf parses a line of a job file: NAME=VALUE or NAME.
 func optionOf(at, line string) Option {
 	name, value, _ := strings.Cut(line, "=")
 	value = variable.ReplaceAllStringFunc(strings.TrimSpace(value), func(v string) string { return os.Getenv(v[2 : len(v)-1]) })

@@ -210,7 +210,7 @@ func TestElasticFinal(t *testing.T) {
 			f.Before = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool { n++; return write(w, c.status, c.body) }
 			for verb, do := range verbs(t.Context(), e) {
 				if c.status == 200 && verb == "delete" || c.status == 404 && verb != "run" && verb != "runs" && verb != "intervals" {
-					continue // these do not check the refresh, and go on without an index
+					continue // these do not check the refresh, and continue without an index
 				}
 				n = 0
 				err := do()
