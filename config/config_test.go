@@ -168,7 +168,7 @@ func TestLabelWithoutName(t *testing.T) {
 }
 
 func TestInterval(t *testing.T) {
-	for text, want := range map[string]Interval{"0": 0, "0s": 0, "1500ms": Interval(1500 * time.Millisecond), "auto": Auto} {
+	for text, want := range map[string]Interval{`""`: 0, "1500ms": Interval(1500 * time.Millisecond), "auto": Auto} {
 		c, err := load(t, "interval: "+text, nil)
 		if err != nil || c.Interval != want {
 			t.Errorf("%s: %v, %v", text, c.Interval, err)
@@ -177,7 +177,7 @@ func TestInterval(t *testing.T) {
 			t.Errorf("%s is shown as %v", text, got)
 		}
 	}
-	for _, text := range []string{"fast", "10", "-1ns", "-5s", "automatic"} {
+	for _, text := range []string{"fast", "10", "0", "0s", "-1ns", "-5s", "automatic"} {
 		if c, err := load(t, "", nil, "--interval="+text); err == nil || !strings.Contains(err.Error(), "interval") {
 			t.Errorf("%s: %v, %v", text, c.Interval, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
-// Interval is the length of windows, or [Auto].
+// Interval is the length of windows, or [Auto]. Zero, written as an empty text, is the length that each run suggests.
 type Interval time.Duration
 
 // Auto makes windows as short as the wanted precision allows.
@@ -17,7 +17,10 @@ const Auto Interval = -1
 
 // String implements [fmt.Stringer].
 func (i Interval) String() string {
-	if i == Auto {
+	switch i {
+	case 0:
+		return ""
+	case Auto:
 		return "auto"
 	}
 	return time.Duration(i).String()
@@ -25,12 +28,16 @@ func (i Interval) String() string {
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (i *Interval) UnmarshalText(text []byte) error {
-	if string(text) == "auto" {
+	switch string(text) {
+	case "":
+		*i = 0
+		return nil
+	case "auto":
 		*i = Auto
 		return nil
 	}
 	d, err := time.ParseDuration(string(text))
-	if err != nil || Interval(d) == Auto {
+	if err != nil || d == 0 || Interval(d) == Auto {
 		return fmt.Errorf("%s is neither a time such as 10s nor auto", text)
 	}
 	*i = Interval(d)

@@ -12,7 +12,8 @@ type span struct {
 	start, end time.Time
 }
 
-// spans are those of all hosts, by their starts. last is the end of a job's rows since its start, in milliseconds.
+// spans returns the span of each host, the earliest first. last returns the end of a job's rows, in milliseconds since
+// the job's start.
 func (p *plan) spans(last func(*job) int64) (all []span) {
 	for _, j := range p.jobs {
 		one := span{j.host, j.start, j.start.Add(time.Duration(max(j.ran, last(j))) * time.Millisecond)}
@@ -30,8 +31,8 @@ func (p *plan) spans(last func(*job) int64) (all []span) {
 	return all
 }
 
-// apart is a warning if a host began after all hosts before it had ended: the time of the run then includes the gap, so
-// its rates are too low. unsure is how far starts may be off. It is empty if no such gap is known.
+// apart returns a warning if a host began after all hosts before it had ended. The time of the run includes the gap
+// then, so its rates are too low. unsure is the error of the starts. The text is empty if no such gap is known.
 func apart(all []span, unsure time.Duration) string {
 	for i := 1; i < len(all); i++ {
 		end := slices.MaxFunc(all[:i], func(a, b span) int { return a.end.Compare(b.end) }).end

@@ -21,7 +21,7 @@ type Archive struct {
 	*cbt.Archive
 	// Problems are files and archives that could not be read.
 	Problems []*source.Problem
-	// Empty are those of several paths under which there is nothing of fio or CBT.
+	// Empty lists the paths, if there are several, under which no file of fio or CBT was found.
 	Empty []string
 
 	set *source.Set
@@ -88,8 +88,8 @@ func NoRuns(paths []string) error {
 	return fmt.Errorf("no fio logs (such as *_clat_hist.*.log) or reports under %s", strings.Join(paths, ", "))
 }
 
-// unwrap removes the folder from the paths of an archive whose only content is a folder of
-// its own name: lab.tar, made by "tar c lab", is the same as the folder lab.
+// unwrap removes the top folder from the paths of an archive that has nothing else, if the folder is named like the
+// archive: lab.tar, made by "tar c lab", is the same as the folder lab.
 func unwrap(files []*source.File) {
 	for len(files) > 0 {
 		n, wrapped := 0, true
@@ -148,10 +148,9 @@ func (a *Archive) Until(ctx context.Context) { a.set.Until(ctx) }
 // Close closes the files of the runs.
 func (a *Archive) Close() error { return a.set.Close() }
 
-// Together merges the runs whose logs the user named one by one, whichever fio wrote them.
-// Runs that were found in folders and archives stay as they are. If jobs then have the same
-// host, volume and number, all but the first get their prefix as a volume, so that they stay
-// separate.
+// Together merges all runs whose logs the user named one by one into one run. Runs from folders and archives do not
+// change. If jobs of the merged run have the same host, volume and number, all but the first get their prefix as a
+// volume, so that they stay separate.
 func Together(runs []*cbt.Run) []*cbt.Run {
 	var loose, others []*cbt.Run
 	for _, r := range runs {

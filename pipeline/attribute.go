@@ -45,8 +45,9 @@ func (a attribution) attribute(jobs []*job) (all []*entry) {
 	return all
 }
 
-// likeliestFirst sorts outputs that name the same logs: first those whose bins contain the rows, then the one that was
-// written last, because fio writes logs of one name again. It returns the likeliest for each of the others.
+// likeliestFirst sorts outputs that name the same logs: first the outputs whose bins contain the rows, and among equals
+// the one that was written last, because fio overwrites logs of the same name. It returns the likeliest output for each
+// of the others.
 func (a attribution) likeliestFirst(jobs []*job) (replaced map[*output]*output) {
 	type logs struct{ host, folder, prefix string }
 	of := func(j *job) logs { return logs{j.host, j.folder(), j.log.Prefix} }
@@ -84,8 +85,8 @@ func (a attribution) likeliestFirst(jobs []*job) (replaced map[*output]*output) 
 	return replaced
 }
 
-// mine are the jobs of the fio that wrote an output. If the only evidence is a common
-// folder, its bins must contain all rows.
+// mine returns the jobs of the fio that wrote an output. If the only evidence is a common folder, the output's bins
+// must contain all rows.
 func (a attribution) mine(out *output, jobs []*job) (mine []*job) {
 	for _, j := range jobs {
 		if j.entry == nil && out.mayCover(j, jobs) {
@@ -101,8 +102,8 @@ func (a attribution) mine(out *output, jobs []*job) (mine []*job) {
 	return mine
 }
 
-// noteLater notes logs that were written after their report, whose bins do not show that they belong to it. fio writes them
-// before.
+// noteLater adds a note about logs that are younger than their report, if the report has no bins that prove that they
+// belong together. fio writes its logs before its report.
 func (a attribution) noteLater(out *output, jobs []*job) {
 	if out.hasBins || out.client || !out.trustsTimes() {
 		return
@@ -138,7 +139,7 @@ func below(folder, other string) bool {
 	return other == "." || folder == other || strings.HasPrefix(folder, other+"/")
 }
 
-// clients goes by the hosts of the entries, and by their order on each.
+// clients attributes the jobs of a fio --client by the hosts of the entries, and by the order of the entries of a host.
 func (a attribution) clients(entries []*entry, jobs []*job) []*entry {
 	for _, j := range jobs {
 		var of []*entry
@@ -158,13 +159,13 @@ func (a attribution) clients(entries []*entry, jobs []*job) []*entry {
 	return entries
 }
 
-// numbers goes by the numbers of the logs. With group_reporting an entry stands
-// for numjobs jobs or, if there are more logs, for several sections.
+// numbers attributes jobs by the numbers of their logs. With group_reporting an entry stands for numjobs jobs or, if
+// there are more logs, for several sections.
 func (a attribution) numbers(out *output, entries []*entry, jobs []*job) []*entry {
 	if len(jobs) == 0 {
 		return entries
 	}
-	var covers []*entry // by number - 1
+	var covers []*entry // the entry of job 1, of job 2, …
 	for _, e := range entries {
 		for range e.size {
 			covers = append(covers, e)
@@ -202,9 +203,9 @@ func (a attribution) numbers(out *output, entries []*entry, jobs []*job) []*entr
 	return entries
 }
 
-// segments is for a log of all jobs, which fio writes in the order in which they
-// end. A part belongs to the only entry whose bins contain its rows. If not every part has
-// exactly one such entry, all parts belong to all jobs together.
+// segments attributes the parts of a log of all jobs, which fio writes in the order in which the jobs end. A part belongs
+// to the only entry whose bins contain its rows. If some part has no such entry, or several, all parts belong to all
+// jobs together.
 func (a attribution) segments(entries []*entry, jobs []*job) []*entry {
 	if len(jobs) == len(entries) {
 		found := make([]*entry, len(jobs))
@@ -230,7 +231,7 @@ func (a attribution) segments(entries []*entry, jobs []*job) []*entry {
 	one := combine(entries)
 	one.size = len(jobs) // one log has them all
 	if one.several = !isOneStage(entries); one.several {
-		one.ran = 0 // the run times of several stages are not the log's
+		one.ran = 0 // the log lasts longer than any of its stages
 	}
 	if one.several && !(len(jobs) == 1 || jobs[0].first > epochTimes) {
 		a.problems.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, and nothing shows which "+
@@ -240,7 +241,7 @@ func (a attribution) segments(entries []*entry, jobs []*job) []*entry {
 	return one.cover(jobs)
 }
 
-// byPrefix is the only entry whose options have the prefix of a job's log; nil if several do.
+// byPrefix returns the only entry whose options name the prefix of a job's log, or nil if several do.
 func (a attribution) byPrefix(out *output, entries []*entry, j *job) *entry {
 	var found *entry
 	for _, e := range entries {

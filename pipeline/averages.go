@@ -48,13 +48,13 @@ func (r *reading) readAverages(ctx context.Context, logs []cbt.Log) (averages, e
 		}
 		j := r.jobOf(log)
 		if j == nil {
-			continue // its job is not used
+			continue // the job is not used
 		}
 		last, err := averageLog{log, j, r.timing, ofJobs}.read(r.problems)
 		if err != nil {
 			r.problems.skip(err)
 		}
-		if len(r.averages) > 0 { // else the rows have it
+		if len(r.averages) > 0 { // without averages, the rows have the rates
 			r.tallies[j].last = max(r.tallies[j].last, last)
 		}
 	}

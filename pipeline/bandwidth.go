@@ -10,9 +10,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// setBandwidth finds the run's bytes per second over time. Histogram logs do not have them: the block
-// size in a row is the size of one request. If all requests of fio's report have one size,
-// that is exact. Otherwise it comes from the bw logs, if there are any.
+// setBandwidth finds the run's bytes per second over time. Histogram logs do not have it: the block size in a row is the
+// size of one request. If fio's report shows that all requests have one size, requests times size is exact. Otherwise
+// the bandwidth comes from the bw logs, if there are any.
 func (r *reading) setBandwidth(ctx context.Context, docs *documents) (err error) {
 	mixed := false
 	for d := range docs.size {
@@ -65,20 +65,20 @@ func (list entryList) usualSize(d fiolog.Direction) int64 {
 	return usual
 }
 
-// bandwidth is that of a window in bytes per second, which served iops requests per second for ms
-// milliseconds; 0 if it is unknown.
+// bandwidth returns the bytes per second of a window that served iops requests per second for ms milliseconds, or 0 if
+// that is unknown.
 func (d *documents) bandwidth(w *align.Window, iops float64, ms int64) float64 {
 	if size := d.size[w.Key.Direction]; size > 0 {
 		return rounded(iops*size, 1)
 	}
-	sum, length := 0.0, d.window // of windows before they are joined
+	sum, length := 0.0, d.window // length is that of windows before they are joined
 	for at := w.Elapsed / length; at < (w.Elapsed+w.Length)/length; at++ {
 		if s := d.rates[averageKey{at, w.Key}]; s != nil {
 			sum += s.bandwidth
 		}
 	}
 	through := w.Length
-	if ms < w.Length-w.Length/20 { // it was clipped; else rows end some milliseconds off
+	if ms < w.Length-w.Length/20 { // the window was clipped; a few milliseconds less are rows that end early
 		through = max(ms, 1)
 	}
 	return rounded(sum/float64(through), 1)

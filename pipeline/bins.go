@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// hintFor is what is known of the bins of a log besides its columns: from the user and, for
-// the rest, from the reports that may cover the log, if they agree.
+// hintFor returns what is known of the bins of a log besides its number of columns: from the user, and otherwise from the
+// reports that may cover the log, if they agree.
 func (l jobLogs) hintFor(log cbt.Log) hist.Hint {
 	var hints []hist.Hint
 	half := false
@@ -83,8 +83,8 @@ func (c *chooser) checkLayout(j *job) {
 	}
 }
 
-// mixedGroups describes what is unknown of a run whose fios have different numbers of groups.
-// It is empty if they have the same.
+// mixedGroups describes what is unknown because the fios of a run have different numbers of groups. It is empty if all
+// have the same number.
 func mixedGroups(jobs []*job) string {
 	var layouts []hist.Layout
 	for _, j := range jobs {

@@ -6,7 +6,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// statesOf are what is on disk of some files.
+// statesOf returns the states on disk of some files.
 func statesOf(files []*source.File) (list []source.State) {
 	for _, f := range files {
 		list = append(list, f.State())

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Source is what windows are made of, if a run has several.
+// Source selects the kind of logs that windows are made of, if a run has several.
 type Source string
 
 // The sources. The zero value is SourceHist.
@@ -77,7 +77,7 @@ func (c *chooser) periodic(jobs []*job) map[*output]bool {
 	return use
 }
 
-// split puts the parts of an entry in its place: periodic reports have the rows of each, which logs do not.
+// split replaces a combined entry by its parts, because periodic reports have rows of each part, unlike logs.
 func (c *chooser) split(e *entry) []*entry {
 	if len(e.parts) == 0 {
 		return []*entry{e}
@@ -105,7 +105,7 @@ func (c *chooser) add(j *job) {
 		return
 	}
 	switch why := c.whyNotHist(j); {
-	case why == nil, errors.Is(why, errNoRows) && j.raw.File == nil: // without rows there is still the report
+	case why == nil, errors.Is(why, errNoRows) && j.raw.File == nil: // a log without rows still belongs to its report
 		c.useHist(j)
 	case j.raw.File != nil:
 		wasHist := j.hasHist()
@@ -119,10 +119,10 @@ func (c *chooser) add(j *job) {
 	}
 }
 
-// errNoRows is a histogram log without any row.
+// errNoRows means that a histogram log has no rows.
 var errNoRows = errors.New("the histogram log has no rows")
 
-// whyNotHist is why the histogram log of a job cannot be used; nil if it can.
+// whyNotHist returns the reason why the histogram log of a job cannot be used, or nil if it can.
 func (c *chooser) whyNotHist(j *job) error {
 	switch {
 	case !j.hasHist():
@@ -236,8 +236,8 @@ func (c *chooser) useAverages(averaged []cbt.Log) {
 	}
 }
 
-// configuredInterval is log_hist_msec by an output's options or CBT's, or 0. If jobs differ it is
-// the shortest. out may be nil.
+// configuredInterval returns log_hist_msec from the options of an output or of CBT, or 0 if it is not set. If jobs differ,
+// it returns the shortest. out may be nil.
 func (c *chooser) configuredInterval(out *output) int64 {
 	if out != nil {
 		if ms := out.histMsec(); ms > 0 {

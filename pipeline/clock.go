@@ -22,7 +22,7 @@ func (c clock) String() string { return clockNames[c] }
 type moment struct {
 	start time.Time // absolute; zero if unknown
 	clock clock
-	error time.Duration // start is known to ± this
+	error time.Duration // of start, plus or minus
 }
 
 // The errors of the evidence, as measured with fio 3.33: it looks for jobs that have ended a
@@ -35,9 +35,9 @@ const (
 	betweenStages = 250 * time.Millisecond // from the end of a job to the start of the next behind a stonewall
 	errorOfStage  = 300 * time.Millisecond // of each stage that is placed by the next one
 	errorOfCoarse = 2 * time.Second        // of times in archives that have whole seconds
-	errorOfZone   = 14 * time.Hour         // of times in an unknown time zone
+	errorOfZone   = 14 * time.Hour         // if the time zone is unknown
 )
 
-// epochTimes is the least time of log_unix_epoch, in milliseconds since 1970. No job runs so
-// long that times since its start reach it (1973).
+// epochTimes is the least time that is taken for one of log_unix_epoch, in milliseconds since 1970 (1973). No job runs
+// long enough to reach it with times that count from the job's start.
 const epochTimes = 1e11

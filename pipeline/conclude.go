@@ -64,7 +64,7 @@ func (r *reading) concludeLogs(recovered int64) {
 		if j.hasRows {
 			rows++
 		}
-		if j.entry == nil && len(r.averages) == 0 && j.source != fromRaw { // a log of completions has all of them
+		if j.entry == nil && len(r.averages) == 0 && j.source != fromRaw { // a log of completions lacks no request
 			without++
 		}
 	}
@@ -81,7 +81,7 @@ func (r *reading) concludeLogs(recovered int64) {
 			}
 		}
 	}
-	if unwritten > 0 && !slices.ContainsFunc(r.run.Logs, isHist) { // reports are better than logs, too
+	if unwritten > 0 && !slices.ContainsFunc(r.run.Logs, isHist) { // reports can replace logs that lack rows
 		r.problems.note("%s: the histogram logs of %d of %d jobs are not here, so their periodic reports are used, the last one after %.1f s: fio writes "+
 			"these logs when it ends, so it was killed then, or the logs were left behind", r.title(), unwritten, len(r.entries), float64(last)/1000)
 	}
@@ -90,7 +90,7 @@ func (r *reading) concludeLogs(recovered int64) {
 	}
 	const text = "%s: no JSON report for %d of %d logs, so the last part of an interval of each job is " +
 		"missing: pass the folder, or run fio with --output-format=json+"
-	if r.run.Iteration != nil || len(r.outputs) > 0 { // CBT writes one always, and others were there
+	if r.run.Iteration != nil || len(r.outputs) > 0 { // CBT always writes a report, and other reports are there
 		r.problems.skip(fmt.Errorf(text, r.title(), without, len(r.jobs)))
 	} else {
 		r.problems.note(text, r.title(), without, len(r.jobs))
@@ -148,7 +148,7 @@ func (r *reading) concludeReports() {
 	}
 }
 
-// unreadHosts are the hosts none of whose files could be read.
+// unreadHosts returns the hosts of which no file could be read.
 func (p *plan) unreadHosts() []string {
 	read := hostNames(p.jobs)
 	for _, out := range p.outputs {

@@ -15,7 +15,7 @@ type covered struct {
 	tallies []*tally // of its jobs
 }
 
-// latest is the latest report of the entry: while fio runs there are later ones.
+// latest returns the latest report of the entry. While fio runs, later ones come.
 func (c covered) latest() *fiolog.Job {
 	for _, t := range c.tallies {
 		if t.reports != nil && t.reports.last != nil {
@@ -25,7 +25,7 @@ func (c covered) latest() *fiolog.Job {
 	return c.Job
 }
 
-// logged is the sum of the rows of one direction, which must not be changed.
+// logged returns the sum of the rows of one direction. The caller must not change it.
 func (c covered) logged(d fiolog.Direction) *hist.Histogram {
 	if len(c.tallies) == 1 {
 		return &c.tallies[0].directions[d].sum
@@ -72,7 +72,7 @@ func (c covered) interval() (longest int64) {
 	return longest
 }
 
-// isTorn reports whether rows in the middle are missing, and not only at the end.
+// isTorn reports whether rows are missing in the middle of a log, and not only at its end.
 func (c covered) isTorn() bool {
 	for _, t := range c.tallies {
 		if t.damaged && !t.cut {
@@ -82,11 +82,11 @@ func (c covered) isTorn() bool {
 	return false
 }
 
-// miss counts requests in no window.
+// miss counts n requests of a direction as missing: they are in no window.
 func (c covered) miss(d fiolog.Direction, n int64) { c.tallies[0].directions[d].missing += n }
 
-// whole is the histogram of one direction over the whole run: from the report if it has the bins of all
-// requests, else from the rows of the logs.
+// whole returns the histogram of one direction over the whole run: from the report if it has the bins of all requests,
+// otherwise from the rows of the logs.
 func (c covered) whole(d fiolog.Direction) *hist.Histogram {
 	if c.mixed {
 		return c.mixedWhole(d)
@@ -119,12 +119,12 @@ func (c covered) unbinned(d fiolog.Direction) int64 {
 // isOutrun reports whether the logs of a direction are longer than its report: fio was killed, and its jobs ran until their
 // end and wrote their logs; or its disk was full.
 func (c covered) isOutrun(d fiolog.Direction) bool {
-	const same = 10 // milliseconds, of the clocks of logs and reports
+	const same = 10 // milliseconds by which the clocks of logs and reports may differ
 	return !c.mixed && !c.several && c.ran > 0 && c.last() > c.ran+same && int64(c.requests(d)) > c.measured(&c.latest().Directions[d])
 }
 
-// mixedWhole is a direction of a report that has all in one: its rows, and its share of the
-// other requests of the report.
+// mixedWhole returns the histogram of one direction if the report has all directions in one: the rows of the direction,
+// and its share of the requests that are in no row.
 func (c covered) mixedWhole(d fiolog.Direction) *hist.Histogram {
 	logged := c.logged(d)
 	all, shares := c.loggedAll()

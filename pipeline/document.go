@@ -22,13 +22,14 @@ type documents struct {
 	last [fiolog.Directions]lastLatency
 }
 
-// lastLatency is that of the last window of a direction. Levels with the same requests share one histogram.
+// lastLatency is the latency of the last window of a direction. Windows of several levels share it if they have the
+// same requests.
 type lastLatency struct {
 	of   *hist.Histogram
 	made mapping.Latency
 }
 
-// documents makes the documents of a run, as a part of its version.
+// documents returns a maker of interval documents. ref names the run and its version.
 func (p *plan) documents(ref mapping.RunRef) *documents {
 	return &documents{
 		common: mapping.Interval{
@@ -83,7 +84,7 @@ func (d *documents) ofAverage(k averageKey, s *average) *mapping.Interval {
 
 func (t timing) at(ms int64) time.Time { return t.start.Add(time.Duration(ms) * time.Millisecond) }
 
-// rounded removes digits without meaning from a document.
+// rounded rounds x to a multiple of 1/per, because further digits have no meaning.
 func rounded(x, per float64) float64 { return math.Round(x*per) / per }
 
 func perSecond(n float64, ms int64) float64 {

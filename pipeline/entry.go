@@ -18,10 +18,10 @@ type entry struct {
 	index   int      // of its first job in the report
 	first   int      // number of its first job, as fio counts them
 	size    int      // how many jobs it stands for: numjobs with group_reporting, else one
-	jobs    []*job   // whose logs are of it
+	jobs    []*job   // the jobs that it covers
 	ran     int64    // milliseconds
 	several bool     // its jobs ran at different times, which only their rows show
-	parts   []*entry // that it was made of, because logs do not say which of them they are of
+	parts   []*entry // the entries that were combined into it, because logs do not say to which of them they belong
 }
 
 // entryList are the entries of a run, or of one output.
@@ -62,7 +62,7 @@ func (o *output) hasSections() bool {
 	return false
 }
 
-// ranIn is how long the entry's jobs had run when a report was written, in milliseconds.
+// ranIn returns how long the entry's jobs had run when a report was written, in milliseconds.
 func (e *entry) ranIn(j *fiolog.Job) int64 {
 	return max(ranFor(j), min(j.Runtime/int64(e.size), e.longest(j)))
 }
@@ -88,7 +88,7 @@ func groupSize(j *fiolog.Job, ran int64) int {
 	return 1
 }
 
-// view is another report's part of the entry's job, with the same choices as the last report.
+// view returns the statistics of the entry's job in another report, read in the same way as those of the last report.
 func (e *entry) view(j *fiolog.Job) *fiolog.Job {
 	one := newJobStats(j, e.jobOptions, e.groups)
 	if e.total {
@@ -97,7 +97,7 @@ func (e *entry) view(j *fiolog.Job) *fiolog.Job {
 	return one.Job
 }
 
-// damaged is the error of a direction whose bins do not have the requests that were measured.
+// damaged returns the error for a direction whose bins do not add up to the requests that were measured.
 func (e *entry) damaged(s *fiolog.DirectionStats) error { return e.miscounted(s, false) }
 
 // miscounted is the error of a direction whose bins have other requests than the report counts, and are used or not.
@@ -128,8 +128,7 @@ func (e *entry) cover(jobs []*job) []*entry {
 	return []*entry{e}
 }
 
-// readsLogs reports whether rows are read from a log of the entry. They may lack what its
-// report has.
+// readsLogs reports whether rows are read from a log of the entry. Rows may lack requests that the report has.
 func (e *entry) readsLogs() bool { return slices.ContainsFunc(e.jobs, (*job).readsLog) }
 
 // lastWritten is when the last of an entry's logs was written. It returns false if a log's
@@ -155,7 +154,7 @@ func (e *entry) isFine() bool {
 	return !slices.ContainsFunc(e.jobs, func(j *job) bool { return j.log.File.ModStep > coarse })
 }
 
-// combine makes one entry of several whose logs cannot be distinguished.
+// combine makes one entry of several, if nothing says which log belongs to which of them.
 func combine(entries []*entry) *entry {
 	first := entries[0]
 	if len(entries) == 1 {

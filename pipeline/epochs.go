@@ -34,7 +34,7 @@ func placeByEpochs(jobs []*job, live bool) (how string, setBack []*job) {
 		j.moment = moment{at, clockEpoch, errorOfEpoch}
 		if j.entry != nil && j.entry.several {
 			if end, _ := j.entry.out.written(); end.After(at) {
-				j.ran = end.Sub(at).Milliseconds() // of all stages in one log
+				j.ran = end.Sub(at).Milliseconds() // the log has all stages
 			}
 		}
 		j.origin = at.UnixMilli()
@@ -45,7 +45,8 @@ func placeByEpochs(jobs []*job, live bool) (how string, setBack []*job) {
 	return how, setBack
 }
 
-// endsAfterReport reports whether rows with absolute times end after the report was written that its start is from.
+// endsAfterReport reports whether the job's start was derived from a report, and its rows, with absolute times, end
+// after that report was written.
 func (j *job) endsAfterReport() bool {
 	if j.clock != clockReport {
 		return false
@@ -54,7 +55,7 @@ func (j *job) endsAfterReport() bool {
 	return time.UnixMilli(j.origin+j.lastRow()).Sub(end) > together
 }
 
-// isCertain reports whether a job's start is known by its report, not only estimated.
+// isCertain reports whether a job's start is known from its report, and not only estimated.
 func isCertain(j *job) bool {
 	if j.start.IsZero() || j.entry == nil {
 		return false

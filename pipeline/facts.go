@@ -24,7 +24,7 @@ func (p *plan) fio() mapping.FioInfo {
 	return info
 }
 
-// reported are the entries of the run as fio's reports have them.
+// reported returns the entries of the run as fio reported them: parts in place of combined entries.
 func (list entryList) reported() (all []*entry) {
 	for _, e := range list {
 		if all = append(all, e.parts...); len(e.parts) == 0 {
@@ -34,8 +34,8 @@ func (list entryList) reported() (all []*entry) {
 	return all
 }
 
-// stands is the number of fio's jobs that a job stands for. The first job of an entry stands for all of its jobs that
-// have no logs of their own: with group_reporting, with one log of all jobs, or because logs are missing.
+// stands returns the number of fio's jobs that a job stands for. The first job of an entry stands for all jobs of the
+// entry without logs of their own: because of group_reporting, of one log for all jobs, or of missing logs.
 func (j *job) stands() int {
 	e := j.entry
 	if e == nil || j != e.jobs[0] {

@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// used is a file of a run and its role in it. Its path is not part of that.
+// used is a file of a run and its role. The path does not identify it.
 type used struct {
 	file         *source.File
 	role         string // such as mapping.RoleReport
@@ -28,7 +28,7 @@ type used struct {
 // fingerprint hashes the files that identify a run and those that its documents are made of.
 // The hash of contents, roles and settings identifies one version of the run. Each document
 // has it, so it must be known before the first. XXH64 is as fast as memory. It does not
-// protect against forgery and need not.
+// protect against forgery, and does not have to.
 func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) {
 	files := p.files()
 	list := make([]mapping.SourceFile, len(files))

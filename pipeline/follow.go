@@ -12,12 +12,11 @@ import (
 
 // Following sets how a run is followed while fio runs.
 type Following struct {
-	Quiet time.Duration // a file that has not grown for so long, or for three reports, has ended
+	Quiet time.Duration // a file that has not grown for this time, or for the time of three reports, has ended
 	Every time.Duration // how often the run's document is stored
 }
 
-// ErrNotLive is a run that cannot be followed, because its files show nothing before it ends
-// or not enough so far.
+// ErrNotLive means that a run cannot be followed, because its files show nothing before it ends, or not enough so far.
 var ErrNotLive = errors.New("no periodic reports (fio --status-interval=1 --output-format=json+), or fewer than " +
 	"three so far")
 
@@ -30,8 +29,8 @@ const lastStore = 15 * time.Second
 // one of an incomplete version ([mapping.RunInfo].Live). [Ingest] replaces it when the run is
 // over.
 //
-// When ctx ends, Follow stores what it has read and returns no error. It fails with
-// [ErrNotLive] or with the error of known (which may be nil), each or the sink.
+// When ctx ends, Follow stores what it has read and returns no error. It fails with [ErrNotLive], or with an error of
+// known, each or the sink. known may be nil.
 func Follow(
 	ctx context.Context, run *cbt.Run, opt Options, how Following, to Sink, known Known,
 	each func(*mapping.Interval) error,

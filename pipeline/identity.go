@@ -17,7 +17,7 @@ import (
 // Execution is a run by its files, before any of its documents is made.
 type Execution struct {
 	Source mapping.Source
-	Run    mapping.RunRef // its ID is that of a run that no store has
+	Run    mapping.RunRef // with a new ID, which no store has
 	Path   string         // of the run in its archive
 
 	// Restore is set by [Known] if documents of the stored version are missing, so that the
@@ -28,7 +28,7 @@ type Execution struct {
 	// file may have been read or followed before it was complete.
 	Grows bool
 
-	edited  map[string]string // of the stored run, with its note: every version keeps them
+	edited  map[string]string // labels that people gave the stored run, and its note: every version keeps them
 	note    string
 	reports []*source.File
 }

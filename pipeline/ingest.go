@@ -27,7 +27,7 @@ type Result struct {
 	Why []string
 }
 
-// Log logs what there is to say of the run: as warnings what was skipped.
+// Log logs what was skipped as warnings, and the notes.
 func (r *Result) Log(log *slog.Logger) {
 	for _, err := range r.Skipped {
 		log.Warn(err.Error())
@@ -55,9 +55,9 @@ const batch = 1000
 // takes some 20 KB. On two processors that saves a fifth of the time.
 const windowsAhead = 64
 
-// Ingest puts the interval documents of one run into a sink. The caller finishes the run there with
-// the result's document, if there is one and it is not unchanged: then the new documents replace what
-// the sink has of the run. known may be nil. Errors are as for [Read], or known's or the sink's.
+// Ingest puts the interval documents of one run into a sink. If the result has a run document, and is not unchanged, the
+// caller finishes the run there with it: the new documents replace the ones that the sink has of the run. known may be
+// nil. Errors are those of [Read], of known, or of the sink.
 func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (*Result, error) {
 	var result *Result // set when all documents were made
 	batches := func(ctx context.Context) iter.Seq2[[]*mapping.Interval, error] {

@@ -61,8 +61,8 @@ func (l jobLogs) hist() (jobs []*job) {
 
 func (j *job) open() *logFile { return openLog(j.log, max(j.segment, 0), j.hint) }
 
-// needsRaw reports whether logs of completions may be of use, so that each has to be looked
-// at: they are wanted, or some job has no histogram log with rows.
+// needsRaw reports whether logs of completions may be needed: the user wants them, or some job has no histogram log with
+// rows. Then each of them is looked at.
 func (l jobLogs) needsRaw(jobs []*job) bool {
 	if l.opt.Source == SourceRaw || len(jobs) == 0 {
 		return true
@@ -120,8 +120,8 @@ func writerOf(jobs []*job, log cbt.Log) *job {
 	return nil
 }
 
-// segments are the sums of the rows of each job in a log of several (per_job_logs=0), as
-// far as their times show where the next job begins. There is at least one.
+// segments returns the sums of the rows of each job in a log of several jobs (per_job_logs=0). A job begins where times
+// start again. There is at least one.
 func segments(log cbt.Log, hint hist.Hint) []*rowSums {
 	jobs := []*rowSums{{}}
 	for rec, err := range openLog(log, 0, hint).all() {
@@ -136,9 +136,8 @@ func segments(log cbt.Log, hint hist.Hint) []*rowSums {
 	return jobs
 }
 
-// raw are the logs of single completions, and those of averages (log_avg_msec) of
-// latency, rate and bandwidth, which have no percentiles. Logs of total latency are used if
-// there are none of completion latency.
+// raw returns the logs of single completions, and the logs of averages (log_avg_msec) of latency, rate and bandwidth,
+// which have no percentiles. Without logs of completion latency it returns those of total latency.
 func (l jobLogs) raw() (raw, averaged []cbt.Log) {
 	var total []cbt.Log
 	for _, log := range l.run.Others {

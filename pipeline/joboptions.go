@@ -13,11 +13,11 @@ import (
 // jobOptions are the options of a job, or of all jobs of an entry of a report.
 type jobOptions struct {
 	job         string            // its name
-	own, global map[string]string // its own options, and those of all jobs where it has none of its own
-	isGroup     bool              // of several sections (group_reporting): own are those of one of them, in fio 3.33 of the last
+	own, global map[string]string // own options have precedence over global ones
+	isGroup     bool              // several sections (group_reporting): own has the options of one of them, in fio 3.33 of the last
 }
 
-// optionOfOne is an option of at least one job; empty if it is not set, or has no value.
+// optionOfOne returns an option that at least one job has. It is empty if no job has it, or if it has no value.
 func (o jobOptions) optionOfOne(name string) string {
 	if value, ok := o.own[name]; ok {
 		return value
@@ -25,8 +25,8 @@ func (o jobOptions) optionOfOne(name string) string {
 	return o.global[name]
 }
 
-// option is an option of all jobs. It is empty, too, if one section of several sets it by itself: it may be otherwise in
-// the others.
+// option returns an option that all jobs have. It is also empty if only one of several sections sets it, because the
+// others may have another value.
 func (o jobOptions) option(name string) string {
 	if _, isOwn := o.own[name]; isOwn && o.isGroup {
 		return ""
@@ -52,7 +52,7 @@ func (o jobOptions) all() map[string]string {
 	return all
 }
 
-// joined are the options of several jobs that are read as one.
+// joined returns the options of several jobs that are read as one job.
 func joined(jobs []*entry) jobOptions {
 	one := jobOptions{job: jobs[0].job, own: map[string]string{}, global: entryList(jobs).options(), isGroup: true}
 	for _, j := range jobs {
@@ -129,7 +129,7 @@ func (o jobOptions) mixesSizes() bool {
 	return slices.ContainsFunc([]string{"bssplit", "bsrange", "bs_unaligned"}, o.hasOption)
 }
 
-// directions are those of fio's option rw, or all of several sections.
+// directions returns the directions of fio's option rw. For several sections it returns all directions.
 func (o jobOptions) directions() []fiolog.Direction {
 	if o.isGroup {
 		return []fiolog.Direction{fiolog.Read, fiolog.Write, fiolog.Trim}
@@ -138,7 +138,7 @@ func (o jobOptions) directions() []fiolog.Direction {
 	return directions
 }
 
-// milliseconds is an option in milliseconds; 0 for anything else.
+// milliseconds returns an option that is a number of milliseconds, or 0 if it is something else.
 func milliseconds(option string) int64 {
 	ms, err := strconv.ParseInt(option, 10, 64)
 	if err != nil {

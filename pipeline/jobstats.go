@@ -5,7 +5,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// jobStats is what a report counted of one job, and how that has to be read.
+// jobStats has the statistics of one job in a report, and how they have to be read.
 type jobStats struct {
 	*fiolog.Job
 	groups int  // of bins of the fio: see [chooser.setGroups]
@@ -52,7 +52,7 @@ func (s *jobStats) useTotalLatency() bool {
 	return used
 }
 
-// in is a direction, or all of them if the report has them in one.
+// in returns the statistics of a direction, or of all directions if the report has them in one.
 func (s jobStats) in(d fiolog.Direction) *fiolog.DirectionStats {
 	if s.mixed {
 		return s.Mixed
@@ -60,7 +60,7 @@ func (s jobStats) in(d fiolog.Direction) *fiolog.DirectionStats {
 	return &s.Directions[d]
 }
 
-// histogram is that of the bins of one direction in any report of the fio; empty without any.
+// histogram returns the bins of one direction in any report of this fio. It is empty without bins.
 func (s jobStats) histogram(of *fiolog.DirectionStats) *hist.Histogram {
 	return of.Clat.Histogram(s.groups)
 }

@@ -19,7 +19,7 @@ type logFile struct {
 	log    cbt.Log
 	file   io.Closer
 	in     *fiolog.Reader
-	ahead  []item[*fiolog.Record] // read before their turn
+	ahead  []item[*fiolog.Record] // rows that were looked at, and not returned yet
 	failed error                  // why the log cannot be opened
 	ended  bool
 }
@@ -108,7 +108,7 @@ func (l *logFile) look(n int) []item[*fiolog.Record] {
 // head is what the first row of a log says.
 type head struct {
 	hasRows bool
-	isJunk  bool        // lines that are no rows, and no row
+	isJunk  bool        // there are lines, and none of them is a row
 	layout  hist.Layout // of histograms
 	first   int64       // time of the first row, as written
 }
@@ -147,10 +147,9 @@ func (l *logFile) firstRows() (rows []*fiolog.Record) {
 	return rows
 }
 
-// late is by how many milliseconds the first row came later than the next ones. Rows are due
-// at multiples of the interval. None comes early, and a row that waits for a slow request
-// comes late. Most rows are on time, so the due time is the one after which the median row
-// is least late.
+// late returns by how many milliseconds the first row came later than the next ones. Rows are due at multiples of the
+// interval. No row comes early, and a row that waits for a slow request comes late. Most rows are on time, so the due
+// time is the one that makes the median row least late.
 func (l *logFile) late(interval int64) int64 {
 	if interval <= 0 {
 		return 0
@@ -177,8 +176,8 @@ func (l *logFile) late(interval int64) int64 {
 	return interval - due
 }
 
-// measure is the median time between the first rows of a direction, in milliseconds: the
-// log's interval, if nothing else says it. It is 0 if there are too few rows.
+// measure returns the median time between the first rows of a direction, in milliseconds. It stands for the log's
+// interval if no option has it. It is 0 if there are too few rows.
 func (l *logFile) measure() int64 {
 	var steps []int64
 	var last [fiolog.Directions]int64
@@ -216,11 +215,11 @@ func (l *logFile) all() iter.Seq2[*fiolog.Record, error] {
 	}
 }
 
-// errAgain is where a log that its name gives to one job has the rows of two.
+// errAgain is the error at the place in a log, of one job by its name, where the rows of a second job begin.
 var errAgain = errors.New("times begin again, as if another log followed: this row and all after it are skipped; " +
 	"keep each log of fio in a file of its own")
 
-// records is all of one job.
+// records is [logFile.all] without the rows of other jobs.
 func (l *logFile) records() iter.Seq2[*fiolog.Record, error] {
 	return func(yield func(*fiolog.Record, error) bool) {
 		for rec, err := range l.all() {

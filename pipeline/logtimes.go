@@ -29,7 +29,7 @@ func (j *job) lastRow() int64 {
 // that is a reading of all of it, too.
 func (j *job) lastOfContent() (last int64, ok bool) {
 	if _, _, isHashed := j.log.File.Sum(); isHashed || j.source != fromHist || j.segment >= 0 {
-		return 0, false // rows of files that are hashed are packed, and quickly read
+		return 0, false // files that are hashed already are packed, and reading them once more is quick
 	}
 	in, err := j.log.File.Open()
 	if err != nil {
@@ -69,8 +69,8 @@ func (p placing) placeByLogs() map[*job]time.Duration {
 	return later
 }
 
-// mayFollow reports whether the times of the logs are so far apart that some jobs may have run
-// after others: at least as far as the shortest log is long.
+// mayFollow reports whether some jobs may have run after others: the times of the logs must be at least as far apart as
+// the shortest log is long.
 func mayFollow(jobs []*job) bool {
 	first, last := jobs[0].log.File.ModTime, jobs[0].log.File.ModTime
 	shortest := time.Duration(1<<62 - 1)

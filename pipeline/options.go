@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Align is how the windows of jobs that did not start together are lined up.
+// Align says how windows are lined up for jobs that did not start together.
 type Align string
 
 // The ways to line up jobs.

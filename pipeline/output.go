@@ -16,7 +16,7 @@ import (
 type output struct {
 	cbt.Report
 	fio     *fiolog.Report
-	host    string    // of its jobs, also if only the names of their logs have it
+	host    string    // of its jobs, by its own name or by the names of their logs
 	client  bool      // written by fio --client: jobs of several hosts, no absolute time
 	hasBins bool      // json+
 	groups  int       // of bins, the most of any report
@@ -32,7 +32,7 @@ type periodic struct {
 	begun []begun // of each job
 }
 
-// reports is how many there are of this execution.
+// reports returns the number of reports of this execution.
 func (p *periodic) reports() int { return len(p.times) }
 
 // spacing is the median time between reports in milliseconds, rounded to tens: the last
@@ -68,8 +68,8 @@ type outputReader struct {
 	problems *Problems
 }
 
-// all reads fio's output of all hosts and volumes. CBT has each twice, as printed and the JSON
-// alone. The first with a report is used.
+// all reads fio's output of all hosts and volumes. CBT stores each output twice: as printed, and its JSON alone. The
+// first of these files that has a report is used.
 func (r outputReader) all(ctx context.Context) (outputs []*output) {
 	type place struct{ host, volume string }
 	have := map[place]bool{}
@@ -94,7 +94,7 @@ func (r outputReader) all(ctx context.Context) (outputs []*output) {
 	return outputs
 }
 
-// one reads a file; nil if it has no report that can be used.
+// one reads the output in a file. It returns nil if the file has no usable report.
 func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 	in, err := f.File.Open()
 	if err != nil {
@@ -141,14 +141,14 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 	return out
 }
 
-// mayIgnore reports whether what is wrong with a document in a file is no loss: fio still writes it, or nothing shows that
-// the file is fio's.
+// mayIgnore reports whether a damaged document in a file may be ignored: fio still writes it, or nothing shows that
+// fio wrote the file.
 func (r outputReader) mayIgnore(err error, of *output) bool {
 	var cut *fiolog.SyntaxError
 	if r.live && errors.As(err, &cut) && cut.Partial {
 		return true
 	}
-	alone := len(r.run.Logs)+len(r.run.Others) == 0 // and it begins as fio's do
+	alone := len(r.run.Logs)+len(r.run.Others) == 0 // the file begins as fio's output does, and there are no logs
 	return !of.Named && !alone && of.fio == nil && !of.IsFio()
 }
 
@@ -175,8 +175,8 @@ func (o *output) take(one *fiolog.Report) {
 	}
 }
 
-// isAnotherExecution reports whether the report after is of another fio, which started when
-// the first had ended: then its elapsed time grew by less than the clock.
+// isAnotherExecution reports whether the report after is from another fio, which started when the fio of before had
+// ended. Its elapsed time is then shorter than the time between the two reports.
 func isAnotherExecution(before, after *fiolog.Report) bool {
 	if !haveSameJobs(before, after) {
 		return true
@@ -211,7 +211,7 @@ func elapsed(rep *fiolog.Report) int64 {
 	return longest * 1000
 }
 
-// earlier is the earlier of two times. Zero times do not count.
+// earlier returns the earlier of two times. A zero time does not count.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -260,9 +260,9 @@ func (o *output) trustsTimes() bool {
 // apartTimes is how far apart times of files that were written together may be: some archives have times of two seconds.
 const apartTimes = 2500 * time.Millisecond
 
-// written is when the last report was written, after all jobs had ended. The timestamp of
-// fio --client is when it began, so its report was written at the time of the file, if that
-// is possible. Otherwise the jobs count as begun with the client.
+// written returns when the last report was written, after all jobs had ended. A report of fio --client has the time when
+// the client began, so written returns the file's time, if that is possible. Otherwise it assumes that the jobs began
+// with the client.
 func (o *output) written() (time.Time, clock) {
 	at := time.UnixMilli(o.fio.Timestamp)
 	switch {

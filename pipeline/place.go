@@ -9,16 +9,14 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// placed is when the jobs of one fio began, and how that is known if they did not all begin
-// together.
+// placed says when the jobs of one fio began, and, if they did not begin together, how that is known.
 type placed struct {
 	starts map[*entry]moment
 	how    string // one sentence; empty if all began together
 	doubt  string // why it is not certain; empty if it is
 }
 
-// place finds when the jobs of one fio began, by the best evidence. The entries are all of one
-// output and one host.
+// place finds out when the jobs of one fio began, by the best evidence. All entries are from one output and one host.
 func place(out *output, entries []*entry) placed {
 	if slices.ContainsFunc(entries, func(e *entry) bool { return e.Start > 0 }) {
 		return placeByStart(entries)
@@ -144,7 +142,7 @@ func isOneStage(entries []*entry) bool {
 
 // waited reports whether fio ran for longer than the jobs of a group of several sections, whose options are not known.
 func waited(out *output, entries []*entry) bool {
-	const starting = 1500 // milliseconds, of fio itself; elapsed has whole seconds
+	const starting = 1500 // milliseconds that fio takes to start, and rounding: elapsed has whole seconds
 	longest := int64(0)
 	for _, e := range entries {
 		delay, _ := e.delay()
@@ -197,8 +195,8 @@ func groups(entries []*entry) [][]*entry {
 	return all
 }
 
-// placeByFiles uses when each log was last written: fio does so when its job ends. The
-// jobs of a group begin together, except those that wait.
+// placeByFiles uses the time at which each log was last written: fio writes it when the job ends. The jobs of a group
+// begin together, except for those that wait.
 func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 	p := placed{starts: map[*entry]moment{}}
 	if !out.trustsTimes() {

@@ -49,10 +49,10 @@ type job struct {
 	jobTimes
 }
 
-// jobRows is what the rows of a job are read from.
+// jobRows says where the rows of a job are read from.
 type jobRows struct {
 	source sourceKind
-	log    cbt.Log   // that rows are read from, or the report
+	log    cbt.Log   // the log whose rows are read; without one, the report's file
 	raw    cbt.Log   // a log of completions; its File is nil if there is none
 	hint   hist.Hint // of the bins of its log
 	sums   *rowSums  // of its rows, if the log is of several jobs
@@ -60,7 +60,7 @@ type jobRows struct {
 	damage error     // why the histogram log cannot be read at all
 	head
 
-	content mapping.SourceFile // of the log; without a hash if it was not read for one
+	content mapping.SourceFile // of the log; without a hash if it was not hashed
 
 	file    *logFile   // the log, open at its first row
 	reports *reportJob // the periodic reports, in place of a log
@@ -72,7 +72,7 @@ type jobTimes struct {
 	interval int64 // milliseconds between rows; 0 if unknown
 	exact    bool  // interval is fio's log_hist_msec, not measured, and the log is of this job alone
 	late     int64 // milliseconds by which the first row came later than the next ones, by the interval
-	origin   int64 // what the times of its rows count from, as written
+	origin   int64 // the time, as written, from which the times of its rows count
 	offset   int64 // its start, in milliseconds after the run's
 	ran      int64 // how long it ran, milliseconds; 0 if no report has it
 }
@@ -80,7 +80,7 @@ type jobTimes struct {
 // before is the time an interval before the first row was due, as written.
 func (j *job) before() int64 { return j.first - j.late - j.interval }
 
-// sourceKind is what the rows of a job are read from.
+// sourceKind is the kind of file that the rows of a job are read from.
 type sourceKind uint8
 
 const (
@@ -113,13 +113,12 @@ func closeAll(jobs []*job) {
 	}
 }
 
-// errNothing is a run without any usable log or report.
+// errNothing means that a run has no usable log or report.
 var errNothing = errors.New("no rows in any of its logs, and no report that can be used")
 
-// makePlan looks at the first rows of a run's logs and at its reports and finds out what
-// belongs together, and when it was. If absolute is set, the run gets a start from any
-// evidence. live is set while fio still writes the run's files. Problems with files go to
-// problems. An error is a run that cannot be read at all, or ctx's.
+// makePlan reads the first rows of a run's logs, and its reports, and finds out what belongs together and when it
+// happened. With absolute, the run gets a start from any evidence. live is not nil while fio still writes the files.
+// Problems of single files go to problems. makePlan fails if the run cannot be read at all, or if ctx ends.
 func makePlan(
 	ctx context.Context, run *cbt.Run, opt Options, absolute bool, live *tailing, problems *Problems,
 ) (*plan, error) {
@@ -192,13 +191,12 @@ func (j *job) checkTime(t int64) error {
 	return nil
 }
 
-// serves reports whether a job may have requests of a direction: its report has some, or
-// there is no report.
+// serves reports whether a job may have requests of a direction: its report has some, or it has no report.
 func (j *job) serves(d fiolog.Direction) bool {
 	return j.entry == nil || j.entry.mixed || j.entry.Directions[d].TotalIOs > 0
 }
 
-// jobOf is the job that wrote a log; nil if there is none.
+// jobOf returns the job that wrote a log, or nil if none did.
 func (p *plan) jobOf(log cbt.Log) *job {
 	for _, j := range p.jobs {
 		if j.jobKey == keyOf(log) {

@@ -19,7 +19,7 @@ type Problems struct {
 	skipped, notes messages
 }
 
-// messages are the first ten of each kind and the first hundred of all; the others are counted.
+// messages has the first ten messages of each kind, and the first hundred in all. It counts the others.
 type messages struct {
 	first []error
 	total int
@@ -46,14 +46,14 @@ func (m *messages) all() []error {
 	return list
 }
 
-// skip adds something that is missing in the result.
+// skip adds an error that says what is missing in the result.
 func (p *Problems) skip(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.skipped.add(err)
 }
 
-// note adds something that the user should know although nothing is missing.
+// note adds a message about something that the user should know, although nothing is missing.
 func (p *Problems) note(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

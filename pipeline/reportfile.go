@@ -14,9 +14,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// reportFile reads the periodic reports of one fio (--status-interval) once, for all of its
-// jobs. What a report counts more than the one before are the requests between the two.
-// Reports are complete to the end, so there is no tail to recover.
+// reportFile reads the periodic reports of one fio (--status-interval) once, for all of its jobs. Reports are sums since
+// the start, so the difference of two reports has the requests between them. The last report is written at the end, so
+// there is no tail to recover.
 type reportFile struct {
 	out     *output
 	tailing *tailing // fio still writes; else nil
@@ -37,7 +37,7 @@ type reportJob struct {
 	sofar [fiolog.Directions]*hist.Histogram
 	until int64 // end of the last report, since the job's start
 	ran   int64 // fio's run time at the last report
-	base  int64 // what that counts from, since the job's start
+	base  int64 // the time from which ran counts, since the job's start
 	now   int64 // when the last report was written, since the job's start; while fio runs
 	last  *fiolog.Job
 }
@@ -66,7 +66,7 @@ func (r *reportJob) rows() iter.Seq2[align.Row, error] {
 	}
 }
 
-// more returns further rows of the job, at least one; none at the end.
+// more returns the next rows of the job: at least one, or none at the end.
 func (r *reportJob) more() []item[align.Row] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,8 +165,8 @@ func (r *reportJob) written(rep *fiolog.Report) int64 {
 	return at.Sub(r.job.start).Milliseconds()
 }
 
-// begins is the moment from which the run time counts of a job that waited for others, since
-// the job's assumed start. While fio runs it is not known beforehand.
+// begins returns the moment from which fio counts the run time of a job that waited for others, since the job's assumed
+// start. While fio runs, that moment is not known before it comes.
 func (r *reportJob) begins(rep *fiolog.Report, ran int64) int64 {
 	if r.tailing == nil || r.out.begun[r.job.entry.index].waited {
 		return 0
@@ -194,7 +194,7 @@ func (r *reportJob) pass(rep *fiolog.Report) {
 		}
 	}
 	if len(r.queue) == 0 {
-		row.Bins = nil // of no direction
+		row.Bins = nil // the row has no direction
 		r.queue = append(r.queue, item[align.Row]{value: row})
 	}
 	r.now = now

@@ -48,20 +48,20 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 	}
 }
 
-// isRepeated reports whether an error is of a row that is there twice.
+// isRepeated reports whether an error says that a row is there twice.
 func isRepeated(err error) bool {
 	var bad *fiolog.SyntaxError
 	return errors.As(err, &bad) && bad.Repeated
 }
 
-// missedRows is said of a row before which others are missing.
+// missedRows is the message at a row before which other rows are missing.
 const missedRows = "%s rows are missing before this one: fio writes one every %d ms, and what is late at the next completion; the " +
 	"requests of the row before may be shown too early, those of the missing rows in no window; copy the log again"
 
-// writtenByHalf is what may have written impossible numbers, if no report has the version.
+// writtenByHalf says which versions of fio write impossible numbers, if no report says which version it was.
 const writtenByHalf = "fio 3.6 to 3.16 write such numbers: add its report"
 
-// check reports what is impossible in a row that is well written.
+// check returns an error if a row has impossible values, although its text is correct.
 func (j *job) check(rec *fiolog.Record) error {
 	if rec.Total > hist.MaxCount {
 		err := fmt.Errorf("%d requests in a row: %w", rec.Total, hist.ErrTooLarge)
@@ -77,7 +77,7 @@ func (j *job) check(rec *fiolog.Record) error {
 	return j.checkTime(rec.Time)
 }
 
-// rowError is a row that is well written but impossible.
+// rowError is the error of a row with impossible values, whose text is correct.
 type rowError struct{ error }
 
 // Unwrap returns what is wrong.
@@ -99,7 +99,7 @@ type rawFill struct {
 	begins   int64 // of window 0, since the job's start
 	unit     int64 // nanoseconds of the log's values: 1, or 1000 of fio 2
 	spread   bool  // requests in flight for longer than a window are separate rows
-	all      bool  // and so are all others
+	all      bool  // all other requests are separate rows, too
 	current  int64 // the window that is filled
 	last     int64 // the latest completion of all
 	filling  bool

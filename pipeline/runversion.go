@@ -16,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// lookUp hashes the files of a run and looks the run up; have is nil if the store has none.
+// lookUp hashes the files of a run and looks the run up. have is nil if the store does not have it.
 func lookUp(ctx context.Context, p *plan, known Known) (e *Execution, have *mapping.Run, err error) {
 	if e, err = execution(ctx, p); err == nil && known != nil {
 		e.Run.ID, have, err = known(ctx, e)
@@ -40,8 +40,8 @@ func identify(ctx context.Context, p *plan, known Known) (*Execution, *Result, e
 	return e, compare(p, e, have), nil
 }
 
-// identifyLive is identify for a run that is followed since a time. It hashes the files as
-// they are now. A run that the store has completely is not followed.
+// identifyLive is identify for a run that is followed since a time. It hashes the files as they are now. It fails if the
+// store has the complete run already.
 func identifyLive(ctx context.Context, p *plan, known Known, since time.Time) (*Execution, error) {
 	e, have, err := lookUp(ctx, p, known)
 	if err != nil {
@@ -141,10 +141,10 @@ func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 	return nil
 }
 
-// short is the part of an id that people need.
+// short returns the part of an id that is shown to people.
 func short(id string) string { return id[:min(len(id), 8)] }
 
-// less is what this version lacks of the stored one, if that is the only difference; else "".
+// less returns what this version lacks of the stored one, if there is no other difference. Otherwise it returns "".
 func less(p *plan, e *Execution, have *mapping.Run) string {
 	mine, theirs := &e.Source, &have.Source
 	if !theirs.Contains(mine) {

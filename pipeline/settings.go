@@ -14,8 +14,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// settings are those of the path and of CBT's configuration, because fio does not know all of them. In runs of pbench-fio fio's
-// options complete them. People name folders as they like, so the path counts only where no option of fio is known.
+// settings returns the settings of the run. They come from the path and from CBT's configuration, because fio does not
+// know all of them. In runs of pbench-fio, fio's options complete them. People name folders as they like, so the path
+// counts only if no option of fio is known.
 func (p *plan) settings() mapping.CBT {
 	set := p.run.CBT
 	switch {
@@ -35,9 +36,9 @@ func (p *plan) settings() mapping.CBT {
 	return set
 }
 
-// fioSettings are the settings that fio's options name and that are the same for all jobs. Defaults of fio that no option
-// names are unknown. The options are those in the reports, because fio did what they say. The job file has the options of
-// runs whose reports list none, and of each section of a group, of which a report lists those of one.
+// fioSettings returns the settings that fio's options name, if they are the same for all jobs. A default of fio that no
+// option names is unknown. Options come from the reports, because fio did what they say. They come from the job file if
+// a report lists none, and for the sections of a group, because a report lists the options of one section only.
 func (p *plan) fioSettings() mapping.CBT {
 	var all []mapping.CBT
 	add := func(sections []fiolog.JobSection, global map[string]string) {
@@ -61,8 +62,8 @@ func (p *plan) fioSettings() mapping.CBT {
 	return sameSettings(all)
 }
 
-// sectionsOf are the sections of a group, by the job file. There are none if the file lacks the section whose options the
-// report lists: it was changed after the run, or is another.
+// sectionsOf returns the sections of a group from the job file. It returns none if the file lacks the section whose
+// options the report lists. Then the file was changed after the run, or it is another file.
 func (p *plan) sectionsOf(e *entry) []fiolog.JobSection {
 	isListed := func(s fiolog.JobSection) bool {
 		for name, value := range e.own {
@@ -95,8 +96,8 @@ func sameSettings(list []mapping.CBT) (same mapping.CBT) {
 	return same
 }
 
-// contradiction is a note if CBT's configuration, or the path, has another mode or block size than fio's own options. It is
-// empty if they agree, or one of them is unknown.
+// contradiction returns a note if CBT's configuration, or the path, has another mode or block size than fio's own
+// options. It is empty if they agree, or if one of them is unknown.
 func (p *plan) contradiction() string {
 	set, ran := p.settings(), p.fioSettings()
 	mode, _ := fiolog.ParseMode(set.Mode)
@@ -114,8 +115,8 @@ func (p *plan) contradiction() string {
 	return fmt.Sprintf("%s has %s: its settings may be those of another run; put the configuration of this run there", p.run.Config.Name(), text)
 }
 
-// settings are the settings of all jobs of the entry. A section of a group may set an option otherwise that is listed as
-// that of all: what the requests contradict is unknown.
+// settings returns the settings that all jobs of the entry have. One section of a group may have another value than the
+// report lists for all. So a setting that the requests contradict is unknown.
 func (e *entry) settings() mapping.CBT {
 	set := e.jobOptions.settings()
 	if !e.isGroup {
@@ -148,7 +149,7 @@ func (o jobOptions) settings() mapping.CBT {
 	}
 }
 
-// count is an option that is a number; 0 for anything else.
+// count returns an option that is a number, or 0 if it is something else.
 func (o jobOptions) count(name string) int64 {
 	n, err := strconv.ParseInt(o.option(name), 10, 32)
 	if err != nil {
@@ -157,7 +158,7 @@ func (o jobOptions) count(name string) int64 {
 	return max(n, 0)
 }
 
-// wholeSeconds is an option that is a time; 0 for one that is not of whole seconds.
+// wholeSeconds returns an option that is a time, in seconds, or 0 if it is not a number of whole seconds.
 func (o jobOptions) wholeSeconds(name string) int64 {
 	d, ok := fiolog.ParseTime(o.option(name))
 	if !ok || d%time.Second != 0 {
@@ -183,7 +184,7 @@ func (o jobOptions) readShare(mode string) int64 {
 	return 100 - writes
 }
 
-// usual is fio's block size where no option sets one, in bytes.
+// usual is fio's default block size in bytes.
 const usual = 4096
 
 // requestSize is the size of all requests, in bytes; 0 if sizes differ. The option has one size for

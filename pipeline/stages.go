@@ -11,7 +11,7 @@ import (
 func placeInStages(out *output, entries []*entry, end time.Time) (placed, bool) {
 	all := groups(entries)
 	total := time.Duration(elapsed(out.fio)) * time.Millisecond
-	const most = 12 // groups: more have too many ways
+	const most = 12 // groups; the number of ways doubles with each
 	if total == 0 || len(all) > most {
 		return placed{}, false
 	}

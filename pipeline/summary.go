@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// summary is the run's document, of what was read so far.
+// summary returns the run's document, made of what was read so far.
 func (r *reading) summary(ref mapping.RunRef) *mapping.Run {
 	lost := r.problems.Skipped()
 	recovered, byDirection := r.unlogged()
@@ -54,8 +54,8 @@ func (r *reading) summary(ref mapping.RunRef) *mapping.Run {
 	return run
 }
 
-// directionTotals are the totals of one direction with the histogram h, over the time from the start of
-// its first job to the end of its last; nil if it has no requests.
+// directionTotals returns the totals of one direction, whose histogram is h. Rates are over the time from the start of its
+// first job to the end of its last job. It returns nil if the direction has no requests.
 func (r *reading) directionTotals(d fiolog.Direction, h *hist.Histogram) *mapping.Totals {
 	out := &mapping.Totals{
 		Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil), Means: r.means(d), Fio: r.fioLatency(d),

@@ -32,7 +32,7 @@ func (t tail) rows() (rows []align.Row) {
 	return rows
 }
 
-// parts are the requests of each direction that are in no row; nil where that is unknown.
+// parts returns the requests of each direction that are in no row. A part is nil if that is unknown.
 func (t tail) parts() (parts [fiolog.Directions]*hist.Histogram) {
 	if !t.mixed {
 		for d := range fiolog.Direction(fiolog.Directions) {
@@ -52,8 +52,8 @@ func (t tail) parts() (parts [fiolog.Directions]*hist.Histogram) {
 	return shareOut(rest, shares)
 }
 
-// rest is what the report counts beyond the logs in a direction. It is nil if that is unknown, and
-// then the requests count as missing.
+// rest returns the requests of a direction that are in the report and not in the logs. It is nil if that is unknown.
+// Then the requests count as missing.
 func (t tail) rest(d fiolog.Direction) *hist.Histogram {
 	stats, logged := &t.Directions[d], t.logged(d)
 	left := float64(t.measured(stats)) - logged.Total()
@@ -145,9 +145,9 @@ func shareOut(rest *hist.Histogram, shares [fiolog.Directions]float64) (parts [f
 	return parts
 }
 
-// place makes a row of the rest, between the last row and the job's end. It returns false if
-// that is too long for the rest of an interval, or the requests are too many for it. Then logs
-// end early or rows are missing, and when the requests completed is unknown.
+// place makes a row of the rest, between the last row and the job's end. It returns false if that time is too long for
+// the last part of an interval, or if there are too many requests for it. Then logs end early or rows are missing, and
+// the times of these requests are unknown.
 func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) {
 	row := t.row(d, rest)
 	interval := t.interval()
@@ -185,8 +185,8 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	return row, false
 }
 
-// isShort reports whether all requests of a direction came in less than an interval: it has no row, and rows of other
-// directions reach to the end as far as fio writes them.
+// isShort reports whether all requests of a direction came in less than an interval: the direction has no row, and the
+// rows of other directions reach the last full interval of the job.
 func (t tail) isShort(d fiolog.Direction) bool {
 	interval := t.interval()
 	return interval > 0 && t.requests(d) == 0 && t.last() > 0 && t.ran-t.last() <= 2*interval
@@ -209,8 +209,8 @@ func (t tail) isExact() bool {
 	return !slices.ContainsFunc(t.jobs, func(j *job) bool { return !j.exact })
 }
 
-// endsEarly reports whether logs without errors lack more than the last part of an interval, which fio never logs: they
-// end when other rows were due, and the rest is more than usual in an interval. Then they were cut between two rows.
+// endsEarly reports whether logs without errors were cut between two rows. fio never logs the last part of an interval.
+// Logs that were cut lack more: further rows were due after their end, and the rest is more than usual in an interval.
 func (t tail) endsEarly(d fiolog.Direction, rest float64) bool {
 	last, interval := t.last(), t.interval()
 	if interval <= 0 || t.ran-last <= interval+interval/10 {

@@ -8,8 +8,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// tally is what was read of one job. Rows are counted as they pass. Everything else is made
-// from the tallies of all jobs when the rows have ended. One goroutine at a time uses it.
+// tally counts what was read of one job, row by row. All results are made from the tallies of all jobs after the last
+// row. It is not safe for concurrent use.
 type tally struct {
 	directions [fiolog.Directions]counted
 	last       int64 // end of the last row, in milliseconds since the job's start

@@ -108,8 +108,8 @@ func (o *output) jobs() (all []*job) {
 	return all
 }
 
-// setStart finds the run's start, the earliest start of a job. Only evidence precise to some
-// milliseconds corrects for hosts that started apart. Jobs without any start with the run.
+// setStart sets the run's start: the earliest start of a job. Starts of hosts differ only if the evidence is precise to
+// some milliseconds. Jobs without evidence start with the run.
 func (p placing) setStart() error {
 	for _, j := range p.jobs {
 		if j.start.IsZero() {
@@ -150,17 +150,21 @@ func (p placing) setStart() error {
 }
 
 // startOfFiles takes the run's start from the modification times of its logs. It is as good as
-// these, and ignores the skew of hosts.
+// these, and ignores the skew of hosts. A job may have run for up to an interval after its last row.
 func (p placing) startOfFiles(later map[*job]time.Duration) error {
-	starts := make([]time.Time, len(p.jobs))
+	starts, errs := make([]time.Time, len(p.jobs)), make([]time.Duration, len(p.jobs))
 	p.opt.each(len(p.jobs), func(i int) {
 		j := p.jobs[i]
 		if modified := j.log.File.ModTime; !modified.IsZero() {
-			starts[i] = modified.Add(-time.Duration(j.lastRow())*time.Millisecond - later[j])
+			last := j.lastRow()
+			starts[i] = modified.Add(-time.Duration(last)*time.Millisecond - later[j])
+			if j.source == fromHist {
+				errs[i] = time.Duration(cmp.Or(j.interval, last)) * time.Millisecond
+			}
 		}
 	})
 	for _, start := range starts {
-		p.start, p.clock, p.error = earlier(p.start, start), clockMtime, errorOfCoarse
+		p.start, p.clock, p.error = earlier(p.start, start), clockMtime, max(errorOfCoarse, slices.Max(errs))
 	}
 	if p.start.IsZero() {
 		return errors.New("nothing says when the run started: give --start TIME")

@@ -40,8 +40,8 @@ func (u *undoubler) row(rec *fiolog.Record) error {
 	return nil
 }
 
-// subtract is what bins have beyond others, both ascending, and how many requests that is. It reports false if a bin has
-// fewer requests than the other one.
+// subtract returns bins less others, and the sum of the counts. Both are in ascending order. It returns false if a bin
+// has fewer requests than the same bin of others.
 func subtract(bins, others []hist.Bin) (own []hist.Bin, total uint64, ok bool) {
 	for _, b := range bins {
 		if len(others) > 0 && others[0].Index <= b.Index {
@@ -71,7 +71,7 @@ func (s *rowSums) add(rec *fiolog.Record) {
 	of.rows++
 }
 
-// sumRows reads a whole log for the sums of its rows, undone by a lag.
+// sumRows reads a whole log and returns the sums of its rows, without the rows that fio --client added (lag).
 func sumRows(l *logFile, lag int) (*rowSums, error) {
 	sums, undo := &rowSums{}, undoubler{lag: lag}
 	for rec, err := range l.records() {
@@ -98,8 +98,8 @@ func (s *rowSums) fit(jobs []*entry) bool {
 			all.Merge(e.histogram(&e.Directions[d]))
 			total += e.Directions[d].TotalIOs
 		}
-		// Without bins, the doubling of three or four rows may be as little as fio did not log, so their
-		// total proves nothing.
+		// Without bins there is only a total. Of three or four rows, doubling adds so few requests that the last part of
+		// an interval may have as many. Then the total proves nothing.
 		if all.IsEmpty() && s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4 {
 			continue
 		}
@@ -128,8 +128,8 @@ func proveLag(j *job) (int, error) {
 		"the log is not used; run fio with --output-format=json+, or separately on each host", j.log.File.Name())
 }
 
-// looksDoubled reports whether rows contain earlier ones bin by bin, and grow by as much as a run's first rows have: a load
-// that grows by chance fills other bins.
+// looksDoubled reports whether each row contains an earlier one, bin by bin, and adds about as many requests as the
+// first row has. A load that really grows does not fill the same bins.
 func looksDoubled(rows []*fiolog.Record) bool {
 	const least = 4 // rows that contain another
 	return slices.ContainsFunc([]int{2, 1}, func(lag int) bool {

@@ -5,12 +5,15 @@ import (
 	"time"
 )
 
-// windowOf is the length of windows in milliseconds: the wanted one, or the usual one of the
-// jobs' rows. It fails if the rows are too long for it.
+// windowOf returns the length of windows in milliseconds: the wanted length, or the usual one for the rows of the jobs.
+// It fails if rows are too long for the wanted length.
 func windowOf(jobs []*job, wanted time.Duration) (int64, error) {
 	rows := int64(0)
 	for _, j := range jobs {
 		rows = max(rows, j.interval)
+	}
+	if rows == 0 {
+		rows = longestFirst(jobs)
 	}
 	if wanted <= 0 {
 		return UsualWindow(rows), nil
@@ -24,6 +27,17 @@ func windowOf(jobs []*job, wanted time.Duration) (int64, error) {
 	return window, nil
 }
 
+// longestFirst is the longest time of a first row of histogram logs, in milliseconds: the length of their rows, if each has
+// so few that it is not known otherwise.
+func longestFirst(jobs []*job) (longest int64) {
+	for _, j := range jobs {
+		if j.source == fromHist && j.hasRows {
+			longest = max(longest, tens(j.first-j.origin))
+		}
+	}
+	return longest
+}
+
 // UsualWindow is the shortest multiple of the time between rows that is a second or more,
 // because a window that is cut across rows is an estimate. Periodic reports have any spacing.
 func UsualWindow(rows int64) int64 {
@@ -34,9 +48,9 @@ func UsualWindow(rows int64) int64 {
 	return (second + rows - 1) / rows * rows
 }
 
-// shiftOf is how long before the run its windows begin, so that they follow the rows: all jobs of the run
-// have their rows at the same moments, but not at multiples of the window's length. Periodic reports are
-// such rows: the first comes some time after the start. Otherwise it is 0.
+// shiftOf returns how long before the run its windows begin, in milliseconds. It is 0, unless all jobs have their rows at
+// the same moments, which are not multiples of the window's length. Then shifted windows follow the rows. Periodic
+// reports are such rows: the first one comes some time after the start.
 func shiftOf(jobs []*job, window int64) int64 {
 	phase := int64(-1)
 	for _, j := range jobs {

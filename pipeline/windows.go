@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// longest is how many windows may be joined to one.
+// longest is the largest number of windows that are joined to one.
 const longest = 60
 
 // reading reads the rows of a plan into windows, and counts what it reads.
@@ -47,7 +47,7 @@ func (r *reading) of(e *entry) covered {
 	return c
 }
 
-// tail are the rows that fio did not log of an entry. All rows of its logs must have been read.
+// tail returns the rows of an entry that fio did not log. The caller must have read all rows of its logs.
 func (r *reading) tail(e *entry) []align.Row { return tail{r.of(e), r.totals, r.problems}.rows() }
 
 // windows aligns and merges the rows of all jobs. The tallies are complete when they end.
@@ -184,7 +184,7 @@ func (r *reading) groupTail(e *entry) *align.Stream {
 	}}
 }
 
-// clip cuts a window to the time in which any of its jobs ran, because rates are over that.
+// clip cuts a window to the time in which its jobs ran, because rates are per second of that time.
 func (r *reading) clip(w *align.Window) {
 	start, end, ok := int64(0), int64(0), false
 	for _, j := range r.jobs {
@@ -194,7 +194,7 @@ func (r *reading) clip(w *align.Window) {
 		of := r.tallies[j]
 		several := j.entry != nil && j.entry.several
 		if !of.ended && (r.live || several || j.ran == 0) {
-			return // it may still run
+			return // the job may still run
 		}
 		from, ran := j.offset, of.end()
 		if !r.live {
@@ -225,8 +225,8 @@ func covers(key align.Key, j *job) bool {
 	return key.Host == j.host && key.Job == j.name()
 }
 
-// unlogged is how many requests that fio did not log are in windows, and how many of each direction are
-// in none.
+// unlogged returns how many of the requests that fio did not log are in windows, and how many of each direction are in
+// none.
 func (r *reading) unlogged() (recovered int64, missing [fiolog.Directions]int64) {
 	for _, t := range r.tallies {
 		for d := range t.directions {

@@ -15,15 +15,13 @@ func checkCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Verify that the history is complete and can be read",
-		Long: `Reads all of the history: the file itself (the embedded one), every document, how
-many documents each run has and how many it should have, documents of interrupted
-ingests, and whether lists show what run documents have. It prints what is wrong and
-what to do.
+		Long: `Reads all of the history, and prints what is wrong and what to do: the file of the
+embedded history is damaged, a document cannot be read, a run lacks documents, an
+ingest was interrupted, or lists do not show what run documents have.
 
---repair removes documents that cannot be read or belong to no run, finishes
+--repair removes documents that cannot be read or belong to no run. It finishes
 interrupted replacements, rebuilds what lists show, and names the runs whose files
-you have to ingest again.
-No ingest may run meanwhile.
+you have to ingest again. No ingest may run meanwhile.
 
 Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
 		Example: `  fio2es check

@@ -21,7 +21,7 @@ import (
 const chooseHelp = `X is a path, as for ingest (nothing is stored), or names runs in the history:
 an id or its beginning, latest, latest~1 (the one before), last:5 (the five newest),
 same-as:RUN (all with its settings), or a condition such as 'bs=4k' (fio2es help fields).
---where limits what these choose from; without X it chooses all runs that match.`
+--where limits what these choose from. Without X it chooses all runs that match.`
 
 // addWhereToChoose adds --where to a command whose arguments choose runs.
 func addWhereToChoose(fl *pflag.FlagSet) { addWhereFlag(fl, new(string)) }

@@ -19,13 +19,13 @@ func configCommand(e *env) *cobra.Command {
 fio2es.yaml, else the default. The output is a fio2es.yaml. A comment says where
 each setting that is not the default was taken from.
 
-Two files are read: fio2es.yaml in the user's configuration folder
-(` + shortHome(cmp.Or(config.OwnFile(), "fio2es/fio2es.yaml")) + `), which may set everything, and fio2es.yaml in the
-current folder, which wins, but may set only how runs are analysed: source,
-interval, precision, weighting, inflight, tolerance, align, levels, archive,
-labels, start, offset, jobs, sla. An unpacked archive may have such a file, so
-addresses, credentials and files are refused there. A file given with --config
-or FIO2ES_CONFIG is read in place of both, and may set everything.`,
+Two files are read. fio2es.yaml in the user's configuration folder
+(` + shortHome(cmp.Or(config.OwnFile(), "fio2es/fio2es.yaml")) + `) may set everything. fio2es.yaml in the
+current folder has precedence, but an unpacked archive may have such a file. So it
+may set only how runs are analysed: source, interval, precision, weighting, inflight,
+tolerance, align, levels, archive, labels, start, offset, groups, unit, jobs, sla. A
+file given with --config or FIO2ES_CONFIG is read in place of both, and may set
+everything.`,
 		Example: `  fio2es config
   fio2es config | grep '#'                 the settings that are not the default
   fio2es config --config lab.yaml          with the settings of this file`,

@@ -121,7 +121,7 @@ func (x *examining) setup(ctx context.Context, path string) (isResult bool, err 
 		found, err := doctor.PredictCBT(ctx, path, text)
 		x.found = append(x.found, found...)
 		return false, err
-	case doctor.IsJobFile(text):
+	case fioargs.IsJobFile(text):
 		return false, x.command(ctx, []string{"fio", "--", path})
 	}
 	return true, nil

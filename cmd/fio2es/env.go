@@ -85,6 +85,9 @@ func (e *env) load(cmd *cobra.Command, _ []string) (err error) {
 	if e.cfg, err = config.Load(file, e.flags); err != nil {
 		return usageError{Err: err}
 	}
+	if err := e.noBlanks(); err != nil {
+		return err
+	}
 	set := map[string][]string{}
 	for name, where := range e.cfg.Origins {
 		set[where] = append(set[where], name)
@@ -97,6 +100,24 @@ func (e *env) load(cmd *cobra.Command, _ []string) (err error) {
 		return e.finishInterrupted(cmd.Context())
 	}
 	return nil
+}
+
+// noBlanks fails if a flag has an empty value, as from a variable of a script that is not set: --where "" would choose all
+// runs. Flags of settings may be empty, in place of what a file sets.
+func (e *env) noBlanks() error {
+	settings := slices.Collect(maps.Values(e.cfg.Origins))
+	var faults []error
+	isBlank := func(value string) bool { return strings.TrimSpace(value) == "" }
+	e.flags.Visit(func(f *pflag.Flag) {
+		blank := isBlank(f.Value.String())
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			blank = len(list.GetSlice()) == 0 || slices.ContainsFunc(list.GetSlice(), isBlank)
+		}
+		if blank && !slices.Contains(settings, "--"+f.Name) {
+			faults = append(faults, usagef("--%s: an empty value: give one, or leave the flag out", f.Name))
+		}
+	})
+	return errors.Join(faults...)
 }
 
 // rules are the SLA rules of the settings, any number.

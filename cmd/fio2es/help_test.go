@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/config"
 )
 
 // eachCommand does something with each command that help lists.
@@ -110,5 +113,22 @@ func TestHelpIsWhole(t *testing.T) {
 				t.Errorf("%s: %s is not named", cmd.CommandPath(), f.Name)
 			}
 		})
+	})
+}
+
+// TestConfigHelp: the help of config has each setting that a file in the current folder may have.
+func TestConfigHelp(t *testing.T) {
+	eachCommand(t, func(cmd *cobra.Command) {
+		if cmd.Name() != "config" {
+			return
+		}
+		_, list, _ := strings.Cut(strings.ReplaceAll(cmd.Long, "\n", " "), "how runs are analysed: ")
+		list, _, _ = strings.Cut(list, ".")
+		named := strings.Split(list, ", ")
+		for i := range reflect.TypeFor[config.Analysis]().NumField() {
+			if name := reflect.TypeFor[config.Analysis]().Field(i).Tag.Get("mapstructure"); !slices.Contains(named, name) {
+				t.Errorf("%s is not among %q", name, named)
+			}
+		}
 	})
 }

@@ -24,8 +24,8 @@ func ingestCommand(e *env) *cobra.Command {
 		Short: "Store the runs found in archives, folders and logs",
 		Long: `Finds all runs under the paths, makes interval documents and a run document of
 each, and stores them in the history. A path is a CBT or pbench-fio archive, a
-folder of fio logs, a log or report of any name, a tar or zip file of them,
-compressed or not (gzip, zstd, xz, bzip2), or - for stdin. fio's report is found
+folder of fio logs, a log or report of any name, or - for stdin. All of these may be
+in tar or zip files, and compressed (gzip, zstd, xz, bzip2). fio's report is found
 beside its logs.
 
 fio does not log the end of each job. It is recovered from fio's JSON report, if

@@ -22,9 +22,9 @@ func reportCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report X...",
 		Short: "One HTML page of runs, to attach to a ticket",
-		Long: `Writes an HTML page of one or several runs: numbers with the bounds of their error,
-percentiles and IOPS over time, a heat map, the distribution of latencies, hosts, facts
-about the run, and how the numbers were made. The page is one file that needs neither a
+		Long: `Writes an HTML page of one or several runs. It has numbers with the bounds of their
+error, percentiles and IOPS over time, a heat map, the distribution of latencies, hosts,
+facts about the run, and how the numbers were made. The page is one file that needs neither a
 network nor fio2es, so it can be mailed, printed and archived. It contains the names of
 hosts and the run's configuration, as the history does.
 

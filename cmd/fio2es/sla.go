@@ -37,16 +37,18 @@ commas):
 Operators are <, <=, > and >=, units ns, us, ms and s.
 
 A rule without windows is about all requests together. A rule in windows (of --interval,
-for paths) comes with the share of the time in which it was met, its worst window, the
-longest time in which it was broken, and how much of the error budget is used: of the
-1 % that "in 99% of windows" leaves. A time without requests has no latency, and 0 iops.
+for paths) comes with the share of the time in which it was met, its worst window, and
+the longest time in which it was broken. BUDGET is how much of the error budget is used:
+of the 1 % that "in 99% of windows" leaves. A time without requests has no latency, and
+0 iops.
 
-Each window counts by its length, the last one too. A latency in fio's last bin (≥) has
+Each window counts by its length. For iops, a last window of less than a tenth of the
+others does not count. A latency in fio's last bin (≥) has
 no upper bound: a rule that only an upper bound could decide is unknown.
 
 The exit code is 4 if a rule is broken, and stderr names it; else 3 if a rule is
-unknown, because the run has no requests of its direction or no windows. NOTE says
-where the limit lies within the error of the histogram's bins.
+unknown, such as one about a direction without requests. NOTE says where the limit lies
+within the error of the histogram's bins.
 
 --from, --to, --direction, --host and --job choose requests as for rank.
 

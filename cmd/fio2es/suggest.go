@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,7 +83,11 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	}
 	var wrong *pflag.InvalidValueError
 	if errors.As(err, &wrong) {
-		return usagef("--%s %s: want %s%s", wrong.GetFlag().Name, wrong.GetValue(), wantedValue(wrong.GetFlag()), see)
+		value := wrong.GetValue()
+		if strings.TrimSpace(value) == "" {
+			value = strconv.Quote(value)
+		}
+		return usagef("--%s %s: want %s%s", wrong.GetFlag().Name, value, wantedValue(wrong.GetFlag()), see)
 	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {

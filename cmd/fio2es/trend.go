@@ -46,13 +46,14 @@ func trendCommand(e *env) *cobra.Command {
 		Use:   "trend",
 		Short: "Changes over the runs of each workload",
 		Long: `Finds when a workload became slower or faster. Runs with the same settings are a
-workload. For each, it takes the percentiles, IOPS and other numbers of all its runs in
-the order of time, and finds where their level changed: when, between which runs, by how
-much, and what else differs between these runs (versions, labels, configuration).
+workload. For each, it takes the percentiles, IOPS and other numbers of all its complete
+runs in the order of time, and finds where their level changed: when, between which runs,
+by how much, and what else differs between these runs (versions, labels, configuration).
 
-One or two odd nights are no change; from the third on they are. The interval has a
-confidence of 99 %. In a year of nights without a change, fewer than one series in a
-hundred shows one (docs/numbers.md).
+One or two odd nights are no change; three can be one. The interval has a confidence of
+99 %, and less where there are few runs: 90 % with three before and three after. In a
+year of nights without a change, fewer than one series in a hundred shows one
+(docs/numbers.md).
 
 --fail-last N makes the exit code 4 if one of the last N runs of a workload began a
 change for the worse; N is 3 or more, because one or two odd runs are no change. A
@@ -74,8 +75,8 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 			if q.numbers, err = workload.NumbersOf(metrics...); err != nil {
 				return usagef("--metrics %w", err)
 			}
-			if !(least >= 0 && least <= 1000) || len(metrics) == 0 {
-				return usagef("want --least from 0 to 1000 percent, and one of --metrics at least")
+			if !(least >= 0 && least <= 1000) {
+				return usagef("--least %v: want 0 to 1000 percent", least)
 			}
 			if err := gate.check(cmd.Flags().Changed("fail-last")); err != nil {
 				return err

@@ -3,7 +3,6 @@
 package doctor
 
 import (
-	"bytes"
 	"slices"
 	"time"
 )
@@ -92,16 +91,4 @@ func Changes(all []Answers) (list []Change) {
 // IsLossy reports whether there is any loss.
 func IsLossy(all []Answers) bool {
 	return slices.ContainsFunc(all, func(a Answers) bool { return len(a.Lost) > 0 })
-}
-
-// IsJobFile reports whether a text is a job file of fio: its first line that is not a comment begins a section.
-func IsJobFile(text []byte) bool {
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 || line[0] == ';' || line[0] == '#' {
-			continue
-		}
-		return line[0] == '[' && bytes.HasSuffix(line, []byte("]"))
-	}
-	return false
 }

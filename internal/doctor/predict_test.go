@@ -205,17 +205,6 @@ func TestClient(t *testing.T) {
 	}
 }
 
-func TestIsJobFile(t *testing.T) {
-	for text, want := range map[string]bool{
-		"[global]\nbs=4k\n": true, "; x\n# y\n\n [a]\n": true, "": false, "{\"fio version\" : 1}": false, "[1, 2]\n": true,
-		"1000, 0, 4096, 1\n": false, "bs=4k\n[a]\n": false, "[{\n": false,
-	} {
-		if IsJobFile([]byte(text)) != want {
-			t.Errorf("%q: want %v", text, want)
-		}
-	}
-}
-
 // TestRealFio runs fio with each set, and compares the prediction with the result of ingest. The answers must be
 // equal. There must be a warning if a loss was predicted, and otherwise none.
 func TestRealFio(t *testing.T) {

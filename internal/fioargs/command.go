@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Command is a command line that runs fio.
@@ -71,7 +73,7 @@ var ErrNoFio = errors.New("no fio in the command: want fio ARGS, job.fio, or sud
 // split returns the words before fio, fio, and its arguments. If the first word is a job file or an option, all
 // words are arguments, and program is "fio".
 func split(words []string) (before []string, program string, args []string, err error) {
-	if len(words) > 0 && (strings.HasPrefix(words[0], "-") || isJobFile(words[0])) {
+	if len(words) > 0 && (strings.HasPrefix(words[0], "-") || isJobFileName(words[0])) {
 		return nil, "fio", words, nil
 	}
 	for i, w := range words {
@@ -82,8 +84,8 @@ func split(words []string) (before []string, program string, args []string, err 
 	return nil, "", nil, ErrNoFio
 }
 
-// isJobFile reports whether a word looks like the name of a job file.
-func isJobFile(word string) bool {
+// isJobFileName reports whether a word looks like the name of a job file.
+func isJobFileName(word string) bool {
 	switch filepath.Ext(word) {
 	case ".fio", ".job", ".ini", ".jobfile":
 		return true
@@ -110,7 +112,7 @@ func parseArgs(words []string) (args []Arg, err error) {
 		if err := checkName(word, name); err != nil {
 			return nil, err
 		}
-		a := Arg{Words: []string{word}, Name: mainName(name), Value: value}
+		a := Arg{Words: []string{word}, Name: fiolog.MainName(name), Value: value}
 		_, a.IsOwn = own[name]
 		if !hasValue && takesOf(name) == required {
 			i++

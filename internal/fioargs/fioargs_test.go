@@ -113,6 +113,17 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+func TestIsJobFile(t *testing.T) {
+	for text, want := range map[string]bool{
+		"[global]\nbs=4k\n": true, "; x\n# y\n\n [a]\n": true, "": false, "{\"fio version\" : 1}": false, "[1, 2]\n": true,
+		"1000, 0, 4096, 1\n": false, "bs=4k\n[a]\n": false, "[{\n": false,
+	} {
+		if IsJobFile([]byte(text)) != want {
+			t.Errorf("%q: want %v", text, want)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                        "no fio in the command",
@@ -125,7 +136,7 @@ func TestRefused(t *testing.T) {
 		"fio loop.fio":            "loop2.fio:1: files include one another",
 		"fio nested.fio":          "other.fio:1: [x]: an included file has options only",
 		"fio early.fio":           "early.fio:1: bs=4k: want a section before it",
-		"fio open.fio":            "open.fio:1: [x: want [NAME]",
+		"fio open.fio":            `open.fio:1:3: got the end of the line, want "]"`,
 		"fio --name=a --status-i": "--status-i: write the option out: --status-interval",
 	} {
 		if _, err := Parse(strings.Fields(line), reader(files)); err == nil || !strings.Contains(err.Error(), want) {

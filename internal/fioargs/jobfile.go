@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Parse parses a command line and its job files as fio does. readFile reads job files; nil means [os.ReadFile].
@@ -67,7 +69,7 @@ func (p *parser) line() {
 
 // begin begins a section. A section that --section leaves out is not added to the command.
 func (p *parser) begin(name, file, at string) *Section {
-	if strings.HasPrefix(name, "global") { // like fio, which also accepts global2
+	if fiolog.IsGlobal(name) {
 		return p.global
 	}
 	s := &Section{Name: name, File: file, At: at, Options: slices.Clone(p.global.Options)}
@@ -85,19 +87,15 @@ func (p *parser) begin(name, file, at string) *Section {
 // file makes sections from a job file.
 func (p *parser) file(name string) error {
 	var s *Section
-	return p.lines(name, 0, func(at, line string) error {
-		if strings.HasPrefix(line, "[") {
-			title, ok := strings.CutSuffix(line[1:], "]")
-			if !ok {
-				return fmt.Errorf("%s: %s: want [NAME]", at, line)
-			}
-			s = p.begin(title, name, at)
-			return nil
+	return p.lines(name, 0, func(at string, l *fiolog.JobLine) error {
+		switch {
+		case l.Section != "":
+			s = p.begin(l.Section, name, at)
+		case s == nil:
+			return fmt.Errorf("%s: %s: want a section before it, such as [global]", at, l.Text)
+		default:
+			s.Options = append(s.Options, Option{l.Option, expand(l.Value), at})
 		}
-		if s == nil {
-			return fmt.Errorf("%s: %s: want a section before it, such as [global]", at, line)
-		}
-		s.Options = append(s.Options, optionOf(at, line))
 		return nil
 	})
 }
@@ -105,29 +103,26 @@ func (p *parser) file(name string) error {
 // mostNested limits how deeply files may include one another.
 const mostNested = 16
 
-// lines calls each with each line of a job file and of the files that it includes, without comments.
-func (p *parser) lines(name string, nested int, each func(at, line string) error) error {
+// lines calls each with each line of a job file and of the files that it includes.
+func (p *parser) lines(name string, nested int, each func(at string, l *fiolog.JobLine) error) error {
 	text, err := p.readFile(name)
 	if err != nil {
 		return err
 	}
-	n := 0
-	for line := range strings.Lines(string(text)) {
-		n++
-		at := fmt.Sprintf("%s:%d", name, n)
-		if line = content(line); line == "" {
-			continue
+	for l, err := range fiolog.JobLines(text, name) {
+		if err != nil {
+			return err
 		}
-		included, ok := Included(name, line)
+		at := fmt.Sprintf("%s:%d", name, l.Line)
 		switch {
-		case ok && nested == mostNested:
+		case l.Include != "" && nested == mostNested:
 			err = fmt.Errorf("%s: files include one another more than %d times", at, mostNested)
-		case ok:
-			err = p.lines(included, nested+1, each)
-		case nested > 0 && strings.HasPrefix(line, "["):
-			err = fmt.Errorf("%s: %s: an included file has options only, no sections", at, line)
+		case l.Include != "":
+			err = p.lines(included(name, l.Include), nested+1, each)
+		case nested > 0 && l.Section != "":
+			err = fmt.Errorf("%s: %s: an included file has options only, no sections", at, l.Text)
 		default:
-			err = each(at, line)
+			err = each(at, &l)
 		}
 		if err != nil {
 			return err
@@ -136,34 +131,47 @@ func (p *parser) lines(name string, nested int, each func(at, line string) error
 	return nil
 }
 
-// content returns a line without its comment.
-func content(line string) string {
-	if i := strings.IndexAny(line, ";#"); i >= 0 {
-		line = line[:i]
+// included returns the path of a file that a job file includes. It is the path as written, or, if that does not
+// exist, the path beside the job file.
+func included(jobFile, name string) string {
+	if _, err := os.Stat(name); err != nil && strings.Contains(jobFile, "/") {
+		return filepath.Join(filepath.Dir(jobFile), name)
 	}
-	return strings.TrimSpace(line)
+	return name
 }
 
-// Included returns the path of the file that a line of a job file includes. It is the path as written, or, if that
-// does not exist, the path beside the job file. ok is false for other lines.
-func Included(jobFile, line string) (name string, ok bool) {
-	rest, ok := strings.CutPrefix(content(line), "include")
-	if !ok || rest == "" || rest[0] != ' ' && rest[0] != '\t' {
-		return "", false
+// Movable returns the text of a job file with absolute paths of the files that it includes, so that a copy in another
+// folder means the same.
+func Movable(jobFile string, text []byte) (string, error) {
+	lines := strings.SplitAfter(string(text), "\n")
+	for l, err := range fiolog.JobLines(text, jobFile) {
+		if err != nil {
+			return "", err
+		}
+		if l.Include == "" {
+			continue
+		}
+		path, err := filepath.Abs(included(jobFile, l.Include))
+		if err != nil {
+			return "", err
+		}
+		lines[l.Line-1] = "include " + path + "\n"
 	}
-	name = strings.TrimSpace(rest)
-	if _, err := os.Stat(name); err != nil && strings.Contains(jobFile, "/") {
-		name = filepath.Join(filepath.Dir(jobFile), name)
+	return strings.Join(lines, ""), nil
+}
+
+// IsJobFile reports whether a text is a job file of fio: its first line that is not a comment begins a section.
+func IsJobFile(text []byte) bool {
+	for l, err := range fiolog.JobLines(text, "") {
+		return err == nil && l.Section != ""
 	}
-	return name, true
+	return false
 }
 
 // variable matches ${NAME}, a variable of the environment.
 var variable = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// optionOf parses a line of a job file: NAME=VALUE or NAME.
-func optionOf(at, line string) Option {
-	name, value, _ := strings.Cut(line, "=")
-	value = variable.ReplaceAllStringFunc(strings.TrimSpace(value), func(v string) string { return os.Getenv(v[2 : len(v)-1]) })
-	return Option{mainName(strings.TrimSpace(name)), value, at}
+// expand replaces variables by their values.
+func expand(value string) string {
+	return variable.ReplaceAllStringFunc(value, func(v string) string { return os.Getenv(v[2 : len(v)-1]) })
 }

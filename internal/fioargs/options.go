@@ -40,11 +40,6 @@ var switches = []string{
 	"verify_only", "xnvme_iovec", "zero_buffers",
 }
 
-// aliases maps other names of options to their main names.
-var aliases = map[string]string{
-	"readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "wait_for_previous": "stonewall", "jobname": "name",
-}
-
 func takesOf(name string) takes {
 	if t, ok := own[name]; ok {
 		return t
@@ -53,13 +48,6 @@ func takesOf(name string) takes {
 		return optional
 	}
 	return required
-}
-
-func mainName(name string) string {
-	if main, ok := aliases[name]; ok {
-		return main
-	}
-	return name
 }
 
 // Option is an option as it was written.

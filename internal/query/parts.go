@@ -70,10 +70,10 @@ func partsOf(f history.RunFilter) *parts {
 // span describes a range of times.
 func span(from, to time.Time) (text string) {
 	if !from.IsZero() {
-		text += " at or after " + unit.Moment(from)
+		text += " at or after " + from.UTC().Format(time.DateTime) + " UTC"
 	}
 	if !to.IsZero() {
-		text += " before " + unit.Moment(to)
+		text += " before " + to.UTC().Format(time.DateTime) + " UTC"
 	}
 	return text
 }

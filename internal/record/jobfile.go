@@ -26,17 +26,11 @@ func (p *Plan) jobFile(name string, n int, added []string, s Settings) (string, 
 	if n > 0 {
 		fmt.Fprintf(&b, "[global]\n%s\n", strings.Join(added, "\n"))
 	}
-	for line := range strings.Lines(string(text)) {
-		included, ok := fioargs.Included(name, line)
-		if !ok {
-			b.WriteString(line)
-			continue
-		}
-		if included, err = filepath.Abs(included); err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&b, "include %s\n", included)
+	own, err := fioargs.Movable(name, text)
+	if err != nil {
+		return "", err
 	}
+	b.WriteString(own)
 	to := filepath.Join(s.Folder, fmt.Sprintf("job-%d.fio", n+1))
 	p.Copies[to] = b.Bytes()
 	return to, nil

@@ -160,7 +160,7 @@ func (p *Plan) noteLoss(isAuto bool) {
 		p.note("no reports while fio runs, because so many jobs would make them cost more than 1 %% of the processors: all is lost " +
 			"if fio is killed, and there is no live view (--reports 30s keeps more)")
 	case p.Every > time.Second:
-		p.note("a report each %v, so that reports cost under 1 %% of the processors and take 1 GiB at most: if fio is killed, up to the "+
+		p.note("a report each %v, because more would cost over 1 %% of the processors or take over 1 GiB: if fio is killed, up to the "+
 			"last %v are lost (--reports 1s: the last second)", p.Every, p.Every)
 	}
 }
@@ -199,9 +199,9 @@ func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
 	return nil
 }
 
-// every returns the time between two reports. A report takes up to 3.5 ms of processor time for each job, in fio and
-// fio2es together. More than 1 % of the processors' time would change the measurement. A report has about 18 KB, and
-// all reports of a long run must not exceed 1 GiB.
+// every is the time between two reports. A report takes fio and fio2es up to 3.5 ms of processor time for each job: more
+// than 1 % of the processors' time would change what is measured. It takes some 18 KB, and all reports of a long run
+// 1 GiB, unless that means less than one in 30 s.
 func every(s Settings, jobs []*fioargs.Section, length time.Duration) (time.Duration, error) {
 	switch s.Reports {
 	case "none":

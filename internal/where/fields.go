@@ -45,8 +45,8 @@ var runFields = []*Field{
 	moment("start", "run.start", "when it started", func(r *mapping.Run) time.Time { return r.Run.Start }),
 	moment("end", "run.end", "when it ended", func(r *mapping.Run) time.Time { return r.Run.End }),
 	number("duration", "", Duration, "how long it took", "10m", func(r *mapping.Run) float64 { return r.Run.End.Sub(r.Run.Start).Seconds() }),
-	flag("complete", "run.complete", "whether it ran to its end", func(r *mapping.Run) bool { return r.Run.Complete }),
-	flag("live", "", "whether it is being followed", func(r *mapping.Run) bool { return r.Run.Live() }),
+	flag("complete", "run.complete", "whether it is over and lacks nothing", func(r *mapping.Run) bool { return r.Run.Complete }),
+	flag("live", "", "whether run or follow is storing it", func(r *mapping.Run) bool { return r.Run.Live() }),
 	{Name: "state", Help: "what is wrong or unfinished: live, incomplete, no windows, sla broken", Example: "incomplete", values: func(r *mapping.Run) []any {
 		words, _ := r.State()
 		return anys(words)
@@ -89,7 +89,7 @@ var fioFields = []*Field{
 		return list
 	}},
 	number("hosts", "", Number, "how many hosts it has", "8", func(r *mapping.Run) float64 { return float64(len(r.Hosts)) }),
-	text("clock", "clock.source", "where its times come from", "epoch", func(r *mapping.Run) string { return r.Clock.Source }),
+	text("clock", "clock.source", "where its times come from: log_unix_epoch, job_start, report, user (--start) or mtime", "mtime", func(r *mapping.Run) string { return r.Clock.Source }),
 	{
 		Name: "interval", Path: "interval_ms", Kind: Duration, Help: "the length of its windows", Example: "1s",
 		values: ifKnown(func(r *mapping.Run) float64 { return float64(r.IntervalMS) / 1000 }),
@@ -175,36 +175,41 @@ func mapField(name, path, help, example string, of func(r *mapping.Run, name str
 	return &Field{Name: name, Path: path, Help: help, Example: value, ofName: of, values: func(*mapping.Run) []any { return nil }}
 }
 
-// settingNames has the aliases of settings, and the kinds of those that are not texts.
+// settingNames has the kinds and aliases of settings, and what they are.
 var settingNames = map[string]struct {
 	kind    Kind
 	aliases []string
+	help    string
 	example string
 }{
-	"benchmark":     {example: "librbdfio"},
-	"mode":          {aliases: []string{"rw"}, example: "randwrite"},
-	"workload":      {example: "precondition"},
-	"pool_profile":  {aliases: []string{"pool"}, example: "rbd"},
-	"ceph_version":  {aliases: []string{"ceph"}, example: "19.2.0"},
-	"op_size":       {Size, []string{"bs"}, "4k"},
-	"osd_ra":        {KiB, nil, "4M"},
-	"client_ra":     {KiB, nil, "4M"},
-	"time":          {Duration, []string{"runtime"}, "5m"},
-	"ramp":          {Duration, []string{"ramp_time"}, "30s"},
-	"iodepth":       {Number, []string{"qd"}, "16"},
-	"total_iodepth": {Number, nil, "256"},
-	"rwmixread":     {Number, nil, "70"},
+	"benchmark":        {help: "CBT's benchmark class", example: "librbdfio"},
+	"workload":         {help: "CBT's name of the workload", example: "precondition"},
+	"mode":             {aliases: []string{"rw"}, help: "fio's rw", example: "randwrite"},
+	"rwmixread":        {Number, nil, "percent of reads, in modes that mix", "70"},
+	"op_size":          {Size, []string{"bs"}, "block size", "4k"},
+	"iodepth":          {Number, []string{"qd"}, "I/O depth of a job", "16"},
+	"total_iodepth":    {Number, nil, "CBT's total I/O depth", "256"},
+	"numjobs":          {Number, nil, "jobs a volume", "4"},
+	"concurrent_procs": {Number, nil, "processes of fio a volume or endpoint", "4"},
+	"volumes":          {Number, nil, "volumes a client", "4"},
+	"clients":          {Number, nil, "clients of CBT's configuration", "4"},
+	"osds":             {Number, nil, "OSDs", "4"},
+	"osd_hosts":        {Number, nil, "hosts with OSDs", "4"},
+	"pool_profile":     {aliases: []string{"pool"}, help: "CBT's pool profile", example: "rbd"},
+	"ceph_version":     {aliases: []string{"ceph"}, help: "version of Ceph in CBT's configuration", example: "19.2.0"},
+	"osd_ra":           {KiB, nil, "read-ahead of the OSDs' disks", "4M"},
+	"client_ra":        {KiB, nil, "read-ahead of the clients", "4M"},
+	"time":             {Duration, []string{"runtime"}, "run time that was set", "5m"},
+	"ramp":             {Duration, []string{"ramp_time"}, "ramp time that was set", "30s"},
+	"iteration":        {Number, nil, "CBT's iteration, from 0", "4"},
 }
 
 // settingFields returns the fields of the benchmark's settings.
 func settingFields() (list []*Field) {
 	for _, c := range facts.Settings {
-		s, ok := settingNames[c.Name]
-		if !ok {
-			s.kind, s.example = Number, "4"
-		}
+		s := settingNames[c.Name]
 		list = append(list, &Field{
-			Name: c.Name, Aliases: s.aliases, Path: "cbt." + c.Name, Kind: s.kind, Help: c.Heading, Example: s.example,
+			Name: c.Name, Aliases: s.aliases, Path: "cbt." + c.Name, Kind: s.kind, Help: s.help, Example: s.example,
 			values: func(r *mapping.Run) []any {
 				switch v := c.Value(r).(type) {
 				case string:
@@ -250,13 +255,14 @@ func fieldsOf(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals)
 		list = append(list, f)
 		return f
 	}
-	add("requests", "requests", Number, "the number", "1000000", ifKnown(func(t *mapping.Totals) float64 { return float64(t.Requests) }))
-	add("bytes", "bytes", Size, "the bytes", "100GiB", ifKnown(func(t *mapping.Totals) float64 { return float64(t.Bytes) }))
-	add("iops", "iops", Rate, "the number a second", "20k", ifKnown(func(t *mapping.Totals) float64 { return t.IOPS }))
-	add("bandwidth", "bandwidth", Bandwidth, "the bytes a second", "100MiB/s",
+	add("requests", "requests", Number, "number", "1000000", ifKnown(func(t *mapping.Totals) float64 { return float64(t.Requests) }))
+	add("bytes", "bytes", Size, "bytes", "100GiB", ifKnown(func(t *mapping.Totals) float64 { return float64(t.Bytes) }))
+	add("iops", "iops", Rate, "rate", "20k", ifKnown(func(t *mapping.Totals) float64 { return t.IOPS }))
+	add("bandwidth", "bandwidth", Bandwidth, "bandwidth", "100MiB/s",
 		ifKnown(func(t *mapping.Totals) float64 { return t.Bandwidth })).Aliases = []string{prefix + "bw"}
 	for _, name := range facts.LatencyNames() {
-		f := add(name, "latency."+name, Latency, name, "5ms", func(t *mapping.Totals) []any {
+		p := strings.ReplaceAll(name, "_", ".")
+		f := add(name, "latency."+name, Latency, p, "5ms", func(t *mapping.Totals) []any {
 			l := facts.LatenciesOfTotals(t)
 			switch us, isBound := l.ValueOrMore(name); {
 			case math.IsNaN(us):
@@ -267,7 +273,7 @@ func fieldsOf(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals)
 				return []any{us}
 			}
 		})
-		if p := strings.ReplaceAll(name, "_", "."); p != name {
+		if p != name {
 			f.Aliases = []string{prefix + p}
 		}
 	}

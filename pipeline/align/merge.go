@@ -259,7 +259,11 @@ func (m *merger) window(g *group, at int64, total []*sum) *Window {
 	if all.latencies.IsEmpty() && completed == 0 { // a fraction of a request may stay for a later window
 		return nil
 	}
-	m.sums.widen(all.latencies.Layout())
+	l := m.sums.layout.Merged(all.latencies.Layout())
+	if all.latencies.Layout() != l { // packed before a stream of a coarser layout began
+		all.latencies = *all.latencies.To(l)
+	}
+	m.sums.widen(l)
 	w := &Window{
 		Key: g.key, Elapsed: at * m.opt.Window, Length: m.opt.Window, Latencies: &all.latencies,
 		Start: at * m.opt.Window, End: (at + 1) * m.opt.Window,

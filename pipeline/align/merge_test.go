@@ -90,6 +90,31 @@ func TestMergeKeepsBins(t *testing.T) {
 	})
 }
 
+// TestMergeColdAndCoarser: windows that were packed before a delayed stream of a coarser layout began do not make its
+// requests finer.
+func TestMergeColdAndCoarser(t *testing.T) {
+	rows := func(d fiolog.Direction, l hist.Layout, ends ...int64) (rows []align.Row) {
+		for _, end := range ends {
+			rows = append(rows, align.Row{Start: end, End: end, Direction: d, Layout: l, Bins: []hist.Bin{{Index: 0, Count: 1}}, Total: 1})
+		}
+		return rows
+	}
+	fine, coarse := rebuilt(hist.Nanoseconds, 31, 0), rebuilt(hist.Nanoseconds, 31, 2) // others have no cold windows
+	jobs := []jobRows{
+		{host: "a", job: "1", rows: rows(fiolog.Write, fine, 1000, 2000, 18_321, 19_321)},
+		{host: "a", job: "1", last: true, rows: rows(fiolog.Read, coarse, 2000, 3000, 4000)},
+	}
+	windows, stats := merge(t, jobs, align.Options{Window: 190, Eager: true, Workers: 1})
+	for _, w := range windows {
+		if w.Latencies.Rebinned() {
+			t.Errorf("window %d is spread over finer bins", w.Elapsed)
+		}
+	}
+	if len(windows) != 7 || stats.Layout != coarse {
+		t.Errorf("%d windows, %v", len(windows), stats.Layout)
+	}
+}
+
 // anyLast reports whether there are streams whose layout is not known from the start.
 func anyLast(jobs []jobRows) bool {
 	return slices.ContainsFunc(jobs, func(j jobRows) bool { return j.last })

@@ -13,19 +13,20 @@ import (
 // Archive is what was found under one or more paths.
 type Archive struct {
 	Runs    []*Run          // in the order of their first files
-	Left    []Left          // what looks like fio's or CBT's but belongs to no run
+	Left    []Left          // files that look like fio's or CBT's and belong to no run
 	Skipped []Skipped       // benchmarks that are not fio's
-	Roots   map[string]bool // the arguments under which there is any of these
+	Roots   map[string]bool // the arguments under which any of these were found
 }
 
-// Read sorts files into runs. It reads a log only if another of the same size may be a
-// copy of it, or if the user named a file by a name that says nothing. It reads one of CBT's
-// YAML files only if names leave a question: where a host's name begins in that of a folder,
-// and whether reports without any log are fio's. Outside CBT's layout
-// it reads job files, and the first of fio's reports in a file where names and places do not
-// show whose it is.
+// Read sorts files into runs. It reads few of them:
 //
-// When ctx ends it returns soon, with an incomplete archive: the caller has to look at ctx.
+//   - a log, if another of the same size may be a copy of it, or if the user named it and its name says nothing;
+//   - one of CBT's YAML files, if names do not show where a folder's name ends and a host begins, or whether reports
+//     without logs are fio's;
+//   - outside of CBT's layout, job files, and the first report in a file if its name and place do not show to which run
+//     it belongs.
+//
+// When ctx ends, Read returns soon, with an incomplete archive. The caller has to check ctx.
 func Read(ctx context.Context, files []*source.File) *Archive {
 	var left leftovers
 	c := newCatalog(files, &left)
@@ -51,7 +52,7 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 	return finish(runs, skipped, budget)
 }
 
-// finish is the outcome, with the configurations that no run has.
+// finish returns the archive. Configurations that no run has are added to Left.
 func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive {
 	a, c, left := &Archive{}, runs.places.catalog, runs.left
 	present := runs.present()
@@ -72,7 +73,7 @@ func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive 
 		a.Skipped = append(a.Skipped, *s)
 		used[s.archiveConfig] = true
 		for _, f := range s.Files {
-			used[f] = true // its configuration, too
+			used[f] = true // files include its configuration
 		}
 	}
 	slices.SortFunc(a.Skipped, func(a, b Skipped) int { return c.order[a.Files[0]] - c.order[b.Files[0]] })
@@ -91,8 +92,8 @@ func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive 
 	return a
 }
 
-// roots are the arguments that have files of runs, of skipped benchmarks, that people may expect to be read, or that
-// another argument has, too.
+// roots returns the arguments that have files of runs or of skipped benchmarks, files that people may expect to be
+// read, or files that another argument has, too.
 func (a *Archive) roots(left leftovers) map[string]bool {
 	roots := map[string]bool{}
 	for _, r := range a.Runs {
@@ -111,7 +112,8 @@ func (a *Archive) roots(left leftovers) map[string]bool {
 	return roots
 }
 
-// numberTwins numbers runs of one path: of logs x_* in a folder, and of those in its folder x.
+// numberTwins numbers runs that have the same path, such as the run of the logs x_* in a folder, and the run in its
+// subfolder x.
 func numberTwins(runs []*draft) {
 	seen := map[folder]int{}
 	for _, r := range runs {
@@ -124,7 +126,7 @@ func numberTwins(runs []*draft) {
 	}
 }
 
-// without is a copy of a list that lacks what drop reports.
+// without returns a copy of a list without the items for which drop returns true.
 func without[T any](list []T, drop func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), drop)
 }
@@ -137,7 +139,7 @@ func addNew[T comparable](list []T, one T) []T {
 	return append(list, one)
 }
 
-// groups are the values that have a key in common, in the order of the first of each.
+// groups returns lists of the values that have the same key, in the order of their first values.
 func groups[T any, K comparable](list []T, keyOf func(T) K) [][]T {
 	var all [][]T
 	at := map[K]int{}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// attribute gives reports to runs. One that fits no run's logs is a separate run.
+// attribute gives reports to runs. A report that fits the logs of no run becomes a run of its own.
 func (a *attribution) attribute() {
 	a.setNamed()
 	a.uniteNamed()
@@ -50,8 +50,8 @@ func (a *attribution) give(p *clue, r *draft, how Found, isCandidate bool) {
 	r.Reports = append(r.Reports, Report{Host: a.places.of(p.file, false).host, File: p.file, Found: how, Candidate: isCandidate})
 }
 
-// byPlace are the runs that a report may be of because of where it lies: those in its
-// folder, or else in folders nearby, that no other report names.
+// byPlace returns the runs to which a report may belong because of its place: runs in its folder or, if there are none,
+// in folders nearby. It leaves out runs that another report names.
 func (a *attribution) byPlace(p *clue, claimed map[*draft]bool) ([]*draft, Found) {
 	if p.claims == nil {
 		p.claims = claimsOf(p.file, a.budget)
@@ -69,7 +69,7 @@ func (a *attribution) byPlace(p *clue, claimed map[*draft]bool) ([]*draft, Found
 	}
 	free := may(here)
 	if p.claims.namesLogs() {
-		// Its logs are not there, unless they were renamed: then nothing else fits.
+		// Its logs are missing, or were renamed. If they were renamed, no other report fits them.
 		others := slices.ContainsFunc(a.reports, func(o *clue) bool {
 			return o != p && o.dir == p.dir && len(o.runs()) == 0 && o.claims != nil && o.claims.isParsed
 		})
@@ -87,8 +87,8 @@ func (a *attribution) byPlace(p *clue, claimed map[*draft]bool) ([]*draft, Found
 	return may(a.index.below[p.dir]), FoundAbove
 }
 
-// onlyNearby are the runs in folders below the report's, or in the one above; of those in
-// folders next to it only a single one.
+// onlyNearby returns the runs in folders below the report's folder, or in the folder above it. A run in a folder beside
+// it counts only if it is the only one.
 func (a *attribution) onlyNearby(p *clue, runs []*draft) []*draft {
 	close := without(runs, func(r *draft) bool {
 		return !slices.ContainsFunc(a.places.dirsOf(r), func(dir string) bool { return path.Dir(dir) == p.dir || path.Dir(p.dir) == dir })

@@ -26,8 +26,8 @@ const (
 	maxRatio = 50       // bytes of text beyond that per packed byte
 )
 
-// ErrBudget is a report that is not read because it, with those read before, is too much
-// work. Errors that are ErrBudget say why, and what to do.
+// ErrBudget means that a report is not read, because it would be too much work together with the reports before it. The
+// errors that wrap it say why, and what to do.
 var ErrBudget = errors.New("too much work for reports")
 
 // overBudget is a reason to refuse a report. It is [ErrBudget].
@@ -51,19 +51,19 @@ func errText(most int64) error {
 // budget of jobs is used up, until it is used up twice: then no further file is opened. It is
 // safe for concurrent use. A nil budget limits each file separately.
 type Budget struct {
-	freeText int64 // if not 0, in place of the constant
+	freeText int64 // replaces the constant if it is not 0
 
 	jobs atomic.Int64 // read so far
 
 	mu    sync.Mutex
-	spent int64 // bytes of text that lack
+	spent int64 // bytes that jobs had less than fullText, in all
 	text  int64 // bytes of text of packed files
 	files map[*source.File]*cost
 	kept  map[*source.File]*fiolog.Report // that will be read once more
 	room  int                             // bytes of memory for more of them
 }
 
-// cost is what a file has been charged, and why it is refused, if it is.
+// cost is the amount that was charged for a file, and the reason if the file is refused.
 type cost struct {
 	lacking, text int64
 	refused       error
@@ -192,10 +192,10 @@ func (b *Budget) mostText(f *source.File) int64 {
 	return freeText + maxRatio*packed
 }
 
-// Jobs is how many jobs have been read, each as often as it was.
+// Jobs returns how many jobs were read. A job that was read twice counts twice.
 func (b *Budget) Jobs() int64 { return b.jobs.Load() }
 
-// Text is how many bytes of packed reports have been read, each once.
+// Text returns how many bytes of packed reports were read. Each report counts once.
 func (b *Budget) Text() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,20 +9,20 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// catalog has all files by where they lie, each once.
+// catalog has each file once, by its place.
 type catalog struct {
 	files   []*source.File
 	order   map[*source.File]int    // also of files that were found twice
 	configs map[folder]*source.File // CBT's YAML files by their paths
 	samples map[folder]bool         // folders of samples of pbench-fio
-	paths   map[string]bool         // of the files, as on disk were all unpacked; made when needed
+	paths   map[string]bool         // of the files, as they would be if all archives were unpacked; made when needed
 	roots   map[rootKey]string      // of arguments, see [catalog.rootOf]
 }
 
 // folder is a folder under one argument.
 type folder struct{ argument, archive, path string }
 
-// in is another folder of the same archive.
+// in returns another folder of the same archive.
 func (f folder) in(dir string) folder { return folder{f.argument, f.archive, dir} }
 
 func folderOf(f *source.File, dir string) folder {
@@ -38,7 +38,7 @@ func argumentOf(f *source.File) string {
 	return filepath.Clean(f.Root)
 }
 
-// newCatalog leaves what was found twice, because arguments overlap.
+// newCatalog makes a catalog. Files that were found twice, because arguments overlap, go to the leftovers.
 func newCatalog(files []*source.File, left *leftovers) *catalog {
 	c := &catalog{
 		order: map[*source.File]int{}, configs: map[folder]*source.File{}, samples: map[folder]bool{}, roots: map[rootKey]string{},
@@ -79,8 +79,8 @@ func (c *catalog) config(at folder, name string) *source.File {
 	return c.configs[at]
 }
 
-// dirOf is the folder of a file as it would be on disk were all unpacked, with slashes:
-// options of fio name logs by their paths.
+// dirOf returns the folder of a file as it would be if all archives were unpacked, with slashes. Options of fio name
+// logs by such paths.
 func (c *catalog) dirOf(f *source.File) string { return path.Join(c.rootOf(f), path.Dir(f.Path)) }
 
 func (c *catalog) dirsOf(r *draft) []string {
@@ -135,7 +135,7 @@ func (c *catalog) hasProper(dir string) bool {
 	})
 }
 
-// hasOriginal reports whether the original of a file that its name calls a copy is there.
+// hasOriginal reports whether the original is there of a file whose name says that it is a copy.
 func (c *catalog) hasOriginal(f *source.File) bool {
 	if c.paths == nil {
 		c.paths = make(map[string]bool, len(c.files))

@@ -12,15 +12,15 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// claims are what a report or a job file says about logs.
+// claims has what a report or a job file says about logs.
 type claims struct {
 	isReport bool // it begins as fio's reports do
-	isParsed bool // and one could be read
+	isParsed bool // a report could be read
 	hasHist  bool // log_hist_msec is set, or the options are not listed
 	jobs     []jobClaims
 }
 
-// jobClaims is what is said about one job.
+// jobClaims has what is said about one job.
 type jobClaims struct {
 	name     string
 	prefixes []string // of its logs, as written; none where no option has a value
@@ -50,8 +50,8 @@ const (
 	largestReport = 64 << 20
 )
 
-// claimsOf is what fio's output says of logs: the first report that can be read, and
-// those that follow it closely.
+// claimsOf returns what fio's output says about logs: in the first report that can be read, and in the reports right
+// after it.
 func claimsOf(f *source.File, budget *Budget) *claims {
 	out := &claims{}
 	in, err := f.Open()
@@ -60,7 +60,7 @@ func claimsOf(f *source.File, budget *Budget) *claims {
 	}
 	defer in.Close()
 	text := bufio.NewReaderSize(io.LimitReader(in, largestReport), peekLen)
-	first, _ := text.Peek(peekLen) // an error comes again
+	first, _ := text.Peek(peekLen) // reading meets an error again
 	if out.isReport = hasReport(first); !out.isReport {
 		return out
 	}
@@ -78,8 +78,8 @@ func claimsOf(f *source.File, budget *Budget) *claims {
 	return out
 }
 
-// add takes in one report: all jobs of the first, of later ones those that are new, because
-// two runs of fio may have been written to one file.
+// add adds the jobs of one report: all jobs of the first report, and only new jobs of later ones, because two runs of
+// fio may have been written to one file.
 func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 	first, isListed := !c.isParsed, len(r.GlobalOptions) > 0
 	c.isParsed = true
@@ -105,7 +105,7 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 
 const histInterval = "log_hist_msec"
 
-// claimsOfJob is what a job file says of logs.
+// claimsOfJob returns what a job file says about logs.
 func claimsOfJob(f *fiolog.JobFile) *claims {
 	out := &claims{isParsed: true}
 	for _, section := range f.Sections {
@@ -132,7 +132,8 @@ func numJobs(options map[string]string) int {
 	return n
 }
 
-// values are what names logs, each once and clean: the jobs of a report mostly have the same.
+// values returns the values of options that name logs, cleaned and without duplicates: most jobs of a report have the
+// same.
 func (c *claims) values() map[string]bool {
 	all := map[string]bool{}
 	for _, j := range c.jobs {

@@ -8,18 +8,18 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// clue is a report outside of CBT's layout, or a job file: what it says, and where it
-// lies, show which logs are of one execution of fio.
+// clue is a report outside of CBT's layout, or a job file. Its content and its place show which logs one execution of
+// fio wrote.
 type clue struct {
 	file   *source.File
 	dir    string          // see [catalog.dirOf]
 	name   string          // the file's, without what says that it is a report
-	claims *claims         // nil where its name and place say enough
-	job    *fiolog.JobFile // nil for a report, and for what is no job file
+	claims *claims         // nil if its name and place say enough
+	job    *fiolog.JobFile // nil for a report, and for a file that is not a job file
 
 	prefix  []*draft // with logs in its folder that have its name
 	options []*draft // with logs that its options name
-	nearby  []*draft // the same, but from a folder nearby, and by the last part of the path
+	nearby  []*draft // with logs in a folder nearby whose names end like the paths in its options
 }
 
 func (c *catalog) clueOf(f *source.File) *clue {
@@ -28,7 +28,7 @@ func (c *catalog) clueOf(f *source.File) *clue {
 
 func (p *clue) isJob() bool { return p.job != nil }
 
-// runs are those with logs that its name or its options name, each once.
+// runs returns the runs with logs that its name or its options name, each once.
 func (p *clue) runs() []*draft {
 	runs := slices.Clone(p.prefix)
 	for _, r := range p.options {
@@ -37,8 +37,8 @@ func (p *clue) runs() []*draft {
 	return runs
 }
 
-// attribution gives the reports and job files outside of CBT's layout to the runs that they may
-// be of. What they say of their logs counts most, then their names, then their places.
+// attribution gives reports and job files outside of CBT's layout to the runs to which they may belong. What they say
+// about logs counts most, then their names, then their places.
 type attribution struct {
 	runs    *drafts
 	places  *places
@@ -48,8 +48,8 @@ type attribution struct {
 	jobs    []*clue
 }
 
-// newAttribution looks into reports and job files as far as needed. It leaves what is no job
-// file.
+// newAttribution looks into the reports and job files whose names and places do not say enough. Files that are not job
+// files go to the leftovers.
 func newAttribution(d *drafts, budget *Budget, reports, jobs []*source.File) *attribution {
 	a := &attribution{runs: d, places: d.places, budget: budget, index: newLogIndex(d)}
 	for _, f := range reports {
@@ -78,7 +78,7 @@ func newAttribution(d *drafts, budget *Budget, reports, jobs []*source.File) *at
 
 func (a *attribution) clues() []*clue { return slices.Concat(a.reports, a.jobs) }
 
-// setNamed finds out which of the runs that are there now the clues name.
+// setNamed finds out which of the present runs the clues name.
 func (a *attribution) setNamed() {
 	a.index = newLogIndex(a.runs)
 	for _, p := range a.clues() {

@@ -17,15 +17,14 @@ import (
 // Configs are CBT's YAML files of a run.
 type Configs struct {
 	Config        *source.File // benchmark_config.yaml, nil where there is none
-	ArchiveConfig *source.File // cbt_config.yaml, likewise
+	ArchiveConfig *source.File // cbt_config.yaml, nil where there is none
 
 	id       string // the id- folder, where CBT writes the first; "" outside its layout
 	modeSize bool   // see [place]
 }
 
-// Configure reads the run's configuration files and completes its settings; what the
-// path says stands. It gives the whole configuration with dotted names, for searching.
-// With an error it gives what could be read; the settings of the path are there anyway.
+// Configure reads the run's configuration files and completes its settings. Settings in the path have precedence. It
+// returns the whole configuration with dotted names, for searching. With an error it returns what could be read.
 func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
 	flat := flattener{into: map[string]any{}}
 	var errs []error
@@ -46,7 +45,7 @@ func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
 	return flat.into, errors.Join(errs...)
 }
 
-// cluster is the flat configuration in benchmark_config.yaml, which has it under one key.
+// cluster returns the flat configuration in benchmark_config.yaml, which is under one key there.
 func cluster(m map[string]any) map[string]any {
 	if c := asMap(m["cluster"]); c != nil {
 		return c
@@ -54,8 +53,8 @@ func cluster(m map[string]any) map[string]any {
 	return m
 }
 
-// yamlLimits are those of a configuration. CBT's largest have some 10 KB, some hundred values
-// and mappings of some dozen keys. The parser itself limits the depth.
+// yamlLimits are the limits of a configuration. CBT's largest have some 10 KB, some hundred values, and mappings of
+// some dozen keys. The parser limits the depth.
 var yamlLimits = safeyaml.Limits{Bytes: 1 << 20, Values: 100_000, Text: 4 << 20, Keys: 10_000, Depth: 1 << 20}
 
 var errEmpty = errors.New("no configuration in it")

@@ -11,10 +11,10 @@ import (
 // peekLen is how much of a file is read to find out what it is.
 const peekLen = 64 << 10
 
-// head is the beginning of a file; of what is damaged it may be good.
+// head is the beginning of a file. It may be good although the rest of the file is damaged.
 func head(f *source.File) []byte { return beginning(f, peekLen) }
 
-// beginning is the first n bytes of a file, or as many as it has.
+// beginning returns the first n bytes of a file, or all of it if it has fewer.
 func beginning(f *source.File, n int) []byte {
 	in, err := f.Open()
 	if err != nil {
@@ -41,7 +41,7 @@ func hasReport(head []byte) bool {
 	return false
 }
 
-// content is what a file is, by its content alone.
+// content is the kind of a file, by its content alone.
 type content uint8
 
 const (
@@ -52,8 +52,7 @@ const (
 	report              // fio's JSON output
 )
 
-// contentOf finds what a text is by its beginning: by the first few lines that fio may have
-// written.
+// contentOf returns the kind of a text by its first few lines that fio may have written.
 func contentOf(head []byte) content {
 	const lines = 8
 	if hasReport(head) {
@@ -70,12 +69,12 @@ func contentOf(head []byte) content {
 	return unknown
 }
 
-// rowContent is the kind of log that a row is of, by its number of fields.
+// rowContent returns the kind of log from which a row may be, by the row's number of fields.
 func rowContent(line []byte) content {
 	fields := bytes.Split(bytes.TrimSpace(line), []byte{','})
 	const (
-		least, most = 4, 8 // fields of a row that is no histogram
-		before      = 3    // the bins of one that is
+		least, most = 4, 8 // fields of a row without a histogram
+		before      = 3    // fields before the bins of a row with a histogram
 	)
 	var values []uint64
 	for _, f := range fields {

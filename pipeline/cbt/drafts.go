@@ -21,7 +21,7 @@ type draft struct {
 	into     *draft // which other
 }
 
-// now is the run that another is part of, or itself.
+// now returns the run into which this one was absorbed, or itself.
 func (r *draft) now() *draft {
 	for r.into != nil {
 		r = r.into
@@ -71,7 +71,7 @@ func newDrafts(p *places, left *leftovers) *drafts {
 // runOf finds or makes the run of files of one family of names in one place.
 func (d *drafts) runOf(f *source.File, at *place, family string) *draft {
 	if at.layout == ofSample {
-		family = "" // all that lies there is of one execution
+		family = "" // all files there are of one execution
 	}
 	key := runKey{folderOf(f, at.folder), family}
 	r := d.byName[key]
@@ -129,8 +129,8 @@ func (d *drafts) addLog(log *logFile) {
 	}
 }
 
-// dropAllJobsLogs drops logs of all jobs where there are logs of single jobs, too:
-// one of both is of another execution, and together they would count requests twice.
+// dropAllJobsLogs drops logs of all jobs if there are also logs of single jobs: one of the two kinds is from another
+// execution, and together they would count requests twice.
 func (d *drafts) dropAllJobsLogs() {
 	single := map[logKey]bool{}
 	for key := range d.logs {
@@ -150,15 +150,14 @@ func (d *drafts) dropAllJobsLogs() {
 	}
 }
 
-// present are the runs that are not part of others, nor copies.
+// present returns the runs that are neither parts of others nor copies.
 func (d *drafts) present() []*draft { return without(d.all, func(r *draft) bool { return r.gone }) }
 
 func (d *drafts) inOrder(runs []*draft) {
 	slices.SortStableFunc(runs, func(a, b *draft) int { return d.first(a) - d.first(b) })
 }
 
-// first is the position of a run's first file. The configuration does not count, because runs
-// share it.
+// first returns the position of a run's first file. The configuration does not count, because runs share it.
 func (d *drafts) first(r *draft) int {
 	first := len(d.places.order)
 	for _, l := range r.logs() {

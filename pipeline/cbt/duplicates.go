@@ -10,8 +10,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// duplicates drops files and runs that are there twice with the same content, because
-// their requests would count twice.
+// duplicates drops copies of files and runs, by their content, because their requests would count twice.
 type duplicates struct {
 	runs     *drafts
 	contents *comparer
@@ -140,8 +139,8 @@ func (d duplicates) dropRun(r, of *draft) {
 
 func (r *draft) depth() int { return strings.Count(r.Path, "/") }
 
-// outline is the names and sizes of a run's logs, "" where a size is not known, or nothing
-// is in them: copies have the same.
+// outline returns the names and sizes of a run's logs as a text, which is the same for copies. It is empty if a size is
+// not known, or if all logs are empty.
 func (r *draft) outline() string {
 	total := int64(0)
 	lines := []string{r.argument}

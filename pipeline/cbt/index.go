@@ -7,12 +7,12 @@ import (
 
 // logIndex finds the runs of logs outside CBT's layout.
 type logIndex struct {
-	byPrefix map[string]map[string][]*draft // and by the folder of the logs
+	byPrefix map[string]map[string][]*draft // by the logs' prefix and folder
 	byDir    map[string][]*draft
 	below    map[string][]*draft // by the folder above that of the logs
 }
 
-// newLogIndex is the index of all runs that are there now.
+// newLogIndex returns an index of all present runs.
 func newLogIndex(d *drafts) logIndex {
 	x := logIndex{map[string]map[string][]*draft{}, map[string][]*draft{}, map[string][]*draft{}}
 	for _, r := range d.all {
@@ -41,8 +41,8 @@ func (x *logIndex) isOnly(r *draft, dir string) bool {
 	return len(x.byDir[dir]) == 1 && x.byDir[dir][0] == r
 }
 
-// namedBy are the runs whose logs are named by what a file in the folder dir says, surely or
-// maybe. The latter may be left out where others are named surely.
+// namedBy returns the runs whose logs a file in the folder dir names, certainly or perhaps. It may leave out the second
+// kind if there is one of the first.
 func (x *logIndex) namedBy(of *claims, dir string) (surely, maybe []*draft) {
 	how := map[*draft]strength{}
 	for value := range of.values() {
@@ -71,7 +71,7 @@ func (x *logIndex) namedBy(of *claims, dir string) (surely, maybe []*draft) {
 	return surely, maybe
 }
 
-// strength is how surely an option names a log.
+// strength says how certain it is that an option names a log.
 type strength uint8
 
 const (
@@ -80,9 +80,9 @@ const (
 	strong
 )
 
-// names reports whether the value of an option, whose last part is prefix, in a file of the
-// folder from names logs of that prefix in the folder at. Values are relative to where fio
-// was started, which is not recorded; files may have been moved since, together.
+// names returns how strongly the value of an option, in a file of the folder from, names logs in the folder at. prefix
+// is the last part of the value, and the prefix of the logs. Values are relative to the folder in which fio was
+// started, which is not recorded, and all files may have been moved together since.
 func names(value, from, at, prefix string) strength {
 	dir := path.Dir(value)
 	switch {

@@ -17,7 +17,7 @@ func readJobFile(f *source.File) (*fiolog.JobFile, error) {
 	return fiolog.ReadJobFile(in, f.Name())
 }
 
-// describe gives runs the job files that they were made by. It leaves those of no run.
+// describe gives runs their job files. Job files of no run go to the leftovers.
 func (a *attribution) describe() {
 	byDir := map[string][]*clue{}
 	for _, p := range a.jobs {
@@ -42,8 +42,8 @@ func (a *attribution) describe() {
 	}
 }
 
-// jobOf is the job file of a run: in a folder of its logs the one that names these, or is named
-// as they are or as a report is, or the only one; or one in the folder above that names them.
+// jobOf returns the job file of a run: in a folder of its logs, the one that names the logs, or is named like them or
+// like a report, or is the only one; or a job file in the folder above that names the logs.
 func (a *attribution) jobOf(r *draft, byDir map[string][]*clue) *clue {
 	if r.at.layout == ofSample { // newer versions of pbench-fio keep one for all samples
 		files := slices.Concat(byDir[r.base], byDir[path.Dir(r.base)])
@@ -68,7 +68,7 @@ func (a *attribution) jobOf(r *draft, byDir map[string][]*clue) *clue {
 	return nil
 }
 
-// isNamed reports whether a run's logs or reports are named like that.
+// isNamed reports whether a run's logs or reports have that name.
 func (r *draft) isNamed(name string) bool {
 	return r.hasPrefix(name) || slices.ContainsFunc(r.Reports, func(f Report) bool { return stem(path.Base(f.File.Path)) == name })
 }

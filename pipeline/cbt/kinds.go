@@ -11,22 +11,22 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// kinds are files by what they are: names say it, or the content of files that the user named.
+// kinds has the files by their kinds: by their names or, if the user named a file, by its content.
 type kinds struct {
 	logs    []logFile
-	reports []*source.File // fio's output, or what may be
-	jobs    []*source.File // what may be job files
+	reports []*source.File // fio's output, or files that may be
+	jobs    []*source.File // files that may be job files
 }
 
-// logFile is a log of fio with what its name says, or would say.
+// logFile is a log of fio with the parts of its name. If its name is not the name of a log, the parts are assumed.
 type logFile struct {
 	file  *source.File
 	name  fiolog.Name
-	doubt string // why it is taken for a log, where its name does not say that
+	doubt string // why it is taken for a log although its name does not say so
 }
 
-// sort finds out what each file is. It leaves copies, by their names, and files that the user
-// named and that are nothing of fio's.
+// sort finds out the kind of each file. Copies, by their names, go to the leftovers, and so do files that the user
+// named and that are not from fio.
 func (c *catalog) sort(left *leftovers) kinds {
 	var k kinds
 	for _, f := range c.files {
@@ -49,8 +49,8 @@ func (c *catalog) sort(left *leftovers) kinds {
 	return k
 }
 
-// isCopiedLog leaves a log whose name is that of a copy. Copies that the user named
-// are read where no other log in their folder was named.
+// isCopiedLog reports whether a log is a copy by its name, and adds it to the leftovers then. A copy that the user
+// named is read if the user named no other log in its folder.
 func (c *catalog) isCopiedLog(f *source.File, mark string, left *leftovers) bool {
 	if mark == "" || f.Named && !c.hasProper(c.dirOf(f)) {
 		return false
@@ -65,8 +65,8 @@ func (c *catalog) isCopiedLog(f *source.File, mark string, left *leftovers) bool
 
 var numberMark = regexp.MustCompile(`^\.\d+$`)
 
-// isOldReport leaves a report whose name says that it is older than another that is there:
-// out.json.bak beside out.json.
+// isOldReport reports whether the name of a report says that it is older than another that is there, such as
+// out.json.bak beside out.json. It adds the report to the leftovers then.
 func (c *catalog) isOldReport(f *source.File, left *leftovers) bool {
 	base := path.Base(f.Path)
 	original, mark := fiolog.CutCopyMark(base)
@@ -81,8 +81,8 @@ func (c *catalog) isOldReport(f *source.File, left *leftovers) bool {
 	return true
 }
 
-// addNamed takes in a file that the user named and whose name is no log's. A log has one job
-// then, or several that follow one another.
+// addNamed adds a file that the user named, if its name is not the name of a log. A log then has one job, or several
+// one after another.
 func (k *kinds) addNamed(f *source.File, byName role, left *leftovers) {
 	first := head(f)
 	kind, content := fiolog.ClatHist, contentOf(first)
@@ -120,7 +120,7 @@ func (k *kinds) addNamed(f *source.File, byName role, left *leftovers) {
 	})
 }
 
-// kindNames are what logs are of, for people.
+// kindNames says for people what logs contain.
 var kindNames = map[fiolog.Kind]string{
 	fiolog.ClatHist: "latency histograms", fiolog.Clat: "completion latencies", fiolog.Slat: "submission latencies",
 	fiolog.Lat: "total latencies", fiolog.BW: "bandwidth", fiolog.IOPS: "requests per second",
@@ -128,7 +128,7 @@ var kindNames = map[fiolog.Kind]string{
 
 var kindWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(clat|slat|lat|bw|iops)(?:[^a-z]|$)`)
 
-// kindHint is the kind of log that a name has a word for.
+// kindHint returns the kind of log that a word in a name says.
 func kindHint(name string) (fiolog.Kind, bool) {
 	if m := kindWord.FindStringSubmatch(path.Base(name)); m != nil {
 		for kind := range kindNames {

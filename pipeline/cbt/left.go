@@ -33,8 +33,7 @@ func (l *leftovers) addNotable(f *source.File, reason string) {
 	*l = append(*l, Left{File: f, Reason: reason, Notable: true})
 }
 
-// firstTen keeps ten files of each kind of reason; the last of them has the number of the
-// others.
+// firstTen keeps ten files for each kind of reason. The last of them has the number of the files that are left out.
 func (l leftovers) firstTen() []Left {
 	var kinds alike.Counter
 	last := map[string]int{}

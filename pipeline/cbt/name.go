@@ -23,16 +23,15 @@ var (
 	monitorDir   = regexp.MustCompile(`^(?:collectl|perf|blktrace|top|visualisation|[a-z_]+_monitoring)(?:\..+)?$`)
 )
 
-// wanted reports by its path whether a file may be of use: logs of fio, what may be its
-// reports, job files and CBT's configuration. The content of others decides, see [Options].
+// wanted reports whether a file may be needed, by its path: logs of fio, files that may be its reports, job files, and
+// CBT's configuration. For other files the content decides, see [Options].
 func wanted(name string) bool {
 	r := roleOf(name)
 	return r != roleNone && r != roleLoose
 }
 
-// Options are those that a scan for [Read] needs: reports of any name are found near logs,
-// files that the user named are listed under any name, with files beside them that may
-// belong to them.
+// Options returns the options of a scan for [Read]. The scan finds reports of any name near logs. It lists files that
+// the user named, under any name, and files beside them that may belong to them.
 func Options() source.Options {
 	return source.Options{Want: wanted, Named: true, Beside: true, Codec: fiolog.RowCodec{}, Look: source.Look{
 		Near: func(name string) bool { return roleOf(name) == roleLog },
@@ -94,7 +93,7 @@ func roleOf(name string) role {
 	return roles[path.Ext(base)]
 }
 
-// byMonitor reports whether a file was written by what CBT or pbench-fio let run beside fio.
+// byMonitor reports whether a file was written by a program that CBT or pbench-fio runs beside fio.
 func byMonitor(name string) bool {
 	parts := strings.Split(path.Dir(name), "/")
 	below := false
@@ -102,7 +101,7 @@ func byMonitor(name string) bool {
 		if p == "sysinfo" || i > 0 && strings.HasPrefix(p, "tools-") && sampleDir.MatchString(parts[i-1]) {
 			return true
 		}
-		// A workload may have any name, but settings below it.
+		// A workload may have any name, but it has settings below it.
 		if below && monitorDir.MatchString(p) && (i+1 == len(parts) || !isSetting(parts[i+1])) {
 			return true
 		}
@@ -111,8 +110,8 @@ func byMonitor(name string) bool {
 	return false
 }
 
-// ceph reports whether CBT got a file from the cluster: these are no fio's output, though
-// their names end like it.
+// ceph reports whether CBT got a file from the cluster. Such files are not from fio, although their names end like its
+// output.
 func ceph(base string) bool {
 	return strings.HasPrefix(base, "ceph_settings.out") || strings.HasPrefix(base, "historic_ops.out") ||
 		strings.HasPrefix(base, "pgautoscaler.log")
@@ -127,9 +126,9 @@ func inRBDFio(dir string) bool {
 	return false
 }
 
-// parseReport takes apart the name that CBT gives to fio's output. A host may be an
-// address, so that its first number looks like a volume: rbdfio has none. What marks a copy
-// is no part of the host: the original may be gone.
+// parseReport splits the name that CBT gives to fio's output. A host may be an IP address, whose first number looks
+// like a volume, which rbdfio does not have. The mark of a copy is not part of the host, because the original may be
+// gone.
 func parseReport(base string, withVolume bool) (volume, host string, ok bool) {
 	if original, mark := fiolog.CutCopyMark(base); mark != "" && !numberMark.MatchString(mark) {
 		base = original
@@ -155,7 +154,7 @@ func splitPrefix(prefix string) (family, volume string) {
 	return prefix, ""
 }
 
-// stem is the name of a report or job file without what says that it is one.
+// stem returns the name of a report or job file without the endings that say that it is one.
 func stem(base string) string {
 	if ext := path.Ext(base); roles[ext] != roleNone {
 		return strings.TrimSuffix(base, ext)

@@ -22,7 +22,7 @@ var (
 	pbenchDir = regexp.MustCompile(`^\d+-([a-z]+)-(\d+)KiB`) // MODE-SIZE, the folder above
 )
 
-// sampleOf is the folder that a file shows to be a sample of pbench-fio, "" for most files.
+// sampleOf returns the folder that is a sample of pbench-fio because it has this file, or "". Most files show nothing.
 func sampleOf(name string) string {
 	dir, base := path.Split(name)
 	dir = path.Clean(dir)
@@ -36,8 +36,8 @@ func sampleOf(name string) string {
 	return ""
 }
 
-// findSample finds the folder of a sample of pbench-fio: ITERATION/sampleN, where the logs
-// are in clients/HOST. It reports whether the file is one of it.
+// findSample finds the folder of a sample of pbench-fio: ITERATION/sampleN, with the logs in clients/HOST. It returns
+// false if the file is in no sample.
 func (p *place) findSample(parts []string, isSample func(dir string) bool) bool {
 	i := len(parts) - 1
 	for i >= 0 && !(sampleDir.MatchString(parts[i]) && isSample(join(parts[:i+1]))) {
@@ -84,7 +84,7 @@ func (d *drafts) addSampleReport(f *source.File, at *place) {
 		found.Found, found.Candidate = FoundNamed, false
 	}
 	if hosts := r.logHosts(); slices.Equal(hosts, []string{"localhost"}) {
-		found.Host = hosts[0] // there is no client, so the report has no names of hosts
+		found.Host = hosts[0] // without fio --client the report has no names of hosts
 	}
 	r.Reports = append(r.Reports, found)
 }

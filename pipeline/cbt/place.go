@@ -30,7 +30,7 @@ func isMode(name string) bool {
 	return mode != "" && !strings.Contains(name, ":")
 }
 
-// layout is who made the folders.
+// layout says which program made the folders.
 type layout uint8
 
 const (
@@ -39,24 +39,24 @@ const (
 	ofSample        // below a folder that is one run, a sample of pbench-fio
 )
 
-// place is what the folders above a file say. Folders are below the argument, "." for
-// itself, and have no host in them.
+// place is what the folders above a file say. Paths of folders are relative to the argument (".") and have no host in
+// them.
 type place struct {
 	layout layout
-	folder string // the file's; with pbench-fio the sample's
-	host   string // where a folder has it
+	folder string // of the file; with pbench-fio, of the sample
+	host   string // if a folder has it
 	doubt  string // about the host
 	config string // the id- folder
-	root   string // the archive's, where cbt_config.yaml lies; "" outside the argument
+	root   string // of the archive, with cbt_config.yaml; "" outside the argument
 	name   string // for people; "" where people made the folders
 
 	modeSize bool // below a folder MODE_OPSIZE
 	known    mapping.CBT
 }
 
-// find finds out who made the folders above a file. The first is the archive's name, because the
-// user may have given a folder from inside of an archive. It gives the index of the first folder
-// that CBT collected from hosts, which may have a host; 0 if there is none.
+// find finds out which program made the folders above a file. The first folder is the archive's name, because the user
+// may have given a folder from inside of an archive. It returns the index of the first folder that CBT collected from
+// hosts, whose name may have a host, or 0 if there is none.
 func (p *place) find(parts []string, isSample func(dir string) bool) (first int) {
 	first, ok := p.findConfig(parts)
 	if ok || p.findSample(parts, isSample) {
@@ -93,8 +93,8 @@ func (p *place) findConfig(parts []string) (first int, ok bool) {
 	return 0, false
 }
 
-// findTop finds the first of CBT's folders where there is no id- folder above: the user
-// moved it. It must look like CBT's beyond doubt, because its host will be split off.
+// findTop finds the first of CBT's folders if there is no id- folder above it, because the user moved it. There must be
+// no doubt that CBT made it, because a host is split off its name.
 func findTop(parts []string) int {
 	tail := len(parts)
 	for tail > 1 && isSetting(parts[tail-1]) {
@@ -117,8 +117,8 @@ func isSetting(part string) bool {
 	return isNumber || isMode(part) || m != nil && isMode(m[1])
 }
 
-// read reads the settings from the folders' names, from the first of CBT's on. Outside of CBT's
-// layout these are numbers only: other names may mean anything.
+// read reads the settings from the names of the folders, beginning with the first of CBT's folders. Outside of CBT's
+// layout it reads numbers only, because other names may mean anything.
 func (p *place) read(parts []string, first int) {
 	p.folder = join(parts)
 	if p.layout == ofCBT {
@@ -152,14 +152,14 @@ func (p *place) read(parts []string, first int) {
 	}
 }
 
-// setDigits sets a setting to a number in a folder's name. One that is too large says nothing.
+// setDigits sets a setting to a number in a folder's name. It ignores a number that is too large.
 func setDigits(to *int64, digits string) {
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 		*to = n
 	}
 }
 
-// forPeople is the path without what all paths have.
+// forPeople returns the path without the parts that all paths have.
 func (p *place) forPeople(parts []string, first int) string {
 	above := parts[1:max(first-1, 1)]
 	if n := len(above); p.known.Iteration != nil && n > 0 {

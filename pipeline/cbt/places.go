@@ -24,7 +24,7 @@ type placeKey struct {
 	named bool // the file has a host in its own name
 }
 
-// facts are what CBT's YAML files say that the names of files do not.
+// facts are what only CBT's YAML files say, and no name of a file.
 type facts struct {
 	benchmark string
 	workloads []string // the longest first
@@ -35,7 +35,7 @@ func newPlaces(ctx context.Context, c *catalog) *places {
 	return &places{catalog: c, ctx: ctx, known: map[placeKey]place{}, facts: map[*source.File]*facts{}}
 }
 
-// of is the place of a file. named means that the file's name has a host.
+// of returns the place of a file. named means that the file's name has a host.
 func (p *places) of(f *source.File, named bool) place {
 	return p.at(folderOf(f, path.Dir(f.Path)), named)
 }
@@ -87,8 +87,7 @@ func (p *places) split(at *place, dir folder, top string, named bool) (name, hos
 	return name, host
 }
 
-// factsIn reads a YAML file, once. One that cannot be read says nothing: [Run.Configure]
-// reports that where it matters.
+// factsIn reads a YAML file, once. It ignores errors: [Run.Configure] reports them if a run needs the file.
 func (p *places) factsIn(f *source.File) *facts {
 	if f == nil {
 		return &facts{}

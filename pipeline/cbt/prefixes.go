@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// uniteNamed makes one run of those whose logs one report names, or one job file: sections
-// of one job file may each have a prefix of their own.
+// uniteNamed makes one run of the runs whose logs are named by one report or one job file, because sections of a job
+// file may have different prefixes.
 func (a *attribution) uniteNamed() {
 	for _, p := range a.clues() {
 		runs := p.options
@@ -66,8 +66,8 @@ func (a *attribution) leaveStale(p *clue, runs []*draft) {
 	}
 }
 
-// collision says which job several runs have, "" if they have none in common: fio numbers
-// the jobs of one execution through.
+// collision returns a job that several runs have, or "" if they have none in common. Jobs of one execution have
+// different numbers.
 func collision(runs []*draft) string {
 	type numbered struct {
 		kind fiolog.Kind
@@ -99,11 +99,10 @@ func uniteInto(p *clue, runs []*draft) {
 	one.Path, one.name = path.Join(one.at.folder, p.name), ""
 }
 
-// uniteNumbered makes one run of those whose jobs together have all numbers from 1 on, where
-// one report names only some of their logs: with group_reporting it has one entry for
-// several sections, with the options of one of them.
+// uniteNumbered makes one run of the runs whose jobs together have all numbers from 1 on, if one report names only some
+// of their logs. With group_reporting a report has one entry for several sections, with the options of one of them.
 func (a *attribution) uniteNumbered() {
-	named := map[*draft]int{} // by how many clues
+	named := map[*draft]int{} // the number of clues that name the run
 	for _, p := range a.clues() {
 		for _, r := range p.runs() {
 			named[r]++
@@ -132,8 +131,8 @@ func (a *attribution) uniteNumbered() {
 	a.setNamed()
 }
 
-// countsThrough reports whether the jobs of several runs have the numbers 1 to n, each host
-// for itself, and n is more than there are entries in a report.
+// countsThrough reports whether the jobs of several runs have the numbers 1 to n on each host, and n is more than the
+// number of entries in a report.
 func countsThrough(runs []*draft, entries int) bool {
 	jobs, highest := map[string]map[int]bool{}, map[string]int{}
 	for _, r := range runs {

@@ -7,9 +7,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// addReport gives a file that may be fio's output to its run, if its name or its place say which that is: as CBT names
-// it, or in the folder of a sample of pbench-fio. It reports false for all others: there the content decides, see
-// [attribution].
+// addReport gives a file that may be fio's output to its run, if the name that CBT gave it says which run that is, or
+// its place in a sample of pbench-fio. Otherwise it returns false, and the content decides: see [attribution].
 func (d *drafts) addReport(f *source.File) bool {
 	base := path.Base(f.Path)
 	at := d.places.of(f, false)
@@ -53,8 +52,8 @@ func (d *drafts) addReport(f *source.File) bool {
 	return true
 }
 
-// beside are the runs in CBT's layout that a report of that name may belong to: those
-// whose logs have the same prefix, or else all, and its content decides.
+// beside returns the runs in CBT's layout to which a report of that name may belong: runs whose logs have the same
+// prefix or, if there are none, all runs. The content of the report decides then.
 func beside(runs []*draft, base string) []*draft {
 	name := stem(base)
 	same := without(runs, func(r *draft) bool { return !r.hasPrefix(name) })

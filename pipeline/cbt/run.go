@@ -16,31 +16,31 @@ type Run struct {
 	Path    string // of the run inside it, without hosts; with the log prefix where a folder may have several
 	Output
 	Configs
-	mapping.CBT // the settings, as the path and the configuration say; zero is unknown
+	mapping.CBT // the settings from the path and the configuration; zero is unknown
 
 	Hosts []string // the clients that the configuration names
 
-	// Job is fio's job file: pbench-fio keeps it, and people do; nil where there is none, and in
-	// CBT's layout. Sections are what it has, unless it includes other files.
+	// Job is fio's job file, which pbench-fio and people keep. It is nil if there is none, and in CBT's layout.
+	// Sections are the sections in it. They are empty if it includes other files.
 	Job      *source.File
 	Sections []fiolog.JobSection
 
 	// Doubts are attributions that are likely but not certain, for people to read.
 	Doubts []string
 
-	// Budget is that of all runs that were found with this one.
+	// Budget is shared by all runs that were found together.
 	Budget *Budget
 
 	name string
 }
 
-// Output is what fio wrote in a run: logs, or other logs, or reports.
+// Output has the files that fio wrote in a run.
 type Output struct {
 	Logs    []Log    // of histograms, by host, volume and job
 	Others  []Log    // of all other kinds: by host, volume, job and kind
-	Reports []Report // what is fio's output, or may be
-	Cut     string   // why it is known that fio did not write all; empty if it is not known
-	Unread  string   // a folder or a file, where the run's are, that could not be opened; empty if there is none
+	Reports []Report // fio's output, and files that may be
+	Cut     string   // how it is known that fio did not write all of its output; else empty
+	Unread  string   // a folder or file beside the run's files that could not be opened; else empty
 }
 
 // Log is one log of fio.
@@ -60,39 +60,39 @@ type Report struct {
 	Named        bool // by CBT: it belongs to that host and volume. Else its content decides
 	File         *source.File
 
-	// Found says why it is thought to be the run's. Reports come in the order of that.
+	// Found says why the report is taken for the run's. Reports are in the order of Found.
 	Found Found
-	// Candidate means that it may as well be of another execution of fio: what it says of
-	// jobs, or its bins, must fit the logs. The reports of a run without logs are none.
+	// Candidate means that another execution of fio may have written the report. What it says about jobs, or its bins,
+	// must fit the logs. In a run without logs, no report is a candidate.
 	Candidate bool
 }
 
-// IsFio reports whether the file begins as fio's output does, damaged or not: of a report
-// that was found by its place alone, nothing else shows that it is one.
+// IsFio reports whether the file begins like fio's output, damaged or not. For a report that was found by its place
+// alone, that is the only sign.
 func (r *Report) IsFio() bool { return isReport(r.File) }
 
-// Found is how the report of a run was found, the likeliest first.
+// Found says how a report of a run was found. Lower values are more certain.
 type Found uint8
 
 // The ways to find a report.
 const (
 	FoundNamed   Found = iota // as CBT or pbench-fio name it
-	FoundPrefix               // in the folder of the logs, with their prefix for a name
+	FoundPrefix               // in the folder of the logs, with their prefix as its name
 	FoundOptions              // its options name the logs
 	FoundFolder               // in the folder of the logs
-	FoundAbove                // in the folder above, or next to that of the logs
+	FoundAbove                // in the folder above the logs, or in a folder next to theirs
 )
 
-// String is for people.
+// String returns a text for people.
 func (f Found) String() string {
 	return [...]string{"by its name", "by the logs' prefix", "by fio's options", "in the same folder", "in a folder nearby"}[f]
 }
 
-// Name is short and for people: the path without what all paths have.
+// Name returns a short name for people: the path without the parts that all paths have.
 func (r *Run) Name() string { return cmp.Or(r.name, r.Path) }
 
-// IsLoose reports whether the user named each log, or each report of a run without logs, by
-// itself, so that nothing but that says what belongs together.
+// IsLoose reports whether the user named each log of the run or, without logs, each report. Then only the user's list
+// says which files belong together.
 func (r *Run) IsLoose() bool {
 	if r.isReported() {
 		return !slices.ContainsFunc(r.Reports, func(f Report) bool { return !f.File.Named })
@@ -102,7 +102,7 @@ func (r *Run) IsLoose() bool {
 
 func (r *Run) doubt(text string) { r.Doubts = addNew(r.Doubts, text) }
 
-// Files are all that the run is made of: logs, reports and configuration.
+// Files returns all files of the run: logs, reports and configuration.
 func (r *Run) Files() []*source.File {
 	var files []*source.File
 	for _, l := range r.logs() {
@@ -122,7 +122,7 @@ func (r *Run) Files() []*source.File {
 // IsFromTorn reports whether a file of the run comes from an archive that is damaged or cut short.
 func (r *Run) IsFromTorn() bool { return slices.ContainsFunc(r.Files(), (*source.File).IsFromTorn) }
 
-// MayLackFiles reports whether files of the run may be where nothing could be read.
+// MayLackFiles reports whether the run may have further files in a place that could not be read.
 func (r *Run) MayLackFiles() bool { return r.Unread != "" || r.IsFromTorn() }
 
 // NoteUnread sets Unread to the first of the places that lies in the folder of all logs and reports of the run.
@@ -148,8 +148,8 @@ func (r *Run) NoteUnread(places []string) {
 	}
 }
 
-// MissingHosts returns the clients without logs in the run, or without reports if the run has no logs at all.
-// [Run.Configure] must have been called. Where files do not name their hosts nothing is known to be missing.
+// MissingHosts returns the clients without logs in the run or, if the run has no logs, without reports. The caller must
+// have called [Run.Configure]. If files do not name their hosts, it returns none.
 func (r *Run) MissingHosts() []string {
 	have := r.logHosts()
 	if len(have) == 0 {
@@ -162,20 +162,20 @@ func (r *Run) MissingHosts() []string {
 	missing := without(r.Hosts, func(name string) bool {
 		return slices.ContainsFunc(have, func(h string) bool { return SameHost(h, name) })
 	})
-	// With none of its hosts the configuration is another archive's, or names hosts otherwise.
+	// If none of its hosts has files, the configuration is from another archive, or it uses other names for the hosts.
 	if len(missing) == 0 || len(missing) == len(r.Hosts) || slices.Contains(have, "") {
 		return nil
 	}
 	return missing
 }
 
-// SameHost reports whether two names may be of one host: one may lack the domain.
+// SameHost reports whether two names may name the same host: one of them may lack the domain.
 func SameHost(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }
 
-// HostNames are the hosts that fio wrote files on, sorted, without the unnamed.
+// HostNames returns the names of the hosts on which fio wrote files, sorted. Hosts without a name are left out.
 func (o *Output) HostNames() []string {
 	var names []string
 	for _, l := range o.logs() {
@@ -187,13 +187,13 @@ func (o *Output) HostNames() []string {
 	return namesIn(names)
 }
 
-// namesIn are the names in a list, sorted, each once.
+// namesIn returns the names in a list, sorted, each once.
 func namesIn(list []string) []string {
 	slices.Sort(list)
 	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
 }
 
-// logHosts are the hosts of the histogram logs, or of the others if there are none.
+// logHosts returns the hosts of the histogram logs, or of the other logs if there are no histogram logs.
 func (o *Output) logHosts() []string {
 	logs := o.Logs
 	if len(logs) == 0 {
@@ -206,20 +206,20 @@ func (o *Output) logHosts() []string {
 	return hosts
 }
 
-// logs are those of all kinds.
+// logs returns the logs of all kinds.
 func (o *Output) logs() []Log { return slices.Concat(o.Logs, o.Others) }
 
 // isReported reports whether there are no logs at all.
 func (o *Output) isReported() bool { return len(o.Logs)+len(o.Others) == 0 }
 
-// dropLogs removes the logs that drop reports.
+// dropLogs removes the logs for which drop returns true.
 func (o *Output) dropLogs(drop func(Log) bool) {
 	o.Logs = slices.DeleteFunc(o.Logs, drop)
 	o.Others = slices.DeleteFunc(o.Others, drop)
 }
 
-// wrote reports whether the logs may be of an execution with output of that family: all of
-// them are of other families if not.
+// wrote reports whether the logs may be from an execution whose output has that family. It returns false if all logs
+// have other families.
 func (o *Output) wrote(family string) bool {
 	return o.isReported() || slices.ContainsFunc(o.logs(), func(l Log) bool {
 		f, _ := splitPrefix(l.Prefix)
@@ -227,8 +227,7 @@ func (o *Output) wrote(family string) bool {
 	})
 }
 
-// hasPrefix reports whether a name is the prefix of any log, or what prefixes have in common
-// that differ by their volumes.
+// hasPrefix reports whether a name is the prefix of a log, or the common part of prefixes that differ by their volumes.
 func (o *Output) hasPrefix(name string) bool {
 	return slices.ContainsFunc(o.logs(), func(l Log) bool {
 		family, _ := splitPrefix(l.Prefix)
@@ -241,5 +240,5 @@ func compareLogs(a, b Log) int {
 		cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind))
 }
 
-// compareReports puts the likeliest first.
+// compareReports orders reports, the most certain first.
 func compareReports(a, b Report) int { return cmp.Compare(a.Found, b.Found) }

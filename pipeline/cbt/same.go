@@ -18,12 +18,12 @@ type comparer struct {
 	text   int64 // bytes of packed reports that were compared
 }
 
-// sum is what is known of a content.
+// sum has what is known about a content.
 type sum struct {
 	first  [sha256.Size]byte // of its beginning
 	whole  [sha256.Size]byte
-	digits int  // other than 0
-	isRead bool // to its end, so that whole and digits are known
+	digits int  // number of digits other than 0
+	isRead bool // all was read, so whole and digits are known
 	bad    bool // it cannot be read
 }
 
@@ -31,8 +31,8 @@ func newComparer(budget *Budget) *comparer {
 	return &comparer{sums: map[*source.File]*sum{}, budget: budget}
 }
 
-// How many digits other than 0 two files must have in common. Logs with fewer may be the
-// same by chance, as those of two quiet hosts in wide bins; reports have the time.
+// How many digits other than 0 two files must have to count as copies. Logs with fewer digits may be the same by
+// chance, such as logs of two quiet hosts with wide bins. Reports have the time in them.
 const (
 	leastOfLog    = 100
 	leastOfReport = 10
@@ -47,8 +47,8 @@ func (c *comparer) same(a, b *source.File, least int) bool {
 	return !x.bad && !y.bad && x.whole == y.whole && x.digits >= least
 }
 
-// sameReport is same for reports. Packed ones are compared as far as their text may be read at
-// all ([Budget]): those beyond are refused by name, later.
+// sameReport is same for reports. It stops comparing packed reports when their text exceeds the limit ([Budget]). Such
+// reports are refused later, by name.
 func (c *comparer) sameReport(a, b *source.File) bool {
 	if a.Size <= 0 || a.Size != b.Size || c.begin(a).first != c.begin(b).first {
 		return false
@@ -65,7 +65,7 @@ func (c *comparer) sameReport(a, b *source.File) bool {
 	return c.same(a, b, leastOfReport)
 }
 
-// byName are the logs of a run by their names without folders, then their sizes.
+// byName returns the logs of a run in the order of their names without folders, then of their sizes.
 func byName(o *Output) []Log {
 	return slices.SortedFunc(slices.Values(o.logs()), func(a, b Log) int {
 		f, g := a.File, b.File
@@ -73,7 +73,8 @@ func byName(o *Output) []Log {
 	})
 }
 
-// sameRun reports whether two runs of the same outline, given by their logs as byName has them, have the same content.
+// sameRun reports whether two runs with the same outline have the same content. It takes their logs in the order of
+// byName.
 func (c *comparer) sameRun(x, y []Log) bool {
 	digits := 0
 	same := slices.EqualFunc(x, y, func(f, g Log) bool {
@@ -84,8 +85,8 @@ func (c *comparer) sameRun(x, y []Log) bool {
 	return same && digits >= leastOfLog
 }
 
-// copies are the logs that have the content of an earlier one of their kind and number, with
-// that one. Only what may still be the same is read: first the beginnings, then the rest.
+// copies returns the logs that have the content of an earlier log of the same kind and number, each with that log. It
+// reads only logs that may still be the same: first their beginnings, then the rest.
 func (c *comparer) copies(logs []Log) map[*source.File]*source.File {
 	originals := map[*source.File]*source.File{}
 	type key struct {

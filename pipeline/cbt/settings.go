@@ -14,7 +14,7 @@ import (
 var numbers = []struct {
 	of      func(*mapping.CBT) *int64
 	folders []string // of folders, followed by the number: iodepth-32
-	keys    []string // in benchmark_config.yaml; the first that is set counts
+	keys    []string // in benchmark_config.yaml, in order of precedence
 }{
 	{of: func(s *mapping.CBT) *int64 { return &s.OSDReadAhead }, folders: []string{"osd_ra", "raw_ra"}, keys: []string{"osd_ra"}},
 	{of: func(s *mapping.CBT) *int64 { return &s.ReadAhead }, folders: []string{"client_ra"}, keys: []string{"client_ra"}},
@@ -69,8 +69,8 @@ func (r *Run) fill(c map[string]any) {
 	r.fillDepth(c)
 }
 
-// fillDepth completes the depths. Where total_iodepth is set it counts for CBT, and
-// iodepth does not; a folder MODE_OPSIZE/iodepth-N then has the total in its name.
+// fillDepth completes the depths. If total_iodepth is set, CBT uses it and ignores iodepth. A folder
+// MODE_OPSIZE/iodepth-N has the total in its name then.
 func (r *Run) fillDepth(c map[string]any) {
 	if _, ok := c["total_iodepth"]; !ok {
 		if r.TotalIODepth == 0 {
@@ -84,9 +84,8 @@ func (r *Run) fillDepth(c map[string]any) {
 	r.TotalIODepth = cmp.Or(r.TotalIODepth, number(c["total_iodepth"]))
 }
 
-// ofWorkload gives a configuration with the options of the run's own workload on top.
-// Where the path does not say which it was, and more than one could be, what any of them
-// sets is unknown.
+// ofWorkload returns a configuration in which the options of the run's own workload replace the others. If the path
+// does not say which workload it was, and several are possible, the options that any of them sets are unknown.
 func (r *Run) ofWorkload(c map[string]any) map[string]any {
 	all := asMap(c["workloads"])
 	var fits []string
@@ -115,8 +114,8 @@ func (r *Run) ofWorkload(c map[string]any) map[string]any {
 	return c
 }
 
-// hasModeSize reports whether the run may be of a workload with such options of its own on top
-// of c, by the mode and the size in the path.
+// hasModeSize reports whether a workload with these options, over c, has the mode and the size that are in the run's
+// path.
 func (r *Run) hasModeSize(c, own map[string]any) bool {
 	const usual = 4 << 20 // CBT's op_size where none is set
 	option := func(key string) any {

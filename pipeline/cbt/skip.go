@@ -17,8 +17,7 @@ type Skipped struct {
 	archiveConfig *source.File
 }
 
-// skip finds the id- folders without a log of fio that are not fio's: their reports
-// are named as fio's are.
+// skip finds the id- folders of other benchmarks, which have no log of fio. Their reports have the same names as fio's.
 func (p *places) skip(reports []*source.File, runs *drafts) map[folder]*Skipped {
 	files, skipped := map[folder][]*source.File{}, map[folder]*Skipped{}
 	for at, f := range p.configs {
@@ -58,7 +57,7 @@ var (
 	radosbenchDir = regexp.MustCompile(`^(?:prefill|write|read|seq|rand)$`)
 )
 
-// guess is the benchmark that wrote reports, by their names; "" if they may be fio's.
+// guess returns the benchmark that wrote reports, by their names, or "" if fio may have written them.
 func guess(id string, files []*source.File) string {
 	for _, f := range files {
 		below := strings.TrimPrefix(strings.TrimPrefix(f.Path, id), "/")

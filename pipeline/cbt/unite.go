@@ -15,8 +15,8 @@ type stream struct {
 	job          int
 }
 
-// uniteFamilies makes one run of logs whose prefixes differ by kind only, as those of
-// write_hist_log=h with write_bw_log=b: no kind comes twice, and all have the same jobs.
+// uniteFamilies makes one run of logs whose prefixes differ by kind only, such as those of write_hist_log=h with
+// write_bw_log=b: each prefix has other kinds of logs, and all have the same jobs.
 func (d *drafts) uniteFamilies() {
 	for at, runs := range d.byDir {
 		if len(runs) < 2 || !oneExecution(runs) {
@@ -38,7 +38,7 @@ func (d *drafts) uniteFamilies() {
 	}
 }
 
-// baseNames are the names of runs without their folders, for people.
+// baseNames returns the names of runs without their folders, for people.
 func baseNames(runs []*draft) string {
 	var names []string
 	for _, r := range runs {
@@ -47,7 +47,7 @@ func baseNames(runs []*draft) string {
 	return strings.Join(names, ", ")
 }
 
-// oneExecution reports whether logs of several prefixes are of one execution.
+// oneExecution reports whether one execution wrote the logs of several prefixes.
 func oneExecution(runs []*draft) bool {
 	owner, jobs := map[fiolog.Kind]*draft{}, map[fiolog.Kind]map[stream]bool{}
 	for _, r := range runs {
@@ -72,8 +72,8 @@ func oneExecution(runs []*draft) bool {
 	return true
 }
 
-// uniteDepths makes one run of the iodepth folders below each total_iodepth folder, which
-// have the volumes of one execution. Where a volume comes twice they have several.
+// uniteDepths makes one run of the iodepth folders below each total_iodepth folder, which have the volumes of one
+// execution. If a volume is there twice, they have several executions, and nothing is united.
 func (d *drafts) uniteDepths() {
 	var parts []*draft
 	for _, r := range d.present() {

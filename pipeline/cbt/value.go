@@ -14,15 +14,15 @@ import (
 
 const (
 	maxDepth = 20      // of a configuration when it is flattened; CBT's have four levels
-	maxFlat  = 4 << 20 // bytes of the names and values then, because names repeat those above them
+	maxFlat  = 4 << 20 // bytes of the flattened names and values: each name repeats the names above it
 )
 
-// flattener gives nested maps and lists dotted names, as far as [maxFlat] allows.
+// flattener gives nested maps and lists dotted names, up to [maxFlat] bytes.
 type flattener struct {
 	into map[string]any
 	size int
 	full bool
-	lost error // the first value whose name another has
+	lost error // about the first value whose name another value has
 }
 
 // file adds a configuration. Its error names the file if something had to be left out.
@@ -40,7 +40,7 @@ func (f *flattener) file(name, prefix string, m map[string]any) error {
 
 // add adds a value below a name. A list of scalars becomes one text.
 func (f *flattener) add(prefix string, v any, depth int) {
-	f.size += len(prefix) // also of a name without a value: it takes as long
+	f.size += len(prefix) // a name without a value counts, too: it takes as much time
 	if f.full = f.full || f.size > maxFlat; depth > maxDepth || f.full {
 		return
 	}
@@ -95,14 +95,14 @@ func isNested(v any) bool {
 	return isList || asMap(v) != nil
 }
 
-// asMap is a value as a map; nil if it is none.
+// asMap returns a value that is a map, or nil.
 func asMap(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
 }
 
-// single is a value, or the only one of a list. A list of more has the values of several
-// runs: only the path may say which is this one's.
+// single returns a value, or the only value of a list. A longer list has the values of several runs, and only the path
+// can say which one is of this run.
 func single(v any) any {
 	if list, ok := v.([]any); ok && len(list) == 1 {
 		return list[0]
@@ -110,7 +110,7 @@ func single(v any) any {
 	return v
 }
 
-// text is a single scalar as text, "" for anything else.
+// text returns a single scalar as text, or "" for anything else.
 func text(v any) string {
 	if v = single(v); isNested(v) {
 		return ""
@@ -126,7 +126,7 @@ func scalar(v any) string {
 		return v
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
-	case time.Time: // YAML takes what looks like a date for one
+	case time.Time: // YAML takes a text that looks like a date for a date
 		if v.Equal(v.Truncate(24 * time.Hour)) {
 			return v.Format(time.DateOnly)
 		}
@@ -135,7 +135,7 @@ func scalar(v any) string {
 	return fmt.Sprint(v)
 }
 
-// number is a single whole number, 0 for anything else and for less than 0.
+// number returns a single whole number, or 0 for anything else and for a negative one.
 func number(v any) int64 {
 	n, _ := whole(v)
 	return n

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// arguments scans what the user named, and what lies beside it.
+// arguments scans the paths that the user named, and files beside them.
 type arguments struct {
 	*scanner
 	stdin   io.Reader
@@ -83,7 +83,7 @@ func (a *arguments) path(arg string) {
 	a.stream(it, a.pipe(f))
 }
 
-// baseName is the last element of an absolute path, and "root" for the topmost.
+// baseName returns the last element of an absolute path, or "root" for the root folder.
 func baseName(abs string) string {
 	base := filepath.Base(abs)
 	if len(base) == 1 && os.IsPathSeparator(base[0]) {
@@ -92,8 +92,7 @@ func baseName(abs string) string {
 	return base
 }
 
-// searchBeside lists what may belong to an argument and lies beside it. found is what the
-// argument gave.
+// searchBeside lists files beside an argument that may belong to it. found has the files of the argument.
 func (a *arguments) searchBeside(root string, found []*File) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -116,8 +115,8 @@ func (a *arguments) searchBeside(root string, found []*File) {
 	}
 }
 
-// besideIn lists what is of interest directly in a folder. A file there that cannot be read
-// is no problem, because it may not belong to an argument.
+// besideIn lists the files directly in a folder that may belong to an argument. A file that cannot be read is not a
+// problem, because it may not belong to one.
 func (a *arguments) besideIn(dir, abs string) {
 	if a.visited[abs] || a.given[abs] {
 		return
@@ -156,7 +155,7 @@ func (a *arguments) isGiven(abs string) bool {
 	return true
 }
 
-// besideNames are the regular files of a folder, or none if there are too many.
+// besideNames returns the names of the regular files in a folder, or none if there are too many.
 func besideNames(dir string) []string {
 	at, err := os.Open(dir)
 	if err != nil {

@@ -60,7 +60,7 @@ func (d *decoder) Close() error {
 	return nil
 }
 
-// errReader gives nothing but its error.
+// errReader returns its error from each Read.
 type errReader struct{ err error }
 
 func (e errReader) Read([]byte) (int, error) { return 0, e.err }
@@ -136,7 +136,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// takeBuffer is a buffer of bufLen before r.
+// takeBuffer returns a buffered reader of r, with bufLen bytes.
 func takeBuffer(r io.Reader) *bufio.Reader {
 	buf := buffers.Get().(*bufio.Reader)
 	buf.Reset(r)

@@ -119,8 +119,8 @@ func TestCutInMidMember(t *testing.T) {
 	}
 }
 
-// TestCutLog cuts compressed logs at every byte: what can be read is a prefix of the truth, and an error says that it is
-// not all.
+// TestCutLog cuts compressed logs at every byte: what can be read is a prefix of the truth, and an error says that it
+// is not all.
 func TestCutLog(t *testing.T) {
 	truth := strings.Repeat("1, 2, 3\n4, 5, 6\n", 40)
 	bzipped, err := os.ReadFile("testdata/x.log.bz2")

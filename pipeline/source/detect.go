@@ -9,7 +9,7 @@ import (
 // sniffLen is how many bytes detect needs to see: one tar header.
 const sniffLen = 512
 
-// kind is what content turned out to be.
+// kind is the format of a content.
 type kind uint8
 
 const (

@@ -51,7 +51,7 @@ func (p *Problem) Error() string { return printable(p.Name) + ": " + p.Err.Error
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Err }
 
-// errEnds is [io.ErrUnexpectedEOF] in words of users.
+// errEnds is [io.ErrUnexpectedEOF] with a text for users.
 var errEnds error = endsEarly{}
 
 type endsEarly struct{}
@@ -76,7 +76,7 @@ func damage(err error) error {
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-// printable is a name that neither controls the terminal nor fills it.
+// printable returns a name without control characters, cut to a length that fits a message.
 func printable(name string) string {
 	const most = 512
 	if len(name) > most {

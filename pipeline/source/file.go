@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// Set is the outcome of a scan and owns what its files are read from.
+// Set is the result of a scan. It owns the archives and the spool from which its files are read.
 type Set struct {
 	// Files are in the order of the arguments and, below each, of their paths in
 	// natural order: digits compare as numbers, folders before their siblings.
 	Files []*File
-	// Problems are what was refused or could not be read, in the order met.
+	// Problems has what was refused or could not be read, in the order of the scan.
 	Problems []*Problem
 	// Unread are the folders and files on disk that could not be opened, in the form of File.Name, in the order met.
 	Unread []string
@@ -33,9 +33,8 @@ type Set struct {
 	until     atomic.Pointer[context.Context]
 }
 
-// Until makes all readers fail with the error of ctx once it has ended, also those that are
-// open: code that reads gigabytes need not look at ctx itself. The background context undoes
-// that.
+// Until makes all readers, also open ones, fail with the error of ctx after ctx has ended. So code that reads gigabytes
+// does not have to check ctx. Until with the background context removes the limit.
 func (s *Set) Until(ctx context.Context) { s.until.Store(&ctx) }
 
 // ended is the error of the context that readers end with.
@@ -85,7 +84,7 @@ type File struct {
 	stored
 }
 
-// stored is where the content of a file is.
+// stored says where the content of a file is.
 type stored struct {
 	name   string // see [File.Name]
 	disk   string // see [File.Disk]
@@ -129,7 +128,7 @@ func (f *File) IsFromTorn() bool { return f.torn }
 
 // PackedFrom is how many bytes, as they are stored, the archives, compressed files and
 // pipes of the scan have together, if the file comes from one of them. It is 0 for a file
-// that lies on disk as it is. It can bound what is made of a packed file.
+// that lies on disk unpacked. It can limit the work on a packed file.
 func (f *File) PackedFrom() int64 {
 	if f.set == nil || !f.packed {
 		return 0
@@ -137,8 +136,8 @@ func (f *File) PackedFrom() int64 {
 	return f.set.packed
 }
 
-// Sum returns the size and the XXH64 of the content, as far as it can be read. ok is false if the scan has not made it
-// ([Options.Sums]), so that the content has to be read for it.
+// Sum returns the size and the XXH64 of the readable part of the content. ok is false if the scan did not compute them
+// ([Options.Sums]). Then the caller has to read the content.
 func (f *File) Sum() (size int64, sum uint64, ok bool) {
 	if f.kept == nil || !f.set.spool.sums {
 		return 0, 0, false
@@ -169,15 +168,15 @@ func (f *File) Open() (io.ReadCloser, error) {
 	return r, nil
 }
 
-// opener begins to read a content. What is to be closed with the reader it adds to it.
+// opener begins to read a content. It adds to the reader what must be closed with it.
 type opener func(*reader) (io.Reader, error)
 
-// section is the content of n bytes from off.
+// section returns an opener of the n bytes from off.
 func section(at io.ReaderAt, off, n int64) opener {
 	return func(*reader) (io.Reader, error) { return io.NewSectionReader(at, off, n), nil }
 }
 
-// decompressed is the content of a stream of kind k.
+// decompressed returns an opener of the content of a compressed stream of kind k.
 func decompressed(k kind, packed opener) opener {
 	return func(r *reader) (io.Reader, error) {
 		in, err := packed(r)
@@ -193,8 +192,8 @@ func decompressed(k kind, packed opener) opener {
 	}
 }
 
-// unpackedOnce is the content of a stream of kind k. The first reading unpacks all of it into the
-// spool, one stream at a time, so that open files need no decoders.
+// unpackedOnce is decompressed for codecs whose decoders take much memory. The first reading unpacks all of the content
+// into the spool, one stream at a time, so open files need no decoders.
 func (s *Set) unpackedOnce(k kind, packed body) body {
 	once := &kept{}
 	var cut error // what ended it early
@@ -226,7 +225,7 @@ func (s *Set) unpackedOnce(k kind, packed body) body {
 	return body{open, once, packed.cut}
 }
 
-// zipMember is the content of a member that the directory of its zip lists.
+// zipMember returns an opener of a member that the directory of its zip lists.
 func zipMember(f *zip.File) opener {
 	return func(r *reader) (io.Reader, error) {
 		in, err := f.Open()
@@ -238,7 +237,7 @@ func zipMember(f *zip.File) opener {
 	}
 }
 
-// packedSize is the size that a zip claims for a member, as a count of packed bytes.
+// packedSize returns the packed size that a zip claims for a member.
 func packedSize(f *zip.File) func() int64 {
 	return func() int64 { return int64(min(f.CompressedSize64, 1<<62)) }
 }
@@ -278,8 +277,8 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadPacked reads the lines that come next as Options.Codec packed them, in place of their text. It returns 0 if it did
-// not pack what comes next, or if that does not fit into p: then Read reads the text.
+// ReadPacked reads the lines that come next as Options.Codec packed them, in place of their text. It returns 0 if it
+// did not pack what comes next, or if that does not fit into p: then Read reads the text.
 func (r *reader) ReadPacked(p []byte) int {
 	if u, ok := r.r.(*unpacker); ok && r.set.ended() == nil {
 		return u.readPacked(p)

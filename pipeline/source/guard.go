@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// guard reads what a decoder gives and stops when it gives too much.
+// guard reads from a decoder, and fails when the decoder returns too much.
 type guard struct {
 	r      io.Reader
 	limits *Limits

@@ -37,7 +37,7 @@ type handle struct {
 	readers int         // of the file as a whole
 }
 
-// adopt is a handle of a file that was just opened. It counts as a reader of it.
+// adopt returns a handle of a file that was just opened. The handle counts as one reader of it.
 func (a *handles) adopt(dir, path string, f *os.File, info fs.FileInfo) *handle {
 	h := &handle{all: a, dir: dir, path: path, seen: info, file: f, readers: 1}
 	a.add(h)
@@ -125,7 +125,7 @@ func isSame(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// shut is drop for who has not locked mu.
+// shut locks mu and calls drop.
 func (h *handle) shut() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,8 +140,8 @@ func (h *handle) drop() {
 	}
 }
 
-// content reads the file from its beginning, as far as it goes then. Readers at the same time
-// share the open file, so hashing a log whose first row was looked at does not open it again.
+// content returns a reader of the file from its beginning. Readers at the same time share the open file, so hashing a
+// log whose first row is being read does not open it again.
 func (h *handle) content(r *reader) (io.Reader, error) {
 	h.mu.Lock()
 	h.readers++

@@ -47,8 +47,8 @@ func zipModified(extra []byte, at time.Time) Modified {
 	return m
 }
 
-// hasUnixTime reports whether an extra field of Unix has the time of change: bit 0 of its flags says so. It may have other
-// times only, or none.
+// hasUnixTime reports whether an extra field of Unix has the time of change: bit 0 of its flags says so. It may have
+// other times only, or none.
 func hasUnixTime(field []byte) bool { return len(field) >= 5 && field[0]&1 == 1 }
 
 // modified is the time in a header of a zip without a usable directory.

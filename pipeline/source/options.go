@@ -60,7 +60,8 @@ type Codec interface {
 	// Pack appends the lines at the start of text to dst, up to most bytes of text. It returns how many bytes of text
 	// these are: 0 if they are of another kind.
 	Pack(dst, text []byte, most int) (packed []byte, n int)
-	// Unpack fills dst with the text of packed lines. It reports false if that has another length, or if these are none.
+	// Unpack fills dst with the text of packed lines. It reports false if that has another length, or if these are
+	// none.
 	Unpack(dst, packed []byte) bool
 }
 

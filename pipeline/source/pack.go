@@ -28,8 +28,8 @@ const (
 
 var errSpoiled = errors.New("the spool was changed")
 
-// pack is the packer of all contents that are read again. A block that the codec does not know ends with a line, because
-// it may know the next one.
+// pack is the packer of all contents that are read again. A block that the codec does not know ends with a line,
+// because it may know the next one.
 func (s *spool) pack(dst, text []byte) ([]byte, int) {
 	start := len(dst) + packHeader
 	dst = append(dst, make([]byte, packHeader)...)

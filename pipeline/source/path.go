@@ -55,8 +55,7 @@ func trimCompression(name string) string {
 	return short
 }
 
-// stem is the name of an archive without the suffixes that make it one: "a" for
-// "x/a.tar.zst", "a.tgz", "a.zip" and "a".
+// stem returns the base name of an archive without its suffixes: "a" for "x/a.tar.zst", "a.tgz", "a.zip" and "a".
 func stem(name string) string {
 	base := trimCompression(path.Base(name))
 	if short := strings.TrimSuffix(base, archiveSuffix(base)); short != "" {
@@ -75,13 +74,13 @@ type scope struct {
 	prefix string // the folder, in the parent's terms, that stands for the archive
 	base   string // the top folder that is dropped if all members share it
 	split  bool   // a member lies outside base
-	torn   bool   // members after the damage are not known
+	torn   bool   // it is damaged, and members may be missing
 }
 
 // isTorn reports whether members of the archive, or of one around it, may be missing.
 func (sc *scope) isTorn() bool { return sc != nil && (sc.torn || sc.parent.isTorn()) }
 
-// see takes note of a member's name.
+// see records a member's name.
 func (sc *scope) see(rel string, isDir bool) {
 	if sc == nil || rel == "" || (isDir && rel == sc.base) {
 		return
@@ -91,7 +90,7 @@ func (sc *scope) see(rel string, isDir bool) {
 	}
 }
 
-// path is the final path of a member, right once all members were seen.
+// path returns the final path of a member. It is correct only after all members were seen.
 func (sc *scope) path(rel string) string {
 	if sc == nil {
 		return rel
@@ -102,7 +101,7 @@ func (sc *scope) path(rel string) string {
 	return sc.parent.path(path.Join(sc.prefix, rel))
 }
 
-// mayBe reports whether ok accepts any of the paths that a member may come to have.
+// mayBe reports whether ok accepts one of the paths that a member may have.
 func (sc *scope) mayBe(rel string, ok func(string) bool) bool {
 	if sc == nil {
 		return ok(rel)

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// A zip is read by its directory, which comes last, so a zip that is cut short has none.
-// Each member begins with a header of its own, though:
+// The directory of a zip is at its end, so a zip that is cut short has no directory. But each member begins with a
+// header of its own:
 //
 //	"PK\3\4" version flags method time date crc packed unpacked name extra
 //	4        2       2     2      2    2    4   4      4        2    2     bytes
@@ -30,7 +30,7 @@ const (
 	trailerMagic = "PK\x07\x08"
 )
 
-// localHeader is what stands before a member.
+// localHeader is the header of a member.
 type localHeader struct {
 	fixedHeader
 	packed int64

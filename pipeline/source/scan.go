@@ -98,13 +98,13 @@ func expand(arg string) ([]string, error) {
 	return matches, nil
 }
 
-// scanner looks into contents, layer by layer, and lists the files that are of interest.
+// scanner looks into contents, layer by layer, and lists the files that are wanted.
 type scanner struct {
 	notes
 	meter
 	interest
 	found []found // under the present argument
-	depth int     // how many archives may lie inside one another
+	depth int     // limit of archives inside one another
 	set   *Set
 
 	listing *Listing // nil: files are opened
@@ -132,28 +132,28 @@ type item struct {
 	met    met
 	depth  int  // archives around it
 	layers int  // archives, compressions and pipes around it
-	packed bool // was decompressed just now
-	again  body // reads it once more; it must be spooled if there is none
+	packed bool // it was decompressed
+	again  body // how it is read again; without it, the item must be spooled
 }
 
 // origin is the argument that something is found under, and the file on disk that it is in; see [File].
 type origin struct{ root, archive, onDisk string }
 
-// met is how an item was met.
+// met says how the scan met an item.
 type met int
 
 const (
 	byName     met = iota // in a folder or an archive
 	asArgument            // it is the argument itself
 	byContent             // its name says nothing: only its content decides
-	beside                // it was not named, but lies beside what was
+	beside                // it was not named, and lies beside an argument
 )
 
 // body is a content that can be read any number of times.
 type body struct {
 	open opener
-	kept *kept // nil: it is read where it lies
-	cut  error // why it ends before it should
+	kept *kept // nil if it is read in place
+	cut  error // why it ends too early; else nil
 }
 
 // extent is a run of bytes that can be read in any order.

@@ -17,29 +17,29 @@ var errSpool = errors.New("spool failed")
 const (
 	// spoolPart is how much memory the spool takes at a time.
 	spoolPart = 256 << 10
-	// chunkLen is how much is read before another goroutine packs it, while the next chunk is decoded. With short chunks
-	// the goroutines spend their time on waking each other.
+	// chunkLen is how much is read before another goroutine packs it, while the next chunk is decoded. With short
+	// chunks the goroutines spend their time on waking each other.
 	chunkLen = 32 * packBlock
-	// chunksAhead is how many chunks are between the two.
+	// chunksAhead is how many chunks wait for packing at most.
 	chunksAhead = 3
 )
 
 // chunks has buffers of what is read and not packed yet.
 var chunks = sync.Pool{New: func() any { return new([chunkLen]byte) }}
 
-// spool keeps what is read only once: in memory first, and in one temporary file after
-// that. One goroutine adds, another packs; what is kept may be read by many.
+// spool keeps contents that can be read only once: in memory first, then in one temporary file. One goroutine adds
+// contents, and another one packs them. Any number of goroutines may read what is kept.
 type spool struct {
 	dir    string
 	memory int64    // bytes that are kept in memory
 	codec  Codec    // nil: none
 	sums   bool     // see [Options.Sums]
 	parts  [][]byte // of spoolPart each, made when they are written to
-	file   *os.File // has what follows
+	file   *os.File // has the contents beyond memory
 	linked string   // name of file if it could not be removed while open
 	end    int64    // bytes kept
 
-	queue chan chunk // what is added and not packed yet; nil: nothing
+	queue chan chunk // chunks that are not packed yet; nil if no content was added
 	done  chan error // why packing ended
 }
 
@@ -62,8 +62,8 @@ type chunk struct {
 // packer appends the beginning of text to dst, as one block. It returns how many bytes of text these are.
 type packer func(dst, text []byte) (packed []byte, n int)
 
-// add reads all of r and keeps it as k, block by block. It returns how many bytes that was unpacked, what ended r early (it
-// is kept up to there), and a failure of the spool, maybe with a content that was added before.
+// add reads all of r and keeps it as k, block by block. It returns the unpacked size, and the error that ended r early:
+// the content is kept up to there. err is a failure of the spool, perhaps with a content that was added before.
 func (s *spool) add(k *kept, r io.Reader, pack packer) (size int64, cut, err error) {
 	if s.queue == nil {
 		s.queue, s.done = make(chan chunk, chunksAhead), make(chan error, 1)
@@ -145,7 +145,7 @@ func (s *spool) keep(text []byte, pack packer) error {
 	return nil
 }
 
-// readFull fills buf, as far as r goes.
+// readFull fills buf, or reads to the end of r.
 func readFull(r io.Reader, buf []byte) (n int, err error) {
 	for n < len(buf) && err == nil {
 		var more int

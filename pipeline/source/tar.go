@@ -147,9 +147,8 @@ func (t *tarball) sparse(it item) {
 	t.stream(it, t.guard(t.tr, func() int64 { return t.pos() - start + tarBlock }))
 }
 
-// rest looks at what follows the end mark. Zeros are padding; anything else is
-// likely one more tar, which is noted. A stream is read to its end, because its checksum
-// is there.
+// rest looks at the bytes after the end mark. Zeros are padding. Anything else is likely another tar, which is noted. A
+// stream is read to its end, because its checksum is there.
 func (t *tarball) rest(r io.Reader, toEnd bool) {
 	buf := make([]byte, bufLen)
 	for said := false; !t.ended(); {

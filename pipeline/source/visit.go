@@ -147,7 +147,7 @@ func (s *scanner) mislabelled(it item, head []byte) {
 	}
 }
 
-// keep lists a file if it is wanted.
+// keep adds a file to the list if it is wanted.
 func (s *scanner) keep(it item, size int64, b body) {
 	if s.ended() || !s.wanted(it) {
 		return
@@ -217,8 +217,8 @@ func (a *archive) member(name string, mode fs.FileMode, mod Modified) (it item, 
 	return it, mode.IsRegular() && a.mayLook(it)
 }
 
-// mayLook reports whether a file that is not wanted may be of interest by its content. The names of folders with
-// such files are counted.
+// mayLook reports whether the content of a file that is not wanted by its name is worth a look. It counts the memory of
+// the names of folders with such files.
 func (s *scanner) mayLook(it item) bool {
 	const perFolder = 100 // bytes, without its name
 	ok, isFirst := s.interest.mayLook(it)

@@ -36,7 +36,7 @@ type walker struct {
 // accepts a file directly in it.
 func (w *walker) walk(at *os.Root, rel string, depth int) (near bool) {
 	entries, err := readFolder(at)
-	if err != nil { // what could be listed is used
+	if err != nil { // the names that could be listed are used
 		w.failToRead(filepath.Join(w.root, rel), err)
 	}
 	type entry struct {
@@ -125,7 +125,7 @@ func (w *walker) failToRead(name string, err error) {
 	w.set.Unread = append(w.set.Unread, name)
 }
 
-// irregular is the reason to refuse what is no regular file.
+// irregular returns the reason why something that is not a regular file is refused.
 func irregular(mode fs.FileMode) error {
 	if mode&fs.ModeSymlink != 0 {
 		return ErrLink

@@ -62,8 +62,8 @@ func inflate(r io.Reader) io.ReadCloser {
 	return d
 }
 
-// entry scans one member. A plain one is read in place later, and
-// so is one that is stored as it is and packed itself.
+// entry scans one member. A plain member is read in place later, and so is a compressed file that the zip stores
+// without compression.
 func (z *zipArchive) entry(f *zip.File) {
 	it, ok := z.member(f.Name, f.Mode(), zipModified(f.Extra, f.Modified))
 	switch {
