@@ -15,15 +15,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestSources: the sources fit together, and the fields of documents. Kibana's import finds little of that: it takes a
-// dashboard whose panels are missing and a search for fields that no document has.
+// TestSources: the sources fit together, and to the fields of documents. Kibana's import finds few such faults: it
+// accepts a dashboard whose panels are missing, and a search for fields that no document has.
 func TestSources(t *testing.T) {
 	if err := check(objects()); err != nil {
 		t.Error(err)
 	}
 }
 
-// check finds what is wrong with sources, and with the objects made of them.
+// check finds faults in sources, and in the objects made of them.
 func check(files fs.FS) error {
 	opt := Options{Prefix: mapping.DefaultPrefix}
 	c := &sourceCheck{builder: newBuilder(opt, files)}
@@ -39,10 +39,10 @@ func check(files fs.FS) error {
 	return errors.Join(c.faults...)
 }
 
-// sourceCheck collects what is wrong with sources.
+// sourceCheck collects faults of sources.
 type sourceCheck struct {
 	*builder
-	name   string // of the file that is looked at
+	name   string // the file that is being checked
 	faults []error
 }
 
@@ -55,7 +55,7 @@ func (c *sourceCheck) file(name string, look func(file string)) {
 	look(name)
 }
 
-// strict decodes a JSON file in which names that the type does not have are faults.
+// strict decodes a JSON file. A name that the type does not have is a fault.
 func (c *sourceCheck) strict(file string, into any) bool {
 	d := json.NewDecoder(strings.NewReader(c.text(file, nil)))
 	d.DisallowUnknownFields()
@@ -74,7 +74,7 @@ func (c *sourceCheck) has(file string) bool {
 	return err == nil
 }
 
-// values finds placeholders of a file for which nothing stands, and values without a place.
+// values finds placeholders of a file that have no value, and values without a placeholder.
 func (c *sourceCheck) values(file string, own map[string]string) {
 	if !c.has(file) {
 		c.fault("there is no file %s", file)
@@ -121,7 +121,7 @@ func (c *sourceCheck) formats(file string) {
 	}
 }
 
-// isOurs reports whether an index is one of fio2es.
+// isOurs reports whether an index belongs to fio2es.
 func (c *sourceCheck) isOurs(index string) bool {
 	prefix := mapping.DefaultPrefix + "-latency."
 	return index == mapping.RunsIndex(mapping.DefaultPrefix) || slices.Contains([]string{prefix + "cluster-*", prefix + "host-*", prefix + "job-*"}, index)
@@ -134,7 +134,7 @@ func (c *sourceCheck) dataView(file string) {
 	}
 }
 
-// viewOf is a data view by the name of its file.
+// viewOf returns a data view by the name of its file.
 func (c *sourceCheck) viewOf(name string) (view dataView, ok bool) {
 	file := "dataviews/" + name + ".json"
 	if !c.has(file) {
@@ -196,9 +196,8 @@ func (c *sourceCheck) lens(l *lens) {
 	}
 }
 
-// operations are those that panels may use, with the types of fields that each is for;
-// none where it takes no field. Percentile ranks are not among them: they keep Kibana
-// 8.3 from showing anything of the dashboard.
+// operations are the operations that panels may use, with the types of fields that each accepts; without types it
+// has no field. Percentile ranks are not among them, because with them Kibana 8.3 shows nothing of the dashboard.
 var operations = map[string][]string{
 	"terms": {"keyword", "long", "double", "boolean", "date"}, "date_histogram": {"date"}, "range": {"long", "double"}, "filters": nil,
 	"min": {"long", "double"}, "max": {"long", "double"}, "average": {"long", "double"}, "sum": {"long", "double"},
@@ -206,7 +205,7 @@ var operations = map[string][]string{
 	"unique_count": {"keyword", "long", "double", "boolean", "date"}, "count": nil, "formula": nil, "math": nil, "static_value": nil,
 }
 
-// checkColumn looks at a column's operation and fields.
+// checkColumn checks the operation and the fields of a column.
 func checkColumn(column map[string]any, fields map[string]string) error {
 	operation, _ := column["operationType"].(string)
 	field, _ := column["sourceField"].(string)
@@ -226,7 +225,7 @@ func checkColumn(column map[string]any, fields map[string]string) error {
 	return checkParams(params, fields)
 }
 
-// checkParams looks at the fields in a column's parameters.
+// checkParams checks the fields in the parameters of a column.
 func checkParams(params map[string]any, fields map[string]string) error {
 	names, _ := params["secondaryFields"].([]any)
 	order, _ := params["orderAgg"].(map[string]any)
@@ -238,7 +237,7 @@ func checkParams(params map[string]any, fields map[string]string) error {
 	return nil
 }
 
-// columnsNamed are the other columns that a column names.
+// columnsNamed returns the other columns that a column names.
 func columnsNamed(column any) []string {
 	var list []string
 	kibanatest.Walk(column, "", func(_ string, node map[string]any) {
@@ -254,7 +253,7 @@ func columnsNamed(column any) []string {
 	return list
 }
 
-// checkState looks for columns in the visualization's state that are not there.
+// checkState finds columns in the state of the visualization that do not exist.
 func checkState(state map[string]any, columns map[string]any) error {
 	var faults []error
 	check := func(v any) {
@@ -308,7 +307,7 @@ func (c *sourceCheck) dashboard(file string) {
 	}
 }
 
-// bundle looks at the objects: their references, and the searches of Vega panels.
+// bundle checks the objects: their references, and the searches of Vega panels.
 func (c *sourceCheck) bundle(b *Bundle) {
 	c.faults = append(b.checkReferences(), b.checkUse()...)
 	requests, err := kibanatest.Requests(b.Specs)

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// lens is the source of a Lens panel with one layer. Its columns are Kibana's, in their order, each with an "id".
-// What follows from operation and field is added.
+// lens is the source of a Lens panel with one layer. Its columns are Kibana's columns in their order, each with an
+// "id". What follows from the operation and the field is added.
 type lens struct {
-	View          string           `json:"view"`          // data view
+	View          string           `json:"view"`          // name of the data view
 	Visualization string           `json:"visualization"` // type, such as lnsDatatable
 	Columns       []map[string]any `json:"columns"`
-	State         map[string]any   `json:"state"` // of the visualization, without layerId
+	State         map[string]any   `json:"state"` // state of the visualization, without layerId
 	Query         string           `json:"query,omitempty"`
 }
 
@@ -37,7 +37,7 @@ func (b *builder) lens(name string, p *panel) Object {
 	)
 }
 
-// columns are the source's, by id, and their order.
+// columns returns the columns by id, and their order.
 func (l *lens) columns(fields map[string]string) (map[string]any, []string) {
 	columns, order := map[string]any{}, []string{}
 	for _, source := range l.Columns {
@@ -56,10 +56,10 @@ func (l *lens) columns(fields map[string]string) (map[string]any, []string) {
 	return columns, order
 }
 
-// buckets are the operations that split documents rather than measure them.
+// buckets are the operations that split documents instead of measuring them.
 var buckets = []string{"terms", "date_histogram", "range", "filters"}
 
-// visualization is the state with the layer's name in it.
+// visualization returns the state with the name of the layer.
 func (l *lens) visualization() map[string]any {
 	state := maps.Clone(l.State)
 	list, ok := state["layers"].([]any)
@@ -86,7 +86,7 @@ func fill(m map[string]any, name string, value any) {
 	}
 }
 
-// dataType is Kibana's name for the type of an operation's result.
+// dataType returns Kibana's name for the type of an operation's result.
 func dataType(operation, typ string) string {
 	switch {
 	case operation == "filters":

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// small are sources of one panel of each kind.
+// small are the sources of one panel of each kind.
 var small = map[string]string{
 	"formats.json":         `[{"fields": ["iops", "*.iops"], "id": "number", "params": {"pattern": "0"}}]`,
 	"dataviews/runs.json":  `{"index": "${prefix}-runs", "name": "runs"}`,
@@ -25,7 +25,7 @@ var small = map[string]string{
 	"dashboards/more.json": `{"title": "M", "description": "d", "time": {"from": "now-1y", "to": "now"}, "controls": [], "rows": []}`,
 }
 
-// clauses are the filters of a dashboard, in a query that can have more must_not clauses.
+// clauses are the filters of a dashboard, in a query to which must_not clauses can be added.
 const clauses = `"must": ["%dashboard_context-must_clause%"], "filter": ["%dashboard_context-filter_clause%"], "must_not": ["%dashboard_context-must_not_clause%"`
 
 func files(changes map[string]string) fstest.MapFS {
@@ -70,7 +70,7 @@ func TestSmallBundle(t *testing.T) {
 	}
 }
 
-// TestSourceFaults: each error names the file and what is wrong in it.
+// TestSourceFaults: each error names the file and the fault.
 func TestSourceFaults(t *testing.T) {
 	const panel = "panels/table.json"
 	lens := func(columns, state string) string {
@@ -134,11 +134,11 @@ func TestSourceFaults(t *testing.T) {
 	}
 }
 
-// base is what an error has to name of a file.
+// base returns the name of a file that an error must contain.
 func base(file string) string {
 	name, _, _ := strings.Cut(path.Base(file), ".")
 	if file == "dashboards/all.json" {
-		return "" // a panel that is nowhere is not the fault of one dashboard
+		return "" // a panel on no dashboard is not a fault of one file
 	}
 	return name
 }
@@ -165,7 +165,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestFormatPatterns: each pattern in formats.json is for some field.
+// TestFormatPatterns: each pattern in formats.json matches a field.
 func TestFormatPatterns(t *testing.T) {
 	b := newBuilder(Options{Prefix: mapping.DefaultPrefix}, objects())
 	var list []format
@@ -186,7 +186,7 @@ func TestFormatPatterns(t *testing.T) {
 	}
 }
 
-// TestBands: the bands of Kibana begin at 1 µs and end at 31.6 s, each 12 % wide, and every request is in one.
+// TestBands: the bands in Kibana begin at 1 µs and end at 31.6 s, each is 12 % wide, and every request is in one.
 func TestBands(t *testing.T) {
 	var list []struct{ From, To float64 }
 	if err := json.Unmarshal([]byte(bands().all), &list); err != nil {
@@ -205,7 +205,7 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// TestLensQuery: a Lens panel on documents that can be pending leaves these out.
+// TestLensQuery: a Lens panel on documents that can be pending leaves out pending ones.
 func TestLensQuery(t *testing.T) {
 	b := newBuilder(Options{Prefix: mapping.DefaultPrefix}, files(nil))
 	for _, c := range []struct{ index, own, want string }{

@@ -12,6 +12,9 @@ func windowOf(jobs []*job, wanted time.Duration) (int64, error) {
 	for _, j := range jobs {
 		rows = max(rows, j.interval)
 	}
+	if rows == 0 {
+		rows = longestFirst(jobs)
+	}
 	if wanted <= 0 {
 		return UsualWindow(rows), nil
 	}
@@ -22,6 +25,17 @@ func windowOf(jobs []*job, wanted time.Duration) (int64, error) {
 			wanted, time.Duration(rows)*time.Millisecond, time.Duration(rows)*time.Millisecond)
 	}
 	return window, nil
+}
+
+// longestFirst is the longest time of a first row of histogram logs, in milliseconds: the length of their rows, if each has
+// so few that it is not known otherwise.
+func longestFirst(jobs []*job) (longest int64) {
+	for _, j := range jobs {
+		if j.source == fromHist && j.hasRows {
+			longest = max(longest, tens(j.first-j.origin))
+		}
+	}
+	return longest
 }
 
 // UsualWindow is the shortest multiple of the time between rows that is a second or more,

@@ -40,6 +40,12 @@ func TestWindowOf(t *testing.T) {
 			t.Errorf("rows of %d ms, wanted %v: %d, %v; want %d", c.interval, c.wanted, got, err, c.want)
 		}
 	}
+	if got, err := windowOf(rowsAt(0, 5002, 3000), 0); got != 5000 || err != nil {
+		t.Errorf("logs of one row, up to 5 s: windows of %d ms, %v", got, err)
+	}
+	if _, err := windowOf(rowsAt(0, 5002), time.Second); err == nil {
+		t.Error("windows of 1 s of a log with a row of 5 s")
+	}
 }
 
 // TestShiftOf: windows follow rows that come at the same moments, but not at multiples of their

@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 )
 
-// addReadingFlags adds the settings of how logs become documents. Help lists those in own with the flags of the
-// command.
+// addReadingFlags adds the settings that say how logs become documents. Help lists those in own with the flags of
+// the command.
 func addReadingFlags(f *pflag.FlagSet, own ...string) {
 	d := config.Default()
 	shared(f, setsReading, func(f *pflag.FlagSet) {
@@ -65,8 +65,8 @@ func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
 	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`: documents of jobs must be there (--levels job at ingest)")
 }
 
-// addClusterFlags adds the settings of the connection to the cluster. Secrets come from the
-// environment or from files.
+// addClusterFlags adds the settings of the connection to the cluster. Secrets come from the environment or from
+// files.
 func addClusterFlags(f *pflag.FlagSet) {
 	es := config.Default().Elasticsearch
 	shared(f, setsCluster, func(f *pflag.FlagSet) {
@@ -87,18 +87,18 @@ func addKibanaFlags(f *pflag.FlagSet) {
 	})
 }
 
-// tableUsage is the help of --format where a table has all its formats.
+// tableUsage is the help of --format for commands whose tables have all formats.
 const tableUsage = "table, markdown, csv, csv-exact (without the apostrophes that protect spreadsheets), or json (an object a line)"
 
-// addChoice adds a flag of one of several words. Its value is that of to until it is given.
+// addChoice adds a flag whose value is one of several words. Its default is the value of to.
 func addChoice(f *pflag.FlagSet, to *string, name, usage string, among []string) {
 	f.Var(&choice{to, name, among}, name, usage)
 }
 
-// choice is one of several words.
+// choice is the value of a flag that is one of several words.
 type choice struct {
 	value *string
-	name  string // of the flag
+	name  string // name of the flag
 	among []string
 }
 
@@ -112,7 +112,7 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-// wanted are the words, as in a sentence.
+// wanted returns the words as in a sentence.
 func (c *choice) wanted() string {
 	last := len(c.among) - 1
 	return strings.Join(c.among[:last], ", ") + " or " + c.among[last]

@@ -28,12 +28,12 @@ func parseWhere(condition string) (*where.Condition, error) {
 	return c, nil
 }
 
-// trendQuery says which changes to look for and to show.
+// trendQuery says which changes to find and to show.
 type trendQuery struct {
 	where   *where.Condition
 	numbers []*workload.Number
-	least   float64 // a share
-	all     bool    // also series without changes
+	least   float64 // as a share
+	all     bool    // also show series without changes
 }
 
 func trendCommand(e *env) *cobra.Command {
@@ -75,8 +75,8 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 			if q.numbers, err = workload.NumbersOf(metrics...); err != nil {
 				return usagef("--metrics %w", err)
 			}
-			if !(least >= 0 && least <= 1000) || len(metrics) == 0 {
-				return usagef("want --least from 0 to 1000 percent, and one of --metrics at least")
+			if !(least >= 0 && least <= 1000) {
+				return usagef("--least %v: want 0 to 1000 percent", least)
 			}
 			if err := gate.check(cmd.Flags().Changed("fail-last")); err != nil {
 				return err

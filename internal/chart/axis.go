@@ -5,19 +5,19 @@ import (
 	"strconv"
 )
 
-// ValueAxis is values from below to above.
+// ValueAxis is an axis of values from bottom to top.
 type ValueAxis struct {
-	Top, Height float64 // pixels
+	Top, Height float64 // in pixels
 	Low, High   float64
 	Ticks       []Tick
 	isLog       bool
 }
 
-// Shortest is the lowest latency of charts: fio's finest bins are a nanosecond.
+// Shortest is the lowest latency of charts in microseconds: fio's finest bins are a nanosecond.
 const Shortest = 0.001
 
-// LatencyAxis has room for latencies from low to high, and goes from one round latency to another: 1, 2 or 5 times a
-// power of ten.
+// LatencyAxis returns a logarithmic axis for latencies from low to high, in microseconds. It begins and ends at
+// round latencies: 1, 2 or 5 times a power of ten. top and height are in pixels.
 func LatencyAxis(low, high, top, height float64) *ValueAxis {
 	low = roundDown(max(low, Shortest))
 	if high = roundUp(max(high, Shortest)); high <= low {
@@ -26,14 +26,14 @@ func LatencyAxis(low, high, top, height float64) *ValueAxis {
 	return LogAxis(low, high, top, height)
 }
 
-// LogAxis goes from a latency to another one.
+// LogAxis returns a logarithmic axis that begins exactly at low and ends at high, in microseconds.
 func LogAxis(low, high, top, height float64) *ValueAxis {
-	const room = 62 // pixels of a power of ten in which 1, 2 and 5 have room
+	const room = 62 // pixels of a power of ten that has room for labels of 1, 2 and 5
 	isFine := height/math.Log10(high/low) > room
 	return &ValueAxis{Top: top, Height: height, Low: low, High: high, isLog: true, Ticks: latencies(low, high, isFine)}
 }
 
-// RateAxis goes from 0 to at least high, in at most the given number of steps of 1, 2 or 5 times a power of ten.
+// RateAxis returns an axis from 0 to at least high, with at most most steps of 1, 2 or 5 times a power of ten.
 func RateAxis(high, top, height float64, most int) *ValueAxis {
 	high = max(high, 1)
 	step := roundUp(high / float64(most))
@@ -45,7 +45,7 @@ func RateAxis(high, top, height float64, most int) *ValueAxis {
 	return a
 }
 
-// Y is the place of a value. What is beyond the axis is at its ends.
+// Y returns the y of a value. Values beyond the axis are at its ends.
 func (a *ValueAxis) Y(value float64) float64 {
 	share := (value - a.Low) / (a.High - a.Low)
 	if a.isLog {
@@ -54,10 +54,10 @@ func (a *ValueAxis) Y(value float64) float64 {
 	return a.at(min(max(share, 0), 1))
 }
 
-// at is the place of a share of the axis.
+// at returns the y of a share of the axis, from the bottom.
 func (a *ValueAxis) at(share float64) float64 { return a.Top + (1-share)*a.Height }
 
-// Axes draws the frame of a chart, with lines and labels of values and, for ticks from left to right, lines.
+// Axes draws the frame of a chart, with lines and labels for values, and vertical lines at the ticks in across.
 func (c *Canvas) Axes(a *ValueAxis, across []Tick) {
 	c.Printf("<g%s>\n", c.Style("grid"))
 	for _, t := range a.Ticks {
@@ -73,7 +73,7 @@ func (c *Canvas) Axes(a *ValueAxis, across []Tick) {
 	c.Printf("</g>\n")
 }
 
-// Below writes the labels of ticks from left to right below a chart that ends at bottom, and what they are. They take
+// Below writes the labels of ticks below a chart that ends at bottom, and the name of the axis. They need
 // [BelowHeight].
 func (c *Canvas) Below(across []Tick, bottom float64, name string) {
 	c.Printf(`<g text-anchor="middle">` + "\n")
@@ -84,10 +84,11 @@ func (c *Canvas) Below(across []Tick, bottom float64, name string) {
 	c.Printf("</g>\n")
 }
 
-// BelowHeight is the room that [Canvas.Below] takes.
+// BelowHeight is the height in pixels that [Canvas.Below] needs.
 const BelowHeight = 54
 
-// latencies are powers of ten between two, in microseconds, on a logarithmic axis; with fine also 2 and 5 times these.
+// latencies returns ticks at the powers of ten from low to high, in microseconds, on a logarithmic axis. With fine,
+// there are ticks at 2 and 5 times these, too.
 func latencies(low, high float64, fine bool) []Tick {
 	height := math.Log10(high / low)
 	var list []Tick
@@ -103,7 +104,7 @@ func latencies(low, high float64, fine bool) []Tick {
 	return list
 }
 
-// latencyLabel is a round latency without the digits of the others.
+// latencyLabel returns a round latency, without digits that are zero.
 func latencyLabel(us float64) string {
 	for _, u := range []struct {
 		us   float64
@@ -116,7 +117,7 @@ func latencyLabel(us float64) string {
 	return strconv.FormatFloat(math.Round(us*1e3), 'f', -1, 64) + "ns"
 }
 
-// rateLabel is a round rate, in the unit that suits the highest.
+// rateLabel returns a round rate, in the unit that suits the highest one.
 func rateLabel(perSecond, highest float64) string {
 	of, name := 1.0, ""
 	switch {
@@ -129,7 +130,7 @@ func rateLabel(perSecond, highest float64) string {
 	return strconv.FormatFloat(perSecond/of, 'f', -1, 64) + name
 }
 
-// roundDown is the highest of 1, 2 and 5 times a power of ten that is not above x.
+// roundDown returns the highest of 1, 2 and 5 times a power of ten that is not above x.
 func roundDown(x float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(x)))
 	round := power
@@ -141,7 +142,7 @@ func roundDown(x float64) float64 {
 	return round
 }
 
-// roundUp is the lowest of 1, 2 and 5 times a power of ten that is not below x.
+// roundUp returns the lowest of 1, 2 and 5 times a power of ten that is not below x.
 func roundUp(x float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(x)))
 	for _, times := range []float64{1, 2, 5} {

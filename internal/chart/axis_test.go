@@ -61,7 +61,7 @@ func TestRateAxis(t *testing.T) {
 	}
 }
 
-// TestNines: each further nine takes the same room, and the last request is at the end.
+// TestNines: each further nine has the same width, and the last request is at the end.
 func TestNines(t *testing.T) {
 	n := Nines(5000) // the last request is at 99.99 %
 	for _, c := range []struct{ q, want float64 }{

@@ -8,23 +8,23 @@ import (
 	"strconv"
 )
 
-// Where the axis from left to right is in all charts.
+// Horizontal position of the axes in all charts, in pixels.
 const (
 	Left      = 76
 	AreaWidth = 960
 	Width     = Left + AreaWidth + 24
 )
 
-// Canvas is an SVG picture. The zero value is an empty part of a page, whose style sheet has the colours of classes.
+// Canvas is an SVG picture. Without Styles it is a part of a page, whose style sheet has the colours of classes.
 type Canvas struct {
-	// Styles are attributes by class. A picture that is a file needs them, because it has no style sheet.
+	// Styles are attributes by class. A picture in its own file needs them, because it has no style sheet.
 	Styles map[string]string
 
 	b bytes.Buffer
 }
 
-// SVG is the picture as an element with these attributes. The label describes it to those who cannot see it; without
-// one the picture is hidden from them.
+// SVG returns the picture as an element with these attributes. label describes it for people who cannot see it.
+// Without a label, screen readers skip the picture.
 func (c *Canvas) SVG(attributes, label string) string {
 	about := `aria-hidden="true"`
 	if label != "" {
@@ -33,11 +33,10 @@ func (c *Canvas) SVG(attributes, label string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" %s %s>%s</svg>`, attributes, about, c.b.String())
 }
 
-// Printf writes elements as they are.
+// Printf writes elements without escaping.
 func (c *Canvas) Printf(format string, args ...any) { fmt.Fprintf(&c.b, format, args...) }
 
-// Style is the attribute of a class, with a space in front, or what stands for it in a file. Without a class it is
-// empty.
+// Style returns the attribute of a class with a space before it, or its Styles. Without a class it is empty.
 func (c *Canvas) Style(class string) string {
 	switch {
 	case class == "":
@@ -48,36 +47,36 @@ func (c *Canvas) Style(class string) string {
 	return ` class="` + class + `"`
 }
 
-// Text writes a text, of a class or of none.
+// Text writes a text. class may be empty.
 func (c *Canvas) Text(x, y float64, class, text string) {
 	c.Printf(`<text%s x="%s" y="%s">%s</text>`+"\n", c.Style(class), Number(x), Number(y), Escape(text))
 }
 
-// Path draws a line, or an area, with a title for those who point at it.
+// Path draws a line or an area. A pointer on it shows title.
 func (c *Canvas) Path(class, title, d string) {
 	if d != "" {
 		c.Printf(`<path%s d="%s"><title>%s</title></path>`+"\n", c.Style(class), d, Escape(title))
 	}
 }
 
-// Key draws an entry of a legend, and says where the next one can begin.
+// Key draws an entry of a legend, and returns the x at which the next one can begin.
 func (c *Canvas) Key(x, y float64, class, text string) (end float64) {
 	c.Printf(`<path%s d="M%s %sh22"/>`, c.Style(class), Number(x), Number(y-4))
 	c.Text(x+27, y, "", text)
 	return x + KeyWidth(text)
 }
 
-// KeyWidth is about how wide an entry of a legend is, rather too much.
+// KeyWidth returns an upper estimate of the width of a legend's entry, in pixels.
 func KeyWidth(text string) float64 { return 27 + 6.6*float64(len([]rune(text))) + 18 }
 
-// Escape is a text as XML has it.
+// Escape escapes a text for XML.
 func Escape(text string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(text)) // a buffer takes everything
+	_ = xml.EscapeText(&b, []byte(text)) // cannot fail: b is a buffer
 	return b.String()
 }
 
-// Number writes a coordinate to a tenth.
+// Number returns a coordinate as text, rounded to a tenth.
 func Number(x float64) string { return strconv.FormatFloat(tenth(x), 'f', -1, 64) }
 
 func tenth(x float64) float64 { return math.Round(x*10) / 10 }

@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// rgb is a colour, 0 … 255 each.
+// rgb is a colour, each part 0 … 255.
 type rgb [3]float64
 
-// onPaper is a sequential scale for a white ground: evenly darker with each step, so that it needs no eye for colours
-// and comes out of any printer. onScreen is one for a dark ground: evenly lighter.
+// onPaper is a sequential scale for a light background, and gets evenly darker. So it can be read without colour
+// vision and from black-and-white prints. onScreen is for a dark background, and gets evenly lighter.
 var (
 	onPaper  = []rgb{{174, 226, 205}, {91, 190, 184}, {52, 146, 168}, {55, 101, 158}, {62, 59, 120}, {40, 30, 66}, {11, 4, 14}}
 	onScreen = []rgb{{44, 48, 88}, {58, 74, 132}, {55, 101, 158}, {52, 146, 168}, {91, 190, 184}, {174, 226, 205}, {240, 251, 243}}
 )
 
-// Shades returns n colours from little to much, on a white or on a dark ground, as style sheets have them: "#aee2cd".
+// Shades returns n colours from few to many, on a light or a dark background, in the form "#aee2cd".
 func Shades(n int, isDark bool) []string {
 	scale, list := onPaper, make([]string, n)
 	if isDark {
@@ -28,7 +28,7 @@ func Shades(n int, isDark bool) []string {
 	return list
 }
 
-// along is the colour at a share (0 … 1) of a scale.
+// along returns the colour at a share (0 … 1) of a scale.
 func along(scale []rgb, share float64) rgb {
 	at := share * float64(len(scale)-1)
 	i := min(int(at), len(scale)-2)

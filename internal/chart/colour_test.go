@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// luminance is how bright a colour looks, 0 … 1 (relative luminance of WCAG 2.1, with a
-// square for the curve of sRGB).
+// luminance returns how bright a colour looks, 0 … 1 (relative luminance of WCAG 2.1, with a square in place of the
+// sRGB curve).
 func luminance(c [3]int) float64 {
 	sum := 0.0
 	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
@@ -16,7 +16,7 @@ func luminance(c [3]int) float64 {
 	return sum
 }
 
-// TestShades: shades differ in lightness: on paper it falls, on dark grounds it rises.
+// TestShades: shades differ in lightness, which falls on paper and rises on dark backgrounds.
 func TestShades(t *testing.T) {
 	const n = 24
 	for isDark, ends := range map[bool][2]string{false: {"#aee2cd", "#0b040e"}, true: {"#2c3058", "#f0fbf3"}} {

@@ -1,6 +1,6 @@
 // Package chart draws SVG: a canvas, axes of times, latencies, rates and percentiles with round ticks, and scales of
-// colours. Heat maps, the charts of reports and the list of runs in a browser are made with it.
+// colours. Heat maps, the charts of reports and those in lists of runs use it.
 //
-// All charts are as wide, with the axis of time at the same place, so that they can stand one above the other. Places
-// are pixels, latencies microseconds. Texts are escaped.
+// All charts have the same width and the same position of the time axis, so that they can be placed below one
+// another. Positions are in pixels, and latencies in microseconds. Texts are escaped.
 package chart

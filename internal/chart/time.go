@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// Clock says how times are written: of day, in UTC, or since the run's start where it is not known when that was.
+// Clock says how times are written: as time of day in UTC, or as time since the run's start if the date of that is
+// not known.
 type Clock struct {
-	Start time.Time // of the run
+	Start time.Time // start of the run
 	Known bool
 }
 
-// Tick is a place on an axis.
+// Tick is a labelled position on an axis.
 type Tick struct {
-	At    float64 // a share of the axis, 0 … 1
+	At    float64 // share of the axis, 0 … 1
 	Label string
 }
 
@@ -27,7 +28,7 @@ var steps = []time.Duration{
 
 const day = 24 * time.Hour
 
-// Ticks returns round times between two, in at most the given number of steps.
+// Ticks returns round times between from and to, with at most most steps.
 func (c Clock) Ticks(from, to time.Time, most int) []Tick {
 	span := to.Sub(from)
 	step := steps[0]
@@ -48,8 +49,8 @@ func (c Clock) Ticks(from, to time.Time, most int) []Tick {
 	return list
 }
 
-// Label returns a time with the precision that the step between labels needs. It has the day, or the year, if that is
-// not the one in which the axis begins.
+// Label returns a time with the precision that the step between labels needs. It includes the day, or the year, if
+// that is not the same as at the begin of the axis.
 func (c Clock) Label(at time.Time, step time.Duration, begin time.Time) string {
 	if !c.Known {
 		return strconv.FormatFloat(at.Sub(c.Start).Seconds(), 'f', -1, 64) + "s"
@@ -72,19 +73,19 @@ func (c Clock) Label(at time.Time, step time.Duration, begin time.Time) string {
 	return at.Format(layout)
 }
 
-// TimeAxis is time from left to right.
+// TimeAxis is an axis of time from left to right.
 type TimeAxis struct {
 	From, Until time.Time
 	Clock       Clock
 }
 
-// X is the place of a time to a tenth of a pixel. What is before or after the axis is at its ends.
+// X returns the x of a time, to a tenth of a pixel. Times beyond the axis are at its ends.
 func (a *TimeAxis) X(t time.Time) float64 {
 	share := float64(t.Sub(a.From)) / float64(a.Until.Sub(a.From))
 	return tenth(Left + min(max(share, 0), 1)*AreaWidth)
 }
 
-// Span is where something begins and ends in the drawing. It is wide enough to be seen.
+// Span returns the x of a start and an end, far enough apart to be visible.
 func (a *TimeAxis) Span(start, end time.Time) (from, to float64) {
 	from, to = a.X(start), a.X(end)
 	if to < from+1 {
@@ -94,10 +95,10 @@ func (a *TimeAxis) Span(start, end time.Time) (from, to float64) {
 	return from, to
 }
 
-// Ticks are round times.
+// Ticks returns round times on the axis.
 func (a *TimeAxis) Ticks() []Tick { return a.Clock.Ticks(a.From, a.Until, AreaWidth/110) }
 
-// Name says what the times are.
+// Name says whether the times are in UTC or since the run's start.
 func (a *TimeAxis) Name() string {
 	if a.Clock.Known {
 		return "UTC, " + a.From.UTC().Format("2006-01-02")

@@ -12,15 +12,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// The errors that concern one run only, which stays as it is.
+// Errors that concern only one run, which stays as it is.
 var (
 	ErrLacking = errors.New("the history lacks documents: ingest its files again with --verify")
 	ErrUneven  = errors.New("its windows are not of one length")
 	ErrVerify  = errors.New("not compacted, because the stored longer windows differ from the shorter ones; this is a fault of fio2es")
 )
 
-// Run joins the windows of a run, given by its whole id, to windows of a length, a multiple of their
-// own. It returns the run's documents before and after. While it works, no ingest may replace the run.
+// Run joins the windows of a run, given by its full id, to windows of length, a multiple of their own length. It
+// returns the run documents before and after. Meanwhile no ingest may replace the run.
 func Run(ctx context.Context, store history.Store, id string, length time.Duration, now time.Time) (before, after *mapping.Run, err error) {
 	if before, err = store.Run(ctx, id); err != nil {
 		return nil, nil, err
@@ -41,7 +41,7 @@ func Run(ctx context.Context, store history.Store, id string, length time.Durati
 		err = c.verify(ctx)
 	}
 	switch {
-	case err == nil: // what follows is short, and is not left half done
+	case err == nil: // short, so it is completed even if ctx has ended
 		err = c.finish(context.WithoutCancel(ctx))
 	case errors.Is(err, ErrVerify) || errors.Is(err, ErrUneven):
 		err = errors.Join(err, store.MakeCurrent(ctx, id, before.Run.Ingest))
@@ -49,8 +49,8 @@ func Run(ctx context.Context, store history.Store, id string, length time.Durati
 	return before, c.after, err
 }
 
-// Resume completes a replacement that was interrupted, of the run that was compacted last; nil is none. It
-// reports whether there was something to do.
+// Resume completes an interrupted replacement of last, the run that was compacted last; last may be nil. It reports
+// whether there was something to complete.
 func Resume(ctx context.Context, store history.Store, last *mapping.Run) (bool, error) {
 	if last == nil {
 		return false, nil
@@ -62,12 +62,12 @@ func Resume(ctx context.Context, store history.Store, last *mapping.Run) (bool, 
 	return true, store.MakeCurrent(ctx, last.Run.ID, last.Run.Ingest)
 }
 
-// compaction is one run that is being compacted.
+// compaction is a run that is being compacted.
 type compaction struct {
 	store         history.Store
 	before, after *mapping.Run
-	old           *tally // of the documents before
-	stored        int    // documents of the longer windows; each part of a split one counts
+	old           *tally // counts of the documents before
+	stored        int    // number of documents of the longer windows; each part of a split document counts
 }
 
 // batch is how many documents are stored at once: a few megabytes.
@@ -79,7 +79,7 @@ func (c *compaction) put(ctx context.Context) error {
 	flush := func() error {
 		err := c.store.Put(ctx, docs)
 		c.stored += len(docs)
-		docs = nil // a store may keep them until they are sent
+		docs = nil // a new slice, because the store may keep this one until it is sent
 		return err
 	}
 	for _, level := range mapping.Levels {
@@ -98,7 +98,7 @@ func (c *compaction) put(ctx context.Context) error {
 	return flush()
 }
 
-// documents are those of the longer windows of a level.
+// documents returns the documents of the longer windows of a level.
 func (c *compaction) documents(ctx context.Context, level mapping.Level) iter.Seq2[*mapping.Interval, error] {
 	return func(yield func(*mapping.Interval, error) bool) {
 		first := map[series]*mapping.Interval{}
@@ -134,7 +134,7 @@ func (c *compaction) documents(ctx context.Context, level mapping.Level) iter.Se
 	}
 }
 
-// read reads the documents of a level of one version.
+// read returns the documents of a level in a version.
 func (c *compaction) read(ctx context.Context, run *mapping.Run, level mapping.Level) iter.Seq2[*mapping.Interval, error] {
 	return c.store.Intervals(ctx, history.Selection{Runs: []string{run.Run.ID}, Level: level, Version: run.Run.Ingest})
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// made is a document of a run: of from … to, milliseconds since its start, with these counts by bin.
+// made returns a document of a run. from and to are milliseconds since the run's start; counts are by bin.
 func made(s series, from, to int64, counts map[int]int64) *mapping.Interval {
 	h := hist.New(hist.Fio3(0))
 	for bin, n := range counts {
@@ -56,8 +56,8 @@ func openStore(t *testing.T, dir string) *sqlite.Store {
 	return s
 }
 
-// TestMinutes: each minute has the counts of its seconds, bin by bin, also where counts are so large that documents
-// are split. All minutes together have the histogram of the run, so its percentiles do not change.
+// TestMinutes: each minute has the counts of its seconds, bin by bin, even if counts are so large that documents are
+// split. All minutes together have the histogram of the run, so its percentiles do not change.
 func TestMinutes(t *testing.T) {
 	all := []series{{mapping.Cluster, "read", "", ""}, {mapping.Cluster, "write", "", ""}, {mapping.Host, "read", "h", ""}, {mapping.Job, "read", "h", "1"}}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -135,7 +135,7 @@ func TestMinutes(t *testing.T) {
 	})
 }
 
-// spoiling is a store that changes documents on their way.
+// spoiling is a store that changes documents before they are stored.
 type spoiling struct {
 	*sqlite.Store
 	spoil func([]*mapping.Interval) []*mapping.Interval
@@ -145,7 +145,7 @@ func (s spoiling) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return s.Store.Put(ctx, s.spoil(docs))
 }
 
-// TestVerify: where the stored longer windows are not what the shorter ones add up to, these stay, and nothing else.
+// TestVerify: if the stored longer windows are not the sums of the shorter ones, only the shorter ones stay.
 func TestVerify(t *testing.T) {
 	of, other := series{mapping.Host, "read", "a", ""}, series{mapping.Host, "read", "b", ""}
 	for name, spoil := range map[string]func([]*mapping.Interval) []*mapping.Interval{
@@ -187,7 +187,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestLacking: a run that lacks documents stays as it is.
+// TestLacking: a run that lacks documents is not compacted.
 func TestLacking(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	defer s.Close()
@@ -201,7 +201,7 @@ func TestLacking(t *testing.T) {
 	}
 }
 
-// halfway is a store in which the replacement was interrupted: the documents of another version are there.
+// halfway is a store in which a replacement was interrupted: it also has documents of another version.
 type halfway struct {
 	history.Store
 	made []string
@@ -220,7 +220,7 @@ func (s *halfway) MakeCurrent(_ context.Context, run, ingest string) error {
 	return nil
 }
 
-// TestResume: the run that was compacted last is completed.
+// TestResume completes the run that was compacted last.
 func TestResume(t *testing.T) {
 	s := &halfway{}
 	if done, err := Resume(t.Context(), s, nil); done || err != nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// binRow is a window with its bins that have requests: all in JSON, one in CSV.
+// binRow is a window with its bins that have requests: all of them in JSON, one of them in CSV.
 type binRow struct {
 	run *mapping.RunInfo
 	*window.Window
 	low   []int64
-	high  []any // nil is that of the last bin, which has no upper end
+	high  []any // nil in the last bin, which has no upper end
 	count []int64
 }
 
@@ -33,7 +33,7 @@ var windowColumns = slices.Concat(facts.RunColumns((*binRow).of), []table.Column
 	{Name: "direction", Value: func(r *binRow) any { return r.Direction }},
 }, facts.TimeColumns((*binRow).of, func(r *binRow) time.Time { return r.Start }, func(r *binRow) time.Time { return r.End }))
 
-// binColumns are the columns of a window and of its bins, which are from low up to, not with, high.
+// binColumns returns the columns of a window and of its bins, which are [low, high).
 func binColumns(low, high, count func(*binRow) any) []table.Column[*binRow] {
 	return append(slices.Clip(windowColumns), table.Column[*binRow]{Name: "low", Unit: "ns", Value: low},
 		table.Column[*binRow]{Name: "high", Unit: "ns", Value: high}, table.Column[*binRow]{Name: "count", Value: count})
@@ -47,7 +47,8 @@ type Bins struct {
 	run   *mapping.RunInfo
 }
 
-// NewBins writes CSV, a line for each window and bin, or JSON, an object a line for each window with arrays of its bins.
+// NewBins returns a writer in one of two formats. CSV has a line for each window and bin. JSON has an object on a
+// line for each window, with arrays of its bins.
 func NewBins(w io.Writer, format string) *Bins {
 	b := &Bins{w: bufio.NewWriter(w), isCSV: format != table.JSON}
 	columns := binColumns(func(r *binRow) any { return r.low }, func(r *binRow) any { return r.high }, func(r *binRow) any { return r.count })
@@ -89,5 +90,5 @@ func (b *Bins) Add(w *window.Window, requests *hist.Histogram) error {
 	return b.to.Write(r)
 }
 
-// Close writes the buffered rest.
+// Close writes what is buffered.
 func (b *Bins) Close() error { return errors.Join(b.to.End(), b.w.Flush()) }

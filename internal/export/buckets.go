@@ -9,15 +9,14 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// Buckets are the wanted bounds of a histogram's buckets. The zero value is the 1-2-5 steps from 1 µs
-// to 10 s, and further as far as the histogram's bins reach.
+// Buckets are the wanted bounds of a histogram's buckets. The zero value means 1-2-5 steps from 1 µs to 10 s, or
+// further if the histogram's bins reach further.
 type Buckets struct {
 	all    bool
-	wanted []time.Duration // ascending; none are the steps
+	wanted []time.Duration // ascending; empty: 1-2-5 steps
 }
 
-// ParseBuckets reads "1-2-5"; "all", each edge of a bin; or latencies, such as
-// "100us,1ms,10ms".
+// ParseBuckets parses "1-2-5"; "all", which means each edge of a bin; or latencies such as "100us,1ms,10ms".
 func ParseBuckets(text string) (Buckets, error) {
 	switch text {
 	case "1-2-5":
@@ -37,11 +36,11 @@ func ParseBuckets(text string) (Buckets, error) {
 	return b, nil
 }
 
-// steps are 1, 2 and 5 of each power of ten from 1 µs to 10 s, and as far as the bins of a layout reach.
+// steps returns 1, 2 and 5 of each power of ten from 1 µs to 10 s, or as far as the bins of a layout reach.
 func steps(l hist.Layout) (all []time.Duration) {
 	open, _ := l.Bounds(l.Len() - 1)
 	most := max(time.Duration(open), 10*time.Second)
-	for d := time.Microsecond; 0 < d && d <= most; d *= 10 { // d may overflow
+	for d := time.Microsecond; 0 < d && d <= most; d *= 10 { // 0 < d, because d may overflow
 		for _, step := range []time.Duration{d, 2 * d, 5 * d} {
 			if step <= most {
 				all = append(all, step)
@@ -51,7 +50,7 @@ func steps(l hist.Layout) (all []time.Duration) {
 	return all
 }
 
-// bins are the bins of a layout at whose ends buckets end, ascending, each once.
+// bins returns the bins at whose ends buckets end, ascending, each once.
 func (b *Buckets) bins(l hist.Layout) []int {
 	var bins []int
 	if b.all {
@@ -70,7 +69,7 @@ func (b *Buckets) bins(l hist.Layout) []int {
 	return slices.Compact(bins)
 }
 
-// binEnding is the bin whose highest latency is next to ns; of two, the lower.
+// binEnding returns the bin whose highest latency is nearest to ns, or the lower one of two.
 func binEnding(l hist.Layout, ns int64) int {
 	i := min(l.Index(ns), l.Len()-2)
 	if i > 0 && ns-bound(l, i-1) <= bound(l, i)-ns {
@@ -79,7 +78,7 @@ func binEnding(l hist.Layout, ns int64) int {
 	return i
 }
 
-// bound is the highest latency of bin i, which is not the last one.
+// bound returns the highest latency of bin i in nanoseconds. The last bin has none.
 func bound(l hist.Layout, i int) int64 {
 	_, high := l.Bounds(i)
 	return high - 1

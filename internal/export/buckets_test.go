@@ -45,7 +45,7 @@ func FuzzParseBuckets(f *testing.F) {
 	})
 }
 
-// checkBins: buckets end after bins of the layout, ascending, and none after the open one.
+// checkBins checks that buckets end at ascending bins of the layout, and not at the last one.
 func checkBins(t *testing.T, l hist.Layout, bins []int) {
 	t.Helper()
 	if len(bins) == 0 || bins[0] < 0 || bins[len(bins)-1] >= l.Len()-1 {
@@ -80,8 +80,8 @@ func TestStepsFollowLayout(t *testing.T) {
 	}
 }
 
-// TestBucketBounds: no bound of a bin is nearer to a step than the one that is taken, and at
-// fio's finest bins each step has one within a hundredth of it.
+// TestBucketBounds: the bound of a bucket is the nearest edge of a bin. With fio's finest bins it differs from the
+// step by at most a hundredth.
 func TestBucketBounds(t *testing.T) {
 	if list := steps(hist.Fio3(0)); len(list) != 22 || list[0] != time.Microsecond || list[21] != 10*time.Second {
 		t.Fatalf("steps %v", list)

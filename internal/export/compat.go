@@ -14,30 +14,29 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// The tools of fio whose layouts [Compat] prints.
+// Tools of fio whose layouts [Compat] prints.
 const (
 	FiologparserHist   = "fiologparser_hist"
 	FioHistoLogPctiles = "fio-histo-log-pctiles"
 )
 
-// Compat prints percentiles as one of fio's tools does. It keeps a run's rows until the run has
-// been read, because what stands above them is known only then.
+// Compat prints percentiles in the layout of one of fio's tools. It keeps the rows of a run until all are read,
+// because the lines above them need all.
 type Compat struct {
 	w     *bufio.Writer
 	print func(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout)
-	open  []*window.Window // of one nominal time, one for each direction
+	open  []*window.Window // windows of one nominal time, one for each direction
 	rows  []compatRow
 }
 
-// compatRow is one window with all directions. Its start and end are nominal: milliseconds
-// since the run's start.
+// compatRow is one window with all directions. Start and end are nominal: milliseconds since the run's start.
 type compatRow struct {
 	start, end int64
 	samples    int64
 	facts.Latencies
 }
 
-// NewCompat prints to w as a tool does.
+// NewCompat returns a Compat that prints to w like a tool.
 func NewCompat(w io.Writer, tool string) *Compat {
 	c := &Compat{w: bufio.NewWriter(w), print: printLogparser}
 	if tool == FioHistoLogPctiles {
@@ -49,7 +48,7 @@ func NewCompat(w io.Writer, tool string) *Compat {
 // Begin begins a run.
 func (c *Compat) Begin() { c.open, c.rows = nil, nil }
 
-// Add collects the directions of a nominal time: their rows are some milliseconds apart.
+// Add adds a window. It collects the directions of one nominal time, because their rows are some milliseconds apart.
 func (c *Compat) Add(w *window.Window) error {
 	if !w.Latency.HasPercentiles() {
 		return nil
@@ -80,8 +79,7 @@ func (c *Compat) closeWindow() error {
 	return nil
 }
 
-// addUp merges the directions of a window. A single direction keeps the percentiles of its exact
-// weights.
+// addUp merges the directions of a window. A single direction keeps the percentiles of its exact weights.
 func addUp(windows []*window.Window) (mapping.Latency, error) {
 	if len(windows) == 1 {
 		return windows[0].Latency, nil
@@ -114,9 +112,8 @@ func (c *Compat) End(r *mapping.Run) (hasRows bool, err error) {
 	return true, c.w.Flush()
 }
 
-// snapEnds makes ends nominal, too: the tools know whole windows only. Those of rows miss
-// the window's by up to a twentieth, the run's last one comes too early, and windows can
-// be several intervals long.
+// snapEnds makes the ends of rows nominal, because the tools know only whole intervals. Rows end up to a twentieth
+// of an interval early or late, the last row ends too early, and a window can have several intervals.
 func snapEnds(rows []compatRow, interval int64) {
 	for i := range rows {
 		r := &rows[i]
@@ -125,15 +122,15 @@ func snapEnds(rows []compatRow, interval int64) {
 			n := max((r.end-r.start-slack+interval-1)/interval, 1)
 			r.end = r.start + n*interval
 		}
-		if i+1 < len(rows) { // a first window that is shorter than the others
+		if i+1 < len(rows) { // the first window is shorter than the others
 			r.end = min(r.end, rows[i+1].start)
 		}
 	}
 }
 
-// printLogparser prints latencies in the unit that fio counts in: microseconds of fio 2,
-// nanoseconds since. Times are as in the logs: absolute with log_unix_epoch. Samples
-// are the requests that have a share in a window, as in the tool, so no row is empty.
+// printLogparser prints latencies in the unit of the fio version: microseconds for fio 2, nanoseconds for fio 3.
+// Times are those of the logs: absolute with log_unix_epoch. As in the tool, samples are the requests that have a
+// share in a window, so no row is empty.
 func printLogparser(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout) {
 	fmt.Fprintln(w, "end-time, samples, min, avg, median, 90%, 95%, 99%, max")
 	perMicrosecond, origin := 1000.0, int64(0)
@@ -155,9 +152,9 @@ func printLogparser(w io.Writer, run *mapping.Run, rows []compatRow, layout hist
 // mostEmpty is how many rows without requests are printed one after another.
 const mostEmpty = 100_000
 
-// printPctiles prints a row for each interval from 0 on, also for those without requests.
-// The tool takes the time at which fio wrote a row of its log for the row's start: what it
-// calls the time since the start is when the window ended, and its row 0 is always empty.
+// printPctiles prints a row for each interval from 0 on, also for those without requests. The tool takes the time at
+// which fio wrote a row for the start of that row. So its time since the start is the end of the window, and its row
+// 0 is always empty.
 func printPctiles(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout) {
 	version, groups, bits := 3, layout.Groups(), 6-layout.Coarseness()
 	if layout.Fio2() {
@@ -176,7 +173,7 @@ func printPctiles(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.L
 	fmt.Fprintln(w, "msec-since-start, samples, min, median, 95.0, 99.0, max, ")
 	at := int64(0)
 	for _, r := range rows {
-		if r.start-at > mostEmpty*step { // a damaged time, more likely than silence
+		if r.start-at > mostEmpty*step { // more likely a damaged time than a pause
 			at = r.start
 		}
 		for ; at <= r.start; at += step {
@@ -193,7 +190,7 @@ func printPctiles(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.L
 // hasEpochTimes reports whether the times in the logs are absolute.
 func hasEpochTimes(run *mapping.Run) bool { return run.Clock.Source == "log_unix_epoch" }
 
-// pythonFloat has a decimal point also in whole numbers.
+// pythonFloat prints a number like Python: whole numbers have a decimal point, too.
 func pythonFloat(v float64) string {
 	s := strconv.FormatFloat(v, 'f', -1, 64)
 	if !strings.Contains(s, ".") {

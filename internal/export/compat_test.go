@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestCompatLayouts checks what the recorded outputs do not have: fio 2, absolute times,
-// windows without requests, and those that are not as long as the others.
+// TestCompatLayouts: fio 2, absolute times, windows without requests, and windows of other lengths. The recorded
+// outputs have none of these.
 func TestCompatLayouts(t *testing.T) {
 	figures := map[string]float64{"min": 1, "mean": 2.5, "p50": 2, "p90": 3, "p95": 4, "p99": 5.25, "max": 6}
 	a := facts.NewLatencies(func(name string) (float64, bool) { us, ok := figures[name]; return us, ok })
@@ -56,7 +56,7 @@ func TestCompatLayouts(t *testing.T) {
 	}
 }
 
-// TestCompatAddUp checks that directions of a window become one row.
+// TestCompatAddUp: the directions of a window become one row.
 func TestCompatAddUp(t *testing.T) {
 	document := func(direction string, elapsed, late int64, weight float64, latencies ...int64) *mapping.Interval {
 		h := hist.New(hist.Layout{})

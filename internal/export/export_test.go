@@ -21,7 +21,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// golden compares with a file of testdata.
 // exported is a run with its windows.
 type exported struct {
 	mapping.RunInfo
@@ -34,9 +33,8 @@ type given struct {
 	requests *hist.Histogram
 }
 
-// runs are two small runs. The first has a host with a hostile name, a gap, windows that do
-// not follow one another to the millisecond, and a request in the open last bin; the
-// start of the second is not known.
+// runs returns two small runs. The first has a host with a hostile name, a gap, windows that are a millisecond
+// apart, and a request in the last bin. The start of the second is not known.
 func runs() []exported {
 	start := time.Date(2026, 1, 31, 9, 12, 0, 250e6, time.UTC)
 	window := func(from time.Time, host, direction string, begin, end int, l hist.Layout, latencies ...int64) given {
@@ -61,7 +59,7 @@ func runs() []exported {
 	}
 }
 
-// writeAll writes runs from begin to end.
+// writeAll writes runs and closes the writer.
 func writeAll(t *testing.T, w Writer, runs []exported) {
 	t.Helper()
 	for i := range runs {
@@ -90,7 +88,7 @@ func TestJSON(t *testing.T) {
 	golden.File(t, "testdata/runs.json.golden", out.String())
 }
 
-// TestBinsRoundTrip: the edges and counts of CSV and JSON make the same histogram again.
+// TestBinsRoundTrip: the edges and counts of CSV and JSON give the same histogram again.
 func TestBinsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistogram(t)
@@ -141,7 +139,7 @@ func TestBinsRoundTrip(t *testing.T) {
 	})
 }
 
-// failing fails after some bytes.
+// failing is a writer that fails after some bytes.
 type failing struct{ left int }
 
 var errFull = errors.New("no space left")
@@ -153,7 +151,7 @@ func (f *failing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestWriteFails: a failed write is an error, at the end if not before.
+// TestWriteFails: a failed write is an error, at the latest in Close.
 func TestWriteFails(t *testing.T) {
 	for name, to := range map[string]func(*failing) Writer{
 		"hdrlog":      func(f *failing) Writer { return NewHDRLog(f) },

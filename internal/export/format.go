@@ -9,7 +9,7 @@ import (
 // Formats are the names of the formats.
 var Formats = []string{"hdrlog", "openmetrics", table.CSV, table.CSVExact, table.JSON}
 
-// New returns the writer of one of [Formats]. opt is for openmetrics.
+// New returns a writer in one of [Formats]. opt is used only for openmetrics.
 func New(format string, w io.Writer, opt OpenMetricsOptions) Writer {
 	switch format {
 	case "hdrlog":

@@ -17,7 +17,7 @@ import (
 // GaugesType is the media type of what [Gauges] writes.
 const GaugesType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Gauges writes the numbers of the latest complete run of each workload in Prometheus' text format.
+// Gauges writes the numbers of the latest complete run of each workload in the text format of Prometheus.
 func Gauges(w io.Writer, workloads []*workload.Workload) error {
 	var m gauges
 	for _, one := range workloads {
@@ -33,7 +33,7 @@ func Gauges(w io.Writer, workloads []*workload.Workload) error {
 			continue
 		}
 		kind := "gauge"
-		if i == 0 { // the format reserves the label quantile for summaries
+		if i == 0 { // "quantile" is reserved for summaries
 			kind = "summary"
 		}
 		if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n%s", f.name, f.help, f.name, kind, m[i].Bytes()); err != nil {
@@ -54,10 +54,10 @@ var families = [...]struct{ name, help string }{
 	{"fio2es_run_start_timestamp_seconds", "When the latest run of a workload started."},
 }
 
-// gauges are metrics in Prometheus' text format, by family.
+// gauges are metrics in the text format of Prometheus, by family.
 type gauges [len(families)]bytes.Buffer
 
-// add adds the numbers of a run. What is not known is left out.
+// add adds the numbers of a run, except those that are not known.
 func (m *gauges) add(title string, run *mapping.Run) {
 	labels := []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", unit.OrNothing(run.CBT.OpSize), "qd", unit.OrNothing(run.CBT.IODepth)}
 	for _, d := range run.ByDirection() {
@@ -85,7 +85,7 @@ func (m *gauges) add(title string, run *mapping.Run) {
 	}
 }
 
-// latency adds a latency by its field in documents. A lower bound has a label that says so.
+// latency adds the latency with this field name in documents. A lower bound has a label that says so.
 func (m *gauges) latency(family int, l *facts.Latencies, name string, labels []string) {
 	us, isBound := l.ValueOrMore(name)
 	if isBound {
@@ -94,7 +94,7 @@ func (m *gauges) latency(family int, l *facts.Latencies, name string, labels []s
 	m.put(family, us/1e6, labels...)
 }
 
-// put adds a value with its labels, pairs of names and values.
+// put adds a value with its labels, which are names and values in turn.
 func (m *gauges) put(family int, value float64, labels ...string) {
 	if math.IsNaN(value) {
 		return

@@ -22,7 +22,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// inflate unpacks the text of a log line: what readers decode.
+// inflate unpacks the histogram in a line of a log, as readers do.
 func inflate(text string) ([]byte, error) {
 	packed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -38,7 +38,7 @@ func inflate(text string) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// slotBounds returns the values of a slot, from the definition: one slot for each of the first 2048 values, then 1024
+// slotBounds returns the values of a slot by the definition: one slot for each of the first 2048 values, then 1024
 // slots for each power of two.
 func slotBounds(slot int) (low, high int64) {
 	if slot < 2048 {
@@ -65,8 +65,8 @@ func layouts() (all []hist.Layout) {
 	return all
 }
 
-// TestSlotInBin: each bin of each layout has its own slot, which lies within the bin. Any
-// value of the slot is as near to the bin's middle as is documented.
+// TestSlotInBin: each bin of each layout has its own slot, which lies within the bin. The values of the slot are as
+// near to the bin's middle as the package comment says.
 func TestSlotInBin(t *testing.T) {
 	for _, l := range layouts() {
 		last := -1
@@ -90,7 +90,7 @@ func TestSlotInBin(t *testing.T) {
 	}
 }
 
-// drawHistogram draws a histogram of whole counts, not empty.
+// drawHistogram draws a histogram of whole counts that is not empty.
 func drawHistogram(t *rapid.T) *hist.Histogram {
 	l := rapid.SampledFrom(layouts()).Draw(t, "layout")
 	h := hist.New(l)
@@ -100,10 +100,10 @@ func drawHistogram(t *rapid.T) *hist.Histogram {
 	return h
 }
 
-// TestHDRRoundTrip: hdrhistogram-go reads the exact counts, each within its bin, and each
-// percentile from its bin.
+// TestHDRRoundTrip: hdrhistogram-go reads the exact counts, each within its bin. It finds each percentile in the bin
+// in which package hist finds it.
 func TestHDRRoundTrip(t *testing.T) {
-	var enc hdrEncoder // one for all: nothing must stay
+	var enc hdrEncoder // the same encoder for all, because nothing of the last histogram must remain
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistogram(t)
 		text, highest, err := enc.encode(h)
@@ -133,14 +133,14 @@ func TestHDRRoundTrip(t *testing.T) {
 		for _, q := range []float64{0, 0.5, 0.9, 0.99, 0.999, 1} {
 			at := h.Percentile(q)
 			value := float64(valueAt(read.Distribution(), math.Max(math.Ceil(q*h.Total()), 1)))
-			if h.Total() < 1e12 && (value < at.Low || value > at.High) { // else q*N is not exact
+			if h.Total() < 1e12 && (value < at.Low || value > at.High) { // above, q*N is not exact
 				t.Fatalf("p%v is read as %v, but lies in %v … %v", q*100, value, at.Low, at.High)
 			}
 		}
 	})
 }
 
-// valueAt is the value that readers have for the request of a rank.
+// valueAt returns the value of the request with a rank, as readers compute it.
 func valueAt(bars []hdrhistogram.Bar, rank float64) int64 {
 	sum := 0.0
 	for _, bar := range bars {
@@ -151,8 +151,8 @@ func valueAt(bars []hdrhistogram.Bar, rank float64) int64 {
 	return -1
 }
 
-// TestHDRKnown: the same histogram, as HdrHistogram for Python 0.10.8 writes it (its C code;
-// hdrhistogram-go 1.4.0 gives the same, compressed differently).
+// TestHDRKnown compares with a histogram encoded by HdrHistogram for Python 0.10.8 (its C code). hdrhistogram-go
+// 1.4.0 gives the same, compressed differently.
 func TestHDRKnown(t *testing.T) {
 	const known = "HISTFAAAAEF4nJNpmSzMwMCgwQABzFCaEcT+DwT2HyACTCyMN1i+MjY0NDAyczyX5ZLl2dsH4jUI3L3M2NQABgJ7eYUAe+MUuA=="
 	h := hist.New(hist.Fio3(0))
@@ -183,7 +183,7 @@ func TestHDRKnown(t *testing.T) {
 	}
 }
 
-// TestHDRLog: a log, its histograms unpacked.
+// TestHDRLog compares a log, with its histograms unpacked.
 func TestHDRLog(t *testing.T) {
 	var out bytes.Buffer
 	writeAll(t, NewHDRLog(&out), runs()[:1])
@@ -206,7 +206,7 @@ func TestHDRLogTimes(t *testing.T) {
 	l := NewHDRLog(&out)
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(1500, 1)
-	if err := l.Begin(&mapping.RunInfo{Name: "r"}, false); err != nil { // when it ran is not known
+	if err := l.Begin(&mapping.RunInfo{Name: "r"}, false); err != nil { // a run with an unknown start
 		t.Fatal(err)
 	}
 	if err := l.Add(&window.Window{Direction: "trim", Start: time.Time{}.Add(time.Second), End: time.Time{}.Add(2500 * time.Millisecond)}, h); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// The encodings of HdrHistogram, version 2. The 0x10 says that counts are of variable
-// length; readers ignore it, but base64 begins with HISTFAAA everywhere.
+// Cookies of HdrHistogram's encodings, version 2. 0x10 says that counts have a variable length. Readers ignore it,
+// but with it base64 begins with HISTFAAA as in other implementations.
 const (
 	hdrCookie           = 0x1c849303 | 0x10
 	hdrCompressedCookie = 0x1c849304 | 0x10
@@ -21,16 +21,15 @@ const (
 	hdrDigits = 3
 	hdrLowest = 1
 
-	hdrHalfBits = 10 // 3 digits take 2048 slots to begin with, and half as many for each doubling
+	hdrHalfBits = 10 // 3 digits need 2048 slots for the first values, and half as many for each further power of two
 )
 
-// hdrHighest is the highest value, in nanoseconds, that a histogram of a layout can have: the
-// end of its last bin, but no less than that of fio as it is released.
+// hdrHighest returns the highest value of histograms with a layout, in nanoseconds: the end of its last bin, but at
+// least that of released versions of fio.
 func hdrHighest(l hist.Layout) uint64 { return uint64(max(l.Reach(), 1<<34)) - 1 }
 
-// hdrSlot is the place of a value, and hdrBounds are the values of a slot: from low up to,
-// and with, high. The first 2048 slots are of one value, and each further 1024 twice as
-// wide as those before.
+// hdrSlot returns the slot of a value, and hdrBounds the lowest and the highest value of a slot. Each of the first
+// 2048 slots has one value. Each further 1024 slots are twice as wide as those before.
 func hdrSlot(v uint64) int {
 	shift := max(bits.Len64(v)-1-hdrHalfBits, 0)
 	return shift<<hdrHalfBits + int(v>>shift)
@@ -42,14 +41,14 @@ func hdrBounds(slot int) (low, high uint64) {
 	return low, low + 1<<shift - 1
 }
 
-// hdrEncoder makes payloads of log lines; it keeps its memory from one to the next.
+// hdrEncoder encodes histograms. It reuses its memory.
 type hdrEncoder struct {
 	plain, text []byte
 	packed      bytes.Buffer
 	deflate     *zlib.Writer
 }
 
-// encode is the compressed histogram in base64, valid until the next call, and its highest value.
+// encode returns the compressed histogram in base64, which is valid until the next call, and its highest value.
 func (e *hdrEncoder) encode(h *hist.Histogram) (text []byte, highest uint64, err error) {
 	e.plain, highest = appendHDR(e.plain[:0], h)
 	e.packed.Reset()
@@ -70,17 +69,17 @@ func (e *hdrEncoder) encode(h *hist.Histogram) (text []byte, highest uint64, err
 	return e.text, highest, nil
 }
 
-// appendHDR appends the histogram before it is compressed: a head, and the counts of all
-// slots up to the last that is not empty.
+// appendHDR appends the histogram without compression: a header, and the counts of all slots up to the last one that
+// is not empty.
 func appendHDR(dst []byte, h *hist.Histogram) (_ []byte, highest uint64) {
 	order := binary.BigEndian
 	dst = order.AppendUint32(dst, hdrCookie)
-	dst = order.AppendUint32(dst, 0) // length of the counts, which is known below
+	dst = order.AppendUint32(dst, 0) // length of the counts, set below
 	dst = order.AppendUint32(dst, 0) // offset of the first slot
 	dst = order.AppendUint32(dst, hdrDigits)
 	dst = order.AppendUint64(dst, hdrLowest)
 	dst = order.AppendUint64(dst, hdrHighest(h.Layout()))
-	dst = order.AppendUint64(dst, math.Float64bits(1)) // what values are multiplied with
+	dst = order.AppendUint64(dst, math.Float64bits(1)) // factor for values
 	head, next := len(dst), 0
 	layout := h.Layout()
 	for i, n := range h.All() {
@@ -89,10 +88,10 @@ func appendHDR(dst []byte, h *hist.Histogram) (_ []byte, highest uint64) {
 			continue
 		}
 		slot := hdrSlot(uint64(layout.Middle(i)))
-		if zeros := slot - next; zeros > 0 { // they stand as their number, negative
+		if zeros := slot - next; zeros > 0 { // a run of zeros is written as its length, negative
 			dst = binary.AppendVarint(dst, -int64(zeros))
 		}
-		// Readers' ninth byte is not that of Go's varints; hist.MaxCount takes eight.
+		// HdrHistogram's ninth byte differs from Go's varints. hist.MaxCount needs at most eight bytes.
 		dst = binary.AppendVarint(dst, count)
 		next = slot + 1
 		_, highest = hdrBounds(slot)

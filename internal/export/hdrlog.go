@@ -14,21 +14,21 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// ErrOneRun is the error of a second run in an HdrHistogram log.
+// ErrOneRun means that a second run was written to an HdrHistogram log.
 var ErrOneRun = errors.New("an HdrHistogram log has one run")
 
 // HDRLog writes an interval log of HdrHistogram.
 type HDRLog struct {
 	w     *bufio.Writer
-	start time.Time // times in the log count from it
+	start time.Time // times in the log count from here
 	begun bool
 	enc   hdrEncoder
 }
 
-// NewHDRLog writes a log to w. It fails with [ErrOneRun] at a second run.
+// NewHDRLog returns a writer of a log to w. At a second run it fails with [ErrOneRun].
 func NewHDRLog(w io.Writer) *HDRLog { return &HDRLog{w: bufio.NewWriter(w)} }
 
-// Begin writes the head of the log. Without a known start of the run, times count from 0.
+// Begin writes the header of the log. If the start of the run is not known, times count from 0.
 func (l *HDRLog) Begin(run *mapping.RunInfo, _ bool) error {
 	if l.begun {
 		return ErrOneRun
@@ -44,8 +44,8 @@ func (l *HDRLog) Begin(run *mapping.RunInfo, _ bool) error {
 	return err
 }
 
-// Add writes the line of a window: its tag, when it began, how long it was, both in
-// seconds, the highest latency in milliseconds, and the histogram.
+// Add writes the line of a window: its tag, its start and its length in seconds, the highest latency in
+// milliseconds, and the histogram.
 func (l *HDRLog) Add(w *window.Window, requests *hist.Histogram) error {
 	text, highest, err := l.enc.encode(requests)
 	if err != nil {
@@ -56,10 +56,10 @@ func (l *HDRLog) Add(w *window.Window, requests *hist.Histogram) error {
 	return l.w.WriteByte('\n')
 }
 
-// Close writes the buffered rest.
+// Close writes what is buffered.
 func (l *HDRLog) Close() error { return l.w.Flush() }
 
-// hdrTag is the tag of the windows of one host, job and direction.
+// hdrTag returns the tag of windows of one host, job and direction.
 func hdrTag(w *window.Window) string {
 	var tag strings.Builder
 	for _, name := range []string{w.Host, w.Job} {

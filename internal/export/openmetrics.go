@@ -20,9 +20,9 @@ import (
 // metric is the name of the histogram.
 const metric = "fio_latency_seconds"
 
-// OpenMetricsOptions say what is written.
+// OpenMetricsOptions says what is written.
 type OpenMetricsOptions struct {
-	Windows bool // a point for each window, not one for the run
+	Windows bool // a point for each window, instead of one for the run
 	Buckets Buckets
 }
 
@@ -30,29 +30,29 @@ type OpenMetricsOptions struct {
 type OpenMetrics struct {
 	w    *bufio.Writer
 	opt  OpenMetricsOptions
-	seen map[string]bool // runs, by their labels
+	seen map[string]bool // labels of the runs written so far
 
 	run    *mapping.RunInfo
-	labels string // of the run
+	labels string // labels of the run
 	series []*points
 }
 
-// points are a series of the run that is read.
+// points is one series of the current run.
 type points struct {
 	host, job, direction string
 	span                 window.Span     // of all windows
-	layout               hist.Layout     // of all windows merged, and of their sum
-	sum                  *hist.Histogram // of the run, unless windows are wanted
+	layout               hist.Layout     // of all windows and of their sum
+	sum                  *hist.Histogram // requests of the run, unless windows are wanted
 	windows              []packedWindow
 }
 
-// NewOpenMetrics writes an exposition to w.
+// NewOpenMetrics returns a writer of an exposition to w.
 func NewOpenMetrics(w io.Writer, opt OpenMetricsOptions) *OpenMetrics {
 	return &OpenMetrics{w: bufio.NewWriter(w), opt: opt, seen: map[string]bool{}}
 }
 
-// Begin fails if windows are wanted of a run whose start is not known, and at a run that was written
-// already: its series would be there twice. Two runs of one job in one place have the same name and
+// Begin fails if windows are wanted and the start of the run is not known. It also fails if the run was written
+// already, because its series would be there twice. Two runs of one job in one folder have the same name and
 // archive, so they get their ids as a label.
 func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
 	if o.opt.Windows && !unit.IsKnown(run.Start) {
@@ -73,7 +73,7 @@ func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
 	o.end()
 	o.run, o.labels = run, labels.String()
 	o.seen[o.labels] = true
-	_, err := o.w.Write(nil) // returns an earlier error
+	_, err := o.w.Write(nil) // returns an earlier error of the writer
 	return err
 }
 
@@ -97,7 +97,7 @@ func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
 	return nil
 }
 
-// end writes the series of the run before.
+// end writes the series of the current run.
 func (o *OpenMetrics) end() {
 	for _, p := range o.series {
 		o.writeSeries(p)
@@ -133,7 +133,7 @@ func (o *OpenMetrics) writeSeries(p *points) {
 	sum, end := hist.New(p.layout), time.Time{}
 	for i := range p.windows {
 		w := &p.windows[i]
-		// Hosts' windows are some milliseconds apart, which is no gap.
+		// Windows of hosts are some milliseconds apart, which is not a gap.
 		if length := w.end.Sub(w.start); length > 0 && (i == 0 || w.start.Sub(end) > length/2) {
 			out.point(sum, " "+unixTime(w.start))
 		}
@@ -141,7 +141,7 @@ func (o *OpenMetrics) writeSeries(p *points) {
 		if w.end.After(end) {
 			end = w.end
 		}
-		if next := i + 1; next == len(p.windows) || p.windows[next].end.After(end) { // no two points at one time
+		if next := i + 1; next == len(p.windows) || p.windows[next].end.After(end) { // only one point for each time
 			out.point(sum, " "+unixTime(end))
 		}
 	}
@@ -150,8 +150,8 @@ func (o *OpenMetrics) writeSeries(p *points) {
 // pointWriter writes the points of one series.
 type pointWriter struct {
 	w       *bufio.Writer
-	bins    []int    // after which buckets end
-	buckets []string // what their lines begin with, and that of +Inf
+	bins    []int    // bins at whose ends buckets end
+	buckets []string // text before the counts of the buckets and of +Inf
 	count   string
 	sum     string
 }
@@ -165,7 +165,7 @@ func newPointWriter(w *bufio.Writer, labels string, bins []int, l hist.Layout) *
 	return p
 }
 
-// point writes one point; at is its time, with a space before it, or empty.
+// point writes one point. at is its time with a space before it, or empty.
 func (p *pointWriter) point(h *hist.Histogram, at string) {
 	next, within := 0, 0.0
 	for i, n := range h.All() {
@@ -194,7 +194,7 @@ func (p *pointWriter) line(name, value, at string) {
 	p.w.WriteByte('\n')
 }
 
-// addLabel adds a label to others, with its value escaped; an empty one is none.
+// addLabel adds a label with its value escaped, unless the value is empty.
 func addLabel(to *strings.Builder, name, value string) {
 	if value == "" {
 		return
@@ -207,13 +207,13 @@ func addLabel(to *strings.Builder, name, value string) {
 
 var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// whole is a number of requests. Counts are whole unless fio 2 and fio 3 were merged.
+// whole returns a number of requests. It rounds, because merging fio 2 with fio 3 makes fractions.
 func whole(n float64) string { return strconv.FormatInt(int64(math.Round(n)), 10) }
 
-// decimal is the shortest text of a number that reads as itself, as Prometheus writes it.
+// decimal returns the shortest text that is parsed as the same number, as Prometheus writes it.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// unixTime is a time in seconds since 1970, to the millisecond.
+// unixTime returns a time in seconds since 1970, with milliseconds.
 func unixTime(t time.Time) string {
 	ms := t.UnixMilli()
 	return fmt.Sprintf("%d.%03d", ms/1000, ms%1000)

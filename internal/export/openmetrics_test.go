@@ -22,7 +22,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// point is what a histogram says at one time.
+// point has what a histogram says at one time.
 type point struct {
 	labels  map[string]string
 	at      float64 // NaN without a time
@@ -33,11 +33,11 @@ type point struct {
 	created float64
 }
 
-// metadata stands once, before all samples.
+// metadata is at the beginning, once.
 var metadata = regexp.MustCompile(`^# TYPE fio_latency_seconds histogram\n# UNIT fio_latency_seconds seconds\n# HELP fio_latency_seconds .+\n`)
 
-// parse reads the points of an exposition of OpenMetrics 1.0: its metadata, points of a series together, in order of
-// time, the end, and nothing after it. Prometheus's own parser reads the samples.
+// parse parses an exposition of OpenMetrics 1.0: its metadata, the points of each series together and sorted by
+// time, and the end. Prometheus's own parser reads the samples.
 func parse(text string) (points []point, err error) {
 	head := metadata.FindString(text)
 	body, ok := strings.CutSuffix(text[len(head):], "# EOF\n")
@@ -65,7 +65,7 @@ func parse(text string) (points []point, err error) {
 	return points, nil
 }
 
-// pointsOf are the lines of each point, which begin with its buckets.
+// pointsOf returns the lines of each point. A point begins with its buckets.
 func pointsOf(body string) (points [][]string) {
 	const bucket = metric + "_bucket{"
 	before := ""
@@ -79,7 +79,8 @@ func pointsOf(body string) (points [][]string) {
 	return points
 }
 
-// parsePoint reads the lines of a point. They have one time, which Prometheus's own format has in milliseconds.
+// parsePoint parses the lines of a point. They have the same time. The parser of Prometheus returns it in
+// milliseconds.
 func parsePoint(lines []string) (point, error) {
 	p := point{labels: map[string]string{}, at: math.NaN(), created: math.NaN()}
 	text, time := "# TYPE fio_latency_seconds histogram\n", ""
@@ -133,7 +134,7 @@ func parsePoint(lines []string) (point, error) {
 	return p, nil
 }
 
-// follows finds what is wrong with a point after another.
+// follows returns what is wrong with next as the point after p.
 func follows(p, next *point) error {
 	if !(next.at > p.at) || fmt.Sprint(p.bounds) != fmt.Sprint(next.bounds) || next.sum < p.sum*(1-1e-12) {
 		return fmt.Errorf("after %v at %v: %v", p, p.at, next)
@@ -146,7 +147,7 @@ func follows(p, next *point) error {
 	return nil
 }
 
-// exposition writes runs and reads them again.
+// exposition writes runs and parses the result.
 func exposition(t *testing.T, opt OpenMetricsOptions, of []exported) (string, []point) {
 	t.Helper()
 	var out bytes.Buffer
@@ -170,7 +171,7 @@ func TestOpenMetrics(t *testing.T) {
 	if p := points[0]; p.created != 1769850720.25 || p.at != 1769850727.25 || p.count != 14 {
 		t.Errorf("%+v", p)
 	}
-	if p := points[2]; !math.IsNaN(p.created) || !math.IsNaN(p.at) { // not known
+	if p := points[2]; !math.IsNaN(p.created) || !math.IsNaN(p.at) { // times are not known
 		t.Errorf("%+v", p)
 	}
 }
@@ -183,7 +184,8 @@ func TestOpenMetricsWindows(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %.3f %v", p.labels["direction"], p.at-1769850720.25, p.counts))
 	}
 	want := []string{
-		"read 0.000 [0 0]", "read 1.000 [6 9]", "read 2.001 [7 10]", "read 6.000 [7 10]", "read 7.000 [7 14]", // at 6 s: nothing since 2 s
+		// at 6 s: no request since 2 s
+		"read 0.000 [0 0]", "read 1.000 [6 9]", "read 2.001 [7 10]", "read 6.000 [7 10]", "read 7.000 [7 14]",
 		"write 0.003 [0 0]", "write 1.003 [0 4]",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -191,8 +193,8 @@ func TestOpenMetricsWindows(t *testing.T) {
 	}
 }
 
-// TestOpenMetricsExact: a bucket's count is the number of requests within its bound, with no
-// doubt left by the bins; and the last point of windows is the whole run.
+// TestOpenMetricsExact: the count of a bucket is exactly the number of requests within its bound. The last point of
+// windows has all requests of the run.
 func TestOpenMetricsExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		run := exported{RunInfo: mapping.RunInfo{Name: "r", Start: time.Unix(1.7e9, 0)}}
@@ -233,7 +235,7 @@ func TestOpenMetricsExact(t *testing.T) {
 	})
 }
 
-// TestOpenMetricsNames: any names of runs and hosts come back.
+// TestOpenMetricsNames: names of runs and hosts with any characters are read back unchanged.
 func TestOpenMetricsNames(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		name, host := rapid.StringN(1, 20, -1).Draw(rt, "run"), rapid.StringOf(rapid.SampledFrom([]rune("\\\"\n{},= n#é"))).Draw(rt, "host")
@@ -262,7 +264,7 @@ func TestOpenMetricsRefuses(t *testing.T) {
 	}
 }
 
-// TestParse: the reader of these tests takes nothing that is wrong.
+// TestParse: the parser of these tests refuses wrong text.
 func TestParse(t *testing.T) {
 	text, _ := exposition(t, OpenMetricsOptions{Windows: true, Buckets: Buckets{wanted: []time.Duration{time.Millisecond}}}, runs()[:1])
 	read := `fio_latency_seconds_count{run="seq/4k",archive="results",direction="read",host="client01"} `

@@ -9,13 +9,14 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Ordered gives the windows of runs to a [Writer]. Windows of one nominal time come in an order that depends on where
-// they are read; the writer gets them in one that does not. Windows without requests are left out.
+// Ordered passes windows of runs to a [Writer]. The order of windows with the same nominal time depends on where
+// they are read. Ordered sorts them, so that the output does not depend on that. It leaves out windows without
+// requests.
 type Ordered struct {
 	to    Writer
-	alike map[string]bool // ids of runs that have the name and archive of another
+	alike map[string]bool // ids of runs with the same name and archive as another run
 	begun bool            // the run has requests
-	open  []openWindow    // of one nominal time
+	open  []openWindow    // windows of one nominal time
 }
 
 // openWindow is a window and its requests.
@@ -24,13 +25,13 @@ type openWindow struct {
 	requests *hist.Histogram
 }
 
-// NewOrdered gives windows to a writer. runs are those of the history whose windows come.
+// NewOrdered passes windows to a writer. runs are the runs of the history that will come.
 func NewOrdered(to Writer, runs []*mapping.Run) *Ordered {
 	return &Ordered{to: to, alike: runsAlike(runs)}
 }
 
-// runsAlike returns the ids of the runs that share their name and archive with another one: one job that ran twice in
-// one place.
+// runsAlike returns the ids of the runs that share their name and archive with another run: the same job ran twice
+// in the same folder.
 func runsAlike(runs []*mapping.Run) map[string]bool {
 	type place struct{ archive, name string }
 	first, alike := map[place]string{}, map[string]bool{}
@@ -45,7 +46,7 @@ func runsAlike(runs []*mapping.Run) map[string]bool {
 	return alike
 }
 
-// Add takes a window. The first one with requests begins the run.
+// Add adds a window. The first window with requests begins the run.
 func (o *Ordered) Add(w *window.Window) error {
 	requests, err := w.Histogram()
 	if err != nil || requests == nil || requests.IsEmpty() {
@@ -64,7 +65,7 @@ func (o *Ordered) Add(w *window.Window) error {
 	return o.to.Begin(w.Run, o.alike[w.Run.ID])
 }
 
-// flush hands on the windows that are open.
+// flush sorts the open windows and passes them to the writer.
 func (o *Ordered) flush() error {
 	place := func(direction string) int { return slices.Index(mapping.Directions[:], direction) }
 	slices.SortFunc(o.open, func(x, y openWindow) int {
@@ -80,7 +81,7 @@ func (o *Ordered) flush() error {
 	return nil
 }
 
-// End ends a run. It reports whether the run had requests; without any, nothing is written.
+// End ends a run. It reports whether the run had requests. If not, nothing was written.
 func (o *Ordered) End() (hasRequests bool, err error) {
 	if !o.begun {
 		return false, nil

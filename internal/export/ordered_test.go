@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// exportWindow is a document of a host with n requests of 1 ms.
+// exportWindow returns a document of a host with n requests of 1 ms.
 func exportWindow(elapsed, late int64, host, direction string, n int64) *mapping.Interval {
 	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	at := start.Add(time.Duration(elapsed+late) * time.Millisecond)
@@ -24,8 +24,8 @@ func exportWindow(elapsed, late int64, host, direction string, n int64) *mapping
 	}
 }
 
-// TestOrdered: windows of one time come in the same order for any order of their
-// documents, and pieces of one document are one window again.
+// TestOrdered: windows of one time are written in the same order, for any order of their documents. Parts of a split
+// document become one window again.
 func TestOrdered(t *testing.T) {
 	const many = 3 * mapping.MaxCount
 	docs := []*mapping.Interval{

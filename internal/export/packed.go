@@ -10,13 +10,13 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// packedWindow is a window in some three bytes a bin. The points of a series follow one another, and
-// bounds depend on the coarsest layout, so windows wait for the run's end: a day of seconds takes some
-// 100 MB for each series.
+// packedWindow is a window in about three bytes for each bin. The points of a series must be written together, and
+// bounds depend on the coarsest layout. So windows are kept until the run ends: a day of one-second windows takes
+// about 100 MB for each series.
 type packedWindow struct {
 	start, end time.Time
 	layout     hist.Layout
-	bins       []byte // for each bin its index less that of the bin before, and its count
+	bins       []byte // for each bin: its index less that of the bin before, and its count
 }
 
 func pack(w *window.Window, requests *hist.Histogram) packedWindow {
@@ -27,7 +27,7 @@ func pack(w *window.Window, requests *hist.Histogram) packedWindow {
 		buf = binary.AppendUvarint(buf, uint64(math.Round(n)))
 		last = i
 	}
-	p.bins = slices.Clone(buf) // without the spare capacity
+	p.bins = slices.Clone(buf) // without spare capacity
 	return p
 }
 

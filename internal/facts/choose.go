@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// choices are the columns that people can choose: all of [Columns], and all of [Settings].
+// choices are the columns that people can choose: all of [Columns] and all of [Settings].
 var choices = func() []table.Column[*Line] {
 	ofRuns := slices.Concat(Settings, interval)
 	settings := ofRun(ofRuns)
@@ -20,7 +20,7 @@ var choices = func() []table.Column[*Line] {
 	return slices.Concat(rest, settings)
 }()
 
-// nameOf is what people call a column. A column for people alone has the name of its heading.
+// nameOf returns what people call a column: its name, or the heading if it is only for people.
 func nameOf(c *table.Column[*Line]) string {
 	if c.Name == "" {
 		return strings.ToLower(c.Title())
@@ -28,7 +28,7 @@ func nameOf(c *table.Column[*Line]) string {
 	return c.Name
 }
 
-// ColumnNames are the names of all columns of runs.
+// ColumnNames returns the names of all columns of runs.
 func ColumnNames() (list []string) {
 	for i := range choices {
 		if name := nameOf(&choices[i]); !slices.Contains(list, name) {
@@ -38,9 +38,10 @@ func ColumnNames() (list []string) {
 	return list
 }
 
-// Choose are the columns of these names, in this order. Numbers of a direction come with its name, and
-// latencies with what programs need to see that one is a lower bound or computed by fio. other is called with names
-// that are of no column here, and returns nil for those that it does not know.
+// Choose returns the columns with these names, in this order. If a column is about a direction, the column of
+// directions is added. Latencies get further columns for programs, which say whether a latency is a lower bound or
+// computed by fio. other is called with names that are not known here, and returns nil if it does not know them
+// either.
 func Choose(names []string, other func(name string) *table.Column[*Line]) (list []table.Column[*Line], err error) {
 	hasLatency := false
 	for _, name := range names {
@@ -53,7 +54,7 @@ func Choose(names []string, other func(name string) *table.Column[*Line]) (list 
 			return nil, fmt.Errorf("no column is called %q: want some of %s, or a field of --where (fio2es help fields)",
 				name, strings.Join(ColumnNames(), ", "))
 		}
-		for i := range found { // so that all that were chosen are shown
+		for i := range found { // so that all chosen columns are shown
 			if c := &found[i]; len(found) == 1 && c.Heading == "" && c.Text == nil {
 				c.Heading = c.Name
 			}
@@ -72,7 +73,8 @@ func Choose(names []string, other func(name string) *table.Column[*Line]) (list 
 	return list, nil
 }
 
-// columnOf is a column that other knows. It may be one of these by another name. It is none if other is nil.
+// columnOf returns the column that other knows by this name, which may also be one of these by another name. other
+// may be nil.
 func columnOf(name string, other func(name string) *table.Column[*Line]) []table.Column[*Line] {
 	if other == nil {
 		return nil
@@ -87,7 +89,7 @@ func columnOf(name string, other func(name string) *table.Column[*Line]) []table
 	return []table.Column[*Line]{*c}
 }
 
-// named are the columns of a name: that for people, and that for programs.
+// named returns the columns with a name: the one for people and the one for programs.
 func named(name string) []table.Column[*Line] {
 	return slices.DeleteFunc(slices.Clone(choices), func(c table.Column[*Line]) bool { return nameOf(&c) != name })
 }
@@ -99,7 +101,7 @@ func hasColumn(list []table.Column[*Line], name string) bool {
 	return slices.ContainsFunc(list, func(c table.Column[*Line]) bool { return c.Name == name })
 }
 
-// LinesFor are the lines of a run in a list with these columns: one if none is of a direction.
+// LinesFor returns the lines of a run in a list with these columns: only one if no column is about a direction.
 func LinesFor(columns []table.Column[*Line], run *mapping.Run) []*Line {
 	lines := Lines(run)
 	if len(lines) > 1 && !hasColumn(columns, direction) {

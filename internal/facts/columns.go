@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// RunColumns identify for programs the run of a row. Files that are read by their path have no id, because the
-// history gives it.
+// RunColumns returns the columns for programs that identify the run of a row. Runs in files have no id, because the
+// history assigns it.
 func RunColumns[R any](of func(R) *mapping.RunInfo) []table.Column[R] {
 	return []table.Column[R]{
 		{Name: "run", Sparse: true, Value: func(r R) any { return of(r).ID }},
@@ -19,8 +19,8 @@ func RunColumns[R any](of func(R) *mapping.RunInfo) []table.Column[R] {
 	}
 }
 
-// TimeColumns are for programs the start and the end of a row: in milliseconds since the run's start, and as dates if
-// the run's is known.
+// TimeColumns returns the columns for programs with the start and the end of a row: in milliseconds since the run's
+// start, and as dates if the run's date is known.
 func TimeColumns[R any](of func(R) *mapping.RunInfo, start, end func(R) time.Time) []table.Column[R] {
 	return []table.Column[R]{
 		{Name: "start", Unit: "ms", Value: func(r R) any { return start(r).Sub(of(r).Start).Milliseconds() }},
@@ -30,7 +30,8 @@ func TimeColumns[R any](of func(R) *mapping.RunInfo, start, end func(R) time.Tim
 	}
 }
 
-// LatencyColumns are all latencies. For programs they say which are lower bounds, and whether fio computed them.
+// LatencyColumns returns the columns of all latencies. For programs they also say which are lower bounds, and
+// whether fio computed them.
 func LatencyColumns[R any](of func(R) *Latencies) []table.Column[R] {
 	var list []table.Column[R]
 	for i, name := range names {
@@ -50,15 +51,15 @@ func LatencyColumns[R any](of func(R) *Latencies) []table.Column[R] {
 		}})
 }
 
-// Line is a direction of a run in a list of runs.
+// Line is a row in a list of runs: one direction of a run.
 type Line struct {
 	Run     *mapping.Run
-	IsFirst bool // of the run's lines
+	IsFirst bool // first line of the run
 	mapping.DirectionTotals
 	Latencies Latencies
 }
 
-// Lines are the lines of a run.
+// Lines returns the lines of a run.
 func Lines(run *mapping.Run) []*Line {
 	var list []*Line
 	for i, d := range run.ByDirection() {
@@ -67,12 +68,12 @@ func Lines(run *mapping.Run) []*Line {
 	return list
 }
 
-// NewLine is the line of a direction.
+// NewLine returns the line of a direction.
 func NewLine(run *mapping.Run, isFirst bool, d mapping.DirectionTotals) *Line {
 	return &Line{run, isFirst, d, LatenciesOfTotals(d.Totals)}
 }
 
-// first is a text in the first line of a run only.
+// first returns a text only in the first line of a run.
 func first(text func(*mapping.Run) string) func(*Line) string {
 	return func(l *Line) string {
 		if !l.IsFirst {
@@ -84,7 +85,7 @@ func first(text func(*mapping.Run) string) func(*Line) string {
 
 func isFirst(l *Line) bool { return l.IsFirst }
 
-// someCount is a number of requests, or nothing for none.
+// someCount returns a number of requests as text, or "" for 0.
 func someCount(n int64) string {
 	if n == 0 {
 		return ""
@@ -92,8 +93,8 @@ func someCount(n int64) string {
 	return unit.Count(n)
 }
 
-// Columns are the columns of a list of runs. For programs each line repeats what identifies the run, but not its
-// numbers: numbers of the run are in its first line only, so that sums over lines are right.
+// Columns are the columns of a list of runs. For programs, each line repeats what identifies the run. Numbers of the
+// whole run are only in its first line, so that sums over lines are right.
 var Columns = slices.Concat(
 	RunColumns(func(l *Line) *mapping.RunInfo { return &l.Run.Run }),
 	[]table.Column[*Line]{

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// latencyOf is that of requests of these latencies, in microseconds.
+// latencyOf returns the latency of requests with these latencies in microseconds.
 func latencyOf(us ...int64) mapping.Latency {
 	h := hist.New(hist.Fio3(0))
 	for _, x := range us {
@@ -25,14 +25,14 @@ func runOf(name string, start time.Time, p99 int64) *mapping.Run {
 	return &mapping.Run{Run: mapping.RunInfo{Name: name, Start: start}, All: t, Write: t}
 }
 
-// TestLatencies: lower bounds, unknown latencies and latencies that fio computed have marks.
+// TestLatencies: lower bounds, unknown latencies and latencies computed by fio have marks.
 func TestLatencies(t *testing.T) {
 	exact, open := latencyOf(100, 200), latencyOf(100, 20e6)
 	fio := &mapping.FioLatency{Min: 1, Mean: 2, Max: 90.5, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: 40.5}}}
 	for _, c := range []struct {
 		name   string
 		totals *mapping.Totals
-		want   string // of min, mean, p50, p99.9 and max
+		want   string // min, mean, p50, p99.9 and max
 	}{
 		{"histogram", &mapping.Totals{Latency: exact}, "99.8µs 150µs 99.8µs 200µs 200µs"},
 		{"open bin", &mapping.Totals{Latency: open}, "99.8µs ≥8.56s 99.8µs ≥17.0s ≥17.0s"},
@@ -56,18 +56,18 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// TestOrders: each order has the highest first, and runs that are equal stay as they are.
+// TestOrders: each order has the highest first, and equal runs keep their order.
 func TestOrders(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	slow, fast := runOf("slow", start, 900), runOf("fast", start.Add(time.Hour), 100)
-	parts := runOf("parts", start.Add(-time.Hour), 500) // its directions alone have latencies
+	parts := runOf("parts", start.Add(-time.Hour), 500) // only its directions have latencies
 	parts.All = &mapping.Totals{}
 	for _, o := range Orders {
 		want := "slow parts fast"
 		switch o.Name {
 		case "start":
 			want = "fast slow parts"
-		case "requests", "iops": // of all requests of a run
+		case "requests", "iops": // these are known for all requests of the run together
 			want = map[string]string{"requests": "fast slow parts", "iops": "slow fast parts"}[o.Name]
 		}
 		runs := []*mapping.Run{fast, parts, slow}
@@ -88,8 +88,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestSettings: each setting of a document is a column under the name that it has there, and those that are not known
-// are empty.
+// TestSettings: each setting in a document is a column with the same name. Unknown ones are empty.
 func TestSettings(t *testing.T) {
 	run := &mapping.Run{CBT: mapping.CBT{Benchmark: "librbdfio", Mode: "randrw", RWMixRead: 70, OpSize: 4096, OSDReadAhead: 4096, RunSeconds: 90, Iteration: new(0)}}
 	want := map[string]string{
@@ -129,7 +128,7 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// TestSums: numbers of a run that are of no direction are in its first line alone.
+// TestSums: numbers of a run that belong to no direction are only in its first line.
 func TestSums(t *testing.T) {
 	run := runOf("run", time.Time{}, 100)
 	run.Read, run.Hosts, run.Fio.Jobs, run.Recovered.Requests = run.Write, make([]mapping.RunHost, 3), 12, 7
@@ -145,7 +144,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestOrdersOfColumns: numbers have the highest first, texts are from A to Z, and what is not known comes last.
+// TestOrdersOfColumns: the highest numbers are first, texts are sorted from A to Z, and unknown values are last.
 func TestOrdersOfColumns(t *testing.T) {
 	runs := map[string]*mapping.Run{}
 	for name, settings := range map[string]mapping.CBT{"a": {Mode: "write", OpSize: 4096}, "b": {Mode: "randread", OpSize: 65536}, "c": {}} {
@@ -166,7 +165,7 @@ func TestOrdersOfColumns(t *testing.T) {
 	}
 }
 
-// TestChoose: columns in the order of their names, settings with text, and latencies with their marks for programs.
+// TestChoose: columns come in the order of the names, settings as text, and latencies with their marks for programs.
 func TestChoose(t *testing.T) {
 	run := runOf("a", time.Time{}, 100)
 	run.CBT, run.Run.ID, run.Run.Archive = mapping.CBT{OpSize: 4096, Pool: "rbd"}, "0123456789", "n"

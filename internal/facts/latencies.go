@@ -10,15 +10,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Latencies are the minimum, mean, percentiles and maximum of a window or of a direction of a run, in microseconds.
+// Latencies are the minimum, mean, percentiles and maximum of a window, or of a direction of a run, in microseconds.
 type Latencies struct {
-	values [len(mapping.Percentiles) + 3]float64 // in the order of names; NaN where not known
+	values [len(mapping.Percentiles) + 3]float64 // in the order of names; NaN if not known
 
-	open  float64 // from here on they are lower bounds, because fio's last bin has no upper end
-	ByFio bool    // fio computed them: its report has no bins
+	open  float64 // values from here on are lower bounds, because fio's last bin has no upper end
+	ByFio bool    // fio computed the values, because its report has no bins
 }
 
-// names are the fields of the latencies in documents, in the order of the columns.
+// names are the fields of latencies in documents, in the order of the columns.
 var names = func() (list [len(Latencies{}.values)]string) {
 	list[0], list[1], list[len(list)-1] = "min", "mean", "max"
 	for i := range mapping.Percentiles {
@@ -27,7 +27,7 @@ var names = func() (list [len(Latencies{}.values)]string) {
 	return list
 }()
 
-// index is the place of a latency by its field in documents. It panics if there is no such latency.
+// index returns the index of a latency, given its field in documents. It panics if there is no such latency.
 func index(name string) int {
 	i := slices.Index(names[:], name)
 	if i < 0 {
@@ -36,7 +36,8 @@ func index(name string) int {
 	return i
 }
 
-// NewLatencies takes the latencies that figure knows.
+// NewLatencies returns latencies made from a function, which returns the value of a field in microseconds and
+// whether it is known.
 func NewLatencies(figure func(name string) (us float64, ok bool)) Latencies {
 	a := Latencies{open: math.Inf(1)}
 	for i, name := range names {
@@ -49,7 +50,7 @@ func NewLatencies(figure func(name string) (us float64, ok bool)) Latencies {
 	return a
 }
 
-// LatenciesOf takes the latencies of a document. A document of averages has the mean alone.
+// LatenciesOf returns the latencies in a document. A document of averages has only the mean.
 func LatenciesOf(l *mapping.Latency) Latencies {
 	if !l.HasPercentiles() {
 		return NewLatencies(func(name string) (float64, bool) { return l.Mean, name == "mean" && l.Mean > 0 })
@@ -59,7 +60,8 @@ func LatenciesOf(l *mapping.Latency) Latencies {
 	return a
 }
 
-// LatenciesOfTotals is [LatenciesOf] for totals. Without a histogram they may have what fio computed of a single job.
+// LatenciesOfTotals is like [LatenciesOf], for totals. Without a histogram they may have what fio computed for a
+// single job.
 func LatenciesOfTotals(t *mapping.Totals) Latencies {
 	if t.Latency.HasPercentiles() || t.Fio == nil {
 		return LatenciesOf(&t.Latency)
@@ -69,8 +71,8 @@ func LatenciesOfTotals(t *mapping.Totals) Latencies {
 	return a
 }
 
-// UseFioMethod replaces the percentiles and the maximum by those that fio's method gives for the histogram of l: the
-// middles of bins. It changes nothing where l has no histogram.
+// UseFioMethod replaces the percentiles and the maximum by those of fio's method, which are middles of bins. It does
+// nothing if l has no histogram.
 func (a *Latencies) UseFioMethod(l *mapping.Latency) error {
 	if !l.HasPercentiles() {
 		return nil
@@ -94,11 +96,11 @@ func fioValue(h *hist.Histogram, rank float64) float64 {
 	return float64(ns) / 1000
 }
 
-// Value is a latency by its field in documents, NaN where it is not known.
+// Value returns a latency in microseconds by its field in documents, or NaN if it is not known.
 func (a *Latencies) Value(name string) float64 { return a.values[index(name)] }
 
-// ValueOrMore returns a latency by its field in documents, and whether it is a lower bound. The latency is NaN if it is
-// not known.
+// ValueOrMore returns a latency in microseconds by its field in documents, and whether it is a lower bound. The
+// latency is NaN if it is not known.
 func (a *Latencies) ValueOrMore(name string) (us float64, isBound bool) { return a.orMore(index(name)) }
 
 func (a *Latencies) orMore(i int) (us float64, isBound bool) {
@@ -108,7 +110,8 @@ func (a *Latencies) orMore(i int) (us float64, isBound bool) {
 	return a.values[i], a.isBound(i)
 }
 
-// Text is a latency for people, by its field in documents: "≥17.0s" is a lower bound, "1.20ms*" is computed by fio.
+// Text returns a latency for people, by its field in documents. "≥17.0s" is a lower bound; "1.20ms*" was computed by
+// fio.
 func (a *Latencies) Text(name string) string { return a.text(index(name)) }
 
 func (a *Latencies) text(i int) string {
@@ -120,7 +123,7 @@ func (a *Latencies) text(i int) string {
 	return text
 }
 
-// isBound reports whether a latency is a lower bound. The mean is one as soon as the maximum is.
+// isBound reports whether a latency is a lower bound. The mean is one if the maximum is.
 func (a *Latencies) isBound(i int) bool {
 	if names[i] == "mean" {
 		i = len(a.values) - 1
@@ -128,7 +131,7 @@ func (a *Latencies) isBound(i int) bool {
 	return a.values[i] >= a.open
 }
 
-// bounds names the columns of lower bounds.
+// bounds returns the names of the columns that are lower bounds.
 func (a *Latencies) bounds() (columns []string) {
 	for i, name := range names {
 		if a.isBound(i) {
@@ -141,7 +144,7 @@ func (a *Latencies) bounds() (columns []string) {
 // FioNote explains the mark of latencies that fio computed.
 const FioNote = "* computed by fio: its report has no bins (use json+), so it cannot be merged"
 
-// Notes are the notes below a table. byFio is whether it has latencies that fio computed.
+// Notes returns the notes below a table. byFio reports whether the table has latencies computed by fio.
 func Notes(byFio bool) []string {
 	if byFio {
 		return []string{FioNote}
@@ -149,7 +152,7 @@ func Notes(byFio bool) []string {
 	return nil
 }
 
-// heading is a latency's name for people, by its field in documents: "Mean", "p99.9".
+// heading returns the name of a latency for people, by its field in documents: "Mean", "p99.9".
 func heading(name string) string {
 	if strings.HasPrefix(name, "p") {
 		return strings.ReplaceAll(name, "_", ".")
@@ -157,5 +160,5 @@ func heading(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// LatencyNames are the fields of the latencies in documents, in the order of the columns.
+// LatencyNames returns the fields of latencies in documents, in the order of the columns.
 func LatencyNames() []string { return slices.Clone(names[:]) }

@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Numbers are the columns of a direction's requests, rates and latencies.
+// Numbers are the columns of requests, rates and latencies of a direction.
 var Numbers = slices.Concat([]table.Column[*Line]{
 	{
 		Name: "requests", Heading: ">Requests",
@@ -22,12 +22,12 @@ var Numbers = slices.Concat([]table.Column[*Line]{
 	},
 	{
 		Name: "bandwidth", Heading: ">Bandwidth",
-		Value: func(l *Line) any { return l.Bandwidth }, // bytes per second
+		Value: func(l *Line) any { return l.Bandwidth }, // in bytes per second
 		Text:  func(l *Line) string { return unit.Bandwidth(l.Bandwidth) },
 	},
 }, LatencyColumns(func(l *Line) *Latencies { return &l.Latencies }))
 
-// Requests is how many requests have these latencies, or "-" where averages do not say.
+// Requests returns the number of requests as text, or "-" for averages, which do not have it.
 func Requests(l *mapping.Latency, n int64) string {
 	if !l.HasPercentiles() && n == 0 {
 		return "-"

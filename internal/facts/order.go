@@ -12,14 +12,13 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Order is an order of runs: the latest or the highest first, texts from A to Z. What is not known
-// comes last.
+// Order is an order of runs: the latest or highest first, texts from A to Z. Unknown values are last.
 type Order struct {
-	Name   string               // such as "p99.9", or that of the column
+	Name   string               // such as "p99.9", or the name of the column
 	Column *table.Column[*Line] // nil: by the start of the runs
 }
 
-// Orders are the orders of runs, the usual one first.
+// Orders are the built-in orders of runs. The first is the default.
 var Orders = func() []Order {
 	list := []Order{{Name: "start"}}
 	columns := table.Pick(Numbers, "requests", "iops", "p50", "p95", "p99", "p99_9", "max")
@@ -29,7 +28,7 @@ var Orders = func() []Order {
 	return list
 }()
 
-// OrderOf is the order of a name, in which "_" may stand for ".". other is as for [Choose].
+// OrderOf returns the order with this name, in which "_" may stand for ".". other is as in [Choose].
 func OrderOf(name string, other func(name string) *table.Column[*Line]) (*Order, error) {
 	var names []string
 	for i := range Orders {
@@ -51,25 +50,25 @@ func OrderOf(name string, other func(name string) *table.Column[*Line]) (*Order,
 		}
 	}
 	if list := columnOf(name, other); len(list) > 0 {
-		return &Order{name, &list[len(list)-1]}, nil // that for programs has the value
+		return &Order{name, &list[len(list)-1]}, nil // the last column is the one for programs, which has the value
 	}
 	return nil, fmt.Errorf("want one of %s, or a field of --where (fio2es help fields)", strings.Join(names, ", "))
 }
 
-// rank is the place of a run in an order: by the highest number, then by the text.
+// rank is the sort key of a run: the number first, then the text.
 type rank struct {
 	number float64
 	text   string
 }
 
 func (a rank) compare(b rank) int {
-	if (a.text == "") != (b.text == "") { // what is not known comes last
+	if (a.text == "") != (b.text == "") { // unknown values come last
 		return cmp.Compare(b.text, a.text)
 	}
 	return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.text, b.text))
 }
 
-// Sort sorts runs by the order, or by its reverse. Equal runs keep their order.
+// Sort sorts runs by the order or its reverse. Equal runs keep their order.
 func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
 	ranks := map[*mapping.Run]rank{}
 	if o.Column != nil {
@@ -89,7 +88,7 @@ func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
 	})
 }
 
-// of is the rank of all requests of a run. If its number is not known, it is the highest number of its
+// of returns the rank of a run by all its requests. If that number is not known, it is the highest number of its
 // directions, or 0.
 func (o *Order) of(run *mapping.Run) rank {
 	lines := Lines(run)
@@ -112,7 +111,7 @@ func (o *Order) of(run *mapping.Run) rank {
 	return most
 }
 
-// rankOf is the rank of a value: NaN if it is not known.
+// rankOf returns the rank of a value. The number is NaN if it is not known.
 func rankOf(value any) rank {
 	switch v := value.(type) {
 	case string:

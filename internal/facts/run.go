@@ -8,10 +8,10 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// ShortID is the beginning of a run's id, which is enough to name it.
+// ShortID returns the beginning of a run's id, which is enough to name the run.
 func ShortID(id string) string { return id[:min(8, len(id))] }
 
-// Started is when a run started, to the second in UTC, or "-" if its date is not known.
+// Started returns when a run started, to the second in UTC, or "-" if its date is not known.
 func Started(run *mapping.Run) string {
 	if !unit.IsKnown(run.Run.Start) {
 		return "-"
@@ -19,7 +19,7 @@ func Started(run *mapping.Run) string {
 	return run.Run.Start.UTC().Format("2006-01-02 15:04:05")
 }
 
-// StartedUTC is Started with its time zone, for sentences.
+// StartedUTC is like [Started], with the time zone, for sentences.
 func StartedUTC(run *mapping.Run) string {
 	if !unit.IsKnown(run.Run.Start) {
 		return Started(run)
@@ -27,12 +27,12 @@ func StartedUTC(run *mapping.Run) string {
 	return Started(run) + " UTC"
 }
 
-// Title is a run's name with the settings that distinguish it most.
+// Title returns a run's name with its most important settings.
 func Title(run *mapping.Run) string {
 	return strings.TrimSpace(run.Run.Archive + ":" + run.ShortName() + " " + ShortSettings(run))
 }
 
-// ShortSettings are the settings that distinguish runs most, such as "randwrite 4K qd16".
+// ShortSettings returns the most important settings, such as "randwrite 4K qd16".
 func ShortSettings(run *mapping.Run) string {
 	var parts []string
 	if run.CBT.Mode != "" {
@@ -47,7 +47,7 @@ func ShortSettings(run *mapping.Run) string {
 	return strings.Join(parts, " ")
 }
 
-// ShortNote is the first line of what people wrote about a run.
+// ShortNote returns the first line of the note of a run.
 func ShortNote(run *mapping.Run) string {
 	line, rest, _ := strings.Cut(run.Run.Note, "\n")
 	if rest != "" {
@@ -56,13 +56,13 @@ func ShortNote(run *mapping.Run) string {
 	return line
 }
 
-// State is what is wrong or unfinished with a run, in a few words.
+// State says in a few words whether the run is live, incomplete or changed.
 func State(run *mapping.Run) string {
 	words, _ := run.State()
 	return strings.Join(words, ", ")
 }
 
-// StateText is the state for people. For a compacted run it has the length of the windows.
+// StateText returns the state for people. For a compacted run it includes the length of the windows.
 func StateText(run *mapping.Run) string {
 	words, _ := run.State()
 	if run.Run.Compacted.From != "" {
@@ -71,7 +71,7 @@ func StateText(run *mapping.Run) string {
 	return strings.Join(words, ", ")
 }
 
-// windowLength is the length of a run's windows. It is empty if the run has none.
+// windowLength returns the length of a run's windows, or "" if the run has none.
 func windowLength(run *mapping.Run) string {
 	if run.IntervalMS == 0 {
 		return ""

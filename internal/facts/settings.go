@@ -31,7 +31,7 @@ var Settings = []table.Column[*mapping.Run]{
 	setting("time", "Time", func(c *mapping.CBT) int64 { return c.RunSeconds }, seconds),
 	setting("ramp", "Ramp", func(c *mapping.CBT) int64 { return c.RampSeconds }, seconds),
 	{
-		Name: "iteration", Heading: "Iteration", // counted from 0
+		Name: "iteration", Heading: "Iteration", // counts from 0
 		Value: func(r *mapping.Run) any {
 			if r.CBT.Iteration == nil {
 				return nil
@@ -53,7 +53,7 @@ var interval = []table.Column[*mapping.Run]{{
 	Text: windowLength,
 }}
 
-// setting is a column of a setting, which is unknown if it is empty or 0.
+// setting returns a column of a setting, which is unknown if it is empty or 0.
 func setting[V string | int | int64](name, heading string, of func(*mapping.CBT) V, text func(V) string) table.Column[*mapping.Run] {
 	var none V
 	return table.Column[*mapping.Run]{

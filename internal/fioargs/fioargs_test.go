@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// reader reads files of a test.
+// reader returns a function that reads files of a test.
 func reader(files map[string]string) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
 		text, ok := files[name]
@@ -24,7 +24,7 @@ func reader(files map[string]string) func(name string) ([]byte, error) {
 
 func init() { os.Setenv("DEV", "/dev/sdx") }
 
-// text writes the sections of a command, and for each the options in effect.
+// text writes the sections of a command, with the effective options of each.
 func text(c *Command) string {
 	var b strings.Builder
 	for _, s := range c.Jobs {
@@ -113,6 +113,17 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+func TestIsJobFile(t *testing.T) {
+	for text, want := range map[string]bool{
+		"[global]\nbs=4k\n": true, "; x\n# y\n\n [a]\n": true, "": false, "{\"fio version\" : 1}": false, "[1, 2]\n": true,
+		"1000, 0, 4096, 1\n": false, "bs=4k\n[a]\n": false, "[{\n": false,
+	} {
+		if IsJobFile([]byte(text)) != want {
+			t.Errorf("%q: want %v", text, want)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                        "no fio in the command",
@@ -125,7 +136,7 @@ func TestRefused(t *testing.T) {
 		"fio loop.fio":            "loop2.fio:1: files include one another",
 		"fio nested.fio":          "other.fio:1: [x]: an included file has options only",
 		"fio early.fio":           "early.fio:1: bs=4k: want a section before it",
-		"fio open.fio":            "open.fio:1: [x: want [NAME]",
+		"fio open.fio":            `open.fio:1:3: got the end of the line, want "]"`,
 		"fio --name=a --status-i": "--status-i: write the option out: --status-interval",
 	} {
 		if _, err := Parse(strings.Fields(line), reader(files)); err == nil || !strings.Contains(err.Error(), want) {
@@ -237,7 +248,7 @@ func FuzzCommand(f *testing.F) {
 				words = append(words, a.Words...)
 			}
 		}
-		words = append(append(words, "--"), c.Files()...) // whose names may begin with a dash
+		words = append(append(words, "--"), c.Files()...) // after "--", because names of files may begin with a dash
 		again, err := Parse(words, read)
 		if err != nil {
 			t.Fatalf("%q: %v", words, err)

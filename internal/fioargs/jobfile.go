@@ -7,9 +7,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Parse parses a command line, and its job files, as fio does. readFile reads job files; nil is [os.ReadFile].
+// Parse parses a command line and its job files as fio does. readFile reads job files; nil means [os.ReadFile].
 func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command, error) {
 	c := &Command{}
 	var rest []string
@@ -26,7 +28,7 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 	}
 	p.line()
 	for i, name := range c.Files() {
-		if i > 0 { // fio forgets what the command line and the files before set for all jobs
+		if i > 0 { // global options apply only to one job file
 			p.global, p.wanted = &Section{}, nil
 		}
 		p.stonewall = i > 0
@@ -37,16 +39,16 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 	return c, nil
 }
 
-// parser makes sections of arguments and job files.
+// parser makes sections from arguments and job files.
 type parser struct {
 	readFile  func(name string) ([]byte, error)
 	to        *Command
-	global    *Section // options of all sections to come
-	wanted    []string // of --section; empty: all
-	stonewall bool     // the next section waits for the jobs before, because it begins another job file
+	global    *Section // options of all later sections
+	wanted    []string // names in --section; empty: all
+	stonewall bool     // the next section waits for earlier jobs, because it begins another job file
 }
 
-// line makes sections of the options on the command line.
+// line makes sections from the options on the command line.
 func (p *parser) line() {
 	var s *Section
 	for _, a := range p.to.Args {
@@ -65,9 +67,9 @@ func (p *parser) line() {
 	}
 }
 
-// begin begins a section. A section that --section leaves out is not part of the command.
+// begin begins a section. A section that --section leaves out is not added to the command.
 func (p *parser) begin(name, file, at string) *Section {
-	if strings.HasPrefix(name, "global") { // as fio does: global2 is one, too
+	if fiolog.IsGlobal(name) {
 		return p.global
 	}
 	s := &Section{Name: name, File: file, At: at, Options: slices.Clone(p.global.Options)}
@@ -82,52 +84,45 @@ func (p *parser) begin(name, file, at string) *Section {
 	return s
 }
 
-// file makes sections of a job file.
+// file makes sections from a job file.
 func (p *parser) file(name string) error {
 	var s *Section
-	return p.lines(name, 0, func(at, line string) error {
-		if strings.HasPrefix(line, "[") {
-			title, ok := strings.CutSuffix(line[1:], "]")
-			if !ok {
-				return fmt.Errorf("%s: %s: want [NAME]", at, line)
-			}
-			s = p.begin(title, name, at)
-			return nil
+	return p.lines(name, 0, func(at string, l *fiolog.JobLine) error {
+		switch {
+		case l.Section != "":
+			s = p.begin(l.Section, name, at)
+		case s == nil:
+			return fmt.Errorf("%s: %s: want a section before it, such as [global]", at, l.Text)
+		default:
+			s.Options = append(s.Options, Option{l.Option, expand(l.Value), at})
 		}
-		if s == nil {
-			return fmt.Errorf("%s: %s: want a section before it, such as [global]", at, line)
-		}
-		s.Options = append(s.Options, optionOf(at, line))
 		return nil
 	})
 }
 
-// mostNested is how many files may include one another.
+// mostNested limits how deeply files may include one another.
 const mostNested = 16
 
-// lines calls each with each line of a job file and of the files that it includes, without comments.
-func (p *parser) lines(name string, nested int, each func(at, line string) error) error {
+// lines calls each with each line of a job file and of the files that it includes.
+func (p *parser) lines(name string, nested int, each func(at string, l *fiolog.JobLine) error) error {
 	text, err := p.readFile(name)
 	if err != nil {
 		return err
 	}
-	n := 0
-	for line := range strings.Lines(string(text)) {
-		n++
-		at := fmt.Sprintf("%s:%d", name, n)
-		if line = content(line); line == "" {
-			continue
+	for l, err := range fiolog.JobLines(text, name) {
+		if err != nil {
+			return err
 		}
-		included, ok := Included(name, line)
+		at := fmt.Sprintf("%s:%d", name, l.Line)
 		switch {
-		case ok && nested == mostNested:
+		case l.Include != "" && nested == mostNested:
 			err = fmt.Errorf("%s: files include one another more than %d times", at, mostNested)
-		case ok:
-			err = p.lines(included, nested+1, each)
-		case nested > 0 && strings.HasPrefix(line, "["):
-			err = fmt.Errorf("%s: %s: an included file has options only, no sections", at, line)
+		case l.Include != "":
+			err = p.lines(included(name, l.Include), nested+1, each)
+		case nested > 0 && l.Section != "":
+			err = fmt.Errorf("%s: %s: an included file has options only, no sections", at, l.Text)
 		default:
-			err = each(at, line)
+			err = each(at, &l)
 		}
 		if err != nil {
 			return err
@@ -136,34 +131,47 @@ func (p *parser) lines(name string, nested int, each func(at, line string) error
 	return nil
 }
 
-// content is a line without its comment.
-func content(line string) string {
-	if i := strings.IndexAny(line, ";#"); i >= 0 {
-		line = line[:i]
-	}
-	return strings.TrimSpace(line)
-}
-
-// Included returns the path of the file that a line of a job file includes: the path as written, or beside the job file
-// if that does not exist.
-func Included(jobFile, line string) (name string, ok bool) {
-	rest, ok := strings.CutPrefix(content(line), "include")
-	if !ok || rest == "" || rest[0] != ' ' && rest[0] != '\t' {
-		return "", false
-	}
-	name = strings.TrimSpace(rest)
+// included returns the path of a file that a job file includes. It is the path as written, or, if that does not
+// exist, the path beside the job file.
+func included(jobFile, name string) string {
 	if _, err := os.Stat(name); err != nil && strings.Contains(jobFile, "/") {
-		name = filepath.Join(filepath.Dir(jobFile), name)
+		return filepath.Join(filepath.Dir(jobFile), name)
 	}
-	return name, true
+	return name
 }
 
-// variable is ${NAME}, which stands for a variable of the environment.
+// Movable returns the text of a job file with absolute paths of the files that it includes, so that a copy in another
+// folder means the same.
+func Movable(jobFile string, text []byte) (string, error) {
+	lines := strings.SplitAfter(string(text), "\n")
+	for l, err := range fiolog.JobLines(text, jobFile) {
+		if err != nil {
+			return "", err
+		}
+		if l.Include == "" {
+			continue
+		}
+		path, err := filepath.Abs(included(jobFile, l.Include))
+		if err != nil {
+			return "", err
+		}
+		lines[l.Line-1] = "include " + path + "\n"
+	}
+	return strings.Join(lines, ""), nil
+}
+
+// IsJobFile reports whether a text is a job file of fio: its first line that is not a comment begins a section.
+func IsJobFile(text []byte) bool {
+	for l, err := range fiolog.JobLines(text, "") {
+		return err == nil && l.Section != ""
+	}
+	return false
+}
+
+// variable matches ${NAME}, a variable of the environment.
 var variable = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// optionOf is a line of a job file: NAME=VALUE, or NAME.
-func optionOf(at, line string) Option {
-	name, value, _ := strings.Cut(line, "=")
-	value = variable.ReplaceAllStringFunc(strings.TrimSpace(value), func(v string) string { return os.Getenv(v[2 : len(v)-1]) })
-	return Option{mainName(strings.TrimSpace(name)), value, at}
+// expand replaces variables by their values.
+func expand(value string) string {
+	return variable.ReplaceAllStringFunc(value, func(v string) string { return os.Getenv(v[2 : len(v)-1]) })
 }

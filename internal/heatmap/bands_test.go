@@ -24,7 +24,7 @@ func TestBandOf(t *testing.T) {
 	}
 }
 
-// TestBandsOf: of all layouts, bins are in the band of their middle.
+// TestBandsOf: in all layouts, a bin is in the band of its middle.
 func TestBandsOf(t *testing.T) {
 	for c := range 7 {
 		layouts := []hist.Layout{hist.Fio3(c), hist.Fio2(c)}

@@ -8,25 +8,25 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// Builder adds windows up into columns. The order of windows does not matter.
+// Builder adds up windows to the columns of a map. Windows may come in any order.
 type Builder struct {
 	limit   int
-	longest int64   // window, milliseconds
-	open    float64 // as in Map
+	longest int64   // longest window, in milliseconds
+	open    float64 // OpenUS of the map
 	columns *window.Columns[Column]
 	bands   map[hist.Layout][]int
 }
 
-// spare is how many columns there are for each of the map's while more windows may come. With 2, as many windows as
-// fit could end in half as many columns.
+// spare is how many times the columns of the map are kept while more windows may come. With only 2, the map could
+// end with half as many columns as it may have.
 const spare = 8
 
-// NewBuilder makes a map with at most the given number of columns.
+// NewBuilder returns a builder of a map with at most this number of columns.
 func NewBuilder(columns int) *Builder {
 	return &Builder{limit: columns, columns: window.NewColumns(spare*columns, (*Column).merge), bands: map[hist.Layout][]int{}}
 }
 
-// Add adds a window and the histogram of its requests, whose counts are whole.
+// Add adds a window and the histogram of its requests, whose counts must be whole.
 func (b *Builder) Add(w *window.Window, requests *hist.Histogram) {
 	if requests.IsEmpty() {
 		return
@@ -48,7 +48,7 @@ func (b *Builder) Add(w *window.Window, requests *hist.Histogram) {
 	b.longest = max(b.longest, w.Length().Milliseconds())
 }
 
-// Map ends the map. The builder cannot be used afterwards.
+// Map returns the map. The builder cannot be used afterwards.
 func (b *Builder) Map() *Map {
 	m := &Map{OpenUS: b.open}
 	last := len(b.columns.All()) - 1
@@ -65,13 +65,13 @@ func (b *Builder) Map() *Map {
 	return m
 }
 
-// slots are the places of columns on an even grid.
+// slots are the positions of columns on an even grid.
 type slots struct {
 	starts []int64
-	ms     float64 // of a slot
+	ms     float64 // length of a slot
 }
 
-// slot finds the grid: its step is that of the windows. If all windows have gaps between them, it is their length.
+// slot returns the grid. Its step is that of the windows. If there are gaps between all windows, it is their length.
 func (b *Builder) slot() slots {
 	s := slots{b.columns.Starts(), float64(b.columns.Step())}
 	width := float64(b.columns.Width())
@@ -84,7 +84,7 @@ func (b *Builder) slot() slots {
 	return s
 }
 
-// of is the slot of a column. Slots count from the second column, because a run may cut the first one.
+// of returns the slot of column i. Slots count from the second column, because a run may cut the first one.
 func (s slots) of(i int) int64 {
 	if i == 0 {
 		return 0
@@ -93,7 +93,7 @@ func (s slots) of(i int) int64 {
 	return max(apart(0, 1), 1) + apart(1, i)
 }
 
-// lasts is the length of a column in slots.
+// lasts returns the length of a column in slots.
 func (s slots) lasts(c *Column) int64 {
 	return max(int64(math.Round(float64(c.Length().Milliseconds())/s.ms)), 1)
 }

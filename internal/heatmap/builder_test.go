@@ -21,7 +21,7 @@ type given struct {
 	requests *hist.Histogram
 }
 
-// windowAt is a window with n requests of a latency, between two times in milliseconds.
+// windowAt returns a window with n requests of one latency. start and end are in milliseconds.
 func windowAt(elapsed, start, end int64, us float64, n int) given {
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(int64(us*1000), float64(n))
@@ -37,8 +37,8 @@ func mapOf(columns int, windows ...given) *Map {
 	return b.Map()
 }
 
-// windowsOf are windows as runs have them: on a grid, with gaps, edges that follow rows,
-// several of a time, of several layouts, the first one maybe cut; in any order.
+// windowsOf returns windows as runs have them, in any order: on a grid, with gaps, with edges that follow rows,
+// several at one time, in several layouts, and sometimes with a cut first window.
 func windowsOf(t *rapid.T) []given {
 	length := rapid.SampledFrom([]int64{100, 1000, 10_000}).Draw(t, "length")
 	cut := rapid.Int64Range(0, length-length/50-1).Draw(t, "cut")
@@ -59,8 +59,8 @@ func windowsOf(t *rapid.T) []given {
 	return rapid.Permutation(all).Draw(t, "order")
 }
 
-// TestMap: each column has just the requests of the windows that begin in its time, so
-// that nothing is lost or counted twice, even if columns were joined many times.
+// TestMap: each column has exactly the requests of the windows that begin in its time. No request is lost or counted
+// twice, even if columns are joined many times.
 func TestMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		windows, limit := windowsOf(t), rapid.IntRange(1, 20).Draw(t, "columns")
@@ -102,8 +102,8 @@ func TestMap(t *testing.T) {
 	})
 }
 
-// TestColumnsAreEven: windows without a gap fill all slots, equally many in each but the
-// last, and more than half of the columns that there may be.
+// TestColumnsAreEven: windows without gaps fill all slots. All columns but the last have the same number of windows,
+// and there are more than half as many columns as allowed.
 func TestColumnsAreEven(t *testing.T) {
 	for _, c := range []struct{ windows, limit, each int }{
 		{1, 10, 1}, {10, 10, 1}, {11, 10, 2}, {80, 10, 8}, {81, 10, 10}, {1000, 240, 5}, {20_000, 240, 96},
@@ -127,7 +127,7 @@ func TestColumnsAreEven(t *testing.T) {
 	}
 }
 
-// TestSlots: where columns lie.
+// TestSlots: the slots of columns.
 func TestSlots(t *testing.T) {
 	plain := func(at int64) given { return windowAt(at, at, at+1000, 50, 1) }
 	for _, c := range []struct {
@@ -172,8 +172,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestShownAs: cells of a window that the run's end cuts are shown by their rate, however they
-// are drawn.
+// TestShownAs: cells of a window that the run's end cuts are shown by their rate, as SVG and as text.
 func TestShownAs(t *testing.T) {
 	m := mapOf(10, windowAt(0, 0, 1000, 50, 100), windowAt(1000, 1000, 2000, 50, 100), windowAt(2000, 2000, 2200, 50, 20), windowAt(3000, 3000, 3001, 50, 3))
 	for i, want := range []int64{100, 100, 100, 30} {
@@ -187,7 +186,7 @@ func TestShownAs(t *testing.T) {
 	if err := m.WriteText(&text, Text{Columns: 12, Lines: 5, Clock: chart.Clock{Start: began, Known: true}}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(text.String(), "█████████   ") { // two of four characters, and one of one
+	if !strings.Contains(text.String(), "█████████   ") { // two slots of four characters, and one of one
 		t.Errorf("not shown by its rate, or too long:\n%s", &text)
 	}
 	if err := m.WriteSVG(&picture, Picture{Clock: chart.Clock{Start: began, Known: true}}); err != nil {

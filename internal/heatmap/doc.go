@@ -1,6 +1,6 @@
-// Package heatmap draws requests by time and latency: a map of cells, each with the number of requests of its time in
-// its band of latency, as SVG or as text.
+// Package heatmap draws requests by time and latency. A map has cells; a cell is the number of requests in a stretch
+// of time and in a band of latency. It is drawn as SVG or as text.
 //
-// [Builder] adds up windows, [Map] is the result, and WriteSVG, Fragment and WriteText draw it. The package knows
-// neither documents nor files. Latencies are microseconds if their names say so, else nanoseconds.
+// A [Builder] adds up windows to a [Map], which WriteSVG, Fragment and WriteText draw. The package does not know
+// documents or files. Latencies are in microseconds if their names say so, and otherwise in nanoseconds.
 package heatmap

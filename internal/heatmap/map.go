@@ -7,25 +7,25 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// Map is requests by time and latency.
+// Map has the number of requests by time and latency.
 type Map struct {
-	Columns []Column // those that have requests, in order of time
-	// Width is the time of a slot, and Slots are how many there are: columns on an even
-	// grid. Origin is where slot 0 begins; the first column may begin later.
+	Columns []Column // columns with requests, in order of time
+	// Width is the length of a slot, and Slots their number: the columns lie on an even grid. Origin is the begin of
+	// slot 0; the first column may begin later.
 	Width       time.Duration
 	Slots       int
 	Origin      time.Time
-	Low, High   int   // bands with requests: Low … High-1
-	Total, Most int64 // requests of all cells, and of the one that has most
-	// OpenUS is the lowest latency of the last bin, in microseconds, if there are requests in it: then
-	// the highest band has all slower requests too. Else 0.
+	Low, High   int   // bands with requests are Low … High-1
+	Total, Most int64 // requests in all cells, and in the cell with the most
+	// OpenUS is the lowest latency of the last bin in microseconds, if it has requests: then the highest band
+	// includes all slower requests. Otherwise it is 0.
 	OpenUS float64
 }
 
-// Column contains the requests of a stretch of time. It ends where its windows end, or where the next column begins.
+// Column has the requests in a stretch of time. It ends with its windows, or where the next column begins.
 type Column struct {
 	window.Span
-	First, Last int // its slots: First … Last-1
+	First, Last int // its slots are First … Last-1
 	Counts      [bands]int64
 	Requests    hist.Histogram
 }
@@ -38,7 +38,7 @@ func (c *Column) merge(other *Column) {
 	c.Requests.Merge(&other.Requests)
 }
 
-// place fills the map with columns that start at slots.
+// place sets the slots and times of columns.
 func (m *Map) place(columns *window.Columns[Column]) {
 	m.Low = bands
 	slots := append(columns.Starts(), int64(m.Slots))
@@ -55,7 +55,7 @@ func (m *Map) place(columns *window.Columns[Column]) {
 		m.count(c)
 		m.Columns = append(m.Columns, *c)
 	}
-	second := m.Columns[min(1, len(m.Columns)-1)] // a run may cut the first
+	second := m.Columns[min(1, len(m.Columns)-1)] // not the first, because a run may cut it
 	m.Origin = second.Start.Add(-time.Duration(second.First) * m.Width)
 }
 
@@ -70,10 +70,11 @@ func (m *Map) count(c *Column) {
 	}
 }
 
-// shownAs is the number of requests that gives a cell of the column its colour. A run may cut its first and last
-// window. Their cells have the colour of their rate, as if they were as long as the others.
+// shownAs returns the number of requests by which a cell of the column is coloured. A run may cut its first and last
+// windows. Their cells are coloured by their rate, as if they were as long as the others.
 func (m *Map) shownAs(c *Column, n int64) int64 {
-	const most = 10 // times: the rate of a shorter column says little
+	// times that the number may grow at most, because the rate of a very short column is not reliable
+	const most = 10
 	length := c.Length()
 	if n == 0 || m.Width <= 0 || length >= m.Width*3/4 {
 		return n
@@ -81,8 +82,8 @@ func (m *Map) shownAs(c *Column, n int64) int64 {
 	return int64(float64(n)*min(float64(m.Width)/float64(max(length, 1)), most) + 0.5)
 }
 
-// End is where the last column ends.
+// End returns the end of the last column.
 func (m *Map) End() time.Time { return m.Columns[len(m.Columns)-1].End }
 
-// Start is where the first column begins.
+// Start returns the start of the first column.
 func (m *Map) Start() time.Time { return m.Columns[0].Start }

@@ -2,8 +2,8 @@ package heatmap
 
 import "math"
 
-// scale is a logarithmic scale of numbers of requests, in levels of colour: the lowest number of each level. 1 has
-// the lowest level, the largest number the highest.
+// scale is a logarithmic scale from numbers of requests to levels of colour: the lowest number of each level. 1 has
+// the lowest level, and the largest number the highest.
 type scale []int64
 
 func newScale(most int64, levels int) scale {
@@ -15,7 +15,8 @@ func newScale(most int64, levels int) scale {
 	return s
 }
 
-// level is the level of n requests, 1 or more. A level between two neighbouring numbers is never used.
+// level returns the level of n requests; n is at least 1. Levels for which there is no whole number are never
+// returned.
 func (s scale) level(n int64) int {
 	i := len(s) - 1
 	for i > 0 && s[i] > n {
@@ -24,7 +25,7 @@ func (s scale) level(n int64) int {
 	return i
 }
 
-// has reports whether a number of requests has that level.
+// has reports whether some number of requests has that level.
 func (s scale) has(level int) bool {
 	return level == len(s)-1 || s[level] < s[level+1]
 }

@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestScale: the more requests the higher the level, and what the legend says of a level
-// is true: the number that it begins at has it, the one before does not.
+// TestScale: more requests never have a lower level. The first number of a level in the legend has that level, and
+// the number before does not.
 func TestScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.OneOf(rapid.Int64Range(1, 50), rapid.Int64Range(1, 1<<50)).Draw(t, "most")
@@ -26,8 +26,8 @@ func TestScale(t *testing.T) {
 	})
 }
 
-// luminance is how bright a colour looks, 0 … 1 (relative luminance of WCAG 2.1, with a
-// square for the curve of sRGB).
+// luminance returns how bright a colour looks, 0 … 1 (relative luminance of WCAG 2.1, with a square in place of the
+// sRGB curve).
 func luminance(c [3]float64) float64 {
 	sum := 0.0
 	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
@@ -37,7 +37,7 @@ func luminance(c [3]float64) float64 {
 	return sum
 }
 
-// TestGrounds: of the colours of terminals, the more requests the lighter.
+// TestGrounds: colours of terminals get lighter with more requests.
 func TestGrounds(t *testing.T) {
 	cube := func(n int) [3]float64 { // of the 256 colours, 16 … 231 are a cube
 		steps := []float64{0, 95, 135, 175, 215, 255}

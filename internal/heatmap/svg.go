@@ -12,23 +12,23 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// Picture is what is written around a map.
+// Picture describes what is drawn around a map.
 type Picture struct {
 	Title, Subtitle string
 	Clock           chart.Clock
 	From, To        time.Time // the time axis, if it is longer than the map
 }
 
-// Where the cells are, and how large everything around them. Pixels.
+// Where the cells are, and the sizes around them, in pixels.
 const (
 	top, bottom = 116, 58
-	areaHeight  = 480 // about
-	heading     = 62  // of top, with titles that a fragment does not have
+	areaHeight  = 480 // approximate height
+	heading     = 62  // height of the titles, which a fragment does not have
 
-	levels = 24 // of colour: neighbours are just distinguishable
+	levels = 24 // levels of colour: neighbours can just be distinguished
 )
 
-// lines are the percentiles that are drawn. They differ without colours, too.
+// lines are the percentiles that are drawn. They can be distinguished without colours, too.
 var lines = []struct {
 	name   string
 	q      float64
@@ -40,19 +40,19 @@ var lines = []struct {
 	{"p99", 0.99, "#7a1fa2", "2 3"},
 }
 
-// drawing is a map that is drawn as SVG.
+// drawing draws a map as SVG.
 type drawing struct {
 	*Map
 	chart.Canvas
 	times      chart.TimeAxis
 	latencies  *chart.ValueAxis
 	bandHeight int
-	height     int // of the cells
+	height     int // height of the cells
 	scale      scale
 }
 
-// WriteSVG draws the map as one SVG file on white, which needs no other file: cells, and over them percentiles of the
-// columns, from their merged histograms. A column without requests is a gap in the lines.
+// WriteSVG draws the map as a complete SVG file on white: cells, and over them lines of percentiles, computed from
+// the merged histograms of the columns. A column without requests is a gap in the lines.
 func (m *Map) WriteSVG(w io.Writer, p Picture) error {
 	d := m.drawing(p)
 	d.Styles = styles
@@ -68,8 +68,8 @@ func (m *Map) WriteSVG(w io.Writer, p Picture) error {
 	return err
 }
 
-// Fragment draws the map as a part of a page, which has the titles and the colours. Its classes are soft (texts),
-// grid, frame, level0 … (cells), halo, p50, p95 and p99. [Levels] has colours for the cells.
+// Fragment draws the map as a part of a page, which must have the titles and the colours. Its classes are soft
+// (texts), grid, frame, level0 … (cells), halo, p50, p95 and p99. [Levels] returns colours for the cells.
 func (m *Map) Fragment(p Picture) string {
 	d := m.drawing(p)
 	d.draw()
@@ -95,7 +95,7 @@ var styles = func() map[string]string {
 
 func levelClass(level int) string { return "level" + strconv.Itoa(level) }
 
-// Levels are the colours of cells, from the fewest requests to the most, on a white or a dark ground.
+// Levels returns the colours of cells, from the fewest requests to the most, on a light or a dark background.
 func Levels(isDark bool) []string { return chart.Shades(levels, isDark) }
 
 func (m *Map) drawing(p Picture) *drawing {
@@ -162,7 +162,7 @@ func (d *drawing) cells() {
 // levelOf returns the level of n requests in a cell of a column.
 func (d *drawing) levelOf(c *Column, n int64) int { return d.scale.level(min(d.shownAs(c, n), d.Most)) }
 
-// percentiles draws the lines, each on a white one, to be visible on any colour.
+// percentiles draws the lines. Each has a white line below it, to be visible on any colour.
 func (d *drawing) percentiles() {
 	for _, l := range lines {
 		var path strings.Builder
@@ -182,7 +182,7 @@ func (d *drawing) percentiles() {
 	}
 }
 
-// legend explains colours on the left and lines on the right, above the cells.
+// legend explains the colours on the left and the lines on the right, above the cells.
 func (d *drawing) legend() {
 	const cell, y = 12, 74
 	d.Text(chart.Left, y+10, "", "requests in a cell")

@@ -25,7 +25,7 @@ func svgOf(t *testing.T, m *Map, p Picture) string {
 	return b.String()
 }
 
-// textsOf reads an SVG and gives its texts, and the attributes of its root.
+// textsOf returns the texts of an SVG and the attributes of its root.
 func textsOf(t *testing.T, svg string) (texts, root []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
@@ -82,9 +82,9 @@ var (
 	line     = regexp.MustCompile(`<title>(p[0-9]+)</title><path [^>]* d="([^"]*)"/>`)
 )
 
-// TestSVGCells: the cells cover just as much as there is to cover, inside of the frame.
+// TestSVGCells: the cells cover exactly the expected area inside the frame.
 func TestSVGCells(t *testing.T) {
-	m := small() // 5 cells of a second of 5 s, each of one band
+	m := small() // 5 cells of a second each, of 5 s, and one band high
 	svg := svgOf(t, m, Picture{Clock: chart.Clock{Start: began, Known: true}})
 	svg = svg[:strings.Index(svg, "requests in a cell")]
 	height := min(max(areaHeight/(m.High-m.Low), 3), 24)
@@ -105,7 +105,7 @@ func TestSVGCells(t *testing.T) {
 	}
 }
 
-// TestSVGShortColumn: what is short in a long run can be seen, and is in the frame.
+// TestSVGShortColumn: a short column in a long run is visible, and inside the frame.
 func TestSVGShortColumn(t *testing.T) {
 	m := mapOf(10, windowAt(0, 0, 1000, 50, 1), windowAt(1_000_000, 1_000_000, 1_000_004, 50, 1))
 	cells := cell.FindAllStringSubmatch(cellPath.FindStringSubmatch(svgOf(t, m, Picture{Clock: chart.Clock{Start: began, Known: true}}))[2], -1)
@@ -114,7 +114,7 @@ func TestSVGShortColumn(t *testing.T) {
 	}
 }
 
-// TestSVGLines: lines break at gaps, and lie where the percentiles are.
+// TestSVGLines: lines break at gaps, and are at the percentiles.
 func TestSVGLines(t *testing.T) {
 	m := mapOf(10, windowAt(0, 0, 1000, 10, 400), windowAt(0, 0, 1000, 30, 530), windowAt(0, 0, 1000, 100, 30), windowAt(0, 0, 1000, 300, 25),
 		windowAt(0, 0, 1000, 1000, 15), windowAt(2000, 2000, 3000, 10, 10))
@@ -141,8 +141,7 @@ func TestSVGLines(t *testing.T) {
 	}
 }
 
-// TestFragment: a part of a page draws what the picture does, in classes for all colours, and
-// without what is the page's.
+// TestFragment: a fragment draws the same as a file, with classes instead of colours, and without titles.
 func TestFragment(t *testing.T) {
 	p := Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests", Clock: chart.Clock{Start: began, Known: true}}
 	fragment, whole := small().Fragment(p), svgOf(t, small(), p)
@@ -167,12 +166,12 @@ func TestFragment(t *testing.T) {
 	}
 }
 
-// TestSVGAxis: the axis spans the given time if it is longer than the map.
+// TestSVGAxis: the axis spans the given time if that is longer than the map.
 func TestSVGAxis(t *testing.T) {
 	at := func(s int) time.Time { return began.Add(time.Duration(s) * time.Second) }
 	for _, c := range []struct {
 		from, to time.Time
-		want     float64 // where the first cell begins
+		want     float64 // x of the first cell
 	}{
 		{time.Time{}, time.Time{}, chart.Left}, {at(-5), at(5), chart.Left + chart.AreaWidth/2}, {at(0), at(10), chart.Left}, {at(2), at(3), chart.Left},
 	} {
@@ -187,8 +186,8 @@ func TestSVGAxis(t *testing.T) {
 	}
 }
 
-// TestSVGIsSmall: of as many columns as by default, with more different cells than any
-// device has.
+// TestSVGIsSmall: the size of a map with the default number of columns, and with more different cells than real
+// devices have.
 func TestSVGIsSmall(t *testing.T) {
 	random, b := rand.New(rand.NewPCG(1, 2)), NewBuilder(240)
 	for i := range int64(240) {
@@ -204,7 +203,7 @@ func TestSVGIsSmall(t *testing.T) {
 	}
 }
 
-// TestSVGOfAMoment: what has no length is drawn, too.
+// TestSVGOfAMoment: a map without length is drawn, too.
 func TestSVGOfAMoment(t *testing.T) {
 	svg := svgOf(t, mapOf(10, windowAt(0, 0, 0, 50, 1)), Picture{Clock: chart.Clock{Start: began, Known: true}})
 	if textsOf(t, svg); strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {

@@ -12,17 +12,17 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// Text is how a map is drawn with characters.
+// Text says how a map is drawn with characters.
 type Text struct {
-	Columns, Lines int  // of cells, at most
-	Colour         bool // of 256; else shades
+	Columns, Lines int  // most columns and lines of cells
+	Colour         bool // with 256 colours; otherwise with shades
 	Clock          chart.Clock
 }
 
-// MarginWidth is the width of latencies and totals beside the cells.
+// MarginWidth is the width of the latencies and totals beside the cells.
 const MarginWidth = 9 + 16
 
-// grounds are colours of the 256 of terminals, the lighter the more requests. All are visible on black and on white.
+// grounds are colours of the 256 of terminals, lighter for more requests. All are visible on black and on white.
 var grounds = []int{25, 62, 98, 169, 203, 209, 214, 221}
 
 var shades = []rune("░▒▓█")
@@ -31,13 +31,13 @@ var shades = []rune("░▒▓█")
 type canvas struct {
 	*Map
 	how   Text
-	bands int // of the map in a row
-	rows  int // in a line: 2 with colours, as half blocks
+	bands int // bands of the map in a row
+	rows  int // rows in a line: 2 with colours, as half blocks
 	wide  int // characters of a slot
-	first int // the lowest row
+	first int // band of the lowest row
 	cells [][]int64
 	scale scale
-	most  int64 // requests of a cell
+	most  int64 // most requests in a cell
 }
 
 // WriteText draws the map, with latencies on the left, the totals of lines on the right, and times below.
@@ -142,8 +142,8 @@ func (c *canvas) cell(line, column, wide int) string {
 	return fmt.Sprintf("\x1b[38;5;%d;48;5;%dm%s\x1b[0m", ground(above), ground(below), strings.Repeat("▀", wide))
 }
 
-// times are the labels below the cells. Each begins where its time does. If no round time fits, it is the begin of
-// the map.
+// times returns the labels below the cells. Each begins at the column of its time. If no round time fits, the label
+// is the start of the map.
 func (c *canvas) times(area int) string {
 	text := []rune(strings.Repeat(" ", area+unitsWidth))
 	free := 0
@@ -162,7 +162,7 @@ func (c *canvas) times(area int) string {
 	return strings.TrimRight(string(text), " ")
 }
 
-// legend explains the size of a cell and the shades, in two lines if the map is narrower than one.
+// legend explains the size of a cell and the shades, in two lines if the map is too narrow for one.
 func (c *canvas) legend() []string {
 	cells := fmt.Sprintf("cells of %s by 1/%d of a power of ten", unit.Short(c.Width.Round(time.Millisecond)), BandsPerDecade/c.bands)
 	marks, width := make([]string, 0, len(c.scale)), 0

@@ -8,14 +8,14 @@ import (
 	"github.com/fio2es/fio2es/internal/chart"
 )
 
-// small is a map with a gap, two bands beside each other and a slow request.
+// small returns a map with a gap, two neighbouring bands and a slow request.
 func small() *Map {
 	return mapOf(100,
 		windowAt(0, 0, 1000, 50, 100), windowAt(0, 0, 1000, 52, 8), windowAt(1000, 1000, 2000, 50, 1000), windowAt(1000, 1000, 2000, 900, 1),
 		windowAt(4000, 4000, 5000, 70, 30))
 }
 
-// escapes makes colours legible: <221█> is a block in colour 221.
+// escapes makes colours readable: <221█> is a block in colour 221.
 var escapes = strings.NewReplacer("\x1b[38;5;", "<", ";48;5;", " on ", "m▀", "▀", "m▄", "▄", "m█", "█", "\x1b[0m", ">")
 
 func TestText(t *testing.T) {

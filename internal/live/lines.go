@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// Size is the size of a terminal, and what it can show.
+// Size is the size of a terminal in characters, and what it can show.
 type Size struct {
 	Columns, Lines int
 	Colour         bool
@@ -24,7 +24,7 @@ type Size struct {
 // reset ends a colour.
 const reset = "\x1b[0m"
 
-// Lines draws the screen. No line is wider than the terminal, and there are no more than it has.
+// Lines draws the screen. No line is wider than the terminal, and there are not more lines than it has.
 func (v *View) Lines(now time.Time, size Size) ([]string, error) {
 	lines := v.head(now, size.Columns)
 	rows, err := v.table(size.Columns)
@@ -42,7 +42,7 @@ func (v *View) Lines(now time.Time, size Size) ([]string, error) {
 	return lines[:min(len(lines), max(size.Lines, 1))], nil
 }
 
-// head is the title and the time left.
+// head returns the title and the remaining time.
 func (v *View) head(now time.Time, columns int) []string {
 	elapsed := max(now.Sub(v.Started), 0).Truncate(time.Second)
 	if v.Length <= 0 {
@@ -68,7 +68,7 @@ func latency(name string) func(*window.Window, *facts.Latencies) string {
 	return func(_ *window.Window, a *facts.Latencies) string { return a.Text(name) }
 }
 
-// tableColumns are the columns of the table, in the order in which they are left out if there is no room.
+// tableColumns are the columns of the table, the most important first. If there is no room, the last ones are left out.
 var tableColumns = []column{
 	{"IOPS", 7, func(w *window.Window, _ *facts.Latencies) string { return unit.Rate(w.IOPS) }},
 	{"P99", 8, latency("p99")},
@@ -83,7 +83,7 @@ var tableColumns = []column{
 // order are the headings of the table from left to right.
 var order = []string{"IOPS", "BANDWIDTH", "MEAN", "P50", "P95", "P99", "P99.9", "MAX"}
 
-// table is the table of the last seconds.
+// table returns the table of the last seconds.
 func (v *View) table(columns int) ([]string, error) {
 	sums, span, err := v.last()
 	if err != nil || len(sums) == 0 {
@@ -118,10 +118,10 @@ func (v *View) table(columns int) ([]string, error) {
 	return append(lines, ""), nil
 }
 
-// aroundMap is the number of lines of a heat map beside its cells.
+// aroundMap is the number of lines of a heat map besides its cells.
 const aroundMap = 3
 
-// heatmap draws the newest windows, as many as fit. A window keeps its place until the map is full.
+// heatmap draws the newest windows, as many as fit. A window keeps its position until the map is full.
 func (v *View) heatmap(size Size, room int) ([]string, error) {
 	wide := size.Columns - heatmap.MarginWidth
 	const least = 3
@@ -153,7 +153,7 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 		Columns: wide, Lines: room - aroundMap, Colour: size.Colour, Clock: chart.Clock{Start: run.Start, Known: unit.IsKnown(run.Start)},
 	})
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
-	if len(lines) > room { // the legend has two lines
+	if len(lines) > room { // the legend may have two lines
 		lines = slices.Delete(lines, len(lines)-2, len(lines)-1)
 	}
 	for i := range lines {
@@ -162,7 +162,7 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 	return lines, err
 }
 
-// step is the length of a window in milliseconds: the shortest time between two.
+// step returns the length of a window in milliseconds: the shortest time between two windows.
 func (v *View) step() int64 {
 	step := int64(0)
 	for i := 1; i < len(v.windows); i++ {
@@ -198,7 +198,7 @@ func (v *View) foot(now time.Time, size Size) (lines []string) {
 	return lines
 }
 
-// cut returns the beginning of a line with colours, as wide as columns.
+// cut returns the first columns characters of a line with colours.
 func cut(line string, columns int) string {
 	characters, inColour, end := 0, false, ""
 	for i, r := range line {

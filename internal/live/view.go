@@ -8,40 +8,40 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// recent is the time that the table of latencies is about.
+// recent is the time that the table of latencies covers.
 const recent = 10 * time.Second
 
 // MostColumns is how many columns of windows are kept for the heat map: more than a wide terminal shows.
 const MostColumns = 400
 
-// View is what is known of a live run. It is for one goroutine at a time.
+// View is what is known of a live run. Only one goroutine at a time may use it.
 type View struct {
 	Title   string
-	Started time.Time     // of fio
-	Length  time.Duration // of the run at most; 0: not known
-	Every   time.Duration // between two reports of fio
-	Message string        // the last one of the program
+	Started time.Time     // start of fio
+	Length  time.Duration // most time that the run takes; 0: not known
+	Every   time.Duration // time between two reports of fio
+	Message string        // last message of the program
 
 	rules   *slo.Evaluator
 	broken  []breach
-	windows []*window.Window // the newest ones, in the order in which they came
-	newest  int64            // nominal start of the newest, in milliseconds since the run's
-	came    time.Time        // when the newest came
+	windows []*window.Window // newest windows, in the order in which they came
+	newest  int64            // nominal start of the newest, in milliseconds since the run's start
+	came    time.Time        // when the newest window came
 }
 
 // breach is a rule that was broken in a direction.
 type breach struct {
 	rule      slo.Rule
 	direction string
-	text      string // of the latest window that broke it
-	windows   int    // that broke it
+	text      string // value in the last window that broke it
+	windows   int    // number of windows that broke it
 	isNow     bool   // the latest window of the direction broke it
 }
 
-// New is the view of a run that is checked against rules.
+// New returns the view of a run that is checked against rules.
 func New(rules []slo.Rule) *View { return &View{rules: slo.New(rules)} }
 
-// Add adds a window that came at a time.
+// Add adds a window that came at the time at.
 func (v *View) Add(w *window.Window, at time.Time) error {
 	v.came, v.newest = at, max(v.newest, w.ElapsedMS)
 	first := v.newest - MostColumns*max(w.Length().Milliseconds(), 1)
@@ -61,7 +61,7 @@ func (v *View) Add(w *window.Window, at time.Time) error {
 	return nil
 }
 
-// note notes that a window broke a rule.
+// note records that a window broke a rule.
 func (v *View) note(direction string, b slo.Breach) {
 	i := slices.IndexFunc(v.broken, func(old breach) bool { return old.rule == b.Rule && old.direction == direction })
 	if i < 0 {
@@ -72,8 +72,8 @@ func (v *View) note(direction string, b slo.Breach) {
 	of.windows++
 }
 
-// last returns the sums of the windows of the last seconds, for each direction and for all together, and the time that
-// they span.
+// last returns the sums of the windows of the last seconds, for each direction and for all together, and the time
+// that they span.
 func (v *View) last() ([]*window.Window, time.Duration, error) {
 	var sum window.Sum
 	var span window.Span
@@ -95,9 +95,10 @@ func (v *View) last() ([]*window.Window, time.Duration, error) {
 }
 
 // settled returns the windows. It leaves out those of the newest time until they have all directions of the time
-// before: windows of one time come one after another, and some of them alone would show too few requests per second.
+// before. The directions of one time come one after another, so otherwise the number of requests per second would be
+// too low.
 func (v *View) settled() []*window.Window {
-	older := func(than int) (end int) { // windows[:end] are those before the time of windows[than-1]
+	older := func(than int) (end int) { // older returns the end of the windows before the time of windows[than-1]
 		end = than
 		for end > 0 && v.windows[end-1].ElapsedMS == v.windows[than-1].ElapsedMS {
 			end--

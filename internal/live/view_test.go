@@ -20,7 +20,7 @@ import (
 
 var start = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
-// second is the window of a direction in a second of a run, whose requests take about ns nanoseconds.
+// second returns the window of a direction in second n of a run. Its requests take about ns nanoseconds.
 func second(n int, direction string, ns float64) *window.Window {
 	h := hist.New(hist.Fio3(0))
 	layout := h.Layout()
@@ -63,7 +63,7 @@ func view(t fataler, seconds int, rules ...string) *View {
 	return v
 }
 
-// Screens: what a terminal shows.
+// TestScreens: what terminals of several sizes show.
 func TestScreens(t *testing.T) {
 	rules := []string{"p99 <= 1ms", "write.p99 <= 20ms", "read.iops >= 2k"}
 	for _, tt := range []struct {
@@ -95,7 +95,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// A screen fits any terminal.
+// TestFits: a screen fits any terminal.
 func TestFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := view(t, rapid.IntRange(0, 120).Draw(t, "seconds"), "p99 <= 1ms", "read.iops >= 2k")
@@ -113,10 +113,10 @@ func TestFits(t *testing.T) {
 	})
 }
 
-// fataler is a test, or one of rapid.
+// fataler is a [testing.T] or a [rapid.T].
 type fataler interface{ Fatal(...any) }
 
-// plain is a line without colours.
+// plain returns a line without colours.
 func plain(line string) string {
 	var b strings.Builder
 	for i, part := range strings.Split(line, "\x1b[") {
@@ -128,14 +128,14 @@ func plain(line string) string {
 	return b.String()
 }
 
-// What scrolled out of the map is forgotten.
+// TestForgets: windows that have scrolled out of the map are dropped.
 func TestForgets(t *testing.T) {
 	if v := view(t, 1000); len(v.windows) > 2*MostColumns+2 {
 		t.Error(fmt.Sprint(len(v.windows), " windows"))
 	}
 }
 
-// TestHalf: while a direction of the newest time has not come, requests per second are those of the time before.
+// TestHalf: until all directions of the newest time have come, requests per second are those of the time before.
 func TestHalf(t *testing.T) {
 	v := view(t, 20)
 	rates := func() string {
@@ -160,7 +160,7 @@ func TestHalf(t *testing.T) {
 			}
 		}
 	}
-	for n := 23; n < 25; n++ { // the writes have ended
+	for n := 23; n < 25; n++ { // writes have ended
 		if err := v.Add(second(n, "read", 80e3), start); err != nil {
 			t.Fatal(err)
 		}

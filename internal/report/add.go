@@ -11,9 +11,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Add reads a run and adds it to the page. If the page has several runs, the run is compared with the first one. name
-// is how the user named it. A run without requests that match the page's query is not on the page: [Page.Empty] says
-// why. The document is nil if the files have nothing of a run.
+// Add reads a run and adds it to the page. A page with several runs compares each with the first. name is the run as
+// the user named it. If no request of the run matches the page's query, the run is left out, and [Page.Empty] says
+// why. The returned document is nil if the files have nothing of a run.
 func (p *Page) Add(ctx context.Context, run *query.Run, name string, several bool) (*mapping.Run, error) {
 	q := p.opt.Query
 	if q.Levels = []mapping.Level{mapping.Cluster}; run.Has(mapping.Host) {
@@ -52,10 +52,10 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 	return doc, nil
 }
 
-// confidence is that of the intervals, as by default in compare.
+// confidence of the intervals, as the default of fio2es compare.
 const confidence = 0.95
 
-// compare compares the run that was added last with the first one.
+// compare compares the last added run with the first one.
 func (p *Page) compare(side *compare.Side) {
 	if p.base == nil {
 		p.base = side
@@ -84,7 +84,7 @@ func (p *Page) compare(side *compare.Side) {
 	}
 }
 
-// WhyEmpty is why a run has no windows to compare.
+// WhyEmpty returns why a run has no windows to compare.
 func WhyEmpty(r *compare.Run) string {
 	if r.OnlyAverages() {
 		return cmp.Or(r.Document.NoWindows, query.OnlyAverages)

@@ -9,15 +9,15 @@ import (
 	"github.com/fio2es/fio2es/internal/compare"
 )
 
-// comparison is how a run differs from the first one, or why they are not compared.
+// comparison says how a run differs from the first one, or why the two are not compared.
 type comparison struct {
-	Other   int    // the run's place on the page, from 1; the first is the baseline
-	Title   string // of the run
+	Other   int    // number of the run on the page, from 1; the first run is the base
+	Title   string // title of the run
 	Changes []compare.Line
-	Why     string // why there are none, such as "mode read, not write"
+	Why     string // why there is no comparison, such as "mode read, not write"
 }
 
-// Percent is the confidence of the intervals, as the template prints it.
+// Percent returns the confidence of the intervals for the template.
 func (c *comparison) Percent() string { return share(confidence) }
 
 // A change is drawn on a logarithmic line from half as much to twice as much.
@@ -27,12 +27,12 @@ const (
 	changeMiddle = changeWidth / 2
 )
 
-// changeX is the place of a change (0.1 is ten percent more).
+// changeX returns the x of a change on this line; 0.1 is ten percent more.
 func changeX(change float64) float64 {
 	return changeMiddle + min(max(math.Log2(1+change), -1), 1)*(changeMiddle-6)
 }
 
-// drawChange draws a change and its interval beside the line of no change.
+// drawChange draws a change and its interval, and a mark for no change.
 func drawChange(c compare.Change) template.HTML {
 	if math.IsNaN(c.Change) {
 		return ""
@@ -52,5 +52,5 @@ func drawChange(c compare.Change) template.HTML {
 		pic.Printf(`<circle cx="%s" cy="%d" r="3"/>`, chart.Number(x), y)
 	}
 	attributes := fmt.Sprintf(`class="change %s" viewBox="0 0 %d %d" width="%d" height="%d"`, c.Verdict, changeWidth, changeHeight, changeWidth, changeHeight)
-	return template.HTML(pic.SVG(attributes, "")) // without texts
+	return template.HTML(pic.SVG(attributes, "")) // no label, because the numbers are beside it
 }

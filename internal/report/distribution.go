@@ -12,24 +12,24 @@ import (
 
 const (
 	distributionHeight = 300
-	pointsPerNine      = 60 // a point every 2 pixels or less
+	pointsPerNine      = 60 // enough for a point every 2 pixels
 )
 
-// curve is the latency at each percentile of a direction of a run.
+// curve is the latency by percentile, in one direction of a run.
 type curve struct {
 	name, class string
 	requests    float64
 	points      []curvePoint
-	marks       []curvePoint // at round percentiles, and the last request
+	marks       []curvePoint // points at round percentiles, and the last request
 }
 
-// curvePoint is a percentile (0 … 1), and its latency.
+// curvePoint is a percentile (0 … 1) and its latency.
 type curvePoint struct {
 	q, us  float64
-	isOpen bool // us is a lower bound: it lies in the last bin
+	isOpen bool // the latency is a lower bound, because it lies in the last bin
 }
 
-// newCurve computes the percentiles of h, which is not empty.
+// newCurve computes the percentiles of h, which must not be empty.
 func newCurve(name, class string, h *hist.Histogram) *curve {
 	c := &curve{name: name, class: class, requests: h.Total()}
 	last := 1 - 0.5/c.requests
@@ -52,7 +52,7 @@ func newCurve(name, class string, h *hist.Histogram) *curve {
 	return c
 }
 
-// pointsOf are the percentiles qs, ascending.
+// pointsOf returns the points at the percentiles qs, which are ascending.
 func pointsOf(h *hist.Histogram, qs []float64) []curvePoint {
 	points := make([]curvePoint, len(qs))
 	for i, a := range h.Percentiles(qs...) {
@@ -79,9 +79,9 @@ func drawCurves(curves []*curve, label string) template.HTML {
 	return picture(c, "curves", top+distributionHeight+chart.BelowHeight, label)
 }
 
-// drawKeys draws the legend, and returns where it ends.
+// drawKeys draws the legend, and returns the y of its end.
 func drawKeys(c *chart.Canvas, curves []*curve) (bottom float64) {
-	const letters, lineHeight = 65, 20 // of an entry: two fit side by side
+	const letters, lineHeight = 65, 20 // characters of an entry, so that two fit side by side
 	x, y := float64(chart.Left), 14.0
 	for _, one := range curves {
 		name := unit.Shorten(one.name, letters)
@@ -93,7 +93,7 @@ func drawKeys(c *chart.Canvas, curves []*curve) (bottom float64) {
 	return y + 18
 }
 
-// draw draws a line, and a dot at each round percentile.
+// draw draws the line, and a dot at each round percentile.
 func (one *curve) draw(c *chart.Canvas, scale chart.Nines, a *chart.ValueAxis) {
 	var d []byte
 	for i, p := range one.points {

@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/internal/chart"
 )
 
-// TestCurve: each point is the percentile of the histogram, from the least request to the
-// slowest, and none is below the one before.
+// TestCurve: each point is a percentile of the histogram, from the fastest request to the slowest, and the latencies
+// ascend.
 func TestCurve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := hist.New(hist.Fio3(rapid.IntRange(0, 3).Draw(t, "coarseness")))
@@ -39,7 +39,7 @@ func TestCurve(t *testing.T) {
 	})
 }
 
-// TestKeys: the legend has all names in its lines, however long they are.
+// TestKeys: the legend shows all names within its width, even long ones.
 func TestKeys(t *testing.T) {
 	var curves []*curve
 	for range maxCurves {

@@ -17,15 +17,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// fact is a name and a value that is known of a run.
+// fact is a name and its value.
 type fact struct{ Name, Value string }
 
-// known are the facts whose values are known.
+// known returns the facts that have a value.
 func known(list []fact) []fact {
 	return slices.DeleteFunc(list, func(f fact) bool { return f.Value == "" })
 }
 
-// Facts describe the run itself.
+// Facts returns facts about the run.
 func (r *run) Facts() []fact {
 	d := r.Doc
 	began, ended := "not known", ""
@@ -64,7 +64,7 @@ func (r *run) Facts() []fact {
 	return known(append(list, fact{"Source", sourceText(&d.Source)}, fact{"Read by", readBy(&d.Program)}))
 }
 
-// readBy names the program that made the run's document, which may be older than the one that made the page.
+// readBy names the version of fio2es that made the run document. It may be older than the one that makes the page.
 func readBy(p *mapping.Program) string {
 	if p.Version == "" {
 		return ""
@@ -72,7 +72,7 @@ func readBy(p *mapping.Program) string {
 	return "fio2es " + p.Version
 }
 
-// recovered is how many requests are in fio's report alone.
+// recovered says how many requests are only in fio's report.
 func recovered(d *mapping.Run) string {
 	n, of := d.Recovered.Requests, ""
 	if n == 0 {
@@ -84,7 +84,7 @@ func recovered(d *mapping.Run) string {
 	return unit.Count(n) + " requests" + of + ": not in the logs, but in fio's JSON report"
 }
 
-// sourceText is how many files the run comes from, and their hash.
+// sourceText says from how many files the run was read, and their hash.
 func sourceText(s *mapping.Source) string {
 	if s.Files == 0 {
 		return ""
@@ -96,7 +96,7 @@ func sourceText(s *mapping.Source) string {
 	return text
 }
 
-// Lead identifies the run: its archive, time, hosts and jobs.
+// Lead returns archive, time, hosts and jobs of the run.
 func (r *run) Lead() string {
 	d := r.Doc
 	var parts []string
@@ -113,7 +113,7 @@ func (r *run) Lead() string {
 	return strings.Join(parts, " · ")
 }
 
-// endText is when the run ended, without the day if that is the day of its start.
+// endText returns when the run ended. It leaves out the day if the run ended on the day of its start.
 func (r *run) endText() string {
 	start, end := unit.Moment(r.Doc.Run.Start), unit.Moment(r.Doc.Run.End)[:19]
 	if start[:10] == end[:10] {
@@ -122,7 +122,7 @@ func (r *run) endText() string {
 	return end
 }
 
-// clockNames explain the sources of a run's times.
+// clockNames describes the sources of a run's times.
 var clockNames = map[string]string{
 	"log_unix_epoch": "rows with absolute times (log_unix_epoch)",
 	"job_start":      "job_start in fio's JSON",
@@ -132,7 +132,7 @@ var clockNames = map[string]string{
 	"unknown":        "none: the date of the run is not known",
 }
 
-// clockText is the source of a run's times and their error.
+// clockText returns the source of a run's times, and their error.
 func clockText(c *mapping.Clock) string {
 	text := cmp.Or(clockNames[c.Source], c.Source)
 	if text != "" && c.ErrorMS > 0 {
@@ -141,7 +141,7 @@ func clockText(c *mapping.Clock) string {
 	return text
 }
 
-// hostNames are how many hosts there are, and the first of them.
+// hostNames returns the number of hosts and the names of the first.
 func hostNames(hosts []mapping.RunHost) string {
 	var names []string
 	for _, h := range hosts {
@@ -155,7 +155,7 @@ func hostNames(hosts []mapping.RunHost) string {
 	return fmt.Sprintf("%d: %s", len(names), query.List(names))
 }
 
-// skew is how much later than the first host the last one started.
+// skew says how much later the last host started than the first.
 func skew(hosts []mapping.RunHost) string {
 	most := int64(0)
 	for _, h := range hosts {
@@ -167,7 +167,7 @@ func skew(hosts []mapping.RunHost) string {
 	return "the last host started " + unit.Elapsed(time.Duration(most)*time.Millisecond) + " after the first"
 }
 
-// windows is the length of the windows, and how requests count in them.
+// windows says how long windows are, and how requests count in them.
 func windows(d *mapping.Run) string {
 	var parts []string
 	if ms := d.IntervalMS; ms > 0 {
@@ -185,7 +185,7 @@ func windows(d *mapping.Run) string {
 	return strings.Join(parts, ", ")
 }
 
-// bins is the layout of the histograms and its error.
+// bins returns the layout of the histograms and its error.
 func (r *run) bins() string {
 	for _, t := range r.Totals {
 		if t.histogram != nil {
@@ -196,7 +196,7 @@ func (r *run) bins() string {
 	return "none: averages have no percentiles"
 }
 
-// Settings are the known settings of the benchmark.
+// Settings returns the known settings of the benchmark.
 func (r *run) Settings() []fact {
 	var list []fact
 	for _, c := range facts.Settings {
@@ -205,7 +205,7 @@ func (r *run) Settings() []fact {
 	return known(list)
 }
 
-// Setting is a line of the settings that matter most.
+// Setting returns the most important settings in one line.
 func (r *run) Setting() string {
 	var parts []string
 	for i, c := range table.Pick(facts.Settings, "benchmark", "workload", "mode", "op_size", "iodepth", "total_iodepth", "numjobs", "volumes", "iteration") {
@@ -222,7 +222,7 @@ func (r *run) clock() chart.Clock {
 	return chart.Clock{Start: r.Doc.Run.Start, Known: unit.IsKnown(r.Doc.Run.Start)}
 }
 
-// moment is a time of day, or the time since the run's start if its date is not known.
+// moment returns a time of day, or the time since the run's start if its date is not known.
 func (r *run) moment(t time.Time) string {
 	if r.clock().Known {
 		return unit.Moment(t)
@@ -230,7 +230,7 @@ func (r *run) moment(t time.Time) string {
 	return clockTime(r.clock(), t)
 }
 
-// clockTime is a time of day, or the time since the run's start if its date is not known.
+// clockTime returns a time of day, or the time since the run's start if its date is not known.
 func clockTime(c chart.Clock, t time.Time) string {
 	if c.Known {
 		return t.UTC().Format("15:04:05.000")
@@ -238,7 +238,7 @@ func clockTime(c chart.Clock, t time.Time) string {
 	return "+" + strconv.FormatFloat(t.Sub(c.Start).Seconds(), 'f', 3, 64) + "s"
 }
 
-// since is when a moment was: its time of day and the time since the run's start.
+// since returns when a moment was: time of day and time since the run's start.
 func (r *run) since(m *moment) string {
 	since := "+" + unit.Elapsed(m.at.Sub(r.Doc.Run.Start))
 	if r.clock().Known {

@@ -13,11 +13,11 @@ import (
 
 var began = time.Date(2026, 11, 21, 3, 13, 2, 0, time.UTC)
 
-var timeZero time.Time // the start where that is not known
+var timeZero time.Time // start of runs with an unknown date
 
 func at(ms int64) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
 
-// histOf has n requests of each latency.
+// histOf returns a histogram with n requests of each latency.
 func histOf(n float64, us ...float64) *hist.Histogram {
 	h := hist.New(hist.Fio3(0))
 	for _, l := range us {
@@ -26,7 +26,7 @@ func histOf(n float64, us ...float64) *hist.Histogram {
 	return h
 }
 
-// windowOf is the document of a window.
+// windowOf returns the document of a window.
 func windowOf(direction, host string, elapsed, ms int64, h *hist.Histogram) *mapping.Interval {
 	d := &mapping.Interval{
 		Time: at(elapsed), Level: mapping.Cluster, Window: mapping.Window{End: at(elapsed + ms), MS: ms, ElapsedMS: elapsed},
@@ -40,7 +40,7 @@ func windowOf(direction, host string, elapsed, ms int64, h *hist.Histogram) *map
 	return d
 }
 
-// totalsOfHist are a direction's.
+// totalsOfHist returns the totals of a direction with this histogram.
 func totalsOfHist(h *hist.Histogram, seconds float64) *mapping.Totals {
 	return &mapping.Totals{
 		Requests: int64(h.Total()), IOPS: h.Total() / seconds, Bandwidth: 4096 * h.Total() / seconds,
@@ -48,14 +48,13 @@ func totalsOfHist(h *hist.Histogram, seconds float64) *mapping.Totals {
 	}
 }
 
-// sample is a run of two hosts with a gap, a slow host and a slow second: its document
-// and its windows.
+// sample returns the document and the windows of a run of two hosts, with a gap, a slow host and a slow second.
 func sample(name string, slower float64) (*mapping.Run, []*mapping.Interval) {
 	var windows []*mapping.Interval
 	sums := map[string]*hist.Histogram{"read": {}, "write": {}}
 	for second := range int64(8) {
 		if second == 5 {
-			continue // a gap
+			continue // the gap
 		}
 		slow := slower
 		if second == 3 {
@@ -89,7 +88,7 @@ func sample(name string, slower float64) (*mapping.Run, []*mapping.Interval) {
 	}, windows
 }
 
-// put puts a run on a page.
+// put adds a run to a page.
 func put(t testing.TB, p *Page, doc *mapping.Run, windows []*mapping.Interval) {
 	t.Helper()
 	r := p.begin()
@@ -105,7 +104,7 @@ func put(t testing.TB, p *Page, doc *mapping.Run, windows []*mapping.Interval) {
 	}
 }
 
-// equal reports whether two latencies are the same, with the same ones unknown.
+// equal reports whether two latencies are equal; NaN equals NaN.
 func equal(a, b latencies) bool {
 	return slices.EqualFunc(a[:], b[:], func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// maxHosts is how many hosts a table has at most: the slowest ones.
+// maxHosts is how many hosts a table lists: the slowest ones.
 const maxHosts = 100
 
-// hostSum is the sum of a host's windows of a direction.
+// hostSum is the sum of a host's windows in one direction.
 type hostSum struct {
 	host        string
 	requests    hist.Histogram
@@ -25,7 +25,7 @@ type hostSum struct {
 	first, last hostWindow
 }
 
-// hostWindow is how many requests completed in a window.
+// hostWindow is the number of requests in one window.
 type hostWindow struct {
 	start, end time.Time
 	completed  int64
@@ -42,8 +42,8 @@ func (s *hostSum) add(w *window.Window, requests *hist.Histogram) {
 	}
 }
 
-// iops are the values of all windows except the first and the last, which the host's start and end may cut. If there
-// are few windows, all count.
+// iops returns the rates of all windows except the first and the last, which may be cut by the host's start and end.
+// If there are few windows, it returns all.
 func (s *hostSum) iops() float64 {
 	const few = 4
 	completed, from, to := s.completed-s.first.completed-s.last.completed, s.first.end, s.last.start
@@ -56,21 +56,21 @@ func (s *hostSum) iops() float64 {
 	return float64(completed) / to.Sub(from).Seconds()
 }
 
-// hostTable is the hosts of a direction, the slowest first.
+// hostTable lists the hosts of a direction, the slowest first.
 type hostTable struct {
 	Direction string
 	Rows      []row
-	Left      int // faster hosts that are left out
+	Left      int // number of faster hosts that are left out
 }
 
-// hostNumbers are the numbers of a line: requests per second, and latencies in nanoseconds.
+// hostNumbers are the numbers of a row: requests per second, and latencies in nanoseconds.
 type hostNumbers struct {
 	*hostSum
 	perSecond     float64
 	p50, p99, max hist.Answer
 }
 
-// newHostTable makes the table of a direction. Bars are shares of the highest number in the table.
+// newHostTable returns the table of a direction. Bars are relative to the highest number in the table.
 func newHostTable(direction string, sums []*hostSum, hosts []mapping.RunHost) hostTable {
 	var list []hostNumbers
 	var highest hostNumbers
@@ -105,7 +105,7 @@ func newHostTable(direction string, sums []*hostSum, hosts []mapping.RunHost) ho
 	return t
 }
 
-// percentOf is the share of x in the highest, as style sheets write it.
+// percentOf returns x relative to highest as a CSS percentage.
 func percentOf(x, highest float64) string {
 	if !(highest > 0) {
 		return "0%"

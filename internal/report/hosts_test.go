@@ -10,8 +10,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestHostTable: the slowest is first, bars are of the highest, and neither start nor end
-// of a host, which windows cut, make its iops less.
+// TestHostTable: the slowest host is first, and bars are relative to the highest number. A host's cut first and last
+// windows do not lower its iops.
 func TestHostTable(t *testing.T) {
 	fast, slow := &hostSum{host: "fast"}, &hostSum{host: "slow"}
 	for second := range int64(6) {

@@ -1,17 +1,17 @@
-// Shows what the history gets of live runs, without loading the page again: where the reader is, and what is chosen or
-// open, stays. Only pages that are seen listen, because browsers allow few connections to a server.
+// Shows new data of live runs without reloading the page, so the scroll position, the selection and open parts stay.
+// Only visible pages listen, because browsers allow few connections to a server.
 'use strict';
 {
   const main = document.querySelector('main'), own = document.currentScript;
   let events = own.dataset.events, source = null, isStale = false, isBusy = false;
 
   const wait = ms => new Promise(done => setTimeout(done, ms));
-  // key is what a node has in common with the fresh one: the run of rows of a list, the heading of a section.
+  // key identifies a node in the old and the fresh page: the run of a row of a list, the heading of a section.
   const key = node => {
     if (node.nodeName === 'TBODY') return 'run ' + node.querySelector('input')?.value;
     return node.nodeName + (node.nodeName === 'SECTION' ? node.querySelector('h2, h3')?.textContent : '');
   };
-  // patch makes a node like a fresh one. Charts are replaced, as they have listeners.
+  // patch makes a node equal to the fresh one. It replaces charts, because these have listeners.
   const patch = (old, fresh) => {
     if (old.isEqualNode(fresh)) return;
     if (old.nodeType !== Node.ELEMENT_NODE || old.nodeName !== fresh.nodeName || old.nodeName === 'svg') return old.replaceWith(fresh);
@@ -35,20 +35,20 @@
     const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
     patch(main, fresh.querySelector('main'));
     document.title = fresh.title;
-    for (const old of document.querySelectorAll('body > script:not(#live)')) { // the charts are new
+    for (const old of document.querySelectorAll('body > script:not(#live)')) { // for the new charts
       const again = document.createElement('script');
       again.textContent = old.textContent;
       old.replaceWith(again);
     }
-    const next = fresh.getElementById('live')?.dataset.events; // none when the run is over
+    const next = fresh.getElementById('live')?.dataset.events; // undefined when the run is over
     if (next === events) return;
     events = next;
     if (!events) own.remove();
     close();
     follow();
   };
-  // renew loads the page, if it is still to be done when that is due: a slow server is left alone nine tenths of the
-  // time, and a chart that is read off stays.
+  // renew loads the page if it is stale. It waits while a pointer reads a chart, and nine times as long as the last
+  // page took, so that a slow server is not overloaded.
   const renew = async () => {
     isStale = true;
     if (isBusy) return;
@@ -78,9 +78,9 @@
     if (!events || document.hidden) return close();
     if (source) return;
     source = new EventSource(events);
-    source.onmessage = renew; // the first one comes at once
+    source.onmessage = renew; // the first event comes at once
     source.onerror = () => {
-      if (source?.readyState !== EventSource.CLOSED) return; // else the browser tries again
+      if (source?.readyState !== EventSource.CLOSED) return; // otherwise the browser reconnects
       close();
       setTimeout(follow, 10000);
     };

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// moment is when a window was, and the number for which it is reported.
+// moment is when something was, and its number.
 type moment struct {
 	at    time.Time
 	value float64
 }
 
-// moments are the worst windows of a direction, whichever windows are joined to columns.
+// moments are the worst windows of a direction. They do not depend on which windows are joined to columns.
 type moments struct {
-	p99     *moment // with the highest p99
-	slowest *moment // with the slowest request, by the lowest latency of its bin
-	idle    *moment // with the lowest iops, except the first and the last, which may be cut
-	gap     *moment // the longest time without windows, in seconds
+	p99     *moment // window with the highest p99
+	slowest *moment // window with the slowest request; its number is the lowest latency of the request's bin
+	idle    *moment // window with the lowest iops, except the first and the last, which may be cut
+	gap     *moment // longest time without windows, in seconds
 
 	seen   int
 	before *column
@@ -37,7 +37,7 @@ func (m *moments) see(c *column) {
 	m.seen++
 }
 
-// worse is the window with the higher value, or the earlier of equal ones.
+// worse returns c if its value is higher than that of m, and otherwise m.
 func worse(m *moment, c *column, value float64) *moment {
 	if math.IsNaN(value) || m != nil && value <= m.value {
 		return m

@@ -15,13 +15,13 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// total are the totals of a direction.
+// total has the totals of a direction.
 type total struct {
 	*facts.Line
-	histogram *hist.Histogram // nil of averages
+	histogram *hist.Histogram // nil for averages
 }
 
-// totalsOf are the totals of the run's document.
+// totalsOf returns the totals in the run document.
 func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 	var list []*total
 	for _, line := range facts.Lines(doc) {
@@ -40,25 +40,24 @@ func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 	return list, nil
 }
 
-// row is a line of a table.
+// row is a row of a table.
 type row struct {
-	Name  string // of a direction or a host
+	Name  string // name of a direction or a host
 	Cells []cell
 }
 
-// cell is a number, with a note below it, a title for those who point at it, and the length of its bar as style
-// sheets write it.
+// cell is a number, a note below it, a title for the pointer, and the length of its bar as a CSS percentage.
 type cell struct{ Text, Note, Title, Bar string }
 
-// numbersColumns are all numbers except p75.
+// numbersColumns are all columns of numbers except p75.
 var numbersColumns = slices.DeleteFunc(slices.Clone(facts.Numbers), func(c table.Column[*facts.Line]) bool {
 	return c.Name == "p75" || c.Heading == ""
 })
 
-// sure is the confidence of an interval of a percentile.
+// sure is the confidence of the interval of a percentile.
 const sure = 0.95
 
-// Cell is the direction's cell in a column of the table of numbers.
+// Cell returns the cell of the direction in a column of the table of numbers.
 func (t *total) Cell(c *table.Column[*facts.Line]) cell {
 	if c.Unit == "us" {
 		return t.latencyCell(c.Name)
@@ -66,7 +65,7 @@ func (t *total) Cell(c *table.Column[*facts.Line]) cell {
 	return cell{Text: c.TextOf(t.Line)}
 }
 
-// Few reports whether some percentile has too few requests.
+// Few reports whether any percentile has too few requests.
 func (r *run) Few() bool {
 	return slices.ContainsFunc(r.Totals, func(t *total) bool {
 		return t.histogram != nil && slices.ContainsFunc(mapping.Percentiles[:], func(p mapping.Percentile) bool {
@@ -81,7 +80,8 @@ func (t *total) isFew(q float64) bool {
 	return !ok && high == 0 && !t.histogram.Percentile(q).Open
 }
 
-// latencyCell is a latency with the bound of its error, and a mark if it is a percentile of too few requests. Without a histogram it is the value that fio computed for a single job, or the mean of averages.
+// latencyCell returns a latency with its error bounds, and with a mark if it is a percentile of too few requests.
+// Without a histogram, it is the value that fio computed for a single job, or the mean of averages.
 func (t *total) latencyCell(name string) cell {
 	us := t.Latencies.Value(name)
 	switch {
@@ -101,7 +101,7 @@ func (t *total) latencyCell(name string) cell {
 	return c
 }
 
-// boundedCell is a latency in microseconds with the bounds of its error.
+// boundedCell returns a latency in microseconds with its error bounds.
 func boundedCell(us float64, a hist.Answer) cell {
 	c := cell{Text: unit.LatencyOrMore(us, a.Open)}
 	low, high := unit.Latency(a.Low/1000), unit.Latency(a.High/1000)
@@ -120,7 +120,7 @@ func boundedCell(us float64, a hist.Answer) cell {
 	return c
 }
 
-// share is a share in percent, with two digits or more.
+// share returns a share in percent, with at least two digits.
 func share(x float64) string {
 	percent := x * 100
 	digits := 0
@@ -133,7 +133,7 @@ func share(x float64) string {
 	return strconv.FormatFloat(percent, 'f', digits, 64) + " %"
 }
 
-// label describes a direction for those who cannot see a chart.
+// label describes a direction for people who cannot see the chart.
 func (t *total) label() string {
 	if t.histogram == nil {
 		return t.Direction + "s"
@@ -142,7 +142,7 @@ func (t *total) label() string {
 	return fmt.Sprintf("%ss: p50 %s, p99 %s, p99.9 %s, max %s", t.Direction, latencyText(l, l.P50), latencyText(l, l.P99), latencyText(l, l.P999), latencyText(l, l.Max))
 }
 
-// latencyText is a percentile or the maximum of l, in words if it has no upper bound.
+// latencyText returns a percentile or the maximum of l for people, in words if it has no upper bound.
 func latencyText(l *mapping.Latency, us float64) string {
 	if l.IsOpen(us) {
 		return unit.Latency(l.OpenFrom()) + " or more"
@@ -150,7 +150,7 @@ func latencyText(l *mapping.Latency, us float64) string {
 	return unit.Latency(us)
 }
 
-// shortText is latencyText in few characters: "≥17.0s".
+// shortText is like latencyText, but short: "≥17.0s".
 func shortText(l *mapping.Latency, us float64) string {
 	if l.IsOpen(us) {
 		us = l.OpenFrom()

@@ -25,7 +25,7 @@ func TestLatencyCell(t *testing.T) {
 	}
 }
 
-// TestRow: percentiles with too few requests are marked; averages have a mean alone.
+// TestRow: percentiles of too few requests are marked, and averages have only a mean.
 func TestRow(t *testing.T) {
 	h := histOf(500, 100, 200)
 	served := totalOf("read", totalsOfHist(h, 10))
@@ -34,7 +34,7 @@ func TestRow(t *testing.T) {
 	for _, c := range []struct {
 		total *total
 		isFew bool
-		want  map[string]string // "-" of all others
+		want  map[string]string // all other cells are "-"
 	}{
 		{served, true, map[string]string{
 			"requests": "1,000", "iops": "100", "bandwidth": "400KiB/s", "min": "99.3µs", "mean": "150µs", "p50": "100µs", "p90": "200µs",

@@ -21,37 +21,37 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// MaxSections is how many runs have a section each. All runs are in the summary.
+// MaxSections is how many runs have a section. All runs are in the summary.
 const MaxSections = 24
 
-// Options describe a page.
+// Options describes a page.
 type Options struct {
-	Program string      // and its version, such as "fio2es v1.2.3"
+	Program string      // program and version, such as "fio2es v1.2.3"
 	Query   query.Query // selects windows by time and direction
-	Home    string      // address of a list of runs, which the page then links to
-	Events  string      // address of the events of live runs, see [Live]; empty if the page stays as it is
+	Home    string      // address of the list of runs; the page links to it if it is not empty
+	Events  string      // address of the events of live runs, see [Live]; empty if the page does not change
 }
 
-// Page is a report of one run or several.
+// Page is a report about one run or several.
 type Page struct {
 	opt         Options
-	begun       int // runs that were begun
+	begun       int // number of runs, including those that are being added
 	runs        []*run
 	base        *compare.Side // the first run, if there are several
 	comparisons []*comparison
 	empty       []error
 }
 
-// New makes an empty page.
+// New returns an empty page.
 func New(o Options) *Page { return &Page{opt: o} }
 
-// Runs is how many runs are on the page.
+// Runs returns how many runs are on the page.
 func (p *Page) Runs() int { return len(p.runs) }
 
-// Empty is the error of the runs without requests that match the query.
+// Empty returns the errors of the runs without matching requests.
 func (p *Page) Empty() error { return errors.Join(p.empty...) }
 
-// Write writes all of the page or nothing.
+// Write writes the whole page, or nothing if it fails.
 func (p *Page) Write(w io.Writer) error {
 	var b bytes.Buffer
 	if err := pageTemplate().Execute(&b, p.view()); err != nil {
@@ -70,7 +70,7 @@ var (
 	pageJS string
 )
 
-// pageTemplate is made when it is used first, because all commands would start slower otherwise.
+// pageTemplate is parsed at first use, because otherwise all commands would start slower.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"style": Style, "live": Live, "reload": func() template.HTML { return reload }, "script": func() template.JS { return template.JS(pageJS) },
@@ -94,13 +94,13 @@ func (p *Page) view() *pageView {
 	return &pageView{p.opt, p.runs, p.comparisons}
 }
 
-// Many reports whether there are several runs, Beyond how many have no section, and Undrawn whether some have no curves
-// over those of the others.
+// Many reports whether there are several runs. Beyond is the number of runs without a section. Undrawn reports
+// whether some runs are missing in the charts of all distributions.
 func (v *pageView) Many() bool    { return len(v.Runs) > 1 }
 func (v *pageView) Beyond() int   { return max(len(v.Runs)-MaxSections, 0) }
 func (v *pageView) Undrawn() bool { return len(v.Runs) > maxCurves }
 
-// Numbers are the columns of a section, and Summary those of the table of all runs.
+// Numbers returns the columns of a section. Summary returns those of the table of all runs.
 func (*pageView) Numbers() []table.Column[*facts.Line] { return numbersColumns }
 func (*pageView) Summary() []table.Column[*facts.Line] { return summaryColumns }
 
@@ -110,14 +110,15 @@ type figure struct {
 	SVG  template.HTML
 }
 
-// picture is a chart of the usual width.
+// picture returns a chart of the usual width.
 func picture(c *chart.Canvas, class string, height float64, label string) template.HTML {
 	attributes := fmt.Sprintf(`class="%s" viewBox="0 0 %d %s"`, class, chart.Width, chart.Number(height))
-	return template.HTML(c.SVG(attributes, label)) // the canvas escapes texts
+	return template.HTML(c.SVG(attributes, label)) // safe, because the canvas escapes texts
 }
 
-// Policy is the content security policy of the page, for servers that send it as a header. A browser may load nothing and
-// run no script except the page's, also if names of runs contain markup. The page of a live run may ask its server.
+// Policy returns the content security policy of the page, for servers that send it as a header. A browser may load
+// nothing, and run only the page's script, even if names of runs contain markup. The page of a live run may also
+// connect to its server.
 func (o Options) Policy() string {
 	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src " + HashOf(pageJS)
 	if o.Events != "" {
@@ -126,13 +127,13 @@ func (o Options) Policy() string {
 	return policy + "; base-uri 'none'; form-action 'none'"
 }
 
-// HashOf is the source of a script or a style sheet in a policy.
+// HashOf returns the source expression of a script or a style sheet for a policy.
 func HashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Style is the style sheet of the pages, for other pages.
+// Style returns the style sheet, for other pages.
 func Style() template.CSS { return style }
 
 // style is the style sheet, with the colours of heat maps.

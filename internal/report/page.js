@@ -1,5 +1,5 @@
-// What a pointer over the charts of a run is at, read out. The page is whole without it. It runs again when the charts
-// of a live run are replaced.
+// Shows the values below the pointer in the charts of a run. The page is complete without this script. The script
+// runs again when the charts of a live run are replaced.
 'use strict';
 for (const run of document.querySelectorAll('article.run')) {
   const source = run.querySelector('script.data');
@@ -17,7 +17,7 @@ for (const run of document.querySelectorAll('article.run')) {
   readout.className = 'readout';
   readout.hidden = true;
 
-  // at is the row whose column x is in.
+  // at returns the row of the column that contains x.
   const at = (rows, x) => {
     let low = 0, high = rows.length;
     while (low < high) {
@@ -62,7 +62,7 @@ for (const run of document.querySelectorAll('article.run')) {
     svg.addEventListener('pointerleave', hide);
   }
 }
-// What is folded is printed, too.
+// Opens folded parts for printing.
 onbeforeprint = () => {
   for (const d of document.querySelectorAll('details')) d.open = true;
 };

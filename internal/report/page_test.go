@@ -37,10 +37,11 @@ var (
 	metas   = regexp.MustCompile(`(<meta [^>]*)>`)
 )
 
-// checkWellFormed reads the page: all elements are closed, where they were opened.
+// checkWellFormed checks that all elements of a page are closed in the right place.
 func checkWellFormed(t *testing.T, page string) {
 	t.Helper()
-	text := metas.ReplaceAllString(scripts.ReplaceAllString(page, "$1$2"), "$1/>") // XML closes these
+	// XML requires that these are closed
+	text := metas.ReplaceAllString(scripts.ReplaceAllString(page, "$1$2"), "$1/>")
 	d := xml.NewDecoder(strings.NewReader(text))
 	for {
 		switch _, err := d.Token(); {
@@ -53,7 +54,7 @@ func checkWellFormed(t *testing.T, page string) {
 	}
 }
 
-// pair is a page of two runs, the second of them slower, incomplete, and compared.
+// pair returns a page of two runs and their comparison. The second run is slower and incomplete.
 func pair(t testing.TB) *Page {
 	p := New(Options{Program: "fio2es test"})
 	doc, windows := sample("before", 1)
@@ -97,7 +98,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNumbersOfPage: the numbers of the page are those of the documents.
+// TestNumbersOfPage: the numbers on the page are those of the documents.
 func TestNumbersOfPage(t *testing.T) {
 	page := write(t, pair(t))
 	for _, want := range []string{
@@ -113,7 +114,8 @@ func TestNumbersOfPage(t *testing.T) {
 	}
 }
 
-// TestHalf: the last windows of a live run, which come one direction after another, are drawn when all are there.
+// TestHalf: the last windows of a live run are drawn only when all directions have them, because directions come one
+// after another.
 func TestHalf(t *testing.T) {
 	for _, tt := range []struct {
 		ingest string
@@ -134,7 +136,7 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-// dataOf are the values for the pointer.
+// dataOf returns the values that a pointer shows.
 func dataOf(t *testing.T, p *Page) (panels []panelData) {
 	t.Helper()
 	text := regexp.MustCompile(`(?s)<script type="application/json" class="data">(.*?)</script>`).FindStringSubmatch(write(t, p))[1]
@@ -144,7 +146,7 @@ func dataOf(t *testing.T, p *Page) (panels []panelData) {
 	return panels
 }
 
-// TestData: the values for the pointer are the values drawn, for each direction and window.
+// TestData: the values that a pointer shows are the drawn values, for each direction and window.
 func TestData(t *testing.T) {
 	p := New(Options{Program: "fio2es test"})
 	doc, windows := sample("before", 1)
@@ -158,8 +160,7 @@ func TestData(t *testing.T) {
 	}
 }
 
-// TestHostile: no text of a run's document becomes an element, an
-// attribute or a script.
+// TestHostile: no text in a run document becomes an element, an attribute or a script.
 func TestHostile(t *testing.T) {
 	const evil = `</title></script></svg></style><script>alert(1)</script><img src=x onerror=alert(2)>" onload="alert(3)' onload='alert(4) javascript:alert(5) {{.}} ]]> &lt;script&gt;`
 	clean := New(Options{Program: "fio2es test"})
@@ -198,7 +199,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestAlone: the page loads nothing, and the policy in it allows its own script alone.
+// TestAlone: the page loads nothing, and its policy allows only its own script.
 func TestAlone(t *testing.T) {
 	page := write(t, pair(t))
 	for _, link := range regexp.MustCompile(`(?:src|href|url|action|data)\s*[=(]\s*["']?([^"'\s>)]*)`).FindAllStringSubmatch(page, -1) {
@@ -214,7 +215,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestIsSmall: of 46 minutes of reads and writes, with latencies all over the place.
+// TestIsSmall: the size of a page of 46 minutes of reads and writes with widely spread latencies.
 func TestIsSmall(t *testing.T) {
 	random, p := rand.New(rand.NewPCG(1, 2)), New(Options{Program: "fio2es test"})
 	r, sum := p.begin(), &hist.Histogram{}
@@ -257,7 +258,7 @@ func TestManyRuns(t *testing.T) {
 	}
 }
 
-// TestSparse: pages of runs with few facts.
+// TestSparse: pages of runs about which little is known.
 func TestSparse(t *testing.T) {
 	unknown, windows := sample("unknown", 1)
 	for _, d := range windows {

@@ -11,27 +11,27 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// mapColumns is how many columns a heat map has at most.
+// mapColumns is the most columns of a heat map.
 const mapColumns = 240
 
 // run is a run on a page, for the template.
 type run struct {
-	Number  int    // its place, from 1
-	Class   string // of its colour, on a page of several runs
+	Number  int    // number on the page, from 1
+	Class   string // class of its colour, on a page of several runs
 	Doc     *mapping.Run
 	Totals  []*total
-	Section *section // nil of runs beyond MaxSections
+	Section *section // nil for runs beyond MaxSections
 	curves  []*curve
 }
 
-// reading takes the windows of a run: those of the cluster and of hosts, in order of time.
+// reading collects the windows of a run: those of the cluster and of hosts, in order of time.
 type reading struct {
 	page   *Page
-	series map[string]*series // by direction; nil if the run's document is enough
+	series map[string]*series // by direction; nil if the run document is enough
 	hosts  map[string]map[string]*hostSum
-	cells  *heatmap.Builder // nil of runs without a section
-	span   window.Span      // of the windows of the cluster
-	last   []waiting        // the windows of the cluster of the last time, which wait for the next
+	cells  *heatmap.Builder // nil for runs without a section
+	span   window.Span      // of the windows of level Cluster
+	last   []waiting        // windows of level Cluster of the latest time, until the next time begins
 }
 
 // waiting is a window and its requests.
@@ -40,7 +40,7 @@ type waiting struct {
 	requests *hist.Histogram
 }
 
-// begin begins a run of the page. All of a run without a section needs no windows.
+// begin begins the next run of the page. A run without a section needs no windows if all of the run is wanted.
 func (p *Page) begin() *reading {
 	p.begun++
 	r := &reading{page: p}
@@ -53,7 +53,7 @@ func (p *Page) begin() *reading {
 	return r
 }
 
-// add adds a window of the cluster or of a host, and its requests: nil for averages, or if there are none.
+// add adds a window of the cluster or of a host. requests is nil for averages, or without requests.
 func (r *reading) add(w *window.Window, requests *hist.Histogram) {
 	switch {
 	case r.series == nil:
@@ -68,7 +68,7 @@ func (r *reading) add(w *window.Window, requests *hist.Histogram) {
 	r.last = append(r.last, waiting{w, requests})
 }
 
-// addLast adds the windows that wait.
+// addLast adds the latest windows.
 func (r *reading) addLast() {
 	for _, w := range r.last {
 		if r.series[w.Direction] == nil {
@@ -83,7 +83,7 @@ func (r *reading) addLast() {
 	r.last = r.last[:0]
 }
 
-// isHalf reports whether the last windows lack a direction that there was before.
+// isHalf reports whether the latest windows lack a direction that the run has had before.
 func (r *reading) isHalf() bool {
 	for direction := range r.series {
 		if !slices.ContainsFunc(r.last, func(w waiting) bool { return w.Direction == direction }) {
@@ -105,9 +105,10 @@ func (r *reading) addHost(w *window.Window, requests *hist.Histogram) {
 	hosts[w.Host].add(w, requests)
 }
 
-// end ends the run, whose document this is. It returns false if no request matches; then the run is not on the page.
+// end ends the run; doc is its document. It returns false if no request matches. Then the run is not on the page.
 func (r *reading) end(doc *mapping.Run) (bool, error) {
-	if !doc.Run.Live() || !r.isHalf() { // those of a live run come one direction after another
+	// in a live run, directions come one after another, and the last ones may still be missing
+	if !doc.Run.Live() || !r.isHalf() {
 		r.addLast()
 	}
 	one := &run{Number: len(r.page.runs) + 1, Doc: doc.Light()}
@@ -135,7 +136,7 @@ func (r *reading) end(doc *mapping.Run) (bool, error) {
 	return true, nil
 }
 
-// totals are the totals of the windows.
+// totals returns the totals of the windows.
 func (r *reading) totals(doc *mapping.Run) []*total {
 	var list []*total
 	seconds := r.span.Length().Seconds()
@@ -161,7 +162,7 @@ func (r *reading) totals(doc *mapping.Run) []*total {
 	return list
 }
 
-// directions are the directions with windows.
+// directions returns the directions with windows.
 func (r *reading) directions() []string {
 	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(name string) bool { return r.series[name] == nil })
 }

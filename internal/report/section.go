@@ -14,9 +14,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// section is what is drawn of the windows of a run, for the template.
+// section has the drawings of a run's windows, for the template.
 type section struct {
-	Part     string // of the run, if not all of it is on the page
+	Part     string // which part of the run is on the page; empty: all of it
 	Time     template.HTML
 	TimeNote string
 	Data     []panelData
@@ -65,7 +65,7 @@ func (r *reading) drawTime(s *section, of *run, names []string) {
 	if m.Total == 0 {
 		return
 	}
-	s.Map = template.HTML(m.Fragment(heatmap.Picture{ // which escapes texts
+	s.Map = template.HTML(m.Fragment(heatmap.Picture{ // safe, because Fragment escapes texts
 		Title: name, Subtitle: unit.Count(m.Total) + " requests", Clock: axis.Clock, From: axis.From, To: axis.Until,
 	}))
 	s.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s and 1/20 of a power of ten. Colours are logarithmic; a shorter last column has the colours of its rate. Lines are percentiles of each column.",
@@ -75,7 +75,7 @@ func (r *reading) drawTime(s *section, of *run, names []string) {
 	}
 }
 
-// timeNote explains a column of the charts over time.
+// timeNote explains what a column of the charts over time is.
 func (r *reading) timeNote(names []string, doc *mapping.Run) string {
 	joined, longest, window := 0, time.Duration(0), time.Duration(doc.IntervalMS)*time.Millisecond
 	for _, name := range names {
@@ -88,7 +88,7 @@ func (r *reading) timeNote(names []string, doc *mapping.Run) string {
 	if window > 0 {
 		of += " of " + unit.Elapsed(window)
 	}
-	if window > 0 && longest > window*3/2 { // --interval auto
+	if window > 0 && longest > window*3/2 { // with --interval auto
 		of += " to " + unit.Elapsed(longest)
 	}
 	if joined > 1 {
@@ -112,8 +112,8 @@ func (r *reading) drawHosts(s *section, doc *mapping.Run) {
 	}
 }
 
-// worst is the worst windows of a direction: with the highest p99, the slowest request and the lowest IOPS. It is nil
-// where no window has a histogram. The slowest request has the latency that it has in the table of numbers.
+// worst returns a row with the highest p99, the slowest request and the lowest iops of a direction, and when they
+// were. It is nil if no window has a histogram. The slowest request has the same latency as in the table of numbers.
 func (r *reading) worst(of *run, t *total) *row {
 	s := r.series[t.Direction]
 	if s == nil || s.worst.p99 == nil || t.histogram == nil {

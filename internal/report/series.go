@@ -8,26 +8,26 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// maxColumns is how many columns charts over time have at most, because 960 pixels cannot show more. More windows are
-// joined.
+// maxColumns is the most columns of charts over time, because 960 pixels cannot show more. If there are more
+// windows, they are joined.
 const maxColumns = 600
 
-// spare is how many columns are kept for each of these while more windows may come. At least half of the columns are
-// left at the end.
+// spare is how many times maxColumns are kept while more windows may come. At the end, at least half of the columns
+// remain.
 const spare = 4
 
-// overTime are the percentiles of charts over time. The maximum is the last.
+// overTime are the percentiles in charts over time. The maximum is the last.
 var overTime = [...]struct {
 	name string
 	q    float64
 }{{"p50", 0.50}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1}}
 
 const (
-	ofP99 = 2 // places in these
+	ofP99 = 2 // indices in overTime
 	ofMax = len(overTime) - 1
 )
 
-// latencies are the latencies that overTime lists, NaN if not known.
+// latencies are the values of overTime in microseconds, or NaN if they are not known.
 type latencies [len(overTime)]float64
 
 var noLatencies = func() (l latencies) {
@@ -37,19 +37,19 @@ var noLatencies = func() (l latencies) {
 	return l
 }()
 
-// column is a window of a direction, or several windows in a row.
+// column is one window of a direction, or several consecutive ones.
 type column struct {
 	window.Span
 	windows   int
-	longest   time.Duration // of the windows
+	longest   time.Duration // longest window
 	completed int64
 	requests  sparse
 
-	at, worst          latencies // of all requests; the highest of any window
-	iops, lowest, most float64   // of all requests; of the windows
+	at, worst          latencies // of all requests; highest of any window
+	iops, lowest, most float64   // of all requests; lowest and highest of any window
 }
 
-// newColumn is the column of one window, with its requests; nil of averages, or of nothing.
+// newColumn returns the column of one window. requests is nil for averages, or without requests.
 func newColumn(w *window.Window, requests *hist.Histogram) *column {
 	c := &column{
 		Span: window.Span{Start: w.Start, End: w.End}, windows: 1, longest: w.Length(), completed: w.Completed,
@@ -65,7 +65,7 @@ func newColumn(w *window.Window, requests *hist.Histogram) *column {
 	return c
 }
 
-// lastBin is the lowest latency of the last bin, and whether any drawn request lies in it.
+// lastBin returns the lowest latency of the last bin, and whether a drawn latency lies in that bin.
 func (s *series) lastBin() (us float64, isOpen bool) {
 	for _, c := range s.columns {
 		for _, v := range [...]float64{c.at[ofMax], c.worst[ofMax]} {
@@ -90,7 +90,7 @@ func (c *column) merge(o *column) {
 	c.requests.add(&o.requests)
 }
 
-// higher is the higher of two numbers. One or both may be NaN.
+// higher returns the higher of two numbers. It ignores NaN.
 func higher(a, b float64) float64 {
 	if math.IsNaN(a) || b > a {
 		return b
@@ -98,7 +98,7 @@ func higher(a, b float64) float64 {
 	return a
 }
 
-// finish computes the percentiles of a column that has all of its windows.
+// finish computes the percentiles of a column after all its windows are added.
 func (c *column) finish() {
 	if c.windows == 1 {
 		return
@@ -115,15 +115,15 @@ func (c *column) finish() {
 	}
 }
 
-// micros is ns nanoseconds in microseconds, rounded to the nanosecond as in documents.
+// micros converts nanoseconds to microseconds, rounded to the nanosecond as in documents.
 func micros(ns float64) float64 { return math.Round(ns) / 1000 }
 
-// series is the windows of a direction in order of time. Few windows have a column each, more are joined with their
-// neighbours.
+// series has the windows of a direction in order of time. If there are few, each is a column. Otherwise neighbours
+// are joined.
 type series struct {
-	limit   int // columns at most, at the end
+	limit   int // most columns at the end
 	windows *window.Columns[column]
-	columns []*column // when all windows were added
+	columns []*column // set by finish
 	worst   moments
 	bytes   window.Bytes
 }
@@ -132,12 +132,12 @@ func newSeries(limit int) *series {
 	return &series{limit: limit, windows: window.NewColumns(spare*limit, (*column).merge)}
 }
 
-// add adds the next window, and its requests; nil of averages, or of nothing.
+// add adds the next window. requests is nil for averages, or without requests.
 func (s *series) add(w *window.Window, requests *hist.Histogram) {
 	s.bytes.Add(w)
 	c := newColumn(w, requests)
 	s.worst.see(c)
-	if s.worst.seen == 2 { // a run may cut its first window
+	if s.worst.seen == 2 { // the first column stays alone, because the run may cut its window
 		s.windows.Origin = w.ElapsedMS
 	}
 	if to := s.windows.At(w.ElapsedMS); to.windows == 0 {
@@ -150,7 +150,7 @@ func (s *series) add(w *window.Window, requests *hist.Histogram) {
 // finish ends the series.
 func (s *series) finish() {
 	if starts := s.windows.Starts(); len(starts) > s.limit {
-		step, others := s.windows.Step(), int64(s.limit-1) // the first window may be cut, and has a column of its own
+		step, others := s.windows.Step(), int64(s.limit-1) // the first window may be cut, so it gets its own column
 		slots := (starts[len(starts)-1]-s.windows.Origin)/step + 1
 		s.windows.Widen((slots + others - 1) / others * step)
 	}
@@ -165,8 +165,8 @@ func (s *series) follows(i int) bool {
 	return i > 0 && s.columns[i].gap(s.columns[i-1]) == 0
 }
 
-// gap is the time between a column and the one before. A time too short for a window is no gap, because rows may be
-// late.
+// gap returns the time between a column and the one before. A time that is too short for a window counts as 0,
+// because rows may be late.
 func (c *column) gap(before *column) time.Duration {
 	gap := c.Start.Sub(before.End)
 	if gap <= max(c.longest, before.longest)/2 {
@@ -175,7 +175,7 @@ func (c *column) gap(before *column) time.Duration {
 	return gap
 }
 
-// joined is the largest number of windows in a column.
+// joined returns the largest number of windows in a column.
 func (s *series) joined() int {
 	most := 0
 	for _, c := range s.columns {

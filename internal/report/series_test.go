@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// seriesOf adds up windows.
+// seriesOf returns the series of windows.
 func seriesOf(t interface{ Fatal(...any) }, limit int, windows []*mapping.Interval) *series {
 	s := newSeries(limit)
 	for _, w := range window.RejoinAll(windows) {
@@ -28,8 +28,8 @@ func seriesOf(t interface{ Fatal(...any) }, limit int, windows []*mapping.Interv
 	return s
 }
 
-// someWindows are windows as runs have them: the first may be cut, some are missing, bins
-// are of several coarsenesses, and windows can be without requests.
+// someWindows returns windows as runs have them: the first may be cut, some are missing, bins have several
+// coarsenesses, and some windows have no requests.
 func someWindows(t *rapid.T) []*mapping.Interval {
 	length := rapid.SampledFrom([]int64{100, 1000, 10_000}).Draw(t, "length")
 	cut := rapid.Int64Range(0, length-1).Draw(t, "cut")
@@ -48,9 +48,8 @@ func someWindows(t *rapid.T) []*mapping.Interval {
 	return list
 }
 
-// TestSeries: columns are windows that follow one another, no more than asked for; each has
-// the percentiles of their merged histograms (of one window its own), their worst, and none
-// of the requests is lost.
+// TestSeries: columns are consecutive windows, at most limit. Each has the percentiles of its merged histograms
+// (those of the document if it is a single window) and the worst values of its windows. No request is lost.
 func TestSeries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		windows, limit := someWindows(t), rapid.IntRange(2, 40).Draw(t, "limit")
@@ -99,8 +98,8 @@ func TestSeries(t *testing.T) {
 	})
 }
 
-// TestColumnsAreMany: windows without gaps fill at least half of the columns that there may
-// be, equally many in all but the first and the last.
+// TestColumnsAreMany: windows without gaps fill at least half of the allowed columns. All columns but the first and
+// the last have the same number of windows.
 func TestColumnsAreMany(t *testing.T) {
 	var windows []*mapping.Interval
 	for i := range int64(10_000) {
@@ -124,8 +123,8 @@ func TestColumnsAreMany(t *testing.T) {
 func TestGaps(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		start []int64 // of windows of a second
-		want  int     // lines
+		start []int64 // starts of one-second windows
+		want  int     // number of lines
 	}{
 		{"none", []int64{0, 1000, 2000}, 1},
 		{"late rows", []int64{0, 1004, 2003}, 1},
@@ -186,8 +185,8 @@ func TestDrawn(t *testing.T) {
 	})
 }
 
-// TestCoarser: there is room for the percentiles of a column, also where a coarser window in
-// it makes them higher than those of any of its windows.
+// TestCoarser: the axis includes the percentiles of a column, even if a coarser window in it makes them higher than
+// those of its windows.
 func TestCoarser(t *testing.T) {
 	var windows []*mapping.Interval
 	for i, coarseness := range []int{0, 0, 2} {
@@ -217,7 +216,7 @@ func TestMoments(t *testing.T) {
 		n, us := 100.0, 50.0
 		switch i {
 		case 0, 99:
-			n = 1 // may be cut
+			n = 1 // may be cut, so they must not be the worst
 		case 40:
 			us = 5000
 		case 60:

@@ -6,7 +6,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// sparse is a histogram in the memory of its bins that have requests.
+// sparse is a histogram that stores only bins with requests.
 type sparse struct {
 	layout hist.Layout
 	bins   []hist.Weight
@@ -34,7 +34,7 @@ func (s *sparse) add(o *sparse) {
 	}
 }
 
-// sum adds bins of one layout, without the memory of a histogram.
+// sum adds bins of one layout, without allocating a whole histogram.
 func sum(a, b []hist.Weight) []hist.Weight {
 	list := make([]hist.Weight, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -51,7 +51,7 @@ func sum(a, b []hist.Weight) []hist.Weight {
 	return append(append(list, a...), b...)
 }
 
-// slowest is the lowest latency of the bin of the slowest request, NaN if there is none.
+// slowest returns the lowest latency of the slowest request's bin, in microseconds, or NaN if there is none.
 func (s *sparse) slowest() float64 {
 	if len(s.bins) == 0 {
 		return math.NaN()
@@ -60,11 +60,11 @@ func (s *sparse) slowest() float64 {
 	return micros(float64(low))
 }
 
-// lastBin is the lowest latency of the last bin.
+// lastBin returns the lowest latency of the last bin, in microseconds.
 func (s *sparse) lastBin() float64 {
 	low, _ := s.layout.Bounds(s.layout.Len() - 1)
 	return micros(float64(low))
 }
 
-// isOpen reports whether a latency lies in the last bin. Then it is a lower bound.
+// isOpen reports whether a latency lies in the last bin, so that it is a lower bound.
 func (s *sparse) isOpen(us float64) bool { return len(s.bins) > 0 && us >= s.lastBin() }

@@ -9,13 +9,13 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// maxCurves is how many runs are drawn over one another: the number of colours.
+// maxCurves is how many runs are drawn in one chart: the number of colours.
 const maxCurves = 8
 
-// summaryColumns are the numbers of a line of the summary.
+// summaryColumns are the numbers in the summary.
 var summaryColumns = table.Pick(facts.Numbers, "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max")
 
-// runClass is the class of the colour of the i-th run, empty for runs that are not drawn.
+// runClass returns the class of the colour of run i, or "" for runs that are not drawn.
 func runClass(i int) string {
 	if i >= maxCurves {
 		return ""
@@ -23,7 +23,7 @@ func runClass(i int) string {
 	return "run" + strconv.Itoa(i+1)
 }
 
-// Overlays are the distributions of all runs, a chart for each direction with two of them.
+// Overlays returns a chart of the distributions of all runs for each direction that at least two of them have.
 func (v *pageView) Overlays() []figure {
 	var list []figure
 	for _, direction := range mapping.Directions {

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// Heights in charts over time.
+// Heights in charts over time, in pixels.
 const (
 	keyHeight     = 26  // of the legend
 	titleHeight   = 26  // of a panel's title
@@ -20,7 +20,8 @@ const (
 	betweenPanels = 14
 )
 
-// timeChart draws the percentiles of each direction and IOPS, one above the other, over the same time.
+// timeChart draws a panel of percentiles for each direction, and a panel of iops, below one another with the same
+// time axis.
 type timeChart struct {
 	chart.Canvas
 	axis   chart.TimeAxis
@@ -30,11 +31,11 @@ type timeChart struct {
 	data   []panelData
 }
 
-// panelData is what a pointer over the charts shows: for each column its place and its texts.
+// panelData has what a pointer over the charts shows: the position of each column, and its texts.
 type panelData struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"` // names of the texts
-	Rows    [][]any  `json:"rows"`    // from, to, time, texts
+	Rows    [][]any  `json:"rows"`    // each row: from, to, time, texts
 }
 
 // newTimeChart draws the chart. Directions without histograms have no panel of latencies.
@@ -69,14 +70,14 @@ func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, l
 	return picture(&t.Canvas, "time", top+chart.BelowHeight, label), t.data
 }
 
-// latencies are the lowest and the highest that are drawn. Without any, the highest is below the lowest.
+// latencies returns the lowest and the highest drawn latency. If there is none, high is below low.
 func (s *series) latencies() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, c := range s.columns {
 		if !math.IsNaN(c.at[0]) {
 			low = min(low, c.at[0])
 		}
-		// A coarser window makes the bins of a column coarser, and its highest latency higher.
+		// If one window of a column is coarser, the column's bins are too, and its highest latency may be higher.
 		if w := higher(c.at[ofMax], c.worst[ofMax]); !math.IsNaN(w) {
 			high = max(high, w)
 		}
@@ -84,7 +85,7 @@ func (s *series) latencies() (low, high float64) {
 	return low, high
 }
 
-// legend explains the lines, and the shade beside them where windows are joined.
+// legend explains the lines, and the shade around them if windows are joined.
 func (t *timeChart) legend(names []string) {
 	x := float64(chart.Left)
 	for _, p := range overTime {
@@ -99,7 +100,7 @@ func (t *timeChart) legend(names []string) {
 	}
 }
 
-// className is the class of a percentile.
+// className returns the class of a percentile's line.
 func className(percentile string) string { return strings.ReplaceAll(percentile, ".", "") }
 
 // latencies draws the percentiles of a direction.
@@ -145,8 +146,8 @@ func (t *timeChart) rates(top float64) {
 	}
 }
 
-// steps is a line with a step for each column. It ends where a window is missing, and after each column if its steps
-// are not joined.
+// steps returns a line with a step for each column. It ends where a window is missing. With isJoined, steps are
+// joined by vertical lines.
 func (t *timeChart) steps(s *series, a *chart.ValueAxis, isJoined bool, value func(*column) float64) string {
 	var d strings.Builder
 	isDrawn := false
@@ -167,7 +168,7 @@ func (t *timeChart) steps(s *series, a *chart.ValueAxis, isJoined bool, value fu
 	return d.String()
 }
 
-// shade is the area between two values in columns of several windows, if it is high enough to see.
+// shade returns the area between two values, for columns of several windows, where it is high enough to be visible.
 func (t *timeChart) shade(s *series, a *chart.ValueAxis, between func(*column) (from, to float64)) string {
 	var d strings.Builder
 	for _, c := range s.columns {
@@ -181,7 +182,7 @@ func (t *timeChart) shade(s *series, a *chart.ValueAxis, between func(*column) (
 	return d.String()
 }
 
-// panelData are the texts of a direction.
+// panelData returns the texts of a direction.
 func (t *timeChart) panelData(name string) panelData {
 	s := t.series[name]
 	p := panelData{Name: name}
@@ -200,5 +201,5 @@ func (t *timeChart) panelData(name string) panelData {
 	return p
 }
 
-// when is a time with the precision of windows.
+// when returns a time with the precision of windows.
 func (t *timeChart) when(at time.Time) string { return clockTime(t.axis.Clock, at) }

@@ -15,19 +15,19 @@ import (
 
 const (
 	trendHeight = 130
-	trendBelow  = 28 // of the labels below
+	trendBelow  = 28 // height of the labels below
 )
 
-// trendDot is p99 of a direction of a run.
+// trendDot is the p99 of one direction of a run.
 type trendDot struct {
 	run       *mapping.Run
-	place     int // of the run
+	place     int // number of the run
 	direction string
 	*mapping.Latency
 }
 
-// Trend draws p99 of runs, one beside the other in the order of their start: a dot each, with the link of the run, and
-// a line from one to the next with the same settings. It draws nothing for fewer than two runs.
+// Trend draws the p99 of runs, ordered by start: a dot for each, with a link to the run, and lines between runs with
+// the same settings. With fewer than two runs it returns "".
 func Trend(runs []*mapping.Run, link func(*mapping.Run) string) template.HTML {
 	var shown []*mapping.Run
 	var dots []trendDot
@@ -78,9 +78,9 @@ func Trend(runs []*mapping.Run, link func(*mapping.Run) string) template.HTML {
 	return picture(c, "trend", keyHeight+trendHeight+trendBelow, label)
 }
 
-// trendLines are the lines of a direction, which join runs with the same settings.
+// trendLines returns the lines of a direction. They join runs with the same settings.
 func trendLines(dots []trendDot, direction string, at func(trendDot) (x, y string)) string {
-	last := map[string]string{} // place of the run before, by kind
+	last := map[string]string{} // number of the last run, by settings
 	var d []byte
 	for _, dot := range dots {
 		if dot.direction != direction {

@@ -13,8 +13,8 @@ import (
 
 var trendCircle = regexp.MustCompile(`<a href="([^"]*)" tabindex="-1"><circle class="dot (\w+)" cx="([^"]*)" cy="[^"]*" r="4"><title>([^<]*)</title>`)
 
-// TestTrend: there is a dot for each p99, from left to right, with a link and what it is; and
-// lines join runs of the same kind alone.
+// TestTrend: there is a dot for each p99, from left to right, with a link and a title. Lines join only runs with the
+// same settings.
 func TestTrend(t *testing.T) {
 	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	runOf := func(minute int, name, mode string, read, write float64) *mapping.Run {
@@ -40,7 +40,8 @@ func TestTrend(t *testing.T) {
 	if want := []string{"runs/1", "runs/1", "runs/2?<&\"", "runs/3", "runs/4", "runs/4"}; !slices.Equal(links, want) {
 		t.Errorf("%q", links)
 	}
-	if want := []string{"196", "196", "436", "676", "916", "916"}; !slices.Equal(places, want) { // eighths of 960 from 76
+	// eighths of 960, from 76
+	if want := []string{"196", "196", "436", "676", "916", "916"}; !slices.Equal(places, want) {
 		t.Errorf("%v, want %v", places, want)
 	}
 	if titles[2] != ":2?<&\" B, 2026-01-31 09:10:00: p99 of reads 89.7ms" || titles[3] != ":3 A, 2026-01-31 09:20:00: p99 of reads 110µs" {

@@ -18,12 +18,12 @@ import (
 
 const (
 	overRunsHeight = 220
-	mostDots       = 400 // of a line: more hide one another
+	mostDots       = 400 // a line with more dots has none, because they would hide one another
 )
 
-// OverRuns draws numbers of one direction of a workload over its runs, by their start: a line each, and a mark where one
-// changed, which has the link of the first run after it. All series are latencies, or all are of the same rate. It draws
-// nothing for fewer than two runs.
+// OverRuns draws numbers of one direction of a workload over its runs, by start. There is a line for each series,
+// and a mark for each change, with a link to the first run after it. The series are all latencies, or all of one
+// rate. With fewer than two runs it returns "".
 func OverRuns(series []*workload.Series, link func(*mapping.Run) string) template.HTML {
 	low, high, open := math.Inf(1), 0.0, math.Inf(1)
 	var span window.Span
@@ -66,7 +66,7 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 	return picture(c, "time", keyHeight+overRunsHeight+chart.BelowHeight, label)
 }
 
-// classOf is the colour of a series.
+// classOf returns the class of a series' colour.
 func classOf(s *workload.Series) string {
 	switch name := strings.ReplaceAll(s.Number.Name, "_", ""); name {
 	case "p50", "p95", "p99", "p999", "max":
@@ -95,7 +95,7 @@ func overRunsDots(c *chart.Canvas, s *workload.Series, times *chart.TimeAxis, ax
 	}
 }
 
-// overRunsChanges marks the runs with which a level changed, once each.
+// overRunsChanges marks the runs at which a level changed, each once.
 func overRunsChanges(c *chart.Canvas, series []*workload.Series, times *chart.TimeAxis, link func(*mapping.Run) string) {
 	var runs []*mapping.Run
 	texts, isWorse := map[*mapping.Run][]string{}, map[*mapping.Run]bool{}

@@ -51,10 +51,9 @@
 // Windows count by their lengths. A window without requests has no latency, so rules about latency skip it. For iops
 // it counts with 0. A gap counts in the same way: it is the time between two windows of a direction, if that is at
 // least three quarters of the shortest window. The last window of a run is often shorter than the others, and counts
-// by its own length. Rules about iops skip it if it is shorter than
-// a tenth of the shortest other window. They also skip
-// it if more than a twentieth of it lies after the run's end, as in stored windows of old versions. A window whose
-// result is unknown is neither met nor broken. The verdict is unknown if such windows decide.
+// by its own length. Rules about iops skip it if it is shorter than a tenth of the shortest other window. They
+// also skip it if more than a twentieth of it lies after the run's end, as in stored windows of old versions. A
+// window whose result is unknown is neither met nor broken. The verdict is unknown if such windows decide.
 //
 // "in 99% of windows" leaves an error budget of 1 % of the time, and "within 100ms >= 99.9%" one of 0.1 % of the
 // requests. Verdicts say how much of the budget is used.

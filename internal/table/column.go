@@ -12,24 +12,24 @@ import (
 
 // Column is a column of a table whose rows are of type R.
 type Column[R any] struct {
-	// Name and Unit are for programs: the header of CSV and the key of JSON are both,
-	// "p99_us", or the name alone.
+	// Name and Unit are for programs. The header in CSV and the key in JSON are both together, such as "p99_us", or
+	// the name alone.
 	Name, Unit string
-	// Heading is for people. One that begins with ">" is that of a column of numbers. Tables on terminals and in
-	// Markdown have headings in capitals.
+	// Heading is for people. If it begins with ">", the column has numbers. Tables on terminals and in Markdown show
+	// headings in capitals.
 	Heading string
-	// Value is for programs: nil, a string, bool, int, int64, float64, []string or time.Time. nil, a float that is no
-	// number and a time before 1970, which is one that is not known, are null in JSON and an empty cell in CSV.
-	// Without Value the column is for people alone.
+	// Value is for programs: nil, a string, bool, int, int64, float64, []string or time.Time. Unknown values are null
+	// in JSON and an empty cell in CSV: nil, a float that is NaN or infinite, and a time before 1970. A column
+	// without Value is only for people.
 	Value func(R) any
-	// Text is for people. Without Text a column with a heading shows the cell of CSV, and one without a heading is
-	// for programs alone.
+	// Text is for people. A column with a heading but without Text shows the cell of CSV. A column without a heading
+	// is only for programs.
 	Text func(R) string
-	// Sparse leaves the key out of JSON where the value is null, false or empty.
+	// Sparse leaves out the key in JSON if the value is null, false or empty.
 	Sparse bool
 }
 
-// key is the column's name for programs.
+// key returns the column's name for programs.
 func (c *Column[R]) key() string {
 	if c.Unit == "" {
 		return c.Name
@@ -39,10 +39,10 @@ func (c *Column[R]) key() string {
 
 func (c *Column[R]) isForPeople() bool { return c.Text != nil || c.Heading != "" }
 
-// Title is the heading without its mark.
+// Title returns the heading without the mark.
 func (c *Column[R]) Title() string { return strings.TrimPrefix(c.Heading, ">") }
 
-// TextOf is the cell of a row for people.
+// TextOf returns the cell of a row for people.
 func (c *Column[R]) TextOf(row R) string {
 	if c.Text == nil {
 		return cell(c.Value(row))
@@ -50,10 +50,11 @@ func (c *Column[R]) TextOf(row R) string {
 	return c.Text(row)
 }
 
-// timeLayout is the layout of times in documents. All times have the same number of digits, so texts sort as times.
+// timeLayout is the layout of times in documents. All times have the same number of digits, so sorting texts sorts
+// times.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// known is a value, or nil if it is not known.
+// known returns a value, or nil if it is not known.
 func known(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -69,7 +70,7 @@ func known(v any) any {
 	return v
 }
 
-// cell is a value in CSV. A list has spaces between its items.
+// cell returns a value for CSV. Items of a list are separated by spaces.
 func cell(v any) string {
 	switch v := known(v).(type) {
 	case nil:
@@ -91,7 +92,7 @@ func cell(v any) string {
 	}
 }
 
-// isEmpty reports whether a sparse column leaves a value out.
+// isEmpty reports whether a sparse column leaves out a value.
 func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:

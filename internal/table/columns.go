@@ -6,7 +6,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// Count is a column of a number of requests.
+// Count returns a column of numbers of requests.
 func Count[R any](name, heading string, of func(R) int64) Column[R] {
 	return Column[R]{
 		Name: name, Heading: heading,
@@ -15,7 +15,7 @@ func Count[R any](name, heading string, of func(R) int64) Column[R] {
 	}
 }
 
-// Where makes columns empty in rows for which is reports false.
+// Where returns columns that are empty in rows for which is returns false.
 func Where[R any](is func(R) bool, columns []Column[R]) []Column[R] {
 	for i := range columns {
 		value, text := columns[i].Value, columns[i].Text
@@ -40,7 +40,7 @@ func Where[R any](is func(R) bool, columns []Column[R]) []Column[R] {
 	return columns
 }
 
-// Pick takes the columns of these names, in the order of the names. It panics if there is none of a name.
+// Pick returns the columns with these names, in the order of the names. It panics if a name is unknown.
 func Pick[R any](columns []Column[R], names ...string) []Column[R] {
 	var list []Column[R]
 	for _, name := range names {
@@ -50,7 +50,7 @@ func Pick[R any](columns []Column[R], names ...string) []Column[R] {
 	return list
 }
 
-// Hide leaves the columns of these names to programs alone; all columns without names.
+// Hide returns columns in which those with these names are only for programs. Without names it hides all.
 func Hide[R any](columns []Column[R], names ...string) []Column[R] {
 	columns = slices.Clone(columns)
 	for i := range columns {
@@ -61,7 +61,7 @@ func Hide[R any](columns []Column[R], names ...string) []Column[R] {
 	return columns
 }
 
-// Map makes columns of rows of type R from columns of a part of these rows.
+// Map returns columns for rows of type R from columns for a part of such rows.
 func Map[R, Part any](columns []Column[Part], of func(R) Part) []Column[R] {
 	var list []Column[R]
 	for _, c := range columns {

@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// csvWriter writes CSV for spreadsheets. They run a cell that begins with =, +, -, @, a tab or a line end as a
-// formula, and names come from archives of others. So such a cell gets an apostrophe in front, which makes it a text.
-// Numbers stay as they are.
+// csvWriter writes CSV that is safe for spreadsheets. They run a cell that begins with =, +, -, @, a tab or a line
+// end as a formula, and names come from archives of others. So such a cell gets an apostrophe in front, which makes
+// it a text. Numbers do not.
 type csvWriter struct {
 	*csv.Writer
-	exact bool     // cells are written as they are
-	safe  []string // of a row
+	exact bool     // no apostrophes
+	safe  []string // cells of a row
 }
 
-// Write writes a row. Like the one of [csv.Writer], it may keep the row until Flush.
+// Write writes a row. Like [csv.Writer.Write], it may buffer the row until Flush.
 func (w *csvWriter) Write(cells []string) error {
 	if w.exact {
 		return w.Writer.Write(cells)
@@ -28,7 +28,7 @@ func (w *csvWriter) Write(cells []string) error {
 	return w.Writer.Write(w.safe)
 }
 
-// safeCell is a cell that a spreadsheet shows and does not run.
+// safeCell returns a cell that a spreadsheet does not run.
 func safeCell(cell string) string {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(cell, " "))
 	if !strings.ContainsRune("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20", first) || isNumber(cell) {
@@ -37,7 +37,7 @@ func safeCell(cell string) string {
 	return "'" + cell
 }
 
-// isNumber reports whether a cell is a decimal number; ParseFloat alone takes -Inf, too.
+// isNumber reports whether a cell is a decimal number. ParseFloat alone would also accept -Inf.
 func isNumber(cell string) bool {
 	_, err := strconv.ParseFloat(cell, 64)
 	return err == nil && strings.Trim(cell, "+-.eE0123456789") == ""

@@ -9,14 +9,15 @@ import (
 	"github.com/fio2es/fio2es/internal/term"
 )
 
-// The lengths, in characters, to which texts are cut before columns are dropped, and afterwards.
+// Lengths in characters to which texts are cut: before columns are left out, and afterwards.
 const (
 	shortText    = 20
 	shortestText = 10
 )
 
-// fit makes a table fit into a line of some characters, and returns a note on what is not shown. Texts of the columns
-// in cut are shortened, then the columns in drop are left out one after another. No number is shortened.
+// fit makes a table fit into lines of this many characters, and returns a note on what is not shown. It shortens
+// texts of the columns in cut, and then leaves out the columns in drop, one after another. It never shortens
+// numbers.
 func (g *grid) fit(characters int) string {
 	if characters <= 0 || g.total() <= characters {
 		return ""
@@ -30,7 +31,7 @@ func (g *grid) fit(characters int) string {
 			gone = append(gone, name)
 		}
 	}
-	for i, name := range g.headings { // there may be room for texts now
+	for i, name := range g.headings { // fewer columns leave room for longer texts
 		if slices.Contains(g.cut, name) && g.width[i] > 0 {
 			g.width[i] = needed[i]
 		}
@@ -56,7 +57,7 @@ func (g *grid) fit(characters int) string {
 	return strings.Join(term.Fill(note, characters), "\n")
 }
 
-// cutTexts makes the widest texts that may be cut narrower, down to least at most.
+// cutTexts makes the widest texts that may be cut narrower, but not below least.
 func (g *grid) cutTexts(characters, least int) {
 	for over := g.total() - characters; over > 0; over = g.total() - characters {
 		widest := -1
@@ -73,7 +74,7 @@ func (g *grid) cutTexts(characters, least int) {
 	}
 }
 
-// total is how wide a line is.
+// total returns the width of a line.
 func (g *grid) total() int {
 	sum := 0
 	for _, w := range g.width {

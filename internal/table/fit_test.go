@@ -17,8 +17,8 @@ type narrow struct {
 
 func (n *narrow) Columns() int { return n.columns }
 
-// A table that is too wide for a terminal first gets shorter texts, then fewer columns, in
-// the given order, and says so. No number is cut.
+// TestNarrow: a table that is too wide for a terminal first gets shorter texts, then fewer columns, in the given
+// order, and a note says so. No number is cut.
 func TestNarrow(t *testing.T) {
 	for columns, want := range map[int]string{
 		0:  "",
@@ -59,8 +59,8 @@ type coloured struct{ narrow }
 
 func (c *coloured) Unfiltered() io.Writer { return &c.Buffer }
 
-// TestVerdicts: verdicts have colours on a terminal that has some, also cut ones, and no other cell has them; escapes
-// in names stay visible.
+// TestVerdicts: on a terminal with colours, verdicts are coloured, also if they are cut, and no other cells are.
+// Escapes in names stay visible.
 func TestVerdicts(t *testing.T) {
 	rows := [][]string{
 		{"worse", "worse", "1"}, {"broken \x1b[2J", "broken by far and wide", "22"}, {"c", "better", "3"}, {"d", "no change > 2 %", "4"}, {"e", "unknown", "5"},

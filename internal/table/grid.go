@@ -12,24 +12,24 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// grid lays out tables for people, on a terminal or in Markdown. It leaves out columns that have nothing in any row.
+// grid lays out tables for people, on a terminal or in Markdown. It leaves out columns that are empty in all rows.
 type grid struct {
 	isMarkdown bool
 	headings   []string
 	right      []bool // columns of numbers
 	cut, drop  []string
 
-	title []string   // not written yet
-	rows  [][]string // not written yet
-	width []int      // of the columns; 0 is one that has nothing in any row so far
-	shown int        // columns under the last header
-	begun bool       // a table is written
+	title []string   // lines above the table that are not written yet
+	rows  [][]string // rows that are not written yet
+	width []int      // by column; 0 if the column is empty in all rows so far
+	shown int        // columns in the last header
+	begun bool       // a table has been begun
 }
 
-// gap is between the columns on a terminal.
+// gap separates columns on a terminal.
 const gap = "  "
 
-// newGrid makes tables. A heading that begins with ">" is that of a column of numbers.
+// newGrid returns a grid. A heading that begins with ">" means a column of numbers.
 func newGrid(isMarkdown bool, headings, cut, drop []string) *grid {
 	g := &grid{isMarkdown: isMarkdown}
 	for _, h := range headings {
@@ -42,12 +42,12 @@ func newGrid(isMarkdown bool, headings, cut, drop []string) *grid {
 	return g
 }
 
-// begin begins a table under lines of a title.
+// begin begins a table with lines of a title.
 func (g *grid) begin(title []string) {
 	g.title, g.rows, g.width, g.shown = title, nil, make([]int, len(g.headings)), 0
 }
 
-// clean is a text that the format shows as it is, on one line.
+// clean returns a text on one line, escaped for the format.
 func (g *grid) clean(text string) string {
 	text = term.Clean(text)
 	if g.isMarkdown {
@@ -56,7 +56,7 @@ func (g *grid) clean(text string) string {
 	return text
 }
 
-// text writes lines of text. In Markdown several are a list.
+// text writes lines of text. In Markdown, several lines become a list.
 func (g *grid) text(w io.Writer, out *bufio.Writer, lines []string) {
 	for _, line := range lines {
 		line = g.clean(line)
@@ -70,7 +70,7 @@ func (g *grid) text(w io.Writer, out *bufio.Writer, lines []string) {
 	}
 }
 
-// blank is the line between rows and other text, if the format needs one.
+// blank returns the empty line between rows and other text, if the format needs one.
 func (g *grid) blank() string {
 	if g.isMarkdown {
 		return "\n"
@@ -78,7 +78,7 @@ func (g *grid) blank() string {
 	return ""
 }
 
-// special are the characters that Markdown acts on inside a line.
+// special escapes the characters that have a meaning within a line of Markdown.
 var special = strings.NewReplacer(func() (pairs []string) {
 	for _, c := range "\\`*_[]<>|~&" {
 		pairs = append(pairs, string(c), `\`+string(c))
@@ -96,14 +96,15 @@ func (g *grid) add(cells []string) {
 	g.rows = append(g.rows, cells)
 }
 
-// write writes the rows, under the title if it is not written yet, and forgets them. A very long table is written in
-// parts, so it need not fit into memory. Its columns only get wider from part to part, and the header is repeated when a column is new.
+// write writes the rows, after the title if that is not written yet, and drops them. A very long table is written in
+// parts, so it need not fit into memory. From part to part columns only get wider. The header is repeated if there
+// is a new column.
 func (g *grid) write(w io.Writer) error {
 	screen, isColoured := w.(interface{ Unfiltered() io.Writer })
 	isColoured = isColoured && !g.isMarkdown && term.HasColour()
 	out := bufio.NewWriter(w)
 	if isColoured {
-		out.Reset(screen.Unfiltered()) // all cells are clean
+		out.Reset(screen.Unfiltered()) // safe, because all cells are clean
 	}
 	if len(g.title) > 0 && g.begun {
 		out.WriteString("\n")
@@ -144,10 +145,10 @@ func (g *grid) write(w io.Writer) error {
 	return out.Flush()
 }
 
-// verdictHeading is the heading of columns with verdicts, which have colours on terminals.
+// verdictHeading is the heading of columns of verdicts, which are coloured on terminals.
 const verdictHeading = "VERDICT"
 
-// painted is a verdict in its colour: red is bad, green is good, yellow is not known.
+// painted returns a verdict in its colour: red is bad, green is good, yellow is unknown.
 func painted(verdict string) string {
 	word, _, _ := strings.Cut(verdict, " ")
 	colour := map[string]string{"worse": "31", "broken": "31", "better": "32", "met": "32", "unclear": "33", "unknown": "33"}[word]

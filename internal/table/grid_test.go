@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// TestNothingRaw: a name is one cell, and one line.
+// TestNothingRaw: a name with any characters stays one cell on one line.
 func TestNothingRaw(t *testing.T) {
 	const name = "a\x1b]0;x\x07\r\nerror: forged\u009b\u202e"
 	table := newGrid(false, []string{"NAME", ">N"}, nil, nil)
@@ -23,8 +23,8 @@ func TestNothingRaw(t *testing.T) {
 	}
 }
 
-// TestGrid: a table that is written in parts has one header, until a column is new; its columns never get narrower. A
-// column without anything is left out.
+// TestGrid: a table that is written in parts has one header, unless there is a new column. Its columns never get
+// narrower. Empty columns are left out.
 func TestGrid(t *testing.T) {
 	for _, c := range []struct {
 		isMarkdown bool

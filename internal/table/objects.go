@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// object makes a line with a JSON object of each row, with its keys in the order of the columns.
+// object writes a row as a JSON object on one line. Its keys have the order of the columns.
 type object struct {
-	keys []string // quoted, with their colons
+	keys []string // quoted, with colons
 	line bytes.Buffer
-	to   *json.Encoder // into line
+	to   *json.Encoder // writes to line
 }
 
 func newObject(keys []string) *object {
 	o := &object{}
 	o.to = json.NewEncoder(&o.line)
-	o.to.SetEscapeHTML(false) // rules are full of < and >
+	o.to.SetEscapeHTML(false) // otherwise < and > in rules would be escaped
 	for _, key := range keys {
 		o.keys = append(o.keys, strconv.Quote(key)+":")
 	}
@@ -33,5 +33,5 @@ func (o *object) add(column int, v any) {
 	if err := o.to.Encode(v); err != nil {
 		panic(err)
 	}
-	o.line.Truncate(o.line.Len() - 1) // without the line end
+	o.line.Truncate(o.line.Len() - 1) // remove the newline
 }

@@ -40,7 +40,7 @@ var rows = []*served{
 	{"", time.Time{}, 0, math.NaN(), nil, false},
 }
 
-// written are rows in a format.
+// written returns rows in a format.
 func written(t testing.TB, format, title string, rows []*served, notes ...string) string {
 	t.Helper()
 	var out strings.Builder
@@ -95,8 +95,8 @@ AT     REQUESTS    P99
 	}
 }
 
-// TestTables: tables for people follow one another after an empty line, each as wide as it
-// needs; one that ends without rows has its title.
+// TestTables: tables for people are separated by an empty line, and each is as wide as it needs to be. A table
+// without rows has only its title.
 func TestTables(t *testing.T) {
 	for format, want := range map[string]string{
 		Text:     "one\nAT     REQUESTS   P99\n09:12      1200  17µs\n\ntwo\n\n",
@@ -121,7 +121,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestMarkdownLists: several lines above or below a table are a list, with one space between words.
+// TestMarkdownLists: several lines above or below a table become a list, with single spaces between words.
 func TestMarkdownLists(t *testing.T) {
 	var out strings.Builder
 	w := New(&out, Markdown, columns)
@@ -144,7 +144,8 @@ func TestSame(t *testing.T) {
 			run: rapid.String().Draw(t, "run"), count: rapid.Int64Range(-1<<52, 1<<52).Draw(t, "count"), p99: rapid.Float64().Draw(t, "p99"),
 			open: rapid.SliceOfN(rapid.StringMatching("[a-z]+"), 0, 3).Draw(t, "open"), whole: rapid.Bool().Draw(t, "whole"),
 		}
-		row.run = strings.ToValidUTF8(strings.ReplaceAll(row.run, "\r", ""), "") // which CSV readers do not keep
+		// remove what readers of CSV do not preserve
+		row.run = strings.ToValidUTF8(strings.ReplaceAll(row.run, "\r", ""), "")
 		format := CSVExact
 		var lines, objects bytes.Buffer
 		for to, format := range map[*bytes.Buffer]string{&lines: format, &objects: JSON} {
@@ -210,8 +211,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// TestLong: a table of a day of windows of 100 ms each takes as much memory as one of an hour,
-// and has one header.
+// TestLong: a table of a day of 100 ms windows needs as much memory as one of an hour, and has one header.
 func TestLong(t *testing.T) {
 	for _, format := range Formats {
 		out := &counter{}
@@ -232,7 +232,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// counter counts lines, and those that are headers.
+// counter counts lines and headers.
 type counter struct{ lines, headers int }
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -241,7 +241,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestBadValue: a column that gives what no format has is a mistake of the program.
+// TestBadValue: a value of an unsupported type is a mistake in the program, so it panics.
 func TestBadValue(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -11,16 +11,16 @@ import (
 const (
 	Text     = "table"
 	CSV      = "csv"
-	CSVExact = "csv-exact" // without the apostrophes of CSV, for programs that need each byte
-	JSON     = "json"      // an object a line
+	CSVExact = "csv-exact" // CSV without added apostrophes, for programs that need the exact text
+	JSON     = "json"      // one object on each line
 	Markdown = "markdown"
 )
 
-// Formats are all of them.
+// Formats are all formats.
 var Formats = []string{Text, CSV, CSVExact, JSON, Markdown}
 
-// mostRows is how many rows of a table for people are kept to find the widths of its columns: those of an hour of
-// windows of a second, in both directions. A longer table is written in parts.
+// mostRows is how many rows of a table for people are kept to find the widths of its columns. It is more than an
+// hour of one-second windows in both directions. A longer table is written in parts.
 const mostRows = 10_000
 
 // Writer writes rows in one format.
@@ -28,19 +28,19 @@ type Writer[R any] struct {
 	w       io.Writer
 	columns []Column[R]
 	csv     *csvWriter
-	cells   []string // of a row of CSV
+	cells   []string // cells of a row of CSV
 	json    *object
 	people  *grid
 }
 
-// New makes a writer.
+// New returns a writer of rows to w. format must be one of [Formats].
 func New[R any](w io.Writer, format string, columns []Column[R]) *Writer[R] {
 	return NewNarrow(w, format, columns, nil, nil)
 }
 
-// NewNarrow is New for a table that may be wider than the terminal. There, texts of the columns in cut, which are
-// headings, are shortened. Then the columns in drop are left out one after another. Output to anything but a terminal
-// is complete.
+// NewNarrow is like [New], for a table that may be wider than the terminal. cut and drop are headings. Texts of the
+// columns in cut are shortened first. Then the columns in drop are left out, one after another. If w is not a
+// terminal, the table is complete.
 func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop []string) *Writer[R] {
 	t := &Writer[R]{w: w}
 	forPeople := format == Text || format == Markdown
@@ -64,14 +64,14 @@ func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop
 	return t
 }
 
-// Begin begins a table for people, under lines of a title.
+// Begin begins a table for people, with lines of a title.
 func (t *Writer[R]) Begin(title ...string) {
 	if t.people != nil {
 		t.people.begin(title)
 	}
 }
 
-// Write writes a row. A table for people and CSV may keep it until End.
+// Write writes a row. For tables for people and CSV it may be buffered until End.
 func (t *Writer[R]) Write(row R) error {
 	if t.json != nil {
 		t.json.line.Reset()
@@ -101,7 +101,8 @@ func (t *Writer[R]) Write(row R) error {
 	return t.people.write(t.w)
 }
 
-// End ends a table, for people with notes below it. Another one may follow; in CSV and JSON its rows are more of the same.
+// End ends a table. For people, it writes notes below. Another table may follow; in CSV and JSON its rows just
+// follow.
 func (t *Writer[R]) End(notes ...string) error {
 	switch {
 	case t.csv != nil:

@@ -1,5 +1,5 @@
-// Package term writes for people at a terminal: log lines and a line of progress. Names from archives and answers of
-// servers are in what it writes, so all text is cleaned of what a terminal would act on: see [Clean].
+// Package term writes for people at a terminal: log lines, a progress line and screens. Texts may contain names from
+// archives and answers of servers. So all control characters in them are escaped: see [Clean].
 package term
 
 import (
@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// Clean is a text from elsewhere, such as the name of a file or the reason of a server, as a terminal can show it on
-// one line. Characters without a picture are written as in Go strings: \x1b, \n, \u009b, \u202e. So no name can move
-// the cursor, end the line, change a title or reverse the text.
+// Clean returns a text from an untrusted source as a terminal can show it on one line. Characters that cannot be
+// shown are written as in Go strings: \x1b,
+// , \u009b, \u202e. So no name can move the cursor, end the line, change a title or reverse the text.
 func Clean(s string) string { return clean(s, "") }
 
-// clean is Clean with runes that are kept.
+// clean is Clean, except for the runes in keep.
 func clean(s, keep string) string {
 	if !dirty(s, keep) {
 		return s
@@ -35,7 +35,8 @@ func clean(s, keep string) string {
 
 func dirty(s, keep string) bool {
 	for i := 0; i < len(s); {
-		if ' ' <= s[i] && s[i] <= '~' { // nearly all: a table of a day has a million numbers
+		// fast path for nearly all texts, because a table of a day has a million numbers
+		if ' ' <= s[i] && s[i] <= '~' {
 			i++
 			continue
 		}
@@ -49,7 +50,8 @@ func dirty(s, keep string) bool {
 }
 
 // shown reports whether a rune of n bytes can be shown as it is. Letters, marks, digits, punctuation, symbols and
-// spaces can. Controls (C0, C1), formats (bidi and zero width), line separators, and bytes that are not UTF-8 cannot.
+// spaces can. Controls (C0, C1), formats (bidi and zero width), line separators, and bytes that are not UTF-8
+// cannot.
 func shown(r rune, n int, keep string) bool {
 	if r == utf8.RuneError && n <= 1 {
 		return false

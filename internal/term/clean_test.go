@@ -29,7 +29,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// FuzzClean: nothing is left that a terminal acts on, and what is clean stays as it is.
+// FuzzClean: the result has nothing that a terminal acts on, and clean text is unchanged.
 func FuzzClean(f *testing.F) {
 	for _, text := range []string{"", "a b", "\x1b[2J", "\u009b", "\x9b", "\u202e", "\xe2\x80", "é"} {
 		f.Add(text)
@@ -45,7 +45,7 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
-// TestFilter: characters that two writes share arrive whole.
+// TestFilter: a character that is divided between two writes arrives complete.
 func TestFilter(t *testing.T) {
 	const text = "p99\t39.3µs\n\x1b[31mred \u009b \x9b 試🙂\u202e\r\n"
 	const want = "p99\t39.3µs\n" + `\x1b[31mred \u009b \x9b 試🙂\u202e\r` + "\n"
@@ -64,7 +64,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestNothingRaw: a name is on one line, wherever it is shown.
+// TestNothingRaw: a name stays on one line in all kinds of output.
 func TestNothingRaw(t *testing.T) {
 	const name = "a\x1b]0;x\x07\r\nerror: forged\u009b\u202e"
 	var out strings.Builder

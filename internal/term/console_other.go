@@ -4,5 +4,5 @@ package term
 
 import "os"
 
-// allowEscapes has nothing to do: terminals act on escapes.
+// allowEscapes does nothing: these terminals act on escapes.
 func allowEscapes(*os.File) {}

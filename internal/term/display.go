@@ -8,16 +8,16 @@ import (
 	"golang.org/x/term"
 )
 
-// Display is a terminal that shows one screen of text after another. Close brings back what it showed before.
+// Display is a terminal that shows one screen of text after another. Close restores what the terminal showed before.
 type Display struct {
 	f    *os.File
 	open bool
 }
 
-// NewDisplay is a display on a terminal. Show opens it.
+// NewDisplay returns a display on a terminal. The first Show opens it.
 func NewDisplay(f *os.File) *Display { return &Display{f: f} }
 
-// Size is the size in characters.
+// Size returns the size in characters.
 func (d *Display) Size() (columns, lines int) {
 	const usualColumns, usualLines = 80, 24
 	columns, lines, err := term.GetSize(int(d.f.Fd()))
@@ -27,12 +27,12 @@ func (d *Display) Size() (columns, lines int) {
 	return columns, lines
 }
 
-// Show shows lines, which fit the terminal and have no controls but colours.
+// Show shows lines. They must fit the terminal, and have no control characters except colours.
 func (d *Display) Show(lines []string) error {
 	var b strings.Builder
 	if !d.open {
 		d.open = true
-		b.WriteString("\x1b[?1049h\x1b[?25l") // another screen, and no cursor
+		b.WriteString("\x1b[?1049h\x1b[?25l") // switch to the alternate screen, and hide the cursor
 	}
 	b.WriteString("\x1b[H")
 	for i, line := range lines {
@@ -46,7 +46,8 @@ func (d *Display) Show(lines []string) error {
 	return err
 }
 
-// Close brings back what the terminal showed before. It may be called several times, and Show afterwards.
+// Close restores what the terminal showed before. It may be called several times; Show may be called again
+// afterwards.
 func (d *Display) Close() {
 	if d.open {
 		d.open = false

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Signals of a terminal: that its size has changed, and that its user wants the program to stop (Ctrl-Z).
+// Signals of a terminal: its size has changed, or its user wants to stop the program (Ctrl-Z).
 var (
 	Resized os.Signal = syscall.SIGWINCH
 	Stopped os.Signal = syscall.SIGTSTP

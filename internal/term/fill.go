@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Fill divides a text into lines that fit the columns, if its words allow it.
+// Fill breaks a text into lines of at most columns characters. A longer word gets its own line.
 func Fill(text string, columns int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
@@ -22,7 +22,8 @@ func Fill(text string, columns int) (lines []string) {
 	return append(lines, line)
 }
 
-// FillFor divides a text that is longer than the lines of w, if w is a terminal. Elsewhere a text is one line.
+// FillFor breaks a text that is longer than the lines of w, if w is a terminal. Otherwise the text stays on one
+// line.
 func FillFor(w io.Writer, text string) string {
 	screen, ok := w.(interface{ Columns() int })
 	if !ok {

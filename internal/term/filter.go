@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// ownLines are the controls of texts with several lines.
+// ownLines are the control characters that texts of several lines may have.
 const ownLines = "\n\t"
 
 // Line writes a line of text, and cleans all of it.
@@ -15,14 +15,14 @@ func Line(w io.Writer, format string, args ...any) error {
 	return err
 }
 
-// Filter is a writer to a terminal that cleans its text, except line ends and tabs. It is the last guard for texts
-// whose parts were not cleaned.
+// Filter is a writer to a terminal that cleans its text, except newlines and tabs. It is the last protection for
+// texts with parts that were not cleaned.
 type Filter struct {
 	w    io.Writer
-	rest []byte // the first bytes of a character that the next Write completes
+	rest []byte // first bytes of a character that the next Write completes
 }
 
-// NewFilter filters what is written to w.
+// NewFilter returns a filter of what is written to w.
 func NewFilter(w io.Writer) *Filter { return &Filter{w: w} }
 
 // Write implements [io.Writer].

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// LogHandler writes log records as lines for people: "warning: message key=value". It clears the progress line
-// before, and divides lines that are longer than the terminal of the progress.
+// LogHandler writes log records as lines for people: "warning: message key=value". It first clears the progress
+// line. It breaks lines that are longer than the terminal is wide.
 type LogHandler struct {
 	w        io.Writer
 	level    slog.Level
@@ -19,7 +19,7 @@ type LogHandler struct {
 	mu       *sync.Mutex
 }
 
-// NewLogHandler writes records of at least the level to w. progress may be nil.
+// NewLogHandler returns a handler that writes records of at least this level to w. progress may be nil.
 func NewLogHandler(w io.Writer, level slog.Level, progress *Progress) *LogHandler {
 	return &LogHandler{w: w, level: level, progress: progress, mu: &sync.Mutex{}}
 }
@@ -64,7 +64,7 @@ func (h *LogHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &c
 }
 
-// WithGroup implements [slog.Handler]. Groups are ignored.
+// WithGroup implements [slog.Handler]. It ignores groups.
 func (h *LogHandler) WithGroup(string) slog.Handler { return h }
 
 func attr(a slog.Attr) string {

@@ -12,19 +12,19 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress is one line at the bottom of a terminal that says what the program does. It writes nothing if there is no
-// terminal. Its methods are safe for concurrent use.
+// Progress is a line at the bottom of a terminal that says what the program does. Without a terminal it writes
+// nothing. Several goroutines may use it.
 type Progress struct {
-	w     io.Writer // nil when there is no terminal
+	w     io.Writer // nil without a terminal
 	mu    sync.Mutex
 	shown time.Time
 	dirty bool
 }
 
-// refresh is often enough to see progress, and rare enough to cost nothing.
+// refresh is the shortest time between two updates: often enough to see progress, and rare enough to cost nothing.
 const refresh = 100 * time.Millisecond
 
-// IsTerminal reports whether a file is a terminal, which then acts on escapes.
+// IsTerminal reports whether a file is a terminal. If so, it makes the terminal act on escapes.
 func IsTerminal(f *os.File) bool {
 	if !term.IsTerminal(int(f.Fd())) {
 		return false
@@ -33,7 +33,7 @@ func IsTerminal(f *os.File) bool {
 	return true
 }
 
-// NewProgress shows progress on f if that is a terminal.
+// NewProgress returns a progress line on f, if f is a terminal.
 func NewProgress(f *os.File) *Progress {
 	if f == nil || !IsTerminal(f) {
 		return &Progress{}
@@ -41,7 +41,7 @@ func NewProgress(f *os.File) *Progress {
 	return &Progress{w: f}
 }
 
-// Show replaces the line, ten times a second at most.
+// Show replaces the line, at most ten times per second.
 func (p *Progress) Show(format string, args ...any) {
 	if p.w == nil {
 		return
@@ -68,7 +68,7 @@ func (p *Progress) Clear() {
 	}
 }
 
-// fit divides a line into lines that fit the terminal, if there is one.
+// fit breaks a line into lines that fit the terminal, if there is one.
 func (p *Progress) fit(line string) string {
 	f, ok := p.w.(*os.File)
 	if !ok {
@@ -81,7 +81,7 @@ func (p *Progress) fit(line string) string {
 	return strings.Join(Fill(line, columns), "\n")
 }
 
-// Bar draws a share (0 … 1), as wide as columns.
+// Bar draws a bar of columns characters, filled to a share (0 … 1).
 func Bar(share float64, columns int) string {
 	n := int(min(max(share, 0), 1)*float64(columns) + 0.5)
 	return "[" + strings.Repeat("=", n) + strings.Repeat(" ", columns-n) + "]"

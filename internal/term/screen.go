@@ -7,31 +7,31 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen is a Filter for a terminal that knows its size.
+// Screen is a Filter for a terminal whose size is known.
 type Screen struct {
 	*Filter
 	f *os.File
 }
 
-// HasColour reports whether the user wants colours on terminals, by the usual variables of the environment.
+// HasColour reports whether the user accepts colours on terminals (NO_COLOR and TERM).
 func HasColour() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
-// ForcesColour reports whether the user wants colours wherever the output goes.
+// ForcesColour reports whether the user wants colours in any output (CLICOLOR_FORCE).
 func ForcesColour() bool {
 	force := os.Getenv("CLICOLOR_FORCE")
 	return force != "" && force != "0" && HasColour()
 }
 
-// NewScreen filters what is written to w and shown by the terminal f.
+// NewScreen returns a filter of what is written to w. f is the terminal that shows it.
 func NewScreen(f *os.File, w io.Writer) *Screen { return &Screen{NewFilter(w), f} }
 
-// Columns is the width of [Screen.Size].
+// Columns returns the width of [Screen.Size].
 func (s *Screen) Columns() int {
 	columns, _ := s.Size()
 	return columns
 }
 
-// Size is the size of the terminal in characters, 0 if it is not known.
+// Size returns the size of the terminal in characters, or 0 if it is not known.
 func (s *Screen) Size() (columns, lines int) {
 	columns, lines, err := term.GetSize(int(s.f.Fd()))
 	if err != nil {
@@ -40,8 +40,8 @@ func (s *Screen) Size() (columns, lines int) {
 	return columns, lines
 }
 
-// IsTerminal reports whether it is a terminal: with CLICOLOR_FORCE anything is a screen.
+// IsTerminal reports whether the screen is a terminal. With CLICOLOR_FORCE it may be any file.
 func (s *Screen) IsTerminal() bool { return IsTerminal(s.f) }
 
-// Unfiltered is the terminal for text with escapes, whose other parts are cleaned.
+// Unfiltered returns the writer for text with escapes, whose other parts must be clean.
 func (s *Screen) Unfiltered() io.Writer { return s.w }

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Annotate gives all runs a label or a note. done gets each run when it is changed.
+// Annotate gives all chosen runs labels or a note. It calls done after each run.
 func (f *Chosen) Annotate(ctx context.Context, store history.Store, a mapping.Annotation, done func(*mapping.Run)) error {
 	return f.each(ctx, func(ctx context.Context, run *mapping.Run) error {
 		now, err := store.Annotate(ctx, run.Run.ID, a)
@@ -21,12 +21,12 @@ func (f *Chosen) Annotate(ctx context.Context, store history.Store, a mapping.An
 	})
 }
 
-// Remove removes all runs, see [history.Remove]. It returns how many it has removed. One that is not there any more is
-// no error.
+// Remove removes all chosen runs: see [history.Remove]. It returns how many it removed. A run that no longer exists
+// is no error.
 func (f *Chosen) Remove(ctx context.Context, store history.Store, now time.Time, progress func(*mapping.Run)) (removed int, err error) {
 	err = f.each(ctx, func(ctx context.Context, run *mapping.Run) error {
 		progress(run)
-		whole, err := store.Run(ctx, run.Run.ID) // with its files
+		whole, err := store.Run(ctx, run.Run.ID) // the run with its list of files
 		if err == nil {
 			err = history.Remove(ctx, store, whole, facts.Title(whole), now)
 		}
@@ -41,8 +41,7 @@ func (f *Chosen) Remove(ctx context.Context, store history.Store, now time.Time,
 	return removed, err
 }
 
-// each changes the runs, one after another. When ctx ends, it ends after the run that is being changed, so that no run
-// is changed by half.
+// each changes the runs, one after another. If ctx ends, it first completes the run that is being changed.
 func (f *Chosen) each(ctx context.Context, change func(ctx context.Context, run *mapping.Run) error) error {
 	for _, run := range f.Runs {
 		if err := ctx.Err(); err != nil {

@@ -13,25 +13,25 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Choice says which runs are wanted: those that a filter selects, or with selectors those of them that the selectors
-// name.
+// Choice says which runs are wanted: those that a filter selects; with selectors, only those of them that the
+// selectors name.
 type Choice struct {
-	Names  []string // selectors, see [query.Selector]
+	Names  []string // selectors: see [query.Selector]
 	Filter history.RunFilter
 }
 
-// Chosen are the runs of a choice, the newest first, without histograms and files.
+// Chosen has the runs of a choice, the newest first, without histograms and files.
 type Chosen struct {
 	Runs    []*mapping.Run
-	Skipped []error // of runs that a filter may have selected, but which cannot be read or are being followed
+	Skipped []error // errors of runs that the filter may select, but that cannot be read or are being followed
 	Notes   []string
 }
 
-// FollowedFor is how long a live run counts as being followed after its document was stored last. If follow was killed,
-// its run stays live for ever, but is not stored again.
+// FollowedFor is how long after its last update a live run counts as being followed. If follow is killed, the run
+// stays live, but is not updated any more.
 const FollowedFor = time.Hour
 
-// ErrFollowed is a run that is being followed: what follows writes would undo the change.
+// ErrFollowed means that a run is being followed, so that the next update would undo a change.
 var ErrFollowed = errors.New("it is being followed: wait until it is over, or end fio2es follow")
 
 // Find finds the runs. It fails if a selector names no run, or names a single run that is being followed.
@@ -67,7 +67,7 @@ func (c *Choice) Find(ctx context.Context, store history.Store, now time.Time) (
 	return found, nil
 }
 
-// ofRun adds to an error which run it is about.
+// ofRun adds the name of a run to an error.
 func ofRun(run *mapping.Run, err error) error {
 	return fmt.Errorf("run %s (%s): %w", facts.ShortID(run.Run.ID), facts.Title(run), err)
 }

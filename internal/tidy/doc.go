@@ -1,3 +1,3 @@
-// Package tidy chooses runs of a history to label, annotate or remove, and does so one run after another. What is done
-// for some runs stays done if it is interrupted, and the same choice finds the others again. It prints nothing.
+// Package tidy chooses runs of a history, and labels, annotates or removes them one by one. If it is interrupted,
+// the changes so far stay, and the same choice finds the other runs again. It prints nothing.
 package tidy

@@ -9,16 +9,16 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Marked is what [Mark] did.
+// Marked is the result of [Mark].
 type Marked struct {
-	Runs    int // that the history has
-	Changes int // found in them
-	Updated int // runs whose marks are other ones now
+	Runs    int // number of runs in the history
+	Changes int // number of changes found in them
+	Updated int // number of runs whose marks have changed
 	Skipped []error
 }
 
-// Mark finds the changes over all runs of a history, and stores them with the runs with which they begin. Marks of
-// changes that are not found any more are taken away.
+// Mark finds the changes over all runs of a history, and stores each with the first run after it. It removes marks
+// of changes that are no longer found.
 func Mark(ctx context.Context, store history.Marker) (m Marked, err error) {
 	skip := func(err error) { m.Skipped = append(m.Skipped, err) }
 	runs, err := history.Collect(store.Runs(ctx, history.RunFilter{Brief: true}), skip)

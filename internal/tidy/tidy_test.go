@@ -20,7 +20,8 @@ import (
 // now is when runs are changed, a day after the last run was stored.
 var now = historytest.Start.AddDate(0, 0, 1)
 
-// open is a history of runs a, b and c, a the oldest, and of a live one that was stored at a time.
+// open returns a history of the runs a (the oldest), b and c, and of a live run that was last updated at the time
+// live.
 func open(t *testing.T, live time.Time) history.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
@@ -81,7 +82,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A live run that nothing has stored for long is not being followed any more.
+// TestLeftLive: a live run that has not been updated for long does not count as being followed.
 func TestLeftLive(t *testing.T) {
 	choice := tidy.Choice{Names: []string{"latest"}}
 	if found, err := choice.Find(t.Context(), open(t, now.Add(-tidy.FollowedFor)), now); err != nil || names(found.Runs)[0] != "live" {
@@ -89,7 +90,8 @@ func TestLeftLive(t *testing.T) {
 	}
 }
 
-// An interruption ends the removal after the run that is being removed, and the same choice finds the others.
+// TestRemoveInterrupted: an interruption ends the removal after the present run, and the same choice finds the
+// others.
 func TestRemoveInterrupted(t *testing.T) {
 	store := open(t, now)
 	all := tidy.Choice{}
@@ -109,13 +111,13 @@ func TestRemoveInterrupted(t *testing.T) {
 			t.Errorf("%d removed, %v", n, err)
 		}
 	}
-	removed, err := store.Removed(t.Context(), []string{"ab"}) // the content of all
+	removed, err := store.Removed(t.Context(), []string{"ab"}) // hash of the files of all runs
 	if err != nil || len(removed) != 3 || !strings.HasPrefix(removed[0].Title, "suite:") || !removed[0].At.Equal(now) {
 		t.Errorf("%+v, %v", removed, err)
 	}
 }
 
-// A run that another process has removed meanwhile is no error.
+// TestRemovedMeanwhile: a run that another process has removed in the meantime is no error.
 func TestRemovedMeanwhile(t *testing.T) {
 	store := open(t, now)
 	choice := tidy.Choice{Names: []string{historytest.ID("a"), historytest.ID("b")}}

@@ -9,35 +9,35 @@ import (
 // Value is a number of a series.
 type Value struct {
 	N       float64
-	IsBound bool // the number is N or more
+	IsBound bool // the true number is N or more
 }
 
-// Change is a place where the level of a series changed.
+// Change is a place at which the level of a series changed.
 type Change struct {
-	At        int   // the first number of the new level
-	Before    Value // the median of the level before, and after
+	At        int   // index of the first number of the new level
+	Before    Value // median of the level before, and of the level after
 	After     Value
-	Ratio     Value   // after / before: 1.1 is 10 % more. If it is a bound: at least N above 1, at most N below 1
-	Low, High float64 // between them the ratio lies with a confidence of 99 %; 0 and +Inf are not known
+	Ratio     Value   // After / Before: 1.1 is 10 % more. As a bound: at least N if N is above 1, at most N if below
+	Low, High float64 // 99 % confidence interval of the ratio; 0 and +Inf mean that an end is not known
 }
 
-// outlier is the distance from its level, in standard deviations, beyond which a number costs no more. With normal
-// noise, 0.3 % of the numbers are beyond 3.
+// outlier is a distance from the level in standard deviations. Numbers farther away cost no more. With normal noise,
+// 0.3 % of the numbers are farther away than 3.
 const outlier = 3
 
-// LeastLevel is the least length of a level: fewer numbers are outliers. So a series with a change has at least twice
-// as many.
+// LeastLevel is the smallest number of values in a level: fewer are outliers. So a series with a change has at least
+// twice as many.
 const LeastLevel = 3
 
-// price is what a change of level costs: more than two outliers do, and less than three.
+// price is the cost of a change of level: more than that of two outliers, less than that of three.
 const price = 2.2 * outlier * outlier
 
-// Detect finds the changes in a series of at least least, a share: 0.05 finds changes by 5 % or
-// more. Numbers that are not positive are left out. The times between the numbers do not matter.
-// Between two bounds no change is found, because either number may be the larger one.
+// Detect finds the changes in a series by at least least, a share: 0.05 finds changes of 5 % or more. It ignores
+// numbers that are not positive. The times between the numbers do not matter. Between two bounds it finds no change,
+// because either number may be the larger one.
 func Detect(series []Value, least float64) []Change {
 	var x []Value // logarithms
-	var at []int  // their places in the series
+	var at []int  // their indices in the series
 	for i, v := range series {
 		if v.N > 0 && !math.IsInf(v.N, 1) {
 			x, at = append(x, Value{math.Log(v.N), v.IsBound}), append(at, i)
@@ -51,28 +51,27 @@ func Detect(series []Value, least float64) []Change {
 	return changes
 }
 
-// minNoise is the least standard deviation that is taken for the noise: 0.5 %, because neighbouring
-// numbers may be in one bin of a histogram.
+// minNoise is the smallest standard deviation that noise is assumed to have: 0.5 %, because neighbouring numbers may
+// be in one bin of a histogram.
 const minNoise = 0.005
 
-// deviation is the standard deviation that the noise of a series has for sums of many numbers. It
-// comes from differences between numbers, which changes of level hardly affect.
+// deviation returns the standard deviation that the noise of a series has for sums of many numbers. It is computed
+// from differences between numbers, because changes of level hardly affect these.
 func deviation(x []Value) float64 {
 	one, two := steps(x, 1), steps(x, 2)
 	noise := spread(one) / math.Sqrt2
 	if n := float64(len(x)); n >= 20 && noise > 0 {
-		// If the noise of a number is like that of the one before, with a correlation of r, the
-		// variances of the differences are 2(1-r) and 2(1-r²) of that of the noise, and sums vary
-		// as if the variance were (1+r)/(1-r) times as large. A short series says little about r:
-		// a high one that is there by chance would hide large changes.
+		// If the noise of neighbouring numbers has the correlation r, the variances of the differences are 2(1-r) and
+		// 2(1-r²) times that of the noise. Sums then vary as if the variance were (1+r)/(1-r) times as large. A short
+		// series does not determine r well, and a high r by chance would hide large changes. So r is limited.
 		r := min(max(variance(two)/variance(one)-1, 0), 0.9*n/(n+15))
 		noise *= math.Sqrt(1+r) / (1 - r)
 	}
 	return max(noise, minNoise)
 }
 
-// steps are the differences, without their signs, between the numbers of a series that are so many apart. Between two
-// bounds the difference is not known.
+// steps returns the absolute differences between numbers with a distance of apart. Differences between two bounds
+// are not known, and left out.
 func steps(x []Value, apart int) (all []Value) {
 	for i := apart; i < len(x); i++ {
 		if !x[i].IsBound || !x[i-apart].IsBound {
@@ -82,10 +81,12 @@ func steps(x []Value, apart int) (all []Value) {
 	return all
 }
 
-// spread is the standard deviation of differences, from their median: of a normal distribution that is 0.6745.
+// spread returns the standard deviation of differences. It is computed from their median, which is 0.6745 standard
+// deviations for a normal distribution.
 func spread(steps []Value) float64 { return Median(steps).N / 0.6745 }
 
-// variance is that of differences without outliers, from all others: it varies less than the square of their spread.
+// variance returns the variance of differences without outliers. It uses all other differences, because it then
+// varies less than the square of their spread.
 func variance(steps []Value) float64 {
 	sum, n, most := 0.0, 0.0, outlier*spread(steps)
 	for _, s := range steps {
@@ -98,15 +99,15 @@ func variance(steps []Value) float64 {
 
 func sq(x float64) float64 { return x * x }
 
-// levels are the starts of the levels that cost least; the first is 0.
+// levels returns the starts of the levels with the lowest cost. The first start is 0.
 func levels(x []Value, noise, price float64) []int {
 	if len(x) == 0 {
 		return nil
 	}
 	grid := gridOf(x, noise)
-	cost := make([]float64, len(grid)) // of the numbers so far, if the last is of a level
-	from := make([][]int32, len(x))    // for each number and level: where the level started
-	best := 0.0                        // the cheapest of all levels before the number
+	cost := make([]float64, len(grid)) // lowest cost of the numbers so far, if the last one has this level
+	from := make([][]int32, len(x))    // by number and level: the start of that level
+	best := 0.0                        // lowest cost over all levels before this number
 	for i, v := range x {
 		from[i] = make([]int32, len(grid))
 		next, nextLevel := math.Inf(1), 0
@@ -124,7 +125,7 @@ func levels(x []Value, noise, price float64) []int {
 			}
 		}
 		best = next
-		from[i] = append(from[i], from[i][nextLevel]) // where the cheapest level of this number started
+		from[i] = append(from[i], from[i][nextLevel]) // start of the level with the lowest cost
 	}
 	var starts []int
 	for i := len(x) - 1; i >= 0; {
@@ -136,7 +137,7 @@ func levels(x []Value, noise, price float64) []int {
 	return starts
 }
 
-// gridOf are the levels that are tried: a quarter of the noise apart, where there are numbers.
+// gridOf returns the levels that are tried: a quarter of the noise apart, near the numbers.
 func gridOf(x []Value, noise float64) []float64 {
 	step := noise / 4
 	places := map[int]bool{}
@@ -153,7 +154,7 @@ func gridOf(x []Value, noise float64) []float64 {
 	return grid
 }
 
-// endOf is the end of the i-th level.
+// endOf returns the end of level i.
 func endOf(starts []int, i, n int) int {
 	if i+1 < len(starts) {
 		return starts[i+1]
@@ -161,8 +162,8 @@ func endOf(starts []int, i, n int) int {
 	return n
 }
 
-// Median is the middle of some numbers, 0 of none. It is a bound if one of the smaller half is,
-// because that may be larger.
+// Median returns the middle of some numbers, or 0 if there are none. It is a bound if a number of the smaller half
+// is one, because that number may be larger.
 func Median(x []Value) Value {
 	if len(x) == 0 {
 		return Value{}

@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/internal/memtest"
 )
 
-// made is a series of n numbers around 1000 with noise of a kind and a standard deviation, which
-// changes by a ratio at each place.
+// made returns a series of n numbers around 1000 with a kind of noise and its standard deviation. At each place in
+// changes the level changes by a ratio.
 func made(r *rand.Rand, n int, kind string, sigma float64, changes map[int]float64) []Value {
 	series, level, last := make([]Value, n), 1000.0, 0.0
 	for i := range series {
@@ -25,7 +25,7 @@ func made(r *rand.Rand, n int, kind string, sigma float64, changes map[int]float
 			e /= math.Sqrt((sq(r.NormFloat64()) + sq(r.NormFloat64()) + sq(r.NormFloat64())) / 3)
 		case "skewed": // lognormal
 			e = (math.Exp(e*0.8) - 1.377) / 1.31
-		case "outliers": // 3 % are far off
+		case "outliers": // 3 % are far away
 			if r.Float64() < 0.03 {
 				e += 20 * r.ExpFloat64()
 			}
@@ -38,7 +38,7 @@ func made(r *rand.Rand, n int, kind string, sigma float64, changes map[int]float
 	return series
 }
 
-// share returns how many of some series, in percent, have something.
+// share returns for how many of the series, in percent, has returns true.
 func share(series int, has func(r *rand.Rand) bool) float64 {
 	r, n := rand.New(rand.NewPCG(1, 2)), 0
 	for range series {
@@ -49,7 +49,7 @@ func share(series int, has func(r *rand.Rand) bool) float64 {
 	return 100 * float64(n) / float64(series)
 }
 
-// TestLeastLevel: from the third odd number on there is a change, and no level is shorter than that.
+// TestLeastLevel: three unusual numbers are a change, and no level is shorter.
 func TestLeastLevel(t *testing.T) {
 	if n := len(Detect(exact(1, 1, 1, 2, 2, 2), 0.02)); n != 1 {
 		t.Errorf("%d changes, want 1", n)
@@ -68,8 +68,8 @@ func TestLeastLevel(t *testing.T) {
 	})
 }
 
-// TestFalseAlarms: of a hundred series of a year without a change, at most one has one. Noise in
-// which a bad night follows a bad night looks like changes: five.
+// TestFalseAlarms: of a hundred series of a year without a change, a change is found in at most one. If bad nights
+// follow bad nights, noise looks like changes: then in at most five.
 func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
 	for kind, most := range map[string]float64{"normal": 1, "heavy": 1, "skewed": 1, "outliers": 1, "lasting": 5} {
@@ -93,7 +93,7 @@ func TestFound(t *testing.T) {
 		kind        string
 		sigma, size float64
 		after       int
-		least       float64 // percent
+		least       float64 // in percent
 	}{
 		{"normal", 0.02, 1.5, 3, 95}, {"outliers", 0.02, 1.5, 3, 85}, {"heavy", 0.05, 1.5, 5, 90}, {"lasting", 0.02, 1.5, 5, 80},
 		{"normal", 0.02, 1.1, 5, 85}, {"normal", 0.02, 1 / 1.1, 5, 85}, {"heavy", 0.02, 1.1, 10, 80}, {"skewed", 0.02, 1.1, 5, 85}, {"outliers", 0.02, 1.1, 7, 80},
@@ -112,14 +112,14 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// TestFoundInShort: in a series of a few weeks, noise that looks lasting by chance does not hide a change.
+// TestFoundInShort: in a series of a few weeks, noise that is correlated by chance does not hide a change.
 func TestFoundInShort(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kind        string
 		n           int
 		sigma, size float64
-		least       float64 // percent
+		least       float64 // in percent
 	}{
 		{"normal", 20, 0.05, 1.5, 95}, {"normal", 30, 0.05, 1.5, 95}, {"heavy", 30, 0.05, 1.5, 90}, {"skewed", 30, 0.05, 1.5, 95}, {"lasting", 40, 0.05, 1.5, 95},
 		{"normal", 30, 0.02, 1.1, 75}, {"normal", 60, 0.02, 1.1, 95}, {"outliers", 40, 0.02, 1.1, 80},
@@ -136,7 +136,7 @@ func TestFoundInShort(t *testing.T) {
 	}
 }
 
-// TestSize: the true size lies within the bounds as often as they say.
+// TestSize: the true size lies within the bounds as often as their confidence promises.
 func TestSize(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"normal", "heavy", "skewed", "outliers"} {
@@ -150,7 +150,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestSeveral: a change that was undone is two, also a short one.
+// TestSeveral: a change that was undone counts as two changes, even a short one.
 func TestSeveral(t *testing.T) {
 	t.Parallel()
 	for _, want := range []map[int]float64{
@@ -171,7 +171,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestOutliers: one number or two are never a change, wherever they are and however far off.
+// TestOutliers: one or two numbers are never a change, at any place and at any distance.
 func TestOutliers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for at := range 49 {
@@ -184,7 +184,7 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-// TestDetect: what a series means does not depend on its unit or on numbers that are missing.
+// TestDetect: the result does not depend on the unit of the numbers, or on missing numbers.
 func TestDetect(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -209,7 +209,7 @@ func TestDetect(t *testing.T) {
 				if name == "with gaps" {
 					wantAt = places[wantAt]
 				}
-				// Places that cost the same but for rounding are equally good.
+				// Several places may have the same cost except for rounding.
 				if math.Abs(float64(got[i].At-wantAt)) > 3 || math.Abs(got[i].Ratio.N/want[i].Ratio.N-1) > 0.05 {
 					t.Fatalf("%s: %v, want %v", name, got, want)
 				}
@@ -236,7 +236,7 @@ func exact(numbers ...float64) (series []Value) {
 	return series
 }
 
-// cut makes numbers above a limit bounds, as the last bin of a histogram does.
+// cut replaces numbers above a limit by bounds, like the last bin of a histogram.
 func cut(series []Value, limit float64) []Value {
 	series = slices.Clone(series)
 	for i, v := range series {
@@ -247,7 +247,7 @@ func cut(series []Value, limit float64) []Value {
 	return series
 }
 
-// TestFalseAlarmsOfBounds: a series whose noise crosses the limit has no change because of that.
+// TestFalseAlarmsOfBounds: if the noise of a series crosses the limit, this causes no change.
 func TestFalseAlarmsOfBounds(t *testing.T) {
 	memtest.Large(t)
 	t.Parallel()
@@ -264,7 +264,7 @@ func TestFalseAlarmsOfBounds(t *testing.T) {
 	}
 }
 
-// TestBounds: what bounds leave unknown of a change is not stated, and what remains is true.
+// TestBounds: what bounds leave open about a change is not stated, and what is stated is true.
 func TestBounds(t *testing.T) {
 	up := map[int]float64{50: 2}
 	bounds := func(n float64) []Value { return slices.Repeat([]Value{{n, true}}, 20) }
@@ -301,7 +301,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, strings.Join(got, "; "), c.want)
 		}
 	}
-	// The bounds of a change of numbers that are cut contain the change of all numbers.
+	// The bounds of a change of cut numbers contain the change of the original numbers.
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		all := made(r, 100, "heavy", 0.15, up)

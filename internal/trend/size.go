@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// measure returns the changes between levels that are large enough. Where one is not, the levels
-// are one, and those beside it are measured again, the smallest change first.
+// measure returns the changes between levels that are large enough. If one is too small, its two levels become one,
+// and the changes beside it are measured again. The smallest change is tested first.
 func measure(x []Value, starts []int, least float64) []Change {
 	for {
 		var changes []Change
@@ -35,13 +35,13 @@ func measure(x []Value, starts []int, least float64) []Change {
 
 func exp(v Value) Value { return Value{math.Exp(v.N), v.IsBound} }
 
-// mostCompared is how many numbers on each side of a change its size is measured with.
+// mostCompared is how many numbers on each side of a change are used to measure its size.
 const mostCompared = 200
 
-// ratios are the median of the differences between two groups of logarithms, and the bounds that
-// it lies within with a confidence of 99 %. Groups that are too small for that have the smallest
-// and largest difference as bounds. A difference from a number that is a bound itself has no upper
-// or no lower end; if the median depends on those, it is the end that is nearer to 0.
+// ratios returns the median of the differences between two groups of logarithms, and its 99 % confidence interval.
+// For groups that are too small for an interval, the smallest and the largest difference are its ends. A difference
+// with a bound has no upper or no lower end. If the median depends on such differences, it is the end that is nearer
+// to 0.
 func ratios(before, after []Value) (middle Value, low, high float64) {
 	before, after = before[max(len(before)-mostCompared, 0):], after[:min(len(after), mostCompared)]
 	m, n := float64(len(before)), float64(len(after))
@@ -76,7 +76,7 @@ func ratios(before, after []Value) (middle Value, low, high float64) {
 	return middle, lows[k], highs[last-k]
 }
 
-// highest returns the largest value that a number can have.
+// highest returns the largest value that the number can have.
 func (v Value) highest() float64 {
 	if v.IsBound {
 		return math.Inf(1)

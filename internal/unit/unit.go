@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Latency writes a latency given in microseconds, such as "39.3µs" or "1.04s".
+// Latency returns the text of a latency in microseconds, such as "39.3µs" or "1.04s".
 func Latency(us float64) string {
 	switch {
 	case math.IsNaN(us) || us < 0:
@@ -25,11 +25,11 @@ func Latency(us float64) string {
 	return digits(us/1e6) + "s"
 }
 
-// LatencyOrMore writes a latency given in microseconds, or "≥17.0s" if it is a lower bound, as in fio's last bin,
-// which has no upper end.
+// LatencyOrMore returns the text of a latency in microseconds, or "≥17.0s" if it is a lower bound, as in fio's last
+// bin, which has no upper end.
 func LatencyOrMore(us float64, isBound bool) string { return OrMore(Latency(us), isBound) }
 
-// OrMore marks the text of a value that is only a lower bound.
+// OrMore adds a mark to the text of a value that is only a lower bound.
 func OrMore(text string, isBound bool) string {
 	if isBound {
 		return "≥" + text
@@ -37,7 +37,7 @@ func OrMore(text string, isBound bool) string {
 	return text
 }
 
-// Count writes a whole number with its digits in groups of three.
+// Count returns a whole number with its digits in groups of three.
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -46,7 +46,7 @@ func Count(n int64) string {
 	return s
 }
 
-// OrNothing writes a number that is not known if it is 0: then the text is empty.
+// OrNothing returns a number as text. If it is 0, it is not known, and the text is empty.
 func OrNothing[N int | int64](n N) string {
 	if n == 0 {
 		return ""
@@ -54,7 +54,7 @@ func OrNothing[N int | int64](n N) string {
 	return strconv.FormatInt(int64(n), 10)
 }
 
-// Rate writes a number per second, such as "998" or "12.4k".
+// Rate returns the text of a number per second, such as "998" or "12.4k".
 func Rate(perSecond float64) string {
 	switch {
 	case perSecond < 9999.5:
@@ -65,7 +65,7 @@ func Rate(perSecond float64) string {
 	return digits(perSecond/1e6) + "M"
 }
 
-// Bytes writes a size in powers of 1024, such as "4.00KiB".
+// Bytes returns the text of a size in powers of 1024, such as "4.00KiB".
 func Bytes(n int64) string {
 	const units = "KMGTPE"
 	if n < 1024 {
@@ -79,7 +79,7 @@ func Bytes(n int64) string {
 	return digits(x) + units[i:i+1] + "iB"
 }
 
-// WholeBytes is a size as people set it: "4KiB", "64KiB".
+// WholeBytes returns a size as people set it: "4KiB", "64KiB".
 func WholeBytes(n int64) string {
 	text := Bytes(n)
 	digits := strings.TrimRight(text, "KMGTPEiB")
@@ -89,7 +89,7 @@ func WholeBytes(n int64) string {
 	return strings.TrimRight(strings.TrimRight(digits, "0"), ".") + text[len(digits):]
 }
 
-// Bandwidth writes a number of bytes per second, or "-" where it is not known.
+// Bandwidth returns the text of a number of bytes per second, or "-" if it is not known.
 func Bandwidth(perSecond float64) string {
 	if !(perSecond > 0) {
 		return "-"
@@ -97,7 +97,7 @@ func Bandwidth(perSecond float64) string {
 	return Bytes(int64(math.Round(perSecond))) + "/s"
 }
 
-// Elapsed writes a duration of a run, such as "0.25s" or "1m23s".
+// Elapsed returns the text of a duration, such as "0.25s" or "1m23s".
 func Elapsed(d time.Duration) string {
 	if d < time.Minute {
 		return digits(d.Seconds()) + "s"
@@ -105,7 +105,7 @@ func Elapsed(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Short writes a duration as flags have it, without zeros at its end: "1m", "1m30s".
+// Short returns a duration as in flags, without zeros at its end: "1m", "1m30s".
 func Short(d time.Duration) string {
 	text := d.String()
 	if rest, ok := strings.CutSuffix(text, "m0s"); ok {
@@ -117,7 +117,7 @@ func Short(d time.Duration) string {
 	return text
 }
 
-// digits writes x with three significant digits, and no exponent.
+// digits returns x with three significant digits and without an exponent.
 func digits(x float64) string {
 	places := 0
 	switch {
@@ -129,7 +129,7 @@ func digits(x float64) string {
 	return strconv.FormatFloat(x, 'f', places, 64)
 }
 
-// Number writes a number with all its digits, and nothing for NaN.
+// Number returns a number with all its digits, or "" for NaN.
 func Number(x float64) string {
 	if math.IsNaN(x) {
 		return ""
@@ -137,8 +137,8 @@ func Number(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// Percent writes a share of a number of requests, with enough digits to show one request,
-// up to six: all but one of a million are "99.9999 %". Only all of them are 100 %.
+// Percent returns a share of requests, with enough digits to show one request, up to six: all but one of a million
+// are "99.9999 %". Only all of them are "100 %".
 func Percent(share, requests float64) string {
 	digits := min(max(int(math.Ceil(math.Log10(requests)))-2, 1), 6)
 	text := strconv.FormatFloat(share*100, 'f', digits, 64)
@@ -148,7 +148,7 @@ func Percent(share, requests float64) string {
 	return text + " %"
 }
 
-// Plural writes a number of things, such as "1 run" or "1,200 runs".
+// Plural returns a number of things, such as "1 run" or "1,200 runs".
 func Plural(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -156,7 +156,7 @@ func Plural(n int, what string) string {
 	return Count(int64(n)) + " " + what
 }
 
-// List writes the first of some texts with a separator between them, and how many more there are.
+// List joins the first most texts with a separator, and says how many more there are.
 func List(texts []string, most int, separator string) string {
 	if len(texts) <= most {
 		return strings.Join(texts, separator)
@@ -164,11 +164,10 @@ func List(texts []string, most int, separator string) string {
 	return strings.Join(texts[:most], separator) + " and " + Count(int64(len(texts)-most)) + " more"
 }
 
-// IsKnown reports whether t is a date. The times of a run whose date is not known count from the zero time.
+// IsKnown reports whether t is a date. If the date of a run is not known, its times count from the zero time.
 func IsKnown(t time.Time) bool { return t.Year() >= 1970 }
 
-// Moment writes a time in UTC, or the time since the run's start where that is not known: then t
-// is that long after the zero time.
+// Moment returns a time in UTC, or the time since the run's start if the date is not known.
 func Moment(t time.Time) string {
 	if !IsKnown(t) {
 		return "+" + t.Sub(time.Time{}).String()
@@ -176,7 +175,7 @@ func Moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05.000")
 }
 
-// Moments writes two times with their time zone, or the times since the run's start.
+// Moments returns two times with their time zone, or the times since the run's start.
 func Moments(from, to time.Time) string {
 	text := Moment(from) + " to " + Moment(to)
 	if IsKnown(from) {
@@ -185,7 +184,7 @@ func Moments(from, to time.Time) string {
 	return text
 }
 
-// Shorten leaves out the middle of a text that has too many characters.
+// Shorten cuts out the middle of a text with more than most characters.
 func Shorten(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text

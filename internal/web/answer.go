@@ -30,7 +30,7 @@ var (
 	style = report.Style() + template.CSS(siteCSS)
 )
 
-// templates are made when they are used first, because all commands would start slower otherwise.
+// templates are parsed at first use, because otherwise all commands would start slower.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
 		"title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.StateText, "link": runLink, "live": report.Live,
@@ -42,24 +42,24 @@ var templates = sync.OnceValue(func() *template.Template {
 // policy lets a browser load nothing, run only the script of live pages, and send forms only to this server.
 var policy = "default-src 'none'; style-src " + report.HashOf(string(style)) + "; script-src " + report.LivePolicy() + "; base-uri 'none'; form-action 'self'" + unframed
 
-// unframed keeps pages out of frames of other sites, which could make users click in them. Browsers accept it in
-// headers only.
+// unframed keeps other sites from showing pages in frames, in which users could be tricked into clicks. Browsers
+// accept this rule only in headers.
 const unframed = "; frame-ancestors 'none'"
 
-// Head is the data of all pages.
+// Head is the data that all pages need.
 type Head struct {
 	Title   string
-	Home    string // the address of the list; empty on the list itself
+	Home    string // address of the list; empty on the list itself
 	Program string
 	Style   template.CSS
-	Events  string // the address of its events, if it shows live runs
+	Events  string // address of the events, if the page shows live runs
 }
 
 func (s *site) head(title, home string) Head {
 	return Head{Title: title, Home: home, Program: s.Program, Style: style}
 }
 
-// show answers with a page of a template.
+// show answers with a page made from a template.
 func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name string, view any) {
 	var page bytes.Buffer
 	if err := templates().ExecuteTemplate(&page, name, view); err != nil {
@@ -70,7 +70,7 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name str
 	s.send(w, r, status, page.Bytes())
 }
 
-// send answers with a page.
+// send answers with a finished page.
 func (s *site) send(w http.ResponseWriter, r *http.Request, status int, page []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
@@ -87,11 +87,11 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, status int, page []b
 type notice struct {
 	Title string
 	Text  string
-	Runs  []choice // to choose from
-	More  bool     // there are more runs
+	Runs  []choice // runs to choose from
+	More  bool     // there are more runs than these
 }
 
-// choice is a run to choose.
+// choice is a run that can be chosen.
 type choice struct{ Link, ID, Title, Start string }
 
 // noticeView is the data of the template.
@@ -105,7 +105,7 @@ func (s *site) notify(w http.ResponseWriter, r *http.Request, status int, n noti
 	s.show(w, r, status, "notice", noticeView{s.head(n.Title, homeOf(r)), n, status})
 }
 
-// homeOf is the address of the list, relative to the requested page.
+// homeOf returns the address of the list, relative to the requested page.
 func homeOf(r *http.Request) string {
 	if depth := strings.Count(r.URL.Path, "/") - 1; depth > 0 {
 		return strings.Repeat("../", depth)

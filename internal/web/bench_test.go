@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkList is of a history of 10,000 runs: the first page, one of a text, one that needs
-// all runs, and the last.
+// BenchmarkList reads lists from a history of 10,000 runs: the first page, a search for a text, one that needs all
+// runs, and the last page.
 func BenchmarkList(b *testing.B) {
 	store := historyOf(b)
 	for i := range 10_000 {

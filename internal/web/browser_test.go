@@ -13,16 +13,17 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Expressions on the page of a run.
+// JavaScript expressions on the page of a run.
 const (
 	drawnWindows = "JSON.parse(document.querySelector('script.data').textContent)[0].rows.length"
 	isLive       = "document.getElementById('live') !== null"
 	detailsAt    = "Math.round(document.querySelector('details').getBoundingClientRect().y)"
-	loads        = "performance.getEntriesByType('resource').filter(e => e.name === location.href).length" // after the first event
-	readOut      = "document.querySelectorAll('.readout:not([hidden])').length"
+	// number of times the page was loaded after the first event
+	loads   = "performance.getEntriesByType('resource').filter(e => e.name === location.href).length"
+	readOut = "document.querySelectorAll('.readout:not([hidden])').length"
 )
 
-// TestBrowser: pages in a browser show what the history gets while they are open, without being loaded again.
+// TestBrowser: open pages show what the history gets, without being reloaded.
 func TestBrowser(t *testing.T) {
 	b := startChromium(t)
 	store := historyOf(t, runOf(0, "first", 100))
@@ -66,7 +67,7 @@ func TestBrowser(t *testing.T) {
 	list.is("5,000", requests)
 	checkList()
 
-	page.value(pointer("pointermove")) // what is read off stays
+	page.value(pointer("pointermove")) // a pointer's values stay
 	page.stays("1", readOut)
 	grow(t, store, 6)
 	list.is("6,000", requests)
@@ -94,7 +95,7 @@ func TestBrowser(t *testing.T) {
 	list.stays("true", isLive)
 }
 
-// pointer is an expression that moves the pointer into a chart, or away.
+// pointer returns an expression that moves the pointer into a chart, or out of it.
 func pointer(event string) string {
 	return `(() => {
 		const svg = document.querySelector('.over-time svg'), box = svg.getBoundingClientRect();
@@ -102,7 +103,7 @@ func pointer(event string) string {
 	})()`
 }
 
-// growingRun is a live run after so many windows.
+// growingRun returns a live run with this number of windows.
 func growingRun(windows int) *mapping.Run {
 	run := runOf(1, "growing", 100)
 	run.Run.End = run.Run.Start.Add(time.Duration(windows) * time.Second)
@@ -113,12 +114,12 @@ func growingRun(windows int) *mapping.Run {
 	return run
 }
 
-// grow stores the live run with so many windows.
+// grow stores the live run with this number of windows.
 func grow(t *testing.T, store history.Store, windows int) {
 	finish(t, store, growingRun(windows), windows)
 }
 
-// finish stores a run of so many windows.
+// finish stores a run with this number of windows.
 func finish(t *testing.T, store history.Store, run *mapping.Run, windows int) {
 	t.Helper()
 	var docs []*mapping.Interval
@@ -143,8 +144,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// serveAt serves a history at an address until the test ends. Restart stops the server, and starts another one after a
-// function; meanwhile the address closes all connections.
+// serveAt serves a history at a fixed address until the test ends. restart stops the server, calls meanwhile, and
+// starts another server. Between the two, the address closes all connections.
 func serveAt(t *testing.T, store history.Store) (address string, restart func(meanwhile func())) {
 	t.Helper()
 	front, err := net.Listen("tcp", "127.0.0.1:0")

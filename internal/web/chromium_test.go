@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// patient is how long a page may take for anything, on a busy machine.
+// patient is the time limit of each wait, long enough for a busy machine.
 const patient = 2 * time.Minute
 
-// chromium is a browser without a window. It takes commands of the DevTools protocol through a pipe, one at a time.
+// chromium is a browser without a window. It gets commands of the DevTools protocol through a pipe, one at a time.
 type chromium struct {
 	t        *testing.T
 	commands io.Writer
@@ -23,14 +23,14 @@ type chromium struct {
 	sent     int
 }
 
-// message is an answer of the browser, or an event, which has no ID.
+// message is an answer of the browser, or an event. Events have no ID.
 type message struct {
 	ID     int
 	Result json.RawMessage
 	Error  *struct{ Message string }
 }
 
-// startChromium starts the browser that the environment names, until the test ends.
+// startChromium starts the browser that the environment names. It stops with the test.
 func startChromium(t *testing.T) *chromium {
 	t.Helper()
 	program := os.Getenv("FIO2ES_TEST_CHROMIUM")
@@ -48,8 +48,9 @@ func startChromium(t *testing.T) *chromium {
 		"--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync",
 		"--disable-extensions", "--disable-dev-shm-usage", "--window-size=1000,700", "--user-data-dir="+dir)
 	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+dir)
-	cmd.Stderr, cmd.ExtraFiles = &errs, []*os.File{theirs, theirAnswers} // 3 and 4
-	cmd.WaitDelay = 10 * time.Second                                     // its children keep stderr open
+	cmd.Stderr, cmd.ExtraFiles = &errs, []*os.File{theirs, theirAnswers} // file descriptors 3 and 4
+	// otherwise Wait waits for children that keep stderr open
+	cmd.WaitDelay = 10 * time.Second
 	must(t, cmd.Start())
 	theirs.Close()
 	theirAnswers.Close()
@@ -68,18 +69,19 @@ func startChromium(t *testing.T) *chromium {
 		}
 	}()
 	t.Cleanup(func() {
-		commands.Close() // that ends it
+		commands.Close() // this ends the browser
 		for range b.messages {
 		}
 		if err := cmd.Wait(); t.Failed() {
 			t.Logf("Chromium: %v\n%s", err, errs.Bytes())
 		}
-		_ = os.RemoveAll(dir) // its children may still write there
+		_ = os.RemoveAll(dir) // children of the browser may still write there
 	})
 	return b
 }
 
-// do sends a command to the browser, or to one of its pages, and decodes the result. An error is the browser's.
+// do sends a command to the browser, or to one of its pages (session), and decodes the result. An error of the
+// browser is returned.
 func (b *chromium) do(session, method string, parameters map[string]any, into any) error {
 	b.t.Helper()
 	b.sent++
@@ -106,7 +108,7 @@ func (b *chromium) do(session, method string, parameters map[string]any, into an
 	return nil
 }
 
-// tab is a page in the browser, in a window of its own, because one that is not seen does not listen.
+// tab is a page in its own window, because a page that is not visible does not listen to events.
 type tab struct {
 	b       *chromium
 	session string
@@ -122,7 +124,8 @@ func (b *chromium) open(address string) *tab {
 	return &tab{b, attached.SessionID}
 }
 
-// value is the value of an expression of JavaScript, as text. Of a page that is not there yet it is an error's text.
+// value returns the value of a JavaScript expression as text. If the page is not loaded yet, it returns the text of
+// an error.
 func (p *tab) value(expression string) string {
 	p.b.t.Helper()
 	var answer struct {
@@ -152,7 +155,7 @@ func (p *tab) is(want, expression string) {
 	}
 }
 
-// stays fails unless an expression has a value now.
+// stays fails if an expression has another value now.
 func (p *tab) stays(want, expression string) {
 	p.b.t.Helper()
 	if got := p.value(expression); got != want {

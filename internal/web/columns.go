@@ -10,22 +10,22 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// usual are the columns of the list, beside those that it always has.
+// usual are the default columns of the list, in addition to always.
 const usual = "hosts,jobs,direction,requests,iops,p50,p95,p99,p99_9,max"
 
-// always are the columns that the list always has.
+// always are the columns that every list has.
 var always = []string{"Run", "Start", "Name", "State", "Note"}
 
-// column is a column of the list that can be chosen.
+// column is a column of the list that users can choose.
 type column struct {
 	table.Column[*facts.Line]
-	Order *facts.Order // nil: the list cannot be sorted by it
+	Order *facts.Order // nil if the list cannot be sorted by it
 }
 
-// IsText reports whether the column is not one of numbers.
+// IsText reports whether the column has texts, which are aligned left.
 func (c column) IsText() bool { return !strings.HasPrefix(c.Heading, ">") }
 
-// columns are those of the query, and the fields that they need beyond [mapping.Run.Brief].
+// columns returns the columns that the query chooses, and the fields that they need beyond [mapping.Run.Brief].
 func (q listQuery) columns() (list []column, beyond []string, err error) {
 	names := q.Columns
 	if strings.TrimSpace(names) == "" {
@@ -45,7 +45,7 @@ func (q listQuery) columns() (list []column, beyond []string, err error) {
 	return list, beyond, nil
 }
 
-// linesOf are the lines of a run in a list with these columns.
+// linesOf returns the lines of a run in a list with these columns.
 func linesOf(columns []column, run *mapping.Run) []*facts.Line {
 	var list []table.Column[*facts.Line]
 	for _, c := range columns {

@@ -7,15 +7,15 @@ import (
 	"github.com/fio2es/fio2es/internal/where"
 )
 
-// condition is the condition of a search as the user writes it.
+// condition is the condition of a search as the user wrote it.
 type condition struct {
 	Text    string
-	Problem string // why it cannot be read; empty if it can
-	Before  string // the text before the place of the problem
-	Rest    string // the text from there on
+	Problem string // the mistake; empty if there is none
+	Before  string // text before the mistake
+	Rest    string // text from the mistake on
 }
 
-// parseCondition reads a condition. It returns nil if the condition is wrong.
+// parseCondition parses a condition. The second result is nil if there is a mistake.
 func parseCondition(text string) (condition, *where.Condition) {
 	c := condition{Text: text}
 	parsed, err := where.Parse(text, time.Now())

@@ -16,24 +16,24 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Pages of live runs listen to events. An event says that the history has more of these runs.
+// Pages of live runs listen to events. An event means that the history has more of these runs.
 const (
-	lookEvery    = 2 * time.Second // into the history, for all streams together
+	lookEvery    = 2 * time.Second // time between two looks into the history, for all streams together
 	lookTimeout  = 30 * time.Second
 	mostStreams  = 100
-	mostLive     = 1000             // live runs that the list is about
-	heartbeat    = 15 * time.Second // shows proxies and the server that the stream is alive
-	eventTimeout = 10 * time.Second // for a client to take an event
+	mostLive     = 1000             // most live runs in the state of the list
+	heartbeat    = 15 * time.Second // comment lines show proxies and the server that the stream is alive
+	eventTimeout = 10 * time.Second // limit for sending an event to a client
 )
 
-// stream is what a page listens to.
+// stream is the connection of a page that listens.
 type stream struct {
-	runs   []string // empty: the newest runs, and all that are live
-	seen   string   // what the history had at the last look
+	runs   []string // ids; empty for the list: the newest runs and all live ones
+	seen   string   // state of these runs at the last look
 	stored chan struct{}
 }
 
-// news sends streams an event when the history has more of their runs.
+// news sends an event to each stream whose runs have changed in the history.
 type news struct {
 	store history.Store
 	log   *slog.Logger
@@ -47,7 +47,7 @@ func newNews(store history.Store, log *slog.Logger) *news {
 	return &news{store: store, log: log, ended: make(chan struct{}), streams: map[*stream]bool{}}
 }
 
-// run looks into the history until ctx ends, which ends all streams.
+// run looks into the history until ctx ends, and then ends all streams.
 func (n *news) run(ctx context.Context) {
 	defer close(n.ended)
 	ticker := time.NewTicker(lookEvery)
@@ -67,7 +67,7 @@ func (n *news) run(ctx context.Context) {
 	}
 }
 
-// look compares what streams have seen with the history. A new stream has seen nothing, so it gets an event.
+// look compares the history with what streams have seen. A new stream has seen nothing, so it gets an event.
 func (n *news) look(ctx context.Context) error {
 	streams := n.all()
 	if len(streams) == 0 {
@@ -97,7 +97,7 @@ func (n *news) look(ctx context.Context) error {
 	return nil
 }
 
-// list differs whenever one of the newest runs does, or a live one of any age.
+// list returns a text that changes when one of the newest runs, or any live run, changes.
 func (n *news) list(ctx context.Context) (string, error) {
 	var b strings.Builder
 	for _, f := range []history.RunFilter{{Brief: true, Limit: pageRuns}, {Brief: true, Limit: mostLive, Where: history.LiveRuns{}}} {
@@ -111,7 +111,7 @@ func (n *news) list(ctx context.Context) (string, error) {
 	return b.String(), nil
 }
 
-// all are the streams.
+// all returns the streams.
 func (n *news) all() (list []*stream) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -121,7 +121,7 @@ func (n *news) all() (list []*stream) {
 	return list
 }
 
-// version returns a text that changes whenever something of a run is stored, or people change it.
+// version returns a text that changes when anything of a run is stored, or people change it.
 func version(run *mapping.Run) string {
 	if run == nil {
 		return " removed\n"
@@ -129,7 +129,7 @@ func version(run *mapping.Run) string {
 	return fmt.Sprintf(" %s %v %q %q\n", run.Run.Ingest, run.Documents, run.Run.Labels, run.Run.Note)
 }
 
-// see sends an event if the history has changed since the last look. Only one goroutine calls it.
+// see sends an event if its runs have changed since the last look. Only one goroutine may call it.
 func (s *stream) see(runs map[string]*mapping.Run, list string) {
 	now := "looked\n"
 	if len(s.runs) == 0 {
@@ -144,7 +144,7 @@ func (s *stream) see(runs map[string]*mapping.Run, list string) {
 	s.seen = now
 	select {
 	case s.stored <- struct{}{}:
-	default: // the client has not taken the last one yet
+	default: // the client has not taken the last event yet
 	}
 }
 
@@ -164,8 +164,8 @@ func (n *news) enter(runs []string) (s *stream, leave func()) {
 	}
 }
 
-// events answers with an event now, and whenever the history has more of some runs: those that the address names, or
-// the newest. A stream ends after [patience], and browsers begin another.
+// events answers with a stream of events: one now, and one whenever the history has more of the runs that the
+// address names, or of the newest. A stream ends after [patience], and browsers then open another one.
 func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	runs := r.URL.Query()["run"]
 	if len(runs) > mostCompared {
@@ -182,12 +182,12 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // nginx
+	h.Set("X-Accel-Buffering", "no") // for nginx
 	if r.Method == http.MethodHead {
 		return
 	}
 	to := http.NewResponseController(w)
-	_ = to.SetReadDeadline(time.Time{}) // the request is read
+	_ = to.SetReadDeadline(time.Time{}) // no limit, because the request is already read
 	send := func(text string) bool {
 		_ = to.SetWriteDeadline(time.Now().Add(eventTimeout))
 		_, err := io.WriteString(w, text)
@@ -209,8 +209,8 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// eventsOf returns the address of the events of the live ones among some runs, below the list at home. It is empty if
-// none is live.
+// eventsOf returns the address of the events of the live runs in a list, relative to home. It is empty if no run is
+// live.
 func eventsOf(runs []*mapping.Run, home string) string {
 	v := url.Values{}
 	for _, run := range runs {

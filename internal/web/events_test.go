@@ -20,7 +20,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// changing is a history of runs that are live. It counts the looks into it.
+// changing is a history of live runs. It counts how often it is read.
 type changing struct {
 	history.Store
 	mu    sync.Mutex
@@ -55,21 +55,21 @@ func (c *changing) Runs(_ context.Context, f history.RunFilter) iter.Seq2[*mappi
 	})
 }
 
-// count is how many looks there were.
+// count returns how often the history was read.
 func (c *changing) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.looks
 }
 
-// fail makes all looks fail from now on, or none.
+// fail makes all reads fail with err, or succeed again if err is nil.
 func (c *changing) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = err
 }
 
-// store changes the i-th run.
+// store changes run i.
 func (c *changing) store(i int, change func(*mapping.Run)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *changing) store(i int, change func(*mapping.Run)) {
 
 func another(run *mapping.Run) { run.Documents.Cluster++ }
 
-// listening is a server of a changing history, in a bubble of its own time.
+// listening is a server of a changing history, in a synctest bubble.
 type listening struct {
 	*changing
 	*pipes
@@ -109,7 +109,7 @@ func (l *listening) end(t *testing.T) {
 	l.client.CloseIdleConnections()
 }
 
-// follow listens to a stream. Lines that it has are in the channel, which is closed when it ends.
+// follow listens to a stream. lines is closed when the stream ends.
 func (l *listening) follow(t *testing.T, query string) (lines chan string, leave func()) {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
@@ -131,7 +131,7 @@ func (l *listening) follow(t *testing.T, query string) (lines chan string, leave
 	return lines, leave
 }
 
-// after are the lines that came after so much time.
+// after waits for d, and returns the lines that came.
 func after(d time.Duration, lines chan string) string {
 	time.Sleep(d)
 	synctest.Wait()
@@ -142,7 +142,7 @@ func after(d time.Duration, lines chan string) string {
 	return strings.Join(got, " ")
 }
 
-// TestEvents: a stream has an event at once, and when its runs change; and shows that it lives.
+// TestEvents: a stream gets an event at once and when its runs change, and heartbeats.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := runOf(0, "a", 100), runOf(1, "b", 100)
@@ -194,7 +194,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestOldLive: the list is about live runs, however many newer ones there are.
+// TestOldLive: the list's events are about all live runs, for any number of newer runs.
 func TestOldLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs []*mapping.Run
@@ -220,7 +220,8 @@ func TestOldLive(t *testing.T) {
 	})
 }
 
-// TestStreams: there are so many at most, which one look serves. They end when the server does, or after patience.
+// TestStreams: the number of streams is limited, and one look serves all. They end with the server, or after
+// patience.
 func TestStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := listen(t, runOf(0, "a", 100))
@@ -273,7 +274,7 @@ func TestStreams(t *testing.T) {
 	})
 }
 
-// TestSlowListener: who does not take events loses the stream.
+// TestSlowListener: a client that does not take events loses its stream.
 func TestSlowListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := listen(t, runOf(0, "a", 100))

@@ -20,8 +20,7 @@ import (
 
 var began = time.Date(2026, 11, 21, 3, 13, 2, 0, time.UTC)
 
-// runOf is the i-th run of a history: it started i minutes after the first, and served
-// writes that took about us microseconds.
+// runOf returns run i of a history. It started i minutes after the first, and has writes of about us microseconds.
 func runOf(i int, name string, us float64) *mapping.Run {
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(int64(us*1000), 990)
@@ -39,7 +38,7 @@ func runOf(i int, name string, us float64) *mapping.Run {
 	}
 }
 
-// historyOf makes a history of runs.
+// historyOf returns a history of runs.
 func historyOf(t testing.TB, runs ...*mapping.Run) *sqlite.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
@@ -61,7 +60,7 @@ type pages struct {
 	made atomic.Int64
 }
 
-// serve makes pages of a store. Reports are of the runs' documents alone.
+// serve makes the pages of a store. Reports are made only from run documents.
 func serve(store history.Store, change ...func(*site)) *pages {
 	p := &pages{}
 	s := newSite(Options{Store: store, Name: "history.db", Program: "fio2es test", Local: true})
@@ -76,7 +75,7 @@ func serve(store history.Store, change ...func(*site)) *pages {
 	return p
 }
 
-// get requests a page, with pairs of headers.
+// get requests a page. headers are names and values in turn.
 func (p *pages) get(t testing.TB, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 )
 
-// FuzzQuery: a query that is read from an address is read again from its own address.
+// FuzzQuery: a query parsed from an address is the same when it is parsed from its own address.
 func FuzzQuery(f *testing.F) {
 	for _, raw := range []string{
 		"", "text=a+b&sort=p99&order=lowest&page=7", "sort=zzz", "order=up", "page=0", "page=1000000", "page=1e6", "page=+1", "text=%00%ff%0a", "page=01", "text=a&text=b", "%zz", "a;b", "text=\xff&sort=p99.9",
@@ -19,7 +19,7 @@ func FuzzQuery(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		values, _ := url.ParseQuery(raw) // as a request's, whose errors are not looked at
+		values, _ := url.ParseQuery(raw) // like net/http, which ignores the error
 		q, err := parseQuery(values)
 		if err != nil {
 			return
@@ -39,8 +39,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzRequest: for any address and header, the answer is a page or a refusal,
-// never a failure, and nothing of the address becomes an element.
+// FuzzRequest: for any address and header, the answer is a page or a refusal, and never a failure. No text of the
+// address becomes an element.
 func FuzzRequest(f *testing.F) {
 	run := runOf(0, "clean", 100)
 	handler := serve(historyOf(f, run))

@@ -13,7 +13,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// nights are the metrics of two nights, and the runs of the second: one reads, with requests in fio's last bin.
+// nights returns the metrics of two nights, and the runs of the second. One run reads, and has requests in fio's
+// last bin.
 func nights(t *testing.T) (pages [2]string, latest []*mapping.Run) {
 	runs := workloadRuns()
 	for _, i := range []int{37, 39} {
@@ -34,7 +35,7 @@ func nights(t *testing.T) (pages [2]string, latest []*mapping.Run) {
 	return pages, runs[38:]
 }
 
-// tableRow is what the table of the dashboard has to show of a run: numbers by title.
+// tableRow has what the dashboard's table must show of a run: numbers by title.
 type tableRow struct {
 	Run       string             `json:"run"`
 	Direction string             `json:"direction"`
@@ -58,8 +59,8 @@ func rowOf(run *mapping.Run) tableRow {
 	}}
 }
 
-// TestGrafana writes the metrics with which .ci/grafana draws the dashboard of the examples, and what its table has to
-// show. That test needs the engine of Prometheus; this one finds metrics and labels that /metrics does not have.
+// TestGrafana writes the metrics from which .ci/grafana draws the example dashboard, and what its table must show.
+// The drawing needs the engine of Prometheus. This test finds metrics and labels that /metrics lacks.
 func TestGrafana(t *testing.T) {
 	made := filepath.Join("testdata", "grafana")
 	pages, latest := nights(t)

@@ -17,17 +17,17 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// found are the runs on a page of the list.
+// found has the runs on one page of the list.
 type found struct {
 	Runs  []*mapping.Run
-	More  bool // on the next page
-	Total int  // runs of the list; 0: not known, as they were not all read
+	More  bool // there is a next page
+	Total int  // number of runs in the list; 0 if it is not known, because not all were read
 
-	Watched *query.Watched // which runs were left out
+	Watched *query.Watched // says which runs were left out
 }
 
-// look reads the runs of a query. The history has the newest run first, so for that order look reads no more runs
-// than it shows. Any other order needs all runs.
+// look finds the runs of a query. The history lists the newest run first, so for that order look reads only the runs
+// that it shows. Any other order needs all runs.
 func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*found, error) {
 	_, beyond, err := q.columns()
 	if err != nil {
@@ -64,13 +64,13 @@ func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*
 // listView is the data of the template.
 type listView struct {
 	Head
-	Name      string // of the history
+	Name      string // name of the history
 	Query     listQuery
 	Condition condition
 	Columns   []column
-	Found     *found   // nil if the condition cannot be read
-	Count     string   // of all runs, if the page has none of those that match
-	Contents  []string // what these can be found by
+	Found     *found   // nil if the condition has a mistake
+	Count     string   // number of all runs, if no run matches
+	Contents  []string // how all runs can be found, if no run matches
 }
 
 func (s *site) list(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +80,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := listView{Head: s.head("Runs", ""), Name: s.Name, Query: q}
-	v.Columns, _, _ = q.columns() // parseQuery had the error
+	v.Columns, _, _ = q.columns() // parseQuery has returned the error
 	var parsed *where.Condition
 	if v.Condition, parsed = parseCondition(q.Where); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "list", v)
@@ -99,17 +99,17 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "list", v)
 }
 
-// Lines are the lines of a run.
+// Lines returns the lines of a run.
 func (v listView) Lines(run *mapping.Run) []*facts.Line { return linesOf(v.Columns, run) }
 
-// Start is the order by the start of the runs.
+// Start returns the order by start.
 func (listView) Start() facts.Order { return facts.Orders[0] }
 
-// Names are all columns that can be chosen, and Usual those of a list without a choice.
+// Names returns all columns that can be chosen, and Usual the default ones.
 func (listView) Names() string { return strings.Join(facts.ColumnNames(), ", ") }
 func (listView) Usual() string { return usual }
 
-// Searched is the search in words, such as "has “4K qd16” in its id, …, and meets “mode=randread”".
+// Searched describes the search, such as "has “4K qd16” in its id, …, and meets “mode=randread”".
 func (v listView) Searched() string {
 	var parts []string
 	if v.Query.Text != "" {
@@ -121,14 +121,14 @@ func (v listView) Searched() string {
 	return strings.Join(parts, ", and ")
 }
 
-// Most is how many runs can be compared, and PageRuns how many are on a page.
+// Most returns how many runs can be compared, and PageRuns how many are on a page.
 func (listView) Most() int     { return mostCompared }
 func (listView) PageRuns() int { return pageRuns }
 
-// Trend is the picture of the runs.
+// Trend returns the picture of the runs.
 func (v listView) Trend() template.HTML { return report.Trend(v.Found.Runs, runLink) }
 
-// Notes are the notes below the list.
+// Notes returns the notes below the list.
 func (v listView) Notes() []string {
 	notes := facts.Notes(slices.ContainsFunc(v.Found.Runs, func(run *mapping.Run) bool {
 		return slices.ContainsFunc(v.Lines(run), func(l *facts.Line) bool { return l.Latencies.ByFio })
@@ -139,7 +139,7 @@ func (v listView) Notes() []string {
 	return notes
 }
 
-// Range is which runs are on the page, such as "101 – 200 of 412".
+// Range says which runs are on the page, such as "101 – 200 of 412".
 func (v listView) Range() string {
 	begin := (v.Query.Page - 1) * pageRuns
 	text := fmt.Sprintf("%s – %s", unit.Count(int64(begin+1)), unit.Count(int64(begin+len(v.Found.Runs))))

@@ -21,7 +21,7 @@ var (
 	pageLink  = regexp.MustCompile(`(?:href|action)="([^"]*)"`)
 )
 
-// titles are the titles of the runs in a list, without their archive and settings.
+// titles returns the titles of the runs in a list, without archive and settings.
 func titles(page string) []string {
 	var list []string
 	for _, m := range titleLink.FindAllStringSubmatch(page, -1) {
@@ -45,7 +45,7 @@ func TestList(t *testing.T) {
 		"/?sort=p99":                     "slow live fast",
 		"/?sort=p99&order=lowest":        "fast live slow",
 		"/?sort=iops":                    "fast live slow",
-		"/?sort=requests":                "live fast slow", // all the same
+		"/?sort=requests":                "live fast slow", // all have the same number
 		"/?sort=max&order=highest":       "slow live fast",
 		"/?text=RANDWRITE":               "live fast",
 		"/?text=randwrite&sort=p50":      "live fast",
@@ -105,7 +105,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestSparse: runs with few facts have a line, too.
+// TestSparse: runs about which little is known are listed, too.
 func TestSparse(t *testing.T) {
 	averages, nothing := runOf(0, "averages", 100), runOf(1, "nothing", 100)
 	averages.All = &mapping.Totals{IOPS: 120, Latency: mapping.Latency{Mean: 42}}
@@ -130,8 +130,7 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// TestPages: pages in a row have all runs, each once, in any order, and their links lead from
-// one to the next and back.
+// TestPages: in any order, the pages together have each run once, and their links lead to the next page and back.
 func TestPages(t *testing.T) {
 	const n = 2*pageRuns + 50
 	var runs []*mapping.Run
@@ -165,14 +164,15 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// lastOf returns how many runs some pages have in all. The range of the last page is such as "201 – 250 of 250".
+// lastOf returns the total number of runs in ranges such as "201 – 250 of 250".
 func lastOf(ranges []string) (last int) {
 	_, text, _ := strings.Cut(ranges[len(ranges)-1], " of ")
 	fmt.Sscan(text, &last)
 	return last
 }
 
-// TestConditions: a condition that cannot be read is shown with the place of the problem, and the rest of the search stays.
+// TestConditions: a condition with a mistake is shown with the place of the mistake, and the rest of the search
+// stays.
 func TestConditions(t *testing.T) {
 	p := serve(historyOf(t, runOf(0, "a", 50)))
 	for _, path := range []string{"/", "/workloads"} {
@@ -191,7 +191,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestUndecided: a page says how many runs a condition leaves out because it is not known whether they meet it.
+// TestUndecided: a page says how many runs a condition leaves out because it is unknown whether they meet it.
 func TestUndecided(t *testing.T) {
 	p := serve(historyOf(t, runOf(0, "a", 50), runOf(1, "b", 20e6)))
 	where := "?where=" + url.QueryEscape("p99 < 30s")
@@ -208,7 +208,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestColumns: the list has the columns of its address, in their order, and can be sorted by each.
+// TestColumns: the list has the columns in its address, in their order, and can be sorted by each.
 func TestColumns(t *testing.T) {
 	run := runOf(0, "a", 50)
 	run.All.Bandwidth = 4096
@@ -247,7 +247,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// linkOf is the address of a link to another page, from the root.
+// linkOf returns the address of a link from one page to another, from the root.
 func linkOf(page, rel string) string {
 	m := regexp.MustCompile(`<a href="\.(/[^"]*)" rel="` + rel + `">`).FindStringSubmatch(page)
 	if m == nil {
@@ -256,7 +256,7 @@ func linkOf(page, rel string) string {
 	return html.UnescapeString(m[1])
 }
 
-// parameters are the parameters of an address that are not empty, in one order.
+// parameters returns the parameters of an address that are not empty, sorted.
 func parameters(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -271,7 +271,7 @@ func parameters(address string) string {
 	return v.Encode()
 }
 
-// TestAddress: the address of a list leads to that list.
+// TestAddress: the address of a list leads to the same list.
 func TestAddress(t *testing.T) {
 	for i := range facts.Orders {
 		for _, text := range []string{"", "a b&c=d #?%<>\"'"} {
@@ -305,7 +305,7 @@ func TestHostile(t *testing.T) {
 	hostile.Run.ID, hostile.Run.Archive, hostile.CBT.Mode, hostile.Run.Labels = evil, evil, evil, map[string]string{evil: evil}
 	other := runOf(1, "other", 100)
 	likeHostile := runOf(1, "other", 100)
-	likeHostile.CBT.Mode = evil // the same kind of run
+	likeHostile.CBT.Mode = evil // another run of the same workload
 	p := serve(historyOf(t, hostile, likeHostile), func(s *site) { s.Name = evil })
 	of := func(p *pages, path string) string { return p.get(t, path).Body.String() }
 	id := "/runs/" + url.PathEscape(evil)
@@ -331,7 +331,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestEmptyList: a list without runs says how many the history has, and repeats the query.
+// TestEmptyList: a list without runs says how many runs the history has, and repeats the query.
 func TestEmptyList(t *testing.T) {
 	p := serve(historyOf(t, runOf(0, "a", 50), runOf(1, "b", 60)))
 	for path, want := range map[string]string{

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// memory is a history without goroutines, for tests in a bubble of synctest. Other methods of a store stop a test.
+// memory is a history without goroutines, for tests in a synctest bubble. Other methods of a store panic.
 type memory struct {
 	history.Store
 	runs []*mapping.Run
@@ -38,7 +38,7 @@ func (memory) Intervals(context.Context, history.Selection) iter.Seq2[*mapping.I
 	return func(func(*mapping.Interval, error) bool) {}
 }
 
-// Count finds no documents, as none are expected of the runs.
+// Count finds no documents, because the runs have none.
 func (memory) Count(context.Context, []string, ...mapping.Level) (history.Counts, error) {
 	return history.Counts{}, nil
 }

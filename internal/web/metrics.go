@@ -18,7 +18,7 @@ func (s *site) metrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var b bytes.Buffer
-	_ = export.Gauges(&b, workload.Group(runs)) // a buffer takes everything
+	_ = export.Gauges(&b, workload.Group(runs)) // cannot fail: b is a buffer
 	w.Header().Set("Content-Type", export.GaugesType)
-	_, _ = b.WriteTo(w) // a closed connection is logged
+	_, _ = b.WriteTo(w) // an error means a closed connection, which is logged
 }

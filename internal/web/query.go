@@ -12,17 +12,17 @@ import (
 // pageRuns is how many runs are on a page of the list.
 const pageRuns = 100
 
-// listQuery is which runs the list shows, with which columns, and in which order.
+// listQuery says which runs the list shows, with which columns, and in which order.
 type listQuery struct {
 	Text    string
-	Where   string // the condition, which is parsed when the list is made
-	Columns string // joined by commas; empty for the usual ones
+	Where   string // condition as the user wrote it
+	Columns string // names joined by commas; empty for the usual columns
 	By      facts.Order
-	Lowest  bool // first
+	Lowest  bool // the lowest value comes first
 	Page    int  // from 1
 }
 
-// parseQuery reads the parameters of the list's address.
+// parseQuery parses the parameters of the list's address.
 func parseQuery(v url.Values) (listQuery, error) {
 	q := listQuery{Text: v.Get("text"), Where: v.Get("where"), Columns: v.Get("columns"), By: facts.Orders[0], Page: 1}
 	if _, _, err := q.columns(); err != nil {
@@ -53,7 +53,7 @@ func parseQuery(v url.Values) (listQuery, error) {
 	return q, nil
 }
 
-// Parameters are those that a new search keeps.
+// Parameters returns the parameters that a new search keeps.
 func (q listQuery) Parameters() url.Values {
 	v := url.Values{}
 	if q.By != facts.Orders[0] {
@@ -65,7 +65,7 @@ func (q listQuery) Parameters() url.Values {
 	return v
 }
 
-// Address is the address of the query's list.
+// Address returns the address of this list.
 func (q listQuery) Address() string {
 	v := q.Parameters()
 	for name, text := range map[string]string{"text": q.Text, "where": q.Where, "columns": q.Columns} {
@@ -82,19 +82,19 @@ func (q listQuery) Address() string {
 	return "./?" + v.Encode()
 }
 
-// IsSearch reports whether the query may leave runs out.
+// IsSearch reports whether the query may leave out runs.
 func (q listQuery) IsSearch() bool { return q.Text != "" || strings.TrimSpace(q.Where) != "" }
 
-// Turn returns another page of the same list, some pages further on.
+// Turn returns the query of the page that is pages further on.
 func (q listQuery) Turn(pages int) listQuery { q.Page += pages; return q }
 
-// Sorted is the same list by another order, or reversed.
+// Sorted returns the query of the same list in another order, or reversed.
 func (q listQuery) Sorted(by facts.Order) listQuery {
 	q.Lowest, q.By, q.Page = q.By == by && !q.Lowest, by, 1
 	return q
 }
 
-// Sort is how the list is sorted by an order; empty if it is not.
+// Sort says how the list is sorted by an order; empty if it is not.
 func (q listQuery) Sort(by facts.Order) string {
 	switch {
 	case q.By != by:

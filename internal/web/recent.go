@@ -8,18 +8,18 @@ import (
 // mostRecent is how many pages are kept.
 const mostRecent = 8
 
-// recent are the reports that were made last, because all who look at a live run request the same ones.
+// recent has the last reports. All users who look at a live run request the same reports.
 type recent struct {
 	mu    sync.Mutex
-	pages []madePage // the oldest first
+	pages []madePage // the oldest is first
 }
 
 type madePage struct {
-	of   string // the tag and what else it depends on
+	of   string // tag, and address of the list
 	page []byte
 }
 
-// find is a page; nil if it is not there.
+// find returns a page, or nil.
 func (r *recent) find(of string) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,7 +31,7 @@ func (r *recent) find(of string) []byte {
 	return nil
 }
 
-// add keeps a page in place of the oldest.
+// add stores a page, and drops the oldest if there are too many.
 func (r *recent) add(of string, page []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

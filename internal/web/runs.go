@@ -21,7 +21,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// mostCompared is how many runs a report has at most: as many as have a section in it.
+// mostCompared is how many runs a report may have. Each has a section.
 const mostCompared = report.MaxSections
 
 func (s *site) run(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,7 @@ func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// idsOf are the ids of the runs that a selector names. One that names a single run stays as it is.
+// idsOf returns the ids of the runs that a selector selects. If it selects a single run, its text is returned.
 func (s *site) idsOf(ctx context.Context, text string) (ids []string, err error) {
 	selector, err := query.ParseSelector(text, time.Now())
 	if err != nil || selector.IsOne() {
@@ -68,7 +68,7 @@ func (s *site) idsOf(ctx context.Context, text string) (ids []string, err error)
 	return ids, nil
 }
 
-// answer answers with the report of runs, in the order of ids or with the earliest first.
+// answer answers with the report of runs, in the order of ids, or with the earliest first.
 func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home string, earliest bool) {
 	var runs []*mapping.Run
 	for _, id := range ids {
@@ -104,7 +104,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 	s.send(w, r, http.StatusOK, page)
 }
 
-// made is the page of runs with a tag. A few pages are made at a time.
+// made returns the page of runs with this tag. Only a few pages are made at the same time.
 func (s *site) made(ctx context.Context, runs []*mapping.Run, home, tag string) ([]byte, error) {
 	of := home + " " + tag
 	if page := s.recent.find(of); page != nil {
@@ -115,7 +115,7 @@ func (s *site) made(ctx context.Context, runs []*mapping.Run, home, tag string) 
 		return nil, err
 	}
 	defer leave()
-	if page := s.recent.find(of); page != nil { // made meanwhile
+	if page := s.recent.find(of); page != nil { // another request has made it in the meantime
 		return page, nil
 	}
 	page, err := s.page(ctx, runs, home)
@@ -144,10 +144,10 @@ func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*r
 	return page, nil
 }
 
-// missing answers if no run, or more than one, has the id.
+// missing answers if no run has the id, or several runs have it.
 func (s *site) missing(w http.ResponseWriter, r *http.Request, id, home string, err error) {
 	switch {
-	case errors.As(err, new(query.UsageError)): // last:5 is not one run
+	case errors.As(err, new(query.UsageError)): // such as last:5, which is not one run
 		s.notify(w, r, http.StatusBadRequest, notice{Title: "No such run", Text: err.Error()})
 	case errors.Is(err, history.ErrNotFound) && query.IsSelector(id):
 		s.notify(w, r, http.StatusNotFound, notice{Title: "No such run", Text: err.Error()})
@@ -167,10 +167,10 @@ func (s *site) missing(w http.ResponseWriter, r *http.Request, id, home string, 
 	}
 }
 
-// mostChoices is how many runs a page has to choose from.
+// mostChoices is how many runs a page offers to choose from.
 const mostChoices = 50
 
-// candidates are the runs whose ids begin with a text.
+// candidates returns the runs whose ids begin with a text.
 func (s *site) candidates(ctx context.Context, begin, home string) (list []choice, more bool, err error) {
 	for run, err := range history.Readable(s.Store.Runs(ctx, history.RunFilter{Text: begin, Brief: true}), nil) {
 		switch {
@@ -186,11 +186,11 @@ func (s *site) candidates(ctx context.Context, begin, home string) (list []choic
 	return list, false, nil
 }
 
-// runLink is the address of a run's report, relative to the list.
+// runLink returns the address of a run's report, relative to the list.
 func runLink(run *mapping.Run) string { return "runs/" + url.PathEscape(run.Run.ID) }
 
-// tagOf is the ETag of the report of runs by a program. It changes when one of their documents does, because a run's document is
-// stored after its windows. It is a weak one because the page may be compressed.
+// tagOf returns the ETag of a report. It changes if one of the run documents changes; these are stored after the
+// windows. It is a weak ETag, because the page may be compressed.
 func tagOf(program string, runs []*mapping.Run) (string, error) {
 	sum := sha256.New()
 	in := json.NewEncoder(sum)
@@ -205,7 +205,7 @@ func tagOf(program string, runs []*mapping.Run) (string, error) {
 	return `W/"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16]) + `"`, nil
 }
 
-// isKnown reports whether an If-None-Match header has the tag.
+// isKnown reports whether an If-None-Match header contains the tag.
 func isKnown(header, tag string) bool {
 	weak := func(t string) string { return strings.TrimPrefix(strings.TrimSpace(t), "W/") }
 	for one := range strings.SplitSeq(header, ",") {

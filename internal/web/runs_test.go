@@ -25,7 +25,7 @@ import (
 
 var articles = regexp.MustCompile(`<h2>(?:<span[^>]*></span>)?([^<]*)</h2>\n<p class="title">`)
 
-// reported are the runs that a report is of.
+// reported returns the runs in a report.
 func reported(page string) string {
 	var names []string
 	for _, m := range articles.FindAllStringSubmatch(page, -1) {
@@ -83,7 +83,8 @@ func TestRuns(t *testing.T) {
 			}
 		}
 	}
-	if page := p.get(t, "/runs/a").Body.String(); strings.Count(page, "<li>") != 2 { // and not all that have an "a" somewhere
+	// only these, and not every run with an "a" in its id
+	if page := p.get(t, "/runs/a").Body.String(); strings.Count(page, "<li>") != 2 {
 		t.Errorf("other candidates: %s", page)
 	}
 	if w := serve(historyOf(t)).get(t, "/runs/latest"); w.Code != http.StatusNotFound {
@@ -91,7 +92,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestManyCandidates: of very many, the first are shown.
+// TestManyCandidates: if very many runs match, the first are shown.
 func TestManyCandidates(t *testing.T) {
 	var runs []*mapping.Run
 	for i := range mostChoices + 1 {
@@ -104,7 +105,7 @@ func TestManyCandidates(t *testing.T) {
 	}
 }
 
-// TestTag: a report is made again when its run has changed, and only then.
+// TestTag: a report is made again only when its run has changed.
 func TestTag(t *testing.T) {
 	run := runOf(0, "a", 100)
 	store := historyOf(t, run, runOf(1, "b", 100))
@@ -141,12 +142,11 @@ var (
 	metaPolicy = regexp.MustCompile(`"Content-Security-Policy" content="([^"]*)"`)
 )
 
-// TestLive: pages of live runs, and the list, listen to events, and no others. Without script, browsers reload the
-// reports.
+// TestLive: only the list and the pages of live runs listen to events. Without scripts, browsers reload the reports.
 func TestLive(t *testing.T) {
 	live, done := runOf(0, "live", 100), runOf(1, "done", 100)
 	live.Run.Ingest, live.Run.Complete = mapping.LiveIngest(began), false
-	done.Run.Complete = false // it was cut off
+	done.Run.Complete = false // the run was cut off
 	p := serve(historyOf(t, live, done))
 	for path, want := range map[string]string{
 		"/": "events", "/?sort=p99": "events", "/runs/" + done.Run.ID: "", "/runs/zzz": "", "/workloads": "",
@@ -219,7 +219,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestAtOnce: only a few reports are made at a time. A report whose browser goes away while it waits is not made.
+// TestAtOnce: only a few reports are made at the same time. If the browser disconnects while its report waits, the
+// report is not made.
 func TestAtOnce(t *testing.T) {
 	var store memory
 	for i := range reportsAtOnce + 2 {
@@ -266,7 +267,7 @@ func TestAtOnce(t *testing.T) {
 	})
 }
 
-// TestRecent: a report that was just made is not made again, unless one of its runs has changed or it is for another address.
+// TestRecent: a report is not made twice, unless one of its runs has changed or the list has another address.
 func TestRecent(t *testing.T) {
 	var runs []*mapping.Run
 	for i := range mostRecent + 1 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// How long connections may take. A page may take all of patience to make, and a minute more to send.
+// How long connections may take. Making a page may take all of patience, and sending it another minute.
 const (
 	headerTimeout = 10 * time.Second
 	writeTimeout  = patience + time.Minute
@@ -17,18 +17,18 @@ const (
 	headerBytes   = 64 << 10
 )
 
-// shutdownTimeout is how long requests may still take when the server stops.
+// shutdownTimeout is how long requests may still take after the server is stopped.
 const shutdownTimeout = 5 * time.Second
 
-// Serve answers requests on a listener until ctx ends, and closes the listener. Then it waits a moment for the
-// requests that it is serving, and returns nil.
+// Serve answers requests on a listener until ctx ends, and closes the listener. Then it waits up to shutdownTimeout
+// for the requests under way, and returns nil. An error of the listener is returned.
 func Serve(ctx context.Context, l net.Listener, pages http.Handler, log *slog.Logger) error {
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	server := &http.Server{
 		Handler:           pages,
 		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       headerTimeout, // there are no bodies to wait for
+		ReadTimeout:       headerTimeout, // also for bodies, because requests have none
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerBytes,

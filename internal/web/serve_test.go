@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// pipes is a listener of connections within the process, for tests whose time is not real.
+// pipes is a listener for connections within the process, for tests in a synctest bubble.
 type pipes struct {
 	dialed chan net.Conn
 	closed chan struct{}
@@ -36,7 +36,7 @@ func (p *pipes) Close() error {
 
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8600} }
 
-// client makes requests through the listener.
+// client returns a client that uses the listener.
 func (p *pipes) client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
@@ -51,8 +51,7 @@ func (p *pipes) client() *http.Client {
 	}}}
 }
 
-// TestShutdown: requests under way end when the server is to, if that takes no more than five
-// seconds; then the server does.
+// TestShutdown: when the server stops, requests under way may take five more seconds.
 func TestShutdown(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -100,7 +99,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestSlowClient: who does not end his request is not waited for.
+// TestSlowClient: the server does not wait for a client that does not finish its request.
 func TestSlowClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

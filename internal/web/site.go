@@ -18,25 +18,25 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Options describe what is served. All but Log and Local are needed.
+// Options describes what is served. Only Log and Local may be left out.
 type Options struct {
 	Store   history.Store
-	Name    string // of the history, for people
-	Program string // and its version, such as "fio2es v1.2.3"
+	Name    string // name of the history, for people
+	Program string // program and version, such as "fio2es v1.2.3"
 
-	Log   *slog.Logger // of requests, at level debug; nil: none
-	Local bool         // only browsers of this machine: refuse requests by other names, see isOurs
+	Log   *slog.Logger // for requests, at level debug; nil: no log
+	Local bool         // accept only requests from this machine, by one of its own names: see isOurs
 }
 
-// noReportError is why existing runs have no report.
+// noReportError says why runs have no report although they exist.
 type noReportError struct{ error }
 
-// How many pages are made at a time. A report takes a processor and the memory of its charts; a list that is sorted takes
-// some KB for each run.
+// Limits of pages that are made at the same time. A report needs a processor, and memory for its charts. A sorted
+// list needs some KB for each run.
 const (
 	reportsAtOnce = 2
 	listsAtOnce   = 4
-	patience      = 5 * time.Minute // for one page, including the wait for a free place
+	patience      = 5 * time.Minute // for one page, including the wait for its turn
 )
 
 type site struct {
@@ -45,7 +45,7 @@ type site struct {
 	news    *news
 	recent  recent
 
-	// page makes the report of runs, in their order, with a link to the list of all runs at home. Tests replace it.
+	// page makes the report of runs, in their order, with a link to the list at home. Tests replace it.
 	page func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)
 }
 
@@ -79,12 +79,12 @@ func (s *site) handler() http.Handler {
 		s.notify(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "The pages are the list of all runs, /runs/ID, /compare?run=ID&run=ID, /workloads and /workloads/ID, that of a run."})
 	})
 	all := http.NewServeMux()
-	all.HandleFunc("/events", s.events) // not compressed: compression would delay events
+	all.HandleFunc("/events", s.events) // without compression, which would delay events
 	all.Handle("/", gzhttp.GzipHandler(mux))
 	return s.logged(s.guarded(all))
 }
 
-// guarded refuses what is not allowed, and sets the headers that restrict browsers.
+// guarded refuses requests that are not allowed, and sets headers that restrict browsers.
 func (s *site) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -93,7 +93,7 @@ func (s *site) guarded(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "private, no-cache") // cached, but validated before use
+		h.Set("Cache-Control", "private, no-cache") // browsers may cache it, but must validate it before use
 		switch {
 		case s.Local && !isOurs(r.Host):
 			s.notify(w, r, http.StatusForbidden, notice{
@@ -110,13 +110,13 @@ func (s *site) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// isOurs reports whether a request names this machine by a name that is always its own. A page of another site can
-// make its own name an address of this machine (DNS rebinding) and would then read the history, but its requests have
-// that name. The port does not matter, so tunnels (ssh -L) may use other ports.
+// isOurs reports whether host is a name that always means this machine. Otherwise a page of another site could read
+// the history: it can make its own name point to this machine (DNS rebinding), but its requests then have that name.
+// The port does not matter, so tunnels (ssh -L) may use other ports.
 func isOurs(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
-		name = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]") // no port
+		name = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]") // host has no port
 	}
 	if strings.EqualFold(name, "localhost") {
 		return true
@@ -136,7 +136,7 @@ func (s *site) logged(next http.Handler) http.Handler {
 	})
 }
 
-// counter records the status and counts the bytes of an answer.
+// counter records the status and the number of bytes of an answer.
 type counter struct {
 	http.ResponseWriter
 	status int
@@ -154,13 +154,13 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap serves [http.ResponseController].
 func (c *counter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// gate limits how many run at a time.
+// gate limits how many goroutines run at the same time.
 type gate chan struct{}
 
-// enter waits for a free place. The returned function frees it.
+// enter waits for a free place. leave frees it.
 func (g gate) enter(ctx context.Context) (leave func(), err error) {
 	select {
 	case g <- struct{}{}:
@@ -170,7 +170,7 @@ func (g gate) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// gated is a history of which a few lists are read at a time.
+// gated is a history that limits how many lists are read at the same time.
 type gated struct {
 	history.Store
 	gate

@@ -37,8 +37,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestHost: a local server answers to this machine's own names only, with any port, so
-// that no page of another site can read it by a name that it makes this machine's.
+// TestHost: a local server answers only to names that always mean this machine, with any port. So no page of another
+// site can read it through a name that points to this machine.
 func TestHost(t *testing.T) {
 	store := historyOf(t, runOf(0, "secret", 100))
 	local, open := serve(store), serve(store, func(s *site) { s.Local = false })
@@ -63,7 +63,7 @@ func TestHost(t *testing.T) {
 
 var styleElement = regexp.MustCompile(`(?s)<style>(.*?)</style>`)
 
-// TestHeaders: all answers have a policy for browsers, which allows the page's own style.
+// TestHeaders: all answers have a policy for browsers, and it allows the style of the page.
 func TestHeaders(t *testing.T) {
 	run := runOf(0, "a", 100)
 	p := serve(historyOf(t, run))
@@ -95,7 +95,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestLinks: every link of every page that can be reached answers.
+// TestLinks: every link on every reachable page works.
 func TestLinks(t *testing.T) {
 	p := serve(historyOf(t, runOf(0, "a b/c?d#e", 100), runOf(1, "b", 200), runOf(2, "c", 300)))
 	seen := map[string]bool{}
@@ -113,7 +113,7 @@ func TestLinks(t *testing.T) {
 		if to.Host != from.Host || to.Scheme != from.Scheme {
 			t.Fatalf("%s leads away: %s", from, link)
 		}
-		if to.Path == "/compare" && to.RawQuery == "" { // a form's
+		if to.Path == "/compare" && to.RawQuery == "" { // address of a form
 			to.RawQuery = "run=" + runOf(1, "b", 0).Run.ID + "&run=" + runOf(2, "c", 0).Run.ID
 		}
 		w := p.get(t, to.RequestURI())
@@ -131,7 +131,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLog: each request is logged on a line, without controls of terminals.
+// TestLog: each request is logged in one line, without control characters.
 func TestLog(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -143,7 +143,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestConcurrent is for the race detector: all kinds of pages at the same time.
+// TestConcurrent requests all kinds of pages at the same time, for the race detector.
 func TestConcurrent(t *testing.T) {
 	a, b := runOf(0, "a", 100), runOf(1, "b", 200)
 	store := historyOf(t, a, b)

@@ -17,17 +17,17 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// mostRuns is how many runs of a workload its page lists.
+// mostRuns is how many runs the page of a workload lists.
 const mostRuns = 100
 
 // workloadsView is the data of the template.
 type workloadsView struct {
 	Head
-	Name      string // of the history
+	Name      string // name of the history
 	Condition condition
 	Runs      int
 	Workloads []*workloadRow
-	Undecided string // which runs were left out, or ""
+	Undecided string // says which runs were left out; empty if none were
 }
 
 // workloadRow is a workload in the list.
@@ -36,10 +36,10 @@ type workloadRow struct {
 	series []*workload.Series // p99 of each direction
 }
 
-// Latest is the newest run.
+// Latest returns the newest run.
 func (w *workloadRow) Latest() *mapping.Run { return w.Runs[len(w.Runs)-1] }
 
-// P99 is that of the newest run, by direction.
+// P99 returns the p99 of the newest run, by direction.
 func (w *workloadRow) P99() (texts []string) {
 	for _, s := range w.series {
 		texts = append(texts, s.Direction+" "+s.Number.TextOf(s.Values[len(s.Values)-1]))
@@ -47,7 +47,7 @@ func (w *workloadRow) P99() (texts []string) {
 	return texts
 }
 
-// Changed are the latest changes of p99, one of each direction.
+// Changed returns the latest change of p99 in each direction.
 func (w *workloadRow) Changed() (list []*workload.Row) {
 	for _, s := range w.series {
 		if rows := s.Rows(); rows[0].HasChange() {
@@ -90,7 +90,7 @@ type workloadView struct {
 	series []*workload.Series
 }
 
-// workload answers with the page of the workload of a run.
+// workload answers with the page of the workload that a run belongs to.
 func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 	run, err := query.Find(r.Context(), s.Store, r.PathValue("id"))
 	if err != nil {
@@ -118,10 +118,10 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, http.StatusOK, "workload", workloadView{s.head(one.Title, "../"), one, series})
 }
 
-// Count is how many runs there are.
+// Count returns the number of runs.
 func (v workloadView) Count() string { return unit.Plural(len(v.Runs), "run") }
 
-// Charts are the pictures of each direction: latencies, and requests a second.
+// Charts returns the charts of each direction: latencies, and requests per second.
 func (v workloadView) Charts() (list []template.HTML) {
 	link := func(run *mapping.Run) string { return "../" + runLink(run) }
 	for _, direction := range mapping.Directions {
@@ -140,7 +140,7 @@ func (v workloadView) Charts() (list []template.HTML) {
 	return list
 }
 
-// Changes are the changes of all numbers, the latest first.
+// Changes returns the changes of all numbers, the latest first.
 func (v workloadView) Changes() (list []*workload.Row) {
 	for _, s := range v.series {
 		for _, row := range s.Rows() {
@@ -153,12 +153,12 @@ func (v workloadView) Changes() (list []*workload.Row) {
 	return list
 }
 
-// Columns are those of changes.
+// Columns returns the columns of changes.
 func (workloadView) Columns() []table.Column[*workload.Row] {
 	return table.Pick(workload.Columns, "direction", "metric", "since", "before_value", "after_value", "change", "verdict")
 }
 
-// Circumstances are what differs where changes are, each once.
+// Circumstances returns how the runs around changes differ, without repetitions.
 func (v workloadView) Circumstances() (list []string) {
 	for _, row := range v.Changes() {
 		if text := row.Circumstances(); text != "" && !slices.Contains(list, text) {
@@ -168,7 +168,7 @@ func (v workloadView) Circumstances() (list []string) {
 	return list
 }
 
-// Newest are the newest runs, the latest first.
+// Newest returns the newest runs, the latest first.
 func (v workloadView) Newest() []*mapping.Run {
 	runs := slices.Clone(v.Runs[max(len(v.Runs)-mostRuns, 0):])
 	slices.Reverse(runs)

@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// workloadRuns are runs of two workloads. From the 12th on, random writes take a third longer.
+// workloadRuns returns runs of two workloads. From the 12th on, random writes take a third longer.
 func workloadRuns() (runs []*mapping.Run) {
 	for i := range 20 {
 		us := 100 + float64(i%3)
@@ -30,7 +30,7 @@ func workloadRuns() (runs []*mapping.Run) {
 	return runs
 }
 
-// TestWorkloads: runs with the same settings are a workload, and its page shows when it changed.
+// TestWorkloads: runs with the same settings are one workload. Its page shows when it changed.
 func TestWorkloads(t *testing.T) {
 	runs := workloadRuns()
 	p := serve(historyOf(t, runs...))
@@ -64,7 +64,8 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// TestBoundsOfWorkloads: a percentile in the last bin has the mark of a lower bound on all pages, and a label in metrics.
+// TestBoundsOfWorkloads: a percentile in the last bin has the mark of a lower bound on all pages, and a label in the
+// metrics.
 func TestBoundsOfWorkloads(t *testing.T) {
 	var runs []*mapping.Run
 	for i := range 20 {
@@ -90,7 +91,7 @@ func TestBoundsOfWorkloads(t *testing.T) {
 	}
 }
 
-// TestOneRun: a workload of one run has no charts, and says so.
+// TestOneRun: a workload of one run has no charts, and its page says so.
 func TestOneRun(t *testing.T) {
 	body := serve(historyOf(t, runOf(0, "a", 100))).get(t, "/workloads/latest").Body.String()
 	if strings.Contains(body, "<figure") || !strings.Contains(body, "1 run with these settings") || !strings.Contains(body, "need two runs") {
@@ -113,7 +114,7 @@ func TestHostileWorkloads(t *testing.T) {
 	}
 }
 
-// TestMetrics: Prometheus reads the numbers of the latest run of each workload.
+// TestMetrics: Prometheus can read the numbers of the latest run of each workload.
 func TestMetrics(t *testing.T) {
 	runs := workloadRuns()
 	latest := runs[38]

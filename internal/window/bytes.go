@@ -1,9 +1,9 @@
 package window
 
-// Bytes are the bytes of some windows.
+// Bytes adds up the bytes of windows.
 type Bytes struct {
 	sum       float64
-	isUnknown bool // of some window with requests
+	isUnknown bool // of a window with requests
 }
 
 // Add adds the bytes of a window.
@@ -12,7 +12,7 @@ func (b *Bytes) Add(w *Window) {
 	b.isUnknown = b.isUnknown || w.Bandwidth == 0 && w.Completed > 0
 }
 
-// Sum is how many they are; 0 if that is not known.
+// Sum returns the number of bytes, or 0 if it is not known.
 func (b *Bytes) Sum() float64 {
 	if b.isUnknown {
 		return 0

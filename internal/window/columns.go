@@ -2,35 +2,36 @@ package window
 
 import "slices"
 
-// Columns puts windows into columns, as charts and comparisons need them: in order of time, and several windows in a
-// column if there are many. So a run of any length takes bounded memory.
+// Columns puts windows into columns, as charts and comparisons need them: in order of time, and with several windows
+// in a column if there are many. So a run of any length needs bounded memory.
 type Columns[C any] struct {
-	// Origin is the time at which columns of several windows begin, and all multiples of their width before and after it.
+	// Origin is a time at which a column begins if columns have several windows. The others begin multiples of their
+	// width before or after it.
 	Origin int64
 
-	most   int // columns
+	most   int // most columns
 	merge  func(to, from *C)
-	width  int64 // of a column; 1: a window each
+	width  int64 // width of a column; 1: each window has its own column
 	starts []int64
 	list   []*C
 }
 
-// NewColumns makes at most the given number of columns, two or more. merge adds a later column to another.
+// NewColumns returns at most most columns, two or more. merge adds a later column to an earlier one.
 func NewColumns[C any](most int, merge func(to, from *C)) *Columns[C] {
 	return &Columns[C]{most: most, merge: merge, width: 1}
 }
 
-// All are the columns in order of time.
+// All returns the columns in order of time.
 func (c *Columns[C]) All() []*C { return c.list }
 
-// Starts are where the columns begin, in the unit of [Columns.At].
+// Starts returns where the columns begin, in the unit of [Columns.At].
 func (c *Columns[C]) Starts() []int64 { return c.starts }
 
-// Width is that of the columns of several windows, and else 1.
+// Width returns the width of columns of several windows, or 1 if each window has its own column.
 func (c *Columns[C]) Width() int64 { return c.width }
 
-// At is the column of a window that begins at a time, such as [Window.ElapsedMS], or at its number. A new column is
-// the zero value. If there is no room for it, all columns become wider before.
+// At returns the column of a window. time is the start of the window, such as [Window.ElapsedMS], or its number. A
+// new column is the zero value. If there are too many columns, At makes all columns wider before.
 func (c *Columns[C]) At(time int64) *C {
 	i, isThere := c.find(c.start(time))
 	for !isThere && len(c.list) == c.most {
@@ -44,7 +45,7 @@ func (c *Columns[C]) At(time int64) *C {
 	return c.list[i]
 }
 
-// find is the place of a column, which is usually at the end.
+// find returns the index of a column, which is usually at the end.
 func (c *Columns[C]) find(start int64) (i int, isThere bool) {
 	i = len(c.starts)
 	for i > 0 && c.starts[i-1] >= start {
@@ -53,7 +54,7 @@ func (c *Columns[C]) find(start int64) (i int, isThere bool) {
 	return i, i < len(c.starts) && c.starts[i] == start
 }
 
-// start is where the column of a time begins.
+// start returns where the column of a time begins.
 func (c *Columns[C]) start(time int64) int64 {
 	since := (time - c.Origin) % c.width
 	if since < 0 {
@@ -62,7 +63,8 @@ func (c *Columns[C]) start(time int64) int64 {
 	return time - since
 }
 
-// Step divides the distances between all columns. The first does not count, because a run may cut its first window.
+// Step returns the greatest common divisor of the distances between columns. The first distance does not count,
+// because a run may cut its first window.
 func (c *Columns[C]) Step() int64 {
 	step := int64(0)
 	for i := len(c.starts) - 1; i > 1 || i == 1 && step == 0; i-- {
@@ -78,13 +80,14 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// Widen makes columns so wide, which is a multiple of their width.
+// Widen makes all columns this wide. width must be a multiple of their present width.
 func (c *Columns[C]) Widen(width int64) {
 	c.width = width
 	c.Group(func(i int) int64 { return c.start(c.starts[i]) })
 }
 
-// Group gives columns new starts, in the same order, and merges those with the same start.
+// Group gives each column a new start, and merges columns with the same start. The new starts must be in the same
+// order.
 func (c *Columns[C]) Group(start func(i int) int64) {
 	n := 0
 	starts := make([]int64, 0, len(c.starts))

@@ -14,8 +14,8 @@ func newListed(most int) *Columns[listed] {
 	return NewColumns(most, func(to, from *listed) { *to = append(*to, *from...) })
 }
 
-// TestColumns: every window is in just one column, the columns are in order of time, and no more than there is room
-// for. Windows that come in order of time are in order in their columns, too.
+// TestColumns: every window is in exactly one column. The columns are in order of time and not too many. If windows
+// come in order of time, they are in this order in their columns, too.
 func TestColumns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		step := rapid.SampledFrom([]int64{1, 7, 1000}).Draw(t, "step")
@@ -53,7 +53,7 @@ func TestColumns(t *testing.T) {
 	})
 }
 
-// TestColumnsAreWide: columns are as wide as they must be, and begin at multiples of that from the origin.
+// TestColumnsAreWide: columns are as wide as necessary, and begin at multiples of the width from the origin.
 func TestColumnsAreWide(t *testing.T) {
 	for _, c := range []struct {
 		windows, most int
@@ -77,7 +77,7 @@ func TestColumnsAreWide(t *testing.T) {
 	}
 }
 
-// TestStep: the first window may be cut, unless there are only two.
+// TestStep: the first window may be cut, so its distance does not count, unless there are only two.
 func TestStep(t *testing.T) {
 	for _, c := range []struct {
 		times []int64

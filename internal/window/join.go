@@ -12,12 +12,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// ErrUneven is the error of windows that cannot be joined, because they are not all of one length.
+// ErrUneven means that windows cannot be joined, because they do not all have the same length.
 var ErrUneven = errors.New("the windows are not of one length")
 
-// Join joins the windows of a run to windows of length milliseconds, a multiple of their own. Nothing
-// is cut: counts add up, and all else is computed from the sums. Windows are of one level, in order of
-// time, and so are the results. The last window ends when the run does. It fails with [ErrUneven].
+// Join joins the windows of a run to windows of length milliseconds, a multiple of their own length. It does not cut
+// windows. It adds up counts, and computes everything else from the sums. Windows must be of one level and in order
+// of time; so are the results. The last window ends with the run. Join fails with [ErrUneven].
 func Join(windows iter.Seq2[*Window, error], run *mapping.Run, length int64) iter.Seq2[*Window, error] {
 	return func(yield func(*Window, error) bool) {
 		j := &joiner{run: run, step: run.IntervalMS, length: length, open: map[joinKey]*joined{}}
@@ -29,8 +29,8 @@ func Join(windows iter.Seq2[*Window, error], run *mapping.Run, length int64) ite
 				yield(nil, err)
 				return
 			}
-			// Windows of one nominal time begin some milliseconds apart, so windows of the next
-			// nominal time may come between them.
+			// Windows of one nominal time begin some milliseconds apart, so windows of the next nominal time may come
+			// between them.
 			if !j.flush(j.latest-1, yield) {
 				return
 			}
@@ -39,19 +39,19 @@ func Join(windows iter.Seq2[*Window, error], run *mapping.Run, length int64) ite
 	}
 }
 
-// joiner has the windows that are being joined.
+// joiner is the state of a join.
 type joiner struct {
 	run          *mapping.Run
-	step, length int64 // milliseconds
-	// phase is how long before the run's start the grid of windows begins: a run may cut its
-	// first window. It follows from any later window.
+	step, length int64 // in milliseconds
+	// phase is how many milliseconds before the run's start the first window of the grid begins, because a run may
+	// cut its first window. Any later window shows it.
 	phase   int64
 	isKnown bool
 	latest  int64 // place of the latest joined window
 	open    map[joinKey]*joined
 }
 
-// joinKey identifies a joined window: its place on the grid, its direction, host and job.
+// joinKey identifies a joined window: its number on the grid, its direction, host and job.
 type joinKey struct {
 	place                int64
 	direction, host, job string
@@ -59,7 +59,7 @@ type joinKey struct {
 
 // add adds a stored window.
 func (j *joiner) add(w *Window) error {
-	from := int64(0) // nominal, since the grid begins
+	from := int64(0) // nominal, in milliseconds since the beginning of the grid
 	if at := w.ElapsedMS; at > 0 {
 		if !j.isKnown {
 			j.phase, j.isKnown = (j.step-at%j.step)%j.step, true
@@ -86,7 +86,7 @@ func (j *joiner) add(w *Window) error {
 	return nil
 }
 
-// flush hands on the joined windows before a place, in order of time.
+// flush yields the joined windows whose place is below before, in order of time.
 func (j *joiner) flush(before int64, yield func(*Window, error) bool) bool {
 	var list []*Window
 	for key, open := range j.open {
@@ -107,8 +107,8 @@ func (j *joiner) flush(before int64, yield func(*Window, error) bool) bool {
 	return true
 }
 
-// window makes the joined window. Where its first or last stored windows are missing, nothing was
-// served then, and that time is a part of it all the same.
+// window returns the joined window. If stored windows are missing at its begin or end, there were no requests then,
+// and the joined window includes that time.
 func (j *joiner) window(place int64, sum *joined) *Window {
 	w := *sum.first
 	from, to := place*j.length, (place+1)*j.length
@@ -128,17 +128,17 @@ func (j *joiner) window(place int64, sum *joined) *Window {
 	return &w
 }
 
-// joined is the sums of stored windows.
+// joined has the sums of stored windows.
 type joined struct {
 	first     *Window
-	from, to  int64 // nominal
+	from, to  int64 // nominal, in milliseconds since the beginning of the grid
 	end       time.Time
 	requests  hist.Histogram
-	most      *Window // with the highest weight
+	most      *Window // stored window with the highest weight
 	completed int64
 	weight    float64
 	bytes     Bytes
-	// Averages have neither a histogram nor a number of requests, but a rate.
+	// For averages, which have a rate, but no histogram and no number of requests.
 	averaged, means float64
 }
 
@@ -163,7 +163,7 @@ func (j *joined) add(w *Window, h *hist.Histogram) {
 	j.requests.Merge(h)
 }
 
-// fill writes the sums into a window that has its times.
+// fill writes the sums into a window whose times are already set.
 func (j *joined) fill(w *Window) {
 	seconds := float64(w.Length().Milliseconds()) / 1000
 	perSecond := func(n float64) float64 {
@@ -180,7 +180,7 @@ func (j *joined) fill(w *Window) {
 		if j.averaged > 0 {
 			w.Latency.Mean = math.Round(j.means/j.averaged*1000) / 1000
 		}
-	case j.requests.IsEmpty(): // less than half a request in each
+	case j.requests.IsEmpty(): // each bin has less than half a request
 		w.Latency = j.most.Latency
 	default:
 		w.Latency = mapping.NewLatency(&j.requests, nil)

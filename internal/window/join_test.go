@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// storedWindow is a document of a run that began at start: of from … to, milliseconds.
+// storedWindow returns an interval document of a run that began at start. from and to are in milliseconds.
 func storedWindow(direction string, elapsed, from, to int64, h *hist.Histogram) *mapping.Interval {
 	at := func(ms int64) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
 	lat := mapping.NewLatency(h, nil)
@@ -41,7 +41,7 @@ func joinOf(t interface{ Fatal(...any) }, docs []*mapping.Interval, end, step, l
 	return out
 }
 
-// windowsOf are the windows of documents.
+// windowsOf returns the windows of documents.
 func windowsOf(docs ...*mapping.Interval) iter.Seq2[*Window, error] {
 	return func(yield func(*Window, error) bool) {
 		for _, w := range RejoinAll(docs) {
@@ -52,13 +52,13 @@ func windowsOf(docs ...*mapping.Interval) iter.Seq2[*Window, error] {
 	}
 }
 
-// TestJoin: of windows as runs have them, with gaps, edges that follow rows and a first
-// and a last one that are cut, nothing is lost, and rates are over the true time.
+// TestJoin joins windows as runs have them: with gaps, edges that follow rows, and a first and a last one that are
+// cut. No request is lost, and rates are over the true time.
 func TestJoin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const step = 1000
 		times := rapid.Int64Range(2, 12).Draw(t, "times")
-		cut := rapid.SampledFrom([]int64{0, 0, 300, 999}).Draw(t, "cut") // of the first window
+		cut := rapid.SampledFrom([]int64{0, 0, 300, 999}).Draw(t, "cut") // of the first window, in milliseconds
 		n := rapid.Int64Range(1, 40).Draw(t, "windows")
 		end := n*step - cut - rapid.Int64Range(0, 600).Draw(t, "short")
 		var windows []*mapping.Interval
@@ -129,7 +129,7 @@ func TestJoin(t *testing.T) {
 	})
 }
 
-// TestJoinAverages: averages have a rate and a mean, which count by their requests.
+// TestJoinAverages: averages have a rate and a mean, weighted by the number of requests.
 func TestJoinAverages(t *testing.T) {
 	average := func(elapsed int64, iops, mean float64) *mapping.Interval {
 		d := storedWindow("read", elapsed, elapsed, elapsed+1000, &hist.Histogram{})
@@ -142,7 +142,7 @@ func TestJoinAverages(t *testing.T) {
 	}
 }
 
-// TestJoinSplit: pieces of one document add up, and have percentiles of the whole.
+// TestJoinSplit: parts of a split document are added up, and have the percentiles of the whole document.
 func TestJoinSplit(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	h.AddAt(500, 1<<31)
@@ -154,7 +154,7 @@ func TestJoinSplit(t *testing.T) {
 	}
 }
 
-// TestJoinUneven: windows of --interval auto do not fit into others.
+// TestJoinUneven: windows of --interval auto cannot be joined.
 func TestJoinUneven(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	h.AddAt(500, 10)

@@ -9,15 +9,15 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// Metric is a number that rules and comparisons are about. Metrics are equal if their names are.
+// Metric is a number that rules and comparisons are about. Metrics with the same name are equal.
 type Metric struct {
-	name   string  // for people: "p99.9"
-	q      float64 // of a percentile: 0 … 1, without either
-	within float64 // nanoseconds, of a share of requests
+	name   string  // name for people: "p99.9"
+	q      float64 // quantile of a percentile, 0 … 1; 0 for other metrics
+	within float64 // in nanoseconds, for a share of requests
 	unit   Unit
 }
 
-// The metrics that are neither percentiles nor shares.
+// Metrics that are neither percentiles nor shares.
 var (
 	IOPS     = Metric{name: "iops", unit: PerSecond}
 	Requests = Metric{name: "requests", unit: Number}
@@ -26,23 +26,24 @@ var (
 	Max      = Metric{name: "max"}
 )
 
-// Percentile is the metric of a percentile above 0 and below 100, such as "99.90", which is p99.9.
+// Percentile returns the metric of a percentile above 0 and below 100. percent is text such as "99.90", for p99.9.
 func Percentile(percent string) (m Metric, ok bool) {
 	x, err := strconv.ParseFloat(percent, 64)
 	if err != nil || strings.Trim(percent, "0123456789.") != "" || !(x > 0 && x < 100) {
 		return Metric{}, false
 	}
 	name := strconv.FormatFloat(x, 'f', -1, 64)
-	q, err := strconv.ParseFloat(name+"e-2", 64) // 99.9/100 is not quite 0.999
+	q, err := strconv.ParseFloat(name+"e-2", 64) // not 99.9/100, which is not exactly 0.999
 	return Metric{name: "p" + name, q: q}, err == nil
 }
 
-// Within is the share of requests that were served within a latency in nanoseconds, which people write as text.
+// Within returns the metric "share of requests that were served within ns nanoseconds". text is the latency as
+// people write it.
 func Within(ns float64, text string) Metric {
 	return Metric{name: "within " + text, within: ns, unit: Share}
 }
 
-// ParseMetric reads a name such as "iops" or "p99.9", which is "p99_9" in documents, in either case.
+// ParseMetric parses a name such as "iops", "p99.9" or "p99_9", in upper or lower case.
 func ParseMetric(name string) (m Metric, ok bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	for _, m := range []Metric{IOPS, Requests, Min, Mean, Max} {
@@ -57,10 +58,10 @@ func ParseMetric(name string) (m Metric, ok bool) {
 	return Percentile(percent)
 }
 
-// String is the name for people: "p99.9", "within 100ms".
+// String returns the name for people: "p99.9", "within 100ms".
 func (m Metric) String() string { return m.name }
 
-// Column is the name as columns for programs have it, with the unit of latencies: "p99_9_us", "iops".
+// Column returns the name of the metric's column for programs, with the unit of latencies: "p99_9_us", "iops".
 func (m Metric) Column() string {
 	if m.unit != Nanoseconds {
 		return m.name
@@ -68,16 +69,17 @@ func (m Metric) Column() string {
 	return strings.ReplaceAll(m.name, ".", "_") + "_" + m.unit.Name()
 }
 
-// Quantile is that of a percentile, between 0 and 1; 0 of other metrics.
+// Quantile returns the quantile of a percentile, between 0 and 1. For other metrics it is 0.
 func (m Metric) Quantile() float64 { return m.q }
 
-// Unit is that of the metric's values.
+// Unit returns the unit of the metric's values.
 func (m Metric) Unit() Unit { return m.unit }
 
-// IsOfHistogram reports whether the metric is about latencies. The others are counts.
+// IsOfHistogram reports whether the metric is computed from latencies. The others are counts.
 func (m Metric) IsOfHistogram() bool { return m.unit == Nanoseconds || m.unit == Share }
 
-// Of is the value of a metric of latencies, of a histogram that is not empty, with the bounds of its error.
+// Of returns the value of the metric for a histogram, with its error bounds. The metric must be computed from
+// latencies, and the histogram must not be empty.
 func (m Metric) Of(h *hist.Histogram) hist.Answer {
 	switch {
 	case m == Min:
@@ -95,21 +97,21 @@ func (m Metric) Of(h *hist.Histogram) hist.Answer {
 	return h.Percentile(m.q)
 }
 
-// Unit is that of a metric's values.
+// Unit is the unit of a metric's values.
 type Unit int
 
-// The units.
+// The units of metrics.
 const (
 	Nanoseconds Unit = iota
 	Share            // 0 … 1
 	PerSecond
-	Number // of requests
+	Number // number of requests
 )
 
-// Name is the unit of [Unit.ForPrograms] as CSV and JSON name it.
+// Name returns the name of the unit of [Unit.ForPrograms], as in CSV and JSON.
 func (u Unit) Name() string { return [...]string{"us", "share", "per_second", "requests"}[u] }
 
-// ForPrograms is a value as CSV, JSON and documents have it: latencies are microseconds.
+// ForPrograms converts a value to the unit of CSV, JSON and documents: latencies are in microseconds.
 func (u Unit) ForPrograms(v float64) float64 {
 	if u == Nanoseconds {
 		return v / 1000
@@ -117,8 +119,8 @@ func (u Unit) ForPrograms(v float64) float64 {
 	return v
 }
 
-// Text writes a value for people, with all its digits where fewer would look like the limit, which may be NaN. of is
-// the number of requests that a share is a part of.
+// Text returns a value for people. It has all digits if otherwise it would look equal to limit, which may be NaN. of
+// is the number of requests that a share refers to.
 func (u Unit) Text(value, limit, of float64) string {
 	switch short := u.short(value, of); {
 	case math.IsNaN(value):

@@ -7,7 +7,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// TestParseMetric: each metric is read by its own name, and has the value that it names.
+// TestParseMetric: the name of each metric is parsed as that metric, which has the expected value.
 func TestParseMetric(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	for i := range int64(1000) {
@@ -38,8 +38,8 @@ func TestParseMetric(t *testing.T) {
 	}
 }
 
-// TestWithin: the share of requests up to a latency lies within the bounds of its error, and is only a lower bound in
-// the last bin.
+// TestWithin: the share of requests within a latency lies between its error bounds. In the last bin it is only a
+// lower bound.
 func TestWithin(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(1000, 3)
@@ -52,7 +52,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestUnitText: a value that is not the limit does not look like it.
+// TestUnitText: a value that differs from the limit has another text.
 func TestUnitText(t *testing.T) {
 	for _, c := range []struct {
 		unit             Unit

@@ -6,9 +6,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Rejoin makes windows of documents. A document whose counts exceed [mapping.MaxCount] is stored
-// in several parts ([mapping.Interval.Split]), which follow one another in the order of a store:
-// they become one window again. An error of docs ends the windows.
+// Rejoin returns the windows of documents. A document whose counts exceed [mapping.MaxCount] is stored in several
+// parts ([mapping.Interval.Split]), which a store returns one after another. Rejoin makes one window of them. An
+// error of docs ends the windows.
 func Rejoin(docs iter.Seq2[*mapping.Interval, error]) iter.Seq2[*Window, error] {
 	return func(yield func(*Window, error) bool) {
 		var open *Window
@@ -32,7 +32,7 @@ func Rejoin(docs iter.Seq2[*mapping.Interval, error]) iter.Seq2[*Window, error] 
 	}
 }
 
-// RejoinAll is [Rejoin] of a list, which has all parts of its documents.
+// RejoinAll is [Rejoin] for a list, which must have all parts of its documents.
 func RejoinAll(docs []*mapping.Interval) (list []*Window) {
 	for _, d := range docs {
 		if n := len(list); n > 0 && d.Part > 0 && list[n-1].isOf(d) {
@@ -50,8 +50,8 @@ func (w *Window) isOf(d *mapping.Interval) bool {
 		w.Host == d.Host.Name && w.Job == d.Fio.Job && w.Run.ID == d.Run.ID
 }
 
-// add adds a further part. Its percentiles are already those of the complete document, and so is its
-// bandwidth; bins are cut in ascending order.
+// add adds a further part of the window's document. Bins are split in ascending order. Percentiles and bandwidth
+// stay, because each part has those of the complete document.
 func (w *Window) add(d *mapping.Interval) {
 	bins := &w.Latency.Bins
 	bins.Values = append(bins.Values[:len(bins.Values):len(bins.Values)], d.Latency.Bins.Values...)

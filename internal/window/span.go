@@ -2,14 +2,13 @@ package window
 
 import "time"
 
-// Span is the time from the earliest start to the latest end of some windows. The zero value is
-// that of no windows.
+// Span is the time from the earliest start to the latest end of some windows. The zero value has no windows.
 type Span struct{ Start, End time.Time }
 
-// Add widens the span by a window.
+// Add extends the span by a window.
 func (s *Span) Add(w *Window) { s.Join(Span{w.Start, w.End}) }
 
-// Join widens the span by another one, which is not zero.
+// Join extends the span by another one, which must not be zero.
 func (s *Span) Join(o Span) {
 	if s.IsZero() || o.Start.Before(s.Start) {
 		s.Start = o.Start
@@ -19,8 +18,8 @@ func (s *Span) Join(o Span) {
 	}
 }
 
-// IsZero reports whether there are no windows.
+// IsZero reports whether the span has no windows.
 func (s *Span) IsZero() bool { return s.End.IsZero() }
 
-// Length is the time between the start and the end.
+// Length returns the time between start and end.
 func (s *Span) Length() time.Duration { return s.End.Sub(s.Start) }

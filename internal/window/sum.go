@@ -2,8 +2,8 @@ package window
 
 import "github.com/fio2es/fio2es/mapping"
 
-// Sum adds up the windows of one run and one level, for each direction and for all directions together. The zero value
-// has none.
+// Sum adds up the windows of one run and one level, for each direction and for all directions together. The zero
+// value is empty.
 type Sum struct {
 	directions map[string]*joined
 	span       Span
@@ -28,8 +28,8 @@ func (s *Sum) Add(w *Window) error {
 	return nil
 }
 
-// Windows returns the sums as windows without a level: one for each direction, and one more for all together if there
-// are several directions. Each spans all windows that were added.
+// Windows returns the sums as windows without a level: one for each direction, and one for all directions if there
+// are several. Each spans all windows that were added.
 func (s *Sum) Windows() (list []*Window) {
 	names := mapping.Directions[:]
 	if len(s.directions) > 2 {

@@ -8,31 +8,31 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Window is the requests of one direction of a cluster, a host or a job between two times.
+// Window is the requests of one direction in a cluster, on a host or in a job, between two times.
 type Window struct {
-	Run       *mapping.RunInfo // of files without an id; the end may not be known
-	Level     mapping.Level    // 0: the totals of the run
-	Host, Job string           // empty at the levels above
+	Run       *mapping.RunInfo // for files without an id; its end may not be known
+	Level     mapping.Level    // 0 for the totals of the run
+	Host, Job string           // empty at higher levels
 	Direction string           // read, write or trim
 
-	Start, End time.Time // of what was measured
-	// ElapsedMS is the nominal start, in milliseconds since the run's: the windows of all hosts
-	// and directions that belong together have the same.
+	Start, End time.Time // of the measured time
+	// ElapsedMS is the nominal start in milliseconds since the run's start. Windows of all hosts and directions that
+	// belong together have the same ElapsedMS.
 	ElapsedMS int64
 
-	Completed int64   // requests that completed in the window
-	Weight    float64 // requests by the share of their life that they spent in the window
-	IOPS      float64 // per second
-	Bandwidth float64 // bytes per second; 0 where it is not known
-	// Latency has percentiles where [mapping.Latency.HasPercentiles] is true, and else at most a
-	// mean, or nothing where nothing was served.
+	Completed int64   // number of requests that completed in the window
+	Weight    float64 // number of requests, each counted by the share of its time that it spent in the window
+	IOPS      float64 // requests per second
+	Bandwidth float64 // bytes per second; 0 if it is not known
+	// Latency has percentiles if [mapping.Latency.HasPercentiles] is true. Otherwise it has at most a mean; without
+	// requests it is empty.
 	Latency mapping.Latency
-	// Averaged reports that the window comes from fio's averages (log_avg_msec), which have
-	// rates and mean latencies, but no requests.
+	// Averaged reports that the window comes from fio's averages (log_avg_msec). These have rates and mean latencies,
+	// but no requests.
 	Averaged bool
 }
 
-// From makes a window of a document that was not split.
+// From returns the window of a document that was not split.
 func From(d *mapping.Interval) *Window {
 	r := &d.Run
 	run := &mapping.RunInfo{ID: r.ID, Name: r.Name, Archive: r.Archive, Start: r.Start, Ingest: r.Ingest, Labels: r.Labels}
@@ -44,7 +44,7 @@ func From(d *mapping.Interval) *Window {
 	}
 }
 
-// Totals are the totals of a run as windows from its start to its end, one for each direction.
+// Totals returns the totals of a run as windows from its start to its end, one for each direction.
 func Totals(run *mapping.Run) (list []*Window) {
 	for _, d := range run.ByDirection() {
 		list = append(list, total(run, d))
@@ -52,8 +52,8 @@ func Totals(run *mapping.Run) (list []*Window) {
 	return list
 }
 
-// All returns the totals of all directions of a run together, as the direction [AllDirections]. It is nil if the run
-// has only one direction.
+// All returns the totals of all directions of a run as a window with the direction [AllDirections]. It is nil if the
+// run has only one direction.
 func All(run *mapping.Run) *Window {
 	if len(run.ByDirection()) < 2 || run.All == nil {
 		return nil
@@ -61,7 +61,7 @@ func All(run *mapping.Run) *Window {
 	return total(run, mapping.DirectionTotals{Direction: AllDirections, Totals: run.All})
 }
 
-// AllDirections stands for several directions together.
+// AllDirections means several directions together.
 const AllDirections = "all"
 
 func total(run *mapping.Run, d mapping.DirectionTotals) *Window {
@@ -71,8 +71,8 @@ func total(run *mapping.Run, d mapping.DirectionTotals) *Window {
 	}
 }
 
-// Histogram is the histogram of the window's requests, which the caller may change. It is nil
-// where only averages are known, or nothing was served.
+// Histogram returns a new histogram of the window's requests. It is nil if there are none, or if only averages are
+// known. It fails if bins are not those of the layout.
 func (w *Window) Histogram() (*hist.Histogram, error) {
 	if !w.Latency.HasPercentiles() {
 		return nil, nil
@@ -84,17 +84,17 @@ func (w *Window) Histogram() (*hist.Histogram, error) {
 	return h, nil
 }
 
-// StartMS is the start in milliseconds since the run's start.
+// StartMS returns the start in milliseconds since the run's start.
 func (w *Window) StartMS() int64 { return w.Start.Sub(w.Run.Start).Milliseconds() }
 
-// EndMS is the end in milliseconds since the run's start.
+// EndMS returns the end in milliseconds since the run's start.
 func (w *Window) EndMS() int64 { return w.End.Sub(w.Run.Start).Milliseconds() }
 
-// Length is the time that the window covers.
+// Length returns the time that the window covers.
 func (w *Window) Length() time.Duration { return w.End.Sub(w.Start) }
 
-// Document is the document of the window. What windows do not have comes from like, a document of
-// the same series.
+// Document returns the document of the window. Fields that windows lack are copied from like, a document of the same
+// series.
 func (w *Window) Document(like *mapping.Interval) *mapping.Interval {
 	d := *like
 	d.Time, d.Part = w.Start, 0

@@ -15,7 +15,7 @@ import (
 
 var start = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
-// document is the document of the second window of a run.
+// document returns the document of the second window of a run.
 func document(level mapping.Level, host, direction string, h *hist.Histogram) *mapping.Interval {
 	lat := mapping.NewLatency(h, nil)
 	return &mapping.Interval{
@@ -26,7 +26,7 @@ func document(level mapping.Level, host, direction string, h *hist.Histogram) *m
 	}
 }
 
-// TestRejoin: windows that were split for a store come back as they were, between others.
+// TestRejoin: windows that were split for a store are unchanged when they are read, also between other windows.
 func TestRejoin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var docs []*mapping.Interval
@@ -78,7 +78,7 @@ func TestRejoin(t *testing.T) {
 	})
 }
 
-// TestDocument: a document becomes a window and again the same document.
+// TestDocument: the document of a document's window is the same document.
 func TestDocument(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	h.AddAt(5, 3)
@@ -102,7 +102,7 @@ func TestRejoinError(t *testing.T) {
 	}
 }
 
-// TestHistogram: averages have none, and bins that are no latencies are an error that says where.
+// TestHistogram: averages have no histogram. Bins that are no latencies are an error that names the window.
 func TestHistogram(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	h.AddAt(5, 3)

@@ -42,6 +42,7 @@ var damages = map[string]func(rows []string) string{
 	"nonnumeric":        at(6, func(s string) string { return "4031, abc" + s[7:] }),
 	"norows_header":     func(rows []string) string { return "time, dir, bs\n" + join(rows) },
 	"nul":               at(4, func(s string) string { return strings.Repeat("\x00", 4096) + s }),
+	"zeros_at_end":      func(rows []string) string { return join(rows[:17]) + rows[17][:300] + strings.Repeat("\x00", 1<<18) },
 	"tabs_spaces":       each(func(_ int, s string) string { return strings.ReplaceAll(s, ", ", " ,\t") }),
 	"trim":              each(func(i int, s string) string { return s[:6] + fmt.Sprint(2-i%2) + s[7:] }),
 	"trunc_midnumber":   func(rows []string) string { rows[17] = rows[17][:4393]; return strings.TrimSuffix(join(rows), "\n") },
@@ -126,6 +127,7 @@ func drain(tb rapid.TB, r *Reader) (rows []*Record, faults []string, final error
 }
 
 func TestReaderDamaged(t *testing.T) {
+	const zeros = "zero bytes, as after a crash or in an incomplete copy"
 	const seen = "1031r 1031w 2031r 2031w 3031r 3031w 4031r 4031w 5031r 5031w 6031r 6031w 7031r 7031w 8031r 8031w 9031r 9031w"
 	without := func(row string) string { return strings.Replace(seen+" ", row+" ", "", 1)[:len(seen)-len(row)-1] }
 	tests := []struct {
@@ -161,7 +163,8 @@ func TestReaderDamaged(t *testing.T) {
 		{name: "nofinalnewline", rows: seen},
 		{name: "nonnumeric", rows: without("4031r"), faults: []string{`x.log:7:7: got "abc", want a direction: 0 (read), 1 (write) or 2 (trim)`}},
 		{name: "norows_header", rows: seen, faults: []string{`x.log:1:1: got "time", want a time in ms`}},
-		{name: "nul", rows: without("3031r"), faults: []string{`x.log:5:1: got "` + strings.Repeat(`\x00`, 24) + `"…, want a time in ms`}},
+		{name: "nul", rows: without("3031r"), faults: []string{`x.log:5:1: got ` + zeros + `, want a time in ms`}},
+		{name: "zeros_at_end", rows: without("9031w"), faults: []string{`x.log:18:301: got ` + zeros + `, want a count`}},
 		{name: "tabs_spaces", rows: seen},
 		{name: "trim", rows: strings.ReplaceAll(seen, "r", "t")},
 		{name: "trunc_midnumber", rows: without("9031w"), faults: []string{`x.log:18:4394: got the end of the file, want a count (partial)`}},

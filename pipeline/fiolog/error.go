@@ -1,6 +1,7 @@
 package fiolog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -39,11 +40,17 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: got %s, want %s", e.File, e.Line, e.Column, e.Got, e.Want)
 }
 
+// zeroBytes are in place of a text that a system did not write, or a copy does not have.
+var zeroBytes = []byte{0, 0, 0, 0}
+
 // maxQuoted is how many bytes of a file an error repeats.
 const maxQuoted = 24
 
-// quoted is a piece of the file as an error shows it.
+// quoted returns a piece of the file as an error shows it.
 func quoted(b []byte) string {
+	if bytes.HasPrefix(b, zeroBytes) {
+		return "zero bytes, as after a crash or in an incomplete copy"
+	}
 	if len(b) > maxQuoted {
 		return strconv.QuoteToASCII(string(b[:maxQuoted])) + "…"
 	}

@@ -1,8 +1,11 @@
 package fiolog
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"strconv"
 	"strings"
@@ -30,8 +33,86 @@ type JobSection struct {
 
 // aliases are fio's other names of options that fio2es uses.
 var aliases = map[string]string{
-	"readwrite": "rw", "blocksize": "bs", "timeout": "runtime",
+	"readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "wait_for_previous": "stonewall", "jobname": "name",
 }
+
+// MainName returns the main name of an option of fio: "bs" for "blocksize".
+func MainName(option string) string { return cmp.Or(aliases[option], option) }
+
+// JobLine is a line of a job file. Either Section, Include or Option is not empty.
+type JobLine struct {
+	Line, Column  int    // 1-based
+	Text          string // without blanks around it and without a comment
+	Section       string // the name in brackets
+	Include       string // the path of another file, as written
+	Option, Value string // Option is fio's main name; a flag has no value
+}
+
+// JobLines iterates over the lines of a job file that are not blank. file is for errors. An error is a [*SyntaxError] and
+// the last element.
+func JobLines(text []byte, file string) iter.Seq2[JobLine, error] {
+	return func(yield func(JobLine, error) bool) {
+		n := 0
+		for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+			n++
+			l, err := parseJobLine(line, n)
+			if err != nil {
+				err.File = file
+				yield(JobLine{}, err)
+				return
+			}
+			if l.Text != "" && !yield(l, nil) {
+				return
+			}
+		}
+	}
+}
+
+// parseJobLine parses line n of a job file.
+func parseJobLine(line string, n int) (l JobLine, err *SyntaxError) {
+	rest := strings.TrimLeft(line, " \t")
+	// fio ends a line at a comment wherever it begins.
+	text, _, _ := strings.Cut(rest, ";")
+	text, _, _ = strings.Cut(text, "#")
+	text = strings.TrimRight(text, " \t\r\n\x00")
+	l = JobLine{Line: n, Column: len(line) - len(rest) + 1, Text: text}
+	include, isInclude := strings.CutPrefix(text, "include")
+	key, value, _ := strings.Cut(text, "=")
+	switch {
+	case text == "":
+	case strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == '\ufffd' }) >= 0:
+		return l, l.wants("text")
+	case text[0] == '[':
+		name, after, ok := strings.Cut(text[1:], "]")
+		if !ok {
+			return l, &SyntaxError{Line: n, Column: l.Column + len(text), Got: "the end of the line", Want: `"]"`}
+		}
+		if name == "" || strings.TrimSpace(after) != "" {
+			return l, l.wants(aSection)
+		}
+		l.Section = name
+	case isInclude && strings.TrimLeft(include, " \t") != include:
+		l.Include = strings.TrimSpace(include)
+	default:
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		if key == "" || strings.ContainsAny(key, " \t\"{}:,[]<>") {
+			return l, l.wants("an option such as bs=4k")
+		}
+		l.Option, l.Value = MainName(key), value
+	}
+	return l, nil
+}
+
+const aSection = "a section such as [global]"
+
+// wants returns an error about the whole line.
+func (l *JobLine) wants(want string) *SyntaxError {
+	return &SyntaxError{Line: l.Line, Column: l.Column, Got: quoted([]byte(l.Text)), Want: want}
+}
+
+// IsGlobal reports whether fio takes a section of this name for options of all jobs. To fio [global2] is one, and [GLOBAL]
+// is a job.
+func IsGlobal(section string) bool { return strings.HasPrefix(section, "global") }
 
 // ReadJobFile reads a job file. name is for errors. An error is a [*SyntaxError], also for a
 // file without sections, or what reading failed with.
@@ -42,91 +123,35 @@ func ReadJobFile(r io.Reader, name string) (*JobFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	p := jobFileParser{file: name, out: JobFile{Global: map[string]string{}}}
-	for line := range strings.Lines(string(data)) {
-		p.line++
-		if p.line == 1 {
-			line = strings.TrimPrefix(line, "\ufeff")
-		}
-		if err := p.take(line); err != nil {
+	out := &JobFile{Global: map[string]string{}}
+	var options map[string]string // of the section
+	for l, err := range JobLines(data, name) {
+		switch {
+		case err != nil:
 			return nil, err
+		case l.Include != "":
+			out.Includes = true
+		case IsGlobal(l.Section):
+			options = out.Global
+		case l.Section != "":
+			options = maps.Clone(out.Global)
+			out.Sections = append(out.Sections, JobSection{Name: l.Section, Options: options, Line: l.Line})
+		case options == nil:
+			err := l.wants(aSection)
+			err.File = name
+			return nil, err
+		default:
+			options[l.Option] = l.Value
 		}
 	}
+	ends := bytes.Count(data, []byte("\n"))
 	switch {
 	case len(data) > maxJobFile:
-		return nil, p.bad(1, fmt.Sprintf("more than %d bytes", maxJobFile), "a job file")
-	case len(p.out.Sections) == 0 && len(p.out.Global) == 0:
-		p.line++
-		return nil, p.bad(1, "the end of the file", "a section such as [global]")
+		return nil, &SyntaxError{File: name, Line: max(ends, 1), Column: 1, Got: fmt.Sprintf("more than %d bytes", maxJobFile), Want: "a job file"}
+	case options == nil || len(out.Sections) == 0 && len(out.Global) == 0:
+		return nil, &SyntaxError{File: name, Line: ends + 1, Column: 1, Got: "the end of the file", Want: aSection}
 	}
-	return &p.out, nil
-}
-
-// jobFileParser parses a job file line by line.
-type jobFileParser struct {
-	file     string
-	line     int
-	out      JobFile
-	inGlobal bool
-}
-
-func (p *jobFileParser) bad(column int, got, want string) error {
-	return &SyntaxError{File: p.file, Line: p.line, Column: column, Got: got, Want: want}
-}
-
-func (p *jobFileParser) take(line string) error {
-	rest := strings.TrimLeft(line, " \t")
-	column := len(line) - len(rest) + 1
-	// fio ends a line at a comment wherever it begins.
-	text, _, _ := strings.Cut(rest, ";")
-	text, _, _ = strings.Cut(text, "#")
-	text = strings.TrimRight(text, " \t\r\n\x00")
-	switch {
-	case text == "":
-		return nil
-	case strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == '\ufffd' }) >= 0:
-		return p.bad(column, quoted([]byte(text)), "text")
-	case text[0] == '[':
-		return p.section(text, column)
-	case strings.HasPrefix(text, "include ") || strings.HasPrefix(text, "include\t"):
-		p.out.Includes = true
-		return nil
-	case !p.inGlobal && len(p.out.Sections) == 0:
-		return p.bad(column, quoted([]byte(text)), "a section such as [global]")
-	}
-	return p.option(text, column)
-}
-
-func (p *jobFileParser) section(text string, column int) error {
-	name, after, ok := strings.Cut(text[1:], "]")
-	switch {
-	case !ok:
-		return p.bad(column+len(text), "the end of the line", `"]"`)
-	case name == "" || strings.TrimSpace(after) != "":
-		return p.bad(column, quoted([]byte(text)), "a section such as [global]")
-	}
-	if p.inGlobal = strings.HasPrefix(name, "global"); !p.inGlobal { // to fio [global2] is one, and [GLOBAL] is a job
-		p.out.Sections = append(p.out.Sections, JobSection{Name: name, Options: maps.Clone(p.out.Global), Line: p.line})
-	}
-	return nil
-}
-
-// option parses "key=value", or a flag.
-func (p *jobFileParser) option(text string, column int) error {
-	key, value, _ := strings.Cut(text, "=")
-	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-	if key == "" || strings.ContainsAny(key, " \t\"{}:,[]<>") {
-		return p.bad(column, quoted([]byte(text)), "an option such as bs=4k")
-	}
-	if main, ok := aliases[key]; ok {
-		key = main
-	}
-	if p.inGlobal {
-		p.out.Global[key] = value
-	} else {
-		p.out.Sections[len(p.out.Sections)-1].Options[key] = value
-	}
-	return nil
+	return out, nil
 }
 
 // sizeUnits are powers of 1024 by default, alone and before a "b" or an "i". Before "ib" they are powers of 1000: fio

@@ -136,9 +136,11 @@ func (l *lines) next() (line []byte, long bool, err error) {
 	}
 }
 
-// skipLong consumes the rest of a line that is too long.
+// skipLong consumes the rest of a line that is too long. It returns what an error shows of it: the first bytes, up to
+// [zeroBytes] if there are some.
 func (l *lines) skipLong() ([]byte, bool, error) {
-	first := bytes.Clone(l.rest()[:maxQuoted+1])
+	shown := max(maxQuoted+1, bytes.Index(l.rest(), zeroBytes)+len(zeroBytes))
+	first := bytes.Clone(l.rest()[:shown])
 	for {
 		if i := bytes.IndexByte(l.rest(), '\n'); i >= 0 {
 			l.consume(i + 1)

@@ -190,6 +190,9 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 	case long && r.rows == 0 && r.in.bytes > patientBytes:
 		r.err = fmt.Errorf("%s: %w: it begins with %s", r.in.name, ErrNotLog, quoted(line))
 		return nil, nil
+	case long && bytes.Contains(line, zeroBytes):
+		zeros := bytes.Index(line, zeroBytes)
+		return nil, r.bad(zeros+1, quoted(line[zeros:]), "a count", false)
 	case long:
 		got := fmt.Sprintf("more than %d bytes that begin with %s", maxLine, quoted(line))
 		return nil, r.bad(1, got, "a row", false)

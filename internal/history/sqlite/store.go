@@ -232,7 +232,7 @@ func (s *file) fail(ctx context.Context, verb string, err error) error {
 	if err == nil {
 		return nil
 	}
-	const busy, locked, readOnly, corrupt, full, cannotOpen, notDatabase = 5, 6, 8, 11, 13, 14, 26 // codes of SQLite
+	const busy, locked, readOnly, io, corrupt, full, cannotOpen, notDatabase = 5, 6, 8, 10, 11, 13, 14, 26 // codes of SQLite
 	var coded *driver.Error
 	switch {
 	case ctx.Err() != nil:
@@ -245,6 +245,8 @@ func (s *file) fail(ctx context.Context, verb string, err error) error {
 		err = fmt.Errorf("%w: keep a copy of the file; fio2es check says what is damaged: %w", history.ErrDamaged, err)
 	case coded.Code()&0xff == full:
 		err = fmt.Errorf("%w: free room on its disk, then run the command again: what was stored is kept", err)
+	case coded.Code()&0xff == io:
+		err = fmt.Errorf("%w: check its disk, and the limits of the system for files: what was stored is kept", err)
 	case coded.Code()&0xff == readOnly:
 		err = fmt.Errorf("%w: its folder must be writable, too: SQLite keeps files beside it", err)
 	case coded.Code()&0xff == cannotOpen:
