@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -45,13 +46,15 @@ func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 	}
 	all := map[string]*mapping.Run{}
 	for run, err := range s.runs(ctx, decode, query+` WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
-		if history.IsSkipped(err) {
-			continue
-		}
-		if err != nil {
+		var damaged *history.DamagedRunError
+		switch {
+		case errors.As(err, &damaged):
+			all[damaged.ID] = nil
+		case err != nil:
 			return nil, err
+		default:
+			all[run.Run.ID] = run
 		}
-		all[run.Run.ID] = run
 	}
 	return all, nil
 }
