@@ -172,108 +172,46 @@ func (c *sourceCheck) panel(file string) {
 }
 
 func (c *sourceCheck) lens(l *lens) {
-	view, ok := c.viewOf(l.View)
-	if !ok {
-		c.fault("there is no data view %q", l.View)
-		return
-	}
-	columns, order := l.columns(c.fields(view.Index))
+	columns, order := l.columns(c.runs)
 	if columns[""] != nil || len(columns) != len(order) {
 		c.fault("a column needs an id of its own: %v", order)
 	}
 	for id, column := range columns {
-		if err := checkColumn(column.(map[string]any), c.fields(view.Index)); err != nil {
+		if err := checkColumn(column.(map[string]any), c.runs); err != nil {
 			c.fault("column %q: %w", id, err)
 		}
-		for _, other := range columnsNamed(column) {
-			if columns[other] == nil {
-				c.fault("column %q: there is no column %q", id, other)
-			}
+	}
+	kibanatest.Walk([]any{columns, l.State}, "", func(_ string, node map[string]any) {
+		if id, ok := node["columnId"].(string); ok && columns[id] == nil {
+			c.fault("there is no column %q", id)
 		}
-	}
-	if err := checkState(l.State, columns); err != nil {
-		c.fault("%w", err)
-	}
+	})
 }
 
-// operations are the operations that panels may use, with the types of fields that each accepts; without types it
-// has no field. Percentile ranks are not among them, because with them Kibana 8.3 shows nothing of the dashboard.
+// operations are the operations that panels may use, with the types of fields that each accepts. Percentile ranks are
+// not among them, because with them Kibana 8.3 shows nothing of the dashboard.
 var operations = map[string][]string{
-	"terms": {"keyword", "long", "double", "boolean", "date"}, "date_histogram": {"date"}, "range": {"long", "double"}, "filters": nil,
-	"min": {"long", "double"}, "max": {"long", "double"}, "average": {"long", "double"}, "sum": {"long", "double"},
-	"median": {"long", "double"}, "last_value": {"keyword", "long", "double", "boolean", "date"},
-	"unique_count": {"keyword", "long", "double", "boolean", "date"}, "count": nil, "formula": nil, "math": nil, "static_value": nil,
+	"terms": {"keyword"}, "max": {"long", "double"}, "last_value": {"keyword", "long", "double", "boolean", "date"},
 }
 
 // checkColumn checks the operation and the fields of a column.
 func checkColumn(column map[string]any, fields map[string]string) error {
 	operation, _ := column["operationType"].(string)
 	field, _ := column["sourceField"].(string)
-	types, isKnown := operations[operation]
 	typ := fields[field]
 	switch {
-	case !isKnown:
+	case operations[operation] == nil:
 		return fmt.Errorf("operation %q is not one of those that panels may use", operation)
 	case typ == "histogram":
 		return fmt.Errorf("statistics of %s would be estimates by t-digest", field)
-	case len(types) > 0 && !slices.Contains(types, typ):
+	case !slices.Contains(operations[operation], typ):
 		return fmt.Errorf("field %q of type %q is none for %s", field, typ, operation)
-	case len(types) == 0 && field != "" && field != "___records___":
-		return fmt.Errorf("%s takes no field", operation)
 	}
 	params, _ := column["params"].(map[string]any)
-	return checkParams(params, fields)
-}
-
-// checkParams checks the fields in the parameters of a column.
-func checkParams(params map[string]any, fields map[string]string) error {
-	names, _ := params["secondaryFields"].([]any)
-	order, _ := params["orderAgg"].(map[string]any)
-	for _, name := range append([]any{params["sortField"], order["sourceField"]}, names...) {
-		if field, ok := name.(string); ok && fields[field] == "" && field != "___records___" {
-			return fmt.Errorf("there is no field %q", field)
-		}
+	if field, ok := params["sortField"].(string); ok && fields[field] == "" {
+		return fmt.Errorf("there is no field %q", field)
 	}
 	return nil
-}
-
-// columnsNamed returns the other columns that a column names.
-func columnsNamed(column any) []string {
-	var list []string
-	kibanatest.Walk(column, "", func(_ string, node map[string]any) {
-		if id, ok := node["columnId"].(string); ok {
-			list = append(list, id)
-		}
-		if references, ok := node["references"].([]any); ok {
-			for _, id := range references {
-				list = append(list, fmt.Sprint(id))
-			}
-		}
-	})
-	return list
-}
-
-// checkState finds columns in the state of the visualization that do not exist.
-func checkState(state map[string]any, columns map[string]any) error {
-	var faults []error
-	check := func(v any) {
-		if id, ok := v.(string); ok && columns[id] == nil {
-			faults = append(faults, fmt.Errorf("the visualization names a column %q that is not there", id))
-		}
-	}
-	kibanatest.Walk(state, "", func(_ string, node map[string]any) {
-		for _, key := range []string{"columnId", "accessor", "xAccessor", "splitAccessor", "metricAccessor", "valueAccessor", "forAccessor", "breakdownByAccessor"} {
-			check(node[key])
-		}
-		for _, key := range []string{"accessors", "groups", "metrics", "primaryGroups", "secondaryGroups"} {
-			if list, ok := node[key].([]any); ok {
-				for _, v := range list {
-					check(v)
-				}
-			}
-		}
-	})
-	return errors.Join(faults...)
 }
 
 func (c *sourceCheck) dashboard(file string) {

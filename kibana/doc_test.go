@@ -103,10 +103,7 @@ func lensAsks(o kibana.Object) string {
 		DatasourceStates struct {
 			Indexpattern struct {
 				Layers map[string]struct {
-					Columns map[string]struct {
-						OperationType, SourceField string
-						Params                     struct{ Formula string }
-					}
+					Columns     map[string]struct{ OperationType, SourceField string }
 					ColumnOrder []string
 				}
 			}
@@ -119,14 +116,7 @@ func lensAsks(o kibana.Object) string {
 	for _, layer := range state.DatasourceStates.Indexpattern.Layers {
 		for _, id := range layer.ColumnOrder {
 			c := layer.Columns[id]
-			switch {
-			case c.Params.Formula != "":
-				list = append(list, "`"+c.Params.Formula+"`")
-			case c.SourceField == "" || c.SourceField == "___records___":
-				list = append(list, c.OperationType)
-			default:
-				list = append(list, strings.ReplaceAll(c.OperationType, "_", " ")+" `"+c.SourceField+"`")
-			}
+			list = append(list, strings.ReplaceAll(c.OperationType, "_", " ")+" `"+c.SourceField+"`")
 		}
 	}
 	return "Lens: " + strings.Join(list, ", ")

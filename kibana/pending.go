@@ -6,9 +6,6 @@ import "github.com/fio2es/fio2es/mapping"
 // those of the old one are deleted. Panels leave out pending documents, because otherwise the run would count twice.
 // Controls have no query of their own, so dashboards have a filter, too.
 
-// shownQuery is the query of Lens panels.
-const shownQuery = "not " + mapping.PendingField + ": true"
-
 // filterIndex is the name of the reference to a filter's data view.
 const filterIndex = "kibanaSavedObjectMeta.searchSourceJSON.filter[0].meta.index"
 
@@ -31,15 +28,4 @@ func shownSearch() map[string]any {
 // isVersioned reports whether the documents of an index can be pending: all except run documents.
 func (b *builder) isVersioned(index string) bool {
 	return index != mapping.RunsIndex(b.values["prefix"])
-}
-
-// lensQuery adds to the query of a Lens panel that pending documents are left out, if the index can have them.
-func (b *builder) lensQuery(index, own string) string {
-	switch {
-	case !b.isVersioned(index):
-		return own
-	case own == "":
-		return shownQuery
-	}
-	return "(" + own + ") and " + shownQuery
 }

@@ -64,7 +64,7 @@ func (h histories) cluster(ctx context.Context) (*clusterStore, error) {
 	return &clusterStore{store, func() error {
 		defer client.Close()
 		err := errors.Join(h.markNews(ctx, store), store.Close())
-		if n := store.Stats().Rejected; n > 0 {
+		if n := store.Rejected(); n > 0 {
 			h.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, h.Elasticsearch.Rejects))
 			if err == nil {
 				err = errLeftOut

@@ -35,7 +35,7 @@ func (p *pushing) again(ctx context.Context) error {
 	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}
-	refused := to.Stats().Rejected
+	refused := to.Rejected()
 	fmt.Fprintf(p.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
 	return leftOutIf(nil, leftOut || refused > 0)
 }

@@ -112,8 +112,8 @@ func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
 	return e.fail(ctx, "write to", e.writer.Finish(ctx, run))
 }
 
-// Stats counts what was written so far.
-func (e *Store) Stats() bulk.Stats { return e.writer.Stats() }
+// Rejected returns the number of documents that the cluster rejected for good so far.
+func (e *Store) Rejected() int { return e.writer.Rejected() }
 
 // Delete implements [history.Store]. If it is interrupted, readers no longer see the run; a second call removes the
 // rest.
