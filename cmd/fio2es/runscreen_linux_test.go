@@ -37,7 +37,7 @@ func openTerminal(t *testing.T) (screen, terminal *os.File) {
 	return screen, terminal
 }
 
-// TestRunOnTerminal: run shows a live view, and restores the terminal in whatever way fio ends. Messages of fio and
+// TestRunOnTerminal: run shows a live view, and restores the terminal however fio ends. Messages of fio and
 // fio2es come after the view.
 func TestRunOnTerminal(t *testing.T) {
 	corpus, err := filepath.Abs(filepath.Join("..", "..", "testdata", "corpus"))
