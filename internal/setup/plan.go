@@ -164,7 +164,10 @@ func Prepare(ctx context.Context, cl *es.Client, opt Options) (*Plan, error) {
 
 // decide sets the action for an object; have is what the cluster has.
 func (s *Step) decide(have object) {
-	want := wanted(*s)
+	want := s.Body // as the cluster returns it
+	if s.Kind == templates.Policy {
+		want = want.At("policy")
+	}
 	by, version := owner(have)
 	_, ours := owner(want)
 	switch {
@@ -185,15 +188,6 @@ func (s *Step) decide(have object) {
 
 func (s *Step) refuse(err error, format string, args ...any) {
 	s.Action, s.Err, s.Reason = Refuse, err, fmt.Sprintf(format, args...)
-}
-
-// wanted returns the object of a step in the form in which a cluster returns it.
-func wanted(s Step) object {
-	o := s.Body
-	if s.Kind == templates.Policy {
-		o = o.At("policy")
-	}
-	return o
 }
 
 // list joins the first three lines.

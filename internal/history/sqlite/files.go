@@ -44,10 +44,8 @@ func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 		decode, query = s.codec.unpackRun, `SELECT id, light FROM runs`
 	}
 	all := map[string]*mapping.Run{}
-	for run, err := range s.runs(ctx, decode, query+` WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
-		if history.IsSkipped(err) {
-			continue
-		}
+	found := s.runs(ctx, decode, query+` WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids))
+	for run, err := range history.Readable(found, nil) {
 		if err != nil {
 			return nil, err
 		}
@@ -59,10 +57,8 @@ func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 // runsOf returns the wanted ones of the runs whose ids a query returns. It skips damaged ones.
 func (s *reader) runsOf(ctx context.Context, isWanted func(*mapping.Run) bool, ids string, args ...any) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
-	for run, err := range s.runs(ctx, s.codec.unpackRun, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
-		if history.IsSkipped(err) {
-			continue
-		}
+	found := s.runs(ctx, s.codec.unpackRun, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...)
+	for run, err := range history.Readable(found, nil) {
 		if err != nil {
 			return nil, err
 		}
