@@ -15,7 +15,6 @@ type lens struct {
 	Query         string           `json:"query,omitempty"`
 }
 
-// layer is the name of the only layer.
 const layer = "layer"
 
 func (b *builder) lens(name string, p *panel) Object {

@@ -51,7 +51,6 @@ func addAnswerFlags(f *pflag.FlagSet, q *query.Query, own ...string) {
 	addQueryFlags(f, q)
 }
 
-// addRuleFlag adds the setting of the rules.
 func addRuleFlag(f *pflag.FlagSet) {
 	f.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
 }

@@ -132,7 +132,7 @@ func (c *comparison) follow(j *truthJob, dir int, rows []int64, k int, at, slack
 	return least, most
 }
 
-// view is the windows of one level and direction, and their jobs.
+// view has the windows of one level and direction, and their jobs.
 type view struct {
 	name    string
 	windows []window

@@ -15,7 +15,6 @@ type place interface {
 	put(name string, data []byte, modified time.Time) error
 }
 
-// dirPlace stores files below a folder.
 type dirPlace struct {
 	root string
 	made map[string]bool
