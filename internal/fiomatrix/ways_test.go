@@ -14,9 +14,9 @@ type way struct {
 	draw func(*scene) error
 }
 
-// since are the ways that need a later fio 3, with its minor version. One needs a new option, one crashes with 3.1,
-// and with lat_percentiles logs have total latencies up to 3.17, so that raw logs of completion latencies are not
-// the truth.
+// since are the ways that need a later fio 3, with its minor version. One needs a new
+// option, and one crashes with 3.1. With lat_percentiles, logs have total latencies up to 3.17, so raw logs of
+// completion latencies are not the truth.
 var since = map[string]int{"monotonic-epoch": 30, "no-clat-percentiles": 2, "lat-percentiles": 18}
 
 // ways are all ways, in the order of the table.

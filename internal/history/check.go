@@ -127,7 +127,7 @@ func (c *check) listed(ctx context.Context, run *mapping.Run) (*mapping.Run, err
 	return now, err
 }
 
-// mend reports a finding. With repair it mends it before; done says what was done then.
+// mend reports a finding. With repair it calls mend first, and the report says what was done.
 func (c *check) mend(f Finding, done string, mend func() error) error {
 	if c.repair {
 		if err := mend(); err != nil {
