@@ -16,9 +16,9 @@ import (
 var oldRun = filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000001")
 
 // answers returns the answers of commands about the old run, from its files or from a history: percentiles of all
-// windows and of the whole run. It leaves out the id and the name of the archive, because they depend on the ingest,
-// and what depends on the end of the last window, because before version 3 of the documents it ended at a whole
-// second.
+// windows and of the whole run. It leaves out the id and the name of the archive, because
+// they depend on the ingest. It also leaves out what depends on the end of the last window: before version 3 of the
+// documents it ended at a whole second.
 func answers(t *testing.T, of ...string) string {
 	t.Helper()
 	var all strings.Builder
