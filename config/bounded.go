@@ -35,7 +35,7 @@ func readAtMost(name string, most int64) ([]byte, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, errIrregular
 	}
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // O_NONBLOCK: if a FIFO has replaced the file since, opening does not wait
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // O_NONBLOCK: does not wait for a FIFO
 	if err != nil {
 		return nil, err
 	}

@@ -39,14 +39,15 @@
 // Some users rebuild fio with more groups (FIO_IO_U_PLAT_GROUP_NR in stat.h), so that slower
 // requests have bins of their own. n groups of nanoseconds reach to 2^(n+5) ns,
 // n groups of microseconds to 2^(n+5) µs (24: 9 minutes). A layout may have 17 to 64 groups
-// ([NewLayout]). [Resolve] finds the layout of a log by its number of columns and by fio's report. The first bins of two such layouts are the same.
+// ([NewLayout]). [Resolve] finds the layout of a log by its number of columns and by fio's
+// report. The first bins of two such layouts are the same.
 //
-// Histograms of different numbers of groups merge exactly into the smaller number. The
-// requests in the open bin of the smaller layout may have any latency above, so the open bin
-// of the merged layout takes all slower requests. So a merged histogram is no more exact than
-// each of its parts, and merging stays commutative and associative. The price: after merging
-// with a histogram of a usual fio, latencies above 17.18 s are only "17.18 s or more".
-// n groups of microseconds end at about the same latency as n+10 groups of nanoseconds.
+// Histograms of different numbers of groups merge exactly into the smaller number. The open
+// bin of the smaller layout has all slower requests, so the open bin of the merged layout has
+// those of both. Merging stays commutative and associative, because the result depends on the
+// layouts alone. The price: after merging with a histogram of a usual fio, latencies above
+// 17.18 s are only "17.18 s or more". n groups of microseconds end at about the same latency
+// as n+10 groups of nanoseconds.
 //
 // An int64 of nanoseconds ends at 292 years. Edges beyond it are taken as its end, and no
 // latency is in a later bin ([Layout.Real]).
