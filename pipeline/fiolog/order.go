@@ -10,8 +10,8 @@ const (
 	// longer one.
 	maxLeap = 366 * 24 * 3600 * 1000
 
-	// relativeBelow separates times since the start of a job from times since 1970. Times since 1970 passed it four
-	// months after 1970.
+	// relativeBelow separates times since the start of a job from times since 1970. Times since 1970 passed it in April
+	// 1970.
 	relativeBelow = 1e10
 
 	defaultInterval = 1000 // ms, until the rows show it
