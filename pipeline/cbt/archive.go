@@ -73,7 +73,7 @@ func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive 
 		a.Skipped = append(a.Skipped, *s)
 		used[s.archiveConfig] = true
 		for _, f := range s.Files {
-			used[f] = true // files include its configuration
+			used[f] = true // its configuration is one of its files
 		}
 	}
 	slices.SortFunc(a.Skipped, func(a, b Skipped) int { return c.order[a.Files[0]] - c.order[b.Files[0]] })
@@ -92,8 +92,8 @@ func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive 
 	return a
 }
 
-// roots returns the arguments that have files of runs or of skipped benchmarks, files that people may expect to be
-// read, or files that another argument has, too.
+// roots returns the arguments that have something to read: files of runs or of skipped benchmarks, files that users may
+// expect to be read, or files that another argument also has.
 func (a *Archive) roots(left leftovers) map[string]bool {
 	roots := map[string]bool{}
 	for _, r := range a.Runs {

@@ -29,7 +29,7 @@ func folderOf(f *source.File, dir string) folder {
 	return folder{argument: argumentOf(f), archive: f.Archive, path: dir}
 }
 
-// argumentOf is the argument that a file was found under, because archives may have the same
+// argumentOf returns the argument under which a file was found. It is part of keys, because archives may have the same
 // name. Files that were named one by one belong together by their folder.
 func argumentOf(f *source.File) string {
 	if f.Named && f.Root != "-" {
@@ -69,8 +69,8 @@ func newCatalog(files []*source.File, left *leftovers) *catalog {
 	return c
 }
 
-// config is one of CBT's YAML files in a folder; nil if there is none, or the folder is outside
-// the argument ("").
+// config returns one of CBT's YAML files in a folder. It is nil if there is none, or if the folder is outside the
+// argument ("").
 func (c *catalog) config(at folder, name string) *source.File {
 	if at.path == "" {
 		return nil
@@ -91,7 +91,7 @@ func (c *catalog) dirsOf(r *draft) []string {
 	return dirs
 }
 
-// rootOf is the folder that a file's path counts from.
+// rootOf returns the folder to which a file's path is relative.
 func (c *catalog) rootOf(f *source.File) string {
 	key := rootKey{f.Root, f.Beside}
 	root, ok := c.roots[key]
@@ -108,7 +108,7 @@ type rootKey struct {
 	beside bool
 }
 
-// absolute is the folder that the paths below an argument count from.
+// absolute returns the folder to which the paths below an argument are relative.
 func absolute(f *source.File) string {
 	if f.Root == "-" {
 		return "/stdin"
@@ -127,7 +127,7 @@ func absolute(f *source.File) string {
 	return filepath.ToSlash(abs)
 }
 
-// hasProper reports whether a folder has a log whose name is not that of a copy.
+// hasProper reports whether a folder has a log that is not a copy by its name.
 func (c *catalog) hasProper(dir string) bool {
 	return slices.ContainsFunc(c.files, func(f *source.File) bool {
 		name, ok := fiolog.ParseName(path.Base(f.Path))
@@ -135,7 +135,7 @@ func (c *catalog) hasProper(dir string) bool {
 	})
 }
 
-// hasOriginal reports whether the original is there of a file whose name says that it is a copy.
+// hasOriginal reports whether the original of a file exists, if its name says that it is a copy.
 func (c *catalog) hasOriginal(f *source.File) bool {
 	if c.paths == nil {
 		c.paths = make(map[string]bool, len(c.files))

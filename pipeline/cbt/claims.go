@@ -23,7 +23,7 @@ type claims struct {
 // jobClaims has what is said about one job.
 type jobClaims struct {
 	name     string
-	prefixes []string // of its logs, as written; none where no option has a value
+	prefixes []string // prefixes of its logs, as written; none if no option has a value
 	isBare   bool     // an option without a value: its prefix is the job's name
 }
 

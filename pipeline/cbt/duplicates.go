@@ -25,8 +25,8 @@ func (d duplicates) drop() {
 	d.dropReportRuns()
 }
 
-// dropLogs drops logs of one run that have the content of another of the same
-// kind and number: copies under another host's name, or of another volume.
+// dropLogs drops logs of one run that have the content of another log of the same kind and number. They are copies
+// under the name of another host or volume.
 func (d duplicates) dropLogs(r *draft) {
 	originals := d.contents.copies(r.logs())
 	r.dropLogs(func(l Log) bool {
@@ -38,9 +38,9 @@ func (d duplicates) dropLogs(r *draft) {
 	})
 }
 
-// dropReports drops reports of one run that have the content of another. CBT keeps each twice, as it was printed and
-// the JSON alone, which may be the same. Equal reports of two hosts are copies only if the logs of one were copies,
-// too: reports that grow have little in them at first.
+// dropReports drops reports of one run that have the content of another. CBT stores each twice, as printed and its JSON
+// alone, which may be the same. Equal reports of two hosts are copies only if the logs of one host were copies, too.
+// The reason is that reports that still grow are short at first.
 func (d duplicates) dropReports(r *draft) {
 	// Without logs of its host and volume, where others have some, a report may be a copy.
 	lostLogs := func(f Report) bool {
@@ -63,7 +63,7 @@ func (d duplicates) dropReports(r *draft) {
 	r.Reports = kept
 }
 
-// dropRuns drops runs all of whose logs are in another run under the same names.
+// dropRuns drops a run if another run has all of its logs under the same names.
 func (d duplicates) dropRuns() {
 	for _, runs := range groups(d.runs.present(), (*draft).outline) {
 		if len(runs) < 2 || runs[0].outline() == "" {
@@ -82,7 +82,7 @@ func (d duplicates) dropRuns() {
 	}
 }
 
-// dropReportRuns drops runs without logs whose reports are other runs', too.
+// dropReportRuns drops runs without logs if other runs have their reports.
 func (d duplicates) dropReportRuns() {
 	type key struct {
 		argument string

@@ -41,8 +41,8 @@ func (x *logIndex) isOnly(r *draft, dir string) bool {
 	return len(x.byDir[dir]) == 1 && x.byDir[dir][0] == r
 }
 
-// namedBy returns the runs whose logs a file in the folder dir names, certainly or perhaps. It may leave out the second
-// kind if there is one of the first.
+// namedBy returns the runs whose logs are named by a file in the folder dir. surely are those that it names certainly.
+// maybe may be incomplete if surely is not empty.
 func (x *logIndex) namedBy(of *claims, dir string) (surely, maybe []*draft) {
 	how := map[*draft]strength{}
 	for value := range of.values() {

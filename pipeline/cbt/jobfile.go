@@ -42,8 +42,8 @@ func (a *attribution) describe() {
 	}
 }
 
-// jobOf returns the job file of a run: in a folder of its logs, the one that names the logs, or is named like them or
-// like a report, or is the only one; or a job file in the folder above that names the logs.
+// jobOf returns the job file of a run. In a folder of its logs, this is the file that names the logs, or has their name
+// or a report's, or is the only one. In the folder above, it is the file that names the logs.
 func (a *attribution) jobOf(r *draft, byDir map[string][]*clue) *clue {
 	if r.at.layout == ofSample { // newer versions of pbench-fio keep one for all samples
 		files := slices.Concat(byDir[r.base], byDir[path.Dir(r.base)])

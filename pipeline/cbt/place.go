@@ -39,8 +39,8 @@ const (
 	ofSample        // below a folder that is one run, a sample of pbench-fio
 )
 
-// place is what the folders above a file say. Paths of folders are relative to the argument (".") and have no host in
-// them.
+// place is what the names of the folders above a file say. Paths of folders are relative to the argument (".") and have
+// no host.
 type place struct {
 	layout layout
 	folder string // of the file; with pbench-fio, of the sample
@@ -159,7 +159,7 @@ func setDigits(to *int64, digits string) {
 	}
 }
 
-// forPeople returns the path without the parts that all paths have.
+// forPeople returns the path without the parts that all runs have in common.
 func (p *place) forPeople(parts []string, first int) string {
 	above := parts[1:max(first-1, 1)]
 	if n := len(above); p.known.Iteration != nil && n > 0 {

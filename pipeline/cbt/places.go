@@ -24,7 +24,7 @@ type placeKey struct {
 	named bool // the file has a host in its own name
 }
 
-// facts are what only CBT's YAML files say, and no name of a file.
+// facts are what CBT's YAML files say and names of files do not.
 type facts struct {
 	benchmark string
 	workloads []string // the longest first
@@ -61,8 +61,8 @@ func (p *places) at(dir folder, named bool) place {
 	return at
 }
 
-// split divides the first folder below an id- folder into its name and a host. Both may
-// have dots in them, so only the configuration is certain.
+// split divides the first folder below an id- folder into its name and a host. Both may have dots, so only the
+// configuration is certain.
 func (p *places) split(at *place, dir folder, top string, named bool) (name, host string) {
 	name, host, ok := strings.Cut(top, ".")
 	if !ok || isSetting(name) || fioClasses[name] {

@@ -20,8 +20,8 @@ type Run struct {
 
 	Hosts []string // the clients that the configuration names
 
-	// Job is fio's job file, which pbench-fio and people keep. It is nil if there is none, and in CBT's layout.
-	// Sections are the sections in it. They are empty if it includes other files.
+	// Job is fio's job file, as pbench-fio and users store it. It is nil if there is none, and in CBT's layout.
+	// Sections are the sections in it. They are empty if the file includes other files.
 	Job      *source.File
 	Sections []fiolog.JobSection
 
@@ -60,15 +60,15 @@ type Report struct {
 	Named        bool // by CBT: it belongs to that host and volume. Else its content decides
 	File         *source.File
 
-	// Found says why the report is taken for the run's. Reports are in the order of Found.
+	// Found says why the report belongs to the run. Reports are in the order of Found.
 	Found Found
-	// Candidate means that another execution of fio may have written the report. What it says about jobs, or its bins,
-	// must fit the logs. In a run without logs, no report is a candidate.
+	// Candidate means that another execution of fio may have written the report. Its jobs or its bins must fit the
+	// logs. In a run without logs, no report is a candidate.
 	Candidate bool
 }
 
-// IsFio reports whether the file begins like fio's output, damaged or not. For a report that was found by its place
-// alone, that is the only sign.
+// IsFio reports whether the file begins like fio's output, damaged or not. If a report was found only by its place,
+// there is no other evidence.
 func (r *Report) IsFio() bool { return isReport(r.File) }
 
 // Found says how a report of a run was found. Lower values are more certain.
@@ -88,7 +88,7 @@ func (f Found) String() string {
 	return [...]string{"by its name", "by the logs' prefix", "by fio's options", "in the same folder", "in a folder nearby"}[f]
 }
 
-// Name returns a short name for people: the path without the parts that all paths have.
+// Name returns the path for people, without the parts that all paths have in common.
 func (r *Run) Name() string { return cmp.Or(r.name, r.Path) }
 
 // IsLoose reports whether the user named each log of the run or, without logs, each report. Then only the user's list

@@ -31,8 +31,8 @@ func newComparer(budget *Budget) *comparer {
 	return &comparer{sums: map[*source.File]*sum{}, budget: budget}
 }
 
-// How many digits other than 0 two files must have to count as copies. Logs with fewer digits may be the same by
-// chance, such as logs of two quiet hosts with wide bins. Reports have the time in them.
+// The least number of digits other than 0 that two equal files must have to count as copies. Logs with fewer digits may
+// be equal by chance, such as logs of two quiet hosts with wide bins. Reports differ by the time in them.
 const (
 	leastOfLog    = 100
 	leastOfReport = 10
@@ -85,8 +85,8 @@ func (c *comparer) sameRun(x, y []Log) bool {
 	return same && digits >= leastOfLog
 }
 
-// copies returns the logs that have the content of an earlier log of the same kind and number, each with that log. It
-// reads only logs that may still be the same: first their beginnings, then the rest.
+// copies finds logs that have the content of an earlier log of the same kind and number. It returns the earlier log for
+// each. It reads only logs that may still be equal: first their beginnings, then the rest.
 func (c *comparer) copies(logs []Log) map[*source.File]*source.File {
 	originals := map[*source.File]*source.File{}
 	type key struct {

@@ -72,8 +72,8 @@ func oneExecution(runs []*draft) bool {
 	return true
 }
 
-// uniteDepths makes one run of the iodepth folders below each total_iodepth folder, which have the volumes of one
-// execution. If a volume is there twice, they have several executions, and nothing is united.
+// uniteDepths makes one run of the iodepth folders below each total_iodepth folder, because they have the volumes of
+// one execution. If two of them have the same volume, they are several executions and stay separate.
 func (d *drafts) uniteDepths() {
 	var parts []*draft
 	for _, r := range d.present() {

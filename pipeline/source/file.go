@@ -45,8 +45,8 @@ func (s *Set) ended() error {
 	return nil
 }
 
-// Close releases archives and the spool; files cannot be opened any more and
-// readers that are still open may fail. A second Close does nothing.
+// Close releases archives and the spool. Then files cannot be opened any more, and readers that are still open may
+// fail. A second Close does nothing.
 func (s *Set) Close() error {
 	s.closed.Store(true)
 	s.handles.close()
@@ -95,22 +95,21 @@ type stored struct {
 	set    *Set
 }
 
-// Name is the full name for messages: the path on disk, and after a "!" the path
-// inside the archive, as in "results.tar.zst!inner.tar/00000000/x.log". It is what
-// was found, so a compression suffix is still there.
+// Name returns the full name for messages. It is the path on disk, and after a "!" the path inside the archive, as in
+// "results.tar.zst!inner.tar/00000000/x.log". It is the name as found, so it includes a compression suffix.
 func (f *File) Name() string { return printable(f.name) }
 
-// Disk returns the name of the file on disk that has the content, as in [Listing]: for a member of an archive, that is
-// the archive. It is "" for what comes from a pipe.
+// Disk returns the name of the file on disk that has the content, as in [Listing]. For a member of an archive, that is
+// the archive. It is "" for a pipe.
 func (f *File) Disk() string { return f.disk }
 
-// State is what a system knows of a file on disk; it changes with the content.
+// State identifies the content of a file on disk by what the system knows of it. It changes with the content.
 type State struct {
 	Size    int64
 	ModTime time.Time
 }
 
-// State looks up the file of [File.Disk]. It is zero if there is none, or no more.
+// State returns the state of the file of [File.Disk]. It is zero if there is no such file.
 func (f *File) State() State {
 	if f.disk == "" {
 		return State{}
@@ -126,9 +125,8 @@ func (f *File) State() State {
 // be missing.
 func (f *File) IsFromTorn() bool { return f.torn }
 
-// PackedFrom is how many bytes, as they are stored, the archives, compressed files and
-// pipes of the scan have together, if the file comes from one of them. It is 0 for a file
-// that lies on disk unpacked. It can limit the work on a packed file.
+// PackedFrom returns the number of packed bytes behind the file, to limit the work on it. It is the sum over all
+// archives, compressed files and pipes of the scan. It is 0 if the file lies on disk unpacked.
 func (f *File) PackedFrom() int64 {
 	if f.set == nil || !f.packed {
 		return 0
@@ -193,7 +191,7 @@ func decompressed(k kind, packed opener) opener {
 }
 
 // unpackedOnce is decompressed for codecs whose decoders take much memory. The first reading unpacks all of the content
-// into the spool, one stream at a time, so open files need no decoders.
+// into the spool, one stream at a time. So open files need no decoders.
 func (s *Set) unpackedOnce(k kind, packed body) body {
 	once := &kept{}
 	var cut error // what ended it early

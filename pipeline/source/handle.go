@@ -11,19 +11,19 @@ import (
 	"sync"
 )
 
-// maxHandles is how many files on disk are open at most. Thousands of logs are read side by side,
-// and some systems allow 256 open files.
+// maxHandles is the largest number of files on disk that are open. Thousands of logs are read at the same time, and
+// some systems allow 256 open files.
 const maxHandles = 128
 
-// handles knows which files may be open. Safe from many goroutines.
+// handles limits the number of open files. Several goroutines may use it.
 type handles struct {
 	mu     sync.Mutex
 	open   []*handle // the first opened first; their readers may have closed some
 	closed bool
 }
 
-// handle is a file on disk. It is opened when it is read, and closed when too many others
-// are open; it must not have changed when it is opened again for the same reader.
+// handle is a file on disk. It is opened when it is read, and closed when too many others are open. When it is opened
+// again for the same reader, it must not have changed.
 type handle struct {
 	all  *handles
 	dir  string // the folder below which path stays; empty if path stands alone
@@ -44,8 +44,8 @@ func (a *handles) adopt(dir, path string, f *os.File, info fs.FileInfo) *handle 
 	return h
 }
 
-// add notes that a file was opened, and closes the one that was opened first if there are too many. No handle
-// is locked meanwhile. It reports false if all are closed for good.
+// add counts an open file, and closes the file that was opened first if there are too many. The caller must not have
+// locked a handle. It returns false if all are closed for good.
 func (a *handles) add(h *handle) bool {
 	a.mu.Lock()
 	isOpen, first := !a.closed, h
@@ -153,8 +153,8 @@ func (h *handle) content(r *reader) (io.Reader, error) {
 	return io.NewSectionReader(h, 0, math.MaxInt64), nil
 }
 
-// Close ends one reader. With the last one the file is closed. The next one may find another
-// content, unless it is an archive.
+// Close ends one reader. The last one closes the file. A later reader may find another content, unless the file is an
+// archive.
 func (h *handle) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -168,8 +168,8 @@ func (h *handle) Close() error {
 	return nil
 }
 
-// openFile opens a file for reading. It does not wait where a named pipe has taken its place
-// since the folder was listed.
+// openFile opens a file for reading. It does not wait if a named pipe has replaced the file since the folder was
+// listed.
 func openFile(dir, path string) (*os.File, error) {
 	if dir == "" {
 		return openNow(path)

@@ -2,8 +2,8 @@ package source
 
 import "io"
 
-// IsArchive reports whether the file of that name is a tar or zip, compressed or not. It
-// reads the beginning of the file; one that cannot be read is none.
+// IsArchive reports whether the file of that name is a tar or zip, compressed or not. It reads the beginning of the
+// file. It returns false if that fails.
 func IsArchive(name string) bool {
 	f, err := openNow(name)
 	if err != nil {

@@ -23,9 +23,9 @@ type Listed struct {
 // ErrPipe says that something can be read only once, so it cannot be listed.
 var ErrPipe = errors.New("standard input and pipes cannot be listed")
 
-// List lists the files that Scan would look into, with the same paths and options. It opens folders only. If the
-// listing does not change, a scan finds the same, because a change of content shows in the size or the times of a file.
-// The listing may have more files than a scan looks into. List fails as Scan does, and with [ErrPipe].
+// List lists the files that Scan would read, with the same paths and options. It opens only folders. If the listing
+// does not change, neither does the result of a scan, because a change of content changes the size or the times of a
+// file. The listing may have more files than a scan reads. List fails like Scan, and with [ErrPipe].
 func List(ctx context.Context, paths []string, opt Options) (*Listing, error) {
 	opt.Progress = nil
 	s, err := scanAll(ctx, paths, opt, &Listing{})

@@ -41,8 +41,8 @@ func (n *interest) wanted(it item) bool {
 // byName reports whether the item is worth a look at its content by what it is called.
 func (n *interest) byName(it item) bool { return promisesPacked(it.rel) || n.wanted(it) }
 
-// mayLook reports whether a file that is not wanted may be of interest by its content,
-// and counts it. isFirst is true for the first one in its folder.
+// mayLook reports whether the content of a file that is not wanted may be of interest, and counts the file. isFirst is
+// true for the first one in its folder.
 func (n *interest) mayLook(it item) (ok, isFirst bool) {
 	if promisesPacked(it.rel) || !it.in.mayBe(it.rel, n.look.Name) {
 		return false, false
@@ -55,8 +55,7 @@ func (n *interest) mayLook(it item) (ok, isFirst bool) {
 	return n.looks[key] <= maxLooks, n.looks[key] == 1
 }
 
-// isForeign reports whether a content is of no interest that was met only because of
-// what it might have been.
+// isForeign reports whether a file has a content of no interest. It is false for files whose names decide.
 func (n *interest) isForeign(it item, k kind, head func() []byte) bool {
 	switch {
 	case it.met != byContent && it.met != beside:
@@ -69,8 +68,8 @@ func (n *interest) isForeign(it item, k kind, head func() []byte) bool {
 	return !(it.met == beside && it.in.mayBe(it.rel, n.look.Kin)) && !n.look.Is(head())
 }
 
-// settled returns what decides, when all paths are known, which of the files found under an argument are
-// listed.
+// settled returns a function that decides which of the files found under an argument are listed. All paths must be
+// known.
 func (n *interest) settled(list []found) func(found) bool {
 	near := map[string]bool{} // folders in which files are looked at
 	for _, f := range list {

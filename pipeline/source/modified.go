@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// tarModified is when a member of a tar was changed. Only pax records have parts of a
-// second. A tar made to be the same each time says 1970, which is no time of a file.
+// tarModified returns when a member of a tar was changed. Only pax records have parts of a second. A reproducible tar
+// has 1970 as the time of all files, so that is not a time.
 func tarModified(hdr *tar.Header) Modified {
 	if hdr.ModTime.Unix() <= 0 {
 		return Modified{}

@@ -10,8 +10,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/internal/alike"
 )
 
-// notes has the problems of a scan, and why the scan ends. Methods of the scan note what they meet and
-// return no errors; those that read in a loop look at ended.
+// notes has the problems of a scan, and why the scan ends. Methods of the scan add to it and return no errors. Those
+// that read in a loop check ended.
 type notes struct {
 	ctx      context.Context
 	limits   *Limits

@@ -6,8 +6,7 @@ import (
 	"os"
 )
 
-// Options are those of a scan. The zero value is ready to use; every field states its
-// default and what it costs.
+// Options are the options of a scan. The zero value is ready to use. Each field states its default and its cost.
 type Options struct {
 	// Stdin is read for the path "-". Default os.Stdin. It can be read once; what
 	// is wanted of it is spooled.

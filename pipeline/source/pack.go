@@ -28,8 +28,8 @@ const (
 
 var errSpoiled = errors.New("the spool was changed")
 
-// pack is the packer of all contents that are read again. A block that the codec does not know ends with a line,
-// because it may know the next one.
+// pack packs contents that are read again. A block that the codec does not know ends with a line, because the codec may
+// know the next one.
 func (s *spool) pack(dst, text []byte) ([]byte, int) {
 	start := len(dst) + packHeader
 	dst = append(dst, make([]byte, packHeader)...)
@@ -48,7 +48,7 @@ func (s *spool) pack(dst, text []byte) ([]byte, int) {
 	return dst, n
 }
 
-// endOfLines is where the last line ends that has an end, or the length of the text.
+// endOfLines returns the end of the last complete line, or the length of the text if there is none.
 func endOfLines(text []byte) int {
 	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
 		return i + 1
@@ -62,8 +62,8 @@ func raw(dst, text []byte) ([]byte, int) {
 	return append(dst, text[:n]...), n
 }
 
-// unpacker reads a spooled content. It has a buffer only while a block is half read, because
-// thousands are open at once.
+// unpacker reads a spooled content. It has a buffer only while a block is half read, because thousands are open at
+// once.
 type unpacker struct {
 	src   *io.SectionReader
 	at    int64 // where the next block begins

@@ -50,7 +50,7 @@ type kept struct {
 	sum  uint64 // their XXH64, if the spool makes it
 }
 
-// chunk is a part of a content, which ends with a line if there is one and more follows.
+// chunk is a part of a content. It ends with a line, if it has a complete one and is not the last chunk.
 type chunk struct {
 	text *[chunkLen]byte
 	n    int
@@ -62,8 +62,8 @@ type chunk struct {
 // packer appends the beginning of text to dst, as one block. It returns how many bytes of text these are.
 type packer func(dst, text []byte) (packed []byte, n int)
 
-// add reads all of r and keeps it as k, block by block. It returns the unpacked size, and the error that ended r early:
-// the content is kept up to there. err is a failure of the spool, perhaps with a content that was added before.
+// add reads all of r and keeps it as k, block by block. It returns the unpacked size. cut is the error that ended r
+// early: the content before it is kept. err is a failure of the spool, perhaps with an earlier content.
 func (s *spool) add(k *kept, r io.Reader, pack packer) (size int64, cut, err error) {
 	if s.queue == nil {
 		s.queue, s.done = make(chan chunk, chunksAhead), make(chan error, 1)

@@ -127,7 +127,7 @@ func (t *tarball) entry(hdr *tar.Header) {
 	}
 }
 
-// isSparse reports whether the content is stored with its holes left out.
+// isSparse reports whether the tar stores the content without its holes.
 func isSparse(hdr *tar.Header) bool {
 	if hdr.Typeflag == tar.TypeGNUSparse {
 		return true
@@ -140,15 +140,15 @@ func isSparse(hdr *tar.Header) bool {
 	return false
 }
 
-// sparse reads a member with holes forwards, wherever it lies: the reader fills
-// the holes, and a hole of any size takes no space, so the ratio is watched.
+// sparse reads a member with holes forwards, because the tar reader fills the holes. A hole takes no space in the tar,
+// so the ratio is limited.
 func (t *tarball) sparse(it item) {
 	start := t.pos()
 	t.stream(it, t.guard(t.tr, func() int64 { return t.pos() - start + tarBlock }))
 }
 
-// rest looks at the bytes after the end mark. Zeros are padding. Anything else is likely another tar, which is noted. A
-// stream is read to its end, because its checksum is there.
+// rest reads the bytes after the end mark. Zeros are padding. Anything else is probably another tar, and becomes a
+// problem. A stream is read to its end, because its checksum is there.
 func (t *tarball) rest(r io.Reader, toEnd bool) {
 	buf := make([]byte, bufLen)
 	for said := false; !t.ended(); {

@@ -17,7 +17,7 @@ type zipArchive struct {
 	extent
 }
 
-// zipStream spools a zip unchanged, because its directory comes last.
+// zipStream spools a zip unchanged, because its directory is at its end.
 func (s *scanner) zipStream(it item, buf *bufio.Reader) {
 	k := &kept{}
 	size, cut, err := s.set.spool.add(k, buf, raw)
