@@ -102,7 +102,7 @@ func isOtherClock(j *job) bool {
 	if !j.hasRows || j.source == fromReports || isEpoch(j) {
 		return false
 	}
-	const late = 600_000 // ms: without a report, a first row as late as this is by another clock
+	const late = 600_000 // ms; without a report, a first row this late is by another clock
 	if j.entry == nil {
 		return j.first > late+100*j.interval
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// written is when the reports of these tests were.
+// written is when fio wrote the reports of these tests.
 var written = time.UnixMilli(1_800_000_000_000)
 
 // section is a job of a report: how long it ran, and what its options say.

@@ -54,14 +54,14 @@ func isRepeated(err error) bool {
 	return errors.As(err, &bad) && bad.Repeated
 }
 
-// missedRows is the message at a row before which other rows are missing.
+// missedRows is the message for a row before which other rows are missing.
 const missedRows = "%s rows are missing before this one: fio writes one every %d ms, and what is late at the next completion; the " +
 	"requests of the row before may be shown too early, those of the missing rows in no window; copy the log again"
 
 // writtenByHalf says which versions of fio write impossible numbers, if no report says which version it was.
 const writtenByHalf = "fio 3.6 to 3.16 write such numbers: add its report"
 
-// check returns an error if a row has impossible values, although its text is correct.
+// check returns an error if a row has impossible values. The text of the row is correct.
 func (j *job) check(rec *fiolog.Record) error {
 	if rec.Total > hist.MaxCount {
 		err := fmt.Errorf("%d requests in a row: %w", rec.Total, hist.ErrTooLarge)
@@ -83,7 +83,7 @@ type rowError struct{ error }
 // Unwrap returns what is wrong.
 func (e rowError) Unwrap() error { return e.error }
 
-// wrong adds the place of a row to an error; nil stays nil.
+// wrong adds the place of a row to an error. It returns nil for nil.
 func (l *logFile) wrong(err error, rec *fiolog.Record) error {
 	if err == nil {
 		return nil
@@ -91,9 +91,9 @@ func (l *logFile) wrong(err error, rec *fiolog.Record) error {
 	return rowError{fmt.Errorf("%s:%d:1: %w", l.log.File.Name(), rec.Line, err)}
 }
 
-// rawFill adds up the requests of a log of completions. The time of each is known, so
-// nothing is spread: requests that completed in the same window are one row that fits it,
-// and those in flight for longer than a window are separate rows.
+// rawFill adds up the requests of a log of completions. The time of each is known, so none is spread over windows by a
+// guess. Requests that completed in the same window become one row. Requests in flight for longer than a window become
+// separate rows.
 type rawFill struct {
 	window   int64 // length, milliseconds
 	begins   int64 // of window 0, since the job's start
@@ -107,7 +107,7 @@ type rawFill struct {
 	finished []align.Row
 }
 
-// newRawFill is for the windows of a plan and the log of a job.
+// newRawFill returns a rawFill for the log of a job and the windows of a plan.
 func newRawFill(p *plan, j *job) *rawFill {
 	f := &rawFill{
 		window: p.window, begins: -j.offset - p.shift, unit: 1,

@@ -94,8 +94,8 @@ func (r *reading) directionTotals(d fiolog.Direction, h *hist.Histogram) *mappin
 	return out
 }
 
-// lacksReport reports whether a job served requests of a direction and has no report. Then the bytes of the run and the
-// rates of its jobs are unknown: those of the other jobs alone would be too few.
+// lacksReport reports whether a job that served requests of a direction has no report. Then the bytes of the run and
+// the rates of its jobs are unknown, because those of the other jobs would be too low.
 func (r *reading) lacksReport(d fiolog.Direction) bool {
 	return slices.ContainsFunc(r.jobs, func(j *job) bool { return j.entry == nil && r.tallies[j].directions[d].requests > 0 })
 }
@@ -142,10 +142,10 @@ func (r *reading) rate(t *mapping.Totals, of func(*job) (start, end int64, ok bo
 	t.Bandwidth = rounded(perSecond(float64(t.Bytes), t.DurationMS), 1)
 }
 
-// endOf is when a job ended, in milliseconds after the run's start.
+// endOf returns when a job ended, in milliseconds after the start of the run.
 func (r *reading) endOf(j *job) int64 { return j.offset + max(j.ran, r.tallies[j].end()) }
 
-// end is when the last job ended, in milliseconds after the run's start.
+// end returns when the last job ended, in milliseconds after the start of the run.
 func (r *reading) end() (end int64) {
 	for _, j := range r.jobs {
 		end = max(end, r.endOf(j))
@@ -153,8 +153,8 @@ func (r *reading) end() (end int64) {
 	return end
 }
 
-// whole is the histogram of the whole run and one direction: of its entries and of the jobs
-// without one, or without any entry of the windows.
+// whole returns the histogram of one direction over the whole run. It adds up its entries and the jobs without an
+// entry. Without any entry it is the sum of the windows.
 func (r *reading) whole(d fiolog.Direction) *hist.Histogram {
 	if len(r.entries) == 0 {
 		return &r.windowed[d]
@@ -171,7 +171,7 @@ func (r *reading) whole(d fiolog.Direction) *hist.Histogram {
 	return all
 }
 
-// means are fio's mean latencies over all requests of all jobs.
+// means returns fio's mean latencies over all requests of all jobs.
 func (r *reading) means(d fiolog.Direction) mapping.Means {
 	mean := func(of func(*fiolog.DirectionStats) *fiolog.Latency) float64 {
 		sum, n := 0.0, 0.0

@@ -32,7 +32,7 @@ func (t tail) rows() (rows []align.Row) {
 	return rows
 }
 
-// parts returns the requests of each direction that are in no row. A part is nil if that is unknown.
+// parts returns the requests of each direction that are in no row. A part is nil if it is unknown.
 func (t tail) parts() (parts [fiolog.Directions]*hist.Histogram) {
 	if !t.mixed {
 		for d := range fiolog.Direction(fiolog.Directions) {
@@ -112,7 +112,7 @@ func (t tail) mixedRest(all *hist.Histogram) *hist.Histogram {
 	return rest
 }
 
-// inLayoutOf is h in the layout merged with other's, or h itself if it has that or other is empty.
+// inLayoutOf returns h in the layout merged with that of other. If h has this layout or other is empty, it returns h.
 func inLayoutOf(h, other *hist.Histogram) *hist.Histogram {
 	if l := other.Layout().Merged(h.Layout()); l != h.Layout() && !other.IsEmpty() {
 		return h.To(l)
@@ -145,9 +145,9 @@ func shareOut(rest *hist.Histogram, shares [fiolog.Directions]float64) (parts [f
 	return parts
 }
 
-// place makes a row of the rest, between the last row and the job's end. It returns false if that time is too long for
-// the last part of an interval, or if there are too many requests for it. Then logs end early or rows are missing, and
-// the times of these requests are unknown.
+// place makes a row of the rest, between the last row and the end of the job. It returns false if that time is too long
+// for the last part of an interval, or if there are too many requests for it. Then logs end early or rows are missing,
+// and the times of these requests are unknown.
 func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) {
 	row := t.row(d, rest)
 	interval := t.interval()
@@ -185,15 +185,15 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	return row, false
 }
 
-// isShort reports whether all requests of a direction came in less than an interval: the direction has no row, and the
-// rows of other directions reach the last full interval of the job.
+// isShort reports whether all requests of a direction completed in less than an interval. The direction then has no
+// row, and the rows of other directions reach the last full interval of the job.
 func (t tail) isShort(d fiolog.Direction) bool {
 	interval := t.interval()
 	return interval > 0 && t.requests(d) == 0 && t.last() > 0 && t.ran-t.last() <= 2*interval
 }
 
-// isCrowded reports whether a row of the rest has far more requests than the rows before it: then other
-// rows are missing, too.
+// isCrowded reports whether a row of the rest has far more requests than the rows before it. Then other rows are
+// missing, too.
 func (t tail) isCrowded(row align.Row) bool {
 	const far = 4
 	last, around := t.last(), t.interval()

@@ -82,8 +82,8 @@ func decode(k kind, r io.Reader) (*decoder, error) {
 	return d, nil
 }
 
-// decodeFrom is decode for a buffer, from which no byte beyond the stream is taken. release
-// ends the use of the reader.
+// decodeFrom is decode for a buffer. It reads no byte beyond the end of the stream from it. release ends the use of the
+// reader.
 func decodeFrom(k kind, buf *bufio.Reader) (r io.Reader, release func(), err error) {
 	switch k {
 	case gzipped:
