@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 )
@@ -63,16 +62,29 @@ func (s *file) look() (look, bool) {
 // is under way. The format is in "WAL-Index File Format" of SQLite's documentation.
 func (s *file) logIndex() (index []byte, isIdle bool) {
 	const folded, marks, toFold, end = 96, 100, 128, 132 // offsets in the file
-	f, err := os.Open(s.path + "-shm")
-	if err != nil {
+	if !s.openIndex() {
 		return nil, false
 	}
-	defer f.Close()
 	index = make([]byte, end)
-	if _, err := io.ReadFull(f, index); err != nil {
+	if _, err := s.index.ReadAt(index, 0); err != nil {
 		return nil, false
 	}
 	return index[:marks], bytes.Equal(index[folded:marks], index[toFold:])
+}
+
+// openIndex opens the file "-shm", unless it is open. It reports whether it could.
+func (s *file) openIndex() bool {
+	now, err := os.Stat(s.path + "-shm")
+	if err != nil {
+		return false
+	}
+	if s.index != nil {
+		if before, err := s.index.Stat(); err == nil && os.SameFile(before, now) {
+			return true
+		}
+	}
+	s.index, err = openFile(s.path+"-shm", os.O_RDONLY)
+	return err == nil
 }
 
 // emptyLog does a checkpoint and empties the log, unless others read it. Otherwise the log would stay while another

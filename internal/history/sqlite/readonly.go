@@ -92,11 +92,8 @@ func (s *reader) connectReader(ctx context.Context, busy time.Duration) error {
 }
 
 func isWritable(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return false
-	}
-	return f.Close() == nil
+	_, err := openFile(path, os.O_RDWR)
+	return err == nil
 }
 
 func isThere(path string) bool {

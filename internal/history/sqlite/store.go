@@ -42,8 +42,11 @@ type file struct {
 	opened fs.FileInfo // state of the file when it was opened
 	spoilt atomic.Bool // SQLite has found damage in the file
 
-	mu   sync.Mutex
-	last look // last state in which no checkpoint was under way
+	mu    sync.Mutex
+	last  look     // last state in which no checkpoint was under way
+	index *os.File // the file "-shm", or nil if it was not needed yet
+
+	release sync.Once // calls releaseDescriptors
 }
 
 // reader reads a history.
@@ -69,6 +72,7 @@ type writer struct {
 func newStore(ctx context.Context, path string, how func(*Store) error) (*Store, error) {
 	c, err := newCodec()
 	f := &file{path: path, codec: c}
+	useDescriptors()
 	s := &Store{file: f, reader: reader{file: f}, writer: writer{file: f, begun: map[version]int64{}}}
 	if err == nil {
 		err = how(s)
@@ -148,6 +152,7 @@ func (s *Store) Close() error {
 			errs = append(errs, db.Close())
 		}
 	}
+	s.release.Do(releaseDescriptors)
 	if s.codec != nil {
 		s.codec.close()
 	}
@@ -163,11 +168,10 @@ func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("create folder: %w; --history FILE names another place", err)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	if _, err := openFile(path, os.O_RDWR|os.O_CREATE); err != nil {
 		return fmt.Errorf("create file: %w; --history FILE names another place", err)
 	}
-	return f.Close()
+	return nil
 }
 
 // connect prepares a connection pool. Each connection begins with these pragmas. mode is a parameter of SQLite's
