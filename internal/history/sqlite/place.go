@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,14 +14,8 @@ var errPlace = errors.New("the file was removed, or replaced by another one, whi
 // write a file that no other program finds. If another file was copied over it, SQLite would mix the contents of
 // both.
 func (s *file) checkPlace() error {
-	now, err := os.Stat(s.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return errPlace
-	case err != nil:
-		return err
-	case !os.SameFile(now, s.opened):
-		return errPlace
+	if isGone, err := s.isGone(); isGone || err != nil {
+		return cmp.Or(err, errPlace)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,6 +28,15 @@ func (s *file) checkPlace() error {
 	}
 	s.last = next
 	return nil
+}
+
+// isGone reports whether another file or none has the path.
+func (s *file) isGone() (bool, error) {
+	now, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return err == nil && !os.SameFile(now, s.opened), err
 }
 
 // look is the state of a file and of its log at the same moment.
@@ -89,8 +93,12 @@ func (s *file) openIndex() bool {
 
 // emptyLog does a checkpoint and empties the log, unless others read it. Otherwise the log would stay while another
 // process has the file open; if another file were then copied over this one, SQLite would apply the old log to it.
+// It would also do so to a file that was renamed to this path, so the log of a file that is gone is emptied, too.
 func (s *writer) emptyLog() {
-	if s.db != nil && s.checkPlace() == nil {
+	if s.db == nil {
+		return
+	}
+	if isGone, _ := s.isGone(); isGone || s.checkPlace() == nil {
 		// on failure, a later checkpoint does it
 		_, _ = s.db.Exec(`PRAGMA busy_timeout(0); PRAGMA wal_checkpoint(TRUNCATE)`)
 	}
