@@ -38,6 +38,9 @@ func (e *Elasticsearch) faults() []error {
 	if e.GiveUpAfter != 0 && e.GiveUpAfter < time.Second { // a number without a unit means nanoseconds
 		faults = append(faults, fmt.Errorf("elasticsearch.give_up_after: %v is neither a time of at least 1s, such as 5m, nor 0s, to fail at once", e.GiveUpAfter))
 	}
+	if e.Shards < 1 {
+		faults = append(faults, fmt.Errorf("elasticsearch.shards: %d is not 1 or more", e.Shards))
+	}
 	return faults
 }
 

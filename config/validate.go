@@ -70,15 +70,15 @@ func (c *Config) Options() (pipeline.Options, error) {
 	}
 	if c.Start != "" {
 		start, err := time.Parse(time.RFC3339, c.Start)
-		if err != nil {
-			wrong("start", c.Start, "a time such as 2026-01-31T09:12:00Z")
+		if err != nil || start.Year() < 1970 {
+			wrong("start", c.Start, "a time from 1970 on, such as 2026-01-31T09:12:00Z")
 		}
 		opt.Start = start
 	}
 	for host, text := range c.Offset {
 		ms, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			wrong("offset", host+"="+text, "HOST=MILLISECONDS")
+		if most := 100 * 365 * 24 * time.Hour.Milliseconds(); err != nil || ms < -most || ms > most {
+			wrong("offset", host+"="+text, "HOST=MILLISECONDS, at most a hundred years")
 		}
 		opt.Offsets[host] = time.Duration(ms) * time.Millisecond
 	}

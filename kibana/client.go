@@ -56,7 +56,7 @@ func (c *Client) Check(ctx context.Context) (version string, err error) {
 		err = fmt.Errorf("%w: %w; is its base path in the address?", ErrNotKibana, err)
 	case err != nil:
 	case number == "":
-		err = fmt.Errorf("%w: its answer has no version, which it gives to those who log in", ErrNotKibana)
+		err = fmt.Errorf("%w: its answer has no version, which Kibana sends only to users who are logged in", ErrNotKibana)
 	default:
 		err = checkVersion(number)
 	}
@@ -72,7 +72,7 @@ func checkVersion(number string) error {
 		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
 	}
 	if isOld {
-		return fmt.Errorf("%w: version %s, but %d.%d is the oldest that takes the dashboards", ErrTooOld, number, minMajor, minMinor)
+		return fmt.Errorf("%w: version %s, but %d.%d is the oldest that accepts the dashboards", ErrTooOld, number, minMajor, minMinor)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (c *Client) Import(ctx context.Context, b *Bundle) error {
 		return fmt.Errorf("import into Kibana: %w", err)
 	}
 	if err := answer.err(len(b.Objects)); err != nil {
-		return fmt.Errorf("import into Kibana: %d of %d saved objects are in: %w", answer.SuccessCount, len(b.Objects), err)
+		return fmt.Errorf("import into Kibana: %d of %d saved objects are imported: %w", answer.SuccessCount, len(b.Objects), err)
 	}
 	return nil
 }

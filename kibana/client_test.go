@@ -121,11 +121,11 @@ func TestImport(t *testing.T) {
 func TestImportFails(t *testing.T) {
 	for name, want := range map[string][]string{
 		"import-conflict": {
-			"0 of 3 saved objects are in", `index-pattern "fio-runs" (fio2es-lab-runs): conflict`, `lens "Runs" (fio2es-lab-runs-table): conflict`,
+			"0 of 3 saved objects are imported", `index-pattern "fio-runs" (fio2es-lab-runs): conflict`, `lens "Runs" (fio2es-lab-runs-table): conflict`,
 			`dashboard "fio history" (fio2es-lab-history): conflict`,
 		},
 		"import-missing-references": {`lens "Runs" (fio2es-lab-runs-table): missing references, index-pattern fio2es-lab-runs`},
-		"import-refused":            {"1 of 3 saved objects are in", `lens "Runs" (fio2es-lab-runs-table): unknown: Unexpected bulk response [400] strict_dynamic`},
+		"import-refused":            {"1 of 3 saved objects are imported", `lens "Runs" (fio2es-lab-runs-table): unknown: Unexpected bulk response [400] strict_dynamic`},
 		"import-renamed":            {`dashboard "fio history" (fio2es-lab-history): another space has this id`},
 		"import-newer":              {"422 unprocessable entity", "more recent version of Kibana [9.9.0]", "older than the objects"},
 		"unauthorized":              {"401 unauthorized", "neither an API key nor user name"},

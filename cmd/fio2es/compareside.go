@@ -91,7 +91,7 @@ func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*ma
 	return runs, err
 }
 
-// logDoubts notes in what the runs of other differ from the baseline's first.
+// logDoubts warns if settings of the other side's runs differ from those of the first run of the base.
 func (c *comparing) logDoubts(title string, base, other *compare.Side) {
 	first := base.Runs[0]
 	for _, one := range other.Runs {

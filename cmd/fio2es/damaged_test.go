@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDamagedRunDocument: one of three cannot be read. The others are listed and pushed, and
-// ingest of the same files restores it.
+// TestDamagedRunDocument: one of three run documents cannot be read. The others are listed and pushed, and ingest of
+// the same files restores it.
 func TestDamagedRunDocument(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")
@@ -31,4 +31,23 @@ func TestDamagedRunDocument(t *testing.T) {
 	if after := outputOf(t, "runs", "--history", db, "--format", "csv"); after != whole || strings.Count(after, "\n") < 4 {
 		t.Errorf("not as before:\n%s", after)
 	}
+}
+
+// TestPushOntoDamagedRun: a run whose document cannot be read in the other history is not replaced, because it may be a
+// better version, and people may have labelled it.
+func TestPushOntoDamagedRun(t *testing.T) {
+	t.Parallel()
+	from, to := filepath.Join(t.TempDir(), "from.db"), filepath.Join(t.TempDir(), "to.db")
+	outAndErr(t, 0, "ingest", "--history", from, exampleArchive)
+	outAndErr(t, 0, "ingest", "--history", to, "--interval", "2s", exampleArchive)
+	found := ids(outputOf(t, "runs", "--history", to, "--format", "csv"))
+	spoil(t, to, `UPDATE runs SET doc = x'00' WHERE id = '`+found[0]+`'`)
+	spoil(t, to, `UPDATE briefs SET doc = x'00' WHERE id = '`+found[0]+`'`)
+	spoil(t, to, `UPDATE runs SET doc = x'00' WHERE id = '`+found[1]+`'`)
+	_, errs := outAndErr(t, 3, "push", "--history", from, "--into", to)
+	expect(t, "push", errs, found[0][:8], found[1][:8], "is not pushed: the document of this run in the other history cannot be read")
+	outAndErr(t, 3, "check", "--history", to, "--repair")
+	outAndErr(t, 0, "push", "--history", from, "--into", to)
+	out, _ := outAndErr(t, 0, "check", "--history", to)
+	expect(t, "check", out, "3 runs with ", "; 0 problems")
 }

@@ -145,7 +145,7 @@ func (e *env) leave(entry *record.Entry, hasOutput bool) error {
 	if err := entry.Discard(); !errors.Is(err, record.ErrRunning) {
 		return err
 	}
-	e.log.Info(fmt.Sprintf("note: fio was killed, and its jobs run on: when they have ended, the next fio2es command stores what they logged in %s",
+	e.log.Info(fmt.Sprintf("note: fio was killed, but its jobs continue: when they have ended, the next fio2es command stores what they logged in %s",
 		shortHome(entry.Folder)))
 	return nil
 }

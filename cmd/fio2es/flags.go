@@ -19,7 +19,7 @@ func addReadingFlags(f *pflag.FlagSet, own ...string) {
 		f.String("source", d.Source, "which `logs` to use if a run has both: hist, histogram logs or periodic reports; raw, completion logs")
 		f.String("interval", "", "`length` of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s; for a stored run, a multiple of its interval)")
 		f.String("precision", d.Precision, "with --interval auto: target `accuracy` per window, such as p99 within ±10%")
-		f.String("weighting", d.Weighting, "`how` requests count in windows: inflight, by the share of their life spent there; completion, where they completed")
+		f.String("weighting", d.Weighting, "`how` requests count in windows: inflight, by the share of their time in it; completion, where they completed")
 		f.String("inflight", d.InFlight, "`which` requests inflight weighting spreads: long, those longer than a window; all")
 		f.Float64("tolerance", d.Tolerance, "`share` of its length by which a row may reach beyond a window without being cut")
 		f.String("align", d.Align, "`how` jobs are put side by side: run, by wall-clock time; job, each from its own start")
@@ -51,7 +51,6 @@ func addAnswerFlags(f *pflag.FlagSet, q *query.Query, own ...string) {
 	addQueryFlags(f, q)
 }
 
-// addRuleFlag adds the setting of the rules.
 func addRuleFlag(f *pflag.FlagSet) {
 	f.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
 }

@@ -44,7 +44,7 @@ was read is stored, and the exit code is 0.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			opt.Paths, opt.Window = args, newFollowWriter(e.stdout, format).window
 			opt.Ingest = ingest.Options{Pipeline: e.options(), Log: e.log, Restore: restore}
-			if err := checkFollow(&opt); err != nil {
+			if err := checkFollow(&opt, cmd.Flags().Changed("idle")); err != nil {
 				return err
 			}
 			if opt.Wanted, err = pick.Compile(); err != nil {
@@ -86,14 +86,15 @@ was read is stored, and the exit code is 0.`,
 // leastEvery is the shortest time between two looks.
 const leastEvery = 100 * time.Millisecond
 
-// checkFollow fails if times contradict one another, or if a path can be read only once.
-func checkFollow(opt *follow.Options) error {
+// checkFollow fails if times contradict one another, or if a path can be read only once. hasIdle reports whether --idle
+// is given.
+func checkFollow(opt *follow.Options, hasIdle bool) error {
 	switch {
 	case opt.Every < leastEvery:
 		return usagef("--every %v: want at least %v", opt.Every, leastEvery)
 	case opt.Quiet < opt.Every:
 		return usagef("--quiet %v: want at least --every, %v", opt.Quiet, opt.Every)
-	case opt.Idle < 0 || opt.Idle > 0 && opt.Idle < opt.Quiet:
+	case hasIdle && opt.Idle < opt.Quiet:
 		return usagef("--idle %v: want at least --quiet, %v", opt.Idle, opt.Quiet)
 	}
 	for _, path := range opt.Paths {

@@ -50,8 +50,8 @@ func named(args []string) string {
 	return ""
 }
 
-// rootCommand returns the program with all commands, or only with the one that args begin with, because making the
-// flags of all commands takes longer than a short answer.
+// rootCommand returns the program with all commands. If args begin with a command, it has only this one, because
+// making the flags of all commands takes longer than a short answer.
 func rootCommand(e *env, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fio2es COMMAND",

@@ -47,7 +47,6 @@ only. From another machine use a tunnel: ssh -L 8600:localhost:8600 HOST.`,
 	return cmd
 }
 
-// serve serves the history at an address until ctx ends.
 func serve(ctx context.Context, e *env, listen string) error {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return usagef("--listen %s: want an address and a port, such as 127.0.0.1:8600", listen)

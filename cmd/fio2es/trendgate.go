@@ -44,7 +44,7 @@ func (g *trendGate) add(s *workload.Series) {
 	}
 	c := junit.Case{Class: s.Title, Name: s.Direction + " " + s.Number.Text}
 	if n := len(s.Runs); n < 2*trend.LeastLevel {
-		c.Result, c.Text = junit.Skipped, fmt.Sprintf("%s: %s, and a change is known from %d on", s.Title, unit.Plural(n, "run"), 2*trend.LeastLevel)
+		c.Result, c.Text = junit.Skipped, fmt.Sprintf("%s: %s, but finding a change needs at least %d", s.Title, unit.Plural(n, "run"), 2*trend.LeastLevel)
 	} else {
 		c.Text = fmt.Sprintf("%s: no change for the worse in the last %d", unit.Plural(n, "run"), g.last)
 	}

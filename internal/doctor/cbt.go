@@ -194,7 +194,6 @@ func shimmed(line []string) []string {
 	return append(line, "--write_hist_log=output.0", "--log_hist_msec=1000")
 }
 
-// settings are the settings of a benchmark.
 type settings map[string]any
 
 // text returns a setting as CBT writes it on a command line. For a list, CBT runs fio once for each item; text

@@ -47,7 +47,6 @@ func Predict(c *fioargs.Command, version fioargs.Version) (all []Answers) {
 func (c *command) hasJSON() bool { return slices.Contains(c.formats, "json") || c.hasBins() }
 func (c *command) hasBins() bool { return slices.Contains(c.formats, "json+") }
 
-// section is a section of a command.
 type section struct {
 	*command
 	*fioargs.Section

@@ -119,15 +119,15 @@ func (c *check) listed(ctx context.Context, run *mapping.Run) (*mapping.Run, err
 	if err != nil {
 		return nil, err
 	}
-	f := Finding{run.Run.ID, "lists do not show what its document has: the document was changed, and what lists read (in a cluster its field light) was not", "make that again with --repair"}
-	err = c.mend(f, "made again", func() (err error) {
+	f := Finding{run.Run.ID, "lists show other values than its document: the document was changed, but not the copy that lists read (in a cluster the field light)", "renew the copy with --repair"}
+	err = c.mend(f, "renewed", func() (err error) {
 		now, err = c.store.Annotate(ctx, run.Run.ID, mapping.Annotation{})
 		return err
 	})
 	return now, err
 }
 
-// mend reports a finding. With repair it mends it before; done says what was done then.
+// mend reports a finding. With repair it calls mend first, and the report says what was done.
 func (c *check) mend(f Finding, done string, mend func() error) error {
 	if c.repair {
 		if err := mend(); err != nil {

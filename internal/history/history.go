@@ -53,7 +53,7 @@ type Store interface {
 	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
 
 	// Versions returns those of the given runs that the history has, by id. Only the version, the number of
-	// documents, the labels and the note are certain to be set. Runs whose documents cannot be read are skipped.
+	// documents, the labels and the note are certain to be set. A run is nil if these cannot be read.
 	Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error)
 
 	// Annotate changes the labels and the note of a run, given by its full id, and returns the run. It changes the
@@ -191,7 +191,7 @@ func (f *RunFilter) Started() (from, to time.Time) {
 	return from, to
 }
 
-// Equals returns paths of fields in documents, and the value that all selected runs have in each.
+// Equals returns fields (as paths in documents) that have the same value in all selected runs, with this value.
 func (f *RunFilter) Equals() iter.Seq2[string, string] {
 	return func(yield func(path, value string) bool) {
 		if c, ok := f.Where.(interface {

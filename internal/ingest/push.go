@@ -96,8 +96,8 @@ func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
 	return nil
 }
 
-// leave reports whether a run is not pushed. The other history has it, or has more of its files, or people removed
-// it there.
+// leave reports whether a run is not pushed. The other history has it, even if unreadable, or has more of its files, or
+// people removed it there.
 func (p *push) leave(ctx context.Context, there *there, r *mapping.Run) (bool, error) {
 	same, whole := sameIn(there.sharing, r)
 	have, removed := there.runs[r.Run.ID], there.removedAs(r)
@@ -106,6 +106,11 @@ func (p *push) leave(ctx context.Context, there *there, r *mapping.Run) (bool, e
 		more = nil
 	}
 	switch {
+	case there.unreadable[r.Run.ID]: // it may be a better version, and have labels and a note
+		p.Log.Warn(fmt.Sprintf("%s %s is not pushed: the document of this run in the other history cannot be read: "+
+			"remove it there with fio2es check --repair, then push again", facts.ShortID(r.Run.ID), facts.Title(r)))
+		p.LeftOut = true
+		return true, nil
 	case have != nil && there.stays(r) && there.lacking[r.Run.ID] == "":
 		p.Unchanged++
 		p.notes.kept(r, have, there.better[r.Run.ID])

@@ -10,7 +10,8 @@ import (
 
 // there has what the other history has of some runs.
 type there struct {
-	runs map[string]*mapping.Run // by id, with version, number of documents, labels and note
+	runs       map[string]*mapping.Run // by id, with version, number of documents, labels and note
+	unreadable map[string]bool         // by id, runs whose documents cannot be read
 	// by id, runs that are there in another version: the better ones stay, the worse ones are replaced
 	better, worse map[string]*mapping.Run
 	sharing       []*mapping.Run     // runs with other ids that share files
@@ -88,14 +89,20 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) (t there, err er
 // compare finds the runs that the other history has in another version, and decides which version is better. The
 // decision does not depend on the direction, so two histories that are pushed to each other get the same versions.
 func (t *there) compare(ctx context.Context, to history.Store, runs []*mapping.Run) error {
-	t.better, t.worse = map[string]*mapping.Run{}, map[string]*mapping.Run{}
+	t.better, t.worse, t.unreadable = map[string]*mapping.Run{}, map[string]*mapping.Run{}, map[string]bool{}
 	for _, r := range runs {
-		if t.runs[r.Run.ID] == nil || t.hasVersion(r) {
+		have, isThere := t.runs[r.Run.ID]
+		if !isThere || t.hasVersion(r) {
 			continue
 		}
-		have, err := to.Run(ctx, r.Run.ID)
+		var err error
+		if have != nil {
+			have, err = to.Run(ctx, r.Run.ID)
+		}
 		switch {
-		case history.IsSkipped(err), errors.Is(err, history.ErrNotFound): // such a run is stored again
+		case have == nil && err == nil, history.IsSkipped(err):
+			t.unreadable[r.Run.ID] = true
+		case errors.Is(err, history.ErrNotFound): // it was removed meanwhile
 		case err != nil:
 			return err
 		case mapping.Best([]*mapping.Run{have, r}) == have:

@@ -220,7 +220,7 @@ func TestParseSelector(t *testing.T) {
 		"same-as:": "want same-as:RUN", "same-as:last:5": "want same-as:RUN", "same-as:same-as:latest": "want same-as:RUN",
 		"same-as:bs=4k": "want same-as:RUN",
 		"iodpth=4":      "iodpth=4: column 1: no field is called \"iodpth\": did you mean iodepth?",
-		"":              "an empty text names no run",
+		"":              "an empty text names no run", " ": "an empty text names no run", "same-as: ": "want same-as:RUN",
 	} {
 		s, err := ParseSelector(text, day)
 		switch {

@@ -76,12 +76,12 @@ func ParseSelector(text string, now time.Time) (s *Selector, err error) {
 		if err != nil || !s.as.IsOne() {
 			return nil, usagef("%s: want same-as:RUN with one run: an id or its beginning, latest, or latest~1", text)
 		}
+	case strings.TrimSpace(text) == "":
+		return nil, usagef("an empty text names no run: want %s", SelectorsHelp)
 	case isConditionText(text):
 		if s.condition, err = where.Parse(text, now); err != nil {
 			return nil, usagef("%s: %w", text, err)
 		}
-	case text == "":
-		return nil, usagef("an empty text names no run: want %s", SelectorsHelp)
 	default:
 		s.id = text
 	}

@@ -33,7 +33,7 @@ func timeOfRun(flag, text string, start time.Time) (time.Time, error) {
 		return at, nil
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		if at, err := time.Parse(layout, text); err == nil {
+		if at, err := time.Parse(layout, text); err == nil && !at.IsZero() { // which would be no bound
 			return at, nil
 		}
 	}

@@ -23,7 +23,7 @@ func TestTimeOfRun(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"noon", "+fast", "25:00", "9"} {
+	for _, text := range []string{"noon", "+fast", "25:00", "9", "0001-01-01", "0001-01-01T01:00:00+01:00"} {
 		if _, err := timeOfRun("to", text, start); err == nil || !strings.Contains(err.Error(), "--to "+text) {
 			t.Errorf("%s: %v", text, err)
 		}

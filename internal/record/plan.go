@@ -233,7 +233,8 @@ func every(s Settings, jobs []*fioargs.Section, length time.Duration) (time.Dura
 	return max(seconds, min(bySize, longest)), nil
 }
 
-// lengthOf returns a limit of the time that jobs run. Sections run at the same time, except after a stonewall.
+// lengthOf returns the longest time that all jobs together can run, or 0 if options do not limit it. Sections run at
+// the same time, except after a stonewall.
 func lengthOf(jobs []*fioargs.Section) (sum time.Duration) {
 	longest := time.Duration(0)
 	for _, section := range jobs {

@@ -192,7 +192,7 @@ func (e *Entry) Discard() (err error) {
 	if e.file == nil {
 		return os.RemoveAll(e.Folder)
 	}
-	e.Failed = "its fio was killed, and jobs of it ran on"
+	e.Failed = "its fio was killed, but some of its jobs continued"
 	// closing does not release the lock if jobs have inherited it
 	if err = errors.Join(e.append(), e.file.Close()); err != nil {
 		return err

@@ -121,7 +121,7 @@ func TestHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	claimed, err := Claim(e.path())
-	if err != nil || !strings.Contains(claimed.Failed, "jobs of it ran on") {
+	if err != nil || !strings.Contains(claimed.Failed, "some of its jobs continued") {
 		t.Fatalf("when it has ended: %+v, %v", claimed, err)
 	}
 	if err := claimed.Discard(); err != nil {

@@ -285,7 +285,7 @@ func TestFaults(t *testing.T) {
 	const forbidden = `{"error":{"root_cause":[],"type":"security_exception","reason":"action [x] is unauthorized"},"status":403}`
 	for _, c := range []struct {
 		name         string
-		method, path string // beginning
+		method, path string // beginning of the path
 		status       int
 		answer       string
 		want         []string // parts of the error

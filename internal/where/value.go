@@ -226,10 +226,11 @@ func period(text string, now time.Time) (from, to time.Time, ok bool) {
 	return t, t, ok
 }
 
-// Moment returns the beginning of the time that a text means, such as 2026-10-01 or 7d (ago).
-func Moment(text string, now time.Time) (time.Time, bool) {
-	from, _, ok := period(text, now)
-	return from, ok
+// Moment returns the beginning of the time that a text means, such as 2026-10-01 or 7d (ago). ok is false for the zero
+// time, which callers would take for no bound.
+func Moment(text string, now time.Time) (at time.Time, ok bool) {
+	at, _, ok = period(text, now)
+	return at, ok && !at.IsZero()
 }
 
 // ago returns the time that lies this long before now: 90s, 10m, 2h, 7d, 2w, 3mo, 1y.

@@ -271,6 +271,8 @@ func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 			}
 			if run, damaged := h.Source.result(); damaged == nil {
 				all[run.Run.ID] = run
+			} else {
+				all[h.Source.id] = nil
 			}
 		}
 	}

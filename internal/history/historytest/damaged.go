@@ -40,6 +40,10 @@ func DamagedAmong(t *testing.T, s history.Store, limit int) {
 	if err != nil || len(held) != 2 {
 		t.Errorf("%d runs with the file, %v", len(held), err)
 	}
+	versions, err := s.Versions(t.Context(), []string{ID("a"), ID("b"), ID("none")})
+	if _, isThere := versions[ID("b")]; err != nil || len(versions) != 2 || !isThere {
+		t.Errorf("versions %v, %v", versions, err)
+	}
 	if err := s.Delete(t.Context(), ID("b")); err != nil {
 		t.Error(err)
 	}

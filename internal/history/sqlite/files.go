@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -44,12 +45,16 @@ func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 		decode, query = s.codec.unpackRun, `SELECT id, light FROM runs`
 	}
 	all := map[string]*mapping.Run{}
-	found := s.runs(ctx, decode, query+` WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids))
-	for run, err := range history.Readable(found, nil) {
-		if err != nil {
+	for run, err := range s.runs(ctx, decode, query+` WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
+		var damaged *history.DamagedRunError
+		switch {
+		case errors.As(err, &damaged):
+			all[damaged.ID] = nil
+		case err != nil:
 			return nil, err
+		default:
+			all[run.Run.ID] = run
 		}
-		all[run.Run.ID] = run
 	}
 	return all, nil
 }

@@ -1,79 +1,27 @@
 package sqlite
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 )
 
 var errPlace = errors.New("the file was removed, or replaced by another one, while it was open: start again")
 
-// checkPlace fails if the file was removed or replaced while it is open. If it was removed, SQLite would read and
-// write a file that no other program finds. If another file was copied over it, SQLite would mix the contents of
-// both.
+// checkPlace fails if the file was removed or replaced while it is open. SQLite would read and write a file that no
+// other program finds. Another file that is copied over it is not noticed here: SQLite then finds most of its pages
+// damaged.
+//
+// It must not open the file, or one of the files beside it: see [isWritable].
 func (s *file) checkPlace() error {
 	now, err := os.Stat(s.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return errPlace
-	case err != nil:
-		return err
-	case !os.SameFile(now, s.opened):
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, s.opened) {
 		return errPlace
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next, ok := s.look()
-	if !ok {
-		return nil
-	}
-	if s.last.file != nil && !isSameTime(s.last.file, next.file) && bytes.Equal(s.last.index, next.index) {
-		return errPlace
-	}
-	s.last = next
-	return nil
-}
-
-// look is the state of a file and of its log at the same moment.
-type look struct {
-	file  fs.FileInfo
-	index []byte // the part of the file "-shm" about the log
+	return err
 }
 
 func isSameTime(a, b fs.FileInfo) bool { return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) }
-
-// look returns the state of the file. It is not ok while a checkpoint copies the log into the file, or if there is
-// no log. Only a checkpoint changes the file while it is open, and it changes the index before and after.
-func (s *file) look() (look, bool) {
-	before, isIdle := s.logIndex()
-	if !isIdle {
-		return look{}, false
-	}
-	info, err := os.Stat(s.path)
-	if err != nil {
-		return look{}, false
-	}
-	after, _ := s.logIndex()
-	return look{info, after}, bytes.Equal(before, after)
-}
-
-// logIndex returns the beginning of the file "-shm" without the marks of readers. isIdle reports that no checkpoint
-// is under way. The format is in "WAL-Index File Format" of SQLite's documentation.
-func (s *file) logIndex() (index []byte, isIdle bool) {
-	const folded, marks, toFold, end = 96, 100, 128, 132 // offsets in the file
-	f, err := os.Open(s.path + "-shm")
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close()
-	index = make([]byte, end)
-	if _, err := io.ReadFull(f, index); err != nil {
-		return nil, false
-	}
-	return index[:marks], bytes.Equal(index[folded:marks], index[toFold:])
-}
 
 // emptyLog does a checkpoint and empties the log, unless others read it. Otherwise the log would stay while another
 // process has the file open; if another file were then copied over this one, SQLite would apply the old log to it.

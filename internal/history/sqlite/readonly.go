@@ -91,14 +91,6 @@ func (s *reader) connectReader(ctx context.Context, busy time.Duration) error {
 	return first
 }
 
-func isWritable(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return false
-	}
-	return f.Close() == nil
-}
-
 func isThere(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

@@ -41,9 +41,6 @@ type file struct {
 	codec  *codec
 	opened fs.FileInfo // state of the file when it was opened
 	spoilt atomic.Bool // SQLite has found damage in the file
-
-	mu   sync.Mutex
-	last look // last state in which no checkpoint was under way
 }
 
 // reader reads a history.
@@ -163,11 +160,23 @@ func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("create folder: %w; --history FILE names another place", err)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return fmt.Errorf("create file: %w; --history FILE names another place", err)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case err == nil:
+		return f.Close()
+	case errors.Is(err, fs.ErrExist) && isFolder(path):
+		err = fmt.Errorf("%s is a folder", path)
+	case errors.Is(err, fs.ErrExist) && isWritable(path):
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}
 	}
-	return f.Close()
+	return fmt.Errorf("create file: %w; --history FILE names another place", err)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // connect prepares a connection pool. Each connection begins with these pragmas. mode is a parameter of SQLite's
