@@ -24,7 +24,7 @@ const bars = `{
     "x": {"scale": "x", "field": "t.key"}, "y": {"value": 0}, "width": {"signal": "size"}, "height": {"signal": "size"}, "fill": {"value": "#0000ff"}}}}]
 }`
 
-// TestBrowser draws what is simple enough to know all of it.
+// TestBrowser draws specifications that are so simple that the whole result is known.
 func TestBrowser(t *testing.T) {
 	b := Browser{Chromium: os.Getenv("FIO2ES_TEST_CHROMIUM"), Vega: os.Getenv("FIO2ES_TEST_VEGA")}
 	if b.Chromium == "" || b.Vega == "" {

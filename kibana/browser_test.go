@@ -22,61 +22,61 @@ import (
 //go:embed testdata/page.html
 var page []byte
 
-// Browser draws specifications of Vega on recorded answers, with the same library and colours as
-// Kibana, in a browser without a window.
+// Browser draws Vega specifications with recorded answers in a headless browser. It uses the same library and
+// colours as Kibana.
 type Browser struct {
-	Chromium string // the program
-	Vega     string // the folder with vega.min.js, and vega-interpreter.min.js if it is to be used as Kibana does
+	Chromium string // path of the program
+	Vega     string // folder with vega.min.js, and with vega-interpreter.min.js if it must be used, as in Kibana
 }
 
-// Job is one specification to draw.
+// Job is a specification to draw.
 type Job struct {
 	Spec          json.RawMessage
-	Answers       map[string]json.RawMessage // for data sets, by name: what Elasticsearch answers
+	Answers       map[string]json.RawMessage // answers of Elasticsearch, by name of the data set
 	Dark          bool
-	Width, Height int               // pixels; default 1200 x 400
-	Signals       map[string]any    // to set before it is drawn
-	Ask           map[string]string // expressions of JavaScript over view, and offset (where the drawing begins, pixels), for Picture.Asked
+	Width, Height int            // in pixels; default 1200 x 400
+	Signals       map[string]any // signals to set before drawing
+	// JavaScript expressions for Picture.Asked, by name; they may use view, and offset (the y of the drawing in
+	// pixels)
+	Ask map[string]string
 }
 
-// MarksOf is an expression for Job.Ask: all marks of a type ("rect", "line" and so on), as
-// a list of [Mark].
+// MarksOf returns an expression for Job.Ask: all marks of a type ("rect", "line" and so on), as a list of [Mark].
 func MarksOf(typ string) string { return fmt.Sprintf("marksOf(%q)", typ) }
 
-// Mark is a mark of a specification as it is drawn. A line is a mark, its points are
-// items.
+// Mark is a mark of a specification as it is drawn. A line is a mark, and its points are items.
 type Mark struct {
 	Name  string
 	Items []Item
 }
 
-// Item is one thing that is drawn, in pixels of the picture. X and Y of a text are the upper left corner of its room.
+// Item is a drawn thing, in pixels of the picture. For a text, X and Y are the upper left corner of its box.
 type Item struct {
 	X, Y, Width, Height float64
 	Fill, Stroke, Text  string
 	Opacity             float64
-	Defined             bool // of a line's point: false is a gap
+	Defined             bool // for a point of a line: false means a gap
 }
 
-// Picture is what became of a Job.
+// Picture is the result of a Job.
 type Picture struct {
 	SVG      string
 	Messages []string                   // warnings and errors
-	Asked    map[string]json.RawMessage // by the names in Job.Ask
-	Calls    [][]any                    // of Kibana's functions, with their arguments
-	Image    image.Image                // what is on the screen
+	Asked    map[string]json.RawMessage // results of Job.Ask, by name
+	Calls    [][]any                    // calls of Kibana's functions, with their arguments
+	Image    image.Image                // screenshot of the drawing
 
-	Top int // where it is in the screenshot
+	Top int // y of the drawing in the screenshot of the page
 }
 
-// screenshotHeight is how high a page the browser is given at once.
+// screenshotHeight is the height in pixels of a page of drawings.
 const screenshotHeight = 8000
 
-// timeout is for one page of drawings.
-const timeout = 8 * time.Minute // of a browser that hangs: before the ten minutes of go test end all
+// timeout limits a page of drawings.
+const timeout = 8 * time.Minute // for a browser that hangs; less than the ten minutes of go test
 
-// Draw draws all jobs. Faults of a specification are in its picture's Messages; an error
-// is one of the browser.
+// Draw draws all jobs. Errors in a specification are in the Messages of its picture. A returned error is one of the
+// browser.
 func (b *Browser) Draw(ctx context.Context, jobs ...Job) ([]Picture, error) {
 	var all []Picture
 	for len(jobs) > 0 {
@@ -107,7 +107,7 @@ func (j *Job) defaults() {
 	}
 }
 
-// MarshalJSON is the form in which page.html takes a job.
+// MarshalJSON returns a job in the form that page.html reads.
 func (j Job) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"spec": j.Spec, "answers": j.Answers, "dark": j.Dark, "width": j.Width, "height": j.Height, "signals": j.Signals, "ask": j.Ask,
@@ -168,7 +168,7 @@ func (b *Browser) prepare(dir string, jobs []Job) error {
 	return nil
 }
 
-// run gives the page's text after all is drawn.
+// run returns the text of the page after everything is drawn.
 func (b *Browser) run(ctx context.Context, dir string, width, height int) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -181,14 +181,14 @@ func (b *Browser) run(ctx context.Context, dir string, width, height int) ([]byt
 	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+dir)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.WaitDelay = 10 * time.Second // its children keep these open when it is ended
+	cmd.WaitDelay = 10 * time.Second // otherwise Wait waits for children that keep the pipes open
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, errs.Bytes())
 	}
 	return out.Bytes(), nil
 }
 
-// Screenshot is a picture of a page.
+// Screenshot returns a picture of a page.
 func (b *Browser) Screenshot(ctx context.Context, page []byte, width, height int) (image.Image, error) {
 	dir, err := os.MkdirTemp("", "fio2es-page-")
 	if err != nil {
@@ -240,7 +240,7 @@ var (
 	pathElement = regexp.MustCompile(`<(?:path|rect|line|circle)\b`)
 )
 
-// Texts are all that is written in the picture, in the order of drawing.
+// Texts returns all texts in the picture, in the order of drawing.
 func (p *Picture) Texts() []string {
 	var list []string
 	for _, m := range textElement.FindAllStringSubmatch(p.SVG, -1) {
@@ -249,5 +249,5 @@ func (p *Picture) Texts() []string {
 	return list
 }
 
-// Shapes is how many elements other than texts there are.
+// Shapes returns the number of elements other than texts.
 func (p *Picture) Shapes() int { return len(pathElement.FindAllString(p.SVG, -1)) }

@@ -16,23 +16,23 @@ import (
 // DefaultSpace is the space that every Kibana has.
 const DefaultSpace = "default"
 
-// Options say whose history is shown, and where.
+// Options says whose history is shown, and where.
 type Options struct {
-	Prefix string // of index names; empty: [mapping.DefaultPrefix]
-	Space  string // of Kibana, its identifier; empty: [DefaultSpace]
+	Prefix string // prefix of index names; empty: [mapping.DefaultPrefix]
+	Space  string // identifier of Kibana's space; empty: [DefaultSpace]
 }
 
-// Bundle is everything that fio2es has for Kibana, for one prefix and one space.
+// Bundle has all objects of fio2es for Kibana, for one prefix and one space.
 type Bundle struct {
-	Space   string            // that it is for; empty: the default one
-	Objects []Object          // each after those that it refers to
-	Specs   map[string][]byte // Vega specifications by panel: its file in objects/panels, without the ending
+	Space   string            // the space that it is for; empty means the default space
+	Objects []Object          // each object comes after those that it refers to
+	Specs   map[string][]byte // Vega specifications by panel: the file in objects/panels, without its extension
 }
 
-// New assembles all saved objects. It fails if Kibana or Elasticsearch cannot have such a space or prefix.
+// New returns all saved objects. It fails if Kibana or Elasticsearch cannot have such a space or prefix.
 //
-// Ids have the prefix and the space in them: Kibana gives an object another id when one in another space has it already,
-// and links to it would lead nowhere.
+// Ids contain the prefix and the space. Otherwise Kibana would give an object another id if an object in another
+// space has the id already, and links to it would not work.
 func New(opt Options) (*Bundle, error) {
 	opt.Prefix = cmp.Or(opt.Prefix, mapping.DefaultPrefix)
 	if !spaceID.MatchString(opt.Space) {
@@ -44,11 +44,12 @@ func New(opt Options) (*Bundle, error) {
 	return newBundle(opt, objects()), nil
 }
 
-// newBundle assembles the objects of files. These are a part of the program, so it panics if they do not fit together.
+// newBundle makes the objects from files. The files are part of the program, so it panics if they do not fit
+// together.
 func newBundle(opt Options, files fs.FS) *Bundle {
 	b := newBuilder(opt, files)
 	bundle := &Bundle{Space: opt.Space, Specs: b.specs}
-	for _, step := range []struct { // first what others refer to
+	for _, step := range []struct { // first the objects that others refer to
 		folder string
 		make   func(name string) Object
 	}{{"dataviews", b.dataView}, {"panels", b.panel}, {"dashboards", b.dashboard}} {
@@ -63,8 +64,8 @@ func newBundle(opt Options, files fs.FS) *Bundle {
 	return bundle
 }
 
-// WriteNDJSON writes what Kibana's import takes: one object per line. The same bundle is
-// the same text.
+// WriteNDJSON writes the input of Kibana's import: one object on each line. The same bundle always gives the same
+// text.
 func (b *Bundle) WriteNDJSON(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	encoder := json.NewEncoder(out)
@@ -83,7 +84,7 @@ func (b *Bundle) WriteNDJSON(w io.Writer) error {
 type builder struct {
 	sources
 	runs, latency map[string]string   // types of fields, by path
-	views         map[string]dataView // by the names of their files, as all of these
+	views         map[string]dataView // by name of the file, like the other maps
 	panels        map[string]Object
 	specs         map[string][]byte
 }
@@ -99,7 +100,7 @@ func newBuilder(opt Options, files fs.FS) *builder {
 	}
 }
 
-// fields are the types of the fields of an index pattern, by path.
+// fields returns the types of the fields of an index pattern, by path.
 func (b *builder) fields(index string) map[string]string {
 	if b.isVersioned(index) {
 		return b.latency
@@ -107,8 +108,8 @@ func (b *builder) fields(index string) map[string]string {
 	return b.runs
 }
 
-// ids is what the ids of all objects begin with. A space has no dots in it, so no two pairs of prefix and space have
-// the same.
+// ids returns the prefix of the ids of all objects. A space contains no dots, so different pairs of prefix and space
+// have different ids.
 func (o Options) ids() string {
 	own := "fio2es-"
 	if o.Prefix != mapping.DefaultPrefix {

@@ -30,7 +30,7 @@ func bundle(t *testing.T, opt kibana.Options) *kibana.Bundle {
 	return b
 }
 
-// requests are the searches of all panels.
+// requests returns the searches of all panels.
 func requests(t *testing.T, b *kibana.Bundle) []kibanatest.Request {
 	t.Helper()
 	list, err := kibanatest.Requests(b.Specs)
@@ -49,7 +49,7 @@ func ndjson(t *testing.T, b *kibana.Bundle) string {
 	return text.String()
 }
 
-// TestObjects: what is imported, by id and title.
+// TestObjects: the ids and titles of imported objects.
 func TestObjects(t *testing.T) {
 	var list strings.Builder
 	for _, o := range bundle(t, kibana.Options{}).Objects {
@@ -59,8 +59,7 @@ func TestObjects(t *testing.T) {
 	golden.File(t, file, list.String())
 }
 
-// TestVersions: Kibana 8.3 refuses what is newer than itself, and damages objects that do
-// not say their version.
+// TestVersions: Kibana 8.3 refuses objects of newer versions, and damages objects without a version.
 func TestVersions(t *testing.T) {
 	want := map[string]string{"dashboard": "8.3.0", "lens": "8.3.0", "visualization": "8.3.0", "index-pattern": "8.0.0"}
 	text := ndjson(t, bundle(t, kibana.Options{}))
@@ -84,7 +83,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestNames: bundles of other prefixes and spaces have ids and indices of their own.
+// TestNames: bundles of other prefixes and spaces have their own ids and indices.
 func TestNames(t *testing.T) {
 	seen := map[string]kibana.Options{}
 	for _, opt := range []kibana.Options{
@@ -124,10 +123,10 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// url reports whether an id has to be escaped in an address.
+// url reports whether an id must be escaped in an address.
 func url(id string) bool { return regexp.MustCompile(`[^a-zA-Z0-9._-]`).MatchString(id) }
 
-// TestLinks: dashboards that texts and formats link to are in the same bundle.
+// TestLinks: dashboards in links of texts and formats are in the same bundle.
 func TestLinks(t *testing.T) {
 	for _, opt := range []kibana.Options{{}, {Prefix: "lab", Space: "team"}} {
 		b := bundle(t, opt)
@@ -145,7 +144,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// eachSpec calls do for every Vega panel.
+// eachSpec calls do for each Vega panel.
 func eachSpec(t *testing.T, b *kibana.Bundle, do func(t *testing.T, panel string, text []byte, spec map[string]any)) {
 	t.Helper()
 	n := 0
@@ -165,7 +164,7 @@ func eachSpec(t *testing.T, b *kibana.Bundle, do func(t *testing.T, panel string
 	}
 }
 
-// TestSpecs: what every specification has to have, or must not, in Kibana.
+// TestSpecs: what each specification must have in Kibana, and what it must not have.
 func TestSpecs(t *testing.T) {
 	b := bundle(t, kibana.Options{})
 	eachSpec(t, b, func(t *testing.T, panel string, text []byte, spec map[string]any) {
@@ -226,10 +225,10 @@ func checkDataSet(t *testing.T, node map[string]any) {
 	}
 }
 
-// isPending is the clause of documents that searches leave out.
+// isPending is the clause that excludes pending documents from searches.
 var isPending = []any{map[string]any{"term": map[string]any{"run.pending": true}}}
 
-// checkQuery: time, filters and controls reach the search, and it has these clauses besides.
+// checkQuery checks that time, filters and controls reach the search, and that it also has these clauses.
 func checkQuery(t *testing.T, name string, query any, must, mustNot []any) {
 	t.Helper()
 	want := map[string]any{"bool": map[string]any{
@@ -242,8 +241,8 @@ func checkQuery(t *testing.T, name string, query any, must, mustNot []any) {
 	}
 }
 
-// TestOneVersion: while a run is replaced, some documents of its new version are pending.
-// Every panel and every control on interval documents leaves them out.
+// TestOneVersion: while a run is replaced, some documents of its new version are pending. All panels and controls on
+// interval documents leave them out.
 func TestOneVersion(t *testing.T) {
 	searches, controls := 0, 0
 	b := bundle(t, kibana.Options{})
@@ -285,7 +284,7 @@ func TestOneVersion(t *testing.T) {
 	}
 }
 
-// dashboardFilter is what the only filter of a dashboard says; empty if it has none.
+// dashboardFilter describes the only filter of a dashboard, or returns "".
 func dashboardFilter(t *testing.T, o kibana.Object) string {
 	t.Helper()
 	var search struct {
@@ -326,9 +325,9 @@ func visit(v any, each func(map[string]any)) {
 	}
 }
 
-// TestBuckets: Elasticsearch refuses more than 65,536 buckets in an answer, empty ones included. hdr takes memory of the
-// cluster for each bucket with percentiles, in passing about 0.45 MB (measured: 225 MB for 500 buckets), and a node with
-// little of it breaks the circuit: status 429. No time range may make as many.
+// TestBuckets: Elasticsearch refuses more than 65,536 buckets in an answer, including empty ones. hdr needs about
+// 0.45 MB of memory in the cluster for each bucket with percentiles (measured: 225 MB for 500 buckets). A node with
+// little memory trips its circuit breaker: status 429. So the number is limited for any time range.
 func TestBuckets(t *testing.T) {
 	for _, r := range requests(t, bundle(t, kibana.Options{})) {
 		var url struct {
@@ -348,7 +347,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// hdrsOf is how many times these aggregations make percentiles at most.
+// hdrsOf returns an upper limit of how often these aggregations compute percentiles.
 func hdrsOf(aggs map[string]any) (int, error) {
 	sum := 0
 	for name, v := range aggs {
@@ -376,7 +375,7 @@ func hdrsOf(aggs map[string]any) (int, error) {
 	return sum, nil
 }
 
-// bucketsOf is how many buckets these aggregations make at most.
+// bucketsOf returns an upper limit of the number of buckets of these aggregations.
 func bucketsOf(aggs map[string]any) (int, error) {
 	sum := 0
 	for name, v := range aggs {
@@ -405,7 +404,7 @@ func bucketsOf(aggs map[string]any) (int, error) {
 	return sum, nil
 }
 
-// ownBuckets is the number of buckets of one aggregation; 0 if it makes none.
+// ownBuckets returns the number of buckets of one aggregation, or 0 if it makes none.
 func ownBuckets(kind string, p map[string]any) (int, error) {
 	size := func(name string, otherwise int) int {
 		if n, ok := p[name].(float64); ok {
@@ -436,7 +435,7 @@ func ownBuckets(kind string, p map[string]any) (int, error) {
 	return 0, nil
 }
 
-// TestRunAddress: the address of a run's dashboard has the time and the id of the run, and no space.
+// TestRunAddress: the address of a run's dashboard contains the time and the id of the run, and no spaces.
 func TestRunAddress(t *testing.T) {
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	got := bundle(t, kibana.Options{Space: "lab"}).RunAddress("https://kb:5601/base/", &mapping.RunInfo{ID: "aa", Start: at, End: at.Add(time.Minute)})

@@ -15,15 +15,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestSources: the sources fit together, and the fields of documents. Kibana's import finds little of that: it takes a
-// dashboard whose panels are missing and a search for fields that no document has.
+// TestSources: the sources fit together, and to the fields of documents. Kibana's import finds few such faults: it
+// accepts a dashboard whose panels are missing, and a search for fields that no document has.
 func TestSources(t *testing.T) {
 	if err := check(objects()); err != nil {
 		t.Error(err)
 	}
 }
 
-// check finds what is wrong with sources, and with the objects made of them.
+// check finds faults in sources, and in the objects made of them.
 func check(files fs.FS) error {
 	opt := Options{Prefix: mapping.DefaultPrefix}
 	c := &sourceCheck{builder: newBuilder(opt, files)}
@@ -39,10 +39,10 @@ func check(files fs.FS) error {
 	return errors.Join(c.faults...)
 }
 
-// sourceCheck collects what is wrong with sources.
+// sourceCheck collects faults of sources.
 type sourceCheck struct {
 	*builder
-	name   string // of the file that is looked at
+	name   string // the file that is being checked
 	faults []error
 }
 
@@ -55,7 +55,7 @@ func (c *sourceCheck) file(name string, look func(file string)) {
 	look(name)
 }
 
-// strict decodes a JSON file in which names that the type does not have are faults.
+// strict decodes a JSON file. A name that the type does not have is a fault.
 func (c *sourceCheck) strict(file string, into any) bool {
 	d := json.NewDecoder(strings.NewReader(c.text(file, nil)))
 	d.DisallowUnknownFields()
@@ -74,7 +74,7 @@ func (c *sourceCheck) has(file string) bool {
 	return err == nil
 }
 
-// values finds placeholders of a file for which nothing stands, and values without a place.
+// values finds placeholders of a file that have no value, and values without a placeholder.
 func (c *sourceCheck) values(file string, own map[string]string) {
 	if !c.has(file) {
 		c.fault("there is no file %s", file)
@@ -121,7 +121,7 @@ func (c *sourceCheck) formats(file string) {
 	}
 }
 
-// isOurs reports whether an index is one of fio2es.
+// isOurs reports whether an index belongs to fio2es.
 func (c *sourceCheck) isOurs(index string) bool {
 	prefix := mapping.DefaultPrefix + "-latency."
 	return index == mapping.RunsIndex(mapping.DefaultPrefix) || slices.Contains([]string{prefix + "cluster-*", prefix + "host-*", prefix + "job-*"}, index)
@@ -134,7 +134,7 @@ func (c *sourceCheck) dataView(file string) {
 	}
 }
 
-// viewOf is a data view by the name of its file.
+// viewOf returns a data view by the name of its file.
 func (c *sourceCheck) viewOf(name string) (view dataView, ok bool) {
 	file := "dataviews/" + name + ".json"
 	if !c.has(file) {
@@ -172,109 +172,46 @@ func (c *sourceCheck) panel(file string) {
 }
 
 func (c *sourceCheck) lens(l *lens) {
-	view, ok := c.viewOf(l.View)
-	if !ok {
-		c.fault("there is no data view %q", l.View)
-		return
-	}
-	columns, order := l.columns(c.fields(view.Index))
+	columns, order := l.columns(c.runs)
 	if columns[""] != nil || len(columns) != len(order) {
 		c.fault("a column needs an id of its own: %v", order)
 	}
 	for id, column := range columns {
-		if err := checkColumn(column.(map[string]any), c.fields(view.Index)); err != nil {
+		if err := checkColumn(column.(map[string]any), c.runs); err != nil {
 			c.fault("column %q: %w", id, err)
 		}
-		for _, other := range columnsNamed(column) {
-			if columns[other] == nil {
-				c.fault("column %q: there is no column %q", id, other)
-			}
+	}
+	kibanatest.Walk([]any{columns, l.State}, "", func(_ string, node map[string]any) {
+		if id, ok := node["columnId"].(string); ok && columns[id] == nil {
+			c.fault("there is no column %q", id)
 		}
-	}
-	if err := checkState(l.State, columns); err != nil {
-		c.fault("%w", err)
-	}
+	})
 }
 
-// operations are those that panels may use, with the types of fields that each is for;
-// none where it takes no field. Percentile ranks are not among them: they keep Kibana
-// 8.3 from showing anything of the dashboard.
+// operations are the operations that panels may use, with the types of fields that each accepts. Percentile ranks are
+// not among them, because with them Kibana 8.3 shows nothing of the dashboard.
 var operations = map[string][]string{
-	"terms": {"keyword", "long", "double", "boolean", "date"}, "date_histogram": {"date"}, "range": {"long", "double"}, "filters": nil,
-	"min": {"long", "double"}, "max": {"long", "double"}, "average": {"long", "double"}, "sum": {"long", "double"},
-	"median": {"long", "double"}, "last_value": {"keyword", "long", "double", "boolean", "date"},
-	"unique_count": {"keyword", "long", "double", "boolean", "date"}, "count": nil, "formula": nil, "math": nil, "static_value": nil,
+	"terms": {"keyword"}, "max": {"long", "double"}, "last_value": {"keyword", "long", "double", "boolean", "date"},
 }
 
-// checkColumn looks at a column's operation and fields.
+// checkColumn checks the operation and the fields of a column.
 func checkColumn(column map[string]any, fields map[string]string) error {
 	operation, _ := column["operationType"].(string)
 	field, _ := column["sourceField"].(string)
-	types, isKnown := operations[operation]
 	typ := fields[field]
 	switch {
-	case !isKnown:
+	case operations[operation] == nil:
 		return fmt.Errorf("operation %q is not one of those that panels may use", operation)
 	case typ == "histogram":
 		return fmt.Errorf("statistics of %s would be estimates by t-digest", field)
-	case len(types) > 0 && !slices.Contains(types, typ):
+	case !slices.Contains(operations[operation], typ):
 		return fmt.Errorf("field %q of type %q is none for %s", field, typ, operation)
-	case len(types) == 0 && field != "" && field != "___records___":
-		return fmt.Errorf("%s takes no field", operation)
 	}
 	params, _ := column["params"].(map[string]any)
-	return checkParams(params, fields)
-}
-
-// checkParams looks at the fields in a column's parameters.
-func checkParams(params map[string]any, fields map[string]string) error {
-	names, _ := params["secondaryFields"].([]any)
-	order, _ := params["orderAgg"].(map[string]any)
-	for _, name := range append([]any{params["sortField"], order["sourceField"]}, names...) {
-		if field, ok := name.(string); ok && fields[field] == "" && field != "___records___" {
-			return fmt.Errorf("there is no field %q", field)
-		}
+	if field, ok := params["sortField"].(string); ok && fields[field] == "" {
+		return fmt.Errorf("there is no field %q", field)
 	}
 	return nil
-}
-
-// columnsNamed are the other columns that a column names.
-func columnsNamed(column any) []string {
-	var list []string
-	kibanatest.Walk(column, "", func(_ string, node map[string]any) {
-		if id, ok := node["columnId"].(string); ok {
-			list = append(list, id)
-		}
-		if references, ok := node["references"].([]any); ok {
-			for _, id := range references {
-				list = append(list, fmt.Sprint(id))
-			}
-		}
-	})
-	return list
-}
-
-// checkState looks for columns in the visualization's state that are not there.
-func checkState(state map[string]any, columns map[string]any) error {
-	var faults []error
-	check := func(v any) {
-		if id, ok := v.(string); ok && columns[id] == nil {
-			faults = append(faults, fmt.Errorf("the visualization names a column %q that is not there", id))
-		}
-	}
-	kibanatest.Walk(state, "", func(_ string, node map[string]any) {
-		for _, key := range []string{"columnId", "accessor", "xAccessor", "splitAccessor", "metricAccessor", "valueAccessor", "forAccessor", "breakdownByAccessor"} {
-			check(node[key])
-		}
-		for _, key := range []string{"accessors", "groups", "metrics", "primaryGroups", "secondaryGroups"} {
-			if list, ok := node[key].([]any); ok {
-				for _, v := range list {
-					check(v)
-				}
-			}
-		}
-	})
-	return errors.Join(faults...)
 }
 
 func (c *sourceCheck) dashboard(file string) {
@@ -308,7 +245,7 @@ func (c *sourceCheck) dashboard(file string) {
 	}
 }
 
-// bundle looks at the objects: their references, and the searches of Vega panels.
+// bundle checks the objects: their references, and the searches of Vega panels.
 func (c *sourceCheck) bundle(b *Bundle) {
 	c.faults = append(b.checkReferences(), b.checkUse()...)
 	requests, err := kibanatest.Requests(b.Specs)

@@ -15,10 +15,10 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// The oldest version that takes the objects.
+// The oldest version of Kibana that accepts the objects.
 const minMajor, minMinor = 8, 3
 
-// Why a Kibana is not one to import into.
+// Reasons why a server cannot be used.
 var (
 	ErrNotKibana = errors.New("not Kibana")
 	ErrTooOld    = errors.New("this Kibana is too old")
@@ -28,11 +28,11 @@ var (
 // Client sends requests to a Kibana.
 type Client struct{ transport *es.Client }
 
-// NewClient makes a client that sends through transport. Its errors call it Kibana where
-// [es.Config] has that as Service.
+// NewClient returns a client that sends with transport. For good error messages, [es.Config].Service of transport
+// must be "Kibana".
 func NewClient(transport *es.Client) *Client { return &Client{transport} }
 
-// ObjectError is an object that Kibana refused or renamed.
+// ObjectError means that Kibana refused or renamed an object.
 type ObjectError struct {
 	Type, ID, Title string
 	Reason          string
@@ -43,8 +43,8 @@ func (e *ObjectError) Error() string {
 	return fmt.Sprintf("%s %q (%s): %s", e.Type, e.Title, e.ID, e.Reason)
 }
 
-// Check looks up who answers, and returns its version. It fails with [ErrNotKibana], with [ErrTooOld] (before 8.3), or
-// with the error of the request.
+// Check checks that the server is a Kibana, and returns its version. It fails with [ErrNotKibana], with [ErrTooOld]
+// (before 8.3), or with the error of the request.
 func (c *Client) Check(ctx context.Context) (version string, err error) {
 	var answer struct {
 		Version struct{ Number string }
@@ -56,7 +56,7 @@ func (c *Client) Check(ctx context.Context) (version string, err error) {
 		err = fmt.Errorf("%w: %w; is its base path in the address?", ErrNotKibana, err)
 	case err != nil:
 	case number == "":
-		err = fmt.Errorf("%w: its answer has no version, which it gives to those who log in", ErrNotKibana)
+		err = fmt.Errorf("%w: its answer has no version, which Kibana sends only to users who are logged in", ErrNotKibana)
 	default:
 		err = checkVersion(number)
 	}
@@ -72,13 +72,13 @@ func checkVersion(number string) error {
 		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
 	}
 	if isOld {
-		return fmt.Errorf("%w: version %s, but %d.%d is the oldest that takes the dashboards", ErrTooOld, number, minMajor, minMinor)
+		return fmt.Errorf("%w: version %s, but %d.%d is the oldest that accepts the dashboards", ErrTooOld, number, minMajor, minMinor)
 	}
 	return nil
 }
 
-// CheckSpace fails with [ErrNoSpace] if a space does not exist. Kibana takes objects for such spaces, and no user can
-// open them.
+// CheckSpace fails with [ErrNoSpace] if a space does not exist. Kibana accepts objects for such a space, but no user
+// can open them.
 func (c *Client) CheckSpace(ctx context.Context, space string) error {
 	if space == "" || space == DefaultSpace {
 		return nil
@@ -106,7 +106,7 @@ func (c *Client) Missing(ctx context.Context, b *Bundle) ([]Object, error) {
 	for _, o := range b.Objects {
 		request.Objects = append(request.Objects, ref{o.Type, o.ID})
 	}
-	// The error of an export names the objects that are missing. It needs no other privilege than the import.
+	// The error of an export names the missing objects. An export needs the same privilege as the import.
 	err := c.do(ctx, b.Space, es.Request{URI: "/api/saved_objects/_export", Body: request}, nil)
 	var answer struct {
 		Attributes struct{ Objects []ref }
@@ -132,11 +132,11 @@ func (c *Client) Missing(ctx context.Context, b *Bundle) ([]Object, error) {
 	return missing, nil
 }
 
-// Import writes a bundle's objects into its space. It replaces objects that have their ids and changes nothing else.
-// Each object that Kibana refuses is an [*ObjectError] in the joined error; the others are imported then, and the import
-// can be repeated.
+// Import writes the objects of a bundle into its space. It replaces objects with the same ids, and changes nothing
+// else. If Kibana refuses objects, each is an [*ObjectError] in the joined error. The other objects are imported,
+// and the import can be repeated.
 //
-// The request is sent once, unless no connection could be made.
+// The request is sent once. It is repeated only if no connection could be made.
 func (c *Client) Import(ctx context.Context, b *Bundle) error {
 	body, contentType, err := form(b)
 	if err != nil {
@@ -148,12 +148,12 @@ func (c *Client) Import(ctx context.Context, b *Bundle) error {
 		return fmt.Errorf("import into Kibana: %w", err)
 	}
 	if err := answer.err(len(b.Objects)); err != nil {
-		return fmt.Errorf("import into Kibana: %d of %d saved objects are in: %w", answer.SuccessCount, len(b.Objects), err)
+		return fmt.Errorf("import into Kibana: %d of %d saved objects are imported: %w", answer.SuccessCount, len(b.Objects), err)
 	}
 	return nil
 }
 
-// form is a bundle as a browser sends a file.
+// form returns a bundle in the form in which a browser uploads a file.
 func form(b *Bundle) (body []byte, contentType string, err error) {
 	var buf bytes.Buffer
 	w := multipart.NewWriter(&buf)
@@ -173,7 +173,7 @@ func form(b *Bundle) (body []byte, contentType string, err error) {
 	return buf.Bytes(), w.FormDataContentType(), nil
 }
 
-// importAnswer says what became of each object.
+// importAnswer has the result for each object.
 type importAnswer struct {
 	Success        bool
 	SuccessCount   int
@@ -192,7 +192,7 @@ type importObject struct {
 	Meta     struct{ Title string }
 }
 
-// importFault is why an object was refused.
+// importFault says why an object was refused.
 type importFault struct {
 	Type       string
 	Message    string
@@ -203,7 +203,7 @@ func (f *importFault) String() string {
 	text := strings.ReplaceAll(f.Type, "_", " ")
 	seen := map[Reference]bool{}
 	for _, r := range f.References {
-		if !seen[r] { // each is named as often as it is used
+		if !seen[r] { // an object is named each time that it is used
 			text += fmt.Sprintf(", %s %s", r.Type, r.ID)
 		}
 		seen[r] = true
@@ -231,7 +231,7 @@ func (a *importAnswer) err(want int) error {
 	return errors.Join(faults...)
 }
 
-// maxAnswer is many times the size of all objects of a bundle.
+// maxAnswer is the limit of an answer in bytes: many times the size of all objects of a bundle.
 const maxAnswer = 16 << 20
 
 // do sends a request to a space and decodes the answer, unless into is nil.
@@ -239,7 +239,8 @@ func (c *Client) do(ctx context.Context, space string, req es.Request, into any)
 	if space != "" && space != DefaultSpace {
 		req.URI = "/s/" + url.PathEscape(space) + req.URI
 	}
-	req.Header = http.Header{"Kbn-Xsrf": {"fio2es"}} // without it Kibana refuses the request as a possible forgery
+	// without this header, Kibana refuses the request as a possible forgery
+	req.Header = http.Header{"Kbn-Xsrf": {"fio2es"}}
 	err := c.transport.Do(ctx, es.Extended{Request: req, MaxAnswer: maxAnswer}, into)
 	if e, ok := errors.AsType[*es.Error](err); ok {
 		return fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, advice(e))
@@ -247,7 +248,7 @@ func (c *Client) do(ctx context.Context, space string, req es.Request, into any)
 	return err
 }
 
-// advice is what can be done about an answer, after a colon.
+// advice returns what to do about an error, after a colon.
 func advice(e *es.Error) string {
 	switch e.Status {
 	case http.StatusForbidden:

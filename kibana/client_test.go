@@ -27,12 +27,12 @@ type recorded struct {
 	Body        json.RawMessage `json:"body"`
 }
 
-// fake returns recorded answers, by method and path, and records the requests.
+// fake returns recorded answers by method and path, and records the requests.
 type fake struct {
 	t       *testing.T
 	answers map[string]string
 	asked   []string
-	file    []byte // that was imported last
+	file    []byte // the last imported file
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -83,7 +83,7 @@ func connect(t *testing.T, address string) *kibana.Client {
 	return kibana.NewClient(transport)
 }
 
-// sent is the bundle that the answers were recorded for.
+// sent returns the bundle for which the answers were recorded.
 func sent(t *testing.T) (*kibana.Bundle, []byte) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "server", "objects.ndjson"))
@@ -121,11 +121,11 @@ func TestImport(t *testing.T) {
 func TestImportFails(t *testing.T) {
 	for name, want := range map[string][]string{
 		"import-conflict": {
-			"0 of 3 saved objects are in", `index-pattern "fio-runs" (fio2es-lab-runs): conflict`, `lens "Runs" (fio2es-lab-runs-table): conflict`,
+			"0 of 3 saved objects are imported", `index-pattern "fio-runs" (fio2es-lab-runs): conflict`, `lens "Runs" (fio2es-lab-runs-table): conflict`,
 			`dashboard "fio history" (fio2es-lab-history): conflict`,
 		},
 		"import-missing-references": {`lens "Runs" (fio2es-lab-runs-table): missing references, index-pattern fio2es-lab-runs`},
-		"import-refused":            {"1 of 3 saved objects are in", `lens "Runs" (fio2es-lab-runs-table): unknown: Unexpected bulk response [400] strict_dynamic`},
+		"import-refused":            {"1 of 3 saved objects are imported", `lens "Runs" (fio2es-lab-runs-table): unknown: Unexpected bulk response [400] strict_dynamic`},
 		"import-renamed":            {`dashboard "fio history" (fio2es-lab-history): another space has this id`},
 		"import-newer":              {"422 unprocessable entity", "more recent version of Kibana [9.9.0]", "older than the objects"},
 		"unauthorized":              {"401 unauthorized", "neither an API key nor user name"},
@@ -187,7 +187,7 @@ func TestCheckVersion(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswer: an answer without end is read up to a limit.
+// TestEndlessAnswer: an endless answer is read up to a limit.
 func TestEndlessAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, err := io.WriteString(w, `{"version":{"number":"`)
@@ -202,7 +202,7 @@ func TestEndlessAnswer(t *testing.T) {
 	}
 }
 
-// TestUnreachable: errors say Kibana, not Elasticsearch.
+// TestUnreachable: errors name Kibana and not Elasticsearch.
 func TestUnreachable(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
@@ -237,7 +237,7 @@ func TestMissing(t *testing.T) {
 	if err != nil || len(missing) != 3 || missing[0].ID != b.Objects[0].ID {
 		t.Errorf("%v, %v", missing, err)
 	}
-	_, client = newFake(t, map[string]string{path: "import-success"}) // status 200 is all that counts
+	_, client = newFake(t, map[string]string{path: "import-success"}) // only the status 200 counts
 	if missing, err := client.Missing(t.Context(), b); err != nil || len(missing) > 0 {
 		t.Errorf("%v, %v", missing, err)
 	}
@@ -247,8 +247,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestWaitsForKibana: one that starts is waited for, as long as it says, and an import is sent
-// once. What it repeats of the credentials is not shown.
+// TestWaitsForKibana: the client waits for a Kibana that starts, until it is ready. It sends an import only once. If
+// Kibana repeats credentials, they are not shown.
 func TestWaitsForKibana(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := map[string]int{}

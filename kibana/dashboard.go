@@ -2,11 +2,11 @@ package kibana
 
 import "strconv"
 
-// dashboard is the source of a dashboard: panels from left to right in rows.
+// dashboard is the source of a dashboard: rows of panels from left to right.
 type dashboard struct {
 	Title       string    `json:"title"`
 	Description string    `json:"description"`
-	Time        *timeSpan `json:"time,omitempty"` // that it shows when opened; none: that of the user
+	Time        *timeSpan `json:"time,omitempty"` // time range when it is opened; nil: the user's
 	Controls    []control `json:"controls"`
 	Rows        []row     `json:"rows"`
 }
@@ -16,7 +16,7 @@ type timeSpan struct {
 	To   string `json:"to"`
 }
 
-// control is a list of a field's values to choose from.
+// control is a list from which users choose values of a field.
 type control struct {
 	Title  string `json:"title"`
 	View   string `json:"view"`
@@ -26,13 +26,13 @@ type control struct {
 }
 
 type row struct {
-	Height int    `json:"height"` // about 20 pixels each
+	Height int    `json:"height"` // in units of about 20 pixels
 	Panels []cell `json:"panels"`
 }
 
 type cell struct {
 	Panel string `json:"panel"`
-	Width int    `json:"width"` // of 48
+	Width int    `json:"width"` // of 48 columns
 }
 
 func (b *builder) dashboard(name string) Object {
@@ -68,7 +68,7 @@ func (b *builder) dashboard(name string) Object {
 	return newObject(typeDashboard, b.id(name), attributes, append(references, more...)...)
 }
 
-// grid places the panels. References name their objects.
+// grid places the panels, and returns references to their objects.
 func (b *builder) grid(rows []row) ([]any, []Reference) {
 	panels := []any{}
 	var references []Reference

@@ -7,11 +7,11 @@ import (
 
 // dataView is the source of a data view: an index and how its fields are shown.
 type dataView struct {
-	Index string `json:"index"` // pattern
+	Index string `json:"index"` // index pattern
 	Name  string `json:"name"`
 }
 
-// format is how fields are shown, in Kibana's own words.
+// format says how fields are shown, in Kibana's words.
 type format struct {
 	Fields []string        `json:"fields"` // patterns of path.Match
 	ID     string          `json:"id"`
@@ -28,7 +28,7 @@ func (b *builder) dataView(name string) Object {
 	})
 }
 
-// formats are the formats of an index's fields. A field may have none.
+// formats returns the formats of an index's fields. Some fields have none.
 func (b *builder) formats(fields map[string]string) map[string]any {
 	var list []format
 	b.decode("formats.json", &list)

@@ -1,22 +1,22 @@
-// Package kibana makes the saved objects that show the history in Kibana 8.3 or later: data views, panels and the
-// dashboards Run detail, History and Compare. It imports them, too.
+// Package kibana makes the saved objects that show the history in Kibana 8.3 or later: data views, panels, and the
+// dashboards Run detail, History and Compare. It also imports them.
 //
-// The sources are the files in objects/: a file for each data view, panel and dashboard, and the Vega specifications as
-// separate files (*.vg.json). [New] assembles them into the form that Kibana imports. The tests check that every
-// reference, field and index in them exists. These placeholders are replaced in all sources:
+// The sources are the files in objects/: a file for each data view, panel and dashboard, and a file for each Vega
+// specification (*.vg.json). [New] makes of them the objects that Kibana imports. Tests check that every reference,
+// field and index in them exists. These placeholders are replaced in all sources:
 //
-//	"${part:NAME}"  objects/parts/NAME.json, which several panels have
+//	"${part:NAME}"  objects/parts/NAME.json, which several panels use
 //	${prefix}       the prefix of index names
 //	${id:NAME}      the id of the dashboard NAME
 //	"${bands}"      the latency bands of heat maps and distributions;
 //	                "${bands:low}" and "${bands:high}" are the halves of them
 //
-// and any name that a panel has in its "values".
+// and all names in the "values" of a panel.
 //
-// Tests draw each Vega panel in a browser on recorded answers: package kibanatest. A heat map needs scales with the names
-// cell, x, y and color for that.
+// Tests draw each Vega panel in a browser with recorded answers: see package kibanatest. For this, a heat map must
+// have scales with the names cell, x, y and color.
 //
-// Kibana's own statistics on histogram fields are t-digest estimates, which are far off for few documents, and none of
-// its own heat maps takes such fields. So panels are Vega with hdr percentiles, or Lens on percentiles that are stored in
-// documents. docs/kibana.md says what each panel queries.
+// Kibana's own statistics on histogram fields are t-digest estimates, which have large errors for few documents. Its
+// heat maps do not accept such fields. So panels are Vega with hdr percentiles, or Lens on percentiles that are
+// stored in documents. docs/kibana.md says what each panel queries.
 package kibana

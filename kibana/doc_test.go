@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/kibana"
 )
 
-// The part of docs/kibana.md that is made of the sources.
+// The part of docs/kibana.md that is made from the sources.
 const (
 	panelsBegin = "<!-- made of kibana/objects: go test ./kibana -update -->"
 	panelsEnd   = "<!-- end -->"
@@ -25,7 +25,7 @@ func TestDoc(t *testing.T) {
 	golden.Section(t, file, panelsBegin, panelsEnd, panelList(t, bundle(t, kibana.Options{})))
 }
 
-// panelList is a table of panels for each dashboard.
+// panelList returns a table of panels for each dashboard.
 func panelList(t *testing.T, b *kibana.Bundle) string {
 	t.Helper()
 	byID := map[string]kibana.Object{}
@@ -97,16 +97,13 @@ func asks(t *testing.T, b *kibana.Bundle, name string, o kibana.Object) string {
 func lensAsks(o kibana.Object) string {
 	text, err := json.Marshal(o.Attributes["state"])
 	if err != nil {
-		panic(err) // it is written as JSON anyway
+		panic(err) // cannot fail: it was decoded from JSON
 	}
 	var state struct {
 		DatasourceStates struct {
 			Indexpattern struct {
 				Layers map[string]struct {
-					Columns map[string]struct {
-						OperationType, SourceField string
-						Params                     struct{ Formula string }
-					}
+					Columns     map[string]struct{ OperationType, SourceField string }
 					ColumnOrder []string
 				}
 			}
@@ -119,21 +116,14 @@ func lensAsks(o kibana.Object) string {
 	for _, layer := range state.DatasourceStates.Indexpattern.Layers {
 		for _, id := range layer.ColumnOrder {
 			c := layer.Columns[id]
-			switch {
-			case c.Params.Formula != "":
-				list = append(list, "`"+c.Params.Formula+"`")
-			case c.SourceField == "" || c.SourceField == "___records___":
-				list = append(list, c.OperationType)
-			default:
-				list = append(list, strings.ReplaceAll(c.OperationType, "_", " ")+" `"+c.SourceField+"`")
-			}
+			list = append(list, strings.ReplaceAll(c.OperationType, "_", " ")+" `"+c.SourceField+"`")
 		}
 	}
 	return "Lens: " + strings.Join(list, ", ")
 }
 
-// aggsText says what aggregations ask: those beside each other with commas, those below
-// others after an arrow.
+// aggsText describes aggregations. Those of one level are separated by commas, and those of the next level follow an
+// arrow.
 func aggsText(aggs map[string]any) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(aggs)) {

@@ -19,7 +19,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// noData is what panels show where there is nothing to draw: no what.
+// noData is what panels show if there is nothing to draw, such as "no runs in this time range".
 var noData = regexp.MustCompile(`^no [a-z ]+ in this time range$`)
 
 func browser(t *testing.T) *Browser {
@@ -31,7 +31,7 @@ func browser(t *testing.T) *Browser {
 	return b
 }
 
-// job is a panel on the answers of a kind: those recorded, or "missing".
+// job returns a panel with the answers of a kind: recorded ones, or "missing".
 func job(t *testing.T, b *kibana.Bundle, panel, kind string) Job {
 	t.Helper()
 	j := Job{Spec: b.Specs[panel], Answers: map[string]json.RawMessage{}}
@@ -54,8 +54,8 @@ func job(t *testing.T, b *kibana.Bundle, panel, kind string) Job {
 	return j
 }
 
-// TestDraw draws every Vega panel: on what the example archive has, on a time without
-// documents, and where there is no index; in light and in dark theme, wide and narrow.
+// TestDraw draws every Vega panel: with the example archive, for a time without documents, and without an index; in
+// the light and the dark theme, wide and narrow.
 func TestDraw(t *testing.T) {
 	browser := browser(t)
 	b := bundle(t, kibana.Options{})
@@ -80,7 +80,8 @@ func TestDraw(t *testing.T) {
 		name := list[i].panel + list[i].kind
 		for _, message := range p.Messages {
 			if list[i].kind != kibanatest.Full && strings.Contains(message, "Infinite extent") {
-				continue // a scale of no data: Kibana shows it to those who edit the panel
+				// a warning about a scale without data, which Kibana shows only to people who edit the panel
+				continue
 			}
 			t.Errorf("%s: %s", name, message)
 		}
@@ -96,8 +97,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// savePicture keeps a picture for people to look at, in the folder that
-// FIO2ES_TEST_PICTURES names.
+// savePicture saves a picture in the folder FIO2ES_TEST_PICTURES, for people to look at.
 func savePicture(t *testing.T, name string, p Picture) {
 	t.Helper()
 	dir := os.Getenv("FIO2ES_TEST_PICTURES")
@@ -113,7 +113,7 @@ func savePicture(t *testing.T, name string, p Picture) {
 	}
 }
 
-// checkTexts finds texts that a formula makes of missing values.
+// checkTexts finds texts that formulas make from missing values.
 func checkTexts(t *testing.T, name string, texts []string) {
 	t.Helper()
 	for _, text := range texts {
@@ -125,8 +125,7 @@ func checkTexts(t *testing.T, name string, texts []string) {
 	}
 }
 
-// marks is how many elements there are in the marks of a specification, without axes,
-// legends and titles.
+// marks returns the number of elements of a specification's marks, without axes, legends and titles.
 func marks(svg string) int {
 	n := 0
 	for _, group := range strings.Split(svg, `role-mark`)[1:] {
@@ -140,8 +139,8 @@ func marks(svg string) int {
 	return n
 }
 
-// TestDrawChanges: a triangle marks the first run after each change, in the chart of its number, with all that is known of
-// it; those of another direction are left out.
+// TestDrawChanges: a triangle marks the first run after each change, in the chart of its number, with all that is
+// known of it. Changes of another direction are left out.
 func TestDrawChanges(t *testing.T) {
 	browser := browser(t)
 	b := bundle(t, kibana.Options{})
@@ -183,7 +182,7 @@ func TestDrawChanges(t *testing.T) {
 	}
 }
 
-// TestDrawPlain: a run of fio on one machine, whose host has no name in the files, and one that is not complete.
+// TestDrawPlain: a run of fio on one machine, whose files do not name the host, and a run that is not complete.
 func TestDrawPlain(t *testing.T) {
 	browser := browser(t)
 	b := bundle(t, kibana.Options{})
@@ -249,8 +248,8 @@ func TestDrawPlain(t *testing.T) {
 	}
 }
 
-// TestDrawUnknown: runs of fio whose settings are not known are compared by their names, as fio2es trend does, and what is
-// not known of others is in no text.
+// TestDrawUnknown: runs with unknown settings are compared by their names, as in fio2es trend. Unknown values are in
+// no text.
 func TestDrawUnknown(t *testing.T) {
 	browser := browser(t)
 	b := bundle(t, kibana.Options{})
@@ -294,7 +293,7 @@ func TestDrawUnknown(t *testing.T) {
 	}
 }
 
-// TestDrawLegend: the legend of a narrow panel cuts no words, and its title is whole where it is long.
+// TestDrawLegend: the legend of a narrow panel does not cut words, and its title is complete even if it is long.
 func TestDrawLegend(t *testing.T) {
 	browser := browser(t)
 	j := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full)
@@ -309,7 +308,8 @@ func TestDrawLegend(t *testing.T) {
 		}
 	}
 	j = job(t, bundle(t, kibana.Options{}), "response-curve", kibanatest.Full)
-	j.Answers["runs"] = regexp.MustCompile(`"cbt\.[a-z_]+":\[[^\]]*\],`).ReplaceAll(nights(t, 12), nil) // so each is compared by its name
+	// without settings, so each run is compared by its name
+	j.Answers["runs"] = regexp.MustCompile(`"cbt\.[a-z_]+":\[[^\]]*\],`).ReplaceAll(nights(t, 12), nil)
 	pictures, err := browser.Draw(t.Context(), j)
 	if err != nil {
 		t.Fatal(err)
@@ -320,7 +320,7 @@ func TestDrawLegend(t *testing.T) {
 	}
 }
 
-// TestDrawDistribution: the name of a direction is above the labels of its percentiles, wherever these are.
+// TestDrawDistribution: the name of a direction is above the labels of its percentiles, at any position.
 func TestDrawDistribution(t *testing.T) {
 	browser := browser(t)
 	j := job(t, bundle(t, kibana.Options{}), "distribution", kibanatest.Full)
@@ -342,7 +342,7 @@ func TestDrawDistribution(t *testing.T) {
 	}
 }
 
-// TestPlainHosts: the panels of hosts have a part for documents without the name of a host, as a run on one machine has.
+// TestPlainHosts: the panels of hosts also show documents without a host name, as of a run on one machine.
 func TestPlainHosts(t *testing.T) {
 	n := 0
 	for _, r := range requests(t, bundle(t, kibana.Options{})) {

@@ -10,8 +10,8 @@ import (
 	"github.com/fio2es/fio2es/kibana"
 )
 
-// FuzzAnswers: no answer of Kibana causes a panic, only a success is taken for one,
-// and what is called missing is part of the bundle.
+// FuzzAnswers: no answer of Kibana causes a panic, only a success counts as one, and missing objects are always
+// objects of the bundle.
 func FuzzAnswers(f *testing.F) {
 	f.Add(200, `{"version":{"number":"8.3.3"},"success":true,"successCount":20}`)
 	f.Add(200, `{"version":{"number":"9"},"success":false,"successCount":-1,"errors":[{"type":"lens","id":"a","meta":{"title":"\u001b"},"error":{"type":"missing_references","references":[{},{}]}}]}`)

@@ -13,14 +13,14 @@ import (
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
-// heatCell is a cell that must be drawn: requests of a band in a bucket of time.
+// heatCell is a cell that must be drawn: the requests of a band in a bucket of time.
 type heatCell struct {
-	begin    float64 // of the first document in the bucket, milliseconds
-	from, to float64 // microseconds; to is 0 for the last band
+	begin    float64 // time of the first document in the bucket, in milliseconds
+	from, to float64 // in microseconds; to is 0 for the last band
 	count    float64
 }
 
-// heatCells are the pairs of time and band with requests in a recorded answer.
+// heatCells returns the pairs of time and band with requests in a recorded answer.
 func heatCells(t *testing.T, answer json.RawMessage) []heatCell {
 	t.Helper()
 	var list []heatCell
@@ -50,8 +50,8 @@ func heatCells(t *testing.T, answer json.RawMessage) []heatCell {
 	return list
 }
 
-// TestDrawHeatMap looks at the heat map of the example archive: every cell is drawn, once,
-// where time and band say, in the colour of its count.
+// TestDrawHeatMap checks the heat map of the example archive: every cell is drawn once, at the place of its time and
+// band, in the colour of its count.
 func TestDrawHeatMap(t *testing.T) {
 	browser := browser(t)
 	b := bundle(t, kibana.Options{})
@@ -101,7 +101,7 @@ func TestDrawHeatMap(t *testing.T) {
 	}
 }
 
-// itemsOf are the items of the marks with this name.
+// itemsOf returns the items of the marks with this name.
 func itemsOf(t *testing.T, p Picture, ask, name string) []Item {
 	t.Helper()
 	var marks []Mark
@@ -122,7 +122,7 @@ func asked(t *testing.T, p Picture, name string, into any) {
 	}
 }
 
-// checkMost looks at the cell with most requests: its place, its colour, its pixel.
+// checkMost checks the cell with the most requests: its position, its colour and its pixel.
 func checkMost(t *testing.T, p *Picture, items []Item) {
 	t.Helper()
 	var x, top, bottom float64
@@ -146,8 +146,8 @@ func checkMost(t *testing.T, p *Picture, items []Item) {
 	}
 }
 
-// checkColours: the same count has the same colour, and the lightness goes one way only,
-// so that the map can be read without telling hues apart.
+// checkColours: equal counts have equal colours, and the lightness only rises or only falls, so that the map can be
+// read without distinguishing hues.
 func checkColours(t *testing.T, items []Item, cells []heatCell) {
 	t.Helper()
 	colours := map[string]bool{}
@@ -172,7 +172,7 @@ func checkColours(t *testing.T, items []Item, cells []heatCell) {
 	}
 }
 
-// rgb reads "#rrggbb" and "rgb(r, g, b)".
+// rgb parses "#rrggbb" and "rgb(r, g, b)".
 func rgb(t *testing.T, text string) color.RGBA {
 	t.Helper()
 	c := color.RGBA{A: 255}

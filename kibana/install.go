@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Print writes what [Client.Install] does with each object: create or replace it.
+// Print writes what [Client.Install] would do with each object: create or replace it.
 func (c *Client) Print(ctx context.Context, b *Bundle, w io.Writer) error {
 	missing, err := c.Missing(ctx, b)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *Client) Install(ctx context.Context, b *Bundle, w io.Writer) error {
 	return nil
 }
 
-// address is the address of a dashboard in a Kibana.
+// address returns the address of a dashboard in a Kibana.
 func (b *Bundle) address(kibana string, o *Object) string {
 	base := strings.TrimRight(kibana, "/")
 	if b.Space != "" && b.Space != DefaultSpace {
@@ -56,7 +56,7 @@ func (b *Bundle) address(kibana string, o *Object) string {
 	return base + "/app/dashboards#/view/" + o.ID
 }
 
-// RunAddress is the address of the dashboard of a run in a Kibana.
+// RunAddress returns the address of the dashboard of a run in a Kibana.
 func (b *Bundle) RunAddress(kibana string, run *mapping.RunInfo) string {
 	const dashboard = "run"
 	for i := range b.Objects {
@@ -64,5 +64,5 @@ func (b *Bundle) RunAddress(kibana string, run *mapping.RunInfo) string {
 			return b.address(kibana, o) + "?_g=(" + strings.ReplaceAll(run.Link(), `"`, "%22") + ")"
 		}
 	}
-	panic("no dashboard " + dashboard) // a test notices
+	panic("no dashboard " + dashboard) // a test finds this
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
-// nights is an answer to the History panel's search: n runs, the latest first, each 6 hours after the one before, of
-// four workloads. Every tenth is slow.
+// nights returns an answer to the search of the History panel: n runs of four workloads, the latest first, with 6
+// hours between them. Every tenth is slow.
 func nights(t *testing.T, n int) json.RawMessage {
 	t.Helper()
 	var hits []any
@@ -37,12 +37,12 @@ func nights(t *testing.T, n int) json.RawMessage {
 	return text
 }
 
-// nightChanges is an answer to the History panel's search for changes: p99 of one run rose.
+// nightChanges is an answer to the History panel's search for changes: the p99 of one run rose.
 var nightChanges = json.RawMessage(`{"timed_out":false,"hits":{"hits":[{"_source":{"run":{"id":"00000000000000000003"},"changes":[
 	{"direction":"read","metric":"p99","percent":20,"text":"p99 of reads 1.1ms, was 0.9ms: +20 %","verdict":"worse"}]}}]}}`)
 
-// TestDrawLabels: points have the names of their runs beside them, so many as there is room for. No name is on another
-// one, on a point, or outside of the panel.
+// TestDrawLabels: points have the names of their runs beside them if there is room. No name covers another name or a
+// point, or is outside of the panel.
 func TestDrawLabels(t *testing.T) {
 	browser := browser(t)
 	type drawing struct{ runs, width, height, least int }
@@ -77,7 +77,7 @@ func TestDrawLabels(t *testing.T) {
 	}
 }
 
-// labelsOf are the labels that are visible.
+// labelsOf returns the visible labels.
 func labelsOf(texts []Mark) []Item {
 	var labels []Item
 	for _, m := range texts {

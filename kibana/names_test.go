@@ -17,8 +17,8 @@ var (
 	askedPercents    = regexp.MustCompile(`"percents": (\[[^\]]*\])`)
 )
 
-// TestPercentilesOfDocuments: panels read the percentiles that documents have, and the panel of
-// percentiles over time computes the same ones.
+// TestPercentilesOfDocuments: panels read the percentiles that documents have, and the panel of percentiles over
+// time computes the same ones.
 func TestPercentilesOfDocuments(t *testing.T) {
 	found := storedPercentile.FindAllStringSubmatch(ndjson(t, bundle(t, kibana.Options{})), -1)
 	if len(found) < 20 {

@@ -12,19 +12,19 @@ type Object struct {
 	Attributes map[string]any `json:"attributes"`
 	References []Reference    `json:"references"`
 
-	// Migration is the version of Kibana whose form the object has. Without it Kibana 8.3 drops references of Lens
-	// panels and doubles those of dashboards. Kibana refuses a version newer than its own and migrates older ones.
+	// Migration is the version of Kibana whose format the object has. Without it, Kibana 8.3 drops references of Lens
+	// panels, and doubles those of dashboards. Kibana migrates objects of older versions, and refuses newer ones.
 	Migration map[string]string `json:"migrationVersion"`
 }
 
-// Reference is how an object names another one.
+// Reference says how an object names another one.
 type Reference struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }
 
-// The types of saved objects, with the version of the form they are written in.
+// The types of saved objects, with the version of their format.
 const (
 	typeDataView  = "index-pattern"
 	typeLens      = "lens"
@@ -43,7 +43,7 @@ func newObject(typ, id string, attributes map[string]any, references ...Referenc
 	return Object{typ, id, attributes, references, map[string]string{typ: migration[typ]}}
 }
 
-// Title is the title that users see.
+// Title returns the title that users see.
 func (o *Object) Title() string {
 	if name, ok := o.Attributes["name"].(string); ok {
 		return name
@@ -52,16 +52,16 @@ func (o *Object) Title() string {
 	return title
 }
 
-// quoted is a value as JSON inside a string: the form of many attributes.
+// quoted returns a value as JSON in a string, which is the form of many attributes.
 func quoted(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("encode part of a saved object: %v", err)) // all are plain values
+		panic(fmt.Sprintf("encode part of a saved object: %v", err)) // cannot fail: all are plain values
 	}
 	return string(text)
 }
 
-// emptySearch is the search of an object that has none of its own.
+// emptySearch is the search of an object without its own search.
 var emptySearch = map[string]any{
 	"searchSourceJSON": quoted(map[string]any{"query": map[string]any{"query": "", "language": "kuery"}, "filter": []any{}}),
 }

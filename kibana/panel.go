@@ -1,15 +1,15 @@
 package kibana
 
-// panel is the source of a panel. It has one of Vega, Markdown and Lens.
+// panel is the source of a panel. It has exactly one of Vega, Markdown and Lens.
 type panel struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
 
-	// Vega is the file of a specification, whose placeholders are replaced by Values.
+	// Vega is the file of a specification. Values replace its placeholders.
 	Vega   string            `json:"vega,omitempty"`
 	Values map[string]string `json:"values,omitempty"`
 
-	Markdown string `json:"markdown,omitempty"` // a file of text, with the same Values
+	Markdown string `json:"markdown,omitempty"` // file of a text, with the same Values
 
 	Lens *lens `json:"lens,omitempty"`
 }
@@ -25,7 +25,7 @@ func (b *builder) panel(name string) Object {
 			"markdown": b.text("panels/"+p.Markdown, p.Values), "fontSize": 12, "openLinksInNewTab": false,
 		})
 	}
-	// The specification's text stays as it stands in the file: people read and change it in Kibana's editor.
+	// The text of the specification is not changed further, because people read and edit it in Kibana.
 	spec := b.text("panels/"+p.Vega, p.Values)
 	b.specs[name] = []byte(spec)
 	return b.visual(name, &p, "vega", map[string]any{"spec": spec})

@@ -2,18 +2,15 @@ package kibana
 
 import "github.com/fio2es/fio2es/mapping"
 
-// While a run is replaced, the cluster has documents of two versions of it. Those of the new version are pending until
-// those of the old one are gone. Panels leave them out, or they would count the run twice. Controls have no query of
-// their own, so dashboards filter, too.
-
-// shownQuery is the query of Lens panels.
-const shownQuery = "not " + mapping.PendingField + ": true"
+// While a run is replaced, the cluster has documents of two versions. Those of the new version are pending until
+// those of the old one are deleted. Panels leave out pending documents, because otherwise the run would count twice.
+// Controls have no query of their own, so dashboards have a filter, too.
 
 // filterIndex is the name of the reference to a filter's data view.
 const filterIndex = "kibanaSavedObjectMeta.searchSourceJSON.filter[0].meta.index"
 
-// shownSearch is the search of a dashboard that leaves out what is pending, for all of its
-// controls and panels.
+// shownSearch returns the search of a dashboard that leaves out pending documents, for all of its controls and
+// panels.
 func shownSearch() map[string]any {
 	filter := map[string]any{
 		"$state": map[string]any{"store": "appState"},
@@ -31,15 +28,4 @@ func shownSearch() map[string]any {
 // isVersioned reports whether the documents of an index can be pending: all except run documents.
 func (b *builder) isVersioned(index string) bool {
 	return index != mapping.RunsIndex(b.values["prefix"])
-}
-
-// lensQuery is a Lens panel's own query, without what is pending where that can be.
-func (b *builder) lensQuery(index, own string) string {
-	switch {
-	case !b.isVersioned(index):
-		return own
-	case own == "":
-		return shownQuery
-	}
-	return "(" + own + ") and " + shownQuery
 }

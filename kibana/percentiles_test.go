@@ -13,10 +13,9 @@ import (
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
-// TestDrawPercentiles looks at the percentiles of the example archive: every one that was
-// answered, or stored in a bucket's only document, is in a line, at the height that the
-// axis gives it, and nothing else is; there are as many kinds of lines as percentiles, and
-// one for the maximum.
+// TestDrawPercentiles checks the percentiles of the example archive. Each percentile in an answer, or stored in the
+// only document of a bucket, is in a line, at the right height, and there are no other points. There is one kind of
+// line for each percentile, and one for the maximum.
 func TestDrawPercentiles(t *testing.T) {
 	browser := browser(t)
 	b := bundle(t, kibana.Options{})
@@ -52,7 +51,7 @@ func TestDrawPercentiles(t *testing.T) {
 	strokes, drawn := map[string]int{}, []float64{}
 	for _, l := range lines {
 		if l.Name != "line" {
-			continue // behind them, to set them off
+			continue // a wider line behind each line, for contrast
 		}
 		for _, i := range l.Items {
 			strokes[i.Stroke]++
@@ -80,7 +79,7 @@ func TestDrawPercentiles(t *testing.T) {
 	}
 }
 
-// answered are the percentiles in answers, by percent, and their maxima.
+// answered returns the percentiles in answers by percent, and their maxima.
 func answered(t *testing.T, answers map[string]json.RawMessage) (percentiles map[string][]float64, maxima []float64) {
 	t.Helper()
 	percentiles = map[string][]float64{}
@@ -94,7 +93,7 @@ func answered(t *testing.T, answers map[string]json.RawMessage) (percentiles map
 			values, _ := latency["values"].(map[string]any)
 			documents, _ := node["documents"].(map[string]any)
 			for percent, v := range values {
-				if documents["value"] == 1.0 { // then the stored one is shown
+				if documents["value"] == 1.0 { // then the stored percentile is shown
 					field := "p" + strings.ReplaceAll(strings.TrimSuffix(percent, ".0"), ".", "_")
 					v = node[field].(map[string]any)["value"]
 				}

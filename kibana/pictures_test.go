@@ -23,7 +23,8 @@ import (
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
-// The pictures of docs/images are as wide as this. Kibana's grid has 48 columns, and rows of 20 pixels with 8 between them.
+// The width of the pictures in docs/images. Kibana's grid has 48 columns, and rows of 20 pixels with 8 pixels
+// between them.
 const (
 	pictureWidth = 1400
 	gridRow      = 28
@@ -32,14 +33,14 @@ const (
 	padding      = 8 // left, right and below in a panel
 )
 
-// placed is a Vega panel at its place in a dashboard, in pixels.
+// placed is a Vega panel and its position in a dashboard, in pixels.
 type placed struct {
 	panel, title        string
 	x, y, width, height int
 }
 
-// place reads where a dashboard of kibana/objects has its Vega panels. Rows without any are left out, and those after
-// the first so many, if rows is not 0.
+// place returns the positions of a dashboard's Vega panels. It leaves out rows without such panels. If rows is not
+// 0, it takes only the first rows.
 func place(t *testing.T, b *kibana.Bundle, dashboard string, rows int) (list []placed, height int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("objects", "dashboards", dashboard+".json"))
@@ -83,13 +84,14 @@ func place(t *testing.T, b *kibana.Bundle, dashboard string, rows int) (list []p
 	return list, height
 }
 
-// TestDrawPictures draws the Vega panels of each dashboard as docs/images shows them. With -update it writes the files.
+// TestDrawPictures draws the Vega panels of each dashboard as docs/images shows them. With -update it writes the
+// files.
 func TestDrawPictures(t *testing.T) {
 	browser := browser(t)
 	b := bundle(t, kibana.Options{})
 	for name, c := range map[string]struct {
 		dashboard, kind string
-		rows            int // 0: all; History's third row would show two points
+		rows            int // 0: all; the third row of History would show only two points
 	}{
 		"run-detail":     {"run", kibanatest.Pictured, 0},
 		"run-detail-top": {"run", kibanatest.Pictured, 2},
@@ -124,7 +126,7 @@ func TestDrawPictures(t *testing.T) {
 	}
 }
 
-// writePicture writes a small file: at most 256 colours.
+// writePicture writes a small file with at most 256 colours.
 func writePicture(t *testing.T, file string, screen image.Image) {
 	t.Helper()
 	small := image.NewPaletted(screen.Bounds(), colours(screen))
@@ -139,7 +141,7 @@ func writePicture(t *testing.T, file string, screen image.Image) {
 	}
 }
 
-// colours are the 256 that a picture has most of.
+// colours returns the 256 most frequent colours of a picture.
 func colours(screen image.Image) color.Palette {
 	count := map[color.Color]int{}
 	for y := range screen.Bounds().Dy() {
@@ -151,11 +153,11 @@ func colours(screen image.Image) color.Palette {
 	return list[:min(len(list), 256)]
 }
 
-// pageAddress is how a drawing names its gradients and clips: with the address of its page.
+// pageAddress matches references to gradients and clips, which contain the address of the page.
 var pageAddress = regexp.MustCompile(`url\((&quot;|')?file:[^#)]*#`)
 
-// dashboardPage has each picture at the place of its panel. A picture is an image of its own, because drawings have the
-// same ids.
+// dashboardPage returns a page with each picture at the position of its panel. Pictures are separate images, because
+// the ids in them are not unique.
 func dashboardPage(panels []placed, pictures []Picture) []byte {
 	var page bytes.Buffer
 	page.WriteString(`<!doctype html><meta charset="utf-8"><style>

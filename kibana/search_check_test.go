@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
-// checkSearch compares a search with the fields of documents, by path and type. It accepts the aggregations and queries
-// that panels use, and refuses all others.
+// checkSearch compares a search with the fields of documents, by path and type. It knows the aggregations and
+// queries that panels use, and refuses all others.
 func checkSearch(r *kibanatest.Request, fields map[string]string) error {
 	var url struct {
 		TimeField string `json:"%timefield%"`
@@ -36,7 +36,7 @@ func checkSearch(r *kibanatest.Request, fields map[string]string) error {
 	return errors.Join(c.faults...)
 }
 
-// searchCheck collects what is wrong with a search.
+// searchCheck collects faults of a search.
 type searchCheck struct {
 	fields map[string]string // types by path
 	faults []error
@@ -46,7 +46,7 @@ func (c *searchCheck) fault(format string, args ...any) {
 	c.faults = append(c.faults, fmt.Errorf(format, args...))
 }
 
-// member looks at a part of a search's body.
+// member checks a part of a search's body.
 func (c *searchCheck) member(name string, v any) {
 	switch name {
 	case "size", "track_total_hits", "runtime_mappings", "timeout":
@@ -63,7 +63,7 @@ func (c *searchCheck) member(name string, v any) {
 	}
 }
 
-// field looks for a field of one of some types; of any if none are named.
+// field checks that a field exists, and has one of these types, if there are any.
 func (c *searchCheck) field(path, user string, types ...string) {
 	typ, ok := c.fields[path]
 	switch {
@@ -74,7 +74,7 @@ func (c *searchCheck) field(path, user string, types ...string) {
 	}
 }
 
-// names are fields to return, perhaps with wildcards: some field must match.
+// names checks fields to return, which may contain wildcards: each must match a field.
 func (c *searchCheck) names(user string, v any) {
 	switch v := v.(type) {
 	case bool:
@@ -101,7 +101,7 @@ func (c *searchCheck) names(user string, v any) {
 	}
 }
 
-// sort is an order of hits: a field, an object of fields, or a list of these.
+// sort checks an order of hits: a field, an object of fields, or a list of these.
 func (c *searchCheck) sort(v any) {
 	switch v := v.(type) {
 	case string:
@@ -126,7 +126,7 @@ var (
 	sortable    = []string{"long", "double", "date", "keyword", "boolean"}
 )
 
-// aggregationTypes are the types of the field that an aggregation is on.
+// aggregationTypes are the types of fields that each aggregation accepts.
 var aggregationTypes = map[string][]string{
 	"date_histogram": {"date"}, "auto_date_histogram": {"date"}, "date_range": {"date"},
 	"range": distributed, "histogram": distributed, "percentiles": distributed, "percentile_ranks": distributed,
@@ -136,14 +136,14 @@ var aggregationTypes = map[string][]string{
 	"terms": sortable, "cardinality": sortable, "missing": sortable,
 }
 
-// pipelines are the aggregations that take what others give.
+// pipelines are the aggregations that work on the results of others.
 var pipelines = []string{
 	"bucket_script", "bucket_selector", "bucket_sort", "max_bucket", "min_bucket", "sum_bucket", "avg_bucket", "stats_bucket",
 	"cumulative_sum", "derivative", "serial_diff",
 }
 
-// aggregations looks at all aggregations of one level. under is the type of the field
-// that the level above splits documents by.
+// aggregations checks all aggregations of one level. under is the type of the field by which the level above splits
+// documents.
 func (c *searchCheck) aggregations(v any, under string) {
 	list, ok := v.(map[string]any)
 	if !ok {
@@ -175,7 +175,7 @@ func (c *searchCheck) aggregations(v any, under string) {
 	}
 }
 
-// aggregation looks at one, and gives the type of its field.
+// aggregation checks one aggregation, and returns the type of its field.
 func (c *searchCheck) aggregation(name, kind string, params, siblings map[string]any) string {
 	user := kind + " " + name
 	field, _ := params["field"].(string)
@@ -197,7 +197,7 @@ func (c *searchCheck) aggregation(name, kind string, params, siblings map[string
 	return c.fields[field]
 }
 
-// special looks at aggregations that are not on just one field.
+// special checks aggregations that do not have exactly one field.
 func (c *searchCheck) special(user, kind string, params, siblings map[string]any) {
 	switch kind {
 	case "weighted_avg":
@@ -236,7 +236,7 @@ func (c *searchCheck) special(user, kind string, params, siblings map[string]any
 	}
 }
 
-// list looks at one {"field": …}, or a list of them.
+// list checks one {"field": …}, or a list of them.
 func (c *searchCheck) list(user string, v any, types []string) {
 	items, ok := v.([]any)
 	if !ok {
@@ -249,7 +249,7 @@ func (c *searchCheck) list(user string, v any, types []string) {
 	}
 }
 
-// sources are the sources of a composite aggregation.
+// sources checks the sources of a composite aggregation.
 func (c *searchCheck) sources(user string, v any) {
 	items, _ := v.([]any)
 	for _, item := range items {
@@ -263,7 +263,7 @@ func (c *searchCheck) sources(user string, v any) {
 	}
 }
 
-// paths are those of a pipeline aggregation: they begin with one beside it.
+// paths checks the paths of a pipeline aggregation, which must begin with an aggregation of the same level.
 func (c *searchCheck) paths(user string, v any, siblings map[string]any) {
 	switch v := v.(type) {
 	case string:
@@ -281,7 +281,7 @@ func (c *searchCheck) paths(user string, v any, siblings map[string]any) {
 	}
 }
 
-// query looks at a query, a list of them, or a placeholder of Kibana's for some.
+// query checks a query, a list of queries, or a placeholder of Kibana.
 func (c *searchCheck) query(v any) {
 	switch v := v.(type) {
 	case []any:

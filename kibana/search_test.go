@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// TestPercentiles takes hdr out of every search that has it: each must be refused then.
+// TestPercentiles removes hdr from each search that has it. The check must refuse the result.
 func TestPercentiles(t *testing.T) {
 	b := newBundle(Options{Prefix: mapping.DefaultPrefix}, objects())
 	requests, err := kibanatest.Requests(b.Specs)

@@ -12,17 +12,17 @@ import (
 //go:embed objects
 var embedded embed.FS
 
-// objects is the folder of all sources.
+// objects returns the folder of all sources.
 func objects() fs.FS { return must(fs.Sub(embedded, "objects")) }
 
-// placeholder is ${name} or ${id:name}.
+// placeholder matches ${name} and ${id:name}.
 var placeholder = regexp.MustCompile(`\$\{([^}]*)\}`)
 
-// partPlace is the place of a part of several panels, with what is before it on its line.
+// partPlace matches the placeholder of a part, with what is before it on its line.
 var partPlace = regexp.MustCompile(`(?m)^( *)(.*)"\$\{part:([a-z-]+)\}"`)
 
-// sources reads the files of objects/ and puts values in their places. It panics on what cannot be read, because the
-// files are a part of the program.
+// sources reads the files of objects/ and replaces placeholders. It panics if a file cannot be read, because the
+// files are part of the program.
 type sources struct {
 	files  fs.FS
 	values map[string]string
@@ -36,7 +36,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// withParts is the text of a file with its parts, which are indented as their places are.
+// withParts returns the text of a file with its parts, which are indented like their placeholders.
 func (s *sources) withParts(file string) string {
 	text := string(must(fs.ReadFile(s.files, file)))
 	return partPlace.ReplaceAllStringFunc(text, func(line string) string {
@@ -46,7 +46,7 @@ func (s *sources) withParts(file string) string {
 	})
 }
 
-// text is a file with values in place of placeholders; own ones come before general ones.
+// text returns a file with values in place of placeholders. own values have precedence over general ones.
 func (s *sources) text(file string, own map[string]string) string {
 	text := s.withParts(file)
 	text = strings.NewReplacer(`"${bands}"`, bands().all, `"${bands:low}"`, bands().low, `"${bands:high}"`, bands().high).Replace(text)
@@ -71,7 +71,7 @@ func (s *sources) decode(file string, into any) {
 	}
 }
 
-// names are the JSON files of a folder, without the ending.
+// names returns the JSON files in a folder, without the extension.
 func (s *sources) names(folder string) []string {
 	var list []string
 	for _, e := range must(fs.ReadDir(s.files, folder)) {

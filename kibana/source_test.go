@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// small are sources of one panel of each kind.
+// small are the sources of one panel of each kind.
 var small = map[string]string{
 	"formats.json":         `[{"fields": ["iops", "*.iops"], "id": "number", "params": {"pattern": "0"}}]`,
 	"dataviews/runs.json":  `{"index": "${prefix}-runs", "name": "runs"}`,
@@ -20,12 +20,12 @@ var small = map[string]string{
 	"panels/text.md":       "[${who}](#/view/${id:all})",
 	"panels/spec.json":     `{"title": "S", "description": "d", "vega": "spec.vg.json", "values": {"level": "host"}}`,
 	"panels/spec.vg.json":  `{"data": [{"name": "a", "url": {"index": "${prefix}-latency.${level}-*", "body": {"query": {"bool": {` + clauses + `, {"term": {"run.pending": true}}]}}, "aggs": {"b": {"range": {"field": "latency.histogram", "ranges": "${bands}"}}}}}}]}`,
-	"panels/table.json":    `{"title": "L", "description": "d", "lens": {"view": "runs", "visualization": "lnsDatatable", "columns": [{"id": "a", "operationType": "max", "sourceField": "all.iops"}], "state": {"columns": [{"columnId": "a"}]}}}`,
+	"panels/table.json":    `{"title": "L", "description": "d", "lens": {"columns": [{"id": "a", "operationType": "max", "sourceField": "all.iops"}], "state": {"columns": [{"columnId": "a"}]}}}`,
 	"dashboards/all.json":  `{"title": "D", "description": "d", "controls": [{"title": "Mode", "view": "runs", "field": "cbt.mode", "width": "small"}], "rows": [{"height": 10, "panels": [{"panel": "text", "width": 10}, {"panel": "spec", "width": 38}]}, {"height": 5, "panels": [{"panel": "table", "width": 48}]}]}`,
 	"dashboards/more.json": `{"title": "M", "description": "d", "time": {"from": "now-1y", "to": "now"}, "controls": [], "rows": []}`,
 }
 
-// clauses are the filters of a dashboard, in a query that can have more must_not clauses.
+// clauses are the filters of a dashboard, in a query to which must_not clauses can be added.
 const clauses = `"must": ["%dashboard_context-must_clause%"], "filter": ["%dashboard_context-filter_clause%"], "must_not": ["%dashboard_context-must_not_clause%"`
 
 func files(changes map[string]string) fstest.MapFS {
@@ -70,11 +70,11 @@ func TestSmallBundle(t *testing.T) {
 	}
 }
 
-// TestSourceFaults: each error names the file and what is wrong in it.
+// TestSourceFaults: each error names the file and the fault.
 func TestSourceFaults(t *testing.T) {
 	const panel = "panels/table.json"
 	lens := func(columns, state string) string {
-		return `{"title": "L", "lens": {"view": "runs", "visualization": "x", "columns": [` + columns + `], "state": ` + state + `}}`
+		return `{"title": "L", "lens": {"columns": [` + columns + `], "state": ` + state + `}}`
 	}
 	for name, test := range map[string]struct{ file, text, want string }{
 		"no JSON":             {panel, `{`, "unexpected EOF"},
@@ -84,23 +84,19 @@ func TestSourceFaults(t *testing.T) {
 		"no kind":             {panel, `{"title": "x"}`, "one of vega, markdown and lens"},
 		"two kinds":           {panel, `{"title": "x", "markdown": "text.md", "vega": "spec.vg.json"}`, "one of vega, markdown and lens"},
 		"no file":             {panel, `{"title": "x", "markdown": "nosuch.md"}`, "nosuch.md"},
-		"no data view":        {panel, `{"title": "x", "lens": {"view": "nosuch"}}`, `no data view "nosuch"`},
 		"placeholder":         {"panels/text.md", "${who} ${missing}", "nothing stands for ${missing}"},
 		"odd placeholder":     {"panels/text.md", "${who} ${p99_9}", "nothing stands for ${p99_9}"},
 		"dashboard":           {"panels/text.md", "${who} ${id:nosuch}", "nothing stands for ${id:nosuch}"},
 		"unused value":        {"panels/text.md", "x", `no place for the value "who"`},
-		"no id":               {panel, lens(`{"operationType": "count"}`, `{}`), "id of its own"},
-		"one id twice":        {panel, lens(`{"id": "a", "operationType": "count"}, {"id": "a", "operationType": "count"}`, `{}`), "id of its own"},
+		"no id":               {panel, lens(`{"operationType": "max", "sourceField": "all.iops"}`, `{}`), "id of its own"},
+		"one id twice":        {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "all.iops"}, {"id": "a", "operationType": "max", "sourceField": "all.iops"}`, `{}`), "id of its own"},
 		"field":               {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "nosuch"}`, `{}`), `field "nosuch"`},
 		"histogram":           {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "all.latency.histogram"}`, `{}`), "t-digest"},
 		"type":                {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "run.id"}`, `{}`), `"keyword" is none for max`},
 		"percentile rank":     {panel, lens(`{"id": "a", "operationType": "percentile_rank", "sourceField": "all.iops"}`, `{}`), "percentile_rank"},
-		"no field":            {panel, lens(`{"id": "a", "operationType": "count", "sourceField": "run.id"}`, `{}`), "takes no field"},
 		"sort field":          {panel, lens(`{"id": "a", "operationType": "last_value", "sourceField": "run.id", "params": {"sortField": "nosuch"}}`, `{}`), `no field "nosuch"`},
 		"order column":        {panel, lens(`{"id": "a", "operationType": "terms", "sourceField": "run.id", "params": {"orderBy": {"columnId": "b"}}}`, `{}`), `no column "b"`},
-		"reference":           {panel, lens(`{"id": "a", "operationType": "formula", "references": ["b"]}`, `{}`), `no column "b"`},
-		"accessor":            {panel, lens(`{"id": "a", "operationType": "count"}`, `{"layers": [{"accessors": ["a", "b"]}]}`), `column "b" that is not there`},
-		"column":              {panel, lens(`{"id": "a", "operationType": "count"}`, `{"sorting": {"columnId": "c"}}`), `column "c" that is not there`},
+		"column":              {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "all.iops"}`, `{"sorting": {"columnId": "c"}}`), `no column "c"`},
 		"specification":       {"panels/spec.vg.json", `{"${level}"`, "panel spec: unexpected end"},
 		"index":               {"panels/spec.vg.json", `{"${level}": 1, "data": [{"name": "a", "url": {"index": "other-*", "body": {}}}]}`, "none of ours"},
 		"level":               {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}s-*", "body": {}}}]}`, "none of ours"},
@@ -134,11 +130,11 @@ func TestSourceFaults(t *testing.T) {
 	}
 }
 
-// base is what an error has to name of a file.
+// base returns the name of a file that an error must contain.
 func base(file string) string {
 	name, _, _ := strings.Cut(path.Base(file), ".")
 	if file == "dashboards/all.json" {
-		return "" // a panel that is nowhere is not the fault of one dashboard
+		return "" // a panel on no dashboard is not a fault of one file
 	}
 	return name
 }
@@ -165,7 +161,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestFormatPatterns: each pattern in formats.json is for some field.
+// TestFormatPatterns: each pattern in formats.json matches a field.
 func TestFormatPatterns(t *testing.T) {
 	b := newBuilder(Options{Prefix: mapping.DefaultPrefix}, objects())
 	var list []format
@@ -186,7 +182,7 @@ func TestFormatPatterns(t *testing.T) {
 	}
 }
 
-// TestBands: the bands of Kibana begin at 1 µs and end at 31.6 s, each 12 % wide, and every request is in one.
+// TestBands: the bands in Kibana begin at 1 µs and end at 31.6 s, each is 12 % wide, and every request is in one.
 func TestBands(t *testing.T) {
 	var list []struct{ From, To float64 }
 	if err := json.Unmarshal([]byte(bands().all), &list); err != nil {
@@ -202,18 +198,5 @@ func TestBands(t *testing.T) {
 	}
 	if halves := strings.TrimSuffix(bands().low, "]") + "," + strings.TrimPrefix(bands().high, "["); halves != bands().all {
 		t.Errorf("two halves are %s", halves)
-	}
-}
-
-// TestLensQuery: a Lens panel on documents that can be pending leaves these out.
-func TestLensQuery(t *testing.T) {
-	b := newBuilder(Options{Prefix: mapping.DefaultPrefix}, files(nil))
-	for _, c := range []struct{ index, own, want string }{
-		{"fio-runs", "", ""}, {"fio-runs", "a: 1", "a: 1"},
-		{"fio-latency.host-*", "", "not run.pending: true"}, {"fio-latency.job-*", "a: 1 or b: 2", "(a: 1 or b: 2) and not run.pending: true"},
-	} {
-		if got := b.lensQuery(c.index, c.own); got != c.want {
-			t.Errorf("%s, %q: %q, want %q", c.index, c.own, got, c.want)
-		}
 	}
 }

@@ -182,7 +182,7 @@ func appenderOf(t reflect.Type) appender {
 	case reflect.Interface: // in a configuration
 		return orNull(func(b []byte, v reflect.Value) []byte { return appenderOf(v.Type())(b, v) })
 	}
-	// So that an odd configuration never keeps a run out.
+	// A value of any other type, as from an odd configuration, becomes a text, so that the run is stored.
 	return func(b []byte, v reflect.Value) []byte { return appendString(b, fmt.Sprint(v)) }
 }
 

@@ -13,7 +13,7 @@ import (
 
 var at = time.Date(2026, 11, 22, 14, 0, 0, 0, time.UTC)
 
-// TestPack: the same files make the same archive, in another folder, at another time and with other rights.
+// TestPack: the same files give the same archive, in another folder, at another time and with other rights.
 func TestPack(t *testing.T) {
 	for _, ext := range []string{".tar.gz", ".zip"} {
 		var made [2][]byte
@@ -86,7 +86,7 @@ func TestLicensesIn(t *testing.T) {
 	}
 }
 
-// TestSBOM: the bill of a program names each module once, and all that it names.
+// TestSBOM: the bill of materials of a program has each module once, and everything that it refers to.
 func TestSBOM(t *testing.T) {
 	program := os.Getenv("FIO2ES_TEST_PROGRAM")
 	if program == "" {

@@ -1,12 +1,12 @@
-// Command dist makes the parts of a release that need to be the same, byte for byte, on every machine: archives, the
-// bill of materials, the licences of dependencies. It uses the standard library alone.
+// Command dist makes the parts of a release that must be the same, byte for byte, on every machine: archives, the
+// bill of materials, and the licences of dependencies. It uses only the standard library.
 //
 //	dist pack OUT.tar.gz DIR          a folder as an archive (or OUT.zip), with its name in front
-//	dist gzip FILE...                 each file compressed, in place
+//	dist gzip FILE...                 compresses each file in place
 //	dist licenses PROGRAM             the licences of all modules of a program
 //	dist sbom PROGRAM NAME VERSION    its bill of materials, as SPDX 2.3
 //
-// SOURCE_DATE_EPOCH is the time of everything, in seconds.
+// SOURCE_DATE_EPOCH is the time of all files, in seconds since 1970.
 package main
 
 import (

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// modules are the modules that a program was built from, other than its own.
+// modules returns the modules from which a program was built, except its own.
 func modules(program string) (info *buildinfo.BuildInfo, list []*debug.Module, err error) {
 	info, err = buildinfo.ReadFile(program)
 	if err != nil {
@@ -40,8 +40,8 @@ func modules(program string) (info *buildinfo.BuildInfo, list []*debug.Module, e
 
 var licenseName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright)[-_.a-z0-9]*$`)
 
-// licenses writes the licences and notices of a program's modules and of Go itself. A module without any is an error:
-// without one it may not be passed on.
+// licenses writes the licences and notices of a program's modules and of Go. A module without a licence is an error,
+// because it must not be distributed.
 func licenses(w io.Writer, program string) error {
 	_, list, err := modules(program)
 	if err != nil {
@@ -121,7 +121,7 @@ type spdxRelationship struct {
 	Related string `json:"relatedSpdxElement"`
 }
 
-// sbom writes the bill of materials of a program, by what the linker wrote into it.
+// sbom writes the bill of materials of a program, from what the linker recorded in it.
 func sbom(w io.Writer, program, name, version string, at time.Time) error {
 	info, list, err := modules(program)
 	if err != nil {
@@ -142,7 +142,8 @@ func sbom(w io.Writer, program, name, version string, at time.Time) error {
 			if err != nil {
 				return fmt.Errorf("%s: sum %s: %w", m.Path, m.Sum, err)
 			}
-			p.Comment = "go.sum: h1 " + hex.EncodeToString(raw) // of the names and hashes of its files, not of an archive
+			// a hash of the names and hashes of its files, not of an archive
+			p.Comment = "go.sum: h1 " + hex.EncodeToString(raw)
 		}
 		packages = append(packages, p)
 	}

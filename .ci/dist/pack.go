@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// pack writes the files of a folder into an archive: sorted, of no user, all of one time.
+// pack writes the files of a folder to an archive: sorted, without users, and all with the same time.
 func pack(out, dir string, at time.Time) (err error) {
 	f, err := os.Create(out)
 	if err != nil {
@@ -40,8 +40,8 @@ func pack(out, dir string, at time.Time) (err error) {
 	return fmt.Errorf("%s: want a name that ends in .tar.gz or .zip", out)
 }
 
-// each writes all files of a folder, in the order of their names, to where add says. Who may run a file is kept, who
-// else may read it is the same for all.
+// each writes all files of a folder, in the order of their names, to the writers that add returns. The right to run
+// a file is kept; other rights are the same for all files.
 func each(dir string, add func(name string, mode fs.FileMode, size int64) (io.Writer, error)) error {
 	return filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

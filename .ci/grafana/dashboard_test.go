@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// dashboard is what the test reads of a dashboard of Grafana.
+// dashboard has the parts of a Grafana dashboard that the test reads.
 type dashboard struct {
 	Title, UID    string
 	SchemaVersion int
@@ -26,7 +26,7 @@ type dashboard struct {
 
 type dashboardVariable struct {
 	Name, Type string
-	Query      any // of a variable of type query an object
+	Query      any // an object for a variable of type query
 }
 
 type dashboardPanel struct {
@@ -53,26 +53,26 @@ type dashboardOverride struct {
 	}
 }
 
-// drawing is a dashboard with the answers of a Prometheus.
+// drawing is a dashboard, and a Prometheus that answers its queries.
 type drawing struct {
 	dashboard
 	prometheus
-	variables map[string]string // by name: the values of all, as a query has them
-	used      map[string]bool   // metrics
+	variables map[string]string // by variable: all its values, in the form for queries
+	used      map[string]bool   // metrics that queries use
 }
 
-// made is where a test of internal/web keeps the metrics that this one reads.
+// made is where a test of internal/web writes the metrics that this test reads.
 var made = filepath.Join("..", "..", "internal", "web", "testdata", "grafana")
 
-// row is what the table of the dashboard shows of a run: by its titles, numbers.
+// row is what the dashboard's table shows of a run: numbers by title.
 type row struct {
 	Run, Direction string
 	Cells          map[string]float64
 }
 
-// TestDashboard draws the dashboard of the examples: it scrapes the metrics of two nights, and runs each query as
-// Grafana does. Each has an answer, with the labels that its legend names, and the numbers in the table are those of
-// the runs.
+// TestDashboard draws the example dashboard. It scrapes the metrics of two nights, and runs each query as Grafana
+// does. Each query must have an answer, with the labels that its legend names, and the numbers in the table must be
+// those of the runs.
 func TestDashboard(t *testing.T) {
 	d := &drawing{prometheus: prometheus{series: map[string]*scraped{}}, variables: map[string]string{}, used: map[string]bool{}}
 	all := map[string]bool{}
@@ -112,7 +112,7 @@ func readJSON(t *testing.T, path string, v any) {
 	}
 }
 
-// metricsOf are the metrics of a page.
+// metricsOf returns the metrics of a page.
 func metricsOf(t *testing.T, path string) map[string]*dto.MetricFamily {
 	t.Helper()
 	f, err := os.Open(path)
@@ -128,7 +128,7 @@ func metricsOf(t *testing.T, path string) map[string]*dto.MetricFamily {
 	return families
 }
 
-// layout checks that panels have ids of their own and places that do not overlap, on a grid of 24 columns.
+// layout checks that panels have unique ids, and positions that do not overlap, on a grid of 24 columns.
 func (d *drawing) layout(t *testing.T) {
 	ids, places := map[int]bool{}, map[[2]int]string{}
 	for _, p := range d.Panels {
@@ -149,7 +149,7 @@ func (d *drawing) layout(t *testing.T) {
 
 var labelValues = regexp.MustCompile(`^label_values\((\w+), (\w+)\)$`)
 
-// values are the values of a variable, all of them chosen, as Grafana writes them into a query.
+// values returns all values of a variable, in the form in which Grafana puts them into a query.
 func (d *drawing) values(t *testing.T, v dashboardVariable) string {
 	if v.Type != "query" {
 		return ""
@@ -178,7 +178,8 @@ var variable = regexp.MustCompile(`\$\{?(\w+)\}?`)
 
 // panel runs the queries of a panel.
 func (d *drawing) panel(t *testing.T, p *dashboardPanel, rows []row) {
-	kinds := map[string]bool{"stat": false, "table": false, "timeseries": true, "state-timeline": true} // whether it is about a range
+	// value: whether its queries are about a time range
+	kinds := map[string]bool{"stat": false, "table": false, "timeseries": true, "state-timeline": true}
 	isRange, ok := kinds[p.Type]
 	if !ok || len(p.Targets) == 0 || p.Datasource.UID != "${datasource}" {
 		t.Errorf("%s: a %s with %d queries of %v", p.Title, p.Type, len(p.Targets), p.Datasource)
@@ -244,7 +245,7 @@ func (d *drawing) answer(t *testing.T, p *dashboardPanel, target *dashboardTarge
 // boundsFrom is the column that says which latencies are lower bounds.
 const boundsFrom = "Lower bounds from"
 
-// cell checks a number of the table: it is that of the run, in the column of its name.
+// cell checks that a number of the table is the run's number in the column with its name.
 func (p *dashboardPanel) cell(t *testing.T, ref, run, direction string, got float64, rows []row) {
 	title := p.fieldTitle("Value #" + ref)
 	for _, r := range rows {
@@ -259,7 +260,7 @@ func (p *dashboardPanel) cell(t *testing.T, ref, run, direction string, got floa
 	t.Errorf("%s, %s: run %s %s is not the latest of a workload", p.Title, title, run, direction)
 }
 
-// fieldTitle is the title of a field.
+// fieldTitle returns the title of a field.
 func (p *dashboardPanel) fieldTitle(name string) string {
 	for _, o := range p.FieldConfig.Overrides {
 		for _, property := range o.Properties {

@@ -1,4 +1,4 @@
-// Package grafana draws the Grafana dashboard of the examples, with the engine of Prometheus.
+// Package grafana draws the example Grafana dashboard with the engine of Prometheus.
 package grafana
 
 import (
@@ -18,19 +18,19 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
-// prometheus is a Prometheus that has scraped some pages of metrics, for tests of queries.
+// prometheus is a Prometheus that has scraped pages of metrics, for tests of queries.
 type prometheus struct {
 	times  []time.Time
-	series map[string]*scraped // by their labels
+	series map[string]*scraped // by labels
 }
 
-// scraped is the values of one series.
+// scraped has the values of one series.
 type scraped struct {
 	labels labels.Labels
 	values []chunks.Sample
 }
 
-// scrape takes a page of metrics at a time. Series that it does not have any more end.
+// scrape adds a page of metrics at a time. Series that are no longer on the page end.
 func (p *prometheus) scrape(families map[string]*dto.MetricFamily, at time.Time) {
 	p.times = append(p.times, at)
 	eachSample(families, func(name string, m *dto.Metric, quantile string, value float64) {
@@ -46,7 +46,7 @@ func (p *prometheus) scrape(families map[string]*dto.MetricFamily, at time.Time)
 	})
 }
 
-// eachSample gives the values of gauges and of the quantiles of summaries to do.
+// eachSample calls do with the values of gauges, and of the quantiles of summaries.
 func eachSample(families map[string]*dto.MetricFamily, do func(name string, m *dto.Metric, quantile string, value float64)) {
 	for name, f := range families {
 		for _, m := range f.GetMetric() {
@@ -60,7 +60,7 @@ func eachSample(families map[string]*dto.MetricFamily, do func(name string, m *d
 	}
 }
 
-// query answers a query at the time of the last scrape, or at the times of all.
+// query answers a query at the time of the last scrape, or, with isRange, at the times of all scrapes.
 func (p *prometheus) query(t *testing.T, expr string, isRange bool) promql.Matrix {
 	t.Helper()
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute, LookbackDelta: time.Minute})
@@ -130,7 +130,7 @@ func (s sample) FH() *histogram.FloatHistogram { return nil }
 func (s sample) Type() chunkenc.ValueType      { return chunkenc.ValFloat }
 func (s sample) Copy() chunks.Sample           { return s }
 
-// selectors are those of a query.
+// selectors returns the selectors in a query.
 func selectors(t *testing.T, expr string) (list []*parser.VectorSelector) {
 	t.Helper()
 	e, err := parser.ParseExpr(expr)

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// expression is one of an alert in docs/recipes.md.
+// expression matches the expression of an alert in docs/recipes.md.
 var expression = regexp.MustCompile(`(?m)^ *(?:- )?expr: (.+)$`)
 
-// TestRecipes reads the alerts of docs/recipes.md.
+// TestRecipes parses the alerts in docs/recipes.md.
 func TestRecipes(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "recipes.md"))
 	if err != nil {

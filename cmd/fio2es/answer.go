@@ -11,16 +11,17 @@ import (
 
 // answer is what a command does with the runs that it reads, one after another.
 type answer struct {
-	begin  func(run *query.Run, many bool) error        // before a run is read; there may be many of them
-	window func(*window.Window) error                   // takes a window; nil: none are wanted
-	end    func(run *query.Run, doc *mapping.Run) error // when all windows of a run are there; see emptyError
-	close  func() error                                 // at the end; may be nil
+	// called before a run is read; many reports whether there are several runs
+	begin  func(run *query.Run, many bool) error
+	window func(*window.Window) error                   // called with each window; nil: no windows are needed
+	end    func(run *query.Run, doc *mapping.Run) error // called after all windows of a run; see emptyError
+	close  func() error                                 // called at the end; may be nil
 }
 
-// emptyError is a run that has nothing of what is wanted. The runs after it are read all the same.
+// emptyError means that a run has nothing of what is wanted. Later runs are read nevertheless.
 type emptyError struct{ error }
 
-// answerFor calls a for each run that args name. Neighbouring paths are read together.
+// answerFor uses a for each run that args name. Neighbouring paths are read together.
 func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, a answer) error {
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	if err != nil {
@@ -29,7 +30,7 @@ func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, 
 	return r.answer(ctx, inputs, q, a)
 }
 
-// answer calls a for each of the inputs, and ends the reading.
+// answer uses a for each of the inputs, and ends the reading.
 func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a answer) error {
 	var empty []error
 	found := false

@@ -11,14 +11,14 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestAnswer: a run that has nothing of what is wanted does not end the others. Its error only leaves an output file
-// as it is where another run is in it and all of it was written.
+// TestAnswer: a run that has nothing of what is wanted does not end the command. If another run was written
+// completely, the output file is still replaced.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	full := errors.New("disk full")
 	for _, c := range []struct {
 		name    string
-		empty   []bool // of the runs
+		empty   []bool // by run
 		close   error
 		partial bool
 	}{

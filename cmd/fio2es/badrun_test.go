@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOneBadRun: times that cannot be, in one run of three, take nothing from the others; the run
-// itself is stored by the evidence that is left.
+// TestOneBadRun: impossible times in one of three runs do not affect the others. The run itself is stored with the
+// evidence that is left.
 func TestOneBadRun(t *testing.T) {
 	t.Parallel()
 	corpus := filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw")

@@ -10,7 +10,8 @@ import (
 
 // progressOf returns a function that shows how many runs are done, and their share by the size of their files.
 func progressOf(p *term.Progress, runs []*cbt.Run) func(done int) {
-	began, work := time.Now(), []int64{0} // of the runs before each, and of all: some for each file, and its bytes
+	// work before each run and of all runs, in bytes, with some bytes for each file
+	began, work := time.Now(), []int64{0}
 	for i, r := range runs {
 		work = append(work, work[i]+size(r)+int64(len(r.Files()))*16<<10)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/golden"
 )
 
-// timing matches what differs from one call to the next.
+// timing matches what differs between calls.
 var timing = regexp.MustCompile(` in [0-9.]+s`)
 
 // terminal80 is a terminal of 80 columns.
@@ -28,8 +28,8 @@ func (terminal80) Columns() int { return 80 }
 // user types commands into a terminal of 80 columns.
 type user struct {
 	*testing.T
-	tmp   string          // what the user sees as /tmp
-	shown strings.Builder // all commands, and what they printed
+	tmp   string          // folder that the user sees as /tmp
+	shown strings.Builder // all commands and their output
 }
 
 func newUser(t *testing.T) *user {
@@ -42,12 +42,12 @@ func newUser(t *testing.T) *user {
 	return &user{T: t, tmp: t.TempDir()}
 }
 
-// types runs the commands of a page's console blocks, which begin with $, and returns the page with what they print.
+// types runs the commands in a page's console blocks, which begin with $, and returns the page with their output.
 func (u *user) types(page string) string {
 	return fence.ReplaceAllStringFunc(page, func(block string) string {
 		m := fence.FindStringSubmatch(block)
 		if m[1] != "console" || !strings.HasPrefix(m[2], "$ ") {
-			return block // such as a request for Kibana's console
+			return block // for example a request for Kibana's console
 		}
 		var made strings.Builder
 		for line := range strings.Lines(m[2]) {
@@ -60,7 +60,7 @@ func (u *user) types(page string) string {
 	})
 }
 
-// run runs a command in this process and returns what it prints.
+// run runs a command in this process and returns its output.
 func (u *user) run(command string) string {
 	u.Helper()
 	words := slices.Concat(shellCommands(command)...)
@@ -103,9 +103,9 @@ func at80(text string) string {
 	return out.String()
 }
 
-// TestBook types the commands of the pages' console blocks at the root of the module, with the example archive in the
-// history where a page needs it, and compares what they print with what the pages show, and README.md's picture.
-// -update writes both.
+// TestBook runs the commands in console blocks of pages at the root of the module. If a page needs it, the example
+// archive is in the history. It compares the output with the pages, and with the picture in README.md. -update
+// writes both.
 func TestBook(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	for _, c := range []struct{ page, before string }{
@@ -139,7 +139,7 @@ func readText(t *testing.T, path string) string {
 	return string(text)
 }
 
-// shellCommands are the simple commands of a line of a shell, without redirections and comments.
+// shellCommands returns the simple commands in a line of a shell, without redirections and comments.
 func shellCommands(line string) (commands [][]string) {
 	var words []string
 	var word strings.Builder
@@ -180,7 +180,7 @@ func shellCommands(line string) (commands [][]string) {
 			}
 			endWord()
 			redirected = true
-		case c == '&' && redirected && !started: // 2>&1
+		case c == '&' && redirected && !started: // for 2>&1
 		case strings.IndexByte("|&;()`\n", c) >= 0:
 			endCommand()
 		default:
@@ -192,10 +192,10 @@ func shellCommands(line string) (commands [][]string) {
 	return commands
 }
 
-// programArgs are the arguments of fio2es in the words of a command; nil if it does not run fio2es.
+// programArgs returns the arguments of fio2es in the words of a command, or nil if the command does not run fio2es.
 func programArgs(words []string) []string {
 	for i, w := range words {
-		if w == "build" || w == "install" || w == "test" { // docker build -t fio2es, go install …/fio2es
+		if w == "build" || w == "install" || w == "test" { // as in docker build -t fio2es, or go install …/fio2es
 			return nil
 		}
 		if w == "fio2es" || strings.HasSuffix(w, "/fio2es") {
@@ -212,7 +212,7 @@ func allCommands() *cobra.Command {
 	return root
 }
 
-// checkLine checks that a command, its flags, and the values of these exist.
+// checkLine checks that a command, its flags and their values exist.
 func checkLine(args []string) error {
 	root := allCommands()
 	cmd, rest, err := root.Find(args)
@@ -228,7 +228,7 @@ func checkLine(args []string) error {
 	return cmd.ValidateArgs(cmd.Flags().Args())
 }
 
-// checkMention checks the command of a code span, and that it has the flags.
+// checkMention checks that the command in a code span exists and has the flags.
 func checkMention(root *cobra.Command, span string) error {
 	text, isProgram := strings.CutPrefix(span, "fio2es ")
 	words := strings.Fields(text)
@@ -245,7 +245,7 @@ func checkMention(root *cobra.Command, span string) error {
 	for _, w := range words {
 		w, _, _ = strings.Cut(strings.Trim(w, "[],"), "=")
 		if w == "--" {
-			break // what follows is fio's
+			break // later words belong to fio
 		}
 		if name, ok := strings.CutPrefix(w, "--"); ok && name != "help" && name != "version" && cmd.Flag(name) == nil {
 			return errors.New("no flag --" + name)
@@ -258,7 +258,7 @@ func isCommand(parent *cobra.Command, name string) bool {
 	return slices.ContainsFunc(parent.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
 }
 
-// pages are those that people read, by their paths from the root.
+// pages returns the pages that people read, by their paths from the root.
 func pages(t *testing.T) []string {
 	t.Helper()
 	docs, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
@@ -279,8 +279,8 @@ var (
 	schedule = regexp.MustCompile(`^([\d*]+ +){4}[\d*]+  +`)
 )
 
-// TestCommands: each command of fio2es on a page exists, and has the flags; in a block of code also their values and the
-// arguments are such as it takes. README.md has all commands.
+// TestCommands: each command of fio2es on a page exists and has the flags. In blocks of code, the values of flags
+// and the arguments are valid, too. README.md has all commands.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	root, found := allCommands(), 0
@@ -319,7 +319,7 @@ func TestCommands(t *testing.T) {
 
 var link = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]*))?\)`)
 
-// TestLinks: what pages link to is there, the headings too, and docs/README.md has all pages of the book.
+// TestLinks: the targets of links exist, including headings, and docs/README.md has all pages of the book.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	inBook := map[string]bool{"README.md": true}
@@ -349,7 +349,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// anchors are those that GitHub gives to the headings of a page.
+// anchors returns the anchors that GitHub gives to the headings of a page.
 func anchors(page string) (list []string) {
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
 		text := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(m[1]), "")

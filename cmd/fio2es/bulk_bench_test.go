@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// BenchmarkIngest ingests some 50 MB of logs: into a new history, and into nothing, so
-// that the difference is what storing costs.
+// BenchmarkIngest ingests about 50 MB of logs into a new history, and into nothing. The difference is the cost of
+// storing.
 func BenchmarkIngest(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -47,13 +47,13 @@ func BenchmarkIngest(b *testing.B) {
 	}
 }
 
-// discard is a sink that keeps nothing.
+// discard is a sink that discards everything.
 type discard struct{}
 
 func (discard) Put(context.Context, []*mapping.Interval) error { return nil }
 func (discard) Finish(context.Context, *mapping.Run) error     { return nil }
 
-// ingestAll finds and ingests all runs under a path and gives the number of documents.
+// ingestAll finds and ingests all runs under a path, and returns the number of documents.
 func ingestAll(b *testing.B, path string, to pipeline.Sink) int {
 	b.Helper()
 	archive, err := pipeline.Open(b.Context(), []string{path}, nil, nil)

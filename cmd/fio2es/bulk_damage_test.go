@@ -23,7 +23,7 @@ import (
 
 var damageSpec = fiotest.ArchiveSpec{Runs: 3, Hosts: 2, Jobs: 2, Seconds: 9, Coarseness: 5, IOPS: 30, Seed: 5}
 
-// archiveFiles are an archive's, by path.
+// archiveFiles are the files of an archive, by path.
 type archiveFiles map[string][]byte
 
 func readArchive(t testing.TB, dir string) archiveFiles {
@@ -52,12 +52,12 @@ func (f archiveFiles) write(t rapid.TB, dir string) {
 	}
 }
 
-// names are sorted.
+// names returns the wanted names, sorted.
 func (f archiveFiles) names(want func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(f)), func(s string) bool { return !want(s) })
 }
 
-// damages are the ways in which a file is damaged. data is the file's own, other another's.
+// damages are ways to damage a file. data is the content of the file, other that of another file.
 var damages = map[string]func(data, other []byte, rng *rand.Rand) []byte{
 	"empty": func(_, _ []byte, _ *rand.Rand) []byte { return []byte{} },
 	"cut":   func(data, _ []byte, rng *rand.Rand) []byte { return data[:rng.IntN(len(data)+1)] },
@@ -96,7 +96,7 @@ var damages = map[string]func(data, other []byte, rng *rand.Rand) []byte{
 	"twice":           func(data, _ []byte, _ *rand.Rand) []byte { return append(bytes.Clone(data), data...) },
 	"a line is gone":  func(data, _ []byte, rng *rand.Rand) []byte { return withoutLine(data, rng) },
 	"not there":       nil,
-	"its host's":      nil, // all files of the host are gone
+	"its host's":      nil, // removes all files of the host
 	"its host's logs": nil,
 }
 
@@ -106,7 +106,7 @@ func withoutLine(data []byte, rng *rand.Rand) []byte {
 	return bytes.Join(slices.Delete(slices.Clone(lines), i, i+1), nil)
 }
 
-// damage does one damage and says which.
+// damage damages one file, and returns a description.
 func (f archiveFiles) damage(t *rapid.T) string {
 	name := rapid.SampledFrom(f.names(func(string) bool { return true })).Draw(t, "file")
 	how := rapid.SampledFrom(slices.Sorted(maps.Keys(damages))).Draw(t, "damage")
@@ -133,9 +133,9 @@ func (f archiveFiles) damage(t *rapid.T) string {
 type output map[string]*ingestedRun
 
 type ingestedRun struct {
-	lines     []string // all of it
+	lines     []string // all lines of the output
 	doc       *mapping.Run
-	completed int64 // in documents of the whole cluster
+	completed int64 // requests in documents of level Cluster
 }
 
 func parseOutput(t rapid.TB, text string) output {
@@ -162,7 +162,7 @@ func parseOutput(t rapid.TB, text string) output {
 			r.doc = doc
 			out[doc.Run.Path] = r
 		} else {
-			var d struct { // much less than all of it, which takes longer than the rest of the test
+			var d struct { // only what is needed, because decoding everything takes longer than the rest of the test
 				Level    mapping.Level
 				Run      mapping.RunRef
 				Requests mapping.Requests
@@ -183,9 +183,8 @@ func parseOutput(t rapid.TB, text string) output {
 	return out
 }
 
-// TestDamagedArchive damages files of a good archive: the rest must go in as it did
-// before, each run that lost something must say so, and what is in the documents and
-// what is missing must add up to what fio counted.
+// TestDamagedArchive damages files of a good archive. Other files must be ingested as before, and each run that lost
+// something must say so. Documents and what is missing together must have the requests that fio counted.
 func TestDamagedArchive(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "lab")
@@ -223,7 +222,7 @@ func TestDamagedArchive(t *testing.T) {
 	})
 }
 
-// firstDifference shows the place where lines are not what they should be.
+// firstDifference returns the first place at which lines differ from the expected ones.
 func firstDifference(got, want []string) string {
 	g, w := strings.Join(got, ""), strings.Join(want, "")
 	at := 0
@@ -278,12 +277,12 @@ func checkDamaged(t *rapid.T, whole, files archiveFiles, good, got output, code 
 	}
 }
 
-// damaged is what happened to a run.
+// damaged says what happened to a run.
 type damaged struct {
-	any     bool // something of it, or of the whole archive's configuration, is another
-	gone    bool // nothing is left of it
-	lost    bool // something that cannot be recovered
-	leftOut bool // something that is known to have been, and cannot be used
+	any     bool // a file of the run, or the configuration of the whole archive, was changed
+	gone    bool // no file is left
+	lost    bool // something cannot be recovered
+	leftOut bool // something is known to exist, but cannot be used
 	counted bool // a good report of each host is left
 }
 
@@ -311,9 +310,9 @@ func damageOf(whole, files archiveFiles, run string) damaged {
 		case strings.Contains(name, "_clat_hist."):
 			rows += bytes.Count(now, []byte("\n"))
 			if host := path.Ext(name); !hostsKnown && len(files.names(func(n string) bool { return path.Dir(n) == run && path.Ext(n) == host })) == 0 {
-				continue // no file shows that there was such a host
+				continue // no file shows that this host existed
 			}
-			// Of fewer rows that are gone without a trace the report has the requests.
+			// If fewer rows are missing, the report has their requests.
 			if changed && 2*bytes.Count(now, []byte("\n"))+2 < bytes.Count(before, []byte("\n")) {
 				d.lost = true
 			}
@@ -321,7 +320,7 @@ func damageOf(whole, files archiveFiles, run string) damaged {
 				d.leftOut = true
 			}
 		case strings.HasPrefix(base, "json_output."):
-			// CBT has each report twice: alone, and within what fio printed.
+			// CBT stores each report twice: alone, and within the output of fio.
 			second := files[path.Join(run, strings.TrimPrefix(base, "json_"))]
 			own, some := bytes.Contains(now, before), bytes.Contains(now, []byte(`"jobs"`))
 			d.counted = d.counted && (own || !some && bytes.Contains(second, before))
@@ -331,7 +330,7 @@ func damageOf(whole, files archiveFiles, run string) damaged {
 		}
 	}
 	if rows == 0 {
-		d.counted = false // nothing over time
+		d.counted = false // no windows
 	}
 	if !d.counted {
 		d.leftOut = false
@@ -339,8 +338,8 @@ func damageOf(whole, files archiveFiles, run string) damaged {
 	return d
 }
 
-// TestCutArchive cuts an archive that is one file, anywhere: what came before must be
-// used, and what is not all there must say so.
+// TestCutArchive cuts off an archive that is a single file, at any place. What is before the cut must be used, and
+// runs that are incomplete must say so.
 func TestCutArchive(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "lab")
@@ -351,7 +350,8 @@ func TestCutArchive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		form := rapid.SampledFrom(slices.Sorted(maps.Keys(packed))).Draw(t, "form")
 		data := packed[form]
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) // rapid prefers short ones
+		// not rapid's own numbers, because it prefers small ones
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		data = data[:rng.IntN(len(data))]
 		args := []string{"--config", settings, "ingest", allLevels, "--output", "-", "--archive", "lab", "-"}
 		var out, errs bytes.Buffer
@@ -362,7 +362,7 @@ func TestCutArchive(t *testing.T) {
 		case code == exitFailed && len(got) == 0 && strings.Contains(errs.String(), "no fio logs"):
 			return
 		case code != exitLeftOut && len(got) == len(good):
-			// Only the archive's end mark, or a directory of it, is gone.
+			// Only the end of the archive, or its directory, is missing.
 		case code != exitLeftOut:
 			t.Errorf("exit code %d", code)
 		}
@@ -375,7 +375,8 @@ func TestCutArchive(t *testing.T) {
 			case slices.Equal(r.lines, want.lines):
 			case r.doc.Run.Complete && len(r.doc.Warnings) == 0 && r.completed != want.completed:
 				t.Errorf("%s has %d requests instead of %d and does not say why", path, r.completed, want.completed)
-			case r.completed != want.completed || len(r.lines) != len(want.lines): // all runs say that the archive was cut
+			// all runs say that the archive is cut off
+			case r.completed != want.completed || len(r.lines) != len(want.lines):
 				incomplete++
 			}
 		}

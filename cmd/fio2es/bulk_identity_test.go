@@ -18,7 +18,7 @@ import (
 
 var identitySpec = fiotest.ArchiveSpec{Runs: 6, Hosts: 2, Jobs: 3, Seconds: 12, Coarseness: 2, Seed: 3}
 
-// pack gives an archive in every form that is one file, by suffix.
+// pack returns an archive in all formats that are a single file, by suffix.
 func pack(t *testing.T, spec fiotest.ArchiveSpec) map[string][]byte {
 	t.Helper()
 	var plain, gz bytes.Buffer
@@ -34,7 +34,7 @@ func pack(t *testing.T, spec fiotest.ArchiveSpec) map[string][]byte {
 	}
 }
 
-// forms are the paths of one archive named "lab", as a folder and packed, by suffix.
+// forms returns the paths of an archive named "lab", as a folder and in all formats, by suffix.
 func forms(t *testing.T, packed map[string][]byte) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func forms(t *testing.T, packed map[string][]byte) map[string]string {
 	return paths
 }
 
-// zipped packs what a tar has as a zip.
+// zipped returns the contents of a tar as a zip.
 func zipped(t *testing.T, tarred []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -67,7 +67,7 @@ func zipped(t *testing.T, tarred []byte) []byte {
 	return out.Bytes()
 }
 
-// below is a tar with all its members below a folder.
+// below returns a tar with all members moved into a folder.
 func below(t *testing.T, tarred []byte, folder string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -87,8 +87,8 @@ func below(t *testing.T, tarred []byte, folder string) []byte {
 	return out.Bytes()
 }
 
-// TestOneArchiveOneOutput ingests an archive in every form, with any number of workers:
-// the documents are the same to the byte.
+// TestOneArchiveOneOutput ingests an archive in all formats, with several numbers of workers. The documents must be
+// the same, byte for byte.
 func TestOneArchiveOneOutput(t *testing.T) {
 	t.Parallel()
 	packed := pack(t, identitySpec)
@@ -127,8 +127,8 @@ func TestOneArchiveOneOutput(t *testing.T) {
 	t.Logf("%d bytes of documents, the same in %d ways", len(want), 2*len(paths)+len(packed)+3)
 }
 
-// TestAgain ingests one archive in all its forms into one history: the first time all
-// is stored, then nothing changes.
+// TestAgain ingests an archive in all formats into one history. The first time everything is stored; later nothing
+// changes.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	packed := pack(t, identitySpec)
@@ -156,7 +156,7 @@ func TestAgain(t *testing.T) {
 	}
 	unchanged("stdin", ingest(packed[".tar.gz"], "--archive", "lab", "-"))
 
-	// The same documents, also after another ingest in between.
+	// The documents are the same even after another ingest in between.
 	ingest(nil, "--weighting", "completion", paths[".zip"])
 	if other := stored(t, path); other.runs() != want.runs() || len(other) == 0 {
 		t.Errorf("%d runs, want %d", other.runs(), want.runs())

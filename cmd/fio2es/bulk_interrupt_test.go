@@ -15,15 +15,14 @@ import (
 	"github.com/fio2es/fio2es/internal/fiotest"
 )
 
-// TestInterrupted kills an ingest at odd moments, until one call completes. At every stop
-// the history must be sound and show only complete runs. At the end it must equal the
-// history of an undisturbed ingest.
+// TestInterrupted kills an ingest at random moments, until one call completes. After each stop, the history must be
+// sound and show only complete runs. At the end it must equal the history of an undisturbed ingest.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals")
 	}
-	// Many small runs, and some whose documents are stored in several pieces.
+	// Many small runs, and some whose documents are stored in several parts.
 	many, long := filepath.Join(t.TempDir(), "many"), filepath.Join(t.TempDir(), "long")
 	generated(t, fiotest.ArchiveSpec{Runs: 22, Hosts: 2, Jobs: 4, Seconds: 4, Coarseness: 4, Seed: 1}, many)
 	generated(t, fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 4, Seconds: 100, Coarseness: 6, IOPS: 10, Seed: 2}, long)
@@ -50,15 +49,15 @@ func TestInterrupted(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, uint64(i)))
 			path := filepath.Join(t.TempDir(), "h.db")
 			begun := time.Now()
-			var shown []int // runs after each stop
+			var shown []int // number of runs after each stop
 			for ended := false; !ended; {
 				delay := time.Duration(rng.Float64() * 0.6 * float64(took))
 				if time.Since(begun) > 400*time.Millisecond {
-					delay = time.Hour // enough of it
+					delay = time.Hour // let the last call complete
 				}
 				ended = stopped(t, ingest(path), signal, delay)
 				if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-					shown = append(shown, 0) // before there was a history
+					shown = append(shown, 0) // no history was created yet
 					continue
 				}
 				got := stored(t, path)
@@ -76,7 +75,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// stopped sends the program a signal after a while and checks how it ends.
+// stopped sends the program a signal after a delay, and checks how it ends. byItself reports that the program ended
+// before.
 func stopped(t *testing.T, cmd *exec.Cmd, signal os.Signal, delay time.Duration) (byItself bool) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -95,7 +95,7 @@ func stopped(t *testing.T, cmd *exec.Cmd, signal os.Signal, delay time.Duration)
 	}
 }
 
-// concluded checks the exit code and what the program said last.
+// concluded checks the exit code and the last message of the program.
 func concluded(t *testing.T, err error, signal os.Signal, said string) (byItself bool) {
 	t.Helper()
 	var exit *exec.ExitError
@@ -104,7 +104,7 @@ func concluded(t *testing.T, err error, signal os.Signal, said string) (byItself
 		return true
 	case !errors.As(err, &exit):
 		t.Fatal(err)
-	case !exit.Exited(): // killed, or interrupted before it could listen
+	case !exit.Exited(): // killed, or interrupted before it could handle signals
 	case signal == os.Kill || exit.ExitCode() != exitFailed || !strings.HasSuffix(said, "interrupted\n"):
 		t.Fatalf("after %v: %v\n%s", signal, err, said)
 	}

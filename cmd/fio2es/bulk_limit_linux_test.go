@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// limitFiles is "ulimit -n".
+// limitFiles limits the number of open files, like "ulimit -n".
 func limitFiles(text string) error {
 	if text == "" {
 		return nil

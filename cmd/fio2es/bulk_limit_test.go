@@ -4,7 +4,7 @@ package main
 
 import "errors"
 
-// limitFiles is "ulimit -n"; only TestScale wants it.
+// limitFiles fails if there is a limit, because this system has no "ulimit -n". Only TestScale sets one.
 func limitFiles(text string) error {
 	if text == "" {
 		return nil

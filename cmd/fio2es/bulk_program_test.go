@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// With this variable set, the test binary is the program itself, signals and all.
+	// programVariable makes the test binary the program itself, including signals.
 	programVariable = "FIO2ES_TEST_PROGRAM"
 
-	// How many files it may then have open; empty is no limit.
+	// filesVariable limits how many files that program may have open; empty means no limit.
 	filesVariable = "FIO2ES_TEST_FILES"
 )
 
@@ -36,7 +36,7 @@ func init() {
 	main()
 }
 
-// program is the program as a process of its own, far from the user's settings.
+// program returns the program as a separate process, without the user's settings.
 func program(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -48,13 +48,13 @@ func program(t testing.TB, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// called is what a call of the program in this process gave.
+// called is the result of a call of the program in this process.
 type called struct {
 	code           int
 	stdout, stderr string
 }
 
-// call runs the program in this process, far from the user's settings.
+// call runs the program in this process, without the user's settings.
 func call(t testing.TB, stdin []byte, args ...string) called {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -62,7 +62,7 @@ func call(t testing.TB, stdin []byte, args ...string) called {
 	return called{code, out.String(), errs.String()}
 }
 
-// settingsFile is one that sets nothing.
+// settingsFile returns an empty settings file.
 func settingsFile(t testing.TB) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "fio2es.yaml")
@@ -70,7 +70,7 @@ func settingsFile(t testing.TB) string {
 	return name
 }
 
-// generated writes an archive into dir, which it makes.
+// generated writes an archive into the new folder dir.
 func generated(t testing.TB, spec fiotest.ArchiveSpec, dir string) fiotest.Summary {
 	t.Helper()
 	sum, err := spec.WriteDir(t.Context(), dir)
@@ -78,16 +78,16 @@ func generated(t testing.TB, spec fiotest.ArchiveSpec, dir string) fiotest.Summa
 	return sum
 }
 
-// allLevels are documents of all kinds.
+// allLevels makes documents of all levels.
 const allLevels = "--levels=cluster,host,job"
 
 var levels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
 
-// documents are a history's, by kind and id, as they are written, except the time at which a run
-// was stored, which is never the same.
+// documents are the documents of a history by kind and id, as they are stored. They lack the time at which a run was
+// stored, because it always differs.
 type documents map[string]string
 
-// stored reads a history whole, and checks that it is consistent in itself.
+// stored reads a whole history, and checks that it is consistent.
 func stored(t testing.TB, path string) documents {
 	t.Helper()
 	sound(t, path)
@@ -124,7 +124,7 @@ func stored(t testing.TB, path string) documents {
 	return all
 }
 
-// sound checks a history's file, as SQLite sees it.
+// sound checks the file of a history with SQLite.
 func sound(t testing.TB, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -141,7 +141,7 @@ func sound(t testing.TB, path string) {
 	}
 }
 
-// runs counts those that a history has.
+// runs returns the number of runs.
 func (d documents) runs() int {
 	n := 0
 	for key := range d {
@@ -152,7 +152,7 @@ func (d documents) runs() int {
 	return n
 }
 
-// within checks that all of these documents are among others, the same to the byte.
+// within checks that all these documents are in others, byte for byte.
 func (d documents) within(t testing.TB, others documents) {
 	t.Helper()
 	wrong := 0
@@ -173,7 +173,7 @@ func (d documents) within(t testing.TB, others documents) {
 	}
 }
 
-// same checks that these documents are the others.
+// same checks that both have the same documents.
 func (d documents) same(t testing.TB, others documents) {
 	t.Helper()
 	d.within(t, others)
@@ -182,7 +182,7 @@ func (d documents) same(t testing.TB, others documents) {
 	}
 }
 
-// difference shows where two texts part.
+// difference shows where two texts differ.
 func difference(got, want string) string {
 	i := 0
 	for i < min(len(got), len(want)) && got[i] == want[i] {

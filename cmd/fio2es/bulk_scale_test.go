@@ -18,11 +18,11 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// With this variable set, TestScale runs.
+// scaleVariable must be set, or TestScale is skipped.
 const scaleVariable = "FIO2ES_TEST_SCALE"
 
-// TestScale ingests an archive of a thousand runs with 64 logs each, by a process that
-// may have no more than 256 files open, and watches its memory.
+// TestScale ingests an archive of a thousand runs with 64 logs each in a process that may have at most 256 files
+// open, and checks its memory.
 func TestScale(t *testing.T) {
 	if os.Getenv(scaleVariable) == "" {
 		t.Skip(scaleVariable + "=1 runs it: some minutes, a gigabyte")
@@ -62,8 +62,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// scaleCheck compares what a history has with what was generated, and gives the number
-// of documents.
+// scaleCheck compares a history with what was generated, and returns the number of documents.
 func scaleCheck(t *testing.T, path string, spec fiotest.ArchiveSpec, sum fiotest.Summary) int {
 	t.Helper()
 	sound(t, path)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// outAndErr runs a command that must end with an exit code.
+// outAndErr runs a command that must end with this exit code.
 func outAndErr(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder
@@ -17,20 +17,20 @@ func outAndErr(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-// outputOf is what a command writes to stdout that must end well.
+// outputOf runs a command that must succeed, and returns its stdout.
 func outputOf(t *testing.T, args ...string) string {
 	t.Helper()
 	out, _ := outAndErr(t, 0, args...)
 	return out
 }
 
-// callWith is outputOf with a file of settings.
+// callWith is like outputOf, with a settings file.
 func callWith(t *testing.T, settings string, args ...string) string {
 	t.Helper()
 	return outputOf(t, append([]string{"--config", settings}, args...)...)
 }
 
-// expect looks for texts.
+// expect checks that a text contains the wanted texts.
 func expect(t *testing.T, what, text string, wanted ...string) {
 	t.Helper()
 	for _, w := range wanted {
@@ -40,14 +40,14 @@ func expect(t *testing.T, what, text string, wanted ...string) {
 	}
 }
 
-// linesOf are the lines of JSON of a command.
+// linesOf runs a command and decodes the JSON lines of its output.
 func linesOf[T any](t *testing.T, code int, args ...string) []T {
 	t.Helper()
 	out, _ := outAndErr(t, code, append(args, "--format", "json")...)
 	return decoded[T](t, out)
 }
 
-// decoded are the values of a text of JSON.
+// decoded decodes JSON lines.
 func decoded[T any](t *testing.T, text string) (list []T) {
 	t.Helper()
 	for d := json.NewDecoder(strings.NewReader(text)); d.More(); {

@@ -17,17 +17,17 @@ import (
 	"github.com/fio2es/fio2es/internal/where"
 )
 
-// errNothing is the error of a command that found no runs to change.
+// errNothing means that a command found no runs to change.
 var errNothing = errors.New("nothing was changed")
 
-// changing is a command that changes many runs. It asks first.
+// changing is a command that changes many runs. It asks the user first.
 type changing struct {
 	*env
 	condition, olderThan string
 	yes, dryRun          bool
 }
 
-// addFlags adds the flags of changing. byDefault is the text about the default of --older-than, dryRun the usage of
+// addFlags adds the flags of changing. byDefault describes the default of --older-than, and dryRun is the usage of
 // --dry-run.
 func (c *changing) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
 	addClusterFlags(fl)
@@ -37,8 +37,8 @@ func (c *changing) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
 	fl.BoolVar(&c.dryRun, "dry-run", false, dryRun)
 }
 
-// canAsk fails if the command has to ask and there is no terminal. The message has the verb twice: change, such as
-// "remove", and done, such as "removed".
+// canAsk fails if the command must ask, but there is no terminal. The message has the verb in two forms: change,
+// such as "remove", and done, such as "removed".
 func (c *changing) canAsk(change, done string) error {
 	if !c.yes && !c.dryRun && terminalOf(c.stdin) == nil {
 		return usagef("stdin is no terminal to ask on: give --yes to %s, or --dry-run to see what would be %s", change, done)
@@ -46,7 +46,7 @@ func (c *changing) canAsk(change, done string) error {
 	return nil
 }
 
-// chooseRuns makes the choice of runs by names, --where and --older-than.
+// chooseRuns returns the choice of runs by names, --where and --older-than.
 func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error) {
 	choice := tidy.Choice{Names: names}
 	if len(names) == 0 && condition == "" && olderThan == "" {
@@ -68,7 +68,8 @@ func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error
 	return choice, nil
 }
 
-// chosen opens the history for reading, or to change it, and calls do with the runs of a choice. It fails if there are none.
+// chosen opens the history for reading, or to change it, and calls do with the runs of a choice. It fails if there
+// are none.
 func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do func(history.Store, *tidy.Chosen) error) error {
 	store, err := e.history().toChange(ctx, change)
 	if err != nil {
@@ -78,8 +79,8 @@ func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do fu
 	return leftOutIf(err, leftOut)
 }
 
-// withChosen calls do with the runs of a choice. If there are none, stderr says what the history has, and it fails, unless
-// runs are chosen by their age: a nightly job finds none until some are old enough.
+// withChosen calls do with the runs of a choice. If there are none, it prints on stderr what the history has, and
+// fails. It does not fail if runs are chosen by age, because a nightly job finds none until some are old enough.
 func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.Choice, do func(history.Store, *tidy.Chosen) error) error {
 	chosen, err := choice.Find(ctx, store, time.Now())
 	if err != nil {
@@ -102,7 +103,7 @@ func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.C
 	return leftOutIf(do(store, chosen), len(chosen.Skipped) > 0)
 }
 
-// ask asks on the terminal whether to do something, unless --yes says so. It waits for an answer until ctx ends.
+// ask asks on the terminal whether to do something, unless --yes is set. It waits for an answer until ctx ends.
 func (c *changing) ask(ctx context.Context, what string) (bool, error) {
 	if c.yes {
 		return true, nil

@@ -17,7 +17,7 @@ func checkCommand(e *env) *cobra.Command {
 		Short: "Verify that the history is complete and can be read",
 		Long: `Reads all of the history, and prints what is wrong and what to do: the file of the
 embedded history is damaged, a document cannot be read, a run lacks documents, an
-ingest was interrupted, or lists do not show what run documents have.
+ingest was interrupted, or lists show other values than run documents.
 
 --repair removes documents that cannot be read or belong to no run. It finishes
 interrupted replacements, rebuilds what lists show, and names the runs whose files

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCheckHistory finds each kind of damage, repairs it, and ingest restores the rest.
+// TestCheckHistory: check finds each kind of damage and repairs it, and ingest restores the rest.
 func TestCheckHistory(t *testing.T) {
 	t.Parallel()
 	good := filepath.Join(t.TempDir(), "h.db")
@@ -39,7 +39,7 @@ func TestCheckHistory(t *testing.T) {
 	}
 }
 
-// TestCheckHistoryFile: bytes of the file are flipped, in a page that SQLite needs.
+// TestCheckHistoryFile flips bytes of the file, in a page that SQLite needs.
 func TestCheckHistoryFile(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")

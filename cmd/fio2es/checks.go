@@ -10,10 +10,10 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// formatJUnit is the format of a test report, which a command that checks something writes in place of its table.
+// formatJUnit is the format of a test report, which commands that check something write instead of their table.
 const formatJUnit = "junit"
 
-// The formats of these commands, and their help.
+// Formats of these commands, and their help.
 var checkFormats = append(slices.Clone(table.Formats), formatJUnit)
 
 const checkUsage = tableUsage + "; junit: a test report"
@@ -23,7 +23,7 @@ type checks struct {
 	junit.Suite
 }
 
-// table returns where the command's table goes, and its format. If a test report is wanted, the table goes nowhere.
+// table returns where the command's table is written, and its format. For a test report the table is discarded.
 func (c *checks) table(w io.Writer) (io.Writer, string) {
 	if c.format == formatJUnit {
 		return io.Discard, table.Text
@@ -31,8 +31,8 @@ func (c *checks) table(w io.Writer) (io.Writer, string) {
 	return w, c.format
 }
 
-// write writes the test report. Below a table in Markdown it writes the checks that did not pass; with other formats
-// these are on stderr only.
+// write writes the test report. Below a table in Markdown it lists the checks that did not pass. In other formats
+// these are only on stderr.
 func (c *checks) write(w io.Writer) error {
 	if c.format == formatJUnit {
 		return junit.Write(w, c.Suite)

@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// chooseHelp is the help of commands on what their arguments can be.
+// chooseHelp is the part of a command's help that explains its arguments.
 const chooseHelp = `X is a path, as for ingest (nothing is stored), or names runs in the history:
 an id or its beginning, latest, latest~1 (the one before), last:5 (the five newest),
 same-as:RUN (all with its settings), or a condition such as 'bs=4k' (fio2es help fields).
@@ -26,7 +26,7 @@ same-as:RUN (all with its settings), or a condition such as 'bs=4k' (fio2es help
 // addWhereToChoose adds --where to a command whose arguments choose runs.
 func addWhereToChoose(fl *pflag.FlagSet) { addWhereFlag(fl, new(string)) }
 
-// someRuns checks that there are arguments, or --where.
+// someRuns checks that there are arguments or --where.
 func someRuns(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("where") {
 		return nil
@@ -34,7 +34,7 @@ func someRuns(cmd *cobra.Command, args []string) error {
 	return arguments(1, many)(cmd, args)
 }
 
-// input is some arguments that are read together: paths, or runs in the history.
+// input is a group of arguments that are read together: paths, or runs in the history.
 type input struct {
 	paths []string
 	runs  []*mapping.Run // without histograms
@@ -68,7 +68,7 @@ func (r *reading) choose(ctx context.Context, args []string, joins func(string) 
 	return inputs, nil
 }
 
-// limit is the filter of --where, from which runs are chosen.
+// limit returns the filter of --where, from whose runs the arguments choose.
 func (r *reading) limit() (among history.RunFilter, err error) {
 	if f := r.flags.Lookup("where"); f != nil && f.Value.String() != "" {
 		among.Where, err = parseWhere(f.Value.String())
@@ -76,8 +76,8 @@ func (r *reading) limit() (among history.RunFilter, err error) {
 	return among, err
 }
 
-// chooseStored finds the runs in the history that a filter selects and selectors name. It prints on stderr which these
-// are.
+// chooseStored finds the runs in the history that a filter selects and selectors name. It prints on stderr which
+// runs these are.
 func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, args []string) ([]*mapping.Run, error) {
 	selectors, isID, err := parseSelectors(args)
 	if err != nil {
@@ -117,8 +117,8 @@ func chosenText(by string, runs []*mapping.Run) string {
 		facts.Started(runs[len(runs)-1]), facts.StartedUTC(runs[0]), query.Shorts(runs))
 }
 
-// refuseSeveral returns an error if a command that takes one run only was given several runs of the history. what is
-// the reason, such as "an SVG file has one map".
+// refuseSeveral fails if a command that takes only one run was given several runs of the history. what is the
+// reason, such as "an SVG file has one map".
 func refuseSeveral(inputs []input, what string) error {
 	var runs []*mapping.Run
 	for _, c := range inputs {

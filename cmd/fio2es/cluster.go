@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// logWait logs which server is waited for, why, and until when.
+// logWait logs which server the program waits for, why, and until when.
 func (h histories) logWait(w es.Wait) {
 	cause := "it does not answer"
 	if w.Cause != nil {
@@ -22,7 +22,7 @@ func (h histories) logWait(w es.Wait) {
 		w.Server, w.For.Round(time.Second), w.Until.Format(time.TimeOnly), cause))
 }
 
-// connect makes a client of the cluster that the settings name, and checks that Elasticsearch answers.
+// connect makes a client of the cluster in the settings, and checks that Elasticsearch answers.
 func (h histories) connect(ctx context.Context) (*es.Client, es.Info, error) {
 	cfg, err := h.Elasticsearch.Client()
 	if err != nil {
@@ -42,7 +42,7 @@ func (h histories) connect(ctx context.Context) (*es.Client, es.Info, error) {
 	return client, info, nil
 }
 
-// clusterStore is a history in a cluster with a connection of its own.
+// clusterStore is a history in a cluster with its own connection.
 type clusterStore struct {
 	*elastic.Store
 	close func() error
@@ -51,8 +51,8 @@ type clusterStore struct {
 // Close closes the history and the connection.
 func (c *clusterStore) Close() error { return c.close() }
 
-// cluster opens the history in the cluster that the settings name. Its Close marks the changes for Kibana if runs were
-// stored or removed. It fails with errLeftOut if documents were refused or changes could not be marked.
+// cluster opens the history in the cluster of the settings. If runs were stored or removed, Close also marks the
+// changes for Kibana. Close fails with errLeftOut if documents were rejected, or if changes could not be marked.
 func (h histories) cluster(ctx context.Context) (*clusterStore, error) {
 	client, _, err := h.connect(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (h histories) cluster(ctx context.Context) (*clusterStore, error) {
 	return &clusterStore{store, func() error {
 		defer client.Close()
 		err := errors.Join(h.markNews(ctx, store), store.Close())
-		if n := store.Stats().Rejected; n > 0 {
+		if n := store.Rejected(); n > 0 {
 			h.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, h.Elasticsearch.Rejects))
 			if err == nil {
 				err = errLeftOut

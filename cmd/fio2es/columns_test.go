@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// answersOfCommand are the rows of a command in CSV and in JSON.
+// answersOfCommand returns the rows of a command in CSV and in JSON.
 func answersOfCommand(t *testing.T, settings string, args ...string) (header []string, rows [][]string, objects []map[string]any) {
 	t.Helper()
 	text := callWith(t, settings, append(args, "--format", "csv-exact")...)
@@ -22,8 +22,8 @@ func answersOfCommand(t *testing.T, settings string, args ...string) (header []s
 	return rows[0], rows[1:], objects
 }
 
-// TestColumns: in each table of a run in the history, run is its id, names of columns are there
-// once, latencies say their unit, and CSV and JSON have the same names.
+// TestColumns: in each table about a run of the history, the column run is its id, names of columns are unique,
+// latencies have units, and CSV and JSON have the same names.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	settings := ownHistory(t)
@@ -59,7 +59,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestRunsSums: what is of a run, and of none of its directions, is there once.
+// TestRunsSums: values of the whole run, and not of a direction, are there once.
 func TestRunsSums(t *testing.T) {
 	t.Parallel()
 	settings := ownHistory(t)
@@ -80,7 +80,7 @@ func TestRunsSums(t *testing.T) {
 	}
 }
 
-// TestMarkdown: the table of Markdown has the rows and columns of that for people.
+// TestMarkdown: a table in Markdown has the same rows and columns as the table for people.
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("..", "..", "testdata", "corpus", "stalls")

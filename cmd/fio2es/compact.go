@@ -61,7 +61,7 @@ type compacting struct {
 	to time.Duration
 }
 
-// choose are the runs that the arguments, flags and settings choose.
+// choose returns the choice of runs by arguments, flags and settings.
 func (c *compacting) choose(names []string) (tidy.Choice, error) {
 	if !c.flags.Changed("to") {
 		c.to = c.cfg.Compact.To
@@ -95,7 +95,7 @@ func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
 	})
 }
 
-// all compacts the runs, one after the other. One that cannot be compacted does not end it.
+// all compacts the runs, one after the other. It continues after a run that cannot be compacted.
 func (c *compacting) all(ctx context.Context, store history.Store, plan *compact.Plan) error {
 	runs, before, after, leftOut := 0, 0, 0, false
 	var uneven []compact.LeftOut
@@ -105,7 +105,7 @@ func (c *compacting) all(ctx context.Context, store history.Store, plan *compact
 		switch {
 		case err == nil:
 			runs, before, after = runs+1, before+old.Documents.All(), after+now.Documents.All()
-		case errors.Is(err, compact.ErrUneven): // for good, so it is no reason to fail every night
+		case errors.Is(err, compact.ErrUneven): // it stays so, and must not make every nightly job fail
 			uneven = append(uneven, compact.LeftOut{Run: r, Reason: err.Error()})
 		case isOfOneRun(err):
 			c.log.Warn(fmt.Sprintf("run %s (%s): left as it is: %v", facts.ShortID(r.Run.ID), facts.Title(r), err))
@@ -127,7 +127,7 @@ func (c *compacting) all(ctx context.Context, store history.Store, plan *compact
 	return leftOutIf(nil, leftOut)
 }
 
-// isOfOneRun reports whether an error concerns one run only.
+// isOfOneRun reports whether an error concerns only one run.
 func isOfOneRun(err error) bool {
 	for _, e := range []error{compact.ErrLacking, compact.ErrVerify, history.ErrReplaced, history.ErrNotFound} {
 		if errors.Is(err, e) {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCompactedCluster: compacted runs give the same answers from a cluster as from the embedded history, and neither
-// push nor ingest brings the shorter windows back, whichever history is compacted.
+// TestCompactedCluster: compacted runs give the same answers from a cluster as from the embedded history. Neither
+// push nor ingest restores the shorter windows, whichever history was compacted.
 func TestCompactedCluster(t *testing.T) {
 	real, prefixes := cluster(t, "compact", "compacted")
 	embeddedAnswers(t)
@@ -23,11 +23,11 @@ func TestCompactedCluster(t *testing.T) {
 	}
 	outputOf(t, at(first, "push")...)
 	outputOf(t, at(first, compact...)...)
-	outputOf(t, at(first, "push")...) // the embedded history has the shorter windows still
+	outputOf(t, at(first, "push")...) // the embedded history still has the shorter windows
 	outputOf(t, at(first, "ingest", allLevels, exampleArchive)...)
 	outputOf(t, compact...)
 	outputOf(t, at(first, "push")...)
-	outputOf(t, at(second, "push")...) // only the longer ones
+	outputOf(t, at(second, "push")...) // has only the longer windows
 	for _, args := range slices.DeleteFunc(slices.Clone(clusterQuestions), func(args []string) bool { return args[0] == "report" }) {
 		want := outputOf(t, args...)
 		for _, prefix := range prefixes {

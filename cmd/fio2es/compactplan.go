@@ -14,7 +14,7 @@ import (
 // mostPlanned is how many runs a plan lists.
 const mostPlanned = 20
 
-// printCompactPlan prints what a compaction will do. Stdout keeps its errors.
+// printCompactPlan prints what a compaction will do. Errors of out are recorded by stdout.
 func printCompactPlan(out io.Writer, p *compact.Plan, to time.Duration) {
 	if n := len(p.Runs); n > 0 {
 		term.Line(out, "%s with %s become about %s documents, in windows of %s:",
@@ -39,7 +39,7 @@ func printCompactPlan(out io.Writer, p *compact.Plan, to time.Duration) {
 	}
 }
 
-// leftOutByReason are the runs that are left out, a line for each reason.
+// leftOutByReason lists the runs that are left out, with one line for each reason.
 func leftOutByReason(all []compact.LeftOut) (lines []string) {
 	var reasons []string
 	ids := map[string][]string{}

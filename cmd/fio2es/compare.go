@@ -90,15 +90,15 @@ const (
 	bySettings = "settings"
 )
 
-// comparing is a comparison: what is compared, and where to.
+// comparing is the state of a comparison: what is compared, and where the result is written.
 type comparing struct {
 	*reading
-	query    query.Query // the windows that are compared
+	query    query.Query // selects the windows that are compared
 	options  compare.Options
-	baseline *query.Baseline // nil: the first argument is the baseline
+	baseline *query.Baseline // nil: the first argument is the base
 	by       string
 	gate     gate
-	judged   int // changes with an interval
+	judged   int // number of changes with an interval
 	to       *table.Writer[*compareRow]
 }
 

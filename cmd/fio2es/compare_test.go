@@ -8,8 +8,8 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// TestCompareTruth: the values of both sides are those that raw completions give, within
-// a thousandth for the mean and percentiles' bins.
+// TestCompareTruth: the values of both sides are those of raw completions, within a thousandth for the mean, and
+// within their bins for percentiles.
 func TestCompareTruth(t *testing.T) {
 	t.Parallel()
 	corpus := filepath.Join("..", "..", "testdata", "corpus")
@@ -26,7 +26,7 @@ func TestCompareTruth(t *testing.T) {
 	}
 }
 
-// truthOf is a metric of a run's raw completions.
+// truthOf returns a metric of a run's raw completions.
 func truthOf(t *testing.T, run, direction, metric string) float64 {
 	t.Helper()
 	h, sum, last := hist.New(hist.Fio3(0)), 0.0, 0.0

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// compareWorkloads compares the runs of each of args with those of the baseline that have the same settings.
+// compareWorkloads compares the runs of each argument with those runs of the base that have the same settings.
 func (c *comparing) compareWorkloads(ctx context.Context, args []string) error {
 	var list []*selection
 	for _, arg := range args {
@@ -71,7 +71,7 @@ func (c *comparing) matched(ctx context.Context, base, other *selection) error {
 	return t.end(base.name + " and " + other.name)
 }
 
-// withPast compares each workload of a selection with its runs of --baseline, which are among from.
+// withPast compares each workload of a selection with its runs of --baseline, chosen among from.
 func (c *comparing) withPast(ctx context.Context, from []*mapping.Run, other *selection) error {
 	t, byKey := tally{comparing: c}, map[string][]*mapping.Run{}
 	for _, run := range from {
@@ -99,7 +99,7 @@ type tally struct {
 	failed   []error
 }
 
-// one compares a workload. If that is not possible, it is named, and the others are compared all the same.
+// one compares a workload. If that is not possible, it says so, and the other workloads are compared nevertheless.
 func (t *tally) one(title string, sides func() (base, other *compare.Side, err error)) error {
 	base, other, err := sides()
 	if err == nil {
@@ -116,7 +116,7 @@ func (t *tally) one(title string, sides func() (base, other *compare.Side, err e
 	return nil
 }
 
-// end is an error if no workload was compared. Workloads that could not be compared are left out.
+// end fails if no workload was compared. If some could not be compared, they are left out.
 func (t *tally) end(names string) error {
 	if t.compared == 0 {
 		if len(t.failed) > 0 {

@@ -9,14 +9,14 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 )
 
-// compareFlags are flags that need a check.
+// compareFlags are flags that must be checked.
 type compareFlags struct {
 	metrics, failIf []string
-	within          float64 // percent
+	within          float64 // in percent
 	baseline        string
 }
 
-// check checks and takes the flags. The metrics of conditions are compared too.
+// check checks the flags and sets the options. The metrics of conditions are compared, too.
 func (c *comparing) check(f *compareFlags, args []string) (err error) {
 	if err := c.query.Check(); err != nil {
 		return err

@@ -9,10 +9,10 @@ import (
 	"github.com/fio2es/fio2es/internal/junit"
 )
 
-// gate is the conditions of --fail-if, and what they come to.
+// gate has the conditions of --fail-if, and their outcomes.
 type gate struct {
 	conditions []compare.Condition
-	onUnclear  bool // an unclear condition fails
+	onUnclear  bool // an unclear condition fails the gate
 	format     string
 	outcomes   []compare.Outcome
 }
@@ -31,7 +31,7 @@ func (g *gate) parse(texts []string) error {
 	return nil
 }
 
-// check checks the conditions on a comparison of two sides; title names the workload, if there are several.
+// check checks the conditions on a comparison of two sides. title names the workload, if there are several.
 func (g *gate) check(title string, base, other *compare.Side, lines []compare.Line) {
 	for _, o := range compare.Check(g.conditions, base, other, lines) {
 		if title != "" {
@@ -41,7 +41,7 @@ func (g *gate) check(title string, base, other *compare.Side, lines []compare.Li
 	}
 }
 
-// result is a state as a test case has it.
+// result returns a state as the result of a test case.
 func (g *gate) result(s compare.State) junit.Result {
 	switch s {
 	case compare.NotMet:
@@ -57,8 +57,8 @@ func (g *gate) result(s compare.State) junit.Result {
 	return junit.Errored
 }
 
-// end says what the conditions come to. unchecked reports whether one could not be checked. The error is [errMet],
-// or about conditions whose direction the sides do not have.
+// end reports the outcomes. unchecked reports whether a condition could not be checked. The error is [errMet], or
+// says that both sides lack the direction of a condition.
 func (g *gate) end(log *slog.Logger, stdout io.Writer) (unchecked bool, err error) {
 	var absent []error
 	isMet := false
@@ -88,7 +88,7 @@ func (g *gate) end(log *slog.Logger, stdout io.Writer) (unchecked bool, err erro
 	return unchecked, errMet
 }
 
-// checks are the conditions as test cases.
+// checks returns the conditions as test cases.
 func (g *gate) checks() *checks {
 	c := &checks{g.format, junit.Suite{Name: "fio2es compare"}}
 	for _, o := range g.outcomes {
@@ -101,7 +101,7 @@ func (g *gate) checks() *checks {
 	return c
 }
 
-// dropAbsent leaves out conditions that are absent in a workload, and not in all of them.
+// dropAbsent removes the outcomes of conditions that are absent in a workload, unless they are absent in all.
 func (g *gate) dropAbsent() {
 	isThere := map[*compare.Condition]bool{}
 	for _, o := range g.outcomes {

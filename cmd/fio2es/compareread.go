@@ -21,7 +21,7 @@ func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*
 	return one, err
 }
 
-// windowsOf reads the windows of a run. Several goroutines may do so, each with a run of its own.
+// windowsOf reads the windows of a run. Several goroutines may call it, each for another run.
 func (c *comparing) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
 	one := &compare.Run{Name: name}
 	doc, err := run.Read(ctx, &c.query, func(w *window.Window) error {
@@ -44,16 +44,17 @@ func (c *comparing) windowsOf(ctx context.Context, name string, run *query.Run) 
 	return one, nil
 }
 
-// atOnce is how many lists of runs of the history are read at a time: each needs several answers of a cluster.
+// atOnce is how many lists of runs of the history are read at the same time. In a cluster each needs several
+// requests.
 const atOnce = 4
 
-// together are runs that were read together. err is why the one after them could not be read.
+// together has runs that were read together. err says why the next run could not be read.
 type together struct {
 	runs []*compare.Run
 	err  error
 }
 
-// readTogether reads the windows of some runs of the history. Several goroutines may do so.
+// readTogether reads the windows of runs of the history. Several goroutines may call it.
 func (c *comparing) readTogether(ctx context.Context, runs []*query.Run) (read together, _ error) {
 	query.Prefetch(ctx, runs, &c.query)
 	for _, run := range runs {

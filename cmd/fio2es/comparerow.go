@@ -16,14 +16,14 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// compareRow is how a metric of a direction differs.
+// compareRow says how a metric of a direction differs.
 type compareRow struct {
-	workload    string // its title, if there are several
+	workload    string // title of the workload, if there are several
 	base, other *compare.Side
 	compare.Line
 }
 
-// compareColumns are the columns of a comparison. confidence is that of its intervals, from 0 to 1.
+// compareColumns returns the columns of a comparison. confidence is that of its intervals, 0 … 1.
 func compareColumns(confidence float64) []table.Column[*compareRow] {
 	return slices.Concat(
 		sideColumns("base", func(r *compareRow) *compare.Side { return r.base }),
@@ -67,8 +67,8 @@ func compareColumns(confidence float64) []table.Column[*compareRow] {
 		})
 }
 
-// sideColumns say for programs what a side is: as the user named it, and its runs, joined by
-// commas where several are pooled.
+// sideColumns returns the columns for programs that identify a side: its name as the user wrote it, and its runs,
+// joined by commas.
 func sideColumns(name string, of func(*compareRow) *compare.Side) []table.Column[*compareRow] {
 	return []table.Column[*compareRow]{
 		{Name: name, Value: func(r *compareRow) any { return of(r).Name }},
@@ -80,7 +80,8 @@ func sideColumns(name string, of func(*compareRow) *compare.Side) []table.Column
 // mostNamed is how many runs of a side a heading names.
 const mostNamed = 4
 
-// heading names a side's runs, a line each; of many, how many there are, the first and the last.
+// heading names the runs of a side, one on each line. If there are many, it says how many, and names the first and
+// the last.
 func heading(label string, side *compare.Side) (lines []string) {
 	if n := len(side.Runs); n > mostNamed {
 		first, last := side.Runs[0], side.Runs[n-1]
@@ -102,8 +103,8 @@ func heading(label string, side *compare.Side) (lines []string) {
 	return lines
 }
 
-// machine is a metric's value with the digits that documents have: latencies are whole
-// nanoseconds, in microseconds.
+// machine returns a metric's value with the digits of documents: latencies are in microseconds, rounded to the
+// nanosecond.
 func machine(m window.Metric, v float64) float64 {
 	if m.Unit() == window.Nanoseconds {
 		return math.Round(v) / 1000
@@ -122,14 +123,14 @@ func openSides(c *compare.Change) (names []string) {
 	return names
 }
 
-// inPercent is a share in percent, with four decimals.
+// inPercent returns a share in percent, with four decimals.
 func inPercent(share float64) float64 { return math.Round(share*1e6) / 1e4 }
 
-// idOf and titleOf are what columns say of a run. Files have no id.
+// idOf and titleOf return what columns show of a run. Runs in files have no id.
 func idOf(r *mapping.Run) string    { return r.Run.ID }
 func titleOf(r *mapping.Run) string { return r.Run.Archive + ":" + r.Run.Name }
 
-// joined joins what there is to say of a side's runs.
+// joined joins what of returns for the runs of a side.
 func joined(s *compare.Side, of func(*mapping.Run) string) string {
 	var texts []string
 	for _, r := range s.Runs {

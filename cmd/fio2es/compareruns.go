@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// compareRuns compares each of args with the baseline, which is the first of them without --baseline.
+// compareRuns compares each argument with the base. Without --baseline, the base is the first argument.
 func (c *comparing) compareRuns(ctx context.Context, args []string) error {
 	var sides []*compare.Side
 	for _, arg := range args {
@@ -43,7 +43,7 @@ func (c *comparing) compareRuns(ctx context.Context, args []string) error {
 	return errors.Join(failed...)
 }
 
-// pair compares a side with the baseline. title names the workload, if there are several.
+// pair compares a side with the base. title names the workload, if there are several.
 func (c *comparing) pair(title string, base, other *compare.Side) error {
 	c.logDoubts(title, base, other)
 	lines, notes, err := compare.Compare(base, other, c.options)
@@ -70,7 +70,7 @@ func (c *comparing) pair(title string, base, other *compare.Side) error {
 	return c.to.End()
 }
 
-// note writes a note about a workload, or without a title about what is compared.
+// note writes a note about a workload, or, without a title, about the comparison.
 func (c *comparing) note(title, text string) {
 	if title != "" {
 		text = title + ": " + text
@@ -78,7 +78,8 @@ func (c *comparing) note(title, text string) {
 	c.log.Info("note: " + text)
 }
 
-// baselineOf reads the runs of --baseline for a side; from is what it selects, of all workloads or of this one.
+// baselineOf reads the runs of --baseline for a side. from are the runs that it selects, of all workloads or of this
+// one.
 func (c *comparing) baselineOf(ctx context.Context, title string, other *compare.Side, from []*mapping.Run) (*compare.Side, error) {
 	var runs []*mapping.Run
 	for _, r := range other.Runs {

@@ -12,11 +12,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// selection is the runs of an argument of --by settings: of a path, or those of the history that a selector chooses.
+// selection has the runs of an argument with --by settings: runs of a path, or runs of the history that a selector
+// chooses.
 type selection struct {
 	name string
 	docs []*mapping.Run
-	read map[*mapping.Run]*compare.Run // those of a path
+	read map[*mapping.Run]*compare.Run // the read runs of a path
 }
 
 // selection finds the runs of an argument, and reads those of a path.
@@ -60,7 +61,7 @@ func (c *comparing) selection(ctx context.Context, arg string) (*selection, erro
 	return s, err
 }
 
-// sideOf is some runs of a selection as one side, the oldest first.
+// sideOf returns runs of a selection as one side, the oldest first.
 func (c *comparing) sideOf(ctx context.Context, s *selection, docs []*mapping.Run) (*compare.Side, error) {
 	if len(s.read) == 0 {
 		newest := slices.Clone(docs)

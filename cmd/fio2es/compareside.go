@@ -19,7 +19,8 @@ import (
 // side reads the runs that arg names, joined by commas.
 func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error) {
 	parts := []string{arg}
-	if _, err := os.Lstat(arg); err != nil && !hasCommas(arg) { // a file may have a comma in its name
+	// not if such a file exists, because its name may have a comma
+	if _, err := os.Lstat(arg); err != nil && !hasCommas(arg) {
 		parts = strings.Split(arg, ",")
 	}
 	side := &compare.Side{Name: arg}
@@ -54,7 +55,7 @@ func hasCommas(arg string) bool {
 	return query.IsSelector(arg) && err == nil
 }
 
-// add reads a run, which the user named, and adds it to a side.
+// add reads a run and adds it to a side. part is the name that the user gave.
 func (c *comparing) add(ctx context.Context, side *compare.Side, part string, run *query.Run) error {
 	one, err := c.readRun(ctx, part, run)
 	if err != nil {
@@ -75,7 +76,7 @@ func (c *comparing) add(ctx context.Context, side *compare.Side, part string, ru
 	return nil
 }
 
-// stored are the runs of the history that a filter selects, the newest first, without histograms.
+// stored returns the runs of the history that a filter selects, the newest first, without histograms.
 func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*mapping.Run, error) {
 	if err := c.open(ctx); err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*ma
 	return runs, err
 }
 
-// logDoubts notes in what the runs of other differ from the baseline's first.
+// logDoubts warns if settings of the other side's runs differ from those of the first run of the base.
 func (c *comparing) logDoubts(title string, base, other *compare.Side) {
 	first := base.Runs[0]
 	for _, one := range other.Runs {

@@ -13,19 +13,18 @@ import (
 	"github.com/fio2es/fio2es/internal/export"
 )
 
-// TestCompatTools compares with what fio's tools print, without any option, for the same
-// logs (testdata/tools/*.defaults.txt): header, time, layout of each row, and values.
+// TestCompatTools compares with the output of fio's tools without options for the same logs
+// (testdata/tools/*.defaults.txt): header, time and layout of each row, and values.
 //
-// What differs is the tools' doing. fiologparser_hist counts requests in all windows that
-// their row of the log touches, has edges of bins as min and max, loses the first window
-// of two-jobs-rw, and adds a window at the end, of the milliseconds by which rows come
-// late. Neither tool knows that fio itself was stopped (stalls).
+// The differences come from the tools. fiologparser_hist counts requests in all windows that a row of the log
+// touches, has edges of bins as min and max, loses the first window of two-jobs-rw, and adds a window at the end for
+// the milliseconds by which rows are late. Neither tool knows that fio itself was stopped (stalls).
 func TestCompatTools(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		run, tool, logs string
-		off             float64 // largest difference of a percentile, percent; 0: not compared
-		more, fewer     []int64 // times of rows that only fio2es has, and only the tool
+		off             float64 // largest difference of a percentile, in percent; 0: not compared
+		more, fewer     []int64 // times of rows that only fio2es has, or only the tool
 	}{
 		{"two-jobs-rw", export.FioHistoLogPctiles, "out_clat_hist.*", 4, nil, nil},
 		{"two-jobs-rw", export.FiologparserHist, "out_clat_hist.*", 6, []int64{1000}, []int64{10000}},
@@ -74,7 +73,7 @@ func TestCompatTools(t *testing.T) {
 // toolRow is a row in a tool's layout.
 type toolRow struct {
 	time  int64
-	cells []float64 // after the time; NaN: empty
+	cells []float64 // cells after the time; NaN: empty
 	line  string
 }
 
@@ -83,7 +82,7 @@ var (
 	fraction = regexp.MustCompile(`\.[0-9]+`)
 )
 
-// compatRows are the lines before the first row, and the rows.
+// compatRows returns the lines before the first row, and the rows.
 func compatRows(t *testing.T, text string) (header string, rows []toolRow) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -113,8 +112,8 @@ func compatRows(t *testing.T, text string) (header string, rows []toolRow) {
 	return header, rows
 }
 
-// shape is a row without its values: separators, which numbers are whole, how many
-// decimals fiologparser_hist has, and how wide the other tool's first columns are.
+// shape returns a row without its values: separators, which numbers are whole, the number of decimals in
+// fiologparser_hist, and the width of the other tool's first columns.
 func (r *toolRow) shape(tool string) string {
 	if tool == export.FiologparserHist {
 		decimals := fraction.ReplaceAllStringFunc(r.line, func(s string) string { return "." + strings.Repeat("d", len(s)-1) })
@@ -125,7 +124,7 @@ func (r *toolRow) shape(tool string) string {
 		digits.ReplaceAllString(r.line[columns:], "n")
 }
 
-// compare checks our row against the tool's.
+// compare compares our row with the tool's.
 func (r *toolRow) compare(t *testing.T, ours toolRow, tool string, off float64) {
 	t.Helper()
 	if ours.shape(tool) != r.shape(tool) {

@@ -12,12 +12,13 @@ import (
 	"testing"
 )
 
-// oldRun is the run of the example archive that the histories in testdata/histories have, which earlier versions made.
+// oldRun is the run in the histories of testdata/histories, which earlier versions made of the example archive.
 var oldRun = filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000001")
 
-// answers returns what commands answer about the old run, from its files or from a history: percentiles of all windows,
-// and of the whole run. It leaves out the id and the name of the archive, because they are those of the ingest, and
-// what depends on the end of the last window: before version 3 of the documents it ended at a whole second.
+// answers returns the answers of commands about the old run, from its files or from a history: percentiles of all
+// windows and of the whole run. It leaves out the id and the name of the archive, because
+// they depend on the ingest. It also leaves out what depends on the end of the last window: before version 3 of the
+// documents it ended at a whole second.
 func answers(t *testing.T, of ...string) string {
 	t.Helper()
 	var all strings.Builder
@@ -40,8 +41,8 @@ func answers(t *testing.T, of ...string) string {
 	return all.String()
 }
 
-// TestOldHistories: a history file of each earlier version answers as the files of its run do today, without a change of
-// it, and an ingest upgrades it.
+// TestOldHistories: a history file of each earlier version answers like the files of its run, and is not changed by
+// that. An ingest upgrades it.
 func TestOldHistories(t *testing.T) {
 	t.Parallel()
 	want := answers(t, oldRun)
@@ -72,10 +73,10 @@ func TestOldHistories(t *testing.T) {
 	}
 }
 
-// versionOf is the version of an SQLite file, from its header.
+// versionOf returns the version in the header of an SQLite file.
 func versionOf(content []byte) int { return int(binary.BigEndian.Uint32(content[60:])) }
 
-// TestNewerHistory: a history of a newer version is refused, by readers and writers, and stays as it is.
+// TestNewerHistory: readers and writers refuse a history of a newer version, and do not change it.
 func TestNewerHistory(t *testing.T) {
 	t.Parallel()
 	content := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-5.db.gz"))
@@ -93,8 +94,8 @@ func TestNewerHistory(t *testing.T) {
 	}
 }
 
-// TestOldDocuments: documents in a cluster as programs with earlier templates stored them answer as the files of their
-// run do today, also after the next ingest. The run of version 5 was labelled and compacted.
+// TestOldDocuments: documents that programs with earlier templates stored in a cluster answer like the files of
+// their run, also after the next ingest. The run of version 5 was labelled and compacted.
 func TestOldDocuments(t *testing.T) {
 	t.Parallel()
 	want := answers(t, oldRun)

@@ -19,21 +19,22 @@ import (
 
 const (
 	mostCompleted   = 30                     // runs that a shell lists
-	completionTakes = 700 * time.Millisecond // at most; what was found by then is listed
+	completionTakes = 700 * time.Millisecond // time limit; what was found by then is listed
 )
 
-// The directives of arguments that name runs.
+// Directives for arguments that name runs.
 const (
 	orFiles = cobra.ShellCompDirectiveDefault
 	noFiles = cobra.ShellCompDirectiveNoFileComp
 )
 
-// completion completes words in a shell. It reads the history by itself, before any command has read the settings.
+// completion completes words in a shell. It reads the history itself, because no command has read the settings.
 type completion struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// arguments completes the arguments of a command whose usage says that they name runs: X, A and B can be paths, too.
+// arguments completes the arguments of a command if its usage says that they name runs. X, A and B can be paths,
+// too.
 func (c completion) arguments(usage string) cobra.CompletionFunc {
 	switch {
 	case strings.Contains(usage, " X...") || strings.Contains(usage, " B..."):
@@ -49,7 +50,7 @@ func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFun
 	return func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		list := completeWords(text)
 		if text != "" && text != query.SameAs && len(list) == 1 && strings.HasPrefix(query.SameAs, text) {
-			return list, directive | cobra.ShellCompDirectiveNoSpace // a run follows
+			return list, directive | cobra.ShellCompDirectiveNoSpace // no space, because a run follows
 		}
 		if strings.ContainsAny(text, "=<>~ ") && cmd.Name() != "label" {
 			return c.suggest(cmd, nil, text)
@@ -57,7 +58,8 @@ func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFun
 		of, isSame := strings.CutPrefix(text, query.SameAs)
 		if cmd.Name() == "label" && text != "" && !isSame {
 			if labels := c.labelsLike(cmd, text); len(labels) > 0 {
-				return append(list, labels...), directive | cobra.ShellCompDirectiveNoSpace // a value follows
+				// no space, because a value follows
+				return append(list, labels...), directive | cobra.ShellCompDirectiveNoSpace
 			}
 		}
 		for _, run := range c.runsLike(cmd, of) {
@@ -71,7 +73,7 @@ func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFun
 	}
 }
 
-// completeWords are the selectors other than ids that begin with a text.
+// completeWords returns the selectors other than ids that begin with a text.
 func completeWords(text string) (list []cobra.Completion) {
 	for _, s := range []struct{ word, what string }{
 		{query.Latest, "the newest run"},
@@ -88,9 +90,9 @@ func completeWords(text string) (list []cobra.Completion) {
 	return list
 }
 
-// runsLike are the newest runs whose ids begin with a text.
+// runsLike returns the newest runs whose ids begin with a text.
 func (c completion) runsLike(cmd *cobra.Command, text string) []*mapping.Run {
-	if strings.Trim(text, "0123456789abcdef") != "" { // no id begins so
+	if strings.Trim(text, "0123456789abcdef") != "" { // ids have no other characters
 		return nil
 	}
 	filter := history.RunFilter{Brief: true, Limit: mostCompleted}
@@ -100,8 +102,8 @@ func (c completion) runsLike(cmd *cobra.Command, text string) []*mapping.Run {
 	return c.runsInTime(cmd, filter)
 }
 
-// runsInTime returns the runs that a filter selects, as many as can be read before the user has to wait. If the history
-// cannot be read, it returns none: a shell has no place for messages.
+// runsInTime returns the runs that a filter selects, as many as can be read before the user notices the wait. If the
+// history cannot be read, it returns none, because a shell cannot show messages.
 func (c completion) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*mapping.Run) {
 	file, _ := cmd.Flags().GetString("config")
 	cfg, err := config.Load(file, cmd.Flags())

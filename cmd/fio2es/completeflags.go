@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// flags makes shells complete the flags of a command: conditions, labels, and words of a list.
+// flags makes shells complete the flags of a command: conditions, labels, and lists of words.
 func (c completion) flags(cmd *cobra.Command) {
 	known := map[string]cobra.CompletionFunc{
 		"direction": completeList(mapping.Directions[:]),
@@ -41,14 +41,14 @@ func (c completion) flags(cmd *cobra.Command) {
 		complete := known[f.Name]
 		if one, isChoice := f.Value.(*choice); isChoice {
 			complete = cobra.FixedCompletions(one.among, noFiles)
-		} else if f.Name == "metrics" { // the usual ones
+		} else if f.Name == "metrics" { // the usual names
 			complete = completeList(strings.Split(strings.Trim(f.DefValue, "[]"), ","))
 		}
 		if complete == nil {
 			return
 		}
 		if err := cmd.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
-			panic(err) // it was registered before
+			panic(err) // fails only if it is registered twice
 		}
 	})
 }
@@ -64,7 +64,7 @@ func (c completion) columns(cmd *cobra.Command, args []string, text string) ([]c
 	return completeList(append(words, "label."))(cmd, args, text)
 }
 
-// completeList completes the last of words between commas.
+// completeList completes the last word of a list with commas.
 func completeList(words []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
 		before := text[:strings.LastIndexByte(text, ',')+1]
@@ -88,7 +88,8 @@ func (c completion) suggest(cmd *cobra.Command, _ []string, text string) (list [
 	return list, noFiles | cobra.ShellCompDirectiveNoSpace
 }
 
-// labelsLike are the names of labels in the history that begin with a text, with their "=", or the values of one.
+// labelsLike returns the names of labels in the history that begin with a text, followed by "=", or the values of
+// one label.
 func (c completion) labelsLike(cmd *cobra.Command, text string) (list []cobra.Completion) {
 	found := map[string]bool{}
 	name, _, isNamed := strings.Cut(text, "=")

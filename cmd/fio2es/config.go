@@ -31,7 +31,7 @@ everything.`,
   fio2es config --config lab.yaml          with the settings of this file`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			var text bytes.Buffer // the encoder does not return the errors of stdout
+			var text bytes.Buffer // a buffer, because the encoder does not return errors of stdout
 			enc := yaml.NewEncoder(&text)
 			enc.SetIndent(2)
 			var settings yaml.Node
@@ -54,7 +54,7 @@ everything.`,
 	return cmd
 }
 
-// annotate adds comments that say where settings were taken from. prefix is that of the section.
+// annotate adds comments that say where settings come from. prefix is that of the section.
 func annotate(section *yaml.Node, prefix string, origins map[string]string) {
 	for i := 0; i+1 < len(section.Content); i += 2 {
 		key, value := section.Content[i], section.Content[i+1]

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDamagedRunDocument: one of three cannot be read. The others are listed and pushed, and
-// ingest of the same files restores it.
+// TestDamagedRunDocument: one of three run documents cannot be read. The others are listed and pushed, and ingest of
+// the same files restores it.
 func TestDamagedRunDocument(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")

@@ -98,7 +98,7 @@ func (x *examining) command(ctx context.Context, words []string) error {
 	return nil
 }
 
-// setup examines a job file or a configuration. It returns true if the path has results instead.
+// setup examines a job file or a configuration. isResult reports that the path has results instead.
 func (x *examining) setup(ctx context.Context, path string) (isResult bool, err error) {
 	if path == "-" {
 		return true, nil
@@ -111,7 +111,7 @@ func (x *examining) setup(ctx context.Context, path string) (isResult bool, err 
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return true, err
 	}
-	const most = 1 << 20 // of a configuration
+	const most = 1 << 20 // largest configuration, in bytes
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
 		return false, err
@@ -127,7 +127,7 @@ func (x *examining) setup(ctx context.Context, path string) (isResult bool, err 
 	return true, nil
 }
 
-// results examines runs that are there.
+// results examines the runs under paths.
 func (x *examining) results(ctx context.Context, paths []string) error {
 	archive, err := pipeline.Open(ctx, paths, x.stdin, nil)
 	if err != nil {

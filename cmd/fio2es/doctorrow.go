@@ -46,7 +46,7 @@ var answerColumns = []table.Column[*doctor.Answers]{
 	}},
 }
 
-// changeText is a change for people.
+// changeText returns a change for people.
 func changeText(c doctor.Change) string {
 	switch {
 	case c.Old == "":
@@ -57,7 +57,7 @@ func changeText(c doctor.Change) string {
 	return c.Where + ": change " + c.Old + " to " + c.Line
 }
 
-// writeAnswers writes the table and, for people, what is lost and what to do.
+// writeAnswers writes the table. For people it also writes what is lost and what to do.
 func writeAnswers(w io.Writer, found []doctor.Answers, format string) error {
 	t := table.NewNarrow(w, format, answerColumns, []string{"OF"}, []string{"HOSTS", "JOBS", "EVERY", "ERROR"})
 	for i := range found {

@@ -19,19 +19,18 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
-// cluster is the real Elasticsearch that the environment names, with prefixes of this
-// test's own; all under them is removed in the end. Commands find its credentials in the
-// environment.
+// cluster returns the real Elasticsearch that the environment names, with prefixes of this test. The end of the test
+// removes everything under them. Commands find credentials in the environment.
 func cluster(t *testing.T, names ...string) (real estest.Real, prefixes []string) {
 	t.Helper()
 	real = estest.NewReal(t)
 	real.Setenv(t)
-	t.Setenv("FIO2ES_ELASTICSEARCH_ADDRESSES", "") // the embedded history, unless a flag says otherwise
+	t.Setenv("FIO2ES_ELASTICSEARCH_ADDRESSES", "") // use the embedded history, unless a flag names the cluster
 	for _, name := range names {
 		prefix := fmt.Sprintf("fio2es-test-%d-%s", time.Now().UnixNano(), name)
 		prefixes = append(prefixes, prefix)
 		t.Cleanup(func() {
-			var indices []struct{ Index string } // clusters may refuse to delete by pattern
+			var indices []struct{ Index string } // by name, because clusters may refuse to delete by pattern
 			request(t, real, "GET", "/_cat/indices/"+prefix+"-*?format=json&h=index", "", &indices)
 			for _, i := range indices {
 				request(t, real, "DELETE", "/"+i.Index, "", &struct{}{})
@@ -74,14 +73,14 @@ func request(t *testing.T, real estest.Real, method, path, body string, into any
 	}
 }
 
-// The runs of the example archive, as users name them: by the beginnings of their ids.
+// The runs of the example archive, by the beginnings of their ids.
 const (
 	exampleStalls = "e87ec34a" // 0/id-7c1f03ab: 64 jobs on 4 hosts, writes with stalls
 	exampleMixed  = "47e16f24" // 0/id-2b90e1d4: 8 jobs on 2 hosts, reads and writes
 )
 
-// clusterQuestions are commands that must answer the same from a cluster as from the
-// embedded history, to the byte.
+// clusterQuestions are commands whose answers from a cluster and from the embedded history must be equal, byte for
+// byte.
 var clusterQuestions = [][]string{
 	{"runs", "--format=csv"}, {"runs", "randwrite", "--sort=p99", "--format=csv"}, {"runs", "--where=mode=randrw", "--format=csv"},
 	{"percentiles", "latest", "--format=csv", allLevels}, {"percentiles", exampleStalls, "--format=json", allLevels},
@@ -97,8 +96,8 @@ var clusterQuestions = [][]string{
 	{"report", exampleMixed}, {"report", exampleStalls, exampleMixed, "--direction=write"},
 }
 
-// embeddedAnswers stores the example archive in an embedded history of the test's own, the
-// one that commands use when no cluster is named, and gives its answers.
+// embeddedAnswers stores the example archive in an embedded history of this test, which commands use if no cluster
+// is named, and returns its answers.
 func embeddedAnswers(t *testing.T) []string {
 	t.Helper()
 	isolate(t)
@@ -112,14 +111,13 @@ func embeddedAnswers(t *testing.T) []string {
 	return answers
 }
 
-// TestClusterQuestions: the embedded history answers each of them, so that a question that
-// is out of date is found where no cluster is. The stand-in for Elasticsearch cannot answer
-// them: it has no points in time and no pages. Package history reads through a fake that has.
+// TestClusterQuestions: the embedded history answers each question, so that an outdated question is found without a
+// cluster. The stand-in for Elasticsearch cannot answer them, because it has no points in time and no pages. Tests
+// of package history read through a fake that has them.
 func TestClusterQuestions(t *testing.T) { embeddedAnswers(t) }
 
-// TestCluster stores the example archive in a real cluster, directly and by way of the
-// embedded history, and compares all answers with those of the embedded history: they
-// are the same to the digit.
+// TestCluster stores the example archive in a real cluster, directly and through the embedded history. All answers
+// must be those of the embedded history, to the digit.
 func TestCluster(t *testing.T) {
 	real, prefixes := cluster(t, "direct", "pushed")
 	want := embeddedAnswers(t)
@@ -151,7 +149,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestRejects mends what a document was refused for, and sends it again.
+// TestRejects corrects the reason for which documents were rejected, and sends them again.
 func TestRejects(t *testing.T) {
 	real, prefixes := cluster(t, "rejects")
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
@@ -163,7 +161,7 @@ func TestRejects(t *testing.T) {
 	at := []string{"--elasticsearch=" + real.Address, "--prefix=" + prefixes[0]}
 	outputOf(t, append([]string{"setup"}, at...)...)
 
-	// An index whose iops is an address: every document of that level is refused.
+	// In this index iops is an IP address, so every document of this level is rejected.
 	index := prefixes[0] + "-latency.host-2026.11"
 	request(t, real, "PUT", "/"+index, `{"mappings":{"properties":{"iops":{"type":"ip"}}}}`, &struct{}{})
 	var errs bytes.Buffer
@@ -190,7 +188,7 @@ func TestRejects(t *testing.T) {
 	}
 }
 
-// checkAggregations sends the searches of panels to the cluster, with exact aggregations only.
+// checkAggregations sends the searches of panels that have only exact aggregations to the cluster.
 func checkAggregations(t *testing.T, real estest.Real, prefix string) {
 	t.Helper()
 	var answer struct {
@@ -247,7 +245,7 @@ func checkAggregations(t *testing.T, real estest.Real, prefix string) {
 	}
 }
 
-// runOf is the id of a run in the embedded history, by its name.
+// runOf returns the id of a run in the embedded history, by its name.
 func runOf(t *testing.T, name string) string {
 	t.Helper()
 	for line := range strings.Lines(outputOf(t, "runs", "--format=csv")) {

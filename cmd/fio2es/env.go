@@ -22,19 +22,20 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// env is what all commands have in common: streams, messages and settings.
+// env has what all commands share: streams, messages and settings.
 type env struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer     // stdout is a [term.Screen] where it is a terminal, or colours are forced
-	written        *answerWriter // what stdout writes to in the end
-	errors         io.Writer     // what stderr writes to
+	stdout, stderr io.Writer     // stdout is a [term.Screen] if it is a terminal, or if colours are forced
+	written        *answerWriter // the writer below stdout, which records errors
+	errors         io.Writer     // the writer below stderr
 	progress       *term.Progress
 	log            *slog.Logger
 
 	cfg   config.Config
-	flags *pflag.FlagSet // of the command that runs
+	flags *pflag.FlagSet // flags of the running command
 
-	dial func(ctx context.Context, network, address string) (net.Conn, error) // in place of TCP, for tests; else nil
+	// makes connections instead of TCP, for tests; otherwise nil
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
@@ -48,7 +49,7 @@ func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
 	return e
 }
 
-// terminal is stderr if it is a terminal, else nil.
+// terminal returns stderr if it is a terminal, and otherwise nil.
 func (e *env) terminal() *os.File { return terminalOf(e.errors) }
 
 func terminalOf(stream any) *os.File {
@@ -62,7 +63,7 @@ func (e *env) setLog(level slog.Level) {
 	e.log = slog.New(term.NewLogHandler(e.stderr, level, e.progress))
 }
 
-// run runs the command that args name. The result is the exit code.
+// run runs the command that args name, and returns the exit code.
 func (e *env) run(ctx context.Context, args []string) int {
 	root := rootCommand(e, args...)
 	root.SetArgs(args)
@@ -71,7 +72,7 @@ func (e *env) run(ctx context.Context, args []string) int {
 	return e.conclude(err)
 }
 
-// load reads the settings before any command that has some.
+// load reads the settings before any command that uses settings.
 func (e *env) load(cmd *cobra.Command, _ []string) (err error) {
 	e.flags = cmd.Flags()
 	if verbose, _ := e.flags.GetBool("verbose"); verbose {
@@ -96,14 +97,14 @@ func (e *env) load(cmd *cobra.Command, _ []string) (err error) {
 		e.log.Debug("settings of " + where + ": " + strings.Join(slices.Sorted(slices.Values(set[where])), ", "))
 	}
 	isDry, _ := e.flags.GetBool("dry-run")
-	if e.flags.Lookup("elasticsearch") != nil && cmd.Name() != "setup" && !isDry { // it uses the history
+	if e.flags.Lookup("elasticsearch") != nil && cmd.Name() != "setup" && !isDry { // the command uses the history
 		return e.finishInterrupted(cmd.Context())
 	}
 	return nil
 }
 
-// noBlanks fails if a flag has an empty value, as from a variable of a script that is not set: --where "" would choose all
-// runs. Flags of settings may be empty, in place of what a file sets.
+// noBlanks fails if a flag has an empty value. It may come from an unset variable in a script, and --where "" would
+// choose all runs. Flags of settings may be empty, because this replaces a value in a file.
 func (e *env) noBlanks() error {
 	settings := slices.Collect(maps.Values(e.cfg.Origins))
 	var faults []error
@@ -120,7 +121,7 @@ func (e *env) noBlanks() error {
 	return errors.Join(faults...)
 }
 
-// rules are the SLA rules of the settings, any number.
+// rules returns the SLA rules of the settings.
 func (e *env) rules() (rules []slo.Rule, err error) {
 	source := "sla:"
 	if e.flags.Changed("rule") {
@@ -140,7 +141,7 @@ func (e *env) rules() (rules []slo.Rule, err error) {
 	return rules, nil
 }
 
-// liveRules are the rules of the settings for runs that are followed.
+// liveRules returns the rules of the settings for runs that are followed.
 func (e *env) liveRules() ([]slo.Rule, error) {
 	rules, err := e.rules()
 	if len(rules) > 0 && !slices.Contains(e.options().Levels, mapping.Cluster) {
@@ -149,7 +150,7 @@ func (e *env) liveRules() ([]slo.Rule, error) {
 	return rules, err
 }
 
-// shortHome writes a path with ~ for the user's home, so that help is the same for all.
+// shortHome replaces the user's home directory by ~, so that help is the same for all users.
 func shortHome(path string) string {
 	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, home+string(os.PathSeparator)) {
 		return "~" + strings.TrimPrefix(path, home)
@@ -157,7 +158,7 @@ func shortHome(path string) string {
 	return path
 }
 
-// options are the settings as the pipeline takes them. load has checked them.
+// options returns the settings as options of the pipeline. load has checked them.
 func (e *env) options() pipeline.Options {
 	opt, _ := e.cfg.Options()
 	opt.Program = thisBuild().version

@@ -11,23 +11,24 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 )
 
-// Exit codes, as docs and --help have them.
+// Exit codes, as documented in docs and --help.
 const (
-	exitFailed  = 1 // nothing, or not all, could be done
+	exitFailed  = 1 // nothing could be done, or not all
 	exitUsage   = 2 // wrong arguments or settings
 	exitLeftOut = 3 // done, but something was left out; stderr says what
-	exitMet     = 4 // done, but a gate failed: --fail-if, --fail-on-unclear, --fail-last or an objective; stderr says which
+	// done, but a gate failed: --fail-if, --fail-on-unclear, --fail-last or an objective; stderr says which
+	exitMet = 4
 )
 
-// errLeftOut ends a command that was done, except for what it reported on stderr.
+// errLeftOut means that a command is done, except for what it reported on stderr.
 var errLeftOut = errors.New("something was left out")
 
-// errMet is the error of a command that is done, but whose gate failed. Stderr names the gate.
+// errMet means that a command is done, but a gate failed. Stderr names the gate.
 var errMet = errors.New("a gate failed")
 
-// fioError is the error of a command whose fio failed.
+// fioError means that the fio of a command failed.
 type fioError struct {
-	code int // as a shell has it
+	code int // exit code as in a shell
 	text string
 }
 
@@ -38,12 +39,12 @@ type usageError = query.UsageError
 
 func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
-// partialError is about runs that have nothing of what is wanted, beside others whose answer is complete.
+// partialError means that some runs have nothing of what is wanted, while the answer for the others is complete.
 type partialError struct{ error }
 
 func (e partialError) Unwrap() error { return e.error }
 
-// leftOutIf ends a command with an error, or without one if nothing was left out.
+// leftOutIf returns err, or, without an error, errLeftOut if something was left out.
 func leftOutIf(err error, leftOut bool) error {
 	if err == nil && leftOut {
 		return errLeftOut
@@ -64,7 +65,7 @@ func (e *env) conclude(err error) int {
 	case errors.As(err, &fio):
 		code = fio.code
 	case errors.Is(err, syscall.EPIPE):
-		return 0 // whoever reads has enough
+		return 0 // the reader has closed the pipe, because it has read enough
 	case errors.Is(err, errMet):
 		return exitMet
 	case errors.Is(err, errLeftOut):
@@ -80,8 +81,8 @@ func (e *env) conclude(err error) int {
 	return code
 }
 
-// errorLines are the texts of errors that were joined. A line end within one of them comes from
-// a name or a server's answer, so it does not begin a new line.
+// errorLines returns the texts of joined errors. A line end within one text comes from a name or a server's answer,
+// so it does not begin a new line.
 func errorLines(err error) []string {
 	if mark, ok := err.(interface{ Unwrap() error }); ok && mark.Unwrap() != nil && mark.Unwrap().Error() == err.Error() {
 		err = mark.Unwrap()
@@ -97,7 +98,7 @@ func errorLines(err error) []string {
 	for _, e := range joined.Unwrap() {
 		parts, lines = append(parts, e.Error()), append(lines, errorLines(e)...)
 	}
-	if strings.Join(parts, "\n") != err.Error() { // one text of several errors
+	if strings.Join(parts, "\n") != err.Error() { // err has a text of its own around the joined errors
 		return []string{err.Error()}
 	}
 	return lines

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// exporting is an export: which windows are written, in which format, and how.
+// exporting says which windows are exported, in which format, and how.
 type exporting struct {
 	query.Query
 	as      string
@@ -80,7 +80,7 @@ the source of each format, and what it loses.`,
 	return cmd
 }
 
-// parse checks the options; buckets is what was written, if it was.
+// parse checks the options. buckets is the text of --buckets; written reports whether the user gave it.
 func (x *exporting) parse(buckets string, written bool) error {
 	switch {
 	case x.as == "":

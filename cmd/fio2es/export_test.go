@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// requestsOfCSV adds up counts by direction; all is of all directions.
+// requestsOfCSV adds up counts by direction, and for all directions.
 func requestsOfCSV(t *testing.T, text string) map[string]int64 {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -32,8 +32,8 @@ func requestsOfCSV(t *testing.T, text string) map[string]int64 {
 	return sums
 }
 
-// TestExportRequests: what is exported adds up to the requests that rank reports for the same
-// question, in each format, at each level.
+// TestExportRequests: in each format and at each level, the exported requests add up to the number that rank reports
+// for the same question.
 func TestExportRequests(t *testing.T) {
 	t.Parallel()
 	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results", "00000000", "id-7c1f03ab")
@@ -58,7 +58,7 @@ func TestExportRequests(t *testing.T) {
 		if got := requestsOfCSV(t, export("--as", "csv")); !maps.Equal(got, want) {
 			t.Errorf("%v: CSV: %v, want %v", args, got, want)
 		}
-		part := slices.Contains(args, "--from") // in a window, each level is rounded separately
+		part := slices.Contains(args, "--from") // the windows of each level are rounded separately
 		if got := requestsOfCSV(t, export("--as", "csv", "--levels", "job")); !part && !maps.Equal(got, want) {
 			t.Errorf("%v: CSV of jobs: %v, want %v", args, got, want)
 		}
@@ -108,7 +108,7 @@ func lastCounts(t *testing.T, text string) map[string]int64 {
 	return sums
 }
 
-// TestExportBuckets: each bucket is what rank says of its bound, which bins do not blur.
+// TestExportBuckets: each bucket has the number of requests that rank reports for its bound, exactly.
 func TestExportBuckets(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"stalls", "coarseness"} {

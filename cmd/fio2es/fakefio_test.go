@@ -18,8 +18,8 @@ import (
 
 func init() { programs["fio"] = fakeFio }
 
-// fakeFio stands in for fio in scripts. It writes the 15 reports of a run of real fio, and its histogram logs, to where
-// its options say. Variables set its other behaviour:
+// fakeFio replaces fio in scripts. It writes the 15 reports of a run of real fio, and its histogram logs, to the
+// places that its options name. Variables change its behaviour:
 //
 //	FAKE_EXIT=N        its exit code
 //	FAKE_KILLED=N      it is killed after N reports
@@ -34,7 +34,7 @@ func fakeFio() {
 		fmt.Println(version)
 		os.Exit(0)
 	}
-	signal.Ignore(syscall.SIGPIPE) // a program in C inherits that from fio2es
+	signal.Ignore(syscall.SIGPIPE) // a C program would inherit this from fio2es
 	code, err := playFio(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fio:", err)
@@ -76,7 +76,7 @@ func playFio(args []string) (code int, err error) {
 		reports = reports[len(reports)-1:]
 	}
 	for i, report := range reports {
-		if i == len(reports)-1 { // fio writes its last report after all logs
+		if i == len(reports)-1 { // like fio, which writes its last report after all logs
 			if err := playLogs(value("write_hist_log")); err != nil {
 				return 0, err
 			}
@@ -106,7 +106,7 @@ func playFio(args []string) (code int, err error) {
 	return max(code, number("FAKE_EXIT")), nil
 }
 
-// beInterrupted interrupts fio2es, and waits for fio2es to pass the signal on.
+// beInterrupted interrupts fio2es, and waits until fio2es passes the signal on.
 func beInterrupted(times int) error {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, os.Interrupt)

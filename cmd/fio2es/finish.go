@@ -31,15 +31,16 @@ func (f *finished) add(other finished) {
 // folders returns where the folders of runs are: beside the embedded history, even if the history is in a cluster.
 func (h histories) folders() record.Folders {
 	folder := filepath.Join(filepath.Dir(h.History), "runs")
-	if absolute, err := filepath.Abs(folder); err == nil { // what starts fio may change the folder
+	// absolute, because the program that starts fio may change the working directory
+	if absolute, err := filepath.Abs(folder); err == nil {
 		folder = absolute
 	}
 	return record.Folders(folder)
 }
 
-// finish stores the run of a fio that has ended, and removes its entry. isCut: fio was killed, so the run is not
-// complete. After an error the entry stays, so the next command tries again. If there is nothing to store, the caller
-// decides what becomes of the entry, see [env.leave].
+// finish stores the run of a fio that has ended, and removes its entry. isCut reports that fio was killed, so that
+// the run is not complete. After an error the entry stays, and the next command tries again. If there is nothing to
+// store, the caller decides what happens to the entry: see [env.leave].
 func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry, isCut bool) (f finished, err error) {
 	defer func() {
 		switch {
@@ -85,8 +86,8 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 	return f, nil
 }
 
-// finishInterrupted stores the runs of earlier commands that were killed before they could store them. It warns about
-// runs that cannot be stored, and does not fail.
+// finishInterrupted stores the runs of earlier commands that were killed before they could do so. It warns about
+// runs that cannot be stored, and does not fail because of them.
 func (e *env) finishInterrupted(ctx context.Context) error {
 	paths, err := e.history().folders().Unfinished()
 	for _, path := range paths {
@@ -135,7 +136,7 @@ func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
 	return nil
 }
 
-// leave removes a run that has nothing to store. Output of fio that the user does not have yet stays.
+// leave removes a run that has nothing to store. If the user does not have fio's output yet, the output stays.
 func (e *env) leave(entry *record.Entry, hasOutput bool) error {
 	if !hasOutput && entry.HasOutput() {
 		e.log.Info("note: what fio wrote is in " + shortHome(entry.Report()))
@@ -144,7 +145,7 @@ func (e *env) leave(entry *record.Entry, hasOutput bool) error {
 	if err := entry.Discard(); !errors.Is(err, record.ErrRunning) {
 		return err
 	}
-	e.log.Info(fmt.Sprintf("note: fio was killed, and its jobs run on: when they have ended, the next fio2es command stores what they logged in %s",
+	e.log.Info(fmt.Sprintf("note: fio was killed, but its jobs continue: when they have ended, the next fio2es command stores what they logged in %s",
 		shortHome(entry.Folder)))
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// printFinished prints the rows of runs, where they are, and what to type next.
+// printFinished prints the rows of runs, where they are stored, and what to run next.
 func (r *running) printFinished(f *finished) error {
 	runs := f.runs
 	if len(runs) == 0 {
@@ -44,10 +44,10 @@ func (r *running) printFinished(f *finished) error {
 	return nil
 }
 
-// kibanaAddresses are the dashboards of runs, if the settings name a Kibana.
+// kibanaAddresses returns the dashboards of runs, if the settings name a Kibana.
 func kibanaAddresses(cfg *config.Config, runs []*mapping.Run) (list []string) {
 	bundle, err := kibana.New(kibana.Options{Prefix: cfg.Prefix, Space: cfg.Kibana.Space})
-	if cfg.Kibana.URL == "" || !cfg.Elasticsearch.Enabled() || err != nil { // setup says what is wrong
+	if cfg.Kibana.URL == "" || !cfg.Elasticsearch.Enabled() || err != nil { // fio2es setup reports such an error
 		return nil
 	}
 	for _, run := range runs {

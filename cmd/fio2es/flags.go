@@ -11,15 +11,15 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 )
 
-// addReadingFlags adds the settings of how logs become documents. Help lists those in own with the flags of the
-// command.
+// addReadingFlags adds the settings that say how logs become documents. Help lists those in own with the flags of
+// the command.
 func addReadingFlags(f *pflag.FlagSet, own ...string) {
 	d := config.Default()
 	shared(f, setsReading, func(f *pflag.FlagSet) {
 		f.String("source", d.Source, "which `logs` to use if a run has both: hist, histogram logs or periodic reports; raw, completion logs")
 		f.String("interval", "", "`length` of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s; for a stored run, a multiple of its interval)")
 		f.String("precision", d.Precision, "with --interval auto: target `accuracy` per window, such as p99 within ±10%")
-		f.String("weighting", d.Weighting, "`how` requests count in windows: inflight, by the share of their life spent there; completion, where they completed")
+		f.String("weighting", d.Weighting, "`how` requests count in windows: inflight, by the share of their time in it; completion, where they completed")
 		f.String("inflight", d.InFlight, "`which` requests inflight weighting spreads: long, those longer than a window; all")
 		f.Float64("tolerance", d.Tolerance, "`share` of its length by which a row may reach beyond a window without being cut")
 		f.String("align", d.Align, "`how` jobs are put side by side: run, by wall-clock time; job, each from its own start")
@@ -51,7 +51,6 @@ func addAnswerFlags(f *pflag.FlagSet, q *query.Query, own ...string) {
 	addQueryFlags(f, q)
 }
 
-// addRuleFlag adds the setting of the rules.
 func addRuleFlag(f *pflag.FlagSet) {
 	f.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
 }
@@ -88,8 +87,8 @@ func (o *once) Set(text string) error {
 	return nil
 }
 
-// addClusterFlags adds the settings of the connection to the cluster. Secrets come from the
-// environment or from files.
+// addClusterFlags adds the settings of the connection to the cluster. Secrets come from the environment or from
+// files.
 func addClusterFlags(f *pflag.FlagSet) {
 	es := config.Default().Elasticsearch
 	shared(f, setsCluster, func(f *pflag.FlagSet) {
@@ -110,18 +109,18 @@ func addKibanaFlags(f *pflag.FlagSet) {
 	})
 }
 
-// tableUsage is the help of --format where a table has all its formats.
+// tableUsage is the help of --format for commands whose tables have all formats.
 const tableUsage = "table, markdown, csv, csv-exact (without the apostrophes that protect spreadsheets), or json (an object a line)"
 
-// addChoice adds a flag of one of several words. Its value is that of to until it is given.
+// addChoice adds a flag whose value is one of several words. Its default is the value of to.
 func addChoice(f *pflag.FlagSet, to *string, name, usage string, among []string) {
 	f.Var(&choice{to, name, among}, name, usage)
 }
 
-// choice is one of several words.
+// choice is the value of a flag that is one of several words.
 type choice struct {
 	value *string
-	name  string // of the flag
+	name  string // name of the flag
 	among []string
 }
 
@@ -135,7 +134,7 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-// wanted are the words, as in a sentence.
+// wanted returns the words as in a sentence.
 func (c *choice) wanted() string {
 	last := len(c.among) - 1
 	return strings.Join(c.among[:last], ", ") + " or " + c.among[last]

@@ -86,7 +86,7 @@ was read is stored, and the exit code is 0.`,
 // leastEvery is the shortest time between two looks.
 const leastEvery = 100 * time.Millisecond
 
-// checkFollow is an error if times contradict one another, or a path can be read only once. hasIdle reports whether --idle
+// checkFollow fails if times contradict one another, or if a path can be read only once. hasIdle reports whether --idle
 // is given.
 func checkFollow(opt *follow.Options, hasIdle bool) error {
 	switch {

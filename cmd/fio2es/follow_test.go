@@ -19,13 +19,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// reportsOf are the periodic reports that fio wrote in a run of the corpus.
+// reportsOf returns the periodic reports in a run of the corpus.
 func reportsOf(t *testing.T, name string) [][]byte {
 	t.Helper()
 	return bytes.SplitAfter(unzipped(t, filepath.Join("..", "..", "testdata", "corpus", name, "out.json.gz")), []byte("\n}\n"))
 }
 
-// ownHistory is a settings file that names a history of the test's own.
+// ownHistory returns a settings file that names a history of this test.
 func ownHistory(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,8 +46,8 @@ func appendTo(t *testing.T, file string, text []byte) {
 	}
 }
 
-// TestFollow: follow prints the windows of a live run as percentiles does when it is over, stores the
-// run, and fails if the run broke a rule.
+// TestFollow: follow prints the windows of a live run as percentiles does afterwards. It stores the run, and fails
+// if the run broke a rule.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	settings, dir := ownHistory(t), t.TempDir()
@@ -57,7 +57,8 @@ func TestFollow(t *testing.T) {
 		now := time.Now()
 		check(t, os.Chtimes(file, now, now))
 		var out, errs bytes.Buffer
-		// Several readers would wait for one another by a mutex, which the clock of the test does not know as waiting.
+		// One reader, because several would wait for one another with a mutex, and the clock of the test stands still
+		// meanwhile.
 		args := []string{"--config", settings, "follow", "--jobs", "1", "--idle", "30s", "--format", "json", "--rule", "read.p99 <= 20us", dir}
 		if code := run(t.Context(), args, nil, &out, &errs); code != exitMet {
 			t.Errorf("exit code %d\n%s", code, &errs)
@@ -73,8 +74,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// withoutRuns are lines of windows: without totals, and without the run's name, which logs
-// that are named one by one do not have.
+// withoutRuns returns lines of windows without totals and without the name of the run, which logs given by name do
+// not have.
 func withoutRuns(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -86,7 +87,7 @@ func withoutRuns(text string) string {
 	return strings.Join(lines, "")
 }
 
-// untilSaid keeps what is written, and closes said when text is part of it.
+// untilSaid records what is written, and closes said when it contains text.
 type untilSaid struct {
 	lockedText
 	text string
@@ -102,8 +103,7 @@ func (u *untilSaid) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// TestFollowCluster: the same in a real cluster, in which what is stored of a run is counted
-// each time.
+// TestFollowCluster does the same in a real cluster, where the stored documents of a run are counted each time.
 func TestFollowCluster(t *testing.T) {
 	real, prefixes := cluster(t, "follow")
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
@@ -128,7 +128,7 @@ func TestFollowCluster(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, errs)
 	}
 	appendTo(t, file, bytes.Join(reports[3:8], nil))
-	interrupt() // follow reads what was written before
+	interrupt() // follow has read everything that was written before
 	if code := <-over; code != 0 {
 		t.Fatalf("exit code %d\n%s", code, errs)
 	}
@@ -140,12 +140,12 @@ func TestFollowCluster(t *testing.T) {
 	}
 	appendTo(t, file, bytes.Join(reports[8:], nil))
 	outputOf(t, with("follow", "--every", "100ms", "--quiet", "200ms", "--idle", "500ms", dir)...)
-	sorted := func(text string) (lines []string) { // without the run's id, which files have not
+	sorted := func(text string) (lines []string) { // without the run's id, which files do not have
 		for line := range strings.Lines(text) {
 			_, line, _ = strings.Cut(line, ",")
 			lines = append(lines, line)
 		}
-		slices.Sort(lines) // a history goes by true times
+		slices.Sort(lines) // a history sorts by the actual times
 		return lines
 	}
 	got, want := sorted(outputOf(t, with("percentiles", "latest", "--format", "csv")...)), sorted(outputOf(t, "percentiles", "--format", "csv", dir))
@@ -157,9 +157,9 @@ func TestFollowCluster(t *testing.T) {
 	}
 }
 
-// TestRealFioFollow follows the fio that FIO2ES_TEST_FIO names: windows come while it runs, and
-// have all requests, also those of a job that waits for another. (When that began, and so
-// where windows are best cut, is known only when the run is over.)
+// TestRealFioFollow follows the fio that FIO2ES_TEST_FIO names. Windows come while it runs, and have all requests,
+// including those of a job that waits for another one. (The start of that job, and so the best place to cut windows,
+// is known only when the run is over.)
 func TestRealFioFollow(t *testing.T) {
 	fio := os.Getenv("FIO2ES_TEST_FIO")
 	if fio == "" {
@@ -204,7 +204,7 @@ func TestRealFioFollow(t *testing.T) {
 	}
 }
 
-// requestsIn are the requests in lines of windows, by direction.
+// requestsIn returns the number of requests in lines of windows, by direction.
 func requestsIn(t *testing.T, text string) map[string]int64 {
 	t.Helper()
 	sums := map[string]int64{}

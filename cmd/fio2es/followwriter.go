@@ -14,7 +14,7 @@ import (
 // followWriter writes windows of live runs as they come.
 type followWriter struct {
 	w       io.Writer
-	lines   *percentiles // csv and json
+	lines   *percentiles // for csv and json
 	started bool
 }
 
@@ -36,7 +36,7 @@ func (f *followWriter) window(w *window.Window) error {
 	return f.lines.to.End()
 }
 
-// line writes a line of a table without an end, so the widths of its columns are fixed.
+// line writes a row of a table that never ends, so the widths of its columns are fixed.
 func (f *followWriter) line(w *window.Window) error {
 	const form = "%-8s  %-8s  %-5s  %11s  %8s  %7s  %7s  %7s  %7s  %7s  %7s"
 	if !f.started {

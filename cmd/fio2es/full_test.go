@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Each command that prints fails, and says why, where the disk is full: to scripts half an
-// answer would be a whole one.
+// TestFullDisk: on a full disk, each command that prints fails and says why. Otherwise scripts would take an
+// incomplete answer for a complete one.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

@@ -11,20 +11,20 @@ import (
 	"github.com/fio2es/fio2es/internal/term"
 )
 
-// heatmapOptions is how a map is drawn, and where to.
+// heatmapOptions says how a map is drawn, and where it is written.
 type heatmapOptions struct {
 	format  string // table, csv, json or svg
-	output  string // a file for the SVG; empty and - are stdout
-	columns int    // at most; 0 is as many as suit
-	lines   int    // of a table
+	output  string // file for the SVG; empty and - mean stdout
+	columns int    // most columns; 0 means as many as fit
+	lines   int    // lines of a table
 	colour  bool
 }
 
 const (
 	svgColumns = 240
-	maxColumns = 1000 // what one can see; a column takes 17 KB, and there are more while reading
+	maxColumns = 1000 // more are not visible; a column takes 17 KB, and there are more of them while reading
 
-	// plainWidth and plainLines are what a table may take where no terminal says.
+	// size of a table if there is no terminal
 	plainWidth = 100
 	plainLines = 24
 )
@@ -99,10 +99,10 @@ func (how *heatmapOptions) check(format, columns bool) error {
 	return nil
 }
 
-// heatmapAround is how many lines a table has beside its cells, with the next prompt.
+// heatmapAround is the number of lines besides the cells of a table, including the next prompt.
 const heatmapAround = 5
 
-// fit fits a table to the terminal, which is nil where there is none, and decides on colours.
+// fit fits a table to the terminal, which may be nil, and decides whether to use colours.
 func (how *heatmapOptions) fit(screen *term.Screen) {
 	width, height := plainWidth, plainLines
 	if screen != nil {

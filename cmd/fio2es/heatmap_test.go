@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestHeatmapTotals: all cells together have as many requests as rank counts in the same
-// windows, and those below a band as many as are within its bound, but for the bin there;
-// in however few columns.
+// TestHeatmapTotals: for any number of columns, all cells together have as many requests as rank counts in the same
+// windows. The cells below a band have as many as are within its bound, except for the requests in the bin at the
+// bound.
 func TestHeatmapTotals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -28,7 +28,7 @@ func TestHeatmapTotals(t *testing.T) {
 		}
 		asked := append([]string{path}, c.args...)
 		ranks := rankOf(t, append(asked, "--within", "100us")...)
-		rank := ranks[len(ranks)-1] // of all directions
+		rank := ranks[len(ranks)-1] // the row of all directions
 		for _, columns := range []string{"1", "3", "7", "240"} {
 			all, within := int64(0), int64(0)
 			for _, l := range linesOf[heatmapLine](t, 0, append([]string{"heatmap", "--columns", columns}, asked...)...) {

@@ -16,7 +16,7 @@ type heatmapRow struct {
 	column   *heatmap.Column
 	band     int
 	requests int64
-	isOpen   bool // some lie in fio's last bin, which has no end: the upper bound is none
+	isOpen   bool // some lie in fio's last bin, so the cell has no upper bound
 }
 
 func (r *heatmapRow) of() *mapping.RunInfo { return r.run }
@@ -25,7 +25,7 @@ var heatmapColumns = slices.Concat(
 	facts.RunColumns((*heatmapRow).of),
 	facts.TimeColumns((*heatmapRow).of, func(r *heatmapRow) time.Time { return r.column.Start }, func(r *heatmapRow) time.Time { return r.column.End }),
 	[]table.Column[*heatmapRow]{
-		// the band: from low up to, not with, high
+		// the band is [low, high)
 		{Name: "low", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band) }},
 		{Name: "high", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band + 1) }},
 		{Name: "requests", Value: func(r *heatmapRow) any { return r.requests }},

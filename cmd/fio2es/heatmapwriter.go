@@ -24,15 +24,15 @@ type heatmaps struct {
 	query *query.Query
 	cells *table.Writer[*heatmapRow] // nil: a picture is drawn
 
-	started    bool             // a map was drawn
-	windows    *heatmap.Builder // of the run
-	directions []string         // that have requests
+	started    bool             // a map was drawn before
+	windows    *heatmap.Builder // windows of the run
+	directions []string         // directions with requests
 }
 
 func newHeatmap(e *env, how heatmapOptions, q *query.Query) *heatmaps {
 	h := &heatmaps{env: e, w: e.stdout, how: how, query: q}
 	screen, _ := e.stdout.(*term.Screen)
-	if h.how.fit(screen); h.how.colour { // the map contains escapes for colours, and its title is cleaned
+	if h.how.fit(screen); h.how.colour { // unfiltered, because the map has escapes for colours; its title is cleaned
 		h.w = screen.Unfiltered()
 	}
 	if how.format != table.Text && how.format != "svg" {
@@ -84,7 +84,7 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 	return m.WriteText(h.w, heatmap.Text{Columns: h.how.columns, Lines: h.how.lines, Colour: h.how.colour, Clock: clock})
 }
 
-// about says what is on a map.
+// about describes a map.
 func (h *heatmaps) about(m *heatmap.Map) string {
 	isAbsent := func(d string) bool { return !slices.Contains(h.directions, d) }
 	directions := slices.DeleteFunc(slices.Clone(mapping.Directions[:]), isAbsent)
@@ -102,7 +102,7 @@ func (h *heatmaps) about(m *heatmap.Map) string {
 	return text
 }
 
-// write writes the cells, by time, then latency.
+// write writes the cells, sorted by time, then by latency.
 func (h *heatmaps) write(m *heatmap.Map, run *mapping.RunInfo) error {
 	for i := range m.Columns {
 		for band, n := range m.Columns[i].Counts {

@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpColumns is the width of help: every terminal has it.
+// helpColumns is the width of help, which every terminal has.
 const helpColumns = 80
 
-// setsOf is the annotation of a flag that many commands share. Its value is the heading under which help names the
+// setsOf is the annotation of a flag that many commands share. Its value is the heading under which help lists the
 // flag.
 const setsOf = "fio2es_sets"
 
-// The headings of the flags that many commands share, in the order of help.
+// Headings of flags that many commands share, in the order of help.
 const (
 	setsReading = "how logs are read"
 	setsCluster = "Elasticsearch"
@@ -25,8 +25,8 @@ const (
 	setsAll     = "every command"
 )
 
-// shared adds flags that many commands share. Help names them under a heading, and "fio2es help settings" explains
-// them. Those in own are also explained with the flags of the command.
+// shared adds flags that many commands share. Help only lists their names under a heading; "fio2es help settings"
+// explains them. Those in own are also explained with the flags of the command.
 func shared(f *pflag.FlagSet, heading string, add func(*pflag.FlagSet), own ...string) {
 	part := pflag.NewFlagSet("", pflag.ContinueOnError)
 	add(part)
@@ -38,7 +38,7 @@ func shared(f *pflag.FlagSet, heading string, add func(*pflag.FlagSet), own ...s
 	f.AddFlagSet(part)
 }
 
-// helpCommand changes cobra's command help so that it fails for a command that does not exist.
+// helpCommand makes cobra's command help fail for a command that does not exist.
 func helpCommand(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
@@ -56,7 +56,8 @@ func helpCommand(root *cobra.Command) {
 	}
 }
 
-// writeHelp writes the help of a command: what it does, examples, the details, its own flags, and the names of others.
+// writeHelp writes the help of a command: what it does, examples, details, its own flags, and the names of shared
+// flags.
 func writeHelp(w io.Writer, cmd *cobra.Command) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", wrapped(cmd.Short+"."))
@@ -78,7 +79,7 @@ func writeHelp(w io.Writer, cmd *cobra.Command) error {
 	return err
 }
 
-// helpOnCommands lists the commands below one, those of a group under its title.
+// helpOnCommands lists the commands below one. Those of a group are under its title.
 func helpOnCommands(b *strings.Builder, cmd *cobra.Command) {
 	list := func(title string, is func(*cobra.Command) bool) {
 		for _, c := range cmd.Commands() {
@@ -99,7 +100,7 @@ func helpOnCommands(b *strings.Builder, cmd *cobra.Command) {
 	list("Help on", (*cobra.Command).IsAdditionalHelpTopicCommand)
 }
 
-// helpOnFlags explains the flags of a command, and names those that it shares with others.
+// helpOnFlags explains the flags of a command, and lists the names of shared ones.
 func helpOnFlags(b *strings.Builder, cmd *cobra.Command) {
 	var own []*pflag.Flag
 	others := map[string][]string{}

@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/config"
 )
 
-// eachCommand does something with each command that help lists.
+// eachCommand calls do with each command that help lists.
 func eachCommand(t *testing.T, do func(cmd *cobra.Command)) {
 	t.Helper()
 	root := rootCommand(newEnv(strings.NewReader(""), io.Discard, io.Discard))
@@ -47,14 +47,14 @@ func helpOf(t *testing.T, cmd *cobra.Command) string {
 	return text.String()
 }
 
-// TestAlone: a command that is made without the others is the same, by its help.
+// TestAlone: a command that is made without the others has the same help.
 func TestAlone(t *testing.T) {
 	e := newEnv(strings.NewReader(""), io.Discard, io.Discard)
 	all := rootCommand(e)
 	for _, g := range groups {
 		for _, c := range g.commands {
 			root := rootCommand(e, c.name, "latest")
-			if n := len(root.Commands()); (n == 2) != (g.title != "") { // help is the other
+			if n := len(root.Commands()); (n == 2) != (g.title != "") { // the second command is help
 				t.Errorf("%s: %d commands", c.name, n)
 			}
 			alone, _, err := root.Find([]string{c.name})
@@ -79,8 +79,8 @@ func TestHelpFits(t *testing.T) {
 	})
 }
 
-// TestHelpIsWhole: help begins with what a command does and its examples, explains each of its own flags by a value
-// with a name, and names all others, which fio2es help settings explains.
+// TestHelpIsWhole: help begins with what a command does and with examples. It explains each of the command's own
+// flags, with a name for its value, and lists the names of all others, which fio2es help settings explains.
 func TestHelpIsWhole(t *testing.T) {
 	settings := ""
 	eachCommand(t, func(cmd *cobra.Command) {

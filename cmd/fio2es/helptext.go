@@ -37,7 +37,7 @@ func flagLines(flags []*pflag.Flag) string {
 	return b.String()
 }
 
-// flagText is the name of a flag's value, and what the flag is, with its default where it has one.
+// flagText returns the name of a flag's value, and the text about the flag with its default.
 func flagText(f *pflag.Flag) (value, text string) {
 	value, text = pflag.UnquoteUsage(f)
 	value = strings.ToUpper(value)
@@ -51,7 +51,7 @@ func flagText(f *pflag.Flag) (value, text string) {
 	return value, text + " (default " + byDefault + ")"
 }
 
-// entry is a text after a name, with the other lines below the first.
+// entry returns a text after a name, with further lines below the first.
 func entry(name, text string) string {
 	indent := utf8.RuneCountInString(name)
 	return name + strings.Join(term.Fill(text, helpColumns-indent), "\n"+strings.Repeat(" ", indent)) + "\n"

@@ -19,7 +19,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// histories opens the history that the settings name, a file or a cluster.
+// histories opens the history in the settings, a file or a cluster.
 type histories struct {
 	config.Config
 	log  *slog.Logger
@@ -28,7 +28,7 @@ type histories struct {
 
 func (e *env) history() histories { return histories{e.cfg, e.log, e.dial} }
 
-// open opens the history for reading: the cluster's if the settings name one, else the embedded one.
+// open opens the history for reading: the cluster if the settings name one, otherwise the embedded history.
 func (h histories) open(ctx context.Context) (history.Store, error) {
 	if !h.Elasticsearch.Enabled() {
 		return h.readEmbedded(ctx)
@@ -70,11 +70,10 @@ func (h histories) toChange(ctx context.Context, change bool) (history.Store, er
 	return h.openEmbedded(ctx)
 }
 
-// mostChecked is how large a file is checked before it is written to: a quarter of a second.
+// mostChecked is the largest file, in bytes, that is checked before it is written: that takes a quarter of a second.
 const mostChecked = 256 << 20
 
-// target opens the history that the settings name, to store runs in it and in each run which of the rules
-// it meets.
+// target opens the history in the settings to store runs. Each stored run gets the rules that it meets.
 func (h histories) target(ctx context.Context, rules []slo.Rule) (ingest.Target, error) {
 	if h.Elasticsearch.Enabled() {
 		store, err := h.cluster(ctx)
@@ -84,8 +83,8 @@ func (h histories) target(ctx context.Context, rules []slo.Rule) (ingest.Target,
 	return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store}, err
 }
 
-// writeEmbedded opens the embedded history to store runs in it. If the user named the file and it is new, a note says
-// so: the name may be mistyped.
+// writeEmbedded opens the embedded history to store runs. If the user named the file and it is new, a note says so,
+// because the name may be mistyped.
 func (h histories) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	isNew := !h.exists() && h.History != config.Default().History
 	store, err := h.openEmbedded(ctx)
@@ -105,8 +104,7 @@ func (h histories) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	return store, nil
 }
 
-// closed closes a store when err is what ended the writing. Documents that the cluster rejected are
-// left out.
+// closed closes a store after writing has ended with err. leftOut reports whether the cluster rejected documents.
 func closed(store history.Store, err error) (leftOut bool, _ error) {
 	if failed := store.Close(); errors.Is(failed, errLeftOut) {
 		leftOut = true
@@ -116,7 +114,7 @@ func closed(store history.Store, err error) (leftOut bool, _ error) {
 	return leftOut, err
 }
 
-// name is what messages call the history.
+// name returns the name of the history for messages.
 func (h histories) name() string {
 	if !h.Elasticsearch.Enabled() {
 		return shortHome(h.History)
@@ -124,7 +122,7 @@ func (h histories) name() string {
 	return h.Elasticsearch.Name() + ", indices " + h.Prefix + "-*"
 }
 
-// exists reports whether there is a history to look into.
+// exists reports whether there is a history.
 func (h histories) exists() bool {
 	if h.Elasticsearch.Enabled() {
 		return true

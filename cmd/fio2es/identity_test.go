@@ -19,7 +19,7 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// unzipped is the content of a file packed with gzip.
+// unzipped returns the contents of a gzip file.
 func unzipped(t *testing.T, name string) []byte {
 	t.Helper()
 	f, err := os.Open(name)
@@ -32,7 +32,7 @@ func unzipped(t *testing.T, name string) []byte {
 	return content
 }
 
-// standIn is a cluster in this process that is set up, and has some documents.
+// standIn returns a stand-in cluster with templates and some documents, and its address.
 func standIn(t *testing.T, bulk []byte) (*estest.Server, string) {
 	t.Helper()
 	names := templates.Names("fio")
@@ -51,8 +51,8 @@ func standIn(t *testing.T, bulk []byte) (*estest.Server, string) {
 	return server, address
 }
 
-// TestOldClusterHistory: a cluster has the runs of an archive twice, as the version before
-// stored them under two names. The next ingest finds them by their files, and keeps one.
+// TestOldClusterHistory: a cluster has the runs of an archive twice, because an earlier version stored them under
+// two names. The next ingest finds them by their files, and keeps one of each.
 func TestOldClusterHistory(t *testing.T) {
 	t.Parallel()
 	old := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-1-runs.ndjson.gz"))
@@ -96,18 +96,18 @@ func TestOldClusterHistory(t *testing.T) {
 	}
 }
 
-// TestPushKnowsContents: what the cluster has under another id is not pushed once more.
+// TestPushKnowsContents: a run that the cluster has under another id is not pushed again.
 func TestPushKnowsContents(t *testing.T) {
 	t.Parallel()
 	old := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-1-runs.ndjson.gz"))
 	lines := bytes.SplitAfter(bytes.TrimSpace(old), []byte("\n"))
 	var first []byte
-	for i := 0; i+1 < len(lines); i += 2 { // of the two names
+	for i := 0; i+1 < len(lines); i += 2 { // one of the two names
 		if bytes.Contains(lines[i+1], []byte(`"archive":"cbt-archive"`)) {
 			first = append(append(first, lines[i]...), append(bytes.TrimSpace(lines[i+1]), '\n')...)
 		}
 	}
-	first = regexp.MustCompile(`"documents":\{[^}]*\},`).ReplaceAll(first, nil) // there are no others than the runs'
+	first = regexp.MustCompile(`"documents":\{[^}]*\},`).ReplaceAll(first, nil) // the stand-in has only run documents
 	server, address := standIn(t, first)
 	db := filepath.Join(t.TempDir(), "h.db")
 	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results")
@@ -124,8 +124,7 @@ func TestPushKnowsContents(t *testing.T) {
 	}
 }
 
-// TestPushBrings: the cluster has one host's part of a run, under another id: the whole
-// takes its place.
+// TestPushBrings: the cluster has one host's part of a run under another id. The complete run replaces it.
 func TestPushBrings(t *testing.T) {
 	t.Parallel()
 	server, address := standIn(t, nil)
@@ -169,8 +168,7 @@ func TestPushFromCluster(t *testing.T) {
 	}
 }
 
-// TestMovedArchives ingests one archive in all its forms under other names, at the same
-// time: each run is stored once.
+// TestMovedArchives ingests one archive in all formats under other names at the same time. Each run is stored once.
 func TestMovedArchives(t *testing.T) {
 	t.Parallel()
 	packed := pack(t, identitySpec)
@@ -198,7 +196,7 @@ func TestMovedArchives(t *testing.T) {
 	}
 }
 
-// ids are the runs in a table of runs as CSV, each once.
+// ids returns the runs in a table of runs in CSV, each once.
 func ids(csv string) (ids []string) {
 	for _, line := range strings.Split(strings.TrimSpace(csv), "\n")[1:] {
 		id, _, _ := strings.Cut(line, ",")

@@ -79,7 +79,7 @@ type ingesting struct {
 	*env
 	output        string // a file; empty: the history
 	force, dryRun bool
-	restore       bool // also runs that people removed
+	restore       bool // also store runs that people removed
 	pick          query.Pick
 	format        string
 	remembering

@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// printNews prints the new runs, how much was stored, where, and what to do next. known is the number of runs that were
-// not read.
+// printNews prints the new runs, how much was stored, where, and what to do next. known is the number of runs that
+// were not read.
 func (g *ingesting) printNews(result *ingest.Result, known int, took time.Duration) error {
 	runs := result.News()
 	to := g.stdout

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// store stores runs in the history that the settings name, or in a file. rejected reports whether the cluster rejected
+// store stores runs in the history in the settings, or in a file. rejected reports whether the cluster rejected
 // documents.
 func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, rejected bool, err error) {
 	if g.output != "" {
@@ -39,7 +39,7 @@ func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.O
 	return result, rejected, err
 }
 
-// toFile writes the documents that write puts into its target to a file, as NDJSON.
+// toFile writes the documents that write stores into its target to a file, as NDJSON.
 func (e *env) toFile(name string, write func(to ingest.Target) error) error {
 	return e.writeOutput(name, func(w io.Writer) error { return write(ingest.Target{Sink: ndjson.New(w, e.cfg.Prefix)}) })
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// gzipped makes a file: a beginning, then a piece of 16 MiB several times.
+// gzipped writes a gzip file: a beginning, then times pieces of 16 MiB.
 func gzipped(t *testing.T, name, begin string, piece byte, times int) string {
 	t.Helper()
 	pack := func(b []byte) []byte {
@@ -34,7 +34,7 @@ func gzipped(t *testing.T, name, begin string, piece byte, times int) string {
 	return path
 }
 
-// TestInterruptedAnywhere interrupts a program that reads what takes minutes, or never comes.
+// TestInterruptedAnywhere interrupts a program while it reads input that takes minutes, or that never comes.
 func TestInterruptedAnywhere(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "x_clat_hist.1.log")
@@ -54,7 +54,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 				if err := p.Start(); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(100 * time.Millisecond) // it reads now, or will see the signal at its start
+				time.Sleep(100 * time.Millisecond) // it is reading now, or it will notice the signal at its start
 				check(t, p.Process.Signal(os.Interrupt))
 				if err := p.Wait(); err == nil {
 					t.Error("it read all, in spite of the signal")

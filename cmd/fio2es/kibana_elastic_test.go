@@ -24,7 +24,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// The time of the example archive, with some seconds around it, and one with nothing.
+// The time of the example archive with some seconds around it, and a time without documents.
 var (
 	exampleTime = kibanatest.Context{From: at("2026-11-21T03:14:30Z"), To: at("2026-11-21T03:16:10Z")}
 	emptyTime   = kibanatest.Context{From: at("2020-01-01T00:00:00Z"), To: at("2020-01-01T00:02:00Z")}
@@ -38,10 +38,10 @@ func at(text string) time.Time {
 	return t
 }
 
-// recordedAnswers is where package kibana keeps what its panels are drawn on.
+// recordedAnswers is where package kibana has the answers with which it draws panels.
 var recordedAnswers = filepath.Join("..", "..", "kibana", "testdata", "answers")
 
-// firstRun is the first run of the example archive, as the control Run chooses it.
+// firstRun is the first run of the example archive, as the control Run selects it.
 var firstRun = kibanatest.Context{
 	From: at("2026-11-21T03:14:33Z"), To: at("2026-11-21T03:14:43Z"),
 	Filters: []any{map[string]any{"match_phrase": map[string]any{"run.name": "0/id-7c1f03ab"}}},
@@ -50,8 +50,8 @@ var firstRun = kibanatest.Context{
 // allNights is the time of the nights of pushNights.
 var allNights = kibanatest.Context{From: at("2026-01-01T00:00:00Z"), To: at("2026-03-02T00:00:00Z")}
 
-// pictured are the panels whose pictures show something else than the whole example archive: what, and in which of
-// the prefixes it is.
+// pictured are the panels whose pictures do not show the whole example archive: what they show, and in which prefix
+// it is.
 var pictured = map[string]struct {
 	of      int
 	context kibanatest.Context
@@ -70,8 +70,8 @@ func pushNights(t *testing.T, real estest.Real, prefix string) {
 	request(t, real, "POST", "/"+prefix+"-*/_refresh", "", &struct{}{})
 }
 
-// TestKibanaElastic asks a real cluster with the example archive in it all that the
-// panels ask. The answers are those recorded; -update records them again.
+// TestKibanaElastic sends all searches of panels to a real cluster that has the example archive. The answers must be
+// the recorded ones; -update records them again.
 func TestKibanaElastic(t *testing.T) {
 	real, prefixes := cluster(t, "kibana", "nights")
 	prefix := prefixes[0]
@@ -127,7 +127,7 @@ func ingestExample(t *testing.T, real estest.Real, prefix string) {
 	request(t, real, "POST", "/"+prefix+"-*/_refresh", "", &struct{}{})
 }
 
-// markExample gives runs of the example archive changes. It has too few runs to find any.
+// markExample gives runs of the example archive changes, because it has too few runs to find any.
 func markExample(t *testing.T, real estest.Real, prefix string) {
 	t.Helper()
 	client, err := es.New(real.Config)
@@ -170,8 +170,8 @@ func searchFor(t *testing.T, real estest.Real, s kibanatest.Search) json.RawMess
 	return answer
 }
 
-// compareAnswer compares with what is recorded, numbers without their last digits. What
-// later versions say besides is left aside.
+// compareAnswer compares an answer with the recorded one. It ignores the last digits of numbers, and members that
+// later versions add.
 func compareAnswer(t *testing.T, r kibanatest.Request, kind, prefix string, answer json.RawMessage) {
 	t.Helper()
 	got, err := kibanatest.Normalize(answer, prefix)
@@ -204,7 +204,7 @@ func compareAnswer(t *testing.T, r kibanatest.Request, kind, prefix string, answ
 	}
 }
 
-// asIn is got without the members of objects that want does not have.
+// asIn returns got without members that the objects of want lack.
 func asIn(want, got any) any {
 	switch got := got.(type) {
 	case map[string]any:
@@ -233,8 +233,8 @@ func asIn(want, got any) any {
 	return got
 }
 
-// plain asks for percentiles over time by direction and by host, as any panel may. So some
-// are compared even if no panel asks for them.
+// plain asks for percentiles over time by direction and by host. So some percentiles are compared even if no panel
+// asks for them.
 const plain = `{"index": "PREFIX-latency.host-*", "%context%": true, "%timefield%": "@timestamp", "body": {"size": 0, "aggs": {
 	"directions": {"terms": {"field": "fio.direction"}, "aggs": {"hosts": {"terms": {"field": "hosts.name"}, "aggs": {
 		"time": {"date_histogram": {"field": "@timestamp", "interval": {"%autointerval%": 60}, "min_doc_count": 1}, "aggs": {
@@ -243,8 +243,8 @@ const plain = `{"index": "PREFIX-latency.host-*", "%context%": true, "%timefield
 		"p": {"percentiles": {"field": "latency.histogram", "keyed": false, "percents": [50, 99], "hdr": {"number_of_significant_value_digits": 3}}}}}
 }}}`
 
-// checkPercentiles compares every percentile in every answer with that of the merged
-// histograms of the documents that it is of, at three zooms.
+// checkPercentiles compares each percentile in each answer with that of the merged histograms of its documents, at
+// three zoom levels.
 func checkPercentiles(t *testing.T, real estest.Real, prefix string, requests []kibanatest.Request) {
 	url := json.RawMessage(strings.ReplaceAll(plain, "PREFIX", prefix))
 	requests = append(slices.Clone(requests), kibanatest.Request{Panel: "plain", Data: "plain", URL: url})

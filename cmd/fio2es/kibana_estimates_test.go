@@ -14,9 +14,8 @@ import (
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
-// TestKibanaElasticEstimates measures how far Elasticsearch's percentiles are from those
-// of merged histograms, with hdr and with t-digest, which is what Kibana's own panels ask
-// for. It prints the table in docs/kibana.md.
+// TestKibanaElasticEstimates measures how far Elasticsearch's percentiles are from those of merged histograms, with
+// hdr and with t-digest, which Kibana's own panels use. It prints the table in docs/kibana.md.
 func TestKibanaElasticEstimates(t *testing.T) {
 	real, prefixes := cluster(t, "estimates")
 	prefix := prefixes[0]
@@ -41,8 +40,8 @@ func TestKibanaElasticEstimates(t *testing.T) {
 	}
 }
 
-// storeNarrow stores two minutes of a fast device: of 10,000 requests a second 99.9 %
-// take 80 µs, give or take 2 %, and the others about 2 ms.
+// storeNarrow stores two minutes of a fast device: of 10,000 requests per second, 99.9 % take 80 µs ± 2 %, and the
+// others about 2 ms.
 func storeNarrow(t *testing.T, real estest.Real, prefix string, coarseness int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -78,7 +77,7 @@ func storeNarrow(t *testing.T, real estest.Real, prefix string, coarseness int) 
 	}
 }
 
-// percents are those that are measured.
+// percents are the measured percentiles.
 var percents = []float64{50, 99, 99.9}
 
 // estimates are percentiles of both kinds, by run, direction and time.
@@ -167,7 +166,7 @@ func askEstimates(t *testing.T, real estest.Real, prefix, interval string, query
 	return answer
 }
 
-// spread is the median and the largest of some differences.
+// spread returns the median and the largest of some differences.
 func spread(list []float64) string {
 	sorted := slices.Clone(list)
 	slices.Sort(sorted)

@@ -21,12 +21,11 @@ import (
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
-// realKibana is the Kibana that FIO2ES_TEST_KIBANA names, with credentials in the address
-// if it wants some.
+// realKibana is the Kibana that FIO2ES_TEST_KIBANA names. The address contains credentials if it needs some.
 type realKibana struct {
 	t       *testing.T
 	address *url.URL
-	space   string // made for the test
+	space   string // made for this test
 }
 
 func newRealKibana(t *testing.T) *realKibana {
@@ -58,7 +57,7 @@ func (k *realKibana) send(method, path, body, contentType string, status int) []
 		k.t.Fatal(err)
 	}
 	req.Header.Set("kbn-xsrf", "fio2es")
-	req.Header.Set("x-elastic-internal-origin", "fio2es") // or later versions refuse /internal
+	req.Header.Set("x-elastic-internal-origin", "fio2es") // without it, later versions refuse /internal
 	req.Header.Set("elastic-api-version", map[bool]string{true: "1", false: "2023-10-31"}[strings.Contains(path, "/internal/")])
 	if body != "" {
 		req.Header.Set("Content-Type", contentType)
@@ -93,7 +92,7 @@ type saved struct {
 	References []kibana.Reference `json:"references"`
 }
 
-// export gives all dashboards of the space, and all that they refer to.
+// export returns all dashboards of the space, and everything that they refer to.
 func (k *realKibana) export() []saved {
 	k.t.Helper()
 	text := k.in("POST", "/api/saved_objects/_export",
@@ -109,8 +108,7 @@ func (k *realKibana) export() []saved {
 	return list
 }
 
-// put imports an object as a user does by hand. Later versions have no other way that
-// stays.
+// put imports an object as a user does by hand. Later versions have no other way that remains.
 func (k *realKibana) put(o kibana.Object) {
 	k.t.Helper()
 	line, err := json.Marshal(o)
@@ -135,8 +133,8 @@ func (k *realKibana) put(o kibana.Object) {
 	}
 }
 
-// names are the objects by type and id, with those that each refers to. How references are
-// called is up to the version.
+// names returns the objects by type and id, with the objects that each refers to. The names of references depend on
+// the version.
 func names[O any](list []O, of func(O) (typ, id string, references []kibana.Reference)) map[string][]string {
 	all := map[string][]string{}
 	for _, o := range list {
@@ -151,7 +149,7 @@ func names[O any](list []O, of func(O) (typ, id string, references []kibana.Refe
 	return all
 }
 
-// TestKibanaIntegration imports into a real Kibana, twice, and looks what is there then.
+// TestKibanaIntegration imports twice into a real Kibana, and checks the objects there.
 func TestKibanaIntegration(t *testing.T) {
 	k := newRealKibana(t)
 	isolate(t)
@@ -177,7 +175,7 @@ func TestKibanaIntegration(t *testing.T) {
 		t.Errorf("objects and references (-want +got):\n%s", diff)
 	}
 
-	// A user's copy, under another id, and a change to ours.
+	// A user's copy with another id, and a change of our dashboard.
 	dashboard := b.Objects[len(b.Objects)-1]
 	for id, title := range map[string]string{"mine": "my own", dashboard.ID: "changed"} {
 		other := dashboard
@@ -202,7 +200,7 @@ func TestKibanaIntegration(t *testing.T) {
 	k.checkRequests(b)
 }
 
-// checkRequests has every search of a panel answered through Kibana.
+// checkRequests sends every search of a panel through Kibana, which must answer it.
 func (k *realKibana) checkRequests(b *kibana.Bundle) {
 	for _, r := range requests(k.t, b) {
 		search, err := kibanatest.Resolve(r.URL, exampleTime)

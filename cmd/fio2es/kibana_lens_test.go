@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/kibana"
 )
 
-// TestKibanaElasticTables asks a real cluster what Lens makes of our tables' columns: a row
-// for each run of the example archive, in which every number is that of the run's document.
+// TestKibanaElasticTables sends to a real cluster the searches that Lens makes for the columns of our tables. There
+// must be a row for each run of the example archive, with the numbers of the run document.
 func TestKibanaElasticTables(t *testing.T) {
 	real, prefixes := cluster(t, "tables")
 	prefix := prefixes[0]
@@ -66,7 +66,8 @@ func TestKibanaElasticTables(t *testing.T) {
 				if len(cell.Top) == 1 {
 					cell.Value = cell.Top[0].Metrics[c.SourceField]
 				}
-				if want := field(runs[link], c.SourceField); want == nil || fmt.Sprint(cell.Value) != fmt.Sprint(want) { // true may be "true"
+				// compared as text, because true may be "true"
+				if want := field(runs[link], c.SourceField); want == nil || fmt.Sprint(cell.Value) != fmt.Sprint(want) {
 					t.Errorf("%s, %s: %s is %v, in the run's document %v", o.ID, link, c.SourceField, cell.Value, want)
 				}
 			}
@@ -79,7 +80,7 @@ func TestKibanaElasticTables(t *testing.T) {
 
 type lensColumn struct{ OperationType, SourceField string }
 
-// lensColumns are the columns of a table with one layer.
+// lensColumns returns the columns of a table with one layer.
 func lensColumns(t *testing.T, o kibana.Object) map[string]lensColumn {
 	t.Helper()
 	text, err := json.Marshal(o.Attributes["state"])
@@ -130,7 +131,7 @@ func lensSearch(t *testing.T, columns map[string]lensColumn) string {
 	return string(text)
 }
 
-// field returns a document's value at a path with dots, nil if there is none.
+// field returns the value of a document at a path with dots, or nil.
 func field(doc any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		object, ok := doc.(map[string]any)

@@ -14,18 +14,18 @@ import (
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
-// hdrResolution is how far hdr with three digits is from the value that it stands for:
-// its buckets are at most 1/1024 wide, and it answers with their upper end.
+// hdrResolution is the largest relative difference between an answer of hdr with three digits and its value. Its
+// buckets are at most 1/1024 wide, and it returns their upper end.
 const hdrResolution = 1.0 / 1024
 
-// oracle knows what a search with percentiles must answer: it has all documents, finds
-// those of each bucket, and merges their histograms.
+// oracle knows the right answers to searches with percentiles. It has all documents, finds those of each bucket, and
+// merges their histograms.
 //
-// The bound: hdr takes the request of rank round(q*N), hist the one of ceil(q*N), so hdr
-// is at most one request low. Documents contain the middles of bins, and hist places each
-// request in its bin. So an answer lies in the bin of hist's answer, or in that of the
-// request before, each widened by hdr's resolution: with bins of 1/64, less than 0.9 %
-// from hist's where it is the same bin. Where requests are few, the one before may be far.
+// The bound: hdr takes the request of rank round(q*N), and hist that of ceil(q*N), so hdr is at most one request
+// lower. Documents contain the middles of bins, and hist places each request within its bin. So an answer lies in
+// the bin of hist's answer, or in that of the request before, each widened by hdr's resolution. If it is the same
+// bin, with bins of 1/64, the difference is less than 0.9 %. If there are few requests, the request before may be
+// far away.
 type oracle struct {
 	t         *testing.T
 	request   kibanatest.Request
@@ -35,14 +35,14 @@ type oracle struct {
 	differences
 }
 
-// document is what an aggregation sees of one.
+// document is a document as aggregations see it.
 type document struct {
 	values map[string][]any // by field
 	hist   *hist.Histogram
-	exact  map[string]float64 // the stored percentiles, by the text of their percent
+	exact  map[string]float64 // stored percentiles, by the text of their percent
 }
 
-// differences are those between percentiles and the exact ones, relative.
+// differences are relative differences between percentiles and the exact ones.
 type differences struct{ all, stored []float64 }
 
 func (d *differences) add(more differences) {
@@ -135,7 +135,7 @@ func (o *oracle) check(answer []byte) {
 	}
 }
 
-// level compares all aggregations of one level, which are of these documents.
+// level compares all aggregations of one level with these documents.
 func (o *oracle) level(aggs, answers map[string]any, documents []document) {
 	o.t.Helper()
 	for name, v := range aggs {
@@ -225,7 +225,7 @@ func isOf(d document, sources []any, key map[string]any) bool {
 	return true
 }
 
-// valuesOf returns the values of a field, also of its second form as a keyword.
+// valuesOf returns the values of a field, or of its second form as a keyword.
 func valuesOf(d document, field string) []any {
 	return d.values[strings.TrimSuffix(field, ".keyword")]
 }
@@ -253,7 +253,7 @@ func fulfils(d document, query any) bool {
 	return true
 }
 
-// span is the time of a bucket, in milliseconds.
+// span returns the time of a bucket in milliseconds.
 func span(list []any, i int, params, answer map[string]any) (from, to float64) {
 	from = list[i].(map[string]any)["key"].(float64)
 	text, _ := params["fixed_interval"].(string)
@@ -304,7 +304,7 @@ func which(documents []document, has func(document) bool) []document {
 	return list
 }
 
-// percentiles compares one answer with the documents that it is of.
+// percentiles compares an answer with the documents from which it was computed.
 func (o *oracle) percentiles(name string, params, answer map[string]any, documents []document) {
 	o.t.Helper()
 	if field := params["field"].(string); !strings.HasSuffix(field, "latency.histogram") {
@@ -341,12 +341,12 @@ func (o *oracle) percentiles(name string, params, answer map[string]any, documen
 	}
 }
 
-// isIn reports whether microseconds are in the bin of an answer.
+// isIn reports whether a latency in microseconds is in the bin of an answer.
 func isIn(µs float64, a hist.Answer) bool {
 	return µs >= a.Low/1000*(1-hdrResolution) && µs <= a.High/1000*(1+hdrResolution)
 }
 
-// documentsPercentile is what the only document stores.
+// documentsPercentile returns what the only document stores.
 func documentsPercentile(documents []document, percent string) (float64, bool) {
 	if len(documents) != 1 {
 		return 0, false
@@ -355,7 +355,7 @@ func documentsPercentile(documents []document, percent string) (float64, bool) {
 	return v, ok
 }
 
-// keyed are percentiles by percent: an object, or a list where keyed is false.
+// keyed returns percentiles by percent: from an object, or from a list if keyed is false.
 func keyed(values any) map[string]any {
 	if m, ok := values.(map[string]any); ok {
 		return m

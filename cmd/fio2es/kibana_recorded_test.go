@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/kibana/kibanatest"
 )
 
-// requests are the searches of all panels.
+// requests returns the searches of all panels.
 func requests(t *testing.T, b *kibana.Bundle) []kibanatest.Request {
 	t.Helper()
 	list, err := kibanatest.Requests(b.Specs)
@@ -22,8 +22,8 @@ func requests(t *testing.T, b *kibana.Bundle) []kibanatest.Request {
 	return list
 }
 
-// TestKibanaRecorded: the recorded answers are of the documents that the example archive
-// gives today. So they are found out of date where there is no cluster to ask.
+// TestKibanaRecorded: the recorded answers are those of the documents that the example archive gives today. So
+// outdated ones are found without a cluster.
 func TestKibanaRecorded(t *testing.T) {
 	b, err := kibana.New(kibana.Options{})
 	if err != nil {
@@ -44,7 +44,7 @@ func TestKibanaRecorded(t *testing.T) {
 					t.Fatal(err)
 				}
 				known, stale := example.compare(answer)
-				total += known // some answers have counts only
+				total += known // some answers have only counts
 				if slices.Sort(stale); len(stale) > 0 {
 					t.Errorf("out of date: run TestKibanaElastic with -update against a cluster:\n%s", strings.Join(stale[:min(len(stale), 5)], "\n"))
 				}
@@ -56,10 +56,10 @@ func TestKibanaRecorded(t *testing.T) {
 	}
 }
 
-// exampleDocuments are what ingest makes of the example archive.
+// exampleDocuments are the documents that ingest makes of the example archive.
 type exampleDocuments struct {
 	runs  map[string]map[string]any // documents by run.id
-	times map[string]bool           // at which runs and intervals begin and end, as Elasticsearch writes them
+	times map[string]bool           // when runs and windows begin and end, as Elasticsearch writes times
 }
 
 func newExampleDocuments(t *testing.T) *exampleDocuments {
@@ -91,8 +91,8 @@ func newExampleDocuments(t *testing.T) *exampleDocuments {
 
 var runID = regexp.MustCompile(`^[0-9a-f]{20}$`)
 
-// compare counts the parts of an answer that say which documents it is of, and describes
-// those that are of none: ids of runs, times, and what run documents have in them.
+// compare counts the parts of an answer that show to which documents it belongs: ids of runs, times, and contents of
+// run documents. It describes the parts that belong to none.
 func (e *exampleDocuments) compare(answer any) (known int, stale []string) {
 	expect := func(ok bool, format string, args ...any) {
 		if known++; !ok {
@@ -116,7 +116,7 @@ func (e *exampleDocuments) compare(answer any) (known int, stale []string) {
 			}
 			if source, ok := v["_source"].(map[string]any); ok {
 				id, _ := field(source, "run.id").(string)
-				delete(source, "ingested") // when it was recorded
+				delete(source, "ingested") // the time of recording
 				delete(source, "changes")  // see markExample
 				expect(within(source, e.runs[id]), "document of run %s", id)
 			}
@@ -132,7 +132,7 @@ func (e *exampleDocuments) compare(answer any) (known int, stale []string) {
 	return known, stale
 }
 
-// compareFields compares a hit's fields, each a list, with those of its run's document.
+// compareFields compares the fields of a hit, each of which is a list, with those of its run document.
 func (e *exampleDocuments) compareFields(fields map[string]any, expect func(ok bool, format string, args ...any)) {
 	var id string
 	if ids, ok := fields["run.id"].([]any); ok && len(ids) == 1 {
@@ -140,7 +140,7 @@ func (e *exampleDocuments) compareFields(fields map[string]any, expect func(ok b
 	}
 	for path, got := range fields {
 		if path == "run.start" {
-			continue // as milliseconds
+			continue // a time in milliseconds
 		}
 		want := field(e.runs[id], path)
 		if _, ok := want.([]any); !ok {
@@ -150,7 +150,7 @@ func (e *exampleDocuments) compareFields(fields map[string]any, expect func(ok b
 	}
 }
 
-// within reports whether a document has all that a part of it says.
+// within reports whether a document contains everything in a part of it.
 func within(part, document any) bool {
 	inner, ok := part.(map[string]any)
 	if !ok {

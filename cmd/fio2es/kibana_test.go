@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// kibanaServer stands in for a Kibana; package kibana has its answers as recorded.
+// kibanaServer stands in for a Kibana. Package kibana has recorded answers.
 type kibanaServer struct {
 	version string
-	held    bool // has all objects
+	held    bool // it has all objects
 	asked   []string
-	file    string // imported
+	file    string // the imported file
 }
 
 func (k *kibanaServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -73,7 +73,7 @@ func TestSetupKibana(t *testing.T) {
 	}
 }
 
-// TestSetupKibanaFirst: where one of both cannot be, nothing is changed in the other.
+// TestSetupKibanaFirst: if one of the two cannot be set up, nothing is changed in the other.
 func TestSetupKibanaFirst(t *testing.T) {
 	t.Parallel()
 	cluster := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -67,7 +67,7 @@ stays when the files of the run are ingested again.`,
 	return cmd
 }
 
-// parseLabels separates the names of runs from labels, which have a "=".
+// parseLabels separates the names of runs from labels, which contain "=".
 func parseLabels(args []string) (names []string, a mapping.Annotation, err error) {
 	a.Labels = map[string]string{}
 	for _, arg := range args {
@@ -107,7 +107,7 @@ func annotateRuns(ctx context.Context, e *env, names []string, condition string,
 	})
 }
 
-// annotationText is all labels of a run where some were changed, else its note.
+// annotationText returns all labels of a run if some were changed, and otherwise its note.
 func annotationText(run *mapping.RunInfo, a mapping.Annotation) string {
 	if a.Note != nil {
 		if run.Note == "" {

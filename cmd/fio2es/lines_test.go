@@ -1,6 +1,6 @@
 package main
 
-// The lines of --format json, as programs read them. Latencies are microseconds.
+// The lines of --format json, as programs read them. Latencies are in microseconds.
 
 type percentileLine struct {
 	Run       string   `json:"run"`

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// lineCounter counts lines, and those that begin as a header does.
+// lineCounter counts lines, and those that begin like a header.
 type lineCounter struct{ lines, headers int }
 
 func (c *lineCounter) Write(p []byte) (int, error) {
@@ -21,7 +21,7 @@ func (c *lineCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A long table takes as much memory as one of an hour of windows of a second.
+// TestLongTable: a long table needs as much memory as one of an hour of one-second windows.
 func TestLongTable(t *testing.T) {
 	const windows = 60_000
 	h := hist.New(hist.Fio3(0))

@@ -15,12 +15,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	release, commit, date = "v0.0.0-test", "0123456789abcdef", "2026-11-22T00:00:00Z" // goldens are the same for every build
+	// so that golden files are the same for every build
+	release, commit, date = "v0.0.0-test", "0123456789abcdef", "2026-11-22T00:00:00Z"
 	testcost.Lower()
 	testscript.Main(isolated{m}, programs)
 }
 
-// programs are those that scripts run.
+// programs are programs that scripts can run.
 var programs = map[string]func(){
 	"fio2es": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	"generate": func() {
@@ -31,7 +32,7 @@ var programs = map[string]func(){
 	},
 }
 
-// isolated are tests far from the user's settings and history.
+// isolated runs tests without the user's settings and history.
 type isolated struct{ *testing.M }
 
 // Run implements [testscript.TestingM].
@@ -47,7 +48,7 @@ func (m isolated) Run() int {
 	return m.M.Run()
 }
 
-// TestScripts runs the scripts in testdata/script: commands, and the output that they must have.
+// TestScripts runs the scripts in testdata/script: commands and their expected output.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -63,7 +64,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("HOME", e.WorkDir)
-			e.Setenv("GOGC", "400") // hundreds of short commands start faster
+			e.Setenv("GOGC", "400") // so that hundreds of short commands start faster
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"lines": lines, "exits": exits, "gunzip": gunzip},

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// manCommand writes the manual for packages. It is hidden: users of a package have the manual.
+// manCommand writes the manual for packages. It is hidden, because users of a package have the manual.
 func manCommand(*env) *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIR", Short: "Write the manual, a page for each command", Hidden: true,
@@ -20,8 +20,8 @@ func manCommand(*env) *cobra.Command {
 	}
 }
 
-// writeMan writes the manual into a folder: a page for the program, and one for each command and topic, from the texts
-// of --help.
+// writeMan writes the manual into a folder: a page for the program, and one for each command and topic, with the
+// texts of --help.
 func writeMan(root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -41,7 +41,7 @@ func writeMan(root *cobra.Command, dir string) error {
 
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage is a command's page in roff.
+// manPage returns the page of a command in roff.
 func manPage(cmd *cobra.Command) string {
 	var b strings.Builder
 	built := thisBuild()
@@ -74,7 +74,7 @@ func manPage(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// manFlag is the entry of a flag; nothing for a hidden one.
+// manFlag returns the entry of a flag, or "" for a hidden one.
 func manFlag(f *pflag.Flag) string {
 	if f.Hidden {
 		return ""
@@ -90,7 +90,7 @@ func manFlag(f *pflag.Flag) string {
 	return fmt.Sprintf(".TP\n\\fB%s\\fR%s\n%s\n", roff(name), value, roff(text))
 }
 
-// roffText is a text in roff: paragraphs with a layout stay as they are, others are filled.
+// roffText returns a text in roff. Paragraphs with a layout stay as they are; others are filled.
 func roffText(text string) string {
 	var b strings.Builder
 	for i, paragraph := range strings.Split(strings.TrimRight(text, "\n"), "\n\n") {
@@ -112,7 +112,7 @@ func roffText(text string) string {
 
 var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", "\\(ga", "^", `\(ha`, "~", `\(ti`)
 
-// roff escapes what is special in roff, in a line.
+// roff escapes a line for roff.
 func roff(line string) string {
 	line = roffEscapes.Replace(strings.ReplaceAll(line, "\n", " "))
 	if strings.HasPrefix(line, ".") {

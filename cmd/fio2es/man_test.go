@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestMan: every command and topic that help lists has a page, with all its flags, and no text becomes a request of roff.
+// TestMan: every command and topic that help lists has a page with all its flags, and no text becomes a request of
+// roff.
 func TestMan(t *testing.T) {
 	dir := t.TempDir()
 	if code := run(t.Context(), []string{"man", dir}, strings.NewReader(""), os.Stderr, os.Stderr); code != 0 {

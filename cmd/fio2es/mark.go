@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// markTrend finds the changes in all workloads, and stores each with the run that it begins with.
+// markTrend finds the changes in all workloads, and stores each with the first run after it.
 func markTrend(cmd *cobra.Command, e *env) error {
 	for _, name := range []string{"where", "metrics", "least", "all", "fail-last", "format"} {
 		if cmd.Flags().Changed(name) {
@@ -49,7 +49,7 @@ func (h histories) markNews(ctx context.Context, store *elastic.Store) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, history.ErrNoIndex):
-		return nil // every run was refused
+		return nil // there is no index yet, because every run was refused
 	case err != nil:
 		h.log.Warn(fmt.Sprintf("runs are stored, but changes are not marked for Kibana; fio2es trend --mark does that: %v", err))
 		return errLeftOut

@@ -16,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// marksIn are the runs of a cluster that have marks, by name, with the numbers and verdicts.
+// marksIn returns the runs of a cluster that have marks, by name, with the numbers and verdicts.
 func marksIn(t *testing.T, server *estest.Server) string {
 	t.Helper()
 	var list []string
@@ -35,7 +35,7 @@ func marksIn(t *testing.T, server *estest.Server) string {
 	return strings.Join(list, "; ")
 }
 
-// TestMarks: marks in a cluster are those of the changes in the runs that it has, whichever command changed these.
+// TestMarks: the marks in a cluster are those of the changes in its runs, whichever command changed the runs.
 func TestMarks(t *testing.T) {
 	isolate(t)
 	path := nights(t, 60)
@@ -66,7 +66,8 @@ func TestMarks(t *testing.T) {
 		t.Errorf("marks of a cluster are in another history: %d, %.2000s", c.code, c.stdout)
 	}
 	updates = server.Requests("_update_by_query")
-	for _, args := range [][]string{{"push", "--into", into}, {"push", "--history", into}} { // again, and back
+	// a second time, and back
+	for _, args := range [][]string{{"push", "--into", into}, {"push", "--history", into}} {
 		if text := step(fmt.Sprintf(worse, 30), args...); !strings.Contains(text, "0 runs with 0 documents pushed; 120 there already") {
 			t.Errorf("%v: %s", args, text)
 		}
@@ -74,7 +75,7 @@ func TestMarks(t *testing.T) {
 	if server.Requests("_update_by_query") != updates {
 		t.Error("nothing was new, and marks were stored")
 	}
-	part := filepath.Join(t.TempDir(), "part.db") // has nothing of before the change, but marks in the cluster
+	part := filepath.Join(t.TempDir(), "part.db") // it has no runs before the change, but the cluster has marks
 	step(fmt.Sprintf(worse, 30), "push", "--into", part, "--where", "start >= 2026-01-31")
 	second, other := standIn(t, nil)
 	if c := call(t, nil, "push", "--history", part, "--elasticsearch", other); c.code != 0 || marksIn(t, second) != "" {
@@ -87,7 +88,7 @@ func TestMarks(t *testing.T) {
 	step(fmt.Sprintf(worse, 31), "label", "--where", "name=night31", "x=y")
 	step("", "rm", "--yes", "start < 2026-01-31")
 
-	// A wrong mark, perhaps of an older version, is removed when changes are found again.
+	// A wrong mark, for example of an older version, is removed when changes are found again.
 	client, err := es.New(es.Config{Addresses: []string{address}})
 	check(t, err)
 	t.Cleanup(client.Close)

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestMessages: what docs/messages.md quotes in the first column of a table of messages is in the program, with … for
-// what varies.
+// TestMessages: the messages in the first column of tables in docs/messages.md are in the program, with … for parts
+// that vary.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
@@ -52,7 +52,8 @@ func hasParts(text, message string) bool {
 	return true
 }
 
-// programTexts are the constant texts of the program, with … for verbs of formats and for what is not constant.
+// programTexts returns the constant texts of the program, with … for verbs of formats and for parts that are not
+// constant.
 func programTexts(t *testing.T, root string) (texts []string) {
 	t.Helper()
 	verb := regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z]`)
@@ -86,7 +87,7 @@ func programTexts(t *testing.T, root string) (texts []string) {
 	return texts
 }
 
-// constant is the text of an expression, with … for each part that is not constant.
+// constant returns the text of an expression, with … for each part that is not constant.
 func constant(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -19,7 +19,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// remembering says what an ingest does with the state that earlier ingests left.
+// remembering says how an ingest uses the state that earlier ingests left.
 type remembering struct {
 	verify, acknowledge bool
 	quiet               bool // print only what is new
@@ -31,8 +31,7 @@ func (r *remembering) addFlags(fl *pflag.FlagSet) {
 	fl.BoolVar(&r.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
 }
 
-// night begins an ingest with the state of earlier ones. The function that it returns closes the history if that was
-// opened.
+// night begins an ingest with the state of earlier ones. The returned function closes the history if it was opened.
 func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Options) (*nightly.Night, func(), error) {
 	if g.quiet {
 		g.setLog(slog.LevelWarn)
@@ -47,7 +46,7 @@ func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Opti
 				switch {
 				case err == nil:
 					open = store
-				case h.Elasticsearch.Enabled(): // opening it for writing repairs it, or says what is wrong
+				case h.Elasticsearch.Enabled(): // opening it for writing repairs it, or reports what is wrong
 					return nil, err
 				}
 			}
@@ -68,7 +67,7 @@ func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Opti
 	}, err
 }
 
-// identity returns a name that no other history has.
+// identity returns a unique name of the history.
 func (h histories) identity() string {
 	if e := h.Elasticsearch; e.Enabled() {
 		return fmt.Sprintf("%q %q %q", e.Addresses, e.CloudID, h.Prefix)
@@ -105,8 +104,8 @@ func (g *ingesting) unchanged(ctx context.Context, night *nightly.Night, began t
 	return true, g.endNight(night, nil, false)
 }
 
-// endNight saves the state. all are the runs of an ingest that read files. leftOut reports whether anything but damage
-// was left out.
+// endNight saves the state. all are the runs of an ingest that read files. leftOut reports whether anything but
+// damage was left out.
 func (g *ingesting) endNight(night *nightly.Night, all []*cbt.Run, leftOut bool) error {
 	if g.acknowledge {
 		night.Acknowledge()

@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// oddRuns are runs that lack one thing or another, and their windows.
+// oddRuns returns runs that each lack something, and their windows.
 func oddRuns() (runs []*mapping.Run, windows []*mapping.Interval) {
 	h := hist.New(hist.Fio3(0))
 	h.AddAt(500, 10)
@@ -36,14 +36,22 @@ func oddRuns() (runs []*mapping.Run, windows []*mapping.Interval) {
 	}
 	average := window("read", 0, 1000)
 	average.Latency, average.DocCount, average.Weighting = mapping.Latency{Mean: 5}, 0, "average"
-	add("a1", func(r *mapping.Run) { r.Write = total() }, window("read", 0, 1000))                                  // no windows of writes
-	add("a2", func(*mapping.Run) {}, window("read", 0, 1000), window("trim", 0, 1000))                              // no total of trims
-	add("a3", func(r *mapping.Run) { r.All, r.Read, r.IntervalMS = nil, nil, 0 })                                   // nothing
-	add("a4", func(r *mapping.Run) { r.Read.Latency = mapping.Latency{Mean: 5}; r.All = nil }, average)             // averages
-	add("a5", func(r *mapping.Run) { r.Run.End = r.Run.Start }, window("read", 0, 1))                               // no time
-	add("a6", func(r *mapping.Run) { r.Run.Start, r.Run.End = time.Time{}, time.Time{}.Add(4*time.Second) })        // unknown when
-	add("a7", func(*mapping.Run) {}, window("read", 0, 1000), window("read", 1000, 1200), window("write", 0, 1000)) // a short end
-	add("a8", func(r *mapping.Run) { r.NoWindows = "no log"; r.All.Fio = &mapping.FioLatency{}; r.Read = nil })     // fio's figures of nothing
+	// no windows of writes
+	add("a1", func(r *mapping.Run) { r.Write = total() }, window("read", 0, 1000))
+	// no total of trims
+	add("a2", func(*mapping.Run) {}, window("read", 0, 1000), window("trim", 0, 1000))
+	// no requests
+	add("a3", func(r *mapping.Run) { r.All, r.Read, r.IntervalMS = nil, nil, 0 })
+	// averages
+	add("a4", func(r *mapping.Run) { r.Read.Latency = mapping.Latency{Mean: 5}; r.All = nil }, average)
+	// a run of no length
+	add("a5", func(r *mapping.Run) { r.Run.End = r.Run.Start }, window("read", 0, 1))
+	// an unknown date
+	add("a6", func(r *mapping.Run) { r.Run.Start, r.Run.End = time.Time{}, time.Time{}.Add(4*time.Second) })
+	// a short last window
+	add("a7", func(*mapping.Run) {}, window("read", 0, 1000), window("read", 1000, 1200), window("write", 0, 1000))
+	// figures of fio, but no requests
+	add("a8", func(r *mapping.Run) { r.NoWindows = "no log"; r.All.Fio = &mapping.FioLatency{}; r.Read = nil })
 	return runs, windows
 }
 
@@ -88,7 +96,7 @@ func TestOddRuns(t *testing.T) {
 	}
 }
 
-// TestServeNoWindows: the page of a run without windows has its numbers, and says why.
+// TestServeNoWindows: the page of a run without windows has its numbers, and says why there are no charts.
 func TestServeNoWindows(t *testing.T) {
 	t.Parallel()
 	address, _ := startServe(t, historyOf(t, []*mapping.Run{plainJSON()}), "127.0.0.1:0")
@@ -101,7 +109,7 @@ func TestServeNoWindows(t *testing.T) {
 	expect(t, "list", list, `<td data-title="p99">90.5µs*</td>`, "no windows", "* computed by fio")
 }
 
-// TestArchiveOfRuns: an archive of several runs is what its unpacked folder is.
+// TestArchiveOfRuns: an archive of several runs gives the same as its unpacked folder.
 func TestArchiveOfRuns(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "lab")
@@ -113,8 +121,8 @@ func TestArchiveOfRuns(t *testing.T) {
 	}
 }
 
-// TestTornArchive: a run of an archive that is cut between two files says that others may be missing, until the whole
-// archive is read. Then the cut one changes nothing.
+// TestTornArchive: an archive is cut off between two files. A run in it says that others may be missing, until the
+// complete archive is read. After that, the cut one changes nothing.
 func TestTornArchive(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -137,7 +145,7 @@ func TestTornArchive(t *testing.T) {
 	ingest(3, cut, 2, "which has all of its files")
 }
 
-// packTwo makes a folder of two runs, and gives a tar file of it.
+// packTwo makes a folder of two runs, and returns a tar file of it.
 func packTwo(t *testing.T, folder string) (packed string) {
 	t.Helper()
 	for _, run := range []string{"stalls", "two-jobs-rw"} {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// openLog is a folder with a log of reads, a row a second: some of 72 ms, and others in the
-// last bin, which are 17.05 s or more.
+// openLog returns a folder with a log of reads with a row each second: some reads of 72 ms, and others in the last
+// bin, which took 17.05 s or more.
 func openLog(t *testing.T, seconds, fast, slow int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,7 +28,7 @@ func openLog(t *testing.T, seconds, fast, slow int) string {
 	return dir
 }
 
-// TestOpenBin: no command gives a latency in fio's last bin a value that it may not have.
+// TestOpenBin: no command gives a latency in fio's last bin a value that may be wrong.
 func TestOpenBin(t *testing.T) {
 	t.Parallel()
 	dir := openLog(t, 20, 95, 5)
@@ -83,7 +83,8 @@ func TestOpenRules(t *testing.T) {
 	}
 }
 
-// TestOpenComparison: what rests on the last bin says so, and shows nothing where both sides do.
+// TestOpenComparison: a comparison with a value in the last bin says so. If both values are there, it shows no
+// change.
 func TestOpenComparison(t *testing.T) {
 	t.Parallel()
 	stuck, fine := openLog(t, 20, 9500, 500), openLog(t, 20, 10_000, 0)

@@ -8,17 +8,17 @@ import (
 	"path/filepath"
 )
 
-// outFile is a file that replaces the one of its name when it is complete: after an error, such as a
-// full disk, the old file is unchanged. What is not a regular file, such as a pipe, is written in place.
+// outFile replaces a file when it is complete. After an error, such as a full disk, the old file is unchanged. If
+// the name is not a regular file but, for example, a pipe, it is written in place.
 type outFile struct {
 	*os.File
-	name string // empty: it is written in place
+	name string // empty: written in place
 }
 
-// createFile creates a file. Its close completes it.
+// createFile creates a file. Call close to complete it.
 func createFile(name string) (*outFile, error) {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target // a link stays, and its target is replaced
+		name = target // replace the target of a link, and not the link
 	}
 	mode := os.FileMode(0o666)
 	switch info, err := os.Stat(name); {
@@ -26,7 +26,7 @@ func createFile(name string) (*outFile, error) {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		return &outFile{File: f}, err
 	case err == nil:
-		old, err := os.OpenFile(name, os.O_WRONLY, 0) // a file that may not be written may not be replaced
+		old, err := os.OpenFile(name, os.O_WRONLY, 0) // a file that must not be written must not be replaced
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func createFile(name string) (*outFile, error) {
 		}
 		if err != nil {
 			if path := (*os.PathError)(nil); errors.As(err, &path) {
-				path.Op, path.Path = "create", name // which the user knows
+				path.Op, path.Path = "create", name // name the file that the user knows in errors
 			}
 			return nil, err
 		}
@@ -50,14 +50,14 @@ func createFile(name string) (*outFile, error) {
 	return nil, fmt.Errorf("create %s: 100 unfinished files (.%s.*.part) are beside it: remove them", name, filepath.Base(name))
 }
 
-// close completes the file. If failed is not nil, the file of its name stays as it was.
+// close completes the file. If failed is not nil, the old file stays.
 func (f *outFile) close(failed error) error {
 	if f.name == "" {
 		return f.Close()
 	}
 	err := failed
 	if err == nil {
-		err = f.Sync() // a full disk may say so only here
+		err = f.Sync() // a full disk may be reported only here
 	}
 	if closed := f.Close(); err == nil {
 		err = closed
@@ -69,13 +69,13 @@ func (f *outFile) close(failed error) error {
 		os.Remove(f.File.Name())
 	}
 	if failed != nil {
-		return nil // the caller has it
+		return nil // the caller returns failed itself
 	}
 	return err
 }
 
-// writeOutput writes what write writes to stdout, where the name is empty or "-", or replaces a file by it. If write
-// fails, the file stays as it was, unless the error only says what is not in it.
+// writeOutput passes stdout to write if name is empty or "-". Otherwise the output replaces the file. If write
+// fails, the old file stays, unless the error only says that something was left out.
 func (e *env) writeOutput(name string, write func(io.Writer) error) error {
 	if name == "" || name == "-" {
 		return write(e.stdout)
@@ -92,8 +92,8 @@ func (e *env) writeOutput(name string, write func(io.Writer) error) error {
 	return errors.Join(err, f.close(failed))
 }
 
-// answerWriter is a writer that keeps the first error, so that a command that wrote nothing of
-// its answer cannot end well, wherever the error was seen.
+// answerWriter is a writer that keeps its first error. So a command cannot succeed if its output was not written,
+// even if it ignores errors.
 type answerWriter struct {
 	w   io.Writer
 	err error

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// only checks that a folder has one file, with a text.
+// only checks that a folder has one file, with this text.
 func only(t *testing.T, name, want string) {
 	t.Helper()
 	text, err := os.ReadFile(name)
@@ -22,7 +22,7 @@ func only(t *testing.T, name, want string) {
 	}
 }
 
-// TestWriteFile: a disk that is full in the middle leaves the old file, and nothing beside it.
+// TestWriteFile: if the disk is full in the middle, the old file stays, and there is no other file beside it.
 func TestWriteFile(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "report.html")
@@ -80,7 +80,7 @@ func TestReplaceFile(t *testing.T) {
 	}{
 		{"first", nil, "first"},
 		{"broken", half, "first"},
-		{"second", errLeftOut, "second"}, // and stderr says what is missing
+		{"second", errLeftOut, "second"}, // stderr also says what is missing
 		{"broken", emptyError{half}, "second"},
 		{"third", partialError{half}, "third"},
 	} {
@@ -101,13 +101,13 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
-// failing is a stdout that takes nothing.
+// failing is a stdout on which writing fails.
 type failing struct{ error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.error }
 
-// TestStdoutFails: an answer that could not be written is not exit code 0; a reader that has
-// enough ends a command quietly.
+// TestStdoutFails: if the answer could not be written, the exit code is not 0. If the reader closes the pipe, the
+// command ends without a message.
 func TestStdoutFails(t *testing.T) {
 	t.Parallel()
 	archive := filepath.Join("..", "..", "examples", "cbt-archive")

@@ -12,11 +12,11 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// percentileRow is a window, the totals of a run, or the sum of windows.
+// percentileRow is a window, the totals of a run, or a sum of windows.
 type percentileRow struct {
 	*window.Window
 	latency facts.Latencies
-	isSum   bool // of the windows that were chosen
+	isSum   bool // the sum of the chosen windows
 }
 
 // isTotal reports whether the row is about the whole run.
@@ -32,7 +32,7 @@ func (r *percentileRow) level() string {
 	return r.Level.String()
 }
 
-// at is when the window was, in seconds since the run's start.
+// at returns when the window was, in seconds since the run's start.
 func (r *percentileRow) at() string {
 	if r.isTotal() {
 		return "all"
@@ -40,7 +40,7 @@ func (r *percentileRow) at() string {
 	return seconds(r.StartMS()) + "-" + seconds(r.EndMS())
 }
 
-// clock is the time of day at which the window began, where it is known.
+// clock returns the time of day at which the window began, if it is known.
 func (r *percentileRow) clock() string {
 	if r.isTotal() || !unit.IsKnown(r.Start) {
 		return ""

@@ -101,7 +101,7 @@ func setLevels(q *query.Query, e *env) error {
 	return nil
 }
 
-// checkCompat is an error where other settings contradict the layout of one of fio's tools.
+// checkCompat fails if other settings contradict the layout of one of fio's tools.
 func checkCompat(tool string, e *env, q *query.Query, total bool, method string) error {
 	switch {
 	case q.String() != "":
@@ -127,7 +127,7 @@ func compat(ctx context.Context, e *env, args []string, tool string) error {
 	}
 	r, c := &reading{env: e}, export.NewCompat(e.stdout, tool)
 	r.logsAlone = true  // as the tools do
-	q := &query.Query{} // with histograms: directions can be added up only so
+	q := &query.Query{} // with histograms, because adding up directions needs them
 	return r.answerFor(ctx, args, q, answer{
 		begin:  func(*query.Run, bool) error { c.Begin(); return nil },
 		window: c.Add,

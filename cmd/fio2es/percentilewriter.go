@@ -16,10 +16,10 @@ type percentiles struct {
 	query     *query.Query
 	method    string
 	totalOnly bool
-	note      func(*query.Run, *mapping.Run) // on a run without windows
+	note      func(*query.Run, *mapping.Run) // called for a run without windows
 
-	windows int         // of the run
-	sum     *window.Sum // of its windows, where the query does not want all of the run
+	windows int         // number of windows of the run
+	sum     *window.Sum // sum of the windows, if the query does not want all of the run
 	byFio   bool        // fio computed some values of the table
 }
 
@@ -65,7 +65,7 @@ func (p *percentiles) write(r *percentileRow) error {
 	return p.to.Write(r)
 }
 
-// end writes the totals of the run or of the windows that were chosen, and ends the table.
+// end writes the totals of the run or of the chosen windows, and ends the table.
 func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 	totals := p.totals
 	if !p.query.WantsAll() {
@@ -83,23 +83,22 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 }
 
 func (p *percentiles) totals(doc *mapping.Run) error {
-	directions := doc.ByDirection()
-	list := window.Totals(doc)
-	if all := window.All(doc); all != nil {
-		directions, list = append(directions, mapping.DirectionTotals{Direction: all.Direction, Totals: doc.All}), append(list, all)
+	list := doc.ByDirection()
+	if len(list) > 1 && doc.All != nil {
+		list = append(list, mapping.DirectionTotals{Direction: window.AllDirections, Totals: doc.All})
 	}
-	for i, w := range list {
-		if !p.query.WantsDirection(w.Direction) {
+	for _, d := range list {
+		if !p.query.WantsDirection(d.Direction) {
 			continue
 		}
-		if err := p.write(&percentileRow{Window: w, latency: facts.LatenciesOfTotals(directions[i].Totals)}); err != nil {
+		if err := p.write(&percentileRow{Window: window.Total(doc, d), latency: facts.LatenciesOfTotals(d.Totals)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sums writes the sums of the windows that were chosen.
+// sums writes the sums of the chosen windows.
 func (p *percentiles) sums(*mapping.Run) error {
 	for _, w := range p.sum.Windows() {
 		if err := p.write(&percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true}); err != nil {

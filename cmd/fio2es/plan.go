@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// plan prints what ingest would do. It reads reports, and logs only of runs that have none.
+// plan prints what ingest would do. It reads reports, and logs only of runs without reports.
 func (g *ingesting) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run) error {
 	var store history.Store
 	if g.history().exists() {
@@ -58,8 +58,8 @@ func (g *ingesting) plan(ctx context.Context, opt pipeline.Options, archive *pip
 	return leftOutIf(nil, leftOut)
 }
 
-// printPlan prints what a run would be read from and when its jobs ran, and reports
-// whether something would be left out.
+// printPlan prints from which files a run would be read and when its jobs ran. leftOut reports whether something
+// would be left out.
 func (g *ingesting) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (leftOut bool, err error) {
 	p, err := pipeline.MakePlan(ctx, r, opt)
 	if err != nil {

@@ -19,10 +19,10 @@ type foundRun struct {
 	*cbt.Run
 	opt      pipeline.Options
 	restore  bool
-	id, have string // the beginning of the id, and a text
+	id, have string // short id and description of the run in the history
 }
 
-// lookUp looks the run up in the history, which is nil where there is none yet.
+// lookUp looks up the run in the history. store is nil if there is none yet.
 func (r *foundRun) lookUp(ctx context.Context, store history.Store) error {
 	r.id, r.have = "-", "new"
 	if store == nil {
@@ -51,7 +51,7 @@ func (r *foundRun) lookUp(ctx context.Context, store history.Store) error {
 	return nil
 }
 
-// basis is what documents will be made of, by the names of the files.
+// basis says from which kinds of files documents will be made.
 func (r *foundRun) basis() string {
 	switch {
 	case len(r.Logs) > 0 && !(r.opt.Source == pipeline.SourceRaw && len(r.Others) > 0):
@@ -81,7 +81,7 @@ var foundColumns = []table.Column[*foundRun]{
 	{Heading: "HISTORY", Text: func(r *foundRun) string { return r.have }},
 }
 
-// jobColumns are the columns of the jobs of a run that began at start.
+// jobColumns returns the columns of the jobs of a run that began at start.
 func jobColumns(start time.Time) []table.Column[*pipeline.PlanJob] {
 	began := func(j *pipeline.PlanJob) string {
 		if j.Start.IsZero() {

@@ -5,8 +5,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// logProblems reports files that cannot be read and files that belong to no run. It returns whether
-// there are files that cannot be read.
+// logProblems reports files that cannot be read and files that belong to no run. leftOut reports whether there are
+// files that cannot be read.
 func (e *env) logProblems(archive *pipeline.Archive) (leftOut bool) {
 	for _, p := range archive.Problems {
 		e.log.Warn(p.Error())
@@ -15,7 +15,7 @@ func (e *env) logProblems(archive *pipeline.Archive) (leftOut bool) {
 	return len(archive.Problems) > 0
 }
 
-// logLeft reports files that belong to no run, in notes if isNews says so.
+// logLeft reports files that belong to no run. It logs a message only at level debug if isNews returns false for it.
 func (e *env) logLeft(archive *pipeline.Archive, isNews func(text string) bool) {
 	note := func(text string) {
 		if isNews(text) {
@@ -39,7 +39,7 @@ func (e *env) logLeft(archive *pipeline.Archive, isNews func(text string) bool) 
 	}
 }
 
-// andMore is the end of a message that stands for others like it.
+// andMore returns the end of a message that also stands for n similar ones.
 func andMore(n int) string {
 	if n == 0 {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// The errors of a push without a place to push to.
+// Errors of a push without a target.
 var (
 	errNoCluster = usagef("no cluster: give --elasticsearch URL, or set elasticsearch.addresses")
 	errNoTarget  = fmt.Errorf("%w; or the file of another history with --into", errNoCluster)
@@ -81,14 +81,14 @@ request of Elasticsearch.`,
 	return cmd
 }
 
-// pushing is one push: of runs, or of documents that were refused.
+// pushing is one call of push: of runs, or of rejected documents.
 type pushing struct {
 	*env
-	into, output, rejects string // files
-	restore               bool   // also runs that people removed from the other history
+	into, output, rejects string // paths of files
+	restore               bool   // also push runs that people removed from the other history
 }
 
-// push copies the runs that a filter selects. With selectors, it copies those of them that the selectors name.
+// push copies the runs that a filter selects. With selectors, it copies only those of them that the selectors name.
 func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors []*query.Selector) error {
 	if p.into == "" && p.output == "" && !p.cfg.Elasticsearch.Enabled() {
 		return errNoTarget

@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// again sends the documents of a reject file again. It reads all of the file first: documents
-// that are refused again may go into the same file.
+// again sends the documents of a reject file again. It reads the whole file first, because documents that are
+// rejected again may be written to the same file.
 func (p *pushing) again(ctx context.Context) error {
 	if !p.cfg.Elasticsearch.Enabled() {
 		return errNoCluster
@@ -29,13 +29,13 @@ func (p *pushing) again(ctx context.Context) error {
 	defer client.Close()
 	to := bulk.New(client, bulk.Options{
 		Prefix: p.cfg.Prefix, RejectFile: p.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
-		NoVerify: true, // a run has more documents than were refused
+		NoVerify: true, // the file has only some documents of a run
 	})
 	documents, leftOut, err := ingest.PushRejects(ctx, to, p.rejects, text, p.log)
 	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}
-	refused := to.Stats().Rejected
+	refused := to.Rejected()
 	fmt.Fprintf(p.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
 	return leftOutIf(nil, leftOut || refused > 0)
 }

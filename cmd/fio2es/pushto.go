@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/internal/ingest"
 )
 
-// source opens the history to copy from: with --into the one that the settings name, otherwise the embedded one.
+// source opens the history to copy from: with --into the one in the settings, otherwise the embedded one.
 func (p *pushing) source(ctx context.Context) (history.Store, error) {
 	if p.into != "" {
 		return p.history().open(ctx)
@@ -17,7 +17,7 @@ func (p *pushing) source(ctx context.Context) (history.Store, error) {
 	return p.history().readEmbedded(ctx)
 }
 
-// copy copies runs to where the flags say.
+// copy copies runs to the target that the flags name.
 func (p *pushing) copy(ctx context.Context, from history.Store, opt ingest.PushOptions) (pushed ingest.Pushed, leftOut bool, err error) {
 	if p.output != "" {
 		err = p.toFile(p.output, func(to ingest.Target) (err error) {
@@ -35,7 +35,7 @@ func (p *pushing) copy(ctx context.Context, from history.Store, opt ingest.PushO
 	return pushed, leftOut, err
 }
 
-// target opens the history to copy into. Copied runs keep the verdicts of rules that they were stored with.
+// target opens the history to copy to. Copied runs keep their verdicts on rules.
 func (p *pushing) target(ctx context.Context) (ingest.Target, error) {
 	h := p.history()
 	if p.into == "" {

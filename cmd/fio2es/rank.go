@@ -71,14 +71,14 @@ func parseWithin(texts []string) (within []time.Duration, err error) {
 	return within, nil
 }
 
-// rank counts how many of a run's requests took no longer than each of some latencies.
+// rank counts how many requests of a run took at most each of some latencies.
 type rank struct {
 	query.Query
 	within []time.Duration
 	to     *table.Writer[*rankRow]
 
 	sums map[string]*hist.Histogram // of the run, by direction
-	span window.Span                // of its windows
+	span window.Span                // span of its windows
 }
 
 func (r *rank) begin(*query.Run, bool) error {
@@ -107,7 +107,7 @@ func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 		return emptyError{run.NoMatch(doc)}
 	}
 	of := r.sums[window.AllDirections].Total()
-	if len(r.sums) == 2 { // a direction alone is all
+	if len(r.sums) == 2 { // a single direction has the same requests as all
 		delete(r.sums, window.AllDirections)
 	}
 	r.to.Begin(fmt.Sprintf("%s, %s", run.Name, unit.Moments(r.span.Start, r.span.End)))

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fiotest"
 )
 
-// rawOf are the completions of a run of the corpus, as its raw logs have them.
+// rawOf returns the completions of a run of the corpus, from its raw logs.
 func rawOf(t *testing.T, run string) []fiotest.Completion {
 	t.Helper()
 	logs, err := filepath.Glob(filepath.Join("..", "..", "testdata", "corpus", run, "out_clat.*.log.gz"))
@@ -38,15 +38,14 @@ func rawOf(t *testing.T, run string) []fiotest.Completion {
 	return all
 }
 
-// rankOf are the lines of the command.
+// rankOf returns the output lines of the command.
 func rankOf(t *testing.T, args ...string) []rankLine {
 	t.Helper()
 	return linesOf[rankLine](t, 0, append([]string{"rank"}, args...)...)
 }
 
-// TestRankTruth: what raw completions give lies between the bounds, of whole runs and of
-// times whose windows follow the rows; half of the answers are off by a thousandth of the
-// requests at most.
+// TestRankTruth: the results of raw completions are between the bounds, for whole runs and for times whose windows
+// follow rows. Half of the answers differ by at most a thousandth of the requests.
 func TestRankTruth(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -94,7 +93,7 @@ func TestRankTruth(t *testing.T) {
 	}
 }
 
-// moments are a line's times.
+// moments returns the times of a line.
 func moments(t *testing.T, l rankLine) (at [2]time.Time) {
 	t.Helper()
 	for i, text := range []string{l.From, l.To} {

@@ -13,18 +13,18 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// rankRow is how many requests of a direction were served within a latency.
+// rankRow says how many requests of a direction were served within a latency.
 type rankRow struct {
 	run                     *mapping.RunInfo
-	direction               string      // all: the sum of the selected ones
+	direction               string      // or all: the sum of the selected directions
 	span                    window.Span // of the windows
 	within                  time.Duration
-	requests, of            float64 // in this direction, in all
+	requests, of            float64 // requests in this direction, and in all
 	served, atLeast, atMost float64
-	isBound                 bool // the latency lies in fio's last bin, which has no end
+	isBound                 bool // the latency lies in fio's last bin, which has no upper end
 }
 
-// count counts the requests of h, which are those of the direction.
+// count counts the requests of h, which has those of the direction.
 func (r *rankRow) count(h *hist.Histogram) {
 	r.served, r.atLeast, r.atMost = h.CountWithin(float64(r.within))
 	r.isBound = r.atMost > r.atLeast && h.Layout().Open(h.Layout().Index(int64(r.within)))
@@ -32,7 +32,7 @@ func (r *rankRow) count(h *hist.Histogram) {
 
 func (r *rankRow) withinUS() float64 { return float64(r.within) / 1000 }
 
-// share is the part of the requests that was served; not a number without requests.
+// share returns the share of served requests; NaN without requests.
 func (r *rankRow) share() float64 { return r.served / r.requests }
 
 func (r *rankRow) shareText() string {
@@ -42,7 +42,7 @@ func (r *rankRow) shareText() string {
 	return unit.OrMore(unit.Percent(r.share(), r.of), r.isBound)
 }
 
-// open names the columns that are lower bounds.
+// open returns the names of the columns that are lower bounds.
 func (r *rankRow) open() []string {
 	if r.isBound {
 		return []string{"served", "share"}
@@ -61,7 +61,7 @@ var rankColumns = slices.Concat(
 			Text:  func(r *rankRow) string { return unit.Latency(r.withinUS()) },
 		},
 		{Name: "direction", Heading: "DIR", Value: func(r *rankRow) any { return r.direction }},
-		// what the windows really span
+		// the actual span of the windows
 		{Name: "from", Sparse: true, Value: func(r *rankRow) any { return r.span.Start }},
 		{Name: "to", Sparse: true, Value: func(r *rankRow) any { return r.span.End }},
 		table.Count("requests", ">REQUESTS", func(r *rankRow) int64 { return wholeNumber(r.requests) }),

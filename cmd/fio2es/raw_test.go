@@ -16,12 +16,11 @@ import (
 	"unicode"
 )
 
-// hostile is a name that would change a terminal's title, forge a line of its own and turn
-// text around; on a file system it is a name as any other.
+// hostile is a name that would change a terminal's title, forge a line and reverse text. In a file system it is an
+// ordinary name.
 const hostile = "x\x1b]0;owned\x07\r\nerror: forged\u009b31m\u202e"
 
-// TestNothingRaw: what commands print of an archive with hostile names contains no control
-// sequence and no forged line.
+// TestNothingRaw: for an archive with hostile names, commands print no control sequence and no forged line.
 func TestNothingRaw(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -59,8 +58,8 @@ func TestNothingRaw(t *testing.T) {
 	}
 }
 
-// TestReasonsOfServers: what a cluster or a Kibana gives as its reason is shown on one line, and
-// a terminal gets nothing that it would act on.
+// TestReasonsOfServers: the reason in an error of a cluster or a Kibana is shown on one line, without characters
+// that a terminal would act on.
 func TestReasonsOfServers(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(map[string]any{"status": 400, "message": hostile, "error": map[string]any{"type": "x", "reason": hostile}})
@@ -87,7 +86,7 @@ func TestReasonsOfServers(t *testing.T) {
 	}
 }
 
-// TestErrorLines: each of several errors has a line, and an end of line in one of them is shown.
+// TestErrorLines: each of several errors has its own line, and a newline within an error is shown as text.
 func TestErrorLines(t *testing.T) {
 	t.Parallel()
 	a, b := errors.New("a"), errors.New("b\nerror: forged")
@@ -104,7 +103,7 @@ func TestErrorLines(t *testing.T) {
 	}
 }
 
-// TestNoFormulas: no cell of CSV is one that a spreadsheet runs; csv-exact and JSON have the names as they are.
+// TestNoFormulas: no cell of CSV is a formula for a spreadsheet. csv-exact and JSON have the names unchanged.
 func TestNoFormulas(t *testing.T) {
 	t.Parallel()
 	const formula = "=HYPERLINK(1)"
@@ -132,7 +131,7 @@ func TestNoFormulas(t *testing.T) {
 			}
 			rows, err := csv.NewReader(&out).ReadAll()
 			check(t, err)
-			found := args[0] == "compare" || args[0] == "sla" // their names begin with a path
+			found := args[0] == "compare" || args[0] == "sla" // here names begin with a path
 			for _, cell := range slices.Concat(rows...) {
 				found = found || strings.HasPrefix(cell, map[string]string{"csv": "'", "csv-exact": ""}[format]+formula)
 				if format == "csv" && strings.HasPrefix(cell, "=") {

@@ -12,18 +12,18 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// reading is one command that reads runs, from paths or from the history.
+// reading is a command that reads runs, from paths or from the history.
 type reading struct {
 	*env
-	logsAlone bool // leave out reports that are found beside logs given by name
-	namesRuns bool // the answer has the id of each run, so stderr need not have them
+	logsAlone bool // leave out reports beside logs that are given by name
+	namesRuns bool // the answer has the ids of runs, so they need not be on stderr
 
-	store   history.Store // nil before a run is looked up
-	leftOut bool          // something is missing, and stderr names it
+	store   history.Store // nil until it is needed
+	leftOut bool          // something is missing, and stderr says what
 }
 
-// runs calls do with each run that args name, which may read it with q; nil wants no windows. many reports whether there
-// are several.
+// runs calls do with each run that args name. do may read the run with q; a nil q means that it needs no windows.
+// many reports whether there are several runs.
 func (r *reading) runs(ctx context.Context, args []string, q *query.Query, do func(run *query.Run, many bool) error) error {
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	if err != nil {
@@ -32,7 +32,7 @@ func (r *reading) runs(ctx context.Context, args []string, q *query.Query, do fu
 	return r.each(ctx, inputs, q, do)
 }
 
-// each calls do with each run of the inputs, as runs does.
+// each calls do with each run of the inputs, as in runs.
 func (r *reading) each(ctx context.Context, inputs []input, q *query.Query, do func(run *query.Run, many bool) error) error {
 	for _, c := range inputs {
 		var err error
@@ -69,8 +69,8 @@ func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(r
 	return nil
 }
 
-// eachStored calls do with each of some runs in the history. If there are several, their names include the ids, because
-// runs of one benchmark have the same name.
+// eachStored calls do with each run of a list from the history. If there are several, their names include the ids,
+// because runs of one benchmark have the same name.
 func (r *reading) eachStored(
 	ctx context.Context, c input, q *query.Query, many bool, do func(run *query.Run, many bool) error,
 ) error {
@@ -85,7 +85,7 @@ func (r *reading) eachStored(
 	for _, list := range query.Together(runs, q) {
 		query.Prefetch(ctx, list, q)
 		for i, run := range list {
-			list[i] = nil // so that memory has the documents of one run
+			list[i] = nil // keep documents of only one run in memory
 			doc, err := r.store.Run(ctx, run.Stored.Run.ID)
 			if err != nil {
 				return err
@@ -105,7 +105,7 @@ func (r *reading) eachStored(
 	return nil
 }
 
-// open opens the history when it is needed first.
+// open opens the history when it is first needed.
 func (r *reading) open(ctx context.Context) error {
 	if r.store != nil {
 		return nil
@@ -139,7 +139,7 @@ func (r *reading) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 	}
 }
 
-// end ends the reading, whose error this is, and closes the history.
+// end closes the history and returns err, the error of the reading, or errLeftOut.
 func (r *reading) end(err error) error {
 	if r.store != nil {
 		r.store.Close()

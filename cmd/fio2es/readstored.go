@@ -23,15 +23,16 @@ func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
 	return run, err
 }
 
-// refuseStored fails if the user gave a flag of how logs become windows: the windows of a run in the history were made
-// when it was ingested. If there are also paths, the flag counts for them, so it is only a note. Settings of a file or
-// of the environment are about logs, and are no error.
+// refuseStored fails if the user gave a flag about reading logs, because the windows of a run in the history were
+// made when it was ingested. If there are also paths, the flag applies to them, and there is only a note. Settings
+// in a file or in the environment are no error.
 func (r *reading) refuseStored(run *mapping.Run) (err error) {
 	ofLogs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addReadingFlags(ofLogs)
 	r.flags.Visit(func(f *pflag.Flag) {
 		switch {
-		case ofLogs.Lookup(f.Name) == nil || f.Name == "interval" || f.Name == "jobs": // which stored windows can follow
+		// stored windows can be changed in these ways
+		case ofLogs.Lookup(f.Name) == nil || f.Name == "interval" || f.Name == "jobs":
 		case f.Name == "weighting" && f.Value.String() == run.Weighting:
 		case slices.ContainsFunc(r.flags.Args(), hasPath):
 			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested",
@@ -44,7 +45,7 @@ func (r *reading) refuseStored(run *mapping.Run) (err error) {
 	return err
 }
 
-// hasPath reports whether an argument is a path, or a list joined by commas that has one.
+// hasPath reports whether an argument is a path, or a list with commas that contains one.
 func hasPath(arg string) bool {
 	return query.IsPath(arg) || slices.ContainsFunc(strings.Split(arg, ","), query.IsPath)
 }

@@ -21,17 +21,17 @@ import (
 	"github.com/fio2es/fio2es/internal/record"
 )
 
-// The runs that are killed: their jobs write a known number of requests a second, one behind the other, so that the
-// sizes of their files say how many are done, without any report.
+// The runs that are killed. Their jobs write a known number of requests per second, one behind the other. So the
+// sizes of their files show how many are done, without a report.
 const (
 	killedRuntime = 3 * time.Second
-	killedRate    = 1000 // requests a second, of two jobs
+	killedRate    = 1000 // requests per second, of two jobs together
 	killedSize    = 4096 // bytes of a request
 )
 
-// TestRealFioKilled kills the fio that FIO2ES_TEST_FIO names, fio2es, and both, with SIGKILL, at as many
-// moments as FIO2ES_TEST_KILLS says, evenly from the start of fio until after its end. fio2es or the next command stores
-// what fio had reported, once. Unless fio lived on, it says that the run is not complete.
+// TestRealFioKilled kills the fio that FIO2ES_TEST_FIO names, fio2es, and both, with SIGKILL. It does so at
+// FIO2ES_TEST_KILLS moments, evenly from the start of fio until after its end. fio2es or the next command must store
+// what fio had reported, once. Unless fio survived, it must say that the run is not complete.
 func TestRealFioKilled(t *testing.T) {
 	fio := os.Getenv("FIO2ES_TEST_FIO")
 	if fio == "" {
@@ -64,24 +64,24 @@ func TestRealFioKilled(t *testing.T) {
 // kill is a run of fio that is killed.
 type kill struct {
 	fio     string
-	moment  time.Duration // after fio's start
+	moment  time.Duration // time after fio's start
 	victims string        // fio, fio2es, or both
 
-	while    string // what was under way
-	atKill   int64  // requests that were done
-	inEnd    int64  // requests that were done when all had ended
-	done     int64  // atKill, or all that were done in the end where fio lived on
-	reported int64  // requests in fio's last whole report: when it was killed, or in the end where fio lived on
-	stored   int64  // requests
+	while    string // what was happening
+	atKill   int64  // requests done at that moment
+	inEnd    int64  // requests done when all processes had ended
+	done     int64  // atKill, or inEnd if fio survived
+	reported int64  // requests in fio's last complete report: at that moment, or at the end if fio survived
+	stored   int64  // requests stored
 }
 
-// lost is how many seconds of requests that were done are not stored.
+// lost returns for how many seconds the requests are done but not stored.
 func (k *kill) lost() float64 { return max(float64(k.done-k.stored)/killedRate, 0) }
 
-// test kills a run, lets the next command look for it, and compares. A busy machine may delay a report, so it fails only
+// test kills a run, lets the next command find it, and compares. A busy machine may delay a report, so it fails only
 // if too much is lost three times.
 func (k *kill) test(t *testing.T) {
-	const tries, most = 3, 1.2 // seconds lost: a report each second, and the time that it takes
+	const tries, most = 3, 1.2 // seconds that may be lost: a report comes each second, and takes some time
 	for try := 1; ; try++ {
 		k.once(t)
 		if t.Failed() || k.lost() <= most {
@@ -95,7 +95,7 @@ func (k *kill) test(t *testing.T) {
 	}
 }
 
-// once is one run that is killed.
+// once kills one run.
 func (k *kill) once(t *testing.T) {
 	dir := t.TempDir()
 	command := func(args ...string) *exec.Cmd {
@@ -109,7 +109,7 @@ func (k *kill) once(t *testing.T) {
 	running := command(words...)
 	var errs strings.Builder
 	running.Stderr = &errs
-	running.WaitDelay = time.Second // jobs of a killed fio keep stderr
+	running.WaitDelay = time.Second // jobs of a killed fio keep stderr open
 	check(t, running.Start())
 	defer killIn(dir)
 	report := k.strike(t, dir, running)
@@ -138,20 +138,21 @@ func (k *kill) once(t *testing.T) {
 	k.compare(t, string(listed), errs.String()+said.String())
 }
 
-// compare compares what is stored with fio's last whole report.
+// compare compares what is stored with fio's last complete report.
 func (k *kill) compare(t *testing.T, listed, messages string) {
 	rows, err := csv.NewReader(strings.NewReader(listed)).ReadAll()
 	check(t, err)
 	k.stored = 0
 	switch {
 	case k.reported == 0 && len(rows) <= 1:
-		return // nothing was there to store
+		return // there was nothing to store
 	case len(rows) != 2:
 		t.Errorf("want one run:\n%s%s", listed, messages)
 		return
 	}
 	k.stored, _ = strconv.ParseInt(rows[1][1], 10, 64)
-	if k.stored < k.reported || k.stored > k.reported && k.victims == "fio2es" || k.stored > k.inEnd { // jobs of a dead fio write their logs
+	// jobs of a killed fio write their logs
+	if k.stored < k.reported || k.stored > k.reported && k.victims == "fio2es" || k.stored > k.inEnd {
 		t.Errorf("%d requests are stored, fio's last report has %d\n%s%s", k.stored, k.reported, listed, messages)
 	}
 	if state, note := rows[1][2], rows[1][3]; k.isDead() && (!strings.Contains(state, "incomplete") || note == "") {
@@ -167,7 +168,7 @@ func (k *kill) isDead() bool {
 	return k.victims != "fio2es" && k.while == "runs" && k.atKill < all*9/10
 }
 
-// strike kills at the moment. It returns fio's report, which can be read although fio2es removes the folder.
+// strike kills at the moment. It returns fio's report, which can be read even after fio2es has removed the folder.
 func (k *kill) strike(t *testing.T, dir string, running *exec.Cmd) (report *os.File) {
 	deadline := time.Now().Add(time.Minute)
 	var pid int
@@ -201,7 +202,7 @@ func (k *kill) strike(t *testing.T, dir string, running *exec.Cmd) (report *os.F
 	return report
 }
 
-// childOf is a child of a process, 0 if it has none.
+// childOf returns a child of a process, or 0.
 func childOf(pid int) (child int) {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, list := range lists {
@@ -218,8 +219,8 @@ func unfinished(dir string) []string {
 	return paths
 }
 
-// waitForJobs waits until no process of a run is left. Jobs whose fio is killed before it has started them all wait for
-// it without end, so after the time of all jobs they are killed.
+// waitForJobs waits until no process of a run is left. If fio is killed before it has started all jobs, the others
+// wait for it forever. So after the time of all jobs they are killed.
 func waitForJobs(t *testing.T, dir string) {
 	t.Helper()
 	for wait := 2 * killedRuntime; ; wait -= 10 * time.Millisecond {
@@ -251,7 +252,7 @@ func killIn(dir string) {
 	}
 }
 
-// requestsOn are the requests that the jobs have done, by the sizes of their files.
+// requestsOn returns the number of requests that the jobs have done, from the sizes of their files.
 func requestsOn(t *testing.T, dir string) (sum int64) {
 	t.Helper()
 	for _, job := range []string{"a", "b"} {
@@ -262,7 +263,7 @@ func requestsOn(t *testing.T, dir string) (sum int64) {
 	return sum
 }
 
-// lastReport are the requests of the last whole report that fio wrote.
+// lastReport returns the number of requests in the last complete report of fio.
 func lastReport(t *testing.T, from *os.File) (sum int64) {
 	t.Helper()
 	_, err := from.Seek(0, io.SeekStart)
@@ -272,7 +273,7 @@ func lastReport(t *testing.T, from *os.File) (sum int64) {
 	for part := range strings.SplitSeq(string(text), "\n{\n") {
 		var report struct{ Jobs []fioJob }
 		if err := json.NewDecoder(strings.NewReader("{" + part)).Decode(&report); err != nil {
-			continue // before the first, or cut off
+			continue // before the first report, or cut off
 		}
 		sum = 0
 		for _, job := range report.Jobs {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestRealFioRun runs the fio that FIO2ES_TEST_FIO names, with several command lines: all requests of fio's own report are
-// in the history, in windows.
+// TestRealFioRun runs the fio that FIO2ES_TEST_FIO names, with several command lines. All requests in fio's own
+// report must be in the history, in windows.
 func TestRealFioRun(t *testing.T) {
 	fio := os.Getenv("FIO2ES_TEST_FIO")
 	if fio == "" {
@@ -52,7 +52,7 @@ func TestRealFioRun(t *testing.T) {
 			}
 			out, err := with(append([]string{"run", "--"}, words...)...)
 			if err != nil && strings.Contains(name, "io_uring") {
-				t.Skip(err) // containers forbid it
+				t.Skip(err) // containers may forbid it
 			}
 			check(t, err)
 			if strings.Contains(string(out), `"bins"`) {
@@ -82,7 +82,7 @@ type fioJob struct {
 	}
 }
 
-// reportIn are the entries of the report in fio's output.
+// reportIn returns the entries of the report in fio's output.
 func reportIn(t *testing.T, text string) []fioJob {
 	t.Helper()
 	var report struct{ Jobs []fioJob }

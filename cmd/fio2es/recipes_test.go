@@ -21,19 +21,19 @@ import (
 	"github.com/fio2es/fio2es/internal/golden"
 )
 
-// kitchen is where the commands of docs/recipes.md run.
+// kitchen is the folder in which the commands of docs/recipes.md run.
 type kitchen struct {
 	*testing.T
 	dir     string
 	env     []string
-	metrics string // that serve gives
+	metrics string // output of serve
 }
 
-// fence is a block of code in Markdown: its language, and its text.
+// fence matches a block of code in Markdown: its language and its text.
 var fence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```\n")
 
-// TestRecipes runs every command of docs/recipes.md, one after the other, and compares what those in console blocks
-// print with what the page shows. -update writes the page.
+// TestRecipes runs every command of docs/recipes.md, one after the other, and compares the output of those in
+// console blocks with the page. -update writes the page.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
 	page := filepath.Join("..", "..", "docs", "recipes.md")
@@ -93,7 +93,7 @@ func newKitchen(t *testing.T) *kitchen {
 			t.Fatalf("exit code %d: %s", code, out)
 		}
 	}
-	for name, script := range map[string]string{ // programs that this machine may not have
+	for name, script := range map[string]string{ // replacements of programs that this machine may lack
 		"gh":       `test "$1 $2 $3 $4" = "pr comment 7 --body-file" && grep -q "2 failed" "$5"`,
 		"promtool": `test "$1 $2 $3 $5" = "tsdb create-blocks-from openmetrics data" && tail -1 "$4" | grep -q "# EOF"`,
 	} {
@@ -121,7 +121,7 @@ func (k *kitchen) generate(name string, of interface {
 	}
 }
 
-// shell runs a script, and gives its exit code and all that it prints.
+// shell runs a script, and returns its exit code and its output.
 func (k *kitchen) shell(script string) (code int, out string) {
 	k.Helper()
 	cmd := exec.CommandContext(k.Context(), "sh", "-c", `PATH="$PWD:$PATH"`+"\n"+script)
@@ -136,7 +136,7 @@ func (k *kitchen) shell(script string) (code int, out string) {
 	return 0, string(text)
 }
 
-// console runs the lines that begin with $, and gives them with what they print.
+// console runs the lines that begin with $, and returns them with their output.
 func (k *kitchen) console(block string) string {
 	var made strings.Builder
 	for line := range strings.Lines(block) {
@@ -161,7 +161,7 @@ func (k *kitchen) crontab(block string) {
 	}
 }
 
-// service starts the service until it answers, at another port.
+// service starts the service on another port, until it answers.
 func (k *kitchen) service(block string) {
 	_, command, ok := strings.Cut(block, "ExecStart=/usr/local/bin/fio2es ")
 	args := strings.Fields(strings.Replace(command, " :8600", " 127.0.0.1:0", 1))
@@ -178,7 +178,7 @@ func (k *kitchen) service(block string) {
 			k.Errorf("exit code %d: %s", code, stderr)
 		}
 	}()
-	for { // until it listens, or ends
+	for { // until it listens or ends
 		if m := servedAt.FindStringSubmatch(stderr.String()); m != nil {
 			_, k.metrics = browse(k.T, m[1]+"metrics")
 			return
@@ -192,7 +192,7 @@ func (k *kitchen) service(block string) {
 	}
 }
 
-// recipeYAML is what the blocks of YAML have: jobs of CI, scraping and alerts of Prometheus.
+// recipeYAML has the parts of the YAML blocks that are checked: jobs of CI, scraping and alerts of Prometheus.
 type recipeYAML struct {
 	Jobs map[string]struct {
 		Steps []struct {
@@ -244,8 +244,8 @@ func (k *kitchen) yaml(block string) {
 
 var quotedName = regexp.MustCompile(`(?:\[|by=|columns=|index=|values=|by\(|, |explode\(\[)"(\w+)"`)
 
-// python checks that the columns that a program names are in the files that it reads. With FIO2ES_TEST_PYTHON, which
-// has pandas and pyarrow, it runs the program after those before it.
+// python checks that the columns which a program uses are in the files that it reads. With FIO2ES_TEST_PYTHON, which
+// needs pandas and pyarrow, it runs the program after earlier ones.
 func (k *kitchen) python(block string) {
 	names := map[string]bool{"share": true}
 	for _, file := range []string{"runs.csv", "windows.jsonl", "bins.jsonl"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// reclaim gives the room of the removed documents back to the file system. A cluster does so by itself.
+// reclaim returns the space of removed documents to the file system. A cluster does this itself.
 func (e *env) reclaim(ctx context.Context, store history.Store) {
 	s, ok := store.(interface {
 		Reclaim(ctx context.Context) (int64, error)

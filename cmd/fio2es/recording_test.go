@@ -39,7 +39,7 @@ func TestRecording(t *testing.T) {
 	check(t, err)
 	view := live.New([]slo.Rule{rule})
 	view.Title, view.Started, view.Length, view.Every = "fio demo.fio", windows[0].Run.Start, 75*time.Second, time.Second
-	const late, columns, lines = 2 * time.Second, 80, 24 // run reads fio's reports each other second
+	const late, columns, lines = 2 * time.Second, 80, 24 // run reads fio's reports every two seconds
 	var frames []string
 	for elapsed := time.Duration(0); elapsed <= view.Length; elapsed += time.Second {
 		now := view.Started.Add(elapsed)
@@ -56,7 +56,7 @@ func TestRecording(t *testing.T) {
 	golden.File(t, filepath.Join("..", "..", "docs", "live.svg"), film(frames, columns, lines))
 }
 
-// film shows frames one after another, a second each; to those who want no motion, the last one.
+// film shows frames one after another, each for a second. For users who want no motion it shows the last one.
 func film(frames []string, columns, lines int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<style>text{white-space:pre}path{stroke-width:8.5;shape-rendering:crispEdges}.f{visibility:hidden;animation:f %ds infinite step-end}@keyframes f{0%%{visibility:visible}%.3f%%{visibility:hidden}}`,
@@ -73,13 +73,13 @@ var (
 	words   = regexp.MustCompile(`\S+(?: \S+)*`)
 )
 
-// frame draws a screen: characters as text, and halves of blocks as lines.
+// frame draws a screen: characters as text, and half blocks as lines.
 func frame(t *testing.T, shown []string) string {
 	t.Helper()
 	var b strings.Builder
-	blocks := map[string]string{} // paths by their colours
+	blocks := map[string]string{} // paths by colour
 	for y, line := range shown {
-		var upper, lower [80]string // colours of the halves
+		var upper, lower [80]string // colours of the upper and lower halves
 		x, fore, back := 0, plainColour, ""
 		for line != "" {
 			text, codes, rest := line, "", ""
@@ -108,7 +108,7 @@ func frame(t *testing.T, shown []string) string {
 	return b.String()
 }
 
-// addLines adds the half characters of a row to the paths of their colours.
+// addLines adds the half blocks of a row to the paths of their colours.
 func addLines(blocks map[string]string, row []string, y int) {
 	for x := 0; x < len(row); {
 		begin := x
@@ -121,7 +121,7 @@ func addLines(blocks map[string]string, row []string, y int) {
 	}
 }
 
-// texts are the words of a part of a line that begins in column x.
+// texts returns the words of a part of a line that begins in column x.
 func texts(text string, x, y int, colour string) string {
 	var b strings.Builder
 	for _, at := range words.FindAllStringIndex(text, -1) {
@@ -137,7 +137,7 @@ func texts(text string, x, y int, colour string) string {
 	return b.String()
 }
 
-// colour are the colours that an escape sequence sets; back is empty where there is none.
+// colour returns the colours that an escape sequence sets. back is empty if there is none.
 func colour(t *testing.T, codes string) (fore, back string) {
 	t.Helper()
 	fore = plainColour
@@ -155,7 +155,7 @@ func colour(t *testing.T, codes string) (fore, back string) {
 	return fore, back
 }
 
-// cube is one of the 216 colours of terminals.
+// cube returns one of the 216 colours of terminals.
 func cube(code string) string {
 	n, _ := strconv.Atoi(code)
 	n -= 16

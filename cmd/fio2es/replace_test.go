@@ -20,12 +20,12 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// watchedServer is a stand-in that looks at its documents after each request that changes some, and
-// interrupts the program at one of them.
+// watchedServer is a stand-in that checks its documents after each request that changes some, and interrupts the
+// program at one of them.
 type watchedServer struct {
 	*estest.Server
 	mu        sync.Mutex
-	left      int // requests up to the interruption; it does not come below 1
+	left      int // requests until the interruption; never below 1
 	interrupt func()
 	fault     error
 }
@@ -65,7 +65,7 @@ func (w *watchedServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shownOnce fails if dashboards, which leave out what is pending, see two versions of a run.
+// shownOnce fails if dashboards, which leave out pending documents, show two versions of a run.
 func (w *watchedServer) shownOnce() error {
 	seen := map[string]string{}
 	for _, text := range documentsBy(w.Server) {
@@ -90,9 +90,9 @@ func (w *watchedServer) shownOnce() error {
 	return nil
 }
 
-// TestReplacementInterrupted interrupts ingest and push of runs that the cluster has in
-// another version, at each of their requests in turn. Dashboards see one version at most, and
-// the next call leaves the cluster as if there had been no interruption.
+// TestReplacementInterrupted interrupts ingest and push of runs that the cluster has in another version, at each of
+// their requests. Dashboards show at most one version. The next call leaves the cluster as if there had been no
+// interruption.
 func TestReplacementInterrupted(t *testing.T) {
 	t.Parallel()
 	archive := filepath.Join(t.TempDir(), "lab")
@@ -113,7 +113,7 @@ func TestReplacementInterrupted(t *testing.T) {
 	other, address := newWatched(t)
 	ingest("2s", "--elasticsearch", address)
 	want, db := documentsBy(other.Server), filepath.Join(t.TempDir(), "h.db")
-	ingest("2s", "--history", db) // later, so push replaces what the cluster has
+	ingest("2s", "--history", db) // a later version, so push replaces what the cluster has
 	for name, args := range map[string][]string{
 		"ingest": {"ingest", "--jobs", "1", "--interval", "2s", archive},
 		"push":   {"push", "--history", db},
@@ -147,8 +147,8 @@ func TestReplacementInterrupted(t *testing.T) {
 	}
 }
 
-// TestPendingIsShown: a run is whole, but some of its documents are pending since an
-// interruption. The next ingest that reads the files shows them.
+// TestPendingIsShown: a run is complete, but after an interruption some of its documents are pending. The next
+// ingest that reads the files shows them.
 func TestPendingIsShown(t *testing.T) {
 	t.Parallel()
 	server, address := standIn(t, nil)

@@ -74,8 +74,8 @@ func checkPage(output string) error {
 	return nil
 }
 
-// report writes the page of all runs that args name. Logs that follow one another are merged; all
-// others are read one by one, so that runs come in the order in which they were named.
+// report writes the page of all runs that args name. Neighbouring logs are merged. Other arguments are read one by
+// one, so that runs are in the order of the arguments.
 func (r *reading) report(ctx context.Context, args []string, q *query.Query, output string) error {
 	page := report.New(report.Options{Program: generator(), Query: *q})
 	inputs, err := r.choose(ctx, args, query.IsFile)
@@ -109,7 +109,7 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 	return errors.Join(page.Empty(), err)
 }
 
-// pageName returns the beginning of the name of a page's file, if the user names none.
+// pageName returns the beginning of the name of the page's file, if the user names none.
 func pageName(inputs []input) string {
 	of := "report"
 	if len(inputs) == 1 && len(inputs[0].runs) == 1 {
@@ -122,7 +122,7 @@ func pageName(inputs []input) string {
 	return "fio2es-" + of
 }
 
-// freeName returns the name of a page that no file has yet, with a number if one has.
+// freeName returns the name of a page's file that does not exist yet, with a number if necessary.
 func freeName(begin string) string {
 	name := begin + ".html"
 	for i := 2; ; i++ {
@@ -136,7 +136,7 @@ func freeName(begin string) string {
 // generator names the program on pages.
 func generator() string { return "fio2es " + thisBuild().String() }
 
-// nameOn is what messages of a page call a run: the beginning of its id, or its path.
+// nameOn returns what messages about a page call a run: its short id, or its path.
 func nameOn(c input, run *query.Run) string {
 	if run.Stored != nil {
 		return facts.ShortID(run.Stored.Run.ID)

@@ -19,7 +19,7 @@ var (
 	readOut      = regexp.MustCompile(`(?s)class="data">(.*?)</script>`)
 )
 
-// numbersOf are the rows of the table of numbers.
+// numbersOf returns the rows of the table of numbers.
 func numbersOf(t *testing.T, page string) map[string][]string {
 	t.Helper()
 	rows := map[string][]string{}
@@ -38,8 +38,7 @@ func latencyText(us *float64) string {
 	return unit.Latency(*us)
 }
 
-// TestReportNumbers: the page has the numbers that percentiles prints, of whole runs and of
-// each window.
+// TestReportNumbers: the page has the numbers that percentiles prints, for whole runs and for each window.
 func TestReportNumbers(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"two-jobs-rw", "stalls", "trim-write-read", "coarseness", "mixed-bs", "status-interval"} {
@@ -60,7 +59,7 @@ func TestReportNumbers(t *testing.T) {
 			}
 		}
 		for _, l := range linesOf[percentileLine](t, 0, "percentiles", path) {
-			if l.Direction == "all" { // the report has the directions
+			if l.Direction == "all" { // the report shows the directions instead
 				continue
 			}
 			if l.Level == "run" {
@@ -86,9 +85,8 @@ func TestReportNumbers(t *testing.T) {
 	}
 }
 
-// TestReportPart: between two times, requests are those that rank counts, and their
-// percentiles are right by its counts: at most 99 of 100 are surely faster than p99, and
-// at least as many may be.
+// TestReportPart: between two times, the page has the requests that rank counts, and percentiles agree with rank: at
+// most 99 of 100 requests are certainly faster than p99, and at least as many may be.
 func TestReportPart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "testdata", "corpus", "stalls")

@@ -74,7 +74,7 @@ func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
 	})
 }
 
-// print lists the first runs that will be removed. Stdout keeps its errors.
+// print lists the first runs that will be removed. Errors are recorded by stdout.
 func (r *removing) print(runs []*mapping.Run) {
 	const most = 20
 	first, last := runs[len(runs)-1], runs[0]

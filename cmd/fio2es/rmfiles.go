@@ -18,8 +18,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// removeFiles removes the folders in which fio2es run has the files of the chosen runs. The runs stay in the history. A
-// folder stays if it has a log or a report that the history does not have.
+// removeFiles removes the folders in which fio2es run has the files of the chosen runs. The runs stay in the
+// history. A folder stays if it has a log or a report that the history does not have.
 func (r *removing) removeFiles(ctx context.Context, choice tidy.Choice) error {
 	return r.chosen(ctx, choice, false, func(store history.Store, chosen *tidy.Chosen) error {
 		var folders []string
@@ -63,7 +63,7 @@ func (r *removing) removeFiles(ctx context.Context, choice tidy.Choice) error {
 // errSeen ends the reading of a run when its files are known.
 var errSeen = errors.New("its files are known")
 
-// checkStored fails if a folder has a log or a report from which the run of an id was not read.
+// checkStored fails if a folder has a log or a report from which the run with this id was not read.
 func checkStored(ctx context.Context, e *env, store history.Store, id, folder string) error {
 	run, err := store.Run(ctx, id)
 	if err != nil {

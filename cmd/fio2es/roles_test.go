@@ -21,7 +21,7 @@ type securityRequest struct {
 	body         map[string]any
 }
 
-// documented reads the requests of docs/elasticsearch.md, for another prefix.
+// documented returns the requests of docs/elasticsearch.md, for another prefix.
 func documented(t *testing.T, prefix string) map[string]securityRequest {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "elasticsearch.md"))
@@ -45,14 +45,14 @@ func documented(t *testing.T, prefix string) map[string]securityRequest {
 	return found
 }
 
-// admin are the credentials of the environment: they make roles and keys.
+// admin has the credentials of the environment, and makes roles and keys.
 type admin struct {
 	t *testing.T
 	*es.Client
 	server estest.Real
 }
 
-// do sends a request, for whoever has the key if there is one, and gives the status.
+// do sends a request, with the key if there is one, and returns the status.
 func (a admin) do(method, path, key string, body, into any) int {
 	a.t.Helper()
 	var text []byte
@@ -89,14 +89,13 @@ func (a admin) do(method, path, key string, body, into any) int {
 	return res.StatusCode
 }
 
-// keys makes an API key for each documented role, and the documented one, which is
-// called api_key.
+// keys makes an API key for each documented role, and the documented key with the name api_key.
 func (a admin) keys(prefix string) map[string]string {
 	a.t.Helper()
 	keys := map[string]string{}
 	for name, r := range documented(a.t, prefix) {
 		body := r.body
-		if name != "api_key" { // it has to be a role, too
+		if name != "api_key" { // it must also be a role
 			path := "/_security/role/" + prefix + "-" + name
 			if status := a.do(r.method, path, "", body, nil); status == http.StatusForbidden {
 				a.t.Skip("the credentials in the environment may not make roles")
@@ -117,15 +116,14 @@ func (a admin) keys(prefix string) map[string]string {
 }
 
 func (a admin) remove(path string, body any) {
-	ctx := context.Background() // the test's own has ended
+	ctx := context.Background() // the context of the test has ended
 	err := a.Do(ctx, es.Request{Method: http.MethodDelete, URI: path, Body: body}, nil)
 	if err != nil {
 		a.t.Error(err)
 	}
 }
 
-// TestRolesInCluster does with each role of docs/elasticsearch.md what it is for, and
-// tries what it must not be able to do.
+// TestRolesInCluster does with each role of docs/elasticsearch.md what it is for, and tries what it must not allow.
 func TestRolesInCluster(t *testing.T) {
 	real, prefixes := cluster(t, "roles")
 	if !real.Secured {
@@ -147,14 +145,14 @@ func TestRolesInCluster(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	archive := filepath.Join("..", "..", "examples", "cbt-archive")
-	outputOf(t, "ingest", archive) // for push
-	// An index that setup has to mend.
+	outputOf(t, "ingest", archive) // runs for push
+	// An index that setup must change.
 	request(t, real, "PUT", "/"+prefix+"-latency.host-1999.01", `{"mappings":{"dynamic":"strict"}}`, &struct{}{})
 	for _, c := range []struct {
 		role string
 		args string
 		code int
-		says string // in stdout or stderr
+		says string // text on stdout or stderr
 	}{
 		{"fio2es_reader", "runs", 1, "run fio2es setup"},
 		{"fio2es_ingest", "ingest " + archive, 1, "run fio2es setup"},
@@ -175,7 +173,7 @@ func TestRolesInCluster(t *testing.T) {
 		{"fio2es_reader", "runs", 0, "other:"},
 		{"fio2es_reader", "percentiles --levels host latest", 0, "write"},
 		{"fio2es_reader", "rank latest --within 1ms --from +1s", 0, "write"},
-		{"fio2es_reader", "push", 0, "0 runs"}, // all there already
+		{"fio2es_reader", "push", 0, "0 runs"}, // all runs are there already
 		{"fio2es_setup", "setup", 0, "keep index template"},
 	} {
 		t.Setenv("FIO2ES_ELASTICSEARCH_API_KEY", keys[c.role])
@@ -192,7 +190,7 @@ func TestRolesInCluster(t *testing.T) {
 	a.refusals(prefix, keys)
 }
 
-// refusals: what the roles must not be able to do.
+// refusals tries what the roles must not allow.
 func (a admin) refusals(prefix string, keys map[string]string) {
 	a.t.Helper()
 	document := map[string]any{"run": map[string]any{"id": "x"}}

@@ -12,15 +12,15 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-func init() { cobra.EnableCommandSorting = false } // the order of groups
+func init() { cobra.EnableCommandSorting = false } // keep the order of groups
 
-// command is one of the program. What makes it, makes all its flags.
+// command is a command of the program. The function that makes it also makes its flags.
 type command struct {
 	name string
 	make func(*env) *cobra.Command
 }
 
-// groups are all commands, by purpose, in the order of help. Help does not list a group without a title.
+// groups are all commands by purpose, in the order of help. Help does not list a group without a title.
 var groups = []struct {
 	title    string
 	commands []command
@@ -39,7 +39,8 @@ var groups = []struct {
 	{"", []command{{"man", manCommand}, {"fields", fieldsTopic}, {"settings", settingsTopic}}},
 }
 
-// named is the command that is the first argument, if help lists it, and else empty. "man" looks at all commands.
+// named returns the first argument if it is a command that help lists, and otherwise "". The command man needs all
+// commands.
 func named(args []string) string {
 	for _, g := range groups {
 		if g.title != "" && len(args) > 0 && slices.ContainsFunc(g.commands, func(c command) bool { return c.name == args[0] }) {
@@ -49,8 +50,8 @@ func named(args []string) string {
 	return ""
 }
 
-// rootCommand has all commands, or only the one that args begin with: to make the flags of all takes longer than a short
-// answer.
+// rootCommand returns the program with all commands. If args begin with a command, it has only this one, because
+// making the flags of all commands takes longer than a short answer.
 func rootCommand(e *env, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fio2es COMMAND",
@@ -76,7 +77,7 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
   fio2es percentiles latest                percentiles of the newest run
   fio2es percentiles *_clat_hist.*.log     of logs, without storing anything`,
 		Version:      versionText(),
-		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true, // unknownCommand has better ones
+		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true, // unknownCommand makes better suggestions
 		PersistentPreRunE: e.load,
 	}
 	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
@@ -85,7 +86,7 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		_ = writeHelp(e.stdout, cmd) // stdout keeps its errors
+		_ = writeHelp(e.stdout, cmd) // errors are recorded by stdout
 	})
 	addGlobalFlags(root.PersistentFlags())
 	only := named(args)
@@ -117,10 +118,10 @@ func addGlobalFlags(f *pflag.FlagSet) {
 	f.BoolP("verbose", "v", false, "say more on stderr")
 }
 
-// many is no limit of [arguments].
+// many means no upper limit in [arguments].
 const many = math.MaxInt
 
-// arguments checks that there are least to most arguments.
+// arguments returns a check that there are least to most arguments.
 func arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
@@ -130,7 +131,7 @@ func arguments(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// usageArgs makes wrong arguments an error of usage.
+// usageArgs makes wrong arguments a usageError.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

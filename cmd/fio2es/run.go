@@ -50,7 +50,7 @@ fio2es on each host.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) },
 	}
 	fl := cmd.Flags()
-	fl.SetInterspersed(false) // what follows fio or a job file is fio's
+	fl.SetInterspersed(false) // arguments after fio or a job file belong to fio
 	addReadingFlags(fl, "interval", "labels")
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
@@ -92,7 +92,7 @@ func (r *running) run(ctx context.Context, words []string) (err error) {
 	if r.how.Version, err = record.VersionOf(ctx, r.fio.Program); err != nil {
 		return err
 	}
-	if _, err := record.Of(r.fio, r.how); err != nil { // before anything is opened or made
+	if _, err := record.Of(r.fio, r.how); err != nil { // check before anything is opened or created
 		return usageError{Err: err}
 	}
 	return r.repeated(ctx)
@@ -105,10 +105,10 @@ func (r *running) repeated(ctx context.Context) (err error) {
 	}
 	s := newSignals(ctx)
 	defer s.stop()
-	if err := ctx.Err(); err != nil { // it came before
+	if err := ctx.Err(); err != nil { // a signal came before
 		return errors.Join(err, r.to.Store.Close())
 	}
-	record.IgnoreClosedPipes() // fio and its run do not depend on who reads the lines
+	record.IgnoreClosedPipes() // fio and its run do not depend on the reader of the lines
 	var all finished
 	for i := range r.repeat {
 		if i > 0 && !s.pause(r.pause) {

@@ -27,8 +27,8 @@ var errFull = errors.New("database or disk is full")
 
 func (fullDisk) Finish(context.Context, *mapping.Run) error { return errFull }
 
-// TestRunNotStored: a run that could not be stored when fio had ended is stored by the next command, which says why, and
-// does not say that fio2es was killed.
+// TestRunNotStored: a run that could not be stored after fio had ended is stored by the next command. That command
+// says why, and does not say that fio2es was killed.
 func TestRunNotStored(t *testing.T) {
 	t.Parallel()
 	settings := ownHistory(t)
@@ -36,7 +36,8 @@ func TestRunNotStored(t *testing.T) {
 	e := newEnv(nil, &bytes.Buffer{}, &errs)
 	e.cfg.History = filepath.Join(filepath.Dir(settings), "history.db")
 	e.cfg.Prefix = "fio2es"
-	callWith(t, settings, "ingest", filepath.Join("..", "..", "examples", "cbt-archive")) // as the history was before
+	// so that the history works again
+	callWith(t, settings, "ingest", filepath.Join("..", "..", "examples", "cbt-archive"))
 	entry, err := e.history().folders().Begin(record.Entry{
 		Name: "out", History: e.history().name(), Started: time.Now(), Note: "fio ended with exit code 1",
 	})
@@ -58,7 +59,7 @@ func TestRunNotStored(t *testing.T) {
 	}
 }
 
-// underFio is fio2es that runs the fake fio.
+// underFio returns the command fio2es run with the fake fio.
 func underFio(t *testing.T) *exec.Cmd {
 	t.Helper()
 	corpus, err := filepath.Abs(filepath.Join("..", "..", "testdata", "corpus"))
@@ -68,7 +69,8 @@ func underFio(t *testing.T) *exec.Cmd {
 	return p
 }
 
-// TestRunUnread: what run prints is not read, as behind "| head": fio runs to its end, and its run is stored.
+// TestRunUnread: the output of run is not read to its end, as with "| head". fio runs to its end, and its run is
+// stored.
 func TestRunUnread(t *testing.T) {
 	t.Parallel()
 	for _, unread := range []string{"stdout", "stderr", "both"} {
@@ -100,14 +102,14 @@ func TestRunUnread(t *testing.T) {
 	}
 }
 
-// TestRunInterruptedEarly: Ctrl-C while run looks for the version of fio reaches both. The command says that it was
-// interrupted, and nothing of fio --version.
+// TestRunInterruptedEarly: Ctrl-C while run reads the version of fio ends both. The command says that it was
+// interrupted, and nothing about fio --version.
 func TestRunInterruptedEarly(t *testing.T) {
 	t.Parallel()
 	fio := filepath.Join(t.TempDir(), "fio")
 	check(t, os.WriteFile(fio, []byte("#!/bin/sh\nkill -s INT -- -$PPID\nexec sleep 600\n"), 0o700))
 	p := program(t, "run", "--", fio, "--name=a")
-	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's signal reaches the process group
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal of the terminal reaches the whole process group
 	text, err := p.CombinedOutput()
 	if p.ProcessState.ExitCode() != exitFailed || string(text) != "error: interrupted\n" {
 		t.Errorf("%v\n%s", err, text)

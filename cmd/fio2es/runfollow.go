@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
-// lines writes a line for each window to stderr. The run does not depend on who reads them.
+// lines writes a line for each window to stderr. It ignores errors, because the run does not depend on the reader.
 func (r *running) lines() func(*window.Window) error {
 	to := newFollowWriter(r.stderr, table.Text)
 	return func(w *window.Window) error {
@@ -23,13 +23,13 @@ func (r *running) lines() func(*window.Window) error {
 	}
 }
 
-// follow stores the live run of a fio until the function that it returns is called. Requests count in the window in
-// which they complete. So a window is final at once: it does not wait for requests that were in flight in it.
+// follow stores the live run of a fio until the returned function is called. Requests count in the window in which
+// they complete. So a window is final at once, and does not wait for requests that were in flight in it.
 func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
 	opt := follow.Options{
 		Ingest: ingest.Options{Pipeline: r.options(), Log: log},
 		Paths:  []string{entry.Folder}, Host: entry.Host, Wanted: func(string, string) bool { return true }, Rules: r.rules,
-		Every: 2 * time.Second, Quiet: math.MaxInt64, // fio's end is known
+		Every: 2 * time.Second, Quiet: math.MaxInt64, // never, because the caller knows when fio ends
 		Window: each,
 	}
 	opt.Ingest.Pipeline.Weighting = align.Completion

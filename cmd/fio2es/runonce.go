@@ -14,9 +14,9 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// once runs fio, and stores its run.
+// once runs fio and stores its run.
 func (r *running) once(s *signals) (stored finished, err error) {
-	host, _ := os.Hostname() // without one the host is unknown, as in a folder of logs
+	host, _ := os.Hostname() // without a name the host is unknown, as in a folder of logs
 	entry, err := r.history().folders().Begin(record.Entry{
 		Name: r.how.Name, Host: host, History: r.history().name(), Command: r.fio.Words(), Started: time.Now(),
 		Wrapped: len(r.fio.Before) > 0, Labels: r.options().Labels, Note: strings.TrimSpace(r.note),
@@ -43,7 +43,7 @@ func (r *running) once(s *signals) (stored finished, err error) {
 		r.log.Warn("a histogram log is not stored, fio's reports are: " + err.Error())
 		stored.leftOut = true
 	}
-	if errors.Is(err, syscall.EPIPE) { // whoever reads has enough
+	if errors.Is(err, syscall.EPIPE) { // the reader has closed the pipe
 		err = nil
 	}
 	one, failedToStore := r.env.finish(s.ctx, r.to, r.rules, entry, ending.Signal != 0)
@@ -55,12 +55,12 @@ func (r *running) once(s *signals) (stored finished, err error) {
 	return stored, errors.Join(failed, err, failedToStore)
 }
 
-// outputError says that fio ran, but its output did not reach the user. Its run can be stored.
+// outputError means that fio ran, but its output did not reach the user. The run can be stored.
 type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-// fioOf runs fio, follows its run meanwhile, and then copies fio's output to where the user wants it.
+// fioOf runs fio and follows its run. Then it copies fio's output to where the user wants it.
 func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, err error) {
 	how := r.how
 	how.Folder, how.Quiet = entry.Folder, r.canShow() && !r.quiet
@@ -78,7 +78,7 @@ func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, 
 		if err != nil {
 			return ending, err
 		}
-		defer out.Close() // if fio does not start
+		defer out.Close() // in case fio does not start
 		to, closeOutput = out, out.Close
 	}
 	if how.Quiet {
@@ -118,7 +118,7 @@ func (r *running) started(
 // copyOutput copies fio's output in the formats that the user chose.
 func copyOutput(to io.Writer, how record.Output, entry *record.Entry, hasEnded bool) error {
 	all, err := os.Open(entry.Report())
-	if errors.Is(err, os.ErrNotExist) { // fio refused its options
+	if errors.Is(err, os.ErrNotExist) { // fio refused its options, and wrote nothing
 		return nil
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// liveScreen shows a live run on a terminal. Messages wait until the terminal shows again what was there before.
+// liveScreen shows a live run on a terminal. Messages are printed after the terminal is restored.
 type liveScreen struct {
 	view    *live.View
 	display *term.Display
@@ -56,7 +56,7 @@ func newLiveScreen(e *env, view *live.View) *liveScreen {
 	return s
 }
 
-// shown runs fio with a live view on the terminal. What fio writes to stderr waits in a file until the view ends.
+// shown runs fio with a live view on the terminal. What fio writes to stderr is kept in a file until the view ends.
 func (r *running) shown(s *signals, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
 	errs, err := os.Create(filepath.Join(entry.Folder, entry.Name+".err"))
 	if err != nil {
@@ -97,12 +97,12 @@ func (s *liveScreen) draw() {
 	if err == nil {
 		err = s.display.Show(text)
 	}
-	if err != nil { // the run does not depend on it
+	if err != nil { // without the screen, because the run does not depend on it
 		s.view.Message = err.Error()
 	}
 }
 
-// suspend stops the program as Ctrl-Z does, with the terminal as it was before. fio runs on.
+// suspend restores the terminal and stops the program, as Ctrl-Z does. fio continues.
 func (s *liveScreen) suspend() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,12 +126,12 @@ func (s *liveScreen) Write(text []byte) (int, error) {
 		return s.stderr.Write(text)
 	}
 	if message := strings.TrimSpace(string(text)); !strings.Contains(message, "sla ") && !strings.HasPrefix(message, "following ") {
-		s.view.Message = message // the view has the rules and the run itself
+		s.view.Message = message // without these parts, because the view shows the rules and the run itself
 	}
 	return s.held.Write(text)
 }
 
-// close brings back what the terminal showed before, and prints the messages.
+// close restores the terminal and prints the messages.
 func (s *liveScreen) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"unsafe"
 )
 
-// openTerminal is a terminal of 80 times 24 characters: what is written to the second file can be read from the first.
+// openTerminal returns a terminal of 80 times 24 characters. What is written to terminal can be read from screen.
 func openTerminal(t *testing.T) (screen, terminal *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -37,8 +37,8 @@ func openTerminal(t *testing.T) (screen, terminal *os.File) {
 	return screen, terminal
 }
 
-// TestRunOnTerminal: run shows a live view, and brings back the terminal however fio ends. fio's messages and those of
-// fio2es come behind the view.
+// TestRunOnTerminal: run shows a live view, and restores the terminal however fio ends. Messages of fio and
+// fio2es come after the view.
 func TestRunOnTerminal(t *testing.T) {
 	corpus, err := filepath.Abs(filepath.Join("..", "..", "testdata", "corpus"))
 	check(t, err)
@@ -57,7 +57,7 @@ func TestRunOnTerminal(t *testing.T) {
 			p.Stdout, p.Stderr = &stdout, terminal
 			check(t, p.Start())
 			terminal.Close()
-			_, _ = io.Copy(&shown, screen) // it ends with an error when the last program closes the terminal
+			_, _ = io.Copy(&shown, screen) // returns an error when the last program closes the terminal
 			_ = p.Wait()
 			text := shown.String()
 			if p.ProcessState.ExitCode() != tt.code {

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/record"
 )
 
-// signals passes signals on to fio while it runs. When no fio runs, a signal ends the command.
+// signals passes signals to fio while it runs. When no fio runs, a signal ends the command.
 type signals struct {
 	ctx  context.Context // ends with a signal while no fio runs
 	stop func()
@@ -21,7 +21,8 @@ type signals struct {
 }
 
 func newSignals(parent context.Context) *signals {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(parent)) // the first signal ends it, and fio needs time to end
+	// not with parent, which the first signal ends, because fio needs time to end
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	incoming := make(chan os.Signal, 8)
 	signal.Notify(incoming, record.Signals...)
 	s := &signals{ctx: ctx, stopped: parent.Err() != nil}
@@ -53,16 +54,16 @@ func (s *signals) take(sig os.Signal, cancel func()) {
 	s.fio.Signal(sig)
 }
 
-// passTo sets the fio that gets the signals; nil: none runs.
+// passTo sets the fio that gets the signals. nil means that none runs.
 func (s *signals) passTo(fio *record.Process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.fio = fio; fio != nil && s.stopped { // the signal came before fio was there
+	if s.fio = fio; fio != nil && s.stopped { // the signal came before fio was started
 		fio.Signal(os.Interrupt)
 	}
 }
 
-// pause waits. It returns false if a signal came.
+// pause waits for d. It returns false if a signal came.
 func (s *signals) pause(d time.Duration) bool {
 	select {
 	case <-time.After(d):

@@ -16,17 +16,17 @@ import (
 type listing struct {
 	*env
 	filter    history.RunFilter
-	selectors []*query.Selector // of runs among those of the filter; none: all of them
-	order     *facts.Order      // nil: that of the selectors
-	limit     int               // 0 is no limit
+	selectors []*query.Selector // choose among the runs of the filter; none: all of them
+	order     *facts.Order      // nil: the order of the selectors
+	limit     int               // 0: no limit
 	format    string
 
 	isReversed bool
-	names      []string // of columns; nil for the usual ones
+	names      []string // names of columns; nil for the usual ones
 	columns    []table.Column[*facts.Line]
 }
 
-// list prints the runs that the filter selects. A run that cannot be read is skipped, with a warning.
+// list prints the runs that the filter selects. It skips a run that cannot be read, with a warning.
 func (l *listing) list(ctx context.Context) error {
 	store, err := l.history().open(ctx)
 	if err != nil {
@@ -55,18 +55,18 @@ func (l *listing) list(ctx context.Context) error {
 	return leftOutIf(writeRuns(l.stdout, runs, l.columns, l.format), skipped)
 }
 
-// read reads the runs that are listed, or more: the limit applies after they are sorted.
+// read reads the listed runs, or more of them, because the limit applies after sorting.
 func (l *listing) read(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, skipped bool, err error) {
 	if len(l.selectors) > 0 {
 		return l.selectRuns(ctx, store, l.filter, l.selectors)
 	}
-	if l.order != nil && l.order.Column == nil && !l.isReversed { // as the store has them
+	if l.order != nil && l.order.Column == nil && !l.isReversed { // a store returns runs in this order
 		watched.Filter.Limit = l.limit
 	}
 	return l.readRuns(ctx, store, watched)
 }
 
-// readRuns reads the runs that a watched filter selects. It leaves out runs that cannot be read, with a warning; skipped
+// readRuns reads the runs that a watched filter selects. It skips runs that cannot be read, with a warning; skipped
 // reports that.
 func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, skipped bool, err error) {
 	runs, err = history.Collect(store.Runs(ctx, watched.Filter), func(err error) {

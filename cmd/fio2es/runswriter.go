@@ -10,13 +10,13 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// documentFormat is the format of documents, one a line.
+// documentFormat is the format of run documents, one on each line.
 const documentFormat = "document"
 
 var runFormats = append(slices.Clone(table.Formats), documentFormat)
 
-// writeRuns writes the columns of runs, a row for each direction, or their documents without histograms. nil are the
-// usual columns.
+// writeRuns writes the columns of runs, with a row for each direction, or their documents without histograms. Nil
+// columns mean the usual ones.
 func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.Line], format string) error {
 	if format == documentFormat {
 		return writeDocuments(w, runs)
@@ -44,7 +44,7 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 	return to.End(facts.Notes(byFio)...)
 }
 
-// usualColumns are those that lists of these runs have.
+// usualColumns returns the default columns for a list of these runs.
 func usualColumns(runs []*mapping.Run) []table.Column[*facts.Line] {
 	hidden := []string{"min", "p75", "p90", "p99_99"}
 	if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Note != "" }) {
@@ -55,7 +55,7 @@ func usualColumns(runs []*mapping.Run) []table.Column[*facts.Line] {
 
 func writeDocuments(w io.Writer, runs []*mapping.Run) error {
 	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false) // rules are full of < and >
+	enc.SetEscapeHTML(false) // otherwise < and > in rules would be escaped
 	for _, r := range runs {
 		if err := enc.Encode(r.Light()); err != nil {
 			return err

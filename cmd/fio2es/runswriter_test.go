@@ -15,7 +15,7 @@ type narrowScreen struct{ bytes.Buffer }
 
 func (*narrowScreen) Columns() int { return 80 }
 
-// TestRunsFit: a list of runs fits 80 columns with all that a run may have.
+// TestRunsFit: a list of runs with all possible values fits into 80 columns.
 func TestRunsFit(t *testing.T) {
 	total := mapping.Totals{
 		Requests: 172622, IOPS: 99.95, Bandwidth: 819e3, Latency: mapping.Latency{Layout: "fio3/0", P50: 169.2, P99: 22649.9, Max: 5e5},

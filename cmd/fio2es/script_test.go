@@ -22,7 +22,7 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// exits runs a command that must end with a code: exits CODE COMMAND...
+// exits runs a command that must end with an exit code: exits CODE COMMAND...
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND...")

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// parseSelectors reads selectors. areIDs reports whether all are ids or beginnings of ids.
+// parseSelectors parses selectors. areIDs reports whether all are ids or beginnings of ids.
 func parseSelectors(args []string) (list []*query.Selector, areIDs bool, err error) {
 	areIDs = len(args) > 0
 	for _, arg := range args {
@@ -22,7 +22,7 @@ func parseSelectors(args []string) (list []*query.Selector, areIDs bool, err err
 	return list, areIDs, nil
 }
 
-// parseTextOrRuns reads the arguments of commands that take either a text to search for or selectors.
+// parseTextOrRuns parses the arguments of commands that take either a text to search for or selectors.
 func parseTextOrRuns(args []string) (text string, selectors []*query.Selector, err error) {
 	if len(args) == 1 && !query.IsSelector(args[0]) {
 		return args[0], nil, nil
@@ -31,7 +31,7 @@ func parseTextOrRuns(args []string) (text string, selectors []*query.Selector, e
 	return "", selectors, err
 }
 
-// selectRuns finds the runs that a filter selects and selectors name. It leaves out runs that cannot be read, with a
+// selectRuns finds the runs that a filter selects and selectors name. It skips runs that cannot be read, with a
 // warning; skipped reports that.
 func (e *env) selectRuns(
 	ctx context.Context, store history.Store, among history.RunFilter, selectors []*query.Selector,

@@ -47,7 +47,6 @@ only. From another machine use a tunnel: ssh -L 8600:localhost:8600 HOST.`,
 	return cmd
 }
 
-// serve serves the history at an address until ctx ends.
 func serve(ctx context.Context, e *env, listen string) error {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return usagef("--listen %s: want an address and a port, such as 127.0.0.1:8600", listen)
@@ -79,16 +78,16 @@ func serve(ctx context.Context, e *env, listen string) error {
 	return web.Serve(ctx, l, pages, e.log)
 }
 
-// addressOf is the address for a browser on this machine.
+// addressOf returns the address for a browser on this machine.
 func addressOf(addr net.Addr) string {
 	host := addr.String()
-	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() { // all addresses
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() { // the server listens on all addresses
 		host = net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
 	}
 	return "http://" + host + "/"
 }
 
-// isLocal reports whether only programs of this machine can reach an address.
+// isLocal reports whether only programs on this machine can reach an address.
 func isLocal(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()

@@ -23,7 +23,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// lockedText is what is written while it is read.
+// lockedText is a buffer that can be read while it is written.
 type lockedText struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -51,7 +51,7 @@ func startServe(t *testing.T, file, listen string) (address string, stderr *lock
 	return serveBy(t, cfg, listen)
 }
 
-// serveBy serves a history until the test ends, and must end well then.
+// serveBy serves a history until the test ends. The server must then end without an error.
 func serveBy(t *testing.T, cfg config.Config, listen string) (address string, stderr *lockedText) {
 	t.Helper()
 	stderr = &lockedText{}
@@ -66,7 +66,7 @@ func serveBy(t *testing.T, cfg config.Config, listen string) (address string, st
 			t.Errorf("serve: %v", err)
 		}
 	})
-	for { // until it listens, or ends
+	for { // until it listens or ends
 		if m := servedAt.FindStringSubmatch(stderr.String()); m != nil {
 			return m[1], stderr
 		}
@@ -98,7 +98,7 @@ func browse(t *testing.T, address string) (int, string) {
 	return answer.StatusCode, string(text)
 }
 
-// filled is a history of the example and of logs with all there is.
+// filled returns a history of the example archive, and of logs with all kinds of values.
 func filled(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "history.db")
@@ -107,7 +107,7 @@ func filled(t *testing.T) string {
 	return file
 }
 
-// runsOf are the ids that runs prints, in order.
+// runsOf returns the ids that runs prints, in order.
 func runsOf(t *testing.T, args ...string) []string {
 	t.Helper()
 	var ids []string
@@ -125,8 +125,8 @@ var (
 	listed   = regexp.MustCompile(`<a href="runs/(\w+)"><code>`)
 )
 
-// TestServe: pages are those that report writes, but for the link back; and the list is that
-// of runs, in each order that it has.
+// TestServe: pages are those that report writes, except for the link back. The list has the order of runs, in each
+// order that it offers.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	file := filled(t)
@@ -169,7 +169,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeLinks: every link of every page answers.
+// TestServeLinks: every link on every page works.
 func TestServeLinks(t *testing.T) {
 	t.Parallel()
 	address, _ := startServe(t, filled(t), "127.0.0.1:0")
@@ -203,7 +203,7 @@ func TestServeLinks(t *testing.T) {
 	}
 }
 
-// TestServeNothing: a page says what is wrong with a run, and is not an error.
+// TestServeNothing: if a run has nothing to show, its page says so, and is not an error.
 func TestServeNothing(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "history.db")
@@ -276,7 +276,7 @@ func TestIsLocal(t *testing.T) {
 	}
 }
 
-// TestServeCluster: the same of a history in a real cluster.
+// TestServeCluster does the same with a history in a real cluster.
 func TestServeCluster(t *testing.T) {
 	real, prefixes := cluster(t, "serve")
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())

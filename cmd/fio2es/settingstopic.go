@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// settingsTopic is the help on the flags that many commands share: fio2es help settings.
+// settingsTopic is the help on flags that many commands share: fio2es help settings.
 func settingsTopic(*env) *cobra.Command {
 	var b strings.Builder
 	b.WriteString(`A setting is a flag, else FIO2ES_* in the environment, else an entry of fio2es.yaml, else its default. ` +

@@ -56,7 +56,7 @@ setup needs.`,
 	return cmd
 }
 
-// setUp prepares what the settings name. It changes nothing before both have answered.
+// setUp prepares the cluster and the Kibana in the settings. It changes nothing before both have answered.
 func setUp(ctx context.Context, e *env, dryRun bool) error {
 	finish := func(context.Context) error { return nil }
 	if e.cfg.Kibana.Enabled() {
@@ -83,7 +83,7 @@ func setUp(ctx context.Context, e *env, dryRun bool) error {
 	return finish(ctx)
 }
 
-// connectKibana connects to the Kibana of the settings, and checks that it is new enough and has the space.
+// connectKibana connects to the Kibana in the settings. It checks that Kibana is new enough and has the space.
 func connectKibana(ctx context.Context, e *env, space string) (*kibana.Client, func(), error) {
 	cfg, err := e.cfg.KibanaClient()
 	if err != nil {

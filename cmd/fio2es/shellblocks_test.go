@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestShellBlocks runs the shell blocks of README.md and the quick start that measure, with a fio that is not real.
+// TestShellBlocks runs the shell blocks of README.md and the quick start that measure, with the fake fio.
 func TestShellBlocks(t *testing.T) {
 	t.Parallel()
 	if programs["fio"] == nil {
@@ -18,7 +18,7 @@ func TestShellBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serve := regexp.MustCompile(`(?m)^fio2es serve\n`) // it does not end
+	serve := regexp.MustCompile(`(?m)^fio2es serve\n`) // without serve, which does not end
 	for _, page := range []string{"README.md", "docs/quickstart.md"} {
 		k := &kitchen{T: t, dir: t.TempDir()}
 		k.env = append(os.Environ(), "CORPUS="+filepath.Join(root, "testdata", "corpus"), "HOME="+k.dir, "XDG_DATA_HOME=", "XDG_CONFIG_HOME="+k.dir, "FIO2ES_HISTORY="+filepath.Join(k.dir, "example.db"))
@@ -28,7 +28,7 @@ func TestShellBlocks(t *testing.T) {
 		}
 		ran := 0
 		for _, m := range fence.FindAllStringSubmatch(readText(t, filepath.Join(root, page)), -1) {
-			if m[1] != "sh" || m[2] == "go test ./...\n" { // CI runs that
+			if m[1] != "sh" || m[2] == "go test ./...\n" { // CI runs go test itself
 				continue
 			}
 			ran++

@@ -88,11 +88,11 @@ type judging struct {
 	rules    []slo.Rule
 	checks   *checks
 	to       *table.Writer[*slaRow]
-	isBroken bool // a rule
+	isBroken bool // a rule is broken
 }
 
-// judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they may
-// be logs of one run.
+// judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they
+// may be logs of one run.
 func (j *judging) judge(ctx context.Context, args []string) error {
 	wanted := j.query
 	if !query.NeedsWindows(wanted, j.rules) {
@@ -107,7 +107,7 @@ func (j *judging) judge(ctx context.Context, args []string) error {
 	return errMet
 }
 
-// one judges a run. many reports whether there are several.
+// one checks a run. many reports whether there are several runs.
 func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 	judgement, err := query.Judge(ctx, run, j.query, j.rules)
 	j.logRun(run)
@@ -132,7 +132,7 @@ func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 	return j.to.End()
 }
 
-// slaTitle names a run. many reports whether there are several.
+// slaTitle names a run. many reports whether there are several runs.
 func slaTitle(run *query.Run, many bool, j *query.Judgement) string {
 	if many && run.Stored != nil {
 		return run.Name

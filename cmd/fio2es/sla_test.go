@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// slaMetrics are those that percentiles prints, too.
+// slaMetrics are the metrics that percentiles prints, too.
 var slaMetrics = map[string]func(l *percentileLine) *float64{
 	"min": func(l *percentileLine) *float64 { return l.Min }, "mean": func(l *percentileLine) *float64 { return l.Mean },
 	"p50": func(l *percentileLine) *float64 { return l.P50 }, "p75": func(l *percentileLine) *float64 { return l.P75 },
@@ -23,8 +23,8 @@ var slaMetrics = map[string]func(l *percentileLine) *float64{
 	"p99.99": func(l *percentileLine) *float64 { return l.P9999 }, "max": func(l *percentileLine) *float64 { return l.Max },
 }
 
-// TestSLANumbers: what is judged is what percentiles and rank print, of the whole and window
-// by window, to the digit.
+// TestSLANumbers: rules are checked with the values that percentiles and rank print, for the whole run and for each
+// window, to the digit.
 func TestSLANumbers(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{
@@ -38,7 +38,7 @@ func TestSLANumbers(t *testing.T) {
 		windows, whole := all[:len(all)-1], &all[len(all)-1]
 		rules := []string{"sla", path, "--direction", direction, "--rule", "iops > 0"}
 		for name, of := range slaMetrics {
-			limit := *of(&windows[len(windows)/2]) // broken, or nearly, in half of them
+			limit := *of(&windows[len(windows)/2]) // broken in about half of the windows
 			rules = append(rules, "--rule", name+" < 1000s", "--rule", fmt.Sprintf("%s <= %vus in every window", name, limit))
 		}
 		rules = append(rules, "--rule", "within 100us >= 0%")
@@ -68,7 +68,7 @@ func TestSLANumbers(t *testing.T) {
 	}
 }
 
-// checkSLAWindows counts windows, as percentiles prints them.
+// checkSLAWindows counts windows from the output of percentiles.
 func checkSLAWindows(t *testing.T, row slaLine, windows []percentileLine, of func(*percentileLine) *float64) {
 	t.Helper()
 	var limit float64
@@ -121,7 +121,7 @@ func TestParseRules(t *testing.T) {
 	expect(t, "no rules", errs, "--rule 'p99 <= 10ms'")
 }
 
-// TestSLADocumented: the settings that docs/numbers.md shows are rules.
+// TestSLADocumented: the settings in docs/numbers.md are valid rules.
 func TestSLADocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "numbers.md"))
@@ -136,7 +136,8 @@ func TestSLADocumented(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"--config", settings, "sla", "--format", "csv", filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw")}, nil, &out, &errs)
-	if lines := strings.Count(out.String(), "\n"); code != exitMet || lines != 1+7 { // writes have no rule of their own but for one
+	// writes have only one rule of their own
+	if lines := strings.Count(out.String(), "\n"); code != exitMet || lines != 1+7 {
 		t.Errorf("exit code %d, %d lines\n%s\n%s", code, lines, &out, &errs)
 	}
 }

@@ -35,13 +35,13 @@ func (r *slaRow) budgetText() string {
 	return strconv.FormatFloat(r.Budget*100, 'f', 0, 64) + " %"
 }
 
-// inUnit is a number for programs, in the unit of the rule.
+// inUnit converts a number for programs, in the unit of the rule.
 func (r *slaRow) inUnit(v float64) float64 { return r.Rule.Unit().ForPrograms(v) }
 
-// worst is the metric in the worst window, for programs.
+// worst returns the metric of the worst window for programs.
 func (r *slaRow) worst() float64 { return r.Rule.Metric.Unit().ForPrograms(r.Windows.Worst.Value) }
 
-// when is when a moment began, where that is known.
+// when returns when a moment began, if that is known.
 func (r *slaRow) when(m slo.Moment) time.Time {
 	return r.of.Run.Start.Add(time.Duration(m.Start) * time.Millisecond)
 }
@@ -49,18 +49,18 @@ func (r *slaRow) when(m slo.Moment) time.Time {
 func (r *slaRow) isInWindows() bool  { return r.Windows.Judged > 0 }
 func (r *slaRow) isEverBroken() bool { return r.isInWindows() && r.longest() > 0 }
 
-// longest is the length of the longest time in which the rule was broken, milliseconds.
+// longest returns the length in milliseconds of the longest time in which the rule was broken.
 func (r *slaRow) longest() int64 { return r.Windows.Longest.End - r.Windows.Longest.Start }
 
-// slaColumns are the columns. Those about windows are empty unless windows were judged, and those
-// about broken windows are empty unless there are some.
+// slaColumns are the columns. Those about windows are empty unless windows were checked, and those about broken
+// windows unless there are any.
 var slaColumns = slices.Concat(
 	facts.RunColumns(func(r *slaRow) *mapping.RunInfo { return &r.of.Run }),
 	[]table.Column[*slaRow]{
 		{Name: "from", Sparse: true, Value: func(r *slaRow) any { return r.of.Checked.Start }},
 		{Name: "to", Sparse: true, Value: func(r *slaRow) any { return r.of.Checked.End }},
 		{Name: "rule", Heading: "RULE", Value: func(r *slaRow) any { return r.Rule.String() }},
-		// The direction is empty where there is none that the rule could be about.
+		// The direction is empty if there are no requests that the rule is about.
 		{Name: "direction", Heading: "DIR", Value: func(r *slaRow) any { return r.Direction }},
 		{Name: "metric", Value: func(r *slaRow) any { return r.Rule.Metric.String() }},
 		{
@@ -68,18 +68,19 @@ var slaColumns = slices.Concat(
 			Value: func(r *slaRow) any { return r.inUnit(r.Value) },
 			Text:  (*slaRow).ValueText,
 		},
-		{Name: "low", Value: func(r *slaRow) any { return r.inUnit(r.Low) }}, // bounds of its error
+		{Name: "low", Value: func(r *slaRow) any { return r.inUnit(r.Low) }}, // error bounds
 		{Name: "high", Value: func(r *slaRow) any { return r.inUnit(r.High) }},
 		{
 			Name: "limit", Heading: ">LIMIT",
 			Value: func(r *slaRow) any { return r.inUnit(r.Rule.Limit()) },
 			Text:  func(r *slaRow) string { return r.Rule.Target() },
 		},
-		{Name: "unit", Value: func(r *slaRow) any { return r.Rule.Unit().Name() }}, // of value, low, high, limit
+		{Name: "unit", Value: func(r *slaRow) any { return r.Rule.Unit().Name() }}, // of value, low, high and limit
 		{Name: "verdict", Heading: "VERDICT", Value: func(r *slaRow) any { return string(r.State) }},
-		{Name: "close", Value: func(r *slaRow) any { return r.Close }}, // the limit lies within the bounds
+		{Name: "close", Value: func(r *slaRow) any { return r.Close }}, // the limit lies within the error bounds
 		{Name: "why", Sparse: true, Value: func(r *slaRow) any { return r.Why }},
-		{Name: "requests", Value: func(r *slaRow) any { return int64(r.Requests) }}, // that the value rests on
+		// that the value is computed from
+		{Name: "requests", Value: func(r *slaRow) any { return int64(r.Requests) }},
 		{
 			Name: "budget_used", Heading: ">BUDGET", Sparse: true,
 			Value: func(r *slaRow) any { return r.Budget },
@@ -95,14 +96,14 @@ var slaColumns = slices.Concat(
 			Text:  (*slaRow).WorstText,
 		},
 		{Name: "worst_unit", Value: func(r *slaRow) any { return r.Rule.Metric.Unit().Name() }},
-		// Milliseconds since the run's start, as below.
+		// This and the next ones are in milliseconds since the run's start.
 		{Name: "worst_start", Unit: "ms", Value: func(r *slaRow) any { return r.Windows.Worst.Start }},
 		{
 			Name: "worst_start", Heading: "AT (UTC)",
 			Value: func(r *slaRow) any { return r.when(r.Windows.Worst) },
 			Text:  func(r *slaRow) string { return slo.Clock(r.when(r.Windows.Worst)) },
 		},
-		// The worst is a lower bound: it lies in fio's last bin.
+		// The worst value is a lower bound, because it lies in fio's last bin.
 		{Name: "worst_open", Value: func(r *slaRow) any { return r.Windows.Worst.Open }},
 	}),
 	table.Where((*slaRow).isEverBroken, []table.Column[*slaRow]{

@@ -20,7 +20,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// slowServer answers some requests well. All later ones hang, or their answers drip.
+// slowServer answers some requests. All later ones get no answer, or one that comes byte by byte.
 type slowServer struct {
 	good   http.Handler
 	drips  bool
@@ -42,7 +42,7 @@ func (s *slowServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.atOnce.Do(s.stuck)
-	_, _ = io.Copy(io.Discard, r.Body) // before that the server does not see that the client has gone
+	_, _ = io.Copy(io.Discard, r.Body) // before this, the server does not notice that the client has gone
 	if !s.drips {
 		<-r.Context().Done()
 		panic(http.ErrAbortHandler)
@@ -63,8 +63,7 @@ func (s *slowServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answering is a cluster and a Kibana that answer everything, as far as commands that are
-// interrupted look at it.
+// answering is a cluster and a Kibana whose answers are good enough for the interrupted commands.
 func answering(t *testing.T, run *mapping.Run) http.Handler {
 	es := estest.New("fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-runs")
 	for name := range es.Templates {
@@ -98,9 +97,8 @@ func answering(t *testing.T, run *mapping.Run) http.Handler {
 	})
 }
 
-// TestInterruptedAtSlowServer: wherever a server begins to hang or to drip, each command ends
-// within a second of Ctrl-C. Time is that of the bubble: what the machine does beside does
-// not count.
+// TestInterruptedAtSlowServer: if a server stops answering at any request, or answers byte by byte, each command
+// ends within a second after Ctrl-C. Time is that of the bubble, so other work of the machine does not count.
 func TestInterruptedAtSlowServer(t *testing.T) {
 	home := t.TempDir()
 	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"} {
@@ -119,7 +117,7 @@ func TestInterruptedAtSlowServer(t *testing.T) {
 	const es, kibana = "--elasticsearch=http://localhost:9200", "--kibana=http://localhost:5601"
 	for _, c := range []struct {
 		args  []string
-		least int // requests at which it was interrupted
+		least int // least number of requests at which the command is interrupted
 	}{
 		{[]string{"ingest", es, archive}, 6},
 		{[]string{"push", es, "--history", history}, 6},
@@ -145,14 +143,14 @@ func TestInterruptedAtSlowServer(t *testing.T) {
 	}
 }
 
-// interruptedAt runs a command against a server that answers some requests, and interrupts it when it waits. It reports
+// interruptedAt runs a command with a server that answers some requests, and interrupts it when it waits. It reports
 // whether it had to.
 func interruptedAt(t *testing.T, one *mapping.Run, args []string, answers int, drips bool) (stuck bool) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var mu sync.Mutex
-		var began, at time.Time // when the server hung, and when the command was interrupted
+		var began, at time.Time // when the server stopped answering, and when the command was interrupted
 		s := &slowServer{good: answering(t, one), left: answers, drips: drips}
 		s.stuck = func() {
 			mu.Lock()
@@ -175,7 +173,8 @@ func interruptedAt(t *testing.T, one *mapping.Run, args []string, answers int, d
 		mu.Lock()
 		defer mu.Unlock()
 		stuck = !began.IsZero()
-		if !stuck || at.IsZero() && time.Since(began) <= time.Second { // it waited for what it can do without
+		// it waited for an answer that it does not need
+		if !stuck || at.IsZero() && time.Since(began) <= time.Second {
 			return
 		}
 		if took := time.Since(at); at.IsZero() || took > time.Second {

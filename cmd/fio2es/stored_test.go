@@ -16,7 +16,7 @@ import (
 
 var storedStart = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
-// storedWindow is a document of a run that began at storedStart: of from … to, milliseconds.
+// storedWindow returns a document of a run that began at storedStart. from and to are in milliseconds.
 func storedWindow(direction string, elapsed, from, to int64, h *hist.Histogram) *mapping.Interval {
 	at := func(ms int64) time.Time { return storedStart.Add(time.Duration(ms) * time.Millisecond) }
 	lat := mapping.NewLatency(h, nil)
@@ -29,7 +29,7 @@ func storedWindow(direction string, elapsed, from, to int64, h *hist.Histogram) 
 	}
 }
 
-// historyOf is a history of runs and their windows.
+// historyOf returns a history of runs and their windows.
 func historyOf(t *testing.T, runs []*mapping.Run, windows ...*mapping.Interval) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "h.db")
@@ -49,7 +49,7 @@ func historyOf(t *testing.T, runs []*mapping.Run, windows ...*mapping.Interval) 
 	return file
 }
 
-// plainJSON is a run of one job whose report has no bins, and no log.
+// plainJSON returns a run of one job whose report has no bins, without a log.
 func plainJSON() *mapping.Run {
 	fio := &mapping.FioLatency{Min: 2.5, Mean: 45.75, Max: 20_000, StdDev: 3}
 	for _, p := range [][2]float64{{50, 40.5}, {95, 60}, {99, 90.5}, {99.9, 1200}, {99.99, 19_000}} {
@@ -66,8 +66,7 @@ func plainJSON() *mapping.Run {
 	}
 }
 
-// TestNoWindows: commands that need windows say why there are none; the others show totals,
-// and fio's own figures as fio's.
+// TestNoWindows: commands that need windows say why there are none. Others show totals, and mark fio's own figures.
 func TestNoWindows(t *testing.T) {
 	t.Parallel()
 	file := historyOf(t, []*mapping.Run{plainJSON()})
@@ -110,7 +109,7 @@ func TestNoWindows(t *testing.T) {
 	expect(t, "report", string(html), "The run has no windows: no histogram log: run fio with", "90.5µs<small>fio&#39;s own</small>")
 }
 
-// TestStoredOptions: options that only apply to logs are errors for stored runs, unless there are paths, too.
+// TestStoredOptions: options that apply only to logs are errors for stored runs, unless there are paths, too.
 func TestStoredOptions(t *testing.T) {
 	h := hist.New(hist.Fio3(0))
 	h.AddAt(500, 10)
@@ -153,11 +152,11 @@ func TestStoredOptions(t *testing.T) {
 	path := filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw")
 	_, errs = outAndErr(t, 0, "compare", "aa", path, "--history", file, "--weighting", "completion", "--metrics", "iops")
 	expect(t, "compare", errs, "note: --weighting has no effect on run aa, which is in the history", "weighting completion, not inflight")
-	t.Setenv("FIO2ES_WEIGHTING", "completion") // is for logs
+	t.Setenv("FIO2ES_WEIGHTING", "completion") // a setting for logs
 	outAndErr(t, 0, "percentiles", "aa", "--history", file)
 }
 
-// TestNothingChosen: an answer that is empty says what there is instead.
+// TestNothingChosen: an empty answer says what there is instead.
 func TestNothingChosen(t *testing.T) {
 	t.Parallel()
 	h := hist.New(hist.Fio3(0))

@@ -57,8 +57,8 @@ var otherFlags = map[string][]string{
 	"verbose":       {"debug"},
 }
 
-// unknownCommand adds suggestions to cobra's error about a command that does not exist. It returns other errors as they
-// are.
+// unknownCommand adds suggestions to cobra's error about a command that does not exist. It returns other errors
+// unchanged.
 func unknownCommand(root *cobra.Command, err error) error {
 	word, of := "", ""
 	if err == nil {
@@ -74,7 +74,7 @@ func unknownCommand(root *cobra.Command, err error) error {
 	return usagef("unknown command %q; see %s --help", word, of)
 }
 
-// unknownFlag is an error of parsing flags, with what is wanted.
+// unknownFlag returns an error of parsing flags, and adds what was expected.
 func unknownFlag(cmd *cobra.Command, err error) error {
 	see := fmt.Sprintf("; see %s --help", cmd.CommandPath())
 	var none *pflag.ValueRequiredError
@@ -93,7 +93,7 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return usagef("%w%s", err, see)
 	}
-	flags := &cobra.Command{} // cobra finds like names of commands only
+	flags := &cobra.Command{} // a command, because cobra finds similar names only of commands
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
 	})
@@ -133,8 +133,8 @@ func wantedValue(f *pflag.Flag) string {
 	return "another value"
 }
 
-// suggest returns the commands below another one that a word may have been meant for: the one that other programs call
-// so, or those with a similar name.
+// suggest returns the commands below another one that a word may mean: those that other programs call by this word,
+// or those with a similar name.
 func suggest(word string, others map[string][]string, within *cobra.Command) []string {
 	word = strings.ToLower(word)
 	for _, cmd := range within.Commands() {
@@ -142,6 +142,6 @@ func suggest(word string, others map[string][]string, within *cobra.Command) []s
 			return []string{cmd.Name()}
 		}
 	}
-	within.SuggestionsMinimumDistance = min(2, len(word)/3) // how many letters may differ
+	within.SuggestionsMinimumDistance = min(2, len(word)/3) // letters that may differ
 	return within.SuggestionsFor(word)
 }

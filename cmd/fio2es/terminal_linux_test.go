@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// onTerminal runs the program with its stdout on a terminal, and gives what that shows, and stderr.
+// onTerminal runs the program with its stdout on a terminal. It returns what the terminal shows, and stderr.
 func onTerminal(t *testing.T, code int, args ...string) (shown, stderr string) {
 	t.Helper()
 	screen, terminal := openTerminal(t)
@@ -19,7 +19,7 @@ func onTerminal(t *testing.T, code int, args ...string) (shown, stderr string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = io.Copy(&out, screen) // it ends with an error when the terminal is closed
+		_, _ = io.Copy(&out, screen) // returns an error when the terminal is closed
 	}()
 	if got := run(context.Background(), args, strings.NewReader(""), terminal, &errs); got != code {
 		t.Errorf("exit code %d, want %d\n%s", got, code, &errs)
@@ -29,7 +29,7 @@ func onTerminal(t *testing.T, code int, args ...string) (shown, stderr string) {
 	return out.String(), errs.String()
 }
 
-// TestColours: verdicts have colours on a terminal that may have some, and nothing else has.
+// TestColours: on a terminal with colours, only verdicts are coloured.
 func TestColours(t *testing.T) {
 	stalls, err := filepath.Abs(filepath.Join("..", "..", "testdata", "corpus", "stalls"))
 	check(t, err)
@@ -50,14 +50,14 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// TestMessagesOnTerminal: a terminal has messages in lines that fit it, and anything else has one line for each.
+// TestMessagesOnTerminal: on a terminal, messages are broken into lines that fit. Elsewhere each has one line.
 func TestMessagesOnTerminal(t *testing.T) {
 	screen, terminal := openTerminal(t)
 	var out bytes.Buffer
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = io.Copy(&out, screen) // it ends with an error when the terminal is closed
+		_, _ = io.Copy(&out, screen) // returns an error when the terminal is closed
 	}()
 	args := []string{"percentiles", "latest", "--history", filepath.Join(t.TempDir(), "none", "history.db")}
 	code := run(t.Context(), args, strings.NewReader(""), io.Discard, terminal)
@@ -75,7 +75,7 @@ func TestMessagesOnTerminal(t *testing.T) {
 	}
 }
 
-// TestReportOnTerminal: a terminal gets no page. The page goes to a new file, which stderr names.
+// TestReportOnTerminal: a page is not written to a terminal, but to a new file, which stderr names.
 func TestReportOnTerminal(t *testing.T) {
 	stalls, err := filepath.Abs(filepath.Join("..", "..", "testdata", "corpus", "stalls"))
 	check(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fiotest"
 )
 
-// tidyCluster is a cluster with the runs of an archive, and a way to call commands on it.
+// tidyCluster returns a cluster with the runs of an archive, and a function that calls commands with it.
 func tidyCluster(t *testing.T) (server *watchedServer, archive string, fio2es func(want int, args ...string) called) {
 	t.Helper()
 	archive = filepath.Join(t.TempDir(), "lab")
@@ -30,7 +30,7 @@ func tidyCluster(t *testing.T) (server *watchedServer, archive string, fio2es fu
 	return server, archive, fio2es
 }
 
-// labelled counts the documents of the runs and of the intervals that have a label.
+// labelled counts the run documents and the interval documents that have a label.
 func labelled(t *testing.T, server *estest.Server, label string) (runs, intervals int) {
 	t.Helper()
 	name, value, _ := strings.Cut(label, "=")
@@ -54,8 +54,8 @@ func labelled(t *testing.T, server *estest.Server, label string) (runs, interval
 	return runs, intervals
 }
 
-// TestLabelInterrupted: a run whose documents have other labels is found by check. The same command, and check
-// --repair, give all of them its labels.
+// TestLabelInterrupted: check finds a run whose documents have different labels. The same command, and check
+// --repair, give all of them the labels of the run.
 func TestLabelInterrupted(t *testing.T) {
 	t.Parallel()
 	server, archive, fio2es := tidyCluster(t)
@@ -86,8 +86,8 @@ func TestLabelInterrupted(t *testing.T) {
 	}
 }
 
-// TestLabelsStay: ingest of the same files, of other settings, and push keep what people said in the cluster and what
-// they said in the embedded history.
+// TestLabelsStay: ingest of the same files, with the same or other settings, and push keep labels and notes in the
+// cluster and in the embedded history.
 func TestLabelsStay(t *testing.T) {
 	t.Parallel()
 	server, archive, fio2es := tidyCluster(t)
@@ -130,7 +130,7 @@ func TestLabelsStay(t *testing.T) {
 	stayed("pushed again", "release=reef", "by=cluster", "here=yes", "later=yes")
 }
 
-// TestRemovedStays: neither ingest nor push stores a run that was removed from a cluster, unless it is taken back.
+// TestRemovedStays: neither ingest nor push stores a run that was removed from a cluster, except with --restore.
 func TestRemovedStays(t *testing.T) {
 	t.Parallel()
 	server, archive, fio2es := tidyCluster(t)

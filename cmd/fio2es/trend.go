@@ -28,12 +28,12 @@ func parseWhere(condition string) (*where.Condition, error) {
 	return c, nil
 }
 
-// trendQuery says which changes to look for and to show.
+// trendQuery says which changes to find and to show.
 type trendQuery struct {
 	where   *where.Condition
 	numbers []*workload.Number
-	least   float64 // a share
-	all     bool    // also series without changes
+	least   float64 // as a share
+	all     bool    // also show series without changes
 }
 
 func trendCommand(e *env) *cobra.Command {

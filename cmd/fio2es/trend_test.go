@@ -15,8 +15,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// nights makes a history of two workloads that ran in each of n nights. From night 30 on, random
-// writes take 20 % longer, with another fio and another label.
+// nights makes a history of two workloads that ran in each of n nights. From night 30 on, random writes take 20 %
+// longer, with another fio and another label.
 func nights(t *testing.T, n int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "nights.db")
@@ -63,7 +63,7 @@ func nights(t *testing.T, n int) (path string) {
 	return path
 }
 
-// TestTrend: the change is found where it is, in all numbers that it changed and in no other.
+// TestTrend: the change is found at the right run, in all numbers that changed and in no other.
 func TestTrend(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	path := nights(t, 60)
@@ -101,7 +101,7 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// TestTrendReports: a test report has a case for each number, and Markdown what failed below the table.
+// TestTrendReports: a test report has a case for each number. Markdown has the failed ones below the table.
 func TestTrendReports(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	long, short := nights(t, 60), nights(t, 5)

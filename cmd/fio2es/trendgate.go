@@ -12,14 +12,14 @@ import (
 	"github.com/fio2es/fio2es/internal/workload"
 )
 
-// trendGate checks --fail-last: that none of the last runs of a workload began a change for the worse. Without the flag
-// it checks nothing.
+// trendGate checks --fail-last: none of the last runs of a workload may begin a change for the worse. Without the
+// flag it checks nothing.
 type trendGate struct {
 	checks
-	last int // the number of runs; 0: no gate
+	last int // number of runs; 0: no gate
 }
 
-// check fails if the flags make no sense.
+// check fails if the flags contradict one another.
 func (g *trendGate) check(isGiven bool) error {
 	switch {
 	case isGiven && g.last < trend.LeastLevel:
@@ -30,7 +30,7 @@ func (g *trendGate) check(isGiven bool) error {
 	return nil
 }
 
-// noRuns fails if there is a gate, because it checked nothing.
+// noRuns fails if there is a gate, because the gate has checked nothing.
 func (g *trendGate) noRuns() error {
 	if g.last == 0 {
 		return nil
@@ -44,7 +44,7 @@ func (g *trendGate) add(s *workload.Series) {
 	}
 	c := junit.Case{Class: s.Title, Name: s.Direction + " " + s.Number.Text}
 	if n := len(s.Runs); n < 2*trend.LeastLevel {
-		c.Result, c.Text = junit.Skipped, fmt.Sprintf("%s: %s, and a change is known from %d on", s.Title, unit.Plural(n, "run"), 2*trend.LeastLevel)
+		c.Result, c.Text = junit.Skipped, fmt.Sprintf("%s: %s, but finding a change needs at least %d", s.Title, unit.Plural(n, "run"), 2*trend.LeastLevel)
 	} else {
 		c.Text = fmt.Sprintf("%s: no change for the worse in the last %d", unit.Plural(n, "run"), g.last)
 	}

@@ -17,7 +17,7 @@ type trendWriter struct {
 	format                       string
 	runs, numbers, changes, rows int
 	workloads                    map[*workload.Workload]bool
-	differs                      []string // what differs where a change is, each once
+	differs                      []string // differences at changes, without repetitions
 }
 
 func newTrendWriter(w io.Writer, format string) *trendWriter {
@@ -27,7 +27,7 @@ func newTrendWriter(w io.Writer, format string) *trendWriter {
 	}
 }
 
-// series writes the changes of a series, or with all also one without changes.
+// series writes the changes of a series. With all, it also writes a series without changes.
 func (t *trendWriter) series(s *workload.Series, all bool) error {
 	if !t.workloads[s.Workload] {
 		t.workloads[s.Workload] = true
@@ -50,7 +50,7 @@ func (t *trendWriter) series(s *workload.Series, all bool) error {
 	return nil
 }
 
-// end ends the table with what differs and what was looked at.
+// end ends the table with the differences, and says which runs were examined.
 func (t *trendWriter) end() error {
 	summary := fmt.Sprintf("%s of %s in %s: %s", unit.Plural(t.numbers, "number"), unit.Plural(len(t.workloads), "workload"),
 		unit.Plural(t.runs, "run"), unit.Plural(t.changes, "change"))

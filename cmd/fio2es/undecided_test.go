@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestUndecided: no command takes a run whose p99 lies in fio's last bin for one with p99 < 30s, and all say so.
+// TestUndecided: no command selects a run whose p99 lies in fio's last bin by p99 < 30s, and all say so.
 func TestUndecided(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	store, err := sqlite.Open(t.Context(), path)

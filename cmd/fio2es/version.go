@@ -25,15 +25,15 @@ func versionText() string {
 	return fmt.Sprintf("%s %s %s/%s", thisBuild(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// The linker sets these if the build knows more than Go does: "make build" the release that git describes, the
-// Dockerfile all three, because it has no repository.
+// Set by the linker if the build knows more than Go. "make build" sets the release that git describes. The
+// Dockerfile sets all three, because it has no repository.
 var release, commit, date string
 
-// build is what the program was built from. What is not known is empty.
+// build says from what the program was built. Unknown fields are empty.
 type build struct {
-	version string // the release, else the module's version, else devel with the commit
+	version string // the release, otherwise the module's version, otherwise devel with the commit
 	commit  string
-	date    string // of the commit, as RFC 3339
+	date    string // date of the commit, as RFC 3339
 }
 
 func thisBuild() build {
@@ -44,7 +44,8 @@ func thisBuild() build {
 	return b
 }
 
-// complete adds what Go knows of a build: in a repository the commit, with "go install" the module's version alone.
+// complete adds what Go knows about a build: in a repository the commit, and with "go install" only the module's
+// version.
 func (b *build) complete(info *debug.BuildInfo) {
 	for _, s := range info.Settings {
 		switch {
@@ -62,7 +63,7 @@ func (b *build) complete(info *debug.BuildInfo) {
 	}
 }
 
-// short is the part of the commit that people need.
+// short returns the part of the commit that people need.
 func (b *build) short() string { return b.commit[:min(12, len(b.commit))] }
 
 func (b build) String() string {

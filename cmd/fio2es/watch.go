@@ -53,7 +53,7 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 			} else {
 				run, err = watchOnScreen(cmd.Context(), e, store, run, every, rules)
 			}
-			if cmd.Context().Err() != nil { // the user has seen enough
+			if cmd.Context().Err() != nil { // the user ended it
 				return nil
 			}
 			if err != nil {

@@ -16,7 +16,7 @@ import (
 
 const exampleArchive = "../../examples/cbt-archive"
 
-// spoil runs statements on the file of a history, as damage would.
+// spoil runs SQL statements on the file of a history, to damage it.
 func spoil(t *testing.T, db string, statements ...string) {
 	t.Helper()
 	file, err := sql.Open("sqlite", db)
@@ -31,8 +31,8 @@ func spoil(t *testing.T, db string, statements ...string) {
 	}
 }
 
-// TestMissingDocuments: rows of a history are lost. Commands that answer from the rest say so,
-// and ingest of the same files restores them.
+// TestMissingDocuments: rows of a history are lost. Commands that answer from the rest say so, and ingest of the
+// same files restores them.
 func TestMissingDocuments(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "h.db")
@@ -58,7 +58,7 @@ func TestMissingDocuments(t *testing.T) {
 		}
 	}
 	outAndErr(t, 3, "push", "--history", db, "--output", filepath.Join(t.TempDir(), "out"))
-	// Totals of the run's own document are not touched.
+	// The totals in the run document are not affected.
 	outAndErr(t, 0, "rank", id, "--within", "1ms", "--history", db)
 
 	_, errs := outAndErr(t, 0, "ingest", "--verify", allLevels, "--history", db, exampleArchive)
@@ -79,7 +79,7 @@ func TestMissingDocuments(t *testing.T) {
 	expect(t, "ingest", errs, "not restored: these are not all files of run ")
 }
 
-// documentsBy are the interval documents of a stand-in by id, without the run documents.
+// documentsBy returns the interval documents of a stand-in by id.
 func documentsBy(server *estest.Server) map[string]string {
 	out := map[string]string{}
 	for _, index := range server.Indices() {
@@ -102,8 +102,8 @@ func post(t *testing.T, address, path, body string) {
 	}
 }
 
-// TestMissingDocumentsInCluster: ingest and push restore what the cluster lost, and remove
-// what an interrupted replacement left there.
+// TestMissingDocumentsInCluster: ingest and push restore documents that the cluster lost, and remove what an
+// interrupted replacement left.
 func TestMissingDocumentsInCluster(t *testing.T) {
 	t.Parallel()
 	server, address := standIn(t, nil)
@@ -135,8 +135,7 @@ func TestMissingDocumentsInCluster(t *testing.T) {
 		}
 		again(" of level cluster")
 
-		// The next version's documents are there, and its run's document is not; or the
-		// other way round.
+		// The interval documents of the next version are there, but its run document is not; or the other way round.
 		var bulk strings.Builder
 		for id, text := range whole {
 			if strings.Contains(text, run.Run.ID) {
@@ -149,7 +148,7 @@ func TestMissingDocumentsInCluster(t *testing.T) {
 		again("note: finished replacing " + run.Run.ID[:8])
 		searches := server.Requests("_search")
 		again("3 ")
-		// One search counts all runs. ingest looks up each run with one search more, with two if it had to wait for
+		// One search counts all runs. ingest looks up each run with one more search, or two if it had to wait for
 		// another run, and what it remembers with one.
 		if n, most := server.Requests("_search")-searches, map[string]int{"ingest": 8, "push": 2}[name]; n > most {
 			t.Errorf("%s of 3 unchanged runs: %d searches, want %d", name, n, most)

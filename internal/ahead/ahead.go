@@ -12,9 +12,9 @@ type item[T any] struct {
 	err   error
 }
 
-// Read returns the items of a list. Another goroutine reads the list, up to n items ahead; with n = 0 the caller reads
-// it. When the loop over the items ends, the context of the list ends, and Read waits for the list to end. So the
-// caller may then use what the list used.
+// Read returns the items of a list. It reads up to n items ahead in another goroutine; with n = 0 the caller's
+// goroutine reads the list. When the loop over the result ends, Read cancels the context of the list and waits until
+// list has returned. So the caller may then change what list reads from.
 func Read[T any](ctx context.Context, n int, list func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	if n == 0 {
 		return list(ctx)
@@ -27,7 +27,7 @@ func Read[T any](ctx context.Context, n int, list func(context.Context) iter.Seq
 			for value, err := range list(inner) {
 				select {
 				case items <- item[T]{value, err}:
-				case <-stop: // not the context: a list whose context ends must give that as its error
+				case <-stop: // not ctx.Done: a list must return the error of its ended context as an item
 					return
 				}
 			}
@@ -46,8 +46,9 @@ func Read[T any](ctx context.Context, n int, list func(context.Context) iter.Seq
 	}
 }
 
-// Map gives what do makes of each item, in their order. It works on n items at a time, each in a goroutine of its own. It
-// ends at the first error. When the loop over it ends, the context of do ends, and then all goroutines.
+// Map returns do(item) for each item, in the order of the items. It works on n items at the same time, each in its
+// own goroutine. It ends at the first error. When the loop over the result ends, Map cancels the context of do and
+// waits for all goroutines.
 func Map[A, B any](ctx context.Context, n int, items []A, do func(context.Context, A) (B, error)) iter.Seq2[B, error] {
 	return func(yield func(B, error) bool) {
 		inner, cancel := context.WithCancel(ctx)

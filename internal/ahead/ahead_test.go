@@ -12,7 +12,7 @@ import (
 
 var errNothing = errors.New("nothing more")
 
-// numbers lists 0, 1, 2 … and an error in place of n. It sets ended when the loop over it ends.
+// numbers returns the list 0, 1, 2 … with an error instead of n. It counts its items in made.
 func numbers(n int, made *int, ended *bool) func(context.Context) iter.Seq2[int, error] {
 	return func(context.Context) iter.Seq2[int, error] {
 		return func(yield func(int, error) bool) {
@@ -49,7 +49,7 @@ func TestReadLeft(t *testing.T) {
 		made, ended := 0, false
 		for i := range Read(t.Context(), 3, numbers(100, &made, &ended)) {
 			synctest.Wait()
-			if made != i+4 { // i, two that wait, and one that cannot be given out yet
+			if made != i+4 { // item i, two that wait, and one for which there is no room yet
 				t.Fatalf("%d elements are made when number %d is looked at", made, i)
 			}
 			if i == 7 {
@@ -62,8 +62,8 @@ func TestReadLeft(t *testing.T) {
 	})
 }
 
-// TestReadContext: the list's context ends with the loop, and when the caller's ends. Then the error comes: items are
-// never missing without an error.
+// TestReadContext: the context of the list ends with the loop, and with the caller's context. In the second case
+// there is an error: items are never missing without one.
 func TestReadContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waiting := func(ctx context.Context) iter.Seq2[int, error] {
@@ -75,9 +75,9 @@ func TestReadContext(t *testing.T) {
 			}
 		}
 		for range Read(t.Context(), 2, waiting) {
-			break // waits for the list, which waits for its context
+			break // Read then waits for the list, which waits for its context
 		}
-		for range 30 { // what a wrong select does is chance
+		for range 30 { // many times, because a wrong select fails only sometimes
 			ctx, cancel := context.WithCancel(t.Context())
 			items, last := 0, error(nil)
 			for i, err := range Read(ctx, 2, waiting) {
@@ -96,7 +96,7 @@ func TestReadContext(t *testing.T) {
 	})
 }
 
-// TestMap: results come in the order of the items, n are made at a time, and the first error is the last result.
+// TestMap: results have the order of the items, n are made at the same time, and the first error is the last result.
 func TestMap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		items := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
@@ -125,7 +125,7 @@ func TestMap(t *testing.T) {
 	})
 }
 
-// TestMapLeft: when the loop ends, so do the context of what is being made, and its goroutines.
+// TestMapLeft: when the loop ends, the contexts of running calls and their goroutines end, too.
 func TestMapLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ended atomic.Int64

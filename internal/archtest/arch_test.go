@@ -27,14 +27,14 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// TestRules: the rules themselves allow no circle.
+// TestRules: the rules themselves allow no cycle.
 func TestRules(t *testing.T) {
 	for _, c := range contradictions(rules) {
 		t.Error(c)
 	}
 }
 
-// sound is a package that no rule minds.
+// sound returns a package that breaks no rule.
 func sound(folder string, imports ...string) pkg {
 	for i, path := range imports {
 		if own, isOwn := strings.CutPrefix(path, "./"); isOwn {
@@ -44,7 +44,7 @@ func sound(folder string, imports ...string) pkg {
 	return pkg{folder: folder, imports: imports, comment: true}
 }
 
-// TestViolations tries the test: each of these packages breaks one rule, or none.
+// TestViolations tests the check: each of these packages breaks one rule, or none.
 func TestViolations(t *testing.T) {
 	long := sound("hist")
 	long.files = []file{{"a.go", 601, []function{{"f", 80}}}, {"b.go", 600, []function{{"g", 81}}}}
@@ -53,7 +53,7 @@ func TestViolations(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		pkg  pkg
-		want []string // the begin of each
+		want []string // the beginning of each violation
 	}{
 		{"standard library", sound("hist", "math", "slices"), nil},
 		{"what it may", sound("pipeline/align", "context", "./hist", "./pipeline/fiolog"), nil},
@@ -89,7 +89,7 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// TestTestsOnly: a rule that allows an import does not make a tests' package a common one.
+// TestTestsOnly: if a rule allows the import of a package for tests, other packages still may not import it.
 func TestTestsOnly(t *testing.T) {
 	loose := map[string]rule{"pipeline": {imports: []string{"internal/fiotest"}, why: "a mistake"}}
 	got := violations([]pkg{sound("pipeline", "./internal/fiotest")}, loose)
@@ -120,7 +120,7 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// TestLoad reads a small module: tests, testdata and hidden folders are none of it.
+// TestLoad reads a small module: tests, testdata and hidden folders do not count.
 func TestLoad(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{

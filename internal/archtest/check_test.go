@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// module is the beginning of all import paths of this module.
+// module is the prefix of all import paths of this module.
 const module = "github.com/fio2es/fio2es"
 
-// pkg is what the rules have to know of a package.
+// pkg is what the rules need to know about a package.
 type pkg struct {
 	folder  string
 	imports []string // as written in its files
@@ -18,7 +18,7 @@ type pkg struct {
 	files   []file
 }
 
-// file is one of a package's own files.
+// file is a file of a package, without tests.
 type file struct {
 	name      string
 	lines     int
@@ -35,7 +35,7 @@ const (
 	maxFunction = 80
 )
 
-// violations are what is wrong with the packages, each with the reason for the rule.
+// violations returns what is wrong with the packages, with the reason for each rule.
 func violations(all []pkg, rules map[string]rule) []string {
 	var found []string
 	wrong := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
@@ -68,7 +68,7 @@ func violations(all []pkg, rules map[string]rule) []string {
 	return found
 }
 
-// checkForeign is about imports from outside the module.
+// checkForeign checks imports from outside the module.
 func checkForeign(folder, path string, r rule, wrong func(string, ...any)) {
 	if first, _, _ := strings.Cut(path, "/"); r.std && strings.Contains(first, ".") {
 		wrong("%s imports %s, not of the standard library: %s", folder, path, r.why)
@@ -96,8 +96,8 @@ func checkSizes(p pkg, wrong func(string, ...any)) {
 	}
 }
 
-// contradictions are rules that cannot be: imports of the same level or a higher one,
-// which in the end would allow a circle, and of packages without a rule.
+// contradictions returns rules that cannot be right: imports from the same level or a higher one, which could form a
+// cycle, and imports of packages without a rule.
 func contradictions(rules map[string]rule) []string {
 	var found []string
 	for _, folder := range slices.Sorted(maps.Keys(rules)) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestNamedFiles: the files and folders that the documents for developers name are there.
+// TestNamedFiles: the files and folders named in documents for developers exist.
 func TestNamedFiles(t *testing.T) {
 	root := filepath.Join("..", "..")
 	named := regexp.MustCompile("`((?:cmd|config|docs|hist|internal|kibana|mapping|pipeline)/[A-Za-z0-9_./-]+)`")
@@ -26,7 +26,7 @@ func TestNamedFiles(t *testing.T) {
 	}
 }
 
-// TestLibraries: ARCHITECTURE.md has the modules of go.mod, each once with what it is for, and no others.
+// TestLibraries: ARCHITECTURE.md lists the modules of go.mod, each once with its purpose, and no others.
 func TestLibraries(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join("..", "..", name))
@@ -55,7 +55,7 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// TestActionsArePinned: workflows use actions of others by commit, with the version that it is.
+// TestActionsArePinned: workflows name actions of others by commit, with the version as a comment.
 func TestActionsArePinned(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", ".github", "workflows", "*.yml"))
 	if err != nil || len(files) == 0 {

@@ -1,15 +1,15 @@
 package archtest
 
-// rule says what one package may import of this module, other than in its tests.
+// rule says which packages of this module a package may import, except in its tests.
 type rule struct {
-	level   int      // imports are of lower levels only
-	imports []string // in full: nothing else of this module
-	all     bool     // or everything
-	std     bool     // nothing from outside the standard library either
+	level   int      // imports must be of lower levels
+	imports []string // complete: no other package of this module may be imported
+	all     bool     // any package may be imported
+	std     bool     // only the standard library may be imported from outside the module
 	why     string
 }
 
-// rules are of all packages, by their folder. A new one has to find its place here.
+// rules has a rule for each package, by folder. A new package needs one.
 var rules = map[string]rule{
 	"hist": {
 		level: 0, std: true,
@@ -186,7 +186,7 @@ var rules = map[string]rule{
 	},
 }
 
-// testsOnly are for tests, and for the packages named here.
+// testsOnly are packages for tests, and the packages that may import them.
 var testsOnly = map[string][]string{
 	"internal/fiotest":             {"internal/fiotest/generate"},
 	"internal/golden":              nil,
@@ -197,7 +197,7 @@ var testsOnly = map[string][]string{
 	"kibana/kibanatest":            nil,
 }
 
-// only are what few may import: path, or the begin of one, and the folders that may.
+// only are imports that few packages may have: an import path or its beginning, and the folders that may import it.
 var only = []struct {
 	path    string
 	folders []string
@@ -217,9 +217,8 @@ var only = []struct {
 	{"testing", []string{"internal/golden", "internal/history/historytest", "internal/es/estest", "internal/memtest"}, "it is for tests"},
 }
 
-// pure are packages that others import for what they compute: their callers decide what
-// is opened, printed and sent.
+// pure are packages that others import for what they compute. Their callers decide what is opened, printed and sent.
 var pure = []string{"hist", "pipeline/fiolog", "pipeline/align", "mapping"}
 
-// impure is what these do not import.
+// impure are packages that pure ones must not import.
 var impure = []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "flag"}

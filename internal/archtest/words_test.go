@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-const retired = "\n## Retired words\n" // the glossary's last heading
+const retired = "\n## Retired words\n" // the last heading of the glossary
 
-// retiredWords finds the words of a glossary's last table in a text, also in camelCase names and over a line end.
+// retiredWords finds the words in the last table of a glossary in a text, also in camelCase names and across line
+// ends.
 func retiredWords(glossary, text string) (found []string) {
 	_, list, _ := strings.Cut(glossary, retired)
 	text, _, _ = strings.Cut(text, retired)
@@ -19,12 +20,12 @@ func retiredWords(glossary, text string) (found []string) {
 	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z, ]+) \| (.+) \|$`).FindAllStringSubmatch(list, -1)[1:] {
 		for w := range strings.SplitSeq(row[1], ", ") {
 			if !strings.Contains(lower, strings.Fields(w)[0]) {
-				continue // most files: a pattern takes long
+				continue // true for most files, and much faster than the pattern
 			}
 			initial, rest := strings.ToUpper(w[:1]), strings.ReplaceAll(w[1:], " ", `\s+(?://\s+)?`)
 			word := `(?:\b[` + w[:1] + initial + `]|[A-Za-z]` + initial + `)` + rest + `(?: (?:\S+ ){0,4}apart\b|\b|[A-Z])`
 			for _, at := range regexp.MustCompile(word).FindAllStringIndex(text, -1) {
-				if !strings.HasSuffix(text[:at[1]], " apart") { // "tell reads and writes apart" is plain
+				if !strings.HasSuffix(text[:at[1]], " apart") { // the glossary allows "tell reads and writes apart"
 					found = append(found, fmt.Sprintf("%d: %q: %s", 1+strings.Count(text[:at[0]], "\n"), w, row[2]))
 				}
 			}
@@ -33,7 +34,7 @@ func retiredWords(glossary, text string) (found []string) {
 	return found
 }
 
-// TestPlainWords: code and documents have no word that the glossary retires, except CHANGELOG.md.
+// TestPlainWords: code and documents contain no word that the glossary retires. CHANGELOG.md is not checked.
 func TestPlainWords(t *testing.T) {
 	root := os.DirFS("../..")
 	glossary, err := fs.ReadFile(root, "docs/glossary.md")

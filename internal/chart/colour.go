@@ -15,7 +15,7 @@ var (
 	onScreen = []rgb{{44, 48, 88}, {58, 74, 132}, {55, 101, 158}, {52, 146, 168}, {91, 190, 184}, {174, 226, 205}, {240, 251, 243}}
 )
 
-// Shades returns n colours from few to many, on a light or a dark background, in the form "#aee2cd".
+// Shades returns n colours for numbers from low to high, on a light or a dark background, in the form "#aee2cd".
 func Shades(n int, isDark bool) []string {
 	scale, list := onPaper, make([]string, n)
 	if isDark {

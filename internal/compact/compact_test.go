@@ -145,7 +145,7 @@ func (s spoiling) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return s.Store.Put(ctx, s.spoil(docs))
 }
 
-// TestVerify: where the stored longer windows are not what the shorter ones add up to, these stay, and nothing else.
+// TestVerify: if the stored longer windows are not the sums of the shorter ones, only the shorter ones stay.
 func TestVerify(t *testing.T) {
 	of, other := series{mapping.Host, "read", "a", ""}, series{mapping.Host, "read", "b", ""}
 	for name, spoil := range map[string]func([]*mapping.Interval) []*mapping.Interval{
@@ -187,7 +187,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestLacking: a run that lacks documents stays as it is.
+// TestLacking: a run that lacks documents is not compacted.
 func TestLacking(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	defer s.Close()
@@ -201,7 +201,7 @@ func TestLacking(t *testing.T) {
 	}
 }
 
-// halfway is a store in which the replacement was interrupted: the documents of another version are there.
+// halfway is a store in which a replacement was interrupted: it also has documents of another version.
 type halfway struct {
 	history.Store
 	made []string
@@ -220,7 +220,7 @@ func (s *halfway) MakeCurrent(_ context.Context, run, ingest string) error {
 	return nil
 }
 
-// TestResume: the run that was compacted last is completed.
+// TestResume completes the run that was compacted last.
 func TestResume(t *testing.T) {
 	s := &halfway{}
 	if done, err := Resume(t.Context(), s, nil); done || err != nil {

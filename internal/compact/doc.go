@@ -1,7 +1,7 @@
-// Package compact makes a history small: it joins the windows of runs to longer ones.
+// Package compact makes a history smaller: it joins the windows of runs to longer ones.
 //
-// The documents of the longer windows are a new version of the run, which is not shown before it is
-// finished. They are stored, read back and compared with those of the version before. Only then
-// does the new version become the current one, and the store removes the other. After an
-// interruption the same call stores the same documents again and does the rest.
+// The documents of the longer windows are a new version of the run, which is not shown before it is finished. They
+// are stored, read again, and compared with those of the present version. Only then the new version becomes current,
+// and the store removes the other one. After an interruption, the same call stores the same documents again and does
+// the rest.
 package compact

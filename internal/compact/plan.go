@@ -9,24 +9,24 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Plan says what compacting some runs would do.
+// Plan says what compacting would do.
 type Plan struct {
-	Runs    []*mapping.Run // the oldest first
+	Runs    []*mapping.Run // runs to compact, the oldest first
 	LeftOut []LeftOut
-	Already int          // runs whose windows are long enough
-	Last    *mapping.Run // of these the one that was compacted last; nil if none was
+	Already int          // number of runs whose windows are long enough
+	Last    *mapping.Run // the run among these that was compacted last; nil if there is none
 
-	Before int // interval documents of Runs
-	After  int // about: gaps decide how many there are
+	Before int // number of interval documents of Runs
+	After  int // approximate number afterwards; it depends on gaps
 }
 
-// LeftOut is a run that cannot be compacted.
+// LeftOut is a run that cannot be compacted, with the reason.
 type LeftOut struct {
 	Run    *mapping.Run
 	Reason string
 }
 
-// NewPlan plans to compact runs, given without histograms, to windows of a length. It reads nothing.
+// NewPlan plans to compact runs to windows of a length. The runs need no histograms. It reads nothing.
 func NewPlan(runs []*mapping.Run, length time.Duration) *Plan {
 	p := &Plan{}
 	for _, r := range runs {
@@ -52,16 +52,15 @@ func NewPlan(runs []*mapping.Run, length time.Duration) *Plan {
 	return p
 }
 
-// about is how many windows n windows of a run become: each series has one for each part of the
-// run, also for the last one, which is shorter.
+// about returns about how many windows n windows of a run become. Each series has one for each part of the run, and
+// a shorter one at the end.
 func about(run *mapping.Run, n int, length time.Duration) int {
 	parts := func(of time.Duration) int { return int(max((run.Run.End.Sub(run.Run.Start)+of-1)/of, 1)) }
 	before := parts(time.Duration(run.IntervalMS) * time.Millisecond)
 	return (n*parts(length) + before - 1) / before
 }
 
-// unfit is why a run cannot be compacted to windows of ms milliseconds; empty if it can be, or need
-// not be.
+// unfit returns why a run cannot be compacted to windows of ms milliseconds, or "".
 func unfit(r *mapping.Run, ms int64) string {
 	switch {
 	case r.Run.Live():

@@ -10,7 +10,7 @@ import (
 
 var start = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
-// aRun is a run of five and a half minutes with windows of a second of the cluster and two hosts.
+// aRun returns a run of five and a half minutes, with one-second windows of the cluster and of two hosts.
 func aRun(id string, change func(*mapping.Run)) *mapping.Run {
 	r := &mapping.Run{
 		Run:        mapping.RunInfo{ID: id, Name: id, Start: start, End: start.Add(330 * time.Second), Ingest: "1", Complete: true},

@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// series is what a document is about.
+// series identifies the documents of one direction, host and job.
 type series struct {
 	level                mapping.Level
 	direction, host, job string
@@ -19,7 +19,7 @@ func seriesOf(d *mapping.Interval) series {
 	return series{d.Level, d.Fio.Direction, d.Host.Name, d.Fio.Job}
 }
 
-// String names the series.
+// String returns the name of the series for messages.
 func (s series) String() string {
 	text := s.level.String()
 	for _, name := range []string{s.host, s.job, s.direction} {
@@ -30,15 +30,14 @@ func (s series) String() string {
 	return text
 }
 
-// sums are what documents of one series add up to.
+// sums are the sums of the documents of one series.
 type sums struct {
 	completed, counts int64
 	weight            float64
 	documents         int
 }
 
-// tally adds documents up: the requests of each series, and the histogram of each level and
-// direction.
+// tally adds up documents: the requests of each series, and the histogram of each level and direction.
 type tally struct {
 	series     map[series]sums
 	histograms map[series]*hist.Histogram
@@ -46,7 +45,7 @@ type tally struct {
 
 func newTally() *tally { return &tally{map[series]sums{}, map[series]*hist.Histogram{}} }
 
-// add adds a document. It fails if its bins are no latencies.
+// add adds a document. It fails if its bins are not those of the layout.
 func (t *tally) add(d *mapping.Interval) error {
 	s := seriesOf(d)
 	n := t.series[s]
@@ -70,7 +69,7 @@ func (t *tally) add(d *mapping.Interval) error {
 	return nil
 }
 
-// difference is what differs between two tallies of the same requests; empty is nothing.
+// difference says how two tallies of the same requests differ. It is empty if they are equal.
 func (t *tally) difference(o *tally) string {
 	for s, a := range t.series {
 		b := o.series[s]

@@ -108,7 +108,7 @@ func Check(conditions []Condition, base, other *Side, lines []Line) (list []Outc
 			list = append(list, o)
 		}
 		if isAbsent {
-			list = append(list, Outcome{c, sides, c.Direction, Absent, fmt.Sprintf("they do not both have %ss", c.Direction)})
+			list = append(list, Outcome{c, sides, c.Direction, Absent, fmt.Sprintf("at least one of them has no %ss", c.Direction)})
 		}
 	}
 	return list

@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 		{"mean > +10%", "not met: new against old: read mean from 1.00µs to 1.01µs, +1.2 % (-0.4 … +2.9 %)"},
 		{"mean > 2%", "unclear: new against old: read mean from 1.00µs to 1.01µs, +1.2 % (-0.4 … +2.9 %)"},
 		{"p50 > 1%", "not checked: new against old: write: why not"},
-		{"read.p50 > 1%", "absent: new against old: they do not both have reads"},
+		{"read.p50 > 1%", "absent: new against old: at least one of them has no reads"},
 	} {
 		condition, err := ParseCondition(c.text)
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// A percentile that lies between two groups of latencies, such as hits and misses of a cache, jumps from one group
-// to the other, depending on the blocks that are drawn. So its interval spans the gap, even if the change is small.
+// A percentile may lie between two groups of latencies, such as hits and misses of a cache. Then it jumps from one
+// group to the other, depending on the blocks that are drawn. So its interval spans the gap, even if the change is small.
 // The shares of requests above a latency do not jump.
 const (
 	gapReach = math.Ln2 // an interval spans a gap if it is at least this wide, as a logarithm: from 1 to 2

@@ -121,7 +121,7 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 		}
 	}
 	if len(lines) == 0 {
-		return nil, notes, fmt.Errorf("%s and %s have no direction in common: the one has %s, the other %s",
+		return nil, notes, fmt.Errorf("%s and %s have no direction in common: the first has %s, the second %s",
 			base.Name, other.Name, base.directions(), other.directions())
 	}
 	return lines, notes, nil

@@ -99,7 +99,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	if _, _, err := Compare(&Side{"old", []*Run{of("read")}}, &Side{"new", []*Run{of("trim")}}, Options{[]window.Metric{window.IOPS}, 0.95, Within}); err == nil ||
-		!strings.Contains(err.Error(), "no direction in common: the one has reads, the other trims") {
+		!strings.Contains(err.Error(), "no direction in common: the first has reads, the second trims") {
 		t.Error(err)
 	}
 }

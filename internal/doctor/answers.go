@@ -1,5 +1,5 @@
-// Package doctor finds what fio2es can say of a run: from its files, or, before it runs, from the options of fio. Both
-// give [Answers], and a test compares them.
+// Package doctor finds what fio2es can say about a run: from its files, or, before the run, from the options of fio.
+// Both give [Answers], and a test compares the two.
 package doctor
 
 import (
@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Answers is what fio2es can say of a run, and what it cannot.
+// Answers says what fio2es can say about a run, and what it cannot.
 type Answers struct {
-	Of    string // a section of fio, a benchmark of CBT, or a run
-	Hosts int    // 0 where only the files will show it
+	Of    string // name of a section of fio, a benchmark of CBT, or a run
+	Hosts int    // 0 if only the files will show it
 	Jobs  int
-	From  From          // what latencies over time come from
-	Every time.Duration // the length of windows; 0 without any
+	From  From          // source of latencies over time
+	Every time.Duration // length of windows; 0 without latencies over time
 	End   End
 	Whole Whole
-	Start string  // the evidence for the start, as in clock.source of documents
-	Error float64 // of percentiles, a share; 0 without any
+	Start string  // evidence for the start, as in clock.source of documents
+	Error float64 // relative error of percentiles over time, as a share; 0 without them
 	Lost  []Loss
 }
 
-// From is the source of latencies over time.
+// From is a source of latencies over time.
 type From string
 
 // The sources of latencies over time, the best first. Averages have no percentiles.
@@ -33,23 +33,24 @@ const (
 	Nothing     From = "nothing"
 )
 
-// hasPercentiles reports whether there are percentiles over time.
+// hasPercentiles reports whether the source has percentiles over time.
 func (f From) hasPercentiles() bool { return f == Logs || f == Completions || f == Reports }
 
 // End says whether the last interval of each job, which fio does not log, is known.
 type End string
 
-// The values of End. It is empty without percentiles over time.
+// The values of End. Without percentiles over time it is empty.
 const (
 	Complete End = "complete"
 	Cut      End = "lost"
 	NoEnd    End = ""
 )
 
-// Whole is what is known of the latencies of the whole run.
+// Whole says what is known about the latencies of the whole run.
 type Whole string
 
-// What is known of a whole run. FioOwn are fio's own percentiles, of one job only, because they cannot be merged.
+// The values of Whole. FioOwn means fio's own percentiles; they are known only if there is a single job, because
+// they cannot be merged.
 const (
 	Percentiles Whole = "percentiles"
 	FioOwn      Whole = "fio's own"
@@ -57,13 +58,13 @@ const (
 	Unknown     Whole = "nothing"
 )
 
-// Loss is something that fio2es will not be able to say, with the remedy.
+// Loss is something that fio2es cannot say, and the changes that would mend it.
 type Loss struct {
-	What    string // what is lost, and why
+	What    string // what is missing, and why
 	Changes []Change
 }
 
-// Change is a line to add, to remove or to change.
+// Change is a line to add, to remove or to replace.
 type Change struct {
 	Where string // such as "job.fio, [global]", or "command line"
 	Old   string // empty: Line is added
@@ -73,7 +74,7 @@ type Change struct {
 // lose adds a loss.
 func (a *Answers) lose(what string, changes ...Change) { a.Lost = append(a.Lost, Loss{what, changes}) }
 
-// Changes returns the changes of all losses, each once.
+// Changes returns the changes for all losses, without repetitions.
 func Changes(all []Answers) (list []Change) {
 	for _, a := range all {
 		for _, l := range a.Lost {
@@ -87,7 +88,7 @@ func Changes(all []Answers) (list []Change) {
 	return list
 }
 
-// IsLossy reports whether anything is lost.
+// IsLossy reports whether there is any loss.
 func IsLossy(all []Answers) bool {
 	return slices.ContainsFunc(all, func(a Answers) bool { return len(a.Lost) > 0 })
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/fio2es/fio2es/internal/safeyaml"
 )
 
-// shimPath is where the script of fio2es shim is on clients of CBT.
+// shimPath is where clients of CBT have the script of fio2es shim.
 const shimPath = "/usr/local/bin/fio2es-fio"
 
 // class is a benchmark of CBT that runs fio: the settings that decide what fio writes.
 type class struct {
-	command   string   // the setting that names fio
-	format    string   // of its report; empty: fio's own, which is text
-	setFormat bool     // fio_out_format sets another
-	logs      []string // the settings for logs, which are on by default
-	averages  bool     // log_avg_msec reaches fio
+	command   string   // setting with the command of fio
+	format    string   // of its report; empty means fio's default, which is text
+	setFormat bool     // the setting fio_out_format replaces format
+	logs      []string // settings for logs that are on by default
+	averages  bool     // log_avg_msec is passed to fio
 }
 
 var logSettings = []string{"log_lat", "log_bw", "log_iops"}
@@ -36,13 +36,14 @@ var classes = map[string]class{
 	"kvmrbdfio": {command: "fio_cmd", logs: logSettings},
 }
 
-// yamlLimits are the limits of a configuration of CBT.
+// yamlLimits are the limits for a configuration of CBT.
 var yamlLimits = safeyaml.Limits{Bytes: 1 << 20, Values: 100_000, Text: 4 << 20, Keys: 10_000, Depth: 1 << 20}
 
-// ErrNotCBT says that a YAML file is no configuration of CBT.
+// ErrNotCBT means that a YAML file is not a configuration of CBT.
 var ErrNotCBT = errors.New("no configuration of CBT: want benchmarks: with one or more of them")
 
-// PredictCBT finds what fio2es will be able to say of the benchmarks in a YAML file of CBT. name is the file's.
+// PredictCBT finds what fio2es will be able to say about the benchmarks in a YAML file of CBT. name is the name of
+// the file.
 func PredictCBT(ctx context.Context, name string, text []byte) ([]Answers, error) {
 	node, _, err := safeyaml.Parse(ctx, text, yamlLimits)
 	if err != nil {
@@ -50,7 +51,7 @@ func PredictCBT(ctx context.Context, name string, text []byte) ([]Answers, error
 	}
 	var config struct {
 		Benchmarks map[string]map[string]any
-		Cluster    map[string]any // of benchmark_config.yaml, which has one benchmark
+		Cluster    map[string]any // benchmark_config.yaml has this instead, with one benchmark
 	}
 	if node != nil {
 		err = node.Decode(&config)
@@ -90,9 +91,9 @@ func PredictCBT(ctx context.Context, name string, text []byte) ([]Answers, error
 // call is how CBT calls fio.
 type call struct {
 	line   string   // the setting, if there is one
-	before []string // such as sudo
+	before []string // words before fio, such as sudo
 	fio    string
-	after  []string // options
+	after  []string // options after fio
 }
 
 func (of class) call(config settings) (c call, err error) {
@@ -109,11 +110,11 @@ func (of class) call(config settings) (c call, err error) {
 	return c, nil
 }
 
-// isShim reports whether CBT calls the script of fio2es shim, which may be called fio in a folder of its own.
+// isShim reports whether CBT calls the script of fio2es shim. The script may be called fio, in its own folder.
 func (c *call) isShim() bool { return strings.Contains(c.fio, "fio2es") }
 
-// remedy returns the setting that makes fio write all that fio2es can use. isText reports that CBT does not ask fio for
-// JSON.
+// remedy returns the setting with which fio writes everything that fio2es can use. isText reports that CBT does not
+// ask fio for JSON.
 func (c *call) remedy(isText bool) string {
 	words, fio := slices.Clone(c.before), c.fio
 	if !c.isShim() {
@@ -129,7 +130,7 @@ func (c *call) remedy(isText bool) string {
 	return strings.Join(words, " ")
 }
 
-// changes make a benchmark lossless.
+// changes returns the changes after which a benchmark loses nothing.
 func (of class) changes(where string, config settings, call call) (list []Change) {
 	if line := of.command + ": " + call.remedy(of.format == ""); line != call.line {
 		list = append(list, Change{Where: where, Old: call.line, Line: line})
@@ -140,7 +141,7 @@ func (of class) changes(where string, config settings, call call) (list []Change
 	return list
 }
 
-// reportFormat returns the value of --output-format. It is empty if CBT leaves the option out.
+// reportFormat returns the value of --output-format, or "" if CBT does not pass the option.
 func (of class) reportFormat(config settings) string {
 	if of.setFormat {
 		return cmp.Or(config.text("fio_out_format"), of.format)
@@ -148,7 +149,7 @@ func (of class) reportFormat(config settings) string {
 	return of.format
 }
 
-// predict finds what fio2es can say of fio as the benchmark calls it.
+// predict finds what fio2es can say about fio as the benchmark calls it.
 func (of class) predict(name string, config settings, call call) (Answers, error) {
 	line := []string{"fio"}
 	if format := of.reportFormat(config); format != "" {
@@ -169,17 +170,17 @@ func (of class) predict(name string, config settings, call call) (Answers, error
 	if runtime := config.text("time"); runtime != "" {
 		line = append(line, "--runtime="+runtime)
 	}
-	line = append(line, "--numjobs=2", "--name="+name) // on all clients and volumes there are several
+	line = append(line, "--numjobs=2", "--name="+name) // two jobs, because there are several clients and volumes
 	c, err := fioargs.Parse(line, nil)
 	if err != nil {
 		return Answers{}, err
 	}
-	a := Predict(c, fioargs.Version{})[0] // fio is on other hosts
+	a := Predict(c, fioargs.Version{})[0] // the version of fio on the clients is not known
 	a.Jobs = 0
 	return a, nil
 }
 
-// shimmed is a command line as fio2es-fio changes it.
+// shimmed returns a command line as fio2es-fio changes it.
 func shimmed(line []string) []string {
 	for i, word := range line {
 		if formats, ok := strings.CutPrefix(word, "--output-format="); ok {
@@ -193,11 +194,10 @@ func shimmed(line []string) []string {
 	return append(line, "--write_hist_log=output.0", "--log_hist_msec=1000")
 }
 
-// settings are the settings of a benchmark.
 type settings map[string]any
 
-// text returns a setting as CBT writes it on a command line. CBT runs fio once for each item of a list; text returns
-// the first.
+// text returns a setting as CBT writes it on a command line. For a list, CBT runs fio once for each item; text
+// returns the first.
 func (s settings) text(name string) string {
 	v := s[name]
 	if list, ok := v.([]any); ok && len(list) > 0 {
@@ -210,7 +210,7 @@ func (s settings) text(name string) string {
 	return ""
 }
 
-// isOn reports whether a setting is on. The default is on.
+// isOn reports whether a setting is on, which is the default.
 func (s settings) isOn(name string) bool {
 	on, isSet := s[name].(bool)
 	return on || !isSet

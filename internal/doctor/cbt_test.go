@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPredictCBT: what a yaml of CBT gives, and the one line that keeps all of it.
+// TestPredictCBT: what a YAML file of CBT gives, and the line that keeps everything.
 func TestPredictCBT(t *testing.T) {
 	for _, tt := range []struct {
 		name, yaml string
@@ -62,7 +62,7 @@ func TestPredictCBT(t *testing.T) {
 	}
 }
 
-// TestFormat: a report that CBT asks for as text alone gets JSON beside it.
+// TestFormat: if CBT asks only for a report in text, the advice adds JSON to it.
 func TestFormat(t *testing.T) {
 	for yaml, want := range map[string][]string{
 		"{fio_out_format: normal}":                                      {"cmd_path: /usr/local/bin/fio2es-fio", "fio_out_format: json+,normal"},

@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Examine finds what fio2es can say of a run from its files. It reads the run as ingest does, and stores nothing. The
-// result has the messages of the reading. Examine fails only with the error of ctx.
+// Examine finds what fio2es can say about a run, from its files. It reads the run as ingest does, but stores
+// nothing. The result has the messages of that. Examine fails only with the error of ctx.
 func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (Answers, *pipeline.Result, error) {
 	x := examination{name: opt.ArchiveOf(run) + ":" + run.Name(), ofCBT: run.Iteration != nil}
 	var err error
@@ -39,10 +39,10 @@ type examination struct {
 	ofCBT  bool
 	plan   *pipeline.Plan
 	result *pipeline.Result
-	error  float64 // of percentiles over time
+	error  float64 // relative error of percentiles over time
 }
 
-// interval takes in a window.
+// interval is called with each window.
 func (x *examination) interval(d *mapping.Interval) error {
 	h, err := d.Latency.Hist()
 	if err == nil && !h.IsEmpty() {
@@ -51,7 +51,7 @@ func (x *examination) interval(d *mapping.Interval) error {
 	return nil
 }
 
-// answer sets the answers that come from the run's document.
+// answer sets the answers that come from the run document.
 func (x *examination) answer(a *Answers) {
 	doc := x.result.Run
 	a.Jobs, a.Start = doc.Fio.Jobs, x.plan.Clock
@@ -64,7 +64,8 @@ func (x *examination) answer(a *Answers) {
 	if n := len(without); n > 0 && a.From.hasPercentiles() {
 		a.lose(fmt.Sprintf("percentiles over time of %d of %d jobs (%s): no log of theirs can be used", n, len(x.plan.Jobs), without[0]), x.changes()...)
 	}
-	isMissing := doc.Missing.Requests > 0 && (len(without) == 0 || doc.Recovered.Requests == 0) // beside those of jobs without a log
+	// besides requests of jobs without a log
+	isMissing := doc.Missing.Requests > 0 && (len(without) == 0 || doc.Recovered.Requests == 0)
 	if a.From == Logs && (isMissing || len(x.unreported()) > 0) {
 		a.End = Cut
 		a.lose("the end of each job, up to "+a.Every.String()+": fio does not log it, and only a report in json+ has it", x.changes()...)
@@ -81,8 +82,8 @@ func (x *examination) answer(a *Answers) {
 	}
 }
 
-// from returns the source of percentiles over time. If there are several, it is the one that lacks the most: logs lack
-// the end of each job.
+// from returns the source of percentiles over time. Of several it returns the one that lacks most: logs lack the end
+// of each job.
 func (x *examination) from() From {
 	switch {
 	case x.result.Run.NoWindows == "":
@@ -103,7 +104,7 @@ func (x *examination) from() From {
 	return Nothing
 }
 
-// jobs are the names of some jobs of the run.
+// jobs returns the names of the jobs for which is returns true.
 func (x *examination) jobs(is func(*pipeline.PlanJob) bool) (names []string) {
 	for i := range x.plan.Jobs {
 		if j := &x.plan.Jobs[i]; is(j) {
@@ -113,12 +114,12 @@ func (x *examination) jobs(is func(*pipeline.PlanJob) bool) (names []string) {
 	return names
 }
 
-// unreported are the jobs without a report.
+// unreported returns the jobs without a report.
 func (x *examination) unreported() []string {
 	return x.jobs(func(j *pipeline.PlanJob) bool { return j.Report == "" })
 }
 
-// wholeOf returns what a run's document says of the whole run.
+// wholeOf returns what a run document says about the whole run.
 func wholeOf(doc *mapping.Run) Whole {
 	if doc.All == nil {
 		return Unknown
@@ -134,7 +135,7 @@ func wholeOf(doc *mapping.Run) Whole {
 	return Rates
 }
 
-// changes are what to write before the next run.
+// changes returns what to change before the next run.
 func (x *examination) changes() []Change {
 	if x.ofCBT {
 		return []Change{{Where: "CBT's yaml", Line: "cmd_path: " + shimPath}}

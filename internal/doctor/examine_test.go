@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// TestExamine examines the results that other tests read, whole and without some of their files.
+// TestExamine examines the files of other tests, complete and with some files missing.
 func TestExamine(t *testing.T) {
 	corpus := filepath.Join("..", "..", "testdata", "corpus")
 	var got strings.Builder

@@ -10,7 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
-// addLosses adds what will be lost of a section, and what to write to keep it.
+// addLosses adds what a section will lose, and the changes that keep it.
 func (s *section) addLosses(a *Answers) {
 	if !a.From.hasPercentiles() {
 		why := s.whyNoRows()
@@ -51,7 +51,7 @@ func (s *section) addLosses(a *Answers) {
 	}
 }
 
-// histogramChanges make fio write histogram logs that can be used.
+// histogramChanges returns the changes with which fio writes usable histogram logs.
 func (s *section) histogramChanges() (changes []Change) {
 	for _, o := range []fioargs.Option{s.whyNoBins(), s.whyPacked()} {
 		if o.Name != "" {
@@ -72,8 +72,8 @@ func (s *section) histogramChanges() (changes []Change) {
 	return append(changes, s.bins()...)
 }
 
-// place returns where to add an option, and the dashes that it has there. The option counts for all sections, unless
-// other sections have histogram logs of their own.
+// place returns where to add an option, and the dashes that it needs there. The option applies to all sections,
+// unless other sections have their own histogram logs.
 func (s *section) place() (where, dashes string) {
 	if s.File == "" {
 		return commandLine + ", before the first --name", "--"
@@ -86,7 +86,8 @@ func (s *section) place() (where, dashes string) {
 	return s.File + ", [global]", ""
 }
 
-// bins returns the changes that make fio write a report with bins to a file; none if it already does.
+// bins returns the changes with which fio writes a report with bins to a file. It returns none if fio already does
+// so.
 func (s *section) bins() []Change {
 	if s.hasBins() {
 		return nil

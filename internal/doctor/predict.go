@@ -13,20 +13,20 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// commandLine is where options of fio itself are.
+// commandLine is the place of options of fio itself.
 const commandLine = "command line"
 
-// command is a command line of fio, and what it writes beside logs.
+// command is a command line of fio, and what fio writes besides logs.
 type command struct {
 	*fioargs.Command
 	version fioargs.Version
 	formats []string
-	status  time.Duration // between periodic reports; 0 without them
+	status  time.Duration // time between periodic reports; 0 without them
 	client  bool
 }
 
-// Predict finds what fio2es will be able to say of each section of a command. The version is that of its fio, or zero if it
-// is unknown.
+// Predict finds what fio2es will be able to say about each section of a command. version is that of its fio, or zero
+// if it is unknown.
 func Predict(c *fioargs.Command, version fioargs.Version) (all []Answers) {
 	of := command{Command: c, version: version, formats: []string{"normal"}}
 	if o, ok := c.Own("output-format"); ok {
@@ -43,11 +43,10 @@ func Predict(c *fioargs.Command, version fioargs.Version) (all []Answers) {
 	return all
 }
 
-// hasJSON reports whether there is a report that fio2es can read. hasBins is one with bins.
+// hasJSON reports whether there is a report that fio2es can read, and hasBins whether it has bins.
 func (c *command) hasJSON() bool { return slices.Contains(c.formats, "json") || c.hasBins() }
 func (c *command) hasBins() bool { return slices.Contains(c.formats, "json+") }
 
-// section is a section of a command.
 type section struct {
 	*command
 	*fioargs.Section
@@ -70,12 +69,12 @@ func (s *section) answers() Answers {
 	return a
 }
 
-// window is the length of windows of rows that are some time apart.
+// window returns the length of windows for rows that are this far apart.
 func window(rows time.Duration) time.Duration {
 	return time.Duration(pipeline.UsualWindow(rows.Milliseconds())) * time.Millisecond
 }
 
-// rows returns the time between the rows of histogram logs. It is 0 if fio writes none.
+// rows returns the time between rows of histogram logs, or 0 if fio writes none.
 func (s *section) rows() time.Duration {
 	msec, _ := s.Get("log_hist_msec")
 	if _, ok := s.HistogramLog(); !ok {
@@ -89,7 +88,8 @@ func (s *section) coarseness() int {
 	return min(max(o.Int(0), 0), 6)
 }
 
-// from returns the source that the pipeline will choose. It reads averages only if no job of the run has percentiles.
+// from returns the source that the pipeline will choose. It takes averages only if no job of the run has
+// percentiles.
 func (s *section) from() From {
 	if from := s.percentiles(); from != Nothing {
 		return from
@@ -105,8 +105,8 @@ func (s *section) from() From {
 	return Nothing
 }
 
-// percentiles returns the source of percentiles: periodic reports unless they are coarser than histogram logs, then
-// histogram logs, then completions.
+// percentiles returns the source of percentiles. Periodic reports come first, unless they are coarser than histogram
+// logs; then histogram logs; then completions.
 func (s *section) percentiles() From {
 	hasLogs, rows := s.whyNoRows() == "", s.rows()
 	switch {
@@ -120,7 +120,8 @@ func (s *section) percentiles() From {
 	return Nothing
 }
 
-// hasReports reports whether there are periodic reports with bins: three at least, because fewer have no spacing.
+// hasReports reports whether there are at least three periodic reports with bins. With fewer, their distance is not
+// known.
 func (s *section) hasReports() bool {
 	o, _ := s.Get("runtime")
 	const least = 3
@@ -131,13 +132,13 @@ func (s *section) hasReports() bool {
 
 func (s *section) hasLog(name string) bool { _, ok := s.Get(name); return ok }
 
-// average is log_avg_msec.
+// average returns log_avg_msec in milliseconds.
 func (s *section) average() int {
 	o, _ := s.Get("log_avg_msec")
 	return o.Int(0)
 }
 
-// whyNoBins returns the option that leaves the latencies out of histogram logs and reports.
+// whyNoBins returns the option that removes latencies from histogram logs and reports.
 func (s *section) whyNoBins() fioargs.Option {
 	if o, ok := s.NoLatencies(); ok {
 		return o
@@ -148,7 +149,7 @@ func (s *section) whyNoBins() fioargs.Option {
 	return fioargs.Option{}
 }
 
-// whyPacked returns the option that makes fio write addresses of its memory into histogram logs.
+// whyPacked returns the option with which fio writes addresses of its memory into histogram logs.
 func (s *section) whyPacked() fioargs.Option {
 	for _, name := range []string{"log_store_compressed", "log_compression"} {
 		if o, ok := s.Get(name); ok && o.Value != "0" {
@@ -158,7 +159,7 @@ func (s *section) whyPacked() fioargs.Option {
 	return fioargs.Option{}
 }
 
-// whyNoRows says why the histogram logs of the section have nothing that can be used. It is empty if they do.
+// whyNoRows returns why the histogram logs of the section cannot be used, or "".
 func (s *section) whyNoRows() string {
 	runs, _ := s.Get("runtime")
 	_, hasLog := s.HistogramLog()
@@ -180,7 +181,7 @@ func (s *section) whyNoRows() string {
 	return ""
 }
 
-// whole is what is known of the section's latencies over all of its time.
+// whole returns what is known about all latencies of the section.
 func (s *section) whole() Whole {
 	isMeasured := s.whyNoBins().Name == ""
 	switch {
@@ -194,9 +195,9 @@ func (s *section) whole() Whole {
 	return Unknown
 }
 
-// start returns the evidence for the start of the section's jobs, with a fio before 3.36. (Later reports have the start
-// itself.) If jobs run one after another, the report has the end of the last one, and the modification times of the
-// logs say when the others ended.
+// start returns the evidence for the start of the section's jobs, with a fio before 3.36. (Later reports have the
+// start itself.) If jobs run one after another, the report has the end of the last one, and the modification times
+// of the logs show when the others ended.
 func (s *section) start() string {
 	from := s.from()
 	isLog := from == Logs || from == Completions
@@ -214,7 +215,7 @@ func (c *command) isStaged() bool {
 	return slices.ContainsFunc(c.Jobs, func(s *fioargs.Section) bool { return s.IsOn("stonewall") })
 }
 
-// name returns the name for logs and reports: that of the job file, or of the section.
+// name returns the name for logs and reports: the name of the job file, or of the section.
 func (s *section) name() string {
 	base := filepath.Base(cmp.Or(s.File, s.Section.Name))
 	return strings.TrimSuffix(base, filepath.Ext(base))

@@ -19,7 +19,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 )
 
-// sets are options beside those of the workload, as people give them.
+// sets are options besides those of the workload, as people use them.
 var sets = []struct{ name, options string }{
 	{"all", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+"},
 	{"all, text too", "--write_hist_log=o --log_hist_msec=1000 --output-format=json+,normal"},
@@ -62,10 +62,10 @@ var sets = []struct{ name, options string }{
 	{"bandwidth", "--write_bw_log=o --output-format=json+"},
 }
 
-// workload has the options of all sets. They are those of --name=j.
+// workload has the options that all sets share. They are options of --name=j.
 const workload = "--ioengine=null --size=100g --rw=randrw --rate_iops=500 --runtime=4 --time_based --numjobs=2"
 
-// words are the command line of a set.
+// words returns the command line of a set.
 func words(options string) []string {
 	before, after, _ := strings.Cut(options, " --name=k")
 	line := "fio " + workload + " " + before + " --name=j"
@@ -84,7 +84,7 @@ func predict(t *testing.T, readFile func(string) ([]byte, error), words []string
 	return Predict(c, fioargs.Version{})
 }
 
-// text writes answers in full.
+// text writes all fields of answers.
 func text(a *Answers) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d jobs, %s each %v, end %q, whole %s, start %s, ±%.3f\n", a.Of, a.Jobs, a.From, a.Every, a.End, a.Whole, a.Start, a.Error)
@@ -108,7 +108,7 @@ func TestPredict(t *testing.T) {
 	golden.File(t, filepath.Join("testdata", "predict.golden"), got.String())
 }
 
-// jobFile is a set as a job file, and the options of fio itself.
+// jobFile returns a set as a job file, and the options of fio itself.
 func jobFile(options string) (file string, own []string) {
 	lines := []string{"[global]"}
 	for _, w := range words(options)[1:] {
@@ -124,7 +124,7 @@ func jobFile(options string) (file string, own []string) {
 	return strings.Join(lines, "\n") + "\n", own
 }
 
-// apply makes the changes on a command line and a job file.
+// apply makes the changes in a command line and a job file.
 func apply(t *testing.T, changes []Change, words []string, file string) ([]string, string) {
 	t.Helper()
 	lines := strings.Split(file, "\n")
@@ -134,7 +134,7 @@ func apply(t *testing.T, changes []Change, words []string, file string) ([]strin
 		switch n, _ := strconv.Atoi(at); {
 		case c.Old == "" && strings.HasPrefix(c.Where, commandLine):
 			words = slices.Insert(words, 1, strings.Fields(c.Line)...)
-		case c.Old == "" && strings.HasPrefix(c.Where, "job.fio:"): // in a section, which comes before others
+		case c.Old == "" && strings.HasPrefix(c.Where, "job.fio:"): // in a section that is not the last
 			at, _, _ = strings.Cut(at, ",")
 			n, _ = strconv.Atoi(at)
 			lines = slices.Insert(lines, n, c.Line)
@@ -168,7 +168,7 @@ func TestChanges(t *testing.T) {
 			file, own := jobFile(s.options)
 			reader := func(string) ([]byte, error) { return []byte(file), nil }
 			line = append([]string{"fio", "job.fio"}, own...)
-			// Lines that are replaced come first, because those that are added move them.
+			// Replacements come first, because added lines change the line numbers.
 			changes := Changes(predict(t, reader, line))
 			slices.SortStableFunc(changes, func(a, b Change) int { return len(b.Old) - len(a.Old) })
 			line, file = apply(t, changes, line, file)
@@ -181,7 +181,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestSections: each section is judged by itself, and gets its own lines if others have some.
+// TestSections: each section is judged separately, and gets its own lines if others have some.
 func TestSections(t *testing.T) {
 	file := "[one]\nwrite_hist_log=x\nlog_hist_msec=1000\n[two]\nrw=read\n"
 	reader := func(string) ([]byte, error) { return []byte(file), nil }
@@ -195,7 +195,7 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// TestClient: rows of fio --client can be used where bins prove how they were added up.
+// TestClient: rows of fio --client can be used if bins prove how they were added up.
 func TestClient(t *testing.T) {
 	for format, want := range map[string]From{"json": Nothing, "json+": Logs} {
 		a := predict(t, nil, strings.Fields("fio --client=h --write_hist_log=o --log_hist_msec=1000 --output-format="+format+" --name=a"))[0]
@@ -205,8 +205,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestRealFio runs fio with each set, and compares the prediction with what ingest finds: the same answers, a warning
-// where a loss was predicted, and none elsewhere.
+// TestRealFio runs fio with each set, and compares the prediction with the result of ingest. The answers must be
+// equal. There must be a warning if a loss was predicted, and otherwise none.
 func TestRealFio(t *testing.T) {
 	fio := os.Getenv("FIO2ES_TEST_FIO")
 	if fio == "" {
@@ -238,7 +238,8 @@ func TestRealFio(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			want := joined(predict(t, nil, words(s.options)))
 			wrong := differs(t, want, folder(i, 0))
-			for try := 1; wrong != "" && try < 3; try++ { // a busy machine stops fio, which then reports late
+			// repeated, because on a busy machine fio may report late
+			for try := 1; wrong != "" && try < 3; try++ {
 				t.Log(wrong)
 				run(i, try)
 				wrong = differs(t, want, folder(i, try))
@@ -250,11 +251,11 @@ func TestRealFio(t *testing.T) {
 	}
 }
 
-// differs returns how what ingest finds in a folder differs from a prediction.
+// differs returns how the result of ingest differs from a prediction.
 func differs(t *testing.T, want Answers, dir string) string {
 	got, result := examine(t, dir)
 	if got.Start == "job_start" || want.Start == "mtime" && got.Start == "report" {
-		got.Start = want.Start // by fio 3.36, or by how long each stage ran
+		got.Start = want.Start // fio 3.36 reports the start, and so do the lengths of stages
 	}
 	apart := math.Abs(got.Every.Seconds()-want.Every.Seconds()) / max(want.Every.Seconds(), 1)
 	if got.From != want.From || apart > 0.05 || got.End != want.End || got.Whole != want.Whole || got.Start != want.Start ||
@@ -270,8 +271,8 @@ func differs(t *testing.T, want Answers, dir string) string {
 	return ""
 }
 
-// joined returns what is known of a run of several sections: the worst of their answers, leaving out sections without
-// latencies over time.
+// joined returns what is known about a run of several sections: the worst of their answers. It ignores sections
+// without latencies over time.
 func joined(all []Answers) (a Answers) {
 	a = all[0]
 	for _, other := range all[1:] {
@@ -302,8 +303,8 @@ func examine(t *testing.T, dir string) (Answers, *pipeline.Result) {
 	return a, result
 }
 
-// FuzzPredict: any command line and job file that can be read has answers for each section, and changes for what is
-// lost.
+// FuzzPredict: for any command line and job file that can be parsed, there are answers for each section, and changes
+// for each loss.
 func FuzzPredict(f *testing.F) {
 	for _, s := range sets {
 		file, own := jobFile(s.options)

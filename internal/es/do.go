@@ -149,13 +149,10 @@ func (s *server) open(res *http.Response, most int64) (*bounded, error) {
 }
 
 // unusableError is an error in the contents of a complete answer. A retry would get the same answer.
-type unusableError struct{ err error }
-
-// Error implements error.
-func (u *unusableError) Error() string { return u.err.Error() }
+type unusableError struct{ error }
 
 // Unwrap returns the error in the contents.
-func (u *unusableError) Unwrap() error { return u.err }
+func (u *unusableError) Unwrap() error { return u.error }
 
 // bounded reads up to a limit. Beyond it, Read fails with ErrTooLong.
 type bounded struct {

@@ -61,7 +61,7 @@ func Named(e *Error) error {
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Foreign {
-		b.WriteString("answer that is not of elasticsearch: ")
+		b.WriteString("answer that is not from elasticsearch: ")
 	}
 	fmt.Fprintf(&b, "status %d", e.Status)
 	switch {

@@ -119,7 +119,7 @@ func TestTrust(t *testing.T) {
 		{"the authority's, other address", "https://127.0.0.1:" + stolen, es.Config{Fingerprint: authority.fingerprint()}, "127.0.0.9"},
 		{"the authority's, other name", "https://localhost:" + stolen, es.Config{Fingerprint: authority.fingerprint()}, "es.example.org"},
 		{"the authority's, not signed by it", "https://127.0.0.1:" + forged, es.Config{Fingerprint: authority.fingerprint()}, "does not match the fingerprint"},
-		{"http in place of https", "http://127.0.0.1:" + alone, es.Config{}, "not of elasticsearch"},
+		{"http in place of https", "http://127.0.0.1:" + alone, es.Config{}, "not from elasticsearch"},
 		{"https in place of http", "https://127.0.0.1:" + plainPort, es.Config{}, "is it http?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

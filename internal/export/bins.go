@@ -17,14 +17,13 @@ import (
 
 // binRow is a window with its bins that have requests: all of them in JSON, one of them in CSV.
 type binRow struct {
-	run *mapping.RunInfo
 	*window.Window
 	low   []int64
 	high  []any // nil in the last bin, which has no upper end
 	count []int64
 }
 
-func (r *binRow) of() *mapping.RunInfo { return r.run }
+func (r *binRow) of() *mapping.RunInfo { return r.Run }
 
 var windowColumns = slices.Concat(facts.RunColumns((*binRow).of), []table.Column[*binRow]{
 	{Name: "level", Value: func(r *binRow) any { return r.Level.String() }},
@@ -44,7 +43,6 @@ type Bins struct {
 	w     *bufio.Writer
 	to    *table.Writer[*binRow]
 	isCSV bool
-	run   *mapping.RunInfo
 }
 
 // NewBins returns a writer in one of two formats. CSV has a line for each window and bin. JSON has an object on a
@@ -60,14 +58,11 @@ func NewBins(w io.Writer, format string) *Bins {
 }
 
 // Begin implements [Writer].
-func (b *Bins) Begin(run *mapping.RunInfo, _ bool) error {
-	b.run = run
-	return nil
-}
+func (b *Bins) Begin(*mapping.RunInfo, bool) error { return nil }
 
 // Add writes the lines or the object of a window.
 func (b *Bins) Add(w *window.Window, requests *hist.Histogram) error {
-	r := &binRow{run: b.run, Window: w}
+	r := &binRow{Window: w}
 	layout := requests.Layout()
 	for i, n := range requests.All() {
 		low, high := layout.Bounds(i)

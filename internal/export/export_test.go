@@ -46,7 +46,7 @@ func runs() []exported {
 		return given{window.Window{Level: mapping.Host, Host: host, Direction: direction, Start: ms(begin), End: ms(end)}, h}
 	}
 	const hostile = "a \"b\"\\c,\nd\xff"
-	return []exported{
+	list := []exported{
 		{mapping.RunInfo{Name: "seq/4k", Archive: "results", Start: start}, []given{
 			window(start, "client01", "read", 0, 1000, hist.Fio3(0), 90, 950_000, 1_200_000),
 			window(start, hostile, "write", 3, 1003, hist.Fio3(3), 2_000_000, 2_500_000),
@@ -57,6 +57,12 @@ func runs() []exported {
 			window(time.Time{}, "", "trim", 0, 1000, hist.Fio2(0), 5_000, 40_000_000),
 		}},
 	}
+	for i := range list {
+		for j := range list[i].windows {
+			list[i].windows[j].Run = &list[i].RunInfo
+		}
+	}
+	return list
 }
 
 // writeAll writes runs and closes the writer.
@@ -93,7 +99,7 @@ func TestBinsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistogram(t)
 		run := &mapping.RunInfo{Name: "r", Start: time.Unix(1e9, 0)}
-		w := &window.Window{Level: mapping.Cluster, Direction: "read", Start: run.Start, End: run.Start.Add(time.Second)}
+		w := &window.Window{Run: run, Level: mapping.Cluster, Direction: "read", Start: run.Start, End: run.Start.Add(time.Second)}
 		var lines, objects bytes.Buffer
 		for _, to := range []Writer{NewBins(&lines, table.CSVExact), NewBins(&objects, table.JSON)} {
 			if err := errors.Join(to.Begin(run, false), to.Add(w, h), to.Close()); err != nil {

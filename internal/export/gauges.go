@@ -43,7 +43,6 @@ func Gauges(w io.Writer, workloads []*workload.Workload) error {
 	return nil
 }
 
-// families are the metrics, in their order.
 var families = [...]struct{ name, help string }{
 	{"fio2es_latency_seconds", "Latency of the latest run of a workload; quantile 0 is the minimum, 1 the maximum. With bound=\"lower\" it is that or more."},
 	{"fio2es_latency_mean_seconds", "Mean latency of the latest run of a workload. With bound=\"lower\" it is that or more."},

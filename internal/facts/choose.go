@@ -94,7 +94,6 @@ func named(name string) []table.Column[*Line] {
 	return slices.DeleteFunc(slices.Clone(choices), func(c table.Column[*Line]) bool { return nameOf(&c) != name })
 }
 
-// direction is the name of the column of directions.
 const direction = "direction"
 
 func hasColumn(list []table.Column[*Line], name string) bool {

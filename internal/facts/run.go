@@ -56,7 +56,7 @@ func ShortNote(run *mapping.Run) string {
 	return line
 }
 
-// State says in a few words whether the run is live, incomplete or changed.
+// State says in a few words what is wrong with a run or unfinished, such as "live" or "incomplete".
 func State(run *mapping.Run) string {
 	words, _ := run.State()
 	return strings.Join(words, ", ")

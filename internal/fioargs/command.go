@@ -12,24 +12,24 @@ import (
 
 // Command is a command line that runs fio.
 type Command struct {
-	Before  []string   // what starts fio, such as sudo -E
-	Program string     // fio
-	Args    []Arg      // what follows
+	Before  []string   // words before fio, such as sudo -E
+	Program string     // the word for fio
+	Args    []Arg      // arguments of fio
 	Jobs    []*Section // in the order of fio; without those that --section leaves out
 }
 
-// Arg is an argument of the command line: an option, or a job file.
+// Arg is an argument of the command line: an option or a job file.
 type Arg struct {
-	Words []string // as they were written: two where the value of an option is an argument of its own
-	Name  string   // of the option, without dashes; empty for a job file
-	Value string   // of the option, or the job file
+	Words []string // as written: two words if the value of an option is a separate argument
+	Name  string   // name of the option, without dashes; empty for a job file
+	Value string   // value of the option, or name of the job file
 	IsOwn bool     // an option of fio itself, and not of a job
 }
 
-// commandLine is [Option.At] for an option of the command line.
+// commandLine is [Option.At] for options on the command line.
 const commandLine = "command line"
 
-// Own is the last option of fio itself with a name, such as output.
+// Own returns the effective option of fio itself with this name, such as output: the last one.
 func (c *Command) Own(name string) (Option, bool) {
 	var list []Option
 	for _, a := range c.Args {
@@ -40,7 +40,7 @@ func (c *Command) Own(name string) (Option, bool) {
 	return last(list, name)
 }
 
-// Words are the command as it was written.
+// Words returns the command as it was written.
 func (c *Command) Words() []string {
 	words := append(slices.Clone(c.Before), c.Program)
 	for _, a := range c.Args {
@@ -49,7 +49,7 @@ func (c *Command) Words() []string {
 	return words
 }
 
-// Files are the job files.
+// Files returns the names of the job files.
 func (c *Command) Files() (names []string) {
 	for _, a := range c.Args {
 		if a.Name == "" {
@@ -59,7 +59,7 @@ func (c *Command) Files() (names []string) {
 	return names
 }
 
-// NumJobs is how many jobs fio runs.
+// NumJobs returns how many jobs fio runs.
 func (c *Command) NumJobs() (n int) {
 	for _, s := range c.Jobs {
 		n += s.Jobs()
@@ -67,11 +67,11 @@ func (c *Command) NumJobs() (n int) {
 	return n
 }
 
-// ErrNoFio is a command line in which there is no fio.
+// ErrNoFio means that fio is missing in a command line.
 var ErrNoFio = errors.New("no fio in the command: want fio ARGS, job.fio, or sudo fio ARGS")
 
-// split finds fio in a command line. It returns the words before fio, fio, and the arguments of fio. If the first word
-// is a job file or an option, the words are arguments, and fio is "fio".
+// split returns the words before fio, fio, and its arguments. If the first word is a job file or an option, all
+// words are arguments, and program is "fio".
 func split(words []string) (before []string, program string, args []string, err error) {
 	if len(words) > 0 && (strings.HasPrefix(words[0], "-") || isJobFileName(words[0])) {
 		return nil, "fio", words, nil
@@ -84,7 +84,7 @@ func split(words []string) (before []string, program string, args []string, err 
 	return nil, "", nil, ErrNoFio
 }
 
-// isJobFileName reports whether a word is the name of a job file.
+// isJobFileName reports whether a word looks like the name of a job file.
 func isJobFileName(word string) bool {
 	switch filepath.Ext(word) {
 	case ".fio", ".job", ".ini", ".jobfile":
@@ -93,7 +93,8 @@ func isJobFileName(word string) bool {
 	return false
 }
 
-// parseArgs splits arguments as fio does, with getopt_long_only: options and job files in any order, one dash or two.
+// parseArgs splits arguments as fio does with getopt_long_only: options and job files in any order, with one dash or
+// two.
 func parseArgs(words []string) (args []Arg, err error) {
 	for i := 0; i < len(words); i++ {
 		word := words[i]
@@ -125,10 +126,10 @@ func parseArgs(words []string) (args []Arg, err error) {
 	return args, nil
 }
 
-// checkName refuses abbreviations of options that decide where reports and logs go. fio accepts them; if they were
-// misread here, a run would be lost.
+// checkName refuses abbreviations of options that decide where reports and logs are written. fio accepts
+// abbreviations; if one were misread here, a run would be lost.
 func checkName(word, name string) error {
-	const least = 3 // fio itself knows no shorter option that it takes for one of these
+	const least = 3 // fio accepts no shorter abbreviation of these options
 	if len(name) == 1 {
 		return fmt.Errorf("%s: write the option out, such as --output", word)
 	}
@@ -146,5 +147,5 @@ func checkName(word, name string) error {
 	return nil
 }
 
-// isOption reports whether a text that is the beginning of an option is itself an option.
+// isOption reports whether a beginning of an option's name is another option.
 func isOption(name string) bool { return name == "eta" || name == "log_hist" }

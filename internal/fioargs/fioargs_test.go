@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// reader reads files of a test.
+// reader returns a function that reads files of a test.
 func reader(files map[string]string) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
 		text, ok := files[name]
@@ -24,7 +24,7 @@ func reader(files map[string]string) func(name string) ([]byte, error) {
 
 func init() { os.Setenv("DEV", "/dev/sdx") }
 
-// text writes the sections of a command, and for each the options in effect.
+// text writes the sections of a command, with the effective options of each.
 func text(c *Command) string {
 	var b strings.Builder
 	for _, s := range c.Jobs {
@@ -248,7 +248,7 @@ func FuzzCommand(f *testing.F) {
 				words = append(words, a.Words...)
 			}
 		}
-		words = append(append(words, "--"), c.Files()...) // whose names may begin with a dash
+		words = append(append(words, "--"), c.Files()...) // after "--", because names of files may begin with a dash
 		again, err := Parse(words, read)
 		if err != nil {
 			t.Fatalf("%q: %v", words, err)

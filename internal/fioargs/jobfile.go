@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Parse parses a command line, and its job files, as fio does. readFile reads job files; nil is [os.ReadFile].
+// Parse parses a command line and its job files as fio does. readFile reads job files; nil means [os.ReadFile].
 func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command, error) {
 	c := &Command{}
 	var rest []string
@@ -28,7 +28,7 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 	}
 	p.line()
 	for i, name := range c.Files() {
-		if i > 0 { // fio forgets what the command line and the files before set for all jobs
+		if i > 0 { // global options apply only to one job file
 			p.global, p.wanted = &Section{}, nil
 		}
 		p.stonewall = i > 0
@@ -39,16 +39,16 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 	return c, nil
 }
 
-// parser makes sections of arguments and job files.
+// parser makes sections from arguments and job files.
 type parser struct {
 	readFile  func(name string) ([]byte, error)
 	to        *Command
-	global    *Section // options of all sections to come
-	wanted    []string // of --section; empty: all
-	stonewall bool     // the next section waits for the jobs before, because it begins another job file
+	global    *Section // options of all later sections
+	wanted    []string // names in --section; empty: all
+	stonewall bool     // the next section waits for earlier jobs, because it begins another job file
 }
 
-// line makes sections of the options on the command line.
+// line makes sections from the options on the command line.
 func (p *parser) line() {
 	var s *Section
 	for _, a := range p.to.Args {
@@ -67,7 +67,7 @@ func (p *parser) line() {
 	}
 }
 
-// begin begins a section. A section that --section leaves out is not part of the command.
+// begin begins a section. A section that --section leaves out is not added to the command.
 func (p *parser) begin(name, file, at string) *Section {
 	if fiolog.IsGlobal(name) {
 		return p.global
@@ -84,7 +84,7 @@ func (p *parser) begin(name, file, at string) *Section {
 	return s
 }
 
-// file makes sections of a job file.
+// file makes sections from a job file.
 func (p *parser) file(name string) error {
 	var s *Section
 	return p.lines(name, 0, func(at string, l *fiolog.JobLine) error {
@@ -100,7 +100,7 @@ func (p *parser) file(name string) error {
 	})
 }
 
-// mostNested is how many files may include one another.
+// mostNested limits how deeply files may include one another.
 const mostNested = 16
 
 // lines calls each with each line of a job file and of the files that it includes.
@@ -131,8 +131,8 @@ func (p *parser) lines(name string, nested int, each func(at string, l *fiolog.J
 	return nil
 }
 
-// included returns the path of a file that a job file includes: the path as written, or beside the job file if that does
-// not exist.
+// included returns the path of a file that a job file includes. It is the path as written, or, if that does not
+// exist, the path beside the job file.
 func included(jobFile, name string) string {
 	if _, err := os.Stat(name); err != nil && strings.Contains(jobFile, "/") {
 		return filepath.Join(filepath.Dir(jobFile), name)
@@ -160,7 +160,7 @@ func Movable(jobFile string, text []byte) (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// IsJobFile reports whether a text is a job file of fio: its first line, other than comments, begins a section.
+// IsJobFile reports whether a text is a job file of fio: its first line that is not a comment begins a section.
 func IsJobFile(text []byte) bool {
 	for l, err := range fiolog.JobLines(text, "") {
 		return err == nil && l.Section != ""
@@ -168,7 +168,7 @@ func IsJobFile(text []byte) bool {
 	return false
 }
 
-// variable is ${NAME}, which stands for a variable of the environment.
+// variable matches ${NAME}, a variable of the environment.
 var variable = regexp.MustCompile(`\$\{[^}]*\}`)
 
 // expand replaces variables by their values.

@@ -9,16 +9,16 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// takes says whether an option of a command line has a value.
+// takes says whether an option on a command line has a value.
 type takes int
 
 const (
-	required takes = iota // behind "=", or as the next argument
-	optional              // behind "=" only
+	required takes = iota // after "=", or as the next argument
+	optional              // only after "="
 	none
 )
 
-// own are the options of fio itself: all others are of jobs.
+// own are the options of fio itself. All others are options of jobs.
 var own = map[string]takes{
 	"output": required, "latency-log": required, "bandwidth-log": optional, "minimal": none, "output-format": required,
 	"append-terse": optional, "version": none, "help": none, "cmdhelp": optional, "enghelp": optional, "showcmd": none,
@@ -30,7 +30,8 @@ var own = map[string]takes{
 	"trigger": required, "trigger-remote": required, "aux-path": required, "merge-blktrace-only": none,
 }
 
-// switches are the options of jobs whose value is optional, in fio and in its engines. All other options need a value.
+// switches are options of jobs whose value is optional, in fio and in its engines. All other options of jobs need a
+// value.
 var switches = []string{
 	"bs_unaligned", "blocksize_unaligned", "exitall", "exitall_on_error", "fixedbufs", "group_reporting", "hipri",
 	"libblkio_force_enable_completion_eventfd", "libblkio_vectored", "libblkio_write_zeroes_on_trim", "listen", "new_group",
@@ -51,15 +52,15 @@ func takesOf(name string) takes {
 
 // Option is an option as it was written.
 type Option struct {
-	Name  string // without dashes; the main one where fio knows several
-	Value string // empty without one
-	At    string // where it was written: "job.fio:12", or "command line"
+	Name  string // without dashes; the main name if fio has several
+	Value string // empty without a value
+	At    string // where it was written: "job.fio:12" or "command line"
 }
 
-// IsOn reports whether an option that is on or off is on. Without a value it is.
+// IsOn reports whether a boolean option is on. Without a value it is on.
 func (o Option) IsOn() bool { return o.Value == "" || o.Int(0) != 0 }
 
-// Int returns the value as a number, such as 16 or 4k. If it is no number, Int returns otherwise.
+// Int returns the value as a number, such as 16 or 4k, or otherwise if the value is not a number.
 func (o Option) Int(otherwise int) int {
 	text, factor := strings.ToLower(o.Value), 1
 	if short, ok := strings.CutSuffix(text, "k"); ok {
@@ -72,14 +73,14 @@ func (o Option) Int(otherwise int) int {
 	return int(n) * factor
 }
 
-// Time returns the value as a time, such as 30, 5m or 100ms. A number alone is seconds. If the value is no time, Time
-// returns 0.
+// Time returns the value as a duration, such as 30, 5m or 100ms. A number without a unit is in seconds. If the value
+// is not a duration, Time returns 0.
 func (o Option) Time() time.Duration {
 	t, _ := fiolog.ParseTime(o.Value)
 	return t
 }
 
-// last is the option of a name that is in effect: the last one.
+// last returns the effective option with this name: the last one.
 func last(options []Option, name string) (Option, bool) {
 	for _, o := range slices.Backward(options) {
 		if o.Name == name {

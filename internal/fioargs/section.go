@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// Section describes jobs of fio: a --name of the command line, or a [name] of a job file.
+// Section describes jobs of fio: a --name on the command line, or a [name] in a job file.
 type Section struct {
 	Name    string
 	At      string   // where it begins
-	File    string   // the job file; empty on the command line
-	Options []Option // in the order in which they take effect: global ones, then its own
+	File    string   // path of the job file; empty for the command line
+	Options []Option // in the order in which they take effect: global options, then its own
 }
 
-// Get is the option of a name that is in effect.
+// Get returns the effective option with this name. ok is false if it is not set.
 func (s *Section) Get(name string) (Option, bool) { return last(s.Options, name) }
 
-// IsOn reports whether an option that is on or off is on.
+// IsOn reports whether a boolean option is set and on.
 func (s *Section) IsOn(name string) bool {
 	o, ok := s.Get(name)
 	return ok && o.IsOn()
 }
 
-// Jobs is how many jobs fio makes of the section.
+// Jobs returns how many jobs fio makes from the section.
 func (s *Section) Jobs() int {
 	o, _ := s.Get("numjobs")
 	return max(o.Int(1), 1)
 }
 
-// HistogramLog is the prefix of the histogram logs that the section writes: NAME of NAME_clat_hist.1.log. It is false
-// if the section writes none. Without log_hist_msec the logs are empty.
+// HistogramLog returns the prefix of the histogram logs that the section writes: NAME in NAME_clat_hist.1.log. ok is
+// false if it writes none. Without log_hist_msec the logs are empty.
 func (s *Section) HistogramLog() (prefix string, ok bool) {
 	o, ok := s.Get("write_hist_log")
 	if ok && o.Value == "" {
@@ -45,8 +45,8 @@ func (s *Section) WritesLogs() bool {
 	})
 }
 
-// NoLatencies returns the option that turns the measurement of completion latencies off, so histogram logs and reports
-// of the section have none.
+// NoLatencies returns the option that turns off the measurement of completion latencies. Then histogram logs and
+// reports of the section have none. ok is false if there is no such option.
 func (s *Section) NoLatencies() (Option, bool) {
 	for _, name := range []string{"gtod_reduce", "disable_clat"} {
 		if o, ok := s.Get(name); ok && o.IsOn() {

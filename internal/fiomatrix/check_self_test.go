@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// steady is a case of two jobs of 4 s with a request each 2 ms, and what a right fio2es
-// says of it: windows of 1 s, the last one too.
+// steady returns a case of two jobs of 4 s with a request every 2 ms, and what a correct fio2es says about it:
+// windows of 1 s, including the last one.
 func steady() (*scene, *said) {
 	const start, seconds = int64(1_700_000_000_000), 4
 	s := &scene{way: "steady", histMS: 1000, wants: []want{{}}}
@@ -43,7 +43,7 @@ func steady() (*scene, *said) {
 	return s, a
 }
 
-// TestChecks: what is right passes, and each thing that is wrong is found by its check.
+// TestChecks: a correct answer passes, and each fault is found by its check.
 func TestChecks(t *testing.T) {
 	shiftAll := func(a *said, by int64) {
 		a.runs[0].from, a.runs[0].to, a.runs[0].hosts[""] = a.runs[0].from+by, a.runs[0].to+by, a.runs[0].hosts[""]+by
@@ -138,7 +138,7 @@ func moveRequests(a *said, n int64) {
 	})
 }
 
-// TestParseRows: rows of raw logs and of bins, and the parts of a log of all jobs.
+// TestParseRows: rows of raw logs and of histograms, and the parts of a log of all jobs.
 func TestParseRows(t *testing.T) {
 	raw, err := parseRows([]byte("0, 8262, 1, 4096, 0\n3, 340, 0, 4096, 0\n"))
 	if want := []logRow{{at: 0, value: 8262, dir: 1}, {at: 3, value: 340}}; err != nil || !reflect.DeepEqual(raw, want) {

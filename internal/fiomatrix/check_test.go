@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// failure is one thing that is not as it must be.
+// failure is something that is wrong.
 type failure struct {
 	check, want, got string
 }
 
-// verdict is what the checks of a case found.
+// verdict is the result of the checks of a case.
 type verdict struct {
-	kind     kind // the one of the accepted kinds that came closest
+	kind     kind // the accepted kind that fits best
 	failures []failure
-	errors   [4][]float64 // relative errors of percentiles of windows that follow rows
-	// the same of windows that cut rows
+	errors   [4][]float64 // relative errors of percentiles, for windows that follow rows
+	// the same for windows that cut rows
 	cut [4][]float64
 }
 
@@ -30,7 +30,7 @@ func (v *verdict) fail(check, want, format string, args ...any) {
 	v.failures = append(v.failures, failure{check, want, fmt.Sprintf(format, args...)})
 }
 
-// check compares what was said with the truth, by the want that fits best.
+// check compares the answers of fio2es with the truth, and with the expectation that fits best.
 func (s *scene) check(a *said) *verdict {
 	var best *verdict
 	for _, w := range s.wants {
@@ -74,8 +74,8 @@ func (s *scene) checkOne(w want, a *said, v *verdict) {
 	}
 }
 
-// checkOthers: runs besides those of the truth have no more requests than the jobs that
-// are in none.
+// checkOthers: additional runs, besides those of the truth, have at most the requests of the jobs that are in no
+// run.
 func (s *scene) checkOthers(groups [][]*truthJob, pairs []*runDoc, a *said, v *verdict) {
 	left := totalOf(s.truth)
 	for _, g := range groups {
@@ -146,7 +146,7 @@ func totalOf(jobs []*truthJob) int64 {
 	return n
 }
 
-// spanOf is from the first start to the last end, by the middle of what is known.
+// spanOf returns the time from the first start to the last end, with the middle of each range.
 func spanOf(jobs []*truthJob) (from, to int64) {
 	from = math.MaxInt64
 	for _, j := range jobs {
@@ -157,7 +157,7 @@ func spanOf(jobs []*truthJob) (from, to int64) {
 
 var alarm = regexp.MustCompile(`(?im)^.*\b(warning|error|panic)\b.*$`)
 
-// checkWords checks exit code and stderr of ingest.
+// checkWords checks the exit code and stderr of ingest.
 func checkWords(w want, a *said, v *verdict) {
 	exits := w.exit
 	if exits == nil {
@@ -220,7 +220,7 @@ func checkAgreement(a *said, v *verdict) {
 	}
 }
 
-// comparison is one run of fio2es and the jobs that it must show.
+// comparison is a run of fio2es and the jobs that it must have.
 type comparison struct {
 	*scene
 	*verdict
@@ -230,7 +230,7 @@ type comparison struct {
 	windows []window
 }
 
-// tolerance of times, in milliseconds: more where fio itself was late.
+// tolerance returns the tolerance of times in milliseconds. It is larger if fio itself was late.
 func (c *comparison) tolerance() int64 {
 	return cmp.Or(c.want.tolerance, 150*time.Millisecond).Milliseconds() + lag(c.jobs)
 }
@@ -266,7 +266,7 @@ func (c *comparison) all() {
 	}
 }
 
-// checkTotals compares the run document with the jobs' totals.
+// checkTotals compares the run document with the totals of the jobs.
 func (c *comparison) checkTotals() {
 	sum := int64(0)
 	for d, name := range directions {
@@ -296,17 +296,18 @@ func (c *comparison) checkTotals() {
 	c.compareTotal("total", sum, c.failedRequests(-1), got)
 }
 
-// compareTotal accepts n, or with the failed requests; less where some are lost.
+// compareTotal accepts n requests, with or without the failed ones, or fewer if some are lost.
 func (c *comparison) compareTotal(check string, n, failed, got int64) {
 	if c.unlogged() {
-		n, failed = n+failed, 0 // no raw log: what fio counted is all that is known
+		n, failed = n+failed, 0 // without a raw log, only fio's count is known
 	}
 	switch {
 	case got == n || got == n+failed:
 	case c.unlogged() && abs(got-n) <= int64(len(c.jobs)): // fio was killed while it counted
 	case got > n+max(failed, 0):
 		c.fail("double", fmt.Sprintf("%s: at most %d", check, n+max(failed, 0)), "%d", got)
-	case c.want.counted && check != "total": // the document says what is missing of all directions together
+	// the document has the missing requests only for all directions together
+	case c.want.counted && check != "total":
 	case (c.want.kind == short || c.want.kind == refused) && !c.want.counted:
 	default:
 		c.fail(check, fmt.Sprint(n), "%d", got)
@@ -317,9 +318,9 @@ func (c *comparison) unlogged() bool {
 	return slices.ContainsFunc(c.jobs, func(j *truthJob) bool { return j.unlogged })
 }
 
-// failedRequests is how many requests of a direction, or of all (-1), fio counted beyond
-// those that completed. It is negative where fio counts fewer: those in flight when
-// ramp_time ended are in logs and bins, but not in total_ios.
+// failedRequests returns how many requests of a direction, or of all (-1), fio counted in addition to those that
+// completed. It is negative if fio counted fewer: requests in flight when ramp_time ended are in logs and bins, but
+// not in total_ios.
 func (c *comparison) failedRequests(dir int) int64 {
 	var n int64
 	seen := map[*process]bool{}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// bootTime is what to add to the monotonic clock to get Unix milliseconds, within 10 ms.
+// bootTime returns the difference between Unix milliseconds and the monotonic clock, within 10 ms.
 func bootTime() int64 {
 	var up float64
 	text, err := os.ReadFile("/proc/uptime")

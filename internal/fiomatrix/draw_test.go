@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// newScene draws what all ways have in common.
+// newScene draws what all ways need.
 func newScene(way string, seed uint64) *scene {
 	s := &scene{way: way, seed: seed, rnd: rand.New(rand.NewPCG(seed, 0x66696f))}
 	s.histMS = pick(s, 200, 250, 400, 500, 500, 700, 1000, 1000)
@@ -20,12 +20,12 @@ func newScene(way string, seed uint64) *scene {
 
 func pick[T any](s *scene, from ...T) T { return from[s.rnd.IntN(len(from))] }
 
-// between draws from lo to hi, both included.
+// between draws a number from lo to hi, both included.
 func (s *scene) between(lo, hi int) int { return lo + s.rnd.IntN(hi-lo+1) }
 
 func (s *scene) chance(percent int) bool { return s.rnd.IntN(100) < percent }
 
-// process adds a fio with the usual options and no sections.
+// process adds a fio with the usual options.
 func (s *scene) process(sections ...*section) *process {
 	p := &process{
 		number: len(s.processes), dir: s.in("run"), report: "out.json", sections: sections,
@@ -47,7 +47,7 @@ func (s *scene) process(sections ...*section) *process {
 	return p
 }
 
-// engine draws how requests are made. Only null can trim.
+// engine draws how requests are made. Only the engine null can trim.
 func (s *scene) engine(process int) options {
 	file := options{"filename=" + s.in("data", fmt.Sprintf("file.%d", process)), "size=4m", "norandommap", "randrepeat=0"}
 	switch s.rnd.IntN(6) {
@@ -61,7 +61,7 @@ func (s *scene) engine(process int) options {
 	return options{"ioengine=null", "size=1g", "norandommap", "randrepeat=0"}
 }
 
-// adopt gives a section its place for the truth.
+// adopt records the place of a section for the truth.
 func (s *scene) adopt(p *process, i int, x *section) {
 	if x.raw == "" {
 		x.raw = s.in("truth", fmt.Sprintf("%d.%d", p.number, i))
@@ -71,7 +71,7 @@ func (s *scene) adopt(p *process, i int, x *section) {
 	}
 }
 
-// load draws a section with a number of jobs: directions, rates.
+// load draws a section with jobs, directions and rates.
 func (s *scene) load(name string, jobs int, runtime time.Duration) *section {
 	x := &section{name: name, jobs: jobs, runtime: runtime, timed: true}
 	read, write := s.between(150, 600), s.between(150, 600)
@@ -92,7 +92,7 @@ func (s *scene) seconds(lo, hi int) time.Duration {
 	return time.Duration(s.between(lo, hi)) * time.Second
 }
 
-// loads draws what runs side by side: one section, or two with up to three directions.
+// loads draws sections that run at the same time: one, or two with up to three directions.
 func (s *scene) loads() []*section {
 	runtime := s.seconds(3, 6)
 	if s.chance(75) {
@@ -103,7 +103,7 @@ func (s *scene) loads() []*section {
 	return []*section{s.load("job", s.between(1, 4), runtime), second}
 }
 
-// sequence draws two or three sections for stonewall, of different lengths.
+// sequence draws two or three sections of different lengths for stonewall.
 func (s *scene) sequence(maxJobs int) []*section {
 	names := []string{"first", "second", "third"}[:s.between(2, 3)]
 	var out []*section
@@ -116,7 +116,7 @@ func (s *scene) sequence(maxJobs int) []*section {
 
 // stall stops the jobs of a process for a while.
 func (s *scene) stall(p *process) {
-	// Not in the first interval, which then looks like that of a direction that began late.
+	// Not in the first interval, because this would look like a direction that began late.
 	at := time.Duration(s.histMS*3/2+s.between(300, 1200)) * time.Millisecond
 	p.signals = append(p.signals, signal{after: at, name: "stall", length: time.Duration(s.between(300, 1600)) * time.Millisecond})
 }

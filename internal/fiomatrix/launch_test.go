@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// launch runs all processes of a case, phase by phase, and reads the rows of each log
-// right after its process ended.
+// launch runs all processes of a case, phase by phase. It reads the rows of each log right after its process has
+// ended.
 func (s *scene) launch(ctx context.Context, fio string) error {
 	for phase := 0; ; phase++ {
 		var wg sync.WaitGroup
@@ -56,7 +56,7 @@ func (s *scene) launch(ctx context.Context, fio string) error {
 	}
 }
 
-// run is one fio from its start to its end.
+// run runs one fio to its end.
 func (s *scene) run(ctx context.Context, fio string, p *process) error {
 	if err := s.prepare(p); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (s *scene) run(ctx context.Context, fio string, p *process) error {
 	return ctx.Err()
 }
 
-// prepare makes the folders and the file that requests go to.
+// prepare makes the folders, and the file for the requests.
 func (s *scene) prepare(p *process) error {
 	folders := []string{p.dir, s.in("truth"), s.in("data")}
 	for _, f := range p.folders {
@@ -115,7 +115,7 @@ func (s *scene) prepare(p *process) error {
 	return os.WriteFile(data, make([]byte, 4<<20), 0o644)
 }
 
-// sectionOptions are all options of a section but its name.
+// sectionOptions returns all options of a section except its name.
 func (s *scene) sectionOptions(p *process, i int) options {
 	x := p.sections[i]
 	mark := s.in("truth", fmt.Sprintf("%d.%d", p.number, i))
@@ -130,7 +130,7 @@ func (s *scene) sectionOptions(p *process, i int) options {
 	return o.with(x.options...)
 }
 
-// command is fio's command line; it writes the job file where there is one.
+// command returns fio's command line, and writes the job file if there is one.
 func (s *scene) command(p *process) ([]string, error) {
 	args := slices.Clone(p.args)
 	if p.redirect == "" && p.report != "" {
@@ -201,8 +201,7 @@ func (s *scene) serve(ctx context.Context, fio string, p *process) (stop func(),
 	return stop, nil
 }
 
-// signal sends the signals of a process until it is over. The result says whether one
-// ended it early.
+// signal sends the signals of a process until it is over. The channel gets whether one of them ended it early.
 func (s *scene) signal(p *process, pid int, over <-chan struct{}) <-chan bool {
 	done := make(chan bool, 1)
 	go func() {
@@ -234,9 +233,9 @@ func (s *scene) signal(p *process, pid int, over <-chan struct{}) <-chan bool {
 	return done
 }
 
-// await waits until a signal is due, by the start of the first job: a machine that is busy
-// starts it late. A kill also waits for two reports, or nothing would be left of the run.
-// It returns false if the process is over.
+// await waits until a signal is due. The time counts from the start of the first job, because a busy machine starts
+// it late. A kill also waits for two reports, because otherwise nothing would be left of the run. await returns
+// false if the process is over.
 func (s *scene) await(p *process, sig signal, over <-chan struct{}) bool {
 	for {
 		select {
@@ -255,8 +254,8 @@ func (s *scene) await(p *process, sig signal, over <-chan struct{}) bool {
 	}
 }
 
-// killTree kills a process and all that it started. fio's jobs have sessions of their own,
-// so that a signal to its group does not reach them.
+// killTree kills a process and everything that it started. fio's jobs have their own sessions, so a signal to its
+// group does not reach them.
 func killTree(pid int) error {
 	jobs := children(pid)
 	err := syscall.Kill(pid, syscall.SIGKILL)
@@ -266,7 +265,7 @@ func killTree(pid int) error {
 	return err
 }
 
-// children are the processes that a process started.
+// children returns the processes that a process started.
 func children(pid int) []int {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	var out []int

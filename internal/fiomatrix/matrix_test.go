@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// TestMatrix runs fio in all ways; see the package comment for its settings.
+// TestMatrix runs fio in all ways. The package comment has its settings.
 func TestMatrix(t *testing.T) {
 	fio := os.Getenv("FIO2ES_TEST_FIO")
 	if fio == "" {
@@ -54,7 +54,7 @@ func TestMatrix(t *testing.T) {
 	printTable(testWriter{t}, cases)
 }
 
-// minorVersion is NN of fio-3.NN.
+// minorVersion returns NN of fio-3.NN.
 func minorVersion(t *testing.T, fio string) (minor int) {
 	t.Helper()
 	text, err := exec.Command(fio, "--version").Output()
@@ -81,7 +81,7 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// build makes the program of this module.
+// build builds the program of this module.
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "fio2es")
@@ -91,11 +91,11 @@ func build(t *testing.T) string {
 	return program
 }
 
-// outcome is a case and what came of it.
+// outcome is a case and its result.
 type outcome struct {
 	way     way
 	seed    uint64
-	minor   int // version of fio 3
+	minor   int // minor version of fio 3
 	scene   *scene
 	said    *said
 	verdict *verdict
@@ -103,12 +103,12 @@ type outcome struct {
 	took    time.Duration
 	done    chan struct{}
 	text    strings.Builder
-	before  []string // what was wrong when the case was made before
+	before  []string // failures of earlier attempts of the case
 }
 
 func (o *outcome) name() string { return fmt.Sprintf("%s/%d", o.way.name, o.seed) }
 
-// draw makes n cases: all ways in turn. Each has a seed of its own.
+// draw makes n cases, with all ways in turn and different seeds.
 func draw(t *testing.T, seed uint64, n int, only string) []*outcome {
 	t.Helper()
 	name, one, single := strings.Cut(only, "/")
@@ -134,15 +134,14 @@ func draw(t *testing.T, seed uint64, n int, only string) []*outcome {
 	return cases
 }
 
-// caseSeed is short, because people type it.
+// caseSeed returns a short seed, because people type it.
 func caseSeed(seed uint64, i int) uint64 {
 	h := fnv.New32a()
 	fmt.Fprint(h, seed, i)
 	return uint64(h.Sum32()) % 1_000_000
 }
 
-// try makes the case again while it fails: a machine that is busy stops fio, and its truth,
-// at moments that nothing shows.
+// try repeats the case while it fails. A busy machine stops fio at moments that neither its logs nor the truth show.
 func (o *outcome) try(ctx context.Context, tries int, fio, program string) {
 	for {
 		o.run(ctx, fio, program)
@@ -157,7 +156,7 @@ func (o *outcome) try(ctx context.Context, tries int, fio, program string) {
 
 func (o *outcome) passed() bool { return o.err == nil && len(o.verdict.failures) == 0 }
 
-// wrong is the first thing that was.
+// wrong returns the first failure.
 func (o *outcome) wrong() string {
 	if o.err != nil {
 		return oneLine(o.err.Error())
@@ -201,8 +200,8 @@ func (o *outcome) run(ctx context.Context, fio, program string) {
 	}
 }
 
-// tempFolder is in memory where there is room: fio writes logs when a job ends, and a busy
-// disk would make the times of files and reports late.
+// tempFolder returns a folder in memory if there is space. fio writes logs when a job ends, and a busy disk would
+// delay the times of files and reports.
 func tempFolder() string {
 	const memory, room = "/dev/shm", 1 << 30
 	var free syscall.Statfs_t
@@ -231,7 +230,7 @@ func (o *outcome) describe(w io.Writer) {
 	}
 }
 
-// keep copies the files of a case where they can be looked at.
+// keep copies the files of a case to the folder for failed cases.
 func (o *outcome) keep() {
 	dir := os.Getenv("FIO2ES_TEST_FIO_KEEP")
 	if dir == "" {
@@ -249,7 +248,7 @@ func (o *outcome) keep() {
 	os.WriteFile(filepath.Join(to, "case.txt"), []byte(o.text.String()), 0o644)
 }
 
-// report fails the test of a case that is not as it must be.
+// report fails the test if the case has failures.
 func (o *outcome) report(t *testing.T) {
 	if o.err != nil {
 		t.Fatalf("%v\n%s", o.err, &o.text)

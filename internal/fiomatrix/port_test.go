@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// address is a free port of a loopback address, as fio writes it. The port is free when
-// this function looks; fio takes it a moment later.
+// address returns a free port of a loopback address in fio's notation. fio opens the port a moment later.
 func address(ip string) (string, error) {
 	l, err := net.Listen("tcp", ip+":0")
 	if err != nil {
@@ -23,9 +22,8 @@ func address(ip string) (string, error) {
 	return fmt.Sprintf("%s,%d", ip, l.Addr().(*net.TCPAddr).Port), nil
 }
 
-// waitFor returns when something listens at an address as fio writes it. It reads the
-// kernel's table: a connection would be a client to fio's server, and an attempt to
-// listen could take the port from it.
+// waitFor returns when a program listens at an address in fio's notation. It reads the kernel's table. A connection
+// would be a client of fio's server, and an attempt to listen could take the port away.
 func waitFor(server string) error {
 	at, err := netip.ParseAddrPort(strings.Replace(server, ",", ":", 1))
 	if err != nil {

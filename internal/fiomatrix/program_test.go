@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// answer is what one command printed.
+// answer is the output of one command.
 type answer struct {
 	args           []string
 	exit           int
 	stdout, stderr string
 }
 
-// window is one interval document.
+// window is an interval document.
 type window struct {
 	run, level, host, job string
 	dir                   int
-	from, to              int64 // Unix milliseconds
+	from, to              int64 // in Unix milliseconds
 	completed             int64
 	iops                  float64
 	percentiles           [4]float64 // p50, p90, p95, p99 in nanoseconds
@@ -37,11 +37,11 @@ func (w window) length() int64 { return w.to - w.from }
 // share are the percentiles that are checked.
 var share = [4]float64{0.5, 0.9, 0.95, 0.99}
 
-// runDoc is what is used of a run document.
+// runDoc has the used parts of a run document.
 type runDoc struct {
 	ID, Name string
 	from, to int64
-	hosts    map[string]int64 // start of each
+	hosts    map[string]int64 // start of each host
 	all      *totalDoc
 	dirs     [3]*totalDoc
 	missing  int64
@@ -66,12 +66,12 @@ func (l latencyDoc) nanoseconds() [4]float64 {
 	return [4]float64{l.P50 * 1000, l.P90 * 1000, l.P95 * 1000, l.P99 * 1000}
 }
 
-// said is all that fio2es said of a case.
+// said is all output of fio2es for a case.
 type said struct {
 	ingest, output, percentiles, list answer
 	windows                           []window
 	runs                              []runDoc
-	printed                           []map[string]any // lines of percentiles
+	printed                           []map[string]any // output lines of percentiles
 }
 
 // ask runs the commands of fio2es on a case.
@@ -102,7 +102,7 @@ func (s *scene) ask(ctx context.Context, program string) (*said, error) {
 	return a, err
 }
 
-// call runs one command, for at most a minute.
+// call runs a command for at most a minute.
 func (s *scene) call(ctx context.Context, program string, args []string) answer {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -123,7 +123,7 @@ func (s *scene) call(ctx context.Context, program string, args []string) answer 
 	return a
 }
 
-// readLines reads JSON objects, one a line.
+// readLines decodes JSON objects, one on each line.
 func readLines(text string) ([]map[string]any, error) {
 	var out []map[string]any
 	for line := range strings.Lines(text) {
@@ -136,7 +136,7 @@ func readLines(text string) ([]map[string]any, error) {
 	return out, nil
 }
 
-// readWindows reads the interval documents of an NDJSON file: pairs of action and document.
+// readWindows reads the interval documents in an NDJSON file: pairs of action and document.
 func readWindows(text []byte) ([]window, error) {
 	var out []window
 	lines := bytes.Split(text, []byte("\n"))
@@ -177,7 +177,7 @@ func text0(v any) string {
 	return fmt.Sprint(v)
 }
 
-// readRuns reads what "runs --format document" prints.
+// readRuns decodes the output of "runs --format document".
 func readRuns(text string) ([]runDoc, error) {
 	var out []runDoc
 	for line := range strings.Lines(text) {

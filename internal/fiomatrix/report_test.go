@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// fioReport is what is used of fio's JSON.
+// fioReport has the used parts of fio's JSON.
 type fioReport struct {
 	TimestampMS int64       `json:"timestamp_ms"`
 	Jobs        []fioResult `json:"jobs"`
@@ -23,7 +23,7 @@ type fioResult struct {
 	}
 }
 
-// readReports notes when a process wrote reports and what its last one counts.
+// readReports records when a process wrote reports, and the counts of the last one.
 func (p *process) readReports() {
 	text, err := os.ReadFile(filepath.Join(p.dir, p.report))
 	if err != nil || p.report == "" {

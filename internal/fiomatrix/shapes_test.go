@@ -10,11 +10,11 @@ import (
 	"sort"
 )
 
-// reportLateness is how far a report's time may be from that of its counts.
-const reportLateness = 60 // ms
+// reportLateness is the largest difference between the time of a report and that of its counts.
+const reportLateness = 60 // in ms
 
-// wholeRow is the share of its length by which a row may leave a window and still go
-// there whole: the default of --tolerance.
+// wholeRow is the default of --tolerance: by which share of its length a row may extend beyond a window and still
+// count completely in it.
 const wholeRow = 0.05
 
 // checkLevels: at each level the windows add up to the requests that completed.
@@ -60,8 +60,8 @@ func (c *comparison) checkSums() {
 	}
 }
 
-// logged is how many requests completed before the last row of each job's log: these are
-// known even if everything else is lost.
+// logged returns how many requests completed before the last row of each job's log. These are known even if
+// everything else is lost.
 func (c *comparison) logged(dir int) int64 {
 	var n int64
 	for _, j := range c.jobs {
@@ -72,13 +72,13 @@ func (c *comparison) logged(dir int) int64 {
 	return n
 }
 
-// until is how many requests completed at or before a time.
+// until returns how many requests completed at a time or before.
 func (j *truthJob) until(dir int, at int64) int {
 	return sort.Search(len(j.done[dir]), func(i int) bool { return j.done[dir][i].at > at })
 }
 
-// edge is the least and the most requests of a job that fio2es can count before a time:
-// exact where a row ends there, open to the rows' ends where the time cuts one.
+// edge returns the least and the most requests of a job that fio2es can count before a time. If a row ends there,
+// both are equal. If the time cuts a row, the requests of the row are open.
 func (c *comparison) edge(j *truthJob, dir int, at, slack int64) (least, most int) {
 	rows := j.rows[dir]
 	switch {
@@ -86,7 +86,7 @@ func (c *comparison) edge(j *truthJob, dir int, at, slack int64) (least, most in
 		return j.until(dir, at-slack-2), j.until(dir, at+slack+2)
 	case c.want.source == fromReports:
 		rows = j.process.reports
-		slack += reportLateness // a report has the time when it was written
+		slack += reportLateness // the time of a report is when it was written
 	}
 	near := slack + int64(wholeRow*float64(c.histMS)) + 2
 	i, _ := slices.BinarySearch(rows, at)
@@ -111,8 +111,8 @@ func (c *comparison) edge(j *truthJob, dir int, at, slack int64) (least, most in
 	return least, most
 }
 
-// follow is edge where row k ends close by. fio2es may take the edge for the row's end, or
-// cut the row or the next one there, by the share of its length.
+// follow returns the same as edge, for a time near the end of row k. fio2es may take the end of the row instead, or
+// cut this row or the next one, by the share of its length.
 func (c *comparison) follow(j *truthJob, dir int, rows []int64, k int, at, slack int64) (least, most int) {
 	row, before, after := rows[k], j.startLo, j.endHi
 	if k > 0 {
@@ -123,7 +123,7 @@ func (c *comparison) follow(j *truthJob, dir int, rows []int64, k int, at, slack
 	}
 	part := func(from, to int64) int {
 		n := j.until(dir, to) - j.until(dir, from)
-		length := max(1, min(to-from, int64(c.histMS))) // requests of a late row completed before it was due
+		length := max(1, min(to-from, int64(c.histMS))) // requests of a late row completed before the row was due
 		return int(math.Ceil(float64(n) * min(1, float64(abs(row-at)+slack)/float64(length))))
 	}
 	count := j.until(dir, row)
@@ -132,14 +132,14 @@ func (c *comparison) follow(j *truthJob, dir int, rows []int64, k int, at, slack
 	return least, most
 }
 
-// view is the windows of one level and direction, and their jobs.
+// view has the windows of one level and direction, and their jobs.
 type view struct {
 	name    string
 	windows []window
 	jobs    []*truthJob
 	dir     int
-	shift   int64 // what fio2es's times are behind the truth, milliseconds
-	slack   int64 // how far the jobs' times are known after that
+	shift   int64 // difference between the truth and the times of fio2es, in milliseconds
+	slack   int64 // uncertainty of the jobs' times after the shift, in milliseconds
 }
 
 // checkShapes checks counts and percentiles of windows.
@@ -173,10 +173,10 @@ func (c *comparison) checkView(v view, measure bool) {
 	}
 }
 
-// jitter is how far apart jobs of a section may begin.
-const jitter = 40 // ms
+// jitter is the largest difference between the starts of a section's jobs.
+const jitter = 40 // in ms
 
-// hostShift is by how much the start that fio2es gives a job's host is off.
+// hostShift returns the error of the start that fio2es gives to a job's host.
 func (c *comparison) hostShift(j *truthJob) int64 {
 	at, ok := c.run.hosts[j.host]
 	if !ok {
@@ -186,9 +186,8 @@ func (c *comparison) hostShift(j *truthJob) int64 {
 	return (b.startLo+b.startHi)/2 - at
 }
 
-// settle finds by how much the times of fio2es are off, as long as that is tolerated: by
-// that with which the fewest windows are wrong. Jobs that did not start together can each
-// be off by another time: then the tolerance itself is the slack.
+// settle finds the error of fio2es's times within the tolerance: the one with which the fewest windows are wrong.
+// Jobs that did not start together can have different errors. Then the tolerance itself is the slack.
 func (v *view) settle(c *comparison) (together bool) {
 	var width int64
 	first, alone := v.jobs[0], true
@@ -202,7 +201,7 @@ func (v *view) settle(c *comparison) (together bool) {
 		return false
 	}
 	middle, reach := c.hostShift(first), width+jitter
-	if first.startLo > boundsOf(c.jobs).startHi+jitter { // these jobs waited: they are placed on their own
+	if first.startLo > boundsOf(c.jobs).startHi+jitter { // these jobs waited for others, and are placed separately
 		middle, reach = 0, width+c.tolerance()
 	}
 	best, bestWrong, bestOff := int64(0), math.MaxInt, int64(math.MaxInt64)
@@ -221,7 +220,7 @@ func (v *view) settle(c *comparison) (together bool) {
 	return true
 }
 
-// count is how many requests completed in a window.
+// count returns how many requests completed in a window.
 func (v *view) count(w window) int {
 	n := 0
 	for _, j := range v.jobs {
@@ -230,8 +229,7 @@ func (v *view) count(w window) int {
 	return n
 }
 
-// limits are the least and the most requests that a window may have, where times are
-// known to a slack.
+// limits returns the least and the most requests that a window may have, if times have an uncertainty of slack.
 func (c *comparison) limits(v view, w window, slack int64) (least, most int) {
 	for _, j := range v.jobs {
 		fromLeast, fromMost := c.edge(j, v.dir, w.from+v.shift, slack)
@@ -248,8 +246,7 @@ func (c *comparison) checkCounts(v view) {
 	}
 }
 
-// wrongCounts is how many windows cannot have the requests that they have, and the last
-// of them.
+// wrongCounts returns how many windows have an impossible number of requests, and describes the last of them.
 func (c *comparison) wrongCounts(v view) (wrong int, last string) {
 	const rounding = 1
 	for _, w := range v.windows {
@@ -265,22 +262,21 @@ func (c *comparison) wrongCounts(v view) (wrong int, last string) {
 	return wrong, last
 }
 
-// content is the truth of a window.
+// content has the true requests of a window.
 type content struct {
-	latencies []int64 // ascending
-	// long means that a request in flight took longer than the window: then its percentiles
-	// are not those of completions.
+	latencies []int64 // in ns, ascending
+	// long means that a request in flight took longer than the window. Then the percentiles are not those of
+	// completions.
 	long bool
-	// exact means that the window begins and ends with rows of each job and has as many
-	// requests as these rows, and so these requests; but for open ones, which completed
-	// about when a row ended.
+	// exact means that the window begins and ends with rows of each job, and has as many requests as these rows. So
+	// it has these requests, except for open ones, which completed about when a row ended.
 	exact bool
 	open  int
-	// cut means that an edge cuts a row, so it is not known what completed before it.
+	// cut means that an edge cuts a row, so it is not known which requests completed before it.
 	cut bool
 }
 
-// content is the truth of a window: what completed in it, or in the rows that it follows.
+// content returns the true requests of a window: those that completed in it, or in the rows that it follows.
 func (c *comparison) content(v *view, w window) content {
 	var t content
 	for _, j := range v.jobs {
@@ -302,9 +298,9 @@ func (c *comparison) content(v *view, w window) content {
 	return t
 }
 
-// snap is the end of the row that an edge follows, and how many requests are open there:
-// those of its last millisecond, and the share of a row that lies between it and the edge.
-// The edge itself, and -1, where it follows none.
+// snap returns the end of the row that an edge follows, and how many requests are open there: those of its last
+// millisecond, and the share of a row between it and the edge. If the edge follows no row, snap returns the edge and
+// -1.
 func (c *comparison) snap(v *view, j *truthJob, at int64) (edge int64, open int) {
 	rows := j.rows[v.dir]
 	switch {
@@ -327,13 +323,13 @@ func (c *comparison) snap(v *view, j *truthJob, at int64) (edge int64, open int)
 	return at, -1
 }
 
-// binOf is the width of the bin of a latency.
+// binOf returns the width of a latency's bin.
 func (c *comparison) binOf(latency float64) float64 {
 	return max(1, latency/64) * math.Exp2(float64(c.coarse))
 }
 
-// rankOff is by how much a value's rank is off from a share of the requests, beyond the
-// width of its bin.
+// rankOff returns the difference between the rank of a value and a share of the requests, beyond the width of the
+// value's bin.
 func (c *comparison) rankOff(sorted []int64, share, value float64) float64 {
 	n, bin := float64(len(sorted)), c.binOf(value)
 	below := sort.Search(len(sorted), func(i int) bool { return float64(sorted[i]) >= value-bin })
@@ -341,8 +337,8 @@ func (c *comparison) rankOff(sorted []int64, share, value float64) float64 {
 	return max(0, float64(below)/n-share, share-float64(upTo)/n)
 }
 
-// checkRanks: the share of requests up to each percentile is what it says, to two
-// requests and those that the counts leave open.
+// checkRanks: the share of requests up to each percentile is right, within two requests and those that the counts
+// leave open.
 func (c *comparison) checkRanks(v view) {
 	wrong, worst := 0, ""
 	for _, w := range v.windows {
@@ -355,7 +351,7 @@ func (c *comparison) checkRanks(v view) {
 			least, most := c.limits(v, w, v.slack)
 			t.open = most - least
 			if c.want.kind == short {
-				t.open += n - int(w.completed) // what is lost is not in it
+				t.open += n - int(w.completed) // lost requests are not in the window
 			}
 		}
 		allowed := (2 + float64(t.open)) / float64(n)
@@ -372,9 +368,8 @@ func (c *comparison) checkRanks(v view) {
 	}
 }
 
-// measure collects the relative errors of the percentiles of windows that have exactly
-// the requests of the truth. Windows that cut rows are guesses: their errors are printed,
-// not judged.
+// measure collects the relative errors of percentiles in windows that have exactly the true requests. Windows that
+// cut rows are estimates; their errors are printed, but not checked.
 func (c *comparison) measure(v view) {
 	var errors [4][]float64
 	for _, w := range v.windows {
@@ -401,8 +396,8 @@ func (c *comparison) measure(v view) {
 	}
 }
 
-// relative is the relative error of a percentile, if up to open requests may differ from those of the truth. An error
-// of one bin of one nanosecond is none.
+// relative returns the relative error of a percentile. Up to open requests may differ from the true ones. An error
+// of one bin of one nanosecond counts as 0.
 func (c *comparison) relative(sorted []int64, q, value float64, open int) float64 {
 	rank := int(math.Ceil(q * float64(len(sorted))))
 	at := func(rank int) float64 { return float64(sorted[min(max(rank, 1), len(sorted))-1]) }
@@ -413,7 +408,7 @@ func (c *comparison) relative(sorted []int64, q, value float64, open int) float6
 	return off / max(truth, 1)
 }
 
-// checkRunPercentiles: the percentiles of the whole run are within a bin.
+// checkRunPercentiles: the percentiles of the whole run are right within a bin.
 func (c *comparison) checkRunPercentiles(dir int) {
 	var sorted []int64
 	for _, j := range c.jobs {

@@ -20,8 +20,7 @@ func (w testWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// printTable prints a line for each way, the errors of percentiles, and a line for each
-// failure.
+// printTable prints a line for each way, the errors of percentiles, and a line for each failure.
 func printTable(w io.Writer, cases []*outcome) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nway\tcases\tpassed\texpected")
@@ -65,8 +64,8 @@ func printTable(w io.Writer, cases []*outcome) {
 	t.Flush()
 }
 
-// printErrors prints the median errors of percentiles over the windows of all cases at
-// coarseness 0, by the length of the logs' rows.
+// printErrors prints the median errors of percentiles over the windows of all cases at coarseness 0, by the length
+// of rows.
 func printErrors(w io.Writer, cases []*outcome) {
 	type errors struct{ follow, cut [4][]float64 }
 	by := map[int]*errors{}
@@ -102,8 +101,8 @@ func printMedians(w io.Writer, ms int, name string, errors [4][]float64) {
 	fmt.Fprintln(w)
 }
 
-// tableLines is how many failures of a case are in the table; the others follow from
-// these, and are in the case's own lines.
+// tableLines is how many failures of a case are in the table. The others usually follow from these, and are in the
+// lines of the case.
 const tableLines = 4
 
 // collapse joins failures of the same check.
@@ -123,7 +122,7 @@ func collapse(failures []failure) []failure {
 	return out
 }
 
-// oneLine is a text without line breaks, cut at 160 characters.
+// oneLine returns a text without newlines, cut at 160 characters.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 160 {
@@ -142,7 +141,7 @@ func keys(m map[string]bool) []string {
 	return out
 }
 
-// drawn is what was drawn besides jobs and interval.
+// drawn says what was drawn besides jobs and interval.
 func (s *scene) drawn() string {
 	var out []string
 	for _, p := range s.processes {

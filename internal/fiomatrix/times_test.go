@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// within checks that a time is in [lo, hi], give or take the tolerance.
+// within checks that a time is in [lo, hi], plus or minus the tolerance.
 func (c *comparison) within(check string, at, lo, hi int64) {
 	t := c.tolerance()
 	if at < lo-t || at > hi+t {
@@ -22,7 +22,7 @@ func (c *comparison) within(check string, at, lo, hi int64) {
 	}
 }
 
-// bounds of the first start and the last end of some jobs.
+// bounds are the bounds of the first start and the last end of jobs.
 type bounds struct{ startLo, startHi, endLo, endHi int64 }
 
 func boundsOf(jobs []*truthJob) bounds {
@@ -34,7 +34,7 @@ func boundsOf(jobs []*truthJob) bounds {
 	return b
 }
 
-// checkTimes checks start and end of the run and the start of each host.
+// checkTimes checks start and end of the run, and the start of each host.
 func (c *comparison) checkTimes() {
 	b := boundsOf(c.jobs)
 	c.within("run start", c.run.from, b.startLo, b.startHi)
@@ -64,7 +64,7 @@ func (c *comparison) byHost() map[string][]*truthJob {
 	return out
 }
 
-// having are the jobs that completed requests in a direction.
+// having returns the jobs that completed requests in a direction.
 func having(jobs []*truthJob, dir int) []*truthJob {
 	var out []*truthJob
 	for _, j := range jobs {
@@ -75,8 +75,7 @@ func having(jobs []*truthJob, dir int) []*truthJob {
 	return out
 }
 
-// checkRunIOPS: IOPS of the run are over the time from the first start of the direction's
-// jobs to their last end.
+// checkRunIOPS: IOPS of the run are over the time from the first start of the direction's jobs to their last end.
 func (c *comparison) checkRunIOPS() {
 	for d, name := range directions {
 		jobs := having(c.jobs, d)
@@ -89,8 +88,8 @@ func (c *comparison) checkRunIOPS() {
 	}
 }
 
-// rate checks requests per second over a time that lies between two lengths, each off by
-// the tolerance at either end.
+// rate checks requests per second over a time between shortest and longest. Both may be wrong by the tolerance at
+// each end.
 func (c *comparison) rate(check string, got float64, requests, shortest, longest int64) {
 	n := float64(requests) * 1000
 	lowest, highest := n/float64(longest+c.tolerance()), math.Inf(1)
@@ -117,7 +116,7 @@ func (c *comparison) checkSpans() {
 	}
 }
 
-// label is the job's name in documents: its number, after the volume's in CBT's files.
+// label returns the name of a job in documents: its number, after that of the volume for CBT's files.
 func (c *comparison) label(j *truthJob) string {
 	number := strconv.Itoa(j.number)
 	if prefix, _ := j.process.option(j.section, "write_hist_log"); prefix == "output.0" {
@@ -126,7 +125,7 @@ func (c *comparison) label(j *truthJob) string {
 	return number
 }
 
-// at are the windows of a level, host, job and direction. An empty host is any.
+// at returns the windows of a level, host, job and direction. An empty host means any.
 func (c *comparison) at(level, host, job string, dir int) []window {
 	var out []window
 	for _, w := range c.windows {
@@ -137,8 +136,8 @@ func (c *comparison) at(level, host, job string, dir int) []window {
 	return out
 }
 
-// span checks that the first window begins with the jobs, or less than a window earlier,
-// and that the last ends with them, or less than a window later but not after the run.
+// span checks that the first window begins with the jobs, or less than a window earlier. The last must end with
+// them, or less than a window later, but not after the run.
 func (c *comparison) span(name string, windows []window, jobs []*truthJob, dir int) {
 	if len(windows) == 0 || len(jobs) == 0 {
 		if len(jobs) > 0 && c.want.kind == complete {
@@ -166,13 +165,13 @@ func (c *comparison) span(name string, windows []window, jobs []*truthJob, dir i
 	c.within("last window, "+name, to, last, min(run.endHi, b.endHi+longest))
 }
 
-// sharedEnd reports whether the end of several jobs is a series without a job's name,
-// because fio reports them together.
+// sharedEnd reports whether the requests after the last rows are in a series without a job's name, because fio
+// reports the jobs together.
 func (c *comparison) sharedEnd(dir int) bool {
 	return slices.ContainsFunc(c.at("job", "", "", dir), func(w window) bool { return w.job == "" })
 }
 
-// checkLastIOPS: IOPS of the last window of each direction are over its true length.
+// checkLastIOPS: IOPS of the last window of each direction are over its actual length.
 func (c *comparison) checkLastIOPS() {
 	for d, name := range directions {
 		windows, jobs := c.at("cluster", "", "", d), having(c.jobs, d)

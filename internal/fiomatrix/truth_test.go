@@ -21,46 +21,46 @@ import (
 
 var directions = [3]string{"read", "write", "trim"}
 
-// completion is one request of a raw log.
+// completion is a request in a raw log.
 type completion struct {
-	at      int64 // Unix milliseconds
-	latency int64 // nanoseconds
+	at      int64 // in Unix milliseconds
+	latency int64 // in nanoseconds
 }
 
-// truthJob is what is known of one job. Times are Unix milliseconds.
+// truthJob is what is known about a job. Times are in Unix milliseconds.
 type truthJob struct {
 	process   *process
 	section   int
-	number    int // fio's, from 1; in a log of all jobs the place of its part
+	number    int // number of the job in fio, from 1; in a log of all jobs, the place of its part
 	inSection int
 	host      string
-	startLo   int64 // the job's clock began not before
+	startLo   int64 // the job's clock did not begin before
 	startHi   int64 // and not after
 	endLo     int64
 	endHi     int64
 	done      [3][]completion // by direction, in order of time
-	rows      [3][]int64      // times of the rows of its histogram log
-	unlogged  bool            // fio wrote no raw log of it: completions are unknown
-	lost      bool            // its histogram log was taken away
-	written   int64           // when fio wrote its first log: the job had ended
+	rows      [3][]int64      // times of the rows in its histogram log
+	unlogged  bool            // fio wrote no raw log of it, so completions are not known
+	lost      bool            // its histogram log was removed
+	written   int64           // when fio wrote its first log, after the job had ended
 	stamped   int64           // when its histogram log was written
 }
 
-// start is the best guess of when the job's clock began.
+// start returns the best estimate of when the job's clock began.
 func (j *truthJob) start() int64 { return (j.startLo + j.startHi) / 2 }
 
 func (j *truthJob) total(dir int) int64 { return int64(len(j.done[dir])) }
 
-// first and last are the job's first and last completion in a direction.
+// first and last return the job's first and last completion in a direction.
 func (j *truthJob) first(dir int) int64 { return j.done[dir][0].at }
 func (j *truthJob) last(dir int) int64  { return j.done[dir][len(j.done[dir])-1].at }
 
-// logRow is the beginning of a row of any log of fio.
+// logRow is the beginning of a row in any log of fio.
 type logRow struct {
 	at    int64
 	value int64 // latency in nanoseconds, or number of requests
 	dir   int
-	bins  []int64 // none in raw logs
+	bins  []int64 // nil in raw logs
 }
 
 // readTruth reads what a process left for the truth.
@@ -95,8 +95,8 @@ func (s *scene) readTruth(p *process) error {
 	return s.bracket(p)
 }
 
-// readShared gives each job the part of a log of all jobs that has its requests. fio
-// writes the parts in the order in which jobs end, and fio2es numbers them so.
+// readShared gives each job its part of a log of all jobs. fio writes the parts in the order in which jobs end, and
+// fio2es numbers them in this order.
 func (s *scene) readShared(p *process, jobs []*truthJob) error {
 	prefix, _ := p.option(0, "write_hist_log")
 	given := map[*truthJob]bool{}
@@ -120,9 +120,8 @@ func (s *scene) readShared(p *process, jobs []*truthJob) error {
 	}
 }
 
-// differs is how many requests rows have that the job's raw log has not, or the reverse,
-// from row to row. A row may end between two completions of one millisecond. Neither has
-// been moved to absolute times yet.
+// differs counts the differences, row by row, between the requests in rows and those in the job's raw log. A row may
+// end between two completions of one millisecond. Neither has absolute times yet.
 func (j *truthJob) differs(rows []logRow) int64 {
 	var sum [3]int64
 	var off int64
@@ -134,8 +133,8 @@ func (j *truthJob) differs(rows []logRow) int64 {
 	return off
 }
 
-// lacks is how many requests rows have in bins in which the job has fewer. Jobs at one rate
-// differ in their latencies alone.
+// lacks counts the requests of rows in bins in which the job has fewer. Jobs with the same rate differ only in their
+// latencies.
 func (j *truthJob) lacks(rows []logRow) int64 {
 	counts := map[[2]int]int64{} // by direction and bin
 	for _, r := range rows {
@@ -166,12 +165,12 @@ func timesOf(rows []logRow) (out [3][]int64) {
 	return out
 }
 
-// option is an option of a section, its own or the global one.
+// option returns an option of a section, its own or the global one.
 func (p *process) option(section int, k string) (string, bool) {
 	return p.global.with(p.sections[section].options...).value(k)
 }
 
-// readJob reads a job's raw completions and the times of its histogram rows.
+// readJob reads a job's raw completions, and the times of its histogram rows.
 func (s *scene) readJob(j *truthJob, suffix string) error {
 	x, number := j.process.sections[j.section], j.number
 	_, allInOne := j.process.option(j.section, "per_job_logs")
@@ -198,8 +197,8 @@ func (s *scene) readJob(j *truthJob, suffix string) error {
 	return err
 }
 
-// readLog reads a job's part of the first log that has rows. It also returns when the
-// first log was written, 0 where there is none.
+// readLog reads a job's part of the first log that has rows. It also returns when the first log was written, or 0 if
+// there is none.
 func readLog(dir, prefix string, kinds []string, job int, suffix string, allInOne bool) (rows []logRow, written int64, err error) {
 	if !strings.HasPrefix(prefix, "/") {
 		prefix = dir + "/" + prefix
@@ -235,8 +234,8 @@ func readLog(dir, prefix string, kinds []string, job int, suffix string, allInOn
 
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// parseRows reads time, direction and value of each row: a latency in raw logs, the number
-// of requests in those of bins.
+// parseRows parses time, direction and value of each row. The value is a latency in raw logs, and the number of
+// requests in histogram logs.
 func parseRows(text []byte) ([]logRow, error) {
 	var rows []logRow
 	in := bufio.NewScanner(bytes.NewReader(text))
@@ -248,12 +247,12 @@ func parseRows(text []byte) ([]logRow, error) {
 			if err != nil {
 				return nil, err
 			}
-			if v > 1<<60 { // what fio 3.6 to 3.16 write from their memory; later times are less
+			if v > 1<<60 { // written by fio 3.6 to 3.16 from their memory; later times are smaller
 				v = 0
 			}
 			n = append(n, int64(v))
 		}
-		const rawColumns = 5 // time, latency, direction, block size, offset; newer fio has more
+		const rawColumns = 5 // time, latency, direction, block size, offset; newer versions have more
 		switch {
 		case len(n) < 4:
 			return nil, fmt.Errorf("%q: not a row", in.Text())
@@ -271,8 +270,8 @@ func parseRows(text []byte) ([]logRow, error) {
 	return rows, in.Err()
 }
 
-// partOf is the part of a job in a log of all jobs: a new one begins where time goes back
-// by more than rows of one job do.
+// partOf returns the part of a job in a log of all jobs. A new part begins where time goes back by more than in rows
+// of one job.
 func partOf(rows []logRow, job int) []logRow {
 	at, from := 1, 0
 	for i := 1; i <= len(rows); i++ {
@@ -287,8 +286,7 @@ func partOf(rows []logRow, job int) []logRow {
 	return nil
 }
 
-// bracket finds when each job of a process started and ended, and moves its completions
-// to absolute times.
+// bracket finds when each job of a process started and ended, and makes the times of its completions absolute.
 func (s *scene) bracket(p *process) error {
 	for i, x := range p.sections {
 		mark := s.in("truth", fmt.Sprintf("%d.%d", p.number, i))
@@ -297,7 +295,7 @@ func (s *scene) bracket(p *process) error {
 			return err
 		}
 		post, err := readMarks(mark + ".post")
-		if len(post) < len(pre) { // killed: what ended did so before fio was gone
+		if len(post) < len(pre) { // killed: jobs without a mark ended before fio
 			post, err = append(post, p.ended.UnixMilli()), nil
 		}
 		if err != nil || len(pre) == 0 {
@@ -329,8 +327,8 @@ func readMarks(name string) ([]int64, error) {
 	return out, err
 }
 
-// place sets the range of the job's start: after date ran, and early enough for its run
-// time before it ended. Raw logs may have absolute times or those of another clock.
+// place sets the range of the job's start: after date ran, and so early that its run time ended before the second
+// mark. Raw logs may have absolute times, or those of another clock.
 func (j *truthJob) place(pre, post int64, cut bool) {
 	x := j.process.sections[j.section]
 	pre += rampOf(j.process, j.section)
@@ -347,7 +345,7 @@ func (j *truthJob) place(pre, post int64, cut bool) {
 	}
 	j.startLo, j.startHi = pre, max(pre, post-span)
 	j.endLo, j.endHi = pre+span, max(post, pre+span)
-	if r := j.process.reports; j.unlogged && cut && len(r) > 0 { // killed: the last report is all that is left
+	if r := j.process.reports; j.unlogged && cut && len(r) > 0 { // killed: only the last report is left
 		j.startHi, j.endLo = pre+100, r[len(r)-1]
 	}
 	if zero == 0 {
@@ -356,8 +354,7 @@ func (j *truthJob) place(pre, post int64, cut bool) {
 	j.shift(by)
 }
 
-// zero is what the job's logs count from when it starts, and what makes their times
-// absolute where it is not 0.
+// zero returns the time from which the job's logs count, at its start. by is what makes their times absolute.
 func (j *truthJob) zero(pre int64) (zero, by int64) {
 	if _, ok := j.process.option(j.section, "log_alternate_epoch"); ok {
 		return pre - j.process.boot, j.process.boot
@@ -368,8 +365,8 @@ func (j *truthJob) zero(pre int64) (zero, by int64) {
 	return 0, 0
 }
 
-// lag is how late fio wrote what says when a job ended: its log and the last report.
-// More than some milliseconds of it are the machine's fault, and tolerated.
+// lag returns how late fio wrote what shows when a job ended: its log and the last report. More than some
+// milliseconds are caused by the machine, and tolerated.
 func lag(jobs []*truthJob) int64 {
 	const usual = 50
 	var most int64
@@ -382,7 +379,7 @@ func lag(jobs []*truthJob) int64 {
 	return most
 }
 
-// shift moves completions and rows to absolute times.
+// shift makes the times of completions and rows absolute.
 func (j *truthJob) shift(by int64) {
 	for d := range directions {
 		for i := range j.done[d] {
@@ -395,7 +392,7 @@ func (j *truthJob) shift(by int64) {
 	}
 }
 
-// everything is the times of all completions, ascending.
+// everything returns the times of all completions, ascending.
 func (j *truthJob) everything() []int64 {
 	var out []int64
 	for d := range directions {
@@ -407,7 +404,7 @@ func (j *truthJob) everything() []int64 {
 	return out
 }
 
-// rampOf is how long a section runs before it counts, in milliseconds.
+// rampOf returns how long a section runs before it counts, in milliseconds.
 func rampOf(p *process, section int) int64 {
 	v, _ := p.option(section, "ramp_time")
 	if v == "" {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// placeWays have several hosts, or files elsewhere than in one folder.
+// placeWays have several hosts, or files in several folders.
 var placeWays = []way{
 	{"hosts", func(s *scene) error {
 		s.hosts("run")
@@ -49,7 +49,7 @@ var placeWays = []way{
 		s.processes[0].args = []string{"--output-format=json"}
 		s.pbenchFiles()
 		says := []string{`client|doubl|twice`}
-		// Of up to two rows none is doubled yet.
+		// Up to the second row, no row is doubled.
 		s.wants = []want{
 			{kind: short, says: []string{`json\+`}, counted: true, exit: []int{0, 3}, tolerance: clientLate},
 			{kind: totals, says: says, exit: []int{3}, tolerance: clientLate}, {kind: refused, says: says},
@@ -72,8 +72,7 @@ var placeWays = []way{
 	{"zip", packed("zip")},
 }
 
-// hosts adds a fio for each of some hosts, which begin one after another. Their files are
-// collected in a folder as CBT does.
+// hosts adds a fio for each host; they begin one after another. Their files are collected in a folder as CBT does.
 func (s *scene) hosts(to string) {
 	runtime := s.seconds(3, 5)
 	jobs := s.between(1, 3)
@@ -89,7 +88,7 @@ func (s *scene) hosts(to string) {
 		p.jobFile = ""
 		p.delay = time.Duration(i*s.between(300, 1000)) * time.Millisecond
 	}
-	for i, p := range s.processes { // hosts of one run are alike
+	for i, p := range s.processes { // hosts of one run have the same options
 		p.global = p.global.without("thinktime", "iodepth", "filename", "size").with(s.alike(i)...)
 		s.adopt(p, 0, p.sections[0])
 	}
@@ -103,7 +102,7 @@ func (s *scene) hosts(to string) {
 	}
 }
 
-// alike is the engine of the first process, with a file of a process's own.
+// alike returns the engine of the first process, with a file for this process.
 func (s *scene) alike(process int) options {
 	first := s.processes[0].global
 	var out options
@@ -132,7 +131,7 @@ func move(from, to, prefix string, rename func(string) string) error {
 	return err
 }
 
-// clients adds a fio --client with n servers on the loopback.
+// clients adds a fio --client with n servers on the loopback interface.
 func (s *scene) clients(n int) error {
 	p := s.process(s.load("job", s.between(1, 3), s.seconds(3, 5)))
 	p.jobFile = s.in("run", "job.fio")
@@ -144,8 +143,8 @@ func (s *scene) clients(n int) error {
 		}
 		p.servers = append(p.servers, at)
 	}
-	// Rows are put right where the bins prove how they are doubled: always with json+. The
-	// report has no times, so those of files say when jobs ran: all at the end.
+	// Rows are corrected if the bins prove how they are doubled, which is always so with json+. The report has no
+	// times, so the times of files show when jobs ran: all at the end.
 	s.wants = []want{{mayWarn: `client|doubl|twice`, exit: []int{0, 3}, tolerance: clientLate}}
 	s.arrange = func(s *scene) error {
 		err := s.setGarbled(p)
@@ -157,9 +156,8 @@ func (s *scene) clients(n int) error {
 	return nil
 }
 
-// setGarbled counts as lost the logs with rows of more requests than their job had. fio
-// --client writes such rows now and then on a machine that is busy; a sum of two rows is
-// never as large.
+// setGarbled counts logs as lost if they have rows with more requests than their job had. fio --client sometimes
+// writes such rows on a busy machine. A sum of two rows is never as large.
 func (s *scene) setGarbled(p *process) error {
 	prefix, _ := p.global.value("write_hist_log")
 	for _, j := range s.truth {
@@ -179,8 +177,7 @@ func (s *scene) setGarbled(p *process) error {
 // clientLate is how long after the end of its jobs fio --client may write logs and report.
 const clientLate = 500 * time.Millisecond
 
-// pbench adds a fio for each sample, without clients, and puts its files where pbench-fio
-// has them.
+// pbench adds a fio for each sample, without clients, and puts its files where pbench-fio puts them.
 func (s *scene) pbench(samples int) {
 	load := s.load("job", s.between(1, 3), s.seconds(3, 4))
 	for i := range samples {
@@ -245,7 +242,7 @@ func packed(format string) func(*scene) error {
 			return err
 		}
 		s.note = inner.name
-		if inner.name == "stonewall" { // times of files have whole seconds here
+		if inner.name == "stonewall" { // in this format, times of files have whole seconds
 			s.wants[0].tolerance = 1150 * time.Millisecond
 		}
 		arrange := s.arrange

@@ -105,7 +105,7 @@ var reportWays = []way{
 	{"no-report", func(s *scene) error {
 		p := s.process(s.loads()...)
 		p.args, p.report = nil, ""
-		// The time of a log is its job's end, its last row up to an interval earlier.
+		// The time of a log is the end of its job. Its last row is up to an interval earlier.
 		late := time.Duration(s.histMS+150) * time.Millisecond
 		s.wants = []want{{kind: short, says: []string{`json`}, tolerance: late, noShape: true, exit: []int{0, 3}}}
 		return nil
@@ -131,7 +131,7 @@ var reportWays = []way{
 	}},
 }
 
-// wrongAdvice is what was done already, and does not help where latencies are off.
+// wrongAdvice was already followed, and does not help if latencies are turned off.
 var wrongAdvice = []string{`use --output-format=json\+`, `add --output-format=json\+`}
 
 // rawInFolder writes the raw logs where fio2es sees them.
@@ -166,7 +166,7 @@ func groupBy(s *scene, of func(*truthJob) string) [][]*truthJob {
 	return out
 }
 
-// lastPhase makes a run of what ran last.
+// lastPhase makes a run of the last phase.
 func lastPhase(s *scene) [][]*truthJob {
 	last := s.processes[len(s.processes)-1].phase
 	var out []*truthJob
@@ -178,7 +178,7 @@ func lastPhase(s *scene) [][]*truthJob {
 	return [][]*truthJob{out}
 }
 
-// periodicWays report once a second while fio runs.
+// periodicWays write a report each second while fio runs.
 var periodicWays = []way{
 	{"periodic", periodic()},
 	{"periodic-group", periodic("group_reporting")},
@@ -192,7 +192,7 @@ var periodicWays = []way{
 		p := s.process(s.loads()...)
 		p.args = append(p.args, "--status-interval=1")
 		p.global = p.global.without("write_hist_log", "log_hist_msec", "log_hist_coarseness")
-		s.coarse = 0 // the bins of reports are all there
+		s.coarse = 0 // reports have the finest bins
 		s.wants = []want{{source: fromReports}}
 		return nil
 	}},
@@ -314,19 +314,19 @@ var lossWays = []way{
 	}},
 }
 
-// limited is a fio whose files cannot grow beyond a size.
+// limited adds a fio whose files cannot grow beyond a size.
 func limited(s *scene, size int, more ...string) *process {
 	x := s.load("job", s.between(1, 2), s.seconds(3, 5))
 	x.rw, x.timed = "randwrite", false
 	p := s.process(x)
-	const block = 512 // of ulimit
+	const block = 512 // block size of ulimit
 	p.shell = fmt.Sprintf("trap '' XFSZ; ulimit -f %d; ", size/block)
 	p.global = p.global.without("filename", "iodepth", "thinktime").with("ioengine=psync")
 	x.options = options(more)
 	return p
 }
 
-// lossy is a fio of two jobs or more that lost one histogram log.
+// lossy adds a fio of two jobs or more that has lost one histogram log.
 func lossy(s *scene) *process {
 	p := s.process(s.load("job", s.between(2, 5), s.seconds(3, 5)))
 	s.arrange = func(s *scene) error {

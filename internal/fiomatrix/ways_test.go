@@ -8,20 +8,21 @@ import (
 	"time"
 )
 
-// way is one manner to run fio.
+// way is a way to run fio.
 type way struct {
 	name string
 	draw func(*scene) error
 }
 
-// since are the ways that need a later fio 3, and its minor version: for an option, because 3.1 crashes, and because up to
-// 3.17 logs have total latencies with lat_percentiles, so that raw logs of completion latencies are not the truth.
+// since are the ways that need a later fio 3, with its minor version. One needs a new
+// option, and one crashes with 3.1. With lat_percentiles, logs have total latencies up to 3.17, so raw logs of
+// completion latencies are not the truth.
 var since = map[string]int{"monotonic-epoch": 30, "no-clat-percentiles": 2, "lat-percentiles": 18}
 
-// ways are all of them, in the order of the table.
+// ways are all ways, in the order of the table.
 var ways = slices.Concat(simpleWays, orderWays, reportWays, periodicWays, lossWays, placeWays)
 
-// simply is a way of one process with some more options.
+// simply returns a way of one process with these additional options.
 func simply(more ...string) func(*scene) error {
 	return func(s *scene) error {
 		p := s.process(s.loads()...)
@@ -33,13 +34,12 @@ func simply(more ...string) func(*scene) error {
 	}
 }
 
-// simpleWays have jobs that run side by side.
+// simpleWays have jobs that run at the same time.
 var simpleWays = []way{
 	{"plain", simply()},
 	{"stall", func(s *scene) error {
 		s.stall(s.process(s.loads()...))
-		// A first row that comes late after a stop of fio looks like one of a direction that
-		// began late, by up to an interval.
+		// If fio was stopped, a late first row looks like that of a direction that began late, by up to an interval.
 		s.wants = []want{{tolerance: time.Duration(s.histMS/2+150) * time.Millisecond}}
 		return nil
 	}},
@@ -71,7 +71,7 @@ var simpleWays = []way{
 	}},
 	{"default-name", func(s *scene) error {
 		p := s.process(s.loads()...)
-		p.jobFile = s.in("truth", "job.fio") // on a command line it would take the next option for its value
+		p.jobFile = s.in("truth", "job.fio") // on a command line it would take the next option as its value
 		p.global = p.global.with("write_hist_log")
 		s.wants = []want{{}, {groups: bySection}}
 		return nil
@@ -107,7 +107,7 @@ var orderWays = []way{
 	}},
 }
 
-// stonewalled adds sections one after another.
+// stonewalled adds sections that run one after another.
 func stonewalled(s *scene, maxJobs int) *process {
 	sections := s.sequence(maxJobs)
 	for _, x := range sections[1:] {

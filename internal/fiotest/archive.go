@@ -8,20 +8,19 @@ import (
 	"time"
 )
 
-// ArchiveSpec describes a CBT archive in the classic layout: a folder for each
-// run, in it a log for each host and job, and fio's report for each host. The
-// defaults make small files, so that tens of thousands are no burden.
+// ArchiveSpec describes a CBT archive in the classic layout: a folder for each run with a log for each host and job,
+// and fio's report for each host. The defaults make small files, so that tens of thousands of them are possible.
 type ArchiveSpec struct {
-	// Runs, Hosts and Jobs count; defaults 4, 2 and 4.
+	// Runs, Hosts and Jobs are numbers; defaults 4, 2 and 4.
 	Runs, Hosts, Jobs int
-	// Seconds is each run's length. Default 8.
+	// Seconds is the length of each run. Default 8.
 	Seconds int
-	// Coarseness of the logs, 0 to 6; the reports' bins are always fine.
+	// Coarseness is that of the logs, 0 to 6. The bins of reports are always the finest.
 	Coarseness int
-	// IOPS is the number of requests a second, job and direction. Default 50.
+	// IOPS is the number of requests per second, job and direction. Default 50.
 	IOPS int
-	// Fio2 and Groups are as in [LogSpec]: which fio it was. With FirstOnly, all
-	// hosts but the first ran fio 3 as it is released.
+	// Fio2 and Groups are as in [LogSpec]. With FirstOnly, they apply only to the first host, and the others ran a
+	// released fio 3.
 	Fio2      bool
 	Groups    int
 	FirstOnly bool
@@ -48,13 +47,13 @@ func (s ArchiveSpec) validate() error {
 	return LogSpec{Coarseness: s.Coarseness, Groups: s.Groups, LongestStall: s.LongestStall}.validate()
 }
 
-// WriteDir writes the archive below dir, which gets the folder "results". It
-// looks at ctx before each host's files.
+// WriteDir writes the archive below dir, which gets the folder "results". It checks ctx before the files of each
+// host.
 func (s ArchiveSpec) WriteDir(ctx context.Context, dir string) (Summary, error) {
 	return s.write(ctx, dirPlace{root: dir, made: map[string]bool{}})
 }
 
-// WriteTar writes the archive as one tar stream; see [ArchiveSpec.WriteDir].
+// WriteTar writes the archive as a tar stream; see [ArchiveSpec.WriteDir].
 func (s ArchiveSpec) WriteTar(ctx context.Context, w io.Writer) (Summary, error) {
 	p := newTarPlace(w)
 	sum, err := s.write(ctx, p)
@@ -83,7 +82,7 @@ func (s ArchiveSpec) write(ctx context.Context, to place) (Summary, error) {
 	return a.sum, nil
 }
 
-// archiveWriter writes run after run; after the first error it does nothing.
+// archiveWriter writes run after run. After its first error it does nothing.
 type archiveWriter struct {
 	to     place
 	shared models
@@ -116,7 +115,7 @@ func (a *archiveWriter) run(ctx context.Context, r RunSpec) {
 	}
 }
 
-// host writes one host's logs and its report, which contains the same requests.
+// host writes the logs of one host, and its report, which has the same requests.
 func (a *archiveWriter) host(r RunSpec, h int) {
 	end := r.HostStart(h).Add(time.Duration(r.archive.Seconds) * time.Second)
 	jobs := make([]Truth, r.archive.Jobs)

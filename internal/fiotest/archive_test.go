@@ -198,7 +198,7 @@ func TestArchiveFails(t *testing.T) {
 	}
 }
 
-// 9,995 of 10,000 end exactly on the rank of 99.95: fio takes the next bin.
+// TestFioPercentileOnTheRank: 9,995 of 10,000 requests end exactly at the rank of 99.95, and fio takes the next bin.
 func TestFioPercentileOnTheRank(t *testing.T) {
 	bins := make([]uint64, Bins)
 	bins[10], bins[20] = 9995, 5

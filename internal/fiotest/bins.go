@@ -16,25 +16,24 @@ const (
 
 	usualGroups, usualGroups2 = 29, 19
 
-	// minGroups and maxGroups are what a rebuilt fio may have; the highest edge of
-	// the most, 2^63, still is a number of 64 bits.
+	// minGroups and maxGroups are limits for a rebuilt fio. With maxGroups the highest edge is 2^63, which fits into
+	// 64 bits.
 	minGroups, maxGroups = 17, 58
 )
 
-// edges3 and edges2 are the lower edges of all bins and, last, the top's upper
-// edge. They are never written after initialization.
+// edges3 and edges2 are the lower edges of all bins, and the upper edge of the last one. They are never changed.
 var (
 	edges3 = walkEdges(usualGroups)
 	edges2 = walkEdges(usualGroups2)
 )
 
-// axis is the layout of one fio, at coarseness 0.
+// axis is the layout of a fio, at coarseness 0.
 type axis struct {
-	edges []uint64 // as walkEdges has them
-	fio2  bool     // they are microseconds
+	edges []uint64 // from walkEdges
+	fio2  bool     // the edges are in microseconds
 }
 
-// newAxis returns the axis of a fio that was built with a number of groups; 0 is the usual number.
+// newAxis returns the axis of a fio with this number of groups; 0 means the usual number.
 func newAxis(fio2 bool, groups int) axis {
 	switch {
 	case groups != 0:
@@ -45,7 +44,7 @@ func newAxis(fio2 bool, groups int) axis {
 	return axis{edges3, false}
 }
 
-// unit is how many nanoseconds the edges count.
+// unit returns the unit of the edges, in nanoseconds.
 func (a axis) unit() uint64 {
 	if a.fio2 {
 		return 1000
@@ -53,11 +52,11 @@ func (a axis) unit() uint64 {
 	return 1
 }
 
-// bins is how many columns there are at coarseness 0.
+// bins returns the number of columns at coarseness 0.
 func (a axis) bins() int { return len(a.edges) - 1 }
 
-// walkEdges lays the bins end to end: two groups of width one, then each group
-// with bins twice as wide as those of the group before.
+// walkEdges places the bins one after another: two groups of width one, then groups whose bins are each twice as
+// wide as those before.
 func walkEdges(groups int) []uint64 {
 	edges := make([]uint64, 0, groups*binsPerGroup+1)
 	var low, width uint64 = 0, 1
@@ -73,23 +72,21 @@ func walkEdges(groups int) []uint64 {
 	return append(edges, low)
 }
 
-// Bin returns the column in which fio 3 counts a latency of ns nanoseconds.
-// Latencies beyond the layout are counted in the last column.
+// Bin returns the column in which fio 3 counts a latency of ns nanoseconds. Latencies beyond the layout are in the
+// last column.
 func Bin(ns uint64) int { return find(edges3, ns) }
 
-// BinBounds returns the half-open range [lo, hi) of nanoseconds that column i
-// of fio 3 stands for, at coarseness 0. The last column also contains everything
-// longer. It returns 0, 0 for a column that does not exist.
+// BinBounds returns the range [lo, hi) of column i of fio 3 in nanoseconds, at coarseness 0. The last column also
+// has all longer latencies. For a column that does not exist, it returns 0, 0.
 func BinBounds(i int) (lo, hi uint64) { return bounds(edges3, i) }
 
 // Bin2 returns the column in which fio 2 counts a latency of us microseconds.
 func Bin2(us uint64) int { return find(edges2, us) }
 
-// BinBounds2 returns the half-open range [lo, hi) of microseconds that column i
-// of fio 2 stands for; see [BinBounds].
+// BinBounds2 returns the range [lo, hi) of column i of fio 2 in microseconds; see [BinBounds].
 func BinBounds2(i int) (lo, hi uint64) { return bounds(edges2, i) }
 
-// find searches instead of computing: slow, but obviously the inverse of bounds.
+// find searches instead of computing. This is slow, but obviously the inverse of bounds.
 func find(edges []uint64, v uint64) int {
 	last := len(edges) - 2
 	return sort.Search(last, func(i int) bool { return edges[i+1] > v })
@@ -102,7 +99,7 @@ func bounds(edges []uint64, i int) (lo, hi uint64) {
 	return edges[i], edges[i+1]
 }
 
-// middle is the value by which fio's own reports name a bin.
+// middle returns the value by which fio's reports name a bin.
 func middle(edges []uint64, i int) uint64 {
 	lo, hi := bounds(edges, i)
 	return lo + (hi-lo)/2

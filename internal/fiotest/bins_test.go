@@ -3,7 +3,7 @@ package fiotest
 import "testing"
 
 func TestBinBounds(t *testing.T) {
-	// From fio's stat.c, by hand: index, lower edge, upper edge.
+	// Computed by hand from fio's stat.c: index, lower edge, upper edge.
 	fio3 := []struct {
 		i      int
 		lo, hi uint64
@@ -59,7 +59,7 @@ func TestBinIsInverse(t *testing.T) {
 	}
 }
 
-// Names of bins in real json+ reports: fio's own middles.
+// TestMiddle: names of bins in real json+ reports, which are fio's middles.
 func TestMiddle(t *testing.T) {
 	for _, want := range []uint64{3696, 3728, 27008, 89600, 1019904, 35389440} {
 		if got := middle(edges3, Bin(want)); got != want {

@@ -12,39 +12,35 @@ const AnyDirection = -1
 
 // Answer is the exact distribution of a window.
 type Answer struct {
-	// Requests is how many requests have a part in it, Weight the sum of their
-	// parts; they are the same where only completions count.
+	// Requests is how many requests have a part in the window. Weight is the sum of their parts; if only completions
+	// count, it is the same number.
 	Requests int
 	Weight   float64
 	// Min and Max are the extreme latencies; zero without requests.
 	Min, Max time.Duration
-	// Quantiles are the latencies asked for, in the order asked; zero without
-	// requests.
+	// Quantiles are the wanted latencies, in the order of the arguments; zero without requests.
 	Quantiles []time.Duration
 }
 
-// weighed is a latency and how much it counts.
+// weighed is a latency and its weight.
 type weighed struct {
 	latency time.Duration
 	weight  float64
 }
 
-// slack keeps a rank that is whole on paper (0.999 of 1000) from becoming a
-// little more in binary.
+// slack keeps a rank that is a whole number (0.999 of 1000) from becoming slightly larger in binary.
 const slack = 1e-12
 
-// Exact answers for the requests that completed in (from, to]: quantile q is
-// the smallest latency whose cumulative count is at least q times their number
-// (nearest rank). q lies within 0 and 1.
+// Exact returns the distribution of the requests that completed in (from, to]. Quantile q (0 … 1) is the smallest
+// latency whose cumulative count is at least q times their number (nearest rank).
 func Exact(all []Completion, direction int, from, to time.Duration, q ...float64) Answer {
 	return answer(all, direction, q, func(c Completion) float64 { return completed(c, from, to) })
 }
 
-// ExactInflightLong answers for the requests that were under way in [from, to). A
-// request of latency L that completed at c counts by the share of its life
-// [c-L, c] inside the window; one that took no longer than the window counts
-// whole, in the window where it completed. Quantile q is the smallest latency
-// whose cumulative weight is at least q times the whole weight.
+// ExactInflightLong returns the distribution of the requests that were in flight in [from, to). A request of latency
+// L that completed at c counts with the share of [c-L, c] inside the window. A request that took at most the length
+// of the window counts fully in the window in which it completed. Quantile q (0 … 1) is the smallest latency whose
+// cumulative weight is at least q times the total weight.
 func ExactInflightLong(all []Completion, direction int, from, to time.Duration, q ...float64) Answer {
 	return answer(all, direction, q, func(c Completion) float64 {
 		if c.Latency <= to-from {
@@ -86,9 +82,8 @@ func answer(all []Completion, direction int, q []float64, weigh func(Completion)
 	return a
 }
 
-// quantile returns the first latency at which the cumulative weight reaches
-// need. Weights are summed with the error carried along, so that the order of
-// many small shares does not move the answer.
+// quantile returns the first latency at which the cumulative weight reaches need. It sums with error compensation,
+// so that the order of many small shares does not change the answer.
 func quantile(parts []weighed, need float64) time.Duration {
 	var sum, lost float64
 	for _, p := range parts {

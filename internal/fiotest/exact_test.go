@@ -27,7 +27,7 @@ func TestReadRaw(t *testing.T) {
 	}
 }
 
-// ladder is n requests of 1, 2, … n ms that complete at 1, 2, … n ms.
+// ladder returns n requests of 1, 2, … n ms that complete at 1, 2, … n ms.
 func ladder(n int) []Completion {
 	out := make([]Completion, n)
 	for i := range out {
@@ -64,11 +64,11 @@ func TestExact(t *testing.T) {
 
 func TestExactInflight(t *testing.T) {
 	all := []Completion{
-		{Time: 5 * ms, Latency: 2 * ms},   // whole in [0,10)
-		{Time: 12 * ms, Latency: 4 * ms},  // half in, half in the next
+		{Time: 5 * ms, Latency: 2 * ms},   // fully in [0,10)
+		{Time: 12 * ms, Latency: 4 * ms},  // half here, half in the next
 		{Time: 40 * ms, Latency: 40 * ms}, // a quarter in each of four
 		{Time: 10 * ms},                   // took no time
-		{Time: 60 * ms, Latency: ms},      // elsewhere
+		{Time: 60 * ms, Latency: ms},      // not in this window
 	}
 	a := ExactInflightLong(all, AnyDirection, 0, 10*ms, 0.3, 0.5, 0.9, 1)
 	if math.Abs(a.Weight-2.25) > 1e-9 || a.Requests != 3 || a.Min != 0 || a.Max != 40*ms {
@@ -83,7 +83,7 @@ func TestExactInflight(t *testing.T) {
 	}
 }
 
-// The windows of a whole run share every request out completely.
+// TestInflightSharesAddUp: the shares of each request in the windows of a whole run add up to 1.
 func TestInflightSharesAddUp(t *testing.T) {
 	all := ladder(300)
 	for name, f := range map[string]func([]Completion, int, time.Duration, time.Duration, ...float64) Answer{

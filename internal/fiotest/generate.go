@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Generate is the program in the folder generate. Its arguments are logs or archive, the folder to write into, and
+// Generate is the program in the folder generate. Its arguments are logs or archive, the folder to write to, and
 // flags.
 func Generate(args []string, out io.Writer) error {
 	if len(args) < 2 || strings.HasPrefix(args[1], "-") {

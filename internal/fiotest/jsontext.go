@@ -2,15 +2,15 @@ package fiotest
 
 import "strconv"
 
-// jsonText appends JSON laid out as fio prints it: one value a line, two spaces
-// a level, " : " between key and value, six decimals.
+// jsonText appends JSON in fio's layout: one value on each line, two spaces for each level, " : " between key and
+// value, six decimals.
 type jsonText struct {
 	buf   []byte
 	level int
-	first bool // the next value is the first of its object or array
+	first bool // the next value is the first in its object or array
 }
 
-// next starts the line of the next value.
+// next begins the line of the next value.
 func (j *jsonText) next() {
 	if !j.first {
 		j.buf = append(j.buf, ',')
@@ -50,7 +50,7 @@ func (j *jsonText) float(k string, v float64) {
 	j.buf = strconv.AppendFloat(j.buf, v, 'f', 6, 64)
 }
 
-// numKey writes a value whose key is a number: an entry of "bins".
+// numKey writes a value whose key is a number, as in "bins".
 func (j *jsonText) numKey(k, v uint64) {
 	j.next()
 	j.buf = append(j.buf, '"')
@@ -69,7 +69,7 @@ func (j *jsonText) array(k string, body func()) {
 	j.braces('[', ']', body)
 }
 
-// item is an object inside an array.
+// item writes an object in an array.
 func (j *jsonText) item(body func()) {
 	j.next()
 	j.braces('{', '}', body)

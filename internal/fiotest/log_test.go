@@ -17,11 +17,11 @@ type parsed struct {
 	columns int
 	sums    [directions][]uint64
 	last    [directions]int64
-	used    int // columns that are not zero, over all rows
+	used    int // number of columns that are not zero, over all rows
 	heads   []string
 }
 
-// naive parses a log the slow and obvious way.
+// naive parses a log in a slow and obvious way.
 func naive(t *testing.T, log string) parsed {
 	t.Helper()
 	var p parsed
@@ -149,8 +149,8 @@ func TestLogIsDeterministic(t *testing.T) {
 	}
 }
 
-// The defaults must look like real logs: 5.6 KB and 200-odd bins a row, about
-// as many requests as asked for.
+// TestLogLooksReal: the defaults look like real logs: 5.6 KB and about 200 bins in a row, and about as many requests
+// as wanted.
 func TestLogLooksReal(t *testing.T) {
 	s := LogSpec{Seconds: 400, Directions: []int{Read, Write}}
 	var log bytes.Buffer
@@ -174,7 +174,7 @@ func TestLogLooksReal(t *testing.T) {
 	}
 }
 
-// After a stall fio writes a row for each missed interval at the same moment.
+// TestStallsRepeatTheTime: after a stall fio writes a row for each missed interval at the same moment.
 func TestStallsRepeatTheTime(t *testing.T) {
 	s := LogSpec{Seed: 3, Seconds: 200, StallEvery: 20}
 	seen := map[int64]int{}
@@ -229,7 +229,7 @@ func TestBadSpecs(t *testing.T) {
 	}
 }
 
-// full fails after some bytes.
+// full is a writer that fails after some bytes.
 type full struct{ room int }
 
 var errFull = errors.New("no space left")

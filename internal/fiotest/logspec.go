@@ -5,44 +5,39 @@ import (
 	"io"
 )
 
-// LogSpec describes one synthetic histogram log. The zero value is a read-only
-// job of a minute at fio's defaults; equal specs give equal bytes.
+// LogSpec describes a synthetic histogram log. The zero value is a job of one minute that only reads, with fio's
+// defaults. Equal specs give equal bytes.
 type LogSpec struct {
-	// Seed makes logs differ; every value is as good as another.
+	// Seed makes logs differ; every value is equally good.
 	Seed uint64
-	// Seconds is the job's run time; the last second is in no row, as with fio.
-	// Default 60, or without end where MaxBytes is set.
+	// Seconds is the job's run time. Its last second is in no row, as with fio. Default 60; with MaxBytes, no limit.
 	Seconds int
 	// MaxBytes ends the job with the first interval that makes the log this long.
 	MaxBytes int64
-	// Directions are Read, Write and Trim in the order of their rows in one
-	// interval. Default Read alone.
+	// Directions are Read, Write and Trim, in the order of their rows in an interval. Default: only Read.
 	Directions []int
-	// Coarseness is log_hist_coarseness, 0 to 6; each step halves the columns.
+	// Coarseness is log_hist_coarseness, 0 to 6. Each step halves the number of columns.
 	Coarseness int
 	// Fio2 writes the layout of fio 2: 1216 columns of microseconds.
 	Fio2 bool
-	// Groups is the number of groups of a fio that was rebuilt, 17 to 58; each
-	// has 64 columns. Default 29, or 19 with Fio2.
+	// Groups is the number of groups of a rebuilt fio, 17 to 58, each with 64 columns. Default 29, or 19 with Fio2.
 	Groups int
-	// IOPS is the number of requests a second and direction; up to a fifth fewer
-	// when the load is high, unless Steady. Default 3000.
+	// IOPS is the number of requests per second and direction. Unless Steady, it is up to a fifth less when the load
+	// is high. Default 3000.
 	IOPS int
 	// Scale multiplies all latencies. Default 1.
 	Scale float64
 	// BlockSize is the third column. Default 4096.
 	BlockSize int
-	// QueueDepth is how many requests hang in a stall. Default 16.
+	// QueueDepth is how many requests wait during a stall. Default 16.
 	QueueDepth int
-	// StallEvery is the mean number of intervals between two stalls. Default
-	// 600; negative means never.
+	// StallEvery is the mean number of intervals between two stalls. Default 600; negative means no stalls.
 	StallEvery int
-	// LongestStall is the most intervals that a stall lasts. Default 4.
+	// LongestStall is the longest stall in intervals. Default 4.
 	LongestStall int
-	// Steady keeps the load the same over the whole run instead of letting it
-	// rise and fall; much cheaper for many short logs.
+	// Steady keeps the load constant. This is much faster for many short logs.
 	Steady bool
-	// EpochMs is added to every time, as log_unix_epoch=1 does. Default 0.
+	// EpochMs is added to every time, as with log_unix_epoch=1. Default 0.
 	EpochMs int64
 }
 
@@ -94,7 +89,7 @@ func (s LogSpec) validate() error {
 	return nil
 }
 
-// Columns returns the number of bin columns of the log's rows.
+// Columns returns the number of bin columns in the rows of the log.
 func (s LogSpec) Columns() int {
 	return s.axis().bins() >> s.Coarseness
 }
@@ -107,15 +102,15 @@ func (s LogSpec) WriteTo(w io.Writer) (int64, error) {
 	return t.Bytes, err
 }
 
-// Write writes the log and returns what is in it.
+// Write writes the log, and returns its contents.
 func (s LogSpec) Write(w io.Writer) (Truth, error) {
 	return s.write(w, models{})
 }
 
-// Truth returns what [LogSpec.Write] would write, without writing it.
+// Truth returns the contents of the log that [LogSpec.Write] would write.
 func (s LogSpec) Truth() (Truth, error) { return s.Write(io.Discard) }
 
-// write is Write with tables shared between logs.
+// write is Write, with tables that logs share.
 func (s LogSpec) write(w io.Writer, m models) (Truth, error) {
 	s = s.withDefaults()
 	if err := s.validate(); err != nil {

@@ -7,14 +7,13 @@ import (
 	"sort"
 )
 
-// lump is one part of a latency distribution: a log-normal with its median in
-// nanoseconds.
+// lump is a part of a latency distribution: a log-normal distribution, with its median in nanoseconds.
 type lump struct {
 	share, median, sigma float64
 }
 
-// shape is the mixture that all logs draw from: a device's cache, its medium, a
-// queue in front of it, and the outliers between half a second and two.
+// shape is the mixture from which all logs draw: a device's cache, its medium, a queue in front of it, and outliers
+// between half a second and two seconds.
 var shape = []lump{
 	{0.9, 220e3, 0.24},
 	{0.0898, 1.6e6, 0.26},
@@ -23,24 +22,23 @@ var shape = []lump{
 }
 
 const (
-	// quantiles is the resolution of a bin's table of counts: one random byte
-	// picks an entry.
+	// quantiles is the size of a bin's table of counts: a random byte selects an entry.
 	quantiles = 256
-	// rareBelow is the expected count below which a table of that resolution
-	// would misstate a bin; such bins are drawn together instead.
+	// rareBelow is the expected count below which such a table would be too inaccurate. These bins are drawn together
+	// instead.
 	rareBelow = 0.04
 )
 
-// phase is one steady state of load: everything that a row is drawn from.
+// phase is a constant load, with everything from which rows are drawn.
 type phase struct {
-	common []int             // bins with a table each, ascending
+	common []int             // bins with their own table, ascending
 	counts []uint64          // quantiles entries for each common bin
 	rare   []int             // bins that are mostly empty
 	cum    []float64         // cumulative expected counts of rare
-	rareN  [quantiles]uint64 // how many requests fall into rare bins together
+	rareN  [quantiles]uint64 // number of requests in all rare bins together
 }
 
-// newPhase expects iops requests an interval with the shape's latencies scaled.
+// newPhase returns a phase of iops requests in each interval. Latencies are those of shape times scale.
 func newPhase(edges []uint64, unit, iops, scale float64) *phase {
 	p := &phase{}
 	p.counts = make([]uint64, 0, 512*quantiles)
@@ -61,7 +59,7 @@ func newPhase(edges []uint64, unit, iops, scale float64) *phase {
 	return p
 }
 
-// shares returns the probability of each bin; all that lies above goes to the last.
+// shares returns the probability of each bin. Higher latencies are in the last bin.
 func shares(edges []uint64, unit, scale float64) []float64 {
 	out := make([]float64, len(edges)-1)
 	var below float64
@@ -80,10 +78,10 @@ func shares(edges []uint64, unit, scale float64) []float64 {
 	return out
 }
 
-// appendPoisson appends the quantiles of a Poisson distribution, from low to
-// high, so that a byte picked at random draws from it.
+// appendPoisson appends the quantiles of a Poisson distribution in ascending order, so that a random byte as index
+// draws from it.
 func appendPoisson(dst []uint64, mean float64) []uint64 {
-	if mean > 200 { // the walk below would start from too small a number
+	if mean > 200 { // otherwise the loop below would start from a number that is too small
 		for j := range quantiles {
 			z := math.Sqrt2 * math.Erfinv(2*(float64(j)+0.5)/quantiles-1)
 			dst = append(dst, uint64(math.Round(mean+z*math.Sqrt(mean))))
@@ -103,7 +101,7 @@ func appendPoisson(dst []uint64, mean float64) []uint64 {
 	return dst
 }
 
-// draw appends the non-empty bins of one row, ascending.
+// draw appends the bins of a row that are not empty, ascending.
 func (p *phase) draw(rng *rand.Rand, dst []BinCount) []BinCount {
 	var bits uint64
 	for i, bin := range p.common {
@@ -125,7 +123,7 @@ func (p *phase) draw(rng *rand.Rand, dst []BinCount) []BinCount {
 	return dst
 }
 
-// addBin adds n requests to a bin and keeps the bins ascending.
+// addBin adds n requests to a bin and keeps the bins sorted.
 func addBin(bins []BinCount, bin int, n uint64) []BinCount {
 	at, found := slices.BinarySearchFunc(bins, bin, func(b BinCount, want int) int { return b.Bin - want })
 	if found {
@@ -135,18 +133,17 @@ func addBin(bins []BinCount, bin int, n uint64) []BinCount {
 	return slices.Insert(bins, at, BinCount{bin, n})
 }
 
-// modelKey names a model: two logs with the same key draw from the same tables.
+// modelKey identifies a model: logs with the same key draw from the same tables.
 type modelKey struct {
 	fio2, steady bool
 	groups, iops int
 	scale        float64
 }
 
-// models caches the tables, which take longer to make than a short log.
-// It is not safe for concurrent use.
+// models caches tables, because making them takes longer than a short log. It is not safe for concurrent use.
 type models map[modelKey][]*phase
 
-// wavePhases is the number of steps from the quietest to the busiest load.
+// wavePhases is the number of steps from the lowest to the highest load.
 const wavePhases = 8
 
 func (m models) get(k modelKey) []*phase {
@@ -160,7 +157,7 @@ func (m models) get(k modelKey) []*phase {
 	}
 	ps := make([]*phase, steps)
 	for i := range ps {
-		// Busier means slower: latencies grow by half from the first step to the last.
+		// A higher load is slower: latencies grow by half from the first step to the last.
 		scale := k.scale * (1 + 0.5*float64(i)/wavePhases)
 		ps[i] = newPhase(axis.edges, float64(axis.unit()), float64(k.iops)*(1-0.2*float64(i)/wavePhases), scale)
 	}

@@ -2,16 +2,15 @@ package fiotest
 
 import "math/big"
 
-// fioPercentileList is fio's default list.
+// fioPercentileList are fio's default percentiles.
 var fioPercentileList = []float64{1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99}
 
-// longDouble is the precision of the type in which fio compares.
+// longDouble is the precision in bits of the type in which fio compares.
 const longDouble = 64
 
-// fioPercentiles returns the bin of each of fio's default percentiles: the
-// first whose cumulative count reaches f/100*n, with f the double nearest to
-// the percentile and the rest in fio's own precision. So 99.95 is a little more
-// than 99.95, and a bin that ends exactly on the rank is not enough.
+// fioPercentiles returns the bin of each of fio's default percentiles: the first whose cumulative count reaches
+// f/100*n. Here f is the double nearest to the percentile, and the rest is computed in fio's precision. So 99.95 is
+// slightly more than 99.95, and a bin that ends exactly at the rank is not enough.
 func fioPercentiles(bins []uint64, n uint64) []int {
 	out := make([]int, len(fioPercentileList))
 	count := new(big.Float).SetPrec(longDouble).SetUint64(n)
@@ -22,7 +21,7 @@ func fioPercentiles(bins []uint64, n uint64) []int {
 		rank.Mul(rank, count)
 		need, _ := rank.Uint64()
 		if !rank.IsInt() {
-			need++ // counts are whole: reaching the rank is reaching the next whole number
+			need++ // counts are whole, so reaching the rank means reaching the next whole number
 		}
 		for at < len(bins)-1 && cum < need {
 			at++

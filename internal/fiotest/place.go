@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// place is where an archive's files go.
+// place is where the files of an archive are written.
 type place interface {
-	// put stores one file; data may be reused afterwards.
+	// put stores a file. data may be changed afterwards.
 	put(name string, data []byte, modified time.Time) error
 }
 
-// dirPlace stores files below a folder.
 type dirPlace struct {
 	root string
 	made map[string]bool

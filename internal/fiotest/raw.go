@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// Completion is one line of a raw completion log: one request.
+// Completion is a line of a raw completion log: one request.
 type Completion struct {
-	// Time is when the request completed, since the job's start, in whole
-	// milliseconds.
+	// Time is when the request completed, since the job's start, in whole milliseconds.
 	Time time.Duration
 	// Latency is its completion latency.
 	Latency time.Duration
@@ -20,10 +19,9 @@ type Completion struct {
 	Direction int
 }
 
-// ReadRaw reads a raw completion log of fio 3 (write_lat_log without
-// log_avg_msec): time in ms, latency in ns, direction, block size and, in newer
-// versions, priority. Empty lines are skipped; anything else that is no such
-// line is an error.
+// ReadRaw reads a raw completion log of fio 3 (write_lat_log without log_avg_msec). Its columns are time in ms,
+// latency in ns, direction, block size and, in newer versions, priority. Empty lines are skipped. Any other line is
+// an error.
 func ReadRaw(r io.Reader) ([]Completion, error) {
 	var out []Completion
 	in := bufio.NewScanner(r)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// fioVersion is what the reports say they were written by: the last line of
-// fio releases without "job_start", and the last of fio 2.
+// fioVersion and fioVersion2 are the versions in reports: the last release line without "job_start", and the last
+// fio 2.
 const fioVersion, fioVersion2 = "fio-3.33", "fio-2.21"
 
 func (a axis) version() string {
@@ -19,7 +19,7 @@ func (a axis) version() string {
 	return fioVersion
 }
 
-// field is the name of a latency in a report.
+// field returns the name of a latency in a report.
 func (a axis) field(name string) string {
 	if a.fio2 {
 		return name
@@ -29,7 +29,7 @@ func (a axis) field(name string) string {
 
 var directionNames = [directions]string{"read", "write", "trim"}
 
-// appendReport appends fio's json+ report of one host: the document only.
+// appendReport appends fio's json+ report of one host, without other text.
 func appendReport(dst []byte, r RunSpec, h int, jobs []Truth) []byte {
 	j := &jsonText{buf: dst, first: true}
 	ended, axis := r.reported(h), r.Log(h, 0).axis()
@@ -49,7 +49,7 @@ func appendReport(dst []byte, r RunSpec, h int, jobs []Truth) []byte {
 	return j.buf
 }
 
-// reported is when fio wrote the report: a few ms after the run's end.
+// reported returns when fio wrote the report: a few ms after the run's end.
 func (r RunSpec) reported(h int) time.Time {
 	return r.HostStart(h).Add(time.Duration(r.archive.Seconds)*time.Second + 4*time.Millisecond)
 }
@@ -96,8 +96,7 @@ func jobReport(j *jsonText, r RunSpec, h int, t Truth, axis axis) {
 	j.num("latency_window", 0)
 }
 
-// submitNs is how long every request takes before its completion latency
-// starts: lat = slat + clat.
+// submitNs is the submission latency of every request in nanoseconds: lat = slat + clat.
 const submitNs = 4000
 
 func directionReport(j *jsonText, t Truth, direction, opSize int, axis axis) {
@@ -134,7 +133,7 @@ func directionReport(j *jsonText, t Truth, direction, opSize int, axis axis) {
 	j.object(axis.field("lat"), func() { latencyReport(j, bins, submit, axis) })
 }
 
-// summary is what fio reports of every kind of latency.
+// summary is what fio reports for each kind of latency.
 type summary struct {
 	low, high    uint64
 	mean, stddev float64
@@ -149,7 +148,7 @@ func (s summary) write(j *jsonText) {
 	j.num("N", s.n)
 }
 
-// latencyReport takes each request for its bin's middle, moved by add.
+// latencyReport writes a latency. Each request is at the middle of its bin plus add.
 func latencyReport(j *jsonText, bins []uint64, add uint64, axis axis) {
 	var s summary
 	var sum, squares float64
@@ -173,7 +172,7 @@ func latencyReport(j *jsonText, bins []uint64, add uint64, axis axis) {
 	s.write(j)
 }
 
-// binReport writes the percentiles by fio's rule and all bins in use.
+// binReport writes the percentiles by fio's rule, and all used bins.
 func binReport(j *jsonText, bins []uint64, n uint64, axis axis) {
 	j.object("percentile", func() {
 		for i, at := range fioPercentiles(bins, n) {
@@ -189,13 +188,13 @@ func binReport(j *jsonText, bins []uint64, n uint64, axis axis) {
 	})
 }
 
-// textBefore is what fio prints ahead of the report with "json,normal".
+// textBefore returns what fio prints before the report with "json,normal".
 func (r RunSpec) textBefore(h int) string {
 	return fmt.Sprintf("%s: (g=0): rw=%s, bs=(R) %dB-%dB, (W) %dB-%dB, (T) %dB-%dB, ioengine=rbd, iodepth=%d\n...\n%s\nStarting %d processes\n",
 		r.jobName(h), r.Mode, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.OpSize, r.IODepth, r.Log(h, 0).axis().version(), r.archive.Jobs)
 }
 
-// textAfter is the human part behind the report, shortened.
+// textAfter returns the shortened text for people after the report.
 func (r RunSpec) textAfter(h int, jobs []Truth) string {
 	var b strings.Builder
 	for i, t := range jobs {

@@ -5,16 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// BinCount is one bin that is not empty: its index at coarseness 0 and the
-// number of requests in it.
+// BinCount is a bin that is not empty: its index at coarseness 0 and its number of requests.
 type BinCount struct {
 	Bin   int
 	Count uint64
 }
 
-// Row is one line of a log before it is text. Bins are ascending and at
-// coarseness 0, also if the log's coarseness is another: column j of a log of coarseness k
-// is the sum of the bins whose index, shifted right by k, is j.
+// Row is a line of a log before it becomes text. Bins are ascending and at coarseness 0, for any coarseness of the
+// log. Column j of a log of coarseness k is the sum of the bins whose index, shifted right by k, is j.
 type Row struct {
 	TimeMs    int64
 	Direction int
@@ -22,9 +20,8 @@ type Row struct {
 	Bins      []BinCount
 }
 
-// Rows yields the rows that [LogSpec.Write] writes; a spec that Write would
-// refuse yields none. Row.Bins is reused for the next row: copy it to keep it.
-// MaxBytes is ignored, since no bytes are made: without Seconds it never ends.
+// Rows yields the rows that [LogSpec.Write] writes, or none for a spec that Write refuses. Row.Bins is reused for
+// the next row, so copy it to keep it. MaxBytes is ignored, so without Seconds Rows does not end.
 func (s LogSpec) Rows() iter.Seq[Row] {
 	s = s.withDefaults()
 	return func(yield func(Row) bool) {
@@ -40,15 +37,15 @@ func (s LogSpec) Rows() iter.Seq[Row] {
 	}
 }
 
-// rowGen walks a job's run time, interval by interval.
+// rowGen produces the rows of a job, interval by interval.
 type rowGen struct {
 	spec   LogSpec
 	axis   axis
 	rng    *rand.Rand
 	phases [directions][]*phase
-	late   int64 // how far behind the full second this job's rows come
-	k      int64 // intervals that are over
-	now    int64 // time of the interval's first row
+	late   int64 // delay of this job's rows after the full second, in ms
+	k      int64 // number of intervals that are over
+	now    int64 // time of the interval's first row, in ms
 	bins   []BinCount
 }
 
@@ -64,7 +61,7 @@ func newRowGen(s LogSpec, m models) *rowGen {
 	return g
 }
 
-// done reports whether the next interval would be the one that fio never logs.
+// done reports whether the next interval is the one that fio never logs.
 func (g *rowGen) done(written int64) bool {
 	if g.spec.MaxBytes > 0 && written >= g.spec.MaxBytes {
 		return true
@@ -72,8 +69,7 @@ func (g *rowGen) done(written int64) bool {
 	return g.spec.Seconds > 0 && g.k+1 >= int64(g.spec.Seconds)
 }
 
-// interval yields the rows of the next interval, or of a stall of several, and
-// returns false when yield did.
+// interval yields the rows of the next interval, or of a stall of several. It returns false if yield did.
 func (g *rowGen) interval(yield func(Row) bool) bool {
 	g.k++
 	missed := g.stall()
@@ -89,8 +85,8 @@ func (g *rowGen) interval(yield func(Row) bool) bool {
 		if !yield(r) {
 			return false
 		}
-		// After a stall fio writes one more row for each interval that it
-		// missed, each with the one completion that made it look at the clock.
+		// After a stall fio writes one more row for each missed interval, each with the completion after which fio
+		// checked the time.
 		for range missed {
 			g.bins = addBin(g.bins[:0], g.load(d).common0(), 1)
 			r.Bins = g.bins
@@ -102,7 +98,7 @@ func (g *rowGen) interval(yield func(Row) bool) bool {
 	return true
 }
 
-// tail yields what completes after the last row, in rows that no log contains.
+// tail yields the requests after the last row, in rows that no log contains.
 func (g *rowGen) tail(yield func(Row) bool) {
 	g.k++
 	g.tick()
@@ -116,21 +112,21 @@ func (g *rowGen) tail(yield func(Row) bool) {
 	}
 }
 
-// runtime is the job's run time in ms; valid after the tail.
+// runtime returns the job's run time in ms. It is valid after tail.
 func (g *rowGen) runtime() int64 { return g.k * 1000 }
 
-// tick sets the time of the interval that has just ended: most rows of a job
-// are equally late, some a little more.
+// tick sets the time of the interval that has just ended. Most rows of a job have the same delay, and some a larger
+// one.
 func (g *rowGen) tick() {
 	g.now = g.k*1000 + g.late + max(0, int64(g.rng.IntN(16))-12)
 }
 
-// row makes the head of the interval's nth row.
+// row returns the n-th row of the interval, without bins.
 func (g *rowGen) row(direction int, nth int64) Row {
 	return Row{TimeMs: g.spec.EpochMs + g.now + nth*2, Direction: direction, BlockSize: g.spec.BlockSize}
 }
 
-// stall returns how many intervals pass without any completion, mostly none.
+// stall returns how many intervals pass without a completion, usually 0.
 func (g *rowGen) stall() int64 {
 	if g.spec.StallEvery < 0 || g.rng.IntN(g.spec.StallEvery) != 0 {
 		return 0
@@ -142,7 +138,7 @@ func (g *rowGen) stall() int64 {
 	return missed
 }
 
-// hang adds the requests that waited through the stall to the row.
+// hang adds the requests that waited during the stall to the row.
 func (g *rowGen) hang(missed int64) {
 	for range g.spec.QueueDepth {
 		ns := uint64((float64(missed) - g.rng.Float64()*0.3) * 1e9)
@@ -150,9 +146,9 @@ func (g *rowGen) hang(missed int64) {
 	}
 }
 
-// load returns the state of load now: a wave that takes some minutes.
+// load returns the present load. It is a wave of some minutes.
 func (g *rowGen) load(direction int) *phase {
-	const stay = 15 // intervals on each step
+	const stay = 15 // intervals in each step
 	steps := int64(len(g.phases[direction]))
 	at := g.k / stay % max(1, 2*steps-2)
 	if at >= steps {
@@ -161,7 +157,7 @@ func (g *rowGen) load(direction int) *phase {
 	return g.phases[direction][at]
 }
 
-// common0 is a bin that is in use: the middle one of those with a table.
+// common0 returns a used bin: the middle one of those with a table.
 func (p *phase) common0() int {
 	if len(p.common) > 0 {
 		return p.common[len(p.common)/2]

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// firstRun is when the first run of every archive starts.
+// firstRun is the start of the first run in every archive.
 var firstRun = time.Date(2024, time.March, 4, 9, 0, 0, 0, time.UTC)
 
-// What varies over the runs of an archive; the product of the lengths is the
-// number of different configurations in one iteration.
+// What varies between the runs of an archive. The product of the lengths is the number of configurations in an
+// iteration.
 var (
 	modes   = []string{"randread", "randwrite", "randrw", "read", "write"}
 	opSizes = []int{4096, 16384, 65536, 1 << 20}
@@ -20,10 +20,10 @@ var (
 
 // RunSpec is one run of an archive.
 type RunSpec struct {
-	// Index counts all runs from 0; Iteration is CBT's.
+	// Index counts all runs from 0. Iteration is that of CBT.
 	Index, Iteration int
-	// ID is the name of the run's folder ("id-…"), Path the folder's path in the
-	// archive. Every iteration has the same IDs.
+	// ID is the name of the run's folder ("id-…"), and Path the path of the folder in the archive. Every iteration
+	// has the same IDs.
 	ID, Path string
 	// Mode, OpSize and IODepth are the configuration.
 	Mode            string
@@ -34,7 +34,7 @@ type RunSpec struct {
 	archive ArchiveSpec
 }
 
-// Run describes run i, counted from 0.
+// Run returns run i, counted from 0.
 func (s ArchiveSpec) Run(i int) RunSpec {
 	s = s.withDefaults()
 	perIteration := len(modes) * len(opSizes) * len(depths)
@@ -56,8 +56,8 @@ func (s ArchiveSpec) Run(i int) RunSpec {
 // Host returns the name of host h, counted from 0.
 func (r RunSpec) Host(h int) string { return hostName(h) }
 
-// HostStart returns when fio started on host h: later hosts a little later, as
-// a parallel shell does it.
+// HostStart returns when fio started on host h. Each host starts a little later than the one before, as with a
+// parallel shell.
 func (r RunSpec) HostStart(h int) time.Time {
 	return r.Start.Add(time.Duration(h*170+r.Index%7*h) * time.Millisecond)
 }
@@ -67,8 +67,7 @@ func (r RunSpec) LogPath(h, j int) string {
 	return r.path(fmt.Sprintf("output.0_clat_hist.%d.log", j+1), h)
 }
 
-// Log describes the log of host h and job j; its [LogSpec.Truth] is what the
-// archive contains for that job.
+// Log returns the spec of the log of host h and job j. Its [LogSpec.Truth] is what the archive has for that job.
 func (r RunSpec) Log(h, j int) LogSpec {
 	s := r.archive
 	if s.FirstOnly && h > 0 {
@@ -107,8 +106,7 @@ func (r RunSpec) jobName(h int) string {
 	return "cbt-librbdfio-" + r.Host(h) + "-file-0"
 }
 
-// yaml is the run's benchmark_config.yaml: the cluster's one key with the flat
-// configuration below.
+// yaml returns the run's benchmark_config.yaml: the key cluster with a flat configuration below.
 func (r RunSpec) yaml() []byte {
 	s := r.archive
 	return fmt.Appendf(nil, `cluster:
@@ -132,7 +130,7 @@ func (r RunSpec) yaml() []byte {
 `, r.IODepth, r.Iteration, s.Coarseness, r.Mode, s.Jobs, r.OpSize, s.IOPS, s.Seconds)
 }
 
-// clusterYAML is the archive's cbt_config.yaml.
+// clusterYAML returns the archive's cbt_config.yaml.
 func (s ArchiveSpec) clusterYAML() []byte {
 	hosts := make([]string, s.Hosts)
 	for h := range hosts {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// flushAt is how much text is gathered for one call of Write.
+// flushAt is how many bytes of text are collected for a call of Write.
 const flushAt = 256 << 10
 
 var (
-	// zeros is more empty columns than any row has, to be copied in pieces.
+	// zeros are more empty columns than any row has; parts of it are copied.
 	zeros = strings.Repeat("0, ", maxGroups*binsPerGroup)
-	// small is the text of common counts with the separator behind.
+	// small are the texts of small counts with separators.
 	small = smallNumbers(1000)
 )
 
@@ -25,13 +25,13 @@ func smallNumbers(n int) []string {
 	return out
 }
 
-// rowWriter turns rows into text. After the first error it does nothing more.
+// rowWriter turns rows into text. After its first error it does nothing.
 type rowWriter struct {
 	w          io.Writer
 	buf        []byte
 	columns    int
 	coarseness int
-	n          int64 // bytes so far, those in buf included
+	n          int64 // bytes so far, including those in buf
 	err        error
 }
 
@@ -60,8 +60,7 @@ func (o *rowWriter) flush() {
 	o.buf = o.buf[:0]
 }
 
-// AppendRow appends a row as fio prints it, line feed included. The row's bins
-// are merged into columns of the given coarseness.
+// AppendRow appends a row as fio prints it, with newline. Its bins are merged into columns of the given coarseness.
 func AppendRow(dst []byte, r Row, columns, coarseness int) []byte {
 	dst = strconv.AppendInt(dst, r.TimeMs, 10)
 	dst = append(dst, ", "...)
@@ -80,7 +79,7 @@ func AppendRow(dst []byte, r Row, columns, coarseness int) []byte {
 		next = column + 1
 	}
 	dst = append(dst, zeros[:(columns-next)*3]...)
-	dst = dst[:len(dst)-1] // ", " becomes a line feed
+	dst = dst[:len(dst)-1] // replace ", " by a newline
 	dst[len(dst)-1] = '\n'
 	return dst
 }

@@ -13,22 +13,22 @@ import (
 type TreeSpec struct {
 	// Files is the number of logs. Default 32.
 	Files int
-	// Bytes is the size that all logs together reach; each ends with the first
-	// interval beyond its share. Zero takes Log.Seconds instead.
+	// Bytes is the total size of the logs. Each ends with the first interval beyond its share. Zero means Log.Seconds
+	// instead.
 	Bytes int64
-	// Hosts spreads the logs over that many hosts, named as in a CBT archive.
-	// Zero names them as fio does.
+	// Hosts is the number of hosts among which the logs are divided, with names as in a CBT archive. Zero means names
+	// as from fio.
 	Hosts int
-	// Log describes each log; its Seed is the first log's, the others follow.
+	// Log describes each log. Its Seed is that of the first log.
 	Log LogSpec
 }
 
-// Summary is what a generator wrote.
+// Summary says what a generator wrote.
 type Summary struct {
-	// Files and Bytes count everything, Logs and LogBytes histogram logs only.
+	// Files and Bytes count everything, Logs and LogBytes only histogram logs.
 	Files, Logs     int
 	Bytes, LogBytes int64
-	// Truth adds up all logs.
+	// Truth is the sum over all logs.
 	Truth Truth
 }
 
@@ -40,7 +40,7 @@ func (s TreeSpec) Name(i int) string {
 	return fmt.Sprintf("out_clat_hist.%d.log", i+1)
 }
 
-// Spec returns the description of log i, counted from 0.
+// Spec returns the spec of log i, counted from 0.
 func (s TreeSpec) Spec(i int) LogSpec {
 	one := s.Log
 	one.Seed += uint64(i)
@@ -57,8 +57,7 @@ func (s TreeSpec) files() int {
 	return s.Files
 }
 
-// WriteDir writes the logs into dir, which is made where it is missing. It
-// looks at ctx before each log.
+// WriteDir writes the logs to dir, which it creates if necessary. It checks ctx before each log.
 func (s TreeSpec) WriteDir(ctx context.Context, dir string) (Summary, error) {
 	var sum Summary
 	if s.Files < 0 || s.Bytes < 0 || s.Hosts < 0 {
@@ -105,5 +104,5 @@ func writeLogFile(path string, s LogSpec, shared models) (t Truth, err error) {
 	return t, nil
 }
 
-// hostName names host h, counted from 0.
+// hostName returns the name of host h, counted from 0.
 func hostName(h int) string { return fmt.Sprintf("client%02d", h+1) }

@@ -1,19 +1,18 @@
 package fiotest
 
-// Truth is what a log contains, and what its job did besides.
+// Truth is the contents of a log, and the requests of its job that are not in it.
 type Truth struct {
 	// Rows and Bytes are the size of the log.
 	Rows  int
 	Bytes int64
 	// RuntimeMs is the job's run time, which ends after the last row.
 	RuntimeMs int64
-	// LastMs is the time of the last row of each direction, EpochMs included.
+	// LastMs is the time of the last row of each direction, including EpochMs.
 	LastMs [directions]int64
-	// Logged counts the requests in rows by direction and bin at coarseness 0;
-	// nil for a direction without rows.
+	// Logged counts the requests in rows, by direction and bin at coarseness 0. It is nil for a direction without
+	// rows.
 	Logged [directions][]uint64
-	// Tail counts the requests after the last row, which are in no log but in
-	// fio's JSON.
+	// Tail counts the requests after the last row. They are in no log, but in fio's JSON.
 	Tail [directions][]uint64
 
 	bins int
@@ -43,14 +42,13 @@ func count(into *[]uint64, bins int, add []BinCount) {
 	}
 }
 
-// Requests returns how many requests of a direction the log contains, and how
-// many completed after its last row.
+// Requests returns how many requests of a direction are in the log, and how many completed after its last row.
 func (t Truth) Requests(direction int) (logged, tail uint64) {
 	return total(t.Logged[direction]), total(t.Tail[direction])
 }
 
-// Columns returns the logged counts of a direction as the columns of a log of
-// the given coarseness, summed over all rows; nil for a direction without rows.
+// Columns returns the logged counts of a direction as columns of a log of this coarseness, summed over all rows. It
+// returns nil for a direction without rows.
 func (t Truth) Columns(direction, coarseness int) []uint64 {
 	fine := t.Logged[direction]
 	if fine == nil {
@@ -63,8 +61,7 @@ func (t Truth) Columns(direction, coarseness int) []uint64 {
 	return out
 }
 
-// Whole returns the counts of a direction over the whole job, at coarseness 0:
-// the bins of fio's JSON.
+// Whole returns the counts of a direction over the whole job at coarseness 0, as in the bins of fio's JSON.
 func (t Truth) Whole(direction int) []uint64 {
 	var out []uint64
 	merge(&out, t.Logged[direction])
@@ -72,9 +69,8 @@ func (t Truth) Whole(direction int) []uint64 {
 	return out
 }
 
-// Merge adds another log's rows, bytes and counts. RuntimeMs and LastMs become
-// the larger ones. Both must have the same layout; more bins than the receiver
-// has are appended.
+// Merge adds the rows, bytes and counts of another log. RuntimeMs and LastMs become the larger ones. Both logs must
+// have the same layout. If the other one has more bins, they are appended.
 func (t *Truth) Merge(o Truth) {
 	t.Rows += o.Rows
 	t.Bytes += o.Bytes

@@ -70,9 +70,9 @@ func namesOf(run *cbt.Run) (names []string) {
 	return names
 }
 
-// clear forgets runs that are no longer found. If all files of such a run are now parts of other runs (the logs at
-// the end had another name), the run is removed from the history when these are stored. Otherwise its requests would
-// count twice. If some of its files are gone, it stays in the history.
+// clear forgets runs that are no longer found. The files of such a run may now be parts of other runs, because the
+// logs at the end had another name. If all are, the run is removed from the history when the others are stored:
+// otherwise its requests would count twice. If some of its files are gone, the run stays in the history.
 func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 	for place, w := range f.watched {
 		if found[place] != nil {

@@ -1,5 +1,5 @@
-// Package golden reads packed files of testdata, and compares what a test made with a file. With
-// -update it writes the file instead ("make golden"). It is for tests only.
+// Package golden compares results of tests with files in testdata, and reads compressed ones. With -update ("make
+// golden") it writes the files instead. It is only for tests.
 package golden
 
 import (
@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // Update reports whether golden files are written instead of compared.
 func Update() bool { return *update }
 
-// File compares got with the file of a path.
+// File compares got with the file at path.
 func File(t testing.TB, path, got string) {
 	t.Helper()
 	if *update {
@@ -29,7 +29,7 @@ func File(t testing.TB, path, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != string(want) { // comparing first is much faster for large files
+	if got != string(want) { // much faster for large files than making a diff
 		t.Errorf("%s differs (-want +got); -update writes it:\n%s", path, cmp.Diff(string(want), got))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Gunzip returns what a packed file of testdata has.
+// Gunzip returns the contents of a gzip file in testdata.
 func Gunzip(t testing.TB, path string) []byte {
 	t.Helper()
 	f, err := os.Open(path)

@@ -22,7 +22,7 @@ type Text struct {
 // MarginWidth is the width of the latencies and totals beside the cells.
 const MarginWidth = 9 + 16
 
-// grounds are colours of the 256 of terminals, lighter for more requests. All are visible on black and on white.
+// grounds are indices of the 256 colours of terminals, lighter for more requests. All are visible on black and on white.
 var grounds = []int{25, 62, 98, 169, 203, 209, 214, 221}
 
 var shades = []rune("░▒▓█")
@@ -94,7 +94,6 @@ func (m *Map) canvas(t Text) *canvas {
 	return c
 }
 
-// line draws the cells of a line.
 func (c *canvas) line(line int) string {
 	var b strings.Builder
 	slot := 0

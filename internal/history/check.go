@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -118,15 +119,32 @@ func (c *check) listed(ctx context.Context, run *mapping.Run) (*mapping.Run, err
 	if err != nil {
 		return nil, err
 	}
-	f := Finding{run.Run.ID, "lists do not show what its document has: the document was changed, and what lists read (in a cluster its field light) was not", "make that again with --repair"}
+	f := Finding{run.Run.ID, "lists show other values than its document: the document was changed, but not the copy that lists read (in a cluster the field light)", "renew the copy with --repair"}
+	err = c.mend(f, "renewed", func() (err error) {
+		now, err = c.store.Annotate(ctx, run.Run.ID, mapping.Annotation{})
+		return err
+	})
+	return now, err
+}
+
+// mend reports a finding. With repair it calls mend first, and the report says what was done.
+func (c *check) mend(f Finding, done string, mend func() error) error {
 	if c.repair {
-		if now, err = c.store.Annotate(ctx, run.Run.ID, mapping.Annotation{}); err != nil {
-			return nil, err
+		if err := mend(); err != nil {
+			return err
 		}
-		f.Problem, f.Remedy = f.Problem+": made again", ""
+		f.Problem, f.Remedy = f.Problem+": "+done, ""
 	}
 	c.report(f)
-	return now, nil
+	return nil
+}
+
+// remove removes a run that may be gone already.
+func (c *check) remove(ctx context.Context, id string) error {
+	if err := c.store.Delete(ctx, id); !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	return nil
 }
 
 func (c *check) damagedRun(ctx context.Context, damaged *DamagedRunError) error {
@@ -136,7 +154,7 @@ func (c *check) damagedRun(ctx context.Context, damaged *DamagedRunError) error 
 	c.seen[damaged.ID] = true
 	f := Finding{damaged.ID, fmt.Sprintf("its document cannot be read: %v", damaged.Err), "remove it with --repair, then ingest its files again"}
 	if c.repair && damaged.ID != "" {
-		if err := c.store.Delete(ctx, damaged.ID); err != nil && !errors.Is(err, ErrNotFound) {
+		if err := c.remove(ctx, damaged.ID); err != nil {
 			return err
 		}
 		f.Problem, f.Remedy = f.Problem+": removed", "ingest its files again"
@@ -179,7 +197,7 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 	what := run.Run.Archive + ":" + run.Run.Path
 	switch lack := counts.Lack(run); {
 	case len(removed) > 0:
-		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents could not be read (%s): removed", len(removed), some(removed)), "ingest " + what + " again with --verify"})
+		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents could not be read (%s): removed", len(removed), unit.List(removed, 5, ", ")), "ingest " + what + " again with --verify"})
 	case damaged > 0:
 		c.report(Finding{run.Run.ID, "some of its interval documents cannot be read", "remove them with --repair, then ingest " + what + " again with --verify"})
 	case lack != mapping.Documents{}:
@@ -201,14 +219,10 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 // labels reports interval documents that do not have the labels of their run.
 func (c *check) labels(ctx context.Context, run *mapping.Run, n int) error {
 	f := Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents do not have its labels: fio2es label was interrupted", n), "finish it with --repair"}
-	if c.repair {
-		if _, err := c.store.Annotate(ctx, run.Run.ID, mapping.Annotation{}); err != nil {
-			return err
-		}
-		f.Problem, f.Remedy = f.Problem+": finished", ""
-	}
-	c.report(f)
-	return nil
+	return c.mend(f, "finished", func() error {
+		_, err := c.store.Annotate(ctx, run.Run.ID, mapping.Annotation{})
+		return err
+	})
 }
 
 // damageRemover is a store that can remove the unreadable interval documents of a run at one level. It returns their
@@ -217,37 +231,18 @@ type damageRemover interface {
 	RemoveDamaged(ctx context.Context, run string, level mapping.Level) (names []string, err error)
 }
 
-// some returns the first few names, and how many more there are.
-func some(names []string) string {
-	const most = 5
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return strings.Join(names, ", ")
-}
-
 // version checks that all interval documents of a run belong to its current version and that none is pending.
 func (c *check) version(ctx context.Context, counts Counts, run *mapping.Run) error {
-	if counts.IsCurrent(run) {
-		return nil
-	}
-	if c.repair {
-		if err := c.store.MakeCurrent(ctx, run.Run.ID, run.Run.Ingest); err != nil {
+	const why = ": an ingest or compact was interrupted"
+	current := sync.OnceValue(func() error { return c.store.MakeCurrent(ctx, run.Run.ID, run.Run.Ingest) })
+	if counts.HasOthers(run.Run.ID, run.Run.Ingest) {
+		f := Finding{run.Run.ID, "it has documents of versions that are not current" + why, "remove them with --repair"}
+		if err := c.mend(f, "removed", current); err != nil {
 			return err
 		}
 	}
-	report := func(problem, remedy, done string) {
-		f := Finding{run.Run.ID, problem + ": an ingest or compact was interrupted", remedy}
-		if c.repair {
-			f.Problem, f.Remedy = f.Problem+": "+done, ""
-		}
-		c.report(f)
-	}
-	if counts.HasOthers(run.Run.ID, run.Run.Ingest) {
-		report("it has documents of versions that are not current", "remove them with --repair", "removed")
-	}
 	if n := counts[run.Run.ID][run.Run.Ingest].Pending; n > 0 {
-		report(fmt.Sprintf("dashboards leave out %d of its documents", n), "show them with --repair", "shown")
+		return c.mend(Finding{run.Run.ID, fmt.Sprintf("dashboards leave out %d of its documents", n) + why, "show them with --repair"}, "shown", current)
 	}
 	return nil
 }
@@ -259,13 +254,9 @@ func (c *check) orphans(ctx context.Context, counts Counts) error {
 			continue
 		}
 		f := Finding{id, "it has interval documents, but no run document: an ingest or a removal was interrupted", "ingest its files again, or remove them with --repair"}
-		if c.repair {
-			if err := c.store.Delete(ctx, id); err != nil && !errors.Is(err, ErrNotFound) {
-				return err
-			}
-			f.Problem, f.Remedy = f.Problem+": removed", ""
+		if err := c.mend(f, "removed", func() error { return c.remove(ctx, id) }); err != nil {
+			return err
 		}
-		c.report(f)
 	}
 	return nil
 }

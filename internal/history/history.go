@@ -191,7 +191,7 @@ func (f *RunFilter) Started() (from, to time.Time) {
 	return from, to
 }
 
-// Equals returns paths of fields in documents, and the value that all selected runs have in each.
+// Equals returns fields (as paths in documents) that have the same value in all selected runs, with this value.
 func (f *RunFilter) Equals() iter.Seq2[string, string] {
 	return func(yield func(path, value string) bool) {
 		if c, ok := f.Where.(interface {

@@ -1,5 +1,5 @@
-// Package junit writes test reports in the XML form of JUnit, which CI systems show. A check of a run
-// is a test case.
+// Package junit writes test reports in the XML format of JUnit, which CI systems show. Each check of a run is a test
+// case.
 package junit
 
 import (
@@ -13,22 +13,22 @@ type Suite struct {
 	Cases []Case
 }
 
-// Result is what a test case comes to.
+// Result is the result of a test case.
 type Result int
 
 // The results.
 const (
 	Passed  Result = iota
-	Failed         // what was checked is not so
-	Errored        // it could not be checked
-	Skipped        // it was checked, and nothing can be said
+	Failed         // the condition is not met
+	Errored        // the check could not be done
+	Skipped        // the check was done, but its result is unknown
 )
 
 // Case is a test case.
 type Case struct {
 	Class, Name string
 	Result      Result
-	Text        string // the message of the result; of a case that passed its output
+	Text        string // message of the result; for a passed case, its output
 }
 
 // The elements, as encoding/xml writes them.
@@ -62,7 +62,7 @@ type (
 	}
 )
 
-// Write writes a report of a suite.
+// Write writes the report of a suite.
 func Write(w io.Writer, s Suite) error {
 	of := suite{Name: s.Name}
 	for _, c := range s.Cases {

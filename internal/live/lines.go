@@ -57,7 +57,6 @@ func (v *View) head(now time.Time, columns int) []string {
 	return []string{fit(v.Title, columns), term.Bar(share, wide) + text}
 }
 
-// column is a column of the table of latencies.
 type column struct {
 	heading string
 	width   int

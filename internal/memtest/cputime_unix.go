@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// CPUTime is the time of processors that this process has used, which other work on the machine
-// does not change as it does the time that passes.
+// CPUTime returns the processor time that this process has used. Unlike elapsed time, it does not depend on other
+// work of the machine.
 func CPUTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

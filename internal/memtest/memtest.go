@@ -1,5 +1,5 @@
-// Package memtest measures how much memory a function takes at its peak, and how much time of processors. Tests
-// of input that was made to exhaust them use it.
+// Package memtest measures the peak memory and the processor time of a function. Tests with input that was made to
+// exhaust them use it.
 package memtest
 
 import (
@@ -12,16 +12,15 @@ import (
 	"time"
 )
 
-// Usage is what a function took.
+// Usage is what a function used.
 type Usage struct {
-	Peak int64         // bytes of heap and stacks beyond what was in use before
-	Time time.Duration // of processors; 0 on Windows
+	Peak int64         // bytes of heap and stacks beyond those in use before
+	Time time.Duration // processor time; 0 on Windows
 }
 
-// Measure runs f and samples the memory of the process meanwhile. Garbage that is not
-// collected yet counts, but it is collected early, so that the peak depends on f and not
-// on when the collector happens to run. Other tests must not run at the same time. The test
-// is skipped under the race detector, which itself takes memory.
+// Measure runs f and samples the memory of the process. Garbage that is not collected yet counts. The collector runs
+// often, so that the peak depends on f and not on when the collector happens to run. Other tests must not run at the
+// same time. Under the race detector, which needs memory itself, the test is skipped.
 func Measure(t testing.TB, f func()) Usage {
 	t.Helper()
 	if race {
@@ -55,8 +54,8 @@ func Measure(t testing.TB, f func()) Usage {
 	return Usage{Peak: peak - before, Time: took}
 }
 
-// Scale returns the size of a test's input, or its cases: small, or large if FIO2ES_TEST_SCALE is set, as in CI. Both must
-// exceed the limit that the test is about.
+// Scale returns the size of a test's input, or its cases: small, or large if FIO2ES_TEST_SCALE is set, as in CI.
+// Both must exceed the limit that is tested.
 func Scale[T any](small, large T) T {
 	if os.Getenv("FIO2ES_TEST_SCALE") != "" {
 		return large
@@ -64,7 +63,7 @@ func Scale[T any](small, large T) T {
 	return small
 }
 
-// Large skips a test, or a case, that is always large, unless FIO2ES_TEST_SCALE is set.
+// Large skips a test or a case that is always large, unless FIO2ES_TEST_SCALE is set.
 func Large(t *testing.T) {
 	t.Helper()
 	if !Scale(false, true) {
@@ -72,7 +71,7 @@ func Large(t *testing.T) {
 	}
 }
 
-// inUse is the memory of heap objects, dead ones included, and of stacks, in bytes.
+// inUse returns the bytes of heap objects, including dead ones, and of stacks.
 func inUse() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)

@@ -37,7 +37,6 @@ type Night struct {
 	Options
 	damages
 	file  string // path of the state; empty: nothing is remembered
-	state *state
 	now   time.Time
 	files *listing // nil: nothing is remembered
 
@@ -66,8 +65,8 @@ func (n *Night) texts(run *cbt.Run) (texts []string) {
 // read.
 func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	n := &Night{
-		Options: opt, state: newState(opt.History), now: now, keys: map[*cbt.Run]string{}, there: map[string]bool{},
-		runs: map[string]*entry{}, skipped: map[*cbt.Run][]error{},
+		Options: opt, damages: damages{log: opt.Log, state: newState(opt.History), today: dayOf(now)}, now: now,
+		keys: map[*cbt.Run]string{}, there: map[string]bool{}, runs: map[string]*entry{}, skipped: map[*cbt.Run][]error{},
 	}
 	if opt.Folder != "" {
 		files, err := pipeline.List(ctx, opt.Paths)
@@ -86,7 +85,6 @@ func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 			}
 		}
 	}
-	n.damages = damages{log: opt.Log, state: n.state, today: dayOf(now)}
 	return n, nil
 }
 
@@ -323,7 +321,7 @@ func (n *Night) Save(all []*cbt.Run) error {
 	if n.file == "" {
 		return nil
 	}
-	key, today := n.callKey(), dayOf(n.now)
+	key := n.callKey()
 	if c := n.call(all); c != nil {
 		n.state.Calls[key] = c
 	}
@@ -334,14 +332,14 @@ func (n *Night) Save(all []*cbt.Run) error {
 			delete(n.state.Runs, k)
 			continue
 		}
-		e.Seen = today
+		e.Seen = n.today
 		n.state.Runs[k] = e
 	}
 	n.touch()
 	if c := n.state.Calls[key]; c != nil {
-		c.Seen = today
+		c.Seen = n.today
 	}
-	n.state.forget(today)
+	n.state.forget(n.today)
 	if err := n.state.save(n.file); err != nil {
 		return fmt.Errorf("remember what was read: %w; the next ingest reads all files again", err)
 	}
@@ -369,5 +367,5 @@ func (n *Night) call(all []*cbt.Run) *call {
 // expire.
 func (n *Night) MustSave() bool {
 	c := n.state.Calls[n.callKey()]
-	return c != nil && c.Seen <= dayOf(n.now)-touchDays
+	return c != nil && c.Seen <= n.today-touchDays
 }

@@ -20,7 +20,6 @@ type parts struct {
 	met     int          // how many it meets
 }
 
-// part is one condition of a filter.
 type part struct {
 	*where.Condition
 	field *where.Field // the field that it names; nil if there are several or none

@@ -146,6 +146,6 @@ func (s storeReader) lack(ctx context.Context, run *mapping.Run, levels []mappin
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("run %s (%s): the history lacks %s: what follows leaves them out; "+
+	return fmt.Sprintf("run %s (%s): the history lacks %s: the answer leaves them out; "+
 		"ingest the run's files again with --verify to restore them", facts.ShortID(run.Run.ID), facts.Title(run), lack), nil
 }

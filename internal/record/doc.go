@@ -1,5 +1,7 @@
-// Package record runs fio so that its run can be stored: with a histogram log and a json+ report in a folder of their
-// own, reports each second where they cost little, and the output where the user wants it. It adds options and changes
-// none that the user set, so the workload stays as it is. A small file beside the folders names each run that is not
-// stored yet. It leads later commands to runs that were interrupted.
+// Package record runs fio so that its run can be stored. It adds a histogram log, a json+ report, and a report each
+// second if this costs little. Their files are in a separate folder. fio's output goes where the user wants it.
+// Record adds options, but changes none that the user set, so the workload stays the same.
+//
+// A small file beside the folder of a run exists until the run is stored. Through it, later commands find
+// interrupted runs.
 package record

@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
-// jobFile is the name of the n-th job file in the command. fio applies options of the command line to the first job
-// file only, so the others are copies with the added options before all others.
+// jobFile returns the name of the n-th job file for the command. fio applies options of the command line only to the
+// first job file. So the others are replaced by copies that begin with the added options.
 func (p *Plan) jobFile(name string, n int, added []string, s Settings) (string, error) {
 	if n == 0 && name != Stdin {
 		return name, nil
@@ -36,10 +36,10 @@ func (p *Plan) jobFile(name string, n int, added []string, s Settings) (string, 
 	return to, nil
 }
 
-// Stdin is the name of the job file that comes from stdin.
+// Stdin is the name of a job file that is read from stdin.
 const Stdin = "-"
 
-// Files reads job files. It reads stdin once.
+// Files returns a function that reads job files. It reads stdin only once.
 func Files(stdin io.Reader) func(name string) ([]byte, error) {
 	all := sync.OnceValues(func() ([]byte, error) { return io.ReadAll(stdin) })
 	return func(name string) ([]byte, error) {

@@ -10,17 +10,17 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
-// reportName is the name of the file with all of fio's output in the folder of a run.
+// reportName returns the name of the file with all of fio's output, in the folder of a run.
 func reportName(run string) string { return run + ".json" }
 
-// Output is what the user wants of fio's output: where, and in which formats.
+// Output says where the user wants fio's output, and in which formats.
 type Output struct {
 	File    string   // empty: stdout
 	Formats []string // normal, json, json+, terse
-	All     bool     // all periodic reports, and not the last one alone
+	All     bool     // all periodic reports, and not only the last one
 }
 
-// outputOf is the output that a command asks for.
+// outputOf returns the output that a command wants.
 func outputOf(c *fioargs.Command) Output {
 	o := Output{Formats: []string{"normal"}}
 	for _, a := range c.Args {
@@ -46,15 +46,15 @@ func (o *Output) wants(format string) bool {
 	return slices.Contains(o.Formats, format) || format == "terse" && slices.Contains(o.Formats, "minimal")
 }
 
-// recorded are the formats that fio writes: those that the user wants, with json+.
+// recorded returns the formats that fio must write: those that the user wants, and json+.
 func (o *Output) recorded() []string {
 	formats := slices.DeleteFunc(slices.Clone(o.Formats), func(f string) bool { return f == "json" || f == jsonPlus })
 	return append(formats, jsonPlus)
 }
 
-// Copy copies what the user wants of fio's output. hasEnded says that fio ended by itself, so its last report is the
-// final one. Otherwise there is no final report. It fails with [ErrCut] if the output ends in the middle of a report,
-// after it has copied the messages that are in none.
+// Copy copies the part of fio's output that the user wants. hasEnded reports that fio ended by itself, so that its
+// last report is the final one. Otherwise there is no final report. If the output ends within a report, Copy copies
+// the messages outside of reports, and fails with [ErrCut].
 func (o *Output) Copy(to io.Writer, from io.ReadSeeker, hasEnded bool) error {
 	reports := 0
 	count := &splitter{report: func([]string) error { reports++; return nil }, line: func(string) error { return nil }}
@@ -79,16 +79,16 @@ func (o *Output) Copy(to io.Writer, from io.ReadSeeker, hasEnded bool) error {
 	return ErrCut
 }
 
-// ErrCut is the error of a report that fio did not write to its end.
+// ErrCut means that fio did not complete its last report.
 var ErrCut = errors.New("fio's last report is cut off, as by a full disk")
 
-// splitter splits fio's output into JSON reports and other lines. fio writes the brackets of a report in lines of
-// their own.
+// splitter splits fio's output into JSON reports and other lines. fio writes the brackets of a report on separate
+// lines.
 type splitter struct {
 	report func(lines []string) error
 	line   func(string) error
-	open   []string // of a report
-	isCut  bool     // the last line has no end
+	open   []string // lines of the present report
+	isCut  bool     // the last line has no newline
 }
 
 func (s *splitter) read(r io.Reader) error {
@@ -102,7 +102,7 @@ func (s *splitter) read(r io.Reader) error {
 			}
 		}
 		if err == io.EOF {
-			return nil // a report that is cut off is none
+			return nil // an incomplete report does not count
 		}
 		if err != nil {
 			return err
@@ -126,12 +126,12 @@ func (s *splitter) take(line string) error {
 	return s.line(line)
 }
 
-// copier writes what the user wants of each part.
+// copier writes the wanted parts.
 type copier struct {
 	*Output
 	to    io.Writer
 	final int // number of the final report
-	seen  int // reports so far
+	seen  int // number of reports so far
 }
 
 func (c *copier) report(lines []string) error {
@@ -149,8 +149,8 @@ func (c *copier) report(lines []string) error {
 	return err
 }
 
-// line writes a line that is in no JSON report. fio writes a report in terse format before JSON, and in normal format
-// behind it.
+// line writes a line that is not part of a JSON report. fio writes a report in terse format before the JSON, and in
+// normal format after it.
 func (c *copier) line(line string) error {
 	isReport := c.seen > 0 && c.wants("normal") && !strings.HasPrefix(line, "fio: ")
 	number := c.seen
@@ -170,7 +170,7 @@ func isTerse(line string) bool {
 	return ok && len(version) == 1 && strings.HasPrefix(rest, "fio-")
 }
 
-// withoutBins makes json of json+: it has no bins.
+// withoutBins converts json+ to json, which has no bins.
 func withoutBins(lines []string) (kept []string) {
 	inside := false
 	for _, line := range lines {
@@ -182,7 +182,7 @@ func withoutBins(lines []string) (kept []string) {
 			kept = append(kept, line)
 		case strings.HasPrefix(text, "}"):
 			inside = false
-			if last := len(kept) - 1; text == "}" { // they were the last of their object
+			if last := len(kept) - 1; text == "}" { // no comma after what is now the last member of an object
 				kept[last] = strings.TrimSuffix(kept[last], ",\n") + "\n"
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
-// written returns what fio writes in some formats, with a number of reports.
+// written returns what fio writes in some formats, with this number of reports.
 func written(reports int, normal, terse bool) string {
 	var b strings.Builder
 	b.WriteString("fio-3.33\nStarting 1 process\n")
@@ -30,7 +30,7 @@ func written(reports int, normal, terse bool) string {
 	return b.String()
 }
 
-// jsonOf is a report in JSON. Bins are the last of their object, or not.
+// jsonOf returns a report in JSON. With bins, these are the last member of their object.
 func jsonOf(i int, bins bool) string {
 	plus, comma := "", ""
 	if bins {
@@ -82,7 +82,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestCutOutput: the report before one that is cut off is not the final one.
+// TestCutOutput: the report before an incomplete one does not count as the final one.
 func TestCutOutput(t *testing.T) {
 	for _, last := range []string{"{\n  \"cut", "{\n", jsonOf(4, true) + "\na: (groupid=0): repo"} {
 		var got strings.Builder

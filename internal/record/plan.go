@@ -11,29 +11,29 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
-// Plan is how a fio is started so that its run can be stored.
+// Plan says how fio is started so that its run can be stored.
 type Plan struct {
-	Words  []string          // of the command
-	Copies map[string][]byte // files that the command reads, by path: job files with options added
+	Words  []string          // words of the command
+	Copies map[string][]byte // by path, files that the command reads: job files with added options
 	Output Output
-	Every  time.Duration // between two reports; 0: none before the end
-	Length time.Duration // of all jobs together, at most; 0 if options do not say
-	Notes  []string      // what the user should know
+	Every  time.Duration // time between two reports; 0: none before the end
+	Length time.Duration // limit of the time that all jobs run; 0 if options do not say
+	Notes  []string      // messages for the user
 }
 
-// Settings are what a plan depends on beside the command.
+// Settings are what a plan depends on besides the command.
 type Settings struct {
 	Folder  string // of the run, as an absolute path
-	Name    string // of the run: of its report and its logs, see [NameOf]
+	Name    string // name of the run, of its report and of its logs: see [NameOf]
 	Version fioargs.Version
 	CPUs    int
 	Reports string // --reports: auto, none, or a time
-	Quiet   bool   // fio shows no progress of its own
+	Quiet   bool   // fio shows no progress line
 
-	ReadFile func(name string) ([]byte, error) // of job files, see [Files]
+	ReadFile func(name string) ([]byte, error) // reads job files, see [Files]
 }
 
-// Of makes the plan of a command.
+// Of returns the plan for a command. It fails if the command runs no jobs here, or cannot be recorded.
 func Of(c *fioargs.Command, s Settings) (*Plan, error) {
 	if err := check(c, s.Version); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func check(c *fioargs.Command, version fioargs.Version) error {
 	return nil
 }
 
-// NameOf is the name of a run: of its job file, or of its first job.
+// NameOf returns the name of a run: that of its job file, or of its first job.
 func NameOf(c *fioargs.Command) string {
 	name := ""
 	if files := c.Files(); len(files) > 0 && files[0] != Stdin {
@@ -111,7 +111,7 @@ func NameOf(c *fioargs.Command) string {
 	return cmp.Or(clean[:min(len(clean), most)], "fio")
 }
 
-// jobOptions are the options that all jobs get where the user has not set them.
+// jobOptions returns the options that all jobs get if the user has not set them.
 func (p *Plan) jobOptions(c *fioargs.Command, s Settings) (added []string) {
 	with := func(which func(*fioargs.Section) bool) *fioargs.Section {
 		if i := slices.IndexFunc(c.Jobs, which); i >= 0 {
@@ -127,7 +127,7 @@ func (p *Plan) jobOptions(c *fioargs.Command, s Settings) (added []string) {
 		p.noteMemory(c)
 	}
 	if s.Version.Before(fioargs.HasJobStart) && with((*fioargs.Section).WritesLogs) == nil {
-		added = append(added, "log_unix_epoch=1") // but times in logs of the user stay as they are
+		added = append(added, "log_unix_epoch=1") // not if it would change the times in the user's logs
 	}
 	for _, section := range c.Jobs {
 		if o, ok := section.NoLatencies(); ok {
@@ -141,9 +141,9 @@ func (p *Plan) note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }
 
-// noteMemory notes that fio needs much memory for histogram logs, which it keeps until its end.
+// noteMemory warns if fio needs much memory for histogram logs, which it keeps until its end.
 func (p *Plan) noteMemory(c *fioargs.Command) {
-	const row, much = 1856 * 8, 1 << 30 // bytes of a row of a second; and when a user should know
+	const row, much = 1856 * 8, 1 << 30 // bytes of a row, one per second; and the size from which to warn
 	need := float64(row) * float64(c.NumJobs()) * p.Length.Seconds()
 	if need > much {
 		p.note("fio keeps histogram logs in memory until its end: up to %.0f GiB for %d jobs in %v, twice that if they read and write; "+
@@ -151,7 +151,8 @@ func (p *Plan) noteMemory(c *fioargs.Command) {
 	}
 }
 
-// noteLoss notes what is lost if fio is killed, where that is not the last second but more, because of the cost of reports.
+// noteLoss says how much is lost if fio is killed, if that is more than the last second because reports cost too
+// much.
 func (p *Plan) noteLoss(isAuto bool) {
 	switch {
 	case !isAuto:
@@ -164,7 +165,7 @@ func (p *Plan) noteLoss(isAuto bool) {
 	}
 }
 
-// noteHalf notes that without periodic reports the histogram logs of some versions of fio are of no use.
+// noteHalf warns that without periodic reports the histogram logs of some versions of fio cannot be used.
 func (p *Plan) noteHalf(version fioargs.Version) {
 	if version.WritesHalf() {
 		p.note("%v writes memory in place of the counts of slow requests into histogram logs, so a job with such requests will have "+
@@ -172,7 +173,7 @@ func (p *Plan) noteHalf(version fioargs.Version) {
 	}
 }
 
-// ownOptions adds the options of fio itself: where its report goes, in which formats, and how often it comes.
+// ownOptions adds the options of fio itself: the file of its report, the formats, and the time between reports.
 func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
 	p.Words = append(p.Words, "--output-format="+strings.Join(p.Output.recorded(), ","))
 	if p.Output.File != "" {
@@ -232,7 +233,8 @@ func every(s Settings, jobs []*fioargs.Section, length time.Duration) (time.Dura
 	return max(seconds, min(bySize, longest)), nil
 }
 
-// lengthOf is how long jobs run at most: sections run side by side, except behind a stonewall.
+// lengthOf returns the longest time that all jobs together can run, or 0 if options do not limit it. Sections run at
+// the same time, except after a stonewall.
 func lengthOf(jobs []*fioargs.Section) (sum time.Duration) {
 	longest := time.Duration(0)
 	for _, section := range jobs {

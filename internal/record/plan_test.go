@@ -104,7 +104,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Job files behind the first are copies in which the added options come first.
+// TestCopies: job files after the first are copies that begin with the added options.
 func TestCopies(t *testing.T) {
 	here, err := os.Getwd()
 	if err != nil {

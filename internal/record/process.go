@@ -15,21 +15,21 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
-// Streams are those of fio. Its output goes to the folder of the run first.
+// Streams are the streams of fio. Its output first goes to the folder of the run.
 type Streams struct {
 	Stdin  *os.File  // nil: none
-	Stdout io.Writer // what fio writes beside its output, such as its progress with --output
+	Stdout io.Writer // what fio writes besides its output, such as its progress with --output
 	Stderr io.Writer
-	Shared bool // fio stays in the process group of fio2es, because what starts it asks for a password
+	Shared bool // fio stays in the process group of fio2es, because the program that starts it asks for a password
 }
 
-// Process is a fio that runs.
+// Process is a running fio.
 type Process struct {
 	cmd    *exec.Cmd
-	passed int // how many signals it got
+	passed int // number of signals passed to fio
 }
 
-// Start starts the fio of a plan for the run of an entry.
+// Start starts the fio of a plan, for the run of an entry.
 func (p *Plan) Start(e *Entry, s Streams) (*Process, error) {
 	for path, text := range p.Copies {
 		if err := os.WriteFile(path, text, 0o644); err != nil {
@@ -53,14 +53,14 @@ func (p *Plan) Start(e *Entry, s Streams) (*Process, error) {
 		ownGroup(cmd)
 	}
 	inherit(cmd, e)
-	cmd.WaitDelay = time.Second // jobs of a killed fio keep its stderr
+	cmd.WaitDelay = time.Second // jobs of a killed fio keep its stderr open
 	if err := cmd.Start(); err != nil {
 		return nil, missing(p.Words[0], err)
 	}
 	return &Process{cmd: cmd}, nil
 }
 
-// missing explains that a program is not there.
+// missing explains that a program does not exist.
 func missing(program string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return fmt.Errorf("%s is not installed, or not in PATH: install the package fio (Debian, Ubuntu: apt install fio; "+
@@ -69,7 +69,7 @@ func missing(program string, err error) error {
 	return err
 }
 
-// VersionOf runs fio --version.
+// VersionOf runs program --version.
 func VersionOf(ctx context.Context, program string) (fioargs.Version, error) {
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
@@ -85,23 +85,23 @@ func VersionOf(ctx context.Context, program string) (fioargs.Version, error) {
 	return fioargs.ParseVersion(string(text))
 }
 
-// Signal passes a signal on to fio, which then ends its jobs and writes its report. The third one kills fio.
+// Signal passes a signal to fio, which then ends its jobs and writes its report. The third signal kills fio.
 func (p *Process) Signal(sig os.Signal) {
 	const patience = 3
 	sig = obeyed(sig)
 	if p.passed++; p.passed >= patience {
 		sig = os.Kill
 	}
-	_ = p.cmd.Process.Signal(sig) // it may have ended
+	_ = p.cmd.Process.Signal(sig) // an error means that fio has ended
 }
 
-// Ending is how a fio ended.
+// Ending says how fio ended.
 type Ending struct {
-	Code   int            // as a shell has it
-	Signal syscall.Signal // that ended it; 0: it ended by itself
+	Code   int            // exit code as in a shell
+	Signal syscall.Signal // signal that ended it; 0 if it ended by itself
 }
 
-// Wait waits for the end of fio.
+// Wait waits until fio has ended.
 func (p *Process) Wait() (Ending, error) {
 	err := p.cmd.Wait()
 	if err != nil && !errors.As(err, new(*exec.ExitError)) && !errors.Is(err, exec.ErrWaitDelay) {
@@ -114,9 +114,9 @@ func (p *Process) Wait() (Ending, error) {
 	return Ending{Code: state.ExitCode()}, nil
 }
 
-// CollectLogs copies histogram logs that the user has elsewhere into the folder of a run, so the folder is complete. It
-// copies only logs that were written since the run began. Then it adds the host to the names of all logs, as CBT does,
-// so the host stays known if the folder is moved.
+// CollectLogs copies histogram logs that fio wrote elsewhere into the folder of the run, so that the folder is
+// complete. It copies only logs that were written since the run began. Then it adds the host to the names of all
+// logs, as CBT does, so that the host stays known if the folder is moved.
 func (e *Entry) CollectLogs(c *fioargs.Command) error {
 	seen := map[string]bool{}
 	for _, section := range c.Jobs {
@@ -148,10 +148,10 @@ func (e *Entry) CollectLogs(c *fioargs.Command) error {
 	return err
 }
 
-// logNames are the ends of the names of histogram logs, as fio writes them.
+// logNames is the pattern of the ends of histogram logs' names.
 const logNames = "_clat_hist*.log"
 
-// escape makes a pattern of a path.
+// escape returns a pattern that matches exactly this path.
 func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
@@ -162,7 +162,8 @@ func copyFile(to, from string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // never overwrites a log of the same name
+	// O_EXCL: never overwrite a log with the same name
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
-// Logs that the user has elsewhere are copied, if they are of this run, and all get the host.
+// TestCollectLogs: logs that the user has elsewhere are copied if they are of this run. All logs get the host.
 func TestCollectLogs(t *testing.T) {
 	mine, folder, now := t.TempDir(), t.TempDir(), time.Now()
 	write := func(name string, age time.Duration) {

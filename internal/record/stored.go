@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Stored is the folder of a run that was stored, by the folder's name. It returns false if there is no such folder, or if
-// its run is not stored yet.
+// Stored returns the folder of a stored run by the folder's name. ok is false if there is no such folder, or if its
+// run is not stored yet.
 func (f Folders) Stored(name string) (folder string, ok bool) {
 	if name == "." || name == ".." || filepath.Base(name) != name {
 		return "", false
@@ -20,7 +20,7 @@ func (f Folders) Stored(name string) (folder string, ok bool) {
 	return folder, os.IsNotExist(err)
 }
 
-// Size is how many bytes the files of a folder have.
+// Size returns the size of the files in a folder, in bytes.
 func Size(folder string) (sum int64) {
 	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil {
@@ -28,7 +28,7 @@ func Size(folder string) (sum int64) {
 				sum += info.Size()
 			}
 		}
-		return nil // what cannot be read counts nothing
+		return nil // unreadable files do not count
 	})
 	return sum
 }

@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// Signals are those that end a fio.
+// Signals are the signals that end fio.
 var Signals = []os.Signal{os.Interrupt}
 
-// IgnoreClosedPipes does nothing: writing to a pipe without a reader ends no program here.
+// IgnoreClosedPipes does nothing, because on this system writing to a pipe without a reader does not end a program.
 func IgnoreClosedPipes() {}
 
 func obeyed(sig os.Signal) os.Signal { return sig }
 
-// lockFile opens a file. Without locks, an entry is found again although its fio runs.
+// lockFile opens a file. There are no locks, so an entry is found even while its fio runs.
 func lockFile(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0o644) }
 
 func inherit(*exec.Cmd, *Entry) {}

@@ -14,37 +14,39 @@ import (
 	"time"
 )
 
-// Entry describes a run that is not stored yet. It is a file beside the folders of runs. While fio2es or fio itself
-// runs, the file is locked.
+// Entry describes a run that is not stored yet. It is a file beside the folder of the run. While fio2es or fio runs,
+// the file is locked.
 type Entry struct {
-	Folder  string            `json:"folder"`  // of the run
-	Name    string            `json:"name"`    // of the run, see [NameOf]
-	Host    string            `json:"host"`    // on which fio runs
-	History string            `json:"history"` // in which it is to be stored, as messages call it
-	Command []string          `json:"command"`
-	Started time.Time         `json:"started"`
-	Wrapped bool              `json:"wrapped,omitempty"` // fio is started by another program, which does not keep the lock
-	Labels  map[string]string `json:"labels,omitempty"`  // of the user
-	Note    string            `json:"note,omitempty"`    // of the user
-	Failed  string            `json:"failed,omitempty"`  // why it could not be stored when fio had ended; empty if fio2es did not come to that
+	Folder  string    `json:"folder"`  // folder of the run
+	Name    string    `json:"name"`    // name of the run, see [NameOf]
+	Host    string    `json:"host"`    // host on which fio runs
+	History string    `json:"history"` // history in which to store it, as messages name it
+	Command []string  `json:"command"`
+	Started time.Time `json:"started"`
+	// fio is started by another program, which does not keep the lock
+	Wrapped bool              `json:"wrapped,omitempty"`
+	Labels  map[string]string `json:"labels,omitempty"` // set by the user
+	Note    string            `json:"note,omitempty"`   // set by the user
+	// why it could not be stored after fio had ended; empty if fio2es has not tried
+	Failed string `json:"failed,omitempty"`
 
 	file *os.File
 }
 
-// Folders is the folder with the folders of runs, and their entries.
+// Folders is the path of the folder with the folders of runs and their entries.
 type Folders string
 
 const entrySuffix = ".unfinished"
 
-// ErrRunning is a run whose fio, or fio2es, still runs.
+// ErrRunning means that fio or fio2es still runs.
 var ErrRunning = errors.New("it still runs")
 
-// Begin creates a folder for a run, and its entry. The folder's name is the time at which the run began.
+// Begin creates a folder for a run and its entry. The name of the folder is the time at which the run began.
 func (f Folders) Begin(e Entry) (*Entry, error) {
 	if err := os.MkdirAll(string(f), 0o755); err != nil {
 		return nil, err
 	}
-	const tries = 1000 // runs of one second
+	const tries = 1000 // for runs that begin in the same second
 	name := e.Started.UTC().Format("20060102-150405")
 	for i := range tries {
 		e.Folder = filepath.Join(string(f), name)
@@ -73,7 +75,7 @@ func (e *Entry) write() (err error) {
 	return e.append()
 }
 
-// append writes the entry behind what it was before: on a full disk the old one stays readable.
+// append writes the entry after its earlier state, so that on a full disk the earlier one stays readable.
 func (e *Entry) append() error {
 	text, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
@@ -89,8 +91,8 @@ func (e *Entry) HasOutput() bool {
 	return err == nil && info.Size() > 0
 }
 
-// IsCut reports whether fio was killed: it writes its last report after the logs of all jobs. Only for a run that has
-// logs, or whose fio did not end in order.
+// IsCut reports whether fio was killed: it writes its last report after the logs of all jobs. It is meaningful only
+// if the run has logs, or if fio did not end in order.
 func (e *Entry) IsCut() bool {
 	report, err := os.Stat(e.Report())
 	logs, _ := filepath.Glob(filepath.Join(escape(e.Folder), "*"+logNames+"*"))
@@ -100,12 +102,12 @@ func (e *Entry) IsCut() bool {
 	})
 }
 
-// Report is the file with all of fio's output.
+// Report returns the path of the file with all of fio's output.
 func (e *Entry) Report() string { return filepath.Join(e.Folder, reportName(e.Name)) }
 
 func (e *Entry) path() string { return e.Folder + entrySuffix }
 
-// Unfinished returns the names of the entries of runs that are not stored.
+// Unfinished returns the paths of the entries of runs that are not stored.
 func (f Folders) Unfinished() (paths []string, err error) {
 	files, err := os.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,13 +121,13 @@ func (f Folders) Unfinished() (paths []string, err error) {
 	return paths, err
 }
 
-// wrappedQuiet is the time without a change of the report of a run after which its fio counts as ended. It is for a fio
-// that does not keep the lock, if no process has the folder of the run as an argument. It is longer than the time between
-// two reports.
+// wrappedQuiet is how long the report of a run must be unchanged before its fio counts as ended. It is used if fio
+// does not keep the lock, and no process has the folder of the run in its command line. It is longer than the time
+// between two reports.
 const wrappedQuiet = 30 * time.Second
 
-// Claim opens the entry of a run that is not stored, and locks it until it is done. It fails with ErrRunning while fio
-// or another fio2es works on it.
+// Claim opens the entry of a run that is not stored, and locks it until it is done. It fails with [ErrRunning] while
+// fio or another fio2es works on the run.
 func Claim(path string) (*Entry, error) {
 	file, err := lockFile(path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
@@ -138,7 +140,7 @@ func Claim(path string) (*Entry, error) {
 			strings.TrimSuffix(path, entrySuffix))
 	}
 	began := e.Folder
-	e.file, e.Folder = file, strings.TrimSuffix(path, entrySuffix) // where it is now
+	e.file, e.Folder = file, strings.TrimSuffix(path, entrySuffix) // the folder may have been moved
 	if info, err := os.Stat(e.Report()); e.Wrapped && (err == nil && time.Since(info.ModTime()) < wrappedQuiet || hasProcess(began)) {
 		file.Close()
 		return nil, ErrRunning
@@ -146,24 +148,24 @@ func Claim(path string) (*Entry, error) {
 	return e, nil
 }
 
-// hasProcess reports whether the command line of another process names files of a folder. That of the fio that writes
-// there does. It is false where the system has no /proc.
+// hasProcess reports whether the command line of another process names files of a folder, as that of a fio that
+// writes there does. It is false on systems without /proc.
 func hasProcess(folder string) bool {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	return slices.ContainsFunc(lines, func(line string) bool {
-		text, err := os.ReadFile(line) // none of a process that has ended
+		text, err := os.ReadFile(line) // fails if the process has ended
 		return err == nil && line != fmt.Sprintf("/proc/%d/cmdline", os.Getpid()) && bytes.Contains(text, []byte(folder+string(filepath.Separator)))
 	})
 }
 
-// decode reads the last whole entry of a file.
+// decode returns the last complete entry in a file.
 func decode(file io.Reader) (*Entry, error) {
 	in := json.NewDecoder(file)
 	e := &Entry{}
 	err := in.Decode(e)
 	for err == nil {
 		next := &Entry{}
-		if in.Decode(next) != nil { // the end, or cut off
+		if in.Decode(next) != nil { // the end of the file, or an incomplete entry
 			break
 		}
 		e = next
@@ -174,24 +176,25 @@ func decode(file io.Reader) (*Entry, error) {
 // Release unlocks the entry of a run that is still not stored.
 func (e *Entry) Release() error { return e.file.Close() }
 
-// Postpone keeps the entry of a run that could not be stored, with the reason, and unlocks it.
+// Postpone records why a run could not be stored, and unlocks its entry.
 func (e *Entry) Postpone(why error) error {
 	e.Failed = why.Error()
-	_ = e.append() // the same disk may be full; then the next command knows less of it
+	_ = e.append() // on failure, for example on a full disk, the next command does not know the reason
 	return e.Release()
 }
 
-// Done removes the entry of a run that is stored. The folder stays.
+// Done removes the entry of a stored run. The folder stays.
 func (e *Entry) Done() error { return errors.Join(os.Remove(e.path()), e.file.Close()) }
 
-// Discard removes the entry and the folder of a run that has nothing to store. It fails with ErrRunning, and removes
-// nothing, if jobs of a killed fio still run: they write their histogram logs when they end.
+// Discard removes the entry and the folder of a run that has nothing to store. It fails with [ErrRunning], and
+// removes nothing, if jobs of a killed fio still run, because these write their histogram logs when they end.
 func (e *Entry) Discard() (err error) {
 	if e.file == nil {
 		return os.RemoveAll(e.Folder)
 	}
-	e.Failed = "its fio was killed, and jobs of it ran on"
-	if err = errors.Join(e.append(), e.file.Close()); err != nil { // jobs have inherited the lock, and keep it
+	e.Failed = "its fio was killed, but some of its jobs continued"
+	// closing does not release the lock if jobs have inherited it
+	if err = errors.Join(e.append(), e.file.Close()); err != nil {
 		return err
 	}
 	if e.file, err = lockFile(e.path(), os.O_RDWR|os.O_APPEND); err != nil {

@@ -69,7 +69,8 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestPostponed: an entry says why its run is not stored. What a full disk cut off leaves what was there before.
+// TestPostponed: an entry says why its run is not stored. If a full disk cuts off the last state, the state before
+// stays.
 func TestPostponed(t *testing.T) {
 	folders := Folders(t.TempDir())
 	e, err := folders.Begin(Entry{Name: "job", Started: time.Now()})
@@ -120,7 +121,7 @@ func TestHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	claimed, err := Claim(e.path())
-	if err != nil || !strings.Contains(claimed.Failed, "jobs of it ran on") {
+	if err != nil || !strings.Contains(claimed.Failed, "some of its jobs continued") {
 		t.Fatalf("when it has ended: %+v, %v", claimed, err)
 	}
 	if err := claimed.Discard(); err != nil {
@@ -131,8 +132,8 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestWrapped: sudo closes the lock. Its fio still runs, although it writes nothing for long, while a process has files of
-// the folder in its command line.
+// TestWrapped: sudo closes the lock. As long as the command line of a process names files of the folder, its fio
+// counts as running, even if it writes nothing for a long time.
 func TestWrapped(t *testing.T) {
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
 		t.Skip(err)

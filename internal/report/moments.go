@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// moment is when something was, and its number.
+// moment is the time of an event, such as the worst window, and its value.
 type moment struct {
 	at    time.Time
 	value float64

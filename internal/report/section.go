@@ -28,7 +28,6 @@ type section struct {
 	HostNote string
 }
 
-// section draws the windows of a run.
 func (r *reading) section(of *run) *section {
 	s := &section{}
 	if times := r.page.opt.Query.Times(); times != "" {

@@ -103,7 +103,6 @@ func (t *timeChart) legend(names []string) {
 // className returns the class of a percentile's line.
 func className(percentile string) string { return strings.ReplaceAll(percentile, ".", "") }
 
-// latencies draws the percentiles of a direction.
 func (t *timeChart) latencies(name string, a *chart.ValueAxis) {
 	s := t.series[name]
 	title := name + " latency"
@@ -124,7 +123,6 @@ func (t *timeChart) latencies(name string, a *chart.ValueAxis) {
 	t.Printf("</g>\n")
 }
 
-// rates draws the iops of all directions.
 func (t *timeChart) rates(top float64) {
 	most := 0.0
 	for _, s := range t.series {

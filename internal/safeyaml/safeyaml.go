@@ -1,7 +1,6 @@
-// Package safeyaml reads YAML that somebody else may have written: configurations in archives,
-// and settings in the current folder. YAML grows, because an alias repeats what it names, and
-// its parser takes long for some short texts. So there are limits for what is read and for
-// what is made of it.
+// Package safeyaml parses untrusted YAML: configurations in archives, and settings in the current folder. A short
+// YAML text can become large, because each alias repeats a value, and some short texts take its parser a long time.
+// So there are limits for the text and for its contents.
 package safeyaml
 
 import (
@@ -14,23 +13,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits bound a document. Each use of an alias counts.
+// Limits limit a document. Each use of an alias counts.
 type Limits struct {
-	Bytes  int // of the text as it is written
+	Bytes  int // size of the text in bytes
 	Values int
 	Text   int // bytes of all scalars
-	Keys   int // of one mapping; each is compared with all others
-	Depth  int // of values within values
+	Keys   int // in one mapping, because each is compared with all others
+	Depth  int // of nested values
 }
 
-// maxDirectives is how many times %TAG may be in a text: each is compared with all others.
+// maxDirectives limits the number of %TAG directives, because each is compared with all others.
 const maxDirectives = 100
 
-// ErrTooMuch is a text beyond a limit.
+// ErrTooMuch means that a text exceeds a limit.
 var ErrTooMuch = errors.New("too much YAML")
 
-// Parse reads the first document of a text; nil if there is none. It reports whether there are
-// more of them. Errors have the line, and are those of ctx once it has ended.
+// Parse parses the first document of a text; without one, first is nil. more reports whether there are further
+// documents. Errors have the line number. After ctx has ended, its error is returned.
 func Parse(ctx context.Context, text []byte, most Limits) (first *yaml.Node, more bool, err error) {
 	if len(text) > most.Bytes {
 		return nil, false, fmt.Errorf("%w: longer than %d bytes", ErrTooMuch, most.Bytes)
@@ -67,7 +66,7 @@ func (u *untilDone) Read(p []byte) (int, error) {
 	return u.r.Read(p[:min(len(p), piece)])
 }
 
-// counter counts what a document becomes when its aliases are resolved.
+// counter counts what a document contains after its aliases are resolved.
 type counter struct {
 	ctx          context.Context
 	most         Limits
@@ -75,7 +74,7 @@ type counter struct {
 	within       []*yaml.Node // aliases that are being resolved
 }
 
-// add counts a value and all below it.
+// add counts a value and all values in it.
 func (c *counter) add(n *yaml.Node, depth int) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
@@ -119,8 +118,8 @@ func (c *counter) alias(n *yaml.Node, depth int) error {
 	return err
 }
 
-// onceEach refuses a mapping that has a key twice. The decoder does so, too, but writes a
-// message for each two that are equal.
+// onceEach refuses a mapping that has a key twice. The decoder refuses it, too, but it writes a message for each
+// pair of equal keys.
 func onceEach(content []*yaml.Node) error {
 	type key struct {
 		kind yaml.Kind

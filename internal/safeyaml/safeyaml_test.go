@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// parsed is what a text means, or why it is refused.
+// parsed returns the meaning of a text, or why it is refused.
 func parsed(ctx context.Context, text string) string {
 	node, more, err := Parse(ctx, []byte(text), small)
 	var v any
@@ -62,7 +62,7 @@ func TestParseEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is accepted is within the limits when its aliases are resolved.
+// FuzzParse: an accepted text is within the limits after its aliases are resolved.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"a: &a [x]\nb: *a", "{<<: {a: 1}}", "? [a]\n: b", "--- a\n--- b", "a: !!binary aGk=", "%TAG ! x\n---\na"} {
 		f.Add(text)

@@ -12,10 +12,10 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// Apply sends the plan's requests in order, to the cluster that the plan was made for. If the plan refuses an object,
-// nothing is sent, and the error is [ErrNewer] or [ErrForeign]. Apply stops at the first request that fails
-// ([es.Error]); a new plan continues from there. Indices that cannot be updated fail it at the end, after everything
-// else is done ([ErrConflict]).
+// Apply sends the plan's requests in order, to the cluster that the plan was made for. If the plan refuses an
+// object, Apply sends nothing and returns [ErrNewer] or [ErrForeign]. It stops at the first request that fails
+// ([es.Error]); a new plan continues there. If indices cannot be updated, Apply does everything else first and then
+// fails ([ErrConflict]).
 func (p *Plan) Apply(ctx context.Context, cl *es.Client) error {
 	isIndex := func(s Step) bool { return s.Kind == Index }
 	if err := p.refusals(func(s Step) bool { return !isIndex(s) }); err != nil {
@@ -43,7 +43,7 @@ func (c *client) put(ctx context.Context, s Step) error {
 	err := c.do(ctx, s.request(), &answer)
 	var e *es.Error
 	if s.Kind == Index && s.Action == Create && errors.As(err, &e) && e.Type == "resource_already_exists_exception" {
-		return nil // another setup or ingest made it meanwhile, with the same templates
+		return nil // another setup or ingest has made it in the meantime, from the same templates
 	}
 	if err != nil {
 		return err

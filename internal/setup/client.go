@@ -14,7 +14,8 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// maxAnswer is above the size of all templates of a cluster, and of the mappings of years of indices.
+// maxAnswer limits an answer in bytes. It is above the size of all templates of a cluster, and of the mappings of
+// years of indices.
 const maxAnswer = 16 << 20
 
 type client struct {
@@ -22,7 +23,7 @@ type client struct {
 	prefix string
 }
 
-// get leaves the answer empty if there is no such object.
+// get reads an object. If there is none, it leaves answer empty.
 func (c *client) get(ctx context.Context, request esapi.Request, answer any) error {
 	err := c.do(ctx, request, answer)
 	if es.IsNotFound(err) {
@@ -31,7 +32,7 @@ func (c *client) get(ctx context.Context, request esapi.Request, answer any) err
 	return err
 }
 
-// do sends a request and decodes the answer. It adds the request and what to do to an [*es.Error].
+// do sends a request and decodes the answer. It adds to an [*es.Error] the request, and what to do.
 func (c *client) do(ctx context.Context, request esapi.Request, answer any) error {
 	err := c.Do(ctx, es.Extended{Request: request, MaxAnswer: maxAnswer}, answer)
 	if e, ok := errors.AsType[*es.Error](err); ok {
@@ -42,7 +43,7 @@ func (c *client) do(ctx context.Context, request esapi.Request, answer any) erro
 
 const advicePassing = ": try again later"
 
-// advice is what can be done about an answer, after a colon; empty if the answer says it.
+// advice returns what to do about an error, after a colon. It is empty if the error says so itself.
 func (c *client) advice(e *es.Error) string {
 	switch {
 	case e.IsDiskFull():
@@ -64,7 +65,7 @@ func (c *client) advice(e *es.Error) string {
 	return ""
 }
 
-// privilege is the privilege that a request needs.
+// privilege returns the privilege that a request needs.
 func (c *client) privilege(method, path string) string {
 	switch {
 	case strings.HasPrefix(path, "/_ilm/"):
@@ -79,7 +80,7 @@ func (c *client) privilege(method, path string) string {
 	return fmt.Sprintf("index privilege indices:admin/mapping/put on %s-*", c.prefix)
 }
 
-// object is a policy or component template that the cluster has, nil if there is none.
+// object returns a policy or a component template of the cluster, or nil.
 func (c *client) object(ctx context.Context, kind templates.Kind, name string) (object, error) {
 	if kind == templates.Policy {
 		var answer map[string]struct{ Policy object }
@@ -101,7 +102,8 @@ func (c *client) object(ctx context.Context, kind templates.Kind, name string) (
 	return nil, err
 }
 
-// indexTemplates are all index templates of the cluster, by name: those of others may claim the same indices.
+// indexTemplates returns all index templates of the cluster by name, because templates of others may match the same
+// indices.
 func (c *client) indexTemplates(ctx context.Context) (map[string]object, error) {
 	var answer struct {
 		Templates []struct {

@@ -1,10 +1,11 @@
-// Package setup installs the templates of package mapping/templates in an Elasticsearch cluster. It compares what the
-// cluster has with what it should have, prints that as a [Plan], and applies the plan. A second setup finds nothing to do.
+// Package setup installs the templates of package mapping/templates in an Elasticsearch cluster. It compares what
+// the cluster has with what it should have, prints the differences as a [Plan], and applies the plan. A second setup
+// has nothing to do.
 //
-// It never undoes the work of others. An object with one of its names that fio2es does not manage is refused
-// ([ErrForeign]), and so is one that a newer fio2es has installed ([ErrNewer]); then nothing at all is sent. Existing
+// Setup does not overwrite the work of others. It refuses to change an object with one of its names that fio2es does
+// not manage ([ErrForeign]), or that a newer fio2es installed ([ErrNewer]). Then it sends nothing at all. Existing
 // indices get the fields that they lack. An index with a field of another type is reported ([ErrConflict]), and
 // everything else is installed.
 //
-// The setup command uses it. Requests are sent through an [es.Client].
+// Requests are sent with an [es.Client].
 package setup

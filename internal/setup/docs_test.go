@@ -10,8 +10,7 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// TestRolesInDocs: the requests in docs/elasticsearch.md are JSON, and their roles are
-// for our indices and no others.
+// TestRolesInDocs: the requests in docs/elasticsearch.md are JSON, and their roles cover our indices and no others.
 func TestRolesInDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/elasticsearch.md")
 	if err != nil {

@@ -21,7 +21,7 @@ type exchange struct {
 	Response any
 }
 
-// TestFakeIsTrue compares the fake with the answers of a real Elasticsearch 8.6.1.
+// TestFakeIsTrue compares the fake with recorded answers of Elasticsearch 8.6.1.
 func TestFakeIsTrue(t *testing.T) {
 	files, err := filepath.Glob("testdata/elasticsearch-8.6.1/*.json")
 	if err != nil || len(files) < 10 {
@@ -83,11 +83,11 @@ func send(t *testing.T, to interface {
 		t.Fatal(err)
 	}
 	var answer any
-	_ = json.Unmarshal(text, &answer) // nil where it is none
+	_ = json.Unmarshal(text, &answer) // nil if the text is not JSON
 	return resp.StatusCode, answer
 }
 
-// essence is what of an answer clients look at: of an error, its type.
+// essence returns the part of an answer that clients use; of an error, its type.
 func essence(answer any) string {
 	m, _ := answer.(tree)
 	if e, ok := m["error"].(tree); ok {

@@ -19,21 +19,21 @@ import (
 
 type tree = map[string]any
 
-// fake is a cluster that has templates, policies and mappings, and no documents. It
-// answers as Elasticsearch 8.6.1 was recorded to (TestFakeIsTrue): with settings as texts
-// below "index", with versions of policies, and with the errors that matter here.
+// fake is a cluster with templates, policies and mappings, but without documents. Its answers are like recorded ones
+// of Elasticsearch 8.6.1 (TestFakeIsTrue): settings are texts below "index", policies have versions, and the errors
+// that matter here exist.
 type fake struct {
 	t      *testing.T
 	server *httptest.Server
 
 	mu         sync.Mutex
-	policies   map[string]tree // policy and version
+	policies   map[string]tree // with policy and version
 	components map[string]tree
 	templates  map[string]tree
-	indices    map[string]tree                                       // mappings
-	aliases    map[string]string                                     // to indices
-	newer      bool                                                  // adds what newer servers add
-	fault      func(method, path string) (status int, answer string) // 0: none
+	indices    map[string]tree                                       // mappings by index
+	aliases    map[string]string                                     // index by alias
+	newer      bool                                                  // answers have members that newer servers add
+	fault      func(method, path string) (status int, answer string) // makes requests fail; status 0: no fault
 	writes     []string
 }
 
@@ -47,7 +47,7 @@ func newFake(t *testing.T) *fake {
 	return f
 }
 
-// client is one of the fake.
+// client returns a client of the fake.
 func (f *fake) client() *es.Client {
 	client, err := es.New(es.Config{Addresses: []string{f.server.URL}, GiveUpAfter: -1, GzipLevel: es.NoGzip})
 	if err != nil {
@@ -57,7 +57,7 @@ func (f *fake) client() *es.Client {
 	return client
 }
 
-// Perform sends a request as it is.
+// Perform sends a request to the address.
 func (f *fake) Perform(req *http.Request) (*http.Response, error) {
 	return to(f.server.URL).Perform(req)
 }
@@ -220,7 +220,7 @@ func (f *fake) getTemplates(name string) (int, tree) {
 	return failed(404, "resource_not_found_exception", "index template matching [%s] not found", name)
 }
 
-// dated is a template as newer servers give it.
+// dated returns a template as newer servers return it, with dates.
 func (f *fake) dated(t tree) tree {
 	if !f.newer {
 		return t
@@ -256,7 +256,7 @@ func (f *fake) getMapping(pattern string, lenient bool) (int, tree) {
 	return 200, found
 }
 
-// makeIndex creates an index as the first document does.
+// makeIndex creates an index as its first document would.
 func (f *fake) makeIndex(name string) {
 	for _, t := range f.templates {
 		for _, p := range t["index_patterns"].([]any) {
@@ -270,7 +270,7 @@ func (f *fake) makeIndex(name string) {
 	f.t.Fatalf("no template for %s", name)
 }
 
-// stored is a template as it comes back: settings nested below "index", all texts.
+// stored returns a template as a server returns it: settings are nested below "index", and all are texts.
 func stored(body tree) tree {
 	body = clone(body).(tree)
 	template, _ := body["template"].(tree)
@@ -307,7 +307,7 @@ func stored(body tree) tree {
 	return body
 }
 
-// parsed is a mapping as an index has it: dynamic as text, no type where properties are.
+// parsed returns a mapping as an index has it: dynamic is text, and objects with properties have no type.
 func parsed(m tree) tree {
 	m = clone(m).(tree)
 	var walk func(tree)

@@ -7,8 +7,7 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// FuzzObjects: any object of a server is compared without a panic, and
-// equals itself.
+// FuzzObjects: comparing any object of a server does not panic, and an object equals itself.
 func FuzzObjects(f *testing.F) {
 	f.Add([]byte(`{"_meta":{"managed_by":"fio2es","version":2},"template":{"settings":{"index":{"number_of_shards":"1"},"index.codec":null}},"composed_of":["a"]}`))
 	f.Add([]byte(`{"_meta":[],"template":{"settings":{"":{"":1}}}}`))

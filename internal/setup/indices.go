@@ -13,8 +13,8 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// indices are the steps for existing indices, because templates apply to new indices only, and the steps that make the
-// first ones where there are none.
+// indices returns the steps for existing indices, because templates apply only to new ones. If there are no indices,
+// it returns the steps that make the first ones.
 func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 	want := map[string]object{} // mappings by component
 	for _, s := range steps {
@@ -25,7 +25,7 @@ func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 	var found []Step
 	yes := new(true)
 	for _, f := range templates.Families(c.prefix) {
-		// Each family alone, because the index behind an alias has another name.
+		// A request for each family, because the index behind an alias has another name.
 		var answer map[string]struct{ Mappings object }
 		if err := c.get(ctx, esapi.IndicesGetMappingRequest{Index: []string{f.Pattern}, IgnoreUnavailable: yes, AllowNoIndices: yes}, &answer); err != nil {
 			return nil, err
@@ -47,9 +47,9 @@ func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 	return found, nil
 }
 
-// firstIndices make the indices that have to exist before the first ingest. Without the index of runs, readers take the
-// cluster for one that was never set up. And Kibana's dashboards wait for ever while no index has the fields of their
-// controls.
+// firstIndices returns the steps that make the indices which must exist before the first ingest. Without the index
+// of runs, readers would report that the cluster was never set up. Kibana's dashboards would wait forever if no
+// index has the fields of their controls.
 func firstIndices(prefix string) []Step {
 	var steps []Step
 	for _, name := range []string{prefix + "-latency." + mapping.Cluster.String() + "-empty", mapping.RunsIndex(prefix)} {
@@ -58,16 +58,16 @@ func firstIndices(prefix string) []Step {
 	return steps
 }
 
-// update is the step that adds to an index what its mapping lacks, if anything.
+// update returns the step that adds to an index what its mapping lacks. It returns false if nothing is missing.
 func update(index string, want, have object) (Step, bool) {
 	_, ours := owner(want)
 	_, theirs := owner(have)
 	if theirs > ours {
-		return Step{}, false // a newer fio2es made it
+		return Step{}, false // a newer fio2es made the index
 	}
 	s := Step{Action: Update, Kind: Index, Name: index}
 	body, names := object{}, []string(nil)
-	for k, v := range want { // dynamic, _meta and so on
+	for k, v := range want { // members such as dynamic and _meta
 		if k != "properties" && len(differences(plain(v), plain(have[k]))) > 0 {
 			body[k], names = v, append(names, k)
 		}
@@ -89,7 +89,8 @@ func update(index string, want, have object) (Step, bool) {
 	return s, true
 }
 
-// missing is what properties lack, and which fields have another type. It appends the paths of missing fields to names.
+// missing returns what properties lack, and which fields have another type. It appends the paths of missing fields
+// to names.
 func missing(path string, want, have object, names *[]string) (add map[string]any, conflicts []string) {
 	add = map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -110,7 +111,7 @@ func missing(path string, want, have object, names *[]string) (add map[string]an
 	return add, conflicts
 }
 
-// typeOf is the type of a field; objects may have none.
+// typeOf returns the type of a field; an object may have none.
 func typeOf(field object) string {
 	if t, ok := field["type"].(string); ok {
 		return t

@@ -26,7 +26,7 @@ type real struct {
 	server estest.Real
 }
 
-// send is a request that must be answered with a status; the answer is given back.
+// send sends a request whose answer must have this status, and returns the answer.
 func (r real) send(status int, method, path string, body []byte) tree {
 	r.t.Helper()
 	req, err := http.NewRequest(method, r.server.Address+path, bytes.NewReader(body))
@@ -50,11 +50,11 @@ func (r real) send(status int, method, path string, body []byte) tree {
 		r.t.Fatalf("%s %s %s: %d instead of %d: %s", method, path, body, resp.StatusCode, status, text)
 	}
 	var answer tree
-	_ = json.Unmarshal(text, &answer) // nil where it is none
+	_ = json.Unmarshal(text, &answer) // nil if the text is not JSON
 	return answer
 }
 
-// cleanUp removes all that a prefix has, index by index: clusters may refuse wildcards.
+// cleanUp removes everything with this prefix. It removes indices one by one, because clusters may refuse wildcards.
 func (r real) cleanUp(prefix string) {
 	for _, f := range templates.Families(prefix) {
 		for index := range r.send(0, "GET", "/"+f.Pattern+"/_mapping?ignore_unavailable=true", nil) {
@@ -68,7 +68,7 @@ func (r real) cleanUp(prefix string) {
 	r.send(0, "DELETE", "/_ilm/policy/"+prefix+"-latency", nil)
 }
 
-// TestElasticsearch does on a real cluster what the other tests do on a fake.
+// TestElasticsearch does on a real cluster what the other tests do with the fake.
 func TestElasticsearch(t *testing.T) {
 	server := estest.NewReal(t)
 	client, err := es.New(server.Config)
@@ -103,7 +103,7 @@ func TestElasticsearch(t *testing.T) {
 	r.upgrade(opt)
 }
 
-// install sets up twice: the second time there is nothing to do; and options change.
+// install sets up twice; the second setup has nothing to do. Then options change.
 func (r real) install(opt setup.Options) {
 	r.t.Helper()
 	for _, o := range []setup.Options{{Prefix: opt.Prefix, Shards: 2, Replicas: "0"}, opt} {
@@ -132,7 +132,7 @@ func (r real) nothingLeft(opt setup.Options) {
 	}
 }
 
-// refusals: what a strict index must not take.
+// refusals checks what a strict index must refuse.
 func (r real) refusals(index string, document []byte) {
 	r.t.Helper()
 	for part, wrong := range map[string]string{
@@ -150,7 +150,7 @@ func (r real) refusals(index string, document []byte) {
 	}
 }
 
-// searches: what the documents are stored for.
+// searches checks the searches for which documents are stored.
 func (r real) searches(index, latency string) {
 	r.t.Helper()
 	answer := r.send(200, "POST", "/"+index+"/_search?size=0&allow_partial_search_results=false", fmt.Appendf(nil, `{
@@ -173,7 +173,7 @@ func (r real) searches(index, latency string) {
 	}
 }
 
-// upgrade: an index with an older mapping gets what it lacks.
+// upgrade: an index with an older mapping gets the missing fields.
 func (r real) upgrade(opt setup.Options) {
 	r.t.Helper()
 	index := "/" + mapping.LatencyIndex(opt.Prefix, mapping.Host, time.Unix(0, 0))
@@ -206,7 +206,7 @@ func (r real) upgrade(opt setup.Options) {
 	r.nothingLeft(opt)
 }
 
-// documents are one of each kind, with what is hard to map.
+// documents returns one document of each kind, with values that are difficult to map.
 func documents() (mapping.Interval, mapping.Run) {
 	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	h := hist.New(hist.Fio3(0))

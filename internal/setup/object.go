@@ -11,10 +11,10 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// object is a JSON object, of ours or of a cluster's answer.
+// object is a JSON object, from our templates or from an answer of a cluster.
 type object = templates.Tree
 
-// owner reads from an object's _meta who manages it, and its version.
+// owner returns who manages an object, and its version, from its _meta.
 func owner(o object) (by string, version int) {
 	meta := o.At("_meta")
 	by, _ = meta["managed_by"].(string)
@@ -22,15 +22,16 @@ func owner(o object) (by string, version int) {
 	return by, version
 }
 
-// parts are the members that are compared. Servers add others: defaults, dates, where an object is used.
+// parts are the members that are compared. Servers add other members, such as defaults, dates, and where an object
+// is used.
 var parts = map[templates.Kind][]string{
 	templates.Policy:    {"phases", "_meta"},
 	templates.Component: {"template", "version", "_meta"},
 	templates.Index:     {"index_patterns", "composed_of", "priority", "template", "data_stream", "version", "_meta"},
 }
 
-// canonical is an object in one form, however the server writes it: answers have settings as texts and nested, where
-// the request has numbers and dots, and "false" for false.
+// canonical returns an object in one form for requests and answers. Answers have settings as nested texts, where
+// requests have numbers and names with dots, and "false" instead of false.
 func canonical(kind templates.Kind, o object) any {
 	out := map[string]any{}
 	for _, part := range parts[kind] {
@@ -46,7 +47,7 @@ func canonical(kind templates.Kind, o object) any {
 	return plain(out)
 }
 
-// flatten makes settings one object. All names begin with "index." and have dots in them.
+// flatten adds settings to into, with names such as "index.number_of_shards".
 func flatten(path string, v any, into map[string]any) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -63,7 +64,7 @@ func flatten(path string, v any, into map[string]any) {
 	}
 }
 
-// plain makes all values texts and removes nulls, empty objects and arrays, and the type of objects.
+// plain makes all values texts. It removes nulls, empty objects and arrays, and the type of objects.
 func plain(v any) any {
 	switch v := v.(type) {
 	case nil:
@@ -92,7 +93,7 @@ func plain(v any) any {
 	return fmt.Sprint(v)
 }
 
-// differences are the paths at which two canonical values differ.
+// differences returns the paths at which two canonical values differ.
 func differences(want, have any) []string { return appendDifferences(nil, "", want, have) }
 
 func appendDifferences(diffs []string, path string, want, have any) []string {
@@ -116,7 +117,7 @@ func appendDifferences(diffs []string, path string, want, have any) []string {
 	return diffs
 }
 
-// show is a value for people.
+// show returns a value for people.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// Why a plan cannot be applied, or only a part of it.
+// Reasons why a plan cannot be applied, or only in part.
 var (
 	ErrNewer    = errors.New("installed by a newer fio2es")
 	ErrForeign  = errors.New("not managed by fio2es")
@@ -24,7 +24,7 @@ var (
 // Options are the options of the templates.
 type Options = templates.Options
 
-// HasCompressedDocValues reports whether a version of Elasticsearch, such as "9.5.0", takes
+// HasCompressedDocValues reports whether a version of Elasticsearch, such as "9.5.0", supports
 // [Options].CompressedDocValues.
 func HasCompressedDocValues(version string) bool {
 	isOld, err := es.IsBefore(version, 9, 3)
@@ -42,22 +42,22 @@ const (
 	Refuse Action = "refuse"
 )
 
-// Index is the kind of a step that adds fields to an existing index or makes one of the first indices. The other kinds
-// are those of package templates.
+// Index is the kind of a step that adds fields to an existing index, or makes one of the first indices. The other
+// kinds are those of package templates.
 const Index templates.Kind = "index"
 
-// Step is one object, and what setup does with it.
+// Step is an object and the action for it.
 type Step struct {
 	Action Action
 	Kind   templates.Kind
 	Name   string
-	Reason string // of an update or a refusal, in words
+	Reason string // of an update or a refusal, for people
 	Err    error  // of a refusal: ErrNewer, ErrForeign or ErrConflict
 
 	Body object // of the request
 }
 
-// String is one line, such as "update index template fio-runs: from version 1 to 2".
+// String returns the step on one line, such as "update index template fio-runs: from version 1 to 2".
 func (s Step) String() string {
 	line := fmt.Sprintf("%s %s %s", s.Action, s.Kind, s.Name)
 	if s.Reason != "" {
@@ -66,13 +66,13 @@ func (s Step) String() string {
 	return line
 }
 
-// Plan is all steps, in order.
+// Plan has all steps in order.
 type Plan struct {
 	Steps  []Step
 	prefix string
 }
 
-// Changes is how many requests the plan sends.
+// Changes returns how many requests the plan sends.
 func (p *Plan) Changes() int {
 	n := 0
 	for _, s := range p.Steps {
@@ -85,7 +85,7 @@ func (p *Plan) Changes() int {
 
 func (s Step) isChange() bool { return s.Action == Create || s.Action == Update }
 
-// Err is all refusals of the plan, or nil.
+// Err returns all refusals of the plan, or nil.
 func (p *Plan) Err() error { return p.refusals(func(Step) bool { return true }) }
 
 func (p *Plan) refusals(which func(Step) bool) error {
@@ -98,7 +98,7 @@ func (p *Plan) refusals(which func(Step) bool) error {
 	return errors.Join(errs...)
 }
 
-// Offline is the plan for an empty cluster. It sends no requests: it shows what setup would send.
+// Offline returns the plan for an empty cluster. It sends no requests.
 func Offline(opt Options) (*Plan, error) {
 	all, err := templates.All(opt)
 	if err != nil {
@@ -112,7 +112,7 @@ func Offline(opt Options) (*Plan, error) {
 	return p, nil
 }
 
-// request is the request of a step.
+// request returns the request of a step.
 func (s *Step) request() esapi.Request {
 	body := es.JSON(s.Body.JSON())
 	switch {
@@ -128,15 +128,14 @@ func (s *Step) request() esapi.Request {
 	return esapi.IndicesPutMappingRequest{Index: []string{s.Name}, Body: body}
 }
 
-// Prepare reads what the cluster has and returns the plan for it. It changes nothing. It fails with
-// templates.ErrOptions, or with an [es.Error]. Refused objects are no error of Prepare, but of [Plan.Apply]; see
-// [Plan.Err].
+// Prepare reads what the cluster has, and returns the plan for it. It changes nothing. It fails with
+// templates.ErrOptions or an [es.Error]. Refusals are not errors of Prepare, but of [Plan.Apply]: see [Plan.Err].
 func Prepare(ctx context.Context, cl *es.Client, opt Options) (*Plan, error) {
 	p, err := Offline(opt)
 	if err != nil {
 		return nil, err
 	}
-	p.Steps = p.Steps[:len(p.Steps)-len(firstIndices(p.prefix))] // c.indices adds the missing ones
+	p.Steps = p.Steps[:len(p.Steps)-len(firstIndices(p.prefix))] // c.indices adds them if they are missing
 	c := client{cl, p.prefix}
 	there, err := c.indexTemplates(ctx)
 	if err != nil {
@@ -163,14 +162,17 @@ func Prepare(ctx context.Context, cl *es.Client, opt Options) (*Plan, error) {
 	return p, nil
 }
 
-// decide sets the action for an object that the cluster has.
+// decide sets the action for an object; have is what the cluster has.
 func (s *Step) decide(have object) {
-	want := wanted(*s)
+	want := s.Body // as the cluster returns it
+	if s.Kind == templates.Policy {
+		want = want.At("policy")
+	}
 	by, version := owner(have)
 	_, ours := owner(want)
 	switch {
 	case by != templates.ManagedBy:
-		_, path, _ := es.Line(s.request()) // our names need no escapes
+		_, path, _ := es.Line(s.request()) // cannot fail: our names need no escapes
 		s.refuse(ErrForeign, "the cluster has one with this name; choose another prefix, or remove it (DELETE %s)", path)
 	case version > ours:
 		s.refuse(ErrNewer, "the cluster has version %d, this fio2es has %d; use the newer program", version, ours)
@@ -188,14 +190,5 @@ func (s *Step) refuse(err error, format string, args ...any) {
 	s.Action, s.Err, s.Reason = Refuse, err, fmt.Sprintf(format, args...)
 }
 
-// wanted is the object of a step, as the cluster returns it.
-func wanted(s Step) object {
-	o := s.Body
-	if s.Kind == templates.Policy {
-		o = o.At("policy")
-	}
-	return o
-}
-
-// list joins the first lines.
+// list joins the first three lines.
 func list(lines []string) string { return unit.List(lines, 3, "; ") }

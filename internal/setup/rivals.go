@@ -8,9 +8,9 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// rivals are refusals of templates of others that match indices of ours. With the same priority the cluster would
-// refuse our templates. With a higher one it would use theirs without an error, and histograms would become arrays of
-// numbers.
+// rivals returns refusals because of templates of others that match our indices. If they have the same priority, the
+// cluster would refuse our templates. If theirs is higher, it would use their templates without an error, and
+// histograms would become arrays of numbers.
 func rivals(steps []Step, there map[string]object) []Step {
 	var found []Step
 	ours := map[string]bool{}
@@ -53,11 +53,11 @@ func rival(name string, theirs object, steps []Step) (Step, bool) {
 
 func number(v any) float64 {
 	var f float64
-	_, _ = fmt.Sscan(fmt.Sprint(v), &f) // a template without priority has 0
+	_, _ = fmt.Sscan(fmt.Sprint(v), &f) // on failure 0, which is the priority of a template without one
 	return f
 }
 
-// texts are a text or an array of them.
+// texts returns a text, or the texts of an array.
 func texts(v any) []string {
 	items, isList := v.([]any)
 	if !isList {
@@ -72,12 +72,12 @@ func texts(v any) []string {
 	return all
 }
 
-// overlap reports whether a name can match both patterns, in which * is any text.
+// overlap reports whether a name can match both patterns, in which * means any text.
 func overlap(a, b string) bool {
-	// can[j] reports whether a name matches the first i bytes of a and the first j bytes of b.
+	// can[j]: a name can match the first i bytes of a and the first j bytes of b
 	can := make([]bool, len(b)+1)
 	for i := range len(a) + 1 {
-		before := make([]bool, len(b)+1) // can, with one byte of a less
+		before := make([]bool, len(b)+1) // can for i-1
 		copy(before, can)
 		for j := range len(b) + 1 {
 			starA, starB := i > 0 && a[i-1] == '*', j > 0 && b[j-1] == '*'
@@ -85,7 +85,8 @@ func overlap(a, b string) bool {
 			case i == 0 && j == 0:
 				can[j] = true
 			case starA || starB:
-				can[j] = i > 0 && before[j] || j > 0 && can[j-1] // a star matches a byte of the other, or nothing
+				// a star matches a byte of the other pattern, or nothing
+				can[j] = i > 0 && before[j] || j > 0 && can[j-1]
 			default:
 				can[j] = i > 0 && j > 0 && a[i-1] == b[j-1] && before[j-1]
 			}

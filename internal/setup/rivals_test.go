@@ -24,8 +24,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestOverlapMatches: a name that matches both patterns makes them overlap; and one
-// without stars overlaps exactly what matches it.
+// TestOverlapMatches: two patterns overlap if a name matches both. A pattern without stars overlaps exactly the
+// patterns that match it.
 func TestOverlapMatches(t *testing.T) {
 	pattern := rapid.StringMatching(`[ab*]{0,6}`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// The versions of this program's templates and of those that a newer one would install.
+// The versions of this program's templates, and of those that a newer program would install.
 var (
 	thisVersion  = strconv.Itoa(templates.Version)
 	newerVersion = strconv.Itoa(templates.Version + 1)
@@ -35,7 +35,7 @@ func prepare(t *testing.T, f *fake, opt setup.Options) *setup.Plan {
 	return p
 }
 
-// installed is a fake that was set up.
+// installed returns a fake after setup.
 func installed(t *testing.T, opt setup.Options) *fake {
 	t.Helper()
 	f := newFake(t)
@@ -46,7 +46,7 @@ func installed(t *testing.T, opt setup.Options) *fake {
 	return f
 }
 
-// lines are a plan's steps but those to keep.
+// lines returns the steps of a plan, except those that keep an object.
 func lines(p *setup.Plan) []string {
 	var all []string
 	for _, s := range p.Steps {
@@ -92,13 +92,13 @@ func TestPrepareWritesNothing(t *testing.T) {
 	}
 }
 
-// TestChanges: what becomes of a cluster that was set up and then changed.
+// TestChanges: a cluster was set up and then changed.
 func TestChanges(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*fake)
 		opt    setup.Options
-		want   []string // begins of lines
+		want   []string // the beginnings of lines
 		err    error
 	}{
 		{"older component", func(f *fake) {
@@ -187,14 +187,14 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestOldIndices: indices that exist get the fields that templates have got since.
+// TestOldIndices: existing indices get the fields that templates have got since.
 func TestOldIndices(t *testing.T) {
 	const index = "fio-latency.host-2025.01"
 	for _, c := range []struct {
 		name   string
 		change func(mapping tree) tree
-		want   string // begin of the line
-		sent   string // keys of the request's properties
+		want   string // beginning of the line
+		sent   string // names of the properties in the request
 		err    error
 	}{
 		{"same", func(m tree) tree { return m }, "", "", nil},
@@ -229,7 +229,7 @@ func TestOldIndices(t *testing.T) {
 			f.makeIndex("fio-latency.cluster-2025.01")
 			f.makeIndex(index)
 			f.indices[index] = c.change(f.indices[index])
-			delete(f.templates, "fio-runs") // something else to do
+			delete(f.templates, "fio-runs") // so that there is also another step
 			p := prepare(t, f, setup.Options{})
 			got := lines(p)[1:]
 			if !strings.HasPrefix(strings.Join(got, "; "), c.want) || (c.want == "") != (len(got) == 0) {
@@ -252,7 +252,7 @@ func TestOldIndices(t *testing.T) {
 	}
 }
 
-// field are the properties of an object field.
+// field returns the properties of an object field.
 func field(m tree, name string) tree { return m["properties"].(tree)[name].(tree)["properties"].(tree) }
 
 func keys(t *testing.T, body []byte) string {
@@ -269,7 +269,7 @@ func keys(t *testing.T, body []byte) string {
 	return strings.Join(all, ",")
 }
 
-// TestAlias: the index behind an alias has another name, and is mended all the same.
+// TestAlias: the index behind an alias has another name, and gets missing fields, too.
 func TestAlias(t *testing.T) {
 	f := installed(t, setup.Options{})
 	old := f.indices["fio-runs"]
@@ -285,7 +285,7 @@ func TestFaults(t *testing.T) {
 	const forbidden = `{"error":{"root_cause":[],"type":"security_exception","reason":"action [x] is unauthorized"},"status":403}`
 	for _, c := range []struct {
 		name         string
-		method, path string // begin
+		method, path string // beginning of the path
 		status       int
 		answer       string
 		want         []string // parts of the error
@@ -327,7 +327,7 @@ func TestFaults(t *testing.T) {
 			if errors.As(err, &e) != (c.name != "no JSON") || e != nil && e.Status != c.status {
 				t.Errorf("error is %+v", e)
 			}
-			f.fault = nil // and then it heals
+			f.fault = nil // after the fault has ended
 			if err := prepare(t, f, setup.Options{}).Apply(context.Background(), f.client()); err != nil {
 				t.Error(err)
 			}
@@ -338,7 +338,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestTwoSetups: another setup made the index after this one looked.
+// TestTwoSetups: another setup makes the index after this one has looked.
 func TestTwoSetups(t *testing.T) {
 	f := newFake(t)
 	p := prepare(t, f, setup.Options{})
@@ -350,7 +350,7 @@ func TestTwoSetups(t *testing.T) {
 	}
 }
 
-// TestForbiddenMapping: the privilege that only upgrades need.
+// TestForbiddenMapping: only upgrades need this privilege.
 func TestForbiddenMapping(t *testing.T) {
 	f := installed(t, setup.Options{})
 	delete(f.indices["fio-runs"]["properties"].(tree), "sla")
@@ -366,7 +366,7 @@ func TestForbiddenMapping(t *testing.T) {
 	}
 }
 
-// broken is a client without a server.
+// broken returns a client without a server.
 func broken(t *testing.T, lost error) *es.Client {
 	dial := func(context.Context, string, string) (net.Conn, error) { return nil, lost }
 	client, err := es.New(es.Config{Dial: dial, GiveUpAfter: -1})
@@ -420,7 +420,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// TestOtherServer: a cluster that was upgraded gets what the new version can.
+// TestOtherServer: after an upgrade of the cluster, setup uses what the new version can do.
 func TestOtherServer(t *testing.T) {
 	for version, want := range map[string]bool{"8.19.22": false, "9.2.4": false, "9.3.0": true, "10.0.0-SNAPSHOT": true, "": false} {
 		if got := setup.HasCompressedDocValues(version); got != want {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// cbtReads is what CBT takes out of fio's output: the lines after the first that has "Starting", up to the first
-// empty one.
+// cbtReads returns what CBT reads of fio's output: the lines after the first one with "Starting", up to the first
+// empty line.
 func cbtReads(output string) string {
 	_, after, _ := strings.Cut(output, "Starting")
 	_, after, _ = strings.Cut(after, "\n")
@@ -21,7 +21,7 @@ func cbtReads(output string) string {
 	return report
 }
 
-// shape is a JSON document without its values, and without what the script adds.
+// shape returns a JSON document without its values, and without what the script adds.
 func shape(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -41,8 +41,8 @@ func shape(v any) any {
 	return ""
 }
 
-// TestRealFio runs the fio that FIO2ES_TEST_FIO names, plain and under the script: CBT reads a report of the same
-// shape, the logs are beside it, and SIGINT, as from killall -2 fio, leaves both complete.
+// TestRealFio runs the fio that FIO2ES_TEST_FIO names, directly and through the script. CBT must read a report of
+// the same shape, and the logs must be beside it. After SIGINT, as from killall -2 fio, both are complete.
 func TestRealFio(t *testing.T) {
 	fio := os.Getenv("FIO2ES_TEST_FIO")
 	if fio == "" {
@@ -52,7 +52,7 @@ func TestRealFio(t *testing.T) {
 		" --output-format=json,normal --name=a --name=b > "
 	eachShell(t, func(b *bench) {
 		if b.shell[0] != "sh" {
-			return // the other tests try those
+			return // other tests run the rest
 		}
 		if err := os.Remove(filepath.Join(b.dir, "fio")); err != nil {
 			b.t.Fatal(err)
@@ -62,7 +62,7 @@ func TestRealFio(t *testing.T) {
 			if err != nil {
 				b.t.Fatal(err)
 			}
-			// After a signal fio prints a line before its report, at which CBT ends.
+			// After a signal, fio prints a line before its report at which CBT stops reading.
 			_, interrupted, isInterrupted := strings.Cut(string(text), "terminating on signal 2\n")
 			if isInterrupted {
 				text = []byte("Starting\n" + interrupted)
@@ -112,14 +112,14 @@ func TestRealFio(t *testing.T) {
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
-		time.Sleep(3 * time.Second) // its jobs run, but on a busy machine maybe for less than a row
+		time.Sleep(3 * time.Second) // three rows, because on a busy machine the jobs may start late
 		cmd.Process.Signal(syscall.SIGINT)
 		cmd.Wait()
 		check("output.2", want, 0)
 	})
 }
 
-// TestShape tries what [TestRealFio] compares by.
+// TestShape tests the comparison of [TestRealFio].
 func TestShape(t *testing.T) {
 	of := func(text string) any {
 		var v any

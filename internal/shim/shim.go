@@ -1,5 +1,5 @@
-// Package shim has the script fio2es-fio, which CBT and others run in place of fio. It adds the options that fio2es
-// needs. If that is not safe, it runs fio with unchanged options.
+// Package shim has the script fio2es-fio, which CBT and other programs run instead of fio. The script adds the
+// options that fio2es needs. If that is not safe, it runs fio with unchanged options.
 package shim
 
 import _ "embed"

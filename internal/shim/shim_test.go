@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/golden"
 )
 
-// fakeFio writes down its arguments, its process and the name that killall knows it by.
+// fakeFio records its arguments, its process, and the name by which killall finds it.
 const fakeFio = `#!/bin/sh
 here=${0%/*}
 [ "$1" != --version ] || { cat "$here/version"; exit; }
@@ -30,7 +30,7 @@ exit 7
 // fakeSudo removes the environment, as sudo does.
 const fakeSudo = "#!/bin/sh\nexec env -i \"PATH=$PATH\" \"$@\"\n"
 
-// bench is a machine with a fio that only pretends.
+// bench is a machine with a fake fio.
 type bench struct {
 	t      *testing.T
 	shell  []string
@@ -39,7 +39,7 @@ type bench struct {
 	script string
 }
 
-// shells are those of this machine, each once: sh is often one of the others.
+// shells returns the shells of this machine, each once, because sh is often one of the others.
 func shells(t *testing.T) (found [][]string) {
 	var programs []string
 	for _, s := range [][]string{{"sh"}, {"dash"}, {"busybox", "sh"}, {"bash"}} {
@@ -91,7 +91,7 @@ func (b *bench) program(name, text string) string {
 	return path
 }
 
-// command is one in the shell, with the programs of the bench.
+// command returns a command that runs in the shell, with the programs of the bench.
 func (b *bench) command(line string) *exec.Cmd {
 	cmd := exec.Command(b.shell[0], append(slices.Clone(b.shell[1:]), "-c", line)...)
 	cmd.Dir = b.run
@@ -99,10 +99,10 @@ func (b *bench) command(line string) *exec.Cmd {
 	return cmd
 }
 
-// shim is the command of the script.
+// shim returns the command that runs the script.
 func (b *bench) shim() string { return strings.Join(b.shell, " ") + " " + b.script }
 
-// called runs a command line. It gives the arguments that fio had, what stderr has, and the exit status.
+// called runs a command line. It returns the arguments that fio got, the text on stderr, and the exit status.
 func (b *bench) called(line string, env ...string) (args []string, stderr string, status int) {
 	b.t.Helper()
 	os.Remove(filepath.Join(b.dir, "args"))
@@ -110,11 +110,11 @@ func (b *bench) called(line string, env ...string) (args []string, stderr string
 	cmd.Env = append(cmd.Env, env...)
 	var messages strings.Builder
 	cmd.Stderr = &messages
-	cmd.Run() // the status is fio's
+	cmd.Run() // the exit status is checked instead
 	return b.lines("args"), messages.String(), cmd.ProcessState.ExitCode()
 }
 
-// lines are those of a file that fio wrote.
+// lines returns the lines of a file that fio wrote.
 func (b *bench) lines(name string) []string {
 	text, _ := os.ReadFile(filepath.Join(b.dir, name))
 	if len(text) == 0 {
@@ -123,8 +123,8 @@ func (b *bench) lines(name string) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// TestCBT runs the script with all command lines of CBT: fio gets what CBT gave, and in addition only what the golden
-// file shows. What CBT reads is the same, byte for byte.
+// TestCBT runs the script with all command lines of CBT. fio gets the arguments of CBT, and in addition only those
+// in the golden file. What CBT reads is the same, byte for byte.
 func TestCBT(t *testing.T) {
 	first := ""
 	eachShell(t, func(b *bench) {
@@ -154,7 +154,8 @@ func TestCBT(t *testing.T) {
 					plain = slices.Delete(plain, i, i+1)
 					continue
 				}
-				arg = regexp.MustCompile(`^(--log_hist_msec=)\d+000$`).ReplaceAllString(arg, "${1}1000") // more where memory is small
+				// the value is larger on machines with little memory
+				arg = regexp.MustCompile(`^(--log_hist_msec=)\d+000$`).ReplaceAllString(arg, "${1}1000")
 				fmt.Fprintf(&got, "\t+ %s\n", strings.ReplaceAll(arg, run, "/RUN"))
 			}
 			for _, arg := range plain {
@@ -188,7 +189,7 @@ func cbtCommands(t *testing.T) (all []cbtCommand) {
 	return all
 }
 
-// TestExec: fio takes the place of the script. So signals reach fio, and a caller waits for fio.
+// TestExec: fio replaces the process of the script. So signals reach fio, and the caller waits for fio.
 func TestExec(t *testing.T) {
 	eachShell(t, func(b *bench) {
 		out, err := os.Create(filepath.Join(b.run, "output.0"))
@@ -205,19 +206,19 @@ func TestExec(t *testing.T) {
 	})
 }
 
-// TestAside: where anything is unusual, fio gets the arguments as they are, its status and output are
-// those of the script, and stderr has the reason.
+// TestAside: in unusual cases fio gets unchanged arguments, the status and the output of the script are those of
+// fio, and stderr has the reason.
 func TestAside(t *testing.T) {
 	eachShell(t, func(b *bench) {
 		b.write(filepath.Join(b.run, "own.fio"), "[global]\n write_hist_log=x\n[a]\n")
 		b.write(filepath.Join(b.run, "packed.fio"), "[global]\nlog_store_compressed=1\n[a]\n")
-		bare := filepath.Join(b.dir, "bare") // of a PATH without readlink
+		bare := filepath.Join(b.dir, "bare") // a PATH without readlink
 		if err := os.MkdirAll(bare, 0o755); err != nil {
 			b.t.Fatal(err)
 		}
 		for _, c := range []struct {
-			name, line string // @ is the script, or fio
-			why        string // in stderr
+			name, line string // @ stands for the script, or for fio
+			why        string // part of stderr
 		}{
 			{"prefill", "@ --output-format=json --name=a > /dev/null", ""},
 			{"pipe", "@ --output-format=json --name=a | cat", "does not go to a file"},
@@ -262,7 +263,8 @@ func TestAside(t *testing.T) {
 	})
 }
 
-// TestHidden: logs that the reader of the report could not read would end a benchmark when it collects them.
+// TestHidden: a benchmark would fail if it collects logs that the reader of the report cannot read, so the script
+// avoids this.
 func TestHidden(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs files of another user")
@@ -282,7 +284,7 @@ func TestHidden(t *testing.T) {
 	})
 }
 
-// TestSilent: a message never gets into a report.
+// TestSilent: messages of the script are never in a report.
 func TestSilent(t *testing.T) {
 	eachShell(t, func(b *bench) {
 		b.called(b.shim() + " --write_hist_log=x --name=a > o 2>&1")
@@ -293,7 +295,7 @@ func TestSilent(t *testing.T) {
 	})
 }
 
-// TestAdds: what fio gets where the script adds something.
+// TestAdds: which arguments fio gets if the script adds some.
 func TestAdds(t *testing.T) {
 	eachShell(t, func(b *bench) {
 		b.write(filepath.Join(b.run, "a.fio"), "[a]\n# write_hist_log\n")
@@ -332,7 +334,7 @@ func TestAdds(t *testing.T) {
 	})
 }
 
-// TestMemory: rows become longer where fio would need much memory for them.
+// TestMemory: rows get longer if fio would need too much memory for them.
 func TestMemory(t *testing.T) {
 	if _, err := os.Stat("/proc/meminfo"); err != nil {
 		t.Skip("the free memory is unknown")
@@ -348,7 +350,7 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// TestName: the script may be called fio and be the first in PATH. Without any fio it says so.
+// TestName: the script may be called fio and be first in PATH. If there is no fio, it says so.
 func TestName(t *testing.T) {
 	eachShell(t, func(b *bench) {
 		first := filepath.Join(b.dir, "first")
@@ -371,8 +373,8 @@ func TestName(t *testing.T) {
 	})
 }
 
-// liveFio writes reports to the file of --output, as fio does with --status-interval. It ends with the
-// second, or at a signal.
+// liveFio writes reports to the file of --output, like fio with --status-interval. It ends with the second report,
+// or at a signal.
 const liveFio = `#!/bin/sh
 here=${0%/*}
 [ "$1" != --version ] || { echo fio-3.33; exit; }
@@ -390,7 +392,7 @@ printf '{\n  "n" : 2\n}\n\na: 2\n'
 exit 7
 `
 
-// TestLive: reports while fio runs are beside stdout, which has what fio prints without them.
+// TestLive: reports during the run are in a file. stdout has what fio prints without them.
 func TestLive(t *testing.T) {
 	eachShell(t, func(b *bench) {
 		b.program("fio", liveFio)
@@ -449,7 +451,7 @@ func TestLiveSignal(t *testing.T) {
 	})
 }
 
-// TestLint: shellcheck has nothing to say.
+// TestLint: shellcheck has no complaints.
 func TestLint(t *testing.T) {
 	if _, err := exec.LookPath("shellcheck"); err != nil {
 		t.Skip("there is no shellcheck here")

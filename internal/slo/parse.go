@@ -117,7 +117,7 @@ func (p *parser) windows() number {
 	start := p.skip()
 	if p.word() == "every" {
 		p.words("window")
-		p.end("the end")
+		p.end()
 		return everyWindow
 	}
 	if p.at != start || p.isEnd() || !isDigit(rune(p.text[p.at])) {
@@ -128,7 +128,7 @@ func (p *parser) windows() number {
 		p.failAt(start, "a share above 0%")
 	}
 	p.words("of", "windows")
-	p.end("the end")
+	p.end()
 	if n.value == 1 {
 		return everyWindow
 	}
@@ -230,9 +230,9 @@ func (p *parser) symbol(want string, symbols ...string) string {
 	return ""
 }
 
-func (p *parser) end(want string) {
+func (p *parser) end() {
 	if start := p.skip(); !p.isEnd() {
-		p.failAt(start, want)
+		p.failAt(start, "the end")
 	}
 }
 

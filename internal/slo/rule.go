@@ -73,7 +73,6 @@ func (r *Rule) isAbout(direction string) bool { return r.Direction == "" || r.Di
 // isUpper reports whether the limit is an upper limit, so that higher values are worse.
 func (r *Rule) isUpper() bool { return strings.HasPrefix(r.operator, "<") }
 
-// met reports whether a value of the metric is within the limit.
 func (r *Rule) met(value float64) bool {
 	switch r.operator {
 	case "<":

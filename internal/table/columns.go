@@ -61,7 +61,7 @@ func Hide[R any](columns []Column[R], names ...string) []Column[R] {
 	return columns
 }
 
-// Map returns columns for rows of type R from columns for a part of such rows.
+// Map returns columns for rows of type R. columns are for rows of type Part, and of returns the Part of a row.
 func Map[R, Part any](columns []Column[Part], of func(R) Part) []Column[R] {
 	var list []Column[R]
 	for _, c := range columns {

@@ -1,4 +1,4 @@
-// Package testcost lowers what the tests of a package cost, where many cases take long. It is for tests only.
+// Package testcost makes the tests of a package faster if they have many cases. It is only for tests.
 package testcost
 
 import (
@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 )
 
-// Lower has property tests draw fewer cases than rapid would, and the collector run less often over small heaps.
-// TestMain calls it before it runs the tests. CI draws many cases for all packages that call it.
+// Lower makes property tests draw fewer cases than rapid's default, and the collector run less often for small
+// heaps. TestMain calls it before it runs the tests. CI draws many cases for all packages that call it.
 func Lower() {
-	_ = flag.Set("rapid.checks", "20") // there is none where no property is tested
+	_ = flag.Set("rapid.checks", "20") // fails if no test uses rapid, so that there is no such flag
 	debug.SetGCPercent(400)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Value is a number of a series.
+// Value is a number in a series, or a lower bound of one.
 type Value struct {
 	N       float64
 	IsBound bool // the true number is N or more

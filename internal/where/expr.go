@@ -59,7 +59,6 @@ func (c *Condition) Fields() []*Field {
 	return list
 }
 
-// node is a part of a condition.
 type node interface {
 	of(run *mapping.Run) verdict
 }

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
@@ -46,7 +45,7 @@ type SyntaxError struct {
 // Error implements error.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("column %d: %s", e.Column, e.Problem) }
 
-// operators, longer ones before their prefixes.
+// operators in the order in which they are tried: "<=" comes before "<".
 var operators = []string{"!=", "!~", "<=", ">=", "==", "=", "~", "<", ">", "(", ")", ","}
 
 // tokens splits a condition into tokens. The last token is end.

@@ -24,7 +24,6 @@ var apart = []string{"ceph_version", "iteration", "time", "ramp", "osds", "osd_h
 // short are the settings that are always in a title, in this order.
 var short = []string{"mode", "op_size", "iodepth"}
 
-// setting is one setting of a run.
 type setting struct{ name, heading, text string }
 
 // settingsOf returns the settings by which a run is compared. If it has none, its name counts instead.

@@ -12,20 +12,20 @@ import (
 	"strings"
 )
 
-// The kinds of answers that are kept of each search.
+// The kinds of answers that are recorded for each search.
 const (
-	Full     = ""          // of a time with documents
-	Empty    = ".empty"    // of a time without
-	Pictured = ".pictured" // of what a picture in docs/images shows, where that is not the same as Full
+	Full     = ""          // for a time with documents
+	Empty    = ".empty"    // for a time without documents
+	Pictured = ".pictured" // for the pictures in docs/images, if they show something else than Full
 )
 
-// Missing is the answer where there is no such index.
+// Missing is the answer if the index does not exist.
 var Missing = json.RawMessage(`{"timed_out":false,"hits":{"total":{"value":0,"relation":"eq"},"max_score":0,"hits":[]}}`)
 
-// packFrom is the size from which answers are compressed.
+// packFrom is the size in bytes from which answers are compressed.
 const packFrom = 100 << 10
 
-// ReadAnswer reads the answer to a data set of a panel that [WriteAnswer] wrote.
+// ReadAnswer reads an answer that [WriteAnswer] wrote, for a data set of a panel.
 func ReadAnswer(dir, panel, data, kind string) (json.RawMessage, error) {
 	name := answerFile(dir, panel, data, kind)
 	text, err := os.ReadFile(name)
@@ -47,7 +47,7 @@ func ReadAnswer(dir, panel, data, kind string) (json.RawMessage, error) {
 	return text, nil
 }
 
-// WriteAnswer keeps an answer in a folder, compressed if it is long.
+// WriteAnswer writes an answer to a folder. It compresses a long one.
 func WriteAnswer(dir, panel, data, kind string, answer json.RawMessage) error {
 	name := answerFile(dir, panel, data, kind)
 	for _, old := range []string{name, name + ".gz"} {
@@ -76,11 +76,11 @@ func answerFile(dir, panel, data, kind string) string {
 	return filepath.Join(dir, panel+"."+data+kind+".json")
 }
 
-// Normalize takes out of an answer what differs from one time to the next: how long it
-// took, ids, and the prefix of index names, for which "fio" is put.
+// Normalize removes from an answer what differs between searches: the time that it took, and ids. It replaces the
+// prefix of index names by "fio".
 func Normalize(answer []byte, prefix string) (json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(answer))
-	d.UseNumber() // so that they stay as they are
+	d.UseNumber() // keep the text of numbers
 	var v map[string]any
 	if err := d.Decode(&v); err != nil {
 		return nil, fmt.Errorf("read answer: %w", err)
@@ -97,7 +97,7 @@ func Normalize(answer []byte, prefix string) (json.RawMessage, error) {
 	return text.Bytes(), nil
 }
 
-// normalizeHits does it for all hits, those of aggregations included.
+// normalizeHits normalizes all hits, including those in aggregations.
 func normalizeHits(v any, prefix string) {
 	switch v := v.(type) {
 	case []any:

@@ -1,6 +1,6 @@
-// Package kibanatest stands in for Kibana in tests. [Resolve] makes of a Vega panel's
-// data set the search that Kibana sends for it. [ReadAnswer] reads a recorded answer to it.
+// Package kibanatest stands in for Kibana in tests. [Resolve] makes the search that Kibana sends for a data set of a
+// Vega panel. [ReadAnswer] reads a recorded answer to it.
 //
-// What it does is what Kibana 8.3 does, as its sources and its requests show; later
-// versions do the same.
+// Its behaviour is that of Kibana 8.3, taken from Kibana's sources and requests. Later versions behave in the same
+// way.
 package kibanatest

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Request is a search that a Vega panel sends, with Kibana's own placeholders (%context% and the like) still in it.
+// Request is a search of a Vega panel, with Kibana's placeholders (%context% and others) still in it.
 type Request struct {
 	Panel string
-	Data  string          // the name of the data set in the specification
-	Index string          // pattern
-	URL   json.RawMessage // the url of the data set, unchanged
+	Data  string          // name of the data set in the specification
+	Index string          // index pattern
+	URL   json.RawMessage // url of the data set, unchanged
 }
 
-// Requests are the searches of Vega specifications, by panel: of all data sets with a url, wherever in the
-// specification, as Kibana finds them.
+// Requests returns the searches in Vega specifications, by panel: of all data sets with a url. Like Kibana, it finds
+// them at any place in the specification.
 func Requests(specs map[string][]byte) ([]Request, error) {
 	var list []Request
 	var faults []error
@@ -52,7 +52,7 @@ func requestsOf(panel string, spec []byte) ([]Request, error) {
 		}
 		text, err := json.Marshal(url)
 		if err != nil {
-			panic(err) // it was decoded from JSON
+			panic(err) // cannot fail: it was decoded from JSON
 		}
 		list = append(list, Request{panel, name, index, text})
 	})
@@ -65,7 +65,7 @@ func requestsOf(panel string, spec []byte) ([]Request, error) {
 	return list, errors.Join(faults...)
 }
 
-// Walk calls each for every object in v, with the name that it, or the array that it is in, has.
+// Walk calls each for every object in v. key is the name of the object, or of the array that it is in.
 func Walk(v any, key string, each func(key string, node map[string]any)) {
 	switch v := v.(type) {
 	case []any:

@@ -12,31 +12,31 @@ import (
 	"time"
 )
 
-// Context is what panels get from a dashboard.
+// Context is what a panel gets from its dashboard.
 type Context struct {
 	From, To time.Time
-	Filters  []any // of query and controls: queries of Elasticsearch that all have to match
+	Filters  []any // from the query and the controls: Elasticsearch queries that must all match
 }
 
-// Search is a request for Elasticsearch.
+// Search is a request to Elasticsearch.
 type Search struct {
 	Index string
 	Body  map[string]any
 }
 
-// JSON is the search's body.
+// JSON returns the body of the search.
 func (s Search) JSON() []byte {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(s.Body); err != nil {
-		panic(fmt.Sprintf("encode search: %v", err)) // it was decoded from JSON
+		panic(fmt.Sprintf("encode search: %v", err)) // cannot fail: it was decoded from JSON
 	}
 	return text.Bytes()
 }
 
-// Resolve is the search that Kibana makes of a data set's url. It refuses what Kibana
-// refuses, and placeholders that Kibana would send as they are.
+// Resolve returns the search that Kibana makes from the url of a data set. It fails for what Kibana refuses, and for
+// placeholders that Kibana would not replace.
 func Resolve(url []byte, c Context) (Search, error) {
 	var u map[string]any
 	if err := json.Unmarshal(url, &u); err != nil {
@@ -87,7 +87,7 @@ func (c *Context) timeRange(field string) any {
 	return map[string]any{"range": map[string]any{field: c.span(map[string]any{})}}
 }
 
-// span makes into the time range of the dashboard.
+// span sets into to the time range of the dashboard.
 func (c *Context) span(into map[string]any) map[string]any {
 	const layout = "2006-01-02T15:04:05.000Z"
 	delete(into, "%timefilter%")
@@ -115,7 +115,7 @@ func (c *Context) inject(v any, key string) error {
 	return nil
 }
 
-// replace replaces the placeholder in, or those below, the member name of m.
+// replace replaces the placeholder in the member name of m, or those below it.
 func (c *Context) replace(m map[string]any, key, name string) error {
 	if name == "interval" && key == "date_histogram" {
 		interval, err := c.interval(m[name])
@@ -167,7 +167,7 @@ func (c *Context) clauses(list []any) []any {
 	return out
 }
 
-// interval is one of a date_histogram.
+// interval is an interval of a date_histogram.
 type interval struct{ kind, text string }
 
 func (c *Context) interval(v any) (interval, error) {
@@ -189,11 +189,11 @@ func (c *Context) interval(v any) (interval, error) {
 	return interval{"fixed_interval", text}, nil
 }
 
-// calendar are the intervals that Kibana takes by the calendar.
+// calendar matches the intervals that Kibana sends as calendar intervals.
 var calendar = regexp.MustCompile(`^(1[mhd]|[0-9]+[wMy])$`)
 
-// intervals are those that Kibana chooses for Vega, each up to a length of bucket that
-// would be wished for.
+// intervals are the intervals that Kibana chooses for Vega, each with the longest wanted length for which it is
+// chosen.
 var intervals = []struct {
 	upTo, length time.Duration
 	text         string
@@ -215,8 +215,8 @@ var intervals = []struct {
 	{42*24*time.Hour - 1, 30 * 24 * time.Hour, "30d"},
 }
 
-// AutoInterval is the interval that Kibana takes where buckets of this length are wished
-// for: most are shorter, by up to a seventh.
+// AutoInterval returns the interval that Kibana chooses if buckets of this length are wanted. Most are shorter, by
+// up to a seventh.
 func AutoInterval(wish time.Duration) string {
 	for _, i := range intervals {
 		if wish <= i.upTo {
@@ -226,8 +226,8 @@ func AutoInterval(wish time.Duration) string {
 	return "1y"
 }
 
-// MaxBuckets is how many buckets Kibana makes at most if n are requested. Ranges that
-// cut the first and the last bucket make one more.
+// MaxBuckets returns how many buckets Kibana makes at most if n are wanted. If the range cuts the first and the last
+// bucket, there is one more.
 func MaxBuckets(n int) int {
 	most := 1.0
 	for _, i := range intervals {

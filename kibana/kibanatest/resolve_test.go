@@ -71,7 +71,8 @@ func TestResolveRefuses(t *testing.T) {
 func TestAutoInterval(t *testing.T) {
 	for wish, want := range map[time.Duration]string{
 		time.Millisecond: "100ms", time.Second: "1s", 5 * time.Second: "1s", 5001 * time.Millisecond: "5s", 3 * time.Minute: "1m", time.Hour: "1h",
-		100 * time.Second / 120: "1s", time.Hour / 120: "30s", 51 * 24 * time.Hour / 120: "12h", 364 * 24 * time.Hour / 120: "24h", // as Kibana 8.3.3 sent
+		// as recorded from Kibana 8.3.3
+		100 * time.Second / 120: "1s", time.Hour / 120: "30s", 51 * 24 * time.Hour / 120: "12h", 364 * 24 * time.Hour / 120: "24h",
 		24 * time.Hour: "12h", 100 * time.Hour: "24h", 14 * 24 * time.Hour: "1w", 41 * 24 * time.Hour: "30d", 42 * 24 * time.Hour: "1y",
 	} {
 		if got := kibanatest.AutoInterval(wish); got != want {

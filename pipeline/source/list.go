@@ -47,7 +47,7 @@ func (s *scanner) list(it item, info fs.FileInfo, err error) {
 		s.fail(it.name, irregular(info.Mode()))
 	default:
 		s.listing.Files = append(s.listing.Files, Listed{it.name, info})
-		if it.rel = trimCompression(it.rel); path.Dir(it.rel) == "." { // where it decides about what lies beside
+		if it.rel = trimCompression(it.rel); path.Dir(it.rel) == "." { // only these decide whether files beside the argument are searched
 			s.keep(it, info.Size(), body{})
 		}
 	}

@@ -37,7 +37,7 @@ func (s *Server) Pipe() (dial Dial, stop func()) {
 	}, stop
 }
 
-// Pipe listens in memory until stop is called, with any handler.
+// Pipe serves h in memory until stop is called. dial makes connections.
 func Pipe(h http.Handler) (dial Dial, stop func()) {
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}

@@ -1,4 +1,4 @@
-// Command generate makes synthetic logs, to measure with and for scripts of tests.
+// Command generate makes synthetic logs for measurements and for test scripts.
 package main
 
 import (

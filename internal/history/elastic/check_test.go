@@ -83,7 +83,7 @@ func TestCheckLight(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const lists, labels = "lists do not show what its document has", "10 of its interval documents do not have its labels, and fio2es label"
+	const lists, labels = "lists show other values than its document", "10 of its interval documents do not have its labels, and fio2es label"
 	for i, want := range [][]string{{lists, labels}, {lists, labels}, {labels}} {
 		var got []string
 		_, err := history.Check(t.Context(), s, i > 0, func(f history.Finding) {

@@ -196,7 +196,7 @@ func TestElasticFinal(t *testing.T) {
 	}{
 		"401":         {401, `{"error":{"type":"security_exception","reason":"unable to authenticate user [x]"}}`, es.ErrAuth, "unable to authenticate"},
 		"403":         {403, `{"error":{"type":"security_exception","reason":"action [indices:data/read/search] is unauthorized"}}`, es.ErrForbidden, "action ["},
-		"proxy's 403": {403, `<html>no</html>`, es.ErrForbidden, "not of elasticsearch"},
+		"proxy's 403": {403, `<html>no</html>`, es.ErrForbidden, "not from elasticsearch"},
 		"block":       {403, `{"error":{"type":"cluster_block_exception","reason":"index [x] blocked"}}`, nil, "blocked"},
 		"400":         {400, `{"error":{"type":"parsing_exception","reason":"` + strings.Repeat("ü", 5000) + `"}}`, nil, "üü…"},
 		"page":        {200, `<html>log in here</html>`, nil, "proxy"},

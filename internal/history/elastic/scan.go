@@ -119,7 +119,6 @@ func (s *scan[D]) all(ctx context.Context, n int) iter.Seq2[*hit[D], error] {
 	}
 }
 
-// close closes the point in time, if there is one.
 func (s *scan[D]) close(ctx context.Context) {
 	if s.request.PIT != nil {
 		s.e.closePIT(ctx, s.request.PIT.ID)

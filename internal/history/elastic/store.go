@@ -15,9 +15,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Store is a history in the indices of an Elasticsearch cluster, 8.6 or later. Errors are an [*es.Error] if the
-// cluster refuses a request ([es.ErrAuth] and [es.ErrForbidden] concern credentials), [history.ErrNoIndex] if there
-// is no index of runs, and [es.ErrIncomplete] if an answer is incomplete.
+// Store is a history in the indices of an Elasticsearch cluster, 8.6 or later. If the cluster
+// refuses a request, the error is an [*es.Error]; [es.ErrAuth] and [es.ErrForbidden] concern credentials. Without an
+// index of runs it is [history.ErrNoIndex], and for an incomplete answer [es.ErrIncomplete].
 //
 // A cluster has no transactions. A run document makes one version of its run visible. [bulk.Writer] stores it last
 // and then removes other versions; Delete removes it first. Readers open a point in time, and read the run document
@@ -112,8 +112,8 @@ func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
 	return e.fail(ctx, "write to", e.writer.Finish(ctx, run))
 }
 
-// Stats counts what was written so far.
-func (e *Store) Stats() bulk.Stats { return e.writer.Stats() }
+// Rejected returns the number of documents that the cluster rejected for good so far.
+func (e *Store) Rejected() int { return e.writer.Rejected() }
 
 // Delete implements [history.Store]. If it is interrupted, readers no longer see the run; a second call removes the
 // rest.

@@ -40,7 +40,7 @@ func testCount(t *testing.T, s history.Store) {
 		t.Errorf("a lacks %+v, b %+v", got.Lack(a), got.Lack(b))
 	}
 	put(t, s, Intervals("b", "2", 3)...) // an interrupted ingest
-	finish(t, s, NewRun("c", "1"))       // also makes the documents of b visible
+	finish(t, s, NewRun("c", "1"))       // in a cluster this also makes the documents of b visible
 	if got, err := s.Count(t.Context(), []string{ID("b")}, mapping.Cluster); err != nil || got[ID("b")]["2"].Cluster != 3 || got.IsCurrent(b) || !got.IsWhole(b) {
 		t.Errorf("two versions: %v, %v", got, err)
 	}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -24,10 +23,13 @@ func (s *reader) count(ctx context.Context, runs []string, levels []mapping.Leve
 	if len(levels) == 0 {
 		levels = mapping.Levels[:]
 	}
-	wanted, _ := json.Marshal(numbers(levels)) // numbers cannot fail
+	var wanted []int
+	for _, l := range levels {
+		wanted = append(wanted, int(l))
+	}
 	rows, err := s.db.QueryContext(ctx, `SELECT g.run, g.ingest, l.value,
 			(SELECT count(*) FROM intervals AS i WHERE i.ingest = g.number AND i.level = l.value AND i.part = 0)
-		FROM ingests AS g, json_each(?) AS l WHERE ? OR g.run IN (SELECT value FROM json_each(?))`, string(wanted), len(runs) == 0, list(runs))
+		FROM ingests AS g, json_each(?) AS l WHERE ? OR g.run IN (SELECT value FROM json_each(?))`, list(wanted), len(runs) == 0, list(runs))
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +45,6 @@ func (s *reader) count(ctx context.Context, runs []string, levels []mapping.Leve
 		out.Add(run, ingest, level, n, 0, 0)
 	}
 	return out, errors.Join(rows.Err(), s.check())
-}
-
-func numbers(levels []mapping.Level) (n []int) {
-	for _, l := range levels {
-		n = append(n, int(l))
-	}
-	return n
 }
 
 // MakeCurrent implements [history.Store]. The embedded history has no pending documents.

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -97,6 +98,44 @@ func TestKill(t *testing.T) {
 		check(t, path, stored)
 	}
 	t.Logf("batches reported: %v", stored)
+}
+
+// TestWriters: several processes write, and this one reads, until each has reported some batches. The file must be sound.
+func TestWriters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	closing(t, open(t, path))
+	var mu sync.Mutex
+	stored := map[string]int{}
+	t.Run("at the same time", func(t *testing.T) {
+		for _, name := range []string{"a", "b", "c"} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				n := killed(t, path, name, 40, 0)
+				mu.Lock()
+				defer mu.Unlock()
+				stored[name] = n
+			})
+		}
+		t.Run("reader", func(t *testing.T) {
+			t.Parallel()
+			s, err := sqlite.OpenReadOnly(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer closing(t, s)
+			for done := false; !done; {
+				for _, err := range s.Runs(t.Context(), history.RunFilter{}) {
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				mu.Lock()
+				done = len(stored) == 3
+				mu.Unlock()
+			}
+		})
+	})
+	check(t, path, stored)
 }
 
 // killed starts a writing process, and kills it delay after it has reported the batch with the number after. It

@@ -62,10 +62,8 @@ func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 // runsOf returns the wanted ones of the runs whose ids a query returns. It skips damaged ones.
 func (s *reader) runsOf(ctx context.Context, isWanted func(*mapping.Run) bool, ids string, args ...any) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
-	for run, err := range s.runs(ctx, s.codec.unpackRun, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...) {
-		if history.IsSkipped(err) {
-			continue
-		}
+	found := s.runs(ctx, s.codec.unpackRun, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...)
+	for run, err := range history.Readable(found, nil) {
 		if err != nil {
 			return nil, err
 		}

@@ -157,9 +157,9 @@ func each[D any](
 	}
 }
 
-// list returns a JSON array, so that one parameter can have any number of texts.
-func list(texts []string) string {
-	b, _ := json.Marshal(texts) // texts cannot fail
+// list returns a JSON array, so that one parameter can have any number of values.
+func list[T string | int](values []T) string {
+	b, _ := json.Marshal(values) // cannot fail
 	return string(b)
 }
 

@@ -91,11 +91,6 @@ func (s *reader) connectReader(ctx context.Context, busy time.Duration) error {
 	return first
 }
 
-func isWritable(path string) bool {
-	_, err := openFile(path, os.O_RDWR)
-	return err == nil
-}
-
 func isThere(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

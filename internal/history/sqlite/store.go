@@ -41,12 +41,6 @@ type file struct {
 	codec  *codec
 	opened fs.FileInfo // state of the file when it was opened
 	spoilt atomic.Bool // SQLite has found damage in the file
-
-	mu    sync.Mutex
-	last  look     // last state in which no checkpoint was under way
-	index *os.File // the file "-shm", or nil if it was not needed yet
-
-	release sync.Once // calls releaseDescriptors
 }
 
 // reader reads a history.
@@ -72,7 +66,6 @@ type writer struct {
 func newStore(ctx context.Context, path string, how func(*Store) error) (*Store, error) {
 	c, err := newCodec()
 	f := &file{path: path, codec: c}
-	useDescriptors()
 	s := &Store{file: f, reader: reader{file: f}, writer: writer{file: f, begun: map[version]int64{}}}
 	if err == nil {
 		err = how(s)
@@ -152,7 +145,6 @@ func (s *Store) Close() error {
 			errs = append(errs, db.Close())
 		}
 	}
-	s.release.Do(releaseDescriptors)
 	if s.codec != nil {
 		s.codec.close()
 	}
@@ -168,10 +160,23 @@ func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("create folder: %w; --history FILE names another place", err)
 	}
-	if _, err := openFile(path, os.O_RDWR|os.O_CREATE); err != nil {
-		return fmt.Errorf("create file: %w; --history FILE names another place", err)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case err == nil:
+		return f.Close()
+	case errors.Is(err, fs.ErrExist) && isFolder(path):
+		err = fmt.Errorf("%s is a folder", path)
+	case errors.Is(err, fs.ErrExist) && isWritable(path):
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}
 	}
-	return nil
+	return fmt.Errorf("create file: %w; --history FILE names another place", err)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // connect prepares a connection pool. Each connection begins with these pragmas. mode is a parameter of SQLite's

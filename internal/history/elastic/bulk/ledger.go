@@ -20,7 +20,7 @@ type ledger struct {
 	wake     chan struct{}       // closed and replaced when anything changes
 	pending  map[uint64]struct{} // hashes of the ids of documents that are not settled
 	runs     map[runKey]*runState
-	stats    Stats
+	rejected int       // documents rejected for good
 	progress time.Time // when a document was last settled
 	fatal    error     // the error that ended the writer
 }
@@ -61,7 +61,6 @@ func (l *ledger) take(e *entry) {
 	l.pending[e.hash] = struct{}{}
 	e.run.queued++
 	e.run.pending++
-	l.stats.Queued++
 }
 
 // store counts a document that the cluster confirmed. The caller has locked mu.
@@ -69,7 +68,6 @@ func (l *ledger) store(e *entry) {
 	l.settle(e)
 	e.run.indexed++
 	e.run.hashes = append(e.run.hashes, e.hash)
-	l.stats.Indexed++
 }
 
 // reject counts a document that the cluster rejected for good. If it is not in the reject file, its run fails. The
@@ -77,7 +75,7 @@ func (l *ledger) store(e *entry) {
 func (l *ledger) reject(r *rejection, isRecorded bool) {
 	l.settle(&r.entry)
 	r.run.rejected++
-	l.stats.Rejected++
+	l.rejected++
 	if !isRecorded && r.run.err == nil {
 		r.run.err = fmt.Errorf("%w: %s: %w", ErrRejected, r.id, r.err)
 	}

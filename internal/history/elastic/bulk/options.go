@@ -27,20 +27,6 @@ type Options struct {
 	TemplateVersion int // oldest version (_meta.version) of the templates that is accepted; 0 accepts any
 }
 
-// Stats counts what the writer has done so far.
-type Stats struct {
-	Queued   int64 // documents taken, including run documents
-	Sent     int64 // documents sent; a retry counts again
-	Indexed  int64 // documents that the cluster confirmed
-	Retried  int64 // documents that were sent again
-	Rejected int64 // documents rejected for good
-	Bytes    int64 // bytes sent, before compression
-	Wire     int64 // bytes sent, after compression
-	Requests int64 // bulk requests
-	TooMany  int64 // requests refused with status 429, in whole or in part
-	Body     int   // present limit of a request, in bytes
-}
-
 const (
 	defaultBody = 5 << 20
 	mostBody    = 90 << 20 // below Elasticsearch's default of http.max_content_length, 100 MiB

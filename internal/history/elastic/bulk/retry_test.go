@@ -102,7 +102,7 @@ func TestWaitsForDisk(t *testing.T) {
 		w.put(docs...)
 		w.finish("a", "1")
 		w.hasExactly(docs)
-		if n := w.Stats().Rejected; n != 0 {
+		if n := w.Rejected(); n != 0 {
 			t.Errorf("%d documents are rejected", n)
 		}
 	})

@@ -57,21 +57,11 @@ func (s *senders) release() {
 	s.changed()
 }
 
-// statistics returns the counts so far.
-func (s *senders) statistics() Stats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st := s.stats
-	st.Body = s.throttle.body
-	return st
-}
-
 // transfer sends one body, in one request or, after failures, in several.
 type transfer struct {
 	*senders
-	buf     []byte
-	todo    []entry // documents that are not settled
-	retried int     // how many of the first documents in todo are retries
+	buf  []byte
+	todo []entry // documents that are not settled
 	// limit of a request in bytes, while transfer searches for the document that makes it fail; 0: no limit
 	narrow   int
 	attempts *es.Attempts
@@ -157,7 +147,6 @@ func (t *transfer) send(r *request) error {
 		return err
 	}
 	t.todo = append(result.again, t.todo[len(r.docs):]...)
-	t.retried = len(result.again)
 	if result.isSettled() {
 		t.attempts.Progress()
 		t.narrow = 0
@@ -166,7 +155,7 @@ func (t *transfer) send(r *request) error {
 	case result.split:
 		t.narrow = max(r.size/2, 1)
 		return nil
-	case t.retried == 0:
+	case len(result.again) == 0:
 		return nil
 	}
 	return t.attempts.Wait(t.ctx, result.cause, result.wait)
@@ -182,12 +171,10 @@ func (t *transfer) settle(r *request, result *result) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.count(r)
 	switch now := time.Now(); {
 	case result.tooLarge:
 		t.throttle.tooLarge(r.size)
 	case result.tooMany:
-		t.stats.TooMany++
 		t.throttle.overloaded(r.sent, now)
 	case result.cause == nil:
 		t.throttle.kept(r.size, now.Sub(r.sent))
@@ -204,17 +191,8 @@ func (t *transfer) settle(r *request, result *result) error {
 	if result.isSettled() {
 		t.changed()
 	}
-	if n := len(result.rejected); n > 0 && t.stats.Rejected > int64(t.mostRejects) {
+	if n := len(result.rejected); n > 0 && t.rejected > t.mostRejects {
 		return fmt.Errorf("%w: more than %d; the last one: %w", ErrRejects, t.mostRejects, result.rejected[n-1].err)
 	}
 	return result.fatal
-}
-
-// count adds a request to the statistics. The caller has locked mu.
-func (t *transfer) count(r *request) {
-	t.stats.Requests++
-	t.stats.Sent += int64(len(r.docs))
-	t.stats.Retried += int64(min(t.retried, len(r.docs)))
-	t.stats.Bytes += int64(r.size)
-	t.stats.Wire += int64(len(r.wire))
 }

@@ -162,5 +162,9 @@ func (s *Writer) Close() error {
 	return err
 }
 
-// Stats returns the counts so far.
-func (s *Writer) Stats() Stats { return s.senders.statistics() }
+// Rejected returns the number of documents that were rejected for good so far.
+func (s *Writer) Rejected() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rejected
+}

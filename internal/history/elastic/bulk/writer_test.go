@@ -18,8 +18,8 @@ func TestElastic(t *testing.T) {
 		w.put(docs[30:]...)
 		w.finish("a", "1")
 		w.hasExactly(docs)
-		if st := w.Stats(); st.Queued != 51 || st.Indexed != 51 || st.Requests != 2 || st.Retried+st.Rejected+st.TooMany != 0 || st.Wire*2 > st.Bytes {
-			t.Errorf("%+v", st)
+		if n := w.server.Requests("_bulk"); n != 2 || w.Rejected() != 0 {
+			t.Errorf("%d requests, %d documents rejected", n, w.Rejected())
 		}
 		// A version that replaces it has fewer documents, and one of another level.
 		docs = historytest.Intervals("a", "22", 20)
@@ -68,9 +68,10 @@ func TestWrong(t *testing.T) {
 	inBubble(t, bulk.Options{}, func(w *world) {
 		docs := historytest.Intervals("a", "1", 3)
 		docs[2].DocCount++
-		if err := w.Put(w.t.Context(), docs); !errors.Is(err, mapping.ErrDocCount) || w.Stats().Queued != 0 {
+		if err := w.Put(w.t.Context(), docs); !errors.Is(err, mapping.ErrDocCount) {
 			t.Errorf("put: %v", err)
 		}
+		w.hasExactly(nil)
 		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "")); !errors.Is(err, mapping.ErrIdentity) {
 			t.Errorf("finish: %v", err)
 		}
