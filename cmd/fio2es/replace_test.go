@@ -17,7 +17,6 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // watchedServer is a stand-in that checks its documents after each request that changes some, and interrupts the
@@ -32,11 +31,7 @@ type watchedServer struct {
 
 func newWatched(t *testing.T) (*watchedServer, string) {
 	t.Helper()
-	server := estest.New(templates.Names("fio")...)
-	for _, name := range templates.Names("fio") {
-		server.Templates[name] = templates.Version
-	}
-	return watched(t, server)
+	return watched(t, estest.New())
 }
 
 func watched(t *testing.T, server *estest.Server) (*watchedServer, string) {

@@ -194,7 +194,7 @@ func interrupted(t *testing.T, last int64) (done bool) {
 	t.Helper()
 	const documents = 6
 	names := []string{"a", "b", "new"}
-	server := estest.New(templates...)
+	server := estest.New()
 	m := &mortal{Handler: server}
 	listening := httptest.NewServer(m)
 	defer listening.Close()

@@ -1,9 +1,6 @@
 package bulk
 
-import (
-	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/mapping/templates"
-)
+import "github.com/fio2es/fio2es/mapping"
 
 // Options are the settings of a [Writer]. The zero value has good defaults.
 type Options struct {
@@ -21,10 +18,7 @@ type Options struct {
 
 	NoVerify bool // do not compare the number of a run's documents with the number in the cluster
 
-	// Templates are index templates that must exist before anything is written. Nil means those of fio2es setup for
-	// Prefix; an empty slice means none.
-	Templates       []string
-	TemplateVersion int // oldest version (_meta.version) of the templates that is accepted; 0 accepts any
+	NoTemplates bool // write even if the cluster lacks the index templates of fio2es setup
 }
 
 const (
@@ -47,9 +41,6 @@ func (o Options) withDefaults() Options {
 	o.InFlight = min(o.InFlight, mostFlight)
 	if o.MaxRejects <= 0 {
 		o.MaxRejects = 1000
-	}
-	if o.Templates == nil {
-		o.Templates = templates.Names(o.Prefix)
 	}
 	return o
 }

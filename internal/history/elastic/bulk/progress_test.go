@@ -45,7 +45,7 @@ func TestProgress(t *testing.T) {
 // many runs have all their documents in the cluster, and how many of them are finished.
 func progress(t *testing.T, runs, documents int, slow, after time.Duration) (taken, finished, requests int) {
 	synctest.Test(t, func(t *testing.T) {
-		server := estest.New(templates...)
+		server := estest.New()
 		server.ByteTime = slow
 		for _, on := range []string{"_refresh", "_search"} {
 			server.Script(estest.Fault{On: on, Kind: estest.Slow, Wait: 50 * time.Millisecond, Times: -1})

@@ -88,7 +88,7 @@ type outcome struct {
 func play(t *testing.T, s story, rejectFile string) (out outcome) {
 	s.options.RejectFile = rejectFile
 	synctest.Test(t, func(t *testing.T) {
-		server := estest.New(templates...)
+		server := estest.New()
 		dial, stop := server.Pipe()
 		defer stop()
 		client := newClient(t, es.Config{Dial: dial, Timeout: 20 * time.Second, GzipLevel: s.gzip})

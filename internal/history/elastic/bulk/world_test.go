@@ -17,8 +17,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-var templates = []string{"fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-runs"}
-
 // world is a stand-in cluster and a writer to it, in a synctest bubble.
 type world struct {
 	t      *testing.T
@@ -38,7 +36,7 @@ func inBubble(t *testing.T, o bulk.Options, test func(w *world)) {
 func inBubbleOf(t *testing.T, c es.Config, o bulk.Options, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, server: estest.New(templates...)}
+		w := &world{t: t, server: estest.New()}
 		dial, stop := w.server.Pipe()
 		defer stop()
 		c.Dial, c.Timeout = dial, 30*time.Second
