@@ -16,6 +16,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // unzipped returns the contents of a gzip file.
@@ -34,7 +35,7 @@ func unzipped(t *testing.T, name string) []byte {
 // standIn returns a stand-in cluster with templates and some documents, and its address.
 func standIn(t *testing.T, bulk []byte) (*estest.Server, string) {
 	t.Helper()
-	server := estest.New()
+	server := estest.New(templates.Names("fio")...)
 	address, stop := server.Start()
 	t.Cleanup(stop)
 	res, err := http.Post(address+"/_bulk", "application/x-ndjson", bytes.NewReader(bulk))

@@ -17,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // watchedServer is a stand-in that checks its documents after each request that changes some, and interrupts the
@@ -31,7 +32,7 @@ type watchedServer struct {
 
 func newWatched(t *testing.T) (*watchedServer, string) {
 	t.Helper()
-	return watched(t, estest.New())
+	return watched(t, estest.New(templates.Names("fio")...))
 }
 
 func watched(t *testing.T, server *estest.Server) (*watchedServer, string) {

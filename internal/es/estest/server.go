@@ -14,9 +14,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
-
-	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // Server is the stand-in. Set its fields before the first request.
@@ -48,14 +45,14 @@ type Server struct {
 	now, top int            // number of bulk requests now, and the highest so far
 }
 
-// New returns an empty server with the templates of fio2es for the prefix fio.
-func New() *Server {
+// New returns an empty server with these templates, all of a version that is new enough for every test.
+func New(templates ...string) *Server {
 	s := &Server{
 		Templates: make(map[string]int), requests: make(map[string]int), turn: make(chan struct{}, 1),
 		store: store{indices: make(map[string]*index), pits: make(map[string]*pit)},
 	}
-	for _, name := range templates.Names(mapping.DefaultPrefix) {
-		s.Templates[name] = templates.Version
+	for _, name := range templates {
+		s.Templates[name] = 99
 	}
 	return s
 }

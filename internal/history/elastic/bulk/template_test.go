@@ -16,7 +16,7 @@ func TestNotSetUp(t *testing.T) {
 		options bulk.Options
 		want    error
 	}{
-		"ready":       {func(s *estest.Server) {}, bulk.Options{}, nil},
+		"ready":       {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version }, bulk.Options{}, nil},
 		"missing":     {func(s *estest.Server) { delete(s.Templates, "fio-latency-host") }, bulk.Options{}, bulk.ErrNoTemplate},
 		"none":        {func(s *estest.Server) { clear(s.Templates) }, bulk.Options{}, bulk.ErrNoTemplate},
 		"not ours":    {func(s *estest.Server) { s.Templates["fio-runs"] = 0 }, bulk.Options{}, bulk.ErrNoTemplate},

@@ -15,6 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // world is a stand-in cluster and a writer to it, in a synctest bubble.
@@ -36,7 +37,7 @@ func inBubble(t *testing.T, o bulk.Options, test func(w *world)) {
 func inBubbleOf(t *testing.T, c es.Config, o bulk.Options, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, server: estest.New()}
+		w := &world{t: t, server: estest.New(templates.Names("fio")...)}
 		dial, stop := w.server.Pipe()
 		defer stop()
 		c.Dial, c.Timeout = dial, 30*time.Second
