@@ -9,15 +9,15 @@ import (
 	"syscall"
 )
 
-// Sizes above which a file is refused, bytes. Real ones are far smaller.
+// A file above these sizes, in bytes, is refused. Real files are far smaller.
 const (
 	mostSettings     = 1 << 20
 	mostSecret       = 64 << 10
 	mostCertificates = 4 << 20 // the authorities of a whole system are about 250 KB
 )
 
-// readRegular reads a regular file of at most the given size. It refuses other files: a FIFO would wait for a writer,
-// and /dev/zero has no end. Errors begin with the name.
+// readRegular reads a regular file of at most the given number of bytes. It refuses other files, because a FIFO would
+// wait for a writer and /dev/zero has no end. Errors begin with the name of the file.
 func readRegular(name string, most int64) ([]byte, error) {
 	text, err := readAtMost(name, most)
 	var path *fs.PathError
@@ -31,11 +31,11 @@ func readRegular(name string, most int64) ([]byte, error) {
 }
 
 func readAtMost(name string, most int64) ([]byte, error) {
-	// Before it is opened: that alone may move a tape.
+	// The check comes before opening, because opening alone may move a tape.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, errIrregular
 	}
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO that took its place since opens at once
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // O_NONBLOCK: does not wait for a FIFO
 	if err != nil {
 		return nil, err
 	}

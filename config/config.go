@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Config is all settings. Field tags are the names in fio2es.yaml; a flag has dashes in
-// place of dots and underscores, a variable is in capitals with underscores.
+// Config has all settings. The tags of fields are the names in fio2es.yaml. A flag has dashes in place of dots and
+// underscores. A variable of the environment is in capitals with underscores.
 type Config struct {
 	History  string `mapstructure:"history"` // the file of the embedded history
 	Prefix   string `mapstructure:"prefix"`  // of index names
@@ -25,40 +25,39 @@ type Config struct {
 	Kibana        Kibana        `mapstructure:"kibana"`
 	Compact       Compact       `mapstructure:"compact"`
 
-	// Origins are the places that settings were taken from, by names such as
-	// elasticsearch.addresses: a flag, a variable, or files. Defaults are not in it.
+	// Origins are the places that settings come from: a flag, a variable, or files. Keys are names such as
+	// elasticsearch.addresses. Defaults are not listed.
 	Origins map[string]string `mapstructure:"-"`
 }
 
-// Analysis is how runs are read. A file found in the current folder may be somebody else's, so
-// it sets nothing else: neither where runs and passwords are sent nor which files are read or
-// written.
+// Analysis has the settings of how runs are read. A file in the current folder may be from somebody else, so it sets
+// nothing more: not where runs and passwords are sent, and not which files are read or written.
 type Analysis struct {
 	Source string   `mapstructure:"source"` // hist or raw, where a run has both
 	Levels []string `mapstructure:"levels"` // cluster, host, job
 	SLA    []string `mapstructure:"sla"`    // rules that runs are checked against: p99 <= 10ms
 	Jobs   int      `mapstructure:"jobs"`   // goroutines that parse; 0: one for each CPU
 
-	// How requests are put into windows.
+	// How requests are divided among windows.
 	Interval  Interval `mapstructure:"interval"`  // length of the windows; 0: a multiple of the logs' interval, at least 1s; auto: as precision demands
 	Precision string   `mapstructure:"precision"` // of a percentile in each window, where interval is auto: p99:10%
 	Weighting string   `mapstructure:"weighting"` // inflight or completion
-	InFlight  string   `mapstructure:"inflight"`  // long: requests longer than a window are spread; all: all are
+	InFlight  string   `mapstructure:"inflight"`  // long: spread requests longer than a window; all: spread all
 	Tolerance float64  `mapstructure:"tolerance"` // share of its length by which a row may leave its window
 	Align     string   `mapstructure:"align"`     // run or job
 
-	// What the files of runs do not say, or not rightly.
+	// What the files of runs do not say, or say wrongly.
 	Archive string            `mapstructure:"archive"` // name in place of the archive's own
 	Labels  map[string]string `mapstructure:"labels"`  // for every run
-	Start   string            `mapstructure:"start"`   // RFC 3339, for runs whose files do not say it
-	Offset  map[string]string `mapstructure:"offset"`  // milliseconds by host: corrections of their clocks
-	Groups  int               `mapstructure:"groups"`  // of bins, of a fio that was rebuilt: 17 to 64; 0: as columns and reports say
-	Unit    string            `mapstructure:"unit"`    // of its bins: ns or us
+	Start   string            `mapstructure:"start"`   // RFC 3339, for runs without a known start
+	Offset  map[string]string `mapstructure:"offset"`  // correction of clocks in milliseconds, by host
+	Groups  int               `mapstructure:"groups"`  // groups of bins, 17 to 64, if fio was rebuilt; 0: from columns and reports
+	Unit    string            `mapstructure:"unit"`    // groups of bins (17 to 64) of a rebuilt fio; 0: from the files
 }
 
-// Elasticsearch is the cluster with the history, if there is one.
+// Elasticsearch has the settings of the cluster that stores the history, if there is one.
 type Elasticsearch struct {
-	Addresses   []string `mapstructure:"addresses"` // URLs; with none, and no cloud id, the history is embedded
+	Addresses   []string `mapstructure:"addresses"` // URLs; if these and the cloud id are empty, the history is embedded
 	CloudID     string   `mapstructure:"cloud_id"`
 	Credentials `mapstructure:",squash"`
 	CA          string `mapstructure:"ca"`          // PEM file of the authorities to trust
@@ -68,26 +67,26 @@ type Elasticsearch struct {
 	GzipLevel   int    `mapstructure:"gzip_level"` // of requests, 1 to 9; 0: 2, or none if all nodes are on this machine; -1: none, nor of answers
 	Rejects     string `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
 
-	RequestTimeout time.Duration `mapstructure:"request_timeout"` // until the end of an answer, of Kibana too
-	GiveUpAfter    time.Duration `mapstructure:"give_up_after"`   // time without progress that is waited; 0: not at all
+	RequestTimeout time.Duration `mapstructure:"request_timeout"` // for a whole request and its answer, of Kibana too
+	GiveUpAfter    time.Duration `mapstructure:"give_up_after"`   // waiting without progress ends after this time; 0: do not wait
 
 	// How interval documents are stored.
 	Shards   int    `mapstructure:"shards"`    // of each index
 	Replicas string `mapstructure:"replicas"`  // a number, or a range such as 0-1
 	KeepDays int    `mapstructure:"keep_days"` // 0: for ever
-	Policy   string `mapstructure:"policy"`    // a lifecycle policy in place of fio2es's own; none: no policy
+	Policy   string `mapstructure:"policy"`    // the user's own lifecycle policy; none: no policy
 }
 
-// Compact says which runs fio2es compact makes smaller, and how far.
+// Compact says which runs fio2es compact changes, and to which windows.
 type Compact struct {
 	OlderThan string        `mapstructure:"older_than"` // an age such as 90d, or a date
-	To        time.Duration `mapstructure:"to"`         // length of their windows
+	To        time.Duration `mapstructure:"to"`         // length of the new windows
 }
 
 // Enabled reports whether the history is in a cluster.
 func (e *Elasticsearch) Enabled() bool { return len(e.Addresses) > 0 || e.CloudID != "" }
 
-// Name is what messages call the cluster.
+// Name returns the name of the cluster for messages.
 func (e *Elasticsearch) Name() string {
 	if len(e.Addresses) == 0 {
 		return "Elastic Cloud"
@@ -95,10 +94,10 @@ func (e *Elasticsearch) Name() string {
 	return withoutCredentials(e.Addresses[0])
 }
 
-// Name is what messages call the Kibana. It is empty if the settings name none.
+// Name returns the name of Kibana for messages. It is empty if no Kibana is set.
 func (k *Kibana) Name() string { return withoutCredentials(k.URL) }
 
-// Default is every setting's default.
+// Default returns the default of every setting.
 func Default() Config {
 	return Config{
 		History: defaultHistory(), Prefix: "fio",
@@ -114,11 +113,11 @@ func Default() Config {
 	}
 }
 
-// userFolder is fio2es's folder for files of a kind, by the XDG base directory specification: in the one that a variable
-// names, else below the user's home. It is "" if the user has no home.
+// userFolder returns fio2es's folder for one kind of files, by the XDG base directory specification. It is in the
+// folder that the variable names, or else below the user's home. It is "" if the user has no home.
 func userFolder(variable, kind string) string {
 	dir := os.Getenv(variable)
-	if !filepath.IsAbs(dir) { // as the specification wants it
+	if !filepath.IsAbs(dir) { // the specification ignores relative paths
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return ""
@@ -136,10 +135,10 @@ func defaultHistory() string {
 	return filepath.Join(dir, "history.db")
 }
 
-// StateFolder is where what ingests remember is kept. It is "" if the user has no home.
+// StateFolder returns the folder where ingests store their state. It is "" if the user has no home.
 func StateFolder() string { return userFolder("XDG_STATE_HOME", "state") }
 
-// Settings are all settings by name, to be shown: without secrets, also those in addresses.
+// Settings returns all settings by name, for people. Secrets are removed, also from addresses.
 func Settings(c Config) map[string]any {
 	c.Elasticsearch.Addresses = slices.Clone(c.Elasticsearch.Addresses)
 	for i, a := range c.Elasticsearch.Addresses {

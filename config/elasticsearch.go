@@ -9,7 +9,8 @@ import (
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
-// Client is how to reach the cluster; files with secrets and certificates are read.
+// Client returns the options of a client for the cluster. It reads the files with secrets and certificates, and fails
+// if it cannot.
 func (e *Elasticsearch) Client() (es.Config, error) {
 	c := es.Config{
 		Addresses: e.Addresses, CloudID: e.CloudID, Fingerprint: e.Fingerprint,
@@ -22,20 +23,20 @@ func (e *Elasticsearch) Client() (es.Config, error) {
 	return c, errors.Join(err, caErr)
 }
 
-// wait sets how long a client waits.
+// wait sets the timeouts of a client.
 func (e *Elasticsearch) wait(c *es.Config) {
 	if c.Timeout, c.GiveUpAfter = e.RequestTimeout, e.GiveUpAfter; e.GiveUpAfter == 0 {
 		c.GiveUpAfter = -1
 	}
 }
 
-// faults are all that is wrong with the values.
+// faults returns all wrong values.
 func (e *Elasticsearch) faults() []error {
 	var faults []error
 	if e.RequestTimeout < time.Second || e.RequestTimeout > time.Hour {
 		faults = append(faults, fmt.Errorf("elasticsearch.request_timeout: %v is not a time between 1s and 1h, such as 90s", e.RequestTimeout))
 	}
-	if e.GiveUpAfter != 0 && e.GiveUpAfter < time.Second { // a number without a unit means nanoseconds
+	if e.GiveUpAfter != 0 && e.GiveUpAfter < time.Second { // a number without a unit is nanoseconds
 		faults = append(faults, fmt.Errorf("elasticsearch.give_up_after: %v is neither a time of at least 1s, such as 5m, nor 0s, to fail at once", e.GiveUpAfter))
 	}
 	if e.Shards < 1 {
@@ -44,7 +45,7 @@ func (e *Elasticsearch) faults() []error {
 	return faults
 }
 
-// inAddress are the first user and password that stand in an address.
+// inAddress returns the first user and password in an address.
 func (e *Elasticsearch) inAddress() (user string, password es.Secret, ok bool) {
 	for _, a := range e.Addresses {
 		if u := userIn(a); u != nil {
@@ -55,7 +56,7 @@ func (e *Elasticsearch) inAddress() (user string, password es.Secret, ok bool) {
 	return "", "", false
 }
 
-// Templates are the options of the templates that setup installs.
+// Templates returns the options of the templates that setup installs.
 func (c *Config) Templates() templates.Options {
 	e := &c.Elasticsearch
 	return templates.Options{Prefix: c.Prefix, Shards: e.Shards, Replicas: e.Replicas, KeepDays: e.KeepDays, Policy: e.Policy}

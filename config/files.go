@@ -18,19 +18,18 @@ import (
 
 var settingsLimits = safeyaml.Limits{Bytes: mostSettings, Values: 10_000, Text: mostSettings, Keys: 5_000, Depth: 16}
 
-// mostFaults is how many faults of one file are named.
+// mostFaults is the largest number of faults of one file that are reported.
 const mostFaults = 20
 
-// settingsFile is a file and what it sets, by names in lower case.
+// settingsFile is a file and its settings, by names in lower case.
 type settingsFile struct {
 	path  string
-	found bool // in the current folder: only settings of [Analysis]
+	found bool // it is in the current folder, so only settings of [Analysis] are allowed
 	set   map[string]any
 }
 
-// readFiles reads the file that the user names, else those in the user's configuration
-// folder and in the current folder, in this order: a later one wins. What it refuses is
-// not in the result.
+// readFiles reads the file that the user names. Without one, it reads those in the user's configuration folder and in
+// the current folder, in this order: a later file wins. The result does not have refused settings.
 func readFiles(named string) ([]settingsFile, []error) {
 	var read []settingsFile
 	var faults []error
@@ -71,8 +70,8 @@ func whichFiles(named string) []settingsFile {
 	return files
 }
 
-// OwnFile is the settings file in the user's configuration folder, which need not exist. It is "" if there is no such
-// folder.
+// OwnFile returns the name of the settings file in the user's configuration folder. The file need not exist. The name
+// is "" if there is no such folder.
 func OwnFile() string {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -81,8 +80,8 @@ func OwnFile() string {
 	return filepath.Join(dir, "fio2es", "fio2es.yaml")
 }
 
-// findFile is the settings file in a folder, or empty. A file fio2es without a suffix is none:
-// that is the program where it was built.
+// findFile returns the name of the settings file in a folder, or "". A file fio2es without a suffix is not one: it is
+// the program where it was built.
 func findFile(dir string) string {
 	for _, name := range []string{"fio2es.yaml", "fio2es.yml"} {
 		path := filepath.Join(dir, name)
@@ -99,8 +98,8 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(ia, ib)
 }
 
-// check removes what is no setting, and what a file in the current folder may not set; it says
-// where that may stand.
+// check removes unknown names, and settings that a file in the current folder may not set. The errors say where these
+// are allowed.
 func (f *settingsFile) check() []error {
 	var faults []error
 	own := "--config FILE"
@@ -131,8 +130,8 @@ func (f *settingsFile) check() []error {
 	return faults
 }
 
-// settingsIn are the names of the settings that a name of the file sets: itself, or with dots
-// those of the section.
+// settingsIn returns the names of the settings that a name in the file sets. For a section these are all its settings,
+// with dots.
 func (f *settingsFile) settingsIn(name string, known map[string]any) []string {
 	section, ok := f.set[name].(map[string]any)
 	if _, isOne := known[name]; isOne || !ok || len(section) == 0 {
@@ -145,8 +144,7 @@ func (f *settingsFile) settingsIn(name string, known map[string]any) []string {
 	return keys
 }
 
-// parseSettings reads YAML; JSON is a part of it. Names are in lower case, but not those
-// of labels and hosts.
+// parseSettings reads YAML, which includes JSON. Names become lower case, except the names of labels and hosts.
 func parseSettings(text []byte) (map[string]any, error) {
 	root, more, err := safeyaml.Parse(context.Background(), text, settingsLimits)
 	var all map[string]any
@@ -169,7 +167,7 @@ func parseSettings(text []byte) (map[string]any, error) {
 			all[name], err = lowered(section)
 		}
 	}
-	if err != nil { // on one line
+	if err != nil { // the message must fit on one line
 		text := strings.Join(strings.Fields(err.Error()), " ")
 		if fault, ofLibrary := strings.CutPrefix(text, "yaml: "); ofLibrary {
 			text = "not YAML: " + fault
@@ -179,7 +177,7 @@ func parseSettings(text []byte) (map[string]any, error) {
 	return all, nil
 }
 
-// lowered is a copy with names in lower case.
+// lowered returns a copy with names in lower case.
 func lowered(m map[string]any) (map[string]any, error) {
 	low := map[string]any{}
 	for name, value := range m {
@@ -192,12 +190,12 @@ func lowered(m map[string]any) (map[string]any, error) {
 	return low, nil
 }
 
-// pairs are labels, or offsets by host. Viper lowers the names in a map[string]any, but the host
-// Client01 is not client01.
+// pairs are labels, or offsets by host. It is a type of its own because viper changes the names in a map[string]any to
+// lower case. The host Client01 is not client01.
 type pairs map[string]any
 
-// merged are the settings of all files, and by name the files that they are from: the last
-// that has one, or all that have labels or offsets, which are joined.
+// merged returns the settings of all files, and for each the files that it comes from. The last file wins. Labels and
+// offsets of all files are joined.
 func merged(files []settingsFile) (all map[string]any, from map[string]string) {
 	all, from = map[string]any{}, map[string]string{}
 	for _, f := range files {
@@ -225,7 +223,7 @@ func merged(files []settingsFile) (all map[string]any, from map[string]string) {
 	return all, from
 }
 
-// joined is a map with what is in either; m wins.
+// joined returns a map with the entries of both; m wins.
 func joined(before, m map[string]any) map[string]any {
 	both := map[string]any{}
 	maps.Copy(both, before)

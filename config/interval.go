@@ -9,7 +9,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
-// Interval is the length of windows, or [Auto]. Zero, written as an empty text, is the length that each run suggests.
+// Interval is the length of windows, or [Auto]. Zero means that each run decides; its text is empty.
 type Interval time.Duration
 
 // Auto makes windows as short as the wanted precision allows.
@@ -44,7 +44,7 @@ func (i *Interval) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// parsePrecision reads "p99.9:5%".
+// parsePrecision reads a percentile and an error, such as "p99.9:5%".
 func parsePrecision(text string) (align.Precision, bool) {
 	name, share, ok := strings.Cut(text, ":")
 	percentile, ok1 := strings.CutPrefix(name, "p")

@@ -9,24 +9,23 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// Kibana is where setup puts dashboards, if there is one. Its users are the cluster's, so the
-// cluster's credentials are used if none are set for Kibana.
+// Kibana has the settings of the Kibana where setup installs dashboards, if there is one. Kibana and the cluster have
+// the same users. So the credentials of the cluster are the default.
 type Kibana struct {
-	URL         string `mapstructure:"url"`   // with its base path, if it has one; empty: no Kibana
-	Space       string `mapstructure:"space"` // empty: the default one
+	URL         string `mapstructure:"url"`   // with its base path; empty: no Kibana
+	Space       string `mapstructure:"space"` // empty: the default space
 	Credentials `mapstructure:",squash"`
 	CACert      string `mapstructure:"ca_cert"`     // PEM file of the authorities to trust
 	AllowPlain  bool   `mapstructure:"allow_plain"` // send credentials over http to other machines
 }
 
-// Enabled reports whether there is a Kibana.
+// Enabled reports whether a Kibana is set.
 func (k *Kibana) Enabled() bool { return k.URL != "" }
 
-// spaceID is what Kibana takes for one.
+// spaceID matches the ids of spaces that Kibana accepts.
 var spaceID = regexp.MustCompile(`^[a-z0-9_-]*$`)
 
-// faults are all that is wrong with the values. The address is not repeated, because it may
-// have a password.
+// faults returns all wrong values. The messages do not repeat the address, because it may have a password.
 func (k *Kibana) faults() []error {
 	var faults []error
 	u, err := url.Parse(k.URL)
@@ -39,9 +38,9 @@ func (k *Kibana) faults() []error {
 	return faults
 }
 
-// KibanaClient is how to reach Kibana, with the cluster's credentials if none are set
-// for Kibana. Files with secrets and certificates are read. The space is not in it, because
-// some requests belong to none.
+// KibanaClient returns the options of a client for Kibana. It uses the credentials of the cluster if none are set for
+// Kibana. It reads the files with secrets and certificates. The space is not part of the options, because some requests
+// belong to no space.
 func (c *Config) KibanaClient() (es.Config, error) {
 	k, e := &c.Kibana, &c.Elasticsearch
 	out := es.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, Proxy: e.Proxy, GzipLevel: es.NoGzip}

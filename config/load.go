@@ -15,17 +15,17 @@ import (
 
 const envPrefix = "FIO2ES_"
 
-// delimiter is between viper's names of nested settings; not a dot, because hosts have dots.
+// delimiter separates viper's names of nested settings. It is not a dot, because names of hosts have dots.
 const delimiter = "::"
 
-// flagNames are the flags of settings that are not named like them.
+// flagNames are the flags whose names differ from their settings.
 var flagNames = map[string]string{
 	"elasticsearch.addresses": "elasticsearch", "elasticsearch.ca": "ca", "elasticsearch.fingerprint": "fingerprint",
 	"elasticsearch.request_timeout": "request-timeout", "elasticsearch.give_up_after": "give-up-after",
 	"kibana.url": "kibana", "kibana.space": "kibana-space", "kibana.ca_cert": "kibana-ca", "sla": "rule",
 }
 
-// flagOf is the flag of a setting if the user gave it, else nil.
+// flagOf returns the flag of a setting if the user gave it, else nil.
 func flagOf(flags *pflag.FlagSet, name string) *pflag.Flag {
 	f := flags.Lookup(cmp.Or(flagNames[name], name))
 	if f == nil || !f.Changed {
@@ -34,15 +34,14 @@ func flagOf(flags *pflag.FlagSet, name string) *pflag.Flag {
 	return f
 }
 
-// variable is the variable of the environment for a setting.
+// variable returns the name of the environment variable of a setting.
 func variable(name string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
 }
 
-// Load reads the settings. file is the one that the user names, or empty: then fio2es.yaml
-// in the user's configuration folder is read, and the one in the current folder, which may
-// set only how runs are analysed. flags are those of the command; only the ones that were
-// set count. All faults come joined.
+// Load reads the settings. file is the file that the user names. If it is empty, Load reads fio2es.yaml in the user's
+// configuration folder and in the current folder. The latter may set only how runs are analysed. Of the flags of the
+// command, only those that the user gave count. Load returns all errors joined.
 func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	v := viper.NewWithOptions(viper.KeyDelimiter(delimiter))
 	v.SetEnvPrefix(strings.TrimSuffix(envPrefix, "_"))
@@ -75,8 +74,8 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	return c, errors.Join(faults...)
 }
 
-// unknownVariables finds misspelt FIO2ES_* variables. Those for tests, for the script of fio2es shim, and the one that
-// the completion for fish sets are no settings.
+// unknownVariables finds misspelt FIO2ES_* variables. It ignores those of tests, of the script of fio2es shim, and of
+// the completion for fish.
 func unknownVariables() []error {
 	var faults []error
 	known := names()
@@ -93,7 +92,7 @@ func unknownVariables() []error {
 	return faults
 }
 
-// each are the errors that were joined to one.
+// each returns the single errors of a joined error.
 func each(err error) (all []error) {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) {

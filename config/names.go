@@ -8,17 +8,17 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 )
 
-// names are the names of all settings; in sections with dots.
+// names returns the names of all settings. Those in sections have dots.
 func names() []string { return slices.Sorted(maps.Keys(flat(Default()))) }
 
-// isSetting reports whether a name is that of a setting, or of a section of them.
+// isSetting reports whether a name is the name of a setting or of a section.
 func isSetting(name string) bool { return slices.Contains(names(), name) || isSection(name) }
 
 func isSection(name string) bool {
 	return slices.ContainsFunc(names(), func(key string) bool { return strings.HasPrefix(key, name+".") })
 }
 
-// decoded is a Config, or a part of it, by names.
+// decoded returns a Config, or a part of it, as a map by names.
 func decoded(c any) map[string]any {
 	all := map[string]any{}
 	if err := mapstructure.Decode(c, &all); err != nil {
@@ -27,7 +27,7 @@ func decoded(c any) map[string]any {
 	return all
 }
 
-// flat are the values of settings by name; in sections with dots.
+// flat returns the values of settings by name. Names in sections have dots.
 func flat(c any) map[string]any {
 	all := map[string]any{}
 	for name, value := range decoded(c) {

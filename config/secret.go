@@ -9,8 +9,8 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 )
 
-// Credentials are an API key, or a user with a password. Secrets come from the environment
-// or from files, never from flags, which others can see.
+// Credentials are an API key, or a user with a password. Secrets come from the environment or from files. They never
+// come from flags, because other users of the machine can see these.
 type Credentials struct {
 	APIKey       es.Secret `mapstructure:"api_key"`
 	APIKeyFile   string    `mapstructure:"api_key_file"`
@@ -19,7 +19,7 @@ type Credentials struct {
 	PasswordFile string    `mapstructure:"password_file"`
 }
 
-// read gives a client the credentials that are set in a section. Files are read.
+// read sets the credentials of a section in the options of a client. It reads the files that are named.
 func (c *Credentials) read(section string, to *es.Config) error {
 	var faults [2]error
 	to.Username = c.Username
@@ -28,8 +28,8 @@ func (c *Credentials) read(section string, to *es.Config) error {
 	return errors.Join(faults[:]...)
 }
 
-// secret is the one set as name, or the text of the file set as name_file, without the
-// line's end that editors leave. If both are set, neither is clearly meant.
+// secret returns the text of a secret, or the text of its file (the setting name_file) without the line end that
+// editors add. It fails if both are set, because the intention is unclear.
 func secret(name string, text es.Secret, file string) (es.Secret, error) {
 	if text != "" && string(text) == text.String() {
 		return "", fmt.Errorf("%s is %q, which stands for a secret that was not shown: set it", name, string(text))
@@ -50,7 +50,7 @@ func secret(name string, text es.Secret, file string) (es.Secret, error) {
 	return text, nil
 }
 
-// certificates is the content of the PEM file set as name, if one is.
+// certificates returns the content of the PEM file that a setting names, or nil.
 func certificates(name, file string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
@@ -62,7 +62,7 @@ func certificates(name, file string) ([]byte, error) {
 	return pem, nil
 }
 
-// userIn is the user that stands in an address; nil, which has no password, if there is none.
+// userIn returns the user in an address. Without one it returns nil, whose Password method returns false.
 func userIn(address string) *url.Userinfo {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -71,14 +71,14 @@ func userIn(address string) *url.Userinfo {
 	return u.User
 }
 
-// withoutCredentials is an address that can be shown.
+// withoutCredentials returns an address that can be shown.
 func withoutCredentials(address string) string {
 	u, err := url.Parse(address)
 	switch {
 	case err == nil && u.User != nil:
 		u.User = nil
 		return u.String()
-	case strings.Contains(address, "@"): // no URL, or one without its scheme
+	case strings.Contains(address, "@"): // not a URL, or one without a scheme
 		return es.Secret(address).String()
 	}
 	return address

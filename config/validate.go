@@ -13,13 +13,13 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
-// faults are all that is wrong with the values.
+// faults returns all wrong values.
 func (c *Config) faults() []error {
 	_, err := c.Options()
 	return slices.Concat(c.Kibana.faults(), c.Elasticsearch.faults(), each(err))
 }
 
-// Options are the settings as the pipeline takes them.
+// Options returns the settings as options of the pipeline. It fails with all faults joined.
 func (c *Config) Options() (pipeline.Options, error) {
 	opt := pipeline.Options{
 		Source: pipeline.Source(c.Source), Tolerance: c.Tolerance, Align: pipeline.Align(c.Align),
@@ -91,7 +91,7 @@ func (c *Config) Options() (pipeline.Options, error) {
 	return opt, errors.Join(faults...)
 }
 
-// bins is what the settings say of the bins of histogram logs.
+// bins returns the layout of histogram logs as set by the user.
 func (c *Config) bins(wrong func(name string, value any, want string)) hist.Hint {
 	hint := hist.Hint{Groups: c.Groups}
 	if c.Groups != 0 && (c.Groups < hist.MinGroups || c.Groups > hist.MaxGroups) {

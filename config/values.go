@@ -12,7 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// asWritten makes the values below a node texts, as the file has them: the label 1.10 is not the number 1.1.
+// asWritten makes the values below a node texts, as they are written in the file: the label 1.10 must not become the
+// number 1.1.
 func asWritten(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && slices.Contains([]string{"!!int", "!!float", "!!bool", "!!timestamp"}, n.ShortTag()) {
 		n.Tag = "!!str"
@@ -53,7 +54,7 @@ func stringToMap(from, to reflect.Type, value any) (any, error) {
 	return out, nil
 }
 
-// where is the place that a setting was taken from, and its name.
+// where returns the name of a setting and the place that it comes from.
 func (c *Config) where(name string) string {
 	switch from := c.Origins[name]; {
 	case from == "":
@@ -65,12 +66,12 @@ func (c *Config) where(name string) string {
 	}
 }
 
-// wanted are the values that settings of a type have.
+// wanted describes the values of each type of settings.
 var wanted = map[reflect.Kind]string{
 	reflect.Bool: "true or false", reflect.Int: "a whole number", reflect.Float64: "a number", reflect.String: "a text",
 }
 
-// valueFaults are the errors of values that do not fit their settings, without the words of the library.
+// valueFaults returns the errors of values that do not fit their settings. It replaces the words of the library.
 func (c *Config) valueFaults(err error) (faults []error) {
 	for _, err := range each(err) {
 		var of *mapstructure.DecodeError

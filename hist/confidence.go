@@ -2,11 +2,11 @@ package hist
 
 import "math"
 
-// ConfidenceInterval returns bounds of the percentile q (0 … 1) of the latencies that these requests are a sample of,
-// with a confidence such as 0.95. The bounds are the latencies of two requests. The binomial distribution gives their
-// ranks, for any distribution of latencies (order statistics; in its normal approximation n*q ∓ z*sqrt(n*q*(1-q)),
-// Conover, Practical Nonparametric Statistics, 3.2). It returns false if there are too few requests, for p99 fewer than
-// some 600, or if a bound lies in the open bin.
+// ConfidenceInterval returns bounds of the percentile q (0 … 1), in nanoseconds, with a confidence such as 0.95. It
+// takes the requests as a sample. The bounds are the latencies of two requests, whose ranks follow from the binomial
+// distribution (order statistics). So they do not depend on the distribution of latencies. The formula is the normal
+// approximation n*q ∓ z*sqrt(n*q*(1-q)), from Conover, Practical Nonparametric Statistics, 3.2. ConfidenceInterval
+// returns false if there are too few requests (for p99 about 600), or if a bound is in the open bin.
 func (h *Histogram) ConfidenceInterval(q, confidence float64) (low, high float64, ok bool) {
 	n := math.Floor(h.Total())
 	z := math.Sqrt2 * math.Erfinv(confidence)

@@ -36,19 +36,18 @@
 //
 // # More groups
 //
-// Some rebuild fio with another number of groups (FIO_IO_U_PLAT_GROUP_NR in stat.h), so
-// that slower requests have bins of their own. n groups of nanoseconds reach to 2^(n+5) ns,
+// Some users rebuild fio with more groups (FIO_IO_U_PLAT_GROUP_NR in stat.h), so that slower
+// requests have bins of their own. n groups of nanoseconds reach to 2^(n+5) ns,
 // n groups of microseconds to 2^(n+5) µs (24: 9 minutes). A layout may have 17 to 64 groups
-// ([NewLayout]). The number of columns of a log shows its layout, with what else is known
-// ([Resolve]). The first bins of two such layouts are the same.
+// ([NewLayout]). [Resolve] finds the layout of a log by its number of columns and by fio's
+// report. The first bins of two such layouts are the same.
 //
-// Histograms of different numbers of groups merge exactly into the smaller number. The
-// requests in the open bin of the smaller layout may have any latency above, so the open bin
-// of the merged layout takes all slower requests. A merged histogram claims nothing that one
-// of its parts does not know, merging stays commutative and associative, and the layout
-// alone records it. The price: a histogram of a usual fio, merged with others, hides how
-// much slower than 17.18 s their slowest requests were ("or more"). n groups of microseconds
-// reach as far as n+10 groups of nanoseconds.
+// Histograms of different numbers of groups merge exactly into the smaller number. The open
+// bin of the smaller layout has all slower requests, so the open bin of the merged layout has
+// those of both. Merging stays commutative and associative, because the result depends on the
+// layouts alone. The price: after merging with a histogram of a usual fio, latencies above
+// 17.18 s are only "17.18 s or more". n groups of microseconds end at about the same latency
+// as n+10 groups of nanoseconds.
 //
 // An int64 of nanoseconds ends at 292 years. Edges beyond it are taken as its end, and no
 // latency is in a later bin ([Layout.Real]).
@@ -57,8 +56,8 @@
 //
 // The percentile q of N requests is the latency of the request of rank ceil(q*N).
 // The n requests of a bin count as evenly spread, the i-th at (i-0.5)/n of the way
-// from the bin's lowest to its highest latency. With i/n every bin with one request
-// would answer its upper edge (0.6 % too much at p99.9 of fio's finest bins).
+// from the bin's lowest to its highest latency. With i/n, a bin with one request would
+// give its upper edge as the answer (0.6 % too much at p99.9 of fio's finest bins).
 // [Histogram.Percentile] is this rule, [Histogram.CountWithin] its inverse, and
 // [Histogram.FioPercentile] what fio itself prints.
 //

@@ -15,23 +15,22 @@ var (
 // MaxCount is the largest count of a bin that is exact: a float64 has 53 bits.
 const MaxCount = 1 << 53
 
-// Bin is one bin of a log's row: whole requests, as fio counted them.
+// Bin is one bin of a row of a log, with the whole requests that fio counted.
 type Bin struct {
 	Index uint32 // in the row's layout
 	Count uint64 // requests; never 0 in the rows that this module makes
 }
 
-// Weight is one bin of a histogram. Weights are whole unless requests were spread
-// over several intervals. Whole weights are exact up to [MaxCount].
+// Weight is one bin of a histogram. Weights are whole numbers unless requests were spread over several intervals. Whole
+// weights are exact up to [MaxCount].
 type Weight struct {
 	Index int
 	Count float64
 }
 
-// Histogram counts requests by latency. It is a flat array of all bins and the range of
-// those in use, because most of its work is to merge many rows into one. The zero value
-// is empty and takes the layout of the first requests that are added. It is not safe for
-// concurrent use.
+// Histogram counts requests by latency. It stores all bins in a flat array and the range of bins in use, because its
+// main work is to merge many rows. The zero value is empty and takes the layout of the first requests that are added. A
+// Histogram is not safe for concurrent use.
 type Histogram struct {
 	layout   Layout
 	rebinned bool
@@ -47,8 +46,8 @@ func New(l Layout) *Histogram { return &Histogram{layout: l, used: true} }
 // Layout is the geometry of the bins.
 func (h *Histogram) Layout() Layout { return h.layout }
 
-// Rebinned reports whether requests were spread in proportion over bins of another layout,
-// such as from fio 2 to fio 3. The error of an answer is then up to a bin of fio 2.
+// Rebinned reports whether requests were spread over bins of another layout, such as from fio 2 to fio 3. The error of
+// an answer is then up to one bin of fio 2.
 func (h *Histogram) Rebinned() bool { return h.rebinned }
 
 // Reset empties the histogram and keeps its layout and memory.
@@ -72,8 +71,7 @@ func (h *Histogram) AddLatency(ns int64, n float64) {
 	h.AddAt(h.layout.Index(ns), n)
 }
 
-// AddBins adds a row's bins, which must be in range and ascending. Counts above
-// [MaxCount] are rounded.
+// AddBins adds the bins of a row. They must be in range and ascending. Counts above [MaxCount] are rounded.
 func (h *Histogram) AddBins(l Layout, bins []Bin) {
 	if len(bins) == 0 {
 		return
@@ -87,16 +85,16 @@ func (h *Histogram) AddBins(l Layout, bins []Bin) {
 	h.cover(int(bins[0].Index), int(bins[len(bins)-1].Index)+1)
 	counts := h.counts
 	for _, b := range bins {
-		if int(b.Index) < len(counts) { // always: spares a bounds check and a panic
+		if int(b.Index) < len(counts) { // always true; it saves a bounds check and a panic
 			counts[b.Index] += float64(b.Count)
 		}
 	}
 }
 
-// Merge adds all of other to h. The result has the layout [Layout.Merged] of the two, also
-// when one is empty. The zero value has no layout. Merging is commutative and associative,
-// and exact for whole counts of one fio version. The exception is fio 2 in several layouts
-// beside fio 3: there the result depends on which are merged first.
+// Merge adds all of other to h. The result has the layout [Layout.Merged] of the two, even if one of them is empty. If
+// one is the zero value, the result has the layout of the other. Merging is commutative and associative, and exact for
+// whole counts of one fio version. The exception is fio 2 in several layouts beside fio 3: there the result depends on
+// the order of merging.
 func (h *Histogram) Merge(other *Histogram) {
 	if !other.used {
 		return
@@ -109,7 +107,7 @@ func (h *Histogram) Merge(other *Histogram) {
 	first := h.low == h.high
 	h.cover(other.low, other.high)
 	dst := h.counts[other.low:other.high]
-	if first { // new memory is better not read before it is written
+	if first { // copying does not read new memory: see cover
 		copy(dst, other.counts[other.low:other.high])
 		return
 	}
@@ -118,8 +116,8 @@ func (h *Histogram) Merge(other *Histogram) {
 	}
 }
 
-// Subtract subtracts other, which has the same layout. It reports false and leaves h
-// unchanged if a bin would become negative or the layouts differ.
+// Subtract subtracts other, which must have the same layout. It returns false and leaves h unchanged if the layouts
+// differ or a bin would become negative.
 func (h *Histogram) Subtract(other *Histogram) bool {
 	if other.IsEmpty() {
 		return true
@@ -138,14 +136,14 @@ func (h *Histogram) Subtract(other *Histogram) bool {
 	return true
 }
 
-// Clone is a copy that shares nothing with h.
+// Clone returns a copy that shares no memory with h.
 func (h *Histogram) Clone() *Histogram {
 	c := *h
 	c.counts = slices.Clone(h.counts)
 	return &c
 }
 
-// All iterates over the bins that are not zero, ascending: index and count.
+// All iterates over the index and the count of each bin that is not zero, in ascending order.
 func (h *Histogram) All() func(yield func(int, float64) bool) {
 	return func(yield func(int, float64) bool) {
 		for i := h.low; i < h.high; i++ {
@@ -156,7 +154,7 @@ func (h *Histogram) All() func(yield func(int, float64) bool) {
 	}
 }
 
-// Weights returns the bins that are not zero, ascending.
+// Weights returns the bins that are not zero, in ascending order.
 func (h *Histogram) Weights() []Weight {
 	var out []Weight
 	for i, n := range h.All() {
@@ -165,7 +163,7 @@ func (h *Histogram) Weights() []Weight {
 	return out
 }
 
-// Bins returns the bins that are not zero, ascending, of a histogram of whole counts.
+// Bins returns the bins that are not zero, in ascending order. All counts must be whole.
 func (h *Histogram) Bins() []Bin {
 	var out []Bin
 	for i, n := range h.All() {
@@ -174,7 +172,7 @@ func (h *Histogram) Bins() []Bin {
 	return out
 }
 
-// Total is the number of requests.
+// Total returns the number of requests.
 func (h *Histogram) Total() float64 {
 	sum := 0.0
 	for _, n := range h.counts[h.low:h.high] {
@@ -193,8 +191,8 @@ func (h *Histogram) IsEmpty() bool {
 	return true
 }
 
-// accept sets the layout for requests of layout l: l itself in an unused histogram, else
-// the merged layout, which may be coarser.
+// accept prepares h for requests of layout l. An unused histogram takes l. Otherwise h changes to the merged layout,
+// which may be coarser.
 func (h *Histogram) accept(l Layout) {
 	switch {
 	case !h.used:
@@ -207,12 +205,12 @@ func (h *Histogram) accept(l Layout) {
 	}
 }
 
-// cover makes [low, high) part of the range in use.
+// cover extends the range in use by [low, high).
 func (h *Histogram) cover(low, high int) {
 	h.used = true
 	if h.counts == nil {
 		h.counts = make([]float64, h.layout.Len())
-		clear(h.counts) // else adding to a new page of memory reads it first, and costs two page faults
+		clear(h.counts) // without it, adding reads a new page of memory before the write, which costs two page faults
 	}
 	if h.low == h.high {
 		h.low, h.high = low, high
@@ -228,5 +226,5 @@ func (h *Histogram) at(i int) float64 {
 	return h.counts[i]
 }
 
-// isWhole reports whether x is a whole number, as sums of whole counts are.
+// isWhole reports whether x is a whole number. Sums of whole counts are whole.
 func isWhole(x float64) bool { return x == math.Trunc(x) }

@@ -15,8 +15,8 @@ const (
 	maxCoarseness = 6  // one bin a group; fio allows no more
 )
 
-// The numbers of groups of a fio that was rebuilt with another FIO_IO_U_PLAT_GROUP_NR.
-// More than 64 are of no use: a number of 64 bits has no more magnitudes.
+// Numbers of groups that a rebuilt fio may have (FIO_IO_U_PLAT_GROUP_NR). More than 64 are useless, because a 64-bit
+// number has only 64 magnitudes.
 const (
 	MinGroups = 17
 	MaxGroups = 64
@@ -25,11 +25,11 @@ const (
 // MaxColumns is the largest number of bins that a row of a histogram log can have.
 const MaxColumns = MaxGroups * groupBins
 
-// sameReach is how many more groups of nanoseconds reach as far as groups of microseconds,
-// to within 2 %: 2^10 is a little more than 1,000.
+// sameReach is the number of groups of nanoseconds that have to be added to end at about the same latency as groups of
+// microseconds. The difference is 2 %, because 2^10 is 1,024 and not 1,000.
 const sameReach = 10
 
-// Unit is what a histogram counts latencies in.
+// Unit is the unit in which fio counts the latencies of its bins.
 type Unit uint8
 
 // The units of fio's bins.
@@ -39,7 +39,7 @@ const (
 	Microseconds      // fio 2
 )
 
-// String is "ns", "us" or "unknown".
+// String returns "ns", "us" or "unknown".
 func (u Unit) String() string {
 	switch u {
 	case Nanoseconds:
@@ -50,19 +50,20 @@ func (u Unit) String() string {
 	return "unknown"
 }
 
-// Layout is the geometry of a histogram's bins. It is comparable; the zero value is
-// fio 3's finest layout, the one that logs have by default.
+// Layout is the geometry of the bins of a histogram. Layouts can be compared with ==. The zero value is fio 3's finest
+// layout, which is the default of logs.
 type Layout struct {
 	fio2       bool
 	coarseness uint8
 	more       int8 // groups beyond 29
 }
 
-// Fio3 is the layout of fio 3, in nanoseconds, with 2^coarseness bins joined.
-// It panics if coarseness is not in 0 … 6.
+// Fio3 returns the layout of fio 3, in nanoseconds, with 2^coarseness bins joined. It panics if coarseness is not in 0
+// … 6.
 func Fio3(coarseness int) Layout { return mustLayout(Nanoseconds, fio3Groups, coarseness) }
 
-// Fio2 is the layout of fio 2, in microseconds, with 2^coarseness bins joined.
+// Fio2 returns the layout of fio 2, in microseconds, with 2^coarseness bins joined. It panics if coarseness is not in 0
+// … 6.
 func Fio2(coarseness int) Layout { return mustLayout(Microseconds, fio2Groups, coarseness) }
 
 func mustLayout(unit Unit, groups, coarseness int) Layout {
@@ -73,8 +74,8 @@ func mustLayout(unit Unit, groups, coarseness int) Layout {
 	return l
 }
 
-// NewLayout returns the layout of a fio that was built with some number of groups of 64 bins, [MinGroups] …
-// [MaxGroups], with 2^coarseness bins joined, 0 … 6. It fails with [ErrLayout].
+// NewLayout returns the layout of a fio that was built with the given number of groups of 64 bins, [MinGroups] …
+// [MaxGroups]. 2^coarseness bins are joined, with coarseness in 0 … 6. It fails with [ErrLayout].
 func NewLayout(unit Unit, groups, coarseness int) (Layout, error) {
 	switch {
 	case unit != Nanoseconds && unit != Microseconds:
@@ -87,29 +88,29 @@ func NewLayout(unit Unit, groups, coarseness int) (Layout, error) {
 	return layout(unit == Microseconds, groups, coarseness), nil
 }
 
-// layout is NewLayout for numbers that are right.
+// layout is NewLayout without checks.
 func layout(fio2 bool, groups, coarseness int) Layout {
 	return Layout{fio2: fio2, coarseness: uint8(coarseness), more: int8(groups - fio3Groups)}
 }
 
-// Len is the number of bins.
+// Len returns the number of bins.
 func (l Layout) Len() int { return l.Groups() * groupBins >> l.coarseness }
 
-// Half is the first bin that has some of the second half of the bins of coarseness 0.
+// Half returns the first bin that contains bins of the second half of coarseness 0.
 func (l Layout) Half() int { return l.Groups() * groupBins / 2 >> l.coarseness }
 
-// Groups is the number of groups of 64 bins: 29 in fio 3 and 19 in fio 2, unless fio was
-// rebuilt with another number.
+// Groups returns the number of groups of 64 bins: 29 in fio 3 and 19 in fio 2, unless fio was rebuilt with another
+// number.
 func (l Layout) Groups() int { return fio3Groups + int(l.more) }
 
-// Coarseness is fio's log_hist_coarseness: 2^Coarseness fine bins were joined.
+// Coarseness returns fio's log_hist_coarseness: 2^Coarseness fine bins are joined.
 func (l Layout) Coarseness() int { return int(l.coarseness) }
 
-// Fio2 reports whether the bins are the bins of fio 2: wider, in microseconds.
+// Fio2 reports whether the bins are those of fio 2, which count microseconds.
 func (l Layout) Fio2() bool { return l.fio2 }
 
-// Unit is what the bins count: nanoseconds in fio 3, microseconds in fio 2. All methods
-// of a layout take and return nanoseconds.
+// Unit returns the unit of the bins: nanoseconds in fio 3, microseconds in fio 2. All other methods of a layout take
+// and return nanoseconds.
 func (l Layout) Unit() Unit {
 	if l.fio2 {
 		return Microseconds
@@ -122,8 +123,7 @@ func (l Layout) IsUsual() bool {
 	return l.Groups() == fio3Groups && !l.fio2 || l.Groups() == fio2Groups && l.fio2
 }
 
-// String is short and for people, such as "fio 3, coarseness 2" or "fio 2 with 24 groups,
-// coarseness 0".
+// String describes the layout for people, such as "fio 3, coarseness 2" or "fio 2 with 24 groups, coarseness 0".
 func (l Layout) String() string {
 	version, groups := 3, ""
 	if l.fio2 {
@@ -135,39 +135,36 @@ func (l Layout) String() string {
 	return fmt.Sprintf("fio %d%s, coarseness %d", version, groups, l.coarseness)
 }
 
-// Bounds are the lowest latency of bin i and the lowest of the next one, in
-// nanoseconds. The last bin is given the end of its nominal width. Edges beyond 2^63-1 ns,
-// which is 292 years, are taken as 2^63-1: see [Layout.Real].
+// Bounds returns the lowest latency of bin i and of the next bin, in nanoseconds. For the last bin, high is the end of
+// its nominal width. Edges beyond 2^63-1 ns (292 years) become 2^63-1: see [Layout.Real].
 func (l Layout) Bounds(i int) (low, high int64) {
 	e := l.edges()
 	return e[i], e[i+1]
 }
 
-// Middle is the middle of the latencies of bin i in whole nanoseconds: the least biased
-// single value for it.
+// Middle returns the middle of the latencies of bin i, in nanoseconds. It is the single value with the least bias.
 func (l Layout) Middle(i int) float64 {
 	return middle(l.Bounds(i))
 }
 
-// middle is the middle of the whole numbers from low up to, but without, high. Their sum
-// may be above 2^63.
+// middle returns the middle of the whole numbers in [low, high). It does not add the edges, because their sum may
+// exceed an int64.
 func middle(low, high int64) float64 { return float64(low) + float64(high-1-low)/2 }
 
-// Open reports whether bin i is the last one, which has all slower requests.
+// Open reports whether bin i is the last bin. That bin also has all slower requests.
 func (l Layout) Open(i int) bool { return i == l.Len()-1 }
 
-// Reach is the nominal end of the last bin in nanoseconds: 17.18 s in fio 3.
+// Reach returns the nominal end of the last bin in nanoseconds: 17.18 s in fio 3.
 func (l Layout) Reach() int64 {
 	_, high := l.Bounds(l.Len() - 1)
 	return high
 }
 
-// Real is the number of bins that can have requests. In layouts of more than 58 groups of
-// nanoseconds or 48 of microseconds the last bins begin above 2^63 ns. A count there is an
-// error of the file or of the layout.
+// Real returns the number of bins that can have requests. In layouts of more than 58 groups of nanoseconds or 48 of
+// microseconds the last bins begin above 2^63 ns. A count in these bins is an error of the file or of the layout.
 func (l Layout) Real() int { return l.Index(math.MaxInt64) + 1 }
 
-// Index is the bin of a latency of ns nanoseconds; negative ones count as 0.
+// Index returns the bin of a latency of ns nanoseconds. Negative latencies count as 0.
 func (l Layout) Index(ns int64) int {
 	if ns < 0 {
 		ns = 0
@@ -178,13 +175,12 @@ func (l Layout) Index(ns int64) int {
 	return min(fineIndex(uint64(ns)), l.Groups()*groupBins-1) >> l.coarseness
 }
 
-// RelativeError bounds, for latencies above the exact first bins, how far a bin's
-// middle is from any latency in it, relative to that latency: 1/128 at coarseness 0,
-// doubling with each step.
+// RelativeError returns the largest distance of a latency from the middle of its bin, relative to the latency. It is
+// 1/128 at coarseness 0 and doubles with each step. The exact first bins have no error.
 func (l Layout) RelativeError() float64 { return float64(int(1)<<l.coarseness) / (2 * groupBins) }
 
-// Representative is fio's own value for bin i, in nanoseconds: plat_idx_to_val for
-// the first fine bin in the middle of a coarse one, which is what fio prints.
+// Representative returns the latency that fio prints for bin i, in nanoseconds. This is plat_idx_to_val (stat.c) of the
+// fine bin in the middle of a coarse bin.
 func (l Layout) Representative(i int) int64 {
 	fine := i << l.coarseness
 	if l.coarseness > 0 {
@@ -194,7 +190,7 @@ func (l Layout) Representative(i int) int64 {
 	return times(low+(fineLow(fine+1)-low)/2, l.scale())
 }
 
-// scale is how many nanoseconds the bins count.
+// scale returns the unit of the bins in nanoseconds.
 func (l Layout) scale() int64 {
 	if l.fio2 {
 		return 1000
@@ -202,8 +198,8 @@ func (l Layout) scale() int64 {
 	return 1
 }
 
-// fineIndex is plat_val_to_idx without its clamp: the position of the highest bit
-// selects the group, the six bits below it the bin.
+// fineIndex is plat_val_to_idx (stat.c) without its upper limit. The highest bit of v selects the group, the six bits
+// below it select the bin.
 func fineIndex(v uint64) int {
 	if v < 2*groupBins {
 		return int(v)
@@ -212,8 +208,8 @@ func fineIndex(v uint64) int {
 	return (shift+1)<<groupBits + int(v>>shift)&(groupBins-1)
 }
 
-// fineLow is the lowest value of fine bin i in the layout's own unit, at most 2^63-1; for
-// i = number of bins, the end of the last one.
+// fineLow returns the lowest value of fine bin i, in the layout's own unit, at most 2^63-1. If i is the number of bins,
+// it returns the end of the last bin.
 func fineLow(i int) int64 {
 	if i < 2*groupBins {
 		return int64(i)
@@ -225,7 +221,7 @@ func fineLow(i int) int64 {
 	return int64(groupBins+i&(groupBins-1)) << shift
 }
 
-// times is the product of two numbers, at most 2^63-1.
+// times returns the product of two numbers, at most 2^63-1.
 func times(n, by int64) int64 {
 	if n > math.MaxInt64/by {
 		return math.MaxInt64
@@ -233,9 +229,8 @@ func times(n, by int64) int64 {
 	return n * by
 }
 
-// edgeTables are the edges of all bins in nanoseconds, computed once a layout: by unit, by
-// the groups beyond 29 modulo 64, and by coarseness. The sizes are powers of two to make the
-// look-up fast.
+// edgeTables has the edges of all bins in nanoseconds, computed once for each layout. The indices are the unit, the
+// groups beyond 29 modulo 64, and the coarseness. The sizes are powers of two, so the look-up is fast.
 var edgeTables [2][64][8]struct {
 	once  sync.Once
 	edges []int64
@@ -256,9 +251,9 @@ func (l Layout) edges() []int64 {
 	return t.edges
 }
 
-// Merged is the layout to which histograms of both layouts can be added: the coarser one
-// with the smaller number of groups. Across fio versions it counts nanoseconds and reaches
-// as far as the layout that reaches less far. See the package comment.
+// Merged returns the layout to which histograms of both layouts can be added. It has the larger coarseness and the
+// smaller number of groups. For different fio versions it counts nanoseconds and ends where the shorter layout ends.
+// See the package comment.
 func (l Layout) Merged(m Layout) Layout {
 	if l == m {
 		return l
@@ -270,13 +265,13 @@ func (l Layout) Merged(m Layout) Layout {
 	return layout(fio2, groups, max(l.Coarseness(), m.Coarseness()))
 }
 
-// NestsIn reports whether each bin of l lies within one bin of m. Its index there is its
-// index divided by 2^n, at most the last one, where m is coarser by n.
+// NestsIn reports whether each bin of l lies within one bin of m. If m is coarser by n steps, bin i of l lies in bin
+// i/2^n of m, or in the last bin of m.
 func (l Layout) NestsIn(m Layout) bool {
 	return l.fio2 == m.fio2 && l.coarseness <= m.coarseness && l.more >= m.more
 }
 
-// reaching is the number of groups of nanoseconds that reach as far.
+// reaching returns the number of groups of nanoseconds that end at about the same latency.
 func (l Layout) reaching() int {
 	if l.fio2 {
 		return l.Groups() + sameReach

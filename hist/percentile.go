@@ -5,22 +5,21 @@ import (
 	"math/big"
 )
 
-// Answer is a latency with the bound of its error, in nanoseconds: the exact value, computed
-// from the raw completions, lies in [Low, High].
+// Answer is a latency in nanoseconds with the bounds of its error. The exact value, computed from the raw completions,
+// lies in [Low, High].
 type Answer struct {
 	Value float64
 	Low   float64
 	High  float64
-	Open  bool // in the last bin: the latency is Value, which is Low, or more; High is no bound
+	Open  bool // in the last bin: the latency is Value (= Low) or more; ignore High
 }
 
-// Percentile is the latency of the request of rank ceil(q*N), with q in 0 … 1, by the rule
-// of the package comment. For fractional weights the rank is interpolated between the ranks
-// for the whole numbers around N, so that it is continuous. An empty histogram answers NaN,
-// and so does q = NaN.
+// Percentile returns the latency of the request of rank ceil(q*N), with q in 0 … 1, by the rule of the package comment.
+// For fractional weights the rank is interpolated between the ranks for the whole numbers around N, so it is
+// continuous. The answer is NaN if the histogram is empty or q is NaN.
 func (h *Histogram) Percentile(q float64) Answer { return h.Percentiles(q)[0] }
 
-// Percentiles answers several percentiles, in one pass if qs ascend.
+// Percentiles returns several percentiles. It needs only one pass if qs are ascending.
 func (h *Histogram) Percentiles(qs ...float64) []Answer {
 	out := make([]Answer, 0, len(qs))
 	total := h.Total()
@@ -41,7 +40,7 @@ func (h *Histogram) Percentiles(qs ...float64) []Answer {
 			before += h.counts[bin]
 			bin++
 		}
-		for h.counts[bin] == 0 && bin > h.low { // rounding left p past the last request
+		for h.counts[bin] == 0 && bin > h.low { // rounding moved p past the last request
 			bin--
 			before -= h.counts[bin]
 		}
@@ -50,8 +49,8 @@ func (h *Histogram) Percentiles(qs ...float64) []Answer {
 	return out
 }
 
-// position is the place of the request of rank q among total ones, where request i covers
-// (i-1, i] and its value is at the middle, i-0.5.
+// position returns the place of the request of rank q among total requests. Request i covers (i-1, i], and its place is
+// the middle, i-0.5.
 func position(q, total float64) float64 {
 	q = min(max(q, 0), 1)
 	if total <= 1 {
@@ -65,8 +64,8 @@ func position(q, total float64) float64 {
 	return min(max(rank, 1), total) - 0.5
 }
 
-// wholeRank is ceil(q*n), at least 1. A product that is above a whole number only by
-// rounding counts as that number: 0.999 of 1000 is 999, not 1000.
+// wholeRank returns ceil(q*n), at least 1. A product that exceeds a whole number only by rounding counts as that
+// number: 0.999 of 1000 is 999, not 1000.
 func wholeRank(q, n float64) float64 {
 	x := q * n
 	if r := math.Round(x); math.Abs(x-r) <= 4e-16*n {
@@ -75,8 +74,7 @@ func wholeRank(q, n float64) float64 {
 	return max(math.Ceil(x), 1)
 }
 
-// inside returns the answer at share t (0 … 1) of the latencies of bin i. In the last bin only the lowest latency is
-// known.
+// inside returns the latency at the share t (0 … 1) of bin i. Of the last bin only the lowest latency is known.
 func (h *Histogram) inside(i int, t float64) Answer {
 	low, high := h.layout.Bounds(i)
 	lo, hi := float64(low), float64(high-1)
@@ -87,8 +85,8 @@ func (h *Histogram) inside(i int, t float64) Answer {
 	return Answer{Value: lo + t*(hi-lo), Low: lo, High: hi}
 }
 
-// CountWithin is the number of requests served within ns nanoseconds: the inverse of
-// Percentile, by the same rule within a bin. low and high bound the exact number.
+// CountWithin returns the number of requests that took at most ns nanoseconds. It is the inverse of Percentile, by the
+// same rule within a bin. The exact number is between low and high.
 func (h *Histogram) CountWithin(ns float64) (count, low, high float64) {
 	edges, open := h.layout.edges(), h.layout.Len()-1
 	for i := h.low; i < h.high; i++ {
@@ -99,7 +97,7 @@ func (h *Histogram) CountWithin(ns float64) (count, low, high float64) {
 		case ns >= last && i != open:
 			count += n
 		case i == open:
-			// Where in an open bin a request lies is unknown.
+			// In an open bin the latencies of requests are unknown.
 			return count, count, count + n
 		default:
 			return count + n*(ns-first)/(last-first), count, count + n
@@ -108,14 +106,14 @@ func (h *Histogram) CountWithin(ns float64) (count, low, high float64) {
 	return count, count, count
 }
 
-// Rank is the share (0 … 1) of requests served within ns nanoseconds; NaN when empty.
+// Rank returns the share (0 … 1) of requests that took at most ns nanoseconds, or NaN if the histogram is empty.
 func (h *Histogram) Rank(ns float64) float64 {
 	n, _, _ := h.CountWithin(ns)
 	return n / h.Total()
 }
 
-// Min is the estimated lowest latency: the percentile 0. No request was below its Low, even
-// if the lowest bin has too small a weight for a rank.
+// Min returns the estimated lowest latency, which is the percentile 0. No request was faster than its Low, even if the
+// weight of the lowest bin is too small for a rank.
 func (h *Histogram) Min() Answer {
 	a := h.Percentile(0)
 	for i := range h.All() {
@@ -125,8 +123,8 @@ func (h *Histogram) Min() Answer {
 	return a
 }
 
-// Max is the estimated highest latency: the percentile 1, never below any other. No request
-// was above its High, unless Open.
+// Max returns the estimated highest latency, which is the percentile 1. No other percentile is higher. No request was
+// slower than its High, unless it is Open.
 func (h *Histogram) Max() Answer {
 	a := h.Percentile(1)
 	for i := h.high - 1; i >= h.low; i-- {
@@ -139,7 +137,7 @@ func (h *Histogram) Max() Answer {
 	return a
 }
 
-// Mean is the mean latency, from the bins' middles. The true mean lies in [Low, High].
+// Mean returns the mean latency, computed from the middles of the bins. The true mean lies in [Low, High].
 func (h *Histogram) Mean() Answer {
 	total, a := h.Total(), Answer{}
 	edges, open := h.layout.edges(), h.layout.Len()-1
@@ -153,8 +151,8 @@ func (h *Histogram) Mean() Answer {
 	return a
 }
 
-// Moments returns the mean, as [Histogram.Mean] has it, and the standard deviation of all requests (not of a sample), in
-// nanoseconds, with the requests of each bin spread evenly.
+// Moments returns the mean, as [Histogram.Mean] does, and the standard deviation, in nanoseconds. The deviation is that
+// of all requests, not of a sample. The requests of each bin count as evenly spread.
 func (h *Histogram) Moments() (mean, deviation float64) {
 	counts, edges := h.counts[h.low:h.high], h.layout.edges()[h.low:]
 	total := h.Total()
@@ -170,11 +168,12 @@ func (h *Histogram) Moments() (mean, deviation float64) {
 	return mean, math.Sqrt(sum / total)
 }
 
-// FioPercentile is what fio prints for the percentile f (0 … 100): its value for the first
-// bin at which the count reaches f/100*N, in nanoseconds. It returns false if the histogram
-// is empty or f is not a number. fio computes the limit in long double from the double
-// nearest to f, so 99.95 is a little more than 99.95. It is built with -ffast-math, which
-// makes the limit f * (N * 0.01). A 64-bit mantissa repeats that (calc_clat_percentiles).
+// FioPercentile returns what fio prints for the percentile f (0 … 100), in nanoseconds. This is fio's value of the
+// first bin at which the count reaches f/100*N. It returns false if the histogram is empty or f is not a number.
+//
+// fio (calc_clat_percentiles in stat.c) computes the limit in long double from the double nearest to f, so 99.95 is a
+// little more than 99.95. fio is built with -ffast-math, so the limit is f * (N * 0.01). A product with a 64-bit
+// mantissa gives the same result.
 func (h *Histogram) FioPercentile(f float64) (int64, bool) {
 	if h.IsEmpty() || math.IsNaN(f) {
 		return 0, false

@@ -2,11 +2,10 @@ package hist
 
 import "math"
 
-// To returns the histogram in another layout. It is exact if the other layout is of the same
-// fio version and not finer, and has no more groups or no request is in the open bin.
-// Otherwise requests are spread in proportion to the overlap of bins, and the result is
-// [Histogram.Rebinned]. Requests of the open bin stay in the open bin. With more groups their
-// latency then has no lower bound either; [Layout.Merged] never leads there.
+// To returns the histogram in another layout. The result is exact if l is of the same fio version and not finer. If l
+// has more groups, no request may be in the open bin. In all other cases requests are spread in proportion to the
+// overlap of bins, and the result is [Histogram.Rebinned]. Requests of the open bin stay in the open bin. If l has more
+// groups, their latency then has no lower bound either. [Layout.Merged] never returns such a layout.
 func (h *Histogram) To(l Layout) *Histogram {
 	out := New(l)
 	out.rebinned = h.rebinned
@@ -14,7 +13,7 @@ func (h *Histogram) To(l Layout) *Histogram {
 	return out
 }
 
-// AddWeights adds weights of bins of a layout, which must be in range.
+// AddWeights adds weights of bins of layout l. The bins must be in range.
 func (h *Histogram) AddWeights(l Layout, weights []Weight) {
 	if len(weights) == 0 {
 		return
@@ -36,8 +35,8 @@ func (h *Histogram) convertAll(other *Histogram) {
 	}
 }
 
-// convert adds n requests of bin i of layout l. A bin that lies within a bin of h goes there
-// whole. Any other is shared out over the bins that it overlaps.
+// convert adds n requests of bin i of layout l. If the bin lies within one bin of h, all requests are added there.
+// Otherwise they are divided among the bins that overlap it.
 func (h *Histogram) convert(l Layout, i int, n float64) {
 	to := h.layout
 	shift := to.Coarseness() - l.Coarseness()
@@ -50,7 +49,7 @@ func (h *Histogram) convert(l Layout, i int, n float64) {
 		return
 	}
 	h.rebinned = true
-	if shift >= 0 && opens { // any latency above
+	if shift >= 0 && opens { // any latency above the low edge
 		h.AddAt(to.Len()-1, n)
 		return
 	}
@@ -66,7 +65,7 @@ func (h *Histogram) convert(l Layout, i int, n float64) {
 	h.AddAt(last, n-given)
 }
 
-// quantize rounds a share of requests to a multiple of 2^-20. Sums of such multiples are
-// exact up to 2^33, so the order of merging does not matter. It rounds the sum of the shares
-// so far: then no share is negative, and shares of coarser bins are sums of finer ones.
+// quantize rounds a share of requests to a multiple of 2^-20. Sums of such multiples are exact up to 2^33, so the order
+// of merging does not matter. convert rounds the sum of the shares so far, not each share. So no share is negative, and
+// shares of coarser bins are sums of finer ones.
 func quantize(n float64) float64 { return math.Round(n*(1<<20)) / (1 << 20) }

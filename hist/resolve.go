@@ -7,33 +7,33 @@ import (
 	"strings"
 )
 
-// ErrColumns is a number of bins that no fio writes, however built.
+// ErrColumns means that no fio, also no rebuilt one, writes this number of bins.
 var ErrColumns = errors.New("not the number of bins of any fio histogram")
 
-// Evidence is how well a log's coarseness is known.
+// Evidence is how well the coarseness of a log is known.
 type Evidence uint8
 
-// The evidence, the weakest first.
+// The evidence, from the weakest to the strongest.
 const (
-	Unknown Evidence = iota // nothing names the coarseness
-	Implied                 // the job's options are known and do not name it: it decides between layouts that fit
+	Unknown Evidence = iota // no options are known
+	Implied                 // the job's options do not name it, so it is 0; only decides between layouts that fit
 	Stated                  // an option names it: layouts of another coarseness do not fit
 )
 
-// Hint is what is known of a log's layout beside its number of columns, from fio's report
-// or from the user. Each part may be unknown. In the zero value all parts are.
+// Hint is what a report of fio or the user says of a log's layout. Each part may be unknown, and all are in the zero
+// value.
 type Hint struct {
 	Unit       Unit
 	Groups     int // 0: unknown
 	Coarseness int // log_hist_coarseness, by Evidence
 	Evidence   Evidence
 
-	// Half means that the columns from [Layout.Half] on are no counts: fio 3.6 to 3.16 copied only the first half of
-	// its bins into a row, and wrote what was in its memory after it.
+	// Half means that the columns from [Layout.Half] on are not counts. fio 3.6 to 3.16 copied only the first half of
+	// its bins into a row. The rest of the row is old memory.
 	Half bool
 }
 
-// Or returns the hint with its unknown parts from other.
+// Or returns the hint with its unknown parts taken from other.
 func (h Hint) Or(other Hint) Hint {
 	if h.Unit == UnknownUnit {
 		h.Unit = other.Unit
@@ -48,7 +48,7 @@ func (h Hint) Or(other Hint) Hint {
 	return h
 }
 
-// String is what is known, such as "34 groups of ns, coarseness 1".
+// String describes the known parts, such as "34 groups of ns, coarseness 1".
 func (h Hint) String() string {
 	var parts []string
 	switch {
@@ -68,20 +68,19 @@ func (h Hint) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// allows reports whether the hint does not exclude a layout.
+// allows reports whether the hint fits a layout.
 func (h Hint) allows(l Layout) bool {
 	return (h.Unit == UnknownUnit || h.Unit == l.Unit()) && (h.Groups == 0 || h.Groups == l.Groups()) &&
 		(h.Evidence != Stated || h.Coarseness == l.Coarseness())
 }
 
-// Resolve finds the layout of a log by the number of bins of its rows. Without a hint these
-// are 1856 (fio 3) or 1216 (fio 2), divided by a power of two; the two never collide. Other
-// numbers are from a fio that was built with more groups, and the hint decides between the
-// layouts that fit. It also decides if a usual number means another layout: 1856 bins of
-// coarseness 1 are 58 groups.
+// Resolve returns the layout of a log with the given number of bins in a row. fio 3 has 1856 bins and fio 2 has 1216,
+// each divided by a power of two, so these differ. Other numbers come from a fio that was built with another number of
+// groups, and the hint decides between the layouts that fit. The hint also decides if a usual number means another
+// layout: 1856 bins of coarseness 1 are 58 groups.
 //
-// It fails with [ErrColumns] if no layout fits, and with a [*LayoutError] if the hint
-// leaves several layouts or none.
+// Resolve fails with [ErrColumns] if no layout fits, and with a [*LayoutError] if the hint leaves several layouts or
+// none.
 func Resolve(columns int, hint Hint) (Layout, error) {
 	fitting := fits(columns)
 	if len(fitting) == 0 {
@@ -100,14 +99,14 @@ func Resolve(columns int, hint Hint) (Layout, error) {
 	if len(left) == 1 {
 		return left[0], nil
 	}
-	// No two layouts of released fios have the same columns.
+	// No two layouts of released versions of fio have the same number of columns.
 	if at := slices.IndexFunc(left, Layout.IsUsual); at >= 0 {
 		return left[at], nil
 	}
 	return Layout{}, &LayoutError{Columns: columns, Hint: hint, Fits: left}
 }
 
-// fits returns all layouts with the given number of columns, the finest first.
+// fits returns all layouts with the given number of columns, from the finest to the coarsest.
 func fits(columns int) []Layout {
 	var all []Layout
 	for c := range maxCoarseness + 1 {
@@ -121,19 +120,18 @@ func fits(columns int) []Layout {
 	return all
 }
 
-// LayoutError is a number of columns whose layout is unknown: several fit, or the hint
-// contradicts all.
+// LayoutError reports a number of columns whose layout is unknown, because several layouts fit or none fits the hint.
 type LayoutError struct {
 	Columns     int
 	Hint        Hint
-	Fits        []Layout // the layouts that the hint leaves; if it contradicts all, those with this number of columns
+	Fits        []Layout // the layouts that the hint leaves, or, if it fits none, all with this number of columns
 	Contradicts bool
 }
 
-// Is makes it an [ErrLayout].
+// Is makes the error match [ErrLayout].
 func (e *LayoutError) Is(target error) bool { return target == ErrLayout }
 
-// Error says what was found, what fits, and what to do.
+// Error says what was found, which layouts fit, and what to do.
 func (e *LayoutError) Error() string {
 	if e.Contradicts {
 		return fmt.Sprintf("%d bins contradict %s: they can be %s; correct --groups and --unit, or drop them if "+
@@ -144,8 +142,8 @@ func (e *LayoutError) Error() string {
 		e.Columns, describe(e.Fits), e.choice())
 }
 
-// describe lists layouts by groups and coarseness: "24 groups (coarseness 0) or 48 groups
-// (coarseness 1), of ns (fio 3) or us (fio 2)".
+// describe lists layouts by groups and coarseness: "24 groups (coarseness 0) or 48 groups (coarseness 1), of ns (fio 3)
+// or us (fio 2)".
 func describe(layouts []Layout) string {
 	var groups, units []string
 	for _, l := range layouts {
@@ -176,7 +174,7 @@ func unitName(u Unit) string {
 	return "ns (fio 3)"
 }
 
-// either joins names, each once, with "or".
+// either joins the names by "or", without duplicates.
 func either(names []string) string {
 	var once []string
 	for _, n := range names {

@@ -11,20 +11,20 @@ import (
 	"unicode/utf8"
 )
 
-// Annotation is what people say about a run after it was stored.
+// Annotation is what users say about a run after it was stored.
 type Annotation struct {
-	Labels map[string]string // to set; an empty value removes the label
-	Note   *string           // to set; nil leaves it as it is, an empty one removes it
-	Weak   bool              // leave labels that people changed, and a note, as they are
+	Labels map[string]string // labels to set; an empty value removes the label
+	Note   *string           // note to set; nil changes nothing, an empty note is removed
+	Weak   bool              // do not change labels that users changed, or a note
 }
 
-// The limits of an annotation, in bytes. Elasticsearch does not index longer values of labels.
+// The limits of an annotation, in bytes. Elasticsearch does not index longer labels.
 const (
 	MaxLabel = 1024 // of a label's name, and of its value
 	MaxNote  = 16 << 10
 )
 
-// ErrAnnotation is an annotation that no store takes.
+// ErrAnnotation means that no store accepts the annotation.
 var ErrAnnotation = errors.New("not a label or a note")
 
 // Check fails with [ErrAnnotation] if a store would refuse the annotation.
@@ -45,8 +45,7 @@ func (a *Annotation) Check() error {
 	return nil
 }
 
-// Annotate changes the labels and the note. Labels that differ from those of the ingest are kept
-// in Edited.
+// Annotate changes the labels and the note. Edited keeps the ingest's values of changed labels.
 func (r *RunInfo) Annotate(a Annotation) {
 	given := r.GivenLabels()
 	labels, edited := maps.Clone(r.Labels), maps.Clone(r.Edited)
@@ -68,8 +67,8 @@ func (r *RunInfo) Annotate(a Annotation) {
 	}
 }
 
-// AnnotateAs gives the run the labels and the note that people gave to another version of it, and no others. It
-// reports whether that changes something.
+// AnnotateAs gives the run exactly the labels and the note that users gave to another version of the run. It reports
+// whether the run changed.
 func (r *RunInfo) AnnotateAs(other *RunInfo) bool {
 	given := RunInfo{Labels: r.GivenLabels()}
 	given.Annotate(other.Annotation())
@@ -80,7 +79,7 @@ func (r *RunInfo) AnnotateAs(other *RunInfo) bool {
 	return true
 }
 
-// setLabels drops labels without a value, and edits that change nothing.
+// setLabels removes labels without a value, and edits that change nothing.
 func (r *RunInfo) setLabels(labels, edited map[string]string) {
 	maps.DeleteFunc(edited, func(name, given string) bool { return labels[name] == given })
 	maps.DeleteFunc(labels, func(_, value string) bool { return value == "" })
@@ -92,7 +91,7 @@ func (r *RunInfo) setLabels(labels, edited map[string]string) {
 	}
 }
 
-// Annotation is what people have changed. It makes the same changes to another version of the run.
+// Annotation returns what users changed, to make the same changes to another version of the run.
 func (r *RunInfo) Annotation() Annotation {
 	a := Annotation{}
 	for name := range r.Edited {
@@ -110,7 +109,7 @@ func (r *RunInfo) Annotation() Annotation {
 // IsZero reports whether the annotation changes nothing.
 func (a *Annotation) IsZero() bool { return len(a.Labels) == 0 && a.Note == nil }
 
-// GivenLabels are the labels that the ingest gave the run, without what people changed.
+// GivenLabels returns the labels that the ingest gave the run, without the changes of users.
 func (r *RunInfo) GivenLabels() map[string]string {
 	given := maps.Clone(r.Labels)
 	for name, value := range r.Edited {
@@ -124,8 +123,8 @@ func (r *RunInfo) GivenLabels() map[string]string {
 	return given
 }
 
-// Edit identifies the labels of a run if people changed some; else it is empty. All interval
-// documents of the run have it as run.edit, so those with older labels can be found.
+// Edit returns a text that identifies the labels of a run if users changed some, else "". All interval documents of the
+// run have it as run.edit, so documents with older labels can be found.
 func (r *RunInfo) Edit() string {
 	if len(r.Edited) == 0 {
 		return ""
@@ -137,7 +136,7 @@ func (r *RunInfo) Edit() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// Relabel gives an interval document the labels of its run. It reports whether they differed.
+// Relabel gives an interval document the labels of its run. It reports whether the document changed.
 func (d *Interval) Relabel(run *RunInfo) bool {
 	if d.Run.Edit == run.Edit() && maps.Equal(d.Run.Labels, run.Labels) {
 		return false
@@ -146,7 +145,7 @@ func (d *Interval) Relabel(run *RunInfo) bool {
 	return true
 }
 
-// Relabel is a painless script that does the same. It takes labels and edit as parameters.
+// Relabel is a painless script that does the same as [Interval.Relabel]. Its parameters are labels and edit.
 const Relabel = `if (params.labels.isEmpty()) { ctx._source.run.remove('labels') } else { ctx._source.run.labels = params.labels } ` +
 	`if (params.edit.isEmpty()) { ctx._source.run.remove('edit') } else { ctx._source.run.edit = params.edit }`
 

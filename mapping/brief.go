@@ -2,7 +2,7 @@ package mapping
 
 import "reflect"
 
-// NotBrief are the fields that [Run.Brief] leaves out, as Elasticsearch names them.
+// NotBrief are the fields that [Run.Brief] omits, by their names in Elasticsearch.
 var NotBrief = func() []string {
 	list := []string{
 		"config", "fio.options", "hosts.jobs", "hosts.start", "hosts.skew_ms", "hosts.clock", "hosts.clock_error_ms", "clock", "placed", "warnings", "source", "fio2es",
@@ -13,7 +13,7 @@ var NotBrief = func() []string {
 	return list
 }()
 
-// Brief is a shallow copy with what lists of runs show: a third of [Run.Light].
+// Brief returns a shallow copy with the fields that lists of runs show. It has a third of the size of [Run.Light].
 func (r *Run) Brief() *Run {
 	c := r.WithFiles()
 	c.Config, c.Fio.Options, c.Clock, c.Placed, c.Warnings, c.Source, c.Program = nil, nil, Clock{}, "", nil, Source{}, Program{}
@@ -29,13 +29,13 @@ func (r *Run) Brief() *Run {
 	return c
 }
 
-// AppendLight appends [Run.Light] in JSON, without the members that only Elasticsearch needs.
+// AppendLight appends [Run.Light] as JSON, without the members that only Elasticsearch needs.
 func (r *Run) AppendLight(dst []byte) []byte {
 	return appendObject(dst, reflect.ValueOf(r.Light()).Elem())
 }
 
-// UnmarshalBrief decodes [Run.Brief] of a document, in half the time that the whole document takes. It also decodes the
-// fields with the paths in also, such as "config.cluster.osd_ra", and possibly more.
+// UnmarshalBrief decodes [Run.Brief] of a document, in half the time of the whole document. It also decodes the fields
+// whose paths are in also, such as "config.cluster.osd_ra". It may decode more.
 func (r *Run) UnmarshalBrief(text []byte, also ...string) error {
 	p := &parser{text: text, isBrief: true}
 	for _, path := range also {

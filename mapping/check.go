@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The errors of documents.
+// Why a document is refused.
 var (
 	ErrIdentity   = errors.New("document lacks a part of its identity")
 	ErrTime       = errors.New("time cannot be written as RFC 3339")
@@ -23,8 +23,8 @@ var (
 	ErrDocCount   = errors.New("_doc_count is not the sum of the counts")
 )
 
-// Check fails if the document is wrong: with [ErrIdentity], [ErrTime], [ErrNumber], [ErrBins],
-// [ErrCountLimit] (see [Interval.Split]) or [ErrDocCount]. Stores refuse such a document.
+// Check fails if the document is wrong: with [ErrIdentity], [ErrTime], [ErrNumber], [ErrBins], [ErrCountLimit] (see
+// [Interval.Split]) or [ErrDocCount]. Stores refuse such a document.
 func (d *Interval) Check() error {
 	if err := d.check(); err != nil {
 		return fmt.Errorf("check interval %d ms of run %q: %w", d.Window.ElapsedMS, d.Run.ID, err)
@@ -88,11 +88,11 @@ func (r *Run) Check() error {
 	return nil
 }
 
-// MaxRunBytes is how large a run's document may be. Elasticsearch takes requests of up to 100 MB,
-// and every store can read smaller ones.
+// MaxRunBytes is the largest size of a run document in bytes. Elasticsearch accepts requests of up to 100 MB, and every
+// store can read smaller documents.
 const MaxRunBytes = 64 << 20
 
-// checkText fails unless every store can read a run's document again.
+// checkText fails unless every store can read the run document again.
 func checkText(text []byte) error {
 	if len(text) > MaxRunBytes {
 		return fmt.Errorf("%d bytes, at most %d are read: %w", len(text), MaxRunBytes, ErrSize)
@@ -157,7 +157,7 @@ func (lat *Latency) check() error {
 	return nil
 }
 
-// fault is the error of bin i, which comes after the value last.
+// fault returns the error of bin i. last is the value of the bin before.
 func (b Bins) fault(i int, last float64) error {
 	switch v, n := b.Values[i], b.Counts[i]; {
 	case !isSize(v):
@@ -171,9 +171,9 @@ func (b Bins) fault(i int, last float64) error {
 	}
 }
 
-// Split is the document itself or, if it has too many requests ([ErrCountLimit]), several with
-// numbered parts. Their counts, requests and iops add up to the document's. Each has the
-// percentiles, mean, minimum and maximum of the whole document.
+// Split returns the document itself or, if it has too many requests ([ErrCountLimit]), several documents with numbered
+// parts. Their counts, requests and iops add up to those of the document. Each part has the percentiles, mean, minimum
+// and maximum of the whole document.
 func (d *Interval) Split() []*Interval {
 	total := d.Latency.Bins.Total()
 	if err := d.Latency.check(); total <= MaxCount || err != nil && !errors.Is(err, ErrCountLimit) {
@@ -194,7 +194,7 @@ func (d *Interval) Split() []*Interval {
 	return parts
 }
 
-// split cuts bins into pieces of MaxCount requests, and one with the rest.
+// split divides bins into pieces of MaxCount requests and one with the rest.
 func (b Bins) split() []Bins {
 	var out []Bins
 	piece, room := Bins{}, int64(MaxCount)
@@ -214,7 +214,7 @@ func (b Bins) split() []Bins {
 	return out
 }
 
-// share is n*part/total, for 0 <= part <= total, without overflow.
+// share returns n*part/total without overflow, for 0 <= part <= total.
 func share(n, part, total int64) int64 {
 	if n < 0 {
 		return 0

@@ -8,15 +8,15 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// AppendCompact appends the document in a form for stores that only fio2es reads, a third of its
-// JSON and several times faster to decode:
+// AppendCompact appends the document in a form for stores that only fio2es reads. It has a third of the size of the
+// JSON, and decoding is several times faster:
 //
 //	length of the JSON, its bytes, number of bins, and for each bin
 //	twice its count, plus 1 unless it follows the bin before,
 //	and after that 1 the number of bins between the two
 //
-// all numbers as unsigned varints. The JSON is that of the document without the bins.
-// A histogram that is not made of the middles of its layout's bins stays in the JSON.
+// All numbers are unsigned varints. The JSON is that of the document without the bins. If the values of a histogram
+// are not the middles of its layout's bins, the histogram stays in the JSON.
 func (d *Interval) AppendCompact(dst []byte) []byte {
 	var few [1024]byte
 	bins, ok := d.Latency.Bins.appendCompact(few[:0], d.Latency.Layout)
@@ -25,7 +25,7 @@ func (d *Interval) AppendCompact(dst []byte) []byte {
 		bare.Latency.Bins = Bins{}
 		d = &bare
 	}
-	const room = binary.MaxVarintLen32 // for the length, which is known afterwards
+	const room = binary.MaxVarintLen32 // room for the length, which is known only afterwards
 	begin := len(dst)
 	dst = d.AppendJSON(append(dst, make([]byte, room)...))
 	var head [binary.MaxVarintLen64]byte
@@ -34,8 +34,8 @@ func (d *Interval) AppendCompact(dst []byte) []byte {
 	return append(append(dst[:begin+size], dst[begin+room:]...), bins...)
 }
 
-// appendCompact appends the number of bins, and the bins. Unless they are as newBins makes them, so
-// that indexes and counts determine them, it returns a number of 0 and false.
+// appendCompact appends the number of bins, and the bins. Indexes and counts must determine the bins, as in those that
+// newBins makes. Otherwise it appends the number 0 and returns false.
 func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
 	none := []byte{0}
 	l, err := parseLayout(layout)
@@ -64,15 +64,15 @@ func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
 	return dst, true
 }
 
-// UnmarshalCompact decodes the form of AppendCompact. It fails if b is anything else.
+// UnmarshalCompact decodes the form of AppendCompact. It fails for any other form.
 func (d *Interval) UnmarshalCompact(b []byte) error { return d.unmarshalCompact(b, readBin) }
 
-// UnmarshalOldCompact decodes the form in histories before version 6: a bin is its index less that of the bin before,
-// and its count.
+// UnmarshalOldCompact decodes the form of histories before version 6. A bin is the difference of its index from that of
+// the bin before, and its count.
 func (d *Interval) UnmarshalOldCompact(b []byte) error { return d.unmarshalCompact(b, readOldBin) }
 
-// binReader reads a bin and returns the bytes after it. last is the index of the bin before, -1 before the first. rest
-// is nil if the bin has no end.
+// binReader reads a bin and returns the bytes after it. last is the index of the bin before, or -1 for the first bin.
+// rest is nil if the bin is cut short.
 type binReader func(b []byte, last uint64) (index, count uint64, rest []byte)
 
 func readBin(b []byte, last uint64) (index, count uint64, rest []byte) {
@@ -120,7 +120,7 @@ func (d *Interval) unmarshalCompact(b []byte, read binReader) error {
 // beforeFirst is one less than the first index.
 const beforeFirst = math.MaxUint64
 
-// readCompact reads n bins at the begin of b.
+// readCompact reads n bins from the beginning of b.
 func readCompact(b []byte, n int, l hist.Layout, read binReader) (Bins, error) {
 	bins := Bins{make([]float64, n), make([]int64, n)}
 	middles, last := tableOf(l).values, uint64(beforeFirst)
@@ -135,7 +135,7 @@ func readCompact(b []byte, n int, l hist.Layout, read binReader) (Bins, error) {
 	return bins, nil
 }
 
-// readUvarint reads a number and returns the bytes after it, nil if it has no end.
+// readUvarint reads a number and returns the bytes after it, or nil if the number is cut short.
 func readUvarint(b []byte) (n uint64, rest []byte) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 {
@@ -144,5 +144,5 @@ func readUvarint(b []byte) (n uint64, rest []byte) {
 	return n, b[size:]
 }
 
-// indexOf is the bin of a latency of v microseconds.
+// indexOf returns the bin of a latency of v microseconds.
 func indexOf(l hist.Layout, v float64) int { return l.Index(int64(math.Round(v * 1000))) }

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Compacted describes how a version of a run was made: by joining the windows of another version to longer ones. It is
-// zero for a version that was read from files.
+// Compacted describes how compaction made this version of a run: it joined the windows of another version to longer
+// ones. It is zero for a version that was read from files.
 type Compacted struct {
 	From       string    `json:"from"`        // run.ingest of the version that was read from files
-	IntervalMS int64     `json:"interval_ms"` // the length of that version's windows
+	IntervalMS int64     `json:"interval_ms"` // length of that version's windows, in milliseconds
 	At         time.Time `json:"at"`
 }
 
-// Reading returns the run.ingest of the version that was read from files: the run's own, or for a compacted run that of
-// the version that it was made from. Two versions with the same reading differ in the length of windows only.
+// Reading returns the run.ingest of the version that was read from files. For a compacted run this is the version that
+// it was made from. Two versions with the same reading differ only in the length of windows.
 func (r *RunInfo) Reading() string {
 	if r.Compacted.From != "" {
 		return r.Compacted.From
@@ -24,9 +24,9 @@ func (r *RunInfo) Reading() string {
 	return r.Ingest
 }
 
-// Compact is the document of the version with windows of ms milliseconds, a multiple of the run's.
-// Its totals, files and warnings are the same. The documents of its windows are not counted yet. The
-// same version gives the same run.ingest, so that an interrupted compaction can be repeated.
+// Compact returns the run document of the version with windows of ms milliseconds, which is a multiple of the run's.
+// Totals, files and warnings stay the same. The number of its interval documents is not set yet. The same version
+// always gets the same run.ingest, so an interrupted compaction can be repeated.
 func (r *Run) Compact(ms int64, at time.Time) *Run {
 	c := *r
 	c.Run.Compacted.From, c.Run.Compacted.At = r.Run.Reading(), at.UTC().Truncate(time.Millisecond)

@@ -10,23 +10,20 @@ import (
 	"time"
 )
 
-// Documents are written by the struct tags by which encoding/json reads them. That package
-// does not write them: its times have no fixed number of decimals, it fails where a number
-// or a configuration has no form in JSON, and histograms, nine tenths of a document, take it
-// several times as long (encode_bins.go).
+// fio2es writes documents by the same struct tags by which encoding/json reads them. It does not use encoding/json to
+// write, for three reasons. Times there have no fixed number of decimals. It fails if a number or a configuration
+// cannot be written in JSON. Histograms, nine tenths of a document, take several times as long (encode_bins.go).
 
-// AppendJSON appends the document to dst: one line without its end, the same bytes for
-// the same document.
+// AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes.
 func (d *Interval) AppendJSON(dst []byte) []byte {
 	return appendObject(dst, reflect.ValueOf(d).Elem())
 }
 
-// MarshalJSON is [Interval.AppendJSON] for package encoding/json.
+// MarshalJSON calls [Interval.AppendJSON] for package encoding/json.
 func (d Interval) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil), nil }
 
-// AppendJSON appends the document to dst: one line without its end, the same bytes for
-// the same document. It has three members more than the struct: @timestamp, run.link and
-// fio.direction.
+// AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes. The JSON
+// has three members that the struct lacks: @timestamp, run.link and fio.direction.
 func (r *Run) AppendJSON(dst []byte) []byte {
 	b := append(appendTime(append(dst, `{"@timestamp":`...), r.Run.Start), ',')
 	v := reflect.ValueOf(r).Elem()
@@ -43,11 +40,11 @@ func (r *Run) AppendJSON(dst []byte) []byte {
 	return closeWith(b, '}')
 }
 
-// MarshalJSON is [Run.AppendJSON] for package encoding/json.
+// MarshalJSON calls [Run.AppendJSON] for package encoding/json.
 func (r Run) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
-// insertDirections puts the run's directions first into the object fio, which begins at a
-// place in b, or is not there if it has no other member.
+// insertDirections inserts the run's directions as the first member of the object fio. The object begins at the index
+// at of b, or is missing if it has no other member.
 func (r *Run) insertDirections(b []byte, at int) []byte {
 	list := r.ByDirection()
 	if len(list) == 0 {
@@ -67,20 +64,20 @@ func (r *Run) insertDirections(b []byte, at int) []byte {
 // appender appends a value in JSON.
 type appender func(b []byte, v reflect.Value) []byte
 
-// members are the fields of a struct that JSON has.
+// members are the fields of a struct that become JSON.
 type members []member
 
 type member struct {
 	name     string
 	key      string // the name as it is written
 	field    int
-	omit     bool // what is empty is left out
-	notBrief bool // [Run.Brief] leaves it out
+	omit     bool // an empty value is omitted
+	notBrief bool // [Run.Brief] omits it
 	value    appender
 	read     reader
 }
 
-// plans are the members of the structs that were written or read so far, by their types.
+// plans caches the members of structs by their types.
 var plans sync.Map
 
 func membersOf(t reflect.Type) members {
@@ -142,7 +139,7 @@ func isEmpty(v reflect.Value) bool {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// timeOf is the time in v, mostly without a copy on the heap.
+// timeOf returns the time in v, usually without an allocation.
 func timeOf(v reflect.Value) *time.Time {
 	if v.CanAddr() {
 		return v.Addr().Interface().(*time.Time)
@@ -205,7 +202,7 @@ func listOf(item appender) appender {
 	}
 }
 
-// mapOf appends an object, keys ascending; keys that YAML has and JSON has not become texts.
+// mapOf appends an object with ascending keys. YAML has keys that JSON does not have: they become texts.
 func mapOf(value appender) appender {
 	return func(b []byte, v reflect.Value) []byte {
 		keys := v.MapKeys()
@@ -220,7 +217,7 @@ func mapOf(value appender) appender {
 	}
 }
 
-// closeWith ends an object or a list whose items have commas after them.
+// closeWith ends an object or a list. Its items have commas after them.
 func closeWith(b []byte, end byte) []byte {
 	if last := len(b) - 1; b[last] == ',' {
 		b[last] = end

@@ -14,8 +14,8 @@ func appendTime(b []byte, t time.Time) []byte {
 	return append(t.UTC().AppendFormat(append(b, '"'), timeLayout), '"')
 }
 
-// appendFloat appends f exactly, without exponent where a person would write none. What JSON
-// cannot say (NaN, infinity) becomes null, and Check finds it.
+// appendFloat appends f exactly, without an exponent unless f is very large or small. JSON has no NaN and no infinity:
+// they become null, and Check finds them.
 func appendFloat(b []byte, f float64) []byte {
 	switch size := math.Abs(f); {
 	case size == 0:
@@ -28,7 +28,7 @@ func appendFloat(b []byte, f float64) []byte {
 	return strconv.AppendFloat(b, f, 'f', -1, 64)
 }
 
-// appendString writes s as JSON text; bytes that are no UTF-8 become U+FFFD.
+// appendString appends s as JSON text. Bytes that are not UTF-8 become U+FFFD.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); i++ {
@@ -39,7 +39,7 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s...), '"')
 }
 
-// appendEscaped is the rest of appendString.
+// appendEscaped does the rest of appendString.
 func appendEscaped(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	for i := 0; i < len(s); {

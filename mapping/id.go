@@ -12,12 +12,11 @@ import (
 // DefaultPrefix is the index name prefix unless the user sets another.
 const DefaultPrefix = "fio"
 
-// ID is the document's _id: 40 hexadecimal digits of a hash over what identifies the document
-// (run and its version, level, direction, host, job and the window's start), so that storing
-// it again overwrites it. It is a hash because names of hosts and jobs can be long, and
-// Elasticsearch refuses a whole request for one id above 512 bytes. It includes run.ingest,
-// so that storing a new version of a run does not overwrite the old one. Further parts of a
-// split document have ".1", ".2" and so on appended.
+// ID returns the document's _id: 40 hexadecimal digits of a hash of what identifies the document. These are the run and
+// its version, level, direction, host, job and the window's start. So storing the document again overwrites it. The id
+// is a hash because names of hosts and jobs can be long. Elasticsearch refuses a whole request for one id above 512
+// bytes. The hash includes run.ingest, so a new version of a run does not overwrite the old one. Further parts of a
+// split document end in ".1", ".2" and so on.
 func (d *Interval) ID() string {
 	sum := sha256.Sum256(d.appendKey(make([]byte, 0, 256)))
 	var room [64]byte
@@ -28,7 +27,7 @@ func (d *Interval) ID() string {
 	return string(id)
 }
 
-// appendKey appends each string with its length, so that no two keys have the same bytes.
+// appendKey appends each string with its length, so different keys have different bytes.
 func (d *Interval) appendKey(b []byte) []byte {
 	for _, s := range [...]string{d.Run.ID, d.Run.Ingest, d.Level.String(), d.Fio.Direction, d.Host.Name, d.Fio.Job} {
 		b = strconv.AppendInt(b, int64(len(s)), 10)
@@ -37,32 +36,33 @@ func (d *Interval) appendKey(b []byte) []byte {
 	return strconv.AppendInt(b, d.Window.ElapsedMS, 10)
 }
 
-// Index is the name of the document's index, which has its level and the
-// month (UTC) of the run's start, such as "fio-latency.host-2026.11".
+// Index returns the name of the document's index, from its level and the month (UTC) of the run's start, such as
+// "fio-latency.host-2026.11".
 func (d *Interval) Index(prefix string) string {
 	return LatencyIndex(prefix, d.Level, d.Run.Start)
 }
 
-// LatencyIndex is the name of a level's index for runs that started in start's month.
+// LatencyIndex returns the name of the index of level l for runs that started in the month of start (UTC).
 func LatencyIndex(prefix string, l Level, start time.Time) string {
 	return prefix + "-latency." + l.String() + start.UTC().Format("-2006.01")
 }
 
-// ID is the document's _id: the run's own.
+// ID returns the document's _id, which is the id of the run.
 func (r *Run) ID() string { return r.Run.ID }
 
-// RunsIndex is the name of the index of run documents.
+// RunsIndex returns the name of the index of run documents.
 func RunsIndex(prefix string) string { return prefix + "-runs" }
 
-// AppendAction appends the action line of a document in a _bulk request, without its end. The
-// action replaces a document with the same id.
+// AppendAction appends the action line of a document in a _bulk request, without the line end. The action replaces a
+// document with the same id.
 func AppendAction(dst []byte, index, id string) []byte {
 	dst = appendString(append(dst, `{"index":{"_index":`...), index)
 	dst = appendString(append(dst, `,"_id":`...), id)
 	return append(dst, "}}"...)
 }
 
-// AppendActionIf is AppendAction that replaces the document only in this state, which Elasticsearch numbers.
+// AppendActionIf is like AppendAction. It replaces the document only in the state with these numbers (_seq_no and
+// _primary_term in Elasticsearch).
 func AppendActionIf(dst []byte, index, id string, seq, term int64) []byte {
 	dst = bytes.TrimSuffix(AppendAction(dst, index, id), []byte("}}"))
 	return fmt.Appendf(dst, `,"if_seq_no":%d,"if_primary_term":%d}}`, seq, term)

@@ -19,18 +19,18 @@ const (
 	RoleOther  = "other"  // output of fio that covers no job of the run
 )
 
-// trivialBytes is the size below which two logs can be equal by chance.
+// trivialBytes is the size below which two logs may be equal by chance.
 const trivialBytes = 1 << 10
 
-// content identifies a file by what it contains, regardless of its path and name.
+// content identifies a file by its content, not by its path and name.
 type content struct {
 	hash  string
 	bytes int64
 }
 
-// RunID is the id of a run that no store has yet: 20 hexadecimal digits made from the contents
-// of its reports or, without reports, of its logs. Names do not change it. Runs that are parts
-// of one report have the same id: see [PartID].
+// RunID returns the id of a run that no store has yet. It is 20 hexadecimal digits, made from the contents of the run's
+// reports or, without reports, of its logs. Names do not change it. Runs that are parts of one report have the same id:
+// see [PartID].
 func RunID(s *Source) string {
 	if reports := s.contents(RoleReport); len(reports) > 0 {
 		return idOf(reports)
@@ -41,11 +41,11 @@ func RunID(s *Source) string {
 	return idOf(s.contents(RoleRaw))
 }
 
-// PartID is the id of a run that shares its reports with other runs, such as one log prefix of
-// several. It is made from the run's logs and reports.
+// PartID returns the id of a run that shares its reports with other runs, such as one log prefix of several. It is made
+// from the contents of the run's logs and reports.
 func PartID(s *Source) string { return idOf(s.contents(RoleReport, RoleLog, RoleRaw)) }
 
-// idOf skips trivial contents unless there are no others.
+// idOf ignores trivial contents unless there are no others.
 func idOf(all []content) string {
 	if large := slices.DeleteFunc(slices.Clone(all), content.isTrivial); len(large) > 0 {
 		all = large
@@ -63,8 +63,8 @@ func (c content) compare(d content) int {
 	return cmp.Or(cmp.Compare(c.hash, d.hash), cmp.Compare(c.bytes, d.bytes))
 }
 
-// contents are the contents of the files with these roles, sorted, each once. Empty files and
-// files that could not be read have none.
+// contents returns the contents of the files with these roles, sorted and without duplicates. It skips empty files and
+// files that could not be read.
 func (s *Source) contents(roles ...string) []content {
 	var all []content
 	for i := range s.List {
@@ -84,7 +84,7 @@ func (f *SourceFile) isContent(roles []string) bool {
 // IsA reports whether the file has that role, such as [RoleReport].
 func (f *SourceFile) IsA(role string) bool { return f.role() == role }
 
-// role is the file's role. Documents of the first version have none: then the name decides.
+// role returns the file's role. Documents of the first version have no roles: then the name decides.
 func (f *SourceFile) role() string {
 	if f.Role != "" {
 		return f.Role
@@ -104,8 +104,8 @@ func (f *SourceFile) role() string {
 	return RoleReport
 }
 
-// Hashes are the hashes by which a stored run of the same execution can be found, each once:
-// those of all reports and logs that are not empty.
+// Hashes returns the hashes of all reports and logs that are not empty, without duplicates. A store finds a run of the
+// same execution by them.
 func (s *Source) Hashes() []string {
 	var hashes []string
 	for _, c := range s.contents(RoleReport, RoleLog, RoleRaw) {
@@ -114,10 +114,10 @@ func (s *Source) Hashes() []string {
 	return slices.Compact(hashes)
 }
 
-// SameExecution reports whether two runs belong to one execution of fio. They are if they share a
-// report, unless they are [PartsOfOne]. If one of them has no report, they are if they share a
-// log of 1 KB or more, or if the other one has all of its logs. Configuration does not count.
-// If both have reports and share none, a common log was left in the folder by an earlier run.
+// SameExecution reports whether two runs belong to one execution of fio. If both have reports, they must share one and
+// not be [PartsOfOne]. A log that both have without a common report was left in the folder by an earlier run. If one of
+// them has no report, they must share a log of 1 KB or more, or the other one must have all of its logs. Configuration
+// files do not matter.
 func SameExecution(a, b *Source) bool {
 	reportsA, reportsB := a.contents(RoleReport), b.contents(RoleReport)
 	switch {
@@ -131,8 +131,8 @@ func SameExecution(a, b *Source) bool {
 	return shares(large, logsB) || len(reportsA) == 0 && within(logsA, logsB) || len(reportsB) == 0 && within(logsB, logsA)
 }
 
-// PartsOfOne reports whether two runs have logs of the same kind, but none in common. If they
-// share a report, they are two parts of one execution, such as those of two log prefixes.
+// PartsOfOne reports whether two runs have logs of the same kind, but none in common. If they share a report, they are
+// two parts of one execution, such as those of two log prefixes.
 func PartsOfOne(a, b *Source) bool {
 	if shares(a.contents(RoleLog, RoleRaw), b.contents(RoleLog, RoleRaw)) {
 		return false
@@ -146,7 +146,7 @@ func shares(a, b []content) bool {
 	return slices.ContainsFunc(a, func(c content) bool { return isIn(c, b) })
 }
 
-// within reports whether a is not empty and all of it is in b, which is sorted.
+// within reports whether a is not empty and b has all of it. b is sorted.
 func within(a, b []content) bool {
 	return len(a) > 0 && !slices.ContainsFunc(a, func(c content) bool { return !isIn(c, b) })
 }
@@ -159,9 +159,8 @@ func isIn(c content, sorted []content) bool {
 // Contains reports whether s has all files of other: see [Source.MissingFrom].
 func (s *Source) Contains(other *Source) bool { return len(other.MissingFrom(s)) == 0 }
 
-// MissingFrom are the files of s whose content other lacks. Reports and histogram logs count. If
-// s has neither, its other logs count; settings decide whether those are read. Empty files do
-// not count.
+// MissingFrom returns the files of s whose content other lacks. Only reports and histogram logs are compared. If s has
+// neither, its other logs are compared, because settings decide whether they are read. Empty files are ignored.
 func (s *Source) MissingFrom(other *Source) []SourceFile {
 	roles := []string{RoleReport, RoleLog}
 	if len(s.contents(roles...)) == 0 {
@@ -177,7 +176,7 @@ func (s *Source) MissingFrom(other *Source) []SourceFile {
 	return missing
 }
 
-// Count is how many files of a role there are.
+// Count returns the number of files with a role.
 func (s *Source) Count(role string) (n int) {
 	for i := range s.List {
 		if s.List[i].IsA(role) {
@@ -187,19 +186,19 @@ func (s *Source) Count(role string) (n int) {
 	return n
 }
 
-// Reports are fio's reports that are not empty.
+// Reports returns fio's reports that are not empty.
 func (s *Source) Reports() []SourceFile {
 	return slices.DeleteFunc(slices.Clone(s.List), func(f SourceFile) bool { return !f.isContent([]string{RoleReport}) })
 }
 
-// SharesReport reports whether other has a report of s, too.
+// SharesReport reports whether s and other have a report in common.
 func (s *Source) SharesReport(other *Source) bool {
 	return shares(s.contents(RoleReport), other.contents(RoleReport))
 }
 
-// Best is the run to keep of several of one execution. It prefers, in this order, one that was
-// read after fio had ended, one with the files of others, a complete one, one with more files,
-// and the one that was stored last. It is nil if there are none.
+// Best returns the run to keep of several of one execution, or nil if there are none. It prefers, in this order, a run
+// that was read after fio had ended, one with the files of others, a complete one, one with more files, and the one
+// that was stored last.
 func Best(runs []*Run) *Run {
 	if len(runs) == 0 {
 		return nil
@@ -211,7 +210,7 @@ func Best(runs []*Run) *Run {
 	})
 }
 
-// trueLast compares two answers: true comes after false.
+// trueLast compares two bools: true comes after false.
 func trueLast(a, b bool) int {
 	switch {
 	case a == b:

@@ -21,8 +21,8 @@ type Interval struct {
 	DocCount  int64     `json:"_doc_count,omitempty"` // the sum of the histogram's counts
 }
 
-// Averaged is the weighting of documents of fio's averages (log_avg_msec), which have rates and
-// mean latencies, but no requests.
+// Averaged is the weighting of documents that were made of fio's averages (log_avg_msec). They have rates and mean
+// latencies, but no requests.
 const Averaged = "average"
 
 // Window is the time that an interval document covers, from its @timestamp to End.
@@ -32,7 +32,7 @@ type Window struct {
 	ElapsedMS int64     `json:"elapsed_ms"` // its start, in milliseconds since the run's start
 }
 
-// RunRef is what every interval document repeats of its run, for searches.
+// RunRef has the fields of the run that every interval document repeats, for searches.
 type RunRef struct {
 	ID      string            `json:"id"` // of RunID
 	Name    string            `json:"name,omitempty"`
@@ -43,8 +43,8 @@ type RunRef struct {
 	Edit    string            `json:"edit,omitempty"` // of [RunInfo.Edit]
 }
 
-// CBT is what the Ceph Benchmarking Tool's configuration and folders say about a run. If CBT did not
-// make it, fio's own options say it, and Benchmark is empty. Documents omit fields that are zero.
+// CBT has the settings of a run from the configuration and folders of the Ceph Benchmarking Tool. If CBT did not make
+// the run, the settings come from fio's options, and Benchmark is empty. Documents omit fields that are zero.
 type CBT struct {
 	Benchmark    string `json:"benchmark,omitempty"` // its class, such as "librbdfio"
 	Workload     string `json:"workload,omitempty"`
@@ -68,27 +68,27 @@ type CBT struct {
 	Iteration    *int   `json:"iteration,omitempty"` // counts from 0; nil if CBT made none
 }
 
-// HostRef names the host of a document.
+// HostRef is the host of a document.
 type HostRef struct {
 	Name string `json:"name,omitempty"`
 }
 
-// HostsRef names the hosts whose requests a document contains: at level Cluster all hosts of the
-// run, else one. A filter by host finds the host's documents and those of clusters that it was
-// part of, and the level distinguishes them.
+// HostsRef names the hosts whose requests a document contains. At level Cluster these are all hosts of the run, else it
+// is one. So a filter by host finds the documents of the host and of clusters with the host. The level distinguishes
+// them.
 type HostsRef struct {
 	Name []string `json:"name,omitempty"`
 }
 
-// FioRef is what an interval document says about fio.
+// FioRef has the fields of an interval document about fio.
 type FioRef struct {
 	Direction string `json:"direction"`     // "read", "write" or "trim"
 	Job       string `json:"job,omitempty"` // at level Job only; its number or name
 	Version   string `json:"version,omitempty"`
 }
 
-// Requests are the two ways to count a window's requests.
+// Requests counts the requests of a window in two ways.
 type Requests struct {
-	Completed int64   `json:"completed"` // that completed in the window; iops comes from it
+	Completed int64   `json:"completed"` // completions in the window; iops comes from it
 	Weight    float64 `json:"weight"`    // total of the histogram, before rounding
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// MaxCount is the largest count, and the largest _doc_count, that Elasticsearch takes.
+// MaxCount is the largest count and the largest _doc_count that Elasticsearch accepts.
 const MaxCount = math.MaxInt32
 
-// Latency is a histogram with its usual figures, in microseconds. A document omits an empty one.
+// Latency is a histogram with its usual numbers, in microseconds. A document omits an empty Latency.
 type Latency struct {
 	Bins   Bins    `json:"histogram,omitzero" brief:"-"`
 	Layout string  `json:"layout,omitempty"` // of the bins: "fio3/0" is fio 3, coarseness 0; "fio2/1/24" has 24 groups
@@ -29,8 +29,8 @@ type Latency struct {
 	P9999  float64 `json:"p99_99"`
 }
 
-// Bins are the histogram as Elasticsearch takes it. A count above [MaxCount] is several equal
-// values, whose counts add up.
+// Bins are a histogram in the form of Elasticsearch. A count above [MaxCount] becomes several equal values, whose
+// counts add up.
 type Bins struct {
 	Values []float64 `json:"values"` // middles of the bins in microseconds, ascending
 	Counts []int64   `json:"counts"` // requests: 1 … MaxCount
@@ -48,10 +48,9 @@ func (b Bins) Total() int64 {
 	return sum
 }
 
-// NewLatency makes a document's latency. Percentiles, mean and the other figures are computed from h,
-// which has the exact weights. The bins are counts, the rounded weights, by index in h's layout
-// and ascending; nil means that each weight of h is rounded separately. Figures are rounded to
-// nanoseconds. The latency of an empty h is zero.
+// NewLatency makes the latency of a document. It computes percentiles, mean and the other numbers from h, which has the
+// exact weights, and rounds them to nanoseconds. counts are the rounded weights, by ascending index in h's layout. If
+// counts is nil, NewLatency rounds each weight of h by itself. The result is zero if h is empty.
 func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
 	lat := Latency{}
 	if counts == nil {
@@ -75,8 +74,8 @@ func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
 	return lat
 }
 
-// Hist is the histogram that the bins were made from. It fails with [ErrBins] if the layout is
-// unknown or the values are not latencies.
+// Hist returns the histogram that the bins were made from. It fails with [ErrBins] if the layout is unknown or a
+// value is not a latency.
 func (lat *Latency) Hist() (*hist.Histogram, error) {
 	l, err := parseLayout(lat.Layout)
 	if err != nil {
@@ -96,8 +95,7 @@ func (lat *Latency) Hist() (*hist.Histogram, error) {
 	return h, nil
 }
 
-// OpenFrom is the lowest latency, in microseconds, of the layout's last bin, which has no
-// upper end; infinite without a known layout.
+// OpenFrom returns the low edge of the layout's open bin in microseconds. It is infinite if the layout is unknown.
 func (lat *Latency) OpenFrom() float64 {
 	l, err := parseLayout(lat.Layout)
 	if err != nil {
@@ -107,18 +105,16 @@ func (lat *Latency) OpenFrom() float64 {
 	return float64(low) / 1000
 }
 
-// IsOpen reports whether a percentile, minimum or maximum of lat, in microseconds, lies in
-// the last bin: then the latency is [Latency.OpenFrom] or more. It needs no bins. The mean is
-// a lower bound as soon as the maximum is.
+// IsOpen reports whether a percentile, minimum or maximum of lat, in microseconds, lies in the open bin. Then the
+// latency is [Latency.OpenFrom] or more. If the maximum is open, the mean is a lower bound. IsOpen works without bins.
 func (lat *Latency) IsOpen(us float64) bool { return us >= lat.OpenFrom() }
 
-// HasPercentiles reports whether the latencies come from a histogram: percentiles, minimum and
-// maximum are known. Without one there is at most a mean, of fio's averages (log_avg_msec). It
-// needs no bins.
+// HasPercentiles reports whether the latencies come from a histogram, so that percentiles, minimum and maximum are
+// known. Otherwise there is at most a mean, of fio's averages (log_avg_msec). HasPercentiles works without bins.
 func (lat *Latency) HasPercentiles() bool { return lat.Layout != "" }
 
-// IsZero reports whether a document omits the latency: it has no bins, no layout and no mean. Of
-// averages a document has only the mean.
+// IsZero reports whether a document omits the latency, because it has no bins, no layout and no mean. Averages have
+// only the mean.
 func (lat *Latency) IsZero() bool { return lat.Bins.IsZero() && lat.Layout == "" && lat.Mean == 0 }
 
 func (lat *Latency) numbers() [4 + len(Percentiles)]float64 {
@@ -129,7 +125,7 @@ func (lat *Latency) numbers() [4 + len(Percentiles)]float64 {
 	return n
 }
 
-// newBins skips zeros and cuts counts above MaxCount into several.
+// newBins omits zeros and divides counts above MaxCount.
 func newBins(l hist.Layout, counts []hist.Bin) Bins {
 	b := Bins{Values: make([]float64, 0, len(counts)), Counts: make([]int64, 0, len(counts))}
 	middles := tableOf(l).values
@@ -157,12 +153,12 @@ func wholeCounts(h *hist.Histogram) []hist.Bin {
 	return counts
 }
 
-// micros is ns nanoseconds in microseconds, rounded to a whole nanosecond: no bin is narrower,
-// and more digits have no meaning.
+// micros converts nanoseconds to microseconds and rounds to a whole nanosecond. No bin is narrower, so more digits have
+// no meaning.
 func micros(ns float64) float64 { return math.Round(ns) / 1000 }
 
-// layoutName is the version of fio and the coarseness, "fio3/0". If fio was rebuilt with another
-// number of groups, it is that number, too, "fio3/0/34".
+// layoutName returns the version of fio and the coarseness, "fio3/0". If fio was rebuilt with another number of groups,
+// the name ends in that number, "fio3/0/34".
 func layoutName(l hist.Layout) string {
 	name := "fio3/"
 	if l.Fio2() {
@@ -175,7 +171,7 @@ func layoutName(l hist.Layout) string {
 	return name
 }
 
-// layouts are all layouts by their names.
+// layouts has all layouts by their names.
 var layouts = sync.OnceValue(func() map[string]hist.Layout {
 	all := map[string]hist.Layout{}
 	for groups := hist.MinGroups; groups <= hist.MaxGroups; groups++ {

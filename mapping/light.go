@@ -2,11 +2,11 @@ package mapping
 
 import "encoding/base64"
 
-// LightField has the packed [Run.Light] of a run's document in Elasticsearch. Lists from the documents themselves take
-// six times as long, because the cluster reads all of each document.
+// LightField is the field of a run document in Elasticsearch with the packed [Run.Light]. Without it lists take six
+// times as long, because the cluster reads all of each document.
 const LightField = "light"
 
-// WithLight adds the field to a run's document as [Run.AppendJSON] wrote it.
+// WithLight adds LightField to a run document that [Run.AppendJSON] wrote.
 func WithLight(document, packed []byte) []byte {
 	b := append(document[:len(document)-1:len(document)-1], `,"`+LightField+`":"`...)
 	return append(base64.StdEncoding.AppendEncode(b, packed), '"', '}')

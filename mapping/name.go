@@ -2,10 +2,10 @@ package mapping
 
 import "strings"
 
-// pbench is the benchmark of runs of pbench-fio. Their folders do not repeat the settings.
+// pbench is the benchmark of runs of pbench-fio. Names of its folders do not have the settings.
 const pbench = "pbench-fio"
 
-// ShortName is the run's name without folders of CBT whose names repeat the settings.
+// ShortName returns the run's name without the folders of CBT that are named after settings.
 func (r *Run) ShortName() string {
 	parts := strings.SplitN(r.Run.Name, "/", 3)
 	if r.CBT.Benchmark == "" || r.CBT.Benchmark == pbench || len(parts) < 3 {

@@ -15,7 +15,7 @@ func (p *parser) skip(text string) bool {
 	return true
 }
 
-// list reads items with commas between them.
+// list reads items that are separated by commas.
 func (p *parser) list(open, end byte, item func() bool) bool {
 	if len(p.text) < 2 || p.text[0] != open {
 		return false
@@ -38,7 +38,7 @@ func (p *parser) list(open, end byte, item func() bool) bool {
 	return false
 }
 
-// object reads an object of any members.
+// object reads an object and calls value for each member.
 func (p *parser) object(value func(name string) bool) bool {
 	return p.list('{', '}', func() bool {
 		name, ok := p.string()
@@ -75,7 +75,7 @@ func (p *parser) escaped() (s string, ok bool) {
 	return s, raw != nil && json.Unmarshal(raw, &s) == nil
 }
 
-// raw returns the text of a value that is a text, a list or an object.
+// raw returns the text of a string, a list or an object.
 func (p *parser) raw() []byte {
 	depth, inText := 0, false
 	for i := 0; i < len(p.text); i++ {
@@ -103,7 +103,7 @@ func (p *parser) raw() []byte {
 	return nil
 }
 
-// skipValue skips a value. In lists and objects it looks only for their end.
+// skipValue skips a value. In lists and objects it searches only for the end.
 func (p *parser) skipValue() bool {
 	if len(p.text) > 0 && (p.text[0] == '{' || p.text[0] == '[') {
 		return p.raw() != nil
@@ -112,7 +112,7 @@ func (p *parser) skipValue() bool {
 	return ok
 }
 
-// number is the text of a number; empty if there is none.
+// number returns the text of a number, or "" if there is none.
 func (p *parser) number() string {
 	n := 0
 	for n < len(p.text) && strings.IndexByte("+-.0123456789Ee", p.text[n]) >= 0 {
@@ -145,8 +145,8 @@ func (p *parser) int() (int64, bool) {
 }
 
 // readDecimal reads a number such as 1003.5195 as 10035195 and the scale 10000. Both are exact as float64, so their
-// quotient is the float64 nearest to the number. It reads longer numbers, signs and exponents only in part or not at
-// all (size 0).
+// quotient is the float64 nearest to the number. size is the number of bytes that were read. It is 0 if the number is too
+// long for that. readDecimal stops before a sign or an exponent.
 func readDecimal(text []byte) (whole int64, scale float64, size int) {
 	const maxDigits = 15
 	scale = 1
@@ -168,7 +168,7 @@ func readDecimal(text []byte) (whole int64, scale float64, size int) {
 	return 0, 1, 0
 }
 
-// isPlain reports whether what readDecimal read is a whole number of JSON.
+// isPlain reports whether readDecimal has read a whole number in JSON's form.
 func isPlain(number, rest []byte) bool {
 	return number[0] != '.' && number[len(number)-1] != '.' && (number[0] != '0' || len(number) == 1 || number[1] == '.') &&
 		len(rest) > 0 && (rest[0] == ',' || rest[0] == '}' || rest[0] == ']')

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// PendingField is true in an interval document of a version that is not current yet: the version
-// that it replaces is still there. Dashboards skip such documents, so that their sums have each
-// run once. The field is removed when the version is the only one.
+// PendingField is true in an interval document of a version that is not current yet, because the version that it
+// replaces still exists. Dashboards skip such documents, so each run counts once in sums. The field is removed when the
+// old version is deleted.
 const PendingField = "run.pending"
 
 // ShowPending is a painless script that removes the field from a document.
 const ShowPending = "ctx._source.run.remove('pending')"
 
-// MarkPending adds the field to the document that begins at a position of b, as AppendJSON
-// wrote it. It fails if there is anything else.
+// MarkPending adds the field to the document that begins at b[from], as AppendJSON wrote it. It fails for any other
+// text.
 func MarkPending(b []byte, from int) ([]byte, error) {
-	const before = `"run":{` // comes before all texts that users can choose
+	const before = `"run":{` // comes before all texts that users choose
 	at := bytes.Index(b[from:], []byte(before))
 	if at < 0 {
 		return b, fmt.Errorf("mark document as pending: no %s: %w", before, ErrIdentity)

@@ -1,6 +1,6 @@
 package mapping
 
-// Percentile is one of the percentiles that documents have.
+// Percentile is one of the percentiles in documents.
 type Percentile struct {
 	Field    string  // in documents, such as "p99_9"
 	Name     string  // for people: "p99.9"
@@ -9,8 +9,8 @@ type Percentile struct {
 	of       func(*Latency) *float64
 }
 
-// Percentiles are all of them, ascending. Documents, columns of tables and reports are made
-// from this list; tests compare templates and dashboards with it.
+// Percentiles are all percentiles, in ascending order. Documents, columns of tables and reports are made from this
+// list. Tests compare templates and dashboards with it.
 var Percentiles = [...]Percentile{
 	{"p50", "p50", 0.50, 50, func(l *Latency) *float64 { return &l.P50 }},
 	{"p75", "p75", 0.75, 75, func(l *Latency) *float64 { return &l.P75 }},
@@ -21,10 +21,10 @@ var Percentiles = [...]Percentile{
 	{"p99_99", "p99.99", 0.9999, 99.99, func(l *Latency) *float64 { return &l.P9999 }},
 }
 
-// Of is the percentile of a document, in microseconds.
+// Of returns the percentile from l, in microseconds.
 func (p *Percentile) Of(l *Latency) float64 { return *p.of(l) }
 
-// quantiles are the quantiles of [Percentiles], between the minimum, 0, and the maximum, 1.
+// quantiles are 0 (minimum), the quantiles of [Percentiles], and 1 (maximum).
 var quantiles = func() (q [len(Percentiles) + 2]float64) {
 	for i := range Percentiles {
 		q[i+1] = Percentiles[i].Quantile
@@ -33,13 +33,13 @@ var quantiles = func() (q [len(Percentiles) + 2]float64) {
 	return q
 }()
 
-// Figure is a number of a document by its name for people or by its field, in microseconds:
-// "min", "mean", "max", or one of [Percentiles]. It is false for any other name.
+// Figure returns a number of the document, in microseconds, by its name for people or by its field: "min", "mean",
+// "max", or one of [Percentiles]. ok is false for any other name.
 func (lat *Latency) Figure(name string) (us float64, ok bool) {
 	return figure(name, lat.Min, lat.Mean, lat.Max, func(p *Percentile) (float64, bool) { return p.Of(lat), true })
 }
 
-// figure finds a number by its name, and a percentile with of.
+// figure returns a number by its name. It gets percentiles from of.
 func figure(name string, least, mean, most float64, of func(*Percentile) (us float64, ok bool)) (us float64, ok bool) {
 	switch name {
 	case "min":

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Removed is what a history keeps of a run that was removed, so that its files are not stored
-// again. Its document has nothing that a run's document has: no reader and no dashboard takes it
-// for a run.
+// Removed is what a history stores of a run that was removed, so that its files are not stored again. The document has
+// no field of a run document, so readers and dashboards do not take it for a run.
 type Removed struct {
 	ID     string    `json:"id"`              // of the run
 	Title  string    `json:"title,omitempty"` // as lists of runs show it
@@ -15,12 +14,12 @@ type Removed struct {
 	At     time.Time `json:"at"` // when it was removed
 	Source Source    `json:"source,omitzero"`
 
-	// What people had said about it, as an [Annotation].
+	// What users said about the run, as in [Annotation].
 	Labels map[string]string `json:"labels,omitempty"`
 	Note   string            `json:"note,omitempty"`
 }
 
-// Annotation is what people had said about the run.
+// Annotation returns what users said about the run.
 func (r *Removed) Annotation() Annotation {
 	a := Annotation{Labels: r.Labels}
 	if r.Note != "" {
@@ -29,11 +28,11 @@ func (r *Removed) Annotation() Annotation {
 	return a
 }
 
-// RemovedField is the object in which a document has a [Removed].
+// RemovedField is the object of a document that has a [Removed].
 const RemovedField = "removed"
 
-// NewRemoved returns what a history keeps of a removed run. It has the hashes that identify the contents of its files,
-// not their paths.
+// NewRemoved returns what a history stores of a removed run. It has the hashes of the files that identify the run, not
+// their paths.
 func NewRemoved(run *Run, title string, at time.Time) *Removed {
 	r := &Removed{ID: run.Run.ID, Title: title, Start: run.Run.Start, At: at.UTC().Truncate(time.Millisecond)}
 	r.Labels, r.Note = run.Run.Annotation().Labels, run.Run.Note
@@ -46,10 +45,10 @@ func NewRemoved(run *Run, title string, at time.Time) *Removed {
 	return r
 }
 
-// DocumentID is the document's _id. No run has it.
+// DocumentID returns the document's _id. No run has this id.
 func (r *Removed) DocumentID() string { return "removed." + r.ID }
 
-// AppendJSON appends the document to dst, as [Run.AppendJSON].
+// AppendJSON appends the document to dst, like [Run.AppendJSON].
 func (r *Removed) AppendJSON(dst []byte) []byte {
 	return append(appendObject(append(dst, `{"`+RemovedField+`":`...), reflect.ValueOf(r).Elem()), '}')
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Run is one run of a benchmark: what is known of it, and its totals.
+// Run is one run of a benchmark: metadata and totals.
 type Run struct {
 	Run        RunInfo        `json:"run"`
 	CBT        CBT            `json:"cbt,omitzero"`
@@ -18,11 +18,11 @@ type Run struct {
 	Weighting  string         `json:"weighting,omitempty"` // "inflight" or "completion"
 	IntervalMS int64          `json:"interval_ms,omitempty"`
 	Levels     []Level        `json:"levels,omitempty"` // of the interval documents that were made
-	// NoWindows is why the run has no interval documents with percentiles, and what to do
-	// about it; empty where it has some.
+	// NoWindows says why the run has no interval documents with percentiles, and what to do. It is empty if the run has
+	// some.
 	NoWindows string `json:"no_windows,omitempty"`
-	// Placed is how jobs that ran one after another were placed in time, one sentence; empty
-	// where all jobs began together.
+	// Placed says in one sentence how jobs that ran one after another were placed in time. It is empty if all jobs
+	// began together.
 	Placed string `json:"placed,omitempty" brief:"-"`
 
 	All   *Totals `json:"all,omitempty"`
@@ -30,24 +30,24 @@ type Run struct {
 	Write *Totals `json:"write,omitempty"`
 	Trim  *Totals `json:"trim,omitempty"`
 
-	Recovered Lost      `json:"recovered,omitzero"` // in no log's row, but found in fio's JSON
-	Missing   Lost      `json:"missing,omitzero"`   // known to have been, but found nowhere
+	Recovered Lost      `json:"recovered,omitzero"` // not in the logs, but found in fio's JSON
+	Missing   Lost      `json:"missing,omitzero"`   // completed according to fio, but found in no file
 	Warnings  []string  `json:"warnings,omitempty" brief:"-"`
 	SLA       []Verdict `json:"sla,omitempty"`
-	Changes   []Change  `json:"changes,omitempty"` // of the run's workload that begin with it; only a cluster has them
+	Changes   []Change  `json:"changes,omitempty"` // of the run's workload, from this run on; only in a cluster
 	Source    Source    `json:"source,omitzero" brief:"-"`
 	Documents Documents `json:"documents,omitzero"`
 	Ingested  time.Time `json:"ingested,omitzero"` // when this version of the run was stored first
 	Program   Program   `json:"fio2es,omitzero" brief:"-"`
 }
 
-// Program is the fio2es that read the run's files.
+// Program is the version of fio2es that read the run's files.
 type Program struct {
 	Version string `json:"version,omitempty"` // such as v1.2.3; documents of earlier versions have none
 }
 
-// RunInfo identifies a run. In JSON its Start is also the document's @timestamp, and its Link is
-// run.link.
+// RunInfo identifies a run. In JSON it also has the member link ([RunInfo.Link]), and Start is also the document's
+// @timestamp.
 type RunInfo struct {
 	ID       string            `json:"id"` // of RunID
 	Name     string            `json:"name,omitempty"`
@@ -57,27 +57,26 @@ type RunInfo struct {
 	End      time.Time         `json:"end,omitzero"`
 	Ingest   string            `json:"ingest"` // one version of the run: hash of settings and content, or LiveIngest
 	Labels   map[string]string `json:"labels,omitempty"`
-	Edited   map[string]string `json:"edited,omitempty"` // labels that people changed: what the ingest gave, empty for nothing
-	Note     string            `json:"note,omitempty"`   // that people wrote
-	Complete bool              `json:"complete"`         // false while it is followed, or when it was cut off
+	Edited   map[string]string `json:"edited,omitempty"` // ingest's values of labels that users changed
+	Note     string            `json:"note,omitempty"`   // written by users
+	Complete bool              `json:"complete"`         // false while the run is followed, or if it was cut off
 
 	Compacted Compacted `json:"compacted,omitzero"`
 }
 
-// LivePrefix is the begin of Ingest while files grow, when there is no hash of their contents yet.
+// LivePrefix begins an Ingest while files grow, because the hash of their contents is not known yet.
 const LivePrefix = "live-"
 
-// LiveIngest is the Ingest of a version that is made while fio runs, from the time at which
-// following began.
+// LiveIngest returns the Ingest of a version that is made while fio runs, from the time when following began.
 func LiveIngest(began time.Time) string { return LivePrefix + strconv.FormatInt(began.UnixNano(), 16) }
 
 // Live reports whether this version was made while fio ran. A version that is made from the
 // complete files replaces it.
 func (r *RunInfo) Live() bool { return strings.HasPrefix(r.Ingest, LivePrefix) }
 
-// Link is the end of the address of a Kibana dashboard that shows only this run: its time, with
-// a second around it, and a query for its id. It is a separate field because Kibana's format
-// for links has only the field's own value.
+// Link returns the end of the address of a Kibana dashboard that shows only this run: the time of the run with a second
+// around it, and a query for its id. It is a separate field because a format for links in Kibana can use only the value
+// of its own field.
 func (r *RunInfo) Link() string {
 	end := r.End
 	if end.Before(r.Start) {
@@ -88,8 +87,7 @@ func (r *RunInfo) Link() string {
 		"'))&_a=(query:(language:kuery,query:'run.id:\"" + r.ID + "\"')"
 }
 
-// FioInfo is what is known about fio and its options. In JSON it also has the run's directions,
-// as interval documents have theirs.
+// FioInfo has the version of fio and its options. In JSON it also has the run's directions.
 type FioInfo struct {
 	Version string            `json:"version,omitempty"`
 	Options map[string]string `json:"options,omitempty" brief:"-"` // global and common job options; one flattened field
@@ -103,19 +101,19 @@ type RunHost struct {
 	Name         string    `json:"name,omitempty"`
 	Jobs         int       `json:"jobs,omitempty" brief:"-"`
 	Start        time.Time `json:"start,omitzero" brief:"-"`           // of its first job
-	SkewMS       int64     `json:"skew_ms" brief:"-"`                  // its start after the run's start, milliseconds
+	SkewMS       int64     `json:"skew_ms" brief:"-"`                  // start minus the start of the run, milliseconds
 	Clock        string    `json:"clock,omitempty" brief:"-"`          // where Start comes from
 	ClockErrorMS int64     `json:"clock_error_ms,omitempty" brief:"-"` // Start is known to ± this many milliseconds
 }
 
-// Clock is where the run's absolute times come from, by the least certain of its hosts, and how
-// certain they are.
+// Clock says where the absolute times of the run come from, and how certain they are. It describes the least certain
+// host.
 type Clock struct {
 	Source  string `json:"source,omitempty"`
 	ErrorMS int64  `json:"error_ms,omitempty"` // the run's start is known to ± this many milliseconds
 }
 
-// Totals are one direction of the whole run, or all of them.
+// Totals are the totals of one direction of a run, or of all directions.
 type Totals struct {
 	Requests   int64   `json:"requests"`
 	Bytes      int64   `json:"bytes,omitempty"`
@@ -125,20 +123,19 @@ type Totals struct {
 	Means      Means   `json:"means,omitzero" brief:"-"`
 	Sums       Sums    `json:"sums,omitzero" brief:"-"`
 	Latency    Latency `json:"latency,omitzero"`
-	// Fio is fio's own figures, where the report of a run of one job has no bins.
+	// Fio has fio's own numbers, if the run is one job whose report has no bins.
 	Fio *FioLatency `json:"fio,omitempty"`
 }
 
-// Sums are sums of fio's own figures of each job. fio divides a job's requests by the job's run
-// time, so the sum is larger than IOPS and Bandwidth of [Totals] if jobs did not run at the
-// same time.
+// Sums are sums of fio's own rates over jobs. fio divides the requests of a job by its run time. So the sums are larger
+// than IOPS and Bandwidth of [Totals] if the jobs did not run at the same time.
 type Sums struct {
 	IOPS      float64 `json:"iops,omitempty"`      // per second
 	Bandwidth float64 `json:"bandwidth,omitempty"` // bytes per second
 }
 
-// FioLatency is what fio computed from one job's latencies, in microseconds. Such figures cannot
-// be merged, so only runs of one job have them.
+// FioLatency is what fio computed from the latencies of one job, in microseconds. Such numbers cannot be merged, so
+// only runs of one job have them.
 type FioLatency struct {
 	Min         float64         `json:"min"`
 	Mean        float64         `json:"mean"`
@@ -153,8 +150,7 @@ type FioPercentile struct {
 	Value float64 `json:"value"` // microseconds
 }
 
-// Figure is the minimum, mean, maximum or a percentile by its name, as [Latency.Figure]. It is
-// false if fio did not list it.
+// Figure returns a number by its name, like [Latency.Figure], in microseconds. ok is false if fio did not list it.
 func (f *FioLatency) Figure(name string) (us float64, ok bool) {
 	return figure(name, f.Min, f.Mean, f.Max, func(want *Percentile) (float64, bool) {
 		for _, p := range f.Percentiles {
@@ -166,28 +162,28 @@ func (f *FioLatency) Figure(name string) (us float64, ok bool) {
 	})
 }
 
-// Means are fio's own mean latencies, in microseconds: until a request was submitted, from then
-// until it completed, and both together.
+// Means are fio's own mean latencies in microseconds: until submission (slat), from then until completion (clat), and
+// both together (lat).
 type Means struct {
 	Slat float64 `json:"slat,omitempty"`
 	Clat float64 `json:"clat,omitempty"`
 	Lat  float64 `json:"lat,omitempty"`
 }
 
-// Lost is how many requests were not in the logs.
+// Lost counts requests that were not in the logs.
 type Lost struct {
 	Requests int64 `json:"requests,omitempty"`
 }
 
-// Verdict is the result of a rule of a service level agreement for the run.
+// Verdict is the result of one rule of a service level agreement.
 type Verdict struct {
-	Rule  string  `json:"rule"` // with its direction
+	Rule  string  `json:"rule"` // including its direction
 	Holds bool    `json:"holds"`
 	Value float64 `json:"value"` // latencies in microseconds, shares from 0 to 1
 	Limit float64 `json:"limit"`
 }
 
-// Source is what the run was read from.
+// Source lists the files that the run was read from.
 type Source struct {
 	Files int          `json:"files,omitempty"`
 	Bytes int64        `json:"bytes,omitempty"`
@@ -203,22 +199,21 @@ type SourceFile struct {
 	Hash  string `json:"hash,omitempty"` // XXH64 of the unpacked content, hexadecimal
 }
 
-// Documents is how many interval documents of each level the run has.
+// Documents is the number of interval documents of the run at each level.
 type Documents struct {
 	Cluster int `json:"cluster,omitempty"`
 	Host    int `json:"host,omitempty"`
 	Job     int `json:"job,omitempty"`
 }
 
-// Light is a shallow copy without the large parts of a run's document: the histograms and the
-// list of source files.
+// Light returns a shallow copy without the large parts: the histograms and the list of source files.
 func (r *Run) Light() *Run {
 	c := r.WithFiles()
 	c.Source.List = nil
 	return c
 }
 
-// WithFiles is a shallow copy without the histograms.
+// WithFiles returns a shallow copy without the histograms.
 func (r *Run) WithFiles() *Run {
 	c := *r
 	for _, t := range []**Totals{&c.All, &c.Read, &c.Write, &c.Trim} {
@@ -231,13 +226,13 @@ func (r *Run) WithFiles() *Run {
 	return &c
 }
 
-// All is how many there are of all levels.
+// All returns the number of documents of all levels.
 func (d Documents) All() int { return d.Cluster + d.Host + d.Job }
 
-// Of returns how many there are of a level.
+// Of returns the number of documents of a level.
 func (d Documents) Of(l Level) int { return *d.count(l) }
 
-// Add counts n more documents of a level.
+// Add adds n to the number of documents of a level.
 func (d *Documents) Add(l Level, n int) { *d.count(l) += n }
 
 func (d *Documents) count(l Level) *int {

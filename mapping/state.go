@@ -2,8 +2,8 @@ package mapping
 
 import "slices"
 
-// State is what is special about a run, in a word or two each. bad reports whether data is missing
-// or a rule is broken.
+// State returns what is special about a run, in one or two words each. bad reports whether data is missing or a rule is
+// broken.
 func (r *Run) State() (words []string, bad bool) {
 	switch {
 	case r.Run.Complete:

@@ -8,8 +8,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// The JSON files of mappings have the fields that are no part of a Go type, and those whose type does not follow from
-// theirs. All others come from the types of package mapping.
+// The JSON files of mappings have the fields that no Go type has, and fields whose type does not follow from the Go
+// type. All others come from the types of package mapping.
 
 func latencyMappings() Tree {
 	t := load("component-latency-mappings.json", "", "")
@@ -27,7 +27,7 @@ func runMappings() Tree {
 	return t
 }
 
-// fill adds the fields of a struct that are not there yet.
+// fill adds the fields of a struct that are missing.
 func (t Tree) fill(of reflect.Type, double map[string]any) {
 	for i := range of.NumField() {
 		f := of.Field(i)
@@ -45,7 +45,7 @@ func (t Tree) fill(of reflect.Type, double map[string]any) {
 	}
 }
 
-// fieldOf is the field for values of a type.
+// fieldOf returns the field for values of a Go type.
 func fieldOf(t reflect.Type, double map[string]any) map[string]any {
 	switch t {
 	case reflect.TypeFor[mapping.Bins]():

@@ -11,21 +11,21 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Version is the version of all templates. It is raised with every change of the JSON files and of the fields of
-// documents, so that an older fio2es never replaces what a newer one has installed.
+// Version is the version of all templates. Every change of the JSON files or of the fields of documents raises it,
+// because an older fio2es must not replace newer templates.
 const Version = 7
 
-// ManagedBy is _meta.managed_by of every object. Objects with another value belong to others.
+// ManagedBy is the value of _meta.managed_by in every object. An object with another value is not from fio2es.
 const ManagedBy = "fio2es"
 
-// NoPolicy, as [Options].Policy, leaves lifecycles alone.
+// NoPolicy is the value of [Options].Policy for indices without a lifecycle policy.
 const NoPolicy = "none"
 
-// keepMargin is the most days between the first run of an index and its last one. An index has the runs of one month,
-// and its age counts from its creation.
+// keepMargin is the number of days to add to KeepDays. An index has the runs of one month, and its age counts from its
+// creation.
 const keepMargin = 31
 
-// ErrOptions is the error of options that no cluster accepts.
+// ErrOptions means that no cluster accepts the options.
 var ErrOptions = errors.New("invalid template options")
 
 // Options are the options of the templates. The zero value is ready to use.
@@ -58,7 +58,7 @@ const (
 	Index     Kind = "index template"
 )
 
-// Object is an object to install. Installing it again changes nothing.
+// Object is an object to install. A second installation changes nothing.
 type Object struct {
 	Kind Kind
 	Name string
@@ -86,7 +86,7 @@ func Families(prefix string) []Family {
 	return append(all, Family{prefix + "-runs", mapping.RunsIndex(prefix), prefix + "-runs-mappings"})
 }
 
-// Names are the index templates that a cluster must have before documents are sent.
+// Names returns the names of the index templates that a cluster must have before documents are sent.
 func Names(prefix string) []string {
 	var names []string
 	for _, f := range Families(prefix) {
@@ -98,7 +98,8 @@ func Names(prefix string) []string {
 //go:embed *.json
 var files embed.FS
 
-// All are the objects to install, in their order: each may refer to those before it. It fails with [ErrOptions].
+// All returns the objects to install, in this order, because each may refer to those before it. It fails with
+// [ErrOptions].
 func All(opt Options) ([]Object, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -118,10 +119,10 @@ func All(opt Options) ([]Object, error) {
 	return append(all, index(opt, "runs", load("index-runs.json", opt.Prefix, ""))), nil
 }
 
-// LatencyFields are the types of the fields of interval documents, by path.
+// LatencyFields returns the type of each field of interval documents, by path.
 func LatencyFields() map[string]string { return fields(latencyMappings()) }
 
-// RunFields are the types of the fields of run documents, by path.
+// RunFields returns the type of each field of run documents, by path.
 func RunFields() map[string]string { return fields(runMappings()) }
 
 func fields(component Tree) map[string]string {
@@ -140,7 +141,7 @@ func policy(opt Options) Object {
 	return Object{Policy, name, t}
 }
 
-// component is a component template, with settings in place of those in its file.
+// component returns a component template. settings replace those in its file.
 func component(opt Options, what string, t Tree, settings map[string]any) Object {
 	t.manage()
 	if t.At("template", "mappings") != nil { // so that indices know their version
@@ -158,7 +159,7 @@ func index(opt Options, what string, t Tree) Object {
 	return Object{Index, opt.Prefix + "-" + what, t}
 }
 
-// The settings that options change; nil takes one out.
+// The settings that options change; nil removes a setting.
 
 func latencySettings(opt Options) map[string]any {
 	s := replicaSettings(opt)
@@ -180,7 +181,7 @@ func replicaSettings(opt Options) map[string]any {
 	return map[string]any{"auto_expand_replicas": opt.Replicas}
 }
 
-// policy is the name of the lifecycle policy of interval documents.
+// policy returns the name of the lifecycle policy of interval documents.
 func (opt *Options) policy() string {
 	if opt.Policy == "" {
 		return opt.Prefix + "-latency"
@@ -188,13 +189,13 @@ func (opt *Options) policy() string {
 	return opt.Policy
 }
 
-// Prefixes and numbers of replicas that Elasticsearch accepts.
+// What Elasticsearch accepts as a prefix and as a number of replicas.
 var (
 	prefixes = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 	replicas = regexp.MustCompile(`^(\d{1,3}|\d{1,3}-(\d{1,3}|all))$`)
 )
 
-// isBackwards reports whether a range of replicas ends before it begins.
+// isBackwards reports whether the end of a range of replicas is below its beginning.
 func isBackwards(text string) bool {
 	from, to, _ := strings.Cut(text, "-")
 	least, err1 := strconv.Atoi(from)
@@ -202,7 +203,7 @@ func isBackwards(text string) bool {
 	return err1 == nil && err2 == nil && most < least
 }
 
-// CheckPrefix fails with [ErrOptions] if names of indices cannot begin with prefix.
+// CheckPrefix fails with [ErrOptions] if Elasticsearch does not accept prefix at the beginning of index names.
 func CheckPrefix(prefix string) error {
 	if len(prefix) > 64 || !prefixes.MatchString(prefix) {
 		return fmt.Errorf("prefix %q: only a-z, 0-9, dots, dashes and underscores, at most 64, the first a letter or digit: %w", prefix, ErrOptions)
@@ -210,7 +211,7 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// check sets defaults, and fails for options that no cluster accepts.
+// check sets defaults. It fails for options that no cluster accepts.
 func (opt *Options) check() error {
 	if opt.Prefix == "" {
 		opt.Prefix = mapping.DefaultPrefix

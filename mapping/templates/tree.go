@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Tree is a JSON object with its numbers as they were written. All objects in it are maps of the same kind.
+// Tree is a JSON object. Its numbers keep their text. All objects in it are Trees.
 type Tree map[string]any
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -16,7 +16,7 @@ func (t *Tree) UnmarshalJSON(text []byte) error {
 	return d.Decode((*map[string]any)(t))
 }
 
-// JSON is the tree with its keys ascending: the same bytes for the same tree.
+// JSON returns the tree as text with ascending keys, so the same tree gives the same bytes.
 func (t Tree) JSON() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -27,7 +27,7 @@ func (t Tree) JSON() []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// At is the object at a path, nil if there is none.
+// At returns the object at a path, or nil if there is none.
 func (t Tree) At(path ...string) Tree {
 	for _, k := range path {
 		t, _ = t[k].(map[string]any)
@@ -49,7 +49,7 @@ func load(name, prefix, level string) Tree {
 	return t
 }
 
-// set puts a value at a path, and makes the objects above it; nil removes what is there.
+// set sets the value at a path, and makes missing objects above it. If value is nil, set removes what is there.
 func (t Tree) set(value any, path ...string) {
 	for _, k := range path[:len(path)-1] {
 		next, ok := t[k].(map[string]any)
@@ -67,14 +67,14 @@ func (t Tree) set(value any, path ...string) {
 	t[last] = value
 }
 
-// manage sets who manages the object, and its version.
+// manage sets the fields _meta.managed_by and version.
 func (t Tree) manage() {
 	t.set(Version, "version")
 	t.set(Version, "_meta", "version")
 	t.set(ManagedBy, "_meta", "managed_by")
 }
 
-// leaves are the types of all fields below, by path.
+// leaves adds the types of all fields below to into, by path.
 func (t Tree) leaves(path string, into map[string]string) map[string]string {
 	for _, inner := range []string{"properties", "fields"} {
 		for name := range t.At(inner) {

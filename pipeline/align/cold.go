@@ -6,20 +6,19 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// A rebuilt fio with more groups has bins for requests of minutes, which keep windows open
-// for as long. Few rows reach that far back. So a window that is 17 s behind becomes cold:
-// the sums of all workers are added up and keep only the bins that are not zero, which takes
-// a fraction of the memory. Later requests go to new sums, and all are added up at the end.
+// A rebuilt fio with more groups has bins for requests of minutes, so windows stay open for minutes. Few rows reach so
+// far back. So a window becomes cold after 17 s. Then the sums of all workers are added up and only the bins that are
+// not zero stay in memory. Later requests go to new sums. When the window ends, all sums are added up.
 
 const (
-	// usualReach is the longest request of a fio as released, in milliseconds, and the least
-	// that is reckoned with.
+	// usualReach is the longest latency of a released fio, in milliseconds. It is the shortest reach of any layout
+	// here.
 	usualReach = 17_180
 
-	// longestReach bounds how far back requests of any layout are spread.
+	// longestReach limits how far back requests of any layout are spread, in milliseconds.
 	longestReach = 600_000
 
-	// longestWindows is the same in windows, where they are short.
+	// longestWindows is the same limit as a number of windows, for short windows.
 	longestWindows = 1 << 13
 )
 
@@ -28,8 +27,8 @@ func reachOf(l hist.Layout) int64 {
 	return max((l.Reach()-1)/int64(time.Millisecond)+1, usualReach)
 }
 
-// pack keeps only the bins that are not zero. Requests that were spread over bins of another
-// layout stay as they are: their histogram records that.
+// pack drops the bins that are zero. It does not pack requests that were spread over bins of another layout, because
+// only their histogram records that.
 func (s *sum) pack() {
 	if !s.latencies.Rebinned() {
 		s.packed = s.latencies.Weights()

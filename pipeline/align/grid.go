@@ -2,14 +2,13 @@ package align
 
 import "math"
 
-// grid has the windows' edges: 0, length, 2*length … milliseconds.
+// grid has the edges of windows: 0, length, 2*length … milliseconds.
 type grid struct {
 	length    int64
-	tolerance int64 // a time this close to an edge counts as the edge
+	tolerance int64 // times within this distance of an edge count as the edge
 }
 
-// snap moves a time that is close to an edge onto it. It is monotone, so it keeps the order
-// of rows.
+// snap moves a time close to an edge onto the edge. It is monotone, so the order of rows does not change.
 func (g grid) snap(t int64) int64 {
 	off := t % g.length
 	switch {
@@ -21,8 +20,8 @@ func (g grid) snap(t int64) int64 {
 	return t
 }
 
-// window is the index of the window of completions at time t. Like rows, windows are
-// (start, end]; the first window includes its start.
+// window returns the index of the window of completions at time t. Windows are (start, end], like rows. The first
+// window includes its start.
 func (g grid) window(t int64) int64 {
 	if t <= 0 {
 		return 0
@@ -30,15 +29,15 @@ func (g grid) window(t int64) int64 {
 	return (t - 1) / g.length
 }
 
-// windows returns the first and the last window of a row. Its times are snapped already.
+// windows returns the first and the last window of a row. snap has been applied to its times.
 func (g grid) windows(start, end int64) (first, last int64) {
 	last = g.window(end)
 	return min(g.window(start+1), last), last
 }
 
-// presence is the share of a request's life before time t, in milliseconds. The request took
-// life and completed somewhere in (start, end], each moment as likely. With G(y) the integral
-// of min(max(u,0),life) up to y, it is (G(t-start+life) - G(t-end+life)) / (life * (end-start)).
+// presence returns the share of a request's life before time t. All arguments are in milliseconds. The request took
+// life and completed somewhere in (start, end], at each moment with the same probability. Let G(y) be the integral of
+// min(max(u,0),life) up to y. Then the share is (G(t-start+life) - G(t-end+life)) / (life * (end-start)).
 func presence(t, start, end, life float64) float64 {
 	if t >= end {
 		return 1
@@ -66,9 +65,8 @@ func ramp(y, life float64) float64 {
 	return life*life/2 + life*(y-life)
 }
 
-// quantum is the unit of fractional weights, 2^-20 of a request. Sums of its multiples
-// are exact in a float64 up to 2^33 requests a bin and window. So results do not depend
-// on the order in which workers add rows.
+// quantum is the unit of fractional weights, 2^-20 of a request. Sums of its multiples are exact in a float64 up to
+// 2^33 requests in a bin of a window. So results do not depend on the order in which workers add rows.
 const quantum = 1.0 / (1 << 20)
 
 func quantize(x float64) float64 { return math.Round(x/quantum) * quantum }

@@ -14,14 +14,13 @@ import (
 type Precision struct {
 	Quantile float64 // 0 … 1
 	Error    float64 // half of the 95 % confidence interval, as a share of the percentile
-	Longest  int64   // of joined windows in milliseconds, except at gaps and for the rest at the end
+	Longest  int64   // longest joined window in milliseconds, except at gaps and at the end
 }
 
-// Join makes windows longer where they have too few requests. It joins successive windows
-// until all of the highest level are precise, so that quiet times have longer windows than
-// busy ones. All keys have the same windows. The rest at the end joins the window before. Windows
-// must be in the order of [Merge], and so are the results. Two windows of each key are in
-// memory.
+// Join makes windows longer where they have too few requests. It joins successive windows until all of the highest
+// level are precise, so quiet times have longer windows than busy ones. All keys have the same windows. If windows are
+// left at the end, they join the window before. Windows must be in the order of [Merge], and so are the results. At
+// most two windows of each key are in memory.
 func Join(windows iter.Seq2[*Window, error], p Precision) iter.Seq2[*Window, error] {
 	return func(yield func(*Window, error) bool) {
 		var ready, open *joined // ready waits in case it is the last
@@ -62,9 +61,9 @@ func Join(windows iter.Seq2[*Window, error], p Precision) iter.Seq2[*Window, err
 	}
 }
 
-// joined has windows of all keys that become one of each.
+// joined has the windows of all keys that become one window of each key.
 type joined struct {
-	first, last int64 // Elapsed of the first and the last of them
+	first, last int64 // Elapsed of the first and the last of these windows
 	end         int64 // nominal
 	parts       map[Key]*part
 }
@@ -80,7 +79,7 @@ func (j *joined) add(w *Window) {
 	p := j.parts[w.Key]
 	if p == nil {
 		p = &part{Window: w}
-		if w.Elapsed > j.first { // the window covers the time without requests before
+		if w.Elapsed > j.first { // the window also covers the time without requests before w
 			p.Start = j.first
 		}
 		j.parts[w.Key] = p
@@ -105,8 +104,8 @@ func (j *joined) join(o *joined) {
 	j.last, j.end = o.last, o.end
 }
 
-// takes reports whether a later window can become a part of j: it has the same bins and
-// does not come after a long time without any requests.
+// takes reports whether a later window can become a part of j. It must have the same bins and must not come after a
+// long time without requests.
 func (j *joined) takes(w *Window, p Precision) bool {
 	return w.Latencies.Layout() == j.any().Latencies.Layout() && w.Elapsed-j.end < p.Longest
 }
@@ -115,10 +114,10 @@ func (j *joined) any() *Window {
 	for _, p := range j.parts {
 		return p.Window
 	}
-	return nil // unreachable: there is always one
+	return nil // unreachable: there is at least one window
 }
 
-// isPrecise reports whether j is long enough.
+// isPrecise reports whether j has enough requests for the precision p.
 func (j *joined) isPrecise(p Precision) bool {
 	if p.Quantile <= 0 || j.end-j.first >= p.Longest {
 		return true
@@ -158,7 +157,7 @@ func (j *joined) windows() []*Window {
 
 func (w *Window) join(later *Window) {
 	w.End = later.End
-	w.Latencies = w.Latencies.Clone() // windows of other levels may have the same
+	w.Latencies = w.Latencies.Clone() // windows of other levels may share it
 	w.Latencies.Merge(later.Latencies)
 	w.Counts = addBins(w.Latencies.Layout(), w.Counts, later.Counts)
 	w.Completed += later.Completed

@@ -7,8 +7,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Key names the jobs and the direction of a window's requests. Fields below the level are
-// empty.
+// Key names the direction, the host and the job of a window's requests. Fields below the level are empty.
 type Key struct {
 	Level     mapping.Level
 	Host      string
@@ -22,7 +21,7 @@ func (k Key) Compare(o Key) int {
 		compareNatural(k.Job, o.Job), cmp.Compare(k.Direction, o.Direction))
 }
 
-// At is the key of the same requests at a higher level.
+// At returns the key of the same requests at a higher level.
 func (k Key) At(l mapping.Level) Key {
 	k.Level = l
 	if l < mapping.Job {
@@ -34,7 +33,7 @@ func (k Key) At(l mapping.Level) Key {
 	return k
 }
 
-// compareNatural orders numbers by length first, so that job 2 comes before job 10.
+// compareNatural orders numbers by length first, so job 2 comes before job 10.
 func compareNatural(a, b string) int {
 	if a != "" && b != "" && isDigit(a[0]) && isDigit(b[0]) {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))

@@ -14,16 +14,16 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Weighting is how requests count in windows.
+// Weighting says in which windows a request counts.
 type Weighting uint8
 
 // The weightings. The package comment defines them.
 const (
-	InFlight   Weighting = iota // by the share of its life that a request spent in the window
-	Completion                  // where it completed
+	InFlight   Weighting = iota // in each window, by the share of the request's life in it
+	Completion                  // in the window where it completed
 )
 
-// String is the name used in documents and options.
+// String returns the name in documents and options.
 func (w Weighting) String() string {
 	if w == Completion {
 		return "completion"
@@ -34,7 +34,7 @@ func (w Weighting) String() string {
 // Options say how windows are made.
 type Options struct {
 	Window    int64           // length in milliseconds, at least 1
-	Tolerance int64           // times so close to a window's edge are on it: 5 % of a row's length is usual
+	Tolerance int64           // times within this distance of an edge count as the edge; usual is 5 % of a row's length
 	Weighting Weighting       // InFlight by default
 	SpreadAll bool            // in-flight weights for all requests, not only those longer than a window
 	Levels    []mapping.Level // ascending; Cluster by default
@@ -45,27 +45,26 @@ type Options struct {
 	Contiguous bool
 }
 
-// Stats describe the data of a merge. They are complete when it has ended.
+// Stats describe the data of a merge. They are complete when the merge has ended.
 type Stats struct {
-	// Late is the number of requests whose windows were already closed: their row began
-	// over a minute before it was written, or they took over ten minutes. They, or that part
-	// of their weight, count in the first open window.
+	// Late is the number of requests whose windows were already closed. They took over ten minutes, or their row began
+	// over a minute before it was written. They, or this part of their weight, count in the first open window.
 	Late float64
 	// Layout is the layout to which the bins of all streams can be added.
 	Layout hist.Layout
 }
 
-// slab is how many windows are filled between two looks at what can be closed. They are few,
-// so that a worker's open windows stay in its cache.
+// slab is the number of windows that are filled before the merge looks which windows can be closed. It is small, so the
+// open windows of a worker stay in the CPU's cache.
 const slab = 8
 
-// manyStreams is how many streams fill one window at a time, because their windows take much
-// memory and have rows enough for all workers.
+// manyStreams is the number of streams from which on the merge fills one window at a time. The windows of many streams
+// take much memory, and one window has enough rows for all workers.
 const manyStreams = 100
 
-// Merge merges the streams into windows, in order of time and then of [Key]. It reads
-// the streams in parallel. The windows are the same to the last bit for any number of
-// workers. It ends with ctx's error when ctx ends. stats may be nil.
+// Merge merges the streams into windows, in order of time and then of [Key]. It reads the streams in parallel. The
+// windows are the same to the last bit for any number of workers. When ctx ends, Merge yields the error of ctx and
+// ends. stats may be nil.
 func Merge(ctx context.Context, streams []*Stream, opt Options, stats *Stats) iter.Seq2[*Window, error] {
 	return func(yield func(*Window, error) bool) {
 		if opt.Window <= 0 {
@@ -96,16 +95,16 @@ type merger struct {
 	streams streams
 	sums    *sums
 	groups  []group
-	known   bool  // the layout of the sums is that of rows
-	until   int64 // rows that end by then have been read
-	last    bool  // the delayed streams have begun
+	known   bool  // the layout of the sums is that of the rows
+	until   int64 // all rows that end by this time were read
+	last    bool  // the streams with Last were begun
 }
 
-// group is a key of the result: its slots and its rounding.
+// group is a key of the result, with its slots and its integer rounding.
 type group struct {
 	key   Key
 	slots []int
-	twin  int // index of the group of a wider level with the same slots and so the same windows, as of a single host; else -1
+	twin  int // index of a group of a wider level with the same slots, and so the same windows; else -1
 	round rounder
 }
 
@@ -138,7 +137,8 @@ func groupKeys(keys []Key, levels []mapping.Level) []group {
 	for _, k := range slices.SortedFunc(maps.Keys(slots), Key.Compare) {
 		g := group{key: k, slots: slots[k], twin: -1}
 		for _, l := range levels {
-			// A group has all slots of the groups below it, so groups with as many slots have the same.
+			// A group has all slots of the groups below it. So two groups with the same number of slots have the same
+			// slots.
 			if i, ok := index[k.At(l)]; ok && l < k.Level && len(groups[i].slots) == len(g.slots) {
 				g.twin = i
 			}
@@ -149,7 +149,7 @@ func groupKeys(keys []Key, levels []mapping.Level) []group {
 	return groups
 }
 
-// learn merges the layouts of the streams that have begun.
+// learn merges the layouts of the streams whose first rows were read.
 func (m *merger) learn() {
 	l := m.sums.layout
 	for _, s := range m.streams {
@@ -164,7 +164,7 @@ func (m *merger) learn() {
 	m.sums.widen(l)
 }
 
-// next advances by a slab or to the next row, over any gap. It reports false at the end.
+// next advances by a slab, or over a gap to the next row. It returns false at the end.
 func (m *merger) next() bool {
 	soonest := m.streams.soonest()
 	if soonest == math.MaxInt64 {
@@ -222,13 +222,13 @@ func (m *merger) close(yield func(*Window, error) bool) bool {
 		}
 		m.sums.end(at, total)
 	}
-	if usual := m.streams.watermark(usualReach); usual != mark { // only requests beyond usualReach can still change them
+	if usual := m.streams.watermark(usualReach); usual != mark { // only slower requests can still change them
 		m.sums.cool(usual)
 	}
 	return true
 }
 
-// mark is the time before which windows are final.
+// mark returns the time before which windows are final.
 func (m *merger) mark() int64 {
 	if !m.opt.Contiguous || m.opt.Weighting == InFlight {
 		return m.streams.watermark(min(longestReach, max(usualReach, longestWindows*m.opt.Window)))
@@ -243,24 +243,24 @@ func (m *merger) mark() int64 {
 	return mark
 }
 
-// window makes one key's window from its slots; nil if it is empty.
+// window makes the window of one key from its slots. It returns nil if the window is empty.
 func (m *merger) window(g *group, at int64, total []*sum) *Window {
 	all := &sum{latencies: *hist.New(m.sums.layout)}
 	for _, slot := range g.slots {
 		switch {
 		case total[slot] == nil:
-		case len(g.slots) == 1: // groups after it that have this slot are its twins
+		case len(g.slots) == 1: // later groups with this slot are twins
 			all, total[slot] = total[slot], nil
 		default:
 			all.merge(total[slot])
 		}
 	}
 	completed := g.round.count(all.completed)
-	if all.latencies.IsEmpty() && completed == 0 { // a fraction of a request may stay for a later window
+	if all.latencies.IsEmpty() && completed == 0 { // a fraction of a request may remain for a later window
 		return nil
 	}
 	l := m.sums.layout.Merged(all.latencies.Layout())
-	if all.latencies.Layout() != l { // packed before a stream of a coarser layout began
+	if all.latencies.Layout() != l { // packed before the first row of a coarser layout
 		all.latencies = *all.latencies.To(l)
 	}
 	m.sums.widen(l)
@@ -276,7 +276,7 @@ func (m *merger) window(g *group, at int64, total []*sum) *Window {
 	return w
 }
 
-// parallel calls do once for each stream, from all workers, and waits for all calls.
+// parallel calls do once for each stream, from all workers. It returns after all calls.
 func (m *merger) parallel(do func(*worker, *Stream)) {
 	var next atomic.Int64
 	var all sync.WaitGroup

@@ -8,25 +8,24 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// rounder makes whole counts of one series' weights and keeps two sums true at once. The sum
-// of each bin over time is exact, so that over a run its count is the number of its requests.
-// In each window, the sum of all bins up to each bin is exact within half a request, because
-// percentiles are found by it. If each bin were rounded alone, many bins of a few tenths of a
-// request would round to nothing in one window and to twice their weight in another.
+// rounder turns the weights of one series into whole counts and keeps two sums right. The sum of each bin over time is
+// exact, so over a run the count of a bin is the number of its requests. In each window, the sum of all bins up to each
+// bin is right within half a request, because percentiles depend on this sum. If each bin were rounded alone, many bins
+// with a few tenths of a request would become zero in one window and twice their weight in another.
 //
-// So a bin gets its due over time, rounded down or up: up if that brings the sum of all bins
-// so far closer to their weights. The due of a bin is at least 0 and less than a request from
-// what it got, and it is 0 when its requests are complete.
+// What a bin is due is its weight over time less its counts so far. The rounder rounds this down or up, and up if this
+// brings the sum of all bins so far closer to their weights. So the counts of a bin differ from its weights by less than
+// one request. When all requests of a bin have come, they do not differ.
 //
-// Re-binning of fio 2 beside fio 3 leaves fractions in the bins for good, which never add up
-// to whole requests. There the sum of all bins is kept whole, too.
+// Re-binning of fio 2 beside fio 3 leaves fractions in bins that never add up to whole requests. There the sum of all
+// bins stays whole, too.
 type rounder struct {
 	layout    hist.Layout
 	carry     []float64 // what each bin is still due, in (-1, 1) unless re-binned
 	owed      float64   // the sum of carry
 	rebinned  bool
 	completed float64
-	usual     int // bins of the window before, and an eighth more
+	usual     int // number of bins of the window before, and an eighth more
 }
 
 // bins returns the whole counts of a window's weights, ascending and without zeros. The
@@ -53,7 +52,7 @@ func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
 	return out
 }
 
-// adopt changes to the layout of h, which is never finer than the layouts before it.
+// adopt changes to the layout of h, which is never finer than the layouts before.
 func (r *rounder) adopt(h *hist.Histogram) {
 	r.rebinned = r.rebinned || h.Rebinned()
 	if r.carry != nil && r.layout == h.Layout() {
@@ -68,8 +67,8 @@ func (r *rounder) adopt(h *hist.Histogram) {
 	}
 }
 
-// balance adds requests that are missing over all bins to the bins with the largest due, and
-// removes surplus requests from the bins with the smallest.
+// balance keeps the sum of all bins whole: it adds missing requests to the bins that are due most, and removes surplus
+// requests from the bins that are due least.
 func (r *rounder) balance(bins []hist.Bin) []hist.Bin {
 	for ; r.owed >= 0.5; r.owed-- {
 		most := 0

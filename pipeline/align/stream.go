@@ -9,15 +9,15 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Stream is the rows of one job, in order of their ends in each direction. All have the
-// same layout. It is read once.
+// Stream has the rows of one job, in order of their ends in each direction. All rows have the same layout. It is read
+// once.
 type Stream struct {
 	Host, Job string
-	// Last delays a stream until all others have ended, because its rows are known only
-	// then: such as requests that fio did not log for several jobs together.
+	// Last delays a stream until all others have ended. Its rows are not known before, such as requests that fio did
+	// not log for several jobs together.
 	Last bool
-	// Next returns the next row, which is valid until the next call, and false at the end.
-	// It is called by one goroutine at a time.
+	// Next returns the next row, which is valid until the next call. It returns false at the end. Only one goroutine at
+	// a time calls it.
 	Next func() (Row, bool)
 
 	slot  int // of its first direction
@@ -33,9 +33,9 @@ func (s *Stream) advance() {
 	s.row, s.more = s.Next()
 }
 
-// horizon is how far behind the newest rows a window stays open, in milliseconds, for
-// each weighting: a row may begin a minute before it is written, such as the first row of a
-// direction that stalled at once. Its slowest requests began earlier still.
+// horizon is how long a window stays open after the newest rows, in milliseconds, by weighting. A row may begin a
+// minute before it is written, such as the first row of a direction that stalled at once. Its slowest requests began
+// even earlier.
 const horizon = 60_000
 
 type streams []*Stream
@@ -61,7 +61,7 @@ func (all streams) keys(lowest mapping.Level) (keys []Key) {
 	return keys
 }
 
-// soonest is the end of the next row of all streams; math.MaxInt64 if there are no more.
+// soonest returns the end of the next row of all streams, or math.MaxInt64 if no stream has more rows.
 func (all streams) soonest() int64 {
 	soonest := int64(math.MaxInt64)
 	for _, s := range all {
@@ -72,8 +72,8 @@ func (all streams) soonest() int64 {
 	return soonest
 }
 
-// watermark is the time before which later rows cannot change a window. A request reaches
-// back as far as its layout has bins, but at most longest milliseconds.
+// watermark returns the time before which later rows cannot change a window. A request reaches back by its latency,
+// which the bins limit, but by at most longest milliseconds.
 func (all streams) watermark(longest int64) int64 {
 	mark := int64(math.MaxInt64)
 	for _, s := range all {

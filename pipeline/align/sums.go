@@ -32,8 +32,8 @@ func newSums(opt Options, slots, streams int) *sums {
 	return s
 }
 
-// widen changes to a coarser layout. It adds up the open sums of all workers first: converted
-// one by one, their fractions would depend on which worker had which row.
+// widen changes to a coarser layout. It first adds up the open sums of all workers. If each were converted by itself,
+// the fractions would depend on which worker read which row.
 func (s *sums) widen(l hist.Layout) {
 	if l == s.layout {
 		return
@@ -73,7 +73,7 @@ func (s *sums) before(mark int64) []int64 {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// take takes the sums of a window from all workers and adds them up.
+// take removes the sums of a window from all workers and adds them up.
 func (s *sums) take(at int64) []*sum {
 	total := s.cold[at]
 	delete(s.cold, at)
@@ -88,7 +88,7 @@ func (s *sums) take(at int64) []*sum {
 	return total
 }
 
-// end closes a window whose sums were taken. Rows that come too late count in the next one.
+// end closes a window whose sums were taken. Later rows for it count in the next window.
 func (s *sums) end(at int64, total []*sum) {
 	for _, of := range total {
 		if of != nil {
@@ -103,7 +103,7 @@ func (s *sums) end(at int64, total []*sum) {
 // cool packs the windows that end before a time.
 func (s *sums) cool(mark int64) {
 	for _, at := range s.before(mark) {
-		if slices.ContainsFunc(s.workers, func(w *worker) bool { return w.open[at] != nil }) { // else it is cold
+		if slices.ContainsFunc(s.workers, func(w *worker) bool { return w.open[at] != nil }) { // else it is already cold
 			total := s.take(at)
 			for _, of := range total {
 				if of != nil {
@@ -115,7 +115,7 @@ func (s *sums) cool(mark int64) {
 	}
 }
 
-// late is how much of requests came after their windows were closed.
+// late returns the number of requests that came after their windows were closed.
 func (s *sums) late() (sum float64) {
 	for _, w := range s.workers {
 		sum += w.late

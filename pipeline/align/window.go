@@ -11,17 +11,17 @@ import (
 // Window has the requests of one key in one window of time.
 type Window struct {
 	Key Key
-	// Start and End are milliseconds since the run's start. They are the window's edges or,
-	// if whole rows make it up, the edges of these rows, which are a few milliseconds off. If
-	// rows differ, they are the mean over all requests.
+	// Start and End are milliseconds since the start of the run. They are the edges of the window. If the window
+	// consists of whole rows, they are the edges of these rows, which differ by a few milliseconds. If the rows of
+	// several jobs differ, they are means over all requests.
 	Start, End int64
-	// Elapsed is the nominal start, a multiple of the length, and Length the nominal length.
+	// Elapsed is the nominal start, a multiple of the length. Length is the nominal length. Both are milliseconds.
 	// Joined windows have the first start and the sum of the lengths.
 	Elapsed, Length int64
-	// Latencies are the weights before rounding. Windows of other levels with the same requests have the same histogram
-	// and counts, as those of a run's only host: they do not change.
+	// Latencies are the weights before rounding. They are shared with windows of other levels that have the same
+	// requests, such as those of the only host. So they must not be changed.
 	Latencies *hist.Histogram
-	// Counts are the weights as whole numbers. Their sum over a run is exact.
+	// Counts are the weights rounded to whole numbers. Their sum over a run is exact.
 	Counts []hist.Bin
 	// Completed is the number of requests that completed in the window.
 	Completed int64
@@ -33,11 +33,11 @@ type sum struct {
 	packed     []hist.Weight // the latencies of a cold window
 	completed  float64
 	start, end edge // of whole rows that reach the window's edges
-	cut        bool // some rows cross them
+	cut        bool // some rows cross the edges
 }
 
-// used has sums that are no longer needed. The bins of a new one take 15 KB, and clearing
-// them again costs more than adding the rows of a window.
+// used has sums for reuse. The bins of a new sum take 15 KB, and clearing them costs more than adding the rows of a
+// window.
 var used sync.Pool
 
 func newSum(l hist.Layout) *sum {
@@ -47,7 +47,7 @@ func newSum(l hist.Layout) *sum {
 	return &sum{latencies: *hist.New(l)}
 }
 
-// release makes a sum that nothing refers to available to [newSum].
+// release makes a sum available to [newSum]. Nothing may use it any more.
 func (s *sum) release() {
 	s.latencies.Reset()
 	*s = sum{latencies: s.latencies}
@@ -85,11 +85,11 @@ type worker struct {
 	floor     int64 // windows before this one are closed
 	late      float64
 
-	given  []float64     // of each bin of a row, so far; reused
+	given  []float64     // requests of each bin of a row that were added already; reused
 	shares []hist.Weight // reused
 }
 
-// at is the sum of a slot in a window, or in the first open one.
+// at returns the sum of a slot in a window. If the window is closed, it returns that of the first open window.
 func (w *worker) at(window int64, slot int) *sum {
 	window = max(window, w.floor)
 	slots := w.open[window]
@@ -103,7 +103,7 @@ func (w *worker) at(window int64, slot int) *sum {
 	return slots[slot]
 }
 
-// addTo takes the worker's sums of a window and adds them to total, which may be nil.
+// addTo removes the worker's sums of a window and adds them to total, which may be nil.
 func (w *worker) addTo(total []*sum, at int64) []*sum {
 	mine := w.open[at]
 	delete(w.open, at)
@@ -123,8 +123,8 @@ func (w *worker) addTo(total []*sum, at int64) []*sum {
 	return total
 }
 
-// maxWindows is the largest number of windows that a row is spread over. A longer row is a
-// gap or a damaged time, and when its requests completed is unknown. They count at its end.
+// maxWindows is the largest number of windows over which a row is spread. A longer row has a gap or a damaged time, so
+// the times of its requests are unknown. They count at its end.
 const maxWindows = 1 << 10
 
 func (w *worker) add(slot int, row *Row) {
@@ -147,7 +147,7 @@ func (w *worker) add(slot int, row *Row) {
 	}
 }
 
-// addWhole adds a row that lies in one window, up to the bin from.
+// addWhole adds the bins below from of a row that lies in one window.
 func (w *worker) addWhole(slot int, window int64, row *Row, start, end int64, from int) {
 	at := w.at(window, slot)
 	total := int64(row.Total)
@@ -165,8 +165,8 @@ func (w *worker) addWhole(slot int, window int64, row *Row, start, end int64, fr
 	at.latencies.AddBins(row.Layout, row.Bins[:n])
 }
 
-// addCut adds a row across the edges of windows, up to the bin from. Its requests completed
-// evenly over its time.
+// addCut adds the bins below from of a row that crosses edges of windows. Their requests count as completed evenly over
+// the time of the row.
 func (w *worker) addCut(slot int, first, last int64, row *Row, start, end int64, from int) {
 	w.given = append(w.given[:0], make([]float64, len(row.Bins))...)
 	for window := first; window <= last; window++ {
@@ -192,8 +192,8 @@ func (w *worker) addCut(slot int, first, last int64, row *Row, start, end int64,
 	}
 }
 
-// spreadFrom is the first bin whose requests count as in flight. Those of all others count
-// where they completed.
+// spreadFrom returns the first bin whose requests count as in flight. Requests of lower bins count where they
+// completed.
 func (w *worker) spreadFrom(l hist.Layout) int {
 	switch {
 	case w.weighting != InFlight:
@@ -210,18 +210,18 @@ func (w *worker) spreadFrom(l hist.Layout) int {
 	return from
 }
 
-// life is the latency of a bin's requests in milliseconds.
+// life returns the latency of a bin's requests in milliseconds.
 func life(l hist.Layout, bin int) float64 { return l.Middle(bin) / float64(time.Millisecond) }
 
-// addInFlight spreads a bin's requests, completed in (start, end], over the windows of their
-// lives. The part before the run's start counts in the first window.
+// addInFlight spreads the requests of a bin over the windows of their lives. They completed in (start, end]. The part
+// of a life before the run's start counts in the first window.
 func (w *worker) addInFlight(slot int, l hist.Layout, b *hist.Bin, start, end int64) {
 	n, life, from, to := float64(b.Count), life(l, int(b.Index)), float64(start), float64(end)
 	last := w.window(end)
 	first := min(w.window(int64(from-life)+1), last)
 	if first < w.floor && w.floor <= last {
-		first = w.floor                // its share includes all before
-		if start >= w.floor*w.length { // otherwise the row is late and was counted as late
+		first = w.floor                // its share includes all earlier windows
+		if start >= w.floor*w.length { // otherwise the row was counted as late
 			w.late += quantize(n * presence(float64(w.floor*w.length), from, to, life))
 		}
 	}
