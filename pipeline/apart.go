@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// span is when the jobs of a host ran.
+// span is the time in which the jobs of a host ran.
 type span struct {
 	host       string
 	start, end time.Time
@@ -31,8 +31,8 @@ func (p *plan) spans(last func(*job) int64) (all []span) {
 	return all
 }
 
-// apart returns a warning if a host began after all hosts before it had ended. The time of the run includes the gap
-// then, so its rates are too low. unsure is the error of the starts. The text is empty if no such gap is known.
+// apart returns a warning if a host began after all hosts before it had ended. The time of the run then includes the
+// gap, so its rates are too low. unsure is the error of the starts. The text is empty if there is no such gap.
 func apart(all []span, unsure time.Duration) string {
 	for i := 1; i < len(all); i++ {
 		end := slices.MaxFunc(all[:i], func(a, b span) int { return a.end.Compare(b.end) }).end

@@ -16,12 +16,12 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Archive has the runs that were found under some paths, and the files of no run.
+// Archive has the runs that were found under some paths, and the files that belong to no run.
 type Archive struct {
 	*cbt.Archive
 	// Problems are files and archives that could not be read.
 	Problems []*source.Problem
-	// Empty lists the paths, if there are several, under which no file of fio or CBT was found.
+	// Empty lists the paths without files of fio or CBT. It is nil if there is only one path.
 	Empty []string
 
 	set *source.Set
@@ -35,8 +35,8 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 	return open(ctx, paths, opt)
 }
 
-// OpenToStore is Open for runs that are stored: what is unpacked is hashed as well, because a run is known by the contents
-// of its files.
+// OpenToStore is Open for runs that will be stored. It also hashes what it unpacks, because the contents of its files
+// identify a run.
 func OpenToStore(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress)) (*Archive, error) {
 	opt := cbt.Options()
 	opt.Stdin, opt.Progress, opt.Sums = stdin, progress, true
@@ -67,7 +67,7 @@ func open(ctx context.Context, paths []string, opt source.Options) (*Archive, er
 	return a, nil
 }
 
-// emptyOf returns the paths under which there is nothing of fio or CBT, and nothing that could not be read.
+// emptyOf returns the paths without files of fio or CBT, and without files that could not be read.
 func (a *Archive) emptyOf(paths []string) (empty []string) {
 	for _, path := range paths {
 		isRefused := func(p *source.Problem) bool { return strings.HasPrefix(p.Name, path) }
@@ -78,7 +78,7 @@ func (a *Archive) emptyOf(paths []string) (empty []string) {
 	return empty
 }
 
-// List lists what Open would look into under the paths, without opening any file.
+// List lists the files that Open would read under the paths. It opens no file.
 func List(ctx context.Context, paths []string) (*source.Listing, error) {
 	return source.List(ctx, paths, cbt.Options())
 }
@@ -106,8 +106,8 @@ func unwrap(files []*source.File) {
 	}
 }
 
-// CheckHosts returns an error if a host is in no run, because a correction of its clock would
-// have no effect.
+// CheckHosts returns an error if offsets has a host that is in no run, because the correction of its clock would have
+// no effect.
 func (a *Archive) CheckHosts(offsets map[string]time.Duration) error {
 	var have []string
 	for _, r := range a.Runs {
@@ -127,7 +127,7 @@ func (a *Archive) CheckHosts(offsets map[string]time.Duration) error {
 	return nil
 }
 
-// SetHost sets the host of all files that do not name theirs.
+// SetHost sets the host of all files that do not name their host.
 func (a *Archive) SetHost(host string) {
 	for _, run := range a.Runs {
 		for _, logs := range [][]cbt.Log{run.Logs, run.Others} {
@@ -141,16 +141,16 @@ func (a *Archive) SetHost(host string) {
 	}
 }
 
-// Until ends all reading of the archive when ctx ends. Without it reading continues: follow
-// needs that to store what it has when it is interrupted.
+// Until ends all reading of the archive when ctx ends. It is not part of Open, because follow stores what it has read
+// when it is interrupted.
 func (a *Archive) Until(ctx context.Context) { a.set.Until(ctx) }
 
 // Close closes the files of the runs.
 func (a *Archive) Close() error { return a.set.Close() }
 
 // Together merges all runs whose logs the user named one by one into one run. Runs from folders and archives do not
-// change. If jobs of the merged run have the same host, volume and number, all but the first get their prefix as a
-// volume, so that they stay separate.
+// change. If several jobs of the merged run have the same host, volume and number, the later ones get their prefix as a
+// volume.
 func Together(runs []*cbt.Run) []*cbt.Run {
 	var loose, others []*cbt.Run
 	for _, r := range runs {
@@ -204,8 +204,7 @@ func NamedOnly(runs []*cbt.Run) []*cbt.Run {
 	return named
 }
 
-// IsLoose reports whether the user named all files of the runs one by one, so that no others
-// are expected.
+// IsLoose reports whether the user named all files of the runs one by one. Then no other files are expected.
 func IsLoose(runs []*cbt.Run) bool {
 	return !slices.ContainsFunc(runs, func(r *cbt.Run) bool { return !r.IsLoose() })
 }

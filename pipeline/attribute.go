@@ -12,14 +12,14 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// attribution finds out which entry of fio's outputs covers each job.
+// attribution finds the entry of fio's outputs that covers each job.
 type attribution struct {
 	outputs  []*output
 	problems *Problems
 }
 
-// attribute sets the entries of the outputs and the entry of each job, and returns all entries of
-// the run. Logs are numbered as fio numbers jobs, over all groups.
+// attribute sets the jobs of each entry and the entry of each job. It returns all entries of the run. Logs are numbered
+// like fio's jobs, over all groups.
 func (a attribution) attribute(jobs []*job) (all []*entry) {
 	replaced := a.likeliestFirst(jobs)
 	for _, out := range a.outputs {
@@ -45,9 +45,9 @@ func (a attribution) attribute(jobs []*job) (all []*entry) {
 	return all
 }
 
-// likeliestFirst sorts outputs that name the same logs: first the outputs whose bins contain the rows, and among equals
-// the one that was written last, because fio overwrites logs of the same name. It returns the likeliest output for each
-// of the others.
+// likeliestFirst sorts outputs that name the same logs. Outputs whose bins contain the rows come first. Among equals
+// the last written one comes first, because fio overwrites logs of the same name. It returns the likeliest output for
+// each of the others.
 func (a attribution) likeliestFirst(jobs []*job) (replaced map[*output]*output) {
 	type logs struct{ host, folder, prefix string }
 	of := func(j *job) logs { return logs{j.host, j.folder(), j.log.Prefix} }
@@ -85,8 +85,8 @@ func (a attribution) likeliestFirst(jobs []*job) (replaced map[*output]*output) 
 	return replaced
 }
 
-// mine returns the jobs of the fio that wrote an output. If the only evidence is a common folder, the output's bins
-// must contain all rows.
+// mine returns the jobs of the fio that wrote an output. If only a common folder connects them, the output's bins must
+// contain all rows.
 func (a attribution) mine(out *output, jobs []*job) (mine []*job) {
 	for _, j := range jobs {
 		if j.entry == nil && out.mayCover(j, jobs) {
@@ -102,7 +102,7 @@ func (a attribution) mine(out *output, jobs []*job) (mine []*job) {
 	return mine
 }
 
-// noteLater adds a note about logs that are younger than their report, if the report has no bins that prove that they
+// noteLater adds a note about logs that are younger than their report, unless the bins of the report prove that they
 // belong together. fio writes its logs before its report.
 func (a attribution) noteLater(out *output, jobs []*job) {
 	if out.hasBins || out.client || !out.trustsTimes() {
@@ -117,8 +117,8 @@ func (a attribution) noteLater(out *output, jobs []*job) {
 	}
 }
 
-// mayCover reports whether the fio that wrote the output may have run a job: by CBT's
-// names, else by the prefix in its options, else by their common folder.
+// mayCover reports whether the fio that wrote the output may have run a job. CBT's names decide, or else the prefix in
+// the options, or else a common folder.
 func (o *output) mayCover(j *job, all []*job) bool {
 	oneHost := o.Host == "" && !slices.ContainsFunc(all, func(other *job) bool { return other.host != j.host })
 	switch {
@@ -139,7 +139,7 @@ func below(folder, other string) bool {
 	return other == "." || folder == other || strings.HasPrefix(folder, other+"/")
 }
 
-// clients attributes the jobs of a fio --client by the hosts of the entries, and by the order of the entries of a host.
+// clients finds the jobs of a fio --client by the host of each entry, and by the order of the entries of a host.
 func (a attribution) clients(entries []*entry, jobs []*job) []*entry {
 	for _, j := range jobs {
 		var of []*entry
@@ -159,8 +159,8 @@ func (a attribution) clients(entries []*entry, jobs []*job) []*entry {
 	return entries
 }
 
-// numbers attributes jobs by the numbers of their logs. With group_reporting an entry stands for numjobs jobs or, if
-// there are more logs, for several sections.
+// numbers finds jobs by the numbers of their logs. With group_reporting an entry covers numjobs jobs. If there are more
+// logs, it covers several sections.
 func (a attribution) numbers(out *output, entries []*entry, jobs []*job) []*entry {
 	if len(jobs) == 0 {
 		return entries
@@ -203,9 +203,9 @@ func (a attribution) numbers(out *output, entries []*entry, jobs []*job) []*entr
 	return entries
 }
 
-// segments attributes the parts of a log of all jobs, which fio writes in the order in which the jobs end. A part belongs
-// to the only entry whose bins contain its rows. If some part has no such entry, or several, all parts belong to all
-// jobs together.
+// segments finds the parts of a log of all jobs. fio writes the parts in the order in which the jobs end. A part
+// belongs to the only entry whose bins contain its rows. If a part has no such entry, or several, all parts belong to
+// all jobs together.
 func (a attribution) segments(entries []*entry, jobs []*job) []*entry {
 	if len(jobs) == len(entries) {
 		found := make([]*entry, len(jobs))
@@ -229,9 +229,9 @@ func (a attribution) segments(entries []*entry, jobs []*job) []*entry {
 		}
 	}
 	one := combine(entries)
-	one.size = len(jobs) // one log has them all
+	one.size = len(jobs) // one log has all jobs
 	if one.several = !isOneStage(entries); one.several {
-		one.ran = 0 // the log lasts longer than any of its stages
+		one.ran = 0 // the log lasts longer than each of its stages
 	}
 	if one.several && !(len(jobs) == 1 || jobs[0].first > epochTimes) {
 		a.problems.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, and nothing shows which "+
@@ -279,7 +279,7 @@ func fits(jobs []*job, entries []*entry) bool {
 	return sums.fit(entries)
 }
 
-// dropLeftovers drops the logs of an earlier run in the same folder, which had more jobs: they were last written before
+// dropLeftovers drops logs that an earlier run with more jobs left in the same folder. They were last written before
 // the fio of this report was started. count is the number of jobs of this fio.
 func (a attribution) dropLeftovers(out *output, jobs []*job, count int) {
 	if highest(jobs) <= count || !out.trustsTimes() {

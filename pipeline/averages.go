@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// averages are mean latency, rate and bandwidth over time, from logs with log_avg_msec. Means of
-// many requests have no percentiles.
+// averages are mean latency, rate and bandwidth over time, from logs with log_avg_msec. A mean of many requests has no
+// percentiles.
 type averages map[averageKey]*average
 
 // averageKey is one window of a job, a host or the cluster.
@@ -29,7 +29,7 @@ func (k averageKey) compare(o averageKey) int {
 // average is the mean of a window: sums of value times milliseconds.
 type average struct {
 	iops, bandwidth   float64
-	latency, measured float64 // of the latency, and the milliseconds with a latency
+	latency, measured float64 // latency times milliseconds, and the milliseconds with a latency
 }
 
 func (a averages) of(key averageKey) *average {
@@ -54,7 +54,7 @@ func (r *reading) readAverages(ctx context.Context, logs []cbt.Log) (averages, e
 		if err != nil {
 			r.problems.skip(err)
 		}
-		if len(r.averages) > 0 { // without averages, the rows have the rates
+		if len(r.averages) > 0 { // without averages, the rates come from the rows
 			r.tallies[j].last = max(r.tallies[j].last, last)
 		}
 	}
@@ -87,8 +87,8 @@ type averageLog struct {
 	to averages
 }
 
-// read adds the log and returns its last time since the job's start. A row's value is the
-// mean from the row before to its time. A row with a block size is a single request.
+// read adds the log and returns its last time in milliseconds since the start of the job. The value of a row is the
+// mean since the row before. A row with a block size is a single request.
 func (a averageLog) read(problems *Problems) (end int64, err error) {
 	l := openLog(a.log, 0, hist.Hint{})
 	var last [fiolog.Directions]int64
@@ -115,8 +115,8 @@ func (a averageLog) read(problems *Problems) (end int64, err error) {
 	return end, nil
 }
 
-// add adds a row that ends at a time: a single request where it completed, or a mean to the windows
-// that it overlaps.
+// add adds a row that ends at a time. A single request counts where it completed. A mean counts in the windows that it
+// overlaps.
 func (a averageLog) add(rec *fiolog.Record, from, to int64) {
 	key := align.Key{Level: mapping.Job, Host: a.job.host, Job: a.job.name(), Direction: rec.Direction}
 	if rec.BlockSize > 0 {

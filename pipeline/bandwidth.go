@@ -10,9 +10,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// setBandwidth finds the run's bytes per second over time. Histogram logs do not have it: the block size in a row is the
-// size of one request. If fio's report shows that all requests have one size, requests times size is exact. Otherwise
-// the bandwidth comes from the bw logs, if there are any.
+// setBandwidth finds the bytes per second of the run over time. Histogram logs do not have them: the block size in a
+// row is the size of one request. If fio's report shows that all requests have one size, requests times size is exact.
+// Otherwise the bandwidth comes from bw logs, if there are any.
 func (r *reading) setBandwidth(ctx context.Context, docs *documents) (err error) {
 	mixed := false
 	for d := range docs.size {
@@ -31,8 +31,8 @@ func (r *reading) setBandwidth(ctx context.Context, docs *documents) (err error)
 	return err
 }
 
-// requestSize is the size of all requests of a direction. It returns false if they differ or
-// a job has no report.
+// requestSize returns the size of all requests of a direction in bytes. It returns false if sizes differ or a job has
+// no report.
 func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 	if slices.ContainsFunc(p.jobs, func(j *job) bool { return j.entry == nil }) {
 		return 0, false
@@ -51,8 +51,8 @@ func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
 	return float64(size), true
 }
 
-// usualSize returns fio's default size of requests if no option of any job sets another, and the bytes so far agree:
-// they are a multiple of it, and at most that size for each request. Otherwise it returns 0.
+// usualSize returns fio's default block size if no option of any job sets another one and the bytes so far agree. They
+// agree if they are a multiple of that size, and at most that size for each request. Otherwise it returns 0.
 func (list entryList) usualSize(d fiolog.Direction) int64 {
 	setting := []string{"bs", "bssplit", "bsrange", "bs_unaligned", "read_iolog", "replay"}
 	for _, e := range list {
@@ -65,8 +65,8 @@ func (list entryList) usualSize(d fiolog.Direction) int64 {
 	return usual
 }
 
-// bandwidth returns the bytes per second of a window that served iops requests per second for ms milliseconds, or 0 if
-// that is unknown.
+// bandwidth returns the bytes per second of a window with iops requests per second over ms milliseconds. It returns 0
+// if they are unknown.
 func (d *documents) bandwidth(w *align.Window, iops float64, ms int64) float64 {
 	if size := d.size[w.Key.Direction]; size > 0 {
 		return rounded(iops*size, 1)
@@ -78,7 +78,7 @@ func (d *documents) bandwidth(w *align.Window, iops float64, ms int64) float64 {
 		}
 	}
 	through := w.Length
-	if ms < w.Length-w.Length/20 { // the window was clipped; a few milliseconds less are rows that end early
+	if ms < w.Length-w.Length/20 { // the window was clipped; rows that end early make it a few milliseconds shorter
 		through = max(ms, 1)
 	}
 	return rounded(sum/float64(through), 1)

@@ -11,8 +11,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// hintFor returns what is known of the bins of a log besides its number of columns: from the user, and otherwise from the
-// reports that may cover the log, if they agree.
+// hintFor returns what is known of the bins of a log besides its number of columns. The user's hint comes first.
+// Otherwise it comes from the reports that may cover the log, if they agree.
 func (l jobLogs) hintFor(log cbt.Log) hist.Hint {
 	var hints []hist.Hint
 	half := false
@@ -32,7 +32,7 @@ func (l jobLogs) hintFor(log cbt.Log) hist.Hint {
 	return hint
 }
 
-// proveHalf returns an error if a job had requests that a log of half the bins cannot have.
+// proveHalf returns an error if a log lacks the second half of the bins and the job may have had requests there.
 func (j *job) proveHalf() error {
 	if !j.hint.Half {
 		return nil
@@ -46,7 +46,7 @@ func (j *job) proveHalf() error {
 		j.log.File.Name(), time.Duration(least))
 }
 
-// exceeds reports whether some completion latency may be at or above a limit, in nanoseconds.
+// exceeds reports whether a completion latency may be at or above a limit in nanoseconds.
 func (e *entry) exceeds(limit int64) bool {
 	if len(e.parts) > 0 {
 		return slices.ContainsFunc(e.parts, func(part *entry) bool { return part.exceeds(limit) })
@@ -61,8 +61,8 @@ func (e *entry) exceeds(limit int64) bool {
 	})
 }
 
-// setGroups sets the number of groups of bins of the fio of each entry: by its logs, by the
-// user, or by its reports; 0 if it is unknown.
+// setGroups sets the number of groups of bins for the fio of each entry. It comes from its logs, from the user, or from
+// its reports. It is 0 if unknown.
 func (c *chooser) setGroups(jobs []*job) {
 	for _, e := range c.entries {
 		e.groups = cmp.Or(c.opt.Bins.Groups, e.groups)
@@ -74,7 +74,7 @@ func (c *chooser) setGroups(jobs []*job) {
 	}
 }
 
-// checkLayout notes if the columns of a job's log usually mean another layout.
+// checkLayout adds a note if the columns of a job's log usually mean another layout.
 func (c *chooser) checkLayout(j *job) {
 	usual, err := hist.Resolve(j.layout.Len(), hist.Hint{})
 	if j.hasRows && err == nil && usual != j.layout {
@@ -83,8 +83,8 @@ func (c *chooser) checkLayout(j *job) {
 	}
 }
 
-// mixedGroups describes what is unknown because the fios of a run have different numbers of groups. It is empty if all
-// have the same number.
+// mixedGroups returns a text about what is unknown if the fios of a run have different numbers of groups. It is empty
+// if all have the same number.
 func mixedGroups(jobs []*job) string {
 	var layouts []hist.Layout
 	for _, j := range jobs {

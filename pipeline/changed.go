@@ -6,7 +6,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// statesOf returns the states on disk of some files.
+// statesOf returns the states of files on disk.
 func statesOf(files []*source.File) (list []source.State) {
 	for _, f := range files {
 		list = append(list, f.State())
@@ -14,8 +14,8 @@ func statesOf(files []*source.File) (list []source.State) {
 	return list
 }
 
-// skipChanged reports files that are no longer as they were before. What was read of them is not known, so they have no
-// hash, and the run is stored again when its files are read again. A file that was removed meanwhile was open, or reading
+// skipChanged reports files that changed while they were read. It is unknown which content was read. So these files
+// have no hash, and the run is stored again when its files are read again. A file that was removed was open, or reading
 // it failed.
 func (e *Execution) skipChanged(files []*source.File, before []source.State, problems *Problems) {
 	for i, now := range statesOf(files) {

@@ -23,7 +23,7 @@ const (
 type chooser struct {
 	*plan
 	problems *Problems
-	tailing  *tailing // fio still writes the run's files; else nil
+	tailing  *tailing // not nil while fio still writes the files of the run
 	reports  map[*output]*reportFile
 }
 
@@ -58,8 +58,8 @@ func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
 	c.useAverages(averaged)
 }
 
-// periodic are the outputs whose periodic reports are read in place of all logs of their
-// jobs: they are complete to the end, and no coarser than the logs.
+// periodic returns the outputs whose periodic reports are read in place of all logs of their jobs. These reports are
+// complete to the end, and no coarser than the logs.
 func (c *chooser) periodic(jobs []*job) map[*output]bool {
 	use := map[*output]bool{}
 	for _, out := range c.outputs {
@@ -71,13 +71,13 @@ func (c *chooser) periodic(jobs []*job) map[*output]bool {
 			continue
 		}
 		interval := c.configuredInterval(out)
-		fine := interval > 0 && out.spacing() <= interval+interval/20 // reports are some milliseconds off
+		fine := interval > 0 && out.spacing() <= interval+interval/20 // times of reports vary by some milliseconds
 		use[out] = fine || !has(func(j *job) bool { return j.hasRows })
 	}
 	return use
 }
 
-// split replaces a combined entry by its parts, because periodic reports have rows of each part, unlike logs.
+// split replaces a combined entry by its parts, because periodic reports have rows of each part. Logs do not.
 func (c *chooser) split(e *entry) []*entry {
 	if len(e.parts) == 0 {
 		return []*entry{e}
@@ -155,7 +155,7 @@ func (c *chooser) useHist(j *job) {
 	} else {
 		j.interval = c.configuredInterval(nil)
 	}
-	j.exact = j.interval > 0 && j.log.Job > 0 // in a log of all jobs, another one may begin where its rows are late
+	j.exact = j.interval > 0 && j.log.Job > 0 // in a log of all jobs, a late row may begin another job
 	if j.interval == 0 {
 		j.interval = j.file.measure()
 	}
@@ -186,8 +186,8 @@ func (c *chooser) useReports(j *job) {
 	j.reports = f.add(j)
 }
 
-// fallBack uses periodic reports for jobs whose logs have no rows, and adds a job without
-// rows for each entry that has no log.
+// fallBack uses periodic reports for jobs whose logs have no rows. It also adds a job without rows for each entry
+// without a log.
 func (c *chooser) fallBack() {
 	for _, e := range slices.Clone(c.entries) {
 		if len(e.jobs) == 0 {
@@ -210,7 +210,7 @@ func (c *chooser) fallBack() {
 	}
 }
 
-// bareJob is the job of an entry of fio's output, without any log.
+// bareJob returns a job for an entry of fio's output that has no log.
 func (c *chooser) bareJob(e *entry) *job {
 	host := e.out.host
 	if e.Host != "" {
@@ -236,8 +236,8 @@ func (c *chooser) useAverages(averaged []cbt.Log) {
 	}
 }
 
-// configuredInterval returns log_hist_msec from the options of an output or of CBT, or 0 if it is not set. If jobs differ,
-// it returns the shortest. out may be nil.
+// configuredInterval returns log_hist_msec from the options of an output or of CBT, in milliseconds. It is 0 if not
+// set. If jobs differ, it is the shortest. out may be nil.
 func (c *chooser) configuredInterval(out *output) int64 {
 	if out != nil {
 		if ms := out.histMsec(); ms > 0 {

@@ -64,7 +64,7 @@ func (r *reading) concludeLogs(recovered int64) {
 		if j.hasRows {
 			rows++
 		}
-		if j.entry == nil && len(r.averages) == 0 && j.source != fromRaw { // a log of completions lacks no request
+		if j.entry == nil && len(r.averages) == 0 && j.source != fromRaw { // a log of completions has all requests
 			without++
 		}
 	}
@@ -81,7 +81,7 @@ func (r *reading) concludeLogs(recovered int64) {
 			}
 		}
 	}
-	if unwritten > 0 && !slices.ContainsFunc(r.run.Logs, isHist) { // reports can replace logs that lack rows
+	if unwritten > 0 && !slices.ContainsFunc(r.run.Logs, isHist) { // reports may replace logs that lack rows
 		r.problems.note("%s: the histogram logs of %d of %d jobs are not here, so their periodic reports are used, the last one after %.1f s: fio writes "+
 			"these logs when it ends, so it was killed then, or the logs were left behind", r.title(), unwritten, len(r.entries), float64(last)/1000)
 	}
@@ -90,15 +90,14 @@ func (r *reading) concludeLogs(recovered int64) {
 	}
 	const text = "%s: no JSON report for %d of %d logs, so the last part of an interval of each job is " +
 		"missing: pass the folder, or run fio with --output-format=json+"
-	if r.run.Iteration != nil || len(r.outputs) > 0 { // CBT always writes a report, and other reports are there
+	if r.run.Iteration != nil || len(r.outputs) > 0 { // CBT always writes a report; elsewhere there are other reports
 		r.problems.skip(fmt.Errorf(text, r.title(), without, len(r.jobs)))
 	} else {
 		r.problems.note(text, r.title(), without, len(r.jobs))
 	}
 }
 
-// concludeEntry reports missing logs of an entry if its options ask for them or other jobs
-// have them.
+// concludeEntry reports missing logs of an entry, if its options name logs or other jobs have logs.
 func (r *reading) concludeEntry(e covered, others bool) {
 	served := requestsOf(e.latest())
 	logs := 0
@@ -131,7 +130,7 @@ func (r *reading) concludeReports() {
 			}
 			switch {
 			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
-			case s.Clat.Mean == 0 && s.Clat.N == 0: // several jobs together have no mean
+			case s.Clat.Mean == 0 && s.Clat.N == 0: // the entry of several jobs has no mean
 				r.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or "+
 					"gtod_reduce): only requests and rates are known", e.describe())
 			case e.optionOfOne("clat_percentiles") == "0":

@@ -9,13 +9,13 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// covered is an entry of fio's output with what was read of its jobs.
+// covered is an entry of fio's output together with the tallies of its jobs.
 type covered struct {
 	*entry
 	tallies []*tally // of its jobs
 }
 
-// latest returns the latest report of the entry. While fio runs, later ones come.
+// latest returns the latest report of the entry. While fio runs, newer reports follow.
 func (c covered) latest() *fiolog.Job {
 	for _, t := range c.tallies {
 		if t.reports != nil && t.reports.last != nil {
@@ -37,8 +37,7 @@ func (c covered) logged(d fiolog.Direction) *hist.Histogram {
 	return sum
 }
 
-// loggedAll is the sum of the rows of all directions, and how many requests each direction has in
-// it.
+// loggedAll returns the sum of the rows of all directions, and the number of requests of each direction.
 func (c covered) loggedAll() (all *hist.Histogram, requests [fiolog.Directions]float64) {
 	all = &hist.Histogram{}
 	for d := range fiolog.Direction(fiolog.Directions) {
@@ -56,7 +55,7 @@ func (c covered) requests(d fiolog.Direction) (sum float64) {
 	return sum
 }
 
-// last is the end of the last row, in milliseconds since the entry's start.
+// last returns the end of the last row, in milliseconds since the start of the entry.
 func (c covered) last() (last int64) {
 	for _, t := range c.tallies {
 		last = max(last, t.last)
@@ -64,7 +63,7 @@ func (c covered) last() (last int64) {
 	return last
 }
 
-// interval is the longest interval of the jobs' rows in milliseconds; 0 if it is unknown.
+// interval returns the longest interval of the jobs' rows in milliseconds, or 0 if unknown.
 func (c covered) interval() (longest int64) {
 	for _, j := range c.jobs {
 		longest = max(longest, j.interval)
@@ -72,7 +71,7 @@ func (c covered) interval() (longest int64) {
 	return longest
 }
 
-// isTorn reports whether rows are missing in the middle of a log, and not only at its end.
+// isTorn reports whether rows are missing in the middle of a log.
 func (c covered) isTorn() bool {
 	for _, t := range c.tallies {
 		if t.damaged && !t.cut {
@@ -98,8 +97,8 @@ func (c covered) whole(d fiolog.Direction) *hist.Histogram {
 	return c.logged(d)
 }
 
-// isTornReport reports whether the bins of a direction without rows have some requests more or fewer than the report
-// counts: fio reads both while requests complete, so that happens in the last report of a fio that was killed.
+// isTornReport reports whether a direction without rows has more or fewer requests in its bins than the report counts.
+// fio reads both while requests complete. So the last report of a fio that was killed may have this.
 func (c covered) isTornReport(d fiolog.Direction) bool {
 	stats := &c.latest().Directions[d]
 	_, ok := c.failed(stats)
@@ -107,7 +106,7 @@ func (c covered) isTornReport(d fiolog.Direction) bool {
 	return !ok && !c.mixed && c.logged(d).IsEmpty() && difference <= 2+float64(stats.TotalIOs)/100
 }
 
-// unbinned returns the requests of a direction that has no rows, if its report counts them and has no bins of them.
+// unbinned returns the number of requests of a direction without rows that its report counts but has no bins of.
 func (c covered) unbinned(d fiolog.Direction) int64 {
 	stats := &c.latest().Directions[d]
 	if _, ok := c.failed(stats); ok || c.mixed || !c.logged(d).IsEmpty() {
@@ -116,15 +115,15 @@ func (c covered) unbinned(d fiolog.Direction) int64 {
 	return max(int64(stats.TotalIOs)-int64(c.whole(d).Total()), 0)
 }
 
-// isOutrun reports whether the logs of a direction are longer than its report: fio was killed, and its jobs ran until their
-// end and wrote their logs; or its disk was full.
+// isOutrun reports whether the logs of a direction are longer than its report. This has two causes: fio was killed and
+// its jobs still wrote complete logs, or the disk of the report was full.
 func (c covered) isOutrun(d fiolog.Direction) bool {
 	const same = 10 // milliseconds by which the clocks of logs and reports may differ
 	return !c.mixed && !c.several && c.ran > 0 && c.last() > c.ran+same && int64(c.requests(d)) > c.measured(&c.latest().Directions[d])
 }
 
-// mixedWhole returns the histogram of one direction if the report has all directions in one: the rows of the direction,
-// and its share of the requests that are in no row.
+// mixedWhole returns the histogram of one direction if the report has all directions in one. It is the sum of the rows
+// of the direction and its share of the requests that are in no row.
 func (c covered) mixedWhole(d fiolog.Direction) *hist.Histogram {
 	logged := c.logged(d)
 	all, shares := c.loggedAll()
@@ -140,12 +139,12 @@ func (c covered) mixedWhole(d fiolog.Direction) *hist.Histogram {
 	return whole
 }
 
-// reported returns what the report counts for one direction: bytes, requests and bytes a second. If the report has all
-// directions in one, it returns the share of the direction.
+// reported returns what the report counts for one direction: bytes, requests and bytes per second. If the report has
+// all directions in one, it returns the share of the direction.
 func (c covered) reported(d fiolog.Direction) (bytes int64, rates mapping.Sums) {
 	own := &c.latest().Directions[d]
 	bytes, rates = int64(own.IOBytes), mapping.Sums{IOPS: own.IOPS, Bandwidth: float64(own.BandwidthBytes)}
-	if n := own.TotalIOs; n > 0 && c.isOutrun(d) { // the requests after the report are as large as those before
+	if n := own.TotalIOs; n > 0 && c.isOutrun(d) { // requests after the report have the same size as those before
 		bytes = int64(float64(bytes) * c.requests(d) / float64(n))
 	}
 	if c.mixed && c.Mixed.TotalIOs > 0 {

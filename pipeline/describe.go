@@ -9,17 +9,17 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Plan is what is known of a run before its rows are read, for people.
+// Plan says for people what is known of a run before its rows are read.
 type Plan struct {
 	Start     time.Time // of the first job; zero if unknown
 	Clock     string    // where Start comes from: "report", "log_unix_epoch" and so on
 	Error     time.Duration
 	Window    time.Duration
-	Placed    string // how jobs that ran one after another were placed; empty if none did
-	NoWindows string // why there will be no windows; empty if there will
+	Placed    string // how jobs that ran one after another were placed; empty if all began together
+	NoWindows string // why there will be no windows; empty if there will be some
 	Jobs      []PlanJob
 
-	// Skipped is what will be missing, Notes what else the user should know.
+	// Skipped is what will be missing. Notes are other things to know.
 	Skipped, Notes []error
 }
 
@@ -35,11 +35,11 @@ type PlanJob struct {
 	Start   time.Time     // zero if unknown
 	Clock   string        // where Start comes from
 	Error   time.Duration // Start is known to ± this
-	Ran     time.Duration // by the report; 0 without one
+	Ran     time.Duration // run time from the report; 0 without a report
 }
 
-// MakePlan finds out what belongs together in a run and when it was. It reads the reports
-// and the first rows of logs.
+// MakePlan plans a run: which files belong together, and when the jobs ran. It reads the reports and the first rows of
+// logs. It fails if the run cannot be read or ctx ends.
 func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Plan, error) {
 	problems := &Problems{}
 	p, err := makePlan(ctx, run, opt, true, nil, problems)
@@ -56,7 +56,7 @@ func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Plan, error) {
 	return out, nil
 }
 
-// describe is the plan for people.
+// describe returns the plan for people.
 func (p *plan) describe() *Plan {
 	out := &Plan{
 		Start: p.start, Clock: p.clock.String(), Error: p.error,
@@ -80,7 +80,7 @@ func (p *plan) describe() *Plan {
 	return out
 }
 
-// why explains, a line for each job, what was decided and by which evidence.
+// why returns a line for each job with its files, its time, and the evidence for these.
 func (p *Plan) why() []string {
 	var lines []string
 	for _, j := range p.Jobs {

@@ -11,18 +11,18 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// documents makes interval documents of windows.
+// documents makes interval documents from windows.
 type documents struct {
-	common mapping.Interval           // what all documents of the run have
+	common mapping.Interval           // fields that all documents of the run share
 	hosts  []string                   // all that have names
 	timing                            // of the run
-	size   [fiolog.Directions]float64 // of every request, bytes; 0 if they differ or it is unknown
+	size   [fiolog.Directions]float64 // of every request in bytes; 0 if sizes differ or are unknown
 	rates  averages                   // of bandwidth; nil if not needed
 
 	last [fiolog.Directions]lastLatency
 }
 
-// lastLatency is the latency of the last window of a direction. Windows of several levels share it if they have the
+// lastLatency caches the latency of the last window of a direction. Windows of several levels share it if they have the
 // same requests.
 type lastLatency struct {
 	of   *hist.Histogram
@@ -40,7 +40,7 @@ func (p *plan) documents(ref mapping.RunRef) *documents {
 	}
 }
 
-// interval makes the document of one key from start to end, in milliseconds since the run's start.
+// interval makes the document of one key from start to end. Both are milliseconds since the start of the run.
 func (d *documents) interval(key align.Key, start, end int64) *mapping.Interval {
 	doc := d.common
 	doc.Time, doc.Level, doc.Host.Name = d.at(start), key.Level, key.Host
@@ -94,7 +94,7 @@ func perSecond(n float64, ms int64) float64 {
 	return n * 1000 / float64(ms)
 }
 
-// reference is the run's part of each interval document, without its id and version.
+// reference returns the fields of the run for its interval documents, without its id and version.
 func (p *plan) reference() mapping.RunRef {
 	return mapping.RunRef{
 		Name: p.run.Name(), Archive: p.opt.ArchiveOf(p.run), Start: p.start, Labels: labelsOf(nil, p.opt.Labels),

@@ -17,11 +17,11 @@ type entry struct {
 	out     *output
 	index   int      // of its first job in the report
 	first   int      // number of its first job, as fio counts them
-	size    int      // how many jobs it stands for: numjobs with group_reporting, else one
+	size    int      // number of jobs that it stands for: numjobs with group_reporting, else one
 	jobs    []*job   // the jobs that it covers
 	ran     int64    // milliseconds
 	several bool     // its jobs ran at different times, which only their rows show
-	parts   []*entry // the entries that were combined into it, because logs do not say to which of them they belong
+	parts   []*entry // the entries that were combined, because logs do not say to which of them they belong
 }
 
 // entryList are the entries of a run, or of one output.
@@ -50,8 +50,8 @@ func newEntries(o *output) (entries []*entry) {
 	return entries
 }
 
-// hasSections reports whether an entry is of several sections. The report lists the options of one of them, so logs of the
-// others may have any prefix.
+// hasSections reports whether an entry has several sections. The report lists the options of only one of them, so logs
+// of the others may have any prefix.
 func (o *output) hasSections() bool {
 	for i := range o.fio.Jobs {
 		options := o.options(i)
@@ -62,12 +62,13 @@ func (o *output) hasSections() bool {
 	return false
 }
 
-// ranIn returns how long the entry's jobs had run when a report was written, in milliseconds.
+// ranIn returns how long the jobs of the entry had run when a report was written, in milliseconds.
 func (e *entry) ranIn(j *fiolog.Job) int64 {
 	return max(ranFor(j), min(j.Runtime/int64(e.size), e.longest(j)))
 }
 
-// longest is how long a job ran at most by the run times of its directions. With verify it reads after it has written.
+// longest returns an upper bound for the run time of a job in milliseconds, from the run times of its directions. With
+// verify a job reads after it has written, so they add up.
 func (o jobOptions) longest(j *fiolog.Job) (sum int64) {
 	if !o.hasOption("verify") {
 		return measuredFor(j)
@@ -78,10 +79,10 @@ func (o jobOptions) longest(j *fiolog.Job) (sum int64) {
 	return sum
 }
 
-// groupSize is the least number of jobs that an entry can have. With group_reporting, job_runtime is the sum over its jobs.
-// No job ran for longer than ran, in milliseconds.
+// groupSize returns the smallest possible number of jobs of an entry. With group_reporting, job_runtime is the sum over
+// these jobs. No job ran longer than ran, in milliseconds.
 func groupSize(j *fiolog.Job, ran int64) int {
-	const slack = 50 // milliseconds; jobs of a group may also differ by a twentieth
+	const slack = 50 // milliseconds; run times in a group may also differ by a twentieth
 	if more := j.Runtime - ran/20 - slack; ran > 0 && more > ran {
 		return int((more-1)/ran) + 1
 	}
@@ -100,7 +101,8 @@ func (e *entry) view(j *fiolog.Job) *fiolog.Job {
 // damaged returns the error for a direction whose bins do not add up to the requests that were measured.
 func (e *entry) damaged(s *fiolog.DirectionStats) error { return e.miscounted(s, false) }
 
-// miscounted is the error of a direction whose bins have other requests than the report counts, and are used or not.
+// miscounted returns an error for a direction whose bins have more or fewer requests than the report counts. isUsed
+// says whether the bins are used.
 func (e *entry) miscounted(s *fiolog.DirectionStats, isUsed bool) error {
 	why := "the report is damaged, its bins are not used; copy it again"
 	if isUsed {
@@ -131,8 +133,8 @@ func (e *entry) cover(jobs []*job) []*entry {
 // readsLogs reports whether rows are read from a log of the entry. Rows may lack requests that the report has.
 func (e *entry) readsLogs() bool { return slices.ContainsFunc(e.jobs, (*job).readsLog) }
 
-// lastWritten is when the last of an entry's logs was written. It returns false if a log's
-// time is impossible or there is no log.
+// lastWritten returns when the last log of the entry was written. It returns false if there is no log or the time of a
+// log is impossible.
 func (e *entry) lastWritten(end time.Time) (time.Time, bool) {
 	var last time.Time
 	for _, j := range e.jobs {
@@ -147,14 +149,13 @@ func (e *entry) lastWritten(end time.Time) (time.Time, bool) {
 	return last, !last.IsZero()
 }
 
-// isFine reports whether the times of an entry's logs are precise: tar and zip may have whole
-// seconds.
+// isFine reports whether the times of the entry's logs are precise. tar and zip may store whole seconds.
 func (e *entry) isFine() bool {
 	const coarse = 50 * time.Millisecond
 	return !slices.ContainsFunc(e.jobs, func(j *job) bool { return j.log.File.ModStep > coarse })
 }
 
-// combine makes one entry of several, if nothing says which log belongs to which of them.
+// combine makes one entry of several entries, because nothing says which log belongs to which of them.
 func combine(entries []*entry) *entry {
 	first := entries[0]
 	if len(entries) == 1 {
@@ -180,7 +181,7 @@ func combine(entries []*entry) *entry {
 	return one
 }
 
-// addStats adds up one direction of several entries; of may return nil.
+// addStats adds up the statistics of one direction over entries. of may return nil.
 func addStats(entries []*entry, of func(*entry) *fiolog.DirectionStats) (sum fiolog.DirectionStats) {
 	bins := &hist.Histogram{}
 	for _, e := range entries {

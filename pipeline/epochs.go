@@ -12,10 +12,10 @@ func (o *output) hasEpochs() bool {
 
 func isEpoch(j *job) bool { return j.hasRows && j.source != fromReports && j.first > epochTimes }
 
-// placeByEpochs sets the start of jobs whose rows have absolute times, and returns how jobs that
-// began apart were placed. The first row ends an interval that begins with the first request, which
-// may come some time after the job's start. Then a report is better evidence, except of the jobs setBack, whose host's
-// clock was set back while fio ran: fio reads the clock for its rows when it starts, and for the report when it ends.
+// placeByEpochs sets the start of jobs whose rows have absolute times. how says how jobs that began apart were placed.
+// The first row ends an interval that begins with the first request, and this may come some time after the job's start.
+// So a report is better evidence, except for the jobs setBack: the clock of their host was set back while fio ran. fio
+// reads the clock for its rows when it starts, and for the report when it ends.
 func placeByEpochs(jobs []*job, live bool) (how string, setBack []*job) {
 	var first time.Time
 	for _, j := range jobs {
@@ -45,8 +45,8 @@ func placeByEpochs(jobs []*job, live bool) (how string, setBack []*job) {
 	return how, setBack
 }
 
-// endsAfterReport reports whether the job's start was derived from a report, and its rows, with absolute times, end
-// after that report was written.
+// endsAfterReport reports whether the rows of a job, with absolute times, end after the report from which its start was
+// derived.
 func (j *job) endsAfterReport() bool {
 	if j.clock != clockReport {
 		return false
@@ -55,7 +55,7 @@ func (j *job) endsAfterReport() bool {
 	return time.UnixMilli(j.origin+j.lastRow()).Sub(end) > together
 }
 
-// isCertain reports whether a job's start is known from its report, and not only estimated.
+// isCertain reports whether the start of a job is known from its report, and not estimated.
 func isCertain(j *job) bool {
 	if j.start.IsZero() || j.entry == nil {
 		return false
@@ -67,12 +67,11 @@ func isCertain(j *job) bool {
 	return isOneStage(slices.DeleteFunc(onHost, func(e *entry) bool { return e.Host != j.entry.Host }))
 }
 
-// placeByOtherClock sets the start of jobs whose rows' times count neither from the job's start nor
-// from 1970, but from the machine's start (log_alternate_epoch). They show how far apart the jobs of one
-// host began, and the report shows when. It returns how jobs that began apart were placed, and the jobs
-// without a report.
+// placeByOtherClock sets the start of jobs whose rows count from the start of the machine (log_alternate_epoch). Such
+// times are neither since the job's start nor since 1970. They show how far apart the jobs of one host began. The
+// report shows when. how says how jobs that began apart were placed. without has the jobs without a report.
 func placeByOtherClock(jobs []*job) (how string, without []*job) {
-	latest := map[*output]int64{} // end of the last job by the other clock
+	latest := map[*output]int64{} // end of the last job, by the other clock
 	for _, j := range jobs {
 		if isOtherClock(j) && j.entry != nil {
 			latest[j.entry.out] = max(latest[j.entry.out], j.before()+j.ran)
@@ -97,8 +96,8 @@ func placeByOtherClock(jobs []*job) (how string, without []*job) {
 	return how, without
 }
 
-// isOtherClock reports whether the times of a job's rows count neither from its start nor from
-// 1970, by its options or because the first one is long after its end.
+// isOtherClock reports whether the times of a job's rows count neither from its start nor from 1970. Its options say
+// this, or the first row comes long after the job's end.
 func isOtherClock(j *job) bool {
 	if !j.hasRows || j.source == fromReports || isEpoch(j) {
 		return false

@@ -48,7 +48,7 @@ func (j *job) stands() int {
 	return 1 + max(0, max(e.size, parts)-len(e.jobs))
 }
 
-// fioLatency is what fio itself computed, if the run is one job without bins.
+// fioLatency returns what fio itself computed, if the run is one job without bins.
 func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 	if len(p.entries) != 1 || len(p.jobs) != 1 || p.entries[0].size > 1 {
 		return nil
@@ -65,7 +65,7 @@ func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 	return out
 }
 
-// options are fio's options that are the same for all jobs.
+// options returns the options of fio that are the same for all jobs.
 func (list entryList) options() map[string]string {
 	var same map[string]string
 	for _, e := range list.reported() {
@@ -78,7 +78,7 @@ func (list entryList) options() map[string]string {
 	return same
 }
 
-// hosts are the hosts of the run, in the order of their first jobs.
+// hosts returns the hosts of the run, in the order of their first jobs.
 func (p *plan) hosts() []mapping.RunHost {
 	var hosts []mapping.RunHost
 	for _, j := range p.jobs {
@@ -104,7 +104,7 @@ func (e *entry) hasLatency() bool {
 	return !e.total && slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return s.Clat.Mean > 0 })
 }
 
-// whyNoWindows is why there are no windows with percentiles, and what to do.
+// whyNoWindows says why there are no windows with percentiles, and what to do.
 func (p *plan) whyNoWindows() string {
 	const options = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	anyJob := func(is func(*job) bool) bool { return slices.ContainsFunc(p.jobs, is) }

@@ -17,7 +17,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// used is a file of a run and its role. The path does not identify it.
+// used is a file of a run with its role. The path does not identify it.
 type used struct {
 	file         *source.File
 	role         string // such as mapping.RoleReport
@@ -25,10 +25,9 @@ type used struct {
 	job          int
 }
 
-// fingerprint hashes the files that identify a run and those that its documents are made of.
-// The hash of contents, roles and settings identifies one version of the run. Each document
-// has it, so it must be known before the first. XXH64 is as fast as memory. It does not
-// protect against forgery, and does not have to.
+// fingerprint hashes the files that identify a run and the files that its documents are made of. The hash of contents,
+// roles and settings identifies one version of the run. Each document has it, so it must be known before the first
+// document. The hash is XXH64, which is as fast as memory. It does not protect against forgery, and need not.
 func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) {
 	files := p.files()
 	list := make([]mapping.SourceFile, len(files))
@@ -59,7 +58,7 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) 
 		lines[i] = fmt.Sprintf("%s %q %q %d %d %s\n", u.role, u.host, u.volume, u.job, f.Bytes, f.Hash)
 	}
 	if p.run.MayLackFiles() {
-		lines = append(lines, "torn\n") // the whole archive or folder may have the same files of the run, and then it is complete
+		lines = append(lines, "torn\n") // a complete archive may later have the same files of the run
 	}
 	slices.Sort(lines)
 	sum := xxhash.New()
@@ -70,8 +69,8 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) 
 	return src, nil
 }
 
-// files are the files that identify the run or that its documents are made of, by path. The
-// histogram logs identify it even if its rows are read from other files.
+// files returns the files that identify the run or that its documents are made of, by path. Histogram logs identify the
+// run even if its rows come from other files.
 func (p *plan) files() []used {
 	byFile := map[*source.File]used{}
 	add := func(role string, logs ...cbt.Log) {
@@ -108,7 +107,7 @@ func (p *plan) files() []used {
 // copyBuffers are for [copyAll].
 var copyBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
 
-// hashFile hashes the readable part of a file. Parsing it reports errors.
+// hashFile hashes the readable part of a file. Errors are reported when the file is parsed.
 func hashFile(f *source.File) mapping.SourceFile {
 	out := mapping.SourceFile{Path: f.Path}
 	if size, sum, ok := f.Sum(); ok {
@@ -126,7 +125,7 @@ func hashFile(f *source.File) mapping.SourceFile {
 	return out
 }
 
-// copyAll copies the readable part of a content.
+// copyAll copies the readable part of a content and returns its size in bytes.
 func copyAll(to io.Writer, in io.Reader) (size int64, err error) {
 	buf := copyBuffers.Get().(*[128 << 10]byte)
 	defer copyBuffers.Put(buf)

@@ -12,22 +12,21 @@ import (
 
 // Following sets how a run is followed while fio runs.
 type Following struct {
-	Quiet time.Duration // a file that has not grown for this time, or for the time of three reports, has ended
-	Every time.Duration // how often the run's document is stored
+	Quiet time.Duration // a file has ended if it has not grown for this time, or for the time of three reports
+	Every time.Duration // how often the run document is stored
 }
 
-// ErrNotLive means that a run cannot be followed, because its files show nothing before it ends, or not enough so far.
+// ErrNotLive means that a run cannot be followed, because its files show nothing, or not enough yet, before it ends.
 var ErrNotLive = errors.New("no periodic reports (fio --status-interval=1 --output-format=json+), or fewer than " +
 	"three so far")
 
-// lastStore is how long storing the last documents may take after following has ended.
+// lastStore limits the time for storing the last documents after following has ended.
 const lastStore = 15 * time.Second
 
-// Follow reads the periodic reports of a run while fio writes them, until they or ctx end.
-// Interval documents are stored, and passed to each, as soon as no later request can have been
-// in flight in their windows: some 20 seconds later. The run's document is stored repeatedly, as
-// one of an incomplete version ([mapping.RunInfo].Live). [Ingest] replaces it when the run is
-// over.
+// Follow reads the periodic reports of a run while fio writes them, until the reports or ctx end. It stores an interval
+// document, and passes it to each, when no later request can have been in flight in its window. This is about 20
+// seconds later. It stores the run document repeatedly as an incomplete version ([mapping.RunInfo].Live). [Ingest]
+// replaces that version when the run has ended.
 //
 // When ctx ends, Follow stores what it has read and returns no error. It fails with [ErrNotLive], or with an error of
 // known, each or the sink. known may be nil.

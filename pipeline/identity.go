@@ -14,28 +14,28 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Execution is a run by its files, before any of its documents is made.
+// Execution is a run by its files, before documents are made.
 type Execution struct {
 	Source mapping.Source
-	Run    mapping.RunRef // with a new ID, which no store has
+	Run    mapping.RunRef // with a new ID that no store has
 	Path   string         // of the run in its archive
 
-	// Restore is set by [Known] if documents of the stored version are missing, so that the
-	// same version is stored again.
+	// Restore makes Ingest store the same version again, because documents of the stored version are missing. [Known]
+	// sets it.
 	Restore bool
 
-	// Grows means that a report has several parts, which fio writes one after another. The
-	// file may have been read or followed before it was complete.
+	// Grows means that a report has several parts, which fio writes one after another. So an earlier ingest may have
+	// read the file before it was complete.
 	Grows bool
 
-	edited  map[string]string // labels that people gave the stored run, and its note: every version keeps them
+	edited  map[string]string // labels and note that users gave the stored run: every version keeps them
 	note    string
 	reports []*source.File
 }
 
-// Known looks an execution up in a store, before anything is stored. It returns the id and
-// the run. If the store does not have it, the id is the new one and the run is nil. An error
-// stops the ingest of this run.
+// Known looks an execution up in a store, before anything is stored. It returns the id of the run and its stored
+// version. If the store does not have the run, the id is the new one and have is nil. An error ends the ingest of this
+// run.
 type Known func(ctx context.Context, e *Execution) (id string, have *mapping.Run, err error)
 
 // execution reads the contents of a run's files.
@@ -56,8 +56,8 @@ func execution(ctx context.Context, p *plan) (*Execution, error) {
 	return e, nil
 }
 
-// Look returns the execution by its reports, or without reports by its logs. That is enough to
-// find it in a store and reads much less than [Ingest].
+// Look returns the execution by its reports, or without reports by its logs. A store can find the run by these, and
+// Look reads much less than [Ingest].
 func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 	p := &plan{opt: opt, run: run, outputs: outputReader{run, false, &Problems{}}.all(ctx)}
 	if ctx.Err() != nil {
@@ -79,8 +79,8 @@ func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 	return execution(ctx, p)
 }
 
-// isPart reports whether a report of the run also names prefixes of another run's logs. Then
-// the report alone does not identify the run.
+// isPart reports whether a report of the run also names prefixes of another run's logs. Then the report does not
+// identify the run.
 func (p *plan) isPart() bool {
 	prefixes := map[string]bool{}
 	for _, l := range p.run.Logs {
@@ -114,7 +114,7 @@ func (e *Execution) HasGrownFrom(before *mapping.Source) bool {
 	return e.Grows && len(reports) > 0
 }
 
-// hashBeginning hashes the first bytes of a file; "" if it has fewer.
+// hashBeginning hashes the first bytes of a file. It returns "" if the file has fewer bytes.
 func hashBeginning(f *source.File, bytes int64) string {
 	in, err := f.Open()
 	if err != nil {

@@ -17,13 +17,13 @@ import (
 // Result is the result of reading one run.
 type Result struct {
 	Run *mapping.Run
-	// Skipped is what is missing in it, Notes what else the user should know.
+	// Skipped is what is missing in the run. Notes are other things to know.
 	Skipped, Notes []error
-	// Unchanged means that Run is what the store has, and nothing was stored.
+	// Unchanged means that nothing was stored, because the store has this version. Run is the stored document.
 	Unchanged bool
-	// Because is the stored run that is the reason for storing nothing; Run is nil then.
+	// Because is the stored run because of which nothing was stored. Then Run is nil.
 	Because *mapping.Run
-	// Why explains for each job what it was read from, when it ran, and by which evidence.
+	// Why has a line for each job with its source of rows, its time, and the evidence.
 	Why []string
 }
 
@@ -40,23 +40,23 @@ func (r *Result) Log(log *slog.Logger) {
 	}
 }
 
-// Read makes the interval documents of one run in order of time, passes each to put, and
-// returns the run's document. Nothing is stored, the run has no id, and it need not have an
-// absolute start. Problems with the run's files are in the result. An error is put's or ctx's.
+// Read makes the interval documents of one run in order of time and passes each to put. It returns the document of the
+// run. Nothing is stored, the run has no id, and it may have no absolute start. Problems with the files are in the
+// result. The error is that of put or of ctx.
 func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*mapping.Interval) error) (*Result, error) {
 	return read(ctx, run, opt, false, nil, put)
 }
 
-// batch is how many documents are stored at once: a few megabytes. The embedded history waits
-// for the disk once a batch.
+// batch is the number of documents that are stored at once: a few megabytes. The embedded history waits for the disk
+// once for each batch.
 const batch = 1000
 
-// windowsAhead is how many windows may wait for their documents while rows are read. Each
-// takes some 20 KB. On two processors that saves a fifth of the time.
+// windowsAhead is how many windows may wait for their documents while rows are read. Each takes about 20 KB. With two
+// processors this saves a fifth of the time.
 const windowsAhead = 64
 
-// Ingest puts the interval documents of one run into a sink. If the result has a run document, and is not unchanged, the
-// caller finishes the run there with it: the new documents replace the ones that the sink has of the run. known may be
+// Ingest puts the interval documents of one run into a sink. If the result has a run document and is not Unchanged, the
+// caller must finish the run with it. Then the new documents replace those that the sink has of the run. known may be
 // nil. Errors are those of [Read], of known, or of the sink.
 func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (*Result, error) {
 	var result *Result // set when all documents were made
@@ -91,7 +91,7 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 	return result, nil
 }
 
-// errEnded ends the reading of a run whose documents cannot be stored.
+// errEnded ends the reading of a run because storing its documents has failed.
 var errEnded = errors.New("storing has failed")
 
 // batches stores documents many at a time.
@@ -116,7 +116,7 @@ func (b *batches) flush(ctx context.Context) error {
 	return err
 }
 
-// finish stores what is left, and the run's document.
+// finish stores the remaining documents, and then the run document.
 func (b *batches) finish(ctx context.Context, run *mapping.Run) error {
 	if err := b.flush(ctx); err != nil {
 		return err

@@ -25,7 +25,7 @@ type jobLogs struct {
 	problems *Problems
 }
 
-// find makes the jobs of all logs and opens their histogram logs. averaged are the logs of averages.
+// find returns the jobs of all logs and opens their histogram logs. averaged has the logs of averages.
 func (l jobLogs) find() (jobs []*job, averaged []cbt.Log) {
 	jobs = l.hist()
 	l.opt.each(len(jobs), func(i int) {
@@ -40,7 +40,7 @@ func (l jobLogs) find() (jobs []*job, averaged []cbt.Log) {
 	return jobs, averaged
 }
 
-// hist makes the jobs of the histogram logs.
+// hist returns the jobs of the histogram logs.
 func (l jobLogs) hist() (jobs []*job) {
 	for _, log := range l.run.Logs {
 		hint := l.hintFor(log)
@@ -61,8 +61,8 @@ func (l jobLogs) hist() (jobs []*job) {
 
 func (j *job) open() *logFile { return openLog(j.log, max(j.segment, 0), j.hint) }
 
-// needsRaw reports whether logs of completions may be needed: the user wants them, or some job has no histogram log with
-// rows. Then each of them is looked at.
+// needsRaw reports whether logs of completions may be needed. That is so if the user wants them, or if a job has no
+// histogram log with rows. Then find looks at each of them.
 func (l jobLogs) needsRaw(jobs []*job) bool {
 	if l.opt.Source == SourceRaw || len(jobs) == 0 {
 		return true
@@ -101,8 +101,8 @@ func addRaw(jobs []*job, logs []cbt.Log) []*job {
 	return jobs
 }
 
-// writerOf is the job that wrote a log of completions: the one with the same prefix, or else
-// the only one of that number, because prefixes may differ by the kind of log.
+// writerOf returns the job that wrote a log of completions. It has the same prefix. Otherwise it is the only job of
+// that number, because prefixes may differ by the kind of log.
 func writerOf(jobs []*job, log cbt.Log) *job {
 	var same []*job
 	for _, j := range jobs {
@@ -120,8 +120,8 @@ func writerOf(jobs []*job, log cbt.Log) *job {
 	return nil
 }
 
-// segments returns the sums of the rows of each job in a log of several jobs (per_job_logs=0). A job begins where times
-// start again. There is at least one.
+// segments returns the sums of the rows of each job in a log of several jobs (per_job_logs=0). A new job begins where
+// times start again. There is at least one job.
 func segments(log cbt.Log, hint hist.Hint) []*rowSums {
 	jobs := []*rowSums{{}}
 	for rec, err := range openLog(log, 0, hint).all() {
@@ -161,8 +161,8 @@ func (l jobLogs) raw() (raw, averaged []cbt.Log) {
 	return raw, averaged
 }
 
-// isAveraged looks at the first row of a log. A log without rows counts as one of
-// completions: reading it then reports what is wrong.
+// isAveraged looks at the first row of a log. A log without rows counts as one of completions. Reading it then reports
+// what is wrong.
 func isAveraged(log cbt.Log) bool {
 	for rec, err := range openLog(log, 0, hist.Hint{}).all() {
 		return err == nil && (rec.BlockSize == 0 || rec.Averaged)

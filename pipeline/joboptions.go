@@ -17,7 +17,7 @@ type jobOptions struct {
 	isGroup     bool              // several sections (group_reporting): own has the options of one of them, in fio 3.33 of the last
 }
 
-// optionOfOne returns an option that at least one job has. It is empty if no job has it, or if it has no value.
+// optionOfOne returns an option that at least one job has. It is "" if no job has it or it has no value.
 func (o jobOptions) optionOfOne(name string) string {
 	if value, ok := o.own[name]; ok {
 		return value
@@ -25,8 +25,8 @@ func (o jobOptions) optionOfOne(name string) string {
 	return o.global[name]
 }
 
-// option returns an option that all jobs have. It is also empty if only one of several sections sets it, because the
-// others may have another value.
+// option returns an option that all jobs have. It is also "" if one of several sections sets it, because the others may
+// have another value.
 func (o jobOptions) option(name string) string {
 	if _, isOwn := o.own[name]; isOwn && o.isGroup {
 		return ""
@@ -41,7 +41,7 @@ func (o jobOptions) hasOption(name string) bool {
 	return isOwn || isGlobal
 }
 
-// all are the options of all jobs.
+// all returns the options of all jobs.
 func (o jobOptions) all() map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, o.global)
@@ -67,7 +67,7 @@ func joined(jobs []*entry) jobOptions {
 	return one
 }
 
-// numJobs is numjobs, at least 1.
+// numJobs returns numjobs, at least 1.
 func (o jobOptions) numJobs() int {
 	n, err := strconv.Atoi(o.optionOfOne("numjobs"))
 	if err != nil {
@@ -76,8 +76,8 @@ func (o jobOptions) numJobs() int {
 	return max(n, 1)
 }
 
-// seconds is an option of fio that is a time; 0 if it is not set. It returns false for
-// anything else, such as the range of a random startdelay ("1-3").
+// seconds returns an option that is a time, or 0 if it is not set. It returns false for anything else, such as the
+// range of a random startdelay ("1-3").
 func (o jobOptions) seconds(name string) (time.Duration, bool) {
 	text := o.option(name)
 	if text == "" {
@@ -86,35 +86,34 @@ func (o jobOptions) seconds(name string) (time.Duration, bool) {
 	return fiolog.ParseTime(text)
 }
 
-// ramp is how long the job ran before fio measured it.
+// ramp returns how long the job ran before fio measured it.
 func (o jobOptions) ramp() time.Duration {
 	ramp, _ := o.seconds("ramp_time")
 	return ramp
 }
 
-// delay is how long after its own start fio measures a job of the first stage: startdelay and
-// ramp_time. It returns false if that is random.
+// delay returns how long after its start fio begins to measure a job of the first stage: startdelay plus ramp_time. It
+// returns false if the delay is random.
 func (o jobOptions) delay() (time.Duration, bool) {
 	start, ok := o.seconds("startdelay")
 	return start + o.ramp(), ok
 }
 
-// histMsec is log_hist_msec; 0 if it is not set.
+// histMsec returns log_hist_msec in milliseconds, or 0 if it is not set.
 func (o jobOptions) histMsec() int64 { return milliseconds(o.option("log_hist_msec")) }
 
 func (o jobOptions) setsHistMsec() bool { return milliseconds(o.optionOfOne("log_hist_msec")) > 0 }
 
-// wantsRows reports whether the options name a histogram log. If the run has only totals, the
-// log of such a job is missing.
+// wantsRows reports whether the options name a histogram log. If the run has only totals, that log is missing.
 func (o jobOptions) wantsRows() bool { return o.hasOption("write_hist_log") && o.setsHistMsec() }
 
 func (o jobOptions) namesLog() bool {
 	return o.optionOfOne("write_hist_log") != "" || o.optionOfOne("write_lat_log") != ""
 }
 
-// mayWrite reports whether the job's logs may have a prefix: that of histogram logs or,
-// because fio lists no option without a value, the job's name and the prefix of its logs of
-// completions.
+// mayWrite reports whether the logs of the job may have a prefix. It is the prefix of histogram logs, the job's name,
+// or the prefix of logs of completions. fio lists no option without a value, and without one the prefix is the job's
+// name.
 func (o jobOptions) mayWrite(prefix string) bool {
 	if p := o.optionOfOne("write_hist_log"); p != "" {
 		return path.Base(p) == prefix
@@ -123,8 +122,7 @@ func (o jobOptions) mayWrite(prefix string) bool {
 	return path.Base(o.job) == prefix || p != "" && path.Base(p) == prefix
 }
 
-// mixesSizes reports whether the options set several block sizes, whose mean may be a whole
-// number by chance.
+// mixesSizes reports whether the options set several block sizes. Their mean may be a whole number by chance.
 func (o jobOptions) mixesSizes() bool {
 	return slices.ContainsFunc([]string{"bssplit", "bsrange", "bs_unaligned"}, o.hasOption)
 }

@@ -5,16 +5,16 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// jobStats has the statistics of one job in a report, and how they have to be read.
+// jobStats has the statistics of one job in a report, and how to read them.
 type jobStats struct {
 	*fiolog.Job
-	groups int  // of bins of the fio: see [chooser.setGroups]
-	mixed  bool // it has all directions in one (unified_rw_reporting)
-	total  bool // its latencies count from submission: completion latencies are disabled
+	groups int  // number of groups of bins of this fio: see [chooser.setGroups]
+	mixed  bool // the report has all directions in one (unified_rw_reporting)
+	total  bool // latencies count from submission, because completion latencies are disabled
 }
 
-// newJobStats moves the sum of all directions to the only direction of the job. If the job has
-// several, only the rows of logs have them apart.
+// newJobStats moves the sum of all directions to the only direction of the job. If the job has several directions, only
+// the rows of logs separate them.
 func newJobStats(j *fiolog.Job, options jobOptions, groups int) jobStats {
 	s := jobStats{Job: j, groups: groups}
 	if j.Mixed == nil {
@@ -31,8 +31,8 @@ func newJobStats(j *fiolog.Job, options jobOptions, groups int) jobStats {
 	return s
 }
 
-// useTotalLatency uses latencies from submission if the job has no completion latencies
-// (disable_clat), and reports whether it did.
+// useTotalLatency uses latencies from submission if the job has no completion latencies (disable_clat). It reports
+// whether it did.
 func (s *jobStats) useTotalLatency() bool {
 	used := false
 	job := *s.Job
@@ -52,7 +52,7 @@ func (s *jobStats) useTotalLatency() bool {
 	return used
 }
 
-// in returns the statistics of a direction, or of all directions if the report has them in one.
+// in returns the statistics of a direction. If the report has all directions in one, it returns these.
 func (s jobStats) in(d fiolog.Direction) *fiolog.DirectionStats {
 	if s.mixed {
 		return s.Mixed
@@ -65,10 +65,9 @@ func (s jobStats) histogram(of *fiolog.DirectionStats) *hist.Histogram {
 	return of.Clat.Histogram(s.groups)
 }
 
-// failed is the number of requests of a direction that failed: fio counts them but measures no
-// latency. It is negative if fio measured requests that it does not count, which were in
-// flight when ramp_time ended. It returns false if the bins have another number of requests
-// than was measured: the report is damaged.
+// failed returns the number of requests of a direction that failed. fio counts them but measures no latency. The number
+// is negative if fio measured requests that it does not count: they were in flight when ramp_time ended. failed returns
+// false if the report is damaged, because the bins have another number of requests than was measured.
 func (s jobStats) failed(of *fiolog.DirectionStats) (int64, bool) {
 	n := uint64(0)
 	for _, b := range of.Clat.Bins {
@@ -83,8 +82,7 @@ func (s jobStats) failed(of *fiolog.DirectionStats) (int64, bool) {
 	return 0, false
 }
 
-// measured is the number of requests of a direction that have a latency: all that did not
-// fail.
+// measured returns the number of requests of a direction that have a latency: all that did not fail.
 func (s jobStats) measured(of *fiolog.DirectionStats) int64 {
 	failed, _ := s.failed(of)
 	return int64(of.TotalIOs) - failed
@@ -97,8 +95,8 @@ func requestsOf(j *fiolog.Job) (sum uint64) {
 	return sum
 }
 
-// ranFor is how long a job ran, in milliseconds. With group_reporting job_runtime is the sum
-// over the jobs of the group; the directions have the real time (fio 3.33).
+// ranFor returns how long a job ran, in milliseconds. With group_reporting, job_runtime is the sum over the jobs of the
+// group. The directions have the real time (fio 3.33).
 func ranFor(j *fiolog.Job) int64 {
 	if ms := measuredFor(j); ms > 0 {
 		return ms
@@ -106,8 +104,8 @@ func ranFor(j *fiolog.Job) int64 {
 	return j.Runtime
 }
 
-// measuredFor is how long a job ran by its directions, in milliseconds: job_runtime alone may
-// be a sum or the time that it has waited.
+// measuredFor returns how long a job ran by its directions, in milliseconds. job_runtime may be a sum, or the time that
+// the job has waited.
 func measuredFor(j *fiolog.Job) (ms int64) {
 	for _, s := range j.All() {
 		ms = max(ms, s.Runtime)

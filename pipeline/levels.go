@@ -10,15 +10,15 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// The largest numbers of hosts and jobs of a run that get documents of their own. Some twenty
-// windows of each are in memory, with 15 KB of bins in each direction.
+// The largest numbers of hosts and jobs with their own documents. About twenty windows of each are in memory, with 15
+// KB of bins in each direction.
 const (
 	mostHosts = 256
 	mostJobs  = 5000
 )
 
-// mostLogs is the largest number of logs of one kind in a run. All logs that rows are read from
-// are open at the same time, with buffers of 50 KB.
+// mostLogs is the largest number of logs of one kind in a run. All logs with rows are open at the same time, with
+// buffers of 50 KB.
 const mostLogs = 8000
 
 func checkLogs(run *cbt.Run) error {
@@ -32,7 +32,7 @@ func checkLogs(run *cbt.Run) error {
 	return nil
 }
 
-// limitLevels leaves out levels with too many hosts or jobs. It fails if no level remains.
+// limitLevels removes levels with too many hosts or jobs. It fails if no level remains.
 func limitLevels(p *plan, problems *Problems) (kept []mapping.Level, err error) {
 	hosts := len(hostNames(p.jobs))
 	for _, l := range p.opt.levels() {
@@ -57,7 +57,7 @@ func limitLevels(p *plan, problems *Problems) (kept []mapping.Level, err error) 
 	return nil, err
 }
 
-// hostNames are the hosts of some jobs, in order. One without a name is "".
+// hostNames returns the hosts of some jobs, in order. A host without a name is "".
 func hostNames(jobs []*job) []string {
 	hosts := map[string]bool{}
 	for _, j := range jobs {

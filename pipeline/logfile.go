@@ -13,27 +13,26 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// logFile reads the rows of one job in a log. It is opened while the run is planned, which
-// needs the first rows, and read on from there.
+// logFile reads the rows of one job in a log. The plan opens it for its first rows, and reading continues after these.
 type logFile struct {
 	log    cbt.Log
 	file   io.Closer
 	in     *fiolog.Reader
-	ahead  []item[*fiolog.Record] // rows that were looked at, and not returned yet
+	ahead  []item[*fiolog.Record] // rows that were read ahead and not returned yet
 	failed error                  // why the log cannot be opened
 	ended  bool
 }
 
-// readers has the readers of closed logs, because their buffers are larger than most logs.
+// readers caches the readers of closed logs, because their buffers are larger than most logs.
 var readers = sync.Pool{New: func() any { return &fiolog.Reader{} }}
 
-// openLogs is how many logs are open. Those beyond manyLogs are read with less memory.
+// openLogs is the number of open logs. A log beyond manyLogs is read with less memory.
 var openLogs atomic.Int64
 
 const manyLogs = 500
 
-// openLog opens a log and skips to the rows of one of its jobs, counted from 0. If it cannot
-// be opened, reading it fails.
+// openLog opens a log and skips to the rows of one of its jobs, counted from 0. If opening fails, reading returns the
+// error.
 func openLog(log cbt.Log, segment int, hint hist.Hint) *logFile {
 	l := &logFile{log: log}
 	in, err := log.File.Open()
@@ -63,7 +62,7 @@ func openLog(log cbt.Log, segment int, hint hist.Hint) *logFile {
 	return l
 }
 
-// read returns the next row of the file, or what is wrong in its place; false at the end.
+// read returns the next row of the file, or the error in its place. It returns false at the end.
 func (l *logFile) read() (*fiolog.Record, error, bool) {
 	if err := l.failed; err != nil {
 		l.failed, l.ended = nil, true
@@ -105,7 +104,7 @@ func (l *logFile) look(n int) []item[*fiolog.Record] {
 	return l.ahead
 }
 
-// head is what the first row of a log says.
+// head is what the first row of a log shows.
 type head struct {
 	hasRows bool
 	isJunk  bool        // there are lines, and none of them is a row
@@ -113,8 +112,7 @@ type head struct {
 	first   int64       // time of the first row, as written
 }
 
-// head looks at the first row. The error is why the log cannot be read at all; it is nil if
-// the log is only damaged.
+// head reads the first row. It returns an error if the log cannot be read at all, but not if it is only damaged.
 func (l *logFile) head() (head, error) {
 	var why error
 	var none head
@@ -131,8 +129,7 @@ func (l *logFile) head() (head, error) {
 	return none, why
 }
 
-// firstRows are the first few rows of the job: enough for its interval and for when its
-// rows are due.
+// firstRows returns the first rows of the job. They are enough to measure the interval and when rows are due.
 func (l *logFile) firstRows() (rows []*fiolog.Record) {
 	const few = 16
 	for _, e := range l.look(few) {
@@ -147,9 +144,9 @@ func (l *logFile) firstRows() (rows []*fiolog.Record) {
 	return rows
 }
 
-// late returns by how many milliseconds the first row came later than the next ones. Rows are due at multiples of the
-// interval. No row comes early, and a row that waits for a slow request comes late. Most rows are on time, so the due
-// time is the one that makes the median row least late.
+// late returns how many milliseconds later than the next rows the first row came. Rows are due at multiples of the
+// interval. No row comes early. A row that waits for a slow request comes late. Most rows are on time, so late takes
+// the due time with the smallest median lateness.
 func (l *logFile) late(interval int64) int64 {
 	if interval <= 0 {
 		return 0
@@ -159,7 +156,7 @@ func (l *logFile) late(interval int64) int64 {
 	for _, rec := range rows {
 		at = append(at, ((rec.Time-rows[0].Time)%interval+interval)%interval)
 	}
-	due, least := int64(0), interval/4 // beyond it, rows come at all times
+	due, least := int64(0), interval/4 // with more, rows come at any time
 	for _, r := range at {
 		behind := make([]int64, len(at))
 		for i, t := range at {
@@ -170,13 +167,13 @@ func (l *logFile) late(interval int64) int64 {
 			due, least = r, middle
 		}
 	}
-	if due < interval/4 { // the first row came a little before most
+	if due < interval/4 { // the first row came slightly earlier than most
 		return 0
 	}
 	return interval - due
 }
 
-// measure returns the median time between the first rows of a direction, in milliseconds. It stands for the log's
+// measure returns the median time between the first rows of a direction, in milliseconds. It replaces the log's
 // interval if no option has it. It is 0 if there are too few rows.
 func (l *logFile) measure() int64 {
 	var steps []int64
@@ -197,8 +194,8 @@ func (l *logFile) measure() int64 {
 // tens rounds milliseconds to a multiple of 10, as intervals are.
 func tens(ms int64) int64 { return (ms + 5) / 10 * 10 }
 
-// all iterates over the rows of the file from the job's on, each valid until the next, and over
-// what is wrong between them. Then it closes the file.
+// all iterates over the rows of the file from the job's first row on, and over errors between them. A row is valid
+// until the next one. At the end all closes the file.
 func (l *logFile) all() iter.Seq2[*fiolog.Record, error] {
 	return func(yield func(*fiolog.Record, error) bool) {
 		defer l.close()
@@ -215,11 +212,11 @@ func (l *logFile) all() iter.Seq2[*fiolog.Record, error] {
 	}
 }
 
-// errAgain is the error at the place in a log, of one job by its name, where the rows of a second job begin.
+// errAgain marks the place in a log of one job where the rows of a second job begin.
 var errAgain = errors.New("times begin again, as if another log followed: this row and all after it are skipped; " +
 	"keep each log of fio in a file of its own")
 
-// records is [logFile.all] without the rows of other jobs.
+// records is [logFile.all] for the rows of the job only.
 func (l *logFile) records() iter.Seq2[*fiolog.Record, error] {
 	return func(yield func(*fiolog.Record, error) bool) {
 		for rec, err := range l.all() {
@@ -246,8 +243,7 @@ func (l *logFile) close() {
 	l.file, l.in = nil, nil
 }
 
-// lastTime is the latest of the times of the rows of a job, as written. It skips rows for
-// which check fails.
+// lastTime returns the latest time of the rows of a job, as written. It skips rows for which check fails.
 func (l *logFile) lastTime(check func(t int64) error) (last int64) {
 	for rec, err := range l.records() {
 		switch {

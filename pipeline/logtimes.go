@@ -13,7 +13,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// lastRow is the time of a log's last row since the job's start. It reads the log.
+// lastRow returns the time of the last row in milliseconds since the start of the job. It reads the log.
 func (j *job) lastRow() int64 {
 	if !j.readsLog() {
 		return j.ran
@@ -25,11 +25,11 @@ func (j *job) lastRow() int64 {
 	return max(last-j.origin, 0)
 }
 
-// lastOfContent is the time of the last row of an undamaged log of one job, as written. It also hashes the log, because
-// that is a reading of all of it, too.
+// lastOfContent returns the time of the last row, as written, of an undamaged log of one job. It also hashes the log,
+// because both need to read all of it.
 func (j *job) lastOfContent() (last int64, ok bool) {
 	if _, _, isHashed := j.log.File.Sum(); isHashed || j.source != fromHist || j.segment >= 0 {
-		return 0, false // files that are hashed already are packed, and reading them once more is quick
+		return 0, false // a hashed file is packed, so reading it again is fast
 	}
 	in, err := j.log.File.Open()
 	if err != nil {
@@ -50,9 +50,9 @@ func (j *job) lastOfContent() (last int64, ok bool) {
 	return row.Time, true
 }
 
-// placeByLogs places jobs for which there are only logs. It returns how much later each began than the first job of its
-// host, by the modification times of the logs. Files that were copied have the time of the copy, so only logs that
-// follow one another are placed.
+// placeByLogs places jobs without reports by the modification times of their logs. It returns how much later than the
+// first job of its host each job began. Files that were copied have the time of the copy. So it places only logs that
+// follow one another.
 func (p placing) placeByLogs() map[*job]time.Duration {
 	later := map[*job]time.Duration{}
 	byHost := map[string][]*job{}
@@ -69,7 +69,7 @@ func (p placing) placeByLogs() map[*job]time.Duration {
 	return later
 }
 
-// mayFollow reports whether some jobs may have run after others: the times of the logs must be at least as far apart as
+// mayFollow reports whether some jobs may have run after others. The times of the logs must be at least as far apart as
 // the shortest log is long.
 func mayFollow(jobs []*job) bool {
 	first, last := jobs[0].log.File.ModTime, jobs[0].log.File.ModTime
@@ -85,9 +85,9 @@ func mayFollow(jobs []*job) bool {
 	return last.Sub(first) > max(shortest, time.Second)
 }
 
-// leastRows is the least number of rows of each direction in a job's log, by its size.
+// leastRows returns a lower bound for the number of rows of each direction in a job's log, from its size.
 func (j *job) leastRows() int64 {
-	const longest = 6 // bytes a bin, on the average of a row: most are "0, "
+	const longest = 6 // bytes for each bin, as an average over a row: most bins are "0, "
 	if !j.hasRows || j.log.File.Size <= 0 || j.segment >= 0 {
 		return 0
 	}

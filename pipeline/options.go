@@ -14,42 +14,41 @@ import (
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// Align says how windows are lined up for jobs that did not start together.
+// Align says how windows are aligned for jobs that did not start together.
 type Align string
 
-// The ways to line up jobs.
+// The ways to align jobs.
 const (
 	AlignRun Align = "run" // wall-clock time: jobs that started later come later
-	AlignJob Align = "job" // every job counts from its own start
+	AlignJob Align = "job" // each job counts from its own start
 )
 
-// defaultTolerance is how far a row may lie outside a window and still count there whole, as
-// a share of its length: fio's rows end a few milliseconds late.
+// defaultTolerance is how far a row may extend beyond a window and still count as a whole there, as a share of its
+// length. fio's rows end a few milliseconds late.
 const defaultTolerance = 0.05
 
 // Options set how documents are made. The zero value has the defaults.
 type Options struct {
-	Window    time.Duration   // 0: the shortest multiple of the logs' own interval that is a second or more
-	Precision align.Precision // windows are joined until they have it; Longest is ignored
+	Window    time.Duration   // 0: the shortest multiple of the logs' interval that is at least a second
+	Precision align.Precision // windows are joined until they are this precise; Longest is ignored
 	Weighting align.Weighting // in flight by default
 	SpreadAll bool            // in-flight weights for short requests, too
-	Tolerance float64         // a share of a row; 0: 0.05, of short rows more; less than 0: none
+	Tolerance float64         // share of a row; 0: 0.05, more for short rows; negative: none
 	Levels    []mapping.Level // empty: cluster and host
 	Align     Align           // empty: AlignRun
 	Source    Source          // empty: SourceHist
 
-	Program string            // the version of the program that reads, for run documents
+	Program string            // version of the reading program, for run documents
 	Archive string            // replaces the archive's name in documents
 	Labels  map[string]string // for every run; an empty value removes the label from the store
-	Force   bool              // store runs that the store has already, and replace runs with more files
+	Force   bool              // also store runs that the store has, and replace runs that have more files
 
-	// Start is when a run began if its files do not show it. Offsets are corrections of
-	// the hosts' clocks, added to the start of their jobs.
+	// Start is the start of a run whose files do not show it. Offsets are corrections of the clocks of hosts: they are
+	// added to the start of the jobs.
 	Start   time.Time
 	Offsets map[string]time.Duration
 
-	// Bins is the user's hint of the bins of histogram logs of a fio that was rebuilt with
-	// more groups.
+	// Bins is what the user says about the bins of histogram logs, because fio was rebuilt with more groups.
 	Bins hist.Hint
 
 	// Alone means that the logs were named one by one, and no other files are expected.
@@ -58,7 +57,7 @@ type Options struct {
 	Workers int // goroutines that parse; 0: one for each CPU
 }
 
-// ArchiveOf is the archive of a run as documents name it.
+// ArchiveOf returns the archive of a run for documents.
 func (o *Options) ArchiveOf(run *cbt.Run) string { return cmp.Or(o.Archive, run.Archive) }
 
 func (o *Options) title(run *cbt.Run) string {
@@ -77,7 +76,7 @@ func (o *Options) levels() []mapping.Level {
 	return slices.Compact(levels)
 }
 
-// tolerance is the share of its length by which a row may leave a window.
+// tolerance returns the share of its length by which a row may extend beyond a window.
 func (o *Options) tolerance() float64 {
 	if o.Tolerance == 0 {
 		return defaultTolerance
@@ -85,8 +84,8 @@ func (o *Options) tolerance() float64 {
 	return max(o.Tolerance, 0)
 }
 
-// toleranceOf is how far a row may lie outside a window and still count there whole, for
-// rows of a length in milliseconds. fio's rows end up to some 30 ms late, however short they are.
+// toleranceOf returns how far a row may extend beyond a window and still count as a whole there, in milliseconds. rows
+// is the length of rows in milliseconds. fio's rows end up to about 30 ms late, also short ones.
 func (o *Options) toleranceOf(rows int64) int64 {
 	const late = 40
 	share := int64(o.tolerance() * float64(rows))
@@ -96,8 +95,7 @@ func (o *Options) toleranceOf(rows int64) int64 {
 	return max(share, min(late, rows/4))
 }
 
-// Fingerprint returns a text of all options that can change the documents, the name, the labels or the identity of runs
-// of the same files.
+// Fingerprint returns a text of all options that can change documents, names, labels or ids of runs of the same files.
 func (o *Options) Fingerprint() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s archive %q alone %v", o.settings(), o.Archive, o.Alone)
@@ -107,8 +105,8 @@ func (o *Options) Fingerprint() string {
 	return b.String()
 }
 
-// settings is a text that differs if documents made of the same files differ, except for
-// labels. The number is the version of the algorithms.
+// settings returns a text of all options, except labels, that change the documents of the same files. The number in it
+// is the version of the algorithms.
 func (o *Options) settings() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "3 %v %v %v %v %v %v %v %v %v", o.Window, o.Precision, o.Weighting, o.SpreadAll, o.tolerance(),

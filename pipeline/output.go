@@ -11,20 +11,19 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// output is what one fio printed: the last of its reports, which covers the whole run, and
-// what the periodic reports before it show.
+// output is what one fio printed: its last report, which covers the whole run, and what its periodic reports show.
 type output struct {
 	cbt.Report
 	fio     *fiolog.Report
 	host    string    // of its jobs, by its own name or by the names of their logs
 	client  bool      // written by fio --client: jobs of several hosts, no absolute time
 	hasBins bool      // json+
-	groups  int       // of bins, the most of any report
-	entries entryList // its jobs; none if it is not of the run
+	groups  int       // the most groups of bins in any report
+	entries entryList // entries of its jobs; none if it is not of the run
 	periodic
 }
 
-// periodic is what the reports of one execution of fio show together (--status-interval).
+// periodic is what the reports of one fio show together (--status-interval).
 type periodic struct {
 	skip  int     // reports of earlier executions in the same file
 	times []int64 // of the reports of this execution, milliseconds since 1970
@@ -35,8 +34,8 @@ type periodic struct {
 // reports returns the number of reports of this execution.
 func (p *periodic) reports() int { return len(p.times) }
 
-// spacing is the median time between reports in milliseconds, rounded to tens: the last
-// comes when the run ends, and others may be late. It is 0 if there are too few.
+// spacing returns the median time between reports in milliseconds, rounded to tens. It is the median because the last
+// report comes when the run ends, and others may be late. It is 0 if there are too few reports.
 func (p *periodic) spacing() int64 {
 	if len(p.times) < 3 {
 		return 0
@@ -49,16 +48,16 @@ func (p *periodic) spacing() int64 {
 	return tens(steps[len(steps)/2])
 }
 
-// begun is when a job began, by periodic reports.
+// begun says when a job began, by periodic reports.
 type begun struct {
-	start  time.Time // the earliest timestamp less run time
+	start  time.Time // the earliest timestamp minus run time
 	ran    int64     // at the last report, milliseconds
 	waited bool      // for other jobs to end (stonewall), for its startdelay or its ramp_time
 	served bool      // it had requests
 }
 
-// maxReports bounds the memory of the reports of one run in bytes: some thousand hosts and
-// volumes with json+.
+// maxReports limits the memory for the reports of one run in bytes. It is enough for some thousand hosts and volumes
+// with json+.
 const maxReports = 96 << 20
 
 // outputReader reads fio's outputs of a run.
@@ -68,8 +67,8 @@ type outputReader struct {
 	problems *Problems
 }
 
-// all reads fio's output of all hosts and volumes. CBT stores each output twice: as printed, and its JSON alone. The
-// first of these files that has a report is used.
+// all reads fio's output of all hosts and volumes. CBT stores each output twice: as printed, and its JSON alone. all
+// uses the first of these files that has a report.
 func (r outputReader) all(ctx context.Context) (outputs []*output) {
 	type place struct{ host, volume string }
 	have := map[place]bool{}
@@ -141,19 +140,19 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 	return out
 }
 
-// mayIgnore reports whether a damaged document in a file may be ignored: fio still writes it, or nothing shows that
-// fio wrote the file.
+// mayIgnore reports whether a damaged document in a file may be ignored. That is so if fio still writes it, or if
+// nothing shows that fio wrote the file.
 func (r outputReader) mayIgnore(err error, of *output) bool {
 	var cut *fiolog.SyntaxError
 	if r.live && errors.As(err, &cut) && cut.Partial {
 		return true
 	}
-	alone := len(r.run.Logs)+len(r.run.Others) == 0 // the file begins as fio's output does, and there are no logs
+	alone := len(r.run.Logs)+len(r.run.Others) == 0 // without logs, the file was chosen because it begins like fio's output
 	return !of.Named && !alone && of.fio == nil && !of.IsFio()
 }
 
-// take adds a report. While a job waits, its run time in the report is how long it has waited;
-// it starts at 0 again when the job does.
+// take adds a report. While a job waits, its run time in the report is how long it has waited. When the job starts, its
+// run time starts at 0 again.
 func (o *output) take(one *fiolog.Report) {
 	o.fio, o.groups, o.times = one, max(o.groups, one.Groups()), append(o.times, one.Timestamp)
 	if o.reports() == 1 {
@@ -175,13 +174,13 @@ func (o *output) take(one *fiolog.Report) {
 	}
 }
 
-// isAnotherExecution reports whether the report after is from another fio, which started when the fio of before had
-// ended. Its elapsed time is then shorter than the time between the two reports.
+// isAnotherExecution reports whether the report after is from another fio, which started after the fio of before had
+// ended. Then its elapsed time is shorter than the time between the two reports.
 func isAnotherExecution(before, after *fiolog.Report) bool {
 	if !haveSameJobs(before, after) {
 		return true
 	}
-	const rounding = 1200 // of elapsed, which is in whole seconds
+	const rounding = 1200 // rounding of elapsed, which is in whole seconds
 	was, is := elapsed(before), elapsed(after)
 	if was == 0 || is == 0 || before.Timestamp == 0 || after.Timestamp == 0 {
 		return false
@@ -190,8 +189,8 @@ func isAnotherExecution(before, after *fiolog.Report) bool {
 	return apart > rounding || is < was
 }
 
-// wasPreparing reports whether the report before may be of the same fio as the one after. While fio lays out files it
-// writes reports without requests, and then counts its elapsed time from 0 again (3.33).
+// wasPreparing reports whether the report before may be of the same fio as the report after. While fio lays out files
+// it writes reports without requests. Later it counts its elapsed time from 0 again (3.33).
 func wasPreparing(before, after *fiolog.Report) bool {
 	hasRequests := func(j fiolog.Job) bool { return requestsOf(&j) > 0 }
 	return haveSameJobs(before, after) && !slices.ContainsFunc(before.Jobs, hasRequests)
@@ -201,8 +200,8 @@ func haveSameJobs(a, b *fiolog.Report) bool {
 	return slices.EqualFunc(a.Jobs, b.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host })
 }
 
-// elapsed is how long fio ran until it wrote a report, or up to a second more, in
-// milliseconds; 0 if the report lacks it.
+// elapsed returns how long fio ran until it wrote a report, in milliseconds. It may be up to a second too long. It is 0
+// if the report lacks it.
 func elapsed(rep *fiolog.Report) int64 {
 	longest := int64(0)
 	for i := range rep.Jobs {
@@ -211,7 +210,7 @@ func elapsed(rep *fiolog.Report) int64 {
 	return longest * 1000
 }
 
-// earlier returns the earlier of two times. A zero time does not count.
+// earlier returns the earlier of two times, and ignores a zero time.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -238,7 +237,7 @@ func (o *output) names(prefix string) bool {
 	return o.any(func(j jobOptions) bool { return j.mayWrite(prefix) })
 }
 
-// histMsec is log_hist_msec, the shortest of the jobs; 0 if not set.
+// histMsec returns the shortest log_hist_msec of the jobs in milliseconds, or 0 if none is set.
 func (o *output) histMsec() (shortest int64) {
 	for _, e := range o.entries {
 		if ms := e.histMsec(); ms > 0 && (shortest == 0 || ms < shortest) {
@@ -248,8 +247,8 @@ func (o *output) histMsec() (shortest int64) {
 	return shortest
 }
 
-// trustsTimes reports whether the times of the files are those at which fio wrote them: the
-// time of the report's file agrees with its own timestamp.
+// trustsTimes reports whether fio itself set the times of the files. Then the time of the report's file agrees with the
+// report's timestamp.
 func (o *output) trustsTimes() bool {
 	if o.fio.Timestamp == 0 || o.File.ModTime.IsZero() {
 		return false
@@ -257,12 +256,13 @@ func (o *output) trustsTimes() bool {
 	return o.File.ModTime.Sub(time.UnixMilli(o.fio.Timestamp)).Abs() <= apartTimes
 }
 
-// apartTimes is how far apart times of files that were written together may be: some archives have times of two seconds.
+// apartTimes is how much the times of files may differ that were written together. Some archives store times in steps
+// of two seconds.
 const apartTimes = 2500 * time.Millisecond
 
-// written returns when the last report was written, after all jobs had ended. A report of fio --client has the time when
-// the client began, so written returns the file's time, if that is possible. Otherwise it assumes that the jobs began
-// with the client.
+// written returns when the last report was written, after all jobs had ended. The timestamp of a report of fio --client
+// is the start of the client. So written returns the file's time, if it is possible. Otherwise it assumes that the jobs
+// began with the client.
 func (o *output) written() (time.Time, clock) {
 	at := time.UnixMilli(o.fio.Timestamp)
 	switch {
@@ -276,14 +276,14 @@ func (o *output) written() (time.Time, clock) {
 		longest = max(longest, ranFor(&o.fio.Jobs[i]))
 	}
 	end := at.Add(time.Duration(longest) * time.Millisecond)
-	const setup = 30 * time.Second // for connecting, and for jobs to prepare
+	const setup = 30 * time.Second // for connecting and for jobs to prepare
 	if late := o.File.ModTime.Sub(end); late > -time.Second && late < setup {
 		return o.File.ModTime, clockMtime
 	}
 	return end, clockReport
 }
 
-// began is the earliest possible start of the fio of an output.
+// began returns the earliest possible start of the fio of an output.
 func (o *output) began() time.Time {
 	end, _ := o.written()
 	if e := elapsed(o.fio); e > 0 {

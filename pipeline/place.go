@@ -9,14 +9,14 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// placed says when the jobs of one fio began, and, if they did not begin together, how that is known.
+// placed says when the jobs of one fio began. If they did not begin together, it also says how that is known.
 type placed struct {
 	starts map[*entry]moment
 	how    string // one sentence; empty if all began together
 	doubt  string // why it is not certain; empty if it is
 }
 
-// place finds out when the jobs of one fio began, by the best evidence. All entries are from one output and one host.
+// place finds when the jobs of one fio began, by the best evidence. All entries are of one output and one host.
 func place(out *output, entries []*entry) placed {
 	if slices.ContainsFunc(entries, func(e *entry) bool { return e.Start > 0 }) {
 		return placeByStart(entries)
@@ -48,8 +48,8 @@ func place(out *output, entries []*entry) placed {
 	return p
 }
 
-// Times beyond these are no evidence: fio did not exist, or a report is damaged. RFC 3339 has
-// four digits for a year, and a [time.Duration] reaches over 292 years.
+// Times outside these are not evidence, because fio did not exist or the report is damaged. RFC 3339 has four digits for
+// a year, and a [time.Duration] covers 292 years.
 var (
 	notBefore = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	notAfter  = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -57,8 +57,7 @@ var (
 
 func isPossible(t time.Time) bool { return !t.Before(notBefore) && t.Before(notAfter) }
 
-// dropImpossible removes impossible times of a report, so that one damaged number does not
-// hide the other evidence.
+// dropImpossible removes impossible times of a report, so other evidence is used instead of a damaged number.
 func (p placing) dropImpossible(out *output) {
 	drop := func(what string, ms *int64) {
 		if at := time.UnixMilli(*ms); !isPossible(at) {
@@ -73,7 +72,7 @@ func (p placing) dropImpossible(out *output) {
 	drop("timestamp_ms", &out.fio.Timestamp)
 }
 
-// placeByStart uses job_start. A job without one began with the first.
+// placeByStart uses job_start. A job without job_start began with the first job.
 func placeByStart(entries []*entry) placed {
 	p := placed{starts: map[*entry]moment{}}
 	var first time.Time
@@ -97,10 +96,10 @@ func placeByStart(entries []*entry) placed {
 	return p
 }
 
-// together is the most by which the starts of jobs that began together differ in reports.
+// together is the largest difference in reports between the starts of jobs that began together.
 const together = 250 * time.Millisecond
 
-// placeByReports uses periodic reports, in which a job's run time begins with the job.
+// placeByReports uses periodic reports. In these the run time of a job begins with the job.
 func placeByReports(out *output, entries []*entry) placed {
 	p := placed{starts: map[*entry]moment{}}
 	var first, idle time.Time
@@ -128,8 +127,8 @@ func placeByReports(out *output, entries []*entry) placed {
 	return p
 }
 
-// isOneStage reports whether all jobs were started at once, except for a startdelay in their
-// options: jobs behind a stonewall have another group.
+// isOneStage reports whether all jobs were started at once, except for a startdelay in their options. Jobs behind a
+// stonewall have another group.
 func isOneStage(entries []*entry) bool {
 	for _, e := range entries {
 		_, ok := e.delay()
@@ -140,9 +139,9 @@ func isOneStage(entries []*entry) bool {
 	return true
 }
 
-// waited reports whether fio ran for longer than the jobs of a group of several sections, whose options are not known.
+// waited reports whether fio ran longer than the jobs of a group of several sections, whose options are unknown.
 func waited(out *output, entries []*entry) bool {
-	const starting = 1500 // milliseconds that fio takes to start, and rounding: elapsed has whole seconds
+	const starting = 1500 // milliseconds for the start of fio and for rounding: elapsed has whole seconds
 	longest := int64(0)
 	for _, e := range entries {
 		delay, _ := e.delay()
@@ -152,8 +151,8 @@ func waited(out *output, entries []*entry) bool {
 	return slices.ContainsFunc(entries, isGroup) && elapsed(out.fio) > longest+starting
 }
 
-// mayWait reports whether a section of a group waits longer than another, by the job file or, without one, by the options of
-// the one section that the report lists.
+// mayWait reports whether a section of a group waits longer than another. The job file says this. Without one, the
+// options of the section that the report lists say it.
 func (e *entry) mayWait(sections []fiolog.JobSection) bool {
 	return e.isGroup && slices.ContainsFunc([]string{"startdelay", "ramp_time"}, func(name string) bool {
 		_, isOwn := e.own[name]
@@ -195,8 +194,8 @@ func groups(entries []*entry) [][]*entry {
 	return all
 }
 
-// placeByFiles uses the time at which each log was last written: fio writes it when the job ends. The jobs of a group
-// begin together, except for those that wait.
+// placeByFiles uses the time at which each log was last written, because fio writes a log when its job ends. The jobs
+// of a group begin together, except those that wait.
 func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 	p := placed{starts: map[*entry]moment{}}
 	if !out.trustsTimes() {
@@ -230,8 +229,8 @@ func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
 	return p, fine && plausible(p.starts, entries)
 }
 
-// plausible reports whether the files may have been written when jobs ended: groups that ran
-// for different times do not end at the same moment, but copies of their files do.
+// plausible reports whether the files may have been written when jobs ended. Groups that ran for different times do not
+// end together, but copies of their files may be made together.
 func plausible(starts map[*entry]moment, entries []*entry) bool {
 	const near = 300 * time.Millisecond
 	for i, a := range entries {

@@ -16,10 +16,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// plan is what is known of a run before its rows are read: which job ran on which host, what
-// its rows are read from, which entry of fio's output covers it, when it began and ended, and
-// how each is known. It does not change afterwards. Windows, documents and the run's summary
-// are functions of it and of the rows.
+// plan is what is known of a run before its rows are read. For each job it has the host, the source of rows, the entry
+// of fio's output, start and end, and how each is known. It does not change afterwards. Windows, documents and the run
+// document are functions of the plan and of the rows.
 type plan struct {
 	opt      Options
 	run      *cbt.Run
@@ -53,14 +52,14 @@ type job struct {
 type jobRows struct {
 	source sourceKind
 	log    cbt.Log   // the log whose rows are read; without one, the report's file
-	raw    cbt.Log   // a log of completions; its File is nil if there is none
+	raw    cbt.Log   // a log of completions; File is nil if there is none
 	hint   hist.Hint // of the bins of its log
-	sums   *rowSums  // of its rows, if the log is of several jobs
-	lag    int       // of the rows that fio --client doubled; else 0
+	sums   *rowSums  // sums of its rows, if the log is of several jobs
+	lag    int       // distance of the rows that fio --client adds; 0: none
 	damage error     // why the histogram log cannot be read at all
 	head
 
-	content mapping.SourceFile // of the log; without a hash if it was not hashed
+	content mapping.SourceFile // file of the log; no hash if it was not hashed
 
 	file    *logFile   // the log, open at its first row
 	reports *reportJob // the periodic reports, in place of a log
@@ -71,16 +70,16 @@ type jobTimes struct {
 	moment         // its start
 	interval int64 // milliseconds between rows; 0 if unknown
 	exact    bool  // interval is fio's log_hist_msec, not measured, and the log is of this job alone
-	late     int64 // milliseconds by which the first row came later than the next ones, by the interval
-	origin   int64 // the time, as written, from which the times of its rows count
-	offset   int64 // its start, in milliseconds after the run's
-	ran      int64 // how long it ran, milliseconds; 0 if no report has it
+	late     int64 // milliseconds by which the first row is later than the next ones
+	origin   int64 // the time, as written, that counts as the start of the job
+	offset   int64 // start of the job minus start of the run, milliseconds
+	ran      int64 // run time in milliseconds; 0 if no report has it
 }
 
-// before is the time an interval before the first row was due, as written.
+// before returns the time one interval before the first row was due, as written.
 func (j *job) before() int64 { return j.first - j.late - j.interval }
 
-// sourceKind is the kind of file that the rows of a job are read from.
+// sourceKind is the kind of file that has the rows of a job.
 type sourceKind uint8
 
 const (
@@ -116,9 +115,9 @@ func closeAll(jobs []*job) {
 // errNothing means that a run has no usable log or report.
 var errNothing = errors.New("no rows in any of its logs, and no report that can be used")
 
-// makePlan reads the first rows of a run's logs, and its reports, and finds out what belongs together and when it
-// happened. With absolute, the run gets a start from any evidence. live is not nil while fio still writes the files.
-// Problems of single files go to problems. makePlan fails if the run cannot be read at all, or if ctx ends.
+// makePlan reads the reports and the first rows of the logs of a run. It finds which files belong together and when the
+// jobs ran. If absolute is true, the run needs a start, from any evidence. live is not nil while fio still writes the
+// files. Problems of single files are added to problems. makePlan fails if the run cannot be read at all or ctx ends.
 func makePlan(
 	ctx context.Context, run *cbt.Run, opt Options, absolute bool, live *tailing, problems *Problems,
 ) (*plan, error) {
@@ -150,8 +149,8 @@ func makePlan(
 	return p, nil
 }
 
-// each calls do for 0 … n-1 from several goroutines, because a run has many files and they
-// may be compressed. It returns after all calls.
+// each calls do for 0 … n-1 from several goroutines, because a run has many files, which may be compressed. It returns
+// after all calls.
 func (o *Options) each(n int, do func(i int)) {
 	var all sync.WaitGroup
 	var next atomic.Int64
@@ -172,7 +171,7 @@ func (o *Options) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// name is the name of the job at level Job: volume and number.
+// name returns the name of the job at level Job: volume and number.
 func (j *job) name() string {
 	if j.volume == "" {
 		return fmt.Sprint(j.number)
@@ -183,7 +182,7 @@ func (j *job) name() string {
 // maxRun is longer than any run: ten years in milliseconds.
 const maxRun = 10 * 366 * 24 * 3600 * 1000
 
-// checkTime reports an impossible time, as written.
+// checkTime returns an error for an impossible time, as written.
 func (j *job) checkTime(t int64) error {
 	if at := t - j.origin; at < 0 || at > maxRun {
 		return fmt.Errorf("time %d is not of a job that began at %d, want at most ten years later", t, j.origin)
@@ -191,7 +190,7 @@ func (j *job) checkTime(t int64) error {
 	return nil
 }
 
-// serves reports whether a job may have requests of a direction: its report has some, or it has no report.
+// serves reports whether a job may have requests of a direction. Its report has some, or it has no report.
 func (j *job) serves(d fiolog.Direction) bool {
 	return j.entry == nil || j.entry.mixed || j.entry.Directions[d].TotalIOs > 0
 }

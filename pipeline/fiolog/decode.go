@@ -7,18 +7,17 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// decoder reads a text that is known to be JSON in one pass. encoding/json makes one more
-// pass over each value whose type has a decoder of its own, and most of a report of json+
-// are such values. Keys and raw values are parts of the text.
+// decoder reads a text that is known to be JSON in one pass. encoding/json makes one more pass over each value whose
+// type has its own decoder, and most of a json+ report are such values. Keys and raw values refer to the text.
 type decoder struct {
 	doc  []byte
-	at   int       // what comes next
-	left int       // bytes of memory for more jobs
+	at   int       // index of the next byte
+	left int       // bytes of memory that further jobs may use
 	unit hist.Unit // of the job's latencies
-	err  error     // why the report is of no use
+	err  error     // why the report cannot be used
 }
 
-// peek is the first byte of what comes next, 0 at the end.
+// peek returns the first byte of the next token, or 0 at the end.
 func (d *decoder) peek() byte {
 	for ; d.at < len(d.doc); d.at++ {
 		if c := d.doc[d.at]; c > ' ' {
@@ -28,7 +27,7 @@ func (d *decoder) peek() byte {
 	return 0
 }
 
-// raw takes the next value as it is written.
+// raw reads the next value and returns its text.
 func (d *decoder) raw() []byte {
 	first := d.peek()
 	from := d.at
@@ -45,11 +44,11 @@ func (d *decoder) raw() []byte {
 	return d.doc[from:d.at]
 }
 
-// endsLiteral says what comes behind a number, true, false or null.
+// endsLiteral has the bytes that may follow a number, true, false or null.
 var endsLiteral = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true}
 
-// object calls member with the key of each member. member must take its value. A value
-// that is no object is skipped.
+// object calls member with the key of each member. member must read the value. If the next value is not an object, it
+// is skipped.
 func (d *decoder) object(member func(key []byte)) {
 	if d.peek() != '{' {
 		d.raw()
@@ -67,8 +66,8 @@ func (d *decoder) object(member func(key []byte)) {
 	d.at++
 }
 
-// array calls element for each element. element must take it. A value that is no array is
-// skipped, and the result is false.
+// array calls element for each element. element must read it. If the next value is not an array, it is skipped and
+// array returns false.
 func (d *decoder) array(element func()) bool {
 	if d.peek() != '[' {
 		d.raw()
@@ -84,7 +83,7 @@ func (d *decoder) array(element func()) bool {
 	return true
 }
 
-// isNull takes the next value if it is null.
+// isNull reads the next value if it is null.
 func (d *decoder) isNull() bool {
 	if d.peek() != 'n' {
 		return false
@@ -93,7 +92,7 @@ func (d *decoder) isNull() bool {
 	return true
 }
 
-// stringEnd is the other quote of the string that begins at a quote.
+// stringEnd returns the index of the closing quote of the string that begins with the quote at index quote.
 func stringEnd(b []byte, quote int) int {
 	for i := quote + 1; i < len(b); i++ {
 		switch b[i] {
@@ -106,7 +105,7 @@ func stringEnd(b []byte, quote int) int {
 	return len(b) - 1
 }
 
-// nestedEnd is the end of the object or array that begins at a brace or bracket.
+// nestedEnd returns the index of the closing brace or bracket of the object or array that begins at begin.
 func nestedEnd(b []byte, begin int) int {
 	depth := 0
 	for i := begin; i < len(b); i++ {
@@ -124,7 +123,7 @@ func nestedEnd(b []byte, begin int) int {
 	return len(b) - 1
 }
 
-// unquote is the text of a JSON string without its quotes.
+// unquote returns the text of a JSON string without its quotes.
 func unquote(b []byte) string {
 	for _, c := range b {
 		if c == '\\' || c >= 0x80 {

@@ -2,22 +2,22 @@ package fiolog
 
 import "strings"
 
-// Direction is what a request did. The values are the numbers that fio writes.
+// Direction is the kind of a request. The values are the numbers that fio writes.
 type Direction uint8
 
-// The directions that fio measures latencies of.
+// The directions whose latencies fio measures.
 const (
 	Read  Direction = 0
 	Write Direction = 1
 	Trim  Direction = 2
 )
 
-// Directions is how many directions there are, for arrays indexed by them.
+// Directions is the number of directions, for arrays indexed by them.
 const Directions = 3
 
-// ParseMode returns fio's mode, such as "randread", of a value of its option rw, and the directions of the mode. What is
-// after a colon is how offsets grow. The mode is empty if the value is none, and the directions are those that may be.
-// Without a value they are those of fio's default, read.
+// ParseMode parses a value of fio's option rw. It returns fio's mode, such as "randread", and the directions of the
+// mode. It ignores what follows a colon, which is how offsets grow. If the value is wrong, the mode is empty and the
+// directions are all possible ones. Without a value the mode is empty and the direction is fio's default, read.
 func ParseMode(rw string) (mode string, directions []Direction) {
 	mode, _, _ = strings.Cut(rw, ":")
 	switch mode {
@@ -42,7 +42,7 @@ func Mixes(mode string) bool { return mode == "rw" || mode == "randrw" }
 
 var directionNames = [Directions]string{"read", "write", "trim"}
 
-// String is fio's own word: "read", "write" or "trim".
+// String returns fio's name: "read", "write" or "trim".
 func (d Direction) String() string {
 	if d < Directions {
 		return directionNames[d]

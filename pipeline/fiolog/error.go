@@ -9,13 +9,12 @@ import (
 
 // Errors that make a file useless. Errors that wrap them name the file.
 var (
-	// ErrNotLog is a file whose first lines are no rows.
+	// ErrNotLog means that the first lines of a file are not rows.
 	ErrNotLog = errors.New("not a log of fio")
 
-	// ErrStoredCompressed is a log that fio wrote with log_store_compressed=1. In such a
-	// histogram log fio stores addresses of its memory in place of the counts, so no
-	// program can recover them. Such a log of completions is complete, and
-	// `fio --inflate-log` makes a text of it.
+	// ErrStoredCompressed means that fio wrote the log with log_store_compressed=1. In such a histogram log fio writes
+	// memory addresses in place of the counts, so the counts are lost. A log of completions is complete: `fio
+	// --inflate-log` converts it to text.
 	ErrStoredCompressed = errors.New("written with log_store_compressed")
 )
 
@@ -27,26 +26,26 @@ type SyntaxError struct {
 	Got    string // a quoted and shortened piece of the file, or words such as "928 bins"
 	Want   string // such as "a count"
 
-	// Partial means that the file ends within the row: fio or a copy of its file was cut
-	// short, and all rows before are good.
+	// Partial means that the file ends within the row, because fio was stopped or a copy was cut short. All rows before
+	// are good.
 	Partial bool
 
-	// Repeated means that the line is the same row as the one before, so that nothing is missing without it.
+	// Repeated means that the line is the same as the row before. So nothing is missing without it.
 	Repeated bool
 }
 
-// Error is one line of printable text: `x.log:17:23: got "abc", want a count`.
+// Error returns one line of printable text: `x.log:17:23: got "abc", want a count`.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: got %s, want %s", e.File, e.Line, e.Column, e.Got, e.Want)
 }
 
-// zeroBytes are in place of a text that a system did not write, or a copy does not have.
+// zeroBytes stand for text that a system did not write or a copy lacks.
 var zeroBytes = []byte{0, 0, 0, 0}
 
-// maxQuoted is how many bytes of a file an error repeats.
+// maxQuoted is the number of bytes of a file that an error quotes.
 const maxQuoted = 24
 
-// quoted returns a piece of the file as an error shows it.
+// quoted returns a piece of the file in the form for errors.
 func quoted(b []byte) string {
 	if bytes.HasPrefix(b, zeroBytes) {
 		return "zero bytes, as after a crash or in an incomplete copy"

@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// maxJobFile bounds the size of a job file. fio's own examples have a few kilobytes.
+// maxJobFile is the largest size of a job file in bytes. fio's own examples have a few kilobytes.
 const maxJobFile = 1 << 20
 
-// JobFile is a job file of fio, which describes what it runs.
+// JobFile is a job file of fio: a description of jobs.
 type JobFile struct {
-	Global   map[string]string // of all [global] sections together
+	Global   map[string]string // options of all [global] sections
 	Sections []JobSection      // one for each job, in order
-	Includes bool              // other files, which are not read: options may be otherwise than here
+	Includes bool              // the file includes other files, which are not read, so options may differ
 }
 
 // JobSection describes one job, or numjobs jobs.
 type JobSection struct {
 	Name string
-	// Options are the section's own and those of the [global] sections before it, by
-	// fio's main name: "bs", also if the file has "blocksize". A flag has an empty value.
+	// Options are those of the section and of the [global] sections before it, by fio's main names: "bs", also if the
+	// file has "blocksize". A flag has an empty value.
 	Options map[string]string
 	Line    int // of its name, 1-based
 }
 
-// aliases are fio's other names of options that fio2es uses.
+// aliases are the other names that fio has for options that fio2es uses.
 var aliases = map[string]string{
 	"readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "wait_for_previous": "stonewall", "jobname": "name",
 }
@@ -39,17 +39,17 @@ var aliases = map[string]string{
 // MainName returns the main name of an option of fio: "bs" for "blocksize".
 func MainName(option string) string { return cmp.Or(aliases[option], option) }
 
-// JobLine is a line of a job file. Either Section, Include or Option is not empty.
+// JobLine is a line of a job file. Section, Include or Option is set, and only one of them.
 type JobLine struct {
 	Line, Column  int    // 1-based
-	Text          string // without blanks around it and without a comment
+	Text          string // without comment and outer blanks
 	Section       string // the name in brackets
 	Include       string // the path of another file, as written
 	Option, Value string // Option is fio's main name; a flag has no value
 }
 
-// JobLines iterates over the lines of a job file that are not blank. file is for errors. An error is a [*SyntaxError] and
-// the last element.
+// JobLines iterates over the lines of a job file that are not blank. file is the name for errors. The error is a
+// [*SyntaxError] and comes with the last element.
 func JobLines(text []byte, file string) iter.Seq2[JobLine, error] {
 	return func(yield func(JobLine, error) bool) {
 		n := 0
@@ -71,7 +71,7 @@ func JobLines(text []byte, file string) iter.Seq2[JobLine, error] {
 // parseJobLine parses line n of a job file.
 func parseJobLine(line string, n int) (l JobLine, err *SyntaxError) {
 	rest := strings.TrimLeft(line, " \t")
-	// fio ends a line at a comment wherever it begins.
+	// To fio a comment may begin anywhere in a line.
 	text, _, _ := strings.Cut(rest, ";")
 	text, _, _ = strings.Cut(text, "#")
 	text = strings.TrimRight(text, " \t\r\n\x00")
@@ -105,17 +105,17 @@ func parseJobLine(line string, n int) (l JobLine, err *SyntaxError) {
 
 const aSection = "a section such as [global]"
 
-// wants returns an error about the whole line.
+// wants returns an error about the whole line. want is what the line should be.
 func (l *JobLine) wants(want string) *SyntaxError {
 	return &SyntaxError{Line: l.Line, Column: l.Column, Got: quoted([]byte(l.Text)), Want: want}
 }
 
-// IsGlobal reports whether fio takes a section of this name for options of all jobs. To fio [global2] is one, and [GLOBAL]
-// is a job.
+// IsGlobal reports whether the options of a section with this name count for all jobs. For fio [global2] is such a
+// section, and [GLOBAL] is a job.
 func IsGlobal(section string) bool { return strings.HasPrefix(section, "global") }
 
-// ReadJobFile reads a job file. name is for errors. An error is a [*SyntaxError], also for a
-// file without sections, or what reading failed with.
+// ReadJobFile reads a job file. name is the name for errors. The error is a [*SyntaxError], also for a file without
+// sections, or the error of r.
 //
 // Values are as written, with ${VARIABLES} and units. Included files are not read.
 func ReadJobFile(r io.Reader, name string) (*JobFile, error) {
@@ -154,12 +154,12 @@ func ReadJobFile(r io.Reader, name string) (*JobFile, error) {
 	return out, nil
 }
 
-// sizeUnits are powers of 1024 by default, alone and before a "b" or an "i". Before "ib" they are powers of 1000: fio
-// gives both their usual meaning with kb_base=1000 only.
+// sizeUnits are powers of 1024 by default, alone and before a "b" or an "i". Before "ib" they are powers of 1000. Only
+// with kb_base=1000 units have their usual meaning to fio.
 const sizeUnits = "kmgtp"
 
-// ParseSize parses a number of bytes as fio does by default: "4k" is 4096, "4KiB" is 4000. It returns false for anything
-// else, such as ranges, several sizes, and hexadecimal numbers.
+// ParseSize parses a number of bytes as fio does by default: "4k" is 4096, "4KiB" is 4000. It returns false for
+// anything else, such as ranges, several sizes, and hexadecimal numbers.
 func ParseSize(text string) (int64, bool) {
 	digits := strings.TrimRight(text, "kmgtpibKMGTPIB")
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -187,8 +187,8 @@ func ParseSize(text string) (int64, bool) {
 	return n * size, true
 }
 
-// ParseTime parses a duration as fio does: seconds, or with a unit. To fio "2min" is two microseconds; that and anything
-// else returns false.
+// ParseTime parses a duration as fio does: seconds, or a number with a unit. It returns false for anything else, and
+// for "2min", because fio reads that as two microseconds.
 func ParseTime(text string) (time.Duration, bool) {
 	s := strings.ToLower(text)
 	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")

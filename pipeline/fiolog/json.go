@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// maxDocument bounds the text of a report. It is far above the 20 to 100 KB of json+ for
-	// each job. What is made of the text has its own limit, maxMade.
+	// maxDocument is the largest text of a report in bytes. json+ has only 20 to 100 KB for each job. Memory for the
+	// parsed report has its own limit, maxMade.
 	maxDocument = 64 << 20
 
-	// usualDocument has room for the report of one job.
+	// usualDocument is the usual size of the report of one job, in bytes.
 	usualDocument = 192 << 10
 
-	// piece is how much of a line is read at a time.
+	// piece is the number of bytes of a line that are read at a time.
 	piece = 64 << 10
 )
 
-// ReadReports reads fio's JSON output, one document after the other: fio writes one a run,
-// or one a second with --status-interval. It skips text between them, which
-// --output-format=json,normal writes. name is for errors.
+// ReadReports reads fio's JSON output, one document after the other. fio writes one for each run, or one a second with
+// --status-interval=1. ReadReports skips text between documents, which --output-format=json,normal writes. name is the
+// name for errors.
 //
-// A [*SyntaxError] is a document that is skipped, and later ones follow. Any other error is
-// the last element. A document that the end of the file cuts short is a SyntaxError with
-// Partial set. At most one document is in memory at a time.
+// A [*SyntaxError] stands for a document that is skipped, and later documents follow. Any other error is the last
+// element. If the file ends within a document, the error is a SyntaxError with Partial set. At most one document is in
+// memory at a time.
 func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	return func(yield func(*Report, error) bool) {
 		s := documents{src: bufio.NewReaderSize(r, piece), name: name, yield: yield}
@@ -39,9 +39,8 @@ func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	}
 }
 
-// documents finds where JSON documents begin and end. A document begins with a "{" at the
-// start of a line or after another document, and a key follows. fio itself writes the
-// outermost braces, and no others, in the first column.
+// documents finds where JSON documents begin and end. A document begins with a "{" at the start of a line or after
+// another document, and a key follows. fio writes only the outermost braces in the first column.
 type documents struct {
 	src     *bufio.Reader
 	name    string
@@ -51,14 +50,14 @@ type documents struct {
 	line        int    // 1-based, of the piece
 	doc         []byte // the current document so far; empty outside of one
 	first       int    // its first line
-	column      int    // and where it begins there, 1-based
+	column      int    // column in which it begins, 1-based
 	depth       int    // of braces
 	significant int    // bytes of it that are not blank, at most 2
 	inString    bool
 	escaped     bool
 }
 
-// run reads to the end and returns io.EOF or the error of the source.
+// run reads to the end. It returns io.EOF or the error of the source.
 func (s *documents) run() error {
 	atStart := true // of a line
 	for !s.stopped {
@@ -88,7 +87,7 @@ func (s *documents) run() error {
 // take parses a line, or a piece of one.
 func (s *documents) take(p []byte, atStart bool) {
 	if atStart && len(s.doc) > 0 && isBareBrace(p) {
-		p = bytes.Clone(p) // isAnother looks ahead, which moves the buffer
+		p = bytes.Clone(p) // isAnother moves the buffer when it looks ahead
 		if s.isAnother() {
 			s.cutShort("another document")
 		}
@@ -105,12 +104,12 @@ func (s *documents) take(p []byte, atStart bool) {
 		}
 		n := s.scan(p)
 		if len(s.doc)+n > cap(s.doc) {
-			s.doc = slices.Grow(s.doc, max(n, len(s.doc))) // append grows in smaller steps, and each is garbage
+			s.doc = slices.Grow(s.doc, max(n, len(s.doc))) // append would grow in smaller steps and leave garbage
 		}
 		s.doc = append(s.doc, p[:n]...)
 		p, column = p[n:], column+n
 		switch {
-		case s.significant < 0: // a brace of other text
+		case s.significant < 0: // a brace that is part of other text
 			s.doc = s.doc[:0]
 			return
 		case s.depth == 0:
@@ -137,8 +136,8 @@ func isBareBrace(p []byte) bool {
 	return len(p) > 0 && p[0] == '{' && len(bytes.TrimSpace(p)) == 1
 }
 
-// isAnother reports whether a bare brace within a document begins another one, because this
-// one was cut short: fio's first key follows, or no value is possible here.
+// isAnother reports whether a bare brace within a document begins a new document. That is so if this document was cut
+// short: fio's first key follows the brace, or no value is possible here.
 func (s *documents) isAnother() bool {
 	next, err := s.src.Peek(32)
 	if err != nil && err != io.EOF {
@@ -151,9 +150,8 @@ func (s *documents) isAnother() bool {
 	return len(before) > 0 && bytes.IndexByte([]byte(":,["), before[len(before)-1]) < 0
 }
 
-// scan reads p until the document ends (depth 0) and returns how much of p is part of it. A
-// string ends with its line at the latest, so that a quote that fio did not escape damages
-// only its own document.
+// scan reads p until the document ends (depth 0) and returns the number of bytes that belong to it. A string ends with
+// its line at the latest. So a quote that fio did not escape damages only its own document.
 func (s *documents) scan(p []byte) int {
 	for i, c := range p {
 		if s.significant < 2 && c > ' ' {
@@ -188,7 +186,7 @@ func (s *documents) finish() {
 	s.stopped = !s.yield(r, err)
 }
 
-// cutShort reports that the document ends where it should not.
+// cutShort yields an error for a document that ends too early.
 func (s *documents) cutShort(got string) {
 	line, column := s.position(len(s.doc))
 	s.doc = s.doc[:0]
@@ -198,7 +196,7 @@ func (s *documents) cutShort(got string) {
 	})
 }
 
-// position is where the byte at offset of the document is in the file.
+// position returns the place in the file of the byte at offset of the document.
 func (s *documents) position(offset int) (line, column int) {
 	before := s.doc[:min(max(offset, 0), len(s.doc))]
 	line = s.first + bytes.Count(before, []byte{'\n'})
@@ -208,8 +206,8 @@ func (s *documents) position(offset int) (line, column int) {
 	return line, s.column + len(before)
 }
 
-// parse makes a report of the document. fio prints values such as nan, which are no JSON:
-// they become 0, because all others of the document are good.
+// parse makes a report of the document. fio prints values such as nan, which are not JSON. They become 0, because all
+// other values are good.
 func (s *documents) parse() (*Report, error) {
 	bad := syntaxError(s.doc)
 	if bad != nil && repairNumbers(s.doc) {
@@ -235,7 +233,7 @@ func (s *documents) parse() (*Report, error) {
 	return rep, nil
 }
 
-// syntaxError is why a text is no JSON; nil if it is.
+// syntaxError returns the error of a text that is not JSON, or nil.
 func syntaxError(text []byte) *json.SyntaxError {
 	if json.Valid(text) {
 		return nil
@@ -245,8 +243,8 @@ func syntaxError(text []byte) *json.SyntaxError {
 	return bad
 }
 
-// repairNumbers replaces nan and inf, which are no JSON, by 0 and keeps the length of the
-// document. It reports whether there were any.
+// repairNumbers replaces nan and inf, which are not JSON, by 0. The length of the document does not change. It reports
+// whether it replaced any.
 func repairNumbers(doc []byte) bool {
 	found := false
 	for i := 0; i < len(doc); i++ {
@@ -265,7 +263,7 @@ func repairNumbers(doc []byte) bool {
 	return found
 }
 
-// notNumber is the length of nan, inf or infinity at the start of b, with its sign.
+// notNumber returns the length of nan, inf or infinity at the start of b, including the sign.
 func notNumber(b []byte) int {
 	n := 0
 	if b[0] == '-' {

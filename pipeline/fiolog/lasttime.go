@@ -6,17 +6,17 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// LastTime finds the last row of a histogram log, whose text is written to it. It reads only the times of the rows, and
-// all of the last one. So it costs little beside another reading of the text, such as for a hash.
+// LastTime finds the last row of a histogram log. It is a writer that gets the text of the log. It reads only the times
+// of rows, and the last row completely. So it costs little beside another use of the text, such as a hash.
 type LastTime struct {
-	isBegun bool // newest is the time of a row
+	isBegun bool // newest is set
 	newest  int64
-	begun   []byte // a line whose end is not written yet
+	begun   []byte // a line whose end has not come yet
 	last    []byte // the last line
-	isOdd   bool   // only a Reader knows the last row
+	isOdd   bool   // only a Reader can find the last row
 }
 
-// longestGap is the longest time between rows, in ms, that is no reason to look closer.
+// longestGap is the longest plausible time between rows, in milliseconds. After a longer gap the log needs a Reader.
 const longestGap = 3600 * 1000
 
 // Write takes the next part of the text. It never fails.
@@ -45,7 +45,7 @@ func (l *LastTime) Write(text []byte) (int, error) {
 	return written, nil
 }
 
-// see looks at the time of a line.
+// see reads the time of a line.
 func (l *LastTime) see(line []byte) {
 	t, n := shortNumber(line)
 	at := int64(t)
@@ -58,8 +58,8 @@ func (l *LastTime) see(line []byte) {
 	l.newest, l.isBegun = at, true
 }
 
-// Row returns the last row of the log, the latest of a [Reader] with the same hint. It is nil if only a Reader knows
-// that row: if a time falls or leaps, or the last line is damaged or has no end.
+// Row returns the last row of the log, as a [Reader] with the same hint does. It returns nil if only a Reader can find
+// that row. That is so if a time falls or leaps, or if the last line is damaged or has no end.
 func (l *LastTime) Row(hint hist.Hint) *Record {
 	if l.isOdd || len(l.begun) > 0 {
 		return nil

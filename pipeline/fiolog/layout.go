@@ -13,14 +13,14 @@ import (
 const (
 	wantBins = "1856 or 1216 bins, or one of these divided by 2, 4, 8, 16, 32 or 64"
 
-	// voters is how many rows decide a file's layout by their number of columns, and
-	// voterLines how many lines are searched for them.
+	// voters is the number of rows whose number of columns decides the layout of a file. voterLines is the number of
+	// lines in which they are searched.
 	voters     = 3
 	voterLines = 8
 )
 
-// checkColumns returns what is wrong with the number of the row's columns, if anything. The
-// first rows decide the file's layout. If they leave it open, that is r.err.
+// checkColumns returns an error if the number of columns of the row is wrong. The first rows decide the layout of the
+// file. If they fit several layouts, it sets r.err.
 func (r *Reader) checkColumns(whole bool, end int) *SyntaxError {
 	n := r.row.columns
 	if !r.layout.known {
@@ -29,7 +29,7 @@ func (r *Reader) checkColumns(whole bool, end int) *SyntaxError {
 		case errors.Is(err, hist.ErrColumns):
 			return r.bad(end, binCount(n), wantBins, !whole)
 		case !whole && (err != nil || !r.isLargest(l)):
-			// The only row, and it may have lost any number of columns.
+			// This is the only row, and any number of columns may be missing.
 			return r.bad(end, "the end of the file", "the end of the line", true)
 		}
 		r.decideLayout(n)
@@ -55,7 +55,7 @@ func (r *Reader) checkColumns(whole bool, end int) *SyntaxError {
 	return nil
 }
 
-// isLargest reports whether the log can have no layout with more columns than l.
+// isLargest reports whether no layout with more columns than l is possible for the log.
 func (r *Reader) isLargest(l hist.Layout) bool {
 	if r.hint.Groups != 0 {
 		return l.Groups() == r.hint.Groups && l.Coarseness() == 0
@@ -69,12 +69,12 @@ type fileLayout struct {
 	hist.Layout
 	columns int
 	real    int // bins that can have requests
-	line    int // the first that has it
+	line    int // the first line that has it
 }
 
-// decideLayout sets the layout of most of the first three rows. The current row has n bins.
-// If two layouts are as frequent, it sets the larger one, because damage removes columns and
-// hardly ever adds any. If the layout of no row is known, reading ends.
+// decideLayout sets the layout of most of the first three rows. The current row has n bins. If two layouts are equally
+// frequent, it sets the larger one, because damage removes columns and hardly ever adds any. If the layout of no row is
+// known, reading ends.
 func (r *Reader) decideLayout(n int) {
 	votes := r.votes(n)
 	known := slices.DeleteFunc(slices.Clone(votes), func(v vote) bool { return v.err != nil })
@@ -86,14 +86,14 @@ func (r *Reader) decideLayout(n int) {
 	r.layout = fileLayout{true, best.layout, best.layout.Len(), best.layout.Real(), best.line}
 }
 
-// vote is a row with a number of columns that some fio writes.
+// vote is a row whose number of columns is possible for some fio.
 type vote struct {
 	columns, line int
 	layout        hist.Layout
 	err           error // why the layout is unknown
 }
 
-// votes are the votes of the first rows. The current row has n bins.
+// votes returns the votes of the first rows. The current row has n bins.
 func (r *Reader) votes(n int) []vote {
 	var all []vote
 	known := 0
@@ -111,7 +111,7 @@ func (r *Reader) votes(n int) []vote {
 	for seen < voterLines && known < voters {
 		i := bytes.IndexByte(r.in.buf[from:r.in.end], '\n')
 		if i < 0 {
-			from -= r.in.pos // fill moves what is left to the front
+			from -= r.in.pos // fill moves unread bytes to the front
 			if !r.in.fill() {
 				break
 			}
@@ -125,8 +125,8 @@ func (r *Reader) votes(n int) []vote {
 	return all
 }
 
-// most is the first of the most frequent votes or, if several are, the one with the most
-// columns.
+// most returns the first of the most frequent votes. If several layouts are equally frequent, it returns the one with
+// the most columns.
 func most(votes []vote) vote {
 	count := func(one vote) (n int) {
 		for _, v := range votes {

@@ -6,9 +6,8 @@ import (
 	"strconv"
 )
 
-// These functions take any JSON value, because versions of fio and tools that rewrite its
-// output differ in what they quote. None of them fails on a wrong type: that would lose the
-// rest of the document.
+// These functions accept any JSON value, because versions of fio differ in what they quote, and so do tools that
+// rewrite its output. None of them fails on a wrong type, because then the rest of the document would be lost.
 
 // number is a JSON number, or a string of one. Anything else is 0.
 type number struct {
@@ -17,7 +16,7 @@ type number struct {
 	isCount bool   // a whole number that is not negative
 }
 
-// number takes the next value.
+// number reads the next value.
 func (d *decoder) number() number {
 	b := bytes.TrimSpace(bytes.Trim(d.raw(), `"`))
 	if u, ok := parseNumber(b); ok {
@@ -34,7 +33,7 @@ func (d *decoder) number() number {
 	return n
 }
 
-// whole is the number rounded towards 0, within 64 bits.
+// whole returns the number rounded towards 0, within 64 bits.
 func (n number) whole() int64 {
 	switch {
 	case n.count > math.MaxInt64:
@@ -47,7 +46,7 @@ func (n number) whole() int64 {
 	return 0
 }
 
-// text takes the next value: a string, "" for null, or anything else as it is written.
+// text reads the next value. It returns a string without quotes, "" for null, or the text of any other value.
 func (d *decoder) text() string {
 	if d.isNull() {
 		return ""
@@ -59,7 +58,7 @@ func (d *decoder) text() string {
 	return string(b)
 }
 
-// scaled returns a latency in nanoseconds. unit is the nanoseconds of its unit.
+// scaled returns a latency in nanoseconds. unit is the number of nanoseconds in the unit of n.
 func (n number) scaled(unit int64) int64 {
 	v := n.whole()
 	if v > math.MaxInt64/unit {
@@ -68,7 +67,7 @@ func (n number) scaled(unit int64) int64 {
 	return v * unit
 }
 
-// options takes the next value, an object of strings. Anything else has no options.
+// options reads the next value, an object of strings. For anything else it returns no options.
 func (d *decoder) options() map[string]string {
 	if d.peek() != '{' {
 		d.raw()
@@ -92,8 +91,7 @@ type pair struct {
 	value number
 }
 
-// pairs takes the next value, an object of numbers in its own order. Anything else has no
-// pairs.
+// pairs reads the next value, an object of numbers, and keeps the order. For anything else it returns no pairs.
 func (d *decoder) pairs() []pair {
 	const usual = 64 // bins that a job uses
 	var out []pair

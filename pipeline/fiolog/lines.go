@@ -8,23 +8,21 @@ import (
 )
 
 const (
-	// maxLine bounds the memory of a line. The longest possible row has 4096 counts of 20
-	// digits: 90 KB.
+	// maxLine is the longest line in bytes. The longest possible row has 4096 counts of 20 digits: 90 KB.
 	maxLine = 96 << 10
 
-	// A buffer begins with firstBuffer, because a run has all its logs open at once and most may be
-	// short. It grows with the log, up to maxBuffer or, to save memory, to smallBuffer, and with the
-	// lines. maxBuffer is above maxLine, so that a line that is too long is found.
+	// A buffer begins with firstBuffer bytes, because all logs of a run are open at once and most may be short. It
+	// grows with the log and with its lines, up to maxBuffer. To save memory it grows only to smallBuffer. maxBuffer is
+	// larger than maxLine, so a line that is too long is found.
 	firstBuffer = 8 << 10
 	smallBuffer = 32 << 10
 	maxBuffer   = 128 << 10
 )
 
-// maxStalledReads is how often a source may return nothing, and no error, in a row.
+// maxStalledReads is how many times in a row a source may return neither bytes nor an error.
 const maxStalledReads = 100
 
-// lines splits a stream into lines without copying them. It moves each byte at most once,
-// when the rest of a block makes room for the next one.
+// lines splits a stream into lines without copying. It moves each byte at most once, to make room for the next block.
 type lines struct {
 	src      io.Reader
 	name     string
@@ -32,21 +30,21 @@ type lines struct {
 	usual    int   // size to which buf grows with the log
 	pos, end int   // buf[pos:end] is not consumed yet
 	packed   bool  // it is packed rows, see [RowCodec]
-	err      error // why nothing can be added to it
+	err      error // why no more can be read
 	line     int   // lines consumed
 	bytes    int64 // bytes of text read from src
 }
 
-// rest is read and not consumed yet. It is valid until the next fill.
+// rest returns the bytes that were read and not consumed yet. It is valid until the next fill.
 func (l *lines) rest() []byte { return l.buf[l.pos:l.end] }
 
-// consume takes n bytes of rest, which are one line with its end.
+// consume drops n bytes of rest, which are one line with its end.
 func (l *lines) consume(n int) {
 	l.pos += n
 	l.line++
 }
 
-// takePacked reports whether packed rows come next. It reads more of them from src when the rest is consumed.
+// takePacked reports whether the next rows are packed. It reads more of them from src when rest is consumed.
 func (l *lines) takePacked() bool {
 	if l.pos < l.end {
 		return l.packed
@@ -64,8 +62,7 @@ func (l *lines) needsMore() bool {
 	return l.err == nil && len(rest) <= maxLine && bytes.IndexByte(rest, '\n') < 0
 }
 
-// fill reads from src until there is one more end of a line or the buffer is full. It
-// reports false if nothing was added.
+// fill reads from src until the buffer has one more line end or is full. It returns false if it read nothing.
 func (l *lines) fill() bool {
 	if l.err != nil {
 		return false
@@ -99,7 +96,7 @@ func (l *lines) fill() bool {
 	return l.end > before
 }
 
-// grow makes the buffer larger if it is full, or small for a log that is not.
+// grow enlarges the buffer if it is full, or too small for a log that is long.
 func (l *lines) grow() {
 	size := max(len(l.buf), firstBuffer)
 	if l.end == len(l.buf) && l.end > 0 || l.bytes >= int64(size) && size < l.usual {
@@ -112,9 +109,9 @@ func (l *lines) grow() {
 	}
 }
 
-// next consumes one line and returns it with its end. A line without an end is the file's last. If a line is longer
-// than maxLine, it returns the first bytes, and long is true. The error is io.EOF or the error of src. A line that such
-// an error cut short is dropped.
+// next consumes one line and returns it with its end. A line without an end is the last of the file. If a line is
+// longer than maxLine, next returns its first bytes, and long is true. The error is io.EOF or the error of src. A line
+// that such an error cut short is dropped.
 func (l *lines) next() (line []byte, long bool, err error) {
 	for {
 		rest := l.rest()
@@ -136,8 +133,8 @@ func (l *lines) next() (line []byte, long bool, err error) {
 	}
 }
 
-// skipLong consumes the rest of a line that is too long. It returns what an error shows of it: the first bytes, up to
-// [zeroBytes] if there are some.
+// skipLong consumes the rest of a line that is too long. It returns the part of the line for an error: the first bytes,
+// up to [zeroBytes] if there are some.
 func (l *lines) skipLong() ([]byte, bool, error) {
 	shown := max(maxQuoted+1, bytes.Index(l.rest(), zeroBytes)+len(zeroBytes))
 	first := bytes.Clone(l.rest()[:shown])

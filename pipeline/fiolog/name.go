@@ -13,7 +13,7 @@ const (
 	ClatHist Kind = iota // histograms of completion latency
 	Clat                 // completion latency
 	Slat                 // submission latency
-	Lat                  // both together
+	Lat                  // slat plus clat
 	BW                   // bandwidth
 	IOPS                 // requests per second
 )
@@ -21,7 +21,7 @@ const (
 // kindNames are the words in file names, indexed by Kind.
 var kindNames = [...]string{"clat_hist", "clat", "slat", "lat", "bw", "iops"}
 
-// String is fio's own word for it, such as "clat_hist".
+// String returns fio's name, such as "clat_hist".
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -32,13 +32,13 @@ func (k Kind) String() string {
 // IsHistogram reports whether the rows of such logs are histograms.
 func (k Kind) IsHistogram() bool { return k == ClatHist }
 
-// Name is a parsed name of a log's file.
+// Name is the name of a log file in its parts.
 type Name struct {
 	Prefix string // the value of fio's write_*_log option, such as "output.0"
 	Kind   Kind
 	Job    int    // from 1 on; 0 for a file of all jobs (per_job_logs=0)
-	Host   string // that CBT and fio --client append: "client01.lab.example.com", "10.0.0.1"; else empty
-	Stored bool   // log_store_compressed, see [ErrStoredCompressed]
+	Host   string // that CBT or fio --client appended: "client01.lab.example.com", "10.0.0.1"; else empty
+	Stored bool   // log_store_compressed is set, see [ErrStoredCompressed]
 	Copy   string // the mark of a copy: ".bak", "~", "(1)"; else empty
 }
 
@@ -57,7 +57,7 @@ func ParseName(base string) (Name, bool) {
 	return parseCopy(base, mostMarks)
 }
 
-// parseCopy is like ParseName, with a limit for the marks of copies in a name.
+// parseCopy is ParseName with a limit for the number of marks of copies.
 func parseCopy(base string, marks int) (Name, bool) {
 	n, ok := parseName(base)
 	if ok && (n.Host == "" || isAddress(n.Host)) && !markAtStart.MatchString(n.Prefix) {
@@ -77,7 +77,7 @@ func parseCopy(base string, marks int) (Name, bool) {
 
 // parseName is ParseName for names without marks of copies.
 func parseName(base string) (Name, bool) {
-	// A prefix may be anything and a host has no "_", so the last place counts.
+	// A prefix may be any text and a host has no "_", so the last match counts.
 	for end := len(base); ; {
 		at := strings.LastIndexByte(base[:end], '_')
 		if at < 0 {

@@ -6,12 +6,12 @@ const (
 	// latestTime is the end of the year 9999 in ms since 1970.
 	latestTime = 253402300799999
 
-	// maxLeap is how far, in ms, a row may be ahead of the one before: a year. No
-	// interval is that long, but a damaged digit may look so.
+	// maxLeap is the longest plausible time between two rows, in milliseconds: a year. A damaged digit may look like a
+	// longer one.
 	maxLeap = 366 * 24 * 3600 * 1000
 
-	// relativeBelow separates times since a job's start from times since 1970, which were
-	// below it for four months.
+	// relativeBelow separates times since the start of a job from times since 1970. Times since 1970 passed it in April
+	// 1970.
 	relativeBelow = 1e10
 
 	defaultInterval = 1000 // ms, until the rows show it
@@ -45,8 +45,7 @@ type trail struct {
 	holding      bool
 }
 
-// check reports whether a row begins a new job, and what its time should be (empty: it is
-// good).
+// check reports whether a row begins a new job. want says what the time should be. It is empty if the time is good.
 func (o *order) check(t int64, d Direction) (newJob bool, want string) {
 	switch {
 	case t > latestTime:
@@ -69,21 +68,20 @@ func (o *order) check(t int64, d Direction) (newJob bool, want string) {
 	return false, ""
 }
 
-// opening reports whether a row of direction d may be one of the first rows of the job,
-// which are as far apart as its directions' first completions. Only the length of the
-// intervals could show that this is too far. With times since 1970 it is unknown before a
-// direction's second row.
+// opening reports whether a row of direction d may be one of the first rows of the job. The first rows of directions
+// are as far apart as the first completions. Only the length of intervals can show that this is too far. With times
+// since 1970 the length is unknown before the second row of a direction.
 func (o *order) opening(d Direction) bool {
 	return o.last[d].rows == 0 && o.interval == 0 && o.start >= relativeBelow
 }
 
-// begin starts a job with the row of time t.
+// begin starts a job with a row of time t.
 func (o *order) begin(t int64, d Direction) {
 	*o = order{started: true, start: t, newest: t, interval: o.interval}
 	o.last[d] = trail{rows: 1, last: t}
 }
 
-// accept adds a row that is no earlier than the last one of its direction.
+// accept records a row that is not earlier than the last one of its direction.
 func (o *order) accept(t int64, d Direction) {
 	trail := &o.last[d]
 	if trail.rows > 0 && o.interval == 0 {
@@ -97,7 +95,7 @@ func (o *order) accept(t int64, d Direction) {
 	o.newest, o.ahead = max(o.newest, t), 0
 }
 
-// fallen adds a row earlier than the last one of its direction.
+// fallen records a row that is earlier than the last one of its direction.
 func (o *order) fallen(t int64, d Direction) (newJob bool, want string) {
 	trail := &o.last[d]
 	if !trail.holding || t < trail.held {
@@ -105,8 +103,7 @@ func (o *order) fallen(t int64, d Direction) (newJob bool, want string) {
 		return false, fmt.Sprintf("a time no earlier than the last one of its direction, %d", trail.last)
 	}
 	if trail.rows > 1 && trail.held < trail.before {
-		// Two rows that rise, both earlier than the last two: not a damaged row, but a
-		// job that begins late.
+		// Two rows in ascending order, both earlier than the last two, are not damaged rows. A job begins here.
 		o.begin(t, d)
 		return true, ""
 	}
@@ -115,8 +112,8 @@ func (o *order) fallen(t int64, d Direction) (newJob bool, want string) {
 	return false, ""
 }
 
-// step is how far apart rows of a direction are in ms, by what is known so far. The first row
-// of a job is as far from its start, unless that is unknown.
+// step returns how far apart the rows of a direction are, in milliseconds, as known so far. The first row of a job is
+// the same time after the start of the job, unless the start is unknown.
 func (o *order) step() int64 {
 	switch {
 	case o.start < relativeBelow && o.interval > 0:

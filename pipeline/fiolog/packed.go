@@ -11,32 +11,32 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// RowCodec packs the rows of histogram logs, for programs that keep a log that can be read only once. Packed rows have
-// about a tenth of the bytes of their text, and a [Reader] takes them without parsing ([PackedSource]). Only rows in
-// fio's own form are packed, so their text can be made again, byte for byte.
+// RowCodec packs the rows of histogram logs, for programs that store a log because it can be read only once. Packed
+// rows have about a tenth of the bytes of their text, and a [Reader] takes them without parsing ([PackedSource]). Only
+// rows in fio's own form are packed, so unpacking gives the same text, byte for byte.
 //
-// A packed row is a sequence of unsigned varints (encoding/binary): the number of bytes of its text, time, direction,
-// block size, columns, the number of bins that are not zero, and for each of these how many zeros come before it, and
-// its count.
+// A packed row is a sequence of unsigned varints (encoding/binary). First come the number of bytes of its text, time,
+// direction, block size, columns, and the number of bins that are not zero. For each of these bins the number of zeros
+// before it and its count follow.
 type RowCodec struct{}
 
 var errPacked = errors.New("packed rows were changed")
 
-// PackedSource is the text of a log. Some of its rows can also be read as [RowCodec] packed them.
+// PackedSource is the text of a log. Some of its rows can also be read in the form of [RowCodec].
 type PackedSource interface {
 	io.Reader
-	// ReadPacked reads packed rows into p, in place of their text. It returns 0 if none come next, or if they do
-	// not fit: then Read reads what comes next.
+	// ReadPacked reads packed rows into p, in place of their text. It returns 0 if the next rows are not packed, or do
+	// not fit. Then Read returns their text.
 	ReadPacked(p []byte) int
 }
 
-// Pack appends the rows at the start of text to dst, up to most bytes of text. It returns how many bytes of text these
-// are: 0 if text does not begin with a row in fio's own form.
+// Pack appends the rows at the start of text to dst, in packed form. These are at most most bytes of text. n is how
+// many bytes they are. It is 0 if text does not begin with a row in fio's own form.
 func (RowCodec) Pack(dst, text []byte, most int) (packed []byte, n int) {
 	bins := binBuffers.Get().(*binBuffer)
 	defer binBuffers.Put(bins)
 	var r row
-	for size := 0; n+size <= most; n += size { // the next row is likely as long
+	for size := 0; n+size <= most; n += size { // the next row probably has the same length
 		if size = parseFast(text[n:], bins, &r); size == 0 || n+size > most {
 			break
 		}
@@ -49,7 +49,8 @@ func (RowCodec) Pack(dst, text []byte, most int) (packed []byte, n int) {
 	return dst, n
 }
 
-// Unpack fills dst with the text of packed rows. It reports false if that has another length, or if these are none.
+// Unpack fills dst with the text of packed rows. It returns false if the text has another length than dst, or if packed
+// has no packed rows.
 func (RowCodec) Unpack(dst, packed []byte) bool {
 	bins := binBuffers.Get().(*binBuffer)
 	defer binBuffers.Put(bins)
@@ -68,8 +69,8 @@ func (RowCodec) Unpack(dst, packed []byte) bool {
 	return len(text) == len(dst)
 }
 
-// appendRow packs a row whose text has size bytes. It returns how many these are in fio's own form. Zeros before a
-// number and a carriage return make the text longer.
+// appendRow packs a row whose text has size bytes. It returns the number of bytes in fio's own form. Leading zeros and
+// a carriage return make the text longer than that.
 func appendRow(dst []byte, r *row, bins *binBuffer, size int) (packed []byte, length int) {
 	for _, v := range [...]uint64{uint64(size), r.time, r.direction, r.blockSize, uint64(r.columns), uint64(r.used)} {
 		dst = binary.AppendUvarint(dst, v)
@@ -81,7 +82,7 @@ func appendRow(dst []byte, r *row, bins *binBuffer, size int) (packed []byte, le
 		next = b.Index + 1
 		if gap < oneByte && b.Count < oneByte {
 			dst = append(dst, byte(gap), byte(b.Count))
-			length += int((b.Count+118)>>7 + (b.Count+28)>>7) // 1 from 10 on, 1 from 100 on
+			length += int((b.Count+118)>>7 + (b.Count+28)>>7) // one more from 10 on, and from 100 on
 			continue
 		}
 		dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(gap)), b.Count)
@@ -98,7 +99,7 @@ const (
 // zeros are the columns of a row in which all bins are zero.
 var zeros = strings.Repeat(", 0", hist.MaxColumns)
 
-// digits is how many digits a number has.
+// digits returns the number of decimal digits of v.
 func digits(v uint64) int {
 	n := 1
 	for ; v >= 10; v /= 10 {
@@ -107,8 +108,8 @@ func digits(v uint64) int {
 	return n
 }
 
-// takeRow reads the packed row at the start of b. It returns how many bytes that has, 0 if it is no row, and how many
-// its text has.
+// takeRow reads the packed row at the start of b. n is its number of bytes, or 0 if there is no row. length is the
+// length of its text.
 func takeRow(b []byte, bins *binBuffer, r *row) (n, length int) {
 	var head [6]uint64
 	for i := range head {

@@ -8,11 +8,11 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// binSlots is how many bins a row's buffer has: a power of two, at least
-// hist.MaxColumns, so that a mask proves to the compiler that an index is in range.
+// binSlots is the number of bins in the buffer of a row. It is a power of two and at least hist.MaxColumns. So a mask
+// proves to the compiler that an index is in range.
 const binSlots = 4096
 
-// maxDigits is how many digits surely fit into 64 bits.
+// maxDigits is the largest number of digits that always fits into 64 bits.
 const maxDigits = 19
 
 type binBuffer [binSlots]hist.Bin
@@ -33,7 +33,7 @@ func (r *row) count(n uint64) {
 	}
 }
 
-// dropHalf removes the counts of the bins from half on.
+// dropHalf removes the counts of all bins from bin half on.
 func (r *row) dropHalf(bins *binBuffer, half int) {
 	r.total = 0
 	for i := range r.used {
@@ -59,10 +59,9 @@ const (
 	toTop   = 0x7676767676767676 // carries 10 and above into the top bit
 )
 
-// parseFast parses one row at the start of b in fio's own form: numbers of up to 19 digits
-// between ", ", ended by a newline, with or without a carriage return. It returns the length
-// of the row, or 0 if the row has another form or is not complete: parseSlow then finds what
-// is wrong. b may have more after the row.
+// parseFast parses one row at the start of b, if it has fio's own form. That form is numbers of up to 19 digits between
+// ", ", ended by a newline, with or without a carriage return. It returns the length of the row. It returns 0 if the
+// row has another form or is incomplete. Then parseSlow finds what is wrong. More rows may follow in b.
 func parseFast(b []byte, bins *binBuffer, r *row) int {
 	pos := 0
 	var head [3]uint64
@@ -81,7 +80,7 @@ func parseFast(b []byte, bins *binBuffer, r *row) int {
 	*r = row{time: head[0], direction: head[1], blockSize: head[2]}
 	for r.columns < hist.MaxColumns {
 		pos = parseBins(b, pos, bins, r)
-		// Next is the last number, one of many digits, the end of b, or an error.
+		// The next number may be the last, may have many digits, or may be wrong. Or b ends.
 		v, n := shortNumber(b[pos:])
 		pos += n
 		if n == 0 || pos >= len(b) {
@@ -104,8 +103,8 @@ func parseFast(b []byte, bins *binBuffer, r *row) int {
 	return 0
 }
 
-// parseBins adds counts of up to six digits to the row, each followed by ", ", from pos until
-// anything else or until less than 24 bytes are left. It returns the new position.
+// parseBins adds counts of up to six digits, each followed by ", ", to the row. It begins at pos and stops at anything
+// else, or before the last 24 bytes. It returns the new position.
 func parseBins(b []byte, pos int, bins *binBuffer, r *row) int {
 	for {
 		from := shortBins(b, pos, bins, r)
@@ -129,8 +128,8 @@ func shortBins(b []byte, pos int, bins *binBuffer, r *row) int {
 			col += 8
 			continue
 		}
-		// Of '0' … '9', ',' and ' ' only the digits have bit 4. In the second byte it is
-		// set if a short count has two digits.
+		// Of '0' … '9', ',' and ' ' only digits have bit 4. In the second byte it is set if a short count has two
+		// digits.
 		x := w >> 8 >> (w >> 9 & 8) // from the comma of the first one on
 		y := x >> 24 >> (x >> 25 & 8)
 		first, second := shortCounts[uint16(w)], shortCounts[uint16(x>>16)]
@@ -139,7 +138,7 @@ func shortBins(b []byte, pos int, bins *binBuffer, r *row) int {
 		}
 		v := uint64(first &^ isShort)
 		bins[used&(binSlots-1)] = hist.Bin{Index: uint32(col), Count: v}
-		used += int((v + 127) >> 7) // 1 unless v is 0
+		used += int((v + 127) >> 7) // add 1 unless v is 0
 		total += v
 		v = uint64(second &^ isShort)
 		bins[used&(binSlots-1)] = hist.Bin{Index: uint32(col + 1), Count: v}
@@ -168,8 +167,8 @@ var shortCounts = func() (t [1 << 16]uint8) {
 
 const isShort = 0x80
 
-// mediumBins is parseBins for counts of up to six digits. It stops after several short
-// counts in sequence. There is no branch on the length of a count.
+// mediumBins is parseBins for counts of up to six digits. It stops after several short counts in a row. It has no
+// branch on the length of a count.
 func mediumBins(b []byte, pos int, bins *binBuffer, r *row) int {
 	const several = 8
 	col, used, total := r.columns, r.used, uint64(0)
@@ -199,18 +198,18 @@ func mediumBins(b []byte, pos int, bins *binBuffer, r *row) int {
 	return pos
 }
 
-// word is eight bytes of b, from i on.
+// word returns the eight bytes of b from i on.
 func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8 : i+8]) }
 
-// eightDigits is the number whose digits are the bytes of d, the first one lowest:
-// neighbours are joined to pairs, pairs to fours, fours to eight.
+// eightDigits returns the number whose digits are the bytes of d, the first digit in the lowest byte. It joins
+// neighbours to pairs, pairs to fours, fours to eight.
 func eightDigits(d uint64) uint64 {
 	d = d*10 + d>>8
 	return ((d&0x000000ff000000ff)*(100+1000000<<32) + (d>>16&0x000000ff000000ff)*(1+10000<<32)) >> 32
 }
 
-// shortNumber parses the digits at the start of b. It returns the number and how many digits
-// it has: 0 if there are none, or too many for 64 bits.
+// shortNumber parses the digits at the start of b. It returns the number and its number of digits n. n is 0 if there
+// are no digits, or too many for 64 bits.
 func shortNumber(b []byte) (v uint64, n int) {
 	for n < len(b) && b[n]-'0' <= 9 {
 		if n == maxDigits {

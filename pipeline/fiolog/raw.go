@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// Fields of a row that is no histogram: the least, those that matter, the most.
+// Numbers of fields of a row without a histogram: the fewest, those that are used, the most.
 const (
 	rawFields    = 4 // time, value, direction, block size
-	rawUsed      = 5 // the same with the maximum behind the mean
+	rawUsed      = 5 // the same with the maximum after the mean
 	maxRawFields = 8
 )
 
@@ -18,9 +18,8 @@ var rawNames = [rawUsed]string{
 	"a time in ms", "a value", "a direction: 0 (read), 1 (write) or 2 (trim)", "a block size", "a number",
 }
 
-// parseRawFast parses one row at the start of b in fio's usual form: numbers of up to 19
-// digits between ", ", ended by a newline. It returns the length of the row, or 0 if the row
-// has another form, is wrong, or is not complete.
+// parseRawFast parses one row at the start of b in fio's usual form: numbers of up to 19 digits between ", ", ended by
+// a newline. It returns the length of the row. It returns 0 if the row has another form, is wrong, or is incomplete.
 func parseRawFast(b []byte, rec *Record) int {
 	var v [rawUsed]uint64
 	var at [rawUsed]int
@@ -47,7 +46,7 @@ func parseRawFast(b []byte, rec *Record) int {
 	return 0
 }
 
-// parseRaw parses one line without its end in any form that can be understood.
+// parseRaw parses one line without its end in any form that fio or an editor writes.
 func parseRaw(line []byte, rec *Record) (fault, bool) {
 	var v [rawUsed]uint64
 	var at [rawUsed]int // columns, 1-based
@@ -58,7 +57,7 @@ func parseRaw(line []byte, rec *Record) (fault, bool) {
 		}
 		n, digits := shortNumber(line[pos:end])
 		next := pos + digits
-		if digits == 0 || next < end && line[next] != ',' { // rare: blanks, 0x…, or wrong
+		if digits == 0 || next < end && line[next] != ',' { // rare: blanks, 0x…, or an error
 			stop := bytes.IndexByte(line[pos:end], ',')
 			if next = pos + stop; stop < 0 {
 				next = end
@@ -76,8 +75,7 @@ func parseRaw(line []byte, rec *Record) (fault, bool) {
 	return rec.setRaw(&v, &at, fields, end)
 }
 
-// setRaw finds out which fields a row has, because fio does not name them. at and end are
-// their columns, for errors.
+// setRaw finds out which fields a row has, because fio does not name them. at and end are columns for errors.
 func (rec *Record) setRaw(v *[rawUsed]uint64, at *[rawUsed]int, fields, end int) (fault, bool) {
 	switch {
 	case fields < rawFields || fields > maxRawFields:

@@ -10,42 +10,39 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// Record is one row of a log. It belongs to the [Reader] and is valid until its next call;
-// [Record.Clone] keeps it.
+// Record is one row of a log. It belongs to the [Reader] and is valid until the next call. [Record.Clone] makes a copy.
 //
-// A row of a histogram log has the requests of one job and direction that completed within
-// one interval. A row of any other log has one completion or, in logs with log_avg_msec and
-// in bw and iops logs, one average.
+// A row of a histogram log has the requests of one job and direction that completed within one interval. A row of any
+// other log has one completion, or one average in logs with log_avg_msec and in bw and iops logs.
 type Record struct {
-	// Time is in milliseconds, as written: since the start of the job, or since 1970 with
-	// log_unix_epoch. It is the time of the completion, or the END of an interval. The
-	// interval begins at the previous row of the same job and direction, or, for the first
-	// one, where the job does.
+	// Time is in milliseconds, as written: since the start of the job, or since 1970 with log_unix_epoch. It is the
+	// time of the completion, or the END of an interval. The interval begins at the previous row of the same job and
+	// direction. The first interval begins with the job.
 	Time int64
 
 	Direction Direction
 
-	// BlockSize is in bytes; 0 for averages. In a histogram log it is the size of the one
-	// completion that ended the interval and says nothing about the other requests.
+	// BlockSize is in bytes; 0 for averages. In a histogram log it is the size of the one request whose completion
+	// ended the interval. It says nothing about the other requests.
 	BlockSize uint64
 
 	Line int // in the file, 1-based
 
-	// NewJob marks the first row of the second and each further job in a file of
-	// several (per_job_logs=0). Nothing in the file names the jobs.
+	// NewJob marks the first row of each job after the first, in a file of several jobs (per_job_logs=0). The file does
+	// not name the jobs.
 	NewJob bool
 
-	// Of histogram logs.
+	// Fields of histogram logs.
 	Bins   []hist.Bin  // the bins that are not zero, ascending; none for an idle interval
 	Total  uint64      // the sum of their counts, at most 2^64-1
 	Layout hist.Layout // the same for all rows of a file
 
-	// Of all other logs.
+	// Fields of all other logs.
 	Value    int64 // latency in ns (fio 2: in us), or KiB/s in bw and requests/s in iops logs
 	Averaged bool  // Value is the mean, and the row has the maximum, too (log_window_value=both)
 }
 
-// Clone returns a copy that shares nothing with the reader.
+// Clone returns a copy that shares no memory with the reader.
 func (r *Record) Clone() *Record {
 	c := *r
 	c.Bins = append([]hist.Bin(nil), r.Bins...)
@@ -53,15 +50,15 @@ func (r *Record) Clone() *Record {
 }
 
 const (
-	// patience is how many bad lines before the first row make a file no log.
+	// patience is how many bad lines before the first row mean that a file is not a log.
 	patience = 8
 
-	// patientBytes is the same for a file that is a single line without an end.
+	// patientBytes is the same limit in bytes, for a file that is a single line without an end.
 	patientBytes = 1 << 20
 
-	// In a log that is no histogram log, a time that falls by leastRawFall to within rawStart
-	// of the file's first is the start of the next job. Both are milliseconds: rows may be a
-	// little out of order, and jobs are longer.
+	// In a log of another kind than histograms, the next job begins where a time falls by leastRawFall or more, to
+	// within rawStart of the first time. Both are milliseconds. Smaller falls are rows out of order, and jobs are
+	// longer.
 	leastRawFall = 1000
 	rawStart     = 1000
 )
@@ -85,33 +82,32 @@ type Reader struct {
 	start, newest int64 // the first and the latest time of the job, in other logs than histogram logs
 }
 
-// NewReader reads a log of a kind. name is for errors.
+// NewReader returns a reader of a log of a kind. name is the name for errors.
 func NewReader(src io.Reader, name string, kind Kind) *Reader {
 	r := &Reader{}
 	r.Reset(src, name, kind)
 	return r
 }
 
-// Reset begins another log, with the memory of the one before.
+// Reset makes the reader read another log with the same memory.
 func (r *Reader) Reset(src io.Reader, name string, kind Kind) {
 	*r = Reader{in: lines{src: src, name: name, buf: r.in.buf, usual: maxBuffer}, kind: kind, kept: r.kept}
 }
 
-// binBuffers are those that readers share: one has 64 KiB, and most rows have few bins.
+// binBuffers are shared by all readers, because one has 64 KiB and most rows have few bins.
 var binBuffers = sync.Pool{New: func() any { return new(binBuffer) }}
 
-// SaveMemory makes the reader take some 30 KiB in place of 130, and about a tenth more time. It is
-// called before the first row is read.
+// SaveMemory makes the reader use about 30 KiB instead of 130. Reading takes a tenth more time. Call it before the
+// first row is read.
 func (r *Reader) SaveMemory() { r.in.usual = smallBuffer }
 
-// SetHint sets what is known of the layout of a histogram log beside its columns: from fio's
-// report ([Report.Hint]) or from the user. It is called before the first row is read.
+// SetHint sets what is known of the layout of a histogram log besides its columns: from fio's report ([Report.Hint]) or
+// from the user. Call it before the first row is read.
 func (r *Reader) SetHint(h hist.Hint) { r.hint = h }
 
-// Next returns the next row. A [*SyntaxError] is a line that is skipped: call Next again for
-// the lines after it. Any other error is final: io.EOF at the end, [ErrNotLog],
-// [ErrStoredCompressed], a [*hist.LayoutError] if the columns do not show the layout, or
-// what reading failed with.
+// Next returns the next row. A [*SyntaxError] means that a line is skipped: call Next again for the lines after it. Any
+// other error is final: io.EOF at the end, [ErrNotLog], [ErrStoredCompressed], a [*hist.LayoutError] if the columns fit
+// no layout or several, or the error of the source.
 func (r *Reader) Next() (*Record, error) {
 	if !r.kind.IsHistogram() {
 		return r.next()
@@ -179,8 +175,7 @@ func (r *Reader) unpack() (*Record, *SyntaxError) {
 	return r.accept(true, end)
 }
 
-// slow reads a line in any other form. It returns neither a row nor an error for a blank
-// line and at the end (r.err).
+// slow reads a line in any other form. For a blank line and at the end (r.err) it returns neither a row nor an error.
 func (r *Reader) slow() (*Record, *SyntaxError) {
 	line, long, err := r.in.next()
 	switch {
@@ -212,7 +207,7 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 		}
 	} else {
 		f, ok = parseRaw(text, &r.rec)
-		if !whole && (ok || f.column > len(text)) { // any number may be the beginning of a longer one
+		if !whole && (ok || f.column > len(text)) { // any number may be cut short
 			return nil, r.bad(len(text)+1, "the end of the file", "the end of the line", true)
 		}
 	}
@@ -225,7 +220,7 @@ func (r *Reader) slow() (*Record, *SyntaxError) {
 	return r.accept(whole, len(text)+1)
 }
 
-// accept makes a record of a row whose numbers are good, if all of it is. end is the
+// accept makes a record of a row with good numbers. If the row is incomplete (not whole), it may refuse it. end is the
 // column of the line's end.
 func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
 	if !r.kind.IsHistogram() {
@@ -261,14 +256,14 @@ func (r *Reader) accept(whole bool, end int) (*Record, *SyntaxError) {
 	return &r.rec, nil
 }
 
-// isRepeated reports whether a row is the same as the one before of its direction. fio writes rows of a direction with one
-// time only after a stall, and these have one request each.
+// isRepeated reports whether a row is the same as the row before of its direction. fio writes several rows of a
+// direction with one time only after a stall. Such rows have one request each.
 func (r *Reader) isRepeated(t int64, d Direction) bool {
 	last := &r.order.last[d]
 	return last.rows > 0 && t == last.last && r.row.total > 1 && slices.Equal(r.kept[d], r.bins[:r.row.used])
 }
 
-// acceptRaw completes the record of a row of another log.
+// acceptRaw completes the record of a row of a log without histograms.
 func (r *Reader) acceptRaw() *Record {
 	t := r.rec.Time
 	r.rec.Line = r.in.line
@@ -285,7 +280,7 @@ func (r *Reader) bad(column int, got, want string, partial bool) *SyntaxError {
 	return &SyntaxError{File: r.in.name, Line: r.in.line, Column: column, Got: got, Want: want, Partial: partial}
 }
 
-// skip counts a bad line and gives up on a file that has nothing else.
+// skip counts a bad line. It fails if a file has only bad lines.
 func (r *Reader) skip(bad *SyntaxError) error {
 	r.skipped++
 	if r.rows == 0 && r.skipped == patience {
