@@ -32,7 +32,7 @@ type changing struct {
 func (c *changing) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
 	addClusterFlags(fl)
 	addWhereFlag(fl, &c.condition)
-	fl.StringVar(&c.olderThan, "older-than", "", "only runs that started longer ago than `age`: 90d, 6mo, 2y; or before a date"+byDefault)
+	addOnce(fl, &c.olderThan, "older-than", "only runs that started longer ago than `age`: 90d, 6mo, 2y; or before a date"+byDefault)
 	fl.BoolVarP(&c.yes, "yes", "y", false, "do not ask")
 	fl.BoolVar(&c.dryRun, "dry-run", false, dryRun)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
-	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // logWait logs which server the program waits for, why, and until when.
@@ -58,9 +57,7 @@ func (h histories) cluster(ctx context.Context) (*clusterStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := elastic.New(client, bulk.Options{
-		Prefix: h.Prefix, RejectFile: h.Elasticsearch.Rejects, TemplateVersion: templates.Version,
-	})
+	store := elastic.New(client, bulk.Options{Prefix: h.Prefix, RejectFile: h.Elasticsearch.Rejects})
 	return &clusterStore{store, func() error {
 		defer client.Close()
 		err := errors.Join(h.markNews(ctx, store), store.Close())

@@ -57,11 +57,34 @@ func addRuleFlag(f *pflag.FlagSet) {
 
 // addQueryFlags adds the flags that choose windows.
 func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
-	f.StringVar(&q.From, "from", "", "from this `time` on: 09:12 (UTC), 2026-01-31T09:12:00Z or +90s")
-	f.StringVar(&q.To, "to", "", "up to this `time`, which is not included")
+	addOnce(f, &q.From, "from", "from this `time` on: 09:12 (UTC), 2026-01-31T09:12:00Z or +90s")
+	addOnce(f, &q.To, "to", "up to this `time`, which is not included")
 	f.StringSliceVar(&q.Directions, "direction", nil, "only these `directions`: read, write or trim")
 	f.StringSliceVar(&q.Hosts, "host", nil, "only these `hosts`")
 	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`: documents of jobs must be there (--levels job at ingest)")
+}
+
+// addOnce adds a flag with a text that limits what is chosen. It can be given only once: of two conditions people
+// expect that both apply.
+func addOnce(f *pflag.FlagSet, to *string, name, usage string) {
+	f.Var(&once{to: to}, name, usage)
+}
+
+const onlyOnce = "the flag only once (and joins conditions)"
+
+type once struct {
+	to    *string
+	isSet bool
+}
+
+func (o *once) String() string { return *o.to }
+func (o *once) Type() string   { return "string" }
+func (o *once) Set(text string) error {
+	if o.isSet {
+		return errors.New("want " + onlyOnce)
+	}
+	*o.to, o.isSet = text, true
+	return nil
 }
 
 // addClusterFlags adds the settings of the connection to the cluster. Secrets come from the environment or from

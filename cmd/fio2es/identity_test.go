@@ -35,11 +35,7 @@ func unzipped(t *testing.T, name string) []byte {
 // standIn returns a stand-in cluster with templates and some documents, and its address.
 func standIn(t *testing.T, bulk []byte) (*estest.Server, string) {
 	t.Helper()
-	names := templates.Names("fio")
-	server := estest.New(names...)
-	for _, name := range names {
-		server.Templates[name] = templates.Version
-	}
+	server := estest.New(templates.Names("fio")...)
 	address, stop := server.Start()
 	t.Cleanup(stop)
 	res, err := http.Post(address+"/_bulk", "application/x-ndjson", bytes.NewReader(bulk))

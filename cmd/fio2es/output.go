@@ -31,6 +31,9 @@ func createFile(name string) (*outFile, error) {
 			return nil, err
 		}
 		old.Close()
+		if isDatabase(name) {
+			return nil, usagef("%s is a history, or another database: name another file for the output", name)
+		}
 		mode = info.Mode().Perm()
 	}
 	for i := range 100 {
@@ -48,6 +51,19 @@ func createFile(name string) (*outFile, error) {
 		return &outFile{f, name}, nil
 	}
 	return nil, fmt.Errorf("create %s: 100 unfinished files (.%s.*.part) are beside it: remove them", name, filepath.Base(name))
+}
+
+// isDatabase reports whether a file is a database of SQLite, which output must not replace.
+func isDatabase(name string) bool {
+	const magic = "SQLite format 3\x00"
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == magic
 }
 
 // close completes the file. If failed is not nil, the old file stays.

@@ -83,16 +83,15 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 }
 
 func (p *percentiles) totals(doc *mapping.Run) error {
-	directions := doc.ByDirection()
-	list := window.Totals(doc)
-	if all := window.All(doc); all != nil {
-		directions, list = append(directions, mapping.DirectionTotals{Direction: all.Direction, Totals: doc.All}), append(list, all)
+	list := doc.ByDirection()
+	if len(list) > 1 && doc.All != nil {
+		list = append(list, mapping.DirectionTotals{Direction: window.AllDirections, Totals: doc.All})
 	}
-	for i, w := range list {
-		if !p.query.WantsDirection(w.Direction) {
+	for _, d := range list {
+		if !p.query.WantsDirection(d.Direction) {
 			continue
 		}
-		if err := p.write(&percentileRow{Window: w, latency: facts.LatenciesOfTotals(directions[i].Totals)}); err != nil {
+		if err := p.write(&percentileRow{Window: window.Total(doc, d), latency: facts.LatenciesOfTotals(d.Totals)}); err != nil {
 			return err
 		}
 	}

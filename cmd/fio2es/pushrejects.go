@@ -9,7 +9,6 @@ import (
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // again sends the documents of a reject file again. It reads the whole file first, because documents that are
@@ -28,7 +27,7 @@ func (p *pushing) again(ctx context.Context) error {
 	}
 	defer client.Close()
 	to := bulk.New(client, bulk.Options{
-		Prefix: p.cfg.Prefix, RejectFile: p.cfg.Elasticsearch.Rejects, TemplateVersion: templates.Version,
+		Prefix: p.cfg.Prefix, RejectFile: p.cfg.Elasticsearch.Rejects,
 		NoVerify: true, // the file has only some documents of a run
 	})
 	documents, leftOut, err := ingest.PushRejects(ctx, to, p.rejects, text, p.log)

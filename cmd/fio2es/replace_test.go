@@ -32,11 +32,7 @@ type watchedServer struct {
 
 func newWatched(t *testing.T) (*watchedServer, string) {
 	t.Helper()
-	server := estest.New(templates.Names("fio")...)
-	for _, name := range templates.Names("fio") {
-		server.Templates[name] = templates.Version
-	}
-	return watched(t, server)
+	return watched(t, estest.New(templates.Names("fio")...))
 }
 
 func watched(t *testing.T, server *estest.Server) (*watchedServer, string) {

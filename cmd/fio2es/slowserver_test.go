@@ -18,6 +18,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // slowServer answers some requests. All later ones get no answer, or one that comes byte by byte.
@@ -65,10 +66,7 @@ func (s *slowServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answering is a cluster and a Kibana whose answers are good enough for the interrupted commands.
 func answering(t *testing.T, run *mapping.Run) http.Handler {
-	es := estest.New("fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-runs")
-	for name := range es.Templates {
-		es.Templates[name] = 99
-	}
+	es := estest.New(templates.Names("fio")...)
 	found := func(key string) string {
 		const answer = `{"pit_id":"p","timed_out":false,"_shards":{"total":1,"successful":1,"failed":0},"hits":{"total":{"value":1},"hits":[{"_source":%s,"sort":[%s]}]}}`
 		return fmt.Sprintf(answer, run.AppendJSON(nil), key)

@@ -124,8 +124,11 @@ func wantedValue(f *pflag.Flag) string {
 	case "stringToString":
 		return "NAME=VALUE"
 	}
-	if c, isChoice := f.Value.(*choice); isChoice {
-		return c.wanted()
+	switch v := f.Value.(type) {
+	case *choice:
+		return v.wanted()
+	case *once:
+		return onlyOnce
 	}
 	return "another value"
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func addWhereFlag(fl *pflag.FlagSet, condition *string) {
-	fl.StringVar(condition, "where", "", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
+	addOnce(fl, condition, "where", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
 }
 
 func parseWhere(condition string) (*where.Condition, error) {

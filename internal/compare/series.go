@@ -36,15 +36,15 @@ func (s *Series) Add(w *window.Window, requests *hist.Histogram) {
 	}
 	g := s.grains.At(int64(s.windows))
 	if g.end == 0 {
-		g.start = w.ElapsedMS
+		g.start = w.StartMS() // the nominal start may be later, and is not what runs and reports divide by
 	}
-	g.end = max(g.end, w.ElapsedMS+w.Length().Milliseconds())
+	g.end = max(g.end, w.EndMS())
 	g.completed += w.Completed
 	if requests != nil {
 		g.latency.Merge(requests)
 	}
 	s.windows++
-	s.start = w.ElapsedMS
+	s.start = w.StartMS()
 }
 
 func (g *grain) merge(next *grain) {

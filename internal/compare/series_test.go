@@ -8,12 +8,15 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // windowAt returns a window between two times in milliseconds.
 func windowAt(from, to, completed int64) *window.Window {
 	at := func(ms int64) time.Time { return time.Time{}.Add(time.Duration(ms) * time.Millisecond) }
-	return &window.Window{ElapsedMS: from, Start: at(from), End: at(to), Completed: completed}
+	return &window.Window{
+		Run: &mapping.RunInfo{}, ElapsedMS: from, Start: at(from), End: at(to), Completed: completed,
+	}
 }
 
 // windowsOf returns n windows of one second. The i-th has i+1 requests of one microsecond.
@@ -74,6 +77,25 @@ func TestBlocksHaveAll(t *testing.T) {
 			t.Fatalf("%d grains", len(s.grains.All()))
 		}
 	})
+}
+
+// TestBlocksAreMeasured: the time of blocks is that of the measured windows, not of their nominal starts. fio's first
+// interval is often longer than the others, and begins before its nominal start.
+func TestBlocksAreMeasured(t *testing.T) {
+	s := &Series{}
+	for _, w := range []struct{ nominal, from, to int64 }{{28, 0, 1031}, {1028, 1031, 2031}, {2028, 2030, 2503}} {
+		window := windowAt(w.from, w.to, 1)
+		window.ElapsedMS = w.nominal
+		s.Add(window, nil)
+	}
+	s.EndBy(2503)
+	ms := int64(0)
+	for _, b := range s.blocks() {
+		ms += b.ms
+	}
+	if ms != 2503 {
+		t.Errorf("blocks of %d ms, want 2503", ms)
+	}
 }
 
 // TestEndBy: the last window ends with the run.

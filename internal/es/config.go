@@ -1,6 +1,7 @@
 package es
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -118,27 +119,13 @@ func (c *Config) fill(urls []*url.URL) {
 	default:
 		c.GzipLevel = NoGzip // without a network, compression takes longer than it saves
 	}
-	if c.ConnectTimeout <= 0 {
-		c.ConnectTimeout = 10 * time.Second
-	}
-	if c.Timeout <= 0 {
-		c.Timeout = 90 * time.Second
-	}
-	if c.GiveUpAfter == 0 {
-		c.GiveUpAfter = 5 * time.Minute
-	}
-	if c.Pause <= 0 {
-		c.Pause = firstPause
-	}
-	if c.MaxAnswer <= 0 {
-		c.MaxAnswer = 64 << 20
-	}
-	if c.UserAgent == "" {
-		c.UserAgent = "fio2es"
-	}
-	if c.Service == "" {
-		c.Service = elasticsearch
-	}
+	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, 10*time.Second)
+	c.Timeout = cmp.Or(c.Timeout, 90*time.Second)
+	c.GiveUpAfter = cmp.Or(c.GiveUpAfter, 5*time.Minute)
+	c.Pause = cmp.Or(c.Pause, firstPause)
+	c.MaxAnswer = cmp.Or(c.MaxAnswer, 64<<20)
+	c.UserAgent = cmp.Or(c.UserAgent, "fio2es")
+	c.Service = cmp.Or(c.Service, elasticsearch)
 }
 
 // address parses an address, and moves its credentials to c, so that the address can be printed.

@@ -157,7 +157,8 @@ func (c *choice) see(w *window.Window) {
 	if w.Latency.HasPercentiles() {
 		c.withPercentiles++
 	}
-	if len(c.query.Jobs) == 0 || w.Level != mapping.Job || len(c.jobs) == mostJobs {
+	// the tail of a group of jobs has no name
+	if len(c.query.Jobs) == 0 || w.Level != mapping.Job || w.Job == "" || len(c.jobs) == mostJobs {
 		return
 	}
 	if c.jobs == nil {

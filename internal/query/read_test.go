@@ -97,6 +97,17 @@ func TestNoMatch(t *testing.T) {
 	}
 }
 
+// TestNamelessJob: the tail of a group of jobs is not among the jobs that a message names.
+func TestNamelessJob(t *testing.T) {
+	c := &choice{query: &Query{Jobs: []string{"nosuch"}}}
+	for _, job := range []string{"", "1", "2"} {
+		c.see(&window.Window{Level: mapping.Job, Job: job})
+	}
+	if got := c.has(&mapping.Run{}); !slices.Equal(got, []string{"its jobs: 1, 2"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestMissing: a level that was not stored is an error. Missing documents are a warning, also in the run document.
 func TestMissing(t *testing.T) {
 	_, stored := both(t, "two-jobs-rw", mapping.Cluster)

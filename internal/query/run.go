@@ -59,11 +59,11 @@ func (r *Run) readTotals(ctx context.Context, q *Query, take func(*window.Window
 	if err != nil || doc == nil {
 		return doc, err
 	}
-	for _, w := range window.Totals(doc) {
-		if !isWanted(q.Directions, w.Direction) {
+	for _, d := range doc.ByDirection() {
+		if !isWanted(q.Directions, d.Direction) {
 			continue
 		}
-		if err := take(w); err != nil {
+		if err := take(window.Total(doc, d)); err != nil {
 			return nil, err
 		}
 	}

@@ -201,5 +201,5 @@ func openElastic(t *testing.T) history.Store {
 	client, err := es.New(es.Config{Addresses: []string{address}})
 	must(t, err)
 	t.Cleanup(client.Close)
-	return elastic.New(client, bulk.Options{Templates: []string{}})
+	return elastic.New(client, bulk.Options{NoTemplates: true})
 }

@@ -44,27 +44,11 @@ func From(d *mapping.Interval) *Window {
 	}
 }
 
-// Totals returns the totals of a run as windows from its start to its end, one for each direction.
-func Totals(run *mapping.Run) (list []*Window) {
-	for _, d := range run.ByDirection() {
-		list = append(list, total(run, d))
-	}
-	return list
-}
-
-// All returns the totals of all directions of a run as a window with the direction [AllDirections]. It is nil if the
-// run has only one direction.
-func All(run *mapping.Run) *Window {
-	if len(run.ByDirection()) < 2 || run.All == nil {
-		return nil
-	}
-	return total(run, mapping.DirectionTotals{Direction: AllDirections, Totals: run.All})
-}
-
 // AllDirections means several directions together.
 const AllDirections = "all"
 
-func total(run *mapping.Run, d mapping.DirectionTotals) *Window {
+// Total returns the totals of a direction of a run as a window from its start to its end.
+func Total(run *mapping.Run, d mapping.DirectionTotals) *Window {
 	return &Window{
 		Run: &run.Run, Direction: d.Direction, Start: run.Run.Start, End: run.Run.End,
 		Completed: d.Requests, IOPS: d.IOPS, Bandwidth: d.Bandwidth, Latency: d.Latency,

@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,9 +66,7 @@ var usualLimits = limits{
 // New returns the history in the indices of a cluster whose names begin with [bulk.Options].Prefix. It sends nothing
 // yet. Call Close after writing.
 func New(c *es.Client, opt bulk.Options) *Store {
-	if opt.Prefix == "" {
-		opt.Prefix = mapping.DefaultPrefix
-	}
+	opt.Prefix = cmp.Or(opt.Prefix, mapping.DefaultPrefix)
 	r := &reader{client: c, indices: indices{opt.Prefix}, limits: usualLimits, large: make(chan struct{}, 1)}
 	return &Store{reader: r, writer: bulk.New(c, opt)}
 }

@@ -75,7 +75,7 @@ func (d *direct) call(ctx context.Context, method, path, body string) ([]byte, e
 
 // store returns an empty history with this prefix.
 func (d *direct) store(prefix string) *elastic.Store {
-	return elastic.New(d.elastic(), bulk.Options{Prefix: prefix, Templates: []string{}})
+	return elastic.New(d.elastic(), bulk.Options{Prefix: prefix, NoTemplates: true})
 }
 
 // flushed is a store whose Put returns when documents are stored, so that tests need not finish a run.

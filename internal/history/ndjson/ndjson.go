@@ -3,6 +3,7 @@ package ndjson
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,10 +23,7 @@ type Writer struct {
 // New returns a Writer for indices whose names begin with prefix; an empty prefix means [mapping.DefaultPrefix].
 // Lines are buffered until Flush.
 func New(w io.Writer, prefix string) *Writer {
-	if prefix == "" {
-		prefix = mapping.DefaultPrefix
-	}
-	return &Writer{w: bufio.NewWriterSize(w, 1<<16), prefix: prefix}
+	return &Writer{w: bufio.NewWriterSize(w, 1<<16), prefix: cmp.Or(prefix, mapping.DefaultPrefix)}
 }
 
 // Put writes interval documents. If one does not pass its Check, it writes none of them.

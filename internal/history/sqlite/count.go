@@ -47,9 +47,12 @@ func (s *reader) count(ctx context.Context, runs []string, levels []mapping.Leve
 	return out, errors.Join(rows.Err(), s.check())
 }
 
-// MakeCurrent implements [history.Store]. The embedded history has no pending documents.
+// MakeCurrent implements [history.Store]. The embedded history has no pending documents. It removes nothing if another
+// process has made another version current meanwhile.
 func (s *writer) MakeCurrent(ctx context.Context, runID, ingest string) error {
-	err := s.transact(ctx, func(tx *sql.Tx) error { return remove(ctx, tx, `run = ? AND ingest <> ?`, runID, ingest) })
+	err := s.transact(ctx, func(tx *sql.Tx) error {
+		return remove(ctx, tx, `run = ?1 AND ingest <> ?2 AND EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND runs.ingest = ?2)`, runID, ingest)
+	})
 	if err == nil {
 		s.forget(runID, ingest)
 	}

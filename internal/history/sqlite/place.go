@@ -24,9 +24,10 @@ func (s *file) checkPlace() error {
 func isSameTime(a, b fs.FileInfo) bool { return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) }
 
 // emptyLog does a checkpoint and empties the log, unless others read it. Otherwise the log would stay while another
-// process has the file open; if another file were then copied over this one, SQLite would apply the old log to it.
+// process has the file open. If another file were then copied over this one, or had been renamed to its path, SQLite
+// would apply the old log to it.
 func (s *writer) emptyLog() {
-	if s.db != nil && s.checkPlace() == nil {
+	if s.db != nil {
 		// on failure, a later checkpoint does it
 		_, _ = s.db.Exec(`PRAGMA busy_timeout(0); PRAGMA wal_checkpoint(TRUNCATE)`)
 	}

@@ -253,3 +253,32 @@ func TestEmptyLog(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLogOfReplacedFile: when another file has taken the path, the log of the old file does not damage it.
+func TestLogOfReplacedFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("open files are not replaced")
+	}
+	path, other := stored(t), stored(t)
+	w, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Put(t.Context(), realistic(2000)), os.Rename(other, path), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if log, err := os.ReadFile(path + "-wal"); len(log) > 0 {
+		t.Errorf("a log of %d bytes is left, %v", len(log), err)
+	}
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Run(t.Context(), realistic(1)[0].Run.ID); err != nil {
+		t.Error(err)
+	}
+	if faults, err := s.Integrity(t.Context()); len(faults) > 0 || err != nil {
+		t.Error(faults, err)
+	}
+}

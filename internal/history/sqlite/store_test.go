@@ -236,3 +236,21 @@ func TestDamage(t *testing.T) {
 		s.Close()
 	}
 }
+
+// TestMakeCurrentTooLate: another process has replaced a version since it was looked up. The documents of the version
+// that is current now stay.
+func TestMakeCurrentTooLate(t *testing.T) {
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	run := historytest.NewRun("a", "2")
+	if err := errors.Join(s.Put(t.Context(), historytest.Intervals("a", "2", 10)), s.Finish(t.Context(), run),
+		s.MakeCurrent(t.Context(), run.Run.ID, "1")); err != nil {
+		t.Fatal(err)
+	}
+	if counts, err := s.Count(t.Context(), []string{run.Run.ID}); err != nil || counts[run.Run.ID]["2"].Cluster != 10 {
+		t.Errorf("%v, %v", counts, err)
+	}
+}

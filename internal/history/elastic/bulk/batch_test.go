@@ -18,6 +18,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // finishAll finishes runs at the same time and returns their errors, in the order of runs.
@@ -194,7 +195,7 @@ func interrupted(t *testing.T, last int64) (done bool) {
 	t.Helper()
 	const documents = 6
 	names := []string{"a", "b", "new"}
-	server := estest.New(templates...)
+	server := estest.New(templates.Names("fio")...)
 	m := &mortal{Handler: server}
 	listening := httptest.NewServer(m)
 	defer listening.Close()

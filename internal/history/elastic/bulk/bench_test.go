@@ -204,7 +204,7 @@ func BenchmarkCluster(b *testing.B) {
 	}
 	plain, packed, size := bodies(b, prefix, docs)
 	const connections = 2
-	s := bulk.New(client, bulk.Options{InFlight: connections, Prefix: prefix, Templates: []string{}})
+	s := bulk.New(client, bulk.Options{InFlight: connections, Prefix: prefix, NoTemplates: true})
 	defer s.Close()
 	compete(b, len(docs), size, empty, sending(s, docs, connections),
 		replaying("packed", address, packed, connections), replaying("plain", address, plain, connections))

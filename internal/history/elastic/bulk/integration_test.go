@@ -16,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // TestRealElasticsearch makes its own indices in the server that the environment names, and deletes them.
@@ -47,7 +48,7 @@ func TestRealElasticsearch(t *testing.T) {
 			"latency-cluster": "latency.cluster-*", "latency-host": "latency.host-*", "latency-job": "latency.job-*", "runs": "runs",
 		}[name]
 		do(http.MethodPut, map[string]any{
-			"index_patterns": []string{pattern}, "priority": 300, "_meta": map[string]any{"version": 1},
+			"index_patterns": []string{pattern}, "priority": 300, "_meta": map[string]any{"version": templates.Version},
 			"template": map[string]any{
 				"settings": map[string]any{"number_of_replicas": 0},
 				"mappings": map[string]any{"dynamic": false, "properties": map[string]any{

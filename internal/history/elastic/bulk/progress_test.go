@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // TestProgress interrupts an ingest into a slow cluster at several times. Nearly all runs whose documents are stored
@@ -45,7 +46,7 @@ func TestProgress(t *testing.T) {
 // many runs have all their documents in the cluster, and how many of them are finished.
 func progress(t *testing.T, runs, documents int, slow, after time.Duration) (taken, finished, requests int) {
 	synctest.Test(t, func(t *testing.T) {
-		server := estest.New(templates...)
+		server := estest.New(templates.Names("fio")...)
 		server.ByteTime = slow
 		for _, on := range []string{"_refresh", "_search"} {
 			server.Script(estest.Fault{On: on, Kind: estest.Slow, Wait: 50 * time.Millisecond, Times: -1})

@@ -21,6 +21,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/testcost"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // healing are faults that end by themselves or that retries overcome.
@@ -88,7 +89,7 @@ type outcome struct {
 func play(t *testing.T, s story, rejectFile string) (out outcome) {
 	s.options.RejectFile = rejectFile
 	synctest.Test(t, func(t *testing.T) {
-		server := estest.New(templates...)
+		server := estest.New(templates.Names("fio")...)
 		dial, stop := server.Pipe()
 		defer stop()
 		client := newClient(t, es.Config{Dial: dial, Timeout: 20 * time.Second, GzipLevel: s.gzip})

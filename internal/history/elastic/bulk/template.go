@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // Errors of a cluster that is not ready for documents.
@@ -15,12 +17,12 @@ var (
 	ErrMapping    = errors.New("an index was made without its template: delete it, or reindex it, and run fio2es setup")
 )
 
-// checkTemplates fails unless the cluster is ready for documents: [Options].Templates exist and are not too old
+// checkTemplates fails unless the cluster is ready for documents: the index templates exist and are not too old
 // ([ErrNoTemplate]), and no index was created before them ([ErrMapping]). Without templates Elasticsearch would
 // guess the mapping from the first document. The histogram would become two lists of numbers: every percentile would
 // be empty, and no request would fail.
 func (s *Writer) checkTemplates(ctx context.Context) error {
-	if len(s.opt.Templates) == 0 {
+	if s.opt.NoTemplates {
 		return nil
 	}
 	have, err := s.client.Templates(ctx, s.opt.Prefix+"-*")
@@ -28,14 +30,14 @@ func (s *Writer) checkTemplates(ctx context.Context) error {
 		return fmt.Errorf("check index templates: %w", advised(err))
 	}
 	var wrong []string
-	for _, name := range s.opt.Templates {
+	for _, name := range templates.Names(s.opt.Prefix) {
 		switch version, ok := have[name]; {
 		case !ok:
 			wrong = append(wrong, name+" is missing")
 		case version == 0:
 			wrong = append(wrong, name+" is not of fio2es (no _meta.version)")
-		case version < s.opt.TemplateVersion:
-			wrong = append(wrong, fmt.Sprintf("%s has version %d, needed is %d", name, version, s.opt.TemplateVersion))
+		case version < templates.Version:
+			wrong = append(wrong, fmt.Sprintf("%s has version %d, needed is %d", name, version, templates.Version))
 		}
 	}
 	if len(wrong) > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 func TestNotSetUp(t *testing.T) {
@@ -15,13 +16,13 @@ func TestNotSetUp(t *testing.T) {
 		options bulk.Options
 		want    error
 	}{
-		"ready":       {func(s *estest.Server) {}, bulk.Options{}, nil},
+		"ready":       {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version }, bulk.Options{}, nil},
 		"missing":     {func(s *estest.Server) { delete(s.Templates, "fio-latency-host") }, bulk.Options{}, bulk.ErrNoTemplate},
 		"none":        {func(s *estest.Server) { clear(s.Templates) }, bulk.Options{}, bulk.ErrNoTemplate},
 		"not ours":    {func(s *estest.Server) { s.Templates["fio-runs"] = 0 }, bulk.Options{}, bulk.ErrNoTemplate},
-		"too old":     {func(s *estest.Server) {}, bulk.Options{TemplateVersion: 2}, bulk.ErrNoTemplate},
-		"newer":       {func(s *estest.Server) { s.Templates["fio-runs"] = 9 }, bulk.Options{}, nil},
-		"no check":    {func(s *estest.Server) { clear(s.Templates) }, bulk.Options{Templates: []string{}}, nil},
+		"too old":     {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version - 1 }, bulk.Options{}, bulk.ErrNoTemplate},
+		"newer":       {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version + 1 }, bulk.Options{}, nil},
+		"no check":    {func(s *estest.Server) { clear(s.Templates) }, bulk.Options{NoTemplates: true}, nil},
 		"index first": {func(s *estest.Server) { s.Mapped = "long" }, bulk.Options{}, bulk.ErrMapping},
 	} {
 		t.Run(name, func(t *testing.T) {

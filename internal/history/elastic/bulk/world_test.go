@@ -15,9 +15,8 @@ import (
 	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
-
-var templates = []string{"fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-runs"}
 
 // world is a stand-in cluster and a writer to it, in a synctest bubble.
 type world struct {
@@ -38,7 +37,7 @@ func inBubble(t *testing.T, o bulk.Options, test func(w *world)) {
 func inBubbleOf(t *testing.T, c es.Config, o bulk.Options, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, server: estest.New(templates...)}
+		w := &world{t: t, server: estest.New(templates.Names("fio")...)}
 		dial, stop := w.server.Pipe()
 		defer stop()
 		c.Dial, c.Timeout = dial, 30*time.Second
