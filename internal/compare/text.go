@@ -19,7 +19,8 @@ func (c *Change) BaseText() string { return c.valueText(c.Base, c.BaseOpen) }
 // OtherText returns the value of the other side for people. A lower bound has a mark.
 func (c *Change) OtherText() string { return c.valueText(c.Other, c.OtherOpen) }
 
-// Text returns the change for people, such as "+3.1 %". It is empty if both values are lower bounds.
+// Text returns the change for people, such as "+3.1 %". It is "-" if both values are lower
+// bounds.
 func (c *Change) Text() string {
 	if c.Bound() == "?" || math.IsNaN(c.Change) {
 		return "-"

@@ -18,7 +18,7 @@ import (
 
 const (
 	overRunsHeight = 220
-	mostDots       = 400 // a line with more dots has none, because they would hide one another
+	mostDots       = 400 // a line over more runs has no dots, because they would hide one another
 )
 
 // OverRuns draws numbers of one direction of a workload over its runs, by start. There is a line for each series,

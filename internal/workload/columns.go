@@ -48,7 +48,8 @@ func (r *Row) Verdict() string {
 // mostDiffer is how many differences a text lists.
 const mostDiffer = 6
 
-// Circumstances says how the runs before and after the change differ. It is empty if they do not differ.
+// Circumstances says on which day the change was, and how the runs before and after it differ. It is empty if they do
+// not differ.
 func (r *Row) Circumstances() string {
 	if r.Change == nil {
 		return ""

@@ -50,7 +50,8 @@ func (r *request) most(l *limits) int64 {
 	return l.answer
 }
 
-// shrink halves the page if err means that the answer was too long. It reports whether a smaller page is possible.
+// shrink makes pages a quarter of their size if err means that the answer was too long. It reports whether a smaller
+// page is possible.
 func (r *request) shrink(err error) bool {
 	if !errors.Is(err, es.ErrTooLong) || r.Size <= 1 {
 		return false
