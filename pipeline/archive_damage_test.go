@@ -39,7 +39,7 @@ func TestDamagedHost(t *testing.T) {
 		there   int64                          // requests in documents
 		missing int64                          // -1: some of those that are there
 	}{
-		{"no logs", map[string]func(string) string{r.LogPath(1, 0): nil, r.LogPath(1, 1): nil}, "its log was not given", of(0), of(1)},
+		{"no logs", map[string]func(string) string{r.LogPath(1, 0): nil, r.LogPath(1, 1): nil}, "its log is missing or cannot be read", of(0), of(1)},
 		{"nothing of use, and no configuration", map[string]func(string) string{
 			r.LogPath(1, 0): nil, r.LogPath(1, 1): nil, report: nil, config: nil,
 			printed: func(string) string { return "fio: command not found\n" },

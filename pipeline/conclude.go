@@ -110,7 +110,7 @@ func (r *reading) concludeEntry(e covered, others bool) {
 	switch {
 	case served == 0 || e.jobs[0].source == fromReports:
 	case logs == 0 && wanted && !((r.opt.Alone || r.run.IsLoose()) && len(r.run.Logs) == 0): // a report named by itself
-		r.problems.skip(fmt.Errorf("%s served %d requests, but its log was not given or cannot be read: they count "+
+		r.problems.skip(fmt.Errorf("%s served %d requests, but its log is missing or cannot be read: they count "+
 			"in the run's totals, and in no window; add the log, or copy it again", e.describe(), served))
 	case logs == 0 && others:
 		r.problems.note("%s has no histogram log: its %d requests count in the run's totals, and in no window; "+

@@ -47,7 +47,7 @@ func TestDamage(t *testing.T) {
 			lost: []string{log + ":7:1", log + ":8:1"}, whole: true},
 		{name: "missing row", file: log, damage: replaceLine(5, ""), lost: []string{log, "read rows are missing before this one"}, notes: []string{"1968 read requests", "580 write requests"}},
 		{name: "empty log", file: log, damage: func(string) string { return "" }, notes: []string{"10000 requests of the report are not in its log", "6000 write requests are in fio's total and in no window"}},
-		{name: "no log", file: log, damage: nil, notes: []string{"10000 read requests", "6000 write requests"}, lost: []string{"job 1 (jobs) served 16000 requests, but its log was not given"}},
+		{name: "no log", file: log, damage: nil, notes: []string{"10000 read requests", "6000 write requests"}, lost: []string{"job 1 (jobs) served 16000 requests, but its log is missing or cannot be read"}},
 		{name: "no report", file: out, damage: nil, notes: []string{"no JSON report for 2 of 2 logs"}, complete: true, unknown: true},
 		{name: "half a report", file: out, damage: func(s string) string { return s[:len(s)/2] },
 			lost: []string{"want the rest of the JSON document"}, notes: []string{"no JSON report"}, unknown: true},
