@@ -21,7 +21,7 @@ type Result struct {
 	Skipped, Notes []error
 	// Unchanged means that nothing was stored, because the store has this version. Run is the stored document.
 	Unchanged bool
-	// Because is the stored run because of which nothing was stored. Then Run is nil.
+	// Because is a stored run that is the reason for storing nothing. Then Run is nil.
 	Because *mapping.Run
 	// Why has a line for each job with its source of rows, its time, and the evidence.
 	Why []string

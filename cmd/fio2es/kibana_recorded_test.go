@@ -132,7 +132,7 @@ func (e *exampleDocuments) compare(answer any) (known int, stale []string) {
 	return known, stale
 }
 
-// compareFields compares the fields of a hit, each of which is a list, with those of its run document.
+// compareFields compares the fields of a hit, which are lists, with the fields of its run document.
 func (e *exampleDocuments) compareFields(fields map[string]any, expect func(ok bool, format string, args ...any)) {
 	var id string
 	if ids, ok := fields["run.id"].([]any); ok && len(ids) == 1 {

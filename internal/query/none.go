@@ -33,7 +33,7 @@ func NoWindows(run *mapping.Run) string {
 	return ""
 }
 
-// NoMatch returns the error of a run of which no window was wanted: why, or what the run has instead.
+// NoMatch returns the error for a run without any wanted window. It says why, or what the run has instead.
 func (r *Run) NoMatch(doc *mapping.Run) error {
 	if why := NoWindows(doc); why != "" && r.choice.withPercentiles == 0 {
 		return fmt.Errorf("%s: no windows: %s", doc.Run.Name, why)

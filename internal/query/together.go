@@ -71,7 +71,7 @@ func Prefetch(ctx context.Context, runs []*Run, q *Query) {
 	}
 }
 
-// fetched is a history of which some documents were read already.
+// fetched is a history with some documents that were read already.
 type fetched struct {
 	history.Store
 	levels []mapping.Level
