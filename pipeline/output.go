@@ -34,8 +34,9 @@ type periodic struct {
 // reports returns the number of reports of this execution.
 func (p *periodic) reports() int { return len(p.times) }
 
-// spacing returns the median time between reports in milliseconds, rounded to tens. It is the median because the last
-// report comes when the run ends, and others may be late. It is 0 if there are too few reports.
+// spacing returns the time between reports in milliseconds, as --status-interval sets it. That is whole seconds, except
+// if reports come more often. It is near the median, because the last report comes when the run ends, and others may be
+// late. It is 0 if there are too few reports.
 func (p *periodic) spacing() int64 {
 	if len(p.times) < 3 {
 		return 0
@@ -45,7 +46,11 @@ func (p *periodic) spacing() int64 {
 		steps = append(steps, at-p.times[i])
 	}
 	slices.Sort(steps)
-	return tens(steps[len(steps)/2])
+	if step := steps[len(steps)/2]; step < 700 {
+		return nominal(step)
+	} else {
+		return max(step+500, 1000) / 1000 * 1000
+	}
 }
 
 // begun says when a job began, by periodic reports.
