@@ -186,15 +186,15 @@ func (r *reading) groupTail(e *entry) *align.Stream {
 
 // clip cuts a window to the time in which its jobs ran, because rates are per second of that time.
 func (r *reading) clip(w *align.Window) {
-	start, end, ok := int64(0), int64(0), false
+	start, end, ok, isOver := int64(0), int64(0), false, true
 	for _, j := range r.jobs {
 		if !covers(w.Key, j) || !r.live && !j.serves(w.Key.Direction) {
 			continue
 		}
 		of := r.tallies[j]
 		several := j.entry != nil && j.entry.several
-		if !of.ended && (r.live || several || j.ran == 0) {
-			return // the job may still run
+		if !of.ended && (r.live || several) {
+			return // the job may still run, and later rows may show when it began
 		}
 		from, ran := j.offset, of.end()
 		if !r.live {
@@ -207,11 +207,15 @@ func (r *reading) clip(w *align.Window) {
 			start = from
 		}
 		end, ok = max(end, j.offset+ran), true
+		isOver = isOver && (of.ended || j.ran > 0)
 	}
-	if start, end = start+r.shift, end+r.shift; !ok || w.End <= start || w.Start >= end {
+	if start, end = start+r.shift, end+r.shift; !ok || w.End <= start {
 		return
 	}
-	w.Start, w.End = max(w.Start, start), min(w.End, end)
+	w.Start, w.From = max(w.Start, start), start
+	if isOver && w.Start < end {
+		w.End, w.To = min(w.End, end), end
+	}
 }
 
 // covers reports whether a window has requests of a job, by its level.

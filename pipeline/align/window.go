@@ -15,6 +15,9 @@ type Window struct {
 	// consists of whole rows, they are the edges of these rows, which differ by a few milliseconds. If the rows of
 	// several jobs differ, they are means over all requests.
 	Start, End int64
+	// From and To are when the first job of the key began and the last one ended, in milliseconds since the start of the
+	// run. [Merge] does not set them. To is 0 if it is not known.
+	From, To int64
 	// Elapsed is the nominal start, a multiple of the length. Length is the nominal length. Both are milliseconds.
 	// Joined windows have the first start and the sum of the lengths.
 	Elapsed, Length int64
