@@ -130,8 +130,8 @@ func (p placing) setStart() error {
 		p.start, p.clock = p.opt.Start, clockUser
 	}
 	later := p.placeByLogs()
-	if p.start.IsZero() && !p.absent {
-		if err := p.startOfFiles(later); err != nil {
+	if p.start.IsZero() {
+		if err := p.startOfFiles(later); err != nil && !p.absent {
 			return err
 		}
 	}
@@ -163,12 +163,14 @@ func (p placing) startOfFiles(later map[*job]time.Duration) error {
 			}
 		}
 	})
+	var first time.Time
 	for _, start := range starts {
-		p.start, p.clock, p.error = earlier(p.start, start), clockMtime, max(errorOfCoarse, slices.Max(errs))
+		first = earlier(first, start)
 	}
-	if p.start.IsZero() {
+	if first.IsZero() || p.absent && !isPossible(first) {
 		return errors.New("nothing says when the run started: give --start TIME")
 	}
+	p.start, p.clock, p.error = first, clockMtime, max(errorOfCoarse, slices.Max(errs))
 	p.problems.note("%s: start taken from the files' modification times, and as reliable as these", p.title())
 	return nil
 }
