@@ -162,7 +162,8 @@ func (r *reading) countMissing(j *job) {
 		if isMissing(s) {
 			r.of(e).miss(d, e.measured(s))
 		}
-		if of := r.of(e); of.unbinned(d) > 0 || of.isTornReport(d) {
+		of := r.of(e)
+		if _, ok := e.failed(s); !ok && of.unbinned(d) > 0 || of.isTornReport(d) {
 			r.problems.skip(e.miscounted(s, of.isTornReport(d)))
 		}
 	}
