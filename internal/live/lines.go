@@ -128,7 +128,7 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 		return nil, nil
 	}
 	b, shown := heatmap.NewBuilder(wide), false
-	for _, w := range v.windows {
+	for _, w := range v.settled() {
 		if w.ElapsedMS <= v.newest-int64(wide)*v.step() {
 			continue
 		}
