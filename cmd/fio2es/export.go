@@ -137,7 +137,7 @@ func (x *exporting) export(ctx context.Context, r *reading, args []string, w io.
 		},
 		close: func(err error) error {
 			if err != nil && x.as == "openmetrics" {
-				return nil // without the mark of its end, so that nobody takes half a run for all of it
+				return nil // without the mark of its end, because it is not complete
 			}
 			return windows.Close()
 		},
