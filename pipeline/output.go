@@ -36,8 +36,9 @@ type periodic struct {
 // reports returns the number of reports of this execution.
 func (p *periodic) reports() int { return len(p.times) }
 
-// spacing returns the median time between reports in milliseconds, rounded to tens. It is the median because the last
-// report comes when the run ends, and others may be late. It is 0 if there are too few reports.
+// spacing returns the time between reports in milliseconds, or 0 if there are too few reports. It is the median, because
+// the last report comes when the run ends, and others may be late. Times vary by some milliseconds, so one close to a
+// tenth of a second is that.
 func (p *periodic) spacing() int64 {
 	if len(p.times) < 3 {
 		return 0
@@ -47,7 +48,11 @@ func (p *periodic) spacing() int64 {
 		steps = append(steps, at-p.times[i])
 	}
 	slices.Sort(steps)
-	return tens(steps[len(steps)/2])
+	median := steps[len(steps)/2]
+	if nominal := (median + 50) / 100 * 100; max(median-nominal, nominal-median) <= nominal/50 {
+		return nominal
+	}
+	return tens(median)
 }
 
 // phase returns how long after a time most reports come, in milliseconds and less than their interval. Those of a hang
@@ -59,12 +64,14 @@ func (p *periodic) phase(interval int64, since time.Time) int64 {
 	middle := p.times[len(p.times)/2]
 	var off []int64
 	for _, at := range p.times {
-		off = append(off, (at-middle+interval/2)%interval-interval/2)
+		off = append(off, modulo(at-middle+interval/2, interval)-interval/2)
 	}
 	slices.Sort(off)
-	at := (middle + off[len(off)/2] - since.UnixMilli()) % interval
-	return (at + interval) % interval
+	return modulo(middle+off[len(off)/2]-since.UnixMilli(), interval)
 }
+
+// modulo returns the remainder of a division, from 0 to n-1.
+func modulo(x, n int64) int64 { return (x%n + n) % n }
 
 // begun says when a job began, by periodic reports.
 type begun struct {
