@@ -51,13 +51,7 @@ func (p placing) times() (err error) {
 			j.offset = j.start.Sub(p.start).Milliseconds()
 		}
 		if j.source == fromReports { // reports come at the same moments for all jobs
-			var begun time.Time
-			for _, other := range j.entry.out.jobs() {
-				begun = earlier(begun, other.start)
-			}
-			if j.first = j.entry.out.first; !begun.IsZero() {
-				j.first -= j.start.Sub(begun).Milliseconds()
-			}
+			j.first = j.entry.out.phase(j.interval, j.start.Add(-p.opt.Offsets[j.host]))
 		}
 	}
 	if p.window, err = windowOf(p.jobs, p.opt.Window); err == nil {

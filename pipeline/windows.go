@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/fio2es/fio2es/hist"
@@ -24,17 +25,23 @@ type reading struct {
 	made     mapping.Documents
 	totals   bool // no job has rows: the run has totals, and no windows
 	live     bool // fio still writes the reports
+	follows  bool // all rows are of the periodic reports of one fio, so that windows follow these
 }
 
 func newReading(p *plan, problems *Problems) *reading {
 	r := &reading{plan: p, problems: problems, tallies: make(map[*job]*tally, len(p.jobs)), totals: true}
+	outputs := map[*output]bool{}
 	for _, j := range p.jobs {
+		if j.source == fromReports {
+			outputs[j.entry.out] = true
+		}
 		r.totals = r.totals && !j.hasRows
 		r.live = r.live || j.reports != nil && j.reports.tailing != nil
 		r.tallies[j] = &tally{split: align.NewSplitter(j.interval)}
 		r.tallies[j].split.Exact = j.exact
 		r.tallies[j].split.Stages = j.log.Job == 0 && j.entry != nil && j.entry.several
 	}
+	r.follows = len(outputs) == 1 && !slices.ContainsFunc(p.jobs, (*job).readsLog)
 	return r
 }
 
@@ -123,6 +130,7 @@ func (r *reading) rows(j *job) iter.Seq[align.Row] {
 				of.damage(err)
 				continue
 			}
+			row.Whole = j.source == fromReports && (r.follows || j.reports.isLate(&row))
 			if row.Total > 0 {
 				of.add(&row, len(r.entries) > 0)
 				if j.source != fromHist {

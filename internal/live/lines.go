@@ -188,8 +188,8 @@ func (v *View) foot(now time.Time, size Size) (lines []string) {
 			break
 		}
 	}
-	if silent := now.Sub(v.came).Truncate(time.Second); !v.came.IsZero() && silent >= 3*max(v.Every, 2*time.Second) {
-		lines = append(lines, fit(fmt.Sprintf("no report of fio for %v", silent), size.Columns))
+	if silent := now.Sub(v.came).Truncate(time.Second); !v.came.IsZero() && silent >= 3*max(v.Every, time.Second) {
+		lines = append(lines, fit(fmt.Sprintf("no report of fio for %v: it waits for jobs that hang or sleep", silent), size.Columns))
 	}
 	if v.Message != "" {
 		lines = append(lines, fit(v.Message, size.Columns))
