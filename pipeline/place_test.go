@@ -11,7 +11,7 @@ import (
 )
 
 // written is when fio wrote the reports of these tests.
-var written = time.UnixMilli(1_800_000_000_000)
+var written = time.UnixMilli(1_800_000_000_017)
 
 // section is a job of a report: how long it ran, and what its options say.
 type section struct {
