@@ -19,6 +19,7 @@ type output struct {
 	host    string    // of its jobs, by its own name or by the names of their logs
 	client  bool      // written by fio --client: jobs of several hosts, no absolute time
 	hasBins bool      // json+
+	stale   bool      // of an earlier run than the logs
 	groups  int       // the most groups of bins in any report
 	entries entryList // entries of its jobs; none if it is not of the run
 	periodic

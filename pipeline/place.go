@@ -56,7 +56,7 @@ func place(out *output, entries []*entry) placed {
 	switch {
 	case len(p.starts) == 0:
 		p = placeTogether(out, entries, end, by)
-		p.widen(time.Duration(elapsed(out.fio))*time.Millisecond - lasts(entries))
+		p.widen(time.Duration(elapsed(out.fio)) * time.Millisecond)
 		p.how = "its jobs are shown side by side, though they may have run one after another"
 		p.doubt = fmt.Sprintf("%s: nothing says when each of its %d groups of jobs ran: they are shown side by side; "+
 			"run fio with --log_unix_epoch=1 or --status-interval=1, or keep the modification times of its logs",
@@ -298,7 +298,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) placed {
 		}
 	}
 	// fio writes its report when the last job has ended.
-	if end.Sub(last) > errorOfLast+step || !plausible(p.starts, entries, step) {
+	if end.Sub(last) > errorOfLast+step || step == 0 && !plausible(p.starts, entries) {
 		return placed{}
 	}
 	return p
@@ -306,12 +306,12 @@ func placeByFiles(out *output, entries []*entry, end time.Time) placed {
 
 // plausible reports whether the files may have been written when jobs ended. Groups that ran for different times do not
 // end together, but copies of their files may be made together.
-func plausible(starts map[*entry]moment, entries []*entry, step time.Duration) bool {
+func plausible(starts map[*entry]moment, entries []*entry) bool {
 	const near = 300 * time.Millisecond
 	for i, a := range entries {
 		for _, b := range entries[i+1:] {
 			endA, endB := starts[a].start.Add(a.ranFor()), starts[b].start.Add(b.ranFor())
-			if a.GroupID != b.GroupID && endA.Sub(endB).Abs() < near && (a.ranFor()-b.ranFor()).Abs() > 2*near+step {
+			if a.GroupID != b.GroupID && endA.Sub(endB).Abs() < near && (a.ranFor()-b.ranFor()).Abs() > 2*near {
 				return false
 			}
 		}

@@ -34,8 +34,8 @@ func (p placing) times() (err error) {
 	how, contradicted := placeByEpochs(p.jobs, p.live)
 	p.placed = cmp.Or(how, p.placed)
 	for _, j := range contradicted {
-		p.problems.note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, "+
-			"so its rows alone say when it started", j.log.File.Name())
+		p.problems.note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, or the report is "+
+			"of another run; its rows alone say when it started", j.log.File.Name())
 	}
 	how, without := placeByOtherClock(p.jobs)
 	p.placed = cmp.Or(how, p.placed)
