@@ -13,7 +13,7 @@ import (
 
 func TestApart(t *testing.T) {
 	at := func(host string, start, end int) span {
-		return span{host, time.Unix(int64(start), 0), time.Unix(int64(end), 0)}
+		return span{host: host, start: time.Unix(int64(start), 0), end: time.Unix(int64(end), 0)}
 	}
 	for _, c := range []struct {
 		name  string
@@ -52,7 +52,7 @@ func TestHostsApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		isApart := func(err error) bool { return strings.Contains(err.Error(), "its hosts did not run at the same time") }
+		isApart := func(err error) bool { return strings.Contains(err.Error(), "its jobs did not run at the same time") }
 		if slices.ContainsFunc(result.Skipped, isApart) != c.warn || result.Run.Run.Complete == c.warn {
 			t.Errorf("%+v: %q", c.opt, result.Skipped)
 		}

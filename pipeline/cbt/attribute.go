@@ -19,6 +19,7 @@ func (a *attribution) attribute() {
 	for _, p := range a.reports {
 		a.assign(p, claimed)
 	}
+	a.splitApart()
 }
 
 func (a *attribution) assign(p *clue, claimed map[*draft]bool) {
