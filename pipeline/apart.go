@@ -60,9 +60,10 @@ func apart(all []span, unsure time.Duration) string {
 	return ""
 }
 
-// skewed returns a note if hosts began more than a second apart: they were started so, or a clock is off. unsure is the
-// error of the starts.
+// skewed returns a note if hosts began seconds apart: they were started so, or a clock is off. unsure is the error of the
+// starts.
 func skewed(all []span, unsure time.Duration) string {
+	const usual = 1800 * time.Millisecond // a parallel shell may start fio on its hosts that far apart
 	first := map[string]span{}
 	var last span
 	for _, s := range all { // the earliest first
@@ -74,7 +75,7 @@ func skewed(all []span, unsure time.Duration) string {
 		return ""
 	}
 	skew := last.start.Sub(all[0].start)
-	if skew <= unsure+time.Second {
+	if skew <= unsure+usual {
 		return ""
 	}
 	return fmt.Sprintf("host %q began %.1f s before host %q: if the clock of one of them is off, their windows do not belong together; "+

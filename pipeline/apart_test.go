@@ -32,6 +32,26 @@ func TestApart(t *testing.T) {
 	}
 }
 
+func TestSkewed(t *testing.T) {
+	at := func(host string, start int) span {
+		return span{host: host, start: time.UnixMilli(int64(start)), end: time.UnixMilli(20000)}
+	}
+	for _, c := range []struct {
+		spans []span
+		want  string
+	}{
+		{[]span{at("a", 0)}, ""},
+		{[]span{at("a", 0), at("a", 5000)}, ""},
+		{[]span{at("b", 0), at("a", 1500)}, ""},
+		{[]span{at("b", 0), at("a", 3000)}, `host "b" began 3.0 s before host "a": `},
+		{[]span{at("b", 0), at("c", 1000), at("b", 2000), at("a", 2500), at("c", 9000)}, "--offset b=2.5s"},
+	} {
+		if got := skewed(c.spans, 200*time.Millisecond); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%v: %q, want %q", c.spans, got, c.want)
+		}
+	}
+}
+
 // TestHostsApart: hosts whose clocks or files do not fit together, and that they may be lined up at their starts.
 func TestHostsApart(t *testing.T) {
 	archive, err := Open(t.Context(), []string{filepath.Join("..", "testdata", "corpus", "cbt-archive")}, nil, nil)
