@@ -44,8 +44,12 @@ func (r *reading) conclude() {
 		note("%s: %s", title, r.placed)
 	}
 	spans := r.spans(func(j *job) int64 { return r.tallies[j].end() })
-	if text := apart(spans, 2*r.error); text != "" && r.opt.Align != AlignJob {
-		skip(fmt.Errorf("%s: %s", title, text))
+	if r.opt.Align != AlignJob {
+		if text := apart(spans, 2*r.error); text != "" {
+			skip(fmt.Errorf("%s: %s", title, text))
+		} else if text := skewed(spans, 2*r.error); text != "" {
+			note("%s: %s", title, text)
+		}
 	}
 	if text := r.contradiction(); text != "" {
 		note("%s: %s", title, text)
