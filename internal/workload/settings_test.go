@@ -49,7 +49,7 @@ func TestPlainRuns(t *testing.T) {
 		"filename /dev/b, not /dev/a":             plainRun("a", "h", 1, base+" filename=/dev/b"),
 		"ioengine psync, not libaio":              plainRun("a", "h", 1, base+" ioengine=psync"),
 		"host g, not h":                           plainRun("a", "g", 1, base),
-		"jobs 4, not 1":                        plainRun("a", "h", 4, base+" numjobs=4"),
+		"jobs 4, not 1":                           plainRun("a", "h", 4, base+" numjobs=4"),
 		"some_new_option 1, not none":             plainRun("a", "h", 1, base+" some_new_option=1"),
 		"host none, not h":                        plainRun("a", "", 1, base),
 		"thinktime 1ms, not 0; verify md5, not 0": plainRun("a", "h", 1, base+" thinktime=1000 verify=md5"),
