@@ -14,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestHang: a hang of storage for 3 s looks like one, whatever is read of a run of fio 3.42: in each window are the
+// TestHang: a hang of storage for 3 s looks like one, from each kind of files of a run of fio 3.42: in each window are the
 // requests that completed between its start and its end. internal/fiomatrix does the same with the fio that is there.
 func TestHang(t *testing.T) {
 	for _, name := range []string{"hang-3.42", "hang-of-one-3.42"} {

@@ -30,14 +30,6 @@ var hangLoads = []struct {
 		p.sections[0].jobs = 2
 		hang(s, p, 1)
 	}},
-	{"hangs at the start", func(s *scene, p *process) {
-		hang(s, p, 0)
-		p.signals[0].after = time.Duration(s.between(200, 700)) * time.Millisecond
-	}},
-	{"sleep", func(_ *scene, p *process) {
-		p.sections[0].rate = "20000" // so that the first requests take some milliseconds
-		p.global = p.global.with("thinktime=900ms", "thinktime_blocks=200")
-	}},
 }
 
 // hang stops the first jobs of a process, or all (0), in the middle.
@@ -54,7 +46,7 @@ var hangRuns = []struct {
 	run  func(h *hanging, ctx context.Context) error
 }{{"files", (*hanging).files}, {"run", (*hanging).recorded}, {"shim", (*hanging).shimmed}}
 
-// TestHang: a hang of storage looks like one, whatever fio2es reads: logs, periodic reports, both, or a run that is not
+// TestHang: a hang of storage looks like one in all that fio2es reads: logs, periodic reports, both, or a run that is not
 // over. In each window are the requests that completed between its start and its end. The package comment has the
 // settings.
 func TestHang(t *testing.T) {
