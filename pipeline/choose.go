@@ -159,7 +159,7 @@ func (c *chooser) useHist(j *job) {
 	if j.interval == 0 {
 		j.interval = j.file.measure()
 	}
-	if isOtherClock(j) {
+	if isOtherClock(j) || isEpoch(j) {
 		j.late = j.file.late(j.interval)
 	}
 }

@@ -79,6 +79,20 @@ type jobTimes struct {
 // before returns the time one interval before the first row was due, as written.
 func (j *job) before() int64 { return j.first - j.late - j.interval }
 
+// firstTimes returns the times of the first rows of each direction of a histogram log, since the start of the job.
+func (j *job) firstTimes() (times [fiolog.Directions][]int64) {
+	if j.source != fromHist || j.file == nil {
+		return times
+	}
+	times = j.file.firstTimes()
+	for _, of := range times {
+		for i := range of {
+			of[i] -= j.origin
+		}
+	}
+	return times
+}
+
 // sourceKind is the kind of file that has the rows of a job.
 type sourceKind uint8
 

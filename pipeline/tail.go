@@ -71,6 +71,9 @@ func (t tail) rest(d fiolog.Direction) *hist.Histogram {
 			t.describeOf(d), logged.Total(), t.measured(stats)))
 		return nil
 	case len(stats.Clat.Bins) == 0:
+		if t.endsEarly(d, left) && !t.several {
+			t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), int64(left), t.last(), t.ran))
+		}
 		t.miss(d, int64(left))
 		return nil
 	case !ok:
@@ -167,14 +170,8 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	case t.several: // one stage may lack few requests, and another many
 		t.problems.note("%s: %d requests of the report are not in its log: those at the ends of its stages, which fio does not log; "+
 			"they count in the run's totals, and in no window; run fio with --per_job_logs=1", t.describeOf(d), row.Total)
-	case tooLong:
-		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count "+
-			"in the run's totals, and in no window; if the log was cut, copy it again",
-			t.describeOf(d), row.Total, row.Start, t.ran)
-	case t.isCrowded(row):
-		t.problems.note("%s: %d requests of the report are not in its log, too many for its last %d ms: rows are "+
-			"missing; they count in the run's totals, and in no window; copy the log again",
-			t.describeOf(d), row.Total, row.End-row.Start)
+	case tooLong || t.endsEarly(d, rest.Total()) || t.isCrowded(row):
+		t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), row.Total, row.Start, t.ran))
 	default:
 		first := &t.tallies[0].directions[d]
 		first.recovered += int64(row.Total)
@@ -184,6 +181,10 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	t.miss(d, int64(rest.Total()))
 	return row, false
 }
+
+// cutLog is the message for rows that are missing at the end of a log, or somewhere in it.
+const cutLog = "%s: %d requests of the report are not in its log, which ends at %d ms of %d: rows are missing; they count in the " +
+	"run's totals, and in no window; copy the log again"
 
 // isShort reports whether all requests of a direction completed in less than an interval. The direction then has no
 // row, and the rows of other directions reach the last full interval of the job.
@@ -209,16 +210,26 @@ func (t tail) isExact() bool {
 	return !slices.ContainsFunc(t.jobs, func(j *job) bool { return !j.exact })
 }
 
-// endsEarly reports whether logs without errors were cut between two rows. fio never logs the last part of an interval.
-// Logs that were cut lack more: further rows were due after their end, and the rest is more than usual in an interval.
+// endsEarly reports whether rows are missing at the ends of logs without errors, of which the rest has the requests. fio
+// writes a row with the first completion after it was due. So either nothing completed from then on until the end, or
+// the logs were cut. The number of requests shows which of the two is closer.
 func (t tail) endsEarly(d fiolog.Direction, rest float64) bool {
-	last, interval := t.last(), t.interval()
-	if interval <= 0 || t.ran-last <= interval+interval/10 {
-		return false
+	usual, late := 0.0, false
+	for i, of := range t.tallies {
+		interval := t.jobs[i].interval
+		if of.directions[d].requests == 0 || interval == 0 {
+			continue
+		}
+		end := t.endOf(i)
+		from, due := of.split.Tail(d, end, true)
+		late = late || end-due > interval/10
+		usual += float64(of.directions[d].most) * (float64(due-from) + float64(end-due)/2) / float64(interval)
 	}
-	usual := t.requests(d) / float64(max(last, 1)) * float64(interval)
-	return rest > 1.5*usual
+	return late && rest > usual
 }
+
+// endOf returns when a job of the entry ended, in milliseconds since its start.
+func (t tail) endOf(i int) int64 { return max(t.ran, t.jobs[i].ran) }
 
 // row is the row of the rest, between the last row and the end.
 func (t tail) row(d fiolog.Direction, rest *hist.Histogram) align.Row {
@@ -228,7 +239,7 @@ func (t tail) row(d fiolog.Direction, rest *hist.Histogram) align.Row {
 		if some && of.directions[d].requests == 0 {
 			continue // a job of a group without this direction
 		}
-		f, end := of.split.Tail(d, max(t.ran, t.jobs[i].ran), !of.damaged && !t.endsEarly(d, rest.Total()))
+		f, end := of.split.Tail(d, t.endOf(i), !of.damaged)
 		if from < 0 || f < from {
 			from = f
 		}

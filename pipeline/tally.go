@@ -25,6 +25,7 @@ type tally struct {
 type counted struct {
 	sum        hist.Histogram // of all rows, if the run has a report
 	requests   uint64
+	most       uint64 // in a row
 	start, end int64 // of the first row and of the last, in milliseconds since the job's start
 
 	// Of all jobs of an entry together; its first job has them.
@@ -65,6 +66,7 @@ func (t *tally) add(row *align.Row, sums bool) {
 	}
 	c.start, c.end = min(c.start, row.Start), max(c.end, row.End)
 	c.requests += row.Total
+	c.most = max(c.most, row.Total)
 	t.last = max(t.last, row.End)
 	if sums {
 		c.sum.AddBins(row.Layout, row.Bins)
