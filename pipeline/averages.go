@@ -131,7 +131,7 @@ func (a averageLog) add(rec *fiolog.Record, from, to int64) {
 		case fiolog.BW:
 			s.bandwidth += value * 1024 * ms
 		case fiolog.Clat:
-			s.latency += value * ms
+			s.latency += value * ms * float64(nanoseconds(a.job.unit))
 			s.measured += ms
 		}
 	}

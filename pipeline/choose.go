@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Source selects the kind of logs that windows are made of, if a run has several.
@@ -109,7 +110,7 @@ func (c *chooser) add(j *job) {
 		c.useHist(j)
 	case j.raw.File != nil:
 		wasHist := j.hasHist()
-		if c.useRaw(j); wasHist {
+		if c.useRaw(j) && wasHist {
 			c.problems.note("%v: its log of completions is read instead", why)
 		}
 	default:
@@ -164,11 +165,26 @@ func (c *chooser) useHist(j *job) {
 	}
 }
 
-func (c *chooser) useRaw(j *job) {
+// useRaw reads a job's rows from its log of completions. It reports whether it can.
+func (c *chooser) useRaw(j *job) bool {
+	ofHist := hist.UnknownUnit
+	if j.hasHist() && j.hasRows {
+		ofHist = j.layout.Unit()
+	}
 	j.close()
 	j.source, j.log, j.hint = fromRaw, j.raw, hist.Hint{}
 	j.file = j.open()
 	j.head, _ = j.file.head()
+	if err := c.setUnit(j, j.file, ofHist); err != nil && j.hasRows {
+		c.problems.skip(err)
+		j.close()
+		j.source, j.head = fromNothing, head{}
+		return false
+	}
+	if j.unit == hist.Microseconds {
+		j.layout = hist.Fio2(0)
+	}
+	return true
 }
 
 // useReports reads a job's rows from the periodic reports of its entry.
@@ -228,11 +244,21 @@ func (c *chooser) useAverages(averaged []cbt.Log) {
 	if slices.ContainsFunc(c.jobs, func(j *job) bool { return j.hasRows }) {
 		return
 	}
-	c.averages = averaged
 	for _, log := range averaged {
-		if c.jobOf(log) == nil {
-			c.jobs = append(c.jobs, newJob(log))
+		j := c.jobOf(log)
+		if j == nil {
+			j = newJob(log)
+			c.jobs = append(c.jobs, j)
 		}
+		if log.Kind == fiolog.Clat {
+			l := openLog(log, 0, hist.Hint{})
+			err := c.setUnit(j, l, hist.UnknownUnit)
+			if l.close(); err != nil {
+				c.problems.skip(err)
+				continue
+			}
+		}
+		c.averages = append(c.averages, log)
 	}
 }
 

@@ -64,7 +64,7 @@ func (r *reading) concludeLogs(recovered int64) {
 		if j.hasRows {
 			rows++
 		}
-		if j.entry == nil && len(r.averages) == 0 && j.source != fromRaw { // a log of completions has all requests
+		if j.entry == nil && len(r.averages) == 0 && j.source == fromHist { // a log of completions has all requests
 			without++
 		}
 	}

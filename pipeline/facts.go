@@ -122,6 +122,8 @@ func (p *plan) whyNoWindows() string {
 			"that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	case anyEntry(func(e *entry) bool { return e.optionOfOne("clat_percentiles") == "0" }):
 		return "clat_percentiles=0 leaves the rows out of histogram logs: run fio without it"
+	case anyJob(func(j *job) bool { return j.source == fromNothing && j.damage == nil && j.raw.File != nil }):
+		return "none of its logs can be used, as the warnings say: " + options
 	case len(p.run.Logs) > 0 && (!hist || anyJob(func(j *job) bool { return j.isJunk })):
 		return "none of its histogram logs can be used, as the warnings say: keep fio's logs as they are, or " + options
 	case anyJob(func(j *job) bool { return j.hasRows }):

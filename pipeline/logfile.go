@@ -130,6 +130,12 @@ func (l *logFile) head() (head, error) {
 	return none, why
 }
 
+// isFio3 reports whether the first rows of a log that is no histogram log can only be from fio 3.
+func (l *logFile) isFio3() bool {
+	rows := l.firstRows()
+	return len(rows) > 0 && !slices.ContainsFunc(rows, func(rec *fiolog.Record) bool { return !rec.IsFio3 })
+}
+
 // firstRows returns the first rows of the job. They are enough to measure the interval and when rows are due.
 func (l *logFile) firstRows() (rows []*fiolog.Record) {
 	const few = 16

@@ -58,6 +58,7 @@ type jobRows struct {
 	lag    int       // distance of the rows that fio --client adds; 0: none
 	damage error     // why the histogram log cannot be read at all
 	head
+	unit hist.Unit // of the latencies in a log of completions or averages
 
 	content mapping.SourceFile // file of the log; no hash if it was not hashed
 

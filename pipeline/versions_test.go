@@ -2,11 +2,15 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -124,5 +128,60 @@ func TestLogsNotWritten(t *testing.T) {
 			_ = os.Remove(filepath.Join(dir, "out_clat_hist."+number+".log"))
 			_ = os.Remove(filepath.Join(dir, "out_clat."+number+".log"))
 		}
+	}
+}
+
+// TestUnit reads logs of fio 2, whose latencies are microseconds. Without evidence of that, they are not used.
+func TestUnit(t *testing.T) {
+	const unknown = "nothing says whether its latencies are ns (fio 3) or us (fio 2)"
+	us, ns := hist.Hint{Unit: hist.Microseconds}, hist.Hint{Unit: hist.Nanoseconds}
+	for _, c := range []struct {
+		name     string
+		without  []string // files
+		averaged bool     // the log of completions is one of averages
+		opt      Options
+		mean     float64 // of all windows, µs
+		skipped  []string
+		noted    []string
+	}{
+		{name: "report", opt: Options{Source: SourceRaw}, mean: 4518.75},
+		{name: "histogram log", without: []string{".json"}, opt: Options{Source: SourceRaw}, mean: 4518.75},
+		{name: "alone", without: []string{".json", "hist"}, skipped: []string{unknown}, noted: []string{"none of its logs can be used"}},
+		{name: "alone, us", without: []string{".json", "hist"}, opt: Options{Bins: us}, mean: 4518.75},
+		{name: "alone, ns", without: []string{".json", "hist"}, opt: Options{Bins: ns}, mean: 4.51875},
+		{name: "report, ns", opt: Options{Source: SourceRaw, Bins: ns}, mean: 4.51875,
+			skipped: []string{"are not among those of the report"}, noted: []string{"read in ns, as --unit says"}},
+		{name: "averages and report", without: []string{"hist"}, averaged: true, mean: 4518.75, noted: []string{"averages"}},
+		{name: "averages", without: []string{".json", "hist"}, averaged: true, skipped: []string{unknown}, noted: []string{"only totals"}},
+		{name: "averages, us", without: []string{".json", "hist"}, averaged: true, opt: Options{Bins: us}, mean: 4518.75, noted: []string{"averages"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := copyCorpus(t, "fio-2.21")
+			for _, name := range c.without {
+				removeFiles(t, dir, name)
+			}
+			if c.averaged {
+				var rows strings.Builder
+				for ms := 500; ms <= 3000; ms += 500 {
+					fmt.Fprintf(&rows, "%d, 4519, 1, 0\n", ms)
+				}
+				if err := os.WriteFile(filepath.Join(dir, "out_clat.1.log"), []byte(rows.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.opt.Levels = []mapping.Level{mapping.Cluster}
+			docs, res := readRun(t, dir, "out", c.opt)
+			expectErrors(t, "skipped", res.Skipped, c.skipped)
+			expectErrors(t, "notes", res.Notes, c.noted)
+			sum, n := 0.0, 0.0
+			for _, d := range docs {
+				weight := max(float64(d.Requests.Completed), 1)
+				sum += d.Latency.Mean * weight
+				n += weight
+			}
+			if mean := sum / max(n, 1); math.Abs(mean-c.mean) > c.mean/500 {
+				t.Errorf("mean %v µs, want %v", mean, c.mean)
+			}
+		})
 	}
 }

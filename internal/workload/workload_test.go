@@ -13,6 +13,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/table"
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 	"github.com/fio2es/fio2es/mapping"
 )
 
