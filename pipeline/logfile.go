@@ -186,7 +186,11 @@ func (l *logFile) measure() int64 {
 		return 0
 	}
 	slices.Sort(steps)
-	return max(tens(steps[len(steps)/2]), 1)
+	middle := steps[(len(steps)-1)/2]
+	if round := (middle + 50) / 100 * 100; max(round-middle, middle-round) <= middle/50 {
+		return round // as people choose intervals; rows come some milliseconds late
+	}
+	return max(tens(middle), 1)
 }
 
 // tens rounds milliseconds to a multiple of 10, as intervals are.

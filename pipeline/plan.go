@@ -70,7 +70,7 @@ type jobRows struct {
 type jobTimes struct {
 	moment         // its start
 	interval int64 // milliseconds between rows; 0 if unknown
-	exact    bool  // interval is fio's log_hist_msec, not measured, and the log is of this job alone
+	exact    bool  // interval is fio's log_hist_msec, and the log is of this job alone
 	late     int64 // milliseconds by which the first row is later than the next ones
 	origin   int64 // the time, as written, that counts as the start of the job
 	offset   int64 // start of the job minus start of the run, milliseconds

@@ -31,7 +31,7 @@ func newReading(p *plan, problems *Problems) *reading {
 	for _, j := range p.jobs {
 		r.totals = r.totals && !j.hasRows
 		r.live = r.live || j.reports != nil && j.reports.tailing != nil
-		r.tallies[j] = &tally{split: align.NewSplitter(j.interval)}
+		r.tallies[j] = &tally{interval: j.interval, split: align.NewSplitter(j.interval)}
 		split := r.tallies[j].split
 		split.Exact = j.exact && j.lag == 0
 		split.Stages = j.log.Job == 0 && j.entry != nil && j.entry.several

@@ -69,7 +69,7 @@ func Began(interval int64, times []int64) (zero, latest int64) {
 		late[k] = (late[k] - latest) % interval
 	}
 	slices.Sort(late)
-	if latest <= interval/20 || latest <= interval && late[len(late)/2] > interval/20 {
+	if near := interval / 20; latest > near && latest <= interval && late[len(late)/2] > near {
 		return 0, latest
 	}
 	return latest, latest

@@ -386,7 +386,7 @@ func TestBegin(t *testing.T) {
 			{700, 700, bins(bin(690, 1))}, {700, 1700, bins(bin(1, 500), bin(690, 7))},
 		}},
 		{"a stall in the first second", []logged{{1200, bins(bin(1, 100), bin(900, 1))}, quick(2003), quick(3002)}, []part{
-			{0, 1000, bins(bin(1, 100))}, {1200, 1200, bins(bin(900, 1))},
+			{0, 1002, bins(bin(1, 100))}, {1200, 1200, bins(bin(900, 1))},
 		}},
 		{"bursts", []logged{quick(1840), quick(2760), quick(3680), quick(4600), quick(5520), quick(6440), quick(7360)}, []part{
 			{0, 1000, bins(bin(1, 499))}, {1840, 1840, bins(bin(1, 1))},
