@@ -32,7 +32,7 @@ func (a attribution) attribute(jobs []*job) (all []*entry) {
 			a.problems.note("%s: the logs that it names are of another execution of fio, that of %s: it is not used",
 				out.File.Name(), replaced[out].File.Name())
 			continue
-		case len(mine) == 0 && len(jobs) > 0 && !out.Named:
+		case len(mine) == 0 && len(jobs) > 0 && !out.Named && !out.isOfMissingHost(jobs):
 			a.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
 			continue
 		case out.client:
@@ -43,6 +43,11 @@ func (a attribution) attribute(jobs []*job) (all []*entry) {
 		all = append(all, out.entries...)
 	}
 	return all
+}
+
+// isOfMissingHost reports whether an output is of a host without any log, as its name says.
+func (o *output) isOfMissingHost(jobs []*job) bool {
+	return o.Host != "" && !o.Candidate && !slices.ContainsFunc(jobs, func(j *job) bool { return j.host == o.Host })
 }
 
 // likeliestFirst sorts outputs that name the same logs. Outputs whose bins contain the rows come first. Among equals

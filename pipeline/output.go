@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // output is what one fio printed: its last report, which covers the whole run, and what its periodic reports show.
@@ -27,15 +30,15 @@ type output struct {
 type periodic struct {
 	skip  int     // reports of earlier executions in the same file
 	times []int64 // of the reports of this execution, milliseconds since 1970
-	first int64   // run time at the first report, milliseconds
 	begun []begun // of each job
 }
 
 // reports returns the number of reports of this execution.
 func (p *periodic) reports() int { return len(p.times) }
 
-// spacing returns the median time between reports in milliseconds, rounded to tens. It is the median because the last
-// report comes when the run ends, and others may be late. It is 0 if there are too few reports.
+// spacing returns the time between reports in milliseconds, or 0 if there are too few reports. It is the median, because
+// the last report comes when the run ends, and others may be late. Times vary by some milliseconds, so one close to a
+// tenth of a second is that.
 func (p *periodic) spacing() int64 {
 	if len(p.times) < 3 {
 		return 0
@@ -45,8 +48,30 @@ func (p *periodic) spacing() int64 {
 		steps = append(steps, at-p.times[i])
 	}
 	slices.Sort(steps)
-	return tens(steps[len(steps)/2])
+	median := steps[len(steps)/2]
+	if nominal := (median + 50) / 100 * 100; max(median-nominal, nominal-median) <= nominal/50 {
+		return nominal
+	}
+	return tens(median)
 }
+
+// phase returns how long after a time most reports come, in milliseconds and less than their interval. Those of a hang
+// come late.
+func (p *periodic) phase(interval int64, since time.Time) int64 {
+	if interval <= 0 || len(p.times) == 0 {
+		return 0
+	}
+	middle := p.times[len(p.times)/2]
+	var off []int64
+	for _, at := range p.times {
+		off = append(off, modulo(at-middle+interval/2, interval)-interval/2)
+	}
+	slices.Sort(off)
+	return modulo(middle+off[len(off)/2]-since.UnixMilli(), interval)
+}
+
+// modulo returns the remainder of a division, from 0 to n-1.
+func modulo(x, n int64) int64 { return (x%n + n) % n }
 
 // begun says when a job began, by periodic reports.
 type begun struct {
@@ -102,7 +127,7 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 	}
 	defer in.Close()
 	out, executions := &output{Report: f}, 1
-	for one, err := range r.run.Budget.Reports(in, f.File) {
+	for one, err := range reportsOf(r.run.Budget, in, f.File) {
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -113,7 +138,7 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 			if !r.mayIgnore(err, out) {
 				r.problems.skip(err)
 			}
-		case len(one.Jobs) > 0:
+		default:
 			if out.fio != nil && isAnotherExecution(out.fio, one) {
 				if !wasPreparing(out.fio, one) {
 					executions++
@@ -155,9 +180,6 @@ func (r outputReader) mayIgnore(err error, of *output) bool {
 // run time starts at 0 again.
 func (o *output) take(one *fiolog.Report) {
 	o.fio, o.groups, o.times = one, max(o.groups, one.Groups()), append(o.times, one.Timestamp)
-	if o.reports() == 1 {
-		o.first = ranFor(&one.Jobs[0])
-	}
 	for len(o.begun) < len(one.Jobs) {
 		o.begun = append(o.begun, begun{})
 	}
@@ -172,6 +194,30 @@ func (o *output) take(one *fiolog.Report) {
 			b.start = earlier(b.start, time.UnixMilli(one.Timestamp-ran))
 		}
 	}
+}
+
+// reportsOf iterates over the reports with jobs in a file. A report that is there once more, because files were joined,
+// is left out: fio writes no two reports at the same moment.
+func reportsOf(budget *cbt.Budget, in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
+	return func(yield func(*fiolog.Report, error) bool) {
+		var before *fiolog.Report
+		for one, err := range budget.Reports(in, f) {
+			if err == nil {
+				if len(one.Jobs) == 0 || before != nil && one.Timestamp > 0 && one.Timestamp == before.Timestamp &&
+					slices.EqualFunc(one.Jobs, before.Jobs, haveSameTotals) {
+					continue
+				}
+				before = one
+			}
+			if !yield(one, err) {
+				return
+			}
+		}
+	}
+}
+
+func haveSameTotals(a, b fiolog.Job) bool {
+	return a.Name == b.Name && a.Host == b.Host && a.Runtime == b.Runtime && requestsOf(&a) == requestsOf(&b)
 }
 
 // isAnotherExecution reports whether the report after is from another fio, which started after the fio of before had

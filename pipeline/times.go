@@ -51,13 +51,7 @@ func (p placing) times() (err error) {
 			j.offset = j.start.Sub(p.start).Milliseconds()
 		}
 		if j.source == fromReports { // reports come at the same moments for all jobs
-			var begun time.Time
-			for _, other := range j.entry.out.jobs() {
-				begun = earlier(begun, other.start)
-			}
-			if j.first = j.entry.out.first; !begun.IsZero() {
-				j.first -= j.start.Sub(begun).Milliseconds()
-			}
+			j.first = j.entry.out.phase(j.interval, j.start.Add(-p.opt.Offsets[j.host]))
 		}
 	}
 	if p.window, err = windowOf(p.jobs, p.opt.Window); err == nil {
@@ -130,8 +124,8 @@ func (p placing) setStart() error {
 		p.start, p.clock = p.opt.Start, clockUser
 	}
 	later := p.placeByLogs()
-	if p.start.IsZero() && !p.absent {
-		if err := p.startOfFiles(later); err != nil {
+	if p.start.IsZero() {
+		if err := p.startOfFiles(later); err != nil && !p.absent {
 			return err
 		}
 	}
@@ -163,12 +157,14 @@ func (p placing) startOfFiles(later map[*job]time.Duration) error {
 			}
 		}
 	})
+	var first time.Time
 	for _, start := range starts {
-		p.start, p.clock, p.error = earlier(p.start, start), clockMtime, max(errorOfCoarse, slices.Max(errs))
+		first = earlier(first, start)
 	}
-	if p.start.IsZero() {
+	if first.IsZero() || p.absent && !isPossible(first) {
 		return errors.New("nothing says when the run started: give --start TIME")
 	}
+	p.start, p.clock, p.error = first, clockMtime, max(errorOfCoarse, slices.Max(errs))
 	p.problems.note("%s: start taken from the files' modification times, and as reliable as these", p.title())
 	return nil
 }

@@ -52,7 +52,7 @@ func UsualWindow(rows int64) int64 {
 
 // shiftOf returns how long before the run its windows begin, in milliseconds. It is 0, unless all jobs have their rows at
 // the same moments, which are not multiples of the window's length. Then shifted windows follow the rows. Periodic
-// reports are such rows: the first one comes some time after the start.
+// reports are such rows: the first one comes some time after the start. If it comes soon, the first window is longer.
 func shiftOf(jobs []*job, window int64) int64 {
 	phase, near := int64(-1), int64(0)
 	for _, j := range jobs {
@@ -63,8 +63,8 @@ func shiftOf(jobs []*job, window int64) int64 {
 			return 0
 		}
 		for _, began := range j.clocks() {
-			at := ((began+j.offset)%j.interval + j.interval) % j.interval
-			apart := (at - phase + j.interval) % j.interval
+			at := modulo(began+j.offset, j.interval)
+			apart := modulo(at-phase, j.interval)
 			if near = j.interval / 20; phase >= 0 && min(apart, j.interval-apart) > near {
 				return 0
 			}
@@ -75,6 +75,9 @@ func shiftOf(jobs []*job, window int64) int64 {
 	}
 	if phase <= near {
 		return 0
+	}
+	if jobs[0].source == fromReports && phase < jobs[0].interval/2 {
+		return -phase
 	}
 	return window - phase
 }
