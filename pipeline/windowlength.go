@@ -76,7 +76,7 @@ func shiftOf(jobs []*job, window int64) int64 {
 	if phase <= near {
 		return 0
 	}
-	if jobs[0].source == fromReports && phase < jobs[0].interval/2 {
+	if jobs[0].source == fromReports && phase < window/2 {
 		return -phase
 	}
 	return window - phase
