@@ -15,8 +15,11 @@ import (
 // span is the time in which fio ran. It is unknown if end is zero.
 type span struct{ start, end time.Time }
 
-// add extends the span by another one.
+// add extends the span by another one, if that is known.
 func (s *span) add(o span) {
+	if o.end.IsZero() {
+		return
+	}
 	if s.end.IsZero() || o.start.Before(s.start) {
 		s.start = o.start
 	}
@@ -77,6 +80,24 @@ func (a *attribution) splitApart() {
 		}
 	}
 	a.setNamed()
+	loose := without(a.runs.present(), func(r *draft) bool { return !r.IsLoose() })
+	for _, r := range loose {
+		for _, f := range r.Reports {
+			if len(loose) > 1 {
+				r.ran.add(a.claimsOf(f.File).span)
+			}
+		}
+	}
+}
+
+// claimsOf returns what a report says.
+func (a *attribution) claimsOf(f *source.File) *claims {
+	for _, p := range a.reports {
+		if p.file == f && p.claims != nil {
+			return p.claims
+		}
+	}
+	return claimsOf(f, a.budget)
 }
 
 // split splits one run, and reports whether it did.
@@ -105,6 +126,7 @@ func (a *attribution) split(r *draft) bool {
 		}
 		return false
 	}
+	r.ran = span{}
 	for _, of := range runs[1:] {
 		one := *r
 		one.takeOnly(of, loose, a.places)
@@ -125,6 +147,7 @@ func (a *attribution) isOthers(f *source.File, r *draft) bool {
 func (r *draft) takeOnly(parts []*part, loose []Report, places *places) {
 	r.Logs, r.Others, r.Reports = nil, nil, nil
 	for _, p := range parts {
+		r.ran.add(p.span)
 		if p.report != nil {
 			r.Reports = append(r.Reports, *p.report)
 		}
@@ -160,15 +183,8 @@ func (a *attribution) partsOf(r *draft) (logs, reports []*part) {
 		return logs, nil
 	}
 	for _, f := range r.Reports {
-		p := &part{report: &f}
-		if i := slices.IndexFunc(a.reports, func(c *clue) bool { return c.file == f.File }); i >= 0 {
-			p.claims = a.reports[i].claims
-		}
-		if p.claims == nil {
-			p.claims = claimsOf(f.File, a.budget)
-		}
-		p.span = p.claims.span
-		reports = append(reports, p)
+		of := a.claimsOf(f.File)
+		reports = append(reports, &part{report: &f, claims: of, span: of.span})
 	}
 	return logs, reports
 }
