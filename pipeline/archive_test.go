@@ -1,9 +1,9 @@
 package pipeline
 
 import (
-	"errors"
 	"archive/tar"
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
