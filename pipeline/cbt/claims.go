@@ -16,6 +16,7 @@ import (
 type claims struct {
 	isReport bool // it begins as fio's reports do
 	isParsed bool // a report could be read
+	isListed bool // a report lists the options of its jobs; one of fio --client may leave out the global ones
 	hasHist  bool // log_hist_msec is set, or the options are not listed
 	jobs     []jobClaims
 }
@@ -81,7 +82,7 @@ func claimsOf(f *source.File, budget *Budget) *claims {
 // add adds the jobs of one report: all jobs of the first report, and only new jobs of later ones, because two runs of
 // fio may have been written to one file.
 func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
-	first, isListed := !c.isParsed, len(r.GlobalOptions) > 0
+	first, isListed, isClient := !c.isParsed, len(r.GlobalOptions) > 0, false
 	c.isParsed = true
 	for i, j := range r.Jobs {
 		one := jobClaims{name: j.Name}
@@ -93,6 +94,7 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 		interval, _ := r.Option(i, histInterval)
 		one.isBare = prefix == "" // fio lists no option without a value
 		isListed = isListed || len(j.Options) > 0
+		isClient = isClient || j.Host != ""
 		c.hasHist = c.hasHist || interval != ""
 		key := one.name + "\x00" + path.Join(one.prefixes...)
 		if first || !seen[key] {
@@ -101,6 +103,7 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 		seen[key] = true
 	}
 	c.hasHist = c.hasHist || !isListed
+	c.isListed = isListed && !isClient
 }
 
 const histInterval = "log_hist_msec"
