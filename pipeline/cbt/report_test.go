@@ -91,7 +91,7 @@ var findings = []struct {
 		want: []string{"a: a.1: 2.json options", "b: b.1: 1.json options"},
 	},
 	{
-		name: "a report without logs, and logs that other programs may have written",
+		name:  "a report without logs, and logs that other programs may have written",
 		files: tree{"fio.json": fioReport(job{"t", "rw=read"})}.with("cpu_bw.log", "disk_bw.log", "net_iops.log"),
 		want:  []string{"fio: : fio.json name", "net: net.0: "},
 		left:  []string{"cpu_bw.log: only bandwidth", "disk_bw.log: only bandwidth"},
