@@ -127,6 +127,14 @@ type Totals struct {
 	Fio *FioLatency `json:"fio,omitempty"`
 }
 
+// KnownBandwidth returns the bandwidth, or NaN if it is not known.
+func (t *Totals) KnownBandwidth() float64 {
+	if t.Bandwidth == 0 {
+		return math.NaN()
+	}
+	return t.Bandwidth
+}
+
 // Sums are sums of fio's own rates over jobs. fio divides the requests of a job by its run time. So the sums are larger
 // than IOPS and Bandwidth of [Totals] if the jobs did not run at the same time.
 type Sums struct {

@@ -16,7 +16,7 @@ type Source string
 
 // The sources. The zero value is SourceHist.
 const (
-	SourceHist Source = "hist" // histogram logs or, if not coarser, periodic reports; else completions
+	SourceHist Source = "hist" // histogram logs, else completions, else periodic reports
 	SourceRaw  Source = "raw"  // logs of all completions
 )
 
@@ -31,12 +31,6 @@ type chooser struct {
 // choose sets the best source of rows for each job. averaged are the logs of averages.
 func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
 	c.setGroups(jobs)
-	periodic := c.periodic(jobs)
-	for _, e := range slices.Clone(c.entries) {
-		if periodic[e.out] {
-			c.split(e)
-		}
-	}
 	for _, e := range c.entries {
 		if e.useTotalLatency() {
 			c.problems.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)",
@@ -44,38 +38,14 @@ func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
 		}
 	}
 	for _, j := range jobs {
-		if j.isDropped() || j.entry != nil && periodic[j.entry.out] {
+		if j.isDropped() {
 			j.close()
 			continue
 		}
 		c.add(j)
 	}
-	for _, e := range c.entries {
-		if periodic[e.out] {
-			c.useReports(c.bareJob(e))
-		}
-	}
 	c.fallBack()
 	c.useAverages(averaged)
-}
-
-// periodic returns the outputs whose periodic reports are read in place of all logs of their jobs. These reports are
-// complete to the end, and no coarser than the logs.
-func (c *chooser) periodic(jobs []*job) map[*output]bool {
-	use := map[*output]bool{}
-	for _, out := range c.outputs {
-		has := func(is func(*job) bool) bool {
-			return slices.ContainsFunc(jobs, func(j *job) bool { return j.entry != nil && j.entry.out == out && is(j) })
-		}
-		if out.reports() < 3 || !out.hasBins || c.opt.Source == SourceRaw && has(func(j *job) bool { return j.raw.File != nil }) ||
-			len(out.entries) == 0 || slices.ContainsFunc(out.entries, func(e *entry) bool { return e.mixed }) {
-			continue
-		}
-		interval := c.configuredInterval(out)
-		fine := interval > 0 && out.spacing() <= interval+interval/20 // times of reports vary by some milliseconds
-		use[out] = fine || !has(func(j *job) bool { return j.hasRows })
-	}
-	return use
 }
 
 // split replaces a combined entry by its parts, because periodic reports have rows of each part. Logs do not.
@@ -115,7 +85,10 @@ func (c *chooser) add(j *job) {
 		}
 	default:
 		j.close()
-		j.head = head{}
+		if j.head = (head{}); j.entry != nil && j.entry.hasPeriodic() {
+			c.problems.note("%v: periodic reports are read instead", why)
+			return
+		}
 		c.problems.skip(why)
 	}
 }
@@ -192,7 +165,7 @@ func (c *chooser) useReports(j *job) {
 	out := j.entry.out
 	f := c.reports[out]
 	if f == nil {
-		f = &reportFile{out: out, tailing: c.tailing, budget: c.run.Budget}
+		f = &reportFile{out: out, tailing: c.tailing, offsets: c.opt.Offsets, budget: c.run.Budget}
 		c.reports[out] = f
 	}
 	j.source, j.hasRows, j.interval = fromReports, true, out.spacing()
@@ -202,28 +175,34 @@ func (c *chooser) useReports(j *job) {
 	j.reports = f.add(j)
 }
 
-// fallBack uses periodic reports for jobs whose logs have no rows. It also adds a job without rows for each entry
-// without a log.
+// fallBack uses periodic reports for the jobs of an entry if none of them has rows. It also adds a job without rows for
+// each entry without a log.
 func (c *chooser) fallBack() {
 	for _, e := range slices.Clone(c.entries) {
 		if len(e.jobs) == 0 {
 			c.bareJob(e)
 		}
-		j := e.jobs[0]
-		if len(e.jobs) > 1 || j.hasRows || e.mixed || e.out.reports() < 3 || requestsOf(e.Job) == 0 || !e.out.hasBins {
+		if !e.hasPeriodic() || c.tailing == nil && requestsOf(e.Job) == 0 || slices.ContainsFunc(e.jobs, func(j *job) bool { return j.hasRows }) {
 			continue
 		}
-		j.close()
-		if len(e.parts) == 0 {
-			c.useReports(j)
+		first, others := e.jobs[0], e.jobs[1:]
+		closeAll(e.jobs)
+		c.jobs = slices.DeleteFunc(c.jobs, func(j *job) bool { return slices.Contains(others, j) })
+		if e.jobs = e.jobs[:1]; len(e.parts) == 0 {
+			c.useReports(first)
 			continue
 		}
-		c.jobs = slices.DeleteFunc(c.jobs, func(other *job) bool { return other == j })
+		c.jobs = slices.DeleteFunc(c.jobs, func(j *job) bool { return j == first })
 		for _, part := range c.split(e) {
 			part.useTotalLatency()
 			c.useReports(c.bareJob(part))
 		}
 	}
+}
+
+// hasPeriodic reports whether periodic reports show when the requests of an entry completed.
+func (e *entry) hasPeriodic() bool {
+	return e.out.reports() >= 3 && e.out.hasBins && !e.mixed
 }
 
 // bareJob returns a job for an entry of fio's output that has no log.

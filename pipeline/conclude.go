@@ -34,6 +34,7 @@ func (r *reading) conclude() {
 	recovered, missing := r.unlogged()
 	r.concludeLogs(recovered)
 	r.concludeReports()
+	r.concludeLate()
 	for d, n := range missing {
 		if n > 0 {
 			note("%s: %d %s requests are in fio's total and in no window", title, n, fiolog.Direction(d))
@@ -43,8 +44,12 @@ func (r *reading) conclude() {
 		note("%s: %s", title, r.placed)
 	}
 	spans := r.spans(func(j *job) int64 { return r.tallies[j].end() })
-	if text := apart(spans, 2*r.error); text != "" && r.opt.Align != AlignJob {
-		skip(fmt.Errorf("%s: %s", title, text))
+	if r.opt.Align != AlignJob {
+		if text := apart(spans, 2*r.error); text != "" {
+			skip(fmt.Errorf("%s: %s", title, text))
+		} else if text := skewed(spans, 2*r.error); text != "" {
+			note("%s: %s", title, text)
+		}
 	}
 	if text := r.contradiction(); text != "" {
 		note("%s: %s", title, text)
@@ -149,6 +154,23 @@ func (r *reading) concludeReports() {
 			"fio with --output-format=json+", r.title())
 	}
 }
+
+// concludeLate says which periodic reports came late. What happened between them is not known as well as elsewhere.
+func (r *reading) concludeLate() {
+	said := map[*reportFile]bool{}
+	for _, j := range r.jobs {
+		if j.reports == nil || said[j.reports.reportFile] || j.reports.late == 0 {
+			continue
+		}
+		f := j.reports.reportFile
+		said[f] = true
+		r.problems.skip(fmt.Errorf("%s: fio wrote reports every %.1f s, but some came late, up to %.1f s after the one before: it waits for jobs "+
+			"that hang or sleep; when in that time a request completed is unknown, so such a time is one window; fio's histogram logs "+
+			"show it (--write_hist_log=NAME --log_hist_msec=1000)", f.out.File.Name(), seconds(f.out.spacing()), seconds(f.longest)))
+	}
+}
+
+func seconds(ms int64) float64 { return float64(ms) / 1000 }
 
 // unreadHosts returns the hosts of which no file could be read.
 func (p *plan) unreadHosts() []string {

@@ -57,6 +57,7 @@ func (d *documents) ofWindow(w *align.Window) *mapping.Interval {
 	start, end := max(w.Start-d.shift, 0), max(w.End-d.shift, 0)
 	doc := d.interval(w.Key, start, end)
 	doc.Window.ElapsedMS = max(w.Elapsed-d.shift, 0)
+	doc.Window.FromMS, doc.Window.ToMS = max(w.From-d.shift, 0), max(w.To-d.shift, 0)
 	last := &d.last[w.Key.Direction]
 	if last.of != w.Latencies {
 		last.of, last.made = w.Latencies, mapping.NewLatency(w.Latencies, w.Counts)

@@ -60,11 +60,10 @@ func (r *reading) directionTotals(d fiolog.Direction, h *hist.Histogram) *mappin
 	out := &mapping.Totals{
 		Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil), Means: r.means(d), Fio: r.fioLatency(d),
 	}
-	reported, uncounted := uint64(0), 0.0
+	uncounted := 0.0
 	for _, e := range r.entries {
 		of := r.of(e)
 		bytes, rates := of.reported(d)
-		reported += of.latest().Directions[d].TotalIOs
 		uncounted += estimate(&of.latest().Directions[d])
 		out.Requests += of.unbinned(d)
 		out.Bytes += bytes
@@ -75,10 +74,10 @@ func (r *reading) directionTotals(d fiolog.Direction, h *hist.Histogram) *mappin
 		out.Bytes, out.Sums = 0, mapping.Sums{}
 	}
 	if h.IsEmpty() { // a report without bins has only requests and means
-		if reported == 0 && uncounted == 0 {
+		if out.Requests == 0 && uncounted == 0 {
 			return nil
 		}
-		out.Requests, out.Latency.Mean = int64(reported), out.Means.Clat
+		out.Latency.Mean = out.Means.Clat
 	}
 	out.Sums = mapping.Sums{IOPS: rounded(out.Sums.IOPS, 1e3), Bandwidth: rounded(out.Sums.Bandwidth, 1)}
 	r.rate(out, func(j *job) (start, end int64, ok bool) {

@@ -38,7 +38,7 @@ func (t *tally) end() int64 {
 	case t.raw != nil && t.raw.last > 0:
 		return t.raw.last
 	case t.reports != nil:
-		return max(t.last, t.reports.base+t.reports.ran)
+		return max(t.last, t.reports.until)
 	}
 	return t.last
 }

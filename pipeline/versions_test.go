@@ -157,6 +157,7 @@ func TestUncounted(t *testing.T) {
 // TestUnit reads logs of fio 2, whose latencies are microseconds. Without evidence of that, they are not used.
 func TestUnit(t *testing.T) {
 	const unknown = "nothing says whether its latencies are ns (fio 3) or us (fio 2)"
+	dated := []string{"start taken from the files' modification times"}
 	us, ns := hist.Hint{Unit: hist.Microseconds}, hist.Hint{Unit: hist.Nanoseconds}
 	for _, c := range []struct {
 		name     string
@@ -168,10 +169,10 @@ func TestUnit(t *testing.T) {
 		noted    []string
 	}{
 		{name: "report", opt: Options{Source: SourceRaw}, mean: 4518.75},
-		{name: "histogram log", without: []string{".json"}, opt: Options{Source: SourceRaw}, mean: 4518.75},
+		{name: "histogram log", without: []string{".json"}, opt: Options{Source: SourceRaw}, mean: 4518.75, noted: dated},
 		{name: "alone", without: []string{".json", "hist"}, skipped: []string{unknown}, noted: []string{"none of its logs can be used"}},
-		{name: "alone, us", without: []string{".json", "hist"}, opt: Options{Bins: us}, mean: 4518.75},
-		{name: "alone, ns", without: []string{".json", "hist"}, opt: Options{Bins: ns}, mean: 4.51875},
+		{name: "alone, us", without: []string{".json", "hist"}, opt: Options{Bins: us}, mean: 4518.75, noted: dated},
+		{name: "alone, ns", without: []string{".json", "hist"}, opt: Options{Bins: ns}, mean: 4.51875, noted: dated},
 		{name: "report, ns", opt: Options{Source: SourceRaw, Bins: ns}, mean: 4.51875,
 			skipped: []string{"are not among those of the report"}, noted: []string{"read in ns, as --unit says"}},
 		{name: "averages and report", without: []string{"hist"}, averaged: true, mean: 4518.75, noted: []string{"averages"}},

@@ -50,7 +50,7 @@ func UsualWindow(rows int64) int64 {
 
 // shiftOf returns how long before the run its windows begin, in milliseconds. It is 0, unless all jobs have their rows at
 // the same moments, which are not multiples of the window's length. Then shifted windows follow the rows. Periodic
-// reports are such rows: the first one comes some time after the start.
+// reports are such rows: the first one comes some time after the start. If it comes soon, the first window is longer.
 func shiftOf(jobs []*job, window int64) int64 {
 	phase := int64(-1)
 	for _, j := range jobs {
@@ -60,8 +60,8 @@ func shiftOf(jobs []*job, window int64) int64 {
 		if !j.hasRows || j.interval <= 0 || window%j.interval != 0 {
 			return 0
 		}
-		at := ((j.first-j.origin+j.offset)%j.interval + j.interval) % j.interval
-		apart := (at - phase + j.interval) % j.interval
+		at := modulo(j.first-j.origin+j.offset, j.interval)
+		apart := modulo(at-phase, j.interval)
 		if phase >= 0 && min(apart, j.interval-apart) > j.interval/20 {
 			return 0
 		}
@@ -71,6 +71,9 @@ func shiftOf(jobs []*job, window int64) int64 {
 	}
 	if len(jobs) == 0 || phase <= jobs[0].interval/20 {
 		return 0
+	}
+	if jobs[0].source == fromReports && phase < window/2 {
+		return -phase
 	}
 	return window - phase
 }

@@ -69,7 +69,7 @@ func (m *gauges) add(title string, run *mapping.Run) {
 		m.latency(0, &l, "max", append(of, "quantile", "1"))
 		m.latency(1, &l, "mean", of)
 		m.known(2, d.IOPS, of)
-		m.known(3, d.Bandwidth, of)
+		m.put(3, d.KnownBandwidth(), of...)
 		m.known(4, float64(d.Requests), of)
 	}
 	for _, v := range run.SLA {

@@ -22,7 +22,7 @@ var Numbers = slices.Concat([]table.Column[*Line]{
 	},
 	{
 		Name: "bandwidth", Heading: ">Bandwidth",
-		Value: func(l *Line) any { return l.Bandwidth }, // in bytes per second
+		Value: func(l *Line) any { return l.KnownBandwidth() }, // in bytes per second
 		Text:  func(l *Line) string { return unit.Bandwidth(l.Bandwidth) },
 	},
 }, LatencyColumns(func(l *Line) *Latencies { return &l.Latencies }))

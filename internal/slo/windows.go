@@ -95,6 +95,7 @@ func (e *Evaluator) SetRun(run *mapping.Run, directions []string) error {
 
 // SetEnd sets the end of the run from its document, because the last window may be longer.
 func (e *Evaluator) SetEnd(run *mapping.Run) {
+	e.even = run.IntervalMS > 0
 	if ms := run.Run.End.Sub(run.Run.Start).Milliseconds(); ms > 0 {
 		e.end = ms
 	}

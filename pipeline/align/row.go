@@ -11,10 +11,13 @@ import (
 // at that moment.
 type Row struct {
 	Start, End int64
-	Direction  fiolog.Direction
-	Layout     hist.Layout
-	Bins       []hist.Bin // ascending; read only; valid until the next row
-	Total      uint64     // the sum of their counts
+	// Whole says that the row is never cut, because nothing says when in it a request completed: windows follow it. Its
+	// ends count as the nearest edges. If it spans several windows, these become one.
+	Whole     bool
+	Direction fiolog.Direction
+	Layout    hist.Layout
+	Bins      []hist.Bin // ascending; read only; valid until the next row
+	Total     uint64     // the sum of their counts
 }
 
 // Splitter turns the rows of one job's log into [Row]s. The times in the log are the ends of intervals. fio writes rows
