@@ -174,7 +174,7 @@ func (p *plan) whyNoWindows() string {
 	case len(p.averages) > 0:
 		return "its logs are averages (log_avg_msec), which have no percentiles: " + options +
 			", or without log_avg_msec"
-	case noEntry(func(e *entry) bool { return requestsOf(e.Job) > 0 }):
+	case noEntry(func(e *entry) bool { return slices.ContainsFunc(e.All(), served) }):
 		return "fio served no requests, as its report says"
 	case noEntry((*entry).hasLatency):
 		return "completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): run fio without " +

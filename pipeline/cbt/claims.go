@@ -17,6 +17,7 @@ import (
 type claims struct {
 	isReport bool // it begins as fio's reports do
 	isParsed bool // a report could be read
+	isListed bool // a report lists the options of its jobs; one of fio --client may leave out the global ones
 	hasHist  bool // log_hist_msec is set, or the options are not listed
 	jobs     []jobClaims
 
@@ -44,14 +45,13 @@ func (c *claims) namesLogs() bool {
 	return slices.ContainsFunc(c.jobs, func(j jobClaims) bool { return len(j.prefixes) > 0 })
 }
 
-// names reports whether an option names logs of that prefix, in any folder.
-func (c *claims) names(prefix string) bool {
+// prefixes returns the prefixes of logs, without folders, that options name.
+func (c *claims) prefixes() map[string]bool {
+	all := map[string]bool{}
 	for v := range c.values() {
-		if path.Base(v) == prefix {
-			return true
-		}
+		all[path.Base(v)] = true
 	}
-	return false
+	return all
 }
 
 // logOptions are the options that name logs.
@@ -118,6 +118,7 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 		seen[key] = true
 	}
 	c.hasHist = c.hasHist || !isListed
+	c.isListed = isListed && !c.client
 }
 
 // addTime adds the time from the start of fio to a report.
