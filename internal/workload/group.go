@@ -169,19 +169,35 @@ func Group(runs []*mapping.Run) []*Workload {
 	}
 	byShort := map[string][]*Workload{}
 	for _, w := range list {
-		short := facts.ShortSettings(w.Runs[0])
+		short := withDefaults(w.Runs[0])
 		byShort[short] = append(byShort[short], w)
 	}
-	for short, alike := range byShort {
-		title(short, alike)
+	for _, alike := range byShort {
+		title(alike)
 	}
 	slices.SortFunc(list, func(a, b *Workload) int { return cmp.Compare(a.Title, b.Title) })
 	return list
 }
 
+// withDefaults returns the most important settings, also those that are fio's defaults because no option sets them.
+func withDefaults(run *mapping.Run) string {
+	all := mapping.Run{CBT: run.CBT}
+	isDefault := func(option string) bool { _, isSet := run.Fio.Options[option]; return !isSet && hasOptions(run) }
+	if isDefault("rw") {
+		all.CBT.Mode = cmp.Or(all.CBT.Mode, "read")
+	}
+	if isDefault("bs") {
+		all.CBT.OpSize = cmp.Or(all.CBT.OpSize, 4096)
+	}
+	if isDefault("iodepth") {
+		all.CBT.IODepth = cmp.Or(all.CBT.IODepth, 1)
+	}
+	return facts.ShortSettings(&all)
+}
+
 // title sets the titles of workloads whose most important settings are the same: these, and those in which the workloads
 // differ.
-func title(short string, list []*Workload) {
+func title(list []*Workload) {
 	values, has := map[string]map[string]bool{}, map[string]int{}
 	for _, w := range list {
 		for _, s := range settingsOf(w.Runs[0]) {
@@ -193,8 +209,10 @@ func title(short string, list []*Workload) {
 		}
 	}
 	for _, w := range list {
+		short := facts.ShortSettings(w.Runs[0])
 		isCommon := func(s setting) bool {
-			return len(values[s.name]) == 1 && has[s.name] == len(list)
+			isShort := slices.Contains([]string{"rw", "bs", "iodepth"}, s.name)
+			return len(values[s.name]) == 1 && has[s.name] == len(list) && !isShort
 		}
 		all := settingsOf(w.Runs[0])
 		var parts []string

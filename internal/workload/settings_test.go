@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -66,6 +68,11 @@ func TestPlainRuns(t *testing.T) {
 	if len(titles) != len(others)+1 {
 		t.Errorf("%d titles of %d workloads: %v", len(titles), len(others)+1, titles)
 	}
+	bare, sized := plainRun("a", "h", 1, base), plainRun("a", "h", 1, base+" bs=4k direct=1")
+	sized.CBT.OpSize = 4096
+	if list := Group([]*mapping.Run{bare, sized}); list[0].Title != "randread" || list[1].Title != "randread 4K, direct 1" {
+		t.Errorf("%q, %q: the title says how the workloads differ", list[0].Title, list[1].Title)
+	}
 	unknown := plainRun("c", "h", 1, "")
 	if Key(unknown) == Key(first) || Doubt(first, unknown) != "" || Doubt(unknown, plainRun("d", "h", 1, "")) != "" {
 		t.Error("runs whose options are not known")
@@ -93,4 +100,36 @@ func TestNights(t *testing.T) {
 	if apart := SettingsApart(pbench, first); !slices.Contains(apart, "filename none, not /tmp/cbt/3") {
 		t.Error(apart)
 	}
+}
+
+// TestTitlesOfOptions: different workloads of fio alone have different titles, whichever of their options are set.
+func TestTitlesOfOptions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var runs []*mapping.Run
+		for range rapid.IntRange(1, 20).Draw(t, "runs") {
+			run := plainRun("a", "", 1, "size=1g")
+			set := func(name string, values ...string) string {
+				value := rapid.SampledFrom(append(values, "")).Draw(t, name)
+				if value != "" {
+					run.Fio.Options[name] = value
+				}
+				return value
+			}
+			set("direct", "0", "1")
+			run.CBT.Mode, _, _ = strings.Cut(set("rw", "read", "randrw", "randread", "randread:8"), ":")
+			run.CBT.OpSize = map[string]int64{"4k": 4096, "4096": 4096, "64k": 65536, "4k,64k": 4096}[set("bs", "4k", "4096", "64k", "4k,64k")]
+			if run.Fio.Options["bs"] == "4k,64k" && run.CBT.Mode == "randrw" {
+				run.CBT.OpSize = 0
+			}
+			run.CBT.IODepth = map[string]int64{"1": 1, "16": 16}[set("iodepth", "1", "16", "1 | 16")]
+			runs = append(runs, run)
+		}
+		titles := map[string]bool{}
+		for _, w := range Group(runs) {
+			titles[w.Title] = true
+		}
+		if len(titles) != len(Group(runs)) || titles[""] {
+			t.Fatalf("%d workloads: %v", len(Group(runs)), titles)
+		}
+	})
 }
