@@ -211,7 +211,7 @@ func title(list []*Workload) {
 	for _, w := range list {
 		short := facts.ShortSettings(w.Runs[0])
 		isCommon := func(s setting) bool {
-			isShort := slices.Contains([]string{"rw", "bs", "iodepth"}, s.name)
+			isShort := slices.Contains([]string{"rw", "bs", "bssplit", "bsrange", "iodepth"}, s.name)
 			return len(values[s.name]) == 1 && has[s.name] == len(list) && !isShort
 		}
 		all := settingsOf(w.Runs[0])
