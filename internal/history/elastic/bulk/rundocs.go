@@ -146,9 +146,6 @@ func (b *batch) stored(query any, most int, fields ...string) (map[string]*store
 	if errors.As(err, &e) && e.Status == http.StatusNotFound && e.Type == es.MissingType {
 		return nil, nil // no run has been stored yet
 	}
-	if err == nil {
-		err = answer.Err()
-	}
 	if err != nil {
 		return nil, fmt.Errorf("look for the runs' documents: %w", err)
 	}
