@@ -124,6 +124,10 @@ func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 	if have.Run.Live() {
 		return nil
 	}
+	if log := cutFrom(e, have); log != nil {
+		return &Result{Run: have, Unchanged: true, Skipped: []error{fmt.Errorf("%s: not stored: its %s was cut: run %s %s:%s has more of it, "+
+			"and stays; copy the log again, or replace that run with --force", p.title(), log.Path, short(have.Run.ID), have.Run.Archive, have.Run.Name)}}
+	}
 	if why := less(p, e, have); why != "" {
 		kept := note(", which has " + why + "; --force stores this one instead")
 		if !maps.Equal(have.Run.GivenLabels(), labelsOf(have, p.opt.Labels)) {
@@ -143,6 +147,16 @@ func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 
 // short returns the part of an id that is shown to people.
 func short(id string) string { return id[:min(len(id), 8)] }
+
+// cutFrom returns a log of the stored version of which this one has only a part. A cut copy never replaces a whole log.
+func cutFrom(e *Execution, have *mapping.Run) *mapping.SourceFile {
+	for _, f := range have.Source.MissingFrom(&e.Source) {
+		if e.Source.HasPartOf(&f) {
+			return &f
+		}
+	}
+	return nil
+}
 
 // less returns what this version lacks of the stored one, if there is no other difference. Otherwise it returns "".
 func less(p *plan, e *Execution, have *mapping.Run) string {

@@ -137,8 +137,8 @@ func TestStdoutFails(t *testing.T) {
 	}
 }
 
-// TestBrokenPipes: only the pipe of stdout may be closed. A connection that breaks is a failure, also when nobody reads
-// stdout.
+// TestBrokenPipes: only the pipe of stdout may be closed. A connection that breaks is a failure, also when stdout is
+// closed.
 func TestBrokenPipes(t *testing.T) {
 	t.Parallel()
 	broken := &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}

@@ -161,7 +161,7 @@ func TestPlainToTLS(t *testing.T) {
 	}
 }
 
-// TestResetLater: a server that has answered before speaks HTTP, whatever ends a later connection.
+// TestResetLater: a server that has answered before speaks HTTP, so a reset of a later connection has another reason.
 func TestResetLater(t *testing.T) {
 	fake := estest.New()
 	address, stop := fake.Start()
