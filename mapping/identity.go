@@ -163,24 +163,35 @@ func SameExecution(a, b *Source) bool {
 // PartsOfOne reports whether two runs have logs of the same kind, but none in common. If they share a report, they are
 // two parts of one execution, such as those of two log prefixes.
 func PartsOfOne(a, b *Source) bool {
-	isCopy := func(f SourceFile) bool { return b.hasCopyOf(&f) }
-	if shares(a.contents(RoleLog, RoleRaw), b.contents(RoleLog, RoleRaw)) || slices.ContainsFunc(a.List, isCopy) {
+	if sharesLog(a, b) || shares(a.contents(RoleLog, RoleRaw), b.contents(RoleLog, RoleRaw)) {
+		return false
+	}
+	if differ, cut := b.compareNames(a); cut && !differ {
 		return false
 	}
 	both := func(role string) bool { return len(a.contents(role)) > 0 && len(b.contents(role)) > 0 }
 	return both(RoleLog) || both(RoleRaw)
 }
 
-// hasCopyOf reports whether s, which shares a report with the run of a log, has a copy of the log, of any length. A log
-// that is too short to have a Begin is known by its name.
-func (s *Source) hasCopyOf(log *SourceFile) bool {
-	roles := []string{RoleLog, RoleRaw}
-	return log.isContent(roles) && slices.ContainsFunc(s.List, func(f SourceFile) bool {
-		if f.Begin == "" || log.Begin == "" {
-			return f.isContent(roles) && f.Path != "" && path.Base(f.Path) == path.Base(log.Path)
+// compareNames compares logs of the same name. differ: two have different beginnings. cut: one is too short to have a Begin,
+// so it may be a part of the other.
+func (s *Source) compareNames(other *Source) (differ, cut bool) {
+	begins := map[string]string{}
+	for i := range s.List {
+		if f := &s.List[i]; f.isContent([]string{RoleLog, RoleRaw}) && f.Path != "" {
+			begins[path.Base(f.Path)] = f.Begin
 		}
-		return f.isContent(roles) && f.Begin == log.Begin
-	})
+	}
+	for i := range other.List {
+		f := &other.List[i]
+		begin, ok := begins[path.Base(f.Path)]
+		if !ok || !f.isContent([]string{RoleLog, RoleRaw}) {
+			continue
+		}
+		differ = differ || begin != "" && f.Begin != "" && begin != f.Begin
+		cut = cut || begin == "" || f.Begin == ""
+	}
+	return differ, cut
 }
 
 // shares reports whether two sorted lists have a content in common.
@@ -221,10 +232,16 @@ func (s *Source) MissingFrom(other *Source) []SourceFile {
 	return missing
 }
 
-// HasPartOf reports whether s, which is of the same execution, has only a shorter copy of a log.
+// HasPartOf reports whether s, which is of the same execution, has only a shorter copy of a log. A log that is too short to
+// have a Begin is known by its name.
 func (s *Source) HasPartOf(log *SourceFile) bool {
-	shorter := Source{List: slices.DeleteFunc(slices.Clone(s.List), func(f SourceFile) bool { return f.Bytes >= log.Bytes })}
-	return shorter.hasCopyOf(log)
+	return slices.ContainsFunc(s.List, func(f SourceFile) bool {
+		isSame := f.Begin == log.Begin
+		if f.Begin == "" {
+			isSame = f.Path != "" && path.Base(f.Path) == path.Base(log.Path)
+		}
+		return isSame && f.Bytes < log.Bytes && f.isContent([]string{RoleLog, RoleRaw})
+	})
 }
 
 // Count returns the number of files with a role.
