@@ -164,3 +164,86 @@ func TestPendingIsShown(t *testing.T) {
 		t.Errorf("%d documents, want %d", len(got), len(whole))
 	}
 }
+
+// TestAtOnce: several ingests store the same runs with other settings at the same time, and delete each other's
+// documents. All succeed, and at the end the cluster has one version of each run, with all of its documents.
+func TestAtOnce(t *testing.T) {
+	t.Parallel()
+	archive := filepath.Join(t.TempDir(), "lab")
+	generated(t, fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 6, Coarseness: 6, Seed: 3}, archive)
+	want := map[string]map[string]string{} // documents by the run's version
+	intervals := []string{"1s", "2s", "3s"}
+	versions := func(server *estest.Server) map[string]map[string]string {
+		all := map[string]map[string]string{}
+		for id, text := range documentsBy(server) {
+			var d struct{ Run mapping.RunRef }
+			check(t, json.Unmarshal([]byte(text), &d))
+			key := d.Run.ID + " " + d.Run.Ingest
+			if all[key] == nil {
+				all[key] = map[string]string{}
+			}
+			all[key][id] = text
+		}
+		return all
+	}
+	for _, interval := range intervals {
+		server, address := standIn(t, nil)
+		outAndErr(t, 0, "ingest", "--interval", interval, "--elasticsearch", address, archive)
+		maps.Copy(want, versions(server))
+	}
+	for range 5 {
+		server, address := standIn(t, nil)
+		var all sync.WaitGroup
+		for _, interval := range intervals {
+			all.Go(func() {
+				if c := call(t, nil, "ingest", "--interval", interval, "--elasticsearch", address, archive); c.code != 0 {
+					t.Errorf("%s: exit code %d: %s", interval, c.code, c.stderr)
+				}
+			})
+		}
+		all.Wait()
+		got := versions(server)
+		for key, docs := range got {
+			if !maps.Equal(docs, want[key]) {
+				t.Errorf("%s: %d documents, want %d", key, len(docs), len(want[key]))
+			}
+		}
+		if out, _ := outAndErr(t, 0, "check", "--elasticsearch", address); len(got) != 2 || !strings.Contains(out, "; 0 problems") {
+			t.Errorf("%d versions of 2 runs: %s", len(got), out)
+		}
+	}
+}
+
+// TestLateRequest: a bulk request is answered by 504, sent again, and carried out once more by the server when the run is
+// complete. The documents stay visible.
+func TestLateRequest(t *testing.T) {
+	t.Parallel()
+	server, address := standIn(t, nil)
+	outAndErr(t, 0, "ingest", "--interval", "1s", "--elasticsearch", address, exampleArchive)
+	var mu sync.Mutex
+	var late []string
+	server.Before = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if !strings.HasSuffix(r.URL.Path, "_bulk") || slices.Contains(late, string(body)) {
+			return false
+		}
+		late = append(late, string(body))
+		w.WriteHeader(http.StatusGatewayTimeout)
+		return true
+	}
+	outAndErr(t, 0, "ingest", "--interval", "2s", "--elasticsearch", address, exampleArchive)
+	want := documentsBy(server)
+	if len(late) == 0 {
+		t.Fatal("no request")
+	}
+	for _, body := range late {
+		post(t, address, "/_bulk", body)
+	}
+	post(t, address, "/_all/_refresh", "")
+	if got := documentsBy(server); !maps.Equal(got, want) {
+		t.Errorf("%d documents, %d before the late requests, or others", len(got), len(want))
+	}
+	out, _ := outAndErr(t, 0, "check", "--elasticsearch", address)
+	expect(t, "check", out, "; 0 problems")
+}
