@@ -55,13 +55,16 @@ func identifyLive(ctx context.Context, p *plan, known Known, since time.Time) (*
 	return e, nil
 }
 
-// keep adds to the labels of the ingest what people said about the stored run.
+// keep adds to the labels of the ingest what people said about the stored run, and about removed ones.
 func (e *Execution) keep(have *mapping.Run) {
-	if have == nil {
-		return
-	}
 	run := mapping.RunInfo{Labels: e.Run.Labels}
-	run.Annotate(have.Run.Annotation())
+	if have != nil {
+		run.Annotate(have.Run.Annotation())
+	}
+	for _, a := range e.Taken {
+		a.Weak = true
+		run.Annotate(a)
+	}
 	e.Run.Labels, e.Run.Edit, e.edited, e.note = run.Labels, run.Edit(), run.Edited, run.Note
 }
 

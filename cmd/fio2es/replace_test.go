@@ -247,3 +247,60 @@ func TestLateRequest(t *testing.T) {
 	out, _ := outAndErr(t, 0, "check", "--elasticsearch", address)
 	expect(t, "check", out, "; 0 problems")
 }
+
+// TestRestoreInterrupted interrupts an ingest and a push that store a removed run again, at each of their requests. Where
+// the run is there afterwards, it has its labels and its note.
+func TestRestoreInterrupted(t *testing.T) {
+	t.Parallel()
+	archive := filepath.Join(t.TempDir(), "lab")
+	generated(t, fiotest.ArchiveSpec{Runs: 1, Hosts: 2, Jobs: 1, Seconds: 3, Coarseness: 6, Seed: 3}, archive)
+	config := settingsFile(t)
+	fio2es := func(ctx context.Context, args ...string) called {
+		var out, errs bytes.Buffer
+		code := run(ctx, append([]string{"--config", config}, args...), strings.NewReader(""), &out, &errs)
+		return called{code, out.String(), errs.String()}
+	}
+	before, address := newWatched(t)
+	db := filepath.Join(t.TempDir(), "h.db")
+	for _, args := range [][]string{
+		{"ingest", "--history", db, archive}, {"push", "--history", db, "--elasticsearch", address},
+		{"label", "latest", "release=reef", "--elasticsearch", address}, {"note", "latest", "the slow disk", "--elasticsearch", address},
+		{"rm", "latest", "--yes", "--elasticsearch", address},
+	} {
+		if c := fio2es(t.Context(), args...); c.code != 0 {
+			t.Fatalf("%v: %s", args, c.stderr)
+		}
+	}
+	for name, args := range map[string][]string{
+		"ingest": {"ingest", "--restore", archive}, "push": {"push", "--restore", "--history", db},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stored := 0
+			for last, interrupted := 1, true; interrupted; last++ {
+				server, address := watched(t, before.Copy())
+				ctx, interrupt := context.WithCancel(t.Context())
+				server.mu.Lock()
+				server.left, server.interrupt = last, interrupt
+				server.mu.Unlock()
+				fio2es(ctx, append(slices.Clone(args), "--elasticsearch", address)...)
+				interrupted = ctx.Err() != nil
+				interrupt()
+				list := fio2es(t.Context(), "runs", "--columns", "run,label.release,note", "--format", "csv", "--elasticsearch", address)
+				if strings.Count(list.stdout, "\n") < 2 {
+					continue
+				}
+				stored++
+				if !strings.Contains(list.stdout, "reef") || !strings.Contains(list.stdout, "the slow disk") {
+					t.Errorf("%d requests: %s", last, list.stdout)
+				}
+				if c := fio2es(t.Context(), "check", "--elasticsearch", address); !strings.Contains(c.stdout, "; 0 problems") {
+					t.Errorf("%d requests: %s", last, c.stdout)
+				}
+			}
+			if stored < 2 {
+				t.Errorf("the run was there %d times", stored)
+			}
+		})
+	}
+}

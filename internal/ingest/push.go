@@ -147,6 +147,11 @@ func (p *push) replace(ctx context.Context, there *there, r *mapping.Run) error 
 	p.notes.replaced(r, there.worse[r.Run.ID])
 	have, removed := there.runs[r.Run.ID], there.removedAs(r)
 	same, _ := sameIn(there.sharing, r)
+	for _, d := range removed { // before the run is stored, so that an interruption does not lose them
+		a := d.Annotation()
+		a.Weak = true
+		r.Run.Annotate(a)
+	}
 	return p.one(ctx, r, func() error {
 		now := r.Run
 		if have != nil {
