@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 )
 
 // TestConfidenceInterval: of many samples of a known distribution, 95 % have the true

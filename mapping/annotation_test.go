@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 	"github.com/fio2es/fio2es/mapping"
 )
 

@@ -32,9 +32,9 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 func BenchmarkNewLatency(b *testing.B) {
-	h, counts := hist.New(hist.Fio3(0)), []hist.Bin(nil)
+	h, counts, rng := hist.New(hist.Fio3(0)), []hist.Bin(nil), rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {
-		n := rand.IntN(100) + 1
+		n := rng.IntN(100) + 1
 		h.AddAt(700+i, float64(n))
 		counts = append(counts, hist.Bin{Index: uint32(700 + i), Count: uint64(n)})
 	}

@@ -1,5 +1,7 @@
 package mapping
 
+import "cmp"
+
 // Directions are the names of the directions, in the order of all lists.
 var Directions = [...]string{"read", "write", "trim"}
 
@@ -18,4 +20,13 @@ func (r *Run) ByDirection() []DirectionTotals {
 		}
 	}
 	return list
+}
+
+// CompareJobs orders jobs at level Job. Numbers are ordered by length first, so job 2 comes before job 10.
+func CompareJobs(a, b string) int {
+	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
+	if a != "" && b != "" && isDigit(a[0]) && isDigit(b[0]) {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	}
+	return cmp.Compare(a, b)
 }

@@ -30,6 +30,10 @@ type Window struct {
 	End       time.Time `json:"end"`
 	MS        int64     `json:"ms"`         // its length in milliseconds
 	ElapsedMS int64     `json:"elapsed_ms"` // its start, in milliseconds since the run's start
+	// FromMS and ToMS are when the first job of the series began and the last one ended, in milliseconds since the run's
+	// start. Requests show neither, because a job may have none for some windows. ToMS is 0 if it is not known.
+	FromMS int64 `json:"from_ms,omitempty"`
+	ToMS   int64 `json:"to_ms,omitempty"`
 }
 
 // RunRef has the fields of the run that every interval document repeats, for searches.
@@ -67,6 +71,12 @@ type CBT struct {
 	RampSeconds  int64  `json:"ramp,omitempty"`
 	Iteration    *int   `json:"iteration,omitempty"` // counts from 0; nil if CBT made none
 }
+
+// PBench is the benchmark of runs of pbench-fio.
+const PBench = "pbench-fio"
+
+// ByCBT reports whether CBT started fio. Then the names of files and volumes are those of one run.
+func (c *CBT) ByCBT() bool { return c.Benchmark != "" && c.Benchmark != PBench }
 
 // HostRef is the host of a document.
 type HostRef struct {

@@ -29,7 +29,46 @@ func (l jobLogs) hintFor(log cbt.Log) hist.Hint {
 	if hints = slices.Compact(hints); len(hints) == 1 {
 		return hint.Or(hints[0])
 	}
+	for _, other := range hints { // options of jobs may differ, and all are of one fio
+		if other.Unit != hints[0].Unit {
+			return hint
+		}
+		hint = hint.Or(hist.Hint{Unit: other.Unit})
+	}
 	return hint
+}
+
+// setUnit sets the unit of the latencies in a log of completions or averages, and returns an error if nothing shows it.
+// fio 2 wrote microseconds, and fio 3 writes nanoseconds. What the user says comes first, then the report, then the
+// job's histogram log, then the columns.
+func (c *chooser) setUnit(j *job, l *logFile, ofHist hist.Unit) error {
+	reported := hist.UnknownUnit
+	if j.entry != nil {
+		reported = j.entry.out.fio.Unit
+	}
+	said := c.opt.Bins.Unit
+	if said != hist.UnknownUnit && reported != hist.UnknownUnit && said != reported {
+		c.problems.note("%s: read in %s, as --unit says, although %s of its report writes %s",
+			l.log.File.Name(), said, j.entry.out.fio.Version, reported)
+	}
+	j.unit = cmp.Or(said, reported, jobLogs{c.run, c.opt, c.outputs, c.problems}.hintFor(l.log).Unit, ofHist)
+	switch {
+	case j.unit != hist.UnknownUnit:
+	case l.isFio3():
+		j.unit = hist.Nanoseconds
+	default:
+		return fmt.Errorf("%s: nothing says whether its latencies are ns (fio 3) or us (fio 2), so it is not used: "+
+			"say --unit ns or --unit us, or put fio's JSON report beside it", l.log.File.Name())
+	}
+	return nil
+}
+
+// nanoseconds returns the length of a unit.
+func nanoseconds(unit hist.Unit) int64 {
+	if unit == hist.Microseconds {
+		return 1000
+	}
+	return 1
 }
 
 // proveHalf returns an error if a log lacks the second half of the bins and the job may have had requests there.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Source selects the kind of logs that windows are made of, if a run has several.
@@ -15,7 +17,7 @@ type Source string
 
 // The sources. The zero value is SourceHist.
 const (
-	SourceHist Source = "hist" // histogram logs or, if not coarser, periodic reports; else completions
+	SourceHist Source = "hist" // histogram logs, else completions, else periodic reports
 	SourceRaw  Source = "raw"  // logs of all completions
 )
 
@@ -30,12 +32,6 @@ type chooser struct {
 // choose sets the best source of rows for each job. averaged are the logs of averages.
 func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
 	c.setGroups(jobs)
-	periodic := c.periodic(jobs)
-	for _, e := range slices.Clone(c.entries) {
-		if periodic[e.out] {
-			c.split(e)
-		}
-	}
 	for _, e := range c.entries {
 		if e.useTotalLatency() {
 			c.problems.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)",
@@ -43,38 +39,14 @@ func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
 		}
 	}
 	for _, j := range jobs {
-		if j.isDropped() || j.entry != nil && periodic[j.entry.out] {
+		if j.isDropped() {
 			j.close()
 			continue
 		}
 		c.add(j)
 	}
-	for _, e := range c.entries {
-		if periodic[e.out] {
-			c.useReports(c.bareJob(e))
-		}
-	}
 	c.fallBack()
 	c.useAverages(averaged)
-}
-
-// periodic returns the outputs whose periodic reports are read in place of all logs of their jobs. These reports are
-// complete to the end, and no coarser than the logs.
-func (c *chooser) periodic(jobs []*job) map[*output]bool {
-	use := map[*output]bool{}
-	for _, out := range c.outputs {
-		has := func(is func(*job) bool) bool {
-			return slices.ContainsFunc(jobs, func(j *job) bool { return j.entry != nil && j.entry.out == out && is(j) })
-		}
-		if out.reports() < 3 || !out.hasBins || c.opt.Source == SourceRaw && has(func(j *job) bool { return j.raw.File != nil }) ||
-			len(out.entries) == 0 || slices.ContainsFunc(out.entries, func(e *entry) bool { return e.mixed }) {
-			continue
-		}
-		interval := c.configuredInterval(out)
-		fine := interval > 0 && out.spacing() <= interval+interval/20 // times of reports vary by some milliseconds
-		use[out] = fine || !has(func(j *job) bool { return j.hasRows })
-	}
-	return use
 }
 
 // split replaces a combined entry by its parts, because periodic reports have rows of each part. Logs do not.
@@ -109,12 +81,15 @@ func (c *chooser) add(j *job) {
 		c.useHist(j)
 	case j.raw.File != nil:
 		wasHist := j.hasHist()
-		if c.useRaw(j); wasHist {
+		if c.useRaw(j) && wasHist {
 			c.problems.note("%v: its log of completions is read instead", why)
 		}
 	default:
 		j.close()
-		j.head = head{}
+		if j.head = (head{}); j.entry != nil && j.entry.hasPeriodic() {
+			c.problems.note("%v: periodic reports are read instead", why)
+			return
+		}
 		c.problems.skip(why)
 	}
 }
@@ -155,20 +130,37 @@ func (c *chooser) useHist(j *job) {
 	} else {
 		j.interval = c.configuredInterval(nil)
 	}
-	j.exact = j.interval > 0 && j.log.Job > 0 // in a log of all jobs, a late row may begin another job
-	if j.interval == 0 {
+	isGiven := j.interval > 0
+	if !isGiven {
 		j.interval = j.file.measure()
 	}
-	if isOtherClock(j) {
+	// People choose round intervals. In a log of all jobs, a late row may begin another job.
+	j.exact = j.interval > 0 && (isGiven || j.interval%100 == 0) && j.log.Job > 0
+	if isOtherClock(j) || isEpoch(j) {
 		j.late = j.file.late(j.interval)
 	}
 }
 
-func (c *chooser) useRaw(j *job) {
+// useRaw reads a job's rows from its log of completions. It reports whether it can.
+func (c *chooser) useRaw(j *job) bool {
+	ofHist := hist.UnknownUnit
+	if j.hasHist() && j.hasRows {
+		ofHist = j.layout.Unit()
+	}
 	j.close()
 	j.source, j.log, j.hint = fromRaw, j.raw, hist.Hint{}
 	j.file = j.open()
 	j.head, _ = j.file.head()
+	if err := c.setUnit(j, j.file, ofHist); err != nil && j.hasRows {
+		c.problems.skip(err)
+		j.close()
+		j.source, j.head = fromNothing, head{}
+		return false
+	}
+	if j.unit == hist.Microseconds {
+		j.layout = hist.Fio2(0)
+	}
+	return true
 }
 
 // useReports reads a job's rows from the periodic reports of its entry.
@@ -176,7 +168,7 @@ func (c *chooser) useReports(j *job) {
 	out := j.entry.out
 	f := c.reports[out]
 	if f == nil {
-		f = &reportFile{out: out, tailing: c.tailing, budget: c.run.Budget}
+		f = &reportFile{out: out, tailing: c.tailing, offsets: c.opt.Offsets, budget: c.run.Budget}
 		c.reports[out] = f
 	}
 	j.source, j.hasRows, j.interval = fromReports, true, out.spacing()
@@ -186,28 +178,34 @@ func (c *chooser) useReports(j *job) {
 	j.reports = f.add(j)
 }
 
-// fallBack uses periodic reports for jobs whose logs have no rows. It also adds a job without rows for each entry
-// without a log.
+// fallBack uses periodic reports for the jobs of an entry if none of them has rows. It also adds a job without rows for
+// each entry without a log.
 func (c *chooser) fallBack() {
 	for _, e := range slices.Clone(c.entries) {
 		if len(e.jobs) == 0 {
 			c.bareJob(e)
 		}
-		j := e.jobs[0]
-		if len(e.jobs) > 1 || j.hasRows || e.mixed || e.out.reports() < 3 || requestsOf(e.Job) == 0 || !e.out.hasBins {
+		if !e.hasPeriodic() || c.tailing == nil && requestsOf(e.Job) == 0 || slices.ContainsFunc(e.jobs, func(j *job) bool { return j.hasRows }) {
 			continue
 		}
-		j.close()
-		if len(e.parts) == 0 {
-			c.useReports(j)
+		first, others := e.jobs[0], e.jobs[1:]
+		closeAll(e.jobs)
+		c.jobs = slices.DeleteFunc(c.jobs, func(j *job) bool { return slices.Contains(others, j) })
+		if e.jobs = e.jobs[:1]; len(e.parts) == 0 {
+			c.useReports(first)
 			continue
 		}
-		c.jobs = slices.DeleteFunc(c.jobs, func(other *job) bool { return other == j })
+		c.jobs = slices.DeleteFunc(c.jobs, func(j *job) bool { return j == first })
 		for _, part := range c.split(e) {
 			part.useTotalLatency()
 			c.useReports(c.bareJob(part))
 		}
 	}
+}
+
+// hasPeriodic reports whether periodic reports show when the requests of an entry completed.
+func (e *entry) hasPeriodic() bool {
+	return e.out.reports() >= 3 && e.out.hasBins && !e.mixed
 }
 
 // bareJob returns a job for an entry of fio's output that has no log.
@@ -228,11 +226,33 @@ func (c *chooser) useAverages(averaged []cbt.Log) {
 	if slices.ContainsFunc(c.jobs, func(j *job) bool { return j.hasRows }) {
 		return
 	}
-	c.averages = averaged
+	isMax := func(e *entry) bool {
+		return slices.ContainsFunc([]string{"log_max_value", "log_window_value"}, func(name string) bool { // as 3.36 and later call it
+			value := e.optionOfOne(name)
+			return value == "1" || strings.HasPrefix(value, "max")
+		})
+	}
+	if i := slices.IndexFunc(c.entries, isMax); i >= 0 && len(averaged) > 0 {
+		c.problems.note("%s: its logs have the highest value of each interval, and no means: run fio without log_max_value", c.entries[i].describe())
+		return
+	}
 	for _, log := range averaged {
-		if c.jobOf(log) == nil {
-			c.jobs = append(c.jobs, newJob(log))
+		j := c.jobOf(log)
+		if j == nil {
+			j = newJob(log)
+			c.jobs = append(c.jobs, j)
 		}
+		l := openLog(log, 0, hist.Hint{})
+		j.interval = max(j.interval, j.averagedOver(l)) // windows are not shorter
+		var err error
+		if log.Kind == fiolog.Clat {
+			err = c.setUnit(j, l, hist.UnknownUnit)
+		}
+		if l.close(); err != nil {
+			c.problems.skip(err)
+			continue
+		}
+		c.averages = append(c.averages, log)
 	}
 }
 

@@ -34,6 +34,7 @@ func (r *reading) conclude() {
 	recovered, missing := r.unlogged()
 	r.concludeLogs(recovered)
 	r.concludeReports()
+	r.concludeLate()
 	for d, n := range missing {
 		if n > 0 {
 			note("%s: %d %s requests are in fio's total and in no window", title, n, fiolog.Direction(d))
@@ -43,8 +44,12 @@ func (r *reading) conclude() {
 		note("%s: %s", title, r.placed)
 	}
 	spans := r.spans(func(j *job) int64 { return r.tallies[j].end() })
-	if text := apart(spans, 2*r.error); text != "" && r.opt.Align != AlignJob {
-		skip(fmt.Errorf("%s: %s", title, text))
+	if r.opt.Align != AlignJob {
+		if text := apart(spans, 2*r.error); text != "" {
+			skip(fmt.Errorf("%s: %s", title, text))
+		} else if text := skewed(spans, 2*r.error); text != "" {
+			note("%s: %s", title, text)
+		}
 	}
 	if text := r.contradiction(); text != "" {
 		note("%s: %s", title, text)
@@ -60,13 +65,20 @@ func (r *reading) conclude() {
 
 func (r *reading) concludeLogs(recovered int64) {
 	rows, without := 0, 0
+	var empty []string // logs without rows and without a report
 	for _, j := range r.jobs {
 		if j.hasRows {
 			rows++
+		} else if j.source == fromHist && j.entry == nil {
+			empty = append(empty, j.log.File.Name())
 		}
-		if j.entry == nil && len(r.averages) == 0 && j.source != fromRaw { // a log of completions has all requests
+		if j.entry == nil && len(r.averages) == 0 && j.source == fromHist { // a log of completions has all requests
 			without++
 		}
+	}
+	if rows > 0 && len(empty) > 0 {
+		r.problems.skip(fmt.Errorf("%s: %d of %d logs have no rows, and no report says how many requests their jobs had: the rates of "+
+			"the run lack these; copy them again: %s", r.title(), len(empty), len(r.jobs), strings.Join(empty, ", ")))
 	}
 	if rows == 0 && recovered == 0 {
 		r.problems.note("%s: only totals: %s", r.title(), r.whyNoWindows())
@@ -100,10 +112,13 @@ func (r *reading) concludeLogs(recovered int64) {
 // concludeEntry reports missing logs of an entry, if its options name logs or other jobs have logs.
 func (r *reading) concludeEntry(e covered, others bool) {
 	served := requestsOf(e.latest())
-	logs := 0
+	logs, empty := 0, 0
 	for _, j := range e.jobs {
 		if j.source != fromNothing {
 			logs++
+		}
+		if j.source == fromHist && !j.hasRows {
+			empty++
 		}
 	}
 	wanted := e.hasOption("write_hist_log")
@@ -115,6 +130,9 @@ func (r *reading) concludeEntry(e covered, others bool) {
 	case logs == 0 && others:
 		r.problems.note("%s has no histogram log: its %d requests count in the run's totals, and in no window; "+
 			"give its section --write_hist_log, too", e.describe(), served)
+	case empty > 0 && empty < logs:
+		r.problems.skip(fmt.Errorf("%s stands for %d jobs, and %d of their logs have no rows: windows lack their requests; copy these logs again",
+			e.describe(), e.size, empty))
 	case logs > 0 && logs < e.size:
 		r.problems.skip(fmt.Errorf("%s stands for %d jobs, and only %d logs of them are there; add the others",
 			e.describe(), e.size, logs))
@@ -129,6 +147,9 @@ func (r *reading) concludeReports() {
 				r.problems.note("%s: %d requests failed, or fio did not measure them: they have no latency", e.describe(), n)
 			}
 			switch {
+			case s.Uncounted && r.totals:
+				r.problems.note("%s: %s does not report how many requests there were: only rates and latencies are known", e.describe(),
+					e.out.fio.Version)
 			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
 			case s.Clat.Mean == 0 && s.Clat.N == 0: // the entry of several jobs has no mean
 				r.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or "+
@@ -146,6 +167,23 @@ func (r *reading) concludeReports() {
 			"fio with --output-format=json+", r.title())
 	}
 }
+
+// concludeLate says which periodic reports came late. What happened between them is not known as well as elsewhere.
+func (r *reading) concludeLate() {
+	said := map[*reportFile]bool{}
+	for _, j := range r.jobs {
+		if j.reports == nil || said[j.reports.reportFile] || j.reports.late == 0 {
+			continue
+		}
+		f := j.reports.reportFile
+		said[f] = true
+		r.problems.skip(fmt.Errorf("%s: fio wrote reports every %.1f s, but some came late, up to %.1f s after the one before: it waits for jobs "+
+			"that hang or sleep; when in that time a request completed is unknown, so such a time is one window; fio's histogram logs "+
+			"show it (--write_hist_log=NAME --log_hist_msec=1000)", f.out.File.Name(), seconds(f.out.spacing()), seconds(f.longest)))
+	}
+}
+
+func seconds(ms int64) float64 { return float64(ms) / 1000 }
 
 // unreadHosts returns the hosts of which no file could be read.
 func (p *plan) unreadHosts() []string {

@@ -106,19 +106,24 @@ func (c covered) isTornReport(d fiolog.Direction) bool {
 	return !ok && !c.mixed && c.logged(d).IsEmpty() && difference <= 2+float64(stats.TotalIOs)/100
 }
 
-// unbinned returns the number of requests of a direction without rows that its report counts but has no bins of.
+// unbinned returns the number of requests of a direction that its report counts and that are in no bin, neither of the
+// report nor of the logs: all of a report without bins less the rows. If bins and total of a damaged report differ, the
+// rows count.
 func (c covered) unbinned(d fiolog.Direction) int64 {
 	stats := &c.latest().Directions[d]
-	if _, ok := c.failed(stats); ok || c.mixed || !c.logged(d).IsEmpty() {
+	if _, ok := c.failed(stats); c.mixed || c.isOutrun(d) || !ok && !c.logged(d).IsEmpty() {
 		return 0
 	}
-	return max(int64(stats.TotalIOs)-int64(c.whole(d).Total()), 0)
+	return max(c.measured(stats)-int64(c.whole(d).Total()), 0)
 }
 
 // isOutrun reports whether the logs of a direction are longer than its report. This has two causes: fio was killed and
 // its jobs still wrote complete logs, or the disk of the report was full.
 func (c covered) isOutrun(d fiolog.Direction) bool {
 	const same = 10 // milliseconds by which the clocks of logs and reports may differ
+	if c.latest().Directions[d].Uncounted {
+		return false
+	}
 	return !c.mixed && !c.several && c.ran > 0 && c.last() > c.ran+same && int64(c.requests(d)) > c.measured(&c.latest().Directions[d])
 }
 

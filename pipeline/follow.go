@@ -35,7 +35,7 @@ func Follow(
 	each func(*mapping.Interval) error,
 ) (*Result, error) {
 	problems := &Problems{}
-	p, err := makePlan(ctx, run, opt, true, &tailing{ctx, how.Quiet, opt.Offsets}, problems)
+	p, err := makePlan(ctx, run, opt, true, &tailing{ctx, how.Quiet}, problems)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -48,7 +48,8 @@ type Options struct {
 	Start   time.Time
 	Offsets map[string]time.Duration
 
-	// Bins is what the user says about the bins of histogram logs, because fio was rebuilt with more groups.
+	// Bins is what the user says about the bins of histogram logs, because fio was rebuilt with more groups. Its unit is
+	// that of other logs, too.
 	Bins hist.Hint
 
 	// Alone means that the logs were named one by one, and no other files are expected.

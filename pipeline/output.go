@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // output is what one fio printed: its last report, which covers the whole run, and what its periodic reports show.
@@ -18,6 +21,7 @@ type output struct {
 	host    string    // of its jobs, by its own name or by the names of their logs
 	client  bool      // written by fio --client: jobs of several hosts, no absolute time
 	hasBins bool      // json+
+	stale   bool      // of an earlier run than the logs
 	groups  int       // the most groups of bins in any report
 	entries entryList // entries of its jobs; none if it is not of the run
 	periodic
@@ -27,15 +31,17 @@ type output struct {
 type periodic struct {
 	skip  int     // reports of earlier executions in the same file
 	times []int64 // of the reports of this execution, milliseconds since 1970
-	first int64   // run time at the first report, milliseconds
 	begun []begun // of each job
+
+	impossible string // what is wrong with the run time of a job in a report; empty if nothing is
 }
 
 // reports returns the number of reports of this execution.
 func (p *periodic) reports() int { return len(p.times) }
 
-// spacing returns the median time between reports in milliseconds, rounded to tens. It is the median because the last
-// report comes when the run ends, and others may be late. It is 0 if there are too few reports.
+// spacing returns the time between reports in milliseconds, as --status-interval sets it. That is whole seconds, except
+// if reports come more often. It is near the median, because the last report comes when the run ends, and others may be
+// late. It is 0 if there are too few reports.
 func (p *periodic) spacing() int64 {
 	if len(p.times) < 3 {
 		return 0
@@ -45,15 +51,38 @@ func (p *periodic) spacing() int64 {
 		steps = append(steps, at-p.times[i])
 	}
 	slices.Sort(steps)
-	return tens(steps[len(steps)/2])
+	if step := steps[len(steps)/2]; step < 700 {
+		return nominal(step)
+	} else {
+		return max(step+500, 1000) / 1000 * 1000
+	}
 }
+
+// phase returns how long after a time most reports come, in milliseconds and less than their interval. Those of a hang
+// come late.
+func (p *periodic) phase(interval int64, since time.Time) int64 {
+	if interval <= 0 || len(p.times) == 0 {
+		return 0
+	}
+	middle := p.times[len(p.times)/2]
+	var off []int64
+	for _, at := range p.times {
+		off = append(off, modulo(at-middle+interval/2, interval)-interval/2)
+	}
+	slices.Sort(off)
+	return modulo(middle+off[len(off)/2]-since.UnixMilli(), interval)
+}
+
+// modulo returns the remainder of a division, from 0 to n-1.
+func modulo(x, n int64) int64 { return (x%n + n) % n }
 
 // begun says when a job began, by periodic reports.
 type begun struct {
-	start  time.Time // the earliest timestamp minus run time
-	ran    int64     // at the last report, milliseconds
-	waited bool      // for other jobs to end (stonewall), for its startdelay or its ramp_time
-	served bool      // it had requests
+	start  time.Time     // the earliest timestamp minus run time: the job began then or before
+	slack  time.Duration // it may have begun this much before, because it had ended when the report was written
+	last   time.Time     // timestamp minus run time in the last report
+	ran    int64         // at the last report, milliseconds
+	waited bool          // for other jobs to end (stonewall), for its startdelay or its ramp_time
 }
 
 // maxReports limits the memory for the reports of one run in bytes. It is enough for some thousand hosts and volumes
@@ -102,7 +131,7 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 	}
 	defer in.Close()
 	out, executions := &output{Report: f}, 1
-	for one, err := range r.run.Budget.Reports(in, f.File) {
+	for one, err := range reportsOf(r.run.Budget, in, f.File) {
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -113,7 +142,7 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 			if !r.mayIgnore(err, out) {
 				r.problems.skip(err)
 			}
-		case len(one.Jobs) > 0:
+		default:
 			if out.fio != nil && isAnotherExecution(out.fio, one) {
 				if !wasPreparing(out.fio, one) {
 					executions++
@@ -133,6 +162,9 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 			out.hasBins = out.hasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
 		}
 	}
+	if out.impossible != "" {
+		r.problems.note("%s: %s", f.File.Name(), out.impossible)
+	}
 	if executions > 1 {
 		r.problems.skip(fmt.Errorf("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
 			"write each run's report to its own file", f.File.Name(), executions))
@@ -151,27 +183,62 @@ func (r outputReader) mayIgnore(err error, of *output) bool {
 	return !of.Named && !alone && of.fio == nil && !of.IsFio()
 }
 
-// take adds a report. While a job waits, its run time in the report is how long it has waited. When the job starts, its
-// run time starts at 0 again.
+// take adds a report. While a job waits, its run time in the report is how long it has waited, or the time since the
+// machine was started. When the job starts, and when its ramp_time is over, its run time starts at 0 again.
 func (o *output) take(one *fiolog.Report) {
-	o.fio, o.groups, o.times = one, max(o.groups, one.Groups()), append(o.times, one.Timestamp)
-	if o.reports() == 1 {
-		o.first = ranFor(&one.Jobs[0])
+	before := one.Timestamp - elapsed(one)
+	if o.reports() > 0 {
+		before = o.times[o.reports()-1]
 	}
+	o.fio, o.groups, o.times = one, max(o.groups, one.Groups()), append(o.times, one.Timestamp)
 	for len(o.begun) < len(one.Jobs) {
 		o.begun = append(o.begun, begun{})
 	}
 	for i := range one.Jobs {
 		j := &one.Jobs[i]
 		b, ran := &o.begun[i], ranFor(j)
-		if ran < b.ran && !b.served {
+		if hasImpossibleTime(j) {
+			o.impossible = fmt.Sprintf("job %d (%s) ran for %v in a report of fio after %d s, which cannot be: not used", i+1, j.Name,
+				time.Duration(longestRuntime(j))*time.Millisecond, j.Elapsed)
+		}
+		at, ramp := time.UnixMilli(one.Timestamp-ran), o.options(i).ramp()
+		if rampEnded := ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together; ran < b.ran || rampEnded {
 			*b = begun{waited: true}
 		}
-		b.ran, b.served = ran, b.served || requestsOf(j) > 0
-		if ran > 0 && one.Timestamp > 0 && measuredFor(j) > 0 {
-			b.start = earlier(b.start, time.UnixMilli(one.Timestamp-ran))
+		switch {
+		case measuredFor(j) == 0 || one.Timestamp == 0:
+			at = time.Time{}
+		case b.start.IsZero():
+			b.slack = time.Duration(one.Timestamp-before) * time.Millisecond
+		case ran > b.ran: // it ran when the report before was written
+			b.slack = 0
+		}
+		b.start, b.last, b.ran = earlier(b.start, at), at, ran
+	}
+}
+
+// reportsOf iterates over the reports with jobs in a file. A report that is there once more, because files were joined,
+// is left out: fio writes no two reports at the same moment.
+func reportsOf(budget *cbt.Budget, in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
+	return func(yield func(*fiolog.Report, error) bool) {
+		var before *fiolog.Report
+		for one, err := range budget.Reports(in, f) {
+			if err == nil {
+				if len(one.Jobs) == 0 || before != nil && one.Timestamp > 0 && one.Timestamp == before.Timestamp &&
+					slices.EqualFunc(one.Jobs, before.Jobs, haveSameTotals) {
+					continue
+				}
+				before = one
+			}
+			if !yield(one, err) {
+				return
+			}
 		}
 	}
+}
+
+func haveSameTotals(a, b fiolog.Job) bool {
+	return a.Name == b.Name && a.Host == b.Host && a.Runtime == b.Runtime && requestsOf(&a) == requestsOf(&b)
 }
 
 // isAnotherExecution reports whether the report after is from another fio, which started after the fio of before had
@@ -259,6 +326,30 @@ func (o *output) trustsTimes() bool {
 // apartTimes is how much the times of files may differ that were written together. Some archives store times in steps
 // of two seconds.
 const apartTimes = 2500 * time.Millisecond
+
+// step returns how finely the times of the files of a report and of its jobs are recorded.
+func (o *output) step() time.Duration {
+	files := []*source.File{o.File}
+	for _, j := range o.jobs() {
+		files = append(files, j.log.File)
+	}
+	return step(files...)
+}
+
+// step returns how finely the times of files are recorded. Many archives, programs that copy, and file systems keep
+// whole or even seconds.
+func step(files ...*source.File) (step time.Duration) {
+	even := true
+	for _, f := range files {
+		if f.ModTime.Nanosecond() == 0 {
+			step, even = max(step, f.ModStep, time.Second), even && f.ModTime.Unix()%2 == 0
+		}
+	}
+	if step > 0 && even {
+		step = 2 * time.Second
+	}
+	return step
+}
 
 // written returns when the last report was written, after all jobs had ended. The timestamp of a report of fio --client
 // is the start of the client. So written returns the file's time, if it is possible. Otherwise it assumes that the jobs

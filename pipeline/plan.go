@@ -58,6 +58,7 @@ type jobRows struct {
 	lag    int       // distance of the rows that fio --client adds; 0: none
 	damage error     // why the histogram log cannot be read at all
 	head
+	unit hist.Unit // of the latencies in a log of completions or averages
 
 	content mapping.SourceFile // file of the log; no hash if it was not hashed
 
@@ -69,7 +70,7 @@ type jobRows struct {
 type jobTimes struct {
 	moment         // its start
 	interval int64 // milliseconds between rows; 0 if unknown
-	exact    bool  // interval is fio's log_hist_msec, not measured, and the log is of this job alone
+	exact    bool  // interval is fio's log_hist_msec, and the log is of this job alone
 	late     int64 // milliseconds by which the first row is later than the next ones
 	origin   int64 // the time, as written, that counts as the start of the job
 	offset   int64 // start of the job minus start of the run, milliseconds
@@ -78,6 +79,20 @@ type jobTimes struct {
 
 // before returns the time one interval before the first row was due, as written.
 func (j *job) before() int64 { return j.first - j.late - j.interval }
+
+// firstTimes returns the times of the first rows of each direction of a histogram log, since the start of the job.
+func (j *job) firstTimes() (times [fiolog.Directions][]int64) {
+	if j.source != fromHist || j.file == nil {
+		return times
+	}
+	times = j.file.firstTimes()
+	for _, of := range times {
+		for i := range of {
+			of[i] -= j.origin
+		}
+	}
+	return times
+}
 
 // sourceKind is the kind of file that has the rows of a job.
 type sourceKind uint8
@@ -192,7 +207,7 @@ func (j *job) checkTime(t int64) error {
 
 // serves reports whether a job may have requests of a direction. Its report has some, or it has no report.
 func (j *job) serves(d fiolog.Direction) bool {
-	return j.entry == nil || j.entry.mixed || j.entry.Directions[d].TotalIOs > 0
+	return j.entry == nil || j.entry.mixed || served(&j.entry.Directions[d])
 }
 
 // jobOf returns the job that wrote a log, or nil if none did.

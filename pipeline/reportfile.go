@@ -15,11 +15,13 @@ import (
 )
 
 // reportFile reads the periodic reports of one fio (--status-interval) once, for all of its jobs. Reports are sums since
-// the start, so the difference of two reports has the requests between them. The last report is written at the end, so
-// there is no tail to recover.
+// the start, so the difference of two reports has the requests between them. A report has the counts of the moment at
+// which it was written: fio waits for a job that hangs before it writes one, also for the other jobs. The last report is
+// written at the end, so there is no tail to recover.
 type reportFile struct {
 	out     *output
 	tailing *tailing // fio still writes; else nil
+	offsets map[string]time.Duration
 	budget  *cbt.Budget
 
 	mu    sync.Mutex
@@ -27,6 +29,12 @@ type reportFile struct {
 	stop  func()
 	jobs  []*reportJob
 	ended bool
+
+	read *fiolog.Report // the next one whose rows are not made yet, or nil
+	took int64          // when the last one was written whose rows were made
+
+	late    int   // rows that are longer than the others
+	longest int64 // of these, milliseconds
 }
 
 // reportJob has the rows of one job of a reportFile.
@@ -35,10 +43,8 @@ type reportJob struct {
 	job   *job
 	queue []item[align.Row]
 	sofar [fiolog.Directions]*hist.Histogram
-	until int64 // end of the last report, since the job's start
+	until int64 // when the last report was written, or the job's end, since the job's start
 	ran   int64 // fio's run time at the last report
-	base  int64 // the time from which ran counts, since the job's start
-	now   int64 // when the last report was written, since the job's start; while fio runs
 	last  *fiolog.Job
 }
 
@@ -86,19 +92,42 @@ func (f *reportFile) advance() bool {
 		f.next, f.stop = iter.Pull2(f.reports)
 	}
 	rep, err, ok := f.next()
-	switch {
-	case !ok:
-		f.ended = true
-	case err != nil:
+	f.ended = !ok
+	if err != nil {
 		f.jobs[0].queue = append(f.jobs[0].queue, item[align.Row]{err: err})
-	default:
-		for _, r := range f.jobs {
-			if i := r.job.entry.index; i < len(rep.Jobs) {
-				r.take(rep, r.job.entry.view(&rep.Jobs[i]))
-			}
-		}
+		return ok
+	}
+	take := f.read
+	if f.read = rep; f.tailing != nil && ok && rep.Timestamp-f.took >= f.out.spacing()/2 { // the next one comes late
+		take, f.read = rep, nil
+	}
+	if take != nil && !f.isNear(take) {
+		f.take(take)
 	}
 	return ok
+}
+
+// isNear reports whether there are no rows of a report, because another one follows shortly: one on time after one that
+// was late, or fio's last one, which may come some milliseconds after the one before.
+func (f *reportFile) isNear(rep *fiolog.Report) bool {
+	if f.read == nil || rep.Timestamp == 0 {
+		return false
+	}
+	near := f.out.spacing() / 2
+	if f.read.Timestamp == f.out.times[len(f.out.times)-1] {
+		near /= 10
+	}
+	return f.read.Timestamp-rep.Timestamp < near
+}
+
+// take makes the rows of all jobs from a report.
+func (f *reportFile) take(rep *fiolog.Report) {
+	f.took = rep.Timestamp
+	for _, r := range f.jobs {
+		if i := r.job.entry.index; i < len(rep.Jobs) {
+			r.take(rep, r.job.entry.view(&rep.Jobs[i]))
+		}
+	}
 }
 
 // reports iterates over the reports of the last execution. What is wrong with others was reported
@@ -116,7 +145,7 @@ func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
 		in = &tailReader{in, f.tailing.ctx, quiet}
 	}
 	skip := f.out.skip
-	for rep, err := range f.budget.Reports(in, f.out.File) {
+	for rep, err := range reportsOf(f.budget, in, f.out.File) {
 		if err != nil {
 			continue
 		}
@@ -131,13 +160,9 @@ func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
 
 // take makes rows of the job's requests since the report before.
 func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
-	ran := r.job.entry.ranIn(j)
-	if ran < r.ran && !slices.ContainsFunc(r.sofar[:], isUsed) { // it waited for others to end, and begins now
-		r.base = r.begins(rep, ran)
-		r.until = r.base
-	}
-	r.ran, r.last = ran, j
-	end := max(r.base+ran, r.until)
+	end := r.endOf(rep, r.job.entry.ranIn(j))
+	from := r.until
+	r.last, r.until = j, end
 	for d := range fiolog.Direction(fiolog.Directions) {
 		now := r.job.entry.histogram(&j.Directions[d])
 		since := now.Clone()
@@ -147,57 +172,48 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 			continue
 		}
 		r.sofar[d] = now
-		if row := align.NewRow(r.until, end, d, since); row.Total > 0 {
+		row := align.NewRow(from, end, d, since)
+		switch {
+		case row.Total > 0:
+			if r.isLate(&row) {
+				r.late, r.longest = r.late+1, max(r.longest, end-from)
+			}
+			r.queue = append(r.queue, item[align.Row]{value: row})
+		case r.tailing != nil && !now.IsEmpty(): // otherwise windows stay open, because the next row may begin here
+			row.Bins = []hist.Bin{}
 			r.queue = append(r.queue, item[align.Row]{value: row})
 		}
 	}
-	r.until = end
-	if r.tailing != nil {
-		r.pass(rep)
+	if r.tailing != nil && len(r.queue) == 0 { // a row without a direction
+		r.queue = append(r.queue, item[align.Row]{value: align.Row{Start: from, End: end, Layout: r.job.layout}})
 	}
 }
 
-func isUsed(h *hist.Histogram) bool { return h != nil && !h.IsEmpty() }
+// isLate reports whether the report at the end of a row came late, because a job hung.
+func (r *reportJob) isLate(row *align.Row) bool { return row.End-row.Start > r.job.interval*3/2 }
 
-// written is when a report was written, in milliseconds since the job's start.
-func (r *reportJob) written(rep *fiolog.Report) int64 {
-	at := time.UnixMilli(rep.Timestamp).Add(r.tailing.offsets[r.job.host])
-	return at.Sub(r.job.start).Milliseconds()
-}
-
-// begins returns the moment from which fio counts the run time of a job that waited for others, since the job's assumed
-// start. While fio runs, that moment is not known before it comes.
-func (r *reportJob) begins(rep *fiolog.Report, ran int64) int64 {
-	if r.tailing == nil || r.out.begun[r.job.entry.index].waited {
-		return 0
-	}
-	return max(r.written(rep)-ran, 0)
-}
-
-// pass adds a row without requests for each direction that had none since the last report.
-// Without them windows would stay open, because the next row might begin where the last
-// one ended.
-func (r *reportJob) pass(rep *fiolog.Report) {
-	now := max(r.written(rep), r.now)
-	var has [fiolog.Directions]bool
-	for i := range r.queue {
-		has[r.queue[i].value.Direction] = true
-	}
-	row := align.Row{Start: r.now, End: now}
-	for d, h := range r.sofar {
-		if h == nil {
-			continue
+// endOf returns when a report was written, in milliseconds since the job's start, and at most when the job ended. ran is
+// the run time of the job in the report. Only a report without a time is placed by it, because in a hang it lags behind.
+// It falls when a job that waited for others begins. While fio still writes, this moment is the start of the first row.
+func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
+	grown := ran - r.ran
+	begins := grown < 0 && !slices.ContainsFunc(r.sofar[:], func(h *hist.Histogram) bool { return h != nil && !h.IsEmpty() })
+	r.ran = ran
+	if rep.Timestamp == 0 || r.out.client { // the timestamp of a client is its start
+		if begins {
+			r.until, grown = 0, ran
 		}
-		if row.Layout = h.Layout(); !h.IsEmpty() && !has[d] {
-			row.Direction, row.Bins = fiolog.Direction(d), []hist.Bin{}
-			r.queue = append(r.queue, item[align.Row]{value: row})
-		}
+		return r.until + max(grown, 0)
 	}
-	if len(r.queue) == 0 {
-		row.Bins = nil // the row has no direction
-		r.queue = append(r.queue, item[align.Row]{value: row})
+	end = time.UnixMilli(rep.Timestamp).Add(r.offsets[r.job.host]).Sub(r.job.start).Milliseconds()
+	switch {
+	case begins && r.tailing != nil:
+		r.until = max(end-ran, r.until)
+	case r.tailing != nil && end-ran <= r.job.interval/10, // it may be the last report, some milliseconds after the job's end
+		r.tailing == nil && ran == r.job.ran && end-ran <= r.job.interval*3/2: // the job ended before others
+		end = min(end, ran)
 	}
-	r.now = now
+	return max(end, r.until)
 }
 
 func (f *reportFile) close() {

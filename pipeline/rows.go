@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
@@ -35,11 +34,15 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 			if len(rec.Bins) == 0 {
 				continue
 			}
-			rows := split.Split(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total)
-			if split.Missed() && !yield(align.Row{}, l.wrong(fmt.Errorf(missedRows, rec.Direction, j.interval), rec)) {
+			next := func() (uint64, bool) {
+				rec = rec.Clone() // before the next row is read
+				return l.following(rec.Direction)
+			}
+			if split.Misses(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total, next) &&
+				!yield(align.Row{}, l.wrong(fmt.Errorf(missedRows, rec.Direction, j.interval), rec)) {
 				return
 			}
-			for _, row := range rows {
+			for _, row := range split.Split(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total) {
 				if !yield(row, nil) {
 					return
 				}
@@ -55,8 +58,8 @@ func isRepeated(err error) bool {
 }
 
 // missedRows is the message for a row before which other rows are missing.
-const missedRows = "%s rows are missing before this one: fio writes one every %d ms, and what is late at the next completion; the " +
-	"requests of the row before may be shown too early, those of the missing rows in no window; copy the log again"
+const missedRows = "%s rows are missing before this one: fio writes one every %d ms, and what is late at the next completion; " +
+	"windows lack the requests of the missing rows, so their rates are too low there; copy the log again"
 
 // writtenByHalf says which versions of fio write impossible numbers, if no report says which version it was.
 const writtenByHalf = "fio 3.6 to 3.16 write such numbers: add its report"
@@ -97,7 +100,8 @@ func (l *logFile) wrong(err error, rec *fiolog.Record) error {
 type rawFill struct {
 	window   int64 // length, milliseconds
 	begins   int64 // of window 0, since the job's start
-	unit     int64 // nanoseconds of the log's values: 1, or 1000 of fio 2
+	unit     int64 // nanoseconds of the log's values
+	layout   hist.Layout
 	spread   bool  // requests in flight for longer than a window are separate rows
 	all      bool  // all other requests are separate rows, too
 	current  int64 // the window that is filled
@@ -110,11 +114,11 @@ type rawFill struct {
 // newRawFill returns a rawFill for the log of a job and the windows of a plan.
 func newRawFill(p *plan, j *job) *rawFill {
 	f := &rawFill{
-		window: p.window, begins: -j.offset - p.shift, unit: 1,
+		window: p.window, begins: -j.offset - p.shift, unit: nanoseconds(j.unit), layout: j.layout,
 		spread: p.opt.Weighting == align.InFlight, all: p.opt.SpreadAll,
 	}
-	if j.entry != nil && strings.HasPrefix(j.entry.out.fio.Version, "fio-2") {
-		f.unit = 1000
+	for d := range f.bins {
+		f.bins[d] = *hist.New(f.layout)
 	}
 	return f
 }
@@ -159,9 +163,9 @@ func (f *rawFill) add(d fiolog.Direction, at, ns int64) {
 		f.current, f.filling = w, true
 	}
 	f.last = max(f.last, at)
-	bin := hist.Bin{Index: uint32(hist.Layout{}.Index(ns)), Count: 1}
+	bin := hist.Bin{Index: uint32(f.layout.Index(ns)), Count: 1}
 	if f.spread && (f.all || ns/1e6 >= f.window) {
-		f.finished = append(f.finished, align.Row{Start: at, End: at, Direction: d, Bins: []hist.Bin{bin}, Total: 1})
+		f.finished = append(f.finished, align.Row{Start: at, End: at, Direction: d, Layout: f.layout, Bins: []hist.Bin{bin}, Total: 1})
 		return
 	}
 	f.bins[d].AddAt(int(bin.Index), 1)

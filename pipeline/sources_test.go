@@ -15,6 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -122,31 +123,43 @@ func TestNoRequests(t *testing.T) {
 	}
 }
 
-// TestStatusInterval reads fio's periodic reports, which win over histogram logs that
-// are no finer: complete, with nothing to recover.
+// TestStatusInterval: with histogram logs, what fio did not log is all that is taken from its reports. Without logs, the
+// periodic reports have everything.
 func TestStatusInterval(t *testing.T) {
 	dir := filepath.Join("..", "testdata", "corpus", "status-interval")
-	docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster, mapping.Job}})
+	alone := filepath.Join(t.TempDir(), "out.json")
+	if err := os.WriteFile(alone, golden.Gunzip(t, filepath.Join(dir, "out.json.gz")), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	raw := readRaw(t, dir, "out")
-	for _, level := range []mapping.Level{mapping.Cluster, mapping.Job} {
-		if got := completed(docs, level); got != int64(len(raw)) {
-			t.Errorf("%s: %d requests, want %d", level, got, len(raw))
+	for _, tt := range []struct {
+		name, path, prefix string
+		recovered          int64
+	}{
+		{"periodic reports", alone, "", 0},
+		{"logs and periodic reports", dir, "out", 3192},
+	} {
+		docs, res := readRun(t, tt.path, tt.prefix, Options{Levels: []mapping.Level{mapping.Cluster, mapping.Job}})
+		for _, level := range []mapping.Level{mapping.Cluster, mapping.Job} {
+			if got := completed(docs, level); got != int64(len(raw)) {
+				t.Errorf("%s: %s: %d requests, want %d", tt.name, level, got, len(raw))
+			}
 		}
-	}
-	if len(res.Skipped) > 0 || res.Run.Recovered.Requests != 0 || !res.Run.Run.Complete {
-		t.Errorf("lost %v, recovered %d", res.Skipped, res.Run.Recovered.Requests)
-	}
-	var cluster []*mapping.Interval
-	for _, d := range docs {
-		if d.Level == mapping.Cluster {
-			cluster = append(cluster, d)
+		if len(res.Skipped) > 0 || res.Run.Recovered.Requests != tt.recovered || !res.Run.Run.Complete {
+			t.Errorf("%s: lost %v, recovered %d, want %d", tt.name, res.Skipped, res.Run.Recovered.Requests, tt.recovered)
 		}
-	}
-	errs := errorsOf(cluster, raw)
-	report(t, "periodic reports", errs)
-	for i, name := range accuracyNames[:4] {
-		if m := median(errs[i]); m > 0.6 {
-			t.Errorf("%s: median error %.3f %%", name, m)
+		var cluster []*mapping.Interval
+		for _, d := range docs {
+			if d.Level == mapping.Cluster {
+				cluster = append(cluster, d)
+			}
+		}
+		errs := errorsOf(cluster, raw)
+		report(t, tt.name, errs)
+		for i, name := range accuracyNames[:4] {
+			if m := median(errs[i]); m > 0.6 {
+				t.Errorf("%s: %s: median error %.3f %%", tt.name, name, m)
+			}
 		}
 	}
 }

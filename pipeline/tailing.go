@@ -8,9 +8,8 @@ import (
 
 // tailing reads files that fio still writes.
 type tailing struct {
-	ctx     context.Context // when it ends, the files have ended
-	quiet   time.Duration   // a file that has not grown for so long has ended
-	offsets map[string]time.Duration
+	ctx   context.Context // when it ends, the files have ended
+	quiet time.Duration   // a file that has not grown for so long has ended
 }
 
 // tailReader reads a file that grows.

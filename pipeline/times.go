@@ -31,11 +31,11 @@ func (p placing) times() (err error) {
 	for _, out := range p.outputs {
 		p.placeOutput(out)
 	}
-	how, setBack := placeByEpochs(p.jobs, p.live)
+	how, contradicted := placeByEpochs(p.jobs, p.live)
 	p.placed = cmp.Or(how, p.placed)
-	for _, j := range setBack {
-		p.problems.note("%s: its rows end after fio's report was written: the clock of its host was set back while fio ran, "+
-			"so its rows alone say when it started", j.log.File.Name())
+	for _, j := range contradicted {
+		p.problems.note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, or the report is "+
+			"of another run; its rows alone say when it started", j.log.File.Name())
 	}
 	how, without := placeByOtherClock(p.jobs)
 	p.placed = cmp.Or(how, p.placed)
@@ -51,13 +51,7 @@ func (p placing) times() (err error) {
 			j.offset = j.start.Sub(p.start).Milliseconds()
 		}
 		if j.source == fromReports { // reports come at the same moments for all jobs
-			var begun time.Time
-			for _, other := range j.entry.out.jobs() {
-				begun = earlier(begun, other.start)
-			}
-			if j.first = j.entry.out.first; !begun.IsZero() {
-				j.first -= j.start.Sub(begun).Milliseconds()
-			}
+			j.first = j.entry.out.phase(j.interval, j.start.Add(-p.opt.Offsets[j.host]))
 		}
 	}
 	if p.window, err = windowOf(p.jobs, p.opt.Window); err == nil {
@@ -78,6 +72,9 @@ func (p placing) placeOutput(out *output) {
 			}
 		}
 		p.placed = cmp.Or(at.how, p.placed)
+		if at.contradiction != "" {
+			p.problems.note("%s", at.contradiction)
+		}
 		if at.doubt == "" && slices.ContainsFunc(entries, func(e *entry) bool { return e.mayWait(p.sectionsOf(e)) }) {
 			at.doubt = groupDoubt(out)
 		}
@@ -130,10 +127,14 @@ func (p placing) setStart() error {
 		p.start, p.clock = p.opt.Start, clockUser
 	}
 	later := p.placeByLogs()
-	if p.start.IsZero() && !p.absent {
-		if err := p.startOfFiles(later); err != nil {
+	if p.start.IsZero() {
+		if err := p.startOfFiles(later); err != nil && !p.absent {
 			return err
 		}
+	}
+	isUndated := func(j *job) bool { return j.entry == nil || j.entry.out.fio.Timestamp == 0 } // fio before 2.2.5
+	if p.clock == clockMtime && slices.ContainsFunc(p.jobs, isUndated) {
+		p.problems.note("%s: start taken from the files' modification times, and as reliable as these", p.title())
 	}
 	p.widenLocal()
 	for _, j := range p.jobs { // also if the start of the run is unknown and not needed
@@ -158,25 +159,32 @@ func (p placing) startOfFiles(later map[*job]time.Duration) error {
 		if modified := j.log.File.ModTime; !modified.IsZero() {
 			last := j.lastRow()
 			starts[i] = modified.Add(-time.Duration(last)*time.Millisecond - later[j])
-			if j.source == fromHist {
-				errs[i] = time.Duration(cmp.Or(j.interval, last)) * time.Millisecond
+			if j.source == fromHist || j.source == fromNothing { // of averages
+				errs[i] = time.Duration(cmp.Or(j.interval, last))*time.Millisecond + step(j.log.File)
 			}
 		}
 	})
+	var first time.Time
 	for _, start := range starts {
-		p.start, p.clock, p.error = earlier(p.start, start), clockMtime, max(errorOfCoarse, slices.Max(errs))
+		first = earlier(first, start)
 	}
-	if p.start.IsZero() {
+	if first.IsZero() || p.absent && !isPossible(first) {
 		return errors.New("nothing says when the run started: give --start TIME")
 	}
-	p.problems.note("%s: start taken from the files' modification times, and as reliable as these", p.title())
+	p.start, p.clock, p.error = first, clockMtime, max(errorOfCoarse, slices.Max(errs))
 	return nil
 }
 
 // widenLocal widens the error of a start from a zip without Unix times: the time zone of its
-// times is unknown.
+// times is unknown. Where a report has its own time, only differences between its files are used.
 func (p placing) widenLocal() {
-	isLocal := func(j *job) bool { return j.log.File.ModLocal || j.entry != nil && j.entry.out.File.ModLocal }
+	isLocal := func(j *job) bool {
+		if j.entry == nil {
+			return j.log.File.ModLocal
+		}
+		_, by := j.entry.out.written()
+		return by == clockMtime && j.entry.out.File.ModLocal
+	}
 	if p.clock != clockMtime || !slices.ContainsFunc(p.jobs, isLocal) {
 		return
 	}

@@ -2,11 +2,15 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -29,6 +33,8 @@ func TestVersions(t *testing.T) {
 		// A third of the requests took longer, and are in no row.
 		{name: "half-3.16", run: "out", requests: [3]int64{601, 600}, skipped: []string{"fio 3.6 to 3.16 write memory in place of counts"},
 			noted: []string{"601 read requests", "600 write requests"}},
+		// The log has what the report does not say: how many requests there were.
+		{name: "fio-2.1.10", run: "t", requests: [3]int64{315, 325}, windows: 640, noted: []string{"start taken from"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := copyCorpus(t, c.name)
@@ -124,5 +130,82 @@ func TestLogsNotWritten(t *testing.T) {
 			_ = os.Remove(filepath.Join(dir, "out_clat_hist."+number+".log"))
 			_ = os.Remove(filepath.Join(dir, "out_clat."+number+".log"))
 		}
+	}
+}
+
+// TestUncounted: without logs, nothing says how many requests a report without total_ios is about.
+func TestUncounted(t *testing.T) {
+	dir := copyCorpus(t, "fio-2.1.10")
+	removeFiles(t, dir, "_clat.")
+	_, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	expectErrors(t, "skipped", res.Skipped, nil)
+	expectErrors(t, "notes", res.Notes, []string{"fio-2.1.10 does not report how many requests there were"})
+	if text := errors.Join(res.Notes...).Error(); strings.Contains(text, "served no requests") {
+		t.Error(text)
+	}
+	for name, c := range map[string]struct {
+		got  *mapping.Totals
+		iops float64 // whole numbers in such reports
+		mean float64 // µs
+	}{"read": {res.Run.Read, 103, 635.52}, "write": {res.Run.Write, 106, 1949.7}} {
+		if c.got == nil || c.got.Requests != 0 || math.Abs(c.got.IOPS-c.iops) > 1 || math.Abs(c.got.Latency.Mean-c.mean) > 0.01 || c.got.Fio == nil {
+			t.Errorf("%s: %+v, want %v requests a second and a mean of %v µs", name, c.got, c.iops, c.mean)
+		}
+	}
+}
+
+// TestUnit reads logs of fio 2, whose latencies are microseconds. Without evidence of that, they are not used.
+func TestUnit(t *testing.T) {
+	const unknown = "nothing says whether its latencies are ns (fio 3) or us (fio 2)"
+	dated := []string{"start taken from the files' modification times"}
+	us, ns := hist.Hint{Unit: hist.Microseconds}, hist.Hint{Unit: hist.Nanoseconds}
+	for _, c := range []struct {
+		name     string
+		without  []string // files
+		averaged bool     // the log of completions is one of averages
+		opt      Options
+		mean     float64 // of all windows, µs
+		skipped  []string
+		noted    []string
+	}{
+		{name: "report", opt: Options{Source: SourceRaw}, mean: 4518.75},
+		{name: "histogram log", without: []string{".json"}, opt: Options{Source: SourceRaw}, mean: 4518.75, noted: dated},
+		{name: "alone", without: []string{".json", "hist"}, skipped: []string{unknown}, noted: []string{"none of its logs can be used"}},
+		{name: "alone, us", without: []string{".json", "hist"}, opt: Options{Bins: us}, mean: 4518.75, noted: dated},
+		{name: "alone, ns", without: []string{".json", "hist"}, opt: Options{Bins: ns}, mean: 4.51875, noted: dated},
+		{name: "report, ns", opt: Options{Source: SourceRaw, Bins: ns}, mean: 4.51875,
+			skipped: []string{"are not among those of the report"}, noted: []string{"read in ns, as --unit says"}},
+		{name: "averages and report", without: []string{"hist"}, averaged: true, mean: 4518.75, noted: []string{"averages"}},
+		{name: "averages", without: []string{".json", "hist"}, averaged: true, skipped: []string{unknown}, noted: []string{"only totals"}},
+		{name: "averages, us", without: []string{".json", "hist"}, averaged: true, opt: Options{Bins: us}, mean: 4518.75, noted: []string{"averages"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := copyCorpus(t, "fio-2.21")
+			for _, name := range c.without {
+				removeFiles(t, dir, name)
+			}
+			if c.averaged {
+				var rows strings.Builder
+				for ms := 500; ms <= 3000; ms += 500 {
+					fmt.Fprintf(&rows, "%d, 4519, 1, 0\n", ms)
+				}
+				if err := os.WriteFile(filepath.Join(dir, "out_clat.1.log"), []byte(rows.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.opt.Levels = []mapping.Level{mapping.Cluster}
+			docs, res := readRun(t, dir, "out", c.opt)
+			expectErrors(t, "skipped", res.Skipped, c.skipped)
+			expectErrors(t, "notes", res.Notes, c.noted)
+			sum, n := 0.0, 0.0
+			for _, d := range docs {
+				weight := max(float64(d.Requests.Completed), 1)
+				sum += d.Latency.Mean * weight
+				n += weight
+			}
+			if mean := sum / max(n, 1); math.Abs(mean-c.mean) > c.mean/500 {
+				t.Errorf("mean %v µs, want %v", mean, c.mean)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/fio2es/fio2es/hist"
@@ -24,17 +25,27 @@ type reading struct {
 	made     mapping.Documents
 	totals   bool // no job has rows: the run has totals, and no windows
 	live     bool // fio still writes the reports
+	follows  bool // all rows are of the periodic reports of one fio, so that windows follow these
 }
 
 func newReading(p *plan, problems *Problems) *reading {
 	r := &reading{plan: p, problems: problems, tallies: make(map[*job]*tally, len(p.jobs)), totals: true}
+	outputs := map[*output]bool{}
 	for _, j := range p.jobs {
+		if j.source == fromReports {
+			outputs[j.entry.out] = true
+		}
 		r.totals = r.totals && !j.hasRows
 		r.live = r.live || j.reports != nil && j.reports.tailing != nil
-		r.tallies[j] = &tally{split: align.NewSplitter(j.interval)}
-		r.tallies[j].split.Exact = j.exact
-		r.tallies[j].split.Stages = j.log.Job == 0 && j.entry != nil && j.entry.several
+		r.tallies[j] = &tally{interval: j.interval, split: align.NewSplitter(j.interval)}
+		split := r.tallies[j].split
+		split.Exact = j.exact && j.lag == 0
+		split.Stages = j.log.Job == 0 && j.entry != nil && j.entry.several
+		for d, times := range j.firstTimes() {
+			split.Begin(fiolog.Direction(d), times)
+		}
 	}
+	r.follows = len(outputs) == 1 && !slices.ContainsFunc(p.jobs, (*job).readsLog)
 	return r
 }
 
@@ -123,6 +134,7 @@ func (r *reading) rows(j *job) iter.Seq[align.Row] {
 				of.damage(err)
 				continue
 			}
+			row.Whole = j.source == fromReports && (r.follows || j.reports.isLate(&row))
 			if row.Total > 0 {
 				of.add(&row, len(r.entries) > 0)
 				if j.source != fromHist {
@@ -162,7 +174,8 @@ func (r *reading) countMissing(j *job) {
 		if isMissing(s) {
 			r.of(e).miss(d, e.measured(s))
 		}
-		if of := r.of(e); of.unbinned(d) > 0 || of.isTornReport(d) {
+		of := r.of(e)
+		if _, ok := e.failed(s); !ok && of.unbinned(d) > 0 || of.isTornReport(d) {
 			r.problems.skip(e.miscounted(s, of.isTornReport(d)))
 		}
 	}
@@ -186,15 +199,15 @@ func (r *reading) groupTail(e *entry) *align.Stream {
 
 // clip cuts a window to the time in which its jobs ran, because rates are per second of that time.
 func (r *reading) clip(w *align.Window) {
-	start, end, ok := int64(0), int64(0), false
+	start, end, ok, isOver := int64(0), int64(0), false, true
 	for _, j := range r.jobs {
 		if !covers(w.Key, j) || !r.live && !j.serves(w.Key.Direction) {
 			continue
 		}
 		of := r.tallies[j]
 		several := j.entry != nil && j.entry.several
-		if !of.ended && (r.live || several || j.ran == 0) {
-			return // the job may still run
+		if !of.ended && (r.live || several) {
+			return // the job may still run, and later rows may show when it began
 		}
 		from, ran := j.offset, of.end()
 		if !r.live {
@@ -207,11 +220,15 @@ func (r *reading) clip(w *align.Window) {
 			start = from
 		}
 		end, ok = max(end, j.offset+ran), true
+		isOver = isOver && (of.ended || j.ran > 0)
 	}
-	if start, end = start+r.shift, end+r.shift; !ok || w.End <= start || w.Start >= end {
+	if start, end = start+r.shift, end+r.shift; !ok || w.End <= start {
 		return
 	}
-	w.Start, w.End = max(w.Start, start), min(w.End, end)
+	w.Start, w.From = max(w.Start, start), start
+	if isOver && w.Start < end {
+		w.End, w.To = min(w.End, end), end
+	}
 }
 
 // covers reports whether a window has requests of a job, by its level.

@@ -14,12 +14,9 @@ type answer struct {
 	// called before a run is read; many reports whether there are several runs
 	begin  func(run *query.Run, many bool) error
 	window func(*window.Window) error                   // called with each window; nil: no windows are needed
-	end    func(run *query.Run, doc *mapping.Run) error // called after all windows of a run; see emptyError
-	close  func() error                                 // called at the end; may be nil
+	end    func(run *query.Run, doc *mapping.Run) error // called after all windows of a run
+	close  func(err error) error                        // called at the end, with the error that ended the answers; may be nil
 }
-
-// emptyError means that a run has nothing of what is wanted. Later runs are read nevertheless.
-type emptyError struct{ error }
 
 // answerFor uses a for each run that args name. Neighbouring paths are read together.
 func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, a answer) error {
@@ -30,9 +27,10 @@ func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, 
 	return r.answer(ctx, inputs, q, a)
 }
 
-// answer uses a for each of the inputs, and ends the reading.
+// answer uses a for each of the inputs, and ends the reading. If a run has nothing of what is wanted or cannot be read so,
+// the others are answered nevertheless.
 func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a answer) error {
-	var empty []error
+	r.skips = true
 	found := false
 	one := func(run *query.Run, many bool) error {
 		if err := a.begin(run, many); err != nil {
@@ -40,32 +38,19 @@ func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a 
 		}
 		doc, err := run.Read(ctx, q, a.window)
 		r.logRun(run)
-		if err != nil || doc == nil {
-			return err
+		if err == nil && doc != nil {
+			err = a.end(run, doc)
+			found = found || err == nil
 		}
-		err = a.end(run, doc)
-		if errors.As(err, new(emptyError)) {
-			empty = append(empty, err)
-			return nil
-		}
-		found = true
-		return err
+		return r.skip(err)
 	}
 	wanted := q
 	if a.window == nil {
 		wanted = nil
 	}
-	if err := r.each(ctx, inputs, wanted, one); err != nil {
-		return r.end(err)
-	}
-	err := errors.Join(empty...)
+	err := r.each(ctx, inputs, wanted, one)
 	if a.close != nil {
-		if failed := a.close(); failed != nil {
-			return r.end(errors.Join(err, failed))
-		}
+		err = errors.Join(err, a.close(err))
 	}
-	if err != nil && found {
-		err = partialError{err}
-	}
-	return r.end(err)
+	return r.end(r.withSkipped(err, found))
 }

@@ -36,17 +36,17 @@ func TestAnswer(t *testing.T) {
 			window: func(*window.Window) error { return nil },
 			end: func(*query.Run, *mapping.Run) error {
 				if ended++; c.empty[ended-1] {
-					return emptyError{errors.New("nothing")}
+					return query.RunError{Err: errors.New("nothing")}
 				}
 				return nil
 			},
-			close: func() error { return c.close },
+			close: func(error) error { return c.close },
 		})
 		if read != len(c.empty) || ended != read || c.close != nil && !errors.Is(err, c.close) || errors.As(err, new(partialError)) != c.partial {
 			t.Errorf("%s: %d runs read, %d ended: %v", c.name, read, ended, err)
 		}
 		isEmpty := c.empty[0] || c.empty[1]
-		if isEmpty != errors.As(err, new(emptyError)) {
+		if isEmpty != errors.As(err, new(query.RunError)) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/internal/testcost"
 )
 
 // TestInterrupted kills an ingest at random moments, until one call completes. After each stop, the history must be
@@ -42,11 +43,10 @@ func TestInterrupted(t *testing.T) {
 	}
 	t.Logf("undisturbed: %d documents in %v", len(want), took)
 
-	seed := uint64(time.Now().UnixNano())
 	for i, signal := range []os.Signal{os.Interrupt, os.Kill} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			rng := rand.New(rand.NewPCG(seed, uint64(i)))
+			rng := rand.New(rand.NewPCG(testcost.Seed(), uint64(i)))
 			path := filepath.Join(t.TempDir(), "h.db")
 			begun := time.Now()
 			var shown []int // number of runs after each stop
@@ -67,7 +67,7 @@ func TestInterrupted(t *testing.T) {
 					got.same(t, want)
 				}
 				if t.Failed() {
-					t.Fatalf("seed %d: after %v", seed, shown)
+					t.Fatalf("seed %d: after %v", testcost.Seed(), shown)
 				}
 			}
 			t.Logf("runs in the history after each stop: %v", shown)

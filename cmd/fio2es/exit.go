@@ -39,7 +39,7 @@ type usageError = query.UsageError
 
 func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
-// partialError means that some runs have nothing of what is wanted, while the answer for the others is complete.
+// partialError means that there is no answer for some runs, while that for the others is complete.
 type partialError struct{ error }
 
 func (e partialError) Unwrap() error { return e.error }
@@ -74,7 +74,7 @@ func (e *env) conclude(err error) int {
 		return exitLeftOut
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
-	case errors.As(err, new(usageError)):
+	case errors.As(err, new(usageError)) && !errors.As(err, new(partialError)):
 		code = exitUsage
 	}
 	for _, line := range errorLines(err) {

@@ -118,29 +118,28 @@ func (x *exporting) export(ctx context.Context, r *reading, args []string, w io.
 	for _, c := range inputs {
 		stored = append(stored, c.runs...)
 	}
-	to, runs := export.New(x.as, w, export.OpenMetricsOptions{Windows: x.windows, Buckets: x.buckets}), 0
-	windows := export.NewOrdered(to, stored)
+	windows := export.NewOrdered(export.New(x.as, w, export.OpenMetricsOptions{Windows: x.windows, Buckets: x.buckets}), stored)
 	return r.answer(ctx, inputs, &x.Query, answer{
 		begin: func(_ *query.Run, many bool) error {
 			if x.as == "hdrlog" && many {
 				return usagef("%w, and these are several: name one run or folder", export.ErrOneRun)
 			}
+			windows.Begin()
 			return nil
 		},
 		window: windows.Add,
 		end: func(run *query.Run, doc *mapping.Run) error {
 			hasRequests, err := windows.End()
 			if !hasRequests {
-				return emptyError{run.NoMatch(doc)}
+				return run.NoMatch(doc)
 			}
-			runs++
 			return err
 		},
-		close: func() error {
-			if runs == 0 {
-				return nil
+		close: func(err error) error {
+			if err != nil && x.as == "openmetrics" {
+				return nil // without the mark of its end, because it is not complete
 			}
-			return to.Close()
+			return windows.Close()
 		},
 	})
 }

@@ -28,7 +28,7 @@ func addReadingFlags(f *pflag.FlagSet, own ...string) {
 		f.String("start", "", "start of the run, a `time` (RFC 3339), if its files do not say")
 		f.StringToString("offset", nil, "corrections of hosts' clocks in milliseconds, `HOST=MS`, such as client01=-250")
 		f.Int("groups", 0, "`groups` of bins (17 to 64) of a rebuilt fio, if neither the logs' columns nor fio's report say")
-		f.String("unit", "", "`unit` of the bins of a rebuilt fio: ns (fio 3) or us (fio 2)")
+		f.String("unit", "", "`unit` of the latencies, if neither the logs' columns nor fio's report say: ns (fio 3) or us (fio 2)")
 		f.Int("jobs", 0, "`number` of logs to parse at a time (default: one for each CPU)")
 	}, own...)
 }

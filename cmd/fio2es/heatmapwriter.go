@@ -65,7 +65,7 @@ func (h *heatmaps) window(w *window.Window) error {
 func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 	m := h.windows.Map()
 	if m.Total == 0 {
-		return emptyError{run.NoMatch(doc)}
+		return run.NoMatch(doc)
 	}
 	clock := chart.Clock{Start: doc.Run.Start, Known: unit.IsKnown(doc.Run.Start)}
 	switch {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fio2es/fio2es/internal/query"
 )
 
 // only checks that a folder has one file, with this text.
@@ -83,7 +85,7 @@ func TestReplaceFile(t *testing.T) {
 		{"first", nil, "first"},
 		{"broken", half, "first"},
 		{"second", errLeftOut, "second"}, // stderr also says what is missing
-		{"broken", emptyError{half}, "second"},
+		{"broken", query.RunError{Err: half}, "second"},
 		{"third", partialError{half}, "third"},
 	} {
 		err := e.writeOutput(name, func(w io.Writer) error {

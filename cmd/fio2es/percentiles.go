@@ -134,7 +134,7 @@ func compat(ctx context.Context, e *env, args []string, tool string) error {
 		end: func(_ *query.Run, doc *mapping.Run) error {
 			hasRows, err := c.End(doc)
 			if err == nil && !hasRows {
-				err = emptyError{fmt.Errorf("%s: no windows: %s", doc.Run.Name, cmp.Or(query.NoWindows(doc), query.NothingInTime))}
+				err = query.RunError{Err: fmt.Errorf("%s: no windows: %s", doc.Run.Name, cmp.Or(query.NoWindows(doc), query.NothingInTime))}
 			}
 			return err
 		},

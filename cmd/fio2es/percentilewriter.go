@@ -70,7 +70,7 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 	totals := p.totals
 	if !p.query.WantsAll() {
 		if p.windows == 0 {
-			return emptyError{run.NoMatch(doc)}
+			return run.NoMatch(doc)
 		}
 		totals = p.sums
 	} else if p.windows == 0 && !p.totalOnly {

@@ -104,7 +104,7 @@ func (r *rank) add(w *window.Window) error {
 // write writes the answers of a run.
 func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 	if len(r.sums) == 0 {
-		return emptyError{run.NoMatch(doc)}
+		return run.NoMatch(doc)
 	}
 	of := r.sums[window.AllDirections].Total()
 	if len(r.sums) == 2 { // a single direction has the same requests as all

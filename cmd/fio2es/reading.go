@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/fio2es/fio2es/internal/facts"
@@ -20,6 +21,8 @@ type reading struct {
 
 	store   history.Store // nil until it is needed
 	leftOut bool          // something is missing, and stderr says what
+	skips   bool          // an error of one run does not end the answers for the others
+	skipped []error       // such errors
 }
 
 // runs calls do with each run that args name. do may read the run with q; a nil q means that it needs no windows.
@@ -58,7 +61,10 @@ func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(r
 		defer files.Close()
 		r.leftOut = r.logProblems(files.Archive) || r.leftOut
 	}
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return r.skip(query.RunError{Err: err})
+	case err != nil:
 		return err
 	}
 	for _, run := range files.Runs {
@@ -87,12 +93,15 @@ func (r *reading) eachStored(
 		for i, run := range list {
 			list[i] = nil // keep documents of only one run in memory
 			doc, err := r.store.Run(ctx, run.Stored.Run.ID)
-			if err != nil {
-				return err
+			if err == nil {
+				run.Name, run.Stored = doc.Run.Name, doc
+				run, err = r.prepare(run)
 			}
-			run.Name, run.Stored = doc.Run.Name, doc
-			if run, err = r.prepare(run); err != nil {
-				return err
+			if err != nil {
+				if err = r.skip(err); err != nil {
+					return err
+				}
+				continue
 			}
 			if many {
 				run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
@@ -103,6 +112,28 @@ func (r *reading) eachStored(
 		}
 	}
 	return nil
+}
+
+// skip keeps an error of one run for the end, if the others are to be answered. It returns any other error.
+func (r *reading) skip(err error) error {
+	if !r.skips || !query.IsOfRun(err) {
+		return err
+	}
+	r.skipped = append(r.skipped, err)
+	return nil
+}
+
+// withSkipped joins err, which ended the answers, and the errors of single runs. found reports whether there is an answer
+// for another run.
+func (r *reading) withSkipped(err error, found bool) error {
+	if len(r.skipped) == 0 {
+		return err
+	}
+	all := errors.Join(append(r.skipped, err)...)
+	if found && err == nil {
+		all = partialError{all}
+	}
+	return all
 }
 
 // open opens the history when it is first needed.

@@ -88,6 +88,7 @@ type judging struct {
 	rules    []slo.Rule
 	checks   *checks
 	to       *table.Writer[*slaRow]
+	judged   bool // a run was checked
 	isBroken bool // a rule is broken
 }
 
@@ -98,13 +99,18 @@ func (j *judging) judge(ctx context.Context, args []string) error {
 	if !query.NeedsWindows(wanted, j.rules) {
 		wanted = nil
 	}
-	if err := j.runs(ctx, args, wanted, func(run *query.Run, many bool) error { return j.one(ctx, run, many) }); err != nil {
-		return err
+	j.skips = true
+	err := j.runs(ctx, args, wanted, func(run *query.Run, many bool) error { return j.skip(j.one(ctx, run, many)) })
+	if err == nil && (len(j.skipped) == 0 || j.judged) {
+		err = j.checks.write(j.stdout)
 	}
-	if err := j.checks.write(j.stdout); err != nil || !j.isBroken {
-		return err
+	if err == nil && j.isBroken {
+		for _, skipped := range j.skipped {
+			j.log.Error(skipped.Error())
+		}
+		return errMet
 	}
-	return errMet
+	return j.withSkipped(err, j.judged)
 }
 
 // one checks a run. many reports whether there are several runs.
@@ -114,6 +120,7 @@ func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 	if err != nil {
 		return err
 	}
+	j.judged = true
 	broken, unknown := slo.Log(j.log, &judgement.Run, judgement.Verdicts)
 	j.isBroken, j.leftOut = j.isBroken || broken, j.leftOut || unknown
 	title := slaTitle(run, many, judgement)

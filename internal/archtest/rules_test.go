@@ -39,7 +39,7 @@ var rules = map[string]rule{
 	"internal/shim":      {level: 0, std: true, why: "it is a script"},
 	"internal/junit":     {level: 0, std: true, why: "a test report is the same for all commands"},
 	"internal/memtest":   {level: 0, std: true, why: "it measures the memory of any function"},
-	"internal/testcost":  {level: 0, std: true, why: "it changes settings of the test program"},
+	"internal/testcost":  {level: 0, why: "it changes settings of the test program"},
 	"internal/fiomatrix": {level: 0, std: true, why: "it tests the program from outside, through its commands"},
 	"internal/archtest":  {level: 0, std: true, why: "it reads the source of packages and imports none"},
 	"internal/es":        {level: 0, why: "the client sends requests; the history gives them a meaning"},
@@ -85,7 +85,7 @@ var rules = map[string]rule{
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
 	"internal/where":    {level: 4, imports: []string{"internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
-	"internal/workload": {level: 4, imports: []string{"internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping"}, why: "the settings of a run decide with which it is compared, not its store"},
+	"internal/workload": {level: 4, imports: []string{"internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping", "pipeline/fiolog"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
 	"internal/trend":    {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
 		level: 3, imports: []string{"mapping", "internal/unit"},
@@ -212,7 +212,7 @@ var only = []struct {
 	{"github.com/therootcompany/xz", []string{"pipeline/source"}, "files are unpacked in one place"},
 	{"github.com/ulikunitz/xz", nil, "it is for tests"},
 	{"github.com/google/go-cmp", []string{"internal/golden", "internal/history/historytest"}, "it is for tests"},
-	{"pgregory.net/rapid", nil, "it is for tests"},
+	{"pgregory.net/rapid", []string{"internal/testcost"}, "it is for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "it is for tests"},
 	{"testing", []string{"internal/golden", "internal/history/historytest", "internal/es/estest", "internal/memtest"}, "it is for tests"},
 }

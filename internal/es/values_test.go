@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/internal/es"
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 )
 
 // readers return the same text in pieces of different sizes.

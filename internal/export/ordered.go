@@ -16,6 +16,7 @@ type Ordered struct {
 	to    Writer
 	alike map[string]bool // ids of runs with the same name and archive as another run
 	begun bool            // the run has requests
+	wrote bool            // some run has
 	open  []openWindow    // windows of one nominal time
 }
 
@@ -46,6 +47,9 @@ func runsAlike(runs []*mapping.Run) map[string]bool {
 	return alike
 }
 
+// Begin begins a run. What is left of a run that could not be read to its end is dropped.
+func (o *Ordered) Begin() { o.begun, o.open = false, nil }
+
 // Add adds a window. The first window with requests begins the run.
 func (o *Ordered) Add(w *window.Window) error {
 	requests, err := w.Histogram()
@@ -61,7 +65,7 @@ func (o *Ordered) Add(w *window.Window) error {
 	if o.begun {
 		return nil
 	}
-	o.begun = true
+	o.begun, o.wrote = true, true
 	return o.to.Begin(w.Run, o.alike[w.Run.ID])
 }
 
@@ -79,6 +83,14 @@ func (o *Ordered) flush() error {
 	}
 	o.open = o.open[:0]
 	return nil
+}
+
+// Close closes the writer if any run had requests.
+func (o *Ordered) Close() error {
+	if !o.wrote {
+		return nil
+	}
+	return o.to.Close()
 }
 
 // End ends a run. It reports whether the run had requests. If not, nothing was written.

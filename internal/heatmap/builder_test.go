@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/chart"
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 	"github.com/fio2es/fio2es/internal/window"
 )
 

@@ -128,7 +128,7 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 		return nil, nil
 	}
 	b, shown := heatmap.NewBuilder(wide), false
-	for _, w := range v.windows {
+	for _, w := range v.settled() {
 		if w.ElapsedMS <= v.newest-int64(wide)*v.step() {
 			continue
 		}
@@ -188,8 +188,8 @@ func (v *View) foot(now time.Time, size Size) (lines []string) {
 			break
 		}
 	}
-	if silent := now.Sub(v.came).Truncate(time.Second); !v.came.IsZero() && silent >= 3*max(v.Every, 2*time.Second) {
-		lines = append(lines, fit(fmt.Sprintf("no report of fio for %v", silent), size.Columns))
+	if silent := now.Sub(v.came).Truncate(time.Second); !v.came.IsZero() && silent >= 3*max(v.Every, time.Second) {
+		lines = append(lines, fit(fmt.Sprintf("no report of fio for %v: it waits for jobs that hang or sleep", silent), size.Columns))
 	}
 	if v.Message != "" {
 		lines = append(lines, fit(v.Message, size.Columns))

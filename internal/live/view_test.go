@@ -14,6 +14,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/slo"
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )

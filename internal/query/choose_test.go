@@ -16,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )

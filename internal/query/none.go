@@ -33,12 +33,12 @@ func NoWindows(run *mapping.Run) string {
 	return ""
 }
 
-// NoMatch returns the error for a run without any wanted window. It says why, or what the run has instead.
+// NoMatch returns the [RunError] for a run without any wanted window. It says why, or what the run has instead.
 func (r *Run) NoMatch(doc *mapping.Run) error {
 	if why := NoWindows(doc); why != "" && r.choice.withPercentiles == 0 {
-		return fmt.Errorf("%s: no windows: %s", doc.Run.Name, why)
+		return RunError{fmt.Errorf("%s: no windows: %s", doc.Run.Name, why)}
 	}
-	return fmt.Errorf("%s: no requests match%s: %s", doc.Run.Name, r.choice.query, strings.Join(r.choice.has(doc), "; "))
+	return RunError{fmt.Errorf("%s: no requests match%s: %s", doc.Run.Name, r.choice.query, strings.Join(r.choice.has(doc), "; "))}
 }
 
 // has lists the directions, hosts and jobs of the run, where a choice among them was made.

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +35,20 @@ func (e UsageError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error.
 func (e UsageError) Unwrap() error { return e.Err }
+
+// RunError means that one run has nothing of what is wanted, or that it cannot be read in the wanted way.
+type RunError struct{ Err error }
+
+// Error implements error.
+func (e RunError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error.
+func (e RunError) Unwrap() error { return e.Err }
+
+// IsOfRun reports whether an error is about one run, so that others can be read nevertheless.
+func IsOfRun(err error) bool {
+	return errors.As(err, new(RunError)) || errors.As(err, new(LevelError)) || errors.As(err, new(UsageError)) || errors.Is(err, history.ErrNotFound)
+}
 
 func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
@@ -114,8 +129,8 @@ func (q *Query) levels() []mapping.Level {
 func (q *Query) bounds(run string, start time.Time) (from, to time.Time, err error) {
 	needsStart := func(text string) bool { return text != "" && !strings.HasPrefix(text, "+") }
 	if start.Year() < 1970 && (needsStart(q.From) || needsStart(q.To)) {
-		return from, to, fmt.Errorf("%s: its files do not say when it started: "+
-			"count from its start (--from +90s), or set the start (--start)", run)
+		return from, to, RunError{fmt.Errorf("%s: its files do not say when it started: "+
+			"count from its start (--from +90s), or set the start (--start)", run)}
 	}
 	if from, err = timeOfRun("from", q.From, start); err != nil {
 		return from, to, err

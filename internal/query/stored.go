@@ -54,18 +54,18 @@ func (s storeReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 		warned.Warnings = append(slices.Clone(doc.Warnings), lack)
 		doc = &warned
 	}
+	var windows []iter.Seq2[*window.Window, error]
 	for _, level := range q.levels() {
 		wanted.Level = level
-		n, err := each(s.windows(ctx, stored, wanted, r.JoinMS), take)
-		if err != nil {
-			return nil, err
-		}
-		if n == 0 && len(wanted.Jobs) > 0 { // without names, because the message lists the jobs of the run
-			all := history.Selection{Runs: wanted.Runs, Level: level, Light: true}
-			if _, err := each(window.Rejoin(s.Intervals(ctx, all)), take); err != nil {
-				return nil, err
-			}
-		}
+		windows = append(windows, s.windows(ctx, stored, wanted, r.JoinMS))
+	}
+	n, err := each(window.Ordered(windows...), take)
+	if err == nil && n == 0 && len(wanted.Jobs) > 0 { // without names, because the message lists the jobs of the run
+		all := history.Selection{Runs: wanted.Runs, Level: mapping.Job, Light: true}
+		_, err = each(window.Rejoin(s.Intervals(ctx, all)), take)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return doc, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/chart"
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 )
 
 // TestCurve: each point is a percentile of the histogram, from the fastest request to the slowest, and the latencies

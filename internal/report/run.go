@@ -116,7 +116,9 @@ func (r *reading) end(doc *mapping.Run) (bool, error) {
 		s.finish()
 	}
 	var err error
-	if r.page.opt.Query.Times() == "" {
+	// The document of a live run also has requests of windows that are not complete yet, which no picture shows.
+	isOfWindows := r.page.opt.Query.Times() != "" || doc.Run.Live() && !r.span.IsZero()
+	if !isOfWindows {
 		one.Totals, err = totalsOf(doc, r.page.opt.Query.Directions)
 	} else {
 		one.Totals = r.totals(one.Doc)

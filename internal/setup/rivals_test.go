@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 )
 
 func TestOverlap(t *testing.T) {

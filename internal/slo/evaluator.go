@@ -44,6 +44,7 @@ type Evaluator struct {
 	rules  []Rule
 	series map[string]*series // by direction
 	end    int64
+	even   bool // all windows should have the same length
 
 	elapsed int64              // nominal start of the open windows, in milliseconds since the run's start
 	open    map[string]*sample // by direction; windows of other hosts or jobs may still be added
@@ -90,7 +91,7 @@ func (e *Evaluator) add(w sample) []Breach {
 			continue
 		}
 		if r.InWindows() && r.Metric.IsOfHistogram() {
-			s.tallies[i].add(r, passed{start: w.start, end: w.end}, o)
+			s.tallies[i].add(r, passed{w.start, w.end, w.completed}, o)
 		}
 		if !o.met && !o.isUnknown {
 			broken = append(broken, Breach{*r, o.Value, o.surely != o.maybe, o.Open, float64(max(w.completed, 1))})
@@ -189,7 +190,7 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 			v.unknown("there are no windows to judge")
 			return v
 		}
-		v.setWindows(t, s.gap())
+		v.setWindows(t, s.gap(), e.even)
 	case r.Metric.IsOfHistogram():
 		v.set(r.judge(r.Metric.Of(total.latency)))
 	case r.Metric.Unit() == window.PerSecond:

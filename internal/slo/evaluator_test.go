@@ -241,6 +241,40 @@ func TestShortLastWindow(t *testing.T) {
 	}
 }
 
+// TestLongWindow: a window that is longer than the others, because a report came late, does not say that a rule is met in
+// each part of it. It can say that the rule is broken.
+func TestLongWindow(t *testing.T) {
+	for _, c := range []struct {
+		rule     string
+		requests int64 // in the long window
+		even     bool
+		state    State
+	}{
+		{"read.iops >= 100 in every window", 680, true, Unknown},
+		{"read.iops >= 100 in 40% of windows", 680, true, Met},
+		{"read.iops >= 200 in every window", 680, true, Broken},
+		{"read.iops >= 100 in every window", 0, true, Broken},
+		{"read.iops <= 500 in every window", 0, true, Met}, // no request completed in any part
+		{"read.p99 <= 1s in every window", 680, true, Unknown},
+		{"read.iops >= 100 in every window", 680, false, Met}, // windows of different lengths were asked for
+	} {
+		e := New(parse(t, c.rule))
+		for at := range int64(3) {
+			e.add(second("read", at, 170, ms))
+		}
+		long := second("read", 3, c.requests, ms)
+		if long.end += 3000; c.requests == 0 {
+			long = sample{direction: "read", start: 3000, end: 7000}
+		}
+		e.add(long)
+		e.add(second("read", 7, 170, ms))
+		e.end, e.even = 8000, c.even
+		if v := e.Verdicts()[0]; v.State != c.state {
+			t.Errorf("%+v: %+v", c, v)
+		}
+	}
+}
+
 // TestBreaches: each window is checked separately, for all kinds of rules.
 func TestBreaches(t *testing.T) {
 	e := New(parse(t, "p99 <= 2ms", "write.p99 <= 2ms", "within 2ms >= 99% in 50% of windows", "iops >= 100", "requests >= 1e6"))

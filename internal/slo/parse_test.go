@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 )
 
 func TestParse(t *testing.T) {

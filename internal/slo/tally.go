@@ -7,9 +7,10 @@ import (
 
 // tally adds up the results of a rule in windows, as milliseconds of their lengths.
 type tally struct {
-	judged, held  int64 // all windows that count; windows in which the rule is met
-	open          int64 // windows that are unknown, because the latency has no upper bound
-	surely, maybe int64 // windows in which the rule is met at all values within the error bounds; at some of them
+	judged, held  int64   // all windows that count; windows in which the rule is met
+	open          int64   // windows that are unknown, because the latency has no upper bound
+	surely, maybe int64   // windows in which the rule is met at all values within the error bounds; at some of them
+	lengths       []int64 // of the windows with requests in which the rule is met
 	worst         Moment
 	broken        []Moment // broken windows, in any order
 }
@@ -31,12 +32,25 @@ func (t *tally) add(r *Rule, w passed, o outcome) {
 	}
 	switch {
 	case o.met:
-		t.held += length
+		if t.held += length; w.completed > 0 {
+			t.lengths = append(t.lengths, length)
+		}
 	case o.isUnknown:
 		t.open += length
 	default:
 		t.broken = append(t.broken, m)
 	}
+}
+
+// longer returns the milliseconds of windows in which the rule is met although they are much longer than a usual one,
+// because fio's reports came late. The rule may be broken in a part of them.
+func (t *tally) longer(usual int64) (sum int64) {
+	for _, length := range t.lengths {
+		if length > usual+usual*3/4 {
+			sum += length
+		}
+	}
+	return sum
 }
 
 // worse reports whether m is worse than another moment. If their values are equal, the earlier one is worse.

@@ -100,15 +100,21 @@ func (v *Verdict) set(o outcome) {
 	}
 }
 
-// setWindows sets the result of a rule about windows.
-func (v *Verdict) setWindows(t *tally, gap int64) {
-	judged := float64(t.judged)
+// setWindows sets the result of a rule about windows. gap is that of [series.gap]. isEven says that the windows should
+// have the same length.
+func (v *Verdict) setWindows(t *tally, gap int64, isEven bool) {
+	judged, longer := float64(t.judged), int64(0)
+	if isEven && gap < math.MaxInt64/2 {
+		longer = t.longer(gap * 4 / 3)
+	}
 	v.Value, v.Low, v.High = float64(t.held)/judged, float64(t.surely)/judged, float64(t.maybe)/judged
 	limit := v.Rule.share.value
 	v.State, v.Close = Broken, (v.Low >= limit) != (v.High >= limit)
 	switch {
-	case v.Value >= limit:
+	case float64(t.held-longer)/judged >= limit:
 		v.State = Met
+	case v.Value >= limit:
+		v.unknown(fmt.Sprintf("for %v s fio's reports came late, and it may be broken in a part of that time", float64(longer)/1000))
 	case float64(t.held+t.open)/judged >= limit:
 		v.unknown(fmt.Sprintf("for %v s it lies in fio's last bin, which has no end", float64(t.open)/1000))
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/internal/memtest"
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 )
 
 // served is a row.

@@ -1,14 +1,45 @@
-// Package testcost makes the tests of a package faster if they have many cases. It is only for tests.
+// Package testcost gives the random tests of a package a fixed seed, and makes tests with many cases faster. It is only
+// for tests. Each package that draws random cases imports it.
+//
+// Without settings a test draws the same cases each time, so no test fails by chance. RAPID_SEED=7 or
+// -rapid.seed=7 draws others; CI does so with a new seed each time.
 package testcost
 
 import (
 	"flag"
+	"os"
 	"runtime/debug"
+	"strconv"
+
+	_ "pgregory.net/rapid" // defines the flags
 )
+
+func init() {
+	set("rapid.seed", "RAPID_SEED", "1")
+}
 
 // Lower makes property tests draw fewer cases than rapid's default, and the collector run less often for small
 // heaps. TestMain calls it before it runs the tests. CI draws many cases for all packages that call it.
 func Lower() {
-	_ = flag.Set("rapid.checks", "20") // fails if no test uses rapid, so that there is no such flag
+	set("rapid.checks", "RAPID_CHECKS", "20")
 	debug.SetGCPercent(400)
+}
+
+// Seed returns the seed in effect, for tests that make their own random numbers.
+func Seed() uint64 {
+	n, err := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 0, 64)
+	if err != nil {
+		panic(err) // it is rapid's flag, and always a number
+	}
+	return n
+}
+
+// set changes the default of a flag, unless an environment variable has given another one.
+func set(name, variable, value string) {
+	if _, given := os.LookupEnv(variable); given {
+		return
+	}
+	if err := flag.Set(name, value); err != nil {
+		panic(err)
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 )
 
 // listed is a column that lists the times of its windows.

@@ -1,7 +1,6 @@
 package window
 
 import (
-	"cmp"
 	"errors"
 	"iter"
 	"math"
@@ -95,10 +94,7 @@ func (j *joiner) flush(before int64, yield func(*Window, error) bool) bool {
 			delete(j.open, key)
 		}
 	}
-	slices.SortFunc(list, func(a, b *Window) int {
-		return cmp.Or(cmp.Compare(a.ElapsedMS, b.ElapsedMS), a.Start.Compare(b.Start), cmp.Compare(a.Direction, b.Direction),
-			cmp.Compare(a.Host, b.Host), cmp.Compare(a.Job, b.Job))
-	})
+	slices.SortFunc(list, compare)
 	for _, w := range list {
 		if !yield(w, nil) {
 			return false
@@ -108,17 +104,21 @@ func (j *joiner) flush(before int64, yield func(*Window, error) bool) bool {
 }
 
 // window returns the joined window. If stored windows are missing at its begin or end, there were no requests then,
-// and the joined window includes that time.
+// and the joined window includes that time as far as the jobs of its series ran.
 func (j *joiner) window(place int64, sum *joined) *Window {
 	w := *sum.first
 	from, to := place*j.length, (place+1)*j.length
 	w.ElapsedMS = max(from-j.phase, 0)
+	at := func(ms int64) time.Time { return w.Run.Start.Add(time.Duration(ms) * time.Millisecond) }
 	if sum.from > from {
-		w.Start = w.Run.Start.Add(time.Duration(w.ElapsedMS) * time.Millisecond)
+		w.Start = at(max(w.ElapsedMS, w.FromMS))
 	}
-	w.End = sum.end
-	end := w.Run.Start.Add(time.Duration(to-j.phase) * time.Millisecond)
-	if last := j.run.Run.End; last.After(w.Run.Start) && last.Before(end) {
+	w.ToMS, w.End = sum.toMS, sum.end
+	end, last := at(to-j.phase), j.run.Run.End
+	if w.ToMS > 0 {
+		last = at(w.ToMS)
+	}
+	if last.After(w.Run.Start) && last.Before(end) {
 		end = last
 	}
 	if sum.to < to && end.After(sum.end) {
@@ -130,14 +130,16 @@ func (j *joiner) window(place int64, sum *joined) *Window {
 
 // joined has the sums of stored windows.
 type joined struct {
-	first     *Window
-	from, to  int64 // nominal, in milliseconds since the beginning of the grid
-	end       time.Time
-	requests  hist.Histogram
-	most      *Window // stored window with the highest weight
-	completed int64
-	weight    float64
-	bytes     Bytes
+	first      *Window
+	from, to   int64 // nominal, in milliseconds since the beginning of the grid
+	end        time.Time
+	toMS       int64 // when the jobs ended, from the latest window that has it
+	requests   hist.Histogram
+	histograms int     // number of windows with a histogram
+	most       *Window // of these the one with the highest weight
+	completed  int64
+	weight     float64
+	bytes      Bytes
 	// For averages, which have a rate, but no histogram and no number of requests.
 	averaged, means float64
 }
@@ -148,6 +150,7 @@ func (j *joined) add(w *Window, h *hist.Histogram) {
 	if w.End.After(j.end) {
 		j.end = w.End
 	}
+	j.toMS = max(j.toMS, w.ToMS)
 	j.completed += w.Completed
 	j.weight += w.Weight
 	j.bytes.Add(w)
@@ -160,6 +163,7 @@ func (j *joined) add(w *Window, h *hist.Histogram) {
 	if j.most == nil || w.Weight > j.most.Weight {
 		j.most = w
 	}
+	j.histograms++
 	j.requests.Merge(h)
 }
 
@@ -180,7 +184,7 @@ func (j *joined) fill(w *Window) {
 		if j.averaged > 0 {
 			w.Latency.Mean = math.Round(j.means/j.averaged*1000) / 1000
 		}
-	case j.requests.IsEmpty(): // each bin has less than half a request
+	case j.histograms == 1 || j.requests.IsEmpty(): // its numbers come from exact weights, not from whole counts
 		w.Latency = j.most.Latency
 	default:
 		w.Latency = mapping.NewLatency(&j.requests, nil)

@@ -2,6 +2,7 @@ package window
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -19,6 +20,9 @@ type Window struct {
 	// ElapsedMS is the nominal start in milliseconds since the run's start. Windows of all hosts and directions that
 	// belong together have the same ElapsedMS.
 	ElapsedMS int64
+	// FromMS and ToMS are when the first job of the window's series began and the last one ended, in milliseconds since
+	// the run's start. ToMS is 0 if it is not known.
+	FromMS, ToMS int64
 
 	Completed int64   // number of requests that completed in the window
 	Weight    float64 // number of requests, each counted by the share of its time that it spent in the window
@@ -38,10 +42,19 @@ func From(d *mapping.Interval) *Window {
 	run := &mapping.RunInfo{ID: r.ID, Name: r.Name, Archive: r.Archive, Start: r.Start, Ingest: r.Ingest, Labels: r.Labels}
 	return &Window{
 		Run: run, Level: d.Level, Host: d.Host.Name, Job: d.Fio.Job, Direction: d.Fio.Direction,
-		Start: d.Time, End: d.Window.End, ElapsedMS: d.Window.ElapsedMS,
+		Start: d.Time, End: d.Window.End, ElapsedMS: d.Window.ElapsedMS, FromMS: d.Window.FromMS, ToMS: d.Window.ToMS,
 		Completed: d.Requests.Completed, Weight: d.Requests.Weight, IOPS: d.IOPS, Bandwidth: d.Bandwidth,
 		Latency: d.Latency, Averaged: d.Weighting == mapping.Averaged,
 	}
+}
+
+// KnownIOPS returns the requests per second, or NaN if they are not known: averages may lack them, and have no windows
+// without requests.
+func (w *Window) KnownIOPS() float64 {
+	if w.Averaged && w.IOPS == 0 {
+		return math.NaN()
+	}
+	return w.IOPS
 }
 
 // AllDirections means several directions together.
@@ -82,7 +95,7 @@ func (w *Window) Length() time.Duration { return w.End.Sub(w.Start) }
 func (w *Window) Document(like *mapping.Interval) *mapping.Interval {
 	d := *like
 	d.Time, d.Part = w.Start, 0
-	d.Window = mapping.Window{End: w.End, MS: w.Length().Milliseconds(), ElapsedMS: w.ElapsedMS}
+	d.Window = mapping.Window{End: w.End, MS: w.Length().Milliseconds(), ElapsedMS: w.ElapsedMS, FromMS: w.FromMS, ToMS: w.ToMS}
 	d.Requests = mapping.Requests{Completed: w.Completed, Weight: w.Weight}
 	d.Latency, d.DocCount = w.Latency, w.Latency.Bins.Total()
 	d.IOPS, d.Bandwidth = w.IOPS, w.Bandwidth

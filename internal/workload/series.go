@@ -26,7 +26,7 @@ type Number struct {
 var Numbers = func() []Number {
 	list := []Number{
 		{"iops", "IOPS", true, func(t *mapping.Totals) trend.Value { return trend.Value{N: t.IOPS} }},
-		{"bandwidth", "bandwidth", true, func(t *mapping.Totals) trend.Value { return trend.Value{N: t.Bandwidth} }},
+		{"bandwidth", "bandwidth", true, func(t *mapping.Totals) trend.Value { return trend.Value{N: t.KnownBandwidth()} }},
 	}
 	for _, name := range facts.LatencyNames() {
 		list = append(list, Number{Name: name, Text: strings.ReplaceAll(name, "_", "."), of: func(t *mapping.Totals) trend.Value {
@@ -208,12 +208,7 @@ func circumstances(run *mapping.Run) map[string]string {
 		set("option."+name, text)
 	}
 	flatten("config", run.Config, set)
-	var hosts []string
-	for _, h := range run.Hosts {
-		hosts = append(hosts, h.Name)
-	}
-	slices.Sort(hosts)
-	set("hosts", strings.Join(slices.Compact(hosts), ","))
+	set("hosts", hostsOf(run))
 	return all
 }
 

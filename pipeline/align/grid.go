@@ -20,6 +20,12 @@ func (g grid) snap(t int64) int64 {
 	return t
 }
 
+// nearest moves the start and the end of a row to the nearest edges, which are not the same.
+func (g grid) nearest(start, end int64) (from, to int64) {
+	edge := func(t int64) int64 { return max(t+g.length/2, 0) / g.length * g.length }
+	return edge(start), max(edge(end), edge(start)+g.length)
+}
+
 // window returns the index of the window of completions at time t. Windows are (start, end], like rows. The first
 // window includes its start.
 func (g grid) window(t int64) int64 {

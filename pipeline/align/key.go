@@ -18,7 +18,7 @@ type Key struct {
 // Compare orders keys by level, host, job and direction.
 func (k Key) Compare(o Key) int {
 	return cmp.Or(cmp.Compare(k.Level, o.Level), cmp.Compare(k.Host, o.Host),
-		compareNatural(k.Job, o.Job), cmp.Compare(k.Direction, o.Direction))
+		mapping.CompareJobs(k.Job, o.Job), cmp.Compare(k.Direction, o.Direction))
 }
 
 // At returns the key of the same requests at a higher level.
@@ -32,13 +32,3 @@ func (k Key) At(l mapping.Level) Key {
 	}
 	return k
 }
-
-// compareNatural orders numbers by length first, so job 2 comes before job 10.
-func compareNatural(a, b string) int {
-	if a != "" && b != "" && isDigit(a[0]) && isDigit(b[0]) {
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	}
-	return cmp.Compare(a, b)
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }

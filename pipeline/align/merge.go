@@ -106,6 +106,8 @@ type group struct {
 	slots []int
 	twin  int // index of a group of a wider level with the same slots, and so the same windows; else -1
 	round rounder
+
+	ended, edge int64 // index and end of the last window
 }
 
 func newMerger(of []*Stream, opt Options) *merger {
@@ -135,7 +137,7 @@ func groupKeys(keys []Key, levels []mapping.Level) []group {
 	var groups []group
 	index := map[Key]int{}
 	for _, k := range slices.SortedFunc(maps.Keys(slots), Key.Compare) {
-		g := group{key: k, slots: slots[k], twin: -1}
+		g := group{key: k, slots: slots[k], twin: -1, ended: -2}
 		for _, l := range levels {
 			// A group has all slots of the groups below it. So two groups with the same number of slots have the same
 			// slots.
@@ -205,13 +207,21 @@ func (m *merger) fill(ctx context.Context) {
 
 func (m *merger) close(yield func(*Window, error) bool) bool {
 	mark := m.mark()
-	for _, at := range m.sums.before(mark) {
+	for ready := m.sums.before(mark); len(ready) > 0; {
+		at := ready[0]
+		last := m.sums.lastOf(at)
+		if last > at && !m.sums.isBefore(last, mark) {
+			break
+		}
 		total := m.sums.take(at)
+		for ready = ready[1:]; len(ready) > 0 && ready[0] <= last; ready = ready[1:] {
+			total = join(total, m.sums.take(ready[0]))
+		}
 		made := make([]*Window, len(m.groups))
 		for i := range m.groups {
 			g := &m.groups[i]
 			if g.twin < 0 {
-				made[i] = m.window(g, at, total)
+				made[i] = m.window(g, span{at, last}, total)
 			} else if made[i] = made[g.twin]; made[i] != nil {
 				w := *made[i]
 				w.Key, made[i] = g.key, &w
@@ -220,7 +230,7 @@ func (m *merger) close(yield func(*Window, error) bool) bool {
 				return false
 			}
 		}
-		m.sums.end(at, total)
+		m.sums.end(last, total)
 	}
 	if usual := m.streams.watermark(usualReach); usual != mark { // only slower requests can still change them
 		m.sums.cool(usual)
@@ -243,8 +253,9 @@ func (m *merger) mark() int64 {
 	return mark
 }
 
-// window makes the window of one key from its slots. It returns nil if the window is empty.
-func (m *merger) window(g *group, at int64, total []*sum) *Window {
+// window makes the window of one key from its slots. If it spans several windows, total has their sums. It returns nil
+// if the window is empty.
+func (m *merger) window(g *group, at span, total []*sum) *Window {
 	all := &sum{latencies: *hist.New(m.sums.layout)}
 	for _, slot := range g.slots {
 		switch {
@@ -265,14 +276,22 @@ func (m *merger) window(g *group, at int64, total []*sum) *Window {
 	}
 	m.sums.widen(l)
 	w := &Window{
-		Key: g.key, Elapsed: at * m.opt.Window, Length: m.opt.Window, Latencies: &all.latencies,
-		Start: at * m.opt.Window, End: (at + 1) * m.opt.Window,
+		Key: g.key, Elapsed: at.first * m.opt.Window, Length: (at.last - at.first + 1) * m.opt.Window,
+		Start: at.first * m.opt.Window, End: (at.last + 1) * m.opt.Window, Latencies: &all.latencies,
 		Counts: g.round.bins(&all.latencies), Completed: completed,
 	}
-	if !all.cut {
+	switch {
+	case all.cut:
+	case all.whole != span{}:
+		w.Start, w.End = all.whole.first, all.whole.last
+	default:
 		w.Start += all.start.mean()
 		w.End += all.end.mean()
 	}
+	if g.ended == at.first-1 { // windows neither overlap nor leave gaps, though the mean is over other requests
+		w.Start = g.edge
+	}
+	g.ended, g.edge = at.last, w.End
 	return w
 }
 

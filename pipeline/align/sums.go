@@ -57,11 +57,18 @@ func (s *sums) widen(l hist.Layout) {
 	}
 }
 
+// isBefore reports whether a window ends before a time.
+func (s *sums) isBefore(at, mark int64) bool {
+	g := s.workers[0].grid
+	return mark == math.MaxInt64 || (at+1)*g.length+g.tolerance < mark
+}
+
+// before returns the windows that end before a time, in order.
 func (s *sums) before(mark int64) []int64 {
-	g, all := s.workers[0].grid, map[int64]bool{}
+	all := map[int64]bool{}
 	add := func(open map[int64][]*sum) {
 		for at := range open {
-			if mark == math.MaxInt64 || (at+1)*g.length+g.tolerance < mark {
+			if s.isBefore(at, mark) {
 				all[at] = true
 			}
 		}
@@ -71,6 +78,45 @@ func (s *sums) before(mark int64) []int64 {
 		add(w.open)
 	}
 	return slices.Sorted(maps.Keys(all))
+}
+
+// lastOf returns the last of the windows that become one with the window at, or at itself.
+func (s *sums) lastOf(at int64) int64 {
+	for last := at; ; at = last {
+		for _, w := range s.workers {
+			w.spans = slices.DeleteFunc(w.spans, func(of span) bool { return of.last < w.floor })
+			for _, of := range w.spans {
+				if of.first <= last && at <= of.last {
+					last = max(last, of.last)
+				}
+			}
+		}
+		if last == at {
+			return last
+		}
+	}
+}
+
+// join adds the sums of a later window to those of windows before it. The result starts with the first and ends with the
+// later one.
+func join(total, later []*sum) []*sum {
+	for _, of := range total {
+		if of != nil {
+			of.end = edge{}
+		}
+	}
+	for i, o := range later {
+		if o == nil {
+			continue
+		}
+		if o.start = (edge{}); total[i] == nil {
+			total[i] = o
+			continue
+		}
+		total[i].merge(o)
+		o.release()
+	}
+	return total
 }
 
 // take removes the sums of a window from all workers and adds them up.

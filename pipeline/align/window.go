@@ -15,6 +15,9 @@ type Window struct {
 	// consists of whole rows, they are the edges of these rows, which differ by a few milliseconds. If the rows of
 	// several jobs differ, they are means over all requests.
 	Start, End int64
+	// From and To are when the first job of the key began and the last one ended, in milliseconds since the start of the
+	// run. [Merge] does not set them. To is 0 if it is not known.
+	From, To int64
 	// Elapsed is the nominal start, a multiple of the length. Length is the nominal length. Both are milliseconds.
 	// Joined windows have the first start and the sum of the lengths.
 	Elapsed, Length int64
@@ -32,8 +35,9 @@ type sum struct {
 	latencies  hist.Histogram
 	packed     []hist.Weight // the latencies of a cold window
 	completed  float64
-	start, end edge // of whole rows that reach the window's edges
+	start, end edge // of rows that reach the window's edges
 	cut        bool // some rows cross the edges
+	whole      span // from the first start to the last end of rows that are never cut, milliseconds; zero without any
 }
 
 // used has sums for reuse. The bins of a new sum take 15 KB, and clearing them costs more than adding the rows of a
@@ -72,6 +76,7 @@ func (s *sum) merge(o *sum) {
 	s.cut = s.cut || o.cut
 	s.start.add(o.start)
 	s.end.add(o.end)
+	s.whole = s.whole.and(o.whole)
 }
 
 // worker adds rows to its own windows: by window, then by slot (key and direction).
@@ -83,10 +88,25 @@ type worker struct {
 	slots     int
 	layout    hist.Layout
 	floor     int64 // windows before this one are closed
+	spans     []span
 	late      float64
 
 	given  []float64     // requests of each bin of a row that were added already; reused
 	shares []hist.Weight // reused
+}
+
+// span is a range, such as of several windows that become one.
+type span struct{ first, last int64 }
+
+// and returns the range of both. The zero span is empty.
+func (s span) and(o span) span {
+	switch {
+	case s == span{}:
+		return o
+	case o == span{}:
+		return s
+	}
+	return span{min(s.first, o.first), max(s.last, o.last)}
 }
 
 // at returns the sum of a slot in a window. If the window is closed, it returns that of the first open window.
@@ -129,6 +149,9 @@ const maxWindows = 1 << 10
 
 func (w *worker) add(slot int, row *Row) {
 	start, end := w.snap(row.Start), w.snap(row.End)
+	if row.Whole {
+		start, end = w.nearest(row.Start, row.End)
+	}
 	first, last := w.windows(start, end)
 	if last-first > maxWindows {
 		first, start = last, end
@@ -137,7 +160,10 @@ func (w *worker) add(slot int, row *Row) {
 		w.late += float64(row.Total)
 	}
 	from := w.spreadFrom(row.Layout)
-	if first == last {
+	if row.Whole && first < last {
+		w.spans = append(w.spans, span{max(first, w.floor), max(last, w.floor)})
+	}
+	if first == last || row.Whole {
 		w.addWhole(slot, last, row, start, end, from)
 	} else {
 		w.addCut(slot, first, last, row, start, end, from)
@@ -147,11 +173,16 @@ func (w *worker) add(slot int, row *Row) {
 	}
 }
 
-// addWhole adds the bins below from of a row that lies in one window.
+// addWhole adds the bins below from of a row that lies in one window, or in several that become one. Then window is the
+// last of them.
 func (w *worker) addWhole(slot int, window int64, row *Row, start, end int64, from int) {
 	at := w.at(window, slot)
 	total := int64(row.Total)
 	at.completed += float64(total)
+	if row.Whole {
+		at.whole = at.whole.and(span{row.Start, row.End})
+		start = end
+	}
 	if start == window*w.length && start != end {
 		at.start.add(edge{total, total * (row.Start - start)})
 	}

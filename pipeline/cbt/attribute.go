@@ -19,6 +19,7 @@ func (a *attribution) attribute() {
 	for _, p := range a.reports {
 		a.assign(p, claimed)
 	}
+	a.splitApart()
 }
 
 func (a *attribution) assign(p *clue, claimed map[*draft]bool) {
@@ -47,7 +48,7 @@ func (a *attribution) assign(p *clue, claimed map[*draft]bool) {
 }
 
 func (a *attribution) give(p *clue, r *draft, how Found, isCandidate bool) {
-	r.Reports = append(r.Reports, Report{Host: a.places.of(p.file, false).host, File: p.file, Found: how, Candidate: isCandidate})
+	r.Reports = append(r.Reports, Report{Host: p.host, File: p.file, Found: how, Candidate: isCandidate})
 }
 
 // byPlace returns the runs to which a report may belong because of its place: runs in its folder or, if there are none,
@@ -63,9 +64,16 @@ func (a *attribution) byPlace(p *clue, claimed map[*draft]bool) ([]*draft, Found
 	case !p.claims.isParsed:
 		return here, FoundFolder
 	}
-	// Without log_hist_msec fio writes no rows of histograms.
+	// Without log_hist_msec fio writes no rows of histograms. Without histogram logs no bins can prove that a report is of
+	// these logs, so it must be the only possible one, and its options must not lack the logs.
 	may := func(runs []*draft) []*draft {
-		return without(runs, func(r *draft) bool { return claimed[r] || !p.claims.hasHist && len(r.Logs) > 0 })
+		several := len(runs) > 1
+		return without(runs, func(r *draft) bool {
+			if len(r.Logs) > 0 {
+				return claimed[r] || !p.claims.hasHist
+			}
+			return claimed[r] || several || p.claims.isListed && !p.claims.namesLogs()
+		})
 	}
 	free := may(here)
 	if p.claims.namesLogs() {

@@ -14,11 +14,12 @@ import (
 type draft struct {
 	Run
 	at       place
-	argument string // that it was found under
-	family   string // of the logs' prefixes; "" in the folder of a sample
-	base     string // the folder at.folder, see [catalog.dirOf]
-	gone     bool   // it is part of another, or a copy, or has no files left
-	into     *draft // which other
+	argument string   // that it was found under
+	family   string   // of the logs' prefixes; "" in the folder of a sample
+	base     string   // the folder at.folder, see [catalog.dirOf]
+	gone     bool     // it is part of another, or a copy, or has no files left
+	into     *draft   // which other
+	guesses  []string // why its logs are read as one run, if that is not certain
 }
 
 // now returns the run into which this one was absorbed, or itself.
@@ -37,6 +38,7 @@ func (r *draft) absorb(other *draft) {
 	for _, d := range other.Doubts {
 		r.doubt(d)
 	}
+	r.guesses = append(r.guesses, other.guesses...)
 	other.gone, other.into = true, r
 }
 
@@ -147,6 +149,21 @@ func (d *drafts) dropAllJobsLogs() {
 			d.left.addNotable(l.File, "a log of all jobs beside logs of single jobs: it would count requests twice")
 			return true
 		})
+	}
+}
+
+// dropBandwidth drops runs outside of CBT's layout that have only logs of bandwidth. They have neither requests nor
+// latencies, and other programs use such names, too.
+func (d *drafts) dropBandwidth() {
+	for _, r := range d.present() {
+		isOther := func(l Log) bool { return l.Kind != fiolog.BW }
+		if r.at.layout != ofPeople || len(r.Reports) > 0 || slices.ContainsFunc(r.logs(), isOther) {
+			continue
+		}
+		for _, l := range r.Others {
+			d.left.addNotable(l.File, "only bandwidth, and neither a report nor another log belongs to it: add fio's report, whose options name it")
+		}
+		r.gone = true
 	}
 }
 

@@ -40,11 +40,14 @@ func found(a *Archive) []string {
 			prefixes = append(prefixes, fmt.Sprintf("%s.%d", l.Prefix, l.Job))
 		}
 		for _, f := range r.Reports {
-			mark := ""
+			mark, host := "", ""
 			if f.Candidate {
 				mark = "?"
 			}
-			reports = append(reports, fmt.Sprintf("%s %s%s", f.File.Path, [...]string{"name", "prefix", "options", "folder", "above"}[f.Found], mark))
+			if f.Host != "" && !f.Named {
+				host = "@" + f.Host
+			}
+			reports = append(reports, fmt.Sprintf("%s%s %s%s", f.File.Path, host, [...]string{"name", "prefix", "options", "folder", "above"}[f.Found], mark))
 		}
 		all = append(all, fmt.Sprintf("%s: %s: %s", r.Path, strings.Join(prefixes, " "), strings.Join(reports, ", ")))
 	}
@@ -74,6 +77,12 @@ var findings = []struct {
 		want:  []string{"out: rd x.1 wr.2 rd x.1: out.json options"},
 	},
 	{
+		name: "a host at the end of reports, as at the end of logs",
+		files: tree{"t.json.hostA": fioReport(job{"a", histMsec, "write_hist_log=t"}), "t.json.b.lab": fioReport(job{"b", histMsec}), "t.json.c": fioReport(job{"c", histMsec, "write_hist_log=t"})}.
+			with("t_clat_hist.1.log.hostA", "t_clat_hist.1.log.b.lab"),
+		want: []string{"t: t.1 t.1: t.json.b.lab@b.lab prefix, t.json.c@c prefix, t.json.hostA@hostA prefix"},
+	},
+	{
 		name: "two executions, each with its report",
 		files: tree{"a.json": fioReport(job{"a", histMsec, "write_hist_log=a"}), "b.json": fioReport(job{"b", histMsec, "write_hist_log=b"})}.
 			with("a_clat_hist.1.log", "b_clat_hist.1.log"),
@@ -89,6 +98,27 @@ var findings = []struct {
 		files: tree{"1.json": fioReport(job{"a", histMsec, "write_hist_log=b"}), "2.json": fioReport(job{"b", histMsec, "write_hist_log=a"})}.
 			with("a_clat_hist.1.log", "b_clat_hist.1.log"),
 		want: []string{"a: a.1: 2.json options", "b: b.1: 1.json options"},
+	},
+	{
+		name:  "a report without logs, and logs that other programs may have written",
+		files: tree{"fio.json": fioReport(job{"t", "rw=read"})}.with("cpu_bw.log", "disk_bw.log", "net_iops.log"),
+		want:  []string{"fio: : fio.json name", "net: net.0: "},
+		left:  []string{"cpu_bw.log: only bandwidth", "disk_bw.log: only bandwidth"},
+	},
+	{
+		name:  "a report that names other logs, and two logs without one",
+		files: tree{"fio.json": fioReport(job{"t", "write_bw_log=t"})}.with("a_iops.1.log", "b_iops.1.log"),
+		want:  []string{"a: a.1: ", "b: b.1: ", "fio: : fio.json name"},
+	},
+	{
+		name:  "a report of fio 2, which lists no options, is of the only logs",
+		files: tree{"fio.json": strings.ReplaceAll(fioReport(job{"t"}), `"job options"`, `"x"`)}.with("a_iops.1.log"),
+		want:  []string{"a: a.1: fio.json folder?"},
+	},
+	{
+		name:  "of several, nothing says of which",
+		files: tree{"fio.json": strings.ReplaceAll(fioReport(job{"t"}), `"job options"`, `"x"`)}.with("a_iops.1.log", "b_iops.1.log"),
+		want:  []string{"a: a.1: ", "b: b.1: ", "fio: : fio.json name"},
 	},
 	{
 		name:  "the report in the folder above",

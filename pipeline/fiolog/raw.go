@@ -92,6 +92,8 @@ func (rec *Record) setRaw(v *[rawUsed]uint64, at *[rawUsed]int, fields, end int)
 		// log_window_value=both: time, mean, maximum, direction, block size.
 		rec.Averaged, direction, rec.BlockSize = true, v[3], v[4]
 	}
+	// fio 3.20 added a priority, which is 0 unless it is set. Before, a fifth column was the offset (log_offset).
+	rec.IsFio3 = rec.Averaged || fields > rawFields+1 || fields == rawFields+1 && v[rawFields] == 0
 	if direction >= Directions {
 		return fault{at[2], fmt.Sprintf("\"%d\"", v[2]), rawNames[2]}, false
 	}

@@ -35,10 +35,11 @@ func TestRawRows(t *testing.T) {
 		fault      string
 	}{
 		{"fio 2", "17, 150, 1, 4096\n", Record{Time: 17, Value: 150, Direction: Write, BlockSize: 4096, Line: 1}, ""},
-		{"with a priority class", "17, 153868, 0, 4096, 0\n", Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1}, ""},
+		{"with a priority class", "17, 153868, 0, 4096, 0\n", Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1, IsFio3: true}, ""},
 		{"with a priority", "17, 153868, 2, 4096, 0x4004\r\n", Record{Time: 17, Value: 153868, Direction: Trim, BlockSize: 4096, Line: 1}, ""},
-		{"with offset, priority, issue time", "17, 153868, 0, 4096, 81920, 0, 123456\n", Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1}, ""},
-		{"mean and maximum", "1000, 150, 9000, 1, 0, 0\n", Record{Time: 1000, Value: 150, Direction: Write, Averaged: true, Line: 1}, ""},
+		{"with offset, priority, issue time", "17, 153868, 0, 4096, 81920, 0, 123456\n", Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1, IsFio3: true}, ""},
+		{"with offset", "17, 153868, 0, 4096, 81920\n", Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1}, ""},
+		{"mean and maximum", "1000, 150, 9000, 1, 0, 0\n", Record{Time: 1000, Value: 150, Direction: Write, Averaged: true, Line: 1, IsFio3: true}, ""},
 		{"tabs", "17\t, 150 ,1,\t4096 \n", Record{Time: 17, Value: 150, Direction: Write, BlockSize: 4096, Line: 1}, ""},
 		{"large value", "17, 9223372036854775807, 1, 0\n", Record{Time: 17, Value: 1<<63 - 1, Direction: Write, Line: 1}, ""},
 		{"value too large", "17, 9223372036854775808, 1, 0\n", Record{}, `x.log:1:5: got "9223372036854775808", want a value`},
@@ -48,7 +49,7 @@ func TestRawRows(t *testing.T) {
 		{"histogram", "17, 1, 4096" + strings.Repeat(", 0", 29) + "\n", Record{}, `x.log:1:99: got 32 columns, want 4 to 8`},
 		{"text", "hello\n", Record{}, `x.log:1:1: got "hello", want a time in ms`},
 		{"time", "999999999999999, 1, 1, 0\n", Record{}, `x.log:1:1: got "999999999999999", want a time before the year 10000, in ms`},
-		{"cut", "17, 153868, 0, 4096, 0\n18, 1", Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1}, `x.log:2:6: got the end of the file, want the end of the line`},
+		{"cut", "17, 153868, 0, 4096, 0\n18, 1", Record{Time: 17, Value: 153868, BlockSize: 4096, Line: 1, IsFio3: true}, `x.log:2:6: got the end of the file, want the end of the line`},
 		{"cut after a comma", "\n18, ", Record{}, `x.log:2:4: got the end of the file, want the end of the line`},
 		{"bad and cut", "18, x, 0", Record{}, `x.log:1:5: got "x", want a value`},
 	}

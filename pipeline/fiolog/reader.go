@@ -40,6 +40,9 @@ type Record struct {
 	// Fields of all other logs.
 	Value    int64 // latency in ns (fio 2: in us), or KiB/s in bw and requests/s in iops logs
 	Averaged bool  // Value is the mean, and the row has the maximum, too (log_window_value=both)
+
+	// IsFio3 means that the row has the columns of fio 3.20 or later. Without it, fio 2 may have written the row.
+	IsFio3 bool
 }
 
 // Clone returns a copy that shares no memory with the reader.

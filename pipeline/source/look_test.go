@@ -34,12 +34,13 @@ func TestLook(t *testing.T) {
 		"a/x.log": "", "a/report": "magic", "a/other": "no", "a/late": strings.Repeat(" ", lookLen-5) + "magic",
 		"a/too late": strings.Repeat(" ", lookLen) + "magic", "a/hash": "magic", "a/kin.kin": "",
 		"b/c/x.log": "", "b/one up": "magic", "b/c/d/below": "magic", "e/far": "magic", "top": "magic",
-		"f/x.log": "",
+		"f/x.log": "", "g/x.log": "", "g/packed.gz": string(gz(t, []byte("magic"))), "g/no.gz": string(gz(t, []byte("no"))),
+		"e/far.gz": string(gz(t, []byte("magic"))),
 	}
 	for i := range maxLooks + 1 {
 		files[fmt.Sprintf("f/%d", i)] = "magic"
 	}
-	want := []string{"a/late", "a/report", "a/x.log", "b/c/x.log", "b/one up", "f/x.log", "top"}
+	want := []string{"a/late", "a/report", "a/x.log", "b/c/x.log", "b/one up", "f/x.log", "g/packed", "g/x.log", "top"}
 	dir := t.TempDir()
 	for p, content := range files {
 		check(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, p)), 0o755))
@@ -97,8 +98,8 @@ func TestBeside(t *testing.T) {
 			[]string{"run/x.log", "+run/packed", "+run/report.dat", "+up", "+up.kin", "run/y.log"}},
 		{"a log and its report", []string{in("run", "x.log"), in("run", "report.dat")},
 			[]string{"run/x.log", "+run/packed", "+up", "+up.kin", "run/report.dat"}},
-		{"a folder with logs", []string{in("run")}, []string{"run/old/z.log", "run/report.dat", "run/tgz/z.log", "run/x.log", "run/y.log", "+up", "+up.kin"}},
-		{"a folder above those of logs", []string{dir}, []string{"other/x.log", "run/old/z.log", "run/report.dat", "run/tgz/z.log", "run/x.log", "run/y.log", "up"}},
+		{"a folder with logs", []string{in("run")}, []string{"run/old/z.log", "run/packed", "run/report.dat", "run/tgz/z.log", "run/x.log", "run/y.log", "+up", "+up.kin"}},
+		{"a folder above those of logs", []string{dir}, []string{"other/x.log", "run/old/z.log", "run/packed", "run/report.dat", "run/tgz/z.log", "run/x.log", "run/y.log", "up"}},
 		{"any name", []string{in("up.txt")}, []string{"up.txt", "+up", "+up.kin"}},
 	}
 	for _, tt := range tests {

@@ -55,6 +55,9 @@ func (s *scanner) stream(it item, r io.Reader) {
 	defer giveBuffer(buf)
 	head, err := buf.Peek(sniffLen)
 	k := detect(head)
+	if it.packed && k == plain && it.met == byName && !s.wanted(it) && s.mayLook(it) {
+		it.met = byContent // its whole name is only known now: run_stats.log.gz
+	}
 	if s.isForeign(it, k, func() []byte { return peek(buf) }) {
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/es"
@@ -40,7 +40,7 @@ func realServer(t testing.TB, shards int) (*direct, string) {
 		base.User = url.UserPassword(real.Config.Username, string(real.Config.Password))
 	}
 	server := &direct{base: base, client: real.HTTP, real: real.Config}
-	prefix := fmt.Sprintf("fio2es-history-%08x", rand.Uint32())
+	prefix := fmt.Sprintf("fio2es-history-%x", time.Now().UnixNano())
 	objects, err := templates.All(templates.Options{Prefix: prefix, Shards: shards})
 	if err != nil {
 		t.Fatal(err)

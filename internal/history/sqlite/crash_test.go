@@ -17,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/testcost"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -81,7 +82,7 @@ func writeForever(path, name string) error {
 	}
 }
 
-// TestKill kills a writing process at random moments. All batches that it reported as stored must be there, and the
+// TestKill kills a writing process at moments that depend on the seed. All batches that it reported as stored must be there, and the
 // file must be sound.
 func TestKill(t *testing.T) {
 	rounds := 4
@@ -89,7 +90,7 @@ func TestKill(t *testing.T) {
 		rounds = 2
 	}
 	path := filepath.Join(t.TempDir(), "h.db")
-	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	rng := rand.New(rand.NewPCG(testcost.Seed(), 1))
 	stored := map[string]int{}
 	for round := range rounds {
 		name := fmt.Sprint("round ", round)

@@ -47,6 +47,7 @@ type story struct {
 	maxBody   int64
 	gzip      int // level
 	faults    []estest.Fault
+	seed      uint64 // of the numbers of documents in each Put
 }
 
 func drawStory(t *rapid.T, kinds []estest.Kind) story {
@@ -60,6 +61,7 @@ func drawStory(t *rapid.T, kinds []estest.Kind) story {
 		poisoned:  rapid.SampledFrom([]int{0, 0, 4, 9}).Draw(t, "poisoned"),
 		maxBody:   rapid.SampledFrom([]int64{0, 0, 9000}).Draw(t, "largest body"),
 		gzip:      rapid.SampledFrom([]int{0, 0, 1, es.NoGzip}).Draw(t, "gzip level"),
+		seed:      rapid.Uint64().Draw(t, "seed"),
 	}
 	for range rapid.IntRange(0, 15).Draw(t, "faults") {
 		f := estest.Fault{
@@ -131,10 +133,10 @@ func ingest(t *testing.T, to *bulk.Writer, s story, docs []*mapping.Interval) []
 	finished := make([]error, s.runs)
 	var all sync.WaitGroup
 	for r := range s.runs {
-		mine := docs[r*s.documents : (r+1)*s.documents]
+		mine, rng := docs[r*s.documents:(r+1)*s.documents], rand.New(rand.NewPCG(s.seed, uint64(r)))
 		all.Go(func() {
 			for len(mine) > 0 && finished[r] == nil {
-				n := min(len(mine), 1+rand.N(5))
+				n := min(len(mine), 1+rng.IntN(5))
 				finished[r] = to.Put(t.Context(), mine[:n])
 				mine = mine[n:]
 			}

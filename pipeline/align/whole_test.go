@@ -1,0 +1,60 @@
+package align
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/fio2es/fio2es/hist"
+)
+
+// TestWhole: rows that are never cut. Windows follow them, and a row that spans several makes one window of these.
+func TestWhole(t *testing.T) {
+	type row struct {
+		start, end int64
+		n          uint64
+	}
+	for _, tt := range []struct {
+		name string
+		rows [][]row // of each stream
+		want string  // start-end:completed
+	}{
+		{"regular", [][]row{{{0, 893, 9}, {893, 1893, 10}, {1893, 2900, 10}}}, "0-893:9 893-1893:10 1893-2900:10"},
+		{"a hang", [][]row{{{0, 893, 9}, {893, 1893, 10}, {1893, 5804, 30}, {5804, 6893, 40}}}, "0-893:9 893-1893:10 1893-5804:30 5804-6893:40"},
+		{"a hang at the start", [][]row{{{0, 5500, 30}, {5500, 6893, 14}, {6893, 7893, 10}}}, "0-5500:30 5500-6893:14 6893-7893:10"},
+		{"a hang at the end", [][]row{{{0, 893, 9}, {893, 4893, 30}}}, "0-893:9 893-4893:30"},
+		{"one after another", [][]row{{{0, 893, 9}, {893, 3893, 30}, {3893, 6893, 10}}}, "0-893:9 893-3893:30 3893-6893:10"},
+		{"of two streams", [][]row{{{0, 893, 9}, {893, 3893, 30}, {3893, 4893, 1}}, {{0, 893, 9}, {893, 1893, 5}, {1893, 2893, 5}, {2893, 3893, 5}, {3893, 4893, 1}}},
+			"0-893:18 893-3893:45 3893-4893:2"},
+		{"that overlap", [][]row{{{0, 893, 9}, {893, 2893, 30}, {2893, 4893, 2}}, {{0, 1893, 9}, {1893, 3893, 5}, {3893, 4893, 5}}},
+			"0-4893:60"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, workers := range []int{1, 3} {
+				const shift = 107 // so that windows follow the rows
+				var streams []*Stream
+				for i, rows := range tt.rows {
+					streams = append(streams, &Stream{Job: fmt.Sprint(i), Next: func() (Row, bool) {
+						if len(rows) == 0 {
+							return Row{}, false
+						}
+						r := rows[0]
+						rows = rows[1:]
+						return Row{Start: r.start + shift, End: r.end + shift, Whole: true, Layout: hist.Fio3(0),
+							Bins: []hist.Bin{{Index: 100, Count: r.n}}, Total: r.n}, true
+					}})
+				}
+				var got []string
+				for w, err := range Merge(context.Background(), streams, Options{Window: 1000, Workers: workers, Eager: workers == 1}, nil) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, fmt.Sprintf("%d-%d:%d", max(w.Start-shift, 0), w.End-shift, w.Completed))
+				}
+				if text := fmt.Sprint(got); text != "["+tt.want+"]" {
+					t.Errorf("%d workers: %s, want %s", workers, text, tt.want)
+				}
+			}
+		})
+	}
+}
