@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// runQuestions are commands about a run, which is X.
+var runQuestions = [][]string{
+	{"percentiles", "X", "--levels", "cluster,host,job"},
+	{"percentiles", "X", "--total"},
+	{"percentiles", "X", "--from", "+1s", "--to", "+4500ms", "--direction", "read,write"},
+	{"rank", "X", "--within", "100us,1ms", "--from", "+1500ms"},
+	{"export", "X", "--as", "csv", "--levels", "job"},
+	{"export", "X", "--as", "csv"},
+	{"heatmap", "X", "--columns", "20"},
+	{"sla", "X", "--rule", "iops >= 250 in every window", "--rule", "p99 <= 1ms in 90% of windows", "--rule", "iops >= 100"},
+	{"compare", "../../testdata/corpus/two-jobs-rw", "X", "--metrics", "iops,mean,p50,p99"},
+}
+
+// answersTo returns the answers to the questions about a run, without its name.
+func answersTo(t *testing.T, run string, flags ...string) (texts []string) {
+	t.Helper()
+	for _, q := range runQuestions {
+		args := append(slices.Clone(q), flags...)
+		args[slices.Index(args, "X")] = run
+		if q[0] != "export" {
+			args = append(args, "--format", "csv")
+		}
+		c := call(t, nil, args...)
+		if c.code == 1 || c.code == 2 {
+			t.Fatalf("%v: exit code %d: %s", args, c.code, c.stderr)
+		}
+		texts = append(texts, fmt.Sprintf("exit code %d\n%s", c.code, strings.ReplaceAll(c.stdout, run, "")))
+	}
+	return texts
+}
+
+// differ returns the first line at which two answers differ. Numbers may differ by a share of tolerance.
+func differ(a, b string, tolerance float64) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range max(len(x), len(y)) {
+		if i >= len(x) || i >= len(y) {
+			return fmt.Sprintf("%d lines, %d lines", len(x), len(y))
+		}
+		p, q := strings.Split(x[i], ","), strings.Split(y[i], ",")
+		same := func(a, b string) bool {
+			f, err := strconv.ParseFloat(a, 64)
+			g, failed := strconv.ParseFloat(b, 64)
+			return a == b || err == nil && failed == nil && math.Abs(f-g) <= tolerance*math.Max(math.Abs(f), math.Abs(g))
+		}
+		if !slices.EqualFunc(p, q, same) {
+			return "- " + x[i] + "\n+ " + y[i]
+		}
+	}
+	return ""
+}
+
+// TestAnswersAgree: files, the history, a history whose windows are joined, one whose windows were joined by compact, and
+// one that was ingested with windows of that length give the same answers.
+func TestAnswersAgree(t *testing.T) {
+	t.Parallel()
+	const length = "3s"
+	runs, err := filepath.Glob(filepath.Join("testdata", "answers", "*"))
+	check(t, err)
+	for _, name := range []string{
+		"coarseness", "epoch", "fio-2.21", "mixed-bs", "one-file", "stalls", "status-interval", "stonewall", "trim-write-read", "two-jobs-rw",
+	} {
+		runs = append(runs, filepath.Join("..", "..", "testdata", "corpus", name))
+	}
+	// Their rows cross edges of windows, so stored counts are rounded, and joined percentiles are estimates.
+	tolerance := map[string]float64{}
+	for _, run := range append(runs, exampleArchive+"/results/00000000/id-7c1f03ab") {
+		t.Run(filepath.Base(run), func(t *testing.T) {
+			t.Parallel()
+			db, longer := filepath.Join(t.TempDir(), "h.db"), filepath.Join(t.TempDir(), "h.db")
+			call(t, nil, "ingest", "--history", db, allLevels, run)
+			call(t, nil, "ingest", "--history", longer, allLevels, "--interval", length, run)
+			id := ids(outputOf(t, "runs", "--history", db, "--format", "csv"))[0]
+			agree := func(what string, want, got []string, tolerance float64) {
+				t.Helper()
+				for i := range runQuestions {
+					if text := differ(want[i], got[i], tolerance); text != "" {
+						t.Errorf("%v: files (-) and %s (+) differ:\n%s", runQuestions[i], what, text)
+					}
+				}
+			}
+			agree("the history", answersTo(t, run), answersTo(t, id, "--history", db), 0)
+			want := answersTo(t, run, "--interval", length)
+			agree("longer windows", want, answersTo(t, id, "--history", longer, "--interval", length), 0)
+			tolerance := tolerance[filepath.Base(run)]
+			agree("joined windows", want, answersTo(t, id, "--history", db, "--interval", length), tolerance)
+			outputOf(t, "compact", id, "--to", length, "--yes", "--history", db)
+			agree("compacted windows", want, answersTo(t, id, "--history", db, "--interval", length), tolerance)
+		})
+	}
+}
