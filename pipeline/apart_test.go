@@ -13,7 +13,7 @@ import (
 
 func TestApart(t *testing.T) {
 	at := func(host string, start, end int) span {
-		return span{host, time.Unix(int64(start), 0), time.Unix(int64(end), 0)}
+		return span{host: host, start: time.Unix(int64(start), 0), end: time.Unix(int64(end), 0)}
 	}
 	for _, c := range []struct {
 		name  string
@@ -28,6 +28,26 @@ func TestApart(t *testing.T) {
 	} {
 		if got := apart(c.spans, time.Second); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestSkewed(t *testing.T) {
+	at := func(host string, start int) span {
+		return span{host: host, start: time.UnixMilli(int64(start)), end: time.UnixMilli(20000)}
+	}
+	for _, c := range []struct {
+		spans []span
+		want  string
+	}{
+		{[]span{at("a", 0)}, ""},
+		{[]span{at("a", 0), at("a", 5000)}, ""},
+		{[]span{at("b", 0), at("a", 1500)}, ""},
+		{[]span{at("b", 0), at("a", 3000)}, `host "b" began 3.0 s before host "a": `},
+		{[]span{at("b", 0), at("c", 1000), at("b", 2000), at("a", 2500), at("c", 9000)}, "--offset b=2.5s"},
+	} {
+		if got := skewed(c.spans, 200*time.Millisecond); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%v: %q, want %q", c.spans, got, c.want)
 		}
 	}
 }
@@ -52,7 +72,7 @@ func TestHostsApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		isApart := func(err error) bool { return strings.Contains(err.Error(), "its hosts did not run at the same time") }
+		isApart := func(err error) bool { return strings.Contains(err.Error(), "its jobs did not run at the same time") }
 		if slices.ContainsFunc(result.Skipped, isApart) != c.warn || result.Run.Run.Complete == c.warn {
 			t.Errorf("%+v: %q", c.opt, result.Skipped)
 		}

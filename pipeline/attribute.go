@@ -28,11 +28,13 @@ func (a attribution) attribute(jobs []*job) (all []*entry) {
 			out.host = mine[0].host
 		}
 		switch entries := newEntries(out); {
+		case out.stale:
+			continue
 		case len(mine) == 0 && replaced[out] != nil:
 			a.problems.note("%s: the logs that it names are of another execution of fio, that of %s: it is not used",
 				out.File.Name(), replaced[out].File.Name())
 			continue
-		case len(mine) == 0 && len(jobs) > 0 && !out.Named:
+		case len(mine) == 0 && len(jobs) > 0 && !out.Named && !out.isOfMissingHost(jobs):
 			a.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
 			continue
 		case out.client:
@@ -43,6 +45,11 @@ func (a attribution) attribute(jobs []*job) (all []*entry) {
 		all = append(all, out.entries...)
 	}
 	return all
+}
+
+// isOfMissingHost reports whether an output is of a host without any log, as its name says.
+func (o *output) isOfMissingHost(jobs []*job) bool {
+	return o.Host != "" && !o.Candidate && !slices.ContainsFunc(jobs, func(j *job) bool { return j.host == o.Host })
 }
 
 // likeliestFirst sorts outputs that name the same logs. Outputs whose bins contain the rows come first. Among equals
@@ -98,23 +105,36 @@ func (a attribution) mine(out *output, jobs []*job) (mine []*job) {
 	if weak && len(mine) > 0 && !fits(mine, newEntries(out)) {
 		return nil
 	}
-	a.noteLater(out, mine)
-	return mine
+	return a.dropStale(out, mine)
 }
 
-// noteLater adds a note about logs that are younger than their report, unless the bins of the report prove that they
-// belong together. fio writes its logs before its report.
-func (a attribution) noteLater(out *output, jobs []*job) {
-	if out.hasBins || out.client || !out.trustsTimes() {
-		return
+// dropStale returns no jobs if a report is of an earlier run: logs or their rows are younger, and the report's bins do not
+// contain the rows. fio writes its logs before its report. Where bins do not prove that, it adds a warning.
+func (a attribution) dropStale(out *output, jobs []*job) []*job {
+	if out.client || out.fio.Timestamp == 0 {
+		return jobs
 	}
 	for _, j := range jobs {
-		if later := j.log.File.ModTime.Sub(out.File.ModTime); !j.log.File.ModTime.IsZero() && later > apartTimes {
-			a.problems.note("%s: %s was written %v after it: if another execution of fio wrote it, times and totals are of the one before; "+
-				"keep the files of each run in a folder of their own", out.File.Name(), path.Base(j.log.File.Name()), later.Round(time.Second))
-			return
+		later, by := j.log.File.ModTime.Sub(out.File.ModTime), apartTimes
+		if !out.trustsTimes() || j.log.File.ModTime.IsZero() {
+			later, by = 0, time.Second
+			if j.hasHist() && j.hasRows && j.first > epochTimes {
+				later = time.Duration(j.first-out.fio.Timestamp) * time.Millisecond
+			}
 		}
+		if later <= by {
+			continue
+		}
+		text := fmt.Sprintf("%s: %s was written %v after it", out.File.Name(), path.Base(j.log.File.Name()), later.Round(time.Second))
+		const advice = "keep the files of each run in a folder of their own"
+		if out.stale = out.hasBins && !out.Named && !fits(jobs, newEntries(out)); out.stale {
+			a.problems.skip(fmt.Errorf("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice))
+			return nil
+		}
+		a.problems.skip(fmt.Errorf("%s: if another run of fio wrote the log, times and totals are of the one before; %s", text, advice))
+		return jobs
 	}
+	return jobs
 }
 
 // mayCover reports whether the fio that wrote the output may have run a job. CBT's names decide, or else the prefix in

@@ -129,11 +129,13 @@ func (c *chooser) useHist(j *job) {
 	} else {
 		j.interval = c.configuredInterval(nil)
 	}
-	j.exact = j.interval > 0 && j.log.Job > 0 // in a log of all jobs, a late row may begin another job
-	if j.interval == 0 {
+	isGiven := j.interval > 0
+	if !isGiven {
 		j.interval = j.file.measure()
 	}
-	if isOtherClock(j) {
+	// People choose round intervals. In a log of all jobs, a late row may begin another job.
+	j.exact = j.interval > 0 && (isGiven || j.interval%100 == 0) && j.log.Job > 0
+	if isOtherClock(j) || isEpoch(j) {
 		j.late = j.file.late(j.interval)
 	}
 }

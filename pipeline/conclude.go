@@ -44,8 +44,12 @@ func (r *reading) conclude() {
 		note("%s: %s", title, r.placed)
 	}
 	spans := r.spans(func(j *job) int64 { return r.tallies[j].end() })
-	if text := apart(spans, 2*r.error); text != "" && r.opt.Align != AlignJob {
-		skip(fmt.Errorf("%s: %s", title, text))
+	if r.opt.Align != AlignJob {
+		if text := apart(spans, 2*r.error); text != "" {
+			skip(fmt.Errorf("%s: %s", title, text))
+		} else if text := skewed(spans, 2*r.error); text != "" {
+			note("%s: %s", title, text)
+		}
 	}
 	if text := r.contradiction(); text != "" {
 		note("%s: %s", title, text)
@@ -61,13 +65,20 @@ func (r *reading) conclude() {
 
 func (r *reading) concludeLogs(recovered int64) {
 	rows, without := 0, 0
+	var empty []string // logs without rows and without a report
 	for _, j := range r.jobs {
 		if j.hasRows {
 			rows++
+		} else if j.source == fromHist && j.entry == nil {
+			empty = append(empty, j.log.File.Name())
 		}
 		if j.entry == nil && len(r.averages) == 0 && j.source == fromHist { // a log of completions has all requests
 			without++
 		}
+	}
+	if rows > 0 && len(empty) > 0 {
+		r.problems.skip(fmt.Errorf("%s: %d of %d logs have no rows, and no report says how many requests their jobs had: the rates of "+
+			"the run lack these; copy them again: %s", r.title(), len(empty), len(r.jobs), strings.Join(empty, ", ")))
 	}
 	if rows == 0 && recovered == 0 {
 		r.problems.note("%s: only totals: %s", r.title(), r.whyNoWindows())
@@ -101,10 +112,13 @@ func (r *reading) concludeLogs(recovered int64) {
 // concludeEntry reports missing logs of an entry, if its options name logs or other jobs have logs.
 func (r *reading) concludeEntry(e covered, others bool) {
 	served := requestsOf(e.latest())
-	logs := 0
+	logs, empty := 0, 0
 	for _, j := range e.jobs {
 		if j.source != fromNothing {
 			logs++
+		}
+		if j.source == fromHist && !j.hasRows {
+			empty++
 		}
 	}
 	wanted := e.hasOption("write_hist_log")
@@ -116,6 +130,9 @@ func (r *reading) concludeEntry(e covered, others bool) {
 	case logs == 0 && others:
 		r.problems.note("%s has no histogram log: its %d requests count in the run's totals, and in no window; "+
 			"give its section --write_hist_log, too", e.describe(), served)
+	case empty > 0 && empty < logs:
+		r.problems.skip(fmt.Errorf("%s stands for %d jobs, and %d of their logs have no rows: windows lack their requests; copy these logs again",
+			e.describe(), e.size, empty))
 	case logs > 0 && logs < e.size:
 		r.problems.skip(fmt.Errorf("%s stands for %d jobs, and only %d logs of them are there; add the others",
 			e.describe(), e.size, logs))

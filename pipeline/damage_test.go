@@ -37,7 +37,10 @@ func TestDamage(t *testing.T) {
 		{name: "intact", file: log, damage: func(s string) string { return s }, complete: true, whole: true},
 		{name: "row of text", file: log, damage: replaceLine(5, "hello\n"), lost: []string{log + ":5:1"}, notes: []string{"1968 read requests", "580 write requests"}},
 		{name: "half a last row", file: log, damage: func(s string) string { return s[:len(s)-2000] }, lost: []string{log + ":18:"}, whole: true},
-		{name: "cut after six rows", file: log, damage: func(s string) string { return strings.Join(strings.SplitAfter(s, "\n")[:6], "") }, notes: []string{"6968 requests of the report are not in its log, which ends at 3031 ms of 10001"}},
+		{
+			name: "cut after six rows", file: log, damage: func(s string) string { return strings.Join(strings.SplitAfter(s, "\n")[:6], "") },
+			lost: []string{"6968 requests of the report are not in its log, which ends at 3031 ms of 10001"}, notes: []string{"6968 read requests"},
+		},
 		{name: "impossible count", file: log, damage: func(s string) string {
 			return replaceLine(5, strings.Replace(line(s, 5), ", 1, ", ", 18446744073709551615, ", 1))(s)
 		}, lost: []string{log + ":5:1", "2^53"}, notes: []string{"1968 read requests"}},
@@ -46,7 +49,7 @@ func TestDamage(t *testing.T) {
 		{name: "lines twice", file: log, damage: func(s string) string { return replaceLine(5, line(s, 5)+line(s, 6)+line(s, 5)+line(s, 6))(s) },
 			lost: []string{log + ":7:1", log + ":8:1"}, whole: true},
 		{name: "missing row", file: log, damage: replaceLine(5, ""), lost: []string{log, "read rows are missing before this one"}, notes: []string{"1968 read requests", "580 write requests"}},
-		{name: "empty log", file: log, damage: func(string) string { return "" }, notes: []string{"10000 requests of the report are not in its log", "6000 write requests are in fio's total and in no window"}},
+		{name: "empty log", file: log, damage: func(string) string { return "" }, lost: []string{"10000 requests of the report are not in its log"}, notes: []string{"6000 write requests are in fio's total and in no window"}},
 		{name: "no log", file: log, damage: nil, notes: []string{"10000 read requests", "6000 write requests"}, lost: []string{"job 1 (jobs) served 16000 requests, but its log is missing or cannot be read"}},
 		{name: "no report", file: out, damage: nil, notes: []string{"no JSON report for 2 of 2 logs"}, complete: true, unknown: true},
 		{name: "half a report", file: out, damage: func(s string) string { return s[:len(s)/2] },

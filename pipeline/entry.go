@@ -133,26 +133,24 @@ func (e *entry) cover(jobs []*job) []*entry {
 // readsLogs reports whether rows are read from a log of the entry. Rows may lack requests that the report has.
 func (e *entry) readsLogs() bool { return slices.ContainsFunc(e.jobs, (*job).readsLog) }
 
-// lastWritten returns when the last log of the entry was written. It returns false if there is no log or the time of a
-// log is impossible.
-func (e *entry) lastWritten(end time.Time) (time.Time, bool) {
-	var last time.Time
+// hasLog reports whether a job of the entry has a log, and all of its logs have modification times.
+func (e *entry) hasLog() bool {
+	return len(e.jobs) > 0 && !slices.ContainsFunc(e.jobs, func(j *job) bool {
+		return j.source == fromNothing || j.log.File == e.out.File || j.log.File.ModTime.IsZero()
+	})
+}
+
+// ended returns when the jobs of the entry ended, by when their logs were last written: the latest time, and how far
+// apart the times are. The entry must have logs. fio writes its report at its timestamp.
+func (e *entry) ended() (last time.Time, spread time.Duration) {
+	first := e.jobs[0].log.File.ModTime
 	for _, j := range e.jobs {
 		at := j.log.File.ModTime
-		if j.source == fromNothing || at.IsZero() || at.After(end.Add(time.Second)) || at.Before(e.out.began()) {
-			return last, false
-		}
-		if at.After(last) {
+		if first = earlier(first, at); at.After(last) {
 			last = at
 		}
 	}
-	return last, !last.IsZero()
-}
-
-// isFine reports whether the times of the entry's logs are precise. tar and zip may store whole seconds.
-func (e *entry) isFine() bool {
-	const coarse = 50 * time.Millisecond
-	return !slices.ContainsFunc(e.jobs, func(j *job) bool { return j.log.File.ModStep > coarse })
+	return time.UnixMilli(e.out.fio.Timestamp).Add(last.Sub(e.out.File.ModTime)), last.Sub(first)
 }
 
 // combine makes one entry of several entries, because nothing says which log belongs to which of them.

@@ -5,66 +5,61 @@ import (
 	"time"
 )
 
-// hasEpochs reports whether the rows of all jobs of an output have absolute times.
+// hasEpochs reports whether the rows of all jobs of an output with requests have absolute times.
 func (o *output) hasEpochs() bool {
-	return !slices.ContainsFunc(o.jobs(), func(j *job) bool { return j.hasRows && !isEpoch(j) })
+	return !slices.ContainsFunc(o.jobs(), func(j *job) bool { return requestsOf(j.entry.Job) > 0 && !isEpoch(j) })
 }
 
 func isEpoch(j *job) bool { return j.hasRows && j.source != fromReports && j.first > epochTimes }
 
 // placeByEpochs sets the start of jobs whose rows have absolute times. how says how jobs that began apart were placed.
 // The first row ends an interval that begins with the first request, and this may come some time after the job's start.
-// So a report is better evidence, except for the jobs setBack: the clock of their host was set back while fio ran. fio
-// reads the clock for its rows when it starts, and for the report when it ends.
-func placeByEpochs(jobs []*job, live bool) (how string, setBack []*job) {
+// So other evidence is used if it is precise and earlier, and if the rows end with the job, by its run time. It is not
+// used for the jobs contradicted: the clock of their host was set back while fio ran, or their files are not of one run.
+func placeByEpochs(jobs []*job, live bool) (how string, contradicted []*job) {
 	var first time.Time
 	for _, j := range jobs {
 		if !isEpoch(j) {
 			continue
 		}
-		at := time.UnixMilli(j.before())
-		j.origin = at.UnixMilli()
-		if isCertain(j) && j.start.Before(at) && at.Sub(j.start) < time.Hour {
-			if !live && at.Sub(j.start) > together && j.endsAfterReport() {
-				setBack = append(setBack, j)
-			} else {
-				at = j.start
+		at := moment{time.UnixMilli(j.before()), clockEpoch, errorOfEpoch}
+		if j.interval == 0 {
+			at.error = errorOfOneRow
+		}
+		j.origin = at.start.UnixMilli()
+		if idle := at.start.Sub(j.start); isCertain(j) && idle > 0 && idle < time.Hour {
+			switch {
+			case !live && idle > together && j.outlasts(j.start):
+				contradicted = append(contradicted, j)
+			case j.error <= at.error || idle > j.error+at.error:
+				at.start, at.error = j.start, j.error
 			}
 		}
-		j.moment = moment{at, clockEpoch, errorOfEpoch}
+		j.moment = at
 		if j.entry != nil && j.entry.several {
-			if end, _ := j.entry.out.written(); end.After(at) {
-				j.ran = end.Sub(at).Milliseconds() // the log has all stages
+			if end, _ := j.entry.out.written(); end.After(at.start) {
+				j.ran = end.Sub(at.start).Milliseconds() // the log has all stages
 			}
 		}
-		j.origin = at.UnixMilli()
-		if first = earlier(first, at); at.Sub(first).Abs() > time.Duration(max(2*j.interval, 1000))*time.Millisecond {
+		j.origin = at.start.UnixMilli()
+		if first = earlier(first, at.start); at.start.Sub(first).Abs() > time.Duration(max(2*j.interval, 1000))*time.Millisecond {
 			how = "each job where the absolute times of its rows put it (log_unix_epoch)"
 		}
 	}
-	return how, setBack
+	return how, contradicted
 }
 
-// endsAfterReport reports whether the rows of a job, with absolute times, end after the report from which its start was
-// derived.
-func (j *job) endsAfterReport() bool {
-	if j.clock != clockReport {
-		return false
-	}
-	end, _ := j.entry.out.written()
-	return time.UnixMilli(j.origin+j.lastRow()).Sub(end) > together
+// outlasts reports whether the rows of a job, with absolute times, end after the job, if it began at start and its run
+// time is known.
+func (j *job) outlasts(start time.Time) bool {
+	end := start.Add(j.entry.ranFor())
+	return j.entry.ran > 0 && time.UnixMilli(j.origin+j.lastRow()).Sub(end) > together
 }
 
-// isCertain reports whether the start of a job is known from its report, and not estimated.
+// isCertain reports whether the start of a job is known from its report or the times of its files to some tenths of a
+// second.
 func isCertain(j *job) bool {
-	if j.start.IsZero() || j.entry == nil {
-		return false
-	}
-	if j.entry.out.reports() > 1 || j.clock == clockStart || j.clock == clockMtime {
-		return true
-	}
-	onHost := slices.Clone(j.entry.out.entries)
-	return isOneStage(slices.DeleteFunc(onHost, func(e *entry) bool { return e.Host != j.entry.Host }))
+	return j.entry != nil && !j.start.IsZero() && j.error < together
 }
 
 // placeByOtherClock sets the start of jobs whose rows count from the start of the machine (log_alternate_epoch). Such

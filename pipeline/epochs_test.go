@@ -37,6 +37,71 @@ func TestSetBack(t *testing.T) {
 	}
 }
 
+// TestEpochsAndReports: the times of rows are overruled only by precise evidence that the run time does not contradict.
+func TestEpochsAndReports(t *testing.T) {
+	epoch := written.UnixMilli()
+	for _, c := range []struct {
+		name         string
+		by           clock
+		start, error time.Duration // by the other evidence, since the start by the rows
+		ran          int64
+		want         time.Duration
+		contradicts  bool
+	}{
+		{"the same", clockStart, -3 * time.Millisecond, errorOfStart, 2000, -3 * time.Millisecond, false},
+		{"a late first request", clockReport, -700 * time.Millisecond, errorOfReport, 2700, -700 * time.Millisecond, false},
+		{"a clock 2 s behind", clockMtime, -2 * time.Second, errorOfMtime, 2000, 0, true},
+		{"whole seconds", clockMtime, -900 * time.Millisecond, errorOfMtime + time.Second, 2500, 0, false},
+		{"within the errors", clockMtime, -200 * time.Millisecond, errorOfMtime, 2000, 0, false},
+	} {
+		j := rowsAt(1000, epoch+1000)[0]
+		j.source, j.ran = fromNothing, 1950 // its last row, without a log
+		j.entry = &entry{out: &output{}, ran: c.ran}
+		j.moment = moment{written.Add(c.start), c.by, c.error}
+		_, contradicted := placeByEpochs([]*job{j}, false)
+		if got := j.start.Sub(written); got != c.want || (len(contradicted) > 0) != c.contradicts {
+			t.Errorf("%s: %v later, contradicted %v", c.name, got, contradicted)
+		}
+	}
+}
+
+// TestStaleReport: a report that was written before the logs beside it is of an earlier run. Its bins prove it, or a warning
+// says that it may be.
+func TestStaleReport(t *testing.T) {
+	from := filepath.Join("..", "testdata", "corpus", "epoch")
+	for name, c := range map[string]struct {
+		rows string // of the logs, in place of those of the report's run; empty: the same
+		want string
+		used bool
+	}{
+		"other rows": {strings.Repeat("0, ", 1000) + "9000" + strings.Repeat(", 0", 855), "it is of an earlier run of fio, and not used", false},
+		"like rows":  {"", "times and totals are of the one before", true},
+	} {
+		to, at := t.TempDir(), time.Time{}
+		for _, name := range []string{"out.txt", "out_clat_hist.1.log", "out_clat_hist.2.log"} {
+			text := golden.Gunzip(t, filepath.Join(from, name+".gz"))
+			if _, after, ok := strings.Cut(string(text), `"timestamp_ms" : `); ok {
+				ms, _ := strconv.ParseInt(after[:13], 10, 64)
+				at = time.UnixMilli(ms)
+			} else if at = at.Add(6 * time.Second); c.rows != "" {
+				text = []byte("1000, 0, 4096, " + c.rows + "\n2000, 0, 4096, " + c.rows + "\n")
+			}
+			file := filepath.Join(to, name)
+			if err := os.WriteFile(file, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(file, at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, got := readRun(t, to, "out", Options{})
+		said := fmt.Sprint(got.Skipped)
+		if used := strings.Contains(fmt.Sprint(got.Why), "report out.txt"); used != c.used || !strings.Contains(said, c.want) {
+			t.Errorf("%s: report used %v, said %s", name, used, said)
+		}
+	}
+}
+
 // TestPlaceByEpochs: rows with absolute times are the best evidence, unless the report shows that a
 // job began before its first request.
 func TestPlaceByEpochs(t *testing.T) {

@@ -96,9 +96,10 @@ func requestsOf(j *fiolog.Job) (sum uint64) {
 }
 
 // ranFor returns how long a job ran, in milliseconds. With group_reporting, job_runtime is the sum over the jobs of the
-// group. The directions have the real time (fio 3.33).
+// group. The directions have the real time (fio 3.33). In the report of the moment in which a job begins, job_runtime is
+// the time since fio or the machine was started. The job then has requests, but its directions have no time.
 func ranFor(j *fiolog.Job) int64 {
-	if ms := measuredFor(j); ms > 0 {
+	if ms := measuredFor(j); ms > 0 || requestsOf(j) > 0 {
 		return ms
 	}
 	return j.Runtime
@@ -107,8 +108,20 @@ func ranFor(j *fiolog.Job) int64 {
 // measuredFor returns how long a job ran by its directions, in milliseconds. job_runtime may be a sum, or the time that
 // the job has waited.
 func measuredFor(j *fiolog.Job) (ms int64) {
+	if hasImpossibleTime(j) {
+		return 0
+	}
+	return longestRuntime(j)
+}
+
+func longestRuntime(j *fiolog.Job) (ms int64) {
 	for _, s := range j.All() {
 		ms = max(ms, s.Runtime)
 	}
 	return ms
+}
+
+// hasImpossibleTime reports whether a job ran for longer than its fio, by its directions.
+func hasImpossibleTime(j *fiolog.Job) bool {
+	return j.Elapsed > 0 && longestRuntime(j) > (j.Elapsed+1)*1000
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -150,33 +151,24 @@ func (l *logFile) firstRows() (rows []*fiolog.Record) {
 	return rows
 }
 
-// late returns how many milliseconds later than the next rows the first row came. Rows are due at multiples of the
-// interval. No row comes early. A row that waits for a slow request comes late. Most rows are on time, so late takes
-// the due time with the smallest median lateness.
-func (l *logFile) late(interval int64) int64 {
-	if interval <= 0 {
-		return 0
+// firstTimes returns the times of the first rows of each direction, as written.
+func (l *logFile) firstTimes() (times [fiolog.Directions][]int64) {
+	for _, rec := range l.firstRows() {
+		times[rec.Direction] = append(times[rec.Direction], rec.Time)
 	}
-	var at []int64 // times after the first row, modulo the interval
+	return times
+}
+
+// late returns how many milliseconds the first row came after it was due, by the next rows.
+func (l *logFile) late(interval int64) (late int64) {
 	rows := l.firstRows()
-	for _, rec := range rows {
-		at = append(at, ((rec.Time-rows[0].Time)%interval+interval)%interval)
-	}
-	due, least := int64(0), interval/4 // with more, rows come at any time
-	for _, r := range at {
-		behind := make([]int64, len(at))
-		for i, t := range at {
-			behind[i] = (t - r + interval) % interval
-		}
-		slices.Sort(behind)
-		if middle := behind[len(behind)/2]; middle < least {
-			due, least = r, middle
+	for _, times := range l.firstTimes() {
+		if len(times) > 0 {
+			_, latest := align.Began(interval, times)
+			late = max(late, rows[0].Time-interval-latest)
 		}
 	}
-	if due < interval/4 { // the first row came slightly earlier than most
-		return 0
-	}
-	return interval - due
+	return late
 }
 
 // measure returns the median time between the first rows of a direction, in milliseconds. It replaces the log's
@@ -194,7 +186,11 @@ func (l *logFile) measure() int64 {
 		return 0
 	}
 	slices.Sort(steps)
-	return max(tens(steps[len(steps)/2]), 1)
+	middle := steps[(len(steps)-1)/2]
+	if round := (middle + 50) / 100 * 100; max(round-middle, middle-round) <= middle/50 {
+		return round // as people choose intervals; rows come some milliseconds late
+	}
+	return max(tens(middle), 1)
 }
 
 // tens rounds milliseconds to a multiple of 10, as intervals are.
@@ -205,17 +201,40 @@ func tens(ms int64) int64 { return (ms + 5) / 10 * 10 }
 func (l *logFile) all() iter.Seq2[*fiolog.Record, error] {
 	return func(yield func(*fiolog.Record, error) bool) {
 		defer l.close()
-		for _, e := range l.ahead {
-			if !yield(e.value, e.err) {
-				return
-			}
-		}
 		for {
-			if rec, err, ok := l.read(); !ok || !yield(rec, err) {
+			var next item[*fiolog.Record]
+			ok := len(l.ahead) > 0
+			if ok {
+				next, l.ahead = l.ahead[0], l.ahead[1:]
+			} else {
+				next.value, next.err, ok = l.read()
+			}
+			if !ok || !yield(next.value, next.err) {
 				return
 			}
 		}
 	}
+}
+
+// following returns the number of requests in the next row of a direction. It returns false if there is no such row, or
+// none for long. A row that was read last must have been cloned.
+func (l *logFile) following(d fiolog.Direction) (requests uint64, ok bool) {
+	const long = 100 // rows
+	for n := 1; n < long; n++ {
+		ahead := l.look(n)
+		if len(ahead) < n {
+			return 0, false
+		}
+		switch next := ahead[n-1]; {
+		case next.err != nil: // a damaged row may be of this direction, after a stall
+			return 1, true
+		case next.value.NewJob:
+			return 0, false
+		case next.value.Direction == d:
+			return next.value.Total, true
+		}
+	}
+	return 0, false
 }
 
 // errAgain marks the place in a log of one job where the rows of a second job begin.

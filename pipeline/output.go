@@ -21,6 +21,7 @@ type output struct {
 	host    string    // of its jobs, by its own name or by the names of their logs
 	client  bool      // written by fio --client: jobs of several hosts, no absolute time
 	hasBins bool      // json+
+	stale   bool      // of an earlier run than the logs
 	groups  int       // the most groups of bins in any report
 	entries entryList // entries of its jobs; none if it is not of the run
 	periodic
@@ -31,6 +32,8 @@ type periodic struct {
 	skip  int     // reports of earlier executions in the same file
 	times []int64 // of the reports of this execution, milliseconds since 1970
 	begun []begun // of each job
+
+	impossible string // what is wrong with the run time of a job in a report; empty if nothing is
 }
 
 // reports returns the number of reports of this execution.
@@ -75,10 +78,11 @@ func modulo(x, n int64) int64 { return (x%n + n) % n }
 
 // begun says when a job began, by periodic reports.
 type begun struct {
-	start  time.Time // the earliest timestamp minus run time
-	ran    int64     // at the last report, milliseconds
-	waited bool      // for other jobs to end (stonewall), for its startdelay or its ramp_time
-	served bool      // it had requests
+	start  time.Time     // the earliest timestamp minus run time: the job began then or before
+	slack  time.Duration // it may have begun this much before, because it had ended when the report was written
+	last   time.Time     // timestamp minus run time in the last report
+	ran    int64         // at the last report, milliseconds
+	waited bool          // for other jobs to end (stonewall), for its startdelay or its ramp_time
 }
 
 // maxReports limits the memory for the reports of one run in bytes. It is enough for some thousand hosts and volumes
@@ -158,6 +162,9 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 			out.hasBins = out.hasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
 		}
 	}
+	if out.impossible != "" {
+		r.problems.note("%s: %s", f.File.Name(), out.impossible)
+	}
 	if executions > 1 {
 		r.problems.skip(fmt.Errorf("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
 			"write each run's report to its own file", f.File.Name(), executions))
@@ -176,9 +183,13 @@ func (r outputReader) mayIgnore(err error, of *output) bool {
 	return !of.Named && !alone && of.fio == nil && !of.IsFio()
 }
 
-// take adds a report. While a job waits, its run time in the report is how long it has waited. When the job starts, its
-// run time starts at 0 again.
+// take adds a report. While a job waits, its run time in the report is how long it has waited, or the time since the
+// machine was started. When the job starts, and when its ramp_time is over, its run time starts at 0 again.
 func (o *output) take(one *fiolog.Report) {
+	before := one.Timestamp - elapsed(one)
+	if o.reports() > 0 {
+		before = o.times[o.reports()-1]
+	}
 	o.fio, o.groups, o.times = one, max(o.groups, one.Groups()), append(o.times, one.Timestamp)
 	for len(o.begun) < len(one.Jobs) {
 		o.begun = append(o.begun, begun{})
@@ -186,13 +197,23 @@ func (o *output) take(one *fiolog.Report) {
 	for i := range one.Jobs {
 		j := &one.Jobs[i]
 		b, ran := &o.begun[i], ranFor(j)
-		if ran < b.ran && !b.served {
+		if hasImpossibleTime(j) {
+			o.impossible = fmt.Sprintf("job %d (%s) ran for %v in a report of fio after %d s, which cannot be: not used", i+1, j.Name,
+				time.Duration(longestRuntime(j))*time.Millisecond, j.Elapsed)
+		}
+		at, ramp := time.UnixMilli(one.Timestamp-ran), o.options(i).ramp()
+		if rampEnded := ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together; ran < b.ran || rampEnded {
 			*b = begun{waited: true}
 		}
-		b.ran, b.served = ran, b.served || requestsOf(j) > 0
-		if ran > 0 && one.Timestamp > 0 && measuredFor(j) > 0 {
-			b.start = earlier(b.start, time.UnixMilli(one.Timestamp-ran))
+		switch {
+		case measuredFor(j) == 0 || one.Timestamp == 0:
+			at = time.Time{}
+		case b.start.IsZero():
+			b.slack = time.Duration(one.Timestamp-before) * time.Millisecond
+		case ran > b.ran: // it ran when the report before was written
+			b.slack = 0
 		}
+		b.start, b.last, b.ran = earlier(b.start, at), at, ran
 	}
 }
 
@@ -305,6 +326,30 @@ func (o *output) trustsTimes() bool {
 // apartTimes is how much the times of files may differ that were written together. Some archives store times in steps
 // of two seconds.
 const apartTimes = 2500 * time.Millisecond
+
+// step returns how finely the times of the files of a report and of its jobs are recorded.
+func (o *output) step() time.Duration {
+	files := []*source.File{o.File}
+	for _, j := range o.jobs() {
+		files = append(files, j.log.File)
+	}
+	return step(files...)
+}
+
+// step returns how finely the times of files are recorded. Many archives, programs that copy, and file systems keep
+// whole or even seconds.
+func step(files ...*source.File) (step time.Duration) {
+	even := true
+	for _, f := range files {
+		if f.ModTime.Nanosecond() == 0 {
+			step, even = max(step, f.ModStep, time.Second), even && f.ModTime.Unix()%2 == 0
+		}
+	}
+	if step > 0 && even {
+		step = 2 * time.Second
+	}
+	return step
+}
 
 // written returns when the last report was written, after all jobs had ended. The timestamp of a report of fio --client
 // is the start of the client. So written returns the file's time, if it is possible. Otherwise it assumes that the jobs

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -14,38 +15,94 @@ type placed struct {
 	starts map[*entry]moment
 	how    string // one sentence; empty if all began together
 	doubt  string // why it is not certain; empty if it is
+
+	contradiction string // evidence that was dropped, because it contradicts the rest; empty if none was
 }
 
-// place finds when the jobs of one fio began, by the best evidence. All entries are of one output and one host.
+// place finds when the jobs of one fio began. All entries are of one output and one host. There are three kinds of
+// evidence besides job_start: periodic reports, the times of logs, and run times, which add up to the time that fio ran.
+// Each start is taken from the most precise of these. Evidence that contradicts the rest is dropped.
 func place(out *output, entries []*entry) placed {
 	if slices.ContainsFunc(entries, func(e *entry) bool { return e.Start > 0 }) {
 		return placeByStart(entries)
 	}
 	end, by := out.written()
-	switch {
-	case out.reports() > 1:
-		return placeByReports(out, entries)
-	case end.IsZero():
+	if end.IsZero() {
 		return placed{starts: map[*entry]moment{}}
-	case isOneStage(entries):
-		p := placeTogether(entries, end, by)
-		if waited(out, entries) {
-			p.doubt = groupDoubt(out)
-		}
-		return p
 	}
-	if p, ok := placeByFiles(out, entries, end); ok {
-		return p
+	var ways []placed
+	var files placed
+	contradiction := ""
+	if isOneStage(entries) {
+		ways = append(ways, placeTogether(out, entries, end, by))
+	} else {
+		ways, files = placeInStages(out, entries, end), placeByFiles(out, entries, end)
 	}
-	if p, ok := placeInStages(out, entries, end); ok {
-		return p
+	fit := slices.DeleteFunc(slices.Clone(ways), func(way placed) bool { return !way.agrees(files) })
+	switch {
+	case len(fit) > 0:
+		ways = fit
+	case len(files.starts) > 0 && (len(ways) > 0 || !out.trustsTimes()):
+		files = placed{}
+		contradiction = fmt.Sprintf("%s: the modification times of its logs contradict the time that fio ran: they are not used; "+
+			"copy files with their times (cp -p, rsync -t)", out.File.Name())
 	}
-	p := placeTogether(entries, end, by)
-	p.how = "its jobs are shown side by side, though they may have run one after another"
-	p.doubt = fmt.Sprintf("%s: nothing says when each of its %d groups of jobs ran: they are shown side by side; "+
-		"run fio with --log_unix_epoch=1 or --status-interval=1, or keep the modification times of its logs",
-		out.File.Name(), len(groups(entries)))
+	all := []placed{placeByReports(out, entries), files}
+	if len(ways) == 1 {
+		all = append(all, ways[0])
+	}
+	p := mostPrecise(entries, all...)
+	p.contradiction = contradiction
+	switch {
+	case len(p.starts) == 0:
+		p = placeTogether(out, entries, end, by)
+		p.widen(time.Duration(elapsed(out.fio)) * time.Millisecond)
+		p.how = "its jobs are shown side by side, though they may have run one after another"
+		p.doubt = fmt.Sprintf("%s: nothing says when each of its %d groups of jobs ran: they are shown side by side; "+
+			"run fio with --log_unix_epoch=1 or --status-interval=1, or keep the modification times of its logs",
+			out.File.Name(), len(groups(entries)))
+	case out.reports() == 1 && isOneStage(entries) && waited(out, entries):
+		p.doubt = groupDoubt(out)
+	}
 	return p
+}
+
+// mostPrecise takes each start from the most precise evidence, the first of equals.
+func mostPrecise(entries []*entry, evidence ...placed) placed {
+	p, how := placed{starts: map[*entry]moment{}}, map[*entry]string{}
+	var first time.Time
+	for _, e := range entries {
+		for _, by := range evidence {
+			m, ok := by.starts[e]
+			if best, has := p.starts[e]; ok && (!has || m.error < best.error) {
+				p.starts[e], how[e] = m, by.how
+			}
+		}
+		first = earlier(first, p.starts[e].start)
+	}
+	for _, e := range entries {
+		if p.starts[e].start.Sub(first) > together && !strings.Contains(p.how, how[e]) {
+			p.how = strings.TrimPrefix(p.how+"; "+how[e], "; ")
+		}
+	}
+	return p
+}
+
+// agrees reports whether two kinds of evidence may both be true, within their errors.
+func (p placed) agrees(other placed) bool {
+	for e, m := range p.starts {
+		if o, ok := other.starts[e]; ok && m.start.Sub(o.start).Abs() > m.error+o.error {
+			return false
+		}
+	}
+	return true
+}
+
+func (p placed) widen(by time.Duration) {
+	for e, m := range p.starts {
+		m.error = max(m.error, by)
+		p.starts[e] = m
+	}
 }
 
 // Times outside these are not evidence, because fio did not exist or the report is damaged. RFC 3339 has four digits for
@@ -88,7 +145,7 @@ func placeByStart(entries []*entry) placed {
 			at = time.UnixMilli(e.Start)
 		}
 		late = late || at.Sub(first) > together
-		p.starts[e] = moment{at, clockStart, errorOfStart}
+		p.starts[e] = moment{at, clockStart, errorOfStart + forks(e)}
 	}
 	if late {
 		p.how = "each job where job_start in fio's report puts it"
@@ -99,32 +156,38 @@ func placeByStart(entries []*entry) placed {
 // together is the largest difference in reports between the starts of jobs that began together.
 const together = 250 * time.Millisecond
 
-// placeByReports uses periodic reports. In these the run time of a job begins with the job.
+// placeByReports uses periodic reports. A job that they do not show began with the first one that they show.
 func placeByReports(out *output, entries []*entry) placed {
-	p := placed{starts: map[*entry]moment{}}
-	var first, idle time.Time
-	for _, e := range entries {
-		if b := &out.begun[e.index]; b.served {
-			first = earlier(first, b.start)
-		} else {
-			idle = earlier(idle, b.start)
-		}
-	}
-	first = earlier(first, time.Time{})
-	if first.IsZero() {
-		first = idle
-	}
-	if first.IsZero() {
+	p := placed{starts: map[*entry]moment{}, how: "each job where its counts begin to grow in fio's periodic reports"}
+	if out.reports() < 2 {
 		return p
 	}
+	var first time.Time
 	for _, e := range entries {
-		at := first
-		if b := &out.begun[e.index]; b.served && b.start.Sub(first) > together {
-			at, p.how = b.start, "each job where its counts begin to grow in fio's periodic reports"
+		if b := &out.begun[e.index]; !b.start.IsZero() {
+			half := b.slack / 2
+			p.starts[e] = moment{b.start.Add(-half), clockReport, errorOfReport + half + forks(e)}
+			first = earlier(first, p.starts[e].start)
 		}
-		p.starts[e] = moment{at, clockReport, errorOfReport}
+	}
+	for _, e := range entries {
+		if _, ok := p.starts[e]; !ok && !first.IsZero() {
+			p.starts[e] = moment{first, clockReport, errorOfReport}
+		}
 	}
 	return p
+}
+
+// forks returns how far apart the jobs of entries may begin that were started together.
+func forks(entries ...*entry) time.Duration {
+	jobs := 0
+	for _, e := range entries {
+		jobs += e.size
+	}
+	if jobs > 1 {
+		return errorOfForks
+	}
+	return 0
 }
 
 // isOneStage reports whether all jobs were started at once, except for a startdelay in their options. Jobs behind a
@@ -167,7 +230,7 @@ func groupDoubt(out *output) string {
 }
 
 // placeTogether places jobs that were started at once. The last of them ended when the report was written.
-func placeTogether(entries []*entry, end time.Time, by clock) placed {
+func placeTogether(out *output, entries []*entry, end time.Time, by clock) placed {
 	p := placed{starts: map[*entry]moment{}}
 	longest := time.Duration(0)
 	for _, e := range entries {
@@ -176,8 +239,9 @@ func placeTogether(entries []*entry, end time.Time, by clock) placed {
 	}
 	error := errorOfReport
 	if by == clockMtime {
-		error = errorOfMtime
+		error = errorOfMtime + out.step()
 	}
+	error += forks(entries...)
 	for _, e := range entries {
 		delay, _ := e.delay()
 		p.starts[e] = moment{end.Add(delay - longest), by, error}
@@ -195,38 +259,49 @@ func groups(entries []*entry) [][]*entry {
 }
 
 // placeByFiles uses the time at which each log was last written, because fio writes a log when its job ends. The jobs
-// of a group begin together, except those that wait.
-func placeByFiles(out *output, entries []*entry, end time.Time) (placed, bool) {
-	p := placed{starts: map[*entry]moment{}}
-	if !out.trustsTimes() {
-		return p, false
+// of a group begin together, except those that wait. The clock of the files may be off, so only differences from the
+// time of the report count: fio writes it at its timestamp_ms. The result is empty if there are no such times.
+func placeByFiles(out *output, entries []*entry, end time.Time) placed {
+	p := placed{starts: map[*entry]moment{}, how: "each job by when its log was last written, less its run time"}
+	if out.client || out.fio.Timestamp == 0 || out.File.ModTime.IsZero() {
+		return placed{}
 	}
-	fine := true
+	step, last := out.step(), time.Time{}
 	for _, group := range groups(entries) {
 		var start time.Time
 		for _, e := range group {
-			ended, ok := e.lastWritten(end)
-			if !ok {
+			if !e.hasLog() {
 				continue
 			}
-			fine = fine && e.isFine()
-			start = earlier(start, ended.Add(-e.ranFor()-e.ramp()))
+			ended, _ := e.ended()
+			at := ended.Add(-e.ranFor() - e.ramp())
+			if ended.After(end.Add(time.Second+step)) || at.Before(out.began().Add(-step)) {
+				return placed{} // copied, or changed later
+			}
+			start = earlier(start, at)
 		}
 		if start.IsZero() {
-			return p, false
+			return placed{}
 		}
 		for _, e := range group {
-			at := start.Add(e.ramp())
-			if e.hasOption("startdelay") || e.hasOption("wait_for") {
-				if ended, ok := e.lastWritten(end); ok {
+			at, error := start.Add(e.ramp()), errorOfMtime+step
+			if e.hasLog() {
+				ended, spread := e.ended()
+				if error += spread; e.hasOption("startdelay") || e.hasOption("wait_for") {
 					at = ended.Add(-e.ranFor())
 				}
+				if ended.After(last) {
+					last = ended
+				}
 			}
-			p.starts[e] = moment{earlier(at, end.Add(-e.ranFor())), clockMtime, errorOfMtime}
+			p.starts[e] = moment{earlier(at, end.Add(-e.ranFor())), clockMtime, error}
 		}
 	}
-	p.how = "each job by when its log was last written, less its run time"
-	return p, fine && plausible(p.starts, entries)
+	// fio writes its report when the last job has ended.
+	if end.Sub(last) > errorOfLast+step || step == 0 && !plausible(p.starts, entries) {
+		return placed{}
+	}
+	return p
 }
 
 // plausible reports whether the files may have been written when jobs ended. Groups that ran for different times do not

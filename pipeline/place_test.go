@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,7 +13,7 @@ import (
 )
 
 // written is when fio wrote the reports of these tests.
-var written = time.UnixMilli(1_800_000_000_000)
+var written = time.UnixMilli(1_800_000_000_017)
 
 // section is a job of a report: how long it ran, and what its options say.
 type section struct {
@@ -69,46 +71,44 @@ func near(a, b []int64, within int64) bool {
 func TestPlace(t *testing.T) {
 	old := func(s section) section { s.log += 3_600_000; return s } // copied, or of another day
 	waits := map[string]string{"wait_for": "a"}
+	whole := func(at time.Time) time.Time { return at.Truncate(time.Second) }
+	early := func(at time.Time) time.Time { return at.Add(-2 * time.Second) }
 	delayed := func(by string) map[string]string { return map[string]string{"startdelay": by} }
 	for _, c := range []struct {
 		name     string
 		elapsed  int64
 		sections []section
-		noTimes  bool // the files' times are those of a copy
-		coarse   bool // times are in whole seconds, as in archives
+		noTimes  bool                      // the files' times are those of a copy
+		files    func(time.Time) time.Time // how their times were changed, as in archives; nil: not at all
 		want     []int64
 		by       clock
 		placed   bool
 		doubt    bool
 	}{
-		{"one group", 11, []section{{ran: 10000, log: 30}, {ran: 6000, log: 30}}, false, false, []int64{10000, 10000}, clockReport, false, false},
-		{"job_start", 11, []section{{ran: 4000, start: 10000, log: 6000}, {group: 1, ran: 5500, start: 5600, log: 30}}, true, false, []int64{10000, 5600}, clockStart, true, false},
-		{"startdelay", 11, []section{{ran: 10000, log: 30}, {ran: 4000, options: delayed("3s"), log: 3000}}, true, false, []int64{10000, 7000}, clockReport, true, false},
-		{"ramp_time", 13, []section{{ran: 10000, options: map[string]string{"ramp_time": "2"}, log: 30}}, true, false, []int64{10000}, clockReport, false, false},
-		{"ramp_time of one", 13, []section{{ran: 12000, log: 30}, {ran: 10000, options: map[string]string{"ramp_time": "2"}, log: 30}}, true, false, []int64{12000, 10000}, clockReport, false, false},
-		{"stonewall, by the logs", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, false, []int64{9640, 5300, 2030}, clockMtime, true, false},
-		{"stonewall, by run times", 10, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, log: 0}, {group: 2, ran: 2000, log: 0}}, true, false, []int64{9500, 5250, 2000}, clockReport, true, false},
-		{"stonewall, in an archive", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, true, []int64{9500, 5250, 2000}, clockReport, true, false},
-		{"new_group", 7, []section{{ran: 6000, log: 30}, {group: 1, ran: 6000, log: 20}}, true, false, []int64{6000, 6000}, clockReport, false, false},
-		{"new_group, by the logs", 7, []section{{ran: 6000, log: 30}, {group: 1, ran: 3000, log: 3020}}, false, false, []int64{6030, 6020}, clockMtime, true, false},
-		{"wait_for", 7, []section{{ran: 3000, log: 3130}, {ran: 3000, options: waits, log: 30}}, false, false, []int64{6130, 3030}, clockMtime, true, false},
-		{"wait_for, and nothing says when", 7, []section{{ran: 3000, log: 0}, {ran: 3000, options: waits, log: 0}}, true, false, []int64{3000, 3000}, clockReport, true, true},
-		{"nothing says it", 60, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, log: 0}}, true, false, []int64{4000, 4000}, clockReport, true, true},
-		{"logs copied one after another", 8, []section{old(section{ran: 4000, log: 0}), old(section{group: 1, ran: 3000, log: 0})}, false, false, []int64{7250, 3000}, clockReport, true, false},
-		{"logs copied at once, within a second", 60, []section{{ran: 40000, log: 10}, {group: 1, ran: 3000, log: 5}}, false, false, []int64{40000, 40000}, clockReport, true, true},
+		{"one group", 11, []section{{ran: 10000, log: 30}, {ran: 6000, log: 30}}, false, nil, []int64{10000, 10000}, clockReport, false, false},
+		{"job_start", 11, []section{{ran: 4000, start: 10000, log: 6000}, {group: 1, ran: 5500, start: 5600, log: 30}}, true, nil, []int64{10000, 5600}, clockStart, true, false},
+		{"startdelay", 11, []section{{ran: 10000, log: 30}, {ran: 4000, options: delayed("3s"), log: 3000}}, true, nil, []int64{10000, 7000}, clockReport, true, false},
+		{"ramp_time", 13, []section{{ran: 10000, options: map[string]string{"ramp_time": "2"}, log: 30}}, true, nil, []int64{10000}, clockReport, false, false},
+		{"ramp_time of one", 13, []section{{ran: 12000, log: 30}, {ran: 10000, options: map[string]string{"ramp_time": "2"}, log: 30}}, true, nil, []int64{12000, 10000}, clockReport, false, false},
+		{"stonewall, by the logs", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, nil, []int64{9640, 5300, 2000}, clockMtime, true, false},
+		{"stonewall, by a clock that is 2 s behind", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, early, []int64{9640, 5300, 2000}, clockMtime, true, false},
+		{"one log was changed later", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 300}, {group: 2, ran: 2000, log: 30}}, false, nil, []int64{9500, 5250, 2000}, clockReport, true, false},
+		{"stonewall, by run times", 10, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, log: 0}, {group: 2, ran: 2000, log: 0}}, true, nil, []int64{9500, 5250, 2000}, clockReport, true, false},
+		{"stonewall, in an archive", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, whole, []int64{9500, 5250, 2000}, clockReport, true, false},
+		{"new_group", 7, []section{{ran: 6000, log: 30}, {group: 1, ran: 6000, log: 20}}, true, nil, []int64{6000, 6000}, clockReport, false, false},
+		{"new_group, by the logs", 7, []section{{ran: 6000, log: 30}, {group: 1, ran: 3000, log: 3020}}, false, nil, []int64{6030, 6020}, clockMtime, false, false},
+		{"wait_for", 7, []section{{ran: 3000, log: 3130}, {ran: 3000, options: waits, log: 30}}, false, nil, []int64{6130, 3030}, clockMtime, true, false},
+		{"wait_for, and nothing says when", 7, []section{{ran: 3000, log: 0}, {ran: 3000, options: waits, log: 0}}, true, nil, []int64{3000, 3000}, clockReport, true, true},
+		{"nothing says it", 60, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, log: 0}}, true, nil, []int64{4000, 4000}, clockReport, true, true},
+		{"logs copied one after another", 8, []section{old(section{ran: 4000, log: 0}), old(section{group: 1, ran: 3000, log: 0})}, false, nil, []int64{7250, 3000}, clockReport, true, false},
+		{"logs copied at once, within a second", 60, []section{{ran: 40000, log: 10}, {group: 1, ran: 3000, log: 5}}, false, nil, []int64{40000, 40000}, clockReport, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, entries := outputOf(c.elapsed, c.sections...)
 			if c.noTimes {
 				out.File.ModTime = written.Add(time.Hour)
 			}
-			for _, e := range entries {
-				for _, j := range e.jobs {
-					if c.coarse {
-						j.log.File.ModTime, j.log.File.ModStep = j.log.File.ModTime.Truncate(time.Second), time.Second
-					}
-				}
-			}
+			changeTimes(out, entries, c.files)
 			p := place(out, entries)
 			if got := startsOf(p, entries); !near(got, c.want, 20) {
 				t.Errorf("starts %v, want %v", got, c.want)
@@ -120,6 +120,54 @@ func TestPlace(t *testing.T) {
 				t.Errorf("placed %q, doubt %q", p.how, p.doubt)
 			}
 		})
+	}
+}
+
+// changeTimes changes the modification times of a report and of its logs.
+func changeTimes(out *output, entries []*entry, change func(time.Time) time.Time) {
+	out.entries = entries
+	files := []*source.File{out.File}
+	for _, j := range out.jobs() {
+		files = append(files, j.log.File)
+	}
+	for _, f := range files {
+		if change != nil {
+			f.ModTime = change(f.ModTime)
+		}
+	}
+}
+
+// TestErrorOfPlaces: of stages one after another, whose files have the times of some clock, fine or coarse, each begins
+// within the error that is stated.
+func TestErrorOfPlaces(t *testing.T) {
+	draw := rand.New(rand.NewPCG(25, 6))
+	between := func(low, high int64) int64 { return low + draw.Int64N(high-low) }
+	for range 500 {
+		var sections []section
+		var truth []int64 // starts, milliseconds before the report
+		at := between(10, 40)
+		for range between(2, 6) {
+			s := section{ran: between(300, 4000), log: at - between(0, 10)}
+			at += s.ran
+			sections, truth = append(sections, s), append(truth, at)
+			at += between(120, 320)
+		}
+		slices.Reverse(sections)
+		slices.Reverse(truth)
+		for i := range sections {
+			sections[i].group = i
+		}
+		out, entries := outputOf((at+999)/1000, sections...)
+		shift, step := time.Duration(between(-5e9, 5e9)), []time.Duration{1, time.Second, 2 * time.Second}[draw.IntN(3)]
+		up := time.Duration(draw.IntN(2)) * (step - 1)
+		changeTimes(out, entries, func(at time.Time) time.Time { return at.Add(shift + up).Truncate(step) })
+		p := place(out, entries)
+		for i, e := range entries {
+			m := p.starts[e]
+			if off := written.Add(-time.Duration(truth[i]) * time.Millisecond).Sub(m.start); off.Abs() > m.error {
+				t.Errorf("%+v, clock %v off in steps of %v: job %d began %v later, ± %v by %v", sections, shift, step, i, off, m.error, m.clock)
+			}
+		}
 	}
 }
 
@@ -172,6 +220,61 @@ func TestPlaceByReports(t *testing.T) {
 	p := place(out, entries)
 	if got := startsOf(p, entries); !near(got, []int64{-10, -3330}, 20) || p.how == "" {
 		t.Errorf("starts %v, placed %q", got, p.how)
+	}
+}
+
+// TestReportsOfStart: what periodic reports show of the start of a job, in milliseconds.
+func TestReportsOfStart(t *testing.T) {
+	type seen struct{ at, job, direction, requests int64 } // when the report was written, run times, requests
+	ramp := map[string]string{"ramp_time": "1"}
+	for name, c := range map[string]struct {
+		options map[string]string
+		reports []seen
+		start   int64
+		error   time.Duration
+	}{
+		"from the beginning":                 {nil, []seen{{1000, 900, 900, 360}, {2003, 1900, 1900, 760}, {3120, 3000, 3000, 1200}}, 100, errorOfReport},
+		"written late, for a hang":           {nil, []seen{{1000, 900, 900, 360}, {6804, 2899, 2899, 400}, {7140, 7000, 7000, 2800}}, 100, errorOfReport},
+		"after another job":                  {nil, []seen{{1000, 1000, 0, 0}, {2000, 2000, 0, 0}, {3000, 700, 700, 280}, {4000, 1700, 1700, 700}}, 2300, errorOfReport},
+		"after a ramp of 3 s":                {ramp, []seen{{1000, 891, 891, 358}, {2000, 1891, 1891, 758}, {3000, 2891, 2891, 1158}, {4112, 1000, 1000, 402}, {5110, 2000, 2000, 802}}, 3110, errorOfReport},
+		"after a ramp of 1 s":                {ramp, []seen{{1000, 885, 885, 357}, {2001, 886, 886, 356}, {3000, 1885, 1885, 756}}, 1115, errorOfReport},
+		"time since the machine was started": {nil, []seen{{1000, 2148635, 0, 1}, {1261, 260, 260, 522}, {2260, 1259, 1259, 2520}}, 1001, errorOfReport},
+		"time since fio was started":         {nil, []seen{{1000, 1033, 0, 1}, {1273, 265, 265, 536}, {2265, 1265, 1265, 2532}}, 1000, errorOfReport},
+		"it cannot be":                       {nil, []seen{{1000, 3960000, 3960000, 12}, {2000, 1000, 1000, 400}, {3000, 2000, 2000, 800}}, 1000, errorOfReport},
+		"between two reports":                {nil, []seen{{1000, 1000, 0, 0}, {2000, 400, 400, 160}, {3000, 400, 400, 160}}, 1100, errorOfReport + 500*time.Millisecond},
+	} {
+		out := &output{Report: cbt.Report{File: &source.File{}}}
+		for _, r := range c.reports {
+			j := fiolog.Job{Name: "a", Elapsed: r.at/1000 + 1, Runtime: r.job, Options: c.options}
+			j.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(r.requests), Runtime: r.direction}
+			out.take(&fiolog.Report{Timestamp: written.UnixMilli() + r.at, Jobs: []fiolog.Job{j}})
+		}
+		entries := newEntries(out)
+		m := placeByReports(out, entries).starts[entries[0]]
+		if start := m.start.Sub(written).Milliseconds(); start < c.start-10 || start > c.start+10 || m.error != c.error {
+			t.Errorf("%s: it began at %d ± %v, want %d ± %v", name, start, m.error, c.start, c.error)
+		}
+		if name == "it cannot be" != (out.impossible != "") {
+			t.Errorf("%s: %q", name, out.impossible)
+		}
+	}
+}
+
+// TestForks: each of the jobs that were started together has its own start in periodic reports.
+func TestForks(t *testing.T) {
+	out := &output{Report: cbt.Report{File: &source.File{}}}
+	for at := int64(1000); at < 4000; at += 1000 {
+		rep := &fiolog.Report{Timestamp: written.UnixMilli() + at}
+		for i, ran := range []int64{at - 100, at - 281} {
+			j := fiolog.Job{Name: fmt.Sprint("job", i), Elapsed: at/1000 + 1, Runtime: ran}
+			j.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(ran), Runtime: ran}
+			rep.Jobs = append(rep.Jobs, j)
+		}
+		out.take(rep)
+	}
+	entries := newEntries(out)
+	if got := startsOf(place(out, entries), entries); !near(got, []int64{-100, -281}, 0) {
+		t.Errorf("they began at %v", got)
 	}
 }
 

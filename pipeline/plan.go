@@ -70,7 +70,7 @@ type jobRows struct {
 type jobTimes struct {
 	moment         // its start
 	interval int64 // milliseconds between rows; 0 if unknown
-	exact    bool  // interval is fio's log_hist_msec, not measured, and the log is of this job alone
+	exact    bool  // interval is fio's log_hist_msec, and the log is of this job alone
 	late     int64 // milliseconds by which the first row is later than the next ones
 	origin   int64 // the time, as written, that counts as the start of the job
 	offset   int64 // start of the job minus start of the run, milliseconds
@@ -79,6 +79,20 @@ type jobTimes struct {
 
 // before returns the time one interval before the first row was due, as written.
 func (j *job) before() int64 { return j.first - j.late - j.interval }
+
+// firstTimes returns the times of the first rows of each direction of a histogram log, since the start of the job.
+func (j *job) firstTimes() (times [fiolog.Directions][]int64) {
+	if j.source != fromHist || j.file == nil {
+		return times
+	}
+	times = j.file.firstTimes()
+	for _, of := range times {
+		for i := range of {
+			of[i] -= j.origin
+		}
+	}
+	return times
+}
 
 // sourceKind is the kind of file that has the rows of a job.
 type sourceKind uint8

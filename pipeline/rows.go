@@ -34,11 +34,15 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 			if len(rec.Bins) == 0 {
 				continue
 			}
-			rows := split.Split(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total)
-			if split.Missed() && !yield(align.Row{}, l.wrong(fmt.Errorf(missedRows, rec.Direction, j.interval), rec)) {
+			next := func() (uint64, bool) {
+				rec = rec.Clone() // before the next row is read
+				return l.following(rec.Direction)
+			}
+			if split.Misses(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total, next) &&
+				!yield(align.Row{}, l.wrong(fmt.Errorf(missedRows, rec.Direction, j.interval), rec)) {
 				return
 			}
-			for _, row := range rows {
+			for _, row := range split.Split(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total) {
 				if !yield(row, nil) {
 					return
 				}
@@ -54,8 +58,8 @@ func isRepeated(err error) bool {
 }
 
 // missedRows is the message for a row before which other rows are missing.
-const missedRows = "%s rows are missing before this one: fio writes one every %d ms, and what is late at the next completion; the " +
-	"requests of the row before may be shown too early, those of the missing rows in no window; copy the log again"
+const missedRows = "%s rows are missing before this one: fio writes one every %d ms, and what is late at the next completion; " +
+	"windows lack the requests of the missing rows, so their rates are too low there; copy the log again"
 
 // writtenByHalf says which versions of fio write impossible numbers, if no report says which version it was.
 const writtenByHalf = "fio 3.6 to 3.16 write such numbers: add its report"

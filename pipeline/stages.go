@@ -5,44 +5,41 @@ import (
 	"time"
 )
 
-// placeInStages tries which groups may have run one after another (stonewall) and which side
-// by side (new_group): the run times must add up to the time that fio ran, and in only one
-// way.
-func placeInStages(out *output, entries []*entry, end time.Time) (placed, bool) {
+// placeInStages returns the ways in which groups may have run one after another (stonewall) or side by side (new_group):
+// those whose run times add up to the time that fio ran.
+func placeInStages(out *output, entries []*entry, end time.Time) (fits []placed) {
 	all := groups(entries)
 	total := time.Duration(elapsed(out.fio)) * time.Millisecond
 	const most = 12 // groups; the number of ways doubles with each
 	if total == 0 || len(all) > most {
-		return placed{}, false
+		return nil
 	}
-	var fits [][][]*entry
 	for cuts := range 1 << (len(all) - 1) {
 		stages := stagesOf(all, cuts)
 		sum := time.Duration(len(stages)-1) * betweenStages
 		for _, s := range stages {
 			sum += lasts(s)
 		}
-		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond && out.writtenIn(stages, end) {
-			fits = append(fits, stages)
+		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond {
+			fits = append(fits, placeStages(stages, end))
 		}
 	}
-	if len(fits) != 1 {
-		return placed{}, false
-	}
+	return fits
+}
+
+// placeStages places stages that ran one after another until end.
+func placeStages(stages [][]*entry, end time.Time) placed {
 	p := placed{starts: map[*entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
 		"up to the time that fio ran"}
 	error := errorOfReport
-	for _, stage := range slices.Backward(fits[0]) {
+	for _, stage := range slices.Backward(stages) {
 		start := end.Add(-lasts(stage))
 		for _, e := range stage {
-			p.starts[e] = moment{start.Add(e.ramp()), clockReport, error}
+			p.starts[e] = moment{start.Add(e.ramp()), clockReport, error + forks(stage...)}
 		}
 		end, error = start.Add(-betweenStages), error+errorOfStage
 	}
-	if len(fits[0]) == 1 {
-		p.how = ""
-	}
-	return p, true
+	return p
 }
 
 // stagesOf joins groups to stages. Bit i of cuts is set if a stage ends with group i.
@@ -66,23 +63,4 @@ func lasts(stage []*entry) time.Duration {
 		longest = max(longest, e.ranFor()+e.ramp())
 	}
 	return longest
-}
-
-// writtenIn reports whether the times of the logs agree with stages, to some seconds. Times at
-// which fio cannot have written are ignored.
-func (o *output) writtenIn(stages [][]*entry, end time.Time) bool {
-	if !o.trustsTimes() {
-		return true
-	}
-	for _, stage := range slices.Backward(stages) {
-		start := end.Add(-lasts(stage))
-		for _, e := range stage {
-			ended := start.Add(e.ramp() + e.ranFor())
-			if at, ok := e.lastWritten(end); ok && at.Sub(ended).Abs() > errorOfCoarse {
-				return false
-			}
-		}
-		end = start.Add(-betweenStages)
-	}
-	return true
 }

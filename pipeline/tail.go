@@ -71,6 +71,10 @@ func (t tail) rest(d fiolog.Direction) *hist.Histogram {
 			t.describeOf(d), logged.Total(), t.measured(stats)))
 		return nil
 	case len(stats.Clat.Bins) == 0:
+		isEmpty := stats.Clat.Mean > 0 && t.withRows() == 0 && t.wantsRows() && t.ran > 2*t.interval()
+		if !t.totals && !t.several && (isEmpty || t.isCut(d, left)) {
+			t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), int64(left), t.last(), t.ran))
+		}
 		t.miss(d, int64(left))
 		return nil
 	case !ok:
@@ -155,11 +159,13 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	switch {
 	case t.totals && !t.wantsRows() && tooLong:
 		return row, false // reported once for the run
-	case len(t.jobs) < t.size: // the rest has all requests of jobs without a log, which are reported as that
+	case t.withRows() > 0 && t.withRows() < t.size: // the rest has all requests of jobs without a log, which are reported as that
 	case t.isShort(d):
 		t.problems.note("%s: %d requests of the report are in no row of its log: fio writes the first row of a direction %d ms after "+
 			"its first request, and these came in less, as in a short verify phase; they count in the run's totals, and in no window; "+
 			"run fio with a shorter --log_hist_msec", t.describeOf(d), row.Total, interval)
+	case !t.several && t.isCut(d, rest.Total()):
+		t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), row.Total, row.Start, t.ran))
 	case tooLong && len(t.jobs) > 1 && t.ran-t.last() <= 2*interval:
 		t.problems.note("%s: %d requests of the report are in no row of its logs, which end from %d to %d ms: its jobs did not end together, "+
 			"so when these requests completed is unknown; they count in the run's totals, and in no window; "+
@@ -167,14 +173,8 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	case t.several: // one stage may lack few requests, and another many
 		t.problems.note("%s: %d requests of the report are not in its log: those at the ends of its stages, which fio does not log; "+
 			"they count in the run's totals, and in no window; run fio with --per_job_logs=1", t.describeOf(d), row.Total)
-	case tooLong:
-		t.problems.note("%s: %d requests of the report are not in its log, which ends at %d ms of %d: they count "+
-			"in the run's totals, and in no window; if the log was cut, copy it again",
-			t.describeOf(d), row.Total, row.Start, t.ran)
-	case t.isCrowded(row):
-		t.problems.note("%s: %d requests of the report are not in its log, too many for its last %d ms: rows are "+
-			"missing; they count in the run's totals, and in no window; copy the log again",
-			t.describeOf(d), row.Total, row.End-row.Start)
+	case tooLong || t.isCrowded(row):
+		t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), row.Total, row.Start, t.ran))
 	default:
 		first := &t.tallies[0].directions[d]
 		first.recovered += int64(row.Total)
@@ -184,6 +184,10 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	t.miss(d, int64(rest.Total()))
 	return row, false
 }
+
+// cutLog is the message for rows that are missing at the end of a log, or somewhere in it.
+const cutLog = "%s: %d requests of the report are not in its log, which ends at %d ms of %d: rows are missing; they count in the " +
+	"run's totals, and in no window; copy the log again"
 
 // isShort reports whether all requests of a direction completed in less than an interval. The direction then has no
 // row, and the rows of other directions reach the last full interval of the job.
@@ -204,21 +208,46 @@ func (t tail) isCrowded(row align.Row) bool {
 	return last > 0 && float64(row.Total) > far*usual
 }
 
+// withRows returns the number of jobs whose logs have rows.
+func (t tail) withRows() (n int) {
+	for _, j := range t.jobs {
+		if j.hasRows {
+			n++
+		}
+	}
+	return n
+}
+
 // isExact reports whether the interval of all jobs is known, not measured.
 func (t tail) isExact() bool {
 	return !slices.ContainsFunc(t.jobs, func(j *job) bool { return !j.exact })
 }
 
-// endsEarly reports whether logs without errors were cut between two rows. fio never logs the last part of an interval.
-// Logs that were cut lack more: further rows were due after their end, and the rest is more than usual in an interval.
-func (t tail) endsEarly(d fiolog.Direction, rest float64) bool {
-	last, interval := t.last(), t.interval()
-	if interval <= 0 || t.ran-last <= interval+interval/10 {
-		return false
+// isCut reports whether logs without errors lack rows at their ends or begins, of which the rest has n requests. fio
+// writes a row with the first completion after it was due. So either nothing completed then, or the row was lost. The
+// number of requests shows which of the two is closer.
+func (t tail) isCut(d fiolog.Direction, n float64) bool {
+	usual, may := 0.0, false
+	for i, of := range t.tallies {
+		interval, c := t.jobs[i].interval, &of.directions[d]
+		if c.requests == 0 || interval == 0 || of.damaged {
+			continue
+		}
+		end := t.endOf(i)
+		_, due := of.split.Tail(d, end, true)
+		intervals := 1 + float64(end-due)/float64(2*interval)
+		if c.start >= interval-interval/50 { // a direction that began late, or its first row was lost
+			intervals += 0.5
+			may = true
+		}
+		may = may || end-due > interval/10
+		usual += float64(c.most) * intervals
 	}
-	usual := t.requests(d) / float64(max(last, 1)) * float64(interval)
-	return rest > 1.5*usual
+	return may && usual > 0 && n > usual
 }
+
+// endOf returns when a job of the entry ended, in milliseconds since its start.
+func (t tail) endOf(i int) int64 { return max(t.ran, t.jobs[i].ran) }
 
 // row is the row of the rest, between the last row and the end.
 func (t tail) row(d fiolog.Direction, rest *hist.Histogram) align.Row {
@@ -228,7 +257,7 @@ func (t tail) row(d fiolog.Direction, rest *hist.Histogram) align.Row {
 		if some && of.directions[d].requests == 0 {
 			continue // a job of a group without this direction
 		}
-		f, end := of.split.Tail(d, max(t.ran, t.jobs[i].ran), !of.damaged && !t.endsEarly(d, rest.Total()))
+		f, end := of.split.Tail(d, t.endOf(i), !of.damaged)
 		if from < 0 || f < from {
 			from = f
 		}

@@ -31,7 +31,7 @@ func tailOf(e *entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, string)
 			}
 		}
 	}
-	return r.tail(e), fmt.Sprint(problems.Notes())
+	return r.tail(e), fmt.Sprint(problems.Notes(), problems.Skipped())
 }
 
 // reported is an entry that ran for some milliseconds and reports requests of each direction.
@@ -50,7 +50,7 @@ func reported(ran int64, requests ...uint64) *entry {
 // TestShortPhase: reads that verify what was written, in less than an interval, have no row. Nothing is missing from the log
 // then, unless it ends long before.
 func TestShortPhase(t *testing.T) {
-	for ran, want := range map[int64]string{2400: "in no row of its log: fio writes the first row of a direction 1000 ms after", 9000: "if the log was cut"} {
+	for ran, want := range map[int64]string{2400: "in no row of its log: fio writes the first row of a direction 1000 ms after", 9000: "5000 requests of the report are not in its log, which ends at 0 ms of 9000"} {
 		e := reported(ran, 5000, 20)
 		if rows, said := tailOf(e, fiolog.Write, []int64{1000, 2000}); len(rows) > 0 || !strings.Contains(said, want) {
 			t.Errorf("%d ms: %d rows, %s", ran, len(rows), said)
@@ -63,7 +63,7 @@ func TestEndsApart(t *testing.T) {
 	for ran, want := range map[int64]string{
 		4400: "which end from 1000 to 4000 ms: its jobs did not end together", 9000: "ends at 1000 ms of 9000",
 	} {
-		if rows, said := tailOf(reported(ran, 100), fiolog.Read, []int64{1000}, []int64{4000}); len(rows) > 0 || !strings.Contains(said, want) {
+		if rows, said := tailOf(reported(ran, 40), fiolog.Read, []int64{1000}, []int64{4000}); len(rows) > 0 || !strings.Contains(said, want) {
 			t.Errorf("%d ms: %d rows, %s", ran, len(rows), said)
 		}
 	}
@@ -74,8 +74,39 @@ func TestTailWithoutLogs(t *testing.T) {
 	for size, want := range map[int]int{1: 1, 2: 0} {
 		e := reported(1500, 30)
 		e.size = size
-		if rows, said := tailOf(e, fiolog.Read, []int64{1000}); len(rows) != want || said != "[]" {
+		if rows, said := tailOf(e, fiolog.Read, []int64{1000}); len(rows) != want || said != "[] []" {
 			t.Errorf("%d jobs: %d rows, %s", size, len(rows), said)
+		}
+	}
+}
+
+// TestCut: what rows are missing at the begin or the end of a log, by when fio would have written them and by the number of
+// requests.
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		ran      int64
+		reported uint64
+		rows     [][]int64 // of ten requests each
+		cut      bool
+	}{
+		{"all there", 3950, 39, [][]int64{{1000, 2000, 3000}}, false},
+		{"the last row", 3950, 39, [][]int64{{1000, 2000}}, true},
+		{"nothing completed in the last second", 3950, 30, [][]int64{{1000, 2000}}, false},
+		{"the first row", 3950, 39, [][]int64{{2000, 3000}}, true},
+		{"a direction that began late", 3950, 29, [][]int64{{2000, 3000}}, false},
+		{"the last two rows of one of two logs", 3950, 78, [][]int64{{1000, 2000, 3000}, {1000}}, true},
+	} {
+		e := reported(c.ran, c.reported)
+		e.size = len(c.rows)
+		rows, said := tailOf(e, fiolog.Read, c.rows...)
+		if strings.Contains(said, "rows are missing") != c.cut || (len(rows) == 0) != c.cut {
+			t.Errorf("%s: %d rows, %s", c.name, len(rows), said)
+		}
+		e = reported(c.ran, c.reported) // a report without bins
+		e.size, e.Directions[0].Clat.Bins, e.Directions[0].Clat.Mean = len(c.rows), nil, 1
+		if _, said := tailOf(e, fiolog.Read, c.rows...); strings.Contains(said, "rows are missing") != c.cut {
+			t.Errorf("%s, without bins: %s", c.name, said)
 		}
 	}
 }
@@ -109,10 +140,10 @@ func TestTail(t *testing.T) {
 		{name: "nothing is missing", reported: []uint64{20, 2}, ran: 2000, want: "[]"},
 		{name: "the part of an interval", reported: []uint64{23, 2}, ran: 2400, want: "[2000-2400: 3]"},
 		{name: "the log was cut", reported: []uint64{30, 2}, ran: 3500, cut: true, want: "[2000-3500: 10]"},
-		{name: "the last row is missing", reported: []uint64{40, 2}, ran: 3900, want: "[2000-3900: 20]"},
+		{name: "the last row is missing", reported: []uint64{40, 2}, ran: 3900, want: "[]", missing: 20, skipped: 1},
 		{name: "nothing in the last second", reported: []uint64{28, 2}, ran: 3900, want: "[2000-3000: 8]"},
-		{name: "the log ends long before", reported: []uint64{70, 2}, ran: 9000, want: "[]", missing: 50},
-		{name: "too many for the time", reported: []uint64{900, 2}, ran: 2400, want: "[]", missing: 880},
+		{name: "the log ends long before", reported: []uint64{70, 2}, ran: 9000, want: "[]", missing: 50, skipped: 1},
+		{name: "too many for the time", reported: []uint64{900, 2}, ran: 2400, want: "[]", missing: 880, skipped: 1},
 		{name: "rows in the middle are missing", reported: []uint64{23, 2}, ran: 2400, torn: true, want: "[]", missing: 3},
 		{name: "more rows than requests", reported: []uint64{10, 2}, ran: 2400, want: "[]", skipped: 1},
 		{name: "other bins", reported: []uint64{23, 1}, ran: 2400, want: "[]", missing: 2, skipped: 1},

@@ -12,6 +12,7 @@ import (
 // row. It is not safe for concurrent use.
 type tally struct {
 	directions [fiolog.Directions]counted
+	interval   int64 // of the rows, in milliseconds
 	last       int64 // end of the last row, in milliseconds since the job's start
 	damaged    bool  // rows were skipped
 	cut        bool  // the log ends too early
@@ -25,7 +26,8 @@ type tally struct {
 type counted struct {
 	sum        hist.Histogram // of all rows, if the run has a report
 	requests   uint64
-	start, end int64 // of the first row and of the last, in milliseconds since the job's start
+	most       uint64 // in a row as long as the interval
+	start, end int64  // of the first row and of the last, in milliseconds since the job's start
 
 	// Of all jobs of an entry together; its first job has them.
 	recovered int64 // requests that fio did not log, in a tail
@@ -65,6 +67,9 @@ func (t *tally) add(row *align.Row, sums bool) {
 	}
 	c.start, c.end = min(c.start, row.Start), max(c.end, row.End)
 	c.requests += row.Total
+	if row.End-row.Start >= t.interval-t.interval/10 {
+		c.most = max(c.most, row.Total)
+	}
 	t.last = max(t.last, row.End)
 	if sums {
 		c.sum.AddBins(row.Layout, row.Bins)

@@ -31,11 +31,11 @@ func (p placing) times() (err error) {
 	for _, out := range p.outputs {
 		p.placeOutput(out)
 	}
-	how, setBack := placeByEpochs(p.jobs, p.live)
+	how, contradicted := placeByEpochs(p.jobs, p.live)
 	p.placed = cmp.Or(how, p.placed)
-	for _, j := range setBack {
-		p.problems.note("%s: its rows end after fio's report was written: the clock of its host was set back while fio ran, "+
-			"so its rows alone say when it started", j.log.File.Name())
+	for _, j := range contradicted {
+		p.problems.note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, or the report is "+
+			"of another run; its rows alone say when it started", j.log.File.Name())
 	}
 	how, without := placeByOtherClock(p.jobs)
 	p.placed = cmp.Or(how, p.placed)
@@ -72,6 +72,9 @@ func (p placing) placeOutput(out *output) {
 			}
 		}
 		p.placed = cmp.Or(at.how, p.placed)
+		if at.contradiction != "" {
+			p.problems.note("%s", at.contradiction)
+		}
 		if at.doubt == "" && slices.ContainsFunc(entries, func(e *entry) bool { return e.mayWait(p.sectionsOf(e)) }) {
 			at.doubt = groupDoubt(out)
 		}
@@ -153,7 +156,7 @@ func (p placing) startOfFiles(later map[*job]time.Duration) error {
 			last := j.lastRow()
 			starts[i] = modified.Add(-time.Duration(last)*time.Millisecond - later[j])
 			if j.source == fromHist {
-				errs[i] = time.Duration(cmp.Or(j.interval, last)) * time.Millisecond
+				errs[i] = time.Duration(cmp.Or(j.interval, last))*time.Millisecond + step(j.log.File)
 			}
 		}
 	})
@@ -170,9 +173,15 @@ func (p placing) startOfFiles(later map[*job]time.Duration) error {
 }
 
 // widenLocal widens the error of a start from a zip without Unix times: the time zone of its
-// times is unknown.
+// times is unknown. Where a report has its own time, only differences between its files are used.
 func (p placing) widenLocal() {
-	isLocal := func(j *job) bool { return j.log.File.ModLocal || j.entry != nil && j.entry.out.File.ModLocal }
+	isLocal := func(j *job) bool {
+		if j.entry == nil {
+			return j.log.File.ModLocal
+		}
+		_, by := j.entry.out.written()
+		return by == clockMtime && j.entry.out.File.ModLocal
+	}
 	if p.clock != clockMtime || !slices.ContainsFunc(p.jobs, isLocal) {
 		return
 	}

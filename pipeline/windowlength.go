@@ -3,6 +3,8 @@ package pipeline
 import (
 	"fmt"
 	"time"
+
+	"github.com/fio2es/fio2es/pipeline/align"
 )
 
 // windowOf returns the length of windows in milliseconds: the wanted length, or the usual one for the rows of the jobs.
@@ -52,7 +54,7 @@ func UsualWindow(rows int64) int64 {
 // the same moments, which are not multiples of the window's length. Then shifted windows follow the rows. Periodic
 // reports are such rows: the first one comes some time after the start. If it comes soon, the first window is longer.
 func shiftOf(jobs []*job, window int64) int64 {
-	phase := int64(-1)
+	phase, near := int64(-1), int64(0)
 	for _, j := range jobs {
 		if !j.hasRows && j.source == fromNothing {
 			continue
@@ -60,20 +62,37 @@ func shiftOf(jobs []*job, window int64) int64 {
 		if !j.hasRows || j.interval <= 0 || window%j.interval != 0 {
 			return 0
 		}
-		at := modulo(j.first-j.origin+j.offset, j.interval)
-		apart := modulo(at-phase, j.interval)
-		if phase >= 0 && min(apart, j.interval-apart) > j.interval/20 {
-			return 0
-		}
-		if phase < 0 {
-			phase = at
+		for _, began := range j.clocks() {
+			at := modulo(began+j.offset, j.interval)
+			apart := modulo(at-phase, j.interval)
+			if near = j.interval / 20; phase >= 0 && min(apart, j.interval-apart) > near {
+				return 0
+			}
+			if phase < 0 {
+				phase = at
+			}
 		}
 	}
-	if len(jobs) == 0 || phase <= jobs[0].interval/20 {
+	if phase <= near {
 		return 0
 	}
-	if jobs[0].source == fromReports && phase < jobs[0].interval/2 {
+	if jobs[0].source == fromReports && phase < window/2 {
 		return -phase
 	}
 	return window - phase
+}
+
+// clocks returns when the clock of each direction of a job began, in milliseconds since its start, or its first report
+// came: windows that are some intervals later follow the rows.
+func (j *job) clocks() (began []int64) {
+	for _, times := range j.firstTimes() {
+		if len(times) > 0 {
+			zero, _ := align.Began(j.interval, times)
+			began = append(began, zero)
+		}
+	}
+	if len(began) == 0 {
+		return []int64{j.first - j.origin}
+	}
+	return began
 }

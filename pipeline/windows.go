@@ -37,9 +37,13 @@ func newReading(p *plan, problems *Problems) *reading {
 		}
 		r.totals = r.totals && !j.hasRows
 		r.live = r.live || j.reports != nil && j.reports.tailing != nil
-		r.tallies[j] = &tally{split: align.NewSplitter(j.interval)}
-		r.tallies[j].split.Exact = j.exact
-		r.tallies[j].split.Stages = j.log.Job == 0 && j.entry != nil && j.entry.several
+		r.tallies[j] = &tally{interval: j.interval, split: align.NewSplitter(j.interval)}
+		split := r.tallies[j].split
+		split.Exact = j.exact && j.lag == 0
+		split.Stages = j.log.Job == 0 && j.entry != nil && j.entry.several
+		for d, times := range j.firstTimes() {
+			split.Begin(fiolog.Direction(d), times)
+		}
 	}
 	r.follows = len(outputs) == 1 && !slices.ContainsFunc(p.jobs, (*job).readsLog)
 	return r

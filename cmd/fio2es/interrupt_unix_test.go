@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -34,6 +35,24 @@ func gzipped(t *testing.T, name, begin string, piece byte, times int) string {
 	return path
 }
 
+// awaitOpen waits until a process has opened a file. It does not wait for a pipe, which a process does not get to open,
+// or where the system does not list open files: then the process ends at its start.
+func awaitOpen(t *testing.T, pid int, path string) {
+	t.Helper()
+	folder := fmt.Sprintf("/proc/%d/fd", pid)
+	for info, err := os.Stat(path); err == nil && info.Mode().IsRegular(); time.Sleep(time.Millisecond) {
+		open, err := os.ReadDir(folder)
+		if err != nil {
+			return
+		}
+		for _, f := range open {
+			if to, err := os.Readlink(filepath.Join(folder, f.Name())); err == nil && to == path {
+				return
+			}
+		}
+	}
+}
+
 // TestInterruptedAnywhere interrupts a program while it reads input that takes minutes, or that never comes.
 func TestInterruptedAnywhere(t *testing.T) {
 	t.Parallel()
@@ -54,7 +73,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 				if err := p.Start(); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(100 * time.Millisecond) // it is reading now, or it will notice the signal at its start
+				awaitOpen(t, p.Process.Pid, path)
 				check(t, p.Process.Signal(os.Interrupt))
 				if err := p.Wait(); err == nil {
 					t.Error("it read all, in spite of the signal")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"testing"
 
@@ -18,6 +19,10 @@ func TestMain(m *testing.M) {
 	// so that golden files are the same for every build
 	release, commit, date = "v0.0.0-test", "0123456789abcdef", "2026-11-22T00:00:00Z"
 	testcost.Lower()
+	// A shell that starts tests in the background has them ignore this signal, and so the programs that they start.
+	if signal.Ignored(os.Interrupt) {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	testscript.Main(isolated{m}, programs)
 }
 

@@ -106,6 +106,8 @@ type group struct {
 	slots []int
 	twin  int // index of a group of a wider level with the same slots, and so the same windows; else -1
 	round rounder
+
+	ended, edge int64 // index and end of the last window
 }
 
 func newMerger(of []*Stream, opt Options) *merger {
@@ -135,7 +137,7 @@ func groupKeys(keys []Key, levels []mapping.Level) []group {
 	var groups []group
 	index := map[Key]int{}
 	for _, k := range slices.SortedFunc(maps.Keys(slots), Key.Compare) {
-		g := group{key: k, slots: slots[k], twin: -1}
+		g := group{key: k, slots: slots[k], twin: -1, ended: -2}
 		for _, l := range levels {
 			// A group has all slots of the groups below it. So two groups with the same number of slots have the same
 			// slots.
@@ -284,6 +286,10 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 		w.Start += all.start.mean()
 		w.End += all.end.mean()
 	}
+	if g.ended == at.first-1 { // windows neither overlap nor leave gaps, though the mean is over other requests
+		w.Start = g.edge
+	}
+	g.ended, g.edge = at.last, w.End
 	return w
 }
 

@@ -129,7 +129,7 @@ func TestMergeWindows(t *testing.T) {
 			"a moment near an edge says nothing of where the window ends",
 			[]align.Row{row(0, 1010, 5), row(2020, 2020, 7)},
 			align.Options{Tolerance: 50},
-			[]window{{0, 0, 1010, 5, 5}, {1000, 1000, 2000, 7, 7}},
+			[]window{{0, 0, 1010, 5, 5}, {1000, 1010, 2000, 7, 7}},
 		},
 		{
 			"each direction has its own edges",

@@ -29,7 +29,8 @@ type Row struct {
 // takes the slowest, if its latency is at least as long as the stall. Otherwise fio itself was stopped, and the
 // Splitter takes one of the slow requests. After a stall fio writes a row with each completion until it has caught up.
 type Splitter struct {
-	// Exact says that the interval is known, not measured. Then the Splitter finds missing rows: see Missed.
+	// Exact says that the interval is fio's, and that the log has one job. Then the Splitter finds missing rows: see
+	// Misses.
 	Exact bool
 
 	// Stages says that the log has jobs that ran one after another. Then a late row is the first row of another job,
@@ -37,79 +38,147 @@ type Splitter struct {
 	Stages bool
 
 	interval   int64 // log_hist_msec; 0: unknown, and all rows count as even
-	missed     bool  // see Missed
 	directions [fiolog.Directions]clock
-	rows       [2]Row
+	rows       [3]Row
 	bins       []hist.Bin
+	ones       [2]hist.Bin
 }
 
 type clock struct {
-	rows int64 // so far
-	last int64 // end of the last one
-	zero int64 // h0; before it is known, an estimate that is not later
-	lost bool  // rows may be missing before the next one
+	rows   int64 // so far, with those that are missing
+	last   int64 // end of the last one
+	zero   int64 // h0; before it is known, an estimate
+	latest int64 // the latest h0 that the rows so far allow, because no row comes early
+	begun  bool  // Begin knows h0
+	lost   bool  // rows may be missing before the next one
 }
 
 // NewSplitter makes a splitter for a job with a log_hist_msec in milliseconds. 0 means unknown.
 func NewSplitter(interval int64) *Splitter { return &Splitter{interval: interval} }
 
-// Split splits a row of the log into one or two rows, in order of their ends. time is in milliseconds since the start
-// of the job. total is the sum of the counts of bins. The result uses the memory of bins and is valid until the next
-// call.
+// Began returns when the clock of a direction began (h0), by the times of its first rows, and the latest h0 that these
+// allow. All are milliseconds since the start of the job. If the rows come at any time after they are due, such as with
+// bursts, they do not show h0. Then it is the start of the job, if that may be.
+func Began(interval int64, times []int64) (zero, latest int64) {
+	if interval <= 0 || len(times) == 0 {
+		return 0, 0
+	}
+	late := make([]int64, len(times))
+	for k, at := range times {
+		late[k] = at - int64(k+1)*interval
+	}
+	latest = slices.Min(late)
+	for k := range late { // rows after missing ones seem to be late by whole intervals
+		late[k] = (late[k] - latest) % interval
+	}
+	slices.Sort(late)
+	if near := interval / 20; latest > near && latest <= interval && late[len(late)/2] > near {
+		return 0, latest
+	}
+	return latest, latest
+}
+
+// Begin gives the times of the first rows of a direction, in milliseconds since the start of the job. Without them, the
+// first row alone decides when the clock of the direction began.
+func (s *Splitter) Begin(d fiolog.Direction, times []int64) {
+	if c := &s.directions[d]; len(times) > 1 {
+		c.zero, c.latest = Began(s.interval, times)
+		c.begun = true
+	}
+}
+
+// Split splits a row of the log into up to three rows, in order of their ends. time is in milliseconds since the start
+// of the job. total is the sum of the counts of bins. The result is valid until the next call.
 func (s *Splitter) Split(time int64, d fiolog.Direction, l hist.Layout, bins []hist.Bin, total uint64) []Row {
 	c := &s.directions[d]
-	start := c.last
+	start, isFirst := c.last, c.rows == 0
 	switch {
-	case c.rows == 0:
+	case isFirst && c.begun:
+		start = 0
+	case isFirst:
 		start, c.zero = s.first(time, l, bins)
+		c.latest = c.zero
 	case s.Stages && s.interval > 0 && time-c.last >= s.interval+s.interval/2:
-		start, c.zero, c.rows = time-s.interval, time-s.interval, 0
+		start, c.zero, c.latest, c.rows = time-s.interval, time-s.interval, time-s.interval, 0
 	}
 	if c.lost && s.interval > 0 {
 		start = max(start, time-s.interval)
-		c.rows = max(c.rows, (time-c.zero)/s.interval-1)
+		c.rows = max(c.rows, s.wereDue(c, time)-1)
 	}
 	c.lost = false
 	c.rows++
 	c.last = max(c.last, time)
 	due := s.due(c, time)
-	if s.missed = s.misses(c, time, start, due, total); s.missed {
-		c.rows = (time - c.zero) / s.interval
-		due = c.zero + c.rows*s.interval
-	}
 	row := Row{Start: min(start, time), End: time, Direction: d, Layout: l, Bins: bins, Total: total}
-	if time-due <= s.interval/20 || len(bins) == 0 {
-		s.rows[0] = row
-		return s.rows[:1]
+	isLate := time-due > s.interval/20
+	isBegun := isFirst && c.begun && c.zero > s.interval/20
+	if len(bins) == 0 || s.interval <= 0 || !isLate && !isBegun {
+		return append(s.rows[:0], row)
 	}
-	if start >= due || total == 1 {
-		if total == 1 {
-			row.Start = time
-		}
-		s.rows[0] = row
-		return s.rows[:1]
-	}
-	last := late(l, bins, total, time-due)
 	s.bins = append(s.bins[:0], bins...)
-	if s.bins[last].Count--; s.bins[last].Count == 0 {
-		s.bins = slices.Delete(s.bins, last, last+1)
+	row.Bins = s.bins
+	parts := s.rows[:0]
+	if isBegun && total > 1 {
+		parts = append(parts, s.one(0, &row, c.zero, c.zero*9/10)) // it may have begun some time after the job
+		row.Start = c.zero
 	}
-	s.rows[0] = Row{Start: start, End: due, Direction: d, Layout: l, Bins: s.bins, Total: total - 1}
-	one := []hist.Bin{{Index: bins[last].Index, Count: 1}}
-	s.rows[1] = Row{Start: time, End: time, Direction: d, Layout: l, Bins: one, Total: 1}
-	return s.rows[:2]
+	switch {
+	case !isLate:
+	case row.Total == 1:
+		row.Start = time
+	case row.Start < due:
+		last := s.one(1, &row, time, time-due)
+		row.End = due
+		return append(parts, row, last)
+	}
+	return append(parts, row)
 }
 
-// misses reports whether rows are missing before a row. If the row before came when this one was due, fio would have
-// written this one with the next completion.
-func (s *Splitter) misses(c *clock, time, before, due int64, total uint64) bool {
-	return s.Exact && s.interval > 0 && c.rows > 1 && total > 1 && before >= due && time-before >= s.interval/2
+// one takes the request out of a row that ended a stall at a moment.
+func (s *Splitter) one(i int, from *Row, at, stall int64) Row {
+	bin := late(from.Layout, from.Bins, from.Total, stall)
+	s.ones[i] = hist.Bin{Index: from.Bins[bin].Index, Count: 1}
+	if from.Bins[bin].Count--; from.Bins[bin].Count == 0 {
+		from.Bins = slices.Delete(from.Bins, bin, bin+1)
+	}
+	from.Total--
+	return Row{Start: at, End: at, Direction: from.Direction, Layout: from.Layout, Bins: s.ones[i : i+1], Total: 1}
 }
 
-// Missed reports whether at least one row is missing before the last row that was split. The row before the gap came
-// late and was taken for a stall. So its requests may have completed up to one interval later than the result says.
-// Later rows are right again.
-func (s *Splitter) Missed() bool { return s.missed }
+// Misses reports whether rows are missing before a row. Then Split places the row in its own interval, and knows that the
+// requests before it are not all there.
+//
+// If the row before came when this one was due, fio would have written this one with the next completion. If a later row
+// than this one was due, too, fio writes that with the next completion after this one. next returns the number of
+// requests in the next row of the direction. It returns false if there is none. Then only a slow request shows a stall.
+func (s *Splitter) Misses(
+	time int64, d fiolog.Direction, l hist.Layout, bins []hist.Bin, total uint64, next func() (uint64, bool),
+) bool {
+	c := &s.directions[d]
+	due := c.latest + (c.rows+1)*s.interval
+	switch {
+	case !s.Exact || s.interval <= 0 || c.rows == 0 || c.lost || total < 2:
+		return false
+	case c.last >= due:
+		c.lost = time-c.last >= s.interval/2
+	case s.wereDue(c, time) > c.rows+1:
+		stall := time - due
+		isSlow := isStalled(l, int(bins[len(bins)-1].Index), stall*9/10)
+		switch total, ok := next(); {
+		case !ok || stall < s.interval:
+			c.lost = !isSlow && (!ok || total > 1)
+		default:
+			c.lost = total > 1
+		}
+	}
+	return c.lost
+}
+
+// wereDue returns how many rows of a direction were due at a time. Before h0 is known, it may seem to be some
+// milliseconds later.
+func (s *Splitter) wereDue(c *clock, time int64) int64 {
+	return (time - c.latest + s.interval/50) / s.interval
+}
 
 // late returns the bin of the request that ended a stall. If fio itself was stopped, the row does not show which
 // request that was. But the first request after such a stop is slow, because caches are cold. In 72 stops of fio 3.33
@@ -117,7 +186,7 @@ func (s *Splitter) Missed() bool { return s.missed }
 // right answer for most percentiles.
 func late(l hist.Layout, bins []hist.Bin, total uint64, stall int64) int {
 	slowest := len(bins) - 1
-	if _, high := l.Bounds(int(bins[slowest].Index)); high/1e6 >= stall || l.Open(int(bins[slowest].Index)) {
+	if isStalled(l, int(bins[slowest].Index), stall) {
 		return slowest
 	}
 	slower, i := total/20, slowest
@@ -125,6 +194,12 @@ func late(l hist.Layout, bins []hist.Bin, total uint64, stall int64) int {
 		slower -= bins[i].Count
 	}
 	return i
+}
+
+// isStalled reports whether requests of a bin may have taken as long as a stall.
+func isStalled(l hist.Layout, bin int, stall int64) bool {
+	_, high := l.Bounds(bin)
+	return high/1e6 >= stall || l.Open(bin)
 }
 
 // Gap records that a row was skipped because its direction is unknown. So the next row does not begin at the end of the
@@ -172,7 +247,8 @@ func (s *Splitter) due(c *clock, time int64) int64 {
 	if s.interval <= 0 {
 		return time
 	}
-	c.zero = min(c.zero, time-c.rows*s.interval)
+	c.latest = min(c.latest, time-c.rows*s.interval)
+	c.zero = min(c.zero, c.latest)
 	if c.zero < -s.interval/20 { // rows come faster than possible, so the interval is wrong
 		s.interval = 0
 		return time

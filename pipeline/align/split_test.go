@@ -227,7 +227,7 @@ func checkSplit(t interface {
 }, rows []align.Row, last int64, rec *fiolog.Record, time int64,
 ) int64 {
 	t.Helper()
-	if len(rows) == 0 || len(rows) > 2 {
+	if len(rows) == 0 || len(rows) > 3 {
 		t.Errorf("line %d became %d rows", rec.Line, len(rows))
 	}
 	sum := map[uint32]uint64{}
@@ -260,6 +260,7 @@ func checkSplit(t interface {
 func TestSplitKeepsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := align.NewSplitter(rapid.SampledFrom([]int64{0, 1, 100, 1000, 60_000}).Draw(t, "interval"))
+		s.Exact = rapid.Bool().Draw(t, "exact")
 		var at int64
 		var last [fiolog.Directions]int64
 		for line := range rapid.IntRange(1, 40).Draw(t, "rows") {
@@ -270,6 +271,10 @@ func TestSplitKeepsAll(t *testing.T) {
 			if rapid.IntRange(0, 9).Draw(t, "lose") == 0 {
 				s.Gap()
 			}
+			next := func() (uint64, bool) {
+				return rapid.Uint64Range(1, 3).Draw(t, "next"), rapid.Bool().Draw(t, "more")
+			}
+			s.Misses(at, rec.Direction, rec.Layout, rec.Bins, total(rec.Bins), next)
 			rows := s.Split(at, rec.Direction, rec.Layout, rec.Bins, total(rec.Bins))
 			checkSplit(t, rows, last[rec.Direction], rec, at)
 			if end := rows[len(rows)-1].End; end != at {
@@ -299,42 +304,56 @@ func rowBins(l hist.Layout) *rapid.Generator[[]hist.Bin] {
 	})
 }
 
-// TestMissed: rows that are missing are found, stalls are none, and rows after it are where they belong.
-func TestMissed(t *testing.T) {
+// TestMisses: rows that are missing are found, and those around them stay where they were. Stalls are none.
+func TestMisses(t *testing.T) {
 	type in struct {
 		at int64
 		n  uint64
 	}
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name   string
 		rows   []in
 		missed []int64 // times of rows before which others are missing
+		first  []int64 // the start of the last of these
 		tail   int64   // how long requests may follow the last row without another row
 	}{
-		"all there":          {[]in{{1002, 500}, {2002, 500}, {3003, 500}, {4002, 500}}, nil, 900},
-		"one missing":        {[]in{{1002, 500}, {2002, 500}, {4002, 500}, {5002, 500}, {6002, 500}}, []int64{5002}, 900},
-		"three missing":      {[]in{{1002, 500}, {5002, 500}, {6003, 500}, {7002, 500}}, []int64{6003}, 900},
-		"two gaps":           {[]in{{1002, 500}, {3002, 500}, {4002, 500}, {6002, 500}, {7002, 500}}, []int64{4002, 7002}, 900},
-		"a stall":            {[]in{{1002, 500}, {4500, 500}, {4501, 1}, {4503, 1}, {5002, 250}, {6002, 500}}, nil, 900},
-		"a stall at the end": {[]in{{1002, 500}, {2002, 500}, {4002, 500}}, nil, 0},
-		"few requests":       {[]in{{1002, 1}, {3500, 1}, {4700, 1}, {6100, 1}, {9000, 1}}, nil, 0},
+		{"all there", []in{{1002, 500}, {2002, 500}, {3003, 500}, {4002, 500}}, nil, nil, 900},
+		{"one missing", []in{{1002, 500}, {2002, 500}, {4002, 500}, {5002, 500}, {6002, 500}}, []int64{4002}, []int64{3002}, 900},
+		{"one missing, some milliseconds off", []in{{1005, 500}, {3003, 500}, {4004, 500}}, []int64{3003}, []int64{2003}, 900},
+		{"three missing", []in{{1002, 500}, {5002, 500}, {6003, 500}, {7002, 500}}, []int64{5002}, []int64{4002}, 900},
+		{"two gaps", []in{{1002, 500}, {3002, 500}, {4002, 500}, {6002, 500}, {7002, 500}}, []int64{3002, 6002}, []int64{2002, 5002}, 900},
+		{"before the last row", []in{{1002, 500}, {2002, 500}, {4002, 500}}, []int64{4002}, []int64{3002}, 900},
+		{"rows after a stall", []in{{1002, 500}, {4500, 500}, {5002, 250}, {6002, 500}}, []int64{4500}, []int64{3500}, 900},
+		{"some rows after a stall", []in{{1002, 500}, {4500, 500}, {4501, 1}, {5002, 250}, {6002, 500}}, []int64{5002}, []int64{4501}, 900},
+		{"a stall", []in{{1002, 500}, {4500, 500}, {4501, 1}, {4503, 1}, {5002, 250}, {6002, 500}}, nil, nil, 900},
+		{"a stall of almost an interval", []in{{1002, 500}, {2970, 500}, {3002, 20}, {4002, 500}}, nil, nil, 900},
+		{"few requests", []in{{1002, 1}, {3500, 1}, {4700, 1}, {6100, 1}, {9000, 1}}, nil, nil, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			for _, exact := range []bool{true, false} {
 				s := align.NewSplitter(1000)
 				s.Exact = exact
-				var missed []int64
+				var missed, starts []int64
 				var requests, want uint64
-				for _, r := range c.rows {
-					for _, row := range s.Split(r.at, fiolog.Read, fine, bins(bin(1, r.n)), r.n) {
+				for i, r := range c.rows {
+					b := bins(bin(1, r.n))
+					next := func() (uint64, bool) {
+						if i+1 == len(c.rows) {
+							return 0, false
+						}
+						return c.rows[i+1].n, true
+					}
+					misses := s.Misses(r.at, fiolog.Read, fine, b, r.n, next)
+					rows := s.Split(r.at, fiolog.Read, fine, b, r.n)
+					for _, row := range rows {
 						requests += row.Total
 					}
-					want += r.n
-					if s.Missed() {
-						missed = append(missed, r.at)
+					if want += r.n; misses {
+						missed, starts = append(missed, r.at), append(starts, rows[0].Start)
 					}
 				}
-				if exact && !slices.Equal(missed, c.missed) || !exact && missed != nil {
-					t.Errorf("exact %v: missing before %v, want %v", exact, missed, c.missed)
+				if exact && (!slices.Equal(missed, c.missed) || !slices.Equal(starts, c.first)) || !exact && missed != nil {
+					t.Errorf("exact %v: missing before %v, which begin at %v, want %v, %v", exact, missed, starts, c.missed, c.first)
 				}
 				last := c.rows[len(c.rows)-1].at
 				if from, to := s.Tail(fiolog.Read, last+900, true); exact && (from != last || to != last+c.tail) || requests != want {
@@ -342,6 +361,57 @@ func TestMissed(t *testing.T) {
 				}
 			}
 		})
+	}
+	s := align.NewSplitter(1000) // without a next row, a slow request shows a stall
+	s.Exact = true
+	parts(s, quick(1002))
+	b := bins(bin(1, 500), bin(1600, 1))
+	if s.Misses(3500, fiolog.Read, fine, b, 501, func() (uint64, bool) { return 0, false }) {
+		t.Error("rows are missing before a stall at the end")
+	}
+}
+
+// TestBegin: the first rows show when the clock of a direction began, at its first completion.
+func TestBegin(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rows []logged
+		want []part // of the first row
+	}{
+		{"on time", []logged{quick(1004), quick(2003)}, []part{{0, 1004, quick(0).bins}}},
+		{"first completion late", []logged{quick(1700), quick(2702), quick(3701)}, []part{
+			{700, 700, bins(bin(1, 1))}, {700, 1700, bins(bin(1, 499))},
+		}},
+		{"a stall at once", []logged{{1700, bins(bin(1, 500), bin(690, 8))}, quick(2702), quick(3701)}, []part{
+			{700, 700, bins(bin(690, 1))}, {700, 1700, bins(bin(1, 500), bin(690, 7))},
+		}},
+		{"a stall in the first second", []logged{{1200, bins(bin(1, 100), bin(900, 1))}, quick(2003), quick(3002)}, []part{
+			{0, 1002, bins(bin(1, 100))}, {1200, 1200, bins(bin(900, 1))},
+		}},
+		{"bursts", []logged{quick(1840), quick(2760), quick(3680), quick(4600), quick(5520), quick(6440), quick(7360)}, []part{
+			{0, 1000, bins(bin(1, 499))}, {1840, 1840, bins(bin(1, 1))},
+		}},
+		{"2 requests a second", []logged{{1503, bins(bin(1, 4))}, {2500, bins(bin(1, 2))}, {3502, bins(bin(1, 2))}}, []part{
+			{500, 500, bins(bin(1, 1))}, {500, 1503, bins(bin(1, 3))},
+		}},
+		{"after a missing row", []logged{quick(2502), quick(3501), quick(5502)}, []part{
+			{1501, 1501, bins(bin(1, 1))}, {1501, 2502, bins(bin(1, 499))},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var times []int64
+			for _, r := range c.rows {
+				times = append(times, r.time)
+			}
+			s := align.NewSplitter(1000)
+			s.Begin(fiolog.Read, times)
+			if d := cmp.Diff(c.want, parts(s, c.rows[0])); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+	if zero, latest := align.Began(0, []int64{1700}); zero != 0 || latest != 0 {
+		t.Errorf("an unknown interval: %d, %d", zero, latest)
 	}
 }
 

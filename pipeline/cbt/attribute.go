@@ -19,6 +19,7 @@ func (a *attribution) attribute() {
 	for _, p := range a.reports {
 		a.assign(p, claimed)
 	}
+	a.splitApart()
 }
 
 func (a *attribution) assign(p *clue, claimed map[*draft]bool) {
@@ -47,7 +48,7 @@ func (a *attribution) assign(p *clue, claimed map[*draft]bool) {
 }
 
 func (a *attribution) give(p *clue, r *draft, how Found, isCandidate bool) {
-	r.Reports = append(r.Reports, Report{Host: a.places.of(p.file, false).host, File: p.file, Found: how, Candidate: isCandidate})
+	r.Reports = append(r.Reports, Report{Host: p.host, File: p.file, Found: how, Candidate: isCandidate})
 }
 
 // byPlace returns the runs to which a report may belong because of its place: runs in its folder or, if there are none,

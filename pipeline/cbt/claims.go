@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -18,6 +19,10 @@ type claims struct {
 	isParsed bool // a report could be read
 	hasHist  bool // log_hist_msec is set, or the options are not listed
 	jobs     []jobClaims
+
+	span        // in which fio ran, by the reports that were read
+	isCut  bool // there may be later reports
+	client bool // written by fio --client, whose reports have the time of its start
 }
 
 // jobClaims has what is said about one job.
@@ -37,6 +42,16 @@ func (j *jobClaims) addPrefix(value string) {
 // namesLogs reports whether an option names the logs of any job.
 func (c *claims) namesLogs() bool {
 	return slices.ContainsFunc(c.jobs, func(j jobClaims) bool { return len(j.prefixes) > 0 })
+}
+
+// names reports whether an option names logs of that prefix, in any folder.
+func (c *claims) names(prefix string) bool {
+	for v := range c.values() {
+		if path.Base(v) == prefix {
+			return true
+		}
+	}
+	return false
 }
 
 // logOptions are the options that name logs.
@@ -72,6 +87,7 @@ func claimsOf(f *source.File, budget *Budget) *claims {
 		}
 		out.add(r, seen)
 		if bytes += r.Bytes; bytes > usualReports {
+			out.isCut = true
 			break
 		}
 	}
@@ -81,6 +97,7 @@ func claimsOf(f *source.File, budget *Budget) *claims {
 // add adds the jobs of one report: all jobs of the first report, and only new jobs of later ones, because two runs of
 // fio may have been written to one file.
 func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
+	c.addTime(r)
 	first, isListed := !c.isParsed, len(r.GlobalOptions) > 0
 	c.isParsed = true
 	for i, j := range r.Jobs {
@@ -101,6 +118,32 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 		seen[key] = true
 	}
 	c.hasHist = c.hasHist || !isListed
+}
+
+// addTime adds the time from the start of fio to a report.
+func (c *claims) addTime(r *fiolog.Report) {
+	const most = 10 * 366 * 24 * 3600 * 1000 // ms; no fio runs longer, and no report is from after 2200
+	ran := int64(0)
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		c.client = c.client || j.Host != ""
+		ran = max(ran, min(j.Elapsed, most/1000)*1000)
+	}
+	if r.Timestamp <= 0 || r.Timestamp > 24*most {
+		return
+	}
+	at := time.UnixMilli(r.Timestamp)
+	if ran := time.Duration(ran) * time.Millisecond; c.client {
+		c.span.add(span{at, at.Add(ran)})
+	} else {
+		c.span.add(span{at.Add(-ran), at})
+	}
+}
+
+// agreesWith reports whether the modification time of a report's file may be the time at which fio wrote the report.
+func (c *claims) agreesWith(modified time.Time) bool {
+	const coarse = 2500 * time.Millisecond // some archives store times in steps of two seconds
+	return c.end.IsZero() || c.isCut || c.client || modified.Sub(c.end).Abs() < coarse
 }
 
 const histInterval = "log_hist_msec"

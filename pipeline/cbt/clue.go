@@ -1,6 +1,7 @@
 package cbt
 
 import (
+	"cmp"
 	"path"
 	"slices"
 
@@ -14,6 +15,7 @@ type clue struct {
 	file   *source.File
 	dir    string          // see [catalog.dirOf]
 	name   string          // the file's, without what says that it is a report
+	host   string          // of a report, if the file's name or folder has it
 	claims *claims         // nil if its name and place say enough
 	job    *fiolog.JobFile // nil for a report, and for a file that is not a job file
 
@@ -55,6 +57,8 @@ func newAttribution(d *drafts, budget *Budget, reports, jobs []*source.File) *at
 	for _, f := range reports {
 		p := d.places.clueOf(f)
 		here := a.index.byDir[p.dir]
+		name, host := splitHost(path.Base(f.Path), here)
+		p.name, p.host = stem(name), cmp.Or(host, d.places.of(f, false).host)
 		p.prefix = without(here, func(r *draft) bool { return !r.hasPrefix(p.name) })
 		// Most folders have one run, and a report of its name.
 		isPlain := len(p.prefix) == 1 && len(here) == 1 && len(a.index.below[p.dir]) == 0 && roleOf(f.Path) == roleReport

@@ -122,7 +122,8 @@ func TestMissingHosts(t *testing.T) {
 		files   []string
 		want    []string
 	}{
-		{"[a, b, c, d]", []string{"output.0_clat_hist.1.log.a", "output.0_clat_hist.1.log.b", "output.0_clat_hist.1.log.d", "output.0.c"}, []string{"c"}},
+		{"[a, b, c, d]", []string{"output.0_clat_hist.1.log.a", "output.0_clat_hist.1.log.b", "output.0_clat_hist.1.log.d", "output.0.c"}, nil},
+		{"[a, b, c, d]", []string{"output.0_clat_hist.1.log.a", "output.0_clat_hist.1.log.b", "output.0.c"}, []string{"d"}},
 		{"[u@a:22, b.lab.org]", []string{"output.0_bw.1.log.a", "output.0_bw.1.log.b"}, nil},
 		{"[a, b]", []string{"output.0.a"}, []string{"b"}},
 		{"[a, b]", []string{"output.0_bw.1.log"}, nil},

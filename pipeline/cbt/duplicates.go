@@ -26,9 +26,12 @@ func (d duplicates) drop() {
 }
 
 // dropLogs drops logs of one run that have the content of another log of the same kind and number. They are copies
-// under the name of another host or volume.
+// under the name of another host or volume, unless each has a report of its own.
 func (d duplicates) dropLogs(r *draft) {
-	originals := d.contents.copies(r.logs())
+	reportsOf := func(l Log) []Report {
+		return without(r.Reports, func(f Report) bool { return !f.Named || f.Host != l.Host || f.Volume != l.Volume })
+	}
+	originals := d.contents.copies(r.logs(), func(a, b Log) bool { return d.contents.mayBeOne(reportsOf(a), reportsOf(b)) })
 	r.dropLogs(func(l Log) bool {
 		other := originals[l.File]
 		if other != nil {
@@ -63,7 +66,8 @@ func (d duplicates) dropReports(r *draft) {
 	r.Reports = kept
 }
 
-// dropRuns drops a run if another run has all of its logs under the same names.
+// dropRuns drops a run if another run has all of its logs under the same names, and none or one of its reports. Two runs
+// of the same load may have equal logs.
 func (d duplicates) dropRuns() {
 	for _, runs := range groups(d.runs.present(), (*draft).outline) {
 		if len(runs) < 2 || runs[0].outline() == "" {
@@ -75,7 +79,9 @@ func (d duplicates) dropRuns() {
 		logs := make(map[*draft][]Log, len(runs)) // there may be thousands of runs of one outline
 		for i, r := range runs {
 			logs[r] = byName(&r.Output)
-			if j := slices.IndexFunc(runs[:i], func(other *draft) bool { return !other.gone && d.contents.sameRun(logs[r], logs[other]) }); j >= 0 {
+			if j := slices.IndexFunc(runs[:i], func(other *draft) bool {
+				return !other.gone && d.contents.sameRun(logs[r], logs[other]) && d.contents.mayBeOne(r.Reports, other.Reports)
+			}); j >= 0 {
 				d.dropRun(r, runs[j])
 			}
 		}

@@ -35,6 +35,8 @@ func runFiles(a *Archive) []string {
 	return all
 }
 
+var idDir = strings.TrimSuffix(id, "/")
+
 // duplicateCases are folders with copies in them.
 var duplicateCases = []struct {
 	name  string
@@ -63,6 +65,27 @@ var duplicateCases = []struct {
 		name:  "jobs that did the same are no copies, nor are logs with next to nothing in them",
 		files: tree{"x_clat_hist.1.log": logText(1), "x_clat_hist.2.log": logText(1), "y_clat_hist.1.log.a": "1000, 0, 4096, 1\n", "y_clat_hist.1.log.b": "1000, 0, 4096, 1\n"},
 		want:  []string{"x: x_clat_hist.1.log x_clat_hist.2.log", "y: y_clat_hist.1.log.a y_clat_hist.1.log.b"},
+	},
+	{
+		name: "two nights with equal logs, and a copy of one of them",
+		files: tree{
+			"night1/" + id + "output.0_clat_hist.1.log.h1": logText(1), "night1/" + id + "output.0.h1": fioReport(job{"j", "bs=1k"}), "night1/" + id + "json_output.0.h1": "",
+			"night2/" + id + "output.0_clat_hist.1.log.h1": logText(1), "night2/" + id + "output.0.h1": fioReport(job{"j", "bs=2k"}), "night2/" + id + "json_output.0.h1": "",
+			"saved/" + id + "output.0_clat_hist.1.log.h1": logText(1), "saved/" + id + "output.0.h1": fioReport(job{"j", "bs=2k"}), "saved/" + id + "json_output.0.h1": "",
+		},
+		want: []string{
+			"night1/" + idDir + ": night1/" + id + "output.0_clat_hist.1.log.h1 night1/" + id + "json_output.0.h1 night1/" + id + "output.0.h1",
+			"night2/" + idDir + ": night2/" + id + "output.0_clat_hist.1.log.h1 night2/" + id + "json_output.0.h1 night2/" + id + "output.0.h1",
+		},
+		left: []string{"saved/" + id + "json_output.0.h1", "saved/" + id + "output.0.h1", "saved/" + id + "output.0_clat_hist.1.log.h1"},
+	},
+	{
+		name: "two hosts with equal logs and reports of their own",
+		files: tree{
+			id + "output.0_clat_hist.1.log.h1": logText(1), id + "output.0.h1": fioReport(job{"j", "bs=1k"}),
+			id + "output.0_clat_hist.1.log.h2": logText(1), id + "output.0.h2": fioReport(job{"j", "bs=2k"}),
+		},
+		want: []string{idDir + ": " + id + "output.0_clat_hist.1.log.h1 " + id + "output.0_clat_hist.1.log.h2 " + id + "output.0.h1 " + id + "output.0.h2"},
 	},
 	{
 		name: "a folder with copies of all",

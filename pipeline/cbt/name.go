@@ -3,6 +3,7 @@ package cbt
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -144,6 +145,21 @@ func parseReport(base string, withVolume bool) (volume, host string, ok bool) {
 		return m[1], m[2], true
 	}
 	return "", "", false
+}
+
+// hostedReport is the name of a report to which a host was appended when it was collected, as CBT does with logs.
+var hostedReport = regexp.MustCompile(`^(.+\.(?:json|out|txt))\.(.+)$`)
+
+// splitHost takes the host off the name of a report, if logs of its folder have hosts, too: "x.json.hostA".
+func splitHost(base string, runs []*draft) (name, host string) {
+	m := hostedReport.FindStringSubmatch(base)
+	hasHosts := slices.ContainsFunc(runs, func(r *draft) bool {
+		return slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Host != "" })
+	})
+	if m == nil || !hasHosts {
+		return base, ""
+	}
+	return m[1], m[2]
 }
 
 // splitPrefix takes the volume off a log's prefix: "output.0" is volume 0 of "output".

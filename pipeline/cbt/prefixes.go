@@ -124,7 +124,7 @@ func (a *attribution) uniteNumbered() {
 			a.runs.inOrder(runs)
 			names := baseNames(runs)
 			uniteInto(p, runs)
-			runs[0].doubt(fmt.Sprintf("logs named %s are read as one run: the numbers of their jobs continue, and %s has fewer entries",
+			runs[0].guesses = append(runs[0].guesses, fmt.Sprintf("logs named %s are read as one run: the numbers of their jobs continue, and %s has fewer entries",
 				names, p.file.Name()))
 		}
 	}

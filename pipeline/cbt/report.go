@@ -37,11 +37,12 @@ func (d *drafts) addReport(f *source.File) bool {
 	if !isCBT && !named {
 		return false
 	}
-	r := Report{Host: at.host, File: f, Found: FoundFolder, Candidate: true}
+	name, hostOfName := splitHost(base, runs)
+	r := Report{Host: cmp.Or(hostOfName, at.host), File: f, Found: FoundFolder, Candidate: true}
 	if named {
 		r.Volume, r.Host, r.Named, r.Found, r.Candidate = volume, cmp.Or(host, at.host), true, FoundNamed, false
 	} else {
-		runs = beside(runs, base)
+		runs = beside(runs, name)
 	}
 	for _, run := range runs {
 		run.Reports = append(run.Reports, r)

@@ -40,11 +40,14 @@ func found(a *Archive) []string {
 			prefixes = append(prefixes, fmt.Sprintf("%s.%d", l.Prefix, l.Job))
 		}
 		for _, f := range r.Reports {
-			mark := ""
+			mark, host := "", ""
 			if f.Candidate {
 				mark = "?"
 			}
-			reports = append(reports, fmt.Sprintf("%s %s%s", f.File.Path, [...]string{"name", "prefix", "options", "folder", "above"}[f.Found], mark))
+			if f.Host != "" && !f.Named {
+				host = "@" + f.Host
+			}
+			reports = append(reports, fmt.Sprintf("%s%s %s%s", f.File.Path, host, [...]string{"name", "prefix", "options", "folder", "above"}[f.Found], mark))
 		}
 		all = append(all, fmt.Sprintf("%s: %s: %s", r.Path, strings.Join(prefixes, " "), strings.Join(reports, ", ")))
 	}
@@ -72,6 +75,12 @@ var findings = []struct {
 		name:  "options without a value: prefixes are the jobs' names",
 		files: tree{"out.json": fioReport(job{"rd x", histMsec}, job{"wr", histMsec})}.with("rd x_clat_hist.1.log", "wr_clat_hist.2.log", "rd x_clat.1.log"),
 		want:  []string{"out: rd x.1 wr.2 rd x.1: out.json options"},
+	},
+	{
+		name: "a host at the end of reports, as at the end of logs",
+		files: tree{"t.json.hostA": fioReport(job{"a", histMsec, "write_hist_log=t"}), "t.json.b.lab": fioReport(job{"b", histMsec}), "t.json.c": fioReport(job{"c", histMsec, "write_hist_log=t"})}.
+			with("t_clat_hist.1.log.hostA", "t_clat_hist.1.log.b.lab"),
+		want: []string{"t: t.1 t.1: t.json.b.lab@b.lab prefix, t.json.c@c prefix, t.json.hostA@hostA prefix"},
 	},
 	{
 		name: "two executions, each with its report",

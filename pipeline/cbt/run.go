@@ -148,15 +148,13 @@ func (r *Run) NoteUnread(places []string) {
 	}
 }
 
-// MissingHosts returns the clients without logs in the run or, if the run has no logs, without reports. The caller must
-// have called [Run.Configure]. If files do not name their hosts, it returns none.
+// MissingHosts returns the clients without any file in the run. The caller must have called [Run.Configure]. If logs or
+// reports do not name their hosts, it returns none.
 func (r *Run) MissingHosts() []string {
 	have := r.logHosts()
-	if len(have) == 0 {
-		for _, f := range r.Reports {
-			if f.Named {
-				have = append(have, f.Host)
-			}
+	for _, f := range r.Reports {
+		if f.Named {
+			have = append(have, f.Host)
 		}
 	}
 	missing := without(r.Hosts, func(name string) bool {

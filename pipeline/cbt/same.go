@@ -65,6 +65,16 @@ func (c *comparer) sameReport(a, b *source.File) bool {
 	return c.same(a, b, leastOfReport)
 }
 
+// mayBeOne reports whether one execution of fio may have written the reports of both lists: one of them has none, or they
+// share a report. Reports have the time at which fio wrote them, so those of two executions differ.
+func (c *comparer) mayBeOne(a, b []Report) bool {
+	isEmpty := func(r Report) bool { return r.File.Size == 0 }
+	a, b = without(a, isEmpty), without(b, isEmpty)
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(x Report) bool {
+		return slices.ContainsFunc(b, func(y Report) bool { return x.File == y.File || c.sameReport(x.File, y.File) })
+	})
+}
+
 // byName returns the logs of a run in the order of their names without folders, then of their sizes.
 func byName(o *Output) []Log {
 	return slices.SortedFunc(slices.Values(o.logs()), func(a, b Log) int {
@@ -85,9 +95,10 @@ func (c *comparer) sameRun(x, y []Log) bool {
 	return same && digits >= leastOfLog
 }
 
-// copies finds logs that have the content of an earlier log of the same kind and number. It returns the earlier log for
-// each. It reads only logs that may still be equal: first their beginnings, then the rest.
-func (c *comparer) copies(logs []Log) map[*source.File]*source.File {
+// copies finds logs that have the content of an earlier log of the same kind and number, if mayBe says that one may be a
+// copy of the other. It returns the earlier log for each. It reads only logs that may still be equal: first their
+// beginnings, then the rest.
+func (c *comparer) copies(logs []Log, mayBe func(a, b Log) bool) map[*source.File]*source.File {
 	originals := map[*source.File]*source.File{}
 	type key struct {
 		kind fiolog.Kind
@@ -107,8 +118,11 @@ func (c *comparer) copies(logs []Log) map[*source.File]*source.File {
 				if x := c.finish(same[0].File); x.bad || x.digits < leastOfLog {
 					continue
 				}
-				for _, l := range same[1:] {
-					originals[l.File] = same[0].File
+				for i, l := range same {
+					j := slices.IndexFunc(same[:i], func(o Log) bool { return originals[o.File] == nil && mayBe(o, l) })
+					if j >= 0 {
+						originals[l.File] = same[j].File
+					}
 				}
 			}
 		}

@@ -32,7 +32,7 @@ func TestCopies(t *testing.T) {
 	}
 	c := newComparer(new(Budget))
 	got := map[string]string{}
-	for f, original := range c.copies(logs) {
+	for f, original := range c.copies(logs, func(Log, Log) bool { return true }) {
 		got[f.Path] = original.Path
 	}
 	if diff := cmp.Diff(map[string]string{"b": "a", "c": "a", "long2": "long1"}, got); diff != "" {

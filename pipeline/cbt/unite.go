@@ -34,7 +34,7 @@ func (d *drafts) uniteFamilies() {
 			}
 		}
 		d.byDir[at] = []*draft{one}
-		one.doubt(fmt.Sprintf("logs named %s are read as one run: they have the same jobs, and no kind of log twice", baseNames(runs)))
+		one.guesses = append(one.guesses, fmt.Sprintf("logs named %s are read as one run: they have the same jobs, and no kind of log twice", baseNames(runs)))
 	}
 }
 

@@ -58,6 +58,9 @@ func (l *LastTime) see(line []byte) {
 	l.newest, l.isBegun = at, true
 }
 
+// Newest returns the time of the last row in milliseconds, as written. ok is false if only a [Reader] can find that row.
+func (l *LastTime) Newest() (ms int64, ok bool) { return l.newest, l.isBegun && !l.isOdd }
+
 // Row returns the last row of the log, as a [Reader] with the same hint does. It returns nil if only a Reader can find
 // that row. That is so if a time falls or leaps, or if the last line is damaged or has no end.
 func (l *LastTime) Row(hint hist.Hint) *Record {

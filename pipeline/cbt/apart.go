@@ -1,0 +1,271 @@
+package cbt
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// span is the time in which fio ran. It is unknown if end is zero.
+type span struct{ start, end time.Time }
+
+// add extends the span by another one.
+func (s *span) add(o span) {
+	if s.end.IsZero() || o.start.Before(s.start) {
+		s.start = o.start
+	}
+	if o.end.After(s.end) {
+		s.end = o.end
+	}
+}
+
+// isWith reports whether two spans have at least half of the shorter one in common. Modification times may be off by two
+// seconds, so jobs that ran one after another may seem to overlap a little.
+func (s span) isWith(o span) bool {
+	if s.end.IsZero() || o.end.IsZero() {
+		return false
+	}
+	start, end := s.start, s.end
+	if o.start.After(start) {
+		start = o.start
+	}
+	if o.end.Before(end) {
+		end = o.end
+	}
+	return end.Sub(start) >= min(s.end.Sub(s.start), o.end.Sub(o.start))/2
+}
+
+// part is a report, or the logs of one prefix in one folder: one fio wrote all of it.
+type part struct {
+	span
+	logs    []Log
+	report  *Report // nil if it has logs
+	claims  *claims // of the report
+	isNamed bool    // a report names the logs
+	of      *part   // another part of the same run; nil for the first
+}
+
+func (p *part) first() *part {
+	for p.of != nil {
+		p = p.of
+	}
+	return p
+}
+
+func (p *part) join(o *part) {
+	if p, o = p.first(), o.first(); p != o {
+		o.of = p
+	}
+}
+
+func (p *part) prefix() string { return p.logs[0].Prefix }
+
+// splitApart makes several runs of those whose logs have several prefixes, such as t.1 and t.2. Prefixes are of one run
+// only if a report names them together, or if they ran at the same time. In CBT's layout a folder has one execution.
+func (a *attribution) splitApart() {
+	for _, r := range a.runs.present() {
+		if r.at.layout != ofPeople || !a.split(r) {
+			for _, why := range r.guesses {
+				r.doubt(why)
+			}
+		}
+	}
+	a.setNamed()
+}
+
+// split splits one run, and reports whether it did.
+func (a *attribution) split(r *draft) bool {
+	logs, reports := a.partsOf(r)
+	if len(logs) < 2 {
+		return false
+	}
+	isGuess := a.connect(r, logs, reports)
+	var runs [][]*part
+	var loose []Report // nothing shows to which of the runs they belong
+	for _, of := range groups(slices.Concat(logs, reports), (*part).first) {
+		switch p := of[0]; {
+		case p.report == nil:
+			runs = append(runs, of)
+		case p.end.IsZero():
+			loose = append(loose, *p.report)
+		case !p.report.File.Beside && !a.isOthers(p.report.File, r):
+			runs = append(runs, of)
+		}
+	}
+	if len(runs) == 1 {
+		if isGuess && r.family != "output" && len(r.guesses) == 0 {
+			r.guesses = []string{fmt.Sprintf("logs named %s and %s are read as one run, because nothing but the times of their files shows when "+
+				"they were written: keep the files of each run in a folder of their own, or pass fio's reports", logs[0].prefix(), logs[1].prefix())}
+		}
+		return false
+	}
+	for _, of := range runs[1:] {
+		one := *r
+		one.takeOnly(of, loose, a.places)
+		a.runs.all = append(a.runs.all, &one)
+	}
+	r.takeOnly(runs[0], loose, a.places)
+	return true
+}
+
+// isOthers reports whether a report may belong to another run, too.
+func (a *attribution) isOthers(f *source.File, r *draft) bool {
+	return slices.ContainsFunc(a.runs.present(), func(o *draft) bool {
+		return o != r && slices.ContainsFunc(o.Reports, func(other Report) bool { return other.File == f })
+	})
+}
+
+// takeOnly makes a run of some parts, and of reports that may belong to it.
+func (r *draft) takeOnly(parts []*part, loose []Report, places *places) {
+	r.Logs, r.Others, r.Reports = nil, nil, nil
+	for _, p := range parts {
+		if p.report != nil {
+			r.Reports = append(r.Reports, *p.report)
+		}
+		for _, l := range p.logs {
+			if l.Kind.IsHistogram() {
+				r.Logs = append(r.Logs, l)
+			} else {
+				r.Others = append(r.Others, l)
+			}
+		}
+	}
+	var f *source.File
+	var name string
+	if r.isReported() {
+		r.Reports[0].Found, r.Reports[0].Candidate = FoundNamed, false
+		f = r.Reports[0].File
+		name = stem(path.Base(f.Path))
+	} else {
+		r.Reports = append(r.Reports, loose...)
+		f, name = parts[0].logs[0].File, parts[0].prefix()
+	}
+	r.at.folder, r.base = path.Dir(f.Path), places.dirOf(f)
+	r.Path, r.name = path.Join(r.at.folder, name), ""
+}
+
+// partsOf returns the logs of each prefix of a run, and its reports.
+func (a *attribution) partsOf(r *draft) (logs, reports []*part) {
+	type place struct{ dir, prefix string }
+	for _, of := range groups(r.logs(), func(l Log) place { return place{path.Dir(l.File.Path), l.Prefix} }) {
+		logs = append(logs, &part{logs: of})
+	}
+	if len(logs) < 2 {
+		return logs, nil
+	}
+	for _, f := range r.Reports {
+		p := &part{report: &f}
+		if i := slices.IndexFunc(a.reports, func(c *clue) bool { return c.file == f.File }); i >= 0 {
+			p.claims = a.reports[i].claims
+		}
+		if p.claims == nil {
+			p.claims = claimsOf(f.File, a.budget)
+		}
+		p.span = p.claims.span
+		reports = append(reports, p)
+	}
+	return logs, reports
+}
+
+// connect joins the parts that are of one run. isGuess means that nothing but the modification times of logs shows that
+// they are, if anything does.
+func (a *attribution) connect(r *draft, logs, reports []*part) (isGuess bool) {
+	trustsTimes := true
+	for _, p := range reports {
+		for _, l := range logs {
+			if p.names(l.logs[0]) {
+				l.join(p)
+				l.isNamed = true
+			}
+		}
+		trustsTimes = trustsTimes && p.claims.agreesWith(p.report.File.ModTime)
+	}
+	unnamed := without(logs, func(p *part) bool { return p.isNamed })
+	for _, job := range a.jobs {
+		named := without(unnamed, func(p *part) bool { return !job.claims.names(p.prefix()) })
+		for _, p := range named {
+			named[0].join(p)
+		}
+	}
+	if trustsTimes {
+		for _, p := range unnamed {
+			p.span = a.writtenIn(p.logs)
+		}
+	}
+	isUnknown := func(p *part) bool { return p.end.IsZero() && !p.isNamed }
+	all := slices.Concat(logs, reports)
+	for i, p := range all {
+		for _, o := range all[:i] {
+			if p.isWith(o.span) && p.first() != o.first() {
+				isGuess = isGuess || p.report == nil && o.report == nil
+				o.join(p)
+			}
+		}
+	}
+	// What has no time belongs to the others if these are of one run, and something else shows it.
+	known := without(all, isUnknown)
+	if isLikely := len(unnamed) == len(logs) || r.family == "output" || len(r.guesses) > 0; isLikely && len(groups(known, (*part).first)) < 2 {
+		for _, p := range slices.Concat(known, unnamed) {
+			isGuess = isGuess || p.first() != logs[0].first()
+			logs[0].join(p)
+		}
+	}
+	return isGuess
+}
+
+// names reports whether a log is named by a report: by CBT's name of it, by its options, or else by its own name.
+func (p *part) names(l Log) bool {
+	if p.report.Named {
+		return l.Volume == p.report.Volume
+	}
+	return p.claims.names(l.Prefix) || !p.claims.namesLogs() && stem(path.Base(p.report.File.Path)) == l.Prefix
+}
+
+// writtenIn returns the time in which logs were written, by their rows and modification times.
+func (a *attribution) writtenIn(logs []Log) (all span) {
+	for _, l := range logs {
+		last, ok := lastTime(l.File)
+		switch end := time.UnixMilli(last); {
+		case !ok || a.places.ctx.Err() != nil:
+		case last > epochTimes:
+			all.add(span{end, end})
+			if first, ok := firstTime(l.File); ok {
+				all.add(span{time.UnixMilli(first), end})
+			}
+		case !l.File.ModTime.IsZero():
+			all.add(span{l.File.ModTime.Add(-time.Duration(last) * time.Millisecond), l.File.ModTime})
+		}
+	}
+	return all
+}
+
+// epochTimes is the smallest time of a row that counts from 1970, in milliseconds (log_unix_epoch).
+const epochTimes = 1e11
+
+// lastTime returns the time of the last row of a log in milliseconds.
+func lastTime(f *source.File) (int64, bool) {
+	in, err := f.Open()
+	if err != nil {
+		return 0, false
+	}
+	defer in.Close()
+	var times fiolog.LastTime
+	if _, err := io.Copy(&times, in); err != nil {
+		return 0, false
+	}
+	return times.Newest()
+}
+
+// firstTime returns the time of the first row of a log in milliseconds.
+func firstTime(f *source.File) (int64, bool) {
+	var times fiolog.LastTime
+	line, _, _ := bytes.Cut(head(f), []byte{'\n'})
+	times.Write(append(line, '\n'))
+	return times.Newest()
+}
