@@ -120,3 +120,52 @@ func TestAnswersAgree(t *testing.T) {
 		})
 	}
 }
+
+// TestOneRunFails: an error of one run does not end the answers for the others, and no line is cut.
+func TestOneRunFails(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "h.db")
+	outputOf(t, "ingest", "--history", db, "testdata/answers/sparse.tar.gz")
+	outputOf(t, "ingest", "--history", db, allLevels, "testdata/answers/delay.tar.gz", "testdata/answers/twodir.tar.gz")
+	id := map[string]string{}
+	for _, r := range linesOf[struct{ Run, Archive string }](t, 0, "runs", "--history", db) {
+		id[r.Archive] = r.Run
+	}
+	runs := []string{id["delay"], id["sparse"], id["twodir"], "--history", db}
+	const why = "has no documents of level job"
+	out, errs := outAndErr(t, 1, append([]string{"export", "--as", "json", "--levels", "job"}, runs...)...)
+	expect(t, "export", errs, why)
+	of := map[string]int{}
+	for _, l := range decoded[struct{ Run string }](t, out) {
+		of[l.Run]++
+	}
+	if of[id["delay"]] != 18 || of[id["twodir"]] != 10 {
+		t.Errorf("lines of runs: %v", of)
+	}
+	for code, rule := range map[int]string{1: "p99 < 10s", 4: "p99 < 1ns"} {
+		out, errs = outAndErr(t, code, append([]string{"sla", "--job", "1", "--rule", rule}, runs...)...)
+		expect(t, "sla", errs, why)
+		expect(t, "sla", out, "delay:out", "twodir:out")
+	}
+}
+
+// TestTotalsOfFio: if fio's report has no bins, its totals are nevertheless those of the run. What is not known is null.
+func TestTotalsOfFio(t *testing.T) {
+	t.Parallel()
+	type total struct {
+		Requests        int64
+		IOPS, Bandwidth *float64
+	}
+	db := filepath.Join(t.TempDir(), "h.db")
+	outAndErr(t, 0, "ingest", "--history", db, "testdata/answers/plain.tar.gz")
+	if got := linesOf[total](t, 0, "runs", "--history", db)[0]; got.Requests != 3201 || *got.IOPS != 800.05 || *got.Bandwidth != 3277005 {
+		t.Errorf("%d requests, %g per second, %g bytes", got.Requests, *got.IOPS, *got.Bandwidth)
+	}
+	outAndErr(t, 0, "sla", "--rule", "iops >= 800", "testdata/answers/plain.tar.gz")
+	outAndErr(t, 0, "ingest", "--history", db, "testdata/answers/logs.tar.gz")
+	for _, got := range linesOf[total](t, 0, "runs", "logs", "--history", db) {
+		if got.Bandwidth != nil {
+			t.Errorf("bandwidth %g", *got.Bandwidth)
+		}
+	}
+}
