@@ -220,7 +220,7 @@ func TestTotalLatencies(t *testing.T) {
   "lat_ns" : {"min" : 5000100, "max" : 5100100, "mean" : 5047726, "stddev" : 1}}}]}
 `
 	for bins, note := range map[string]string{
-		"": "no histogram logs",
+		"":                           "no histogram logs",
 		`, "bins" : {"5144576" : 4}`: "counted from submission",
 	} {
 		dir := t.TempDir()
