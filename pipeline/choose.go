@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -225,19 +226,31 @@ func (c *chooser) useAverages(averaged []cbt.Log) {
 	if slices.ContainsFunc(c.jobs, func(j *job) bool { return j.hasRows }) {
 		return
 	}
+	isMax := func(e *entry) bool {
+		return slices.ContainsFunc([]string{"log_max_value", "log_window_value"}, func(name string) bool { // as 3.36 and later call it
+			value := e.optionOfOne(name)
+			return value == "1" || strings.HasPrefix(value, "max")
+		})
+	}
+	if i := slices.IndexFunc(c.entries, isMax); i >= 0 && len(averaged) > 0 {
+		c.problems.note("%s: its logs have the highest value of each interval, and no means: run fio without log_max_value", c.entries[i].describe())
+		return
+	}
 	for _, log := range averaged {
 		j := c.jobOf(log)
 		if j == nil {
 			j = newJob(log)
 			c.jobs = append(c.jobs, j)
 		}
+		l := openLog(log, 0, hist.Hint{})
+		j.interval = max(j.interval, j.averagedOver(l)) // windows are not shorter
+		var err error
 		if log.Kind == fiolog.Clat {
-			l := openLog(log, 0, hist.Hint{})
-			err := c.setUnit(j, l, hist.UnknownUnit)
-			if l.close(); err != nil {
-				c.problems.skip(err)
-				continue
-			}
+			err = c.setUnit(j, l, hist.UnknownUnit)
+		}
+		if l.close(); err != nil {
+			c.problems.skip(err)
+			continue
 		}
 		c.averages = append(c.averages, log)
 	}
