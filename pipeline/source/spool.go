@@ -16,7 +16,7 @@ var errSpool = errors.New("spool failed")
 
 // spoolBlock is the block of S2 in the spool. It is short, because all logs of a run are read side by side, and each
 // reader has two blocks in memory.
-const spoolBlock = 64 << 10
+const spoolBlock = 16 << 10
 
 // spool keeps contents that can be read only once in one temporary file, compressed with S2: logs of fio have 10 to 20
 // times the bytes. One goroutine adds contents. Any number of goroutines may read what was added.
