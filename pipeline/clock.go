@@ -33,7 +33,7 @@ const (
 	errorOfStart  = 10 * time.Millisecond
 	errorOfReport = 100 * time.Millisecond
 	errorOfForks  = 100 * time.Millisecond // between jobs that were started together
-	errorOfMtime  = 150 * time.Millisecond
+	errorOfMtime  = 100 * time.Millisecond
 	betweenStages = 250 * time.Millisecond // from the end of a job to the start of the next behind a stonewall
 	errorOfStage  = 300 * time.Millisecond // of each stage, if its place follows from the next stage
 	errorOfLast   = 500 * time.Millisecond // from the end of the last job until fio writes its report

@@ -241,6 +241,10 @@ func placeTogether(out *output, entries []*entry, end time.Time, by clock) place
 	if by == clockMtime {
 		error = errorOfMtime + out.step()
 	}
+	if by == clockReport {
+		half := halfWriting(entries, time.Duration(elapsed(out.fio))*time.Millisecond-longest)
+		end, error = end.Add(-half), error+half
+	}
 	error += forks(entries...)
 	for _, e := range entries {
 		delay, _ := e.delay()
@@ -266,7 +270,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) placed {
 	if out.client || out.fio.Timestamp == 0 || out.File.ModTime.IsZero() {
 		return placed{}
 	}
-	step, last := out.step(), time.Time{}
+	step, last, elapsed := out.step(), time.Time{}, time.Duration(elapsed(out.fio))*time.Millisecond
 	for _, group := range groups(entries) {
 		var start time.Time
 		for _, e := range group {
@@ -274,7 +278,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) placed {
 				continue
 			}
 			ended, _ := e.ended()
-			at := ended.Add(-e.ranFor() - e.ramp())
+			at := ended.Add(-e.ranFor() - e.ramp() - halfWriting([]*entry{e}, elapsed))
 			if ended.After(end.Add(time.Second+step)) || at.Before(out.began().Add(-step)) {
 				return placed{} // copied, or changed later
 			}
@@ -284,11 +288,12 @@ func placeByFiles(out *output, entries []*entry, end time.Time) placed {
 			return placed{}
 		}
 		for _, e := range group {
-			at, error := start.Add(e.ramp()), errorOfMtime+step
+			half := halfWriting([]*entry{e}, elapsed)
+			at, error := start.Add(e.ramp()), errorOfMtime+step+half
 			if e.hasLog() {
 				ended, spread := e.ended()
 				if error += spread; e.hasOption("startdelay") || e.hasOption("wait_for") {
-					at = ended.Add(-e.ranFor())
+					at = ended.Add(-e.ranFor() - half)
 				}
 				if ended.After(last) {
 					last = ended

@@ -17,23 +17,27 @@ func placeInStages(out *output, entries []*entry, end time.Time) (fits []placed)
 	for cuts := range 1 << (len(all) - 1) {
 		stages := stagesOf(all, cuts)
 		sum := time.Duration(len(stages)-1) * betweenStages
+		writing := time.Duration(0)
 		for _, s := range stages {
 			sum += lasts(s)
+			writing += 2 * halfWriting(s, total)
 		}
-		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond {
-			fits = append(fits, placeStages(stages, end))
+		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond+writing {
+			fits = append(fits, placeStages(stages, end, left))
 		}
 	}
 	return fits
 }
 
-// placeStages places stages that ran one after another until end.
-func placeStages(stages [][]*entry, end time.Time) placed {
+// placeStages places stages that ran one after another until end. left is the time of fio beside theirs.
+func placeStages(stages [][]*entry, end time.Time, left time.Duration) placed {
 	p := placed{starts: map[*entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
 		"up to the time that fio ran"}
 	error := errorOfReport
 	for _, stage := range slices.Backward(stages) {
-		start := end.Add(-lasts(stage))
+		half := halfWriting(stage, max(left, 0))
+		start := end.Add(-lasts(stage) - half)
+		error += half
 		for _, e := range stage {
 			p.starts[e] = moment{start.Add(e.ramp()), clockReport, error + forks(stage...)}
 		}
