@@ -5,7 +5,7 @@ import "reflect"
 // NotBrief are the fields that [Run.Brief] omits, by their names in Elasticsearch.
 var NotBrief = func() []string {
 	list := []string{
-		"config", "fio.options", "hosts.jobs", "hosts.start", "hosts.skew_ms", "hosts.clock", "hosts.clock_error_ms", "clock", "placed", "warnings", "source", "fio2es",
+		"config", "hosts.jobs", "hosts.start", "hosts.skew_ms", "hosts.clock", "hosts.clock_error_ms", "clock", "placed", "warnings", "source", "fio2es",
 	}
 	for _, totals := range append([]string{"all"}, Directions[:]...) {
 		list = append(list, totals+".means", totals+".sums", totals+".latency.histogram")
@@ -16,7 +16,7 @@ var NotBrief = func() []string {
 // Brief returns a shallow copy with the fields that lists of runs show. It has a third of the size of [Run.Light].
 func (r *Run) Brief() *Run {
 	c := r.WithFiles()
-	c.Config, c.Fio.Options, c.Clock, c.Placed, c.Warnings, c.Source, c.Program = nil, nil, Clock{}, "", nil, Source{}, Program{}
+	c.Config, c.Clock, c.Placed, c.Warnings, c.Source, c.Program = nil, Clock{}, "", nil, Source{}, Program{}
 	c.Hosts = nil
 	for _, h := range r.Hosts {
 		c.Hosts = append(c.Hosts, RunHost{Name: h.Name})

@@ -66,14 +66,12 @@ func TestBriefAlso(t *testing.T) {
 	run := &mapping.Run{Warnings: []string{"w"}, Placed: "p"}
 	run.Run.Labels = map[string]string{"release": "reef"}
 	run.Config = map[string]any{"a": map[string]any{"b": "1", "c": "2"}, "a.b": "3", "b": "4", "x": "5"}
-	run.Fio.Options = map[string]string{"bs": "4k", "rw": "read", "b": "s"}
 	brief := string(run.Brief().AppendLight(nil))
 	brief = brief[:len(brief)-1]
 	for also, want := range map[string]string{
-		"":                        "}",
-		"config.y":                "}",
-		"config.a.b":              `,"config":{"a":{"b":"1","c":"2"},"a.b":"3","b":"4"}}`,
-		"fio.options.bs warnings": `,"fio":{"options":{"bs":"4k"}},"warnings":["w"]}`,
+		"":                    "}",
+		"config.y":            "}",
+		"config.a.b warnings": `,"config":{"a":{"b":"1","c":"2"},"a.b":"3","b":"4"},"warnings":["w"]}`,
 	} {
 		got := new(mapping.Run)
 		if err := got.UnmarshalBrief(run.AppendLight(nil), strings.Fields(also)...); err != nil {

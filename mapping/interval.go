@@ -72,6 +72,12 @@ type CBT struct {
 	Iteration    *int   `json:"iteration,omitempty"` // counts from 0; nil if CBT made none
 }
 
+// PBench is the benchmark of runs of pbench-fio.
+const PBench = "pbench-fio"
+
+// ByCBT reports whether CBT started fio. Then the names of files and volumes are those of one run.
+func (c *CBT) ByCBT() bool { return c.Benchmark != "" && c.Benchmark != PBench }
+
 // HostRef is the host of a document.
 type HostRef struct {
 	Name string `json:"name,omitempty"`

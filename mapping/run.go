@@ -89,10 +89,11 @@ func (r *RunInfo) Link() string {
 
 // FioInfo has the version of fio and its options. In JSON it also has the run's directions.
 type FioInfo struct {
-	Version string            `json:"version,omitempty"`
-	Options map[string]string `json:"options,omitempty" brief:"-"` // global and common job options; one flattened field
-	Jobs    int               `json:"jobs,omitempty"`              // on all hosts
-	UsrCPU  float64           `json:"usr_cpu,omitempty"`           // percent of one CPU, mean of the jobs
+	Version string `json:"version,omitempty"`
+	// Options are those that all jobs have, and those that sections have apart: "1 | 16". One flattened field.
+	Options map[string]string `json:"options,omitempty"`
+	Jobs    int               `json:"jobs,omitempty"`    // on all hosts
+	UsrCPU  float64           `json:"usr_cpu,omitempty"` // percent of one CPU, mean of the jobs
 	SysCPU  float64           `json:"sys_cpu,omitempty"`
 }
 

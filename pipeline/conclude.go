@@ -147,6 +147,9 @@ func (r *reading) concludeReports() {
 				r.problems.note("%s: %d requests failed, or fio did not measure them: they have no latency", e.describe(), n)
 			}
 			switch {
+			case s.Uncounted && r.totals:
+				r.problems.note("%s: %s does not report how many requests there were: only rates and latencies are known", e.describe(),
+					e.out.fio.Version)
 			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
 			case s.Clat.Mean == 0 && s.Clat.N == 0: // the entry of several jobs has no mean
 				r.problems.note("%s: completion latencies are disabled (disable_clat, disable_lat or "+

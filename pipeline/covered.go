@@ -121,6 +121,9 @@ func (c covered) unbinned(d fiolog.Direction) int64 {
 // its jobs still wrote complete logs, or the disk of the report was full.
 func (c covered) isOutrun(d fiolog.Direction) bool {
 	const same = 10 // milliseconds by which the clocks of logs and reports may differ
+	if c.latest().Directions[d].Uncounted {
+		return false
+	}
 	return !c.mixed && !c.several && c.ran > 0 && c.last() > c.ran+same && int64(c.requests(d)) > c.measured(&c.latest().Directions[d])
 }
 

@@ -204,6 +204,7 @@ func addStats(entries []*entry, of func(*entry) *fiolog.DirectionStats) (sum fio
 		}
 		sum.IOBytes += from.IOBytes
 		sum.TotalIOs += from.TotalIOs
+		sum.Uncounted = sum.Uncounted || from.Uncounted
 		sum.IOPS += from.IOPS
 		sum.BandwidthBytes += from.BandwidthBytes
 		sum.Runtime = max(sum.Runtime, from.Runtime)

@@ -1,15 +1,19 @@
 package pipeline
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 func (p *plan) fio() mapping.FioInfo {
-	info := mapping.FioInfo{Version: p.version(), Options: p.entries.options()}
+	info := mapping.FioInfo{Version: p.version(), Options: p.options()}
 	for _, j := range p.jobs {
 		info.Jobs += j.stands()
 	}
@@ -65,17 +69,69 @@ func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 	return out
 }
 
-// options returns the options of fio that are the same for all jobs.
-func (list entryList) options() map[string]string {
-	var same map[string]string
-	for _, e := range list.reported() {
-		job := e.all()
-		if same == nil {
-			same = job
+// options returns the options of fio that are the same for all jobs. An option that changes what is measured, and that
+// sections have apart, has the values of all, in their order. Of a group whose sections are not known, the options of
+// the section that the report lists end with "?".
+func (p *plan) options() map[string]string {
+	var all, sections []map[string]string
+	seen := map[string]bool{}
+	p.eachSection(func(o jobOptions, e *entry) {
+		options := map[string]string{}
+		maps.Copy(options, o.global)
+		for name, value := range o.own {
+			if o.isGroup {
+				value += fiolog.Between + "?"
+			}
+			options[name] = value
 		}
-		maps.DeleteFunc(same, func(k, v string) bool { return job[k] != v })
+		all = append(all, options)
+		own := fiolog.Measured(options, p.run.ByCBT())
+		if e != nil && e.GroupID > p.entries[0].GroupID { // fio ran it after the others (stonewall)
+			own["groupid"] = strconv.Itoa(e.GroupID - p.entries[0].GroupID)
+		}
+		if key := fmt.Sprint(own); !seen[key] { // Sprint sorts a map
+			seen[key], sections = true, append(sections, own)
+		}
+	})
+	same := common(all)
+	known := fiolog.Measured(same, p.run.ByCBT())
+	for _, section := range sections {
+		for name, value := range section {
+			if _, isDone := same[name]; isDone || known[name] == value {
+				continue
+			}
+			var values []string
+			for _, s := range sections {
+				values = append(values, cmp.Or(s[name], fiolog.OptionDefault(name), "-"))
+			}
+			if len(slices.Compact(slices.Clone(values))) == 1 {
+				values = values[:1]
+			}
+			same[name] = strings.Join(values, fiolog.Between)
+		}
 	}
 	return same
+}
+
+// common returns the options that are the same in all of a list.
+func common(list []map[string]string) map[string]string {
+	var same map[string]string
+	for i, one := range list {
+		if i == 0 {
+			same = maps.Clone(one)
+		}
+		maps.DeleteFunc(same, func(name, value string) bool { is, ok := one[name]; return !ok || is != value })
+	}
+	return same
+}
+
+// options returns the options of fio that are the same for all jobs.
+func (list entryList) options() map[string]string {
+	var all []map[string]string
+	for _, e := range list.reported() {
+		all = append(all, e.all())
+	}
+	return common(all)
 }
 
 // hosts returns the hosts of the run, in the order of their first jobs.
@@ -115,7 +171,7 @@ func (p *plan) whyNoWindows() string {
 	case len(p.averages) > 0:
 		return "its logs are averages (log_avg_msec), which have no percentiles: " + options +
 			", or without log_avg_msec"
-	case noEntry(func(e *entry) bool { return requestsOf(e.Job) > 0 }):
+	case noEntry(func(e *entry) bool { return slices.ContainsFunc(e.All(), served) }):
 		return "fio served no requests, as its report says"
 	case noEntry((*entry).hasLatency):
 		return "completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): run fio without " +

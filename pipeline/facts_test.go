@@ -47,13 +47,14 @@ func TestCountJobs(t *testing.T) {
 		if c.entries == nil {
 			p.jobs = []*job{newJob(cbt.Log{Host: "a"}), newJob(cbt.Log{Host: "a"})}
 		}
+		p.run = &cbt.Run{}
 		if got, ofHost := p.fio().Jobs, p.hosts()[0].Jobs; got != c.want || ofHost != c.want {
 			t.Errorf("%s: %d jobs, %d of the host, want %d", c.name, got, ofHost, c.want)
 		}
 	}
 	p := &plan{run: &cbt.Run{}, entries: []*entry{combine(entries(2, 4))}}
 	info, set := p.fio(), p.fioSettings()
-	if !maps.Equal(info.Options, map[string]string{"rw": "read"}) || set.Mode != "read" || set.NumJobs != 0 || info.UsrCPU != 30 {
+	if !maps.Equal(info.Options, map[string]string{"rw": "read", "numjobs": "2 | 4"}) || set.Mode != "read" || set.NumJobs != 0 || info.UsrCPU != 30 {
 		t.Errorf("%+v, %+v", info, set)
 	}
 }

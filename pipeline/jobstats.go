@@ -88,6 +88,9 @@ func (s jobStats) measured(of *fiolog.DirectionStats) int64 {
 	return int64(of.TotalIOs) - failed
 }
 
+// served reports whether a direction had requests.
+func served(s *fiolog.DirectionStats) bool { return s.TotalIOs > 0 || s.Uncounted }
+
 func requestsOf(j *fiolog.Job) (sum uint64) {
 	for _, s := range j.All() {
 		sum += s.TotalIOs

@@ -186,15 +186,16 @@ func (l *logFile) measure() int64 {
 		return 0
 	}
 	slices.Sort(steps)
-	middle := steps[(len(steps)-1)/2]
-	if round := (middle + 50) / 100 * 100; max(round-middle, middle-round) <= middle/50 {
-		return round // as people choose intervals; rows come some milliseconds late
-	}
-	return max(tens(middle), 1)
+	return max(nominal(steps[(len(steps)-1)/2]), 1)
 }
 
-// tens rounds milliseconds to a multiple of 10, as intervals are.
-func tens(ms int64) int64 { return (ms + 5) / 10 * 10 }
+// nominal returns the interval that people set, in milliseconds, for a measured one: rows and reports come a little late.
+func nominal(ms int64) int64 {
+	if hundreds := (ms + 50) / 100 * 100; max(ms-hundreds, hundreds-ms)*20 <= ms {
+		return hundreds
+	}
+	return (ms + 5) / 10 * 10
+}
 
 // all iterates over the rows of the file from the job's first row on, and over errors between them. A row is valid
 // until the next one. At the end all closes the file.

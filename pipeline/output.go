@@ -39,9 +39,9 @@ type periodic struct {
 // reports returns the number of reports of this execution.
 func (p *periodic) reports() int { return len(p.times) }
 
-// spacing returns the time between reports in milliseconds, or 0 if there are too few reports. It is the median, because
-// the last report comes when the run ends, and others may be late. Times vary by some milliseconds, so one close to a
-// tenth of a second is that.
+// spacing returns the time between reports in milliseconds, as --status-interval sets it. That is whole seconds, except
+// if reports come more often. It is near the median, because the last report comes when the run ends, and others may be
+// late. It is 0 if there are too few reports.
 func (p *periodic) spacing() int64 {
 	if len(p.times) < 3 {
 		return 0
@@ -51,11 +51,11 @@ func (p *periodic) spacing() int64 {
 		steps = append(steps, at-p.times[i])
 	}
 	slices.Sort(steps)
-	median := steps[len(steps)/2]
-	if nominal := (median + 50) / 100 * 100; max(median-nominal, nominal-median) <= nominal/50 {
-		return nominal
+	if step := steps[len(steps)/2]; step < 700 {
+		return nominal(step)
+	} else {
+		return max(step+500, 1000) / 1000 * 1000
 	}
-	return tens(median)
 }
 
 // phase returns how long after a time most reports come, in milliseconds and less than their interval. Those of a hang

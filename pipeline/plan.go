@@ -210,7 +210,7 @@ func (j *job) checkTime(t int64) error {
 
 // serves reports whether a job may have requests of a direction. Its report has some, or it has no report.
 func (j *job) serves(d fiolog.Direction) bool {
-	return j.entry == nil || j.entry.mixed || j.entry.Directions[d].TotalIOs > 0
+	return j.entry == nil || j.entry.mixed || served(&j.entry.Directions[d])
 }
 
 // jobOf returns the job that wrote a log, or nil if none did.

@@ -41,25 +41,36 @@ func (p *plan) settings() mapping.CBT {
 // a report lists none, and for the sections of a group, because a report lists the options of one section only.
 func (p *plan) fioSettings() mapping.CBT {
 	var all []mapping.CBT
-	add := func(sections []fiolog.JobSection, global map[string]string) {
-		for _, s := range sections {
-			all = append(all, jobOptions{own: s.Options, global: global}.settings())
-		}
-	}
-	isListed := false
-	for _, e := range p.entries.reported() {
-		isListed = isListed || len(e.own)+len(e.global) > 0
-		if sections := p.sectionsOf(e); len(sections) > 0 {
-			add(sections, e.global)
-		} else {
+	p.eachSection(func(o jobOptions, e *entry) {
+		if o.isGroup {
 			all = append(all, e.settings())
+		} else {
+			all = append(all, o.settings())
+		}
+	})
+	return sameSettings(all)
+}
+
+// eachSection calls do with the options of each job or section, and with its entry, which is nil if the options are only
+// in the job file.
+func (p *plan) eachSection(do func(o jobOptions, e *entry)) {
+	ofFile := func(sections []fiolog.JobSection, global map[string]string, e *entry) {
+		for _, s := range sections {
+			do(jobOptions{own: s.Options, global: global}, e)
 		}
 	}
-	if !isListed {
-		all = nil
-		add(p.run.Sections, nil)
+	reported := p.entries.reported()
+	if !slices.ContainsFunc(reported, func(e *entry) bool { return len(e.own)+len(e.global) > 0 }) {
+		ofFile(p.run.Sections, nil, nil)
+		return
 	}
-	return sameSettings(all)
+	for _, e := range reported {
+		if sections := p.sectionsOf(e); len(sections) > 0 {
+			ofFile(sections, e.global, e)
+		} else {
+			do(e.jobOptions, e)
+		}
+	}
 }
 
 // sectionsOf returns the sections of a group from the job file. It returns none if the file lacks the section whose

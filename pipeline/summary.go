@@ -60,9 +60,11 @@ func (r *reading) directionTotals(d fiolog.Direction, h *hist.Histogram) *mappin
 	out := &mapping.Totals{
 		Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil), Means: r.means(d), Fio: r.fioLatency(d),
 	}
+	uncounted := 0.0
 	for _, e := range r.entries {
 		of := r.of(e)
 		bytes, rates := of.reported(d)
+		uncounted += estimate(&of.latest().Directions[d])
 		out.Requests += of.unbinned(d)
 		out.Bytes += bytes
 		out.Sums.IOPS += rates.IOPS
@@ -72,7 +74,7 @@ func (r *reading) directionTotals(d fiolog.Direction, h *hist.Histogram) *mappin
 		out.Bytes, out.Sums = 0, mapping.Sums{}
 	}
 	if h.IsEmpty() { // a report without bins has only requests and means
-		if out.Requests == 0 {
+		if out.Requests == 0 && uncounted == 0 {
 			return nil
 		}
 		out.Latency.Mean = out.Means.Clat
@@ -89,7 +91,18 @@ func (r *reading) directionTotals(d fiolog.Direction, h *hist.Histogram) *mappin
 		}
 		return j.offset, r.endOf(j), true
 	})
+	if out.Requests == 0 { // unknown
+		out.IOPS = rounded(perSecond(uncounted, out.DurationMS), 1e3)
+	}
 	return out
+}
+
+// estimate returns about how many requests a direction had, if the report does not say.
+func estimate(s *fiolog.DirectionStats) float64 {
+	if !s.Uncounted {
+		return 0
+	}
+	return max(s.IOPS*float64(s.Runtime)/1000, 1)
 }
 
 // lacksReport reports whether a job that served requests of a direction has no report. Then the bytes of the run and
@@ -176,8 +189,9 @@ func (r *reading) means(d fiolog.Direction) mapping.Means {
 		for _, e := range r.entries {
 			stats := &r.of(e).latest().Directions[d]
 			if l := of(stats); l.Mean > 0 {
-				sum += l.Mean * float64(stats.TotalIOs)
-				n += float64(stats.TotalIOs)
+				weight := float64(stats.TotalIOs) + estimate(stats)
+				sum += l.Mean * weight
+				n += weight
 			}
 		}
 		if n == 0 {

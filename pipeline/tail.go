@@ -58,7 +58,7 @@ func (t tail) rest(d fiolog.Direction) *hist.Histogram {
 	stats, logged := &t.Directions[d], t.logged(d)
 	left := float64(t.measured(stats)) - logged.Total()
 	switch _, ok := t.failed(stats); {
-	case stats.TotalIOs == 0 && logged.IsEmpty():
+	case stats.Uncounted, stats.TotalIOs == 0 && logged.IsEmpty():
 		return nil
 	case t.isOutrun(d):
 		t.problems.skip(fmt.Errorf("%s: its report ends after %d ms and %d requests, its logs have %.0f requests of %d ms: fio was "+

@@ -150,6 +150,10 @@ func (p placing) setStart() error {
 			return err
 		}
 	}
+	isUndated := func(j *job) bool { return j.entry == nil || j.entry.out.fio.Timestamp == 0 } // fio before 2.2.5
+	if p.clock == clockMtime && slices.ContainsFunc(p.jobs, isUndated) {
+		p.problems.note("%s: start taken from the files' modification times, and as reliable as these", p.title())
+	}
 	p.widenLocal()
 	for _, j := range p.jobs { // also if the start of the run is unknown and not needed
 		if j.start.IsZero() {
@@ -186,7 +190,6 @@ func (p placing) startOfFiles(later map[*job]time.Duration) error {
 		return errors.New("nothing says when the run started: give --start TIME")
 	}
 	p.start, p.clock, p.error = first, clockMtime, max(errorOfCoarse, slices.Max(errs))
-	p.problems.note("%s: start taken from the files' modification times, and as reliable as these", p.title())
 	return nil
 }
 

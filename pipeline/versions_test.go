@@ -33,6 +33,8 @@ func TestVersions(t *testing.T) {
 		// A third of the requests took longer, and are in no row.
 		{name: "half-3.16", run: "out", requests: [3]int64{601, 600}, skipped: []string{"fio 3.6 to 3.16 write memory in place of counts"},
 			noted: []string{"601 read requests", "600 write requests"}},
+		// The log has what the report does not say: how many requests there were.
+		{name: "fio-2.1.10", run: "t", requests: [3]int64{315, 325}, windows: 640, noted: []string{"start taken from"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := copyCorpus(t, c.name)
@@ -127,6 +129,27 @@ func TestLogsNotWritten(t *testing.T) {
 		for _, number := range []string{"1", "2"} {
 			_ = os.Remove(filepath.Join(dir, "out_clat_hist."+number+".log"))
 			_ = os.Remove(filepath.Join(dir, "out_clat."+number+".log"))
+		}
+	}
+}
+
+// TestUncounted: without logs, nothing says how many requests a report without total_ios is about.
+func TestUncounted(t *testing.T) {
+	dir := copyCorpus(t, "fio-2.1.10")
+	removeFiles(t, dir, "_clat.")
+	_, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	expectErrors(t, "skipped", res.Skipped, nil)
+	expectErrors(t, "notes", res.Notes, []string{"fio-2.1.10 does not report how many requests there were"})
+	if text := errors.Join(res.Notes...).Error(); strings.Contains(text, "served no requests") {
+		t.Error(text)
+	}
+	for name, c := range map[string]struct {
+		got  *mapping.Totals
+		iops float64 // whole numbers in such reports
+		mean float64 // µs
+	}{"read": {res.Run.Read, 103, 635.52}, "write": {res.Run.Write, 106, 1949.7}} {
+		if c.got == nil || c.got.Requests != 0 || math.Abs(c.got.IOPS-c.iops) > 1 || math.Abs(c.got.Latency.Mean-c.mean) > 0.01 || c.got.Fio == nil {
+			t.Errorf("%s: %+v, want %v requests a second and a mean of %v µs", name, c.got, c.iops, c.mean)
 		}
 	}
 }

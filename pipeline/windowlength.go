@@ -34,7 +34,7 @@ func windowOf(jobs []*job, wanted time.Duration) (int64, error) {
 func longestFirst(jobs []*job) (longest int64) {
 	for _, j := range jobs {
 		if j.source == fromHist && j.hasRows {
-			longest = max(longest, tens(j.first-j.origin))
+			longest = max(longest, nominal(j.first-j.origin))
 		}
 	}
 	return longest

@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -95,7 +96,7 @@ func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*ma
 func (c *comparing) logDoubts(title string, base, other *compare.Side) {
 	first := base.Runs[0]
 	for _, one := range other.Runs {
-		if differ := compare.Doubt(first.Document, one.Document); differ != "" {
+		if differ := workload.Doubt(first.Document, one.Document); differ != "" {
 			c.note(title, fmt.Sprintf("comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
 		}
 	}

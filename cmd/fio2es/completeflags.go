@@ -80,8 +80,7 @@ func completeList(words []string) cobra.CompletionFunc {
 // suggest completes a condition.
 func (c completion) suggest(cmd *cobra.Command, _ []string, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
 	for _, s := range where.Suggest(text, func() []*mapping.Run {
-		isBrief := !strings.Contains(text, "option.") && !strings.Contains(text, "config.")
-		return c.runsInTime(cmd, history.RunFilter{Brief: isBrief, Light: true})
+		return c.runsInTime(cmd, history.RunFilter{Brief: !strings.Contains(text, "config."), Light: true})
 	}) {
 		list = append(list, cobra.CompletionWithDesc(s.Text, s.Help))
 	}

@@ -45,8 +45,8 @@ func trendCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trend",
 		Short: "Changes over the runs of each workload",
-		Long: `Finds when a workload became slower or faster. Runs with the same settings are a
-workload. For each, it takes the percentiles, IOPS and other numbers of all its complete
+		Long: `Finds when a workload became slower or faster. Runs with the same settings (all
+options of fio that change what it measures, host and CBT's settings) are a workload. For each, it takes the percentiles, IOPS and other numbers of all its complete
 runs in the order of time, and finds where their level changed: when, between which runs,
 by how much, and what else differs between these runs (versions, labels, configuration).
 

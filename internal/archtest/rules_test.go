@@ -85,7 +85,7 @@ var rules = map[string]rule{
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
 	"internal/where":    {level: 4, imports: []string{"internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
-	"internal/workload": {level: 4, imports: []string{"internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping"}, why: "the settings of a run decide with which it is compared, not its store"},
+	"internal/workload": {level: 4, imports: []string{"internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping", "pipeline/fiolog"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
 	"internal/trend":    {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
 		level: 3, imports: []string{"mapping", "internal/unit"},

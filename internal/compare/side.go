@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -125,33 +123,4 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 			base.Name, other.Name, base.directions(), other.directions())
 	}
 	return lines, notes, nil
-}
-
-// setting is a setting that must not differ between compared runs. An empty value is not known.
-type setting struct{ name, value string }
-
-func settings(r *mapping.Run) []setting {
-	list := []setting{
-		{"mode", r.CBT.Mode}, {"op_size", unit.OrNothing(r.CBT.OpSize)}, {"iodepth", unit.OrNothing(r.CBT.IODepth)}, {"weighting", r.Weighting},
-	}
-	if r.IntervalMS > 0 {
-		list = append(list, setting{"interval", unit.Elapsed(time.Duration(r.IntervalMS) * time.Millisecond)})
-	}
-	if all := r.ByDirection(); len(all) > 0 {
-		list = append(list, setting{"bins", all[0].Latency.Layout})
-	}
-	return list
-}
-
-// Doubt says which settings differ, so that comparing the two runs is doubtful. It is empty if none does.
-func Doubt(base, other *mapping.Run) string {
-	var differ []string
-	for _, is := range settings(other) {
-		for _, was := range settings(base) {
-			if is.name == was.name && is != was && is.value != "" && was.value != "" {
-				differ = append(differ, fmt.Sprintf("%s %s, not %s", is.name, is.value, was.value))
-			}
-		}
-	}
-	return strings.Join(differ, "; ")
 }

@@ -68,9 +68,9 @@ func (m *gauges) add(title string, run *mapping.Run) {
 		}
 		m.latency(0, &l, "max", append(of, "quantile", "1"))
 		m.latency(1, &l, "mean", of)
-		m.put(2, d.IOPS, of...)
+		m.known(2, d.IOPS, of)
 		m.put(3, d.KnownBandwidth(), of...)
-		m.put(4, float64(d.Requests), of...)
+		m.known(4, float64(d.Requests), of)
 	}
 	for _, v := range run.SLA {
 		met := 0.0
@@ -91,6 +91,13 @@ func (m *gauges) latency(family int, l *facts.Latencies, name string, labels []s
 		labels = append(labels, "bound", "lower")
 	}
 	m.put(family, us/1e6, labels...)
+}
+
+// known adds a number of a direction that has requests, unless it is 0, which stands for an unknown one.
+func (m *gauges) known(family int, value float64, labels []string) {
+	if value != 0 {
+		m.put(family, value, labels...)
+	}
 }
 
 // put adds a value with its labels, which are names and values in turn.

@@ -100,9 +100,13 @@ func hasColumn(list []table.Column[*Line], name string) bool {
 	return slices.ContainsFunc(list, func(c table.Column[*Line]) bool { return c.Name == name })
 }
 
-// LinesFor returns the lines of a run in a list with these columns: only one if no column is about a direction.
+// LinesFor returns the lines of a run in a list with these columns: only one if no column is about a direction, or if
+// nothing is known of its requests.
 func LinesFor(columns []table.Column[*Line], run *mapping.Run) []*Line {
 	lines := Lines(run)
+	if len(lines) == 0 {
+		return []*Line{NewLine(run, true, mapping.DirectionTotals{Totals: new(mapping.Totals)})}
+	}
 	if len(lines) > 1 && !hasColumn(columns, direction) {
 		return lines[:1]
 	}

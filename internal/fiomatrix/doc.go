@@ -5,6 +5,9 @@
 // jobs, intervals, rates, engines, stalls. fio writes its raw completions to a folder that fio2es does not read. The
 // program is tested from outside, through its commands.
 //
+// TestHang has loads that hang or sleep in the middle, and reads each in several ways: logs, periodic reports, both, live,
+// with follow, and through fio2es-fio.
+//
 //	FIO2ES_TEST_FIO=fio go test -v ./internal/fiomatrix
 //
 //	FIO2ES_TEST_FIO          the fio to run, 3.1 or later; without it the matrix is skipped

@@ -212,7 +212,10 @@ func (s *scene) signal(p *process, pid int, over <-chan struct{}) <-chan bool {
 			}
 			switch sig.name {
 			case "stall":
-				jobs := children(pid)
+				jobs := jobsOf(pid)
+				if sig.jobs > 0 {
+					jobs = jobs[:min(sig.jobs, len(jobs))]
+				}
 				for _, job := range jobs {
 					syscall.Kill(job, syscall.SIGSTOP)
 				}
@@ -263,6 +266,19 @@ func killTree(pid int) error {
 		killTree(job)
 	}
 	return err
+}
+
+// jobsOf returns fio's jobs in their order: the processes below one that started none.
+func jobsOf(pid int) (jobs []int) {
+	for _, child := range children(pid) {
+		if below := jobsOf(child); len(below) > 0 {
+			jobs = append(jobs, below...)
+		} else {
+			jobs = append(jobs, child)
+		}
+	}
+	slices.Sort(jobs)
+	return jobs
 }
 
 // children returns the processes that a process started.

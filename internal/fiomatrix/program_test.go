@@ -107,7 +107,7 @@ func (s *scene) call(ctx context.Context, program string, args []string) answer 
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = append(os.Environ(), "HOME="+s.in("home"), "XDG_DATA_HOME="+s.in("home"), "XDG_CONFIG_HOME="+s.in("home"))
+	cmd.Env = s.environ()
 	cmd.Dir = s.root
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -75,6 +75,7 @@ type signal struct {
 	after  time.Duration // time since the first job began
 	name   string        // stall, interrupt or kill
 	length time.Duration // length of a stall
+	jobs   int           // how many jobs a stall stops, the first ones; 0: all
 }
 
 // process is one fio.

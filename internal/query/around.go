@@ -13,7 +13,7 @@ import (
 const mostSingle = 200
 
 // Around reads the runs on both sides of each change with the fields that [workload.Differences] compares. Series
-// are made of [mapping.Run.Brief], which lacks configurations and options. If one of the two runs was removed in the
+// are made of [mapping.Run.Brief], which lacks configurations. If one of the two runs was removed in the
 // meantime or cannot be read, both stay as they are. Around returns the errors of runs that cannot be read.
 func Around(ctx context.Context, store history.Store, series []*workload.Series) (skipped []error, err error) {
 	ids, whole := map[string]bool{}, map[string]*mapping.Run{}

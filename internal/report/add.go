@@ -8,6 +8,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -70,7 +71,10 @@ func (p *Page) compare(side *compare.Side) {
 	case first.IsEmpty():
 		c.Why = "run 1 has no windows: " + cmp.Or(query.NoWindows(first.Document), query.OnlyAverages)
 	default:
-		c.Why = compare.Doubt(first.Document, other.Document)
+		c.Differ = workload.Doubt(first.Document, other.Document)
+		if c.Differ != "" && facts.ShortSettings(first.Document) != facts.ShortSettings(other.Document) {
+			c.Why = c.Differ
+		}
 	}
 	if c.Why != "" {
 		return

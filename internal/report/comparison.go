@@ -14,6 +14,7 @@ type comparison struct {
 	Other   int    // number of the run on the page, from 1; the first run is the base
 	Title   string // title of the run
 	Changes []compare.Line
+	Differ  string // how the settings differ, such as "direct 1, not 0"
 	Why     string // why there is no comparison, such as "mode read, not write"
 }
 

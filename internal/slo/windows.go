@@ -77,7 +77,7 @@ func (e *Evaluator) addOpen() {
 // SetRun sets the totals and the end of the run from its document. Empty directions means all.
 func (e *Evaluator) SetRun(run *mapping.Run, directions []string) error {
 	for _, d := range run.ByDirection() {
-		if len(directions) > 0 && !slices.Contains(directions, d.Direction) {
+		if len(directions) > 0 && !slices.Contains(directions, d.Direction) || d.Requests == 0 { // 0 is unknown
 			continue
 		}
 		t := &total{completed: d.Requests, iops: d.IOPS}

@@ -64,11 +64,12 @@ func TestOrderOfFields(t *testing.T) {
 	a, b, none := aRun(), aRun(), &mapping.Run{}
 	b.Run.End, b.Run.Labels, b.CBT.OpSize, b.Fio.Options = b.Run.End.AddDate(0, 0, 1), map[string]string{"release": "squid"}, 8192, map[string]string{"ioengine": "libaio"}
 	b.Write = &mapping.Totals{IOPS: 30000}
+	a.Program.Version, b.Program.Version = "v2", "v1"
 	for name, want := range map[string][]*mapping.Run{
-		"end": {b, a, none}, "label.release": {a, b, none}, "bs": {b, a, none}, "option.ioengine": {b, a, none}, "write.iops": {b, a, none}, "write.p99": {a, b, none},
+		"end": {b, a, none}, "label.release": {a, b, none}, "bs": {b, a, none}, "option.ioengine": {b, a, none}, "fio2es": {b, a, none}, "write.iops": {b, a, none}, "write.p99": {a, b, none},
 	} {
 		order, beyond, err := OrderOf(name)
-		if err != nil || (len(beyond) > 0) != (name == "option.ioengine") {
+		if err != nil || (len(beyond) > 0) != (name == "fio2es") {
 			t.Fatal(name, beyond, err)
 		}
 		got := []*mapping.Run{none, a, b}

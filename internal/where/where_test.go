@@ -159,11 +159,11 @@ func TestBeyond(t *testing.T) {
 		}
 		missing = append(missing, beyond...)
 	}
-	if got := strings.Join(missing, " "); got != "fio2es.version clock.source warnings fio.options.bs config.list" {
+	if got := strings.Join(missing, " "); got != "fio2es.version clock.source warnings config.list" {
 		t.Errorf("not in brief runs: %s", got)
 	}
-	c, err := Parse("bs=4k and not (qd=1 or option.bs=4k)", now)
-	if beyond, _ := c.Beyond(); err != nil || !slices.Equal(beyond, []string{"fio.options.bs"}) {
+	c, err := Parse("bs=4k and not (qd=1 or config.bs=4k)", now)
+	if beyond, _ := c.Beyond(); err != nil || !slices.Equal(beyond, []string{"config.bs"}) {
 		t.Errorf("%v: %v, %v", c, beyond, err)
 	}
 	if beyond, ok := (*Condition)(nil).Beyond(); !ok || beyond != nil {

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Workload is a group of runs with the same settings.
@@ -21,22 +23,63 @@ type Workload struct {
 // cluster, and what users look for changes in, such as the version of Ceph.
 var apart = []string{"ceph_version", "iteration", "time", "ramp", "osds", "osd_hosts"}
 
-// short are the settings that are always in a title, in this order.
-var short = []string{"mode", "op_size", "iodepth"}
+// optionOf has the option of fio that is the same as a column.
+var optionOf = map[string]string{"mode": "rw", "rwmixread": "rwmixread", "op_size": "bs", "iodepth": "iodepth", "numjobs": "numjobs"}
 
-type setting struct{ name, heading, text string }
+type setting struct {
+	name, heading, text string
+	isShort             bool // in [facts.ShortSettings], which begins the title
+}
 
-// settingsOf returns the settings by which a run is compared. If it has none, its name counts instead.
+// settingsOf returns the settings by which a run is compared: those of CBT, and all options of fio that change what is
+// measured and do not have fio's default. If it has none, its name counts instead. Names of hosts count if CBT did not
+// choose them.
 func settingsOf(run *mapping.Run) (list []setting) {
+	byCBT := run.CBT.ByCBT()
+	measured := fiolog.Measured(run.Fio.Options, byCBT)
 	for _, c := range facts.Settings {
-		if text := c.TextOf(run); text != "" && !slices.Contains(apart, c.Name) {
-			list = append(list, setting{c.Name, c.Heading, text})
+		option := optionOf[c.Name]
+		text := c.TextOf(run)
+		if text == "" || slices.Contains(apart, c.Name) || option != "" && hasOptions(run) && !byCBT {
+			continue
 		}
+		delete(measured, option)
+		list = append(list, setting{c.Name, c.Heading, text, slices.Contains([]string{"mode", "op_size", "iodepth"}, c.Name)})
 	}
-	if len(list) == 0 {
-		list = append(list, setting{"name", "Name", run.Run.Name})
+	if hasOptions(run) && !byCBT {
+		if !strings.Contains(measured["numjobs"], fiolog.Between) {
+			delete(measured, "numjobs")
+		}
+		measured["jobs"] = strconv.Itoa(run.Fio.Jobs) // of all sections and hosts
+	}
+	if len(list)+len(measured) == 0 {
+		list = append(list, setting{unnamed, "Name", run.Run.Name, false})
+	}
+	if hosts := hostsOf(run); hosts != "" && !byCBT {
+		measured["host"] = hosts
+	}
+	short := strings.Fields(strings.ToLower(facts.ShortSettings(run)))
+	for _, name := range slices.Sorted(maps.Keys(measured)) {
+		text := measured[name]
+		isShort := (name == "rw" || name == "bs") && slices.Contains(short, text) || name == "iodepth" && slices.Contains(short, "qd"+text)
+		list = append(list, setting{name, name, text, isShort})
 	}
 	return list
+}
+
+// unnamed is the setting of runs whose settings are not known.
+const unnamed = "name"
+
+func hasOptions(run *mapping.Run) bool { return len(run.Fio.Options) > 0 }
+
+// hostsOf returns the names of the hosts of a run. It is empty if none is known.
+func hostsOf(run *mapping.Run) string {
+	var hosts []string
+	for _, h := range run.Hosts {
+		hosts = append(hosts, h.Name)
+	}
+	slices.Sort(hosts)
+	return strings.Join(slices.Compact(hosts), ",")
 }
 
 // Key returns a text that identifies the workload of a run. Runs with the same settings have the same key.
@@ -48,22 +91,55 @@ func Key(run *mapping.Run) string {
 	return key.String()
 }
 
-// SettingsApart lists the settings in which run differs from a run of another workload, such as "iodepth 16, not 1".
-func SettingsApart(run, other *mapping.Run) (list []string) {
-	was := map[string]string{}
-	for _, s := range settingsOf(run) {
-		was[s.name] = s.text
-	}
-	for _, s := range settingsOf(other) {
-		if was[s.name] != s.text {
-			list = append(list, fmt.Sprintf("%s %s, not %s", s.name, s.text, orNone(was[s.name])))
+// SettingsApart lists the settings in which other differs from run, such as "iodepth 16, not 1".
+func SettingsApart(run, other *mapping.Run) []string { return settingsApart(run, other, false) }
+
+// settingsApart is [SettingsApart]. If hasBoth, it lists only settings that both runs have.
+func settingsApart(run, other *mapping.Run, hasBoth bool) (list []string) {
+	was, is := textsOf(run), textsOf(other)
+	all := maps.Clone(was)
+	maps.Copy(all, is)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if was[name] != is[name] && !(hasBoth && (was[name] == "" || is[name] == "" || name == unnamed)) {
+			list = append(list, fmt.Sprintf("%s %s, not %s", name, textOr(other, name, is[name]), textOr(run, name, was[name])))
 		}
-		delete(was, s.name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(was)) {
-		list = append(list, fmt.Sprintf("no %s, not %s", name, was[name]))
 	}
 	return list
+}
+
+func textsOf(run *mapping.Run) map[string]string {
+	texts := map[string]string{}
+	for _, s := range settingsOf(run) {
+		texts[s.name] = s.text
+	}
+	return texts
+}
+
+// textOr returns the text of a setting. If a run does not have it, that is the default of the option, or "none".
+func textOr(run *mapping.Run, name, text string) string {
+	if text == "" && hasOptions(run) {
+		text = fiolog.OptionDefault(name)
+	}
+	return orNone(text)
+}
+
+// Doubt says how the settings of two runs differ, so that comparing them is doubtful. It is empty if they do not. If the
+// options of a run are not known, only settings that both have can differ. The length of windows does not count.
+func Doubt(base, other *mapping.Run) string {
+	list := settingsApart(base, other, !hasOptions(base) || !hasOptions(other))
+	for _, s := range [][3]string{{"weighting", base.Weighting, other.Weighting}, {"bins", layout(base), layout(other)}} {
+		if s[1] != s[2] && s[1] != "" && s[2] != "" {
+			list = append(list, fmt.Sprintf("%s %s, not %s", s[0], s[2], s[1]))
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+func layout(run *mapping.Run) string {
+	for _, d := range run.ByDirection() {
+		return d.Latency.Layout
+	}
+	return ""
 }
 
 // Group groups runs by workload. Workloads are sorted by title, and the runs of each by start. Runs with an unknown
@@ -83,14 +159,21 @@ func Group(runs []*mapping.Run) []*Workload {
 			return cmp.Or(a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Run.ID, b.Run.ID))
 		})
 	}
-	title(list)
+	byShort := map[string][]*Workload{}
+	for _, w := range list {
+		short := facts.ShortSettings(w.Runs[0])
+		byShort[short] = append(byShort[short], w)
+	}
+	for short, alike := range byShort {
+		title(short, alike)
+	}
 	slices.SortFunc(list, func(a, b *Workload) int { return cmp.Compare(a.Title, b.Title) })
 	return list
 }
 
-// title sets the titles of workloads: the settings that are always in a title, and those in which these workloads
+// title sets the titles of workloads whose most important settings are the same: these, and those in which the workloads
 // differ.
-func title(list []*Workload) {
+func title(short string, list []*Workload) {
 	values, has := map[string]map[string]bool{}, map[string]int{}
 	for _, w := range list {
 		for _, s := range settingsOf(w.Runs[0]) {
@@ -107,16 +190,16 @@ func title(list []*Workload) {
 		}
 		all := settingsOf(w.Runs[0])
 		var parts []string
-		if text := facts.ShortSettings(w.Runs[0]); text != "" {
-			parts = append(parts, text)
+		if short != "" {
+			parts = append(parts, short)
 		} else if !slices.ContainsFunc(all, func(s setting) bool { return !isCommon(s) }) {
 			// then all settings are in the titles, because a title must not be empty
 			isCommon = func(setting) bool { return false }
 		}
 		for _, s := range all {
 			switch {
-			case slices.Contains(short, s.name) || isCommon(s):
-			case s.name == "name" || s.name == "benchmark":
+			case s.isShort || isCommon(s):
+			case s.name == unnamed || s.name == "benchmark":
 				parts = append(parts, s.text)
 			default:
 				parts = append(parts, strings.ToLower(s.heading)+" "+s.text)

@@ -208,12 +208,7 @@ func circumstances(run *mapping.Run) map[string]string {
 		set("option."+name, text)
 	}
 	flatten("config", run.Config, set)
-	var hosts []string
-	for _, h := range run.Hosts {
-		hosts = append(hosts, h.Name)
-	}
-	slices.Sort(hosts)
-	set("hosts", strings.Join(slices.Compact(hosts), ","))
+	set("hosts", hostsOf(run))
 	return all
 }
 

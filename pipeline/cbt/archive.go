@@ -47,6 +47,7 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 	a := newAttribution(runs, budget, reports, kinds.jobs)
 	a.attribute()
 	runs.uniteDepths()
+	runs.dropBandwidth()
 	a.describe()
 	duplicates{runs, newComparer(budget)}.drop()
 	return finish(runs, skipped, budget)

@@ -64,9 +64,16 @@ func (a *attribution) byPlace(p *clue, claimed map[*draft]bool) ([]*draft, Found
 	case !p.claims.isParsed:
 		return here, FoundFolder
 	}
-	// Without log_hist_msec fio writes no rows of histograms.
+	// Without log_hist_msec fio writes no rows of histograms. Without histogram logs no bins can prove that a report is of
+	// these logs, so it must be the only possible one, and its options must not lack the logs.
 	may := func(runs []*draft) []*draft {
-		return without(runs, func(r *draft) bool { return claimed[r] || !p.claims.hasHist && len(r.Logs) > 0 })
+		several := len(runs) > 1
+		return without(runs, func(r *draft) bool {
+			if len(r.Logs) > 0 {
+				return claimed[r] || !p.claims.hasHist
+			}
+			return claimed[r] || several || p.claims.isListed && !p.claims.namesLogs()
+		})
 	}
 	free := may(here)
 	if p.claims.namesLogs() {

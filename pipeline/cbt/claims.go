@@ -17,6 +17,7 @@ import (
 type claims struct {
 	isReport bool // it begins as fio's reports do
 	isParsed bool // a report could be read
+	isListed bool // a report lists the options of its jobs; one of fio --client may leave out the global ones
 	hasHist  bool // log_hist_msec is set, or the options are not listed
 	jobs     []jobClaims
 
@@ -118,6 +119,7 @@ func (c *claims) add(r *fiolog.Report, seen map[string]bool) {
 		seen[key] = true
 	}
 	c.hasHist = c.hasHist || !isListed
+	c.isListed = isListed && !c.client
 }
 
 // addTime adds the time from the start of fio to a report.

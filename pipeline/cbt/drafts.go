@@ -152,6 +152,21 @@ func (d *drafts) dropAllJobsLogs() {
 	}
 }
 
+// dropBandwidth drops runs outside of CBT's layout that have only logs of bandwidth. They have neither requests nor
+// latencies, and other programs use such names, too.
+func (d *drafts) dropBandwidth() {
+	for _, r := range d.present() {
+		isOther := func(l Log) bool { return l.Kind != fiolog.BW }
+		if r.at.layout != ofPeople || len(r.Reports) > 0 || slices.ContainsFunc(r.logs(), isOther) {
+			continue
+		}
+		for _, l := range r.Others {
+			d.left.addNotable(l.File, "only bandwidth, and neither a report nor another log belongs to it: add fio's report, whose options name it")
+		}
+		r.gone = true
+	}
+}
+
 // present returns the runs that are neither parts of others nor copies.
 func (d *drafts) present() []*draft { return without(d.all, func(r *draft) bool { return r.gone }) }
 

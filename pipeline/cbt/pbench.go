@@ -6,11 +6,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
-
-// pbench is the benchmark of runs of pbench-fio.
-const pbench = "pbench-fio"
 
 const (
 	pbenchReport = "fio-result.txt" // fio's output in the folder of a sample
@@ -53,7 +51,7 @@ func (p *place) findSample(parts []string, isSample func(dir string) bool) bool 
 	default:
 		return false
 	}
-	p.layout, p.folder, p.known.Benchmark = ofSample, join(parts[:i+1]), pbench
+	p.layout, p.folder, p.known.Benchmark = ofSample, join(parts[:i+1]), mapping.PBench
 	p.name = p.folder
 	if p.folder == "." {
 		p.name = parts[0]

@@ -75,8 +75,8 @@ func TestPbench(t *testing.T) {
 		if diff := cmp.Diff(want, shorts(a)); diff != "" {
 			t.Fatalf("%s: runs (-want +got):\n%s", how, diff)
 		}
-		first := mapping.CBT{Benchmark: pbench, Mode: "randwrite", OpSize: 128 << 10}
-		settings := []mapping.CBT{first, first, {Benchmark: pbench, Mode: "read", OpSize: 4 << 10}}
+		first := mapping.CBT{Benchmark: mapping.PBench, Mode: "randwrite", OpSize: 128 << 10}
+		settings := []mapping.CBT{first, first, {Benchmark: mapping.PBench, Mode: "read", OpSize: 4 << 10}}
 		for i, r := range a.Runs {
 			configure(t, r)
 			if diff := cmp.Diff(settings[i], r.CBT); diff != "" {
@@ -115,7 +115,7 @@ func TestRealPbench(t *testing.T) {
 		t.Fatalf("runs (-want +got):\n%s", diff)
 	}
 	for i, r := range a.Runs {
-		settings := mapping.CBT{Benchmark: pbench, Mode: "randwrite", OpSize: 4096}
+		settings := mapping.CBT{Benchmark: mapping.PBench, Mode: "randwrite", OpSize: 4096}
 		if i == 2 {
 			settings.Mode, settings.OpSize = "randread", 16384
 		}

@@ -48,7 +48,7 @@ func TestPlaces(t *testing.T) {
 		}},
 		{"bench/1-randread-16KiB/sample1/clients/h1", place{
 			layout: ofSample, folder: "bench/1-randread-16KiB/sample1", host: "h1", name: "bench/1-randread-16KiB/sample1",
-			known: mapping.CBT{Benchmark: pbench, Mode: "randread", OpSize: 16 << 10},
+			known: mapping.CBT{Benchmark: mapping.PBench, Mode: "randread", OpSize: 16 << 10},
 		}},
 		{"bench/1-randread-16KiB/sample2", place{folder: "bench/1-randread-16KiB/sample2"}},
 	}

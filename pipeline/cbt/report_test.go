@@ -100,6 +100,27 @@ var findings = []struct {
 		want: []string{"a: a.1: 2.json options", "b: b.1: 1.json options"},
 	},
 	{
+		name:  "a report without logs, and logs that other programs may have written",
+		files: tree{"fio.json": fioReport(job{"t", "rw=read"})}.with("cpu_bw.log", "disk_bw.log", "net_iops.log"),
+		want:  []string{"fio: : fio.json name", "net: net.0: "},
+		left:  []string{"cpu_bw.log: only bandwidth", "disk_bw.log: only bandwidth"},
+	},
+	{
+		name:  "a report that names other logs, and two logs without one",
+		files: tree{"fio.json": fioReport(job{"t", "write_bw_log=t"})}.with("a_iops.1.log", "b_iops.1.log"),
+		want:  []string{"a: a.1: ", "b: b.1: ", "fio: : fio.json name"},
+	},
+	{
+		name:  "a report of fio 2, which lists no options, is of the only logs",
+		files: tree{"fio.json": strings.ReplaceAll(fioReport(job{"t"}), `"job options"`, `"x"`)}.with("a_iops.1.log"),
+		want:  []string{"a: a.1: fio.json folder?"},
+	},
+	{
+		name:  "of several, nothing says of which",
+		files: tree{"fio.json": strings.ReplaceAll(fioReport(job{"t"}), `"job options"`, `"x"`)}.with("a_iops.1.log", "b_iops.1.log"),
+		want:  []string{"a: a.1: ", "b: b.1: ", "fio: : fio.json name"},
+	},
+	{
 		name:  "the report in the folder above",
 		files: tree{"out.json": fioReport(job{"j", histMsec, "write_hist_log=foo/bar"})}.with("foo/bar_clat_hist.1.log"),
 		want:  []string{"foo/bar: bar.1: out.json options"},

@@ -41,6 +41,7 @@ type Job struct {
 type DirectionStats struct {
 	IOBytes        uint64 // before fio 2.21 in steps of 1 KiB
 	TotalIOs       uint64 // requests
+	Uncounted      bool   // there were requests, and the report does not say how many: fio before 2.1.14
 	Runtime        int64  // ms
 	BandwidthBytes uint64 // bytes/s; before fio 3.2 in steps of 1 KiB/s
 	IOPS           float64

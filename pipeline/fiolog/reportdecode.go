@@ -207,7 +207,7 @@ func (d *decoder) job() (j Job) {
 
 // direction takes the next value, what a job did in one direction.
 func (d *decoder) direction(name string, s *DirectionStats) {
-	before, inBytes, perSecond := d.err, false, false
+	before, inBytes, perSecond, isCounted := d.err, false, false, false
 	*s = DirectionStats{}
 	d.object(func(key []byte) {
 		switch string(key) {
@@ -219,7 +219,7 @@ func (d *decoder) direction(name string, s *DirectionStats) {
 				inBytes = true
 			}
 		case "total_ios":
-			s.TotalIOs = d.number().count
+			s.TotalIOs, isCounted = d.number().count, true
 		case "runtime":
 			s.Runtime = d.number().whole()
 		case "bw_bytes":
@@ -242,6 +242,7 @@ func (d *decoder) direction(name string, s *DirectionStats) {
 			d.raw()
 		}
 	})
+	s.Uncounted = !isCounted && s.IOBytes > 0
 	if !inBytes { // before fio 2.21 it was KiB, in spite of its name
 		s.IOBytes *= 1024
 	}
