@@ -237,7 +237,7 @@ func placeTogether(out *output, entries []*entry, end time.Time, by clock) place
 		delay, _ := e.delay()
 		longest = max(longest, delay+e.ranFor())
 	}
-	error := errorOfReport
+	error := errorOfEnd
 	if by == clockMtime {
 		error = errorOfMtime + out.step()
 	}

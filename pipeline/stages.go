@@ -11,7 +11,8 @@ func placeInStages(out *output, entries []*entry, end time.Time) (fits []placed)
 	all := groups(entries)
 	total := time.Duration(elapsed(out.fio)) * time.Millisecond
 	const most = 12 // groups; the number of ways doubles with each
-	if total == 0 || len(all) > most {
+	waits := func(e *entry) bool { return e.hasOption("startdelay") || e.hasOption("wait_for") }
+	if total == 0 || len(all) > most || slices.ContainsFunc(entries, waits) {
 		return nil
 	}
 	for cuts := range 1 << (len(all) - 1) {
@@ -33,7 +34,7 @@ func placeInStages(out *output, entries []*entry, end time.Time) (fits []placed)
 func placeStages(stages [][]*entry, end time.Time, left time.Duration) placed {
 	p := placed{starts: map[*entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
 		"up to the time that fio ran"}
-	error := errorOfReport
+	error := errorOfEnd
 	for _, stage := range slices.Backward(stages) {
 		half := halfWriting(stage, max(left, 0))
 		start := end.Add(-lasts(stage) - half)

@@ -64,14 +64,18 @@ func (p placing) times() (err error) {
 // setWriting sets how long fio may have taken to write the logs of each job. It writes them when the job ends, at 6 MB/s on
 // a busy machine and up to ten times as fast.
 func (p placing) setWriting() {
-	const bytesPerMS, ratio = 5000, 20 // ratio of compressed logs
+	const bytesPerMS, ratio, ratioOfBins = 5000, 4, 20 // ratios of compressed files
 	bytes := map[jobKey]int64{}
 	for _, log := range slices.Concat(p.run.Logs, p.run.Others) {
-		size := log.File.Size
-		if size < 0 {
-			size = ratio * log.File.PackedFrom()
+		f := log.File
+		switch isFile := f.Name() == f.Disk(); {
+		case f.Size >= 0:
+			bytes[keyOf(log)] += f.Size
+		case isFile && log.Kind.IsHistogram():
+			bytes[keyOf(log)] += ratioOfBins * f.State().Size
+		case isFile:
+			bytes[keyOf(log)] += ratio * f.State().Size
 		}
-		bytes[keyOf(log)] += size
 	}
 	for _, j := range p.jobs {
 		j.writing = time.Duration(bytes[j.jobKey]/bytesPerMS) * time.Millisecond
@@ -178,7 +182,7 @@ func (p placing) startOfFiles(later map[*job]time.Duration) error {
 			last := j.lastRow()
 			starts[i] = modified.Add(-time.Duration(last)*time.Millisecond - later[j])
 			if j.source == fromHist {
-				errs[i] = time.Duration(cmp.Or(j.interval, last))*time.Millisecond + step(j.log.File) + j.writing
+				errs[i] = time.Duration(cmp.Or(j.interval, last))*time.Millisecond + step(j.log.File) + j.writing.Truncate(errorOfReport)
 			}
 		}
 	})
