@@ -153,10 +153,9 @@ func (e *entry) ended() (last time.Time, spread time.Duration) {
 	return time.UnixMilli(e.out.fio.Timestamp).Add(last.Sub(e.out.File.ModTime)), last.Sub(first)
 }
 
-// halfWriting returns half of the longest time that fio may have taken to write the logs of a job of the entries, or 0 if
-// that is within other errors. At most is an upper bound of the time.
-func halfWriting(entries []*entry, atMost time.Duration) time.Duration {
-	longest := time.Duration(0)
+// writing returns the longest time that fio may have taken to write the logs of a job of the entries, at most atMost, or 0
+// if that is within other errors.
+func writing(entries []*entry, atMost time.Duration) (longest time.Duration) {
 	for _, e := range entries {
 		for _, j := range e.jobs {
 			longest = max(longest, j.writing)
@@ -165,7 +164,7 @@ func halfWriting(entries []*entry, atMost time.Duration) time.Duration {
 	if longest = min(longest, atMost); longest < errorOfReport {
 		return 0
 	}
-	return longest / 2
+	return longest
 }
 
 // combine makes one entry of several entries, because nothing says which log belongs to which of them.

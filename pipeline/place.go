@@ -242,8 +242,7 @@ func placeTogether(out *output, entries []*entry, end time.Time, by clock) place
 		error = errorOfMtime + out.step()
 	}
 	if by == clockReport {
-		half := halfWriting(entries, time.Duration(elapsed(out.fio))*time.Millisecond-longest)
-		end, error = end.Add(-half), error+half
+		error += writing(entries, time.Duration(elapsed(out.fio))*time.Millisecond-longest)
 	}
 	error += forks(entries...)
 	for _, e := range entries {
@@ -278,7 +277,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) placed {
 				continue
 			}
 			ended, _ := e.ended()
-			at := ended.Add(-e.ranFor() - e.ramp() - halfWriting([]*entry{e}, elapsed))
+			at := ended.Add(-e.ranFor() - e.ramp())
 			if ended.After(end.Add(time.Second+step)) || at.Before(out.began().Add(-step)) {
 				return placed{} // copied, or changed later
 			}
@@ -288,12 +287,11 @@ func placeByFiles(out *output, entries []*entry, end time.Time) placed {
 			return placed{}
 		}
 		for _, e := range group {
-			half := halfWriting([]*entry{e}, elapsed)
-			at, error := start.Add(e.ramp()), errorOfMtime+step+half
+			at, error := start.Add(e.ramp()), errorOfMtime+step+writing([]*entry{e}, elapsed)
 			if e.hasLog() {
 				ended, spread := e.ended()
 				if error += spread; e.hasOption("startdelay") || e.hasOption("wait_for") {
-					at = ended.Add(-e.ranFor() - half)
+					at = ended.Add(-e.ranFor())
 				}
 				if ended.After(last) {
 					last = ended

@@ -18,12 +18,12 @@ func placeInStages(out *output, entries []*entry, end time.Time) (fits []placed)
 	for cuts := range 1 << (len(all) - 1) {
 		stages := stagesOf(all, cuts)
 		sum := time.Duration(len(stages)-1) * betweenStages
-		writing := time.Duration(0)
+		late := time.Duration(0)
 		for _, s := range stages {
 			sum += lasts(s)
-			writing += 2 * halfWriting(s, total)
+			late += writing(s, total)
 		}
-		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond+writing {
+		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond+late {
 			fits = append(fits, placeStages(stages, end, left))
 		}
 	}
@@ -36,9 +36,8 @@ func placeStages(stages [][]*entry, end time.Time, left time.Duration) placed {
 		"up to the time that fio ran"}
 	error := errorOfEnd
 	for _, stage := range slices.Backward(stages) {
-		half := halfWriting(stage, max(left, 0))
-		start := end.Add(-lasts(stage) - half)
-		error += half
+		start := end.Add(-lasts(stage))
+		error += writing(stage, max(left, 0))
 		for _, e := range stage {
 			p.starts[e] = moment{start.Add(e.ramp()), clockReport, error + forks(stage...)}
 		}

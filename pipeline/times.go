@@ -64,7 +64,7 @@ func (p placing) times() (err error) {
 // setWriting sets how long fio may have taken to write the logs of each job. It writes them when the job ends, at 6 MB/s on
 // a busy machine and up to ten times as fast.
 func (p placing) setWriting() {
-	const bytesPerMS, ratio, ratioOfBins = 5000, 4, 20 // ratios of compressed files
+	const bytesPerMS, ratio, ratioOfBins = 5000, 4, 50 // ratios of compressed files
 	bytes := map[jobKey]int64{}
 	for _, log := range slices.Concat(p.run.Logs, p.run.Others) {
 		f := log.File
