@@ -148,22 +148,35 @@ func (a *Archive) Until(ctx context.Context) { a.set.Until(ctx) }
 // Close closes the files of the runs.
 func (a *Archive) Close() error { return a.set.Close() }
 
-// Together merges all runs whose logs the user named one by one into one run. Runs from folders and archives do not
-// change. If several jobs of the merged run have the same host, volume and number, the later ones get their prefix as a
-// volume.
-func Together(runs []*cbt.Run) []*cbt.Run {
-	var loose, others []*cbt.Run
+// Together merges runs whose logs the user named one by one, unless it is known that they did not run at the same time. If
+// all is true, it merges these, too. Runs from folders and archives do not change. If several jobs of the merged run have the same host, volume and
+// number, the later ones get their prefix as a volume.
+func Together(runs []*cbt.Run, all bool) []*cbt.Run {
+	var loose [][]*cbt.Run
+	var others []*cbt.Run
 	for _, r := range runs {
-		if r.IsLoose() {
-			loose = append(loose, r)
-		} else {
+		if !r.IsLoose() {
 			others = append(others, r)
+			continue
 		}
+		i := slices.IndexFunc(loose, func(of []*cbt.Run) bool { return all || slices.ContainsFunc(of, r.MayBeWith) })
+		if i < 0 {
+			i, loose = len(loose), append(loose, nil)
+		}
+		loose[i] = append(loose[i], r)
 	}
-	if len(loose) < 2 {
-		return runs
+	var one []*cbt.Run
+	for _, of := range loose {
+		one = append(one, merged(of))
 	}
-	one := *loose[0]
+	return append(one, others...)
+}
+
+func merged(runs []*cbt.Run) *cbt.Run {
+	if len(runs) == 1 {
+		return runs[0]
+	}
+	one := *runs[0]
 	one.Logs, one.Others, one.Reports, one.Doubts = nil, nil, nil, nil
 	prefixes := map[jobKey]string{}
 	apart := func(logs []cbt.Log) []cbt.Log {
@@ -179,7 +192,7 @@ func Together(runs []*cbt.Run) []*cbt.Run {
 		}
 		return logs
 	}
-	for _, r := range loose {
+	for _, r := range runs {
 		one.Logs = append(one.Logs, apart(r.Logs)...)
 		one.Others = append(one.Others, apart(r.Others)...)
 		for _, f := range r.Reports {
@@ -189,7 +202,7 @@ func Together(runs []*cbt.Run) []*cbt.Run {
 		}
 		one.Doubts = append(one.Doubts, r.Doubts...)
 	}
-	return append([]*cbt.Run{&one}, others...)
+	return &one
 }
 
 // NamedOnly returns the runs without the reports that were found beside logs that the user

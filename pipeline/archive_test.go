@@ -3,10 +3,12 @@ package pipeline
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -73,7 +75,7 @@ func TestTogether(t *testing.T) {
 			[]string{"x .1 y.1", "one/x .1", "two/x .1", "two/y .1"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			runs := Together(openRuns(t, "", c.paths...))
+			runs := Together(openRuns(t, "", c.paths...), false)
 			var got []string
 			for _, r := range runs {
 				line := r.Path
@@ -89,6 +91,26 @@ func TestTogether(t *testing.T) {
 				t.Errorf("loose %v, want %v", !c.loose, c.loose)
 			}
 		})
+	}
+}
+
+// TestTogetherAtOneTime: logs that the user named are not one run if they were written one after another.
+func TestTogetherAtOneTime(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for i, name := range []string{"t.1_clat_hist.1.log", "t.2_clat_hist.1.log"} {
+		name = filepath.Join(dir, name)
+		at := time.Unix(1_763_900_000+int64(10*i), 0)
+		if err := errors.Join(os.WriteFile(name, []byte("1000, 0, 4096, 4\n5000, 0, 4096, 4\n"), 0o644), os.Chtimes(name, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, name)
+	}
+	if runs := Together(openRuns(t, "", paths...), false); len(runs) != 2 || !IsLoose(runs) {
+		t.Errorf("%d runs, want 2", len(runs))
+	}
+	if runs := Together(openRuns(t, "", paths...), true); len(runs) != 1 {
+		t.Errorf("%d runs of all, want 1", len(runs))
 	}
 }
 

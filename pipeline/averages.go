@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
@@ -26,10 +27,33 @@ func (k averageKey) compare(o averageKey) int {
 	return cmp.Or(cmp.Compare(k.window, o.window), k.Key.Compare(o.Key))
 }
 
-// average is the mean of a window: sums of value times milliseconds.
+// average has the means of a window. Latencies have two means, because the rates of some jobs may be unknown.
 type average struct {
-	iops, bandwidth   float64
-	latency, measured float64 // latency times milliseconds, and the milliseconds with a latency
+	iops, bandwidth mean
+	byRate, latency mean // of latencies: weighted by the rates of jobs, and by their time alone
+	isSingle        bool // bandwidth is of single requests
+}
+
+// mean is a sum of value times weight, and the sum of the weights. Weights of a job are milliseconds.
+type mean struct {
+	sum, weight float64
+	isPartial   bool // a job has no value for some of the time
+}
+
+func (m *mean) add(value, weight float64) { m.sum, m.weight = m.sum+value*weight, m.weight+weight }
+
+// known returns the sum over some milliseconds, divided by them. It is 0 if it is not known.
+func (m *mean) known(ms int64) float64 {
+	if m.isPartial || m.weight == 0 {
+		return 0
+	}
+	return perSecond(m.sum, ms) / 1000
+}
+
+// join adds the mean of a job that ran for some milliseconds of the window.
+func (m *mean) join(of mean, ms int64) {
+	m.isPartial = m.isPartial || of.weight < 0.9*float64(ms)
+	m.sum, m.weight = m.sum+of.sum, m.weight+of.weight
 }
 
 func (a averages) of(key averageKey) *average {
@@ -58,25 +82,68 @@ func (r *reading) readAverages(ctx context.Context, logs []cbt.Log) (averages, e
 			r.tallies[j].last = max(r.tallies[j].last, last)
 		}
 	}
-	return ofJobs.levels(r.opt.levels()), nil
+	return r.levelsOf(ofJobs), nil
 }
 
-// levels adds jobs up to levels. Latencies are weighted by the rate.
-func (a averages) levels(levels []mapping.Level) averages {
+// levelsOf adds jobs up to levels. Latencies are weighted by the rate. What is not known of a job is not known of a
+// level.
+func (r *reading) levelsOf(ofJobs averages) averages {
+	has, single, windows := map[align.Key]bool{}, map[align.Key]bool{}, map[int64]bool{}
+	for k, of := range ofJobs {
+		has[k.Key], windows[k.window] = true, true
+		single[k.Key] = single[k.Key] || of.isSingle
+	}
 	sums := averages{}
-	for k, s := range a {
-		weight := cmp.Or(s.iops, s.measured)
-		for _, level := range levels {
-			sum := sums.of(averageKey{k.window, k.At(level)})
-			sum.iops += s.iops
-			sum.bandwidth += s.bandwidth
-			if s.measured > 0 {
-				sum.latency += s.latency / s.measured * weight
-				sum.measured += weight
+	for _, j := range r.jobs {
+		for d := range fiolog.Direction(fiolog.Directions) {
+			key := align.Key{Level: mapping.Job, Host: j.host, Job: j.name(), Direction: d}
+			for window := range windows {
+				if ran := r.ranIn(j, window); has[key] && ran > 0 {
+					of := ofJobs.of(averageKey{window, key})
+					of.isSingle = single[key]
+					for _, level := range r.opt.levels() {
+						sums.of(averageKey{window, key.At(level)}).join(of, ran)
+					}
+				}
 			}
 		}
 	}
 	return sums
+}
+
+// ranIn returns how many milliseconds of a window a job ran.
+func (r *reading) ranIn(j *job, window int64) int64 {
+	start, end := j.offset+r.shift, r.endOf(j)+r.shift
+	if end <= start { // it is not known yet
+		end = math.MaxInt64
+	}
+	return min(end, (window+1)*r.window) - max(start, window*r.window)
+}
+
+// join adds a job that ran for some milliseconds of the window.
+func (a *average) join(of *average, ms int64) {
+	a.iops.join(of.iops, ms)
+	if !of.isSingle {
+		a.bandwidth.join(of.bandwidth, ms)
+	} else {
+		a.bandwidth.sum += of.bandwidth.sum
+	}
+	a.latency.join(of.latency, ms)
+	if of.latency.weight > 0 {
+		a.byRate.add(of.latency.sum/of.latency.weight, of.iops.sum)
+	}
+}
+
+// meanLatency returns the mean latency in nanoseconds, or 0 if it is not known.
+func (a *average) meanLatency() float64 {
+	of := &a.latency
+	switch {
+	case of.isPartial || of.weight == 0:
+		return 0
+	case !a.iops.isPartial && a.byRate.weight > 0:
+		of = &a.byRate
+	}
+	return of.sum / of.weight
 }
 
 // averageLog is one log of averages of a job.
@@ -87,11 +154,30 @@ type averageLog struct {
 	to averages
 }
 
-// read adds the log and returns its last time in milliseconds since the start of the job. The value of a row is the
-// mean since the row before. A row with a block size is a single request.
+// averagedOver returns log_avg_msec of a log of averages, in milliseconds.
+func (j *job) averagedOver(l *logFile) int64 {
+	if j.entry != nil {
+		if ms := milliseconds(j.entry.optionOfOne("log_avg_msec")); ms > 0 {
+			return ms
+		}
+	}
+	rows := l.firstRows()
+	if len(rows) == 0 {
+		return 0
+	}
+	return cmp.Or(l.measure(), max(nominal(rows[0].Time), 1))
+}
+
+// read adds the log and returns its last time in milliseconds since the start of the job. fio writes a row some
+// milliseconds after its interval, and not the last one of rates. A row with a block size is a single request.
 func (a averageLog) read(problems *Problems) (end int64, err error) {
 	l := openLog(a.log, 0, hist.Hint{})
+	interval := a.job.averagedOver(l)
+	if a.job.source == fromNothing {
+		interval = a.job.interval // by all of its logs
+	}
 	var last [fiolog.Directions]int64
+	origin := a.job.origin
 	for rec, err := range l.all() {
 		switch {
 		case errors.As(err, new(*fiolog.SyntaxError)):
@@ -100,39 +186,60 @@ func (a averageLog) read(problems *Problems) (end int64, err error) {
 		case err != nil:
 			return end, err
 		}
-		at := rec.Time - a.job.origin
+		if origin == 0 && rec.Time > epochTimes {
+			if origin = rec.Time - interval; !a.job.start.IsZero() {
+				origin = a.job.start.UnixMilli()
+			}
+		}
+		at := rec.Time - origin
 		if at < 0 || at > maxRun || rec.NewJob {
 			problems.skip(l.wrong(errors.New("the time is not of this job"), rec))
 			continue
 		}
-		from := last[rec.Direction]
-		if last[rec.Direction] = at; from == 0 && at > 2*a.window {
-			from = at - a.window // the direction began later
-		}
 		end = max(end, at)
-		a.add(rec, from+a.job.offset+a.shift, at+a.job.offset+a.shift)
+		key := align.Key{Level: mapping.Job, Host: a.job.host, Job: a.job.name(), Direction: rec.Direction}
+		if rec.BlockSize > 0 {
+			single := a.to.of(averageKey{max(at+a.job.offset+a.shift-1, 0) / a.window, key})
+			single.bandwidth.sum, single.isSingle = single.bandwidth.sum+float64(rec.BlockSize)*1000, true
+			continue
+		}
+		if over := modulo(at, interval); over <= interval/10 && at > interval/2 {
+			at -= over
+		} else if interval-over <= interval/10 {
+			at += interval - over
+		}
+		from := last[rec.Direction]
+		last[rec.Direction] = at
+		a.add(rec, key, from, at, interval)
 	}
 	return end, nil
 }
 
-// add adds a row that ends at a time. A single request counts where it completed. A mean counts in the windows that it
-// overlaps.
-func (a averageLog) add(rec *fiolog.Record, from, to int64) {
-	key := align.Key{Level: mapping.Job, Host: a.job.host, Job: a.job.name(), Direction: rec.Direction}
-	if rec.BlockSize > 0 {
-		a.to.of(averageKey{max(to-1, 0) / a.window, key}).bandwidth += float64(rec.BlockSize) * 1000
-		return
+// add adds a row. A rate is that of the last interval, because fio writes no row for an interval without requests. A
+// latency is the mean of all requests since the row before. If that is longer than an interval, it shows nothing of
+// single windows.
+func (a averageLog) add(rec *fiolog.Record, key align.Key, from, to, interval int64) {
+	isLong := to-from > interval+interval/2
+	begin := from
+	if isLong && a.log.Kind != fiolog.Clat {
+		begin = to - interval
 	}
-	for w := max(from, 0) / a.window; w*a.window < to; w++ {
-		ms, s := float64(min(to, (w+1)*a.window)-max(from, w*a.window)), a.to.of(averageKey{w, key})
-		switch value := float64(rec.Value); a.log.Kind {
+	by := a.job.offset + a.shift
+	for w := max(from+by, 0) / a.window; w*a.window < to+by; w++ {
+		start, end := w*a.window, min(to+by, (w+1)*a.window)
+		value, s := float64(rec.Value), a.to.of(averageKey{w, key})
+		idle, ms := float64(max(min(end, begin+by)-max(start, from+by), 0)), float64(max(end-max(start, begin+by), 0))
+		switch a.log.Kind {
 		case fiolog.IOPS:
-			s.iops += value * ms
+			s.iops.add(0, idle)
+			s.iops.add(value, ms)
 		case fiolog.BW:
-			s.bandwidth += value * 1024 * ms
+			s.bandwidth.add(0, idle)
+			s.bandwidth.add(value*1024, ms)
 		case fiolog.Clat:
-			s.latency += value * ms * float64(nanoseconds(a.job.unit))
-			s.measured += ms
+			if !isLong {
+				s.latency.add(value*float64(nanoseconds(a.job.unit)), ms)
+			}
 		}
 	}
 }

@@ -56,6 +56,50 @@ func TestAverages(t *testing.T) {
 	}
 }
 
+// TestUnknownAverages: fio does not write the last row of rates, and none of intervals without requests. Means of an
+// interval may be missing. What is not known is not 0.
+func TestUnknownAverages(t *testing.T) {
+	const epoch = 1_800_000_000_000
+	for _, c := range []struct {
+		name string
+		logs map[string]string // lines of time and value, by the rest of the name
+		want string            // of each window: start-end, IOPS, mean latency in µs
+	}{
+		{"the last row of rates is missing", map[string]string{"iops.1": "1002 400 2003 400", "clat.1": "1002 5000 2003 5000 2900 7000"},
+			"0-1000 400 5, 1000-2000 400 5, 2000-2900 0 7, "},
+		{"of one job of two", map[string]string{"iops.1": "1002 400 2003 400", "iops.2": "1001 100 2002 100 3004 100", "clat.1": "1002 5000 2003 5000 3001 7000"},
+			"0-1000 500 0, 1000-2000 500 0, 2000-3000 0 0, "},
+		{"no log of rates", map[string]string{"clat.1": "1002 5000 2003 5000"}, "0-1000 0 5, 1000-2000 0 5, "},
+		{"long rows", map[string]string{"iops.1": "3002 400 6005 300 9005 200", "clat.1": "3010 5000 6003 6000 9002 7000"},
+			"0-3000 400 5, 3000-6000 300 6, 6000-9000 200 7, "},
+		{"nothing completes for a while", map[string]string{"iops.1": "1001 400 2001 400 5000 1000 6000 400 7000 400", "clat.1": "1001 5000 2001 5000 4800 9000 5002 6000 6000 5000 7000 5000"},
+			"0-1000 400 5, 1000-2000 400 5, 4000-5000 1000 0, 5000-6000 400 5, 6000-7000 400 5, "},
+		{"absolute times", map[string]string{"iops.1": fmt.Sprint(epoch+1002, " 400 ", epoch+2001, " 300 ", epoch+3000, " 200")},
+			"0-1000 400 0, 1000-2000 300 0, 2000-3000 200 0, "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, lines := range c.logs {
+				var text strings.Builder
+				for i, field := range strings.Fields(lines) {
+					text.WriteString(field + []string{", ", ", 0, 0, 0\n"}[i%2])
+				}
+				if err := os.WriteFile(filepath.Join(dir, "out_"+name+".log"), []byte(text.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			docs, res := readRun(t, dir, "", Options{Levels: []mapping.Level{mapping.Cluster}, Start: time.UnixMilli(epoch)})
+			got := ""
+			for _, d := range docs {
+				got += fmt.Sprintf("%d-%d %v %v, ", d.Window.ElapsedMS, d.Window.ElapsedMS+d.Window.MS, d.IOPS, d.Latency.Mean)
+			}
+			if got != c.want || len(res.Skipped) > 0 {
+				t.Errorf("%s\nwant %s\n%v", got, c.want, res.Skipped)
+			}
+		})
+	}
+}
+
 // TestBandwidth adds up the bandwidth over all windows: fio's bytes, exactly where all
 // requests are of one size, and from the bw logs where they are not.
 func TestBandwidth(t *testing.T) {

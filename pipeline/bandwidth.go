@@ -74,7 +74,10 @@ func (d *documents) bandwidth(w *align.Window, iops float64, ms int64) float64 {
 	sum, length := 0.0, d.window // length is that of windows before they are joined
 	for at := w.Elapsed / length; at < (w.Elapsed+w.Length)/length; at++ {
 		if s := d.rates[averageKey{at, w.Key}]; s != nil {
-			sum += s.bandwidth
+			if s.bandwidth.isPartial {
+				return 0
+			}
+			sum += s.bandwidth.sum
 		}
 	}
 	through := w.Length

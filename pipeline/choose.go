@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -33,7 +34,7 @@ func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
 	c.setGroups(jobs)
 	for _, e := range c.entries {
 		if e.useTotalLatency() {
-			c.problems.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)",
+			c.problems.note("%s: it has no bins of completion latencies: its latencies are counted from submission (lat)",
 				e.describe())
 		}
 	}
@@ -79,7 +80,7 @@ func (c *chooser) add(j *job) {
 	case why == nil, errors.Is(why, errNoRows) && j.raw.File == nil: // a log without rows still belongs to its report
 		c.useHist(j)
 	case j.raw.File != nil:
-		wasHist := j.hasHist()
+		wasHist := j.hasHist() || slices.ContainsFunc(c.run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
 		if c.useRaw(j) && wasHist {
 			c.problems.note("%v: its log of completions is read instead", why)
 		}
@@ -105,6 +106,8 @@ func (c *chooser) whyNotHist(j *job) error {
 		return j.damage
 	case !j.hasRows:
 		return fmt.Errorf("%s: %w", j.log.File.Name(), errNoRows)
+	case j.isZero && j.raw.File != nil:
+		return fmt.Errorf("%s: its rows have no requests (clat_percentiles=0)", j.log.File.Name())
 	}
 	err := j.proveHalf()
 	switch {
@@ -225,19 +228,31 @@ func (c *chooser) useAverages(averaged []cbt.Log) {
 	if slices.ContainsFunc(c.jobs, func(j *job) bool { return j.hasRows }) {
 		return
 	}
+	isMax := func(e *entry) bool {
+		return slices.ContainsFunc([]string{"log_max_value", "log_window_value"}, func(name string) bool { // as 3.36 and later call it
+			value := e.optionOfOne(name)
+			return value == "1" || strings.HasPrefix(value, "max")
+		})
+	}
+	if i := slices.IndexFunc(c.entries, isMax); i >= 0 && len(averaged) > 0 {
+		c.problems.note("%s: its logs have the highest value of each interval, and no means: run fio without log_max_value", c.entries[i].describe())
+		return
+	}
 	for _, log := range averaged {
 		j := c.jobOf(log)
 		if j == nil {
 			j = newJob(log)
 			c.jobs = append(c.jobs, j)
 		}
+		l := openLog(log, 0, hist.Hint{})
+		j.interval = max(j.interval, j.averagedOver(l)) // windows are not shorter
+		var err error
 		if log.Kind == fiolog.Clat {
-			l := openLog(log, 0, hist.Hint{})
-			err := c.setUnit(j, l, hist.UnknownUnit)
-			if l.close(); err != nil {
-				c.problems.skip(err)
-				continue
-			}
+			err = c.setUnit(j, l, hist.UnknownUnit)
+		}
+		if l.close(); err != nil {
+			c.problems.skip(err)
+			continue
 		}
 		c.averages = append(c.averages, log)
 	}

@@ -70,16 +70,19 @@ func (d *documents) ofWindow(w *align.Window) *mapping.Interval {
 	return doc
 }
 
-func (d *documents) ofAverage(k averageKey, s *average) *mapping.Interval {
-	length := d.window
-	doc := d.interval(k.Key, k.window*length, (k.window+1)*length)
-	doc.Window.ElapsedMS = k.window * length
-	doc.Weighting = mapping.Averaged
-	doc.IOPS = rounded(s.iops/float64(length), 1e3)
-	doc.Bandwidth = rounded(s.bandwidth/float64(length), 1)
-	if s.measured > 0 {
-		doc.Latency.Mean = rounded(s.latency/s.measured/1000, 1e3)
+// ofAverage makes the document of a window of averages. The run ended at a time in milliseconds since its start. It returns
+// nil if nothing completed in the window.
+func (d *documents) ofAverage(k averageKey, s *average, ended int64) *mapping.Interval {
+	start, end := k.window*d.window, min((k.window+1)*d.window, ended)
+	if !s.iops.isPartial && s.iops.sum == 0 || end-start <= d.window/20 { // rows come some milliseconds late
+		return nil
 	}
+	doc := d.interval(k.Key, start, end)
+	doc.Window.ElapsedMS = start
+	doc.Weighting = mapping.Averaged
+	doc.IOPS = rounded(s.iops.known(end-start), 1e3)
+	doc.Bandwidth = rounded(s.bandwidth.known(end-start), 1)
+	doc.Latency.Mean = rounded(s.meanLatency()/1000, 1e3)
 	return doc
 }
 

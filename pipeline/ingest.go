@@ -192,7 +192,11 @@ func (r *reading) intervals(ctx context.Context, ref mapping.RunRef, put func(*m
 		return err
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(averages), averageKey.compare) {
-		if err := give(docs.ofAverage(k, averages[k])); err != nil {
+		doc := docs.ofAverage(k, averages[k], r.end())
+		if doc == nil {
+			continue
+		}
+		if err := give(doc); err != nil {
 			return err
 		}
 	}

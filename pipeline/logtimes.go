@@ -15,7 +15,7 @@ import (
 
 // lastRow returns the time of the last row in milliseconds since the start of the job. It reads the log.
 func (j *job) lastRow() int64 {
-	if !j.readsLog() {
+	if !j.readsLog() && j.entry != nil {
 		return j.ran
 	}
 	last, ok := j.lastOfContent()

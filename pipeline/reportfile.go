@@ -211,7 +211,7 @@ func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
 		r.until = max(end-ran, r.until)
 	case r.tailing == nil && grown == 0 && ran == r.job.ran: // it had ended before the last report
 		end = r.until
-	case r.tailing != nil && end-ran <= r.job.interval/10, // it may be the last report, some milliseconds after the job's end
+	case end-ran <= r.job.interval/10, // fio writes some milliseconds after the job's end
 		r.tailing == nil && ran == r.job.ran && end-ran <= r.job.interval*3/2: // the job ended before others
 		end = min(end, ran)
 	}

@@ -181,7 +181,7 @@ func (p placing) startOfFiles(later map[*job]time.Duration) error {
 		if modified := j.log.File.ModTime; !modified.IsZero() {
 			last := j.lastRow()
 			starts[i] = modified.Add(-time.Duration(last)*time.Millisecond - later[j])
-			if j.source == fromHist {
+			if j.source == fromHist || j.source == fromNothing { // of averages
 				errs[i] = time.Duration(cmp.Or(j.interval, last))*time.Millisecond + step(j.log.File) + j.writing.Truncate(errorOfReport)
 			}
 		}

@@ -69,8 +69,8 @@ var percentileColumns = slices.Concat(
 		},
 		{
 			Name: "iops", Heading: ">IOPS",
-			Value: func(r *percentileRow) any { return r.IOPS },
-			Text:  func(r *percentileRow) string { return unit.Rate(r.IOPS) },
+			Value: func(r *percentileRow) any { return r.KnownIOPS() },
+			Text:  func(r *percentileRow) string { return unit.Rate(r.KnownIOPS()) },
 		},
 	},
 	table.Hide(facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency }), "min", "p99_99"),

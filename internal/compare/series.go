@@ -53,12 +53,27 @@ func (g *grain) merge(next *grain) {
 	g.latency.Merge(&next.latency)
 }
 
-// EndBy sets when the run ended, in milliseconds since its start, because the last window may be longer. After that
-// no window can be added, and only blocks are kept, so that many runs fit into memory.
-func (s *Series) EndBy(ms int64) {
-	if s.windows > 0 && ms > s.start {
-		last := s.grains.All()[len(s.grains.All())-1]
-		last.end = min(last.end, ms)
+// completed returns the number of requests of all windows.
+func (s *Series) completed() (n int64) {
+	for _, g := range s.grains.All() {
+		n += g.completed
+	}
+	return n
+}
+
+// EndBy sets when the run ended, in milliseconds since its start, because the last window may be longer. If lasted is not
+// 0, it is the time from the start of the first window to the end of the last. After that no window can be added, and
+// only blocks are kept, so that many runs fit into memory.
+func (s *Series) EndBy(ms, lasted int64) {
+	if s.windows > 0 {
+		all := s.grains.All()
+		last := all[len(all)-1]
+		switch end := all[0].start + lasted; {
+		case end > s.start && lasted > 0:
+			last.end = end
+		case ms > s.start:
+			last.end = min(last.end, ms)
+		}
 	}
 	s.cut, s.grains = s.blocks(), nil
 }

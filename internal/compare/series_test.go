@@ -88,7 +88,7 @@ func TestBlocksAreMeasured(t *testing.T) {
 		window.ElapsedMS = w.nominal
 		s.Add(window, nil)
 	}
-	s.EndBy(2503)
+	s.EndBy(2503, 0)
 	ms := int64(0)
 	for _, b := range s.blocks() {
 		ms += b.ms
@@ -98,11 +98,29 @@ func TestBlocksAreMeasured(t *testing.T) {
 	}
 }
 
+// TestLasted: a direction lasts as long as its run document says, to the millisecond, if its last window then has a length.
+func TestLasted(t *testing.T) {
+	for lasted, want := range map[int64]int64{0: 2500, 2510: 2510, 2490: 2490, 1900: 2500} {
+		s := &Series{}
+		for _, from := range []int64{7, 1000, 2000} {
+			s.Add(windowAt(from, from+1000, 1), nil)
+		}
+		s.EndBy(2507, lasted)
+		ms := int64(0)
+		for _, b := range s.blocks() {
+			ms += b.ms
+		}
+		if ms != want {
+			t.Errorf("lasted %d: blocks of %d ms, want %d", lasted, ms, want)
+		}
+	}
+}
+
 // TestEndBy: the last window ends with the run.
 func TestEndBy(t *testing.T) {
 	for end, want := range map[int64]int64{8000: 10_000, 9000: 10_000, 9001: 9001, 9400: 9400, 10_000: 10_000, 12_000: 10_000} {
 		s, ms := windowsOf(10), int64(0)
-		s.EndBy(end)
+		s.EndBy(end, 0)
 		for _, b := range s.blocks() {
 			ms += b.ms
 		}
@@ -110,5 +128,5 @@ func TestEndBy(t *testing.T) {
 			t.Errorf("a run of %d ms: blocks of %d ms, want %d", end, ms, want)
 		}
 	}
-	(&Series{}).EndBy(1000)
+	(&Series{}).EndBy(1000, 0)
 }

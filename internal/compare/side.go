@@ -35,11 +35,18 @@ func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
 	r.series[w.Direction].Add(w, requests)
 }
 
-// End sets the run document, after all windows are added.
+// End sets the run document, after all windows are added. A direction with all of its requests in windows lasts as long as
+// in the document, so that its IOPS are those of the run, to the last digit.
 func (r *Run) End(doc *mapping.Run) {
 	r.Document = doc.Light()
-	for _, s := range r.series {
-		s.EndBy(doc.Run.End.Sub(doc.Run.Start).Milliseconds())
+	lasted := map[string]int64{}
+	for _, t := range doc.ByDirection() {
+		if s := r.series[t.Direction]; s != nil && s.completed() == t.Requests {
+			lasted[t.Direction] = t.DurationMS
+		}
+	}
+	for d, s := range r.series {
+		s.EndBy(doc.Run.End.Sub(doc.Run.Start).Milliseconds(), lasted[d])
 	}
 }
 

@@ -30,6 +30,16 @@ var hangLoads = []struct {
 		p.sections[0].jobs = 2
 		hang(s, p, 1)
 	}},
+	{"hangs at the start", func(s *scene, p *process) {
+		hang(s, p, 0)
+		p.signals[0].after = time.Duration(s.between(200, 700)) * time.Millisecond
+	}},
+	{"sleep", func(_ *scene, p *process) {
+		x := p.sections[0]
+		x.rate = "20000" // so that the first requests take some milliseconds
+		// It ends after a request, not after a sleep, because only requests show when it began.
+		x.timed, x.options = false, options{"number_ios=2500", "thinktime=900ms", "thinktime_blocks=200"}
+	}},
 }
 
 // hang stops the first jobs of a process, or all (0), in the middle.

@@ -40,7 +40,7 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
 		return found, UsageError{err}
 	}
-	runs := pipeline.Together(archive.Runs)
+	runs := pipeline.Together(archive.Runs, opt.LogsAlone)
 	opt.Alone = pipeline.IsLoose(runs)
 	if opt.LogsAlone {
 		runs = pipeline.NamedOnly(runs)

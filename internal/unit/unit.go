@@ -57,6 +57,8 @@ func OrNothing[N int | int64](n N) string {
 // Rate returns the text of a number per second, such as "998" or "12.4k".
 func Rate(perSecond float64) string {
 	switch {
+	case math.IsNaN(perSecond):
+		return "-"
 	case perSecond < 9999.5:
 		return strconv.FormatFloat(perSecond, 'f', 0, 64)
 	case perSecond < 999.5e3:

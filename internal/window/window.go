@@ -2,6 +2,7 @@ package window
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -45,6 +46,15 @@ func From(d *mapping.Interval) *Window {
 		Completed: d.Requests.Completed, Weight: d.Requests.Weight, IOPS: d.IOPS, Bandwidth: d.Bandwidth,
 		Latency: d.Latency, Averaged: d.Weighting == mapping.Averaged,
 	}
+}
+
+// KnownIOPS returns the requests per second, or NaN if they are not known: averages may lack them, and have no windows
+// without requests.
+func (w *Window) KnownIOPS() float64 {
+	if w.Averaged && w.IOPS == 0 {
+		return math.NaN()
+	}
+	return w.IOPS
 }
 
 // AllDirections means several directions together.

@@ -15,8 +15,11 @@ import (
 // span is the time in which fio ran. It is unknown if end is zero.
 type span struct{ start, end time.Time }
 
-// add extends the span by another one.
+// add extends the span by another one, if that is known.
 func (s *span) add(o span) {
+	if o.end.IsZero() {
+		return
+	}
 	if s.end.IsZero() || o.start.Before(s.start) {
 		s.start = o.start
 	}
@@ -51,11 +54,16 @@ type part struct {
 	of      *part   // another part of the same run; nil for the first
 }
 
+// first returns the first part of the run, and remembers it.
 func (p *part) first() *part {
-	for p.of != nil {
-		p = p.of
+	one := p
+	for one.of != nil {
+		one = one.of
 	}
-	return p
+	for p != one {
+		p, p.of = p.of, one
+	}
+	return one
 }
 
 func (p *part) join(o *part) {
@@ -77,6 +85,24 @@ func (a *attribution) splitApart() {
 		}
 	}
 	a.setNamed()
+	loose := without(a.runs.present(), func(r *draft) bool { return !r.IsLoose() })
+	for _, r := range loose {
+		for _, f := range r.Reports {
+			if len(loose) > 1 {
+				r.ran.add(a.claimsOf(f.File).span)
+			}
+		}
+	}
+}
+
+// claimsOf returns what a report says.
+func (a *attribution) claimsOf(f *source.File) *claims {
+	for _, p := range a.reports {
+		if p.file == f && p.claims != nil {
+			return p.claims
+		}
+	}
+	return claimsOf(f, a.budget)
 }
 
 // split splits one run, and reports whether it did.
@@ -105,6 +131,7 @@ func (a *attribution) split(r *draft) bool {
 		}
 		return false
 	}
+	r.ran = span{}
 	for _, of := range runs[1:] {
 		one := *r
 		one.takeOnly(of, loose, a.places)
@@ -125,6 +152,7 @@ func (a *attribution) isOthers(f *source.File, r *draft) bool {
 func (r *draft) takeOnly(parts []*part, loose []Report, places *places) {
 	r.Logs, r.Others, r.Reports = nil, nil, nil
 	for _, p := range parts {
+		r.ran.add(p.span)
 		if p.report != nil {
 			r.Reports = append(r.Reports, *p.report)
 		}
@@ -160,15 +188,8 @@ func (a *attribution) partsOf(r *draft) (logs, reports []*part) {
 		return logs, nil
 	}
 	for _, f := range r.Reports {
-		p := &part{report: &f}
-		if i := slices.IndexFunc(a.reports, func(c *clue) bool { return c.file == f.File }); i >= 0 {
-			p.claims = a.reports[i].claims
-		}
-		if p.claims == nil {
-			p.claims = claimsOf(f.File, a.budget)
-		}
-		p.span = p.claims.span
-		reports = append(reports, p)
+		of := a.claimsOf(f.File)
+		reports = append(reports, &part{report: &f, claims: of, span: of.span})
 	}
 	return logs, reports
 }
@@ -177,18 +198,29 @@ func (a *attribution) partsOf(r *draft) (logs, reports []*part) {
 // they are, if anything does.
 func (a *attribution) connect(r *draft, logs, reports []*part) (isGuess bool) {
 	trustsTimes := true
+	byPrefix, byVolume := map[string][]*part{}, map[string][]*part{}
+	for _, l := range logs {
+		prefix, volume := l.prefix(), l.logs[0].Volume
+		byPrefix[prefix], byVolume[volume] = append(byPrefix[prefix], l), append(byVolume[volume], l)
+	}
 	for _, p := range reports {
-		for _, l := range logs {
-			if p.names(l.logs[0]) {
-				l.join(p)
-				l.isNamed = true
+		named := byVolume[p.report.Volume]
+		if !p.report.Named {
+			named = nil
+			for prefix := range p.prefixes() {
+				named = append(named, byPrefix[prefix]...)
 			}
+		}
+		for _, l := range named {
+			l.join(p)
+			l.isNamed = true
 		}
 		trustsTimes = trustsTimes && p.claims.agreesWith(p.report.File.ModTime)
 	}
 	unnamed := without(logs, func(p *part) bool { return p.isNamed })
 	for _, job := range a.jobs {
-		named := without(unnamed, func(p *part) bool { return !job.claims.names(p.prefix()) })
+		prefixes := job.claims.prefixes()
+		named := without(unnamed, func(p *part) bool { return !prefixes[p.prefix()] })
 		for _, p := range named {
 			named[0].join(p)
 		}
@@ -200,11 +232,15 @@ func (a *attribution) connect(r *draft, logs, reports []*part) (isGuess bool) {
 	}
 	isUnknown := func(p *part) bool { return p.end.IsZero() && !p.isNamed }
 	all := slices.Concat(logs, reports)
-	for i, p := range all {
-		for _, o := range all[:i] {
-			if p.isWith(o.span) && p.first() != o.first() {
+	byStart := slices.SortedStableFunc(slices.Values(all), func(p, o *part) int { return p.start.Compare(o.start) })
+	for i, p := range byStart {
+		for _, o := range byStart[i+1:] {
+			if o.start.After(p.end) {
+				break
+			}
+			if p.first() != o.first() && p.isWith(o.span) {
 				isGuess = isGuess || p.report == nil && o.report == nil
-				o.join(p)
+				p.join(o)
 			}
 		}
 	}
@@ -219,12 +255,13 @@ func (a *attribution) connect(r *draft, logs, reports []*part) (isGuess bool) {
 	return isGuess
 }
 
-// names reports whether a log is named by a report: by CBT's name of it, by its options, or else by its own name.
-func (p *part) names(l Log) bool {
-	if p.report.Named {
-		return l.Volume == p.report.Volume
+// prefixes returns the prefixes of logs that a report names by its options or, if it has none of these, by its own name.
+func (p *part) prefixes() map[string]bool {
+	all := p.claims.prefixes()
+	if !p.claims.namesLogs() {
+		all[stem(path.Base(p.report.File.Path))] = true
 	}
-	return p.claims.names(l.Prefix) || !p.claims.namesLogs() && stem(path.Base(p.report.File.Path)) == l.Prefix
+	return all
 }
 
 // writtenIn returns the time in which logs were written, by their rows and modification times.

@@ -45,14 +45,13 @@ func (c *claims) namesLogs() bool {
 	return slices.ContainsFunc(c.jobs, func(j jobClaims) bool { return len(j.prefixes) > 0 })
 }
 
-// names reports whether an option names logs of that prefix, in any folder.
-func (c *claims) names(prefix string) bool {
+// prefixes returns the prefixes of logs, without folders, that options name.
+func (c *claims) prefixes() map[string]bool {
+	all := map[string]bool{}
 	for v := range c.values() {
-		if path.Base(v) == prefix {
-			return true
-		}
+		all[path.Base(v)] = true
 	}
-	return false
+	return all
 }
 
 // logOptions are the options that name logs.

@@ -4,7 +4,8 @@
 // Names decide, and CBT's YAML files where names do not suffice. Archives that CBT did not
 // make are folders of fio's logs, with one run for each folder and log prefix. Options in
 // reports and job files name logs. So they show which prefixes are of one run, and to which
-// run a report belongs. A report that no log fits is a run, too.
+// run a report belongs. A report that no log fits is a run, too. Several prefixes are one run
+// only if one report names them, or if they were written at the same time.
 //
 // No guess is silent. Files that belong to no run are in [Archive.Left] with the reason,
 // benchmarks that are not fio's in [Archive.Skipped]. What is likely but not certain is in
@@ -13,7 +14,8 @@
 // Files become runs in steps. The catalog has all files by where they lie; its sort says
 // what kind of file each is. Places are what the folders above a file say. Drafts are the runs,
 // first by the names of logs; reports and job files that names do not attribute are clues,
-// which an attribution follows. In the end duplicates are dropped.
+// which an attribution follows. It splits runs whose prefixes ran at different times. In the end
+// duplicates are dropped.
 //
 // CBT, the Ceph Benchmarking Tool, writes
 //

@@ -32,6 +32,7 @@ type Run struct {
 	Budget *Budget
 
 	name string
+	ran  span // by its reports or, if others of its folder ran at another time, by its logs; known if MayBeWith needs it
 }
 
 // Output has the files that fio wrote in a run.
@@ -98,6 +99,12 @@ func (r *Run) IsLoose() bool {
 		return !slices.ContainsFunc(r.Reports, func(f Report) bool { return !f.File.Named })
 	}
 	return !slices.ContainsFunc(r.logs(), func(l Log) bool { return !l.File.Named })
+}
+
+// MayBeWith reports whether two runs whose logs the user named one by one may be one. It returns false if it is known that
+// they ran at different times.
+func (r *Run) MayBeWith(o *Run) bool {
+	return r.ran.end.IsZero() || o.ran.end.IsZero() || r.ran.isWith(o.ran)
 }
 
 func (r *Run) doubt(text string) { r.Doubts = addNew(r.Doubts, text) }
