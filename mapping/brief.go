@@ -13,7 +13,7 @@ var NotBrief = func() []string {
 	return list
 }()
 
-// Brief returns a shallow copy with the fields that lists of runs show. It has a third of the size of [Run.Light].
+// Brief returns a shallow copy with the fields that lists of runs show. It is smaller than [Run.Light].
 func (r *Run) Brief() *Run {
 	c := r.WithFiles()
 	c.Config, c.Clock, c.Placed, c.Warnings, c.Source, c.Program = nil, Clock{}, "", nil, Source{}, Program{}

@@ -93,6 +93,9 @@ func (p *plan) options() map[string]string {
 			seen[key], sections = true, append(sections, own)
 		}
 	})
+	if slices.ContainsFunc(p.outputs, func(o *output) bool { return o.client }) { // which lists clients as they end
+		slices.SortFunc(sections, func(a, b map[string]string) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	}
 	same := common(all)
 	known := fiolog.Measured(same, p.run.ByCBT())
 	for _, section := range sections {

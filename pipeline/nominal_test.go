@@ -44,6 +44,7 @@ func TestOptionsOfSections(t *testing.T) {
 		isGroup    bool
 		sections   []string
 		set        string // benchmark
+		client     bool
 	}{
 		{name: "one", want: "bs=4k rw=read size=1g", jobs: []fiolog.Job{job(0, "rw=read bs=4k name=a"), job(0, "rw=read bs=4k name=b")}},
 		{name: "two", want: "bs=8k direct=0 | 1 rw=read | write size=1g", jobs: []fiolog.Job{
@@ -55,10 +56,12 @@ func TestOptionsOfSections(t *testing.T) {
 		{name: "group", want: "rw=write | ? size=1g", jobs: []fiolog.Job{job(0, "rw=write")}, isGroup: true},
 		{name: "job file", want: "rw=read | write size=1g", jobs: []fiolog.Job{job(0, "rw=write")}, isGroup: true, sections: []string{"rw=read", "rw=write"}},
 		{name: "plain", want: "filename=/a | /b size=1g", jobs: []fiolog.Job{job(0, "filename=/a"), job(0, "filename=/b")}},
+		{name: "client", want: "filename=/a | /b size=1g", jobs: []fiolog.Job{job(0, "filename=/b"), job(0, "filename=/a")}, client: true},
 		{name: "CBT", want: "size=1g", jobs: []fiolog.Job{job(0, "filename=/a"), job(0, "filename=/b")}, set: "librbdfio"},
 	} {
 		out := &output{fio: &fiolog.Report{GlobalOptions: words("size=1g"), Jobs: c.jobs}}
-		p := &plan{run: &cbt.Run{}}
+		out.client = c.client
+		p := &plan{run: &cbt.Run{}, outputs: []*output{out}}
 		p.run.Benchmark = c.set
 		for _, s := range c.sections {
 			p.run.Sections = append(p.run.Sections, fiolog.JobSection{Options: words(s)})

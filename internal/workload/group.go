@@ -26,10 +26,7 @@ var apart = []string{"ceph_version", "iteration", "time", "ramp", "osds", "osd_h
 // optionOf has the option of fio that is the same as a column.
 var optionOf = map[string]string{"mode": "rw", "rwmixread": "rwmixread", "op_size": "bs", "iodepth": "iodepth", "numjobs": "numjobs"}
 
-type setting struct {
-	name, heading, text string
-	isShort             bool // in [facts.ShortSettings], which begins the title
-}
+type setting struct{ name, heading, text string }
 
 // settingsOf returns the settings by which a run is compared: those of CBT, and all options of fio that change what is
 // measured and do not have fio's default. If it has none, its name counts instead. Names of hosts count if CBT did not
@@ -44,7 +41,7 @@ func settingsOf(run *mapping.Run) (list []setting) {
 			continue
 		}
 		delete(measured, option)
-		list = append(list, setting{c.Name, c.Heading, text, slices.Contains([]string{"mode", "op_size", "iodepth"}, c.Name)})
+		list = append(list, setting{c.Name, c.Heading, text})
 	}
 	if hasOptions(run) && !byCBT {
 		if !strings.Contains(measured["numjobs"], fiolog.Between) {
@@ -53,18 +50,29 @@ func settingsOf(run *mapping.Run) (list []setting) {
 		measured["jobs"] = strconv.Itoa(run.Fio.Jobs) // of all sections and hosts
 	}
 	if len(list)+len(measured) == 0 {
-		list = append(list, setting{unnamed, "Name", run.Run.Name, false})
+		list = append(list, setting{unnamed, "Name", run.Run.Name})
 	}
 	if hosts := hostsOf(run); hosts != "" && !byCBT {
 		measured["host"] = hosts
 	}
-	short := strings.Fields(strings.ToLower(facts.ShortSettings(run)))
 	for _, name := range slices.Sorted(maps.Keys(measured)) {
-		text := measured[name]
-		isShort := (name == "rw" || name == "bs") && slices.Contains(short, text) || name == "iodepth" && slices.Contains(short, "qd"+text)
-		list = append(list, setting{name, name, text, isShort})
+		list = append(list, setting{name, name, measured[name]})
 	}
 	return list
+}
+
+// isIn reports whether a setting is in the most important settings of a run ([facts.ShortSettings]), such as "read 4K qd16".
+func (s setting) isIn(short string) bool {
+	words := strings.Fields(strings.ToLower(short))
+	switch s.name {
+	case "mode", "op_size":
+		return true
+	case "rw", "bs":
+		return slices.Contains(words, s.text)
+	case "iodepth":
+		return slices.Contains(words, "qd"+s.text)
+	}
+	return false
 }
 
 // unnamed is the setting of runs whose settings are not known.
@@ -86,7 +94,7 @@ func hostsOf(run *mapping.Run) string {
 func Key(run *mapping.Run) string {
 	var key strings.Builder
 	for _, s := range settingsOf(run) {
-		fmt.Fprintf(&key, "%s=%s\n", s.name, s.text)
+		key.WriteString(s.name + "=" + s.text + "\n")
 	}
 	return key.String()
 }
@@ -198,7 +206,7 @@ func title(short string, list []*Workload) {
 		}
 		for _, s := range all {
 			switch {
-			case s.isShort || isCommon(s):
+			case s.isIn(short) || isCommon(s):
 			case s.name == unnamed || s.name == "benchmark":
 				parts = append(parts, s.text)
 			default:

@@ -11,7 +11,7 @@ const Between = " | "
 
 // unmeasured are the options that do not change what fio measures: names, logs and reports; and for how long and from
 // when on it measures. The list is not of the options that do, so an option that is not known here counts.
-var unmeasured = strings.Fields(`name description comm wait_for stonewall new_group group_reporting unlink randseed
+var unmeasured = setOf(`name description comm wait_for stonewall new_group group_reporting unlink randseed
 	runtime time_based ramp_time ramp_size startdelay
 	write_bw_log write_hist_log write_iolog write_iops_log write_lat_log per_job_logs
 	log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression log_compression_cpus log_entries
@@ -20,7 +20,15 @@ var unmeasured = strings.Fields(`name description comm wait_for stonewall new_gr
 	bwavgtime iopsavgtime percentile_list significant_figures stats disk_util`)
 
 // places are the options that name files and volumes.
-var places = []string{"filename", "directory", "rbdname"}
+var places = setOf("filename directory rbdname")
+
+func setOf(names string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range strings.Fields(names) {
+		set[name] = true
+	}
+	return set
+}
 
 // defaults are the values of options that are not set. They are those of Linux.
 var defaults = func() map[string]string {
@@ -48,10 +56,10 @@ func OptionDefault(option string) string { return defaults[option] }
 // Measured returns the options that decide what fio measures, in one form for equal values. It leaves out those that
 // have fio's default. isCBT leaves out the names of files and volumes, which CBT makes for each run.
 func Measured(options map[string]string, isCBT bool) map[string]string {
-	list := map[string]string{}
+	list := make(map[string]string, len(options))
 	for name, value := range options {
 		name = MainName(name)
-		if !slices.Contains(unmeasured, name) && !(isCBT && slices.Contains(places, name)) {
+		if !unmeasured[name] && !(isCBT && places[name]) {
 			list[name] = sameForm(name, value)
 		}
 	}
@@ -77,13 +85,18 @@ func replace(list map[string]string, option, by string, of func(int) int) {
 
 // sameForm returns a value in the form that all equal values of the option have. A flag has the value 1.
 func sameForm(option, value string) string {
-	if values := strings.Split(value, Between); len(values) > 1 {
+	ofEach := func(by string, form func(string) string) string {
+		values := strings.Split(value, by)
 		for i := range values {
-			values[i] = sameForm(option, values[i])
+			values[i] = form(values[i])
 		}
-		return strings.Join(values, Between)
+		return strings.Join(values, by)
 	}
 	switch {
+	case strings.Contains(value, Between):
+		return ofEach(Between, func(one string) string { return sameForm(option, one) })
+	case strings.Contains(value, ","):
+		return ofEach(",", sizeForm)
 	case value == "":
 		return "1"
 	case value == "none":
@@ -107,17 +120,15 @@ func sameForm(option, value string) string {
 		}
 		return value
 	}
-	parts := strings.Split(value, ",")
-	for i, part := range parts {
-		if size, ok := ParseSize(part); ok {
-			parts[i] = sizeText(size)
-		}
-	}
-	return strings.Join(parts, ",")
+	return sizeForm(value)
 }
 
-// sizeText returns a number in the shortest form of fio, such as "4k".
-func sizeText(n int64) string {
+// sizeForm returns a number in the shortest form of fio, such as "4k", and any other text as it is.
+func sizeForm(text string) string {
+	n, ok := ParseSize(text)
+	if !ok {
+		return text
+	}
 	unit := 0
 	for n%1024 == 0 && unit < len(sizeUnits) {
 		n, unit = n/1024, unit+1
