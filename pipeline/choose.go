@@ -34,7 +34,7 @@ func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
 	c.setGroups(jobs)
 	for _, e := range c.entries {
 		if e.useTotalLatency() {
-			c.problems.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)",
+			c.problems.note("%s: it has no bins of completion latencies: its latencies are counted from submission (lat)",
 				e.describe())
 		}
 	}
