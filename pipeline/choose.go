@@ -33,6 +33,12 @@ type chooser struct {
 func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
 	c.setGroups(jobs)
 	for _, e := range c.entries {
+		hasRaw := func(j *job) bool {
+			return j.entry == e && j.raw.File != nil && j.raw.Kind == fiolog.Clat && (!j.hasRows || j.isZero)
+		}
+		if slices.ContainsFunc(jobs, hasRaw) {
+			continue // its log of completions has their latencies
+		}
 		if e.useTotalLatency() {
 			c.problems.note("%s: it has no bins of completion latencies: its latencies are counted from submission (lat)",
 				e.describe())

@@ -160,8 +160,12 @@ func (l *logFile) firstTimes() (times [fiolog.Directions][]int64) {
 	return times
 }
 
-// late returns how many milliseconds the first row came after it was due, by the next rows.
+// late returns how many milliseconds the first row came after it was due, by the next rows. It is 0 if the interval is
+// unknown.
 func (l *logFile) late(interval int64) (late int64) {
+	if interval == 0 {
+		return 0
+	}
 	rows := l.firstRows()
 	for _, times := range l.firstTimes() {
 		if len(times) > 0 {

@@ -217,6 +217,8 @@ func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
 	switch {
 	case begins && r.tailing != nil:
 		r.until = max(end-ran, r.until)
+	case r.tailing == nil && grown == 0 && ran == r.job.ran: // it had ended before the last report
+		end = r.until
 	case end-ran <= r.job.interval/10, // fio writes some milliseconds after the job's end
 		r.tailing == nil && ran == r.job.ran && end-ran <= r.job.interval*3/2: // the job ended before others
 		end = min(end, ran)
