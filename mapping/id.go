@@ -67,3 +67,10 @@ func AppendActionIf(dst []byte, index, id string, seq, term int64) []byte {
 	dst = bytes.TrimSuffix(AppendAction(dst, index, id), []byte("}}"))
 	return fmt.Appendf(dst, `,"if_seq_no":%d,"if_primary_term":%d}}`, seq, term)
 }
+
+// CreateOnly changes the action line that begins a text, as AppendAction wrote it: it stores a document only if there is
+// none with its id.
+func CreateOnly(text []byte) []byte {
+	const replace, create = `{"index":`, `{"create":`
+	return append([]byte(create), bytes.TrimPrefix(text, []byte(replace))...)
+}

@@ -104,20 +104,50 @@ func (f *SourceFile) role() string {
 	return RoleReport
 }
 
-// Hashes returns the hashes of all reports and logs that are not empty, without duplicates. A store finds a run of the
-// same execution by them.
+// Hashes returns the hashes of all reports and logs that are not empty, and of the beginnings of logs, without
+// duplicates. A store finds a run of the same execution by them.
 func (s *Source) Hashes() []string {
 	var hashes []string
 	for _, c := range s.contents(RoleReport, RoleLog, RoleRaw) {
 		hashes = append(hashes, c.hash)
 	}
+	for begin := range s.begins() {
+		hashes = append(hashes, begin)
+	}
+	slices.Sort(hashes)
 	return slices.Compact(hashes)
+}
+
+// begins returns the beginnings of all logs, each with the size in bytes of the largest log that has it.
+func (s *Source) begins() map[string]int64 {
+	sizes := map[string]int64{}
+	for i := range s.List {
+		if f := &s.List[i]; f.Begin != "" && f.isContent([]string{RoleLog, RoleRaw}) {
+			sizes[f.Begin] = max(sizes[f.Begin], f.Bytes)
+		}
+	}
+	return sizes
+}
+
+// sharesLog reports whether two runs have a log in common, or the same log copied to different lengths.
+func sharesLog(a, b *Source) bool {
+	large := slices.DeleteFunc(a.contents(RoleLog, RoleRaw), content.isTrivial)
+	if shares(large, b.contents(RoleLog, RoleRaw)) {
+		return true
+	}
+	theirs := b.begins()
+	for begin := range a.begins() {
+		if theirs[begin] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // SameExecution reports whether two runs belong to one execution of fio. If both have reports, they must share one and
 // not be [PartsOfOne]. A log that both have without a common report was left in the folder by an earlier run. If one of
-// them has no report, they must share a log of 1 KB or more, or the other one must have all of its logs. Configuration
-// files do not matter.
+// them has no report, they must share a log of 1 KB or more or the beginning of a log ([SourceFile].Begin), or the other
+// one must have all of its logs. Configuration files do not matter.
 func SameExecution(a, b *Source) bool {
 	reportsA, reportsB := a.contents(RoleReport), b.contents(RoleReport)
 	switch {
@@ -127,18 +157,41 @@ func SameExecution(a, b *Source) bool {
 		return false
 	}
 	logsA, logsB := a.contents(RoleLog, RoleRaw), b.contents(RoleLog, RoleRaw)
-	large := slices.DeleteFunc(slices.Clone(logsA), content.isTrivial)
-	return shares(large, logsB) || len(reportsA) == 0 && within(logsA, logsB) || len(reportsB) == 0 && within(logsB, logsA)
+	return sharesLog(a, b) || len(reportsA) == 0 && within(logsA, logsB) || len(reportsB) == 0 && within(logsB, logsA)
 }
 
 // PartsOfOne reports whether two runs have logs of the same kind, but none in common. If they share a report, they are
 // two parts of one execution, such as those of two log prefixes.
 func PartsOfOne(a, b *Source) bool {
-	if shares(a.contents(RoleLog, RoleRaw), b.contents(RoleLog, RoleRaw)) {
+	if sharesLog(a, b) || shares(a.contents(RoleLog, RoleRaw), b.contents(RoleLog, RoleRaw)) {
+		return false
+	}
+	if differ, cut := b.compareNames(a); cut && !differ {
 		return false
 	}
 	both := func(role string) bool { return len(a.contents(role)) > 0 && len(b.contents(role)) > 0 }
 	return both(RoleLog) || both(RoleRaw)
+}
+
+// compareNames compares logs of the same name. differ: two have different beginnings. cut: one is too short to have a Begin,
+// so it may be a part of the other.
+func (s *Source) compareNames(other *Source) (differ, cut bool) {
+	begins := map[string]string{}
+	for i := range s.List {
+		if f := &s.List[i]; f.isContent([]string{RoleLog, RoleRaw}) && f.Path != "" {
+			begins[path.Base(f.Path)] = f.Begin
+		}
+	}
+	for i := range other.List {
+		f := &other.List[i]
+		begin, ok := begins[path.Base(f.Path)]
+		if !ok || !f.isContent([]string{RoleLog, RoleRaw}) {
+			continue
+		}
+		differ = differ || begin != "" && f.Begin != "" && begin != f.Begin
+		cut = cut || begin == "" || f.Begin == ""
+	}
+	return differ, cut
 }
 
 // shares reports whether two sorted lists have a content in common.
@@ -159,21 +212,36 @@ func isIn(c content, sorted []content) bool {
 // Contains reports whether s has all files of other: see [Source.MissingFrom].
 func (s *Source) Contains(other *Source) bool { return len(other.MissingFrom(s)) == 0 }
 
-// MissingFrom returns the files of s whose content other lacks. Only reports and histogram logs are compared. If s has
-// neither, its other logs are compared, because settings decide whether they are read. Empty files are ignored.
+// MissingFrom returns the files of s whose content other lacks. A log is also there if other has a longer copy of it.
+// Only reports and histogram logs are compared. If s has neither, its other logs are compared, because settings decide
+// whether they are read. Empty files are ignored.
 func (s *Source) MissingFrom(other *Source) []SourceFile {
 	roles := []string{RoleReport, RoleLog}
 	if len(s.contents(roles...)) == 0 {
 		roles = []string{RoleRaw}
 	}
 	have := other.contents(RoleReport, RoleLog, RoleRaw, RoleOther)
+	begins := other.begins()
 	var missing []SourceFile
 	for _, f := range s.List {
-		if f.isContent(roles) && !isIn(content{f.Hash, f.Bytes}, have) {
+		isLonger := f.Begin != "" && begins[f.Begin] > f.Bytes
+		if f.isContent(roles) && !isLonger && !isIn(content{f.Hash, f.Bytes}, have) {
 			missing = append(missing, f)
 		}
 	}
 	return missing
+}
+
+// HasPartOf reports whether s, which is of the same execution, has only a shorter copy of a log. A log that is too short to
+// have a Begin is known by its name.
+func (s *Source) HasPartOf(log *SourceFile) bool {
+	return slices.ContainsFunc(s.List, func(f SourceFile) bool {
+		isSame := f.Begin == log.Begin
+		if f.Begin == "" {
+			isSame = f.Path != "" && path.Base(f.Path) == path.Base(log.Path)
+		}
+		return isSame && f.Bytes < log.Bytes && f.isContent([]string{RoleLog, RoleRaw})
+	})
 }
 
 // Count returns the number of files with a role.

@@ -2,6 +2,7 @@ package mapping_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -188,5 +189,48 @@ func TestBest(t *testing.T) {
 	}
 	if mapping.Best(nil) != nil {
 		t.Error("the best of none")
+	}
+}
+
+// TestCutLogs: a log that was copied only in part is the log that it begins. Files are ROLE:NAME:BEGIN:BYTES.
+func TestCutLogs(t *testing.T) {
+	source := func(text string) *mapping.Source {
+		s := &mapping.Source{}
+		for _, f := range strings.Fields(text) {
+			p := strings.Split(f, ":")
+			bytes, _ := strconv.ParseInt(p[3], 10, 64)
+			s.List = append(s.List, mapping.SourceFile{Role: p[0], Path: p[1], Begin: p[2], Bytes: bytes, Hash: f})
+		}
+		return s
+	}
+	for name, c := range map[string]struct {
+		cut, whole       string
+		isOne, isLacking bool // they are one execution; the cut one has a part of a log
+	}{
+		"without a report":              {"log:x:b:3000", "log:x:b:9000", true, true},
+		"renamed":                       {"log:x:b:3000", "log:y:b:9000", true, true},
+		"another log of the name":       {"log:x:b:3000", "log:x:c:9000", false, false},
+		"short, and no report":          {"log:x::3000", "log:x:b:9000", false, true},
+		"with a report":                 {"report:r::5000 log:x:b:3000", "report:r::5000 log:x:b:9000", true, true},
+		"short, with a report":          {"report:r::5000 log:x::300", "report:r::5000 log:x:b:9000", true, true},
+		"short, another is not its":     {"report:r::5000 log:x::300 log:y:c:300", "report:r::5000 log:x:b:9000 log:y:d:900", false, true},
+		"two prefixes of a report":      {"report:r::5000 log:x:b:3000", "report:r::5000 log:y:c:9000", false, false},
+		"short, two prefixes":           {"report:r::5000 log:x::300", "report:r::5000 log:y::900", false, false},
+		"the report came later":         {"log:x:b:3000", "report:r::5000 log:x:b:9000", true, true},
+		"equal logs, different reports": {"report:r::5000 log:x:b:3000", "report:s::5000 log:x:b:9000", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cut, whole := source(c.cut), source(c.whole)
+			if a, b := mapping.SameExecution(cut, whole), mapping.SameExecution(whole, cut); a != c.isOne || b != c.isOne {
+				t.Errorf("one execution: %v and %v", a, b)
+			}
+			isLacking := slices.ContainsFunc(whole.MissingFrom(cut), func(f mapping.SourceFile) bool { return cut.HasPartOf(&f) })
+			if isLacking != c.isLacking || slices.ContainsFunc(cut.MissingFrom(whole), func(f mapping.SourceFile) bool { return whole.HasPartOf(&f) }) {
+				t.Errorf("it has a part of a log: %v", isLacking)
+			}
+			if strings.Contains(c.cut, ":b:") && c.isOne && (!whole.Contains(cut) || cut.Contains(whole)) {
+				t.Error("the whole run does not contain the cut one, or the other way round")
+			}
+		})
 	}
 }

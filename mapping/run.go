@@ -206,7 +206,15 @@ type SourceFile struct {
 	Role  string `json:"role,omitempty"` // such as RoleReport; documents of the first version have none
 	Bytes int64  `json:"bytes"`
 	Hash  string `json:"hash,omitempty"` // XXH64 of the unpacked content, hexadecimal
+
+	// Begin is XXH64 of the beginning of a log, up to its [BeginDigits]-th digit other than 0, hexadecimal. It is empty for
+	// other files, and for logs with fewer of these digits. A log that was copied only in part has the Begin of the
+	// whole log.
+	Begin string `json:"begin,omitempty"`
 }
+
+// BeginDigits is the number of digits other than 0 in the beginning of a log. Two logs with fewer may be equal by chance.
+const BeginDigits = 100
 
 // Documents is the number of interval documents of the run at each level.
 type Documents struct {

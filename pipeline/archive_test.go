@@ -6,12 +6,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
@@ -111,6 +113,25 @@ func TestTogetherAtOneTime(t *testing.T) {
 	}
 	if runs := Together(openRuns(t, "", paths...), true); len(runs) != 1 {
 		t.Errorf("%d runs of all, want 1", len(runs))
+	}
+}
+
+// TestLeftoverJob: a log of an earlier run with more jobs is shown beside the new one only with a warning, if no report
+// shows which is which.
+func TestLeftoverJob(t *testing.T) {
+	dir := t.TempDir()
+	row := ", 0, 4096, 4" + strings.Repeat(", 0", 1855) + "\n"
+	for i, name := range []string{"t_clat_hist.2.log", "t_clat_hist.1.log"} {
+		name = filepath.Join(dir, name)
+		at := time.Unix(1_763_900_000+int64(10*i), 0)
+		if err := errors.Join(os.WriteFile(name, []byte("1000"+row+"2000"+row+"3000"+row), 0o644), os.Chtimes(name, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result, err := Read(t.Context(), openRuns(t, "", dir)[0], Options{}, func(*mapping.Interval) error { return nil })
+	isSaid := func(err error) bool { return strings.Contains(err.Error(), "as if they began together") }
+	if err != nil || !slices.ContainsFunc(result.Skipped, isSaid) {
+		t.Errorf("%v, %q", err, result.Skipped)
 	}
 }
 

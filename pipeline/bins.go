@@ -93,7 +93,8 @@ func (e *entry) exceeds(limit int64) bool {
 	return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool {
 		l := &s.Clat
 		if len(l.Bins) == 0 {
-			return s.TotalIOs > 0 && (l.Max >= limit || l.Max == 0)
+			most := max(l.Max, s.Lat.Max) // logs may have total latencies
+			return s.TotalIOs > 0 && (most >= limit || most == 0)
 		}
 		_, high := l.Layout.Bounds(int(l.Bins[len(l.Bins)-1].Index))
 		return high > limit

@@ -33,8 +33,14 @@ type chooser struct {
 func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
 	c.setGroups(jobs)
 	for _, e := range c.entries {
+		hasRaw := func(j *job) bool {
+			return j.entry == e && j.raw.File != nil && j.raw.Kind == fiolog.Clat && (!j.hasRows || j.isZero)
+		}
+		if slices.ContainsFunc(jobs, hasRaw) {
+			continue // its log of completions has their latencies
+		}
 		if e.useTotalLatency() {
-			c.problems.note("%s: completion latencies are disabled: its latencies are counted from submission (lat)",
+			c.problems.note("%s: it has no bins of completion latencies: its latencies are counted from submission (lat)",
 				e.describe())
 		}
 	}
@@ -80,7 +86,7 @@ func (c *chooser) add(j *job) {
 	case why == nil, errors.Is(why, errNoRows) && j.raw.File == nil: // a log without rows still belongs to its report
 		c.useHist(j)
 	case j.raw.File != nil:
-		wasHist := j.hasHist()
+		wasHist := j.hasHist() || slices.ContainsFunc(c.run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
 		if c.useRaw(j) && wasHist {
 			c.problems.note("%v: its log of completions is read instead", why)
 		}
@@ -106,6 +112,8 @@ func (c *chooser) whyNotHist(j *job) error {
 		return j.damage
 	case !j.hasRows:
 		return fmt.Errorf("%s: %w", j.log.File.Name(), errNoRows)
+	case j.isZero && j.raw.File != nil:
+		return fmt.Errorf("%s: its rows have no requests (clat_percentiles=0)", j.log.File.Name())
 	}
 	err := j.proveHalf()
 	switch {

@@ -31,12 +31,13 @@ const (
 	errorOfEpoch  = 100 * time.Millisecond // until the first request
 	errorOfOneRow = 10 * time.Second       // rows with absolute times, of unknown length
 	errorOfStart  = 10 * time.Millisecond
-	errorOfReport = 100 * time.Millisecond
+	errorOfReport = 100 * time.Millisecond // periodic reports
+	errorOfEnd    = 150 * time.Millisecond // from the end of the last job until fio writes its report
 	errorOfForks  = 100 * time.Millisecond // between jobs that were started together
-	errorOfMtime  = 150 * time.Millisecond
+	errorOfMtime  = 100 * time.Millisecond
 	betweenStages = 250 * time.Millisecond // from the end of a job to the start of the next behind a stonewall
 	errorOfStage  = 300 * time.Millisecond // of each stage, if its place follows from the next stage
-	errorOfLast   = 500 * time.Millisecond // from the end of the last job until fio writes its report
+	errorOfLast   = 500 * time.Millisecond // the same, in the times of files
 	errorOfCoarse = 2 * time.Second        // archives that store times in whole seconds
 	errorOfZone   = 14 * time.Hour         // if the time zone is unknown
 )

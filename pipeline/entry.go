@@ -153,6 +153,20 @@ func (e *entry) ended() (last time.Time, spread time.Duration) {
 	return time.UnixMilli(e.out.fio.Timestamp).Add(last.Sub(e.out.File.ModTime)), last.Sub(first)
 }
 
+// writing returns the longest time that fio may have taken to write the logs of a job of the entries, at most atMost, or 0
+// if that is within other errors.
+func writing(entries []*entry, atMost time.Duration) (longest time.Duration) {
+	for _, e := range entries {
+		for _, j := range e.jobs {
+			longest = max(longest, j.writing)
+		}
+	}
+	if longest = min(longest, atMost); longest < errorOfReport {
+		return 0
+	}
+	return longest
+}
+
 // combine makes one entry of several entries, because nothing says which log belongs to which of them.
 func combine(entries []*entry) *entry {
 	first := entries[0]

@@ -59,7 +59,7 @@ func (j *job) outlasts(start time.Time) bool {
 // isCertain reports whether the start of a job is known from its report or the times of its files to some tenths of a
 // second.
 func isCertain(j *job) bool {
-	return j.entry != nil && !j.start.IsZero() && j.error < together
+	return j.entry != nil && !j.start.IsZero() && j.error <= together
 }
 
 // placeByOtherClock sets the start of jobs whose rows count from the start of the machine (log_alternate_epoch). Such

@@ -58,7 +58,7 @@ func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 		return nil
 	}
 	l := &p.entries[0].Directions[d].Clat
-	if len(l.Bins) > 0 || len(l.Percentiles) == 0 {
+	if len(l.Bins) > 0 || len(l.Percentiles) == 0 || l.Max == 0 {
 		return nil
 	}
 	us := func(ns float64) float64 { return rounded(ns/1000, 1000) }
@@ -160,7 +160,7 @@ func (p *plan) hosts() []mapping.RunHost {
 
 // hasLatency reports whether fio measured completion latencies.
 func (e *entry) hasLatency() bool {
-	return !e.total && slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return s.Clat.Mean > 0 })
+	return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return s.Clat.Mean > 0 })
 }
 
 // whyNoWindows says why there are no windows with percentiles, and what to do.

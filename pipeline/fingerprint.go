@@ -45,7 +45,9 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) 
 		if list[i], ok = hashed[files[i].file]; !ok {
 			list[i] = hashFile(files[i].file)
 		}
-		list[i].Role = files[i].role
+		if list[i].Role = files[i].role; list[i].Role == mapping.RoleLog || list[i].Role == mapping.RoleRaw {
+			list[i].Begin = hashBegin(files[i].file)
+		}
 	})
 	if err := ctx.Err(); err != nil {
 		return src, err
@@ -123,6 +125,33 @@ func hashFile(f *source.File) mapping.SourceFile {
 	out.Bytes, _ = copyAll(sum, in)
 	out.Hash = hex.EncodeToString(sum.Sum(nil))
 	return out
+}
+
+// hashBegin returns [mapping.SourceFile].Begin of a log. It reads at most mostBegin bytes.
+func hashBegin(f *source.File) string {
+	const mostBegin = 256 << 10
+	in, err := f.Open()
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	sum, buf, digits := xxhash.New(), make([]byte, 8<<10), 0
+	for range mostBegin / len(buf) {
+		n, err := io.ReadFull(in, buf)
+		for i, c := range buf[:n] {
+			if '1' <= c && c <= '9' {
+				if digits++; digits == mapping.BeginDigits {
+					sum.Write(buf[:i+1])
+					return hex.EncodeToString(sum.Sum(nil))
+				}
+			}
+		}
+		if err != nil {
+			break
+		}
+		sum.Write(buf)
+	}
+	return ""
 }
 
 // copyAll copies the readable part of a content and returns its size in bytes.

@@ -28,6 +28,10 @@ type Execution struct {
 	// read the file before it was complete.
 	Grows bool
 
+	// Taken is what users said about removed runs that are this run, in the order of their ids. [Known] sets it, so that the
+	// run is stored with it, and an interruption loses nothing.
+	Taken []mapping.Annotation
+
 	edited  map[string]string // labels and note that users gave the stored run: every version keeps them
 	note    string
 	reports []*source.File

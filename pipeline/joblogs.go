@@ -69,7 +69,7 @@ func (l jobLogs) needsRaw(jobs []*job) bool {
 	}
 	have := map[jobKey]bool{}
 	for _, j := range jobs {
-		if !j.hasRows {
+		if !j.hasRows || j.isZero {
 			return true
 		}
 		have[j.jobKey] = true

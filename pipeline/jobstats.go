@@ -10,7 +10,7 @@ type jobStats struct {
 	*fiolog.Job
 	groups int  // number of groups of bins of this fio: see [chooser.setGroups]
 	mixed  bool // the report has all directions in one (unified_rw_reporting)
-	total  bool // latencies count from submission, because completion latencies are disabled
+	total  bool // latencies count from submission, because there are no bins of completion latencies
 }
 
 // newJobStats moves the sum of all directions to the only direction of the job. If the job has several directions, only
@@ -31,8 +31,8 @@ func newJobStats(j *fiolog.Job, options jobOptions, groups int) jobStats {
 	return s
 }
 
-// useTotalLatency uses latencies from submission if the job has no completion latencies (disable_clat). It reports
-// whether it did.
+// useTotalLatency uses the bins of latencies from submission if the job has none of completion latencies (disable_clat,
+// clat_percentiles=0, lat_percentiles of fio up to 3.17). It reports whether it did. The means stay.
 func (s *jobStats) useTotalLatency() bool {
 	used := false
 	job := *s.Job
@@ -41,9 +41,9 @@ func (s *jobStats) useTotalLatency() bool {
 		job.Mixed = &mixed
 	}
 	for _, of := range job.All() {
-		if len(of.Clat.Bins) == 0 && of.Clat.N == 0 && of.Clat.Mean == 0 && (len(of.Lat.Bins) > 0 || of.Lat.Mean > 0) {
-			used = used || len(of.Lat.Bins) > 0
-			of.Clat = of.Lat
+		if len(of.Clat.Bins) == 0 && len(of.Lat.Bins) > 0 {
+			used = true
+			of.Clat.Bins, of.Clat.Layout, of.Clat.Percentiles, of.Clat.N = of.Lat.Bins, of.Lat.Layout, of.Lat.Percentiles, of.Lat.N
 		}
 	}
 	if used {

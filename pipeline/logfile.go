@@ -109,6 +109,7 @@ func (l *logFile) look(n int) []item[*fiolog.Record] {
 type head struct {
 	hasRows bool
 	isJunk  bool        // there are lines, and none of them is a row
+	isZero  bool        // the first row has no requests: fio writes such rows with clat_percentiles=0, and no others
 	layout  hist.Layout // of histograms
 	first   int64       // time of the first row, as written
 }
@@ -120,7 +121,7 @@ func (l *logFile) head() (head, error) {
 	for _, e := range l.look(1) {
 		switch {
 		case e.err == nil && !e.value.NewJob:
-			return head{hasRows: true, first: e.value.Time, layout: e.value.Layout}, nil
+			return head{hasRows: true, isZero: e.value.Total == 0, first: e.value.Time, layout: e.value.Layout}, nil
 		case e.err != nil && !errors.As(e.err, new(*fiolog.SyntaxError)):
 			why = e.err
 		case e.err != nil:
@@ -159,8 +160,12 @@ func (l *logFile) firstTimes() (times [fiolog.Directions][]int64) {
 	return times
 }
 
-// late returns how many milliseconds the first row came after it was due, by the next rows.
+// late returns how many milliseconds the first row came after it was due, by the next rows. It is 0 if the interval is
+// unknown.
 func (l *logFile) late(interval int64) (late int64) {
+	if interval == 0 {
+		return 0
+	}
 	rows := l.firstRows()
 	for _, times := range l.firstTimes() {
 		if len(times) > 0 {

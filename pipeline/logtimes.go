@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -113,9 +114,9 @@ func (p placing) placeChain(jobs []*job, later map[*job]time.Duration) {
 		if s.start.Sub(first) > slack(s) {
 			apart = true
 			if !slices.ContainsFunc(spans, func(o span) bool { return s.start.Sub(o.end).Abs() < slack(o)+time.Second }) {
-				p.problems.note("%s: its jobs are shown as if they began together: the times of the logs are those of "+
-					"copies, or of a clock that was changed (summer time), and nothing else shows when each began; "+
-					"pass fio's JSON report, or use --log_unix_epoch=1", p.title())
+				p.problems.skip(fmt.Errorf("%s: its jobs are shown as if they began together: the times of the logs are those of several runs in "+
+					"one folder, of copies, or of a clock that was changed (summer time), and nothing else shows when each began; keep "+
+					"the files of each run in a folder of their own, pass fio's JSON report, or use --log_unix_epoch=1", p.title()))
 				return
 			}
 		}

@@ -237,9 +237,12 @@ func placeTogether(out *output, entries []*entry, end time.Time, by clock) place
 		delay, _ := e.delay()
 		longest = max(longest, delay+e.ranFor())
 	}
-	error := errorOfReport
+	error := errorOfEnd
 	if by == clockMtime {
 		error = errorOfMtime + out.step()
+	}
+	if by == clockReport {
+		error += writing(entries, time.Duration(elapsed(out.fio))*time.Millisecond-longest)
 	}
 	error += forks(entries...)
 	for _, e := range entries {
@@ -266,7 +269,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) placed {
 	if out.client || out.fio.Timestamp == 0 || out.File.ModTime.IsZero() {
 		return placed{}
 	}
-	step, last := out.step(), time.Time{}
+	step, last, elapsed := out.step(), time.Time{}, time.Duration(elapsed(out.fio))*time.Millisecond
 	for _, group := range groups(entries) {
 		var start time.Time
 		for _, e := range group {
@@ -284,7 +287,7 @@ func placeByFiles(out *output, entries []*entry, end time.Time) placed {
 			return placed{}
 		}
 		for _, e := range group {
-			at, error := start.Add(e.ramp()), errorOfMtime+step
+			at, error := start.Add(e.ramp()), errorOfMtime+step+writing([]*entry{e}, elapsed)
 			if e.hasLog() {
 				ended, spread := e.ended()
 				if error += spread; e.hasOption("startdelay") || e.hasOption("wait_for") {

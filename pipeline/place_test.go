@@ -90,8 +90,8 @@ func TestPlace(t *testing.T) {
 		{"startdelay", 11, []section{{ran: 10000, log: 30}, {ran: 4000, options: delayed("3s"), log: 3000}}, true, nil, []int64{10000, 7000}, clockReport, true, false},
 		{"ramp_time", 13, []section{{ran: 10000, options: map[string]string{"ramp_time": "2"}, log: 30}}, true, nil, []int64{10000}, clockReport, false, false},
 		{"ramp_time of one", 13, []section{{ran: 12000, log: 30}, {ran: 10000, options: map[string]string{"ramp_time": "2"}, log: 30}}, true, nil, []int64{12000, 10000}, clockReport, false, false},
-		{"stonewall, by the logs", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, nil, []int64{9640, 5300, 2000}, clockMtime, true, false},
-		{"stonewall, by a clock that is 2 s behind", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, early, []int64{9640, 5300, 2000}, clockMtime, true, false},
+		{"stonewall, by the logs", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, nil, []int64{9640, 5300, 2030}, clockMtime, true, false},
+		{"stonewall, by a clock that is 2 s behind", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, early, []int64{9640, 5300, 2030}, clockMtime, true, false},
 		{"one log was changed later", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 300}, {group: 2, ran: 2000, log: 30}}, false, nil, []int64{9500, 5250, 2000}, clockReport, true, false},
 		{"stonewall, by run times", 10, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, log: 0}, {group: 2, ran: 2000, log: 0}}, true, nil, []int64{9500, 5250, 2000}, clockReport, true, false},
 		{"stonewall, in an archive", 10, []section{{ran: 4000, log: 5640}, {group: 1, ran: 3000, log: 2300}, {group: 2, ran: 2000, log: 30}}, false, whole, []int64{9500, 5250, 2000}, clockReport, true, false},
@@ -275,6 +275,17 @@ func TestForks(t *testing.T) {
 	entries := newEntries(out)
 	if got := startsOf(place(out, entries), entries); !near(got, []int64{-100, -281}, 0) {
 		t.Errorf("they began at %v", got)
+	}
+}
+
+// TestEndByReports: a job that ended before others does not last until later reports.
+func TestEndByReports(t *testing.T) {
+	r := &reportJob{reportFile: &reportFile{out: &output{}}, job: &job{entry: &entry{}}}
+	r.job.start, r.job.ran, r.job.interval = written, 400, 1000
+	for i, c := range []struct{ at, ran, want int64 }{{-200, 1017, 0}, {800, 400, 400}, {1800, 400, 400}, {2800, 400, 400}, {3010, 400, 400}} {
+		if r.until = r.endOf(&fiolog.Report{Timestamp: written.UnixMilli() + c.at}, c.ran); r.until != c.want {
+			t.Errorf("report %d: its rows end at %d, want %d", i, r.until, c.want)
+		}
 	}
 }
 

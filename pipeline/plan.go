@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
@@ -75,6 +76,8 @@ type jobTimes struct {
 	origin   int64 // the time, as written, that counts as the start of the job
 	offset   int64 // start of the job minus start of the run, milliseconds
 	ran      int64 // run time in milliseconds; 0 if no report has it
+
+	writing time.Duration // fio took at most this long to write the job's logs, after the job's end
 }
 
 // before returns the time one interval before the first row was due, as written.

@@ -45,7 +45,10 @@ type reportJob struct {
 	sofar [fiolog.Directions]*hist.Histogram
 	until int64 // when the last report was written, or the job's end, since the job's start
 	ran   int64 // fio's run time at the last report
-	last  *fiolog.Job
+	// active is when the last report was written in which the job had run on or served requests. It is the job's end,
+	// while reports about other jobs may follow.
+	active int64
+	last   *fiolog.Job
 }
 
 func (f *reportFile) add(j *job) *reportJob {
@@ -160,8 +163,12 @@ func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
 
 // take makes rows of the job's requests since the report before.
 func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
-	end := r.endOf(rep, r.job.entry.ranIn(j))
+	ran, before := r.job.entry.ranIn(j), r.ran
+	end := r.endOf(rep, ran)
 	from := r.until
+	if ran > before {
+		r.active = end
+	}
 	r.last, r.until = j, end
 	for d := range fiolog.Direction(fiolog.Directions) {
 		now := r.job.entry.histogram(&j.Directions[d])
@@ -175,6 +182,7 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 		row := align.NewRow(from, end, d, since)
 		switch {
 		case row.Total > 0:
+			r.active = end
 			if r.isLate(&row) {
 				r.late, r.longest = r.late+1, max(r.longest, end-from)
 			}
@@ -209,7 +217,9 @@ func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
 	switch {
 	case begins && r.tailing != nil:
 		r.until = max(end-ran, r.until)
-	case r.tailing != nil && end-ran <= r.job.interval/10, // it may be the last report, some milliseconds after the job's end
+	case r.tailing == nil && grown == 0 && ran == r.job.ran: // it had ended before the last report
+		end = r.until
+	case end-ran <= r.job.interval/10, // fio writes some milliseconds after the job's end
 		r.tailing == nil && ran == r.job.ran && end-ran <= r.job.interval*3/2: // the job ended before others
 		end = min(end, ran)
 	}

@@ -55,13 +55,16 @@ func identifyLive(ctx context.Context, p *plan, known Known, since time.Time) (*
 	return e, nil
 }
 
-// keep adds to the labels of the ingest what people said about the stored run.
+// keep adds to the labels of the ingest what people said about the stored run, and about removed ones.
 func (e *Execution) keep(have *mapping.Run) {
-	if have == nil {
-		return
-	}
 	run := mapping.RunInfo{Labels: e.Run.Labels}
-	run.Annotate(have.Run.Annotation())
+	if have != nil {
+		run.Annotate(have.Run.Annotation())
+	}
+	for _, a := range e.Taken {
+		a.Weak = true
+		run.Annotate(a)
+	}
 	e.Run.Labels, e.Run.Edit, e.edited, e.note = run.Labels, run.Edit(), run.Edited, run.Note
 }
 
@@ -124,6 +127,10 @@ func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 	if have.Run.Live() {
 		return nil
 	}
+	if log := cutFrom(e, have); log != nil {
+		return &Result{Run: have, Unchanged: true, Skipped: []error{fmt.Errorf("%s: not stored: its %s was cut: run %s %s:%s has more of it, "+
+			"and stays; copy the log again, or replace that run with --force", p.title(), log.Path, short(have.Run.ID), have.Run.Archive, have.Run.Name)}}
+	}
 	if why := less(p, e, have); why != "" {
 		kept := note(", which has " + why + "; --force stores this one instead")
 		if !maps.Equal(have.Run.GivenLabels(), labelsOf(have, p.opt.Labels)) {
@@ -143,6 +150,16 @@ func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 
 // short returns the part of an id that is shown to people.
 func short(id string) string { return id[:min(len(id), 8)] }
+
+// cutFrom returns a log of the stored version of which this one has only a part. A cut copy never replaces a whole log.
+func cutFrom(e *Execution, have *mapping.Run) *mapping.SourceFile {
+	for _, f := range have.Source.MissingFrom(&e.Source) {
+		if e.Source.HasPartOf(&f) {
+			return &f
+		}
+	}
+	return nil
+}
 
 // less returns what this version lacks of the stored one, if there is no other difference. Otherwise it returns "".
 func less(p *plan, e *Execution, have *mapping.Run) string {

@@ -281,6 +281,34 @@ func removeFiles(t *testing.T, dir, part string) {
 	}
 }
 
+// TestRawInstead: logs of completions are read in place of histogram logs that are missing, are empty, or have rows of zeros
+// (clat_percentiles=0), and each such log is named.
+func TestRawInstead(t *testing.T) {
+	row := regexp.MustCompile(`(?m)^(\d+, \d, \d+), .*$`)
+	for want, change := range map[string]func(string) string{
+		"no histogram log of job 2":                      nil,
+		"the histogram log has no rows":                  func(string) string { return "" },
+		"its rows have no requests (clat_percentiles=0)": func(s string) string { return row.ReplaceAllString(s, "$1"+strings.Repeat(", 0", 1856)) },
+	} {
+		dir := copyCorpus(t, "two-jobs-rw")
+		if log := filepath.Join(dir, "out_clat_hist.2.log"); change == nil {
+			removeFiles(t, dir, "_clat_hist.2.")
+		} else {
+			text, err := os.ReadFile(log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(log, []byte(change(string(text))), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		docs, res := readRun(t, dir, "out", Options{})
+		if notes := fmt.Sprint(res.Notes); completed(docs, mapping.Cluster) != total || len(res.Skipped) > 0 || !strings.Contains(notes, want) {
+			t.Errorf("%s: %d requests, want %d; lost %v, notes %s", want, completed(docs, mapping.Cluster), total, res.Skipped, notes)
+		}
+	}
+}
+
 // TestRawLogMissing: a job whose log of completions is missing is reported, and counted.
 func TestRawLogMissing(t *testing.T) {
 	dir := copyCorpus(t, "two-jobs-rw")

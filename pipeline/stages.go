@@ -11,29 +11,33 @@ func placeInStages(out *output, entries []*entry, end time.Time) (fits []placed)
 	all := groups(entries)
 	total := time.Duration(elapsed(out.fio)) * time.Millisecond
 	const most = 12 // groups; the number of ways doubles with each
-	if total == 0 || len(all) > most {
+	waits := func(e *entry) bool { return e.hasOption("startdelay") || e.hasOption("wait_for") }
+	if total == 0 || len(all) > most || slices.ContainsFunc(entries, waits) {
 		return nil
 	}
 	for cuts := range 1 << (len(all) - 1) {
 		stages := stagesOf(all, cuts)
 		sum := time.Duration(len(stages)-1) * betweenStages
+		late := time.Duration(0)
 		for _, s := range stages {
 			sum += lasts(s)
+			late += writing(s, total)
 		}
-		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond {
-			fits = append(fits, placeStages(stages, end))
+		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond+late {
+			fits = append(fits, placeStages(stages, end, left))
 		}
 	}
 	return fits
 }
 
-// placeStages places stages that ran one after another until end.
-func placeStages(stages [][]*entry, end time.Time) placed {
+// placeStages places stages that ran one after another until end. left is the time of fio beside theirs.
+func placeStages(stages [][]*entry, end time.Time, left time.Duration) placed {
 	p := placed{starts: map[*entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
 		"up to the time that fio ran"}
-	error := errorOfReport
+	error := errorOfEnd
 	for _, stage := range slices.Backward(stages) {
 		start := end.Add(-lasts(stage))
+		error += writing(stage, max(left, 0))
 		for _, e := range stage {
 			p.starts[e] = moment{start.Add(e.ramp()), clockReport, error + forks(stage...)}
 		}

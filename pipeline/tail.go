@@ -234,12 +234,13 @@ func (t tail) isCut(d fiolog.Direction, n float64) bool {
 			continue
 		}
 		end := t.endOf(i)
-		_, due := of.split.Tail(d, end, true)
-		intervals := 1 + float64(end-due)/float64(2*interval)
+		from, due := of.split.Tail(d, end, true)
+		intervals := 1.0                     // also after a late row, whose requests may be a burst
 		if c.start >= interval-interval/50 { // a direction that began late, or its first row was lost
-			intervals += 0.5
+			intervals = 0.5 + float64(due-from)/float64(interval)
 			may = true
 		}
+		intervals += float64(end-due) / float64(2*interval)
 		may = may || end-due > interval/10
 		usual += float64(c.most) * intervals
 	}

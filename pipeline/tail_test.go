@@ -94,6 +94,7 @@ func TestCut(t *testing.T) {
 		{"the last row", 3950, 39, [][]int64{{1000, 2000}}, true},
 		{"nothing completed in the last second", 3950, 30, [][]int64{{1000, 2000}}, false},
 		{"the first row", 3950, 39, [][]int64{{2000, 3000}}, true},
+		{"the first row, with a short end", 3250, 32, [][]int64{{2000, 3000}}, true},
 		{"a direction that began late", 3950, 29, [][]int64{{2000, 3000}}, false},
 		{"the last two rows of one of two logs", 3950, 78, [][]int64{{1000, 2000, 3000}, {1000}}, true},
 	} {

@@ -40,7 +40,7 @@ func (t *tally) end() int64 {
 	case t.raw != nil && t.raw.last > 0:
 		return t.raw.last
 	case t.reports != nil:
-		return max(t.last, t.reports.until)
+		return max(t.last, t.reports.active)
 	}
 	return t.last
 }

@@ -209,3 +209,31 @@ func TestUnit(t *testing.T) {
 		})
 	}
 }
+
+// TestTotalLatencies: with lat_percentiles, fio up to 3.17 has bins and percentiles from submission. The mean of completion
+// latencies is there.
+func TestTotalLatencies(t *testing.T) {
+	const report = `{"fio version" : "fio-3.1", "timestamp_ms" : 1795309904147, "jobs" : [{"jobname" : "t", "elapsed" : 3,
+ "job options" : {"rw" : "randwrite", "lat_percentiles" : "1"},
+ "write" : {"io_bytes" : 16384, "total_ios" : 4, "runtime" : 2000, "iops" : 2, "bw" : 8,
+  "clat_ns" : {"min" : 5000000, "max" : 5100000, "mean" : 5045375, "stddev" : 1, "percentile" : {"50.000000" : 5013504}%s},
+  "lat_ns" : {"min" : 5000100, "max" : 5100100, "mean" : 5047726, "stddev" : 1}}}]}
+`
+	for bins, note := range map[string]string{
+		"":                           "no histogram logs",
+		`, "bins" : {"5144576" : 4}`: "counted from submission",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "out.json"), fmt.Appendf(nil, report, bins), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, res := readRun(t, dir, "out", Options{})
+		expectErrors(t, "notes", res.Notes, []string{note})
+		if text := fmt.Sprint(res.Notes); strings.Contains(text, "disabled") {
+			t.Errorf("%s: %s", bins, text)
+		}
+		if w := res.Run.Write; w.Means.Clat != 5045.375 || math.Abs(w.Latency.Mean-5045) > 120 || w.Fio != nil {
+			t.Errorf("%s: mean %v, of fio %v, latencies of fio %v", bins, w.Latency.Mean, w.Means.Clat, w.Fio)
+		}
+	}
+}

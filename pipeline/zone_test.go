@@ -71,7 +71,7 @@ func TestStartFromAZip(t *testing.T) {
 }
 
 // TestSummerTime: jobs of five seconds, one after the other, in the night in which clocks are changed. The zip has no time
-// zone, so their order and distance are unknown, and a note says why.
+// zone, so their order and distance are unknown, and a warning says why.
 func TestSummerTime(t *testing.T) {
 	at := func(clock string) time.Time {
 		at, err := time.Parse("2006-01-02 15:04:05", "2026-03-29 "+clock)
@@ -89,7 +89,7 @@ func TestSummerTime(t *testing.T) {
 		{"from summer time", "02:59:56", "02:00:02", false},
 	} {
 		p := planOfZip(t, true, at(c.first), at(c.second))
-		apart, said := p.Jobs[1].Start.Sub(p.Jobs[0].Start), strings.Contains(fmt.Sprint(p.Notes), "a clock that was changed (summer time)")
+		apart, said := p.Jobs[1].Start.Sub(p.Jobs[0].Start), strings.Contains(fmt.Sprint(p.Skipped), "a clock that was changed (summer time)")
 		if c.apart != (apart == 6*time.Second) || !c.apart && apart != 0 || said == c.apart || p.Error != errorOfZone {
 			t.Errorf("%s: %v apart, ± %v, notes %v", c.name, apart, p.Error, p.Notes)
 		}

@@ -54,7 +54,11 @@ func leftOutIf(err error, leftOut bool) error {
 
 // conclude prints an error and returns the exit code.
 func (e *env) conclude(err error) int {
-	if failed := e.written.err; failed != nil && !errors.Is(err, failed) && (err == nil || !errors.Is(failed, syscall.EPIPE)) {
+	switch failed := e.written.err; {
+	case failed == nil:
+	case errors.Is(failed, syscall.EPIPE): // the reader has closed the pipe, because it has read enough
+		err = besides(err, failed)
+	case !errors.Is(err, failed):
 		err = errors.Join(err, fmt.Errorf("write to stdout: %w", failed))
 	}
 	code := exitFailed
@@ -64,8 +68,6 @@ func (e *env) conclude(err error) int {
 		return 0
 	case errors.As(err, &fio):
 		code = fio.code
-	case errors.Is(err, syscall.EPIPE):
-		return 0 // the reader has closed the pipe, because it has read enough
 	case errors.Is(err, errMet):
 		return exitMet
 	case errors.Is(err, errLeftOut):
@@ -79,6 +81,30 @@ func (e *env) conclude(err error) int {
 		e.log.Error(line)
 	}
 	return code
+}
+
+// besides returns an error without the one that is no failure. Any other broken pipe is one, such as that of a
+// connection.
+func besides(err, harmless error) error {
+	if err == harmless { //nolint:errorlint // what it wraps may be a failure elsewhere
+		return nil
+	}
+	if !errors.Is(err, harmless) {
+		return err
+	}
+	switch wrapped := err.(type) { //nolint:errorlint // the layers are taken off one by one
+	case interface{ Unwrap() []error }:
+		var rest []error
+		for _, one := range wrapped.Unwrap() {
+			rest = append(rest, besides(one, harmless))
+		}
+		return errors.Join(rest...)
+	case interface{ Unwrap() error }:
+		if besides(wrapped.Unwrap(), harmless) == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // errorLines returns the texts of joined errors. A line end within one text comes from a name or a server's answer,

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -199,4 +201,83 @@ func ids(csv string) (ids []string) {
 		ids = append(ids, id)
 	}
 	return slices.Compact(ids)
+}
+
+// TestHalfCopied: a run was stored while its files were copied, with a log cut, its report cut or not there yet. The whole
+// files are a version of the same run, and replace it. A cut copy never replaces the whole run without --force.
+func TestHalfCopied(t *testing.T) {
+	t.Parallel()
+	whole := map[string][]byte{}
+	for _, name := range []string{"out.txt", "out_clat_hist.1.log", "out_clat_hist.2.log"} {
+		whole[name] = unzipped(t, filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw", name+".gz"))
+	}
+	const one, two, report = "out_clat_hist.1.log", "out_clat_hist.2.log", "out.txt"
+	type part map[string]int // percent of each file
+	for name, c := range map[string]struct{ first, then part }{
+		"a log alone":            {part{one: 60}, part{one: 100}},
+		"a log alone, by little": {part{one: 99}, part{one: 100}},
+		"one of two logs":        {part{one: 100, two: 60}, part{one: 100, two: 100}},
+		"the logs of a report":   {part{one: 60, two: 30, report: 100}, part{one: 100, two: 100, report: 100}},
+		"one log of a report":    {part{one: 100, two: 60, report: 100}, part{one: 100, two: 100, report: 100}},
+		"within the first row":   {part{one: 1, two: 1, report: 100}, part{one: 100, two: 100, report: 100}},
+		"an empty log":           {part{one: 0, two: 0, report: 100}, part{one: 100, two: 100, report: 100}},
+		"the report comes later": {part{one: 100, two: 60}, part{one: 100, two: 100, report: 100}},
+		"the report is cut, too": {part{one: 60, two: 30, report: 50}, part{one: 100, two: 100, report: 100}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			write := func(p part) string {
+				dir := filepath.Join(t.TempDir(), "lab")
+				check(t, os.Mkdir(dir, 0o700))
+				for name, percent := range p {
+					check(t, os.WriteFile(filepath.Join(dir, name), whole[name][:len(whole[name])*percent/100], 0o600))
+				}
+				return dir
+			}
+			cut, all := write(c.first), write(c.then)
+			_, address := standIn(t, nil)
+			for _, at := range []string{"--history=" + filepath.Join(t.TempDir(), "h.db"), "--elasticsearch=" + address} {
+				requests := func(args ...string) string {
+					if c := call(t, nil, append(args, at)...); c.code != 0 && c.code != exitLeftOut {
+						t.Fatalf("%v: exit code %d\n%s", args, c.code, c.stderr)
+					}
+					return call(t, nil, "runs", "--format", "csv", "--columns", "run,requests", at).stdout
+				}
+				requests("ingest", cut)
+				stored := requests("ingest", all)
+				if want := requests("ingest", "--force", all); stored != want || len(ids(stored)) != 1 {
+					t.Errorf("the whole run after its part: %q, want %q", stored, want)
+				}
+				if got := requests("ingest", cut); got != stored {
+					t.Errorf("the part after the whole run: %q, want %q", got, stored)
+				}
+				if got := requests("ingest", "--verify", all); got != stored {
+					t.Errorf("the whole run again: %q, want %q", got, stored)
+				}
+				fresh := filepath.Join(t.TempDir(), "fresh.db")
+				call(t, nil, "ingest", "--history", fresh, all)
+				want := documentTexts(t, "--history="+fresh)
+				if got := documentTexts(t, at); got != want {
+					t.Errorf("%s: documents differ from those of the whole run alone:\n%s", at, gocmp.Diff(want, got))
+				}
+				call(t, nil, "ingest", "--force", cut, at)
+				if got := documentTexts(t, at); got == want {
+					t.Error("--force does not store the part")
+				}
+			}
+		})
+	}
+}
+
+// documentTexts returns the windows of all runs of a history in CSV, without the columns that name the run.
+func documentTexts(t *testing.T, at string) (text string) {
+	t.Helper()
+	for _, id := range ids(call(t, nil, "runs", "--format", "csv", at).stdout) {
+		c := call(t, nil, "percentiles", id, "--levels=cluster", "--format", "csv", at)
+		for line := range strings.Lines(c.stdout) {
+			_, rest, _ := strings.Cut(line, ",")
+			text += rest
+		}
+	}
+	return text
 }

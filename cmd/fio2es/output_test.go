@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -133,6 +135,28 @@ func TestStdoutFails(t *testing.T) {
 			if lines := strings.Count(errs.String(), "error: "); code != c.code || lines < c.lines || c.lines == 0 && lines > 0 {
 				t.Errorf("%q, %v: exit code %d\n%s", args, c.err, code, &errs)
 			}
+		}
+	}
+}
+
+// TestBrokenPipes: only the pipe of stdout may be closed. A connection that breaks is a failure, also when stdout is
+// closed.
+func TestBrokenPipes(t *testing.T) {
+	t.Parallel()
+	broken := &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}
+	for name, isRead := range map[string]bool{"stdout is open": true, "stdout is closed": false} {
+		var errs bytes.Buffer
+		stdout := io.Discard
+		if !isRead {
+			stdout = failing{&fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}}
+		}
+		e := newEnv(nil, stdout, &errs)
+		_, unread := fmt.Fprintln(e.stdout, "text")
+		if code := e.conclude(fmt.Errorf("reach elasticsearch: %w", errors.Join(broken, unread))); code != exitFailed || !strings.Contains(errs.String(), "broken pipe") {
+			t.Errorf("%s: exit code %d, %q", name, code, &errs)
+		}
+		if code := e.conclude(unread); code != 0 {
+			t.Errorf("%s: exit code %d without the connection", name, code)
 		}
 	}
 }

@@ -144,7 +144,7 @@ func TestReplacementInterrupted(t *testing.T) {
 }
 
 // TestPendingIsShown: a run is complete, but after an interruption some of its documents are pending. The next
-// ingest that reads the files shows them.
+// ingest shows them, although it remembers that these files were stored in this version.
 func TestPendingIsShown(t *testing.T) {
 	t.Parallel()
 	server, address := standIn(t, nil)
@@ -158,9 +158,149 @@ func TestPendingIsShown(t *testing.T) {
 	}
 	post(t, address, "/_bulk", bulk.String())
 	post(t, address, "/_all/_refresh", "")
-	_, errs := outAndErr(t, 0, "ingest", "--verify", "--elasticsearch", address, exampleArchive)
+	_, errs := outAndErr(t, 0, "ingest", "--elasticsearch", address, exampleArchive)
 	expect(t, "ingest", errs, "note: finished replacing ", "; 3 unchanged")
 	if got := documentsBy(server); !maps.Equal(got, whole) {
 		t.Errorf("%d documents, want %d", len(got), len(whole))
+	}
+}
+
+// TestAtOnce: several ingests store the same runs with other settings at the same time, and delete each other's
+// documents. All succeed, and at the end the cluster has one version of each run, with all of its documents.
+func TestAtOnce(t *testing.T) {
+	t.Parallel()
+	archive := filepath.Join(t.TempDir(), "lab")
+	generated(t, fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 6, Coarseness: 6, Seed: 3}, archive)
+	want := map[string]map[string]string{} // documents by the run's version
+	intervals := []string{"1s", "2s", "3s"}
+	versions := func(server *estest.Server) map[string]map[string]string {
+		all := map[string]map[string]string{}
+		for id, text := range documentsBy(server) {
+			var d struct{ Run mapping.RunRef }
+			check(t, json.Unmarshal([]byte(text), &d))
+			key := d.Run.ID + " " + d.Run.Ingest
+			if all[key] == nil {
+				all[key] = map[string]string{}
+			}
+			all[key][id] = text
+		}
+		return all
+	}
+	for _, interval := range intervals {
+		server, address := standIn(t, nil)
+		outAndErr(t, 0, "ingest", "--interval", interval, "--elasticsearch", address, archive)
+		maps.Copy(want, versions(server))
+	}
+	for range 5 {
+		server, address := standIn(t, nil)
+		var all sync.WaitGroup
+		for _, interval := range intervals {
+			all.Go(func() {
+				if c := call(t, nil, "ingest", "--interval", interval, "--elasticsearch", address, archive); c.code != 0 {
+					t.Errorf("%s: exit code %d: %s", interval, c.code, c.stderr)
+				}
+			})
+		}
+		all.Wait()
+		got := versions(server)
+		for key, docs := range got {
+			if !maps.Equal(docs, want[key]) {
+				t.Errorf("%s: %d documents, want %d", key, len(docs), len(want[key]))
+			}
+		}
+		if out, _ := outAndErr(t, 0, "check", "--elasticsearch", address); len(got) != 2 || !strings.Contains(out, "; 0 problems") {
+			t.Errorf("%d versions of 2 runs: %s", len(got), out)
+		}
+	}
+}
+
+// TestLateRequest: a bulk request is answered by 504, sent again, and carried out once more by the server when the run is
+// complete. The documents stay visible.
+func TestLateRequest(t *testing.T) {
+	t.Parallel()
+	server, address := standIn(t, nil)
+	outAndErr(t, 0, "ingest", "--interval", "1s", "--elasticsearch", address, exampleArchive)
+	var mu sync.Mutex
+	var late []string
+	server.Before = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if !strings.HasSuffix(r.URL.Path, "_bulk") || slices.Contains(late, string(body)) {
+			return false
+		}
+		late = append(late, string(body))
+		w.WriteHeader(http.StatusGatewayTimeout)
+		return true
+	}
+	outAndErr(t, 0, "ingest", "--interval", "2s", "--elasticsearch", address, exampleArchive)
+	want := documentsBy(server)
+	if len(late) == 0 {
+		t.Fatal("no request")
+	}
+	for _, body := range late {
+		post(t, address, "/_bulk", body)
+	}
+	post(t, address, "/_all/_refresh", "")
+	if got := documentsBy(server); !maps.Equal(got, want) {
+		t.Errorf("%d documents, %d before the late requests, or others", len(got), len(want))
+	}
+	out, _ := outAndErr(t, 0, "check", "--elasticsearch", address)
+	expect(t, "check", out, "; 0 problems")
+}
+
+// TestRestoreInterrupted interrupts an ingest and a push that store a removed run again, at each of their requests. Where
+// the run is there afterwards, it has its labels and its note.
+func TestRestoreInterrupted(t *testing.T) {
+	t.Parallel()
+	archive := filepath.Join(t.TempDir(), "lab")
+	generated(t, fiotest.ArchiveSpec{Runs: 1, Hosts: 2, Jobs: 1, Seconds: 3, Coarseness: 6, Seed: 3}, archive)
+	config := settingsFile(t)
+	fio2es := func(ctx context.Context, args ...string) called {
+		var out, errs bytes.Buffer
+		code := run(ctx, append([]string{"--config", config}, args...), strings.NewReader(""), &out, &errs)
+		return called{code, out.String(), errs.String()}
+	}
+	before, address := newWatched(t)
+	db := filepath.Join(t.TempDir(), "h.db")
+	for _, args := range [][]string{
+		{"ingest", "--history", db, archive}, {"push", "--history", db, "--elasticsearch", address},
+		{"label", "latest", "release=reef", "--elasticsearch", address}, {"note", "latest", "the slow disk", "--elasticsearch", address},
+		{"rm", "latest", "--yes", "--elasticsearch", address},
+	} {
+		if c := fio2es(t.Context(), args...); c.code != 0 {
+			t.Fatalf("%v: %s", args, c.stderr)
+		}
+	}
+	for name, args := range map[string][]string{
+		"ingest": {"ingest", "--restore", archive}, "push": {"push", "--restore", "--history", db},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stored := 0
+			for last, interrupted := 1, true; interrupted; last++ {
+				server, address := watched(t, before.Copy())
+				ctx, interrupt := context.WithCancel(t.Context())
+				server.mu.Lock()
+				server.left, server.interrupt = last, interrupt
+				server.mu.Unlock()
+				fio2es(ctx, append(slices.Clone(args), "--elasticsearch", address)...)
+				interrupted = ctx.Err() != nil
+				interrupt()
+				list := fio2es(t.Context(), "runs", "--columns", "run,label.release,note", "--format", "csv", "--elasticsearch", address)
+				if strings.Count(list.stdout, "\n") < 2 {
+					continue
+				}
+				stored++
+				if !strings.Contains(list.stdout, "reef") || !strings.Contains(list.stdout, "the slow disk") {
+					t.Errorf("%d requests: %s", last, list.stdout)
+				}
+				if c := fio2es(t.Context(), "check", "--elasticsearch", address); !strings.Contains(c.stdout, "; 0 problems") {
+					t.Errorf("%d requests: %s", last, c.stdout)
+				}
+			}
+			if stored < 2 {
+				t.Errorf("the run was there %d times", stored)
+			}
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
@@ -54,7 +55,7 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Service, err)
 	}
-	to := server{service: c.Service, urls: urls, secrets: []Secret{c.APIKey, c.Password}, ownCA: len(c.CACert) > 0}
+	to := server{service: c.Service, urls: urls, secrets: []Secret{c.APIKey, c.Password}, ownCA: len(c.CACert) > 0, hasAnswered: new(atomic.Bool)}
 	return &Client{
 		server: to, nodes: nodes, conns: conns, pack: &packer{level: c.GzipLevel},
 		timeout: c.Timeout, giveUp: c.GiveUpAfter, pause: c.Pause, maxAnswer: c.MaxAnswer, step: changeStep,
@@ -80,6 +81,7 @@ func (c *Client) once(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, err
 	}
+	c.hasAnswered.Store(true)
 	res.Body = &answer{body: res.Body, ctx: ctx, cancel: cancel}
 	return res, nil
 }

@@ -183,6 +183,11 @@ func TestRetries(t *testing.T) {
 		if err := client.Refresh(t.Context(), "fio-*"); err != nil {
 			t.Errorf("refresh: %v", err)
 		}
+		var answer es.Whole
+		fake.Script(estest.Fault{On: "_refresh", Kind: estest.Cut, Times: 2}, estest.Fault{On: "_refresh", Kind: estest.ResetAnswer})
+		if err := client.Do(t.Context(), es.Request{Method: "POST", URI: "/fio-x/_refresh?ignore_unavailable=true"}, &answer); err != nil || answer.Shards == nil {
+			t.Errorf("cut answers: %v, %+v", err, answer)
+		}
 		fake.Script(estest.Fault{On: "_import", Kind: estest.Unavailable})
 		if err := client.Do(t.Context(), es.Request{URI: "/_import", Body: map[string]any{}}, nil); !es.Temporary(err) {
 			t.Errorf("import: %v", err)

@@ -1,12 +1,14 @@
 package es
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -15,8 +17,8 @@ import (
 // ErrAnswer means that an answer has status 200 but not the expected contents.
 var ErrAnswer = errors.New("answer is not the expected JSON; is a proxy in between?")
 
-// AnswerError returns an [ErrAnswer] if err is an encoding/json error about the text of an answer, and nil
-// otherwise.
+// AnswerError returns what an error about the text of an answer means: [ErrAnswer], or that the answer is cut off, which
+// is [Temporary]. It returns nil for other errors.
 func AnswerError(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -27,12 +29,15 @@ func AnswerError(err error) error {
 		return fmt.Errorf("%w: it is a %s", ErrAnswer, kind.Value)
 	case errors.As(err, &syntax):
 		return ErrAnswer
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return cutError{err}
 	}
 	return nil
 }
 
 // Do sends a request and decodes its answer. into is a pointer for JSON ([ErrAnswer]), or a func(io.Reader) error
-// that reads the body, or nil. A status above 299 is an [*Error]. An answer longer than [Extended].MaxAnswer is
+// that reads the body, or nil. If it has a method Err() error, as [Whole] has, this decides whether the answer is
+// complete. A status above 299 is an [*Error]. An answer longer than [Extended].MaxAnswer is
 // [ErrTooLong].
 //
 // Do retries after [Temporary] errors, not before the server's Retry-After. After [Config].GiveUpAfter it fails with
@@ -106,29 +111,30 @@ func (s *server) read(res *http.Response, most int64, into any) error {
 		return nil
 	case func(io.Reader) error:
 		err := into(body)
-		if err != nil && body.failed == nil {
+		if err != nil && body.failed == nil && !isPartial(err) {
 			err = &unusableError{err}
 		}
 		return err
 	}
+	reflect.ValueOf(into).Elem().SetZero() // an earlier answer may have been cut off
 	if err := json.NewDecoder(body).Decode(into); err != nil {
-		if wrong := AnswerError(err); wrong != nil {
-			return wrong
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = cutError{err}
-		}
-		return fmt.Errorf("read answer: %w", err)
+		return fmt.Errorf("read answer: %w", cmp.Or(AnswerError(err), err))
+	}
+	if whole, ok := into.(interface{ Err() error }); ok {
+		return whole.Err()
 	}
 	return nil
 }
+
+// isPartial reports whether an answer is not complete, but another attempt may get a complete one.
+func isPartial(err error) bool { return errors.As(err, new(cutError)) || errors.Is(err, errTimedOut) }
 
 // cutError means that an answer is empty or cut off.
 type cutError struct{ error }
 
 // Error implements error.
 func (e cutError) Error() string {
-	if e.error == io.EOF {
+	if errors.Is(e.error, io.EOF) {
 		return "it is empty"
 	}
 	return "it is cut short"

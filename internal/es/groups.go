@@ -39,13 +39,10 @@ func (c *Client) Groups(ctx context.Context, query any, by, having []string, ind
 	}
 	var out []Group
 	for {
-		var answer groups
+		var answer groups // without indices, it has zero shards and no aggregations
 		err := c.Do(ctx, small(esapi.SearchRequest{
 			Index: indices, Body: JSON(body), IgnoreUnavailable: yes, AllowNoIndices: yes, AllowPartialSearchResults: no,
 		}), &answer)
-		if err == nil {
-			err = answer.Err() // without indices, an answer has zero shards and no aggregations
-		}
 		if err != nil {
 			return nil, fmt.Errorf("count documents in %s: %w", strings.Join(indices, ","), err)
 		}

@@ -18,9 +18,6 @@ var yes, no = esapi.BoolPtr(true), esapi.BoolPtr(false)
 func (c *Client) Refresh(ctx context.Context, indices ...string) error {
 	var answer Whole
 	err := c.Do(ctx, small(esapi.IndicesRefreshRequest{Index: indices, IgnoreUnavailable: yes, AllowNoIndices: yes}), &answer)
-	if err == nil {
-		err = answer.Err()
-	}
 	if err != nil {
 		return fmt.Errorf("refresh %s: %w", strings.Join(indices, ","), err)
 	}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -20,6 +21,8 @@ type server struct {
 	urls    []*url.URL
 	secrets []Secret
 	ownCA   bool // Config names the trusted authorities
+
+	hasAnswered *atomic.Bool // at least once, so the addresses are right
 }
 
 // String returns the addresses, without credentials.
@@ -96,7 +99,7 @@ func (s *server) advice(err error) string {
 		return ": use the name in the certificate as address, or the certificate's fingerprint in place of a CA file"
 	case errors.As(err, &record):
 		return ": the server does not speak TLS at this address: is it http?"
-	case slices.ContainsFunc(s.urls, isPlain) && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || strings.Contains(err.Error(), "malformed HTTP response")):
+	case slices.ContainsFunc(s.urls, isPlain) && !s.hasAnswered.Load() && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || strings.Contains(err.Error(), "malformed HTTP response")):
 		return ": the server does not speak HTTP at this address: is it https?"
 	}
 	return ""

@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// Temporary reports whether a retry may succeed after err: the connection failed, no answer came in time, the server
+// Temporary reports whether a retry may succeed after err: the connection failed, no answer came in time or all of it, the server
 // or a proxy is overloaded or restarts, or the disks of the server are too full. It is false if the caller's context
 // ended or certificates do not match.
 func Temporary(err error) bool {
@@ -18,7 +18,9 @@ func Temporary(err error) bool {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, ErrTooLong), errors.Is(err, ErrConfig), isTLS(err):
 		return false
-	case errors.As(err, &unusable):
+	case isPartial(err):
+		return true
+	case errors.As(err, &unusable), errors.Is(err, ErrIncomplete):
 		return false
 	case errors.As(err, &e):
 		return e.isTemporary()

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
 // signed is a certificate with its key.
@@ -156,6 +157,21 @@ func TestPlainToTLS(t *testing.T) {
 	}()
 	_, err = newClient(t, es.Config{Addresses: []string{"http://" + l.Addr().String()}, GiveUpAfter: -1}).Check(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "is it https?") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestResetLater: a server that has answered before speaks HTTP, so a reset of a later connection has another reason.
+func TestResetLater(t *testing.T) {
+	fake := estest.New()
+	address, stop := fake.Start()
+	defer stop()
+	client := newClient(t, es.Config{Addresses: []string{address}, GiveUpAfter: -1})
+	if _, err := client.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fake.Script(estest.Fault{On: "_refresh", Kind: estest.Reset, Times: -1})
+	if err := client.Refresh(t.Context(), "fio-*"); err == nil || strings.Contains(err.Error(), "https") {
 		t.Errorf("got %v", err)
 	}
 }

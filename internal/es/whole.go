@@ -8,6 +8,9 @@ import (
 // ErrIncomplete means that some shards are missing in an answer, so its numbers are wrong.
 var ErrIncomplete = errors.New("the cluster answered only in part")
 
+// errTimedOut means that the cluster ended a search before all shards had answered.
+var errTimedOut = fmt.Errorf("the search ran out of time: %w", ErrIncomplete)
+
 // Whole is the part of a search answer that says whether the answer is complete. The status is 200 even if it is
 // not.
 type Whole struct {
@@ -25,7 +28,7 @@ type Shards struct {
 	} `json:"failures"`
 }
 
-// Err returns [ErrIncomplete] if the search ran out of time or a shard failed, and [ErrAnswer] if the answer has no
+// Err returns [ErrIncomplete] if the search ran out of time, which is [Temporary], or a shard failed, and [ErrAnswer] if the answer has no
 // such part.
 func (w *Whole) Err() error {
 	s := w.Shards
@@ -33,7 +36,7 @@ func (w *Whole) Err() error {
 	case s == nil:
 		return fmt.Errorf("%w: no _shards", ErrAnswer)
 	case w.TimedOut:
-		return fmt.Errorf("the search ran out of time: %w", ErrIncomplete)
+		return errTimedOut
 	case s.Failed == 0 && len(s.Failures) == 0:
 		return nil
 	}

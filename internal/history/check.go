@@ -195,6 +195,20 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 		}
 	}
 	what := run.Run.Archive + ":" + run.Run.Path
+	if !counts.IsWhole(run) { // it may have been replaced after the documents were counted
+		again, err := c.store.Count(ctx, []string{run.Run.ID})
+		if err != nil {
+			return err
+		}
+		now, err := c.store.Run(ctx, run.Run.ID)
+		if err != nil && !errors.Is(err, ErrNotFound) && !IsSkipped(err) {
+			return err
+		}
+		if err != nil || now.Run.Ingest != run.Run.Ingest || !now.Ingested.Equal(run.Ingested) {
+			return nil // it is being replaced or was removed; another check finds what is wrong with the new version
+		}
+		counts = again
+	}
 	switch lack := counts.Lack(run); {
 	case len(removed) > 0:
 		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents could not be read (%s): removed", len(removed), unit.List(removed, 5, ", ")), "ingest " + what + " again with --verify"})
@@ -233,16 +247,16 @@ type damageRemover interface {
 
 // version checks that all interval documents of a run belong to its current version and that none is pending.
 func (c *check) version(ctx context.Context, counts Counts, run *mapping.Run) error {
-	const why = ": an ingest or compact was interrupted"
+	const why = ": an ingest or compact is storing it now, or was interrupted"
 	current := sync.OnceValue(func() error { return c.store.MakeCurrent(ctx, run.Run.ID, run.Run.Ingest) })
 	if counts.HasOthers(run.Run.ID, run.Run.Ingest) {
-		f := Finding{run.Run.ID, "it has documents of versions that are not current" + why, "remove them with --repair"}
+		f := Finding{run.Run.ID, "it has documents of versions that are not current" + why, "if none is running, remove them with --repair"}
 		if err := c.mend(f, "removed", current); err != nil {
 			return err
 		}
 	}
 	if n := counts[run.Run.ID][run.Run.Ingest].Pending; n > 0 {
-		return c.mend(Finding{run.Run.ID, fmt.Sprintf("dashboards leave out %d of its documents", n) + why, "show them with --repair"}, "shown", current)
+		return c.mend(Finding{run.Run.ID, fmt.Sprintf("dashboards leave out %d of its documents", n) + why, "if none is running, show them with --repair"}, "shown", current)
 	}
 	return nil
 }
@@ -253,7 +267,7 @@ func (c *check) orphans(ctx context.Context, counts Counts) error {
 		if c.seen[id] {
 			continue
 		}
-		f := Finding{id, "it has interval documents, but no run document: an ingest or a removal was interrupted", "ingest its files again, or remove them with --repair"}
+		f := Finding{id, "it has interval documents, but no run document: an ingest or a removal is running, or was interrupted", "if none is running, ingest its files again, or remove them with --repair"}
 		if err := c.mend(f, "removed", func() error { return c.remove(ctx, id) }); err != nil {
 			return err
 		}

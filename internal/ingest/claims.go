@@ -84,6 +84,9 @@ func (c *claim) lookUp(ctx context.Context, e *pipeline.Execution) (id string, h
 		other, isTaken := c.take(e, found, ended)
 		switch {
 		case isTaken:
+			for _, r := range found.Removed {
+				e.Taken = append(e.Taken, r.Annotation())
+			}
 			return found.ID, found.Have, nil
 		case other == nil:
 			continue

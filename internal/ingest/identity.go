@@ -64,9 +64,8 @@ func removed(ctx context.Context, store history.Store, src *mapping.Source) ([]*
 	return slices.DeleteFunc(all, func(r *mapping.Removed) bool { return !mapping.SameExecution(&r.Source, src) }), err
 }
 
-// takeBack deletes the records of removed runs, because their files are stored again as the run id. That run gets
-// the labels and notes of the removed ones, unless it has its own. If takeBack is interrupted, the same ingest or
-// push does the rest.
+// takeBack deletes the records of removed runs, because their files are stored again as the run id. That run was stored
+// with the labels and notes of the removed ones. If it was there before, it gets them now, unless it has its own.
 func takeBack(ctx context.Context, store history.Store, id string, removed []*mapping.Removed, log *slog.Logger) error {
 	var ids []string
 	for _, r := range removed {

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -61,6 +63,9 @@ type Result struct {
 	Stored    []Stored    // in the order of the runs
 	NotStored []NotStored // the other runs; messages say why
 	LeftOut   bool        // something was skipped, apart from removed runs; a message says what
+
+	replaced []*cbt.Run // runs whose documents are gone, because another process stored or removed them meanwhile
+	why      error      // the error of the last of them
 }
 
 // removed returns how many runs were not stored because people had removed them.
@@ -110,11 +115,45 @@ func (r *Result) Count() (documents, unchanged int) {
 // the runs. An error ends the call; the result has the runs before it.
 func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
 	result, err := each(ctx, to, runs, opt, false)
+	if err == nil {
+		err = repeat(ctx, to, &result, opt)
+	}
 	LogRemoved(opt.Log, result.removed())
 	if err == nil && to.Store != nil {
 		err = restore(ctx, to, &result, opt)
 	}
 	return result, err
+}
+
+// repeat stores again the runs whose documents another process removed meanwhile, because it stored or removed the same
+// run. Two processes may remove each other's documents several times, but the last one finds all that it has stored.
+func repeat(ctx context.Context, to Target, result *Result, opt Options) error {
+	const most = 10 // attempts
+	opt.Progress = nil
+	for try := 0; len(result.replaced) > 0; try++ {
+		runs := result.replaced
+		if result.replaced = nil; try == most {
+			for _, run := range runs {
+				result.skip(run, nil, opt, fmt.Errorf("%s:%s is not stored, because other commands store the same run in other versions again and again: "+
+					"run this ingest again when they have ended: %w", run.Archive, run.Name(), result.why))
+				result.NotStored = append(result.NotStored, NotStored{Files: run})
+			}
+			return nil
+		}
+		pause := time.NewTimer(rand.N(time.Duration(try+1) * 100 * time.Millisecond)) // so that one process is ahead of the others
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		more, err := each(ctx, to, runs, opt, false)
+		result.Stored, result.NotStored = append(result.Stored, more.Stored...), append(result.NotStored, more.NotStored...)
+		result.LeftOut, result.replaced, result.why = result.LeftOut || more.LeftOut, more.replaced, more.why
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // LogRemoved logs how many runs are not stored because people removed them.
@@ -149,6 +188,9 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	}
 	opt.Progress = nil
 	restored, err := each(ctx, to, again, opt, true)
+	if err == nil {
+		err = repeat(ctx, to, &restored, opt)
+	}
 	result.LeftOut = result.LeftOut || restored.LeftOut
 	for _, s := range restored.Stored {
 		if s.Lacking = s.Unchanged; s.Lacking { // these files are fewer than those of the stored run
@@ -194,7 +236,7 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 				err = to.Sink.Finish(ctx, res.Run)
 			}
 			err = claim.end(ctx, res, refuse(runs[i], err))
-			if err != nil && !errors.As(err, new(refusedError)) && !errors.Is(err, ErrRemoved) {
+			if err != nil && !errors.As(err, new(refusedError)) && !errors.Is(err, ErrRemoved) && !errors.Is(err, history.ErrReplaced) {
 				stop(err)
 			}
 			outcomes[i] <- outcome{res, err}
@@ -266,6 +308,10 @@ func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 	case errors.As(o.err, &removed):
 		opt.Log.Debug(run.Archive + ":" + run.Name() + ": " + o.err.Error())
 		r.NotStored = append(r.NotStored, NotStored{Files: run, Removed: removed.runs})
+		return nil
+	case errors.Is(o.err, history.ErrReplaced):
+		opt.Log.Debug(run.Archive + ":" + run.Name() + ": " + o.err.Error())
+		r.replaced, r.why = append(r.replaced, run), o.err
 		return nil
 	case o.err != nil:
 		return o.err

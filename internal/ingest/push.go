@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -146,6 +147,11 @@ func (p *push) replace(ctx context.Context, there *there, r *mapping.Run) error 
 	p.notes.replaced(r, there.worse[r.Run.ID])
 	have, removed := there.runs[r.Run.ID], there.removedAs(r)
 	same, _ := sameIn(there.sharing, r)
+	for _, d := range removed { // before the run is stored, so that an interruption does not lose them
+		a := d.Annotation()
+		a.Weak = true
+		r.Run.Annotate(a)
+	}
 	return p.one(ctx, r, func() error {
 		now := r.Run
 		if have != nil {
@@ -194,11 +200,16 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 
 // one pushes a run. Then it calls end, unless the target is a file.
 func (p *push) one(ctx context.Context, r *mapping.Run, end func() error) error {
-	wrap := func(err error) error { return fmt.Errorf("push %s: %w", facts.Title(r), err) }
+	wrap := func(err error) error {
+		if errors.Is(err, history.ErrReplaced) {
+			err = fmt.Errorf("%w: push again", err)
+		}
+		return fmt.Errorf("push %s: %w", facts.Title(r), err)
+	}
 	n, err := p.put(ctx, r)
 	p.Documents += n
 	if err == nil && n < r.Documents.All() { // split documents count several times, so there may be more
-		err = errReplaced
+		err = history.ErrReplaced
 	}
 	if err != nil {
 		return wrap(err)
@@ -217,8 +228,6 @@ func (p *push) one(ctx context.Context, r *mapping.Run, end func() error) error 
 	return nil
 }
 
-var errReplaced = fmt.Errorf("%w: push again", history.ErrReplaced)
-
 // put sends the interval documents of a run, and returns their number.
 func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
 	const most = 500 // documents in memory
@@ -226,7 +235,7 @@ func (p *push) put(ctx context.Context, r *mapping.Run) (n int, err error) {
 	for _, l := range mapping.Levels {
 		for d, err := range p.from.Intervals(ctx, history.Selection{Runs: []string{r.Run.ID}, Level: l}) {
 			if err == nil && d.Run.Ingest != r.Run.Ingest {
-				err = errReplaced
+				err = history.ErrReplaced
 			}
 			if err == nil {
 				d.Relabel(&r.Run) // in case people changed labels after r was read

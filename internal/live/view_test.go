@@ -170,3 +170,20 @@ func TestHalf(t *testing.T) {
 		t.Errorf("after the end of writes: %s", got)
 	}
 }
+
+// TestHalfSecond: the newest second is neither in the table nor in the heat map before all of its directions came.
+func TestHalfSecond(t *testing.T) {
+	v, size := view(t, 20), Size{Columns: 80, Lines: 24}
+	now := start.Add(22 * time.Second)
+	before, err := v.Lines(now, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Add(second(20, "read", 1e6), now); err != nil {
+		t.Fatal(err)
+	}
+	after, err := v.Lines(now, size)
+	if err != nil || strings.Join(before, "\n") != strings.Join(after, "\n") {
+		t.Errorf("%v, before\n%s\nafter\n%s", err, strings.Join(before, "\n"), strings.Join(after, "\n"))
+	}
+}

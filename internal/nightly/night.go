@@ -191,8 +191,14 @@ func (n *Night) check(ctx context.Context, keys []string) error {
 	if err != nil {
 		return mendable(err)
 	}
+	counts := history.Counts{}
+	if len(ids) > 0 { // without ids it would count all runs
+		if counts, err = store.Count(ctx, ids); err != nil {
+			return mendable(err)
+		}
+	}
 	for k, e := range entries {
-		n.there[k] = e.isThere(versions, removed) && (len(e.Removed) == 0 || !n.Restore)
+		n.there[k] = e.isThere(versions, counts, removed) && (len(e.Removed) == 0 || !n.Restore)
 	}
 	return nil
 }
@@ -205,9 +211,9 @@ func mendable(err error) error {
 	return err
 }
 
-// isThere reports whether the history still has what the entry says. versions are the runs in the history, removed
-// the removed ones.
-func (e *entry) isThere(versions map[string]*mapping.Run, removed []*mapping.Removed) bool {
+// isThere reports whether the history still has what the entry says, and all documents of this version and of no other.
+// versions are the runs in the history, removed the removed ones.
+func (e *entry) isThere(versions map[string]*mapping.Run, counts history.Counts, removed []*mapping.Removed) bool {
 	isGone := func(id string) bool {
 		return slices.ContainsFunc(removed, func(r *mapping.Removed) bool { return r.ID == id })
 	}
@@ -220,7 +226,7 @@ func (e *entry) isThere(versions map[string]*mapping.Run, removed []*mapping.Rem
 		return true
 	}
 	run := versions[e.ID]
-	return run != nil && run.Run.Ingest == e.Version
+	return run != nil && run.Run.Ingest == e.Version && counts.IsWhole(run) && counts.IsCurrent(run)
 }
 
 // Skipped warns about a skipped part of a run unless people acknowledged it. It reports whether they did not.

@@ -138,13 +138,23 @@ func (s storeReader) lack(ctx context.Context, run *mapping.Run, levels []mappin
 	if lack == "" {
 		return "", nil
 	}
-	// The documents may be gone because the run was replaced in the meantime.
-	now, err := s.Run(ctx, run.Run.ID)
-	if errors.Is(err, history.ErrNotFound) || err == nil && now.Run.Ingest != run.Run.Ingest {
-		return "", nil
+	// The run may have been replaced, even by the same version again, after it was listed or while its documents were
+	// counted. Then the number is not that of the documents that are read. So only a second count of a run that stayed as
+	// it was finds that documents are missing.
+	store := s.Store
+	if f, ok := store.(*fetched); ok {
+		store = f.Store
 	}
-	if err != nil {
+	if counts, err = store.Count(ctx, []string{run.Run.ID}, levels...); err != nil {
 		return "", err
+	}
+	now, err := store.Run(ctx, run.Run.ID)
+	isSame := err == nil && now.Run.Ingest == run.Run.Ingest && now.Ingested.Equal(run.Ingested)
+	switch {
+	case err != nil && !errors.Is(err, history.ErrNotFound):
+		return "", err
+	case !isSame, counts.LackText(run, levels...) == "":
+		return "", nil
 	}
 	return fmt.Sprintf("run %s (%s): the history lacks %s: the answer leaves them out; "+
 		"ingest the run's files again with --verify to restore them", facts.ShortID(run.Run.ID), facts.Title(run), lack), nil

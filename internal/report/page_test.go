@@ -312,3 +312,26 @@ func TestChangeX(t *testing.T) {
 		}
 	}
 }
+
+// TestLiveTotals: the table of a live run has the requests of its pictures, and not those of windows that are not complete.
+func TestLiveTotals(t *testing.T) {
+	doc, docs := sample("a", 1)
+	doc.Run.Ingest = mapping.LiveIngest(began)
+	docs = docs[:len(docs)-1] // without the last writes
+	r, want := New(Options{}).begin(), int64(0)
+	for _, w := range window.RejoinAll(docs) {
+		h, err := w.Histogram()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.add(w, h); w.Level == mapping.Cluster && w.ElapsedMS < 7000 && w.Direction == "read" {
+			want += w.Completed
+		}
+	}
+	if ok, err := r.end(doc); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if got := r.page.runs[0].Totals[0]; got.Direction != "read" || got.Requests != want {
+		t.Errorf("%s: %d requests, want %d; the document has %d", got.Direction, got.Requests, want, doc.Read.Requests)
+	}
+}

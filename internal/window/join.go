@@ -135,8 +135,9 @@ type joined struct {
 	end        time.Time
 	toMS       int64 // when the jobs ended, from the latest window that has it
 	requests   hist.Histogram
-	histograms int     // number of windows with a histogram
-	most       *Window // of these the one with the highest weight
+	histograms int           // number of windows with a histogram
+	most       *Window       // of these the one with the highest weight
+	latencies  mapping.Range // of them
 	completed  int64
 	weight     float64
 	bytes      Bytes
@@ -164,6 +165,7 @@ func (j *joined) add(w *Window, h *hist.Histogram) {
 		j.most = w
 	}
 	j.histograms++
+	j.latencies.Add(&w.Latency)
 	j.requests.Merge(h)
 }
 
@@ -188,5 +190,6 @@ func (j *joined) fill(w *Window) {
 		w.Latency = j.most.Latency
 	default:
 		w.Latency = mapping.NewLatency(&j.requests, nil)
+		j.latencies.Limit(&w.Latency)
 	}
 }

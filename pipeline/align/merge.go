@@ -280,11 +280,9 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 		Start: at.first * m.opt.Window, End: (at.last + 1) * m.opt.Window, Latencies: &all.latencies,
 		Counts: g.round.bins(&all.latencies), Completed: completed,
 	}
-	switch {
-	case all.cut:
-	case all.whole != span{}:
+	if all.whole != (span{}) && !all.start.cut && !all.end.cut {
 		w.Start, w.End = all.whole.first, all.whole.last
-	default:
+	} else {
 		w.Start += all.start.mean()
 		w.End += all.end.mean()
 	}

@@ -11,9 +11,9 @@ import (
 // Window has the requests of one key in one window of time.
 type Window struct {
 	Key Key
-	// Start and End are milliseconds since the start of the run. They are the edges of the window. If the window
-	// consists of whole rows, they are the edges of these rows, which differ by a few milliseconds. If the rows of
-	// several jobs differ, they are means over all requests.
+	// Start and End are milliseconds since the start of the run. They are the edges of the window. If no row crosses an
+	// edge, it is that of the rows there, which differs by a few milliseconds. If the rows of several jobs differ, it is
+	// the mean over all requests.
 	Start, End int64
 	// From and To are when the first job of the key began and the last one ended, in milliseconds since the start of the
 	// run. [Merge] does not set them. To is 0 if it is not known.
@@ -35,8 +35,7 @@ type sum struct {
 	latencies  hist.Histogram
 	packed     []hist.Weight // the latencies of a cold window
 	completed  float64
-	start, end edge // of rows that reach the window's edges
-	cut        bool // some rows cross the edges
+	start, end edge
 	whole      span // from the first start to the last end of rows that are never cut, milliseconds; zero without any
 }
 
@@ -58,13 +57,17 @@ func (s *sum) release() {
 	used.Put(s)
 }
 
-// edge is the distance of the rows of n requests from an edge, in milliseconds times requests.
-type edge struct{ n, miss int64 }
+// edge is the distance of the rows of n requests from an edge, in milliseconds times requests. It does not depend on the
+// length of windows, so longer windows have the edges of shorter ones.
+type edge struct {
+	n, miss int64
+	cut     bool // some rows cross it
+}
 
-func (e *edge) add(o edge) { e.n, e.miss = e.n+o.n, e.miss+o.miss }
+func (e *edge) add(o edge) { e.n, e.miss, e.cut = e.n+o.n, e.miss+o.miss, e.cut || o.cut }
 
 func (e edge) mean() int64 {
-	if e.n == 0 {
+	if e.n == 0 || e.cut {
 		return 0
 	}
 	return int64(math.Round(float64(e.miss) / float64(e.n)))
@@ -73,7 +76,6 @@ func (e edge) mean() int64 {
 func (s *sum) merge(o *sum) {
 	s.latencies.Merge(&o.latencies)
 	s.completed += o.completed
-	s.cut = s.cut || o.cut
 	s.start.add(o.start)
 	s.end.add(o.end)
 	s.whole = s.whole.and(o.whole)
@@ -163,8 +165,11 @@ func (w *worker) add(slot int, row *Row) {
 	if row.Whole && first < last {
 		w.spans = append(w.spans, span{max(first, w.floor), max(last, w.floor)})
 	}
+	if start != end && !row.Whole && first >= w.floor {
+		w.addEdges(slot, span{first, last}, row, start, end)
+	}
 	if first == last || row.Whole {
-		w.addWhole(slot, last, row, start, end, from)
+		w.addWhole(slot, last, row, from)
 	} else {
 		w.addCut(slot, first, last, row, start, end, from)
 	}
@@ -173,21 +178,27 @@ func (w *worker) add(slot int, row *Row) {
 	}
 }
 
+// addEdges notes at which edges of windows a row begins and ends, and which it crosses. start and end are snapped.
+func (w *worker) addEdges(slot int, windows span, row *Row, start, end int64) {
+	total := int64(row.Total)
+	if start == windows.first*w.length {
+		w.at(windows.first, slot).start.add(edge{n: total, miss: total * (row.Start - start)})
+	}
+	if end == (windows.last+1)*w.length {
+		w.at(windows.last, slot).end.add(edge{n: total, miss: total * (row.End - end)})
+	}
+	for window := windows.first; window < windows.last; window++ {
+		w.at(window, slot).end.cut, w.at(window+1, slot).start.cut = true, true
+	}
+}
+
 // addWhole adds the bins below from of a row that lies in one window, or in several that become one. Then window is the
 // last of them.
-func (w *worker) addWhole(slot int, window int64, row *Row, start, end int64, from int) {
+func (w *worker) addWhole(slot int, window int64, row *Row, from int) {
 	at := w.at(window, slot)
-	total := int64(row.Total)
-	at.completed += float64(total)
+	at.completed += float64(row.Total)
 	if row.Whole {
 		at.whole = at.whole.and(span{row.Start, row.End})
-		start = end
-	}
-	if start == window*w.length && start != end {
-		at.start.add(edge{total, total * (row.Start - start)})
-	}
-	if end == (window+1)*w.length && start != end {
-		at.end.add(edge{total, total * (row.End - end)})
 	}
 	n := len(row.Bins)
 	for n > 0 && int(row.Bins[n-1].Index) >= from {
@@ -218,7 +229,6 @@ func (w *worker) addCut(slot int, first, last int64, row *Row, start, end int64,
 			}
 		}
 		at.completed += completed
-		at.cut = at.cut || completed > 0
 		at.latencies.AddWeights(row.Layout, w.shares)
 	}
 }

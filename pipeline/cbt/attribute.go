@@ -120,6 +120,6 @@ func (a *attribution) alone(p *clue) {
 		if len(a.index.byDir[p.dir]) == 0 {
 			why += ", and there are no logs in its folder"
 		}
-		a.runs.left.add(f, why)
+		a.runs.left.addUnread(f, why)
 	}
 }

@@ -3,6 +3,7 @@ package cbt
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"strconv"
 
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -39,6 +40,35 @@ func hasReport(head []byte) bool {
 		_, after, found = bytes.Cut(after, []byte{'{'})
 	}
 	return false
+}
+
+// The first lines of fio's output in its other formats.
+var (
+	normalOutput = regexp.MustCompile(`(?m)^.+: \(g(?:roupid)?=\d+[,)]`)
+	terseOutput  = regexp.MustCompile(`(?m)^\d;fio-\d`)
+)
+
+// otherFormat says that a text is fio's output in a format that is not read. It is empty for other texts.
+func otherFormat(head []byte) string {
+	format := ""
+	switch {
+	case normalOutput.Match(head):
+		format = "normal"
+	case terseOutput.Match(head):
+		format = "terse"
+	default:
+		return ""
+	}
+	return "is fio's " + format + " output, and only its JSON is read: run fio with --output-format=json+"
+}
+
+// addUnread adds a file that is no report. If it is fio's output in another format, people may expect it to be read.
+func (l *leftovers) addUnread(f *source.File, why string) {
+	if format := otherFormat(head(f)); format != "" {
+		l.addNotable(f, format)
+		return
+	}
+	l.add(f, why)
 }
 
 // content is the kind of a file, by its content alone.

@@ -105,6 +105,9 @@ func (k *kinds) addNamed(f *source.File, byName role, left *leftovers) {
 	case len(first) == 0:
 		left.addNotable(f, "is empty")
 		return
+	case otherFormat(first) != "":
+		left.addNotable(f, otherFormat(first))
+		return
 	default:
 		line, _, _ := strings.Cut(string(first[:min(len(first), 40)]), "\n")
 		what := fmt.Sprintf("it begins with %q", line)

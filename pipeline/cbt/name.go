@@ -34,7 +34,7 @@ func wanted(name string) bool {
 // Options returns the options of a scan for [Read]. The scan finds reports of any name near logs. It lists files that
 // the user named, under any name, and files beside them that may belong to them.
 func Options() source.Options {
-	return source.Options{Want: wanted, Named: true, Beside: true, Codec: fiolog.RowCodec{}, Look: source.Look{
+	return source.Options{Want: wanted, Named: true, Beside: true, Look: source.Look{
 		Near: func(name string) bool { return roleOf(name) == roleLog },
 		Name: mayBeReport,
 		Is:   hasReport,

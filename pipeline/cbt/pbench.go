@@ -72,7 +72,7 @@ func (p *place) findSample(parts []string, isSample func(dir string) bool) bool 
 func (d *drafts) addSampleReport(f *source.File, at *place) {
 	if !isReport(f) {
 		if roleOf(f.Path) == roleReport {
-			d.left.add(f, "is not fio's output")
+			d.left.addUnread(f, "is not fio's output")
 		}
 		return
 	}

@@ -106,6 +106,15 @@ var findings = []struct {
 		left:  []string{"cpu_bw.log: only bandwidth", "disk_bw.log: only bandwidth"},
 	},
 	{
+		name: "fio's output in formats that are not read",
+		files: tree{
+			"a.txt": "t: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=psync, iodepth=1\nfio-2.2.10\n",
+			"b.out": "\nt: (groupid=0, jobs=1): err= 0: pid=1: Mon Nov 23 19:03:13 2026\n", "c.txt": "fio: a warning\n3;fio-3.33;t;0;0;1024\n", "d.txt": "notes (g=0)\n",
+		}.with("x_clat_hist.1.log"),
+		want: []string{"x: x.1: "},
+		left: []string{"a.txt: is fio's normal output", "b.out: is fio's normal output", "c.txt: is fio's terse output", "d.txt: is not fio's output"},
+	},
+	{
 		name:  "a report that names other logs, and two logs without one",
 		files: tree{"fio.json": fioReport(job{"t", "write_bw_log=t"})}.with("a_iops.1.log", "b_iops.1.log"),
 		want:  []string{"a: a.1: ", "b: b.1: ", "fio: : fio.json name"},

@@ -29,7 +29,6 @@ type lines struct {
 	buf      []byte
 	usual    int   // size to which buf grows with the log
 	pos, end int   // buf[pos:end] is not consumed yet
-	packed   bool  // it is packed rows, see [RowCodec]
 	err      error // why no more can be read
 	line     int   // lines consumed
 	bytes    int64 // bytes of text read from src
@@ -42,18 +41,6 @@ func (l *lines) rest() []byte { return l.buf[l.pos:l.end] }
 func (l *lines) consume(n int) {
 	l.pos += n
 	l.line++
-}
-
-// takePacked reports whether the next rows are packed. It reads more of them from src when rest is consumed.
-func (l *lines) takePacked() bool {
-	if l.pos < l.end {
-		return l.packed
-	}
-	if src, ok := l.src.(PackedSource); ok && l.err == nil {
-		l.pos, l.end = 0, src.ReadPacked(l.buf)
-	}
-	l.packed = l.pos < l.end
-	return l.packed
 }
 
 // needsMore reports whether rest may be only the beginning of a line.

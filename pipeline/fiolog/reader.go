@@ -136,9 +136,7 @@ func (r *Reader) next() (*Record, error) {
 	for r.err == nil {
 		var rec *Record
 		var bad *SyntaxError
-		if r.layout.known && r.in.takePacked() {
-			rec, bad = r.unpack()
-		} else if n := r.parseFast(); n > 0 && !r.kind.IsHistogram() {
+		if n := r.parseFast(); n > 0 && !r.kind.IsHistogram() {
 			r.in.consume(n)
 			return r.acceptRaw(), nil
 		} else if n > 0 {
@@ -165,17 +163,6 @@ func (r *Reader) parseFast() int {
 		return parseFast(r.in.rest(), r.bins, &r.row)
 	}
 	return parseRawFast(r.in.rest(), &r.rec)
-}
-
-// unpack reads a packed row.
-func (r *Reader) unpack() (*Record, *SyntaxError) {
-	n, end := takeRow(r.in.rest(), r.bins, &r.row)
-	if n == 0 {
-		r.err = fmt.Errorf("read %s: %w", r.in.name, errPacked)
-		return nil, nil
-	}
-	r.in.consume(n)
-	return r.accept(true, end)
 }
 
 // slow reads a line in any other form. For a blank line and at the end (r.err) it returns neither a row nor an error.

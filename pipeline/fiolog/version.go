@@ -36,7 +36,7 @@ func (r *Report) moveTotals() {
 			if len(s.Lat.Percentiles) == 0 {
 				s.Lat.Percentiles = s.Clat.Percentiles
 			}
-			s.Clat = Latency{Layout: s.Clat.Layout}
+			s.Clat.Bins, s.Clat.Percentiles = nil, nil
 		}
 	}
 }

@@ -24,10 +24,9 @@
 // # Random access, and the spool
 //
 // What lies on disk stays there: plain files are opened when they are read, members of
-// uncompressed tars and of zips are read in place through one shared file per archive.
-// A bounded number of files is open at any time. What can only be read forwards (a
-// compressed tar, standard input) is read once; the wanted members are kept packed in
-// memory and, past a limit, in one temporary file. So are files compressed with zstd, xz or
+// uncompressed tars and of zips are read in place through one open file per archive.
+// What can only be read forwards (a compressed tar, standard input) is read once, and the
+// wanted members are kept in one temporary file. So are files compressed with zstd, xz or
 // bzip2, when they are opened first: their decoders take up to 128 MiB each, and thousands of
 // files are read side by side.
 // gzip takes 64 KiB and is decoded with each reading.

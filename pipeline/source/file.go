@@ -27,8 +27,8 @@ type Set struct {
 	limits    Limits
 	unpacking sync.Mutex // held while the spool is written after the scan
 	spool     spool
-	handles   handles
-	packed    int64 // bytes, as stored, of the archives and compressed files of the scan
+	archives  []*os.File // members are read in place
+	packed    int64      // bytes, as stored, of the archives and compressed files of the scan
 	closed    atomic.Bool
 	until     atomic.Pointer[context.Context]
 }
@@ -49,9 +49,12 @@ func (s *Set) ended() error {
 // fail. A second Close does nothing.
 func (s *Set) Close() error {
 	s.closed.Store(true)
-	s.handles.close()
 	s.unpacking.Lock()
 	defer s.unpacking.Unlock()
+	for _, f := range s.archives {
+		f.Close() // only read from: nothing is lost
+	}
+	s.archives = nil
 	return s.spool.close()
 }
 
@@ -209,8 +212,8 @@ func (s *Set) unpackedOnce(k kind, packed body) body {
 				return nil, err
 			}
 			var now kept
-			_, ends, err := s.spool.add(&now, all, s.spool.pack)
-			if err := cmp.Or(s.spool.wait(), s.ended(), err); err != nil { // what was kept is not all
+			ends, err := s.spool.add(&now, all, false)
+			if err := cmp.Or(s.ended(), err); err != nil { // what was kept is not all
 				return nil, err
 			}
 			*once, cut = now, ends
@@ -218,7 +221,7 @@ func (s *Set) unpackedOnce(k kind, packed body) body {
 		if r.end == nil {
 			r.end = cut
 		}
-		return s.spool.packed(once)(r)
+		return once.unpacked(r)
 	}
 	return body{open, once, packed.cut}
 }
@@ -273,15 +276,6 @@ func (r *reader) Read(p []byte) (int, error) {
 		err = named.Err
 	}
 	return n, err
-}
-
-// ReadPacked reads the lines that come next as Options.Codec packed them, in place of their text. It returns 0 if it
-// did not pack what comes next, or if that does not fit into p: then Read reads the text.
-func (r *reader) ReadPacked(p []byte) int {
-	if u, ok := r.r.(*unpacker); ok && r.set.ended() == nil {
-		return u.readPacked(p)
-	}
-	return 0
 }
 
 // Close implements io.Closer. A second Close does nothing.

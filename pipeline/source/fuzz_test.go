@@ -57,7 +57,7 @@ const mostFuzzed = 1 << 20
 func scanFuzzed(t *testing.T, stdin []byte) *Set {
 	t.Helper()
 	set, err := Scan(context.Background(), []string{"-"}, Options{
-		Stdin: bytes.NewReader(stdin), TempDir: t.TempDir(), SpoolMemory: 1 << 10,
+		Stdin: bytes.NewReader(stdin), TempDir: t.TempDir(),
 		Limits: Limits{Depth: 3, Files: 100, Bytes: mostFuzzed, Ratio: 50, RatioAfter: 1 << 16},
 	})
 	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooManyFiles) {

@@ -184,7 +184,7 @@ func TestModTime(t *testing.T) {
 		for _, magic := range []struct {
 			text string
 			at   int
-		}{{localMagic, 10}, {"PK\x01\x02", 12}} {
+		}{{"PK\x03\x04", 10}, {"PK\x01\x02", 12}} {
 			i := bytes.Index(b, []byte(magic.text)) + magic.at
 			binary.LittleEndian.PutUint16(b[i:], 7<<11|8<<5|4)
 			binary.LittleEndian.PutUint16(b[i+2:], 44<<9|5<<5|6)
@@ -194,7 +194,6 @@ func TestModTime(t *testing.T) {
 	folder := write(t, t.TempDir(), "x.log", nil)
 	check(t, os.Chtimes(folder, at, at))
 	modified := zipped(zip.FileHeader{Modified: at})
-	cut := modified[:bytes.Index(modified, []byte("PK\x01\x02"))]
 	tests := []struct {
 		name, file string
 		body       []byte
@@ -212,7 +211,6 @@ func TestModTime(t *testing.T) {
 		{"a zip of DOS with an empty field of Unix", "a.zip", dos(zipped(zip.FileHeader{Extra: []byte{0x55, 0x54, 1, 0, 0}})), second.Add(-time.Second), 2 * time.Second, true},
 		{"a zip of DOS with an empty field of NTFS", "a.zip", dos(zipped(zip.FileHeader{Extra: []byte{0x0a, 0, 4, 0, 0, 0, 0, 0}})), second.Add(-time.Second), 2 * time.Second, true},
 		{"a zip without times", "a.zip", zipped(zip.FileHeader{}), time.Time{}, 0, false},
-		{"a zip without directory", "a.zip", cut, second, time.Second, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package source
 import (
 	"archive/tar"
 	"encoding/binary"
+	"iter"
 	"strings"
 	"time"
 )
@@ -51,18 +52,15 @@ func zipModified(extra []byte, at time.Time) Modified {
 // other times only, or none.
 func hasUnixTime(field []byte) bool { return len(field) >= 5 && field[0]&1 == 1 }
 
-// modified is the time in a header of a zip without a usable directory.
-func (h localHeader) modified() Modified {
-	for tag, field := range extras(h.extra) {
-		if tag == extraUnixTime && hasUnixTime(field) {
-			seconds := int32(binary.LittleEndian.Uint32(field[1:]))
-			return Modified{ModTime: time.Unix(int64(seconds), 0), ModStep: time.Second}
+// extras iterates over the extra fields of a member of a zip.
+func extras(b []byte) iter.Seq2[uint16, []byte] {
+	return func(yield func(tag uint16, field []byte) bool) {
+		for len(b) >= 4 {
+			tag, size := binary.LittleEndian.Uint16(b), int(binary.LittleEndian.Uint16(b[2:]))
+			if size > len(b)-4 || !yield(tag, b[4:4+size]) {
+				return
+			}
+			b = b[4+size:]
 		}
 	}
-	if h.Date == 0 {
-		return Modified{}
-	}
-	day := time.Date(int(h.Date>>9)+1980, time.Month(h.Date>>5&0xf), int(h.Date&0x1f),
-		int(h.Clock>>11), int(h.Clock>>5&0x3f), int(h.Clock&0x1f)*2, 0, time.UTC)
-	return Modified{ModTime: day, ModStep: 2 * time.Second, ModLocal: true}
 }

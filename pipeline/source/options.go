@@ -36,32 +36,15 @@ type Options struct {
 	// Limits bound what is unpacked and listed.
 	Limits Limits
 
-	// SpoolMemory is how many bytes of compressed spool stay in memory before a
-	// temporary file takes the rest. Default 64 MiB; less than zero means none.
-	SpoolMemory int64
-
 	// TempDir is where the temporary file goes. Default os.TempDir().
 	TempDir string
 
-	// Codec packs what it knows of contents that are spooled. Default none: everything is packed in the same way.
-	Codec Codec
-
-	// Sums makes [File.Sum] of contents that are spooled, while they are packed.
+	// Sums makes [File.Sum] of contents that are spooled, while they are spooled.
 	Sums bool
 
 	// Progress is called from the scanning goroutine for every file found and
 	// every few megabytes read, so it must be quick. Default none.
 	Progress func(Progress)
-}
-
-// Codec packs lines of a certain kind better than a general method does. Several goroutines call its methods.
-type Codec interface {
-	// Pack appends the lines at the start of text to dst, up to most bytes of text. It returns how many bytes of text
-	// these are: 0 if they are of another kind.
-	Pack(dst, text []byte, most int) (packed []byte, n int)
-	// Unpack fills dst with the text of packed lines. It reports false if that has another length, or if these are
-	// none.
-	Unpack(dst, packed []byte) bool
 }
 
 // Limits bound a scan. Zero fields have their defaults.
@@ -145,6 +128,5 @@ func (o Options) withDefaults() Options {
 		o.Look.Is = func([]byte) bool { return false }
 	}
 	o.Limits = o.Limits.withDefaults()
-	o.SpoolMemory = cmp.Or(o.SpoolMemory, 64<<20)
 	return o
 }

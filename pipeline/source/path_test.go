@@ -78,7 +78,7 @@ func TestPackedTreesAreTheTruth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		files := tree(rapid.MapOfN(name, rapid.StringN(0, 2000, -1), 1, 8).Draw(rt, "files"))
 		pack := rapid.SampledFrom([]func(tb, []byte) []byte{gz, zst, func(_ tb, b []byte) []byte { return b }}).Draw(rt, "pack")
-		set, err := Scan(t.Context(), []string{write(t, t.TempDir(), "q", pack(t, tarOf(t, files)))}, Options{SpoolMemory: 500})
+		set, err := Scan(t.Context(), []string{write(t, t.TempDir(), "q", pack(t, tarOf(t, files)))}, Options{})
 		check(rt, err)
 		defer set.Close()
 		got := contents(rt, set)

@@ -48,9 +48,6 @@ func scanAll(ctx context.Context, paths []string, opt Options, listing *Listing)
 	for _, root := range roots {
 		a.scan(root)
 	}
-	if err := s.set.spool.wait(); err != nil && !s.ended() {
-		s.fatal = err
-	}
 	if s.ended() {
 		return nil, errors.Join(s.fatal, s.set.Close())
 	}
@@ -115,7 +112,7 @@ func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
 		interest: interest{want: opt.Want, named: opt.Named, look: opt.Look},
 		depth:    opt.Limits.Depth,
 		listing:  listing,
-		set:      &Set{limits: opt.Limits, spool: spool{dir: opt.TempDir, memory: opt.SpoolMemory, codec: opt.Codec, sums: opt.Sums}},
+		set:      &Set{limits: opt.Limits, spool: spool{dir: opt.TempDir, sums: opt.Sums}},
 	}
 	s.notes = notes{ctx: ctx, limits: &s.set.limits}
 	s.meter = meter{ctx: ctx, limits: &s.set.limits, progress: opt.Progress}

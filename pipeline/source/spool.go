@@ -8,196 +8,128 @@ import (
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/klauspost/compress/s2"
 )
 
-// errSpool marks failures of the spool itself, such as a full disk; they stop a
-// scan, because nothing more can be kept.
+// errSpool marks failures of the spool itself, such as a full disk. They stop a scan, because nothing more can be kept.
 var errSpool = errors.New("spool failed")
 
-const (
-	// spoolPart is how much memory the spool takes at a time.
-	spoolPart = 256 << 10
-	// chunkLen is how much is read before another goroutine packs it, while the next chunk is decoded. With short
-	// chunks the goroutines spend their time on waking each other.
-	chunkLen = 32 * packBlock
-	// chunksAhead is how many chunks wait for packing at most.
-	chunksAhead = 3
-)
+// spoolBlock is the block of S2 in the spool. It is short, because all logs of a run are read side by side, and each
+// reader has two blocks in memory.
+const spoolBlock = 16 << 10
 
-// chunks has buffers of what is read and not packed yet.
-var chunks = sync.Pool{New: func() any { return new([chunkLen]byte) }}
-
-// spool keeps contents that can be read only once: in memory first, then in one temporary file. One goroutine adds
-// contents, and another one packs them. Any number of goroutines may read what is kept.
+// spool keeps contents that can be read only once in one temporary file, compressed with S2: logs of fio have 10 to 20
+// times the bytes. One goroutine adds contents. Any number of goroutines may read what was added.
 type spool struct {
 	dir    string
-	memory int64    // bytes that are kept in memory
-	codec  Codec    // nil: none
 	sums   bool     // see [Options.Sums]
-	parts  [][]byte // of spoolPart each, made when they are written to
-	file   *os.File // has the contents beyond memory
+	file   *os.File // made with the first content
 	linked string   // name of file if it could not be removed while open
-	end    int64    // bytes kept
-
-	queue chan chunk // chunks that are not packed yet; nil if no content was added
-	done  chan error // why packing ended
+	end    int64    // bytes in the file
+	pack   *s2.Writer
 }
 
-// kept is a content that the spool keeps. It is complete after [spool.wait].
+// kept is a content that the spool keeps.
 type kept struct {
-	*io.SectionReader
-	size int64  // bytes, unpacked
-	sum  uint64 // their XXH64, if the spool makes it
+	*io.SectionReader        // of the file; nil before it was added
+	size              int64  // bytes, unpacked
+	sum               uint64 // their XXH64, if the spool makes it
 }
 
-// chunk is a part of a content. It ends with a line, if it has a complete one and is not the last chunk.
-type chunk struct {
-	text *[chunkLen]byte
-	n    int
-	last bool
-	pack packer
-	of   *kept
-}
-
-// packer appends the beginning of text to dst, as one block. It returns how many bytes of text these are.
-type packer func(dst, text []byte) (packed []byte, n int)
-
-// add reads all of r and keeps it as k, block by block. It returns the unpacked size. cut is the error that ended r
-// early: the content before it is kept. err is a failure of the spool, perhaps with an earlier content.
-func (s *spool) add(k *kept, r io.Reader, pack packer) (size int64, cut, err error) {
-	if s.queue == nil {
-		s.queue, s.done = make(chan chunk, chunksAhead), make(chan error, 1)
-		go s.keepAll(s.queue, s.done)
+// add reads all of r and keeps it as k. isRaw says that it is not compressed. cut is the error that ended r early: the
+// content before it is kept. err is a failure of the spool.
+func (s *spool) add(k *kept, r io.Reader, isRaw bool) (cut, err error) {
+	if err := s.make(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errSpool, err)
 	}
-	newChunk := func() chunk { return chunk{text: chunks.Get().(*[chunkLen]byte), pack: pack, of: k} }
-	for c := newChunk(); ; {
-		var n int
-		n, cut = readFull(r, c.text[c.n:])
-		size += int64(n)
-		c.n += n
-		c.last = cut != nil
-		var next chunk
-		if !c.last {
-			next = newChunk()
-			end := endOfLines(c.text[:c.n])
-			next.n = copy(next.text[:], c.text[end:c.n])
-			c.n = end
-		}
-		select {
-		case s.queue <- c:
-		case err := <-s.done: // the rest need not be read
-			s.done <- err
-			return 0, nil, err
-		}
-		if c.last && cut == io.EOF {
-			cut = nil
-		}
-		if c.last {
-			return size, cut, nil
-		}
-		c = next
+	start, in := s.end, &spoolInput{r: r, kept: k}
+	if s.sums {
+		in.sum = xxhash.New()
 	}
+	if isRaw {
+		_, err = io.Copy(spoolEnd{s}, in)
+	} else {
+		s.pack.Reset(spoolEnd{s})
+		_, err = s.pack.ReadFrom(in)
+		err = errors.Join(err, s.pack.Close())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSpool, err)
+	}
+	k.SectionReader = io.NewSectionReader(s.file, start, s.end-start)
+	if s.sums {
+		k.sum = in.sum.Sum64()
+	}
+	return in.cut, nil
 }
 
-// keepAll packs what comes out of the queue.
-func (s *spool) keepAll(queue <-chan chunk, done chan<- error) {
-	start, sum := s.end, xxhash.New()
-	for c := range queue {
-		if s.sums {
-			_, _ = sum.Write(c.text[:c.n]) // never fails
-		}
-		c.of.size += int64(c.n)
-		err := s.keep(c.text[:c.n], c.pack)
-		chunks.Put(c.text)
-		if err != nil {
-			done <- fmt.Errorf("%w: %w", errSpool, err)
-			return
-		}
-		if c.last {
-			c.of.SectionReader, c.of.sum = io.NewSectionReader(s, start, s.end-start), sum.Sum64()
-			start = s.end
-			sum.Reset()
-		}
-	}
-	done <- nil
+// spoolInput reads a content and counts it. An error of the content is its end, so all other errors are the spool's.
+type spoolInput struct {
+	r    io.Reader
+	kept *kept
+	sum  *xxhash.Digest // nil: none
+	cut  error
 }
 
-// wait waits until all that was added is kept. It returns a failure of the spool.
-func (s *spool) wait() error {
-	if s.queue == nil {
-		return nil
+func (in *spoolInput) Read(p []byte) (int, error) {
+	n, err := in.r.Read(p)
+	if in.sum != nil {
+		_, _ = in.sum.Write(p[:n]) // never fails
 	}
-	close(s.queue)
-	s.queue = nil
-	return <-s.done
-}
-
-func (s *spool) keep(text []byte, pack packer) error {
-	packed := packs.Get().(*[mostPacked]byte)
-	defer packs.Put(packed)
-	for len(text) > 0 {
-		block, n := pack(packed[:0], text)
-		if err := s.append(block); err != nil {
-			return err
-		}
-		text = text[n:]
-	}
-	return nil
-}
-
-// readFull fills buf, or reads to the end of r.
-func readFull(r io.Reader, buf []byte) (n int, err error) {
-	for n < len(buf) && err == nil {
-		var more int
-		more, err = r.Read(buf[n:])
-		n += more
+	if in.kept.size += int64(n); err != nil && err != io.EOF {
+		in.cut, err = err, io.EOF
 	}
 	return n, err
 }
 
-func (s *spool) append(p []byte) error {
-	if s.parts == nil && s.memory > 0 { // all at once, because others read it
-		s.parts = make([][]byte, (s.memory+spoolPart-1)/spoolPart)
-	}
-	for len(p) > 0 && s.end < s.memory {
-		i, at := s.end/spoolPart, s.end%spoolPart
-		if s.parts[i] == nil {
-			s.parts[i] = make([]byte, min(spoolPart, s.memory-s.end))
-		}
-		n := copy(s.parts[i][at:], p)
-		s.end += int64(n)
-		p = p[n:]
-	}
-	if len(p) == 0 {
+// make makes the temporary file.
+func (s *spool) make() error {
+	if s.file != nil {
 		return nil
 	}
-	if s.file == nil {
-		f, err := os.CreateTemp(s.dir, "spool-*")
-		if err != nil {
-			return err
-		}
-		s.file = f
-		if os.Remove(f.Name()) != nil { // not every system removes an open file
-			s.linked = f.Name()
-		}
+	f, err := os.CreateTemp(s.dir, "spool-*")
+	if err != nil {
+		return err
 	}
-	n, err := s.file.WriteAt(p, s.end-max(s.memory, 0))
-	s.end += int64(n)
-	return err
+	s.file, s.pack = f, s2.NewWriter(nil, s2.WriterBlockSize(spoolBlock), s2.WriterConcurrency(2))
+	if os.Remove(f.Name()) != nil { // not every system removes an open file
+		s.linked = f.Name()
+	}
+	return nil
 }
 
-// ReadAt implements io.ReaderAt for what was added.
-func (s *spool) ReadAt(p []byte, off int64) (n int, err error) {
-	for n < len(p) && off < s.memory {
-		more := copy(p[n:], s.parts[off/spoolPart][off%spoolPart:])
-		n += more
-		off += int64(more)
+// spoolEnd appends to the file of a spool.
+type spoolEnd struct{ *spool }
+
+func (s spoolEnd) Write(p []byte) (int, error) {
+	n, err := s.file.WriteAt(p, s.end)
+	s.end += int64(n)
+	return n, err
+}
+
+// spoolReaders are used again, because each has two blocks in memory.
+var spoolReaders = sync.Pool{New: func() any {
+	return s2.NewReader(nil, s2.ReaderMaxBlockSize(spoolBlock), s2.ReaderAllocBlock(spoolBlock), s2.ReaderIgnoreCRC())
+}}
+
+// unpacked returns an opener of a content that was compressed.
+func (k *kept) unpacked(r *reader) (io.Reader, error) {
+	u := &spoolReader{spoolReaders.Get().(*s2.Reader)}
+	u.Reset(io.NewSectionReader(k, 0, k.Size()))
+	r.closeLater(u)
+	return u, nil
+}
+
+type spoolReader struct{ *s2.Reader }
+
+// Close gives the reader back.
+func (u *spoolReader) Close() error {
+	if u.Reader != nil {
+		u.Reset(nil)
+		spoolReaders.Put(u.Reader)
+		u.Reader = s2.NewReader(errReader{os.ErrClosed})
 	}
-	if n == len(p) {
-		return n, nil
-	}
-	more, err := s.file.ReadAt(p[n:], off-max(s.memory, 0))
-	return n + more, err
+	return nil
 }
 
 // close removes the temporary file.

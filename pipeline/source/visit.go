@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 )
 
@@ -32,8 +33,8 @@ func (s *scanner) random(it item, x extent) {
 	if it.layers == 0 && k != plain {
 		s.packed += x.n
 	}
-	if h, ok := x.at.(*handle); ok && k.isArchive() {
-		h.isArchive = true
+	if f, ok := x.at.(*os.File); ok && k.isArchive() {
+		s.set.archives = append(s.set.archives, f)
 	}
 	switch k {
 	case tarred:
@@ -130,16 +131,16 @@ func (s *scanner) plainStream(it item, buf *bufio.Reader, head []byte, err error
 		return
 	}
 	k := &kept{}
-	size, cut, err := s.set.spool.add(k, buf, s.set.spool.pack)
+	cut, err := s.set.spool.add(k, buf, false)
 	if err != nil {
 		s.fail(it.name, err)
 		return
 	}
 	if cut != nil {
-		cut = fmt.Errorf("after %d bytes: %w", size, damage(cut))
+		cut = fmt.Errorf("after %d bytes: %w", k.size, damage(cut))
 		s.fail(it.name, cut)
 	}
-	s.keep(it, size, body{s.set.spool.packed(k), k, cut})
+	s.keep(it, k.size, body{k.unpacked, k, cut})
 }
 
 // mislabelled notes content that is not packed though its name says so: it is likely lost.

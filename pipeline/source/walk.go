@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -133,8 +134,8 @@ func irregular(mode fs.FileMode) error {
 	return fmt.Errorf("%w: %v", ErrSpecial, mode.Type())
 }
 
-// disk scans a regular file, which f has just opened and which is closed here. See [handle]
-// for dir and path.
+// disk scans a regular file, which f has just opened. It is closed here, unless it is an archive whose members are read
+// in place. dir is the folder below which path stays, or empty if path stands alone.
 func (s *scanner) disk(it item, dir, path string, f *os.File) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() { // replaced since it was listed
@@ -145,8 +146,31 @@ func (s *scanner) disk(it item, dir, path string, f *os.File) {
 		s.fail(it.name, err)
 		return
 	}
-	h := s.set.handles.adopt(dir, path, f, info)
-	defer h.Close()
+	open := func(r *reader) (io.Reader, error) {
+		f, err := openFile(dir, path)
+		if err == nil {
+			r.closeLater(f)
+		}
+		return f, err
+	}
+	archives := len(s.set.archives)
 	it.mod.ModTime, it.onDisk = info.ModTime(), it.name
-	s.random(it, extent{at: h, n: info.Size(), body: body{open: h.content}})
+	s.random(it, extent{at: f, n: info.Size(), body: body{open: open}})
+	if len(s.set.archives) == archives {
+		f.Close()
+	}
+}
+
+// openFile opens a file for reading. It does not wait if a named pipe has replaced the file since the folder was
+// listed.
+func openFile(dir, path string) (*os.File, error) {
+	if dir == "" {
+		return openNow(path)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return openIn(root, filepath.FromSlash(path))
 }

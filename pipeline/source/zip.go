@@ -3,7 +3,6 @@ package source
 import (
 	"archive/zip"
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,15 +19,15 @@ type zipArchive struct {
 // zipStream spools a zip unchanged, because its directory is at its end.
 func (s *scanner) zipStream(it item, buf *bufio.Reader) {
 	k := &kept{}
-	size, cut, err := s.set.spool.add(k, buf, raw)
-	if err := cmp.Or(err, s.set.spool.wait()); err != nil {
+	cut, err := s.set.spool.add(k, buf, true)
+	if err != nil {
 		s.fail(it.name, err)
 		return
 	}
 	if cut != nil {
 		s.damaged(it.name, cut)
 	}
-	s.zip(it, within(k, 0, size))
+	s.zip(it, within(k, 0, k.size))
 }
 
 func (s *scanner) zip(it item, x extent) {
@@ -39,8 +38,7 @@ func (s *scanner) zip(it item, x extent) {
 	z := &zipArchive{a, x}
 	zr, err := zip.NewReader(x.reader(), x.n)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // that is judged below
-		z.tear(err)
-		z.recover()
+		z.tear(fmt.Errorf("its directory, which is at the end of a zip, cannot be read: copy it again, or repair it with zip -FF: %w", err))
 		return
 	}
 	zr.RegisterDecompressor(zip.Deflate, inflate)
@@ -72,7 +70,7 @@ func (z *zipArchive) entry(f *zip.File) {
 	case !f.Mode().IsRegular():
 		z.fail(it.name, irregular(f.Mode()))
 		return
-	case f.Flags&flagCrypt != 0:
+	case f.Flags&isEncrypted != 0:
 		z.encrypted(it)
 		return
 	}
@@ -111,6 +109,9 @@ func (z *zipArchive) entry(f *zip.File) {
 		z.stream(it, buf)
 	}
 }
+
+// isEncrypted is a flag of a member.
+const isEncrypted = 1 << 0
 
 // encrypted notes a member that cannot be read.
 func (z *zipArchive) encrypted(it item) {

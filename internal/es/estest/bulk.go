@@ -42,25 +42,26 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := 0; i+1 < len(lines); i += 2 {
-		var action struct {
-			Index struct {
-				Index string `json:"_index"`
-				ID    string `json:"_id"`
-				Seq   *int64 `json:"if_seq_no"`
-				Term  int64  `json:"if_primary_term"`
-			} `json:"index"`
+		type target struct {
+			Index string `json:"_index"`
+			ID    string `json:"_id"`
+			Seq   *int64 `json:"if_seq_no"`
+			Term  int64  `json:"if_primary_term"`
 		}
+		var action struct{ Index, Create *target }
 		if err := strict(lines[i], &action); err != nil {
 			return nil, err
 		}
-		at := action.Index
-		conditions := url.Values{}
+		at, name, conditions := action.Index, "index", url.Values{}
+		if action.Create != nil {
+			at, name, conditions = action.Create, "create", url.Values{"op_type": {"create"}}
+		}
 		if at.Seq != nil {
 			conditions = url.Values{"if_seq_no": {strconv.FormatInt(*at.Seq, 10)}, "if_primary_term": {strconv.FormatInt(at.Term, 10)}}
 		}
 		for _, item := range s.item(i/2, at.Index, at.ID, conditions, lines[i+1], f) {
 			failed = failed || item["error"] != nil
-			items = append(items, map[string]any{"index": item})
+			items = append(items, map[string]any{name: item})
 		}
 	}
 	if len(items) == 0 && f.Kind != ItemsLost && f.Kind != ItemsHidden {

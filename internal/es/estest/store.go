@@ -70,6 +70,9 @@ func (s *store) putIf(name, id string, params url.Values, body []byte) (any, err
 			return nil, no(http.StatusConflict, "version_conflict_engine_exception", "["+id+"]: version conflict")
 		}
 	}
+	if params.Get("op_type") == "create" && s.create(name).docs[id] != nil {
+		return nil, no(http.StatusConflict, "version_conflict_engine_exception", "["+id+"]: version conflict, document already exists")
+	}
 	item, err := s.put(name, id, body)
 	if err == nil && params.Get("refresh") == "true" {
 		s.indices[name].refresh()

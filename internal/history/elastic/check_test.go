@@ -43,8 +43,8 @@ func TestCheckPending(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range [][]string{
-		{"versions that are not current: an ingest or compact was interrupted: remove", "leave out 3 of its documents: an ingest or compact was interrupted: show them"},
-		{"versions that are not current: an ingest or compact was interrupted: removed: ", "leave out 3 of its documents: an ingest or compact was interrupted: shown: "},
+		{"versions that are not current: an ingest or compact is storing it now, or was interrupted: if none is running, remove", "leave out 3 of its documents: an ingest or compact is storing it now, or was interrupted: if none is running, show them"},
+		{"versions that are not current: an ingest or compact is storing it now, or was interrupted: removed: ", "leave out 3 of its documents: an ingest or compact is storing it now, or was interrupted: shown: "},
 		nil,
 	} {
 		var got []string

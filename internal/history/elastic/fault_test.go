@@ -92,7 +92,9 @@ func TestElasticIncomplete(t *testing.T) {
 		"too few hits": {`{"timed_out":false,"_shards":{"failed":0},"pit_id":"p","hits":{"total":{"value":7},"hits":[]}}`, "runs", "0 of 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, f := filled(t, 1000, historytest.Intervals("a", "1", 5))
+			f := newFake(t)
+			f.give = 300 * time.Millisecond
+			e := f.filled(t, 1000, historytest.Intervals("a", "1", 5))
 			f.Before = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 				switch {
 				case strings.HasSuffix(r.URL.Path, "_search"):
@@ -144,6 +146,8 @@ func TestElasticTemporary(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		},
 		"no answer": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"cut":       func(w http.ResponseWriter) { write(w, 200, `{"hits":{"hits":[`) },
+		"empty":     func(w http.ResponseWriter) { write(w, 200, "") },
 	}
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {

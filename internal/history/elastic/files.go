@@ -34,11 +34,16 @@ func (e *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 	return runs, ctx.Err()
 }
 
+// hashed finds documents whose list of files has one of these hashes, as in [mapping.Source.Hashes].
+func hashed(list string, hashes []string) any {
+	return es.Any(es.Terms(list+".hash", hashes), es.Terms(list+".begin", hashes))
+}
+
 // addHolding adds the runs that have a file with one of these hashes, page by page.
 func (e *reader) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
 	const most = 500 // runs on the first page, some KB each
 	s := scan[runDoc]{e: e, verb: "find runs by their files", index: e.runs(), request: request{
-		Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("source.list.hash", hashes)), Sort: []any{ascending("run.id")},
+		Size: min(most, e.limits.pageHits), Query: hashed("source.list", hashes), Sort: []any{ascending("run.id")},
 		Source: excludes(bins...),
 	}}
 	for h, err := range s.all(ctx, 0) {

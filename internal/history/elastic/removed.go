@@ -35,7 +35,7 @@ func (e *reader) Removed(ctx context.Context, hashes []string) ([]*mapping.Remov
 	for some := range slices.Chunk(hashes, mostTerms) {
 		const most = 500 // documents on the first page, some KB each
 		s := scan[removedDoc]{e: e, verb: "find removed runs", index: e.runs(), request: request{
-			Size: min(most, e.limits.pageHits), Query: es.All(es.Terms(mapping.RemovedField+".source.list.hash", some)),
+			Size: min(most, e.limits.pageHits), Query: hashed(mapping.RemovedField+".source.list", some),
 			Sort: []any{optionalField(removedID)},
 		}}
 		for hits, err := range s.pages(ctx) {

@@ -123,12 +123,12 @@ func search[D any](ctx context.Context, e *reader, verb, index string, r *reques
 	var f *found[D]
 	err := e.do(ctx, verb, search, func(answer io.Reader) error {
 		f = new(found[D])
-		return f.read(answer, r.Size)
+		if err := f.read(answer, r.Size); err != nil {
+			return err
+		}
+		return f.check(r)
 	})
 	if err != nil {
-		return nil, err
-	}
-	if err := f.check(verb, r); err != nil {
 		return nil, err
 	}
 	if f.damage != nil {
@@ -243,15 +243,11 @@ func (h *hit[D]) readLight(v *es.Values) error {
 }
 
 // check fails if the answer is incomplete.
-func (f *found[D]) check(verb string, r *request) error {
-	switch {
-	case !f.ok || r.PIT != nil && f.pit == "":
-		return fmt.Errorf("%s: %w", verb, es.ErrAnswer)
+func (f *found[D]) check(r *request) error {
+	if !f.ok || r.PIT != nil && f.pit == "" {
+		return es.ErrAnswer
 	}
-	if err := f.Err(); err != nil {
-		return fmt.Errorf("%s: %w", verb, err)
-	}
-	return nil
+	return f.Err()
 }
 
 // openPIT opens a point in time of indices. If no index has one of the names or patterns, it fails with

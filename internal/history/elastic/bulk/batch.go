@@ -1,10 +1,12 @@
 package bulk
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history"
 )
 
 // batch is a set of runs that are finished together. A run that fails does not delay the others. If a request fails,
@@ -79,9 +81,23 @@ func (b *batch) verify() error {
 	}
 	b.each(func(r *pendingRun) error {
 		r.others = have.HasOthers(r.key.id, r.key.ingest)
-		return b.compare(r, have[r.key.id][r.key.ingest].All())
+		if err := b.compare(r, have[r.key.id][r.key.ingest].All()); err != nil {
+			return b.replaced(r, err)
+		}
+		return nil
 	})
 	return nil
+}
+
+// replaced returns the error of a run of which documents are gone. Another process has deleted them, because it stored
+// another version, or removed the run. All of them must be put again.
+func (b *batch) replaced(r *pendingRun, why error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.state.pending == 0 {
+		delete(b.ledger.runs, r.key)
+	}
+	return fmt.Errorf("%w: %w", history.ErrReplaced, why)
 }
 
 // compare fails if the cluster has another number of documents of a run than it confirmed.
@@ -97,8 +113,11 @@ func (b *batch) compare(r *pendingRun, got int) error {
 	return nil
 }
 
-// deleteOthers deletes the interval documents of other versions of the runs, if there are any, and checks that
-// nothing else was deleted.
+// deleteOthers deletes the interval documents of other versions of the runs, if there are any. Another process may have
+// stored another version in the meantime, which is current then, and these deletions may have removed documents of it,
+// or its deletions some of these. So deleteOthers fails with [history.ErrReplaced] unless the version that is current
+// afterwards has all of its documents. Each process does so after its own deletions, so the last of them finds what
+// is missing.
 func (b *batch) deleteOthers() error {
 	var keys []runKey
 	var ids []string
@@ -110,7 +129,15 @@ func (b *batch) deleteOthers() error {
 	if len(keys) == 0 {
 		return nil
 	}
-	if err := b.versions.deleteOthers(b.ctx, keys); err != nil {
+	err := b.versions.deleteOthers(b.ctx, keys)
+	if err == nil {
+		err = b.client.Refresh(b.ctx, b.index)
+	}
+	if err != nil {
+		return err
+	}
+	current, err := b.stored(es.Terms("run.id", ids), len(ids), "run.id", "run.ingest", "documents")
+	if err != nil {
 		return err
 	}
 	have, err := b.versions.count(b.ctx, ids)
@@ -118,14 +145,20 @@ func (b *batch) deleteOthers() error {
 		return err
 	}
 	b.each(func(r *pendingRun) error {
-		if !r.others {
+		now := current[r.key.id]
+		switch {
+		case !r.others:
 			return nil
+		case now == nil:
+			return b.replaced(r, errors.New("the run was removed"))
+		case now.doc.Run.Ingest == r.key.ingest:
+			if err := b.compare(r, have[r.key.id][r.key.ingest].All()); err != nil {
+				return b.replaced(r, err)
+			}
+		case !have.IsWhole(&now.doc):
+			return b.replaced(r, errors.New("the other version is not whole"))
 		}
-		got := 0
-		for _, n := range have[r.key.id] {
-			got += n.All()
-		}
-		return b.compare(r, got)
+		return nil
 	})
 	return nil
 }

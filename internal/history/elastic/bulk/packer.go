@@ -58,6 +58,14 @@ func (e *entry) encode(dst []byte, index string, document func([]byte) []byte) [
 	return dst
 }
 
+// createOnly changes the action of a document, whose two lines are text: it replaces no other document.
+func (e *entry) createOnly(text []byte) []byte {
+	changed := mapping.CreateOnly(text)
+	longer := len(changed) - len(text)
+	e.doc, e.end = e.doc+longer, e.end+longer
+	return changed
+}
+
 // append copies a document to the end of the body. text is its two lines.
 func (b *body) append(e entry, text []byte) {
 	shift := len(b.buf) - e.start

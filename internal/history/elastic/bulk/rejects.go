@@ -15,7 +15,7 @@ import (
 // Reject is one line of a reject file: a document that the cluster rejected for good.
 type Reject struct {
 	Reason   Reason          `json:"reason"`
-	Action   json.RawMessage `json:"action"`   // {"index":{"_index":…,"_id":…}}, as in a bulk request
+	Action   json.RawMessage `json:"action"`   // {"index":{"_index":…,"_id":…}} or "create", as in a bulk request
 	Document json.RawMessage `json:"document"` // as it was sent: an interval document or a run document
 }
 

@@ -28,7 +28,7 @@ func rejects(t testing.TB, path string) []string {
 	var ids []string
 	for r, err := range bulk.ReadRejects(f) {
 		var action struct {
-			Index struct {
+			Index, Create struct {
 				ID string `json:"_id"`
 			}
 		}
@@ -47,10 +47,10 @@ func rejects(t testing.TB, path string) []string {
 			}
 			id = doc.ID()
 		}
-		if r.Reason.Status < 400 || id != action.Index.ID {
+		if r.Reason.Status < 400 || id != action.Index.ID+action.Create.ID {
 			t.Errorf("%+v %s %s", r.Reason, r.Action, r.Document)
 		}
-		ids = append(ids, action.Index.ID)
+		ids = append(ids, action.Index.ID+action.Create.ID)
 	}
 	return ids
 }

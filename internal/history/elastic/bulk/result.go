@@ -47,7 +47,7 @@ func newResult(sent []entry, items []es.BulkItem, err error) result {
 	var r result
 	for i, item := range items {
 		switch {
-		case item.OK():
+		case item.OK(), item.Status == http.StatusConflict && sent[i].key != runKey{}: // an interval document that is there already
 			r.stored = append(r.stored, i)
 		case item.Status == 0:
 			r.again = append(r.again, sent[i])

@@ -64,7 +64,9 @@ func (b *batch) keep() error {
 		}
 		r.at = &s.docState
 		same = same || s.doc.Run.Ingest == r.key.ingest
-		if !r.run.Run.AnnotateAs(&s.doc.Run) {
+		r.others = r.others || s.doc.Run.Ingest != r.key.ingest // its documents may have become visible after they were counted
+		// documents that an interrupted ingest has left may have earlier labels
+		if !r.run.Run.AnnotateAs(&s.doc.Run) && !r.state.hidden {
 			continue
 		}
 		r.text = r.run.AppendJSON(nil)
@@ -124,13 +126,14 @@ type storedRun struct {
 	docState
 }
 
-// stored returns the run documents that a query finds, by id: the given fields, or all. It skips documents that
-// cannot be read, because they will be replaced.
+// stored returns the run documents that a query finds, by id: the given fields, or all. Of a document that cannot be read
+// it returns only the state, because it will be replaced.
 func (b *batch) stored(query any, most int, fields ...string) (map[string]*storedRun, error) {
 	var answer struct {
 		es.Whole
 		Hits struct {
 			Hits []struct {
+				ID     string          `json:"_id"`
 				Source json.RawMessage `json:"_source"`
 				Seq    int64           `json:"_seq_no"`
 				Term   int64           `json:"_primary_term"`
@@ -146,18 +149,16 @@ func (b *batch) stored(query any, most int, fields ...string) (map[string]*store
 	if errors.As(err, &e) && e.Status == http.StatusNotFound && e.Type == es.MissingType {
 		return nil, nil // no run has been stored yet
 	}
-	if err == nil {
-		err = answer.Err()
-	}
 	if err != nil {
 		return nil, fmt.Errorf("look for the runs' documents: %w", err)
 	}
 	runs := make(map[string]*storedRun)
 	for _, h := range answer.Hits.Hits {
 		run := &storedRun{docState: docState{h.Seq, h.Term}}
-		if json.Unmarshal(h.Source, &run.doc) == nil {
-			runs[run.doc.Run.ID] = run
+		if json.Unmarshal(h.Source, &run.doc) != nil {
+			run.doc = mapping.Run{}
 		}
+		runs[h.ID] = run
 	}
 	return runs, nil
 }
@@ -175,6 +176,9 @@ func (b *batch) store() (conflicts []*pendingRun) {
 		e := newEntry(r.key.id, runKey{})
 		e.at = r.at
 		text = e.encode(text, b.index, func(dst []byte) []byte { return append(dst, mapping.WithLight(r.text, b.light.pack(&r.run))...) })
+		if r.at == nil {
+			text = e.createOnly(text)
+		}
 		e.run = new(runState)
 		states[r] = e.run
 		b.mu.Lock()

@@ -13,6 +13,10 @@ import (
 // dashboards would add up the documents of both. So the new documents get [mapping.PendingField], and dashboards
 // skip them until the old version is deleted. Whether there is an old version must be known before the first
 // document is sent. It is looked up once for each run, for all runs of a body in one request.
+//
+// Documents with the mark are only created, and never replace a document. A server may carry out a request after it has
+// answered 504, and after the mark was removed: then it must not come back. What the id stands for does not change, so a
+// document that is there already is stored.
 type versions struct {
 	*ledger
 	client *es.Client
@@ -51,6 +55,7 @@ func (v *versions) mark(b *body) error {
 			if text, err = mapping.MarkPending(text, e.doc-e.start); err != nil {
 				return err
 			}
+			text = e.createOnly(text)
 		}
 		e.end = e.start + len(text)
 		marked.append(e, text)
