@@ -300,7 +300,7 @@ func TestFaults(t *testing.T) {
 		{"busy", "PUT", "/_component", 503, ``, []string{"503 service unavailable", "try again"}},
 		{"old server", "GET", "/_ilm", 400, `{"error":"no handler found for uri [/_ilm/policy/fio-latency]"}`, []string{"400 bad request: no handler found", "8.6 or later"}},
 		{"not acknowledged", "PUT", "/_component", 200, `{"acknowledged":false}`, []string{"not all nodes confirmed", "1 of 11 requests done"}},
-		{"no JSON", "GET", "/_ilm", 200, `<html>`, []string{"read lifecycle policy: answer is not the expected JSON"}},
+		{"no JSON", "GET", "/_ilm", 200, `<html>`, []string{"answer is not the expected JSON"}},
 		{"proxy", "PUT", "/_ilm", 502, `<html>bad gateway</html>`, []string{"502 bad gateway: a page without a title: try again later"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
