@@ -146,7 +146,7 @@ func repeat(ctx context.Context, to Target, result *Result, opt Options) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		more, err := each(ctx, to, runs, opt, false)
+		more, err := each(ctx, to, runs, opt, true) // also if the run document is of this version, because its documents are gone
 		result.Stored, result.NotStored = append(result.Stored, more.Stored...), append(result.NotStored, more.NotStored...)
 		result.LeftOut, result.replaced, result.why = result.LeftOut || more.LeftOut, more.replaced, more.why
 		if err != nil {
