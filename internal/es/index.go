@@ -51,8 +51,8 @@ func (c *Client) Templates(ctx context.Context, pattern string) (map[string]int,
 	return versions, nil
 }
 
-// FieldTypes returns the type of a field in each index that matches a pattern, by index. Indices without the field
-// are missing in the result.
+// FieldTypes returns the type of a field in each index that matches a pattern, by index: "" in an index without the
+// field. An alias matches, too, and stands for its indices.
 func (c *Client) FieldTypes(ctx context.Context, pattern, field string) (map[string]string, error) {
 	var answer map[string]struct {
 		Mappings map[string]struct {
@@ -70,6 +70,7 @@ func (c *Client) FieldTypes(ctx context.Context, pattern, field string) (map[str
 	}
 	types := make(map[string]string)
 	for index, in := range answer {
+		types[index] = ""
 		for _, mapping := range in.Mappings[field].Mapping {
 			types[index] = mapping.Type
 		}

@@ -285,7 +285,7 @@ func (c *comparison) checkTotals() {
 		sum += n
 		failed = c.failedRequests(d)
 		c.compareTotal("total "+name, n, failed, got)
-		if got == n && n > 0 {
+		if got == n && n > 0 && c.run.missing == 0 { // else the total is fio's, and percentiles lack what is in no row
 			c.checkRunPercentiles(d)
 		}
 	}

@@ -31,6 +31,13 @@ func (c *client) indices(ctx context.Context, steps []Step) ([]Step, error) {
 			return nil, err
 		}
 		for _, name := range slices.Sorted(maps.Keys(answer)) {
+			_, isOurs := owner(answer[name].Mappings)
+			if ok, _ := path.Match(f.Pattern, name); !ok && isOurs == 0 {
+				s := Step{Action: Update, Kind: Index, Name: name}
+				s.refuse(ErrConflict, "it is not of fio2es, but an alias of the form %s stands for it: remove the alias, or choose another prefix", f.Pattern)
+				found = append(found, s)
+				continue
+			}
 			if s, ok := update(name, want[f.Mappings], answer[name].Mappings); ok {
 				found = append(found, s)
 			}

@@ -252,6 +252,22 @@ func TestOldIndices(t *testing.T) {
 	}
 }
 
+// TestAliasOfAnother: an index of another program, for which an alias of our form stands, is refused, and nobody is
+// told to delete it.
+func TestAliasOfAnother(t *testing.T) {
+	f := installed(t, setup.Options{})
+	f.fault = func(_, path string) (int, string) {
+		if strings.HasSuffix(path, "/_mapping") && strings.Contains(path, "latency.host") {
+			return 200, `{"orders": {"mappings": {"properties": {"latency": {"type": "long"}}}}}`
+		}
+		return 0, ""
+	}
+	want := "refuse index orders: it is not of fio2es, but an alias of the form fio-latency.host-* stands for it: remove the alias"
+	if got := strings.Join(lines(prepare(t, f, setup.Options{})), "; "); !strings.HasPrefix(got, want) || strings.Contains(got, "DELETE") {
+		t.Errorf("%q instead of %q", got, want)
+	}
+}
+
 // field returns the properties of an object field.
 func field(m tree, name string) tree { return m["properties"].(tree)[name].(tree)["properties"].(tree) }
 

@@ -24,6 +24,7 @@ type Server struct {
 	Templates map[string]int // index templates: _meta.version by name
 	// time that a bulk request takes for each unpacked byte; bulk requests wait for one another
 	ByteTime time.Duration
+	Alias    string // name of an alias for an index of somebody else; none by default
 	Mapped   string // type of the field latency.histogram in all indices; default "histogram"
 
 	// Fields are the types of searchable fields, by name or pattern: keyword, long, boolean or date. If it is nil,
@@ -242,7 +243,7 @@ func (s *Server) route(r *http.Request, body []byte, f Fault) (any, error) {
 	case last == "_delete_by_query", last == "_update_by_query":
 		return s.changeByQuery(path[0], last == "_update_by_query", params, body)
 	case len(path) == 4 && path[1] == "_mapping":
-		return s.mapped(path[0], path[3], cmp.Or(s.Mapped, "histogram")), nil
+		return s.mapped(path[0], path[3], cmp.Or(s.Mapped, "histogram"), s.Alias), nil
 	case len(path) == 3 && path[1] == "_doc" && r.Method == http.MethodPut:
 		return s.putIf(path[0], path[2], params, body)
 	case len(path) == 1 && r.Method == http.MethodPut:

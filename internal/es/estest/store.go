@@ -270,9 +270,12 @@ func (s *store) changeByQuery(patterns string, update bool, params url.Values, b
 	}, nil
 }
 
-// mapped sets the type of a field in all matching indices.
-func (s *store) mapped(pattern, field, kind string) any {
+// mapped returns the type of a field in all matching indices. The index behind an alias has no such field.
+func (s *store) mapped(pattern, field, kind, alias string) any {
 	answer := map[string]any{}
+	if matchesName(pattern, alias) {
+		answer["somebody-elses"] = map[string]any{"mappings": map[string]any{}}
+	}
 	for name := range s.indices {
 		if matchesName(pattern, name) {
 			last := field[strings.LastIndexByte(field, '.')+1:]

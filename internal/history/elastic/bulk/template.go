@@ -14,6 +14,7 @@ import (
 // Errors of a cluster that is not ready for documents.
 var (
 	ErrNoTemplate = errors.New("the cluster is not set up: run fio2es setup")
+	ErrAlias      = errors.New("an alias would send documents to an index that is not of fio2es: remove the alias, or choose another prefix")
 	ErrMapping    = errors.New("an index was made without its template: delete it, or reindex it, and run fio2es setup")
 )
 
@@ -46,15 +47,23 @@ func (s *Writer) checkTemplates(ctx context.Context) error {
 	return s.checkMappings(ctx)
 }
 
+// checkMappings fails if an index would take the documents without the types of their fields. It may have been made
+// before the templates, or be another program's with an alias that has the name of an index of ours.
 func (s *Writer) checkMappings(ctx context.Context) error {
-	const field = "latency.histogram"
-	types, err := s.client.FieldTypes(ctx, s.opt.Prefix+"-latency.*", field)
-	if err != nil {
-		return fmt.Errorf("check mappings: %w", advised(err))
-	}
-	for _, index := range slices.Sorted(maps.Keys(types)) {
-		if kind := types[index]; kind != "histogram" {
-			return fmt.Errorf("check mappings: %w: in %s the type of %s is %q", ErrMapping, index, field, kind)
+	for pattern, field := range map[string]string{"-latency.*": "latency.histogram", "-runs": "all.latency.histogram"} {
+		pattern = s.opt.Prefix + pattern
+		types, err := s.client.FieldTypes(ctx, pattern, field)
+		if err != nil {
+			return fmt.Errorf("check mappings: %w", advised(err))
+		}
+		for _, index := range slices.Sorted(maps.Keys(types)) {
+			switch kind := types[index]; {
+			case kind == "histogram", kind == "" && strings.HasPrefix(index, s.opt.Prefix+"-"):
+			case strings.HasPrefix(index, s.opt.Prefix+"-"):
+				return fmt.Errorf("check mappings: %w: in %s the type of %s is %q", ErrMapping, index, field, kind)
+			default:
+				return fmt.Errorf("check mappings: %w: %s stands for the index %s", ErrAlias, pattern, index)
+			}
 		}
 	}
 	return nil

@@ -16,14 +16,17 @@ func TestNotSetUp(t *testing.T) {
 		options bulk.Options
 		want    error
 	}{
-		"ready":       {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version }, bulk.Options{}, nil},
-		"missing":     {func(s *estest.Server) { delete(s.Templates, "fio-latency-host") }, bulk.Options{}, bulk.ErrNoTemplate},
-		"none":        {func(s *estest.Server) { clear(s.Templates) }, bulk.Options{}, bulk.ErrNoTemplate},
-		"not ours":    {func(s *estest.Server) { s.Templates["fio-runs"] = 0 }, bulk.Options{}, bulk.ErrNoTemplate},
-		"too old":     {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version - 1 }, bulk.Options{}, bulk.ErrNoTemplate},
-		"newer":       {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version + 1 }, bulk.Options{}, nil},
-		"no check":    {func(s *estest.Server) { clear(s.Templates) }, bulk.Options{NoTemplates: true}, nil},
-		"index first": {func(s *estest.Server) { s.Mapped = "long" }, bulk.Options{}, bulk.ErrMapping},
+		"ready":         {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version }, bulk.Options{}, nil},
+		"missing":       {func(s *estest.Server) { delete(s.Templates, "fio-latency-host") }, bulk.Options{}, bulk.ErrNoTemplate},
+		"none":          {func(s *estest.Server) { clear(s.Templates) }, bulk.Options{}, bulk.ErrNoTemplate},
+		"not ours":      {func(s *estest.Server) { s.Templates["fio-runs"] = 0 }, bulk.Options{}, bulk.ErrNoTemplate},
+		"too old":       {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version - 1 }, bulk.Options{}, bulk.ErrNoTemplate},
+		"newer":         {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version + 1 }, bulk.Options{}, nil},
+		"no check":      {func(s *estest.Server) { clear(s.Templates) }, bulk.Options{NoTemplates: true}, nil},
+		"alias":         {func(s *estest.Server) { s.Alias = "fio-latency.cluster-2026.11" }, bulk.Options{}, bulk.ErrAlias},
+		"alias of runs": {func(s *estest.Server) { s.Alias = "fio-runs" }, bulk.Options{}, bulk.ErrAlias},
+		"other alias":   {func(s *estest.Server) { s.Alias = "logs" }, bulk.Options{}, nil},
+		"index first":   {func(s *estest.Server) { s.Mapped = "long" }, bulk.Options{}, bulk.ErrMapping},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, c.options, func(w *world) {
