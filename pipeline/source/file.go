@@ -145,7 +145,10 @@ func (f *File) Sum() (size int64, sum uint64, ok bool) {
 	}
 	f.set.unpacking.Lock()
 	defer f.set.unpacking.Unlock()
-	return f.kept.size, f.kept.sum, f.kept.SectionReader != nil
+	if f.kept.SectionReader == nil {
+		return 0, 0, false
+	}
+	return f.kept.Size(), f.kept.sum, true
 }
 
 // Open returns the content, decompressed. It may be called any number of times
@@ -212,7 +215,7 @@ func (s *Set) unpackedOnce(k kind, packed body) body {
 				return nil, err
 			}
 			var now kept
-			ends, err := s.spool.add(&now, all, false)
+			ends, err := s.spool.add(&now, all)
 			if err := cmp.Or(s.ended(), err); err != nil { // what was kept is not all
 				return nil, err
 			}
@@ -221,7 +224,7 @@ func (s *Set) unpackedOnce(k kind, packed body) body {
 		if r.end == nil {
 			r.end = cut
 		}
-		return once.unpacked(r)
+		return once.open(r)
 	}
 	return body{open, once, packed.cut}
 }

@@ -78,7 +78,7 @@ func TestSpoolThatCannotBeUnlinked(t *testing.T) {
 // TestSpoolThatFails reads no more of an endless content when it cannot be kept.
 func TestSpoolThatFails(t *testing.T) {
 	s := spool{dir: filepath.Join(t.TempDir(), "none")}
-	if _, err := s.add(&kept{}, zeroReader{}, false); !errors.Is(err, errSpool) || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.add(&kept{}, zeroReader{}); !errors.Is(err, errSpool) || !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

@@ -131,16 +131,16 @@ func (s *scanner) plainStream(it item, buf *bufio.Reader, head []byte, err error
 		return
 	}
 	k := &kept{}
-	cut, err := s.set.spool.add(k, buf, false)
+	cut, err := s.set.spool.add(k, buf)
 	if err != nil {
 		s.fail(it.name, err)
 		return
 	}
 	if cut != nil {
-		cut = fmt.Errorf("after %d bytes: %w", k.size, damage(cut))
+		cut = fmt.Errorf("after %d bytes: %w", k.Size(), damage(cut))
 		s.fail(it.name, cut)
 	}
-	s.keep(it, k.size, body{k.unpacked, k, cut})
+	s.keep(it, k.Size(), body{k.open, k, cut})
 }
 
 // mislabelled notes content that is not packed though its name says so: it is likely lost.

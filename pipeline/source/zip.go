@@ -19,7 +19,7 @@ type zipArchive struct {
 // zipStream spools a zip unchanged, because its directory is at its end.
 func (s *scanner) zipStream(it item, buf *bufio.Reader) {
 	k := &kept{}
-	cut, err := s.set.spool.add(k, buf, true)
+	cut, err := s.set.spool.add(k, buf)
 	if err != nil {
 		s.fail(it.name, err)
 		return
@@ -27,7 +27,7 @@ func (s *scanner) zipStream(it item, buf *bufio.Reader) {
 	if cut != nil {
 		s.damaged(it.name, cut)
 	}
-	s.zip(it, within(k, 0, k.size))
+	s.zip(it, within(k, 0, k.Size()))
 }
 
 func (s *scanner) zip(it item, x extent) {
