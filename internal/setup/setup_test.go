@@ -252,8 +252,9 @@ func TestOldIndices(t *testing.T) {
 	}
 }
 
-// TestAliasOfAnother: an index of another program, for which an alias of our form stands, is refused, and nobody is
-// told to delete it.
+
+// TestAliasOfAnother: an index of another program, for which an alias of our form stands, is refused, and the advice is
+// not to delete it.
 func TestAliasOfAnother(t *testing.T) {
 	f := installed(t, setup.Options{})
 	f.fault = func(_, path string) (int, string) {
