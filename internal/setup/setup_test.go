@@ -252,7 +252,6 @@ func TestOldIndices(t *testing.T) {
 	}
 }
 
-
 // TestAliasOfAnother: an index of another program, for which an alias of our form stands, is refused, and the advice is
 // not to delete it.
 func TestAliasOfAnother(t *testing.T) {
