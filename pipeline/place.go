@@ -269,7 +269,8 @@ func placeByFiles(out *output, entries []*entry, end time.Time) placed {
 	if out.client || out.fio.Timestamp == 0 || out.File.ModTime.IsZero() {
 		return placed{}
 	}
-	step, last, elapsed := out.step(), time.Time{}, time.Duration(elapsed(out.fio))*time.Millisecond
+	step, elapsed := out.step(), time.Duration(elapsed(out.fio))*time.Millisecond
+	var first, last time.Time // of the ends of jobs
 	for _, group := range groups(entries) {
 		var start time.Time
 		for _, e := range group {
@@ -293,12 +294,15 @@ func placeByFiles(out *output, entries []*entry, end time.Time) placed {
 				if error += spread; e.hasOption("startdelay") || e.hasOption("wait_for") {
 					at = ended.Add(-e.ranFor())
 				}
-				if ended.After(last) {
+				if first = earlier(first, ended); ended.After(last) {
 					last = ended
 				}
 			}
 			p.starts[e] = moment{earlier(at, end.Add(-e.ranFor())), clockMtime, error}
 		}
+	}
+	if step > 0 && last.Sub(first) <= step && len(groups(entries)) > 1 {
+		return placed{} // coarse times that are all the same do not show what ran side by side: a copy has them, too
 	}
 	// fio writes its report when the last job has ended.
 	if end.Sub(last) > errorOfLast+step || step == 0 && !plausible(p.starts, entries) {

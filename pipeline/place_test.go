@@ -123,6 +123,19 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+// TestTimesOfClone: large logs take fio some seconds to write, so stages that ran one after another may also have run side
+// by side. Files that all have the time of a clone, in whole seconds, do not decide this.
+func TestTimesOfClone(t *testing.T) {
+	out, entries := outputOf(12, section{ran: 6000}, section{group: 1, ran: 5000})
+	changeTimes(out, entries, func(time.Time) time.Time { return written.Truncate(time.Second) })
+	for _, j := range out.jobs() {
+		j.writing = 6 * time.Second
+	}
+	if p := place(out, entries); p.doubt == "" || p.starts[entries[0]].error < 6*time.Second {
+		t.Errorf("±%v, doubt %q", p.starts[entries[0]].error, p.doubt)
+	}
+}
+
 // changeTimes changes the modification times of a report and of its logs.
 func changeTimes(out *output, entries []*entry, change func(time.Time) time.Time) {
 	out.entries = entries
