@@ -52,7 +52,7 @@ type Analysis struct {
 	Start   string            `mapstructure:"start"`   // RFC 3339, for runs without a known start
 	Offset  map[string]string `mapstructure:"offset"`  // correction of clocks in milliseconds, by host
 	Groups  int               `mapstructure:"groups"`  // groups of bins, 17 to 64, if fio was rebuilt; 0: from columns and reports
-	Unit    string            `mapstructure:"unit"`    // groups of bins (17 to 64) of a rebuilt fio; 0: from the files
+	Unit    string            `mapstructure:"unit"`    // ns or us, of logs whose files do not show it; empty: from columns and reports
 }
 
 // Elasticsearch has the settings of the cluster that stores the history, if there is one.

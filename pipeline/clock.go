@@ -38,7 +38,7 @@ const (
 	betweenStages = 250 * time.Millisecond // from the end of a job to the start of the next behind a stonewall
 	errorOfStage  = 300 * time.Millisecond // of each stage, if its place follows from the next stage
 	errorOfLast   = 500 * time.Millisecond // the same, in the times of files
-	errorOfCoarse = 2 * time.Second        // archives that store times in whole seconds
+	errorOfCoarse = 2 * time.Second        // of times in whole or even seconds
 	errorOfZone   = 14 * time.Hour         // if the time zone is unknown
 )
 

@@ -18,7 +18,7 @@ const (
 )
 
 // mostLogs is the largest number of logs of one kind in a run. All logs with rows are open at the same time, with
-// buffers of 50 KB.
+// buffers of 130 or 30 KB.
 const mostLogs = 8000
 
 func checkLogs(run *cbt.Run) error {

@@ -52,8 +52,8 @@ func (t tail) parts() (parts [fiolog.Directions]*hist.Histogram) {
 	return shareOut(rest, shares)
 }
 
-// rest returns the requests of a direction that are in the report and not in the logs. It is nil if that is unknown.
-// Then the requests count as missing.
+// rest returns the requests of a direction that are in the report and not in the logs. It is nil if there
+// are none, or if they are unknown and were counted as missing.
 func (t tail) rest(d fiolog.Direction) *hist.Histogram {
 	stats, logged := &t.Directions[d], t.logged(d)
 	left := float64(t.measured(stats)) - logged.Total()

@@ -274,7 +274,7 @@ func (n *Night) took(result *ingest.Result) {
 	}
 }
 
-// entryOf returns what to remember of a run of the history, or nil without a run.
+// entryOf returns what to remember of a run of the history. It is empty without a run.
 func entryOf(run *mapping.Run) *entry {
 	if run == nil {
 		return &entry{}

@@ -123,7 +123,7 @@ func (f Folders) Unfinished() (paths []string, err error) {
 
 // wrappedQuiet is how long the report of a run must be unchanged before its fio counts as ended. It is used if fio
 // does not keep the lock, and no process has the folder of the run in its command line. It is longer than the time
-// between two reports.
+// between two reports that fio2es run asks for; with a longer --status-interval a fio that runs may count as ended.
 const wrappedQuiet = 30 * time.Second
 
 // Claim opens the entry of a run that is not stored, and locks it until it is done. It fails with [ErrRunning] while

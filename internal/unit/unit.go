@@ -119,7 +119,7 @@ func Short(d time.Duration) string {
 	return text
 }
 
-// digits returns x with three significant digits and without an exponent.
+// digits returns x with three significant digits, or as many as its whole part has, and without an exponent.
 func digits(x float64) string {
 	places := 0
 	switch {

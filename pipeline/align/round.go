@@ -10,7 +10,7 @@ import (
 
 // rounder turns the weights of one series into whole counts and keeps two sums right. The sum of each bin over time is
 // exact, so over a run the count of a bin is the number of its requests. In each window, the sum of all bins up to each
-// bin is right within half a request, because percentiles depend on this sum. If each bin were rounded alone, many bins
+// bin is right within a few requests, because percentiles depend on this sum. If each bin were rounded alone, many bins
 // with a few tenths of a request would become zero in one window and twice their weight in another.
 //
 // What a bin is due is its weight over time less its counts so far. The rounder rounds this down or up, and up if this
