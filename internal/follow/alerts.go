@@ -15,6 +15,7 @@ type alerts struct {
 	log   *slog.Logger
 	rules *slo.Evaluator
 	title string
+	even  bool // all windows should have the same length
 
 	elapsed  int64         // nominal start of the latest windows, in milliseconds since the run's start
 	shortest time.Duration // length of the shortest window before
@@ -47,6 +48,10 @@ func (a *alerts) window(w *window.Window) error {
 	if w.ElapsedMS != a.elapsed {
 		a.report(func(*checked, slo.Breach) bool { return true })
 		a.elapsed = w.ElapsedMS
+		if length := w.Length(); a.even && a.shortest > 0 && length > a.shortest*7/4 {
+			a.log.Warn(fmt.Sprintf("%s: no report of fio for %v until %s: it waited for jobs that hang or sleep; when in that time its requests "+
+				"completed is unknown", a.title, length.Round(100*time.Millisecond), clock(w.End)))
+		}
 	}
 	breaches, err := a.rules.Add(w)
 	if err != nil {

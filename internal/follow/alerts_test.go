@@ -55,3 +55,25 @@ func TestLastAlerts(t *testing.T) {
 		})
 	}
 }
+
+// TestLateReports: a window that is much longer than the others is reported once, not in each direction.
+func TestLateReports(t *testing.T) {
+	start := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
+	for even, want := range map[bool]int{true: 1, false: 0} {
+		var out bytes.Buffer
+		a := newAlerts(slog.New(slog.NewTextHandler(&out, nil)), nil)
+		a.even = even
+		for _, ms := range [][2]int{{0, 900}, {900, 1900}, {1900, 5800}, {5800, 6800}} {
+			for _, direction := range []string{"read", "write"} {
+				w := &window.Window{
+					Run: &mapping.RunInfo{Start: start}, Direction: direction, ElapsedMS: int64(ms[0]), Completed: 9,
+					Start: start.Add(time.Duration(ms[0]) * time.Millisecond), End: start.Add(time.Duration(ms[1]) * time.Millisecond),
+				}
+				check(t, a.window(w))
+			}
+		}
+		if got := strings.Count(out.String(), "no report of fio for 3.9s until 09:00:05"); got != want {
+			t.Errorf("even %v: %d warnings, want %d\n%s", even, got, want, &out)
+		}
+	}
+}

@@ -34,6 +34,7 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 	how := pipeline.Following{Quiet: f.Quiet, Every: f.Every}
 	highest := slices.Min(f.Ingest.Pipeline.Levels)
 	alerts := newAlerts(f.Ingest.Log, f.Rules)
+	alerts.even = f.Ingest.Pipeline.Precision.Quantile == 0
 	known := func(ctx context.Context, e *pipeline.Execution) (string, *mapping.Run, error) {
 		found, err := ingest.Find(ctx, f.to.Store, e)
 		if len(found.Removed) > 0 { // the run was removed from the history: this is decided when it is over
