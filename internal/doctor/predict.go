@@ -105,17 +105,15 @@ func (s *section) from() From {
 	return Nothing
 }
 
-// percentiles returns the source of percentiles. Periodic reports come first, unless they are coarser than histogram
-// logs; then histogram logs; then completions.
+// percentiles returns the source of percentiles: histogram logs, then completions, then periodic reports.
 func (s *section) percentiles() From {
-	hasLogs, rows := s.whyNoRows() == "", s.rows()
 	switch {
-	case s.hasReports() && (!hasLogs || s.status <= rows+rows/20):
-		return Reports
-	case hasLogs:
+	case s.whyNoRows() == "":
 		return Logs
 	case s.average() == 0 && s.hasLog("write_lat_log") && !s.IsOn("gtod_reduce"):
 		return Completions
+	case s.hasReports():
+		return Reports
 	}
 	return Nothing
 }
