@@ -19,7 +19,7 @@ func (s *section) addLosses(a *Answers) {
 		}
 		a.lose("percentiles over time: "+why, s.histogramChanges()...)
 	}
-	if a.From == Logs && s.version.WritesHalf() {
+	if a.From == Logs && s.version.WritesHalf() && !s.hasReports() {
 		least, _ := hist.Fio3(0).Bounds(hist.Fio3(0).Half())
 		reports := Change{Where: commandLine, Line: "--status-interval=1"}
 		if o, ok := s.Own("status-interval"); ok {
