@@ -2,12 +2,33 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 func compareCommand(e *env) *cobra.Command {
@@ -114,4 +135,722 @@ func (c *comparing) compare(ctx context.Context, args []string) error {
 	unchecked, err := c.gate.end(c.log, c.stdout)
 	c.leftOut = c.leftOut || unchecked
 	return err
+}
+
+// compareFlags are flags that must be checked.
+type compareFlags struct {
+	metrics, failIf []string
+	within          float64 // in percent
+	baseline        string
+}
+
+// check checks the flags and sets the options. The metrics of conditions are compared, too.
+func (c *comparing) check(f *compareFlags, args []string) (err error) {
+	if err := c.query.Check(); err != nil {
+		return err
+	}
+	if c.options.Metrics, err = compare.ParseMetrics(f.metrics...); err != nil {
+		return usagef("--metrics %w", err)
+	}
+	if err := c.gate.parse(f.failIf); err != nil {
+		return err
+	}
+	for _, condition := range c.gate.conditions {
+		if !slices.Contains(c.options.Metrics, condition.Metric) {
+			c.options.Metrics = append(c.options.Metrics, condition.Metric)
+		}
+	}
+	if f.baseline != "" {
+		if c.baseline, err = query.ParseBaseline(f.baseline, time.Now()); err != nil {
+			return usagef("--baseline %w", err)
+		}
+	}
+	switch {
+	case len(c.options.Metrics) == 0:
+		return usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
+	case !(c.options.Confidence >= 0.5 && c.options.Confidence <= 0.99):
+		return usagef("--confidence %v: want 0.5 to 0.99", c.options.Confidence)
+	case !(f.within > 0 && f.within <= 1000):
+		return usagef("--within %v: want more than 0 percent, up to 1000", f.within)
+	case c.baseline == nil && len(args) < 2:
+		return usagef("want a baseline and what to compare with it: see fio2es compare --help")
+	}
+	c.options.Within = f.within / 100
+	out, format := c.gate.checks().table(c.stdout)
+	c.to = table.NewNarrow(out, format, compareColumns(c.options.Confidence), []string{"VERDICT"}, nil)
+	return nil
+}
+
+// gate has the conditions of --fail-if, and their outcomes.
+type gate struct {
+	conditions []compare.Condition
+	onUnclear  bool // an unclear condition fails the gate
+	format     string
+	outcomes   []compare.Outcome
+}
+
+func (g *gate) parse(texts []string) error {
+	for _, text := range texts {
+		condition, err := compare.ParseCondition(text)
+		if err != nil {
+			return usagef("--fail-if %w", err)
+		}
+		g.conditions = append(g.conditions, condition)
+	}
+	if len(g.conditions) == 0 && (g.onUnclear || g.format == formatJUnit) {
+		return usagef("--fail-on-unclear and --format junit are about conditions: give some, such as --fail-if 'p99 > +10%%'")
+	}
+	return nil
+}
+
+// check checks the conditions on a comparison of two sides. title names the workload, if there are several.
+func (g *gate) check(title string, base, other *compare.Side, lines []compare.Line) {
+	for _, o := range compare.Check(g.conditions, base, other, lines) {
+		if title != "" {
+			o.Sides = title + ": " + o.Sides
+		}
+		g.outcomes = append(g.outcomes, o)
+	}
+}
+
+// result returns a state as the result of a test case.
+func (g *gate) result(s compare.State) junit.Result {
+	switch s {
+	case compare.NotMet:
+		return junit.Passed
+	case compare.Met:
+		return junit.Failed
+	case compare.Undecided:
+		if g.onUnclear {
+			return junit.Failed
+		}
+		return junit.Skipped
+	}
+	return junit.Errored
+}
+
+// end reports the outcomes. unchecked reports whether a condition could not be checked. The error is [errMet], or
+// says that both sides lack the direction of a condition.
+func (g *gate) end(log *slog.Logger, stdout io.Writer) (unchecked bool, err error) {
+	var absent []error
+	isMet := false
+	for _, o := range g.outcomes {
+		text := "--fail-if " + o.String()
+		switch g.result(o.State) {
+		case junit.Failed:
+			log.Error(text)
+			isMet = true
+		case junit.Skipped:
+			log.Warn(text)
+		case junit.Passed:
+			log.Info(text)
+		default:
+			if o.State == compare.Absent {
+				absent = append(absent, errors.New(text))
+				continue
+			}
+			log.Warn(text)
+			unchecked = true
+		}
+	}
+	absent = append(absent, g.checks().write(stdout))
+	if err := errors.Join(absent...); err != nil || !isMet {
+		return unchecked, err
+	}
+	return unchecked, errMet
+}
+
+// checks returns the conditions as test cases.
+func (g *gate) checks() *checks {
+	c := &checks{g.format, junit.Suite{Name: "fio2es compare"}}
+	for _, o := range g.outcomes {
+		name := o.Condition.Text
+		if o.Direction != "" {
+			name += ": " + o.Direction
+		}
+		c.Cases = append(c.Cases, junit.Case{Class: o.Sides, Name: name, Result: g.result(o.State), Text: o.String()})
+	}
+	return c
+}
+
+// dropAbsent removes the outcomes of conditions that are absent in a workload, unless they are absent in all.
+func (g *gate) dropAbsent() {
+	isThere := map[*compare.Condition]bool{}
+	for _, o := range g.outcomes {
+		isThere[o.Condition] = isThere[o.Condition] || o.State != compare.Absent
+	}
+	kept := g.outcomes[:0]
+	for _, o := range g.outcomes {
+		if o.State != compare.Absent || !isThere[o.Condition] {
+			kept = append(kept, o)
+		}
+	}
+	g.outcomes = kept
+}
+
+// compareRow says how a metric of a direction differs.
+type compareRow struct {
+	workload    string // title of the workload, if there are several
+	base, other *compare.Side
+	compare.Line
+}
+
+// compareColumns returns the columns of a comparison. confidence is that of its intervals, 0 … 1.
+func compareColumns(confidence float64) []table.Column[*compareRow] {
+	return slices.Concat(
+		sideColumns("base", func(r *compareRow) *compare.Side { return r.base }),
+		sideColumns("other", func(r *compareRow) *compare.Side { return r.other }),
+		[]table.Column[*compareRow]{
+			{Name: "direction", Heading: "DIR", Value: func(r *compareRow) any { return r.Direction }},
+			{
+				Name: "metric", Heading: "METRIC",
+				Value: func(r *compareRow) any { return r.Metric.Column() },
+				Text:  func(r *compareRow) string { return r.Metric.String() },
+			},
+			{
+				Name: "base_value", Heading: ">BASE",
+				Value: func(r *compareRow) any { return machine(r.Metric, r.Base) },
+				Text:  (*compareRow).BaseText,
+			},
+			{
+				Name: "other_value", Heading: ">OTHER",
+				Value: func(r *compareRow) any { return machine(r.Metric, r.Other) },
+				Text:  (*compareRow).OtherText,
+			},
+			{
+				Name: "change", Unit: "percent", Heading: ">CHANGE",
+				Value: func(r *compareRow) any { return inPercent(r.Change.Change) },
+				Text:  (*compareRow).Text,
+			},
+			{
+				Heading: fmt.Sprintf(">%s%% INTERVAL", unit.Number(confidence*100)),
+				Text:    (*compareRow).IntervalText,
+			},
+			{Name: "low", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.Low) }},
+			{Name: "high", Unit: "percent", Value: func(r *compareRow) any { return inPercent(r.High) }},
+			{Name: "confidence", Value: func(*compareRow) any { return confidence }},
+			{
+				Name: "verdict", Heading: "VERDICT",
+				Value: func(r *compareRow) any { return string(r.Verdict) },
+				Text:  (*compareRow).VerdictText,
+			},
+			{Name: "open", Sparse: true, Value: func(r *compareRow) any { return openSides(&r.Change) }},
+			{Name: "workload", Sparse: true, Value: func(r *compareRow) any { return r.workload }},
+		})
+}
+
+// sideColumns returns the columns for programs that identify a side: its name as the user wrote it, and its runs,
+// joined by commas.
+func sideColumns(name string, of func(*compareRow) *compare.Side) []table.Column[*compareRow] {
+	return []table.Column[*compareRow]{
+		{Name: name, Value: func(r *compareRow) any { return of(r).Name }},
+		{Name: name + "_run", Sparse: true, Value: func(r *compareRow) any { return joined(of(r), idOf) }},
+		{Name: name + "_name", Value: func(r *compareRow) any { return joined(of(r), titleOf) }},
+	}
+}
+
+// mostNamed is how many runs of a side a heading names.
+const mostNamed = 4
+
+// heading names the runs of a side, one on each line. If there are many, it says how many, and names the first and
+// the last.
+func heading(label string, side *compare.Side) (lines []string) {
+	if n := len(side.Runs); n > mostNamed {
+		first, last := side.Runs[0], side.Runs[n-1]
+		return []string{fmt.Sprintf("%-5s  %s: %s, %s (%s) to %s (%s)", label, term.Clean(side.Name), unit.Plural(n, "run"),
+			term.Clean(first.Name), facts.StartedUTC(first.Document), term.Clean(last.Name), facts.StartedUTC(last.Document))}
+	}
+	width := 0
+	for _, r := range side.Runs {
+		width = max(width, utf8.RuneCountInString(term.Clean(r.Name)))
+	}
+	for _, r := range side.Runs {
+		title := facts.Title(r.Document)
+		if title == r.Name {
+			title = ""
+		}
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), title), " "))
+		label = ""
+	}
+	return lines
+}
+
+// machine returns a metric's value with the digits of documents: latencies are in microseconds, rounded to the
+// nanosecond.
+func machine(m window.Metric, v float64) float64 {
+	if m.Unit() == window.Nanoseconds {
+		return math.Round(v) / 1000
+	}
+	return math.Round(v*1000) / 1000
+}
+
+// openSides names the values that are lower bounds.
+func openSides(c *compare.Change) (names []string) {
+	if c.BaseOpen {
+		names = append(names, "base_value")
+	}
+	if c.OtherOpen {
+		names = append(names, "other_value")
+	}
+	return names
+}
+
+// inPercent returns a share in percent, with four decimals.
+func inPercent(share float64) float64 { return math.Round(share*1e6) / 1e4 }
+
+// idOf and titleOf return what columns show of a run. Runs in files have no id.
+func idOf(r *mapping.Run) string    { return r.Run.ID }
+func titleOf(r *mapping.Run) string { return r.Run.Archive + ":" + r.Run.Name }
+
+// joined joins what of returns for the runs of a side.
+func joined(s *compare.Side, of func(*mapping.Run) string) string {
+	var texts []string
+	for _, r := range s.Runs {
+		if text := of(r.Document); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, ",")
+}
+
+// compareRuns compares each argument with the base. Without --baseline, the base is the first argument.
+func (c *comparing) compareRuns(ctx context.Context, args []string) error {
+	var sides []*compare.Side
+	for _, arg := range args {
+		side, err := c.side(ctx, arg)
+		if err != nil {
+			return err
+		}
+		sides = append(sides, side)
+	}
+	if c.baseline == nil {
+		c.logDoubts("", sides[0], sides[0])
+		for _, other := range sides[1:] {
+			if err := c.pair("", sides[0], other); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	from, err := c.stored(ctx, c.baseline.Filter())
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, other := range sides {
+		base, err := c.baselineOf(ctx, "", other, from)
+		if err == nil {
+			c.logDoubts("", base, base)
+			err = c.pair("", base, other)
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
+
+// pair compares a side with the base. title names the workload, if there are several.
+func (c *comparing) pair(title string, base, other *compare.Side) error {
+	c.logDoubts(title, base, other)
+	lines, notes, err := compare.Compare(base, other, c.options)
+	for _, text := range notes {
+		c.note(title, text)
+	}
+	if err != nil {
+		return err
+	}
+	heading := append(heading("base", base), heading("other", other)...)
+	if title != "" {
+		heading = append([]string{"workload  " + title, "verdict   " + compare.Summary(lines)}, heading...)
+	}
+	c.to.Begin(heading...)
+	for _, l := range lines {
+		if l.Verdict != compare.Unknown {
+			c.judged++
+		}
+		if err := c.to.Write(&compareRow{title, base, other, l}); err != nil {
+			return err
+		}
+	}
+	c.gate.check(title, base, other, lines)
+	return c.to.End()
+}
+
+// note writes a note about a workload, or, without a title, about the comparison.
+func (c *comparing) note(title, text string) {
+	if title != "" {
+		text = title + ": " + text
+	}
+	c.log.Info("note: " + text)
+}
+
+// baselineOf reads the runs of --baseline for a side. from are the runs that it selects, of all workloads or of this
+// one.
+func (c *comparing) baselineOf(ctx context.Context, title string, other *compare.Side, from []*mapping.Run) (*compare.Side, error) {
+	var runs []*mapping.Run
+	for _, r := range other.Runs {
+		runs = append(runs, r.Document)
+	}
+	list, notes, err := c.baseline.Of(runs, from)
+	for _, text := range notes {
+		c.note(title, text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.storedSide(ctx, c.baseline.String(), list)
+}
+
+// compareWorkloads compares the runs of each argument with those runs of the base that have the same settings.
+func (c *comparing) compareWorkloads(ctx context.Context, args []string) error {
+	var list []*selection
+	for _, arg := range args {
+		s, err := c.selection(ctx, arg)
+		if err != nil {
+			return err
+		}
+		list = append(list, s)
+	}
+	if c.baseline == nil {
+		for _, other := range list[1:] {
+			if err := c.matched(ctx, list[0], other); err != nil {
+				return err
+			}
+		}
+	} else {
+		from, err := c.stored(ctx, c.baseline.Filter())
+		if err != nil {
+			return err
+		}
+		for _, other := range list {
+			if err := c.withPast(ctx, from, other); err != nil {
+				return err
+			}
+		}
+	}
+	c.gate.dropAbsent()
+	if byChance := float64(c.judged) * (1 - c.options.Confidence); byChance >= 1 {
+		c.note("", fmt.Sprintf("of %s at a confidence of %s %%, some %.0f are worse or better by chance",
+			unit.Plural(c.judged, "change"), unit.Number(c.options.Confidence*100), byChance))
+	}
+	return nil
+}
+
+// matched compares two selections, workload by workload.
+func (c *comparing) matched(ctx context.Context, base, other *selection) error {
+	t := tally{comparing: c}
+	for _, m := range workload.Match(base.docs, other.docs) {
+		if len(m.Base) == 0 || len(m.Other) == 0 {
+			with := base
+			if len(m.Base) == 0 {
+				with = other
+			}
+			c.note(m.Title, fmt.Sprintf("only in %s (%s): not compared", with.name, unit.Plural(len(m.Base)+len(m.Other), "run")))
+			continue
+		}
+		err := t.one(m.Title, func() (from, to *compare.Side, err error) {
+			if from, err = c.sideOf(ctx, base, m.Base); err == nil {
+				to, err = c.sideOf(ctx, other, m.Other)
+			}
+			return from, to, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return t.end(base.name + " and " + other.name)
+}
+
+// withPast compares each workload of a selection with its runs of --baseline, chosen among from.
+func (c *comparing) withPast(ctx context.Context, from []*mapping.Run, other *selection) error {
+	t, byKey := tally{comparing: c}, map[string][]*mapping.Run{}
+	for _, run := range from {
+		key := workload.Key(run)
+		byKey[key] = append(byKey[key], run)
+	}
+	for _, w := range workload.Group(other.docs) {
+		err := t.one(w.Title, func() (base, to *compare.Side, err error) {
+			if to, err = c.sideOf(ctx, other, w.Runs); err == nil {
+				base, err = c.baselineOf(ctx, w.Title, to, byKey[workload.Key(w.Runs[0])])
+			}
+			return base, to, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return t.end(c.baseline.String() + " and " + other.name)
+}
+
+// tally counts the workloads that were compared.
+type tally struct {
+	*comparing
+	compared int
+	failed   []error
+}
+
+// one compares a workload. If that is not possible, it says so, and the other workloads are compared nevertheless.
+func (t *tally) one(title string, sides func() (base, other *compare.Side, err error)) error {
+	base, other, err := sides()
+	if err == nil {
+		err = t.pair(title, base, other)
+	}
+	switch {
+	case err == nil:
+		t.compared++
+	case errors.Is(err, context.Canceled):
+		return err
+	default:
+		t.failed = append(t.failed, fmt.Errorf("%s: %w", title, err))
+	}
+	return nil
+}
+
+// end fails if no workload was compared. If some could not be compared, they are left out.
+func (t *tally) end(names string) error {
+	if t.compared == 0 {
+		if len(t.failed) > 0 {
+			return errors.Join(t.failed...)
+		}
+		return fmt.Errorf("%s have no workload in common: the settings of their runs differ", names)
+	}
+	for _, err := range t.failed {
+		t.log.Warn("not compared: " + err.Error())
+		t.leftOut = true
+	}
+	return nil
+}
+
+// selection has the runs of an argument with --by settings: runs of a path, or runs of the history that a selector
+// chooses.
+type selection struct {
+	name string
+	docs []*mapping.Run
+	read map[*mapping.Run]*compare.Run // the read runs of a path
+}
+
+// selection finds the runs of an argument, and reads those of a path.
+func (c *comparing) selection(ctx context.Context, arg string) (*selection, error) {
+	s := &selection{name: arg, read: map[*mapping.Run]*compare.Run{}}
+	if !query.IsPath(arg) {
+		among, err := c.limit()
+		if err != nil {
+			return nil, err
+		}
+		docs, err := c.chooseStored(ctx, among, []string{arg})
+		if err != nil {
+			return nil, err
+		}
+		var notes []string
+		s.docs, notes = query.Usable(docs)
+		for _, text := range notes {
+			c.note(arg, text)
+		}
+		if len(s.docs) == 0 {
+			return nil, fmt.Errorf("%s: no runs to compare", arg)
+		}
+		return s, nil
+	}
+	err := c.runs(ctx, []string{arg}, &c.query, func(run *query.Run, _ bool) error {
+		one, err := c.readRun(ctx, run.Name, run)
+		switch {
+		case err != nil:
+			return err
+		case one.IsEmpty():
+			c.note(one.Name, "left out: no windows to compare: "+report.WhyEmpty(one))
+		default:
+			one.Name = facts.Title(one.Document)
+			s.docs, s.read[one.Document] = append(s.docs, one.Document), one
+		}
+		return nil
+	})
+	if err == nil && len(s.docs) == 0 {
+		err = fmt.Errorf("%s: no runs with windows to compare", arg)
+	}
+	return s, err
+}
+
+// sideOf returns runs of a selection as one side, the oldest first.
+func (c *comparing) sideOf(ctx context.Context, s *selection, docs []*mapping.Run) (*compare.Side, error) {
+	if len(s.read) == 0 {
+		newest := slices.Clone(docs)
+		slices.Reverse(newest)
+		return c.storedSide(ctx, s.name, newest)
+	}
+	side := &compare.Side{Name: s.name}
+	for _, doc := range docs {
+		side.Runs = append(side.Runs, s.read[doc])
+	}
+	return side, nil
+}
+
+// side reads the runs that arg names, joined by commas.
+func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error) {
+	parts := []string{arg}
+	// not if such a file exists, because its name may have a comma
+	if _, err := os.Lstat(arg); err != nil && !hasCommas(arg) {
+		parts = strings.Split(arg, ",")
+	}
+	side := &compare.Side{Name: arg}
+	for _, part := range parts {
+		if part == "" {
+			return nil, usagef("%q: want runs or paths joined by commas, and there is nothing between two commas", arg)
+		}
+		var paths []string
+		err := c.runs(ctx, []string{part}, &c.query, func(run *query.Run, many bool) error {
+			if run.Stored != nil {
+				return c.add(ctx, side, part, run)
+			}
+			if paths = append(paths, run.Path); many {
+				return nil
+			}
+			return c.add(ctx, side, part, run)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(paths) > 1 {
+			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, ingest them and give its id, or compare all of them with --by settings: %s",
+				part, len(paths), query.List(paths))
+		}
+	}
+	return side, nil
+}
+
+// hasCommas reports whether the commas of an argument belong to a condition, such as bs in (4k, 8k).
+func hasCommas(arg string) bool {
+	_, err := query.ParseSelector(arg, time.Now())
+	return query.IsSelector(arg) && err == nil
+}
+
+// add reads a run and adds it to a side. part is the name that the user gave.
+func (c *comparing) add(ctx context.Context, side *compare.Side, part string, run *query.Run) error {
+	one, err := c.readRun(ctx, part, run)
+	if err != nil {
+		return err
+	}
+	if one.IsEmpty() {
+		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
+	}
+	if !query.IsPath(part) {
+		one.Name = facts.ShortID(one.Document.Run.ID)
+	}
+	for _, have := range side.Runs {
+		if have.Name == one.Name || query.IsPath(part) && filepath.Clean(have.Name) == filepath.Clean(one.Name) {
+			return usagef("%s: %s is named twice, and a run is no repetition of itself", side.Name, one.Name)
+		}
+	}
+	side.Runs = append(side.Runs, one)
+	return nil
+}
+
+// stored returns the runs of the history that a filter selects, the newest first, without histograms.
+func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*mapping.Run, error) {
+	if err := c.open(ctx); err != nil {
+		return nil, err
+	}
+	limit, err := c.limit()
+	if err != nil {
+		return nil, err
+	}
+	filter.Where = query.Both(filter.Where, limit.Where)
+	runs, skipped, err := c.readRuns(ctx, c.store, query.Watch(filter))
+	c.leftOut = c.leftOut || skipped
+	return runs, err
+}
+
+// logDoubts warns if settings of the other side's runs differ from those of the first run of the base.
+func (c *comparing) logDoubts(title string, base, other *compare.Side) {
+	first := base.Runs[0]
+	for _, one := range other.Runs {
+		if differ := workload.Doubt(first.Document, one.Document); differ != "" {
+			c.note(title, fmt.Sprintf("comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
+		}
+	}
+}
+
+// readRun reads the windows of a run, and writes its messages to stderr. It may have no windows.
+func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
+	one, err := c.windowsOf(ctx, name, run)
+	c.logRun(run)
+	return one, err
+}
+
+// windowsOf reads the windows of a run. Several goroutines may call it, each for another run.
+func (c *comparing) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
+	one := &compare.Run{Name: name}
+	doc, err := run.Read(ctx, &c.query, func(w *window.Window) error {
+		requests, err := w.Histogram()
+		if err == nil {
+			one.Add(w, requests)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if doc == nil {
+		return nil, fmt.Errorf("%s: no windows to compare", name)
+	}
+	one.End(doc)
+	if one.IsEmpty() && !one.OnlyAverages() && c.query.String() != "" {
+		return nil, run.NoMatch(doc)
+	}
+	return one, nil
+}
+
+// atOnce is how many lists of runs of the history are read at the same time. In a cluster each needs several
+// requests.
+const atOnce = 4
+
+// together has runs that were read together. err says why the next run could not be read.
+type together struct {
+	runs []*compare.Run
+	err  error
+}
+
+// readTogether reads the windows of runs of the history. Several goroutines may call it.
+func (c *comparing) readTogether(ctx context.Context, runs []*query.Run) (read together, _ error) {
+	query.Prefetch(ctx, runs, &c.query)
+	for _, run := range runs {
+		one, err := c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
+		if err != nil {
+			read.err = err
+			break
+		}
+		read.runs = append(read.runs, one)
+	}
+	return read, nil
+}
+
+// storedSide reads runs of the history as one side, the oldest first.
+func (c *comparing) storedSide(ctx context.Context, name string, docs []*mapping.Run) (*compare.Side, error) {
+	side, runs := &compare.Side{Name: name}, []*query.Run(nil)
+	for _, doc := range slices.Backward(docs) {
+		run, err := c.prepare(query.Stored(c.store, doc))
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	n := 0
+	for read := range ahead.Map(ctx, atOnce, query.Together(runs, &c.query), c.readTogether) {
+		for _, one := range read.runs {
+			c.logRun(runs[n])
+			n++
+			c.progress.Show("%s: %d of %d runs", name, n, len(runs))
+			if one.IsEmpty() {
+				c.note("", fmt.Sprintf("%s: left out: no windows to compare: %s", one.Name, report.WhyEmpty(one)))
+				continue
+			}
+			side.Runs = append(side.Runs, one)
+		}
+		if read.err != nil {
+			c.logRun(runs[n])
+			return nil, read.err
+		}
+	}
+	if len(side.Runs) == 0 {
+		return nil, fmt.Errorf("%s: no windows to compare", name)
+	}
+	return side, nil
 }
