@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,10 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
@@ -679,178 +675,6 @@ func (c *comparing) sideOf(ctx context.Context, s *selection, docs []*mapping.Ru
 	side := &compare.Side{Name: s.name}
 	for _, doc := range docs {
 		side.Runs = append(side.Runs, s.read[doc])
-	}
-	return side, nil
-}
-
-// side reads the runs that arg names, joined by commas.
-func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error) {
-	parts := []string{arg}
-	// not if such a file exists, because its name may have a comma
-	if _, err := os.Lstat(arg); err != nil && !hasCommas(arg) {
-		parts = strings.Split(arg, ",")
-	}
-	side := &compare.Side{Name: arg}
-	for _, part := range parts {
-		if part == "" {
-			return nil, usagef("%q: want runs or paths joined by commas, and there is nothing between two commas", arg)
-		}
-		var paths []string
-		err := c.runs(ctx, []string{part}, &c.query, func(run *query.Run, many bool) error {
-			if run.Stored != nil {
-				return c.add(ctx, side, part, run)
-			}
-			if paths = append(paths, run.Path); many {
-				return nil
-			}
-			return c.add(ctx, side, part, run)
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(paths) > 1 {
-			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, ingest them and give its id, or compare all of them with --by settings: %s",
-				part, len(paths), query.List(paths))
-		}
-	}
-	return side, nil
-}
-
-// hasCommas reports whether the commas of an argument belong to a condition, such as bs in (4k, 8k).
-func hasCommas(arg string) bool {
-	_, err := query.ParseSelector(arg, time.Now())
-	return query.IsSelector(arg) && err == nil
-}
-
-// add reads a run and adds it to a side. part is the name that the user gave.
-func (c *comparing) add(ctx context.Context, side *compare.Side, part string, run *query.Run) error {
-	one, err := c.readRun(ctx, part, run)
-	if err != nil {
-		return err
-	}
-	if one.IsEmpty() {
-		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
-	}
-	if !query.IsPath(part) {
-		one.Name = facts.ShortID(one.Document.Run.ID)
-	}
-	for _, have := range side.Runs {
-		if have.Name == one.Name || query.IsPath(part) && filepath.Clean(have.Name) == filepath.Clean(one.Name) {
-			return usagef("%s: %s is named twice, and a run is no repetition of itself", side.Name, one.Name)
-		}
-	}
-	side.Runs = append(side.Runs, one)
-	return nil
-}
-
-// stored returns the runs of the history that a filter selects, the newest first, without histograms.
-func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*mapping.Run, error) {
-	if err := c.open(ctx); err != nil {
-		return nil, err
-	}
-	limit, err := c.limit()
-	if err != nil {
-		return nil, err
-	}
-	filter.Where = query.Both(filter.Where, limit.Where)
-	runs, skipped, err := c.readRuns(ctx, c.store, query.Watch(filter))
-	c.leftOut = c.leftOut || skipped
-	return runs, err
-}
-
-// logDoubts warns if settings of the other side's runs differ from those of the first run of the base.
-func (c *comparing) logDoubts(title string, base, other *compare.Side) {
-	first := base.Runs[0]
-	for _, one := range other.Runs {
-		if differ := workload.Doubt(first.Document, one.Document); differ != "" {
-			c.note(title, fmt.Sprintf("comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
-		}
-	}
-}
-
-// readRun reads the windows of a run, and writes its messages to stderr. It may have no windows.
-func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
-	one, err := c.windowsOf(ctx, name, run)
-	c.logRun(run)
-	return one, err
-}
-
-// windowsOf reads the windows of a run. Several goroutines may call it, each for another run.
-func (c *comparing) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
-	one := &compare.Run{Name: name}
-	doc, err := run.Read(ctx, &c.query, func(w *window.Window) error {
-		requests, err := w.Histogram()
-		if err == nil {
-			one.Add(w, requests)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if doc == nil {
-		return nil, fmt.Errorf("%s: no windows to compare", name)
-	}
-	one.End(doc)
-	if one.IsEmpty() && !one.OnlyAverages() && c.query.String() != "" {
-		return nil, run.NoMatch(doc)
-	}
-	return one, nil
-}
-
-// atOnce is how many lists of runs of the history are read at the same time. In a cluster each needs several
-// requests.
-const atOnce = 4
-
-// together has runs that were read together. err says why the next run could not be read.
-type together struct {
-	runs []*compare.Run
-	err  error
-}
-
-// readTogether reads the windows of runs of the history. Several goroutines may call it.
-func (c *comparing) readTogether(ctx context.Context, runs []*query.Run) (read together, _ error) {
-	query.Prefetch(ctx, runs, &c.query)
-	for _, run := range runs {
-		one, err := c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
-		if err != nil {
-			read.err = err
-			break
-		}
-		read.runs = append(read.runs, one)
-	}
-	return read, nil
-}
-
-// storedSide reads runs of the history as one side, the oldest first.
-func (c *comparing) storedSide(ctx context.Context, name string, docs []*mapping.Run) (*compare.Side, error) {
-	side, runs := &compare.Side{Name: name}, []*query.Run(nil)
-	for _, doc := range slices.Backward(docs) {
-		run, err := c.prepare(query.Stored(c.store, doc))
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, run)
-	}
-	n := 0
-	for read := range ahead.Map(ctx, atOnce, query.Together(runs, &c.query), c.readTogether) {
-		for _, one := range read.runs {
-			c.logRun(runs[n])
-			n++
-			c.progress.Show("%s: %d of %d runs", name, n, len(runs))
-			if one.IsEmpty() {
-				c.note("", fmt.Sprintf("%s: left out: no windows to compare: %s", one.Name, report.WhyEmpty(one)))
-				continue
-			}
-			side.Runs = append(side.Runs, one)
-		}
-		if read.err != nil {
-			c.logRun(runs[n])
-			return nil, read.err
-		}
-	}
-	if len(side.Runs) == 0 {
-		return nil, fmt.Errorf("%s: no windows to compare", name)
 	}
 	return side, nil
 }
