@@ -18,7 +18,6 @@ import (
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/slo"
-	"github.com/fio2es/fio2es/internal/unit"
 )
 
 // histories opens the history in the settings, a file or a cluster.
@@ -51,16 +50,6 @@ func (h histories) readEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	return store, err
 }
 
-// openEmbedded opens the embedded history for writing. It upgrades one of an older version.
-func (h histories) openEmbedded(ctx context.Context) (*sqlite.Store, error) {
-	store, err := sqlite.Open(ctx, h.History)
-	if err == nil && store.Upgraded() > 0 {
-		h.log.Info(fmt.Sprintf("note: %s was of an older version and is upgraded: its %s are identified by the contents of their files now; "+
-			"the older version can no longer open it", shortHome(h.History), unit.Plural(store.Upgraded(), "run")))
-	}
-	return store, err
-}
-
 // toChange opens the history for reading, or to change what it has. It creates nothing.
 func (h histories) toChange(ctx context.Context, change bool) (history.Store, error) {
 	if !change || !h.exists() {
@@ -69,7 +58,7 @@ func (h histories) toChange(ctx context.Context, change bool) (history.Store, er
 	if h.Elasticsearch.Enabled() {
 		return h.cluster(ctx)
 	}
-	return h.openEmbedded(ctx)
+	return sqlite.Open(ctx, h.History)
 }
 
 // mostChecked is the largest file, in bytes, that is checked before it is written: that takes a quarter of a second.
@@ -89,18 +78,14 @@ func (h histories) target(ctx context.Context, rules []slo.Rule) (ingest.Target,
 // because the name may be mistyped.
 func (h histories) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	isNew := !h.exists() && h.History != config.Default().History
-	store, err := h.openEmbedded(ctx)
+	store, err := sqlite.Open(ctx, h.History)
 	if err != nil {
 		return nil, err
 	}
 	if isNew {
 		h.log.Info("note: new history " + shortHome(h.History))
 	}
-	err = store.QuickCheck(ctx, mostChecked)
-	if err == nil {
-		err = ingest.RemoveOldDuplicates(ctx, store, h.log)
-	}
-	if err != nil {
+	if err := store.QuickCheck(ctx, mostChecked); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return store, nil
