@@ -48,7 +48,7 @@ func (c *chooser) setUnit(j *job, l *logFile, ofHist hist.Unit) error {
 	}
 	said := c.opt.Bins.Unit
 	if said != hist.UnknownUnit && reported != hist.UnknownUnit && said != reported {
-		c.problems.note("%s: read in %s, as --unit says, although %s of its report writes %s",
+		c.problems.note("%s: read in %s, as FIO2ES_UNIT says, although %s of its report writes %s",
 			l.log.File.Name(), said, j.entry.out.fio.Version, reported)
 	}
 	j.unit = cmp.Or(said, reported, jobLogs{c.run, c.opt, c.outputs, c.problems}.hintFor(l.log).Unit, ofHist)
@@ -58,7 +58,7 @@ func (c *chooser) setUnit(j *job, l *logFile, ofHist hist.Unit) error {
 		j.unit = hist.Nanoseconds
 	default:
 		return fmt.Errorf("%s: nothing says whether its latencies are ns (fio 3) or us (fio 2), so it is not used: "+
-			"say --unit ns or --unit us, or put fio's JSON report beside it", l.log.File.Name())
+			"set FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put fio's JSON report beside it", l.log.File.Name())
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (c *chooser) setGroups(jobs []*job) {
 func (c *chooser) checkLayout(j *job) {
 	usual, err := hist.Resolve(j.layout.Len(), hist.Hint{})
 	if j.hasRows && err == nil && usual != j.layout {
-		c.problems.note("%s: %d bins are usually %s, but are read as %s: --groups, --unit or fio's report say %s",
+		c.problems.note("%s: %d bins are usually %s, but are read as %s: FIO2ES_GROUPS, FIO2ES_UNIT or fio's report say %s",
 			j.log.File.Name(), j.layout.Len(), usual, j.layout, j.hint)
 	}
 }

@@ -167,7 +167,7 @@ func (p placing) setStart() error {
 	first := slices.MinFunc(p.jobs, func(x, y *job) int { return x.start.Compare(y.start) })
 	p.start = first.start.UTC().Truncate(time.Millisecond)
 	if !p.absent && !isPossible(p.start) {
-		return fmt.Errorf("its files put its start in the year %d, which cannot be: give --start TIME", p.start.Year())
+		return fmt.Errorf("its files put its start in the year %d, which cannot be: set FIO2ES_START=TIME", p.start.Year())
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (p placing) startOfFiles(later map[*job]time.Duration) error {
 		first = earlier(first, start)
 	}
 	if first.IsZero() || p.absent && !isPossible(first) {
-		return errors.New("nothing says when the run started: give --start TIME")
+		return errors.New("nothing says when the run started: set FIO2ES_START=TIME")
 	}
 	p.start, p.clock, p.error = first, clockMtime, max(errorOfCoarse, slices.Max(errs))
 	return nil
@@ -217,5 +217,5 @@ func (p placing) widenLocal() {
 		}
 	}
 	p.problems.note("%s: its zip keeps times without a time zone, so the start may be hours off, and jobs an hour if summer time "+
-		"began or ended during the run: give --start TIME", p.title())
+		"began or ended during the run: set FIO2ES_START=TIME", p.title())
 }

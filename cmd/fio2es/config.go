@@ -22,9 +22,7 @@ each setting that is not the default was taken from.
 Two files are read. fio2es.yaml in the user's configuration folder
 (` + shortHome(cmp.Or(config.OwnFile(), "fio2es/fio2es.yaml")) + `) may set everything. fio2es.yaml in the
 current folder has precedence, but an unpacked archive may have such a file. So it
-may set only how runs are analysed: source, interval, precision, weighting, inflight,
-tolerance, align, levels, archive, labels, start, offset, groups, unit, jobs, sla. A
-file given with --config or FIO2ES_CONFIG is read in place of both, and may set
+may set only how runs are analysed ("fio2es help settings" lists these settings). A file given with --config or FIO2ES_CONFIG is read in place of both, and may set
 everything.`,
 		Example: `  fio2es config
   fio2es config | grep '#'                 the settings that are not the default
@@ -48,6 +46,8 @@ everything.`,
 	}
 	fl := cmd.Flags()
 	addReadingFlags(fl)
+	addArchiveFlag(fl)
+	addLabelsFlag(fl)
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	addKibanaFlags(fl)

@@ -25,7 +25,7 @@ import (
 // env has what all commands share: streams, messages and settings.
 type env struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer     // stdout is a [term.Screen] if it is a terminal, or if colours are forced
+	stdout, stderr io.Writer     // stdout is a [term.Screen] if it is a terminal
 	written        *answerWriter // the writer below stdout, which records errors
 	errors         io.Writer     // the writer below stderr
 	progress       *term.Progress
@@ -41,7 +41,7 @@ type env struct {
 func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
 	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), errors: stderr, written: &answerWriter{w: stdout}}
 	e.stdout = e.written
-	if f, ok := stdout.(*os.File); ok && (term.IsTerminal(f) || term.ForcesColour()) {
+	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
 		e.stdout = term.NewScreen(f, e.written)
 	}
 	e.progress = term.NewProgress(e.terminal())

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
+	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
@@ -25,6 +22,7 @@ type reading struct {
 	*env
 	logsAlone bool // leave out reports beside logs that are given by name
 	namesRuns bool // the answer has the ids of runs, so they need not be on stderr
+	hasNoted  bool // see noteSettings
 
 	store   history.Store // nil until it is needed
 	leftOut bool          // something is missing, and stderr says what
@@ -231,42 +229,27 @@ func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a 
 	return r.end(r.withSkipped(err, found))
 }
 
-// prepare applies the flags of reading to a run in the history.
+// prepare applies --interval to a run in the history.
 func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
-	if err := r.refuseStored(run.Stored); err != nil {
-		return nil, err
-	}
+	r.noteSettings()
 	if f := r.flags.Lookup("interval"); f != nil && f.Changed && r.cfg.Interval != 0 {
 		run.JoinMS, err = query.JoinMS(run.Stored, time.Duration(r.cfg.Interval), f.Value.String())
 	}
 	return run, err
 }
 
-// refuseStored fails if the user gave a flag about reading logs, because the windows of a run in the history were
-// made when it was ingested. If there are also paths, the flag applies to them, and there is only a note. Settings
-// in a file or in the environment are no error.
-func (r *reading) refuseStored(run *mapping.Run) (err error) {
-	ofLogs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addReadingFlags(ofLogs)
-	r.flags.Visit(func(f *pflag.Flag) {
-		switch {
-		// stored windows can be changed in these ways
-		case ofLogs.Lookup(f.Name) == nil || f.Name == "interval" || f.Name == "jobs":
-		case f.Name == "weighting" && f.Value.String() == run.Weighting:
-		case slices.ContainsFunc(r.flags.Args(), hasPath):
-			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested",
-				f.Name, run.Run.Name))
-		case err == nil:
-			err = usagef("--%s: run %s is in the history, and its windows were made when it was ingested: "+
-				"leave the option out, or ingest its files again with --%s %s", f.Name, run.Run.Name, f.Name, strings.Trim(f.Value.String(), "[]"))
+// noteSettings says once which settings of the environment have no effect on runs of the history, because their
+// windows were made when they were ingested. Those in files are for all runs, so they need no word.
+func (r *reading) noteSettings() {
+	if r.hasNoted {
+		return
+	}
+	r.hasNoted = true
+	for _, name := range []string{"source", "precision", "weighting", "inflight", "tolerance", "align", "start", "offset", "groups", "unit"} {
+		if from := r.cfg.Origins[name]; from == config.Variable(name) {
+			r.log.Info(fmt.Sprintf("note: %s has no effect on runs in the history: their windows were made when they were ingested; to change them, ingest the files again", from))
 		}
-	})
-	return err
-}
-
-// hasPath reports whether an argument is a path, or a list with commas that contains one.
-func hasPath(arg string) bool {
-	return query.IsPath(arg) || slices.ContainsFunc(strings.Split(arg, ","), query.IsPath)
+	}
 }
 
 // logProblems reports files that cannot be read and files that belong to no run. leftOut reports whether there are

@@ -67,7 +67,7 @@ fio's, if fio failed.
 
 On a terminal a table that is too wide has shorter texts and fewer columns, and the
 line below it says which; "| cat" shows all. Verdicts have colours there, unless
-NO_COLOR is set; with CLICOLOR_FORCE=1 they have them in a pipe, too.
+NO_COLOR is set.
 
 Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us).`,
 		Example: `  fio2es ingest results/                   store all runs of a CBT archive

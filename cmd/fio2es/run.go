@@ -70,7 +70,8 @@ fio2es on each host.`,
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // arguments after fio or a job file belong to fio
-	addReadingFlags(fl, "interval", "labels")
+	addReadingFlags(fl)
+	addLabelsFlag(fl)
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	addRuleFlag(fl)
