@@ -116,13 +116,6 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *trendGate) er
 	for _, w := range workload.Group(runs) {
 		series = append(series, w.Series(q.numbers, q.least)...)
 	}
-	damaged, err := query.Around(ctx, store, series)
-	if err != nil {
-		return err
-	}
-	for _, one := range damaged {
-		e.log.Warn(one.Error())
-	}
 	out := newTrendWriter(gate.table(e.stdout))
 	for _, s := range series {
 		gate.add(s)
@@ -133,5 +126,5 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *trendGate) er
 	if err := out.end(); err != nil {
 		return err
 	}
-	return leftOutIf(gate.end(e.log, e.stdout), skipped || len(damaged) > 0)
+	return leftOutIf(gate.end(e.log, e.stdout), skipped)
 }
