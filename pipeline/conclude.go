@@ -16,6 +16,9 @@ func (r *reading) conclude() {
 	for _, doubt := range r.run.Doubts {
 		note("%s: %s", title, doubt)
 	}
+	if text := r.run.Unsure; text != "" {
+		skip(fmt.Errorf("%s: %s", title, text))
+	}
 	if r.run.Cut != "" {
 		skip(fmt.Errorf("%s: %s", title, r.run.Cut))
 	}
