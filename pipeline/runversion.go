@@ -190,7 +190,7 @@ func less(p *input, e *Execution, have *mapping.Run) string {
 func differs(e *Execution, have *mapping.Run) []mapping.SourceFile {
 	mine, theirs := &e.Source, &have.Source
 	missing := theirs.MissingFrom(mine)
-	isNoLog := func(f mapping.SourceFile) bool { return !f.IsA(mapping.RoleLog) }
+	isNoLog := func(f mapping.SourceFile) bool { return f.Role != mapping.RoleLog }
 	switch {
 	case len(missing) == 0 || e.HasGrownFrom(theirs):
 		return nil

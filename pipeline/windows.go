@@ -26,6 +26,29 @@ type reading struct {
 	totals   bool // no job has rows: the run has totals, and no windows
 	live     bool // fio still writes the reports
 	follows  bool // all rows are of the periodic reports of one fio, so that windows follow these
+	unsure   unsure
+}
+
+// unsure are the windows of which some requests may belong to the windows beside them: see [align.Window].
+type unsure struct {
+	windows     int     // at different times
+	first, last int64   // their starts, in milliseconds since the start of the run
+	share       float64 // of the requests of a window, the largest
+}
+
+func (u *unsure) add(w *align.Window) {
+	const few = 0.05
+	share := (w.Unsure[0] + w.Unsure[1]) / float64(max(w.Completed, 1))
+	if share <= few {
+		return
+	}
+	if u.windows == 0 {
+		u.first = w.Start
+	}
+	if u.windows == 0 || w.Start > u.last {
+		u.windows, u.last = u.windows+1, w.Start
+	}
+	u.share = max(u.share, share)
 }
 
 func newReading(p *input, problems *Problems) *reading {
@@ -113,6 +136,7 @@ func (r *reading) windows(ctx context.Context) iter.Seq2[*align.Window, error] {
 		for w, err := range windows {
 			if err == nil {
 				r.clip(w)
+				r.unsure.add(w)
 				if w.Key.Level == r.opt.levels()[0] { // the whole run is their sum
 					r.windowed[w.Key.Direction].Merge(w.Latencies)
 				}

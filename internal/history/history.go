@@ -20,7 +20,7 @@ var (
 	ErrAmbiguous = errors.New("more than one run begins with that")
 	ErrBusy      = errors.New("another process is writing to the history")
 	ErrDamaged   = errors.New("not a history file, or damaged")
-	ErrNewer     = errors.New("written by a newer version of fio2es")
+	ErrVersion   = errors.New("made by another version of fio2es")
 	ErrReplaced  = errors.New("the documents stored so far were removed meanwhile")
 	// only in clusters
 	ErrNoIndex = errors.New("there is no history under this prefix yet: run fio2es setup, then ingest")
