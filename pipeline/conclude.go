@@ -16,6 +16,9 @@ func (r *reading) conclude() {
 	for _, doubt := range r.run.Doubts {
 		note("%s: %s", title, doubt)
 	}
+	if text := r.run.Unsure; text != "" {
+		skip(fmt.Errorf("%s: %s", title, text))
+	}
 	if r.run.Cut != "" {
 		skip(fmt.Errorf("%s: %s", title, r.run.Cut))
 	}
@@ -179,10 +182,11 @@ func (r *reading) concludeReports() {
 func (r *reading) concludeLate() {
 	said := map[*reportFile]bool{}
 	for _, j := range r.jobs {
-		if j.reports == nil || said[j.reports.reportFile] || j.reports.late == 0 {
+		reports := r.tallies[j].reports
+		if reports == nil || said[reports.reportFile] || reports.late == 0 {
 			continue
 		}
-		f := j.reports.reportFile
+		f := reports.reportFile
 		said[f] = true
 		r.problems.skip(fmt.Errorf("%s: fio wrote reports every %.1f s, but some came late, up to %.1f s after the one before: it waits for jobs "+
 			"that hang or sleep; when in that time a request completed is unknown, so such a time is one window; fio's histogram logs "+
@@ -213,7 +217,7 @@ func (r *reading) adviseWindows() string {
 func seconds(ms int64) float64 { return float64(ms) / 1000 }
 
 // unreadHosts returns the hosts of which no file could be read.
-func (p *plan) unreadHosts() []string {
+func (p *input) unreadHosts() []string {
 	read := hostNames(p.jobs)
 	for _, out := range p.outputs {
 		read = append(read, out.Host)
