@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -75,7 +76,7 @@ func (d *Interval) UnmarshalCompact(b []byte) error {
 	if size <= 0 || n > uint64(len(b)) {
 		return fmt.Errorf("read compact interval: number of bins: %w", ErrBins)
 	}
-	if err := d.UnmarshalJSON(text); err != nil {
+	if err := json.Unmarshal(text, d); err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
 	}
 	if n == 0 {

@@ -102,6 +102,11 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	began, opt := time.Now(), g.options()
 	opt.Force = g.force
 	wanted := g.pick.Compile()
+	if !g.dryRun && g.output == "" {
+		if err := g.finishInterrupted(ctx); err != nil {
+			return err
+		}
+	}
 	night, closeStore, err := g.night(ctx, paths, opt)
 	if err != nil {
 		return err

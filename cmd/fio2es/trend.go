@@ -125,13 +125,6 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *trendGate) er
 	for _, w := range workload.Group(runs) {
 		series = append(series, w.Series(q.numbers, q.least)...)
 	}
-	damaged, err := query.Around(ctx, store, series)
-	if err != nil {
-		return err
-	}
-	for _, one := range damaged {
-		e.log.Warn(one.Error())
-	}
 	out := newTrendWriter(gate.table(e.stdout))
 	for _, s := range series {
 		gate.add(s)
@@ -142,7 +135,7 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *trendGate) er
 	if err := out.end(); err != nil {
 		return err
 	}
-	return leftOutIf(gate.end(e.log, e.stdout), skipped || len(damaged) > 0)
+	return leftOutIf(gate.end(e.log, e.stdout), skipped)
 }
 
 // trendGate checks --fail-last: none of the last runs of a workload may begin a change for the worse. Without the

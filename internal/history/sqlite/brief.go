@@ -19,12 +19,12 @@ func packBrief(run *mapping.Run) []byte {
 }
 
 // unpackBrief checks and decodes what packBrief returned.
-func unpackBrief(blob []byte, decode history.Decoder) (*mapping.Run, error) {
+func unpackBrief(blob []byte) (*mapping.Run, error) {
 	text, err := unseal(blob)
 	if err != nil {
 		return nil, fmt.Errorf("read brief document: %w: %w", history.ErrDamaged, err)
 	}
-	run, err := decode(text)
+	run, err := history.DecodeRun(text)
 	if err != nil {
 		return nil, fmt.Errorf("read brief document: %w: %w", history.ErrDamaged, err)
 	}

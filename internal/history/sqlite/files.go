@@ -34,9 +34,8 @@ func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 
 // Versions implements [history.Store].
 func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
-	decode := func(blob []byte) (*mapping.Run, error) { return unpackBrief(blob, history.DecodeRun) }
 	all := map[string]*mapping.Run{}
-	for run, err := range s.runs(ctx, decode, `SELECT runs.id, briefs.doc FROM runs JOIN briefs ON briefs.start = runs.start AND briefs.id = runs.id
+	for run, err := range s.runs(ctx, unpackBrief, `SELECT runs.id, briefs.doc FROM runs JOIN briefs ON briefs.start = runs.start AND briefs.id = runs.id
 		WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
 		var damaged *history.DamagedRunError
 		switch {

@@ -63,8 +63,7 @@ func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 	// the table briefs is sorted by start
 	doc, decode := "(SELECT doc FROM runs WHERE runs.id = briefs.id)", s.codec.unpackRun
 	if f.Light || f.Brief {
-		light := f.DecodeLight()
-		doc, decode = "doc", func(blob []byte) (*mapping.Run, error) { return unpackBrief(blob, light) }
+		doc, decode = "doc", unpackBrief
 	}
 	where := `start >= ? AND start < ?`
 	if f.Live() { // the index of ids serves the condition on a range
