@@ -54,18 +54,7 @@ func (c *Config) Options() (pipeline.Options, error) {
 	if c.Tolerance == 0 {
 		opt.Tolerance = -1
 	}
-	if opt.Bins.Groups = c.Groups; c.Groups != 0 && (c.Groups < hist.MinGroups || c.Groups > hist.MaxGroups) {
-		wrong("groups", c.Groups, fmt.Sprintf("between %d and %d", hist.MinGroups, hist.MaxGroups))
-	}
-	switch c.Unit {
-	case "":
-	case hist.Nanoseconds.String():
-		opt.Bins.Unit = hist.Nanoseconds
-	case hist.Microseconds.String():
-		opt.Bins.Unit = hist.Microseconds
-	default:
-		wrong("unit", c.Unit, "ns (fio 3) or us (fio 2)")
-	}
+	opt.Bins = c.bins(wrong)
 	for _, name := range c.Levels {
 		level, err := mapping.ParseLevel(name)
 		if err != nil {
@@ -95,6 +84,23 @@ func (c *Config) Options() (pipeline.Options, error) {
 		wrong("threads", c.Threads, "0 or more")
 	}
 	return opt, errors.Join(faults...)
+}
+
+// bins returns the layout of histogram logs as set by the user.
+func (c *Config) bins(wrong func(name string, value any, want string)) (hint hist.Hint) {
+	if hint.Groups = c.Groups; c.Groups != 0 && (c.Groups < hist.MinGroups || c.Groups > hist.MaxGroups) {
+		wrong("groups", c.Groups, fmt.Sprintf("between %d and %d", hist.MinGroups, hist.MaxGroups))
+	}
+	switch c.Unit {
+	case "":
+	case hist.Nanoseconds.String():
+		hint.Unit = hist.Nanoseconds
+	case hist.Microseconds.String():
+		hint.Unit = hist.Microseconds
+	default:
+		wrong("unit", c.Unit, "ns (fio 3) or us (fio 2)")
+	}
+	return hint
 }
 
 // Interval is the length of windows, or [Auto]. Zero means that each run decides; its text is empty.

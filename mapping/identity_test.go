@@ -51,7 +51,7 @@ func TestSameExecution(t *testing.T) {
 		"all logs of one are small, and there":   {"log:tiny1", "report:r log:tiny1", true},
 		"one report of two log prefixes":         {"report:r log:a", "report:r log:b", false},
 		"one report of two prefixes, no hist":    {"report:r raw:a", "report:r raw:b", false},
-		"histogram logs, then source raw":      {"report:r log:a", "report:r log:a raw:b", true},
+		"histogram logs, then source raw":        {"report:r log:a", "report:r log:a raw:b", true},
 		"the same, without the histogram logs":   {"report:r log:a", "report:r raw:b", true},
 		"output that covers nothing":             {"report:r other:x", "report:s other:x", false},
 		"a report here that covers nothing else": {"report:r", "other:r", false},
