@@ -2,13 +2,19 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/where"
 )
 
 // addReadingFlags adds the flags of commands that read logs or windows.
@@ -129,4 +135,60 @@ func (c *choice) Set(s string) error {
 func (c *choice) wanted() string {
 	last := len(c.among) - 1
 	return strings.Join(c.among[:last], ", ") + " or " + c.among[last]
+}
+
+// setsOf is the annotation of a flag that many commands share. Its value is the heading under which help lists the
+// flag.
+const setsOf = "fio2es_sets"
+
+// shared adds flags that many commands share. Help only lists their names under a heading; "fio2es help settings"
+// explains them.
+func shared(f *pflag.FlagSet, heading string, add func(*pflag.FlagSet)) {
+	part := pflag.NewFlagSet("", pflag.ContinueOnError)
+	add(part)
+	part.VisitAll(func(flag *pflag.Flag) {
+		flag.Annotations = map[string][]string{setsOf: {heading}}
+	})
+	f.AddFlagSet(part)
+}
+
+// Headings of flags that many commands share, in the order of help.
+const (
+	setsCluster = "Elasticsearch"
+	setsKibana  = "Kibana"
+	setsAll     = "every command"
+)
+
+// addWhereToChoose adds --where to a command whose arguments choose runs.
+func addWhereToChoose(fl *pflag.FlagSet) { addWhereFlag(fl, new(string)) }
+
+func addWhereFlag(fl *pflag.FlagSet, condition *string) {
+	addOnce(fl, condition, "where", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
+}
+
+func parseWhere(condition string) (*where.Condition, error) {
+	c, err := where.Parse(condition, time.Now())
+	if err != nil {
+		return nil, usagef("--where %s: %w", condition, err)
+	}
+	return c, nil
+}
+
+func addGlobalFlags(f *pflag.FlagSet) {
+	f.String("config", "", "settings `file` (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
+	f.String("history", "", "`file` of the embedded history (default "+shortHome(config.Default().History)+")")
+	f.BoolP("verbose", "v", false, "say more on stderr")
+}
+
+// many means no upper limit in [arguments].
+const many = math.MaxInt
+
+// arguments returns a check that there are least to most arguments.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("want %s %s, but got %s", cmd.Root().Name(), cmd.Use, unit.Plural(len(args), "argument"))
+		}
+		return nil
+	}
 }

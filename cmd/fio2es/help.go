@@ -18,28 +18,6 @@ import (
 // helpColumns is the width of help, which every terminal has.
 const helpColumns = 80
 
-// setsOf is the annotation of a flag that many commands share. Its value is the heading under which help lists the
-// flag.
-const setsOf = "fio2es_sets"
-
-// Headings of flags that many commands share, in the order of help.
-const (
-	setsCluster = "Elasticsearch"
-	setsKibana  = "Kibana"
-	setsAll     = "every command"
-)
-
-// shared adds flags that many commands share. Help only lists their names under a heading; "fio2es help settings"
-// explains them.
-func shared(f *pflag.FlagSet, heading string, add func(*pflag.FlagSet)) {
-	part := pflag.NewFlagSet("", pflag.ContinueOnError)
-	add(part)
-	part.VisitAll(func(flag *pflag.Flag) {
-		flag.Annotations = map[string][]string{setsOf: {heading}}
-	})
-	f.AddFlagSet(part)
-}
-
 // helpCommand makes cobra's command help fail for a command that does not exist.
 func helpCommand(root *cobra.Command) {
 	root.InitDefaultHelpCmd()

@@ -136,7 +136,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	}
 	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *cbt.Run) bool { return !wanted(opt.ArchiveOf(r), r.Path) })
 	if g.dryRun {
-		return g.plan(ctx, opt, archive, runs)
+		return g.plan(ctx, opt, archive, runs, g.restore)
 	}
 	rejected := false
 	read := func(runs []*cbt.Run) (ingest.Result, error) {

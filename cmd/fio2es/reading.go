@@ -8,7 +8,6 @@ import (
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -16,19 +15,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
-
-// reading is a command that reads runs, from paths or from the history.
-type reading struct {
-	*env
-	logsAlone bool // leave out reports beside logs that are given by name
-	namesRuns bool // the answer has the ids of runs, so they need not be on stderr
-	hasNoted  bool // see noteSettings
-
-	store   history.Store // nil until it is needed
-	leftOut bool          // something is missing, and stderr says what
-	skips   bool          // an error of one run does not end the answers for the others
-	skipped []error       // such errors
-}
 
 // runs calls do with each run that args name. do may read the run with q; a nil q means that it needs no windows.
 // many reports whether there are several runs.
@@ -141,18 +127,6 @@ func (r *reading) withSkipped(err error, found bool) error {
 	return all
 }
 
-// open opens the history when it is first needed.
-func (r *reading) open(ctx context.Context) error {
-	if r.store != nil {
-		return nil
-	}
-	store, err := r.history().open(ctx)
-	if err == nil {
-		r.store = store
-	}
-	return err
-}
-
 // logRun writes the messages of a run that has been read to stderr.
 func (r *reading) logRun(run *query.Run) {
 	r.progress.Clear()
@@ -173,14 +147,6 @@ func (r *reading) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 	if why := run.OnlyTotals(doc); why != "" {
 		r.log.Info(fmt.Sprintf("note: %s: only totals: %s", doc.Run.Name, why))
 	}
-}
-
-// end closes the history and returns err, the error of the reading, or errLeftOut.
-func (r *reading) end(err error) error {
-	if r.store != nil {
-		r.store.Close()
-	}
-	return leftOutIf(err, r.leftOut)
 }
 
 // answer is what a command does with the runs that it reads, one after another.
