@@ -1,0 +1,146 @@
+package slo
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/window"
+)
+
+// Rule is an objective, made by [Parse]. Rules are equal if they mean the same and were written with the same units.
+type Rule struct {
+	Direction string // read, write or trim; empty: each direction
+	Metric    window.Metric
+	operator  string // <, <=, > or >=
+	limit     number
+	share     number // share of windows; zero if the rule is not about windows
+}
+
+// number is a number of a rule, with its unit.
+type number struct {
+	text  string // in one form: "10ms"
+	value float64
+}
+
+// everyWindow is the share that means all windows.
+var everyWindow = number{"100%", 1}
+
+// Parse parses a rule in the grammar of the package comment. A mistake is an [*expr.Error].
+func Parse(text string) (Rule, error) {
+	p := expr.New(text)
+	r, at := Rule{}, p.At()
+	var ok bool
+	if r.Direction, r.Metric, ok = window.ParseSubject(p.Until("<>=!")); !ok {
+		p.Want(at, "a percentile such as p99.9, or min, mean, max, within 100ms, iops or requests")
+	}
+	if r.operator = p.Op("<=", ">=", "<", ">"); r.operator == "" {
+		p.Want(p.At(), "<, <=, > or >=")
+	}
+	switch r.Metric.Unit() {
+	case window.Nanoseconds:
+		r.limit = quantity(p, expr.Latency)
+	case window.Share:
+		r.limit = quantity(p, expr.Percent)
+	default:
+		r.limit = quantity(p, expr.Count)
+	}
+	if at = p.At(); p.Keyword("in") {
+		if r.Metric.Unit() == window.Number {
+			p.Want(at, "the end (requests count over the whole run; in windows use iops)")
+		}
+		at = p.At()
+		if p.Keyword("every") {
+			if r.share = everyWindow; !p.Keyword("window") {
+				p.Want(p.At(), `"window"`)
+			}
+		} else {
+			if r.share = quantity(p, expr.Percent); r.share.value == 0 {
+				p.Want(at, `a share above 0%, or "every window"`)
+			}
+			for _, word := range []string{"of", "windows"} {
+				if !p.Keyword(word) {
+					p.Want(p.At(), fmt.Sprintf("%q", word))
+				}
+			}
+			if r.share.value == 1 {
+				r.share = everyWindow
+			}
+		}
+	}
+	p.End(`"in 99% of windows", "in every window" or the end`)
+	if err := p.Err(); err != nil {
+		return Rule{}, fmt.Errorf("%q, %w", text, err)
+	}
+	return r, nil
+}
+
+// quantity parses a quantity that is not negative, and a share of at most 100 %.
+func quantity(p *expr.Parser, k expr.Kind) number {
+	value, at := p.Quantity(k)
+	if value < 0 || k == expr.Percent && value > 1 {
+		p.Want(at, k.Want()+", not below 0 or above 100%")
+	}
+	return number{k.Text(p.Since(at)), value}
+}
+
+// String returns the rule in the form that [Parse] accepts.
+func (r Rule) String() string {
+	text := r.Metric.String() + " " + r.operator + " " + r.limit.text
+	if r.Direction != "" {
+		text = r.Direction + "." + text
+	}
+	switch {
+	case r.share == everyWindow:
+		return text + " in every window"
+	case r.InWindows():
+		return text + " in " + r.share.text + " of windows"
+	}
+	return text
+}
+
+// InWindows reports whether the rule is about single windows.
+func (r Rule) InWindows() bool { return r.share != number{} }
+
+// Unit returns the unit of the limit and of the values of verdicts. For rules about windows it is a share of the
+// time, for others the unit of their metric.
+func (r Rule) Unit() window.Unit {
+	if r.InWindows() {
+		return window.Share
+	}
+	return r.Metric.Unit()
+}
+
+// Limit returns the limit of a verdict's value.
+func (r Rule) Limit() float64 {
+	if r.InWindows() {
+		return r.share.value
+	}
+	return r.limit.value
+}
+
+// Target returns the operator and the limit for people: "<= 10ms".
+func (r Rule) Target() string {
+	if r.InWindows() {
+		return ">= " + r.share.text
+	}
+	return r.operator + " " + r.limit.text
+}
+
+// isAbout reports whether the rule applies to a direction.
+func (r *Rule) isAbout(direction string) bool { return r.Direction == "" || r.Direction == direction }
+
+// isUpper reports whether the limit is an upper limit, so that higher values are worse.
+func (r *Rule) isUpper() bool { return strings.HasPrefix(r.operator, "<") }
+
+func (r *Rule) met(value float64) bool {
+	switch r.operator {
+	case "<":
+		return value < r.limit.value
+	case "<=":
+		return value <= r.limit.value
+	case ">":
+		return value > r.limit.value
+	}
+	return value >= r.limit.value
+}
