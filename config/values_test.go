@@ -41,7 +41,7 @@ func TestValueFaults(t *testing.T) {
 		"compact: {to: x}":                      "FILE: compact.to: x is not a time such as 90s or 5m",
 		"elasticsearch: 5":                      "FILE: elasticsearch: want the settings of this section, indented below it",
 		"elasticsearch: {allow_plain: maybe}":   "FILE: elasticsearch.allow_plain: maybe is not true or false",
-		"elasticsearch: {give_up_after: 5 min}": "FILE: elasticsearch.give_up_after: 5 min is not a time such as 90s or 5m",
+		"elasticsearch: {give_up_after: 5 mn}": "FILE: elasticsearch.give_up_after: 5 mn is not a time such as 90s or 5m",
 		"- a":                                   "read settings FILE: want settings, such as interval: 10s, one a line",
 		"a: [":                                  "read settings FILE: not YAML: line 1: did not find expected node content",
 	} {
