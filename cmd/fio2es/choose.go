@@ -22,8 +22,8 @@ import (
 // chooseHelp is the part of a command's help that explains its arguments.
 const chooseHelp = `X is a path, as for ingest (nothing is stored), or names runs in the history:
 an id or its beginning, latest, latest~1 (the one before), last:5 (the five newest),
-same-as:RUN (all with its settings), or a condition such as 'bs=4k' (fio2es help fields).
---where limits what these choose from. Without X it chooses all runs that match.`
+same-as:RUN (all with its settings). Conditions such as bs=4k iodepth=1 (fio2es help
+fields) limit what these choose from, as --where does. Alone, they choose all that match.`
 
 // addWhereToChoose adds --where to a command whose arguments choose runs.
 func addWhereToChoose(fl *pflag.FlagSet) { addWhereFlag(fl, new(string)) }

@@ -26,8 +26,8 @@ func runsCommand(e *env) *cobra.Command {
 		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
 id, name, archive, path, settings ('4K qd16'), labels or note; or RUNs in the order in
 which they are named: latest, latest~1 (the one before), last:5 (the five newest),
-same-as:RUN (all with its settings), several ids, or a condition as for --where. Each
-direction of a run has a line; latencies are of the whole run (≥: or more, *: computed by
+same-as:RUN (all with its settings), or several ids. Conditions such as bs=4k limit
+these, as --where does. Each direction of a run has a line; latencies are of the whole run (≥: or more, *: computed by
 fio). REC: requests recovered from fio's JSON report, which the logs lack. MISS: requests
 that are in no window. Notes (fio2es note) have a column where a run has one.
 
@@ -159,7 +159,7 @@ func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.
 func (e *env) printNoRuns(ctx context.Context, store history.Store, filter history.RunFilter) error {
 	why, err := query.Nothing(ctx, store, filter)
 	if err == nil {
-		term.Line(e.stderr, "no runs match: %s", why)
+		term.Line(e.stderr, "no runs match; %s", why)
 	}
 	return err
 }

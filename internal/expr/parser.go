@@ -42,7 +42,7 @@ func New(text string) *Parser {
 	return p
 }
 
-// skip goes on by n bytes, and by the spaces after them.
+// skip moves on by n bytes, and by the spaces after them.
 func (p *Parser) skip(n int) {
 	p.at += n
 	p.at += len(p.text[p.at:]) - len(strings.TrimLeftFunc(p.text[p.at:], unicode.IsSpace))
