@@ -16,7 +16,7 @@ import (
 type attribution struct {
 	outputs  []*output
 	reader   reader
-	problems *Problems
+	problems *remarks
 }
 
 // attribute sets the jobs of each entry and the entry of each job. It returns all entries of the run. Logs are numbered
@@ -288,7 +288,7 @@ func (a attribution) fits(jobs []*job, entries []*entry) bool {
 		of := j.log.parts
 		if of == nil {
 			var err error
-			if of, err = a.reader.sums(j.log, 0); err != nil {
+			if of, err = a.reader.Sums(j.log, 0); err != nil {
 				return false
 			}
 		}

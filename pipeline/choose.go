@@ -12,20 +12,11 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Source selects the kind of logs that windows are made of, if a run has several.
-type Source string
-
-// The sources. The zero value is SourceHist.
-const (
-	SourceHist Source = "hist" // histogram logs, else completions, else periodic reports
-	SourceRaw  Source = "raw"  // logs of all completions
-)
-
 // chooser decides what the rows of each job are read from. It adds the jobs to the plan.
 type chooser struct {
 	*plan
 	ev       *evidence
-	problems *Problems
+	problems *remarks
 }
 
 // choose sets the best source of rows for each job. averaged are the logs of averages.
@@ -264,4 +255,17 @@ func (c *chooser) configuredInterval(out *output) int64 {
 		}
 	}
 	return shortest
+}
+
+// averagedOver returns log_avg_msec of a log of averages, in milliseconds.
+func (j *job) averagedOver(rows firstRows) int64 {
+	if j.entry != nil {
+		if ms := milliseconds(j.entry.optionOfOne("log_avg_msec")); ms > 0 {
+			return ms
+		}
+	}
+	if len(rows) == 0 {
+		return 0
+	}
+	return cmp.Or(rows.measure(), max(nominal(rows[0].Time), 1))
 }

@@ -57,7 +57,7 @@ func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Plan, error) {
 }
 
 // describe returns the plan for people.
-func (p *plan) describe() *Plan {
+func (p *input) describe() *Plan {
 	out := &Plan{
 		Start: p.start, Clock: p.clock.String(), Error: p.error,
 		Window: time.Duration(p.window) * time.Millisecond, Placed: p.placed,

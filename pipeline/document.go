@@ -3,7 +3,6 @@ package pipeline
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
@@ -85,8 +84,6 @@ func (d *documents) ofAverage(k averageKey, s *average, ended int64) *mapping.In
 	doc.Latency.Mean = rounded(s.meanLatency()/1000, 1e3)
 	return doc
 }
-
-func (t timing) at(ms int64) time.Time { return t.start.Add(time.Duration(ms) * time.Millisecond) }
 
 // rounded rounds x to a multiple of 1/per, because further digits have no meaning.
 func rounded(x, per float64) float64 { return math.Round(x*per) / per }

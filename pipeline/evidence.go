@@ -24,10 +24,10 @@ type evidence struct {
 
 // reader reads whole logs. Few runs need that before their rows are read.
 type reader interface {
-	// sums adds up the rows of a log. lag is that of the rows that fio --client adds. It fails if a row is damaged.
-	sums(l *logHead, lag int) (*rowSums, error)
-	// last returns the time of the last row of the log of each job, as written. Rows with impossible times do not count.
-	last(jobs []*job) []int64
+	// Sums adds up the rows of a log. lag is that of the rows that fio --client adds. It fails if a row is damaged.
+	Sums(l *logHead, lag int) (*rowSums, error)
+	// Last returns the time of the last row of the log of each job, as written. Rows with impossible times do not count.
+	Last(jobs []*job) []int64
 }
 
 // logHead is a log and what its first rows show.
@@ -125,7 +125,7 @@ func (j *job) folder() string { return path.Dir(j.log.File.Path) }
 type jobLogs struct {
 	*evidence
 	opt      planOptions
-	problems *Problems
+	problems *remarks
 }
 
 // find returns the jobs of all logs. averaged has the logs of averages.

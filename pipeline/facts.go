@@ -12,22 +12,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-func (p *plan) fio() mapping.FioInfo {
-	info := mapping.FioInfo{Version: p.version(), Options: p.options()}
-	for _, j := range p.jobs {
-		info.Jobs += j.stands()
-	}
-	reported := p.entries.reported()
-	for _, e := range reported {
-		info.UsrCPU += e.UsrCPU
-		info.SysCPU += e.SysCPU
-	}
-	if n := float64(len(reported)); n > 0 {
-		info.UsrCPU, info.SysCPU = rounded(info.UsrCPU/n, 100), rounded(info.SysCPU/n, 100)
-	}
-	return info
-}
-
 // version returns the version of fio, or "" if it is unknown.
 func (p *plan) version() string {
 	for _, o := range p.outputs {
@@ -60,23 +44,6 @@ func (j *job) stands() int {
 		parts += part.size
 	}
 	return 1 + max(0, max(e.size, parts)-len(e.jobs))
-}
-
-// fioLatency returns what fio itself computed, if the run is one job without bins.
-func (p *plan) fioLatency(d fiolog.Direction) *mapping.FioLatency {
-	if len(p.entries) != 1 || len(p.jobs) != 1 || p.entries[0].size > 1 {
-		return nil
-	}
-	l := &p.entries[0].Directions[d].Clat
-	if len(l.Bins) > 0 || len(l.Percentiles) == 0 || l.Max == 0 {
-		return nil
-	}
-	us := func(ns float64) float64 { return rounded(ns/1000, 1000) }
-	out := &mapping.FioLatency{Min: us(float64(l.Min)), Max: us(float64(l.Max)), Mean: us(l.Mean), StdDev: us(l.StdDev)}
-	for _, q := range l.Percentiles {
-		out.Percentiles = append(out.Percentiles, mapping.FioPercentile{Rank: q.Rank, Value: us(float64(q.Value))})
-	}
-	return out
 }
 
 // options returns the options of fio that are the same for all jobs. An option that changes what is measured, and that
@@ -204,4 +171,38 @@ func (p *plan) whyNoWindows() string {
 			"whole, or set --log_hist_msec to less"
 	}
 	return "no histogram logs and no logs of single completions: " + options
+}
+
+// requestSize returns the size of all requests of a direction in bytes. It returns false if sizes differ or a job has
+// no report.
+func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
+	if slices.ContainsFunc(p.jobs, func(j *job) bool { return j.entry == nil }) {
+		return 0, false
+	}
+	size := uint64(0)
+	for _, e := range p.entries {
+		s := e.in(d)
+		if s.TotalIOs == 0 {
+			continue
+		}
+		if s.IOBytes%s.TotalIOs != 0 || size != 0 && s.IOBytes/s.TotalIOs != size || e.mixesSizes() {
+			return 0, false
+		}
+		size = s.IOBytes / s.TotalIOs
+	}
+	return float64(size), true
+}
+
+// usualSize returns fio's default block size if no option of any job sets another one and the bytes so far agree. They
+// agree if they are a multiple of that size, and at most that size for each request. Otherwise it returns 0.
+func (list entryList) usualSize(d fiolog.Direction) int64 {
+	setting := []string{"bs", "bssplit", "bsrange", "bs_unaligned", "read_iolog", "replay"}
+	for _, e := range list {
+		s := e.in(d)
+		if slices.ContainsFunc(setting, e.hasOption) || !e.hasOption("name") && !e.hasOption("rw") ||
+			s.IOBytes%usual != 0 || s.IOBytes/usual > s.TotalIOs {
+			return 0
+		}
+	}
+	return usual
 }

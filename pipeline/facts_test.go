@@ -3,10 +3,8 @@ package pipeline
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"testing"
 
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -48,14 +46,18 @@ func TestCountJobs(t *testing.T) {
 			p.jobs = []*job{newJob(&logHead{Log: cbt.Log{Host: "a"}, segment: -1}), newJob(&logHead{Log: cbt.Log{Host: "a"}, segment: -1})}
 		}
 		p.run = &cbt.Run{}
-		if got, ofHost := p.fio().Jobs, p.hosts()[0].Jobs; got != c.want || ofHost != c.want {
+		got := 0
+		for _, j := range p.jobs {
+			got += j.stands()
+		}
+		if ofHost := p.hosts()[0].Jobs; got != c.want || ofHost != c.want {
 			t.Errorf("%s: %d jobs, %d of the host, want %d", c.name, got, ofHost, c.want)
 		}
 	}
 	p := &plan{run: &cbt.Run{}, entries: []*entry{combine(entries(2, 4))}}
-	info, set := p.fio(), p.fioSettings()
-	if !maps.Equal(info.Options, map[string]string{"rw": "read", "numjobs": "2 | 4"}) || set.Mode != "read" || set.NumJobs != 0 || info.UsrCPU != 30 {
-		t.Errorf("%+v, %+v", info, set)
+	options, set := p.options(), p.fioSettings()
+	if !maps.Equal(options, map[string]string{"rw": "read", "numjobs": "2 | 4"}) || set.Mode != "read" || set.NumJobs != 0 {
+		t.Errorf("%+v, %+v", options, set)
 	}
 }
 
@@ -143,19 +145,5 @@ func TestMayWait(t *testing.T) {
 				t.Errorf("%s, group %v: %v", c.name, isGroup, got)
 			}
 		}
-	}
-}
-
-// TestVerifyWindows: periodic reports of real fio with verify. The last one has the longest run time of a direction,
-// which is less than how long the job ran before.
-func TestVerifyWindows(t *testing.T) {
-	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "verify"), "out", Options{Levels: []mapping.Level{mapping.Cluster}})
-	for _, d := range docs {
-		if d.Requests.Completed > 610 {
-			t.Errorf("%d %s requests at %d ms", d.Requests.Completed, d.Fio.Direction, d.Window.ElapsedMS)
-		}
-	}
-	if ms := res.Run.All.DurationMS; ms != 7504 || res.Run.Read.Requests != 2048 || res.Run.Write.Requests != 2048 {
-		t.Errorf("%d ms, %+v, %+v", ms, res.Run.Read, res.Run.Write)
 	}
 }

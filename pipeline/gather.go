@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -84,7 +87,9 @@ func makePlan(
 	ev.reader = in.files
 	in.files.gather(ev, opt)
 	if err = ctx.Err(); err == nil {
-		in.plan, err = newPlan(ev, opt.plan(run, absolute), problems)
+		said := &remarks{}
+		in.plan, err = newPlan(ev, opt.plan(run, absolute), said)
+		problems.take(said)
 	}
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		in.files.close(nil)
@@ -191,8 +196,8 @@ func bytesWritten(run *cbt.Run) map[jobKey]int64 {
 	return bytes
 }
 
-// sums implements [reader].
-func (f *files) sums(log *logHead, lag int) (*rowSums, error) {
+// Sums implements [plan.Reader].
+func (f *files) Sums(log *logHead, lag int) (*rowSums, error) {
 	sums, undo, l := &rowSums{}, undoubler{lag: lag}, openHead(log)
 	for rec, err := range l.records() {
 		if err != nil {
@@ -206,8 +211,8 @@ func (f *files) sums(log *logHead, lag int) (*rowSums, error) {
 	return sums, nil
 }
 
-// last implements [reader].
-func (f *files) last(jobs []*job) []int64 {
+// Last implements [plan.Reader].
+func (f *files) Last(jobs []*job) []int64 {
 	times := make([]int64, len(jobs))
 	each(f.workers, len(jobs), func(i int) {
 		last, ok := f.lastOfContent(jobs[i])
@@ -266,4 +271,19 @@ func (o *Options) workers() int {
 		return o.Workers
 	}
 	return runtime.GOMAXPROCS(0)
+}
+
+// mostLogs is the largest number of logs of one kind in a run. All logs with rows are open at the same time, with
+// buffers of 130 or 30 KB.
+const mostLogs = 8000
+
+func checkLogs(run *cbt.Run) error {
+	count := map[fiolog.Kind]int{fiolog.ClatHist: len(run.Logs)}
+	for _, l := range run.Others {
+		count[l.Kind]++
+	}
+	if n := slices.Max(slices.Collect(maps.Values(count))); n > mostLogs {
+		return fmt.Errorf("%d logs of one run, want at most %d: ingest the folders of fewer hosts", n, mostLogs)
+	}
+	return nil
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // The largest numbers of hosts and jobs with their own documents. About twenty windows of each are in memory, with 15
@@ -17,23 +15,8 @@ const (
 	mostJobs  = 5000
 )
 
-// mostLogs is the largest number of logs of one kind in a run. All logs with rows are open at the same time, with
-// buffers of 130 or 30 KB.
-const mostLogs = 8000
-
-func checkLogs(run *cbt.Run) error {
-	count := map[fiolog.Kind]int{fiolog.ClatHist: len(run.Logs)}
-	for _, l := range run.Others {
-		count[l.Kind]++
-	}
-	if n := slices.Max(slices.Collect(maps.Values(count))); n > mostLogs {
-		return fmt.Errorf("%d logs of one run, want at most %d: ingest the folders of fewer hosts", n, mostLogs)
-	}
-	return nil
-}
-
 // limitLevels removes levels with too many hosts or jobs. It fails if no level remains.
-func limitLevels(jobs []*job, opt planOptions, problems *Problems) (kept []mapping.Level, err error) {
+func limitLevels(jobs []*job, opt planOptions, problems *remarks) (kept []mapping.Level, err error) {
 	hosts := len(hostNames(jobs))
 	for _, l := range opt.levels {
 		n, most := 1, 1

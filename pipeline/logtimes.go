@@ -22,7 +22,7 @@ func (ev *evidence) lastRows(jobs []*job) []int64 {
 	if len(read) == 0 {
 		return times
 	}
-	for i, last := range ev.reader.last(read) {
+	for i, last := range ev.reader.Last(read) {
 		times[places[i]] = max(last-read[i].origin, 0)
 	}
 	return times

@@ -128,3 +128,12 @@ func (o *Options) settings() string {
 	}
 	return b.String()
 }
+
+// Source selects the kind of logs that windows are made of, if a run has several.
+type Source string
+
+// The sources. The zero value is SourceHist.
+const (
+	SourceHist Source = "hist" // histogram logs, else completions, else periodic reports
+	SourceRaw  Source = "raw"  // logs of all completions
+)

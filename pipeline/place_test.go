@@ -291,17 +291,6 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// TestEndByReports: a job that ended before others does not last until later reports.
-func TestEndByReports(t *testing.T) {
-	r := &reportJob{reportFile: &reportFile{out: &output{}}, job: &job{entry: &entry{}}}
-	r.job.start, r.job.ran, r.job.interval = written, 400, 1000
-	for i, c := range []struct{ at, ran, want int64 }{{-200, 1017, 0}, {800, 400, 400}, {1800, 400, 400}, {2800, 400, 400}, {3010, 400, 400}} {
-		if r.until = r.endOf(&fiolog.Report{Timestamp: written.UnixMilli() + c.at}, c.ran); r.until != c.want {
-			t.Errorf("report %d: its rows end at %d, want %d", i, r.until, c.want)
-		}
-	}
-}
-
 // TestRanFor: with group_reporting job_runtime is the sum of all jobs.
 func TestRanFor(t *testing.T) {
 	for _, c := range []struct {

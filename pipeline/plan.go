@@ -118,7 +118,7 @@ type planOptions struct {
 
 // newPlan plans a run: which files belong together, what the rows of each job are read from, and when the jobs ran.
 // Problems of single files are added to problems. It fails if nothing can be used, or if the start is needed and unknown.
-func newPlan(ev *evidence, opt planOptions, problems *Problems) (*plan, error) {
+func newPlan(ev *evidence, opt planOptions, problems *remarks) (*plan, error) {
 	p := &plan{opt: opt, run: ev.run, config: ev.config, outputs: ev.outputs}
 	jobs, averaged := jobLogs{ev, opt, problems}.find()
 	p.entries = attribution{ev.outputs, ev.reader, problems}.attribute(jobs)
@@ -165,4 +165,16 @@ func (p *plan) jobOf(log cbt.Log) *job {
 		}
 	}
 	return nil
+}
+
+// remarks are what a plan has to say.
+type remarks struct {
+	skipped []error // what is missing in the result
+	notes   []error // what else the user should know
+}
+
+func (r *remarks) skip(err error) { r.skipped = append(r.skipped, err) }
+
+func (r *remarks) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Errorf(format, args...))
 }

@@ -60,6 +60,18 @@ func (p *Problems) note(format string, args ...any) {
 	p.notes.add(fmt.Errorf(format, args...))
 }
 
+// take adds what a plan has to say.
+func (p *Problems) take(said *remarks) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, err := range said.skipped {
+		p.skipped.add(err)
+	}
+	for _, err := range said.notes {
+		p.notes.add(err)
+	}
+}
+
 // unordered sorts what is added before end is called. Workers find problems in any order, and
 // a run's document must not depend on it.
 func (p *Problems) unordered() (end func()) {

@@ -17,7 +17,7 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 		undo := undoubler{lag: j.lag}
 		for rec, err := range l.records() {
 			if err == nil {
-				err = l.wrong(j.check(rec), rec)
+				err = l.wrong(checkRow(j, rec), rec)
 			}
 			if err == nil {
 				err = l.wrong(undo.row(rec), rec)
@@ -64,8 +64,8 @@ const missedRows = "%s rows are missing before this one: fio writes one every %d
 // writtenByHalf says which versions of fio write impossible numbers, if no report says which version it was.
 const writtenByHalf = "fio 3.6 to 3.16 write such numbers: add its report"
 
-// check returns an error if a row has impossible values. The text of the row is correct.
-func (j *job) check(rec *fiolog.Record) error {
+// checkRow returns an error if a row has impossible values. The text of the row is correct.
+func checkRow(j *job, rec *fiolog.Record) error {
 	if rec.Total > hist.MaxCount {
 		err := fmt.Errorf("%d requests in a row: %w", rec.Total, hist.ErrTooLarge)
 		if j.entry == nil {

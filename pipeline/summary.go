@@ -205,3 +205,36 @@ func (r *reading) means(d fiolog.Direction) mapping.Means {
 		Lat:  mean(func(s *fiolog.DirectionStats) *fiolog.Latency { return &s.Lat }),
 	}
 }
+
+func (p *input) fio() mapping.FioInfo {
+	info := mapping.FioInfo{Version: p.version(), Options: p.options()}
+	for _, j := range p.jobs {
+		info.Jobs += j.stands()
+	}
+	reported := p.entries.reported()
+	for _, e := range reported {
+		info.UsrCPU += e.UsrCPU
+		info.SysCPU += e.SysCPU
+	}
+	if n := float64(len(reported)); n > 0 {
+		info.UsrCPU, info.SysCPU = rounded(info.UsrCPU/n, 100), rounded(info.SysCPU/n, 100)
+	}
+	return info
+}
+
+// fioLatency returns what fio itself computed, if the run is one job without bins.
+func (p *input) fioLatency(d fiolog.Direction) *mapping.FioLatency {
+	if len(p.entries) != 1 || len(p.jobs) != 1 || p.entries[0].size > 1 {
+		return nil
+	}
+	l := &p.entries[0].Directions[d].Clat
+	if len(l.Bins) > 0 || len(l.Percentiles) == 0 || l.Max == 0 {
+		return nil
+	}
+	us := func(ns float64) float64 { return rounded(ns/1000, 1000) }
+	out := &mapping.FioLatency{Min: us(float64(l.Min)), Max: us(float64(l.Max)), Mean: us(l.Mean), StdDev: us(l.StdDev)}
+	for _, q := range l.Percentiles {
+		out.Percentiles = append(out.Percentiles, mapping.FioPercentile{Rank: q.Rank, Value: us(float64(q.Value))})
+	}
+	return out
+}

@@ -25,7 +25,7 @@ func tailOf(e *entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, string)
 	for i, times := range ends {
 		of := r.tallies[e.jobs[i]]
 		for _, at := range times {
-			row := recordOf([]uint64{10})
+			row := rowWith([]uint64{10})
 			for _, row := range of.split.Split(at, d, hist.Layout{}, row.Bins, row.Total) {
 				of.add(&row, true)
 			}
@@ -36,10 +36,10 @@ func tailOf(e *entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, string)
 
 // reported is an entry that ran for some milliseconds and reports requests of each direction.
 func reported(ran int64, requests ...uint64) *entry {
-	out, entries := outputOf(ran/1000+1, section{ran: ran, log: -1})
+	out, entries := reportOf(ran)
 	out.File = &source.File{Path: "out.json"}
 	for d, n := range requests {
-		rec := recordOf([]uint64{n})
+		rec := rowWith([]uint64{n})
 		s := &entries[0].Directions[d]
 		*s = fiolog.DirectionStats{TotalIOs: n, Runtime: ran}
 		s.Clat.Bins, s.Clat.N = rec.Bins, n
@@ -151,9 +151,9 @@ func TestTail(t *testing.T) {
 		{name: "a report without bins", reported: []uint64{23, 2}, ran: 2400, noBins: true, want: "[]", missing: 3},
 		{name: "a damaged report", reported: []uint64{23, 2}, ran: 2400, wrongTotal: true, want: "[]", missing: 4, skipped: 1},
 	} {
-		out, entries := outputOf(c.ran/1000+1, section{ran: c.ran, log: -1})
+		out, entries := reportOf(c.ran)
 		out.File = &source.File{Path: "out.json"}
-		e, rec := entries[0], recordOf(c.reported)
+		e, rec := entries[0], rowWith(c.reported)
 		e.Directions[0] = fiolog.DirectionStats{TotalIOs: rec.Total, Runtime: c.ran}
 		if !c.noBins {
 			e.Directions[0].Clat.Bins, e.Directions[0].Clat.N = rec.Bins, rec.Total
@@ -168,7 +168,7 @@ func TestTail(t *testing.T) {
 		r := newReading(&input{plan: &plan{run: &cbt.Run{}, jobs: e.jobs, entries: entries}}, problems)
 		of := r.tallies[j]
 		for _, at := range []int64{1000, 2000} {
-			row := recordOf([]uint64{10, 1})
+			row := rowWith([]uint64{10, 1})
 			for _, row := range of.split.Split(at, fiolog.Read, hist.Layout{}, row.Bins, row.Total) {
 				of.add(&row, true)
 			}
@@ -185,4 +185,26 @@ func TestTail(t *testing.T) {
 			t.Errorf("%s: %v, want %s; %d recovered, %d missing, %v", c.name, got, c.want, sum, missing[0], problems.Skipped())
 		}
 	}
+}
+
+// reportOf is the report of a job that ran for some milliseconds.
+func reportOf(ran int64) (*output, []*entry) {
+	of := fiolog.Job{Name: "job0", Elapsed: ran/1000 + 1}
+	of.Directions[0] = fiolog.DirectionStats{TotalIOs: 100, Runtime: ran}
+	out := &output{
+		Report: cbt.Report{File: &source.File{Path: "out.json"}}, fio: &fiolog.Report{Timestamp: 1_764_000_000_000, Jobs: []fiolog.Job{of}},
+	}
+	return out, newEntries(out)
+}
+
+// rowWith is a row with some counts in its first bins.
+func rowWith(counts []uint64) *fiolog.Record {
+	rec := &fiolog.Record{}
+	for i, n := range counts {
+		if n > 0 {
+			rec.Bins = append(rec.Bins, hist.Bin{Index: uint32(i), Count: n})
+			rec.Total += n
+		}
+	}
+	return rec
 }

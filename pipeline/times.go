@@ -20,7 +20,7 @@ type timing struct {
 type placing struct {
 	*plan
 	ev       *evidence
-	problems *Problems
+	problems *remarks
 }
 
 func (p placing) times() (err error) {
@@ -209,3 +209,5 @@ func (p placing) widenLocal() {
 	p.problems.note("%s: its zip keeps times without a time zone, so the start may be hours off, and jobs an hour if summer time "+
 		"began or ended during the run: give --start TIME", p.title())
 }
+
+func (t timing) at(ms int64) time.Time { return t.start.Add(time.Duration(ms) * time.Millisecond) }

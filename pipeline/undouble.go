@@ -101,7 +101,7 @@ func (s *rowSums) fit(jobs []*entry) bool {
 func proveLag(j *job, logs reader) (int, error) {
 	hasBins := slices.ContainsFunc(j.entry.Directions[:], func(s fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
 	for _, lag := range []int{0, 2, 1} {
-		sums, err := logs.sums(j.log, lag)
+		sums, err := logs.Sums(j.log, lag)
 		switch {
 		case err == nil && sums.fit([]*entry{j.entry}) && (lag == 0 || hasBins):
 			return lag, nil
