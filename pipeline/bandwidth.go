@@ -16,16 +16,16 @@ import (
 func (r *reading) setBandwidth(ctx context.Context, docs *documents) (err error) {
 	mixed := false
 	for d := range docs.size {
-		size, ok := r.requestSize(fiolog.Direction(d))
+		size, ok := r.RequestSize(fiolog.Direction(d))
 		if !ok && r.live { // fio counts requests when they begin, and bytes when they end
-			size = float64(cmp.Or(r.fioSettings().OpSize, r.entries.usualSize(fiolog.Direction(d))))
+			size = float64(cmp.Or(r.FioSettings().OpSize, r.Entries.UsualSize(fiolog.Direction(d))))
 			ok = size > 0
 		}
 		docs.size[d] = size
 		mixed = mixed || !ok
 	}
-	logs := slices.DeleteFunc(slices.Clone(r.run.Others), func(l cbt.Log) bool { return l.Kind != fiolog.BW || l.Stored })
-	if mixed && len(logs) > 0 && len(r.averages) == 0 {
+	logs := slices.DeleteFunc(slices.Clone(r.Run.Others), func(l cbt.Log) bool { return l.Kind != fiolog.BW || l.Stored })
+	if mixed && len(logs) > 0 && len(r.Averages) == 0 {
 		docs.rates, err = r.readAverages(ctx, logs)
 	}
 	return err
@@ -37,7 +37,7 @@ func (d *documents) bandwidth(w *align.Window, iops float64, ms int64) float64 {
 	if size := d.size[w.Key.Direction]; size > 0 {
 		return rounded(iops*size, 1)
 	}
-	sum, length := 0.0, d.window // length is that of windows before they are joined
+	sum, length := 0.0, d.Window // length is that of windows before they are joined
 	for at := w.Elapsed / length; at < (w.Elapsed+w.Length)/length; at++ {
 		if s := d.rates[averageKey{at, w.Key}]; s != nil {
 			if s.bandwidth.isPartial {

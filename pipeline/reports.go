@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -26,7 +27,7 @@ type outputReader struct {
 
 // all reads fio's output of all hosts and volumes. CBT stores each output twice: as printed, and its JSON alone. all
 // uses the first of these files that has a report.
-func (r outputReader) all(ctx context.Context) (outputs []*output) {
+func (r outputReader) all(ctx context.Context) (outputs []*plan.Output) {
 	type place struct{ host, volume string }
 	have := map[place]bool{}
 	memory := 0
@@ -44,21 +45,21 @@ func (r outputReader) all(ctx context.Context) (outputs []*output) {
 		if out := r.one(ctx, f); out != nil {
 			have[at] = true
 			outputs = append(outputs, out)
-			memory += out.fio.Memory()
+			memory += out.Fio.Memory()
 		}
 	}
 	return outputs
 }
 
 // one reads the output in a file. It returns nil if the file has no usable report.
-func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
+func (r outputReader) one(ctx context.Context, f cbt.Report) *plan.Output {
 	in, err := f.File.Open()
 	if err != nil {
 		r.problems.skip(err)
 		return nil
 	}
 	defer in.Close()
-	out, executions := &output{Report: f}, 1
+	out, executions := &plan.Output{Report: f}, 1
 	for one, err := range reportsOf(r.run.Budget, in, f.File) {
 		switch {
 		case ctx.Err() != nil:
@@ -71,27 +72,27 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 				r.problems.skip(err)
 			}
 		default:
-			if out.fio != nil && isAnotherExecution(out.fio, one) {
-				if !wasPreparing(out.fio, one) {
+			if out.Fio != nil && plan.IsAnotherExecution(out.Fio, one) {
+				if !plan.WasPreparing(out.Fio, one) {
 					executions++
 				}
-				out.periodic = periodic{skip: out.skip + out.reports()}
+				out.Periodic = plan.Periodic{Skip: out.Skip + out.Reports()}
 			}
-			out.take(one)
+			out.Take(one)
 		}
 	}
-	if out.fio == nil {
+	if out.Fio == nil {
 		return nil
 	}
-	for i := range out.fio.Jobs {
-		j := &out.fio.Jobs[i]
-		out.client = out.client || j.Host != ""
+	for i := range out.Fio.Jobs {
+		j := &out.Fio.Jobs[i]
+		out.Client = out.Client || j.Host != ""
 		for _, s := range j.All() {
-			out.hasBins = out.hasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
+			out.HasBins = out.HasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
 		}
 	}
-	if out.impossible != "" {
-		r.problems.note("%s: %s", f.File.Name(), out.impossible)
+	if out.Impossible != "" {
+		r.problems.note("%s: %s", f.File.Name(), out.Impossible)
 	}
 	if executions > 1 {
 		r.problems.skip(fmt.Errorf("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
@@ -102,13 +103,13 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *output {
 
 // mayIgnore reports whether a damaged document in a file may be ignored. That is so if fio still writes it, or if
 // nothing shows that fio wrote the file.
-func (r outputReader) mayIgnore(err error, of *output) bool {
+func (r outputReader) mayIgnore(err error, of *plan.Output) bool {
 	var cut *fiolog.SyntaxError
 	if r.live && errors.As(err, &cut) && cut.Partial {
 		return true
 	}
 	alone := len(r.run.Logs)+len(r.run.Others) == 0 // without logs, the file was chosen because it begins like fio's output
-	return !of.Named && !alone && of.fio == nil && !of.IsFio()
+	return !of.Named && !alone && of.Fio == nil && !of.IsFio()
 }
 
 // reportsOf iterates over the reports with jobs in a file. A report that is there once more, because files were joined,
@@ -119,7 +120,7 @@ func reportsOf(budget *cbt.Budget, in io.Reader, f *source.File) iter.Seq2[*fiol
 		for one, err := range budget.Reports(in, f) {
 			if err == nil {
 				if len(one.Jobs) == 0 || before != nil && one.Timestamp > 0 && one.Timestamp == before.Timestamp &&
-					slices.EqualFunc(one.Jobs, before.Jobs, haveSameTotals) {
+					slices.EqualFunc(one.Jobs, before.Jobs, plan.HaveSameTotals) {
 					continue
 				}
 				before = one

@@ -140,9 +140,13 @@ var rules = map[string]rule{
 		level: 5, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload"},
 		why: "a format needs windows, not their source",
 	},
+	"pipeline/plan": {
+		level: 4, imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist"},
+		why: "when jobs ran follows from evidence, however that was read: it opens no file",
+	},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "pipeline/internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "pipeline/internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
@@ -154,7 +158,7 @@ var rules = map[string]rule{
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {
-		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "mapping", "pipeline", "pipeline/cbt"},
+		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "mapping", "pipeline", "pipeline/cbt", "pipeline/plan"},
 		why: "what will be known of a run follows from how it will be read",
 	},
 	"internal/ingest": {
