@@ -17,6 +17,9 @@ func (r *reading) conclude() {
 	for _, doubt := range r.Run.Doubts {
 		note("%s: %s", title, doubt)
 	}
+	if text := r.Run.Unsure; text != "" {
+		skip(fmt.Errorf("%s: %s", title, text))
+	}
 	if r.Run.Cut != "" {
 		skip(fmt.Errorf("%s: %s", title, r.Run.Cut))
 	}
