@@ -8,7 +8,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history/elastic"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 )
 
 // logWait logs which server the program waits for, why, and until when.
@@ -57,7 +56,7 @@ func (h histories) cluster(ctx context.Context) (*clusterStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := elastic.New(client, bulk.Options{Prefix: h.Prefix, RejectFile: h.Elasticsearch.Rejects})
+	store := elastic.New(client, elastic.Options{Prefix: h.Prefix, RejectFile: h.Elasticsearch.Rejects})
 	return &clusterStore{store, func() error {
 		defer client.Close()
 		err := errors.Join(h.markNews(ctx, store), store.Close())
