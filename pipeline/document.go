@@ -30,7 +30,7 @@ type lastLatency struct {
 }
 
 // documents returns a maker of interval documents. ref names the run and its version.
-func (p *plan) documents(ref mapping.RunRef) *documents {
+func (p *input) documents(ref mapping.RunRef) *documents {
 	return &documents{
 		common: mapping.Interval{
 			Run: ref, CBT: p.settings(), Fio: mapping.FioRef{Version: p.version()}, Weighting: p.opt.Weighting.String(),
@@ -99,17 +99,8 @@ func perSecond(n float64, ms int64) float64 {
 }
 
 // reference returns the fields of the run for its interval documents, without its id and version.
-func (p *plan) reference() mapping.RunRef {
+func (p *input) reference() mapping.RunRef {
 	return mapping.RunRef{
 		Name: p.run.Name(), Archive: p.opt.ArchiveOf(p.run), Start: p.start, Labels: labelsOf(nil, p.opt.Labels),
 	}
-}
-
-func (p *plan) version() string {
-	for _, o := range p.outputs {
-		if o.fio.Version != "" {
-			return o.fio.Version
-		}
-	}
-	return ""
 }

@@ -42,8 +42,8 @@ func Follow(
 		}
 		return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
 	}
-	defer p.close()
 	r, stored := newReading(p, problems), time.Now()
+	defer r.close()
 	if !r.live {
 		return nil, fmt.Errorf("%s: %w", p.title(), ErrNotLive)
 	}

@@ -139,7 +139,8 @@ func read(
 		problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
 		return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 	}
-	defer p.close()
+	r := newReading(p, problems)
+	defer r.close()
 	e := &Execution{Run: p.reference()}
 	if absolute {
 		var done *Result
@@ -147,7 +148,6 @@ func read(
 			return done, err
 		}
 	}
-	r := newReading(p, problems)
 	end := problems.unordered()
 	if err := r.intervals(ctx, e.Run, put); err != nil {
 		return nil, err

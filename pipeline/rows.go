@@ -112,7 +112,7 @@ type rawFill struct {
 }
 
 // newRawFill returns a rawFill for the log of a job and the windows of a plan.
-func newRawFill(p *plan, j *job) *rawFill {
+func newRawFill(p *input, j *job) *rawFill {
 	f := &rawFill{
 		window: p.window, begins: -j.offset - p.shift, unit: nanoseconds(j.unit), layout: j.layout,
 		spread: p.opt.Weighting == align.InFlight, all: p.opt.SpreadAll,

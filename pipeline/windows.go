@@ -17,7 +17,7 @@ const longest = 60
 
 // reading reads the rows of a plan into windows, and counts what it reads.
 type reading struct {
-	*plan
+	*input
 	problems *Problems
 	tallies  map[*job]*tally
 	windowed [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
@@ -26,18 +26,47 @@ type reading struct {
 	totals   bool // no job has rows: the run has totals, and no windows
 	live     bool // fio still writes the reports
 	follows  bool // all rows are of the periodic reports of one fio, so that windows follow these
+	unsure   unsure
 }
 
-func newReading(p *plan, problems *Problems) *reading {
-	r := &reading{plan: p, problems: problems, tallies: make(map[*job]*tally, len(p.jobs)), totals: true}
-	outputs := map[*output]bool{}
+// unsure are the windows of which some requests may belong to the windows beside them: see [align.Window].
+type unsure struct {
+	windows     int     // at different times
+	first, last int64   // their starts, in milliseconds since the start of the run
+	share       float64 // of the requests of a window, the largest
+}
+
+func (u *unsure) add(w *align.Window) {
+	const few = 0.05
+	share := (w.Unsure[0] + w.Unsure[1]) / float64(max(w.Completed, 1))
+	if share <= few {
+		return
+	}
+	if u.windows == 0 {
+		u.first = w.Start
+	}
+	if u.windows == 0 || w.Start > u.last {
+		u.windows, u.last = u.windows+1, w.Start
+	}
+	u.share = max(u.share, share)
+}
+
+func newReading(p *input, problems *Problems) *reading {
+	r := &reading{input: p, problems: problems, tallies: make(map[*job]*tally, len(p.jobs)), totals: true}
+	reports := map[*output]*reportFile{}
 	for _, j := range p.jobs {
 		if j.source == fromReports {
-			outputs[j.entry.out] = true
+			r.live = p.tailing != nil
 		}
 		r.totals = r.totals && !j.hasRows
-		r.live = r.live || j.reports != nil && j.reports.tailing != nil
 		r.tallies[j] = &tally{interval: j.interval, split: align.NewSplitter(j.interval)}
+		if j.source == fromReports {
+			out := j.entry.out
+			if reports[out] == nil {
+				reports[out] = &reportFile{out: out, tailing: p.tailing, offsets: p.opt.Offsets, budget: p.run.Budget}
+			}
+			r.tallies[j].reports = reports[out].add(j)
+		}
 		split := r.tallies[j].split
 		split.Exact = j.exact && j.lag == 0
 		split.Stages = j.log.Job == 0 && j.entry != nil && j.entry.several
@@ -45,8 +74,18 @@ func newReading(p *plan, problems *Problems) *reading {
 			split.Begin(fiolog.Direction(d), times)
 		}
 	}
-	r.follows = len(outputs) == 1 && !slices.ContainsFunc(p.jobs, (*job).readsLog)
+	r.follows = len(reports) == 1 && !slices.ContainsFunc(p.jobs, (*job).readsLog)
 	return r
+}
+
+// close closes the files of the run, also those that were not read to their end.
+func (r *reading) close() {
+	r.files.close(nil)
+	for _, t := range r.tallies {
+		if t.reports != nil {
+			t.reports.abort()
+		}
+	}
 }
 
 // of is an entry with what was read of it so far.
@@ -97,6 +136,7 @@ func (r *reading) windows(ctx context.Context) iter.Seq2[*align.Window, error] {
 		for w, err := range windows {
 			if err == nil {
 				r.clip(w)
+				r.unsure.add(w)
 				if w.Key.Level == r.opt.levels()[0] { // the whole run is their sum
 					r.windowed[w.Key.Direction].Merge(w.Latencies)
 				}
@@ -115,13 +155,12 @@ func (r *reading) rows(j *job) iter.Seq[align.Row] {
 	var rows iter.Seq2[align.Row, error]
 	switch j.source {
 	case fromHist:
-		rows = histRows(j, j.file, of.split)
+		rows = histRows(j, r.files.of(j), of.split)
 	case fromRaw:
-		of.raw = newRawFill(r.plan, j)
-		rows = rawRows(j, j.file, of.raw)
+		of.raw = newRawFill(r.input, j)
+		rows = rawRows(j, r.files.of(j), of.raw)
 	case fromReports:
-		of.reports = j.reports
-		rows = j.reports.rows()
+		rows = of.reports.rows()
 	default:
 		r.countMissing(j)
 		return func(func(align.Row) bool) {}
@@ -134,7 +173,7 @@ func (r *reading) rows(j *job) iter.Seq[align.Row] {
 				of.damage(err)
 				continue
 			}
-			row.Whole = j.source == fromReports && (r.follows || j.reports.isLate(&row))
+			row.Whole = j.source == fromReports && (r.follows || of.reports.isLate(&row))
 			if row.Total > 0 {
 				of.add(&row, len(r.entries) > 0)
 				if j.source != fromHist {
