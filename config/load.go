@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/safeyaml"
 	"github.com/fio2es/fio2es/internal/unit"
 )
@@ -297,8 +298,8 @@ func fromText(from, to reflect.Type, value any) (any, error) {
 	case !isText || from.Kind() != reflect.String:
 		return value, nil
 	case to == reflect.TypeFor[time.Duration]():
-		d, err := time.ParseDuration(text)
-		if err != nil {
+		d, ok := expr.ParseDuration(text)
+		if !ok {
 			return nil, fmt.Errorf("%s is not a time such as 90s or 5m", text)
 		}
 		return d, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
@@ -85,6 +86,11 @@ func (o *once) Set(text string) error {
 	}
 	*o.to, o.isSet = text, true
 	return nil
+}
+
+// addDuration adds a flag with a time, such as 90s or 2 days. Its default is the value of to.
+func addDuration(f *pflag.FlagSet, to *time.Duration, name, usage string) {
+	f.Var((*expr.DurationFlag)(to), name, usage)
 }
 
 // addClusterFlags adds the settings of the connection to the cluster. Secrets come from the environment or from
