@@ -178,8 +178,12 @@ func (a averageLog) read(problems *Problems) (end int64, err error) {
 	}
 	var last [fiolog.Directions]int64
 	origin := a.job.origin
-	for rec, err := range l.all() {
+	defer l.close()
+	for {
+		rec, err, ok := l.nextOfFile()
 		switch {
+		case !ok:
+			return end, nil
 		case errors.As(err, new(*fiolog.SyntaxError)):
 			problems.skip(err)
 			continue
@@ -212,7 +216,6 @@ func (a averageLog) read(problems *Problems) (end int64, err error) {
 		last[rec.Direction] = at
 		a.add(rec, key, from, at, interval)
 	}
-	return end, nil
 }
 
 // add adds a row. A rate is that of the last interval, because fio writes no row for an interval without requests. A

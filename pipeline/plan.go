@@ -118,7 +118,7 @@ func (j *job) close() {
 		j.file.close()
 	}
 	if j.reports != nil {
-		j.reports.abort()
+		j.reports.close()
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -260,7 +261,7 @@ func TestContradiction(t *testing.T) {
 		if err := os.WriteFile(file, []byte("cluster:\n  "+config+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		result, err := Read(t.Context(), onlyRun(t, dir), Options{}, func(*mapping.Interval) error { return nil })
+		result, err := Read(t.Context(), onlyRun(t, dir), Options{}, func(*window.Window) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

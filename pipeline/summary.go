@@ -18,7 +18,7 @@ func (r *reading) summary(ref mapping.RunRef) *mapping.Run {
 			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: r.run.Path, Start: ref.Start, End: r.at(r.end()),
 			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(lost) == 0 && missing == 0,
 		},
-		CBT: r.settings(), Config: r.config,
+		CBT: r.cbt, Config: r.config,
 		Fio:        r.fio(),
 		Hosts:      r.hosts(),
 		Clock:      mapping.Clock{Source: r.clock.String(), ErrorMS: r.error.Milliseconds()},
@@ -204,4 +204,20 @@ func (r *reading) means(d fiolog.Direction) mapping.Means {
 		Clat: mean(func(s *fiolog.DirectionStats) *fiolog.Latency { return &s.Clat }),
 		Lat:  mean(func(s *fiolog.DirectionStats) *fiolog.Latency { return &s.Lat }),
 	}
+}
+
+// reference returns the fields of the run for its interval documents, without its id and version.
+func (p *plan) reference() mapping.RunRef {
+	return mapping.RunRef{
+		Name: p.run.Name(), Archive: p.opt.ArchiveOf(p.run), Start: p.start, Labels: labelsOf(nil, p.opt.Labels),
+	}
+}
+
+func (p *plan) version() string {
+	for _, o := range p.outputs {
+		if o.fio.Version != "" {
+			return o.fio.Version
+		}
+	}
+	return ""
 }

@@ -21,7 +21,7 @@ func tailOf(e *entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, string)
 		e.jobs = append(e.jobs, j)
 	}
 	problems := &Problems{}
-	r := newReading(&plan{run: &cbt.Run{}, jobs: e.jobs, entries: []*entry{e}}, problems)
+	r := newReading(&plan{run: &cbt.Run{}, jobs: e.jobs, entries: []*entry{e}}, &Execution{}, problems)
 	for i, times := range ends {
 		of := r.tallies[e.jobs[i]]
 		for _, at := range times {
@@ -165,7 +165,7 @@ func TestTail(t *testing.T) {
 		j.entry, j.interval, j.source, j.hasRows = e, 1000, fromHist, true
 		e.jobs = []*job{j}
 		problems := &Problems{}
-		r := newReading(&plan{run: &cbt.Run{}, jobs: e.jobs, entries: entries}, problems)
+		r := newReading(&plan{run: &cbt.Run{}, jobs: e.jobs, entries: entries}, &Execution{}, problems)
 		of := r.tallies[j]
 		for _, at := range []int64{1000, 2000} {
 			row := recordOf([]uint64{10, 1})

@@ -74,7 +74,12 @@ func (s *rowSums) add(rec *fiolog.Record) {
 // sumRows reads a whole log and returns the sums of its rows, without the rows that fio --client added (lag).
 func sumRows(l *logFile, lag int) (*rowSums, error) {
 	sums, undo := &rowSums{}, undoubler{lag: lag}
-	for rec, err := range l.records() {
+	defer l.close()
+	for {
+		rec, err, ok := l.next()
+		if !ok {
+			return sums, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +88,6 @@ func sumRows(l *logFile, lag int) (*rowSums, error) {
 		}
 		sums.add(rec)
 	}
-	return sums, nil
 }
 
 // fit reports whether a report's bins contain all rows of some logs, so that the logs can be

@@ -1,24 +1,32 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
-	"iter"
+	"maps"
+	"math"
 	"slices"
-	"sync"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/ahead"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
-
-// longest is the largest number of windows that are joined to one.
-const longest = 60
 
 // reading reads the rows of a plan into windows, and counts what it reads.
 type reading struct {
 	*plan
-	problems *Problems
+	execution *Execution
+	problems  *Problems
+	inOrder   func()         // sorts the problems of the rows
+	files     []*source.File // whose changes are noticed
+	before    []source.State
+
 	tallies  map[*job]*tally
 	windowed [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
 	stats    align.Stats
@@ -26,10 +34,18 @@ type reading struct {
 	totals   bool // no job has rows: the run has totals, and no windows
 	live     bool // fio still writes the reports
 	follows  bool // all rows are of the periodic reports of one fio, so that windows follow these
+
+	size  [fiolog.Directions]float64 // of every request in bytes; 0 if sizes differ or are unknown
+	rates averages                   // of bandwidth; nil if not needed
+	cbt   mapping.CBT                // of all documents
+	named mapping.HostsRef           // all hosts that have names
 }
 
-func newReading(p *plan, problems *Problems) *reading {
-	r := &reading{plan: p, problems: problems, tallies: make(map[*job]*tally, len(p.jobs)), totals: true}
+func newReading(p *plan, e *Execution, problems *Problems) *reading {
+	r := &reading{
+		plan: p, execution: e, problems: problems, tallies: make(map[*job]*tally, len(p.jobs)), totals: true, cbt: p.settings(),
+		named: mapping.HostsRef{Name: slices.DeleteFunc(hostNames(p.jobs), func(host string) bool { return host == "" })},
+	}
 	outputs := map[*output]bool{}
 	for _, j := range p.jobs {
 		if j.source == fromReports {
@@ -37,164 +53,129 @@ func newReading(p *plan, problems *Problems) *reading {
 		}
 		r.totals = r.totals && !j.hasRows
 		r.live = r.live || j.reports != nil && j.reports.tailing != nil
-		r.tallies[j] = &tally{interval: j.interval, split: align.NewSplitter(j.interval)}
-		split := r.tallies[j].split
+		split := align.NewSplitter(j.interval)
 		split.Exact = j.exact && j.lag == 0
 		split.Stages = j.log.Job == 0 && j.entry != nil && j.entry.several
 		for d, times := range j.firstTimes() {
 			split.Begin(fiolog.Direction(d), times)
 		}
+		r.tallies[j] = &tally{interval: j.interval, split: split}
 	}
 	r.follows = len(outputs) == 1 && !slices.ContainsFunc(p.jobs, (*job).readsLog)
 	return r
 }
 
-// of is an entry with what was read of it so far.
-func (r *reading) of(e *entry) covered {
-	c := covered{entry: e}
-	for _, j := range e.jobs {
-		c.tallies = append(c.tallies, r.tallies[j])
+// longest is the largest number of windows that are joined to one.
+const longest = 60
+
+// windowsAhead is how many windows may wait for their percentiles while rows are read. Each takes about 20 KB. With two
+// processors this saves a fifth of the time.
+const windowsAhead = 64
+
+// windows reads the rows of all jobs, aligns and merges them, and passes the windows to put. The windows of averages
+// come last. The tallies are complete when it returns.
+func (r *reading) windows(ctx context.Context, put func(*window.Window) error) error {
+	if err := r.setBandwidth(ctx); err != nil {
+		return err
 	}
-	return c
-}
-
-// tail returns the rows of an entry that fio did not log. The caller must have read all rows of its logs.
-func (r *reading) tail(e *entry) []align.Row { return tail{r.of(e), r.totals, r.problems}.rows() }
-
-// windows aligns and merges the rows of all jobs. The tallies are complete when they end.
-func (r *reading) windows(ctx context.Context) iter.Seq2[*align.Window, error] {
-	return func(yield func(*align.Window, error) bool) {
-		var streams []*align.Stream
-		shortest := r.window
-		for _, j := range r.jobs {
-			next, stop := iter.Pull(r.rows(j))
-			defer stop()
-			streams = append(streams, &align.Stream{Host: j.host, Job: j.name(), Next: next})
-			if j.interval > 0 {
-				shortest = min(shortest, j.interval)
-			}
+	var streams []*align.Stream
+	shortest := r.window
+	for _, j := range r.jobs {
+		streams = append(streams, &align.Stream{Host: j.host, Job: j.name(), Next: r.rowsOf(j).next})
+		if j.interval > 0 {
+			shortest = min(shortest, j.interval)
 		}
-		for _, e := range r.entries {
-			if e.readsLogs() && len(e.jobs) > 1 {
-				streams = append(streams, r.groupTail(e))
-			}
+	}
+	for _, e := range r.entries {
+		if e.readsLogs() && len(e.jobs) > 1 {
+			streams = append(streams, &align.Stream{Host: e.jobs[0].host, Last: true, Next: (&rowReader{reading: r, job: e.jobs[0], group: e}).next})
 		}
-		windows := align.Merge(ctx, streams, align.Options{
-			Window:    r.window,
-			Tolerance: r.opt.toleranceOf(shortest),
-			Weighting: r.opt.Weighting,
-			SpreadAll: r.opt.SpreadAll,
-			Levels:    r.opt.levels(),
-			Workers:   r.opt.workers(),
-			Eager:     r.live,
-
-			Contiguous: r.live,
-		}, &r.stats)
+	}
+	opt := align.Options{
+		Window: r.window, Tolerance: r.opt.toleranceOf(shortest), Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
+		Levels: r.opt.levels(), Workers: r.opt.workers(), Eager: r.live, Contiguous: r.live,
+	}
+	n := windowsAhead
+	if r.live { // put may use the tallies
+		n = 0
+	}
+	var last [fiolog.Directions]struct { // windows of several levels share the latencies if they have the same requests
+		of   *hist.Histogram
+		made mapping.Latency
+	}
+	ref := &r.execution.Run
+	info := &mapping.RunInfo{ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Start: ref.Start, Ingest: ref.Ingest, Labels: ref.Labels}
+	err := ahead.Push(ctx, n, func(ctx context.Context, give func(*align.Window) error) (err error) {
+		// No worker reads rows while a window is passed on, so the tallies can be read here.
+		take := func(w *align.Window) error {
+			r.clip(w)
+			if w.Key.Level == opt.Levels[0] { // the whole run is their sum
+				r.windowed[w.Key.Direction].Merge(w.Latencies)
+			}
+			return give(w)
+		}
 		if precision := r.opt.Precision; precision.Quantile > 0 {
 			precision.Longest = longest * r.window
-			windows = align.Join(windows, precision)
-		}
-		for w, err := range windows {
-			if err == nil {
-				r.clip(w)
-				if w.Key.Level == r.opt.levels()[0] { // the whole run is their sum
-					r.windowed[w.Key.Direction].Merge(w.Latencies)
-				}
+			joined := align.NewJoiner(precision, take)
+			if r.stats, err = align.Merge(ctx, streams, opt, joined.Add); err == nil {
+				err = joined.End()
 			}
-			if !yield(w, err) {
-				return
+			return err
+		}
+		r.stats, err = align.Merge(ctx, streams, opt, take)
+		return err
+	}, func(from *align.Window) error {
+		w := r.newWindow(info, from.Key, from.Start-r.shift, from.End-r.shift, from.Elapsed-r.shift)
+		w.FromMS, w.ToMS = max(from.From-r.shift, 0), max(from.To-r.shift, 0)
+		l := &last[from.Key.Direction]
+		if l.of != from.Latencies {
+			l.of, l.made = from.Latencies, mapping.Figures(from.Latencies)
+		}
+		w.Latency, w.Counts, w.Layout = l.made, from.Counts, from.Latencies.Layout()
+		w.Completed, w.Weight = from.Completed, rounded(from.Latencies.Total(), 1e6)
+		ms := w.EndMS() - w.StartMS()
+		w.IOPS = rounded(perSecond(float64(w.Completed), ms), 1e3)
+		w.Bandwidth = r.bandwidth(from, w.IOPS, ms)
+		return put(w)
+	})
+	if err != nil || len(r.averages) == 0 {
+		return err
+	}
+	averages, err := r.readAverages(ctx, r.averages)
+	if err != nil {
+		return err
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(averages), averageKey.compare) {
+		if w := r.windowOfAverage(info, k, averages[k]); w != nil {
+			if err := put(w); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// newWindow returns a window without requests, and counts it. Times are milliseconds since the run's start.
+func (r *reading) newWindow(run *mapping.RunInfo, key align.Key, start, end, elapsed int64) *window.Window {
+	r.made.Add(key.Level, 1)
+	return &window.Window{
+		Run: run, Level: key.Level, Host: key.Host, Job: key.Job, Direction: key.Direction.String(),
+		Start: r.at(max(start, 0)), End: r.at(max(end, 0)), ElapsedMS: max(elapsed, 0),
 	}
 }
 
-// rows iterates over the rows of a job in the time of the windows and counts them: the rows
-// of its source and, if the job alone has a part in it, the tail that fio did not log.
-func (r *reading) rows(j *job) iter.Seq[align.Row] {
-	of := r.tallies[j]
-	var rows iter.Seq2[align.Row, error]
-	switch j.source {
-	case fromHist:
-		rows = histRows(j, j.file, of.split)
-	case fromRaw:
-		of.raw = newRawFill(r.plan, j)
-		rows = rawRows(j, j.file, of.raw)
-	case fromReports:
-		of.reports = j.reports
-		rows = j.reports.rows()
-	default:
-		r.countMissing(j)
-		return func(func(align.Row) bool) {}
+// windowOfAverage returns a window of averages. It is nil if nothing completed in it.
+func (r *reading) windowOfAverage(run *mapping.RunInfo, k averageKey, s *average) *window.Window {
+	start, end := k.window*r.window, min((k.window+1)*r.window, r.end())
+	if !s.iops.isPartial && s.iops.sum == 0 || end-start <= r.window/20 { // rows come some milliseconds late
+		return nil
 	}
-	return func(yield func(align.Row) bool) {
-		defer func() { of.ended = true }()
-		for row, err := range rows {
-			if err != nil {
-				r.problems.skip(err)
-				of.damage(err)
-				continue
-			}
-			row.Whole = j.source == fromReports && (r.follows || j.reports.isLate(&row))
-			if row.Total > 0 {
-				of.add(&row, len(r.entries) > 0)
-				if j.source != fromHist {
-					of.split.Pass(row.End, row.Direction)
-				}
-			}
-			if !yield(r.shifted(j, row)) {
-				return
-			}
-		}
-		if j.entry == nil || len(j.entry.jobs) > 1 || !j.readsLog() {
-			return
-		}
-		for _, row := range r.tail(j.entry) {
-			if !yield(r.shifted(j, row)) {
-				return
-			}
-		}
-	}
-}
-
-func (r *reading) shifted(j *job, row align.Row) align.Row {
-	row.Start += j.offset + r.shift
-	row.End += j.offset + r.shift
-	return row
-}
-
-// countMissing counts the requests of a job without rows: they are in no window.
-func (r *reading) countMissing(j *job) {
-	e := j.entry
-	if e == nil || len(r.averages) > 0 || j != e.jobs[0] || e.readsLogs() {
-		return
-	}
-	isMissing := func(s *fiolog.DirectionStats) bool { return !r.totals || e.wantsRows() || len(s.Clat.Bins) == 0 }
-	for d := range fiolog.Direction(fiolog.Directions) {
-		s := &e.Directions[d]
-		if isMissing(s) {
-			r.of(e).miss(d, e.measured(s))
-		}
-		of := r.of(e)
-		if _, ok := e.failed(s); !ok && of.unbinned(d) > 0 || of.isTornReport(d) {
-			r.problems.skip(e.miscounted(s, of.isTornReport(d)))
-		}
-	}
-	if e.mixed && isMissing(e.Mixed) {
-		r.of(e).miss(fiolog.Read, int64(e.Mixed.TotalIOs))
-	}
-}
-
-// groupTail is the stream of the requests that fio did not log for a group of jobs together
-// (group_reporting).
-func (r *reading) groupTail(e *entry) *align.Stream {
-	rows, next := sync.OnceValue(func() []align.Row { return r.tail(e) }), 0
-	return &align.Stream{Host: e.jobs[0].host, Last: true, Next: func() (align.Row, bool) {
-		if next == len(rows()) {
-			return align.Row{}, false
-		}
-		next++
-		return r.shifted(e.jobs[0], rows()[next-1]), true
-	}}
+	w := r.newWindow(run, k.Key, start, end, start)
+	w.Averaged = true
+	w.IOPS = rounded(s.iops.known(end-start), 1e3)
+	w.Bandwidth = rounded(s.bandwidth.known(end-start), 1)
+	w.Latency.Mean = rounded(s.meanLatency()/1000, 1e3)
+	return w
 }
 
 // clip cuts a window to the time in which its jobs ran, because rates are per second of that time.
@@ -242,14 +223,91 @@ func covers(key align.Key, j *job) bool {
 	return key.Host == j.host && key.Job == j.name()
 }
 
-// unlogged returns how many of the requests that fio did not log are in windows, and how many of each direction are in
-// none.
-func (r *reading) unlogged() (recovered int64, missing [fiolog.Directions]int64) {
-	for _, t := range r.tallies {
-		for d := range t.directions {
-			recovered += t.directions[d].recovered
-			missing[d] += t.directions[d].missing
+// setBandwidth finds the bytes per second of the run over time. Histogram logs do not have them: the block size in a
+// row is the size of one request. If fio's report shows that all requests have one size, requests times size is exact.
+// Otherwise the bandwidth comes from bw logs, if there are any.
+func (r *reading) setBandwidth(ctx context.Context) (err error) {
+	mixed := false
+	for d := range r.size {
+		size, ok := r.requestSize(fiolog.Direction(d))
+		if !ok && r.live { // fio counts requests when they begin, and bytes when they end
+			size = float64(cmp.Or(r.fioSettings().OpSize, r.entries.usualSize(fiolog.Direction(d))))
+			ok = size > 0
+		}
+		r.size[d] = size
+		mixed = mixed || !ok
+	}
+	logs := slices.DeleteFunc(slices.Clone(r.run.Others), func(l cbt.Log) bool { return l.Kind != fiolog.BW || l.Stored })
+	if mixed && len(logs) > 0 && len(r.averages) == 0 {
+		r.rates, err = r.readAverages(ctx, logs)
+	}
+	return err
+}
+
+// requestSize returns the size of all requests of a direction in bytes. It returns false if sizes differ or a job has
+// no report.
+func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
+	if slices.ContainsFunc(p.jobs, func(j *job) bool { return j.entry == nil }) {
+		return 0, false
+	}
+	size := uint64(0)
+	for _, e := range p.entries {
+		s := e.in(d)
+		if s.TotalIOs == 0 {
+			continue
+		}
+		if s.IOBytes%s.TotalIOs != 0 || size != 0 && s.IOBytes/s.TotalIOs != size || e.mixesSizes() {
+			return 0, false
+		}
+		size = s.IOBytes / s.TotalIOs
+	}
+	return float64(size), true
+}
+
+// usualSize returns fio's default block size if no option of any job sets another one and the bytes so far agree. They
+// agree if they are a multiple of that size, and at most that size for each request. Otherwise it returns 0.
+func (list entryList) usualSize(d fiolog.Direction) int64 {
+	setting := []string{"bs", "bssplit", "bsrange", "bs_unaligned", "read_iolog", "replay"}
+	for _, e := range list {
+		s := e.in(d)
+		if slices.ContainsFunc(setting, e.hasOption) || !e.hasOption("name") && !e.hasOption("rw") ||
+			s.IOBytes%usual != 0 || s.IOBytes/usual > s.TotalIOs {
+			return 0
 		}
 	}
-	return recovered, missing
+	return usual
+}
+
+// bandwidth returns the bytes per second of a window with iops requests per second over ms milliseconds. It returns 0
+// if they are unknown.
+func (r *reading) bandwidth(w *align.Window, iops float64, ms int64) float64 {
+	if size := r.size[w.Key.Direction]; size > 0 {
+		return rounded(iops*size, 1)
+	}
+	sum, length := 0.0, r.window // length is that of windows before they are joined
+	for at := w.Elapsed / length; at < (w.Elapsed+w.Length)/length; at++ {
+		if s := r.rates[averageKey{at, w.Key}]; s != nil {
+			if s.bandwidth.isPartial {
+				return 0
+			}
+			sum += s.bandwidth.sum
+		}
+	}
+	through := w.Length
+	if ms < w.Length-w.Length/20 { // the window was clipped; rows that end early make it a few milliseconds shorter
+		through = max(ms, 1)
+	}
+	return rounded(sum/float64(through), 1)
+}
+
+func (t timing) at(ms int64) time.Time { return t.start.Add(time.Duration(ms) * time.Millisecond) }
+
+// rounded rounds x to a multiple of 1/per, because further digits have no meaning.
+func rounded(x, per float64) float64 { return math.Round(x*per) / per }
+
+func perSecond(n float64, ms int64) float64 {
+	if ms <= 0 {
+		return 0
+	}
+	return n * 1000 / float64(ms)
 }
