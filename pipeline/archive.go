@@ -177,7 +177,7 @@ func merged(runs []*cbt.Run) *cbt.Run {
 		return runs[0]
 	}
 	one := *runs[0]
-	one.Logs, one.Others, one.Reports, one.Doubts = nil, nil, nil, nil
+	one.Logs, one.Others, one.Reports, one.Doubts, one.Unsure = nil, nil, nil, nil, "" // the user says that they are one
 	prefixes := map[jobKey]string{}
 	apart := func(logs []cbt.Log) []cbt.Log {
 		logs = slices.Clone(logs)

@@ -15,6 +15,7 @@ import (
 // attribution finds the entry of fio's outputs that covers each job.
 type attribution struct {
 	outputs  []*output
+	reader   reader
 	problems *Problems
 }
 
@@ -73,7 +74,7 @@ func (a attribution) likeliestFirst(jobs []*job) (replaced map[*output]*output) 
 		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return of(j) != at })
 		var rivals, others []*output
 		for _, place := range places {
-			if out := a.outputs[place]; out.hasBins && fits(mine, newEntries(out)) {
+			if out := a.outputs[place]; out.hasBins && a.fits(mine, newEntries(out)) {
 				rivals = append(rivals, out)
 			} else {
 				others = append(others, out)
@@ -102,7 +103,7 @@ func (a attribution) mine(out *output, jobs []*job) (mine []*job) {
 	}
 	weak := !out.Named && !out.client && (out.Candidate || len(a.outputs) > 1) &&
 		!slices.ContainsFunc(mine, func(j *job) bool { return out.names(j.log.Prefix) })
-	if weak && len(mine) > 0 && !fits(mine, newEntries(out)) {
+	if weak && len(mine) > 0 && !a.fits(mine, newEntries(out)) {
 		return nil
 	}
 	return a.dropStale(out, mine)
@@ -127,7 +128,7 @@ func (a attribution) dropStale(out *output, jobs []*job) []*job {
 		}
 		text := fmt.Sprintf("%s: %s was written %v after it", out.File.Name(), path.Base(j.log.File.Name()), later.Round(time.Second))
 		const advice = "keep the files of each run in a folder of their own"
-		if out.stale = out.hasBins && !out.Named && !fits(jobs, newEntries(out)); out.stale {
+		if out.stale = out.hasBins && !out.Named && !a.fits(jobs, newEntries(out)); out.stale {
 			a.problems.skip(fmt.Errorf("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice))
 			return nil
 		}
@@ -195,11 +196,11 @@ func (a attribution) numbers(out *output, entries []*entry, jobs []*job) []*entr
 	if jobs = slices.DeleteFunc(jobs, (*job).isDropped); len(jobs) == 0 {
 		return entries
 	}
-	if jobs[0].segment >= 0 {
+	if jobs[0].log.segment >= 0 {
 		return a.segments(entries, jobs)
 	}
 	if highest(jobs) > len(covers) {
-		if one := combine(entries); fits(jobs, []*entry{one}) { // fio writes one entry for all sections of a group
+		if one := combine(entries); a.fits(jobs, []*entry{one}) { // fio writes one entry for all sections of a group
 			for _, e := range append(entries, one) {
 				e.isGroup = true
 			}
@@ -231,7 +232,7 @@ func (a attribution) segments(entries []*entry, jobs []*job) []*entry {
 		found := make([]*entry, len(jobs))
 		for i, j := range jobs {
 			for _, e := range entries {
-				if j.sums == nil || !j.sums.fit([]*entry{e}) {
+				if j.log.parts == nil || !j.log.parts.fit([]*entry{e}) {
 					continue
 				}
 				if found[i] != nil || slices.Contains(found, e) {
@@ -278,16 +279,16 @@ func (a attribution) byPrefix(out *output, entries []*entry, j *job) *entry {
 	return found
 }
 
-func fits(jobs []*job, entries []*entry) bool {
+func (a attribution) fits(jobs []*job, entries []*entry) bool {
 	var sums rowSums
 	for _, j := range jobs {
 		if !j.hasHist() {
 			continue
 		}
-		of := j.sums
+		of := j.log.parts
 		if of == nil {
 			var err error
-			if of, err = sumRows(j.open(), 0); err != nil {
+			if of, err = a.reader.sums(j.log, 0); err != nil {
 				return false
 			}
 		}

@@ -155,24 +155,23 @@ type averageLog struct {
 }
 
 // averagedOver returns log_avg_msec of a log of averages, in milliseconds.
-func (j *job) averagedOver(l *logFile) int64 {
+func (j *job) averagedOver(rows firstRows) int64 {
 	if j.entry != nil {
 		if ms := milliseconds(j.entry.optionOfOne("log_avg_msec")); ms > 0 {
 			return ms
 		}
 	}
-	rows := l.firstRows()
 	if len(rows) == 0 {
 		return 0
 	}
-	return cmp.Or(l.measure(), max(nominal(rows[0].Time), 1))
+	return cmp.Or(rows.measure(), max(nominal(rows[0].Time), 1))
 }
 
 // read adds the log and returns its last time in milliseconds since the start of the job. fio writes a row some
 // milliseconds after its interval, and not the last one of rates. A row with a block size is a single request.
 func (a averageLog) read(problems *Problems) (end int64, err error) {
 	l := openLog(a.log, 0, hist.Hint{})
-	interval := a.job.averagedOver(l)
+	interval := a.job.averagedOver(l.firstRows())
 	if a.job.source == fromNothing {
 		interval = a.job.interval // by all of its logs
 	}

@@ -13,11 +13,11 @@ import (
 
 // hintFor returns what is known of the bins of a log besides its number of columns. The user's hint comes first.
 // Otherwise it comes from the reports that may cover the log, if they agree.
-func (l jobLogs) hintFor(log cbt.Log) hist.Hint {
+func (ev *evidence) hintFor(log cbt.Log, said hist.Hint) hist.Hint {
 	var hints []hist.Hint
 	half := false
-	j := newJob(log)
-	for _, out := range l.outputs {
+	j := newJob(&logHead{Log: log, segment: -1})
+	for _, out := range ev.outputs {
 		if out.mayCover(j, []*job{j}) {
 			for i := range out.fio.Jobs {
 				hints = append(hints, out.fio.Hint(i))
@@ -25,7 +25,7 @@ func (l jobLogs) hintFor(log cbt.Log) hist.Hint {
 			half = half || out.fio.WritesHalf()
 		}
 	}
-	hint := l.opt.Bins.Or(hist.Hint{Half: half})
+	hint := said.Or(hist.Hint{Half: half})
 	if hints = slices.Compact(hints); len(hints) == 1 {
 		return hint.Or(hints[0])
 	}
@@ -41,24 +41,24 @@ func (l jobLogs) hintFor(log cbt.Log) hist.Hint {
 // setUnit sets the unit of the latencies in a log of completions or averages, and returns an error if nothing shows it.
 // fio 2 wrote microseconds, and fio 3 writes nanoseconds. What the user says comes first, then the report, then the
 // job's histogram log, then the columns.
-func (c *chooser) setUnit(j *job, l *logFile, ofHist hist.Unit) error {
+func (c *chooser) setUnit(j *job, l *logHead, ofHist hist.Unit) error {
 	reported := hist.UnknownUnit
 	if j.entry != nil {
 		reported = j.entry.out.fio.Unit
 	}
-	said := c.opt.Bins.Unit
+	said := c.opt.bins.Unit
 	if said != hist.UnknownUnit && reported != hist.UnknownUnit && said != reported {
 		c.problems.note("%s: read in %s, as --unit says, although %s of its report writes %s",
-			l.log.File.Name(), said, j.entry.out.fio.Version, reported)
+			l.File.Name(), said, j.entry.out.fio.Version, reported)
 	}
-	j.unit = cmp.Or(said, reported, jobLogs{c.run, c.opt, c.outputs, c.problems}.hintFor(l.log).Unit, ofHist)
+	j.unit = cmp.Or(said, reported, c.ev.hintFor(l.Log, c.opt.bins).Unit, ofHist)
 	switch {
 	case j.unit != hist.UnknownUnit:
-	case l.isFio3():
+	case l.rows.isFio3():
 		j.unit = hist.Nanoseconds
 	default:
 		return fmt.Errorf("%s: nothing says whether its latencies are ns (fio 3) or us (fio 2), so it is not used: "+
-			"say --unit ns or --unit us, or put fio's JSON report beside it", l.log.File.Name())
+			"say --unit ns or --unit us, or put fio's JSON report beside it", l.File.Name())
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func nanoseconds(unit hist.Unit) int64 {
 
 // proveHalf returns an error if a log lacks the second half of the bins and the job may have had requests there.
 func (j *job) proveHalf() error {
-	if !j.hint.Half {
+	if !j.log.hint.Half {
 		return nil
 	}
 	least, _ := j.layout.Bounds(j.layout.Half())
@@ -105,7 +105,7 @@ func (e *entry) exceeds(limit int64) bool {
 // its reports. It is 0 if unknown.
 func (c *chooser) setGroups(jobs []*job) {
 	for _, e := range c.entries {
-		e.groups = cmp.Or(c.opt.Bins.Groups, e.groups)
+		e.groups = cmp.Or(c.opt.bins.Groups, e.groups)
 	}
 	for _, j := range jobs {
 		if j.entry != nil && j.hasRows {
@@ -119,7 +119,7 @@ func (c *chooser) checkLayout(j *job) {
 	usual, err := hist.Resolve(j.layout.Len(), hist.Hint{})
 	if j.hasRows && err == nil && usual != j.layout {
 		c.problems.note("%s: %d bins are usually %s, but are read as %s: --groups, --unit or fio's report say %s",
-			j.log.File.Name(), j.layout.Len(), usual, j.layout, j.hint)
+			j.log.File.Name(), j.layout.Len(), usual, j.layout, j.log.hint)
 	}
 }
 

@@ -24,17 +24,16 @@ const (
 // chooser decides what the rows of each job are read from. It adds the jobs to the plan.
 type chooser struct {
 	*plan
+	ev       *evidence
 	problems *Problems
-	tailing  *tailing // not nil while fio still writes the files of the run
-	reports  map[*output]*reportFile
 }
 
 // choose sets the best source of rows for each job. averaged are the logs of averages.
-func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
+func (c *chooser) choose(jobs []*job, averaged []*logHead) {
 	c.setGroups(jobs)
 	for _, e := range c.entries {
 		hasRaw := func(j *job) bool {
-			return j.entry == e && j.raw.File != nil && j.raw.Kind == fiolog.Clat && (!j.hasRows || j.isZero)
+			return j.entry == e && j.raw != nil && j.raw.Kind == fiolog.Clat && (!j.hasRows || j.isZero)
 		}
 		if slices.ContainsFunc(jobs, hasRaw) {
 			continue // its log of completions has their latencies
@@ -45,11 +44,9 @@ func (c *chooser) choose(jobs []*job, averaged []cbt.Log) {
 		}
 	}
 	for _, j := range jobs {
-		if j.isDropped() {
-			j.close()
-			continue
+		if !j.isDropped() {
+			c.add(j)
 		}
-		c.add(j)
 	}
 	c.fallBack()
 	c.useAverages(averaged)
@@ -78,20 +75,19 @@ func (c *chooser) add(j *job) {
 		j.entry.jobs = append(j.entry.jobs, j)
 	}
 	c.jobs = append(c.jobs, j)
-	if c.opt.Source == SourceRaw && j.raw.File != nil {
+	if c.opt.completions && j.raw != nil {
 		c.useRaw(j)
 		return
 	}
 	switch why := c.whyNotHist(j); {
-	case why == nil, errors.Is(why, errNoRows) && j.raw.File == nil: // a log without rows still belongs to its report
+	case why == nil, errors.Is(why, errNoRows) && j.raw == nil: // a log without rows still belongs to its report
 		c.useHist(j)
-	case j.raw.File != nil:
+	case j.raw != nil:
 		wasHist := j.hasHist() || slices.ContainsFunc(c.run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
 		if c.useRaw(j) && wasHist {
 			c.problems.note("%v: its log of completions is read instead", why)
 		}
 	default:
-		j.close()
 		if j.head = (head{}); j.entry != nil && j.entry.hasPeriodic() {
 			c.problems.note("%v: periodic reports are read instead", why)
 			return
@@ -112,18 +108,18 @@ func (c *chooser) whyNotHist(j *job) error {
 		return j.damage
 	case !j.hasRows:
 		return fmt.Errorf("%s: %w", j.log.File.Name(), errNoRows)
-	case j.isZero && j.raw.File != nil:
+	case j.isZero && j.raw != nil:
 		return fmt.Errorf("%s: its rows have no requests (clat_percentiles=0)", j.log.File.Name())
 	}
 	err := j.proveHalf()
 	switch {
-	case err == nil && j.entry == nil && looksDoubled(j.file.firstRows()):
+	case err == nil && j.entry == nil && looksDoubled(j.log.rows):
 		return fmt.Errorf("%s: each row has all requests of an earlier one, as fio --client writes them, and no report says how many "+
 			"there were: the log is not used; add fio's json+ report", j.log.File.Name())
 	case err != nil || j.entry == nil || !j.entry.out.client:
 		return err
 	}
-	if j.lag, err = proveLag(j); j.lag > 0 {
+	if j.lag, err = proveLag(j, c.ev.reader); j.lag > 0 {
 		c.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
 			j.log.File.Name(), j.entry.out.File.Name())
 	}
@@ -140,12 +136,12 @@ func (c *chooser) useHist(j *job) {
 	}
 	isGiven := j.interval > 0
 	if !isGiven {
-		j.interval = j.file.measure()
+		j.interval = j.log.rows.measure()
 	}
 	// People choose round intervals. In a log of all jobs, a late row may begin another job.
 	j.exact = j.interval > 0 && (isGiven || j.interval%100 == 0) && j.log.Job > 0
 	if isOtherClock(j) || isEpoch(j) {
-		j.late = j.file.late(j.interval)
+		j.late = j.log.rows.late(j.interval)
 	}
 }
 
@@ -155,13 +151,9 @@ func (c *chooser) useRaw(j *job) bool {
 	if j.hasHist() && j.hasRows {
 		ofHist = j.layout.Unit()
 	}
-	j.close()
-	j.source, j.log, j.hint = fromRaw, j.raw, hist.Hint{}
-	j.file = j.open()
-	j.head, _ = j.file.head()
-	if err := c.setUnit(j, j.file, ofHist); err != nil && j.hasRows {
+	j.source, j.log, j.head = fromRaw, j.raw, j.raw.head
+	if err := c.setUnit(j, j.log, ofHist); err != nil && j.hasRows {
 		c.problems.skip(err)
-		j.close()
 		j.source, j.head = fromNothing, head{}
 		return false
 	}
@@ -174,16 +166,10 @@ func (c *chooser) useRaw(j *job) bool {
 // useReports reads a job's rows from the periodic reports of its entry.
 func (c *chooser) useReports(j *job) {
 	out := j.entry.out
-	f := c.reports[out]
-	if f == nil {
-		f = &reportFile{out: out, tailing: c.tailing, offsets: c.opt.Offsets, budget: c.run.Budget}
-		c.reports[out] = f
-	}
 	j.source, j.hasRows, j.interval = fromReports, true, out.spacing()
 	if l, err := hist.NewLayout(out.fio.Unit, j.entry.groups, 0); err == nil {
 		j.layout = l
 	}
-	j.reports = f.add(j)
 }
 
 // fallBack uses periodic reports for the jobs of an entry if none of them has rows. It also adds a job without rows for
@@ -193,11 +179,10 @@ func (c *chooser) fallBack() {
 		if len(e.jobs) == 0 {
 			c.bareJob(e)
 		}
-		if !e.hasPeriodic() || c.tailing == nil && requestsOf(e.Job) == 0 || slices.ContainsFunc(e.jobs, func(j *job) bool { return j.hasRows }) {
+		if !e.hasPeriodic() || !c.ev.live && requestsOf(e.Job) == 0 || slices.ContainsFunc(e.jobs, func(j *job) bool { return j.hasRows }) {
 			continue
 		}
 		first, others := e.jobs[0], e.jobs[1:]
-		closeAll(e.jobs)
 		c.jobs = slices.DeleteFunc(c.jobs, func(j *job) bool { return slices.Contains(others, j) })
 		if e.jobs = e.jobs[:1]; len(e.parts) == 0 {
 			c.useReports(first)
@@ -222,7 +207,7 @@ func (c *chooser) bareJob(e *entry) *job {
 	if e.Host != "" {
 		host = e.Host
 	}
-	j := newJob(cbt.Log{Host: host, Volume: e.out.Volume, Job: e.first, File: e.out.File})
+	j := newJob(&logHead{Log: cbt.Log{Host: host, Volume: e.out.Volume, Job: e.first, File: e.out.File}, segment: -1})
 	j.entry, j.ran = e, e.ran
 	e.jobs = []*job{j}
 	c.jobs = append(c.jobs, j)
@@ -230,7 +215,7 @@ func (c *chooser) bareJob(e *entry) *job {
 }
 
 // useAverages uses logs of averages in place of rows, if no job has rows.
-func (c *chooser) useAverages(averaged []cbt.Log) {
+func (c *chooser) useAverages(averaged []*logHead) {
 	if slices.ContainsFunc(c.jobs, func(j *job) bool { return j.hasRows }) {
 		return
 	}
@@ -245,22 +230,21 @@ func (c *chooser) useAverages(averaged []cbt.Log) {
 		return
 	}
 	for _, log := range averaged {
-		j := c.jobOf(log)
+		j := c.jobOf(log.Log)
 		if j == nil {
 			j = newJob(log)
 			c.jobs = append(c.jobs, j)
 		}
-		l := openLog(log, 0, hist.Hint{})
-		j.interval = max(j.interval, j.averagedOver(l)) // windows are not shorter
+		j.interval = max(j.interval, j.averagedOver(log.rows)) // windows are not shorter
 		var err error
 		if log.Kind == fiolog.Clat {
-			err = c.setUnit(j, l, hist.UnknownUnit)
+			err = c.setUnit(j, log, hist.UnknownUnit)
 		}
-		if l.close(); err != nil {
+		if err != nil {
 			c.problems.skip(err)
 			continue
 		}
-		c.averages = append(c.averages, log)
+		c.averages = append(c.averages, log.Log)
 	}
 }
 

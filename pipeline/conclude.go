@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -13,6 +15,9 @@ func (r *reading) conclude() {
 	skip, note, title := r.problems.skip, r.problems.note, r.title()
 	for _, doubt := range r.run.Doubts {
 		note("%s: %s", title, doubt)
+	}
+	if text := r.run.Unsure; text != "" {
+		skip(fmt.Errorf("%s: %s", title, text))
 	}
 	if r.run.Cut != "" {
 		skip(fmt.Errorf("%s: %s", title, r.run.Cut))
@@ -35,6 +40,11 @@ func (r *reading) conclude() {
 	r.concludeLogs(recovered)
 	r.concludeReports()
 	r.concludeLate()
+	if u := r.unsure; u.windows > 0 {
+		skip(fmt.Errorf("%s: %d windows are estimates, the first at %.1f s: rows of its logs cross their edges, and the rate changes within "+
+			"such a row, so up to %.0f %% of a window's requests may belong to the window beside it; %s",
+			title, u.windows, seconds(max(u.first-r.shift, 0)), min(100*u.share, 100), r.adviseWindows()))
+	}
 	for d, n := range missing {
 		if n > 0 {
 			note("%s: %d %s requests are in fio's total and in no window", title, n, fiolog.Direction(d))
@@ -172,10 +182,11 @@ func (r *reading) concludeReports() {
 func (r *reading) concludeLate() {
 	said := map[*reportFile]bool{}
 	for _, j := range r.jobs {
-		if j.reports == nil || said[j.reports.reportFile] || j.reports.late == 0 {
+		reports := r.tallies[j].reports
+		if reports == nil || said[reports.reportFile] || reports.late == 0 {
 			continue
 		}
-		f := j.reports.reportFile
+		f := reports.reportFile
 		said[f] = true
 		r.problems.skip(fmt.Errorf("%s: fio wrote reports every %.1f s, but some came late, up to %.1f s after the one before: it waits for jobs "+
 			"that hang or sleep; when in that time a request completed is unknown, so such a time is one window; fio's histogram logs "+
@@ -183,10 +194,30 @@ func (r *reading) concludeLate() {
 	}
 }
 
+// adviseWindows says how windows of jobs whose rows do not come at the same moments become more certain.
+func (r *reading) adviseWindows() string {
+	var alone []*job // by their own time
+	rows := int64(0)
+	for _, j := range r.jobs {
+		own := *j
+		own.offset = 0
+		alone, rows = append(alone, &own), max(rows, j.interval)
+	}
+	usual := UsualWindow(rows)
+	if _, ok := phaseOf(alone, usual); ok && r.opt.Align != AlignJob && r.window%usual == 0 {
+		return "with --align job each job counts from its own start, and windows follow the rows"
+	}
+	longer := usual * int64(math.Ceil(r.unsure.share/0.05*float64(r.window)/float64(usual)))
+	if longer >= r.end() {
+		return "the totals of the run are right"
+	}
+	return fmt.Sprintf("a longer --interval, such as %v, has most of its requests for certain", time.Duration(longer)*time.Millisecond)
+}
+
 func seconds(ms int64) float64 { return float64(ms) / 1000 }
 
 // unreadHosts returns the hosts of which no file could be read.
-func (p *plan) unreadHosts() []string {
+func (p *input) unreadHosts() []string {
 	read := hostNames(p.jobs)
 	for _, out := range p.outputs {
 		read = append(read, out.Host)

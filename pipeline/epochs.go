@@ -16,9 +16,9 @@ func isEpoch(j *job) bool { return j.hasRows && j.source != fromReports && j.fir
 // The first row ends an interval that begins with the first request, and this may come some time after the job's start.
 // So other evidence is used if it is precise and earlier, and if the rows end with the job, by its run time. It is not
 // used for the jobs contradicted: the clock of their host was set back while fio ran, or their files are not of one run.
-func placeByEpochs(jobs []*job, live bool) (how string, contradicted []*job) {
+func (p placing) placeByEpochs() (how string, contradicted []*job) {
 	var first time.Time
-	for _, j := range jobs {
+	for _, j := range p.jobs {
 		if !isEpoch(j) {
 			continue
 		}
@@ -29,7 +29,7 @@ func placeByEpochs(jobs []*job, live bool) (how string, contradicted []*job) {
 		j.origin = at.start.UnixMilli()
 		if idle := at.start.Sub(j.start); isCertain(j) && idle > 0 && idle < time.Hour {
 			switch {
-			case !live && idle > together && j.outlasts(j.start):
+			case !p.ev.live && idle > together && p.outlasts(j):
 				contradicted = append(contradicted, j)
 			case j.error <= at.error || idle > j.error+at.error:
 				at.start, at.error = j.start, j.error
@@ -49,11 +49,10 @@ func placeByEpochs(jobs []*job, live bool) (how string, contradicted []*job) {
 	return how, contradicted
 }
 
-// outlasts reports whether the rows of a job, with absolute times, end after the job, if it began at start and its run
-// time is known.
-func (j *job) outlasts(start time.Time) bool {
-	end := start.Add(j.entry.ranFor())
-	return j.entry.ran > 0 && time.UnixMilli(j.origin+j.lastRow()).Sub(end) > together
+// outlasts reports whether the rows of a job, with absolute times, end after the job, by its start and its run time.
+func (p placing) outlasts(j *job) bool {
+	end := j.start.Add(j.entry.ranFor())
+	return j.entry.ran > 0 && time.UnixMilli(j.origin+p.ev.lastRows([]*job{j})[0]).Sub(end) > together
 }
 
 // isCertain reports whether the start of a job is known from its report or the times of its files to some tenths of a

@@ -58,7 +58,7 @@ func TestEpochsAndReports(t *testing.T) {
 		j.source, j.ran = fromNothing, 1950 // its last row, without a log
 		j.entry = &entry{out: &output{}, ran: c.ran}
 		j.moment = moment{written.Add(c.start), c.by, c.error}
-		_, contradicted := placeByEpochs([]*job{j}, false)
+		_, contradicted := (placing{&plan{jobs: []*job{j}}, &evidence{}, nil}).placeByEpochs()
 		if got := j.start.Sub(written); got != c.want || (len(contradicted) > 0) != c.contradicts {
 			t.Errorf("%s: %v later, contradicted %v", c.name, got, contradicted)
 		}
@@ -127,7 +127,7 @@ func TestPlaceByEpochs(t *testing.T) {
 				j.moment = moment{time.UnixMilli(j.first).Add(-c.started[i]), clockStart, errorOfStart}
 			}
 		}
-		how, _ := placeByEpochs(jobs, false)
+		how, _ := (placing{&plan{jobs: jobs}, &evidence{}, nil}).placeByEpochs()
 		for i, j := range jobs {
 			switch {
 			case !isEpoch(j):

@@ -28,6 +28,16 @@ func (p *plan) fio() mapping.FioInfo {
 	return info
 }
 
+// version returns the version of fio, or "" if it is unknown.
+func (p *plan) version() string {
+	for _, o := range p.outputs {
+		if o.fio.Version != "" {
+			return o.fio.Version
+		}
+	}
+	return ""
+}
+
 // reported returns the entries of the run as fio reported them: parts in place of combined entries.
 func (list entryList) reported() (all []*entry) {
 	for _, e := range list {
@@ -181,7 +191,7 @@ func (p *plan) whyNoWindows() string {
 			"that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	case anyEntry(func(e *entry) bool { return e.optionOfOne("clat_percentiles") == "0" }):
 		return "clat_percentiles=0 leaves the rows out of histogram logs: run fio without it"
-	case anyJob(func(j *job) bool { return j.source == fromNothing && j.damage == nil && j.raw.File != nil }):
+	case anyJob(func(j *job) bool { return j.source == fromNothing && j.damage == nil && j.raw != nil }):
 		return "none of its logs can be used, as the warnings say: " + options
 	case len(p.run.Logs) > 0 && (!hist || anyJob(func(j *job) bool { return j.isJunk })):
 		return "none of its histogram logs can be used, as the warnings say: keep fio's logs as they are, or " + options

@@ -39,13 +39,13 @@ func TestCountJobs(t *testing.T) {
 		p := &plan{entries: c.entries}
 		for _, e := range c.entries {
 			for range c.logs {
-				j := newJob(cbt.Log{Host: "a"})
+				j := newJob(&logHead{Log: cbt.Log{Host: "a"}, segment: -1})
 				j.entry, e.jobs = e, append(e.jobs, j)
 				p.jobs = append(p.jobs, j)
 			}
 		}
 		if c.entries == nil {
-			p.jobs = []*job{newJob(cbt.Log{Host: "a"}), newJob(cbt.Log{Host: "a"})}
+			p.jobs = []*job{newJob(&logHead{Log: cbt.Log{Host: "a"}, segment: -1}), newJob(&logHead{Log: cbt.Log{Host: "a"}, segment: -1})}
 		}
 		p.run = &cbt.Run{}
 		if got, ofHost := p.fio().Jobs, p.hosts()[0].Jobs; got != c.want || ofHost != c.want {
@@ -110,7 +110,7 @@ func TestPrefixesOfGroup(t *testing.T) {
 		of.Directions[fiolog.Read].Runtime = 4000
 		out := &output{Report: cbt.Report{File: &source.File{Path: "out.json"}, Found: cbt.FoundFolder}, fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}
 		for prefix, want := range map[string]bool{"aa": want, "bb": true} {
-			j := newJob(cbt.Log{Prefix: prefix, File: &source.File{Path: prefix + "_clat_hist.1.log"}, Job: 1})
+			j := newJob(&logHead{Log: cbt.Log{Prefix: prefix, File: &source.File{Path: prefix + "_clat_hist.1.log"}, Job: 1}, segment: -1})
 			if got := out.mayCover(j, []*job{j}); got != want {
 				t.Errorf("job_runtime %d: the log %s: %v, want %v", runtime, prefix, got, want)
 			}

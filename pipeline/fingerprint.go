@@ -28,16 +28,12 @@ type used struct {
 // fingerprint hashes the files that identify a run and the files that its documents are made of. The hash of contents,
 // roles and settings identifies one version of the run. Each document has it, so it must be known before the first
 // document. The hash is XXH64, which is as fast as memory. It does not protect against forgery, and need not.
-func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) {
-	files := p.files()
+func (p *input) fingerprint(ctx context.Context) (src mapping.Source, err error) {
+	files := p.used()
 	list := make([]mapping.SourceFile, len(files))
 	hashed := map[*source.File]mapping.SourceFile{}
-	for _, j := range p.jobs {
-		if j.content.Hash != "" {
-			hashed[j.log.File] = j.content
-		}
-	}
-	p.opt.each(len(files), func(i int) {
+	maps.Copy(hashed, p.files.contents)
+	each(p.opt.workers(), len(files), func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -71,9 +67,9 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) 
 	return src, nil
 }
 
-// files returns the files that identify the run or that its documents are made of, by path. Histogram logs identify the
+// used returns the files that identify the run or that its documents are made of, by path. Histogram logs identify the
 // run even if its rows come from other files.
-func (p *plan) files() []used {
+func (p *input) used() []used {
 	byFile := map[*source.File]used{}
 	add := func(role string, logs ...cbt.Log) {
 		for _, l := range logs {
@@ -82,9 +78,9 @@ func (p *plan) files() []used {
 	}
 	for _, j := range p.jobs {
 		if j.hasHist() {
-			add(mapping.RoleLog, j.log)
+			add(mapping.RoleLog, j.log.Log)
 		} else {
-			add(mapping.RoleRaw, j.log)
+			add(mapping.RoleRaw, j.log.Log)
 		}
 	}
 	add(mapping.RoleRaw, p.averages...)

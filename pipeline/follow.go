@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/window"
@@ -45,16 +44,16 @@ func Follow(
 		}
 		return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
 	}
-	defer p.close()
-	stored := time.Now()
-	if !slices.ContainsFunc(p.jobs, func(j *job) bool { return j.reports != nil && j.reports.tailing != nil }) {
+	r, stored := newReading(p, problems), time.Now()
+	defer r.close()
+	if !r.live {
 		return nil, fmt.Errorf("%s: %w", p.title(), ErrNotLive)
 	}
 	e, err := identifyLive(ctx, p, known, stored)
 	if err != nil {
 		return nil, err
 	}
-	r := newReading(p, e, problems)
+	r.execution = e
 	storing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() {

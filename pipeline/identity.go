@@ -43,7 +43,7 @@ type Execution struct {
 type Known func(ctx context.Context, e *Execution) (id string, have *mapping.Run, err error)
 
 // execution reads the contents of a run's files.
-func execution(ctx context.Context, p *plan) (*Execution, error) {
+func execution(ctx context.Context, p *input) (*Execution, error) {
 	src, err := p.fingerprint(ctx)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,8 @@ func execution(ctx context.Context, p *plan) (*Execution, error) {
 // Look returns the execution by its reports, or without reports by its logs. A store can find the run by these, and
 // Look reads much less than [Ingest].
 func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
-	p := &plan{opt: opt, run: run, outputs: outputReader{run, false, &Problems{}}.all(ctx)}
+	outputs := outputReader{run, false, &Problems{}}.all(ctx)
+	p := &input{plan: &plan{run: run, outputs: outputs}, opt: opt, files: &files{}}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -85,7 +86,7 @@ func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 
 // isPart reports whether a report of the run also names prefixes of another run's logs. Then the report does not
 // identify the run.
-func (p *plan) isPart() bool {
+func (p *input) isPart() bool {
 	prefixes := map[string]bool{}
 	for _, l := range p.run.Logs {
 		prefixes[l.Prefix] = true

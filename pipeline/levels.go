@@ -33,22 +33,22 @@ func checkLogs(run *cbt.Run) error {
 }
 
 // limitLevels removes levels with too many hosts or jobs. It fails if no level remains.
-func limitLevels(p *plan, problems *Problems) (kept []mapping.Level, err error) {
-	hosts := len(hostNames(p.jobs))
-	for _, l := range p.opt.levels() {
+func limitLevels(jobs []*job, opt planOptions, problems *Problems) (kept []mapping.Level, err error) {
+	hosts := len(hostNames(jobs))
+	for _, l := range opt.levels {
 		n, most := 1, 1
 		switch l {
 		case mapping.Host:
 			n, most = hosts, mostHosts
 		case mapping.Job:
-			n, most = len(p.jobs), mostJobs
+			n, most = len(jobs), mostJobs
 		}
 		if n <= most {
 			kept = append(kept, l)
 			continue
 		}
 		err = fmt.Errorf("%s: %d documents of level %s in each window, want at most %d: use --levels cluster, which has all requests, or ingest the folders of fewer hosts",
-			p.title(), n, l, most)
+			opt.title, n, l, most)
 		problems.skip(err)
 	}
 	if len(kept) > 0 {

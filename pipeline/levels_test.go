@@ -25,11 +25,11 @@ func TestLimitLevels(t *testing.T) {
 		{10, 5001, nil, []mapping.Level{mapping.Cluster, mapping.Host}, 0, false},
 		{257, 1001, []mapping.Level{mapping.Host}, nil, 1, true},
 	} {
-		p, problems := &plan{run: &cbt.Run{}, opt: Options{Levels: tt.levels}}, &Problems{}
+		problems, opt, jobs := &Problems{}, Options{Levels: tt.levels}, []*job(nil)
 		for i := range tt.jobs {
-			p.jobs = append(p.jobs, &job{jobKey: jobKey{host: fmt.Sprint(i % tt.hosts)}})
+			jobs = append(jobs, &job{jobKey: jobKey{host: fmt.Sprint(i % tt.hosts)}})
 		}
-		got, err := limitLevels(p, problems)
+		got, err := limitLevels(jobs, opt.plan(&cbt.Run{}, false), problems)
 		if (err != nil) != tt.fails || !slices.Equal(got, tt.want) || len(problems.Skipped()) != tt.skipped {
 			t.Errorf("%d hosts, %d jobs, levels %v: got %v, %v, %v; want %v", tt.hosts, tt.jobs, tt.levels, got, err, problems.Skipped(), tt.want)
 		}

@@ -22,18 +22,18 @@ func TestLate(t *testing.T) {
 		{"two directions", []int64{9632, 9801, 10201}, []int64{9640, 9802, 10205}, 231},
 		{"a row is missing", []int64{9403, 10203, 10602, 11001}, nil, 0},
 	} {
-		l := &logFile{ended: true}
+		var rows firstRows
 		for _, at := range c.times {
-			l.ahead = append(l.ahead, item[*fiolog.Record]{value: &fiolog.Record{Time: at}})
+			rows = append(rows, &fiolog.Record{Time: at})
 		}
 		for _, at := range c.writes {
-			l.ahead = append(l.ahead, item[*fiolog.Record]{value: &fiolog.Record{Time: at, Direction: fiolog.Write}})
+			rows = append(rows, &fiolog.Record{Time: at, Direction: fiolog.Write})
 		}
-		if got := l.late(400); got != c.want {
+		if got := rows.late(400); got != c.want {
 			t.Errorf("%s: %d ms, want %d", c.name, got, c.want)
 		}
 	}
-	if got := (&logFile{ended: true}).late(0); got != 0 {
+	if got := firstRows(nil).late(0); got != 0 {
 		t.Errorf("without an interval: %d ms", got)
 	}
 }

@@ -2,53 +2,30 @@ package pipeline
 
 import (
 	"cmp"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// lastRow returns the time of the last row in milliseconds since the start of the job. It reads the log.
-func (j *job) lastRow() int64 {
-	if !j.readsLog() && j.entry != nil {
-		return j.ran
+// lastRows returns the time of the last row of each job in milliseconds since the start of the job.
+func (ev *evidence) lastRows(jobs []*job) []int64 {
+	times := make([]int64, len(jobs))
+	var read []*job // the logs of these
+	var places []int
+	for i, j := range jobs {
+		if times[i] = j.ran; j.readsLog() || j.entry == nil {
+			read, places = append(read, j), append(places, i)
+		}
 	}
-	last, ok := j.lastOfContent()
-	if !ok {
-		last = j.open().lastTime(j.checkTime)
+	if len(read) == 0 {
+		return times
 	}
-	return max(last-j.origin, 0)
-}
-
-// lastOfContent returns the time of the last row, as written, of an undamaged log of one job. It also hashes the log,
-// because both need to read all of it.
-func (j *job) lastOfContent() (last int64, ok bool) {
-	if _, _, isHashed := j.log.File.Sum(); isHashed || j.source != fromHist || j.segment >= 0 {
-		return 0, false // a hashed file is packed, so reading it again is fast
+	for i, last := range ev.reader.last(read) {
+		times[places[i]] = max(last-read[i].origin, 0)
 	}
-	in, err := j.log.File.Open()
-	if err != nil {
-		return 0, false
-	}
-	defer in.Close()
-	var times fiolog.LastTime
-	sum := xxhash.New()
-	size, err := copyAll(io.MultiWriter(sum, &times), in)
-	if err != nil {
-		return 0, false
-	}
-	j.content = mapping.SourceFile{Path: j.log.File.Path, Bytes: size, Hash: hex.EncodeToString(sum.Sum(nil))}
-	row := times.Row(j.hint)
-	if row == nil || row.Layout != j.layout || j.checkTime(row.Time) != nil {
-		return 0, false
-	}
-	return row.Time, true
+	return times
 }
 
 // placeByLogs places jobs without reports by the modification times of their logs. It returns how much later than the
@@ -89,7 +66,7 @@ func mayFollow(jobs []*job) bool {
 // leastRows returns a lower bound for the number of rows of each direction in a job's log, from its size.
 func (j *job) leastRows() int64 {
 	const longest = 6 // bytes for each bin, as an average over a row: most bins are "0, "
-	if !j.hasRows || j.log.File.Size <= 0 || j.segment >= 0 {
+	if !j.hasRows || j.log.File.Size <= 0 || j.log.segment >= 0 {
 		return 0
 	}
 	return j.log.File.Size / (longest * int64(j.layout.Len())) / fiolog.Directions
@@ -102,10 +79,10 @@ func (p placing) placeChain(jobs []*job, later map[*job]time.Duration) {
 		start, end time.Time
 	}
 	spans := make([]span, len(jobs))
-	p.opt.each(len(jobs), func(i int) {
+	for i, last := range p.ev.lastRows(jobs) {
 		end := jobs[i].log.File.ModTime
-		spans[i] = span{jobs[i], end.Add(-time.Duration(jobs[i].lastRow()) * time.Millisecond), end}
-	})
+		spans[i] = span{jobs[i], end.Add(-time.Duration(last) * time.Millisecond), end}
+	}
 	slices.SortFunc(spans, func(x, y span) int { return cmp.Or(x.start.Compare(y.start), cmp.Compare(x.number, y.number)) })
 	first := spans[0].start
 	slack := func(s span) time.Duration { return time.Duration(max(s.interval, 1000)) * time.Millisecond * 3 / 2 }

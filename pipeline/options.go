@@ -61,6 +61,14 @@ type Options struct {
 // ArchiveOf returns the archive of a run for documents.
 func (o *Options) ArchiveOf(run *cbt.Run) string { return cmp.Or(o.Archive, run.Archive) }
 
+// plan returns the settings that decide how a run is planned. absolute means that the run needs a start.
+func (o *Options) plan(run *cbt.Run, absolute bool) planOptions {
+	return planOptions{
+		title: o.title(run), completions: o.Source == SourceRaw, window: o.Window, levels: o.levels(), bins: o.Bins,
+		start: o.Start, absent: !absolute, offsets: o.Offsets, byJob: o.Align == AlignJob,
+	}
+}
+
 func (o *Options) title(run *cbt.Run) string {
 	if o.Alone {
 		return "these logs"

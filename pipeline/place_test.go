@@ -41,7 +41,7 @@ func outputOf(elapsed int64, sections ...section) (*output, []*entry) {
 	for i, e := range entries {
 		if sections[i].log >= 0 {
 			log := cbt.Log{File: &source.File{Modified: source.Modified{ModTime: written.Add(-time.Duration(sections[i].log) * time.Millisecond)}}}
-			e.jobs = []*job{{jobRows: jobRows{log: log, source: fromHist}, entry: e}}
+			e.jobs = []*job{{jobRows: jobRows{log: &logHead{Log: log}, source: fromHist}, entry: e}}
 		}
 	}
 	return out, entries

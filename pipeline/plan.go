@@ -1,14 +1,8 @@
 package pipeline
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -21,17 +15,18 @@ import (
 // of fio's output, start and end, and how each is known. It does not change afterwards. Windows, documents and the run
 // document are functions of the plan and of the rows.
 type plan struct {
-	opt      Options
+	opt      planOptions
 	run      *cbt.Run
 	config   map[string]any // of CBT
 	outputs  []*output
 	entries  entryList
 	jobs     []*job
 	averages []cbt.Log // in place of rows
+	levels   []mapping.Level
 	timing
 }
 
-func (p *plan) title() string { return p.opt.title(p.run) }
+func (p *plan) title() string { return p.opt.title }
 
 // jobKey names a job of a run.
 type jobKey struct {
@@ -42,8 +37,7 @@ type jobKey struct {
 // job is one job of fio: where its rows come from, and when it ran.
 type job struct {
 	jobKey
-	segment int    // of a log of several jobs, from 0; else -1
-	entry   *entry // nil if no report covers it
+	entry *entry // nil if no report covers it
 
 	jobRows
 	jobTimes
@@ -52,19 +46,12 @@ type job struct {
 // jobRows says where the rows of a job are read from.
 type jobRows struct {
 	source sourceKind
-	log    cbt.Log   // the log whose rows are read; without one, the report's file
-	raw    cbt.Log   // a log of completions; File is nil if there is none
-	hint   hist.Hint // of the bins of its log
-	sums   *rowSums  // sums of its rows, if the log is of several jobs
-	lag    int       // distance of the rows that fio --client adds; 0: none
-	damage error     // why the histogram log cannot be read at all
+	log    *logHead // the log whose rows are read; without one, it has the report's file
+	raw    *logHead // a log of completions; nil if there is none
+	lag    int      // distance of the rows that fio --client adds; 0: none
+	damage error    // why the histogram log cannot be read at all
 	head
 	unit hist.Unit // of the latencies in a log of completions or averages
-
-	content mapping.SourceFile // file of the log; no hash if it was not hashed
-
-	file    *logFile   // the log, open at its first row
-	reports *reportJob // the periodic reports, in place of a log
 }
 
 // jobTimes is when a job ran.
@@ -85,10 +72,10 @@ func (j *job) before() int64 { return j.first - j.late - j.interval }
 
 // firstTimes returns the times of the first rows of each direction of a histogram log, since the start of the job.
 func (j *job) firstTimes() (times [fiolog.Directions][]int64) {
-	if j.source != fromHist || j.file == nil {
+	if j.source != fromHist {
 		return times
 	}
-	times = j.file.firstTimes()
+	times = j.log.rows.times()
 	for _, of := range times {
 		for i := range of {
 			of[i] -= j.origin
@@ -113,80 +100,37 @@ func (k sourceKind) String() string { return sourceNames[k] }
 
 func (j *job) readsLog() bool { return j.source == fromHist || j.source == fromRaw }
 
-func (j *job) close() {
-	if j.file != nil {
-		j.file.close()
-	}
-	if j.reports != nil {
-		j.reports.close()
-	}
-}
-
-func (p *plan) close() { closeAll(p.jobs) }
-
-func closeAll(jobs []*job) {
-	for _, j := range jobs {
-		j.close()
-	}
-}
-
 // errNothing means that a run has no usable log or report.
 var errNothing = errors.New("no rows in any of its logs, and no report that can be used")
 
-// makePlan reads the reports and the first rows of the logs of a run. It finds which files belong together and when the
-// jobs ran. If absolute is true, the run needs a start, from any evidence. live is not nil while fio still writes the
-// files. Problems of single files are added to problems. makePlan fails if the run cannot be read at all or ctx ends.
-func makePlan(
-	ctx context.Context, run *cbt.Run, opt Options, absolute bool, live *tailing, problems *Problems,
-) (*plan, error) {
-	if err := checkLogs(run); err != nil {
+// planOptions are the settings of users that decide how a run is planned.
+type planOptions struct {
+	title       string                   // of the run, in messages
+	completions bool                     // logs of completions come before histogram logs
+	window      time.Duration            // 0: the usual length
+	levels      []mapping.Level          // of documents
+	bins        hist.Hint                // what the user says about the bins and the unit of logs
+	start       time.Time                // of the run, if its files do not show it
+	absent      bool                     // the start may stay unknown
+	offsets     map[string]time.Duration // corrections of the clocks of hosts: they are added to the starts of jobs
+	byJob       bool                     // each job counts from its own start
+}
+
+// newPlan plans a run: which files belong together, what the rows of each job are read from, and when the jobs ran.
+// Problems of single files are added to problems. It fails if nothing can be used, or if the start is needed and unknown.
+func newPlan(ev *evidence, opt planOptions, problems *Problems) (*plan, error) {
+	p := &plan{opt: opt, run: ev.run, config: ev.config, outputs: ev.outputs}
+	jobs, averaged := jobLogs{ev, opt, problems}.find()
+	p.entries = attribution{ev.outputs, ev.reader, problems}.attribute(jobs)
+	(&chooser{p, ev, problems}).choose(jobs, averaged)
+	if err := (placing{p, ev, problems}).times(); err != nil {
 		return nil, err
 	}
-	config, err := run.Configure(ctx)
-	if err != nil && !(opt.Alone && errors.Is(err, fs.ErrNotExist)) {
-		problems.skip(err)
-	}
-	p := &plan{opt: opt, run: run, config: config, outputs: outputReader{run, live != nil, problems}.all(ctx)}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	jobs, averaged := jobLogs{run, opt, p.outputs, problems}.find()
-	p.entries = attribution{p.outputs, problems}.attribute(jobs)
-	if err = ctx.Err(); err == nil {
-		(&chooser{p, problems, live, map[*output]*reportFile{}}).choose(jobs, averaged)
-		err = placing{p, problems, !absolute, live != nil}.times()
-	}
-	if err == nil {
-		p.opt.Levels, err = limitLevels(p, problems)
-	}
-	if err = cmp.Or(err, ctx.Err()); err != nil {
-		closeAll(jobs)
-		p.close()
+	var err error
+	if p.levels, err = limitLevels(p.jobs, opt, problems); err != nil {
 		return nil, err
 	}
 	return p, nil
-}
-
-// each calls do for 0 … n-1 from several goroutines, because a run has many files, which may be compressed. It returns
-// after all calls.
-func (o *Options) each(n int, do func(i int)) {
-	var all sync.WaitGroup
-	var next atomic.Int64
-	for range min(o.workers(), n) {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	all.Wait()
-}
-
-func (o *Options) workers() int {
-	if o.Workers > 0 {
-		return o.Workers
-	}
-	return runtime.GOMAXPROCS(0)
 }
 
 // name returns the name of the job at level Job: volume and number.

@@ -98,8 +98,8 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 // begin plans the reading of a run. If absolute is true, the run gets an id, and a start from any evidence. It returns no
 // reading, but the result, if nothing of the run can be read or if known has the run.
 func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known) (*reading, *Result, error) {
-	problems, files := &Problems{}, run.Files()
-	before := statesOf(files)
+	problems, sources := &Problems{}, run.Files()
+	before := statesOf(sources)
 	p, err := makePlan(ctx, run, opt, absolute, nil, problems)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -108,17 +108,14 @@ func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known 
 		problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
 		return nil, &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 	}
-	e := &Execution{Run: p.reference()}
+	r := newReading(p, problems)
 	if absolute {
-		var done *Result
-		if e, done, err = identify(ctx, p, known); err != nil || done != nil {
-			p.close()
+		e, done, err := identify(ctx, p, known)
+		if err != nil || done != nil {
+			r.close()
 			return nil, done, err
 		}
-	}
-	r := newReading(p, e, problems)
-	if absolute {
-		r.files, r.before = files, before
+		r.execution, r.sources, r.before = e, sources, before
 	}
 	r.inOrder = problems.unordered()
 	return r, nil, nil
@@ -127,7 +124,7 @@ func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known 
 // result returns the run's document, and what is to be said, after all windows.
 func (r *reading) result() *Result {
 	r.inOrder()
-	r.execution.skipChanged(r.files, r.before, r.problems)
+	r.execution.skipChanged(r.sources, r.before, r.problems)
 	r.conclude()
 	doc := r.summary(r.execution.Run)
 	r.execution.complete(doc)

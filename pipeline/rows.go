@@ -16,6 +16,7 @@ type rowReader struct {
 	*reading
 	job   *job
 	of    *tally
+	log   *logFile // nil if the rows are not of a log
 	undo  undoubler
 	group *entry // of jobs with group_reporting, whose rows other readers have read
 
@@ -25,21 +26,21 @@ type rowReader struct {
 
 // rowsOf returns the reader of a job's rows.
 func (r *reading) rowsOf(j *job) *rowReader {
-	of := r.tallies[j]
-	switch j.source {
-	case fromRaw:
-		of.raw = newRawFill(r.plan, j)
-	case fromReports:
-		of.reports = j.reports
+	in := &rowReader{reading: r, job: j, of: r.tallies[j], undo: undoubler{lag: j.lag}}
+	if j.readsLog() {
+		in.log = r.input.files.of(j)
 	}
-	return &rowReader{reading: r, job: j, of: of, undo: undoubler{lag: j.lag}}
+	if j.source == fromRaw {
+		in.of.raw = newRawFill(r.input, j)
+	}
+	return in
 }
 
 // next returns the next row, which is valid until the next call. It returns false at the end.
 func (in *rowReader) next() (align.Row, bool) {
 	for len(in.queue) == 0 {
 		if in.last {
-			if in.group == nil {
+			if in.group == nil && in.job.source != fromNothing {
 				in.of.ended = true
 			}
 			return align.Row{}, false
@@ -65,9 +66,9 @@ func (in *rowReader) more() {
 	case fromHist:
 		in.queue, err, ok = in.histogramRow()
 	case fromRaw:
-		in.queue, err, ok = of.raw.rows(j)
+		in.queue, err, ok = of.raw.rows(j, in.log)
 	case fromReports:
-		in.queue, err, ok = j.reports.more()
+		in.queue, err, ok = of.reports.more()
 	default:
 		in.countMissing(j)
 		in.last = true
@@ -79,7 +80,7 @@ func (in *rowReader) more() {
 	}
 	for i := range in.queue {
 		row := &in.queue[i]
-		row.Whole = j.source == fromReports && (in.follows || j.reports.isLate(row))
+		row.Whole = j.source == fromReports && (in.follows || of.reports.isLate(row))
 		if row.Total > 0 {
 			of.add(row, len(in.entries) > 0)
 			if j.source != fromHist {
@@ -95,7 +96,7 @@ func (in *rowReader) more() {
 // histogramRow returns the rows that the next row of a histogram log becomes, or the error in its place. It returns false
 // at the end of the job's rows.
 func (in *rowReader) histogramRow() ([]align.Row, error, bool) {
-	j, l, split := in.job, in.job.file, in.of.split
+	j, l, split := in.job, in.log, in.of.split
 	rec, err, ok := l.next()
 	if !ok {
 		return nil, nil, false
@@ -208,7 +209,7 @@ type rawFill struct {
 }
 
 // newRawFill returns a rawFill for the log of a job and the windows of a plan.
-func newRawFill(p *plan, j *job) *rawFill {
+func newRawFill(p *input, j *job) *rawFill {
 	f := &rawFill{
 		window: p.window, begins: -j.offset - p.shift, unit: nanoseconds(j.unit), layout: j.layout,
 		spread: p.opt.Weighting == align.InFlight, all: p.opt.SpreadAll,
@@ -221,16 +222,16 @@ func newRawFill(p *plan, j *job) *rawFill {
 
 // rows reads the job's log of completions until a row is made, and returns the rows, in milliseconds since the job's
 // start, or the error in place of a completion. It returns false at the end.
-func (f *rawFill) rows(j *job) ([]align.Row, error, bool) {
+func (f *rawFill) rows(j *job, l *logFile) ([]align.Row, error, bool) {
 	f.finished = f.finished[:0]
 	for len(f.finished) == 0 {
-		rec, err, ok := j.file.next()
+		rec, err, ok := l.next()
 		if !ok {
 			f.end()
 			return f.finished, nil, false
 		}
 		if err == nil {
-			err = j.file.wrong(j.checkTime(rec.Time), rec)
+			err = l.wrong(j.checkTime(rec.Time), rec)
 		}
 		if err != nil {
 			return nil, err, true

@@ -17,7 +17,7 @@ import (
 )
 
 // lookUp hashes the files of a run and looks the run up. have is nil if the store does not have it.
-func lookUp(ctx context.Context, p *plan, known Known) (e *Execution, have *mapping.Run, err error) {
+func lookUp(ctx context.Context, p *input, known Known) (e *Execution, have *mapping.Run, err error) {
 	if e, err = execution(ctx, p); err == nil && known != nil {
 		e.Run.ID, have, err = known(ctx, e)
 	}
@@ -26,7 +26,7 @@ func lookUp(ctx context.Context, p *plan, known Known) (e *Execution, have *mapp
 
 // identify finds out which run and which version this is. If it returns a result, there is
 // nothing to store.
-func identify(ctx context.Context, p *plan, known Known) (*Execution, *Result, error) {
+func identify(ctx context.Context, p *input, known Known) (*Execution, *Result, error) {
 	e, have, err := lookUp(ctx, p, known)
 	if err != nil {
 		return nil, nil, err
@@ -42,7 +42,7 @@ func identify(ctx context.Context, p *plan, known Known) (*Execution, *Result, e
 
 // identifyLive is identify for a run that is followed since a time. It hashes the files as they are now. It fails if the
 // store has the complete run already.
-func identifyLive(ctx context.Context, p *plan, known Known, since time.Time) (*Execution, error) {
+func identifyLive(ctx context.Context, p *input, known Known, since time.Time) (*Execution, error) {
 	e, have, err := lookUp(ctx, p, known)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (e *Execution) complete(doc *mapping.Run) {
 
 // ingestOf is the id of one version of the run, by what its documents are made of. Paths and
 // names are no part of it, except the settings in them.
-func (p *plan) ingestOf(e *Execution) string {
+func (p *input) ingestOf(e *Execution) string {
 	sum := xxhash.New()
 	fmt.Fprintf(sum, "%s\n%s\n%+v\n", e.Source.Hash, p.opt.settings(), settingsText(p.settings()))
 	for _, k := range slices.Sorted(maps.Keys(e.Run.Labels)) {
@@ -111,7 +111,7 @@ func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
 
 // compare returns the result if the stored version of a run is kept, or nil if this one
 // replaces it.
-func compare(p *plan, e *Execution, have *mapping.Run) *Result {
+func compare(p *input, e *Execution, have *mapping.Run) *Result {
 	note := func(why string) *Result {
 		text := fmt.Errorf("%s: already there as %s %s:%s%s",
 			p.title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
@@ -162,7 +162,7 @@ func cutFrom(e *Execution, have *mapping.Run) *mapping.SourceFile {
 }
 
 // less returns what this version lacks of the stored one, if there is no other difference. Otherwise it returns "".
-func less(p *plan, e *Execution, have *mapping.Run) string {
+func less(p *input, e *Execution, have *mapping.Run) string {
 	mine, theirs := &e.Source, &have.Source
 	if !theirs.Contains(mine) {
 		return ""
@@ -190,7 +190,7 @@ func less(p *plan, e *Execution, have *mapping.Run) string {
 func differs(e *Execution, have *mapping.Run) []mapping.SourceFile {
 	mine, theirs := &e.Source, &have.Source
 	missing := theirs.MissingFrom(mine)
-	isNoLog := func(f mapping.SourceFile) bool { return !f.IsA(mapping.RoleLog) }
+	isNoLog := func(f mapping.SourceFile) bool { return f.Role != mapping.RoleLog }
 	switch {
 	case len(missing) == 0 || e.HasGrownFrom(theirs):
 		return nil

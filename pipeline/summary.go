@@ -207,17 +207,8 @@ func (r *reading) means(d fiolog.Direction) mapping.Means {
 }
 
 // reference returns the fields of the run for its interval documents, without its id and version.
-func (p *plan) reference() mapping.RunRef {
+func (p *input) reference() mapping.RunRef {
 	return mapping.RunRef{
 		Name: p.run.Name(), Archive: p.opt.ArchiveOf(p.run), Start: p.start, Labels: labelsOf(nil, p.opt.Labels),
 	}
-}
-
-func (p *plan) version() string {
-	for _, o := range p.outputs {
-		if o.fio.Version != "" {
-			return o.fio.Version
-		}
-	}
-	return ""
 }

@@ -16,12 +16,12 @@ import (
 // rows that fio did not log, and what is said of them.
 func tailOf(e *entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, string) {
 	for i, times := range ends {
-		j := newJob(cbt.Log{File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}, Job: i + 1})
+		j := newJob(&logHead{Log: cbt.Log{File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}, Job: i + 1}, segment: -1})
 		j.entry, j.interval, j.source, j.hasRows = e, 1000, fromHist, len(times) > 0
 		e.jobs = append(e.jobs, j)
 	}
 	problems := &Problems{}
-	r := newReading(&plan{run: &cbt.Run{}, jobs: e.jobs, entries: []*entry{e}}, &Execution{}, problems)
+	r := newReading(&input{plan: &plan{run: &cbt.Run{}, jobs: e.jobs, entries: []*entry{e}}}, problems)
 	for i, times := range ends {
 		of := r.tallies[e.jobs[i]]
 		for _, at := range times {
@@ -161,11 +161,11 @@ func TestTail(t *testing.T) {
 		if c.wrongTotal {
 			e.Directions[0].TotalIOs, e.Directions[0].Clat.N = rec.Total+1, 0
 		}
-		j := newJob(cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}, Job: 1})
+		j := newJob(&logHead{Log: cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}, Job: 1}, segment: -1})
 		j.entry, j.interval, j.source, j.hasRows = e, 1000, fromHist, true
 		e.jobs = []*job{j}
 		problems := &Problems{}
-		r := newReading(&plan{run: &cbt.Run{}, jobs: e.jobs, entries: entries}, &Execution{}, problems)
+		r := newReading(&input{plan: &plan{run: &cbt.Run{}, jobs: e.jobs, entries: entries}}, problems)
 		of := r.tallies[j]
 		for _, at := range []int64{1000, 2000} {
 			row := recordOf([]uint64{10, 1})

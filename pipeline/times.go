@@ -19,9 +19,8 @@ type timing struct {
 // placing finds out when each job of a plan began and how long the windows are.
 type placing struct {
 	*plan
+	ev       *evidence
 	problems *Problems
-	absent   bool // the start may stay unknown
-	live     bool // fio still writes
 }
 
 func (p placing) times() (err error) {
@@ -32,7 +31,7 @@ func (p placing) times() (err error) {
 	for _, out := range p.outputs {
 		p.placeOutput(out)
 	}
-	how, contradicted := placeByEpochs(p.jobs, p.live)
+	how, contradicted := p.placeByEpochs()
 	p.placed = cmp.Or(how, p.placed)
 	for _, j := range contradicted {
 		p.problems.note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, or the report is "+
@@ -48,14 +47,14 @@ func (p placing) times() (err error) {
 		return err
 	}
 	for _, j := range p.jobs {
-		if p.opt.Align != AlignJob {
+		if !p.opt.byJob {
 			j.offset = j.start.Sub(p.start).Milliseconds()
 		}
 		if j.source == fromReports { // reports come at the same moments for all jobs
-			j.first = j.entry.out.phase(j.interval, j.start.Add(-p.opt.Offsets[j.host]))
+			j.first = j.entry.out.phase(j.interval, j.start.Add(-p.opt.offsets[j.host]))
 		}
 	}
-	if p.window, err = windowOf(p.jobs, p.opt.Window); err == nil {
+	if p.window, err = windowOf(p.jobs, p.opt.window); err == nil {
 		p.shift = shiftOf(p.jobs, p.window)
 	}
 	return err
@@ -64,21 +63,9 @@ func (p placing) times() (err error) {
 // setWriting sets how long fio may have taken to write the logs of each job. It writes them when the job ends, at 6 MB/s on
 // a busy machine and up to ten times as fast.
 func (p placing) setWriting() {
-	const bytesPerMS, ratio, ratioOfBins = 5000, 4, 50 // ratios of compressed files
-	bytes := map[jobKey]int64{}
-	for _, log := range slices.Concat(p.run.Logs, p.run.Others) {
-		f := log.File
-		switch isFile := f.Name() == f.Disk(); {
-		case f.Size >= 0:
-			bytes[keyOf(log)] += f.Size
-		case isFile && log.Kind.IsHistogram():
-			bytes[keyOf(log)] += ratioOfBins * f.State().Size
-		case isFile:
-			bytes[keyOf(log)] += ratio * f.State().Size
-		}
-	}
+	const bytesPerMS = 5000
 	for _, j := range p.jobs {
-		j.writing = time.Duration(bytes[j.jobKey]/bytesPerMS) * time.Millisecond
+		j.writing = time.Duration(p.ev.written[j.jobKey]/bytesPerMS) * time.Millisecond
 	}
 }
 
@@ -140,17 +127,17 @@ func (p placing) setStart() error {
 			j.moment = moment{}
 			continue
 		}
-		j.start = j.start.Add(p.opt.Offsets[j.host])
+		j.start = j.start.Add(p.opt.offsets[j.host])
 		p.start = earlier(p.start, j.start)
 		p.clock, p.error = max(p.clock, j.clock), max(p.error, j.error)
 	}
 	known := !p.start.IsZero()
-	if !known && !p.opt.Start.IsZero() {
-		p.start, p.clock = p.opt.Start, clockUser
+	if !known && !p.opt.start.IsZero() {
+		p.start, p.clock = p.opt.start, clockUser
 	}
 	later := p.placeByLogs()
 	if p.start.IsZero() {
-		if err := p.startOfFiles(later); err != nil && !p.absent {
+		if err := p.startOfFiles(later); err != nil && !p.opt.absent {
 			return err
 		}
 	}
@@ -161,12 +148,12 @@ func (p placing) setStart() error {
 	p.widenLocal()
 	for _, j := range p.jobs { // also if the start of the run is unknown and not needed
 		if j.start.IsZero() {
-			j.moment = moment{p.start.Add(p.opt.Offsets[j.host] + later[j]), p.clock, p.error}
+			j.moment = moment{p.start.Add(p.opt.offsets[j.host] + later[j]), p.clock, p.error}
 		}
 	}
 	first := slices.MinFunc(p.jobs, func(x, y *job) int { return x.start.Compare(y.start) })
 	p.start = first.start.UTC().Truncate(time.Millisecond)
-	if !p.absent && !isPossible(p.start) {
+	if !p.opt.absent && !isPossible(p.start) {
 		return fmt.Errorf("its files put its start in the year %d, which cannot be: give --start TIME", p.start.Year())
 	}
 	return nil
@@ -176,21 +163,24 @@ func (p placing) setStart() error {
 // these, and ignores the skew of hosts. A job may have run for up to an interval after its last row.
 func (p placing) startOfFiles(later map[*job]time.Duration) error {
 	starts, errs := make([]time.Time, len(p.jobs)), make([]time.Duration, len(p.jobs))
-	p.opt.each(len(p.jobs), func(i int) {
-		j := p.jobs[i]
-		if modified := j.log.File.ModTime; !modified.IsZero() {
-			last := j.lastRow()
-			starts[i] = modified.Add(-time.Duration(last)*time.Millisecond - later[j])
-			if j.source == fromHist || j.source == fromNothing { // of averages
-				errs[i] = time.Duration(cmp.Or(j.interval, last))*time.Millisecond + step(j.log.File) + j.writing.Truncate(errorOfReport)
-			}
+	var dated []*job
+	for _, j := range p.jobs {
+		if !j.log.File.ModTime.IsZero() {
+			dated = append(dated, j)
 		}
-	})
+	}
+	for i, last := range p.ev.lastRows(dated) {
+		j, modified := dated[i], dated[i].log.File.ModTime
+		starts[i] = modified.Add(-time.Duration(last)*time.Millisecond - later[j])
+		if j.source == fromHist || j.source == fromNothing { // of averages
+			errs[i] = time.Duration(cmp.Or(j.interval, last))*time.Millisecond + step(j.log.File) + j.writing.Truncate(errorOfReport)
+		}
+	}
 	var first time.Time
 	for _, start := range starts {
 		first = earlier(first, start)
 	}
-	if first.IsZero() || p.absent && !isPossible(first) {
+	if first.IsZero() || p.opt.absent && !isPossible(first) {
 		return errors.New("nothing says when the run started: give --start TIME")
 	}
 	p.start, p.clock, p.error = first, clockMtime, max(errorOfCoarse, slices.Max(errs))

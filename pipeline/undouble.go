@@ -71,25 +71,6 @@ func (s *rowSums) add(rec *fiolog.Record) {
 	of.rows++
 }
 
-// sumRows reads a whole log and returns the sums of its rows, without the rows that fio --client added (lag).
-func sumRows(l *logFile, lag int) (*rowSums, error) {
-	sums, undo := &rowSums{}, undoubler{lag: lag}
-	defer l.close()
-	for {
-		rec, err, ok := l.next()
-		if !ok {
-			return sums, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := undo.row(rec); err != nil {
-			return nil, l.wrong(err, rec)
-		}
-		sums.add(rec)
-	}
-}
-
 // fit reports whether a report's bins contain all rows of some logs, so that the logs can be
 // of the jobs of that report. The other requests of the report were not logged.
 func (s *rowSums) fit(jobs []*entry) bool {
@@ -117,10 +98,10 @@ func (s *rowSums) fit(jobs []*entry) bool {
 
 // proveLag finds the lag of the rows that fio --client wrote, by the bins of its report: 0 if
 // they are not doubled. It fails if the bins prove nothing.
-func proveLag(j *job) (int, error) {
+func proveLag(j *job, logs reader) (int, error) {
 	hasBins := slices.ContainsFunc(j.entry.Directions[:], func(s fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
 	for _, lag := range []int{0, 2, 1} {
-		sums, err := sumRows(j.open(), lag)
+		sums, err := logs.sums(j.log, lag)
 		switch {
 		case err == nil && sums.fit([]*entry{j.entry}) && (lag == 0 || hasBins):
 			return lag, nil
@@ -134,7 +115,7 @@ func proveLag(j *job) (int, error) {
 
 // looksDoubled reports whether each row contains an earlier one, bin by bin, and adds about as many requests as the
 // first row has. A load that really grows does not fill the same bins.
-func looksDoubled(rows []*fiolog.Record) bool {
+func looksDoubled(rows firstRows) bool {
 	const least = 4 // rows that contain another
 	return slices.ContainsFunc([]int{2, 1}, func(lag int) bool {
 		undo := undoubler{lag: lag}

@@ -54,19 +54,32 @@ func UsualWindow(rows int64) int64 {
 // the same moments, which are not multiples of the window's length. Then shifted windows follow the rows. Periodic
 // reports are such rows: the first one comes some time after the start. If it comes soon, the first window is longer.
 func shiftOf(jobs []*job, window int64) int64 {
+	phase, ok := phaseOf(jobs, window)
+	switch {
+	case !ok || phase == 0:
+		return 0
+	case jobs[0].source == fromReports && phase < window/2:
+		return -phase
+	}
+	return window - phase
+}
+
+// phaseOf returns when the rows of all jobs begin, in milliseconds after multiples of their interval. It is 0 if they
+// begin a few milliseconds after them, as fio writes rows. It is not ok if windows cannot follow the rows.
+func phaseOf(jobs []*job, window int64) (phase int64, ok bool) {
 	phase, near := int64(-1), int64(0)
 	for _, j := range jobs {
 		if !j.hasRows && j.source == fromNothing {
 			continue
 		}
 		if !j.hasRows || j.interval <= 0 || window%j.interval != 0 {
-			return 0
+			return 0, false
 		}
 		for _, began := range j.clocks() {
 			at := modulo(began+j.offset, j.interval)
 			apart := modulo(at-phase, j.interval)
 			if near = j.interval / 20; phase >= 0 && min(apart, j.interval-apart) > near {
-				return 0
+				return 0, false
 			}
 			if phase < 0 {
 				phase = at
@@ -74,12 +87,9 @@ func shiftOf(jobs []*job, window int64) int64 {
 		}
 	}
 	if phase <= near {
-		return 0
+		phase = 0
 	}
-	if jobs[0].source == fromReports && phase < window/2 {
-		return -phase
-	}
-	return window - phase
+	return phase, true
 }
 
 // clocks returns when the clock of each direction of a job began, in milliseconds since its start, or its first report

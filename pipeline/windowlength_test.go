@@ -12,7 +12,7 @@ import (
 func rowsAt(interval int64, first ...int64) (jobs []*job) {
 	for _, at := range first {
 		j := &job{jobRows: jobRows{source: fromHist, head: head{hasRows: true, first: at}}, jobTimes: jobTimes{interval: interval}}
-		j.log = cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}}
+		j.log = &logHead{Log: cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}}}
 		jobs = append(jobs, j)
 	}
 	return jobs

@@ -20,11 +20,11 @@ import (
 
 // reading reads the rows of a plan into windows, and counts what it reads.
 type reading struct {
-	*plan
+	*input
 	execution *Execution
 	problems  *Problems
 	inOrder   func()         // sorts the problems of the rows
-	files     []*source.File // whose changes are noticed
+	sources   []*source.File // whose changes are noticed
 	before    []source.State
 
 	tallies  map[*job]*tally
@@ -34,6 +34,7 @@ type reading struct {
 	totals   bool // no job has rows: the run has totals, and no windows
 	live     bool // fio still writes the reports
 	follows  bool // all rows are of the periodic reports of one fio, so that windows follow these
+	unsure   unsure
 
 	size  [fiolog.Directions]float64 // of every request in bytes; 0 if sizes differ or are unknown
 	rates averages                   // of bandwidth; nil if not needed
@@ -41,28 +42,66 @@ type reading struct {
 	named mapping.HostsRef           // all hosts that have names
 }
 
-func newReading(p *plan, e *Execution, problems *Problems) *reading {
+// unsure are the windows of which some requests may belong to the windows beside them: see [align.Window].
+type unsure struct {
+	windows     int     // at different times
+	first, last int64   // their starts, in milliseconds since the start of the run
+	share       float64 // of the requests of a window, the largest
+}
+
+func (u *unsure) add(w *align.Window) {
+	const few = 0.05
+	share := (w.Unsure[0] + w.Unsure[1]) / float64(max(w.Completed, 1))
+	if share <= few {
+		return
+	}
+	if u.windows == 0 {
+		u.first = w.Start
+	}
+	if u.windows == 0 || w.Start > u.last {
+		u.windows, u.last = u.windows+1, w.Start
+	}
+	u.share = max(u.share, share)
+}
+
+func newReading(p *input, problems *Problems) *reading {
 	r := &reading{
-		plan: p, execution: e, problems: problems, tallies: make(map[*job]*tally, len(p.jobs)), totals: true, cbt: p.settings(),
+		input: p, execution: &Execution{Run: p.reference()}, problems: problems, tallies: make(map[*job]*tally, len(p.jobs)), totals: true, cbt: p.settings(),
 		named: mapping.HostsRef{Name: slices.DeleteFunc(hostNames(p.jobs), func(host string) bool { return host == "" })},
 	}
-	outputs := map[*output]bool{}
+	reports := map[*output]*reportFile{}
 	for _, j := range p.jobs {
 		if j.source == fromReports {
-			outputs[j.entry.out] = true
+			r.live = p.tailing != nil
 		}
 		r.totals = r.totals && !j.hasRows
-		r.live = r.live || j.reports != nil && j.reports.tailing != nil
-		split := align.NewSplitter(j.interval)
+		r.tallies[j] = &tally{interval: j.interval, split: align.NewSplitter(j.interval)}
+		if j.source == fromReports {
+			out := j.entry.out
+			if reports[out] == nil {
+				reports[out] = &reportFile{out: out, tailing: p.tailing, offsets: p.opt.Offsets, budget: p.run.Budget}
+			}
+			r.tallies[j].reports = reports[out].add(j)
+		}
+		split := r.tallies[j].split
 		split.Exact = j.exact && j.lag == 0
 		split.Stages = j.log.Job == 0 && j.entry != nil && j.entry.several
 		for d, times := range j.firstTimes() {
 			split.Begin(fiolog.Direction(d), times)
 		}
-		r.tallies[j] = &tally{interval: j.interval, split: split}
 	}
-	r.follows = len(outputs) == 1 && !slices.ContainsFunc(p.jobs, (*job).readsLog)
+	r.follows = len(reports) == 1 && !slices.ContainsFunc(p.jobs, (*job).readsLog)
 	return r
+}
+
+// close closes the files of the run, also those that were not read to their end.
+func (r *reading) close() {
+	r.files.close(nil)
+	for _, t := range r.tallies {
+		if t.reports != nil {
+			t.reports.close()
+		}
+	}
 }
 
 // longest is the largest number of windows that are joined to one.
@@ -78,19 +117,7 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 	if err := r.setBandwidth(ctx); err != nil {
 		return err
 	}
-	var streams []*align.Stream
-	shortest := r.window
-	for _, j := range r.jobs {
-		streams = append(streams, &align.Stream{Host: j.host, Job: j.name(), Next: r.rowsOf(j).next})
-		if j.interval > 0 {
-			shortest = min(shortest, j.interval)
-		}
-	}
-	for _, e := range r.entries {
-		if e.readsLogs() && len(e.jobs) > 1 {
-			streams = append(streams, &align.Stream{Host: e.jobs[0].host, Last: true, Next: (&rowReader{reading: r, job: e.jobs[0], group: e}).next})
-		}
-	}
+	streams, shortest := r.streams()
 	opt := align.Options{
 		Window: r.window, Tolerance: r.opt.toleranceOf(shortest), Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
 		Levels: r.opt.levels(), Workers: r.opt.workers(), Eager: r.live, Contiguous: r.live,
@@ -109,6 +136,7 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 		// No worker reads rows while a window is passed on, so the tallies can be read here.
 		take := func(w *align.Window) error {
 			r.clip(w)
+			r.unsure.add(w)
 			if w.Key.Level == opt.Levels[0] { // the whole run is their sum
 				r.windowed[w.Key.Direction].Merge(w.Latencies)
 			}
@@ -153,6 +181,23 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 		}
 	}
 	return nil
+}
+
+// streams returns the rows of all jobs, and the length of the shortest rows in milliseconds.
+func (r *reading) streams() (streams []*align.Stream, shortest int64) {
+	shortest = r.window
+	for _, j := range r.jobs {
+		streams = append(streams, &align.Stream{Host: j.host, Job: j.name(), Next: r.rowsOf(j).next})
+		if j.interval > 0 {
+			shortest = min(shortest, j.interval)
+		}
+	}
+	for _, e := range r.entries {
+		if e.readsLogs() && len(e.jobs) > 1 {
+			streams = append(streams, &align.Stream{Host: e.jobs[0].host, Last: true, Next: (&rowReader{reading: r, job: e.jobs[0], group: e}).next})
+		}
+	}
+	return streams, shortest
 }
 
 // newWindow returns a window without requests, and counts it. Times are milliseconds since the run's start.

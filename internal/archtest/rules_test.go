@@ -114,7 +114,7 @@ var rules = map[string]rule{
 		level: 5, imports: []string{"hist", "mapping", "internal/chart", "internal/facts", "internal/heatmap", "internal/slo", "internal/term", "internal/unit", "internal/window"},
 		why: "a screen needs windows, not their source",
 	},
-	"internal/compare": {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
+	"internal/compare": {level: 4, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/term", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
 
 	"internal/compact": {
 		level: 4, imports: []string{"hist", "mapping", "internal/history", "internal/unit", "internal/window"},

@@ -27,6 +27,9 @@ type Run struct {
 
 	// Doubts are attributions that are likely but not certain, for people to read.
 	Doubts []string
+	// Unsure says why logs of several names are one run, if nothing but the times of their files shows that they were
+	// written together. If these were copied, they may be of several runs. Else it is empty.
+	Unsure string
 
 	// Budget is shared by all runs that were found together.
 	Budget *Budget
