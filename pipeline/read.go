@@ -134,7 +134,7 @@ func (r *reading) result() *Result {
 // document returns the document in which a window is stored.
 func (r *reading) document(w *window.Window) *mapping.Interval {
 	like := &mapping.Interval{
-		Run: r.execution.Run, CBT: r.cbt, Fio: mapping.FioRef{Version: r.version()}, Hosts: r.named, Weighting: r.opt.Weighting.String(),
+		Run: r.execution.Run, CBT: r.cbt, Fio: mapping.FioRef{Version: r.Version()}, Hosts: r.named, Weighting: r.opt.Weighting.String(),
 	}
 	if w.Host != "" {
 		like.Hosts.Name = []string{w.Host}

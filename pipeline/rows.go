@@ -7,6 +7,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // rowReader reads the rows of a job one after another, in the time of the windows, and counts them: the rows of its
@@ -14,23 +15,23 @@ import (
 // these jobs together. One goroutine at a time uses it.
 type rowReader struct {
 	*reading
-	job   *job
+	job   *plan.Job
 	of    *tally
 	log   *logFile // nil if the rows are not of a log
-	undo  undoubler
-	group *entry // of jobs with group_reporting, whose rows other readers have read
+	undo  plan.Undoubler
+	group *plan.Entry // of jobs with group_reporting, whose rows other readers have read
 
 	queue []align.Row // read and not returned yet; valid until more rows are read
 	last  bool        // no rows follow those of the queue
 }
 
 // rowsOf returns the reader of a job's rows.
-func (r *reading) rowsOf(j *job) *rowReader {
-	in := &rowReader{reading: r, job: j, of: r.tallies[j], undo: undoubler{lag: j.lag}}
-	if j.readsLog() {
+func (r *reading) rowsOf(j *plan.Job) *rowReader {
+	in := &rowReader{reading: r, job: j, of: r.tallies[j], undo: plan.Undoubler{Lag: j.Lag}}
+	if j.ReadsLog() {
 		in.log = r.input.files.of(j)
 	}
-	if j.source == fromRaw {
+	if j.Source == plan.FromRaw {
 		in.of.raw = newRawFill(r.input, j)
 	}
 	return in
@@ -40,7 +41,7 @@ func (r *reading) rowsOf(j *job) *rowReader {
 func (in *rowReader) next() (align.Row, bool) {
 	for len(in.queue) == 0 {
 		if in.last {
-			if in.group == nil && in.job.source != fromNothing {
+			if in.group == nil && in.job.Source != plan.FromNothing {
 				in.of.ended = true
 			}
 			return align.Row{}, false
@@ -49,8 +50,8 @@ func (in *rowReader) next() (align.Row, bool) {
 	}
 	row := in.queue[0]
 	in.queue = in.queue[1:]
-	row.Start += in.job.offset + in.shift
-	row.End += in.job.offset + in.shift
+	row.Start += in.job.Offset + in.Shift
+	row.End += in.job.Offset + in.Shift
 	return row, true
 }
 
@@ -62,12 +63,12 @@ func (in *rowReader) more() {
 	}
 	j, of, ok := in.job, in.of, false
 	var err error
-	switch j.source {
-	case fromHist:
+	switch j.Source {
+	case plan.FromHist:
 		in.queue, err, ok = in.histogramRow()
-	case fromRaw:
+	case plan.FromRaw:
 		in.queue, err, ok = of.raw.rows(j, in.log)
-	case fromReports:
+	case plan.FromReports:
 		in.queue, err, ok = of.reports.more()
 	default:
 		in.countMissing(j)
@@ -80,16 +81,16 @@ func (in *rowReader) more() {
 	}
 	for i := range in.queue {
 		row := &in.queue[i]
-		row.Whole = j.source == fromReports && (in.follows || of.reports.isLate(row))
+		row.Whole = j.Source == plan.FromReports && (in.follows || of.reports.isLate(row))
 		if row.Total > 0 {
-			of.add(row, len(in.entries) > 0)
-			if j.source != fromHist {
+			of.add(row, len(in.Entries) > 0)
+			if j.Source != plan.FromHist {
 				of.split.Pass(row.End, row.Direction)
 			}
 		}
 	}
-	if in.last = !ok; in.last && j.entry != nil && len(j.entry.jobs) == 1 && j.readsLog() {
-		in.queue = append(in.queue, in.tail(j.entry)...)
+	if in.last = !ok; in.last && j.Entry != nil && len(j.Entry.Jobs) == 1 && j.ReadsLog() {
+		in.queue = append(in.queue, in.tail(j.Entry)...)
 	}
 }
 
@@ -102,10 +103,10 @@ func (in *rowReader) histogramRow() ([]align.Row, error, bool) {
 		return nil, nil, false
 	}
 	if err == nil {
-		err = l.wrong(j.check(rec), rec)
+		err = l.wrong(checkRow(j, rec), rec)
 	}
 	if err == nil {
-		err = l.wrong(in.undo.row(rec), rec)
+		err = l.wrong(in.undo.Row(rec), rec)
 	}
 	if err != nil {
 		if !isRepeated(err) {
@@ -120,30 +121,30 @@ func (in *rowReader) histogramRow() ([]align.Row, error, bool) {
 		rec = rec.Clone() // before the next row is read
 		return l.following(rec.Direction)
 	}
-	if split.Misses(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total, following) {
-		err = l.wrong(fmt.Errorf(missedRows, rec.Direction, j.interval), rec)
+	if split.Misses(rec.Time-j.Origin, rec.Direction, rec.Layout, rec.Bins, rec.Total, following) {
+		err = l.wrong(fmt.Errorf(missedRows, rec.Direction, j.Interval), rec)
 	}
-	return split.Split(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total), err, true
+	return split.Split(rec.Time-j.Origin, rec.Direction, rec.Layout, rec.Bins, rec.Total), err, true
 }
 
 // countMissing counts the requests of a job without rows: they are in no window.
-func (r *reading) countMissing(j *job) {
-	e := j.entry
-	if e == nil || len(r.averages) > 0 || j != e.jobs[0] || e.readsLogs() {
+func (r *reading) countMissing(j *plan.Job) {
+	e := j.Entry
+	if e == nil || len(r.Averages) > 0 || j != e.Jobs[0] || e.ReadsLogs() {
 		return
 	}
-	isMissing := func(s *fiolog.DirectionStats) bool { return !r.totals || e.wantsRows() || len(s.Clat.Bins) == 0 }
+	isMissing := func(s *fiolog.DirectionStats) bool { return !r.totals || e.WantsRows() || len(s.Clat.Bins) == 0 }
 	for d := range fiolog.Direction(fiolog.Directions) {
 		s := &e.Directions[d]
 		if isMissing(s) {
-			r.of(e).miss(d, e.measured(s))
+			r.of(e).miss(d, e.Measured(s))
 		}
 		of := r.of(e)
-		if _, ok := e.failed(s); !ok && of.unbinned(d) > 0 || of.isTornReport(d) {
-			r.problems.skip(e.miscounted(s, of.isTornReport(d)))
+		if _, ok := e.Failed(s); !ok && of.unbinned(d) > 0 || of.isTornReport(d) {
+			r.problems.skip(e.Miscounted(s, of.isTornReport(d)))
 		}
 	}
-	if e.mixed && isMissing(e.Mixed) {
+	if e.IsMixed && isMissing(e.Mixed) {
 		r.of(e).miss(fiolog.Read, int64(e.Mixed.TotalIOs))
 	}
 }
@@ -161,20 +162,20 @@ const missedRows = "%s rows are missing before this one: fio writes one every %d
 // writtenByHalf says which versions of fio write impossible numbers, if no report says which version it was.
 const writtenByHalf = "fio 3.6 to 3.16 write such numbers: add its report"
 
-// check returns an error if a row has impossible values. The text of the row is correct.
-func (j *job) check(rec *fiolog.Record) error {
+// checkRow returns an error if a row has impossible values. The text of the row is correct.
+func checkRow(j *plan.Job, rec *fiolog.Record) error {
 	if rec.Total > hist.MaxCount {
 		err := fmt.Errorf("%d requests in a row: %w", rec.Total, hist.ErrTooLarge)
-		if j.entry == nil {
+		if j.Entry == nil {
 			err = fmt.Errorf("%w; %s", err, writtenByHalf)
 		}
 		return err
 	}
 	const fastest = 100_000 // requests of a job in a millisecond
-	if j.entry == nil && j.source == fromHist && j.interval > 0 && rec.Total > uint64(j.interval)*fastest {
-		return fmt.Errorf("%d requests in a row of %d ms, more than any job can make; %s", rec.Total, j.interval, writtenByHalf)
+	if j.Entry == nil && j.Source == plan.FromHist && j.Interval > 0 && rec.Total > uint64(j.Interval)*fastest {
+		return fmt.Errorf("%d requests in a row of %d ms, more than any job can make; %s", rec.Total, j.Interval, writtenByHalf)
 	}
-	return j.checkTime(rec.Time)
+	return j.CheckTime(rec.Time)
 }
 
 // rowError is the error of a row with impossible values, whose text is correct.
@@ -209,9 +210,9 @@ type rawFill struct {
 }
 
 // newRawFill returns a rawFill for the log of a job and the windows of a plan.
-func newRawFill(p *input, j *job) *rawFill {
+func newRawFill(p *input, j *plan.Job) *rawFill {
 	f := &rawFill{
-		window: p.window, begins: -j.offset - p.shift, unit: nanoseconds(j.unit), layout: j.layout,
+		window: p.Window, begins: -j.Offset - p.Shift, unit: plan.Nanoseconds(j.Unit), layout: j.Layout,
 		spread: p.opt.Weighting == align.InFlight, all: p.opt.SpreadAll,
 	}
 	for d := range f.bins {
@@ -222,7 +223,7 @@ func newRawFill(p *input, j *job) *rawFill {
 
 // rows reads the job's log of completions until a row is made, and returns the rows, in milliseconds since the job's
 // start, or the error in place of a completion. It returns false at the end.
-func (f *rawFill) rows(j *job, l *logFile) ([]align.Row, error, bool) {
+func (f *rawFill) rows(j *plan.Job, l *logFile) ([]align.Row, error, bool) {
 	f.finished = f.finished[:0]
 	for len(f.finished) == 0 {
 		rec, err, ok := l.next()
@@ -231,12 +232,12 @@ func (f *rawFill) rows(j *job, l *logFile) ([]align.Row, error, bool) {
 			return f.finished, nil, false
 		}
 		if err == nil {
-			err = l.wrong(j.checkTime(rec.Time), rec)
+			err = l.wrong(j.CheckTime(rec.Time), rec)
 		}
 		if err != nil {
 			return nil, err, true
 		}
-		f.add(rec.Direction, rec.Time-j.origin, rec.Value*f.unit)
+		f.add(rec.Direction, rec.Time-j.Origin, rec.Value*f.unit)
 	}
 	return f.finished, nil, true
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/ahead"
@@ -15,6 +14,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -27,7 +27,7 @@ type reading struct {
 	sources   []*source.File // whose changes are noticed
 	before    []source.State
 
-	tallies  map[*job]*tally
+	tallies  map[*plan.Job]*tally
 	windowed [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
 	stats    align.Stats
 	made     mapping.Documents
@@ -66,31 +66,31 @@ func (u *unsure) add(w *align.Window) {
 
 func newReading(p *input, problems *Problems) *reading {
 	r := &reading{
-		input: p, execution: &Execution{Run: p.reference()}, problems: problems, tallies: make(map[*job]*tally, len(p.jobs)), totals: true, cbt: p.settings(),
-		named: mapping.HostsRef{Name: slices.DeleteFunc(hostNames(p.jobs), func(host string) bool { return host == "" })},
+		input: p, execution: &Execution{Run: p.reference()}, problems: problems, tallies: make(map[*plan.Job]*tally, len(p.Jobs)), totals: true, cbt: p.Settings(),
+		named: mapping.HostsRef{Name: slices.DeleteFunc(plan.HostNames(p.Jobs), func(host string) bool { return host == "" })},
 	}
-	reports := map[*output]*reportFile{}
-	for _, j := range p.jobs {
-		if j.source == fromReports {
+	reports := map[*plan.Output]*reportFile{}
+	for _, j := range p.Jobs {
+		if j.Source == plan.FromReports {
 			r.live = p.tailing != nil
 		}
-		r.totals = r.totals && !j.hasRows
-		r.tallies[j] = &tally{interval: j.interval, split: align.NewSplitter(j.interval)}
-		if j.source == fromReports {
-			out := j.entry.out
+		r.totals = r.totals && !j.HasRows
+		r.tallies[j] = &tally{interval: j.Interval, split: align.NewSplitter(j.Interval)}
+		if j.Source == plan.FromReports {
+			out := j.Entry.Out
 			if reports[out] == nil {
-				reports[out] = &reportFile{out: out, tailing: p.tailing, offsets: p.opt.Offsets, budget: p.run.Budget}
+				reports[out] = &reportFile{out: out, tailing: p.tailing, offsets: p.opt.Offsets, budget: p.Run.Budget}
 			}
 			r.tallies[j].reports = reports[out].add(j)
 		}
 		split := r.tallies[j].split
-		split.Exact = j.exact && j.lag == 0
-		split.Stages = j.log.Job == 0 && j.entry != nil && j.entry.several
-		for d, times := range j.firstTimes() {
+		split.Exact = j.Exact && j.Lag == 0
+		split.Stages = j.Log.Job == 0 && j.Entry != nil && j.Entry.Several
+		for d, times := range j.FirstTimes() {
 			split.Begin(fiolog.Direction(d), times)
 		}
 	}
-	r.follows = len(reports) == 1 && !slices.ContainsFunc(p.jobs, (*job).readsLog)
+	r.follows = len(reports) == 1 && !slices.ContainsFunc(p.Jobs, (*plan.Job).ReadsLog)
 	return r
 }
 
@@ -119,7 +119,7 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 	}
 	streams, shortest := r.streams()
 	opt := align.Options{
-		Window: r.window, Tolerance: r.opt.toleranceOf(shortest), Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
+		Window: r.Window, Tolerance: r.opt.toleranceOf(shortest), Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
 		Levels: r.opt.levels(), Workers: r.opt.workers(), Eager: r.live, Contiguous: r.live,
 	}
 	n := windowsAhead
@@ -143,7 +143,7 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 			return give(w)
 		}
 		if precision := r.opt.Precision; precision.Quantile > 0 {
-			precision.Longest = longest * r.window
+			precision.Longest = longest * r.Window
 			joined := align.NewJoiner(precision, take)
 			if r.stats, err = align.Merge(ctx, streams, opt, joined.Add); err == nil {
 				err = joined.End()
@@ -153,8 +153,8 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 		r.stats, err = align.Merge(ctx, streams, opt, take)
 		return err
 	}, func(from *align.Window) error {
-		w := r.newWindow(info, from.Key, from.Start-r.shift, from.End-r.shift, from.Elapsed-r.shift)
-		w.FromMS, w.ToMS = max(from.From-r.shift, 0), max(from.To-r.shift, 0)
+		w := r.newWindow(info, from.Key, from.Start-r.Shift, from.End-r.Shift, from.Elapsed-r.Shift)
+		w.FromMS, w.ToMS = max(from.From-r.Shift, 0), max(from.To-r.Shift, 0)
 		l := &last[from.Key.Direction]
 		if l.of != from.Latencies {
 			l.of, l.made = from.Latencies, mapping.Figures(from.Latencies)
@@ -166,10 +166,10 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 		w.Bandwidth = r.bandwidth(from, w.IOPS, ms)
 		return put(w)
 	})
-	if err != nil || len(r.averages) == 0 {
+	if err != nil || len(r.Averages) == 0 {
 		return err
 	}
-	averages, err := r.readAverages(ctx, r.averages)
+	averages, err := r.readAverages(ctx, r.Averages)
 	if err != nil {
 		return err
 	}
@@ -185,16 +185,16 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 
 // streams returns the rows of all jobs, and the length of the shortest rows in milliseconds.
 func (r *reading) streams() (streams []*align.Stream, shortest int64) {
-	shortest = r.window
-	for _, j := range r.jobs {
-		streams = append(streams, &align.Stream{Host: j.host, Job: j.name(), Next: r.rowsOf(j).next})
-		if j.interval > 0 {
-			shortest = min(shortest, j.interval)
+	shortest = r.Window
+	for _, j := range r.Jobs {
+		streams = append(streams, &align.Stream{Host: j.Host, Job: j.Name(), Next: r.rowsOf(j).next})
+		if j.Interval > 0 {
+			shortest = min(shortest, j.Interval)
 		}
 	}
-	for _, e := range r.entries {
-		if e.readsLogs() && len(e.jobs) > 1 {
-			streams = append(streams, &align.Stream{Host: e.jobs[0].host, Last: true, Next: (&rowReader{reading: r, job: e.jobs[0], group: e}).next})
+	for _, e := range r.Entries {
+		if e.ReadsLogs() && len(e.Jobs) > 1 {
+			streams = append(streams, &align.Stream{Host: e.Jobs[0].Host, Last: true, Next: (&rowReader{reading: r, job: e.Jobs[0], group: e}).next})
 		}
 	}
 	return streams, shortest
@@ -205,14 +205,14 @@ func (r *reading) newWindow(run *mapping.RunInfo, key align.Key, start, end, ela
 	r.made.Add(key.Level, 1)
 	return &window.Window{
 		Run: run, Level: key.Level, Host: key.Host, Job: key.Job, Direction: key.Direction.String(),
-		Start: r.at(max(start, 0)), End: r.at(max(end, 0)), ElapsedMS: max(elapsed, 0),
+		Start: r.At(max(start, 0)), End: r.At(max(end, 0)), ElapsedMS: max(elapsed, 0),
 	}
 }
 
 // windowOfAverage returns a window of averages. It is nil if nothing completed in it.
 func (r *reading) windowOfAverage(run *mapping.RunInfo, k averageKey, s *average) *window.Window {
-	start, end := k.window*r.window, min((k.window+1)*r.window, r.end())
-	if !s.iops.isPartial && s.iops.sum == 0 || end-start <= r.window/20 { // rows come some milliseconds late
+	start, end := k.window*r.Window, min((k.window+1)*r.Window, r.end())
+	if !s.iops.isPartial && s.iops.sum == 0 || end-start <= r.Window/20 { // rows come some milliseconds late
 		return nil
 	}
 	w := r.newWindow(run, k.Key, start, end, start)
@@ -226,29 +226,29 @@ func (r *reading) windowOfAverage(run *mapping.RunInfo, k averageKey, s *average
 // clip cuts a window to the time in which its jobs ran, because rates are per second of that time.
 func (r *reading) clip(w *align.Window) {
 	start, end, ok, isOver := int64(0), int64(0), false, true
-	for _, j := range r.jobs {
-		if !covers(w.Key, j) || !r.live && !j.serves(w.Key.Direction) {
+	for _, j := range r.Jobs {
+		if !covers(w.Key, j) || !r.live && !j.Serves(w.Key.Direction) {
 			continue
 		}
 		of := r.tallies[j]
-		several := j.entry != nil && j.entry.several
+		several := j.Entry != nil && j.Entry.Several
 		if !of.ended && (r.live || several) {
 			return // the job may still run, and later rows may show when it began
 		}
-		from, ran := j.offset, of.end()
+		from, ran := j.Offset, of.end()
 		if !r.live {
-			ran = max(ran, j.ran)
+			ran = max(ran, j.Ran)
 		}
 		if several { // each direction has its own time
-			from, ran = j.offset+of.directions[w.Key.Direction].start, of.directions[w.Key.Direction].end
+			from, ran = j.Offset+of.directions[w.Key.Direction].start, of.directions[w.Key.Direction].end
 		}
 		if !ok || from < start {
 			start = from
 		}
-		end, ok = max(end, j.offset+ran), true
-		isOver = isOver && (of.ended || j.ran > 0)
+		end, ok = max(end, j.Offset+ran), true
+		isOver = isOver && (of.ended || j.Ran > 0)
 	}
-	if start, end = start+r.shift, end+r.shift; !ok || w.End <= start {
+	if start, end = start+r.Shift, end+r.Shift; !ok || w.End <= start {
 		return
 	}
 	w.Start, w.From = max(w.Start, start), start
@@ -258,14 +258,14 @@ func (r *reading) clip(w *align.Window) {
 }
 
 // covers reports whether a window has requests of a job, by its level.
-func covers(key align.Key, j *job) bool {
+func covers(key align.Key, j *plan.Job) bool {
 	switch key.Level {
 	case mapping.Cluster:
 		return true
 	case mapping.Host:
-		return key.Host == j.host
+		return key.Host == j.Host
 	}
-	return key.Host == j.host && key.Job == j.name()
+	return key.Host == j.Host && key.Job == j.Name()
 }
 
 // setBandwidth finds the bytes per second of the run over time. Histogram logs do not have them: the block size in a
@@ -274,53 +274,19 @@ func covers(key align.Key, j *job) bool {
 func (r *reading) setBandwidth(ctx context.Context) (err error) {
 	mixed := false
 	for d := range r.size {
-		size, ok := r.requestSize(fiolog.Direction(d))
+		size, ok := r.RequestSize(fiolog.Direction(d))
 		if !ok && r.live { // fio counts requests when they begin, and bytes when they end
-			size = float64(cmp.Or(r.fioSettings().OpSize, r.entries.usualSize(fiolog.Direction(d))))
+			size = float64(cmp.Or(r.FioSettings().OpSize, r.Entries.UsualSize(fiolog.Direction(d))))
 			ok = size > 0
 		}
 		r.size[d] = size
 		mixed = mixed || !ok
 	}
-	logs := slices.DeleteFunc(slices.Clone(r.run.Others), func(l cbt.Log) bool { return l.Kind != fiolog.BW || l.Stored })
-	if mixed && len(logs) > 0 && len(r.averages) == 0 {
+	logs := slices.DeleteFunc(slices.Clone(r.Run.Others), func(l cbt.Log) bool { return l.Kind != fiolog.BW || l.Stored })
+	if mixed && len(logs) > 0 && len(r.Averages) == 0 {
 		r.rates, err = r.readAverages(ctx, logs)
 	}
 	return err
-}
-
-// requestSize returns the size of all requests of a direction in bytes. It returns false if sizes differ or a job has
-// no report.
-func (p *plan) requestSize(d fiolog.Direction) (float64, bool) {
-	if slices.ContainsFunc(p.jobs, func(j *job) bool { return j.entry == nil }) {
-		return 0, false
-	}
-	size := uint64(0)
-	for _, e := range p.entries {
-		s := e.in(d)
-		if s.TotalIOs == 0 {
-			continue
-		}
-		if s.IOBytes%s.TotalIOs != 0 || size != 0 && s.IOBytes/s.TotalIOs != size || e.mixesSizes() {
-			return 0, false
-		}
-		size = s.IOBytes / s.TotalIOs
-	}
-	return float64(size), true
-}
-
-// usualSize returns fio's default block size if no option of any job sets another one and the bytes so far agree. They
-// agree if they are a multiple of that size, and at most that size for each request. Otherwise it returns 0.
-func (list entryList) usualSize(d fiolog.Direction) int64 {
-	setting := []string{"bs", "bssplit", "bsrange", "bs_unaligned", "read_iolog", "replay"}
-	for _, e := range list {
-		s := e.in(d)
-		if slices.ContainsFunc(setting, e.hasOption) || !e.hasOption("name") && !e.hasOption("rw") ||
-			s.IOBytes%usual != 0 || s.IOBytes/usual > s.TotalIOs {
-			return 0
-		}
-	}
-	return usual
 }
 
 // bandwidth returns the bytes per second of a window with iops requests per second over ms milliseconds. It returns 0
@@ -329,7 +295,7 @@ func (r *reading) bandwidth(w *align.Window, iops float64, ms int64) float64 {
 	if size := r.size[w.Key.Direction]; size > 0 {
 		return rounded(iops*size, 1)
 	}
-	sum, length := 0.0, r.window // length is that of windows before they are joined
+	sum, length := 0.0, r.Window // length is that of windows before they are joined
 	for at := w.Elapsed / length; at < (w.Elapsed+w.Length)/length; at++ {
 		if s := r.rates[averageKey{at, w.Key}]; s != nil {
 			if s.bandwidth.isPartial {
@@ -344,8 +310,6 @@ func (r *reading) bandwidth(w *align.Window, iops float64, ms int64) float64 {
 	}
 	return rounded(sum/float64(through), 1)
 }
-
-func (t timing) at(ms int64) time.Time { return t.start.Add(time.Duration(ms) * time.Millisecond) }
 
 // rounded rounds x to a multiple of 1/per, because further digits have no meaning.
 func rounded(x, per float64) float64 { return math.Round(x*per) / per }

@@ -58,6 +58,9 @@ was read is stored, and the exit code is 0.`,
 			if opt.Rules, err = e.liveRules(); err != nil {
 				return err
 			}
+			if err := e.finishInterrupted(cmd.Context()); err != nil {
+				return err
+			}
 			to, err := e.history().target(cmd.Context(), opt.Rules)
 			if err != nil {
 				return err

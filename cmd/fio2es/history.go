@@ -14,7 +14,6 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/slo"
@@ -38,7 +37,7 @@ func (h histories) open(ctx context.Context) (history.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &clusterStore{elastic.New(client, bulk.Options{Prefix: h.Prefix}), func() error { client.Close(); return nil }}, nil
+	return &clusterStore{elastic.New(client, elastic.Options{Prefix: h.Prefix}), func() error { client.Close(); return nil }}, nil
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
@@ -164,7 +163,7 @@ func (h histories) cluster(ctx context.Context) (*clusterStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := elastic.New(client, bulk.Options{Prefix: h.Prefix, RejectFile: h.Elasticsearch.Rejects})
+	store := elastic.New(client, elastic.Options{Prefix: h.Prefix, RejectFile: h.Elasticsearch.Rejects})
 	return &clusterStore{store, func() error {
 		defer client.Close()
 		err := errors.Join(h.markNews(ctx, store), store.Close())

@@ -104,6 +104,11 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if !g.dryRun && g.output == "" {
+		if err := g.finishInterrupted(ctx); err != nil {
+			return err
+		}
+	}
 	night, closeStore, err := g.night(ctx, paths, opt)
 	if err != nil {
 		return err

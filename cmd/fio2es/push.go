@@ -10,7 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -182,7 +182,7 @@ func (p *pushing) again(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
-	to := bulk.New(client, bulk.Options{
+	to := elastic.New(client, elastic.Options{
 		Prefix: p.cfg.Prefix, RejectFile: p.cfg.Elasticsearch.Rejects,
 		NoVerify: true, // the file has only some documents of a run
 	})

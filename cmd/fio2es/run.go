@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -55,7 +56,7 @@ that is not 0. Signals reach fio: after Ctrl-C it ends its jobs and writes its r
 the third Ctrl-C kills it.
 
 If fio is killed, what it reported so far is stored. If fio2es is killed, fio continues,
-and the next fio2es command that opens the history stores the run. Folders of runs are
+and the next fio2es run, ingest or follow stores the run. Folders of runs are
 beside the history, in runs/; they are yours to keep or to remove.
 
 --repeat runs fio several times, for compare. --client and --server are refused: run
@@ -119,6 +120,9 @@ func (r *running) run(ctx context.Context, words []string) (err error) {
 
 // repeated opens the history and runs fio, as often as wanted.
 func (r *running) repeated(ctx context.Context) (err error) {
+	if err := r.finishInterrupted(ctx); err != nil {
+		return err
+	}
 	if r.to, err = r.history().target(ctx, r.rules); err != nil {
 		return err
 	}
@@ -388,13 +392,13 @@ func (h histories) folders() record.Folders {
 }
 
 // finish stores the run of a fio that has ended, and removes its entry. isCut reports that fio was killed, so that
-// the run is not complete. After an error the entry stays, and the next command tries again. If there is nothing to
+// the run is not complete. After an error the entry stays, and the next run, ingest or follow tries again. If there is nothing to
 // store, the caller decides what happens to the entry: see [env.leave].
 func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry, isCut bool) (f finished, err error) {
 	defer func() {
 		switch {
 		case err != nil:
-			err = errors.Join(fmt.Errorf("%w; the next fio2es command stores the run in %s", err, shortHome(entry.Folder)), entry.Postpone(err))
+			err = errors.Join(fmt.Errorf("%w; fio2es ingest %s stores the run", err, shortHome(entry.Folder)), entry.Postpone(err))
 		case len(f.runs) > 0:
 			f.folders = []string{entry.Folder}
 			err = entry.Done()
@@ -435,9 +439,8 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 	return f, nil
 }
 
-// finishInterrupted stores the runs of earlier commands that were killed before they could do so. It warns about
-// runs that cannot be stored, and does not fail because of them.
-func (e *env) finishInterrupted(ctx context.Context) error {
+// interrupted calls do with the entry of each run whose command was killed before it stored the run in this history.
+func (e *env) interrupted(do func(*record.Entry) error) error {
 	paths, err := e.history().folders().Unfinished()
 	for _, path := range paths {
 		entry, claimed := record.Claim(path)
@@ -449,9 +452,33 @@ func (e *env) finishInterrupted(ctx context.Context) error {
 			e.log.Debug(entry.Folder + " is for " + entry.History)
 			err = errors.Join(err, entry.Release())
 		default:
-			err = errors.Join(err, e.finishOne(ctx, entry))
+			err = errors.Join(err, do(entry))
 		}
 	}
+	return err
+}
+
+// storing are the commands that store interrupted runs before they begin.
+var storing = []string{"run", "ingest", "follow"}
+
+// noteInterrupted says that runs are not stored yet, unless the command stores them.
+func (e *env) noteInterrupted(command string) {
+	if slices.Contains(storing, command) {
+		return
+	}
+	err := e.interrupted(func(entry *record.Entry) error {
+		e.log.Info(fmt.Sprintf("note: the run in %s is not stored yet: fio2es ingest %[1]s stores it", shortHome(entry.Folder)))
+		return entry.Release()
+	})
+	if err != nil {
+		e.log.Debug("interrupted runs: " + err.Error()) // for example without write access, and so no business of this user
+	}
+}
+
+// finishInterrupted stores the runs of earlier commands that were killed before they could do so. It warns about
+// runs that cannot be stored, and does not fail because of them.
+func (e *env) finishInterrupted(ctx context.Context) error {
+	err := e.interrupted(func(entry *record.Entry) error { return e.finishOne(ctx, entry) })
 	if err != nil {
 		for _, line := range errorLines(err) {
 			e.log.Warn("an earlier run is not stored: " + line)
@@ -494,7 +521,7 @@ func (e *env) leave(entry *record.Entry, hasOutput bool) error {
 	if err := entry.Discard(); !errors.Is(err, record.ErrRunning) {
 		return err
 	}
-	e.log.Info(fmt.Sprintf("note: fio was killed, but its jobs continue: when they have ended, the next fio2es command stores what they logged in %s",
+	e.log.Info(fmt.Sprintf("note: fio was killed, but its jobs continue: when they have ended, fio2es ingest %s stores what they logged",
 		shortHome(entry.Folder)))
 	return nil
 }
