@@ -266,10 +266,11 @@ func (r *percentileRow) level() string {
 	return r.Level.String()
 }
 
-// at returns when the window was, in seconds since the run's start.
+// at returns when the window was, in seconds since the run's start. The totals are of all seconds to the end of the last
+// job, also if no request completed in the last of them.
 func (r *percentileRow) at() string {
 	if r.isTotal() {
-		return "all"
+		return "all " + seconds(r.EndMS()-r.StartMS())
 	}
 	return seconds(r.StartMS()) + "-" + seconds(r.EndMS())
 }
