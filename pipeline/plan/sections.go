@@ -185,6 +185,17 @@ func (m moment) String() string {
 	return fmt.Sprintf("began %s by %s, ±%v", m.Start.UTC().Format("2006-01-02 15:04:05.000"), m.Clock, m.Error)
 }
 
+// HasWindows reports whether the requests of a job have times. A log without rows is of a job that ended before the first
+// one was due; then the report has them.
+func (j *Job) HasWindows() bool {
+	if j.Source != FromHist {
+		return j.HasRows
+	}
+	e := j.Entry
+	isShort := e != nil && e.Out.HasBins && e.WantsRows() && !j.IsJunk && j.Ran <= 2*j.Interval && RequestsOf(e.Job) > 0
+	return j.HasRows && !j.IsZero || !j.HasRows && isShort
+}
+
 // File returns the base name of the file with the job's rows. Without rows it is that of its report.
 func (j *Job) File() string { return path.Base(j.Log.File.Path) }
 
