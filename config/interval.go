@@ -2,10 +2,10 @@ package config
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
@@ -36,8 +36,8 @@ func (i *Interval) UnmarshalText(text []byte) error {
 		*i = Auto
 		return nil
 	}
-	d, err := time.ParseDuration(string(text))
-	if err != nil || d == 0 || Interval(d) == Auto {
+	d, ok := expr.ParseDuration(string(text))
+	if !ok || d == 0 || Interval(d) == Auto {
 		return fmt.Errorf("%s is neither a time such as 10s nor auto", text)
 	}
 	*i = Interval(d)
@@ -46,11 +46,9 @@ func (i *Interval) UnmarshalText(text []byte) error {
 
 // parsePrecision reads a percentile and an error, such as "p99.9:5%".
 func parsePrecision(text string) (align.Precision, bool) {
-	name, share, ok := strings.Cut(text, ":")
-	percentile, ok1 := strings.CutPrefix(name, "p")
-	percent, ok2 := strings.CutSuffix(share, "%")
-	q, err1 := strconv.ParseFloat(percentile, 64)
-	e, err2 := strconv.ParseFloat(percent, 64)
-	ok = ok && ok1 && ok2 && err1 == nil && err2 == nil && q > 0 && q < 100 && e > 0 && e < 1000
-	return align.Precision{Quantile: q / 100, Error: e / 100}, ok
+	name, share, _ := strings.Cut(text, ":")
+	percentile, isPercentile := strings.CutPrefix(name, "p")
+	q, ok1 := expr.Percent.Parse(percentile + "%")
+	e, ok2 := expr.Percent.Parse(share)
+	return align.Precision{Quantile: q, Error: e}, isPercentile && ok1 && ok2 && q > 0 && q < 1 && e > 0 && e < 10
 }

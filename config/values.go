@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-viper/mapstructure/v2"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fio2es/fio2es/internal/expr"
 )
 
 // asWritten makes the values below a node texts, as they are written in the file: the label 1.10 must not become the
@@ -28,8 +30,8 @@ func stringToDuration(from, to reflect.Type, value any) (any, error) {
 	if from.Kind() != reflect.String || to != reflect.TypeFor[time.Duration]() {
 		return value, nil
 	}
-	d, err := time.ParseDuration(value.(string))
-	if err != nil {
+	d, ok := expr.ParseDuration(value.(string))
+	if !ok {
 		return nil, fmt.Errorf("%s is not a time such as 90s or 5m", value)
 	}
 	return d, nil

@@ -55,7 +55,7 @@ func (p *input) fingerprint(ctx context.Context) (src mapping.Source, err error)
 		u := &files[i]
 		lines[i] = fmt.Sprintf("%s %q %q %d %d %s\n", u.role, u.host, u.volume, u.job, f.Bytes, f.Hash)
 	}
-	if p.run.MayLackFiles() {
+	if p.Run.MayLackFiles() {
 		lines = append(lines, "torn\n") // a complete archive may later have the same files of the run
 	}
 	slices.Sort(lines)
@@ -76,23 +76,23 @@ func (p *input) used() []used {
 			byFile[l.File] = used{l.File, role, l.Host, l.Volume, l.Job}
 		}
 	}
-	for _, j := range p.jobs {
-		if j.hasHist() {
-			add(mapping.RoleLog, j.log.Log)
+	for _, j := range p.Jobs {
+		if j.HasHist() {
+			add(mapping.RoleLog, j.Log.Log)
 		} else {
-			add(mapping.RoleRaw, j.log.Log)
+			add(mapping.RoleRaw, j.Log.Log)
 		}
 	}
-	add(mapping.RoleRaw, p.averages...)
-	add(mapping.RoleLog, p.run.Logs...)
-	for _, o := range p.outputs {
+	add(mapping.RoleRaw, p.Averages...)
+	add(mapping.RoleLog, p.Run.Logs...)
+	for _, o := range p.Outputs {
 		role := mapping.RoleOther
-		if len(o.entries) > 0 {
+		if len(o.Entries) > 0 {
 			role = mapping.RoleReport
 		}
 		byFile[o.File] = used{o.File, role, o.Host, o.Volume, 0}
 	}
-	for _, f := range []*source.File{p.run.Config, p.run.ArchiveConfig} {
+	for _, f := range []*source.File{p.Run.Config, p.Run.ArchiveConfig} {
 		if f != nil {
 			byFile[f] = used{file: f, role: mapping.RoleConfig}
 		}

@@ -45,7 +45,7 @@ func Follow(
 	r, stored := newReading(p, problems), time.Now()
 	defer r.close()
 	if !r.live {
-		return nil, fmt.Errorf("%s: %w", p.title(), ErrNotLive)
+		return nil, fmt.Errorf("%s: %w", p.Title(), ErrNotLive)
 	}
 	e, err := identifyLive(ctx, p, known, stored)
 	if err != nil {

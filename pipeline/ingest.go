@@ -184,10 +184,10 @@ func (r *reading) intervals(ctx context.Context, ref mapping.RunRef, put func(*m
 			return err
 		}
 	}
-	if len(r.averages) == 0 {
+	if len(r.Averages) == 0 {
 		return nil
 	}
-	averages, err := r.readAverages(ctx, r.averages)
+	averages, err := r.readAverages(ctx, r.Averages)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // logFile reads the rows of one job in a log. The plan opens it for its first rows, and reading continues after these.
@@ -104,24 +105,24 @@ func (l *logFile) readAhead(n int) []item[*fiolog.Record] {
 }
 
 // head reads the first row. It returns an error if the log cannot be read at all, but not if it is only damaged.
-func (l *logFile) head() (head, error) {
+func (l *logFile) head() (plan.Head, error) {
 	var why error
-	var none head
+	var none plan.Head
 	for _, e := range l.readAhead(1) {
 		switch {
 		case e.err == nil && !e.value.NewJob:
-			return head{hasRows: true, isZero: e.value.Total == 0, first: e.value.Time, layout: e.value.Layout}, nil
+			return plan.Head{HasRows: true, IsZero: e.value.Total == 0, First: e.value.Time, Layout: e.value.Layout}, nil
 		case e.err != nil && !errors.As(e.err, new(*fiolog.SyntaxError)):
 			why = e.err
 		case e.err != nil:
-			none.isJunk = true
+			none.IsJunk = true
 		}
 	}
 	return none, why
 }
 
 // firstRows returns the first rows of the job. They are enough to measure the interval and when rows are due.
-func (l *logFile) firstRows() (rows firstRows) {
+func (l *logFile) firstRows() (rows plan.FirstRows) {
 	const few = 16
 	for _, e := range l.readAhead(few) {
 		switch {

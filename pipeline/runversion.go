@@ -48,7 +48,7 @@ func identifyLive(ctx context.Context, p *input, known Known, since time.Time) (
 		return nil, err
 	}
 	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
-		return nil, fmt.Errorf("%s: %w: already there as %s", p.title(), ErrNotLive, short(have.Run.ID))
+		return nil, fmt.Errorf("%s: %w: already there as %s", p.Title(), ErrNotLive, short(have.Run.ID))
 	}
 	e.Run.Ingest, e.Run.Labels = mapping.LiveIngest(since), labelsOf(have, p.opt.Labels)
 	e.keep(have)
@@ -77,7 +77,7 @@ func (e *Execution) complete(doc *mapping.Run) {
 // names are no part of it, except the settings in them.
 func (p *input) ingestOf(e *Execution) string {
 	sum := xxhash.New()
-	fmt.Fprintf(sum, "%s\n%s\n%+v\n", e.Source.Hash, p.opt.settings(), settingsText(p.settings()))
+	fmt.Fprintf(sum, "%s\n%s\n%+v\n", e.Source.Hash, p.opt.settings(), settingsText(p.Settings()))
 	for _, k := range slices.Sorted(maps.Keys(e.Run.Labels)) {
 		fmt.Fprintf(sum, " %q=%q", k, e.Run.Labels[k])
 	}
@@ -114,7 +114,7 @@ func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
 func compare(p *input, e *Execution, have *mapping.Run) *Result {
 	note := func(why string) *Result {
 		text := fmt.Errorf("%s: already there as %s %s:%s%s",
-			p.title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
+			p.Title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
 		return &Result{Run: have, Unchanged: true, Notes: []error{text}}
 	}
 	isWhole := !e.Restore && have.Source.Contains(&e.Source) // a file that changed while it was read has no hash there
@@ -129,13 +129,13 @@ func compare(p *input, e *Execution, have *mapping.Run) *Result {
 	}
 	if log := cutFrom(e, have); log != nil {
 		return &Result{Run: have, Unchanged: true, Skipped: []error{fmt.Errorf("%s: not stored: its %s was cut: run %s %s:%s has more of it, "+
-			"and stays; copy the log again, or replace that run with --force", p.title(), log.Path, short(have.Run.ID), have.Run.Archive, have.Run.Name)}}
+			"and stays; copy the log again, or replace that run with --force", p.Title(), log.Path, short(have.Run.ID), have.Run.Archive, have.Run.Name)}}
 	}
 	if why := less(p, e, have); why != "" {
 		kept := note(", which has " + why + "; --force stores this one instead")
 		if !maps.Equal(have.Run.GivenLabels(), labelsOf(have, p.opt.Labels)) {
 			kept.Skipped = append(kept.Skipped, fmt.Errorf("%s: the labels of run %s were not changed: "+
-				"give them with the path that has all of the run", p.title(), short(have.Run.ID)))
+				"give them with the path that has all of the run", p.Title(), short(have.Run.ID)))
 		}
 		return kept
 	}
@@ -143,7 +143,7 @@ func compare(p *input, e *Execution, have *mapping.Run) *Result {
 		return &Result{Because: have, Skipped: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but "+
 			"lacks some of its files, such as %s; "+
 			"name a folder with all files of one run and no others, or replace that run with --force",
-			p.title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, missing[0].Path)}}
+			p.Title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, missing[0].Path)}}
 	}
 	return nil
 }
@@ -175,11 +175,11 @@ func less(p *input, e *Execution, have *mapping.Run) string {
 		return "its logs"
 	case theirs.Count(mapping.RoleConfig) > mine.Count(mapping.RoleConfig):
 		return "more of its configuration"
-	case p.run.MayLackFiles() && have.Run.Complete:
+	case p.Run.MayLackFiles() && have.Run.Complete:
 		return "all of its files"
-	case named(have.Hosts) > named(p.hosts()):
+	case named(have.Hosts) > named(p.Hosts()):
 		return "the names of its hosts"
-	case countSet(have.CBT) > countSet(p.settings()):
+	case countSet(have.CBT) > countSet(p.Settings()):
 		return "more of its settings"
 	}
 	return ""

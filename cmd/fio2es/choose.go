@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,8 @@ import (
 // chooseHelp is the part of a command's help that explains its arguments.
 const chooseHelp = `X is a path, as for ingest (nothing is stored), or names runs in the history:
 an id or its beginning, latest, latest~1 (the one before), last:5 (the five newest),
-same-as:RUN (all with its settings), or a condition such as 'bs=4k' (fio2es help fields).
---where limits what these choose from. Without X it chooses all runs that match.`
+same-as:RUN (all with its settings). Conditions such as bs=4k iodepth=1 (fio2es help
+fields) limit what these choose from, as --where does. Alone, they choose all that match.`
 
 // addWhereToChoose adds --where to a command whose arguments choose runs.
 func addWhereToChoose(fl *pflag.FlagSet) { addWhereFlag(fl, new(string)) }
@@ -145,13 +146,21 @@ func parseSelectors(args []string) (list []*query.Selector, areIDs bool, err err
 	return list, areIDs, nil
 }
 
-// parseTextOrRuns parses the arguments of commands that take either a text to search for or selectors.
+// parseTextOrRuns parses the arguments of commands that take either a text to search for or selectors, and conditions.
 func parseTextOrRuns(args []string) (text string, selectors []*query.Selector, err error) {
-	if len(args) == 1 && !query.IsSelector(args[0]) {
-		return args[0], nil, nil
+	var words, conditions []string
+	for _, arg := range args {
+		if query.IsSelector(arg) {
+			conditions = append(conditions, arg)
+		} else {
+			words = append(words, arg)
+		}
+	}
+	if len(words) == 1 && !slices.ContainsFunc(args, query.IsWord) {
+		text, args = words[0], conditions
 	}
 	selectors, _, err = parseSelectors(args)
-	return "", selectors, err
+	return text, selectors, err
 }
 
 // selectRuns finds the runs that a filter selects and selectors name. It skips runs that cannot be read, with a

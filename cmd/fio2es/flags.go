@@ -4,10 +4,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/query"
 )
 
@@ -87,6 +89,11 @@ func (o *once) Set(text string) error {
 	return nil
 }
 
+// addDuration adds a flag with a time, such as 90s or 2 days. Its default is the value of to.
+func addDuration(f *pflag.FlagSet, to *time.Duration, name, usage string) {
+	f.Var((*expr.DurationFlag)(to), name, usage)
+}
+
 // addClusterFlags adds the settings of the connection to the cluster. Secrets come from the environment or from
 // files.
 func addClusterFlags(f *pflag.FlagSet) {
@@ -96,8 +103,8 @@ func addClusterFlags(f *pflag.FlagSet) {
 		f.String("ca", "", "PEM `file` of certificate authorities to trust for https")
 		f.String("fingerprint", "", "SHA-256 `fingerprint` of a certificate to trust for https")
 		f.String("prefix", "fio", "index name `prefix`")
-		f.Duration("request-timeout", es.RequestTimeout, "longest `time` to wait for the answer to one request, of Kibana too")
-		f.Duration("give-up-after", es.GiveUpAfter, "longest `time` to wait while nothing succeeds, because the server is away, too busy, or its disks are full; 0s: fail at once")
+		addDuration(f, &es.RequestTimeout, "request-timeout", "longest `time` to wait for the answer to one request, of Kibana too")
+		addDuration(f, &es.GiveUpAfter, "give-up-after", "longest `time` to wait while nothing succeeds, because the server is away, too busy, or its disks are full; 0s: fail at once")
 	})
 }
 

@@ -207,9 +207,9 @@ case. "and" goes before "or"; parentheses and "not" as usual. A name alone means
 that the run has it. Texts and names with spaces need quotes: 'label.my rack'='New York'. A
 run that lacks a field differs from every value: it meets !=, and no other comparison.
 
-Sizes are 4k or 1MiB (k is 1024), latencies 300us or 5ms, durations 90s, 10m or 2h,
-rates 500 or 20k (k is 1000), times 2026, 2026-10, 2026-10-01, 2026-10-01T09:12:00Z,
-today, yesterday, or 7d, 2w, 3mo, 1y (ago).
+Sizes are 4k, 4KiB (both 4096) or 4KB (4000), latencies 300us or 5ms, durations 90s,
+10m or 2h, rates 500 or 20k (k is 1000), times 2026, 2026-10, 2026-10-01,
+2026-10-01T09:12:00Z, today, yesterday, or 7d, 2w, 3mo, 1 year (ago).
 
 Fields:
 `)

@@ -77,7 +77,7 @@ fio2es on each host.`,
 	addRuleFlag(fl)
 	fl.StringVar(&r.note, "note", "", "write a note on the run: `text`, as fio2es note does")
 	fl.IntVar(&r.repeat, "repeat", 1, "run fio `N` times")
-	fl.DurationVar(&r.pause, "pause", 0, "`time` to wait between two runs of --repeat")
+	addDuration(fl, &r.pause, "pause", "`time` to wait between two runs of --repeat")
 	fl.StringVar(&r.reports, "reports", "auto", "`time` between periodic reports of fio, such as 5s; none; or auto: each second, or so rarely that they take under 1 % of the processors")
 	fl.BoolVar(&r.quiet, "quiet", false, "print lines in place of the live view")
 	return cmd

@@ -119,7 +119,7 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *trendGate) er
 		return err
 	}
 	if len(runs) == 0 {
-		return leftOutIf(errors.Join(e.printNoRuns(ctx, store, watched), gate.noRuns()), skipped)
+		return leftOutIf(errors.Join(e.printNoRuns(ctx, store, watched.Filter), gate.noRuns()), skipped)
 	}
 	var series []*workload.Series
 	for _, w := range workload.Group(runs) {
