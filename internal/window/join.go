@@ -180,6 +180,7 @@ func (j *joined) fill(w *Window) {
 	}
 	w.Completed, w.Weight = j.completed, math.Round(j.weight*1e6)/1e6
 	w.IOPS, w.Bandwidth = perSecond(float64(j.completed)), math.Round(perSecond(j.bytes.Sum()))
+	w.Counts, w.Layout = nil, hist.Layout{}
 	switch {
 	case j.most == nil:
 		w.Latency, w.IOPS = mapping.Latency{}, perSecond(max(j.averaged, float64(j.completed)))
@@ -187,9 +188,9 @@ func (j *joined) fill(w *Window) {
 			w.Latency.Mean = math.Round(j.means/j.averaged*1000) / 1000
 		}
 	case j.histograms == 1 || j.requests.IsEmpty(): // its numbers come from exact weights, not from whole counts
-		w.Latency = j.most.Latency
+		w.Latency, w.Counts, w.Layout = j.most.Latency, j.most.Counts, j.most.Layout
 	default:
-		w.Latency = mapping.NewLatency(&j.requests, nil)
+		w.Latency, w.Counts, w.Layout = mapping.Figures(&j.requests), mapping.WholeCounts(&j.requests), j.requests.Layout()
 		j.latencies.Limit(&w.Latency)
 	}
 }
