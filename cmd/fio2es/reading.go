@@ -208,31 +208,24 @@ func (e *env) logProblems(archive *pipeline.Archive) (leftOut bool) {
 	for _, p := range archive.Problems {
 		e.log.Warn(p.Error())
 	}
-	e.logLeft(archive, func(string) bool { return true })
+	e.logLeft(archive)
 	return len(archive.Problems) > 0
 }
 
-// logLeft reports files that belong to no run. It logs a message only at level debug if isNews returns false for it.
-func (e *env) logLeft(archive *pipeline.Archive, isNews func(text string) bool) {
-	note := func(text string) {
-		if isNews(text) {
-			e.log.Info(text)
-		} else {
-			e.log.Debug(text)
-		}
-	}
+// logLeft reports files that belong to no run.
+func (e *env) logLeft(archive *pipeline.Archive) {
 	for _, l := range archive.Left {
 		if l.Notable {
-			note("note: " + l.File.Name() + ": " + l.Reason + andMore(l.More))
+			e.log.Info("note: " + l.File.Name() + ": " + l.Reason + andMore(l.More))
 			continue
 		}
 		e.log.Debug("belongs to no run: "+l.Reason+andMore(l.More), "file", l.File.Name())
 	}
 	for _, s := range archive.Skipped {
-		note("note: skipped " + s.Path + ": " + s.Reason)
+		e.log.Info("note: skipped " + s.Path + ": " + s.Reason)
 	}
 	if len(archive.Empty) > 0 {
-		note("note: no fio logs or reports under " + unit.List(archive.Empty, 3, ", "))
+		e.log.Info("note: no fio logs or reports under " + unit.List(archive.Empty, 3, ", "))
 	}
 }
 

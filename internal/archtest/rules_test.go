@@ -155,7 +155,7 @@ var rules = map[string]rule{
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {
-		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/cbt", "pipeline/plan"},
+		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan", "pipeline/source"},
 		why: "what will be known of a run follows from how it will be read",
 	},
 	"internal/ingest": {
@@ -170,7 +170,7 @@ var rules = map[string]rule{
 	},
 	"internal/nightly": {
 		level:   7,
-		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/history"},
+		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/history", "internal/history/sqlite"},
 		why:     "what an ingest remembers does not depend on commands or settings",
 	},
 	"internal/follow": {
