@@ -11,7 +11,7 @@ import (
 
 // A file above these sizes, in bytes, is refused. Real files are far smaller.
 const (
-	mostSettings     = 1 << 20
+	mostSettings     = 128 << 10 // as in safeyaml
 	mostSecret       = 64 << 10
 	mostCertificates = 4 << 20 // the authorities of a whole system are about 250 KB
 )

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,8 +14,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/safeyaml"
 )
-
-var settingsLimits = safeyaml.Limits{Bytes: mostSettings, Values: 10_000, Text: mostSettings, Keys: 5_000, Depth: 16}
 
 // mostFaults is the largest number of faults of one file that are reported.
 const mostFaults = 20
@@ -146,7 +143,7 @@ func (f *settingsFile) settingsIn(name string, known map[string]any) []string {
 
 // parseSettings reads YAML, which includes JSON. Names become lower case, except the names of labels and hosts.
 func parseSettings(text []byte) (map[string]any, error) {
-	root, more, err := safeyaml.Parse(context.Background(), text, settingsLimits)
+	root, more, err := safeyaml.Parse(text)
 	var all map[string]any
 	switch {
 	case err != nil:

@@ -176,7 +176,7 @@ func (c *chooser) useReports(j *job) {
 	out := j.entry.out
 	f := c.reports[out]
 	if f == nil {
-		f = &reportFile{out: out, tailing: c.tailing, offsets: c.opt.Offsets, budget: c.run.Budget}
+		f = &reportFile{out: out, tailing: c.tailing, offsets: c.opt.Offsets}
 		c.reports[out] = f
 	}
 	j.source, j.hasRows, j.interval = fromReports, true, out.spacing()

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // Result is the result of reading one run.
@@ -133,8 +135,8 @@ func read(
 	before := statesOf(files)
 	p, err := makePlan(ctx, run, opt, absolute, nil, problems)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if err := cmp.Or(ctx.Err(), run.Budget().Err()); err != nil {
+			return nil, err
 		}
 		problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
 		return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
@@ -147,9 +149,15 @@ func read(
 			return done, err
 		}
 	}
+	if err := run.Budget().Err(); err != nil {
+		return nil, err
+	}
 	r := newReading(p, problems)
 	end := problems.unordered()
 	if err := r.intervals(ctx, e.Run, put); err != nil {
+		return nil, err
+	}
+	if err := r.budget().Err(); err != nil {
 		return nil, err
 	}
 	end()
@@ -162,13 +170,32 @@ func read(
 	return &Result{Run: doc, Skipped: problems.Skipped(), Notes: problems.Notes(), Why: p.describe().why()}, nil
 }
 
+// Prices of what is made from rows, for [source.Budget]: a document, which takes as long as parsing that many bytes, and a
+// bin in a window.
+const (
+	priceOfDocument = 1 << 10
+	priceOfBin      = 8
+)
+
+// budget returns what the work on the run is charged to: nothing while fio writes, because the files that the scan found grow.
+func (r *reading) budget() *source.Budget {
+	if r.live {
+		return nil
+	}
+	return r.run.Budget()
+}
+
 // intervals makes the documents of all windows and counts them.
 func (r *reading) intervals(ctx context.Context, ref mapping.RunRef, put func(*mapping.Interval) error) error {
 	docs := r.documents(ref)
 	if err := r.setBandwidth(ctx, docs); err != nil {
 		return err
 	}
+	budget := r.budget()
 	give := func(d *mapping.Interval) error {
+		if err := budget.Spend(priceOfDocument * (1 + d.Requests.Completed/mapping.MaxCount)); err != nil {
+			return err
+		}
 		r.made.Add(d.Level, 1)
 		return put(d)
 	}

@@ -74,8 +74,16 @@ func (j *job) check(rec *fiolog.Record) error {
 		return err
 	}
 	const fastest = 100_000 // requests of a job in a millisecond
-	if j.entry == nil && j.source == fromHist && j.interval > 0 && rec.Total > uint64(j.interval)*fastest {
-		return fmt.Errorf("%d requests in a row of %d ms, more than any job can make; %s", rec.Total, j.interval, writtenByHalf)
+	took := max(j.interval, 1000)
+	if j.interval == 0 {
+		took = max(rec.Time-j.origin, took) // of the only row
+	}
+	if j.source == fromHist && rec.Total/fastest > uint64(took) {
+		err := fmt.Errorf("%d requests in a row of %d ms, more than any job can make", rec.Total, took)
+		if j.entry == nil {
+			err = fmt.Errorf("%w; %s", err, writtenByHalf)
+		}
+		return err
 	}
 	return j.checkTime(rec.Time)
 }

@@ -126,6 +126,7 @@ func (r *reading) rows(j *job) iter.Seq[align.Row] {
 		r.countMissing(j)
 		return func(func(align.Row) bool) {}
 	}
+	budget := r.budget()
 	return func(yield func(align.Row) bool) {
 		defer func() { of.ended = true }()
 		for row, err := range rows {
@@ -133,6 +134,9 @@ func (r *reading) rows(j *job) iter.Seq[align.Row] {
 				r.problems.skip(err)
 				of.damage(err)
 				continue
+			}
+			if budget.Spend(priceOfBin*r.windowsOf(&row)) != nil {
+				return // and the reading ends
 			}
 			row.Whole = j.source == fromReports && (r.follows || j.reports.isLate(&row))
 			if row.Total > 0 {
@@ -154,6 +158,23 @@ func (r *reading) rows(j *job) iter.Seq[align.Row] {
 			}
 		}
 	}
+}
+
+// windowsOf returns to how many windows the bins of a row are added, if that is many: requests in flight are in each
+// window of their time.
+func (r *reading) windowsOf(row *align.Row) (n int64) {
+	if len(row.Bins) == 0 || r.window <= 0 {
+		return 0
+	}
+	for i := len(row.Bins) - 1; i >= 0; i-- {
+		low, _ := row.Layout.Bounds(int(row.Bins[i].Index))
+		low = min(low, 600e9) // align looks no further back
+		if low < r.window*1e6 {
+			break
+		}
+		n += low / (r.window * 1e6)
+	}
+	return n
 }
 
 func (r *reading) shifted(j *job, row align.Row) align.Row {

@@ -8,7 +8,6 @@ import (
 	"syscall"
 
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -131,5 +130,5 @@ func (d *damages) IsNews(text string) bool {
 // isPassing reports whether the reason of a damage may pass without a change of the file: an error of the system, or
 // a limit of all files together.
 func isPassing(err error) bool {
-	return errors.As(err, new(syscall.Errno)) || errors.Is(err, source.ErrChanged) || errors.Is(err, cbt.ErrBudget)
+	return errors.As(err, new(syscall.Errno)) || errors.Is(err, source.ErrChanged) || errors.Is(err, source.ErrTooMuch)
 }

@@ -28,9 +28,6 @@ type Run struct {
 	// Doubts are attributions that are likely but not certain, for people to read.
 	Doubts []string
 
-	// Budget is shared by all runs that were found together.
-	Budget *Budget
-
 	name string
 	ran  span // by its reports or, if others of its folder ran at another time, by its logs; known if MayBeWith needs it
 }
@@ -124,6 +121,14 @@ func (r *Run) Files() []*source.File {
 		}
 	}
 	return files
+}
+
+// Budget returns the budget of the scan that found the run's files.
+func (r *Run) Budget() *source.Budget {
+	for _, f := range r.Files() {
+		return f.Budget()
+	}
+	return nil
 }
 
 // IsFromTorn reports whether a file of the run comes from an archive that is damaged or cut short.
