@@ -241,7 +241,7 @@ func (c *Client) do(ctx context.Context, space string, req es.Request, into any)
 	}
 	// without this header, Kibana refuses the request as a possible forgery
 	req.Header = http.Header{"Kbn-Xsrf": {"fio2es"}}
-	err := c.transport.Do(ctx, es.Extended{Request: req, MaxAnswer: maxAnswer}, into)
+	err := c.transport.Do(ctx, es.Limited{Request: req, MaxAnswer: maxAnswer}, into)
 	if e, ok := errors.AsType[*es.Error](err); ok {
 		return fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, advice(e))
 	}

@@ -1,6 +1,9 @@
 package mapping
 
-import "reflect"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // NotBrief are the fields that [Run.Brief] omits, by their names in Elasticsearch.
 var NotBrief = func() []string {
@@ -37,15 +40,8 @@ func (r *Run) AppendLight(dst []byte) []byte {
 // UnmarshalBrief decodes [Run.Brief] of a document, in half the time of the whole document. It also decodes the fields
 // whose paths are in also, such as "config.cluster.osd_ra". It may decode more.
 func (r *Run) UnmarshalBrief(text []byte, also ...string) error {
-	p := &parser{text: text, isBrief: true}
-	for _, path := range also {
-		p.also = append(p.also, "."+path+".")
-	}
-	if p.read(reflect.ValueOf(r).Elem()) {
-		return nil
-	}
 	*r = Run{}
-	err := r.UnmarshalJSON(text)
+	err := json.Unmarshal(text, r)
 	if len(also) == 0 {
 		*r = *r.Brief()
 	}

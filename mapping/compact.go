@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -65,35 +66,7 @@ func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
 }
 
 // UnmarshalCompact decodes the form of AppendCompact. It fails for any other form.
-func (d *Interval) UnmarshalCompact(b []byte) error { return d.unmarshalCompact(b, readBin) }
-
-// UnmarshalOldCompact decodes the form of histories before version 6. A bin is the difference of its index from that of
-// the bin before, and its count.
-func (d *Interval) UnmarshalOldCompact(b []byte) error { return d.unmarshalCompact(b, readOldBin) }
-
-// binReader reads a bin and returns the bytes after it. last is the index of the bin before, or -1 for the first bin.
-// rest is nil if the bin is cut short.
-type binReader func(b []byte, last uint64) (index, count uint64, rest []byte)
-
-func readBin(b []byte, last uint64) (index, count uint64, rest []byte) {
-	count, rest = readUvarint(b)
-	between := uint64(0)
-	if count%2 == 1 {
-		between, rest = readUvarint(rest)
-	}
-	return last + 1 + between, count / 2, rest
-}
-
-func readOldBin(b []byte, last uint64) (index, count uint64, rest []byte) {
-	gap, rest := readUvarint(b)
-	count, rest = readUvarint(rest)
-	if last == beforeFirst {
-		last = 0
-	}
-	return last + gap, count, rest
-}
-
-func (d *Interval) unmarshalCompact(b []byte, read binReader) error {
+func (d *Interval) UnmarshalCompact(b []byte) error {
 	length, size := binary.Uvarint(b)
 	if size <= 0 || length > uint64(len(b)-size) {
 		return fmt.Errorf("read compact interval: length of JSON: %w", ErrBins)
@@ -103,7 +76,7 @@ func (d *Interval) unmarshalCompact(b []byte, read binReader) error {
 	if size <= 0 || n > uint64(len(b)) {
 		return fmt.Errorf("read compact interval: number of bins: %w", ErrBins)
 	}
-	if err := d.UnmarshalJSON(text); err != nil {
+	if err := json.Unmarshal(text, d); err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
 	}
 	if n == 0 {
@@ -113,35 +86,30 @@ func (d *Interval) unmarshalCompact(b []byte, read binReader) error {
 	if err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
 	}
-	d.Latency.Bins, err = readCompact(b[size:], int(n), l, read)
+	d.Latency.Bins, err = readCompact(b[size:], int(n), l)
 	return err
 }
 
-// beforeFirst is one less than the first index.
-const beforeFirst = math.MaxUint64
-
 // readCompact reads n bins from the beginning of b.
-func readCompact(b []byte, n int, l hist.Layout, read binReader) (Bins, error) {
+func readCompact(b []byte, n int, l hist.Layout) (Bins, error) {
 	bins := Bins{make([]float64, n), make([]int64, n)}
-	middles, last := tableOf(l).values, uint64(beforeFirst)
+	middles, next := tableOf(l).values, uint64(0) // next is the index after the bin before
 	for i := range n {
-		index, count, rest := read(b, last)
-		if rest == nil || index >= uint64(len(middles)) || last != beforeFirst && index <= last || count > math.MaxInt64 {
+		count, size := binary.Uvarint(b)
+		between, more := uint64(0), 0
+		if size > 0 && count%2 == 1 {
+			if between, more = binary.Uvarint(b[size:]); more <= 0 {
+				size = 0
+			}
+		}
+		if size <= 0 || between >= uint64(len(middles)) || next+between >= uint64(len(middles)) {
 			return Bins{}, fmt.Errorf("read compact interval: bin %d of %d: %w", i, n, ErrBins)
 		}
-		bins.Values[i], bins.Counts[i] = middles[index], int64(count)
-		b, last = rest, index
+		index := next + between
+		bins.Values[i], bins.Counts[i] = middles[index], int64(count/2)
+		b, next = b[size+more:], index+1
 	}
 	return bins, nil
-}
-
-// readUvarint reads a number and returns the bytes after it, or nil if the number is cut short.
-func readUvarint(b []byte) (n uint64, rest []byte) {
-	n, size := binary.Uvarint(b)
-	if size <= 0 {
-		return 0, nil
-	}
-	return n, b[size:]
 }
 
 // indexOf returns the bin of a latency of v microseconds.

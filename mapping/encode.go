@@ -74,7 +74,6 @@ type member struct {
 	omit     bool // an empty value is omitted
 	notBrief bool // [Run.Brief] omits it
 	value    appender
-	read     reader
 }
 
 // plans caches the members of structs by their types.
@@ -90,7 +89,7 @@ func membersOf(t reflect.Type) members {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		ms = append(ms, member{
 			name: name, key: strconv.Quote(name) + ":", field: i, omit: options != "", notBrief: f.Tag.Get("brief") == "-",
-			value: appenderOf(f.Type), read: readerOf(f.Type),
+			value: appenderOf(f.Type),
 		})
 	}
 	plans.Store(t, ms)

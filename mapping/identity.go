@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // The roles of files, as [SourceFile].Role.
@@ -78,30 +77,7 @@ func (s *Source) contents(roles ...string) []content {
 
 // isContent reports whether the file has one of these roles and a content.
 func (f *SourceFile) isContent(roles []string) bool {
-	return f.Hash != "" && f.Bytes > 0 && slices.Contains(roles, f.role())
-}
-
-// IsA reports whether the file has that role, such as [RoleReport].
-func (f *SourceFile) IsA(role string) bool { return f.role() == role }
-
-// role returns the file's role. Documents of the first version have no roles: then the name decides.
-func (f *SourceFile) role() string {
-	if f.Role != "" {
-		return f.Role
-	}
-	base := path.Base(f.Path)
-	switch {
-	case strings.HasSuffix(base, ".yaml"):
-		return RoleConfig
-	case strings.Contains(base, "_clat_hist."):
-		return RoleLog
-	}
-	for _, kind := range []string{"_clat.", "_slat.", "_lat.", "_bw.", "_iops."} {
-		if strings.Contains(base, kind) {
-			return RoleRaw
-		}
-	}
-	return RoleReport
+	return f.Hash != "" && f.Bytes > 0 && slices.Contains(roles, f.Role)
 }
 
 // Hashes returns the hashes of all reports and logs that are not empty, and of the beginnings of logs, without
@@ -247,7 +223,7 @@ func (s *Source) HasPartOf(log *SourceFile) bool {
 // Count returns the number of files with a role.
 func (s *Source) Count(role string) (n int) {
 	for i := range s.List {
-		if s.List[i].IsA(role) {
+		if s.List[i].Role == role {
 			n++
 		}
 	}

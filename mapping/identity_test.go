@@ -70,25 +70,6 @@ func TestSameExecution(t *testing.T) {
 	}
 }
 
-// Documents of the first version have no roles, but names.
-func TestRolesByName(t *testing.T) {
-	old := &mapping.Source{List: []mapping.SourceFile{
-		{Path: "a/benchmark_config.yaml", Bytes: 5000, Hash: "c"}, {Path: "a/output.0_clat_hist.1.log.h", Bytes: 5000, Hash: "h"},
-		{Path: "a/output.0_clat.1.log.h", Bytes: 5000, Hash: "l"}, {Path: "a/json_output.0.h", Bytes: 5000, Hash: "r"},
-	}}
-	for files, want := range map[string]bool{
-		"report:r": true, "report:c": false, "report:r log:h": true, "report:r log:x": false, "log:h": true, "raw:l": true,
-		"log:c": false, "report:h": false, "config:c": false,
-	} {
-		if got := mapping.SameExecution(old, sourceOf(files)); got != want {
-			t.Errorf("%s: %v", files, got)
-		}
-	}
-	if id, now := mapping.RunID(old), mapping.RunID(sourceOf("report:r")); id != now {
-		t.Errorf("id %s, but by roles %s", id, now)
-	}
-}
-
 func TestContains(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -43,7 +43,7 @@ type Run struct {
 
 // Program is the version of fio2es that read the run's files.
 type Program struct {
-	Version string `json:"version,omitempty"` // such as v1.2.3; documents of earlier versions have none
+	Version string `json:"version,omitempty"` // such as v1.2.3
 }
 
 // RunInfo identifies a run. In JSON it also has the member link ([RunInfo.Link]), and Start is also the document's
@@ -203,7 +203,7 @@ type Source struct {
 // SourceFile is one file that was read.
 type SourceFile struct {
 	Path  string `json:"path"`
-	Role  string `json:"role,omitempty"` // such as RoleReport; documents of the first version have none
+	Role  string `json:"role,omitempty"` // such as RoleReport
 	Bytes int64  `json:"bytes"`
 	Hash  string `json:"hash,omitempty"` // XXH64 of the unpacked content, hexadecimal
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -177,13 +178,13 @@ func merged(runs []*cbt.Run) *cbt.Run {
 		return runs[0]
 	}
 	one := *runs[0]
-	one.Logs, one.Others, one.Reports, one.Doubts = nil, nil, nil, nil
-	prefixes := map[jobKey]string{}
+	one.Logs, one.Others, one.Reports, one.Doubts, one.Unsure = nil, nil, nil, nil, "" // the user says that they are one
+	prefixes := map[plan.JobKey]string{}
 	apart := func(logs []cbt.Log) []cbt.Log {
 		logs = slices.Clone(logs)
 		for i := range logs {
 			l := &logs[i]
-			key := jobKey{l.Host, l.Volume, l.Job}
+			key := plan.JobKey{Host: l.Host, Volume: l.Volume, Number: l.Job}
 			if prefix, ok := prefixes[key]; ok && prefix != l.Prefix {
 				l.Volume = l.Prefix
 				continue

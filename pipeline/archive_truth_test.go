@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
@@ -79,7 +81,10 @@ func TestTruth(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(res.Skipped)+len(res.Notes) > 0 || !res.Run.Run.Complete || len(to.runs) != 1 {
+				lost := slices.DeleteFunc(res.Skipped, func(err error) bool { // hosts begin at different moments, so windows cut their rows
+					return spec.StallEvery > 0 && strings.Contains(err.Error(), "are estimates, the first at")
+				})
+				if len(lost)+len(res.Notes) > 0 || res.Run.Run.Complete == (len(res.Skipped) > 0) || len(to.runs) != 1 {
 					t.Errorf("%s: lost %v, notes %v", run.Path, res.Skipped, res.Notes)
 				}
 				compareTruth(t, spec, spec.Run(i), to)

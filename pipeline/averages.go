@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // averages are mean latency, rate and bandwidth over time, from logs with log_avg_msec. A mean of many requests has no
@@ -70,15 +71,15 @@ func (r *reading) readAverages(ctx context.Context, logs []cbt.Log) (averages, e
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		j := r.jobOf(log)
+		j := r.JobOf(log)
 		if j == nil {
 			continue // the job is not used
 		}
-		last, err := averageLog{log, j, r.timing, ofJobs}.read(r.problems)
+		last, err := averageLog{log, j, r.Timing, ofJobs}.read(r.problems)
 		if err != nil {
 			r.problems.skip(err)
 		}
-		if len(r.averages) > 0 { // without averages, the rates come from the rows
+		if len(r.Averages) > 0 { // without averages, the rates come from the rows
 			r.tallies[j].last = max(r.tallies[j].last, last)
 		}
 	}
@@ -94,9 +95,9 @@ func (r *reading) levelsOf(ofJobs averages) averages {
 		single[k.Key] = single[k.Key] || of.isSingle
 	}
 	sums := averages{}
-	for _, j := range r.jobs {
+	for _, j := range r.Jobs {
 		for d := range fiolog.Direction(fiolog.Directions) {
-			key := align.Key{Level: mapping.Job, Host: j.host, Job: j.name(), Direction: d}
+			key := align.Key{Level: mapping.Job, Host: j.Host, Job: j.Name(), Direction: d}
 			for window := range windows {
 				if ran := r.ranIn(j, window); has[key] && ran > 0 {
 					of := ofJobs.of(averageKey{window, key})
@@ -112,12 +113,12 @@ func (r *reading) levelsOf(ofJobs averages) averages {
 }
 
 // ranIn returns how many milliseconds of a window a job ran.
-func (r *reading) ranIn(j *job, window int64) int64 {
-	start, end := j.offset+r.shift, r.endOf(j)+r.shift
+func (r *reading) ranIn(j *plan.Job, window int64) int64 {
+	start, end := j.Offset+r.Shift, r.endOf(j)+r.Shift
 	if end <= start { // it is not known yet
 		end = math.MaxInt64
 	}
-	return min(end, (window+1)*r.window) - max(start, window*r.window)
+	return min(end, (window+1)*r.Window) - max(start, window*r.Window)
 }
 
 // join adds a job that ran for some milliseconds of the window.
@@ -149,35 +150,21 @@ func (a *average) meanLatency() float64 {
 // averageLog is one log of averages of a job.
 type averageLog struct {
 	log cbt.Log
-	job *job
-	timing
+	job *plan.Job
+	plan.Timing
 	to averages
-}
-
-// averagedOver returns log_avg_msec of a log of averages, in milliseconds.
-func (j *job) averagedOver(l *logFile) int64 {
-	if j.entry != nil {
-		if ms := milliseconds(j.entry.optionOfOne("log_avg_msec")); ms > 0 {
-			return ms
-		}
-	}
-	rows := l.firstRows()
-	if len(rows) == 0 {
-		return 0
-	}
-	return cmp.Or(l.measure(), max(nominal(rows[0].Time), 1))
 }
 
 // read adds the log and returns its last time in milliseconds since the start of the job. fio writes a row some
 // milliseconds after its interval, and not the last one of rates. A row with a block size is a single request.
 func (a averageLog) read(problems *Problems) (end int64, err error) {
 	l := openLog(a.log, 0, hist.Hint{})
-	interval := a.job.averagedOver(l)
-	if a.job.source == fromNothing {
-		interval = a.job.interval // by all of its logs
+	interval := a.job.AveragedOver(l.firstRows())
+	if a.job.Source == plan.FromNothing {
+		interval = a.job.Interval // by all of its logs
 	}
 	var last [fiolog.Directions]int64
-	origin := a.job.origin
+	origin := a.job.Origin
 	for rec, err := range l.all() {
 		switch {
 		case errors.As(err, new(*fiolog.SyntaxError)):
@@ -186,24 +173,24 @@ func (a averageLog) read(problems *Problems) (end int64, err error) {
 		case err != nil:
 			return end, err
 		}
-		if origin == 0 && rec.Time > epochTimes {
-			if origin = rec.Time - interval; !a.job.start.IsZero() {
-				origin = a.job.start.UnixMilli()
+		if origin == 0 && rec.Time > plan.EpochTimes {
+			if origin = rec.Time - interval; !a.job.Start.IsZero() {
+				origin = a.job.Start.UnixMilli()
 			}
 		}
 		at := rec.Time - origin
-		if at < 0 || at > maxRun || rec.NewJob {
+		if at < 0 || at > plan.MaxRun || rec.NewJob {
 			problems.skip(l.wrong(errors.New("the time is not of this job"), rec))
 			continue
 		}
 		end = max(end, at)
-		key := align.Key{Level: mapping.Job, Host: a.job.host, Job: a.job.name(), Direction: rec.Direction}
+		key := align.Key{Level: mapping.Job, Host: a.job.Host, Job: a.job.Name(), Direction: rec.Direction}
 		if rec.BlockSize > 0 {
-			single := a.to.of(averageKey{max(at+a.job.offset+a.shift-1, 0) / a.window, key})
+			single := a.to.of(averageKey{max(at+a.job.Offset+a.Shift-1, 0) / a.Window, key})
 			single.bandwidth.sum, single.isSingle = single.bandwidth.sum+float64(rec.BlockSize)*1000, true
 			continue
 		}
-		if over := modulo(at, interval); over <= interval/10 && at > interval/2 {
+		if over := plan.Modulo(at, interval); over <= interval/10 && at > interval/2 {
 			at -= over
 		} else if interval-over <= interval/10 {
 			at += interval - over
@@ -224,9 +211,9 @@ func (a averageLog) add(rec *fiolog.Record, key align.Key, from, to, interval in
 	if isLong && a.log.Kind != fiolog.Clat {
 		begin = to - interval
 	}
-	by := a.job.offset + a.shift
-	for w := max(from+by, 0) / a.window; w*a.window < to+by; w++ {
-		start, end := w*a.window, min(to+by, (w+1)*a.window)
+	by := a.job.Offset + a.Shift
+	for w := max(from+by, 0) / a.Window; w*a.Window < to+by; w++ {
+		start, end := w*a.Window, min(to+by, (w+1)*a.Window)
 		value, s := float64(rec.Value), a.to.of(averageKey{w, key})
 		idle, ms := float64(max(min(end, begin+by)-max(start, from+by), 0)), float64(max(end-max(start, begin+by), 0))
 		switch a.log.Kind {
@@ -238,7 +225,7 @@ func (a averageLog) add(rec *fiolog.Record, key align.Key, from, to, interval in
 			s.bandwidth.add(value*1024, ms)
 		case fiolog.Clat:
 			if !isLong {
-				s.latency.add(value*float64(nanoseconds(a.job.unit)), ms)
+				s.latency.add(value*float64(plan.Nanoseconds(a.job.Unit)), ms)
 			}
 		}
 	}

@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -43,7 +45,9 @@ func TestCounts(t *testing.T) {
 			} {
 				opt.Levels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
 				docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", c.path), c.run, opt)
-				if len(res.Skipped) > 0 {
+				// Windows of 1.3 s cut the rows of a second, and before a stall these are not even.
+				isEstimate := c.path == "stalls" && opt.Window == 1300e6 && strings.Contains(fmt.Sprint(res.Skipped), "are estimates, the first at")
+				if len(res.Skipped) > 0 && !isEstimate {
 					t.Errorf("lost: %v", res.Skipped)
 				}
 				type sum struct{ completed, counted int64 }
@@ -76,7 +80,7 @@ func TestCounts(t *testing.T) {
 						t.Errorf("run document: %s: %d requests, want %d", fiolog.Direction(d), got, c.want[d])
 					}
 				}
-				if !res.Run.Run.Complete || res.Run.Missing.Requests != 0 {
+				if res.Run.Run.Complete == isEstimate || res.Run.Missing.Requests != 0 {
 					t.Errorf("complete %v, missing %d, warnings %v", res.Run.Run.Complete, res.Run.Missing.Requests, res.Run.Warnings)
 				}
 			}

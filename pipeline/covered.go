@@ -7,11 +7,12 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // covered is an entry of fio's output together with the tallies of its jobs.
 type covered struct {
-	*entry
+	*plan.Entry
 	tallies []*tally // of its jobs
 }
 
@@ -65,8 +66,8 @@ func (c covered) last() (last int64) {
 
 // interval returns the longest interval of the jobs' rows in milliseconds, or 0 if unknown.
 func (c covered) interval() (longest int64) {
-	for _, j := range c.jobs {
-		longest = max(longest, j.interval)
+	for _, j := range c.Jobs {
+		longest = max(longest, j.Interval)
 	}
 	return longest
 }
@@ -87,12 +88,12 @@ func (c covered) miss(d fiolog.Direction, n int64) { c.tallies[0].directions[d].
 // whole returns the histogram of one direction over the whole run: from the report if it has the bins of all requests,
 // otherwise from the rows of the logs.
 func (c covered) whole(d fiolog.Direction) *hist.Histogram {
-	if c.mixed {
+	if c.IsMixed {
 		return c.mixedWhole(d)
 	}
 	stats := &c.latest().Directions[d]
-	if _, ok := c.failed(stats); (ok || c.isTornReport(d)) && len(stats.Clat.Bins) > 0 && !c.isOutrun(d) {
-		return c.histogram(stats)
+	if _, ok := c.Failed(stats); (ok || c.isTornReport(d)) && len(stats.Clat.Bins) > 0 && !c.isOutrun(d) {
+		return c.Histogram(stats)
 	}
 	return c.logged(d)
 }
@@ -101,9 +102,9 @@ func (c covered) whole(d fiolog.Direction) *hist.Histogram {
 // fio reads both while requests complete. So the last report of a fio that was killed may have this.
 func (c covered) isTornReport(d fiolog.Direction) bool {
 	stats := &c.latest().Directions[d]
-	_, ok := c.failed(stats)
-	difference := math.Abs(float64(stats.TotalIOs) - c.histogram(stats).Total())
-	return !ok && !c.mixed && c.logged(d).IsEmpty() && difference <= 2+float64(stats.TotalIOs)/100
+	_, ok := c.Failed(stats)
+	difference := math.Abs(float64(stats.TotalIOs) - c.Histogram(stats).Total())
+	return !ok && !c.IsMixed && c.logged(d).IsEmpty() && difference <= 2+float64(stats.TotalIOs)/100
 }
 
 // unbinned returns the number of requests of a direction that its report counts and that are in no bin, neither of the
@@ -111,10 +112,10 @@ func (c covered) isTornReport(d fiolog.Direction) bool {
 // rows count.
 func (c covered) unbinned(d fiolog.Direction) int64 {
 	stats := &c.latest().Directions[d]
-	if _, ok := c.failed(stats); c.mixed || c.isOutrun(d) || !ok && !c.logged(d).IsEmpty() {
+	if _, ok := c.Failed(stats); c.IsMixed || c.isOutrun(d) || !ok && !c.logged(d).IsEmpty() {
 		return 0
 	}
-	return max(c.measured(stats)-int64(c.whole(d).Total()), 0)
+	return max(c.Measured(stats)-int64(c.whole(d).Total()), 0)
 }
 
 // isOutrun reports whether the logs of a direction are longer than its report. This has two causes: fio was killed and
@@ -124,7 +125,7 @@ func (c covered) isOutrun(d fiolog.Direction) bool {
 	if c.latest().Directions[d].Uncounted {
 		return false
 	}
-	return !c.mixed && !c.several && c.ran > 0 && c.last() > c.ran+same && int64(c.requests(d)) > c.measured(&c.latest().Directions[d])
+	return !c.IsMixed && !c.Several && c.Ran > 0 && c.last() > c.Ran+same && int64(c.requests(d)) > c.Measured(&c.latest().Directions[d])
 }
 
 // mixedWhole returns the histogram of one direction if the report has all directions in one. It is the sum of the rows
@@ -135,7 +136,7 @@ func (c covered) mixedWhole(d fiolog.Direction) *hist.Histogram {
 	if all.IsEmpty() || len(c.Mixed.Clat.Bins) == 0 {
 		return logged
 	}
-	rest := inLayoutOf(c.histogram(c.Mixed), all)
+	rest := inLayoutOf(c.Histogram(c.Mixed), all)
 	if !rest.Subtract(all) {
 		return logged
 	}
@@ -152,7 +153,7 @@ func (c covered) reported(d fiolog.Direction) (bytes int64, rates mapping.Sums) 
 	if n := own.TotalIOs; n > 0 && c.isOutrun(d) { // requests after the report have the same size as those before
 		bytes = int64(float64(bytes) * c.requests(d) / float64(n))
 	}
-	if c.mixed && c.Mixed.TotalIOs > 0 {
+	if c.IsMixed && c.Mixed.TotalIOs > 0 {
 		share := c.mixedWhole(d).Total() / float64(c.Mixed.TotalIOs)
 		bytes += int64(float64(c.Mixed.IOBytes) * share)
 		rates.IOPS += share * c.Mixed.IOPS
@@ -161,4 +162,4 @@ func (c covered) reported(d fiolog.Direction) (bytes int64, rates mapping.Sums) 
 	return bytes, rates
 }
 
-func (c covered) describeOf(d fiolog.Direction) string { return fmt.Sprintf("%s: %s", c.describe(), d) }
+func (c covered) describeOf(d fiolog.Direction) string { return fmt.Sprintf("%s: %s", c.Describe(), d) }

@@ -57,25 +57,25 @@ func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Plan, error) {
 }
 
 // describe returns the plan for people.
-func (p *plan) describe() *Plan {
+func (p *input) describe() *Plan {
 	out := &Plan{
-		Start: p.start, Clock: p.clock.String(), Error: p.error,
-		Window: time.Duration(p.window) * time.Millisecond, Placed: p.placed,
+		Start: p.Start, Clock: p.Clock.String(), Error: p.Error,
+		Window: time.Duration(p.Window) * time.Millisecond, Placed: p.Placed,
 	}
 	some := false
-	for _, j := range p.jobs {
-		some = some || j.hasRows
+	for _, j := range p.Jobs {
+		some = some || j.HasRows
 		one := PlanJob{
-			Host: j.host, Name: j.name(), Source: j.source.String(), File: path.Base(j.log.File.Path),
-			Start: j.start, Clock: j.clock.String(), Error: j.error, Ran: time.Duration(j.ran) * time.Millisecond,
+			Host: j.Host, Name: j.Name(), Source: j.Source.String(), File: path.Base(j.Log.File.Path),
+			Start: j.Start, Clock: j.Clock.String(), Error: j.Error, Ran: time.Duration(j.Ran) * time.Millisecond,
 		}
-		if j.entry != nil {
-			one.Section, one.Report, one.Found = j.entry.Name, path.Base(j.entry.out.File.Path), j.entry.out.Found.String()
+		if j.Entry != nil {
+			one.Section, one.Report, one.Found = j.Entry.Name, path.Base(j.Entry.Out.File.Path), j.Entry.Out.Found.String()
 		}
 		out.Jobs = append(out.Jobs, one)
 	}
 	if !some {
-		out.NoWindows = p.whyNoWindows()
+		out.NoWindows = p.WhyNoWindows()
 	}
 	return out
 }

@@ -28,16 +28,12 @@ type used struct {
 // fingerprint hashes the files that identify a run and the files that its documents are made of. The hash of contents,
 // roles and settings identifies one version of the run. Each document has it, so it must be known before the first
 // document. The hash is XXH64, which is as fast as memory. It does not protect against forgery, and need not.
-func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) {
-	files := p.files()
+func (p *input) fingerprint(ctx context.Context) (src mapping.Source, err error) {
+	files := p.used()
 	list := make([]mapping.SourceFile, len(files))
 	hashed := map[*source.File]mapping.SourceFile{}
-	for _, j := range p.jobs {
-		if j.content.Hash != "" {
-			hashed[j.log.File] = j.content
-		}
-	}
-	p.opt.each(len(files), func(i int) {
+	maps.Copy(hashed, p.files.contents)
+	each(p.opt.workers(), len(files), func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -59,7 +55,7 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) 
 		u := &files[i]
 		lines[i] = fmt.Sprintf("%s %q %q %d %d %s\n", u.role, u.host, u.volume, u.job, f.Bytes, f.Hash)
 	}
-	if p.run.MayLackFiles() {
+	if p.Run.MayLackFiles() {
 		lines = append(lines, "torn\n") // a complete archive may later have the same files of the run
 	}
 	slices.Sort(lines)
@@ -71,32 +67,32 @@ func (p *plan) fingerprint(ctx context.Context) (src mapping.Source, err error) 
 	return src, nil
 }
 
-// files returns the files that identify the run or that its documents are made of, by path. Histogram logs identify the
+// used returns the files that identify the run or that its documents are made of, by path. Histogram logs identify the
 // run even if its rows come from other files.
-func (p *plan) files() []used {
+func (p *input) used() []used {
 	byFile := map[*source.File]used{}
 	add := func(role string, logs ...cbt.Log) {
 		for _, l := range logs {
 			byFile[l.File] = used{l.File, role, l.Host, l.Volume, l.Job}
 		}
 	}
-	for _, j := range p.jobs {
-		if j.hasHist() {
-			add(mapping.RoleLog, j.log)
+	for _, j := range p.Jobs {
+		if j.HasHist() {
+			add(mapping.RoleLog, j.Log.Log)
 		} else {
-			add(mapping.RoleRaw, j.log)
+			add(mapping.RoleRaw, j.Log.Log)
 		}
 	}
-	add(mapping.RoleRaw, p.averages...)
-	add(mapping.RoleLog, p.run.Logs...)
-	for _, o := range p.outputs {
+	add(mapping.RoleRaw, p.Averages...)
+	add(mapping.RoleLog, p.Run.Logs...)
+	for _, o := range p.Outputs {
 		role := mapping.RoleOther
-		if len(o.entries) > 0 {
+		if len(o.Entries) > 0 {
 			role = mapping.RoleReport
 		}
 		byFile[o.File] = used{o.File, role, o.Host, o.Volume, 0}
 	}
-	for _, f := range []*source.File{p.run.Config, p.run.ArchiveConfig} {
+	for _, f := range []*source.File{p.Run.Config, p.Run.ArchiveConfig} {
 		if f != nil {
 			byFile[f] = used{file: f, role: mapping.RoleConfig}
 		}

@@ -42,10 +42,10 @@ func Follow(
 		}
 		return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
 	}
-	defer p.close()
 	r, stored := newReading(p, problems), time.Now()
+	defer r.close()
 	if !r.live {
-		return nil, fmt.Errorf("%s: %w", p.title(), ErrNotLive)
+		return nil, fmt.Errorf("%s: %w", p.Title(), ErrNotLive)
 	}
 	e, err := identifyLive(ctx, p, known, stored)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -43,18 +44,18 @@ type Execution struct {
 type Known func(ctx context.Context, e *Execution) (id string, have *mapping.Run, err error)
 
 // execution reads the contents of a run's files.
-func execution(ctx context.Context, p *plan) (*Execution, error) {
+func execution(ctx context.Context, p *input) (*Execution, error) {
 	src, err := p.fingerprint(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e := &Execution{Source: src, Run: p.reference(), Path: p.run.Path}
+	e := &Execution{Source: src, Run: p.reference(), Path: p.Run.Path}
 	e.Run.ID = mapping.RunID(&src)
 	if p.isPart() {
 		e.Run.ID = mapping.PartID(&src)
 	}
-	for _, o := range p.outputs {
-		e.Grows = e.Grows || o.reports() > 1
+	for _, o := range p.Outputs {
+		e.Grows = e.Grows || o.Reports() > 1
 		e.reports = append(e.reports, o.File)
 	}
 	return e, nil
@@ -63,37 +64,38 @@ func execution(ctx context.Context, p *plan) (*Execution, error) {
 // Look returns the execution by its reports, or without reports by its logs. A store can find the run by these, and
 // Look reads much less than [Ingest].
 func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
-	p := &plan{opt: opt, run: run, outputs: outputReader{run, false, &Problems{}}.all(ctx)}
+	outputs := outputReader{run, false, &Problems{}}.all(ctx)
+	p := &input{Plan: &plan.Plan{Run: run, Outputs: outputs}, opt: opt, files: &files{}}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	for _, o := range p.outputs {
-		o.entries = newEntries(o)
-		for _, at := range place(o, o.entries).starts {
-			p.start = earlier(p.start, at.start)
+	for _, o := range p.Outputs {
+		o.Entries = plan.NewEntries(o)
+		for _, at := range plan.Place(o, o.Entries).Starts {
+			p.Start = plan.Earlier(p.Start, at.Start)
 		}
 	}
-	if len(p.outputs) > 0 && !p.isPart() {
+	if len(p.Outputs) > 0 && !p.isPart() {
 		without := *run
-		without.Logs, p.run = nil, &without
+		without.Logs, p.Run = nil, &without
 	}
-	if len(p.outputs)+len(run.Logs) == 0 {
-		p.averages = run.Others
+	if len(p.Outputs)+len(run.Logs) == 0 {
+		p.Averages = run.Others
 	}
 	return execution(ctx, p)
 }
 
 // isPart reports whether a report of the run also names prefixes of another run's logs. Then the report does not
 // identify the run.
-func (p *plan) isPart() bool {
+func (p *input) isPart() bool {
 	prefixes := map[string]bool{}
-	for _, l := range p.run.Logs {
+	for _, l := range p.Run.Logs {
 		prefixes[l.Prefix] = true
 	}
-	for _, o := range p.outputs {
+	for _, o := range p.Outputs {
 		mine, others := false, false
-		for i := range o.fio.Jobs {
-			if prefix := o.options(i).optionOfOne("write_hist_log"); prefix != "" {
+		for i := range o.Fio.Jobs {
+			if prefix := o.Options(i).OptionOfOne("write_hist_log"); prefix != "" {
 				mine = mine || prefixes[path.Base(prefix)]
 				others = others || !prefixes[path.Base(prefix)]
 			}

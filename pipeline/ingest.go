@@ -141,7 +141,11 @@ func read(
 		problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
 		return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 	}
-	defer p.close()
+	r := newReading(p, problems)
+	defer r.close()
+	if err := run.Budget().Err(); err != nil {
+		return nil, err
+	}
 	e := &Execution{Run: p.reference()}
 	if absolute {
 		var done *Result
@@ -149,10 +153,6 @@ func read(
 			return done, err
 		}
 	}
-	if err := run.Budget().Err(); err != nil {
-		return nil, err
-	}
-	r := newReading(p, problems)
 	end := problems.unordered()
 	if err := r.intervals(ctx, e.Run, put); err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (r *reading) budget() *source.Budget {
 	if r.live {
 		return nil
 	}
-	return r.run.Budget()
+	return r.Run.Budget()
 }
 
 // intervals makes the documents of all windows and counts them.
@@ -211,10 +211,10 @@ func (r *reading) intervals(ctx context.Context, ref mapping.RunRef, put func(*m
 			return err
 		}
 	}
-	if len(r.averages) == 0 {
+	if len(r.Averages) == 0 {
 		return nil
 	}
-	averages, err := r.readAverages(ctx, r.averages)
+	averages, err := r.readAverages(ctx, r.Averages)
 	if err != nil {
 		return err
 	}

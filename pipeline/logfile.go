@@ -4,14 +4,13 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // logFile reads the rows of one job in a log. The plan opens it for its first rows, and reading continues after these.
@@ -80,8 +79,8 @@ func (l *logFile) read() (*fiolog.Record, error, bool) {
 	return nil, err, !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// look reads until n rows are ahead or the job ends.
-func (l *logFile) look(n int) []item[*fiolog.Record] {
+// readAhead reads until n rows are ahead or the job ends.
+func (l *logFile) readAhead(n int) []item[*fiolog.Record] {
 	rows := 0
 	for _, e := range l.ahead {
 		if e.err == nil {
@@ -105,42 +104,27 @@ func (l *logFile) look(n int) []item[*fiolog.Record] {
 	return l.ahead
 }
 
-// head is what the first row of a log shows.
-type head struct {
-	hasRows bool
-	isJunk  bool        // there are lines, and none of them is a row
-	isZero  bool        // the first row has no requests: fio writes such rows with clat_percentiles=0, and no others
-	layout  hist.Layout // of histograms
-	first   int64       // time of the first row, as written
-}
-
 // head reads the first row. It returns an error if the log cannot be read at all, but not if it is only damaged.
-func (l *logFile) head() (head, error) {
+func (l *logFile) head() (plan.Head, error) {
 	var why error
-	var none head
-	for _, e := range l.look(1) {
+	var none plan.Head
+	for _, e := range l.readAhead(1) {
 		switch {
 		case e.err == nil && !e.value.NewJob:
-			return head{hasRows: true, isZero: e.value.Total == 0, first: e.value.Time, layout: e.value.Layout}, nil
+			return plan.Head{HasRows: true, IsZero: e.value.Total == 0, First: e.value.Time, Layout: e.value.Layout}, nil
 		case e.err != nil && !errors.As(e.err, new(*fiolog.SyntaxError)):
 			why = e.err
 		case e.err != nil:
-			none.isJunk = true
+			none.IsJunk = true
 		}
 	}
 	return none, why
 }
 
-// isFio3 reports whether the first rows of a log that is no histogram log can only be from fio 3.
-func (l *logFile) isFio3() bool {
-	rows := l.firstRows()
-	return len(rows) > 0 && !slices.ContainsFunc(rows, func(rec *fiolog.Record) bool { return !rec.IsFio3 })
-}
-
 // firstRows returns the first rows of the job. They are enough to measure the interval and when rows are due.
-func (l *logFile) firstRows() (rows []*fiolog.Record) {
+func (l *logFile) firstRows() (rows plan.FirstRows) {
 	const few = 16
-	for _, e := range l.look(few) {
+	for _, e := range l.readAhead(few) {
 		switch {
 		case e.err != nil:
 		case e.value.NewJob:
@@ -150,56 +134,6 @@ func (l *logFile) firstRows() (rows []*fiolog.Record) {
 		}
 	}
 	return rows
-}
-
-// firstTimes returns the times of the first rows of each direction, as written.
-func (l *logFile) firstTimes() (times [fiolog.Directions][]int64) {
-	for _, rec := range l.firstRows() {
-		times[rec.Direction] = append(times[rec.Direction], rec.Time)
-	}
-	return times
-}
-
-// late returns how many milliseconds the first row came after it was due, by the next rows. It is 0 if the interval is
-// unknown.
-func (l *logFile) late(interval int64) (late int64) {
-	if interval == 0 {
-		return 0
-	}
-	rows := l.firstRows()
-	for _, times := range l.firstTimes() {
-		if len(times) > 0 {
-			_, latest := align.Began(interval, times)
-			late = max(late, rows[0].Time-interval-latest)
-		}
-	}
-	return late
-}
-
-// measure returns the median time between the first rows of a direction, in milliseconds. It replaces the log's
-// interval if no option has it. It is 0 if there are too few rows.
-func (l *logFile) measure() int64 {
-	var steps []int64
-	var last [fiolog.Directions]int64
-	for _, rec := range l.firstRows() {
-		if last[rec.Direction] > 0 {
-			steps = append(steps, rec.Time-last[rec.Direction])
-		}
-		last[rec.Direction] = rec.Time
-	}
-	if len(steps) == 0 {
-		return 0
-	}
-	slices.Sort(steps)
-	return max(nominal(steps[(len(steps)-1)/2]), 1)
-}
-
-// nominal returns the interval that people set, in milliseconds, for a measured one: rows and reports come a little late.
-func nominal(ms int64) int64 {
-	if hundreds := (ms + 50) / 100 * 100; max(ms-hundreds, hundreds-ms)*20 <= ms {
-		return hundreds
-	}
-	return (ms + 5) / 10 * 10
 }
 
 // all iterates over the rows of the file from the job's first row on, and over errors between them. A row is valid
@@ -227,7 +161,7 @@ func (l *logFile) all() iter.Seq2[*fiolog.Record, error] {
 func (l *logFile) following(d fiolog.Direction) (requests uint64, ok bool) {
 	const long = 100 // rows
 	for n := 1; n < long; n++ {
-		ahead := l.look(n)
+		ahead := l.readAhead(n)
 		if len(ahead) < n {
 			return 0, false
 		}

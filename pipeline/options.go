@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // Align says how windows are aligned for jobs that did not start together.
@@ -60,6 +61,14 @@ type Options struct {
 
 // ArchiveOf returns the archive of a run for documents.
 func (o *Options) ArchiveOf(run *cbt.Run) string { return cmp.Or(o.Archive, run.Archive) }
+
+// plan returns the settings that decide how a run is planned. absolute means that the run needs a start.
+func (o *Options) plan(run *cbt.Run, absolute bool) plan.Options {
+	return plan.Options{
+		Title: o.title(run), Completions: o.Source == SourceRaw, Window: o.Window, Levels: o.levels(), Bins: o.Bins,
+		Start: o.Start, Absent: !absolute, Offsets: o.Offsets, ByJob: o.Align == AlignJob,
+	}
+}
 
 func (o *Options) title(run *cbt.Run) string {
 	if o.Alone {
@@ -120,3 +129,12 @@ func (o *Options) settings() string {
 	}
 	return b.String()
 }
+
+// Source selects the kind of logs that windows are made of, if a run has several.
+type Source string
+
+// The sources. The zero value is SourceHist.
+const (
+	SourceHist Source = "hist" // histogram logs, else completions, else periodic reports
+	SourceRaw  Source = "raw"  // logs of all completions
+)

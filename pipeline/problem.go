@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/fio2es/fio2es/pipeline/internal/alike"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // maxProblems is how many problems of a run are listed one by one.
@@ -58,6 +59,18 @@ func (p *Problems) note(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.notes.add(fmt.Errorf(format, args...))
+}
+
+// take adds what a plan has to say.
+func (p *Problems) take(said *plan.Remarks) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, err := range said.Skipped {
+		p.skipped.add(err)
+	}
+	for _, err := range said.Notes {
+		p.notes.add(err)
+	}
 }
 
 // unordered sorts what is added before end is called. Workers find problems in any order, and

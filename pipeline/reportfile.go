@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // reportFile reads the periodic reports of one fio (--status-interval) once, for all of its jobs. Reports are sums since
@@ -18,7 +19,7 @@ import (
 // which it was written: fio waits for a job that hangs before it writes one, also for the other jobs. The last report is
 // written at the end, so there is no tail to recover.
 type reportFile struct {
-	out     *output
+	out     *plan.Output
 	tailing *tailing // fio still writes; else nil
 	offsets map[string]time.Duration
 
@@ -38,7 +39,7 @@ type reportFile struct {
 // reportJob has the rows of one job of a reportFile.
 type reportJob struct {
 	*reportFile
-	job   *job
+	job   *plan.Job
 	queue []item[align.Row]
 	sofar [fiolog.Directions]*hist.Histogram
 	until int64 // when the last report was written, or the job's end, since the job's start
@@ -49,7 +50,7 @@ type reportJob struct {
 	last   *fiolog.Job
 }
 
-func (f *reportFile) add(j *job) *reportJob {
+func (f *reportFile) add(j *plan.Job) *reportJob {
 	r := &reportJob{reportFile: f, job: j}
 	f.jobs = append(f.jobs, r)
 	return r
@@ -99,7 +100,7 @@ func (f *reportFile) advance() bool {
 		return ok
 	}
 	take := f.read
-	if f.read = rep; f.tailing != nil && ok && rep.Timestamp-f.took >= f.out.spacing()/2 { // the next one comes late
+	if f.read = rep; f.tailing != nil && ok && rep.Timestamp-f.took >= f.out.Spacing()/2 { // the next one comes late
 		take, f.read = rep, nil
 	}
 	if take != nil && !f.isNear(take) {
@@ -114,8 +115,8 @@ func (f *reportFile) isNear(rep *fiolog.Report) bool {
 	if f.read == nil || rep.Timestamp == 0 {
 		return false
 	}
-	near := f.out.spacing() / 2
-	if f.read.Timestamp == f.out.times[len(f.out.times)-1] {
+	near := f.out.Spacing() / 2
+	if f.read.Timestamp == f.out.Times[len(f.out.Times)-1] {
 		near /= 10
 	}
 	return f.read.Timestamp-rep.Timestamp < near
@@ -125,8 +126,8 @@ func (f *reportFile) isNear(rep *fiolog.Report) bool {
 func (f *reportFile) take(rep *fiolog.Report) {
 	f.took = rep.Timestamp
 	for _, r := range f.jobs {
-		if i := r.job.entry.index; i < len(rep.Jobs) {
-			r.take(rep, r.job.entry.view(&rep.Jobs[i]))
+		if i := r.job.Entry.Index; i < len(rep.Jobs) {
+			r.take(rep, r.job.Entry.View(&rep.Jobs[i]))
 		}
 	}
 }
@@ -142,10 +143,10 @@ func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
 	defer in.Close()
 	if f.tailing != nil {
 		const missed = 3 // reports
-		quiet := max(f.tailing.quiet, missed*time.Duration(f.out.spacing())*time.Millisecond)
+		quiet := max(f.tailing.quiet, missed*time.Duration(f.out.Spacing())*time.Millisecond)
 		in = &tailReader{in, f.tailing.ctx, quiet}
 	}
-	skip := f.out.skip
+	skip := f.out.Skip
 	for rep, err := range reportsOf(in, f.out.File) {
 		if err != nil {
 			continue
@@ -161,7 +162,7 @@ func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
 
 // take makes rows of the job's requests since the report before.
 func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
-	ran, before := r.job.entry.ranIn(j), r.ran
+	ran, before := r.job.Entry.RanIn(j), r.ran
 	end := r.endOf(rep, ran)
 	from := r.until
 	if ran > before {
@@ -169,7 +170,7 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 	}
 	r.last, r.until = j, end
 	for d := range fiolog.Direction(fiolog.Directions) {
-		now := r.job.entry.histogram(&j.Directions[d])
+		now := r.job.Entry.Histogram(&j.Directions[d])
 		since := now.Clone()
 		if before := r.sofar[d]; before != nil && !since.Subtract(before) {
 			r.queue = append(r.queue, item[align.Row]{err: fmt.Errorf("%s: job %s: %s: counts fall from one "+
@@ -191,12 +192,12 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 		}
 	}
 	if r.tailing != nil && len(r.queue) == 0 { // a row without a direction
-		r.queue = append(r.queue, item[align.Row]{value: align.Row{Start: from, End: end, Layout: r.job.layout}})
+		r.queue = append(r.queue, item[align.Row]{value: align.Row{Start: from, End: end, Layout: r.job.Layout}})
 	}
 }
 
 // isLate reports whether the report at the end of a row came late, because a job hung.
-func (r *reportJob) isLate(row *align.Row) bool { return row.End-row.Start > r.job.interval*3/2 }
+func (r *reportJob) isLate(row *align.Row) bool { return row.End-row.Start > r.job.Interval*3/2 }
 
 // endOf returns when a report was written, in milliseconds since the job's start, and at most when the job ended. ran is
 // the run time of the job in the report. Only a report without a time is placed by it, because in a hang it lags behind.
@@ -205,20 +206,20 @@ func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
 	grown := ran - r.ran
 	begins := grown < 0 && !slices.ContainsFunc(r.sofar[:], func(h *hist.Histogram) bool { return h != nil && !h.IsEmpty() })
 	r.ran = ran
-	if rep.Timestamp == 0 || r.out.client { // the timestamp of a client is its start
+	if rep.Timestamp == 0 || r.out.Client { // the timestamp of a client is its start
 		if begins {
 			r.until, grown = 0, ran
 		}
 		return r.until + max(grown, 0)
 	}
-	end = time.UnixMilli(rep.Timestamp).Add(r.offsets[r.job.host]).Sub(r.job.start).Milliseconds()
+	end = time.UnixMilli(rep.Timestamp).Add(r.offsets[r.job.Host]).Sub(r.job.Start).Milliseconds()
 	switch {
 	case begins && r.tailing != nil:
 		r.until = max(end-ran, r.until)
-	case r.tailing == nil && grown == 0 && ran == r.job.ran: // it had ended before the last report
+	case r.tailing == nil && grown == 0 && ran == r.job.Ran: // it had ended before the last report
 		end = r.until
-	case end-ran <= r.job.interval/10, // fio writes some milliseconds after the job's end
-		r.tailing == nil && ran == r.job.ran && end-ran <= r.job.interval*3/2: // the job ended before others
+	case end-ran <= r.job.Interval/10, // fio writes some milliseconds after the job's end
+		r.tailing == nil && ran == r.job.Ran && end-ran <= r.job.Interval*3/2: // the job ended before others
 		end = min(end, ran)
 	}
 	return max(end, r.until)

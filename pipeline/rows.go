@@ -8,19 +8,20 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // histRows iterates over the rows of a job's histogram log, in milliseconds since the job's
 // start. An error stands for a row that is skipped, and later rows follow.
-func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, error] {
+func histRows(j *plan.Job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, error] {
 	return func(yield func(align.Row, error) bool) {
-		undo := undoubler{lag: j.lag}
+		undo := plan.Undoubler{Lag: j.Lag}
 		for rec, err := range l.records() {
 			if err == nil {
-				err = l.wrong(j.check(rec), rec)
+				err = l.wrong(checkRow(j, rec), rec)
 			}
 			if err == nil {
-				err = l.wrong(undo.row(rec), rec)
+				err = l.wrong(undo.Row(rec), rec)
 			}
 			if err != nil {
 				if !isRepeated(err) {
@@ -38,11 +39,11 @@ func histRows(j *job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, er
 				rec = rec.Clone() // before the next row is read
 				return l.following(rec.Direction)
 			}
-			if split.Misses(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total, next) &&
-				!yield(align.Row{}, l.wrong(fmt.Errorf(missedRows, rec.Direction, j.interval), rec)) {
+			if split.Misses(rec.Time-j.Origin, rec.Direction, rec.Layout, rec.Bins, rec.Total, next) &&
+				!yield(align.Row{}, l.wrong(fmt.Errorf(missedRows, rec.Direction, j.Interval), rec)) {
 				return
 			}
-			for _, row := range split.Split(rec.Time-j.origin, rec.Direction, rec.Layout, rec.Bins, rec.Total) {
+			for _, row := range split.Split(rec.Time-j.Origin, rec.Direction, rec.Layout, rec.Bins, rec.Total) {
 				if !yield(row, nil) {
 					return
 				}
@@ -64,28 +65,28 @@ const missedRows = "%s rows are missing before this one: fio writes one every %d
 // writtenByHalf says which versions of fio write impossible numbers, if no report says which version it was.
 const writtenByHalf = "fio 3.6 to 3.16 write such numbers: add its report"
 
-// check returns an error if a row has impossible values. The text of the row is correct.
-func (j *job) check(rec *fiolog.Record) error {
+// checkRow returns an error if a row has impossible values. The text of the row is correct.
+func checkRow(j *plan.Job, rec *fiolog.Record) error {
 	if rec.Total > hist.MaxCount {
 		err := fmt.Errorf("%d requests in a row: %w", rec.Total, hist.ErrTooLarge)
-		if j.entry == nil {
+		if j.Entry == nil {
 			err = fmt.Errorf("%w; %s", err, writtenByHalf)
 		}
 		return err
 	}
 	const fastest = 100_000 // requests of a job in a millisecond
-	took := max(j.interval, 1000)
-	if j.interval == 0 {
-		took = max(rec.Time-j.origin, took) // of the only row
+	took := max(j.Interval, 1000)
+	if j.Interval == 0 {
+		took = max(rec.Time-j.Origin, took) // of the only row
 	}
-	if j.source == fromHist && rec.Total/fastest > uint64(took) {
+	if j.Source == plan.FromHist && rec.Total/fastest > uint64(took) {
 		err := fmt.Errorf("%d requests in a row of %d ms, more than any job can make", rec.Total, took)
-		if j.entry == nil {
+		if j.Entry == nil {
 			err = fmt.Errorf("%w; %s", err, writtenByHalf)
 		}
 		return err
 	}
-	return j.checkTime(rec.Time)
+	return j.CheckTime(rec.Time)
 }
 
 // rowError is the error of a row with impossible values, whose text is correct.
@@ -120,9 +121,9 @@ type rawFill struct {
 }
 
 // newRawFill returns a rawFill for the log of a job and the windows of a plan.
-func newRawFill(p *plan, j *job) *rawFill {
+func newRawFill(p *input, j *plan.Job) *rawFill {
 	f := &rawFill{
-		window: p.window, begins: -j.offset - p.shift, unit: nanoseconds(j.unit), layout: j.layout,
+		window: p.Window, begins: -j.Offset - p.Shift, unit: plan.Nanoseconds(j.Unit), layout: j.Layout,
 		spread: p.opt.Weighting == align.InFlight, all: p.opt.SpreadAll,
 	}
 	for d := range f.bins {
@@ -133,7 +134,7 @@ func newRawFill(p *plan, j *job) *rawFill {
 
 // rawRows iterates over the rows of a job's log of completions, in milliseconds since the
 // job's start. An error stands for a row that is skipped, and later rows follow.
-func rawRows(j *job, l *logFile, fill *rawFill) iter.Seq2[align.Row, error] {
+func rawRows(j *plan.Job, l *logFile, fill *rawFill) iter.Seq2[align.Row, error] {
 	return func(yield func(align.Row, error) bool) {
 		give := func() bool {
 			for _, row := range fill.finished {
@@ -146,7 +147,7 @@ func rawRows(j *job, l *logFile, fill *rawFill) iter.Seq2[align.Row, error] {
 		}
 		for rec, err := range l.records() {
 			if err == nil {
-				err = l.wrong(j.checkTime(rec.Time), rec)
+				err = l.wrong(j.CheckTime(rec.Time), rec)
 			}
 			if err != nil {
 				if !yield(align.Row{}, err) {
@@ -154,7 +155,7 @@ func rawRows(j *job, l *logFile, fill *rawFill) iter.Seq2[align.Row, error] {
 				}
 				continue
 			}
-			fill.add(rec.Direction, rec.Time-j.origin, rec.Value*fill.unit)
+			fill.add(rec.Direction, rec.Time-j.Origin, rec.Value*fill.unit)
 			if len(fill.finished) > 0 && !give() {
 				return
 			}

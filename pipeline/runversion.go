@@ -17,7 +17,7 @@ import (
 )
 
 // lookUp hashes the files of a run and looks the run up. have is nil if the store does not have it.
-func lookUp(ctx context.Context, p *plan, known Known) (e *Execution, have *mapping.Run, err error) {
+func lookUp(ctx context.Context, p *input, known Known) (e *Execution, have *mapping.Run, err error) {
 	if e, err = execution(ctx, p); err == nil && known != nil {
 		e.Run.ID, have, err = known(ctx, e)
 	}
@@ -26,7 +26,7 @@ func lookUp(ctx context.Context, p *plan, known Known) (e *Execution, have *mapp
 
 // identify finds out which run and which version this is. If it returns a result, there is
 // nothing to store.
-func identify(ctx context.Context, p *plan, known Known) (*Execution, *Result, error) {
+func identify(ctx context.Context, p *input, known Known) (*Execution, *Result, error) {
 	e, have, err := lookUp(ctx, p, known)
 	if err != nil {
 		return nil, nil, err
@@ -42,13 +42,13 @@ func identify(ctx context.Context, p *plan, known Known) (*Execution, *Result, e
 
 // identifyLive is identify for a run that is followed since a time. It hashes the files as they are now. It fails if the
 // store has the complete run already.
-func identifyLive(ctx context.Context, p *plan, known Known, since time.Time) (*Execution, error) {
+func identifyLive(ctx context.Context, p *input, known Known, since time.Time) (*Execution, error) {
 	e, have, err := lookUp(ctx, p, known)
 	if err != nil {
 		return nil, err
 	}
 	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
-		return nil, fmt.Errorf("%s: %w: already there as %s", p.title(), ErrNotLive, short(have.Run.ID))
+		return nil, fmt.Errorf("%s: %w: already there as %s", p.Title(), ErrNotLive, short(have.Run.ID))
 	}
 	e.Run.Ingest, e.Run.Labels = mapping.LiveIngest(since), labelsOf(have, p.opt.Labels)
 	e.keep(have)
@@ -75,9 +75,9 @@ func (e *Execution) complete(doc *mapping.Run) {
 
 // ingestOf is the id of one version of the run, by what its documents are made of. Paths and
 // names are no part of it, except the settings in them.
-func (p *plan) ingestOf(e *Execution) string {
+func (p *input) ingestOf(e *Execution) string {
 	sum := xxhash.New()
-	fmt.Fprintf(sum, "%s\n%s\n%+v\n", e.Source.Hash, p.opt.settings(), settingsText(p.settings()))
+	fmt.Fprintf(sum, "%s\n%s\n%+v\n", e.Source.Hash, p.opt.settings(), settingsText(p.Settings()))
 	for _, k := range slices.Sorted(maps.Keys(e.Run.Labels)) {
 		fmt.Fprintf(sum, " %q=%q", k, e.Run.Labels[k])
 	}
@@ -111,10 +111,10 @@ func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
 
 // compare returns the result if the stored version of a run is kept, or nil if this one
 // replaces it.
-func compare(p *plan, e *Execution, have *mapping.Run) *Result {
+func compare(p *input, e *Execution, have *mapping.Run) *Result {
 	note := func(why string) *Result {
 		text := fmt.Errorf("%s: already there as %s %s:%s%s",
-			p.title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
+			p.Title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, why)
 		return &Result{Run: have, Unchanged: true, Notes: []error{text}}
 	}
 	isWhole := !e.Restore && have.Source.Contains(&e.Source) // a file that changed while it was read has no hash there
@@ -129,13 +129,13 @@ func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 	}
 	if log := cutFrom(e, have); log != nil {
 		return &Result{Run: have, Unchanged: true, Skipped: []error{fmt.Errorf("%s: not stored: its %s was cut: run %s %s:%s has more of it, "+
-			"and stays; copy the log again, or replace that run with --force", p.title(), log.Path, short(have.Run.ID), have.Run.Archive, have.Run.Name)}}
+			"and stays; copy the log again, or replace that run with --force", p.Title(), log.Path, short(have.Run.ID), have.Run.Archive, have.Run.Name)}}
 	}
 	if why := less(p, e, have); why != "" {
 		kept := note(", which has " + why + "; --force stores this one instead")
 		if !maps.Equal(have.Run.GivenLabels(), labelsOf(have, p.opt.Labels)) {
 			kept.Skipped = append(kept.Skipped, fmt.Errorf("%s: the labels of run %s were not changed: "+
-				"give them with the path that has all of the run", p.title(), short(have.Run.ID)))
+				"give them with the path that has all of the run", p.Title(), short(have.Run.ID)))
 		}
 		return kept
 	}
@@ -143,7 +143,7 @@ func compare(p *plan, e *Execution, have *mapping.Run) *Result {
 		return &Result{Because: have, Skipped: []error{fmt.Errorf("%s: not stored: it shares files with run %s %s:%s, but "+
 			"lacks some of its files, such as %s; "+
 			"name a folder with all files of one run and no others, or replace that run with --force",
-			p.title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, missing[0].Path)}}
+			p.Title(), short(have.Run.ID), have.Run.Archive, have.Run.Name, missing[0].Path)}}
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func cutFrom(e *Execution, have *mapping.Run) *mapping.SourceFile {
 }
 
 // less returns what this version lacks of the stored one, if there is no other difference. Otherwise it returns "".
-func less(p *plan, e *Execution, have *mapping.Run) string {
+func less(p *input, e *Execution, have *mapping.Run) string {
 	mine, theirs := &e.Source, &have.Source
 	if !theirs.Contains(mine) {
 		return ""
@@ -175,11 +175,11 @@ func less(p *plan, e *Execution, have *mapping.Run) string {
 		return "its logs"
 	case theirs.Count(mapping.RoleConfig) > mine.Count(mapping.RoleConfig):
 		return "more of its configuration"
-	case p.run.MayLackFiles() && have.Run.Complete:
+	case p.Run.MayLackFiles() && have.Run.Complete:
 		return "all of its files"
-	case named(have.Hosts) > named(p.hosts()):
+	case named(have.Hosts) > named(p.Hosts()):
 		return "the names of its hosts"
-	case countSet(have.CBT) > countSet(p.settings()):
+	case countSet(have.CBT) > countSet(p.Settings()):
 		return "more of its settings"
 	}
 	return ""
@@ -190,7 +190,7 @@ func less(p *plan, e *Execution, have *mapping.Run) string {
 func differs(e *Execution, have *mapping.Run) []mapping.SourceFile {
 	mine, theirs := &e.Source, &have.Source
 	missing := theirs.MissingFrom(mine)
-	isNoLog := func(f mapping.SourceFile) bool { return !f.IsA(mapping.RoleLog) }
+	isNoLog := func(f mapping.SourceFile) bool { return f.Role != mapping.RoleLog }
 	switch {
 	case len(missing) == 0 || e.HasGrownFrom(theirs):
 		return nil

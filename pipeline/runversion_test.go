@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 func TestLabelsOf(t *testing.T) {
@@ -30,7 +31,7 @@ func TestLabelsOf(t *testing.T) {
 func TestProgramIsNoSetting(t *testing.T) {
 	e := &Execution{}
 	for _, program := range []string{"", "v1.2.3"} {
-		p, old := &plan{run: &cbt.Run{}, opt: Options{Program: program}}, &plan{run: &cbt.Run{}}
+		p, old := &input{Plan: &plan.Plan{Run: &cbt.Run{}}, opt: Options{Program: program}}, &input{Plan: &plan.Plan{Run: &cbt.Run{}}}
 		if got, want := p.ingestOf(e), old.ingestOf(e); got != want {
 			t.Errorf("%q: version %s, want %s", program, got, want)
 		}
@@ -41,7 +42,7 @@ func TestProgramIsNoSetting(t *testing.T) {
 func TestKeepAnnotations(t *testing.T) {
 	note := "after the switch was replaced"
 	have := &mapping.Run{Run: mapping.RunInfo{Labels: map[string]string{"disk": "nvme"}}}
-	p := &plan{run: &cbt.Run{}}
+	p := &input{Plan: &plan.Plan{Run: &cbt.Run{}}}
 	e := &Execution{}
 	e.Run.Labels = labelsOf(have, nil)
 	before := p.ingestOf(e)

@@ -8,6 +8,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // tail finds the requests that an entry counts beyond the rows of its logs, because fio did not
@@ -34,7 +35,7 @@ func (t tail) rows() (rows []align.Row) {
 
 // parts returns the requests of each direction that are in no row. A part is nil if it is unknown.
 func (t tail) parts() (parts [fiolog.Directions]*hist.Histogram) {
-	if !t.mixed {
+	if !t.IsMixed {
 		for d := range fiolog.Direction(fiolog.Directions) {
 			parts[d] = t.rest(d)
 		}
@@ -47,7 +48,7 @@ func (t tail) parts() (parts [fiolog.Directions]*hist.Histogram) {
 	}
 	if n := rest.Total(); n > 0 && shares[0] != all.Total() && shares[1] != all.Total() && shares[2] != all.Total() {
 		t.problems.note("%s: fio reported all directions in one (unified_rw_reporting): the %.0f requests of its "+
-			"end are divided in proportion to those before", t.describe(), n)
+			"end are divided in proportion to those before", t.Describe(), n)
 	}
 	return shareOut(rest, shares)
 }
@@ -56,33 +57,33 @@ func (t tail) parts() (parts [fiolog.Directions]*hist.Histogram) {
 // are none, or if they are unknown and were counted as missing.
 func (t tail) rest(d fiolog.Direction) *hist.Histogram {
 	stats, logged := &t.Directions[d], t.logged(d)
-	left := float64(t.measured(stats)) - logged.Total()
-	switch _, ok := t.failed(stats); {
+	left := float64(t.Measured(stats)) - logged.Total()
+	switch _, ok := t.Failed(stats); {
 	case stats.Uncounted, stats.TotalIOs == 0 && logged.IsEmpty():
 		return nil
 	case t.isOutrun(d):
 		t.problems.skip(fmt.Errorf("%s: its report ends after %d ms and %d requests, its logs have %.0f requests of %d ms: fio was "+
 			"killed or had no room for its last report; the logs count, without the last part of an interval of the job", t.describeOf(d),
-			t.ran, t.measured(stats), logged.Total(), t.last()))
+			t.Ran, t.Measured(stats), logged.Total(), t.last()))
 		return nil
 	case left < 0:
 		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %d of the report: some rows "+
 			"are of another run, or are there twice; keep the files of each run in a folder of their own",
-			t.describeOf(d), logged.Total(), t.measured(stats)))
+			t.describeOf(d), logged.Total(), t.Measured(stats)))
 		return nil
 	case len(stats.Clat.Bins) == 0:
-		isEmpty := stats.Clat.Mean > 0 && t.withRows() == 0 && t.wantsRows() && t.ran > 2*t.interval()
-		if !t.totals && !t.several && (isEmpty || t.isCut(d, left)) {
-			t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), int64(left), t.last(), t.ran))
+		isEmpty := stats.Clat.Mean > 0 && t.withRows() == 0 && t.WantsRows() && t.Ran > 2*t.interval()
+		if !t.totals && !t.Several && (isEmpty || t.isCut(d, left)) {
+			t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), int64(left), t.last(), t.Ran))
 		}
 		t.miss(d, int64(left))
 		return nil
 	case !ok:
-		t.problems.skip(t.damaged(stats))
+		t.problems.skip(t.Damaged(stats))
 		t.miss(d, int64(left))
 		return nil
 	}
-	rest := inLayoutOf(t.histogram(stats), logged)
+	rest := inLayoutOf(t.Histogram(stats), logged)
 	switch {
 	case !rest.Subtract(logged):
 		t.problems.skip(fmt.Errorf("%s: the bins of its logs are not among those of the report: the logs are of "+
@@ -99,17 +100,17 @@ func (t tail) rest(d fiolog.Direction) *hist.Histogram {
 // mixedRest is rest for a report that has all directions in one (unified_rw_reporting). The rows of the
 // logs have directions; all is their sum.
 func (t tail) mixedRest(all *hist.Histogram) *hist.Histogram {
-	left := float64(t.measured(t.Mixed)) - all.Total()
-	rest := inLayoutOf(t.histogram(t.Mixed), all)
-	switch _, ok := t.failed(t.Mixed); {
+	left := float64(t.Measured(t.Mixed)) - all.Total()
+	rest := inLayoutOf(t.Histogram(t.Mixed), all)
+	switch _, ok := t.Failed(t.Mixed); {
 	case left < 0:
 		t.problems.skip(fmt.Errorf("%s: its logs have %.0f requests, more than the %d of the report; keep the "+
-			"files of each run in a folder of their own", t.describe(), all.Total(), t.measured(t.Mixed)))
+			"files of each run in a folder of their own", t.Describe(), all.Total(), t.Measured(t.Mixed)))
 		return nil
 	case !ok || all.IsEmpty() || rest.IsEmpty() || t.isTorn() || !rest.Subtract(all):
 		t.miss(fiolog.Read, int64(left))
 		if !ok {
-			t.problems.skip(t.damaged(t.Mixed))
+			t.problems.skip(t.Damaged(t.Mixed))
 		}
 		return nil
 	}
@@ -157,24 +158,24 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	interval := t.interval()
 	tooLong := interval == 0 || row.End-row.Start > 2*interval+interval/10
 	switch {
-	case t.totals && !t.wantsRows() && tooLong:
+	case t.totals && !t.WantsRows() && tooLong:
 		return row, false // reported once for the run
-	case t.withRows() > 0 && t.withRows() < t.size: // the rest has all requests of jobs without a log, which are reported as that
+	case t.withRows() > 0 && t.withRows() < t.Size: // the rest has all requests of jobs without a log, which are reported as that
 	case t.isShort(d):
 		t.problems.note("%s: %d requests of the report are in no row of its log: fio writes the first row of a direction %d ms after "+
 			"its first request, and these came in less, as in a short verify phase; they count in the run's totals, and in no window; "+
 			"run fio with a shorter --log_hist_msec", t.describeOf(d), row.Total, interval)
-	case !t.several && t.isCut(d, rest.Total()):
-		t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), row.Total, row.Start, t.ran))
-	case tooLong && len(t.jobs) > 1 && t.ran-t.last() <= 2*interval:
+	case !t.Several && t.isCut(d, rest.Total()):
+		t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), row.Total, row.Start, t.Ran))
+	case tooLong && len(t.Jobs) > 1 && t.Ran-t.last() <= 2*interval:
 		t.problems.note("%s: %d requests of the report are in no row of its logs, which end from %d to %d ms: its jobs did not end together, "+
 			"so when these requests completed is unknown; they count in the run's totals, and in no window; "+
 			"run fio without group_reporting, or if a log was cut, copy it again", t.describeOf(d), row.Total, row.Start, t.last())
-	case t.several: // one stage may lack few requests, and another many
+	case t.Several: // one stage may lack few requests, and another many
 		t.problems.note("%s: %d requests of the report are not in its log: those at the ends of its stages, which fio does not log; "+
 			"they count in the run's totals, and in no window; run fio with --per_job_logs=1", t.describeOf(d), row.Total)
 	case tooLong || t.isCrowded(row):
-		t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), row.Total, row.Start, t.ran))
+		t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), row.Total, row.Start, t.Ran))
 	default:
 		first := &t.tallies[0].directions[d]
 		first.recovered += int64(row.Total)
@@ -193,7 +194,7 @@ const cutLog = "%s: %d requests of the report are not in its log, which ends at 
 // row, and the rows of other directions reach the last full interval of the job.
 func (t tail) isShort(d fiolog.Direction) bool {
 	interval := t.interval()
-	return interval > 0 && t.requests(d) == 0 && t.last() > 0 && t.ran-t.last() <= 2*interval
+	return interval > 0 && t.requests(d) == 0 && t.last() > 0 && t.Ran-t.last() <= 2*interval
 }
 
 // isCrowded reports whether a row of the rest has far more requests than the rows before it. Then other rows are
@@ -201,7 +202,7 @@ func (t tail) isShort(d fiolog.Direction) bool {
 func (t tail) isCrowded(row align.Row) bool {
 	const far = 4
 	last, around := t.last(), t.interval()
-	if row.Start == row.End && row.End < t.ran && t.isExact() {
+	if row.Start == row.End && row.End < t.Ran && t.isExact() {
 		around /= 20 // the row after a stall was due: fio would have written it at the next request
 	}
 	usual := perSecond(t.requests(row.Direction), last) * float64(row.End-row.Start+around) / 1000
@@ -210,8 +211,8 @@ func (t tail) isCrowded(row align.Row) bool {
 
 // withRows returns the number of jobs whose logs have rows.
 func (t tail) withRows() (n int) {
-	for _, j := range t.jobs {
-		if j.hasRows {
+	for _, j := range t.Jobs {
+		if j.HasRows {
 			n++
 		}
 	}
@@ -220,7 +221,7 @@ func (t tail) withRows() (n int) {
 
 // isExact reports whether the interval of all jobs is known, not measured.
 func (t tail) isExact() bool {
-	return !slices.ContainsFunc(t.jobs, func(j *job) bool { return !j.exact })
+	return !slices.ContainsFunc(t.Jobs, func(j *plan.Job) bool { return !j.Exact })
 }
 
 // isCut reports whether logs without errors lack rows at their ends or begins, of which the rest has n requests. fio
@@ -229,7 +230,7 @@ func (t tail) isExact() bool {
 func (t tail) isCut(d fiolog.Direction, n float64) bool {
 	usual, may := 0.0, false
 	for i, of := range t.tallies {
-		interval, c := t.jobs[i].interval, &of.directions[d]
+		interval, c := t.Jobs[i].Interval, &of.directions[d]
 		if c.requests == 0 || interval == 0 || of.damaged {
 			continue
 		}
@@ -248,7 +249,7 @@ func (t tail) isCut(d fiolog.Direction, n float64) bool {
 }
 
 // endOf returns when a job of the entry ended, in milliseconds since its start.
-func (t tail) endOf(i int) int64 { return max(t.ran, t.jobs[i].ran) }
+func (t tail) endOf(i int) int64 { return max(t.Ran, t.Jobs[i].Ran) }
 
 // row is the row of the rest, between the last row and the end.
 func (t tail) row(d fiolog.Direction, rest *hist.Histogram) align.Row {

@@ -9,23 +9,24 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // tailOf reads rows of a second each, of ten requests, of the jobs of an entry: the times at which they end. It returns the
 // rows that fio did not log, and what is said of them.
-func tailOf(e *entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, string) {
+func tailOf(e *plan.Entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, string) {
 	for i, times := range ends {
-		j := newJob(cbt.Log{File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}, Job: i + 1})
-		j.entry, j.interval, j.source, j.hasRows = e, 1000, fromHist, len(times) > 0
-		e.jobs = append(e.jobs, j)
+		j := plan.NewJob(&plan.Log{Log: cbt.Log{File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}, Job: i + 1}, Segment: -1})
+		j.Entry, j.Interval, j.Source, j.HasRows = e, 1000, plan.FromHist, len(times) > 0
+		e.Jobs = append(e.Jobs, j)
 	}
 	problems := &Problems{}
-	r := newReading(&plan{run: &cbt.Run{}, jobs: e.jobs, entries: []*entry{e}}, problems)
+	r := newReading(&input{Plan: &plan.Plan{Run: &cbt.Run{}, Jobs: e.Jobs, Entries: []*plan.Entry{e}}}, problems)
 	for i, times := range ends {
-		of := r.tallies[e.jobs[i]]
+		of := r.tallies[e.Jobs[i]]
 		for _, at := range times {
-			row := recordOf([]uint64{10})
+			row := rowWith([]uint64{10})
 			for _, row := range of.split.Split(at, d, hist.Layout{}, row.Bins, row.Total) {
 				of.add(&row, true)
 			}
@@ -35,11 +36,11 @@ func tailOf(e *entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, string)
 }
 
 // reported is an entry that ran for some milliseconds and reports requests of each direction.
-func reported(ran int64, requests ...uint64) *entry {
-	out, entries := outputOf(ran/1000+1, section{ran: ran, log: -1})
+func reported(ran int64, requests ...uint64) *plan.Entry {
+	out, entries := reportOf(ran)
 	out.File = &source.File{Path: "out.json"}
 	for d, n := range requests {
-		rec := recordOf([]uint64{n})
+		rec := rowWith([]uint64{n})
 		s := &entries[0].Directions[d]
 		*s = fiolog.DirectionStats{TotalIOs: n, Runtime: ran}
 		s.Clat.Bins, s.Clat.N = rec.Bins, n
@@ -73,7 +74,7 @@ func TestEndsApart(t *testing.T) {
 func TestTailWithoutLogs(t *testing.T) {
 	for size, want := range map[int]int{1: 1, 2: 0} {
 		e := reported(1500, 30)
-		e.size = size
+		e.Size = size
 		if rows, said := tailOf(e, fiolog.Read, []int64{1000}); len(rows) != want || said != "[] []" {
 			t.Errorf("%d jobs: %d rows, %s", size, len(rows), said)
 		}
@@ -99,13 +100,13 @@ func TestCut(t *testing.T) {
 		{"the last two rows of one of two logs", 3950, 78, [][]int64{{1000, 2000, 3000}, {1000}}, true},
 	} {
 		e := reported(c.ran, c.reported)
-		e.size = len(c.rows)
+		e.Size = len(c.rows)
 		rows, said := tailOf(e, fiolog.Read, c.rows...)
 		if strings.Contains(said, "rows are missing") != c.cut || (len(rows) == 0) != c.cut {
 			t.Errorf("%s: %d rows, %s", c.name, len(rows), said)
 		}
 		e = reported(c.ran, c.reported) // a report without bins
-		e.size, e.Directions[0].Clat.Bins, e.Directions[0].Clat.Mean = len(c.rows), nil, 1
+		e.Size, e.Directions[0].Clat.Bins, e.Directions[0].Clat.Mean = len(c.rows), nil, 1
 		if _, said := tailOf(e, fiolog.Read, c.rows...); strings.Contains(said, "rows are missing") != c.cut {
 			t.Errorf("%s, without bins: %s", c.name, said)
 		}
@@ -116,7 +117,7 @@ func TestCut(t *testing.T) {
 // completed is unknown, also if they are few.
 func TestStagesInOneLog(t *testing.T) {
 	e := reported(5400, 45)
-	e.several = true
+	e.Several = true
 	rows, said := tailOf(e, fiolog.Read, []int64{1000, 2000, 4000, 5000})
 	if len(rows) > 0 || !strings.Contains(said, "5 requests of the report are not in its log: those at the ends of its stages") {
 		t.Errorf("%d rows, %s", len(rows), said)
@@ -151,9 +152,9 @@ func TestTail(t *testing.T) {
 		{name: "a report without bins", reported: []uint64{23, 2}, ran: 2400, noBins: true, want: "[]", missing: 3},
 		{name: "a damaged report", reported: []uint64{23, 2}, ran: 2400, wrongTotal: true, want: "[]", missing: 4, skipped: 1},
 	} {
-		out, entries := outputOf(c.ran/1000+1, section{ran: c.ran, log: -1})
+		out, entries := reportOf(c.ran)
 		out.File = &source.File{Path: "out.json"}
-		e, rec := entries[0], recordOf(c.reported)
+		e, rec := entries[0], rowWith(c.reported)
 		e.Directions[0] = fiolog.DirectionStats{TotalIOs: rec.Total, Runtime: c.ran}
 		if !c.noBins {
 			e.Directions[0].Clat.Bins, e.Directions[0].Clat.N = rec.Bins, rec.Total
@@ -161,14 +162,14 @@ func TestTail(t *testing.T) {
 		if c.wrongTotal {
 			e.Directions[0].TotalIOs, e.Directions[0].Clat.N = rec.Total+1, 0
 		}
-		j := newJob(cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}, Job: 1})
-		j.entry, j.interval, j.source, j.hasRows = e, 1000, fromHist, true
-		e.jobs = []*job{j}
+		j := plan.NewJob(&plan.Log{Log: cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}, Job: 1}, Segment: -1})
+		j.Entry, j.Interval, j.Source, j.HasRows = e, 1000, plan.FromHist, true
+		e.Jobs = []*plan.Job{j}
 		problems := &Problems{}
-		r := newReading(&plan{run: &cbt.Run{}, jobs: e.jobs, entries: entries}, problems)
+		r := newReading(&input{Plan: &plan.Plan{Run: &cbt.Run{}, Jobs: e.Jobs, Entries: entries}}, problems)
 		of := r.tallies[j]
 		for _, at := range []int64{1000, 2000} {
-			row := recordOf([]uint64{10, 1})
+			row := rowWith([]uint64{10, 1})
 			for _, row := range of.split.Split(at, fiolog.Read, hist.Layout{}, row.Bins, row.Total) {
 				of.add(&row, true)
 			}
@@ -185,4 +186,26 @@ func TestTail(t *testing.T) {
 			t.Errorf("%s: %v, want %s; %d recovered, %d missing, %v", c.name, got, c.want, sum, missing[0], problems.Skipped())
 		}
 	}
+}
+
+// reportOf is the report of a job that ran for some milliseconds.
+func reportOf(ran int64) (*plan.Output, []*plan.Entry) {
+	of := fiolog.Job{Name: "job0", Elapsed: ran/1000 + 1}
+	of.Directions[0] = fiolog.DirectionStats{TotalIOs: 100, Runtime: ran}
+	out := &plan.Output{
+		Report: cbt.Report{File: &source.File{Path: "out.json"}}, Fio: &fiolog.Report{Timestamp: 1_764_000_000_000, Jobs: []fiolog.Job{of}},
+	}
+	return out, plan.NewEntries(out)
+}
+
+// rowWith is a row with some counts in its first bins.
+func rowWith(counts []uint64) *fiolog.Record {
+	rec := &fiolog.Record{}
+	for i, n := range counts {
+		if n > 0 {
+			rec.Bins = append(rec.Bins, hist.Bin{Index: uint32(i), Count: n})
+			rec.Total += n
+		}
+	}
+	return rec
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // TestErrorOfModificationTimes: without a report, a job may have run for up to an interval after its last row.
@@ -19,7 +20,7 @@ func TestErrorOfModificationTimes(t *testing.T) {
 		interval string // of rows, in place of a second
 		want     time.Duration
 	}{
-		"rows of 1 s":  {21, "${1}${2},", errorOfCoarse},
+		"rows of 1 s":  {21, "${1}${2},", plan.ErrorOfCoarse},
 		"rows of 10 s": {4, "${1}0${2},", 10 * time.Second},
 		"one row":      {2, "${1}0${2},", 10028 * time.Millisecond},
 	} {

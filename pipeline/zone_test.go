@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // planOfZip is the plan of a zip with a log of five seconds for each time. Local times are the readings of a clock on a
@@ -61,7 +62,7 @@ func planOfZip(t *testing.T, isLocal bool, times ...time.Time) *Plan {
 // says. One with them is exact to two seconds.
 func TestStartFromAZip(t *testing.T) {
 	written := time.Date(2026, 3, 1, 12, 0, 5, 0, time.UTC) // one file; an even second might be one of steps of two
-	for isLocal, want := range map[bool]time.Duration{true: errorOfZone, false: errorOfCoarse} {
+	for isLocal, want := range map[bool]time.Duration{true: plan.ErrorOfZone, false: plan.ErrorOfCoarse} {
 		p := planOfZip(t, isLocal, written)
 		said := strings.Contains(fmt.Sprint(p.Notes), "its zip keeps times without a time zone")
 		if p.Error != want || said != isLocal || p.Start.Hour() != 12 && p.Start.Hour() != 11 {
@@ -90,7 +91,7 @@ func TestSummerTime(t *testing.T) {
 	} {
 		p := planOfZip(t, true, at(c.first), at(c.second))
 		apart, said := p.Jobs[1].Start.Sub(p.Jobs[0].Start), strings.Contains(fmt.Sprint(p.Skipped), "a clock that was changed (summer time)")
-		if c.apart != (apart == 6*time.Second) || !c.apart && apart != 0 || said == c.apart || p.Error != errorOfZone {
+		if c.apart != (apart == 6*time.Second) || !c.apart && apart != 0 || said == c.apart || p.Error != plan.ErrorOfZone {
 			t.Errorf("%s: %v apart, ± %v, notes %v", c.name, apart, p.Error, p.Notes)
 		}
 	}

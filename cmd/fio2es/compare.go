@@ -2,12 +2,24 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 func compareCommand(e *env) *cobra.Command {
@@ -99,7 +111,7 @@ type comparing struct {
 	by       string
 	gate     gate
 	judged   int // number of changes with an interval
-	to       *table.Writer[*compareRow]
+	to       *table.Writer[*compare.Row]
 }
 
 // compare compares what args name.
@@ -114,4 +126,425 @@ func (c *comparing) compare(ctx context.Context, args []string) error {
 	unchecked, err := c.gate.end(c.log, c.stdout)
 	c.leftOut = c.leftOut || unchecked
 	return err
+}
+
+// compareFlags are flags that must be checked.
+type compareFlags struct {
+	metrics, failIf []string
+	within          float64 // in percent
+	baseline        string
+}
+
+// check checks the flags and sets the options. The metrics of conditions are compared, too.
+func (c *comparing) check(f *compareFlags, args []string) (err error) {
+	if err := c.query.Check(); err != nil {
+		return err
+	}
+	if c.options.Metrics, err = compare.ParseMetrics(f.metrics...); err != nil {
+		return usagef("--metrics %w", err)
+	}
+	if err := c.gate.parse(f.failIf); err != nil {
+		return err
+	}
+	for _, condition := range c.gate.conditions {
+		if !slices.Contains(c.options.Metrics, condition.Metric) {
+			c.options.Metrics = append(c.options.Metrics, condition.Metric)
+		}
+	}
+	if f.baseline != "" {
+		if c.baseline, err = query.ParseBaseline(f.baseline, time.Now()); err != nil {
+			return usagef("--baseline %w", err)
+		}
+	}
+	switch {
+	case len(c.options.Metrics) == 0:
+		return usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
+	case !(c.options.Confidence >= 0.5 && c.options.Confidence <= 0.99):
+		return usagef("--confidence %v: want 0.5 to 0.99", c.options.Confidence)
+	case !(f.within > 0 && f.within <= 1000):
+		return usagef("--within %v: want more than 0 percent, up to 1000", f.within)
+	case c.baseline == nil && len(args) < 2:
+		return usagef("want a baseline and what to compare with it: see fio2es compare --help")
+	}
+	c.options.Within = f.within / 100
+	out, format := c.gate.checks().table(c.stdout)
+	c.to = table.NewNarrow(out, format, compare.Columns(c.options.Confidence), []string{"VERDICT"}, nil)
+	return nil
+}
+
+// gate has the conditions of --fail-if, and their outcomes.
+type gate struct {
+	conditions []compare.Condition
+	onUnclear  bool // an unclear condition fails the gate
+	format     string
+	outcomes   []compare.Outcome
+}
+
+func (g *gate) parse(texts []string) error {
+	for _, text := range texts {
+		condition, err := compare.ParseCondition(text)
+		if err != nil {
+			return usagef("--fail-if %w", err)
+		}
+		g.conditions = append(g.conditions, condition)
+	}
+	if len(g.conditions) == 0 && (g.onUnclear || g.format == formatJUnit) {
+		return usagef("--fail-on-unclear and --format junit are about conditions: give some, such as --fail-if 'p99 > +10%%'")
+	}
+	return nil
+}
+
+// check checks the conditions on a comparison of two sides. title names the workload, if there are several.
+func (g *gate) check(title string, base, other *compare.Side, lines []compare.Line) {
+	for _, o := range compare.Check(g.conditions, base, other, lines) {
+		if title != "" {
+			o.Sides = title + ": " + o.Sides
+		}
+		g.outcomes = append(g.outcomes, o)
+	}
+}
+
+// result returns a state as the result of a test case.
+func (g *gate) result(s compare.State) junit.Result {
+	switch s {
+	case compare.NotMet:
+		return junit.Passed
+	case compare.Met:
+		return junit.Failed
+	case compare.Undecided:
+		if g.onUnclear {
+			return junit.Failed
+		}
+		return junit.Skipped
+	}
+	return junit.Errored
+}
+
+// end reports the outcomes. unchecked reports whether a condition could not be checked. The error is [errMet], or
+// says that both sides lack the direction of a condition.
+func (g *gate) end(log *slog.Logger, stdout io.Writer) (unchecked bool, err error) {
+	var absent []error
+	isMet := false
+	for _, o := range g.outcomes {
+		text := "--fail-if " + o.String()
+		switch g.result(o.State) {
+		case junit.Failed:
+			log.Error(text)
+			isMet = true
+		case junit.Skipped:
+			log.Warn(text)
+		case junit.Passed:
+			log.Info(text)
+		default:
+			if o.State == compare.Absent {
+				absent = append(absent, errors.New(text))
+				continue
+			}
+			log.Warn(text)
+			unchecked = true
+		}
+	}
+	absent = append(absent, g.checks().write(stdout))
+	if err := errors.Join(absent...); err != nil || !isMet {
+		return unchecked, err
+	}
+	return unchecked, errMet
+}
+
+// checks returns the conditions as test cases.
+func (g *gate) checks() *checks {
+	c := &checks{g.format, junit.Suite{Name: "fio2es compare"}}
+	for _, o := range g.outcomes {
+		name := o.Condition.Text
+		if o.Direction != "" {
+			name += ": " + o.Direction
+		}
+		c.Cases = append(c.Cases, junit.Case{Class: o.Sides, Name: name, Result: g.result(o.State), Text: o.String()})
+	}
+	return c
+}
+
+// dropAbsent removes the outcomes of conditions that are absent in a workload, unless they are absent in all.
+func (g *gate) dropAbsent() {
+	isThere := map[*compare.Condition]bool{}
+	for _, o := range g.outcomes {
+		isThere[o.Condition] = isThere[o.Condition] || o.State != compare.Absent
+	}
+	kept := g.outcomes[:0]
+	for _, o := range g.outcomes {
+		if o.State != compare.Absent || !isThere[o.Condition] {
+			kept = append(kept, o)
+		}
+	}
+	g.outcomes = kept
+}
+
+// compareRuns compares each argument with the base. Without --baseline, the base is the first argument.
+func (c *comparing) compareRuns(ctx context.Context, args []string) error {
+	var sides []*compare.Side
+	for _, arg := range args {
+		side, err := c.side(ctx, arg)
+		if err != nil {
+			return err
+		}
+		sides = append(sides, side)
+	}
+	if c.baseline == nil {
+		c.logDoubts("", sides[0], sides[0])
+		for _, other := range sides[1:] {
+			if err := c.pair("", sides[0], other); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	from, err := c.stored(ctx, c.baseline.Filter())
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, other := range sides {
+		base, err := c.baselineOf(ctx, "", other, from)
+		if err == nil {
+			c.logDoubts("", base, base)
+			err = c.pair("", base, other)
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
+
+// pair compares a side with the base. title names the workload, if there are several.
+func (c *comparing) pair(title string, base, other *compare.Side) error {
+	c.logDoubts(title, base, other)
+	lines, notes, err := compare.Compare(base, other, c.options)
+	for _, text := range notes {
+		c.note(title, text)
+	}
+	if err != nil {
+		return err
+	}
+	heading := append(compare.Heading("base", base), compare.Heading("other", other)...)
+	if title != "" {
+		heading = append([]string{"workload  " + title, "verdict   " + compare.Summary(lines)}, heading...)
+	}
+	c.to.Begin(heading...)
+	for _, l := range lines {
+		if l.Verdict != compare.Unknown {
+			c.judged++
+		}
+		if err := c.to.Write(&compare.Row{Workload: title, From: base, To: other, Line: l}); err != nil {
+			return err
+		}
+	}
+	c.gate.check(title, base, other, lines)
+	return c.to.End()
+}
+
+// note writes a note about a workload, or, without a title, about the comparison.
+func (c *comparing) note(title, text string) {
+	if title != "" {
+		text = title + ": " + text
+	}
+	c.log.Info("note: " + text)
+}
+
+// baselineOf reads the runs of --baseline for a side. from are the runs that it selects, of all workloads or of this
+// one.
+func (c *comparing) baselineOf(ctx context.Context, title string, other *compare.Side, from []*mapping.Run) (*compare.Side, error) {
+	var runs []*mapping.Run
+	for _, r := range other.Runs {
+		runs = append(runs, r.Document)
+	}
+	list, notes, err := c.baseline.Of(runs, from)
+	for _, text := range notes {
+		c.note(title, text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.storedSide(ctx, c.baseline.String(), list)
+}
+
+// compareWorkloads compares the runs of each argument with those runs of the base that have the same settings.
+func (c *comparing) compareWorkloads(ctx context.Context, args []string) error {
+	var list []*selection
+	for _, arg := range args {
+		s, err := c.selection(ctx, arg)
+		if err != nil {
+			return err
+		}
+		list = append(list, s)
+	}
+	if c.baseline == nil {
+		for _, other := range list[1:] {
+			if err := c.matched(ctx, list[0], other); err != nil {
+				return err
+			}
+		}
+	} else {
+		from, err := c.stored(ctx, c.baseline.Filter())
+		if err != nil {
+			return err
+		}
+		for _, other := range list {
+			if err := c.withPast(ctx, from, other); err != nil {
+				return err
+			}
+		}
+	}
+	c.gate.dropAbsent()
+	if byChance := float64(c.judged) * (1 - c.options.Confidence); byChance >= 1 {
+		c.note("", fmt.Sprintf("of %s at a confidence of %s %%, some %.0f are worse or better by chance",
+			unit.Plural(c.judged, "change"), unit.Number(c.options.Confidence*100), byChance))
+	}
+	return nil
+}
+
+// matched compares two selections, workload by workload.
+func (c *comparing) matched(ctx context.Context, base, other *selection) error {
+	t := tally{comparing: c}
+	for _, m := range workload.Match(base.docs, other.docs) {
+		if len(m.Base) == 0 || len(m.Other) == 0 {
+			with := base
+			if len(m.Base) == 0 {
+				with = other
+			}
+			c.note(m.Title, fmt.Sprintf("only in %s (%s): not compared", with.name, unit.Plural(len(m.Base)+len(m.Other), "run")))
+			continue
+		}
+		err := t.one(m.Title, func() (from, to *compare.Side, err error) {
+			if from, err = c.sideOf(ctx, base, m.Base); err == nil {
+				to, err = c.sideOf(ctx, other, m.Other)
+			}
+			return from, to, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return t.end(base.name + " and " + other.name)
+}
+
+// withPast compares each workload of a selection with its runs of --baseline, chosen among from.
+func (c *comparing) withPast(ctx context.Context, from []*mapping.Run, other *selection) error {
+	t, byKey := tally{comparing: c}, map[string][]*mapping.Run{}
+	for _, run := range from {
+		key := workload.Key(run)
+		byKey[key] = append(byKey[key], run)
+	}
+	for _, w := range workload.Group(other.docs) {
+		err := t.one(w.Title, func() (base, to *compare.Side, err error) {
+			if to, err = c.sideOf(ctx, other, w.Runs); err == nil {
+				base, err = c.baselineOf(ctx, w.Title, to, byKey[workload.Key(w.Runs[0])])
+			}
+			return base, to, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return t.end(c.baseline.String() + " and " + other.name)
+}
+
+// tally counts the workloads that were compared.
+type tally struct {
+	*comparing
+	compared int
+	failed   []error
+}
+
+// one compares a workload. If that is not possible, it says so, and the other workloads are compared nevertheless.
+func (t *tally) one(title string, sides func() (base, other *compare.Side, err error)) error {
+	base, other, err := sides()
+	if err == nil {
+		err = t.pair(title, base, other)
+	}
+	switch {
+	case err == nil:
+		t.compared++
+	case errors.Is(err, context.Canceled):
+		return err
+	default:
+		t.failed = append(t.failed, fmt.Errorf("%s: %w", title, err))
+	}
+	return nil
+}
+
+// end fails if no workload was compared. If some could not be compared, they are left out.
+func (t *tally) end(names string) error {
+	if t.compared == 0 {
+		if len(t.failed) > 0 {
+			return errors.Join(t.failed...)
+		}
+		return fmt.Errorf("%s have no workload in common: the settings of their runs differ", names)
+	}
+	for _, err := range t.failed {
+		t.log.Warn("not compared: " + err.Error())
+		t.leftOut = true
+	}
+	return nil
+}
+
+// selection has the runs of an argument with --by settings: runs of a path, or runs of the history that a selector
+// chooses.
+type selection struct {
+	name string
+	docs []*mapping.Run
+	read map[*mapping.Run]*compare.Run // the read runs of a path
+}
+
+// selection finds the runs of an argument, and reads those of a path.
+func (c *comparing) selection(ctx context.Context, arg string) (*selection, error) {
+	s := &selection{name: arg, read: map[*mapping.Run]*compare.Run{}}
+	if !query.IsPath(arg) {
+		among, err := c.limit()
+		if err != nil {
+			return nil, err
+		}
+		docs, err := c.chooseStored(ctx, among, []string{arg})
+		if err != nil {
+			return nil, err
+		}
+		var notes []string
+		s.docs, notes = query.Usable(docs)
+		for _, text := range notes {
+			c.note(arg, text)
+		}
+		if len(s.docs) == 0 {
+			return nil, fmt.Errorf("%s: no runs to compare", arg)
+		}
+		return s, nil
+	}
+	err := c.runs(ctx, []string{arg}, &c.query, func(run *query.Run, _ bool) error {
+		one, err := c.readRun(ctx, run.Name, run)
+		switch {
+		case err != nil:
+			return err
+		case one.IsEmpty():
+			c.note(one.Name, "left out: no windows to compare: "+report.WhyEmpty(one))
+		default:
+			one.Name = facts.Title(one.Document)
+			s.docs, s.read[one.Document] = append(s.docs, one.Document), one
+		}
+		return nil
+	})
+	if err == nil && len(s.docs) == 0 {
+		err = fmt.Errorf("%s: no runs with windows to compare", arg)
+	}
+	return s, err
+}
+
+// sideOf returns runs of a selection as one side, the oldest first.
+func (c *comparing) sideOf(ctx context.Context, s *selection, docs []*mapping.Run) (*compare.Side, error) {
+	if len(s.read) == 0 {
+		newest := slices.Clone(docs)
+		slices.Reverse(newest)
+		return c.storedSide(ctx, s.name, newest)
+	}
+	side := &compare.Side{Name: s.name}
+	for _, doc := range docs {
+		side.Runs = append(side.Runs, s.read[doc])
+	}
+	return side, nil
 }

@@ -98,7 +98,7 @@ func (e *env) load(cmd *cobra.Command, _ []string) (err error) {
 	}
 	isDry, _ := e.flags.GetBool("dry-run")
 	if e.flags.Lookup("elasticsearch") != nil && cmd.Name() != "setup" && !isDry { // the command uses the history
-		return e.finishInterrupted(cmd.Context())
+		e.noteInterrupted(cmd.Name())
 	}
 	return nil
 }

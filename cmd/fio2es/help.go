@@ -5,9 +5,13 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/where"
 )
 
 // helpColumns is the width of help, which every terminal has.
@@ -126,4 +130,121 @@ func helpOnFlags(b *strings.Builder, cmd *cobra.Command) {
 			b.WriteString(entry(fmt.Sprintf("  %-17s  ", heading), strings.Join(others[heading], " ")))
 		}
 	}
+}
+
+func flagLines(flags []*pflag.Flag) string {
+	const widest = 26
+	var names, texts []string
+	width := 0
+	for _, f := range flags {
+		value, text := flagText(f)
+		name := "  --" + f.Name
+		if f.Shorthand != "" {
+			name = "  -" + f.Shorthand + ", --" + f.Name
+		}
+		names, texts = append(names, strings.TrimRight(name+" "+value, " ")), append(texts, text)
+		if n := len(names[len(names)-1]); n <= widest {
+			width = max(width, n)
+		}
+	}
+	var b strings.Builder
+	for i, name := range names {
+		if len(name) > width {
+			b.WriteString(name + "\n")
+			name = ""
+		}
+		b.WriteString(entry(fmt.Sprintf("%-*s  ", width, name), texts[i]))
+	}
+	return b.String()
+}
+
+// flagText returns the name of a flag's value, and the text about the flag with its default.
+func flagText(f *pflag.Flag) (value, text string) {
+	value, text = pflag.UnquoteUsage(f)
+	value = strings.ToUpper(value)
+	byDefault := strings.Trim(f.DefValue, "[]")
+	if slices.Contains([]string{"", "0", "0s", "false"}, byDefault) || strings.Contains(text, "(default") {
+		return value, text
+	}
+	if f.Value.Type() == "duration" && strings.HasSuffix(byDefault, "m0s") {
+		byDefault = strings.TrimSuffix(byDefault, "0s")
+	}
+	return value, text + " (default " + byDefault + ")"
+}
+
+// entry returns a text after a name, with further lines below the first.
+func entry(name, text string) string {
+	indent := utf8.RuneCountInString(name)
+	return name + strings.Join(term.Fill(text, helpColumns-indent), "\n"+strings.Repeat(" ", indent)) + "\n"
+}
+
+// wrapped fills the paragraphs of a text. Those with a layout stay as they are.
+func wrapped(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, p := range paragraphs {
+		if !hasLayout(p) {
+			paragraphs[i] = strings.Join(term.Fill(p, helpColumns), "\n")
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// hasLayout reports whether a paragraph has columns or indented lines.
+func hasLayout(paragraph string) bool {
+	return strings.Contains(" "+paragraph, "  ") || strings.Contains(paragraph, "\n ") || strings.Contains(paragraph, "\t")
+}
+
+// fieldsTopic is the help on conditions: fio2es help fields.
+func fieldsTopic(*env) *cobra.Command {
+	var b strings.Builder
+	b.WriteString(`Conditions of --where, such as
+
+  bs=4k and iodepth in (16, 32) and write.p99 > 5ms and start >= 2026-10
+  label.release=reef and not (mode ~ rand or complete=no)
+
+Comparisons are =, !=, <, <=, >, >= and in (A, B); ~ and !~ look for a text, in any
+case. "and" goes before "or"; parentheses and "not" as usual. A name alone means
+that the run has it. Texts and names with spaces need quotes: 'label.my rack'='New York'. A
+run that lacks a field differs from every value: it meets !=, and no other comparison.
+
+Sizes are 4k or 1MiB (k is 1024), latencies 300us or 5ms, durations 90s, 10m or 2h,
+rates 500 or 20k (k is 1000), times 2026, 2026-10, 2026-10-01, 2026-10-01T09:12:00Z,
+today, yesterday, or 7d, 2w, 3mo, 1y (ago).
+
+Fields:
+`)
+	for _, f := range where.Fields {
+		if d, _, ok := strings.Cut(f.Name, "."); ok && (d == "read" || d == "write" || d == "trim") {
+			continue
+		}
+		name := strings.Join(append([]string{f.Name}, f.Aliases...), ", ")
+		b.WriteString(entry(fmt.Sprintf("  %-18s %-9s ", name, f.Kind), f.Help))
+	}
+	b.WriteString(`
+Fields of all requests also exist for each direction: write.p99, read.iops.
+docs/fields.md has them all, with their names in documents and in Kibana.`)
+	return &cobra.Command{Use: "fields", Short: "Conditions of --where, and the fields that they can name", Long: b.String()}
+}
+
+// settingsTopic is the help on flags that many commands share: fio2es help settings.
+func settingsTopic(*env) *cobra.Command {
+	var b strings.Builder
+	b.WriteString(`A setting is a flag, else FIO2ES_* in the environment, else an entry of fio2es.yaml, else its default. ` +
+		`"fio2es config" shows the effective ones, their names and where each is from; "fio2es config --help" says which files are read.
+
+Passwords and keys are no flags, because other users of a machine can see these. docs/elasticsearch.md lists their settings.`)
+	for _, part := range []struct {
+		heading string
+		add     func(*pflag.FlagSet)
+	}{
+		{"How logs are read", func(f *pflag.FlagSet) { addReadingFlags(f) }},
+		{"Elasticsearch", addClusterFlags}, {"Kibana", addKibanaFlags}, {"Every command", addGlobalFlags},
+	} {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		part.add(flags)
+		var list []*pflag.Flag
+		flags.VisitAll(func(f *pflag.Flag) { list = append(list, f) })
+		fmt.Fprintf(&b, "\n\n%s:\n%s", part.heading, strings.TrimRight(flagLines(list), "\n"))
+	}
+	return &cobra.Command{Use: "settings", Short: "Settings that many commands share", Long: b.String()}
 }

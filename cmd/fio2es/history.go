@@ -8,15 +8,15 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"time"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/slo"
-	"github.com/fio2es/fio2es/internal/unit"
 )
 
 // histories opens the history in the settings, a file or a cluster.
@@ -37,7 +37,7 @@ func (h histories) open(ctx context.Context) (history.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &clusterStore{elastic.New(client, bulk.Options{Prefix: h.Prefix}), func() error { client.Close(); return nil }}, nil
+	return &clusterStore{elastic.New(client, elastic.Options{Prefix: h.Prefix}), func() error { client.Close(); return nil }}, nil
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
@@ -45,16 +45,6 @@ func (h histories) readEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	store, err := sqlite.OpenReadOnly(ctx, h.History)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no history at %s: store runs with fio2es ingest PATH, or correct --history", shortHome(h.History))
-	}
-	return store, err
-}
-
-// openEmbedded opens the embedded history for writing. It upgrades one of an older version.
-func (h histories) openEmbedded(ctx context.Context) (*sqlite.Store, error) {
-	store, err := sqlite.Open(ctx, h.History)
-	if err == nil && store.Upgraded() > 0 {
-		h.log.Info(fmt.Sprintf("note: %s was of an older version and is upgraded: its %s are identified by the contents of their files now; "+
-			"the older version can no longer open it", shortHome(h.History), unit.Plural(store.Upgraded(), "run")))
 	}
 	return store, err
 }
@@ -67,7 +57,7 @@ func (h histories) toChange(ctx context.Context, change bool) (history.Store, er
 	if h.Elasticsearch.Enabled() {
 		return h.cluster(ctx)
 	}
-	return h.openEmbedded(ctx)
+	return sqlite.Open(ctx, h.History)
 }
 
 // mostChecked is the largest file, in bytes, that is checked before it is written: that takes a quarter of a second.
@@ -87,18 +77,14 @@ func (h histories) target(ctx context.Context, rules []slo.Rule) (ingest.Target,
 // because the name may be mistyped.
 func (h histories) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	isNew := !h.exists() && h.History != config.Default().History
-	store, err := h.openEmbedded(ctx)
+	store, err := sqlite.Open(ctx, h.History)
 	if err != nil {
 		return nil, err
 	}
 	if isNew {
 		h.log.Info("note: new history " + shortHome(h.History))
 	}
-	err = store.QuickCheck(ctx, mostChecked)
-	if err == nil {
-		err = ingest.RemoveOldDuplicates(ctx, store, h.log)
-	}
-	if err != nil {
+	if err := store.QuickCheck(ctx, mostChecked); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return store, nil
@@ -129,4 +115,64 @@ func (h histories) exists() bool {
 	}
 	info, err := os.Stat(h.History)
 	return err == nil && info.Size() > 0
+}
+
+// logWait logs which server the program waits for, why, and until when.
+func (h histories) logWait(w es.Wait) {
+	cause := "it does not answer"
+	if w.Cause != nil {
+		cause = w.Cause.Error()
+	}
+	h.log.Warn(fmt.Sprintf("waiting for %s, for %v so far, until %s (elasticsearch.give_up_after): %s",
+		w.Server, w.For.Round(time.Second), w.Until.Format(time.TimeOnly), cause))
+}
+
+// connect makes a client of the cluster in the settings, and checks that Elasticsearch answers.
+func (h histories) connect(ctx context.Context) (*es.Client, es.Info, error) {
+	cfg, err := h.Elasticsearch.Client()
+	if err != nil {
+		return nil, es.Info{}, usageError{Err: err}
+	}
+	cfg.Waiting, cfg.Dial = h.logWait, h.dial
+	client, err := es.New(cfg)
+	if err != nil {
+		return nil, es.Info{}, usageError{Err: err}
+	}
+	info, err := client.Check(ctx)
+	if err != nil {
+		client.Close()
+		return nil, es.Info{}, err
+	}
+	h.log.Debug("connected", "cluster", info.Cluster, "version", info.Version)
+	return client, info, nil
+}
+
+// clusterStore is a history in a cluster with its own connection.
+type clusterStore struct {
+	*elastic.Store
+	close func() error
+}
+
+// Close closes the history and the connection.
+func (c *clusterStore) Close() error { return c.close() }
+
+// cluster opens the history in the cluster of the settings. If runs were stored or removed, Close also marks the
+// changes for Kibana. Close fails with errLeftOut if documents were rejected, or if changes could not be marked.
+func (h histories) cluster(ctx context.Context) (*clusterStore, error) {
+	client, _, err := h.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	store := elastic.New(client, elastic.Options{Prefix: h.Prefix, RejectFile: h.Elasticsearch.Rejects})
+	return &clusterStore{store, func() error {
+		defer client.Close()
+		err := errors.Join(h.markNews(ctx, store), store.Close())
+		if n := store.Rejected(); n > 0 {
+			h.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, h.Elasticsearch.Rejects))
+			if err == nil {
+				err = errLeftOut
+			}
+		}
+		return err
+	}}, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,7 +16,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/fio2es/fio2es/internal/es/estest"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
@@ -49,69 +47,25 @@ func standIn(t *testing.T, bulk []byte) (*estest.Server, string) {
 	return server, address
 }
 
-// TestOldClusterHistory: a cluster has the runs of an archive twice, because an earlier version stored them under
-// two names. The next ingest finds them by their files, and keeps one of each.
-func TestOldClusterHistory(t *testing.T) {
-	t.Parallel()
-	old := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-1-runs.ndjson.gz"))
-	server, address := standIn(t, old)
-	if n := len(server.Documents("fio-runs")); n != 6 {
-		t.Fatalf("%d runs in the old history", n)
-	}
-	before := server.Documents("fio-runs")
-	ingest := func(want string) {
-		t.Helper()
-		c := call(t, nil, "ingest", "--elasticsearch", address, filepath.Join("..", "..", "examples", "cbt-archive"))
-		if c.code != 0 || !strings.Contains(c.stderr, want) {
-			t.Fatalf("exit code %d, want %q in\n%s", c.code, want, c.stderr)
-		}
-	}
-	ingest("note: removed ")
-	after := server.Documents("fio-runs")
-	if len(after) != 3 {
-		t.Errorf("%d runs, want 3", len(after))
-	}
-	hashes := map[string]bool{}
-	for id, text := range after {
-		var run mapping.Run
-		check(t, json.Unmarshal(text, &run))
-		if before[id] == nil || run.Run.ID != id || run.Run.Archive != "cbt-archive" {
-			t.Errorf("run %s of %s is none of before", id, run.Run.Archive)
-		}
-		for _, f := range run.Source.List {
-			if f.Role == "" {
-				t.Errorf("%s: %s has no role", id, f.Path)
-			}
-		}
-		hashes[run.Source.Hash] = true
-	}
-	if len(hashes) != 3 {
-		t.Errorf("%d different runs", len(hashes))
-	}
-	ingest("; 3 unchanged")
-	if again := server.Documents("fio-runs"); len(again) != 3 {
-		t.Errorf("%d runs after another ingest", len(again))
-	}
-}
-
 // TestPushKnowsContents: a run that the cluster has under another id is not pushed again.
 func TestPushKnowsContents(t *testing.T) {
 	t.Parallel()
-	old := unzipped(t, filepath.Join("..", "..", "testdata", "histories", "version-1-runs.ndjson.gz"))
-	lines := bytes.SplitAfter(bytes.TrimSpace(old), []byte("\n"))
-	var first []byte
-	for i := 0; i+1 < len(lines); i += 2 { // one of the two names
-		if bytes.Contains(lines[i+1], []byte(`"archive":"cbt-archive"`)) {
-			first = append(append(first, lines[i]...), append(bytes.TrimSpace(lines[i+1]), '\n')...)
-		}
-	}
-	first = regexp.MustCompile(`"documents":\{[^}]*\},`).ReplaceAll(first, nil) // the stand-in has only run documents
-	server, address := standIn(t, first)
 	db := filepath.Join(t.TempDir(), "h.db")
 	archive := filepath.Join("..", "..", "examples", "cbt-archive", "results")
-	if c := call(t, nil, "ingest", "--history", db, archive); c.code != 0 {
-		t.Fatal(c.stderr)
+	written := call(t, nil, "ingest", "--output", "-", archive)
+	if c := call(t, nil, "ingest", "--history", db, archive); c.code != 0 || written.code != 0 {
+		t.Fatal(c.stderr, written.stderr)
 	}
+	var others []byte // the run documents alone, under other ids
+	lines := strings.SplitAfter(written.stdout, "\n")
+	for i := 0; i+1 < len(lines); i += 2 {
+		if strings.Contains(lines[i], `"_index":"fio-runs"`) {
+			id := regexp.MustCompile(`"_id":"(\w+)"`).FindStringSubmatch(lines[i])[1]
+			document := regexp.MustCompile(`"documents":\{[^}]*\},`).ReplaceAllString(lines[i+1], "")
+			others = append(others, strings.ReplaceAll(lines[i]+document, id, "0000"+id[4:])...)
+		}
+	}
+	server, address := standIn(t, others)
 	c := call(t, nil, "push", "--history", db, "--elasticsearch", address)
 	if c.code != 0 || !strings.Contains(c.stderr, "0 runs with 0 documents pushed; 3 there already") ||
 		strings.Count(c.stderr, "is already there as") != 3 {

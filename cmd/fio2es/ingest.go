@@ -3,15 +3,27 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/ndjson"
 	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/nightly"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -92,6 +104,11 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if !g.dryRun && g.output == "" {
+		if err := g.finishInterrupted(ctx); err != nil {
+			return err
+		}
+	}
 	night, closeStore, err := g.night(ctx, paths, opt)
 	if err != nil {
 		return err
@@ -146,4 +163,206 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 		g.log.Warn(name + ": its content changed, but not the sizes, times and inodes of its files: ingests without --verify did not notice")
 	}
 	return g.endNight(night, runs, rejected || len(night.Wrong) > 0)
+}
+
+// store stores runs in the history in the settings, or in a file. rejected reports whether the cluster rejected
+// documents.
+func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, rejected bool, err error) {
+	if g.output != "" {
+		err = g.toFile(g.output, func(to ingest.Target) (err error) {
+			result, err = ingest.Runs(ctx, to, runs, options)
+			return err
+		})
+		return result, false, err
+	}
+	rules, err := g.rules()
+	if err != nil || len(runs) == 0 {
+		return result, false, err
+	}
+	to, err := g.history().target(ctx, rules)
+	if err != nil {
+		return result, false, err
+	}
+	result, err = ingest.Runs(ctx, to, runs, options)
+	rejected, err = closed(to.Store, err)
+	if errors.Is(err, context.Canceled) {
+		g.log.Info(fmt.Sprintf("note: %d of %s were read, and are stored; the same command stores the rest",
+			len(result.Stored), unit.Plural(len(runs), "run")))
+	}
+	return result, rejected, err
+}
+
+// toFile writes the documents that write stores into its target to a file, as NDJSON.
+func (e *env) toFile(name string, write func(to ingest.Target) error) error {
+	return e.writeOutput(name, func(w io.Writer) error { return write(ingest.Target{Sink: ndjson.New(w, e.cfg.Prefix)}) })
+}
+
+// printNews prints the new runs, how much was stored, where, and what to do next. known is the number of runs that
+// were not read.
+func (g *ingesting) printNews(result *ingest.Result, known int, took time.Duration) error {
+	runs := result.News()
+	to := g.stdout
+	if g.output != "" {
+		to = g.stderr
+	}
+	if len(runs) > 0 || g.format != table.Text && !g.quiet {
+		if err := writeRuns(to, runs, nil, g.format); err != nil {
+			return err
+		}
+	}
+	if g.format == table.Text && !g.quiet {
+		g.printSums(result, runs, known, took)
+	}
+	return nil
+}
+
+// printSums prints how much was stored, where, and what to do next.
+func (g *ingesting) printSums(result *ingest.Result, news []*mapping.Run, known int, took time.Duration) {
+	documents, unchanged := result.Count()
+	text := fmt.Sprintf("%s stored %s in %s", unit.Plural(len(news), "run"), unit.Plural(documents, "document"), unit.Elapsed(took))
+	requests := int64(0)
+	for _, r := range news {
+		if r.All != nil {
+			requests += r.All.Requests
+		}
+	}
+	if len(news) > 0 {
+		text = "\n" + text + ": " + unit.Count(requests) + " requests"
+	}
+	if unchanged += known; unchanged > 0 {
+		text += "; " + unit.Count(int64(unchanged)) + " unchanged"
+	}
+	if g.verify {
+		text += ", all files read"
+	}
+	fmt.Fprintln(g.stderr, text)
+	if g.output == "" {
+		term.Line(g.stderr, "history: %s", g.history().name())
+	}
+	if g.output == "" && len(news) > 0 {
+		fmt.Fprint(g.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
+	}
+}
+
+// remembering says how an ingest uses the state that earlier ingests left.
+type remembering struct {
+	verify, acknowledge bool
+	quiet               bool // print only what is new
+}
+
+func (r *remembering) addFlags(fl *pflag.FlagSet) {
+	fl.BoolVar(&r.verify, "verify", false, "read all files again, even if their sizes, times and inodes did not change, and warn about changed contents")
+	fl.BoolVar(&r.acknowledge, "acknowledge", false, "do not repeat warnings about what is damaged now, until it changes: later ingests exit with 0")
+	fl.BoolVar(&r.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
+}
+
+// night begins an ingest with the state of earlier ones. The returned function closes the history if it was opened.
+func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Options) (*nightly.Night, func(), error) {
+	if g.quiet {
+		g.setLog(slog.LevelWarn)
+	}
+	h, open := g.history(), history.Store(nil)
+	how := nightly.Options{
+		History: h.identity(), Settings: programBuild() + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
+		Choice: fmt.Sprintf("%q", g.pick),
+		Store: func(ctx context.Context) (_ history.Store, err error) {
+			if open == nil && h.exists() {
+				store, err := h.open(ctx)
+				switch {
+				case err == nil:
+					open = store
+				case h.Elasticsearch.Enabled(): // opening it for writing repairs it, or reports what is wrong
+					return nil, err
+				}
+			}
+			return open, nil
+		},
+	}
+	if g.output == "" && !g.dryRun && !g.force {
+		how.Folder = config.StateFolder()
+	}
+	n, err := nightly.Begin(ctx, how, time.Now())
+	if err == nil && g.acknowledge && !n.Remembers() {
+		err = usagef("--acknowledge: nothing can be remembered of stdin or a pipe, with --output, --force or --dry-run, or without a home folder")
+	}
+	return n, func() {
+		if open != nil {
+			open.Close()
+		}
+	}, err
+}
+
+// identity returns a unique name of the history.
+func (h histories) identity() string {
+	if e := h.Elasticsearch; e.Enabled() {
+		return fmt.Sprintf("%q %q %q", e.Addresses, e.CloudID, h.Prefix)
+	}
+	if abs, err := filepath.Abs(h.History); err == nil {
+		return abs
+	}
+	return h.History
+}
+
+// programBuild returns a text that differs between builds, because another build may read files in another way.
+func programBuild() string {
+	text := thisBuild().String()
+	if file, err := os.Executable(); err == nil {
+		if info, err := os.Stat(file); err == nil {
+			text += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return text
+}
+
+// unchanged ends an ingest before any file is read, if nothing is new. It returns false if something may be new.
+func (g *ingesting) unchanged(ctx context.Context, night *nightly.Night, began time.Time) (ok bool, err error) {
+	if _, err := g.rules(); err != nil || g.verify {
+		return false, err
+	}
+	runs, ok, err := night.Unchanged(ctx)
+	if err != nil || !ok {
+		return false, err
+	}
+	if err := g.printNews(&ingest.Result{}, runs, time.Since(began)); err != nil {
+		return true, err
+	}
+	return true, g.endNight(night, nil, false)
+}
+
+// endNight saves the state. all are the runs of an ingest that read files. leftOut reports whether anything but
+// damage was left out.
+func (g *ingesting) endNight(night *nightly.Night, all []*cbt.Run, leftOut bool) error {
+	if g.acknowledge {
+		night.Acknowledge()
+	}
+	acknowledged, damage := night.Count()
+	if acknowledged > 0 {
+		g.log.Info(fmt.Sprintf("note: %s of damage acknowledged, not repeated until the files change (-v prints them)", unit.Plural(acknowledged, "message")))
+	}
+	if g.acknowledge && damage > 0 {
+		g.log.Warn(fmt.Sprintf("%s not acknowledged, because the files were changed in the last two seconds: repeat the command", unit.Plural(damage, "message")))
+	}
+	if all != nil || g.acknowledge || night.MustSave() {
+		if err := night.Save(all); err != nil {
+			g.log.Info("note: " + err.Error())
+		}
+	}
+	return leftOutIf(nil, leftOut || damage > 0)
+}
+
+// progressOf returns a function that shows how many runs are done, and their share by the size of their files.
+func progressOf(p *term.Progress, runs []*cbt.Run) func(done int) {
+	// work before each run and of all runs, in bytes, with some bytes for each file
+	began, work := time.Now(), []int64{0}
+	for i, r := range runs {
+		work = append(work, work[i]+size(r)+int64(len(r.Files()))*16<<10)
+	}
+	return func(done int) {
+		share := float64(work[done]) / float64(max(work[len(runs)], 1))
+		left := ""
+		if elapsed := time.Since(began); share > 0.01 && elapsed > time.Second {
+			left = ", " + unit.Elapsed(time.Duration(float64(elapsed)*(1-share)/share)) + " left"
+		}
+		p.Show("%s %3.0f %%  run %d of %d%s", term.Bar(share, 24), share*100, done+1, len(runs), left)
+	}
 }

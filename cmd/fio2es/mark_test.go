@@ -11,7 +11,6 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/elastic"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -92,7 +91,7 @@ func TestMarks(t *testing.T) {
 	client, err := es.New(es.Config{Addresses: []string{address}})
 	check(t, err)
 	t.Cleanup(client.Close)
-	store := elastic.New(client, bulk.Options{})
+	store := elastic.New(client, elastic.Options{})
 	latest, err := query.Find(t.Context(), store, query.Latest)
 	check(t, err)
 	check(t, store.Mark(t.Context(), map[string][]mapping.Change{latest.Run.ID: {{Metric: "p50", Verdict: "worse"}}}))

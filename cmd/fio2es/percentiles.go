@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,8 +14,11 @@ import (
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/export"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -140,3 +145,167 @@ func compat(ctx context.Context, e *env, args []string, tool string) error {
 		},
 	})
 }
+
+// percentiles writes windows as they come, and the run's totals after them.
+type percentiles struct {
+	to        *table.Writer[*percentileRow]
+	query     *query.Query
+	method    string
+	totalOnly bool
+	note      func(*query.Run, *mapping.Run) // called for a run without windows
+
+	windows int         // number of windows of the run
+	sum     *window.Sum // sum of the windows, if the query does not want all of the run
+	byFio   bool        // fio computed some values of the table
+}
+
+func newPercentiles(w io.Writer, format, method string, q *query.Query) *percentiles {
+	cut, drop := []string{"HOST", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "UTC", "P50", "MAX"}
+	return &percentiles{to: table.NewNarrow(w, format, percentileColumns, cut, drop), method: method, query: q}
+}
+
+// begin begins a run. If there are several, tables name it.
+func (p *percentiles) begin(run *query.Run, many bool) error {
+	p.byFio, p.windows, p.sum = false, 0, &window.Sum{}
+	switch {
+	case many && run.Stored != nil:
+		p.to.Begin(run.Name + ", started " + facts.StartedUTC(run.Stored))
+	case many:
+		p.to.Begin(run.Name)
+	default:
+		p.to.Begin()
+	}
+	return nil
+}
+
+func (p *percentiles) window(w *window.Window) error {
+	p.windows++
+	if !p.query.WantsAll() && w.Level == p.query.Level() {
+		if err := p.sum.Add(w); err != nil {
+			return err
+		}
+	}
+	if p.totalOnly {
+		return nil
+	}
+	return p.write(&percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency)})
+}
+
+func (p *percentiles) write(r *percentileRow) error {
+	p.byFio = p.byFio || r.latency.ByFio
+	if p.method == "fio" {
+		if err := r.latency.UseFioMethod(&r.Latency); err != nil {
+			return err
+		}
+	}
+	return p.to.Write(r)
+}
+
+// end writes the totals of the run or of the chosen windows, and ends the table.
+func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
+	totals := p.totals
+	if !p.query.WantsAll() {
+		if p.windows == 0 {
+			return run.NoMatch(doc)
+		}
+		totals = p.sums
+	} else if p.windows == 0 && !p.totalOnly {
+		p.note(run, doc)
+	}
+	if err := totals(doc); err != nil {
+		return err
+	}
+	return p.to.End(facts.Notes(p.byFio)...)
+}
+
+func (p *percentiles) totals(doc *mapping.Run) error {
+	list := doc.ByDirection()
+	if len(list) > 1 && doc.All != nil {
+		list = append(list, mapping.DirectionTotals{Direction: window.AllDirections, Totals: doc.All})
+	}
+	for _, d := range list {
+		if !p.query.WantsDirection(d.Direction) {
+			continue
+		}
+		if err := p.write(&percentileRow{Window: window.Total(doc, d), latency: facts.LatenciesOfTotals(d.Totals)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sums writes the sums of the chosen windows.
+func (p *percentiles) sums(*mapping.Run) error {
+	for _, w := range p.sum.Windows() {
+		if err := p.write(&percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// percentileRow is a window, the totals of a run, or a sum of windows.
+type percentileRow struct {
+	*window.Window
+	latency facts.Latencies
+	isSum   bool // the sum of the chosen windows
+}
+
+// isTotal reports whether the row is about the whole run.
+func (r *percentileRow) isTotal() bool { return r.Level == 0 && !r.isSum }
+
+func (r *percentileRow) level() string {
+	switch {
+	case r.isTotal():
+		return "run"
+	case r.isSum:
+		return "chosen"
+	}
+	return r.Level.String()
+}
+
+// at returns when the window was, in seconds since the run's start.
+func (r *percentileRow) at() string {
+	if r.isTotal() {
+		return "all"
+	}
+	return seconds(r.StartMS()) + "-" + seconds(r.EndMS())
+}
+
+// clock returns the time of day at which the window began, if it is known.
+func (r *percentileRow) clock() string {
+	if r.isTotal() || !unit.IsKnown(r.Start) {
+		return ""
+	}
+	return r.Start.UTC().Format("15:04:05.000")
+}
+
+func (r *percentileRow) of() *mapping.RunInfo { return r.Run }
+
+var percentileColumns = slices.Concat(
+	facts.RunColumns((*percentileRow).of),
+	[]table.Column[*percentileRow]{
+		{Heading: ">SECONDS", Text: (*percentileRow).at},
+		{Heading: "UTC", Text: (*percentileRow).clock},
+		{Name: "level", Value: func(r *percentileRow) any { return r.level() }},
+		{Name: "host", Heading: "HOST", Sparse: true, Value: func(r *percentileRow) any { return r.Host }},
+		{Name: "job", Heading: "JOB", Sparse: true, Value: func(r *percentileRow) any { return r.Job }},
+		{Name: "direction", Heading: "DIR", Value: func(r *percentileRow) any { return r.Direction }},
+	},
+	facts.TimeColumns((*percentileRow).of, func(r *percentileRow) time.Time { return r.Start }, func(r *percentileRow) time.Time { return r.End }),
+	[]table.Column[*percentileRow]{
+		{
+			Name: "requests", Heading: ">REQUESTS",
+			Value: func(r *percentileRow) any { return r.Completed },
+			Text:  func(r *percentileRow) string { return facts.Requests(&r.Latency, r.Completed) },
+		},
+		{
+			Name: "iops", Heading: ">IOPS",
+			Value: func(r *percentileRow) any { return r.KnownIOPS() },
+			Text:  func(r *percentileRow) string { return unit.Rate(r.KnownIOPS()) },
+		},
+	},
+	table.Hide(facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency }), "min", "p99_99"),
+)
+
+func seconds(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }

@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -118,4 +122,75 @@ func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors [
 	fmt.Fprintf(p.stderr, "%s with %s pushed; %s there already\n",
 		unit.Plural(pushed.Runs, "run"), unit.Plural(pushed.Documents, "document"), unit.Count(int64(pushed.Unchanged)))
 	return leftOutIf(nil, leftOut || skipped || pushed.LeftOut)
+}
+
+// source opens the history to copy from: with --into the one in the settings, otherwise the embedded one.
+func (p *pushing) source(ctx context.Context) (history.Store, error) {
+	if p.into != "" {
+		return p.history().open(ctx)
+	}
+	return p.history().readEmbedded(ctx)
+}
+
+// copy copies runs to the target that the flags name.
+func (p *pushing) copy(ctx context.Context, from history.Store, opt ingest.PushOptions) (pushed ingest.Pushed, leftOut bool, err error) {
+	if p.output != "" {
+		err = p.toFile(p.output, func(to ingest.Target) (err error) {
+			pushed, err = ingest.Push(ctx, from, to, opt)
+			return err
+		})
+		return pushed, false, err
+	}
+	to, err := p.target(ctx)
+	if err != nil {
+		return pushed, false, err
+	}
+	pushed, err = ingest.Push(ctx, from, to, opt)
+	leftOut, err = closed(to.Store, err)
+	return pushed, leftOut, err
+}
+
+// target opens the history to copy to. Copied runs keep their verdicts on rules.
+func (p *pushing) target(ctx context.Context) (ingest.Target, error) {
+	h := p.history()
+	if p.into == "" {
+		store, err := h.cluster(ctx)
+		return ingest.Target{Sink: store, Store: store, IsCluster: true}, err
+	}
+	here, err := os.Stat(h.History)
+	there, errThere := os.Stat(p.into)
+	if err == nil && errThere == nil && !h.Elasticsearch.Enabled() && os.SameFile(here, there) {
+		return ingest.Target{}, usagef("--into %s is the history itself: name another file, or the history to copy from with --history", shortHome(p.into))
+	}
+	h.History, h.Elasticsearch = p.into, config.Elasticsearch{}
+	store, err := h.writeEmbedded(ctx)
+	return ingest.Target{Sink: store, Store: store}, err
+}
+
+// again sends the documents of a reject file again. It reads the whole file first, because documents that are
+// rejected again may be written to the same file.
+func (p *pushing) again(ctx context.Context) error {
+	if !p.cfg.Elasticsearch.Enabled() {
+		return errNoCluster
+	}
+	text, err := os.ReadFile(p.rejects)
+	if err != nil {
+		return err
+	}
+	client, _, err := p.history().connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	to := elastic.New(client, elastic.Options{
+		Prefix: p.cfg.Prefix, RejectFile: p.cfg.Elasticsearch.Rejects,
+		NoVerify: true, // the file has only some documents of a run
+	})
+	documents, leftOut, err := ingest.PushRejects(ctx, to, p.rejects, text, p.log)
+	if err = errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	refused := to.Rejected()
+	fmt.Fprintf(p.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
+	return leftOutIf(nil, leftOut || refused > 0)
 }

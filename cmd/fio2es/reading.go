@@ -4,12 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -176,4 +183,130 @@ func (r *reading) end(err error) error {
 		r.store.Close()
 	}
 	return leftOutIf(err, r.leftOut)
+}
+
+// answer is what a command does with the runs that it reads, one after another.
+type answer struct {
+	// called before a run is read; many reports whether there are several runs
+	begin  func(run *query.Run, many bool) error
+	window func(*window.Window) error                   // called with each window; nil: no windows are needed
+	end    func(run *query.Run, doc *mapping.Run) error // called after all windows of a run
+	close  func(err error) error                        // called at the end, with the error that ended the answers; may be nil
+}
+
+// answerFor uses a for each run that args name. Neighbouring paths are read together.
+func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, a answer) error {
+	inputs, err := r.choose(ctx, args, query.IsPath)
+	if err != nil {
+		return r.end(err)
+	}
+	return r.answer(ctx, inputs, q, a)
+}
+
+// answer uses a for each of the inputs, and ends the reading. If a run has nothing of what is wanted or cannot be read so,
+// the others are answered nevertheless.
+func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a answer) error {
+	r.skips = true
+	found := false
+	one := func(run *query.Run, many bool) error {
+		if err := a.begin(run, many); err != nil {
+			return err
+		}
+		doc, err := run.Read(ctx, q, a.window)
+		r.logRun(run)
+		if err == nil && doc != nil {
+			err = a.end(run, doc)
+			found = found || err == nil
+		}
+		return r.skip(err)
+	}
+	wanted := q
+	if a.window == nil {
+		wanted = nil
+	}
+	err := r.each(ctx, inputs, wanted, one)
+	if a.close != nil {
+		err = errors.Join(err, a.close(err))
+	}
+	return r.end(r.withSkipped(err, found))
+}
+
+// prepare applies the flags of reading to a run in the history.
+func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
+	if err := r.refuseStored(run.Stored); err != nil {
+		return nil, err
+	}
+	if f := r.flags.Lookup("interval"); f != nil && f.Changed && r.cfg.Interval != 0 {
+		run.JoinMS, err = query.JoinMS(run.Stored, time.Duration(r.cfg.Interval), f.Value.String())
+	}
+	return run, err
+}
+
+// refuseStored fails if the user gave a flag about reading logs, because the windows of a run in the history were
+// made when it was ingested. If there are also paths, the flag applies to them, and there is only a note. Settings
+// in a file or in the environment are no error.
+func (r *reading) refuseStored(run *mapping.Run) (err error) {
+	ofLogs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addReadingFlags(ofLogs)
+	r.flags.Visit(func(f *pflag.Flag) {
+		switch {
+		// stored windows can be changed in these ways
+		case ofLogs.Lookup(f.Name) == nil || f.Name == "interval" || f.Name == "jobs":
+		case f.Name == "weighting" && f.Value.String() == run.Weighting:
+		case slices.ContainsFunc(r.flags.Args(), hasPath):
+			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested",
+				f.Name, run.Run.Name))
+		case err == nil:
+			err = usagef("--%s: run %s is in the history, and its windows were made when it was ingested: "+
+				"leave the option out, or ingest its files again with --%s %s", f.Name, run.Run.Name, f.Name, strings.Trim(f.Value.String(), "[]"))
+		}
+	})
+	return err
+}
+
+// hasPath reports whether an argument is a path, or a list with commas that contains one.
+func hasPath(arg string) bool {
+	return query.IsPath(arg) || slices.ContainsFunc(strings.Split(arg, ","), query.IsPath)
+}
+
+// logProblems reports files that cannot be read and files that belong to no run. leftOut reports whether there are
+// files that cannot be read.
+func (e *env) logProblems(archive *pipeline.Archive) (leftOut bool) {
+	for _, p := range archive.Problems {
+		e.log.Warn(p.Error())
+	}
+	e.logLeft(archive, func(string) bool { return true })
+	return len(archive.Problems) > 0
+}
+
+// logLeft reports files that belong to no run. It logs a message only at level debug if isNews returns false for it.
+func (e *env) logLeft(archive *pipeline.Archive, isNews func(text string) bool) {
+	note := func(text string) {
+		if isNews(text) {
+			e.log.Info(text)
+		} else {
+			e.log.Debug(text)
+		}
+	}
+	for _, l := range archive.Left {
+		if l.Notable {
+			note("note: " + l.File.Name() + ": " + l.Reason + andMore(l.More))
+			continue
+		}
+		e.log.Debug("belongs to no run: "+l.Reason+andMore(l.More), "file", l.File.Name())
+	}
+	for _, s := range archive.Skipped {
+		note("note: skipped " + s.Path + ": " + s.Reason)
+	}
+	if len(archive.Empty) > 0 {
+		note("note: no fio logs or reports under " + unit.List(archive.Empty, 3, ", "))
+	}
+}
+
+// andMore returns the end of a message that also stands for n similar ones.
+func andMore(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " (and " + unit.Count(int64(n)) + " more like this)"
 }

@@ -27,7 +27,7 @@ var errFull = errors.New("database or disk is full")
 
 func (fullDisk) Finish(context.Context, *mapping.Run) error { return errFull }
 
-// TestRunNotStored: a run that could not be stored after fio had ended is stored by the next command. That command
+// TestRunNotStored: a run that could not be stored after fio had ended is stored by the next ingest, which
 // says why, and does not say that fio2es was killed.
 func TestRunNotStored(t *testing.T) {
 	t.Parallel()
@@ -50,6 +50,7 @@ func TestRunNotStored(t *testing.T) {
 		t.Errorf("on a full disk: %v", err)
 	}
 	check(t, to.Store.Close())
+	callWith(t, settings, "ingest", filepath.Join("..", "..", "examples", "cbt-archive"))
 	listed := callWith(t, settings, "runs", "--format", "csv", "--columns", "archive,note", "--where", "archive="+filepath.Base(entry.Folder))
 	if !strings.Contains(listed, ",fio ended with exit code 1\n") {
 		t.Errorf("its note is not as it was:\n%s", listed)

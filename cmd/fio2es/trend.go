@@ -3,15 +3,24 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/tidy"
+	"github.com/fio2es/fio2es/internal/trend"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 )
@@ -116,13 +125,6 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *trendGate) er
 	for _, w := range workload.Group(runs) {
 		series = append(series, w.Series(q.numbers, q.least)...)
 	}
-	damaged, err := query.Around(ctx, store, series)
-	if err != nil {
-		return err
-	}
-	for _, one := range damaged {
-		e.log.Warn(one.Error())
-	}
 	out := newTrendWriter(gate.table(e.stdout))
 	for _, s := range series {
 		gate.add(s)
@@ -133,5 +135,168 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *trendGate) er
 	if err := out.end(); err != nil {
 		return err
 	}
-	return leftOutIf(gate.end(e.log, e.stdout), skipped || len(damaged) > 0)
+	return leftOutIf(gate.end(e.log, e.stdout), skipped)
+}
+
+// trendGate checks --fail-last: none of the last runs of a workload may begin a change for the worse. Without the
+// flag it checks nothing.
+type trendGate struct {
+	checks
+	last int // number of runs; 0: no gate
+}
+
+// check fails if the flags contradict one another.
+func (g *trendGate) check(isGiven bool) error {
+	switch {
+	case isGiven && g.last < trend.LeastLevel:
+		return usagef("--fail-last %d: want %d or more, because one or two odd runs are no change", g.last, trend.LeastLevel)
+	case !isGiven && g.format == formatJUnit:
+		return usagef("--format junit is about a gate: add one, such as --fail-last 5")
+	}
+	return nil
+}
+
+// noRuns fails if there is a gate, because the gate has checked nothing.
+func (g *trendGate) noRuns() error {
+	if g.last == 0 {
+		return nil
+	}
+	return fmt.Errorf("--fail-last %d: there are no runs to check", g.last)
+}
+
+func (g *trendGate) add(s *workload.Series) {
+	if g.last == 0 {
+		return
+	}
+	c := junit.Case{Class: s.Title, Name: s.Direction + " " + s.Number.Text}
+	if n := len(s.Runs); n < 2*trend.LeastLevel {
+		c.Result, c.Text = junit.Skipped, fmt.Sprintf("%s: %s, but finding a change needs at least %d", s.Title, unit.Plural(n, "run"), 2*trend.LeastLevel)
+	} else {
+		c.Text = fmt.Sprintf("%s: no change for the worse in the last %d", unit.Plural(n, "run"), g.last)
+	}
+	for i := range s.Changes {
+		if change := &s.Changes[i]; s.IsWorse(change) && change.Level.At >= len(s.Runs)-g.last {
+			c.Result = junit.Failed
+			c.Text = fmt.Sprintf("%s: %s of %ss is worse since run %s (%s): from %s to %s, %s", s.Title, s.Number.Text, s.Direction,
+				facts.ShortID(change.After.Run.ID), workload.Day(change.After), s.Number.TextOf(change.Level.Before), s.Number.TextOf(change.Level.After), change.Text())
+		}
+	}
+	g.Cases = append(g.Cases, c)
+}
+
+// end says what failed, and writes the checks.
+func (g *trendGate) end(log *slog.Logger, stdout io.Writer) error {
+	isMet, short := false, 0
+	for _, c := range g.Cases {
+		switch c.Result {
+		case junit.Failed:
+			isMet = true
+			log.Error(fmt.Sprintf("--fail-last %d: %s", g.last, c.Text))
+		case junit.Skipped:
+			short++
+		}
+	}
+	if short > 0 {
+		log.Info(fmt.Sprintf("note: --fail-last %d: %d of %s not checked: they have fewer than %d runs", g.last, short, unit.Plural(len(g.Cases), "number"), 2*trend.LeastLevel))
+	}
+	if err := g.write(stdout); err != nil || !isMet {
+		return err
+	}
+	return errMet
+}
+
+// trendWriter writes series and their changes, and counts them.
+type trendWriter struct {
+	*table.Writer[*workload.Row]
+	w                            io.Writer
+	format                       string
+	runs, numbers, changes, rows int
+	workloads                    map[*workload.Workload]bool
+	differs                      []string // differences at changes, without repetitions
+}
+
+func newTrendWriter(w io.Writer, format string) *trendWriter {
+	drop := []string{"RUNS", "99% INTERVAL", "RUN", "WAS"}
+	return &trendWriter{
+		Writer: table.NewNarrow(w, format, workload.Columns, []string{"WORKLOAD"}, drop), w: w, format: format, workloads: map[*workload.Workload]bool{},
+	}
+}
+
+// series writes the changes of a series. With all, it also writes a series without changes.
+func (t *trendWriter) series(s *workload.Series, all bool) error {
+	if !t.workloads[s.Workload] {
+		t.workloads[s.Workload] = true
+		t.runs += len(s.Workload.Runs)
+	}
+	t.numbers++
+	t.changes += len(s.Changes)
+	for _, row := range s.Rows() {
+		if !row.HasChange() && !all {
+			continue
+		}
+		if text := row.Circumstances(); text != "" && !slices.Contains(t.differs, text) {
+			t.differs = append(t.differs, text)
+		}
+		t.rows++
+		if err := t.Write(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end ends the table with the differences, and says which runs were examined.
+func (t *trendWriter) end() error {
+	summary := fmt.Sprintf("%s of %s in %s: %s", unit.Plural(t.numbers, "number"), unit.Plural(len(t.workloads), "workload"),
+		unit.Plural(t.runs, "run"), unit.Plural(t.changes, "change"))
+	if t.rows == 0 && t.format == table.Text {
+		_, err := fmt.Fprintln(t.w, summary)
+		return err
+	}
+	return t.End(append(t.differs, summary)...)
+}
+
+// markTrend finds the changes in all workloads, and stores each with the first run after it.
+func markTrend(cmd *cobra.Command, e *env) error {
+	for _, name := range []string{"where", "metrics", "least", "all", "fail-last", "format"} {
+		if cmd.Flags().Changed(name) {
+			return usagef("--%s: --mark stores the changes in all runs, and prints none: leave out --%s", name, name)
+		}
+	}
+	ctx := cmd.Context()
+	if !e.cfg.Elasticsearch.Enabled() {
+		return usagef("--mark is for a cluster, whose changes Kibana shows (--elasticsearch URL); serve finds those of the embedded history itself")
+	}
+	store, err := e.history().cluster(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := tidy.Mark(ctx, store)
+	for _, one := range m.Skipped {
+		e.log.Warn(one.Error())
+	}
+	leftOut, err := closed(store, err)
+	if err == nil {
+		fmt.Fprintf(e.stderr, "%s in %s; %s\n", unit.Plural(m.Changes, "change"), unit.Plural(m.Runs, "run"), unit.Plural(m.Updated, "run")+" marked differently than before")
+	}
+	return leftOutIf(err, leftOut || len(m.Skipped) > 0)
+}
+
+// markNews finds the changes again if runs were stored or removed. Otherwise Kibana would show outdated changes.
+func (h histories) markNews(ctx context.Context, store *elastic.Store) error {
+	if ctx.Err() != nil || !store.News() {
+		return nil
+	}
+	m, err := tidy.Mark(ctx, store)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, history.ErrNoIndex):
+		return nil // there is no index yet, because every run was refused
+	case err != nil:
+		h.log.Warn(fmt.Sprintf("runs are stored, but changes are not marked for Kibana; fio2es trend --mark does that: %v", err))
+		return errLeftOut
+	}
+	h.log.Debug("marked changes", "changes", m.Changes, "runs", m.Runs, "updated", m.Updated)
+	return nil
 }

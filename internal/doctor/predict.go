@@ -10,7 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
-	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // commandLine is the place of options of fio itself.
@@ -71,7 +71,7 @@ func (s *section) answers() Answers {
 
 // window returns the length of windows for rows that are this far apart.
 func window(rows time.Duration) time.Duration {
-	return time.Duration(pipeline.UsualWindow(rows.Milliseconds())) * time.Millisecond
+	return time.Duration(plan.UsualWindow(rows.Milliseconds())) * time.Millisecond
 }
 
 // rows returns the time between rows of histogram logs, or 0 if fio writes none.

@@ -3,7 +3,6 @@ package es_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -31,20 +30,6 @@ func endless(t *testing.T, begin, piece string) string {
 }
 
 func TestEndlessAnswers(t *testing.T) {
-	ids := make([]string, 5000)
-	for i := range ids {
-		ids[i] = fmt.Sprint(i)
-	}
-	bulk := func(ctx context.Context, c *es.Client) error {
-		done := make(chan error)
-		for range 2 { // two requests at the same time, as in an ingest
-			go func() {
-				_, err := c.Bulk(ctx, []byte("{}\n"), ids)
-				done <- err
-			}()
-		}
-		return errors.Join(<-done, <-done)
-	}
 	info := func(ctx context.Context, c *es.Client) error { _, err := c.Check(ctx); return err }
 	count := func(ctx context.Context, c *es.Client) error {
 		var into map[string]any
@@ -60,9 +45,6 @@ func TestEndlessAnswers(t *testing.T) {
 		most               int64
 	}{
 		{"who it is", info0, "x", info, es.ErrNotElastic, answer, 20 << 20},
-		{"bulk, one long text", `{"errors":false,"items":[{"index":{"_id":"`, "x", bulk, es.ErrTooLong, answer, 250 << 20},
-		{"bulk, other items", `{"errors":false,"items":[`, `{"index":{"_id":"x","status":201}},`, bulk, es.ErrTooLong, answer, 250 << 20},
-		{"bulk, refused items", `{"errors":true,"items":[`, `{"index":{"_id":"x","status":400,"error":{"type":"x","reason":"y"}}},`, bulk, es.ErrTooLong, answer, 250 << 20},
 		{"anything", `{"a":"`, "x", count, es.ErrTooLong, memtest.Scale(answer, 0), 400 << 20}, // 0 means the default
 	}
 	for _, tt := range tests {

@@ -6,4 +6,4 @@ import "time"
 func (c *Client) SetStep(n int) { c.step = n }
 
 // SetPause sets the first pause between attempts.
-func (c *Client) SetPause(d time.Duration) { c.pause = d }
+func (c *Client) SetPause(d time.Duration) { c.config.Pause = d }

@@ -2,6 +2,7 @@ package es
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+)
+
+// Types of errors. HTTP status 429 is used for the first two.
+const (
+	BlockType    = "cluster_block_exception"         // 429 for a full disk; 403 for a block that a person set
+	RejectedType = "es_rejected_execution_exception" // 429 for too many requests; waiting helps
+	ClosedType   = "index_closed_exception"
+	MissingType  = "index_not_found_exception"
 )
 
 // Error is an error that Elasticsearch, or a proxy in front of it, answered. Programs decide by Status and Type.
@@ -47,6 +56,12 @@ var (
 // index.
 func (e *Error) IsForbidden() bool {
 	return e.Status == http.StatusForbidden && (e.Type == "" || e.Type == "security_exception")
+}
+
+// IsNotFound reports whether the answer has status 404.
+func IsNotFound(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == http.StatusNotFound
 }
 
 // Named wraps e with [ErrDiskFull] if it is about a full disk, and returns e otherwise.
@@ -87,18 +102,16 @@ var ErrTimeout = errors.New("no answer in time")
 const maxErrorBody = 1 << 20
 
 // readError makes an Error from an answer with an error status.
-func readError(res *http.Response, secrets ...Secret) *Error {
+func readError(res *http.Response, config Config) *Error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // the status is known, so an error does not matter
 	e := parseError(res.StatusCode, res.Header.Get("Content-Type"), body)
 	if to := res.Header.Get("Location"); to != "" && res.StatusCode < http.StatusBadRequest {
 		e.Reason = clip("redirected to " + strconv.Quote(to) + ", which is not followed: give the address of the cluster itself")
 	}
-	e.Reason, e.Body = hide(e.Reason, secrets...), body
+	e.Reason, e.Body = hide(e.Reason, config.APIKey, config.Password), body
 	e.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
 	// Elasticsearch itself answers 413 without this header, but then also without a body.
-	if res.Header.Get("X-Elastic-Product") == "" && len(body) > 0 && e.Type == "" {
-		e.Foreign = true
-	}
+	e.Foreign = config.Service == elasticsearch && res.Header.Get("X-Elastic-Product") == "" && len(body) > 0 && e.Type == ""
 	return e
 }
 
@@ -188,4 +201,29 @@ func retryAfter(text string, now time.Time) time.Duration {
 		return max(at.Sub(now), 0)
 	}
 	return 0
+}
+
+// Temporary reports whether a retry may succeed after err: the connection failed, no answer came in time or all of it,
+// the server or a proxy is overloaded or restarts, or the disks of the server are too full. It is false if the caller's
+// context ended or certificates do not match.
+func Temporary(err error) bool {
+	if errors.As(err, new(*againError)) {
+		return true
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		switch e.Status {
+		case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout:
+			return true
+		case http.StatusServiceUnavailable:
+			return e.Type != "too_many_buckets_exception" // the request is too large, so a retry fails too
+		}
+		return e.IsDiskFull()
+	}
+	switch reach := new(reachError); {
+	case errors.Is(err, errTimedOut), errors.Is(err, errEmpty), errors.Is(err, errCut), errors.Is(err, ErrTimeout):
+		return true
+	case errors.As(err, &reach):
+		return !isTLS(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+	}
+	return false
 }

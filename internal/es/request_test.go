@@ -42,7 +42,7 @@ func TestRequests(t *testing.T) {
 			"POST", "/a,b-*/_search?allow_partial_search_results=false", "{}",
 		},
 		{
-			es.Extended{Request: esapi.OpenPointInTimeRequest{Index: []string{url.PathEscape("a b")}, KeepAlive: "5s"}, MaxAnswer: 9},
+			es.Limited{Request: esapi.OpenPointInTimeRequest{Index: []string{url.PathEscape("a b")}, KeepAlive: "5s"}, MaxAnswer: 9},
 			"POST", "/a%20b/_pit?keep_alive=5s", "",
 		},
 	} {

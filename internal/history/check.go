@@ -70,8 +70,7 @@ type check struct {
 
 func (c *check) runs(ctx context.Context, counts Counts) error {
 	var runs []*mapping.Run
-	// the embedded history stores each run document in three forms
-	for _, f := range []RunFilter{{}, {Brief: true}, {Light: true}} {
+	for _, f := range []RunFilter{{}, {Light: true}} { // stores have each run document in two forms
 		for run, err := range c.store.Runs(ctx, f) {
 			var damaged *DamagedRunError
 			switch {
@@ -83,7 +82,7 @@ func (c *check) runs(ctx context.Context, counts Counts) error {
 				return nil
 			case err != nil:
 				return err
-			case !f.Light && !f.Brief:
+			case !f.Light:
 				c.sums[run.Run.ID] = lightSum(run)
 			case f.Light && !c.seen[run.Run.ID]:
 				c.seen[run.Run.ID] = true

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -54,12 +55,9 @@ func Collect(runs iter.Seq2[*mapping.Run, error], skip func(error)) (list []*map
 // DecodeRun decodes a run document. It fails if the document has no id or no version.
 func DecodeRun(text []byte) (*mapping.Run, error) {
 	run := new(mapping.Run)
-	return run, checkRun(run, run.UnmarshalJSON(text))
-}
-
-func checkRun(run *mapping.Run, err error) error {
+	err := json.Unmarshal(text, run)
 	if err == nil && (run.Run.ID == "" || run.Run.Ingest == "") {
 		err = mapping.ErrIdentity
 	}
-	return err
+	return run, err
 }

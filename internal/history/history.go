@@ -20,7 +20,7 @@ var (
 	ErrAmbiguous = errors.New("more than one run begins with that")
 	ErrBusy      = errors.New("another process is writing to the history")
 	ErrDamaged   = errors.New("not a history file, or damaged")
-	ErrNewer     = errors.New("written by a newer version of fio2es")
+	ErrVersion   = errors.New("made by another version of fio2es")
 	ErrReplaced  = errors.New("the documents stored so far were removed meanwhile")
 	// only in clusters
 	ErrNoIndex = errors.New("there is no history under this prefix yet: run fio2es setup, then ingest")
@@ -121,7 +121,7 @@ type RunFilter struct {
 	Where    Condition // nil: no condition
 	Limit    int       // most runs; 0: no limit
 	Light    bool      // histograms and the list of source files are not needed
-	Brief    bool      // only [mapping.Run.Brief] and Also are needed; a store may return as much as with Light
+	Brief    bool      // the same as Light
 	Also     []string  // further fields that are needed, as paths in documents
 
 	// Watch is called with each run that a store reads, and whether it is selected. It may be nil. A store reads at
@@ -162,18 +162,8 @@ func (f *RunFilter) Beyond() (fields []string, isBrief bool) {
 	return slices.Concat(fields, f.Also), isBrief
 }
 
-// DecodeLight returns a decoder of light run documents. It decodes only what f needs. The decoder fails like
-// [DecodeRun].
-func (f *RunFilter) DecodeLight() Decoder {
-	fields, isBrief := f.Beyond()
-	if !isBrief {
-		return DecodeRun
-	}
-	return func(text []byte) (*mapping.Run, error) {
-		run := new(mapping.Run)
-		return run, checkRun(run, run.UnmarshalBrief(text, fields...))
-	}
-}
+// DecodeLight returns [DecodeRun].
+func (f *RunFilter) DecodeLight() Decoder { return DecodeRun }
 
 // Started returns bounds of the start of all runs that f selects: [from, to). A zero time is no bound. It includes
 // the bounds of the condition, if the condition has a method Started.

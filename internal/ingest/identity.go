@@ -11,7 +11,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -124,45 +123,15 @@ func beginnings(ctx context.Context, store history.Store, e *pipeline.Execution)
 	}
 }
 
-// isBeginning reports whether a run was stored when the files of e were shorter. Followed runs of the first version
-// of fio2es have no list of files, so their names are compared.
+// isBeginning reports whether a run was stored when the files of e were shorter.
 func isBeginning(run *mapping.Run, e *pipeline.Execution) bool {
 	apart := run.Run.Start.Sub(e.Run.Start).Abs()
-	if run.Run.Live() && len(run.Source.List) == 0 {
-		return apart < liveStart && run.Run.Archive == e.Run.Archive && run.Run.Path == e.Path
-	}
 	return (apart < sameStart || run.Run.Live() && apart < liveStart) &&
 		e.HasGrownFrom(&run.Source) && !mapping.PartsOfOne(&run.Source, &e.Source)
 }
 
-// RemoveOldDuplicates removes duplicates that version 1 of the embedded history has: one run stored under several
-// names.
-func RemoveOldDuplicates(ctx context.Context, store *sqlite.Store, log *slog.Logger) error {
-	runs, err := store.Sharing(ctx)
-	if err != nil {
-		return err
-	}
-	for len(runs) > 0 {
-		var same, others []*mapping.Run
-		for _, r := range runs {
-			if r == runs[0] || mapping.SameExecution(&r.Source, &runs[0].Source) {
-				same = append(same, r)
-			} else {
-				others = append(others, r)
-			}
-		}
-		keep := mapping.Best(same)
-		same = slices.DeleteFunc(same, func(r *mapping.Run) bool { return r == keep })
-		if err := removeDuplicates(ctx, store, keep, same, log); err != nil {
-			return err
-		}
-		runs = others
-	}
-	return nil
-}
-
-// removeDuplicates removes other runs of a history whose files are all part of this run. An older version stored the
-// run under several names, or they are parts of the run. The run gets their labels and notes.
+// removeDuplicates removes other runs of a history whose files are all part of this run, and gives the run their
+// labels and notes.
 func removeDuplicates(ctx context.Context, store history.Store, run *mapping.Run, duplicates []*mapping.Run, log *slog.Logger) error {
 	for _, d := range duplicates {
 		if !run.Source.Contains(&d.Source) && !d.Run.Live() {

@@ -6,18 +6,18 @@ import (
 	"encoding/json"
 	"log/slog"
 
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
+	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/mapping"
 )
 
 // PushRejects sends the documents of a reject file again, and returns their number. It reports and skips lines that
 // are not documents. name is the file's name for messages.
 func PushRejects(
-	ctx context.Context, to *bulk.Writer, name string, text []byte, log *slog.Logger,
+	ctx context.Context, to *elastic.Store, name string, text []byte, log *slog.Logger,
 ) (documents int, leftOut bool, err error) {
 	var intervals []*mapping.Interval
 	var runs []*mapping.Run
-	for reject, err := range bulk.ReadRejects(bytes.NewReader(text)) {
+	for reject, err := range elastic.ReadRejects(bytes.NewReader(text)) {
 		if err == nil {
 			err = decode(reject.Document, &intervals, &runs)
 		}

@@ -34,7 +34,7 @@ func (c *client) get(ctx context.Context, request esapi.Request, answer any) err
 
 // do sends a request and decodes the answer. It adds to an [*es.Error] the request, and what to do.
 func (c *client) do(ctx context.Context, request esapi.Request, answer any) error {
-	err := c.Do(ctx, es.Extended{Request: request, MaxAnswer: maxAnswer}, answer)
+	err := c.Do(ctx, es.Limited{Request: request, MaxAnswer: maxAnswer}, answer)
 	if e, ok := errors.AsType[*es.Error](err); ok {
 		err = fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, c.advice(e))
 	}

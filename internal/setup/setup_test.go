@@ -105,11 +105,11 @@ func TestChanges(t *testing.T) {
 			c := f.components["fio-latency-mappings"]
 			c["version"], c["_meta"].(tree)["version"] = 0, 0
 		}, setup.Options{}, []string{"update component template fio-latency-mappings: from version 0 to " + thisVersion}, nil},
-		{"version 1, without roles of files", func(f *fake) {
-			f.components["fio-runs-mappings"]["_meta"].(tree)["version"] = 1
+		{"an older version, without roles of files", func(f *fake) {
+			f.components["fio-runs-mappings"]["_meta"].(tree)["version"] = 0
 			delete(f.indices["fio-runs"]["properties"].(tree)["source"].(tree)["properties"].(tree)["list"].(tree)["properties"].(tree), "role")
 		}, setup.Options{}, []string{
-			"update component template fio-runs-mappings: from version 1 to " + thisVersion, "update index fio-runs: it lacks source.list.role",
+			"update component template fio-runs-mappings: from version 0 to " + thisVersion, "update index fio-runs: it lacks source.list.role",
 		}, nil},
 		{"older policy", func(f *fake) {
 			delete(f.policies["fio-latency"]["policy"].(tree)["_meta"].(tree), "version")

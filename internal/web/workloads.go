@@ -107,14 +107,6 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 	}
 	one := workload.Group(runs)[0]
 	series := one.Series(workload.MustNumbers("p50", "p99", "p99.9", "iops"), workload.LeastChange)
-	damaged, err := query.Around(r.Context(), s.Store, series)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	for _, one := range damaged {
-		s.warn(one)
-	}
 	s.show(w, r, http.StatusOK, "workload", workloadView{s.head(one.Title, "../"), one, series})
 }
 

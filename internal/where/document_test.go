@@ -42,6 +42,9 @@ func TestFieldsDocument(t *testing.T) {
 		if _, err := Parse(condition, now); err != nil {
 			t.Error(condition, err)
 		}
+		if strings.HasPrefix(f.Name, "write.") || strings.HasPrefix(f.Name, "trim.") {
+			continue // a sentence below the table says that they are as those of reads
+		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | `%s` | %s |\n",
 			f.Name, strings.Join(also, ", "), f.Kind, unit, code(f.Path), f.Help, condition, code(f.kql(t)))
 	}

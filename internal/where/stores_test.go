@@ -15,7 +15,6 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/where"
@@ -201,5 +200,5 @@ func openElastic(t *testing.T) history.Store {
 	client, err := es.New(es.Config{Addresses: []string{address}})
 	must(t, err)
 	t.Cleanup(client.Close)
-	return elastic.New(client, bulk.Options{NoTemplates: true})
+	return elastic.New(client, elastic.Options{NoTemplates: true})
 }

@@ -161,6 +161,7 @@ func (w *Window) join(later *Window) {
 	w.Latencies.Merge(later.Latencies)
 	w.Counts = addBins(w.Latencies.Layout(), w.Counts, later.Counts)
 	w.Completed += later.Completed
+	w.Unsure[1] = later.Unsure[1]
 }
 
 func addBins(l hist.Layout, a, b []hist.Bin) []hist.Bin {

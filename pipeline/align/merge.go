@@ -200,7 +200,19 @@ func (m *merger) begin() {
 func (m *merger) fill(ctx context.Context) {
 	m.parallel(func(w *worker, s *Stream) {
 		for until := m.until + w.tolerance; s.more && s.row.End <= until && ctx.Err() == nil; s.advance() {
-			w.add(s.slot+int(s.row.Direction), &s.row)
+			slot, pair := s.slot+int(s.row.Direction), &s.pairs[s.row.Direction]
+			w.add(slot, &s.row)
+			if s.row.Start < s.row.End { // the rate at a moment is unknown
+				this := stretch{s.row.Start, s.row.End, float64(s.row.Total), s.row.Whole}
+				w.doubt(slot, pair.before, pair.last, this)
+				pair.before, pair.last = pair.last, this
+			}
+		}
+		if !s.more {
+			for d := range s.pairs {
+				w.doubt(s.slot+d, s.pairs[d].before, s.pairs[d].last, stretch{})
+				s.pairs[d].last = stretch{}
+			}
 		}
 	})
 }
@@ -278,7 +290,7 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 	w := &Window{
 		Key: g.key, Elapsed: at.first * m.opt.Window, Length: (at.last - at.first + 1) * m.opt.Window,
 		Start: at.first * m.opt.Window, End: (at.last + 1) * m.opt.Window, Latencies: &all.latencies,
-		Counts: g.round.bins(&all.latencies), Completed: completed,
+		Counts: g.round.bins(&all.latencies), Completed: completed, Unsure: [2]float64{all.start.unsure, all.end.unsure},
 	}
 	if all.whole != (span{}) && !all.start.cut && !all.end.cut {
 		w.Start, w.End = all.whole.first, all.whole.last

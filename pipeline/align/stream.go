@@ -24,6 +24,7 @@ type Stream struct {
 	row   Row // the next one, if there are more
 	more  bool
 	ended [fiolog.Directions]int64 // end of the last row of each direction, -1 before the first
+	pairs [fiolog.Directions]struct{ before, last stretch }
 }
 
 func (s *Stream) advance() {

@@ -28,6 +28,9 @@ type Window struct {
 	Counts []hist.Bin
 	// Completed is the number of requests that completed in the window.
 	Completed int64
+	// Unsure is how many requests may have completed on the other side of the start, and of the end. It is 0 unless rows
+	// that cross the edge have another rate than the rows beside them. See [worker.doubt].
+	Unsure [2]float64
 }
 
 // sum collects one window of one key.
@@ -62,9 +65,12 @@ func (s *sum) release() {
 type edge struct {
 	n, miss int64
 	cut     bool // some rows cross it
+	unsure  float64
 }
 
-func (e *edge) add(o edge) { e.n, e.miss, e.cut = e.n+o.n, e.miss+o.miss, e.cut || o.cut }
+func (e *edge) add(o edge) {
+	e.n, e.miss, e.cut, e.unsure = e.n+o.n, e.miss+o.miss, e.cut || o.cut, e.unsure+o.unsure
+}
 
 func (e edge) mean() int64 {
 	if e.n == 0 || e.cut {

@@ -51,6 +51,7 @@ type part struct {
 	report  *Report // nil if it has logs
 	claims  *claims // of the report
 	isNamed bool    // a report names the logs
+	isGuess bool    // nothing but the modification times of logs shows that it belongs to another part, if anything does
 	of      *part   // another part of the same run; nil for the first
 }
 
@@ -111,7 +112,7 @@ func (a *attribution) split(r *draft) bool {
 	if len(logs) < 2 {
 		return false
 	}
-	isGuess := a.connect(r, logs, reports)
+	a.connect(r, logs, reports)
 	var runs [][]*part
 	var loose []Report // nothing shows to which of the runs they belong
 	for _, of := range groups(slices.Concat(logs, reports), (*part).first) {
@@ -125,10 +126,7 @@ func (a *attribution) split(r *draft) bool {
 		}
 	}
 	if len(runs) == 1 {
-		if isGuess && r.family != "output" && len(r.guesses) == 0 {
-			r.guesses = []string{fmt.Sprintf("logs named %s and %s are read as one run, because nothing but the times of their files shows when "+
-				"they were written: keep the files of each run in a folder of their own, or pass fio's reports", logs[0].prefix(), logs[1].prefix())}
-		}
+		r.setUnsure(logs)
 		return false
 	}
 	r.ran = span{}
@@ -139,6 +137,18 @@ func (a *attribution) split(r *draft) bool {
 	}
 	r.takeOnly(runs[0], loose, a.places)
 	return true
+}
+
+// setUnsure says that nothing shows that logs are of one run, if that is so.
+func (r *draft) setUnsure(parts []*part) {
+	i := slices.IndexFunc(parts, func(p *part) bool { return p.isGuess })
+	if i < 0 || r.family == "output" || len(r.guesses) > 0 {
+		return
+	}
+	other := slices.IndexFunc(parts, func(p *part) bool { return p != parts[i] && len(p.logs) > 0 })
+	r.Unsure = fmt.Sprintf("logs named %s and %s are read as one run, because nothing but the times of their files shows when "+
+		"they were written; if they ran one after another, its rates are wrong: keep the files of each run in a folder of their own, "+
+		"or pass fio's reports", parts[min(i, other)].prefix(), parts[max(i, other)].prefix())
 }
 
 // isOthers reports whether a report may belong to another run, too.
@@ -164,6 +174,7 @@ func (r *draft) takeOnly(parts []*part, loose []Report, places *places) {
 			}
 		}
 	}
+	r.setUnsure(parts)
 	var f *source.File
 	var name string
 	if r.isReported() {
@@ -194,9 +205,8 @@ func (a *attribution) partsOf(r *draft) (logs, reports []*part) {
 	return logs, reports
 }
 
-// connect joins the parts that are of one run. isGuess means that nothing but the modification times of logs shows that
-// they are, if anything does.
-func (a *attribution) connect(r *draft, logs, reports []*part) (isGuess bool) {
+// connect joins the parts that are of one run.
+func (a *attribution) connect(r *draft, logs, reports []*part) {
 	trustsTimes := true
 	byPrefix, byVolume := map[string][]*part{}, map[string][]*part{}
 	for _, l := range logs {
@@ -239,7 +249,7 @@ func (a *attribution) connect(r *draft, logs, reports []*part) (isGuess bool) {
 				break
 			}
 			if p.first() != o.first() && p.isWith(o.span) {
-				isGuess = isGuess || p.report == nil && o.report == nil
+				p.isGuess = p.isGuess || p.report == nil && o.report == nil
 				p.join(o)
 			}
 		}
@@ -248,11 +258,10 @@ func (a *attribution) connect(r *draft, logs, reports []*part) (isGuess bool) {
 	known := without(all, isUnknown)
 	if isLikely := len(unnamed) == len(logs) || r.family == "output" || len(r.guesses) > 0; isLikely && len(groups(known, (*part).first)) < 2 {
 		for _, p := range slices.Concat(known, unnamed) {
-			isGuess = isGuess || p.first() != logs[0].first()
+			p.isGuess = p.isGuess || len(p.logs) > 0 && p.first() != logs[0].first()
 			logs[0].join(p)
 		}
 	}
-	return isGuess
 }
 
 // prefixes returns the prefixes of logs that a report names by its options or, if it has none of these, by its own name.

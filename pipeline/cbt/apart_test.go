@@ -63,7 +63,7 @@ func TestApart(t *testing.T) {
 		epochs bool
 		want   []string // with the times of files
 		copies []string // without
-		doubts bool     // with the times of files
+		unsure bool     // with the times of files
 	}{
 		{
 			name: "one after another", calls: []call{{0, 4, "test.1_1.log", ""}, {6, 4, "test.2_1.log", ""}, {11, 4, "test.3_1.log", ""}},
@@ -102,7 +102,12 @@ func TestApart(t *testing.T) {
 		},
 		{
 			name: "side by side without reports", calls: []call{{0, 10, "t.0_1.log", ""}, {1, 10, "t.1_1.log", ""}},
-			want: []string{"t: t.0.1 t.1.1: "}, copies: []string{"t: t.0.1 t.1.1: "}, doubts: true,
+			want: []string{"t: t.0.1 t.1.1: "}, copies: []string{"t: t.0.1 t.1.1: "}, unsure: true,
+		},
+		{
+			name: "pairs side by side", calls: []call{{0, 4, "p.1_1.log", ""}, {0, 4, "p.2_1.log", ""}, {9, 4, "p.3_1.log", ""}, {9, 4, "p.4_1.log", ""}},
+			want:   []string{"p.1: p.1.1 p.2.1: ", "p.3: p.3.1 p.4.1: "},
+			copies: []string{"p: p.1.1 p.2.1 p.3.1 p.4.1: "}, unsure: true,
 		},
 		{
 			name: "a minute beside another, then a third", calls: []call{{0, 60, "t.1_1.log", "t.1.json"}, {50, 10, "t.2_1.log", "t.2.json"}, {62, 60, "t.3_1.log", "t.3.json"}},
@@ -130,17 +135,17 @@ func TestApart(t *testing.T) {
 			for _, c := range tt.calls {
 				c.write(t, filepath.Join(dir, tt.dir), isCopy, tt.epochs)
 			}
-			want, doubts := tt.want, tt.doubts
+			want, unsure := tt.want, tt.unsure
 			if isCopy {
 				want = tt.copies
-				doubts = len(tt.copies) == 1 && tt.calls[0].report == ""
+				unsure = len(tt.copies) == 1 && tt.calls[0].report == ""
 			}
 			a := Read(t.Context(), scan(t, dir))
 			if diff := cmp.Diff(want, found(a)); diff != "" {
 				t.Errorf("%s, copies %v (-want +got):\n%s", tt.name, isCopy, diff)
 			}
-			if got := slices.ContainsFunc(a.Runs, func(r *Run) bool { return len(r.Doubts) > 0 }); got != doubts {
-				t.Errorf("%s, copies %v: doubts %v: %q", tt.name, isCopy, got, a.Runs[0].Doubts)
+			if got := slices.ContainsFunc(a.Runs, func(r *Run) bool { return r.Unsure != "" }); got != unsure {
+				t.Errorf("%s, copies %v: %q", tt.name, isCopy, a.Runs[0].Unsure)
 			}
 		}
 	}

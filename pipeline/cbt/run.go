@@ -27,6 +27,9 @@ type Run struct {
 
 	// Doubts are attributions that are likely but not certain, for people to read.
 	Doubts []string
+	// Unsure says why logs of several names are one run, if nothing but the times of their files shows that they were
+	// written together. If these were copied, they may be of several runs. Else it is empty.
+	Unsure string
 
 	name string
 	ran  span // by its reports or, if others of its folder ran at another time, by its logs; known if MayBeWith needs it

@@ -10,7 +10,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -19,7 +18,7 @@ import (
 func (e *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error) {
 	err := a.Check()
 	if err == nil {
-		err = e.writer.Prepare(ctx)
+		err = e.Prepare(ctx)
 	}
 	var run *mapping.Run
 	if err == nil {
@@ -33,7 +32,7 @@ func (e *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation
 
 // relabelled sets the labels of a run in its interval documents, and returns the run. Another process may change the
 // labels at the same time, so relabelled then reads the run again and repeats.
-func (e *reader) relabelled(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
+func (e *Store) relabelled(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
 	for range e.limits.settle {
 		if err := e.relabel(ctx, &run.Run); err != nil {
 			return nil, because(ctx, "relabel documents", err)
@@ -49,7 +48,7 @@ func (e *reader) relabelled(ctx context.Context, run *mapping.Run) (*mapping.Run
 
 // annotate changes the run document. If another process changes it at the same time, annotate reads it again and
 // repeats.
-func (e *reader) annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error) {
+func (e *Store) annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error) {
 	for try := range e.limits.settle {
 		if err := e.client.Refresh(ctx, e.runs()); err != nil {
 			return nil, err
@@ -71,10 +70,10 @@ func (e *reader) annotate(ctx context.Context, runID string, a mapping.Annotatio
 }
 
 // replace stores a run document if the stored one is still in this state.
-func (e *reader) replace(ctx context.Context, run *mapping.Run, state finished) error {
+func (e *Store) replace(ctx context.Context, run *mapping.Run, state finished) error {
 	seq, term := int(state.seq), int(state.term)
 	return e.index(ctx, "store run", esapi.IndexRequest{
-		DocumentID: run.ID(), Body: es.JSON(bulk.RunDocument(run)), IfSeqNo: &seq, IfPrimaryTerm: &term,
+		DocumentID: run.ID(), Body: es.JSON(RunDocument(run)), IfSeqNo: &seq, IfPrimaryTerm: &term,
 	})
 }
 
@@ -83,10 +82,20 @@ func isConflict(err error) bool {
 	return errors.As(err, &e) && e.Status == http.StatusConflict
 }
 
-// relabel sets the run's labels in those of its interval documents that have others.
-func (e *reader) relabel(ctx context.Context, run *mapping.RunInfo) error {
+// relabel sets the labels of a run in those of its interval documents that have others.
+func (e *Store) relabel(ctx context.Context, run *mapping.RunInfo) error {
 	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
 		return err
 	}
-	return bulk.Relabel(ctx, e.client, e.intervals(), run)
+	labels, edit := run.Labels, run.Edit()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	others := es.Exists(mapping.EditField)
+	if edit != "" {
+		others = es.None(es.Term(mapping.EditField, edit))
+	}
+	query := es.All(es.Term("run.id", run.ID), es.Term("run.ingest", run.Ingest), others)
+	_, err := e.client.UpdateAll(ctx, query, mapping.Relabel, map[string]any{"labels": labels, "edit": edit}, e.intervals())
+	return err
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // do sends a request and decodes its answer.
-func (e *reader) do(ctx context.Context, verb string, r es.Extended, into any) error {
+func (e *Store) do(ctx context.Context, verb string, r es.Limited, into any) error {
 	return because(ctx, verb, e.client.Do(ctx, r, into))
 }
 

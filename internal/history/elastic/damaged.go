@@ -24,7 +24,7 @@ func (e *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Lev
 }
 
 // damaged finds the unreadable interval documents of a run at one level. It returns their names and their ids.
-func (e *reader) damaged(ctx context.Context, run string, level mapping.Level) (names, ids []string, err error) {
+func (e *Store) damaged(ctx context.Context, run string, level mapping.Level) (names, ids []string, err error) {
 	const most = 500 // documents on the first page
 	point, err := e.openPIT(ctx, e.level(level))
 	if err != nil {

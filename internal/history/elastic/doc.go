@@ -1,2 +1,2 @@
-// Package elastic is the history in an Elasticsearch cluster. [Store] reads it, and writes to it with package bulk.
+// Package elastic is the history in an Elasticsearch cluster. [Store] reads it, and writes to it.
 package elastic

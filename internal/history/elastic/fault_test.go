@@ -21,7 +21,6 @@ import (
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -558,7 +557,7 @@ func TestElasticRecorded(t *testing.T) {
 		}
 		server := newRecorded(t)
 		server.status, server.body = r.Status, string(r.Response)
-		e := elastic.New(server.Client, bulk.Options{}).Hurry(1)
+		e := elastic.New(server.Client, elastic.Options{}).Hurry(1)
 		if _, err := e.Run(t.Context(), "x"); !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -583,7 +582,7 @@ func FuzzElasticAnswers(f *testing.F) {
 			status = 200 + int(uint(status)%800)
 		}
 		server.status, server.body = status, body
-		e := elastic.New(server.Client, bulk.Options{}).Hurry(1000)
+		e := elastic.New(server.Client, elastic.Options{}).Hurry(1000)
 		for _, verb := range []string{"run", "runs", "intervals"} {
 			if err := verbs(t.Context(), e)[verb](); err == nil && status > 299 {
 				t.Fatalf("%s: %v", verb, err)

@@ -16,7 +16,7 @@ var bins = []string{mapping.LightField, "all.latency.histogram", "read.latency.h
 
 // Holding implements [history.Store], usually with one request. It also finds runs whose documents are of the first
 // version, because these have the hashes in the same field.
-func (e *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+func (e *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
 	found := map[string]*mapping.Run{}
 	for some := range slices.Chunk(hashes, mostTerms) {
 		err := e.addHolding(ctx, found, some)
@@ -40,7 +40,7 @@ func hashed(list string, hashes []string) any {
 }
 
 // addHolding adds the runs that have a file with one of these hashes, page by page.
-func (e *reader) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
+func (e *Store) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
 	const most = 500 // runs on the first page, some KB each
 	s := scan[runDoc]{e: e, verb: "find runs by their files", index: e.runs(), request: request{
 		Size: min(most, e.limits.pageHits), Query: hashed("source.list", hashes), Sort: []any{ascending("run.id")},

@@ -88,7 +88,7 @@ func (s *scan[D]) unpackLight(ctx context.Context, hits []hit[D], unpack history
 }
 
 // withoutLight returns run documents by id, read from their sources.
-func (e *reader) withoutLight(ctx context.Context, ids []string) (map[string]*runDoc, error) {
+func (e *Store) withoutLight(ctx context.Context, ids []string) (map[string]*runDoc, error) {
 	docs := map[string]*runDoc{}
 	if len(ids) == 0 {
 		return docs, nil
@@ -109,7 +109,7 @@ func (e *reader) withoutLight(ctx context.Context, ids []string) (map[string]*ru
 	return docs, nil
 }
 
-// lightDecoder returns a decoder of what [bulk.RunDocument] packed: from decompresses, decode decodes.
+// lightDecoder returns a decoder of what [RunDocument] packed: from decompresses, decode decodes.
 func lightDecoder(from *zstd.Decoder, decode history.Decoder) history.Decoder {
 	buffers := sync.Pool{New: func() any { return new([]byte) }}
 	return func(packed []byte) (run *mapping.Run, err error) {
@@ -120,4 +120,14 @@ func lightDecoder(from *zstd.Decoder, decode history.Decoder) history.Decoder {
 		}
 		return decode(*text)
 	}
+}
+
+// RunDocument returns the JSON of a run document, with the additional field [mapping.LightField]: a packed copy of
+// what lists need.
+func RunDocument(run *mapping.Run) []byte {
+	packer, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err) // fails only for wrong options
+	}
+	return mapping.WithLight(run.AppendJSON(nil), packer.EncodeAll(run.AppendLight(nil), nil))
 }

@@ -11,7 +11,7 @@ import (
 
 // Mark implements [history.Marker].
 func (e *Store) Mark(ctx context.Context, changes map[string][]mapping.Change) error {
-	err := e.writer.Prepare(ctx)
+	err := e.Prepare(ctx)
 	if err == nil {
 		err = e.client.Refresh(ctx, e.runs())
 	}

@@ -17,12 +17,12 @@ import (
 const mostTerms = 10_000
 
 // Run implements [history.Store].
-func (e *reader) Run(ctx context.Context, id string) (*mapping.Run, error) {
+func (e *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
 	run, err := e.find(ctx, id)
 	return run, e.fail(ctx, "read", err)
 }
 
-func (e *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
+func (e *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
 	type named struct{ Run struct{ ID string } }
 	if run, _, err := e.fetch(ctx, id); !errors.Is(err, history.ErrNotFound) {
 		return run, err
@@ -51,7 +51,7 @@ func (e *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 // fetch returns the run with this full id, and the state of its document.
-func (e *reader) fetch(ctx context.Context, id string) (*mapping.Run, finished, error) {
+func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, finished, error) {
 	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
 		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")}, Sequence: true,
 	})
@@ -73,7 +73,7 @@ func (e *reader) fetch(ctx context.Context, id string) (*mapping.Run, finished, 
 }
 
 // Runs implements [history.Store].
-func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
+func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	// runs on the first page: a light document has about a hundred bytes compressed, a whole one some KB
 	const light, whole = 1000, 20
 	return f.Select(func(yield func(*mapping.Run, error) bool) {
@@ -117,12 +117,22 @@ func (e *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 var heavy = append([]string{"source.list"}, bins...)
 
 // Intervals implements [history.Store]. It reads from a point in time, so it sees one state of the history even if
-// the caller is slow.
-func (e *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
+// the caller is slow. If it reads an unfinished version, it first flushes what was put.
+func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	const first = 200 // documents on the first page
 	sel.Level = max(sel.Level, mapping.Cluster)
 	return func(yield func(*mapping.Interval, error) bool) {
-		id, runs, err := e.settle(ctx, &sel, nil)
+		var err error
+		if sel.Version != "" {
+			if err = e.Flush(ctx); err == nil {
+				err = e.client.Refresh(ctx, e.intervals())
+			}
+		}
+		var id string
+		var runs map[string]finished
+		if err == nil {
+			id, runs, err = e.settle(ctx, &sel, nil)
+		}
 		if err != nil {
 			yield(nil, e.fail(ctx, "read", err))
 			return
@@ -197,7 +207,7 @@ type finished struct {
 // All interval documents of a version are visible before its run document is, and they are removed only after
 // another version is visible. So if the run document is the same before and after the point in time was opened, the
 // point in time has all documents.
-func (e *reader) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
+func (e *Store) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
 	if sel.Version != "" {
 		return e.version(ctx, sel)
 	}
@@ -235,7 +245,7 @@ func (e *reader) settle(ctx context.Context, sel *history.Selection, runs map[st
 }
 
 // version opens a point in time of the documents of one version, finished or not.
-func (e *reader) version(ctx context.Context, sel *history.Selection) (string, map[string]finished, error) {
+func (e *Store) version(ctx context.Context, sel *history.Selection) (string, map[string]finished, error) {
 	id, err := e.openPIT(ctx, e.level(sel.Level))
 	if errors.Is(err, history.ErrNoIndex) {
 		err = nil
@@ -254,7 +264,7 @@ func isWithin(a, b map[string]finished) bool {
 }
 
 // Versions implements [history.Store]. One request reads hundreds of runs.
-func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
+func (e *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	const most = 500 // runs on the first page
 	all := map[string]*mapping.Run{}
 	for some := range slices.Chunk(ids, mostTerms) {
@@ -280,7 +290,7 @@ func (e *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 }
 
 // finished returns the finished runs with these ids, or all finished runs if there are no ids.
-func (e *reader) finished(ctx context.Context, ids []string) (map[string]finished, error) {
+func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished, error) {
 	out := map[string]finished{}
 	if len(ids) == 0 {
 		return out, e.addFinished(ctx, out, es.All(isRun()))
@@ -293,7 +303,7 @@ func (e *reader) finished(ctx context.Context, ids []string) (map[string]finishe
 	return out, nil
 }
 
-func (e *reader) addFinished(ctx context.Context, to map[string]finished, query any) error {
+func (e *Store) addFinished(ctx context.Context, to map[string]finished, query any) error {
 	type version struct{ Run struct{ ID, Ingest string } }
 	s := scan[version]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
 		Size: e.limits.pageHits, Query: query, Sort: []any{ascending("run.id")},

@@ -19,7 +19,7 @@ const removedID = mapping.RemovedField + ".id"
 // MarkRemoved implements [history.Store]. The document is in the index of runs. It has no time and no run.id, so
 // Kibana does not show it and no query for runs finds it.
 func (e *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
-	err := e.writer.Prepare(ctx)
+	err := e.Prepare(ctx)
 	if err == nil {
 		err = e.index(ctx, "store removed run", esapi.IndexRequest{DocumentID: r.DocumentID(), Body: es.JSON(r.AppendJSON(nil))})
 	}
@@ -30,7 +30,7 @@ func (e *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 type removedDoc struct{ Removed *mapping.Removed }
 
 // Removed implements [history.Store].
-func (e *reader) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
+func (e *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
 	found := map[string]*mapping.Removed{}
 	for some := range slices.Chunk(hashes, mostTerms) {
 		const most = 500 // documents on the first page, some KB each
@@ -60,16 +60,16 @@ func (e *reader) Removed(ctx context.Context, hashes []string) ([]*mapping.Remov
 }
 
 // index stores one document in the index of runs and makes it visible.
-func (e *reader) index(ctx context.Context, verb string, r esapi.IndexRequest) error {
+func (e *Store) index(ctx context.Context, verb string, r esapi.IndexRequest) error {
 	r.Index, r.Refresh = e.runs(), "true"
-	return e.do(ctx, verb, es.Extended{Request: r}, nil)
+	return e.do(ctx, verb, es.Limited{Request: r}, nil)
 }
 
 // isRun finds run documents, but not documents about removed runs.
 func isRun() any { return es.None(es.Exists(removedID)) }
 
 // Restore implements [history.Store].
-func (e *reader) Restore(ctx context.Context, runIDs ...string) error {
+func (e *Store) Restore(ctx context.Context, runIDs ...string) error {
 	if len(runIDs) == 0 {
 		return ctx.Err()
 	}

@@ -15,7 +15,7 @@ import (
 // scan reads the documents that a request finds, in order and page by page. With a point in time, it fails unless
 // all documents come. Otherwise it reads an index.
 type scan[D any] struct {
-	e       *reader
+	e       *Store
 	verb    string
 	index   string
 	request request // request of the next page

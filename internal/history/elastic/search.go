@@ -2,7 +2,6 @@ package elastic
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -102,7 +101,7 @@ func (k sortKey) values() (values []json.RawMessage, err error) {
 }
 
 // search reads one page of an index, or of a point in time if index is empty. It fails if the page is incomplete.
-func search[D any](ctx context.Context, e *reader, verb, index string, r *request) (*found[D], error) {
+func search[D any](ctx context.Context, e *Store, verb, index string, r *request) (*found[D], error) {
 	var indices []string
 	if index != "" {
 		indices = []string{index}
@@ -111,7 +110,7 @@ func search[D any](ctx context.Context, e *reader, verb, index string, r *reques
 	if len(r.Values) > 0 {
 		query.Header = http.Header{"Accept-Encoding": {"identity"}} // the values are compressed already
 	}
-	search := es.Extended{Request: query, MaxAnswer: r.most(&e.limits)}
+	search := es.Limited{Request: query, MaxAnswer: r.most(&e.limits)}
 	if search.MaxAnswer > e.limits.answer { // only one large answer at a time, to save memory
 		select {
 		case e.large <- struct{}{}:
@@ -140,104 +139,84 @@ func search[D any](ctx context.Context, e *reader, verb, index string, r *reques
 // read decodes an answer hit by hit, and fails if there are more than most hits. So the whole text is never in
 // memory.
 func (f *found[D]) read(answer io.Reader, most int) error {
-	v := es.NewValues(answer)
-	err := v.Object(func(name string) error {
+	d := json.NewDecoder(answer)
+	err := es.Object(d, func(name string) error {
 		switch name {
 		case "pit_id":
-			return v.Decode(&f.pit)
+			return d.Decode(&f.pit)
 		case "timed_out":
-			return v.Decode(&f.TimedOut)
+			return d.Decode(&f.TimedOut)
 		case "_shards":
-			return v.Decode(&f.Shards)
+			return d.Decode(&f.Shards)
 		case "hits":
 			f.ok = true
-			return f.readHits(v, most)
+			return es.Object(d, func(name string) error {
+				switch name {
+				case "total":
+					var total struct{ Value int }
+					err := d.Decode(&total)
+					f.total = total.Value
+					return err
+				case "hits":
+					return es.Array(d, func() error { return f.readHit(d, most) })
+				}
+				return es.Skip(d)
+			})
 		}
-		_, err := v.Take()
-		return err
+		return es.Skip(d)
 	})
-	if f.bytes = v.Bytes(); err != nil && v.Failed() == nil {
-		return cmp.Or(es.AnswerError(err), fmt.Errorf("%w: %w", es.ErrAnswer, err))
-	}
+	f.bytes = int(d.InputOffset())
 	return err
 }
 
-func (f *found[D]) readHits(v *es.Values, most int) error {
-	return v.Object(func(name string) error {
-		switch name {
-		case "total":
-			var total struct{ Value int }
-			err := v.Decode(&total)
-			f.total = total.Value
-			return err
-		case "hits":
-			return v.Array(func() error { return f.readHit(v, most) })
-		}
-		_, err := v.Take()
-		return err
-	})
-}
-
-func (f *found[D]) readHit(v *es.Values, most int) error {
+func (f *found[D]) readHit(d *json.Decoder, most int) error {
 	if len(f.hits) == most {
-		return fmt.Errorf("more than %d hits", most)
+		return fmt.Errorf("%w: more than %d hits", es.ErrAnswer, most)
 	}
 	var h hit[D]
 	var damage error
-	err := v.Object(func(name string) error {
-		err := h.read(v, name)
-		var syntax *json.SyntaxError
-		if err == nil || v.Failed() != nil || errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, es.ErrAnswer) {
-			return err
+	err := es.Object(d, func(name string) error {
+		switch name {
+		case "_index":
+			return d.Decode(&h.Index)
+		case "_id":
+			return d.Decode(&h.ID)
+		case "_seq_no":
+			return d.Decode(&h.Seq)
+		case "_primary_term":
+			return d.Decode(&h.Term)
+		case "fields": // a value that is not as [RunDocument] writes it is ignored
+			return es.Object(d, func(string) error {
+				return es.Array(d, func() error {
+					var text json.RawMessage
+					err := d.Decode(&text)
+					h.Light, _ = base64.StdEncoding.AppendDecode(nil, bytes.Trim(text, `"`))
+					return err
+				})
+			})
 		}
-		damage = cmp.Or(damage, err)
-		return nil
+		var text json.RawMessage
+		err := d.Decode(&text)
+		switch {
+		case err != nil || string(text) == "null":
+		case name == "sort":
+			h.Sort = sortKey(text)
+		case name == "_source":
+			h.Source = new(D)
+			if u, ok := any(h.Source).(json.Unmarshaler); ok { // avoids scanning the text twice
+				damage = u.UnmarshalJSON(text)
+			} else {
+				damage = json.Unmarshal(text, h.Source)
+			}
+		}
+		return err
 	})
 	switch {
 	case err != nil:
-		return err
 	case damage == nil:
 		f.hits = append(f.hits, h)
 	case f.damage == nil:
 		f.damage = damage
-	}
-	return nil
-}
-
-// read reads one member of a hit, and skips members that are not used.
-func (h *hit[D]) read(v *es.Values, name string) error {
-	switch name {
-	case "_index":
-		return v.Decode(&h.Index)
-	case "_id":
-		return v.Decode(&h.ID)
-	case "_seq_no":
-		return v.Decode(&h.Seq)
-	case "_primary_term":
-		return v.Decode(&h.Term)
-	case "fields":
-		return v.Object(func(string) error { return v.Array(func() error { return h.readLight(v) }) })
-	}
-	text, err := v.Take()
-	switch {
-	case err != nil || string(text) == "null":
-	case name == "sort":
-		h.Sort = bytes.Clone(text)
-	case name == "_source":
-		h.Source = new(D)
-		if d, ok := any(h.Source).(json.Unmarshaler); ok { // avoids scanning the text twice
-			return d.UnmarshalJSON(text)
-		}
-		return json.Unmarshal(text, h.Source)
-	}
-	return err
-}
-
-// readLight reads [mapping.LightField]. It ignores a value that is not as [bulk.RunDocument] writes it.
-func (h *hit[D]) readLight(v *es.Values) error {
-	text, err := v.Take()
-	if err == nil {
-		h.Light, _ = base64.StdEncoding.AppendDecode(nil, bytes.Trim(text, `"`))
 	}
 	return err
 }
@@ -252,10 +231,10 @@ func (f *found[D]) check(r *request) error {
 
 // openPIT opens a point in time of indices. If no index has one of the names or patterns, it fails with
 // [history.ErrNoIndex].
-func (e *reader) openPIT(ctx context.Context, index string) (string, error) {
+func (e *Store) openPIT(ctx context.Context, index string) (string, error) {
 	const verb = "open point in time"
 	var answer pit
-	err := e.do(ctx, verb, es.Extended{
+	err := e.do(ctx, verb, es.Limited{
 		// The type in esapi lacks allow_no_indices.
 		Request:   es.Request{Method: http.MethodPost, URI: "/" + index + "/_pit?allow_no_indices=false&keep_alive=" + e.keepAlive()},
 		MaxAnswer: 1 << 20,
@@ -270,13 +249,13 @@ func (e *reader) openPIT(ctx context.Context, index string) (string, error) {
 }
 
 // closePIT closes a point in time, even if ctx has ended. If that fails, the point in time expires by itself.
-func (e *reader) closePIT(ctx context.Context, id string) {
+func (e *Store) closePIT(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.limits.closeAfter)
 	defer cancel()
 	_ = e.client.Do(ctx, esapi.ClosePointInTimeRequest{Body: es.JSON(pit{ID: id})}, nil)
 }
 
-func (e *reader) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }
+func (e *Store) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }
 
 // isSame reports whether two places in a sorted list are equal. If a page ends where it began, reading would not
 // end.

@@ -21,7 +21,6 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -131,7 +130,7 @@ func forgetful(t *testing.T, server *direct) *es.Client {
 
 func TestElasticOnServerIsSQLite(t *testing.T) {
 	server, prefix := realServer(t, 3)
-	isSQLite(t, elastic.New(forgetful(t, server), bulk.Options{Prefix: prefix, NoTemplates: true}).Ahead(0), 2500)
+	isSQLite(t, elastic.New(forgetful(t, server), elastic.Options{Prefix: prefix, NoTemplates: true}).Ahead(0), 2500)
 	// a second run of isSQLite overwrites the documents of the first
 	isSQLite(t, server.store(prefix).Hurry(100_000).Ahead(3), 2500)
 }

@@ -1,18 +1,15 @@
 package elastic
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/url"
 	"sync/atomic"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -20,8 +17,8 @@ import (
 // refuses a request, the error is an [*es.Error]; [es.ErrAuth] and [es.ErrForbidden] concern credentials. Without an
 // index of runs it is [history.ErrNoIndex], and for an incomplete answer [es.ErrIncomplete].
 //
-// A cluster has no transactions. A run document makes one version of its run visible. [bulk.Writer] stores it last
-// and then removes other versions; Delete removes it first. Readers open a point in time, and read the run document
+// A cluster has no transactions. A run document makes one version of its run visible. Finish stores it last and
+// then removes other versions; Delete removes it first. Readers open a point in time, and read the run document
 // before and after. If it has changed in between, they open another point in time. So reading depends on these
 // properties of the writer:
 //   - Documents of two versions of a run (run.ingest) have different ids. Otherwise a new version would overwrite
@@ -31,17 +28,13 @@ import (
 //   - Documents of a version that replaces another one are pending ([mapping.PendingField]) until the other one is
 //     removed.
 type Store struct {
-	*reader
-	writer *bulk.Writer
-	news   atomic.Bool // runs were stored or removed since the last call of News
-}
-
-// reader reads the documents of a history.
-type reader struct {
 	indices
+	opt    Options
 	client *es.Client
 	limits limits
 	large  chan struct{} // full while a large answer is being read
+	news   atomic.Bool   // runs were stored or removed since the last call of News
+	writer *writer
 }
 
 // limits are constant except in tests.
@@ -63,56 +56,12 @@ var usualLimits = limits{
 	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // short, so that Ctrl-C ends within a second
 }
 
-// New returns the history in the indices of a cluster whose names begin with [bulk.Options].Prefix. It sends nothing
-// yet. Call Close after writing.
-func New(c *es.Client, opt bulk.Options) *Store {
-	opt.Prefix = cmp.Or(opt.Prefix, mapping.DefaultPrefix)
-	r := &reader{client: c, indices: indices{opt.Prefix}, limits: usualLimits, large: make(chan struct{}, 1)}
-	return &Store{reader: r, writer: bulk.New(c, opt)}
+// New returns the history in the indices of a cluster whose names begin with [Options].Prefix. It sends nothing yet.
+// Call Close after writing.
+func New(c *es.Client, opt Options) *Store {
+	opt = opt.withDefaults()
+	return &Store{indices: indices{opt.Prefix}, opt: opt, client: c, limits: usualLimits, large: make(chan struct{}, 1), writer: newWriter(opt)}
 }
-
-// Close ends requests under way and waits for them. It fails if documents were not stored, so call Flush or Finish
-// before. The client stays open.
-func (e *Store) Close() error { return e.writer.Close() }
-
-// Put implements [history.Store]. Documents are stored only when Finish returns. An error may be about documents of
-// earlier calls.
-func (e *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
-	return e.fail(ctx, "write to", e.writer.Put(ctx, docs))
-}
-
-// Flush waits until each document put so far is stored or rejected.
-func (e *Store) Flush(ctx context.Context) error { return e.fail(ctx, "write to", e.writer.Flush(ctx)) }
-
-// Intervals implements [history.Store]. If it reads an unfinished version, it first flushes what was put.
-func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
-	if sel.Version == "" {
-		return e.reader.Intervals(ctx, sel)
-	}
-	return func(yield func(*mapping.Interval, error) bool) {
-		err := e.writer.Flush(ctx)
-		if err == nil {
-			err = e.client.Refresh(ctx, e.intervals())
-		}
-		if err != nil {
-			yield(nil, e.fail(ctx, "read", err))
-			return
-		}
-		e.reader.Intervals(ctx, sel)(yield)
-	}
-}
-
-// Finish implements [history.Store]. It may be called again and again while a followed run grows, and for many runs
-// at the same time.
-func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
-	if !run.Run.Live() {
-		e.news.Store(true)
-	}
-	return e.fail(ctx, "write to", e.writer.Finish(ctx, run))
-}
-
-// Rejected returns the number of documents that the cluster rejected for good so far.
-func (e *Store) Rejected() int { return e.writer.Rejected() }
 
 // Delete implements [history.Store]. If it is interrupted, readers no longer see the run; a second call removes the
 // rest.
@@ -143,7 +92,7 @@ func (e *Store) delete(ctx context.Context, runID string) error {
 }
 
 // remove deletes the documents that a query finds, and returns their number.
-func (e *reader) remove(ctx context.Context, index string, query any) (n int, err error) {
+func (e *Store) remove(ctx context.Context, index string, query any) (n int, err error) {
 	if err = e.client.Refresh(ctx, index); err == nil { // because only visible documents are deleted
 		n, err = e.client.DeleteAll(ctx, query, index)
 	}
@@ -162,7 +111,7 @@ func (i indices) level(l mapping.Level) string {
 }
 
 // fail adds to an error what was tried (verb), and with which history.
-func (e *reader) fail(ctx context.Context, verb string, err error) error {
+func (e *Store) fail(ctx context.Context, verb string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/mapping"
@@ -62,7 +61,7 @@ func TestElastic(t *testing.T) {
 
 func TestElasticIsSQLite(t *testing.T) {
 	e, f := openElastic(t)
-	isSQLite(t, elastic.New(forgetful(t, f.direct), bulk.Options{Prefix: testPrefix, NoTemplates: true}).Ahead(0), 150)
+	isSQLite(t, elastic.New(forgetful(t, f.direct), elastic.Options{Prefix: testPrefix, NoTemplates: true}).Ahead(0), 150)
 	isSQLite(t, e.Hurry(3000).Ahead(3), 150) // a second run of isSQLite overwrites the documents of the first
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history/elastic"
-	"github.com/fio2es/fio2es/internal/history/elastic/bulk"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -75,7 +74,7 @@ func (d *direct) call(ctx context.Context, method, path, body string) ([]byte, e
 
 // store returns an empty history with this prefix.
 func (d *direct) store(prefix string) *elastic.Store {
-	return elastic.New(d.elastic(), bulk.Options{Prefix: prefix, NoTemplates: true})
+	return elastic.New(d.elastic(), elastic.Options{Prefix: prefix, NoTemplates: true})
 }
 
 // flushed is a store whose Put returns when documents are stored, so that tests need not finish a run.

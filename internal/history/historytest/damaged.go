@@ -13,10 +13,10 @@ import (
 // the others, name b, and be able to remove b. limit is the limit of the list.
 func DamagedAmong(t *testing.T, s history.Store, limit int) {
 	t.Helper()
-	for _, f := range []history.RunFilter{{Light: true}, {}, {Brief: true}} {
+	for _, f := range []history.RunFilter{{Light: true}, {}} {
 		var got []string
 		skipped := 0
-		for run, err := range s.Runs(t.Context(), history.RunFilter{Light: f.Light, Brief: f.Brief, Limit: limit}) {
+		for run, err := range s.Runs(t.Context(), history.RunFilter{Light: f.Light, Limit: limit}) {
 			var damaged *history.DamagedRunError
 			switch {
 			case errors.As(err, &damaged):

@@ -35,7 +35,7 @@ func testMark(t *testing.T, s history.Store) {
 		if diff := cmp.Diff(want, got.Changes); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		for _, run := range collect(t, s.Runs(t.Context(), history.RunFilter{Brief: true})) {
+		for _, run := range collect(t, s.Runs(t.Context(), history.RunFilter{Light: true})) {
 			if run.Run.ID == ID(name) && !cmp.Equal(run.Changes, want) {
 				t.Errorf("list: %v", run.Changes)
 			}

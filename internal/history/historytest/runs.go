@@ -80,7 +80,7 @@ func testFilter(t *testing.T, s history.Store) {
 		{history.RunFilter{Where: lookUp{"cbt.op_size": "8192"}}, nil},
 		{history.RunFilter{Where: lookUp{history.LabelPath + "run": "oldest"}, To: hour(1)}, []string{"oldest"}},
 		{history.RunFilter{Where: lookUp{history.LabelPath + "run": "oldest"}, From: hour(1)}, nil},
-		{history.RunFilter{Where: after(hour(1)), Brief: true}, []string{"newest", "middle"}},
+		{history.RunFilter{Where: after(hour(1)), Light: true}, []string{"newest", "middle"}},
 		{history.RunFilter{Where: after(hour(1)), From: hour(2), To: hour(3)}, []string{"newest"}},
 	} {
 		got := names(collect(t, s.Runs(t.Context(), c.f)))
@@ -101,18 +101,12 @@ func testFilter(t *testing.T, s history.Store) {
 func testLight(t *testing.T, s history.Store) {
 	run := NewRun("a", "1")
 	finish(t, s, run)
-	withPool := run.Brief()
-	withPool.Config = map[string]any{"pool": run.Config["pool"]}
 	for _, c := range []struct {
 		f    history.RunFilter
 		want *mapping.Run
 	}{
 		{history.RunFilter{}, run},
 		{history.RunFilter{Light: true}, run.Light()},
-		{history.RunFilter{Brief: true}, run.Brief()},
-		{history.RunFilter{Brief: true, Where: onConfig{}}, run.Light()},
-		{history.RunFilter{Brief: true, Where: onPool{}}, withPool},
-		{history.RunFilter{Brief: true, Also: []string{"config.pool.pg"}}, withPool},
 	} {
 		got := collect(t, s.Runs(t.Context(), c.f))
 		if diff := cmp.Diff([]*mapping.Run{c.want}, got); diff != "" {
@@ -121,13 +115,13 @@ func testLight(t *testing.T, s history.Store) {
 	}
 	run.Run.Start = Start.Add(time.Hour)
 	finish(t, s, run)
-	if got := collect(t, s.Runs(t.Context(), history.RunFilter{Brief: true})); len(got) != 1 || !got[0].Run.Start.Equal(run.Run.Start) {
+	if got := collect(t, s.Runs(t.Context(), history.RunFilter{Light: true})); len(got) != 1 || !got[0].Run.Start.Equal(run.Run.Start) {
 		t.Errorf("a run whose other version started later: %v", names(got))
 	}
 	if err := s.Delete(t.Context(), run.Run.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := collect(t, s.Runs(t.Context(), history.RunFilter{Brief: true})); len(got) != 0 {
+	if got := collect(t, s.Runs(t.Context(), history.RunFilter{Light: true})); len(got) != 0 {
 		t.Errorf("after the removal: %v", names(got))
 	}
 }
@@ -153,7 +147,7 @@ func testLive(t *testing.T, s history.Store) {
 		run.Run.Start = Start.Add(time.Duration(i-2) * time.Hour)
 		finish(t, s, run)
 	}
-	for _, f := range []history.RunFilter{{}, {Light: true}, {Brief: true}} {
+	for _, f := range []history.RunFilter{{}, {Light: true}} {
 		expectLive(f, "old", "oldest")
 		f.Limit = 1
 		expectLive(f, "old")
@@ -163,7 +157,7 @@ func testLive(t *testing.T, s history.Store) {
 	over := NewRun("old", "1")
 	over.Run.Start = Start.Add(-time.Hour)
 	finish(t, s, over)
-	expectLive(history.RunFilter{Brief: true}, "oldest")
+	expectLive(history.RunFilter{Light: true}, "oldest")
 }
 
 // lookUp is a condition with equalities that a store may use.
@@ -182,17 +176,6 @@ type after time.Time
 func (c after) Started() (from, to time.Time) { return time.Time(c), time.Time{} }
 
 func (c after) Matches(run *mapping.Run) bool { return !run.Run.Start.Before(time.Time(c)) }
-
-// onConfig is a condition that brief run documents cannot decide.
-type onConfig struct{}
-
-func (onConfig) Matches(run *mapping.Run) bool { return len(run.Config) > 0 }
-
-// onPool is a condition that brief run documents with one more field can decide.
-type onPool struct{}
-
-func (onPool) Matches(run *mapping.Run) bool { return run.Config["pool"] != nil }
-func (onPool) Beyond() ([]string, bool)      { return []string{"config.pool.pg"}, true }
 
 // only is a condition made of a function.
 type only func(r *mapping.Run) bool

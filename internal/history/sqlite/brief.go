@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -21,63 +19,14 @@ func packBrief(run *mapping.Run) []byte {
 }
 
 // unpackBrief checks and decodes what packBrief returned.
-func unpackBrief(blob []byte, decode history.Decoder) (*mapping.Run, error) {
+func unpackBrief(blob []byte) (*mapping.Run, error) {
 	text, err := unseal(blob)
 	if err != nil {
 		return nil, fmt.Errorf("read brief document: %w: %w", history.ErrDamaged, err)
 	}
-	run, err := decode(text)
+	run, err := history.DecodeRun(text)
 	if err != nil {
 		return nil, fmt.Errorf("read brief document: %w: %w", history.ErrDamaged, err)
 	}
 	return run, nil
-}
-
-// storeOldBriefs adds the brief documents to a history of an older version. For a damaged run document it stores an
-// empty one, which counts as damaged too.
-func (s *writer) storeOldBriefs(ctx context.Context, tx *sql.Tx) error {
-	const most = 500 // documents in memory
-	for last := ""; ; {
-		batch, err := s.oldBriefs(ctx, tx, last, most)
-		if err != nil {
-			return fmt.Errorf("read runs: %w", err)
-		}
-		for _, p := range batch {
-			if _, err := tx.ExecContext(ctx, insertBrief, p.start, p.id, p.blob); err != nil {
-				return fmt.Errorf("insert brief documents: %w", err)
-			}
-			last = p.id
-		}
-		if len(batch) < most {
-			return nil
-		}
-	}
-}
-
-// oldBrief is a new row of the table briefs.
-type oldBrief struct {
-	id    string
-	start int64
-	blob  []byte
-}
-
-func (s *writer) oldBriefs(ctx context.Context, tx *sql.Tx, after string, most int) (batch []oldBrief, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id, start, light FROM runs WHERE id > ? ORDER BY id LIMIT ?`, after, most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var p oldBrief
-		var light sql.RawBytes
-		if err := rows.Scan(&p.id, &p.start, &light); err != nil {
-			return nil, err
-		}
-		p.blob = []byte{}
-		if run, err := s.codec.unpackRun(light); err == nil {
-			p.blob = packBrief(run)
-		}
-		batch = append(batch, p)
-	}
-	return batch, rows.Err()
 }

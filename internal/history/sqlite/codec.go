@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"fmt"
 	"runtime"
 	"sync"
@@ -19,7 +18,7 @@ const maxDocument = 256 << 20
 // codec packs documents with checksums, because SQLite does not find all damage. Run documents are JSON, compressed
 // with zstd. Interval documents are in mapping's compact form, compressed with S2. S2 takes a fifth of zstd's time
 // to compress and a tenth to decompress. It makes a history of one-second windows 5 to 15 % larger, and one of
-// windows of ten seconds or more no larger. Before version 6, interval documents were compressed with zstd, too.
+// windows of ten seconds or more no larger.
 type codec struct {
 	packer   *zstd.Encoder
 	unpacker *zstd.Decoder
@@ -109,15 +108,9 @@ func (c *codec) unpack(blob []byte, read func([]byte) error) error {
 	return nil
 }
 
-// isZstd reports whether a blob is compressed with zstd: it begins with zstd's magic number.
-func isZstd(blob []byte) bool { return bytes.HasPrefix(blob, []byte{0x28, 0xb5, 0x2f, 0xfd}) }
-
 func (c *codec) unpackInterval(blob []byte) (*mapping.Interval, error) {
 	d := new(mapping.Interval)
 	packed, err := unseal(blob)
-	if err != nil && isZstd(blob) {
-		return d, c.unpack(blob, d.UnmarshalOldCompact)
-	}
 	buf := c.buffers.Get().(*[]byte)
 	defer c.buffers.Put(buf)
 	if n, _ := s2.DecodedLen(packed); err == nil && n > maxDocument {

@@ -3,10 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
@@ -22,30 +20,23 @@ func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 	if len(hashes) == 0 {
 		return nil, ctx.Err()
 	}
-	if s.version < withFiles { // an older file has no table of hashes
-		isOne := func(hash string) bool { return slices.Contains(hashes, hash) }
-		isWanted := func(run *mapping.Run) bool { return slices.ContainsFunc(run.Source.Hashes(), isOne) }
-		return s.runsOf(ctx, isWanted, `SELECT id FROM runs`)
+	var runs []*mapping.Run
+	found := s.runs(ctx, s.codec.unpackRun, `SELECT id, doc FROM runs
+		WHERE id IN (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY id`, list(hashes))
+	for run, err := range history.Readable(found, nil) {
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run.WithFiles())
 	}
-	return s.runsOf(ctx, anyRun, `SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))`, list(hashes))
-}
-
-func anyRun(*mapping.Run) bool { return true }
-
-// Sharing returns the runs that have a report or a log in common with another run, by id and without histograms.
-func (s *reader) Sharing(ctx context.Context) ([]*mapping.Run, error) {
-	return s.runsOf(ctx, anyRun, `SELECT run FROM files WHERE hash IN (SELECT hash FROM files GROUP BY hash HAVING count(*) > 1)`)
+	return runs, nil
 }
 
 // Versions implements [history.Store].
 func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
-	decode := func(blob []byte) (*mapping.Run, error) { return unpackBrief(blob, history.DecodeRun) }
-	query := `SELECT runs.id, briefs.doc FROM runs JOIN briefs ON briefs.start = runs.start AND briefs.id = runs.id`
-	if s.version < withBriefs {
-		decode, query = s.codec.unpackRun, `SELECT id, light FROM runs`
-	}
 	all := map[string]*mapping.Run{}
-	for run, err := range s.runs(ctx, decode, query+` WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
+	for run, err := range s.runs(ctx, unpackBrief, `SELECT runs.id, briefs.doc FROM runs JOIN briefs ON briefs.start = runs.start AND briefs.id = runs.id
+		WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
 		var damaged *history.DamagedRunError
 		switch {
 		case errors.As(err, &damaged):
@@ -57,21 +48,6 @@ func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 		}
 	}
 	return all, nil
-}
-
-// runsOf returns the wanted ones of the runs whose ids a query returns. It skips damaged ones.
-func (s *reader) runsOf(ctx context.Context, isWanted func(*mapping.Run) bool, ids string, args ...any) ([]*mapping.Run, error) {
-	var runs []*mapping.Run
-	found := s.runs(ctx, s.codec.unpackRun, `SELECT id, doc FROM runs WHERE id IN (`+ids+`) ORDER BY id`, args...)
-	for run, err := range history.Readable(found, nil) {
-		if err != nil {
-			return nil, err
-		}
-		if isWanted(run) {
-			runs = append(runs, run.WithFiles())
-		}
-	}
-	return runs, nil
 }
 
 // indexFiles stores the hashes of a run's files, so that the run is found by them.
@@ -90,35 +66,4 @@ func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source)
 		}
 	}
 	return nil
-}
-
-// indexOldFiles stores the hashes for all runs of a history of version 1, which had none, and returns the number of
-// runs. It skips damaged documents.
-func (s *writer) indexOldFiles(ctx context.Context, tx *sql.Tx) (int, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id, doc FROM runs`)
-	if err != nil {
-		return 0, fmt.Errorf("read runs: %w", err)
-	}
-	defer rows.Close()
-	sources := map[string]*mapping.Source{}
-	for rows.Next() {
-		var id string
-		var blob sql.RawBytes
-		if err := rows.Scan(&id, &blob); err != nil {
-			return 0, fmt.Errorf("read runs: %w", err)
-		}
-		var run struct{ Source mapping.Source }
-		if s.codec.unpack(blob, func(text []byte) error { return json.Unmarshal(text, &run) }) == nil {
-			sources[id] = &run.Source
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return 0, fmt.Errorf("read runs: %w", err)
-	}
-	for id, src := range sources {
-		if err := indexFiles(ctx, tx, id, src); err != nil {
-			return 0, err
-		}
-	}
-	return len(sources), nil
 }

@@ -60,23 +60,16 @@ func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 // Runs implements [history.Store].
 func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	from, to := span(f.Started())
-	doc, table, decode := "doc", "runs", s.codec.unpackRun
-	switch isLight := f.Light || f.Brief; {
-	case s.version < withBriefs && isLight:
-		doc = "light"
-	case s.version < withBriefs:
-	case isLight:
-		table = "briefs"
-		light := f.DecodeLight()
-		decode = func(blob []byte) (*mapping.Run, error) { return unpackBrief(blob, light) }
-	default: // the table briefs is sorted in this way
-		doc, table = "(SELECT doc FROM runs WHERE runs.id = briefs.id)", "briefs"
+	// the table briefs is sorted by start
+	doc, decode := "(SELECT doc FROM runs WHERE runs.id = briefs.id)", s.codec.unpackRun
+	if f.Light || f.Brief {
+		doc, decode = "doc", unpackBrief
 	}
 	where := `start >= ? AND start < ?`
 	if f.Live() { // the index of ids serves the condition on a range
 		where += ` AND (start, id) IN (SELECT start, id FROM runs WHERE ingest >= '` + mapping.LivePrefix + `' AND ingest < '` + mapping.LivePrefix + `' || char(0x10FFFF))`
 	}
-	return f.Select(s.runs(ctx, decode, `SELECT id, `+doc+` FROM `+table+` WHERE `+where+` ORDER BY start DESC, id`, from, to))
+	return f.Select(s.runs(ctx, decode, `SELECT id, `+doc+` FROM briefs WHERE `+where+` ORDER BY start DESC, id`, from, to))
 }
 
 // Intervals implements [history.Store]. Documents of one run come in the order of the file. Documents of several

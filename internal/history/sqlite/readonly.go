@@ -15,9 +15,8 @@ import (
 
 var errReadOnly = errors.New("it was opened for reading")
 
-// OpenReadOnly opens the history in the file path for reading. It creates nothing, does not wait for writers, and
-// changes no table: it reads a file of an older version as it is. It fails with [fs.ErrNotExist] if there is no
-// history, and otherwise like [Open].
+// OpenReadOnly opens the history in the file path for reading. It creates nothing and does not wait for writers. It
+// fails with [fs.ErrNotExist] if there is no history, and otherwise like [Open].
 //
 // A file that cannot be written, for example on a read-only medium, is opened as immutable unless a writer has it
 // open. If it changes nevertheless, reading fails with [history.ErrReplaced].
@@ -42,9 +41,6 @@ func (s *reader) connectIfThere(ctx context.Context, busy time.Duration) error {
 	s.opened = info
 	if err := s.connectReader(ctx, busy); err != nil {
 		return err
-	}
-	if s.version == 0 { // an ingest was killed before it created the tables
-		return fmt.Errorf("an empty file: %w", fs.ErrNotExist)
 	}
 	return nil
 }
@@ -72,10 +68,12 @@ func (s *reader) connectReader(ctx context.Context, busy time.Duration) error {
 		if s.db, err = connect(s.path, mode, busy, "query_only(1)"); err != nil {
 			return err
 		}
-		if s.version, err = readVersion(ctx, s.db); err == nil {
-			if mode == "immutable=1" {
-				s.frozen = true
-			}
+		ok, err := hasTables(ctx, s.db)
+		if err == nil && !ok { // an ingest was killed before it created the tables
+			return fmt.Errorf("an empty file: %w", fs.ErrNotExist)
+		}
+		if err == nil {
+			s.frozen = mode == "immutable=1"
 			return nil
 		}
 		_ = s.db.Close()

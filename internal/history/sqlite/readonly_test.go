@@ -118,25 +118,6 @@ func TestReadingBesideWriter(t *testing.T) {
 	}
 }
 
-// TestReadingOldVersion: a file of version 1 is read as it is. Finding runs by their files then takes longer.
-func TestReadingOldVersion(t *testing.T) {
-	path := stored(t)
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(`DROP TABLE files; PRAGMA user_version = 1`); err != nil {
-		t.Fatal(err)
-	}
-	db.Close()
-	readable(t, path)
-	s, err := OpenReadOnly(t.Context(), path)
-	if err != nil || s.version != 1 {
-		t.Errorf("reading upgraded the file: %v", err)
-	}
-	s.Close()
-}
-
 // TestFrozenFileChanges: a file that was opened as immutable is checked after each read.
 func TestFrozenFileChanges(t *testing.T) {
 	path := stored(t)

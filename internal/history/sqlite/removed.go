@@ -29,7 +29,7 @@ func (s *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 
 // Removed implements [history.Store].
 func (s *reader) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
-	if len(hashes) == 0 || s.version < withRemoved {
+	if len(hashes) == 0 {
 		return nil, ctx.Err()
 	}
 	var all []*mapping.Removed

@@ -32,7 +32,6 @@ type Store struct {
 	*file
 	reader
 	writer
-	upgraded int // number of runs, if the file was upgraded from an older version
 }
 
 // file is the database file of a history.
@@ -46,9 +45,8 @@ type file struct {
 // reader reads a history.
 type reader struct {
 	*file
-	db      *sql.DB // several connections, because reads may be nested
-	version int     // version of the tables
-	frozen  bool    // opened as immutable
+	db     *sql.DB // several connections, because reads may be nested
+	frozen bool    // opened as immutable
 }
 
 // writer writes to a history.
@@ -86,7 +84,7 @@ type version struct{ run, ingest string }
 
 // Open opens the history in the file path for writing. If the file and its folder do not exist, it creates them,
 // readable only by the user. It fails with [history.ErrDamaged] (also if the file belongs to another program),
-// [history.ErrNewer] or [history.ErrBusy].
+// [history.ErrVersion] or [history.ErrBusy].
 func Open(ctx context.Context, path string) (*Store, error) {
 	return open(ctx, path, busyTimeout)
 }
@@ -109,10 +107,9 @@ func (s *Store) connectWriter(ctx context.Context, busy time.Duration) (err erro
 		return err
 	}
 	s.writer.db.SetMaxOpenConns(1)
-	if s.upgraded, err = s.migrate(ctx); err != nil {
+	if err := s.createTables(ctx); err != nil {
 		return err
 	}
-	s.version = len(migrations)
 	// Only after the check of the version, because another program's database must not change.
 	mode, err := s.switchToWAL(ctx, busy)
 	if err != nil {
@@ -127,10 +124,6 @@ func (s *Store) connectWriter(ctx context.Context, busy time.Duration) (err erro
 	s.reader.db, err = connect(path, "", busy, "query_only(1)")
 	return err
 }
-
-// Upgraded returns the number of runs in the file if [Open] upgraded it, and otherwise 0. Older versions of fio2es
-// can no longer open an upgraded file.
-func (s *Store) Upgraded() int { return s.upgraded }
 
 // Close closes the file. Documents of unfinished ingests stay in it.
 func (s *Store) Close() error {

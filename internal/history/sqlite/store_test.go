@@ -182,7 +182,7 @@ func TestWrongFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Close()
-	for path, want := range map[string]error{other: history.ErrDamaged, text: history.ErrDamaged, newer: history.ErrNewer} {
+	for path, want := range map[string]error{other: history.ErrDamaged, text: history.ErrDamaged, newer: history.ErrVersion} {
 		before, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,219 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Row says how a metric of a direction differs between two sides. It is a row of a table.
+type Row struct {
+	Workload string // its title, if there are several
+	From, To *Side
+	Line
+}
+
+// Columns returns the columns of a comparison for tables. confidence is that of its intervals, 0 … 1.
+func Columns(confidence float64) []table.Column[*Row] {
+	return slices.Concat(
+		sideColumns("base", func(r *Row) *Side { return r.From }),
+		sideColumns("other", func(r *Row) *Side { return r.To }),
+		[]table.Column[*Row]{
+			{Name: "direction", Heading: "DIR", Value: func(r *Row) any { return r.Direction }},
+			{
+				Name: "metric", Heading: "METRIC",
+				Value: func(r *Row) any { return r.Metric.Column() },
+				Text:  func(r *Row) string { return r.Metric.String() },
+			},
+			{
+				Name: "base_value", Heading: ">BASE",
+				Value: func(r *Row) any { return machine(r.Metric, r.Base) },
+				Text:  (*Row).BaseText,
+			},
+			{
+				Name: "other_value", Heading: ">OTHER",
+				Value: func(r *Row) any { return machine(r.Metric, r.Other) },
+				Text:  (*Row).OtherText,
+			},
+			{
+				Name: "change", Unit: "percent", Heading: ">CHANGE",
+				Value: func(r *Row) any { return inPercent(r.Change.Change) },
+				Text:  (*Row).Text,
+			},
+			{
+				Heading: fmt.Sprintf(">%s%% INTERVAL", unit.Number(confidence*100)),
+				Text:    (*Row).IntervalText,
+			},
+			{Name: "low", Unit: "percent", Value: func(r *Row) any { return inPercent(r.Low) }},
+			{Name: "high", Unit: "percent", Value: func(r *Row) any { return inPercent(r.High) }},
+			{Name: "confidence", Value: func(*Row) any { return confidence }},
+			{
+				Name: "verdict", Heading: "VERDICT",
+				Value: func(r *Row) any { return string(r.Verdict) },
+				Text:  (*Row).VerdictText,
+			},
+			{Name: "open", Sparse: true, Value: func(r *Row) any { return openSides(&r.Change) }},
+			{Name: "workload", Sparse: true, Value: func(r *Row) any { return r.Workload }},
+		})
+}
+
+// sideColumns returns the columns for programs that identify a side: its name as the user wrote it, and its runs,
+// joined by commas.
+func sideColumns(name string, of func(*Row) *Side) []table.Column[*Row] {
+	return []table.Column[*Row]{
+		{Name: name, Value: func(r *Row) any { return of(r).Name }},
+		{Name: name + "_run", Sparse: true, Value: func(r *Row) any { return joined(of(r), idOf) }},
+		{Name: name + "_name", Value: func(r *Row) any { return joined(of(r), titleOf) }},
+	}
+}
+
+// mostNamed is how many runs of a side a heading names.
+const mostNamed = 4
+
+// Heading names the runs of a side, one on each line. If there are many, it says how many, and names the first and
+// the last.
+func Heading(label string, side *Side) (lines []string) {
+	if n := len(side.Runs); n > mostNamed {
+		first, last := side.Runs[0], side.Runs[n-1]
+		return []string{fmt.Sprintf("%-5s  %s: %s, %s (%s) to %s (%s)", label, term.Clean(side.Name), unit.Plural(n, "run"),
+			term.Clean(first.Name), facts.StartedUTC(first.Document), term.Clean(last.Name), facts.StartedUTC(last.Document))}
+	}
+	width := 0
+	for _, r := range side.Runs {
+		width = max(width, utf8.RuneCountInString(term.Clean(r.Name)))
+	}
+	for _, r := range side.Runs {
+		title := facts.Title(r.Document)
+		if title == r.Name {
+			title = ""
+		}
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), title), " "))
+		label = ""
+	}
+	return lines
+}
+
+// machine returns a metric's value with the digits of documents: latencies are in microseconds, rounded to the
+// nanosecond.
+func machine(m window.Metric, v float64) float64 {
+	if m.Unit() == window.Nanoseconds {
+		return math.Round(v) / 1000
+	}
+	return math.Round(v*1000) / 1000
+}
+
+// openSides names the values that are lower bounds.
+func openSides(c *Change) (names []string) {
+	if c.BaseOpen {
+		names = append(names, "base_value")
+	}
+	if c.OtherOpen {
+		names = append(names, "other_value")
+	}
+	return names
+}
+
+// inPercent returns a share in percent, with four decimals.
+func inPercent(share float64) float64 { return math.Round(share*1e6) / 1e4 }
+
+// idOf and titleOf return what columns show of a run. Runs in files have no id.
+func idOf(r *mapping.Run) string    { return r.Run.ID }
+func titleOf(r *mapping.Run) string { return r.Run.Archive + ":" + r.Run.Name }
+
+// joined joins what of returns for the runs of a side.
+func joined(s *Side, of func(*mapping.Run) string) string {
+	var texts []string
+	for _, r := range s.Runs {
+		if text := of(r.Document); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, ",")
+}
+
+// valueText returns a value for people.
+func (c *Change) valueText(v float64, isOpen bool) string {
+	return unit.OrMore(c.Unit().Text(finite(v), math.NaN(), 0), isOpen)
+}
+
+// BaseText returns the value of the base for people. A lower bound has a mark.
+func (c *Change) BaseText() string { return c.valueText(c.Base, c.BaseOpen) }
+
+// OtherText returns the value of the other side for people. A lower bound has a mark.
+func (c *Change) OtherText() string { return c.valueText(c.Other, c.OtherOpen) }
+
+// Text returns the change for people, such as "+3.1 %". It is "-" if both values are lower
+// bounds.
+func (c *Change) Text() string {
+	if c.Bound() == "?" || math.IsNaN(c.Change) {
+		return "-"
+	}
+	return c.Bound() + signed(c.Change) + " %"
+}
+
+// IntervalText returns the confidence interval for people, such as "-1.2 … +3.1 %".
+func (c *Change) IntervalText() string {
+	if c.Verdict == Unknown {
+		return "-"
+	}
+	return signed(c.Low) + " … " + signed(c.High) + " %"
+}
+
+// VerdictText returns the verdict for people. If no change was shown, it names the largest change in the interval,
+// rounded up: "no change > 2.9 %".
+func (c *Change) VerdictText() string {
+	if c.Verdict != Same {
+		return string(c.Verdict)
+	}
+	percent := math.Ceil(c.reach()*1000-1e-9) / 10
+	if percent == 0 {
+		return "no change"
+	}
+	return fmt.Sprintf("no change > %.1f %%", percent)
+}
+
+// signed returns a share in percent with its sign.
+func signed(share float64) string {
+	x := math.Round(share*1000) / 10
+	switch {
+	case x == 0:
+		return "0.0"
+	case math.Abs(x) >= 100:
+		return fmt.Sprintf("%+.0f", x)
+	}
+	return fmt.Sprintf("%+.1f", x)
+}
+
+// Summary returns the verdict on all lines of a comparison, such as "worse: read p99, write p99; better: read iops".
+// Without such lines it is "unclear" if any line is unclear, then "no change", or "unknown" if no line is known.
+func Summary(lines []Line) string {
+	names := map[Verdict][]string{}
+	for i := range lines {
+		l := &lines[i]
+		names[l.Verdict] = append(names[l.Verdict], l.Direction+" "+l.Metric.String())
+	}
+	var parts []string
+	for _, v := range []Verdict{Worse, Better} {
+		if len(names[v]) > 0 {
+			parts = append(parts, string(v)+": "+strings.Join(names[v], ", "))
+		}
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, "; ")
+	case len(names[Unclear]) > 0:
+		return string(Unclear) + ": " + strings.Join(names[Unclear], ", ")
+	case len(names[Same]) > 0:
+		return "no change"
+	}
+	return string(Unknown)
+}

@@ -1,0 +1,111 @@
+package es
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrAnswer means that an answer has status 200 but not the expected contents.
+var ErrAnswer = errors.New("answer is not the expected JSON; is a proxy in between?")
+
+// ErrIncomplete means that some shards are missing in an answer, so its numbers are wrong.
+var ErrIncomplete = errors.New("the cluster answered only in part")
+
+// Answers that are not complete, but another attempt may get a complete one.
+var (
+	errTimedOut = fmt.Errorf("the search ran out of time: %w", ErrIncomplete) // before all shards had answered
+	errEmpty    = errors.New("it is empty")
+	errCut      = errors.New("it is cut short")
+)
+
+// answerError returns what an error about the text of an answer means, or the error itself.
+func answerError(err error) error {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Errorf("read answer: %w: its field %s is a %s", ErrAnswer, kind.Field, kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Errorf("read answer: %w: it is a %s", ErrAnswer, kind.Value)
+	case errors.As(err, new(*json.SyntaxError)):
+		return fmt.Errorf("read answer: %w", ErrAnswer)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("read answer: %w", errCut)
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("read answer: %w", errEmpty)
+	}
+	return err
+}
+
+// Object reads the next value, which must be an object ([ErrAnswer]). It calls member with each name, and member must
+// decode the value. So an answer of many values need not be in memory as a whole.
+func Object(d *json.Decoder, member func(name string) error) error {
+	return list(d, '{', func() error {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		return member(name.(string)) // Token checks it
+	})
+}
+
+// Array reads the next value, which must be an array ([ErrAnswer]). element must decode a value.
+func Array(d *json.Decoder, element func() error) error { return list(d, '[', element) }
+
+func list(d *json.Decoder, open json.Delim, item func() error) error {
+	t, err := d.Token()
+	if err == nil && t != open {
+		err = fmt.Errorf("%w: %v instead of %v", ErrAnswer, t, open)
+	}
+	for err == nil && d.More() {
+		err = item()
+	}
+	if err == nil {
+		_, err = d.Token()
+	}
+	if errors.Is(err, io.EOF) && t != nil {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Skip reads the next value.
+func Skip(d *json.Decoder) error { return d.Decode(new(json.RawMessage)) }
+
+// Whole is the part of a search answer that says whether the answer is complete. The status is 200 even if it is
+// not.
+type Whole struct {
+	TimedOut bool    `json:"timed_out"`
+	Shards   *Shards `json:"_shards"`
+}
+
+// Shards counts the shards of a search by result.
+type Shards struct {
+	Total    int `json:"total"`
+	Failed   int `json:"failed"`
+	Failures []struct {
+		Index  string                        `json:"index"`
+		Reason struct{ Type, Reason string } `json:"reason"`
+	} `json:"failures"`
+}
+
+// Err returns [ErrIncomplete] if the search ran out of time, which is [Temporary], or a shard failed, and [ErrAnswer] if
+// the answer has no such part.
+func (w *Whole) Err() error {
+	s := w.Shards
+	switch {
+	case s == nil:
+		return fmt.Errorf("%w: no _shards", ErrAnswer)
+	case w.TimedOut:
+		return errTimedOut
+	case s.Failed == 0 && len(s.Failures) == 0:
+		return nil
+	}
+	text := ""
+	if len(s.Failures) > 0 {
+		f := s.Failures[0]
+		text = fmt.Sprintf(": index %s: %s: %s", f.Index, f.Reason.Type, f.Reason.Reason)
+	}
+	return fmt.Errorf("%w: %d of %d shards failed%s", ErrIncomplete, s.Failed, s.Total, text)
+}

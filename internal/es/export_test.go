@@ -1,4 +1,0 @@
-package es
-
-// ReadBulk reads the answer to a bulk request.
-var ReadBulk = readBulk

@@ -1,0 +1,96 @@
+package elastic_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// TestVerify: documents that vanish after the cluster confirmed them make Finish fail, and the version before stays.
+func TestVerify(t *testing.T) {
+	inBubble(t, elastic.Options{}, func(w *world) {
+		docs := historytest.Intervals("a", "1", 5)
+		w.put(docs...)
+		w.finish("a", "1")
+		w.put(historytest.Intervals("a", "2", 3)...)
+		if err := w.Flush(w.t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		vanish := map[string]any{"bool": map[string]any{"filter": []any{
+			map[string]any{"term": map[string]any{"run.ingest": "2"}}, map[string]any{"term": map[string]any{"interval.elapsed_ms": 1000}},
+		}}}
+		if err := w.client.Refresh(w.t.Context(), "fio-*"); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := w.client.DeleteAll(w.t.Context(), vanish, "fio-*"); err != nil || d != 1 {
+			t.Fatalf("%d, %v", d, err)
+		}
+		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "2")); !errors.Is(err, elastic.ErrVerify) {
+			t.Errorf("finish: %v", err)
+		}
+		if n := len(w.server.Documents(docs[0].Index("fio"))); n != 5+2 {
+			t.Errorf("%d documents are left", n)
+		}
+	})
+}
+
+// TestFinishHeals: requests of Finish are retried, too.
+func TestFinishHeals(t *testing.T) {
+	inBubble(t, elastic.Options{}, func(w *world) {
+		w.put(historytest.Intervals("a", "1", 5)...)
+		w.finish("a", "1")
+		for _, on := range []string{"_refresh", "_count", "_delete_by_query"} {
+			w.server.Script(
+				estest.Fault{On: on, Kind: estest.Rejected, Times: 2}, estest.Fault{On: on, Kind: estest.BadGateway, Times: 5},
+				estest.Fault{On: on, Kind: estest.ResetAnswer}, estest.Fault{On: on, Kind: estest.Reset},
+				estest.Fault{On: on, Kind: estest.Hang},
+			)
+		}
+		docs := historytest.Intervals("a", "2", 2)
+		w.put(docs...)
+		w.finish("a", "2")
+		w.hasExactly(docs)
+		w.server.Script(estest.Fault{On: "_delete_by_query", Kind: estest.Forbidden})
+		w.put(historytest.Intervals("a", "3", 2)...)
+		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "3")); !errors.Is(err, es.ErrForbidden) {
+			t.Errorf("finish: %v", err)
+		}
+	})
+}
+
+// TestManyRuns: several goroutines store one run each at the same time.
+func TestManyRuns(t *testing.T) {
+	inBubble(t, elastic.Options{BodyBytes: 40_000, InFlight: 3}, func(w *world) {
+		w.server.Script(estest.Fault{Kind: estest.Rejected, Times: 5}, estest.Fault{Kind: estest.ItemsUnavailable, Every: 3, Times: 5})
+		var all sync.WaitGroup
+		var docs []*mapping.Interval
+		for i := range 8 {
+			name := fmt.Sprint("run-", i)
+			mine := historytest.Intervals(name, "1", 40)
+			docs = append(docs, mine...)
+			all.Go(func() {
+				for d := range slices.Chunk(mine, 7) {
+					if err := w.Put(w.t.Context(), d); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := w.Finish(w.t.Context(), historytest.NewRun(name, "1")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		w.hasExactly(docs)
+		if n := len(w.server.Documents("fio-runs")); n != 8 {
+			t.Errorf("%d runs", n)
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package elastic_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// TestStall: while the cluster does not answer, Put waits and memory is bounded.
+func TestStall(t *testing.T) {
+	const most = 1 << 20
+	inBubble(t, elastic.Options{BodyBytes: most, InFlight: 2}, func(w *world) {
+		w.server.Script(estest.Fault{Kind: estest.Hang, Times: -1})
+		w.put() // so that buffers made once do not count
+		doc := historytest.Interval("a", "1", 0)
+		size := len(mapping.AppendAction(nil, doc.Index("fio"), doc.ID())) + len(doc.AppendJSON(nil)) + 2
+		before := heap()
+		ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+		defer cancel()
+		taken := 0
+		var err error
+		for ; err == nil; taken++ {
+			doc.Window.ElapsedMS++
+			err = w.Put(ctx, []*mapping.Interval{doc})
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if bytes := taken * size; bytes < 3*w.Body() || bytes > 4*most+4*size {
+			t.Errorf("%d bytes taken", bytes)
+		}
+		// Four bodies, their compressed copies, the unpacked ones in the stand-in, and the rest.
+		if grown := heap() - before; grown > 24<<20 {
+			t.Errorf("memory has grown by %d MiB", grown>>20)
+		}
+	})
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestAdapts: bodies shrink when they are too large or the cluster is overloaded, and grow again.
+func TestAdapts(t *testing.T) {
+	const most = 1 << 20
+	inBubble(t, elastic.Options{BodyBytes: most, InFlight: 4}, func(w *world) {
+		first := w.Body()
+		smallest := first
+		w.server.Refuse = func(_, _ string, _ []byte) string {
+			smallest = min(smallest, w.Body())
+			return ""
+		}
+		w.server.Script(estest.Fault{Kind: estest.Rejected, Times: 6})
+		docs := historytest.Intervals("a", "1", 4000)
+		for i, d := range docs { // many documents, made quickly
+			d.Window.ElapsedMS = int64(i)
+		}
+		for d := range slices.Chunk(docs, 100) {
+			w.put(d...)
+		}
+		w.finish("a", "1")
+		w.hasExactly(docs)
+		if last := w.Body(); smallest > first/2 || last <= smallest {
+			t.Errorf("smallest body %d, the last one %d", smallest, last)
+		}
+		if n := w.server.AtOnce(); n > 4 {
+			t.Errorf("%d requests at once", n)
+		}
+	})
+}
+
+// TestTooLargeOnTheWire: a proxy limits the bytes as they are sent. Compressed bodies pass, others are halved until
+// they pass.
+func TestTooLargeOnTheWire(t *testing.T) {
+	const body = 256 << 10
+	for level, want := range map[int]struct{ body, requests int }{0: {body, 20}, es.NoGzip: {body / 4, 70}} {
+		inBubbleOf(t, es.Config{GzipLevel: level}, elastic.Options{BodyBytes: body, InFlight: 1}, func(w *world) {
+			w.server.MaxWire = body / 3
+			docs := historytest.Intervals("a", "1", 2000)
+			for some := range slices.Chunk(docs, 100) {
+				w.put(some...)
+			}
+			w.finish("a", "1")
+			w.hasExactly(docs)
+			n, requests := w.Body(), w.server.Requests("_bulk")
+			if n < want.body/2 || n > want.body*3/2 || requests > want.requests {
+				t.Errorf("level %d: body %d, %d requests", level, n, requests)
+			}
+		})
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rejects.ndjson")
+	inBubble(t, elastic.Options{RejectFile: path}, func(w *world) {
+		w.server.MaxBody = 20_000
+		docs := historytest.Intervals("a", "1", 100)
+		huge := docs[40]
+		huge.Run.Labels = map[string]string{"text": strings.Repeat("x", 30_000)}
+		w.put(docs...)
+		w.finish("a", "1")
+		if err := hasExactly(w.server, docs, map[string]bool{huge.ID(): true}); err != nil {
+			t.Error(err)
+		}
+		if got := rejects(t, path); !slices.Equal(got, []string{huge.ID()}) {
+			t.Errorf("rejected %v", got)
+		}
+		if w.Body() > 20_000 || w.Rejected() != 1 {
+			t.Errorf("body %d, %d documents rejected", w.Body(), w.Rejected())
+		}
+	})
+}

@@ -1,0 +1,55 @@
+package elastic
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/es"
+)
+
+// TestResult: how three documents of a request are sorted.
+func TestResult(t *testing.T) {
+	ok, busy := es.Error{Status: 201}, es.Error{Status: 429, Type: es.RejectedType}
+	wrong, blocked := es.Error{Status: 400, Type: "x"}, es.Error{Status: 403, Type: es.BlockType}
+	broken, full := es.Error{Status: 500, Type: "x"}, es.Error{Status: 429, Type: es.BlockType}
+	var unknown es.Error
+	nothing := []es.Error{unknown, unknown, unknown}
+	three := []*document{{}, {}, {}}
+	for name, c := range map[string]struct {
+		items                             []es.Error
+		err                               error
+		stored, again, refused            int
+		tooMany, tooLarge, split, isFatal bool
+	}{
+		"all stored":     {items: []es.Error{ok, ok, ok}, stored: 3},
+		"some refused":   {items: []es.Error{ok, wrong, ok}, stored: 2, refused: 1},
+		"overload":       {items: []es.Error{ok, busy, busy}, stored: 1, again: 2, tooMany: true},
+		"full disk":      {items: []es.Error{full, full, full}, again: 3},
+		"broken shard":   {items: []es.Error{ok, broken, ok}, stored: 2, again: 1},
+		"block":          {items: []es.Error{ok, blocked, ok}, stored: 2, isFatal: true},
+		"missing":        {items: []es.Error{ok, unknown, ok}, err: errBulkAnswer, stored: 2, again: 1},
+		"lost":           {items: nothing, err: es.ErrTimeout, again: 3},
+		"request, busy":  {items: nothing, err: &es.Error{Status: 429, Type: es.RejectedType}, again: 3, tooMany: true},
+		"request, large": {items: nothing, err: &es.Error{Status: 413}, again: 3, split: true, tooLarge: true},
+		"one, large":     {items: nothing[:1], err: &es.Error{Status: 413}, refused: 1},
+		"bad document":   {items: nothing, err: &es.Error{Status: 400, Type: "action_request_validation_exception"}, again: 3, split: true},
+		"no access":      {items: nothing, err: &es.Error{Status: 401}, again: 3, isFatal: true},
+		"other":          {items: nothing, err: &es.Error{Status: 405}, again: 3, isFatal: true},
+	} {
+		r := newResult(three[:len(c.items)], slices.Clone(c.items), c.err)
+		if len(r.stored) != c.stored || len(r.again) != c.again || len(r.rejected) != c.refused ||
+			r.tooMany != c.tooMany || r.tooLarge != c.tooLarge || r.split != c.split || (r.fatal != nil) != c.isFatal {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if c.again > 0 && r.cause == nil && !c.isFatal {
+			t.Errorf("%s: no cause", name)
+		}
+	}
+	if r := newResult([]*document{{broken: 4}}, []es.Error{broken}, nil); len(r.rejected) != 1 {
+		t.Errorf("broken for the fifth time: %+v", r)
+	}
+	if r := newResult([]*document{{}}, nothing[:1], &es.Error{Status: 403, Type: "security_exception"}); !errors.Is(r.fatal, ErrPrivileges) {
+		t.Errorf("no privilege: %v", r.fatal)
+	}
+}

@@ -1,0 +1,184 @@
+package elastic_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+)
+
+// TestFailAtOnce: a permanent failure ends the ingest after one request, with an error that says what to do.
+func TestFailAtOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault estest.Fault
+		want  error
+	}{
+		"write block":  {estest.Fault{Kind: estest.ItemsBlocked}, elastic.ErrBlocked},
+		"closed":       {estest.Fault{Kind: estest.ItemsClosed}, elastic.ErrClosedIndex},
+		"no index":     {estest.Fault{Kind: estest.ItemsMissing}, elastic.ErrNoIndex},
+		"unauthorized": {estest.Fault{Kind: estest.Unauthorized}, es.ErrAuth},
+		"forbidden":    {estest.Fault{Kind: estest.Forbidden}, elastic.ErrPrivileges},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, elastic.Options{RejectFile: filepath.Join(t.TempDir(), "r")}, func(w *world) {
+				c.fault.Times = -1
+				w.server.Script(c.fault)
+				w.put(historytest.Intervals("a", "1", 20)...)
+				if err := w.Finish(w.t.Context(), historytest.NewRun("a", "1")); !errors.Is(err, c.want) {
+					t.Errorf("finish: %v", err)
+				}
+				if err := w.Put(w.t.Context(), historytest.Intervals("b", "1", 20)); !errors.Is(err, c.want) {
+					t.Errorf("put: %v", err)
+				}
+				if err := w.Close(); err == nil {
+					t.Error("close says that nothing was lost")
+				}
+				if n := w.server.Requests("_bulk"); n != 1 {
+					t.Errorf("sent %d times", n)
+				}
+			})
+		})
+	}
+}
+
+// TestWaiting: a wait is reported within ten seconds, with its reason and its end, and then not too often.
+func TestWaiting(t *testing.T) {
+	for kind, cause := range map[estest.Kind]string{
+		estest.Unavailable: "status 503", estest.Reset: "the connection was closed", estest.ItemsUnavailable: "unavailable_shards",
+		estest.ItemsFlood: "above the flood-stage watermark: free disk space", estest.Flood: "above the flood-stage watermark: free disk space",
+		estest.Hang: "",
+	} {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			var reports []es.Wait
+			first := time.Duration(0)
+			var start time.Time
+			c := es.Config{Waiting: func(w es.Wait) {
+				if len(reports) == 0 {
+					first = time.Since(start)
+				}
+				reports = append(reports, w)
+			}}
+			inBubbleOf(t, c, elastic.Options{RejectFile: filepath.Join(t.TempDir(), "r")}, func(w *world) {
+				w.server.Script(estest.Fault{Kind: kind, Times: -1})
+				start = time.Now()
+				w.put(historytest.Interval("a", "1", 1))
+				err := w.Finish(w.t.Context(), historytest.NewRun("a", "1"))
+				if !errors.Is(err, es.ErrGaveUp) || !strings.Contains(err.Error(), cause) {
+					t.Errorf("finish: %v", err)
+				}
+				if took := time.Since(start); took > 5*time.Minute+2*time.Second {
+					t.Errorf("after %v", took)
+				}
+			})
+			if len(reports) < 8 || len(reports) > 12 || first > 10*time.Second {
+				t.Fatalf("%d reports, the first one after %v", len(reports), first)
+			}
+			r := reports[0]
+			if got := fmt.Sprint(r.Cause); !strings.Contains(got, cause) || (cause == "") != (r.Cause == nil) || r.For+time.Second < first-time.Second {
+				t.Errorf("%+v, want %q", r, cause)
+			}
+			if left := r.Until.Sub(start); left < 4*time.Minute || left > 6*time.Minute {
+				t.Errorf("until %v after the begin", left)
+			}
+		})
+	}
+}
+
+// TestWaitsForDisk: documents that a full disk refuses are sent again when there is space, within the time of the
+// setting.
+func TestWaitsForDisk(t *testing.T) {
+	inBubbleOf(t, es.Config{GiveUpAfter: time.Hour}, elastic.Options{}, func(w *world) {
+		w.server.Script(estest.Fault{Kind: estest.ItemsFlood, Every: 4, Times: -1})
+		docs := historytest.Intervals("a", "1", 20)
+		time.AfterFunc(50*time.Minute, w.server.Heal)
+		w.put(docs...)
+		w.finish("a", "1")
+		w.hasExactly(docs)
+		if n := w.Rejected(); n != 0 {
+			t.Errorf("%d documents are rejected", n)
+		}
+	})
+	inBubbleOf(t, es.Config{GiveUpAfter: -1}, elastic.Options{}, func(w *world) {
+		w.server.Script(estest.Fault{Kind: estest.ItemsFlood, Times: -1})
+		w.put(historytest.Interval("a", "1", 1))
+		start := time.Now()
+		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "1")); !errors.Is(err, es.ErrDiskFull) || time.Since(start) > 2*time.Second {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+	})
+}
+
+// TestWaitsAtStart: the check of templates, which comes first, waits in the same way.
+func TestWaitsAtStart(t *testing.T) {
+	var reports []es.Wait
+	c := es.Config{Waiting: func(w es.Wait) { reports = append(reports, w) }}
+	inBubbleOf(t, c, elastic.Options{}, func(w *world) {
+		w.server.Script(estest.Fault{On: "fio-*", Kind: estest.Restart, Wait: 4 * time.Minute})
+		w.put(historytest.Interval("a", "1", 1))
+		w.finish("a", "1")
+	})
+	if len(reports) < 6 || reports[0].For > 10*time.Second {
+		t.Errorf("%d reports", len(reports))
+	}
+}
+
+func TestGivesUp(t *testing.T) {
+	for _, kind := range []estest.Kind{estest.Rejected, estest.Unavailable, estest.Reset, estest.Hang, estest.ItemsUnavailable, estest.ItemsLost} {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			inBubble(t, elastic.Options{}, func(w *world) {
+				w.server.Script(estest.Fault{Kind: kind, Times: -1})
+				start := time.Now()
+				w.put(historytest.Interval("a", "1", 1))
+				err := w.Finish(w.t.Context(), historytest.NewRun("a", "1"))
+				if took := time.Since(start); !errors.Is(err, es.ErrGaveUp) || took < 4*time.Minute || took > 6*time.Minute {
+					t.Errorf("after %v: %v", took, err)
+				}
+				if n := w.server.Requests("_bulk"); n > 40 {
+					t.Errorf("sent %d times", n)
+				}
+			})
+		})
+	}
+}
+
+func TestCancel(t *testing.T) {
+	inBubble(t, elastic.Options{}, func(w *world) {
+		w.server.Script(estest.Fault{Kind: estest.Rejected, Times: -1})
+		w.put(historytest.Interval("a", "1", 1))
+		ctx, cancel := context.WithTimeout(w.t.Context(), 3*time.Second)
+		defer cancel()
+		start := time.Now()
+		if err := w.Finish(ctx, historytest.NewRun("a", "1")); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 3*time.Second {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+		if err := w.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("flush: %v", err)
+		}
+		if err := w.Close(); err == nil || !strings.Contains(err.Error(), "1 documents were not stored") || time.Since(start) != 3*time.Second {
+			t.Errorf("close after %v: %v", time.Since(start), err)
+		}
+		if err := w.Put(w.t.Context(), historytest.Intervals("a", "1", 1)); !errors.Is(err, elastic.ErrClosed) {
+			t.Errorf("put after close: %v", err)
+		}
+	})
+}
+
+func TestRetryAfter(t *testing.T) {
+	inBubble(t, elastic.Options{}, func(w *world) {
+		w.server.Script(estest.Fault{Kind: estest.Rejected, RetryAfter: "45"})
+		start := time.Now()
+		w.put(historytest.Interval("a", "1", 1))
+		w.finish("a", "1")
+		if took := time.Since(start); took < 45*time.Second || took > 47*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}

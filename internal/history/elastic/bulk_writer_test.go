@@ -1,0 +1,79 @@
+package elastic_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history/elastic"
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+func TestStoreAndReplace(t *testing.T) {
+	inBubble(t, elastic.Options{}, func(w *world) {
+		docs := historytest.Intervals("a", "1", 50)
+		w.put(docs[:30]...)
+		w.put()
+		w.put(docs[30:]...)
+		w.finish("a", "1")
+		w.hasExactly(docs)
+		if n := w.server.Requests("_bulk"); n != 2 || w.Rejected() != 0 {
+			t.Errorf("%d requests, %d documents rejected", n, w.Rejected())
+		}
+		// A version that replaces it has fewer documents, and one of another level.
+		docs = historytest.Intervals("a", "22", 20)
+		docs[7].Level, docs[7].Host.Name = mapping.Host, "h"
+		w.put(docs...)
+		w.finish("a", "22")
+		w.hasExactly(docs)
+		// Storing the same again changes nothing.
+		w.put(docs...)
+		w.put(docs[:3]...)
+		w.finish("a", "22")
+		w.hasExactly(docs)
+	})
+}
+
+// TestParts: each part of a split document counts as a document.
+func TestParts(t *testing.T) {
+	inBubble(t, elastic.Options{}, func(w *world) {
+		d := historytest.Interval("a", "1", 0)
+		d.Latency.Bins.Counts[0] = 5 << 31
+		d.DocCount = d.Latency.Bins.Total()
+		d.Requests.Completed = d.DocCount
+		w.put(append(d.Split(), historytest.Interval("a", "1", 1))...)
+		w.finish("a", "1")
+		w.hasExactly(append(d.Split(), historytest.Interval("a", "1", 1)))
+	})
+}
+
+// TestSameIDTwice: of two documents with one id the later one stays, even if the first must be sent again.
+func TestSameIDTwice(t *testing.T) {
+	inBubble(t, elastic.Options{}, func(w *world) {
+		w.server.Script(estest.Fault{Kind: estest.ItemsRejected, Every: 3})
+		docs := historytest.Intervals("a", "1", 10)
+		changed := historytest.Intervals("a", "1", 10)
+		for _, d := range changed {
+			d.IOPS = 77
+		}
+		w.put(append(docs, changed...)...)
+		w.finish("a", "1")
+		w.hasExactly(changed)
+	})
+}
+
+// TestWrong: documents that do not pass their check are refused.
+func TestWrong(t *testing.T) {
+	inBubble(t, elastic.Options{}, func(w *world) {
+		docs := historytest.Intervals("a", "1", 3)
+		docs[2].DocCount++
+		if err := w.Put(w.t.Context(), docs); !errors.Is(err, mapping.ErrDocCount) {
+			t.Errorf("put: %v", err)
+		}
+		w.hasExactly(nil)
+		if err := w.Finish(w.t.Context(), historytest.NewRun("a", "")); !errors.Is(err, mapping.ErrIdentity) {
+			t.Errorf("finish: %v", err)
+		}
+	})
+}

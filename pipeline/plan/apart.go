@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// span is the time in which the jobs of a host ran. Jobs of several reports have spans of their own.
+type span struct {
+	host, volume string
+	out          *Output // nil without a report
+	start, end   time.Time
+}
+
+// Spans returns the spans of a plan, the earliest first. last returns the end of a job's rows, in milliseconds since
+// the job's start.
+func (p *Plan) Spans(last func(*Job) int64) (all []span) {
+	for _, j := range p.Jobs {
+		one := span{j.Host, j.Volume, nil, j.Start, j.Start.Add(time.Duration(max(j.Ran, last(j))) * time.Millisecond)}
+		if j.Entry != nil {
+			one.out = j.Entry.Out
+		}
+		i := slices.IndexFunc(all, func(s span) bool {
+			return s.host == j.Host && s.out == one.out && (one.out != nil || s.volume == j.Volume)
+		})
+		if i < 0 {
+			all = append(all, one)
+			continue
+		}
+		all[i].start = Earlier(all[i].start, one.start)
+		if one.end.After(all[i].end) {
+			all[i].end = one.end
+		}
+	}
+	slices.SortStableFunc(all, func(a, b span) int { return a.start.Compare(b.start) })
+	return all
+}
+
+// name returns what differs between a span and another one.
+func (s span) name(from span) string {
+	if s.host == from.host {
+		return fmt.Sprintf("volume %q", s.volume)
+	}
+	return fmt.Sprintf("host %q", s.host)
+}
+
+// Apart returns a warning if jobs began after all jobs before them had ended, and no report has both. The time of the run
+// then includes the gap, so its rates are too low. unsure is the error of the starts. The text is empty if there is no
+// such gap.
+func Apart(all []span, unsure time.Duration) string {
+	for i := 1; i < len(all); i++ {
+		before := slices.MaxFunc(all[:i], func(a, b span) int { return a.end.Compare(b.end) })
+		if gap := all[i].start.Sub(before.end); gap > unsure+time.Second {
+			return fmt.Sprintf("its jobs did not run at the same time: %s began %v after the ones before it had ended, so rates of the run "+
+				"are too low; keep the files of each run in a folder of their own, or correct a wrong clock with --offset",
+				all[i].name(before), gap.Round(100*time.Millisecond))
+		}
+	}
+	return ""
+}
+
+// Skewed returns a note if hosts began seconds apart: they were started so, or a clock is off. unsure is the error of the
+// starts.
+func Skewed(all []span, unsure time.Duration) string {
+	const usual = 1800 * time.Millisecond // a parallel shell may start fio on its hosts that far apart
+	first := map[string]span{}
+	var last span
+	for _, s := range all { // the earliest first
+		if _, ok := first[s.host]; !ok {
+			first[s.host], last = s, s
+		}
+	}
+	if len(first) < 2 {
+		return ""
+	}
+	skew := last.start.Sub(all[0].start)
+	if skew <= unsure+usual {
+		return ""
+	}
+	return fmt.Sprintf("host %q began %.1f s before host %q: if the clock of one of them is off, their windows do not belong together; "+
+		"correct it with --offset, such as --offset %s=%v", all[0].host, skew.Seconds(), last.host, all[0].host, skew.Round(100*time.Millisecond))
+}

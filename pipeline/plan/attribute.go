@@ -1,0 +1,333 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// attribution finds the entry of fio's outputs that covers each job.
+type attribution struct {
+	outputs  []*Output
+	reader   reader
+	problems *Remarks
+}
+
+// attribute sets the jobs of each entry and the entry of each job. It returns all entries of the run. Logs are numbered
+// like fio's jobs, over all groups.
+func (a attribution) attribute(jobs []*Job) (all []*Entry) {
+	replaced := a.likeliestFirst(jobs)
+	for _, out := range a.outputs {
+		mine := a.mine(out, jobs)
+		if out.host = out.Host; len(mine) > 0 && !out.Client {
+			out.host = mine[0].Host
+		}
+		switch entries := NewEntries(out); {
+		case out.stale:
+			continue
+		case len(mine) == 0 && replaced[out] != nil:
+			a.problems.note("%s: the logs that it names are of another execution of fio, that of %s: it is not used",
+				out.File.Name(), replaced[out].File.Name())
+			continue
+		case len(mine) == 0 && len(jobs) > 0 && !out.Named && !out.isOfMissingHost(jobs):
+			a.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
+			continue
+		case out.Client:
+			out.Entries = a.clients(entries, mine)
+		default:
+			out.Entries = a.numbers(out, entries, mine)
+		}
+		all = append(all, out.Entries...)
+	}
+	return all
+}
+
+// isOfMissingHost reports whether an output is of a host without any log, as its name says.
+func (o *Output) isOfMissingHost(jobs []*Job) bool {
+	return o.Host != "" && !o.Candidate && !slices.ContainsFunc(jobs, func(j *Job) bool { return j.Host == o.Host })
+}
+
+// likeliestFirst sorts outputs that name the same logs. Outputs whose bins contain the rows come first. Among equals
+// the last written one comes first, because fio overwrites logs of the same name. It returns the likeliest output for
+// each of the others.
+func (a attribution) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
+	type logs struct{ host, folder, prefix string }
+	of := func(j *Job) logs { return logs{j.Host, j.folder(), j.Log.Prefix} }
+	places := map[logs][]int{} // of outputs
+	for i, out := range a.outputs {
+		named := slices.IndexFunc(jobs, func(j *Job) bool { return out.names(j.Log.Prefix) && out.mayCover(j, jobs) })
+		if named >= 0 && !out.Named && !out.Client {
+			places[of(jobs[named])] = append(places[of(jobs[named])], i)
+		}
+	}
+	replaced = map[*Output]*Output{}
+	for at, places := range places {
+		if len(places) < 2 {
+			continue
+		}
+		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return of(j) != at })
+		var rivals, others []*Output
+		for _, place := range places {
+			if out := a.outputs[place]; out.HasBins && a.fits(mine, NewEntries(out)) {
+				rivals = append(rivals, out)
+			} else {
+				others = append(others, out)
+			}
+		}
+		lastFirst := func(x, y *Output) int { return cmp.Compare(y.Fio.Timestamp, x.Fio.Timestamp) }
+		slices.SortStableFunc(rivals, lastFirst)
+		slices.SortStableFunc(others, lastFirst)
+		rivals = append(rivals, others...)
+		for i, place := range places {
+			if a.outputs[place] = rivals[i]; i > 0 {
+				replaced[rivals[i]] = rivals[0]
+			}
+		}
+	}
+	return replaced
+}
+
+// mine returns the jobs of the fio that wrote an output. If only a common folder connects them, the output's bins must
+// contain all rows.
+func (a attribution) mine(out *Output, jobs []*Job) (mine []*Job) {
+	for _, j := range jobs {
+		if j.Entry == nil && out.mayCover(j, jobs) {
+			mine = append(mine, j)
+		}
+	}
+	weak := !out.Named && !out.Client && (out.Candidate || len(a.outputs) > 1) &&
+		!slices.ContainsFunc(mine, func(j *Job) bool { return out.names(j.Log.Prefix) })
+	if weak && len(mine) > 0 && !a.fits(mine, NewEntries(out)) {
+		return nil
+	}
+	return a.dropStale(out, mine)
+}
+
+// dropStale returns no jobs if a report is of an earlier run: logs or their rows are younger, and the report's bins do not
+// contain the rows. fio writes its logs before its report. Where bins do not prove that, it adds a warning.
+func (a attribution) dropStale(out *Output, jobs []*Job) []*Job {
+	if out.Client || out.Fio.Timestamp == 0 {
+		return jobs
+	}
+	for _, j := range jobs {
+		later, by := j.Log.File.ModTime.Sub(out.File.ModTime), apartTimes
+		if !out.trustsTimes() || j.Log.File.ModTime.IsZero() {
+			later, by = 0, time.Second
+			if j.HasHist() && j.HasRows && j.First > EpochTimes {
+				later = time.Duration(j.First-out.Fio.Timestamp) * time.Millisecond
+			}
+		}
+		if later <= by {
+			continue
+		}
+		text := fmt.Sprintf("%s: %s was written %v after it", out.File.Name(), path.Base(j.Log.File.Name()), later.Round(time.Second))
+		const advice = "keep the files of each run in a folder of their own"
+		if out.stale = out.HasBins && !out.Named && !a.fits(jobs, NewEntries(out)); out.stale {
+			a.problems.skip(fmt.Errorf("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice))
+			return nil
+		}
+		a.problems.skip(fmt.Errorf("%s: if another run of fio wrote the log, times and totals are of the one before; %s", text, advice))
+		return jobs
+	}
+	return jobs
+}
+
+// mayCover reports whether the fio that wrote the output may have run a job. CBT's names decide, or else the prefix in
+// the options, or else a common folder.
+func (o *Output) mayCover(j *Job, all []*Job) bool {
+	oneHost := o.Host == "" && !slices.ContainsFunc(all, func(other *Job) bool { return other.Host != j.Host })
+	switch {
+	case j.Host != o.Host && !o.Client && !oneHost:
+		return false
+	case o.Named:
+		return j.Volume == o.Volume
+	case o.Client && !slices.ContainsFunc(o.Fio.Jobs, func(f fiolog.Job) bool {
+		return j.Host == "" || cbt.SameHost(f.Host, j.Host)
+	}):
+		return false
+	}
+	nearby := below(j.folder(), path.Dir(o.File.Path)) || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
+	return nearby && (o.names(j.Log.Prefix) || !o.any(jobOptions.namesLog) || o.hasSections() || o.Found == cbt.FoundNamed)
+}
+
+func below(folder, other string) bool {
+	return other == "." || folder == other || strings.HasPrefix(folder, other+"/")
+}
+
+// clients finds the jobs of a fio --client by the host of each entry, and by the order of the entries of a host.
+func (a attribution) clients(entries []*Entry, jobs []*Job) []*Entry {
+	for _, j := range jobs {
+		var of []*Entry
+		for _, e := range entries {
+			if j.Host == "" || cbt.SameHost(e.Host, j.Host) {
+				of = append(of, e)
+			}
+		}
+		if j.Number <= len(of) {
+			j.Entry = of[j.Number-1]
+			continue
+		}
+		j.Number = 0
+		a.problems.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used",
+			j.Log.File.Name(), len(of), entries[0].Out.File.Name()))
+	}
+	return entries
+}
+
+// numbers finds jobs by the numbers of their logs. With group_reporting an entry covers numjobs jobs. If there are more
+// logs, it covers several sections.
+func (a attribution) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
+	if len(jobs) == 0 {
+		return entries
+	}
+	var covers []*Entry // the entry of job 1, of job 2, …
+	for _, e := range entries {
+		for range e.Size {
+			covers = append(covers, e)
+		}
+	}
+	a.dropLeftovers(out, jobs, len(covers))
+	if jobs = slices.DeleteFunc(jobs, (*Job).isDropped); len(jobs) == 0 {
+		return entries
+	}
+	if jobs[0].Log.Segment >= 0 {
+		return a.segments(entries, jobs)
+	}
+	if highest(jobs) > len(covers) {
+		if one := combine(entries); a.fits(jobs, []*Entry{one}) { // fio writes one entry for all sections of a group
+			for _, e := range append(entries, one) {
+				e.isGroup = true
+			}
+			return one.cover(jobs)
+		}
+		for _, j := range jobs {
+			if j.Number > len(covers) {
+				a.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
+					out.File.Name(), len(covers)))
+			}
+		}
+		jobs = slices.DeleteFunc(jobs, (*Job).isDropped)
+	}
+	for _, j := range jobs {
+		e := covers[j.Number-1]
+		if j.HasHist() && !e.mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix) {
+			e = a.byPrefix(out, entries, j)
+		}
+		j.Entry = e
+	}
+	return entries
+}
+
+// segments finds the parts of a log of all jobs. fio writes the parts in the order in which the jobs end. A part
+// belongs to the only entry whose bins contain its rows. If a part has no such entry, or several, all parts belong to
+// all jobs together.
+func (a attribution) segments(entries []*Entry, jobs []*Job) []*Entry {
+	if len(jobs) == len(entries) {
+		found := make([]*Entry, len(jobs))
+		for i, j := range jobs {
+			for _, e := range entries {
+				if j.Log.Parts == nil || !j.Log.Parts.fit([]*Entry{e}) {
+					continue
+				}
+				if found[i] != nil || slices.Contains(found, e) {
+					found[i] = nil
+					break
+				}
+				found[i] = e
+			}
+		}
+		if !slices.Contains(found, nil) {
+			for i, j := range jobs {
+				j.Entry = found[i]
+			}
+			return entries
+		}
+	}
+	one := combine(entries)
+	one.Size = len(jobs) // one log has all jobs
+	if one.Several = !isOneStage(entries); one.Several {
+		one.Ran = 0 // the log lasts longer than each of its stages
+	}
+	if one.Several && !(len(jobs) == 1 || jobs[0].First > EpochTimes) {
+		a.problems.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, and nothing shows which "+
+			"part is whose: they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1",
+			jobs[0].Log.File.Name()))
+	}
+	return one.cover(jobs)
+}
+
+// byPrefix returns the only entry whose options name the prefix of a job's log, or nil if several do.
+func (a attribution) byPrefix(out *Output, entries []*Entry, j *Job) *Entry {
+	var found *Entry
+	for _, e := range entries {
+		if !e.mayWrite(j.Log.Prefix) {
+			continue
+		}
+		if found != nil {
+			a.problems.note("%s: several jobs of %s write logs of this name: it is not attributed",
+				j.Log.File.Name(), out.File.Name())
+			return nil
+		}
+		found = e
+	}
+	return found
+}
+
+func (a attribution) fits(jobs []*Job, entries []*Entry) bool {
+	var sums Sums
+	for _, j := range jobs {
+		if !j.HasHist() {
+			continue
+		}
+		of := j.Log.Parts
+		if of == nil {
+			var err error
+			if of, err = a.reader.Sums(j.Log, 0); err != nil {
+				return false
+			}
+		}
+		for d := range of {
+			sums[d].Merge(&of[d].Histogram)
+			sums[d].rows += of[d].rows
+		}
+	}
+	return sums.fit(entries)
+}
+
+// dropLeftovers drops logs that an earlier run with more jobs left in the same folder. They were last written before
+// the fio of this report was started. count is the number of jobs of this fio.
+func (a attribution) dropLeftovers(out *Output, jobs []*Job, count int) {
+	if highest(jobs) <= count || !out.trustsTimes() {
+		return
+	}
+	began := time.UnixMilli(out.Fio.Timestamp - elapsed(out.Fio)).Add(-time.Second)
+	for _, j := range jobs {
+		if f := j.Log.File; j.Number > count && !f.ModTime.IsZero() && f.ModTime.Before(began) {
+			a.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
+				"for %d jobs", out.File.Name(), count))
+		}
+	}
+}
+
+func (a attribution) dropJob(j *Job, why string) {
+	j.Number = 0
+	a.problems.skip(fmt.Errorf("%s: not used: %s", j.Log.File.Name(), why))
+}
+
+func (j *Job) isDropped() bool { return j.Number == 0 }
+
+func (j *Job) HasHist() bool { return j.Log.Kind.IsHistogram() }
+
+func highest(jobs []*Job) int {
+	n := 0
+	for _, j := range jobs {
+		n = max(n, j.Number)
+	}
+	return n
+}

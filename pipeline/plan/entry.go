@@ -1,0 +1,215 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// Entry is one job in fio's output, or one group of jobs with group_reporting, and the jobs
+// that it covers.
+type Entry struct {
+	jobOptions
+	jobStats
+	Out     *Output
+	Index   int      // of its first job in the report
+	first   int      // number of its first job, as fio counts them
+	Size    int      // number of jobs that it stands for: numjobs with group_reporting, else one
+	Jobs    []*Job   // the jobs that it covers
+	Ran     int64    // milliseconds
+	Several bool     // its jobs ran at different times, which only their rows show
+	parts   []*Entry // the entries that were combined, because logs do not say to which of them they belong
+}
+
+// Entries are the entries of a run, or of one output.
+type Entries []*Entry
+
+func NewEntries(o *Output) (entries []*Entry) {
+	same := map[string]int{}
+	for _, j := range o.Fio.Jobs {
+		same[j.Host+"\x00"+j.Name]++
+	}
+	number := 1
+	for i := range o.Fio.Jobs {
+		j, options, size := &o.Fio.Jobs[i], o.Options(i), 1
+		// Without group_reporting each of the numjobs jobs has an entry, of the same name.
+		if same[j.Host+"\x00"+j.Name] == 1 {
+			size = options.numJobs()
+		}
+		if n := groupSize(j, options.longest(j)); n > size {
+			size, options.isGroup = n, true
+		}
+		e := &Entry{jobOptions: options, jobStats: newJobStats(j, options, o.groups), Out: o, Index: i, first: number, Size: size}
+		e.Ran = e.RanIn(j)
+		entries = append(entries, e)
+		number += size
+	}
+	return entries
+}
+
+// hasSections reports whether an entry has several sections. The report lists the options of only one of them, so logs
+// of the others may have any prefix.
+func (o *Output) hasSections() bool {
+	for i := range o.Fio.Jobs {
+		options := o.Options(i)
+		if j := &o.Fio.Jobs[i]; groupSize(j, options.longest(j)) > options.numJobs() {
+			return true
+		}
+	}
+	return false
+}
+
+// RanIn returns how long the jobs of the entry had run when a report was written, in milliseconds.
+func (e *Entry) RanIn(j *fiolog.Job) int64 {
+	return max(ranFor(j), min(j.Runtime/int64(e.Size), e.longest(j)))
+}
+
+// longest returns an upper bound for the run time of a job in milliseconds, from the run times of its directions. With
+// verify a job reads after it has written, so they add up.
+func (o jobOptions) longest(j *fiolog.Job) (sum int64) {
+	if !o.HasOption("verify") {
+		return measuredFor(j)
+	}
+	for _, s := range j.All() {
+		sum += s.Runtime
+	}
+	return sum
+}
+
+// groupSize returns the smallest possible number of jobs of an entry. With group_reporting, job_runtime is the sum over
+// these jobs. No job ran longer than ran, in milliseconds.
+func groupSize(j *fiolog.Job, ran int64) int {
+	const slack = 50 // milliseconds; run times in a group may also differ by a twentieth
+	if more := j.Runtime - ran/20 - slack; ran > 0 && more > ran {
+		return int((more-1)/ran) + 1
+	}
+	return 1
+}
+
+// View returns the statistics of the entry's job in another report, read in the same way as those of the last report.
+func (e *Entry) View(j *fiolog.Job) *fiolog.Job {
+	one := newJobStats(j, e.jobOptions, e.groups)
+	if e.total {
+		one.useTotalLatency()
+	}
+	return one.Job
+}
+
+// Damaged returns the error for a direction whose bins do not add up to the requests that were measured.
+func (e *Entry) Damaged(s *fiolog.DirectionStats) error { return e.Miscounted(s, false) }
+
+// Miscounted returns an error for a direction whose bins have more or fewer requests than the report counts. isUsed
+// says whether the bins are used.
+func (e *Entry) Miscounted(s *fiolog.DirectionStats, isUsed bool) error {
+	why := "the report is damaged, its bins are not used; copy it again"
+	if isUsed {
+		why = "fio was killed, or the report is damaged; its bins are used"
+	}
+	return fmt.Errorf("%s: job %s: its bins have %.0f requests, but total_ios is %d: %s", e.Out.File.Name(), e.Name,
+		s.Clat.Histogram(e.groups).Total(), s.TotalIOs, why)
+}
+
+func (e *Entry) Describe() string {
+	text := fmt.Sprintf("%s: job %d (%s)", e.Out.File.Name(), e.Index+1, e.Name)
+	if e.Host != "" {
+		text += " of " + e.Host
+	}
+	return text
+}
+
+func (e *Entry) ranFor() time.Duration { return time.Duration(e.Ran) * time.Millisecond }
+
+// cover makes the entry the only one of some jobs.
+func (e *Entry) cover(jobs []*Job) []*Entry {
+	for _, j := range jobs {
+		j.Entry = e
+	}
+	return []*Entry{e}
+}
+
+// ReadsLogs reports whether rows are read from a log of the entry. Rows may lack requests that the report has.
+func (e *Entry) ReadsLogs() bool { return slices.ContainsFunc(e.Jobs, (*Job).ReadsLog) }
+
+// hasLog reports whether a job of the entry has a log, and all of its logs have modification times.
+func (e *Entry) hasLog() bool {
+	return len(e.Jobs) > 0 && !slices.ContainsFunc(e.Jobs, func(j *Job) bool {
+		return j.Source == FromNothing || j.Log.File == e.Out.File || j.Log.File.ModTime.IsZero()
+	})
+}
+
+// ended returns when the jobs of the entry ended, by when their logs were last written: the latest time, and how far
+// apart the times are. The entry must have logs. fio writes its report at its timestamp.
+func (e *Entry) ended() (last time.Time, spread time.Duration) {
+	first := e.Jobs[0].Log.File.ModTime
+	for _, j := range e.Jobs {
+		at := j.Log.File.ModTime
+		if first = Earlier(first, at); at.After(last) {
+			last = at
+		}
+	}
+	return time.UnixMilli(e.Out.Fio.Timestamp).Add(last.Sub(e.Out.File.ModTime)), last.Sub(first)
+}
+
+// writing returns the longest time that fio may have taken to write the logs of a job of the entries, at most atMost, or 0
+// if that is within other errors.
+func writing(entries []*Entry, atMost time.Duration) (longest time.Duration) {
+	for _, e := range entries {
+		for _, j := range e.Jobs {
+			longest = max(longest, j.writing)
+		}
+	}
+	if longest = min(longest, atMost); longest < errorOfReport {
+		return 0
+	}
+	return longest
+}
+
+// combine makes one entry of several entries, because nothing says which log belongs to which of them.
+func combine(entries []*Entry) *Entry {
+	first := entries[0]
+	if len(entries) == 1 {
+		return first
+	}
+	sum := *first.Job
+	one := &Entry{
+		jobOptions: joined(entries), jobStats: jobStats{Job: &sum, groups: first.groups},
+		Out: first.Out, Index: first.Index, first: first.first, parts: entries,
+	}
+	for _, e := range entries {
+		one.Size += e.Size
+		one.Ran = max(one.Ran, e.Ran)
+		one.IsMixed = one.IsMixed || e.IsMixed
+	}
+	for d := range sum.Directions {
+		sum.Directions[d] = addStats(entries, func(e *Entry) *fiolog.DirectionStats { return &e.Directions[d] })
+	}
+	if one.IsMixed {
+		all := addStats(entries, func(e *Entry) *fiolog.DirectionStats { return e.Mixed })
+		sum.Mixed = &all
+	}
+	return one
+}
+
+// addStats adds up the statistics of one direction over entries. of may return nil.
+func addStats(entries []*Entry, of func(*Entry) *fiolog.DirectionStats) (sum fiolog.DirectionStats) {
+	bins := &hist.Histogram{}
+	for _, e := range entries {
+		from := of(e)
+		if from == nil {
+			continue
+		}
+		sum.IOBytes += from.IOBytes
+		sum.TotalIOs += from.TotalIOs
+		sum.Uncounted = sum.Uncounted || from.Uncounted
+		sum.IOPS += from.IOPS
+		sum.BandwidthBytes += from.BandwidthBytes
+		sum.Runtime = max(sum.Runtime, from.Runtime)
+		sum.Clat.N += from.Clat.N
+		bins.AddBins(from.Clat.Layout, from.Clat.Bins)
+	}
+	sum.Clat.Layout, sum.Clat.Bins = bins.Layout(), bins.Bins()
+	return sum
+}

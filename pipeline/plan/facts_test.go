@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// TestCountJobs: a run has the jobs that its reports count, also where logs are missing or one log is of all jobs, and
+// no settings in which the entries behind such a log differ.
+func TestCountJobs(t *testing.T) {
+	entries := func(sizes ...int) (list []*Entry) {
+		report := &fiolog.Report{Jobs: make([]fiolog.Job, len(sizes))}
+		for i, size := range sizes {
+			report.Jobs[i] = fiolog.Job{UsrCPU: float64(10 * size), Options: map[string]string{"numjobs": string(rune('0' + size)), "rw": "read"}}
+			list = append(list, &Entry{jobOptions: (&Output{Fio: report}).Options(i), jobStats: jobStats{Job: &report.Jobs[i]}, Out: &Output{Fio: report}, Size: size})
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name    string
+		entries []*Entry
+		logs    int // of each entry
+		want    int
+	}{
+		{"no report", nil, 0, 2},
+		{"a log for each job", entries(3), 3, 3},
+		{"group_reporting, and one log", entries(3), 1, 3},
+		{"two of three logs", entries(3, 1), 2, 5}, // the second has more logs than its report says
+		{"one log of two groups", []*Entry{combine(entries(2, 3))}, 1, 5},
+		{"a group of several sections", []*Entry{combine(entries(1, 1))}, 4, 4},
+	} {
+		p := &Plan{Entries: c.entries}
+		for _, e := range c.entries {
+			for range c.logs {
+				j := NewJob(&Log{Log: cbt.Log{Host: "a"}, Segment: -1})
+				j.Entry, e.Jobs = e, append(e.Jobs, j)
+				p.Jobs = append(p.Jobs, j)
+			}
+		}
+		if c.entries == nil {
+			p.Jobs = []*Job{NewJob(&Log{Log: cbt.Log{Host: "a"}, Segment: -1}), NewJob(&Log{Log: cbt.Log{Host: "a"}, Segment: -1})}
+		}
+		p.Run = &cbt.Run{}
+		got := 0
+		for _, j := range p.Jobs {
+			got += j.Stands()
+		}
+		if ofHost := p.Hosts()[0].Jobs; got != c.want || ofHost != c.want {
+			t.Errorf("%s: %d jobs, %d of the host, want %d", c.name, got, ofHost, c.want)
+		}
+	}
+	p := &Plan{Run: &cbt.Run{}, Entries: []*Entry{combine(entries(2, 4))}}
+	options, set := p.Options(), p.FioSettings()
+	if !maps.Equal(options, map[string]string{"rw": "read", "numjobs": "2 | 4"}) || set.Mode != "read" || set.NumJobs != 0 {
+		t.Errorf("%+v, %+v", options, set)
+	}
+}
+
+// TestVerify: a job that reads what it has written runs for the time of both.
+func TestVerify(t *testing.T) {
+	for _, numjobs := range []int64{1, 3} {
+		e := NewEntries(&Output{Fio: &fiolog.Report{Jobs: []fiolog.Job{{
+			Runtime: numjobs * 10480, Directions: [3]fiolog.DirectionStats{{Runtime: 5304}, {Runtime: 5178}},
+			Options: map[string]string{"verify": "crc32c", "numjobs": fmt.Sprint(numjobs)},
+		}}}})[0]
+		if e.Ran != 10480 || e.Size != int(numjobs) || e.isGroup {
+			t.Errorf("%d jobs: ran %d, size %d", numjobs, e.Ran, e.Size)
+		}
+	}
+}
+
+// TestGroupOfSections: with group_reporting fio writes one entry for several sections, with the options of the last one.
+// job_runtime, the sum over all jobs, shows that there are more.
+func TestGroupOfSections(t *testing.T) {
+	const ran = 3009
+	for _, c := range []struct {
+		name    string
+		runtime int64 // of all jobs
+		size    int
+		mode    string
+	}{
+		{"the jobs of one section", 3 * ran, 3, "write"},
+		{"two of its jobs ended earlier", ran + 200, 3, "write"},
+		{"jobs of another section", 15016, 5, ""},
+		{"one that was short", 3*ran + ran/4, 4, ""},
+	} {
+		entries := NewEntries(&Output{Fio: &fiolog.Report{
+			GlobalOptions: map[string]string{"runtime": "3", "rw": "read"},
+			Jobs: []fiolog.Job{{
+				Name: "a", Runtime: c.runtime, Options: map[string]string{"rw": "write", "numjobs": "3"},
+				Mixed: &fiolog.DirectionStats{Runtime: ran, TotalIOs: 10},
+			}},
+		}})
+		p := &Plan{Run: &cbt.Run{}, Entries: entries}
+		set, options := p.FioSettings(), p.Entries.options()
+		if e := entries[0]; e.Size != c.size || set.Mode != c.mode || options["rw"] != c.mode || set.RunSeconds != 3 || e.IsMixed != (c.mode == "") {
+			t.Errorf("%s: %d jobs, mixed %v, settings %+v, options %v", c.name, e.Size, e.IsMixed, set, options)
+		}
+	}
+}
+
+// TestPrefixesOfGroup: sections of a group may log to other prefixes than the one whose options the report lists. Otherwise
+// a report that names logs is of these alone.
+func TestPrefixesOfGroup(t *testing.T) {
+	for runtime, want := range map[int64]bool{8000: true, 4000: false} {
+		of := fiolog.Job{Name: "a", Runtime: runtime, Options: options{"write_hist_log": "bb"}}
+		of.Directions[fiolog.Read].Runtime = 4000
+		out := &Output{Report: cbt.Report{File: &source.File{Path: "out.json"}, Found: cbt.FoundFolder}, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}
+		for prefix, want := range map[string]bool{"aa": want, "bb": true} {
+			j := NewJob(&Log{Log: cbt.Log{Prefix: prefix, File: &source.File{Path: prefix + "_clat_hist.1.log"}, Job: 1}, Segment: -1})
+			if got := out.mayCover(j, []*Job{j}); got != want {
+				t.Errorf("job_runtime %d: the log %s: %v, want %v", runtime, prefix, got, want)
+			}
+		}
+	}
+}
+
+// TestMayWait: jobs of a group are placed together, which is wrong if one of them waits. A job file has the options of all
+// sections, a report of one.
+func TestMayWait(t *testing.T) {
+	section := func(delay string) fiolog.JobSection {
+		return fiolog.JobSection{Options: options{"startdelay": delay, "rw": "read"}}
+	}
+	for _, c := range []struct {
+		name        string
+		own, global options
+		file        []fiolog.JobSection
+		want        bool
+	}{
+		{"no delay", options{"rw": "read"}, nil, nil, false},
+		{"a delay of all", nil, options{"startdelay": "2"}, nil, false},
+		{"a delay of one", options{"startdelay": "2"}, nil, nil, true},
+		{"a ramp of one", options{"ramp_time": "2"}, nil, nil, true},
+		{"the same delay in each section", options{"startdelay": "2"}, nil, []fiolog.JobSection{section("2"), section("2")}, false},
+		{"a delay of another section", nil, nil, []fiolog.JobSection{section("2"), section("")}, true},
+	} {
+		for _, isGroup := range []bool{true, false} {
+			e := &Entry{jobOptions: jobOptions{own: c.own, global: c.global, isGroup: isGroup}}
+			if got := e.mayWait(c.file); got != (c.want && isGroup) {
+				t.Errorf("%s, group %v: %v", c.name, isGroup, got)
+			}
+		}
+	}
+}

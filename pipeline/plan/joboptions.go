@@ -1,0 +1,146 @@
+package plan
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// jobOptions are the options of a job, or of all jobs of an entry of a report.
+type jobOptions struct {
+	job         string            // its name
+	own, global map[string]string // own options have precedence over global ones
+	isGroup     bool              // several sections (group_reporting): own has the options of one of them, in fio 3.33 of the last
+}
+
+// OptionOfOne returns an option that at least one job has. It is "" if no job has it or it has no value.
+func (o jobOptions) OptionOfOne(name string) string {
+	if value, ok := o.own[name]; ok {
+		return value
+	}
+	return o.global[name]
+}
+
+// option returns an option that all jobs have. It is also "" if one of several sections sets it, because the others may
+// have another value.
+func (o jobOptions) option(name string) string {
+	if _, isOwn := o.own[name]; isOwn && o.isGroup {
+		return ""
+	}
+	return o.OptionOfOne(name)
+}
+
+// HasOption reports whether an option is set for at least one job.
+func (o jobOptions) HasOption(name string) bool {
+	_, isOwn := o.own[name]
+	_, isGlobal := o.global[name]
+	return isOwn || isGlobal
+}
+
+// all returns the options of all jobs.
+func (o jobOptions) all() map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, o.global)
+	maps.Copy(all, o.own)
+	if o.isGroup {
+		maps.DeleteFunc(all, func(name, _ string) bool { _, isOwn := o.own[name]; return isOwn })
+	}
+	return all
+}
+
+// joined returns the options of several jobs that are read as one job.
+func joined(jobs []*Entry) jobOptions {
+	one := jobOptions{job: jobs[0].job, own: map[string]string{}, global: Entries(jobs).options(), isGroup: true}
+	for _, j := range jobs {
+		for _, options := range []map[string]string{j.global, j.own} {
+			for name, value := range options {
+				if _, isSame := one.global[name]; !isSame {
+					one.own[name] = value
+				}
+			}
+		}
+	}
+	return one
+}
+
+// numJobs returns numjobs, at least 1.
+func (o jobOptions) numJobs() int {
+	n, err := strconv.Atoi(o.OptionOfOne("numjobs"))
+	if err != nil {
+		return 1
+	}
+	return max(n, 1)
+}
+
+// seconds returns an option that is a time, or 0 if it is not set. It returns false for anything else, such as the
+// range of a random startdelay ("1-3").
+func (o jobOptions) seconds(name string) (time.Duration, bool) {
+	text := o.option(name)
+	if text == "" {
+		return 0, true
+	}
+	return fiolog.ParseTime(text)
+}
+
+// ramp returns how long the job ran before fio measured it.
+func (o jobOptions) ramp() time.Duration {
+	ramp, _ := o.seconds("ramp_time")
+	return ramp
+}
+
+// delay returns how long after its start fio begins to measure a job of the first stage: startdelay plus ramp_time. It
+// returns false if the delay is random.
+func (o jobOptions) delay() (time.Duration, bool) {
+	start, ok := o.seconds("startdelay")
+	return start + o.ramp(), ok
+}
+
+// histMsec returns log_hist_msec in milliseconds, or 0 if it is not set.
+func (o jobOptions) histMsec() int64 { return milliseconds(o.option("log_hist_msec")) }
+
+func (o jobOptions) setsHistMsec() bool { return milliseconds(o.OptionOfOne("log_hist_msec")) > 0 }
+
+// WantsRows reports whether the options name a histogram log. If the run has only totals, that log is missing.
+func (o jobOptions) WantsRows() bool { return o.HasOption("write_hist_log") && o.setsHistMsec() }
+
+func (o jobOptions) namesLog() bool {
+	return o.OptionOfOne("write_hist_log") != "" || o.OptionOfOne("write_lat_log") != ""
+}
+
+// mayWrite reports whether the logs of the job may have a prefix. It is the prefix of histogram logs, the job's name,
+// or the prefix of logs of completions. fio lists no option without a value, and without one the prefix is the job's
+// name.
+func (o jobOptions) mayWrite(prefix string) bool {
+	if p := o.OptionOfOne("write_hist_log"); p != "" {
+		return path.Base(p) == prefix
+	}
+	p := o.OptionOfOne("write_lat_log")
+	return path.Base(o.job) == prefix || p != "" && path.Base(p) == prefix
+}
+
+// mixesSizes reports whether the options set several block sizes. Their mean may be a whole number by chance.
+func (o jobOptions) mixesSizes() bool {
+	return slices.ContainsFunc([]string{"bssplit", "bsrange", "bs_unaligned"}, o.HasOption)
+}
+
+// directions returns the directions of fio's option rw. For several sections it returns all directions.
+func (o jobOptions) directions() []fiolog.Direction {
+	if o.isGroup {
+		return []fiolog.Direction{fiolog.Read, fiolog.Write, fiolog.Trim}
+	}
+	_, directions := fiolog.ParseMode(o.option("rw"))
+	return directions
+}
+
+// milliseconds returns an option that is a number of milliseconds, or 0 if it is something else.
+func milliseconds(option string) int64 {
+	ms, err := strconv.ParseInt(option, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(ms, 0)
+}

@@ -1,0 +1,221 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// settingsCases are options of a job and the settings that they name. TestFioSettingsAsFio compares sizes and modes with
+// what fio does.
+var settingsCases = []struct {
+	name        string
+	own, global map[string]string
+	want        mapping.CBT
+}{
+	{"none", nil, nil, mapping.CBT{}},
+	{
+		"own and global", options{"rw": "randwrite", "bs": "4k"},
+		options{"bs": "8k", "iodepth": "16", "numjobs": "4", "runtime": "60", "ramp_time": "5s", "rwmixread": "70"},
+		mapping.CBT{Mode: "randwrite", OpSize: 4096, IODepth: 16, NumJobs: 4, RunSeconds: 60, RampSeconds: 5},
+	},
+	{
+		"other forms", options{"rw": "readwrite", "bs": "1m", "runtime": "2m", "rwmixwrite": "30"}, nil,
+		mapping.CBT{Mode: "rw", OpSize: 1 << 20, RunSeconds: 120, RWMixRead: 70},
+	},
+	{"offsets", options{"rw": "randread:8", "bs": "4096"}, nil, mapping.CBT{Mode: "randread", OpSize: 4096}},
+	{"a unit of 1000", options{"rw": "randread", "bs": "4KiB"}, nil, mapping.CBT{Mode: "randread", OpSize: 4000}},
+	{"units of another base", options{"rw": "randread", "kb_base": "1000", "bs": "4k"}, nil, mapping.CBT{Mode: "randread"}},
+	{"size of the direction", options{"rw": "randwrite", "bs": "4k,64k"}, nil, mapping.CBT{Mode: "randwrite", OpSize: 64 << 10}},
+	{"size of trims", options{"rw": "trim", "bs": "4k,64k,1m"}, nil, mapping.CBT{Mode: "trim", OpSize: 1 << 20}},
+	{"usual size of reads", options{"rw": "read", "bs": ",64k"}, nil, mapping.CBT{Mode: "read", OpSize: 4096}},
+	{"usual size of writes", options{"rw": "write", "bs": "64k,"}, nil, mapping.CBT{Mode: "write", OpSize: 4096}},
+	{"usual size of trims", options{"rw": "trim", "bs": "64k,8k,"}, nil, mapping.CBT{Mode: "trim", OpSize: 4096}},
+	{"sizes that differ", options{"rw": "randrw", "bs": "4k,64k"}, nil, mapping.CBT{Mode: "randrw"}},
+	{"sizes that are equal", options{"rw": "randrw", "bs": "4k,4k", "rwmixread": "30"}, nil, mapping.CBT{Mode: "randrw", OpSize: 4096, RWMixRead: 30}},
+	{"split sizes", options{"rw": "write", "bs": "4k", "bssplit": "4k/50:8k/50"}, nil, mapping.CBT{Mode: "write"}},
+	{"a range of sizes", options{"rw": "write", "bsrange": "4k-8k"}, options{"bs": "4k"}, mapping.CBT{Mode: "write"}},
+	{"a share of another mode", options{"rw": "write", "rwmixread": "70"}, nil, mapping.CBT{Mode: "write"}},
+	{"two shares", options{"rw": "randrw", "rwmixread": "70", "rwmixwrite": "40"}, nil, mapping.CBT{Mode: "randrw"}},
+	{"parts of a second", options{"rw": "read", "runtime": "1500ms"}, nil, mapping.CBT{Mode: "read"}},
+	{"microseconds to fio", options{"rw": "read", "runtime": "2min"}, nil, mapping.CBT{Mode: "read"}},
+	{"no numbers", options{"rw": "read", "iodepth": "many", "numjobs": "-1", "bs": "4k-8k"}, nil, mapping.CBT{Mode: "read"}},
+	{"variables of a job file", options{"rw": "${RW}", "bs": "${BS}", "iodepth": "${QD}"}, nil, mapping.CBT{}},
+}
+
+type options = map[string]string
+
+// TestFioSettings: what options of one job say, and that nothing is guessed. A report and a job file say the same.
+func TestFioSettings(t *testing.T) {
+	for _, c := range settingsCases {
+		report := &fiolog.Report{GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
+		byReport := &Plan{Run: &cbt.Run{}, Entries: NewEntries(&Output{Fio: report})}
+		both := maps.Clone(c.global)
+		if both == nil {
+			both = options{}
+		}
+		maps.Copy(both, c.own)
+		byFile := &Plan{Run: &cbt.Run{Sections: []fiolog.JobSection{{Options: both}}}}
+		for _, p := range []*Plan{byReport, byFile} {
+			if diff := cmp.Diff(c.want, p.FioSettings()); diff != "" {
+				t.Errorf("%s: %s", c.name, diff)
+			}
+		}
+	}
+}
+
+// TestFioSettingsAsFio: fio serves requests of the directions and of the size that the settings name.
+func TestFioSettingsAsFio(t *testing.T) {
+	fio, err := exec.LookPath("fio")
+	if err != nil {
+		t.Skip("fio is not installed")
+	}
+	args := []string{"--output-format=json"}
+	for i, c := range settingsCases {
+		args = append(args, fmt.Sprintf("--name=%d", i), "--ioengine=null", "--size=8m", "--number_ios=8")
+		for _, from := range []options{c.global, c.own} {
+			for _, name := range []string{"rw", "kb_base", "bs", "bssplit", "bsrange", "rwmixread", "rwmixwrite"} {
+				if value, ok := from[name]; ok && !strings.Contains(value, "$") {
+					args = append(args, "--"+name+"="+value)
+				}
+			}
+		}
+	}
+	out, err := exec.CommandContext(t.Context(), fio, args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for report, err := range fiolog.ReadReports(bytes.NewReader(out), "fio") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, j := range report.Jobs {
+			c := settingsCases[i]
+			mode, directions := fiolog.ParseMode(c.want.Mode)
+			for d, s := range j.Directions {
+				if s.TotalIOs > 0 && mode != "" && !slices.Contains(directions, fiolog.Direction(d)) {
+					t.Errorf("%s: fio served requests of direction %d", c.name, d)
+				}
+				if c.want.OpSize > 0 && s.IOBytes != s.TotalIOs*uint64(c.want.OpSize) {
+					t.Errorf("%s: %d requests of direction %d with %d bytes", c.name, s.TotalIOs, d, s.IOBytes)
+				}
+			}
+		}
+	}
+}
+
+// TestSectionsOfGroup: with group_reporting a report lists the options of one section. Others may set them otherwise, so
+// these, and what the requests contradict, are unknown, unless a job file has all sections.
+func TestSectionsOfGroup(t *testing.T) {
+	section := func(bs, depth string) fiolog.JobSection {
+		return fiolog.JobSection{Options: options{"rw": "randread", "bs": bs, "iodepth": depth, "ramp_time": "1"}}
+	}
+	for _, c := range []struct {
+		name  string
+		own   options
+		bytes uint64 // of 3000 reads
+		file  []fiolog.JobSection
+		want  mapping.CBT
+	}{
+		{"equal sections", nil, 3000 * 4096, nil, mapping.CBT{Mode: "randread", OpSize: 4096, IODepth: 4, RampSeconds: 1}},
+		{"requests in flight", nil, 2990 * 4096, nil, mapping.CBT{Mode: "randread", OpSize: 4096, IODepth: 4, RampSeconds: 1}},
+		{"another size", nil, 3000 * 5461, nil, mapping.CBT{Mode: "randread", IODepth: 4, RampSeconds: 1}},
+		{"an option of the last one", options{"iodepth": "8", "ramp_time": "2"}, 3000 * 4096, nil, mapping.CBT{Mode: "randread", OpSize: 4096}},
+		{"split sizes of the last one", options{"bssplit": "4k/50:4k/50"}, 3000 * 4096, nil, mapping.CBT{Mode: "randread", IODepth: 4, RampSeconds: 1}},
+		{"another mode", options{"rw": "randread"}, 3000 * 4096, nil, mapping.CBT{OpSize: 4096, IODepth: 4, RampSeconds: 1}},
+		{
+			"another job file", options{"iodepth": "8"}, 3000 * 4096, []fiolog.JobSection{section("8k", "16"), section("8k", "16")},
+			mapping.CBT{Mode: "randread", OpSize: 4096, RampSeconds: 1},
+		},
+		{
+			"all sections", options{"iodepth": "8"}, 3000 * 5461, []fiolog.JobSection{section("8k", "8"), section("4k", "8"), section("4k", "8")},
+			mapping.CBT{Mode: "randread", IODepth: 8, RampSeconds: 1},
+		},
+	} {
+		j := fiolog.Job{Runtime: 3000, Options: c.own}
+		j.Directions[fiolog.Read] = fiolog.DirectionStats{Runtime: 1000, TotalIOs: 3000, IOBytes: c.bytes}
+		global := options{"rw": "randread", "bs": "4k", "iodepth": "4", "ramp_time": "1"}
+		entries := NewEntries(&Output{Fio: &fiolog.Report{GlobalOptions: global, Jobs: []fiolog.Job{j}}})
+		p := &Plan{Run: &cbt.Run{Sections: c.file}, Entries: entries}
+		if diff := cmp.Diff(c.want, p.FioSettings()); diff != "" || entries[0].Size != 3 {
+			t.Errorf("%s: %d jobs: %s", c.name, entries[0].Size, diff)
+		}
+		if ramp := entries[0].ramp(); c.file == nil && ramp != time.Duration(c.want.RampSeconds)*time.Second {
+			t.Errorf("%s: ramp_time is %v", c.name, ramp)
+		}
+	}
+	writes := fiolog.Job{Runtime: 3000}
+	writes.Directions[fiolog.Write] = fiolog.DirectionStats{Runtime: 1000, TotalIOs: 10, IOBytes: 10 * 4096}
+	p := &Plan{Run: &cbt.Run{}, Entries: NewEntries(&Output{Fio: &fiolog.Report{GlobalOptions: options{"rw": "randread"}, Jobs: []fiolog.Job{writes}}})}
+	if set := p.FioSettings(); set.Mode != "" {
+		t.Errorf("writes have the mode %s", set.Mode)
+	}
+}
+
+// TestSettingsOfFolders: what the names of people's folders say counts where no option of fio is known.
+func TestSettingsOfFolders(t *testing.T) {
+	path, fio := mapping.CBT{IODepth: 8}, mapping.CBT{Mode: "read"}
+	p := &Plan{Run: &cbt.Run{CBT: path}}
+	if got := p.Settings(); got != path {
+		t.Errorf("without options: %+v", got)
+	}
+	p.Run.Sections = []fiolog.JobSection{{Options: options{"rw": "read"}}}
+	if got := p.Settings(); got != fio {
+		t.Errorf("with options: %+v", got)
+	}
+}
+
+// TestFioSettingsOfJobs: settings in which jobs differ are unknown.
+func TestFioSettingsOfJobs(t *testing.T) {
+	report := &fiolog.Report{
+		GlobalOptions: map[string]string{"rw": "randread", "bs": "4k", "iodepth": "8", "numjobs": "2"},
+		Jobs: []fiolog.Job{
+			{Options: map[string]string{}},
+			{Options: map[string]string{"bssplit": "4k/50:8k/50", "numjobs": "2"}},
+			{Options: map[string]string{"iodepth": "16"}},
+		},
+	}
+	p := &Plan{Run: &cbt.Run{}}
+	for i := range report.Jobs {
+		p.Entries = append(p.Entries, &Entry{jobOptions: (&Output{Fio: report}).Options(i)})
+	}
+	if diff := cmp.Diff(mapping.CBT{Mode: "randread", NumJobs: 2}, p.FioSettings()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestUsualSize: requests of a live run have fio's default size unless an option or the number of bytes contradicts it.
+// Some requests are in flight.
+func TestUsualSize(t *testing.T) {
+	for _, c := range []struct {
+		global, own     options
+		requests, bytes uint64
+		want            int64
+	}{
+		{nil, options{"rw": "read"}, 101, 100 * 4096, 4096},
+		{options{"name": "a"}, nil, 100, 100 * 4096, 4096},
+		{nil, nil, 101, 100 * 4096, 0}, // a report without options
+		{options{"bs": "8k"}, options{"rw": "read"}, 101, 100 * 8192, 0},
+		{options{"bssplit": "4k/50:8k/50"}, options{"rw": "read"}, 101, 100 * 4096, 0},
+		{nil, options{"rw": "read"}, 101, 102 * 4096, 0},
+		{nil, options{"rw": "read"}, 101, 100 * 512, 0},
+	} {
+		report := &fiolog.Report{GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
+		e := &Entry{jobOptions: (&Output{Fio: report}).Options(0), jobStats: jobStats{Job: &report.Jobs[0]}}
+		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
+		if got := (Entries{e}).UsualSize(fiolog.Read); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fio2es/fio2es/pipeline/align"
+)
+
+// windowOf returns the length of windows in milliseconds: the wanted length, or the usual one for the rows of the jobs.
+// It fails if rows are too long for the wanted length.
+func windowOf(jobs []*Job, wanted time.Duration) (int64, error) {
+	rows := int64(0)
+	for _, j := range jobs {
+		rows = max(rows, j.Interval)
+	}
+	if rows == 0 {
+		rows = longestFirst(jobs)
+	}
+	if wanted <= 0 {
+		return UsualWindow(rows), nil
+	}
+	window := max(wanted.Milliseconds(), 1)
+	if window < rows-rows/20 {
+		return 0, fmt.Errorf("windows of %v are shorter than its rows, which do not show when in %v a request "+
+			"completed: give --interval %v or more",
+			wanted, time.Duration(rows)*time.Millisecond, time.Duration(rows)*time.Millisecond)
+	}
+	return window, nil
+}
+
+// longestFirst is the longest time of a first row of histogram logs, in milliseconds: the length of their rows, if each has
+// so few that it is not known otherwise.
+func longestFirst(jobs []*Job) (longest int64) {
+	for _, j := range jobs {
+		if j.Source == FromHist && j.HasRows {
+			longest = max(longest, nominal(j.First-j.Origin))
+		}
+	}
+	return longest
+}
+
+// UsualWindow is the shortest multiple of the time between rows that is a second or more,
+// because a window that is cut across rows is an estimate. Periodic reports have any spacing.
+func UsualWindow(rows int64) int64 {
+	const second = 1000
+	if rows <= 0 {
+		return second
+	}
+	return (second + rows - 1) / rows * rows
+}
+
+// shiftOf returns how long before the run its windows begin, in milliseconds. It is 0, unless all jobs have their rows at
+// the same moments, which are not multiples of the window's length. Then shifted windows follow the rows. Periodic
+// reports are such rows: the first one comes some time after the start. If it comes soon, the first window is longer.
+func shiftOf(jobs []*Job, window int64) int64 {
+	phase, ok := PhaseOf(jobs, window)
+	switch {
+	case !ok || phase == 0:
+		return 0
+	case jobs[0].Source == FromReports && phase < window/2:
+		return -phase
+	}
+	return window - phase
+}
+
+// PhaseOf returns when the rows of all jobs begin, in milliseconds after multiples of their interval. It is 0 if they
+// begin a few milliseconds after them, as fio writes rows. It is not ok if windows cannot follow the rows.
+func PhaseOf(jobs []*Job, window int64) (phase int64, ok bool) {
+	phase, near := int64(-1), int64(0)
+	for _, j := range jobs {
+		if !j.HasRows && j.Source == FromNothing {
+			continue
+		}
+		if !j.HasRows || j.Interval <= 0 || window%j.Interval != 0 {
+			return 0, false
+		}
+		for _, began := range j.clocks() {
+			at := Modulo(began+j.Offset, j.Interval)
+			apart := Modulo(at-phase, j.Interval)
+			if near = j.Interval / 20; phase >= 0 && min(apart, j.Interval-apart) > near {
+				return 0, false
+			}
+			if phase < 0 {
+				phase = at
+			}
+		}
+	}
+	if phase <= near {
+		phase = 0
+	}
+	return phase, true
+}
+
+// clocks returns when the clock of each direction of a job began, in milliseconds since its start, or its first report
+// came: windows that are some intervals later follow the rows.
+func (j *Job) clocks() (began []int64) {
+	for _, times := range j.FirstTimes() {
+		if len(times) > 0 {
+			zero, _ := align.Began(j.Interval, times)
+			began = append(began, zero)
+		}
+	}
+	if len(began) == 0 {
+		return []int64{j.First - j.Origin}
+	}
+	return began
+}
