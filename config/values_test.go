@@ -9,7 +9,7 @@ import (
 // TestValuesAsWritten takes what YAML has as a number or a date for the text that it is.
 func TestValuesAsWritten(t *testing.T) {
 	f := newFolders(t, "", "labels: {ceph: 1.10, build: 010, mask: 0x1f, ok: true, day: 2026-10-10, same: &x 2.50, again: *x}\n"+
-		"archive: 2026-10-10\nstart: 2026-01-31T09:12:00Z\njobs: 0x2\ntolerance: .1\n")
+		"archive: 2026-10-10\nstart: 2026-01-31T09:12:00Z\nthreads: 0x2\ntolerance: .1\n")
 	c, err := loadHere(t, "")
 	if err != nil {
 		t.Fatalf("%s: %v", f.here, err)
@@ -18,7 +18,7 @@ func TestValuesAsWritten(t *testing.T) {
 	if !maps.Equal(c.Labels, want) {
 		t.Errorf("labels %v", c.Labels)
 	}
-	if c.Archive != "2026-10-10" || c.Start != "2026-01-31T09:12:00Z" || c.Jobs != 2 || c.Tolerance != 0.1 {
+	if c.Archive != "2026-10-10" || c.Start != "2026-01-31T09:12:00Z" || c.Threads != 2 || c.Tolerance != 0.1 {
 		t.Errorf("%+v", c.Analysis)
 	}
 }
@@ -26,24 +26,24 @@ func TestValuesAsWritten(t *testing.T) {
 // TestValueFaults say where a value is, and what is wanted, without the words of libraries.
 func TestValueFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		"tolerance: abc":                        "FILE: tolerance: abc is not a number",
-		"jobs: x":                               "FILE: jobs: x is not a whole number",
-		"tolerance: [1]":                        "FILE: tolerance: want a number",
-		"prefix: {a: 1}":                        "FILE: prefix: want a text",
-		"labels: {a: {b: c}}":                   "FILE: labels: want a text",
-		"labels: [a]":                           "FILE: labels: a is not NAME=VALUE",
-		"levels: [rack]":                        "FILE: levels: rack is not cluster, host or job",
-		"interval: 5":                           "FILE: interval: 5 is neither a time such as 10s nor auto",
-		"start: 2026-10-10":                     "FILE: start: 2026-10-10 is not a time from 1970 on, such as 2026-01-31T09:12:00Z",
-		"start: 0001-01-01T00:00:00Z":           "FILE: start: 0001-01-01T00:00:00Z is not a time from 1970 on, such as 2026-01-31T09:12:00Z",
-		"offset: {a: 9223372036854775807}":      "FILE: offset: a=9223372036854775807 is not HOST=MILLISECONDS, at most a hundred years",
-		"elasticsearch: {shards: 0}":            "elasticsearch.shards: 0 is not 1 or more",
-		"compact: {to: x}":                      "FILE: compact.to: x is not a time such as 90s or 5m",
-		"elasticsearch: 5":                      "FILE: elasticsearch: want the settings of this section, indented below it",
-		"elasticsearch: {allow_plain: maybe}":   "FILE: elasticsearch.allow_plain: maybe is not true or false",
-		"elasticsearch: {give_up_after: 5 min}": "FILE: elasticsearch.give_up_after: 5 min is not a time such as 90s or 5m",
-		"- a":                                   "read settings FILE: want settings, such as interval: 10s, one a line",
-		"a: [":                                  "read settings FILE: not YAML: line 1: did not find expected node content",
+		"tolerance: abc":                       "FILE: tolerance: abc is not a number",
+		"threads: x":                           "FILE: threads: x is not a whole number",
+		"tolerance: [1]":                       "FILE: tolerance: want a number",
+		"prefix: {a: 1}":                       "FILE: prefix: want a text",
+		"labels: {a: {b: c}}":                  "FILE: labels: want a text",
+		"labels: [a]":                          "FILE: labels: a is not NAME=VALUE",
+		"levels: [rack]":                       "FILE: levels: rack is not cluster, host or job",
+		"interval: 5":                          "FILE: interval: 5 is neither a time such as 10s nor auto",
+		"start: 2026-10-10":                    "FILE: start: 2026-10-10 is not a time from 1970 on, such as 2026-01-31T09:12:00Z",
+		"start: 0001-01-01T00:00:00Z":          "FILE: start: 0001-01-01T00:00:00Z is not a time from 1970 on, such as 2026-01-31T09:12:00Z",
+		"offset: {a: 9223372036854775807}":     "FILE: offset: a=9223372036854775807 is not HOST=MILLISECONDS, at most a hundred years",
+		"elasticsearch: {shards: 0}":           "elasticsearch.shards: 0 is not 1 or more",
+		"compact: {to: x}":                     "FILE: compact.to: x is not a time such as 90s or 5m",
+		"elasticsearch: 5":                     "FILE: elasticsearch: want the settings of this section, indented below it",
+		"elasticsearch: {allow_plain: maybe}":  "FILE: elasticsearch.allow_plain: maybe is not true or false",
+		"elasticsearch: {give_up_after: 5 mn}": "FILE: elasticsearch.give_up_after: 5 mn is not a time such as 90s or 5m",
+		"- a":                                  "read settings FILE: want settings, such as interval: 10s, one a line",
+		"a: [":                                 "read settings FILE: not YAML: line 1: did not find expected node content",
 	} {
 		f := newFolders(t, text+"\n", "")
 		_, err := loadHere(t, "")

@@ -10,11 +10,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
-	"github.com/fio2es/fio2es/internal/where"
 )
 
 // errNothing means that a command found no runs to change.
@@ -60,7 +59,7 @@ func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error
 	if olderThan == "" {
 		return choice, nil
 	}
-	at, ok := where.Moment(olderThan, time.Now())
+	at, ok := expr.Moment(olderThan, time.Now())
 	if !ok {
 		return choice, usagef("--older-than %s: want an age such as 90d, 6mo or 2y, or a date such as 2026-01-31", olderThan)
 	}
@@ -93,7 +92,7 @@ func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.C
 		e.log.Warn(note)
 	}
 	if len(chosen.Runs) == 0 {
-		err := e.printNoRuns(ctx, store, query.Watch(choice.Filter))
+		err := e.printNoRuns(ctx, store, choice.Filter)
 		if len(choice.Names) > 0 || choice.Filter.To.IsZero() {
 			return errors.Join(err, errNothing)
 		}

@@ -55,7 +55,7 @@ runs may run meanwhile.`,
 	}
 	fl := cmd.Flags()
 	c.addFlags(fl, " (default: the setting, 90d)", "show what would be done, and change nothing")
-	fl.DurationVar(&c.to, "to", 0, "`length` of the windows, a multiple of their own (default: the setting, 1m)")
+	addDuration(fl, &c.to, "to", "`length` of the windows, a multiple of their own (default: the setting, 1m)")
 	return cmd
 }
 

@@ -56,7 +56,7 @@ func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFun
 			return list, directive | cobra.ShellCompDirectiveNoSpace // no space, because a run follows
 		}
 		if strings.ContainsAny(text, "=<>~ ") && cmd.Name() != "label" {
-			return c.suggest(cmd, nil, text)
+			return suggestNames(cmd, nil, text)
 		}
 		of, isSame := strings.CutPrefix(text, query.SameAs)
 		if cmd.Name() == "label" && text != "" && !isSame {
@@ -133,17 +133,10 @@ func (c completion) flags(cmd *cobra.Command) {
 	known := map[string]cobra.CompletionFunc{
 		"direction": completeList(mapping.Directions[:]),
 		"levels":    completeList([]string{mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()}),
-		"where":     c.suggest,
+		"where":     suggestNames,
 		"baseline": func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			list, directive := c.suggest(cmd, nil, text)
+			list, directive := suggestNames(cmd, nil, text)
 			return append(completeWords(text), list...), directive
-		},
-		"host": func(cmd *cobra.Command, _ []string, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
-			suggested, _ := c.suggest(cmd, nil, "host="+text)
-			for _, s := range suggested {
-				list = append(list, strings.TrimPrefix(s, "host="))
-			}
-			return list, noFiles
 		},
 		"labels": func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return c.labelsLike(cmd, text), noFiles | cobra.ShellCompDirectiveNoSpace
@@ -192,11 +185,9 @@ func completeList(words []string) cobra.CompletionFunc {
 	}
 }
 
-// suggest completes a condition.
-func (c completion) suggest(cmd *cobra.Command, _ []string, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
-	for _, s := range where.Suggest(text, func() []*mapping.Run {
-		return c.runsInTime(cmd, history.RunFilter{Brief: !strings.Contains(text, "config."), Light: true})
-	}) {
+// suggestNames completes names in a condition.
+func suggestNames(_ *cobra.Command, _ []string, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+	for _, s := range where.Suggest(text) {
 		list = append(list, cobra.CompletionWithDesc(s.Text, s.Help))
 	}
 	return list, noFiles | cobra.ShellCompDirectiveNoSpace

@@ -52,9 +52,7 @@ was read is stored, and the exit code is 0.`,
 			if err := checkFollow(&opt, cmd.Flags().Changed("idle")); err != nil {
 				return err
 			}
-			if opt.Wanted, err = pick.Compile(); err != nil {
-				return err
-			}
+			opt.Wanted = pick.Compile()
 			if opt.Rules, err = e.liveRules(); err != nil {
 				return err
 			}
@@ -77,17 +75,20 @@ was read is stored, and the exit code is 0.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl, "archive", "interval", "labels")
+	addReadingFlags(fl)
+	addArchiveFlag(fl)
+	addLabelsFlag(fl)
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
-	fl.DurationVar(&opt.Every, "every", 5*time.Second, "`time` between two looks for files, and between two updates of a live run")
-	fl.DurationVar(&opt.Quiet, "quiet", 10*time.Second, "a run is over when its files have not changed for this `time`")
-	fl.DurationVar(&opt.Idle, "idle", 0, "end when nothing has changed for this `time` (default: run until interrupted)")
+	opt.Every, opt.Quiet = 5*time.Second, 10*time.Second
+	addDuration(fl, &opt.Every, "every", "`time` between two looks for files, and between two updates of a live run")
+	addDuration(fl, &opt.Quiet, "quiet", "a run is over when its files have not changed for this `time`")
+	addDuration(fl, &opt.Idle, "idle", "end when nothing has changed for this `time` (default: run until interrupted)")
 	fl.BoolVar(&restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	addPickFlags(fl, &pick)
 	addRuleFlag(fl)
-	addChoice(fl, &format, "format", "of the windows: table, csv, csv-exact, or json (an object a line)",
-		[]string{table.Text, table.CSV, table.CSVExact, table.JSON})
+	addChoice(fl, &format, "format", "of the windows: table, csv, or json (an object a line)",
+		[]string{table.Text, table.CSV, table.JSON})
 	return cmd
 }
 

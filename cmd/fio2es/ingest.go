@@ -73,7 +73,9 @@ Elasticsearch.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl, "archive", "interval", "labels")
+	addReadingFlags(fl)
+	addArchiveFlag(fl)
+	addLabelsFlag(fl)
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this `file`, or - for stdout, and not to the history")
@@ -82,8 +84,7 @@ Elasticsearch.`,
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be stored, what would not, and why")
 	how.addFlags(fl)
 	addPickFlags(fl, &how.pick)
-	fl.StringVar(&how.pick.Shard, "shard", "", "`I/N`: the I-th of N parts of the runs, to share them among machines")
-	addChoice(fl, &how.format, "format", "of the list of runs: table, csv, csv-exact, markdown, json (an object a line), or document (a run document a line)", runFormats)
+	addChoice(fl, &how.format, "format", "of the list of runs: table, csv, markdown, json (an object a line), or document (a run document a line)", runFormats)
 	return cmd
 }
 
@@ -100,10 +101,7 @@ type ingesting struct {
 func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	began, opt := time.Now(), g.options()
 	opt.Force = g.force
-	wanted, err := g.pick.Compile()
-	if err != nil {
-		return err
-	}
+	wanted := g.pick.Compile()
 	if !g.dryRun && g.output == "" {
 		if err := g.finishInterrupted(ctx); err != nil {
 			return err
@@ -138,7 +136,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	}
 	runs := slices.DeleteFunc(slices.Clone(archive.Runs), func(r *cbt.Run) bool { return !wanted(opt.ArchiveOf(r), r.Path) })
 	if g.dryRun {
-		return g.plan(ctx, opt, archive, runs)
+		return g.plan(ctx, opt, archive, runs, g.restore)
 	}
 	rejected := false
 	read := func(runs []*cbt.Run) (ingest.Result, error) {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -62,8 +62,8 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 
 func parseWithin(texts []string) (within []time.Duration, err error) {
 	for _, text := range texts {
-		d, err := time.ParseDuration(strings.TrimSpace(text))
-		if err != nil || d < 0 {
+		d, ok := expr.ParseLatency(text)
+		if !ok || d < 0 {
 			return nil, usagef("--within %s: want a latency such as 500us, 10ms or 1s", text)
 		}
 		within = append(within, d)

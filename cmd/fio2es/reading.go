@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
+	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -19,18 +15,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
-
-// reading is a command that reads runs, from paths or from the history.
-type reading struct {
-	*env
-	logsAlone bool // leave out reports beside logs that are given by name
-	namesRuns bool // the answer has the ids of runs, so they need not be on stderr
-
-	store   history.Store // nil until it is needed
-	leftOut bool          // something is missing, and stderr says what
-	skips   bool          // an error of one run does not end the answers for the others
-	skipped []error       // such errors
-}
 
 // runs calls do with each run that args name. do may read the run with q; a nil q means that it needs no windows.
 // many reports whether there are several runs.
@@ -143,18 +127,6 @@ func (r *reading) withSkipped(err error, found bool) error {
 	return all
 }
 
-// open opens the history when it is first needed.
-func (r *reading) open(ctx context.Context) error {
-	if r.store != nil {
-		return nil
-	}
-	store, err := r.history().open(ctx)
-	if err == nil {
-		r.store = store
-	}
-	return err
-}
-
 // logRun writes the messages of a run that has been read to stderr.
 func (r *reading) logRun(run *query.Run) {
 	r.progress.Clear()
@@ -175,14 +147,6 @@ func (r *reading) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 	if why := run.OnlyTotals(doc); why != "" {
 		r.log.Info(fmt.Sprintf("note: %s: only totals: %s", doc.Run.Name, why))
 	}
-}
-
-// end closes the history and returns err, the error of the reading, or errLeftOut.
-func (r *reading) end(err error) error {
-	if r.store != nil {
-		r.store.Close()
-	}
-	return leftOutIf(err, r.leftOut)
 }
 
 // answer is what a command does with the runs that it reads, one after another.
@@ -231,42 +195,27 @@ func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a 
 	return r.end(r.withSkipped(err, found))
 }
 
-// prepare applies the flags of reading to a run in the history.
+// prepare applies --interval to a run in the history.
 func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
-	if err := r.refuseStored(run.Stored); err != nil {
-		return nil, err
-	}
+	r.noteSettings()
 	if f := r.flags.Lookup("interval"); f != nil && f.Changed && r.cfg.Interval != 0 {
 		run.JoinMS, err = query.JoinMS(run.Stored, time.Duration(r.cfg.Interval), f.Value.String())
 	}
 	return run, err
 }
 
-// refuseStored fails if the user gave a flag about reading logs, because the windows of a run in the history were
-// made when it was ingested. If there are also paths, the flag applies to them, and there is only a note. Settings
-// in a file or in the environment are no error.
-func (r *reading) refuseStored(run *mapping.Run) (err error) {
-	ofLogs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addReadingFlags(ofLogs)
-	r.flags.Visit(func(f *pflag.Flag) {
-		switch {
-		// stored windows can be changed in these ways
-		case ofLogs.Lookup(f.Name) == nil || f.Name == "interval" || f.Name == "jobs":
-		case f.Name == "weighting" && f.Value.String() == run.Weighting:
-		case slices.ContainsFunc(r.flags.Args(), hasPath):
-			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested",
-				f.Name, run.Run.Name))
-		case err == nil:
-			err = usagef("--%s: run %s is in the history, and its windows were made when it was ingested: "+
-				"leave the option out, or ingest its files again with --%s %s", f.Name, run.Run.Name, f.Name, strings.Trim(f.Value.String(), "[]"))
+// noteSettings says once which settings of the environment have no effect on runs of the history, because their
+// windows were made when they were ingested. Those in files are for all runs, so they need no word.
+func (r *reading) noteSettings() {
+	if r.hasNoted {
+		return
+	}
+	r.hasNoted = true
+	for _, name := range []string{"source", "precision", "weighting", "inflight", "tolerance", "align", "start", "offset", "groups", "unit"} {
+		if from := r.cfg.Origins[name]; from == config.Variable(name) {
+			r.log.Info(fmt.Sprintf("note: %s has no effect on runs in the history: their windows were made when they were ingested; to change them, ingest the files again", from))
 		}
-	})
-	return err
-}
-
-// hasPath reports whether an argument is a path, or a list with commas that contains one.
-func hasPath(arg string) bool {
-	return query.IsPath(arg) || slices.ContainsFunc(strings.Split(arg, ","), query.IsPath)
+	}
 }
 
 // logProblems reports files that cannot be read and files that belong to no run. leftOut reports whether there are

@@ -99,7 +99,7 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 		return page.Empty()
 	}
 	screen, _ := r.stdout.(*term.Screen)
-	if output != "" || screen == nil || !screen.IsTerminal() {
+	if output != "" || screen == nil {
 		return errors.Join(page.Empty(), r.writeOutput(output, page.Write))
 	}
 	output = freeName(pageName(inputs))

@@ -13,7 +13,6 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
-	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -27,8 +26,8 @@ func runsCommand(e *env) *cobra.Command {
 		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
 id, name, archive, path, settings ('4K qd16'), labels or note; or RUNs in the order in
 which they are named: latest, latest~1 (the one before), last:5 (the five newest),
-same-as:RUN (all with its settings), several ids, or a condition as for --where. Each
-direction of a run has a line; latencies are of the whole run (≥: or more, *: computed by
+same-as:RUN (all with its settings), or several ids. Conditions such as bs=4k limit
+these, as --where does. Each direction of a run has a line; latencies are of the whole run (≥: or more, *: computed by
 fio). REC: requests recovered from fio's JSON report, which the logs lack. MISS: requests
 that are in no window. Notes (fio2es note) have a column where a run has one.
 
@@ -83,7 +82,7 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 	fl.StringVar(&sorted, "sort", "start", "sort by a `column`: the latest or highest first, texts from A to Z")
 	fl.BoolVar(&l.isReversed, "reverse", false, "reverse the order")
 	fl.StringSliceVar(&l.names, "columns", nil, "show these `columns`, such as run,name,p99,pool_profile")
-	addChoice(fl, &l.format, "format", "table, csv, csv-exact, markdown, json (an object a line), or document (a run's whole document a line)", runFormats)
+	addChoice(fl, &l.format, "format", "table, csv, markdown, json (an object a line), or document (a run's whole document a line)", runFormats)
 	return cmd
 }
 
@@ -114,7 +113,7 @@ func (l *listing) list(ctx context.Context) error {
 		return err
 	}
 	if len(runs) == 0 && !skipped {
-		if err := l.printNoRuns(ctx, store, watched); err != nil || l.format == table.Text {
+		if err := l.printNoRuns(ctx, store, l.filter); err != nil || l.format == table.Text {
 			return err
 		}
 	}
@@ -157,20 +156,12 @@ func (e *env) readRuns(ctx context.Context, store history.Store, watched *query.
 }
 
 // printNoRuns says on stderr that a filter selects no run, and what the history has.
-func (e *env) printNoRuns(ctx context.Context, store history.Store, watched *query.Watched) error {
-	runs, lines, err := watched.Contents(ctx, store)
-	if err != nil {
-		return err
+func (e *env) printNoRuns(ctx context.Context, store history.Store, filter history.RunFilter) error {
+	why, err := query.Nothing(ctx, store, filter)
+	if err == nil {
+		term.Line(e.stderr, "no runs match; %s", why)
 	}
-	if runs == 0 {
-		term.Line(e.stderr, "no runs in %s; store some with: fio2es ingest PATH", e.history().name())
-		return nil
-	}
-	term.Line(e.stderr, "no runs match; %s has %s:", e.history().name(), unit.Plural(runs, "run"))
-	for _, line := range lines {
-		term.Line(e.stderr, "  %s", line)
-	}
-	return nil
+	return err
 }
 
 // documentFormat is the format of run documents, one on each line.

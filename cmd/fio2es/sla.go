@@ -82,7 +82,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 		},
 	}
 	fl := cmd.Flags()
-	addAnswerFlags(fl, q, "interval")
+	addAnswerFlags(fl, q)
 	addRuleFlag(fl)
 	addChoice(fl, &format, "format", checkUsage, checkFormats)
 	return cmd

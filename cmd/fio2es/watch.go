@@ -19,7 +19,7 @@ import (
 )
 
 func watchCommand(e *env) *cobra.Command {
-	every, format, quiet := time.Duration(0), table.Text, false
+	every, format, quiet := 2*time.Second, table.Text, false
 	cmd := &cobra.Command{
 		Use:   "watch [RUN]",
 		Short: "Watch a run while it is stored",
@@ -65,9 +65,9 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 	fl := cmd.Flags()
 	addClusterFlags(fl)
 	addRuleFlag(fl)
-	fl.DurationVar(&every, "every", 2*time.Second, "`time` between two looks into the history")
+	addDuration(fl, &every, "every", "`time` between two looks into the history")
 	fl.BoolVar(&quiet, "quiet", false, "print lines in place of the live view")
-	addChoice(fl, &format, "format", "of the lines: table, csv, csv-exact, or json (an object a line)", []string{table.Text, table.CSV, table.CSVExact, table.JSON})
+	addChoice(fl, &format, "format", "of the lines: table, csv, or json (an object a line)", []string{table.Text, table.CSV, table.JSON})
 	return cmd
 }
 

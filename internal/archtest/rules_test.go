@@ -16,6 +16,7 @@ var rules = map[string]rule{
 		why: "other programs may import the histogram, so it needs only the standard library",
 	},
 	"internal/unit": {level: 0, std: true, why: "all packages print units"},
+	"internal/expr": {level: 0, std: true, why: "the form of conditions and quantities does not depend on what they are about"},
 	"internal/fiotest": {
 		level: 0, std: true,
 		why: "made logs must not depend on the code that they test, such as the bins of hist",
@@ -24,13 +25,13 @@ var rules = map[string]rule{
 		level: 1, imports: []string{"internal/fiotest"}, std: true,
 		why: "it makes logs to measure with, and is no part of fio2es",
 	},
-	"pipeline/internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
+	"internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
 	"internal/fioargs": {
 		level: 2, imports: []string{"pipeline/fiolog"}, std: true,
 		why: "what a command line means does not depend on what is done with it; fio has one form of times",
 	},
 	"internal/record": {
-		level: 3, imports: []string{"internal/fioargs"}, std: true,
+		level: 3, imports: []string{"internal/expr", "internal/fioargs"}, std: true,
 		why: "it runs fio; storing what fio wrote does not depend on who ran it",
 	},
 	"internal/safeyaml":  {level: 0, why: "the limits of YAML do not depend on its meaning"},
@@ -49,12 +50,12 @@ var rules = map[string]rule{
 		why: "a stand-in for a cluster must not know our documents",
 	},
 
-	"pipeline/source": {level: 1, imports: []string{"pipeline/internal/alike"}, why: "bytes come from files and archives; it knows codecs, and nothing of fio"},
+	"pipeline/source": {level: 1, imports: []string{"internal/alike"}, why: "bytes come from files and archives; it knows codecs, and nothing of fio"},
 	"pipeline/fiolog": {
 		level: 1, imports: []string{"hist"}, std: true,
 		why: "other programs may import the reader of logs; it knows lines and bins, not files or runs",
 	},
-	"internal/term":  {level: 0, why: "a terminal shows text"},
+	"internal/term":  {level: 1, imports: []string{"internal/alike"}, why: "a terminal shows text, and messages of one kind a few times"},
 	"internal/chart": {level: 0, std: true, why: "axes and lines do not depend on what they show"},
 	"internal/table": {
 		level: 2, imports: []string{"internal/term", "internal/unit"},
@@ -66,7 +67,7 @@ var rules = map[string]rule{
 		why: "windows do not depend on where rows come from or what is done with windows; of documents they share the levels",
 	},
 	"pipeline/cbt": {
-		level: 2, imports: []string{"mapping", "pipeline/source", "pipeline/fiolog", "pipeline/internal/alike", "internal/safeyaml"},
+		level: 2, imports: []string{"mapping", "pipeline/source", "pipeline/fiolog", "internal/alike", "internal/safeyaml"},
 		why: "names and configurations give an archive its meaning, not latencies; of documents it makes the settings",
 	},
 	"mapping": {
@@ -74,7 +75,7 @@ var rules = map[string]rule{
 		why: "documents are the contract between writers and readers, and know neither",
 	},
 
-	"internal/window": {level: 3, imports: []string{"mapping", "hist", "internal/unit"}, why: "a window is the same from files and from every store"},
+	"internal/window": {level: 3, imports: []string{"mapping", "hist", "internal/expr", "internal/unit"}, why: "a window is the same from files and from every store"},
 	"mapping/templates": {
 		level: 3, imports: []string{"mapping"},
 		why: "templates describe documents; other packages install them",
@@ -84,7 +85,7 @@ var rules = map[string]rule{
 		why: "dashboards know the fields of documents and the bands of heat maps",
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
-	"internal/where":    {level: 4, imports: []string{"internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
+	"internal/where":    {level: 4, imports: []string{"internal/expr", "internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
 	"internal/workload": {level: 4, imports: []string{"internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping", "pipeline/fiolog"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
 	"internal/trend":    {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
@@ -105,12 +106,12 @@ var rules = map[string]rule{
 	},
 	"internal/history/ndjson": {level: 3, imports: []string{"mapping"}, why: "it writes documents, and does not know how they are made"},
 	"internal/heatmap":        {level: 4, imports: []string{"hist", "internal/chart", "internal/unit", "internal/window"}, why: "a picture needs windows, not their source"},
-	"internal/slo":            {level: 4, imports: []string{"hist", "mapping", "internal/unit", "internal/window"}, why: "a verdict needs windows, not their source"},
+	"internal/slo":            {level: 4, imports: []string{"hist", "mapping", "internal/expr", "internal/unit", "internal/window"}, why: "a verdict needs windows, not their source"},
 	"internal/live": {
 		level: 5, imports: []string{"hist", "mapping", "internal/chart", "internal/facts", "internal/heatmap", "internal/slo", "internal/term", "internal/unit", "internal/window"},
 		why: "a screen needs windows, not their source",
 	},
-	"internal/compare": {level: 4, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/term", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
+	"internal/compare": {level: 4, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/term", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
 
 	"internal/compact": {
 		level: 4, imports: []string{"hist", "mapping", "internal/history", "internal/unit", "internal/window"},
@@ -129,11 +130,11 @@ var rules = map[string]rule{
 		why: "a page shows answers of queries",
 	},
 	"internal/web": {
-		level: 8, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/export", "internal/report", "internal/table", "internal/where", "internal/workload", "mapping", "internal/unit"},
+		level: 8, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/export", "internal/report", "internal/table", "internal/expr", "internal/where", "internal/workload", "mapping", "internal/unit"},
 		why: "browsers see the history and reports",
 	},
 	"internal/export": {
-		level: 5, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload"},
+		level: 5, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload"},
 		why: "a format needs windows, not their source",
 	},
 	"pipeline/plan": {
@@ -142,15 +143,15 @@ var rules = map[string]rule{
 	},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "pipeline/internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
-		level: 6, imports: []string{"internal/facts", "internal/history", "internal/slo", "internal/where", "internal/workload", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
+		level: 6, imports: []string{"internal/expr", "internal/facts", "internal/history", "internal/slo", "internal/where", "internal/workload", "internal/window", "internal/unit", "pipeline", "pipeline/source", "pipeline/cbt", "mapping", "hist"},
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {
-		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/safeyaml"},
+		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/expr", "internal/safeyaml", "internal/unit"},
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {

@@ -2,10 +2,9 @@ package compare
 
 import (
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/window"
 )
 
@@ -18,24 +17,22 @@ type Condition struct {
 	limit     float64
 }
 
-var conditionForm = regexp.MustCompile(`^\s*(?:(read|write|trim)\s*\.)?\s*(\w[\w.]*)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*$`)
-
 // ParseCondition parses text such as "read.p99 > +10%" or "p99 > +10%".
 func ParseCondition(text string) (Condition, error) {
-	m := conditionForm.FindStringSubmatch(text)
-	if m == nil {
-		return Condition{}, fmt.Errorf("%q: want [DIRECTION.]METRIC > N%% or < N%%, "+
-			"such as 'p99 > +10%%' or 'write.iops < -5%%'", text)
+	p := expr.New(text)
+	c, at := Condition{Text: strings.TrimSpace(text)}, p.At()
+	var ok bool
+	if c.Direction, c.Metric, ok = window.ParseSubject(p.Until("<>=!")); !ok || !isCompared(c.Metric) {
+		p.Want(at, wantMetric)
 	}
-	metrics, err := ParseMetrics(m[2])
-	if err != nil {
-		return Condition{}, fmt.Errorf("%q: %w", text, err)
+	if c.above = p.Op(">") != ""; !c.above && p.Op("<") == "" {
+		p.Want(p.At(), "> or <")
 	}
-	limit, err := strconv.ParseFloat(m[4], 64)
-	if err != nil {
-		return Condition{}, fmt.Errorf("%q: %w", text, err)
+	c.limit, _ = p.Quantity(expr.Percent)
+	if p.End("the end"); p.Err() != nil {
+		return Condition{}, fmt.Errorf("%q, %w", text, p.Err())
 	}
-	return Condition{strings.TrimSpace(text), m[1], metrics[0], m[3] == ">", limit / 100}, nil
+	return c, nil
 }
 
 // isAbout reports whether the condition applies to a line.

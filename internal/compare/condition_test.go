@@ -28,7 +28,7 @@ func TestParseCondition(t *testing.T) {
 	}
 	for _, text := range []string{"", "p99", "p99 > 10", "p99 = 10%", "p99 >= 10%", "both.p99 > 10%", "max > 10%", "p100 > 1%", "> 10%", "p99 > ten%", "p99 > 10% or so"} {
 		_, err := ParseCondition(text)
-		if err == nil || !strings.HasPrefix(err.Error(), `"`+text+`": `) {
+		if err == nil || !strings.HasPrefix(err.Error(), `"`+text+`", column `) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/expr"
 )
 
 // Buckets are the wanted bounds of a histogram's buckets. The zero value means 1-2-5 steps from 1 µs to 10 s, or
@@ -26,8 +27,8 @@ func ParseBuckets(text string) (Buckets, error) {
 	}
 	b := Buckets{}
 	for part := range strings.SplitSeq(text, ",") {
-		d, err := time.ParseDuration(strings.TrimSpace(part))
-		if err != nil || d <= 0 {
+		d, ok := expr.ParseLatency(part)
+		if !ok || d <= 0 {
 			return Buckets{}, fmt.Errorf("%s: want 1-2-5, all, or latencies such as 100us,1ms,10ms", text)
 		}
 		b.wanted = append(b.wanted, d)

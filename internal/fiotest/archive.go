@@ -24,7 +24,8 @@ type ArchiveSpec struct {
 	Fio2      bool
 	Groups    int
 	FirstOnly bool
-	// StallEvery and LongestStall are as in [LogSpec].
+	// StallEvery and LongestStall are as in [LogSpec], but by default there are no stalls: hosts begin at different moments,
+	// so windows cut their rows, and are estimates around a stall.
 	StallEvery, LongestStall int
 	// Seed makes archives differ.
 	Seed uint64
@@ -36,6 +37,7 @@ func (s ArchiveSpec) withDefaults() ArchiveSpec {
 	setDefault(&s.Jobs, 4)
 	setDefault(&s.Seconds, 8)
 	setDefault(&s.IOPS, 50)
+	setDefault(&s.StallEvery, -1)
 	return s
 }
 

@@ -26,21 +26,28 @@ type Chosen struct {
 }
 
 // Choose finds the runs that selectors name among those that a filter selects. The filter's condition is nil or a
-// [*where.Condition]. Without selectors Choose returns all runs of the filter. A selector that names no run is a
+// [*where.Condition]. Selectors that are conditions limit what the others choose from, as the filter does: bs=4k
+// iodepth=1 means both. Without other selectors Choose returns all runs that are left. A selector that names no run is a
 // [history.ErrNotFound]; its text says how many runs there are and which are nearest. The RUN of same-as:RUN need
-// not be selected by the filter.
+// not meet the conditions.
 func Choose(ctx context.Context, store history.Store, among history.RunFilter, selectors ...*Selector) (*Chosen, error) {
 	among.Light = true
 	c := &chooser{store: store, among: among, chosen: &Chosen{}}
-	if len(selectors) == 0 {
-		runs, err := c.list(ctx, among, "")
-		c.chosen.Runs = runs
+	var names []*Selector
+	for _, s := range selectors {
+		if s.condition != nil {
+			c.among.Where = Both(c.among.Where, s.condition)
+		} else {
+			names = append(names, s)
+		}
+		c.most = max(c.most, s.count) // one list serves all selectors, so that latest~1 is the run before latest
+	}
+	if len(names) == 0 {
+		runs, err := c.list(ctx, c.among, "")
+		c.take(runs...)
 		return c.chosen, err
 	}
-	for _, s := range selectors { // one list serves all selectors, so that latest~1 is the run before latest
-		c.most = max(c.most, s.count)
-	}
-	for _, s := range selectors {
+	for _, s := range names {
 		if err := c.choose(ctx, s); err != nil {
 			return nil, err
 		}
@@ -88,9 +95,11 @@ func (c *chooser) choose(ctx context.Context, s *Selector) error {
 		if err != nil {
 			return err
 		}
-		return c.meeting(ctx, s, SameSettings(reference))
-	case s.condition != nil:
-		return c.meeting(ctx, s, s.condition)
+		f := c.among
+		f.Where = Both(f.Where, SameSettings(reference))
+		runs, err := c.list(ctx, f, s.text)
+		c.take(runs...)
+		return err
 	}
 	run, err := c.store.Run(ctx, s.id)
 	if errors.Is(err, history.ErrNotFound) {
@@ -133,18 +142,11 @@ func (c *chooser) list(ctx context.Context, f history.RunFilter, selector string
 		c.chosen.Notes = append(c.chosen.Notes, note)
 	}
 	if len(runs) == 0 {
-		return nil, watched.noMatch(ctx, c.store, strings.TrimPrefix(selector+": no run matches", ": ")+conditionText(c.among))
+		why, err := Nothing(ctx, c.store, f)
+		message := strings.TrimPrefix(selector+": no run matches", ": ") + conditionText(c.among) + "; " + why
+		return nil, errors.Join(absent(message), err)
 	}
 	return runs, nil
-}
-
-// meeting adds the runs that also meet a condition.
-func (c *chooser) meeting(ctx context.Context, s *Selector, condition *where.Condition) error {
-	f := c.among
-	f.Where = Both(f.Where, condition)
-	runs, err := c.list(ctx, f, s.text)
-	c.take(runs...)
-	return err
 }
 
 // byAge adds the newest runs, or one of them.
@@ -229,4 +231,19 @@ func Shorts(runs []*mapping.Run) string {
 		ids = append(ids, facts.ShortID(run.Run.ID))
 	}
 	return List(ids)
+}
+
+// noRun returns the error of an id that no run has. It says how many runs there are, and which are similar.
+func noRun(ctx context.Context, store history.Store, text string, err error) error {
+	if IsWord(text) {
+		return err // it has the details already
+	}
+	why, failed := Nothing(ctx, store, history.RunFilter{Text: text})
+	if failed != nil {
+		return fmt.Errorf("%s: %w; fio2es runs lists all runs", text, err)
+	}
+	if !strings.Contains(why, "nearest") {
+		why += "; a run is " + SelectorsHelp
+	}
+	return absent(fmt.Sprintf("%s: no such run: %s", text, why))
 }

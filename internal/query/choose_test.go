@@ -1,10 +1,8 @@
 package query
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +69,10 @@ func TestChoose(t *testing.T) {
 		{"same-as:bbbb", "", "db"},
 		{"same-as:latest~4", "", "eca"},
 		{"mode=randwrite", "", "db"},
-		{"start<2026-10-03 latest", "", "bae"},
+		{"start<2026-10-03 latest", "", "b"},
+		{"mode=randread start<2026-10-04", "", "ca"},
+		{"start<2026-10-04 last:2 mode=randread", "", "ca"},
+		{"same-as:bbbb start<2026-10-03", "", "b"},
 		{"", "mode=randwrite", "db"},
 		{"latest", "mode=randwrite", "d"},
 		{"latest~1", "mode=randwrite", "b"},
@@ -87,16 +88,16 @@ func TestChoose(t *testing.T) {
 		{"latest~1", "name=night0", "latest~1: the history has only 1 run --where 'name=night0', and the oldest is latest"},
 		{"", "mode=trim", "no run matches --where 'mode=trim'; the history has 5 runs: started 2026-10-01"},
 		{"latest", "mode=trim", "latest: no run matches --where 'mode=trim'; the history has 5 runs"},
-		{"mode=trim", "", "mode=trim: no run matches; the history has 5 runs"},
+		{"mode=trim", "", "no run matches --where 'mode=trim'; the history has 5 runs"},
 		{"same-as:bbbb", "mode=randread", "same-as:bbbb: no run matches --where 'mode=randread'; the history has 5 runs"},
-		{"mode=trim", "name=night1", "mode=trim: no run matches --where 'name=night1'; the history has 5 runs: started 2026-10-01 00:00:00 to 2026-10-05 00:00:00 UTC; " +
-			"name=night1: 1 run; mode=trim: no run (mode is randread, randwrite); nearest: bbbbbbbb (lab:night1 randwrite, 2026-10-02 00:00:00 UTC): mode is randwrite"},
+		{"mode=trim", "name=night1", "no run matches --where 'name=night1 and mode=trim'; the history has 5 runs: started 2026-10-01 00:00:00 to 2026-10-05 00:00:00 UTC; " +
+			"name=night1: 1 run; mode=trim: no run (mode is randread, randwrite)"},
 		{"", "mode=randread and start >= 2026-10-06 and bs", "mode=randread: 3 runs; start >= 2026-10-06: no run (start is from " +
-			"2026-10-01 00:00:00 to 2026-10-05 00:00:00); bs: no run (none has op_size); nearest: eeeeeeee"},
+			"2026-10-01 00:00:00 to 2026-10-05 00:00:00); bs: no run (none has op_size)"},
 		{"", "mode=trim or live", "the history has 5 runs: started 2026-10-01 00:00:00 to 2026-10-05 00:00:00 UTC; (mode=trim or live): no run"},
-		{"same-as:bbbb", "not mode=randwrite", "not mode=randwrite: 3 runs; the same settings: 2 runs; nearest: eeeeeeee"},
-		{"same-as:ffff", "", "ffff: no such run in the history"},
-		{"bbbc", "", "bbbc: no such run in the history, which has 5 runs: fio2es runs lists them; nearest: bbbbbbbb (lab:night1 randwrite)"},
+		{"same-as:bbbb", "not mode=randwrite", "not mode=randwrite: 3 runs; the same settings: 2 runs"},
+		{"same-as:ffff", "", "ffff: no such run: the history has 5 runs"},
+		{"bbbc", "", "bbbc: no such run: the history has 5 runs: started 2026-10-01 00:00:00 to 2026-10-05 00:00:00 UTC; nearest: bbbbbbbb (lab:night1 randwrite)"},
 		{"night3", "", "nearest: dddddddd (lab:night3 randwrite)"},
 		{"lastest", "", "a run is an id or its beginning, latest"},
 	} {
@@ -136,34 +137,6 @@ func idsOf(chosen *Chosen) (letters string) {
 		letters += run.Run.ID[:1]
 	}
 	return letters
-}
-
-// TestChooseOnce: if all runs were read already, the message that no run matches does not read the history again.
-func TestChooseOnce(t *testing.T) {
-	store := &counted{Store: fiveNights(t)}
-	for _, c := range []struct {
-		where string
-		lists int
-	}{{"option.bs=4k", 1}, {"p99 > 1s and not name=x", 1}, {"mode=trim", 2}, {"p99 > 1s and start < 2026-10-02", 2}} {
-		condition, err := where.Parse(c.where, day)
-		check(t, err)
-		store.lists = 0
-		_, err = Choose(t.Context(), store, history.RunFilter{Where: condition, Brief: true})
-		if err == nil || !strings.Contains(err.Error(), "the history has 5 runs") || store.lists != c.lists {
-			t.Errorf("%s: %v; the history was listed %d times, want %d", c.where, err, store.lists, c.lists)
-		}
-	}
-}
-
-// counted is a store that counts how often it is listed.
-type counted struct {
-	history.Store
-	lists int
-}
-
-func (c *counted) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
-	c.lists++
-	return c.Store.Runs(ctx, f)
 }
 
 // TestChooseUndecided: runs whose p99 is in fio's last bin are left out of p99 < 30s, and counted.

@@ -3,6 +3,8 @@ package query
 import (
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/expr"
 )
 
 // timeOfRun parses a time for a run that began at start. The forms are: time since the start (+90s), time of day,
@@ -14,8 +16,8 @@ func timeOfRun(flag, text string, start time.Time) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	if since, ok := strings.CutPrefix(text, "+"); ok {
-		d, err := time.ParseDuration(since)
-		if err != nil {
+		d, ok := expr.ParseDuration(since)
+		if !ok {
 			return time.Time{}, usagef("--%s %s: want a time such as +90s or +1h30m", flag, text)
 		}
 		return start.Add(d), nil
@@ -32,10 +34,8 @@ func timeOfRun(flag, text string, start time.Time) (time.Time, error) {
 		}
 		return at, nil
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		if at, err := time.Parse(layout, text); err == nil && !at.IsZero() { // which would be no bound
-			return at, nil
-		}
+	if at, ok := expr.Moment(text, time.Now()); ok {
+		return at, nil
 	}
 	return time.Time{}, usagef("--%s %s: want a time such as 09:12, 2026-01-31T09:12:00Z or +90s", flag, text)
 }

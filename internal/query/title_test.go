@@ -1,12 +1,13 @@
 package query
 
 import (
-	"strings"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -41,40 +42,38 @@ func TestTitleIsFound(t *testing.T) {
 	}
 }
 
-// TestNothingFound: if no run matches, the error lists what is nearest: words that runs have, names with the same
-// beginning, and labels with nearly the same name.
-func TestNothingFound(t *testing.T) {
-	t.Parallel()
-	run := &mapping.Run{
-		Run: mapping.RunInfo{ID: "4f1d2c", Name: "out", Archive: "nightly.tar.gz", Labels: map[string]string{"release": "reef", "my rack": "7"}},
+// TestNothing: if no run matches, one line says what is nearest: runs with the same beginning, values, and labels with
+// nearly the same name.
+func TestNothing(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
+	check(t, err)
+	defer store.Close()
+	check(t, store.Finish(t.Context(), &mapping.Run{
+		Run: mapping.RunInfo{ID: "4f1d2c", Ingest: "1", Name: "out", Archive: "nightly.tar.gz", Labels: map[string]string{"release": "reef", "my rack": "7"}, Start: day, End: day},
 		CBT: mapping.CBT{Mode: "randwrite", OpSize: 4096, IODepth: 16},
-	}
+	}))
 	condition := func(text string) history.Condition {
 		c, err := where.Parse(text, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return c
 	}
+	const title = "4f1d2c (nightly.tar.gz:out randwrite 4K qd16)"
 	for _, c := range []struct {
 		filter history.RunFilter
 		want   string
 	}{
-		{history.RunFilter{Text: "4K qd4"}, "'4K' 1 run|'qd4' no run|nearest 4f1d2c (nightly.tar.gz:out randwrite 4K qd16, -): not 'qd4'"},
-		{history.RunFilter{Text: "randwrte"}, "names nightly.tar.gz:out|labels my rack=7, release=reef|modes randwrite|nearest randwrite"},
-		{history.RunFilter{Text: "zz"}, "names nightly.tar.gz:out|labels my rack=7, release=reef|modes randwrite"},
-		{history.RunFilter{Where: condition("label.relase=reef")}, "label.relase=reef no run (none has label.relase: did you mean label.release?)"},
-		{history.RunFilter{Where: condition("'label.my rak'=7")}, "'label.my rak'=7 no run (none has label.my rak: did you mean label.my rack?)"},
-		{history.RunFilter{Where: condition("label.site=x")}, "label.site=x no run (none has label.site)"},
+		{history.RunFilter{Text: "4K qd4"}, "; nearest: " + title},
+		{history.RunFilter{Text: "randwrte"}, "; nearest: " + title},
+		{history.RunFilter{Text: "release=squid"}, "; nearest: " + title},
+		{history.RunFilter{Text: "zz"}, ""},
+		{history.RunFilter{Where: condition("label.relase=reef")}, "; label.relase=reef: no run (none has label.relase: did you mean label.release?)"},
+		{history.RunFilter{Where: condition("'label.my rak'=7 and bs=4k")}, "; 'label.my rak'=7: no run (none has label.my rak: did you mean label.my rack?); bs=4k: 1 run"},
+		{history.RunFilter{Where: condition("label.site=x")}, "; label.site=x: no run (none has label.site)"},
+		{history.RunFilter{From: day.AddDate(0, 0, 1)}, "; started at or after 2026-10-02 00:00:00 UTC: no run"},
 	} {
-		contents := newContents(c.filter)
-		contents.add(run)
-		var lines []string
-		for _, r := range contents.rows()[1:] { // without the first row, when the runs started
-			lines = append(lines, r.name+" "+r.text)
-		}
-		if got := strings.Join(lines, "|"); got != c.want {
-			t.Errorf("%+v:\n%s, want\n%s", c.filter, got, c.want)
+		got, err := Nothing(t.Context(), store, c.filter)
+		if want := "the history has 1 run: started 2026-10-01 00:00:00 to 2026-10-01 00:00:00 UTC" + c.want; err != nil || got != want {
+			t.Errorf("%+v: %v\n%s, want\n%s", c.filter, err, got, want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/fioargs"
 )
 
@@ -208,8 +209,8 @@ func every(s Settings, jobs []*fioargs.Section, length time.Duration) (time.Dura
 		return 0, nil
 	case "auto":
 	default:
-		d, err := time.ParseDuration(s.Reports)
-		if err != nil || d < time.Second || d%time.Second != 0 {
+		d, ok := expr.ParseDuration(s.Reports)
+		if !ok || d < time.Second || d%time.Second != 0 {
 			return 0, fmt.Errorf("--reports %s: want auto, none, or a number of seconds such as 5s", s.Reports)
 		}
 		return d, nil

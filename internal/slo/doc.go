@@ -12,24 +12,13 @@
 //	p99 <= 10ms in 99% of windows        in windows that make up 99 % of the time
 //	write.iops >= 5k in every window     in all of them
 //
-// The grammar, in the notation of the Go specification:
+// The grammar, in the notation of the Go specification (package expr has operators and quantities):
 //
-//	rule       = [ direction "." ] subject [ "in" windows ] .
-//	direction  = "read" | "write" | "trim" .
-//	subject    = latency operator number time
-//	           | "within" number time operator number "%"
-//	           | "iops" operator number [ "k" | "M" ]
-//	           | "requests" operator number [ "k" | "M" ] .
-//	latency    = "p" percent | "min" | "mean" | "max" .
-//	operator   = "<" | "<=" | ">" | ">=" .
-//	time       = "ns" | "us" | "µs" | "ms" | "s" .
-//	windows    = number "%" "of" "windows" | "every" "window" .
-//	number     = digits [ "." digits ] [ "e" [ "+" | "-" ] digits ] .
-//	percent    = digits [ ( "." | "_" ) digits ] .
+//	rule    = [ direction "." ] metric operator quantity [ "in" windows ] .
+//	metric  = "p" percent | "min" | "mean" | "max" | "within" latency | "iops" | "requests" .
+//	windows = share "of" "windows" | "every" "window" .
 //
-// Letters may be in upper or lower case. Spaces are allowed between any two of these, but not within a number or a
-// name (p99, 5k). They are needed only between two words. A percentile has up to four decimals, p99.9999; p99_9 is
-// p99.9, as in documents. Windows differ in length, so a rule about windows can be about iops, but not about
+// p99_9 is p99.9, as in documents. Windows differ in length, so a rule about windows can be about iops, but not about
 // requests.
 //
 // A rule without a direction is checked separately for each direction of the run, so good reads cannot hide bad

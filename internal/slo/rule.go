@@ -1,12 +1,14 @@
 package slo
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// Rule is an objective, made by [Parse]. Rules are equal if they were written in the same way.
+// Rule is an objective, made by [Parse]. Rules are equal if they mean the same and were written with the same units.
 type Rule struct {
 	Direction string // read, write or trim; empty: each direction
 	Metric    window.Metric
@@ -17,12 +19,70 @@ type Rule struct {
 
 // number is a number of a rule, with its unit.
 type number struct {
-	text  string // as it was written, in lower case and without spaces: "10ms"
+	text  string // in one form: "10ms"
 	value float64
 }
 
 // everyWindow is the share that means all windows.
 var everyWindow = number{"100%", 1}
+
+// Parse parses a rule in the grammar of the package comment. A mistake is an [*expr.Error].
+func Parse(text string) (Rule, error) {
+	p := expr.New(text)
+	r, at := Rule{}, p.At()
+	var ok bool
+	if r.Direction, r.Metric, ok = window.ParseSubject(p.Until("<>=!")); !ok {
+		p.Want(at, "a percentile such as p99.9, or min, mean, max, within 100ms, iops or requests")
+	}
+	if r.operator = p.Op("<=", ">=", "<", ">"); r.operator == "" {
+		p.Want(p.At(), "<, <=, > or >=")
+	}
+	switch r.Metric.Unit() {
+	case window.Nanoseconds:
+		r.limit = quantity(p, expr.Latency)
+	case window.Share:
+		r.limit = quantity(p, expr.Percent)
+	default:
+		r.limit = quantity(p, expr.Count)
+	}
+	if at = p.At(); p.Keyword("in") {
+		if r.Metric.Unit() == window.Number {
+			p.Want(at, "the end (requests count over the whole run; in windows use iops)")
+		}
+		at = p.At()
+		if p.Keyword("every") {
+			if r.share = everyWindow; !p.Keyword("window") {
+				p.Want(p.At(), `"window"`)
+			}
+		} else {
+			if r.share = quantity(p, expr.Percent); r.share.value == 0 {
+				p.Want(at, `a share above 0%, or "every window"`)
+			}
+			for _, word := range []string{"of", "windows"} {
+				if !p.Keyword(word) {
+					p.Want(p.At(), fmt.Sprintf("%q", word))
+				}
+			}
+			if r.share.value == 1 {
+				r.share = everyWindow
+			}
+		}
+	}
+	p.End(`"in 99% of windows", "in every window" or the end`)
+	if err := p.Err(); err != nil {
+		return Rule{}, fmt.Errorf("%q, %w", text, err)
+	}
+	return r, nil
+}
+
+// quantity parses a quantity that is not negative, and a share of at most 100 %.
+func quantity(p *expr.Parser, k expr.Kind) number {
+	value, at := p.Quantity(k)
+	if value < 0 || k == expr.Percent && value > 1 {
+		p.Want(at, k.Want()+", not below 0 or above 100%")
+	}
+	return number{k.Text(p.Since(at)), value}
+}
 
 // String returns the rule in the form that [Parse] accepts.
 func (r Rule) String() string {

@@ -64,7 +64,7 @@ func TestFind(t *testing.T) {
 		{name: "filter", choice: tidy.Choice{Filter: history.RunFilter{To: historytest.Start.Add(90 * time.Minute)}}, want: "b a"},
 		{name: "none", choice: tidy.Choice{Filter: history.RunFilter{Text: "nothing"}}},
 		{name: "followed", choice: tidy.Choice{Names: []string{"latest"}}, err: tidy.ErrFollowed.Error()},
-		{name: "unknown", choice: tidy.Choice{Names: []string{id("a"), "x"}}, err: "x: no such run in the history, which has 4 runs"},
+		{name: "unknown", choice: tidy.Choice{Names: []string{id("a"), "x"}}, err: "x: no such run: the history has 4 runs"},
 	} {
 		found, err := c.choice.Find(t.Context(), store, now)
 		if c.err != "" {

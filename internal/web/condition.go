@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/where"
 )
 
@@ -23,7 +24,7 @@ func parseCondition(text string) (condition, *where.Condition) {
 		return c, parsed
 	}
 	c.Problem = err.Error()
-	if at := (*where.SyntaxError)(nil); errors.As(err, &at) {
+	if at := (*expr.Error)(nil); errors.As(err, &at) {
 		characters := []rune(text)
 		place := min(max(at.Column-1, 0), len(characters))
 		c.Before, c.Rest = string(characters[:place]), string(characters[place:])

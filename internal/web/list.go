@@ -68,9 +68,8 @@ type listView struct {
 	Query     listQuery
 	Condition condition
 	Columns   []column
-	Found     *found   // nil if the condition has a mistake
-	Count     string   // number of all runs, if no run matches
-	Contents  []string // how all runs can be found, if no run matches
+	Found     *found // nil if the condition has a mistake
+	Contents  string // what the history has, if no run matches
 }
 
 func (s *site) list(w http.ResponseWriter, r *http.Request) {
@@ -88,9 +87,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	}
 	v.Events = "events"
 	if v.Found, err = s.look(r.Context(), q, parsed); err == nil && len(v.Found.Runs) == 0 && (q.IsSearch() || q.Page > 1) {
-		n := 0
-		n, v.Contents, err = v.Found.Watched.Contents(r.Context(), s.Store)
-		v.Count = unit.Plural(n, "run")
+		v.Contents, err = query.Nothing(r.Context(), s.Store, v.Found.Watched.Filter)
 	}
 	if err != nil {
 		s.fail(w, r, err)

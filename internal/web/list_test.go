@@ -335,12 +335,12 @@ func TestHostile(t *testing.T) {
 func TestEmptyList(t *testing.T) {
 	p := serve(historyOf(t, runOf(0, "a", 50), runOf(1, "b", 60)))
 	for path, want := range map[string]string{
-		"/?text=x%3Cy":       "No run has “x&lt;y” in its id, name, archive, path, benchmark, workload, mode, a label or the note. This history has 2 runs:",
-		"/?where=bs%3D8k":    "No run meets “bs=8k”. This history has 2 runs:",
-		"/?where=bs%3D9k":    "<li>bs=9k       no run (op_size is 4KiB)</li>",
-		"/?page=3":           "There are no more runs: this history has 2 runs, with 100 on a page, and this is page 3.",
-		"/?sort=p99&page=3":  "There are no more runs: this history has 2 runs, with 100 on a page, and this is page 3.",
-		"/?text=nvme&page=2": "There are no more runs: 2 of 2 runs in this history match “nvme”, with 100 on a page, and this is page 2.",
+		"/?text=x%3Cy":       "No run has “x&lt;y” in its id, name, archive, path, benchmark, workload, mode, a label or the note: the history has 2 runs: started",
+		"/?where=bs%3D8k":    "No run meets “bs=8k”: the history has 2 runs: started",
+		"/?where=bs%3D9k":    "; bs=9k: no run (op_size is 4KiB). <a",
+		"/?page=3":           "There are no more runs: 2 in this history, with 100 on a page, and this is page 3.",
+		"/?sort=p99&page=3":  "There are no more runs: 2 in this history, with 100 on a page, and this is page 3.",
+		"/?text=nvme&page=2": "There are no more runs: 2 in this history match “nvme”, with 100 on a page, and this is page 2.",
 	} {
 		if w := p.get(t, path); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d, want %q in\n%s", path, w.Code, want, w.Body)

@@ -66,7 +66,7 @@ func TestRuns(t *testing.T) {
 		{"/compare?run=last:5&base=earliest", 200, nil, "1 a, 2 b, 3 c"},
 		{"/compare?run=latest~2&run=same-as:latest", 200, nil, "1 a, 2 c, 3 b"},
 		{"/compare?run=name%3Db", 200, nil, "b"},
-		{"/compare?run=name%3Dx", 404, []string{"name=x: no run matches; the history has 3 runs"}, ""},
+		{"/compare?run=name%3Dx", 404, []string{"no run matches --where &#39;name=x&#39;; the history has 3 runs"}, ""},
 		{"/compare?run=bz%3D4k", 400, []string{"bz=4k: column 1: no field is called"}, ""},
 		{"/compare", 400, []string{"Choose two runs or more"}, ""},
 		{"/compare?" + many.String()[1:], 400, []string{"at most 24 runs, and you chose 25"}, ""},

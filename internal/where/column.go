@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 )
@@ -46,11 +47,9 @@ func ColumnNames() []string {
 
 // columnField returns the field of a column, or nil. It accepts a name in quotes.
 func columnField(name string) *Field {
-	list, err := tokens(name)
-	if err != nil || len(list) != 2 || list[0].kind == operator {
-		return nil
-	}
-	if f := Lookup(list[0].text); f != nil && f.ofName == nil {
+	p := expr.New(name)
+	word, ok := p.Word()
+	if f := Lookup(word); ok && p.IsEnd() && f != nil && f.ofName == nil {
 		return f
 	}
 	return nil

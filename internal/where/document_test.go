@@ -83,8 +83,8 @@ func (f *Field) kql(t *testing.T) string {
 	case f.Kind == Time:
 		return path + ` >= "` + f.Example + `"`
 	}
-	n, ok := f.Kind.number(f.Example)
-	if !ok {
+	n, ok := f.Kind.quantity().Parse(f.Example)
+	if n = f.Kind.inDocuments(n); !ok {
 		t.Fatal(f.Name, f.Example)
 	}
 	if f.Name == "interval" {

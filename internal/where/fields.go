@@ -1,11 +1,14 @@
 package where
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -21,8 +24,6 @@ type Field struct {
 
 	values func(*mapping.Run) []any
 	ofName func(r *mapping.Run, name string) []any // values of one name, for fields with many names
-	// for a field such as label.rack, the field label.*; nil for other fields
-	among *Field
 }
 
 // Values returns the values that a run has in the field, with the type of its [Kind]. It returns none if the run
@@ -89,7 +90,7 @@ var fioFields = []*Field{
 		return list
 	}},
 	number("hosts", "", Number, "how many hosts it has", "8", func(r *mapping.Run) float64 { return float64(len(r.Hosts)) }),
-	text("clock", "clock.source", "where its times come from: log_unix_epoch, job_start, report, user (--start) or mtime", "mtime", func(r *mapping.Run) string { return r.Clock.Source }),
+	text("clock", "clock.source", "where its times come from: log_unix_epoch, job_start, report, user (the setting start) or mtime", "mtime", func(r *mapping.Run) string { return r.Clock.Source }),
 	{
 		Name: "interval", Path: "interval_ms", Kind: Duration, Help: "the length of its windows", Example: "1s",
 		values: ifKnown(func(r *mapping.Run) float64 { return float64(r.IntervalMS) / 1000 }),
@@ -101,8 +102,8 @@ var fioFields = []*Field{
 		}
 		return list
 	}},
-	number("recovered", "recovered.requests", Number, "requests recovered from fio's report", "0", func(r *mapping.Run) float64 { return float64(r.Recovered.Requests) }),
-	number("missing", "missing.requests", Number, "requests that are in no window", "0", func(r *mapping.Run) float64 { return float64(r.Missing.Requests) }),
+	number("recovered", "recovered.requests", Count, "requests recovered from fio's report", "0", func(r *mapping.Run) float64 { return float64(r.Recovered.Requests) }),
+	number("missing", "missing.requests", Count, "requests that are in no window", "0", func(r *mapping.Run) float64 { return float64(r.Missing.Requests) }),
 	{Name: "warning", Path: "warnings", Help: "a warning", Example: "clock", values: func(r *mapping.Run) []any { return anys(r.Warnings) }},
 	{Name: "sla", Help: "met or broken: its objectives", Example: "broken", values: func(r *mapping.Run) []any {
 		if len(r.SLA) == 0 {
@@ -255,7 +256,7 @@ func fieldsOf(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals)
 		list = append(list, f)
 		return f
 	}
-	add("requests", "requests", Number, "number", "1000000", ifKnown(func(t *mapping.Totals) float64 { return float64(t.Requests) }))
+	add("requests", "requests", Count, "number", "1e6", ifKnown(func(t *mapping.Totals) float64 { return float64(t.Requests) }))
 	add("bytes", "bytes", Size, "bytes", "100GiB", ifKnown(func(t *mapping.Totals) float64 { return float64(t.Bytes) }))
 	add("iops", "iops", Rate, "rate", "20k", ifKnown(func(t *mapping.Totals) float64 { return t.IOPS }))
 	add("bandwidth", "bandwidth", Bandwidth, "bandwidth", "100MiB/s",
@@ -275,6 +276,109 @@ func fieldsOf(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals)
 		})
 		if p != name {
 			f.Aliases = []string{prefix + p}
+		}
+	}
+	return list
+}
+
+// byName has the fields by name, alias and path in documents, in lower case.
+var byName = func() map[string]*Field {
+	all := map[string]*Field{}
+	for _, f := range Fields {
+		for _, name := range append([]string{f.Name, f.Path}, f.Aliases...) {
+			if name != "" && all[name] == nil {
+				all[name] = f
+			}
+		}
+	}
+	return all
+}()
+
+// Lookup returns the field with this name, alias or path in documents, or nil.
+func Lookup(name string) *Field {
+	if f := byName[strings.ToLower(name)]; f != nil && f.ofName == nil {
+		return f
+	}
+	for _, f := range Fields {
+		for _, pattern := range []string{f.Name, f.Path} {
+			prefix, isMap := strings.CutSuffix(pattern, "*")
+			if rest, ok := strings.CutPrefix(name, prefix); isMap && ok && rest != "" && f.ofName != nil {
+				return f.named(prefix, rest)
+			}
+		}
+	}
+	return nil
+}
+
+// named returns the field of one name of a map.
+func (f *Field) named(prefix, name string) *Field {
+	one := *f
+	one.Name, one.Path = prefix+name, strings.TrimSuffix(f.Path, "*")+name
+	one.values = func(r *mapping.Run) []any { return f.ofName(r, name) }
+	one.ofName = nil
+	return &one
+}
+
+// inConfig returns the values under a path, which is names with dots between them. Names may contain dots. A list
+// has the values of all its items.
+func inConfig(value any, path string) []any {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case map[string]any:
+		var list []any
+		for name, item := range v {
+			if name == path {
+				list = append(list, inConfig(item, "")...)
+			} else if rest, ok := strings.CutPrefix(path, name+"."); ok {
+				list = append(list, inConfig(item, rest)...)
+			}
+		}
+		return list
+	case []any:
+		var list []any
+		for _, item := range v {
+			list = append(list, inConfig(item, path)...)
+		}
+		return list
+	}
+	if path != "" {
+		return nil
+	}
+	if n, ok := value.(float64); ok {
+		return []any{strconv.FormatFloat(n, 'f', -1, 64)}
+	}
+	return []any{fmt.Sprint(value)}
+}
+
+// unknown says that there is no such field, and lists similar names.
+func unknown(name string) string {
+	var names []string
+	for _, f := range Fields {
+		names = append(append(names, f.Name), f.Aliases...)
+	}
+	text := fmt.Sprintf("no field is called %q", name)
+	if near := expr.Near(name, names); len(near) > 0 {
+		return text + ": did you mean " + strings.Join(near[:min(len(near), 4)], ", ") + "?"
+	}
+	return text + fmt.Sprintf(": fio2es help fields lists them; name ~ %s searches in names", expr.Quote(name))
+}
+
+// Suggestion is a continuation of a condition.
+type Suggestion struct {
+	Text string // the condition with the continuation
+	Help string // what the continuation means
+}
+
+// Suggest continues a condition whose last word is the beginning of a name.
+func Suggest(text string) (list []Suggestion) {
+	begin := strings.LastIndexAny(text, " (") + 1
+	for _, f := range Fields {
+		for i, name := range append([]string{f.Name}, f.Aliases...) {
+			name = strings.TrimSuffix(name, "*")
+			if typed := text[begin:]; strings.HasPrefix(name, typed) && (i == 0 || typed != "") {
+				list = append(list, Suggestion{text[:begin] + name, f.Help})
+			}
 		}
 	}
 	return list

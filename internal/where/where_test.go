@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/testcost"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -60,6 +62,8 @@ func TestMatches(t *testing.T) {
 		"complete": true, "not complete": false, "complete=no": false, "complete = YES": true, "live": false, "live=no": true, "state ~ broken": true, "sla=broken": true, "sla=met": false,
 		"host=client2": true, "host=client3": false, "hosts=2": true, "hosts>2": false, "warning~CLOCK": true, "direction=write": true, "direction=read": false, "missing": false, "missing=0": true,
 		"archive~nightly and name~7c1f": true, "id ~ 4f1d": true, "bs=8k or qd=16": true, "bs=8k and qd=16": false, "bs=8k or bs=4k and qd=8": false, "(bs=8k or bs=4k) and qd=16": true,
+		"iodepth=1.6e1": true, "requests=1e2": true, "requests < 1M": true, "write.p99 > 5 ms and bs = 4 k": true, "start >= 30 days and start < 2 days": true, "bw > 80MB/s": true, "bw >= 84 MB/s": false, "bs=4KB": false,
+		"label.build=2.0261122171453123e16": false, "label.nodes=1.2e1": false,
 		"NOT (bs=8k OR bs=16k) And qd=16": true, "not not bs=4k": true, "not bs=4k or qd=16": true,
 	} {
 		c, err := Parse(condition, now)
@@ -149,7 +153,7 @@ func TestBeyond(t *testing.T) {
 		if f.ofName != nil {
 			continue
 		}
-		beyond, ok := (&Condition{root: test{field: f}}).Beyond()
+		beyond, ok := (&Condition{field: f}).Beyond()
 		brief := new(mapping.Run)
 		if err := brief.UnmarshalBrief(run.AppendLight(nil), beyond...); err != nil || !ok {
 			t.Fatal(ok, err)
@@ -171,35 +175,41 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
+func TestMain(m *testing.M) {
+	testcost.Lower()
+	m.Run()
+}
+
 func TestMistakes(t *testing.T) {
 	for condition, want := range map[string]string{
-		"bs=4k and":              `column 10: want the name of a field, such as bs or write.p99, not the end`,
-		"bs=4k iodepth=16":       `column 7: want and, or, or the end, not "iodepth"`,
+		"bs=4k and":              `column 10: want the name of a field, such as bs or write.p99, found the end`,
+		"bs=4k iodepth=16":       `column 7: want and, or, or the end, found "iodepth=16"`,
 		"iodpeth=16":             `column 1: no field is called "iodpeth": did you mean iodepth?`,
 		"bs=4k and 'label x'=1":  `column 11: no field is called "label x": fio2es help fields lists them; name ~ "label x" searches in names`,
 		"randwrite":              `column 1: no field is called "randwrite": fio2es help fields lists them; name ~ randwrite searches in names`,
 		"label.=x":               `column 1: no field is called "label.": did you mean label.*?`,
-		"bs=":                    `column 4: want a value for bs, such as 4k, not the end`,
-		"bs = 4q":                `column 6: bs: "4q": want a size such as 4k or 1MiB`,
-		"p99 > 5":                `column 7: p99: "5": want a latency with its unit, such as 300us or 5ms`,
-		"p99 > 5 ms":             `column 7: p99: "5": want a latency with its unit, such as 300us or 5ms`,
-		"start > soon":           `column 9: start: "soon": want a time such as 2026-10-01, 2026-10, 2026-10-01T09:12:00Z, yesterday or 7d (ago)`,
-		"mode > rand":            `column 8: mode: > is for numbers, and "rand" is none: use =, != or ~: it has no order`,
-		"bs ~ 4":                 `column 6: bs: ~ is for texts, and this is a size`,
-		"complete > yes":         `column 12: complete: "yes": want yes or no`,
+		"bs=":                    `column 4: want a size such as 4k or 1MiB, found the end`,
+		"bs = 4q":                `column 6: want a size such as 4k or 1MiB, found "4q"`,
+		"p99 > 5":                `column 7: want a latency with its unit, such as 300us or 5ms, found "5"`,
+		"p99 > 5 mps":            `column 7: want a latency with its unit, such as 300us or 5ms, found "5"`,
+		"start > soon":           `column 9: want a time such as 2026-10-01, 2026-10, 2026-10-01T09:12:00Z, yesterday or 7d (ago) for start, found "soon"`,
+		"mode > rand":            `column 8: mode: > is for numbers, and "rand" is none: use =, != or ~`,
+		"bs ~ 4":                 `column 6: ~ is for texts, and op_size is a size`,
+		"complete > yes":         `column 12: want = yes or = no for complete, found "yes"`,
 		"(bs=4k or qd=1":         `column 1: this parenthesis is not closed`,
-		"bs in 4k":               `column 7: want ( after in: bs in (A, B)`,
-		"bs in (4k 8k)":          `column 11: want , or ) in the list of values, not "8k"`,
-		"bs in ()":               `column 8: want a value for bs, such as 4k, not ")"`,
+		"bs in 4k":               `column 7: want ( after in, found "4k"`,
+		"bs in (4k 8k)":          `column 11: want , or ) in the list of values, found "8k"`,
+		"bs in ()":               `column 8: want a size such as 4k or 1MiB, found ")"`,
 		"mode='randwrite":        `column 6: the text that begins here has no closing '`,
-		"mode=a)":                `column 7: want and, or, or the end, not ")"`,
-		"é ! 4":                  `column 3: "!" is no operator: want =, !=, ~, !~, <, <=, > or >=`,
-		"qd = 1e400":             `column 6: qd: "1e400": want a number such as 16`,
-		"start>99999999999999d":  `column 7: start: "99999999999999d": want a time such as 2026-10-01, 2026-10, 2026-10-01T09:12:00Z, yesterday or 7d (ago)`,
+		"mode=a)":                `column 7: want and, or, or the end, found ")"`,
+		"bs ! 4":                 `column 4: want and, or, or the end, found "!"`,
+		"label.é ! 4":            `column 9: want and, or, or the end, found "!"`,
+		"qd = 1e400":             `column 6: want a number such as 16 or 1e6, found "1e400"`,
+		"start>99999999999999d":  `column 7: want a time such as 2026-10-01, 2026-10, 2026-10-01T09:12:00Z, yesterday or 7d (ago) for start, found "99999999999999d"`,
 		strings.Repeat("(", 200): `column 101: more than 100 parts within one another`,
 	} {
 		_, err := Parse(condition, now)
-		var syntax *SyntaxError
+		var syntax *expr.Error
 		if !errors.As(err, &syntax) || err.Error() != want {
 			t.Errorf("%s:\n%v, want\n%s", condition, err, want)
 		}
@@ -270,7 +280,7 @@ func FuzzParse(f *testing.F) {
 	run := aRun()
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := Parse(text, now)
-		var syntax *SyntaxError
+		var syntax *expr.Error
 		switch {
 		case err == nil && strings.TrimSpace(text) != "":
 			not, err := Parse("not ("+text+")", now)
@@ -286,12 +296,27 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// TestSuggest: the last word of a condition is completed with names.
+func TestSuggest(t *testing.T) {
+	for text, want := range map[string]string{
+		"mo": "mode", "bs=4k and iod": "bs=4k and iodepth", "not (label.r": "", "(lab": "(label.", "qd=1": "", "bs=4k and q": "bs=4k and qd", "write.p99_9": "write.p99_9 write.p99_99",
+	} {
+		var got []string
+		for _, s := range Suggest(text) {
+			got = append(got, s.Text)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestDocumentFields: conditions can name each field of run documents, with the same type, except those that are of
 // no use for finding runs.
 func TestDocumentFields(t *testing.T) {
 	types := map[string][]Kind{
 		"keyword": {Text}, "text": {Text}, "flattened": {Text}, "boolean": {Flag}, "date": {Time},
-		"long": {Number, Size, KiB, Duration}, "double": {Number, Rate, Bandwidth, Latency},
+		"long": {Number, Count, Size, KiB, Duration}, "double": {Number, Rate, Bandwidth, Latency},
 	}
 	without := regexp.MustCompile(`^(@timestamp|run\.link|run\.ingest|run\.edited|run\.compacted\.(from|interval_ms)|removed\..*|documents\..*|changes\..*|source\..*|sla\..*|placed|no_windows|weighting|clock\.error_ms|hosts\.(jobs|start|skew_ms|clock|clock_error_ms)|` +
 		`.*\.(means|sums|fio)\..*|.*\.(duration_ms|histogram|layout|stddev|keyword)|light)$`)

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // Metric is a number that rules and comparisons are about. Metrics with the same name are equal.
@@ -56,6 +58,23 @@ func ParseMetric(name string) (m Metric, ok bool) {
 		return Metric{}, false
 	}
 	return Percentile(percent)
+}
+
+// ParseSubject parses what a rule or a condition is about: a metric, such as "p99.9" or "within 100ms", and a direction
+// before it ("write.p99"), or "" for any. Spaces do not matter.
+func ParseSubject(text string) (direction string, m Metric, ok bool) {
+	text = strings.ToLower(strings.Join(strings.Fields(text), ""))
+	for _, d := range mapping.Directions {
+		if rest, ok := strings.CutPrefix(text, d+"."); ok {
+			direction, text = d, rest
+		}
+	}
+	if latency, ok := strings.CutPrefix(text, "within"); ok {
+		ns, ok := expr.Latency.Parse(latency)
+		return direction, Within(ns, expr.Latency.Text(latency)), ok && ns >= 0
+	}
+	m, ok = ParseMetric(text)
+	return direction, m, ok
 }
 
 // String returns the name for people: "p99.9", "within 100ms".

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strconv"
 
-	"github.com/fio2es/fio2es/pipeline/internal/alike"
+	"github.com/fio2es/fio2es/internal/alike"
 )
 
 // notes has the problems of a scan, and why the scan ends. Methods of the scan add to it and return no errors. Those

@@ -1,0 +1,398 @@
+// Package where has the conditions on runs that users write, such as
+//
+//	bs=4k and iodepth in (16, 32) and write.p99 > 5ms and not label.release=reef and start >= 2026-10
+//
+// and decides which runs meet them. [Fields] lists the names in conditions; quantities and words are those of package
+// expr.
+//
+//	condition = and { "or" and }
+//	and       = not { "and" not }
+//	not       = "not" not | "(" condition ")" | test
+//	test      = field                              the run has it; a flag is set
+//	          | field ( "=" | "!=" | "<" | "<=" | ">" | ">=" ) value
+//	          | field ( "~" | "!~" ) value         contains the text, in any case
+//	          | field "in" "(" value { "," value } ")"
+//
+// The form of a value depends on the field: sizes, latencies, durations, rates, or times. A time such as a day or a month
+// means all of that day or month.
+//
+// If a run lacks a field, every comparison with it is false, except != and !~: these are true.
+//
+// A latency in fio's last bin is only a lower bound. A comparison that needs an upper bound is undecided: p99 < 30s,
+// if p99 is 17.0s or more. Then its opposite is undecided too, and neither selects the run.
+package where
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Condition is a condition on runs. Every run meets nil and the zero value.
+type Condition struct {
+	text  string       // as the user wrote it
+	join  string       // "and", "or" or "not" of the parts; empty for a test
+	parts []*Condition // one for "not"
+
+	field *Field                  // of a test; nil for [That]
+	op    string                  // "=", "<", "~" …; empty for a field alone
+	value any                     // that field is compared with: string, bool, float64 or period
+	that  func(*mapping.Run) bool // of [That]
+}
+
+// period is a time in a condition: [from, to).
+type period struct{ from, to time.Time }
+
+// verdict says whether a condition is met. "and" has the lowest verdict of its parts, "or" the highest.
+type verdict int8
+
+const (
+	no        verdict = iota
+	undecided         // the run lacks the values that decide it
+	yes
+)
+
+func verdictOf(isMet bool) verdict {
+	if isMet {
+		return yes
+	}
+	return no
+}
+
+// Matches reports whether a run certainly meets the condition.
+func (c *Condition) Matches(run *mapping.Run) bool { return c.of(run) == yes }
+
+// Undecided reports whether it is unknown if a run meets the condition, because a latency in it is an [AtLeast].
+func (c *Condition) Undecided(run *mapping.Run) bool { return c.of(run) == undecided }
+
+func (c *Condition) of(run *mapping.Run) verdict {
+	switch {
+	case c == nil:
+		return yes
+	case c.that != nil:
+		return verdictOf(c.that(run))
+	case c.join == "not":
+		return yes - c.parts[0].of(run)
+	case c.field != nil: // the best verdict of its values counts
+		result := no
+		for _, v := range c.field.Values(run) {
+			result = max(result, c.passes(v))
+		}
+		return result
+	}
+	result := verdictOf(c.join != "or")
+	for _, part := range c.parts {
+		if c.join == "or" {
+			result = max(result, part.of(run))
+		} else {
+			result = min(result, part.of(run))
+		}
+	}
+	return result
+}
+
+// String returns the condition as the user wrote it.
+func (c *Condition) String() string {
+	if c == nil {
+		return ""
+	}
+	return c.text
+}
+
+// Parse parses a condition. Times such as 7d count back from now. Every run meets the empty text. An error is an
+// [*expr.Error].
+func Parse(text string, now time.Time) (*Condition, error) {
+	if strings.TrimSpace(text) == "" {
+		return &Condition{text: text}, nil
+	}
+	p := &parser{Parser: expr.New(text), now: now}
+	c := p.condition()
+	p.End("and, or, or the end")
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	return &Condition{strings.TrimSpace(text), c.join, c.parts, c.field, c.op, c.value, nil}, nil
+}
+
+// parser parses a condition by recursive descent, with one method for each rule of the grammar.
+type parser struct {
+	*expr.Parser
+	now   time.Time
+	depth int
+}
+
+func (p *parser) condition() *Condition { return p.list("or", p.and) }
+
+func (p *parser) and() *Condition { return p.list("and", p.not) }
+
+// list parses parts that a key word joins.
+func (p *parser) list(join string, part func() *Condition) *Condition {
+	at := p.At()
+	c := &Condition{join: join}
+	for {
+		if c.parts = append(c.parts, part()); !p.Keyword(join) {
+			break
+		}
+	}
+	if len(c.parts) == 1 {
+		return c.parts[0]
+	}
+	c.text = p.Since(at)
+	return c
+}
+
+func (p *parser) not() *Condition {
+	const most = 100
+	at := p.At()
+	if p.depth++; p.depth > most {
+		p.Fail(at, "more than %d parts within one another", most)
+	}
+	defer func() { p.depth-- }()
+	var c Condition
+	switch {
+	case p.Keyword("not"):
+		c = Condition{join: "not", parts: []*Condition{p.not()}}
+	case p.Op("(") != "":
+		c = *p.condition()
+		if p.Op(")") == "" {
+			p.Fail(at, "this parenthesis is not closed")
+		}
+	default:
+		c = *p.test()
+	}
+	c.text = p.Since(at)
+	return &c
+}
+
+func (p *parser) test() *Condition {
+	at := p.At()
+	name, ok := p.Word()
+	if !ok {
+		p.Want(at, "the name of a field, such as bs or write.p99")
+		return &Condition{}
+	}
+	field := Lookup(name)
+	if field == nil {
+		p.Fail(at, "%s", unknown(name))
+		return &Condition{}
+	}
+	if p.Keyword("in") {
+		return p.oneOf(field)
+	}
+	switch op := p.Op("!=", "!~", "<=", ">=", "==", "=", "~", "<", ">"); op {
+	case "":
+		return &Condition{field: field}
+	case "!=", "!~":
+		return &Condition{join: "not", parts: []*Condition{p.compare(field, op[1:])}}
+	case "==":
+		return p.compare(field, "=")
+	default:
+		return p.compare(field, op)
+	}
+}
+
+// oneOf parses the list after "in".
+func (p *parser) oneOf(field *Field) *Condition {
+	if at := p.At(); p.Op("(") == "" {
+		p.Want(at, "( after in")
+	}
+	c := &Condition{join: "or"}
+	for {
+		c.parts = append(c.parts, p.compare(field, "="))
+		switch at := p.At(); p.Op(",", ")") {
+		case ")":
+			return c
+		case "":
+			p.Want(at, ", or ) in the list of values")
+			return c
+		}
+	}
+}
+
+// compare parses the value after an operator.
+func (p *parser) compare(field *Field, op string) *Condition {
+	c, at := &Condition{field: field, op: op}, p.At()
+	fail := func(want string) {
+		p.Want(at, fmt.Sprintf("%s for %s", want, field.Name))
+	}
+	if op == "~" && field.Kind != Text {
+		p.Fail(at, "~ is for texts, and %s is a %s", field.Name, field.Kind)
+		return c
+	}
+	switch field.Kind {
+	case Text:
+		text, ok := p.Word()
+		if !ok {
+			fail("a text such as " + field.Example)
+		} else if _, isNumber := asNumber(text); !isNumber && op != "=" && op != "~" {
+			p.Fail(at, "%s: %s is for numbers, and %q is none: use =, != or ~", field.Name, op, text)
+		}
+		if op == "~" {
+			text = strings.ToLower(text)
+		}
+		c.value = text
+	case Flag:
+		text, _ := p.Word()
+		value, ok := map[string]bool{"yes": true, "true": true, "no": false, "false": false}[strings.ToLower(text)]
+		if c.value = value; !ok || op != "=" {
+			fail("= yes or = no")
+		}
+	case Time:
+		text, _ := p.Time()
+		from, to, ok := expr.Period(text, p.now)
+		if c.value = (period{from, to}); !ok {
+			fail(expr.WantTime)
+		}
+	default:
+		value, _ := p.Quantity(field.Kind.quantity())
+		c.value = field.Kind.inDocuments(value)
+	}
+	return c
+}
+
+// All returns the condition that a run meets all conditions of a list. Every run meets nil.
+func All(list ...*Condition) *Condition {
+	all, texts := &Condition{join: "and"}, []string{}
+	for _, c := range list {
+		for _, part := range c.Parts() {
+			all.parts, texts = append(all.parts, part), append(texts, part.text)
+		}
+	}
+	all.text = strings.Join(texts, " and ")
+	return all
+}
+
+// That returns a condition that a function decides. The function may use [mapping.Run.Brief]. text says which runs
+// meet the condition.
+func That(text string, isMet func(*mapping.Run) bool) *Condition {
+	return &Condition{text: text, that: isMet}
+}
+
+// Parts returns the conditions that "and" joins. For other conditions it returns the condition itself; for the empty
+// one, none.
+func (c *Condition) Parts() []*Condition {
+	switch {
+	case c == nil || c.join == "" && c.field == nil && c.that == nil:
+		return nil
+	case c.join == "and":
+		return c.parts
+	case c.join == "or" && c.text != "" && !isWrapped(c.text):
+		wrapped := *c
+		wrapped.text = "(" + c.text + ")"
+		return []*Condition{&wrapped}
+	}
+	return []*Condition{c}
+}
+
+// isWrapped reports whether a condition with "or" is one test with "in", or in parentheses as a whole.
+func isWrapped(text string) bool {
+	p := &parser{Parser: expr.New(text)}
+	p.not()
+	return p.IsEnd() && p.Err() == nil
+}
+
+// Fields returns the fields that the condition names, each once.
+func (c *Condition) Fields() (list []*Field) {
+	for t := range c.tests(false) {
+		if !slices.Contains(list, t.field) {
+			list = append(list, t.field)
+		}
+	}
+	return list
+}
+
+// tests yields the tests of fields. With isRequired, it yields only those that a run must pass to meet the condition.
+func (c *Condition) tests(isRequired bool) iter.Seq[*Condition] {
+	return func(yield func(*Condition) bool) {
+		switch {
+		case c == nil || isRequired && (c.join == "or" || c.join == "not"):
+		case c.field != nil:
+			yield(c)
+		default:
+			for _, part := range c.parts {
+				for t := range part.tests(isRequired) {
+					if !yield(t) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Beyond returns the fields, as paths in documents, that are needed beyond [mapping.Run.Brief] to decide the
+// condition. ok is false if [mapping.Run.Brief] with fields is not enough.
+func (c *Condition) Beyond() (fields []string, ok bool) {
+	for _, f := range c.Fields() {
+		if !f.isBrief() {
+			fields = append(fields, f.Path)
+		}
+	}
+	return fields, true
+}
+
+// Equals returns settings and labels (as paths in documents) and the value that each run must have there to meet the
+// condition. A store can look these up. Other runs may have the same values.
+func (c *Condition) Equals() iter.Seq2[string, string] {
+	return func(yield func(path, value string) bool) {
+		for t := range c.tests(true) {
+			if t.op != "=" || !strings.HasPrefix(t.field.Path, "cbt.") && !strings.HasPrefix(t.field.Path, "run.labels.") {
+				continue
+			}
+			switch v := t.value.(type) {
+			case string:
+				if _, isNumber := asNumber(v); !isNumber && !yield(t.field.Path, v) {
+					return
+				}
+			case float64:
+				if v == math.Trunc(v) && math.Abs(v) < maxExact && !yield(t.field.Path, strconv.FormatInt(int64(v), 10)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Started returns bounds of the start of all runs that meet the condition: [from, to). A zero time is no bound.
+func (c *Condition) Started() (from, to time.Time) {
+	for t := range c.tests(true) {
+		span, ok := t.value.(period)
+		if !ok || t.field.Path != "run.start" {
+			continue
+		}
+		switch t.op {
+		case ">":
+			span = period{from: span.to}
+		case ">=":
+			span.to = time.Time{}
+		case "<":
+			span = period{to: span.from}
+		case "<=":
+			span.from = time.Time{}
+		}
+		if span.from.After(from) {
+			from = span.from
+		}
+		if !span.to.IsZero() && (to.IsZero() || span.to.Before(to)) {
+			to = span.to
+		}
+	}
+	return from, to
+}
+
+// Live reports whether only live runs can meet the condition.
+func (c *Condition) Live() bool {
+	for t := range c.tests(true) {
+		if t.field.Name == "live" && t.passes(true) == yes && t.passes(false) == no {
+			return true
+		}
+	}
+	return false
+}
