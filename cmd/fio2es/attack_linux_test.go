@@ -192,7 +192,7 @@ func TestAttacks(t *testing.T) {
 			if took > 15*time.Second || memory > 500 || stdout.n > 100<<20 || strings.Contains(text, "no room") || cmd.ProcessState.ExitCode() < 0 || cmd.ProcessState.ExitCode() == 2 && strings.Contains(text, "goroutine") {
 				t.Error("it took too much")
 			}
-			if lines := strings.Count(text, "\n"); !strings.Contains(text, a.want) || lines > 15 || len(text) > 8000 {
+			if lines := strings.Count(text, "\n"); !strings.Contains(text, a.want) || lines > 40 || len(text) > 8000 {
 				t.Errorf("%d lines, %d bytes, want %q", lines, len(text), a.want)
 			}
 		})

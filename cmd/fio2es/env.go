@@ -30,6 +30,8 @@ type env struct {
 	errors         io.Writer     // the writer below stderr
 	progress       *term.Progress
 	log            *slog.Logger
+	handler        *term.LogHandler
+	logRest        func() // writes how many messages were not written
 
 	cfg   config.Config
 	flags *pflag.FlagSet // flags of the running command
@@ -60,7 +62,8 @@ func terminalOf(stream any) *os.File {
 }
 
 func (e *env) setLog(level slog.Level) {
-	e.log = slog.New(term.NewLogHandler(e.stderr, level, e.progress))
+	e.handler = term.NewLogHandler(e.stderr, level, e.progress)
+	e.log, e.logRest = slog.New(e.handler), func() {}
 }
 
 // load reads the settings before any command that uses settings.
