@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/memtest"
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -63,7 +63,7 @@ func readAll(ctx context.Context, in io.Reader) (runs int, err error) {
 	}
 	defer a.Close()
 	for _, run := range a.Runs {
-		if _, err := Read(ctx, run, Options{}, func(*mapping.Interval) error { return nil }); err != nil {
+		if _, err := Read(ctx, run, Options{}, func(*window.Window) error { return nil }); err != nil {
 			return runs, err
 		}
 		runs++

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -75,7 +76,7 @@ func TestDoubledWithoutReport(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer a.Close()
-			res, err := Read(t.Context(), a.Runs[0], Options{Levels: []mapping.Level{mapping.Cluster}}, func(*mapping.Interval) error { return nil })
+			res, err := Read(t.Context(), a.Runs[0], Options{Levels: []mapping.Level{mapping.Cluster}}, func(*window.Window) error { return nil })
 			if len(skipped) == 0 {
 				if err != nil {
 					t.Fatal(err)

@@ -193,8 +193,10 @@ func (p *percentiles) window(w *window.Window) error {
 func (p *percentiles) write(r *percentileRow) error {
 	p.byFio = p.byFio || r.latency.ByFio
 	if p.method == "fio" {
-		if err := r.latency.UseFioMethod(&r.Latency); err != nil {
+		if h, err := r.Histogram(); err != nil {
 			return err
+		} else if h != nil {
+			r.latency.UseFioMethod(h)
 		}
 	}
 	return p.to.Write(r)

@@ -143,7 +143,7 @@ var rules = map[string]rule{
 	},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/window", "internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
@@ -155,7 +155,7 @@ var rules = map[string]rule{
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {
-		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "mapping", "pipeline", "pipeline/cbt", "pipeline/plan"},
+		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan", "pipeline/source"},
 		why: "what will be known of a run follows from how it will be read",
 	},
 	"internal/ingest": {

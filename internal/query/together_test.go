@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
@@ -129,7 +131,7 @@ func TestTogether(t *testing.T) {
 			if counted.lists != tt.lists {
 				t.Errorf("%d lists are read before, want %d", counted.lists, tt.lists)
 			}
-			if diff := cmp.Diff(read(of(store), &tt.query), read(fetched, &tt.query), cmp.AllowUnexported(window.Window{})); diff != "" {
+			if diff := cmp.Diff(read(of(store), &tt.query), read(fetched, &tt.query), cmpopts.EquateComparable(hist.Layout{})); diff != "" {
 				t.Errorf("(-alone +together):\n%s", diff)
 			}
 		})

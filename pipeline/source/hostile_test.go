@@ -178,7 +178,7 @@ func asErrors(set *Set) []error {
 // TestBudget: small files that become large end the scan or their reading, over all files and layers together, and what is
 // read again costs nothing.
 func TestBudget(t *testing.T) {
-	zeros := strings.Repeat("\x00", 1<<20)
+	zeros := strings.Repeat("0", 1<<20)
 	half := gz(t, []byte(zeros[:1<<19]))
 	small := func() Options { return Options{Budget: &Budget{free: 1 << 20, ratio: 1}} }
 	for name, files := range map[string]map[string][]byte{
