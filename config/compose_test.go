@@ -173,7 +173,7 @@ func TestDotEnv(t *testing.T) {
 // TestVariablesInDocs: what the documents name are settings, all in capitals or with dots.
 func TestVariablesInDocs(t *testing.T) {
 	isVariable := func(text string) bool {
-		return slices.ContainsFunc(names(), func(name string) bool { return variable(name) == text })
+		return slices.ContainsFunc(Names(), func(name string) bool { return Variable(name) == text })
 	}
 	docs, err := filepath.Glob("../docs/*.md")
 	if err != nil {
@@ -187,7 +187,7 @@ func TestVariablesInDocs(t *testing.T) {
 			}
 		}
 		for _, m := range regexp.MustCompile("`((?:elasticsearch|kibana)\\.[a-z_]+)`").FindAllStringSubmatch(text, -1) {
-			if !isSetting(m[1]) {
+			if !slices.Contains(Names(), m[1]) {
 				t.Errorf("%s: %s is no setting", file, m[1])
 			}
 		}

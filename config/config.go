@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Config has all settings. The tags of fields are the names in fio2es.yaml. A flag has dashes in place of dots and
-// underscores. A variable of the environment is in capitals with underscores.
+// Config has all settings. The tags of fields are the names in fio2es.yaml. A variable of the environment is in
+// capitals with underscores. Only settings that people change from call to call have flags.
 type Config struct {
 	History  string `mapstructure:"history"` // the file of the embedded history
 	Prefix   string `mapstructure:"prefix"`  // of index names
@@ -36,7 +36,9 @@ type Analysis struct {
 	Source string   `mapstructure:"source"` // hist or raw, where a run has both
 	Levels []string `mapstructure:"levels"` // cluster, host, job
 	SLA    []string `mapstructure:"sla"`    // rules that runs are checked against: p99 <= 10ms
-	Jobs   int      `mapstructure:"jobs"`   // goroutines that parse; 0: one for each CPU
+	// Method is how percentiles are read from histograms: interpolated, or fio, as fio prints them.
+	Method  string `mapstructure:"method"`
+	Threads int    `mapstructure:"threads"` // goroutines that parse; 0: one for each CPU
 
 	// How requests are divided among windows.
 	Interval  Interval `mapstructure:"interval"`  // length of the windows; 0: a multiple of the logs' interval, at least 1s; auto: as precision demands
@@ -103,7 +105,7 @@ func Default() Config {
 		History: defaultHistory(), Prefix: "fio",
 		Analysis: Analysis{
 			Source: "hist", Levels: []string{"cluster", "host"},
-			Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05, Align: "run",
+			Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05, Align: "run", Method: "interpolated",
 		},
 		Elasticsearch: Elasticsearch{
 			Rejects: "fio2es-rejects.ndjson", RequestTimeout: 90 * time.Second, GiveUpAfter: 5 * time.Minute,
@@ -135,7 +137,7 @@ func defaultHistory() string {
 	return filepath.Join(dir, "history.db")
 }
 
-// StateFolder returns the folder where ingests store their state. It is "" if the user has no home.
+// StateFolder returns the folder where ingests into a cluster remember what they read. It is "" if the user has no home.
 func StateFolder() string { return userFolder("XDG_STATE_HOME", "state") }
 
 // Settings returns all settings by name, for people. Secrets are removed, also from addresses.

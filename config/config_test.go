@@ -43,8 +43,6 @@ func load(t *testing.T, file string, env map[string]string, args ...string) (Con
 	flags.StringToString("labels", nil, "")
 	flags.StringSlice("levels", nil, "")
 	flags.StringSlice("elasticsearch", nil, "")
-	flags.Duration("request-timeout", 0, "")
-	flags.Duration("give-up-after", 0, "")
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
@@ -53,19 +51,19 @@ func load(t *testing.T, file string, env map[string]string, args ...string) (Con
 
 func TestPrecedence(t *testing.T) {
 	env := map[string]string{"FIO2ES_INTERVAL": "20s", "FIO2ES_LABELS": "disk=nvme,osd=Blue", "FIO2ES_LEVELS": "job", "FIO2ES_TEST_X": "1"}
-	c, err := load(t, "interval: 30s\nweighting: completion\njobs: 3\n", env, "--interval=10s")
+	c, err := load(t, "interval: 30s\nweighting: completion\nthreads: 3\n", env, "--interval=10s")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Default()
 	want.History = "/data/fio2es/history.db"
-	want.Interval, want.Weighting, want.Jobs = Interval(10*time.Second), "completion", 3
+	want.Interval, want.Weighting, want.Threads = Interval(10*time.Second), "completion", 3
 	want.Labels, want.Levels = map[string]string{"disk": "nvme", "osd": "Blue"}, []string{"job"}
 	here, err := filepath.Abs("fio2es.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.Origins = map[string]string{"interval": "--interval", "weighting": here, "jobs": here, "labels": "FIO2ES_LABELS", "levels": "FIO2ES_LEVELS"}
+	want.Origins = map[string]string{"interval": "--interval", "weighting": here, "threads": here, "labels": "FIO2ES_LABELS", "levels": "FIO2ES_LEVELS"}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
@@ -85,14 +83,14 @@ func TestFlagsWithMaps(t *testing.T) {
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {
-	_, err := load(t, "weighting: heavy\ntolerance: 0.9\nalign: left\njobs: -1\noffset:\n  a: soon\ncolour: blue\ninflight: some\nsource: guess\ninterval: 1us\nprecision: good\ngroups: 99\nunit: ms\n",
+	_, err := load(t, "weighting: heavy\ntolerance: 0.9\nalign: left\nthreads: -1\noffset:\n  a: soon\ncolour: blue\ninflight: some\nsource: guess\ninterval: 1us\nprecision: good\ngroups: 99\nunit: ms\nmethod: none\n",
 		map[string]string{"FIO2ES_SIZE": "1"})
 	if err == nil {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
-		"weighting: heavy", "tolerance: 0.9", "align: left", "jobs: -1", "offset: a=soon", "colour is no setting",
-		"FIO2ES_SIZE is no setting", "inflight: some", "interval: 1µs", "source: guess", "precision: good",
+		"weighting: heavy", "tolerance: 0.9", "align: left", "threads: -1", "offset: a=soon", "colour is no setting",
+		"FIO2ES_SIZE is no setting", "inflight: some", "interval: 1µs", "source: guess", "precision: good", "method: none is not interpolated or fio",
 		"groups: 99 is not between 17 and 64", "unit: ms is not ns (fio 3) or us (fio 2)",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -122,21 +120,21 @@ func TestWhichFile(t *testing.T) {
 	}
 	for _, file := range []struct {
 		name, text string
-		jobs       int
+		threads    int
 	}{
 		{"fio2es", "\x7fELF\x02\x01\x00", 0}, {"fio2es.json", "{", 0},
-		{"fio2es/fio2es.yaml", "jobs: 1", 1}, {"fio2es.yml", "jobs: 2", 2}, {"fio2es.yaml", "jobs: 3", 3},
+		{"fio2es/fio2es.yaml", "threads: 1", 1}, {"fio2es.yml", "threads: 2", 2}, {"fio2es.yaml", "threads: 3", 3},
 	} {
 		if file.name == "fio2es/fio2es.yaml" {
 			_ = os.Remove("fio2es")
 		}
 		write(file.name, file.text)
 		c, err := Load("", pflag.NewFlagSet("", pflag.ContinueOnError))
-		if err != nil || c.Jobs != file.jobs {
-			t.Errorf("after %s: jobs %d, %v", file.name, c.Jobs, err)
+		if err != nil || c.Threads != file.threads {
+			t.Errorf("after %s: threads %d, %v", file.name, c.Threads, err)
 		}
 	}
-	write("fio2es.yaml", "jobs: [")
+	write("fio2es.yaml", "threads: [")
 	if _, err := Load("", pflag.NewFlagSet("", pflag.ContinueOnError)); err == nil || !strings.Contains(err.Error(), "fio2es.yaml") {
 		t.Errorf("the file is not named: %v", err)
 	}
@@ -204,20 +202,19 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// TestWaits: how long to wait is a flag, a variable or an entry of a file; 0 is not to wait,
+// TestWaits: how long to wait is a variable or an entry of a file; 0 is not to wait,
 // and a number without a unit is an error.
 func TestWaits(t *testing.T) {
 	type waits struct{ request, giveUp time.Duration }
 	for _, c := range []struct {
 		env  map[string]string
-		args []string
 		want waits
 	}{
-		{nil, nil, waits{90 * time.Second, 5 * time.Minute}},
-		{map[string]string{"FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT": "30s", "FIO2ES_ELASTICSEARCH_GIVE_UP_AFTER": "2h"}, nil, waits{30 * time.Second, 2 * time.Hour}},
-		{map[string]string{"FIO2ES_ELASTICSEARCH_GIVE_UP_AFTER": "2h"}, []string{"--give-up-after=0", "--request-timeout=5m"}, waits{5 * time.Minute, -1}},
+		{nil, waits{90 * time.Second, 5 * time.Minute}},
+		{map[string]string{"FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT": "30s", "FIO2ES_ELASTICSEARCH_GIVE_UP_AFTER": "2h"}, waits{30 * time.Second, 2 * time.Hour}},
+		{map[string]string{"FIO2ES_ELASTICSEARCH_GIVE_UP_AFTER": "0s"}, waits{90 * time.Second, -1}},
 	} {
-		got, err := load(t, "", c.env, c.args...)
+		got, err := load(t, "", c.env)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,104 +2,357 @@ package config
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/safeyaml"
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
-const envPrefix = "FIO2ES_"
+const (
+	envPrefix = "FIO2ES_"
+	// delimiter separates viper's names of nested settings. It is not a dot, because names of hosts have dots.
+	delimiter = "::"
+	// mostSettings is the size in bytes of the largest settings file.
+	mostSettings = 1 << 20
+	// mostFaults is the largest number of faults of one file that are reported.
+	mostFaults = 20
+)
 
-// delimiter separates viper's names of nested settings. It is not a dot, because names of hosts have dots.
-const delimiter = "::"
+var settingsLimits = safeyaml.Limits{Bytes: mostSettings, Values: 10_000, Text: mostSettings, Keys: 5_000, Depth: 16}
 
 // flagNames are the flags whose names differ from their settings.
 var flagNames = map[string]string{
 	"elasticsearch.addresses": "elasticsearch", "elasticsearch.ca": "ca", "elasticsearch.fingerprint": "fingerprint",
-	"elasticsearch.request_timeout": "request-timeout", "elasticsearch.give_up_after": "give-up-after",
 	"kibana.url": "kibana", "kibana.space": "kibana-space", "kibana.ca_cert": "kibana-ca", "sla": "rule",
 }
 
-// flagOf returns the flag of a setting if the user gave it, else nil.
-func flagOf(flags *pflag.FlagSet, name string) *pflag.Flag {
-	f := flags.Lookup(cmp.Or(flagNames[name], name))
-	if f == nil || !f.Changed {
-		return nil
-	}
-	return f
+// Variable returns the name of the environment variable of a setting.
+func Variable(name string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
 }
 
-// variable returns the name of the environment variable of a setting.
-func variable(name string) string {
-	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
+// WithoutFlag returns the setting that has no flag but could have one of this name, such as elasticsearch.give_up_after
+// for give-up-after, or "".
+func WithoutFlag(flag string) string {
+	flag = strings.ReplaceAll(flag, "-", "_")
+	if slices.Contains([]string{"history", "prefix", "interval", "threads", "archive", "labels", "levels"}, flag) {
+		return ""
+	}
+	for _, name := range Names() {
+		if _, hasFlag := flagNames[name]; !hasFlag && (name == flag || name == "elasticsearch."+flag) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Names returns the names of all settings. Those in sections have dots.
+var Names = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(flat(Default()))) })
+
+// flat returns the values of settings by name. Names in sections have dots.
+func flat(c any) map[string]any {
+	all := map[string]any{}
+	for name, value := range decoded(c) {
+		section, ok := value.(map[string]any)
+		if !ok {
+			all[name] = value
+		}
+		for key, value := range section {
+			all[name+"."+key] = value
+		}
+	}
+	return all
+}
+
+// decoded returns a Config, or a part of it, as a map by names.
+func decoded(c any) map[string]any {
+	all := map[string]any{}
+	if err := mapstructure.Decode(c, &all); err != nil {
+		panic(err) // a Config always decodes
+	}
+	return all
 }
 
 // Load reads the settings. file is the file that the user names. If it is empty, Load reads fio2es.yaml in the user's
 // configuration folder and in the current folder. The latter may set only how runs are analysed. Of the flags of the
 // command, only those that the user gave count. Load returns all errors joined.
 func Load(file string, flags *pflag.FlagSet) (Config, error) {
-	v := viper.NewWithOptions(viper.KeyDelimiter(delimiter))
+	v := viper.NewWithOptions(viper.KeyDelimiter(delimiter), viper.EnvKeyReplacer(strings.NewReplacer(delimiter, "_")))
 	v.SetEnvPrefix(strings.TrimSuffix(envPrefix, "_"))
-	v.SetEnvKeyReplacer(strings.NewReplacer(delimiter, "_"))
 	v.AutomaticEnv()
-	files, faults := readFiles(file)
-	set, from := merged(files)
-	faults = append(faults, v.MergeConfigMap(set))
-	faults = append(faults, unknownVariables()...)
 	c := Config{Origins: map[string]string{}}
+	faults := unknownVariables()
+	all := map[string]pairs{}
+	for _, f := range settingsFiles(file) {
+		set, wrong := f.read()
+		faults = append(faults, wrong...)
+		for name, value := range flat(set) {
+			c.Origins[name] = f.path
+			if now, ok := value.(pairs); ok { // those of all files count; the last file wins
+				both := pairs{}
+				maps.Copy(both, all[name])
+				maps.Copy(both, now)
+				all[name], set[name] = both, both
+			}
+		}
+		faults = append(faults, v.MergeConfigMap(set))
+	}
 	for name, value := range flat(Default()) {
 		key := strings.ReplaceAll(name, ".", delimiter)
 		v.SetDefault(key, value)
-		if f := flagOf(flags, name); f != nil {
+		if f := flags.Lookup(cmp.Or(flagNames[name], name)); f != nil && f.Changed {
 			faults = append(faults, v.BindPFlag(key, f))
 			c.Origins[name] = "--" + f.Name
-		} else if os.Getenv(variable(name)) != "" {
-			c.Origins[name] = variable(name)
-		} else if from[name] != "" {
-			c.Origins[name] = from[name]
+		} else if os.Getenv(Variable(name)) != "" {
+			c.Origins[name] = Variable(name)
 		}
 	}
 	decode := viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
-		mapstructure.TextUnmarshallerHookFunc(), stringToDuration, mapstructure.StringToSliceHookFunc(","), stringToMap))
+		mapstructure.TextUnmarshallerHookFunc(), fromText, mapstructure.StringToSliceHookFunc(",")))
 	faults = append(faults, c.valueFaults(v.Unmarshal(&c, decode))...)
-	if flagOf(flags, "elasticsearch.addresses") != nil && slices.ContainsFunc(c.Elasticsearch.Addresses, hasPassword) {
+	if strings.HasPrefix(c.Origins["elasticsearch.addresses"], "--") && slices.ContainsFunc(c.Elasticsearch.Addresses, hasPassword) {
 		faults = append(faults, errors.New("--elasticsearch: all users of the machine can read a password in a flag: set FIO2ES_ELASTICSEARCH_USERNAME and FIO2ES_ELASTICSEARCH_PASSWORD"))
 	}
-	faults = append(faults, c.faults()...)
-	return c, errors.Join(faults...)
+	_, err := c.Options()
+	return c, errors.Join(append(faults, c.Kibana.fault(), c.Elasticsearch.fault(), err)...)
+}
+
+// settingsFile is a file with settings.
+type settingsFile struct {
+	path   string
+	isHere bool // it is in the current folder, so only settings of [Analysis] are allowed
+}
+
+// settingsFiles returns the file that the user names, or else those in the user's configuration folder and in the
+// current folder. The last wins.
+func settingsFiles(named string) (files []settingsFile) {
+	if named = cmp.Or(named, os.Getenv(envPrefix+"CONFIG")); named != "" {
+		return []settingsFile{{path: named}}
+	}
+	own, err := os.UserConfigDir()
+	if err == nil {
+		own = filepath.Join(own, "fio2es")
+	}
+	here, _ := os.Getwd()
+	var last os.FileInfo
+	for _, dir := range []string{own, here} {
+		for _, name := range []string{"fio2es.yaml", "fio2es.yml"} { // fio2es without a suffix is the program
+			path := filepath.Join(dir, name)
+			info, err := os.Stat(path)
+			if dir == "" || err != nil || info.IsDir() {
+				continue
+			}
+			if last == nil || !os.SameFile(last, info) {
+				files = append(files, settingsFile{path, dir == here && dir != own})
+			}
+			last = info
+			break
+		}
+	}
+	return files
+}
+
+// OwnFile returns the name of the settings file in the user's configuration folder. The file need not exist. The name
+// is "" if there is no such folder.
+func OwnFile() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "fio2es", "fio2es.yaml")
+}
+
+// pairs are labels, or offsets by host. It is a type of its own because viper changes the names in a map[string]any to
+// lower case. The host Client01 is not client01.
+type pairs map[string]any
+
+// read returns the settings in the file by name, without those that it may not set, and all that is wrong with it.
+func (f settingsFile) read() (set map[string]any, faults []error) {
+	text, err := readRegular(f.path, mostSettings)
+	if err != nil {
+		return map[string]any{}, []error{fmt.Errorf("read settings %w", err)}
+	}
+	set = map[string]any{}
+	root, more, err := safeyaml.Parse(context.Background(), text, settingsLimits)
+	switch {
+	case err != nil:
+	case more:
+		err = errors.New("it has more than one YAML document, want one: remove the others")
+	case root == nil:
+	case root.Content[0].Kind != yaml.MappingNode && root.Content[0].ShortTag() != "!!null":
+		err = errors.New("want settings, such as interval: 10s, one a line")
+	default:
+		asWritten(root)
+		err = root.Decode(&set)
+	}
+	if err != nil { // the message must fit on one line
+		text := strings.Join(strings.Fields(err.Error()), " ")
+		if fault, ofLibrary := strings.CutPrefix(text, "yaml: "); ofLibrary {
+			text = "not YAML: " + fault
+		}
+		return map[string]any{}, []error{fmt.Errorf("read settings %s: %s", f.path, text)}
+	}
+	analysis := flat(Analysis{})
+	take := func(in map[string]any, key, name string) {
+		_, isAnalysis := analysis[name]
+		switch {
+		case key == name && strings.Contains(name, "."):
+			section, _, _ := strings.Cut(name, ".")
+			faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es: want it in a section %s", f.path, name, section))
+		case !slices.Contains(Names(), name):
+			faults = append(faults, fmt.Errorf("%s: %s", f.path, unknown(name)))
+		case f.isHere && !isAnalysis:
+			faults = append(faults, fmt.Errorf("%s: %s is not taken from a file found in the current folder, which may come from somebody else: set it in %s, with --config FILE, or as %s",
+				f.path, name, OwnFile(), Variable(name)))
+		default:
+			if m, isMap := in[key].(map[string]any); isMap {
+				in[key] = pairs(m)
+			}
+			return
+		}
+		delete(in, key)
+	}
+	sections := decoded(Default())
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		if _, isSection := sections[key].(map[string]any); !isSection {
+			take(set, key, key)
+			continue
+		}
+		section, isMap := set[key].(map[string]any)
+		if !isMap {
+			if set[key] != nil {
+				faults = append(faults, fmt.Errorf("%s: %s: want the settings of this section, indented below it", f.path, key))
+			}
+			delete(set, key)
+		}
+		for _, name := range slices.Sorted(maps.Keys(section)) {
+			take(section, name, key+"."+name)
+		}
+	}
+	if more := len(faults) - mostFaults; more > 0 {
+		faults = append(faults[:mostFaults], fmt.Errorf("%s: %d more like these", f.path, more))
+	}
+	return set, faults
+}
+
+// unknown says that there is no setting of this name, and which is nearest.
+func unknown(name string) string {
+	text := name + " is no setting of fio2es"
+	if near := unit.Nearest(name, Names()); near != "" {
+		text += ": did you mean " + near + "?"
+	}
+	return text
+}
+
+// asWritten makes the values below a node texts, as they are written in the file: the label 1.10 must not become the
+// number 1.1.
+func asWritten(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && slices.Contains([]string{"!!int", "!!float", "!!bool", "!!timestamp"}, n.ShortTag()) {
+		n.Tag = "!!str"
+	}
+	for _, below := range n.Content {
+		asWritten(below)
+	}
 }
 
 // unknownVariables finds misspelt FIO2ES_* variables. It ignores those of tests, of the script of fio2es shim, and of
 // the completion for fish.
-func unknownVariables() []error {
-	var faults []error
-	known := names()
+func unknownVariables() (faults []error) {
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
 		key, ours := strings.CutPrefix(name, envPrefix)
 		if !ours || strings.HasPrefix(key, "TEST_") || strings.HasPrefix(key, "SHIM_") || key == "CONFIG" || key == "ACTIVE_HELP" {
 			continue
 		}
-		if !slices.ContainsFunc(known, func(setting string) bool { return strings.EqualFold(variable(setting), name) }) {
-			faults = append(faults, fmt.Errorf("environment: %s is no setting of fio2es", name))
+		if !slices.ContainsFunc(Names(), func(setting string) bool { return strings.EqualFold(Variable(setting), name) }) {
+			text := name + " is no setting of fio2es"
+			if near := unit.Nearest(strings.ToLower(key), Names()); near != "" {
+				text += ": did you mean " + Variable(near) + "?"
+			}
+			faults = append(faults, errors.New("environment: "+text))
 		}
 	}
 	return faults
 }
 
-// each returns the single errors of a joined error.
-func each(err error) (all []error) {
-	var joined interface{ Unwrap() []error }
-	if !errors.As(err, &joined) {
+// fromText reads texts: durations such as 5m, and "a=b,c=d", the form of labels and offsets in the environment.
+func fromText(from, to reflect.Type, value any) (any, error) {
+	text, isText := value.(string)
+	switch {
+	case !isText || from.Kind() != reflect.String:
+		return value, nil
+	case to == reflect.TypeFor[time.Duration]():
+		d, ok := expr.ParseDuration(text)
+		if !ok {
+			return nil, fmt.Errorf("%s is not a time such as 90s or 5m", text)
+		}
+		return d, nil
+	case to.Kind() != reflect.Map:
+		return value, nil
+	}
+	out := map[string]string{}
+	for pair := range strings.SplitSeq(text, ",") {
+		k, v, ok := strings.Cut(pair, "=")
+		if !ok && pair != "" {
+			return nil, fmt.Errorf("%s is not NAME=VALUE", pair)
+		}
+		if ok {
+			out[k] = v
+		}
+	}
+	return out, nil
+}
+
+// where returns the name of a setting and the place that it comes from.
+func (c *Config) where(name string) string {
+	switch from := c.Origins[name]; {
+	case from == "":
+		return name
+	case strings.HasPrefix(from, "--") || strings.HasPrefix(from, envPrefix):
+		return from
+	default:
+		return from + ": " + name
+	}
+}
+
+// valueFaults returns the errors of values that do not fit their settings, with the place of each.
+func (c *Config) valueFaults(err error) (faults []error) {
+	wanted := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Int: "a whole number", reflect.Float64: "a number", reflect.String: "a text"}
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range all.Unwrap() {
+			faults = append(faults, c.valueFaults(one)...)
+		}
+		return faults
+	}
+	var of *mapstructure.DecodeError
+	var parse *mapstructure.ParseError
+	var kind *mapstructure.UnconvertibleTypeError
+	if !errors.As(err, &of) {
 		return []error{err}
 	}
-	for _, one := range joined.Unwrap() {
-		all = append(all, each(one)...)
+	name, _, _ := strings.Cut(of.Name(), "[") // labels[a]
+	switch fault := of.Unwrap(); {
+	case errors.As(fault, &parse):
+		return []error{fmt.Errorf("%s: %v is not %s", c.where(name), parse.Value, wanted[parse.Expected.Kind()])}
+	case errors.As(fault, &kind):
+		return []error{fmt.Errorf("%s: want %s", c.where(name), wanted[kind.Expected.Kind()])}
+	default:
+		return []error{fmt.Errorf("%s: %w", c.where(name), fault)}
 	}
-	return all
 }

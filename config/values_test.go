@@ -9,7 +9,7 @@ import (
 // TestValuesAsWritten takes what YAML has as a number or a date for the text that it is.
 func TestValuesAsWritten(t *testing.T) {
 	f := newFolders(t, "", "labels: {ceph: 1.10, build: 010, mask: 0x1f, ok: true, day: 2026-10-10, same: &x 2.50, again: *x}\n"+
-		"archive: 2026-10-10\nstart: 2026-01-31T09:12:00Z\njobs: 0x2\ntolerance: .1\n")
+		"archive: 2026-10-10\nstart: 2026-01-31T09:12:00Z\nthreads: 0x2\ntolerance: .1\n")
 	c, err := loadHere(t, "")
 	if err != nil {
 		t.Fatalf("%s: %v", f.here, err)
@@ -18,7 +18,7 @@ func TestValuesAsWritten(t *testing.T) {
 	if !maps.Equal(c.Labels, want) {
 		t.Errorf("labels %v", c.Labels)
 	}
-	if c.Archive != "2026-10-10" || c.Start != "2026-01-31T09:12:00Z" || c.Jobs != 2 || c.Tolerance != 0.1 {
+	if c.Archive != "2026-10-10" || c.Start != "2026-01-31T09:12:00Z" || c.Threads != 2 || c.Tolerance != 0.1 {
 		t.Errorf("%+v", c.Analysis)
 	}
 }
@@ -27,7 +27,7 @@ func TestValuesAsWritten(t *testing.T) {
 func TestValueFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"tolerance: abc":                       "FILE: tolerance: abc is not a number",
-		"jobs: x":                              "FILE: jobs: x is not a whole number",
+		"threads: x":                           "FILE: threads: x is not a whole number",
 		"tolerance: [1]":                       "FILE: tolerance: want a number",
 		"prefix: {a: 1}":                       "FILE: prefix: want a text",
 		"labels: {a: {b: c}}":                  "FILE: labels: want a text",

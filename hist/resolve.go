@@ -134,11 +134,11 @@ func (e *LayoutError) Is(target error) bool { return target == ErrLayout }
 // Error says what was found, which layouts fit, and what to do.
 func (e *LayoutError) Error() string {
 	if e.Contradicts {
-		return fmt.Sprintf("%d bins contradict %s: they can be %s; correct --groups and --unit, or drop them if "+
+		return fmt.Sprintf("%d bins contradict %s: they can be %s; correct FIO2ES_GROUPS and FIO2ES_UNIT, or drop them if "+
 			"fio's JSON report is beside the logs",
 			e.Columns, e.Hint, describe(e.Fits))
 	}
-	return fmt.Sprintf("%d bins can be %s: say %s, or put fio's JSON report beside the logs",
+	return fmt.Sprintf("%d bins can be %s: set %s, or put fio's JSON report beside the logs",
 		e.Columns, describe(e.Fits), e.choice())
 }
 
@@ -156,8 +156,8 @@ func describe(layouts []Layout) string {
 func (e *LayoutError) choice() string {
 	var groups, units, settings []string
 	for _, l := range e.Fits {
-		groups = append(groups, fmt.Sprintf("--groups %d", l.Groups()))
-		units = append(units, fmt.Sprintf("--unit %s", l.Unit()))
+		groups = append(groups, fmt.Sprintf("FIO2ES_GROUPS=%d", l.Groups()))
+		units = append(units, fmt.Sprintf("FIO2ES_UNIT=%s", l.Unit()))
 	}
 	for _, names := range [][]string{groups, units} {
 		if text := either(names); strings.Contains(text, " or ") {

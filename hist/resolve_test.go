@@ -64,11 +64,11 @@ func TestResolve(t *testing.T) {
 		{"most", 4096, hist.Hint{Unit: ns}, "fio 3 with 64 groups, coarseness 0"},
 
 		{"nothing known", 1536, hist.Hint{}, "1536 bins can be 24 groups (coarseness 0) or 48 groups (coarseness 1), of ns (fio 3) or us (fio 2): " +
-			"say --groups 24 or --groups 48, and --unit ns or --unit us, or put fio's JSON report beside the logs"},
-		{"unit unknown", 2176, hist.Hint{}, "2176 bins can be 34 groups (coarseness 0), of ns (fio 3) or us (fio 2): say --unit ns or --unit us, or put"},
-		{"unit not said", 1536, hist.Hint{Groups: 24}, "say --unit ns or --unit us, or put"},
-		{"groups not said", 1536, hist.Hint{Unit: us}, "say --groups 24 or --groups 48, or put"},
-		{"coarseness implied, unit unknown", 1536, implied(hist.UnknownUnit, 0), "say --unit ns or --unit us, or put"},
+			"set FIO2ES_GROUPS=24 or FIO2ES_GROUPS=48, and FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put fio's JSON report beside the logs"},
+		{"unit unknown", 2176, hist.Hint{}, "2176 bins can be 34 groups (coarseness 0), of ns (fio 3) or us (fio 2): set FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put"},
+		{"unit not said", 1536, hist.Hint{Groups: 24}, "set FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put"},
+		{"groups not said", 1536, hist.Hint{Unit: us}, "set FIO2ES_GROUPS=24 or FIO2ES_GROUPS=48, or put"},
+		{"coarseness implied, unit unknown", 1536, implied(hist.UnknownUnit, 0), "set FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put"},
 
 		{"groups wrong", 1536, hist.Hint{Unit: us, Groups: 34}, "1536 bins contradict 34 groups of us: they can be 24 groups (coarseness 0) or 48 groups (coarseness 1), of ns"},
 		{"groups wrong of a usual number", 1856, hist.Hint{Groups: 24}, "1856 bins contradict 24 groups: they can be 29 groups (coarseness 0) or 58 groups (coarseness 1)"},
@@ -86,10 +86,10 @@ func TestResolve(t *testing.T) {
 
 		{"usual number, coarseness stated", 1856, stated(ns, 0, 1), "fio 3 with 58 groups, coarseness 1"},
 		{"usual number, groups said", 1856, hist.Hint{Unit: ns, Groups: 58}, "fio 3 with 58 groups, coarseness 1"},
-		{"usual number, coarseness stated, unit unknown", 1856, stated(hist.UnknownUnit, 0, 1), "58 groups (coarseness 1), of ns (fio 3) or us (fio 2): say --unit ns or --unit us"},
+		{"usual number, coarseness stated, unit unknown", 1856, stated(hist.UnknownUnit, 0, 1), "58 groups (coarseness 1), of ns (fio 3) or us (fio 2): set FIO2ES_UNIT=ns or FIO2ES_UNIT=us"},
 		{"usual number of fio 3 in fio 2", 1856, implied(us, 0), "fio 2 with 29 groups, coarseness 0"},
 		{"usual number of fio 2 in fio 3", 1216, implied(ns, 0), "fio 3 with 19 groups, coarseness 0"},
-		{"usual number of fio 3 in fio 2, unit said", 1856, hist.Hint{Unit: us}, "1856 bins can be 29 groups (coarseness 0) or 58 groups (coarseness 1), of us (fio 2): say --groups 29 or --groups 58"},
+		{"usual number of fio 3 in fio 2, unit said", 1856, hist.Hint{Unit: us}, "1856 bins can be 29 groups (coarseness 0) or 58 groups (coarseness 1), of us (fio 2): set FIO2ES_GROUPS=29 or FIO2ES_GROUPS=58"},
 		{"coarse number of fio 2 in fio 3", 608, implied(ns, 0), "608 bins can be 19 groups (coarseness 1) or 38 groups (coarseness 2), of ns (fio 3)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -51,7 +51,7 @@ func TestSameExecution(t *testing.T) {
 		"all logs of one are small, and there":   {"log:tiny1", "report:r log:tiny1", true},
 		"one report of two log prefixes":         {"report:r log:a", "report:r log:b", false},
 		"one report of two prefixes, no hist":    {"report:r raw:a", "report:r raw:b", false},
-		"histogram logs, then --source raw":      {"report:r log:a", "report:r log:a raw:b", true},
+		"histogram logs, then source raw":        {"report:r log:a", "report:r log:a raw:b", true},
 		"the same, without the histogram logs":   {"report:r log:a", "report:r raw:b", true},
 		"output that covers nothing":             {"report:r other:x", "report:s other:x", false},
 		"a report here that covers nothing else": {"report:r", "other:r", false},
@@ -80,7 +80,7 @@ func TestContains(t *testing.T) {
 		{"report:r log:a", "report:r log:a report:s log:b", false},
 		{"report:r log:a config:c", "report:r log:a", true},
 		{"report:r log:a", "report:r log:a config:c", true}, // configuration is no part of the execution
-		{"report:r log:a", "report:r log:a raw:x", true},    // nor is what --source raw reads beside
+		{"report:r log:a", "report:r log:a raw:x", true},    // nor is what source raw reads beside
 		{"report:r", "raw:x", false},
 		{"report:r raw:x", "raw:x", true},
 		{"report:r", "report:r log:empty", true},

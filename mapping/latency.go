@@ -52,14 +52,17 @@ func (b Bins) Total() int64 {
 // exact weights, and rounds them to nanoseconds. counts are the rounded weights, by ascending index in h's layout. If
 // counts is nil, NewLatency rounds each weight of h by itself. The result is zero if h is empty.
 func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
-	lat := Latency{}
 	if counts == nil {
-		counts = wholeCounts(h)
+		counts = WholeCounts(h)
 	}
-	if len(counts) > 0 {
-		lat.Layout = layoutName(h.Layout())
-		lat.Bins = newBins(h.Layout(), counts)
-	}
+	lat := Figures(h)
+	lat.SetBins(h.Layout(), counts)
+	return lat
+}
+
+// Figures is [NewLatency] without bins.
+func Figures(h *hist.Histogram) Latency {
+	lat := Latency{}
 	if h.IsEmpty() {
 		return lat
 	}
@@ -72,6 +75,13 @@ func NewLatency(h *hist.Histogram, counts []hist.Bin) Latency {
 	mean, deviation := h.Moments()
 	lat.Mean, lat.StdDev = micros(mean), micros(deviation)
 	return lat
+}
+
+// SetBins sets the bins: whole counts by ascending index in a layout.
+func (lat *Latency) SetBins(l hist.Layout, counts []hist.Bin) {
+	if lat.Bins = newBins(l, counts); len(counts) > 0 {
+		lat.Layout = layoutName(l)
+	}
 }
 
 // Hist returns the histogram that the bins were made from. It fails with [ErrBins] if the layout is unknown or a
@@ -143,8 +153,9 @@ func newBins(l hist.Layout, counts []hist.Bin) Bins {
 	return b
 }
 
-func wholeCounts(h *hist.Histogram) []hist.Bin {
-	var counts []hist.Bin
+// WholeCounts returns the weights of a histogram, each rounded by itself, without zeros.
+func WholeCounts(h *hist.Histogram) []hist.Bin {
+	counts := []hist.Bin{}
 	for i, n := range h.All() {
 		if n = math.Round(n); n > 0 {
 			counts = append(counts, hist.Bin{Index: uint32(i), Count: uint64(n)})

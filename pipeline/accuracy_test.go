@@ -15,6 +15,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fiotest"
 	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -242,6 +243,11 @@ func readRaw(t *testing.T, root, only string) []fiotest.Completion {
 	return all
 }
 
+// docOf is the document of a window, without what all documents of a run share.
+func docOf(w *window.Window) *mapping.Interval {
+	return w.Document(&mapping.Interval{Run: mapping.RunRef{Start: w.Run.Start}})
+}
+
 // readRun makes the documents of one run under a path; only may be empty.
 func readRun(t *testing.T, path, only string, opt Options) ([]*mapping.Interval, *Result) {
 	t.Helper()
@@ -255,8 +261,8 @@ func readRun(t *testing.T, path, only string, opt Options) ([]*mapping.Interval,
 			continue
 		}
 		var docs []*mapping.Interval
-		res, err := Read(t.Context(), run, opt, func(d *mapping.Interval) error {
-			docs = append(docs, d)
+		res, err := Read(t.Context(), run, opt, func(w *window.Window) error {
+			docs = append(docs, docOf(w))
 			return nil
 		})
 		if err != nil {

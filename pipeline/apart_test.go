@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
@@ -27,7 +27,7 @@ func TestHostsApart(t *testing.T) {
 		{Options{Offsets: map[string]time.Duration{"hostB": time.Hour}}, true},
 		{Options{Offsets: map[string]time.Duration{"hostB": time.Hour}, Align: AlignJob}, false},
 	} {
-		result, err := Read(t.Context(), run, c.opt, func(*mapping.Interval) error { return nil })
+		result, err := Read(t.Context(), run, c.opt, func(*window.Window) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

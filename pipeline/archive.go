@@ -121,7 +121,7 @@ func (a *Archive) CheckHosts(offsets map[string]time.Duration) error {
 			continue
 		}
 		if len(have) == 0 {
-			return fmt.Errorf("offset of host %s: no file here names its host: --start sets when the run began", host)
+			return fmt.Errorf("offset of host %s: no file here names its host: FIO2ES_START sets when the run began", host)
 		}
 		return fmt.Errorf("offset of host %s: no run has such a host; the hosts are %s", host, strings.Join(have, ", "))
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
@@ -128,7 +128,7 @@ func TestLeftoverJob(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	result, err := Read(t.Context(), openRuns(t, "", dir)[0], Options{}, func(*mapping.Interval) error { return nil })
+	result, err := Read(t.Context(), openRuns(t, "", dir)[0], Options{}, func(*window.Window) error { return nil })
 	isSaid := func(err error) bool { return strings.Contains(err.Error(), "as if they began together") }
 	if err != nil || !slices.ContainsFunc(result.Skipped, isSaid) {
 		t.Errorf("%v, %q", err, result.Skipped)

@@ -165,8 +165,12 @@ func (a averageLog) read(problems *Problems) (end int64, err error) {
 	}
 	var last [fiolog.Directions]int64
 	origin := a.job.Origin
-	for rec, err := range l.all() {
+	defer l.close()
+	for {
+		rec, err, ok := l.nextOfFile()
 		switch {
+		case !ok:
+			return end, nil
 		case errors.As(err, new(*fiolog.SyntaxError)):
 			problems.skip(err)
 			continue
@@ -199,7 +203,6 @@ func (a averageLog) read(problems *Problems) (end int64, err error) {
 		last[rec.Direction] = at
 		a.add(rec, key, from, at, interval)
 	}
-	return end, nil
 }
 
 // add adds a row. A rate is that of the last interval, because fio writes no row for an interval without requests. A

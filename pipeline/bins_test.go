@@ -168,7 +168,7 @@ func TestMoreGroupsWithoutReport(t *testing.T) {
 				t.Errorf("%s: %+v, lost %v", want, to.runs, res.Skipped)
 			}
 			for hint, says := range map[hist.Hint]string{
-				{}:                             "--unit ns or --unit us, or put fio's JSON report beside the logs",
+				{}:                             "FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put fio's JSON report beside the logs",
 				{Unit: right.Unit, Groups: 40}: fmt.Sprintf("%d bins contradict 40 groups of %s", log.Columns(), right.Unit),
 			} {
 				to, res := ingested(t, dir, Options{Bins: hint})

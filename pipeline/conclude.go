@@ -206,7 +206,7 @@ func (r *reading) adviseWindows() string {
 	}
 	usual := plan.UsualWindow(rows)
 	if _, ok := plan.PhaseOf(alone, usual); ok && r.opt.Align != AlignJob && r.Window%usual == 0 {
-		return "with --align job each job counts from its own start, and windows follow the rows"
+		return "with the setting align: job each job counts from its own start, and windows follow the rows"
 	}
 	longer := usual * int64(math.Ceil(r.unsure.share/0.05*float64(r.Window)/float64(usual)))
 	if longer >= r.end() {

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // TestSettingsText: ids of versions of earlier releases stay.
@@ -40,7 +42,7 @@ func TestContradiction(t *testing.T) {
 		if err := os.WriteFile(file, []byte("cluster:\n  "+config+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		result, err := Read(t.Context(), onlyRun(t, dir), Options{}, func(*mapping.Interval) error { return nil })
+		result, err := Read(t.Context(), onlyRun(t, dir), Options{}, func(*window.Window) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // TestDamagedReportInFolder cuts fio's report beside its log short: the loss must be
@@ -54,7 +54,7 @@ func TestDamagedReportInFolder(t *testing.T) {
 			if len(a.Runs) != 1 {
 				t.Fatalf("%d runs", len(a.Runs))
 			}
-			res, err := Read(t.Context(), a.Runs[0], Options{}, func(*mapping.Interval) error { return nil })
+			res, err := Read(t.Context(), a.Runs[0], Options{}, func(*window.Window) error { return nil })
 			if err != nil {
 				t.Fatal(err)
 			}

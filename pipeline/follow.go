@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 )
@@ -32,7 +34,7 @@ const lastStore = 15 * time.Second
 // known, each or the sink. known may be nil.
 func Follow(
 	ctx context.Context, run *cbt.Run, opt Options, how Following, to Sink, known Known,
-	each func(*mapping.Interval) error,
+	each func(*window.Window) error,
 ) (*Result, error) {
 	problems := &Problems{}
 	p, err := makePlan(ctx, run, opt, true, &tailing{ctx, how.Quiet}, problems)
@@ -51,6 +53,7 @@ func Follow(
 	if err != nil {
 		return nil, err
 	}
+	r.execution = e
 	storing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() {
@@ -60,21 +63,37 @@ func Follow(
 		case <-storing.Done():
 		}
 	})()
-	b := &batches{to: to}
+	var docs []*mapping.Interval // not stored yet
+	put := func() error {
+		if len(docs) == 0 {
+			return nil
+		}
+		err := to.Put(storing, docs)
+		docs = docs[:0]
+		return err
+	}
 	store := func() (*mapping.Run, error) { // and make all documents so far visible
 		doc := r.summary(e.Run)
 		doc.Run.Complete = false
 		e.complete(doc) // its source is as it was at the start: the complete files are recognised by it
 		doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
 		stored = time.Now()
-		return doc, b.finish(storing, doc)
+		if err := put(); err != nil {
+			return nil, err
+		}
+		return doc, to.Finish(storing, doc)
 	}
-	err = r.intervals(storing, e.Run, func(d *mapping.Interval) error {
-		if err := each(d); err != nil {
+	err = r.windows(storing, func(w *window.Window) error {
+		if err := each(w); err != nil {
 			return err
 		}
-		if err := b.put(storing, d); err != nil || time.Since(stored) < how.Every {
-			return err
+		if docs = append(docs, r.document(w).Split()...); len(docs) >= batch {
+			if err := put(); err != nil {
+				return err
+			}
+		}
+		if time.Since(stored) < how.Every {
+			return nil
 		}
 		_, err := store()
 		return err
@@ -87,4 +106,36 @@ func Follow(
 		return nil, err
 	}
 	return &Result{Run: doc, Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
+}
+
+// tailing reads files that fio still writes.
+type tailing struct {
+	ctx   context.Context // when it ends, the files have ended
+	quiet time.Duration   // a file that has not grown for so long has ended
+}
+
+// tailReader reads a file that grows.
+type tailReader struct {
+	io.ReadCloser
+	ctx   context.Context
+	quiet time.Duration
+}
+
+// Read implements [io.Reader].
+func (t *tailReader) Read(p []byte) (int, error) {
+	const look = 200 * time.Millisecond
+	for waited := time.Duration(0); ; waited += look {
+		n, err := t.ReadCloser.Read(p)
+		switch {
+		case n > 0:
+			return n, nil
+		case err != io.EOF || waited >= t.quiet:
+			return 0, err
+		}
+		select {
+		case <-time.After(look):
+		case <-t.ctx.Done():
+			return 0, io.EOF
+		}
+	}
 }

@@ -165,8 +165,12 @@ func (l *logFile) look(to *plan.Log) {
 func segments(log cbt.Log, hint hist.Hint) []*plan.Log {
 	begin := func(i int) *plan.Log { return &plan.Log{Log: log, Segment: i, Hint: hint, Parts: &plan.Sums{}} }
 	parts := []*plan.Log{begin(0)}
-	for rec, err := range openLog(log, 0, hint).all() {
+	l := openLog(log, 0, hint)
+	for {
+		rec, err, ok := l.nextOfFile()
 		switch {
+		case !ok:
+			return parts
 		case err != nil:
 			continue
 		case rec.NewJob:
@@ -174,7 +178,6 @@ func segments(log cbt.Log, hint hist.Hint) []*plan.Log {
 		}
 		parts[len(parts)-1].Parts.Add(rec)
 	}
-	return parts
 }
 
 // bytesWritten returns about how many bytes fio wrote into all logs of each job.
@@ -200,7 +203,12 @@ func bytesWritten(run *cbt.Run) map[plan.JobKey]int64 {
 // Sums implements [plan.Reader].
 func (f *files) Sums(log *plan.Log, lag int) (*plan.Sums, error) {
 	sums, undo, l := &plan.Sums{}, plan.Undoubler{Lag: lag}, openHead(log)
-	for rec, err := range l.records() {
+	defer l.close()
+	for {
+		rec, err, ok := l.next()
+		if !ok {
+			return sums, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -209,7 +217,6 @@ func (f *files) Sums(log *plan.Log, lag int) (*plan.Sums, error) {
 		}
 		sums.Add(rec)
 	}
-	return sums, nil
 }
 
 // Last implements [plan.Reader].

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -74,8 +75,8 @@ func followReports(t *testing.T, reports [][]byte) (docs []*mapping.Interval) {
 				appendReport(t, file, reports[i])
 			}
 		})
-		_, err := Follow(t.Context(), run, Options{Workers: 1}, Following{Quiet: 10 * time.Second, Every: time.Second}, &kept{}, nil, func(d *mapping.Interval) error {
-			docs = append(docs, d)
+		_, err := Follow(t.Context(), run, Options{Workers: 1}, Following{Quiet: 10 * time.Second, Every: time.Second}, &kept{}, nil, func(w *window.Window) error {
+			docs = append(docs, docOf(w))
 			return nil
 		})
 		if err != nil {

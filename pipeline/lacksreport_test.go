@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -16,7 +17,7 @@ func TestLacksReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, isWhole := range []bool{true, false} {
-		result, err := Read(t.Context(), onlyRun(t, filepath.Dir(dir)), Options{}, func(*mapping.Interval) error { return nil })
+		result, err := Read(t.Context(), onlyRun(t, filepath.Dir(dir)), Options{}, func(*window.Window) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"errors"
 	"io"
-	"iter"
 	"sync"
 	"sync/atomic"
 
@@ -136,24 +135,15 @@ func (l *logFile) firstRows() (rows plan.FirstRows) {
 	return rows
 }
 
-// all iterates over the rows of the file from the job's first row on, and over errors between them. A row is valid
-// until the next one. At the end all closes the file.
-func (l *logFile) all() iter.Seq2[*fiolog.Record, error] {
-	return func(yield func(*fiolog.Record, error) bool) {
-		defer l.close()
-		for {
-			var next item[*fiolog.Record]
-			ok := len(l.ahead) > 0
-			if ok {
-				next, l.ahead = l.ahead[0], l.ahead[1:]
-			} else {
-				next.value, next.err, ok = l.read()
-			}
-			if !ok || !yield(next.value, next.err) {
-				return
-			}
-		}
+// nextOfFile returns the next row of the file from the job's first row on, or the error in its place. A row is valid
+// until the next call. It returns false at the end, where it closes the file.
+func (l *logFile) nextOfFile() (*fiolog.Record, error, bool) {
+	if len(l.ahead) == 0 {
+		return l.read()
 	}
+	next := l.ahead[0]
+	l.ahead = l.ahead[1:]
+	return next.value, next.err, true
 }
 
 // following returns the number of requests in the next row of a direction. It returns false if there is no such row, or
@@ -181,19 +171,18 @@ func (l *logFile) following(d fiolog.Direction) (requests uint64, ok bool) {
 var errAgain = errors.New("times begin again, as if another log followed: this row and all after it are skipped; " +
 	"keep each log of fio in a file of its own")
 
-// records is [logFile.all] for the rows of the job only.
-func (l *logFile) records() iter.Seq2[*fiolog.Record, error] {
-	return func(yield func(*fiolog.Record, error) bool) {
-		for rec, err := range l.all() {
-			isNext := err == nil && rec.NewJob
-			if isNext && l.log.Job > 0 {
-				rec, err = nil, l.wrong(errAgain, rec)
-			}
-			if isNext && err == nil || !yield(rec, err) || isNext {
-				return
-			}
-		}
+// next is nextOfFile for the rows of the job only.
+func (l *logFile) next() (*fiolog.Record, error, bool) {
+	rec, err, ok := l.nextOfFile()
+	if !ok || err != nil || !rec.NewJob {
+		return rec, err, ok
 	}
+	if l.log.Job > 0 {
+		err = l.wrong(errAgain, rec)
+	}
+	l.ahead = nil
+	l.close()
+	return nil, err, err != nil
 }
 
 // close ends reading, at the end or before.
@@ -210,8 +199,12 @@ func (l *logFile) close() {
 
 // lastTime returns the latest time of the rows of a job, as written. It skips rows for which check fails.
 func (l *logFile) lastTime(check func(t int64) error) (last int64) {
-	for rec, err := range l.records() {
+	defer l.close()
+	for {
+		rec, err, ok := l.next()
 		switch {
+		case !ok:
+			return last
 		case errors.As(err, new(*fiolog.SyntaxError)):
 		case err != nil:
 			return last
@@ -219,5 +212,4 @@ func (l *logFile) lastTime(check func(t int64) error) (last int64) {
 			last = max(last, rec.Time)
 		}
 	}
-	return last
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/memtest"
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // TestManyLogs reads a run of very many logs, which are all open at the same time; of as many as a
@@ -30,7 +30,7 @@ func TestManyLogs(t *testing.T) {
 			t.Fatalf("%v, not one run of %d logs", err, logs)
 		}
 		defer a.Close()
-		_, err = Read(context.Background(), a.Runs[0], Options{}, func(*mapping.Interval) error {
+		_, err = Read(context.Background(), a.Runs[0], Options{}, func(*window.Window) error {
 			windows++
 			return nil
 		})

@@ -42,7 +42,8 @@ type reportFile struct {
 type reportJob struct {
 	*reportFile
 	job   *plan.Job
-	queue []item[align.Row]
+	queue []align.Row
+	errs  []error // in place of rows
 	sofar [fiolog.Directions]*hist.Histogram
 	until int64 // when the last report was written, or the job's end, since the job's start
 	ran   int64 // fio's run time at the last report
@@ -58,33 +59,21 @@ func (f *reportFile) add(j *plan.Job) *reportJob {
 	return r
 }
 
-// rows iterates over the rows of the job, in milliseconds since its start.
-func (r *reportJob) rows() iter.Seq2[align.Row, error] {
-	return func(yield func(align.Row, error) bool) {
-		defer r.close()
-		for {
-			queue := r.more()
-			for _, e := range queue {
-				if !yield(e.value, e.err) {
-					return
-				}
-			}
-			if len(queue) == 0 {
-				return
-			}
-		}
-	}
-}
-
-// more returns the next rows of the job: at least one, or none at the end.
-func (r *reportJob) more() []item[align.Row] {
+// more returns the next rows of the job, in milliseconds since its start, or an error in place of some. It returns false
+// at the end.
+func (r *reportJob) more() ([]align.Row, error, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for len(r.queue) == 0 && r.advance() {
+	for len(r.queue)+len(r.errs) == 0 && r.advance() {
+	}
+	if len(r.errs) > 0 {
+		err := r.errs[0]
+		r.errs = r.errs[1:]
+		return nil, err, true
 	}
 	queue := r.queue
 	r.queue = nil
-	return queue
+	return queue, nil, len(queue) > 0
 }
 
 // advance reads one report and adds its rows to each job; false at the end.
@@ -98,7 +87,7 @@ func (f *reportFile) advance() bool {
 	rep, err, ok := f.next()
 	f.ended = !ok
 	if err != nil {
-		f.jobs[0].queue = append(f.jobs[0].queue, item[align.Row]{err: err})
+		f.jobs[0].errs = append(f.jobs[0].errs, err)
 		return ok
 	}
 	take := f.read
@@ -175,8 +164,7 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 		now := r.job.Entry.Histogram(&j.Directions[d])
 		since := now.Clone()
 		if before := r.sofar[d]; before != nil && !since.Subtract(before) {
-			r.queue = append(r.queue, item[align.Row]{err: fmt.Errorf("%s: job %s: %s: counts fall from one "+
-				"report to the next", r.out.File.Name(), j.Name, d)})
+			r.errs = append(r.errs, fmt.Errorf("%s: job %s: %s: counts fall from one report to the next", r.out.File.Name(), j.Name, d))
 			continue
 		}
 		r.sofar[d] = now
@@ -187,14 +175,14 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 			if r.isLate(&row) {
 				r.late, r.longest = r.late+1, max(r.longest, end-from)
 			}
-			r.queue = append(r.queue, item[align.Row]{value: row})
+			r.queue = append(r.queue, row)
 		case r.tailing != nil && !now.IsEmpty(): // otherwise windows stay open, because the next row may begin here
 			row.Bins = []hist.Bin{}
-			r.queue = append(r.queue, item[align.Row]{value: row})
+			r.queue = append(r.queue, row)
 		}
 	}
-	if r.tailing != nil && len(r.queue) == 0 { // a row without a direction
-		r.queue = append(r.queue, item[align.Row]{value: align.Row{Start: from, End: end, Layout: r.job.Layout}})
+	if r.tailing != nil && len(r.queue)+len(r.errs) == 0 { // a row without a direction
+		r.queue = append(r.queue, align.Row{Start: from, End: end, Layout: r.job.Layout})
 	}
 }
 
@@ -227,19 +215,13 @@ func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
 	return max(end, r.until)
 }
 
+// close ends reading, at the end or before.
 func (f *reportFile) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.stop != nil && f.ended {
+	f.ended = true
+	if f.stop != nil {
 		f.stop()
 		f.stop = nil
 	}
-}
-
-// abort ends reading before its end.
-func (f *reportFile) abort() {
-	f.mu.Lock()
-	f.ended = true
-	f.mu.Unlock()
-	f.close()
 }

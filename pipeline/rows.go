@@ -3,7 +3,6 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
@@ -11,44 +10,142 @@ import (
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
-// histRows iterates over the rows of a job's histogram log, in milliseconds since the job's
-// start. An error stands for a row that is skipped, and later rows follow.
-func histRows(j *plan.Job, l *logFile, split *align.Splitter) iter.Seq2[align.Row, error] {
-	return func(yield func(align.Row, error) bool) {
-		undo := plan.Undoubler{Lag: j.Lag}
-		for rec, err := range l.records() {
-			if err == nil {
-				err = l.wrong(checkRow(j, rec), rec)
+// rowReader reads the rows of a job one after another, in the time of the windows, and counts them: the rows of its
+// source and, if the job alone has a part in it, the tail that fio did not log. With a group it reads only the tail of
+// these jobs together. One goroutine at a time uses it.
+type rowReader struct {
+	*reading
+	job   *plan.Job
+	of    *tally
+	log   *logFile // nil if the rows are not of a log
+	undo  plan.Undoubler
+	group *plan.Entry // of jobs with group_reporting, whose rows other readers have read
+
+	queue []align.Row // read and not returned yet; valid until more rows are read
+	last  bool        // no rows follow those of the queue
+}
+
+// rowsOf returns the reader of a job's rows.
+func (r *reading) rowsOf(j *plan.Job) *rowReader {
+	in := &rowReader{reading: r, job: j, of: r.tallies[j], undo: plan.Undoubler{Lag: j.Lag}}
+	if j.ReadsLog() {
+		in.log = r.input.files.of(j)
+	}
+	if j.Source == plan.FromRaw {
+		in.of.raw = newRawFill(r.input, j)
+	}
+	return in
+}
+
+// next returns the next row, which is valid until the next call. It returns false at the end.
+func (in *rowReader) next() (align.Row, bool) {
+	for len(in.queue) == 0 {
+		if in.last {
+			if in.group == nil && in.job.Source != plan.FromNothing {
+				in.of.ended = true
 			}
-			if err == nil {
-				err = l.wrong(undo.Row(rec), rec)
-			}
-			if err != nil {
-				if !isRepeated(err) {
-					split.Gap()
-				}
-				if !yield(align.Row{}, err) {
-					return
-				}
-				continue
-			}
-			if len(rec.Bins) == 0 {
-				continue
-			}
-			next := func() (uint64, bool) {
-				rec = rec.Clone() // before the next row is read
-				return l.following(rec.Direction)
-			}
-			if split.Misses(rec.Time-j.Origin, rec.Direction, rec.Layout, rec.Bins, rec.Total, next) &&
-				!yield(align.Row{}, l.wrong(fmt.Errorf(missedRows, rec.Direction, j.Interval), rec)) {
-				return
-			}
-			for _, row := range split.Split(rec.Time-j.Origin, rec.Direction, rec.Layout, rec.Bins, rec.Total) {
-				if !yield(row, nil) {
-					return
-				}
+			return align.Row{}, false
+		}
+		in.more()
+	}
+	row := in.queue[0]
+	in.queue = in.queue[1:]
+	row.Start += in.job.Offset + in.Shift
+	row.End += in.job.Offset + in.Shift
+	return row, true
+}
+
+// more reads the next rows into the queue, in milliseconds since the job's start. After an error later rows follow.
+func (in *rowReader) more() {
+	if in.group != nil {
+		in.queue, in.last = in.tail(in.group), true
+		return
+	}
+	j, of, ok := in.job, in.of, false
+	var err error
+	switch j.Source {
+	case plan.FromHist:
+		in.queue, err, ok = in.histogramRow()
+	case plan.FromRaw:
+		in.queue, err, ok = of.raw.rows(j, in.log)
+	case plan.FromReports:
+		in.queue, err, ok = of.reports.more()
+	default:
+		in.countMissing(j)
+		in.last = true
+		return
+	}
+	if err != nil {
+		in.problems.skip(err)
+		of.damage(err)
+	}
+	for i := range in.queue {
+		row := &in.queue[i]
+		row.Whole = j.Source == plan.FromReports && (in.follows || of.reports.isLate(row))
+		if row.Total > 0 {
+			of.add(row, len(in.Entries) > 0)
+			if j.Source != plan.FromHist {
+				of.split.Pass(row.End, row.Direction)
 			}
 		}
+	}
+	if in.last = !ok; in.last && j.Entry != nil && len(j.Entry.Jobs) == 1 && j.ReadsLog() {
+		in.queue = append(in.queue, in.tail(j.Entry)...)
+	}
+}
+
+// histogramRow returns the rows that the next row of a histogram log becomes, or the error in its place. It returns false
+// at the end of the job's rows.
+func (in *rowReader) histogramRow() ([]align.Row, error, bool) {
+	j, l, split := in.job, in.log, in.of.split
+	rec, err, ok := l.next()
+	if !ok {
+		return nil, nil, false
+	}
+	if err == nil {
+		err = l.wrong(checkRow(j, rec), rec)
+	}
+	if err == nil {
+		err = l.wrong(in.undo.Row(rec), rec)
+	}
+	if err != nil {
+		if !isRepeated(err) {
+			split.Gap()
+		}
+		return nil, err, true
+	}
+	if len(rec.Bins) == 0 {
+		return nil, nil, true
+	}
+	following := func() (uint64, bool) {
+		rec = rec.Clone() // before the next row is read
+		return l.following(rec.Direction)
+	}
+	if split.Misses(rec.Time-j.Origin, rec.Direction, rec.Layout, rec.Bins, rec.Total, following) {
+		err = l.wrong(fmt.Errorf(missedRows, rec.Direction, j.Interval), rec)
+	}
+	return split.Split(rec.Time-j.Origin, rec.Direction, rec.Layout, rec.Bins, rec.Total), err, true
+}
+
+// countMissing counts the requests of a job without rows: they are in no window.
+func (r *reading) countMissing(j *plan.Job) {
+	e := j.Entry
+	if e == nil || len(r.Averages) > 0 || j != e.Jobs[0] || e.ReadsLogs() {
+		return
+	}
+	isMissing := func(s *fiolog.DirectionStats) bool { return !r.totals || e.WantsRows() || len(s.Clat.Bins) == 0 }
+	for d := range fiolog.Direction(fiolog.Directions) {
+		s := &e.Directions[d]
+		if isMissing(s) {
+			r.of(e).miss(d, e.Measured(s))
+		}
+		of := r.of(e)
+		if _, ok := e.Failed(s); !ok && of.unbinned(d) > 0 || of.isTornReport(d) {
+			r.problems.skip(e.Miscounted(s, of.isTornReport(d)))
+		}
+	}
+	if e.IsMixed && isMissing(e.Mixed) {
+		r.of(e).miss(fiolog.Read, int64(e.Mixed.TotalIOs))
 	}
 }
 
@@ -124,37 +221,25 @@ func newRawFill(p *input, j *plan.Job) *rawFill {
 	return f
 }
 
-// rawRows iterates over the rows of a job's log of completions, in milliseconds since the
-// job's start. An error stands for a row that is skipped, and later rows follow.
-func rawRows(j *plan.Job, l *logFile, fill *rawFill) iter.Seq2[align.Row, error] {
-	return func(yield func(align.Row, error) bool) {
-		give := func() bool {
-			for _, row := range fill.finished {
-				if !yield(row, nil) {
-					return false
-				}
-			}
-			fill.finished = fill.finished[:0]
-			return true
+// rows reads the job's log of completions until a row is made, and returns the rows, in milliseconds since the job's
+// start, or the error in place of a completion. It returns false at the end.
+func (f *rawFill) rows(j *plan.Job, l *logFile) ([]align.Row, error, bool) {
+	f.finished = f.finished[:0]
+	for len(f.finished) == 0 {
+		rec, err, ok := l.next()
+		if !ok {
+			f.end()
+			return f.finished, nil, false
 		}
-		for rec, err := range l.records() {
-			if err == nil {
-				err = l.wrong(j.CheckTime(rec.Time), rec)
-			}
-			if err != nil {
-				if !yield(align.Row{}, err) {
-					return
-				}
-				continue
-			}
-			fill.add(rec.Direction, rec.Time-j.Origin, rec.Value*fill.unit)
-			if len(fill.finished) > 0 && !give() {
-				return
-			}
+		if err == nil {
+			err = l.wrong(j.CheckTime(rec.Time), rec)
 		}
-		fill.end()
-		give()
+		if err != nil {
+			return nil, err, true
+		}
+		f.add(rec.Direction, rec.Time-j.Origin, rec.Value*f.unit)
 	}
+	return f.finished, nil, true
 }
 
 // add puts a request into the window in which it completed, or makes a row of it.

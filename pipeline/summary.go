@@ -19,7 +19,7 @@ func (r *reading) summary(ref mapping.RunRef) *mapping.Run {
 			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: r.Run.Path, Start: ref.Start, End: r.At(r.end()),
 			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(lost) == 0 && missing == 0,
 		},
-		CBT: r.Settings(), Config: r.Config,
+		CBT: r.cbt, Config: r.Config,
 		Fio:        r.fio(),
 		Hosts:      r.Hosts(),
 		Clock:      mapping.Clock{Source: r.Clock.String(), ErrorMS: r.Error.Milliseconds()},
@@ -238,4 +238,11 @@ func (p *input) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 		out.Percentiles = append(out.Percentiles, mapping.FioPercentile{Rank: q.Rank, Value: us(float64(q.Value))})
 	}
 	return out
+}
+
+// reference returns the fields of the run for its interval documents, without its id and version.
+func (p *input) reference() mapping.RunRef {
+	return mapping.RunRef{
+		Name: p.Run.Name(), Archive: p.opt.ArchiveOf(p.Run), Start: p.Start, Labels: labelsOf(nil, p.opt.Labels),
+	}
 }

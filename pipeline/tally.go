@@ -6,6 +6,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // tally counts what was read of one job, row by row. All results are made from the tallies of all jobs after the last
@@ -74,4 +75,28 @@ func (t *tally) add(row *align.Row, sums bool) {
 	if sums {
 		c.sum.AddBins(row.Layout, row.Bins)
 	}
+}
+
+// of is an entry with what was read of it so far.
+func (r *reading) of(e *plan.Entry) covered {
+	c := covered{Entry: e}
+	for _, j := range e.Jobs {
+		c.tallies = append(c.tallies, r.tallies[j])
+	}
+	return c
+}
+
+// tail returns the rows of an entry that fio did not log. The caller must have read all rows of its logs.
+func (r *reading) tail(e *plan.Entry) []align.Row { return tail{r.of(e), r.totals, r.problems}.rows() }
+
+// unlogged returns how many of the requests that fio did not log are in windows, and how many of each direction are in
+// none.
+func (r *reading) unlogged() (recovered int64, missing [fiolog.Directions]int64) {
+	for _, t := range r.tallies {
+		for d := range t.directions {
+			recovered += t.directions[d].recovered
+			missing[d] += t.directions[d].missing
+		}
+	}
+	return recovered, missing
 }

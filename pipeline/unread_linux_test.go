@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/internal/fiotest"
-	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // openAsOther opens an archive as a user who may not read everything, which root may.
@@ -63,7 +63,7 @@ func TestUnreadFolder(t *testing.T) {
 				t.Fatalf("%d runs, problems %v", len(a.Runs), a.Problems)
 			}
 			for _, r := range a.Runs {
-				res, err := Read(t.Context(), r, Options{}, func(*mapping.Interval) error { return nil })
+				res, err := Read(t.Context(), r, Options{}, func(*window.Window) error { return nil })
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -75,7 +76,7 @@ func TestDoubledWithoutReport(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer a.Close()
-			res, err := Read(t.Context(), a.Runs[0], Options{Levels: []mapping.Level{mapping.Cluster}}, func(*mapping.Interval) error { return nil })
+			res, err := Read(t.Context(), a.Runs[0], Options{Levels: []mapping.Level{mapping.Cluster}}, func(*window.Window) error { return nil })
 			if len(skipped) == 0 {
 				if err != nil {
 					t.Fatal(err)
@@ -174,7 +175,7 @@ func TestUnit(t *testing.T) {
 		{name: "alone, us", without: []string{".json", "hist"}, opt: Options{Bins: us}, mean: 4518.75, noted: dated},
 		{name: "alone, ns", without: []string{".json", "hist"}, opt: Options{Bins: ns}, mean: 4.51875, noted: dated},
 		{name: "report, ns", opt: Options{Source: SourceRaw, Bins: ns}, mean: 4.51875,
-			skipped: []string{"are not among those of the report"}, noted: []string{"read in ns, as --unit says"}},
+			skipped: []string{"are not among those of the report"}, noted: []string{"read in ns, as FIO2ES_UNIT says"}},
 		{name: "averages and report", without: []string{"hist"}, averaged: true, mean: 4518.75, noted: []string{"averages"}},
 		{name: "averages", without: []string{".json", "hist"}, averaged: true, skipped: []string{unknown}, noted: []string{"only totals"}},
 		{name: "averages, us", without: []string{".json", "hist"}, averaged: true, opt: Options{Bins: us}, mean: 4518.75, noted: []string{"averages"}},

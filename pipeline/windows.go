@@ -1,25 +1,32 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
-	"iter"
+	"maps"
+	"math"
 	"slices"
-	"sync"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/ahead"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
-
-// longest is the largest number of windows that are joined to one.
-const longest = 60
 
 // reading reads the rows of a plan into windows, and counts what it reads.
 type reading struct {
 	*input
-	problems *Problems
+	execution *Execution
+	problems  *Problems
+	inOrder   func()         // sorts the problems of the rows
+	sources   []*source.File // whose changes are noticed
+	before    []source.State
+
 	tallies  map[*plan.Job]*tally
 	windowed [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
 	stats    align.Stats
@@ -28,6 +35,11 @@ type reading struct {
 	live     bool // fio still writes the reports
 	follows  bool // all rows are of the periodic reports of one fio, so that windows follow these
 	unsure   unsure
+
+	size  [fiolog.Directions]float64 // of every request in bytes; 0 if sizes differ or are unknown
+	rates averages                   // of bandwidth; nil if not needed
+	cbt   mapping.CBT                // of all documents
+	named mapping.HostsRef           // all hosts that have names
 }
 
 // unsure are the windows of which some requests may belong to the windows beside them: see [align.Window].
@@ -53,7 +65,10 @@ func (u *unsure) add(w *align.Window) {
 }
 
 func newReading(p *input, problems *Problems) *reading {
-	r := &reading{input: p, problems: problems, tallies: make(map[*plan.Job]*tally, len(p.Jobs)), totals: true}
+	r := &reading{
+		input: p, execution: &Execution{Run: p.reference()}, problems: problems, tallies: make(map[*plan.Job]*tally, len(p.Jobs)), totals: true, cbt: p.Settings(),
+		named: mapping.HostsRef{Name: slices.DeleteFunc(plan.HostNames(p.Jobs), func(host string) bool { return host == "" })},
+	}
 	reports := map[*plan.Output]*reportFile{}
 	for _, j := range p.Jobs {
 		if j.Source == plan.FromReports {
@@ -84,157 +99,128 @@ func (r *reading) close() {
 	r.files.close(nil)
 	for _, t := range r.tallies {
 		if t.reports != nil {
-			t.reports.abort()
+			t.reports.close()
 		}
 	}
 }
 
-// of is an entry with what was read of it so far.
-func (r *reading) of(e *plan.Entry) covered {
-	c := covered{Entry: e}
-	for _, j := range e.Jobs {
-		c.tallies = append(c.tallies, r.tallies[j])
+// longest is the largest number of windows that are joined to one.
+const longest = 60
+
+// windowsAhead is how many windows may wait for their percentiles while rows are read. Each takes about 20 KB. With two
+// processors this saves a fifth of the time.
+const windowsAhead = 64
+
+// windows reads the rows of all jobs, aligns and merges them, and passes the windows to put. The windows of averages
+// come last. The tallies are complete when it returns.
+func (r *reading) windows(ctx context.Context, put func(*window.Window) error) error {
+	if err := r.setBandwidth(ctx); err != nil {
+		return err
 	}
-	return c
-}
-
-// tail returns the rows of an entry that fio did not log. The caller must have read all rows of its logs.
-func (r *reading) tail(e *plan.Entry) []align.Row { return tail{r.of(e), r.totals, r.problems}.rows() }
-
-// windows aligns and merges the rows of all jobs. The tallies are complete when they end.
-func (r *reading) windows(ctx context.Context) iter.Seq2[*align.Window, error] {
-	return func(yield func(*align.Window, error) bool) {
-		var streams []*align.Stream
-		shortest := r.Window
-		for _, j := range r.Jobs {
-			next, stop := iter.Pull(r.rows(j))
-			defer stop()
-			streams = append(streams, &align.Stream{Host: j.Host, Job: j.Name(), Next: next})
-			if j.Interval > 0 {
-				shortest = min(shortest, j.Interval)
+	streams, shortest := r.streams()
+	opt := align.Options{
+		Window: r.Window, Tolerance: r.opt.toleranceOf(shortest), Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
+		Levels: r.opt.levels(), Workers: r.opt.workers(), Eager: r.live, Contiguous: r.live,
+	}
+	n := windowsAhead
+	if r.live { // put may use the tallies
+		n = 0
+	}
+	var last [fiolog.Directions]struct { // windows of several levels share the latencies if they have the same requests
+		of   *hist.Histogram
+		made mapping.Latency
+	}
+	ref := &r.execution.Run
+	info := &mapping.RunInfo{ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Start: ref.Start, Ingest: ref.Ingest, Labels: ref.Labels}
+	err := ahead.Push(ctx, n, func(ctx context.Context, give func(*align.Window) error) (err error) {
+		// No worker reads rows while a window is passed on, so the tallies can be read here.
+		take := func(w *align.Window) error {
+			r.clip(w)
+			r.unsure.add(w)
+			if w.Key.Level == opt.Levels[0] { // the whole run is their sum
+				r.windowed[w.Key.Direction].Merge(w.Latencies)
 			}
+			return give(w)
 		}
-		for _, e := range r.Entries {
-			if e.ReadsLogs() && len(e.Jobs) > 1 {
-				streams = append(streams, r.groupTail(e))
-			}
-		}
-		windows := align.Merge(ctx, streams, align.Options{
-			Window:    r.Window,
-			Tolerance: r.opt.toleranceOf(shortest),
-			Weighting: r.opt.Weighting,
-			SpreadAll: r.opt.SpreadAll,
-			Levels:    r.opt.levels(),
-			Workers:   r.opt.workers(),
-			Eager:     r.live,
-
-			Contiguous: r.live,
-		}, &r.stats)
 		if precision := r.opt.Precision; precision.Quantile > 0 {
 			precision.Longest = longest * r.Window
-			windows = align.Join(windows, precision)
-		}
-		for w, err := range windows {
-			if err == nil {
-				r.clip(w)
-				r.unsure.add(w)
-				if w.Key.Level == r.opt.levels()[0] { // the whole run is their sum
-					r.windowed[w.Key.Direction].Merge(w.Latencies)
-				}
+			joined := align.NewJoiner(precision, take)
+			if r.stats, err = align.Merge(ctx, streams, opt, joined.Add); err == nil {
+				err = joined.End()
 			}
-			if !yield(w, err) {
-				return
+			return err
+		}
+		r.stats, err = align.Merge(ctx, streams, opt, take)
+		return err
+	}, func(from *align.Window) error {
+		w := r.newWindow(info, from.Key, from.Start-r.Shift, from.End-r.Shift, from.Elapsed-r.Shift)
+		w.FromMS, w.ToMS = max(from.From-r.Shift, 0), max(from.To-r.Shift, 0)
+		l := &last[from.Key.Direction]
+		if l.of != from.Latencies {
+			l.of, l.made = from.Latencies, mapping.Figures(from.Latencies)
+		}
+		w.Latency, w.Counts, w.Layout = l.made, from.Counts, from.Latencies.Layout()
+		w.Completed, w.Weight = from.Completed, rounded(from.Latencies.Total(), 1e6)
+		ms := w.EndMS() - w.StartMS()
+		w.IOPS = rounded(perSecond(float64(w.Completed), ms), 1e3)
+		w.Bandwidth = r.bandwidth(from, w.IOPS, ms)
+		return put(w)
+	})
+	if err != nil || len(r.Averages) == 0 {
+		return err
+	}
+	averages, err := r.readAverages(ctx, r.Averages)
+	if err != nil {
+		return err
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(averages), averageKey.compare) {
+		if w := r.windowOfAverage(info, k, averages[k]); w != nil {
+			if err := put(w); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// streams returns the rows of all jobs, and the length of the shortest rows in milliseconds.
+func (r *reading) streams() (streams []*align.Stream, shortest int64) {
+	shortest = r.Window
+	for _, j := range r.Jobs {
+		streams = append(streams, &align.Stream{Host: j.Host, Job: j.Name(), Next: r.rowsOf(j).next})
+		if j.Interval > 0 {
+			shortest = min(shortest, j.Interval)
+		}
+	}
+	for _, e := range r.Entries {
+		if e.ReadsLogs() && len(e.Jobs) > 1 {
+			streams = append(streams, &align.Stream{Host: e.Jobs[0].Host, Last: true, Next: (&rowReader{reading: r, job: e.Jobs[0], group: e}).next})
+		}
+	}
+	return streams, shortest
+}
+
+// newWindow returns a window without requests, and counts it. Times are milliseconds since the run's start.
+func (r *reading) newWindow(run *mapping.RunInfo, key align.Key, start, end, elapsed int64) *window.Window {
+	r.made.Add(key.Level, 1)
+	return &window.Window{
+		Run: run, Level: key.Level, Host: key.Host, Job: key.Job, Direction: key.Direction.String(),
+		Start: r.At(max(start, 0)), End: r.At(max(end, 0)), ElapsedMS: max(elapsed, 0),
 	}
 }
 
-// rows iterates over the rows of a job in the time of the windows and counts them: the rows
-// of its source and, if the job alone has a part in it, the tail that fio did not log.
-func (r *reading) rows(j *plan.Job) iter.Seq[align.Row] {
-	of := r.tallies[j]
-	var rows iter.Seq2[align.Row, error]
-	switch j.Source {
-	case plan.FromHist:
-		rows = histRows(j, r.files.of(j), of.split)
-	case plan.FromRaw:
-		of.raw = newRawFill(r.input, j)
-		rows = rawRows(j, r.files.of(j), of.raw)
-	case plan.FromReports:
-		rows = of.reports.rows()
-	default:
-		r.countMissing(j)
-		return func(func(align.Row) bool) {}
+// windowOfAverage returns a window of averages. It is nil if nothing completed in it.
+func (r *reading) windowOfAverage(run *mapping.RunInfo, k averageKey, s *average) *window.Window {
+	start, end := k.window*r.Window, min((k.window+1)*r.Window, r.end())
+	if !s.iops.isPartial && s.iops.sum == 0 || end-start <= r.Window/20 { // rows come some milliseconds late
+		return nil
 	}
-	return func(yield func(align.Row) bool) {
-		defer func() { of.ended = true }()
-		for row, err := range rows {
-			if err != nil {
-				r.problems.skip(err)
-				of.damage(err)
-				continue
-			}
-			row.Whole = j.Source == plan.FromReports && (r.follows || of.reports.isLate(&row))
-			if row.Total > 0 {
-				of.add(&row, len(r.Entries) > 0)
-				if j.Source != plan.FromHist {
-					of.split.Pass(row.End, row.Direction)
-				}
-			}
-			if !yield(r.shifted(j, row)) {
-				return
-			}
-		}
-		if j.Entry == nil || len(j.Entry.Jobs) > 1 || !j.ReadsLog() {
-			return
-		}
-		for _, row := range r.tail(j.Entry) {
-			if !yield(r.shifted(j, row)) {
-				return
-			}
-		}
-	}
-}
-
-func (r *reading) shifted(j *plan.Job, row align.Row) align.Row {
-	row.Start += j.Offset + r.Shift
-	row.End += j.Offset + r.Shift
-	return row
-}
-
-// countMissing counts the requests of a job without rows: they are in no window.
-func (r *reading) countMissing(j *plan.Job) {
-	e := j.Entry
-	if e == nil || len(r.Averages) > 0 || j != e.Jobs[0] || e.ReadsLogs() {
-		return
-	}
-	isMissing := func(s *fiolog.DirectionStats) bool { return !r.totals || e.WantsRows() || len(s.Clat.Bins) == 0 }
-	for d := range fiolog.Direction(fiolog.Directions) {
-		s := &e.Directions[d]
-		if isMissing(s) {
-			r.of(e).miss(d, e.Measured(s))
-		}
-		of := r.of(e)
-		if _, ok := e.Failed(s); !ok && of.unbinned(d) > 0 || of.isTornReport(d) {
-			r.problems.skip(e.Miscounted(s, of.isTornReport(d)))
-		}
-	}
-	if e.IsMixed && isMissing(e.Mixed) {
-		r.of(e).miss(fiolog.Read, int64(e.Mixed.TotalIOs))
-	}
-}
-
-// groupTail is the stream of the requests that fio did not log for a group of jobs together
-// (group_reporting).
-func (r *reading) groupTail(e *plan.Entry) *align.Stream {
-	rows, next := sync.OnceValue(func() []align.Row { return r.tail(e) }), 0
-	return &align.Stream{Host: e.Jobs[0].Host, Last: true, Next: func() (align.Row, bool) {
-		if next == len(rows()) {
-			return align.Row{}, false
-		}
-		next++
-		return r.shifted(e.Jobs[0], rows()[next-1]), true
-	}}
+	w := r.newWindow(run, k.Key, start, end, start)
+	w.Averaged = true
+	w.IOPS = rounded(s.iops.known(end-start), 1e3)
+	w.Bandwidth = rounded(s.bandwidth.known(end-start), 1)
+	w.Latency.Mean = rounded(s.meanLatency()/1000, 1e3)
+	return w
 }
 
 // clip cuts a window to the time in which its jobs ran, because rates are per second of that time.
@@ -282,14 +268,55 @@ func covers(key align.Key, j *plan.Job) bool {
 	return key.Host == j.Host && key.Job == j.Name()
 }
 
-// unlogged returns how many of the requests that fio did not log are in windows, and how many of each direction are in
-// none.
-func (r *reading) unlogged() (recovered int64, missing [fiolog.Directions]int64) {
-	for _, t := range r.tallies {
-		for d := range t.directions {
-			recovered += t.directions[d].recovered
-			missing[d] += t.directions[d].missing
+// setBandwidth finds the bytes per second of the run over time. Histogram logs do not have them: the block size in a
+// row is the size of one request. If fio's report shows that all requests have one size, requests times size is exact.
+// Otherwise the bandwidth comes from bw logs, if there are any.
+func (r *reading) setBandwidth(ctx context.Context) (err error) {
+	mixed := false
+	for d := range r.size {
+		size, ok := r.RequestSize(fiolog.Direction(d))
+		if !ok && r.live { // fio counts requests when they begin, and bytes when they end
+			size = float64(cmp.Or(r.FioSettings().OpSize, r.Entries.UsualSize(fiolog.Direction(d))))
+			ok = size > 0
+		}
+		r.size[d] = size
+		mixed = mixed || !ok
+	}
+	logs := slices.DeleteFunc(slices.Clone(r.Run.Others), func(l cbt.Log) bool { return l.Kind != fiolog.BW || l.Stored })
+	if mixed && len(logs) > 0 && len(r.Averages) == 0 {
+		r.rates, err = r.readAverages(ctx, logs)
+	}
+	return err
+}
+
+// bandwidth returns the bytes per second of a window with iops requests per second over ms milliseconds. It returns 0
+// if they are unknown.
+func (r *reading) bandwidth(w *align.Window, iops float64, ms int64) float64 {
+	if size := r.size[w.Key.Direction]; size > 0 {
+		return rounded(iops*size, 1)
+	}
+	sum, length := 0.0, r.Window // length is that of windows before they are joined
+	for at := w.Elapsed / length; at < (w.Elapsed+w.Length)/length; at++ {
+		if s := r.rates[averageKey{at, w.Key}]; s != nil {
+			if s.bandwidth.isPartial {
+				return 0
+			}
+			sum += s.bandwidth.sum
 		}
 	}
-	return recovered, missing
+	through := w.Length
+	if ms < w.Length-w.Length/20 { // the window was clipped; rows that end early make it a few milliseconds shorter
+		through = max(ms, 1)
+	}
+	return rounded(sum/float64(through), 1)
+}
+
+// rounded rounds x to a multiple of 1/per, because further digits have no meaning.
+func rounded(x, per float64) float64 { return math.Round(x*per) / per }
+
+func perSecond(n float64, ms int64) float64 {
+	if ms <= 0 {
+		return 0
+	}
+	return n * 1000 / float64(ms)
 }

@@ -113,7 +113,7 @@ func TestOneArchiveOneOutput(t *testing.T) {
 	}
 	for form, path := range paths {
 		for _, jobs := range []string{"1", "4"} {
-			same("lab"+form+" with --jobs "+jobs, ingest(nil, "--jobs", jobs, path))
+			same("lab"+form+" with --threads "+jobs, ingest(nil, "--threads", jobs, path))
 		}
 	}
 	for form, data := range packed {
@@ -152,12 +152,12 @@ func TestAgain(t *testing.T) {
 		stored(t, path).same(t, want)
 	}
 	for form, p := range paths {
-		unchanged("lab"+form, ingest(nil, "--jobs", "3", p))
+		unchanged("lab"+form, ingest(nil, "--threads", "3", p))
 	}
 	unchanged("stdin", ingest(packed[".tar.gz"], "--archive", "lab", "-"))
 
 	// The documents are the same even after another ingest in between.
-	ingest(nil, "--weighting", "completion", paths[".zip"])
+	ingest(nil, "--config", byCompletion(t), paths[".zip"])
 	if other := stored(t, path); other.runs() != want.runs() || len(other) == 0 {
 		t.Errorf("%d runs, want %d", other.runs(), want.runs())
 	}

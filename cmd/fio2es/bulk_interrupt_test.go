@@ -28,7 +28,7 @@ func TestInterrupted(t *testing.T) {
 	generated(t, fiotest.ArchiveSpec{Runs: 22, Hosts: 2, Jobs: 4, Seconds: 4, Coarseness: 4, Seed: 1}, many)
 	generated(t, fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 4, Seconds: 100, Coarseness: 6, IOPS: 10, Seed: 2}, long)
 	ingest := func(history string) *exec.Cmd {
-		return program(t, "ingest", allLevels, "--jobs", "2", "--history", history, many, long)
+		return program(t, "ingest", allLevels, "--threads", "2", "--history", history, many, long)
 	}
 
 	undisturbed := filepath.Join(t.TempDir(), "h.db")

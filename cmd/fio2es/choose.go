@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -24,9 +23,6 @@ const chooseHelp = `X is a path, as for ingest (nothing is stored), or names run
 an id or its beginning, latest, latest~1 (the one before), last:5 (the five newest),
 same-as:RUN (all with its settings). Conditions such as bs=4k iodepth=1 (fio2es help
 fields) limit what these choose from, as --where does. Alone, they choose all that match.`
-
-// addWhereToChoose adds --where to a command whose arguments choose runs.
-func addWhereToChoose(fl *pflag.FlagSet) { addWhereFlag(fl, new(string)) }
 
 // someRuns checks that there are arguments or --where.
 func someRuns(cmd *cobra.Command, args []string) error {
@@ -179,4 +175,37 @@ func (e *env) selectRuns(
 		e.log.Info("note: " + text)
 	}
 	return chosen.Runs, len(chosen.Skipped) > 0, nil
+}
+
+// reading is a command that reads runs, from paths or from the history.
+type reading struct {
+	*env
+	logsAlone bool // leave out reports beside logs that are given by name
+	namesRuns bool // the answer has the ids of runs, so they need not be on stderr
+	hasNoted  bool // see noteSettings
+
+	store   history.Store // nil until it is needed
+	leftOut bool          // something is missing, and stderr says what
+	skips   bool          // an error of one run does not end the answers for the others
+	skipped []error       // such errors
+}
+
+// open opens the history when it is first needed.
+func (r *reading) open(ctx context.Context) error {
+	if r.store != nil {
+		return nil
+	}
+	store, err := r.history().open(ctx)
+	if err == nil {
+		r.store = store
+	}
+	return err
+}
+
+// end closes the history and returns err, the error of the reading, or errLeftOut.
+func (r *reading) end(err error) error {
+	if r.store != nil {
+		r.store.Close()
+	}
+	return leftOutIf(err, r.leftOut)
 }

@@ -12,7 +12,7 @@ import (
 // answersOfCommand returns the rows of a command in CSV and in JSON.
 func answersOfCommand(t *testing.T, settings string, args ...string) (header []string, rows [][]string, objects []map[string]any) {
 	t.Helper()
-	text := callWith(t, settings, append(args, "--format", "csv-exact")...)
+	text := callWith(t, settings, append(args, "--format", "csv")...)
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	check(t, err)
 	objects = decoded[map[string]any](t, callWith(t, settings, append(args, "--format", "json")...))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -22,9 +23,7 @@ each setting that is not the default was taken from.
 Two files are read. fio2es.yaml in the user's configuration folder
 (` + shortHome(cmp.Or(config.OwnFile(), "fio2es/fio2es.yaml")) + `) may set everything. fio2es.yaml in the
 current folder has precedence, but an unpacked archive may have such a file. So it
-may set only how runs are analysed: source, interval, precision, weighting, inflight,
-tolerance, align, levels, archive, labels, start, offset, groups, unit, jobs, sla. A
-file given with --config or FIO2ES_CONFIG is read in place of both, and may set
+may set only how runs are analysed ("fio2es help settings" lists these settings). A file given with --config or FIO2ES_CONFIG is read in place of both, and may set
 everything.`,
 		Example: `  fio2es config
   fio2es config | grep '#'                 the settings that are not the default
@@ -48,6 +47,8 @@ everything.`,
 	}
 	fl := cmd.Flags()
 	addReadingFlags(fl)
+	addArchiveFlag(fl)
+	addLabelsFlag(fl)
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	addKibanaFlags(fl)
@@ -67,5 +68,16 @@ func annotate(section *yaml.Node, prefix string, origins map[string]string) {
 		case value.Kind == yaml.MappingNode && prefix == "":
 			annotate(value, key.Value+".", origins)
 		}
+	}
+}
+
+func versionCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version, the commit and its date",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(e.stdout, "fio2es "+versionText())
+			return err
+		},
 	}
 }

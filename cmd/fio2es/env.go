@@ -25,7 +25,7 @@ import (
 // env has what all commands share: streams, messages and settings.
 type env struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer     // stdout is a [term.Screen] if it is a terminal, or if colours are forced
+	stdout, stderr io.Writer     // stdout is a [term.Screen] if it is a terminal
 	written        *answerWriter // the writer below stdout, which records errors
 	errors         io.Writer     // the writer below stderr
 	progress       *term.Progress
@@ -41,7 +41,7 @@ type env struct {
 func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
 	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), errors: stderr, written: &answerWriter{w: stdout}}
 	e.stdout = e.written
-	if f, ok := stdout.(*os.File); ok && (term.IsTerminal(f) || term.ForcesColour()) {
+	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
 		e.stdout = term.NewScreen(f, e.written)
 	}
 	e.progress = term.NewProgress(e.terminal())
@@ -63,17 +63,8 @@ func (e *env) setLog(level slog.Level) {
 	e.log = slog.New(term.NewLogHandler(e.stderr, level, e.progress))
 }
 
-// run runs the command that args name, and returns the exit code.
-func (e *env) run(ctx context.Context, args []string) int {
-	root := rootCommand(e, args...)
-	root.SetArgs(args)
-	err := unknownCommand(root, root.ExecuteContext(ctx))
-	e.progress.Clear()
-	return e.conclude(err)
-}
-
 // load reads the settings before any command that uses settings.
-func (e *env) load(cmd *cobra.Command, _ []string) (err error) {
+func (e *env) load(cmd *cobra.Command) (err error) {
 	e.flags = cmd.Flags()
 	if verbose, _ := e.flags.GetBool("verbose"); verbose {
 		e.setLog(slog.LevelDebug)
@@ -95,10 +86,6 @@ func (e *env) load(cmd *cobra.Command, _ []string) (err error) {
 	}
 	for _, where := range slices.Sorted(maps.Keys(set)) {
 		e.log.Debug("settings of " + where + ": " + strings.Join(slices.Sorted(slices.Values(set[where])), ", "))
-	}
-	isDry, _ := e.flags.GetBool("dry-run")
-	if e.flags.Lookup("elasticsearch") != nil && cmd.Name() != "setup" && !isDry { // the command uses the history
-		e.noteInterrupted(cmd.Name())
 	}
 	return nil
 }
@@ -163,4 +150,21 @@ func (e *env) options() pipeline.Options {
 	opt, _ := e.cfg.Options()
 	opt.Program = thisBuild().version
 	return opt
+}
+
+// answerWriter is a writer that keeps its first error. So a command cannot succeed if its output was not written,
+// even if it ignores errors.
+type answerWriter struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements [io.Writer].
+func (w *answerWriter) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, err := w.w.Write(p)
+	w.err = err
+	return n, err
 }

@@ -69,11 +69,11 @@ the source of each format, and what it loses.`,
 		},
 	}
 	fl := cmd.Flags()
-	addAnswerFlags(fl, &x.Query, "interval")
+	addAnswerFlags(fl, &x.Query)
 	addLevelsFlag(fl)
 	levels := fl.Lookup("levels")
 	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job: `levels` (default: follows from --host and --job)", "[]"
-	addChoice(fl, &x.as, "as", "`format`: hdrlog, openmetrics, csv, csv-exact or json", export.Formats)
+	addChoice(fl, &x.as, "as", "`format`: hdrlog, openmetrics, csv or json", export.Formats)
 	fl.StringVarP(&output, "output", "o", "", "write to this `file`; - is stdout")
 	fl.BoolVar(&x.windows, "windows", false, "openmetrics: a point for each window")
 	fl.StringVar(&buckets, "buckets", buckets, "`buckets` of openmetrics: the steps from 1us to 10s; all, every bin; or latencies, such as 100us,1ms,10ms")
@@ -84,7 +84,7 @@ the source of each format, and what it loses.`,
 func (x *exporting) parse(buckets string, written bool) error {
 	switch {
 	case x.as == "":
-		return usagef("--as: want hdrlog, openmetrics, csv, csv-exact or json")
+		return usagef("--as: want hdrlog, openmetrics, csv or json")
 	case x.as != "openmetrics" && x.windows:
 		return usagef("--windows is for --as openmetrics: others have windows anyway")
 	case x.as != "openmetrics" && written:

@@ -41,7 +41,7 @@ func TestExportRequests(t *testing.T) {
 	for _, args := range [][]string{
 		{corpus("stalls")},
 		{corpus("coarseness"), "--direction", "write"},
-		{corpus("trim-write-read"), "--weighting", "completion"},
+		{corpus("trim-write-read"), "--config", byCompletion(t)},
 		{corpus("two-jobs-rw"), "--from", "+2s", "--to", "+7s"},
 		{corpus("two-jobs-rw"), "--interval", "auto"},
 		{archive},

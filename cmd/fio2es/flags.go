@@ -2,37 +2,36 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/where"
 )
 
-// addReadingFlags adds the settings that say how logs become documents. Help lists those in own with the flags of
-// the command.
-func addReadingFlags(f *pflag.FlagSet, own ...string) {
-	d := config.Default()
-	shared(f, setsReading, func(f *pflag.FlagSet) {
-		f.String("source", d.Source, "which `logs` to use if a run has both: hist, histogram logs or periodic reports; raw, completion logs")
-		f.String("interval", "", "`length` of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s; for a stored run, a multiple of its interval)")
-		f.String("precision", d.Precision, "with --interval auto: target `accuracy` per window, such as p99 within ±10%")
-		f.String("weighting", d.Weighting, "`how` requests count in windows: inflight, by the share of their time in it; completion, where they completed")
-		f.String("inflight", d.InFlight, "`which` requests inflight weighting spreads: long, those longer than a window; all")
-		f.Float64("tolerance", d.Tolerance, "`share` of its length by which a row may reach beyond a window without being cut")
-		f.String("align", d.Align, "`how` jobs are put side by side: run, by wall-clock time; job, each from its own start")
-		f.String("archive", "", "archive `name`, in place of the folder's or file's name")
-		f.StringToString("labels", nil, "label the runs with `NAME=VALUE`, such as osd=bluestore,disk=nvme; NAME= removes one")
-		f.String("start", "", "start of the run, a `time` (RFC 3339), if its files do not say")
-		f.StringToString("offset", nil, "corrections of hosts' clocks in milliseconds, `HOST=MS`, such as client01=-250")
-		f.Int("groups", 0, "`groups` of bins (17 to 64) of a rebuilt fio, if neither the logs' columns nor fio's report say")
-		f.String("unit", "", "`unit` of the latencies, if neither the logs' columns nor fio's report say: ns (fio 3) or us (fio 2)")
-		f.Int("jobs", 0, "`number` of logs to parse at a time (default: one for each CPU)")
-	}, own...)
+// addReadingFlags adds the flags of commands that read logs or windows.
+func addReadingFlags(f *pflag.FlagSet) {
+	f.String("interval", "", "`length` of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s; for a stored run, a multiple of its interval)")
+	f.Int("threads", 0, "`number` of logs to parse at a time (default: one for each CPU)")
+}
+
+// addLabelsFlag adds the flag for labels of runs that are stored.
+func addLabelsFlag(f *pflag.FlagSet) {
+	f.StringToString("labels", nil, "label the runs with `NAME=VALUE`, such as osd=bluestore,disk=nvme; NAME= removes one")
+}
+
+// addArchiveFlag adds the flag for the name of an archive.
+func addArchiveFlag(f *pflag.FlagSet) {
+	f.String("archive", "", "archive `name`, in place of the folder's or file's name")
 }
 
 // addPickFlags adds the flags that choose runs of an archive.
@@ -46,8 +45,8 @@ func addLevelsFlag(f *pflag.FlagSet) {
 }
 
 // addAnswerFlags adds the flags of a command whose arguments choose runs, and which answers from their windows.
-func addAnswerFlags(f *pflag.FlagSet, q *query.Query, own ...string) {
-	addReadingFlags(f, own...)
+func addAnswerFlags(f *pflag.FlagSet, q *query.Query) {
+	addReadingFlags(f)
 	addClusterFlags(f)
 	addWhereToChoose(f)
 	addQueryFlags(f, q)
@@ -97,14 +96,11 @@ func addDuration(f *pflag.FlagSet, to *time.Duration, name, usage string) {
 // addClusterFlags adds the settings of the connection to the cluster. Secrets come from the environment or from
 // files.
 func addClusterFlags(f *pflag.FlagSet) {
-	es := config.Default().Elasticsearch
 	shared(f, setsCluster, func(f *pflag.FlagSet) {
 		f.StringSlice("elasticsearch", nil, "`URL` of the cluster with the history, in place of the embedded history (repeatable)")
 		f.String("ca", "", "PEM `file` of certificate authorities to trust for https")
 		f.String("fingerprint", "", "SHA-256 `fingerprint` of a certificate to trust for https")
 		f.String("prefix", "fio", "index name `prefix`")
-		addDuration(f, &es.RequestTimeout, "request-timeout", "longest `time` to wait for the answer to one request, of Kibana too")
-		addDuration(f, &es.GiveUpAfter, "give-up-after", "longest `time` to wait while nothing succeeds, because the server is away, too busy, or its disks are full; 0s: fail at once")
 	})
 }
 
@@ -117,7 +113,7 @@ func addKibanaFlags(f *pflag.FlagSet) {
 }
 
 // tableUsage is the help of --format for commands whose tables have all formats.
-const tableUsage = "table, markdown, csv, csv-exact (without the apostrophes that protect spreadsheets), or json (an object a line)"
+const tableUsage = "table, markdown, csv, or json (an object a line)"
 
 // addChoice adds a flag whose value is one of several words. Its default is the value of to.
 func addChoice(f *pflag.FlagSet, to *string, name, usage string, among []string) {
@@ -145,4 +141,60 @@ func (c *choice) Set(s string) error {
 func (c *choice) wanted() string {
 	last := len(c.among) - 1
 	return strings.Join(c.among[:last], ", ") + " or " + c.among[last]
+}
+
+// setsOf is the annotation of a flag that many commands share. Its value is the heading under which help lists the
+// flag.
+const setsOf = "fio2es_sets"
+
+// shared adds flags that many commands share. Help only lists their names under a heading; "fio2es help settings"
+// explains them.
+func shared(f *pflag.FlagSet, heading string, add func(*pflag.FlagSet)) {
+	part := pflag.NewFlagSet("", pflag.ContinueOnError)
+	add(part)
+	part.VisitAll(func(flag *pflag.Flag) {
+		flag.Annotations = map[string][]string{setsOf: {heading}}
+	})
+	f.AddFlagSet(part)
+}
+
+// Headings of flags that many commands share, in the order of help.
+const (
+	setsCluster = "Elasticsearch"
+	setsKibana  = "Kibana"
+	setsAll     = "every command"
+)
+
+// addWhereToChoose adds --where to a command whose arguments choose runs.
+func addWhereToChoose(fl *pflag.FlagSet) { addWhereFlag(fl, new(string)) }
+
+func addWhereFlag(fl *pflag.FlagSet, condition *string) {
+	addOnce(fl, condition, "where", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
+}
+
+func parseWhere(condition string) (*where.Condition, error) {
+	c, err := where.Parse(condition, time.Now())
+	if err != nil {
+		return nil, usagef("--where %s: %w", condition, err)
+	}
+	return c, nil
+}
+
+func addGlobalFlags(f *pflag.FlagSet) {
+	f.String("config", "", "settings `file` (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
+	f.String("history", "", "`file` of the embedded history (default "+shortHome(config.Default().History)+")")
+	f.BoolP("verbose", "v", false, "say more on stderr")
+}
+
+// many means no upper limit in [arguments].
+const many = math.MaxInt
+
+// arguments returns a check that there are least to most arguments.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("want %s %s, but got %s", cmd.Root().Name(), cmd.Use, unit.Plural(len(args), "argument"))
+		}
+		return nil
+	}
 }

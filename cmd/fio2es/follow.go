@@ -52,9 +52,7 @@ was read is stored, and the exit code is 0.`,
 			if err := checkFollow(&opt, cmd.Flags().Changed("idle")); err != nil {
 				return err
 			}
-			if opt.Wanted, err = pick.Compile(); err != nil {
-				return err
-			}
+			opt.Wanted = pick.Compile()
 			if opt.Rules, err = e.liveRules(); err != nil {
 				return err
 			}
@@ -77,7 +75,9 @@ was read is stored, and the exit code is 0.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl, "archive", "interval", "labels")
+	addReadingFlags(fl)
+	addArchiveFlag(fl)
+	addLabelsFlag(fl)
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	opt.Every, opt.Quiet = 5*time.Second, 10*time.Second
@@ -87,8 +87,8 @@ was read is stored, and the exit code is 0.`,
 	fl.BoolVar(&restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	addPickFlags(fl, &pick)
 	addRuleFlag(fl)
-	addChoice(fl, &format, "format", "of the windows: table, csv, csv-exact, or json (an object a line)",
-		[]string{table.Text, table.CSV, table.CSVExact, table.JSON})
+	addChoice(fl, &format, "format", "of the windows: table, csv, or json (an object a line)",
+		[]string{table.Text, table.CSV, table.JSON})
 	return cmd
 }
 
@@ -153,6 +153,6 @@ func (f *followWriter) line(w *window.Window) error {
 	}
 	a := facts.LatenciesOf(&w.Latency)
 	return term.Line(f.w, form, w.End.UTC().Format("15:04:05"), facts.ShortID(w.Run.ID), w.Direction,
-		unit.Count(w.Completed), unit.Rate(w.IOPS),
+		unit.Count(w.Completed), unit.Rate(w.KnownIOPS()),
 		a.Text("mean"), a.Text("p50"), a.Text("p95"), a.Text("p99"), a.Text("p99_9"), a.Text("max"))
 }

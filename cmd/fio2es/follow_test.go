@@ -59,7 +59,7 @@ func TestFollow(t *testing.T) {
 		var out, errs bytes.Buffer
 		// One reader, because several would wait for one another with a mutex, and the clock of the test stands still
 		// meanwhile.
-		args := []string{"--config", settings, "follow", "--jobs", "1", "--idle", "30s", "--format", "json", "--rule", "read.p99 <= 20us", dir}
+		args := []string{"--config", settings, "follow", "--threads", "1", "--idle", "30s", "--format", "json", "--rule", "read.p99 <= 20us", dir}
 		if code := run(t.Context(), args, nil, &out, &errs); code != exitMet {
 			t.Errorf("exit code %d\n%s", code, &errs)
 		}

@@ -21,7 +21,7 @@ func TestFullDisk(t *testing.T) {
 	logs := filepath.Join("..", "..", "testdata", "corpus", "status-interval")
 	callWith(t, settings, "ingest", archive)
 	commands := []string{
-		"runs", "runs --format csv", "runs --format csv-exact", "runs --format json",
+		"runs", "runs --format csv", "runs --format json",
 		"percentiles latest", "percentiles --format csv latest", "percentiles --format json latest", "percentiles --total latest", "percentiles " + logs,
 		"percentiles --compat fiologparser_hist " + logs, "percentiles --compat fio-histo-log-pctiles " + logs,
 		"heatmap latest", "heatmap --format svg latest", "heatmap --format csv latest", "heatmap --format json latest",

@@ -83,9 +83,9 @@ that has requests.`,
 		},
 	}
 	fl := cmd.Flags()
-	addAnswerFlags(fl, q, "interval")
-	addChoice(fl, &how.format, "format", "table, svg, csv, csv-exact, or json (an object a line)",
-		[]string{table.Text, "svg", table.CSV, table.CSVExact, table.JSON})
+	addAnswerFlags(fl, q)
+	addChoice(fl, &how.format, "format", "table, svg, csv, or json (an object a line)",
+		[]string{table.Text, "svg", table.CSV, table.JSON})
 	fl.StringVarP(&how.output, "output", "o", "", "draw SVG into this `file`; - is stdout")
 	fl.IntVar(&how.columns, "columns", 0, "`columns` of the map at most (default: as many as fit the terminal, else 240)")
 	return cmd

@@ -10,37 +10,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/where"
 )
 
 // helpColumns is the width of help, which every terminal has.
 const helpColumns = 80
-
-// setsOf is the annotation of a flag that many commands share. Its value is the heading under which help lists the
-// flag.
-const setsOf = "fio2es_sets"
-
-// Headings of flags that many commands share, in the order of help.
-const (
-	setsReading = "how logs are read"
-	setsCluster = "Elasticsearch"
-	setsKibana  = "Kibana"
-	setsAll     = "every command"
-)
-
-// shared adds flags that many commands share. Help only lists their names under a heading; "fio2es help settings"
-// explains them. Those in own are also explained with the flags of the command.
-func shared(f *pflag.FlagSet, heading string, add func(*pflag.FlagSet), own ...string) {
-	part := pflag.NewFlagSet("", pflag.ContinueOnError)
-	add(part)
-	part.VisitAll(func(flag *pflag.Flag) {
-		if !slices.Contains(own, flag.Name) {
-			flag.Annotations = map[string][]string{setsOf: {heading}}
-		}
-	})
-	f.AddFlagSet(part)
-}
 
 // helpCommand makes cobra's command help fail for a command that does not exist.
 func helpCommand(root *cobra.Command) {
@@ -124,8 +100,8 @@ func helpOnFlags(b *strings.Builder, cmd *cobra.Command) {
 	if len(own) > 0 {
 		fmt.Fprintf(b, "\nFlags:\n%s", flagLines(own))
 	}
-	fmt.Fprintf(b, "\nSettings (\"fio2es help settings\" explains them):\n")
-	for _, heading := range []string{setsReading, setsCluster, setsKibana, setsAll} {
+	fmt.Fprintf(b, "\nShared flags (\"fio2es help settings\" explains them, and all settings):\n")
+	for _, heading := range []string{setsCluster, setsKibana, setsAll} {
 		if len(others[heading]) > 0 {
 			b.WriteString(entry(fmt.Sprintf("  %-17s  ", heading), strings.Join(others[heading], " ")))
 		}
@@ -226,25 +202,49 @@ docs/fields.md has them all, with their names in documents and in Kibana.`)
 	return &cobra.Command{Use: "fields", Short: "Conditions of --where, and the fields that they can name", Long: b.String()}
 }
 
-// settingsTopic is the help on flags that many commands share: fio2es help settings.
+// settingsTopic is the help on settings, most of which have no flag: fio2es help settings.
 func settingsTopic(*env) *cobra.Command {
 	var b strings.Builder
 	b.WriteString(`A setting is a flag, else FIO2ES_* in the environment, else an entry of fio2es.yaml, else its default. ` +
-		`"fio2es config" shows the effective ones, their names and where each is from; "fio2es config --help" says which files are read.
+		`"fio2es config" shows the effective ones, their names and where each is from; "fio2es config --help" says which files are read. ` +
+		`Most settings have no flag: FIO2ES_UNIT=us, or unit: us in the file.
 
-Passwords and keys are no flags, because other users of a machine can see these. docs/elasticsearch.md lists their settings.`)
+How logs are read:
+`)
+	defaults := config.Settings(config.Default())
+	for _, s := range [][2]string{
+		{"source", "which logs to use if a run has both: hist, histogram logs or periodic reports; raw, completion logs"},
+		{"precision", "with interval auto: target accuracy per window, such as p99 within ±10%"},
+		{"weighting", "how requests count in windows: inflight, by the share of their time in it; completion, where they completed"},
+		{"inflight", "which requests inflight weighting spreads: long, those longer than a window; all"},
+		{"tolerance", "share of its length by which a row may reach beyond a window without being cut"},
+		{"align", "how jobs are put side by side: run, by wall-clock time; job, each from its own start"},
+		{"method", "percentiles: interpolated within bins, or as fio prints them"},
+		{"start", "start of the run (RFC 3339), if its files do not say"},
+		{"offset", "corrections of hosts' clocks in milliseconds, such as client01=-250"},
+		{"groups", "groups of bins (17 to 64) of a rebuilt fio, if neither the logs' columns nor fio's report say"},
+		{"unit", "unit of the latencies, if neither the logs' columns nor fio's report say: ns (fio 3) or us (fio 2)"},
+	} {
+		text := s[1]
+		if value := fmt.Sprint(defaults[s[0]]); value != "" && value != "0" && value != "map[]" {
+			text += " (default " + value + ")"
+		}
+		b.WriteString(entry(fmt.Sprintf("  %-11s", s[0]), text))
+	}
+	b.WriteString(`  interval, threads, archive, labels, levels, sla: see ingest and sla --help
+
+A fio2es.yaml in the current folder may set only these. All settings of Elasticsearch and Kibana, such as ` +
+		`elasticsearch.request_timeout (FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT), are in docs/elasticsearch.md and docs/kibana.md. Passwords and keys ` +
+		`have no flags, because other users of a machine can see these.`)
 	for _, part := range []struct {
 		heading string
 		add     func(*pflag.FlagSet)
-	}{
-		{"How logs are read", func(f *pflag.FlagSet) { addReadingFlags(f) }},
-		{"Elasticsearch", addClusterFlags}, {"Kibana", addKibanaFlags}, {"Every command", addGlobalFlags},
-	} {
+	}{{"Elasticsearch", addClusterFlags}, {"Kibana", addKibanaFlags}, {"Every command", addGlobalFlags}} {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 		part.add(flags)
 		var list []*pflag.Flag
 		flags.VisitAll(func(f *pflag.Flag) { list = append(list, f) })
 		fmt.Fprintf(&b, "\n\n%s:\n%s", part.heading, strings.TrimRight(flagLines(list), "\n"))
 	}
-	return &cobra.Command{Use: "settings", Short: "Settings that many commands share", Long: b.String()}
+	return &cobra.Command{Use: "settings", Short: "Settings, and flags that many commands share", Long: b.String()}
 }

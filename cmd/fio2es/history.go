@@ -17,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/tidy"
 )
 
 // histories opens the history in the settings, a file or a cluster.
@@ -175,4 +176,23 @@ func (h histories) cluster(ctx context.Context) (*clusterStore, error) {
 		}
 		return err
 	}}, nil
+}
+
+// markNews finds the changes again if runs were stored or removed. Otherwise Kibana would show outdated changes.
+func (h histories) markNews(ctx context.Context, store *elastic.Store) error {
+	if ctx.Err() != nil || !store.News() {
+		return nil
+	}
+	m, err := tidy.Mark(ctx, store)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, history.ErrNoIndex):
+		return nil // there is no index yet, because every run was refused
+	case err != nil:
+		h.log.Warn(fmt.Sprintf("runs are stored, but changes are not marked for Kibana; fio2es trend --mark does that: %v", err))
+		return errLeftOut
+	}
+	h.log.Debug("marked changes", "changes", m.Changes, "runs", m.Runs, "updated", m.Updated)
+	return nil
 }

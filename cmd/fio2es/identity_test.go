@@ -103,7 +103,7 @@ func TestPushFromCluster(t *testing.T) {
 	a, b := filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")
 	for _, args := range [][]string{
 		{"ingest", "--history", a, archive, "--levels", "cluster,host,job"}, {"label", "latest", "release=reef", "--history", a},
-		{"push", "--history", a, "--elasticsearch", address}, {"push", "--elasticsearch", address, "--into", b, "--give-up-after", "10s"},
+		{"push", "--history", a, "--elasticsearch", address}, {"push", "--elasticsearch", address, "--into", b},
 		{"push", "--history", b, "--elasticsearch", address}, {"push", "--elasticsearch", address, "--into", a},
 	} {
 		c := call(t, nil, args...)
@@ -135,7 +135,7 @@ func TestMovedArchives(t *testing.T) {
 	}
 	db := filepath.Join(t.TempDir(), "h.db")
 	want := fmt.Sprintf("; %d unchanged", identitySpec.Runs*(len(paths)-1))
-	c := call(t, nil, slices.Concat([]string{"ingest", "--jobs", "4", allLevels, "--history", db}, paths)...)
+	c := call(t, nil, slices.Concat([]string{"ingest", "--threads", "4", allLevels, "--history", db}, paths)...)
 	if c.code != 0 || !strings.Contains(c.stderr, want) {
 		t.Fatalf("exit code %d, want %q\n%s", c.code, want, c.stderr)
 	}

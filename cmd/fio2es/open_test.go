@@ -28,12 +28,20 @@ func openLog(t *testing.T, seconds, fast, slow int) string {
 	return dir
 }
 
+// byCompletion returns a settings file with which requests count in the window in which they completed.
+func byCompletion(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "settings.yaml")
+	check(t, os.WriteFile(path, []byte("weighting: completion\n"), 0o600))
+	return path
+}
+
 // TestOpenBin: no command gives a latency in fio's last bin a value that may be wrong.
 func TestOpenBin(t *testing.T) {
 	t.Parallel()
 	dir := openLog(t, 20, 95, 5)
 	on := func(code int, command string, args ...string) (stdout, stderr string) {
-		return outAndErr(t, code, append([]string{command, dir, "--weighting", "completion"}, args...)...)
+		return outAndErr(t, code, append([]string{command, dir, "--config", byCompletion(t)}, args...)...)
 	}
 	out, _ := on(0, "percentiles")
 	expect(t, "percentiles", out, "≥17.0s")
@@ -44,8 +52,6 @@ func TestOpenBin(t *testing.T) {
 	expect(t, "percentiles", out, ",17045651.456,17045651.456,17045651.456,mean_us p99_us p99_9_us p99_99_us max_us,\n")
 	out, _ = on(0, "percentiles", "--format", "json", "--total")
 	expect(t, "percentiles", out, `"open":["mean_us","p99_us","p99_9_us","p99_99_us","max_us"]`)
-	out, _ = on(0, "percentiles", "--method", "fio", "--total")
-	expect(t, "percentiles", out, "≥17.0s")
 	out, _ = on(0, "rank", "--within", "10s,20s")
 	expect(t, "rank", out, " 10.0s  read     2,000   1,900   95.00 %     1,900    1,900", " 20.0s  read     2,000  ≥1,900  ≥95.00 %     1,900    2,000")
 	out, _ = on(0, "rank", "--within", "20s", "--format", "json")
@@ -74,7 +80,7 @@ func TestOpenRules(t *testing.T) {
 		"p99 <= 30s in every window": {3, "unknown"}, "p99 <= 10s in 99% of windows": {4, "broken"},
 		"within 20s >= 99%": {3, "unknown"}, "within 20s >= 95%": {0, "met"}, "within 10s >= 99%": {4, "broken"},
 	} {
-		out, errs := outAndErr(t, want.code, "sla", dir, "--weighting", "completion", "--rule", rule)
+		out, errs := outAndErr(t, want.code, "sla", dir, "--config", byCompletion(t), "--rule", rule)
 		expect(t, rule, out, want.text)
 		if strings.HasPrefix(rule, "p99 <= 10s") {
 			expect(t, rule, out, "≥17.0s")
@@ -88,21 +94,21 @@ func TestOpenRules(t *testing.T) {
 func TestOpenComparison(t *testing.T) {
 	t.Parallel()
 	stuck, fine := openLog(t, 20, 9500, 500), openLog(t, 20, 10_000, 0)
-	out, errs := outAndErr(t, 0, "compare", fine, stuck, "--weighting", "completion", "--metrics", "p50,p99")
+	out, errs := outAndErr(t, 0, "compare", fine, stuck, "--config", byCompletion(t), "--metrics", "p50,p99")
 	expect(t, "compare", out, "72.3ms  ≥17.0s  ≥+", "worse")
 	expect(t, "compare", errs, "p99 rests on fio's last bin, which has no upper end: 72.3ms to ≥17.0s, ≥+")
-	out, _ = outAndErr(t, 0, "compare", stuck, fine, "--weighting", "completion", "--metrics", "p99")
+	out, _ = outAndErr(t, 0, "compare", stuck, fine, "--config", byCompletion(t), "--metrics", "p99")
 	expect(t, "compare", out, "≥17.0s  72.3ms  ≤-99.6 %", "better")
-	out, errs = outAndErr(t, 0, "compare", stuck, openLog(t, 20, 9000, 1000), "--weighting", "completion", "--metrics", "p99", "--format", "json")
+	out, errs = outAndErr(t, 0, "compare", stuck, openLog(t, 20, 9000, 1000), "--config", byCompletion(t), "--metrics", "p99", "--format", "json")
 	expect(t, "compare", out, `"verdict":"unknown"`, `"open":["base_value","other_value"]`)
 	expect(t, "compare", errs, "p99 of both lies in fio's last bin, which has no upper end")
-	out, errs = outAndErr(t, 3, "compare", stuck, openLog(t, 20, 9000, 1000), "--weighting", "completion", "--metrics", "mean", "--fail-if", "mean > 10%")
+	out, errs = outAndErr(t, 3, "compare", stuck, openLog(t, 20, 9000, 1000), "--config", byCompletion(t), "--metrics", "mean", "--fail-if", "mean > 10%")
 	expect(t, "compare", out, "  -  unknown")
 	expect(t, "compare", errs, "mean of both rests on fio's last bin, which has no upper end", "mean > 10%: not checked: ")
-	out, _ = outAndErr(t, 0, "compare", fine, stuck, "--weighting", "completion", "--metrics", "mean")
+	out, _ = outAndErr(t, 0, "compare", fine, stuck, "--config", byCompletion(t), "--metrics", "mean")
 	expect(t, "compare", out, "≥+", "worse")
-	_, errs = outAndErr(t, 3, "compare", stuck, openLog(t, 20, 9000, 1000), "--weighting", "completion", "--fail-if", "p99 > 10%")
+	_, errs = outAndErr(t, 3, "compare", stuck, openLog(t, 20, 9000, 1000), "--config", byCompletion(t), "--fail-if", "p99 > 10%")
 	expect(t, "compare", errs, "p99 > 10%: not checked: ", "read: p99 of both lies in fio's last bin")
-	_, errs = outAndErr(t, 4, "compare", fine, stuck, "--weighting", "completion", "--fail-if", "p99 > 10%")
+	_, errs = outAndErr(t, 4, "compare", fine, stuck, "--config", byCompletion(t), "--fail-if", "p99 > 10%")
 	expect(t, "compare", errs, "read p99 from 72.3ms to ≥17.0s, ≥+")
 }

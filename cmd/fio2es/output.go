@@ -107,20 +107,3 @@ func (e *env) writeOutput(name string, write func(io.Writer) error) error {
 	}
 	return errors.Join(err, f.close(failed))
 }
-
-// answerWriter is a writer that keeps its first error. So a command cannot succeed if its output was not written,
-// even if it ignores errors.
-type answerWriter struct {
-	w   io.Writer
-	err error
-}
-
-// Write implements [io.Writer].
-func (w *answerWriter) Write(p []byte) (int, error) {
-	if w.err != nil {
-		return 0, w.err
-	}
-	n, err := w.w.Write(p)
-	w.err = err
-	return n, err
-}

@@ -23,7 +23,7 @@ import (
 )
 
 func percentilesCommand(e *env) *cobra.Command {
-	format, tool, method, total, q := table.Text, "", "interpolated", false, &query.Query{}
+	format, tool, total, q := table.Text, "", false, &query.Query{}
 	cmd := &cobra.Command{
 		Use:   "percentiles X...",
 		Short: "Percentiles over time, of logs or of a run in the history",
@@ -35,8 +35,8 @@ whole run.
 Logs given by name are merged, and fio's report is found beside them. The content of a
 file decides what it is, not its name. Percentiles come from merged histograms: the
 requests of a bin count as evenly spread within it, so the error is less than the bin's
-width (1.6 % at coarseness 0). --method fio prints the value that fio prints for the bin
-instead. ≥ marks a latency in fio's last bin, which has
+width (1.6 % at coarseness 0). The setting method: fio (FIO2ES_METHOD=fio) prints the
+value that fio prints for the bin instead. ≥ marks a latency in fio's last bin, which has
 no upper end: it is that or more (the column open names them in CSV and JSON). * marks
 values that fio computed, of a single job whose report has no bins.
 
@@ -44,8 +44,8 @@ values that fio computed, of a single job whose report has no bins.
 then the sums of these windows (level "chosen" in CSV and JSON), else those of the whole
 run. A run that has several directions has one more row for all together.
 
---interval joins the stored windows of a run in the history. Options of how logs are read
-(--weighting, --source, …) cannot change them.
+--interval joins the stored windows of a run in the history. Settings of how logs are read
+(weighting, source, …) cannot change them.
 
 --compat prints the layout of one of fio's own tools, for scripts that read it: header,
 rows, columns and units, with the tool's default percentiles, of reads, writes and trims
@@ -63,7 +63,7 @@ header. Logs given by name are read without the report beside them, as the tools
 				return err
 			}
 			if tool != "" {
-				if err := checkCompat(tool, e, q, total, method); err != nil {
+				if err := checkCompat(tool, e, q, total); err != nil {
 					return err
 				}
 				return compat(cmd.Context(), e, args, tool)
@@ -73,8 +73,8 @@ header. Logs given by name are read without the report beside them, as the tools
 					return err
 				}
 			}
-			q.Light = q.WantsAll() && method != "fio" // sums and fio's values need histograms
-			r, p := &reading{env: e}, newPercentiles(e.stdout, format, method, q)
+			q.Light = q.WantsAll() && e.cfg.Method != "fio" // sums and fio's values need histograms
+			r, p := &reading{env: e}, newPercentiles(e.stdout, format, e.cfg.Method, q)
 			p.note, p.totalOnly = r.logOnlyTotals, total
 			a := answer{begin: p.begin, window: p.window, end: p.end}
 			if total && q.WantsAll() {
@@ -84,12 +84,11 @@ header. Logs given by name are read without the report beside them, as the tools
 		},
 	}
 	fl := cmd.Flags()
-	addAnswerFlags(fl, q, "interval")
+	addAnswerFlags(fl, q)
 	addLevelsFlag(fl)
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	addChoice(fl, &tool, "compat", "layout of this `tool` of fio, in place of --format",
 		[]string{export.FiologparserHist, export.FioHistoLogPctiles})
-	addChoice(fl, &method, "method", "`method`: interpolated within bins, or as fio prints them", []string{"interpolated", "fio"})
 	fl.BoolVar(&total, "total", false, "only the totals: of the whole run, or of the windows that --from, --to, --host and --job choose")
 	return cmd
 }
@@ -107,14 +106,14 @@ func setLevels(q *query.Query, e *env) error {
 }
 
 // checkCompat fails if other settings contradict the layout of one of fio's tools.
-func checkCompat(tool string, e *env, q *query.Query, total bool, method string) error {
+func checkCompat(tool string, e *env, q *query.Query, total bool) error {
 	switch {
 	case q.String() != "":
 		return usagef("--compat %s prints whole runs, as the tool does: leave out%s", tool, q)
 	case e.flags.Changed("format"):
 		return usagef("--compat %s has its own format: leave out --format", tool)
-	case method == "fio":
-		return usagef("--compat %s interpolates, as the tool does: leave out --method fio", tool)
+	case e.cfg.Method == "fio":
+		return usagef("--compat %s interpolates, as the tool does: leave out the setting method", tool)
 	case total:
 		return usagef("--compat %s has windows only: leave out --total", tool)
 	case e.flags.Changed("levels") && !slices.Equal(e.cfg.Levels, []string{"cluster"}):
@@ -194,8 +193,10 @@ func (p *percentiles) window(w *window.Window) error {
 func (p *percentiles) write(r *percentileRow) error {
 	p.byFio = p.byFio || r.latency.ByFio
 	if p.method == "fio" {
-		if err := r.latency.UseFioMethod(&r.Latency); err != nil {
+		if h, err := r.Histogram(); err != nil {
 			return err
+		} else if h != nil {
+			r.latency.UseFioMethod(h)
 		}
 	}
 	return p.to.Write(r)

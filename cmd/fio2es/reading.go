@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
+	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/facts"
-	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -20,36 +16,23 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// reading is a command that reads runs, from paths or from the history.
-type reading struct {
-	*env
-	logsAlone bool // leave out reports beside logs that are given by name
-	namesRuns bool // the answer has the ids of runs, so they need not be on stderr
-
-	store   history.Store // nil until it is needed
-	leftOut bool          // something is missing, and stderr says what
-	skips   bool          // an error of one run does not end the answers for the others
-	skipped []error       // such errors
-}
-
-// runs calls do with each run that args name. do may read the run with q; a nil q means that it needs no windows.
-// many reports whether there are several runs.
-func (r *reading) runs(ctx context.Context, args []string, q *query.Query, do func(run *query.Run, many bool) error) error {
+// runs calls do with each run that args name. many reports whether there are several runs.
+func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Run, many bool) error) error {
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	if err != nil {
 		return err
 	}
-	return r.each(ctx, inputs, q, do)
+	return r.each(ctx, inputs, do)
 }
 
 // each calls do with each run of the inputs, as in runs.
-func (r *reading) each(ctx context.Context, inputs []input, q *query.Query, do func(run *query.Run, many bool) error) error {
+func (r *reading) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
 	for _, c := range inputs {
 		var err error
 		if many := len(inputs) > 1; len(c.paths) > 0 {
 			err = r.eachOfFiles(ctx, c, many, do)
 		} else {
-			err = r.eachStored(ctx, c, q, many, do)
+			err = r.eachStored(ctx, c, many, do)
 		}
 		if err != nil {
 			return err
@@ -85,37 +68,26 @@ func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(r
 // eachStored calls do with each run of a list from the history. If there are several, their names include the ids,
 // because runs of one benchmark have the same name.
 func (r *reading) eachStored(
-	ctx context.Context, c input, q *query.Query, many bool, do func(run *query.Run, many bool) error,
+	ctx context.Context, c input, many bool, do func(run *query.Run, many bool) error,
 ) error {
 	many = many || len(c.runs) > 1
-	if r.flags.Changed("interval") {
-		q = nil // each run may need other windows
-	}
-	var runs []*query.Run
 	for _, light := range c.runs {
-		runs = append(runs, query.Stored(r.store, light))
-	}
-	for _, list := range query.Together(runs, q) {
-		query.Prefetch(ctx, list, q)
-		for i, run := range list {
-			list[i] = nil // keep documents of only one run in memory
-			doc, err := r.store.Run(ctx, run.Stored.Run.ID)
-			if err == nil {
-				run.Name, run.Stored = doc.Run.Name, doc
-				run, err = r.prepare(run)
-			}
-			if err != nil {
-				if err = r.skip(err); err != nil {
-					return err
-				}
-				continue
-			}
-			if many {
-				run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
-			}
-			if err := do(run, many); err != nil {
+		var run *query.Run
+		doc, err := r.store.Run(ctx, light.Run.ID)
+		if err == nil {
+			run, err = r.prepare(query.Stored(r.store, doc))
+		}
+		if err != nil {
+			if err = r.skip(err); err != nil {
 				return err
 			}
+			continue
+		}
+		if many {
+			run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
+		}
+		if err := do(run, many); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -143,18 +115,6 @@ func (r *reading) withSkipped(err error, found bool) error {
 	return all
 }
 
-// open opens the history when it is first needed.
-func (r *reading) open(ctx context.Context) error {
-	if r.store != nil {
-		return nil
-	}
-	store, err := r.history().open(ctx)
-	if err == nil {
-		r.store = store
-	}
-	return err
-}
-
 // logRun writes the messages of a run that has been read to stderr.
 func (r *reading) logRun(run *query.Run) {
 	r.progress.Clear()
@@ -175,14 +135,6 @@ func (r *reading) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 	if why := run.OnlyTotals(doc); why != "" {
 		r.log.Info(fmt.Sprintf("note: %s: only totals: %s", doc.Run.Name, why))
 	}
-}
-
-// end closes the history and returns err, the error of the reading, or errLeftOut.
-func (r *reading) end(err error) error {
-	if r.store != nil {
-		r.store.Close()
-	}
-	return leftOutIf(err, r.leftOut)
 }
 
 // answer is what a command does with the runs that it reads, one after another.
@@ -220,53 +172,34 @@ func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a 
 		}
 		return r.skip(err)
 	}
-	wanted := q
-	if a.window == nil {
-		wanted = nil
-	}
-	err := r.each(ctx, inputs, wanted, one)
+	err := r.each(ctx, inputs, one)
 	if a.close != nil {
 		err = errors.Join(err, a.close(err))
 	}
 	return r.end(r.withSkipped(err, found))
 }
 
-// prepare applies the flags of reading to a run in the history.
+// prepare applies --interval to a run in the history.
 func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
-	if err := r.refuseStored(run.Stored); err != nil {
-		return nil, err
-	}
+	r.noteSettings()
 	if f := r.flags.Lookup("interval"); f != nil && f.Changed && r.cfg.Interval != 0 {
 		run.JoinMS, err = query.JoinMS(run.Stored, time.Duration(r.cfg.Interval), f.Value.String())
 	}
 	return run, err
 }
 
-// refuseStored fails if the user gave a flag about reading logs, because the windows of a run in the history were
-// made when it was ingested. If there are also paths, the flag applies to them, and there is only a note. Settings
-// in a file or in the environment are no error.
-func (r *reading) refuseStored(run *mapping.Run) (err error) {
-	ofLogs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addReadingFlags(ofLogs)
-	r.flags.Visit(func(f *pflag.Flag) {
-		switch {
-		// stored windows can be changed in these ways
-		case ofLogs.Lookup(f.Name) == nil || f.Name == "interval" || f.Name == "jobs":
-		case f.Name == "weighting" && f.Value.String() == run.Weighting:
-		case slices.ContainsFunc(r.flags.Args(), hasPath):
-			r.log.Info(fmt.Sprintf("note: --%s has no effect on %s, which is in the history: its windows were made when it was ingested",
-				f.Name, run.Run.Name))
-		case err == nil:
-			err = usagef("--%s: run %s is in the history, and its windows were made when it was ingested: "+
-				"leave the option out, or ingest its files again with --%s %s", f.Name, run.Run.Name, f.Name, strings.Trim(f.Value.String(), "[]"))
+// noteSettings says once which settings of the environment have no effect on runs of the history, because their
+// windows were made when they were ingested. Those in files are for all runs, so they need no word.
+func (r *reading) noteSettings() {
+	if r.hasNoted {
+		return
+	}
+	r.hasNoted = true
+	for _, name := range []string{"source", "precision", "weighting", "inflight", "tolerance", "align", "start", "offset", "groups", "unit"} {
+		if from := r.cfg.Origins[name]; from == config.Variable(name) {
+			r.log.Info(fmt.Sprintf("note: %s has no effect on runs in the history: their windows were made when they were ingested; to change them, ingest the files again", from))
 		}
-	})
-	return err
-}
-
-// hasPath reports whether an argument is a path, or a list with commas that contains one.
-func hasPath(arg string) bool {
-	return query.IsPath(arg) || slices.ContainsFunc(strings.Split(arg, ","), query.IsPath)
+	}
 }
 
 // logProblems reports files that cannot be read and files that belong to no run. leftOut reports whether there are
@@ -275,31 +208,24 @@ func (e *env) logProblems(archive *pipeline.Archive) (leftOut bool) {
 	for _, p := range archive.Problems {
 		e.log.Warn(p.Error())
 	}
-	e.logLeft(archive, func(string) bool { return true })
+	e.logLeft(archive)
 	return len(archive.Problems) > 0
 }
 
-// logLeft reports files that belong to no run. It logs a message only at level debug if isNews returns false for it.
-func (e *env) logLeft(archive *pipeline.Archive, isNews func(text string) bool) {
-	note := func(text string) {
-		if isNews(text) {
-			e.log.Info(text)
-		} else {
-			e.log.Debug(text)
-		}
-	}
+// logLeft reports files that belong to no run.
+func (e *env) logLeft(archive *pipeline.Archive) {
 	for _, l := range archive.Left {
 		if l.Notable {
-			note("note: " + l.File.Name() + ": " + l.Reason + andMore(l.More))
+			e.log.Info("note: " + l.File.Name() + ": " + l.Reason + andMore(l.More))
 			continue
 		}
 		e.log.Debug("belongs to no run: "+l.Reason+andMore(l.More), "file", l.File.Name())
 	}
 	for _, s := range archive.Skipped {
-		note("note: skipped " + s.Path + ": " + s.Reason)
+		e.log.Info("note: skipped " + s.Path + ": " + s.Reason)
 	}
 	if len(archive.Empty) > 0 {
-		note("note: no fio logs or reports under " + unit.List(archive.Empty, 3, ", "))
+		e.log.Info("note: no fio logs or reports under " + unit.List(archive.Empty, 3, ", "))
 	}
 }
 

@@ -89,7 +89,7 @@ func newKitchen(t *testing.T) *kitchen {
 			Seconds: 20, IOPS: 200, Directions: []int{fiotest.Write}, Seed: uint64(night+1) << 32,
 		}})
 		start := now.AddDate(0, 0, night-11).Format(time.RFC3339)
-		if code, out := k.shell("FIO2ES_SLA='p99 <= 1s' fio2es ingest --start " + start + " night"); code != 0 {
+		if code, out := k.shell("FIO2ES_START=" + start + " FIO2ES_SLA='p99 <= 1s' fio2es ingest night"); code != 0 {
 			t.Fatalf("exit code %d: %s", code, out)
 		}
 	}

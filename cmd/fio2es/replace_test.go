@@ -111,7 +111,7 @@ func TestReplacementInterrupted(t *testing.T) {
 	want, db := documentsBy(other.Server), filepath.Join(t.TempDir(), "h.db")
 	ingest("2s", "--history", db) // a later version, so push replaces what the cluster has
 	for name, args := range map[string][]string{
-		"ingest": {"ingest", "--jobs", "1", "--interval", "2s", archive},
+		"ingest": {"ingest", "--threads", "1", "--interval", "2s", archive},
 		"push":   {"push", "--history", db},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -83,7 +83,7 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 		return err
 	}
 	for _, c := range inputs {
-		err := r.each(ctx, []input{c}, nil, func(run *query.Run, many bool) error {
+		err := r.each(ctx, []input{c}, func(run *query.Run, many bool) error {
 			doc, err := page.Add(ctx, run, nameOn(c, run), many || len(inputs) > 1)
 			r.logRun(run)
 			if doc != nil {
@@ -99,7 +99,7 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 		return page.Empty()
 	}
 	screen, _ := r.stdout.(*term.Screen)
-	if output != "" || screen == nil || !screen.IsTerminal() {
+	if output != "" || screen == nil {
 		return errors.Join(page.Empty(), r.writeOutput(output, page.Write))
 	}
 	output = freeName(pageName(inputs))

@@ -2,14 +2,9 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
-	"github.com/fio2es/fio2es/config"
-	"github.com/fio2es/fio2es/internal/unit"
 )
 
 func init() { cobra.EnableCommandSorting = false } // keep the order of groups
@@ -67,7 +62,7 @@ fio's, if fio failed.
 
 On a terminal a table that is too wide has shorter texts and fewer columns, and the
 line below it says which; "| cat" shows all. Verdicts have colours there, unless
-NO_COLOR is set; with CLICOLOR_FORCE=1 they have them in a pipe, too.
+NO_COLOR is set.
 
 Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us).`,
 		Example: `  fio2es ingest results/                   store all runs of a CBT archive
@@ -78,7 +73,16 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
   fio2es percentiles *_clat_hist.*.log     of logs, without storing anything`,
 		Version:      versionText(),
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true, // unknownCommand makes better suggestions
-		PersistentPreRunE: e.load,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := e.load(cmd); err != nil {
+				return err
+			}
+			isDry, _ := cmd.Flags().GetBool("dry-run")
+			if cmd.Flags().Lookup("elasticsearch") != nil && cmd.Name() != "setup" && !isDry { // the command uses the history
+				e.noteInterrupted(cmd.Name())
+			}
+			return nil
+		},
 	}
 	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
 	root.SetIn(e.stdin)
@@ -110,25 +114,6 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 	root.SetCompletionCommandGroupID(program)
 	helpCommand(root)
 	return root
-}
-
-func addGlobalFlags(f *pflag.FlagSet) {
-	f.String("config", "", "settings `file` (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
-	f.String("history", "", "`file` of the embedded history (default "+shortHome(config.Default().History)+")")
-	f.BoolP("verbose", "v", false, "say more on stderr")
-}
-
-// many means no upper limit in [arguments].
-const many = math.MaxInt
-
-// arguments returns a check that there are least to most arguments.
-func arguments(least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
-			return fmt.Errorf("want %s %s, but got %s", cmd.Root().Name(), cmd.Use, unit.Plural(len(args), "argument"))
-		}
-		return nil
-	}
 }
 
 // usageArgs makes wrong arguments a usageError.

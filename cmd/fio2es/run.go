@@ -8,12 +8,9 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -24,6 +21,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/follow"
 	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
@@ -33,7 +31,6 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/kibana"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
@@ -71,7 +68,8 @@ fio2es on each host.`,
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // arguments after fio or a job file belong to fio
-	addReadingFlags(fl, "interval", "labels")
+	addReadingFlags(fl)
+	addLabelsFlag(fl)
 	addLevelsFlag(fl)
 	addClusterFlags(fl)
 	addRuleFlag(fl)
@@ -126,15 +124,15 @@ func (r *running) repeated(ctx context.Context) (err error) {
 	if r.to, err = r.history().target(ctx, r.rules); err != nil {
 		return err
 	}
-	s := newSignals(ctx)
-	defer s.stop()
+	s := record.NewRelay(ctx)
+	defer s.Stop()
 	if err := ctx.Err(); err != nil { // a signal came before
 		return errors.Join(err, r.to.Store.Close())
 	}
 	record.IgnoreClosedPipes() // fio and its run do not depend on the reader of the lines
 	var all finished
 	for i := range r.repeat {
-		if i > 0 && !s.pause(r.pause) {
+		if i > 0 && !s.Pause(r.pause) {
 			r.log.Warn(fmt.Sprintf("%d of %s ran", i, unit.Plural(r.repeat, "run")))
 			err = context.Canceled
 			break
@@ -159,7 +157,7 @@ func (r *running) repeated(ctx context.Context) (err error) {
 }
 
 // once runs fio and stores its run.
-func (r *running) once(s *signals) (stored finished, err error) {
+func (r *running) once(s *record.Relay) (stored finished, err error) {
 	host, _ := os.Hostname() // without a name the host is unknown, as in a folder of logs
 	entry, err := r.history().folders().Begin(record.Entry{
 		Name: r.how.Name, Host: host, History: r.history().name(), Command: r.fio.Words(), Started: time.Now(),
@@ -190,7 +188,7 @@ func (r *running) once(s *signals) (stored finished, err error) {
 	if errors.Is(err, syscall.EPIPE) { // the reader has closed the pipe
 		err = nil
 	}
-	one, failedToStore := r.env.finish(s.ctx, r.to, r.rules, entry, ending.Signal != 0)
+	one, failedToStore := r.env.finish(s.Context, r.to, r.rules, entry, ending.Signal != 0)
 	stored.add(one)
 	if failedToStore == nil && len(one.runs) == 0 {
 		r.log.Info("note: fio wrote no report, so there is nothing to store")
@@ -205,7 +203,7 @@ type outputError struct{ error }
 func (e outputError) Unwrap() error { return e.error }
 
 // fioOf runs fio and follows its run. Then it copies fio's output to where the user wants it.
-func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, err error) {
+func (r *running) fioOf(s *record.Relay, entry *record.Entry) (ending record.Ending, err error) {
 	how := r.how
 	how.Folder, how.Quiet = entry.Folder, r.canShow() && !r.quiet
 	plan, err := record.Of(r.fio, how)
@@ -242,7 +240,7 @@ func (r *running) fioOf(s *signals, entry *record.Entry) (ending record.Ending, 
 // started starts fio, follows its run, and waits for its end. fio writes to files and not to pipes of fio2es, so it
 // continues if fio2es is killed.
 func (r *running) started(
-	s *signals, entry *record.Entry, plan *record.Plan, stderr io.Writer, log *slog.Logger, each func(*window.Window) error,
+	s *record.Relay, entry *record.Entry, plan *record.Plan, stderr io.Writer, log *slog.Logger, each func(*window.Window) error,
 ) (ending record.Ending, err error) {
 	stdin, _ := r.stdin.(*os.File)
 	fio, err := plan.Start(entry, record.Streams{
@@ -251,10 +249,10 @@ func (r *running) started(
 	if err != nil {
 		return ending, err
 	}
-	s.passTo(fio)
-	stopFollowing := r.follow(s.ctx, entry, log, each)
+	s.PassTo(fio)
+	stopFollowing := r.follow(s.Context, entry, log, each)
 	ending, err = fio.Wait()
-	s.passTo(nil)
+	s.PassTo(nil)
 	stopFollowing()
 	return ending, err
 }
@@ -303,227 +301,6 @@ func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Log
 			log.Warn("the run was not followed to its end: " + err.Error())
 		}
 	}
-}
-
-// signals passes signals to fio while it runs. When no fio runs, a signal ends the command.
-type signals struct {
-	ctx  context.Context // ends with a signal while no fio runs
-	stop func()
-
-	mu      sync.Mutex
-	fio     *record.Process
-	stopped bool // a signal came
-}
-
-func newSignals(parent context.Context) *signals {
-	// not with parent, which the first signal ends, because fio needs time to end
-	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
-	incoming := make(chan os.Signal, 8)
-	signal.Notify(incoming, record.Signals...)
-	s := &signals{ctx: ctx, stopped: parent.Err() != nil}
-	s.stop = func() {
-		signal.Stop(incoming)
-		cancel()
-	}
-	go func() {
-		for {
-			select {
-			case sig := <-incoming:
-				s.take(sig, cancel)
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return s
-}
-
-func (s *signals) take(sig os.Signal, cancel func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stopped = true
-	if s.fio == nil {
-		cancel()
-		return
-	}
-	s.fio.Signal(sig)
-}
-
-// passTo sets the fio that gets the signals. nil means that none runs.
-func (s *signals) passTo(fio *record.Process) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.fio = fio; fio != nil && s.stopped { // the signal came before fio was started
-		fio.Signal(os.Interrupt)
-	}
-}
-
-// pause waits for d. It returns false if a signal came.
-func (s *signals) pause(d time.Duration) bool {
-	select {
-	case <-time.After(d):
-	case <-s.ctx.Done():
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return !s.stopped
-}
-
-// finished describes what was stored of runs that are over.
-type finished struct {
-	runs            []*mapping.Run
-	folders         []string
-	leftOut, broken bool
-}
-
-func (f *finished) add(other finished) {
-	f.runs, f.folders = append(f.runs, other.runs...), append(f.folders, other.folders...)
-	f.leftOut, f.broken = f.leftOut || other.leftOut, f.broken || other.broken
-}
-
-// folders returns where the folders of runs are: beside the embedded history, even if the history is in a cluster.
-func (h histories) folders() record.Folders {
-	folder := filepath.Join(filepath.Dir(h.History), "runs")
-	// absolute, because the program that starts fio may change the working directory
-	if absolute, err := filepath.Abs(folder); err == nil {
-		folder = absolute
-	}
-	return record.Folders(folder)
-}
-
-// finish stores the run of a fio that has ended, and removes its entry. isCut reports that fio was killed, so that
-// the run is not complete. After an error the entry stays, and the next run, ingest or follow tries again. If there is nothing to
-// store, the caller decides what happens to the entry: see [env.leave].
-func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry, isCut bool) (f finished, err error) {
-	defer func() {
-		switch {
-		case err != nil:
-			err = errors.Join(fmt.Errorf("%w; fio2es ingest %s stores the run", err, shortHome(entry.Folder)), entry.Postpone(err))
-		case len(f.runs) > 0:
-			f.folders = []string{entry.Folder}
-			err = entry.Done()
-		}
-	}()
-	archive, err := pipeline.Open(ctx, []string{entry.Folder}, nil, nil)
-	if err != nil {
-		return f, err
-	}
-	defer archive.Close()
-	archive.SetHost(entry.Host)
-	f.leftOut = e.logProblems(archive)
-	for _, run := range archive.Runs {
-		if isCut {
-			run.Cut = "fio was killed before its last report: the run is not complete"
-		}
-	}
-	opt := e.options()
-	opt.Labels = entry.Labels
-	result, err := ingest.Runs(ctx, to, archive.Runs, ingest.Options{Pipeline: opt, Log: e.log})
-	if err != nil {
-		return f, err
-	}
-	f.leftOut = f.leftOut || result.LeftOut
-	for _, run := range result.Runs() {
-		if entry.Note != "" {
-			if run, err = to.Store.Annotate(ctx, run.Run.ID, mapping.Annotation{Note: &entry.Note}); err != nil {
-				return f, err
-			}
-		}
-		f.runs = append(f.runs, run)
-		broken, unknown, err := follow.Check(ctx, to.Store, run.Run.ID, rules, e.log)
-		if err != nil {
-			return f, err
-		}
-		f.leftOut, f.broken = f.leftOut || unknown, f.broken || broken
-	}
-	return f, nil
-}
-
-// interrupted calls do with the entry of each run whose command was killed before it stored the run in this history.
-func (e *env) interrupted(do func(*record.Entry) error) error {
-	paths, err := e.history().folders().Unfinished()
-	for _, path := range paths {
-		entry, claimed := record.Claim(path)
-		switch {
-		case errors.Is(claimed, record.ErrRunning):
-		case claimed != nil:
-			err = errors.Join(err, claimed)
-		case entry.History != e.history().name():
-			e.log.Debug(entry.Folder + " is for " + entry.History)
-			err = errors.Join(err, entry.Release())
-		default:
-			err = errors.Join(err, do(entry))
-		}
-	}
-	return err
-}
-
-// storing are the commands that store interrupted runs before they begin.
-var storing = []string{"run", "ingest", "follow"}
-
-// noteInterrupted says that runs are not stored yet, unless the command stores them.
-func (e *env) noteInterrupted(command string) {
-	if slices.Contains(storing, command) {
-		return
-	}
-	err := e.interrupted(func(entry *record.Entry) error {
-		e.log.Info(fmt.Sprintf("note: the run in %s is not stored yet: fio2es ingest %[1]s stores it", shortHome(entry.Folder)))
-		return entry.Release()
-	})
-	if err != nil {
-		e.log.Debug("interrupted runs: " + err.Error()) // for example without write access, and so no business of this user
-	}
-}
-
-// finishInterrupted stores the runs of earlier commands that were killed before they could do so. It warns about
-// runs that cannot be stored, and does not fail because of them.
-func (e *env) finishInterrupted(ctx context.Context) error {
-	err := e.interrupted(func(entry *record.Entry) error { return e.finishOne(ctx, entry) })
-	if err != nil {
-		for _, line := range errorLines(err) {
-			e.log.Warn("an earlier run is not stored: " + line)
-		}
-	}
-	return ctx.Err()
-}
-
-func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
-	to, err := e.history().target(ctx, nil)
-	if err != nil {
-		return errors.Join(err, entry.Release())
-	}
-	why := entry.Failed
-	if why == "" {
-		why = "fio2es was killed while fio ran"
-		entry.Note = strings.TrimSpace(entry.Note + "\n" + why + ", and how fio ended is not known")
-	}
-	f, err := e.finish(ctx, to, nil, entry, entry.IsCut())
-	if _, err = closed(to.Store, err); err != nil {
-		return err
-	}
-	if len(f.runs) == 0 {
-		e.log.Info(fmt.Sprintf("note: nothing to store of an earlier run (%s): %s, and there is no report", strings.Join(entry.Command, " "), why))
-		return e.leave(entry, false)
-	}
-	for _, run := range f.runs {
-		e.log.Info(fmt.Sprintf("note: stored %s (%s), which was not stored before: %s; fio's output is %s", facts.Title(run),
-			facts.ShortID(run.Run.ID), why, shortHome(entry.Report())))
-	}
-	return nil
-}
-
-// leave removes a run that has nothing to store. If the user does not have fio's output yet, the output stays.
-func (e *env) leave(entry *record.Entry, hasOutput bool) error {
-	if !hasOutput && entry.HasOutput() {
-		e.log.Info("note: what fio wrote is in " + shortHome(entry.Report()))
-		return entry.Done()
-	}
-	if err := entry.Discard(); !errors.Is(err, record.ErrRunning) {
-		return err
-	}
-	e.log.Info(fmt.Sprintf("note: fio was killed, but its jobs continue: when they have ended, fio2es ingest %s stores what they logged",
-		shortHome(entry.Folder)))
-	return nil
 }
 
 // printFinished prints the rows of runs, where they are stored, and what to run next.
@@ -579,4 +356,28 @@ func (e *env) printRows(runs []*mapping.Run) error {
 	}
 	fmt.Fprintln(to)
 	return writeRuns(to, runs, columns, table.Text)
+}
+
+// shown runs fio with a live view on the terminal. What fio writes to stderr is kept in a file until the view ends.
+func (r *running) shown(s *record.Relay, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
+	errs, err := os.Create(filepath.Join(entry.Folder, entry.Name+".err"))
+	if err != nil {
+		return ending, err
+	}
+	defer errs.Close()
+	view := live.New(r.rules)
+	view.Title, view.Started, view.Length, view.Every = strings.Join(r.fio.Words(), " "), entry.Started, plan.Length, plan.Every
+	on := newLiveScreen(r.env, view)
+	ending, err = r.started(s, entry, plan, errs, slog.New(term.NewLogHandler(on, slog.LevelInfo, nil)), on.window)
+	on.close()
+	if err != nil {
+		return ending, err
+	}
+	if _, err = errs.Seek(0, io.SeekStart); err == nil {
+		_, err = io.Copy(r.stderr, errs)
+	}
+	if err != nil {
+		return ending, outputError{err}
+	}
+	return ending, nil
 }

@@ -82,7 +82,7 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 	fl.StringVar(&sorted, "sort", "start", "sort by a `column`: the latest or highest first, texts from A to Z")
 	fl.BoolVar(&l.isReversed, "reverse", false, "reverse the order")
 	fl.StringSliceVar(&l.names, "columns", nil, "show these `columns`, such as run,name,p99,pool_profile")
-	addChoice(fl, &l.format, "format", "table, csv, csv-exact, markdown, json (an object a line), or document (a run's whole document a line)", runFormats)
+	addChoice(fl, &l.format, "format", "table, csv, markdown, json (an object a line), or document (a run's whole document a line)", runFormats)
 	return cmd
 }
 

@@ -3,16 +3,13 @@ package main
 import (
 	"bytes"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/live"
-	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/window"
 )
@@ -54,30 +51,6 @@ func newLiveScreen(e *env, view *live.View) *liveScreen {
 		}
 	}()
 	return s
-}
-
-// shown runs fio with a live view on the terminal. What fio writes to stderr is kept in a file until the view ends.
-func (r *running) shown(s *signals, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
-	errs, err := os.Create(filepath.Join(entry.Folder, entry.Name+".err"))
-	if err != nil {
-		return ending, err
-	}
-	defer errs.Close()
-	view := live.New(r.rules)
-	view.Title, view.Started, view.Length, view.Every = strings.Join(r.fio.Words(), " "), entry.Started, plan.Length, plan.Every
-	on := newLiveScreen(r.env, view)
-	ending, err = r.started(s, entry, plan, errs, slog.New(term.NewLogHandler(on, slog.LevelInfo, nil)), on.window)
-	on.close()
-	if err != nil {
-		return ending, err
-	}
-	if _, err = errs.Seek(0, io.SeekStart); err == nil {
-		_, err = io.Copy(r.stderr, errs)
-	}
-	if err != nil {
-		return ending, outputError{err}
-	}
-	return ending, nil
 }
 
 // canShow reports whether there is a terminal for a screen.

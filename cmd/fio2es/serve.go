@@ -74,7 +74,7 @@ func serve(ctx context.Context, e *env, listen string) error {
 	if !local {
 		e.log.Warn("there is no login: everyone who can reach this address can read the history")
 	}
-	pages := web.New(ctx, web.Options{Store: store, Name: e.history().name(), Program: generator(), Log: e.log, Local: local})
+	pages := web.New(web.Options{Store: store, Name: e.history().name(), Program: generator(), Log: e.log, Local: local})
 	return web.Serve(ctx, l, pages, e.log)
 }
 

@@ -82,7 +82,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 		},
 	}
 	fl := cmd.Flags()
-	addAnswerFlags(fl, q, "interval")
+	addAnswerFlags(fl, q)
 	addRuleFlag(fl)
 	addChoice(fl, &format, "format", checkUsage, checkFormats)
 	return cmd
@@ -102,12 +102,8 @@ type judging struct {
 // judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they
 // may be logs of one run.
 func (j *judging) judge(ctx context.Context, args []string) error {
-	wanted := j.query
-	if !query.NeedsWindows(wanted, j.rules) {
-		wanted = nil
-	}
 	j.skips = true
-	err := j.runs(ctx, args, wanted, func(run *query.Run, many bool) error { return j.skip(j.one(ctx, run, many)) })
+	err := j.runs(ctx, args, func(run *query.Run, many bool) error { return j.skip(j.one(ctx, run, many)) })
 	if err == nil && (len(j.skipped) == 0 || j.judged) {
 		err = j.checks.write(j.stdout)
 	}

@@ -105,7 +105,7 @@ func TestParseRules(t *testing.T) {
 	e.flags.StringArray("rule", nil, "")
 	e.cfg.SLA = []string{"p99 < 10", "p50 < 1ms", "p50 ~ 1ms"}
 	_, err := e.rules()
-	if want := `sla: "p99 < 10", column 9: want ns, us, ms or s, found the end` + "\n" + `sla: "p50 ~ 1ms", column 5: want <, <=, > or >=, found "~"`; !errors.As(err, new(usageError)) || err.Error() != want {
+	if want := `sla: "p99 < 10", column 7: want a latency with its unit, such as 300us or 5ms, found "10"` + "\n" + `sla: "p50 ~ 1ms", column 5: want <, <=, > or >=, found "~"`; !errors.As(err, new(usageError)) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	check(t, e.flags.Set("rule", "x"))

@@ -127,17 +127,13 @@ func TestStoredOptions(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--weighting", "completion"}, "--weighting: run run aa is in the history, and its windows were made when it was ingested: leave the option out, or ingest its files again with --weighting completion"},
-		{[]string{"--source", "raw"}, "--source: run run aa is in the history"}, {[]string{"--inflight", "all"}, "--inflight: "},
-		{[]string{"--tolerance", "0.1"}, "--tolerance: "}, {[]string{"--align", "job"}, "--align: "}, {[]string{"--start", "2026-01-01T00:00:00Z"}, "--start: "},
-		{[]string{"--offset", "a=5"}, "again with --offset a=5"}, {[]string{"--interval", "auto", "--precision", "p99:5%"}, "--precision: "},
 		{[]string{"--interval", "auto"}, "--interval auto: "}, {[]string{"--interval", "1500ms"}, "use a multiple, such as 2s, 5s or 10s"},
-		{[]string{"--interval", "500ms"}, "is stored in windows of 1s"}, {[]string{"--labels", "a=b"}, "--labels: "},
+		{[]string{"--interval", "500ms"}, "is stored in windows of 1s"},
 	} {
 		_, errs := outAndErr(t, 2, append([]string{"percentiles", "aa", "--history", file}, c.args...)...)
 		expect(t, strings.Join(c.args, " "), errs, c.want)
 	}
-	out, errs := outAndErr(t, 0, "percentiles", "aa", "--history", file, "--interval", "2s", "--weighting", "inflight", "--format", "csv")
+	out, errs := outAndErr(t, 0, "percentiles", "aa", "--history", file, "--interval", "2s", "--format", "csv")
 	if n := strings.Count(out, ",cluster,"); n != 2 || errs != "" {
 		t.Errorf("%d windows: %s%s", n, out, errs)
 	}
@@ -145,15 +141,15 @@ func TestStoredOptions(t *testing.T) {
 		{"heatmap", "aa", "--format", "csv"}, {"export", "aa", "--as", "csv"}, {"rank", "aa", "--within", "1ms", "--from", "+1s"},
 		{"sla", "aa", "--rule", "iops >= 1 in every window"}, {"report", "aa", "-o", "-"},
 	} {
-		_, errs := outAndErr(t, 2, append(command, "--history", file, "--align", "job")...)
-		expect(t, command[0], errs, "--align: run run aa is in the history")
 		outAndErr(t, 0, append(command, "--history", file, "--interval", "4s")...)
 	}
 	path := filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw")
-	_, errs = outAndErr(t, 0, "compare", "aa", path, "--history", file, "--weighting", "completion", "--metrics", "iops")
-	expect(t, "compare", errs, "note: --weighting has no effect on run aa, which is in the history", "weighting completion, not inflight")
 	t.Setenv("FIO2ES_WEIGHTING", "completion") // a setting for logs
-	outAndErr(t, 0, "percentiles", "aa", "--history", file)
+	const noted = "note: FIO2ES_WEIGHTING has no effect on runs in the history"
+	_, errs = outAndErr(t, 0, "compare", "aa", path, "--history", file, "--metrics", "iops")
+	expect(t, "compare", errs, noted, "weighting completion, not inflight")
+	_, errs = outAndErr(t, 0, "percentiles", "aa", "--history", file)
+	expect(t, "percentiles", errs, noted)
 }
 
 // TestNothingChosen: an empty answer says what there is instead.

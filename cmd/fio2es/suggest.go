@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/config"
 )
 
 // otherWords maps names of commands in other programs to those of fio2es.
@@ -39,7 +41,7 @@ var otherWords = map[string][]string{
 
 // otherFlags maps names of flags in other programs to those of fio2es.
 var otherFlags = map[string][]string{
-	"format":        {"json", "csv", "csv-exact", "markdown", "table", "junit", "svg"},
+	"format":        {"json", "csv", "markdown", "table", "junit", "svg"},
 	"output":        {"out", "file", "outfile"},
 	"history":       {"db", "database"},
 	"elasticsearch": {"es", "url", "server", "cluster"},
@@ -98,6 +100,9 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 		flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
 	})
 	word := unknown.GetSpecifiedName()
+	if name := config.WithoutFlag(word); name != "" {
+		return usagef("--%s is no flag of %s but a setting: set %s, or %s in fio2es.yaml (fio2es help settings)", word, cmd.Name(), config.Variable(name), name)
+	}
 	near := suggest(word, otherFlags, flags)
 	if len(near) == 0 {
 		return usagef("%w%s", err, see)

@@ -7,14 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -24,18 +21,6 @@ import (
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 )
-
-func addWhereFlag(fl *pflag.FlagSet, condition *string) {
-	addOnce(fl, condition, "where", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
-}
-
-func parseWhere(condition string) (*where.Condition, error) {
-	c, err := where.Parse(condition, time.Now())
-	if err != nil {
-		return nil, usagef("--where %s: %w", condition, err)
-	}
-	return c, nil
-}
 
 // trendQuery says which changes to find and to show.
 type trendQuery struct {
@@ -280,23 +265,4 @@ func markTrend(cmd *cobra.Command, e *env) error {
 		fmt.Fprintf(e.stderr, "%s in %s; %s\n", unit.Plural(m.Changes, "change"), unit.Plural(m.Runs, "run"), unit.Plural(m.Updated, "run")+" marked differently than before")
 	}
 	return leftOutIf(err, leftOut || len(m.Skipped) > 0)
-}
-
-// markNews finds the changes again if runs were stored or removed. Otherwise Kibana would show outdated changes.
-func (h histories) markNews(ctx context.Context, store *elastic.Store) error {
-	if ctx.Err() != nil || !store.News() {
-		return nil
-	}
-	m, err := tidy.Mark(ctx, store)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, history.ErrNoIndex):
-		return nil // there is no index yet, because every run was refused
-	case err != nil:
-		h.log.Warn(fmt.Sprintf("runs are stored, but changes are not marked for Kibana; fio2es trend --mark does that: %v", err))
-		return errLeftOut
-	}
-	h.log.Debug("marked changes", "changes", m.Changes, "runs", m.Runs, "updated", m.Updated)
-	return nil
 }

@@ -67,7 +67,7 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 	addRuleFlag(fl)
 	addDuration(fl, &every, "every", "`time` between two looks into the history")
 	fl.BoolVar(&quiet, "quiet", false, "print lines in place of the live view")
-	addChoice(fl, &format, "format", "of the lines: table, csv, csv-exact, or json (an object a line)", []string{table.Text, table.CSV, table.CSVExact, table.JSON})
+	addChoice(fl, &format, "format", "of the lines: table, csv, or json (an object a line)", []string{table.Text, table.CSV, table.JSON})
 	return cmd
 }
 

@@ -2,6 +2,7 @@
 package ahead
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"sync"
@@ -44,6 +45,39 @@ func Read[T any](ctx context.Context, n int, list func(context.Context) iter.Seq
 			}
 		}
 	}
+}
+
+// Push calls take with the items that produce gives, in their order. produce runs in another goroutine and is up to n items
+// ahead; with n = 0 it runs in the caller's goroutine. The error is the first one of take, or that of produce. After an
+// error of take, Push cancels the context of produce, whose next item fails. Push waits until produce has returned.
+func Push[T any](ctx context.Context, n int, produce func(ctx context.Context, give func(T) error) error, take func(T) error) error {
+	if n == 0 {
+		return produce(ctx, take)
+	}
+	inner, cancel := context.WithCancel(ctx)
+	items := make(chan T, n-1)
+	var made, taken error
+	go func() {
+		defer close(items)
+		made = produce(inner, func(item T) error {
+			select {
+			case items <- item:
+				return nil
+			case <-inner.Done():
+				return inner.Err()
+			}
+		})
+	}()
+	for item := range items {
+		if taken != nil {
+			continue
+		}
+		if taken = take(item); taken != nil {
+			cancel()
+		}
+	}
+	cancel()
+	return cmp.Or(taken, made)
 }
 
 // Map returns do(item) for each item, in the order of the items. It works on n items at the same time, each in its

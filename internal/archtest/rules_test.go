@@ -143,7 +143,7 @@ var rules = map[string]rule{
 	},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "pipeline/internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/window", "pipeline/internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
@@ -151,11 +151,11 @@ var rules = map[string]rule{
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {
-		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/expr", "internal/safeyaml"},
+		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/expr", "internal/safeyaml", "internal/unit"},
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {
-		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "mapping", "pipeline", "pipeline/cbt", "pipeline/plan"},
+		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan", "pipeline/source"},
 		why: "what will be known of a run follows from how it will be read",
 	},
 	"internal/ingest": {
@@ -170,7 +170,7 @@ var rules = map[string]rule{
 	},
 	"internal/nightly": {
 		level:   7,
-		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/history"},
+		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/history", "internal/history/sqlite"},
 		why:     "what an ingest remembers does not depend on commands or settings",
 	},
 	"internal/follow": {

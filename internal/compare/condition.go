@@ -22,7 +22,7 @@ func ParseCondition(text string) (Condition, error) {
 	p := expr.New(text)
 	c, at := Condition{Text: strings.TrimSpace(text)}, p.At()
 	var ok bool
-	if c.Direction, c.Metric, ok = window.ParseSubject(p.Until("<>=!")); !ok || !isCompared(c.Metric) {
+	if c.Direction, c.Metric, ok = window.ParseSubject(p.Until("<>=!~")); !ok || !isCompared(c.Metric) {
 		p.Want(at, wantMetric)
 	}
 	if c.above = p.Op(">") != ""; !c.above && p.Op("<") == "" {

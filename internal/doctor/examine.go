@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	windows "github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -20,7 +21,7 @@ func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (Answers, 
 	if x.plan, err = pipeline.MakePlan(ctx, run, opt); err != nil {
 		return Answers{}, nil, err
 	}
-	if x.result, err = pipeline.Read(ctx, run, opt, x.interval); err != nil {
+	if x.result, err = pipeline.Read(ctx, run, opt, x.window); err != nil {
 		return Answers{}, nil, err
 	}
 	a := Answers{Of: x.name, Hosts: max(len(run.HostNames()), 1), From: Nothing, Whole: Unknown}
@@ -42,11 +43,10 @@ type examination struct {
 	error  float64 // relative error of percentiles over time
 }
 
-// interval is called with each window.
-func (x *examination) interval(d *mapping.Interval) error {
-	h, err := d.Latency.Hist()
-	if err == nil && !h.IsEmpty() {
-		x.error = max(x.error, h.Layout().RelativeError())
+// window is called with each window.
+func (x *examination) window(w *windows.Window) error {
+	if len(w.Counts) > 0 {
+		x.error = max(x.error, w.Layout.RelativeError())
 	}
 	return nil
 }

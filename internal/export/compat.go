@@ -67,11 +67,15 @@ func (c *Compat) closeWindow() error {
 	if len(c.open) == 0 {
 		return nil
 	}
-	lat, err := addUp(c.open)
+	all, err := addUp(c.open)
 	if err != nil {
 		return err
 	}
-	row := compatRow{start: c.open[0].ElapsedMS, samples: lat.Bins.Total(), Latencies: facts.LatenciesOf(&lat)}
+	requests, err := all.Histogram()
+	if err != nil {
+		return err
+	}
+	row := compatRow{start: c.open[0].ElapsedMS, samples: int64(requests.Total()), Latencies: facts.LatenciesOf(&all.Latency)}
 	for _, w := range c.open {
 		row.end = max(row.end, w.EndMS())
 	}
@@ -80,18 +84,18 @@ func (c *Compat) closeWindow() error {
 }
 
 // addUp merges the directions of a window. A single direction keeps the percentiles of its exact weights.
-func addUp(windows []*window.Window) (mapping.Latency, error) {
+func addUp(windows []*window.Window) (*window.Window, error) {
 	if len(windows) == 1 {
-		return windows[0].Latency, nil
+		return windows[0], nil
 	}
 	var sum window.Sum
 	for _, w := range windows {
 		if err := sum.Add(w); err != nil {
-			return mapping.Latency{}, err
+			return nil, err
 		}
 	}
 	all := sum.Windows()
-	return all[len(all)-1].Latency, nil
+	return all[len(all)-1], nil
 }
 
 // End prints a run. It reports whether the run has rows.

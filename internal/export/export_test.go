@@ -84,7 +84,7 @@ func writeAll(t *testing.T, w Writer, runs []exported) {
 
 func TestCSV(t *testing.T) {
 	var out bytes.Buffer
-	writeAll(t, NewBins(&out, table.CSVExact), runs())
+	writeAll(t, NewBins(&out, table.CSV), runs())
 	golden.File(t, "testdata/runs.csv.golden", out.String())
 }
 
@@ -101,7 +101,7 @@ func TestBinsRoundTrip(t *testing.T) {
 		run := &mapping.RunInfo{Name: "r", Start: time.Unix(1e9, 0)}
 		w := &window.Window{Run: run, Level: mapping.Cluster, Direction: "read", Start: run.Start, End: run.Start.Add(time.Second)}
 		var lines, objects bytes.Buffer
-		for _, to := range []Writer{NewBins(&lines, table.CSVExact), NewBins(&objects, table.JSON)} {
+		for _, to := range []Writer{NewBins(&lines, table.CSV), NewBins(&objects, table.JSON)} {
 			if err := errors.Join(to.Begin(run, false), to.Add(w, h), to.Close()); err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestWriteFails(t *testing.T) {
 	for name, to := range map[string]func(*failing) Writer{
 		"hdrlog":      func(f *failing) Writer { return NewHDRLog(f) },
 		"openmetrics": func(f *failing) Writer { return NewOpenMetrics(f, OpenMetricsOptions{}) },
-		"csv":         func(f *failing) Writer { return NewBins(f, table.CSVExact) },
+		"csv":         func(f *failing) Writer { return NewBins(f, table.CSV) },
 		"json":        func(f *failing) Writer { return NewBins(f, table.JSON) },
 	} {
 		w, run := to(&failing{left: 10}), &runs()[0]

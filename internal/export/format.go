@@ -7,7 +7,7 @@ import (
 )
 
 // Formats are the names of the formats.
-var Formats = []string{"hdrlog", "openmetrics", table.CSV, table.CSVExact, table.JSON}
+var Formats = []string{"hdrlog", "openmetrics", table.CSV, table.JSON}
 
 // New returns a writer in one of [Formats]. opt is used only for openmetrics.
 func New(format string, w io.Writer, opt OpenMetricsOptions) Writer {

@@ -56,7 +56,7 @@ func NewOpenMetrics(w io.Writer, opt OpenMetricsOptions) *OpenMetrics {
 // archive, so they get their ids as a label.
 func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
 	if o.opt.Windows && !unit.IsKnown(run.Start) {
-		return fmt.Errorf("%s: its files do not say when it started, and points over time need that: set the start (--start)", run.Name)
+		return fmt.Errorf("%s: its files do not say when it started, and points over time need that: set the start (FIO2ES_START=TIME)", run.Name)
 	}
 	var labels strings.Builder
 	addLabel(&labels, "run", run.Name)

@@ -71,21 +71,13 @@ func LatenciesOfTotals(t *mapping.Totals) Latencies {
 	return a
 }
 
-// UseFioMethod replaces the percentiles and the maximum by those of fio's method, which are middles of bins. It does
-// nothing if l has no histogram.
-func (a *Latencies) UseFioMethod(l *mapping.Latency) error {
-	if !l.HasPercentiles() {
-		return nil
-	}
-	h, err := l.Hist()
-	if err != nil {
-		return err
-	}
+// UseFioMethod replaces the percentiles and the maximum by those of fio's method for a histogram, which are middles of
+// bins.
+func (a *Latencies) UseFioMethod(h *hist.Histogram) {
 	for i := range mapping.Percentiles {
 		a.values[i+2] = fioValue(h, mapping.Percentiles[i].Rank)
 	}
 	a.values[len(a.values)-1] = fioValue(h, 100)
-	return nil
 }
 
 func fioValue(h *hist.Histogram, rank float64) float64 {

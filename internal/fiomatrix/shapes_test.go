@@ -13,7 +13,7 @@ import (
 // reportLateness is the largest difference between the time of a report and that of its counts.
 const reportLateness = 60 // in ms
 
-// wholeRow is the default of --tolerance: by which share of its length a row may extend beyond a window and still
+// wholeRow is the default of the setting tolerance: by which share of its length a row may extend beyond a window and still
 // count completely in it.
 const wholeRow = 0.05
 

@@ -49,11 +49,10 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 	f.reading.Go(func() {
 		defer done()
 		defer stop()
-		res, err := pipeline.Follow(ctx, run, f.Ingest.Pipeline, how, f.to.Sink, known, func(d *mapping.Interval) error {
-			if d.Level != highest {
+		res, err := pipeline.Follow(ctx, run, f.Ingest.Pipeline, how, f.to.Sink, known, func(w *window.Window) error {
+			if w.Level != highest {
 				return nil
 			}
-			w := window.From(d)
 			if isNew, err := f.windows.take(w); err != nil || !isNew {
 				return err
 			}

@@ -62,12 +62,10 @@ type fileReader struct {
 func (f *fileReader) read(ctx context.Context, r *Run, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
 	opt := f.opt
 	opt.Levels = q.levels()
-	res, err := pipeline.Read(ctx, f.run, opt, func(d *mapping.Interval) error {
-		if take == nil {
-			return nil
-		}
-		return take(window.From(d))
-	})
+	if take == nil {
+		take = func(*window.Window) error { return nil }
+	}
+	res, err := pipeline.Read(ctx, f.run, opt, take)
 	if err != nil {
 		return nil, err
 	}

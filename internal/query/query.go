@@ -130,7 +130,7 @@ func (q *Query) bounds(run string, start time.Time) (from, to time.Time, err err
 	needsStart := func(text string) bool { return text != "" && !strings.HasPrefix(text, "+") }
 	if start.Year() < 1970 && (needsStart(q.From) || needsStart(q.To)) {
 		return from, to, RunError{fmt.Errorf("%s: its files do not say when it started: "+
-			"count from its start (--from +90s), or set the start (--start)", run)}
+			"count from its start (--from +90s), or set the start (FIO2ES_START=TIME)", run)}
 	}
 	if from, err = timeOfRun("from", q.From, start); err != nil {
 		return from, to, err

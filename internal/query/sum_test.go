@@ -43,7 +43,7 @@ func TestSum(t *testing.T) {
 		if rate := float64(w.Completed) / span.Length().Seconds(); w.IOPS < rate-0.001 || w.IOPS > rate+0.001 {
 			t.Errorf("%s: %v IOPS, want %v", direction, w.IOPS, rate)
 		}
-		if diff := cmp.Diff(mapping.NewLatency(requests[direction], nil), w.Latency); diff != "" {
+		if diff := cmp.Diff(mapping.NewLatency(requests[direction], nil), w.Document(&mapping.Interval{}).Latency); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", direction, diff)
 		}
 	}
@@ -56,7 +56,7 @@ func TestSum(t *testing.T) {
 		check(t, first.Add(w))
 	}
 	for i, w := range first.Windows()[:2] {
-		if diff := cmp.Diff(joined[i].Latency, w.Latency); diff != "" || joined[i].IOPS != w.IOPS || joined[i].Bandwidth != w.Bandwidth {
+		if diff := cmp.Diff(joined[i].Latency, w.Document(&mapping.Interval{}).Latency); diff != "" || joined[i].IOPS != w.IOPS || joined[i].Bandwidth != w.Bandwidth {
 			t.Errorf("%s: %v and %v IOPS (-joined +sum):\n%s", w.Direction, joined[i].IOPS, w.IOPS, diff)
 		}
 	}

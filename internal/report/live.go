@@ -2,7 +2,6 @@ package report
 
 import (
 	_ "embed"
-	"fmt"
 	"html/template"
 )
 
@@ -12,12 +11,9 @@ var liveJS string
 // reload is for browsers without scripts.
 const reload = `<noscript><meta http-equiv="refresh" content="10"></noscript>`
 
-// Live returns the script of a page with live runs, which must be the last element of its body. The script listens
-// to server-sent events at an address. After each event it loads the page again and replaces what differs. It stops
-// when the loaded page no longer has this script.
-func Live(events string) template.HTML {
-	return template.HTML(fmt.Sprintf(`<script id="live" data-events="%s">%s</script>`, template.HTMLEscapeString(events), liveJS))
-}
+// Live returns the script of a page with live runs, which must be the last element of its body. The script loads the
+// page again every two seconds and replaces what differs. It stops when the loaded page no longer has this script.
+func Live() template.HTML { return template.HTML(`<script id="live">` + liveJS + `</script>`) }
 
 // LivePolicy returns the source expression of this script for script-src in a content security policy.
 func LivePolicy() string { return HashOf(liveJS) + "; connect-src 'self'" }

@@ -1,11 +1,10 @@
 // Shows new data of live runs without reloading the page, so the scroll position, the selection and open parts stay.
-// Only visible pages listen, because browsers allow few connections to a server.
+// Only visible pages look. The server answers with few bytes if nothing has changed.
 'use strict';
 {
   const main = document.querySelector('main'), own = document.currentScript;
-  let events = own.dataset.events, source = null, isStale = false, isBusy = false;
+  let shown = '';
 
-  const wait = ms => new Promise(done => setTimeout(done, ms));
   // key identifies a node in the old and the fresh page: the run of a row of a list, the heading of a section.
   const key = node => {
     if (node.nodeName === 'TBODY') return 'run ' + node.querySelector('input')?.value;
@@ -32,7 +31,10 @@
     const answer = await fetch(location.href, {cache: 'no-cache'});
     if (answer.status === 404) return location.reload();
     if (!answer.ok) throw new Error(answer.statusText);
-    const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const text = await answer.text();
+    if (text === shown) return;
+    shown = text;
+    const fresh = new DOMParser().parseFromString(text, 'text/html');
     patch(main, fresh.querySelector('main'));
     document.title = fresh.title;
     for (const old of document.querySelectorAll('body > script:not(#live)')) { // for the new charts
@@ -40,51 +42,22 @@
       again.textContent = old.textContent;
       old.replaceWith(again);
     }
-    const next = fresh.getElementById('live')?.dataset.events; // undefined when the run is over
-    if (next === events) return;
-    events = next;
-    if (!events) own.remove();
-    close();
-    follow();
+    if (!fresh.getElementById('live')) own.remove(); // the run is over
   };
-  // renew loads the page if it is stale. It waits while a pointer reads a chart, and nine times as long as the last
+  // look loads the page every two seconds. It waits while a pointer reads a chart, and nine times as long as the last
   // page took, so that a slow server is not overloaded.
-  const renew = async () => {
-    isStale = true;
-    if (isBusy) return;
-    isBusy = true;
-    while (isStale && events && !document.hidden) {
-      if (document.querySelector('.readout:not([hidden])')) {
-        await wait(1000);
-        continue;
-      }
-      isStale = false;
-      const began = performance.now();
+  const look = async () => {
+    const began = performance.now();
+    let pause = 2000;
+    if (!document.hidden && !document.querySelector('.readout:not([hidden])')) {
       try {
         await load();
-        await wait(9 * (performance.now() - began));
+        pause = Math.max(pause, 9 * (performance.now() - began));
       } catch {
-        isStale = true;
-        await wait(10000);
+        pause = 10000;
       }
     }
-    isBusy = false;
+    if (own.isConnected) setTimeout(look, pause);
   };
-  const close = () => {
-    source?.close();
-    source = null;
-  };
-  const follow = () => {
-    if (!events || document.hidden) return close();
-    if (source) return;
-    source = new EventSource(events);
-    source.onmessage = renew; // the first event comes at once
-    source.onerror = () => {
-      if (source?.readyState !== EventSource.CLOSED) return; // otherwise the browser reconnects
-      close();
-      setTimeout(follow, 10000);
-    };
-  };
-  document.addEventListener('visibilitychange', follow);
-  follow();
+  setTimeout(look, 2000);
 }

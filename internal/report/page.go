@@ -29,7 +29,7 @@ type Options struct {
 	Program string      // program and version, such as "fio2es v1.2.3"
 	Query   query.Query // selects windows by time and direction
 	Home    string      // address of the list of runs; the page links to it if it is not empty
-	Events  string      // address of the events of live runs, see [Live]; empty if the page does not change
+	Live    bool        // a server may have more of a run later: see [Live]
 }
 
 // Page is a report about one run or several.
@@ -121,7 +121,7 @@ func picture(c *chart.Canvas, class string, height float64, label string) templa
 // connect to its server.
 func (o Options) Policy() string {
 	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src " + HashOf(pageJS)
-	if o.Events != "" {
+	if o.Live {
 		policy += " " + LivePolicy()
 	}
 	return policy + "; base-uri 'none'; form-action 'none'"

@@ -31,7 +31,7 @@ func Parse(text string) (Rule, error) {
 	p := expr.New(text)
 	r, at := Rule{}, p.At()
 	var ok bool
-	if r.Direction, r.Metric, ok = window.ParseSubject(p.Until("<>=!")); !ok {
+	if r.Direction, r.Metric, ok = window.ParseSubject(p.Until("<>=!~")); !ok {
 		p.Want(at, "a percentile such as p99.9, or min, mean, max, within 100ms, iops or requests")
 	}
 	if r.operator = p.Op("<=", ">=", "<", ">"); r.operator == "" {

@@ -12,15 +12,11 @@ import (
 // it a text. Numbers do not.
 type csvWriter struct {
 	*csv.Writer
-	exact bool     // no apostrophes
-	safe  []string // cells of a row
+	safe []string // cells of a row
 }
 
 // Write writes a row. Like [csv.Writer.Write], it may buffer the row until Flush.
 func (w *csvWriter) Write(cells []string) error {
-	if w.exact {
-		return w.Writer.Write(cells)
-	}
 	w.safe = w.safe[:0]
 	for _, c := range cells {
 		w.safe = append(w.safe, safeCell(c))

@@ -1,11 +1,7 @@
 package table
 
 import (
-	"encoding/csv"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestSafeCell(t *testing.T) {
@@ -17,25 +13,6 @@ func TestSafeCell(t *testing.T) {
 	} {
 		if got := safeCell(cell); got != want {
 			t.Errorf("%q: %q, want %q", cell, got, want)
-		}
-	}
-}
-
-func TestCSVWriter(t *testing.T) {
-	cells := []string{"=1", "a,b", "-3", "x\ny"}
-	for exact, want := range map[bool][]string{true: cells, false: {"'=1", "a,b", "-3", "x\ny"}} {
-		var out strings.Builder
-		w := &csvWriter{Writer: csv.NewWriter(&out), exact: exact}
-		if err := w.Write(cells); err != nil {
-			t.Fatal(err)
-		}
-		w.Flush()
-		rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
-		if err != nil || w.Error() != nil {
-			t.Fatal(err, w.Error())
-		}
-		if diff := cmp.Diff([][]string{want}, rows); diff != "" {
-			t.Errorf("exact %v: %s", exact, diff)
 		}
 	}
 }

@@ -11,13 +11,12 @@ import (
 const (
 	Text     = "table"
 	CSV      = "csv"
-	CSVExact = "csv-exact" // CSV without added apostrophes, for programs that need the exact text
-	JSON     = "json"      // one object on each line
+	JSON     = "json" // one object on each line
 	Markdown = "markdown"
 )
 
 // Formats are all formats.
-var Formats = []string{Text, CSV, CSVExact, JSON, Markdown}
+var Formats = []string{Text, CSV, JSON, Markdown}
 
 // mostRows is how many rows of a table for people are kept to find the widths of its columns. It is more than an
 // hour of one-second windows in both directions. A longer table is written in parts.
@@ -57,7 +56,7 @@ func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop
 	case JSON:
 		t.json = newObject(keys)
 	default:
-		t.csv = &csvWriter{Writer: csv.NewWriter(w), exact: format == CSVExact}
+		t.csv = &csvWriter{Writer: csv.NewWriter(w)}
 		t.csv.Write(keys)
 		t.cells = keys
 	}

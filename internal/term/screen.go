@@ -16,12 +16,6 @@ type Screen struct {
 // HasColour reports whether the user accepts colours on terminals (NO_COLOR and TERM).
 func HasColour() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
-// ForcesColour reports whether the user wants colours in any output (CLICOLOR_FORCE).
-func ForcesColour() bool {
-	force := os.Getenv("CLICOLOR_FORCE")
-	return force != "" && force != "0" && HasColour()
-}
-
 // NewScreen returns a filter of what is written to w. f is the terminal that shows it.
 func NewScreen(f *os.File, w io.Writer) *Screen { return &Screen{NewFilter(w), f} }
 
@@ -39,9 +33,6 @@ func (s *Screen) Size() (columns, lines int) {
 	}
 	return columns, lines
 }
-
-// IsTerminal reports whether the screen is a terminal. With CLICOLOR_FORCE it may be any file.
-func (s *Screen) IsTerminal() bool { return IsTerminal(s.f) }
 
 // Unfiltered returns the writer for text with escapes, whose other parts must be clean.
 func (s *Screen) Unfiltered() io.Writer { return s.w }

@@ -52,7 +52,7 @@ type Head struct {
 	Home    string // address of the list; empty on the list itself
 	Program string
 	Style   template.CSS
-	Events  string // address of the events, if the page shows live runs
+	Live    bool // the page shows what the history gets
 }
 
 func (s *site) head(title, home string) Head {

@@ -85,7 +85,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusBadRequest, "list", v)
 		return
 	}
-	v.Events = "events"
+	v.Live = true
 	if v.Found, err = s.look(r.Context(), q, parsed); err == nil && len(v.Found.Runs) == 0 && (q.IsSearch() || q.Page > 1) {
 		v.Contents, err = query.Nothing(r.Context(), s.Store, v.Found.Watched.Filter)
 	}

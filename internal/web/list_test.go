@@ -242,6 +242,9 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%s: the links of the page do not keep the columns:\n%s", columns, page)
 		}
 	}
+	if w := p.get(t, "/?columns="+strings.Repeat("run,", 12000)); w.Code != http.StatusBadRequest {
+		t.Errorf("12,000 columns: %d", w.Code)
+	}
 	if w := p.get(t, "/?columns=size"); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "columns=size: no column is called") {
 		t.Errorf("%d: %s", w.Code, w.Body)
 	}

@@ -25,6 +25,10 @@ type listQuery struct {
 // parseQuery parses the parameters of the list's address.
 func parseQuery(v url.Values) (listQuery, error) {
 	q := listQuery{Text: v.Get("text"), Where: v.Get("where"), Columns: v.Get("columns"), By: facts.Orders[0], Page: 1}
+	const mostText = 4000 // characters of columns
+	if len(q.Columns) > mostText {
+		return q, fmt.Errorf("columns has %d characters: want %d at most", len(q.Columns), mostText)
+	}
 	if _, _, err := q.columns(); err != nil {
 		return q, fmt.Errorf("columns=%s: %w", q.Columns, err)
 	}

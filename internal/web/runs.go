@@ -100,7 +100,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 		s.fail(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", report.Options{Events: eventsOf(runs, home)}.Policy()+unframed)
+	w.Header().Set("Content-Security-Policy", report.Options{Live: isAnyLive(runs)}.Policy()+unframed)
 	s.send(w, r, http.StatusOK, page)
 }
 
@@ -132,7 +132,7 @@ func (s *site) made(ctx context.Context, runs []*mapping.Run, home, tag string) 
 
 // report makes the report of runs in the history.
 func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
-	page := report.New(report.Options{Program: s.Program, Home: home, Events: eventsOf(runs, home)})
+	page := report.New(report.Options{Program: s.Program, Home: home, Live: isAnyLive(runs)})
 	for _, doc := range runs {
 		if _, err := page.Add(ctx, query.Stored(s.Store, doc), doc.Run.ID, len(runs) > 1); err != nil {
 			return nil, err
@@ -142,6 +142,10 @@ func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*r
 		return nil, noReportError{err}
 	}
 	return page, nil
+}
+
+func isAnyLive(runs []*mapping.Run) bool {
+	return slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() })
 }
 
 // missing answers if no run has the id, or several runs have it.

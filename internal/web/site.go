@@ -42,25 +42,20 @@ const (
 type site struct {
 	Options
 	reports gate
-	news    *news
 	recent  recent
 
 	// page makes the report of runs, in their order, with a link to the list at home. Tests replace it.
 	page func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)
 }
 
-// New returns the handler of all pages. Streams of events end with ctx.
-func New(ctx context.Context, o Options) http.Handler {
-	s := newSite(o)
-	go s.news.run(ctx)
-	return s.handler()
-}
+// New returns the handler of all pages.
+func New(o Options) http.Handler { return newSite(o).handler() }
 
 func newSite(o Options) *site {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &site{Options: o, reports: make(gate, reportsAtOnce), news: newNews(o.Store, o.Log)}
+	s := &site{Options: o, reports: make(gate, reportsAtOnce)}
 	s.Store = gated{o.Store, make(gate, listsAtOnce)}
 	s.page = s.report
 	return s
@@ -78,10 +73,7 @@ func (s *site) handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.notify(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "The pages are the list of all runs, /runs/ID, /compare?run=ID&run=ID, /workloads and /workloads/ID, that of a run."})
 	})
-	all := http.NewServeMux()
-	all.HandleFunc("/events", s.events) // without compression, which would delay events
-	all.Handle("/", gzhttp.GzipHandler(mux))
-	return s.logged(s.guarded(all))
+	return s.logged(s.guarded(gzhttp.GzipHandler(mux)))
 }
 
 // guarded refuses requests that are not allowed, and sets headers that restrict browsers.
@@ -99,6 +91,8 @@ func (s *site) guarded(next http.Handler) http.Handler {
 			s.notify(w, r, http.StatusForbidden, notice{
 				Title: "Wrong host name", Text: "This server answers browsers on its own machine only. Open it as localhost or 127.0.0.1, or start it with --listen for other machines.",
 			})
+		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
+			s.notify(w, r, http.StatusForbidden, notice{Title: "Another site", Text: "A page of another site asked for this. Open it yourself."})
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
 			s.notify(w, r, http.StatusMethodNotAllowed, notice{Title: "Read only", Text: "Pages accept GET and HEAD only."})
@@ -153,9 +147,6 @@ func (c *counter) Write(p []byte) (int, error) {
 	c.bytes += int64(n)
 	return n, err
 }
-
-// Unwrap serves [http.ResponseController].
-func (c *counter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // gate limits how many goroutines run at the same time.
 type gate chan struct{}

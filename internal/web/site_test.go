@@ -95,6 +95,21 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// TestOtherSites: pages of other sites may link to pages, but not load them.
+func TestOtherSites(t *testing.T) {
+	p := serve(historyOf(t))
+	for mode, want := range map[string]int{"navigate": http.StatusOK, "no-cors": http.StatusForbidden, "cors": http.StatusForbidden} {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost/metrics", nil)
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		r.Header.Set("Sec-Fetch-Mode", mode)
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s: %d, want %d", mode, w.Code, want)
+		}
+	}
+}
+
 // TestLinks: every link on every reachable page works.
 func TestLinks(t *testing.T) {
 	p := serve(historyOf(t, runOf(0, "a b/c?d#e", 100), runOf(1, "b", 200), runOf(2, "c", 300)))

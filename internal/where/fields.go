@@ -90,7 +90,7 @@ var fioFields = []*Field{
 		return list
 	}},
 	number("hosts", "", Number, "how many hosts it has", "8", func(r *mapping.Run) float64 { return float64(len(r.Hosts)) }),
-	text("clock", "clock.source", "where its times come from: log_unix_epoch, job_start, report, user (--start) or mtime", "mtime", func(r *mapping.Run) string { return r.Clock.Source }),
+	text("clock", "clock.source", "where its times come from: log_unix_epoch, job_start, report, user (the setting start) or mtime", "mtime", func(r *mapping.Run) string { return r.Clock.Source }),
 	{
 		Name: "interval", Path: "interval_ms", Kind: Duration, Help: "the length of its windows", Example: "1s",
 		values: ifKnown(func(r *mapping.Run) float64 { return float64(r.IntervalMS) / 1000 }),

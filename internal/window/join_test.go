@@ -94,7 +94,7 @@ func TestJoin(t *testing.T) {
 			}
 			last = w.ElapsedMS
 			key := [2]any{w.Direction, (w.ElapsedMS + cut) / (times * step)}
-			if w.Completed != counts[key] || w.Latency.Bins.Total() != counts[key] {
+			if w.Completed != counts[key] || w.Document(&mapping.Interval{}).DocCount != counts[key] {
 				t.Fatalf("%v: %d requests, want %d", key, w.Completed, counts[key])
 			}
 			delete(counts, key)
@@ -106,12 +106,12 @@ func TestJoin(t *testing.T) {
 			if want := float64(w.Completed) * 1000 / float64(ms); math.Abs(w.IOPS-want) > 0.001 || math.Abs(w.Bandwidth-want*4096) > 1 {
 				t.Fatalf("%v: iops %v, bandwidth %v, want %v", key, w.IOPS, w.Bandwidth, want)
 			}
-			h, err := w.Latency.Hist()
+			h, err := w.Histogram()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := mapping.NewLatency(h, nil); !cmp.Equal(want, w.Latency) {
-				t.Fatalf("%v: %+v, want %+v", key, w.Latency, want)
+			if got, want := w.Document(&mapping.Interval{}).Latency, mapping.NewLatency(h, nil); !cmp.Equal(want, got) {
+				t.Fatalf("%v: %+v, want %+v", key, got, want)
 			}
 			if got[w.Direction] == nil {
 				got[w.Direction] = &hist.Histogram{}
@@ -139,6 +139,12 @@ func TestJoinAverages(t *testing.T) {
 	got := joinOf(t, []*mapping.Interval{average(0, 100, 10), average(1000, 300, 30)}, 2000, 1000, 2000)
 	if len(got) != 1 || got[0].IOPS != 200 || got[0].Latency.Mean != 25 || got[0].Latency.HasPercentiles() || got[0].Bandwidth != 4096*200 {
 		t.Errorf("%+v", got)
+	}
+	unknown := average(0, 0, 10)
+	unknown.Weighting = mapping.Averaged
+	got = joinOf(t, []*mapping.Interval{unknown, average(1000, 300, 30)}, 2000, 1000, 2000)
+	if len(got) != 1 || !math.IsNaN(got[0].KnownIOPS()) || got[0].Latency.Mean != 20 {
+		t.Errorf("a rate is not known: %+v", got)
 	}
 }
 

@@ -31,6 +31,10 @@ type Window struct {
 	// Latency has percentiles if [mapping.Latency.HasPercentiles] is true. Otherwise it has at most a mean; without
 	// requests it is empty.
 	Latency mapping.Latency
+	// Counts are the requests by bin of Layout, rounded to whole numbers: see [Window.Histogram]. They are nil in the
+	// window of a document, which has them as the bins of Latency. Only [Window.Document] makes bins of them.
+	Counts []hist.Bin
+	Layout hist.Layout
 	// Averaged reports that the window comes from fio's averages (log_avg_msec). These have rates and mean latencies,
 	// but no requests.
 	Averaged bool
@@ -74,6 +78,11 @@ func (w *Window) Histogram() (*hist.Histogram, error) {
 	if !w.Latency.HasPercentiles() {
 		return nil, nil
 	}
+	if w.Counts != nil {
+		h := hist.New(w.Layout)
+		h.AddBins(w.Layout, w.Counts)
+		return h, nil
+	}
 	h, err := w.Latency.Hist()
 	if err != nil {
 		return nil, fmt.Errorf("run %s, %s window at %d ms: %w", w.Run.Name, w.Direction, w.StartMS(), err)
@@ -91,13 +100,16 @@ func (w *Window) EndMS() int64 { return w.End.Sub(w.Run.Start).Milliseconds() }
 func (w *Window) Length() time.Duration { return w.End.Sub(w.Start) }
 
 // Document returns the document of the window. Fields that windows lack are copied from like, a document of the same
-// series.
+// run.
 func (w *Window) Document(like *mapping.Interval) *mapping.Interval {
 	d := *like
-	d.Time, d.Part = w.Start, 0
+	d.Time, d.Part, d.Level, d.Host.Name, d.Fio.Job, d.Fio.Direction = w.Start, 0, w.Level, w.Host, w.Job, w.Direction
 	d.Window = mapping.Window{End: w.End, MS: w.Length().Milliseconds(), ElapsedMS: w.ElapsedMS, FromMS: w.FromMS, ToMS: w.ToMS}
 	d.Requests = mapping.Requests{Completed: w.Completed, Weight: w.Weight}
-	d.Latency, d.DocCount = w.Latency, w.Latency.Bins.Total()
+	if d.Latency = w.Latency; w.Counts != nil {
+		d.Latency.SetBins(w.Layout, w.Counts)
+	}
+	d.DocCount = d.Latency.Bins.Total()
 	d.IOPS, d.Bandwidth = w.IOPS, w.Bandwidth
 	return &d
 }

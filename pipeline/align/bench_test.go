@@ -89,7 +89,7 @@ func BenchmarkMergeOnTheFly(b *testing.B) {
 	b.SetBytes(benchLine)
 	b.ReportAllocs()
 	windows := 0
-	for w, err := range align.Merge(b.Context(), []*align.Stream{in}, align.Options{Window: 1000, Tolerance: 50}, nil) {
+	for w, err := range align.Merged(b.Context(), []*align.Stream{in}, align.Options{Window: 1000, Tolerance: 50}, nil) {
 		if err != nil || len(w.Counts) == 0 {
 			b.Fatal(w, err)
 		}

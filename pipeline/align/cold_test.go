@@ -113,7 +113,7 @@ func TestMergeMinutesMemory(t *testing.T) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as in use: TestMain has it run less often
 	start, seen := heap(), 0
-	for _, err := range align.Merge(t.Context(), in, align.Options{Window: 1000, Levels: []mapping.Level{mapping.Host}, Workers: 4}, nil) {
+	for _, err := range align.Merged(t.Context(), in, align.Options{Window: 1000, Levels: []mapping.Level{mapping.Host}, Workers: 4}, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func TestUnsure(t *testing.T) {
 					return Row{Start: r.start, End: r.end, Layout: hist.Fio3(0), Bins: []hist.Bin{{Index: 100, Count: r.n}}, Total: r.n}, true
 				}}
 				var got []string
-				for w, err := range Merge(context.Background(), []*Stream{stream}, Options{Window: 1000, Tolerance: 50, Eager: eager}, nil) {
+				for w, err := range Merged(context.Background(), []*Stream{stream}, Options{Window: 1000, Tolerance: 50, Eager: eager}, nil) {
 					if err != nil {
 						t.Fatal(err)
 					}

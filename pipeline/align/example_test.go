@@ -41,17 +41,16 @@ func Example() {
 		}}
 	}
 
-	windows := align.Merge(context.Background(), []*align.Stream{
+	_, err := align.Merge(context.Background(), []*align.Stream{
 		stream("1", 0, row{1003, []hist.Bin{{Index: ms(0.5), Count: 100}}}, row{2001, []hist.Bin{{Index: ms(0.5), Count: 80}}}),
 		stream("2", 500, row{1000, []hist.Bin{{Index: ms(0.5), Count: 60}}}, row{3400, []hist.Bin{{Index: ms(0.5), Count: 20}, {Index: ms(2300), Count: 1}}}),
-	}, align.Options{Window: 1000, Tolerance: 50}, nil)
-	for w, err := range windows {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Printf("%d to %d ms: %d completed, weight %.2f, slowest %.0f ms\n",
+	}, align.Options{Window: 1000, Tolerance: 50}, func(w *align.Window) error {
+		_, err := fmt.Printf("%d to %d ms: %d completed, weight %.2f, slowest %.0f ms\n",
 			w.Elapsed, w.Elapsed+1000, w.Completed, w.Latencies.Total(), w.Latencies.Percentile(1).Value/1e6)
+		return err
+	})
+	if err != nil {
+		fmt.Println(err)
 	}
 	// Output:
 	// 0 to 1000 ms: 130 completed, weight 130.00, slowest 1 ms

@@ -1,7 +1,6 @@
 package align
 
 import (
-	"iter"
 	"maps"
 	"slices"
 
@@ -17,48 +16,57 @@ type Precision struct {
 	Longest  int64   // longest joined window in milliseconds, except at gaps and at the end
 }
 
-// Join makes windows longer where they have too few requests. It joins successive windows until all of the highest
+// Joiner makes windows longer where they have too few requests. It joins successive windows until all of the highest
 // level are precise, so quiet times have longer windows than busy ones. All keys have the same windows. If windows are
-// left at the end, they join the window before. Windows must be in the order of [Merge], and so are the results. At
-// most two windows of each key are in memory.
-func Join(windows iter.Seq2[*Window, error], p Precision) iter.Seq2[*Window, error] {
-	return func(yield func(*Window, error) bool) {
-		var ready, open *joined // ready waits in case it is the last
-		send := func(j *joined) bool {
-			for _, w := range j.windows() {
-				if !yield(w, nil) {
-					return false
-				}
-			}
-			return true
+// left at the end, they join the window before. At most two windows of each key are in memory.
+type Joiner struct {
+	precision   Precision
+	put         func(*Window) error
+	ready, open *joined // ready waits in case it is the last
+}
+
+// NewJoiner returns a Joiner that passes the windows to put, in the order of [Merge].
+func NewJoiner(p Precision, put func(*Window) error) *Joiner { return &Joiner{precision: p, put: put} }
+
+// Add adds a window. Windows must come in the order of [Merge].
+func (j *Joiner) Add(w *Window) error {
+	if open := j.open; open != nil && w.Elapsed != open.last && (!open.takes(w, j.precision) || open.isPrecise(j.precision)) {
+		if err := j.send(j.ready); err != nil {
+			return err
 		}
-		for w, err := range windows {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if open != nil && w.Elapsed != open.last && (!open.takes(w, p) || open.isPrecise(p)) {
-				if ready != nil && !send(ready) {
-					return
-				}
-				ready, open = open, nil
-			}
-			if open == nil {
-				open = &joined{first: w.Elapsed, parts: map[Key]*part{}}
-			}
-			open.add(w)
-		}
-		if ready != nil && !open.isPrecise(p) && ready.takes(open.any(), p) { // where there is ready, there is open
-			ready.join(open)
-			open = nil
-		}
-		if ready != nil && !send(ready) {
-			return
-		}
-		if open != nil {
-			send(open)
+		j.ready, j.open = open, nil
+	}
+	if j.open == nil {
+		j.open = &joined{first: w.Elapsed, parts: map[Key]*part{}}
+	}
+	j.open.add(w)
+	return nil
+}
+
+// End passes on the last windows.
+func (j *Joiner) End() error {
+	// where there is ready, there is open
+	if j.ready != nil && !j.open.isPrecise(j.precision) && j.ready.takes(j.open.any(), j.precision) {
+		j.ready.join(j.open)
+		j.open = nil
+	}
+	if err := j.send(j.ready); err != nil {
+		return err
+	}
+	return j.send(j.open)
+}
+
+// send passes on joined windows, if there are any.
+func (j *Joiner) send(of *joined) error {
+	if of == nil {
+		return nil
+	}
+	for _, w := range of.windows() {
+		if err := j.put(w); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // joined has the windows of all keys that become one window of each key.

@@ -45,7 +45,7 @@ func sequence(windows ...*Window) iter.Seq2[*Window, error] {
 func joinAll(t testing.TB, windows iter.Seq2[*Window, error], p Precision) []*Window {
 	t.Helper()
 	var out []*Window
-	for w, err := range Join(windows, p) {
+	for w, err := range Joined(windows, p) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestJoinEnds(t *testing.T) {
 	p := Precision{Quantile: 0.5, Error: 0.1, Longest: 3000}
 	broken := errors.New("broken")
 	n := 0
-	for _, err := range Join(func(yield func(*Window, error) bool) {
+	for _, err := range Joined(func(yield func(*Window, error) bool) {
 		_ = yield(second(0, Key{Level: mapping.Cluster}, 10), nil) && yield(nil, broken)
 	}, p) {
 		if n++; !errors.Is(err, broken) {
@@ -118,7 +118,7 @@ func TestJoinEnds(t *testing.T) {
 	for at := range int64(20) {
 		long = append(long, second(at, Key{Level: mapping.Cluster}, 1))
 	}
-	for w := range Join(sequence(long...), p) {
+	for w := range Joined(sequence(long...), p) {
 		if n++; w.Length != 3000 {
 			t.Errorf("%d ms", w.Length)
 		}
@@ -162,7 +162,7 @@ func TestJoinKeeps(t *testing.T) {
 		}
 		var last *Window
 		unsure := int64(-1) // Elapsed of a window that is not precise
-		for w, err := range Join(sequence(windows...), p) {
+		for w, err := range Joined(sequence(windows...), p) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,6 @@ package align
 import (
 	"context"
 	"errors"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -39,13 +38,13 @@ type Options struct {
 	SpreadAll bool            // in-flight weights for all requests, not only those longer than a window
 	Levels    []mapping.Level // ascending; Cluster by default
 	Workers   int             // goroutines; by default one for each CPU
-	Eager     bool            // yield each window as soon as it is final, not several at a time
+	Eager     bool            // pass on each window as soon as it is final, not several at a time
 	// Contiguous says that no row begins before an earlier row of its stream, in any direction. Then a window is final,
 	// without in-flight weights, as soon as the next row of each stream is known.
 	Contiguous bool
 }
 
-// Stats describe the data of a merge. They are complete when the merge has ended.
+// Stats describe the data of a merge.
 type Stats struct {
 	// Late is the number of requests whose windows were already closed. They took over ten minutes, or their row began
 	// over a minute before it was written. They, or this part of their weight, count in the first open window.
@@ -62,31 +61,26 @@ const slab = 8
 // take much memory, and one window has enough rows for all workers.
 const manyStreams = 100
 
-// Merge merges the streams into windows, in order of time and then of [Key]. It reads the streams in parallel. The
-// windows are the same to the last bit for any number of workers. When ctx ends, Merge yields the error of ctx and
-// ends. stats may be nil.
-func Merge(ctx context.Context, streams []*Stream, opt Options, stats *Stats) iter.Seq2[*Window, error] {
-	return func(yield func(*Window, error) bool) {
-		if opt.Window <= 0 {
-			yield(nil, errors.New("windows have no length"))
-			return
+// Merge merges the streams into windows, and passes them to put in order of time and then of [Key]. It reads the streams
+// in parallel, but not while put runs. The windows are the same to the last bit for any number of workers. The error is
+// that of put or of ctx.
+func Merge(ctx context.Context, streams []*Stream, opt Options, put func(*Window) error) (stats Stats, err error) {
+	if opt.Window <= 0 {
+		return stats, errors.New("windows have no length")
+	}
+	m := newMerger(streams, opt)
+	defer func() { stats = Stats{Layout: m.sums.layout, Late: m.sums.late()} }()
+	for m.begin(); m.next(); {
+		m.fill(ctx)
+		if err := ctx.Err(); err != nil {
+			return stats, err
 		}
-		m := newMerger(streams, opt)
-		if stats != nil {
-			defer func() { stats.Layout, stats.Late = m.sums.layout, m.sums.late() }()
-		}
-		for m.begin(); m.next(); {
-			m.fill(ctx)
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			m.begin()
-			if !m.close(yield) {
-				return
-			}
+		m.begin()
+		if err := m.close(put); err != nil {
+			return stats, err
 		}
 	}
+	return stats, nil
 }
 
 // merger is the state of one merge.
@@ -217,7 +211,8 @@ func (m *merger) fill(ctx context.Context) {
 	})
 }
 
-func (m *merger) close(yield func(*Window, error) bool) bool {
+// close passes on the windows that no later row can change.
+func (m *merger) close(put func(*Window) error) error {
 	mark := m.mark()
 	for ready := m.sums.before(mark); len(ready) > 0; {
 		at := ready[0]
@@ -238,8 +233,11 @@ func (m *merger) close(yield func(*Window, error) bool) bool {
 				w := *made[i]
 				w.Key, made[i] = g.key, &w
 			}
-			if made[i] != nil && !yield(made[i], nil) {
-				return false
+			if made[i] == nil {
+				continue
+			}
+			if err := put(made[i]); err != nil {
+				return err
 			}
 		}
 		m.sums.end(last, total)
@@ -247,7 +245,7 @@ func (m *merger) close(yield func(*Window, error) bool) bool {
 	if usual := m.streams.watermark(usualReach); usual != mark { // only slower requests can still change them
 		m.sums.cool(usual)
 	}
-	return true
+	return nil
 }
 
 // mark returns the time before which windows are final.

@@ -45,7 +45,7 @@ func TestMergeOfNothing(t *testing.T) {
 func TestMergeNeedsALength(t *testing.T) {
 	for _, length := range []int64{0, -1000} {
 		n := 0
-		for w, err := range align.Merge(t.Context(), nil, align.Options{Window: length}, nil) {
+		for w, err := range align.Merged(t.Context(), nil, align.Options{Window: length}, nil) {
 			if n++; w != nil || err == nil || n > 1 {
 				t.Errorf("length %d: window %v, error %v", length, w, err)
 			}
@@ -275,7 +275,7 @@ func TestMergeLast(t *testing.T) {
 			}
 			in = append(in, tail)
 			got := uint64(0)
-			for _, w := range collect(t, align.Merge(t.Context(), in, align.Options{Window: 1000, Workers: workers}, nil)) {
+			for _, w := range collect(t, align.Merged(t.Context(), in, align.Options{Window: 1000, Workers: workers}, nil)) {
 				got += total(w.Counts)
 			}
 			if got != 17 {
@@ -399,7 +399,7 @@ func TestMergeCanceled(t *testing.T) {
 				}
 			})
 			var failed error
-			for w, err := range align.Merge(ctx, []*align.Stream{in}, align.Options{Window: 1000, Workers: 1}, nil) {
+			for w, err := range align.Merged(ctx, []*align.Stream{in}, align.Options{Window: 1000, Workers: 1}, nil) {
 				if failed != nil {
 					t.Fatalf("window %v and error %v after the end", w, err)
 				}
@@ -422,7 +422,7 @@ func TestMergeStopped(t *testing.T) {
 		}
 		var stats align.Stats
 		n := 0
-		for _, err := range align.Merge(t.Context(), in, align.Options{Window: 1000, Workers: 4}, &stats) {
+		for _, err := range align.Merged(t.Context(), in, align.Options{Window: 1000, Workers: 4}, &stats) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -449,7 +449,7 @@ func TestMergeMemory(t *testing.T) {
 	}}
 	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as in use: TestMain has it run less often
 	start, seen, counted := heap(), 0, uint64(0)
-	for w, err := range align.Merge(t.Context(), []*align.Stream{in}, align.Options{Window: 1000}, nil) {
+	for w, err := range align.Merged(t.Context(), []*align.Stream{in}, align.Options{Window: 1000}, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,7 @@ func collect(t interface {
 func merge(t testing.TB, jobs []jobRows, opt align.Options) ([]*align.Window, align.Stats) {
 	t.Helper()
 	var stats align.Stats
-	return collect(t, align.Merge(context.Background(), streams(jobs), opt, &stats)), stats
+	return collect(t, align.Merged(context.Background(), streams(jobs), opt, &stats)), stats
 }
 
 // kinds are what the logs of one run may be like.

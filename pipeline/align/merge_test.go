@@ -237,9 +237,9 @@ func TestMergeOneLevel(t *testing.T) {
 		}
 		of := func(isJoined bool, level mapping.Level, levels ...mapping.Level) (windows []*align.Window) {
 			opt.Levels = levels
-			all := align.Merge(t.Context(), streams(jobs), opt, nil)
+			all := align.Merged(t.Context(), streams(jobs), opt, nil)
 			if isJoined {
-				all = align.Join(all, precision)
+				all = align.Joined(all, precision)
 			}
 			for w, err := range all {
 				if err != nil {
@@ -306,7 +306,7 @@ func TestMergeCorpus(t *testing.T) {
 				in, requests := corpusStreams(t, folder, 1000)
 				var got [fiolog.Directions]uint64
 				var completed [fiolog.Directions]int64
-				for _, w := range collect(t, align.Merge(t.Context(), in, align.Options{Window: window, Tolerance: 50}, nil)) {
+				for _, w := range collect(t, align.Merged(t.Context(), in, align.Options{Window: window, Tolerance: 50}, nil)) {
 					got[w.Key.Direction] += total(w.Counts)
 					completed[w.Key.Direction] += w.Completed
 				}
@@ -359,7 +359,7 @@ func TestMergeContiguous(t *testing.T) {
 		at := int64(given) * 1000
 		return align.Row{Start: at - 1000, End: at, Layout: fine, Bins: bins(bin(17_000, 1)), Total: 1}, given <= 10
 	}}
-	windows := align.Merge(t.Context(), []*align.Stream{stream},
+	windows := align.Merged(t.Context(), []*align.Stream{stream},
 		align.Options{Window: 1000, Tolerance: 50, Weighting: align.Completion, Eager: true, Contiguous: true, Workers: 1}, nil)
 	for w := range windows {
 		if want := int(w.End/1000) + 1; given != want {

@@ -100,10 +100,10 @@ func TestReaderMoreGroupsDamaged(t *testing.T) {
 		{"the only row cut", strings.TrimSuffix(cut(lines[0], 1856), "\n"), hist.Hint{Unit: hist.Nanoseconds, Groups: 34}, 0,
 			[]string{"x.log:1:%d: got the end of the file, want the end of the line (partial)"}, "EOF"},
 		{"nothing known", strings.Join(lines, ""), hist.Hint{}, 0, nil,
-			"x.log:1: 2176 bins can be 34 groups (coarseness 0), of ns (fio 3) or us (fio 2): say --unit ns or --unit us, or put fio's JSON report beside the logs"},
+			"x.log:1: 2176 bins can be 34 groups (coarseness 0), of ns (fio 3) or us (fio 2): set FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put fio's JSON report beside the logs"},
 		{"another number said", strings.Join(lines, ""), hist.Hint{Unit: hist.Nanoseconds, Groups: 24}, 0, nil,
 			"x.log:1: 2176 bins contradict 24 groups of ns: they can be 34 groups (coarseness 0), of ns (fio 3) or us (fio 2); " +
-				"correct --groups and --unit, or drop them if fio's JSON report is beside the logs"},
+				"correct FIO2ES_GROUPS and FIO2ES_UNIT, or drop them if fio's JSON report is beside the logs"},
 		{"nothing known, in a log of fio 3 whose first rows are cut",
 			cut(lines[0], 1088) + cut(lines[1], 1024) + cut(lines[2], 1536) + cut(lines[3], 1856) + cut(lines[4], 1856), hist.Hint{}, 2,
 			[]string{"x.log:1:%d: got 1088 bins, want 1856 bins as in line 4", "x.log:2:%d: got 1024 bins, want 1856 bins as in line 4", "x.log:3:%d: got 1536 bins, want 1856 bins as in line 4"}, "EOF"},

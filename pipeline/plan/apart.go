@@ -53,7 +53,7 @@ func Apart(all []span, unsure time.Duration) string {
 		before := slices.MaxFunc(all[:i], func(a, b span) int { return a.end.Compare(b.end) })
 		if gap := all[i].start.Sub(before.end); gap > unsure+time.Second {
 			return fmt.Sprintf("its jobs did not run at the same time: %s began %v after the ones before it had ended, so rates of the run "+
-				"are too low; keep the files of each run in a folder of their own, or correct a wrong clock with --offset",
+				"are too low; keep the files of each run in a folder of their own, or correct a wrong clock with FIO2ES_OFFSET",
 				all[i].name(before), gap.Round(100*time.Millisecond))
 		}
 	}
@@ -79,5 +79,5 @@ func Skewed(all []span, unsure time.Duration) string {
 		return ""
 	}
 	return fmt.Sprintf("host %q began %.1f s before host %q: if the clock of one of them is off, their windows do not belong together; "+
-		"correct it with --offset, such as --offset %s=%v", all[0].host, skew.Seconds(), last.host, all[0].host, skew.Round(100*time.Millisecond))
+		"correct it with FIO2ES_OFFSET, such as FIO2ES_OFFSET=%s=%d (milliseconds)", all[0].host, skew.Seconds(), last.host, all[0].host, skew.Round(100*time.Millisecond).Milliseconds())
 }

@@ -48,7 +48,7 @@ func (c *chooser) setUnit(j *Job, l *Log, ofHist hist.Unit) error {
 	}
 	said := c.opt.Bins.Unit
 	if said != hist.UnknownUnit && reported != hist.UnknownUnit && said != reported {
-		c.problems.note("%s: read in %s, as --unit says, although %s of its report writes %s",
+		c.problems.note("%s: read in %s, as FIO2ES_UNIT says, although %s of its report writes %s",
 			l.File.Name(), said, j.Entry.Out.Fio.Version, reported)
 	}
 	j.Unit = cmp.Or(said, reported, c.ev.HintFor(l.Log, c.opt.Bins).Unit, ofHist)
@@ -58,7 +58,7 @@ func (c *chooser) setUnit(j *Job, l *Log, ofHist hist.Unit) error {
 		j.Unit = hist.Nanoseconds
 	default:
 		return fmt.Errorf("%s: nothing says whether its latencies are ns (fio 3) or us (fio 2), so it is not used: "+
-			"say --unit ns or --unit us, or put fio's JSON report beside it", l.File.Name())
+			"set FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put fio's JSON report beside it", l.File.Name())
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (c *chooser) setGroups(jobs []*Job) {
 func (c *chooser) checkLayout(j *Job) {
 	usual, err := hist.Resolve(j.Layout.Len(), hist.Hint{})
 	if j.HasRows && err == nil && usual != j.Layout {
-		c.problems.note("%s: %d bins are usually %s, but are read as %s: --groups, --unit or fio's report say %s",
+		c.problems.note("%s: %d bins are usually %s, but are read as %s: FIO2ES_GROUPS, FIO2ES_UNIT or fio's report say %s",
 			j.Log.File.Name(), j.Layout.Len(), usual, j.Layout, j.Log.Hint)
 	}
 }

@@ -10,7 +10,7 @@ const (
 	clockEpoch               // rows with absolute times (log_unix_epoch)
 	clockStart               // job_start in fio's JSON, since fio 3.36
 	clockReport              // time at which fio wrote its reports, minus run time
-	clockUser                // --start
+	clockUser                // the setting start
 	clockMtime               // time at which a file was last written, minus run time
 )
 

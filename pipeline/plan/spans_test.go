@@ -39,7 +39,7 @@ func TestSkewed(t *testing.T) {
 		{[]span{at("a", 0), at("a", 5000)}, ""},
 		{[]span{at("b", 0), at("a", 1500)}, ""},
 		{[]span{at("b", 0), at("a", 3000)}, `host "b" began 3.0 s before host "a": `},
-		{[]span{at("b", 0), at("c", 1000), at("b", 2000), at("a", 2500), at("c", 9000)}, "--offset b=2.5s"},
+		{[]span{at("b", 0), at("c", 1000), at("b", 2000), at("a", 2500), at("c", 9000)}, "FIO2ES_OFFSET=b=2500 (milliseconds)"},
 	} {
 		if got := Skewed(c.spans, 200*time.Millisecond); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%v: %q, want %q", c.spans, got, c.want)

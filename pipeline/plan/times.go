@@ -154,7 +154,7 @@ func (p placing) setStart() error {
 	first := slices.MinFunc(p.Jobs, func(x, y *Job) int { return x.Start.Compare(y.Start) })
 	p.Start = first.Start.UTC().Truncate(time.Millisecond)
 	if !p.opt.Absent && !isPossible(p.Start) {
-		return fmt.Errorf("its files put its start in the year %d, which cannot be: give --start TIME", p.Start.Year())
+		return fmt.Errorf("its files put its start in the year %d, which cannot be: set FIO2ES_START=TIME", p.Start.Year())
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func (p placing) startOfFiles(later map[*Job]time.Duration) error {
 		first = Earlier(first, start)
 	}
 	if first.IsZero() || p.opt.Absent && !isPossible(first) {
-		return errors.New("nothing says when the run started: give --start TIME")
+		return errors.New("nothing says when the run started: set FIO2ES_START=TIME")
 	}
 	p.Start, p.Clock, p.Error = first, clockMtime, max(ErrorOfCoarse, slices.Max(errs))
 	return nil
@@ -211,7 +211,7 @@ func (p placing) widenLocal() {
 		}
 	}
 	p.problems.note("%s: its zip keeps times without a time zone, so the start may be hours off, and jobs an hour if summer time "+
-		"began or ended during the run: give --start TIME", p.Title())
+		"began or ended during the run: set FIO2ES_START=TIME", p.Title())
 }
 
 func (t Timing) At(ms int64) time.Time { return t.Start.Add(time.Duration(ms) * time.Millisecond) }

@@ -1,6 +1,9 @@
 package estest
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -42,6 +45,36 @@ const (
 	ItemsTwice       // stored; twice in the answer
 )
 
+const flood = "blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block];"
+
+// answered is an error answer. Without a type it is the page of a proxy.
+type answered struct {
+	status       int
+	kind, reason string
+}
+
+var faults = map[Kind]answered{
+	Rejected:       {429, "es_rejected_execution_exception", "rejected execution of coordinating operation [coordinating_and_primary_bytes=94385594, replica_bytes=0]"},
+	Flood:          {429, "cluster_block_exception", "index [fio-runs] " + flood},
+	BadGateway:     {status: 502},
+	Unavailable:    {status: 503},
+	GatewayTimeout: {status: 504},
+	Login:          {status: 200},
+	Forbidden:      {403, "security_exception", "action [indices:data/write/bulk] is unauthorized for user [fio2es]"},
+	Unauthorized:   {401, "security_exception", "unable to authenticate user [fio2es] for REST request"},
+}
+
+var itemFaults = map[Kind]answered{
+	ItemsRejected:    {429, "es_rejected_execution_exception", "rejected execution of primary operation [coordinating_and_primary_bytes=0]"},
+	ItemsFlood:       {429, "cluster_block_exception", "index [INDEX] " + flood},
+	ItemsBlocked:     {403, "cluster_block_exception", "index [INDEX] blocked by: [FORBIDDEN/8/index write (api)];"},
+	ItemsUnavailable: {503, "unavailable_shards_exception", "[INDEX][0] primary shard is not active Timeout: [1m]"},
+	ItemsClosed:      {400, "index_closed_exception", "closed"},
+	ItemsMissing:     {404, "index_not_found_exception", "no such index [INDEX]"},
+	ItemsBroken:      {500, "null_pointer_exception", "Cannot invoke \"Object.toString()\""},
+	ItemsRefused:     {400, "mapper_parsing_exception", "failed to parse field [latency.histogram] of type [histogram]"},
+}
+
 // Fault is one failure of requests.
 type Fault struct {
 	Kind       Kind
@@ -50,19 +83,6 @@ type Fault struct {
 	Every      int           // only each n-th item; 0 means all
 	Wait       time.Duration // of Slow and Restart
 	RetryAfter string        // header of Rejected and Unavailable
-}
-
-func (f *Fault) matches(path string) bool {
-	on := f.On
-	if on == "" {
-		on = "_bulk"
-	}
-	return strings.HasSuffix(path, on)
-}
-
-// chooses reports whether the fault changes item i.
-func (f *Fault) chooses(i int) bool {
-	return f.Kind > Unordered && i%max(f.Every, 1) == 0
 }
 
 // Script adds faults. Each request takes the first unused fault for its path.
@@ -84,7 +104,7 @@ func (s *Server) takeFault(path string) Fault {
 	defer s.mu.Unlock()
 	for i := range s.faults {
 		f := &s.faults[i]
-		if !f.matches(path) {
+		if !strings.HasSuffix(path, cmp.Or(f.On, "_bulk")) {
 			continue
 		}
 		taken := *f
@@ -99,35 +119,28 @@ func (s *Server) takeFault(path string) Fault {
 	return Fault{}
 }
 
-const page = "<html>\r\n<head><title>%s</title></head>\r\n<body><center><h1>%[1]s</h1></center><hr>proxy</body>\r\n</html>\r\n"
-
 // refuse answers a request whose fault comes before anything is stored. It reports whether it did.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, f Fault) bool {
 	if f.RetryAfter != "" {
 		w.Header().Set("Retry-After", f.RetryAfter)
 	}
-	switch f.Kind {
-	case Rejected:
-		fail(w, http.StatusTooManyRequests, "es_rejected_execution_exception", "rejected execution of coordinating operation [coordinating_and_primary_bytes=94385594, replica_bytes=0]")
-	case Flood:
-		fail(w, http.StatusTooManyRequests, "cluster_block_exception", "index [fio-runs] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block];")
-	case TooLarge:
+	switch x := faults[f.Kind]; {
+	case x.kind != "":
+		w.WriteHeader(x.status)
+		_ = json.NewEncoder(w).Encode(no(x.status, x.kind, x.reason).body)
+	case x.status > 0:
+		w.Header().Del("X-Elastic-Product")
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(x.status)
+		_, _ = fmt.Fprintf(w, "<html>\r\n<head><title>%s</title></head>\r\n<body><center><h1>%[1]s</h1></center><hr>proxy</body>\r\n</html>\r\n",
+			fmt.Sprintf("%d %s", x.status, http.StatusText(x.status)))
+	case f.Kind == TooLarge:
 		w.Header().Del("X-Elastic-Product")
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
-	case BadGateway, Unavailable, GatewayTimeout, Login:
-		status := map[Kind]int{
-			BadGateway: http.StatusBadGateway, Unavailable: http.StatusServiceUnavailable,
-			GatewayTimeout: http.StatusGatewayTimeout, Login: http.StatusOK,
-		}[f.Kind]
-		writePage(w, status)
-	case Forbidden:
-		fail(w, http.StatusForbidden, "security_exception", "action [indices:data/write/bulk] is unauthorized for user [fio2es]")
-	case Unauthorized:
-		fail(w, http.StatusUnauthorized, "security_exception", "unable to authenticate user [fio2es] for REST request ["+r.URL.Path+"]")
-	case Reset:
+	case f.Kind == Reset:
 		_, _ = r.Body.Read(make([]byte, 100))
 		panic(http.ErrAbortHandler)
-	case Restart:
+	case f.Kind == Restart:
 		s.mu.Lock()
 		s.down = time.Now().Add(f.Wait)
 		s.mu.Unlock()

@@ -1,3 +1,10 @@
+// Package estest is a stand-in for Elasticsearch in the process of a test. It keeps documents, and its answers
+// follow recorded answers of Elasticsearch 8.6.1. Tests can make requests fail with [Server.Script]. It is strict:
+// an unknown query, parameter or key is an error. As in a real cluster, searches see documents only after a refresh.
+// It has no users.
+//
+// [Server.Start] listens on the loopback interface. [Server.Pipe] makes connections in memory, which
+// testing/synctest needs.
 package estest
 
 import (
@@ -37,9 +44,12 @@ type Server struct {
 	// Before is called first with each request. It returns true if it has answered. It may send requests.
 	Before func(w http.ResponseWriter, r *http.Request, body []byte) bool
 
-	turn chan struct{} // serializes bulk requests with ByteTime; not a mutex, because synctest does not wait for one
-	mu   sync.Mutex
-	store
+	turn     chan struct{} // serializes bulk requests with ByteTime; not a mutex, because synctest does not wait for one
+	mu       sync.Mutex
+	indices  map[string]*index
+	pits     map[string]*pit // by id; a point in time can have several ids
+	seq      int64           // sequence number of the last write
+	ids      int             // number of ids given to points in time
 	faults   []Fault
 	down     time.Time
 	requests map[string]int // by the last part of the path
@@ -50,7 +60,7 @@ type Server struct {
 func New(templates ...string) *Server {
 	s := &Server{
 		Templates: make(map[string]int), requests: make(map[string]int), turn: make(chan struct{}, 1),
-		store: store{indices: make(map[string]*index), pits: make(map[string]*pit)},
+		indices: make(map[string]*index), pits: make(map[string]*pit),
 	}
 	for _, name := range templates {
 		s.Templates[name] = 99
@@ -120,8 +130,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.refuse(w, r, fault) {
 		return
 	}
-	body, status := s.body(r)
-	if status == http.StatusRequestEntityTooLarge {
+	body, isTooLarge := s.body(r)
+	if isTooLarge {
 		s.refuse(w, r, Fault{Kind: TooLarge})
 		return
 	}
@@ -129,7 +139,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer, err := s.route(r, body, fault)
-	status = http.StatusOK
+	status := http.StatusOK
 	if no, ok := err.(*refusal); ok {
 		status, answer = no.status, no.body
 	}
@@ -137,34 +147,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // body reads and unpacks a body. A damaged gzip body ends the connection, as in a real server.
-func (s *Server) body(r *http.Request) (body []byte, status int) {
-	limit := s.MaxBody
-	if limit == 0 {
-		limit = 100 << 20
-	}
+func (s *Server) body(r *http.Request) (body []byte, isTooLarge bool) {
 	wire, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	if s.MaxWire > 0 && int64(len(wire)) > s.MaxWire {
-		return nil, http.StatusRequestEntityTooLarge
-	}
 	reader := io.Reader(bytes.NewReader(wire))
-	if r.Header.Get("Content-Encoding") == "gzip" {
-		z, err := gzip.NewReader(reader)
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		reader = z
+	if err == nil && r.Header.Get("Content-Encoding") == "gzip" {
+		reader, err = gzip.NewReader(reader)
 	}
-	body, err = io.ReadAll(io.LimitReader(reader, limit+1))
+	limit := cmp.Or(s.MaxBody, 100<<20)
+	if err == nil {
+		body, err = io.ReadAll(io.LimitReader(reader, limit+1))
+	}
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	if int64(len(body)) > limit {
-		return nil, http.StatusRequestEntityTooLarge
-	}
-	return body, http.StatusOK
+	return body, int64(len(body)) > limit || s.MaxWire > 0 && int64(len(wire)) > s.MaxWire
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, status int, answer any, f Fault) {
@@ -224,18 +220,17 @@ func (s *Server) route(r *http.Request, body []byte, f Fault) (any, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.store.fields = s.Fields
 	switch {
 	case r.URL.Path == "/":
 		return s.info(), nil
 	case path[0] == "_index_template" && len(path) == 2:
 		return s.templates(path[1])
 	case last == "_refresh":
-		return s.store.refresh(path[0], params)
+		return s.refresh(path[0], params)
 	case last == "_count":
-		return s.store.count(path[0], params, body)
+		return s.count(path[0], params, body)
 	case last == "_search" && len(path) <= 2:
-		return s.store.search(path[0], params, body)
+		return s.search(path[0], params, body)
 	case last == "_pit" && r.Method == http.MethodPost:
 		return s.openPIT(path[0], params)
 	case last == "_pit" && r.Method == http.MethodDelete:
@@ -243,9 +238,9 @@ func (s *Server) route(r *http.Request, body []byte, f Fault) (any, error) {
 	case last == "_delete_by_query", last == "_update_by_query":
 		return s.changeByQuery(path[0], last == "_update_by_query", params, body)
 	case len(path) == 4 && path[1] == "_mapping":
-		return s.mapped(path[0], path[3], cmp.Or(s.Mapped, "histogram"), s.Alias), nil
+		return s.mapped(path[0], path[3]), nil
 	case len(path) == 3 && path[1] == "_doc" && r.Method == http.MethodPut:
-		return s.putIf(path[0], path[2], params, body)
+		return s.putOne(target{Index: path[0], ID: path[2], isNew: params.Get("op_type") == "create"}, params, body)
 	case len(path) == 1 && r.Method == http.MethodPut:
 		s.create(path[0])
 		return map[string]any{"acknowledged": true, "shards_acknowledged": true, "index": path[0]}, nil
@@ -285,4 +280,19 @@ func (s *Server) templates(pattern string) (any, error) {
 		return nil, &refusal{http.StatusNotFound, map[string]any{"index_templates": found}}
 	}
 	return nil, no(http.StatusNotFound, "resource_not_found_exception", "index template matching ["+pattern+"] not found")
+}
+
+// mapped returns the type of a field in all matching indices. The index behind an alias has no such field.
+func (s *Server) mapped(pattern, field string) any {
+	answer := map[string]any{}
+	if matchesName(pattern, s.Alias) {
+		answer["somebody-elses"] = map[string]any{"mappings": map[string]any{}}
+	}
+	for name := range s.indices {
+		if matchesName(pattern, name) {
+			last := map[string]any{field[strings.LastIndexByte(field, '.')+1:]: map[string]any{"type": cmp.Or(s.Mapped, "histogram")}}
+			answer[name] = map[string]any{"mappings": map[string]any{field: map[string]any{"full_name": field, "mapping": last}}}
+		}
+	}
+	return answer
 }

@@ -3,27 +3,22 @@ package config
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
-// faults returns all wrong values.
-func (c *Config) faults() []error {
-	_, err := c.Options()
-	return slices.Concat(c.Kibana.faults(), c.Elasticsearch.faults(), each(err))
-}
-
 // Options returns the settings as options of the pipeline. It fails with all faults joined.
 func (c *Config) Options() (pipeline.Options, error) {
 	opt := pipeline.Options{
 		Source: pipeline.Source(c.Source), Tolerance: c.Tolerance, Align: pipeline.Align(c.Align),
-		Archive: c.Archive, Labels: c.Labels, Workers: c.Jobs, SpreadAll: c.InFlight == "all", Offsets: map[string]time.Duration{},
+		Archive: c.Archive, Labels: c.Labels, Workers: c.Threads, SpreadAll: c.InFlight == "all", Offsets: map[string]time.Duration{},
 	}
 	var faults []error
 	wrong := func(name string, value any, want string) {
@@ -50,6 +45,7 @@ func (c *Config) Options() (pipeline.Options, error) {
 	oneOf("align", c.Align, string(pipeline.AlignRun), string(pipeline.AlignJob))
 	oneOf("weighting", c.Weighting, "inflight", "completion")
 	oneOf("inflight", c.InFlight, "long", "all")
+	oneOf("method", c.Method, "interpolated", "fio")
 	if c.Weighting == "completion" {
 		opt.Weighting = align.Completion
 	}
@@ -85,16 +81,15 @@ func (c *Config) Options() (pipeline.Options, error) {
 	if _, ok := c.Labels[""]; ok {
 		wrong("labels", `"="`+c.Labels[""], "NAME=VALUE")
 	}
-	if c.Jobs < 0 {
-		wrong("jobs", c.Jobs, "0 or more")
+	if c.Threads < 0 {
+		wrong("threads", c.Threads, "0 or more")
 	}
 	return opt, errors.Join(faults...)
 }
 
 // bins returns the layout of histogram logs as set by the user.
-func (c *Config) bins(wrong func(name string, value any, want string)) hist.Hint {
-	hint := hist.Hint{Groups: c.Groups}
-	if c.Groups != 0 && (c.Groups < hist.MinGroups || c.Groups > hist.MaxGroups) {
+func (c *Config) bins(wrong func(name string, value any, want string)) (hint hist.Hint) {
+	if hint.Groups = c.Groups; c.Groups != 0 && (c.Groups < hist.MinGroups || c.Groups > hist.MaxGroups) {
 		wrong("groups", c.Groups, fmt.Sprintf("between %d and %d", hist.MinGroups, hist.MaxGroups))
 	}
 	switch c.Unit {
@@ -107,4 +102,48 @@ func (c *Config) bins(wrong func(name string, value any, want string)) hist.Hint
 		wrong("unit", c.Unit, "ns (fio 3) or us (fio 2)")
 	}
 	return hint
+}
+
+// Interval is the length of windows, or [Auto]. Zero means that each run decides; its text is empty.
+type Interval time.Duration
+
+// Auto makes windows as short as the wanted precision allows.
+const Auto Interval = -1
+
+// String implements [fmt.Stringer].
+func (i Interval) String() string {
+	switch i {
+	case 0:
+		return ""
+	case Auto:
+		return "auto"
+	}
+	return time.Duration(i).String()
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (i *Interval) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "":
+		*i = 0
+		return nil
+	case "auto":
+		*i = Auto
+		return nil
+	}
+	d, ok := expr.ParseDuration(string(text))
+	if !ok || d == 0 || Interval(d) == Auto {
+		return fmt.Errorf("%s is neither a time such as 10s nor auto", text)
+	}
+	*i = Interval(d)
+	return nil
+}
+
+// parsePrecision reads a percentile and an error, such as "p99.9:5%".
+func parsePrecision(text string) (align.Precision, bool) {
+	name, share, _ := strings.Cut(text, ":")
+	percentile, isPercentile := strings.CutPrefix(name, "p")
+	q, ok1 := expr.Percent.Parse(percentile + "%")
+	e, ok2 := expr.Percent.Parse(share)
+	return align.Precision{Quantile: q, Error: e}, isPercentile && ok1 && ok2 && q > 0 && q < 1 && e > 0 && e < 10
 }

@@ -20,8 +20,14 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
+// sides reads the runs that a comparison compares.
+type sides struct {
+	*reading
+	query query.Query // selects the windows that are compared
+}
+
 // side reads the runs that arg names, joined by commas.
-func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error) {
+func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 	parts := []string{arg}
 	// not if such a file exists, because its name may have a comma
 	if _, err := os.Lstat(arg); err != nil && !hasCommas(arg) {
@@ -33,7 +39,7 @@ func (c *comparing) side(ctx context.Context, arg string) (*compare.Side, error)
 			return nil, usagef("%q: want runs or paths joined by commas, and there is nothing between two commas", arg)
 		}
 		var paths []string
-		err := c.runs(ctx, []string{part}, &c.query, func(run *query.Run, many bool) error {
+		err := c.runs(ctx, []string{part}, func(run *query.Run, many bool) error {
 			if run.Stored != nil {
 				return c.add(ctx, side, part, run)
 			}
@@ -60,7 +66,7 @@ func hasCommas(arg string) bool {
 }
 
 // add reads a run and adds it to a side. part is the name that the user gave.
-func (c *comparing) add(ctx context.Context, side *compare.Side, part string, run *query.Run) error {
+func (c *sides) add(ctx context.Context, side *compare.Side, part string, run *query.Run) error {
 	one, err := c.readRun(ctx, part, run)
 	if err != nil {
 		return err
@@ -81,7 +87,7 @@ func (c *comparing) add(ctx context.Context, side *compare.Side, part string, ru
 }
 
 // stored returns the runs of the history that a filter selects, the newest first, without histograms.
-func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*mapping.Run, error) {
+func (c *sides) stored(ctx context.Context, filter history.RunFilter) ([]*mapping.Run, error) {
 	if err := c.open(ctx); err != nil {
 		return nil, err
 	}
@@ -96,7 +102,7 @@ func (c *comparing) stored(ctx context.Context, filter history.RunFilter) ([]*ma
 }
 
 // logDoubts warns if settings of the other side's runs differ from those of the first run of the base.
-func (c *comparing) logDoubts(title string, base, other *compare.Side) {
+func (c *sides) logDoubts(title string, base, other *compare.Side) {
 	first := base.Runs[0]
 	for _, one := range other.Runs {
 		if differ := workload.Doubt(first.Document, one.Document); differ != "" {
@@ -106,14 +112,14 @@ func (c *comparing) logDoubts(title string, base, other *compare.Side) {
 }
 
 // readRun reads the windows of a run, and writes its messages to stderr. It may have no windows.
-func (c *comparing) readRun(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
+func (c *sides) readRun(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
 	one, err := c.windowsOf(ctx, name, run)
 	c.logRun(run)
 	return one, err
 }
 
 // windowsOf reads the windows of a run. Several goroutines may call it, each for another run.
-func (c *comparing) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
+func (c *sides) windowsOf(ctx context.Context, name string, run *query.Run) (*compare.Run, error) {
 	one := &compare.Run{Name: name}
 	doc, err := run.Read(ctx, &c.query, func(w *window.Window) error {
 		requests, err := w.Histogram()
@@ -135,32 +141,11 @@ func (c *comparing) windowsOf(ctx context.Context, name string, run *query.Run) 
 	return one, nil
 }
 
-// atOnce is how many lists of runs of the history are read at the same time. In a cluster each needs several
-// requests.
-const atOnce = 4
-
-// together has runs that were read together. err says why the next run could not be read.
-type together struct {
-	runs []*compare.Run
-	err  error
-}
-
-// readTogether reads the windows of runs of the history. Several goroutines may call it.
-func (c *comparing) readTogether(ctx context.Context, runs []*query.Run) (read together, _ error) {
-	query.Prefetch(ctx, runs, &c.query)
-	for _, run := range runs {
-		one, err := c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
-		if err != nil {
-			read.err = err
-			break
-		}
-		read.runs = append(read.runs, one)
-	}
-	return read, nil
-}
+// atOnce is how many runs of the history are read at the same time. In a cluster each needs several requests.
+const atOnce = 8
 
 // storedSide reads runs of the history as one side, the oldest first.
-func (c *comparing) storedSide(ctx context.Context, name string, docs []*mapping.Run) (*compare.Side, error) {
+func (c *sides) storedSide(ctx context.Context, name string, docs []*mapping.Run) (*compare.Side, error) {
 	side, runs := &compare.Side{Name: name}, []*query.Run(nil)
 	for _, doc := range slices.Backward(docs) {
 		run, err := c.prepare(query.Stored(c.store, doc))
@@ -170,24 +155,95 @@ func (c *comparing) storedSide(ctx context.Context, name string, docs []*mapping
 		runs = append(runs, run)
 	}
 	n := 0
-	for read := range ahead.Map(ctx, atOnce, query.Together(runs, &c.query), c.readTogether) {
-		for _, one := range read.runs {
-			c.logRun(runs[n])
-			n++
-			c.progress.Show("%s: %d of %d runs", name, n, len(runs))
-			if one.IsEmpty() {
-				c.note("", fmt.Sprintf("%s: left out: no windows to compare: %s", one.Name, report.WhyEmpty(one)))
-				continue
-			}
-			side.Runs = append(side.Runs, one)
+	read := func(ctx context.Context, run *query.Run) (*compare.Run, error) {
+		return c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
+	}
+	for one, err := range ahead.Map(ctx, atOnce, runs, read) {
+		c.logRun(runs[n])
+		n++
+		if err != nil {
+			return nil, err
 		}
-		if read.err != nil {
-			c.logRun(runs[n])
-			return nil, read.err
+		c.progress.Show("%s: %d of %d runs", name, n, len(runs))
+		if one.IsEmpty() {
+			c.note("", fmt.Sprintf("%s: left out: no windows to compare: %s", one.Name, report.WhyEmpty(one)))
+			continue
 		}
+		side.Runs = append(side.Runs, one)
 	}
 	if len(side.Runs) == 0 {
 		return nil, fmt.Errorf("%s: no windows to compare", name)
 	}
 	return side, nil
+}
+
+// selection has the runs of an argument with --by settings: runs of a path, or runs of the history that a selector
+// chooses.
+type selection struct {
+	name string
+	docs []*mapping.Run
+	read map[*mapping.Run]*compare.Run // the read runs of a path
+}
+
+// selection finds the runs of an argument, and reads those of a path.
+func (c *sides) selection(ctx context.Context, arg string) (*selection, error) {
+	s := &selection{name: arg, read: map[*mapping.Run]*compare.Run{}}
+	if !query.IsPath(arg) {
+		among, err := c.limit()
+		if err != nil {
+			return nil, err
+		}
+		docs, err := c.chooseStored(ctx, among, []string{arg})
+		if err != nil {
+			return nil, err
+		}
+		var notes []string
+		s.docs, notes = query.Usable(docs)
+		for _, text := range notes {
+			c.note(arg, text)
+		}
+		if len(s.docs) == 0 {
+			return nil, fmt.Errorf("%s: no runs to compare", arg)
+		}
+		return s, nil
+	}
+	err := c.runs(ctx, []string{arg}, func(run *query.Run, _ bool) error {
+		one, err := c.readRun(ctx, run.Name, run)
+		switch {
+		case err != nil:
+			return err
+		case one.IsEmpty():
+			c.note(one.Name, "left out: no windows to compare: "+report.WhyEmpty(one))
+		default:
+			one.Name = facts.Title(one.Document)
+			s.docs, s.read[one.Document] = append(s.docs, one.Document), one
+		}
+		return nil
+	})
+	if err == nil && len(s.docs) == 0 {
+		err = fmt.Errorf("%s: no runs with windows to compare", arg)
+	}
+	return s, err
+}
+
+// sideOf returns runs of a selection as one side, the oldest first.
+func (c *sides) sideOf(ctx context.Context, s *selection, docs []*mapping.Run) (*compare.Side, error) {
+	if len(s.read) == 0 {
+		newest := slices.Clone(docs)
+		slices.Reverse(newest)
+		return c.storedSide(ctx, s.name, newest)
+	}
+	side := &compare.Side{Name: s.name}
+	for _, doc := range docs {
+		side.Runs = append(side.Runs, s.read[doc])
+	}
+	return side, nil
+}
+
+// note writes a note about a workload, or, without a title, about the comparison.
+func (c *sides) note(title, text string) {
+	if title != "" {
+		text = title + ": " + text
+	}
+	c.log.Info("note: " + text)
 }

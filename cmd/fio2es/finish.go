@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/follow"
+	"github.com/fio2es/fio2es/internal/record"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+)
+
+// finished describes what was stored of runs that are over.
+type finished struct {
+	runs            []*mapping.Run
+	folders         []string
+	leftOut, broken bool
+}
+
+func (f *finished) add(other finished) {
+	f.runs, f.folders = append(f.runs, other.runs...), append(f.folders, other.folders...)
+	f.leftOut, f.broken = f.leftOut || other.leftOut, f.broken || other.broken
+}
+
+// folders returns where the folders of runs are: beside the embedded history, even if the history is in a cluster.
+func (h histories) folders() record.Folders {
+	folder := filepath.Join(filepath.Dir(h.History), "runs")
+	// absolute, because the program that starts fio may change the working directory
+	if absolute, err := filepath.Abs(folder); err == nil {
+		folder = absolute
+	}
+	return record.Folders(folder)
+}
+
+// finish stores the run of a fio that has ended, and removes its entry. isCut reports that fio was killed, so that
+// the run is not complete. After an error the entry stays, and the next run, ingest or follow tries again. If there is nothing to
+// store, the caller decides what happens to the entry: see [env.leave].
+func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, entry *record.Entry, isCut bool) (f finished, err error) {
+	defer func() {
+		switch {
+		case err != nil:
+			err = errors.Join(fmt.Errorf("%w; fio2es ingest %s stores the run", err, shortHome(entry.Folder)), entry.Postpone(err))
+		case len(f.runs) > 0:
+			f.folders = []string{entry.Folder}
+			err = entry.Done()
+		}
+	}()
+	archive, err := pipeline.Open(ctx, []string{entry.Folder}, nil, nil)
+	if err != nil {
+		return f, err
+	}
+	defer archive.Close()
+	archive.SetHost(entry.Host)
+	f.leftOut = e.logProblems(archive)
+	for _, run := range archive.Runs {
+		if isCut {
+			run.Cut = "fio was killed before its last report: the run is not complete"
+		}
+	}
+	opt := e.options()
+	opt.Labels = entry.Labels
+	result, err := ingest.Runs(ctx, to, archive.Runs, ingest.Options{Pipeline: opt, Log: e.log})
+	if err != nil {
+		return f, err
+	}
+	f.leftOut = f.leftOut || result.LeftOut
+	for _, run := range result.Runs() {
+		if entry.Note != "" {
+			if run, err = to.Store.Annotate(ctx, run.Run.ID, mapping.Annotation{Note: &entry.Note}); err != nil {
+				return f, err
+			}
+		}
+		f.runs = append(f.runs, run)
+		broken, unknown, err := follow.Check(ctx, to.Store, run.Run.ID, rules, e.log)
+		if err != nil {
+			return f, err
+		}
+		f.leftOut, f.broken = f.leftOut || unknown, f.broken || broken
+	}
+	return f, nil
+}
+
+// interrupted calls do with the entry of each run whose command was killed before it stored the run in this history.
+func (e *env) interrupted(do func(*record.Entry) error) error {
+	paths, err := e.history().folders().Unfinished()
+	for _, path := range paths {
+		entry, claimed := record.Claim(path)
+		switch {
+		case errors.Is(claimed, record.ErrRunning):
+		case claimed != nil:
+			err = errors.Join(err, claimed)
+		case entry.History != e.history().name():
+			e.log.Debug(entry.Folder + " is for " + entry.History)
+			err = errors.Join(err, entry.Release())
+		default:
+			err = errors.Join(err, do(entry))
+		}
+	}
+	return err
+}
+
+// storing are the commands that store interrupted runs before they begin.
+var storing = []string{"run", "ingest", "follow"}
+
+// noteInterrupted says that runs are not stored yet, unless the command stores them.
+func (e *env) noteInterrupted(command string) {
+	if slices.Contains(storing, command) {
+		return
+	}
+	err := e.interrupted(func(entry *record.Entry) error {
+		e.log.Info(fmt.Sprintf("note: the run in %s is not stored yet: fio2es ingest %[1]s stores it", shortHome(entry.Folder)))
+		return entry.Release()
+	})
+	if err != nil {
+		e.log.Debug("interrupted runs: " + err.Error()) // for example without write access, and so no business of this user
+	}
+}
+
+// finishInterrupted stores the runs of earlier commands that were killed before they could do so. It warns about
+// runs that cannot be stored, and does not fail because of them.
+func (e *env) finishInterrupted(ctx context.Context) error {
+	err := e.interrupted(func(entry *record.Entry) error { return e.finishOne(ctx, entry) })
+	if err != nil {
+		for _, line := range errorLines(err) {
+			e.log.Warn("an earlier run is not stored: " + line)
+		}
+	}
+	return ctx.Err()
+}
+
+func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
+	to, err := e.history().target(ctx, nil)
+	if err != nil {
+		return errors.Join(err, entry.Release())
+	}
+	why := entry.Failed
+	if why == "" {
+		why = "fio2es was killed while fio ran"
+		entry.Note = strings.TrimSpace(entry.Note + "\n" + why + ", and how fio ended is not known")
+	}
+	f, err := e.finish(ctx, to, nil, entry, entry.IsCut())
+	if _, err = closed(to.Store, err); err != nil {
+		return err
+	}
+	if len(f.runs) == 0 {
+		e.log.Info(fmt.Sprintf("note: nothing to store of an earlier run (%s): %s, and there is no report", strings.Join(entry.Command, " "), why))
+		return e.leave(entry, false)
+	}
+	for _, run := range f.runs {
+		e.log.Info(fmt.Sprintf("note: stored %s (%s), which was not stored before: %s; fio's output is %s", facts.Title(run),
+			facts.ShortID(run.Run.ID), why, shortHome(entry.Report())))
+	}
+	return nil
+}
+
+// leave removes a run that has nothing to store. If the user does not have fio's output yet, the output stays.
+func (e *env) leave(entry *record.Entry, hasOutput bool) error {
+	if !hasOutput && entry.HasOutput() {
+		e.log.Info("note: what fio wrote is in " + shortHome(entry.Report()))
+		return entry.Done()
+	}
+	if err := entry.Discard(); !errors.Is(err, record.ErrRunning) {
+		return err
+	}
+	e.log.Info(fmt.Sprintf("note: fio was killed, but its jobs continue: when they have ended, fio2es ingest %s stores what they logged",
+		shortHome(entry.Folder)))
+	return nil
+}

@@ -1,0 +1,227 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/mapping/templates"
+)
+
+// Client returns the options of a client for the cluster. It reads the files with secrets and certificates, and fails
+// if it cannot.
+func (e *Elasticsearch) Client() (es.Config, error) {
+	c := es.Config{
+		Addresses: e.Addresses, CloudID: e.CloudID, Fingerprint: e.Fingerprint,
+		AllowPlain: e.AllowPlain, Proxy: e.Proxy, GzipLevel: e.GzipLevel,
+	}
+	e.wait(&c)
+	err := e.read("elasticsearch", &c)
+	certificates, caErr := certificates("elasticsearch.ca", e.CA)
+	c.CACert = certificates
+	return c, errors.Join(err, caErr)
+}
+
+// wait sets the timeouts of a client.
+func (e *Elasticsearch) wait(c *es.Config) {
+	if c.Timeout, c.GiveUpAfter = e.RequestTimeout, e.GiveUpAfter; e.GiveUpAfter == 0 {
+		c.GiveUpAfter = -1
+	}
+}
+
+// fault returns all wrong values.
+func (e *Elasticsearch) fault() error {
+	var faults []error
+	if e.RequestTimeout < time.Second || e.RequestTimeout > time.Hour {
+		faults = append(faults, fmt.Errorf("elasticsearch.request_timeout: %v is not a time between 1s and 1h, such as 90s", e.RequestTimeout))
+	}
+	if e.GiveUpAfter != 0 && e.GiveUpAfter < time.Second { // a number without a unit is nanoseconds
+		faults = append(faults, fmt.Errorf("elasticsearch.give_up_after: %v is neither a time of at least 1s, such as 5m, nor 0s, to fail at once", e.GiveUpAfter))
+	}
+	if e.Shards < 1 {
+		faults = append(faults, fmt.Errorf("elasticsearch.shards: %d is not 1 or more", e.Shards))
+	}
+	return errors.Join(faults...)
+}
+
+// inAddress returns the first user and password in an address.
+func (e *Elasticsearch) inAddress() (user string, password es.Secret, ok bool) {
+	for _, a := range e.Addresses {
+		if u := userIn(a); u != nil {
+			text, _ := u.Password()
+			return u.Username(), es.Secret(text), true
+		}
+	}
+	return "", "", false
+}
+
+// Templates returns the options of the templates that setup installs.
+func (c *Config) Templates() templates.Options {
+	e := &c.Elasticsearch
+	return templates.Options{Prefix: c.Prefix, Shards: e.Shards, Replicas: e.Replicas, KeepDays: e.KeepDays, Policy: e.Policy}
+}
+
+// Kibana has the settings of the Kibana where setup installs dashboards, if there is one. Kibana and the cluster have
+// the same users. So the credentials of the cluster are the default.
+type Kibana struct {
+	URL         string `mapstructure:"url"`   // with its base path; empty: no Kibana
+	Space       string `mapstructure:"space"` // empty: the default space
+	Credentials `mapstructure:",squash"`
+	CACert      string `mapstructure:"ca_cert"`     // PEM file of the authorities to trust
+	AllowPlain  bool   `mapstructure:"allow_plain"` // send credentials over http to other machines
+}
+
+// Enabled reports whether a Kibana is set.
+func (k *Kibana) Enabled() bool { return k.URL != "" }
+
+// spaceID matches the ids of spaces that Kibana accepts.
+var spaceID = regexp.MustCompile(`^[a-z0-9_-]*$`)
+
+// fault returns all wrong values. The messages do not repeat the address, because it may have a password.
+func (k *Kibana) fault() error {
+	var faults []error
+	u, err := url.Parse(k.URL)
+	if k.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
+		faults = append(faults, errors.New("kibana.url: want an address such as https://host:5601"))
+	}
+	if !spaceID.MatchString(k.Space) {
+		faults = append(faults, fmt.Errorf("kibana.space: %q is not the identifier of a space: lower-case letters, digits, _ and -", k.Space))
+	}
+	return errors.Join(faults...)
+}
+
+// KibanaClient returns the options of a client for Kibana. It uses the credentials of the cluster if none are set for
+// Kibana. It reads the files with secrets and certificates. The space is not part of the options, because some requests
+// belong to no space.
+func (c *Config) KibanaClient() (es.Config, error) {
+	k, e := &c.Kibana, &c.Elasticsearch
+	out := es.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, Proxy: e.Proxy, GzipLevel: es.NoGzip}
+	e.wait(&out)
+	section, from := "kibana", k.Credentials
+	if from == (Credentials{}) && userIn(k.URL) == nil {
+		section, from = "elasticsearch", e.Credentials
+		if user, password, ok := e.inAddress(); ok {
+			from.Username, from.Password = user, password
+		}
+	}
+	err := from.read(section, &out)
+	certificates, caErr := certificates("kibana.ca_cert", k.CACert)
+	out.CACert = certificates
+	return out, errors.Join(err, caErr)
+}
+
+// Credentials are an API key, or a user with a password. Secrets come from the environment or from files. They never
+// come from flags, because other users of the machine can see these.
+type Credentials struct {
+	APIKey       es.Secret `mapstructure:"api_key"`
+	APIKeyFile   string    `mapstructure:"api_key_file"`
+	Username     string    `mapstructure:"username"`
+	Password     es.Secret `mapstructure:"password"`
+	PasswordFile string    `mapstructure:"password_file"`
+}
+
+// read sets the credentials of a section in the options of a client. It reads the files that are named.
+func (c *Credentials) read(section string, to *es.Config) error {
+	var faults [2]error
+	to.Username = c.Username
+	to.APIKey, faults[0] = secret(section+".api_key", c.APIKey, c.APIKeyFile)
+	to.Password, faults[1] = secret(section+".password", c.Password, c.PasswordFile)
+	return errors.Join(faults[:]...)
+}
+
+// secret returns the text of a secret, or the text of its file (the setting name_file) without the line end that
+// editors add. It fails if both are set, because the intention is unclear.
+func secret(name string, text es.Secret, file string) (es.Secret, error) {
+	if text != "" && string(text) == text.String() {
+		return "", fmt.Errorf("%s is %q, which stands for a secret that was not shown: set it", name, string(text))
+	}
+	if file == "" {
+		return text, nil
+	}
+	if text != "" {
+		return "", fmt.Errorf("%s and %s_file are both set: set only one", name, name)
+	}
+	content, err := readRegular(file, mostSecret)
+	if err != nil {
+		return "", fmt.Errorf("%s_file: %w", name, err)
+	}
+	if text = es.Secret(strings.TrimSpace(string(content))); text == "" {
+		return "", fmt.Errorf("%s_file: %s is empty", name, file)
+	}
+	return text, nil
+}
+
+// certificates returns the content of the PEM file that a setting names, or nil.
+func certificates(name, file string) ([]byte, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := readRegular(file, mostCertificates)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return pem, nil
+}
+
+// userIn returns the user in an address. Without one it returns nil, whose Password method returns false.
+func userIn(address string) *url.Userinfo {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil
+	}
+	return u.User
+}
+
+// withoutCredentials returns an address that can be shown.
+func withoutCredentials(address string) string {
+	u, err := url.Parse(address)
+	switch {
+	case err == nil && u.User != nil:
+		u.User = nil
+		return u.String()
+	case strings.Contains(address, "@"): // not a URL, or one without a scheme
+		return es.Secret(address).String()
+	}
+	return address
+}
+
+func hasPassword(address string) bool {
+	_, ok := userIn(address).Password()
+	return ok
+}
+
+// A file above these sizes, in bytes, is refused. Real files are far smaller.
+const (
+	mostSecret       = 64 << 10
+	mostCertificates = 4 << 20 // the authorities of a whole system are about 250 KB
+)
+
+// readRegular reads a regular file of at most the given number of bytes. It refuses other files, because a FIFO would
+// wait for a writer and /dev/zero has no end. Errors begin with the name of the file.
+func readRegular(name string, most int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	var text []byte
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = errors.New("not a regular file")
+	case info.Size() > most:
+		err = fmt.Errorf("more than %d bytes", most)
+	default:
+		text, err = os.ReadFile(name)
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return text, nil
+}

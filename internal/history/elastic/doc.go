@@ -1,2 +1,0 @@
-// Package elastic is the history in an Elasticsearch cluster. [Store] reads it, and writes to it.
-package elastic
