@@ -40,8 +40,8 @@ func TestErrorOfModificationTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := MakePlan(t.Context(), a.Runs[0], Options{})
-		if err != nil || p.Error != c.want {
-			t.Errorf("%s: ± %v, %v; want ± %v", name, p.Error, err, c.want)
+		if err != nil || p.Plan.Error != c.want {
+			t.Errorf("%s: ± %v, %v; want ± %v", name, p.Plan.Error, err, c.want)
 		}
 		a.Close()
 	}

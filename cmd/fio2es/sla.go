@@ -23,7 +23,7 @@ import (
 func slaCommand(e *env) *cobra.Command {
 	format, q := table.Text, &query.Query{}
 	cmd := &cobra.Command{
-		Use:   "sla X...",
+		Use: "sla X...", SuggestFor: []string{"slo"},
 		Short: "Check runs against SLA rules: met, broken or unknown",
 		Long: `Checks runs against rules, separately for reads, writes and trims: met, broken or
 unknown. Each run is checked by itself.
