@@ -21,7 +21,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/safeyaml"
-	"github.com/fio2es/fio2es/internal/unit"
 )
 
 const (
@@ -254,8 +253,8 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 // unknown says that there is no setting of this name, and which is nearest.
 func unknown(name string) string {
 	text := name + " is no setting of fio2es"
-	if near := unit.Nearest(name, Names()); near != "" {
-		text += ": did you mean " + near + "?"
+	if near := expr.Near(name, Names()); len(near) > 0 {
+		text += ": did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return text
 }
@@ -282,8 +281,12 @@ func unknownVariables() (faults []error) {
 		}
 		if !slices.ContainsFunc(Names(), func(setting string) bool { return strings.EqualFold(Variable(setting), name) }) {
 			text := name + " is no setting of fio2es"
-			if near := unit.Nearest(strings.ToLower(key), Names()); near != "" {
-				text += ": did you mean " + Variable(near) + "?"
+			var variables []string
+			for _, setting := range Names() {
+				variables = append(variables, Variable(setting))
+			}
+			if near := expr.Near(name, variables); len(near) > 0 {
+				text += ": did you mean " + strings.Join(near, " or ") + "?"
 			}
 			faults = append(faults, errors.New("environment: "+text))
 		}

@@ -182,7 +182,7 @@ func segments(log cbt.Log, hint hist.Hint) []*plan.Log {
 
 // bytesWritten returns about how many bytes fio wrote into all logs of each job.
 func bytesWritten(run *cbt.Run) map[plan.JobKey]int64 {
-	const ratio, ratioOfBins = 4, 50 // of compressed files
+	const ratio, ratioOfBins = 4, 400 // of compressed files, by bzip2
 	bytes := map[plan.JobKey]int64{}
 	for _, logs := range [][]cbt.Log{run.Logs, run.Others} {
 		for _, log := range logs {

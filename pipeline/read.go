@@ -9,6 +9,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // Result is the result of reading one run.
@@ -20,8 +21,8 @@ type Result struct {
 	Unchanged bool
 	// Because is a stored run that is the reason for storing nothing. Then Run is nil.
 	Because *mapping.Run
-	// Why has a line for each job with its source of rows, its time, and the evidence.
-	Why []string
+	// Plan is what was known before rows were read. It is nil if the run cannot be read.
+	Plan *plan.Plan
 }
 
 // Log logs what was skipped as warnings, and the notes.
@@ -32,9 +33,30 @@ func (r *Result) Log(log *slog.Logger) {
 	for _, err := range r.Notes {
 		log.Info("note: " + err.Error())
 	}
-	for _, text := range r.Why {
+	for _, text := range r.Why() {
 		log.Debug(text)
 	}
+}
+
+// Why returns a line for each job with its source of rows, its time, and the evidence.
+func (r *Result) Why() (lines []string) {
+	if r.Plan != nil {
+		for _, j := range r.Plan.Jobs {
+			lines = append(lines, j.String())
+		}
+	}
+	return lines
+}
+
+// MakePlan plans a run and reads no rows. It reads the reports and the first rows of logs. It fails only if ctx ends.
+func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Result, error) {
+	problems := &Problems{}
+	in, err := makePlan(ctx, run, opt, true, nil, problems)
+	if err != nil {
+		return unread(ctx, run, problems, err)
+	}
+	in.close()
+	return &Result{Skipped: problems.Skipped(), Notes: problems.Notes(), Plan: in.Plan}, nil
 }
 
 // Sink takes the documents of runs. Every store of a history is a Sink, and so is the writer of NDJSON.
@@ -102,11 +124,8 @@ func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known 
 	before := statesOf(sources)
 	p, err := makePlan(ctx, run, opt, absolute, nil, problems)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
-		problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
-		return nil, &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
+		done, err := unread(ctx, run, problems, err)
+		return nil, done, err
 	}
 	r := newReading(p, problems)
 	if absolute {
@@ -121,6 +140,15 @@ func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known 
 	return r, nil, nil
 }
 
+// unread returns the result for a run that cannot be planned because of err, or the error of ctx.
+func unread(ctx context.Context, run *cbt.Run, problems *Problems, err error) (*Result, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
+	return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
+}
+
 // result returns the run's document, and what is to be said, after all windows.
 func (r *reading) result() *Result {
 	r.inOrder()
@@ -128,7 +156,7 @@ func (r *reading) result() *Result {
 	r.conclude()
 	doc := r.summary(r.execution.Run)
 	r.execution.complete(doc)
-	return &Result{Run: doc, Skipped: r.problems.Skipped(), Notes: r.problems.Notes(), Why: r.describe().why()}
+	return &Result{Run: doc, Skipped: r.problems.Skipped(), Notes: r.problems.Notes(), Plan: r.Plan}
 }
 
 // document returns the document in which a window is stored.

@@ -151,7 +151,7 @@ var rules = map[string]rule{
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {
-		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/expr", "internal/safeyaml", "internal/unit"},
+		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/expr", "internal/safeyaml"},
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {

@@ -196,6 +196,14 @@ func (j *Job) HasWindows() bool {
 	return j.HasRows && !j.IsZero || !j.HasRows && isShort
 }
 
+// NoWindows says why there will be no windows with percentiles, or is empty if there will be some.
+func (p *Plan) NoWindows() string {
+	if slices.ContainsFunc(p.Jobs, (*Job).HasWindows) {
+		return ""
+	}
+	return p.WhyNoWindows()
+}
+
 // File returns the base name of the file with the job's rows. Without rows it is that of its report.
 func (j *Job) File() string { return path.Base(j.Log.File.Path) }
 
