@@ -137,7 +137,7 @@ func defaultHistory() string {
 	return filepath.Join(dir, "history.db")
 }
 
-// StateFolder returns the folder where ingests store their state. It is "" if the user has no home.
+// StateFolder returns the folder where ingests into a cluster remember what they read. It is "" if the user has no home.
 func StateFolder() string { return userFolder("XDG_STATE_HOME", "state") }
 
 // Settings returns all settings by name, for people. Secrets are removed, also from addresses.

@@ -14,9 +14,16 @@ import (
 // write, for three reasons. Times there have no fixed number of decimals. It fails if a number or a configuration
 // cannot be written in JSON. Histograms, nine tenths of a document, take several times as long (encode_bins.go).
 
-// AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes.
+// AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes. The rate of
+// averages is absent if it is not known, so that nothing adds it up as 0.
 func (d *Interval) AppendJSON(dst []byte) []byte {
-	return appendObject(dst, reflect.ValueOf(d).Elem())
+	b, v := append(dst, '{'), reflect.ValueOf(d).Elem()
+	for _, m := range membersOf(reflect.TypeFor[Interval]()) {
+		if m.name != "iops" || d.IOPS != 0 || d.Weighting != Averaged {
+			b = m.append(b, v)
+		}
+	}
+	return closeWith(b, '}')
 }
 
 // MarshalJSON calls [Interval.AppendJSON] for package encoding/json.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,6 +113,17 @@ func TestMarshalJSON(t *testing.T) {
 	decodeRun(t, got, &back)
 	if diff := cmp.Diff(r, &back); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
+	}
+}
+
+// TestUnknownRate: a rate of averages that is not known is absent, and other rates of 0 are not.
+func TestUnknownRate(t *testing.T) {
+	for _, weighting := range []string{mapping.Averaged, "inflight"} {
+		d := sample(0)
+		d.IOPS, d.Weighting = 0, weighting
+		if text := string(d.AppendJSON(nil)); strings.Contains(text, `"iops"`) != (weighting == "inflight") {
+			t.Errorf("%s: %s", weighting, text)
+		}
 	}
 }
 

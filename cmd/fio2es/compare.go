@@ -24,7 +24,7 @@ func compareCommand(e *env) *cobra.Command {
 	c := &comparing{sides: sides{reading: &reading{env: e, namesRuns: true}}, by: byRun, gate: gate{format: table.Text}}
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare [A] B...",
+		Use: "compare [A] B...", SuggestFor: []string{"diff"},
 		Short: "Run against run, with confidence intervals",
 		Long: `Compares each B with A, the baseline: the change of each metric with its confidence
 interval, and a verdict. A and B are paths with one run each (nothing is stored), or name

@@ -153,6 +153,6 @@ func (f *followWriter) line(w *window.Window) error {
 	}
 	a := facts.LatenciesOf(&w.Latency)
 	return term.Line(f.w, form, w.End.UTC().Format("15:04:05"), facts.ShortID(w.Run.ID), w.Direction,
-		unit.Count(w.Completed), unit.Rate(w.IOPS),
+		unit.Count(w.Completed), unit.Rate(w.KnownIOPS()),
 		a.Text("mean"), a.Text("p50"), a.Text("p95"), a.Text("p99"), a.Text("p99_9"), a.Text("max"))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/ndjson"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/nightly"
 	"github.com/fio2es/fio2es/internal/query"
@@ -32,7 +33,7 @@ import (
 func ingestCommand(e *env) *cobra.Command {
 	how := ingesting{env: e, format: table.Text}
 	cmd := &cobra.Command{
-		Use:   "ingest PATH...",
+		Use: "ingest PATH...", SuggestFor: []string{"import", "add"},
 		Short: "Store the runs found in archives, folders and logs",
 		Long: `Finds all runs under the paths, makes interval documents and a run document of
 each, and stores them in the history. A path is a CBT or pbench-fio archive, a
@@ -128,9 +129,9 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 		return usageError{Err: err}
 	}
 	for _, p := range archive.Problems {
-		night.Problem(p)
+		night.Problem(ctx, p)
 	}
-	g.logLeft(archive, night.IsNews)
+	g.logLeft(archive)
 	if len(archive.Runs) == 0 {
 		return pipeline.NoRuns(paths)
 	}
@@ -147,11 +148,8 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 		return result, err
 	}
 	result, known, err := night.Ingest(ctx, runs, g.verify, read)
-	if rejected {
-		night.Forget()
-	}
 	if err != nil {
-		return errors.Join(err, night.Save(nil))
+		return err
 	}
 	g.progress.Clear()
 	if err := g.printNews(&result, known, time.Since(began)); err != nil {
@@ -160,7 +158,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	for _, name := range night.Wrong {
 		g.log.Warn(name + ": its content changed, but not the sizes, times and inodes of its files: ingests without --verify did not notice")
 	}
-	return g.endNight(night, runs, rejected || len(night.Wrong) > 0)
+	return g.endNight(ctx, night, runs, rejected, rejected || len(night.Wrong) > 0)
 }
 
 // store stores runs in the history in the settings, or in a file. rejected reports whether the cluster rejected
@@ -254,40 +252,59 @@ func (r *remembering) addFlags(fl *pflag.FlagSet) {
 	fl.BoolVar(&r.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
 }
 
-// night begins an ingest with the state of earlier ones. The returned function closes the history if it was opened.
+// night begins an ingest with what earlier ones remembered. The returned function closes what was opened.
 func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Options) (*nightly.Night, func(), error) {
 	if g.quiet {
 		g.setLog(slog.LevelWarn)
 	}
-	h, open := g.history(), history.Store(nil)
+	h := g.history()
 	how := nightly.Options{
-		History: h.identity(), Settings: programBuild() + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
+		Remember: g.output == "" && !g.dryRun && !g.force && h.memory() != "",
+		Settings: h.identity() + "\n" + programBuild() + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
 		Choice: fmt.Sprintf("%q", g.pick),
-		Store: func(ctx context.Context) (_ history.Store, err error) {
-			if open == nil && h.exists() {
-				store, err := h.open(ctx)
-				switch {
-				case err == nil:
-					open = store
-				case h.Elasticsearch.Enabled(): // opening it for writing repairs it, or reports what is wrong
-					return nil, err
-				}
-			}
-			return open, nil
-		},
 	}
-	if g.output == "" && !g.dryRun && !g.force {
-		how.Folder = config.StateFolder()
+	if how.Remember {
+		memory, err := sqlite.OpenReadOnly(ctx, h.memory())
+		if err != nil { // opening it for writing reports what is wrong
+			g.log.Debug("nothing is remembered: " + err.Error())
+		}
+		how.Memory = memory
+	}
+	cluster := history.Store(nil)
+	how.Store = func(ctx context.Context) (_ history.Store, err error) {
+		if !h.Elasticsearch.Enabled() {
+			return how.Memory, nil
+		}
+		if cluster == nil {
+			cluster, err = h.open(ctx)
+		}
+		return cluster, err
+	}
+	closeAll := func() {
+		if how.Memory != nil {
+			how.Memory.Close()
+		}
+		if cluster != nil {
+			cluster.Close()
+		}
 	}
 	n, err := nightly.Begin(ctx, how, time.Now())
 	if err == nil && g.acknowledge && !n.Remembers() {
 		err = usagef("--acknowledge: nothing can be remembered of stdin or a pipe, with --output, --force or --dry-run, or without a home folder")
 	}
-	return n, func() {
-		if open != nil {
-			open.Close()
-		}
-	}, err
+	return n, closeAll, err
+}
+
+// memory returns the file in which ingests remember what they read: the embedded history, or a file of the user if the
+// history is in a cluster. It is "" if the user has no home.
+func (h histories) memory() string {
+	if !h.Elasticsearch.Enabled() {
+		return h.History
+	}
+	if folder := config.StateFolder(); folder != "" {
+		return filepath.Join(folder, "ingests.db")
+	}
+	return ""
 }
 
 // identity returns a unique name of the history.
@@ -324,12 +341,12 @@ func (g *ingesting) unchanged(ctx context.Context, night *nightly.Night, began t
 	if err := g.printNews(&ingest.Result{}, runs, time.Since(began)); err != nil {
 		return true, err
 	}
-	return true, g.endNight(night, nil, false)
+	return true, g.endNight(ctx, night, nil, false, false)
 }
 
-// endNight saves the state. all are the runs of an ingest that read files. leftOut reports whether anything but
-// damage was left out.
-func (g *ingesting) endNight(night *nightly.Night, all []*cbt.Run, leftOut bool) error {
+// endNight remembers the ingest, unless the cluster rejected documents. all are the runs of an ingest that read files.
+// leftOut reports whether anything but damage was left out.
+func (g *ingesting) endNight(ctx context.Context, night *nightly.Night, all []*cbt.Run, rejected, leftOut bool) error {
 	if g.acknowledge {
 		night.Acknowledge()
 	}
@@ -340,9 +357,13 @@ func (g *ingesting) endNight(night *nightly.Night, all []*cbt.Run, leftOut bool)
 	if g.acknowledge && damage > 0 {
 		g.log.Warn(fmt.Sprintf("%s not acknowledged, because the files were changed in the last two seconds: repeat the command", unit.Plural(damage, "message")))
 	}
-	if all != nil || g.acknowledge || night.MustSave() {
-		if err := night.Save(all); err != nil {
-			g.log.Info("note: " + err.Error())
+	if night.Remembers() && !rejected && (all != nil || g.acknowledge || night.MustSave()) {
+		memory, err := sqlite.Open(ctx, g.history().memory())
+		if err == nil {
+			err = errors.Join(night.Save(ctx, memory, all), memory.Close())
+		}
+		if err != nil {
+			g.log.Info(fmt.Sprintf("note: remember what was read: %v; the next ingest reads all files again", err))
 		}
 	}
 	return leftOutIf(nil, leftOut || damage > 0)

@@ -23,7 +23,7 @@ import (
 func slaCommand(e *env) *cobra.Command {
 	format, q := table.Text, &query.Query{}
 	cmd := &cobra.Command{
-		Use:   "sla X...",
+		Use: "sla X...", SuggestFor: []string{"slo"},
 		Short: "Check runs against SLA rules: met, broken or unknown",
 		Long: `Checks runs against rules, separately for reads, writes and trims: met, broken or
 unknown. Each run is checked by itself.
@@ -102,12 +102,8 @@ type judging struct {
 // judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they
 // may be logs of one run.
 func (j *judging) judge(ctx context.Context, args []string) error {
-	wanted := j.query
-	if !query.NeedsWindows(wanted, j.rules) {
-		wanted = nil
-	}
 	j.skips = true
-	err := j.runs(ctx, args, wanted, func(run *query.Run, many bool) error { return j.skip(j.one(ctx, run, many)) })
+	err := j.runs(ctx, args, func(run *query.Run, many bool) error { return j.skip(j.one(ctx, run, many)) })
 	if err == nil && (len(j.skipped) == 0 || j.judged) {
 		err = j.checks.write(j.stdout)
 	}

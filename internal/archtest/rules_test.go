@@ -25,7 +25,7 @@ var rules = map[string]rule{
 		level: 1, imports: []string{"internal/fiotest"}, std: true,
 		why: "it makes logs to measure with, and is no part of fio2es",
 	},
-	"pipeline/internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
+	"internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
 	"internal/fioargs": {
 		level: 2, imports: []string{"pipeline/fiolog"}, std: true,
 		why: "what a command line means does not depend on what is done with it; fio has one form of times",
@@ -50,12 +50,12 @@ var rules = map[string]rule{
 		why: "a stand-in for a cluster must not know our documents",
 	},
 
-	"pipeline/source": {level: 1, imports: []string{"pipeline/internal/alike"}, why: "bytes come from files and archives; it knows codecs, and nothing of fio"},
+	"pipeline/source": {level: 1, imports: []string{"internal/alike"}, why: "bytes come from files and archives; it knows codecs, and nothing of fio"},
 	"pipeline/fiolog": {
 		level: 1, imports: []string{"hist"}, std: true,
 		why: "other programs may import the reader of logs; it knows lines and bins, not files or runs",
 	},
-	"internal/term":  {level: 0, why: "a terminal shows text"},
+	"internal/term":  {level: 1, imports: []string{"internal/alike"}, why: "a terminal shows text, and messages of one kind a few times"},
 	"internal/chart": {level: 0, std: true, why: "axes and lines do not depend on what they show"},
 	"internal/table": {
 		level: 2, imports: []string{"internal/term", "internal/unit"},
@@ -67,7 +67,7 @@ var rules = map[string]rule{
 		why: "windows do not depend on where rows come from or what is done with windows; of documents they share the levels",
 	},
 	"pipeline/cbt": {
-		level: 2, imports: []string{"mapping", "pipeline/source", "pipeline/fiolog", "pipeline/internal/alike", "internal/safeyaml"},
+		level: 2, imports: []string{"mapping", "pipeline/source", "pipeline/fiolog", "internal/alike", "internal/safeyaml"},
 		why: "names and configurations give an archive its meaning, not latencies; of documents it makes the settings",
 	},
 	"mapping": {
@@ -143,7 +143,7 @@ var rules = map[string]rule{
 	},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/window", "pipeline/internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/window", "internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
@@ -151,11 +151,11 @@ var rules = map[string]rule{
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {
-		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/expr", "internal/safeyaml", "internal/unit"},
+		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/expr", "internal/safeyaml"},
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {
-		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/cbt", "pipeline/plan"},
+		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan", "pipeline/source"},
 		why: "what will be known of a run follows from how it will be read",
 	},
 	"internal/ingest": {
@@ -170,7 +170,7 @@ var rules = map[string]rule{
 	},
 	"internal/nightly": {
 		level:   7,
-		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/history"},
+		imports: []string{"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/history", "internal/history/sqlite"},
 		why:     "what an ingest remembers does not depend on commands or settings",
 	},
 	"internal/follow": {

@@ -8,10 +8,11 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // addLosses adds what a section will lose, and the changes that keep it.
-func (s *section) addLosses(a *Answers) {
+func (s *section) addLosses(a *Answers, job *plan.Job) {
 	if !a.From.hasPercentiles() {
 		why := s.whyNoRows()
 		if a.From == Averages {
@@ -19,7 +20,7 @@ func (s *section) addLosses(a *Answers) {
 		}
 		a.lose("percentiles over time: "+why, s.histogramChanges()...)
 	}
-	if a.From == Logs && s.version.WritesHalf() && !s.hasReports() {
+	if a.From == Logs && s.version.WritesHalf() && !job.Entry.HasPeriodic() {
 		least, _ := hist.Fio3(0).Bounds(hist.Fio3(0).Half())
 		reports := Change{Where: commandLine, Line: "--status-interval=1"}
 		if o, ok := s.Own("status-interval"); ok {

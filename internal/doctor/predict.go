@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
@@ -23,6 +24,7 @@ type command struct {
 	formats []string
 	status  time.Duration // time between periodic reports; 0 without them
 	client  bool
+	planned *plan.Plan // of a run of the command, with a fio before 3.36 (later ones report the start of each job)
 }
 
 // Predict finds what fio2es will be able to say about each section of a command. version is that of its fio, or zero
@@ -36,6 +38,9 @@ func Predict(c *fioargs.Command, version fioargs.Version) (all []Answers) {
 		of.status = o.Time()
 	}
 	_, of.client = c.Own("client")
+	if of.planned = of.plan(); of.planned == nil {
+		of.planned = &plan.Plan{}
+	}
 	for _, s := range c.Jobs {
 		p := section{command: &of, Section: s}
 		all = append(all, p.answers())
@@ -53,25 +58,23 @@ type section struct {
 }
 
 func (s *section) answers() Answers {
-	a := Answers{Of: s.Name, Jobs: s.Section.Jobs(), From: s.from(), Whole: s.whole(), Start: s.start()}
-	switch a.From {
-	case Logs:
-		if a.End = Cut; s.hasBins() {
-			a.End = Complete
-		}
-		a.Every, a.Error = window(s.rows()), hist.Fio3(s.coarseness()).RelativeError()
-	case Completions:
-		a.Every, a.End, a.Error = window(0), Complete, hist.Fio3(0).RelativeError()
-	case Reports:
-		a.Every, a.End, a.Error = window(s.status), Complete, hist.Fio3(0).RelativeError()
+	from, job := s.source()
+	a := Answers{Of: s.Name, Jobs: s.Section.Jobs(), From: from, Whole: s.whole(from), Start: "mtime"}
+	if job != nil {
+		a.Start = job.Clock.String()
 	}
-	s.addLosses(&a)
+	if from.hasPercentiles() {
+		a.Every, a.End = time.Duration(plan.UsualWindow(job.Interval))*time.Millisecond, Complete
+		a.Error = hist.Fio3(0).RelativeError()
+	}
+	if from == Logs {
+		a.Error = hist.Fio3(s.coarseness()).RelativeError()
+		if !s.hasBins() {
+			a.End = Cut
+		}
+	}
+	s.addLosses(&a, job)
 	return a
-}
-
-// window returns the length of windows for rows that are this far apart.
-func window(rows time.Duration) time.Duration {
-	return time.Duration(plan.UsualWindow(rows.Milliseconds())) * time.Millisecond
 }
 
 // rows returns the time between rows of histogram logs, or 0 if fio writes none.
@@ -88,47 +91,26 @@ func (s *section) coarseness() int {
 	return min(max(o.Int(0), 0), 6)
 }
 
-// from returns the source that the pipeline will choose. It takes averages only if no job of the run has
-// percentiles.
-func (s *section) from() From {
-	if from := s.percentiles(); from != Nothing {
-		return from
-	}
-	for _, other := range s.Command.Jobs {
-		if (&section{s.command, other}).percentiles() != Nothing {
-			return Nothing
+// source returns what the windows of the section would be made of, and the job that shows it.
+func (s *section) source() (From, *plan.Job) {
+	first, last := s.numbers()
+	from, job := Nothing, (*plan.Job)(nil)
+	for _, j := range s.planned.Jobs {
+		if j.Number < first || j.Number > last {
+			continue
+		}
+		if job == nil {
+			job = j
+		}
+		if j.HasWindows() {
+			return From(j.Source.String()), j
+		}
+		if slices.ContainsFunc(s.planned.Averages, func(log cbt.Log) bool { return log.Job == j.Number }) {
+			from = Averages
 		}
 	}
-	if s.hasLog("write_lat_log") || s.hasLog("write_bw_log") || s.hasLog("write_iops_log") {
-		return Averages
-	}
-	return Nothing
+	return from, job
 }
-
-// percentiles returns the source of percentiles: histogram logs, then completions, then periodic reports.
-func (s *section) percentiles() From {
-	switch {
-	case s.whyNoRows() == "":
-		return Logs
-	case s.average() == 0 && s.hasLog("write_lat_log") && !s.IsOn("gtod_reduce"):
-		return Completions
-	case s.hasReports():
-		return Reports
-	}
-	return Nothing
-}
-
-// hasReports reports whether there are at least three periodic reports with bins. With fewer, their distance is not
-// known.
-func (s *section) hasReports() bool {
-	o, _ := s.Get("runtime")
-	const least = 3
-	runs := o.Time()
-	return s.status > 0 && s.hasBins() && s.whyNoBins() == (fioargs.Option{}) && !s.IsOn("unified_rw_reporting") &&
-		(runs == 0 || runs >= (least-1)*s.status)
-}
-
-func (s *section) hasLog(name string) bool { _, ok := s.Get(name); return ok }
 
 // average returns log_avg_msec in milliseconds.
 func (s *section) average() int {
@@ -159,7 +141,6 @@ func (s *section) whyPacked() fioargs.Option {
 
 // whyNoRows returns why the histogram logs of the section cannot be used, or "".
 func (s *section) whyNoRows() string {
-	runs, _ := s.Get("runtime")
 	_, hasLog := s.HistogramLog()
 	rows := s.rows()
 	switch {
@@ -173,17 +154,17 @@ func (s *section) whyNoRows() string {
 		return s.whyPacked().Name + " makes fio write memory addresses in place of counts into histogram logs"
 	case s.client && !s.hasBins():
 		return "fio --client adds earlier rows to later ones, and only the bins of a report in json+ prove how"
-	case runs.Time() > 0 && runs.Time() <= rows && !s.hasBins():
-		return fmt.Sprintf("the run of %v ends before the first row of its histogram logs, after %v", runs.Time(), rows)
+	case s.runs() > 0 && s.runs() <= rows && !s.hasBins():
+		return fmt.Sprintf("the run of %v ends before the first row of its histogram logs, after %v", s.runs(), rows)
 	}
 	return ""
 }
 
 // whole returns what is known about all latencies of the section.
-func (s *section) whole() Whole {
+func (s *section) whole(from From) Whole {
 	isMeasured := s.whyNoBins().Name == ""
 	switch {
-	case s.hasBins() && isMeasured, s.from().hasPercentiles():
+	case s.hasBins() && isMeasured, from.hasPercentiles():
 		return Percentiles
 	case s.hasJSON() && isMeasured && s.NumJobs() == 1:
 		return FioOwn
@@ -191,26 +172,6 @@ func (s *section) whole() Whole {
 		return Rates
 	}
 	return Unknown
-}
-
-// start returns the evidence for the start of the section's jobs, with a fio before 3.36. (Later reports have the
-// start itself.) If jobs run one after another, the report has the end of the last one, and the modification times
-// of the logs show when the others ended.
-func (s *section) start() string {
-	from := s.from()
-	isLog := from == Logs || from == Completions
-	switch {
-	case s.IsOn("log_unix_epoch") && isLog:
-		return "log_unix_epoch"
-	case !s.hasJSON(), isLog && s.isStaged() && s.status == 0:
-		return "mtime"
-	}
-	return "report"
-}
-
-// isStaged reports whether any section waits for others to end.
-func (c *command) isStaged() bool {
-	return slices.ContainsFunc(c.Jobs, func(s *fioargs.Section) bool { return s.IsOn("stonewall") })
 }
 
 // name returns the name for logs and reports: the name of the job file, or of the section.

@@ -69,7 +69,7 @@ func latency(name string) func(*window.Window, *facts.Latencies) string {
 
 // tableColumns are the columns of the table, the most important first. If there is no room, the last ones are left out.
 var tableColumns = []column{
-	{"IOPS", 7, func(w *window.Window, _ *facts.Latencies) string { return unit.Rate(w.IOPS) }},
+	{"IOPS", 7, func(w *window.Window, _ *facts.Latencies) string { return unit.Rate(w.KnownIOPS()) }},
 	{"P99", 8, latency("p99")},
 	{"P50", 8, latency("p50")},
 	{"MAX", 8, latency("max")},

@@ -30,9 +30,10 @@ type tb interface {
 // keeper is a history that gets the archive every night.
 type keeper struct {
 	tb
-	file, state string // with an empty state, each ingest reads all files
-	store       *sqlite.Store
-	log         bytes.Buffer // messages of the last ingest
+	file    string
+	forgets bool // each ingest reads all files
+	store   *sqlite.Store
+	log     bytes.Buffer // messages of the last ingest
 }
 
 func (k *keeper) open() {
@@ -58,8 +59,8 @@ func later() time.Time { return time.Now().Add(time.Hour) }
 func (k *keeper) begin(opt pipeline.Options, dir string, now time.Time) *nightly.Night {
 	k.log.Reset()
 	n, err := nightly.Begin(context.Background(), nightly.Options{
-		Folder: k.state, History: "h", Settings: opt.Fingerprint(), Paths: []string{dir}, Log: slog.New(slog.NewTextHandler(&k.log, nil)),
-		Store: func(context.Context) (history.Store, error) { return k.store, nil },
+		Remember: !k.forgets, Settings: opt.Fingerprint(), Paths: []string{dir}, Log: slog.New(slog.NewTextHandler(&k.log, nil)),
+		Memory: k.store, Store: func(context.Context) (history.Store, error) { return k.store, nil },
 	}, now)
 	if err != nil {
 		k.Fatal(err)
@@ -89,7 +90,7 @@ func (k *keeper) ingest(n *nightly.Night, opt pipeline.Options, verify, isKilled
 	check(err)
 	defer archive.Close()
 	for _, p := range archive.Problems {
-		n.Problem(p)
+		n.Problem(ctx, p)
 	}
 	_, known, err := n.Ingest(ctx, archive.Runs, verify, func(runs []*cbt.Run) (ingest.Result, error) {
 		read += len(runs)
@@ -99,8 +100,8 @@ func (k *keeper) ingest(n *nightly.Night, opt pipeline.Options, verify, isKilled
 	if left := k.left(); known+read+left < len(archive.Runs) {
 		k.Fatalf("%d runs known, %d read, %d left out, of %d", known, read, left, len(archive.Runs))
 	}
-	if !isKilled {
-		check(n.Save(archive.Runs))
+	if !isKilled && n.Remembers() {
+		check(n.Save(ctx, k.store, archive.Runs))
 	}
 	return read
 }

@@ -2,7 +2,7 @@ package nightly_test
 
 import (
 	"bytes"
-	"encoding/json"
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -22,7 +22,7 @@ func lab(t *testing.T) (dir string, k *keeper) {
 	if _, err := (fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 2}).WriteDir(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	k = &keeper{tb: t, file: filepath.Join(base, "h.db"), state: filepath.Join(base, "state")}
+	k = &keeper{tb: t, file: filepath.Join(base, "h.db")}
 	k.open()
 	t.Cleanup(func() { k.store.Close() })
 	return dir, k
@@ -35,14 +35,14 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// stateFile returns the only file in the folder of states.
-func (k *keeper) stateFile(t *testing.T) string {
+// change changes the table of memos.
+func (k *keeper) change(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(k.state, "*"))
-	if err != nil || len(files) != 1 || filepath.Ext(files[0]) != ".json" {
-		t.Fatal(files, err)
-	}
-	return files[0]
+	db, err := sql.Open("sqlite", k.file)
+	check(t, err)
+	defer db.Close()
+	_, err = db.Exec(statement, args...)
+	check(t, err)
 }
 
 func oneLog(t *testing.T, dir string) string {
@@ -85,20 +85,8 @@ func TestUnchanged(t *testing.T) {
 		"a run has other windows": {func(t *testing.T, dir string, k *keeper) {
 			k.night(pipeline.Options{Window: 2 * time.Second}, dir, true)
 		}, all},
-		"a cut state": {func(t *testing.T, _ string, k *keeper) { check(t, os.Truncate(k.stateFile(t), 300)) }, all},
-		"zeros after a state": {func(t *testing.T, _ string, k *keeper) {
-			info, err := os.Stat(k.stateFile(t))
-			check(t, errors.Join(err, os.Truncate(k.stateFile(t), info.Size()+10)))
-		}, all},
-		"a state with a flipped bit, and another history": {func(t *testing.T, _ string, k *keeper) {
-			state, err := os.ReadFile(k.stateFile(t))
-			check(t, errors.Join(err, os.WriteFile(k.stateFile(t), bytes.ReplaceAll(state, []byte(`"id":`), []byte(`"ie":`)), 0o600)))
-			k.recreate()
-		}, all},
-		"an empty state": {func(t *testing.T, _ string, k *keeper) { check(t, os.WriteFile(k.stateFile(t), []byte("{}"), 0o600)) }, all},
-		"null in the state": {func(t *testing.T, _ string, k *keeper) {
-			check(t, os.WriteFile(k.stateFile(t), []byte(`{"format":1,"runs":{"a":null},"calls":{},"damaged":{},"acknowledged":{},"noted":{}}`), 0o600))
-		}, all},
+		"no memos":                {func(t *testing.T, _ string, k *keeper) { k.change(t, `DELETE FROM memos`) }, all},
+		"memos of other programs": {func(t *testing.T, _ string, k *keeper) { k.change(t, `UPDATE memos SET text = '"x"'`) }, all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, k := lab(t)
@@ -153,18 +141,14 @@ func TestWrong(t *testing.T) {
 	check(t, errors.Join(err, os.WriteFile(name, bytes.Replace(text, []byte(", 1,"), []byte(", 2,"), 1), 0o600)))
 	_, other := lab(t) // another history with the same archive
 	other.night(opt, dir, false)
-	// Combine the keys of the new files with the old results.
-	state, err := os.ReadFile(k.stateFile(t))
-	check(t, err)
-	after := other.keys(t)
+	after := other.keys(t) // of the new files, which get the memos of the old ones
 	for key := range after {
 		for old := range before {
 			if !before[key] && !after[old] {
-				state = bytes.ReplaceAll(state, []byte(old), []byte(key))
+				k.change(t, `UPDATE memos SET key = ? WHERE key = ?`, key, old)
 			}
 		}
 	}
-	check(t, os.WriteFile(k.stateFile(t), state, 0o600))
 	if read := k.ingest(k.begin(opt, dir, later()), opt, false, true); read != 0 {
 		t.Errorf("%d runs read", read)
 	}
@@ -179,16 +163,22 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// keys returns the keys of the runs in the state.
+// keys returns the keys of the memos of runs.
 func (k *keeper) keys(t *testing.T) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile(k.stateFile(t))
-	var s struct{ Runs map[string]any }
-	check(t, errors.Join(err, json.Unmarshal(text, &s)))
+	db, err := sql.Open("sqlite", k.file)
+	check(t, err)
+	defer db.Close()
+	rows, err := db.Query(`SELECT key FROM memos WHERE text LIKE '%"Run"%'`)
+	check(t, err)
+	defer rows.Close()
 	keys := map[string]bool{}
-	for key := range s.Runs {
+	for rows.Next() {
+		var key string
+		check(t, rows.Scan(&key))
 		keys[key] = true
 	}
+	check(t, rows.Err())
 	return keys
 }
 
@@ -220,7 +210,7 @@ func TestAcknowledge(t *testing.T) {
 			n := k.begin(opt, dir, later())
 			k.isUnchanged(n)
 			n.Acknowledge()
-			check(t, n.Save(nil))
+			check(t, n.Save(t.Context(), k.store, nil))
 			for _, verify := range []bool{false, true} {
 				n := k.begin(opt, dir, later())
 				if !verify && !k.isUnchanged(n) {
@@ -269,7 +259,7 @@ func TestNotStored(t *testing.T) {
 	}
 }
 
-// TestTwoAtOnce: after two ingests at the same time, the state has the results of both.
+// TestTwoAtOnce: after two ingests at the same time, the history has the memos of both.
 func TestTwoAtOnce(t *testing.T) {
 	var opt pipeline.Options
 	dir, k := lab(t)
@@ -285,7 +275,6 @@ func TestTwoAtOnce(t *testing.T) {
 			t.Errorf("%s is not remembered", run)
 		}
 	}
-	k.stateFile(t)
 }
 
 // TestStdin: input that can be read only once is not remembered.

@@ -170,8 +170,8 @@ func TestNights(t *testing.T) {
 		a := &archive{T: rt, dir: filepath.Join(base, "lab"), pool: runs}
 		a.check(os.MkdirAll(a.dir, 0o700))
 		a.edit()
-		remembers := &keeper{tb: rt, file: filepath.Join(base, "a.db"), state: filepath.Join(base, "state")}
-		reads := &keeper{tb: rt, file: filepath.Join(base, "b.db")}
+		remembers := &keeper{tb: rt, file: filepath.Join(base, "a.db")}
+		reads := &keeper{tb: rt, file: filepath.Join(base, "b.db"), forgets: true}
 		both := []*keeper{remembers, reads}
 		for _, k := range both {
 			k.open()

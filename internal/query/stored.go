@@ -141,14 +141,10 @@ func (s storeReader) lack(ctx context.Context, run *mapping.Run, levels []mappin
 	// The run may have been replaced, even by the same version again, after it was listed or while its documents were
 	// counted. Then the number is not that of the documents that are read. So only a second count of a run that stayed as
 	// it was finds that documents are missing.
-	store := s.Store
-	if f, ok := store.(*fetched); ok {
-		store = f.Store
-	}
-	if counts, err = store.Count(ctx, []string{run.Run.ID}, levels...); err != nil {
+	if counts, err = s.Count(ctx, []string{run.Run.ID}, levels...); err != nil {
 		return "", err
 	}
-	now, err := store.Run(ctx, run.Run.ID)
+	now, err := s.Run(ctx, run.Run.ID)
 	isSame := err == nil && now.Run.Ingest == run.Run.Ingest && now.Ingested.Equal(run.Ingested)
 	switch {
 	case err != nil && !errors.Is(err, history.ErrNotFound):

@@ -141,8 +141,11 @@ type joined struct {
 	completed  int64
 	weight     float64
 	bytes      Bytes
-	// For averages, which have a rate, but no histogram and no number of requests.
-	averaged, means float64
+	// For averages, which have at most a rate and a mean, but no histogram and no number of requests.
+	averaged, means float64 // requests by the rates, and their latencies
+	meansByTime     float64 // means times seconds
+	seconds         float64 // with a mean
+	lacksRate       bool    // the rate of a window is not known
 }
 
 // add adds a window and the histogram of its requests, which may be nil.
@@ -159,6 +162,11 @@ func (j *joined) add(w *Window, h *hist.Histogram) {
 		n := w.IOPS * seconds
 		j.averaged += n
 		j.means += n * w.Latency.Mean
+		j.lacksRate = j.lacksRate || math.IsNaN(w.KnownIOPS())
+		if w.Latency.Mean > 0 {
+			j.meansByTime += seconds * w.Latency.Mean
+			j.seconds += seconds
+		}
 		return
 	}
 	if j.most == nil || w.Weight > j.most.Weight {
@@ -184,7 +192,12 @@ func (j *joined) fill(w *Window) {
 	switch {
 	case j.most == nil:
 		w.Latency, w.IOPS = mapping.Latency{}, perSecond(max(j.averaged, float64(j.completed)))
-		if j.averaged > 0 {
+		switch {
+		case j.lacksRate:
+			if w.IOPS = 0; j.seconds > 0 {
+				w.Latency.Mean = math.Round(j.meansByTime/j.seconds*1000) / 1000
+			}
+		case j.averaged > 0:
 			w.Latency.Mean = math.Round(j.means/j.averaged*1000) / 1000
 		}
 	case j.histograms == 1 || j.requests.IsEmpty(): // its numbers come from exact weights, not from whole counts

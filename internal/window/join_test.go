@@ -140,6 +140,12 @@ func TestJoinAverages(t *testing.T) {
 	if len(got) != 1 || got[0].IOPS != 200 || got[0].Latency.Mean != 25 || got[0].Latency.HasPercentiles() || got[0].Bandwidth != 4096*200 {
 		t.Errorf("%+v", got)
 	}
+	unknown := average(0, 0, 10)
+	unknown.Weighting = mapping.Averaged
+	got = joinOf(t, []*mapping.Interval{unknown, average(1000, 300, 30)}, 2000, 1000, 2000)
+	if len(got) != 1 || !math.IsNaN(got[0].KnownIOPS()) || got[0].Latency.Mean != 20 {
+		t.Errorf("a rate is not known: %+v", got)
+	}
 }
 
 // TestJoinSplit: parts of a split document are added up, and have the percentiles of the whole document.

@@ -79,7 +79,7 @@ func (c *chooser) add(j *Job) {
 			c.problems.note("%v: its log of completions is read instead", why)
 		}
 	default:
-		if j.Head = (Head{}); j.Entry != nil && j.Entry.hasPeriodic() {
+		if j.Head = (Head{}); j.Entry != nil && j.Entry.HasPeriodic() {
 			c.problems.note("%v: periodic reports are read instead", why)
 			return
 		}
@@ -170,7 +170,7 @@ func (c *chooser) fallBack() {
 		if len(e.Jobs) == 0 {
 			c.bareJob(e)
 		}
-		if !e.hasPeriodic() || !c.ev.Live && RequestsOf(e.Job) == 0 || slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.HasRows }) {
+		if !e.HasPeriodic() || !c.ev.Live && RequestsOf(e.Job) == 0 || slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.HasRows }) {
 			continue
 		}
 		first, others := e.Jobs[0], e.Jobs[1:]
@@ -187,9 +187,9 @@ func (c *chooser) fallBack() {
 	}
 }
 
-// hasPeriodic reports whether periodic reports show when the requests of an entry completed.
-func (e *Entry) hasPeriodic() bool {
-	return e.Out.Reports() >= 3 && e.Out.HasBins && !e.IsMixed
+// HasPeriodic reports whether periodic reports show when the requests of an entry completed. e may be nil.
+func (e *Entry) HasPeriodic() bool {
+	return e != nil && e.Out.Reports() >= 3 && e.Out.HasBins && !e.IsMixed
 }
 
 // bareJob returns a job for an entry of fio's output that has no log.

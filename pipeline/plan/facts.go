@@ -53,14 +53,7 @@ func (p *Plan) Options() map[string]string {
 	var all, sections []map[string]string
 	seen := map[string]bool{}
 	p.eachSection(func(o jobOptions, e *Entry) {
-		options := map[string]string{}
-		maps.Copy(options, o.global)
-		for name, value := range o.own {
-			if o.isGroup {
-				value += fiolog.Between + "?"
-			}
-			options[name] = value
-		}
+		options := o.listed()
 		all = append(all, options)
 		own := fiolog.Measured(options, p.Run.ByCBT())
 		if e != nil && e.GroupID > p.Entries[0].GroupID { // fio ran it after the others (stonewall)
@@ -105,7 +98,7 @@ func common(list []map[string]string) map[string]string {
 	return same
 }
 
-// Options returns the options of fio that are the same for all jobs.
+// options returns the options of fio that are the same for all jobs.
 func (list Entries) options() map[string]string {
 	var all []map[string]string
 	for _, e := range list.Reported() {

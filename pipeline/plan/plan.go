@@ -20,7 +20,8 @@ type Plan struct {
 	Config   map[string]any // of CBT
 	Outputs  []*Output
 	Entries  Entries
-	Jobs     []*Job
+	Jobs     []*Job    // of all stages, in the order of their logs and reports
+	Stages   []Stage   // in the order of time
 	Averages []cbt.Log // in place of rows
 	Levels   []mapping.Level
 	Timing
@@ -130,6 +131,7 @@ func New(ev *Evidence, opt Options, problems *Remarks) (*Plan, error) {
 	if p.Levels, err = limitLevels(p.Jobs, opt, problems); err != nil {
 		return nil, err
 	}
+	p.Stages = p.stages()
 	return p, nil
 }
 

@@ -25,6 +25,7 @@ const (
 //     one run and level lie together, sorted by time.
 //   - files: the hashes of each run's reports and logs, by which Store.Holding finds the run.
 //   - removed: the runs that people removed. removed_files has the hashes of their files.
+//   - memos: what ingests remember of files, see package nightly. day is when a memo was last stored.
 const tables = `
 CREATE TABLE runs (
 	id     TEXT PRIMARY KEY,
@@ -72,6 +73,11 @@ CREATE TABLE removed_files (
 	PRIMARY KEY (hash, run)
 ) WITHOUT ROWID;
 CREATE INDEX removed_files_by_run ON removed_files (run);
+CREATE TABLE memos (
+	key  TEXT PRIMARY KEY,
+	text TEXT NOT NULL,
+	day  INTEGER NOT NULL
+) WITHOUT ROWID;
 `
 
 // hasTables reports whether a file is a history; false means an empty file. It fails if another program or another

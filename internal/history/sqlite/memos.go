@@ -1,0 +1,43 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+)
+
+// Recall returns those of the texts under these keys that Remember stored.
+func (s *reader) Recall(ctx context.Context, keys []string) (map[string]string, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT key, text FROM memos WHERE key IN (SELECT value FROM json_each(?))`, list(keys))
+	if err != nil {
+		return nil, s.fail(ctx, "read", err)
+	}
+	defer rows.Close()
+	texts := map[string]string{}
+	for rows.Next() {
+		var key, text string
+		if err := rows.Scan(&key, &text); err != nil {
+			return nil, s.fail(ctx, "read", err)
+		}
+		texts[key] = text
+	}
+	return texts, s.fail(ctx, "read", rows.Err())
+}
+
+// Remember stores texts by key, with the day since 1970-01-01. It forgets texts that were last stored before oldest.
+func (s *writer) Remember(ctx context.Context, texts map[string]string, day, oldest int) error {
+	err := s.transact(ctx, func(tx *sql.Tx) error {
+		insert, err := tx.PrepareContext(ctx, `INSERT OR REPLACE INTO memos (key, text, day) VALUES (?, ?, ?)`)
+		if err != nil {
+			return err
+		}
+		defer insert.Close()
+		for key, text := range texts {
+			if _, err := insert.ExecContext(ctx, key, text, day); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM memos WHERE day < ?`, oldest)
+		return err
+	})
+	return s.fail(ctx, "write to", err)
+}
