@@ -92,7 +92,7 @@ func makePlan(
 		in.Plan, err = plan.New(ev, opt.plan(run, absolute), said)
 		problems.take(said)
 	}
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err = cmp.Or(ctx.Err(), run.Budget().Err(), err); err != nil {
 		in.files.close(nil)
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func segments(log cbt.Log, hint hist.Hint) []*plan.Log {
 
 // bytesWritten returns about how many bytes fio wrote into all logs of each job.
 func bytesWritten(run *cbt.Run) map[plan.JobKey]int64 {
-	const ratio, ratioOfBins = 4, 50 // of compressed files
+	const ratio, ratioOfBins = 4, 400 // of compressed files, by bzip2
 	bytes := map[plan.JobKey]int64{}
 	for _, logs := range [][]cbt.Log{run.Logs, run.Others} {
 		for _, log := range logs {

@@ -23,10 +23,13 @@ func TestErrorOfModificationTimes(t *testing.T) {
 		"rows of 1 s":  {21, "${1}${2},", plan.ErrorOfCoarse},
 		"rows of 10 s": {4, "${1}0${2},", 10 * time.Second},
 		"one row":      {2, "${1}0${2},", 10028 * time.Millisecond},
+		"no row":       {0, "", time.Minute},
 	} {
 		var log strings.Builder
-		if _, err := (fiotest.LogSpec{Seconds: c.seconds}).WriteTo(&log); err != nil {
-			t.Fatal(err)
+		if c.seconds > 0 {
+			if _, err := (fiotest.LogSpec{Seconds: c.seconds}).WriteTo(&log); err != nil {
+				t.Fatal(err)
+			}
 		}
 		file := filepath.Join(t.TempDir(), "x_clat_hist.1.log")
 		if err := os.WriteFile(file, []byte(seconds.ReplaceAllString(log.String(), c.interval)), 0o600); err != nil {

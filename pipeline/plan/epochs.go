@@ -22,7 +22,7 @@ func (p placing) placeByEpochs() (how string, contradicted []*Job) {
 		if !isEpoch(j) {
 			continue
 		}
-		at := moment{time.UnixMilli(j.before()), clockEpoch, errorOfEpoch}
+		at := moment{time.UnixMilli(j.before()), clockEpoch, max(errorOfEpoch, j.untilFirst())}
 		if j.Interval == 0 {
 			at.Error = errorOfOneRow
 		}
@@ -47,6 +47,17 @@ func (p placing) placeByEpochs() (how string, contradicted []*Job) {
 		}
 	}
 	return how, contradicted
+}
+
+// untilFirst is how long after the start of a job its first request may have completed, by its first row: after the
+// slowest latency, and three times the usual time between requests.
+func (j *Job) untilFirst() time.Duration {
+	if j.Source != FromHist || len(j.Log.Rows) == 0 || len(j.Log.Rows[0].Bins) == 0 {
+		return 0
+	}
+	row := j.Log.Rows[0]
+	_, slowest := row.Layout.Bounds(int(row.Bins[len(row.Bins)-1].Index))
+	return min(time.Duration(slowest), time.Minute) + 3*time.Duration(j.Interval)*time.Millisecond/time.Duration(row.Total)
 }
 
 // outlasts reports whether the rows of a job, with absolute times, end after the job, by its start and its run time.

@@ -160,11 +160,14 @@ func (p placing) setStart() error {
 }
 
 // startOfFiles takes the run's start from the modification times of its logs. It is as good as
-// these, and ignores the skew of hosts. A job may have run for up to an interval after its last row.
+// these, and ignores the skew of hosts. A job may have run for up to an interval after its last row, or without any. The
+// length of a single row is at most its time, and that of no rows is unknown.
 func (p placing) startOfFiles(later map[*Job]time.Duration) error {
 	starts, errs := make([]time.Time, len(p.Jobs)), make([]time.Duration, len(p.Jobs))
 	var dated []*Job
+	rows := time.Duration(0)
 	for _, j := range p.Jobs {
+		rows = max(rows, time.Duration(j.Interval)*time.Millisecond)
 		if !j.Log.File.ModTime.IsZero() {
 			dated = append(dated, j)
 		}
@@ -173,7 +176,8 @@ func (p placing) startOfFiles(later map[*Job]time.Duration) error {
 		j, modified := dated[i], dated[i].Log.File.ModTime
 		starts[i] = modified.Add(-time.Duration(last)*time.Millisecond - later[j])
 		if j.Source == FromHist || j.Source == FromNothing { // of averages
-			errs[i] = time.Duration(cmp.Or(j.Interval, last))*time.Millisecond + step(j.Log.File) + j.writing.Truncate(errorOfReport)
+			row := cmp.Or(time.Duration(j.Interval)*time.Millisecond, time.Duration(last)*time.Millisecond, rows, errorOfNoRow)
+			errs[i] = row + step(j.Log.File) + j.writing.Truncate(errorOfReport)
 		}
 	}
 	var first time.Time
