@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,12 +27,10 @@ const (
 	// delimiter separates viper's names of nested settings. It is not a dot, because names of hosts have dots.
 	delimiter = "::"
 	// mostSettings is the size in bytes of the largest settings file.
-	mostSettings = 1 << 20
+	mostSettings = 128 << 10 // as in safeyaml
 	// mostFaults is the largest number of faults of one file that are reported.
 	mostFaults = 20
 )
-
-var settingsLimits = safeyaml.Limits{Bytes: mostSettings, Values: 10_000, Text: mostSettings, Keys: 5_000, Depth: 16}
 
 // flagNames are the flags whose names differ from their settings.
 var flagNames = map[string]string{
@@ -188,7 +185,7 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 		return map[string]any{}, []error{fmt.Errorf("read settings %w", err)}
 	}
 	set = map[string]any{}
-	root, more, err := safeyaml.Parse(context.Background(), text, settingsLimits)
+	root, more, err := safeyaml.Parse(text)
 	switch {
 	case err != nil:
 	case more:

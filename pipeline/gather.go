@@ -84,7 +84,7 @@ func makePlan(
 		in.Plan, err = plan.New(ev, opt.plan(run, absolute), said)
 		problems.take(said)
 	}
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err = cmp.Or(ctx.Err(), run.Budget().Err(), err); err != nil {
 		in.files.close(nil)
 		return nil, err
 	}

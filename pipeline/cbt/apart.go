@@ -102,7 +102,7 @@ func (a *attribution) claimsOf(f *source.File) *claims {
 			return p.claims
 		}
 	}
-	return claimsOf(f, a.budget)
+	return claimsOf(f)
 }
 
 // split splits one run, and reports whether it did.
