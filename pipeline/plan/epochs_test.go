@@ -26,7 +26,7 @@ func TestEpochsAndReports(t *testing.T) {
 		j.Source, j.Ran = FromNothing, 1950 // its last row, without a log
 		j.Entry = &Entry{Out: &Output{}, Ran: c.ran}
 		j.moment = moment{written.Add(c.start), c.by, c.error}
-		_, contradicted := (placing{&Plan{Jobs: []*Job{j}}, &Evidence{}, nil}).placeByEpochs()
+		_, contradicted := (&planner{&Plan{Jobs: []*Job{j}}, &Evidence{}, nil}).placeByEpochs()
 		if got := j.Start.Sub(written); got != c.want || (len(contradicted) > 0) != c.contradicts {
 			t.Errorf("%s: %v later, contradicted %v", c.name, got, contradicted)
 		}
@@ -58,7 +58,7 @@ func TestPlaceByEpochs(t *testing.T) {
 				j.moment = moment{time.UnixMilli(j.First).Add(-c.started[i]), clockStart, errorOfStart}
 			}
 		}
-		how, _ := (placing{&Plan{Jobs: jobs}, &Evidence{}, nil}).placeByEpochs()
+		how, _ := (&planner{&Plan{Jobs: jobs}, &Evidence{}, nil}).placeByEpochs()
 		for i, j := range jobs {
 			switch {
 			case !isEpoch(j):
