@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -82,7 +83,7 @@ func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*window.Windo
 	if err := r.windows(ctx, put); err != nil {
 		return nil, err
 	}
-	return r.result(), nil
+	return r.result()
 }
 
 // batch is the number of documents that are stored at once: a few megabytes. The embedded history waits for the disk
@@ -114,7 +115,7 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 	if err != nil {
 		return nil, err
 	}
-	return r.result(), nil
+	return r.result()
 }
 
 // begin plans the reading of a run. If absolute is true, the run gets an id, and a start from any evidence. It returns no
@@ -140,23 +141,26 @@ func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known 
 	return r, nil, nil
 }
 
-// unread returns the result for a run that cannot be planned because of err, or the error of ctx.
+// unread returns the result for a run that cannot be planned because of err, or the error of ctx or of the budget.
 func unread(ctx context.Context, run *cbt.Run, problems *Problems, err error) (*Result, error) {
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if err := cmp.Or(ctx.Err(), run.Budget().Err()); err != nil {
+		return nil, err
 	}
 	problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
 	return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
 }
 
 // result returns the run's document, and what is to be said, after all windows.
-func (r *reading) result() *Result {
+func (r *reading) result() (*Result, error) {
+	if err := r.budget().Err(); err != nil {
+		return nil, err
+	}
 	r.inOrder()
 	r.execution.skipChanged(r.sources, r.before, r.problems)
 	r.conclude()
 	doc := r.summary(r.execution.Run)
 	r.execution.complete(doc)
-	return &Result{Run: doc, Skipped: r.problems.Skipped(), Notes: r.problems.Notes(), Plan: r.Plan}
+	return &Result{Run: doc, Skipped: r.problems.Skipped(), Notes: r.problems.Notes(), Plan: r.Plan}, nil
 }
 
 // document returns the document in which a window is stored.

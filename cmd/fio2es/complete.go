@@ -16,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -70,7 +71,7 @@ func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFun
 			if isSame {
 				word = query.SameAs + word
 			}
-			list = append(list, cobra.CompletionWithDesc(word, facts.Started(run)+" "+facts.Title(run)))
+			list = append(list, cobra.CompletionWithDesc(word, term.Clean(facts.Started(run)+" "+facts.Title(run))))
 		}
 		return list, directive
 	}
@@ -209,7 +210,7 @@ func (c completion) labelsLike(cmd *cobra.Command, text string) (list []cobra.Co
 		}
 	}
 	for _, word := range slices.Sorted(maps.Keys(found)) {
-		if strings.HasPrefix(word, text) {
+		if strings.HasPrefix(word, text) && term.Clean(word) == word { // the shell shows it as it is
 			list = append(list, word)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 func reportCommand(e *env) *cobra.Command {
 	q, output := &query.Query{}, ""
 	cmd := &cobra.Command{
-		Use:   "report X...",
+		Use: "report X...", SuggestFor: []string{"html"},
 		Short: "One HTML page of runs, to attach to a ticket",
 		Long: `Writes an HTML page of one or several runs. It has numbers with the bounds of their
 error, percentiles and IOPS over time, a heat map, the distribution of latencies, hosts,

@@ -1,3 +1,10 @@
+// Package web serves a history to browsers: a list of runs with search and sorting, the report of each run, and
+// reports that compare several runs. It reads the history and never writes.
+//
+// Pages are complete HTML. They run only their own script and load nothing from other hosts; a content security
+// policy enforces this. Texts in documents are not trusted and pass through html/template. There is no login:
+// everyone who can reach the address can read the history. Links in pages are relative, so a proxy may serve them
+// below another path.
 package web
 
 import (
@@ -178,4 +185,47 @@ func (g gated) Runs(ctx context.Context, filter history.RunFilter) iter.Seq2[*ma
 		defer leave()
 		g.Store.Runs(ctx, filter)(yield)
 	}
+}
+
+// How long connections may take. Making a page may take all of patience, and sending it another minute.
+const (
+	headerTimeout = 10 * time.Second
+	writeTimeout  = patience + time.Minute
+	idleTimeout   = 2 * time.Minute
+	headerBytes   = 64 << 10
+)
+
+// shutdownTimeout is how long requests may still take after the server is stopped.
+const shutdownTimeout = 5 * time.Second
+
+// Serve answers requests on a listener until ctx ends, and closes the listener. Then it waits up to shutdownTimeout
+// for the requests under way, and returns nil. An error of the listener is returned.
+func Serve(ctx context.Context, l net.Listener, pages http.Handler, log *slog.Logger) error {
+	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	server := &http.Server{
+		Handler:           pages,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       headerTimeout, // also for bodies, because requests have none
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    headerBytes,
+		BaseContext:       func(net.Listener) context.Context { return requests },
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(end); err != nil {
+		log.Warn("some requests were cut off", "after", shutdownTimeout)
+		cut()
+		return server.Close()
+	}
+	return nil
 }

@@ -28,8 +28,9 @@ type moment struct {
 // Errors of the evidence, as measured with fio 3.33 and 3.42 on an idle and on a busy machine. A few times a second fio
 // looks for jobs that have ended. It writes its report when all have ended.
 const (
-	errorOfEpoch  = 100 * time.Millisecond // until the first request
+	errorOfEpoch  = 100 * time.Millisecond // rows with absolute times, of many quick requests
 	errorOfOneRow = 10 * time.Second       // rows with absolute times, of unknown length
+	errorOfNoRow  = time.Minute            // times of files, if no log has a row
 	errorOfStart  = 10 * time.Millisecond
 	errorOfReport = 100 * time.Millisecond // periodic reports
 	errorOfEnd    = 150 * time.Millisecond // from the end of the last job until fio writes its report

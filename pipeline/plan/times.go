@@ -130,11 +130,14 @@ func (p *planner) setStart() error {
 }
 
 // startOfFiles takes the run's start from the modification times of its logs. It is as good as
-// these, and ignores the skew of hosts. A job may have run for up to an interval after its last row.
+// these, and ignores the skew of hosts. A job may have run for up to an interval after its last row, or without any. The
+// length of a single row is at most its time, and that of no rows is unknown.
 func (p *planner) startOfFiles(later map[*Job]time.Duration) error {
 	starts, errs := make([]time.Time, len(p.Jobs)), make([]time.Duration, len(p.Jobs))
 	var dated []*Job
+	rows := time.Duration(0)
 	for _, j := range p.Jobs {
+		rows = max(rows, time.Duration(j.Interval)*time.Millisecond)
 		if !j.Log.File.ModTime.IsZero() {
 			dated = append(dated, j)
 		}
@@ -143,7 +146,8 @@ func (p *planner) startOfFiles(later map[*Job]time.Duration) error {
 		j, modified := dated[i], dated[i].Log.File.ModTime
 		starts[i] = modified.Add(-time.Duration(last)*time.Millisecond - later[j])
 		if j.Source == FromHist || j.Source == FromNothing { // of averages
-			errs[i] = time.Duration(cmp.Or(j.Interval, last))*time.Millisecond + step(j.Log.File) + j.writing.Truncate(errorOfReport)
+			row := cmp.Or(time.Duration(j.Interval)*time.Millisecond, time.Duration(last)*time.Millisecond, rows, errorOfNoRow)
+			errs[i] = row + step(j.Log.File) + j.writing.Truncate(errorOfReport)
 		}
 	}
 	var first time.Time
@@ -231,7 +235,7 @@ func (p *planner) placeByEpochs() (how string, contradicted []*Job) {
 		if !isEpoch(j) {
 			continue
 		}
-		at := moment{time.UnixMilli(j.before()), clockEpoch, errorOfEpoch}
+		at := moment{time.UnixMilli(j.before()), clockEpoch, max(errorOfEpoch, j.untilFirst())}
 		if j.Interval == 0 {
 			at.Error = errorOfOneRow
 		}
@@ -256,6 +260,17 @@ func (p *planner) placeByEpochs() (how string, contradicted []*Job) {
 		}
 	}
 	return how, contradicted
+}
+
+// untilFirst is how long after the start of a job its first request may have completed, by its first row: after the
+// slowest latency, and three times the usual time between requests.
+func (j *Job) untilFirst() time.Duration {
+	if j.Source != FromHist || len(j.Log.Rows) == 0 || len(j.Log.Rows[0].Bins) == 0 {
+		return 0
+	}
+	row := j.Log.Rows[0]
+	_, slowest := row.Layout.Bounds(int(row.Bins[len(row.Bins)-1].Index))
+	return min(time.Duration(slowest), time.Minute) + 3*time.Duration(j.Interval)*time.Millisecond/time.Duration(row.Total)
 }
 
 // outlasts reports whether the rows of a job, with absolute times, end after the job, by its start and its run time.
