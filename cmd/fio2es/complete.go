@@ -68,6 +68,9 @@ func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFun
 		}
 		for _, run := range c.runsLike(cmd, of) {
 			word := facts.ShortID(run.Run.ID)
+			if term.Clean(word) != word { // the shell shows it as it is
+				continue
+			}
 			if isSame {
 				word = query.SameAs + word
 			}
