@@ -99,7 +99,7 @@ func (c completion) runsLike(cmd *cobra.Command, text string) []*mapping.Run {
 	if strings.Trim(text, "0123456789abcdef") != "" { // ids have no other characters
 		return nil
 	}
-	filter := history.RunFilter{Brief: true, Limit: mostCompleted}
+	filter := history.RunFilter{Light: true, Limit: mostCompleted}
 	if text != "" {
 		filter.Where = where.That("id "+text, func(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, text) })
 	}
@@ -199,7 +199,7 @@ func suggestNames(_ *cobra.Command, _ []string, text string) (list []cobra.Compl
 func (c completion) labelsLike(cmd *cobra.Command, text string) (list []cobra.Completion) {
 	found := map[string]bool{}
 	name, _, isNamed := strings.Cut(text, "=")
-	for _, run := range c.runsInTime(cmd, history.RunFilter{Brief: true}) {
+	for _, run := range c.runsInTime(cmd, history.RunFilter{Light: true}) {
 		for label, value := range run.Run.Labels {
 			switch {
 			case isNamed && label == name:

@@ -62,7 +62,7 @@ func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 	from, to := span(f.Started())
 	// the table briefs is sorted by start
 	doc, decode := "(SELECT doc FROM runs WHERE runs.id = briefs.id)", s.codec.unpackRun
-	if f.Light || f.Brief {
+	if f.Light {
 		doc, decode = "doc", unpackBrief
 	}
 	where := `start >= ? AND start < ?`
