@@ -199,6 +199,23 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+// TestOutputIsNoInput: what a command reads is not replaced by what it writes.
+func TestOutputIsNoInput(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "x_clat_hist.1.log", histRow(1000, 29, 1))
+	log := filepath.Join(dir, "x_clat_hist.1.log")
+	check(t, os.Symlink(log, filepath.Join(dir, "link.ndjson")))
+	for _, args := range [][]string{{"ingest", "--output", log, dir}, {"ingest", "--output", filepath.Join(dir, "link.ndjson"), log}} {
+		got := call(t, nil, args...)
+		if got.code != exitUsage || !strings.Contains(got.stderr, "is read by this command") {
+			t.Errorf("%v: %d, %s", args, got.code, got.stderr)
+		}
+	}
+	if text, err := os.ReadFile(log); err != nil || string(text) != histRow(1000, 29, 1) {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 // peakOf returns the most memory that a process had so far, in MB.
 func peakOf(pid int) (mb int64) {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

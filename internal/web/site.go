@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,7 +99,7 @@ func (s *site) guarded(next http.Handler) http.Handler {
 			s.notify(w, r, http.StatusForbidden, notice{
 				Title: "Wrong host name", Text: "This server answers browsers on its own machine only. Open it as localhost or 127.0.0.1, or start it with --listen for other machines.",
 			})
-		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
+		case slices.Contains([]string{"cross-site", "same-site"}, r.Header.Get("Sec-Fetch-Site")) && r.Header.Get("Sec-Fetch-Mode") != "navigate":
 			s.notify(w, r, http.StatusForbidden, notice{Title: "Another site", Text: "A page of another site asked for this. Open it yourself."})
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")

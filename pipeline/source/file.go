@@ -175,6 +175,38 @@ func (f *File) Open() (io.ReadCloser, error) {
 	return r, nil
 }
 
+// End returns the last n bytes of the content, or all of a shorter one. Only a compressed content is read as a whole.
+func (f *File) End(n int64) ([]byte, error) {
+	in, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	if at, ok := in.(*reader).r.(io.Seeker); ok {
+		size, err := at.Seek(0, io.SeekEnd)
+		if err == nil {
+			_, err = at.Seek(max(size-n, 0), io.SeekStart)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the end of %s: %w", f.Name(), err)
+		}
+	}
+	var end []byte
+	for part := make([]byte, 64<<10); ; {
+		read, err := in.Read(part)
+		end = append(end, part[:read]...)
+		if int64(len(end)) > 2*n || err == io.EOF {
+			end = append(end[:0], end[max(int64(len(end))-n, 0):]...)
+		}
+		switch {
+		case err == io.EOF:
+			return end, nil
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", f.Name(), err)
+		}
+	}
+}
+
 // opener begins to read a content. It adds to the reader what must be closed with it.
 type opener func(*reader) (io.Reader, error)
 
