@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,7 +20,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/safeyaml"
-	"github.com/fio2es/fio2es/internal/unit"
 )
 
 const (
@@ -29,12 +27,10 @@ const (
 	// delimiter separates viper's names of nested settings. It is not a dot, because names of hosts have dots.
 	delimiter = "::"
 	// mostSettings is the size in bytes of the largest settings file.
-	mostSettings = 1 << 20
+	mostSettings = 128 << 10 // as in safeyaml
 	// mostFaults is the largest number of faults of one file that are reported.
 	mostFaults = 20
 )
-
-var settingsLimits = safeyaml.Limits{Bytes: mostSettings, Values: 10_000, Text: mostSettings, Keys: 5_000, Depth: 16}
 
 // flagNames are the flags whose names differ from their settings.
 var flagNames = map[string]string{
@@ -189,7 +185,7 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 		return map[string]any{}, []error{fmt.Errorf("read settings %w", err)}
 	}
 	set = map[string]any{}
-	root, more, err := safeyaml.Parse(context.Background(), text, settingsLimits)
+	root, more, err := safeyaml.Parse(text)
 	switch {
 	case err != nil:
 	case more:
@@ -254,8 +250,8 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 // unknown says that there is no setting of this name, and which is nearest.
 func unknown(name string) string {
 	text := name + " is no setting of fio2es"
-	if near := unit.Nearest(name, Names()); near != "" {
-		text += ": did you mean " + near + "?"
+	if near := expr.Near(name, Names()); len(near) > 0 {
+		text += ": did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return text
 }
@@ -282,8 +278,12 @@ func unknownVariables() (faults []error) {
 		}
 		if !slices.ContainsFunc(Names(), func(setting string) bool { return strings.EqualFold(Variable(setting), name) }) {
 			text := name + " is no setting of fio2es"
-			if near := unit.Nearest(strings.ToLower(key), Names()); near != "" {
-				text += ": did you mean " + Variable(near) + "?"
+			var variables []string
+			for _, setting := range Names() {
+				variables = append(variables, Variable(setting))
+			}
+			if near := expr.Near(name, variables); len(near) > 0 {
+				text += ": did you mean " + strings.Join(near, " or ") + "?"
 			}
 			faults = append(faults, errors.New("environment: "+text))
 		}

@@ -53,7 +53,7 @@ func open(ctx context.Context, paths []string, opt source.Options) (*Archive, er
 	set.Until(ctx)
 	found := cbt.Read(ctx, set.Files)
 	set.Until(context.Background())
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), set.Budget().Err()); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
 	if len(set.Unread) > 0 {

@@ -31,16 +31,11 @@ type used struct {
 func (p *input) fingerprint(ctx context.Context) (src mapping.Source, err error) {
 	files := p.used()
 	list := make([]mapping.SourceFile, len(files))
-	hashed := map[*source.File]mapping.SourceFile{}
-	maps.Copy(hashed, p.files.contents)
 	each(p.opt.workers(), len(files), func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
-		var ok bool
-		if list[i], ok = hashed[files[i].file]; !ok {
-			list[i] = hashFile(files[i].file)
-		}
+		list[i] = hashFile(files[i].file)
 		if list[i].Role = files[i].role; list[i].Role == mapping.RoleLog || list[i].Role == mapping.RoleRaw {
 			list[i].Begin = hashBegin(files[i].file)
 		}

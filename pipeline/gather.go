@@ -1,12 +1,11 @@
 package pipeline
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"runtime"
@@ -14,14 +13,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
-	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // input is a run that is ready to be read: its plan, and its logs, open at their first rows.
@@ -38,9 +33,6 @@ func (in *input) close() { in.files.close(nil) }
 type files struct {
 	workers int
 	logs    map[*plan.Log]*logFile
-
-	mu       sync.Mutex
-	contents map[*source.File]mapping.SourceFile // of logs that were read as a whole
 }
 
 // close closes the logs except those that keep has.
@@ -83,7 +75,7 @@ func makePlan(
 		return nil, err
 	}
 	in := &input{opt: opt, tailing: live, files: &files{
-		workers: opt.workers(), logs: map[*plan.Log]*logFile{}, contents: map[*source.File]mapping.SourceFile{},
+		workers: opt.workers(), logs: map[*plan.Log]*logFile{},
 	}}
 	ev.Reader = in.files
 	in.files.gather(ev, opt)
@@ -92,7 +84,7 @@ func makePlan(
 		in.Plan, err = plan.New(ev, opt.plan(run, absolute), said)
 		problems.take(said)
 	}
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err = cmp.Or(ctx.Err(), run.Budget().Err(), err); err != nil {
 		in.files.close(nil)
 		return nil, err
 	}
@@ -182,7 +174,7 @@ func segments(log cbt.Log, hint hist.Hint) []*plan.Log {
 
 // bytesWritten returns about how many bytes fio wrote into all logs of each job.
 func bytesWritten(run *cbt.Run) map[plan.JobKey]int64 {
-	const ratio, ratioOfBins = 4, 50 // of compressed files
+	const ratio, ratioOfBins = 4, 400 // of compressed files, by bzip2
 	bytes := map[plan.JobKey]int64{}
 	for _, logs := range [][]cbt.Log{run.Logs, run.Others} {
 		for _, log := range logs {
@@ -223,7 +215,7 @@ func (f *files) Sums(log *plan.Log, lag int) (*plan.Sums, error) {
 func (f *files) Last(jobs []*plan.Job) []int64 {
 	times := make([]int64, len(jobs))
 	each(f.workers, len(jobs), func(i int) {
-		last, ok := f.lastOfContent(jobs[i])
+		last, ok := lastOfEnd(jobs[i])
 		if !ok {
 			last = openHead(jobs[i].Log).lastTime(jobs[i].CheckTime)
 		}
@@ -232,28 +224,21 @@ func (f *files) Last(jobs []*plan.Job) []int64 {
 	return times
 }
 
-// lastOfContent returns the time of the last row, as written, of an undamaged log of one job. It also hashes the log,
-// because both need to read all of it.
-func (f *files) lastOfContent(j *plan.Job) (last int64, ok bool) {
-	if _, _, isHashed := j.Log.File.Sum(); isHashed || j.Source != plan.FromHist || j.Log.Segment >= 0 {
-		return 0, false // a hashed file is packed, so reading it again is fast
-	}
-	in, err := j.Log.File.Open()
-	if err != nil {
+// lastOfEnd returns the time of the last row, as written, of a log of one job, if its last line is whole and fits the rest.
+func lastOfEnd(j *plan.Job) (last int64, ok bool) {
+	const longest = 1 << 17 // bytes; no row is as long
+	if j.Source != plan.FromHist || j.Log.Segment >= 0 {
 		return 0, false
 	}
-	defer in.Close()
-	var times fiolog.LastTime
-	sum := xxhash.New()
-	size, err := copyAll(io.MultiWriter(sum, &times), in)
-	if err != nil {
+	end, err := j.Log.File.End(longest)
+	text, isWhole := bytes.CutSuffix(end, []byte{'\n'})
+	if err != nil || !isWhole {
 		return 0, false
 	}
-	f.mu.Lock()
-	f.contents[j.Log.File] = mapping.SourceFile{Path: j.Log.File.Path, Bytes: size, Hash: hex.EncodeToString(sum.Sum(nil))}
-	f.mu.Unlock()
-	row := times.Row(j.Log.Hint)
-	if row == nil || row.Layout != j.Layout || j.CheckTime(row.Time) != nil {
+	rows := fiolog.NewReader(bytes.NewReader(end[bytes.LastIndexByte(text, '\n')+1:]), "", fiolog.ClatHist)
+	rows.SetHint(j.Log.Hint)
+	row, err := rows.Next()
+	if err != nil || row.Layout != j.Layout || row.Time < j.First || j.CheckTime(row.Time) != nil {
 		return 0, false
 	}
 	return row.Time, true

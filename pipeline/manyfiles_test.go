@@ -53,7 +53,7 @@ func TestManyMembers(t *testing.T) {
 	log := func(i int) string {
 		return fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10)
 	}
-	isRefused := func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooManyFiles) }
+	isRefused := func(_ *Archive, err error) bool { return errors.Is(err, source.ErrTooMuch) }
 	tests := []struct {
 		name    string
 		members int // 0: only with FIO2ES_TEST_SCALE

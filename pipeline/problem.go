@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fio2es/fio2es/pipeline/internal/alike"
+	"github.com/fio2es/fio2es/internal/alike"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 

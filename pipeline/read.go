@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // Result is the result of reading one run.
@@ -20,8 +22,8 @@ type Result struct {
 	Unchanged bool
 	// Because is a stored run that is the reason for storing nothing. Then Run is nil.
 	Because *mapping.Run
-	// Why has a line for each job with its source of rows, its time, and the evidence.
-	Why []string
+	// Plan is what was known before rows were read. It is nil if the run cannot be read.
+	Plan *plan.Plan
 }
 
 // Log logs what was skipped as warnings, and the notes.
@@ -32,9 +34,30 @@ func (r *Result) Log(log *slog.Logger) {
 	for _, err := range r.Notes {
 		log.Info("note: " + err.Error())
 	}
-	for _, text := range r.Why {
+	for _, text := range r.Why() {
 		log.Debug(text)
 	}
+}
+
+// Why returns a line for each job with its source of rows, its time, and the evidence.
+func (r *Result) Why() (lines []string) {
+	if r.Plan != nil {
+		for _, j := range r.Plan.Jobs {
+			lines = append(lines, j.String())
+		}
+	}
+	return lines
+}
+
+// MakePlan plans a run and reads no rows. It reads the reports and the first rows of logs. It fails only if ctx ends.
+func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Result, error) {
+	problems := &Problems{}
+	in, err := makePlan(ctx, run, opt, true, nil, problems)
+	if err != nil {
+		return unread(ctx, run, problems, err)
+	}
+	in.close()
+	return &Result{Skipped: problems.Skipped(), Notes: problems.Notes(), Plan: in.Plan}, nil
 }
 
 // Sink takes the documents of runs. Every store of a history is a Sink, and so is the writer of NDJSON.
@@ -60,7 +83,7 @@ func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*window.Windo
 	if err := r.windows(ctx, put); err != nil {
 		return nil, err
 	}
-	return r.result(), nil
+	return r.result()
 }
 
 // batch is the number of documents that are stored at once: a few megabytes. The embedded history waits for the disk
@@ -92,7 +115,7 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 	if err != nil {
 		return nil, err
 	}
-	return r.result(), nil
+	return r.result()
 }
 
 // begin plans the reading of a run. If absolute is true, the run gets an id, and a start from any evidence. It returns no
@@ -102,11 +125,8 @@ func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known 
 	before := statesOf(sources)
 	p, err := makePlan(ctx, run, opt, absolute, nil, problems)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
-		problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
-		return nil, &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
+		done, err := unread(ctx, run, problems, err)
+		return nil, done, err
 	}
 	r := newReading(p, problems)
 	if absolute {
@@ -121,14 +141,26 @@ func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known 
 	return r, nil, nil
 }
 
+// unread returns the result for a run that cannot be planned because of err, or the error of ctx or of the budget.
+func unread(ctx context.Context, run *cbt.Run, problems *Problems, err error) (*Result, error) {
+	if err := cmp.Or(ctx.Err(), run.Budget().Err()); err != nil {
+		return nil, err
+	}
+	problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
+	return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
+}
+
 // result returns the run's document, and what is to be said, after all windows.
-func (r *reading) result() *Result {
+func (r *reading) result() (*Result, error) {
+	if err := r.budget().Err(); err != nil {
+		return nil, err
+	}
 	r.inOrder()
 	r.execution.skipChanged(r.sources, r.before, r.problems)
 	r.conclude()
 	doc := r.summary(r.execution.Run)
 	r.execution.complete(doc)
-	return &Result{Run: doc, Skipped: r.problems.Skipped(), Notes: r.problems.Notes(), Why: r.describe().why()}
+	return &Result{Run: doc, Skipped: r.problems.Skipped(), Notes: r.problems.Notes(), Plan: r.Plan}, nil
 }
 
 // document returns the document in which a window is stored.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/align"
-	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
@@ -23,7 +22,6 @@ type reportFile struct {
 	out     *plan.Output
 	tailing *tailing // fio still writes; else nil
 	offsets map[string]time.Duration
-	budget  *cbt.Budget
 
 	mu    sync.Mutex
 	next  func() (*fiolog.Report, error, bool)
@@ -138,7 +136,7 @@ func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
 		in = &tailReader{in, f.tailing.ctx, quiet}
 	}
 	skip := f.out.Skip
-	for rep, err := range reportsOf(f.budget, in, f.out.File) {
+	for rep, err := range reportsOf(in, f.out.File) {
 		if err != nil {
 			continue
 		}

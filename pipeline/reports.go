@@ -60,11 +60,11 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *plan.Output {
 	}
 	defer in.Close()
 	out, executions := &plan.Output{Report: f}, 1
-	for one, err := range reportsOf(r.run.Budget, in, f.File) {
+	for one, err := range reportsOf(in, f.File) {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, cbt.ErrBudget):
+		case errors.Is(err, source.ErrTooMuch):
 			r.problems.skip(err)
 			return nil
 		case err != nil:
@@ -114,10 +114,10 @@ func (r outputReader) mayIgnore(err error, of *plan.Output) bool {
 
 // reportsOf iterates over the reports with jobs in a file. A report that is there once more, because files were joined,
 // is left out: fio writes no two reports at the same moment.
-func reportsOf(budget *cbt.Budget, in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
+func reportsOf(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
 	return func(yield func(*fiolog.Report, error) bool) {
 		var before *fiolog.Report
-		for one, err := range budget.Reports(in, f) {
+		for one, err := range cbt.ReadReports(in, f) {
 			if err == nil {
 				if len(one.Jobs) == 0 || before != nil && one.Timestamp > 0 && one.Timestamp == before.Timestamp &&
 					slices.EqualFunc(one.Jobs, before.Jobs, plan.HaveSameTotals) {

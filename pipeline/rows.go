@@ -81,6 +81,10 @@ func (in *rowReader) more() {
 	}
 	for i := range in.queue {
 		row := &in.queue[i]
+		if in.budget().Spend(in.priceOf(row)) != nil {
+			in.queue, in.last = nil, true // and no window is passed on
+			return
+		}
 		row.Whole = j.Source == plan.FromReports && (in.follows || of.reports.isLate(row))
 		if row.Total > 0 {
 			of.add(row, len(in.Entries) > 0)
@@ -172,8 +176,16 @@ func checkRow(j *plan.Job, rec *fiolog.Record) error {
 		return err
 	}
 	const fastest = 100_000 // requests of a job in a millisecond
-	if j.Entry == nil && j.Source == plan.FromHist && j.Interval > 0 && rec.Total > uint64(j.Interval)*fastest {
-		return fmt.Errorf("%d requests in a row of %d ms, more than any job can make; %s", rec.Total, j.Interval, writtenByHalf)
+	took := max(j.Interval, 1000)
+	if j.Interval == 0 {
+		took = max(rec.Time-j.Origin, took) // of the only row
+	}
+	if j.Source == plan.FromHist && rec.Total/fastest > uint64(took) {
+		err := fmt.Errorf("%d requests in a row of %d ms, more than any job can make", rec.Total, took)
+		if j.Entry == nil {
+			err = fmt.Errorf("%w; %s", err, writtenByHalf)
+		}
+		return err
 	}
 	return j.CheckTime(rec.Time)
 }

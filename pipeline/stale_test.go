@@ -68,7 +68,7 @@ func TestStaleReport(t *testing.T) {
 		}
 		_, got := readRun(t, to, "out", Options{})
 		said := fmt.Sprint(got.Skipped)
-		if used := strings.Contains(fmt.Sprint(got.Why), "report out.txt"); used != c.used || !strings.Contains(said, c.want) {
+		if used := strings.Contains(fmt.Sprint(got.Why()), "report out.txt"); used != c.used || !strings.Contains(said, c.want) {
 			t.Errorf("%s: report used %v, said %s", name, used, said)
 		}
 	}

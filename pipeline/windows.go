@@ -79,7 +79,7 @@ func newReading(p *input, problems *Problems) *reading {
 		if j.Source == plan.FromReports {
 			out := j.Entry.Out
 			if reports[out] == nil {
-				reports[out] = &reportFile{out: out, tailing: p.tailing, offsets: p.opt.Offsets, budget: p.Run.Budget}
+				reports[out] = &reportFile{out: out, tailing: p.tailing, offsets: p.opt.Offsets}
 			}
 			r.tallies[j].reports = reports[out].add(j)
 		}
@@ -92,6 +92,36 @@ func newReading(p *input, problems *Problems) *reading {
 	}
 	r.follows = len(reports) == 1 && !slices.ContainsFunc(p.Jobs, (*plan.Job).ReadsLog)
 	return r
+}
+
+// Prices of what is made from rows, for [source.Budget]: a window, which takes as long as unpacking that many bytes, and
+// once more for each document that its count takes; and a bin in a window.
+const (
+	priceOfDocument = 1 << 10
+	priceOfBin      = 8
+)
+
+// budget returns what the work on the run is charged to: nothing while fio writes, because the files that the scan found
+// grow.
+func (r *reading) budget() *source.Budget {
+	if r.live {
+		return nil
+	}
+	return r.Run.Budget()
+}
+
+// priceOf returns the price of the windows to which the slow bins of a row are added: requests in flight are in each window
+// of their time.
+func (r *reading) priceOf(row *align.Row) (price int64) {
+	for i := len(row.Bins) - 1; i >= 0; i-- {
+		low, _ := row.Layout.Bounds(int(row.Bins[i].Index))
+		windows := min(low, 600e9) / 1e6 / max(r.Window, 1) // align looks no further back
+		if windows == 0 {
+			break
+		}
+		price += priceOfBin * windows
+	}
+	return price
 }
 
 // close closes the files of the run, also those that were not read to their end.
@@ -135,6 +165,9 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 	err := ahead.Push(ctx, n, func(ctx context.Context, give func(*align.Window) error) (err error) {
 		// No worker reads rows while a window is passed on, so the tallies can be read here.
 		take := func(w *align.Window) error {
+			if err := r.budget().Spend(priceOfDocument * (1 + w.Completed/mapping.MaxCount)); err != nil {
+				return err
+			}
 			r.clip(w)
 			r.unsure.add(w)
 			if w.Key.Level == opt.Levels[0] { // the whole run is their sum

@@ -15,7 +15,7 @@ import (
 
 // planOfZip is the plan of a zip with a log of five seconds for each time. Local times are the readings of a clock on a
 // wall, as zips without Unix times have them.
-func planOfZip(t *testing.T, isLocal bool, times ...time.Time) *Plan {
+func planOfZip(t *testing.T, isLocal bool, times ...time.Time) *Result {
 	t.Helper()
 	var log strings.Builder
 	if _, err := (fiotest.LogSpec{Seconds: 5}).WriteTo(&log); err != nil {
@@ -65,8 +65,8 @@ func TestStartFromAZip(t *testing.T) {
 	for isLocal, want := range map[bool]time.Duration{true: plan.ErrorOfZone, false: plan.ErrorOfCoarse} {
 		p := planOfZip(t, isLocal, written)
 		said := strings.Contains(fmt.Sprint(p.Notes), "its zip keeps times without a time zone")
-		if p.Error != want || said != isLocal || p.Start.Hour() != 12 && p.Start.Hour() != 11 {
-			t.Errorf("local %v: %v ± %v, notes %v; want ± %v", isLocal, p.Start, p.Error, p.Notes, want)
+		if p.Plan.Error != want || said != isLocal || p.Plan.Start.Hour() != 12 && p.Plan.Start.Hour() != 11 {
+			t.Errorf("local %v: %v ± %v, notes %v; want ± %v", isLocal, p.Plan.Start, p.Plan.Error, p.Notes, want)
 		}
 	}
 }
@@ -90,9 +90,9 @@ func TestSummerTime(t *testing.T) {
 		{"from summer time", "02:59:56", "02:00:02", false},
 	} {
 		p := planOfZip(t, true, at(c.first), at(c.second))
-		apart, said := p.Jobs[1].Start.Sub(p.Jobs[0].Start), strings.Contains(fmt.Sprint(p.Skipped), "a clock that was changed (summer time)")
-		if c.apart != (apart == 6*time.Second) || !c.apart && apart != 0 || said == c.apart || p.Error != plan.ErrorOfZone {
-			t.Errorf("%s: %v apart, ± %v, notes %v", c.name, apart, p.Error, p.Notes)
+		apart, said := p.Plan.Jobs[1].Start.Sub(p.Plan.Jobs[0].Start), strings.Contains(fmt.Sprint(p.Skipped), "a clock that was changed (summer time)")
+		if c.apart != (apart == 6*time.Second) || !c.apart && apart != 0 || said == c.apart || p.Plan.Error != plan.ErrorOfZone {
+			t.Errorf("%s: %v apart, ± %v, notes %v", c.name, apart, p.Plan.Error, p.Notes)
 		}
 	}
 }

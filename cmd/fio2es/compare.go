@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -21,10 +19,10 @@ import (
 )
 
 func compareCommand(e *env) *cobra.Command {
-	c := &comparing{sides: sides{reading: &reading{env: e, namesRuns: true}}, by: byRun, gate: gate{format: table.Text}}
+	c := &comparing{sides: sides{reading: &reading{env: e, namesRuns: true}}, by: byRun, checks: checks{table.Text, junit.Suite{Name: "fio2es compare"}}}
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare [A] B...",
+		Use: "compare [A] B...", SuggestFor: []string{"diff"},
 		Short: "Run against run, with confidence intervals",
 		Long: `Compares each B with A, the baseline: the change of each metric with its confidence
 interval, and a verdict. A and B are paths with one run each (nothing is stored), or name
@@ -89,8 +87,8 @@ same ("no change > X %"), unclear and unknown.`,
 	fl.StringVar(&f.baseline, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
 	addChoice(fl, &c.by, "by", "`what` is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
 	fl.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
-	fl.BoolVar(&c.gate.onUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
-	addChoice(fl, &c.gate.format, "format", checkUsage+" of --fail-if", checkFormats)
+	fl.BoolVar(&c.gate.OnUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
+	addChoice(fl, &c.checks.format, "format", checkUsage+" of --fail-if", checkFormats)
 	return cmd
 }
 
@@ -106,7 +104,8 @@ type comparing struct {
 	options  compare.Options
 	baseline *query.Baseline // nil: the first argument is the base
 	by       string
-	gate     gate
+	gate     compare.Gate // of --fail-if
+	checks   checks
 	judged   int // number of changes with an interval
 	to       *table.Writer[*compare.Row]
 }
@@ -120,8 +119,12 @@ func (c *comparing) compare(ctx context.Context, args []string) error {
 	if err := run(ctx, args); err != nil {
 		return err
 	}
-	unchecked, err := c.gate.end(c.log, c.stdout)
+	isMet, unchecked, err := c.gate.Log(c.log)
 	c.leftOut = c.leftOut || unchecked
+	c.checks.Cases = c.gate.Cases()
+	if err = errors.Join(err, c.checks.write(c.stdout)); err == nil && isMet {
+		err = errMet
+	}
 	return err
 }
 
@@ -140,10 +143,12 @@ func (c *comparing) check(f *compareFlags, args []string) (err error) {
 	if c.options.Metrics, err = compare.ParseMetrics(f.metrics...); err != nil {
 		return usagef("--metrics %w", err)
 	}
-	if err := c.gate.parse(f.failIf); err != nil {
-		return err
-	}
-	for _, condition := range c.gate.conditions {
+	for _, text := range f.failIf {
+		condition, err := compare.ParseCondition(text)
+		if err != nil {
+			return usagef("--fail-if %w", err)
+		}
+		c.gate.Conditions = append(c.gate.Conditions, condition)
 		if !slices.Contains(c.options.Metrics, condition.Metric) {
 			c.options.Metrics = append(c.options.Metrics, condition.Metric)
 		}
@@ -154,6 +159,8 @@ func (c *comparing) check(f *compareFlags, args []string) (err error) {
 		}
 	}
 	switch {
+	case len(c.gate.Conditions) == 0 && (c.gate.OnUnclear || c.checks.format == formatJUnit):
+		return usagef("--fail-on-unclear and --format junit are about conditions: give some, such as --fail-if 'p99 > +10%%'")
 	case len(c.options.Metrics) == 0:
 		return usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
 	case !(c.options.Confidence >= 0.5 && c.options.Confidence <= 0.99):
@@ -164,116 +171,9 @@ func (c *comparing) check(f *compareFlags, args []string) (err error) {
 		return usagef("want a baseline and what to compare with it: see fio2es compare --help")
 	}
 	c.options.Within = f.within / 100
-	out, format := c.gate.checks().table(c.stdout)
+	out, format := c.checks.table(c.stdout)
 	c.to = table.NewNarrow(out, format, compare.Columns(c.options.Confidence), []string{"VERDICT"}, nil)
 	return nil
-}
-
-// gate has the conditions of --fail-if, and their outcomes.
-type gate struct {
-	conditions []compare.Condition
-	onUnclear  bool // an unclear condition fails the gate
-	format     string
-	outcomes   []compare.Outcome
-}
-
-func (g *gate) parse(texts []string) error {
-	for _, text := range texts {
-		condition, err := compare.ParseCondition(text)
-		if err != nil {
-			return usagef("--fail-if %w", err)
-		}
-		g.conditions = append(g.conditions, condition)
-	}
-	if len(g.conditions) == 0 && (g.onUnclear || g.format == formatJUnit) {
-		return usagef("--fail-on-unclear and --format junit are about conditions: give some, such as --fail-if 'p99 > +10%%'")
-	}
-	return nil
-}
-
-// check checks the conditions on a comparison of two sides. title names the workload, if there are several.
-func (g *gate) check(title string, base, other *compare.Side, lines []compare.Line) {
-	for _, o := range compare.Check(g.conditions, base, other, lines) {
-		if title != "" {
-			o.Sides = title + ": " + o.Sides
-		}
-		g.outcomes = append(g.outcomes, o)
-	}
-}
-
-// result returns a state as the result of a test case.
-func (g *gate) result(s compare.State) junit.Result {
-	switch s {
-	case compare.NotMet:
-		return junit.Passed
-	case compare.Met:
-		return junit.Failed
-	case compare.Undecided:
-		if g.onUnclear {
-			return junit.Failed
-		}
-		return junit.Skipped
-	}
-	return junit.Errored
-}
-
-// end reports the outcomes. unchecked reports whether a condition could not be checked. The error is [errMet], or
-// says that both sides lack the direction of a condition.
-func (g *gate) end(log *slog.Logger, stdout io.Writer) (unchecked bool, err error) {
-	var absent []error
-	isMet := false
-	for _, o := range g.outcomes {
-		text := "--fail-if " + o.String()
-		switch g.result(o.State) {
-		case junit.Failed:
-			log.Error(text)
-			isMet = true
-		case junit.Skipped:
-			log.Warn(text)
-		case junit.Passed:
-			log.Info(text)
-		default:
-			if o.State == compare.Absent {
-				absent = append(absent, errors.New(text))
-				continue
-			}
-			log.Warn(text)
-			unchecked = true
-		}
-	}
-	absent = append(absent, g.checks().write(stdout))
-	if err := errors.Join(absent...); err != nil || !isMet {
-		return unchecked, err
-	}
-	return unchecked, errMet
-}
-
-// checks returns the conditions as test cases.
-func (g *gate) checks() *checks {
-	c := &checks{g.format, junit.Suite{Name: "fio2es compare"}}
-	for _, o := range g.outcomes {
-		name := o.Condition.Text
-		if o.Direction != "" {
-			name += ": " + o.Direction
-		}
-		c.Cases = append(c.Cases, junit.Case{Class: o.Sides, Name: name, Result: g.result(o.State), Text: o.String()})
-	}
-	return c
-}
-
-// dropAbsent removes the outcomes of conditions that are absent in a workload, unless they are absent in all.
-func (g *gate) dropAbsent() {
-	isThere := map[*compare.Condition]bool{}
-	for _, o := range g.outcomes {
-		isThere[o.Condition] = isThere[o.Condition] || o.State != compare.Absent
-	}
-	kept := g.outcomes[:0]
-	for _, o := range g.outcomes {
-		if o.State != compare.Absent || !isThere[o.Condition] {
-			kept = append(kept, o)
-		}
-	}
-	g.outcomes = kept
 }
 
 // compareRuns compares each argument with the base. Without --baseline, the base is the first argument.
@@ -334,7 +234,7 @@ func (c *comparing) pair(title string, base, other *compare.Side) error {
 			return err
 		}
 	}
-	c.gate.check(title, base, other, lines)
+	c.gate.Check(title, base, other, lines)
 	return c.to.End()
 }
 
@@ -382,7 +282,7 @@ func (c *comparing) compareWorkloads(ctx context.Context, args []string) error {
 			}
 		}
 	}
-	c.gate.dropAbsent()
+	c.gate.DropAbsent()
 	if byChance := float64(c.judged) * (1 - c.options.Confidence); byChance >= 1 {
 		c.note("", fmt.Sprintf("of %s at a confidence of %s %%, some %.0f are worse or better by chance",
 			unit.Plural(c.judged, "change"), unit.Number(c.options.Confidence*100), byChance))

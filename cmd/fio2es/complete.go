@@ -16,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -67,10 +68,13 @@ func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFun
 		}
 		for _, run := range c.runsLike(cmd, of) {
 			word := facts.ShortID(run.Run.ID)
+			if term.Clean(word) != word { // the shell shows it as it is
+				continue
+			}
 			if isSame {
 				word = query.SameAs + word
 			}
-			list = append(list, cobra.CompletionWithDesc(word, facts.Started(run)+" "+facts.Title(run)))
+			list = append(list, cobra.CompletionWithDesc(word, term.Clean(facts.Started(run)+" "+facts.Title(run))))
 		}
 		return list, directive
 	}
@@ -209,7 +213,7 @@ func (c completion) labelsLike(cmd *cobra.Command, text string) (list []cobra.Co
 		}
 	}
 	for _, word := range slices.Sorted(maps.Keys(found)) {
-		if strings.HasPrefix(word, text) {
+		if strings.HasPrefix(word, text) && term.Clean(word) == word { // the shell shows it as it is
 			list = append(list, word)
 		}
 	}

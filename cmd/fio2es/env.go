@@ -30,6 +30,8 @@ type env struct {
 	errors         io.Writer     // the writer below stderr
 	progress       *term.Progress
 	log            *slog.Logger
+	handler        *term.LogHandler
+	logRest        func() // writes how many messages were not written
 
 	cfg   config.Config
 	flags *pflag.FlagSet // flags of the running command
@@ -60,14 +62,19 @@ func terminalOf(stream any) *os.File {
 }
 
 func (e *env) setLog(level slog.Level) {
-	e.log = slog.New(term.NewLogHandler(e.stderr, level, e.progress))
+	e.handler = term.NewLogHandler(e.stderr, level, e.progress)
+	e.log, e.logRest = slog.New(e.handler), func() {}
 }
 
 // load reads the settings before any command that uses settings.
 func (e *env) load(cmd *cobra.Command) (err error) {
 	e.flags = cmd.Flags()
-	if verbose, _ := e.flags.GetBool("verbose"); verbose {
+	verbose, _ := e.flags.GetBool("verbose")
+	if verbose {
 		e.setLog(slog.LevelDebug)
+	}
+	if lasts := slices.Contains([]string{"follow", "run", "serve"}, cmd.Name()); !lasts && !verbose {
+		e.logRest = e.handler.LimitAlike()
 	}
 	isShell := cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion"
 	if isShell || cmd.Name() == "version" || cmd.Name() == "help" || strings.HasPrefix(cmd.Name(), "__") {

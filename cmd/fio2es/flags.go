@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -96,20 +97,16 @@ func addDuration(f *pflag.FlagSet, to *time.Duration, name, usage string) {
 // addClusterFlags adds the settings of the connection to the cluster. Secrets come from the environment or from
 // files.
 func addClusterFlags(f *pflag.FlagSet) {
-	shared(f, setsCluster, func(f *pflag.FlagSet) {
-		f.StringSlice("elasticsearch", nil, "`URL` of the cluster with the history, in place of the embedded history (repeatable)")
-		f.String("ca", "", "PEM `file` of certificate authorities to trust for https")
-		f.String("fingerprint", "", "SHA-256 `fingerprint` of a certificate to trust for https")
-		f.String("prefix", "fio", "index name `prefix`")
-	})
+	f.StringSlice("elasticsearch", nil, "`URL` of the cluster with the history, in place of the embedded history (repeatable)")
+	f.String("ca", "", "PEM `file` of certificate authorities to trust for https")
+	f.String("fingerprint", "", "SHA-256 `fingerprint` of a certificate to trust for https")
+	f.String("prefix", "fio", "index name `prefix`")
 }
 
 func addKibanaFlags(f *pflag.FlagSet) {
-	shared(f, setsKibana, func(f *pflag.FlagSet) {
-		f.String("kibana", "", "`URL` of the Kibana to import the dashboards into, with its base path if it has one")
-		f.String("kibana-space", "", "`space` in Kibana, by its identifier (default the default one)")
-		f.String("kibana-ca", "", "PEM `file` of the authorities to trust for Kibana's https")
-	})
+	f.String("kibana", "", "`URL` of the Kibana to import the dashboards into, with its base path if it has one")
+	f.String("kibana-space", "", "`space` in Kibana, by its identifier (default the default one)")
+	f.String("kibana-ca", "", "PEM `file` of the authorities to trust for Kibana's https")
 }
 
 // tableUsage is the help of --format for commands whose tables have all formats.
@@ -143,28 +140,6 @@ func (c *choice) wanted() string {
 	return strings.Join(c.among[:last], ", ") + " or " + c.among[last]
 }
 
-// setsOf is the annotation of a flag that many commands share. Its value is the heading under which help lists the
-// flag.
-const setsOf = "fio2es_sets"
-
-// shared adds flags that many commands share. Help only lists their names under a heading; "fio2es help settings"
-// explains them.
-func shared(f *pflag.FlagSet, heading string, add func(*pflag.FlagSet)) {
-	part := pflag.NewFlagSet("", pflag.ContinueOnError)
-	add(part)
-	part.VisitAll(func(flag *pflag.Flag) {
-		flag.Annotations = map[string][]string{setsOf: {heading}}
-	})
-	f.AddFlagSet(part)
-}
-
-// Headings of flags that many commands share, in the order of help.
-const (
-	setsCluster = "Elasticsearch"
-	setsKibana  = "Kibana"
-	setsAll     = "every command"
-)
-
 // addWhereToChoose adds --where to a command whose arguments choose runs.
 func addWhereToChoose(fl *pflag.FlagSet) { addWhereFlag(fl, new(string)) }
 
@@ -197,4 +172,65 @@ func arguments(least, most int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// unknownFlag returns an error of parsing flags, and adds what was expected.
+func unknownFlag(cmd *cobra.Command, err error) error {
+	see := fmt.Sprintf("; see %s --help", cmd.CommandPath())
+	var none *pflag.ValueRequiredError
+	if errors.As(err, &none) {
+		return usagef("--%s: want a value%s", none.GetFlag().Name, see)
+	}
+	var wrong *pflag.InvalidValueError
+	if errors.As(err, &wrong) {
+		value := wrong.GetValue()
+		if strings.TrimSpace(value) == "" {
+			value = strconv.Quote(value)
+		}
+		return usagef("--%s %s: want %s%s", wrong.GetFlag().Name, value, wantedValue(wrong.GetFlag()), see)
+	}
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return usagef("%w%s", err, see)
+	}
+	word := unknown.GetSpecifiedName()
+	if name := config.WithoutFlag(word); name != "" {
+		return usagef("--%s is no flag of %s but a setting: set %s, or %s in fio2es.yaml (fio2es help settings)", word, cmd.Name(), config.Variable(name), name)
+	}
+	var names, near []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		names = append(names, f.Name)
+		if c, isChoice := f.Value.(*choice); isChoice && slices.Contains(c.among, word) {
+			near = append(near, f.Name+" "+word)
+		}
+	})
+	if near = append(near, expr.Near(word, names)...); len(near) > 0 {
+		return usagef("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+	}
+	return usagef("%w%s", err, see)
+}
+
+// wantedValue describes the values of a flag.
+func wantedValue(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "int":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "duration":
+		return "a time such as 90s or 5m"
+	case "stringSlice":
+		return "a list joined by commas"
+	case "stringToString":
+		return "NAME=VALUE"
+	}
+	switch v := f.Value.(type) {
+	case *choice:
+		return v.wanted()
+	case *once:
+		return onlyOnce
+	}
+	return "another value"
 }

@@ -2,13 +2,10 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/term"
@@ -17,6 +14,35 @@ import (
 
 // helpColumns is the width of help, which every terminal has.
 const helpColumns = 80
+
+// helpTemplate is cobra's, with examples before the details, for lines of helpColumns.
+const helpTemplate = `{{wrapped .Short}}.
+{{if or .Runnable .HasSubCommands}}
+Usage:
+  {{.UseLine}}
+{{end}}{{if .HasExample}}
+Examples:
+{{.Example}}
+{{end}}{{$all := .Commands}}{{range $group := .Groups}}
+{{$group.Title}}:
+{{range $all}}{{if eq .GroupID $group.ID}}  {{rpad .Name 12}} {{.Short}}
+{{end}}{{end}}{{end}}{{if and .HasParent .HasAvailableSubCommands}}
+Commands:
+{{range $all}}{{if .IsAvailableCommand}}  {{rpad .Name 12}} {{.Short}}
+{{end}}{{end}}{{end}}{{if .HasHelpSubCommands}}
+Help on:
+{{range $all}}{{if .IsAdditionalHelpTopicCommand}}  {{rpad .Name 12}} {{.Short}}
+{{end}}{{end}}{{end}}{{with .Long}}
+{{wrapped .}}
+{{end}}{{if .HasAvailableLocalFlags}}
+Flags:
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
+{{end}}{{if .HasAvailableInheritedFlags}}
+Flags of every command:
+{{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
+{{end}}`
+
+func init() { cobra.AddTemplateFunc("wrapped", wrapped) }
 
 // helpCommand makes cobra's command help fail for a command that does not exist.
 func helpCommand(root *cobra.Command) {
@@ -34,118 +60,6 @@ func helpCommand(root *cobra.Command) {
 		}
 		return cmd.Help()
 	}
-}
-
-// writeHelp writes the help of a command: what it does, examples, details, its own flags, and the names of shared
-// flags.
-func writeHelp(w io.Writer, cmd *cobra.Command) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", wrapped(cmd.Short+"."))
-	if cmd.Runnable() || cmd.HasSubCommands() {
-		fmt.Fprintf(&b, "\nUsage:\n  %s\n", cmd.UseLine())
-	}
-	if cmd.HasExample() {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
-	}
-	helpOnCommands(&b, cmd)
-	if cmd.Long != "" {
-		fmt.Fprintf(&b, "\n%s\n", wrapped(strings.TrimSpace(cmd.Long)))
-	}
-	if cmd.Runnable() || cmd.HasSubCommands() {
-		cmd.InitDefaultHelpFlag()
-		helpOnFlags(&b, cmd)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// helpOnCommands lists the commands below one. Those of a group are under its title.
-func helpOnCommands(b *strings.Builder, cmd *cobra.Command) {
-	list := func(title string, is func(*cobra.Command) bool) {
-		for _, c := range cmd.Commands() {
-			if c.Hidden || !is(c) {
-				continue
-			}
-			if title != "" {
-				fmt.Fprintf(b, "\n%s:\n", title)
-				title = ""
-			}
-			b.WriteString(entry(fmt.Sprintf("  %-12s ", c.Name()), c.Short))
-		}
-	}
-	for _, group := range cmd.Groups() {
-		list(group.Title, func(c *cobra.Command) bool { return c.GroupID == group.ID })
-	}
-	list("Commands", func(c *cobra.Command) bool { return c.GroupID == "" && c.IsAvailableCommand() })
-	list("Help on", (*cobra.Command).IsAdditionalHelpTopicCommand)
-}
-
-// helpOnFlags explains the flags of a command, and lists the names of shared ones.
-func helpOnFlags(b *strings.Builder, cmd *cobra.Command) {
-	var own []*pflag.Flag
-	others := map[string][]string{}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		heading := setsAll
-		switch {
-		case f.Hidden:
-			return
-		case len(f.Annotations[setsOf]) > 0:
-			heading = f.Annotations[setsOf][0]
-		case f.Name != "help" && cmd.InheritedFlags().Lookup(f.Name) == nil && cmd.Root().PersistentFlags().Lookup(f.Name) != f:
-			own = append(own, f)
-			return
-		}
-		others[heading] = append(others[heading], "--"+f.Name)
-	})
-	if len(own) > 0 {
-		fmt.Fprintf(b, "\nFlags:\n%s", flagLines(own))
-	}
-	fmt.Fprintf(b, "\nShared flags (\"fio2es help settings\" explains them, and all settings):\n")
-	for _, heading := range []string{setsCluster, setsKibana, setsAll} {
-		if len(others[heading]) > 0 {
-			b.WriteString(entry(fmt.Sprintf("  %-17s  ", heading), strings.Join(others[heading], " ")))
-		}
-	}
-}
-
-func flagLines(flags []*pflag.Flag) string {
-	const widest = 26
-	var names, texts []string
-	width := 0
-	for _, f := range flags {
-		value, text := flagText(f)
-		name := "  --" + f.Name
-		if f.Shorthand != "" {
-			name = "  -" + f.Shorthand + ", --" + f.Name
-		}
-		names, texts = append(names, strings.TrimRight(name+" "+value, " ")), append(texts, text)
-		if n := len(names[len(names)-1]); n <= widest {
-			width = max(width, n)
-		}
-	}
-	var b strings.Builder
-	for i, name := range names {
-		if len(name) > width {
-			b.WriteString(name + "\n")
-			name = ""
-		}
-		b.WriteString(entry(fmt.Sprintf("%-*s  ", width, name), texts[i]))
-	}
-	return b.String()
-}
-
-// flagText returns the name of a flag's value, and the text about the flag with its default.
-func flagText(f *pflag.Flag) (value, text string) {
-	value, text = pflag.UnquoteUsage(f)
-	value = strings.ToUpper(value)
-	byDefault := strings.Trim(f.DefValue, "[]")
-	if slices.Contains([]string{"", "0", "0s", "false"}, byDefault) || strings.Contains(text, "(default") {
-		return value, text
-	}
-	if f.Value.Type() == "duration" && strings.HasSuffix(byDefault, "m0s") {
-		byDefault = strings.TrimSuffix(byDefault, "0s")
-	}
-	return value, text + " (default " + byDefault + ")"
 }
 
 // entry returns a text after a name, with further lines below the first.
@@ -236,15 +150,5 @@ How logs are read:
 A fio2es.yaml in the current folder may set only these. All settings of Elasticsearch and Kibana, such as ` +
 		`elasticsearch.request_timeout (FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT), are in docs/elasticsearch.md and docs/kibana.md. Passwords and keys ` +
 		`have no flags, because other users of a machine can see these.`)
-	for _, part := range []struct {
-		heading string
-		add     func(*pflag.FlagSet)
-	}{{"Elasticsearch", addClusterFlags}, {"Kibana", addKibanaFlags}, {"Every command", addGlobalFlags}} {
-		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		part.add(flags)
-		var list []*pflag.Flag
-		flags.VisitAll(func(f *pflag.Flag) { list = append(list, f) })
-		fmt.Fprintf(&b, "\n\n%s:\n%s", part.heading, strings.TrimRight(flagLines(list), "\n"))
-	}
-	return &cobra.Command{Use: "settings", Short: "Settings, and flags that many commands share", Long: b.String()}
+	return &cobra.Command{Use: "settings", Short: "Settings, most of which are no flags", Long: b.String()}
 }

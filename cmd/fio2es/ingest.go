@@ -33,7 +33,7 @@ import (
 func ingestCommand(e *env) *cobra.Command {
 	how := ingesting{env: e, format: table.Text}
 	cmd := &cobra.Command{
-		Use:   "ingest PATH...",
+		Use: "ingest PATH...", SuggestFor: []string{"import", "add"},
 		Short: "Store the runs found in archives, folders and logs",
 		Long: `Finds all runs under the paths, makes interval documents and a run document of
 each, and stores them in the history. A path is a CBT or pbench-fio archive, a

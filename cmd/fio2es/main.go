@@ -87,5 +87,6 @@ func (e *env) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	err := unknownCommand(root, root.ExecuteContext(ctx))
 	e.progress.Clear()
+	e.logRest()
 	return e.conclude(err)
 }

@@ -1,66 +1,79 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
+	"io"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 )
 
-// TestMan: every command and topic that help lists has a page with all its flags, and no text becomes a request of
-// roff.
-func TestMan(t *testing.T) {
-	dir := t.TempDir()
-	if code := run(t.Context(), []string{"man", dir}, strings.NewReader(""), os.Stderr, os.Stderr); code != 0 {
-		t.Fatalf("exit code %d", code)
+// TestManual writes the manual, a page for each command and topic, with the texts of --help. Packages contain it:
+// .ci/release names the folder in FIO2ES_TEST_MANUAL. It is a test because cobra writes manuals with a library for
+// Markdown, which the program does not need.
+func TestManual(t *testing.T) {
+	dir := cmp.Or(os.Getenv("FIO2ES_TEST_MANUAL"), t.TempDir())
+	check(t, os.MkdirAll(dir, 0o755))
+	root := rootCommand(newEnv(strings.NewReader(""), io.Discard, io.Discard))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	var prepare func(cmd *cobra.Command)
+	prepare = func(cmd *cobra.Command) {
+		cmd.DisableAutoGenTag = true
+		cmd.Long = markdown(cmp.Or(cmd.Long, cmd.Short+"."))
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Usage = markdown(strings.ReplaceAll(f.Usage, "`", "")) })
+		for _, c := range cmd.Commands() {
+			prepare(c)
+		}
 	}
-	requests := strings.Fields(".TH .SH .TP .PP .nf .fi .nh .ad")
-	root := rootCommand(newEnv(strings.NewReader(""), os.Stdout, os.Stderr))
+	prepare(root)
+	header := doc.GenManHeader{Section: "1", Source: "fio2es " + os.Getenv("VERSION"), Manual: "fio2es manual"}
+	check(t, doc.GenManTree(root, &header, dir))
 	for _, cmd := range append(root.Commands(), root) {
-		if cmd.Hidden {
+		if cmd.Hidden || cmd.Name() == "help" {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, manName(cmd)+".1"))
-		if err != nil {
-			t.Error(err)
-			continue
+		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+		file := filepath.Join(dir, name+".1")
+		if cmd.IsAdditionalHelpTopicCommand() { // cobra leaves these out
+			var page bytes.Buffer
+			check(t, doc.GenMan(cmd, &header, &page))
+			check(t, os.WriteFile(file, page.Bytes(), 0o644))
 		}
-		page := string(text)
-		if !strings.HasPrefix(page, ".TH "+roff(strings.ToUpper(manName(cmd)))+` 1 "2026-11-22" "fio2es v0.0.0-test"`) {
-			t.Errorf("%s begins with %.60s", cmd.Name(), page)
-		}
+		text, err := os.ReadFile(file)
+		check(t, err)
+		plain := strings.NewReplacer(`\-`, "-", `\fB`, "", `\fP`, "").Replace(string(text))
+		expect(t, cmd.Name(), plain, "\n"+name+" - ")
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden && !strings.Contains(page, roff("--"+f.Name)+`\fR`) {
-				t.Errorf("%s has no --%s", cmd.Name(), f.Name)
+			if !f.Hidden {
+				expect(t, cmd.Name(), plain, "--"+f.Name)
 			}
 		})
-		for line := range strings.Lines(page) {
-			if request, _, _ := strings.Cut(strings.TrimSpace(line), " "); line[0] == '\'' || line[0] == '.' && !slices.Contains(requests, request) {
-				t.Errorf("%s: %s", cmd.Name(), line)
-			}
-		}
 	}
-	if pages, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(pages) < len(root.Commands()) {
-		t.Errorf("%d pages, %v", len(pages), err)
-	}
+	trend, err := os.ReadFile(filepath.Join(dir, "fio2es-sla.1"))
+	check(t, err)
+	expect(t, "a table stays one", string(trend), "iops >= 5k in every window\n", "Operators are <, <=, > and >=")
 }
 
-func TestManPage(t *testing.T) {
-	cmd := &cobra.Command{Use: "try X", Short: "Tries", Long: "Tries 'x'.\n.dots and \\.\n\n  a-b   ~c\n\nEnd.", Run: func(*cobra.Command, []string) {}}
-	(&cobra.Command{Use: "fio2es"}).AddCommand(cmd)
-	cmd.Flags().IntP("number", "n", 3, "so `MANY`")
-	page := manPage(cmd)
-	for _, want := range []string{
-		".SH NAME\nfio2es\\-try \\- Tries\n", ".SH SYNOPSIS\n\\fBfio2es try X [flags]\\fR\n",
-		".SH DESCRIPTION\nTries \\(aqx\\(aq.\n\\&.dots and \\e.\n.PP\n.nf\n  a\\-b   \\(tic\n.fi\n.PP\nEnd.\n",
-		".TP\n\\fB\\-n, \\-\\-number\\fR \\fIMANY\\fR\nso MANY (default 3)\n",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %q in\n%s", want, page)
+// specials are the characters of texts that mean something in Markdown.
+var specials = regexp.MustCompile("[\\\\*_<>\\[\\]#~|`]")
+
+// markdown returns a text of help in Markdown: tables become code, and nothing else has a meaning.
+func markdown(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, p := range paragraphs {
+		if hasLayout(p) {
+			paragraphs[i] = "\t" + strings.ReplaceAll(p, "\n", "\n\t")
+		} else {
+			paragraphs[i] = specials.ReplaceAllString(p, `\$0`)
 		}
 	}
+	return strings.Join(paragraphs, "\n\n")
 }

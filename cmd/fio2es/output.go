@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/fio2es/fio2es/pipeline"
 )
 
 // outFile replaces a file when it is complete. After an error, such as a full disk, the old file is unchanged. If
@@ -90,11 +94,36 @@ func (f *outFile) close(failed error) error {
 	return err
 }
 
+// isNoInput returns an error if a file is one of those that the command reads, because the output would replace it.
+func (e *env) isNoInput(name string) error {
+	target, err := os.Stat(name)
+	if err != nil || !target.Mode().IsRegular() {
+		return nil
+	}
+	paths := slices.DeleteFunc(slices.Clone(e.flags.Args()), func(arg string) bool { _, err := os.Stat(arg); return err != nil })
+	if len(paths) == 0 {
+		return nil
+	}
+	inputs, err := pipeline.List(context.Background(), paths)
+	if err != nil { // such as a pipe, which is not replaced
+		return nil
+	}
+	for _, f := range inputs.Files {
+		if os.SameFile(f.Info, target) {
+			return usagef("--output %s: it is read by this command, and would be replaced: name another file", name)
+		}
+	}
+	return nil
+}
+
 // writeOutput passes stdout to write if name is empty or "-". Otherwise the output replaces the file. If write
 // fails, the old file stays, unless the error only says that something was left out.
 func (e *env) writeOutput(name string, write func(io.Writer) error) error {
 	if name == "" || name == "-" {
 		return write(e.stdout)
+	}
+	if err := e.isNoInput(name); err != nil {
+		return err
 	}
 	f, err := createFile(name)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // plan prints what ingest would do. It reads reports, and logs only of runs without reports.
@@ -65,30 +66,34 @@ func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.
 // printPlan prints from which files a run would be read and when its jobs ran. leftOut reports whether something
 // would be left out.
 func (e *env) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (leftOut bool, err error) {
-	p, err := pipeline.MakePlan(ctx, r, opt)
+	res, err := pipeline.MakePlan(ctx, r, opt)
 	if err != nil {
 		return false, err
+	}
+	p := res.Plan
+	if p == nil {
+		p = &plan.Plan{}
 	}
 	title := term.Clean(opt.ArchiveOf(r) + ":" + r.Path)
 	if !p.Start.IsZero() {
 		title += fmt.Sprintf(": from %s by %s, ±%s; windows of %s", p.Start.UTC().Format("2006-01-02 15:04:05.000"), p.Clock,
-			unit.Elapsed(p.Error), unit.Elapsed(p.Window))
+			unit.Elapsed(p.Error), unit.Elapsed(time.Duration(p.Window)*time.Millisecond))
 	}
 	fmt.Fprintln(e.stdout)
-	for _, text := range []string{title, p.Placed, p.NoWindows} {
+	for _, text := range []string{title, p.Placed, p.NoWindows()} {
 		if text != "" {
 			fmt.Fprintln(e.stdout, term.FillFor(e.stdout, text))
 		}
 	}
-	(&pipeline.Result{Skipped: p.Skipped, Notes: p.Notes}).Log(e.log)
+	(&pipeline.Result{Skipped: res.Skipped, Notes: res.Notes}).Log(e.log)
 	cut, drop := []string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"}
 	t := table.NewNarrow(e.stdout, table.Text, jobColumns(p.Start), cut, drop)
-	for i := range p.Jobs {
-		if err := t.Write(&p.Jobs[i]); err != nil {
+	for _, j := range p.Jobs {
+		if err := t.Write(j); err != nil {
 			return false, err
 		}
 	}
-	return len(p.Skipped) > 0, t.End()
+	return len(res.Skipped) > 0, t.End()
 }
 
 // foundRun is a run that was found, and what the history has of it.
@@ -159,29 +164,29 @@ var foundColumns = []table.Column[*foundRun]{
 }
 
 // jobColumns returns the columns of the jobs of a run that began at start.
-func jobColumns(start time.Time) []table.Column[*pipeline.PlanJob] {
-	began := func(j *pipeline.PlanJob) string {
+func jobColumns(start time.Time) []table.Column[*plan.Job] {
+	began := func(j *plan.Job) string {
 		if j.Start.IsZero() {
 			return ""
 		}
 		return "+" + unit.Elapsed(j.Start.Sub(start))
 	}
-	ran := func(j *pipeline.PlanJob) string {
+	ran := func(j *plan.Job) string {
 		if j.Ran <= 0 {
 			return ""
 		}
-		return unit.Elapsed(j.Ran)
+		return unit.Elapsed(time.Duration(j.Ran) * time.Millisecond)
 	}
-	return []table.Column[*pipeline.PlanJob]{
-		{Heading: "HOST", Text: func(j *pipeline.PlanJob) string { return j.Host }},
-		{Heading: "JOB", Text: func(j *pipeline.PlanJob) string { return j.Name }},
-		{Heading: "SECTION", Text: func(j *pipeline.PlanJob) string { return j.Section }},
+	return []table.Column[*plan.Job]{
+		{Heading: "HOST", Text: func(j *plan.Job) string { return j.Host }},
+		{Heading: "JOB", Text: func(j *plan.Job) string { return j.Name() }},
+		{Heading: "SECTION", Text: (*plan.Job).Section},
 		{Heading: ">START", Text: began},
-		{Heading: ">±", Text: func(j *pipeline.PlanJob) string { return unit.Elapsed(j.Error) }},
-		{Heading: "BY", Text: func(j *pipeline.PlanJob) string { return j.Clock }},
+		{Heading: ">±", Text: func(j *plan.Job) string { return unit.Elapsed(j.Error) }},
+		{Heading: "BY", Text: func(j *plan.Job) string { return j.Clock.String() }},
 		{Heading: ">RAN", Text: ran},
-		{Heading: "ROWS FROM", Text: func(j *pipeline.PlanJob) string { return j.Source }},
-		{Heading: "FILE", Text: func(j *pipeline.PlanJob) string { return j.File }},
-		{Heading: "REPORT", Text: func(j *pipeline.PlanJob) string { return j.Report }},
+		{Heading: "ROWS FROM", Text: func(j *plan.Job) string { return j.Source.String() }},
+		{Heading: "FILE", Text: (*plan.Job).File},
+		{Heading: "REPORT", Text: (*plan.Job).Report},
 	}
 }

@@ -16,24 +16,23 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// runs calls do with each run that args name. do may read the run with q; a nil q means that it needs no windows.
-// many reports whether there are several runs.
-func (r *reading) runs(ctx context.Context, args []string, q *query.Query, do func(run *query.Run, many bool) error) error {
+// runs calls do with each run that args name. many reports whether there are several runs.
+func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Run, many bool) error) error {
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	if err != nil {
 		return err
 	}
-	return r.each(ctx, inputs, q, do)
+	return r.each(ctx, inputs, do)
 }
 
 // each calls do with each run of the inputs, as in runs.
-func (r *reading) each(ctx context.Context, inputs []input, q *query.Query, do func(run *query.Run, many bool) error) error {
+func (r *reading) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
 	for _, c := range inputs {
 		var err error
 		if many := len(inputs) > 1; len(c.paths) > 0 {
 			err = r.eachOfFiles(ctx, c, many, do)
 		} else {
-			err = r.eachStored(ctx, c, q, many, do)
+			err = r.eachStored(ctx, c, many, do)
 		}
 		if err != nil {
 			return err
@@ -69,37 +68,26 @@ func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(r
 // eachStored calls do with each run of a list from the history. If there are several, their names include the ids,
 // because runs of one benchmark have the same name.
 func (r *reading) eachStored(
-	ctx context.Context, c input, q *query.Query, many bool, do func(run *query.Run, many bool) error,
+	ctx context.Context, c input, many bool, do func(run *query.Run, many bool) error,
 ) error {
 	many = many || len(c.runs) > 1
-	if r.flags.Changed("interval") {
-		q = nil // each run may need other windows
-	}
-	var runs []*query.Run
 	for _, light := range c.runs {
-		runs = append(runs, query.Stored(r.store, light))
-	}
-	for _, list := range query.Together(runs, q) {
-		query.Prefetch(ctx, list, q)
-		for i, run := range list {
-			list[i] = nil // keep documents of only one run in memory
-			doc, err := r.store.Run(ctx, run.Stored.Run.ID)
-			if err == nil {
-				run.Name, run.Stored = doc.Run.Name, doc
-				run, err = r.prepare(run)
-			}
-			if err != nil {
-				if err = r.skip(err); err != nil {
-					return err
-				}
-				continue
-			}
-			if many {
-				run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
-			}
-			if err := do(run, many); err != nil {
+		var run *query.Run
+		doc, err := r.store.Run(ctx, light.Run.ID)
+		if err == nil {
+			run, err = r.prepare(query.Stored(r.store, doc))
+		}
+		if err != nil {
+			if err = r.skip(err); err != nil {
 				return err
 			}
+			continue
+		}
+		if many {
+			run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
+		}
+		if err := do(run, many); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -184,11 +172,7 @@ func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a 
 		}
 		return r.skip(err)
 	}
-	wanted := q
-	if a.window == nil {
-		wanted = nil
-	}
-	err := r.each(ctx, inputs, wanted, one)
+	err := r.each(ctx, inputs, one)
 	if a.close != nil {
 		err = errors.Join(err, a.close(err))
 	}

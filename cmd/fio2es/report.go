@@ -20,7 +20,7 @@ import (
 func reportCommand(e *env) *cobra.Command {
 	q, output := &query.Query{}, ""
 	cmd := &cobra.Command{
-		Use:   "report X...",
+		Use: "report X...", SuggestFor: []string{"html"},
 		Short: "One HTML page of runs, to attach to a ticket",
 		Long: `Writes an HTML page of one or several runs. It has numbers with the bounds of their
 error, percentiles and IOPS over time, a heat map, the distribution of latencies, hosts,
@@ -83,7 +83,7 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 		return err
 	}
 	for _, c := range inputs {
-		err := r.each(ctx, []input{c}, nil, func(run *query.Run, many bool) error {
+		err := r.each(ctx, []input{c}, func(run *query.Run, many bool) error {
 			doc, err := page.Add(ctx, run, nameOn(c, run), many || len(inputs) > 1)
 			r.logRun(run)
 			if doc != nil {

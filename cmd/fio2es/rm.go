@@ -24,7 +24,7 @@ import (
 func rmCommand(e *env) *cobra.Command {
 	r := &removing{changing: changing{env: e}}
 	cmd := &cobra.Command{
-		Use:   "rm [RUN...]",
+		Use: "rm [RUN...]", SuggestFor: []string{"delete", "remove"},
 		Short: "Remove runs from the history",
 		Long: `Removes runs and all their documents from the history: RUN is an id or its beginning,
 latest, latest~1 (the one before), last:5 (the five newest), same-as:RUN (all with its

@@ -15,7 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/es/estest"
 )
 
-// securityRequest is a request of docs/elasticsearch.md that makes a role or an API key.
+// securityRequest is a request of docs/elasticsearch.md that makes a role.
 type securityRequest struct {
 	method, path string
 	body         map[string]any
@@ -89,22 +89,20 @@ func (a admin) do(method, path, key string, body, into any) int {
 	return res.StatusCode
 }
 
-// keys makes an API key for each documented role, and the documented key with the name api_key.
+// keys makes an API key for each documented role.
 func (a admin) keys(prefix string) map[string]string {
 	a.t.Helper()
 	keys := map[string]string{}
 	for name, r := range documented(a.t, prefix) {
 		body := r.body
-		if name != "api_key" { // it must also be a role
-			path := "/_security/role/" + prefix + "-" + name
-			if status := a.do(r.method, path, "", body, nil); status == http.StatusForbidden {
-				a.t.Skip("the credentials in the environment may not make roles")
-			} else if status != http.StatusOK {
-				a.t.Fatalf("%s %s: %d", r.method, r.path, status)
-			}
-			a.t.Cleanup(func() { a.remove(path, nil) })
-			body = map[string]any{"name": prefix, "role_descriptors": map[string]any{name: body}}
+		path := "/_security/role/" + prefix + "-" + name
+		if status := a.do(r.method, path, "", body, nil); status == http.StatusForbidden {
+			a.t.Skip("the credentials in the environment may not make roles")
+		} else if status != http.StatusOK {
+			a.t.Fatalf("%s %s: %d", r.method, r.path, status)
 		}
+		a.t.Cleanup(func() { a.remove(path, nil) })
+		body = map[string]any{"name": prefix, "role_descriptors": map[string]any{name: body}}
 		var key struct{ ID, Encoded string }
 		if status := a.do(http.MethodPost, "/_security/api_key", "", body, &key); status != http.StatusOK {
 			a.t.Skipf("the credentials in the environment may not make API keys: %d", status)
@@ -169,7 +167,7 @@ func TestRolesInCluster(t *testing.T) {
 		{"fio2es_ingest", "ingest --interval 2s --labels new=x " + archive, 0, "3 runs"},
 		{"fio2es_ingest", "push", 0, "3 runs"},
 		{"fio2es_ingest", "runs", 0, "47e16f24"},
-		{"api_key", "ingest --archive other " + archive, 0, "3 runs"},
+		{"fio2es_ingest", "ingest --archive other " + archive, 0, "3 runs"},
 		{"fio2es_reader", "runs", 0, "other:"},
 		{"fio2es_reader", "percentiles --levels host latest", 0, "write"},
 		{"fio2es_reader", "rank latest --within 1ms --from +1s", 0, "write"},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -31,7 +32,7 @@ var groups = []struct {
 	}},
 	{"Share", []command{{"serve", serveCommand}, {"export", exportCommand}, {"push", pushCommand}, {"setup", setupCommand}, {"kibana", kibanaCommand}}},
 	{"The program", []command{{"config", configCommand}, {"version", versionCommand}}},
-	{"", []command{{"man", manCommand}, {"fields", fieldsTopic}, {"settings", settingsTopic}}},
+	{"", []command{{"fields", fieldsTopic}, {"settings", settingsTopic}}},
 }
 
 // named returns the first argument if it is a command that help lists, and otherwise "". The command man needs all
@@ -72,7 +73,7 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
   fio2es percentiles latest                percentiles of the newest run
   fio2es percentiles *_clat_hist.*.log     of logs, without storing anything`,
 		Version:      versionText(),
-		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true, // unknownCommand makes better suggestions
+		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true, // unknownCommand has them on one line
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := e.load(cmd); err != nil {
 				return err
@@ -89,9 +90,7 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(unknownFlag)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		_ = writeHelp(e.stdout, cmd) // errors are recorded by stdout
-	})
+	root.SetHelpTemplate(helpTemplate)
 	addGlobalFlags(root.PersistentFlags())
 	only := named(args)
 	for _, g := range groups {
@@ -124,4 +123,22 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// unknownCommand adds suggestions to cobra's error about a command that does not exist. It returns other errors
+// unchanged.
+func unknownCommand(root *cobra.Command, err error) error {
+	word, of := "", ""
+	if err == nil {
+		return nil
+	}
+	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for %q", &word, &of); n < 2 {
+		return err
+	}
+	parent, _, _ := root.Find(strings.Fields(of)[1:])
+	parent.SuggestionsMinimumDistance = min(1, len(word)/3) // letters that may differ
+	if near := parent.SuggestionsFor(word); len(near) > 0 {
+		return usagef("unknown command %q: did you mean %s %s?", word, of, strings.Join(near, " or "))
+	}
+	return usagef("unknown command %q; see %s --help", word, of)
 }

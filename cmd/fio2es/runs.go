@@ -21,7 +21,7 @@ func runsCommand(e *env) *cobra.Command {
 	l := listing{env: e, filter: history.RunFilter{Light: true}, format: table.Text}
 	condition, sorted, isIncomplete := "", "", false
 	cmd := &cobra.Command{
-		Use:   "runs [TEXT | RUN...]",
+		Use: "runs [TEXT | RUN...]", SuggestFor: []string{"ls", "list", "history"},
 		Short: "List the runs in the history",
 		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
 id, name, archive, path, settings ('4K qd16'), labels or note; or RUNs in the order in

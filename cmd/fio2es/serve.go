@@ -16,7 +16,7 @@ import (
 func serveCommand(e *env) *cobra.Command {
 	listen := ""
 	cmd := &cobra.Command{
-		Use:   "serve",
+		Use: "serve", SuggestFor: []string{"web"},
 		Short: "The history in a browser, without Kibana",
 		Long: `Serves the history to browsers until it is interrupted (Ctrl-C): a list of all runs, with
 the filters, columns and orders of "runs"; the report of each, as by "report";

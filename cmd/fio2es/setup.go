@@ -16,7 +16,7 @@ func setupCommand(e *env) *cobra.Command {
 	dryRun, print := false, false
 	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "Prepare an Elasticsearch cluster for the history, and Kibana to show it",
+		Short: "Prepare a cluster for the history, and Kibana to show it",
 		Long: `Installs the index templates and the lifecycle policy that the history needs, and
 updates those of an older version. It refuses to replace what a newer version of
 fio2es or somebody else installed. Data stays. Run it before the first ingest into

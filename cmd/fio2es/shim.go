@@ -10,7 +10,7 @@ import (
 
 func shimCommand(e *env) *cobra.Command {
 	return &cobra.Command{
-		Use: "shim", Short: "Print a script that CBT runs in place of fio, so that it writes histogram logs",
+		Use: "shim", Short: "Print a script that CBT runs as fio, for histogram logs",
 		Long: `Prints fio2es-fio, a script for any POSIX shell. It runs fio with the arguments that
 it gets, and adds --write_hist_log, --log_hist_msec=1000, and json+ where the report
 is in JSON. The logs are beside the file that stdout goes to, so CBT collects them.

@@ -39,7 +39,7 @@ func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 			return nil, usagef("%q: want runs or paths joined by commas, and there is nothing between two commas", arg)
 		}
 		var paths []string
-		err := c.runs(ctx, []string{part}, &c.query, func(run *query.Run, many bool) error {
+		err := c.runs(ctx, []string{part}, func(run *query.Run, many bool) error {
 			if run.Stored != nil {
 				return c.add(ctx, side, part, run)
 			}
@@ -141,29 +141,8 @@ func (c *sides) windowsOf(ctx context.Context, name string, run *query.Run) (*co
 	return one, nil
 }
 
-// atOnce is how many lists of runs of the history are read at the same time. In a cluster each needs several
-// requests.
-const atOnce = 4
-
-// together has runs that were read together. err says why the next run could not be read.
-type together struct {
-	runs []*compare.Run
-	err  error
-}
-
-// readTogether reads the windows of runs of the history. Several goroutines may call it.
-func (c *sides) readTogether(ctx context.Context, runs []*query.Run) (read together, _ error) {
-	query.Prefetch(ctx, runs, &c.query)
-	for _, run := range runs {
-		one, err := c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
-		if err != nil {
-			read.err = err
-			break
-		}
-		read.runs = append(read.runs, one)
-	}
-	return read, nil
-}
+// atOnce is how many runs of the history are read at the same time. In a cluster each needs several requests.
+const atOnce = 8
 
 // storedSide reads runs of the history as one side, the oldest first.
 func (c *sides) storedSide(ctx context.Context, name string, docs []*mapping.Run) (*compare.Side, error) {
@@ -176,21 +155,21 @@ func (c *sides) storedSide(ctx context.Context, name string, docs []*mapping.Run
 		runs = append(runs, run)
 	}
 	n := 0
-	for read := range ahead.Map(ctx, atOnce, query.Together(runs, &c.query), c.readTogether) {
-		for _, one := range read.runs {
-			c.logRun(runs[n])
-			n++
-			c.progress.Show("%s: %d of %d runs", name, n, len(runs))
-			if one.IsEmpty() {
-				c.note("", fmt.Sprintf("%s: left out: no windows to compare: %s", one.Name, report.WhyEmpty(one)))
-				continue
-			}
-			side.Runs = append(side.Runs, one)
+	read := func(ctx context.Context, run *query.Run) (*compare.Run, error) {
+		return c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
+	}
+	for one, err := range ahead.Map(ctx, atOnce, runs, read) {
+		c.logRun(runs[n])
+		n++
+		if err != nil {
+			return nil, err
 		}
-		if read.err != nil {
-			c.logRun(runs[n])
-			return nil, read.err
+		c.progress.Show("%s: %d of %d runs", name, n, len(runs))
+		if one.IsEmpty() {
+			c.note("", fmt.Sprintf("%s: left out: no windows to compare: %s", one.Name, report.WhyEmpty(one)))
+			continue
 		}
+		side.Runs = append(side.Runs, one)
 	}
 	if len(side.Runs) == 0 {
 		return nil, fmt.Errorf("%s: no windows to compare", name)
@@ -228,7 +207,7 @@ func (c *sides) selection(ctx context.Context, arg string) (*selection, error) {
 		}
 		return s, nil
 	}
-	err := c.runs(ctx, []string{arg}, &c.query, func(run *query.Run, _ bool) error {
+	err := c.runs(ctx, []string{arg}, func(run *query.Run, _ bool) error {
 		one, err := c.readRun(ctx, run.Name, run)
 		switch {
 		case err != nil:

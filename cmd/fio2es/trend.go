@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
@@ -31,7 +29,7 @@ type trendQuery struct {
 }
 
 func trendCommand(e *env) *cobra.Command {
-	q, gate := &trendQuery{}, &trendGate{checks: checks{table.Text, junit.Suite{Name: "fio2es trend"}}}
+	q, gate, c := &trendQuery{}, &workload.Gate{}, &checks{table.Text, junit.Suite{Name: "fio2es trend"}}
 	var condition string
 	var metrics []string
 	var least float64
@@ -72,11 +70,14 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 			if !(least >= 0 && least <= 1000) {
 				return usagef("--least %v: want 0 to 1000 percent", least)
 			}
-			if err := gate.check(cmd.Flags().Changed("fail-last")); err != nil {
-				return err
+			switch isGiven := cmd.Flags().Changed("fail-last"); {
+			case isGiven && gate.Last < trend.LeastLevel:
+				return usagef("--fail-last %d: want %d or more, because one or two odd runs are no change", gate.Last, trend.LeastLevel)
+			case !isGiven && c.format == formatJUnit:
+				return usagef("--format junit is about a gate: add one, such as --fail-last 5")
 			}
 			q.least = least / 100
-			return findChanges(cmd.Context(), e, q, gate)
+			return findChanges(cmd.Context(), e, q, gate, c)
 		},
 	}
 	fl := cmd.Flags()
@@ -85,14 +86,14 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "`metrics` to look at: iops, bandwidth, min, mean, max, percentiles")
 	fl.Float64Var(&least, "least", 100*workload.LeastChange, "only changes of at least this many `percent`")
 	fl.BoolVar(&q.all, "all", false, "also show numbers that did not change")
-	fl.IntVar(&gate.last, "fail-last", 0, "exit code 4 if one of the last `N` runs of a workload began a change for the worse")
+	fl.IntVar(&gate.Last, "fail-last", 0, "exit code 4 if one of the last `N` runs of a workload began a change for the worse")
 	fl.BoolVar(&mark, "mark", false, "store the changes in all runs of the cluster, for Kibana")
-	addChoice(fl, &gate.format, "format", checkUsage+" of --fail-last", checkFormats)
+	addChoice(fl, &c.format, "format", checkUsage+" of --fail-last", checkFormats)
 	return cmd
 }
 
 // findChanges prints the changes in the workloads of the history.
-func findChanges(ctx context.Context, e *env, q *trendQuery, gate *trendGate) error {
+func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate, c *checks) error {
 	store, err := e.history().open(ctx)
 	if err != nil {
 		return err
@@ -104,15 +105,18 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *trendGate) er
 		return err
 	}
 	if len(runs) == 0 {
-		return leftOutIf(errors.Join(e.printNoRuns(ctx, store, watched.Filter), gate.noRuns()), skipped)
+		if err = e.printNoRuns(ctx, store, watched.Filter); gate.Last > 0 {
+			err = errors.Join(err, fmt.Errorf("--fail-last %d: there are no runs to check", gate.Last))
+		}
+		return leftOutIf(err, skipped)
 	}
 	var series []*workload.Series
 	for _, w := range workload.Group(runs) {
 		series = append(series, w.Series(q.numbers, q.least)...)
 	}
-	out := newTrendWriter(gate.table(e.stdout))
+	out := newTrendWriter(c.table(e.stdout))
 	for _, s := range series {
-		gate.add(s)
+		gate.Add(s)
 		if err := out.series(s, q.all); err != nil {
 			return err
 		}
@@ -120,74 +124,12 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *trendGate) er
 	if err := out.end(); err != nil {
 		return err
 	}
-	return leftOutIf(gate.end(e.log, e.stdout), skipped)
-}
-
-// trendGate checks --fail-last: none of the last runs of a workload may begin a change for the worse. Without the
-// flag it checks nothing.
-type trendGate struct {
-	checks
-	last int // number of runs; 0: no gate
-}
-
-// check fails if the flags contradict one another.
-func (g *trendGate) check(isGiven bool) error {
-	switch {
-	case isGiven && g.last < trend.LeastLevel:
-		return usagef("--fail-last %d: want %d or more, because one or two odd runs are no change", g.last, trend.LeastLevel)
-	case !isGiven && g.format == formatJUnit:
-		return usagef("--format junit is about a gate: add one, such as --fail-last 5")
+	isMet := gate.Log(e.log)
+	c.Cases = gate.Cases
+	if err = c.write(e.stdout); err == nil && isMet {
+		err = errMet
 	}
-	return nil
-}
-
-// noRuns fails if there is a gate, because the gate has checked nothing.
-func (g *trendGate) noRuns() error {
-	if g.last == 0 {
-		return nil
-	}
-	return fmt.Errorf("--fail-last %d: there are no runs to check", g.last)
-}
-
-func (g *trendGate) add(s *workload.Series) {
-	if g.last == 0 {
-		return
-	}
-	c := junit.Case{Class: s.Title, Name: s.Direction + " " + s.Number.Text}
-	if n := len(s.Runs); n < 2*trend.LeastLevel {
-		c.Result, c.Text = junit.Skipped, fmt.Sprintf("%s: %s, but finding a change needs at least %d", s.Title, unit.Plural(n, "run"), 2*trend.LeastLevel)
-	} else {
-		c.Text = fmt.Sprintf("%s: no change for the worse in the last %d", unit.Plural(n, "run"), g.last)
-	}
-	for i := range s.Changes {
-		if change := &s.Changes[i]; s.IsWorse(change) && change.Level.At >= len(s.Runs)-g.last {
-			c.Result = junit.Failed
-			c.Text = fmt.Sprintf("%s: %s of %ss is worse since run %s (%s): from %s to %s, %s", s.Title, s.Number.Text, s.Direction,
-				facts.ShortID(change.After.Run.ID), workload.Day(change.After), s.Number.TextOf(change.Level.Before), s.Number.TextOf(change.Level.After), change.Text())
-		}
-	}
-	g.Cases = append(g.Cases, c)
-}
-
-// end says what failed, and writes the checks.
-func (g *trendGate) end(log *slog.Logger, stdout io.Writer) error {
-	isMet, short := false, 0
-	for _, c := range g.Cases {
-		switch c.Result {
-		case junit.Failed:
-			isMet = true
-			log.Error(fmt.Sprintf("--fail-last %d: %s", g.last, c.Text))
-		case junit.Skipped:
-			short++
-		}
-	}
-	if short > 0 {
-		log.Info(fmt.Sprintf("note: --fail-last %d: %d of %s not checked: they have fewer than %d runs", g.last, short, unit.Plural(len(g.Cases), "number"), 2*trend.LeastLevel))
-	}
-	if err := g.write(stdout); err != nil || !isMet {
-		return err
-	}
-	return errMet
+	return leftOutIf(err, skipped)
 }
 
 // trendWriter writes series and their changes, and counts them.

@@ -21,7 +21,7 @@ import (
 func watchCommand(e *env) *cobra.Command {
 	every, format, quiet := 2*time.Second, table.Text, false
 	cmd := &cobra.Command{
-		Use:   "watch [RUN]",
+		Use: "watch [RUN]", SuggestFor: []string{"top"},
 		Short: "Watch a run while it is stored",
 		Long: `Shows a run while "run" or "follow" stores it, here or on another machine: RUN, or the
 newest live run of the history. A terminal shows the live view of "run". Without a terminal,

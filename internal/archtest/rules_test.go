@@ -25,7 +25,7 @@ var rules = map[string]rule{
 		level: 1, imports: []string{"internal/fiotest"}, std: true,
 		why: "it makes logs to measure with, and is no part of fio2es",
 	},
-	"pipeline/internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
+	"internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
 	"internal/fioargs": {
 		level: 2, imports: []string{"pipeline/fiolog"}, std: true,
 		why: "what a command line means does not depend on what is done with it; fio has one form of times",
@@ -50,12 +50,12 @@ var rules = map[string]rule{
 		why: "a stand-in for a cluster must not know our documents",
 	},
 
-	"pipeline/source": {level: 1, imports: []string{"pipeline/internal/alike"}, why: "bytes come from files and archives; it knows codecs, and nothing of fio"},
+	"pipeline/source": {level: 1, imports: []string{"internal/alike"}, why: "bytes come from files and archives; it knows codecs, and nothing of fio"},
 	"pipeline/fiolog": {
 		level: 1, imports: []string{"hist"}, std: true,
 		why: "other programs may import the reader of logs; it knows lines and bins, not files or runs",
 	},
-	"internal/term":  {level: 0, why: "a terminal shows text"},
+	"internal/term":  {level: 1, imports: []string{"internal/alike"}, why: "a terminal shows text, and messages of one kind a few times"},
 	"internal/chart": {level: 0, std: true, why: "axes and lines do not depend on what they show"},
 	"internal/table": {
 		level: 2, imports: []string{"internal/term", "internal/unit"},
@@ -67,7 +67,7 @@ var rules = map[string]rule{
 		why: "windows do not depend on where rows come from or what is done with windows; of documents they share the levels",
 	},
 	"pipeline/cbt": {
-		level: 2, imports: []string{"mapping", "pipeline/source", "pipeline/fiolog", "pipeline/internal/alike", "internal/safeyaml"},
+		level: 2, imports: []string{"mapping", "pipeline/source", "pipeline/fiolog", "internal/alike", "internal/safeyaml"},
 		why: "names and configurations give an archive its meaning, not latencies; of documents it makes the settings",
 	},
 	"mapping": {
@@ -86,7 +86,7 @@ var rules = map[string]rule{
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
 	"internal/where":    {level: 4, imports: []string{"internal/expr", "internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
-	"internal/workload": {level: 4, imports: []string{"internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping", "pipeline/fiolog"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
+	"internal/workload": {level: 4, imports: []string{"internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping", "pipeline/fiolog"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
 	"internal/trend":    {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
 		level: 3, imports: []string{"mapping", "internal/unit"},
@@ -106,12 +106,12 @@ var rules = map[string]rule{
 	},
 	"internal/history/ndjson": {level: 3, imports: []string{"mapping"}, why: "it writes documents, and does not know how they are made"},
 	"internal/heatmap":        {level: 4, imports: []string{"hist", "internal/chart", "internal/unit", "internal/window"}, why: "a picture needs windows, not their source"},
-	"internal/slo":            {level: 4, imports: []string{"hist", "mapping", "internal/expr", "internal/unit", "internal/window"}, why: "a verdict needs windows, not their source"},
+	"internal/slo":            {level: 4, imports: []string{"internal/facts", "internal/junit", "internal/table", "hist", "mapping", "internal/expr", "internal/unit", "internal/window"}, why: "a verdict needs windows, not their source"},
 	"internal/live": {
 		level: 5, imports: []string{"hist", "mapping", "internal/chart", "internal/facts", "internal/heatmap", "internal/slo", "internal/term", "internal/unit", "internal/window"},
 		why: "a screen needs windows, not their source",
 	},
-	"internal/compare": {level: 4, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/term", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
+	"internal/compare": {level: 4, imports: []string{"internal/junit", "hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/term", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
 
 	"internal/compact": {
 		level: 4, imports: []string{"hist", "mapping", "internal/history", "internal/unit", "internal/window"},
@@ -143,7 +143,7 @@ var rules = map[string]rule{
 	},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/window", "pipeline/internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/window", "internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {
@@ -151,7 +151,7 @@ var rules = map[string]rule{
 		why: "files and the history give the same windows; commands show them",
 	},
 	"config": {
-		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/expr", "internal/safeyaml", "internal/unit"},
+		level: 6, imports: []string{"pipeline", "pipeline/align", "hist", "mapping", "mapping/templates", "internal/es", "internal/expr", "internal/safeyaml"},
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {

@@ -145,45 +145,27 @@ func (s spoiling) Put(ctx context.Context, docs []*mapping.Interval) error {
 	return s.Store.Put(ctx, s.spoil(docs))
 }
 
-// TestVerify: if the stored longer windows are not the sums of the shorter ones, only the shorter ones stay.
+// TestVerify: if not all of the longer windows are stored, the shorter ones stay.
 func TestVerify(t *testing.T) {
-	of, other := series{mapping.Host, "read", "a", ""}, series{mapping.Host, "read", "b", ""}
-	for name, spoil := range map[string]func([]*mapping.Interval) []*mapping.Interval{
-		"a document is missing": func(docs []*mapping.Interval) []*mapping.Interval { return docs[1:] },
-		"another bin": func(docs []*mapping.Interval) []*mapping.Interval {
-			docs[0] = made(of, 0, 60_000, map[int]int64{101: 60 + 1830})
-			docs[0].Run.Ingest = docs[1].Run.Ingest
-			return docs
-		},
-		"another host": func(docs []*mapping.Interval) []*mapping.Interval {
-			docs[0].Host.Name, docs[1].Host.Name = docs[1].Host.Name, docs[0].Host.Name
-			return docs
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := openStore(t, t.TempDir())
-			defer s.Close()
-			run := aRun("aa", func(r *mapping.Run) {
-				r.Run.End, r.Documents = start.Add(time.Minute), mapping.Documents{Host: 90}
-			})
-			var docs []*mapping.Interval
-			for i := range int64(60) {
-				docs = append(docs, made(of, i*1000, i*1000+1000, map[int]int64{100: 1, 200: i + 1}))
-				if i%2 == 0 {
-					docs = append(docs, made(other, i*1000, i*1000+1000, map[int]int64{100: 5}))
-				}
-			}
-			if err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), run)); err != nil {
-				t.Fatal(err)
-			}
-			if _, _, err := Run(t.Context(), spoiling{s, spoil}, "aa", time.Minute, start); !errors.Is(err, ErrVerify) {
-				t.Fatalf("%v", err)
-			}
-			counts, err := s.Count(t.Context(), []string{"aa"})
-			if err != nil || !counts.IsWhole(run) || !counts.IsCurrent(run) {
-				t.Errorf("%+v, %v", counts, err)
-			}
-		})
+	s := openStore(t, t.TempDir())
+	defer s.Close()
+	run := aRun("aa", func(r *mapping.Run) {
+		r.Run.End, r.Documents = start.Add(time.Minute), mapping.Documents{Host: 60}
+	})
+	var docs []*mapping.Interval
+	for i := range int64(60) {
+		docs = append(docs, made(series{mapping.Host, "read", "a", ""}, i*1000, i*1000+1000, map[int]int64{100: 1, 200: i + 1}))
+	}
+	if err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), run)); err != nil {
+		t.Fatal(err)
+	}
+	loses := spoiling{s, func(docs []*mapping.Interval) []*mapping.Interval { return docs[1:] }}
+	if _, _, err := Run(t.Context(), loses, "aa", time.Minute, start); !errors.Is(err, ErrVerify) {
+		t.Fatalf("%v", err)
+	}
+	counts, err := s.Count(t.Context(), []string{"aa"})
+	if err != nil || !counts.IsWhole(run) || !counts.IsCurrent(run) {
+		t.Errorf("%+v, %v", counts, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
 // A percentile may lie between two groups of latencies, such as hits and misses of a cache. Then it jumps from one
@@ -86,4 +87,107 @@ func (p *pool) stretchesAbove(latencies []float64) []float64 {
 		p.sum(nil, nil)
 		return above(p.drawn, latencies)
 	})
+}
+
+// studentT returns the t for which Student's distribution lies between -t and t with probability confidence (0 … 1):
+// t(1-alpha/2) for confidence 1-alpha. It finds the angle theta = atan(t/sqrt(freedom)) by bisection, to the last
+// bit.
+func studentT(confidence float64, freedom int) float64 {
+	low, high := 0.0, math.Pi/2
+	for range 60 {
+		if middle := (low + high) / 2; studentWithin(middle, freedom) < confidence {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return math.Sqrt(float64(freedom)) * math.Tan((low+high)/2)
+}
+
+// studentWithin returns the probability of |t| < sqrt(freedom)*tan(theta). For whole degrees of freedom it is a
+// finite sum (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4).
+func studentWithin(theta float64, freedom int) float64 {
+	sin, cos := math.Sincos(theta)
+	term, first := 1.0, 2
+	if freedom%2 == 1 {
+		term, first = cos, 3
+	}
+	sum := term
+	for i := first; i <= freedom-2; i += 2 {
+		term *= cos * cos * float64(i-1) / float64(i)
+		sum += term
+	}
+	switch {
+	case freedom == 1:
+		return 2 / math.Pi * theta
+	case freedom%2 == 1:
+		return 2 / math.Pi * (theta + sin*sum)
+	}
+	return sin * sum
+}
+
+// tailOf returns the share of replicates beyond each end of the interval for a number of blocks: alpha'/2 in the
+// package comment.
+func tailOf(confidence float64, blocks int) float64 {
+	k := float64(blocks)
+	return math.Erfc(math.Sqrt(k/(k-1))*studentT(confidence, blocks-1)/math.Sqrt2) / 2
+}
+
+// maxNeighbours limits the correlation of neighbouring blocks. So intervals get at most twice as wide, even for a
+// run that slows down all the time, where all neighbours are alike.
+const maxNeighbours = 0.6
+
+// stretches returns for each metric a factor for the distance between replicates and the value of the side. It
+// corrects that replicates have independent blocks, although neighbouring blocks of the run are alike.
+func (p *pool) stretches(metrics []window.Metric) []float64 {
+	return p.stretchesOf(func() []float64 { return p.sum(metrics, nil) })
+}
+
+// stretchesOf returns these factors for the values that a function computes of drawn blocks. The number of a block
+// is the value of all other blocks (the jackknife).
+func (p *pool) stretchesOf(values func() []float64) []float64 {
+	for i := range p.times {
+		p.times[i] = 1
+	}
+	without := make([][]float64, len(p.times)) // by block, then by value
+	for i := range p.times {
+		p.times[i] = 0
+		without[i] = values()
+		p.times[i] = 1
+	}
+	list := make([]float64, len(without[0]))
+	for i := range list {
+		r := min(neighbours(p.runs, func(block int) float64 { return without[block][i] }), maxNeighbours)
+		list[i] = math.Sqrt((1 + r) / (1 - r))
+	}
+	return list
+}
+
+// neighbours returns the correlation (0 … 1) of the numbers of consecutive blocks of a run.
+func neighbours(runs []span, of func(block int) float64) float64 {
+	var together, alone float64
+	for _, run := range runs {
+		mean := 0.0
+		for i := run.from; i < run.to; i++ {
+			mean += of(i) / float64(run.to-run.from)
+		}
+		for i := run.from; i < run.to; i++ {
+			alone += (of(i) - mean) * (of(i) - mean)
+			if i > run.from {
+				together += (of(i) - mean) * (of(i-1) - mean)
+			}
+		}
+	}
+	if r := together / alone; r > 0 { // false for NaN, if all numbers are equal
+		return r
+	}
+	return 0
+}
+
+// farther stretches the distance of a replicate from the value of the side, on the scale of ratios.
+func farther(value, drawn, stretch float64) float64 {
+	if value == 0 {
+		return drawn
+	}
+	return value * math.Pow(drawn/value, stretch)
 }

@@ -36,16 +36,13 @@ var classes = map[string]class{
 	"kvmrbdfio": {command: "fio_cmd", logs: logSettings},
 }
 
-// yamlLimits are the limits for a configuration of CBT.
-var yamlLimits = safeyaml.Limits{Bytes: 1 << 20, Values: 100_000, Text: 4 << 20, Keys: 10_000, Depth: 1 << 20}
-
 // ErrNotCBT means that a YAML file is not a configuration of CBT.
 var ErrNotCBT = errors.New("no configuration of CBT: want benchmarks: with one or more of them")
 
 // PredictCBT finds what fio2es will be able to say about the benchmarks in a YAML file of CBT. name is the name of
 // the file.
 func PredictCBT(ctx context.Context, name string, text []byte) ([]Answers, error) {
-	node, _, err := safeyaml.Parse(ctx, text, yamlLimits)
+	node, _, err := safeyaml.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

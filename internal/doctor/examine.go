@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // Examine finds what fio2es can say about a run, from its files. It reads the run as ingest does, but stores
@@ -18,9 +19,6 @@ import (
 func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (Answers, *pipeline.Result, error) {
 	x := examination{name: opt.ArchiveOf(run) + ":" + run.Name(), ofCBT: run.Iteration != nil}
 	var err error
-	if x.plan, err = pipeline.MakePlan(ctx, run, opt); err != nil {
-		return Answers{}, nil, err
-	}
 	if x.result, err = pipeline.Read(ctx, run, opt, x.window); err != nil {
 		return Answers{}, nil, err
 	}
@@ -38,7 +36,6 @@ func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (Answers, 
 type examination struct {
 	name   string
 	ofCBT  bool
-	plan   *pipeline.Plan
 	result *pipeline.Result
 	error  float64 // relative error of percentiles over time
 }
@@ -54,15 +51,15 @@ func (x *examination) window(w *windows.Window) error {
 // answer sets the answers that come from the run document.
 func (x *examination) answer(a *Answers) {
 	doc := x.result.Run
-	a.Jobs, a.Start = doc.Fio.Jobs, x.plan.Clock
+	a.Jobs, a.Start = doc.Fio.Jobs, doc.Clock.Source
 	if a.From = x.from(); a.From.hasPercentiles() {
 		a.Every, a.Error, a.End = time.Duration(doc.IntervalMS)*time.Millisecond, x.error, Complete
 	} else {
 		a.lose("percentiles over time: "+doc.NoWindows, x.changes()...)
 	}
-	without := x.jobs(func(j *pipeline.PlanJob) bool { return From(j.Source) == Nothing })
+	without := x.jobs(func(j *plan.Job) bool { return From(j.Source.String()) == Nothing })
 	if n := len(without); n > 0 && a.From.hasPercentiles() {
-		a.lose(fmt.Sprintf("percentiles over time of %d of %d jobs (%s): no log of theirs can be used", n, len(x.plan.Jobs), without[0]), x.changes()...)
+		a.lose(fmt.Sprintf("percentiles over time of %d of %d jobs (%s): no log of theirs can be used", n, len(x.result.Plan.Jobs), without[0]), x.changes()...)
 	}
 	// besides requests of jobs without a log
 	isMissing := doc.Missing.Requests > 0 && (len(without) == 0 || doc.Recovered.Requests == 0)
@@ -93,8 +90,8 @@ func (x *examination) from() From {
 		return Nothing
 	}
 	has := map[From]bool{}
-	for _, j := range x.plan.Jobs {
-		has[From(j.Source)] = true
+	for _, j := range x.result.Plan.Jobs {
+		has[From(j.Source.String())] = true
 	}
 	for _, from := range []From{Logs, Reports, Completions} {
 		if has[from] {
@@ -105,10 +102,10 @@ func (x *examination) from() From {
 }
 
 // jobs returns the names of the jobs for which is returns true.
-func (x *examination) jobs(is func(*pipeline.PlanJob) bool) (names []string) {
-	for i := range x.plan.Jobs {
-		if j := &x.plan.Jobs[i]; is(j) {
-			names = append(names, cmp.Or(j.Section, j.Name))
+func (x *examination) jobs(is func(*plan.Job) bool) (names []string) {
+	for _, j := range x.result.Plan.Jobs {
+		if is(j) {
+			names = append(names, cmp.Or(j.Section(), j.Name()))
 		}
 	}
 	return names
@@ -116,7 +113,7 @@ func (x *examination) jobs(is func(*pipeline.PlanJob) bool) (names []string) {
 
 // unreported returns the jobs without a report.
 func (x *examination) unreported() []string {
-	return x.jobs(func(j *pipeline.PlanJob) bool { return j.Report == "" })
+	return x.jobs(func(j *plan.Job) bool { return j.Report() == "" })
 }
 
 // wholeOf returns what a run document says about the whole run.

@@ -205,7 +205,8 @@ func Quote(text string) string {
 	return `"` + text + `"`
 }
 
-// Near returns the names that differ from a word in one character, or in two neighbours that changed places.
+// Near returns the names that differ from a word in one character, or in two neighbours that changed places, or that
+// begin with it.
 func Near(word string, names []string) (list []string) {
 	for _, name := range names {
 		if isNear(strings.ToLower(word), strings.ToLower(name)) {
@@ -218,6 +219,9 @@ func Near(word string, names []string) (list []string) {
 func isNear(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
+	}
+	if len(a) > 3 && strings.HasPrefix(b, a) {
+		return true
 	}
 	if len(b)-len(a) > 1 || len(a) < 2 {
 		return false

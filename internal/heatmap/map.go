@@ -1,6 +1,14 @@
+// Package heatmap draws requests by time and latency. A map has cells; a cell is the number of requests in a stretch
+// of time and in a band of latency. It is drawn as SVG or as text.
+//
+// A [Builder] adds up windows to a [Map], which WriteSVG, Fragment and WriteText draw. The package does not know
+// documents or files. Latencies are in microseconds if their names say so, and otherwise in nanoseconds.
 package heatmap
 
 import (
+	"math"
+	"sort"
+	"strconv"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -87,3 +95,72 @@ func (m *Map) End() time.Time { return m.Columns[len(m.Columns)-1].End }
 
 // Start returns the start of the first column.
 func (m *Map) Start() time.Time { return m.Columns[0].Start }
+
+// scale is a logarithmic scale from numbers of requests to levels of colour: the lowest number of each level. 1 has
+// the lowest level, and the largest number the highest.
+type scale []int64
+
+func newScale(most int64, levels int) scale {
+	s := make(scale, levels)
+	s[0] = 1
+	for i := 1; i < levels; i++ {
+		s[i] = int64(math.Ceil(math.Pow(float64(most), (float64(i)-0.5)/float64(levels-1))))
+	}
+	return s
+}
+
+// level returns the level of n requests; n is at least 1. Levels for which there is no whole number are never
+// returned.
+func (s scale) level(n int64) int {
+	i := len(s) - 1
+	for i > 0 && s[i] > n {
+		i--
+	}
+	return i
+}
+
+// has reports whether some number of requests has that level.
+func (s scale) has(level int) bool {
+	return level == len(s)-1 || s[level] < s[level+1]
+}
+
+const (
+	// BandsPerDecade is how many bands of latency a power of ten has. A band is 12 % wide; a bin of fio is at most
+	// 1.6 % wide.
+	BandsPerDecade = 20
+
+	// Powers of ten of microseconds. fio's finest bins are nanoseconds. The highest bound is 88 hours, more than the
+	// slowest request of a fio that was rebuilt for latencies of minutes.
+	lowestDecade, highestDecade = -3, 11
+
+	bands = (highestDecade-lowestDecade)*BandsPerDecade + BandsPerDecade/2
+)
+
+// Bound returns the lowest latency of band i in microseconds, 10^(i/20 - 3), rounded to six digits as in Kibana's
+// dashboards. A band is [Bound(i), Bound(i+1)).
+func Bound(i int) float64 { return bounds[i] }
+
+// bounds are the lower bounds of all bands, and the end of the last one.
+var bounds = func() (list [bands + 1]float64) {
+	for i := range list {
+		exact := math.Pow(10, float64(i)/BandsPerDecade+lowestDecade)
+		// cannot fail: FormatFloat wrote the text
+		list[i], _ = strconv.ParseFloat(strconv.FormatFloat(exact, 'g', 6, 64), 64)
+	}
+	return list
+}()
+
+// bandsOf returns, for each bin of a layout, the band of its middle.
+func bandsOf(l hist.Layout) []int {
+	list := make([]int, l.Len())
+	for i := range list {
+		list[i] = bandOf(l.Middle(i) / 1000)
+	}
+	return list
+}
+
+// bandOf returns the band of a latency. Latencies below or above all bands are in the nearest band.
+func bandOf(us float64) int {
+	above := sort.Search(len(bounds), func(i int) bool { return bounds[i] > us })
+	return min(max(above-1, 0), bands-1)
+}

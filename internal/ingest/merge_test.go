@@ -143,7 +143,7 @@ func TestMerge(t *testing.T) {
 	}{
 		{m.a, m.b, 2, 5, []string{
 			"2 runs kept there, because that version is better", "1 run replaced there, because the version from here is better",
-			"stored later: there stored 2026-11-21 19:00:00, 1 file, here stored 2026-11-21 11:00:00", "1 run with other labels or another note there, which stay", "release is quincy there, and reef here",
+			"there stored 2026-11-21 19:00:00, 1 file, here stored 2026-11-21 11:00:00", "1 run with other labels or another note there, which stay", "release is quincy there, and reef here",
 			"left out 1 run, removed from the history before", "is already there as",
 		}},
 		{m.b, m.a, 4, 4, []string{"2 runs replaced there", "release is reef there, and quincy here", "it is the same run as"}},

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -27,20 +30,34 @@ type Pushed struct {
 	LeftOut                    bool // something was skipped; a message says what
 }
 
-// Push copies the runs that another history lacks, or all runs if the target is a file. Messages say what it does
-// not copy and what it replaces.
+// Push copies the runs that another history lacks, or all runs if the target is a file. Of two versions of a run,
+// [mapping.Best] chooses the same one from either side, so two histories that are pushed to each other get the same
+// runs. Labels and notes of the target stay. Messages say what Push does not copy and what it replaces.
 func Push(ctx context.Context, from history.Store, to Target, opt PushOptions) (Pushed, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p := &push{PushOptions: opt, from: from, to: to, finishing: newFinishing(to.IsCluster), stop: stop}
 	err := p.all(ctx)
 	p.finishing.wait()
-	p.notes.log(opt.Log)
+	LogRemoved(opt.Log, p.removed)
+	for _, kind := range []string{compacted, kept, replaced, labelled} {
+		if n := len(p.notes[kind]); n > 0 {
+			opt.Log.Info(fmt.Sprintf("note: %s %s; the first is %s", unit.Plural(n, "run"), kind, p.notes[kind][0]))
+		}
+	}
 	if cause := context.Cause(ctx); cause != nil { // a run could not be finished, which ended the push
 		err = cause
 	}
 	return p.Pushed, err
 }
+
+// Kinds of notes.
+const (
+	compacted = "kept there in windows of another length, because one of the histories was compacted"
+	kept      = "kept there, because that version is better"
+	replaced  = "replaced there, because the version from here is better"
+	labelled  = "with other labels or another note there, which stay"
+)
 
 // push is the state of one call of Push.
 type push struct {
@@ -48,18 +65,26 @@ type push struct {
 	PushOptions
 	from      history.Store
 	to        Target
-	notes     pushNotes
+	removed   int                 // runs that people removed from the other history
+	notes     map[string][]string // by kind, descriptions of runs
 	finishing *finishing
 	stop      context.CancelCauseFunc
 }
 
+func (p *push) note(kind string, r *mapping.Run, format string, args ...any) {
+	if p.notes == nil {
+		p.notes = map[string][]string{}
+	}
+	p.notes[kind] = append(p.notes[kind], fmt.Sprintf("%s %s, ", facts.ShortID(r.Run.ID), facts.Title(r))+fmt.Sprintf(format, args...))
+}
+
 func (p *push) all(ctx context.Context) error {
 	const most = 100 // runs in one request to the cluster
-	var runs []*mapping.Run
 	skip := func(err error) {
 		p.Log.Warn(err.Error())
 		p.LeftOut = true
 	}
+	var runs []*mapping.Run
 	for r, err := range history.Readable(p.from.Runs(ctx, p.Filter), skip) {
 		if err != nil {
 			return err
@@ -75,96 +100,210 @@ func (p *push) all(ctx context.Context) error {
 	return p.some(ctx, runs)
 }
 
+// there is what the other history has of a run.
+type there struct {
+	run        *mapping.Run       // the run itself, with version, number of documents, labels and note; nil: it is not there
+	unreadable bool               // it is there, but its document cannot be read
+	other      *mapping.Run       // its document, if it is another version
+	isWorse    bool               // the other version is worse
+	same       []*mapping.Run     // runs with other ids that are the same run
+	removed    []*mapping.Removed // removed runs that are the same run
+	lacking    map[string]string  // by id, the missing documents of these runs
+}
+
 // some pushes some of the runs.
 func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
-	there, err := p.lookUp(ctx, runs)
-	if err != nil {
-		return err
-	}
-	for _, r := range runs {
-		p.Progress(p.Runs+p.Unchanged+1, facts.Title(r))
-		if have := there.runs[r.Run.ID]; have != nil {
-			p.notes.labels(r, have)
-		}
-		isDone, err := p.leave(ctx, &there, r)
-		if err == nil && !isDone {
-			err = p.replace(ctx, &there, r)
-		}
+	found, err := p.lookUp(ctx, runs)
+	for i, r := range runs {
 		if err != nil {
 			return err
 		}
+		p.Progress(p.Runs+p.Unchanged+1, facts.Title(r))
+		err = p.one(ctx, r, found[i])
 	}
-	return nil
+	return err
 }
 
-// leave reports whether a run is not pushed. The other history has it, even if unreadable, or has more of its files, or
-// people removed it there.
-func (p *push) leave(ctx context.Context, there *there, r *mapping.Run) (bool, error) {
-	same, whole := sameIn(there.sharing, r)
-	have, removed := there.runs[r.Run.ID], there.removedAs(r)
-	more := cmp.Or(there.better[r.Run.ID], whole)
-	if more != nil && r.Source.Contains(&more.Source) {
-		more = nil
+// lookUp looks up runs in the other history, all in a few requests.
+func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]*there, error) {
+	found, to := make([]*there, len(runs)), p.to.Store
+	for i := range runs {
+		found[i] = &there{}
 	}
-	switch {
-	case there.unreadable[r.Run.ID]: // it may be a better version, and have labels and a note
+	if to == nil || len(runs) == 0 {
+		return found, nil
+	}
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = r.Run.ID
+	}
+	versions, err := to.Versions(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var hashes, wasRemoved []string
+	var counted []*mapping.Run
+	for i, r := range runs {
+		t, isThere := found[i], false
+		if t.run, isThere = versions[r.Run.ID]; !isThere {
+			hashes = append(hashes, r.Source.Hashes()...)
+		}
+		if !isThere || p.Restore { // an interrupted push may have left both the run and the record of its removal
+			wasRemoved = append(wasRemoved, r.Source.Hashes()...)
+		}
+		t.unreadable = isThere && t.run == nil
+		if t.run != nil && t.run.Run.Reading() != r.Run.Reading() {
+			switch t.other, err = to.Run(ctx, r.Run.ID); {
+			case history.IsSkipped(err):
+				t.unreadable = true
+			case errors.Is(err, history.ErrNotFound): // it was removed meanwhile
+				t.run = nil
+			case err != nil:
+				return nil, err
+			default:
+				t.isWorse = mapping.Best([]*mapping.Run{t.other, r}) == r
+			}
+		}
+		if t.run != nil && !t.isWorse {
+			have := r.Light()
+			have.Run.Ingest, have.Documents = t.run.Run.Ingest, t.run.Documents
+			counted = append(counted, have)
+		}
+	}
+	var sharing []*mapping.Run
+	if len(hashes) > 0 {
+		if sharing, err = to.Holding(ctx, hashes); err != nil {
+			return nil, err
+		}
+	}
+	var removed []*mapping.Removed
+	if len(wasRemoved) > 0 {
+		if removed, err = to.Removed(ctx, wasRemoved); err != nil {
+			return nil, err
+		}
+	}
+	lacking, err := missing(ctx, to, append(counted, sharing...), p.Log)
+	for i, r := range runs {
+		t := found[i]
+		t.lacking = lacking
+		for _, s := range sharing {
+			if s.Run.ID != r.Run.ID && mapping.SameExecution(&s.Source, &r.Source) {
+				t.same = append(t.same, s)
+			}
+		}
+		for _, d := range removed {
+			if (t.run == nil || p.Restore) && mapping.SameExecution(&d.Source, &r.Source) {
+				t.removed = append(t.removed, d)
+			}
+		}
+	}
+	return found, err
+}
+
+// one pushes a run, unless the other history has it, has more of its files, or people removed it there.
+func (p *push) one(ctx context.Context, r *mapping.Run, t *there) error {
+	if t.unreadable { // it may be a better version, and have labels and a note
 		p.Log.Warn(fmt.Sprintf("%s %s is not pushed: the document of this run in the other history cannot be read: "+
 			"remove it there with fio2es check --repair, then push again", facts.ShortID(r.Run.ID), facts.Title(r)))
 		p.LeftOut = true
-		return true, nil
-	case have != nil && there.stays(r) && there.lacking[r.Run.ID] == "":
-		p.Unchanged++
-		p.notes.kept(r, have, there.better[r.Run.ID])
-		if err := p.annotate(ctx, r, have, have.Run); err != nil {
-			return true, err
-		}
-		return true, takeBack(ctx, p.to.Store, r.Run.ID, removed, p.Log)
-	case whole != nil && there.lacking[whole.Run.ID] == "":
-		p.Log.Info(fmt.Sprintf("note: %s %s is already there as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(whole.Run.ID), facts.Title(whole)))
-		p.Unchanged++
-		p.notes.labels(r, whole)
-		return true, p.annotate(ctx, r, whole, whole.Run)
-	case more != nil: // the better version lacks documents, but this one lacks files
-		p.Log.Warn(fmt.Sprintf("%s %s is not pushed: the other history has a better version of it, which lacks %s: ingest its files there again with --verify",
-			facts.ShortID(r.Run.ID), facts.Title(r), there.lacking[more.Run.ID]))
-		p.LeftOut = true
-		return true, nil
-	case len(removed) > 0 && len(same) == 0 && !p.Restore:
-		p.notes.removed++
-		return true, nil
+		return nil
 	}
-	return false, nil
-}
-
-// replace pushes a run in place of other versions in the other history.
-func (p *push) replace(ctx context.Context, there *there, r *mapping.Run) error {
+	var stays *mapping.Run  // the run in the other history, if it stays there as it is
+	var better *mapping.Run // the same with its files, if these may be more
+	if t.run != nil && !t.isWorse {
+		stays, better = t.run, t.other
+	} else {
+		for _, s := range t.same {
+			if !s.Run.Live() && s.Source.Contains(&r.Source) {
+				stays, better = s, s
+			}
+		}
+	}
+	switch {
+	case stays == nil && len(t.removed) > 0 && len(t.same) == 0 && !p.Restore:
+		p.removed++
+		return nil
+	case stays == nil:
+	case t.lacking[stays.Run.ID] == "":
+		p.Unchanged++
+		switch {
+		case stays != t.run:
+			p.Log.Info(fmt.Sprintf("note: %s %s is already there as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(stays.Run.ID), facts.Title(stays)))
+		case t.other != nil:
+			p.note(kept, r, "there %s, here %s", versionText(t.other), versionText(r))
+		case stays.Run.Ingest != r.Run.Ingest:
+			p.note(compacted, r, "there %s, here %s", versionText(t.run), versionText(r))
+		}
+		p.differ(r, stays)
+		if err := p.annotate(ctx, r, stays, stays.Run); err != nil || stays != t.run {
+			return err
+		}
+		return takeBack(ctx, p.to.Store, r.Run.ID, t.removed, p.Log)
+	case better != nil && !r.Source.Contains(&better.Source): // this version cannot restore what that one lacks
+		p.Log.Warn(fmt.Sprintf("%s %s is not pushed: the other history has a better version of it, which lacks %s: ingest its files there again with --verify",
+			facts.ShortID(r.Run.ID), facts.Title(r), t.lacking[stays.Run.ID]))
+		p.LeftOut = true
+		return nil
+	}
 	if ok, err := p.isWhole(ctx, r); err != nil || !ok {
 		return err
 	}
-	if what := there.lacking[r.Run.ID]; what != "" {
+	if t.run != nil {
+		p.differ(r, t.run)
+	}
+	if t.isWorse {
+		p.note(replaced, r, "there %s, here %s", versionText(t.other), versionText(r))
+	}
+	if what := t.lacking[r.Run.ID]; what != "" {
 		p.Log.Info(fmt.Sprintf("note: %s: the other history lacked %s: its documents are sent again", facts.Title(r), what))
 	}
-	p.notes.replaced(r, there.worse[r.Run.ID])
-	have, removed := there.runs[r.Run.ID], there.removedAs(r)
-	same, _ := sameIn(there.sharing, r)
-	for _, d := range removed { // before the run is stored, so that an interruption does not lose them
+	for _, d := range t.removed { // before the run is stored, so that an interruption does not lose them
 		a := d.Annotation()
 		a.Weak = true
 		r.Run.Annotate(a)
 	}
-	return p.one(ctx, r, func() error {
+	return p.send(ctx, r, func() error {
 		now := r.Run
-		if have != nil {
-			now.AnnotateAs(&have.Run)
+		if t.run != nil {
+			now.AnnotateAs(&t.run.Run)
 		}
-		if err := p.annotate(ctx, r, have, now); err != nil {
+		if err := p.annotate(ctx, r, t.run, now); err != nil {
 			return err
 		}
-		if err := removeDuplicates(ctx, p.to.Store, r, same, p.Log); err != nil {
+		if err := removeDuplicates(ctx, p.to.Store, r, t.same, p.Log); err != nil {
 			return err
 		}
-		return takeBack(ctx, p.to.Store, r.Run.ID, removed, p.Log)
+		return takeBack(ctx, p.to.Store, r.Run.ID, t.removed, p.Log)
 	})
+}
+
+// versionText describes a version of a run, for comparing it with another one.
+func versionText(r *mapping.Run) string {
+	text := fmt.Sprintf("stored %s", r.Ingested.UTC().Format("2006-01-02 15:04:05"))
+	if n := len(r.Source.List); n > 0 {
+		text += ", " + unit.Plural(n, "file")
+	}
+	if r.IntervalMS > 0 {
+		text += fmt.Sprintf(", windows of %v", time.Duration(r.IntervalMS)*time.Millisecond)
+	}
+	if !r.Run.Complete {
+		text += ", incomplete"
+	}
+	return text
+}
+
+// differ notes a run that people gave different labels or notes in the two histories.
+func (p *push) differ(here, there *mapping.Run) {
+	for _, name := range slices.Sorted(maps.Keys(here.Run.Edited)) {
+		_, isEdited := there.Run.Edited[name]
+		if a, b := here.Run.Labels[name], there.Run.Labels[name]; isEdited && a != b {
+			p.note(labelled, here, "%s is %s there, and %s here", name, cmp.Or(b, "removed"), cmp.Or(a, "removed"))
+			return
+		}
+	}
+	if a, b := here.Run.Note, there.Run.Note; a != "" && b != "" && a != b {
+		p.note(labelled, here, "its note there is %.60q, and here %.60q", b, a)
+	}
 }
 
 // annotate copies the labels and the note of a run to the other history. Labels and notes that the other history had
@@ -198,8 +337,8 @@ func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
 	return false, nil
 }
 
-// one pushes a run. Then it calls end, unless the target is a file.
-func (p *push) one(ctx context.Context, r *mapping.Run, end func() error) error {
+// send sends a run. Then it calls end, unless the target is a file.
+func (p *push) send(ctx context.Context, r *mapping.Run, end func() error) error {
 	wrap := func(err error) error {
 		if errors.Is(err, history.ErrReplaced) {
 			err = fmt.Errorf("%w: push again", err)

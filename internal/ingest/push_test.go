@@ -57,27 +57,3 @@ func TestPushPut(t *testing.T) {
 		t.Errorf("a run that was replaced meanwhile: %v", err)
 	}
 }
-
-// TestHasVersion: a run that the cluster has in longer or shorter windows is the same version, whichever history was
-// compacted. A run that was read again is another version.
-func TestHasVersion(t *testing.T) {
-	fine := historytest.NewRun("a", "1")
-	fine.IntervalMS = 1000
-	minutes, hours := fine.Compact(60_000, historytest.Start), fine.Compact(3600_000, historytest.Start)
-	again := historytest.NewRun("a", "2")
-	for i, c := range []struct {
-		here, there *mapping.Run
-		want        bool
-	}{
-		{fine, nil, false}, {fine, fine, true}, {fine, minutes, true}, {minutes, fine, true}, {hours, minutes, true},
-		{again, minutes, false}, {minutes, again, false},
-	} {
-		in := there{runs: map[string]*mapping.Run{}}
-		if c.there != nil {
-			in.runs[c.there.Run.ID] = c.there
-		}
-		if got := in.hasVersion(c.here); got != c.want {
-			t.Errorf("%d: %v", i, got)
-		}
-	}
-}

@@ -426,7 +426,7 @@ func (n *Night) Acknowledge() {
 // isPassing reports whether the reason of a damage may pass without a change of the file: an error of the system, or
 // a limit of all files together.
 func isPassing(err error) bool {
-	return errors.As(err, new(syscall.Errno)) || errors.Is(err, source.ErrChanged) || errors.Is(err, cbt.ErrBudget)
+	return errors.As(err, new(syscall.Errno)) || errors.Is(err, source.ErrChanged) || errors.Is(err, source.ErrTooMuch)
 }
 
 // key returns the key of a run, or "" if the run cannot be remembered.

@@ -75,7 +75,7 @@ func (f *fileReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 	for _, note := range res.Notes {
 		r.Notes = append(r.Notes, note.Error())
 	}
-	r.Details = res.Why
+	r.Details = res.Why()
 	return res.Run, nil
 }
 

@@ -43,8 +43,12 @@ var ErrRunning = errors.New("it still runs")
 
 // Begin creates a folder for a run and its entry. The name of the folder is the time at which the run began.
 func (f Folders) Begin(e Entry) (*Entry, error) {
-	if err := os.MkdirAll(string(f), 0o755); err != nil {
+	// The folder is beside a history, which only its owner can read.
+	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return nil, err
+	}
+	if info, err := os.Lstat(string(f)); err != nil || !info.IsDir() {
+		return nil, errors.Join(err, fmt.Errorf("%s is no folder: fio's files would be written elsewhere; remove the link", f))
 	}
 	const tries = 1000 // for runs that begin in the same second
 	name := e.Started.UTC().Format("20060102-150405")
@@ -53,7 +57,7 @@ func (f Folders) Begin(e Entry) (*Entry, error) {
 		if i > 0 {
 			e.Folder += fmt.Sprintf("-%d", i+1)
 		}
-		err := os.Mkdir(e.Folder, 0o755)
+		err := os.Mkdir(e.Folder, 0o700)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}

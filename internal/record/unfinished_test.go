@@ -163,3 +163,23 @@ func TestWrapped(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPrivateFolders: the folder of runs is beside a history that only its owner can read.
+func TestPrivateFolders(t *testing.T) {
+	dir := t.TempDir()
+	e, err := Folders(filepath.Join(dir, "runs")).Begin(Entry{Started: time.Unix(1_700_000_000, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(dir, "runs"), e.Folder} {
+		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "linked")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Folders(filepath.Join(dir, "linked")).Begin(Entry{Started: time.Unix(1_700_000_000, 0)}); err == nil {
+		t.Error("a link is followed")
+	}
+}

@@ -1,3 +1,11 @@
+// Package report writes one HTML page about runs: numbers with their error bounds, charts over time, heat maps,
+// distributions, hosts, comparisons, and how the data was made. The page needs no network and no other program.
+//
+// A [Page] adds runs one by one. It keeps only what the charts need of their windows. Numbers are those of run
+// documents, or of merged histograms. The same runs give the same page, byte for byte. Texts in documents are not
+// trusted: html/template or internal/chart escapes them.
+//
+// Latencies are in microseconds, as in documents. Positions in charts are in pixels.
 package report
 
 import (
@@ -9,6 +17,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -19,6 +28,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // MaxSections is how many runs have a section. All runs are in the summary.
@@ -146,3 +156,52 @@ var style = func() template.CSS {
 	}
 	return template.CSS(pageCSS + light.String() + "\n@media screen and (prefers-color-scheme:dark){" + dark.String() + "}\n")
 }()
+
+//go:embed live.js
+var liveJS string
+
+// reload is for browsers without scripts.
+const reload = `<noscript><meta http-equiv="refresh" content="10"></noscript>`
+
+// Live returns the script of a page with live runs, which must be the last element of its body. The script loads the
+// page again every two seconds and replaces what differs. It stops when the loaded page no longer has this script.
+func Live() template.HTML { return template.HTML(`<script id="live">` + liveJS + `</script>`) }
+
+// LivePolicy returns the source expression of this script for script-src in a content security policy.
+func LivePolicy() string { return HashOf(liveJS) + "; connect-src 'self'" }
+
+// maxCurves is how many runs are drawn in one chart: the number of colours.
+const maxCurves = 8
+
+// summaryColumns are the numbers in the summary.
+var summaryColumns = table.Pick(facts.Numbers, "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max")
+
+// runClass returns the class of the colour of run i, or "" for runs that are not drawn.
+func runClass(i int) string {
+	if i >= maxCurves {
+		return ""
+	}
+	return "run" + strconv.Itoa(i+1)
+}
+
+// Overlays returns a chart of the distributions of all runs for each direction that at least two of them have.
+func (v *pageView) Overlays() []figure {
+	var list []figure
+	for _, direction := range mapping.Directions {
+		var curves []*curve
+		for i, r := range v.Runs[:min(len(v.Runs), maxCurves)] {
+			for _, c := range r.curves {
+				if c.name == direction {
+					one := *c
+					one.name, one.class = fmt.Sprintf("%d %s", i+1, facts.Title(r.Doc)), runClass(i)
+					curves = append(curves, &one)
+				}
+			}
+		}
+		if len(curves) > 1 {
+			label := fmt.Sprintf("Latency of %ss by percentile, of %d runs", direction, len(curves))
+			list = append(list, figure{direction, drawCurves(curves, label)})
+		}
+	}
+	return list
+}

@@ -1,11 +1,10 @@
 // Package safeyaml parses untrusted YAML: configurations in archives, and settings in the current folder. A short
-// YAML text can become large, because each alias repeats a value, and some short texts take its parser a long time.
-// So there are limits for the text and for its contents.
+// text can become large, because each alias repeats a value, and some take long, because each key of a mapping is compared
+// with all others.
 package safeyaml
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,125 +12,59 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits limit a document. Each use of an alias counts.
-type Limits struct {
-	Bytes  int // size of the text in bytes
-	Values int
-	Text   int // bytes of all scalars
-	Keys   int // in one mapping, because each is compared with all others
-	Depth  int // of nested values
-}
+const (
+	mostText = 128 << 10 // bytes; CBT's largest configurations have some 10 KB
+	mostWork = 4 << 20   // bytes of scalars, values and pairs of keys, each alias resolved
+)
 
-// maxDirectives limits the number of %TAG directives, because each is compared with all others.
-const maxDirectives = 100
-
-// ErrTooMuch means that a text exceeds a limit.
+// ErrTooMuch means that a text is too long, or becomes too large.
 var ErrTooMuch = errors.New("too much YAML")
 
 // Parse parses the first document of a text; without one, first is nil. more reports whether there are further
-// documents. Errors have the line number. After ctx has ended, its error is returned.
-func Parse(ctx context.Context, text []byte, most Limits) (first *yaml.Node, more bool, err error) {
-	if len(text) > most.Bytes {
-		return nil, false, fmt.Errorf("%w: longer than %d bytes", ErrTooMuch, most.Bytes)
+// documents. Errors have the line number.
+func Parse(text []byte) (first *yaml.Node, more bool, err error) {
+	if len(text) > mostText {
+		return nil, false, fmt.Errorf("%w: longer than %d bytes", ErrTooMuch, mostText)
 	}
-	if n := bytes.Count(text, []byte("%TAG")); n > maxDirectives {
-		return nil, false, fmt.Errorf("%w: %d times %%TAG", ErrTooMuch, n)
-	}
-	dec := yaml.NewDecoder(&untilDone{ctx, bytes.NewReader(text)})
+	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var node yaml.Node
 	if err := dec.Decode(&node); err == io.EOF {
 		return nil, false, nil
 	} else if err != nil {
-		return nil, false, errors.Join(ctx.Err(), err)
+		return nil, false, err
 	}
-	c := counter{ctx: ctx, most: most}
-	if err := c.add(&node, 0); err != nil {
+	if err := check(&node, new(int)); err != nil {
 		return nil, false, err
 	}
 	return &node, dec.Decode(new(yaml.Node)) != io.EOF, nil
 }
 
-// untilDone reads in small pieces until its context ends.
-type untilDone struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-// Read implements [io.Reader].
-func (u *untilDone) Read(p []byte) (int, error) {
-	const piece = 4 << 10
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
+// check adds the work for a value to work. It refuses a mapping that has a key twice, because the decoder writes a message
+// for each pair of equal keys.
+func check(n *yaml.Node, work *int) error {
+	const ofValue, pairs = 32, 16
+	*work += ofValue + len(n.Value)
+	if n.Kind == yaml.MappingNode {
+		*work += len(n.Content) * len(n.Content) / pairs
 	}
-	return u.r.Read(p[:min(len(p), piece)])
-}
-
-// counter counts what a document contains after its aliases are resolved.
-type counter struct {
-	ctx          context.Context
-	most         Limits
-	values, text int
-	within       []*yaml.Node // aliases that are being resolved
-}
-
-// add counts a value and all values in it.
-func (c *counter) add(n *yaml.Node, depth int) error {
-	if err := c.ctx.Err(); err != nil {
-		return err
+	if *work > mostWork {
+		return fmt.Errorf("line %d: %w: with each use of an alias it becomes too large", n.Line, ErrTooMuch)
 	}
-	c.values++
-	c.text += len(n.Value)
-	const each = "counting each use of an alias"
-	switch {
-	case c.values > c.most.Values:
-		return fmt.Errorf("line %d: %w: more than %d values, %s", n.Line, ErrTooMuch, c.most.Values, each)
-	case c.text > c.most.Text:
-		return fmt.Errorf("line %d: %w: more than %d bytes of text, %s", n.Line, ErrTooMuch, c.most.Text, each)
-	case depth > c.most.Depth:
-		return fmt.Errorf("line %d: %w: nested deeper than %d", n.Line, ErrTooMuch, c.most.Depth)
-	case n.Kind == yaml.AliasNode:
-		return c.alias(n, depth)
-	case n.Kind == yaml.MappingNode && len(n.Content) > 2*c.most.Keys:
-		return fmt.Errorf("line %d: %w: a mapping of more than %d keys", n.Line, ErrTooMuch, c.most.Keys)
-	case n.Kind == yaml.MappingNode:
-		if err := onceEach(n.Content); err != nil {
+	if n.Kind == yaml.AliasNode {
+		return check(n.Alias, work)
+	}
+	lines := map[string]int{}
+	for i, below := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			key := fmt.Sprint(below.Kind, below.Value)
+			if first, ok := lines[key]; ok {
+				return fmt.Errorf("line %d: the key %.40q is there already, in line %d", below.Line, below.Value, first)
+			}
+			lines[key] = below.Line
+		}
+		if err := check(below, work); err != nil {
 			return err
 		}
-	}
-	for _, below := range n.Content {
-		if err := c.add(below, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *counter) alias(n *yaml.Node, depth int) error {
-	for _, above := range c.within {
-		if above == n.Alias {
-			return fmt.Errorf("line %d: the alias %q contains itself", n.Line, n.Value)
-		}
-	}
-	c.within = append(c.within, n.Alias)
-	err := c.add(n.Alias, depth+1)
-	c.within = c.within[:len(c.within)-1]
-	return err
-}
-
-// onceEach refuses a mapping that has a key twice. The decoder refuses it, too, but it writes a message for each
-// pair of equal keys.
-func onceEach(content []*yaml.Node) error {
-	type key struct {
-		kind yaml.Kind
-		text string
-	}
-	lines := make(map[key]int, len(content)/2)
-	for i := 0; i < len(content); i += 2 {
-		n := content[i]
-		if first, ok := lines[key{n.Kind, n.Value}]; ok {
-			return fmt.Errorf("line %d: the key %.40q is there already, in line %d", n.Line, n.Value, first)
-		}
-		lines[key{n.Kind, n.Value}] = n.Line
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package slo
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -264,3 +265,175 @@ func isCut(w passed, end int64) bool { return w.end > end && (w.end-end)*20 > w.
 // other window. gap
 // is three quarters of that shortest one.
 func isScrap(w passed, gap int64) bool { return (w.end-w.start)*10*3 < gap*4 }
+
+// Add adds a complete window, and returns the rules that it breaks. Rules about the number of requests are not
+// checked.
+func (e *Evaluator) Add(w *window.Window) ([]Breach, error) {
+	one, ok, err := sampleOf(w)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return e.add(one), nil
+}
+
+// sampleOf returns a window in the form that rules need. It returns false if the window has no requests or rates,
+// such as averages of bandwidth only.
+func sampleOf(w *window.Window) (sample, bool, error) {
+	s := sample{direction: w.Direction, start: w.StartMS(), end: w.EndMS(), completed: w.Completed}
+	var err error
+	if s.latency, err = w.Histogram(); err != nil {
+		return s, false, err
+	}
+	if s.latency != nil {
+		s.stored = &w.Latency
+		return s, true, nil
+	}
+	if s.completed == 0 && w.IOPS > 0 { // averages have a rate, but no number of requests
+		s.completed = int64(math.Round(w.IOPS * float64(s.end-s.start) / 1000))
+	}
+	return s, s.completed > 0 || !w.Averaged, nil
+}
+
+// Merge adds a window of one host or job. Windows of one direction and nominal time become one window, so Merge must
+// be called in order of time.
+func (e *Evaluator) Merge(w *window.Window) error {
+	if w.ElapsedMS != e.elapsed {
+		e.addOpen()
+		e.elapsed = w.ElapsedMS
+	}
+	one, ok, err := sampleOf(w)
+	if err != nil || !ok {
+		return err
+	}
+	all := e.open[w.Direction]
+	if all == nil {
+		e.open[w.Direction] = &one
+		return nil
+	}
+	if one.end-one.start > all.end-all.start { // rows of hosts are some milliseconds apart
+		all.start, all.end = one.start, one.end
+	}
+	all.completed += one.completed
+	if all.latency == nil {
+		all.latency = one.latency
+	} else if one.latency != nil {
+		all.latency.Merge(one.latency)
+	}
+	all.stored = nil
+	return nil
+}
+
+// addOpen adds the windows that are complete, because a later one has begun.
+func (e *Evaluator) addOpen() {
+	for _, direction := range slices.Sorted(maps.Keys(e.open)) {
+		e.add(*e.open[direction])
+	}
+	clear(e.open)
+}
+
+// SetRun sets the totals and the end of the run from its document. Empty directions means all.
+func (e *Evaluator) SetRun(run *mapping.Run, directions []string) error {
+	for _, d := range run.ByDirection() {
+		if len(directions) > 0 && !slices.Contains(directions, d.Direction) || d.Requests == 0 { // 0 is unknown
+			continue
+		}
+		t := &total{completed: d.Requests, iops: d.IOPS}
+		if d.Latency.HasPercentiles() {
+			var err error
+			if t.latency, err = d.Latency.Hist(); err != nil {
+				return err
+			}
+		}
+		e.of(d.Direction).total = t
+	}
+	e.SetEnd(run)
+	return nil
+}
+
+// SetEnd sets the end of the run from its document, because the last window may be longer.
+func (e *Evaluator) SetEnd(run *mapping.Run) {
+	e.even = run.IntervalMS > 0
+	if ms := run.Run.End.Sub(run.Run.Start).Milliseconds(); ms > 0 {
+		e.end = ms
+	}
+}
+
+// tally adds up the results of a rule in windows, as milliseconds of their lengths.
+type tally struct {
+	judged, held  int64   // all windows that count; windows in which the rule is met
+	open          int64   // windows that are unknown, because the latency has no upper bound
+	surely, maybe int64   // windows in which the rule is met at all values within the error bounds; at some of them
+	lengths       []int64 // of the windows with requests in which the rule is met
+	worst         Moment
+	broken        []Moment // broken windows, in any order
+}
+
+func (t *tally) add(r *Rule, w passed, o outcome) {
+	m, length := Moment{w.start, w.end, o.Value, o.Open}, w.end-w.start
+	if length <= 0 {
+		return
+	}
+	if t.judged == 0 || worse(m, t.worst, r.isUpper()) {
+		t.worst = m
+	}
+	t.judged += length
+	if o.surely {
+		t.surely += length
+	}
+	if o.maybe {
+		t.maybe += length
+	}
+	switch {
+	case o.met:
+		if t.held += length; w.completed > 0 {
+			t.lengths = append(t.lengths, length)
+		}
+	case o.isUnknown:
+		t.open += length
+	default:
+		t.broken = append(t.broken, m)
+	}
+}
+
+// longer returns the milliseconds of windows in which the rule is met although they are much longer than a usual one,
+// because fio's reports came late. The rule may be broken in a part of them.
+func (t *tally) longer(usual int64) (sum int64) {
+	for _, length := range t.lengths {
+		if length > usual+usual*3/4 {
+			sum += length
+		}
+	}
+	return sum
+}
+
+// worse reports whether m is worse than another moment. If their values are equal, the earlier one is worse.
+func worse(m, than Moment, upper bool) bool {
+	if m.Value == than.Value {
+		return m.Start < than.Start
+	}
+	return (m.Value > than.Value) == upper
+}
+
+// stretches returns the first broken window, and the longest stretch of broken windows with less than gap between
+// them.
+func (t *tally) stretches(gap int64, upper bool) (first, longest Moment) {
+	slices.SortFunc(t.broken, func(a, b Moment) int { return cmp.Compare(a.Start, b.Start) })
+	var open Moment
+	for i, m := range t.broken {
+		switch {
+		case i == 0:
+			first, open = m, m
+		case m.Start-open.End < gap:
+			open.End = max(open.End, m.End)
+			if worse(m, open, upper) {
+				open.Value, open.Open = m.Value, m.Open
+			}
+		default:
+			open = m
+		}
+		if open.End-open.Start > longest.End-longest.Start {
+			longest = open
+		}
+	}
+	return first, longest
+}

@@ -1,10 +1,16 @@
+// Package table writes rows as a table for people, as CSV, as JSON or as Markdown, from one list of columns. A
+// column has one function for programs and one for people, so all formats have the same values.
 package table
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"io"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // The formats of [New].
@@ -121,4 +127,66 @@ func (t *Writer[R]) End(notes ...string) error {
 	}
 	g.text(t.w, out, notes)
 	return out.Flush()
+}
+
+// csvWriter writes CSV that is safe for spreadsheets. They run a cell that begins with =, +, -, @, a tab or a line
+// end as a formula, and names come from archives of others. So such a cell gets an apostrophe in front, which makes
+// it a text. Numbers do not.
+type csvWriter struct {
+	*csv.Writer
+	safe []string // cells of a row
+}
+
+// Write writes a row. Like [csv.Writer.Write], it may buffer the row until Flush.
+func (w *csvWriter) Write(cells []string) error {
+	w.safe = w.safe[:0]
+	for _, c := range cells {
+		w.safe = append(w.safe, safeCell(c))
+	}
+	return w.Writer.Write(w.safe)
+}
+
+// safeCell returns a cell that a spreadsheet does not run.
+func safeCell(cell string) string {
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(cell, " "))
+	if !strings.ContainsRune("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20", first) || isNumber(cell) {
+		return cell
+	}
+	return "'" + cell
+}
+
+// isNumber reports whether a cell is a decimal number. ParseFloat alone would also accept -Inf.
+func isNumber(cell string) bool {
+	_, err := strconv.ParseFloat(cell, 64)
+	return err == nil && strings.Trim(cell, "+-.eE0123456789") == ""
+}
+
+// object writes a row as a JSON object on one line. Its keys have the order of the columns.
+type object struct {
+	keys []string // quoted, with colons
+	line bytes.Buffer
+	to   *json.Encoder // writes to line
+}
+
+func newObject(keys []string) *object {
+	o := &object{}
+	o.to = json.NewEncoder(&o.line)
+	o.to.SetEscapeHTML(false) // otherwise < and > in rules would be escaped
+	for _, key := range keys {
+		o.keys = append(o.keys, strconv.Quote(key)+":")
+	}
+	return o
+}
+
+func (o *object) add(column int, v any) {
+	separator := byte(',')
+	if o.line.Len() == 0 {
+		separator = '{'
+	}
+	o.line.WriteByte(separator)
+	o.line.WriteString(o.keys[column])
+	if err := o.to.Encode(v); err != nil {
+		panic(err)
+	}
+	o.line.Truncate(o.line.Len() - 1) // remove the newline
 }

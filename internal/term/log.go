@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+
+	"github.com/fio2es/fio2es/internal/alike"
 )
 
 // LogHandler writes log records as lines for people: "warning: message key=value". It first clears the progress
@@ -17,6 +19,7 @@ type LogHandler struct {
 	progress *Progress
 	attrs    string
 	mu       *sync.Mutex
+	counter  *alike.Counter // nil: all messages are written
 }
 
 // NewLogHandler returns a handler that writes records of at least this level to w. progress may be nil.
@@ -47,12 +50,27 @@ func (h *LogHandler) Handle(_ context.Context, r slog.Record) error {
 	line := b.String()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if isAlike := r.Level == slog.LevelWarn || strings.HasPrefix(r.Message, "note: "); h.counter != nil && isAlike && !h.counter.Add(line) {
+		return nil
+	}
 	if h.progress != nil {
 		h.progress.Clear()
 		line = h.progress.fit(line)
 	}
 	_, err := io.WriteString(h.w, line+"\n")
 	return err
+}
+
+// LimitAlike lets only the first ten warnings and notes of a kind be written, because thousands of runs may have the same
+// fault. rest writes the numbers of the others.
+func (h *LogHandler) LimitAlike() (rest func()) {
+	h.counter = &alike.Counter{}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.counter.More(func(kind string, n int) { fmt.Fprintf(h.w, "and %d more like this: %s\n", n, kind) })
+		h.counter = &alike.Counter{}
+	}
 }
 
 // WithAttrs implements [slog.Handler].

@@ -81,14 +81,3 @@ func TestWholeBytes(t *testing.T) {
 		}
 	}
 }
-
-func TestNearest(t *testing.T) {
-	names := []string{"weighting", "interval", "labels", "archive", "sla"}
-	for word, want := range map[string]string{
-		"intervall": "interval", "wieghting": "weighting", "Labels": "labels", "arch": "archive", "slas": "sla", "colour": "", "x": "", "": "",
-	} {
-		if got := Nearest(word, names); got != want {
-			t.Errorf("%q: %q, want %q", word, got, want)
-		}
-	}
-}

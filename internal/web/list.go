@@ -2,16 +2,20 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
-	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
@@ -122,9 +126,6 @@ func (v listView) Searched() string {
 func (listView) Most() int     { return mostCompared }
 func (listView) PageRuns() int { return pageRuns }
 
-// Trend returns the picture of the runs.
-func (v listView) Trend() template.HTML { return report.Trend(v.Found.Runs, runLink) }
-
 // Notes returns the notes below the list.
 func (v listView) Notes() []string {
 	notes := facts.Notes(slices.ContainsFunc(v.Found.Runs, func(run *mapping.Run) bool {
@@ -144,4 +145,172 @@ func (v listView) Range() string {
 		text += " of " + unit.Count(int64(v.Found.Total))
 	}
 	return text
+}
+
+// pageRuns is how many runs are on a page of the list.
+const pageRuns = 100
+
+// listQuery says which runs the list shows, with which columns, and in which order.
+type listQuery struct {
+	Text    string
+	Where   string // condition as the user wrote it
+	Columns string // names joined by commas; empty for the usual columns
+	By      facts.Order
+	Lowest  bool // the lowest value comes first
+	Page    int  // from 1
+}
+
+// parseQuery parses the parameters of the list's address.
+func parseQuery(v url.Values) (listQuery, error) {
+	q := listQuery{Text: v.Get("text"), Where: v.Get("where"), Columns: v.Get("columns"), By: facts.Orders[0], Page: 1}
+	const mostText = 4000 // characters of columns
+	if len(q.Columns) > mostText {
+		return q, fmt.Errorf("columns has %d characters: want %d at most", len(q.Columns), mostText)
+	}
+	if _, _, err := q.columns(); err != nil {
+		return q, fmt.Errorf("columns=%s: %w", q.Columns, err)
+	}
+	if key := v.Get("sort"); key != "" {
+		order, err := facts.OrderOf(key, nil)
+		if err != nil {
+			return q, fmt.Errorf("sort=%s: %w", key, err)
+		}
+		q.By = *order
+	}
+	switch order := v.Get("order"); order {
+	case "", "highest":
+	case "lowest":
+		q.Lowest = true
+	default:
+		return q, fmt.Errorf("order=%s: want highest or lowest", order)
+	}
+	if text := v.Get("page"); text != "" {
+		const most = 1e6
+		page, err := strconv.Atoi(text)
+		if err != nil || page < 1 || page > most {
+			return q, fmt.Errorf("page=%s: want a number from 1", text)
+		}
+		q.Page = page
+	}
+	return q, nil
+}
+
+// Parameters returns the parameters that a new search keeps.
+func (q listQuery) Parameters() url.Values {
+	v := url.Values{}
+	if q.By != facts.Orders[0] {
+		v.Set("sort", q.By.Name)
+	}
+	if q.Lowest {
+		v.Set("order", "lowest")
+	}
+	return v
+}
+
+// Address returns the address of this list.
+func (q listQuery) Address() string {
+	v := q.Parameters()
+	for name, text := range map[string]string{"text": q.Text, "where": q.Where, "columns": q.Columns} {
+		if text != "" {
+			v.Set(name, text)
+		}
+	}
+	if q.Page > 1 {
+		v.Set("page", strconv.Itoa(q.Page))
+	}
+	if len(v) == 0 {
+		return "./"
+	}
+	return "./?" + v.Encode()
+}
+
+// IsSearch reports whether the query may leave out runs.
+func (q listQuery) IsSearch() bool { return q.Text != "" || strings.TrimSpace(q.Where) != "" }
+
+// Turn returns the query of the page that is pages further on.
+func (q listQuery) Turn(pages int) listQuery { q.Page += pages; return q }
+
+// Sorted returns the query of the same list in another order, or reversed.
+func (q listQuery) Sorted(by facts.Order) listQuery {
+	q.Lowest, q.By, q.Page = q.By == by && !q.Lowest, by, 1
+	return q
+}
+
+// Sort says how the list is sorted by an order; empty if it is not.
+func (q listQuery) Sort(by facts.Order) string {
+	switch {
+	case q.By != by:
+		return ""
+	case q.Lowest:
+		return "ascending"
+	}
+	return "descending"
+}
+
+// usual are the default columns of the list, in addition to always.
+const usual = "hosts,jobs,direction,requests,iops,p50,p95,p99,p99_9,max"
+
+// always are the columns that every list has.
+var always = []string{"Run", "Start", "Name", "State", "Note"}
+
+// column is a column of the list that users can choose.
+type column struct {
+	table.Column[*facts.Line]
+	Order *facts.Order // nil if the list cannot be sorted by it
+}
+
+// IsText reports whether the column has texts, which are aligned left.
+func (c column) IsText() bool { return !strings.HasPrefix(c.Heading, ">") }
+
+// columns returns the columns that the query chooses, and the fields that they need beyond [mapping.Run.Brief].
+func (q listQuery) columns() (list []column, beyond []string, err error) {
+	names := q.Columns
+	if strings.TrimSpace(names) == "" {
+		names = usual
+	}
+	chosen, beyond, err := where.Columns(strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' }))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range chosen {
+		if c.Heading == "" || slices.Contains(always, c.Heading) {
+			continue
+		}
+		order, _ := facts.OrderOf(c.Name, nil)
+		list = append(list, column{c, order})
+	}
+	return list, beyond, nil
+}
+
+// linesOf returns the lines of a run in a list with these columns.
+func linesOf(columns []column, run *mapping.Run) []*facts.Line {
+	var list []table.Column[*facts.Line]
+	for _, c := range columns {
+		list = append(list, c.Column)
+	}
+	return facts.LinesFor(list, run)
+}
+
+// condition is the condition of a search as the user wrote it.
+type condition struct {
+	Text    string
+	Problem string // the mistake; empty if there is none
+	Before  string // text before the mistake
+	Rest    string // text from the mistake on
+}
+
+// parseCondition parses a condition. The second result is nil if there is a mistake.
+func parseCondition(text string) (condition, *where.Condition) {
+	c := condition{Text: text}
+	parsed, err := where.Parse(text, time.Now())
+	if err == nil {
+		return c, parsed
+	}
+	c.Problem = err.Error()
+	if at := (*expr.Error)(nil); errors.As(err, &at) {
+		characters := []rune(text)
+		place := min(max(at.Column-1, 0), len(characters))
+		c.Before, c.Rest = string(characters[:place]), string(characters[place:])
+	}
+	return c, nil
 }

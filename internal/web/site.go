@@ -1,3 +1,10 @@
+// Package web serves a history to browsers: a list of runs with search and sorting, the report of each run, and
+// reports that compare several runs. It reads the history and never writes.
+//
+// Pages are complete HTML. They run only their own script and load nothing from other hosts; a content security
+// policy enforces this. Texts in documents are not trusted and pass through html/template. There is no login:
+// everyone who can reach the address can read the history. Links in pages are relative, so a proxy may serve them
+// below another path.
 package web
 
 import (
@@ -8,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,7 +99,7 @@ func (s *site) guarded(next http.Handler) http.Handler {
 			s.notify(w, r, http.StatusForbidden, notice{
 				Title: "Wrong host name", Text: "This server answers browsers on its own machine only. Open it as localhost or 127.0.0.1, or start it with --listen for other machines.",
 			})
-		case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate":
+		case slices.Contains([]string{"cross-site", "same-site"}, r.Header.Get("Sec-Fetch-Site")) && r.Header.Get("Sec-Fetch-Mode") != "navigate":
 			s.notify(w, r, http.StatusForbidden, notice{Title: "Another site", Text: "A page of another site asked for this. Open it yourself."})
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
@@ -178,4 +186,47 @@ func (g gated) Runs(ctx context.Context, filter history.RunFilter) iter.Seq2[*ma
 		defer leave()
 		g.Store.Runs(ctx, filter)(yield)
 	}
+}
+
+// How long connections may take. Making a page may take all of patience, and sending it another minute.
+const (
+	headerTimeout = 10 * time.Second
+	writeTimeout  = patience + time.Minute
+	idleTimeout   = 2 * time.Minute
+	headerBytes   = 64 << 10
+)
+
+// shutdownTimeout is how long requests may still take after the server is stopped.
+const shutdownTimeout = 5 * time.Second
+
+// Serve answers requests on a listener until ctx ends, and closes the listener. Then it waits up to shutdownTimeout
+// for the requests under way, and returns nil. An error of the listener is returned.
+func Serve(ctx context.Context, l net.Listener, pages http.Handler, log *slog.Logger) error {
+	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	server := &http.Server{
+		Handler:           pages,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       headerTimeout, // also for bodies, because requests have none
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    headerBytes,
+		BaseContext:       func(net.Listener) context.Context { return requests },
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(end); err != nil {
+		log.Warn("some requests were cut off", "after", shutdownTimeout)
+		cut()
+		return server.Close()
+	}
+	return nil
 }

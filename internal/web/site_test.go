@@ -99,13 +99,15 @@ func TestHeaders(t *testing.T) {
 func TestOtherSites(t *testing.T) {
 	p := serve(historyOf(t))
 	for mode, want := range map[string]int{"navigate": http.StatusOK, "no-cors": http.StatusForbidden, "cors": http.StatusForbidden} {
-		r := httptest.NewRequest(http.MethodGet, "http://localhost/metrics", nil)
-		r.Header.Set("Sec-Fetch-Site", "cross-site")
-		r.Header.Set("Sec-Fetch-Mode", mode)
-		w := httptest.NewRecorder()
-		p.ServeHTTP(w, r)
-		if w.Code != want {
-			t.Errorf("%s: %d, want %d", mode, w.Code, want)
+		for _, site := range []string{"cross-site", "same-site"} { // another port of this machine is the same site
+			r := httptest.NewRequest(http.MethodGet, "http://localhost/metrics", nil)
+			r.Header.Set("Sec-Fetch-Site", site)
+			r.Header.Set("Sec-Fetch-Mode", mode)
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, r)
+			if w.Code != want {
+				t.Errorf("%s, %s: %d, want %d", site, mode, w.Code, want)
+			}
 		}
 	}
 }

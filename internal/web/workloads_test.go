@@ -77,7 +77,8 @@ func TestBoundsOfWorkloads(t *testing.T) {
 		"/workloads/latest": {
 			": p99 ≥17.0s</title>", "at the top 17.0s or more: fio", "p99 ≥+16", `<td class="text" data-title="Is">≥17.0s</td><td class="text" data-title="Change">≥&#43;16`,
 		},
-		"/": {": p99 of writes ≥17.0s", "to ≥17.0s"},
+		"/":                        {"≥17.0s"},
+		"/?where=mode%3Drandwrite": {`href="workloads?where=mode%3drandwrite"`},
 		"/metrics": {
 			`quantile="0.99",bound="lower"} 17.04`, `fio2es_latency_mean_seconds{workload="randwrite 4K qd4"`, `direction="write",bound="lower"} 17.1`, "it is that or more",
 		},

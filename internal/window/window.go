@@ -1,3 +1,6 @@
+// Package window has the type Window: the requests of one direction in a cluster, on a host or in a job, between two
+// times. Windows are read from logs or from the history (internal/query). Objectives, comparisons, heat maps,
+// exports and reports are computed from them. So files and the history give the same answers.
 package window
 
 import (
@@ -114,4 +117,46 @@ func (w *Window) Document(like *mapping.Interval) *mapping.Interval {
 	d.Exact, d.DocCount = w.Exact, d.Latency.Bins.Total()
 	d.IOPS, d.Bandwidth = w.IOPS, w.Bandwidth
 	return &d
+}
+
+// Span is the time from the earliest start to the latest end of some windows. The zero value has no windows.
+type Span struct{ Start, End time.Time }
+
+// Add extends the span by a window.
+func (s *Span) Add(w *Window) { s.Join(Span{w.Start, w.End}) }
+
+// Join extends the span by another one, which must not be zero.
+func (s *Span) Join(o Span) {
+	if s.IsZero() || o.Start.Before(s.Start) {
+		s.Start = o.Start
+	}
+	if o.End.After(s.End) {
+		s.End = o.End
+	}
+}
+
+// IsZero reports whether the span has no windows.
+func (s *Span) IsZero() bool { return s.End.IsZero() }
+
+// Length returns the time between start and end.
+func (s *Span) Length() time.Duration { return s.End.Sub(s.Start) }
+
+// Bytes adds up the bytes of windows.
+type Bytes struct {
+	sum       float64
+	isUnknown bool // of a window with requests
+}
+
+// Add adds the bytes of a window.
+func (b *Bytes) Add(w *Window) {
+	b.sum += w.Bandwidth * float64(w.Length().Milliseconds()) / 1000
+	b.isUnknown = b.isUnknown || w.Bandwidth == 0 && w.Completed > 0
+}
+
+// Sum returns the number of bytes, or 0 if it is not known.
+func (b *Bytes) Sum() float64 {
+	if b.isUnknown {
+		return 0
+	}
+	return b.sum
 }

@@ -3,12 +3,11 @@ package cbt
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"path"
 	"slices"
+	"strconv"
 	"time"
 
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -103,7 +102,7 @@ func (a *attribution) claimsOf(f *source.File) *claims {
 			return p.claims
 		}
 	}
-	return claimsOf(f, a.budget)
+	return claimsOf(f)
 }
 
 // split splits one run, and reports whether it did.
@@ -296,22 +295,26 @@ const epochTimes = 1e11
 
 // lastTime returns the time of the last row of a log in milliseconds.
 func lastTime(f *source.File) (int64, bool) {
-	in, err := f.Open()
-	if err != nil {
+	end, err := f.End(longestRow)
+	line, isWhole := bytes.CutSuffix(end, []byte{'\n'})
+	if err != nil || !isWhole {
 		return 0, false
 	}
-	defer in.Close()
-	var times fiolog.LastTime
-	if _, err := io.Copy(&times, in); err != nil {
-		return 0, false
-	}
-	return times.Newest()
+	return timeOf(line[bytes.LastIndexByte(line, '\n')+1:])
 }
+
+// longestRow is longer than the text of any row.
+const longestRow = 1 << 17
 
 // firstTime returns the time of the first row of a log in milliseconds.
 func firstTime(f *source.File) (int64, bool) {
-	var times fiolog.LastTime
 	line, _, _ := bytes.Cut(head(f), []byte{'\n'})
-	times.Write(append(line, '\n'))
-	return times.Newest()
+	return timeOf(line)
+}
+
+// timeOf returns the first number of a row.
+func timeOf(line []byte) (int64, bool) {
+	number, _, isRow := bytes.Cut(line, []byte{','})
+	ms, err := strconv.ParseInt(string(number), 10, 64)
+	return ms, isRow && err == nil && ms >= 0
 }

@@ -31,7 +31,6 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 	var left leftovers
 	c := newCatalog(files, &left)
 	places := newPlaces(ctx, c)
-	budget := new(Budget)
 	kinds := c.sort(&left)
 
 	runs := newDrafts(places, &left)
@@ -44,17 +43,17 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 	reports := slices.DeleteFunc(kinds.reports, func(f *source.File) bool {
 		return skipped[folderOf(f, places.of(f, false).config)] != nil || runs.addReport(f)
 	})
-	a := newAttribution(runs, budget, reports, kinds.jobs)
+	a := newAttribution(runs, reports, kinds.jobs)
 	a.attribute()
 	runs.uniteDepths()
 	runs.dropBandwidth()
 	a.describe()
-	duplicates{runs, newComparer(budget)}.drop()
-	return finish(runs, skipped, budget)
+	duplicates{runs, newComparer()}.drop()
+	return finish(runs, skipped)
 }
 
 // finish returns the archive. Configurations that no run has are added to Left.
-func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive {
+func finish(runs *drafts, skipped map[folder]*Skipped) *Archive {
 	a, c, left := &Archive{}, runs.places.catalog, runs.left
 	present := runs.present()
 	runs.inOrder(present)
@@ -66,7 +65,6 @@ func finish(runs *drafts, skipped map[folder]*Skipped, budget *Budget) *Archive 
 		slices.SortStableFunc(r.Reports, func(a, b Report) int {
 			return cmp.Or(compareReports(a, b), c.order[a.File]-c.order[b.File])
 		})
-		r.Budget = budget
 		used[r.Config], used[r.ArchiveConfig] = true, true
 		a.Runs = append(a.Runs, &r.Run)
 	}

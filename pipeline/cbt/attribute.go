@@ -55,7 +55,7 @@ func (a *attribution) give(p *clue, r *draft, how Found, isCandidate bool) {
 // in folders nearby. It leaves out runs that another report names.
 func (a *attribution) byPlace(p *clue, claimed map[*draft]bool) ([]*draft, Found) {
 	if p.claims == nil {
-		p.claims = claimsOf(p.file, a.budget)
+		p.claims = claimsOf(p.file)
 	}
 	here := a.index.byDir[p.dir]
 	switch {

@@ -44,7 +44,6 @@ func (p *clue) runs() []*draft {
 type attribution struct {
 	runs    *drafts
 	places  *places
-	budget  *Budget
 	index   logIndex
 	reports []*clue
 	jobs    []*clue
@@ -52,8 +51,8 @@ type attribution struct {
 
 // newAttribution looks into the reports and job files whose names and places do not say enough. Files that are not job
 // files go to the leftovers.
-func newAttribution(d *drafts, budget *Budget, reports, jobs []*source.File) *attribution {
-	a := &attribution{runs: d, places: d.places, budget: budget, index: newLogIndex(d)}
+func newAttribution(d *drafts, reports, jobs []*source.File) *attribution {
+	a := &attribution{runs: d, places: d.places, index: newLogIndex(d)}
 	for _, f := range reports {
 		p := d.places.clueOf(f)
 		here := a.index.byDir[p.dir]
@@ -63,7 +62,7 @@ func newAttribution(d *drafts, budget *Budget, reports, jobs []*source.File) *at
 		// Most folders have one run, and a report of its name.
 		isPlain := len(p.prefix) == 1 && len(here) == 1 && len(a.index.below[p.dir]) == 0 && roleOf(f.Path) == roleReport
 		if !isPlain {
-			p.claims = claimsOf(f, budget)
+			p.claims = claimsOf(f)
 		}
 		a.reports = append(a.reports, p)
 	}

@@ -1,6 +1,7 @@
 package cbt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,9 +54,10 @@ func cluster(m map[string]any) map[string]any {
 	return m
 }
 
-// yamlLimits are the limits of a configuration. CBT's largest have some 10 KB, some hundred values, and mappings of
-// some dozen keys. The parser limits the depth.
-var yamlLimits = safeyaml.Limits{Bytes: 1 << 20, Values: 100_000, Text: 4 << 20, Keys: 10_000, Depth: 1 << 20}
+const (
+	mostYAML    = 1 << 20 // bytes that are read of a configuration; safeyaml takes fewer
+	priceOfYAML = 100     // for each byte of a configuration, which takes as long as unpacking so many
+)
 
 var errEmpty = errors.New("no configuration in it")
 
@@ -67,9 +69,9 @@ func readYAML(ctx context.Context, f *source.File) (map[string]any, error) {
 	}
 	defer in.Close()
 	var m map[string]any
-	data, err := io.ReadAll(io.LimitReader(in, int64(yamlLimits.Bytes)+1))
-	if err == nil {
-		m, err = parseYAML(ctx, data)
+	data, err := io.ReadAll(io.LimitReader(in, mostYAML))
+	if err = cmp.Or(err, ctx.Err(), f.Budget().Spend(priceOfYAML*int64(len(data)))); err == nil {
+		m, err = parseYAML(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.Name(), err)
@@ -98,8 +100,8 @@ func keepKeys(n *yaml.Node) {
 	}
 }
 
-func parseYAML(ctx context.Context, data []byte) (map[string]any, error) {
-	node, _, err := safeyaml.Parse(ctx, data, yamlLimits)
+func parseYAML(data []byte) (map[string]any, error) {
+	node, _, err := safeyaml.Parse(data)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@ package cbt
 import (
 	"strconv"
 
-	"github.com/fio2es/fio2es/pipeline/internal/alike"
+	"github.com/fio2es/fio2es/internal/alike"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 

@@ -31,9 +31,6 @@ type Run struct {
 	// written together. If these were copied, they may be of several runs. Else it is empty.
 	Unsure string
 
-	// Budget is shared by all runs that were found together.
-	Budget *Budget
-
 	name string
 	ran  span // by its reports or, if others of its folder ran at another time, by its logs; known if MayBeWith needs it
 }
@@ -127,6 +124,14 @@ func (r *Run) Files() []*source.File {
 		}
 	}
 	return files
+}
+
+// Budget returns the budget of the scan that found the run's files.
+func (r *Run) Budget() *source.Budget {
+	for _, f := range r.Files() {
+		return f.Budget()
+	}
+	return nil
 }
 
 // IsFromTorn reports whether a file of the run comes from an archive that is damaged or cut short.

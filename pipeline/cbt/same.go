@@ -13,9 +13,7 @@ import (
 
 // comparer finds files of the same content. It reads each at most once.
 type comparer struct {
-	sums   map[*source.File]*sum
-	budget *Budget
-	text   int64 // bytes of packed reports that were compared
+	sums map[*source.File]*sum
 }
 
 // sum has what is known about a content.
@@ -27,8 +25,8 @@ type sum struct {
 	bad    bool // it cannot be read
 }
 
-func newComparer(budget *Budget) *comparer {
-	return &comparer{sums: map[*source.File]*sum{}, budget: budget}
+func newComparer() *comparer {
+	return &comparer{sums: map[*source.File]*sum{}}
 }
 
 // The least number of digits other than 0 that two equal files must have to count as copies. Logs with fewer digits may
@@ -47,23 +45,8 @@ func (c *comparer) same(a, b *source.File, least int) bool {
 	return !x.bad && !y.bad && x.whole == y.whole && x.digits >= least
 }
 
-// sameReport is same for reports. It stops comparing packed reports when their text exceeds the limit ([Budget]). Such
-// reports are refused later, by name.
-func (c *comparer) sameReport(a, b *source.File) bool {
-	if a.Size <= 0 || a.Size != b.Size || c.begin(a).first != c.begin(b).first {
-		return false
-	}
-	for _, f := range [...]*source.File{a, b} {
-		x, most := c.begin(f), c.budget.mostText(f)
-		if most == 0 || x.isRead || x.bad {
-			continue
-		}
-		if c.text += f.Size; c.text > most {
-			x.bad = true
-		}
-	}
-	return c.same(a, b, leastOfReport)
-}
+// sameReport is same for reports.
+func (c *comparer) sameReport(a, b *source.File) bool { return c.same(a, b, leastOfReport) }
 
 // mayBeOne reports whether one execution of fio may have written the reports of both lists: one of them has none, or they
 // share a report. Reports have the time at which fio wrote them, so those of two executions differ.

@@ -30,7 +30,7 @@ func TestCopies(t *testing.T) {
 		}
 		logs = append(logs, l)
 	}
-	c := newComparer(new(Budget))
+	c := newComparer()
 	got := map[string]string{}
 	for f, original := range c.copies(logs, func(Log, Log) bool { return true }) {
 		got[f.Path] = original.Path

@@ -3,6 +3,8 @@ package plan
 import (
 	"testing"
 	"time"
+
+	"github.com/fio2es/fio2es/hist"
 )
 
 // TestEpochsAndReports: the times of rows are overruled only by precise evidence that the run time does not contradict.
@@ -26,7 +28,7 @@ func TestEpochsAndReports(t *testing.T) {
 		j.Source, j.Ran = FromNothing, 1950 // its last row, without a log
 		j.Entry = &Entry{Out: &Output{}, Ran: c.ran}
 		j.moment = moment{written.Add(c.start), c.by, c.error}
-		_, contradicted := (placing{&Plan{Jobs: []*Job{j}}, &Evidence{}, nil}).placeByEpochs()
+		_, contradicted := (&planner{&Plan{Jobs: []*Job{j}}, &Evidence{}, nil}).placeByEpochs()
 		if got := j.Start.Sub(written); got != c.want || (len(contradicted) > 0) != c.contradicts {
 			t.Errorf("%s: %v later, contradicted %v", c.name, got, contradicted)
 		}
@@ -58,7 +60,7 @@ func TestPlaceByEpochs(t *testing.T) {
 				j.moment = moment{time.UnixMilli(j.First).Add(-c.started[i]), clockStart, errorOfStart}
 			}
 		}
-		how, _ := (placing{&Plan{Jobs: jobs}, &Evidence{}, nil}).placeByEpochs()
+		how, _ := (&planner{&Plan{Jobs: jobs}, &Evidence{}, nil}).placeByEpochs()
 		for i, j := range jobs {
 			switch {
 			case !isEpoch(j):
@@ -107,5 +109,30 @@ func TestPlaceByOtherClock(t *testing.T) {
 	alone := rowsAt(1000, boot)
 	if _, without := placeByOtherClock(alone); len(without) != 1 || alone[0].Origin != boot-1000 {
 		t.Errorf("without a report: %v, times count from %d", without, alone[0].Origin)
+	}
+}
+
+// TestUntilFirst: rows with absolute times show when the first request completed. Before it the job may have waited for a
+// slow one, or for a low rate.
+func TestUntilFirst(t *testing.T) {
+	l := hist.Fio3(0)
+	for _, c := range []struct {
+		slowest time.Duration
+		n       uint64
+		want    time.Duration // at least, and at most twice that
+	}{
+		{time.Millisecond, 1000, errorOfEpoch},
+		{time.Millisecond, 4, 750 * time.Millisecond},
+		{130 * time.Millisecond, 30, 230 * time.Millisecond},
+		{1600 * time.Millisecond, 600, 1605 * time.Millisecond},
+	} {
+		j := rowsAt(1000, written.UnixMilli()+1000)[0]
+		j.Log.Rows = FirstRows{{Time: j.First, Layout: l, Total: c.n, Bins: []hist.Bin{
+			{Index: 100, Count: c.n - 1}, {Index: uint32(l.Index(c.slowest.Nanoseconds())), Count: 1},
+		}}}
+		(&planner{&Plan{Jobs: []*Job{j}}, &Evidence{}, nil}).placeByEpochs()
+		if j.Error < c.want || j.Error > 2*c.want {
+			t.Errorf("%d requests up to %v: ± %v, want %v", c.n, c.slowest, j.Error, c.want)
+		}
 	}
 }

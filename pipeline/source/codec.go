@@ -5,10 +5,8 @@ import (
 	"compress/bzip2"
 	"errors"
 	"io"
-	"runtime"
 	"sync"
 
-	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/therootcompany/xz"
@@ -19,18 +17,14 @@ const (
 	// maxWindow is the memory that a compressed stream may ask for: what the zstd and
 	// xz commands accept by default.
 	maxWindow = 128 << 20
-	// keepWindow is the window up to which a zstd decoder, which keeps its memory, is
-	// used again for the next stream.
-	keepWindow = 8 << 20
 )
 
 // Decoders and buffers are used again, because making them costs far more than a small file.
 var (
 	buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, bufLen) }}
 	gzips   = sync.Pool{New: func() any { return new(gzip.Reader) }}
-	flates  = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 	zstds   = sync.Pool{New: func() any { return newZstd() }}
-	// A dictionary of xz is kept, because xz -9 asks for 64 MiB for a content of any length.
+	// Dictionaries and windows are kept, because some streams ask for 64 or 128 MiB for a content of any length.
 	xzs = sync.Pool{New: func() any { z, _ := xz.NewReader(nil, maxWindow); return z }} // fails only with a stream
 )
 
@@ -46,7 +40,6 @@ func newZstd() *zstd.Decoder {
 // decoder is one stream being decoded. Close gives its parts back to their pools.
 type decoder struct {
 	io.Reader
-	taken   tally // stored bytes that were read
 	release func()
 }
 
@@ -68,18 +61,16 @@ func (e errReader) Read([]byte) (int, error) { return 0, e.err }
 // decode starts to decode the stream r of kind k. An error of its first header wraps
 // ErrDamaged or ErrFormat.
 func decode(k kind, r io.Reader) (*decoder, error) {
-	d := &decoder{taken: tally{r: r}}
-	buf := takeBuffer(&d.taken)
+	buf := takeBuffer(r)
 	out, release, err := decodeFrom(k, buf)
 	if err != nil {
 		giveBuffer(buf)
 		return nil, damage(err)
 	}
-	d.Reader, d.release = out, func() {
+	return &decoder{out, func() {
 		release()
 		giveBuffer(buf)
-	}
-	return d, nil
+	}}, nil
 }
 
 // decodeFrom is decode for a buffer. It reads no byte beyond the end of the stream from it. release ends the use of the
@@ -89,43 +80,20 @@ func decodeFrom(k kind, buf *bufio.Reader) (r io.Reader, release func(), err err
 	case gzipped:
 		z := gzips.Get().(*gzip.Reader)
 		return z, func() { gzips.Put(z) }, unexpected(z.Reset(buf))
-	case deflated:
-		z := flates.Get().(io.ReadCloser)
-		return z, func() { flates.Put(z) }, z.(flate.Resetter).Reset(buf, nil)
 	case xzed:
 		z := xzs.Get().(*xz.Reader)
 		return z, func() { xzs.Put(z) }, z.Reset(buf)
 	case zstded:
-		return decodeZstd(buf)
+		z := zstds.Get().(*zstd.Decoder)
+		return z, func() {
+			if z.Reset(nil) == nil {
+				zstds.Put(z)
+			}
+		}, z.Reset(buf)
 	case bzipped:
 		return bzip2.NewReader(buf), func() {}, nil
 	}
 	return nil, nil, ErrFormat
-}
-
-func decodeZstd(buf *bufio.Reader) (io.Reader, func(), error) {
-	z := zstds.Get().(*zstd.Decoder)
-	var header zstd.Header
-	head, _ := buf.Peek(zstd.HeaderMaxSize) // an error comes again from z
-	isSmall := header.Decode(head) == nil && header.WindowSize <= keepWindow
-	makeRoom(int64(min(header.WindowSize, maxWindow)))
-	if err := z.Reset(buf); err != nil {
-		return nil, nil, err
-	}
-	return z, func() {
-		if z.Reset(nil) == nil && isSmall {
-			zstds.Put(z)
-		}
-	}, nil
-}
-
-// makeRoom collects garbage before a large dictionary or window is made. Otherwise unused ones of several streams would
-// be in memory together.
-func makeRoom(size int64) {
-	const large = 32 << 20
-	if size >= large {
-		runtime.GC()
-	}
 }
 
 // unexpected names the end of data inside a header as such.

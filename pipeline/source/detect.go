@@ -18,13 +18,12 @@ const (
 	zstded
 	xzed
 	bzipped
-	deflated // raw deflate, never detected: members of a zip without directory
 	tarred
 	zipped
 )
 
 // compressed reports whether the kind wraps one stream of bytes.
-func (k kind) compressed() bool { return k >= gzipped && k <= deflated }
+func (k kind) compressed() bool { return k >= gzipped && k <= bzipped }
 
 // isArchive reports whether the kind has members.
 func (k kind) isArchive() bool { return k == tarred || k == zipped }

@@ -34,8 +34,8 @@
 // # Distrust
 //
 // Input is not trusted. Names that would lead out of the archive, links and
-// devices are refused (only an argument itself may be a link); depth, number, size
-// and compression ratio are limited. What is refused or damaged becomes a Problem
+// devices are refused (only an argument itself may be a link). A Budget bounds what small files may become. What is refused
+// or damaged becomes a Problem
 // and the scan continues; bytes that came out before the damage are kept, and their
 // File says so in Err.
 package source

@@ -21,12 +21,6 @@ var (
 	ErrSpecial = errors.New("not a regular file")
 	// ErrDepth refuses an archive (or folder) nested too deep.
 	ErrDepth = errors.New("nested too deep")
-	// ErrTooManyFiles stops a scan at Limits.Files.
-	ErrTooManyFiles = errors.New("too many files")
-	// ErrTooLarge stops a scan, or an opened file, at Limits.Bytes.
-	ErrTooLarge = errors.New("too many unpacked bytes")
-	// ErrRatio cuts a stream that unpacks beyond Limits.Ratio.
-	ErrRatio = errors.New("unpacks to suspiciously much")
 	// ErrDuplicate notes that a path was found more than once and which is used.
 	ErrDuplicate = errors.New("path found more than once")
 	// ErrDamaged notes that an archive or compressed stream is cut short or
@@ -62,7 +56,7 @@ func (endsEarly) Is(target error) bool { return target == io.ErrUnexpectedEOF }
 // damage marks the error of a decoder, once.
 func damage(err error) error {
 	switch {
-	case errors.Is(err, ErrDamaged) || errors.Is(err, ErrFormat):
+	case errors.Is(err, ErrDamaged) || errors.Is(err, ErrFormat) || errors.Is(err, ErrTooMuch):
 		return err
 	case errors.Is(err, xz.ErrMemlimit):
 		return fmt.Errorf("%w: xz dictionary of more than %d bytes", ErrFormat, maxWindow)

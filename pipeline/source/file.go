@@ -24,14 +24,16 @@ type Set struct {
 	// Unread are the folders and files on disk that could not be opened, in the form of File.Name, in the order met.
 	Unread []string
 
-	limits    Limits
+	budget    *Budget
 	unpacking sync.Mutex // held while the spool is written after the scan
 	spool     spool
 	archives  []*os.File // members are read in place
-	packed    int64      // bytes, as stored, of the archives and compressed files of the scan
 	closed    atomic.Bool
 	until     atomic.Pointer[context.Context]
 }
+
+// Budget returns the budget of the scan.
+func (s *Set) Budget() *Budget { return s.budget }
 
 // Until makes all readers, also open ones, fail with the error of ctx after ctx has ended. So code that reads gigabytes
 // does not have to check ctx. Until with the background context removes the limit.
@@ -128,14 +130,16 @@ func (f *File) State() State {
 // be missing.
 func (f *File) IsFromTorn() bool { return f.torn }
 
-// PackedFrom returns the number of packed bytes behind the file, to limit the work on it. It is the sum over all
-// archives, compressed files and pipes of the scan. It is 0 if the file lies on disk unpacked.
-func (f *File) PackedFrom() int64 {
-	if f.set == nil || !f.packed {
-		return 0
+// Budget returns the budget of the scan. It is nil for a file that no scan found.
+func (f *File) Budget() *Budget {
+	if f.set == nil {
+		return nil
 	}
-	return f.set.packed
+	return f.set.budget
 }
+
+// IsPacked reports whether the content is read out of an archive, a compressed file or a pipe.
+func (f *File) IsPacked() bool { return f.packed }
 
 // Sum returns the size and the XXH64 of the readable part of the content. ok is false if the scan did not compute them
 // ([Options.Sums]). Then the caller has to read the content.
@@ -154,8 +158,7 @@ func (f *File) Sum() (size int64, sum uint64, ok bool) {
 // Open returns the content, decompressed. It may be called any number of times
 // and from any goroutine; each reader belongs to one goroutine and must be closed.
 // Reading fails with File.Err at the end of a content that is cut short, with
-// ErrRatio or ErrTooLarge beyond the limits of the scan, and with fs.ErrClosed
-// after Close.
+// ErrTooMuch beyond the budget of the scan, and with fs.ErrClosed after Close.
 func (f *File) Open() (io.ReadCloser, error) {
 	if f.set == nil || f.set.closed.Load() {
 		return nil, fmt.Errorf("open %s: %w", f.Name(), fs.ErrClosed)
@@ -172,6 +175,38 @@ func (f *File) Open() (io.ReadCloser, error) {
 	return r, nil
 }
 
+// End returns the last n bytes of the content, or all of a shorter one. Only a compressed content is read as a whole.
+func (f *File) End(n int64) ([]byte, error) {
+	in, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	if at, ok := in.(*reader).r.(io.Seeker); ok {
+		size, err := at.Seek(0, io.SeekEnd)
+		if err == nil {
+			_, err = at.Seek(max(size-n, 0), io.SeekStart)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the end of %s: %w", f.Name(), err)
+		}
+	}
+	var end []byte
+	for part := make([]byte, 64<<10); ; {
+		read, err := in.Read(part)
+		end = append(end, part[:read]...)
+		if int64(len(end)) > 2*n || err == io.EOF {
+			end = append(end[:0], end[max(int64(len(end))-n, 0):]...)
+		}
+		switch {
+		case err == io.EOF:
+			return end, nil
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", f.Name(), err)
+		}
+	}
+}
+
 // opener begins to read a content. It adds to the reader what must be closed with it.
 type opener func(*reader) (io.Reader, error)
 
@@ -181,7 +216,8 @@ func section(at io.ReaderAt, off, n int64) opener {
 }
 
 // decompressed returns an opener of the content of a compressed stream of kind k.
-func decompressed(k kind, packed opener) opener {
+func (s *Set) decompressed(k kind, packed opener) opener {
+	m := &meter{budget: s.budget}
 	return func(r *reader) (io.Reader, error) {
 		in, err := packed(r)
 		if err != nil {
@@ -192,14 +228,14 @@ func decompressed(k kind, packed opener) opener {
 			return nil, err
 		}
 		r.closeLater(d)
-		return r.guard(d, d.taken.count), nil
+		return m.reader(d), nil
 	}
 }
 
 // unpackedOnce is decompressed for codecs whose decoders take much memory. The first reading unpacks all of the content
 // into the spool, one stream at a time. So open files need no decoders.
 func (s *Set) unpackedOnce(k kind, packed body) body {
-	once := &kept{}
+	once, unpack := &kept{}, s.decompressed(k, packed.open)
 	var cut error // what ended it early
 	open := func(r *reader) (io.Reader, error) {
 		s.unpacking.Lock()
@@ -211,7 +247,7 @@ func (s *Set) unpackedOnce(k kind, packed body) body {
 			all := &reader{set: s}
 			defer all.Close()
 			var err error
-			if all.r, err = decompressed(k, packed.open)(all); err != nil {
+			if all.r, err = unpack(all); err != nil {
 				return nil, err
 			}
 			var now kept
@@ -230,20 +266,16 @@ func (s *Set) unpackedOnce(k kind, packed body) body {
 }
 
 // zipMember returns an opener of a member that the directory of its zip lists.
-func zipMember(f *zip.File) opener {
+func (s *Set) zipMember(f *zip.File) opener {
+	m := &meter{budget: s.budget}
 	return func(r *reader) (io.Reader, error) {
 		in, err := f.Open()
 		if err != nil {
 			return nil, err
 		}
 		r.closeLater(in)
-		return r.guard(in, packedSize(f)), nil
+		return m.reader(in), nil
 	}
-}
-
-// packedSize returns the packed size that a zip claims for a member.
-func packedSize(f *zip.File) func() int64 {
-	return func() int64 { return int64(min(f.CompressedSize64, 1<<62)) }
 }
 
 // reader is one pass over a content.
@@ -252,12 +284,7 @@ type reader struct {
 	set     *Set
 	r       io.Reader
 	end     error       // instead of io.EOF
-	total   int64       // unpacked bytes, of all layers
 	closers []io.Closer // last opened, first closed
-}
-
-func (r *reader) guard(in io.Reader, packed func() int64) io.Reader {
-	return &guard{r: in, limits: &r.set.limits, total: &r.total, packed: packed}
 }
 
 func (r *reader) closeLater(c io.Closer) { r.closers = append(r.closers, c) }

@@ -139,6 +139,12 @@ func checkBench(t *testing.T, set *Set, want tree, archive string) {
 		if content(t, f) != want[f.Path] {
 			t.Errorf("%s: differs when read again", f.Name())
 		}
+		for _, n := range []int{1, 7, 100, 1 << 20} {
+			end, err := f.End(int64(n))
+			if text := want[f.Path]; err != nil || string(end) != text[max(len(text)-n, 0):] {
+				t.Errorf("%s: its last %d bytes: %q, %v", f.Name(), n, end, err)
+			}
+		}
 	}
 }
 

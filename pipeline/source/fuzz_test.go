@@ -58,9 +58,9 @@ func scanFuzzed(t *testing.T, stdin []byte) *Set {
 	t.Helper()
 	set, err := Scan(context.Background(), []string{"-"}, Options{
 		Stdin: bytes.NewReader(stdin), TempDir: t.TempDir(),
-		Limits: Limits{Depth: 3, Files: 100, Bytes: mostFuzzed, Ratio: 50, RatioAfter: 1 << 16},
+		Depth: 3, Budget: &Budget{free: 1 << 16, ratio: 50, memory: 100 * priceOfFile},
 	})
-	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrTooManyFiles) {
+	if errors.Is(err, ErrTooMuch) {
 		return nil
 	}
 	check(t, err)

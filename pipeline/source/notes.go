@@ -3,23 +3,20 @@ package source
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strconv"
 
-	"github.com/fio2es/fio2es/pipeline/internal/alike"
+	"github.com/fio2es/fio2es/internal/alike"
 )
 
 // notes has the problems of a scan, and why the scan ends. Methods of the scan add to it and return no errors. Those
 // that read in a loop check ended.
 type notes struct {
 	ctx      context.Context
-	limits   *Limits
+	budget   *Budget
 	problems []*Problem
 	alike    alike.Counter
 	quiet    bool  // problems do not count
-	count    int   // files and problems
-	names    int64 // bytes of their names
 	fatal    error // why the scan ends
 }
 
@@ -41,26 +38,21 @@ func (n *notes) fail(name string, err error) {
 	}
 	p := &Problem{Name: name, Err: err}
 	switch {
-	case errors.Is(err, ErrTooLarge) || errors.Is(err, errSpool):
+	case errors.Is(err, ErrTooMuch) || errors.Is(err, errSpool):
 		n.fatal = p
 	case !n.quiet && n.alike.Add(err.Error()):
 		n.problems = append(n.problems, p)
-		n.more(name)
+		n.hold(priceOfFile, name)
 	}
 }
 
 // damaged notes an error of a decoder or an archive.
 func (n *notes) damaged(name string, err error) { n.fail(name, damage(err)) }
 
-// more counts one file or problem, with its name.
-func (n *notes) more(name string) {
-	n.count++
-	n.names += int64(len(name))
-	switch {
-	case n.names > n.limits.Names:
-		n.fatal = fmt.Errorf("%w: their names have more than %d bytes: name fewer of them, or folders one by one", ErrTooManyFiles, n.limits.Names)
-	case n.count > n.limits.Files:
-		n.fatal = fmt.Errorf("%w: more than %d: name fewer of them, or folders one by one", ErrTooManyFiles, n.limits.Files)
+// hold charges what is kept in memory: n bytes, and a name.
+func (n *notes) hold(bytes int64, name string) {
+	if err := n.budget.hold(bytes + priceOfName*int64(len(name))); err != nil {
+		n.fatal = err
 	}
 }
 

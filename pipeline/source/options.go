@@ -33,8 +33,12 @@ type Options struct {
 	// with them. Folders with more than 1,000 files are skipped.
 	Beside bool
 
-	// Limits bound what is unpacked and listed.
-	Limits Limits
+	// Depth is how many archives may lie inside one another; the outermost counts, a compressed tar counts once. Default
+	// 4. Deeper ones are a Problem.
+	Depth int
+
+	// Budget bounds what the scan and the work on its files take. Default new(Budget).
+	Budget *Budget
 
 	// TempDir is where the temporary file goes. Default os.TempDir().
 	TempDir string
@@ -45,44 +49,6 @@ type Options struct {
 	// Progress is called from the scanning goroutine for every file found and
 	// every few megabytes read, so it must be quick. Default none.
 	Progress func(Progress)
-}
-
-// Limits bound a scan. Zero fields have their defaults.
-type Limits struct {
-	// Depth is how many archives may lie inside one another; the outermost counts, a
-	// compressed tar counts once. Default 4. Deeper ones are a Problem.
-	Depth int
-
-	// Files bounds the files listed and the problems noted, together; of the problems of
-	// one kind ten are noted. Default 200,000, which costs some 500 MB of memory, with what
-	// is made of them, when reached. More stop the scan.
-	Files int
-
-	// Names bounds the bytes of their names. Default 40 MiB. More stop the scan.
-	Names int64
-
-	// Bytes bounds the unpacked bytes that the whole scan reads out of compressed data and
-	// standard input; each layer of compression counts. It also bounds each reader that
-	// File.Open returns. Default 1 TiB. More stop the scan.
-	Bytes int64
-
-	// Ratio bounds unpacked to packed bytes of one compressed stream, after its first
-	// RatioAfter bytes. Logs reach 70 to 1, those of ten requests a second 200, of one a
-	// second 540, so only what was made to harm reaches the default of 2,000. Such a stream
-	// is cut and a Problem.
-	Ratio int64
-
-	// RatioAfter is the number of unpacked bytes of one stream before its ratio is checked.
-	// Default 1 GiB.
-	RatioAfter int64
-}
-
-// withDefaults returns the limits with every zero replaced by its default.
-func (l Limits) withDefaults() Limits {
-	return Limits{
-		Depth: cmp.Or(l.Depth, 4), Files: cmp.Or(l.Files, 200_000), Names: cmp.Or(l.Names, 40<<20),
-		Bytes: cmp.Or(l.Bytes, 1<<40), Ratio: cmp.Or(l.Ratio, 2000), RatioAfter: cmp.Or(l.RatioAfter, 1<<30),
-	}
 }
 
 // Look finds files that are of interest though their names say nothing. A file is looked
@@ -127,6 +93,9 @@ func (o Options) withDefaults() Options {
 	if o.Look.Is == nil {
 		o.Look.Is = func([]byte) bool { return false }
 	}
-	o.Limits = o.Limits.withDefaults()
+	o.Depth = cmp.Or(o.Depth, 4)
+	if o.Budget == nil {
+		o.Budget = new(Budget)
+	}
 	return o
 }

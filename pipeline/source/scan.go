@@ -17,8 +17,8 @@ import (
 // an archive is entered, a pattern that matches no file by name is expanded.
 //
 // What cannot be read is a Problem in the Set. An error is returned, and no Set,
-// only if an argument does not exist, ctx ends, a limit of Options.Limits is
-// passed, or the spool cannot be written. The same content reached by two arguments
+// only if an argument does not exist, ctx ends, the budget is
+// used up, or the spool cannot be written. The same content reached by two arguments
 // is listed twice. The Set must be closed.
 //
 // A scan that waits for standard input ends with ctx only if the reader has a
@@ -32,7 +32,7 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 		}
 		return nil, fmt.Errorf("scan: %w", err)
 	}
-	s.set.Problems, s.set.packed = s.all(), s.packed
+	s.set.Problems = s.all()
 	return s.set, nil
 }
 
@@ -98,7 +98,7 @@ func expand(arg string) ([]string, error) {
 // scanner looks into contents, layer by layer, and lists the files that are wanted.
 type scanner struct {
 	notes
-	meter
+	intake
 	interest
 	found []found // under the present argument
 	depth int     // limit of archives inside one another
@@ -110,12 +110,12 @@ type scanner struct {
 func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
 	s := &scanner{
 		interest: interest{want: opt.Want, named: opt.Named, look: opt.Look},
-		depth:    opt.Limits.Depth,
+		depth:    opt.Depth,
 		listing:  listing,
-		set:      &Set{limits: opt.Limits, spool: spool{dir: opt.TempDir, sums: opt.Sums}},
+		set:      &Set{budget: opt.Budget, spool: spool{dir: opt.TempDir, sums: opt.Sums}},
 	}
-	s.notes = notes{ctx: ctx, limits: &s.set.limits}
-	s.meter = meter{ctx: ctx, limits: &s.set.limits, progress: opt.Progress}
+	s.notes = notes{ctx: ctx, budget: opt.Budget}
+	s.intake = intake{ctx: ctx, budget: opt.Budget, progress: opt.Progress}
 	return s
 }
 

@@ -66,8 +66,8 @@ func (s *scanner) tarStream(it item, buf *bufio.Reader) {
 	if !ok {
 		return
 	}
-	count := &tally{r: buf}
-	t := &tarball{archive: a, tr: tar.NewReader(count), pos: count.count}
+	count := &tarInput{r: buf}
+	t := &tarball{archive: a, tr: tar.NewReader(count), pos: func() int64 { return count.n }}
 	t.content = func(it item, _ int64) { s.stream(it, t.tr) }
 	if !t.members() {
 		return
@@ -116,7 +116,7 @@ func (t *tarball) entry(hdr *tar.Header) {
 	switch hdr.Typeflag {
 	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
 		if isSparse(hdr) {
-			t.sparse(it)
+			t.fail(it.name, fmt.Errorf("%w: a sparse member of a tar: unpack the tar and pass the folder", ErrFormat))
 			return
 		}
 		t.content(it, hdr.Size)
@@ -140,13 +140,6 @@ func isSparse(hdr *tar.Header) bool {
 	return false
 }
 
-// sparse reads a member with holes forwards, because the tar reader fills the holes. A hole takes no space in the tar,
-// so the ratio is limited.
-func (t *tarball) sparse(it item) {
-	start := t.pos()
-	t.stream(it, t.guard(t.tr, func() int64 { return t.pos() - start + tarBlock }))
-}
-
 // rest reads the bytes after the end mark. Zeros are padding. Anything else is probably another tar, and becomes a
 // problem. A stream is read to its end, because its checksum is there.
 func (t *tarball) rest(r io.Reader, toEnd bool) {
@@ -168,4 +161,21 @@ func (t *tarball) rest(r io.Reader, toEnd bool) {
 			return
 		}
 	}
+}
+
+// tarInput counts what passes and remembers how many zero bytes came last: the end mark of a tar is zeros.
+type tarInput struct {
+	r        io.Reader
+	n, zeros int64
+}
+
+func (t *tarInput) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	t.n += int64(n)
+	content := int64(len(bytes.TrimRight(p[:n], "\x00")))
+	if content > 0 {
+		t.zeros = 0
+	}
+	t.zeros += int64(n) - content
+	return n, err
 }

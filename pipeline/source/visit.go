@@ -2,6 +2,7 @@ package source
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -29,9 +30,6 @@ func (s *scanner) random(it item, x extent) {
 	}
 	if x.cut != nil {
 		s.fail(it.name, x.cut)
-	}
-	if it.layers == 0 && k != plain {
-		s.packed += x.n
 	}
 	if f, ok := x.at.(*os.File); ok && k.isArchive() {
 		s.set.archives = append(s.set.archives, f)
@@ -91,7 +89,7 @@ func (s *scanner) unpack(it item, k kind, r io.Reader) {
 	switch {
 	case it.again.open == nil:
 	case k == gzipped:
-		it.again = body{open: decompressed(k, it.again.open), cut: it.again.cut}
+		it.again = body{open: s.set.decompressed(k, it.again.open), cut: it.again.cut}
 	default: // the decoder takes megabytes, and all logs of a run are read at once
 		it.again = s.set.unpackedOnce(k, it.again)
 	}
@@ -109,7 +107,7 @@ func (s *scanner) decoded(it item, k kind, r io.Reader) {
 		return
 	}
 	defer d.Close()
-	s.stream(it, s.guard(d, d.taken.count))
+	s.stream(it, (&meter{budget: s.set.budget}).reader(d))
 }
 
 func (s *scanner) tooDeep(it item) {
@@ -121,6 +119,9 @@ func (s *scanner) tooDeep(it item) {
 func (s *scanner) plainStream(it item, buf *bufio.Reader, head []byte, err error) {
 	isWanted, again := s.wanted(it), it.again.open != nil
 	switch {
+	case isWanted && it.packed && !bytes.ContainsFunc(head, func(c rune) bool { return c != 0 }) && len(head) > 0:
+		s.fail(it.name, fmt.Errorf("%w: it begins with zeros, so it is no text", ErrFormat))
+		return
 	case err == nil || err == io.EOF:
 		s.mislabelled(it, head)
 	case again || !isWanted: // the spool notes the same of a wanted file in a stream
@@ -163,7 +164,7 @@ func (s *scanner) keep(it item, size int64, b body) {
 	}
 	s.found = append(s.found, found{file: f, in: it.in, rel: it.rel, layers: it.layers, met: it.met})
 	s.file()
-	s.more(it.name)
+	s.hold(priceOfFile, it.name)
 }
 
 // archive is an archive that is read.
@@ -224,10 +225,10 @@ func (a *archive) member(name string, mode fs.FileMode, mod Modified) (it item, 
 // mayLook reports whether the content of a file that is not wanted by its name is worth a look. It counts the memory of
 // the names of folders with such files.
 func (s *scanner) mayLook(it item) bool {
-	const perFolder = 100 // bytes, without its name
+	const perFolder = 1200 // bytes, without its name
 	ok, isFirst := s.interest.mayLook(it)
 	if isFirst {
-		s.names += int64(len(path.Dir(it.rel)) + perFolder)
+		s.hold(perFolder, path.Dir(it.rel))
 	}
 	return ok
 }

@@ -155,6 +155,7 @@ func (s *scanner) disk(it item, dir, path string, f *os.File) {
 	}
 	archives := len(s.set.archives)
 	it.mod.ModTime, it.onDisk = info.ModTime(), it.name
+	s.set.budget.packed.Add(info.Size())
 	s.random(it, extent{at: f, n: info.Size(), body: body{open: open}})
 	if len(s.set.archives) == archives {
 		f.Close()

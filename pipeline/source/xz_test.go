@@ -59,8 +59,7 @@ func unxz(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer d.Close()
-	limits := Limits{}.withDefaults()
-	return io.ReadAll(&guard{r: d, limits: &limits, total: new(int64)})
+	return io.ReadAll(new(meter).reader(d))
 }
 
 func TestXzOfManyBlocks(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -41,7 +42,7 @@ func (s *scanner) zip(it item, x extent) {
 		z.tear(fmt.Errorf("its directory, which is at the end of a zip, cannot be read: copy it again, or repair it with zip -FF: %w", err))
 		return
 	}
-	zr.RegisterDecompressor(zip.Deflate, inflate)
+	zr.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	zr.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
 	for _, f := range zr.File {
 		if z.ended() {
@@ -49,15 +50,6 @@ func (s *scanner) zip(it item, x extent) {
 		}
 		z.entry(f)
 	}
-}
-
-// inflate decodes a deflated member.
-func inflate(r io.Reader) io.ReadCloser {
-	d, err := decode(deflated, r)
-	if err != nil {
-		return io.NopCloser(errReader{err})
-	}
-	return d
 }
 
 // entry scans one member. A plain member is read in place later, and so is a compressed file that the zip stores
@@ -83,8 +75,7 @@ func (z *zipArchive) entry(f *zip.File) {
 		return
 	}
 	defer rc.Close()
-	packed := packedSize(f)
-	buf := takeBuffer(z.guard(z.input(rc), packed))
+	buf := takeBuffer((&meter{budget: z.set.budget}).reader(z.input(rc)))
 	defer giveBuffer(buf)
 	head, err := buf.Peek(sniffLen)
 	if err != nil && err != io.EOF && it.met != byContent {
@@ -95,17 +86,17 @@ func (z *zipArchive) entry(f *zip.File) {
 	case z.isForeign(it, k, func() []byte { return peek(buf) }):
 	case k == plain:
 		z.mislabelled(it, head)
-		z.keep(it, int64(min(f.UncompressedSize64, 1<<62)), body{open: zipMember(f)})
+		z.keep(it, int64(min(f.UncompressedSize64, 1<<62)), body{open: z.set.zipMember(f)})
 	case f.Method == zip.Store:
 		start, err := f.DataOffset()
 		if err != nil {
 			z.damaged(it.name, err)
 			return
 		}
-		n := min(packed(), z.n-start) // the claim may be a lie
+		n := min(int64(min(f.CompressedSize64, 1<<62)), z.n-start) // the claim may be a lie
 		z.random(it, within(z.at, z.off+start, n))
 	default:
-		it.again.open = zipMember(f)
+		it.again.open = z.set.zipMember(f)
 		z.stream(it, buf)
 	}
 }

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
@@ -37,7 +35,11 @@ func (e *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation
 // labels at the same time, so relabelled then reads the run again and repeats.
 func (e *Store) relabelled(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
 	for range e.limits.settle {
-		if err := e.relabel(ctx, &run.Run); err != nil {
+		err := e.client.Refresh(ctx, e.intervals())
+		if err == nil {
+			err = e.relabel(ctx, &run.Run)
+		}
+		if err != nil {
 			return nil, because(ctx, "relabel documents", err)
 		}
 		now, _, err := e.fetch(ctx, run.Run.ID)
@@ -85,11 +87,8 @@ func isConflict(err error) bool {
 	return errors.As(err, &e) && e.Status == http.StatusConflict
 }
 
-// relabel sets the labels of a run in those of its interval documents that have others.
+// relabel sets the labels of a run in those of its visible interval documents that have others.
 func (e *Store) relabel(ctx context.Context, run *mapping.RunInfo) error {
-	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
-		return err
-	}
 	labels, edit := run.Labels, run.Edit()
 	if labels == nil {
 		labels = map[string]string{}
@@ -114,39 +113,6 @@ func (e *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 		err = e.index(ctx, "store removed run", esapi.IndexRequest{DocumentID: r.DocumentID(), Body: es.JSON(r.AppendJSON(nil))})
 	}
 	return e.fail(ctx, "write to", err)
-}
-
-// removedDoc is the document about a removed run.
-type removedDoc struct{ Removed *mapping.Removed }
-
-// Removed implements [history.Store].
-func (e *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
-	found := map[string]*mapping.Removed{}
-	for some := range slices.Chunk(hashes, mostTerms) {
-		const most = 500 // documents on the first page, some KB each
-		s := scan[removedDoc]{e: e, verb: "find removed runs", index: e.runs(), request: request{
-			Size: min(most, e.limits.pageHits), Query: hashed(mapping.RemovedField+".source.list", some),
-			Sort: []any{optionalField(removedID)},
-		}}
-		for hits, err := range s.pages(ctx) {
-			if errors.Is(err, history.ErrNoIndex) {
-				return nil, nil
-			}
-			if err != nil {
-				return nil, e.fail(ctx, "read", err)
-			}
-			for _, h := range hits {
-				if h.Source != nil && h.Source.Removed != nil {
-					found[h.Source.Removed.ID] = h.Source.Removed
-				}
-			}
-		}
-	}
-	var all []*mapping.Removed
-	for _, id := range slices.Sorted(maps.Keys(found)) {
-		all = append(all, found[id])
-	}
-	return all, ctx.Err()
 }
 
 // index stores one document in the index of runs and makes it visible.
@@ -212,16 +178,14 @@ type runDoc struct {
 	err error
 }
 
-// UnmarshalJSON fails only if the text is not JSON. So one damaged document does not make a whole page unreadable.
+// UnmarshalJSON never fails, so that one damaged document does not make a whole page unreadable.
 func (d *runDoc) UnmarshalJSON(text []byte) error {
-	*d = runDoc{}
-	if d.run, d.err = history.DecodeRun(text); d.err != nil {
+	run, err := history.DecodeRun(text)
+	*d = runDoc{run, run.Run.ID, err}
+	if err != nil {
 		var of struct{ Run struct{ ID string } }
-		err := json.Unmarshal(text, &of) // the id may be readable although the document is not
+		_ = json.Unmarshal(text, &of) // the id may be readable although the document is not
 		d.id = of.Run.ID
-		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-			return err
-		}
 	}
 	return nil
 }

@@ -352,22 +352,19 @@ type storedRun struct {
 // stored returns the stored documents of runs, by id.
 func (e *Store) stored(ctx context.Context, ids []string) (map[string]*storedRun, error) {
 	there := map[string]*storedRun{}
-	s := scan[runDoc]{e: e, verb: "look for the runs' documents", index: e.runs(), request: request{
-		Size: min(len(ids)+1, e.limits.pageHits), Query: es.All(es.Terms("run.id", ids)), Sort: []any{ascending("run.id")}, Sequence: true,
-	}}
-	for h, err := range s.all(ctx, 0) {
-		if errors.Is(err, history.ErrNoIndex) {
-			return nil, nil // no run has been stored yet
+	return there, chunked(ids, func(some []string) error {
+		for h, err := range e.runDocs(ctx, "look for the runs' documents", es.Terms("run.id", some), len(some)+1, nil) {
+			if err != nil {
+				return err
+			}
+			run, damaged := h.Source.result()
+			if damaged != nil {
+				run = nil
+			}
+			there[h.ID] = &storedRun{run, state{h.Seq, h.Term}}
 		}
-		if err != nil {
-			return nil, err
-		}
-		there[h.ID] = &storedRun{h.Source.run, state{h.Seq, h.Term}}
-		if h.Source.err != nil {
-			there[h.ID].run = nil
-		}
-	}
-	return there, nil
+		return nil
+	})
 }
 
 // deleteOthers deletes the interval documents of other versions of the runs, if there are any. Another process may have

@@ -23,23 +23,16 @@ func (e *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 func (e *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
-	type named struct{ Run struct{ ID string } }
 	if run, _, err := e.fetch(ctx, id); !errors.Is(err, history.ErrNotFound) {
 		return run, err
 	}
-	f, err := search[named](ctx, e, "find run", e.runs(), &request{
-		Size: history.Candidates + 1, Query: es.All(es.Prefix("run.id", id)), Sort: []any{ascending("run.id")}, Source: []string{"run.id"},
-	})
-	if err != nil {
-		return nil, err
-	}
 	var ids []string
-	for i := range f.hits { // an exact id sorts before longer ids that begin with it
-		run, err := f.hits[i].document()
+	for h, err := range e.runDocs(ctx, "find run", es.Prefix("run.id", id), history.Candidates+1, []string{"run.id"}) {
 		if err != nil {
-			return nil, fmt.Errorf("find run: %w", err)
+			return nil, err
 		}
-		if ids = append(ids, run.Run.ID); run.Run.ID == id {
+		// an exact id sorts before longer ids that begin with it
+		if ids = append(ids, h.Source.id); h.Source.id == id || len(ids) > history.Candidates {
 			break
 		}
 	}
@@ -52,24 +45,36 @@ func (e *Store) find(ctx context.Context, id string) (*mapping.Run, error) {
 
 // fetch returns the run with this full id, and the state of its document.
 func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, finished, error) {
-	f, err := search[runDoc](ctx, e, "read run", e.runs(), &request{
-		Size: 1, Query: es.All(es.Term("run.id", id)), Sort: []any{ascending("run.id")}, Sequence: true,
-	})
-	if err != nil {
-		return nil, finished{}, err
+	for h, err := range e.runDocs(ctx, "read run", es.Term("run.id", id), 1, nil) {
+		if err != nil {
+			return nil, finished{}, err
+		}
+		run, err := h.Source.result()
+		if err != nil {
+			return nil, finished{}, err
+		}
+		return run, finished{run.Run.Ingest, state{h.Seq, h.Term}}, nil
 	}
-	if len(f.hits) == 0 {
-		return nil, finished{}, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
+	return nil, finished{}, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
+}
+
+// runDocs returns the run documents that a query finds, sorted by id: the fields that source names, or all. The first
+// page has size documents.
+func (e *Store) runDocs(ctx context.Context, verb string, query any, size int, source any) iter.Seq2[*hit[runDoc], error] {
+	s := scan[runDoc]{e: e, verb: verb, index: e.runs(), request: request{
+		Size: min(size, e.limits.pageHits), Query: es.All(query), Sort: []any{ascending("run.id")}, Source: source, Sequence: true,
+	}}
+	return s.all(ctx, 0)
+}
+
+// chunked calls read for parts of a list that fit into a query. Without an index there are no documents.
+func chunked(list []string, read func(some []string) error) error {
+	for some := range slices.Chunk(list, mostTerms) {
+		if err := read(some); err != nil && !errors.Is(err, history.ErrNoIndex) {
+			return err
+		}
 	}
-	doc, err := f.hits[0].document()
-	if err != nil {
-		return nil, finished{}, fmt.Errorf("read run %q: %w", id, err)
-	}
-	run, err := doc.result()
-	if err != nil {
-		return nil, finished{}, err
-	}
-	return run, finished{run.Run.Ingest, f.hits[0].Seq, f.hits[0].Term}, nil
+	return nil
 }
 
 // Runs implements [history.Store].
@@ -196,8 +201,8 @@ func intervalQuery(sel *history.Selection, runs map[string]finished) any {
 
 // finished identifies one state of a finished run's document.
 type finished struct {
-	ingest    string
-	seq, term int64 // Elasticsearch's _seq_no and _primary_term
+	ingest string
+	state
 }
 
 // settle opens a point in time of the documents of a level. It returns its id and the versions of the selected runs
@@ -265,101 +270,99 @@ func isWithin(a, b map[string]finished) bool {
 
 // Versions implements [history.Store]. One request reads hundreds of runs.
 func (e *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
-	const most = 500 // runs on the first page
-	all := map[string]*mapping.Run{}
-	for some := range slices.Chunk(ids, mostTerms) {
-		s := scan[runDoc]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
-			Size: min(most, e.limits.pageHits), Query: es.All(es.Terms("run.id", some)), Sort: []any{ascending("run.id")},
-			Source: []string{"run.id", "run.ingest", "run.labels", "run.edited", "run.note", "run.compacted", "documents"},
-		}}
-		for h, err := range s.all(ctx, 0) {
-			if errors.Is(err, history.ErrNoIndex) {
-				return all, nil
-			}
+	all, fields := map[string]*mapping.Run{}, []string{"run.id", "run.ingest", "run.labels", "run.edited", "run.note", "run.compacted", "documents"}
+	return all, e.fail(ctx, "read", chunked(ids, func(some []string) error {
+		for h, err := range e.runDocs(ctx, "find versions of runs", es.Terms("run.id", some), 500, fields) {
 			if err != nil {
-				return nil, e.fail(ctx, "read", err)
+				return err
 			}
-			if run, damaged := h.Source.result(); damaged == nil {
-				all[run.Run.ID] = run
-			} else {
-				all[h.Source.id] = nil
+			run, damaged := h.Source.result()
+			if damaged != nil {
+				run = nil
 			}
+			all[h.Source.id] = run
 		}
-	}
-	return all, nil
+		return nil
+	}))
 }
 
 // finished returns the finished runs with these ids, or all finished runs if there are no ids.
 func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished, error) {
 	out := map[string]finished{}
+	add := func(query any) error {
+		for h, err := range e.runDocs(ctx, "find versions of runs", query, e.limits.pageHits, []string{"run.id", "run.ingest"}) {
+			if err != nil {
+				return err
+			}
+			run, err := h.Source.result()
+			if err != nil {
+				return err
+			}
+			out[run.Run.ID] = finished{run.Run.Ingest, state{h.Seq, h.Term}}
+		}
+		return nil
+	}
 	if len(ids) == 0 {
-		return out, e.addFinished(ctx, out, es.All(isRun()))
+		return out, add(isRun())
 	}
 	for some := range slices.Chunk(ids, mostTerms) {
-		if err := e.addFinished(ctx, out, es.All(es.Terms("run.id", some))); err != nil {
+		if err := add(es.Terms("run.id", some)); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (e *Store) addFinished(ctx context.Context, to map[string]finished, query any) error {
-	type version struct{ Run struct{ ID, Ingest string } }
-	s := scan[version]{e: e, verb: "find versions of runs", index: e.runs(), request: request{
-		Size: e.limits.pageHits, Query: query, Sort: []any{ascending("run.id")},
-		Source: []string{"run.id", "run.ingest"}, Sequence: true,
-	}}
-	for h, err := range s.all(ctx, 0) {
-		if err != nil {
-			return err
-		}
-		to[h.Source.Run.ID] = finished{h.Source.Run.Ingest, h.Seq, h.Term}
-	}
-	return nil
-}
-
 // bins are the fields of a run document that contain histograms, and the packed field for lists.
 var bins = []string{mapping.LightField, "all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram"}
-
-// Holding implements [history.Store], usually with one request. It also finds runs whose documents are of the first
-// version, because these have the hashes in the same field.
-func (e *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
-	found := map[string]*mapping.Run{}
-	for some := range slices.Chunk(hashes, mostTerms) {
-		err := e.addHolding(ctx, found, some)
-		if errors.Is(err, history.ErrNoIndex) {
-			return nil, nil // no run has been stored yet
-		}
-		if err != nil {
-			return nil, e.fail(ctx, "read", err)
-		}
-	}
-	var runs []*mapping.Run
-	for _, id := range slices.Sorted(maps.Keys(found)) {
-		runs = append(runs, found[id])
-	}
-	return runs, ctx.Err()
-}
 
 // hashed finds documents whose list of files has one of these hashes, as in [mapping.Source.Hashes].
 func hashed(list string, hashes []string) any {
 	return es.Any(es.Terms(list+".hash", hashes), es.Terms(list+".begin", hashes))
 }
 
-// addHolding adds the runs that have a file with one of these hashes, page by page.
-func (e *Store) addHolding(ctx context.Context, to map[string]*mapping.Run, hashes []string) error {
-	const most = 500 // runs on the first page, some KB each
-	s := scan[runDoc]{e: e, verb: "find runs by their files", index: e.runs(), request: request{
-		Size: min(most, e.limits.pageHits), Query: hashed("source.list", hashes), Sort: []any{ascending("run.id")},
-		Source: excludes(bins...),
-	}}
-	for h, err := range s.all(ctx, 0) {
-		if err != nil {
-			return err
+// Holding implements [history.Store], usually with one request.
+func (e *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+	found := map[string]*mapping.Run{}
+	err := chunked(hashes, func(some []string) error {
+		for h, err := range e.runDocs(ctx, "find runs by their files", hashed("source.list", some), 500, excludes(bins...)) {
+			if err != nil {
+				return err
+			}
+			if run, damaged := h.Source.result(); damaged == nil {
+				found[run.Run.ID] = run.WithFiles()
+			}
 		}
-		if run, damaged := h.Source.result(); damaged == nil {
-			to[run.Run.ID] = run.WithFiles()
-		}
+		return nil
+	})
+	return sortedByID(found), e.fail(ctx, "read", err)
+}
+
+func sortedByID[V any](found map[string]V) (all []V) {
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, found[id])
 	}
-	return nil
+	return all
+}
+
+// Removed implements [history.Store].
+func (e *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
+	found := map[string]*mapping.Removed{}
+	err := chunked(hashes, func(some []string) error {
+		s := scan[struct{ Removed *mapping.Removed }]{e: e, verb: "find removed runs", index: e.runs(), request: request{
+			Size: min(500, e.limits.pageHits), Query: hashed(mapping.RemovedField+".source.list", some), Sort: []any{optionalField(removedID)},
+		}}
+		for hits, err := range s.pages(ctx) {
+			if err != nil {
+				return err
+			}
+			for _, h := range hits {
+				if h.Source != nil && h.Source.Removed != nil {
+					found[h.Source.Removed.ID] = h.Source.Removed
+				}
+			}
+		}
+		return nil
+	})
+	return sortedByID(found), e.fail(ctx, "read", err)
 }

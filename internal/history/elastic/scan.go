@@ -152,8 +152,8 @@ func isExpired(err error) bool {
 	return errors.As(err, &refusal) && refusal.Type == "search_context_missing_exception"
 }
 
-// light returns run documents without histograms and lists of files. It reads them from [mapping.LightField]. Runs
-// that an older version of fio2es stored lack this field, so light reads their whole documents.
+// light returns run documents without histograms and lists of files. It reads them from [mapping.LightField]. Of runs
+// whose changes were marked, which lack this field, it reads the documents.
 func (s *scan[D]) light(ctx context.Context, n int, decode history.Decoder) iter.Seq2[*runDoc, error] {
 	return func(yield func(*runDoc, error) bool) {
 		defer func() { s.close(ctx) }()
@@ -182,13 +182,13 @@ func (s *scan[D]) light(ctx context.Context, n int, decode history.Decoder) iter
 	}
 }
 
-// runID returns the n-th key, which is the id of a run.
-func (k sortKey) runID(n int) (id string, err error) {
+// runID returns the second key, which is the id of a run in lists.
+func (k sortKey) runID() (id string, err error) {
 	values, err := k.values()
-	if err != nil || len(values) <= n {
+	if err != nil || len(values) < 2 {
 		return "", es.ErrAnswer
 	}
-	if err := json.Unmarshal(values[n], &id); err != nil || id == "" {
+	if err := json.Unmarshal(values[1], &id); err != nil || id == "" {
 		return "", fmt.Errorf("run without run.id: %w", history.ErrDamaged)
 	}
 	return id, nil
@@ -207,41 +207,26 @@ func (s *scan[D]) unpackLight(ctx context.Context, hits []hit[D], unpack history
 			continue
 		}
 		var err error
-		if p.ID, err = hits[i].Sort.runID(1); err != nil { // the sort keys are time and run id
+		if p.ID, err = hits[i].Sort.runID(); err != nil {
 			return nil, err
 		}
 		rest = append(rest, p.ID)
 	}
-	stored, err := s.e.withoutLight(ctx, rest)
-	var docs []*runDoc
+	stored, docs := map[string]*runDoc{}, []*runDoc(nil)
+	if len(rest) > 0 {
+		for h, err := range s.e.runDocs(ctx, "list runs", es.Terms("run.id", rest), 500, excludes(heavy...)) {
+			if err != nil {
+				return nil, err
+			}
+			stored[h.Source.id] = h.Source
+		}
+	}
 	for _, p := range batch {
 		if p.Err == nil {
 			docs = append(docs, &runDoc{run: p.Run})
 		} else if d := stored[p.ID]; d != nil { // otherwise the run was removed in the meantime
 			docs = append(docs, d)
 		}
-	}
-	return docs, err
-}
-
-// withoutLight returns run documents by id, read from their sources.
-func (e *Store) withoutLight(ctx context.Context, ids []string) (map[string]*runDoc, error) {
-	docs := map[string]*runDoc{}
-	if len(ids) == 0 {
-		return docs, nil
-	}
-	s := scan[runDoc]{e: e, verb: "list runs", index: e.runs(), request: request{
-		Size: min(500, e.limits.pageHits), Query: es.All(es.Terms("run.id", ids)), Sort: []any{ascending("run.id")}, Source: excludes(heavy...),
-	}}
-	for h, err := range s.all(ctx, 0) {
-		if err != nil {
-			return nil, err
-		}
-		id, err := h.Sort.runID(0)
-		if err != nil {
-			return nil, err
-		}
-		docs[id] = h.Source
 	}
 	return docs, nil
 }

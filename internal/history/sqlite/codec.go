@@ -12,8 +12,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// maxDocument limits a document in bytes, far above any real one: a damaged length must not allocate all memory.
-const maxDocument = 256 << 20
+// maxDocument limits a document in bytes: none is written that is larger, and what a history of unknown origin unpacks to must
+// not take all memory.
+const maxDocument = mapping.MaxRunBytes
 
 // codec packs documents with checksums, because SQLite does not find all damage. Run documents are JSON, compressed
 // with zstd. Interval documents are in mapping's compact form, compressed with S2. S2 takes a fifth of zstd's time
