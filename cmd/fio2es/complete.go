@@ -93,15 +93,15 @@ func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFun
 				list = append(list, cobra.CompletionWithDesc(before+s.word, s.what))
 			}
 		}
-		for _, run := range c.runsLike(cmd, of) {
-			word := facts.ShortID(run.Run.ID)
-			if term.Clean(word) != word { // the shell shows it as it is
-				continue
+		if len(list) == 1 && text != "" && before == "" && strings.HasPrefix(query.SameAs, text) {
+			return list, directive | noSpace
+		}
+		filter := history.RunFilter{Brief: true, Limit: mostCompleted}
+		filter.Where = where.That("id "+id, func(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, id) })
+		for _, run := range c.runsInTime(cmd, filter) {
+			if word := before + facts.ShortID(run.Run.ID); term.Clean(word) == word { // the shell shows it as it is
+				list = append(list, cobra.CompletionWithDesc(word, term.Clean(facts.Started(run)+" "+facts.Title(run))))
 			}
-			if isSame {
-				word = query.SameAs + word
-			}
-			list = append(list, cobra.CompletionWithDesc(word, term.Clean(facts.Started(run)+" "+facts.Title(run))))
 		}
 		return list, directive
 	}
