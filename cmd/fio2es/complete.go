@@ -155,7 +155,7 @@ func suggestNames(_ *cobra.Command, _ []string, text string) (list []cobra.Compl
 // characters are left out, because the shell shows words as they are.
 func (c completion) labels(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	found := map[string]bool{}
-	for _, run := range c.runsInTime(cmd, history.RunFilter{Brief: true}) {
+	for _, run := range c.runsInTime(cmd, history.RunFilter{Light: true}) {
 		for label, value := range run.Run.Labels {
 			word := label + "="
 			if strings.Contains(text, "=") {
