@@ -284,3 +284,137 @@ func (w *worker) addInFlight(slot int, l hist.Layout, b *hist.Bin, start, end in
 		}
 	}
 }
+
+// grid has the edges of windows: 0, length, 2*length … milliseconds.
+type grid struct {
+	length    int64
+	tolerance int64 // times within this distance of an edge count as the edge
+}
+
+// snap moves a time close to an edge onto the edge. It is monotone, so the order of rows does not change.
+func (g grid) snap(t int64) int64 {
+	off := t % g.length
+	switch {
+	case off <= g.tolerance:
+		return t - off
+	case g.length-off <= g.tolerance:
+		return t + g.length - off
+	}
+	return t
+}
+
+// nearest moves the start and the end of a row to the nearest edges, which are not the same.
+func (g grid) nearest(start, end int64) (from, to int64) {
+	edge := func(t int64) int64 { return max(t+g.length/2, 0) / g.length * g.length }
+	return edge(start), max(edge(end), edge(start)+g.length)
+}
+
+// window returns the index of the window of completions at time t. Windows are (start, end], like rows. The first
+// window includes its start.
+func (g grid) window(t int64) int64 {
+	if t <= 0 {
+		return 0
+	}
+	return (t - 1) / g.length
+}
+
+// windows returns the first and the last window of a row. snap has been applied to its times.
+func (g grid) windows(start, end int64) (first, last int64) {
+	last = g.window(end)
+	return min(g.window(start+1), last), last
+}
+
+// presence returns the share of a request's life before time t. All arguments are in milliseconds. The request took
+// life and completed somewhere in (start, end], at each moment with the same probability. Let G(y) be the integral of
+// min(max(u,0),life) up to y. Then the share is (G(t-start+life) - G(t-end+life)) / (life * (end-start)).
+func presence(t, start, end, life float64) float64 {
+	if t >= end {
+		return 1
+	}
+	if life <= 0 {
+		if end <= start || t <= start {
+			return 0
+		}
+		return (t - start) / (end - start)
+	}
+	if end <= start {
+		return min(max((t-end+life)/life, 0), 1)
+	}
+	area := ramp(t-start+life, life) - ramp(t-end+life, life)
+	return min(max(area/(life*(end-start)), 0), 1)
+}
+
+func ramp(y, life float64) float64 {
+	switch {
+	case y <= 0:
+		return 0
+	case y <= life:
+		return y * y / 2
+	}
+	return life*life/2 + life*(y-life)
+}
+
+// quantum is the unit of fractional weights, 2^-20 of a request. Sums of its multiples are exact in a float64 up to
+// 2^33 requests in a bin of a window. So results do not depend on the order in which workers add rows.
+const quantum = 1.0 / (1 << 20)
+
+func quantize(x float64) float64 { return math.Round(x/quantum) * quantum }
+
+// stretch is a row without its bins. The zero stretch is unknown.
+type stretch struct {
+	start, end int64
+	n          float64 // requests
+	whole      bool
+}
+
+// doubt notes at each edge that a row crosses how many of its requests may have completed on the other side of it. A cut
+// row counts as even. If its rate is that of a row beside it, that is right. If its rate lies between those of both,
+// the rate changed once within the row. So at most the part on one side had the rate of the row on that side. If
+// its rate is higher or lower than both, such as after a hang of one of several jobs, either part may have been like the
+// row beside it, and the other part has what remains.
+func (w *worker) doubt(slot int, before, row, next stretch) {
+	first, last := w.windows(w.snap(row.start), w.snap(row.end))
+	if row.whole || first == last || last-first > maxWindows || first < w.floor {
+		return
+	}
+	length := float64(row.end - row.start)
+	// apart returns by how much the rate of the row differs from that beside it, in requests per millisecond. It is 0 if
+	// that may be chance. In the gap between two rows nothing completed.
+	apart := func(beside stretch, gap int64) (rate float64, known bool) {
+		const enough = 0.25 // of the length of the row, for a rate
+		share := float64(beside.end-beside.start+gap) / length
+		if beside == (stretch{}) || share < enough {
+			return 0, false
+		}
+		expected := beside.n / share
+		if float64(gap) >= enough*length {
+			expected = 0
+		}
+		if most := max(expected, row.n); math.Abs(row.n-expected) < max(most/3, 4*math.Sqrt(most)) {
+			return 0, true
+		}
+		return (row.n - expected) / length, true
+	}
+	early, knowsEarly := apart(before, row.start-before.end)
+	late, knowsLate := apart(next, next.start-row.end)
+	for window := first; window < last; window++ {
+		at := float64((window+1)*w.length - row.start)
+		head, tail := row.n*at/length, row.n*(length-at)/length
+		moved, more := math.Abs(early)*at, math.Abs(late)*(length-at)
+		if early < 0 {
+			moved = min(moved, tail)
+		}
+		if late < 0 {
+			more = min(more, head)
+		}
+		if knowsEarly && knowsLate && early*late <= 0 {
+			moved = min(moved, more)
+		} else {
+			moved = max(moved, more)
+		}
+		if moved = quantize(moved); moved > 0 {
+			w.at(window, slot).end.unsure += moved
+			w.at(window+1, slot).start.unsure += moved
+		}
+	}
+}
