@@ -96,7 +96,7 @@ func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFun
 		if len(list) == 1 && text != "" && before == "" && strings.HasPrefix(query.SameAs, text) {
 			return list, directive | noSpace
 		}
-		filter := history.RunFilter{Brief: true, Limit: mostCompleted}
+		filter := history.RunFilter{Light: true, Limit: mostCompleted}
 		filter.Where = where.That("id "+id, func(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, id) })
 		for _, run := range c.runsInTime(cmd, filter) {
 			if word := before + facts.ShortID(run.Run.ID); term.Clean(word) == word { // the shell shows it as it is
