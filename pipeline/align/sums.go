@@ -15,10 +15,11 @@ type sums struct {
 	workers []*worker
 	cold    map[int64][]*sum // packed windows
 	layout  hist.Layout
+	known   bool // the layout is that of rows
 }
 
-func newSums(opt Options, slots, streams int) *sums {
-	s := &sums{cold: map[int64][]*sum{}}
+func newSums(opt Options, slots, streams int) sums {
+	s := sums{cold: map[int64][]*sum{}}
 	count := opt.Workers
 	if count <= 0 {
 		count = runtime.GOMAXPROCS(0)
@@ -33,9 +34,24 @@ func newSums(opt Options, slots, streams int) *sums {
 	return s
 }
 
-// widen changes to a coarser layout. It first adds up the open sums of all workers. If each were converted by itself,
+// widen changes to a layout to which the bins of all next rows can be added.
+func (s *sums) widen(streams []*Stream) {
+	l := s.layout
+	for _, of := range streams {
+		switch {
+		case !of.more:
+		case !s.known:
+			l, s.known = of.row.Layout, true
+		default:
+			l = l.Merged(of.row.Layout)
+		}
+	}
+	s.rebin(l)
+}
+
+// rebin changes to a coarser layout. It first adds up the open sums of all workers. If each were converted by itself,
 // the fractions would depend on which worker read which row.
-func (s *sums) widen(l hist.Layout) {
+func (s *sums) rebin(l hist.Layout) {
 	if l == s.layout {
 		return
 	}
@@ -135,18 +151,6 @@ func (s *sums) take(at int64) []*sum {
 	return total
 }
 
-// end closes a window whose sums were taken. Later rows for it count in the next window.
-func (s *sums) end(at int64, total []*sum) {
-	for _, of := range total {
-		if of != nil {
-			of.release()
-		}
-	}
-	for _, w := range s.workers {
-		w.floor = at + 1
-	}
-}
-
 // cool packs the windows that end before a time.
 func (s *sums) cool(mark int64) {
 	for _, at := range s.before(mark) {
@@ -160,14 +164,6 @@ func (s *sums) cool(mark int64) {
 			s.cold[at] = total
 		}
 	}
-}
-
-// late returns the number of requests that came after their windows were closed.
-func (s *sums) late() (sum float64) {
-	for _, w := range s.workers {
-		sum += w.late
-	}
-	return sum
 }
 
 // A rebuilt fio with more groups has bins for requests of minutes, so windows stay open for minutes. Few rows reach so

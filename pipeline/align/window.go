@@ -155,6 +155,7 @@ func (w *worker) addTo(total []*sum, at int64) []*sum {
 // the times of its requests are unknown. They count at its end.
 const maxWindows = 1 << 10
 
+// add adds a row to the windows of a slot.
 func (w *worker) add(slot int, row *Row) {
 	start, end := w.snap(row.Start), w.snap(row.End)
 	if row.Whole {
@@ -164,53 +165,41 @@ func (w *worker) add(slot int, row *Row) {
 	if last-first > maxWindows {
 		first, start = last, end
 	}
+	switch total := int64(row.Total); {
+	case row.Whole && first < last: // these windows become one
+		w.spans = append(w.spans, span{max(first, w.floor), max(last, w.floor)})
+	case start != end && !row.Whole && first >= w.floor: // edges of windows at which the row begins and ends, and which it crosses
+		if start == first*w.length {
+			w.at(first, slot).start.add(edge{n: total, miss: total * (row.Start - start)})
+		}
+		if end == (last+1)*w.length {
+			w.at(last, slot).end.add(edge{n: total, miss: total * (row.End - end)})
+		}
+		for window := first; window < last; window++ {
+			w.at(window, slot).end.cut, w.at(window+1, slot).start.cut = true, true
+		}
+	}
 	if first < w.floor {
 		w.late += float64(row.Total)
 	}
 	from := w.spreadFrom(row.Layout)
-	if row.Whole && first < last {
-		w.spans = append(w.spans, span{max(first, w.floor), max(last, w.floor)})
-	}
-	if start != end && !row.Whole && first >= w.floor {
-		w.addEdges(slot, span{first, last}, row, start, end)
-	}
-	if first == last || row.Whole {
-		w.addWhole(slot, last, row, from)
-	} else {
+	if first < last && !row.Whole {
 		w.addCut(slot, first, last, row, start, end, from)
+	} else { // the last window has the whole row
+		at := w.at(last, slot)
+		at.completed += float64(row.Total)
+		if row.Whole {
+			at.whole = at.whole.and(span{row.Start, row.End})
+		}
+		n := len(row.Bins)
+		for n > 0 && int(row.Bins[n-1].Index) >= from {
+			n--
+		}
+		at.latencies.AddBins(row.Layout, row.Bins[:n])
 	}
 	for i := len(row.Bins) - 1; i >= 0 && int(row.Bins[i].Index) >= from; i-- {
 		w.addInFlight(slot, row.Layout, &row.Bins[i], start, end)
 	}
-}
-
-// addEdges notes at which edges of windows a row begins and ends, and which it crosses. start and end are snapped.
-func (w *worker) addEdges(slot int, windows span, row *Row, start, end int64) {
-	total := int64(row.Total)
-	if start == windows.first*w.length {
-		w.at(windows.first, slot).start.add(edge{n: total, miss: total * (row.Start - start)})
-	}
-	if end == (windows.last+1)*w.length {
-		w.at(windows.last, slot).end.add(edge{n: total, miss: total * (row.End - end)})
-	}
-	for window := windows.first; window < windows.last; window++ {
-		w.at(window, slot).end.cut, w.at(window+1, slot).start.cut = true, true
-	}
-}
-
-// addWhole adds the bins below from of a row that lies in one window, or in several that become one. Then window is the
-// last of them.
-func (w *worker) addWhole(slot int, window int64, row *Row, from int) {
-	at := w.at(window, slot)
-	at.completed += float64(row.Total)
-	if row.Whole {
-		at.whole = at.whole.and(span{row.Start, row.End})
-	}
-	n := len(row.Bins)
-	for n > 0 && int(row.Bins[n-1].Index) >= from {
-		n--
-	}
-	at.latencies.AddBins(row.Layout, row.Bins[:n])
 }
 
 // addCut adds the bins below from of a row that crosses edges of windows. Their requests count as completed evenly over
@@ -365,6 +354,25 @@ type stretch struct {
 	start, end int64
 	n          float64 // requests
 	whole      bool
+}
+
+// take adds the next row of a stream.
+func (w *worker) take(s *Stream) {
+	slot, pair := s.slot+int(s.row.Direction), &s.pairs[s.row.Direction]
+	w.add(slot, &s.row)
+	if s.row.Start < s.row.End { // the rate at a moment is unknown
+		this := stretch{s.row.Start, s.row.End, float64(s.row.Total), s.row.Whole}
+		w.doubt(slot, pair.before, pair.last, this)
+		pair.before, pair.last = pair.last, this
+	}
+}
+
+// doubtLast is doubt for the last rows of a stream.
+func (w *worker) doubtLast(s *Stream) {
+	for d := range s.pairs {
+		w.doubt(s.slot+d, s.pairs[d].before, s.pairs[d].last, stretch{})
+		s.pairs[d].last = stretch{}
+	}
 }
 
 // doubt notes at each edge that a row crosses how many of its requests may have completed on the other side of it. A cut
