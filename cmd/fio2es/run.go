@@ -350,7 +350,7 @@ func (e *env) printRows(runs []*mapping.Run) error {
 	if f := e.terminal(); f != nil {
 		to = term.NewScreen(f, e.errors)
 	}
-	columns, _, err := where.Columns([]string{"run", "name", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max", "recovered", "missing", "state"})
+	columns, err := where.Columns([]string{"run", "name", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max", "recovered", "missing", "state"})
 	if err != nil {
 		return err
 	}

@@ -21,16 +21,15 @@ type Column = table.Column[*facts.Line]
 const direction = "direction"
 
 // Columns returns columns of lists of runs by name, in this order: those of [facts.All], and fields of conditions such
-// as label.release. beyond are paths of fields in documents that these need beyond [mapping.Run.Brief]. If a column is
-// about a direction, the column of directions is added. Latencies get further columns for programs, which say whether a
-// latency is a lower bound or computed by fio.
-func Columns(names []string) (list []Column, beyond []string, err error) {
+// as label.release. If a column is about a direction, the column of directions is added. Latencies get further columns
+// for programs, which say whether a latency is a lower bound or computed by fio.
+func Columns(names []string) (list []Column, err error) {
 	hasLatency := false
 	for _, name := range names {
-		found := columnsNamed(name, &beyond)
+		found := columnsNamed(name)
 		// write.p99 is no column: latencies have their own, by direction and with the mark of a lower bound
 		if f := columnField(name); len(found) == 0 || f != nil && f.Kind == Latency && f.Name == found[0].Name && strings.Contains(f.Name, ".") {
-			return nil, nil, fmt.Errorf("no column is called %q: want run, name, p99, or another column or field (fio2es help fields)", name)
+			return nil, fmt.Errorf("no column is called %q: want run, name, p99, or another column or field (fio2es help fields)", name)
 		}
 		for i := range found { // so that all chosen columns are shown
 			if c := &found[i]; len(found) == 1 && c.Heading == "" && c.Text == nil {
@@ -49,12 +48,12 @@ func Columns(names []string) (list []Column, beyond []string, err error) {
 			list = append(list, table.Pick(facts.Columns, name)...)
 		}
 	}
-	return list, beyond, nil
+	return list, nil
 }
 
 // columnsNamed returns the columns with a name, in which "." may stand for "_": the one for people and the one for
 // programs, or that of a field, or none.
-func columnsNamed(name string, beyond *[]string) []Column {
+func columnsNamed(name string) []Column {
 	with := func(name string) []Column {
 		return slices.DeleteFunc(slices.Clone(facts.All), func(c Column) bool { return nameOf(&c) != name })
 	}
@@ -68,7 +67,7 @@ func columnsNamed(name string, beyond *[]string) []Column {
 	if list := with(f.Name); len(list) > 0 { // bs is op_size
 		return list
 	}
-	return []Column{*f.column(beyond)}
+	return []Column{*f.column()}
 }
 
 // nameOf returns what people call a column: its name, or the heading if it is only for people.
@@ -108,11 +107,8 @@ func columnField(name string) *Field {
 }
 
 // column returns a column with the field's values. As in other columns, texts are in each line of a run, and numbers
-// only in the first. If the field is not in [mapping.Run.Brief], its path is appended to beyond.
-func (f *Field) column(beyond *[]string) *Column {
-	if !f.isBrief() {
-		*beyond = append(*beyond, f.Path)
-	}
+// only in the first.
+func (f *Field) column() *Column {
 	return &Column{
 		Name: f.Name, Heading: f.heading(), Sparse: true,
 		Value: func(l *facts.Line) any {
@@ -186,19 +182,19 @@ func ColumnOrder(name string) *Order {
 	return nil
 }
 
-// OrderOf returns the order by a column or by a field, and the fields that it needs beyond [mapping.Run.Brief].
-func OrderOf(name string) (order *Order, beyond []string, err error) {
-	if order = ColumnOrder(name); order != nil {
-		return order, nil, nil
+// OrderOf returns the order by a column or by a field.
+func OrderOf(name string) (*Order, error) {
+	if order := ColumnOrder(name); order != nil {
+		return order, nil
 	}
 	f := columnField(name)
 	if f == nil {
-		return nil, nil, errors.New("want start, requests, p99, or another column or field (fio2es help fields)")
+		return nil, errors.New("want start, requests, p99, or another column or field (fio2es help fields)")
 	}
-	if order = ColumnOrder(f.Name); order == nil {
-		order = &Order{f.Name, f.column(&beyond)}
+	if order := ColumnOrder(f.Name); order != nil { // bs is op_size
+		return order, nil
 	}
-	return order, beyond, nil
+	return &Order{f.Name, f.column()}, nil
 }
 
 // rank is the sort key of a run: the number first, then the text.

@@ -2,6 +2,7 @@ package where
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestColumns: fields of conditions are columns of lists, and name the fields that they need beyond a brief run. A
+// TestColumns: fields of conditions are columns of lists. A
 // name that is also a column of lists means that column.
 func TestColumns(t *testing.T) {
 	run := aRun()
@@ -27,12 +28,12 @@ func TestColumns(t *testing.T) {
 		{table.Text, "write.iops,option.ioengine,host", "WRITE.IOPS  OPTION.IOENGINE  HOST\n     20.5k  rbd              client1, client2\n"},
 	} {
 		var b bytes.Buffer
-		columns, beyond, err := Columns(strings.Split(c.names, ","))
+		columns, err := Columns(strings.Split(c.names, ","))
 		if err != nil {
 			t.Fatal(err)
 		}
 		brief := new(mapping.Run)
-		if err := brief.UnmarshalBrief(run.AppendLight(nil), beyond...); err != nil {
+		if err := json.Unmarshal(run.AppendLight(nil), brief); err != nil {
 			t.Fatal(err)
 		}
 		to := table.New(&b, c.format, columns)
@@ -49,12 +50,12 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"size", "write.p99", "label.", "bs=4k", "'x", ""} {
-		if _, _, err := Columns([]string{name}); err == nil {
+		if _, err := Columns([]string{name}); err == nil {
 			t.Errorf("a column %q", name)
 		}
 	}
 	for _, name := range ColumnNames() {
-		if _, _, err := Columns([]string{name}); err != nil {
+		if _, err := Columns([]string{name}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -70,9 +71,9 @@ func TestOrderOfFields(t *testing.T) {
 	for name, want := range map[string][]*mapping.Run{
 		"end": {b, a, none}, "label.release": {a, b, none}, "bs": {b, a, none}, "option.ioengine": {b, a, none}, "fio2es": {b, a, none}, "write.iops": {b, a, none}, "write.p99": {a, b, none},
 	} {
-		order, beyond, err := OrderOf(name)
-		if err != nil || (len(beyond) > 0) != (name == "fio2es") {
-			t.Fatal(name, beyond, err)
+		order, err := OrderOf(name)
+		if err != nil {
+			t.Fatal(name, err)
 		}
 		got := []*mapping.Run{none, a, b}
 		if order.Sort(got, false); name == "write.p99" {
@@ -119,7 +120,7 @@ func TestOrders(t *testing.T) {
 			t.Errorf("%s, the lowest first: %s is last", o.Name, runs[2].Run.Name)
 		}
 	}
-	if _, _, err := OrderOf("size"); err == nil {
+	if _, err := OrderOf("size"); err == nil {
 		t.Error("an order by a column that is not there")
 	}
 }
@@ -133,7 +134,7 @@ func TestOrdersOfColumns(t *testing.T) {
 		runs[name] = run
 	}
 	for order, want := range map[string]string{"op_size": "b a c", "mode": "b a c", "name": "a b c", "bandwidth": "b a c", "p99_9": "a b c"} {
-		o, _, err := OrderOf(order)
+		o, err := OrderOf(order)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +156,7 @@ func TestChosenColumns(t *testing.T) {
 		{table.Text, "archive,name,benchmark", "ARCHIVE  NAME\nn        n:a 4K\n"},
 	} {
 		var b bytes.Buffer
-		columns, _, err := Columns(strings.Split(c.names, ","))
+		columns, err := Columns(strings.Split(c.names, ","))
 		if err != nil {
 			t.Fatal(err)
 		}
