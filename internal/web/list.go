@@ -33,11 +33,10 @@ type found struct {
 // look finds the runs of a query. The history lists the newest run first, so for that order look reads only the runs
 // that it shows. Any other order needs all runs.
 func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*found, error) {
-	_, beyond, err := q.columns()
-	if err != nil {
+	if _, err := q.columns(); err != nil {
 		return nil, err
 	}
-	watched := query.Watch(history.RunFilter{Text: q.Text, Where: where, Brief: true, Also: beyond})
+	watched := query.Watch(history.RunFilter{Text: q.Text, Where: where, Light: true})
 	begin := (q.Page - 1) * pageRuns
 	isHistorys := q.By == facts.Orders[0] && !q.Lowest
 	if isHistorys {
@@ -83,7 +82,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := listView{Head: s.head("Runs", ""), Name: s.Name, Query: q}
-	v.Columns, _, _ = q.columns() // parseQuery has returned the error
+	v.Columns, _ = q.columns() // parseQuery has returned the error
 	var parsed *where.Condition
 	if v.Condition, parsed = parseCondition(q.Where); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "list", v)
@@ -167,7 +166,7 @@ func parseQuery(v url.Values) (listQuery, error) {
 	if len(q.Columns) > mostText {
 		return q, fmt.Errorf("columns has %d characters: want %d at most", len(q.Columns), mostText)
 	}
-	if _, _, err := q.columns(); err != nil {
+	if _, err := q.columns(); err != nil {
 		return q, fmt.Errorf("columns=%s: %w", q.Columns, err)
 	}
 	if key := v.Get("sort"); key != "" {
@@ -262,15 +261,15 @@ type column struct {
 // IsText reports whether the column has texts, which are aligned left.
 func (c column) IsText() bool { return !strings.HasPrefix(c.Heading, ">") }
 
-// columns returns the columns that the query chooses, and the fields that they need beyond [mapping.Run.Brief].
-func (q listQuery) columns() (list []column, beyond []string, err error) {
+// columns returns the columns that the query chooses.
+func (q listQuery) columns() (list []column, err error) {
 	names := q.Columns
 	if strings.TrimSpace(names) == "" {
 		names = usual
 	}
-	chosen, beyond, err := where.Columns(strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' }))
+	chosen, err := where.Columns(strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' }))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, c := range chosen {
 		if c.Heading == "" || slices.Contains(always, c.Heading) {
@@ -279,7 +278,7 @@ func (q listQuery) columns() (list []column, beyond []string, err error) {
 		order, _ := facts.OrderOf(c.Name, nil)
 		list = append(list, column{c, order})
 	}
-	return list, beyond, nil
+	return list, nil
 }
 
 // linesOf returns the lines of a run in a list with these columns.

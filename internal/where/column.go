@@ -10,28 +10,25 @@ import (
 )
 
 // Columns returns columns of lists of runs by name: the columns of [facts.Choose], and fields of conditions such as
-// label.release. beyond are paths of fields in documents that these need beyond [mapping.Run.Brief].
-func Columns(names []string) (list []table.Column[*facts.Line], beyond []string, err error) {
-	list, err = facts.Choose(names, func(name string) *table.Column[*facts.Line] {
+// label.release.
+func Columns(names []string) ([]table.Column[*facts.Line], error) {
+	return facts.Choose(names, func(name string) *table.Column[*facts.Line] {
 		// latencies have their own columns, by direction and with the mark of a lower bound
 		if f := columnField(name); f != nil && f.Kind != Latency {
-			return f.column(&beyond)
+			return f.column()
 		}
 		return nil
 	})
-	return list, beyond, err
 }
 
-// OrderOf returns the order by a column that [Columns] knows, and the fields that it needs beyond
-// [mapping.Run.Brief].
-func OrderOf(name string) (order *facts.Order, beyond []string, err error) {
-	order, err = facts.OrderOf(name, func(name string) *table.Column[*facts.Line] {
+// OrderOf returns the order by a column that [Columns] knows.
+func OrderOf(name string) (*facts.Order, error) {
+	return facts.OrderOf(name, func(name string) *table.Column[*facts.Line] {
 		if f := columnField(name); f != nil {
-			return f.column(&beyond)
+			return f.column()
 		}
 		return nil
 	})
-	return order, beyond, err
 }
 
 // ColumnNames returns the names that Columns knows, except those of labels, options and configurations.
@@ -56,11 +53,8 @@ func columnField(name string) *Field {
 }
 
 // column returns a column with the field's values. As in other columns, texts are in each line of a run, and numbers
-// only in the first. If the field is not in [mapping.Run.Brief], its path is appended to beyond.
-func (f *Field) column(beyond *[]string) *table.Column[*facts.Line] {
-	if !f.isBrief() {
-		*beyond = append(*beyond, f.Path)
-	}
+// only in the first.
+func (f *Field) column() *table.Column[*facts.Line] {
 	return &table.Column[*facts.Line]{
 		Name: f.Name, Heading: f.heading(), Sparse: true,
 		Value: func(l *facts.Line) any {

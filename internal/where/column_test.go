@@ -2,6 +2,7 @@ package where
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestColumns: fields of conditions are columns of lists, and name the fields that they need beyond a brief run. A
+// TestColumns: fields of conditions are columns of lists. A
 // name that is also a column of lists means that column.
 func TestColumns(t *testing.T) {
 	run := aRun()
@@ -25,12 +26,12 @@ func TestColumns(t *testing.T) {
 		{table.Text, "write.iops,option.ioengine,host", "WRITE.IOPS  OPTION.IOENGINE  HOST\n     20.5k  rbd              client1, client2\n"},
 	} {
 		var b bytes.Buffer
-		columns, beyond, err := Columns(strings.Split(c.names, ","))
+		columns, err := Columns(strings.Split(c.names, ","))
 		if err != nil {
 			t.Fatal(err)
 		}
 		brief := new(mapping.Run)
-		if err := brief.UnmarshalBrief(run.AppendLight(nil), beyond...); err != nil {
+		if err := json.Unmarshal(run.AppendLight(nil), brief); err != nil {
 			t.Fatal(err)
 		}
 		to := table.New(&b, c.format, columns)
@@ -47,12 +48,12 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"size", "write.p99", "label.", "bs=4k", "'x", ""} {
-		if _, _, err := Columns([]string{name}); err == nil {
+		if _, err := Columns([]string{name}); err == nil {
 			t.Errorf("a column %q", name)
 		}
 	}
 	for _, name := range ColumnNames() {
-		if _, _, err := Columns([]string{name}); err != nil {
+		if _, err := Columns([]string{name}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -68,9 +69,9 @@ func TestOrderOfFields(t *testing.T) {
 	for name, want := range map[string][]*mapping.Run{
 		"end": {b, a, none}, "label.release": {a, b, none}, "bs": {b, a, none}, "option.ioengine": {b, a, none}, "fio2es": {b, a, none}, "write.iops": {b, a, none}, "write.p99": {a, b, none},
 	} {
-		order, beyond, err := OrderOf(name)
-		if err != nil || (len(beyond) > 0) != (name == "fio2es") {
-			t.Fatal(name, beyond, err)
+		order, err := OrderOf(name)
+		if err != nil {
+			t.Fatal(name, err)
 		}
 		got := []*mapping.Run{none, a, b}
 		if order.Sort(got, false); name == "write.p99" {
