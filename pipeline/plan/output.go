@@ -81,7 +81,7 @@ type begun struct {
 
 // Take adds a report. While a job waits, its run time in the report is how long it has waited, or the time since the
 // machine was started. When the job starts, and when its ramp_time is over, its run time starts at 0 again. A report of
-// another fio, which started after the one before had ended, begins anew.
+// another fio, which started after the one before had ended, replaces those before.
 func (o *Output) Take(one *fiolog.Report) {
 	if was := o.Fio; was != nil {
 		haveSameJobs := slices.EqualFunc(was.Jobs, one.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host })
