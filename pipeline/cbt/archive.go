@@ -38,7 +38,6 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 		runs.addLog(&kinds.logs[i])
 	}
 	runs.dropAllJobsLogs()
-	runs.uniteFamilies()
 	skipped := places.skip(kinds.reports, runs)
 	reports := slices.DeleteFunc(kinds.reports, func(f *source.File) bool {
 		return skipped[folderOf(f, places.of(f, false).config)] != nil || runs.addReport(f)

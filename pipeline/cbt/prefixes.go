@@ -122,10 +122,13 @@ func (a *attribution) uniteNumbered() {
 		}
 		if len(runs) > 1 && collision(runs) == "" && countsThrough(runs, len(p.claims.jobs)) {
 			a.runs.inOrder(runs)
-			names := baseNames(runs)
+			var names []string
+			for _, r := range runs {
+				names = append(names, path.Base(r.Path))
+			}
 			uniteInto(p, runs)
-			runs[0].guesses = append(runs[0].guesses, fmt.Sprintf("logs named %s are read as one run: the numbers of their jobs continue, and %s has fewer entries",
-				names, p.file.Name()))
+			runs[0].guess = fmt.Sprintf("logs named %s are read as one run: the numbers of their jobs continue, and %s has fewer entries",
+				strings.Join(names, ", "), p.file.Name())
 		}
 	}
 	a.setNamed()
