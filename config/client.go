@@ -185,7 +185,7 @@ func withoutCredentials(address string) string {
 	case err == nil && u.User != nil:
 		u.User = nil
 		return u.String()
-	case strings.Contains(address, "@"): // not a URL, or one without a scheme
+	case !es.MayShow(address): // not a URL, or one without a scheme or a host
 		return es.Secret(address).String()
 	}
 	return address

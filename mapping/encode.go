@@ -75,12 +75,11 @@ type appender func(b []byte, v reflect.Value) []byte
 type members []member
 
 type member struct {
-	name     string
-	key      string // the name as it is written
-	field    int
-	omit     bool // an empty value is omitted
-	notBrief bool // [Run.Brief] omits it
-	value    appender
+	name  string
+	key   string // the name as it is written
+	field int
+	omit  bool // an empty value is omitted
+	value appender
 }
 
 // plans caches the members of structs by their types.
@@ -95,7 +94,7 @@ func membersOf(t reflect.Type) members {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		ms = append(ms, member{
-			name: name, key: strconv.Quote(name) + ":", field: i, omit: options != "", notBrief: f.Tag.Get("brief") == "-",
+			name: name, key: strconv.Quote(name) + ":", field: i, omit: options != "",
 			value: appenderOf(f.Type),
 		})
 	}

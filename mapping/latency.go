@@ -14,7 +14,7 @@ const MaxCount = math.MaxInt32
 
 // Latency is a histogram with its usual numbers, in microseconds. A document omits an empty Latency.
 type Latency struct {
-	Bins   Bins    `json:"histogram,omitzero" brief:"-"`
+	Bins   Bins    `json:"histogram,omitzero"`
 	Layout string  `json:"layout,omitempty"` // of the bins: "fio3/0" is fio 3, coarseness 0; "fio2/1/24" has 24 groups
 	Min    float64 `json:"min"`
 	Mean   float64 `json:"mean"`

@@ -11,10 +11,10 @@ import (
 type Run struct {
 	Run        RunInfo        `json:"run"`
 	CBT        CBT            `json:"cbt,omitzero"`
-	Config     map[string]any `json:"config,omitempty" brief:"-"` // CBT's configuration as found; one flattened field
+	Config     map[string]any `json:"config,omitempty"` // CBT's configuration as found; one flattened field
 	Fio        FioInfo        `json:"fio,omitzero"`
 	Hosts      []RunHost      `json:"hosts,omitempty"`
-	Clock      Clock          `json:"clock,omitzero" brief:"-"`
+	Clock      Clock          `json:"clock,omitzero"`
 	Weighting  string         `json:"weighting,omitempty"` // "inflight" or "completion"
 	IntervalMS int64          `json:"interval_ms,omitempty"`
 	Levels     []Level        `json:"levels,omitempty"` // of the interval documents that were made
@@ -23,7 +23,7 @@ type Run struct {
 	NoWindows string `json:"no_windows,omitempty"`
 	// Placed says in one sentence how jobs that ran one after another were placed in time. It is empty if all jobs
 	// began together.
-	Placed string `json:"placed,omitempty" brief:"-"`
+	Placed string `json:"placed,omitempty"`
 
 	All   *Totals `json:"all,omitempty"`
 	Read  *Totals `json:"read,omitempty"`
@@ -32,13 +32,13 @@ type Run struct {
 
 	Recovered Lost      `json:"recovered,omitzero"` // not in the logs, but found in fio's JSON
 	Missing   Lost      `json:"missing,omitzero"`   // completed according to fio, but found in no file
-	Warnings  []string  `json:"warnings,omitempty" brief:"-"`
+	Warnings  []string  `json:"warnings,omitempty"`
 	SLA       []Verdict `json:"sla,omitempty"`
 	Changes   []Change  `json:"changes,omitempty"` // of the run's workload, from this run on; only in a cluster
-	Source    Source    `json:"source,omitzero" brief:"-"`
+	Source    Source    `json:"source,omitzero"`
 	Documents Documents `json:"documents,omitzero"`
 	Ingested  time.Time `json:"ingested,omitzero"` // when this version of the run was stored first
-	Program   Program   `json:"fio2es,omitzero" brief:"-"`
+	Program   Program   `json:"fio2es,omitzero"`
 }
 
 // Program is the version of fio2es that read the run's files.
@@ -100,11 +100,11 @@ type FioInfo struct {
 // RunHost is one host that took part in a run.
 type RunHost struct {
 	Name         string    `json:"name,omitempty"`
-	Jobs         int       `json:"jobs,omitempty" brief:"-"`
-	Start        time.Time `json:"start,omitzero" brief:"-"`           // of its first job
-	SkewMS       int64     `json:"skew_ms" brief:"-"`                  // start minus the start of the run, milliseconds
-	Clock        string    `json:"clock,omitempty" brief:"-"`          // where Start comes from
-	ClockErrorMS int64     `json:"clock_error_ms,omitempty" brief:"-"` // Start is known to ± this many milliseconds
+	Jobs         int       `json:"jobs,omitempty"`
+	Start        time.Time `json:"start,omitzero"`           // of its first job
+	SkewMS       int64     `json:"skew_ms"`                  // start minus the start of the run, milliseconds
+	Clock        string    `json:"clock,omitempty"`          // where Start comes from
+	ClockErrorMS int64     `json:"clock_error_ms,omitempty"` // Start is known to ± this many milliseconds
 }
 
 // Clock says where the absolute times of the run come from, and how certain they are. It describes the least certain
@@ -121,8 +121,8 @@ type Totals struct {
 	DurationMS int64   `json:"duration_ms,omitempty"`
 	IOPS       float64 `json:"iops"`                // per second
 	Bandwidth  float64 `json:"bandwidth,omitempty"` // bytes per second
-	Means      Means   `json:"means,omitzero" brief:"-"`
-	Sums       Sums    `json:"sums,omitzero" brief:"-"`
+	Means      Means   `json:"means,omitzero"`
+	Sums       Sums    `json:"sums,omitzero"`
 	Latency    Latency `json:"latency,omitzero"`
 	// Fio has fio's own numbers, if the run is one job whose report has no bins.
 	Fio *FioLatency `json:"fio,omitempty"`

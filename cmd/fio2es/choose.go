@@ -44,7 +44,7 @@ func (r *reading) choose(ctx context.Context, args []string, joins func(string) 
 	if err != nil {
 		return nil, err
 	}
-	among.Brief = true
+	among.Light = true
 	parts := query.Group(args, joins)
 	if len(args) == 0 {
 		parts = [][]string{nil}

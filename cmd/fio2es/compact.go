@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +11,6 @@ import (
 	"github.com/fio2es/fio2es/internal/compact"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
 	"github.com/fio2es/fio2es/internal/unit"
 )
@@ -81,7 +78,7 @@ func (c *compacting) choose(names []string) (tidy.Choice, error) {
 func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
 	return c.chosen(ctx, choice, !c.dryRun, func(store history.Store, chosen *tidy.Chosen) error {
 		plan := compact.NewPlan(chosen.Runs, c.to)
-		if printCompactPlan(c.stdout, plan, c.to); c.dryRun {
+		if plan.Print(c.stdout, c.to); c.dryRun {
 			return nil
 		}
 		done, err := compact.Resume(ctx, store, plan.Last)
@@ -121,7 +118,7 @@ func (c *compacting) all(ctx context.Context, store history.Store, plan *compact
 	}
 	c.progress.Clear()
 	fmt.Fprintf(c.stderr, "compacted %s: %s became %s\n", unit.Plural(runs, "run"), unit.Plural(before, "document"), unit.Count(int64(after)))
-	for _, line := range leftOutByReason(uneven) {
+	for _, line := range compact.ByReason(uneven) {
 		c.log.Info("note: left out: " + line)
 	}
 	if runs > 0 {
@@ -138,50 +135,6 @@ func isOfOneRun(err error) bool {
 		}
 	}
 	return history.IsSkipped(err)
-}
-
-// mostPlanned is how many runs a plan lists.
-const mostPlanned = 20
-
-// printCompactPlan prints what a compaction will do. Errors of out are recorded by stdout.
-func printCompactPlan(out io.Writer, p *compact.Plan, to time.Duration) {
-	if n := len(p.Runs); n > 0 {
-		term.Line(out, "%s with %s become about %s documents, in windows of %s:",
-			unit.Plural(n, "run"), unit.Plural(p.Before, "document"), unit.Count(int64(p.After)), unit.Short(to))
-	} else {
-		term.Line(out, "no run has windows that can be joined to %s", unit.Short(to))
-	}
-	for _, r := range p.Runs[:min(len(p.Runs), mostPlanned)] {
-		term.Line(out, "  %s  %s  %s, windows of %s", facts.ShortID(r.Run.ID), facts.Started(r), facts.Title(r), unit.Short(time.Duration(r.IntervalMS)*time.Millisecond))
-	}
-	if n := len(p.Runs) - mostPlanned; n > 0 {
-		term.Line(out, "  and %s more", unit.Count(int64(n)))
-	}
-	if p.Already > 0 {
-		term.Line(out, "windows of %s or longer already: %s", unit.Short(to), unit.Plural(p.Already, "run"))
-	}
-	for _, l := range leftOutByReason(p.LeftOut) {
-		term.Line(out, "left out: %s", l)
-	}
-	if len(p.Runs) > 0 {
-		term.Line(out, "The shorter windows will be gone. While the files of a run are there, fio2es ingest --force PATH stores them again.")
-	}
-}
-
-// leftOutByReason lists the runs that are left out, with one line for each reason.
-func leftOutByReason(all []compact.LeftOut) (lines []string) {
-	var reasons []string
-	ids := map[string][]string{}
-	for _, l := range all {
-		if !slices.Contains(reasons, l.Reason) {
-			reasons = append(reasons, l.Reason)
-		}
-		ids[l.Reason] = append(ids[l.Reason], facts.ShortID(l.Run.Run.ID))
-	}
-	for _, reason := range reasons {
-		lines = append(lines, reason+": "+unit.List(ids[reason], mostPlanned, " "))
-	}
-	return lines
 }
 
 // reclaim returns the space of removed documents to the file system. A cluster does this itself.

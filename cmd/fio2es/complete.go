@@ -30,6 +30,7 @@ const (
 const (
 	orFiles = cobra.ShellCompDirectiveDefault
 	noFiles = cobra.ShellCompDirectiveNoFileComp
+	noSpace = cobra.ShellCompDirectiveNoSpace // because more follows
 )
 
 // completion completes words in a shell. It reads the history itself, because no command has read the settings.
@@ -37,76 +38,73 @@ type completion struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// arguments completes the arguments of a command if its usage says that they name runs. X, A and B can be paths,
-// too.
-func (c completion) arguments(usage string) cobra.CompletionFunc {
+// add makes shells complete the arguments of a command, if its usage says that they name runs, and its flags. X, A and
+// B can be paths, too.
+func (c completion) add(cmd *cobra.Command) {
 	switch {
-	case strings.Contains(usage, " X...") || strings.Contains(usage, " B..."):
-		return c.runs(orFiles)
-	case strings.Contains(usage, "RUN"):
-		return c.runs(noFiles)
+	case strings.Contains(cmd.Use, " X...") || strings.Contains(cmd.Use, " B..."):
+		cmd.ValidArgsFunction = c.runs(orFiles)
+	case strings.Contains(cmd.Use, "RUN"):
+		cmd.ValidArgsFunction = c.runs(noFiles)
 	}
-	return nil
+	columns := completeList(append(where.ColumnNames(), "label."))
+	known := map[string]cobra.CompletionFunc{
+		"direction": completeList(mapping.Directions[:]),
+		"levels":    completeList([]string{mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()}),
+		"where":     suggestNames, "baseline": suggestNames, "labels": c.labels, "columns": columns, "sort": columns,
+	}
+	if cmd.Name() == "heatmap" {
+		delete(known, "columns") // a number
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		complete := known[f.Name]
+		if one, isChoice := f.Value.(*choice); isChoice {
+			complete = cobra.FixedCompletions(one.among, noFiles)
+		} else if f.Name == "metrics" { // the usual names
+			complete = completeList(strings.Split(strings.Trim(f.DefValue, "[]"), ","))
+		}
+		if complete == nil {
+			return
+		}
+		if err := cmd.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
+			panic(err) // fails only if it is registered twice
+		}
+	})
 }
 
-// runs completes selectors and the ids of runs.
+// runs completes selectors, the ids of runs, and conditions; for the command label also labels.
 func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		list := completeWords(text)
-		if text != "" && text != query.SameAs && len(list) == 1 && strings.HasPrefix(query.SameAs, text) {
-			return list, directive | cobra.ShellCompDirectiveNoSpace // no space, because a run follows
+	return func(cmd *cobra.Command, args []string, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+		if cmd.Name() == "label" && len(args) > 0 {
+			return c.labels(cmd, args, text)
 		}
-		if strings.ContainsAny(text, "=<>~ ") && cmd.Name() != "label" {
-			return suggestNames(cmd, nil, text)
+		if strings.ContainsAny(text, "=<>~ ") {
+			return suggestNames(cmd, args, text)
 		}
-		of, isSame := strings.CutPrefix(text, query.SameAs)
-		if cmd.Name() == "label" && text != "" && !isSame {
-			if labels := c.labelsLike(cmd, text); len(labels) > 0 {
-				// no space, because a value follows
-				return append(list, labels...), directive | cobra.ShellCompDirectiveNoSpace
+		before, id := "", text
+		if of, isSame := strings.CutPrefix(text, query.SameAs); isSame {
+			before, id = query.SameAs, of
+		}
+		for _, s := range []struct{ word, what string }{
+			{query.Latest, "the newest run"}, {query.Latest + "~1", "the run before the newest"}, {"last:5", "the five newest runs"},
+			{query.SameAs, "the runs with the settings of a run"},
+		} {
+			if strings.HasPrefix(s.word, id) && (before == "" || s.word == query.Latest) {
+				list = append(list, cobra.CompletionWithDesc(before+s.word, s.what))
 			}
 		}
-		for _, run := range c.runsLike(cmd, of) {
-			word := facts.ShortID(run.Run.ID)
-			if term.Clean(word) != word { // the shell shows it as it is
-				continue
+		if len(list) == 1 && text != "" && before == "" && strings.HasPrefix(query.SameAs, text) {
+			return list, directive | noSpace
+		}
+		filter := history.RunFilter{Light: true, Limit: mostCompleted}
+		filter.Where = where.That("id "+id, func(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, id) })
+		for _, run := range c.runsInTime(cmd, filter) {
+			if word := before + facts.ShortID(run.Run.ID); term.Clean(word) == word { // the shell shows it as it is
+				list = append(list, cobra.CompletionWithDesc(word, term.Clean(facts.Started(run)+" "+facts.Title(run))))
 			}
-			if isSame {
-				word = query.SameAs + word
-			}
-			list = append(list, cobra.CompletionWithDesc(word, term.Clean(facts.Started(run)+" "+facts.Title(run))))
 		}
 		return list, directive
 	}
-}
-
-// completeWords returns the selectors other than ids that begin with a text.
-func completeWords(text string) (list []cobra.Completion) {
-	for _, s := range []struct{ word, what string }{
-		{query.Latest, "the newest run"},
-		{query.Latest + "~1", "the run before the newest"},
-		{"last:5", "the five newest runs"},
-		{query.SameAs, "the runs with the settings of a run"},
-		{query.SameAs + query.Latest, "the runs with the settings of the newest"},
-	} {
-		isLonger := s.word == query.SameAs+query.Latest
-		if strings.HasPrefix(s.word, text) && isLonger == strings.HasPrefix(text, query.SameAs) {
-			list = append(list, cobra.CompletionWithDesc(s.word, s.what))
-		}
-	}
-	return list
-}
-
-// runsLike returns the newest runs whose ids begin with a text.
-func (c completion) runsLike(cmd *cobra.Command, text string) []*mapping.Run {
-	if strings.Trim(text, "0123456789abcdef") != "" { // ids have no other characters
-		return nil
-	}
-	filter := history.RunFilter{Brief: true, Limit: mostCompleted}
-	if text != "" {
-		filter.Where = where.That("id "+text, func(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, text) })
-	}
-	return c.runsInTime(cmd, filter)
 }
 
 // runsInTime returns the runs that a filter selects, as many as can be read before the user notices the wait. If the
@@ -132,50 +130,6 @@ func (c completion) runsInTime(cmd *cobra.Command, filter history.RunFilter) (ru
 	return runs
 }
 
-// flags makes shells complete the flags of a command: conditions, labels, and lists of words.
-func (c completion) flags(cmd *cobra.Command) {
-	known := map[string]cobra.CompletionFunc{
-		"direction": completeList(mapping.Directions[:]),
-		"levels":    completeList([]string{mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()}),
-		"where":     suggestNames,
-		"baseline": func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			list, directive := suggestNames(cmd, nil, text)
-			return append(completeWords(text), list...), directive
-		},
-		"labels": func(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return c.labelsLike(cmd, text), noFiles | cobra.ShellCompDirectiveNoSpace
-		},
-	}
-	if cmd.Name() == "runs" {
-		known["columns"], known["sort"] = c.columns, c.columns
-	}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		complete := known[f.Name]
-		if one, isChoice := f.Value.(*choice); isChoice {
-			complete = cobra.FixedCompletions(one.among, noFiles)
-		} else if f.Name == "metrics" { // the usual names
-			complete = completeList(strings.Split(strings.Trim(f.DefValue, "[]"), ","))
-		}
-		if complete == nil {
-			return
-		}
-		if err := cmd.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
-			panic(err) // fails only if it is registered twice
-		}
-	})
-}
-
-// columns completes the names of columns of runs.
-func (c completion) columns(cmd *cobra.Command, args []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	words := where.ColumnNames()
-	if strings.Contains(text, "label.") {
-		for _, name := range c.labelsLike(cmd, "") {
-			words = append(words, "label."+strings.TrimSuffix(name, "="))
-		}
-	}
-	return completeList(append(words, "label."))(cmd, args, text)
-}
-
 // completeList completes the last word of a list with commas.
 func completeList(words []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
@@ -194,28 +148,23 @@ func suggestNames(_ *cobra.Command, _ []string, text string) (list []cobra.Compl
 	for _, s := range where.Suggest(text) {
 		list = append(list, cobra.CompletionWithDesc(s.Text, s.Help))
 	}
-	return list, noFiles | cobra.ShellCompDirectiveNoSpace
+	return list, noFiles | noSpace
 }
 
-// labelsLike returns the names of labels in the history that begin with a text, followed by "=", or the values of
-// one label.
-func (c completion) labelsLike(cmd *cobra.Command, text string) (list []cobra.Completion) {
+// labels completes the names of labels in the history, with "=", or the values of one label. Those with control
+// characters are left out, because the shell shows words as they are.
+func (c completion) labels(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	found := map[string]bool{}
-	name, _, isNamed := strings.Cut(text, "=")
-	for _, run := range c.runsInTime(cmd, history.RunFilter{Brief: true}) {
+	for _, run := range c.runsInTime(cmd, history.RunFilter{Light: true}) {
 		for label, value := range run.Run.Labels {
-			switch {
-			case isNamed && label == name:
-				found[label+"="+value] = true
-			case !isNamed:
-				found[label+"="] = true
+			word := label + "="
+			if strings.Contains(text, "=") {
+				word += value
+			}
+			if strings.HasPrefix(word, text) && term.Clean(word) == word {
+				found[word] = true
 			}
 		}
 	}
-	for _, word := range slices.Sorted(maps.Keys(found)) {
-		if strings.HasPrefix(word, text) && term.Clean(word) == word { // the shell shows it as it is
-			list = append(list, word)
-		}
-	}
-	return list
+	return slices.Sorted(maps.Keys(found)), noFiles | noSpace
 }

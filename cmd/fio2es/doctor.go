@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,8 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/internal/term"
-	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/pipeline"
 )
 
@@ -85,7 +82,7 @@ func (x *examining) all(ctx context.Context, paths, words []string) error {
 			return err
 		}
 	}
-	return leftOutIf(writeAnswers(x.stdout, x.found, x.format), x.leftOut || doctor.IsLossy(x.found))
+	return leftOutIf(doctor.Write(x.stdout, x.found, x.format), x.leftOut || doctor.IsLossy(x.found))
 }
 
 func (x *examining) command(ctx context.Context, words []string) error {
@@ -151,83 +148,6 @@ func (x *examining) results(ctx context.Context, paths []string) error {
 			x.log.Info("note: " + note.Error())
 		}
 		x.found = append(x.found, a)
-	}
-	return nil
-}
-
-var answerColumns = []table.Column[*doctor.Answers]{
-	{Name: "of", Heading: "OF", Value: func(a *doctor.Answers) any { return a.Of }},
-	{Name: "hosts", Heading: ">HOSTS", Value: func(a *doctor.Answers) any { return a.Hosts }, Text: func(a *doctor.Answers) string { return unit.OrNothing(a.Hosts) }},
-	{Name: "jobs", Heading: ">JOBS", Value: func(a *doctor.Answers) any { return a.Jobs }, Text: func(a *doctor.Answers) string { return unit.OrNothing(a.Jobs) }},
-	{Name: "over_time", Heading: "OVER TIME", Value: func(a *doctor.Answers) any { return string(a.From) }},
-	{Name: "every", Unit: "ms", Heading: ">EVERY", Value: func(a *doctor.Answers) any { return a.Every.Milliseconds() }, Text: func(a *doctor.Answers) string {
-		if a.Every == 0 {
-			return ""
-		}
-		return unit.Elapsed(a.Every)
-	}},
-	{Name: "end", Heading: "END", Value: func(a *doctor.Answers) any { return string(a.End) }},
-	{Name: "whole", Heading: "WHOLE RUN", Value: func(a *doctor.Answers) any { return string(a.Whole) }},
-	{Name: "start", Heading: "START", Value: func(a *doctor.Answers) any { return a.Start }},
-	{Name: "error", Heading: ">ERROR", Value: func(a *doctor.Answers) any { return a.Error }, Text: func(a *doctor.Answers) string {
-		if a.Error == 0 {
-			return ""
-		}
-		return fmt.Sprintf("±%.1f %%", 100*a.Error)
-	}},
-	{Name: "lost", Value: func(a *doctor.Answers) any {
-		var lost []string
-		for _, l := range a.Lost {
-			lost = append(lost, l.What)
-		}
-		return lost
-	}},
-	{Name: "changes", Value: func(a *doctor.Answers) any {
-		var lines []string
-		for _, c := range doctor.Changes([]doctor.Answers{*a}) {
-			lines = append(lines, changeText(c))
-		}
-		return lines
-	}},
-}
-
-// changeText returns a change for people.
-func changeText(c doctor.Change) string {
-	switch {
-	case c.Old == "":
-		return c.Where + ": add " + c.Line
-	case c.Line == "":
-		return c.Where + ": remove " + c.Old
-	}
-	return c.Where + ": change " + c.Old + " to " + c.Line
-}
-
-// writeAnswers writes the table. For people it also writes what is lost and what to do.
-func writeAnswers(w io.Writer, found []doctor.Answers, format string) error {
-	t := table.NewNarrow(w, format, answerColumns, []string{"OF"}, []string{"HOSTS", "JOBS", "EVERY", "ERROR"})
-	for i := range found {
-		if err := t.Write(&found[i]); err != nil {
-			return err
-		}
-	}
-	if err := t.End(); err != nil || format != table.Text {
-		return err
-	}
-	if !doctor.IsLossy(found) {
-		return nil
-	}
-	fmt.Fprintln(w)
-	for _, a := range found {
-		for _, l := range a.Lost {
-			fmt.Fprintln(w, term.FillFor(w, term.Clean(fmt.Sprintf("%s: lost: %s", a.Of, l.What))))
-		}
-	}
-	changes := doctor.Changes(found)
-	if len(changes) > 0 {
-		fmt.Fprintln(w, "\nTo keep all of it:")
-	}
-	for _, c := range changes {
-		term.Line(w, "  %s", changeText(c))
 	}
 	return nil
 }

@@ -175,3 +175,9 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 	w.err = err
 	return n, err
 }
+
+// canShow reports whether there is a terminal for a screen.
+func (e *env) canShow() bool {
+	kind := os.Getenv("TERM")
+	return e.terminal() != nil && kind != "" && kind != "dumb"
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -184,8 +185,11 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError
 	if errors.As(err, &wrong) {
 		value := wrong.GetValue()
-		if strings.TrimSpace(value) == "" {
+		switch {
+		case strings.TrimSpace(value) == "":
 			value = strconv.Quote(value)
+		case strings.Contains(value, "@"): // perhaps an address with a password
+			value = es.Secret(value).String()
 		}
 		return usagef("--%s %s: want %s%s", wrong.GetFlag().Name, value, wantedValue(wrong.GetFlag()), see)
 	}

@@ -5,12 +5,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/chart"
-	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -136,7 +134,7 @@ type heatmaps struct {
 	w     io.Writer
 	how   heatmapOptions
 	query *query.Query
-	cells *table.Writer[*heatmapRow] // nil: a picture is drawn
+	cells *table.Writer[*heatmap.Row] // nil: a picture is drawn
 
 	started    bool             // a map was drawn before
 	windows    *heatmap.Builder // windows of the run
@@ -150,7 +148,7 @@ func newHeatmap(e *env, how heatmapOptions, q *query.Query) *heatmaps {
 		h.w = screen.Unfiltered()
 	}
 	if how.format != table.Text && how.format != "svg" {
-		h.cells = table.New(h.w, how.format, heatmapColumns)
+		h.cells = table.New(h.w, how.format, heatmap.Columns)
 	}
 	return h
 }
@@ -184,7 +182,12 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 	clock := chart.Clock{Start: doc.Run.Start, Known: unit.IsKnown(doc.Run.Start)}
 	switch {
 	case h.cells != nil:
-		return h.write(m, &doc.Run)
+		for _, row := range m.Rows(&doc.Run) {
+			if err := h.cells.Write(row); err != nil {
+				return err
+			}
+		}
+		return h.cells.End()
 	case h.how.format == "svg":
 		return h.writeOutput(h.how.output, func(w io.Writer) error {
 			return m.WriteSVG(w, heatmap.Picture{Title: run.Name, Subtitle: h.about(m), Clock: clock})
@@ -215,42 +218,3 @@ func (h *heatmaps) about(m *heatmap.Map) string {
 	}
 	return text
 }
-
-// write writes the cells, sorted by time, then by latency.
-func (h *heatmaps) write(m *heatmap.Map, run *mapping.RunInfo) error {
-	for i := range m.Columns {
-		for band, n := range m.Columns[i].Counts {
-			if n == 0 {
-				continue
-			}
-			isOpen := m.OpenUS > 0 && m.OpenUS < heatmap.Bound(band+1)
-			if err := h.cells.Write(&heatmapRow{run, &m.Columns[i], band, n, isOpen}); err != nil {
-				return err
-			}
-		}
-	}
-	return h.cells.End()
-}
-
-// heatmapRow is a cell that has requests.
-type heatmapRow struct {
-	run      *mapping.RunInfo
-	column   *heatmap.Column
-	band     int
-	requests int64
-	isOpen   bool // some lie in fio's last bin, so the cell has no upper bound
-}
-
-func (r *heatmapRow) of() *mapping.RunInfo { return r.run }
-
-var heatmapColumns = slices.Concat(
-	facts.RunColumns((*heatmapRow).of),
-	facts.TimeColumns((*heatmapRow).of, func(r *heatmapRow) time.Time { return r.column.Start }, func(r *heatmapRow) time.Time { return r.column.End }),
-	[]table.Column[*heatmapRow]{
-		// the band is [low, high)
-		{Name: "low", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band) }},
-		{Name: "high", Unit: "us", Value: func(r *heatmapRow) any { return heatmap.Bound(r.band + 1) }},
-		{Name: "requests", Value: func(r *heatmapRow) any { return r.requests }},
-		{Name: "open", Sparse: true, Value: func(r *heatmapRow) any { return r.isOpen }},
-	},
-)

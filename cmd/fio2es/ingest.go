@@ -53,8 +53,8 @@ change them; --labels NAME= removes one. Labels and notes of fio2es label and no
 A run that was removed (fio2es rm) is left out, unless --restore takes it back.
 
 An ingest remembers the sizes, times and inodes of files, so the next one of the same
-files reads only what changed. With --verify it reads all of them, counts the
-documents of all runs, and stores again what is missing. Files that are damaged are
+files reads only what changed. It counts the documents of their runs, and stores again
+what is missing. With --verify it reads all of the files. Files that are damaged are
 reported by each ingest, with exit code 3, until they change or --acknowledge is given.
 
 stdout has a table of the runs that are new. With --output, documents go to a file

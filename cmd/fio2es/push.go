@@ -105,7 +105,7 @@ func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors [
 	skipped := false
 	if len(selectors) > 0 {
 		var runs []*mapping.Run
-		among.Brief = true
+		among.Light = true
 		if runs, skipped, err = p.selectRuns(ctx, from, among, selectors); err != nil {
 			return err
 		}

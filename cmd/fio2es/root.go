@@ -103,8 +103,7 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 			}
 			cmd := c.make(e)
 			cmd.GroupID, cmd.Args = g.title, usageArgs(cmd.Args)
-			cmd.ValidArgsFunction = completion{e.dial}.arguments(cmd.Use)
-			completion{e.dial}.flags(cmd)
+			completion{e.dial}.add(cmd)
 			root.AddCommand(cmd)
 		}
 	}

@@ -59,15 +59,15 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 			}
 			l.filter.Where = met
 			if l.names != nil {
-				if l.columns, l.filter.Also, err = where.Columns(l.names); err != nil {
+				if l.columns, err = where.Columns(l.names); err != nil {
 					return usagef("--columns: %w", err)
 				}
 			}
-			order, beyond, err := where.OrderOf(sorted)
+			order, err := where.OrderOf(sorted)
 			if err != nil {
 				return usagef("--sort %s: %w", sorted, err)
 			}
-			l.order, l.filter.Also = order, append(l.filter.Also, beyond...)
+			l.order = order
 			if len(args) > 0 && l.filter.Text == "" && !cmd.Flags().Changed("sort") {
 				l.order = nil
 			}
@@ -90,7 +90,7 @@ type listing struct {
 	*env
 	filter    history.RunFilter
 	selectors []*query.Selector // choose among the runs of the filter; none: all of them
-	order     *facts.Order      // nil: the order of the selectors
+	order     *where.Order      // nil: the order of the selectors
 	limit     int               // 0: no limit
 	format    string
 
@@ -106,7 +106,6 @@ func (l *listing) list(ctx context.Context) error {
 		return err
 	}
 	defer store.Close()
-	l.filter.Brief = l.format != documentFormat
 	watched := query.Watch(l.filter)
 	runs, skipped, err := l.read(ctx, store, watched)
 	if err != nil {

@@ -99,7 +99,7 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate
 		return err
 	}
 	defer store.Close()
-	watched := query.Watch(history.RunFilter{Brief: true, Where: q.where})
+	watched := query.Watch(history.RunFilter{Light: true, Where: q.where})
 	runs, skipped, err := e.readRuns(ctx, store, watched)
 	if err != nil {
 		return err

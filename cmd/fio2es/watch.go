@@ -76,7 +76,7 @@ func runToWatch(ctx context.Context, e *env, store history.Store, args []string)
 	if len(args) > 0 {
 		return query.Find(ctx, store, args[0])
 	}
-	runs, _, err := e.readRuns(ctx, store, query.Watch(history.RunFilter{Where: history.LiveRuns{}, Limit: 1, Brief: true}))
+	runs, _, err := e.readRuns(ctx, store, query.Watch(history.RunFilter{Where: history.LiveRuns{}, Limit: 1, Light: true}))
 	if err == nil && len(runs) == 0 {
 		err = errors.New("no live run in " + e.history().name() + ": store one with fio2es run or fio2es follow, or name a run")
 	}
@@ -103,7 +103,7 @@ func watchOnScreen(
 	if s := run.CBT; s.RunSeconds > 0 {
 		view.Length = time.Duration(s.RunSeconds+s.RampSeconds) * time.Second
 	}
-	on := newLiveScreen(e, view)
-	defer on.close()
-	return watch(ctx, store, run, every, on.window)
+	on := live.NewScreen(e.terminal(), e.stderr, view)
+	defer on.Close()
+	return watch(ctx, store, run, every, on.Window)
 }

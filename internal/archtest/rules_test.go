@@ -105,7 +105,7 @@ var rules = map[string]rule{
 		why: "a store knows documents, not how they are made or used",
 	},
 	"internal/history/ndjson": {level: 3, imports: []string{"mapping"}, why: "it writes documents, and does not know how they are made"},
-	"internal/heatmap":        {level: 4, imports: []string{"hist", "internal/chart", "internal/unit", "internal/window"}, why: "a picture needs windows, not their source"},
+	"internal/heatmap":        {level: 4, imports: []string{"internal/facts", "internal/table", "mapping", "hist", "internal/chart", "internal/unit", "internal/window"}, why: "a picture needs windows, not their source"},
 	"internal/slo":            {level: 4, imports: []string{"internal/facts", "internal/junit", "internal/table", "hist", "mapping", "internal/expr", "internal/unit", "internal/window"}, why: "a verdict needs windows, not their source"},
 	"internal/live": {
 		level: 5, imports: []string{"hist", "mapping", "internal/chart", "internal/facts", "internal/heatmap", "internal/slo", "internal/term", "internal/unit", "internal/window"},
@@ -114,7 +114,7 @@ var rules = map[string]rule{
 	"internal/compare": {level: 4, imports: []string{"internal/junit", "hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/term", "internal/unit", "internal/window"}, why: "a comparison needs windows, not their source"},
 
 	"internal/compact": {
-		level: 4, imports: []string{"hist", "mapping", "internal/history", "internal/unit", "internal/window"},
+		level: 4, imports: []string{"internal/facts", "internal/term", "hist", "mapping", "internal/history", "internal/unit", "internal/window"},
 		why: "longer windows replace shorter ones in any store",
 	},
 	"internal/setup": {
@@ -155,7 +155,7 @@ var rules = map[string]rule{
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {
-		level: 6, imports: []string{"hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan", "pipeline/source"},
+		level: 6, imports: []string{"internal/table", "internal/term", "internal/unit", "hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan", "pipeline/source"},
 		why: "what will be known of a run follows from how it will be read",
 	},
 	"internal/ingest": {

@@ -135,40 +135,6 @@ func TestMinutes(t *testing.T) {
 	})
 }
 
-// spoiling is a store that changes documents before they are stored.
-type spoiling struct {
-	*sqlite.Store
-	spoil func([]*mapping.Interval) []*mapping.Interval
-}
-
-func (s spoiling) Put(ctx context.Context, docs []*mapping.Interval) error {
-	return s.Store.Put(ctx, s.spoil(docs))
-}
-
-// TestVerify: if not all of the longer windows are stored, the shorter ones stay.
-func TestVerify(t *testing.T) {
-	s := openStore(t, t.TempDir())
-	defer s.Close()
-	run := aRun("aa", func(r *mapping.Run) {
-		r.Run.End, r.Documents = start.Add(time.Minute), mapping.Documents{Host: 60}
-	})
-	var docs []*mapping.Interval
-	for i := range int64(60) {
-		docs = append(docs, made(series{mapping.Host, "read", "a", ""}, i*1000, i*1000+1000, map[int]int64{100: 1, 200: i + 1}))
-	}
-	if err := errors.Join(s.Put(t.Context(), docs), s.Finish(t.Context(), run)); err != nil {
-		t.Fatal(err)
-	}
-	loses := spoiling{s, func(docs []*mapping.Interval) []*mapping.Interval { return docs[1:] }}
-	if _, _, err := Run(t.Context(), loses, "aa", time.Minute, start); !errors.Is(err, ErrVerify) {
-		t.Fatalf("%v", err)
-	}
-	counts, err := s.Count(t.Context(), []string{"aa"})
-	if err != nil || !counts.IsWhole(run) || !counts.IsCurrent(run) {
-		t.Errorf("%+v, %v", counts, err)
-	}
-}
-
 // TestLacking: a run that lacks documents is not compacted.
 func TestLacking(t *testing.T) {
 	s := openStore(t, t.TempDir())

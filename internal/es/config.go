@@ -123,14 +123,17 @@ func (c *Config) complete() ([]*url.URL, error) {
 	return urls, nil
 }
 
-// shown is an address that has no place for a password, also if it cannot be parsed: a port is a number.
-var shown = regexp.MustCompile(`^([a-z]+://)?[\w.-]*(:\d*)?(/[\w./-]*)?$`)
+// shown matches addresses that have no place for a password: a port is a number.
+var shown = regexp.MustCompile(`^([a-z0-9+]+://)?([\w.-]*|\[[\da-fA-F:.]*\])(:\d*)?(/[\w./-]*)?$`)
+
+// MayShow reports whether an address surely has no password in it. It may be one that cannot be parsed.
+func MayShow(address string) bool { return shown.MatchString(address) }
 
 // address parses an address, and moves its credentials to c, so that the address can be printed.
 func (c *Config) address(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(text, "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		if !shown.MatchString(text) { // there may be a password in it
+		if !MayShow(text) {
 			return nil, fmt.Errorf("%w: an address is not of the form https://host:9200", ErrConfig)
 		}
 		return nil, fmt.Errorf("%w: address %s is not of the form https://host:9200", ErrConfig, text)

@@ -121,8 +121,6 @@ type RunFilter struct {
 	Where    Condition // nil: no condition
 	Limit    int       // most runs; 0: no limit
 	Light    bool      // histograms and the list of source files are not needed
-	Brief    bool      // the same as Light
-	Also     []string  // further fields that are needed, as paths in documents
 
 	// Watch is called with each run that a store reads, and whether it is selected. It may be nil. A store reads at
 	// least the runs whose start is within Started and that have the values of Equals, until it has Limit runs.
@@ -131,9 +129,8 @@ type RunFilter struct {
 
 // Condition is a condition on a run. It must not need histograms or source files.
 //
-// It may have further methods. Beyond() (fields []string, ok bool): if ok, [mapping.Run.Brief] and these fields
-// (paths in documents) are enough to decide. Undecided(*mapping.Run) bool: reports whether the run lacks the values
-// that the condition needs.
+// It may have a method Undecided(*mapping.Run) bool, which reports whether the run lacks the values that the condition
+// needs.
 type Condition interface {
 	Matches(run *mapping.Run) bool
 }
@@ -144,26 +141,8 @@ type LiveRuns struct{}
 // Matches implements [Condition].
 func (LiveRuns) Matches(run *mapping.Run) bool { return run.Run.Live() }
 
-// Beyond and Live are methods that [RunFilter] looks for in conditions.
-func (LiveRuns) Beyond() ([]string, bool) { return nil, true }
-func (LiveRuns) Live() bool               { return true }
-
-// Beyond returns the fields, as paths in documents, that are needed beyond [mapping.Run.Brief]. isBrief is false if
-// everything that Light leaves is needed.
-func (f *RunFilter) Beyond() (fields []string, isBrief bool) {
-	if f.Where == nil || !f.Brief {
-		return f.Also, f.Brief
-	}
-	c, ok := f.Where.(interface{ Beyond() ([]string, bool) })
-	if !ok {
-		return nil, false
-	}
-	fields, isBrief = c.Beyond()
-	return slices.Concat(fields, f.Also), isBrief
-}
-
-// DecodeLight returns [DecodeRun].
-func (f *RunFilter) DecodeLight() Decoder { return DecodeRun }
+// Live is a method that [RunFilter] looks for in conditions.
+func (LiveRuns) Live() bool { return true }
 
 // Started returns bounds of the start of all runs that f selects: [from, to). A zero time is no bound. It includes
 // the bounds of the condition, if the condition has a method Started.

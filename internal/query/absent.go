@@ -69,13 +69,12 @@ const mostValues = 1000
 // condition, which values they have instead, and which runs are nearest to the text.
 func Nothing(ctx context.Context, store history.Store, f history.RunFilter) (string, error) {
 	var parts []*part
-	all := history.RunFilter{Light: true, Brief: true}
+	all := history.RunFilter{Light: true}
 	if !f.From.IsZero() || !f.To.IsZero() {
 		in := history.RunFilter{From: f.From, To: f.To}
 		parts = append(parts, &part{Condition: where.That("started"+span(f.From, f.To), in.Matches)})
 	}
 	if c, ok := f.Where.(*where.Condition); ok {
-		all.Also, _ = c.Beyond()
 		for _, one := range c.Parts() {
 			parts = append(parts, &part{Condition: one, values: map[string]any{}})
 		}

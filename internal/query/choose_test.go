@@ -108,7 +108,7 @@ func TestChoose(t *testing.T) {
 			f.Where = condition
 		}
 		chosen, err := Choose(t.Context(), store, f, selectors(t, strings.Fields(c.selectors)...)...)
-		f.Brief = true
+		f.Light = true
 		if brief, failed := Choose(t.Context(), store, f, selectors(t, strings.Fields(c.selectors)...)...); idsOf(brief) != idsOf(chosen) ||
 			fmt.Sprint(failed) != fmt.Sprint(err) {
 			t.Errorf("%s --where %q: brief %v, %v", c.selectors, c.where, idsOf(brief), failed)

@@ -68,7 +68,7 @@ type Marked struct {
 // of changes that are no longer found.
 func Mark(ctx context.Context, store history.Marker) (m Marked, err error) {
 	skip := func(err error) { m.Skipped = append(m.Skipped, err) }
-	runs, err := history.Collect(store.Runs(ctx, history.RunFilter{Brief: true}), skip)
+	runs, err := history.Collect(store.Runs(ctx, history.RunFilter{Light: true}), skip)
 	if err != nil {
 		return m, err
 	}

@@ -56,7 +56,7 @@ func (s *site) idsOf(ctx context.Context, text string) (ids []string, err error)
 	if err != nil || selector.IsOne() {
 		return []string{text}, err
 	}
-	chosen, err := query.Choose(ctx, s.Store, history.RunFilter{Brief: true}, selector)
+	chosen, err := query.Choose(ctx, s.Store, history.RunFilter{Light: true}, selector)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ const mostChoices = 50
 
 // candidates returns the runs whose ids begin with a text.
 func (s *site) candidates(ctx context.Context, begin, home string) (list []choice, more bool, err error) {
-	for run, err := range history.Readable(s.Store.Runs(ctx, history.RunFilter{Text: begin, Brief: true}), nil) {
+	for run, err := range history.Readable(s.Store.Runs(ctx, history.RunFilter{Text: begin, Light: true}), nil) {
 		switch {
 		case err != nil:
 			return nil, false, err

@@ -66,7 +66,7 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusBadRequest, "workloads", v)
 		return
 	}
-	watched := query.Watch(history.RunFilter{Where: parsed, Brief: true})
+	watched := query.Watch(history.RunFilter{Where: parsed, Light: true})
 	runs, err := s.all(r.Context(), watched.Filter)
 	if err != nil {
 		s.fail(w, r, err)
@@ -99,7 +99,7 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 		s.missing(w, r, r.PathValue("id"), "../", err)
 		return
 	}
-	runs, err := s.all(r.Context(), history.RunFilter{Where: query.SameSettings(run), Brief: true})
+	runs, err := s.all(r.Context(), history.RunFilter{Where: query.SameSettings(run), Light: true})
 	if err == nil && len(runs) == 0 {
 		err = errors.New("the run was removed meanwhile")
 	}
@@ -171,7 +171,7 @@ func (v workloadView) Newest() []*mapping.Run {
 
 // metrics answers with numbers of the latest complete run of each workload, for Prometheus.
 func (s *site) metrics(w http.ResponseWriter, r *http.Request) {
-	runs, err := s.all(r.Context(), history.RunFilter{Brief: true})
+	runs, err := s.all(r.Context(), history.RunFilter{Light: true})
 	if err != nil {
 		s.Log.Error("cannot answer", "page", r.URL.RequestURI(), "err", err)
 		http.Error(w, "cannot read the history", http.StatusInternalServerError)

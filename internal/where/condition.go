@@ -269,7 +269,7 @@ func All(list ...*Condition) *Condition {
 	return all
 }
 
-// That returns a condition that a function decides. The function may use [mapping.Run.Brief]. text says which runs
+// That returns a condition that a function decides. The function may use [mapping.Run.Light]. text says which runs
 // meet the condition.
 func That(text string, isMet func(*mapping.Run) bool) *Condition {
 	return &Condition{text: text, that: isMet}
@@ -325,17 +325,6 @@ func (c *Condition) tests(isRequired bool) iter.Seq[*Condition] {
 			}
 		}
 	}
-}
-
-// Beyond returns the fields, as paths in documents, that are needed beyond [mapping.Run.Brief] to decide the
-// condition. ok is false if [mapping.Run.Brief] with fields is not enough.
-func (c *Condition) Beyond() (fields []string, ok bool) {
-	for _, f := range c.Fields() {
-		if !f.isBrief() {
-			fields = append(fields, f.Path)
-		}
-	}
-	return fields, true
 }
 
 // Equals returns settings and labels (as paths in documents) and the value that each run must have there to meet the

@@ -30,11 +30,6 @@ type Field struct {
 // lacks the field, and several for a list.
 func (f *Field) Values(run *mapping.Run) []any { return f.values(run) }
 
-// isBrief reports whether [mapping.Run.Brief] has the field.
-func (f *Field) isBrief() bool {
-	return !slices.ContainsFunc(mapping.NotBrief, func(path string) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") })
-}
-
 // Fields are all fields, in the order of the reference. A name that ends in ".*" stands for any name in that place.
 var Fields = slices.Concat(runFields, settingFields(), fioFields, totalsFields())
 

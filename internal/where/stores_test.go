@@ -65,14 +65,8 @@ func TestStores(t *testing.T) {
 func checkStore(t *testing.T, s history.Store, rng *rand.Rand, conditions int) {
 	t.Helper()
 	whole := list(t, s, history.RunFilter{})
-	for _, f := range []history.RunFilter{{Light: true}, {Brief: true}} {
-		of := (*mapping.Run).Light
-		if f.Brief { // a store may return more
-			of = (*mapping.Run).Brief
-		}
-		if diff := cmp.Diff(each(whole, of), each(list(t, s, f), of)); diff != "" {
-			t.Errorf("%+v (-whole +got):\n%s", f, diff)
-		}
+	if diff := cmp.Diff(each(whole, (*mapping.Run).Light), list(t, s, history.RunFilter{Light: true})); diff != "" {
+		t.Errorf("light runs (-whole +got):\n%s", diff)
 	}
 	met := 0
 	for range conditions {
@@ -90,14 +84,14 @@ func checkStore(t *testing.T, s history.Store, rng *rand.Rand, conditions int) {
 		if len(want) > 0 {
 			met++
 		}
-		for _, f := range []history.RunFilter{{}, {Light: true}, {Brief: true}} {
+		for _, f := range []history.RunFilter{{}, {Light: true}} {
 			f.Where = c
 			var got []string
 			for _, run := range list(t, s, f) {
 				got = append(got, run.Run.Name)
 			}
 			if !slices.Equal(want, got) {
-				t.Errorf("%s, light %v, brief %v: %q, want %q", text, f.Light, f.Brief, got, want)
+				t.Errorf("%s, light %v: %q, want %q", text, f.Light, got, want)
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
@@ -119,7 +118,7 @@ func TestOpenBin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, run := range []*mapping.Run{run, run.Brief()} {
+		for _, run := range []*mapping.Run{run, run.Light()} {
 			if c.of(run) != want || c.Matches(run) != (want == yes) || c.Undecided(run) != (want == undecided) {
 				t.Errorf("%s: %v, want %v", condition, c.of(run), want)
 			}
@@ -140,39 +139,6 @@ func TestOpenBinSound(t *testing.T) {
 			t.Fatalf("≥%v %s %v is %v, and of %v it is not", bound, op, want, got, bound+more)
 		}
 	})
-}
-
-// TestBeyond: a brief run with the additional fields of a condition has the same values as the complete run.
-func TestBeyond(t *testing.T) {
-	run := aRun()
-	run.Clock, run.Levels, run.IntervalMS, run.Run.Note = mapping.Clock{Source: "epoch"}, []mapping.Level{mapping.Host}, 1000, "slow"
-	run.Recovered, run.Missing, run.Fio.UsrCPU, run.Fio.SysCPU, run.Ingested = mapping.Lost{Requests: 1}, mapping.Lost{Requests: 2}, 3, 4, now
-	var missing []string
-	fields := slices.Concat(Fields, []*Field{Lookup("label.release"), Lookup("option.bs"), Lookup("config.list")})
-	for _, f := range fields {
-		if f.ofName != nil {
-			continue
-		}
-		beyond, ok := (&Condition{field: f}).Beyond()
-		brief := new(mapping.Run)
-		if err := brief.UnmarshalBrief(run.AppendLight(nil), beyond...); err != nil || !ok {
-			t.Fatal(ok, err)
-		}
-		if diff := cmp.Diff(f.Values(run), f.Values(brief)); diff != "" {
-			t.Errorf("%s: in a run, and in a brief one: %s", f.Name, diff)
-		}
-		missing = append(missing, beyond...)
-	}
-	if got := strings.Join(missing, " "); got != "fio2es.version clock.source warnings config.list" {
-		t.Errorf("not in brief runs: %s", got)
-	}
-	c, err := Parse("bs=4k and not (qd=1 or config.bs=4k)", now)
-	if beyond, _ := c.Beyond(); err != nil || !slices.Equal(beyond, []string{"config.bs"}) {
-		t.Errorf("%v: %v, %v", c, beyond, err)
-	}
-	if beyond, ok := (*Condition)(nil).Beyond(); !ok || beyond != nil {
-		t.Error("no condition, and not on brief runs")
-	}
 }
 
 func TestMain(m *testing.M) {

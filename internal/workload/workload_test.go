@@ -145,7 +145,7 @@ func TestBounds(t *testing.T) {
 		}
 		run := night(n, mapping.CBT{Mode: "randwrite"}, 1)
 		run.Write.Latency = mapping.NewLatency(h, nil)
-		runs = append(runs, run.Brief())
+		runs = append(runs, run.Light())
 	}
 	var texts []string
 	for _, name := range []string{"p50", "p99", "mean"} {

@@ -8,23 +8,115 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// attribution finds the entry of fio's outputs that covers each job.
-type attribution struct {
-	outputs  []*Output
-	reader   reader
-	problems *Remarks
+// findJobs returns the jobs of all logs. averaged has the logs of averages.
+func (p *planner) findJobs() (jobs []*Job, averaged []*Log) {
+	for _, log := range p.ev.Logs {
+		j := NewJob(log)
+		j.Head, j.damage = log.Head, log.Damage
+		if log.Segment >= 0 {
+			j.Number = log.Segment + 1
+		}
+		jobs = append(jobs, j)
+	}
+	if !p.ev.NeedsOthers(p.opt.Completions) {
+		return jobs, nil
+	}
+	raw, averaged := p.raw()
+	return addRaw(jobs, raw), averaged
+}
+
+// NeedsOthers reports whether logs of completions may be needed. That is so if the user wants them (completions), or if a job has no
+// histogram log with rows.
+func (ev *Evidence) NeedsOthers(completions bool) bool {
+	if completions || len(ev.Logs) == 0 {
+		return true
+	}
+	have := map[JobKey]bool{}
+	for _, log := range ev.Logs {
+		if !log.HasRows || log.IsZero {
+			return true
+		}
+		have[KeyOf(log.Log)] = true
+		if log.Segment > 0 {
+			have[JobKey{log.Host, log.Volume, log.Segment + 1}] = true
+		}
+	}
+	return slices.ContainsFunc(ev.Run.Others, func(log cbt.Log) bool { return log.Kind == fiolog.Clat && !have[KeyOf(log)] })
+}
+
+// addRaw adds logs of completions to the jobs that wrote them, and the jobs that have only
+// such logs.
+func addRaw(jobs []*Job, logs []*Log) []*Job {
+	for _, log := range logs {
+		if j := writerOf(jobs, log); j != nil {
+			j.raw = log
+			continue
+		}
+		j := NewJob(log)
+		j.raw = log
+		if log.Segment >= 0 {
+			j.Number = log.Segment + 1
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// writerOf returns the job that wrote a log of completions. It has the same prefix. Otherwise it is the only job of
+// that number, because prefixes may differ by the kind of log.
+func writerOf(jobs []*Job, log *Log) *Job {
+	var same []*Job
+	for _, j := range jobs {
+		if j.JobKey != KeyOf(log.Log) || j.Log.Segment >= 0 || log.Segment >= 0 || j.raw != nil {
+			continue
+		}
+		if j.Log.Prefix == log.Prefix && j.folder() == path.Dir(log.File.Path) {
+			return j
+		}
+		same = append(same, j)
+	}
+	if len(same) == 1 {
+		return same[0]
+	}
+	return nil
+}
+
+// raw returns the logs of single completions, and the logs of averages (log_avg_msec) of latency, rate and bandwidth,
+// which have no percentiles. Without logs of completion latency it returns those of total latency.
+func (p *planner) raw() (raw, averaged []*Log) {
+	var total []*Log
+	for _, log := range p.ev.Others {
+		switch {
+		case log.Stored || log.Kind == fiolog.Slat:
+		case log.Kind == fiolog.IOPS || log.Kind == fiolog.BW || log.IsAveraged():
+			if log.Kind != fiolog.Lat && log.Segment <= 0 {
+				averaged = append(averaged, log)
+			}
+		case log.Kind == fiolog.Clat:
+			raw = append(raw, log)
+		case log.Kind == fiolog.Lat:
+			total = append(total, log)
+		}
+	}
+	if len(raw) == 0 && len(total) > 0 {
+		p.problems.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
+			"submission", p.opt.Title)
+		raw = total
+	}
+	return raw, averaged
 }
 
 // attribute sets the jobs of each entry and the entry of each job. It returns all entries of the run. Logs are numbered
 // like fio's jobs, over all groups.
-func (a attribution) attribute(jobs []*Job) (all []*Entry) {
-	replaced := a.likeliestFirst(jobs)
-	for _, out := range a.outputs {
-		mine := a.mine(out, jobs)
+func (p *planner) attribute(jobs []*Job) (all []*Entry) {
+	replaced := p.likeliestFirst(jobs)
+	for _, out := range p.Outputs {
+		mine := p.mine(out, jobs)
 		if out.host = out.Host; len(mine) > 0 && !out.Client {
 			out.host = mine[0].Host
 		}
@@ -32,35 +124,30 @@ func (a attribution) attribute(jobs []*Job) (all []*Entry) {
 		case out.stale:
 			continue
 		case len(mine) == 0 && replaced[out] != nil:
-			a.problems.note("%s: the logs that it names are of another execution of fio, that of %s: it is not used",
+			p.problems.note("%s: the logs that it names are of another execution of fio, that of %s: it is not used",
 				out.File.Name(), replaced[out].File.Name())
 			continue
 		case len(mine) == 0 && len(jobs) > 0 && !out.Named && !out.isOfMissingHost(jobs):
-			a.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
+			p.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
 			continue
 		case out.Client:
-			out.Entries = a.clients(entries, mine)
+			out.Entries = p.clients(entries, mine)
 		default:
-			out.Entries = a.numbers(out, entries, mine)
+			out.Entries = p.numbers(out, entries, mine)
 		}
 		all = append(all, out.Entries...)
 	}
 	return all
 }
 
-// isOfMissingHost reports whether an output is of a host without any log, as its name says.
-func (o *Output) isOfMissingHost(jobs []*Job) bool {
-	return o.Host != "" && !o.Candidate && !slices.ContainsFunc(jobs, func(j *Job) bool { return j.Host == o.Host })
-}
-
 // likeliestFirst sorts outputs that name the same logs. Outputs whose bins contain the rows come first. Among equals
 // the last written one comes first, because fio overwrites logs of the same name. It returns the likeliest output for
 // each of the others.
-func (a attribution) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
+func (p *planner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
 	type logs struct{ host, folder, prefix string }
 	of := func(j *Job) logs { return logs{j.Host, j.folder(), j.Log.Prefix} }
 	places := map[logs][]int{} // of outputs
-	for i, out := range a.outputs {
+	for i, out := range p.Outputs {
 		named := slices.IndexFunc(jobs, func(j *Job) bool { return out.names(j.Log.Prefix) && out.mayCover(j, jobs) })
 		if named >= 0 && !out.Named && !out.Client {
 			places[of(jobs[named])] = append(places[of(jobs[named])], i)
@@ -74,7 +161,7 @@ func (a attribution) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) 
 		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return of(j) != at })
 		var rivals, others []*Output
 		for _, place := range places {
-			if out := a.outputs[place]; out.HasBins && a.fits(mine, NewEntries(out)) {
+			if out := p.Outputs[place]; out.HasBins && p.fits(mine, NewEntries(out)) {
 				rivals = append(rivals, out)
 			} else {
 				others = append(others, out)
@@ -85,7 +172,7 @@ func (a attribution) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) 
 		slices.SortStableFunc(others, lastFirst)
 		rivals = append(rivals, others...)
 		for i, place := range places {
-			if a.outputs[place] = rivals[i]; i > 0 {
+			if p.Outputs[place] = rivals[i]; i > 0 {
 				replaced[rivals[i]] = rivals[0]
 			}
 		}
@@ -95,23 +182,23 @@ func (a attribution) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) 
 
 // mine returns the jobs of the fio that wrote an output. If only a common folder connects them, the output's bins must
 // contain all rows.
-func (a attribution) mine(out *Output, jobs []*Job) (mine []*Job) {
+func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job) {
 	for _, j := range jobs {
 		if j.Entry == nil && out.mayCover(j, jobs) {
 			mine = append(mine, j)
 		}
 	}
-	weak := !out.Named && !out.Client && (out.Candidate || len(a.outputs) > 1) &&
+	weak := !out.Named && !out.Client && (out.Candidate || len(p.Outputs) > 1) &&
 		!slices.ContainsFunc(mine, func(j *Job) bool { return out.names(j.Log.Prefix) })
-	if weak && len(mine) > 0 && !a.fits(mine, NewEntries(out)) {
+	if weak && len(mine) > 0 && !p.fits(mine, NewEntries(out)) {
 		return nil
 	}
-	return a.dropStale(out, mine)
+	return p.dropStale(out, mine)
 }
 
 // dropStale returns no jobs if a report is of an earlier run: logs or their rows are younger, and the report's bins do not
 // contain the rows. fio writes its logs before its report. Where bins do not prove that, it adds a warning.
-func (a attribution) dropStale(out *Output, jobs []*Job) []*Job {
+func (p *planner) dropStale(out *Output, jobs []*Job) []*Job {
 	if out.Client || out.Fio.Timestamp == 0 {
 		return jobs
 	}
@@ -128,11 +215,11 @@ func (a attribution) dropStale(out *Output, jobs []*Job) []*Job {
 		}
 		text := fmt.Sprintf("%s: %s was written %v after it", out.File.Name(), path.Base(j.Log.File.Name()), later.Round(time.Second))
 		const advice = "keep the files of each run in a folder of their own"
-		if out.stale = out.HasBins && !out.Named && !a.fits(jobs, NewEntries(out)); out.stale {
-			a.problems.skip(fmt.Errorf("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice))
+		if out.stale = out.HasBins && !out.Named && !p.fits(jobs, NewEntries(out)); out.stale {
+			p.problems.skip(fmt.Errorf("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice))
 			return nil
 		}
-		a.problems.skip(fmt.Errorf("%s: if another run of fio wrote the log, times and totals are of the one before; %s", text, advice))
+		p.problems.skip(fmt.Errorf("%s: if another run of fio wrote the log, times and totals are of the one before; %s", text, advice))
 		return jobs
 	}
 	return jobs
@@ -161,7 +248,7 @@ func below(folder, other string) bool {
 }
 
 // clients finds the jobs of a fio --client by the host of each entry, and by the order of the entries of a host.
-func (a attribution) clients(entries []*Entry, jobs []*Job) []*Entry {
+func (p *planner) clients(entries []*Entry, jobs []*Job) []*Entry {
 	for _, j := range jobs {
 		var of []*Entry
 		for _, e := range entries {
@@ -174,7 +261,7 @@ func (a attribution) clients(entries []*Entry, jobs []*Job) []*Entry {
 			continue
 		}
 		j.Number = 0
-		a.problems.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used",
+		p.problems.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used",
 			j.Log.File.Name(), len(of), entries[0].Out.File.Name()))
 	}
 	return entries
@@ -182,7 +269,7 @@ func (a attribution) clients(entries []*Entry, jobs []*Job) []*Entry {
 
 // numbers finds jobs by the numbers of their logs. With group_reporting an entry covers numjobs jobs. If there are more
 // logs, it covers several sections.
-func (a attribution) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
+func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	if len(jobs) == 0 {
 		return entries
 	}
@@ -192,15 +279,15 @@ func (a attribution) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entr
 			covers = append(covers, e)
 		}
 	}
-	a.dropLeftovers(out, jobs, len(covers))
+	p.dropLeftovers(out, jobs, len(covers))
 	if jobs = slices.DeleteFunc(jobs, (*Job).isDropped); len(jobs) == 0 {
 		return entries
 	}
 	if jobs[0].Log.Segment >= 0 {
-		return a.segments(entries, jobs)
+		return p.segments(entries, jobs)
 	}
 	if highest(jobs) > len(covers) {
-		if one := combine(entries); a.fits(jobs, []*Entry{one}) { // fio writes one entry for all sections of a group
+		if one := combine(entries); p.fits(jobs, []*Entry{one}) { // fio writes one entry for all sections of a group
 			for _, e := range append(entries, one) {
 				e.isGroup = true
 			}
@@ -208,7 +295,7 @@ func (a attribution) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entr
 		}
 		for _, j := range jobs {
 			if j.Number > len(covers) {
-				a.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
+				p.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
 					out.File.Name(), len(covers)))
 			}
 		}
@@ -217,7 +304,7 @@ func (a attribution) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entr
 	for _, j := range jobs {
 		e := covers[j.Number-1]
 		if j.HasHist() && !e.mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix) {
-			e = a.byPrefix(out, entries, j)
+			e = p.byPrefix(out, entries, j)
 		}
 		j.Entry = e
 	}
@@ -227,7 +314,7 @@ func (a attribution) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entr
 // segments finds the parts of a log of all jobs. fio writes the parts in the order in which the jobs end. A part
 // belongs to the only entry whose bins contain its rows. If a part has no such entry, or several, all parts belong to
 // all jobs together.
-func (a attribution) segments(entries []*Entry, jobs []*Job) []*Entry {
+func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 	if len(jobs) == len(entries) {
 		found := make([]*Entry, len(jobs))
 		for i, j := range jobs {
@@ -255,7 +342,7 @@ func (a attribution) segments(entries []*Entry, jobs []*Job) []*Entry {
 		one.Ran = 0 // the log lasts longer than each of its stages
 	}
 	if one.Several && !(len(jobs) == 1 || jobs[0].First > EpochTimes) {
-		a.problems.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, and nothing shows which "+
+		p.problems.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, and nothing shows which "+
 			"part is whose: they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1",
 			jobs[0].Log.File.Name()))
 	}
@@ -263,14 +350,14 @@ func (a attribution) segments(entries []*Entry, jobs []*Job) []*Entry {
 }
 
 // byPrefix returns the only entry whose options name the prefix of a job's log, or nil if several do.
-func (a attribution) byPrefix(out *Output, entries []*Entry, j *Job) *Entry {
+func (p *planner) byPrefix(out *Output, entries []*Entry, j *Job) *Entry {
 	var found *Entry
 	for _, e := range entries {
 		if !e.mayWrite(j.Log.Prefix) {
 			continue
 		}
 		if found != nil {
-			a.problems.note("%s: several jobs of %s write logs of this name: it is not attributed",
+			p.problems.note("%s: several jobs of %s write logs of this name: it is not attributed",
 				j.Log.File.Name(), out.File.Name())
 			return nil
 		}
@@ -279,7 +366,7 @@ func (a attribution) byPrefix(out *Output, entries []*Entry, j *Job) *Entry {
 	return found
 }
 
-func (a attribution) fits(jobs []*Job, entries []*Entry) bool {
+func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 	var sums Sums
 	for _, j := range jobs {
 		if !j.HasHist() {
@@ -288,7 +375,7 @@ func (a attribution) fits(jobs []*Job, entries []*Entry) bool {
 		of := j.Log.Parts
 		if of == nil {
 			var err error
-			if of, err = a.reader.Sums(j.Log, 0); err != nil {
+			if of, err = p.ev.Reader.Sums(j.Log, 0); err != nil {
 				return false
 			}
 		}
@@ -302,27 +389,23 @@ func (a attribution) fits(jobs []*Job, entries []*Entry) bool {
 
 // dropLeftovers drops logs that an earlier run with more jobs left in the same folder. They were last written before
 // the fio of this report was started. count is the number of jobs of this fio.
-func (a attribution) dropLeftovers(out *Output, jobs []*Job, count int) {
+func (p *planner) dropLeftovers(out *Output, jobs []*Job, count int) {
 	if highest(jobs) <= count || !out.trustsTimes() {
 		return
 	}
 	began := time.UnixMilli(out.Fio.Timestamp - elapsed(out.Fio)).Add(-time.Second)
 	for _, j := range jobs {
 		if f := j.Log.File; j.Number > count && !f.ModTime.IsZero() && f.ModTime.Before(began) {
-			a.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
+			p.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
 				"for %d jobs", out.File.Name(), count))
 		}
 	}
 }
 
-func (a attribution) dropJob(j *Job, why string) {
+func (p *planner) dropJob(j *Job, why string) {
 	j.Number = 0
-	a.problems.skip(fmt.Errorf("%s: not used: %s", j.Log.File.Name(), why))
+	p.problems.skip(fmt.Errorf("%s: not used: %s", j.Log.File.Name(), why))
 }
-
-func (j *Job) isDropped() bool { return j.Number == 0 }
-
-func (j *Job) HasHist() bool { return j.Log.Kind.IsHistogram() }
 
 func highest(jobs []*Job) int {
 	n := 0
@@ -330,4 +413,36 @@ func highest(jobs []*Job) int {
 		n = max(n, j.Number)
 	}
 	return n
+}
+
+// isOfMissingHost reports whether an output is of a host without any log, as its name says.
+func (o *Output) isOfMissingHost(jobs []*Job) bool {
+	return o.Host != "" && !o.Candidate && !slices.ContainsFunc(jobs, func(j *Job) bool { return j.Host == o.Host })
+}
+
+// HintFor returns what is known of the bins of a log besides its number of columns. The user's hint comes first.
+// Otherwise it comes from the reports that may cover the log, if they agree.
+func (ev *Evidence) HintFor(log cbt.Log, said hist.Hint) hist.Hint {
+	var hints []hist.Hint
+	half := false
+	j := NewJob(&Log{Log: log, Segment: -1})
+	for _, out := range ev.Outputs {
+		if out.mayCover(j, []*Job{j}) {
+			for i := range out.Fio.Jobs {
+				hints = append(hints, out.Fio.Hint(i))
+			}
+			half = half || out.Fio.WritesHalf()
+		}
+	}
+	hint := said.Or(hist.Hint{Half: half})
+	if hints = slices.Compact(hints); len(hints) == 1 {
+		return hint.Or(hints[0])
+	}
+	for _, other := range hints { // options of jobs may differ, and all are of one fio
+		if other.Unit != hints[0].Unit {
+			return hint
+		}
+		hint = hint.Or(hist.Hint{Unit: other.Unit})
+	}
+	return hint
 }

@@ -6,23 +6,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// chooser decides what the rows of each job are read from. It adds the jobs to the plan.
-type chooser struct {
-	*Plan
-	ev       *Evidence
-	problems *Remarks
-}
-
-// choose sets the best source of rows for each job. averaged are the logs of averages.
-func (c *chooser) choose(jobs []*Job, averaged []*Log) {
-	c.setGroups(jobs)
-	for _, e := range c.Entries {
+// choose decides what the rows of each job are read from, and adds the jobs to the plan. averaged are the logs of averages.
+func (p *planner) choose(jobs []*Job, averaged []*Log) {
+	p.setGroups(jobs)
+	for _, e := range p.Entries {
 		hasRaw := func(j *Job) bool {
 			return j.Entry == e && j.raw != nil && j.raw.Kind == fiolog.Clat && (!j.HasRows || j.IsZero)
 		}
@@ -30,28 +24,28 @@ func (c *chooser) choose(jobs []*Job, averaged []*Log) {
 			continue // its log of completions has their latencies
 		}
 		if e.useTotalLatency() {
-			c.problems.note("%s: it has no bins of completion latencies: its latencies are counted from submission (lat)",
+			p.problems.note("%s: it has no bins of completion latencies: its latencies are counted from submission (lat)",
 				e.Describe())
 		}
 	}
 	for _, j := range jobs {
 		if !j.isDropped() {
-			c.add(j)
+			p.add(j)
 		}
 	}
-	c.fallBack()
-	c.useAverages(averaged)
+	p.fallBack()
+	p.useAverages(averaged)
 }
 
 // split replaces a combined entry by its parts, because periodic reports have rows of each part. Logs do not.
-func (c *chooser) split(e *Entry) []*Entry {
+func (p *planner) split(e *Entry) []*Entry {
 	if len(e.parts) == 0 {
 		return []*Entry{e}
 	}
 	for _, part := range e.parts {
 		part.groups = e.groups
 	}
-	for _, list := range []*Entries{&c.Entries, &e.Out.Entries} {
+	for _, list := range []*Entries{&p.Entries, &e.Out.Entries} {
 		if i := slices.Index(*list, e); i >= 0 {
 			*list = slices.Replace(slices.Clone(*list), i, i+1, e.parts...)
 		}
@@ -60,30 +54,30 @@ func (c *chooser) split(e *Entry) []*Entry {
 }
 
 // add adds a job with logs to the run.
-func (c *chooser) add(j *Job) {
+func (p *planner) add(j *Job) {
 	if j.Entry != nil {
 		j.Ran = j.Entry.Ran
 		j.Entry.Jobs = append(j.Entry.Jobs, j)
 	}
-	c.Jobs = append(c.Jobs, j)
-	if c.opt.Completions && j.raw != nil {
-		c.useRaw(j)
+	p.Jobs = append(p.Jobs, j)
+	if p.opt.Completions && j.raw != nil {
+		p.useRaw(j)
 		return
 	}
-	switch why := c.whyNotHist(j); {
+	switch why := p.whyNotHist(j); {
 	case why == nil, errors.Is(why, errNoRows) && j.raw == nil: // a log without rows still belongs to its report
-		c.useHist(j)
+		p.useHist(j)
 	case j.raw != nil:
-		wasHist := j.HasHist() || slices.ContainsFunc(c.Run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
-		if c.useRaw(j) && wasHist {
-			c.problems.note("%v: its log of completions is read instead", why)
+		wasHist := j.HasHist() || slices.ContainsFunc(p.Run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
+		if p.useRaw(j) && wasHist {
+			p.problems.note("%v: its log of completions is read instead", why)
 		}
 	default:
 		if j.Head = (Head{}); j.Entry != nil && j.Entry.HasPeriodic() {
-			c.problems.note("%v: periodic reports are read instead", why)
+			p.problems.note("%v: periodic reports are read instead", why)
 			return
 		}
-		c.problems.skip(why)
+		p.problems.skip(why)
 	}
 }
 
@@ -91,10 +85,10 @@ func (c *chooser) add(j *Job) {
 var errNoRows = errors.New("the histogram log has no rows")
 
 // whyNotHist returns the reason why the histogram log of a job cannot be used, or nil if it can.
-func (c *chooser) whyNotHist(j *Job) error {
+func (p *planner) whyNotHist(j *Job) error {
 	switch {
 	case !j.HasHist():
-		return fmt.Errorf("%s: no histogram log of job %d", c.Title(), j.Number)
+		return fmt.Errorf("%s: no histogram log of job %d", p.Title(), j.Number)
 	case j.damage != nil:
 		return j.damage
 	case !j.HasRows:
@@ -110,20 +104,20 @@ func (c *chooser) whyNotHist(j *Job) error {
 	case err != nil || j.Entry == nil || !j.Entry.Out.Client:
 		return err
 	}
-	if j.Lag, err = proveLag(j, c.ev.Reader); j.Lag > 0 {
-		c.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
+	if j.Lag, err = proveLag(j, p.ev.Reader); j.Lag > 0 {
+		p.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
 			j.Log.File.Name(), j.Entry.Out.File.Name())
 	}
 	return err
 }
 
-func (c *chooser) useHist(j *Job) {
+func (p *planner) useHist(j *Job) {
 	j.Source = FromHist
-	c.checkLayout(j)
+	p.checkLayout(j)
 	if j.Entry != nil {
-		j.Interval = cmp.Or(j.Entry.histMsec(), c.configuredInterval(j.Entry.Out))
+		j.Interval = cmp.Or(j.Entry.histMsec(), p.configuredInterval(j.Entry.Out))
 	} else {
-		j.Interval = c.configuredInterval(nil)
+		j.Interval = p.configuredInterval(nil)
 	}
 	isGiven := j.Interval > 0
 	if !isGiven {
@@ -137,14 +131,14 @@ func (c *chooser) useHist(j *Job) {
 }
 
 // useRaw reads a job's rows from its log of completions. It reports whether it can.
-func (c *chooser) useRaw(j *Job) bool {
+func (p *planner) useRaw(j *Job) bool {
 	ofHist := hist.UnknownUnit
 	if j.HasHist() && j.HasRows {
 		ofHist = j.Layout.Unit()
 	}
 	j.Source, j.Log, j.Head = FromRaw, j.raw, j.raw.Head
-	if err := c.setUnit(j, j.Log, ofHist); err != nil && j.HasRows {
-		c.problems.skip(err)
+	if err := p.setUnit(j, j.Log, ofHist); err != nil && j.HasRows {
+		p.problems.skip(err)
 		j.Source, j.Head = FromNothing, Head{}
 		return false
 	}
@@ -155,7 +149,7 @@ func (c *chooser) useRaw(j *Job) bool {
 }
 
 // useReports reads a job's rows from the periodic reports of its entry.
-func (c *chooser) useReports(j *Job) {
+func (p *planner) useReports(j *Job) {
 	out := j.Entry.Out
 	j.Source, j.HasRows, j.Interval = FromReports, true, out.Spacing()
 	if l, err := hist.NewLayout(out.Fio.Unit, j.Entry.groups, 0); err == nil {
@@ -165,35 +159,30 @@ func (c *chooser) useReports(j *Job) {
 
 // fallBack uses periodic reports for the jobs of an entry if none of them has rows. It also adds a job without rows for
 // each entry without a log.
-func (c *chooser) fallBack() {
-	for _, e := range slices.Clone(c.Entries) {
+func (p *planner) fallBack() {
+	for _, e := range slices.Clone(p.Entries) {
 		if len(e.Jobs) == 0 {
-			c.bareJob(e)
+			p.bareJob(e)
 		}
-		if !e.HasPeriodic() || !c.ev.Live && RequestsOf(e.Job) == 0 || slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.HasRows }) {
+		if !e.HasPeriodic() || !p.ev.Live && RequestsOf(e.Job) == 0 || slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.HasRows }) {
 			continue
 		}
 		first, others := e.Jobs[0], e.Jobs[1:]
-		c.Jobs = slices.DeleteFunc(c.Jobs, func(j *Job) bool { return slices.Contains(others, j) })
+		p.Jobs = slices.DeleteFunc(p.Jobs, func(j *Job) bool { return slices.Contains(others, j) })
 		if e.Jobs = e.Jobs[:1]; len(e.parts) == 0 {
-			c.useReports(first)
+			p.useReports(first)
 			continue
 		}
-		c.Jobs = slices.DeleteFunc(c.Jobs, func(j *Job) bool { return j == first })
-		for _, part := range c.split(e) {
+		p.Jobs = slices.DeleteFunc(p.Jobs, func(j *Job) bool { return j == first })
+		for _, part := range p.split(e) {
 			part.useTotalLatency()
-			c.useReports(c.bareJob(part))
+			p.useReports(p.bareJob(part))
 		}
 	}
 }
 
-// HasPeriodic reports whether periodic reports show when the requests of an entry completed. e may be nil.
-func (e *Entry) HasPeriodic() bool {
-	return e != nil && e.Out.Reports() >= 3 && e.Out.HasBins && !e.IsMixed
-}
-
 // bareJob returns a job for an entry of fio's output that has no log.
-func (c *chooser) bareJob(e *Entry) *Job {
+func (p *planner) bareJob(e *Entry) *Job {
 	host := e.Out.host
 	if e.Host != "" {
 		host = e.Host
@@ -201,13 +190,13 @@ func (c *chooser) bareJob(e *Entry) *Job {
 	j := NewJob(&Log{Log: cbt.Log{Host: host, Volume: e.Out.Volume, Job: e.first, File: e.Out.File}, Segment: -1})
 	j.Entry, j.Ran = e, e.Ran
 	e.Jobs = []*Job{j}
-	c.Jobs = append(c.Jobs, j)
+	p.Jobs = append(p.Jobs, j)
 	return j
 }
 
 // useAverages uses logs of averages in place of rows, if no job has rows.
-func (c *chooser) useAverages(averaged []*Log) {
-	if slices.ContainsFunc(c.Jobs, func(j *Job) bool { return j.HasRows }) {
+func (p *planner) useAverages(averaged []*Log) {
+	if slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.HasRows }) {
 		return
 	}
 	isMax := func(e *Entry) bool {
@@ -216,40 +205,40 @@ func (c *chooser) useAverages(averaged []*Log) {
 			return value == "1" || strings.HasPrefix(value, "max")
 		})
 	}
-	if i := slices.IndexFunc(c.Entries, isMax); i >= 0 && len(averaged) > 0 {
-		c.problems.note("%s: its logs have the highest value of each interval, and no means: run fio without log_max_value", c.Entries[i].Describe())
+	if i := slices.IndexFunc(p.Entries, isMax); i >= 0 && len(averaged) > 0 {
+		p.problems.note("%s: its logs have the highest value of each interval, and no means: run fio without log_max_value", p.Entries[i].Describe())
 		return
 	}
 	for _, log := range averaged {
-		j := c.JobOf(log.Log)
+		j := p.JobOf(log.Log)
 		if j == nil {
 			j = NewJob(log)
-			c.Jobs = append(c.Jobs, j)
+			p.Jobs = append(p.Jobs, j)
 		}
 		j.Interval = max(j.Interval, j.AveragedOver(log.Rows)) // windows are not shorter
 		var err error
 		if log.Kind == fiolog.Clat {
-			err = c.setUnit(j, log, hist.UnknownUnit)
+			err = p.setUnit(j, log, hist.UnknownUnit)
 		}
 		if err != nil {
-			c.problems.skip(err)
+			p.problems.skip(err)
 			continue
 		}
-		c.Averages = append(c.Averages, log.Log)
+		p.Averages = append(p.Averages, log.Log)
 	}
 }
 
 // configuredInterval returns log_hist_msec from the options of an output or of CBT, in milliseconds. It is 0 if not
 // set. If jobs differ, it is the shortest. out may be nil.
-func (c *chooser) configuredInterval(out *Output) int64 {
+func (p *planner) configuredInterval(out *Output) int64 {
 	if out != nil {
 		if ms := out.histMsec(); ms > 0 {
 			return ms
 		}
 	}
-	option, _ := c.Config["cluster.log_hist_msec"].(string)
+	option, _ := p.Config["cluster.log_hist_msec"].(string)
 	shortest := milliseconds(option)
-	for _, s := range c.Run.Sections {
+	for _, s := range p.Run.Sections {
 		if ms := milliseconds(s.Options["log_hist_msec"]); ms > 0 && (shortest == 0 || ms < shortest) {
 			shortest = ms
 		}
@@ -268,4 +257,65 @@ func (j *Job) AveragedOver(rows FirstRows) int64 {
 		return 0
 	}
 	return cmp.Or(rows.measure(), max(nominal(rows[0].Time), 1))
+}
+
+// setUnit sets the unit of the latencies in a log of completions or averages, and returns an error if nothing shows it.
+// fio 2 wrote microseconds, and fio 3 writes nanoseconds. What the user says comes first, then the report, then the
+// job's histogram log, then the columns.
+func (p *planner) setUnit(j *Job, l *Log, ofHist hist.Unit) error {
+	reported := hist.UnknownUnit
+	if j.Entry != nil {
+		reported = j.Entry.Out.Fio.Unit
+	}
+	said := p.opt.Bins.Unit
+	if said != hist.UnknownUnit && reported != hist.UnknownUnit && said != reported {
+		p.problems.note("%s: read in %s, as FIO2ES_UNIT says, although %s of its report writes %s",
+			l.File.Name(), said, j.Entry.Out.Fio.Version, reported)
+	}
+	j.Unit = cmp.Or(said, reported, p.ev.HintFor(l.Log, p.opt.Bins).Unit, ofHist)
+	switch {
+	case j.Unit != hist.UnknownUnit:
+	case l.Rows.isFio3():
+		j.Unit = hist.Nanoseconds
+	default:
+		return fmt.Errorf("%s: nothing says whether its latencies are ns (fio 3) or us (fio 2), so it is not used: "+
+			"set FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put fio's JSON report beside it", l.File.Name())
+	}
+	return nil
+}
+
+// proveHalf returns an error if a log lacks the second half of the bins and the job may have had requests there.
+func (j *Job) proveHalf() error {
+	if !j.Log.Hint.Half {
+		return nil
+	}
+	least, _ := j.Layout.Bounds(j.Layout.Half())
+	if j.Entry != nil && !j.Entry.exceeds(least) {
+		return nil
+	}
+	return fmt.Errorf("%s: fio 3.6 to 3.16 write memory in place of counts at latencies of %v or more, and the report shows "+
+		"such latencies: the log is not used; run a newer fio, or this one with --status-interval=1 --output-format=json+",
+		j.Log.File.Name(), time.Duration(least))
+}
+
+// setGroups sets the number of groups of bins for the fio of each entry. It comes from its logs, from the user, or from
+// its reports. It is 0 if unknown.
+func (p *planner) setGroups(jobs []*Job) {
+	for _, e := range p.Entries {
+		e.groups = cmp.Or(p.opt.Bins.Groups, e.groups)
+	}
+	for _, j := range jobs {
+		if j.Entry != nil && j.HasRows {
+			j.Entry.groups = j.Layout.Groups()
+		}
+	}
+}
+
+// checkLayout adds a note if the columns of a job's log usually mean another layout.
+func (p *planner) checkLayout(j *Job) {
+	usual, err := hist.Resolve(j.Layout.Len(), hist.Hint{})
+	if j.HasRows && err == nil && usual != j.Layout {
+		p.problems.note("%s: %d bins are usually %s, but are read as %s: FIO2ES_GROUPS, FIO2ES_UNIT or fio's report say %s",
+			j.Log.File.Name(), j.Layout.Len(), usual, j.Layout, j.Log.Hint)
+	}
 }

@@ -46,3 +46,25 @@ const (
 // EpochTimes is the smallest time that can be one of log_unix_epoch, in milliseconds since 1970 (1973). No job runs so
 // long that a time since its start is as large.
 const EpochTimes = 1e11
+
+// nominal returns the interval that people set, in milliseconds, for a measured one: rows and reports come a little late.
+func nominal(ms int64) int64 {
+	if hundreds := (ms + 50) / 100 * 100; max(ms-hundreds, hundreds-ms)*20 <= ms {
+		return hundreds
+	}
+	return (ms + 5) / 10 * 10
+}
+
+// together is the largest difference in reports between the starts of jobs that began together.
+const together = 250 * time.Millisecond
+
+// Modulo returns the remainder of a division, from 0 to n-1.
+func Modulo(x, n int64) int64 { return (x%n + n) % n }
+
+// Earlier returns the earlier of two times, and ignores a zero time.
+func Earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

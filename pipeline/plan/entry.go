@@ -2,10 +2,13 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -65,18 +68,6 @@ func (o *Output) hasSections() bool {
 // RanIn returns how long the jobs of the entry had run when a report was written, in milliseconds.
 func (e *Entry) RanIn(j *fiolog.Job) int64 {
 	return max(ranFor(j), min(j.Runtime/int64(e.Size), e.longest(j)))
-}
-
-// longest returns an upper bound for the run time of a job in milliseconds, from the run times of its directions. With
-// verify a job reads after it has written, so they add up.
-func (o jobOptions) longest(j *fiolog.Job) (sum int64) {
-	if !o.HasOption("verify") {
-		return measuredFor(j)
-	}
-	for _, s := range j.All() {
-		sum += s.Runtime
-	}
-	return sum
 }
 
 // groupSize returns the smallest possible number of jobs of an entry. With group_reporting, job_runtime is the sum over
@@ -212,4 +203,101 @@ func addStats(entries []*Entry, of func(*Entry) *fiolog.DirectionStats) (sum fio
 	}
 	sum.Clat.Layout, sum.Clat.Bins = bins.Layout(), bins.Bins()
 	return sum
+}
+
+// joined returns the options of several jobs that are read as one job.
+func joined(jobs []*Entry) jobOptions {
+	one := jobOptions{job: jobs[0].job, own: map[string]string{}, global: Entries(jobs).options(), isGroup: true}
+	for _, j := range jobs {
+		for _, options := range []map[string]string{j.global, j.own} {
+			for name, value := range options {
+				if _, isSame := one.global[name]; !isSame {
+					one.own[name] = value
+				}
+			}
+		}
+	}
+	return one
+}
+
+// Settings returns the settings that all jobs of the entry have. One section of a group may have another value than the
+// report lists for all. So a setting that the requests contradict is unknown.
+func (e *Entry) settings() mapping.CBT {
+	set := e.jobOptions.settings()
+	if !e.isGroup {
+		return set
+	}
+	_, directions := fiolog.ParseMode(set.Mode)
+	for d := range fiolog.Direction(fiolog.Directions) {
+		s := &e.Directions[d]
+		isVerify := d == fiolog.Read && e.HasOption("verify")
+		if s.TotalIOs > 0 && !slices.Contains(directions, d) && !isVerify {
+			set.Mode, set.RWMixRead = "", 0
+		}
+	}
+	for _, s := range e.All() {
+		const few = 0.01 // requests that failed, or were in flight at the end of ramp_time
+		size := float64(set.OpSize)
+		if s.TotalIOs > 0 && math.Abs(float64(s.IOBytes)/float64(s.TotalIOs)-size) > few*size {
+			set.OpSize = 0
+		}
+	}
+	return set
+}
+
+// hasLatency reports whether fio measured completion latencies.
+func (e *Entry) hasLatency() bool {
+	return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return s.Clat.Mean > 0 })
+}
+
+// HasPeriodic reports whether periodic reports show when the requests of an entry completed. e may be nil.
+func (e *Entry) HasPeriodic() bool {
+	return e != nil && e.Out.Reports() >= 3 && e.Out.HasBins && !e.IsMixed
+}
+
+// exceeds reports whether a completion latency may be at or above a limit in nanoseconds.
+func (e *Entry) exceeds(limit int64) bool {
+	if len(e.parts) > 0 {
+		return slices.ContainsFunc(e.parts, func(part *Entry) bool { return part.exceeds(limit) })
+	}
+	return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool {
+		l := &s.Clat
+		if len(l.Bins) == 0 {
+			most := max(l.Max, s.Lat.Max) // logs may have total latencies
+			return s.TotalIOs > 0 && (most >= limit || most == 0)
+		}
+		_, high := l.Layout.Bounds(int(l.Bins[len(l.Bins)-1].Index))
+		return high > limit
+	})
+}
+
+// Reported returns the entries of the run as fio reported them: parts in place of combined entries.
+func (list Entries) Reported() (all []*Entry) {
+	for _, e := range list {
+		if all = append(all, e.parts...); len(e.parts) == 0 {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// options returns the options of fio that are the same for all jobs.
+func (list Entries) options() map[string]string {
+	var all []map[string]string
+	for _, e := range list.Reported() {
+		all = append(all, e.all())
+	}
+	return common(all)
+}
+
+// common returns the options that are the same in all of a list.
+func common(list []map[string]string) map[string]string {
+	var same map[string]string
+	for i, one := range list {
+		if i == 0 {
+			same = maps.Clone(one)
+		}
+		maps.DeleteFunc(same, func(name, value string) bool { is, ok := one[name]; return !ok || is != value })
+	}
+	return same
 }

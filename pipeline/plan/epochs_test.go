@@ -28,7 +28,7 @@ func TestEpochsAndReports(t *testing.T) {
 		j.Source, j.Ran = FromNothing, 1950 // its last row, without a log
 		j.Entry = &Entry{Out: &Output{}, Ran: c.ran}
 		j.moment = moment{written.Add(c.start), c.by, c.error}
-		_, contradicted := (placing{&Plan{Jobs: []*Job{j}}, &Evidence{}, nil}).placeByEpochs()
+		_, contradicted := (&planner{&Plan{Jobs: []*Job{j}}, &Evidence{}, nil}).placeByEpochs()
 		if got := j.Start.Sub(written); got != c.want || (len(contradicted) > 0) != c.contradicts {
 			t.Errorf("%s: %v later, contradicted %v", c.name, got, contradicted)
 		}
@@ -60,7 +60,7 @@ func TestPlaceByEpochs(t *testing.T) {
 				j.moment = moment{time.UnixMilli(j.First).Add(-c.started[i]), clockStart, errorOfStart}
 			}
 		}
-		how, _ := (placing{&Plan{Jobs: jobs}, &Evidence{}, nil}).placeByEpochs()
+		how, _ := (&planner{&Plan{Jobs: jobs}, &Evidence{}, nil}).placeByEpochs()
 		for i, j := range jobs {
 			switch {
 			case !isEpoch(j):
@@ -130,7 +130,7 @@ func TestUntilFirst(t *testing.T) {
 		j.Log.Rows = FirstRows{{Time: j.First, Layout: l, Total: c.n, Bins: []hist.Bin{
 			{Index: 100, Count: c.n - 1}, {Index: uint32(l.Index(c.slowest.Nanoseconds())), Count: 1},
 		}}}
-		(placing{&Plan{Jobs: []*Job{j}}, &Evidence{}, nil}).placeByEpochs()
+		(&planner{&Plan{Jobs: []*Job{j}}, &Evidence{}, nil}).placeByEpochs()
 		if j.Error < c.want || j.Error > 2*c.want {
 			t.Errorf("%d requests up to %v: ± %v, want %v", c.n, c.slowest, j.Error, c.want)
 		}

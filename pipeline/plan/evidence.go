@@ -1,10 +1,11 @@
 package plan
 
 import (
-	"path"
 	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -28,6 +29,13 @@ type reader interface {
 	Sums(l *Log, lag int) (*Sums, error)
 	// Last returns the time of the last row of the log of each job, as written. Rows with impossible times do not count.
 	Last(jobs []*Job) []int64
+}
+
+// planner is a plan in the making. Its methods are the steps.
+type planner struct {
+	*Plan
+	ev       *Evidence
+	problems *Remarks
 }
 
 // Log is a log and what its first rows show.
@@ -99,129 +107,58 @@ func (rows FirstRows) measure() int64 {
 	return max(nominal(steps[(len(steps)-1)/2]), 1)
 }
 
-// nominal returns the interval that people set, in milliseconds, for a measured one: rows and reports come a little late.
-func nominal(ms int64) int64 {
-	if hundreds := (ms + 50) / 100 * 100; max(ms-hundreds, hundreds-ms)*20 <= ms {
-		return hundreds
-	}
-	return (ms + 5) / 10 * 10
-}
-
 // IsAveraged reports whether a log has averages. A log without rows counts as one of completions. Reading it then
 // reports what is wrong.
 func (l *Log) IsAveraged() bool {
 	return len(l.Rows) > 0 && (l.Rows[0].BlockSize == 0 || l.Rows[0].Averaged)
 }
 
-func NewJob(l *Log) *Job {
-	return &Job{JobKey: KeyOf(l.Log), jobRows: jobRows{Log: l}}
+// Options are the settings of users that decide how a run is planned.
+type Options struct {
+	Title       string                   // of the run, in messages
+	Completions bool                     // logs of completions come before histogram logs
+	Window      time.Duration            // 0: the usual length
+	Levels      []mapping.Level          // of documents
+	Bins        hist.Hint                // what the user says about the bins and the unit of logs
+	Start       time.Time                // of the run, if its files do not show it
+	Absent      bool                     // the start may stay unknown
+	Offsets     map[string]time.Duration // corrections of the clocks of hosts: they are added to the starts of jobs
+	ByJob       bool                     // each job counts from its own start
 }
 
-func KeyOf(log cbt.Log) JobKey { return JobKey{log.Host, log.Volume, max(log.Job, 1)} }
-
-func (j *Job) folder() string { return path.Dir(j.Log.File.Path) }
-
-// jobLogs finds the jobs of a run by its logs.
-type jobLogs struct {
-	*Evidence
-	opt      Options
-	problems *Remarks
+// Sums are the sums of a log's rows in each direction.
+type Sums [fiolog.Directions]struct {
+	hist.Histogram
+	rows int
 }
 
-// find returns the jobs of all logs. averaged has the logs of averages.
-func (l jobLogs) find() (jobs []*Job, averaged []*Log) {
-	for _, log := range l.Logs {
-		j := NewJob(log)
-		j.Head, j.damage = log.Head, log.Damage
-		if log.Segment >= 0 {
-			j.Number = log.Segment + 1
-		}
-		jobs = append(jobs, j)
-	}
-	if !l.NeedsOthers(l.opt.Completions) {
-		return jobs, nil
-	}
-	raw, averaged := l.raw()
-	return addRaw(jobs, raw), averaged
+func (s *Sums) Add(rec *fiolog.Record) {
+	of := &s[rec.Direction]
+	of.AddBins(rec.Layout, rec.Bins)
+	of.rows++
 }
 
-// NeedsOthers reports whether logs of completions may be needed. That is so if the user wants them (completions), or if a job has no
-// histogram log with rows.
-func (ev *Evidence) NeedsOthers(completions bool) bool {
-	if completions || len(ev.Logs) == 0 {
-		return true
-	}
-	have := map[JobKey]bool{}
-	for _, log := range ev.Logs {
-		if !log.HasRows || log.IsZero {
-			return true
-		}
-		have[KeyOf(log.Log)] = true
-		if log.Segment > 0 {
-			have[JobKey{log.Host, log.Volume, log.Segment + 1}] = true
-		}
-	}
-	return slices.ContainsFunc(ev.Run.Others, func(log cbt.Log) bool { return log.Kind == fiolog.Clat && !have[KeyOf(log)] })
-}
-
-// addRaw adds logs of completions to the jobs that wrote them, and the jobs that have only
-// such logs.
-func addRaw(jobs []*Job, logs []*Log) []*Job {
-	for _, log := range logs {
-		if j := writerOf(jobs, log); j != nil {
-			j.raw = log
+// fit reports whether a report's bins contain all rows of some logs, so that the logs can be
+// of the jobs of that report. The other requests of the report were not logged.
+func (s *Sums) fit(jobs []*Entry) bool {
+	for d := range fiolog.Direction(fiolog.Directions) {
+		if s[d].IsEmpty() {
 			continue
 		}
-		j := NewJob(log)
-		j.raw = log
-		if log.Segment >= 0 {
-			j.Number = log.Segment + 1
+		all, total := &hist.Histogram{}, uint64(0)
+		for _, e := range jobs {
+			all.Merge(e.Histogram(&e.Directions[d]))
+			total += e.Directions[d].TotalIOs
 		}
-		jobs = append(jobs, j)
-	}
-	return jobs
-}
-
-// writerOf returns the job that wrote a log of completions. It has the same prefix. Otherwise it is the only job of
-// that number, because prefixes may differ by the kind of log.
-func writerOf(jobs []*Job, log *Log) *Job {
-	var same []*Job
-	for _, j := range jobs {
-		if j.JobKey != KeyOf(log.Log) || j.Log.Segment >= 0 || log.Segment >= 0 || j.raw != nil {
+		// Without bins there is only a total. Of three or four rows, doubling adds so few requests that the last part of
+		// an interval may have as many. Then the total proves nothing.
+		if all.IsEmpty() && s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4 {
 			continue
 		}
-		if j.Log.Prefix == log.Prefix && j.folder() == path.Dir(log.File.Path) {
-			return j
-		}
-		same = append(same, j)
-	}
-	if len(same) == 1 {
-		return same[0]
-	}
-	return nil
-}
-
-// raw returns the logs of single completions, and the logs of averages (log_avg_msec) of latency, rate and bandwidth,
-// which have no percentiles. Without logs of completion latency it returns those of total latency.
-func (l jobLogs) raw() (raw, averaged []*Log) {
-	var total []*Log
-	for _, log := range l.Others {
-		switch {
-		case log.Stored || log.Kind == fiolog.Slat:
-		case log.Kind == fiolog.IOPS || log.Kind == fiolog.BW || log.IsAveraged():
-			if log.Kind != fiolog.Lat && log.Segment <= 0 {
-				averaged = append(averaged, log)
-			}
-		case log.Kind == fiolog.Clat:
-			raw = append(raw, log)
-		case log.Kind == fiolog.Lat:
-			total = append(total, log)
+		layout := s[d].Layout().Merged(all.Layout())
+		if !all.To(layout).Subtract(s[d].Histogram.To(layout)) {
+			return false
 		}
 	}
-	if len(raw) == 0 && len(total) > 0 {
-		l.problems.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
-			"submission", l.opt.Title)
-		raw = total
-	}
-	return raw, averaged
+	return true
 }

@@ -3,11 +3,13 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -20,16 +22,6 @@ func (p *Plan) Version() string {
 		}
 	}
 	return ""
-}
-
-// Reported returns the entries of the run as fio reported them: parts in place of combined entries.
-func (list Entries) Reported() (all []*Entry) {
-	for _, e := range list {
-		if all = append(all, e.parts...); len(e.parts) == 0 {
-			all = append(all, e)
-		}
-	}
-	return all
 }
 
 // Stands returns the number of fio's jobs that a job stands for. The first job of an entry stands for all jobs of the
@@ -86,27 +78,6 @@ func (p *Plan) Options() map[string]string {
 	return same
 }
 
-// common returns the options that are the same in all of a list.
-func common(list []map[string]string) map[string]string {
-	var same map[string]string
-	for i, one := range list {
-		if i == 0 {
-			same = maps.Clone(one)
-		}
-		maps.DeleteFunc(same, func(name, value string) bool { is, ok := one[name]; return !ok || is != value })
-	}
-	return same
-}
-
-// options returns the options of fio that are the same for all jobs.
-func (list Entries) options() map[string]string {
-	var all []map[string]string
-	for _, e := range list.Reported() {
-		all = append(all, e.all())
-	}
-	return common(all)
-}
-
 // Hosts returns the hosts of the run, in the order of their first jobs.
 func (p *Plan) Hosts() []mapping.RunHost {
 	var hosts []mapping.RunHost
@@ -126,11 +97,6 @@ func (p *Plan) Hosts() []mapping.RunHost {
 		}
 	}
 	return hosts
-}
-
-// hasLatency reports whether fio measured completion latencies.
-func (e *Entry) hasLatency() bool {
-	return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return s.Clat.Mean > 0 })
 }
 
 // WhyNoWindows says why there are no windows with percentiles, and what to do.
@@ -198,4 +164,159 @@ func (list Entries) UsualSize(d fiolog.Direction) int64 {
 		}
 	}
 	return usual
+}
+
+// Nanoseconds returns the length of a unit.
+func Nanoseconds(unit hist.Unit) int64 {
+	if unit == hist.Microseconds {
+		return 1000
+	}
+	return 1
+}
+
+// MixedGroups returns a text about what is unknown if the fios of a run have different numbers of groups. It is empty
+// if all have the same number.
+func MixedGroups(jobs []*Job) string {
+	var layouts []hist.Layout
+	for _, j := range jobs {
+		if j.HasRows {
+			layouts = append(layouts, j.Layout)
+		}
+	}
+	if len(layouts) == 0 {
+		return ""
+	}
+	merged := layouts[0]
+	for _, l := range layouts {
+		merged = merged.Merged(l)
+	}
+	least, _ := merged.Bounds(merged.Len() - 1)
+	for _, l := range layouts {
+		if float64(l.Reach()) > 1.05*float64(merged.Reach()) { // fio 2 and 3 differ by 2 %
+			return fmt.Sprintf("its fios were built with different numbers of groups of bins, so latencies above "+
+				"%v are \"or more\" "+
+				"in all its numbers; read its hosts apart to see more", time.Duration(least).Round(time.Millisecond))
+		}
+	}
+	return ""
+}
+
+// NoWindows says why there will be no windows with percentiles, or is empty if there will be some.
+func (p *Plan) NoWindows() string {
+	if slices.ContainsFunc(p.Jobs, (*Job).HasWindows) {
+		return ""
+	}
+	return p.WhyNoWindows()
+}
+
+// Settings returns the settings of the run. They come from the path and from CBT's configuration, because fio does not
+// know all of them. In runs of pbench-fio, fio's options complete them. People name folders as they like, so the path
+// counts only if no option of fio is known.
+func (p *Plan) Settings() mapping.CBT {
+	set := p.Run.CBT
+	switch {
+	case set.Iteration != nil:
+		return set
+	case set.Benchmark == "":
+		return cmp.Or(p.FioSettings(), set)
+	case p.Run.Config == nil:
+		v, more := reflect.ValueOf(&set).Elem(), reflect.ValueOf(p.FioSettings())
+		for f := range v.NumField() {
+			if v.Field(f).IsZero() {
+				v.Field(f).Set(more.Field(f))
+			}
+		}
+	}
+	set.Iteration = new(0)
+	return set
+}
+
+// FioSettings returns the settings that fio's options name, if they are the same for all jobs. A default of fio that no
+// option names is unknown. Options come from the reports, because fio did what they say. They come from the job file if
+// a report lists none, and for the sections of a group, because a report lists the options of one section only.
+func (p *Plan) FioSettings() mapping.CBT {
+	var all []mapping.CBT
+	p.eachSection(func(o jobOptions, e *Entry) {
+		if o.isGroup {
+			all = append(all, e.settings())
+		} else {
+			all = append(all, o.settings())
+		}
+	})
+	return sameSettings(all)
+}
+
+// eachSection calls do with the options of each job or section, and with its entry, which is nil if the options are only
+// in the job file.
+func (p *Plan) eachSection(do func(o jobOptions, e *Entry)) {
+	ofFile := func(sections []fiolog.JobSection, global map[string]string, e *Entry) {
+		for _, s := range sections {
+			do(jobOptions{own: s.Options, global: global}, e)
+		}
+	}
+	reported := p.Entries.Reported()
+	if !slices.ContainsFunc(reported, func(e *Entry) bool { return len(e.own)+len(e.global) > 0 }) {
+		ofFile(p.Run.Sections, nil, nil)
+		return
+	}
+	for _, e := range reported {
+		if sections := p.sectionsOf(e); len(sections) > 0 {
+			ofFile(sections, e.global, e)
+		} else {
+			do(e.jobOptions, e)
+		}
+	}
+}
+
+// sectionsOf returns the sections of a group from the job file. It returns none if the file lacks the section whose
+// options the report lists. Then the file was changed after the run, or it is another file.
+func (p *Plan) sectionsOf(e *Entry) []fiolog.JobSection {
+	isListed := func(s fiolog.JobSection) bool {
+		for name, value := range e.own {
+			if s.Options[name] != value {
+				return false
+			}
+		}
+		return true
+	}
+	if !e.isGroup || !slices.ContainsFunc(p.Run.Sections, isListed) {
+		return nil
+	}
+	return p.Run.Sections
+}
+
+// sameSettings are the settings that are the same in a list.
+func sameSettings(list []mapping.CBT) (same mapping.CBT) {
+	for i, one := range list {
+		if i == 0 {
+			same = one
+			continue
+		}
+		v, other := reflect.ValueOf(&same).Elem(), reflect.ValueOf(one)
+		for f := range v.NumField() {
+			if !v.Field(f).Equal(other.Field(f)) {
+				v.Field(f).SetZero()
+			}
+		}
+	}
+	return same
+}
+
+// Contradiction returns a note if CBT's configuration, or the path, has another mode or block size than fio's own
+// options. It is empty if they agree, or if one of them is unknown.
+func (p *Plan) Contradiction() string {
+	set, ran := p.Settings(), p.FioSettings()
+	mode, _ := fiolog.ParseMode(set.Mode)
+	text := ""
+	switch {
+	case p.Run.Config == nil:
+	case mode != "" && ran.Mode != "" && mode != ran.Mode:
+		text = fmt.Sprintf("mode %s, and fio's report %s", set.Mode, ran.Mode)
+	case set.OpSize > 0 && ran.OpSize > 0 && set.OpSize != ran.OpSize:
+		text = fmt.Sprintf("%d bytes a request, and fio's report %d", set.OpSize, ran.OpSize)
+	}
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s has %s: its settings may be those of another run; put the configuration of this run there", p.Run.Config.Name(), text)
 }

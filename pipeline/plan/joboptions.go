@@ -5,8 +5,10 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -50,21 +52,6 @@ func (o jobOptions) all() map[string]string {
 		maps.DeleteFunc(all, func(name, _ string) bool { _, isOwn := o.own[name]; return isOwn })
 	}
 	return all
-}
-
-// joined returns the options of several jobs that are read as one job.
-func joined(jobs []*Entry) jobOptions {
-	one := jobOptions{job: jobs[0].job, own: map[string]string{}, global: Entries(jobs).options(), isGroup: true}
-	for _, j := range jobs {
-		for _, options := range []map[string]string{j.global, j.own} {
-			for name, value := range options {
-				if _, isSame := one.global[name]; !isSame {
-					one.own[name] = value
-				}
-			}
-		}
-	}
-	return one
 }
 
 // numJobs returns numjobs, at least 1.
@@ -143,4 +130,92 @@ func milliseconds(option string) int64 {
 		return 0
 	}
 	return max(ms, 0)
+}
+
+// listed returns the options that a report lists. Of a group whose sections are not known, those of the listed section
+// end with "?".
+func (o jobOptions) listed() map[string]string {
+	options := maps.Clone(o.global)
+	if options == nil {
+		options = map[string]string{}
+	}
+	for name, value := range o.own {
+		if o.isGroup {
+			value += fiolog.Between + "?"
+		}
+		options[name] = value
+	}
+	return options
+}
+
+// Settings are the settings that the options name.
+func (o jobOptions) settings() mapping.CBT {
+	mode, _ := fiolog.ParseMode(o.option("rw"))
+	return mapping.CBT{
+		Mode: mode, RWMixRead: o.readShare(mode), OpSize: o.requestSize(), IODepth: o.count("iodepth"), NumJobs: o.count("numjobs"),
+		RunSeconds: o.wholeSeconds("runtime"), RampSeconds: o.wholeSeconds("ramp_time"),
+	}
+}
+
+// count returns an option that is a number, or 0 if it is something else.
+func (o jobOptions) count(name string) int64 {
+	n, err := strconv.ParseInt(o.option(name), 10, 32)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+// wholeSeconds returns an option that is a time, in seconds, or 0 if it is not a number of whole seconds.
+func (o jobOptions) wholeSeconds(name string) int64 {
+	d, ok := fiolog.ParseTime(o.option(name))
+	if !ok || d%time.Second != 0 {
+		return 0
+	}
+	return int64(d / time.Second)
+}
+
+// readShare is the percentage of reads that the options set for a mode with reads and writes.
+// If they set both shares, fio takes the later one, and options are kept without their order.
+func (o jobOptions) readShare(mode string) int64 {
+	if !fiolog.Mixes(mode) {
+		return 0
+	}
+	reads := o.count("rwmixread")
+	if !o.HasOption("rwmixwrite") {
+		return reads
+	}
+	writes, err := strconv.ParseInt(o.option("rwmixwrite"), 10, 32)
+	if err != nil || writes < 0 || writes > 100 || o.HasOption("rwmixread") && reads != 100-writes {
+		return 0
+	}
+	return 100 - writes
+}
+
+// usual is fio's default block size in bytes.
+const usual = 4096
+
+// requestSize is the size of all requests, in bytes; 0 if sizes differ. The option has one size for
+// all directions, or one for reads and one for writes and trims, or one for each. A direction whose
+// size is left out has fio's usual one. With kb_base=1000 the order of the options decides what a unit is, and they are
+// kept without it.
+func (o jobOptions) requestSize() int64 {
+	text := o.option("bs")
+	if text == "" || o.mixesSizes() || o.HasOption("kb_base") {
+		return 0
+	}
+	sizes := strings.Split(text, ",")
+	var same int64
+	for _, d := range o.directions() {
+		one := sizes[min(int(d), len(sizes)-1)]
+		size, ok := fiolog.ParseSize(one)
+		if one == "" {
+			size, ok = usual, true
+		}
+		if !ok || same != 0 && same != size {
+			return 0
+		}
+		same = size
+	}
+	return same
 }

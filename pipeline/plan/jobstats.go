@@ -8,7 +8,7 @@ import (
 // jobStats has the statistics of one job in a report, and how to read them.
 type jobStats struct {
 	*fiolog.Job
-	groups  int  // number of groups of bins of this fio: see [chooser.setGroups]
+	groups  int  // number of groups of bins of this fio: see [planner.setGroups]
 	IsMixed bool // the report has all directions in one (unified_rw_reporting)
 	total   bool // latencies count from submission, because there are no bins of completion latencies
 }
@@ -127,4 +127,16 @@ func longestRuntime(j *fiolog.Job) (ms int64) {
 // hasImpossibleTime reports whether a job ran for longer than its fio, by its directions.
 func hasImpossibleTime(j *fiolog.Job) bool {
 	return j.Elapsed > 0 && longestRuntime(j) > (j.Elapsed+1)*1000
+}
+
+// longest returns an upper bound for the run time of a job in milliseconds, from the run times of its directions. With
+// verify a job reads after it has written, so they add up.
+func (o jobOptions) longest(j *fiolog.Job) (sum int64) {
+	if !o.HasOption("verify") {
+		return measuredFor(j)
+	}
+	for _, s := range j.All() {
+		sum += s.Runtime
+	}
+	return sum
 }

@@ -30,7 +30,9 @@ func TestLimitLevels(t *testing.T) {
 		for i := range tt.jobs {
 			jobs = append(jobs, &Job{JobKey: JobKey{Host: fmt.Sprint(i % tt.hosts)}})
 		}
-		got, err := limitLevels(jobs, Options{Levels: levels}, said)
+		p := &planner{&Plan{opt: Options{Levels: levels}, Jobs: jobs}, nil, said}
+		err := p.limitLevels()
+		got := p.Levels
 		if (err != nil) != tt.fails || !slices.Equal(got, tt.want) || len(said.Skipped) != tt.skipped {
 			t.Errorf("%d hosts, %d jobs, levels %v: got %v, %v, %v; want %v", tt.hosts, tt.jobs, tt.levels, got, err, said.Skipped, tt.want)
 		}

@@ -69,9 +69,6 @@ func (p *Periodic) phase(interval int64, since time.Time) int64 {
 	return Modulo(middle+off[len(off)/2]-since.UnixMilli(), interval)
 }
 
-// Modulo returns the remainder of a division, from 0 to n-1.
-func Modulo(x, n int64) int64 { return (x%n + n) % n }
-
 // begun says when a job began, by periodic reports.
 type begun struct {
 	start  time.Time     // the earliest timestamp minus run time: the job began then or before
@@ -153,14 +150,6 @@ func elapsed(rep *fiolog.Report) int64 {
 		longest = max(longest, rep.Jobs[i].Elapsed)
 	}
 	return longest * 1000
-}
-
-// Earlier returns the earlier of two times, and ignores a zero time.
-func Earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 func (o *Output) Options(job int) jobOptions {
@@ -259,4 +248,11 @@ func (o *Output) began() time.Time {
 		return end.Add(-time.Duration(e)*time.Millisecond - time.Second)
 	}
 	return time.Time{}
+}
+
+func (o *Output) jobs() (all []*Job) {
+	for _, e := range o.Entries {
+		all = append(all, e.Jobs...)
+	}
+	return all
 }

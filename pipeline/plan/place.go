@@ -10,8 +10,8 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// placed says when the jobs of one fio began. If they did not begin together, it also says how that is known.
-type placed struct {
+// placement says when the jobs of one fio began. If they did not begin together, it also says how that is known.
+type placement struct {
 	Starts map[*Entry]moment
 	how    string // one sentence; empty if all began together
 	doubt  string // why it is not certain; empty if it is
@@ -22,32 +22,32 @@ type placed struct {
 // Place finds when the jobs of one fio began. All entries are of one output and one host. There are three kinds of
 // evidence besides job_start: periodic reports, the times of logs, and run times, which add up to the time that fio ran.
 // Each start is taken from the most precise of these. Evidence that contradicts the rest is dropped.
-func Place(out *Output, entries []*Entry) placed {
+func Place(out *Output, entries []*Entry) placement {
 	if slices.ContainsFunc(entries, func(e *Entry) bool { return e.Start > 0 }) {
 		return placeByStart(entries)
 	}
 	end, by := out.written()
 	if end.IsZero() {
-		return placed{Starts: map[*Entry]moment{}}
+		return placement{Starts: map[*Entry]moment{}}
 	}
-	var ways []placed
-	var files placed
+	var ways []placement
+	var files placement
 	contradiction := ""
 	if isOneStage(entries) {
 		ways = append(ways, placeTogether(out, entries, end, by))
 	} else {
 		ways, files = placeInStages(out, entries, end), placeByFiles(out, entries, end)
 	}
-	fit := slices.DeleteFunc(slices.Clone(ways), func(way placed) bool { return !way.agrees(files) })
+	fit := slices.DeleteFunc(slices.Clone(ways), func(way placement) bool { return !way.agrees(files) })
 	switch {
 	case len(fit) > 0:
 		ways = fit
 	case len(files.Starts) > 0 && (len(ways) > 0 || !out.trustsTimes()):
-		files = placed{}
+		files = placement{}
 		contradiction = fmt.Sprintf("%s: the modification times of its logs contradict the time that fio ran: they are not used; "+
 			"copy files with their times (cp -p, rsync -t)", out.File.Name())
 	}
-	all := []placed{placeByReports(out, entries), files}
+	all := []placement{placeByReports(out, entries), files}
 	if len(ways) == 1 {
 		all = append(all, ways[0])
 	}
@@ -68,8 +68,8 @@ func Place(out *Output, entries []*Entry) placed {
 }
 
 // mostPrecise takes each start from the most precise evidence, the first of equals.
-func mostPrecise(entries []*Entry, evidence ...placed) placed {
-	p, how := placed{Starts: map[*Entry]moment{}}, map[*Entry]string{}
+func mostPrecise(entries []*Entry, evidence ...placement) placement {
+	p, how := placement{Starts: map[*Entry]moment{}}, map[*Entry]string{}
 	var first time.Time
 	for _, e := range entries {
 		for _, by := range evidence {
@@ -89,7 +89,7 @@ func mostPrecise(entries []*Entry, evidence ...placed) placed {
 }
 
 // agrees reports whether two kinds of evidence may both be true, within their errors.
-func (p placed) agrees(other placed) bool {
+func (p placement) agrees(other placement) bool {
 	for e, m := range p.Starts {
 		if o, ok := other.Starts[e]; ok && m.Start.Sub(o.Start).Abs() > m.Error+o.Error {
 			return false
@@ -98,7 +98,7 @@ func (p placed) agrees(other placed) bool {
 	return true
 }
 
-func (p placed) widen(by time.Duration) {
+func (p placement) widen(by time.Duration) {
 	for e, m := range p.Starts {
 		m.Error = max(m.Error, by)
 		p.Starts[e] = m
@@ -114,24 +114,9 @@ var (
 
 func isPossible(t time.Time) bool { return !t.Before(notBefore) && t.Before(notAfter) }
 
-// dropImpossible removes impossible times of a report, so other evidence is used instead of a damaged number.
-func (p placing) dropImpossible(out *Output) {
-	drop := func(what string, ms *int64) {
-		if at := time.UnixMilli(*ms); !isPossible(at) {
-			p.problems.skip(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used",
-				out.File.Name(), what, *ms, at.Year()))
-			*ms = 0
-		}
-	}
-	for _, e := range out.Entries {
-		drop("job_start", &e.Start)
-	}
-	drop("timestamp_ms", &out.Fio.Timestamp)
-}
-
 // placeByStart uses job_start. A job without job_start began with the first job.
-func placeByStart(entries []*Entry) placed {
-	p := placed{Starts: map[*Entry]moment{}}
+func placeByStart(entries []*Entry) placement {
+	p := placement{Starts: map[*Entry]moment{}}
 	var first time.Time
 	for _, e := range entries {
 		if e.Start > 0 {
@@ -153,12 +138,9 @@ func placeByStart(entries []*Entry) placed {
 	return p
 }
 
-// together is the largest difference in reports between the starts of jobs that began together.
-const together = 250 * time.Millisecond
-
 // placeByReports uses periodic reports. A job that they do not show began with the first one that they show.
-func placeByReports(out *Output, entries []*Entry) placed {
-	p := placed{Starts: map[*Entry]moment{}, how: "each job where its counts begin to grow in fio's periodic reports"}
+func placeByReports(out *Output, entries []*Entry) placement {
+	p := placement{Starts: map[*Entry]moment{}, how: "each job where its counts begin to grow in fio's periodic reports"}
 	if out.Reports() < 2 {
 		return p
 	}
@@ -214,24 +196,14 @@ func waited(out *Output, entries []*Entry) bool {
 	return slices.ContainsFunc(entries, isGroup) && elapsed(out.Fio) > longest+starting
 }
 
-// mayWait reports whether a section of a group waits longer than another. The job file says this. Without one, the
-// options of the section that the report lists say it.
-func (e *Entry) mayWait(sections []fiolog.JobSection) bool {
-	return e.isGroup && slices.ContainsFunc([]string{"startdelay", "ramp_time"}, func(name string) bool {
-		_, isOwn := e.own[name]
-		return isOwn && len(sections) == 0 ||
-			slices.ContainsFunc(sections, func(s fiolog.JobSection) bool { return s.Options[name] != sections[0].Options[name] })
-	})
-}
-
 func groupDoubt(out *Output) string {
 	return fmt.Sprintf("%s: jobs of a group of several sections may have waited (startdelay, ramp_time): nothing says when each ran, so "+
 		"they are shown side by side; run fio with --log_unix_epoch=1, or without group_reporting", out.File.Name())
 }
 
 // placeTogether places jobs that were started at once. The last of them ended when the report was written.
-func placeTogether(out *Output, entries []*Entry, end time.Time, by Clock) placed {
-	p := placed{Starts: map[*Entry]moment{}}
+func placeTogether(out *Output, entries []*Entry, end time.Time, by Clock) placement {
+	p := placement{Starts: map[*Entry]moment{}}
 	longest := time.Duration(0)
 	for _, e := range entries {
 		delay, _ := e.delay()
@@ -264,10 +236,10 @@ func groups(entries []*Entry) [][]*Entry {
 // placeByFiles uses the time at which each log was last written, because fio writes a log when its job ends. The jobs
 // of a group begin together, except those that wait. The clock of the files may be off, so only differences from the
 // time of the report count: fio writes it at its timestamp_ms. The result is empty if there are no such times.
-func placeByFiles(out *Output, entries []*Entry, end time.Time) placed {
-	p := placed{Starts: map[*Entry]moment{}, how: "each job by when its log was last written, less its run time"}
+func placeByFiles(out *Output, entries []*Entry, end time.Time) placement {
+	p := placement{Starts: map[*Entry]moment{}, how: "each job by when its log was last written, less its run time"}
 	if out.Client || out.Fio.Timestamp == 0 || out.File.ModTime.IsZero() {
-		return placed{}
+		return placement{}
 	}
 	step, elapsed := out.step(), time.Duration(elapsed(out.Fio))*time.Millisecond
 	var first, last time.Time // of the ends of jobs
@@ -280,12 +252,12 @@ func placeByFiles(out *Output, entries []*Entry, end time.Time) placed {
 			ended, _ := e.ended()
 			at := ended.Add(-e.ranFor() - e.ramp())
 			if ended.After(end.Add(time.Second+step)) || at.Before(out.began().Add(-step)) {
-				return placed{} // copied, or changed later
+				return placement{} // copied, or changed later
 			}
 			start = Earlier(start, at)
 		}
 		if start.IsZero() {
-			return placed{}
+			return placement{}
 		}
 		for _, e := range group {
 			at, error := start.Add(e.ramp()), errorOfMtime+step+writing([]*Entry{e}, elapsed)
@@ -302,11 +274,11 @@ func placeByFiles(out *Output, entries []*Entry, end time.Time) placed {
 		}
 	}
 	if step > 0 && last.Sub(first) <= step && len(groups(entries)) > 1 {
-		return placed{} // coarse times that are all the same do not show what ran side by side: a copy has them, too
+		return placement{} // coarse times that are all the same do not show what ran side by side: a copy has them, too
 	}
 	// fio writes its report when the last job has ended.
 	if end.Sub(last) > errorOfLast+step || step == 0 && !plausible(p.Starts, entries) {
-		return placed{}
+		return placement{}
 	}
 	return p
 }
@@ -324,4 +296,92 @@ func plausible(starts map[*Entry]moment, entries []*Entry) bool {
 		}
 	}
 	return true
+}
+
+// placeInStages returns the ways in which groups may have run one after another (stonewall) or side by side (new_group):
+// those whose run times add up to the time that fio ran.
+func placeInStages(out *Output, entries []*Entry, end time.Time) (fits []placement) {
+	all := groups(entries)
+	total := time.Duration(elapsed(out.Fio)) * time.Millisecond
+	const most = 12 // groups; the number of ways doubles with each
+	waits := func(e *Entry) bool { return e.HasOption("startdelay") || e.HasOption("wait_for") }
+	if total == 0 || len(all) > most || slices.ContainsFunc(entries, waits) {
+		return nil
+	}
+	for cuts := range 1 << (len(all) - 1) {
+		stages := stagesOf(all, cuts)
+		sum := time.Duration(len(stages)-1) * betweenStages
+		late := time.Duration(0)
+		for _, s := range stages {
+			sum += lasts(s)
+			late += writing(s, total)
+		}
+		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond+late {
+			fits = append(fits, placeStages(stages, end, left))
+		}
+	}
+	return fits
+}
+
+// placeStages places stages that ran one after another until end. left is the time of fio beside theirs.
+func placeStages(stages [][]*Entry, end time.Time, left time.Duration) placement {
+	p := placement{Starts: map[*Entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
+		"up to the time that fio ran"}
+	error := errorOfEnd
+	for _, stage := range slices.Backward(stages) {
+		start := end.Add(-lasts(stage))
+		error += writing(stage, max(left, 0))
+		for _, e := range stage {
+			p.Starts[e] = moment{start.Add(e.ramp()), clockReport, error + forks(stage...)}
+		}
+		end, error = start.Add(-betweenStages), error+errorOfStage
+	}
+	return p
+}
+
+// stagesOf joins groups to stages. Bit i of cuts is set if a stage ends with group i.
+func stagesOf(groups [][]*Entry, cuts int) [][]*Entry {
+	var stages [][]*Entry
+	var stage []*Entry
+	for i, g := range groups {
+		stage = append(stage, g...)
+		if i == len(groups)-1 || cuts>>i&1 == 1 {
+			stages = append(stages, stage)
+			stage = nil
+		}
+	}
+	return stages
+}
+
+// lasts is how long the jobs of a stage run, which begin together.
+func lasts(stage []*Entry) time.Duration {
+	longest := time.Duration(0)
+	for _, e := range stage {
+		longest = max(longest, e.ranFor()+e.ramp())
+	}
+	return longest
+}
+
+// mayWait reports whether a section of a group waits longer than another. The job file says this. Without one, the
+// options of the section that the report lists say it.
+func (e *Entry) mayWait(sections []fiolog.JobSection) bool {
+	return e.isGroup && slices.ContainsFunc([]string{"startdelay", "ramp_time"}, func(name string) bool {
+		_, isOwn := e.own[name]
+		return isOwn && len(sections) == 0 ||
+			slices.ContainsFunc(sections, func(s fiolog.JobSection) bool { return s.Options[name] != sections[0].Options[name] })
+	})
+}
+
+// by are the entries that have a key in common, in the order of the first of each.
+func by[K comparable](keyOf func(*Entry) K, entries []*Entry) (all [][]*Entry) {
+	at := map[K]int{}
+	for _, e := range entries {
+		i, ok := at[keyOf(e)]
+		if !ok {
+			i, all = len(all), append(all, nil)
+			at[keyOf(e)] = i
+		}
+		all[i] = append(all[i], e)
+	}
+	return all
 }

@@ -48,7 +48,7 @@ func outputOf(elapsed int64, sections ...section) (*Output, []*Entry) {
 }
 
 // startsOf are the starts of entries, in milliseconds before the report.
-func startsOf(p placed, entries []*Entry) []int64 {
+func startsOf(p placement, entries []*Entry) []int64 {
 	var starts []int64
 	for _, e := range entries {
 		starts = append(starts, written.Sub(p.Starts[e].Start).Milliseconds())

@@ -1,70 +1,179 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// placeInStages returns the ways in which groups may have run one after another (stonewall) or side by side (new_group):
-// those whose run times add up to the time that fio ran.
-func placeInStages(out *Output, entries []*Entry, end time.Time) (fits []placed) {
-	all := groups(entries)
-	total := time.Duration(elapsed(out.Fio)) * time.Millisecond
-	const most = 12 // groups; the number of ways doubles with each
-	waits := func(e *Entry) bool { return e.HasOption("startdelay") || e.HasOption("wait_for") }
-	if total == 0 || len(all) > most || slices.ContainsFunc(entries, waits) {
-		return nil
+// stages divides the jobs of a plan into stages. Jobs of one fio, host and group were started together. Such a group
+// begins a stage if all groups before it had ended, within the errors. So groups side by side (new_group) are one stage,
+// and so are groups of which nothing says when they ended.
+func (p *Plan) stages() (stages []Stage) {
+	type key struct {
+		out   *Output
+		host  string
+		group int
 	}
-	for cuts := range 1 << (len(all) - 1) {
-		stages := stagesOf(all, cuts)
-		sum := time.Duration(len(stages)-1) * betweenStages
-		late := time.Duration(0)
-		for _, s := range stages {
-			sum += lasts(s)
-			late += writing(s, total)
+	type group struct {
+		Stage
+		jobs []*Job
+	}
+	var groups []*group
+	at := map[key]*group{}
+	for _, j := range p.Jobs {
+		k := key{host: j.Host}
+		if j.Entry != nil {
+			k.out, k.group = j.Entry.Out, j.Entry.GroupID
 		}
-		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond+late {
-			fits = append(fits, placeStages(stages, end, left))
+		g, end := at[k], j.ended()
+		if g == nil || k.out == nil {
+			g = &group{Stage: Stage{Start: j.Start, End: end}}
+			at[k], groups = g, append(groups, g)
+		}
+		g.jobs = append(g.jobs, j)
+		g.Start, g.Error = Earlier(g.Start, j.Start), max(g.Error, j.Error)
+		if end.IsZero() || end.After(g.End) && !g.End.IsZero() {
+			g.End = end
 		}
 	}
-	return fits
-}
-
-// placeStages places stages that ran one after another until end. left is the time of fio beside theirs.
-func placeStages(stages [][]*Entry, end time.Time, left time.Duration) placed {
-	p := placed{Starts: map[*Entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
-		"up to the time that fio ran"}
-	error := errorOfEnd
-	for _, stage := range slices.Backward(stages) {
-		start := end.Add(-lasts(stage))
-		error += writing(stage, max(left, 0))
-		for _, e := range stage {
-			p.Starts[e] = moment{start.Add(e.ramp()), clockReport, error + forks(stage...)}
+	slices.SortStableFunc(groups, func(a, b *group) int { return a.Start.Compare(b.Start) })
+	var jobs [][]*Job // of each stage
+	for _, g := range groups {
+		last := len(stages) - 1
+		if last >= 0 {
+			before := &stages[last]
+			length := min(g.End.Sub(g.Start), before.End.Sub(before.Start))
+			unsure := min(g.Error+before.Error, length/2)
+			if before.End.IsZero() || g.Start.IsZero() || g.Start.Before(before.End.Add(-max(unsure, 0))) {
+				before.Error = max(before.Error, g.Error)
+				if g.End.IsZero() || before.End.IsZero() || g.End.After(before.End) {
+					before.End = g.End
+				}
+				jobs[last] = append(jobs[last], g.jobs...)
+				continue
+			}
 		}
-		end, error = start.Add(-betweenStages), error+errorOfStage
+		stages, jobs = append(stages, g.Stage), append(jobs, g.jobs)
 	}
-	return p
-}
-
-// stagesOf joins groups to stages. Bit i of cuts is set if a stage ends with group i.
-func stagesOf(groups [][]*Entry, cuts int) [][]*Entry {
-	var stages [][]*Entry
-	var stage []*Entry
-	for i, g := range groups {
-		stage = append(stage, g...)
-		if i == len(groups)-1 || cuts>>i&1 == 1 {
-			stages = append(stages, stage)
-			stage = nil
-		}
+	for i := range stages {
+		stages[i].Sections = p.sections(jobs[i])
 	}
 	return stages
 }
 
-// lasts is how long the jobs of a stage run, which begin together.
-func lasts(stage []*Entry) time.Duration {
-	longest := time.Duration(0)
-	for _, e := range stage {
-		longest = max(longest, e.ranFor()+e.ramp())
+// ended returns when a job ended: by its run time, or else when its log was last written, because fio writes it then. It
+// is zero if neither is known.
+func (j *Job) ended() time.Time {
+	switch at := j.Log.File.ModTime; {
+	case j.Start.IsZero():
+		return time.Time{}
+	case j.Ran > 0:
+		return j.Start.Add(time.Duration(j.Ran) * time.Millisecond)
+	case j.Entry == nil && at.After(j.Start):
+		return at
 	}
-	return longest
+	return time.Time{}
+}
+
+// sections divides jobs by the options that decide what fio measures.
+func (p *Plan) sections(jobs []*Job) (sections []Section) {
+	at := map[string]int{}
+	for _, j := range jobs {
+		key := ""
+		if j.Entry != nil {
+			key = fmt.Sprint(fiolog.Measured(j.Entry.listed(), p.Run.ByCBT())) // Sprint sorts a map
+		}
+		i, ok := at[key]
+		if !ok {
+			i, sections = len(sections), append(sections, Section{})
+			at[key] = i
+			if j.Entry != nil {
+				sections[i].Settings = j.Entry.settings()
+			}
+		}
+		s := &sections[i]
+		if s.Jobs = append(s.Jobs, j); j.Entry != nil && !slices.Contains(s.Names, j.Entry.Name) {
+			s.Names = append(s.Names, j.Entry.Name)
+		}
+	}
+	return sections
+}
+
+// span is the time in which the jobs of a host ran. Jobs of several reports have spans of their own.
+type span struct {
+	host, volume string
+	out          *Output // nil without a report
+	start, end   time.Time
+}
+
+// Spans returns the spans of a plan, the earliest first. last returns the end of a job's rows, in milliseconds since
+// the job's start.
+func (p *Plan) Spans(last func(*Job) int64) (all []span) {
+	for _, j := range p.Jobs {
+		one := span{j.Host, j.Volume, nil, j.Start, j.Start.Add(time.Duration(max(j.Ran, last(j))) * time.Millisecond)}
+		if j.Entry != nil {
+			one.out = j.Entry.Out
+		}
+		i := slices.IndexFunc(all, func(s span) bool {
+			return s.host == j.Host && s.out == one.out && (one.out != nil || s.volume == j.Volume)
+		})
+		if i < 0 {
+			all = append(all, one)
+			continue
+		}
+		all[i].start = Earlier(all[i].start, one.start)
+		if one.end.After(all[i].end) {
+			all[i].end = one.end
+		}
+	}
+	slices.SortStableFunc(all, func(a, b span) int { return a.start.Compare(b.start) })
+	return all
+}
+
+// name returns what differs between a span and another one.
+func (s span) name(from span) string {
+	if s.host == from.host {
+		return fmt.Sprintf("volume %q", s.volume)
+	}
+	return fmt.Sprintf("host %q", s.host)
+}
+
+// Apart returns a warning if jobs began after all jobs before them had ended, and no report has both. The time of the run
+// then includes the gap, so its rates are too low. unsure is the error of the starts. The text is empty if there is no
+// such gap.
+func Apart(all []span, unsure time.Duration) string {
+	for i := 1; i < len(all); i++ {
+		before := slices.MaxFunc(all[:i], func(a, b span) int { return a.end.Compare(b.end) })
+		if gap := all[i].start.Sub(before.end); gap > unsure+time.Second {
+			return fmt.Sprintf("its jobs did not run at the same time: %s began %v after the ones before it had ended, so rates of the run "+
+				"are too low; keep the files of each run in a folder of their own, or correct a wrong clock with FIO2ES_OFFSET",
+				all[i].name(before), gap.Round(100*time.Millisecond))
+		}
+	}
+	return ""
+}
+
+// Skewed returns a note if hosts began seconds apart: they were started so, or a clock is off. unsure is the error of the
+// starts.
+func Skewed(all []span, unsure time.Duration) string {
+	const usual = 1800 * time.Millisecond // a parallel shell may start fio on its hosts that far apart
+	first := map[string]span{}
+	var last span
+	for _, s := range all { // the earliest first
+		if _, ok := first[s.host]; !ok {
+			first[s.host], last = s, s
+		}
+	}
+	if len(first) < 2 {
+		return ""
+	}
+	skew := last.start.Sub(all[0].start)
+	if skew <= unsure+usual {
+		return ""
+	}
+	return fmt.Sprintf("host %q began %.1f s before host %q: if the clock of one of them is off, their windows do not belong together; "+
+		"correct it with FIO2ES_OFFSET, such as FIO2ES_OFFSET=%s=%d (milliseconds)", all[0].host, skew.Seconds(), last.host, all[0].host, skew.Round(100*time.Millisecond).Milliseconds())
 }

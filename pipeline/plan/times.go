@@ -6,24 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Timing is when a run was.
-type Timing struct {
-	moment        // start of the first job, by the weakest evidence of all jobs
-	Placed string // how jobs that ran one after another were placed; empty if none did
-	Window int64  // milliseconds
-	Shift  int64  // the windows begin this long before the run, to follow its rows
-}
+// errNothing means that a run has no usable log or report.
+var errNothing = errors.New("no rows in any of its logs, and no report that can be used")
 
-// placing finds out when each job of a plan began and how long the windows are.
-type placing struct {
-	*Plan
-	ev       *Evidence
-	problems *Remarks
-}
-
-func (p placing) times() (err error) {
+// times finds out when each job began and how long the windows are.
+func (p *planner) times() (err error) {
 	if len(p.Jobs) == 0 {
 		return errNothing
 	}
@@ -62,7 +53,7 @@ func (p placing) times() (err error) {
 
 // setWriting sets how long fio may have taken to write the logs of each job. It writes them when the job ends, at 6 MB/s on
 // a busy machine and up to ten times as fast.
-func (p placing) setWriting() {
+func (p *planner) setWriting() {
 	const bytesPerMS = 5000
 	for _, j := range p.Jobs {
 		j.writing = time.Duration(p.ev.Written[j.JobKey]/bytesPerMS) * time.Millisecond
@@ -71,7 +62,7 @@ func (p placing) setWriting() {
 
 // placeOutput sets the start of each job that a report covers, by the report and the files
 // beside it.
-func (p placing) placeOutput(out *Output) {
+func (p *planner) placeOutput(out *Output) {
 	p.dropImpossible(out)
 	for _, entries := range by(func(e *Entry) string { return e.Host }, out.Entries) {
 		at := Place(out, entries)
@@ -93,30 +84,9 @@ func (p placing) placeOutput(out *Output) {
 	}
 }
 
-// by are the entries that have a key in common, in the order of the first of each.
-func by[K comparable](keyOf func(*Entry) K, entries []*Entry) (all [][]*Entry) {
-	at := map[K]int{}
-	for _, e := range entries {
-		i, ok := at[keyOf(e)]
-		if !ok {
-			i, all = len(all), append(all, nil)
-			at[keyOf(e)] = i
-		}
-		all[i] = append(all[i], e)
-	}
-	return all
-}
-
-func (o *Output) jobs() (all []*Job) {
-	for _, e := range o.Entries {
-		all = append(all, e.Jobs...)
-	}
-	return all
-}
-
 // setStart sets the run's start: the earliest start of a job. Starts of hosts differ only if the evidence is precise to
 // some milliseconds. Jobs without evidence start with the run.
-func (p placing) setStart() error {
+func (p *planner) setStart() error {
 	for _, j := range p.Jobs {
 		if j.Start.IsZero() {
 			continue
@@ -162,7 +132,7 @@ func (p placing) setStart() error {
 // startOfFiles takes the run's start from the modification times of its logs. It is as good as
 // these, and ignores the skew of hosts. A job may have run for up to an interval after its last row, or without any. The
 // length of a single row is at most its time, and that of no rows is unknown.
-func (p placing) startOfFiles(later map[*Job]time.Duration) error {
+func (p *planner) startOfFiles(later map[*Job]time.Duration) error {
 	starts, errs := make([]time.Time, len(p.Jobs)), make([]time.Duration, len(p.Jobs))
 	var dated []*Job
 	rows := time.Duration(0)
@@ -193,7 +163,7 @@ func (p placing) startOfFiles(later map[*Job]time.Duration) error {
 
 // widenLocal widens the error of a start from a zip without Unix times: the time zone of its
 // times is unknown. Where a report has its own time, only differences between its files are used.
-func (p placing) widenLocal() {
+func (p *planner) widenLocal() {
 	isLocal := func(j *Job) bool {
 		if j.Entry == nil {
 			return j.Log.File.ModLocal
@@ -214,4 +184,232 @@ func (p placing) widenLocal() {
 		"began or ended during the run: set FIO2ES_START=TIME", p.Title())
 }
 
-func (t Timing) At(ms int64) time.Time { return t.Start.Add(time.Duration(ms) * time.Millisecond) }
+// dropImpossible removes impossible times of a report, so other evidence is used instead of a damaged number.
+func (p *planner) dropImpossible(out *Output) {
+	drop := func(what string, ms *int64) {
+		if at := time.UnixMilli(*ms); !isPossible(at) {
+			p.problems.skip(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used",
+				out.File.Name(), what, *ms, at.Year()))
+			*ms = 0
+		}
+	}
+	for _, e := range out.Entries {
+		drop("job_start", &e.Start)
+	}
+	drop("timestamp_ms", &out.Fio.Timestamp)
+}
+
+// lastRows returns the time of the last row of each job in milliseconds since the start of the job.
+func (ev *Evidence) lastRows(jobs []*Job) []int64 {
+	times := make([]int64, len(jobs))
+	var read []*Job // the logs of these
+	var places []int
+	for i, j := range jobs {
+		if times[i] = j.Ran; j.ReadsLog() || j.Entry == nil {
+			read, places = append(read, j), append(places, i)
+		}
+	}
+	if len(read) == 0 {
+		return times
+	}
+	for i, last := range ev.Reader.Last(read) {
+		times[places[i]] = max(last-read[i].Origin, 0)
+	}
+	return times
+}
+
+// hasEpochs reports whether the rows of all jobs of an output with requests have absolute times.
+func (o *Output) hasEpochs() bool {
+	return !slices.ContainsFunc(o.jobs(), func(j *Job) bool { return RequestsOf(j.Entry.Job) > 0 && !isEpoch(j) })
+}
+
+func isEpoch(j *Job) bool { return j.HasRows && j.Source != FromReports && j.First > EpochTimes }
+
+// placeByEpochs sets the start of jobs whose rows have absolute times. how says how jobs that began apart were placed.
+// The first row ends an interval that begins with the first request, and this may come some time after the job's start.
+// So other evidence is used if it is precise and earlier, and if the rows end with the job, by its run time. It is not
+// used for the jobs contradicted: the clock of their host was set back while fio ran, or their files are not of one run.
+func (p *planner) placeByEpochs() (how string, contradicted []*Job) {
+	var first time.Time
+	for _, j := range p.Jobs {
+		if !isEpoch(j) {
+			continue
+		}
+		at := moment{time.UnixMilli(j.before()), clockEpoch, max(errorOfEpoch, j.untilFirst())}
+		if j.Interval == 0 {
+			at.Error = errorOfOneRow
+		}
+		j.Origin = at.Start.UnixMilli()
+		if idle := at.Start.Sub(j.Start); isCertain(j) && idle > 0 && idle < time.Hour {
+			switch {
+			case !p.ev.Live && idle > together && p.outlasts(j):
+				contradicted = append(contradicted, j)
+			case j.Error <= at.Error || idle > j.Error+at.Error:
+				at.Start, at.Error = j.Start, j.Error
+			}
+		}
+		j.moment = at
+		if j.Entry != nil && j.Entry.Several {
+			if end, _ := j.Entry.Out.written(); end.After(at.Start) {
+				j.Ran = end.Sub(at.Start).Milliseconds() // the log has all stages
+			}
+		}
+		j.Origin = at.Start.UnixMilli()
+		if first = Earlier(first, at.Start); at.Start.Sub(first).Abs() > time.Duration(max(2*j.Interval, 1000))*time.Millisecond {
+			how = "each job where the absolute times of its rows put it (log_unix_epoch)"
+		}
+	}
+	return how, contradicted
+}
+
+// untilFirst is how long after the start of a job its first request may have completed, by its first row: after the
+// slowest latency, and three times the usual time between requests.
+func (j *Job) untilFirst() time.Duration {
+	if j.Source != FromHist || len(j.Log.Rows) == 0 || len(j.Log.Rows[0].Bins) == 0 {
+		return 0
+	}
+	row := j.Log.Rows[0]
+	_, slowest := row.Layout.Bounds(int(row.Bins[len(row.Bins)-1].Index))
+	return min(time.Duration(slowest), time.Minute) + 3*time.Duration(j.Interval)*time.Millisecond/time.Duration(row.Total)
+}
+
+// outlasts reports whether the rows of a job, with absolute times, end after the job, by its start and its run time.
+func (p *planner) outlasts(j *Job) bool {
+	end := j.Start.Add(j.Entry.ranFor())
+	return j.Entry.Ran > 0 && time.UnixMilli(j.Origin+p.ev.lastRows([]*Job{j})[0]).Sub(end) > together
+}
+
+// isCertain reports whether the start of a job is known from its report or the times of its files to some tenths of a
+// second.
+func isCertain(j *Job) bool {
+	return j.Entry != nil && !j.Start.IsZero() && j.Error <= together
+}
+
+// placeByOtherClock sets the start of jobs whose rows count from the start of the machine (log_alternate_epoch). Such
+// times are neither since the job's start nor since 1970. They show how far apart the jobs of one host began. The
+// report shows when. how says how jobs that began apart were placed. without has the jobs without a report.
+func placeByOtherClock(jobs []*Job) (how string, without []*Job) {
+	latest := map[*Output]int64{} // end of the last job, by the other clock
+	for _, j := range jobs {
+		if isOtherClock(j) && j.Entry != nil {
+			latest[j.Entry.Out] = max(latest[j.Entry.Out], j.before()+j.Ran)
+		}
+	}
+	for _, j := range jobs {
+		if !isOtherClock(j) {
+			continue
+		}
+		if j.Origin = j.before(); j.Entry == nil {
+			without = append(without, j)
+			continue
+		}
+		if end, by := j.Entry.Out.written(); !end.IsZero() {
+			before := latest[j.Entry.Out] - j.Origin
+			j.moment = moment{end.Add(-time.Duration(before) * time.Millisecond), by, errorOfReport}
+			if before > j.Ran+1000 {
+				how = "each job where the times of its rows put it (log_alternate_epoch)"
+			}
+		}
+	}
+	return how, without
+}
+
+// isOtherClock reports whether the times of a job's rows count neither from its start nor from 1970. Its options say
+// this, or the first row comes long after the job's end.
+func isOtherClock(j *Job) bool {
+	if !j.HasRows || j.Source == FromReports || isEpoch(j) {
+		return false
+	}
+	const late = 600_000 // ms; without a report, a first row this late is by another clock
+	if j.Entry == nil {
+		return j.First > late+100*j.Interval
+	}
+	id := j.Entry.option("log_alternate_epoch_clock_id")
+	if id != "" && id != "0" && j.Entry.HasOption("log_alternate_epoch") {
+		return true
+	}
+	return j.Ran > 0 && j.First > j.Ran+10*max(j.Interval, 1000)
+}
+
+// placeByLogs places jobs without reports by the modification times of their logs. It returns how much later than the
+// first job of its host each job began. Files that were copied have the time of the copy. So it places only logs that
+// follow one another.
+func (p *planner) placeByLogs() map[*Job]time.Duration {
+	later := map[*Job]time.Duration{}
+	byHost := map[string][]*Job{}
+	for _, j := range p.Jobs {
+		if j.Start.IsZero() && j.HasRows && !j.Log.File.ModTime.IsZero() {
+			byHost[j.Host] = append(byHost[j.Host], j)
+		}
+	}
+	for _, jobs := range byHost {
+		if len(jobs) > 1 && mayFollow(jobs) {
+			p.placeChain(jobs, later)
+		}
+	}
+	return later
+}
+
+// mayFollow reports whether some jobs may have run after others. The times of the logs must be at least as far apart as
+// the shortest log is long.
+func mayFollow(jobs []*Job) bool {
+	first, last := jobs[0].Log.File.ModTime, jobs[0].Log.File.ModTime
+	shortest := time.Duration(1<<62 - 1)
+	for _, j := range jobs {
+		at := j.Log.File.ModTime
+		first = Earlier(first, at)
+		if at.After(last) {
+			last = at
+		}
+		shortest = min(shortest, time.Duration(j.leastRows()*max(j.Interval, 1))*time.Millisecond)
+	}
+	return last.Sub(first) > max(shortest, time.Second)
+}
+
+// leastRows returns a lower bound for the number of rows of each direction in a job's log, from its size.
+func (j *Job) leastRows() int64 {
+	const longest = 6 // bytes for each bin, as an average over a row: most bins are "0, "
+	if !j.HasRows || j.Log.File.Size <= 0 || j.Log.Segment >= 0 {
+		return 0
+	}
+	return j.Log.File.Size / (longest * int64(j.Layout.Len())) / fiolog.Directions
+}
+
+// placeChain places the jobs of one host, if each began when the one before had ended.
+func (p *planner) placeChain(jobs []*Job, later map[*Job]time.Duration) {
+	type span struct {
+		*Job
+		start, end time.Time
+	}
+	spans := make([]span, len(jobs))
+	for i, last := range p.ev.lastRows(jobs) {
+		end := jobs[i].Log.File.ModTime
+		spans[i] = span{jobs[i], end.Add(-time.Duration(last) * time.Millisecond), end}
+	}
+	slices.SortFunc(spans, func(x, y span) int { return cmp.Or(x.start.Compare(y.start), cmp.Compare(x.Number, y.Number)) })
+	first := spans[0].start
+	slack := func(s span) time.Duration { return time.Duration(max(s.Interval, 1000)) * time.Millisecond * 3 / 2 }
+	apart := false
+	for _, s := range spans {
+		if s.start.Sub(first) > slack(s) {
+			apart = true
+			if !slices.ContainsFunc(spans, func(o span) bool { return s.start.Sub(o.end).Abs() < slack(o)+time.Second }) {
+				p.problems.skip(fmt.Errorf("%s: its jobs are shown as if they began together: the times of the logs are those of several runs in "+
+					"one folder, of copies, or of a clock that was changed (summer time), and nothing else shows when each began; keep "+
+					"the files of each run in a folder of their own, pass fio's JSON report, or use --log_unix_epoch=1", p.Title()))
+				return
+			}
+		}
+	}
+	if !apart {
+		return
+	}
+	for _, s := range spans {
+		if by := s.start.Sub(first); by > slack(s) {
+			later[s.Job] = by
+		}
+	}
+	p.Placed = "each job by when its log was last written, less the time of its last row"
+	p.problems.note("%s: its jobs ran one after another, by the modification times of their logs: their starts are as "+
+		"reliable as these", p.Title())
+}

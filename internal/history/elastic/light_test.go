@@ -41,7 +41,7 @@ func TestRunsWithoutLight(t *testing.T) {
 	for _, c := range []struct {
 		filter history.RunFilter
 		want   []*mapping.Run
-	}{{history.RunFilter{Light: true}, want}, {history.RunFilter{Brief: true, Where: onConfig{}}, want}, {history.RunFilter{Light: true, Limit: 2}, want[:2]}} {
+	}{{history.RunFilter{Light: true}, want}, {history.RunFilter{Light: true, Where: onConfig{}}, want}, {history.RunFilter{Light: true, Limit: 2}, want[:2]}} {
 		var got []*mapping.Run
 		for run, err := range s.Runs(t.Context(), c.filter) {
 			if err != nil {

@@ -87,11 +87,11 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 			Size: min(whole, e.limits.pageHits), Query: runQuery(&f), Sort: []any{descending("@timestamp"), ascending("run.id")},
 		}}
 		list := s.documents
-		if f.Light || f.Brief {
+		if f.Light {
 			s.request.Size, s.request.Values = min(light, e.limits.pageHits), []string{mapping.LightField}
 			s.request.Stored = "_none_" // reading only _id would make the cluster read the whole document
 			list = func(ctx context.Context, ahead int) iter.Seq2[*runDoc, error] {
-				return s.light(ctx, ahead, f.DecodeLight())
+				return s.light(ctx, ahead, history.DecodeRun)
 			}
 		}
 		if f.Limit > 0 && f.Text == "" {
@@ -129,9 +129,7 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 	return func(yield func(*mapping.Interval, error) bool) {
 		var err error
 		if sel.Version != "" {
-			if err = e.Flush(ctx); err == nil {
-				err = e.client.Refresh(ctx, e.intervals())
-			}
+			err = e.Flush(ctx)
 		}
 		var id string
 		var runs map[string]finished
@@ -160,7 +158,7 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 			},
 		}
 		if sel.Light {
-			s.request.Source = excludes("latency.histogram")
+			s.request.Source = excludes("latency.histogram", "exact")
 		}
 		for d, err := range s.documents(ctx, e.limits.ahead) {
 			if err == nil {

@@ -62,7 +62,7 @@ func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 	from, to := span(f.Started())
 	// the table briefs is sorted by start
 	doc, decode := "(SELECT doc FROM runs WHERE runs.id = briefs.id)", s.codec.unpackRun
-	if f.Light || f.Brief {
+	if f.Light {
 		doc, decode = "doc", unpackBrief
 	}
 	where := `start >= ? AND start < ?`
@@ -83,7 +83,7 @@ func (s *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2
 		}
 		d, err := s.codec.unpackInterval(blob)
 		if err == nil && sel.Light {
-			d.Latency.Bins = mapping.Bins{}
+			d.Latency.Bins, d.Exact = mapping.Bins{}, mapping.Exact{}
 		}
 		return d, err
 	}, query, args...)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
@@ -105,4 +106,36 @@ func (j *Job) clocks() (began []int64) {
 		return []int64{j.First - j.Origin}
 	}
 	return began
+}
+
+// The largest numbers of hosts and jobs with their own documents. About twenty windows of each are in memory, with 15
+// KB of bins in each direction.
+const (
+	mostHosts = 256
+	mostJobs  = 5000
+)
+
+// limitLevels removes levels with too many hosts or jobs. It fails if no level remains.
+func (p *planner) limitLevels() (err error) {
+	hosts := len(HostNames(p.Jobs))
+	for _, l := range p.opt.Levels {
+		n, most := 1, 1
+		switch l {
+		case mapping.Host:
+			n, most = hosts, mostHosts
+		case mapping.Job:
+			n, most = len(p.Jobs), mostJobs
+		}
+		if n <= most {
+			p.Levels = append(p.Levels, l)
+			continue
+		}
+		err = fmt.Errorf("%s: %d documents of level %s in each window, want at most %d: use --levels cluster, which has all requests, or ingest the folders of fewer hosts",
+			p.Title(), n, l, most)
+		p.problems.skip(err)
+	}
+	if len(p.Levels) > 0 {
+		return nil
+	}
+	return err
 }

@@ -59,43 +59,6 @@ func subtract(bins, others []hist.Bin) (own []hist.Bin, total uint64, ok bool) {
 	return own, total, len(others) == 0
 }
 
-// Sums are the sums of a log's rows in each direction.
-type Sums [fiolog.Directions]struct {
-	hist.Histogram
-	rows int
-}
-
-func (s *Sums) Add(rec *fiolog.Record) {
-	of := &s[rec.Direction]
-	of.AddBins(rec.Layout, rec.Bins)
-	of.rows++
-}
-
-// fit reports whether a report's bins contain all rows of some logs, so that the logs can be
-// of the jobs of that report. The other requests of the report were not logged.
-func (s *Sums) fit(jobs []*Entry) bool {
-	for d := range fiolog.Direction(fiolog.Directions) {
-		if s[d].IsEmpty() {
-			continue
-		}
-		all, total := &hist.Histogram{}, uint64(0)
-		for _, e := range jobs {
-			all.Merge(e.Histogram(&e.Directions[d]))
-			total += e.Directions[d].TotalIOs
-		}
-		// Without bins there is only a total. Of three or four rows, doubling adds so few requests that the last part of
-		// an interval may have as many. Then the total proves nothing.
-		if all.IsEmpty() && s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4 {
-			continue
-		}
-		layout := s[d].Layout().Merged(all.Layout())
-		if !all.To(layout).Subtract(s[d].Histogram.To(layout)) {
-			return false
-		}
-	}
-	return true
-}
-
 // proveLag finds the lag of the rows that fio --client wrote, by the bins of its report: 0 if
 // they are not doubled. It fails if the bins prove nothing.
 func proveLag(j *Job, logs reader) (int, error) {

@@ -1,0 +1,277 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// Plan is what is known of a run before its rows are read. For each job it has the host, the source of rows, the entry
+// of fio's output, start and end, and how each is known. It does not change afterwards. Windows, documents and the run
+// document are functions of the plan and of the rows.
+type Plan struct {
+	opt      Options
+	Run      *cbt.Run
+	Config   map[string]any // of CBT
+	Outputs  []*Output
+	Entries  Entries
+	Jobs     []*Job    // of all stages, in the order of their logs and reports
+	Stages   []Stage   // in the order of time
+	Averages []cbt.Log // in place of rows
+	Levels   []mapping.Level
+	Timing
+}
+
+// Title names the run in messages.
+func (p *Plan) Title() string { return p.opt.Title }
+
+// JobKey names a job of a run.
+type JobKey struct {
+	Host, Volume string
+	Number       int // fio's, from 1
+}
+
+// Job is one job of fio: where its rows come from, and when it ran.
+type Job struct {
+	JobKey
+	Entry *Entry // nil if no report covers it
+
+	jobRows
+	jobTimes
+}
+
+// jobRows says where the rows of a job are read from.
+type jobRows struct {
+	Source Source
+	Log    *Log  // the log whose rows are read; without one, it has the report's file
+	raw    *Log  // a log of completions; nil if there is none
+	Lag    int   // distance of the rows that fio --client adds; 0: none
+	damage error // why the histogram log cannot be read at all
+	Head
+	Unit hist.Unit // of the latencies in a log of completions or averages
+}
+
+// jobTimes is when a job ran.
+type jobTimes struct {
+	moment         // its start
+	Interval int64 // milliseconds between rows; 0 if unknown
+	Exact    bool  // interval is fio's log_hist_msec, and the log is of this job alone
+	late     int64 // milliseconds by which the first row is later than the next ones
+	Origin   int64 // the time, as written, that counts as the start of the job
+	Offset   int64 // start of the job minus start of the run, milliseconds
+	Ran      int64 // run time in milliseconds; 0 if no report has it
+
+	writing time.Duration // fio took at most this long to write the job's logs, after the job's end
+}
+
+// before returns the time one interval before the first row was due, as written.
+func (j *Job) before() int64 { return j.First - j.late - j.Interval }
+
+// FirstTimes returns the times of the first rows of each direction of a histogram log, since the start of the job.
+func (j *Job) FirstTimes() (times [fiolog.Directions][]int64) {
+	if j.Source != FromHist {
+		return times
+	}
+	times = j.Log.Rows.times()
+	for _, of := range times {
+		for i := range of {
+			of[i] -= j.Origin
+		}
+	}
+	return times
+}
+
+// Source is the kind of file that has the rows of a job.
+type Source uint8
+
+// The sources of rows.
+const (
+	FromNothing Source = iota
+	FromHist           // a histogram log
+	FromRaw            // a log of all completions
+	FromReports        // the periodic reports of fio
+)
+
+var sourceNames = [...]string{"nothing", "histogram log", "completions", "periodic reports"}
+
+func (k Source) String() string { return sourceNames[k] }
+
+func (j *Job) ReadsLog() bool { return j.Source == FromHist || j.Source == FromRaw }
+
+// Timing is when a run was.
+type Timing struct {
+	moment        // start of the first job, by the weakest evidence of all jobs
+	Placed string // how jobs that ran one after another were placed; empty if none did
+	Window int64  // milliseconds
+	Shift  int64  // the windows begin this long before the run, to follow its rows
+}
+
+func (t Timing) At(ms int64) time.Time { return t.Start.Add(time.Duration(ms) * time.Millisecond) }
+
+func NewJob(l *Log) *Job {
+	return &Job{JobKey: KeyOf(l.Log), jobRows: jobRows{Log: l}}
+}
+
+func KeyOf(log cbt.Log) JobKey { return JobKey{log.Host, log.Volume, max(log.Job, 1)} }
+
+func (j *Job) folder() string { return path.Dir(j.Log.File.Path) }
+
+func (j *Job) isDropped() bool { return j.Number == 0 }
+
+func (j *Job) HasHist() bool { return j.Log.Kind.IsHistogram() }
+
+// Name returns the name of the job at level Job: volume and number.
+func (j *Job) Name() string {
+	if j.Volume == "" {
+		return fmt.Sprint(j.Number)
+	}
+	return j.Volume + "." + fmt.Sprint(j.Number)
+}
+
+// MaxRun is longer than any run: ten years in milliseconds.
+const MaxRun = 10 * 366 * 24 * 3600 * 1000
+
+// CheckTime returns an error for an impossible time, as written.
+func (j *Job) CheckTime(t int64) error {
+	if at := t - j.Origin; at < 0 || at > MaxRun {
+		return fmt.Errorf("time %d is not of a job that began at %d, want at most ten years later", t, j.Origin)
+	}
+	return nil
+}
+
+// Serves reports whether a job may have requests of a direction. Its report has some, or it has no report.
+func (j *Job) Serves(d fiolog.Direction) bool {
+	return j.Entry == nil || j.Entry.IsMixed || served(&j.Entry.Directions[d])
+}
+
+// JobOf returns the job that wrote a log, or nil if none did.
+func (p *Plan) JobOf(log cbt.Log) *Job {
+	for _, j := range p.Jobs {
+		if j.JobKey == KeyOf(log) {
+			return j
+		}
+	}
+	return nil
+}
+
+// Remarks are what a plan has to say.
+type Remarks struct {
+	Skipped []error // what is missing in the result
+	Notes   []error // what else the user should know
+}
+
+func (r *Remarks) skip(err error) { r.Skipped = append(r.Skipped, err) }
+
+func (r *Remarks) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Errorf(format, args...))
+}
+
+// Stage is what ran at the same time, between two stonewalls.
+type Stage struct {
+	Start    time.Time     // of its first job; zero if unknown
+	End      time.Time     // of its last job; zero if unknown
+	Error    time.Duration // of Start, plus or minus
+	Sections []Section
+}
+
+// Section is the jobs of a stage that do the same: of one section of the job file, or of several that do not differ in
+// what fio measures.
+type Section struct {
+	Names    []string    // of the sections in fio's report; none without a report
+	Settings mapping.CBT // those that fio's options name; zero is unknown
+	Jobs     []*Job
+}
+
+// String returns the plan in lines: the execution, its stages, their sections, and their jobs with their files, their
+// times, and the evidence for these.
+func (p *Plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s; windows of %v\n", p.Title(), p.moment, time.Duration(p.Window)*time.Millisecond)
+	for i, stage := range p.Stages {
+		fmt.Fprintf(&b, "stage %d: %s", i+1, moment{stage.Start, p.Clock, stage.Error})
+		if !stage.End.IsZero() {
+			fmt.Fprintf(&b, ", took %v", stage.End.Sub(stage.Start))
+		}
+		b.WriteString("\n")
+		for _, section := range stage.Sections {
+			fmt.Fprintf(&b, "\tsection %s\n", strings.Join(section.Names, ", "))
+			for _, j := range section.Jobs {
+				fmt.Fprintf(&b, "\t\t%v\n", j)
+			}
+		}
+	}
+	return b.String()
+}
+
+// String returns what is known of a job, in one line.
+func (j *Job) String() string {
+	text := "job " + j.Name()
+	if j.Host != "" {
+		text += " of " + j.Host
+	}
+	text += fmt.Sprintf(": rows from %s %s", j.Source, j.File())
+	if report := j.Report(); report != "" {
+		text += fmt.Sprintf("; report %s, found %s", report, j.Entry.Out.Found)
+	}
+	if !j.Start.IsZero() {
+		text += "; " + j.moment.String()
+	}
+	if j.Ran > 0 {
+		text += fmt.Sprintf(", ran %v", time.Duration(j.Ran)*time.Millisecond)
+	}
+	return text
+}
+
+func (m moment) String() string {
+	if m.Start.IsZero() {
+		return "began at an unknown time"
+	}
+	return fmt.Sprintf("began %s by %s, ±%v", m.Start.UTC().Format("2006-01-02 15:04:05.000"), m.Clock, m.Error)
+}
+
+// HasWindows reports whether the requests of a job have times. A log without rows is of a job that ended before the first
+// one was due; then the report has them.
+func (j *Job) HasWindows() bool {
+	if j.Source != FromHist {
+		return j.HasRows
+	}
+	e := j.Entry
+	isShort := e != nil && e.Out.HasBins && e.WantsRows() && !j.IsJunk && j.Ran <= 2*j.Interval && RequestsOf(e.Job) > 0
+	return j.HasRows && !j.IsZero || !j.HasRows && isShort
+}
+
+// File returns the base name of the file with the job's rows. Without rows it is that of its report.
+func (j *Job) File() string { return path.Base(j.Log.File.Path) }
+
+// Section returns the name of the job in fio's report, or "" if no report covers it.
+func (j *Job) Section() string {
+	if j.Entry == nil {
+		return ""
+	}
+	return j.Entry.Name
+}
+
+// Report returns the base name of the report that covers the job, or "".
+func (j *Job) Report() string {
+	if j.Entry == nil {
+		return ""
+	}
+	return path.Base(j.Entry.Out.File.Path)
+}
+
+// HostNames returns the hosts of some jobs, in order. A host without a name is "".
+func HostNames(jobs []*Job) []string {
+	hosts := map[string]bool{}
+	for _, j := range jobs {
+		hosts[j.Host] = true
+	}
+	return slices.Sorted(maps.Keys(hosts))
+}
