@@ -34,14 +34,14 @@ type env struct {
 	logRest        func() // writes how many messages were not written
 
 	cfg   config.Config
-	flags *pflag.FlagSet // flags of the running command
+	flags *pflag.FlagSet // flags of the running command; none before it runs
 
 	// makes connections instead of TCP, for tests; otherwise nil
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
-	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), errors: stderr, written: &answerWriter{w: stdout}}
+	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), errors: stderr, written: &answerWriter{w: stdout}, flags: pflag.NewFlagSet("", pflag.ContinueOnError)}
 	e.stdout = e.written
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
 		e.stdout = term.NewScreen(f, e.written)
@@ -174,4 +174,10 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 	n, err := w.w.Write(p)
 	w.err = err
 	return n, err
+}
+
+// canShow reports whether there is a terminal for a screen.
+func (e *env) canShow() bool {
+	kind := os.Getenv("TERM")
+	return e.terminal() != nil && kind != "" && kind != "dumb"
 }

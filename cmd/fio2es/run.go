@@ -367,9 +367,9 @@ func (r *running) shown(s *record.Relay, entry *record.Entry, plan *record.Plan)
 	defer errs.Close()
 	view := live.New(r.rules)
 	view.Title, view.Started, view.Length, view.Every = strings.Join(r.fio.Words(), " "), entry.Started, plan.Length, plan.Every
-	on := newLiveScreen(r.env, view)
-	ending, err = r.started(s, entry, plan, errs, slog.New(term.NewLogHandler(on, slog.LevelInfo, nil)), on.window)
-	on.close()
+	on := live.NewScreen(r.terminal(), r.stderr, view)
+	ending, err = r.started(s, entry, plan, errs, slog.New(term.NewLogHandler(on, slog.LevelInfo, nil)), on.Window)
+	on.Close()
 	if err != nil {
 		return ending, err
 	}

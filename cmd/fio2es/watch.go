@@ -103,7 +103,7 @@ func watchOnScreen(
 	if s := run.CBT; s.RunSeconds > 0 {
 		view.Length = time.Duration(s.RunSeconds+s.RampSeconds) * time.Second
 	}
-	on := newLiveScreen(e, view)
-	defer on.close()
-	return watch(ctx, store, run, every, on.window)
+	on := live.NewScreen(e.terminal(), e.stderr, view)
+	defer on.Close()
+	return watch(ctx, store, run, every, on.Window)
 }

@@ -210,10 +210,9 @@ func (c *Client) Once(ctx context.Context, r esapi.Request, into any) error {
 	return c.send(ctx, m, func(res *http.Response, most int64) error { return c.read(res, most, into) })
 }
 
-// message is a request that can be sent several times.
+// message is a request that can be sent several times: each time with another reader of its body.
 type message struct {
 	*http.Request
-	body      []byte // never changed, because a connection may still send it after the answer came
 	maxAnswer int64
 }
 
@@ -222,15 +221,18 @@ func (c *Client) message(r esapi.Request) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
+	if req.Body != nil && req.GetBody == nil { // it is not from JSON, or its value cannot be encoded
+		if _, err := io.Copy(io.Discard, req.Body); err != nil {
+			return nil, err
+		}
+		return nil, errors.New("make request: a body that can be read only once")
+	}
 	req.Header.Set("Accept", "application/json")
 	m := &message{Request: req, maxAnswer: c.config.MaxAnswer}
 	if x, ok := r.(Limited); ok && x.MaxAnswer > 0 {
 		m.maxAnswer = x.MaxAnswer
 	}
-	if req.Body != nil {
-		m.body, err = io.ReadAll(req.Body)
-	}
-	return m, err
+	return m, nil
 }
 
 // isRepeatable reports whether a request can be sent twice without harm. Opening a point in time twice is harmless,
@@ -254,10 +256,8 @@ func (c *Client) send(ctx context.Context, m *message, read func(*http.Response,
 	ctx, cancel := context.WithTimeoutCause(ctx, c.config.Timeout, ErrTimeout)
 	defer cancel()
 	out := m.Clone(ctx)
-	if m.Body != nil {
-		out.ContentLength = int64(len(m.body))
-		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(m.body)), nil }
-		out.Body, _ = out.GetBody()
+	if m.GetBody != nil {
+		out.Body, _ = m.GetBody() // cannot fail: the body is in memory
 	}
 	res, err := c.nodes.Perform(out)
 	if err == nil {

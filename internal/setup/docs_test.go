@@ -24,21 +24,16 @@ func TestRolesInDocs(t *testing.T) {
 	for _, block := range strings.Split(string(text), "```console\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
 		request, body, _ := strings.Cut(block, "\n")
-		var r struct {
-			role
-			Key map[string]role `json:"role_descriptors"`
-		}
+		var r role
 		if err := json.Unmarshal([]byte(body), &r); err != nil {
 			t.Errorf("%s: %v", request, err)
 		}
-		for _, r := range append([]role{r.role}, r.Key["fio2es_ingest"]) {
-			for _, i := range r.Indices {
-				roles++
-				checkNames(t, request, i.Names)
-			}
+		for _, i := range r.Indices {
+			roles++
+			checkNames(t, request, i.Names)
 		}
 	}
-	if roles != 4 {
+	if roles != 3 {
 		t.Errorf("found %d roles", roles)
 	}
 }

@@ -129,9 +129,7 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 	return func(yield func(*mapping.Interval, error) bool) {
 		var err error
 		if sel.Version != "" {
-			if err = e.Flush(ctx); err == nil {
-				err = e.client.Refresh(ctx, e.intervals())
-			}
+			err = e.Flush(ctx)
 		}
 		var id string
 		var runs map[string]finished

@@ -261,19 +261,25 @@ func (e *Store) flush() {
 	})
 }
 
-// Flush waits until each document put so far is stored or rejected. It returns the error that ended the store. An
-// error of a run's documents is returned by Finish for that run.
+// Flush waits until each document put so far is stored or rejected, and makes them visible, so that Count counts them. It
+// returns the error that ended the store. An error of a run's documents is returned by Finish for that run.
 func (e *Store) Flush(ctx context.Context) error {
 	w := e.writer
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	e.flush()
-	for w.bodies > 0 && w.fatal == nil {
-		if err := w.wait(ctx); err != nil {
-			return e.fail(ctx, "write to", fmt.Errorf("flush documents: %w", err))
-		}
+	var err error
+	for w.bodies > 0 && w.fatal == nil && err == nil {
+		err = w.wait(ctx)
 	}
-	return e.fail(ctx, "write to", w.fatal)
+	err = cmp.Or(err, w.fatal)
+	w.mu.Unlock()
+	if err == nil {
+		err = e.client.Refresh(ctx, e.intervals())
+	}
+	if err != nil {
+		return e.fail(ctx, "write to", fmt.Errorf("flush documents: %w", err))
+	}
+	return nil
 }
 
 // Close ends requests under way and waits for them. It fails if documents were not stored, so call Flush or Finish

@@ -1,4 +1,4 @@
-package main
+package live
 
 import (
 	"bytes"
@@ -9,14 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/window"
 )
 
-// liveScreen shows a live run on a terminal. Messages are printed after the terminal is restored.
-type liveScreen struct {
-	view    *live.View
+// Screen shows a live run on a terminal. It is a writer of messages. Messages are printed after the terminal is restored.
+type Screen struct {
+	view    *View
 	display *term.Display
 	stderr  io.Writer
 
@@ -26,9 +25,9 @@ type liveScreen struct {
 	ended  chan struct{}
 }
 
-// newLiveScreen shows a view until close is called.
-func newLiveScreen(e *env, view *live.View) *liveScreen {
-	s := &liveScreen{view: view, display: term.NewDisplay(e.terminal()), stderr: e.stderr, ended: make(chan struct{})}
+// NewScreen shows a view on a terminal until Close is called. Messages go to stderr after that.
+func NewScreen(terminal *os.File, stderr io.Writer, view *View) *Screen {
+	s := &Screen{view: view, display: term.NewDisplay(terminal), stderr: stderr, ended: make(chan struct{})}
 	signals := make(chan os.Signal, 1)
 	if term.Resized != nil {
 		signal.Notify(signals, term.Resized, term.Stopped)
@@ -53,20 +52,14 @@ func newLiveScreen(e *env, view *live.View) *liveScreen {
 	return s
 }
 
-// canShow reports whether there is a terminal for a screen.
-func (e *env) canShow() bool {
-	kind := os.Getenv("TERM")
-	return e.terminal() != nil && kind != "" && kind != "dumb"
-}
-
-func (s *liveScreen) draw() {
+func (s *Screen) draw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return
 	}
 	columns, lines := s.display.Size()
-	text, err := s.view.Lines(time.Now(), live.Size{Columns: columns, Lines: lines, Colour: term.HasColour()})
+	text, err := s.view.Lines(time.Now(), Size{Columns: columns, Lines: lines, Colour: term.HasColour()})
 	if err == nil {
 		err = s.display.Show(text)
 	}
@@ -76,14 +69,15 @@ func (s *liveScreen) draw() {
 }
 
 // suspend restores the terminal and stops the program, as Ctrl-Z does. fio continues.
-func (s *liveScreen) suspend() {
+func (s *Screen) suspend() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.display.Close()
 	_ = term.Suspend()
 }
 
-func (s *liveScreen) window(w *window.Window) error {
+// Window shows a window.
+func (s *Screen) Window(w *window.Window) error {
 	s.mu.Lock()
 	err := s.view.Add(w, time.Now())
 	s.mu.Unlock()
@@ -92,7 +86,7 @@ func (s *liveScreen) window(w *window.Window) error {
 }
 
 // Write keeps a message for the end, and shows it on the screen.
-func (s *liveScreen) Write(text []byte) (int, error) {
+func (s *Screen) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -104,8 +98,8 @@ func (s *liveScreen) Write(text []byte) (int, error) {
 	return s.held.Write(text)
 }
 
-// close restores the terminal and prints the messages.
-func (s *liveScreen) close() {
+// Close restores the terminal and prints the messages. It may be called several times.
+func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
