@@ -163,7 +163,7 @@ func (s *simulated) addLogs(j *simulatedJob, ev *plan.Evidence) {
 	if prefix, ok := j.HistogramLog(); ok {
 		l := log(fiolog.ClatHist, prefix)
 		if o, isSet := j.Get("per_job_logs"); isSet && !o.IsOn() {
-			l.Job, l.Segment, l.Parts = 0, len(ev.Logs), j.sums(0)
+			l.Job, l.Segment, l.Parts = 0, j.number-1, j.sums(0)
 		}
 		l.Rows, l.IsJunk = j.histogramRows(), j.whyPacked().Name != ""
 		if l.HasRows = len(l.Rows) > 0; l.HasRows {
