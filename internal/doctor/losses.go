@@ -16,7 +16,7 @@ func (s *section) addLosses(a *Answers, job *plan.Job) {
 	if !a.From.hasPercentiles() {
 		why, changes := s.whyNoRows(), s.histogramChanges()
 		if why == "" {
-			why = "with these options its logs cannot be told from those of other jobs"
+			why = "with these options nothing shows which of its logs belong to which job"
 			changes = append(changes, Change{Where: commandLine, Line: "--per_job_logs=1"})
 		}
 		if a.From == Averages {
