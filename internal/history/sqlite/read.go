@@ -107,12 +107,8 @@ func selectIntervals(sel history.Selection) (string, []any) {
 	case 0:
 		where += ` AND ingest IN (` + finished + `)`
 	case 1: // an equality keeps the order of the table, so SQLite need not sort
-		version, of := finished+` WHERE r.id = ?`, []any{sel.Runs[0]}
-		if sel.Version != "" {
-			version, of = `SELECT number FROM ingests WHERE run = ? AND ingest = ?`, append(of, sel.Version)
-		}
-		where += ` AND ingest = (` + version + `)`
-		args = append(args, of...)
+		where += ` AND ingest = (` + finished + ` WHERE r.id = ?)`
+		args = append(args, sel.Runs[0])
 	default:
 		where += ` AND ingest IN (` + finished + ` WHERE r.id IN (SELECT value FROM json_each(?)))`
 		args = append(args, list(sel.Runs))
