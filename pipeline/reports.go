@@ -59,7 +59,7 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *plan.Output {
 		return nil
 	}
 	defer in.Close()
-	out, executions := &plan.Output{Report: f}, 1
+	out := &plan.Output{Report: f}
 	for one, err := range reportsOf(in, f.File) {
 		switch {
 		case ctx.Err() != nil:
@@ -72,31 +72,18 @@ func (r outputReader) one(ctx context.Context, f cbt.Report) *plan.Output {
 				r.problems.skip(err)
 			}
 		default:
-			if out.Fio != nil && plan.IsAnotherExecution(out.Fio, one) {
-				if !plan.WasPreparing(out.Fio, one) {
-					executions++
-				}
-				out.Periodic = plan.Periodic{Skip: out.Skip + out.Reports()}
-			}
 			out.Take(one)
 		}
 	}
 	if out.Fio == nil {
 		return nil
 	}
-	for i := range out.Fio.Jobs {
-		j := &out.Fio.Jobs[i]
-		out.Client = out.Client || j.Host != ""
-		for _, s := range j.All() {
-			out.HasBins = out.HasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
-		}
-	}
 	if out.Impossible != "" {
 		r.problems.note("%s: %s", f.File.Name(), out.Impossible)
 	}
-	if executions > 1 {
+	if out.Others > 0 {
 		r.problems.skip(fmt.Errorf("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
-			"write each run's report to its own file", f.File.Name(), executions))
+			"write each run's report to its own file", f.File.Name(), out.Others+1))
 	}
 	return out
 }

@@ -90,7 +90,7 @@ type listing struct {
 	*env
 	filter    history.RunFilter
 	selectors []*query.Selector // choose among the runs of the filter; none: all of them
-	order     *facts.Order      // nil: the order of the selectors
+	order     *where.Order      // nil: the order of the selectors
 	limit     int               // 0: no limit
 	format    string
 

@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
-	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
+	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -147,7 +147,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: %d, and %d bytes, want %d", path, code, len(without), len(want))
 		}
 	}
-	for _, order := range facts.Orders {
+	for _, order := range where.Orders {
 		sort := order.Name
 		for _, text := range []string{"", "CBT", "nothing"} {
 			_, page := browse(t, address+"?"+url.Values{"sort": {sort}, "text": {text}}.Encode())

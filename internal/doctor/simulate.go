@@ -97,7 +97,7 @@ func (s *simulated) output() *plan.Output {
 	for _, j := range s.jobs {
 		end = max(end, j.end)
 	}
-	out := &plan.Output{Report: cbt.Report{File: s.file("out.json", end)}, Client: s.client, HasBins: s.hasBins()}
+	out := &plan.Output{Report: cbt.Report{File: s.file("out.json", end)}}
 	for i := 1; i <= few && s.status > 0 && s.status <= end/time.Duration(i); i++ {
 		out.Take(s.report(time.Duration(i) * s.status))
 	}
@@ -117,6 +117,9 @@ func (s *simulated) report(at time.Duration) *fiolog.Report {
 			one.Options[o.Name] = o.Value
 		}
 		delete(one.Options, "numjobs") // each job has an entry
+		if s.client {
+			one.Host = "client"
+		}
 		for _, d := range j.directions {
 			one.Directions[d] = j.stats(ran)
 		}

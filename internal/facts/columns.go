@@ -252,3 +252,32 @@ func number(n int64) string { return strconv.FormatInt(n, 10) }
 func kibibytes(n int64) string { return unit.WholeBytes(n * 1024) }
 
 func seconds(n int64) string { return unit.Elapsed(time.Duration(n) * time.Second) }
+
+// All are the columns that people can choose: all of [Columns] and all of [Settings].
+var All = func() []table.Column[*Line] {
+	ofRuns := slices.Concat(Settings, interval)
+	settings := ofRun(ofRuns)
+	for i := range settings {
+		settings[i].Text = first(ofRuns[i].TextOf)
+	}
+	rest := slices.DeleteFunc(slices.Clone(Columns), func(c table.Column[*Line]) bool { return c.Name != "" && HasColumn(settings, c.Name) })
+	return slices.Concat(rest, settings)
+}()
+
+// HasColumn reports whether there is a column with this name.
+func HasColumn(list []table.Column[*Line], name string) bool {
+	return slices.ContainsFunc(list, func(c table.Column[*Line]) bool { return c.Name == name })
+}
+
+// LinesFor returns the lines of a run in a list with these columns: only one if no column is about a direction, or if
+// nothing is known of its requests.
+func LinesFor(columns []table.Column[*Line], run *mapping.Run) []*Line {
+	lines := Lines(run)
+	if len(lines) == 0 {
+		return []*Line{NewLine(run, true, mapping.DirectionTotals{Totals: new(mapping.Totals)})}
+	}
+	if len(lines) > 1 && !HasColumn(columns, "direction") {
+		return lines[:1]
+	}
+	return lines
+}

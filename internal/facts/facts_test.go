@@ -60,38 +60,6 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// TestOrders: each order has the highest first, and equal runs keep their order.
-func TestOrders(t *testing.T) {
-	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	slow, fast := runOf("slow", start, 900), runOf("fast", start.Add(time.Hour), 100)
-	parts := runOf("parts", start.Add(-time.Hour), 500) // only its directions have latencies
-	parts.All = &mapping.Totals{}
-	for _, o := range Orders {
-		want := "slow parts fast"
-		switch o.Name {
-		case "start":
-			want = "fast slow parts"
-		case "requests": // all have the same
-			want = "parts fast slow"
-		}
-		runs := []*mapping.Run{fast, parts, slow}
-		if o.Name == "requests" {
-			runs = []*mapping.Run{parts, fast, slow}
-		}
-		o.Sort(runs, false)
-		if got := runs[0].Run.Name + " " + runs[1].Run.Name + " " + runs[2].Run.Name; got != want {
-			t.Errorf("%s: %s, want %s", o.Name, got, want)
-		}
-		o.Sort(runs, true)
-		if runs[2].Run.Name != strings.Fields(want)[0] && o.Name != "requests" {
-			t.Errorf("%s, the lowest first: %s is last", o.Name, runs[2].Run.Name)
-		}
-	}
-	if _, err := OrderOf("size", nil); err == nil || !strings.HasPrefix(err.Error(), "want one of start, requests, iops, p50, p95, p99, p99.9, max, run, archive, ") || !strings.HasSuffix(err.Error(), ", iteration, interval, or a field of --where (fio2es help fields)") {
-		t.Error(err)
-	}
-}
-
 // TestNothingKnown: a run without totals has a line, and no number in it.
 func TestNothingKnown(t *testing.T) {
 	columns := table.Pick(Columns, "direction", "requests", "iops", "p99")
@@ -161,60 +129,5 @@ func TestSums(t *testing.T) {
 	}
 	if err := to.End(); err != nil || b.String() != "direction,hosts,jobs,recovered,missing,requests\nread,3,12,7,0,100\nwrite,,,,,100\n" {
 		t.Errorf("%v\n%s", err, &b)
-	}
-}
-
-// TestOrdersOfColumns: the highest numbers are first, texts are sorted from A to Z, and unknown values are last.
-func TestOrdersOfColumns(t *testing.T) {
-	runs := map[string]*mapping.Run{}
-	for name, settings := range map[string]mapping.CBT{"a": {Mode: "write", OpSize: 4096}, "b": {Mode: "randread", OpSize: 65536}, "c": {}} {
-		run := runOf(name, time.Time{}, 100)
-		run.CBT, run.All.Bandwidth = settings, float64(settings.OpSize)
-		runs[name] = run
-	}
-	for order, want := range map[string]string{"op_size": "b a c", "mode": "b a c", "name": "a b c", "bandwidth": "b a c", "p99_9": "a b c"} {
-		o, err := OrderOf(order, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list := []*mapping.Run{runs["a"], runs["b"], runs["c"]}
-		o.Sort(list, false)
-		if got := list[0].Run.Name + " " + list[1].Run.Name + " " + list[2].Run.Name; got != want {
-			t.Errorf("%s: %s, want %s", order, got, want)
-		}
-	}
-}
-
-// TestChoose: columns come in the order of the names, settings as text, and latencies with their marks for programs.
-func TestChoose(t *testing.T) {
-	run := runOf("a", time.Time{}, 100)
-	run.CBT, run.Run.ID, run.Run.Archive = mapping.CBT{OpSize: 4096, Pool: "rbd"}, "0123456789", "n"
-	for _, c := range []struct{ format, names, want string }{
-		{table.CSV, "pool_profile,op_size,run,p99.9", "pool_profile,op_size,run,direction,p99_9_us,open,source\nrbd,4096,0123456789,write,99.84,,\n"},
-		{table.Text, "Pool_profile,op_size,run,p99.9", "POOL  OP SIZE  RUN       DIR     P99.9\nrbd   4KiB     01234567  write  99.8µs\n"},
-		{table.Text, "archive,name,benchmark", "ARCHIVE  NAME\nn        n:a 4K\n"},
-	} {
-		var b bytes.Buffer
-		columns, err := Choose(strings.Split(c.names, ","), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		to := table.New(&b, c.format, columns)
-		for _, l := range Lines(run) {
-			if err := to.Write(l); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := to.End(); err != nil || b.String() != c.want {
-			t.Errorf("%s: %v\n%swant\n%s", c.names, err, &b, c.want)
-		}
-	}
-	for _, name := range ColumnNames() {
-		if _, err := Choose([]string{name}, nil); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := Choose([]string{"size"}, nil); err == nil || !strings.HasPrefix(err.Error(), `no column is called "size": want some of run, archive, name, start, `) {
-		t.Error(err)
 	}
 }

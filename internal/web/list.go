@@ -32,13 +32,13 @@ type found struct {
 
 // look finds the runs of a query. The history lists the newest run first, so for that order look reads only the runs
 // that it shows. Any other order needs all runs.
-func (s *site) look(ctx context.Context, q listQuery, where *where.Condition) (*found, error) {
+func (s *site) look(ctx context.Context, q listQuery, met *where.Condition) (*found, error) {
 	if _, err := q.columns(); err != nil {
 		return nil, err
 	}
-	watched := query.Watch(history.RunFilter{Text: q.Text, Where: where, Light: true})
+	watched := query.Watch(history.RunFilter{Text: q.Text, Where: met, Light: true})
 	begin := (q.Page - 1) * pageRuns
-	isHistorys := q.By == facts.Orders[0] && !q.Lowest
+	isHistorys := q.By == where.Orders[0] && !q.Lowest
 	if isHistorys {
 		watched.Filter.Limit = begin + pageRuns + 1
 	}
@@ -103,10 +103,10 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 func (v listView) Lines(run *mapping.Run) []*facts.Line { return linesOf(v.Columns, run) }
 
 // Start returns the order by start.
-func (listView) Start() facts.Order { return facts.Orders[0] }
+func (listView) Start() where.Order { return where.Orders[0] }
 
 // Names returns all columns that can be chosen, and Usual the default ones.
-func (listView) Names() string { return strings.Join(facts.ColumnNames(), ", ") }
+func (listView) Names() string { return strings.Join(where.ColumnNames(), ", ") }
 func (listView) Usual() string { return usual }
 
 // Searched describes the search, such as "has “4K qd16” in its id, …, and meets “mode=randread”".
@@ -154,14 +154,14 @@ type listQuery struct {
 	Text    string
 	Where   string // condition as the user wrote it
 	Columns string // names joined by commas; empty for the usual columns
-	By      facts.Order
+	By      where.Order
 	Lowest  bool // the lowest value comes first
 	Page    int  // from 1
 }
 
 // parseQuery parses the parameters of the list's address.
 func parseQuery(v url.Values) (listQuery, error) {
-	q := listQuery{Text: v.Get("text"), Where: v.Get("where"), Columns: v.Get("columns"), By: facts.Orders[0], Page: 1}
+	q := listQuery{Text: v.Get("text"), Where: v.Get("where"), Columns: v.Get("columns"), By: where.Orders[0], Page: 1}
 	const mostText = 4000 // characters of columns
 	if len(q.Columns) > mostText {
 		return q, fmt.Errorf("columns has %d characters: want %d at most", len(q.Columns), mostText)
@@ -170,9 +170,9 @@ func parseQuery(v url.Values) (listQuery, error) {
 		return q, fmt.Errorf("columns=%s: %w", q.Columns, err)
 	}
 	if key := v.Get("sort"); key != "" {
-		order, err := facts.OrderOf(key, nil)
-		if err != nil {
-			return q, fmt.Errorf("sort=%s: %w", key, err)
+		order := where.ColumnOrder(key)
+		if order == nil {
+			return q, fmt.Errorf("sort=%s: want start, requests, p99 or another column", key)
 		}
 		q.By = *order
 	}
@@ -197,7 +197,7 @@ func parseQuery(v url.Values) (listQuery, error) {
 // Parameters returns the parameters that a new search keeps.
 func (q listQuery) Parameters() url.Values {
 	v := url.Values{}
-	if q.By != facts.Orders[0] {
+	if q.By != where.Orders[0] {
 		v.Set("sort", q.By.Name)
 	}
 	if q.Lowest {
@@ -230,13 +230,13 @@ func (q listQuery) IsSearch() bool { return q.Text != "" || strings.TrimSpace(q.
 func (q listQuery) Turn(pages int) listQuery { q.Page += pages; return q }
 
 // Sorted returns the query of the same list in another order, or reversed.
-func (q listQuery) Sorted(by facts.Order) listQuery {
+func (q listQuery) Sorted(by where.Order) listQuery {
 	q.Lowest, q.By, q.Page = q.By == by && !q.Lowest, by, 1
 	return q
 }
 
 // Sort says how the list is sorted by an order; empty if it is not.
-func (q listQuery) Sort(by facts.Order) string {
+func (q listQuery) Sort(by where.Order) string {
 	switch {
 	case q.By != by:
 		return ""
@@ -255,7 +255,7 @@ var always = []string{"Run", "Start", "Name", "State", "Note"}
 // column is a column of the list that users can choose.
 type column struct {
 	table.Column[*facts.Line]
-	Order *facts.Order // nil if the list cannot be sorted by it
+	Order *where.Order // nil if the list cannot be sorted by it
 }
 
 // IsText reports whether the column has texts, which are aligned left.
@@ -275,8 +275,7 @@ func (q listQuery) columns() (list []column, err error) {
 		if c.Heading == "" || slices.Contains(always, c.Heading) {
 			continue
 		}
-		order, _ := facts.OrderOf(c.Name, nil)
-		list = append(list, column{c, order})
+		list = append(list, column{c, where.ColumnOrder(c.Name)})
 	}
 	return list, nil
 }

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/internal/where"
 )
 
 func TestMethods(t *testing.T) {
@@ -143,7 +143,7 @@ func TestLinks(t *testing.T) {
 	}
 	start, _ := url.Parse("http://localhost:8600/?text=archive")
 	visit(start, "")
-	if n := len(seen); n < 3+len(facts.Orders) {
+	if n := len(seen); n < 3+len(where.Orders) {
 		t.Errorf("only %d pages: %v", n, seen)
 	}
 }

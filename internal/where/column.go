@@ -1,42 +1,96 @@
 package where
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/mapping"
 )
 
-// Columns returns columns of lists of runs by name: the columns of [facts.Choose], and fields of conditions such as
-// label.release.
-func Columns(names []string) ([]table.Column[*facts.Line], error) {
-	return facts.Choose(names, func(name string) *table.Column[*facts.Line] {
-		// latencies have their own columns, by direction and with the mark of a lower bound
-		if f := columnField(name); f != nil && f.Kind != Latency {
-			return f.column()
+// Column is a column of a list of runs.
+type Column = table.Column[*facts.Line]
+
+const direction = "direction"
+
+// Columns returns columns of lists of runs by name, in this order: those of [facts.All], and fields of conditions such
+// as label.release. If a column is about a direction, the column of directions is added. Latencies get further columns
+// for programs, which say whether a latency is a lower bound or computed by fio.
+func Columns(names []string) (list []Column, err error) {
+	hasLatency := false
+	for _, name := range names {
+		found := columnsNamed(name)
+		// write.p99 is no column: latencies have their own, by direction and with the mark of a lower bound
+		if f := columnField(name); len(found) == 0 || f != nil && f.Kind == Latency && f.Name == found[0].Name && strings.Contains(f.Name, ".") {
+			return nil, fmt.Errorf("no column is called %q: want run, name, p99, or another column or field (fio2es help fields)", name)
 		}
-		return nil
-	})
+		for i := range found { // so that all chosen columns are shown
+			if c := &found[i]; len(found) == 1 && c.Heading == "" && c.Text == nil {
+				c.Heading = c.Name
+			}
+		}
+		wanted := nameOf(&found[0])
+		hasLatency = hasLatency || slices.Contains(facts.LatencyNames(), wanted)
+		if !slices.Contains(names, direction) && !facts.HasColumn(list, direction) && facts.HasColumn(facts.Numbers, wanted) {
+			list = append(list, table.Pick(facts.Columns, direction)...)
+		}
+		list = append(list, found...)
+	}
+	for _, name := range []string{"open", "source"} {
+		if hasLatency && !slices.Contains(names, name) {
+			list = append(list, table.Pick(facts.Columns, name)...)
+		}
+	}
+	return list, nil
 }
 
-// OrderOf returns the order by a column that [Columns] knows.
-func OrderOf(name string) (*facts.Order, error) {
-	return facts.OrderOf(name, func(name string) *table.Column[*facts.Line] {
-		if f := columnField(name); f != nil {
-			return f.column()
-		}
+// columnsNamed returns the columns with a name, in which "." may stand for "_": the one for people and the one for
+// programs, or that of a field, or none.
+func columnsNamed(name string) []Column {
+	with := func(name string) []Column {
+		return slices.DeleteFunc(slices.Clone(facts.All), func(c Column) bool { return nameOf(&c) != name })
+	}
+	if list := with(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), ".", "_")); len(list) > 0 {
+		return list
+	}
+	f := columnField(name)
+	if f == nil {
 		return nil
-	})
+	}
+	if list := with(f.Name); len(list) > 0 { // bs is op_size
+		return list
+	}
+	return []Column{*f.column()}
+}
+
+// nameOf returns what people call a column: its name, or the heading if it is only for people.
+func nameOf(c *Column) string {
+	if c.Name == "" {
+		return strings.ToLower(c.Title())
+	}
+	return c.Name
 }
 
 // ColumnNames returns the names that Columns knows, except those of labels, options and configurations.
-func ColumnNames() []string {
-	list := facts.ColumnNames()
+func ColumnNames() (list []string) {
+	add := func(name string) {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	for i := range facts.All {
+		add(nameOf(&facts.All[i]))
+	}
 	for _, f := range Fields {
-		if f.ofName == nil && f.Kind != Latency && !slices.Contains(list, f.Name) {
-			list = append(list, f.Name)
+		if f.ofName == nil && f.Kind != Latency {
+			add(f.Name)
 		}
 	}
 	return list
@@ -54,8 +108,8 @@ func columnField(name string) *Field {
 
 // column returns a column with the field's values. As in other columns, texts are in each line of a run, and numbers
 // only in the first.
-func (f *Field) column() *table.Column[*facts.Line] {
-	return &table.Column[*facts.Line]{
+func (f *Field) column() *Column {
+	return &Column{
 		Name: f.Name, Heading: f.heading(), Sparse: true,
 		Value: func(l *facts.Line) any {
 			switch values := f.Values(l.Run); {
@@ -95,4 +149,131 @@ func (f *Field) text(values []any) string {
 		texts = append(texts, f.Kind.Text(v))
 	}
 	return strings.Join(texts, ", ")
+}
+
+// Order is an order of runs: the latest or highest first, texts from A to Z. Unknown values are last.
+type Order struct {
+	Name   string  // such as "p99.9", or the name of the column
+	Column *Column // nil: by the start of the runs
+}
+
+// Orders are the built-in orders of runs. The first is the default.
+var Orders = func() []Order {
+	list := []Order{{Name: "start"}}
+	columns := table.Pick(facts.Numbers, "requests", "iops", "p50", "p95", "p99", "p99_9", "max")
+	for i := range columns {
+		list = append(list, Order{strings.ReplaceAll(columns[i].Name, "_", "."), &columns[i]})
+	}
+	return list
+}()
+
+// ColumnOrder returns the order by a column of [facts.All] that programs have, or nil. In names "_" may stand for ".".
+func ColumnOrder(name string) *Order {
+	for i := range Orders {
+		if Orders[i].Name == strings.ReplaceAll(name, "_", ".") {
+			return &Orders[i]
+		}
+	}
+	for i := range facts.All {
+		if c := &facts.All[i]; c.Value != nil && c.Name == strings.ReplaceAll(name, ".", "_") {
+			return &Order{c.Name, c}
+		}
+	}
+	return nil
+}
+
+// OrderOf returns the order by a column or by a field.
+func OrderOf(name string) (*Order, error) {
+	if order := ColumnOrder(name); order != nil {
+		return order, nil
+	}
+	f := columnField(name)
+	if f == nil {
+		return nil, errors.New("want start, requests, p99, or another column or field (fio2es help fields)")
+	}
+	if order := ColumnOrder(f.Name); order != nil { // bs is op_size
+		return order, nil
+	}
+	return &Order{f.Name, f.column()}, nil
+}
+
+// rank is the sort key of a run: the number first, then the text.
+type rank struct {
+	number float64
+	text   string
+}
+
+func (a rank) compare(b rank) int {
+	if (a.text == "") != (b.text == "") { // unknown values come last
+		return cmp.Compare(b.text, a.text)
+	}
+	return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.text, b.text))
+}
+
+// Sort sorts runs by the order or its reverse. Equal runs keep their order.
+func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
+	ranks := map[*mapping.Run]rank{}
+	if o.Column != nil {
+		for _, run := range runs {
+			ranks[run] = o.of(run)
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b *mapping.Run) int {
+		order := ranks[a].compare(ranks[b])
+		if o.Column == nil {
+			order = b.Run.Start.Compare(a.Run.Start)
+		}
+		if isReversed {
+			order = -order
+		}
+		return order
+	})
+}
+
+// of returns the rank of a run by all its requests. If that number is not known, it is the highest number of its
+// directions, or 0.
+func (o *Order) of(run *mapping.Run) rank {
+	lines := facts.Lines(run)
+	if run.All != nil {
+		lines = slices.Insert(lines, 0, facts.NewLine(run, true, mapping.DirectionTotals{Totals: run.All}))
+	}
+	most := rank{}
+	for i, l := range lines {
+		x := rankOf(o.Column.Value(l))
+		if x.text != "" {
+			return x
+		}
+		if x.number > most.number {
+			most = x
+		}
+		if i == 0 && run.All != nil && !math.IsNaN(x.number) {
+			return x
+		}
+	}
+	return most
+}
+
+// rankOf returns the rank of a value. The number is NaN if it is not known.
+func rankOf(value any) rank {
+	switch v := value.(type) {
+	case string:
+		if v == "" {
+			return rank{number: math.NaN()}
+		}
+		return rank{text: v}
+	case bool:
+		if v {
+			return rank{number: 1}
+		}
+		return rank{}
+	case int:
+		return rank{number: float64(v)}
+	case int64:
+		return rank{number: float64(v)}
+	case float64:
+		return rank{number: v}
+	case time.Time:
+		return rank{number: float64(v.UnixMilli())}
+	}
+	return rank{number: math.NaN()}
 }

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/mapping"
@@ -79,6 +81,93 @@ func TestOrderOfFields(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// runOf returns a run with a p99 in microseconds.
+func runOf(name string, start time.Time, p99 int64) *mapping.Run {
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(p99*1000, 1)
+	t := &mapping.Totals{Requests: 100, IOPS: float64(p99), Latency: mapping.NewLatency(h, nil)}
+	return &mapping.Run{Run: mapping.RunInfo{Name: name, Start: start}, All: t, Write: t}
+}
+
+// TestOrders: each order has the highest first, and equal runs keep their order.
+func TestOrders(t *testing.T) {
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	slow, fast := runOf("slow", start, 900), runOf("fast", start.Add(time.Hour), 100)
+	parts := runOf("parts", start.Add(-time.Hour), 500) // only its directions have latencies
+	parts.All = &mapping.Totals{}
+	for _, o := range Orders {
+		want := "slow parts fast"
+		switch o.Name {
+		case "start":
+			want = "fast slow parts"
+		case "requests": // all have the same
+			want = "parts fast slow"
+		}
+		runs := []*mapping.Run{fast, parts, slow}
+		if o.Name == "requests" {
+			runs = []*mapping.Run{parts, fast, slow}
+		}
+		o.Sort(runs, false)
+		if got := runs[0].Run.Name + " " + runs[1].Run.Name + " " + runs[2].Run.Name; got != want {
+			t.Errorf("%s: %s, want %s", o.Name, got, want)
+		}
+		o.Sort(runs, true)
+		if runs[2].Run.Name != strings.Fields(want)[0] && o.Name != "requests" {
+			t.Errorf("%s, the lowest first: %s is last", o.Name, runs[2].Run.Name)
+		}
+	}
+	if _, err := OrderOf("size"); err == nil {
+		t.Error("an order by a column that is not there")
+	}
+}
+
+// TestOrdersOfColumns: the highest numbers are first, texts are sorted from A to Z, and unknown values are last.
+func TestOrdersOfColumns(t *testing.T) {
+	runs := map[string]*mapping.Run{}
+	for name, settings := range map[string]mapping.CBT{"a": {Mode: "write", OpSize: 4096}, "b": {Mode: "randread", OpSize: 65536}, "c": {}} {
+		run := runOf(name, time.Time{}, 100)
+		run.CBT, run.All.Bandwidth = settings, float64(settings.OpSize)
+		runs[name] = run
+	}
+	for order, want := range map[string]string{"op_size": "b a c", "mode": "b a c", "name": "a b c", "bandwidth": "b a c", "p99_9": "a b c"} {
+		o, err := OrderOf(order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := []*mapping.Run{runs["a"], runs["b"], runs["c"]}
+		o.Sort(list, false)
+		if got := list[0].Run.Name + " " + list[1].Run.Name + " " + list[2].Run.Name; got != want {
+			t.Errorf("%s: %s, want %s", order, got, want)
+		}
+	}
+}
+
+// TestChosenColumns: columns come in the order of the names, settings as text, and latencies with their marks for programs.
+func TestChosenColumns(t *testing.T) {
+	run := runOf("a", time.Time{}, 100)
+	run.CBT, run.Run.ID, run.Run.Archive = mapping.CBT{OpSize: 4096, Pool: "rbd"}, "0123456789", "n"
+	for _, c := range []struct{ format, names, want string }{
+		{table.CSV, "pool_profile,op_size,run,p99.9", "pool_profile,op_size,run,direction,p99_9_us,open,source\nrbd,4096,0123456789,write,99.84,,\n"},
+		{table.Text, "Pool_profile,op_size,run,p99.9", "POOL  OP SIZE  RUN       DIR     P99.9\nrbd   4KiB     01234567  write  99.8µs\n"},
+		{table.Text, "archive,name,benchmark", "ARCHIVE  NAME\nn        n:a 4K\n"},
+	} {
+		var b bytes.Buffer
+		columns, err := Columns(strings.Split(c.names, ","))
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := table.New(&b, c.format, columns)
+		for _, l := range facts.Lines(run) {
+			if err := to.Write(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := to.End(); err != nil || b.String() != c.want {
+			t.Errorf("%s: %v\n%swant\n%s", c.names, err, &b, c.want)
 		}
 	}
 }

@@ -79,9 +79,7 @@ func (p *part) prefix() string { return p.logs[0].Prefix }
 func (a *attribution) splitApart() {
 	for _, r := range a.runs.present() {
 		if r.at.layout != ofPeople || !a.split(r) {
-			for _, why := range r.guesses {
-				r.doubt(why)
-			}
+			r.doubt(r.guess)
 		}
 	}
 	a.setNamed()
@@ -141,7 +139,7 @@ func (a *attribution) split(r *draft) bool {
 // setUnsure says that nothing shows that logs are of one run, if that is so.
 func (r *draft) setUnsure(parts []*part) {
 	i := slices.IndexFunc(parts, func(p *part) bool { return p.isGuess })
-	if i < 0 || r.family == "output" || len(r.guesses) > 0 {
+	if i < 0 || r.family == "output" || r.guess != "" {
 		return
 	}
 	other := slices.IndexFunc(parts, func(p *part) bool { return p != parts[i] && len(p.logs) > 0 })
@@ -255,7 +253,7 @@ func (a *attribution) connect(r *draft, logs, reports []*part) {
 	}
 	// What has no time belongs to the others if these are of one run, and something else shows it.
 	known := without(all, isUnknown)
-	if isLikely := len(unnamed) == len(logs) || r.family == "output" || len(r.guesses) > 0; isLikely && len(groups(known, (*part).first)) < 2 {
+	if isLikely := len(unnamed) == len(logs) || r.family == "output" || r.guess != ""; isLikely && len(groups(known, (*part).first)) < 2 {
 		for _, p := range slices.Concat(known, unnamed) {
 			p.isGuess = p.isGuess || len(p.logs) > 0 && p.first() != logs[0].first()
 			logs[0].join(p)

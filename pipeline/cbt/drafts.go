@@ -14,12 +14,12 @@ import (
 type draft struct {
 	Run
 	at       place
-	argument string   // that it was found under
-	family   string   // of the logs' prefixes; "" in the folder of a sample
-	base     string   // the folder at.folder, see [catalog.dirOf]
-	gone     bool     // it is part of another, or a copy, or has no files left
-	into     *draft   // which other
-	guesses  []string // why its logs are read as one run, if that is not certain
+	argument string // that it was found under
+	family   string // of the logs' prefixes; "" in the folder of a sample
+	base     string // the folder at.folder, see [catalog.dirOf]
+	gone     bool   // it is part of another, or a copy, or has no files left
+	into     *draft // which other
+	guess    string // why its logs are read as one run, if that is not certain
 }
 
 // now returns the run into which this one was absorbed, or itself.
@@ -38,7 +38,6 @@ func (r *draft) absorb(other *draft) {
 	for _, d := range other.Doubts {
 		r.doubt(d)
 	}
-	r.guesses = append(r.guesses, other.guesses...)
 	other.gone, other.into = true, r
 }
 

@@ -107,7 +107,12 @@ func (r *Run) MayBeWith(o *Run) bool {
 	return r.ran.end.IsZero() || o.ran.end.IsZero() || r.ran.isWith(o.ran)
 }
 
-func (r *Run) doubt(text string) { r.Doubts = addNew(r.Doubts, text) }
+// doubt adds a doubt, if there is one.
+func (r *Run) doubt(text string) {
+	if text != "" {
+		r.Doubts = addNew(r.Doubts, text)
+	}
+}
 
 // Files returns all files of the run: logs, reports and configuration.
 func (r *Run) Files() []*source.File {

@@ -2,72 +2,155 @@ package cbt
 
 import (
 	"fmt"
-	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// stream is one job's.
-type stream struct {
-	host, volume string
-	job          int
-}
-
-// uniteFamilies makes one run of logs whose prefixes differ by kind only, such as those of write_hist_log=h with
-// write_bw_log=b: each prefix has other kinds of logs, and all have the same jobs.
-func (d *drafts) uniteFamilies() {
-	for at, runs := range d.byDir {
-		if len(runs) < 2 || !oneExecution(runs) {
+// uniteNamed makes one run of the runs whose logs are named by one report or one job file, because sections of a job
+// file may have different prefixes.
+func (a *attribution) uniteNamed() {
+	for _, p := range a.clues() {
+		runs := p.options
+		for i, r := range runs {
+			runs[i] = r.now()
+		}
+		a.runs.inOrder(runs)
+		runs = slices.Compact(runs)
+		if len(runs) < 2 {
 			continue
 		}
-		one := runs[0]
-		for _, r := range runs {
-			if len(r.Logs) > 0 {
-				one = r
+		a.leaveStale(p, runs)
+		runs = slices.DeleteFunc(runs, func(r *draft) bool { return r.isReported() })
+		if twice := collision(runs); twice != "" {
+			for _, r := range runs {
+				r.doubt(fmt.Sprintf("%s names logs of several prefixes, but they are not of one execution: %s", p.file.Name(), twice))
 			}
+			continue
 		}
-		for _, r := range runs {
-			if r != one {
-				one.absorb(r)
-			}
+		if len(runs) > 1 {
+			uniteInto(p, runs)
 		}
-		d.byDir[at] = []*draft{one}
-		one.guesses = append(one.guesses, fmt.Sprintf("logs named %s are read as one run: they have the same jobs, and no kind of log twice", baseNames(runs)))
 	}
+	a.setNamed()
 }
 
-// baseNames returns the names of runs without their folders, for people.
-func baseNames(runs []*draft) string {
-	var names []string
-	for _, r := range runs {
-		names = append(names, path.Base(r.Path))
+// leaveStale drops logs that a report proves to be of another execution, among runs
+// that have a job twice: its jobs have other prefixes than the logs of their numbers.
+func (a *attribution) leaveStale(p *clue, runs []*draft) {
+	if collision(runs) == "" {
+		return
 	}
-	return strings.Join(names, ", ")
-}
-
-// oneExecution reports whether one execution wrote the logs of several prefixes.
-func oneExecution(runs []*draft) bool {
-	owner, jobs := map[fiolog.Kind]*draft{}, map[fiolog.Kind]map[stream]bool{}
 	for _, r := range runs {
 		for _, l := range r.logs() {
-			switch owner[l.Kind] {
-			case nil:
-				owner[l.Kind], jobs[l.Kind] = r, map[stream]bool{}
-			case r:
-			default:
-				return false
+			if l.Job > len(p.claims.jobs) {
+				return // fewer entries than jobs: nothing says which is which
 			}
-			jobs[l.Kind][stream{l.Host, l.Volume, l.Job}] = true
 		}
 	}
-	var one map[stream]bool
-	for _, of := range jobs {
-		if one != nil && !maps.Equal(one, of) {
+	for _, r := range runs {
+		r.dropLogs(func(l Log) bool {
+			if l.Job == 0 {
+				return false
+			}
+			of := p.claims.jobs[l.Job-1]
+			if len(of.prefixes) == 0 || slices.ContainsFunc(of.prefixes, func(v string) bool { return path.Base(path.Clean(v)) == l.Prefix }) {
+				return false
+			}
+			a.runs.left.addNotable(l.File, fmt.Sprintf("left over from another execution: job %d of %s logs to %s", l.Job, p.file.Name(), strings.Join(of.prefixes, ", ")))
+			return true
+		})
+		r.gone = r.gone || r.isReported() && len(r.Reports) == 0
+	}
+}
+
+// collision returns a job that several runs have, or "" if they have none in common. Jobs of one execution have
+// different numbers.
+func collision(runs []*draft) string {
+	type numbered struct {
+		kind fiolog.Kind
+		host string
+		job  int
+	}
+	seen := map[numbered]*Log{}
+	for _, r := range runs {
+		for _, l := range r.logs() {
+			key := numbered{l.Kind, l.Host, l.Job}
+			if other := seen[key]; other != nil && l.Job > 0 && other.Prefix != l.Prefix {
+				return fmt.Sprintf("%s and %s both belong to job %d", other.File.Name(), l.File.Name(), l.Job)
+			}
+			seen[key] = &l
+		}
+	}
+	return ""
+}
+
+// uniteInto makes one run of several, the first. It has the name of the report, which they share.
+func uniteInto(p *clue, runs []*draft) {
+	one := runs[0]
+	for _, r := range runs[1:] {
+		one.absorb(r)
+		for dir := one.at.folder; dir != r.at.folder && !strings.HasPrefix(r.at.folder, dir+"/") && dir != "."; dir = one.at.folder {
+			one.at.folder, one.base = path.Dir(dir), path.Dir(one.base)
+		}
+	}
+	one.Path, one.name = path.Join(one.at.folder, p.name), ""
+}
+
+// uniteNumbered makes one run of the runs whose jobs together have all numbers from 1 on, if one report names only some
+// of their logs. With group_reporting a report has one entry for several sections, with the options of one of them.
+func (a *attribution) uniteNumbered() {
+	named := map[*draft]int{} // the number of clues that name the run
+	for _, p := range a.clues() {
+		for _, r := range p.runs() {
+			named[r]++
+		}
+	}
+	for _, p := range a.reports {
+		if p.claims == nil || len(p.options) != 1 || p.options[0].gone {
+			continue
+		}
+		mine, runs := p.runs(), []*draft{p.options[0]}
+		for _, dir := range a.places.dirsOf(runs[0]) {
+			for _, r := range a.index.byDir[dir] {
+				if isOthers := named[r] > 1 || named[r] == 1 && !slices.Contains(mine, r); !isOthers && !r.gone {
+					runs = addNew(runs, r)
+				}
+			}
+		}
+		if len(runs) > 1 && collision(runs) == "" && countsThrough(runs, len(p.claims.jobs)) {
+			a.runs.inOrder(runs)
+			var names []string
+			for _, r := range runs {
+				names = append(names, path.Base(r.Path))
+			}
+			uniteInto(p, runs)
+			runs[0].guess = fmt.Sprintf("logs named %s are read as one run: the numbers of their jobs continue, and %s has fewer entries",
+				strings.Join(names, ", "), p.file.Name())
+		}
+	}
+	a.setNamed()
+}
+
+// countsThrough reports whether the jobs of several runs have the numbers 1 to n on each host, and n is more than the
+// number of entries in a report.
+func countsThrough(runs []*draft, entries int) bool {
+	jobs, highest := map[string]map[int]bool{}, map[string]int{}
+	for _, r := range runs {
+		for _, l := range r.logs() {
+			if jobs[l.Host] == nil {
+				jobs[l.Host] = map[int]bool{}
+			}
+			jobs[l.Host][l.Job] = true
+			highest[l.Host] = max(highest[l.Host], l.Job)
+		}
+	}
+	for host, n := range highest {
+		if n <= entries || jobs[host][0] || len(jobs[host]) != n {
 			return false
 		}
-		one = of
 	}
 	return true
 }
@@ -105,15 +188,16 @@ func (d *drafts) uniteDepths() {
 
 // disjoint reports whether no volume of a host is in several runs.
 func disjoint(runs []*draft) bool {
-	owner := map[stream]*draft{}
+	type device struct{ host, volume string }
+	owner := map[device]*draft{}
 	for _, r := range runs {
-		var volumes []stream
+		var volumes []device
 		for _, l := range r.logs() {
-			volumes = append(volumes, stream{host: l.Host, volume: l.Volume})
+			volumes = append(volumes, device{l.Host, l.Volume})
 		}
 		for _, f := range r.Reports {
 			if f.Named {
-				volumes = append(volumes, stream{host: f.Host, volume: f.Volume})
+				volumes = append(volumes, device{f.Host, f.Volume})
 			}
 		}
 		for _, v := range volumes {

@@ -13,7 +13,9 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// findJobs returns the jobs of all logs. averaged has the logs of averages.
+// findJobs returns the jobs of all logs: of histograms, and of single completions, which belong to the jobs that wrote them
+// or are the only logs of a job. Without logs of completion latency, those of total latency count. averaged has the logs of
+// averages (log_avg_msec) of latency, rate and bandwidth, which have no percentiles.
 func (p *planner) findJobs() (jobs []*Job, averaged []*Log) {
 	for _, log := range p.ev.Logs {
 		j := NewJob(log)
@@ -26,8 +28,37 @@ func (p *planner) findJobs() (jobs []*Job, averaged []*Log) {
 	if !p.ev.NeedsOthers(p.opt.Completions) {
 		return jobs, nil
 	}
-	raw, averaged := p.raw()
-	return addRaw(jobs, raw), averaged
+	var raw, total []*Log
+	for _, log := range p.ev.Others {
+		switch {
+		case log.Stored || log.Kind == fiolog.Slat:
+		case log.Kind == fiolog.IOPS || log.Kind == fiolog.BW || log.IsAveraged():
+			if log.Kind != fiolog.Lat && log.Segment <= 0 {
+				averaged = append(averaged, log)
+			}
+		case log.Kind == fiolog.Clat:
+			raw = append(raw, log)
+		case log.Kind == fiolog.Lat:
+			total = append(total, log)
+		}
+	}
+	if len(raw) == 0 && len(total) > 0 {
+		p.problems.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
+			"submission", p.opt.Title)
+		raw = total
+	}
+	for _, log := range raw {
+		j := writerOf(jobs, log)
+		if j == nil {
+			j = NewJob(log)
+			if log.Segment >= 0 {
+				j.Number = log.Segment + 1
+			}
+			jobs = append(jobs, j)
+		}
+		j.raw = log
+	}
+	return jobs, averaged
 }
 
 // NeedsOthers reports whether logs of completions may be needed. That is so if the user wants them (completions), or if a job has no
@@ -49,24 +80,6 @@ func (ev *Evidence) NeedsOthers(completions bool) bool {
 	return slices.ContainsFunc(ev.Run.Others, func(log cbt.Log) bool { return log.Kind == fiolog.Clat && !have[KeyOf(log)] })
 }
 
-// addRaw adds logs of completions to the jobs that wrote them, and the jobs that have only
-// such logs.
-func addRaw(jobs []*Job, logs []*Log) []*Job {
-	for _, log := range logs {
-		if j := writerOf(jobs, log); j != nil {
-			j.raw = log
-			continue
-		}
-		j := NewJob(log)
-		j.raw = log
-		if log.Segment >= 0 {
-			j.Number = log.Segment + 1
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs
-}
-
 // writerOf returns the job that wrote a log of completions. It has the same prefix. Otherwise it is the only job of
 // that number, because prefixes may differ by the kind of log.
 func writerOf(jobs []*Job, log *Log) *Job {
@@ -86,31 +99,6 @@ func writerOf(jobs []*Job, log *Log) *Job {
 	return nil
 }
 
-// raw returns the logs of single completions, and the logs of averages (log_avg_msec) of latency, rate and bandwidth,
-// which have no percentiles. Without logs of completion latency it returns those of total latency.
-func (p *planner) raw() (raw, averaged []*Log) {
-	var total []*Log
-	for _, log := range p.ev.Others {
-		switch {
-		case log.Stored || log.Kind == fiolog.Slat:
-		case log.Kind == fiolog.IOPS || log.Kind == fiolog.BW || log.IsAveraged():
-			if log.Kind != fiolog.Lat && log.Segment <= 0 {
-				averaged = append(averaged, log)
-			}
-		case log.Kind == fiolog.Clat:
-			raw = append(raw, log)
-		case log.Kind == fiolog.Lat:
-			total = append(total, log)
-		}
-	}
-	if len(raw) == 0 && len(total) > 0 {
-		p.problems.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
-			"submission", p.opt.Title)
-		raw = total
-	}
-	return raw, averaged
-}
-
 // attribute sets the jobs of each entry and the entry of each job. It returns all entries of the run. Logs are numbered
 // like fio's jobs, over all groups.
 func (p *planner) attribute(jobs []*Job) (all []*Entry) {
@@ -120,6 +108,8 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 		if out.host = out.Host; len(mine) > 0 && !out.Client {
 			out.host = mine[0].Host
 		}
+		// By its name it is of a host without any log.
+		isOfMissingHost := out.Host != "" && !out.Candidate && !slices.ContainsFunc(jobs, func(j *Job) bool { return j.Host == out.Host })
 		switch entries := NewEntries(out); {
 		case out.stale:
 			continue
@@ -127,7 +117,7 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 			p.problems.note("%s: the logs that it names are of another execution of fio, that of %s: it is not used",
 				out.File.Name(), replaced[out].File.Name())
 			continue
-		case len(mine) == 0 && len(jobs) > 0 && !out.Named && !out.isOfMissingHost(jobs):
+		case len(mine) == 0 && len(jobs) > 0 && !out.Named && !isOfMissingHost:
 			p.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
 			continue
 		case out.Client:
@@ -239,12 +229,9 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 	}):
 		return false
 	}
-	nearby := below(j.folder(), path.Dir(o.File.Path)) || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
+	at := path.Dir(o.File.Path)
+	nearby := at == "." || j.folder() == at || strings.HasPrefix(j.folder(), at+"/") || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
 	return nearby && (o.names(j.Log.Prefix) || !o.any(jobOptions.namesLog) || o.hasSections() || o.Found == cbt.FoundNamed)
-}
-
-func below(folder, other string) bool {
-	return other == "." || folder == other || strings.HasPrefix(folder, other+"/")
 }
 
 // clients finds the jobs of a fio --client by the host of each entry, and by the order of the entries of a host.
@@ -279,7 +266,15 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 			covers = append(covers, e)
 		}
 	}
-	p.dropLeftovers(out, jobs, len(covers))
+	if highest(jobs) > len(covers) && out.trustsTimes() { // an earlier run with more jobs may have left logs in the same folder
+		began := time.UnixMilli(out.Fio.Timestamp - elapsed(out.Fio)).Add(-time.Second)
+		for _, j := range jobs {
+			if f := j.Log.File; j.Number > len(covers) && !f.ModTime.IsZero() && f.ModTime.Before(began) {
+				p.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
+					"for %d jobs", out.File.Name(), len(covers)))
+			}
+		}
+	}
 	if jobs = slices.DeleteFunc(jobs, (*Job).isDropped); len(jobs) == 0 {
 		return entries
 	}
@@ -387,21 +382,6 @@ func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 	return sums.fit(entries)
 }
 
-// dropLeftovers drops logs that an earlier run with more jobs left in the same folder. They were last written before
-// the fio of this report was started. count is the number of jobs of this fio.
-func (p *planner) dropLeftovers(out *Output, jobs []*Job, count int) {
-	if highest(jobs) <= count || !out.trustsTimes() {
-		return
-	}
-	began := time.UnixMilli(out.Fio.Timestamp - elapsed(out.Fio)).Add(-time.Second)
-	for _, j := range jobs {
-		if f := j.Log.File; j.Number > count && !f.ModTime.IsZero() && f.ModTime.Before(began) {
-			p.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
-				"for %d jobs", out.File.Name(), count))
-		}
-	}
-}
-
 func (p *planner) dropJob(j *Job, why string) {
 	j.Number = 0
 	p.problems.skip(fmt.Errorf("%s: not used: %s", j.Log.File.Name(), why))
@@ -413,11 +393,6 @@ func highest(jobs []*Job) int {
 		n = max(n, j.Number)
 	}
 	return n
-}
-
-// isOfMissingHost reports whether an output is of a host without any log, as its name says.
-func (o *Output) isOfMissingHost(jobs []*Job) bool {
-	return o.Host != "" && !o.Candidate && !slices.ContainsFunc(jobs, func(j *Job) bool { return j.Host == o.Host })
 }
 
 // HintFor returns what is known of the bins of a log besides its number of columns. The user's hint comes first.

@@ -15,7 +15,14 @@ import (
 
 // choose decides what the rows of each job are read from, and adds the jobs to the plan. averaged are the logs of averages.
 func (p *planner) choose(jobs []*Job, averaged []*Log) {
-	p.setGroups(jobs)
+	for _, e := range p.Entries { // the number of groups of bins of its fio; 0 if unknown
+		e.groups = cmp.Or(p.opt.Bins.Groups, e.groups)
+	}
+	for _, j := range jobs {
+		if j.Entry != nil && j.HasRows {
+			j.Entry.groups = j.Layout.Groups()
+		}
+	}
 	for _, e := range p.Entries {
 		hasRaw := func(j *Job) bool {
 			return j.Entry == e && j.raw != nil && j.raw.Kind == fiolog.Clat && (!j.HasRows || j.IsZero)
@@ -113,7 +120,10 @@ func (p *planner) whyNotHist(j *Job) error {
 
 func (p *planner) useHist(j *Job) {
 	j.Source = FromHist
-	p.checkLayout(j)
+	if usual, err := hist.Resolve(j.Layout.Len(), hist.Hint{}); j.HasRows && err == nil && usual != j.Layout {
+		p.problems.note("%s: %d bins are usually %s, but are read as %s: --groups, --unit or fio's report say %s",
+			j.Log.File.Name(), j.Layout.Len(), usual, j.Layout, j.Log.Hint)
+	}
 	if j.Entry != nil {
 		j.Interval = cmp.Or(j.Entry.histMsec(), p.configuredInterval(j.Entry.Out))
 	} else {
@@ -275,7 +285,7 @@ func (p *planner) setUnit(j *Job, l *Log, ofHist hist.Unit) error {
 	j.Unit = cmp.Or(said, reported, p.ev.HintFor(l.Log, p.opt.Bins).Unit, ofHist)
 	switch {
 	case j.Unit != hist.UnknownUnit:
-	case l.Rows.isFio3():
+	case len(l.Rows) > 0 && !slices.ContainsFunc(l.Rows, func(rec *fiolog.Record) bool { return !rec.IsFio3 }):
 		j.Unit = hist.Nanoseconds
 	default:
 		return fmt.Errorf("%s: nothing says whether its latencies are ns (fio 3) or us (fio 2), so it is not used: "+
@@ -296,26 +306,4 @@ func (j *Job) proveHalf() error {
 	return fmt.Errorf("%s: fio 3.6 to 3.16 write memory in place of counts at latencies of %v or more, and the report shows "+
 		"such latencies: the log is not used; run a newer fio, or this one with --status-interval=1 --output-format=json+",
 		j.Log.File.Name(), time.Duration(least))
-}
-
-// setGroups sets the number of groups of bins for the fio of each entry. It comes from its logs, from the user, or from
-// its reports. It is 0 if unknown.
-func (p *planner) setGroups(jobs []*Job) {
-	for _, e := range p.Entries {
-		e.groups = cmp.Or(p.opt.Bins.Groups, e.groups)
-	}
-	for _, j := range jobs {
-		if j.Entry != nil && j.HasRows {
-			j.Entry.groups = j.Layout.Groups()
-		}
-	}
-}
-
-// checkLayout adds a note if the columns of a job's log usually mean another layout.
-func (p *planner) checkLayout(j *Job) {
-	usual, err := hist.Resolve(j.Layout.Len(), hist.Hint{})
-	if j.HasRows && err == nil && usual != j.Layout {
-		p.problems.note("%s: %d bins are usually %s, but are read as %s: FIO2ES_GROUPS, FIO2ES_UNIT or fio's report say %s",
-			j.Log.File.Name(), j.Layout.Len(), usual, j.Layout, j.Log.Hint)
-	}
 }

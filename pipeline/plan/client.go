@@ -31,22 +31,14 @@ func (u *Undoubler) Row(rec *fiolog.Record) error {
 	if len(*last) <= u.Lag {
 		return nil
 	}
-	own, total, ok := subtract(rec.Bins, (*last)[0])
+	others := (*last)[0]
 	*last = (*last)[1:]
-	if !ok {
-		return errNotDoubled
-	}
-	rec.Bins, rec.Total = own, total
-	return nil
-}
-
-// subtract returns bins less others, and the sum of the counts. Both are in ascending order. It returns false if a bin
-// has fewer requests than the same bin of others.
-func subtract(bins, others []hist.Bin) (own []hist.Bin, total uint64, ok bool) {
-	for _, b := range bins {
+	var own []hist.Bin
+	total := uint64(0)
+	for _, b := range rec.Bins { // both are in ascending order
 		if len(others) > 0 && others[0].Index <= b.Index {
 			if others[0].Index < b.Index || others[0].Count > b.Count {
-				return nil, 0, false
+				return errNotDoubled
 			}
 			b.Count -= others[0].Count
 			others = others[1:]
@@ -56,7 +48,11 @@ func subtract(bins, others []hist.Bin) (own []hist.Bin, total uint64, ok bool) {
 			total += b.Count
 		}
 	}
-	return own, total, len(others) == 0
+	if len(others) > 0 {
+		return errNotDoubled
+	}
+	rec.Bins, rec.Total = own, total
+	return nil
 }
 
 // proveLag finds the lag of the rows that fio --client wrote, by the bins of its report: 0 if

@@ -245,11 +245,6 @@ func (e *Entry) settings() mapping.CBT {
 	return set
 }
 
-// hasLatency reports whether fio measured completion latencies.
-func (e *Entry) hasLatency() bool {
-	return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return s.Clat.Mean > 0 })
-}
-
 // HasPeriodic reports whether periodic reports show when the requests of an entry completed. e may be nil.
 func (e *Entry) HasPeriodic() bool {
 	return e != nil && e.Out.Reports() >= 3 && e.Out.HasBins && !e.IsMixed

@@ -61,11 +61,6 @@ type Head struct {
 // FirstRows are the first rows of a job in a log: enough to measure the interval and when rows are due.
 type FirstRows []*fiolog.Record
 
-// isFio3 reports whether the rows of a log that is no histogram log can only be from fio 3.
-func (rows FirstRows) isFio3() bool {
-	return len(rows) > 0 && !slices.ContainsFunc(rows, func(rec *fiolog.Record) bool { return !rec.IsFio3 })
-}
-
 // times returns the times of the rows of each direction, as written.
 func (rows FirstRows) times() (times [fiolog.Directions][]int64) {
 	for _, rec := range rows {

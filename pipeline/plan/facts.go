@@ -112,7 +112,9 @@ func (p *Plan) WhyNoWindows() string {
 			", or without log_avg_msec"
 	case noEntry(func(e *Entry) bool { return slices.ContainsFunc(e.All(), served) }):
 		return "fio served no requests, as its report says"
-	case noEntry((*Entry).hasLatency):
+	case noEntry(func(e *Entry) bool {
+		return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return s.Clat.Mean > 0 })
+	}):
 		return "completion latencies are disabled (disable_clat, disable_lat or gtod_reduce): run fio without " +
 			"that option, and with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	case anyEntry(func(e *Entry) bool { return e.OptionOfOne("clat_percentiles") == "0" }):

@@ -94,6 +94,7 @@ func (o jobOptions) setsHistMsec() bool { return milliseconds(o.OptionOfOne("log
 // WantsRows reports whether the options name a histogram log. If the run has only totals, that log is missing.
 func (o jobOptions) WantsRows() bool { return o.HasOption("write_hist_log") && o.setsHistMsec() }
 
+// namesLog reports whether the options name logs that rows are made of.
 func (o jobOptions) namesLog() bool {
 	return o.OptionOfOne("write_hist_log") != "" || o.OptionOfOne("write_lat_log") != ""
 }

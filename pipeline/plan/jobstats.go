@@ -8,7 +8,7 @@ import (
 // jobStats has the statistics of one job in a report, and how to read them.
 type jobStats struct {
 	*fiolog.Job
-	groups  int  // number of groups of bins of this fio: see [planner.setGroups]
+	groups  int  // number of groups of bins of this fio: see [planner.choose]
 	IsMixed bool // the report has all directions in one (unified_rw_reporting)
 	total   bool // latencies count from submission, because there are no bins of completion latencies
 }
@@ -102,38 +102,30 @@ func RequestsOf(j *fiolog.Job) (sum uint64) {
 // group. The directions have the real time (fio 3.33). In the report of the moment in which a job begins, job_runtime is
 // the time since fio or the machine was started. The job then has requests, but its directions have no time.
 func ranFor(j *fiolog.Job) int64 {
-	if ms := measuredFor(j); ms > 0 || RequestsOf(j) > 0 {
+	if ms, _ := measuredFor(j); ms > 0 || RequestsOf(j) > 0 {
 		return ms
 	}
 	return j.Runtime
 }
 
 // measuredFor returns how long a job ran by its directions, in milliseconds. job_runtime may be a sum, or the time that
-// the job has waited.
-func measuredFor(j *fiolog.Job) (ms int64) {
-	if hasImpossibleTime(j) {
-		return 0
-	}
-	return longestRuntime(j)
-}
-
-func longestRuntime(j *fiolog.Job) (ms int64) {
+// the job has waited. If that is longer than its fio ran, it is impossible.
+func measuredFor(j *fiolog.Job) (ms, impossible int64) {
 	for _, s := range j.All() {
 		ms = max(ms, s.Runtime)
 	}
-	return ms
-}
-
-// hasImpossibleTime reports whether a job ran for longer than its fio, by its directions.
-func hasImpossibleTime(j *fiolog.Job) bool {
-	return j.Elapsed > 0 && longestRuntime(j) > (j.Elapsed+1)*1000
+	if j.Elapsed > 0 && ms > (j.Elapsed+1)*1000 {
+		return 0, ms
+	}
+	return ms, 0
 }
 
 // longest returns an upper bound for the run time of a job in milliseconds, from the run times of its directions. With
 // verify a job reads after it has written, so they add up.
 func (o jobOptions) longest(j *fiolog.Job) (sum int64) {
 	if !o.HasOption("verify") {
-		return measuredFor(j)
+		sum, _ = measuredFor(j)
+		return sum
 	}
 	for _, s := range j.All() {
 		sum += s.Runtime

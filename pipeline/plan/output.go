@@ -19,6 +19,7 @@ type Output struct {
 	HasBins bool    // json+
 	stale   bool    // of an earlier run than the logs
 	groups  int     // the most groups of bins in any report
+	Others  int     // executions of fio before this one, in the same file (>>)
 	Entries Entries // entries of its jobs; none if it is not of the run
 	Periodic
 }
@@ -79,8 +80,26 @@ type begun struct {
 }
 
 // Take adds a report. While a job waits, its run time in the report is how long it has waited, or the time since the
-// machine was started. When the job starts, and when its ramp_time is over, its run time starts at 0 again.
+// machine was started. When the job starts, and when its ramp_time is over, its run time starts at 0 again. A report of
+// another fio, which started after the one before had ended, replaces those before.
 func (o *Output) Take(one *fiolog.Report) {
+	if was := o.Fio; was != nil {
+		haveSameJobs := slices.EqualFunc(was.Jobs, one.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host })
+		before, after := elapsed(was), elapsed(one)
+		isAnother := !haveSameJobs
+		if haveSameJobs && before > 0 && after > 0 && was.Timestamp > 0 && one.Timestamp > 0 {
+			// Another fio started after the one before had ended if it ran for less than the time between the two reports.
+			const rounding = 1200 // of elapsed, which is in whole seconds
+			isAnother = one.Timestamp-was.Timestamp-(after-before) > rounding || after < before
+		}
+		if isAnother {
+			// While fio lays out files it writes reports without requests. Later it counts its elapsed time from 0 again (3.33).
+			if !haveSameJobs || slices.ContainsFunc(was.Jobs, func(j fiolog.Job) bool { return RequestsOf(&j) > 0 }) {
+				o.Others++
+			}
+			o.Periodic = Periodic{Skip: o.Skip + o.Reports()}
+		}
+	}
 	before := one.Timestamp - elapsed(one)
 	if o.Reports() > 0 {
 		before = o.Times[o.Reports()-1]
@@ -89,19 +108,21 @@ func (o *Output) Take(one *fiolog.Report) {
 	for len(o.begun) < len(one.Jobs) {
 		o.begun = append(o.begun, begun{})
 	}
+	o.Client, o.HasBins = false, false
 	for i := range one.Jobs {
 		j := &one.Jobs[i]
 		b, ran := &o.begun[i], ranFor(j)
-		if hasImpossibleTime(j) {
+		measured, impossible := measuredFor(j)
+		if impossible > 0 {
 			o.Impossible = fmt.Sprintf("job %d (%s) ran for %v in a report of fio after %d s, which cannot be: not used", i+1, j.Name,
-				time.Duration(longestRuntime(j))*time.Millisecond, j.Elapsed)
+				time.Duration(impossible)*time.Millisecond, j.Elapsed)
 		}
 		at, ramp := time.UnixMilli(one.Timestamp-ran), o.Options(i).ramp()
 		if rampEnded := ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together; ran < b.ran || rampEnded {
 			*b = begun{waited: true}
 		}
 		switch {
-		case measuredFor(j) == 0 || one.Timestamp == 0:
+		case measured == 0 || one.Timestamp == 0:
 			at = time.Time{}
 		case b.start.IsZero():
 			b.slack = time.Duration(one.Timestamp-before) * time.Millisecond
@@ -109,37 +130,15 @@ func (o *Output) Take(one *fiolog.Report) {
 			b.slack = 0
 		}
 		b.start, b.last, b.ran = Earlier(b.start, at), at, ran
+		o.Client = o.Client || j.Host != ""
+		for _, s := range j.All() {
+			o.HasBins = o.HasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
+		}
 	}
 }
 
 func HaveSameTotals(a, b fiolog.Job) bool {
 	return a.Name == b.Name && a.Host == b.Host && a.Runtime == b.Runtime && RequestsOf(&a) == RequestsOf(&b)
-}
-
-// IsAnotherExecution reports whether the report after is from another fio, which started after the fio of before had
-// ended. Then its elapsed time is shorter than the time between the two reports.
-func IsAnotherExecution(before, after *fiolog.Report) bool {
-	if !haveSameJobs(before, after) {
-		return true
-	}
-	const rounding = 1200 // rounding of elapsed, which is in whole seconds
-	was, is := elapsed(before), elapsed(after)
-	if was == 0 || is == 0 || before.Timestamp == 0 || after.Timestamp == 0 {
-		return false
-	}
-	apart := after.Timestamp - before.Timestamp - (is - was)
-	return apart > rounding || is < was
-}
-
-// WasPreparing reports whether the report before may be of the same fio as the report after. While fio lays out files
-// it writes reports without requests. Later it counts its elapsed time from 0 again (3.33).
-func WasPreparing(before, after *fiolog.Report) bool {
-	hasRequests := func(j fiolog.Job) bool { return RequestsOf(&j) > 0 }
-	return haveSameJobs(before, after) && !slices.ContainsFunc(before.Jobs, hasRequests)
-}
-
-func haveSameJobs(a, b *fiolog.Report) bool {
-	return slices.EqualFunc(a.Jobs, b.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host })
 }
 
 // elapsed returns how long fio ran until it wrote a report, in milliseconds. It may be up to a second too long. It is 0

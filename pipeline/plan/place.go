@@ -38,7 +38,13 @@ func Place(out *Output, entries []*Entry) placement {
 	} else {
 		ways, files = placeInStages(out, entries, end), placeByFiles(out, entries, end)
 	}
-	fit := slices.DeleteFunc(slices.Clone(ways), func(way placement) bool { return !way.agrees(files) })
+	fit := slices.DeleteFunc(slices.Clone(ways), func(way placement) bool { // which files contradict, beyond both errors
+		return slices.ContainsFunc(entries, func(e *Entry) bool {
+			m, ok := way.Starts[e]
+			file, has := files.Starts[e]
+			return ok && has && m.Start.Sub(file.Start).Abs() > m.Error+file.Error
+		})
+	})
 	switch {
 	case len(fit) > 0:
 		ways = fit
@@ -56,7 +62,10 @@ func Place(out *Output, entries []*Entry) placement {
 	switch {
 	case len(p.Starts) == 0:
 		p = placeTogether(out, entries, end, by)
-		p.widen(time.Duration(elapsed(out.Fio)) * time.Millisecond)
+		for e, m := range p.Starts {
+			m.Error = max(m.Error, time.Duration(elapsed(out.Fio))*time.Millisecond)
+			p.Starts[e] = m
+		}
 		p.how = "its jobs are shown side by side, though they may have run one after another"
 		p.doubt = fmt.Sprintf("%s: nothing says when each of its %d groups of jobs ran: they are shown side by side; "+
 			"run fio with --log_unix_epoch=1 or --status-interval=1, or keep the modification times of its logs",
@@ -86,23 +95,6 @@ func mostPrecise(entries []*Entry, evidence ...placement) placement {
 		}
 	}
 	return p
-}
-
-// agrees reports whether two kinds of evidence may both be true, within their errors.
-func (p placement) agrees(other placement) bool {
-	for e, m := range p.Starts {
-		if o, ok := other.Starts[e]; ok && m.Start.Sub(o.Start).Abs() > m.Error+o.Error {
-			return false
-		}
-	}
-	return true
-}
-
-func (p placement) widen(by time.Duration) {
-	for e, m := range p.Starts {
-		m.Error = max(m.Error, by)
-		p.Starts[e] = m
-	}
 }
 
 // Times outside these are not evidence, because fio did not exist or the report is damaged. RFC 3339 has four digits for

@@ -333,8 +333,10 @@ func TestAnotherExecution(t *testing.T) {
 		{"fewer jobs", rep(0, 5, "a", "a"), rep(1000, 6, "a"), true},
 		{"without times", rep(0, 0, "a"), rep(0, 0, "a"), false},
 	} {
-		if got := IsAnotherExecution(c.before, c.after); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
+		out := &Output{}
+		out.Take(c.before)
+		if out.Take(c.after); (out.Skip == 1) != c.want || out.Reports() != 2-out.Skip {
+			t.Errorf("%s: %d reports of another, %d of this one", c.name, out.Skip, out.Reports())
 		}
 	}
 }

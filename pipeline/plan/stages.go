@@ -133,14 +133,6 @@ func (p *Plan) Spans(last func(*Job) int64) (all []span) {
 	return all
 }
 
-// name returns what differs between a span and another one.
-func (s span) name(from span) string {
-	if s.host == from.host {
-		return fmt.Sprintf("volume %q", s.volume)
-	}
-	return fmt.Sprintf("host %q", s.host)
-}
-
 // Apart returns a warning if jobs began after all jobs before them had ended, and no report has both. The time of the run
 // then includes the gap, so its rates are too low. unsure is the error of the starts. The text is empty if there is no
 // such gap.
@@ -148,9 +140,13 @@ func Apart(all []span, unsure time.Duration) string {
 	for i := 1; i < len(all); i++ {
 		before := slices.MaxFunc(all[:i], func(a, b span) int { return a.end.Compare(b.end) })
 		if gap := all[i].start.Sub(before.end); gap > unsure+time.Second {
+			name := fmt.Sprintf("host %q", all[i].host)
+			if all[i].host == before.host {
+				name = fmt.Sprintf("volume %q", all[i].volume)
+			}
 			return fmt.Sprintf("its jobs did not run at the same time: %s began %v after the ones before it had ended, so rates of the run "+
 				"are too low; keep the files of each run in a folder of their own, or correct a wrong clock with FIO2ES_OFFSET",
-				all[i].name(before), gap.Round(100*time.Millisecond))
+				name, gap.Round(100*time.Millisecond))
 		}
 	}
 	return ""

@@ -18,7 +18,10 @@ func (p *planner) times() (err error) {
 	if len(p.Jobs) == 0 {
 		return errNothing
 	}
-	p.setWriting()
+	const bytesPerMS = 5000 // fio writes logs when their job ends, at 6 MB/s on a busy machine and up to ten times as fast
+	for _, j := range p.Jobs {
+		j.writing = time.Duration(p.ev.Written[j.JobKey]/bytesPerMS) * time.Millisecond
+	}
 	for _, out := range p.Outputs {
 		p.placeOutput(out)
 	}
@@ -51,15 +54,6 @@ func (p *planner) times() (err error) {
 	return err
 }
 
-// setWriting sets how long fio may have taken to write the logs of each job. It writes them when the job ends, at 6 MB/s on
-// a busy machine and up to ten times as fast.
-func (p *planner) setWriting() {
-	const bytesPerMS = 5000
-	for _, j := range p.Jobs {
-		j.writing = time.Duration(p.ev.Written[j.JobKey]/bytesPerMS) * time.Millisecond
-	}
-}
-
 // placeOutput sets the start of each job that a report covers, by the report and the files
 // beside it.
 func (p *planner) placeOutput(out *Output) {
@@ -78,7 +72,7 @@ func (p *planner) placeOutput(out *Output) {
 		if at.doubt == "" && slices.ContainsFunc(entries, func(e *Entry) bool { return e.mayWait(p.sectionsOf(e)) }) {
 			at.doubt = groupDoubt(out)
 		}
-		if at.doubt != "" && !out.hasEpochs() {
+		if at.doubt != "" && slices.ContainsFunc(out.jobs(), func(j *Job) bool { return RequestsOf(j.Entry.Job) > 0 && !isEpoch(j) }) {
 			p.problems.skip(errors.New(at.doubt))
 		}
 	}
@@ -218,11 +212,6 @@ func (ev *Evidence) lastRows(jobs []*Job) []int64 {
 	return times
 }
 
-// hasEpochs reports whether the rows of all jobs of an output with requests have absolute times.
-func (o *Output) hasEpochs() bool {
-	return !slices.ContainsFunc(o.jobs(), func(j *Job) bool { return RequestsOf(j.Entry.Job) > 0 && !isEpoch(j) })
-}
-
 func isEpoch(j *Job) bool { return j.HasRows && j.Source != FromReports && j.First > EpochTimes }
 
 // placeByEpochs sets the start of jobs whose rows have absolute times. how says how jobs that began apart were placed.
@@ -240,9 +229,11 @@ func (p *planner) placeByEpochs() (how string, contradicted []*Job) {
 			at.Error = errorOfOneRow
 		}
 		j.Origin = at.Start.UnixMilli()
-		if idle := at.Start.Sub(j.Start); isCertain(j) && idle > 0 && idle < time.Hour {
+		isCertain := j.Entry != nil && !j.Start.IsZero() && j.Error <= together // by its report or the times of its files
+		if idle := at.Start.Sub(j.Start); isCertain && idle > 0 && idle < time.Hour {
 			switch {
-			case !p.ev.Live && idle > together && p.outlasts(j):
+			case !p.ev.Live && idle > together && j.Entry.Ran > 0 &&
+				time.UnixMilli(j.Origin+p.ev.lastRows([]*Job{j})[0]).Sub(j.Start.Add(j.Entry.ranFor())) > together:
 				contradicted = append(contradicted, j)
 			case j.Error <= at.Error || idle > j.Error+at.Error:
 				at.Start, at.Error = j.Start, j.Error
@@ -271,18 +262,6 @@ func (j *Job) untilFirst() time.Duration {
 	row := j.Log.Rows[0]
 	_, slowest := row.Layout.Bounds(int(row.Bins[len(row.Bins)-1].Index))
 	return min(time.Duration(slowest), time.Minute) + 3*time.Duration(j.Interval)*time.Millisecond/time.Duration(row.Total)
-}
-
-// outlasts reports whether the rows of a job, with absolute times, end after the job, by its start and its run time.
-func (p *planner) outlasts(j *Job) bool {
-	end := j.Start.Add(j.Entry.ranFor())
-	return j.Entry.Ran > 0 && time.UnixMilli(j.Origin+p.ev.lastRows([]*Job{j})[0]).Sub(end) > together
-}
-
-// isCertain reports whether the start of a job is known from its report or the times of its files to some tenths of a
-// second.
-func isCertain(j *Job) bool {
-	return j.Entry != nil && !j.Start.IsZero() && j.Error <= together
 }
 
 // placeByOtherClock sets the start of jobs whose rows count from the start of the machine (log_alternate_epoch). Such

@@ -16,7 +16,11 @@ func windowOf(jobs []*Job, wanted time.Duration) (int64, error) {
 		rows = max(rows, j.Interval)
 	}
 	if rows == 0 {
-		rows = longestFirst(jobs)
+		for _, j := range jobs { // logs with so few rows that their length is not known otherwise
+			if j.Source == FromHist && j.HasRows {
+				rows = max(rows, nominal(j.First-j.Origin))
+			}
+		}
 	}
 	if wanted <= 0 {
 		return UsualWindow(rows), nil
@@ -28,17 +32,6 @@ func windowOf(jobs []*Job, wanted time.Duration) (int64, error) {
 			wanted, time.Duration(rows)*time.Millisecond, time.Duration(rows)*time.Millisecond)
 	}
 	return window, nil
-}
-
-// longestFirst is the longest time of a first row of histogram logs, in milliseconds: the length of their rows, if each has
-// so few that it is not known otherwise.
-func longestFirst(jobs []*Job) (longest int64) {
-	for _, j := range jobs {
-		if j.Source == FromHist && j.HasRows {
-			longest = max(longest, nominal(j.First-j.Origin))
-		}
-	}
-	return longest
 }
 
 // UsualWindow is the shortest multiple of the time between rows that is a second or more,

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"time"
 )
 
 const tarBlock = 512
@@ -178,4 +179,17 @@ func (t *tarInput) Read(p []byte) (int, error) {
 	}
 	t.zeros += int64(n) - content
 	return n, err
+}
+
+// tarModified returns when a member of a tar was changed. Only pax records have parts of a second. A reproducible tar
+// has 1970 as the time of all files, so that is not a time.
+func tarModified(hdr *tar.Header) Modified {
+	if hdr.ModTime.Unix() <= 0 {
+		return Modified{}
+	}
+	m := Modified{ModTime: hdr.ModTime, ModStep: time.Second}
+	if strings.Contains(hdr.PAXRecords["mtime"], ".") {
+		m.ModStep = 0
+	}
+	return m
 }
