@@ -2,7 +2,6 @@ package window
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -77,8 +76,13 @@ func (j *joiner) add(w *Window) error {
 	if j.open[key] == nil {
 		j.open[key] = &joined{first: w, from: from}
 	}
+	h, err := w.Histogram()
+	if err != nil {
+		return err
+	}
+	j.open[key].add(w, h)
 	j.open[key].to = max(j.open[key].to, to)
-	return j.open[key].add(w)
+	return nil
 }
 
 // flush yields the joined windows whose place is below before, in order of time.
@@ -129,11 +133,11 @@ type joined struct {
 	first      *Window
 	from, to   int64 // nominal, in milliseconds since the beginning of the grid
 	end        time.Time
-	toMS       int64          // when the jobs ended, from the latest window that has it
-	counts     hist.Histogram // whole
-	weights    hist.Histogram
-	histograms int     // number of windows with a histogram
-	most       *Window // of these the one with the highest weight
+	toMS       int64 // when the jobs ended, from the latest window that has it
+	requests   hist.Histogram
+	histograms int           // number of windows with a histogram
+	most       *Window       // of these the one with the highest weight
+	latencies  mapping.Range // of them
 	completed  int64
 	weight     float64
 	bytes      Bytes
@@ -144,11 +148,8 @@ type joined struct {
 	lacksRate       bool    // the rate of a window is not known
 }
 
-func (j *joined) add(w *Window) error {
-	h, err := w.Histogram()
-	if err != nil {
-		return err
-	}
+// add adds a window and the histogram of its requests, which may be nil.
+func (j *joined) add(w *Window, h *hist.Histogram) {
 	seconds := float64(w.Length().Milliseconds()) / 1000
 	if w.End.After(j.end) {
 		j.end = w.End
@@ -166,18 +167,14 @@ func (j *joined) add(w *Window) error {
 			j.meansByTime += seconds * w.Latency.Mean
 			j.seconds += seconds
 		}
-		return nil
+		return
 	}
 	if j.most == nil || w.Weight > j.most.Weight {
 		j.most = w
 	}
 	j.histograms++
-	j.counts.Merge(h)
-	if err := w.Exact.Restore(h); err != nil {
-		return fmt.Errorf("run %s, %s window at %d ms: %w", w.Run.Name, w.Direction, w.StartMS(), err)
-	}
-	j.weights.Merge(h)
-	return nil
+	j.latencies.Add(&w.Latency)
+	j.requests.Merge(h)
 }
 
 // fill writes the sums into a window whose times are already set.
@@ -191,7 +188,7 @@ func (j *joined) fill(w *Window) {
 	}
 	w.Completed, w.Weight = j.completed, math.Round(j.weight*1e6)/1e6
 	w.IOPS, w.Bandwidth = perSecond(float64(j.completed)), math.Round(perSecond(j.bytes.Sum()))
-	w.Counts, w.Layout, w.Exact = nil, hist.Layout{}, mapping.Exact{}
+	w.Counts, w.Layout = nil, hist.Layout{}
 	switch {
 	case j.most == nil:
 		w.Latency, w.IOPS = mapping.Latency{}, perSecond(max(j.averaged, float64(j.completed)))
@@ -203,10 +200,10 @@ func (j *joined) fill(w *Window) {
 		case j.averaged > 0:
 			w.Latency.Mean = math.Round(j.means/j.averaged*1000) / 1000
 		}
-	case j.histograms == 1 || j.weights.IsEmpty(): // with all digits
-		w.Latency, w.Counts, w.Layout, w.Exact = j.most.Latency, j.most.Counts, j.most.Layout, j.most.Exact
+	case j.histograms == 1 || j.requests.IsEmpty(): // its numbers come from exact weights, not from whole counts
+		w.Latency, w.Counts, w.Layout = j.most.Latency, j.most.Counts, j.most.Layout
 	default:
-		w.Counts, w.Layout = mapping.WholeCounts(&j.counts), j.counts.Layout()
-		w.Latency, w.Exact = mapping.Figures(&j.weights), mapping.NewExact(&j.weights, w.Counts)
+		w.Latency, w.Counts, w.Layout = mapping.Figures(&j.requests), mapping.WholeCounts(&j.requests), j.requests.Layout()
+		j.latencies.Limit(&w.Latency)
 	}
 }

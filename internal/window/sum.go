@@ -14,14 +14,16 @@ func (s *Sum) Add(w *Window) error {
 	if s.directions == nil {
 		s.directions = map[string]*joined{}
 	}
+	h, err := w.Histogram()
+	if err != nil {
+		return err
+	}
 	s.span.Add(w)
 	for _, direction := range []string{w.Direction, AllDirections} {
 		if s.directions[direction] == nil {
 			s.directions[direction] = &joined{first: w}
 		}
-		if err := s.directions[direction].add(w); err != nil {
-			return err
-		}
+		s.directions[direction].add(w, h)
 	}
 	return nil
 }
