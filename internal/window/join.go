@@ -140,6 +140,7 @@ type joined struct {
 	latencies  mapping.Range // of them
 	completed  int64
 	weight     float64
+	isCut      bool // the weight of a window is no whole number, so its whole counts are rounded
 	bytes      Bytes
 	// For averages, which have at most a rate and a mean, but no histogram and no number of requests.
 	averaged, means float64 // requests by the rates, and their latencies
@@ -157,6 +158,7 @@ func (j *joined) add(w *Window, h *hist.Histogram) {
 	j.toMS = max(j.toMS, w.ToMS)
 	j.completed += w.Completed
 	j.weight += w.Weight
+	j.isCut = j.isCut || w.Weight != math.Trunc(w.Weight)
 	j.bytes.Add(w)
 	if h == nil {
 		n := w.IOPS * seconds
@@ -205,5 +207,22 @@ func (j *joined) fill(w *Window) {
 	default:
 		w.Latency, w.Counts, w.Layout = mapping.Figures(&j.requests), mapping.WholeCounts(&j.requests), j.requests.Layout()
 		j.latencies.Limit(&w.Latency)
+		w.IsRough = j.isCut && isRough(&j.requests)
 	}
+}
+
+// isRough reports whether one request more or less would change a percentile by more than a tenth. Percentiles without a
+// slower request do not count: they are the maximum.
+func isRough(h *hist.Histogram) bool {
+	n := h.Total()
+	for _, p := range mapping.Percentiles {
+		if n*(1-p.Quantile) < 1 {
+			continue
+		}
+		around := h.Percentiles(max(p.Quantile-1/n, 0), min(p.Quantile+1/n, 1))
+		if around[1].Value > 1.1*around[0].Value {
+			return true
+		}
+	}
+	return false
 }

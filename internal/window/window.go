@@ -38,6 +38,9 @@ type Window struct {
 	// window of a document, which has them as the bins of Latency. Only [Window.Document] makes bins of them.
 	Counts []hist.Bin
 	Layout hist.Layout
+	// IsRough reports that stored windows were joined to this one, and that one request more or less would change a
+	// percentile by more than a tenth: stored counts are whole, also where requests were divided between windows.
+	IsRough bool
 	// Averaged reports that the window comes from fio's averages (log_avg_msec). These have rates and mean latencies,
 	// but no requests.
 	Averaged bool
