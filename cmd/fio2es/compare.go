@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -83,7 +84,8 @@ same ("no change > X %"), unclear and unknown.`,
 	addAnswerFlags(fl, &c.query)
 	fl.StringSliceVar(&f.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
 	fl.Float64Var(&c.options.Confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
-	fl.Float64Var(&f.within, "within", compare.Within*100, "report no change if the interval lies within this many `percent` around 0")
+	c.options.Within = compare.Within
+	fl.Var((*expr.PercentFlag)(&c.options.Within), "within", "report no change if the interval lies within this many `percent` around 0")
 	fl.StringVar(&f.baseline, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
 	addChoice(fl, &c.by, "by", "`what` is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
 	fl.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
@@ -131,7 +133,6 @@ func (c *comparing) compare(ctx context.Context, args []string) error {
 // compareFlags are flags that must be checked.
 type compareFlags struct {
 	metrics, failIf []string
-	within          float64 // in percent
 	baseline        string
 }
 
@@ -165,12 +166,11 @@ func (c *comparing) check(f *compareFlags, args []string) (err error) {
 		return usagef("--metrics: want some of iops, mean and percentiles such as p99.9")
 	case !(c.options.Confidence >= 0.5 && c.options.Confidence <= 0.99):
 		return usagef("--confidence %v: want 0.5 to 0.99", c.options.Confidence)
-	case !(f.within > 0 && f.within <= 1000):
-		return usagef("--within %v: want more than 0 percent, up to 1000", f.within)
+	case c.options.Within <= 0 || c.options.Within > 10:
+		return usagef("--within %v%%: want more than 0%%, up to 1000%%", 100*c.options.Within)
 	case c.baseline == nil && len(args) < 2:
 		return usagef("want a baseline and what to compare with it: see fio2es compare --help")
 	}
-	c.options.Within = f.within / 100
 	out, format := c.checks.table(c.stdout)
 	c.to = table.NewNarrow(out, format, compare.Columns(c.options.Confidence), []string{"VERDICT"}, nil)
 	return nil

@@ -34,14 +34,14 @@ type env struct {
 	logRest        func() // writes how many messages were not written
 
 	cfg   config.Config
-	flags *pflag.FlagSet // flags of the running command
+	flags *pflag.FlagSet // flags of the running command; none before it runs
 
 	// makes connections instead of TCP, for tests; otherwise nil
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
-	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), errors: stderr, written: &answerWriter{w: stdout}}
+	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), errors: stderr, written: &answerWriter{w: stdout}, flags: pflag.NewFlagSet("", pflag.ContinueOnError)}
 	e.stdout = e.written
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
 		e.stdout = term.NewScreen(f, e.written)

@@ -223,6 +223,8 @@ func wantedValue(f *pflag.Flag) string {
 		return "a whole number"
 	case "float64":
 		return "a number"
+	case "percent":
+		return "a number of percent such as 10 or 10%"
 	case "duration":
 		return "a time such as 90s or 5m"
 	case "stringSlice":

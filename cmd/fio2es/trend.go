@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
@@ -32,7 +33,6 @@ func trendCommand(e *env) *cobra.Command {
 	q, gate, c := &trendQuery{}, &workload.Gate{}, &checks{table.Text, junit.Suite{Name: "fio2es trend"}}
 	var condition string
 	var metrics []string
-	var least float64
 	var mark bool
 	cmd := &cobra.Command{
 		Use:   "trend",
@@ -67,8 +67,8 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 			if q.numbers, err = workload.NumbersOf(metrics...); err != nil {
 				return usagef("--metrics %w", err)
 			}
-			if !(least >= 0 && least <= 1000) {
-				return usagef("--least %v: want 0 to 1000 percent", least)
+			if q.least < 0 || q.least > 10 {
+				return usagef("--least %v%%: want 0%% to 1000%%", 100*q.least)
 			}
 			switch isGiven := cmd.Flags().Changed("fail-last"); {
 			case isGiven && gate.Last < trend.LeastLevel:
@@ -76,7 +76,6 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 			case !isGiven && c.format == formatJUnit:
 				return usagef("--format junit is about a gate: add one, such as --fail-last 5")
 			}
-			q.least = least / 100
 			return findChanges(cmd.Context(), e, q, gate, c)
 		},
 	}
@@ -84,7 +83,8 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 	addClusterFlags(fl)
 	addWhereFlag(fl, &condition)
 	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "`metrics` to look at: iops, bandwidth, min, mean, max, percentiles")
-	fl.Float64Var(&least, "least", 100*workload.LeastChange, "only changes of at least this many `percent`")
+	q.least = workload.LeastChange
+	fl.Var((*expr.PercentFlag)(&q.least), "least", "only changes of at least this many `percent`")
 	fl.BoolVar(&q.all, "all", false, "also show numbers that did not change")
 	fl.IntVar(&gate.Last, "fail-last", 0, "exit code 4 if one of the last `N` runs of a workload began a change for the worse")
 	fl.BoolVar(&mark, "mark", false, "store the changes in all runs of the cluster, for Kibana")

@@ -87,7 +87,7 @@ func TestTrend(t *testing.T) {
 		{[]string{"--fail-last", "2"}, exitUsage, "--fail-last 2: want 3 or more"},
 		{[]string{"--fail-last", "0"}, exitUsage, "--fail-last 0: want 3 or more"},
 		{[]string{"--format", "junit"}, exitUsage, "--format junit is about a gate: add one, such as --fail-last 5"},
-		{[]string{"--least", "-1"}, exitUsage, "--least -1: want 0 to 1000 percent"},
+		{[]string{"--least", "-1"}, exitUsage, "--least -1%: want 0% to 1000%"},
 	} {
 		var out, errs strings.Builder
 		args := append([]string{"trend", "--history", path}, c.args...)

@@ -52,6 +52,13 @@ func TestGoDurations(t *testing.T) {
 	}
 }
 
+func TestPercentFlag(t *testing.T) {
+	p := PercentFlag(0.03)
+	if p.String() != "3" || p.Set("12.5 %") != nil || p != 0.125 || p.Set("10") != nil || p.String() != "10" || p.Set("much") == nil || p.Set("1%%") == nil {
+		t.Error(p)
+	}
+}
+
 func TestText(t *testing.T) {
 	for text, want := range map[string]string{"10ms": "10ms", "1.5 S": "1.5s", "7µs": "7us", "1E+6": "1e6", "5K": "5k", "99.9 %": "99.9%"} {
 		if got := Latency.Text(text); got != want {

@@ -11,8 +11,7 @@ import (
 
 // Kind is a kind of quantity. It decides what a unit means: k is 1024 in sizes, as in fio, and 1000 in counts and rates.
 //
-// fio's own options are not quantities of this language, because fio reads them by its own rules, where kb_base and the
-// unit's spelling change what 4k is (package fioargs).
+// The sizes in options of fio are not of this language: to fio 4k is 4096 and 4KiB is 4000 (fiolog, ParseSize).
 type Kind uint8
 
 // The kinds of quantities, with the unit of their values.
@@ -172,3 +171,24 @@ func (d *DurationFlag) Set(text string) error {
 
 // Type names the type of the flag's value.
 func (d *DurationFlag) Type() string { return "duration" }
+
+// PercentFlag is a share as the value of a flag: 10 and 10% are both 0.1.
+type PercentFlag float64
+
+// String returns the number of percent.
+func (p *PercentFlag) String() string {
+	return strconv.FormatFloat(math.Round(float64(*p)*1e8)/1e6, 'f', -1, 64)
+}
+
+// Set parses a number of percent.
+func (p *PercentFlag) Set(text string) error {
+	v, ok := Percent.Parse(strings.TrimSuffix(strings.TrimSpace(text), "%") + "%")
+	if !ok {
+		return fmt.Errorf("want %s", Percent.Want())
+	}
+	*p = PercentFlag(v)
+	return nil
+}
+
+// Type names the type of the flag's value.
+func (p *PercentFlag) Type() string { return "percent" }

@@ -76,13 +76,8 @@ func (j *joiner) add(w *Window) error {
 	if j.open[key] == nil {
 		j.open[key] = &joined{first: w, from: from}
 	}
-	h, err := w.Histogram()
-	if err != nil {
-		return err
-	}
-	j.open[key].add(w, h)
 	j.open[key].to = max(j.open[key].to, to)
-	return nil
+	return j.open[key].add(w)
 }
 
 // flush yields the joined windows whose place is below before, in order of time.
@@ -149,8 +144,11 @@ type joined struct {
 	lacksRate       bool    // the rate of a window is not known
 }
 
-// add adds a window and the histogram of its requests, which may be nil.
-func (j *joined) add(w *Window, h *hist.Histogram) {
+func (j *joined) add(w *Window) error {
+	h, err := w.Histogram()
+	if err != nil {
+		return err
+	}
 	seconds := float64(w.Length().Milliseconds()) / 1000
 	if w.End.After(j.end) {
 		j.end = w.End
@@ -169,7 +167,7 @@ func (j *joined) add(w *Window, h *hist.Histogram) {
 			j.meansByTime += seconds * w.Latency.Mean
 			j.seconds += seconds
 		}
-		return
+		return nil
 	}
 	if j.most == nil || w.Weight > j.most.Weight {
 		j.most = w
@@ -177,6 +175,7 @@ func (j *joined) add(w *Window, h *hist.Histogram) {
 	j.histograms++
 	j.latencies.Add(&w.Latency)
 	j.requests.Merge(h)
+	return nil
 }
 
 // fill writes the sums into a window whose times are already set.
@@ -225,4 +224,48 @@ func isRough(h *hist.Histogram) bool {
 		}
 	}
 	return false
+}
+
+// Sum adds up the windows of one run and one level, for each direction and for all directions together. The zero
+// value is empty.
+type Sum struct {
+	directions map[string]*joined
+	span       Span
+}
+
+// Add adds a window.
+func (s *Sum) Add(w *Window) error {
+	if s.directions == nil {
+		s.directions = map[string]*joined{}
+	}
+	s.span.Add(w)
+	for _, direction := range []string{w.Direction, AllDirections} {
+		if s.directions[direction] == nil {
+			s.directions[direction] = &joined{first: w}
+		}
+		if err := s.directions[direction].add(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Windows returns the sums as windows without a level: one for each direction, and one for all directions if there
+// are several. Each spans all windows that were added.
+func (s *Sum) Windows() (list []*Window) {
+	names := mapping.Directions[:]
+	if len(s.directions) > 2 {
+		names = append(names[:len(names):len(names)], AllDirections)
+	}
+	for _, direction := range names {
+		sum := s.directions[direction]
+		if sum == nil {
+			continue
+		}
+		w := &Window{Run: sum.first.Run, Direction: direction, Start: s.span.Start, End: s.span.End, Averaged: sum.first.Averaged}
+		w.ElapsedMS = w.StartMS()
+		sum.fill(w)
+		list = append(list, w)
+	}
+	return list
 }

@@ -62,7 +62,6 @@ func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 		{"Break", testBreak},
 		{"Cancel", testCancel},
 		{"ManyRemoved", testManyRemoved},
-		{"Version", testVersion},
 		{"Concurrent", testConcurrent},
 	})
 }

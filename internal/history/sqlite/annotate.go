@@ -30,7 +30,7 @@ func (s *Store) annotate(ctx context.Context, tx *sql.Tx, runID string, a mappin
 	case err != nil:
 		return nil, fmt.Errorf("read run: %w", err)
 	}
-	run, err := s.codec.unpackRun(blob)
+	run, err := unpackRun(blob)
 	if err != nil {
 		return nil, &history.DamagedRunError{ID: runID, Err: err}
 	}
@@ -66,7 +66,7 @@ func (s *writer) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) 
 				old = append(old, d)
 			}
 		}
-		blobs, err := s.codec.packAll(old)
+		blobs, err := packAll(old)
 		if err == nil {
 			err = s.put(ctx, tx, old, blobs, map[version]int64{{run.ID, run.Ingest}: number})
 		}
@@ -93,7 +93,7 @@ func (s *writer) following(ctx context.Context, tx *sql.Tx, number int64, after 
 		if err := rows.Scan(&blob); err != nil {
 			return nil, fmt.Errorf("read documents: %w", err)
 		}
-		d, err := s.codec.unpackInterval(blob)
+		d, err := unpackInterval(blob)
 		if err != nil {
 			return nil, err
 		}

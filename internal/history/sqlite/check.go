@@ -76,7 +76,7 @@ func (s *writer) removeDamagedFrom(ctx context.Context, tx *sql.Tx, run string, 
 		if err := rows.Scan(&ingest, &l, &time, &direction, &host, &job, &part, &blob); err != nil {
 			return nil, err
 		}
-		if _, err := s.codec.unpackInterval(blob); err != nil {
+		if _, err := unpackInterval(blob); err != nil {
 			keys = append(keys, []any{ingest, l, time, direction, host, job, part})
 			names = append(names, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s at %d", l, direction, host, job, time)), " "))
 		}

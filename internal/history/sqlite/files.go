@@ -21,7 +21,7 @@ func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 		return nil, ctx.Err()
 	}
 	var runs []*mapping.Run
-	found := s.runs(ctx, s.codec.unpackRun, `SELECT id, doc FROM runs
+	found := s.runs(ctx, unpackRun, `SELECT id, doc FROM runs
 		WHERE id IN (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY id`, list(hashes))
 	for run, err := range history.Readable(found, nil) {
 		if err != nil {
@@ -35,7 +35,7 @@ func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, 
 // Versions implements [history.Store].
 func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	all := map[string]*mapping.Run{}
-	for run, err := range s.runs(ctx, unpackBrief, `SELECT runs.id, briefs.doc FROM runs JOIN briefs ON briefs.start = runs.start AND briefs.id = runs.id
+	for run, err := range s.runs(ctx, unpackRun, `SELECT runs.id, lights.doc FROM runs JOIN lights ON lights.start = runs.start AND lights.id = runs.id
 		WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
 		var damaged *history.DamagedRunError
 		switch {

@@ -50,7 +50,7 @@ func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 	if err := errors.Join(s.check(), history.CheckOne(id, ids)); err != nil {
 		return nil, err
 	}
-	run, err := s.codec.unpackRun(doc)
+	run, err := unpackRun(doc)
 	if err != nil {
 		return nil, &history.DamagedRunError{ID: ids[0], Err: err}
 	}
@@ -60,16 +60,16 @@ func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 // Runs implements [history.Store].
 func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	from, to := span(f.Started())
-	// the table briefs is sorted by start
-	doc, decode := "(SELECT doc FROM runs WHERE runs.id = briefs.id)", s.codec.unpackRun
+	// the table lights is sorted by start
+	doc, decode := "(SELECT doc FROM runs WHERE runs.id = lights.id)", unpackRun
 	if f.Light {
-		doc, decode = "doc", unpackBrief
+		doc, decode = "doc", unpackRun
 	}
 	where := `start >= ? AND start < ?`
 	if f.Live() { // the index of ids serves the condition on a range
 		where += ` AND (start, id) IN (SELECT start, id FROM runs WHERE ingest >= '` + mapping.LivePrefix + `' AND ingest < '` + mapping.LivePrefix + `' || char(0x10FFFF))`
 	}
-	return f.Select(s.runs(ctx, decode, `SELECT id, `+doc+` FROM briefs WHERE `+where+` ORDER BY start DESC, id`, from, to))
+	return f.Select(s.runs(ctx, decode, `SELECT id, `+doc+` FROM lights WHERE `+where+` ORDER BY start DESC, id`, from, to))
 }
 
 // Intervals implements [history.Store]. Documents of one run come in the order of the file. Documents of several
@@ -81,7 +81,7 @@ func (s *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2
 		if err := rows.Scan(&blob); err != nil {
 			return nil, err
 		}
-		d, err := s.codec.unpackInterval(blob)
+		d, err := unpackInterval(blob)
 		if err == nil && sel.Light {
 			d.Latency.Bins = mapping.Bins{}
 		}
@@ -107,12 +107,8 @@ func selectIntervals(sel history.Selection) (string, []any) {
 	case 0:
 		where += ` AND ingest IN (` + finished + `)`
 	case 1: // an equality keeps the order of the table, so SQLite need not sort
-		version, of := finished+` WHERE r.id = ?`, []any{sel.Runs[0]}
-		if sel.Version != "" {
-			version, of = `SELECT number FROM ingests WHERE run = ? AND ingest = ?`, append(of, sel.Version)
-		}
-		where += ` AND ingest = (` + version + `)`
-		args = append(args, of...)
+		where += ` AND ingest = (` + finished + ` WHERE r.id = ?)`
+		args = append(args, sel.Runs[0])
 	default:
 		where += ` AND ingest IN (` + finished + ` WHERE r.id IN (SELECT value FROM json_each(?)))`
 		args = append(args, list(sel.Runs))

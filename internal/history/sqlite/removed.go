@@ -15,7 +15,7 @@ func (s *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 		if err := restore(ctx, tx, r.ID); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO removed (run, doc) VALUES (?, ?)`, r.ID, s.codec.pack(r.AppendJSON)); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO removed (run, doc) VALUES (?, ?)`, r.ID, pack(r.AppendJSON)); err != nil {
 			return fmt.Errorf("insert removed run: %w", err)
 		}
 		for _, hash := range r.Source.Hashes() {
@@ -49,7 +49,7 @@ func (s *reader) readRemoved(rows *sql.Rows) (*mapping.Removed, error) {
 		return nil, err
 	}
 	var doc struct{ Removed mapping.Removed }
-	return &doc.Removed, s.codec.unpack(blob, func(text []byte) error { return json.Unmarshal(text, &doc) })
+	return &doc.Removed, unpack(blob, func(text []byte) error { return json.Unmarshal(text, &doc) })
 }
 
 // Restore implements [history.Store].

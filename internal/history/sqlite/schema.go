@@ -18,10 +18,10 @@ const (
 )
 
 // tables creates the tables. Times are milliseconds since 1970.
-//   - runs: the run documents, packed by codec.
-//   - briefs: run documents without histograms and lists of files, in the order of lists.
+//   - runs: the run documents, packed as in codec.go.
+//   - lights: run documents without histograms and lists of files, in the order of lists.
 //   - ingests: a short number for each version of a run, never used again (AUTOINCREMENT): see Store.Finish.
-//   - intervals: interval documents, packed by codec, stored in the order in which they are read: the documents of
+//   - intervals: interval documents, stored in the order in which they are read: the documents of
 //     one run and level lie together, sorted by time.
 //   - files: the hashes of each run's reports and logs, by which Store.Holding finds the run.
 //   - removed: the runs that people removed. removed_files has the hashes of their files.
@@ -33,7 +33,7 @@ CREATE TABLE runs (
 	start  INTEGER NOT NULL,
 	doc    BLOB NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE briefs (
+CREATE TABLE lights (
 	start INTEGER NOT NULL,
 	id    TEXT NOT NULL,
 	doc   BLOB NOT NULL,

@@ -37,7 +37,6 @@ type Store struct {
 // file is the database file of a history.
 type file struct {
 	path   string
-	codec  *codec
 	opened fs.FileInfo // state of the file when it was opened
 	spoilt atomic.Bool // SQLite has found damage in the file
 }
@@ -62,12 +61,9 @@ type writer struct {
 
 // newStore opens the store of a file. how makes the connections.
 func newStore(ctx context.Context, path string, how func(*Store) error) (*Store, error) {
-	c, err := newCodec()
-	f := &file{path: path, codec: c}
+	f := &file{path: path}
 	s := &Store{file: f, reader: reader{file: f}, writer: writer{file: f, begun: map[version]int64{}}}
-	if err == nil {
-		err = how(s)
-	}
+	err := how(s)
 	if err == nil {
 		err = s.checkPlace()
 	}
@@ -137,9 +133,6 @@ func (s *Store) Close() error {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
-	}
-	if s.codec != nil {
-		s.codec.close()
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("close history %s: %w", s.path, err)

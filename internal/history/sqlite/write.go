@@ -22,6 +22,9 @@ const (
 	insertIngest = `INSERT INTO ingests (run, ingest, written) VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET written = excluded.written RETURNING number`
 
+	insertLight = `INSERT INTO lights (start, id, doc) VALUES (?, ?, ?)`
+	deleteLight = `DELETE FROM lights WHERE (start, id) = (SELECT start, id FROM runs WHERE id = ?)`
+
 	insertRun = `INSERT INTO runs (id, ingest, start, doc) VALUES (?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, start = excluded.start, doc = excluded.doc`
 )
@@ -31,7 +34,7 @@ func (s *writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 	if len(docs) == 0 {
 		return nil
 	}
-	blobs, err := s.codec.packAll(docs)
+	blobs, err := packAll(docs)
 	numbers := map[version]int64{}
 	if err == nil {
 		err = s.transact(ctx, func(tx *sql.Tx) error { return s.put(ctx, tx, docs, blobs, numbers) })
@@ -133,15 +136,15 @@ func (s *writer) finish(ctx context.Context, tx *sql.Tx, run *mapping.Run) error
 	return remove(ctx, tx, `run = ? AND number <> ?`, run.Run.ID, number)
 }
 
-// putRun stores a run document in each of its forms.
+// putRun stores a run document in both of its forms.
 func (s *writer) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error {
 	id, start := run.Run.ID, run.Run.Start.UnixMilli()
-	if _, err := tx.ExecContext(ctx, deleteBrief, id); err != nil {
+	if _, err := tx.ExecContext(ctx, deleteLight, id); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, start, s.codec.pack(run.AppendJSON))
+	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, start, pack(run.AppendJSON))
 	if err == nil {
-		_, err = tx.ExecContext(ctx, insertBrief, start, id, packBrief(run))
+		_, err = tx.ExecContext(ctx, insertLight, start, id, pack(run.AppendLight))
 	}
 	return err
 }
@@ -157,7 +160,7 @@ func (s *writer) keep(ctx context.Context, tx *sql.Tx, run *mapping.Run) (_ *map
 	case err != nil:
 		return nil, false, fmt.Errorf("read run: %w", err)
 	}
-	stored, err := s.codec.unpackRun(blob)
+	stored, err := unpackRun(blob)
 	if err != nil {
 		return run, false, nil //nolint:nilerr // the damaged document is about to be replaced
 	}
@@ -182,7 +185,7 @@ func (s *writer) Delete(ctx context.Context, runID string) error {
 		if !known {
 			return fmt.Errorf("delete run %q: %w", runID, history.ErrNotFound)
 		}
-		if _, err := tx.ExecContext(ctx, deleteBrief, runID); err != nil {
+		if _, err := tx.ExecContext(ctx, deleteLight, runID); err != nil {
 			return fmt.Errorf("delete run: %w", err)
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?`, runID); err != nil {
