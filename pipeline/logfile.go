@@ -213,3 +213,9 @@ func (l *logFile) lastTime(check func(t int64) error) (last int64) {
 		}
 	}
 }
+
+// item is a value, or the error in its place.
+type item[T any] struct {
+	value T
+	err   error
+}

@@ -47,7 +47,9 @@ func (c completion) add(cmd *cobra.Command) {
 	case strings.Contains(cmd.Use, "RUN"):
 		cmd.ValidArgsFunction = c.runs(noFiles)
 	}
-	columns := completeList(append(where.ColumnNames(), "label."))
+	columns := func(cmd *cobra.Command, args []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return completeList(append(where.ColumnNames(), "label."))(cmd, args, text)
+	}
 	known := map[string]cobra.CompletionFunc{
 		"direction": completeList(mapping.Directions[:]),
 		"levels":    completeList([]string{mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()}),

@@ -147,3 +147,62 @@ func TestMapLeft(t *testing.T) {
 		}
 	})
 }
+
+// TestPush: all items come in their order, and the first error ends both sides.
+func TestPush(t *testing.T) {
+	for n := range 4 {
+		for _, tt := range []struct {
+			fail, end int // take fails with this item; produce fails after so many
+			want      error
+		}{{-1, 100, nil}, {7, 100, errNothing}, {-1, 50, context.DeadlineExceeded}} {
+			made, got, isOver := 0, 0, false
+			err := Push(t.Context(), n, func(ctx context.Context, give func(int) error) error {
+				defer func() { isOver = true }()
+				for made < tt.end {
+					made++
+					if err := give(made - 1); err != nil {
+						return err
+					}
+				}
+				if tt.end < 100 {
+					return context.DeadlineExceeded
+				}
+				return nil
+			}, func(i int) error {
+				if i != got {
+					t.Fatalf("%d ahead: got %d as number %d", n, i, got)
+				}
+				if got++; i == tt.fail {
+					return errNothing
+				}
+				return nil
+			})
+			if !errors.Is(err, tt.want) || !isOver {
+				t.Errorf("%d ahead: %v, want %v; over: %t", n, err, tt.want, isOver)
+			}
+			if tt.fail >= 0 && (got != tt.fail+1 || made > got+n+1) || tt.fail < 0 && got != tt.end {
+				t.Errorf("%d ahead: %d made, %d taken", n, made, got)
+			}
+		}
+	}
+}
+
+// TestPushCancelled: when ctx ends, produce gets its error from give.
+func TestPushCancelled(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	err := Push(ctx, 2, func(_ context.Context, give func(int) error) error {
+		for i := 0; ; i++ {
+			if err := give(i); err != nil {
+				return err
+			}
+		}
+	}, func(i int) error {
+		if i == 5 {
+			stop()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

@@ -168,7 +168,7 @@ func keepTime(original, copied string) error {
 
 // recorded runs fio with fio2es run, and looks at the run while it is live.
 func (h *hanging) recorded(ctx context.Context) error {
-	wrapper, err := h.wrapper("FIO2ES_WEIGHTING=completion exec '%s' run --quiet --history '%s' -- '%s' \"$@\"\n", h.program, h.in("history.db"), h.fio)
+	wrapper, err := h.wrapper("exec env FIO2ES_WEIGHTING=completion '%s' run --quiet --history '%s' -- '%s' \"$@\"\n", h.program, h.in("history.db"), h.fio)
 	if err != nil {
 		return err
 	}

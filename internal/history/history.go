@@ -189,8 +189,6 @@ type Selection struct {
 	Jobs       []string
 	From, To   time.Time // windows that start in [From, To); a zero time is no bound
 	Light      bool      // leave out histograms, which are nine tenths of a document
-	// this version (run.ingest) of the only run in Runs, finished or not; empty: the current version
-	Version string
 }
 
 // Matches reports whether f selects the run; it ignores Limit. A store that filters in another way must get the same

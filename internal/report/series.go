@@ -43,6 +43,7 @@ type column struct {
 	windows   int
 	longest   time.Duration // longest window
 	completed int64
+	served    float64 // completed; of averages by their rate, or NaN if it is not known
 	requests  sparse
 
 	at, worst          latencies // of all requests; highest of any window
@@ -53,7 +54,12 @@ type column struct {
 func newColumn(w *window.Window, requests *hist.Histogram) *column {
 	c := &column{
 		Span: window.Span{Start: w.Start, End: w.End}, windows: 1, longest: w.Length(), completed: w.Completed,
-		iops: w.IOPS, lowest: w.IOPS, most: w.IOPS, at: noLatencies, worst: noLatencies,
+		at: noLatencies, worst: noLatencies,
+	}
+	c.iops = w.KnownIOPS()
+	c.lowest, c.most, c.served = c.iops, c.iops, float64(w.Completed)
+	if w.Averaged {
+		c.served = c.iops * w.Length().Seconds()
 	}
 	if requests == nil {
 		return c
@@ -83,6 +89,7 @@ func (c *column) merge(o *column) {
 	c.windows += o.windows
 	c.longest = max(c.longest, o.longest)
 	c.completed += o.completed
+	c.served += o.served
 	c.lowest, c.most = min(c.lowest, o.lowest), max(c.most, o.most)
 	for i, v := range o.worst {
 		c.worst[i] = higher(c.worst[i], v)
@@ -105,7 +112,7 @@ func (c *column) finish() {
 	}
 	c.iops = 0
 	if ms := c.Length().Milliseconds(); ms > 0 {
-		c.iops = float64(c.completed) * 1000 / float64(ms)
+		c.iops = c.served * 1000 / float64(ms)
 	}
 	c.at = noLatencies
 	if h := c.requests.histogram(); !h.IsEmpty() {

@@ -127,7 +127,7 @@ func (t *timeChart) rates(top float64) {
 	most := 0.0
 	for _, s := range t.series {
 		for _, c := range s.columns {
-			most = max(most, c.most, c.iops)
+			most = higher(most, higher(c.most, c.iops))
 		}
 	}
 	a := chart.RateAxis(most, top, rateHeight, 4)

@@ -1,6 +1,7 @@
 package align
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Weighting says in which windows a request counts.
@@ -69,13 +71,41 @@ func Merge(ctx context.Context, streams []*Stream, opt Options, put func(*Window
 		return stats, errors.New("windows have no length")
 	}
 	m := newMerger(streams, opt)
-	defer func() { stats = Stats{Layout: m.sums.layout, Late: m.sums.late()} }()
-	for m.begin(); m.next(); {
-		m.fill(ctx)
+	defer func() {
+		stats.Layout = m.layout
+		for _, w := range m.workers {
+			stats.Late += w.late
+		}
+	}()
+	m.parallel(func(_ *worker, s *Stream) {
+		if !s.Last {
+			s.advance()
+		}
+	})
+	m.widen(streams)
+	until := int64(0) // all rows that end by this time are read
+	for soonest := m.soonest(); soonest < math.MaxInt64; {
+		switch {
+		case opt.Eager:
+			until = max(until, soonest)
+		case len(streams) > manyStreams:
+			until = max(until, soonest-soonest%opt.Window) + opt.Window
+		default:
+			until = max(until, soonest-soonest%opt.Window) + slab*opt.Window
+		}
+		m.parallel(func(w *worker, s *Stream) {
+			for s.more && s.row.End <= until+w.tolerance && ctx.Err() == nil {
+				w.take(s)
+				s.advance()
+			}
+			if !s.more {
+				w.doubtLast(s)
+			}
+		})
 		if err := ctx.Err(); err != nil {
 			return stats, err
 		}
-		m.begin()
+		soonest = m.soonest() // before windows are closed, because it may begin streams
 		if err := m.close(put); err != nil {
 			return stats, err
 		}
@@ -86,12 +116,10 @@ func Merge(ctx context.Context, streams []*Stream, opt Options, put func(*Window
 // merger is the state of one merge.
 type merger struct {
 	opt     Options
-	streams streams
-	sums    *sums
+	streams []*Stream
 	groups  []group
-	known   bool  // the layout of the sums is that of the rows
-	until   int64 // all rows that end by this time were read
-	last    bool  // the streams with Last were begun
+	last    bool // the streams with Last were begun
+	sums
 }
 
 // group is a key of the result, with its slots and its integer rounding.
@@ -104,125 +132,85 @@ type group struct {
 	ended, edge int64 // index and end of the last window
 }
 
-func newMerger(of []*Stream, opt Options) *merger {
+// newMerger gives the rows of each key of the lowest level slots for read, write and trim, and finds the groups of slots
+// that the keys of all levels have.
+func newMerger(streams []*Stream, opt Options) *merger {
 	if len(opt.Levels) == 0 {
 		opt.Levels = []mapping.Level{mapping.Cluster}
 	}
-	m := &merger{opt: opt, streams: of}
-	keys := m.streams.keys(slices.Max(opt.Levels))
-	m.groups = groupKeys(keys, opt.Levels)
-	m.sums = newSums(opt, len(keys), len(of))
-	m.parallel(func(_ *worker, s *Stream) {
-		if !s.Last {
-			s.advance()
-		}
-	})
-	m.learn()
-	return m
-}
-
-func groupKeys(keys []Key, levels []mapping.Level) []group {
-	slots := map[Key][]int{}
-	for _, l := range levels {
-		for slot, k := range keys {
-			slots[k.At(l)] = append(slots[k.At(l)], slot)
+	m := &merger{opt: opt, streams: streams}
+	keyOf := func(s *Stream) Key {
+		return Key{Level: mapping.Job, Host: s.Host, Job: s.Job}.At(slices.Max(opt.Levels))
+	}
+	first := map[Key]int{} // slot of each key
+	for _, s := range streams {
+		first[keyOf(s)] = 0
+	}
+	slots := map[Key][]int{} // of all levels
+	for i, key := range slices.SortedFunc(maps.Keys(first), Key.Compare) {
+		first[key] = i * fiolog.Directions
+		for d := range fiolog.Direction(fiolog.Directions) {
+			key.Direction = d
+			for _, l := range opt.Levels {
+				slots[key.At(l)] = append(slots[key.At(l)], i*fiolog.Directions+int(d))
+			}
 		}
 	}
-	var groups []group
+	for _, s := range streams {
+		s.slot, s.ended = first[keyOf(s)], [fiolog.Directions]int64{-1, -1, -1}
+	}
 	index := map[Key]int{}
 	for _, k := range slices.SortedFunc(maps.Keys(slots), Key.Compare) {
 		g := group{key: k, slots: slots[k], twin: -1, ended: -2}
-		for _, l := range levels {
+		for _, l := range opt.Levels {
 			// A group has all slots of the groups below it. So two groups with the same number of slots have the same
 			// slots.
-			if i, ok := index[k.At(l)]; ok && l < k.Level && len(groups[i].slots) == len(g.slots) {
+			if i, ok := index[k.At(l)]; ok && l < k.Level && len(m.groups[i].slots) == len(g.slots) {
 				g.twin = i
 			}
 		}
-		index[k] = len(groups)
-		groups = append(groups, g)
+		index[k] = len(m.groups)
+		m.groups = append(m.groups, g)
 	}
-	return groups
+	m.sums = newSums(opt, len(first)*fiolog.Directions, len(streams))
+	return m
 }
 
-// learn merges the layouts of the streams whose first rows were read.
-func (m *merger) learn() {
-	l := m.sums.layout
-	for _, s := range m.streams {
-		switch {
-		case !s.more:
-		case !m.known:
-			l, m.known = s.row.Layout, true
-		default:
-			l = l.Merged(s.row.Layout)
-		}
-	}
-	m.sums.widen(l)
-}
-
-// next advances by a slab, or over a gap to the next row. It returns false at the end.
-func (m *merger) next() bool {
-	soonest := m.streams.soonest()
-	if soonest == math.MaxInt64 {
-		return false
-	}
-	if m.opt.Eager {
-		m.until = max(m.until, soonest)
-		return true
-	}
-	step := slab * m.opt.Window
-	if len(m.streams) > manyStreams {
-		step = m.opt.Window
-	}
-	m.until = max(m.until+step, soonest-soonest%m.opt.Window+step)
-	return true
-}
-
-func (m *merger) begin() {
-	if m.last || m.streams.soonest() < math.MaxInt64 {
-		return
-	}
-	m.last = true
-	for _, s := range m.streams {
-		if s.Last {
-			s.advance()
-		}
-	}
-	m.learn()
-}
-
-func (m *merger) fill(ctx context.Context) {
-	m.parallel(func(w *worker, s *Stream) {
-		for until := m.until + w.tolerance; s.more && s.row.End <= until && ctx.Err() == nil; s.advance() {
-			slot, pair := s.slot+int(s.row.Direction), &s.pairs[s.row.Direction]
-			w.add(slot, &s.row)
-			if s.row.Start < s.row.End { // the rate at a moment is unknown
-				this := stretch{s.row.Start, s.row.End, float64(s.row.Total), s.row.Whole}
-				w.doubt(slot, pair.before, pair.last, this)
-				pair.before, pair.last = pair.last, this
+// soonest returns the end of the next row of all streams, or math.MaxInt64 if no stream has more rows. When all others
+// have ended, it begins the streams with Last.
+func (m *merger) soonest() int64 {
+	for {
+		soonest := int64(math.MaxInt64)
+		for _, s := range m.streams {
+			if s.more {
+				soonest = min(soonest, s.row.End)
 			}
 		}
-		if !s.more {
-			for d := range s.pairs {
-				w.doubt(s.slot+d, s.pairs[d].before, s.pairs[d].last, stretch{})
-				s.pairs[d].last = stretch{}
+		if m.last || soonest < math.MaxInt64 {
+			return soonest
+		}
+		m.last = true
+		for _, s := range m.streams {
+			if s.Last {
+				s.advance()
 			}
 		}
-	})
+		m.widen(m.streams)
+	}
 }
 
 // close passes on the windows that no later row can change.
 func (m *merger) close(put func(*Window) error) error {
 	mark := m.mark()
-	for ready := m.sums.before(mark); len(ready) > 0; {
+	for ready := m.before(mark); len(ready) > 0; {
 		at := ready[0]
-		last := m.sums.lastOf(at)
-		if last > at && !m.sums.isBefore(last, mark) {
+		last := m.lastOf(at)
+		if last > at && !m.isBefore(last, mark) {
 			break
 		}
-		total := m.sums.take(at)
+		total := m.take(at)
 		for ready = ready[1:]; len(ready) > 0 && ready[0] <= last; ready = ready[1:] {
-			total = join(total, m.sums.take(ready[0]))
+			total = join(total, m.take(ready[0]))
 		}
 		made := make([]*Window, len(m.groups))
 		for i := range m.groups {
@@ -240,10 +228,17 @@ func (m *merger) close(put func(*Window) error) error {
 				return err
 			}
 		}
-		m.sums.end(last, total)
+		for _, of := range total {
+			if of != nil {
+				of.release()
+			}
+		}
+		for _, w := range m.workers { // later rows for these windows count in the next one
+			w.floor = last + 1
+		}
 	}
-	if usual := m.streams.watermark(usualReach); usual != mark { // only slower requests can still change them
-		m.sums.cool(usual)
+	if usual := watermark(m.streams, usualReach); usual != mark { // only slower requests can still change them
+		m.cool(usual)
 	}
 	return nil
 }
@@ -251,9 +246,9 @@ func (m *merger) close(put func(*Window) error) error {
 // mark returns the time before which windows are final.
 func (m *merger) mark() int64 {
 	if !m.opt.Contiguous || m.opt.Weighting == InFlight {
-		return m.streams.watermark(min(longestReach, max(usualReach, longestWindows*m.opt.Window)))
+		return watermark(m.streams, min(longestReach, max(usualReach, longestWindows*m.opt.Window)))
 	}
-	grid, mark := m.sums.workers[0].grid, int64(math.MaxInt64)
+	grid, mark := m.workers[0].grid, int64(math.MaxInt64)
 	for _, s := range m.streams {
 		if s.more {
 			first, _ := grid.windows(grid.snap(s.row.Start), grid.snap(s.row.End))
@@ -263,10 +258,29 @@ func (m *merger) mark() int64 {
 	return mark
 }
 
+// watermark returns the time before which later rows cannot change a window. A request reaches back by its latency,
+// which the bins limit, but by at most longest milliseconds.
+func watermark(streams []*Stream, longest int64) int64 {
+	mark := int64(math.MaxInt64)
+	for _, s := range streams {
+		if !s.more {
+			continue
+		}
+		at := s.row.Start
+		for _, ended := range s.ended {
+			if ended >= 0 {
+				at = min(at, ended)
+			}
+		}
+		mark = min(mark, max(at, s.row.End-horizon)-min(reachOf(s.row.Layout), longest))
+	}
+	return mark
+}
+
 // window makes the window of one key from its slots. If it spans several windows, total has their sums. It returns nil
 // if the window is empty.
 func (m *merger) window(g *group, at span, total []*sum) *Window {
-	all := &sum{latencies: *hist.New(m.sums.layout)}
+	all := &sum{latencies: *hist.New(m.layout)}
 	for _, slot := range g.slots {
 		switch {
 		case total[slot] == nil:
@@ -280,11 +294,11 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 	if all.latencies.IsEmpty() && completed == 0 { // a fraction of a request may remain for a later window
 		return nil
 	}
-	l := m.sums.layout.Merged(all.latencies.Layout())
+	l := m.layout.Merged(all.latencies.Layout())
 	if all.latencies.Layout() != l { // packed before the first row of a coarser layout
 		all.latencies = *all.latencies.To(l)
 	}
-	m.sums.widen(l)
+	m.rebin(l)
 	w := &Window{
 		Key: g.key, Elapsed: at.first * m.opt.Window, Length: (at.last - at.first + 1) * m.opt.Window,
 		Start: at.first * m.opt.Window, End: (at.last + 1) * m.opt.Window, Latencies: &all.latencies,
@@ -307,7 +321,7 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 func (m *merger) parallel(do func(*worker, *Stream)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
-	for _, w := range m.sums.workers {
+	for _, w := range m.workers {
 		all.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(m.streams); i = int(next.Add(1)) - 1 {
 				do(w, m.streams[i])
@@ -316,3 +330,59 @@ func (m *merger) parallel(do func(*worker, *Stream)) {
 	}
 	all.Wait()
 }
+
+// Key names the direction, the host and the job of a window's requests. Fields below the level are empty.
+type Key struct {
+	Level     mapping.Level
+	Host      string
+	Job       string
+	Direction fiolog.Direction
+}
+
+// Compare orders keys by level, host, job and direction.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(cmp.Compare(k.Level, o.Level), cmp.Compare(k.Host, o.Host),
+		mapping.CompareJobs(k.Job, o.Job), cmp.Compare(k.Direction, o.Direction))
+}
+
+// At returns the key of the same requests at a higher level.
+func (k Key) At(l mapping.Level) Key {
+	k.Level = l
+	if l < mapping.Job {
+		k.Job = ""
+	}
+	if l < mapping.Host {
+		k.Host = ""
+	}
+	return k
+}
+
+// Stream has the rows of one job, in order of their ends in each direction. All rows have the same layout. It is read
+// once.
+type Stream struct {
+	Host, Job string
+	// Last delays a stream until all others have ended. Its rows are not known before, such as requests that fio did
+	// not log for several jobs together.
+	Last bool
+	// Next returns the next row, which is valid until the next call. It returns false at the end. Only one goroutine at
+	// a time calls it.
+	Next func() (Row, bool)
+
+	slot  int // of its first direction
+	row   Row // the next one, if there are more
+	more  bool
+	ended [fiolog.Directions]int64 // end of the last row of each direction, -1 before the first
+	pairs [fiolog.Directions]struct{ before, last stretch }
+}
+
+func (s *Stream) advance() {
+	if s.row.Bins != nil {
+		s.ended[s.row.Direction] = s.row.End
+	}
+	s.row, s.more = s.Next()
+}
+
+// horizon is how long a window stays open after the newest rows, in milliseconds, by weighting. A row may begin a
+// minute before it is written, such as the first row of a direction that stalled at once. Its slowest requests began
+// even earlier.
+const horizon = 60_000

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
 )
@@ -14,10 +15,11 @@ type sums struct {
 	workers []*worker
 	cold    map[int64][]*sum // packed windows
 	layout  hist.Layout
+	known   bool // the layout is that of rows
 }
 
-func newSums(opt Options, slots, streams int) *sums {
-	s := &sums{cold: map[int64][]*sum{}}
+func newSums(opt Options, slots, streams int) sums {
+	s := sums{cold: map[int64][]*sum{}}
 	count := opt.Workers
 	if count <= 0 {
 		count = runtime.GOMAXPROCS(0)
@@ -32,9 +34,24 @@ func newSums(opt Options, slots, streams int) *sums {
 	return s
 }
 
-// widen changes to a coarser layout. It first adds up the open sums of all workers. If each were converted by itself,
+// widen changes to a layout to which the bins of all next rows can be added.
+func (s *sums) widen(streams []*Stream) {
+	l := s.layout
+	for _, of := range streams {
+		switch {
+		case !of.more:
+		case !s.known:
+			l, s.known = of.row.Layout, true
+		default:
+			l = l.Merged(of.row.Layout)
+		}
+	}
+	s.rebin(l)
+}
+
+// rebin changes to a coarser layout. It first adds up the open sums of all workers. If each were converted by itself,
 // the fractions would depend on which worker read which row.
-func (s *sums) widen(l hist.Layout) {
+func (s *sums) rebin(l hist.Layout) {
 	if l == s.layout {
 		return
 	}
@@ -134,18 +151,6 @@ func (s *sums) take(at int64) []*sum {
 	return total
 }
 
-// end closes a window whose sums were taken. Later rows for it count in the next window.
-func (s *sums) end(at int64, total []*sum) {
-	for _, of := range total {
-		if of != nil {
-			of.release()
-		}
-	}
-	for _, w := range s.workers {
-		w.floor = at + 1
-	}
-}
-
 // cool packs the windows that end before a time.
 func (s *sums) cool(mark int64) {
 	for _, at := range s.before(mark) {
@@ -161,10 +166,39 @@ func (s *sums) cool(mark int64) {
 	}
 }
 
-// late returns the number of requests that came after their windows were closed.
-func (s *sums) late() (sum float64) {
-	for _, w := range s.workers {
-		sum += w.late
+// A rebuilt fio with more groups has bins for requests of minutes, so windows stay open for minutes. Few rows reach so
+// far back. So a window becomes cold after 17 s. Then the sums of all workers are added up and only the bins that are
+// not zero stay in memory. Later requests go to new sums. When the window ends, all sums are added up.
+
+const (
+	// usualReach is the longest latency of a released fio, in milliseconds. It is the shortest reach of any layout
+	// here.
+	usualReach = 17_180
+
+	// longestReach limits how far back requests of any layout are spread, in milliseconds.
+	longestReach = 600_000
+
+	// longestWindows is the same limit as a number of windows, for short windows.
+	longestWindows = 1 << 13
+)
+
+// reachOf returns how far back the slowest requests of a layout reach, in milliseconds.
+func reachOf(l hist.Layout) int64 {
+	return max((l.Reach()-1)/int64(time.Millisecond)+1, usualReach)
+}
+
+// pack drops the bins that are zero. It does not pack requests that were spread over bins of another layout, because
+// only their histogram records that.
+func (s *sum) pack() {
+	if !s.latencies.Rebinned() {
+		s.packed = s.latencies.Weights()
+		s.latencies = *hist.New(s.latencies.Layout())
 	}
-	return sum
+}
+
+func (s *sum) unpack() {
+	for _, b := range s.packed {
+		s.latencies.AddAt(b.Index, b.Count)
+	}
+	s.packed = nil
 }

@@ -155,6 +155,7 @@ func (w *worker) addTo(total []*sum, at int64) []*sum {
 // the times of its requests are unknown. They count at its end.
 const maxWindows = 1 << 10
 
+// add adds a row to the windows of a slot.
 func (w *worker) add(slot int, row *Row) {
 	start, end := w.snap(row.Start), w.snap(row.End)
 	if row.Whole {
@@ -164,53 +165,41 @@ func (w *worker) add(slot int, row *Row) {
 	if last-first > maxWindows {
 		first, start = last, end
 	}
+	switch total := int64(row.Total); {
+	case row.Whole && first < last: // these windows become one
+		w.spans = append(w.spans, span{max(first, w.floor), max(last, w.floor)})
+	case start != end && !row.Whole && first >= w.floor: // edges of windows at which the row begins and ends, and which it crosses
+		if start == first*w.length {
+			w.at(first, slot).start.add(edge{n: total, miss: total * (row.Start - start)})
+		}
+		if end == (last+1)*w.length {
+			w.at(last, slot).end.add(edge{n: total, miss: total * (row.End - end)})
+		}
+		for window := first; window < last; window++ {
+			w.at(window, slot).end.cut, w.at(window+1, slot).start.cut = true, true
+		}
+	}
 	if first < w.floor {
 		w.late += float64(row.Total)
 	}
 	from := w.spreadFrom(row.Layout)
-	if row.Whole && first < last {
-		w.spans = append(w.spans, span{max(first, w.floor), max(last, w.floor)})
-	}
-	if start != end && !row.Whole && first >= w.floor {
-		w.addEdges(slot, span{first, last}, row, start, end)
-	}
-	if first == last || row.Whole {
-		w.addWhole(slot, last, row, from)
-	} else {
+	if first < last && !row.Whole {
 		w.addCut(slot, first, last, row, start, end, from)
+	} else { // the last window has the whole row
+		at := w.at(last, slot)
+		at.completed += float64(row.Total)
+		if row.Whole {
+			at.whole = at.whole.and(span{row.Start, row.End})
+		}
+		n := len(row.Bins)
+		for n > 0 && int(row.Bins[n-1].Index) >= from {
+			n--
+		}
+		at.latencies.AddBins(row.Layout, row.Bins[:n])
 	}
 	for i := len(row.Bins) - 1; i >= 0 && int(row.Bins[i].Index) >= from; i-- {
 		w.addInFlight(slot, row.Layout, &row.Bins[i], start, end)
 	}
-}
-
-// addEdges notes at which edges of windows a row begins and ends, and which it crosses. start and end are snapped.
-func (w *worker) addEdges(slot int, windows span, row *Row, start, end int64) {
-	total := int64(row.Total)
-	if start == windows.first*w.length {
-		w.at(windows.first, slot).start.add(edge{n: total, miss: total * (row.Start - start)})
-	}
-	if end == (windows.last+1)*w.length {
-		w.at(windows.last, slot).end.add(edge{n: total, miss: total * (row.End - end)})
-	}
-	for window := windows.first; window < windows.last; window++ {
-		w.at(window, slot).end.cut, w.at(window+1, slot).start.cut = true, true
-	}
-}
-
-// addWhole adds the bins below from of a row that lies in one window, or in several that become one. Then window is the
-// last of them.
-func (w *worker) addWhole(slot int, window int64, row *Row, from int) {
-	at := w.at(window, slot)
-	at.completed += float64(row.Total)
-	if row.Whole {
-		at.whole = at.whole.and(span{row.Start, row.End})
-	}
-	n := len(row.Bins)
-	for n > 0 && int(row.Bins[n-1].Index) >= from {
-		n--
-	}
-	at.latencies.AddBins(row.Layout, row.Bins[:n])
 }
 
 // addCut adds the bins below from of a row that crosses edges of windows. Their requests count as completed evenly over
@@ -281,6 +270,159 @@ func (w *worker) addInFlight(slot int, l hist.Layout, b *hist.Bin, start, end in
 		if share := upTo - given; share > 0 {
 			w.at(window, slot).latencies.AddWeights(l, []hist.Weight{{Index: int(b.Index), Count: share}})
 			given = upTo
+		}
+	}
+}
+
+// grid has the edges of windows: 0, length, 2*length … milliseconds.
+type grid struct {
+	length    int64
+	tolerance int64 // times within this distance of an edge count as the edge
+}
+
+// snap moves a time close to an edge onto the edge. It is monotone, so the order of rows does not change.
+func (g grid) snap(t int64) int64 {
+	off := t % g.length
+	switch {
+	case off <= g.tolerance:
+		return t - off
+	case g.length-off <= g.tolerance:
+		return t + g.length - off
+	}
+	return t
+}
+
+// nearest moves the start and the end of a row to the nearest edges, which are not the same.
+func (g grid) nearest(start, end int64) (from, to int64) {
+	edge := func(t int64) int64 { return max(t+g.length/2, 0) / g.length * g.length }
+	return edge(start), max(edge(end), edge(start)+g.length)
+}
+
+// window returns the index of the window of completions at time t. Windows are (start, end], like rows. The first
+// window includes its start.
+func (g grid) window(t int64) int64 {
+	if t <= 0 {
+		return 0
+	}
+	return (t - 1) / g.length
+}
+
+// windows returns the first and the last window of a row. snap has been applied to its times.
+func (g grid) windows(start, end int64) (first, last int64) {
+	last = g.window(end)
+	return min(g.window(start+1), last), last
+}
+
+// presence returns the share of a request's life before time t. All arguments are in milliseconds. The request took
+// life and completed somewhere in (start, end], at each moment with the same probability. Let G(y) be the integral of
+// min(max(u,0),life) up to y. Then the share is (G(t-start+life) - G(t-end+life)) / (life * (end-start)).
+func presence(t, start, end, life float64) float64 {
+	if t >= end {
+		return 1
+	}
+	if life <= 0 {
+		if end <= start || t <= start {
+			return 0
+		}
+		return (t - start) / (end - start)
+	}
+	if end <= start {
+		return min(max((t-end+life)/life, 0), 1)
+	}
+	area := ramp(t-start+life, life) - ramp(t-end+life, life)
+	return min(max(area/(life*(end-start)), 0), 1)
+}
+
+func ramp(y, life float64) float64 {
+	switch {
+	case y <= 0:
+		return 0
+	case y <= life:
+		return y * y / 2
+	}
+	return life*life/2 + life*(y-life)
+}
+
+// quantum is the unit of fractional weights, 2^-20 of a request. Sums of its multiples are exact in a float64 up to
+// 2^33 requests in a bin of a window. So results do not depend on the order in which workers add rows.
+const quantum = 1.0 / (1 << 20)
+
+func quantize(x float64) float64 { return math.Round(x/quantum) * quantum }
+
+// stretch is a row without its bins. The zero stretch is unknown.
+type stretch struct {
+	start, end int64
+	n          float64 // requests
+	whole      bool
+}
+
+// take adds the next row of a stream.
+func (w *worker) take(s *Stream) {
+	slot, pair := s.slot+int(s.row.Direction), &s.pairs[s.row.Direction]
+	w.add(slot, &s.row)
+	if s.row.Start < s.row.End { // the rate at a moment is unknown
+		this := stretch{s.row.Start, s.row.End, float64(s.row.Total), s.row.Whole}
+		w.doubt(slot, pair.before, pair.last, this)
+		pair.before, pair.last = pair.last, this
+	}
+}
+
+// doubtLast is doubt for the last rows of a stream.
+func (w *worker) doubtLast(s *Stream) {
+	for d := range s.pairs {
+		w.doubt(s.slot+d, s.pairs[d].before, s.pairs[d].last, stretch{})
+		s.pairs[d].last = stretch{}
+	}
+}
+
+// doubt notes at each edge that a row crosses how many of its requests may have completed on the other side of it. A cut
+// row counts as even. If its rate is that of a row beside it, that is right. If its rate lies between those of both,
+// the rate changed once within the row. So at most the part on one side had the rate of the row on that side. If
+// its rate is higher or lower than both, such as after a hang of one of several jobs, either part may have been like the
+// row beside it, and the other part has what remains.
+func (w *worker) doubt(slot int, before, row, next stretch) {
+	first, last := w.windows(w.snap(row.start), w.snap(row.end))
+	if row.whole || first == last || last-first > maxWindows || first < w.floor {
+		return
+	}
+	length := float64(row.end - row.start)
+	// apart returns by how much the rate of the row differs from that beside it, in requests per millisecond. It is 0 if
+	// that may be chance. In the gap between two rows nothing completed.
+	apart := func(beside stretch, gap int64) (rate float64, known bool) {
+		const enough = 0.25 // of the length of the row, for a rate
+		share := float64(beside.end-beside.start+gap) / length
+		if beside == (stretch{}) || share < enough {
+			return 0, false
+		}
+		expected := beside.n / share
+		if float64(gap) >= enough*length {
+			expected = 0
+		}
+		if most := max(expected, row.n); math.Abs(row.n-expected) < max(most/3, 4*math.Sqrt(most)) {
+			return 0, true
+		}
+		return (row.n - expected) / length, true
+	}
+	early, knowsEarly := apart(before, row.start-before.end)
+	late, knowsLate := apart(next, next.start-row.end)
+	for window := first; window < last; window++ {
+		at := float64((window+1)*w.length - row.start)
+		head, tail := row.n*at/length, row.n*(length-at)/length
+		moved, more := math.Abs(early)*at, math.Abs(late)*(length-at)
+		if early < 0 {
+			moved = min(moved, tail)
+		}
+		if late < 0 {
+			more = min(more, head)
+		}
+		if knowsEarly && knowsLate && early*late <= 0 {
+			moved = min(moved, more)
+		} else {
+			moved = max(moved, more)
+		}
+		if moved = quantize(moved); moved > 0 {
+			w.at(window, slot).end.unsure += moved
+			w.at(window+1, slot).start.unsure += moved
 		}
 	}
 }

@@ -122,20 +122,12 @@ func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 var heavy = append([]string{"source.list"}, bins...)
 
 // Intervals implements [history.Store]. It reads from a point in time, so it sees one state of the history even if
-// the caller is slow. If it reads an unfinished version, it first flushes what was put.
+// the caller is slow.
 func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	const first = 200 // documents on the first page
 	sel.Level = max(sel.Level, mapping.Cluster)
 	return func(yield func(*mapping.Interval, error) bool) {
-		var err error
-		if sel.Version != "" {
-			err = e.Flush(ctx)
-		}
-		var id string
-		var runs map[string]finished
-		if err == nil {
-			id, runs, err = e.settle(ctx, &sel, nil)
-		}
+		id, runs, err := e.settle(ctx, &sel, nil)
 		if err != nil {
 			yield(nil, e.fail(ctx, "read", err))
 			return
@@ -158,7 +150,7 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 			},
 		}
 		if sel.Light {
-			s.request.Source = excludes("latency.histogram", "exact")
+			s.request.Source = excludes("latency.histogram")
 		}
 		for d, err := range s.documents(ctx, e.limits.ahead) {
 			if err == nil {
@@ -211,9 +203,6 @@ type finished struct {
 // another version is visible. So if the run document is the same before and after the point in time was opened, the
 // point in time has all documents.
 func (e *Store) settle(ctx context.Context, sel *history.Selection, runs map[string]finished) (string, map[string]finished, error) {
-	if sel.Version != "" {
-		return e.version(ctx, sel)
-	}
 	for try := range e.limits.settle {
 		before, err := e.finished(ctx, sel.Runs)
 		if err != nil || len(before) == 0 && runs == nil || sel.Level > mapping.Job {
@@ -245,15 +234,6 @@ func (e *Store) settle(ctx context.Context, sel *history.Selection, runs map[str
 		}
 	}
 	return "", nil, fmt.Errorf("runs changed during each attempt to read them: %w", history.ErrBusy)
-}
-
-// version opens a point in time of the documents of one version, finished or not.
-func (e *Store) version(ctx context.Context, sel *history.Selection) (string, map[string]finished, error) {
-	id, err := e.openPIT(ctx, e.level(sel.Level))
-	if errors.Is(err, history.ErrNoIndex) {
-		err = nil
-	}
-	return id, map[string]finished{sel.Runs[0]: {ingest: sel.Version}}, err
 }
 
 // isWithin reports whether b has all runs of a in the same state.

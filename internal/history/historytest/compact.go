@@ -246,17 +246,3 @@ func testCompactReplaced(t *testing.T, s history.Store) {
 	expect(t, s, history.Selection{Runs: []string{run.Run.ID}}, again)
 	checkSound(t, s)
 }
-
-// testVersion: a version can be read before it is finished.
-func testVersion(t *testing.T, s history.Store) {
-	old, docs := Intervals("a", "1", 5), Intervals("a", "22", 7)
-	put(t, s, old...)
-	run := NewRun("a", "1")
-	run.Documents = mapping.Documents{Cluster: 5}
-	finish(t, s, run)
-	put(t, s, docs...)
-	expect(t, s, history.Selection{Runs: []string{run.Run.ID}, Version: "22"}, docs)
-	expect(t, s, history.Selection{Runs: []string{run.Run.ID}, Version: "1"}, old)
-	expect(t, s, history.Selection{Runs: []string{run.Run.ID}, Version: "3"}, nil)
-	expect(t, s, history.Selection{Runs: []string{run.Run.ID}}, old)
-}
