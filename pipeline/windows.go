@@ -188,7 +188,6 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 			l.of, l.made = from.Latencies, mapping.Figures(from.Latencies)
 		}
 		w.Latency, w.Counts, w.Layout = l.made, from.Counts, from.Latencies.Layout()
-		w.Exact = mapping.NewExact(from.Latencies, from.Counts)
 		w.Completed, w.Weight = from.Completed, rounded(from.Latencies.Total(), 1e6)
 		ms := w.EndMS() - w.StartMS()
 		w.IOPS = rounded(perSecond(float64(w.Completed), ms), 1e3)
