@@ -24,7 +24,7 @@ import (
 var attacks = []struct {
 	name  string
 	files func(t *testing.T, dir string) (args []string)
-	want  string // in the only line on stderr; "" if the numbers are real and only the cost counts
+	want  string // in the only line on stderr
 }{
 	{"a count near 2^53", func(t *testing.T, dir string) []string {
 		put(t, dir, "x_clat_hist.1.log", histRow(1000, 29, 9007199254740991)+histRow(2000, 29, 1))
@@ -77,11 +77,11 @@ var attacks = []struct {
 			put(t, dir, fmt.Sprintf("x_clat_hist.%d.log.zst", i+1), frames)
 		}
 		return []string{"percentiles", dir}
-	}, ""},
+	}, "want a direction"},
 	{"zstd files with large windows", func(t *testing.T, dir string) []string {
 		put(t, dir, "a.tar", tarOfCopies(t, "x_clat_hist.%d.log.zst", 3000, strings.Repeat(wideFrame, 3)))
 		return []string{"percentiles", dir}
-	}, ""},
+	}, "want a direction"},
 	{"windows of 250 hosts", func(t *testing.T, dir string) []string {
 		var rows strings.Builder
 		for i := range 20_000 {
@@ -101,33 +101,33 @@ var attacks = []struct {
 		}
 		put(t, dir, "a.zip", zipOfOne(t, "x%03d_clat_hist.1.log", 250, rows.String()))
 		return []string{"percentiles", dir}
-	}, ""},
+	}, tooMuch},
 	{"slow bins", func(t *testing.T, dir string) []string {
 		var rows strings.Builder
 		for i := range 60 {
 			rows.WriteString(fmt.Sprintf("%d, 0, 4096", 1000*(i+1)) + strings.Repeat(", 1", 40) + "\n")
 		}
 		put(t, dir, "x_clat_hist.1.log", rows.String())
-		return []string{"percentiles", "--groups", "40", "--unit", "ns", "--interval", "1s", dir}
-	}, ""},
+		return []string{"percentiles", "--config", rebuilt(t, dir), "--interval", "1s", dir}
+	}, "start taken from"},
 	{"slow bins, fine", func(t *testing.T, dir string) []string {
 		put(t, dir, "x_clat_hist.1.log", fmt.Sprintf("%d, 0, 4096", 1000)+strings.Repeat(", 1", 2560)+"\n")
-		return []string{"percentiles", "--groups", "40", "--unit", "ns", "--interval", "1s", dir}
-	}, ""},
+		return []string{"percentiles", "--config", rebuilt(t, dir), "--interval", "1s", dir}
+	}, "start taken from"},
 	{"slow bins, packed", func(t *testing.T, dir string) []string {
 		var rows strings.Builder
 		for i := range 20_000 {
 			rows.WriteString(fmt.Sprintf("%d, 0, 4096", 1000*(i+1)) + strings.Repeat(", 1", 40) + "\n")
 		}
 		put(t, dir, "x_clat_hist.1.log.zst", zstdOf(t, rows.String()))
-		return []string{"percentiles", "--groups", "40", "--unit", "ns", "--interval", "1s", dir}
-	}, ""},
+		return []string{"percentiles", "--config", rebuilt(t, dir), "--interval", "1s", dir}
+	}, tooMuch},
 	{"4,000 warnings", func(t *testing.T, dir string) []string {
 		for i := range 4000 {
 			put(t, dir, fmt.Sprintf("%d/x_clat_hist.1.log", i), histRow(1000, 29, 1)+"bad\n")
 		}
 		return []string{"percentiles", "--total", "--format", "csv", dir}
-	}, ""},
+	}, "more like this"},
 	{"a job name of 900 KB", func(t *testing.T, dir string) []string {
 		var rows strings.Builder
 		for i := range 1000 {
@@ -136,7 +136,7 @@ var attacks = []struct {
 		put(t, dir, "x_clat_hist.1.log", rows.String())
 		put(t, dir, "x.json", reportOf(strings.Repeat("j", 900_000), 1000, 29))
 		return []string{"ingest", "--history", filepath.Join(dir, "h.db"), "--levels", "job", dir}
-	}, ""},
+	}, "more than 1000 bytes"},
 	{"many YAML files", func(t *testing.T, dir string) []string {
 		text := "cluster:\n"
 		for i := range 4000 {
@@ -145,10 +145,10 @@ var attacks = []struct {
 		put(t, dir, "a.tar.zst", zstdTar(t, "results/00000000/id-%08d/benchmark_config.yaml", 2000, text))
 		put(t, dir, "b.tar.zst", zstdTar(t, "results/00000000/id-%08d/output.0_clat_hist.1.log.h", 2000, histRow(1000, 29, 1)))
 		return []string{"percentiles", "--total", dir}
-	}, ""},
+	}, tooMuch},
 }
 
-const tooMuch = "more than"
+const tooMuch = "too much for its size"
 
 // TestAttacks runs the program on what was made to exhaust a machine: each ends within 15 s of processor time, 500 MB of
 // memory and 300 MB of disk, with few lines.
@@ -235,6 +235,13 @@ func put(t *testing.T, dir, name, text string) {
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	check(t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// rebuilt returns a file of settings for the logs of a fio with 40 groups of bins.
+func rebuilt(t *testing.T, dir string) string {
+	t.Helper()
+	put(t, dir, "settings.yaml", "groups: 40\nunit: ns\n")
+	return filepath.Join(dir, "settings.yaml")
 }
 
 // histRow is a row with one bin, of n requests.
