@@ -27,6 +27,10 @@ func requests(parts float64) float64 { return math.Round(parts/perRequest*decima
 
 // parts returns the bins with counts in parts of a request. It returns none if counts are not multiples of one.
 func (e *Exact) parts() (b Bins) {
+	if len(e.Values) == 0 {
+		return b
+	}
+	b = Bins{make([]float64, 0, len(e.Values)), make([]int64, 0, len(e.Values))}
 	for i, n := range e.Counts {
 		parts := math.Round(n * perRequest)
 		if i >= len(e.Values) || requests(parts) != n || !(parts < mostParts) {
@@ -48,8 +52,12 @@ func exactOf(b Bins) (e Exact) {
 
 // NewExact compares a histogram with its whole counts, which are by ascending index.
 func NewExact(h *hist.Histogram, counts []hist.Bin) (e Exact) {
+	var middles []float64
 	add := func(i int, n float64) {
-		e.Values, e.Counts = append(e.Values, h.Layout().Middle(i)/1000), append(e.Counts, requests(math.Round(n*perRequest)))
+		if middles == nil {
+			middles = tableOf(h.Layout()).values
+		}
+		e.Values, e.Counts = append(e.Values, middles[i]), append(e.Counts, requests(math.Round(n*perRequest)))
 	}
 	for i, n := range h.All() {
 		for len(counts) > 0 && int(counts[0].Index) < i {

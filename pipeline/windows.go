@@ -40,6 +40,13 @@ type reading struct {
 	rates averages                   // of bandwidth; nil if not needed
 	cbt   mapping.CBT                // of all documents
 	named mapping.HostsRef           // all hosts that have names
+	bins  map[string]binned          // of the last document of each direction
+}
+
+// binned has the bins of a window's counts. Windows of several levels share them if they have the same requests.
+type binned struct {
+	of   *hist.Bin // the first count
+	made mapping.Latency
 }
 
 // unsure are the windows of which some requests may belong to the windows beside them: see [align.Window].
@@ -66,7 +73,7 @@ func (u *unsure) add(w *align.Window) {
 
 func newReading(p *input, problems *Problems) *reading {
 	r := &reading{
-		input: p, execution: &Execution{Run: p.reference()}, problems: problems, tallies: make(map[*plan.Job]*tally, len(p.Jobs)), totals: true, cbt: p.Settings(),
+		input: p, execution: &Execution{Run: p.reference()}, problems: problems, tallies: make(map[*plan.Job]*tally, len(p.Jobs)), totals: true, cbt: p.Settings(), bins: map[string]binned{},
 		named: mapping.HostsRef{Name: slices.DeleteFunc(plan.HostNames(p.Jobs), func(host string) bool { return host == "" })},
 	}
 	reports := map[*plan.Output]*reportFile{}
@@ -157,8 +164,9 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 		n = 0
 	}
 	var last [fiolog.Directions]struct { // windows of several levels share the latencies if they have the same requests
-		of   *hist.Histogram
-		made mapping.Latency
+		of    *hist.Histogram
+		made  mapping.Latency
+		exact mapping.Exact
 	}
 	ref := &r.execution.Run
 	info := &mapping.RunInfo{ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Start: ref.Start, Ingest: ref.Ingest, Labels: ref.Labels}
@@ -190,10 +198,9 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 		w.FromMS, w.ToMS = max(from.From-r.Shift, 0), max(from.To-r.Shift, 0)
 		l := &last[from.Key.Direction]
 		if l.of != from.Latencies {
-			l.of, l.made = from.Latencies, mapping.Figures(from.Latencies)
+			l.of, l.made, l.exact = from.Latencies, mapping.Figures(from.Latencies), mapping.NewExact(from.Latencies, from.Counts)
 		}
-		w.Latency, w.Counts, w.Layout = l.made, from.Counts, from.Latencies.Layout()
-		w.Exact = mapping.NewExact(from.Latencies, from.Counts)
+		w.Latency, w.Counts, w.Layout, w.Exact = l.made, from.Counts, from.Latencies.Layout(), l.exact
 		w.Completed, w.Weight = from.Completed, rounded(from.Latencies.Total(), 1e6)
 		ms := w.EndMS() - w.StartMS()
 		w.IOPS = rounded(perSecond(float64(w.Completed), ms), 1e3)
