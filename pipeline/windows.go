@@ -164,9 +164,8 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 		n = 0
 	}
 	var last [fiolog.Directions]struct { // windows of several levels share the latencies if they have the same requests
-		of    *hist.Histogram
-		made  mapping.Latency
-		exact mapping.Exact
+		of   *hist.Histogram
+		made mapping.Latency
 	}
 	ref := &r.execution.Run
 	info := &mapping.RunInfo{ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Start: ref.Start, Ingest: ref.Ingest, Labels: ref.Labels}
@@ -198,9 +197,9 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 		w.FromMS, w.ToMS = max(from.From-r.Shift, 0), max(from.To-r.Shift, 0)
 		l := &last[from.Key.Direction]
 		if l.of != from.Latencies {
-			l.of, l.made, l.exact = from.Latencies, mapping.Figures(from.Latencies), mapping.NewExact(from.Latencies, from.Counts)
+			l.of, l.made = from.Latencies, mapping.Figures(from.Latencies)
 		}
-		w.Latency, w.Counts, w.Layout, w.Exact = l.made, from.Counts, from.Latencies.Layout(), l.exact
+		w.Latency, w.Counts, w.Layout = l.made, from.Counts, from.Latencies.Layout()
 		w.Completed, w.Weight = from.Completed, rounded(from.Latencies.Total(), 1e6)
 		ms := w.EndMS() - w.StartMS()
 		w.IOPS = rounded(perSecond(float64(w.Completed), ms), 1e3)

@@ -14,11 +14,15 @@ import (
 // addLosses adds what a section will lose, and the changes that keep it.
 func (s *section) addLosses(a *Answers, job *plan.Job) {
 	if !a.From.hasPercentiles() {
-		why := s.whyNoRows()
+		why, changes := s.whyNoRows(), s.histogramChanges()
+		if why == "" {
+			why = "with these options nothing shows which of its logs belong to which job"
+			changes = append(changes, Change{Where: commandLine, Line: "--per_job_logs=1"})
+		}
 		if a.From == Averages {
 			why += ", and averages (log_avg_msec, bandwidth, rates) have no percentiles"
 		}
-		a.lose("percentiles over time: "+why, s.histogramChanges()...)
+		a.lose("percentiles over time: "+why, changes...)
 	}
 	if a.From == Logs && s.version.WritesHalf() && !job.Entry.HasPeriodic() {
 		least, _ := hist.Fio3(0).Bounds(hist.Fio3(0).Half())

@@ -60,11 +60,18 @@ type section struct {
 func (s *section) answers() Answers {
 	from, job := s.source()
 	a := Answers{Of: s.Name, Jobs: s.Section.Jobs(), From: from, Whole: s.whole(from), Start: "mtime"}
-	if job != nil {
+	switch {
+	case job != nil:
 		a.Start = job.Clock.String()
+	case len(s.planned.Jobs) > 0: // a log of several sections
+		a.Start = s.planned.Clock.String()
 	}
 	if from.hasPercentiles() {
-		a.Every, a.End = time.Duration(plan.UsualWindow(job.Interval))*time.Millisecond, Complete
+		rows := job.Interval
+		if from == Logs { // of a log of one row it is not known before it is read
+			rows = max(rows, s.rows().Milliseconds())
+		}
+		a.Every, a.End = time.Duration(plan.UsualWindow(rows))*time.Millisecond, Complete
 		a.Error = hist.Fio3(0).RelativeError()
 	}
 	if from == Logs {

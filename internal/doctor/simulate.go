@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"path"
+	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -92,14 +93,20 @@ func (s *section) numbers() (first, last int) {
 
 // output returns fio's reports.
 func (s *simulated) output() *plan.Output {
-	const few = 5 // reports show how far they are apart
-	end := time.Duration(0)
+	const few = 4 // reports show how far they are apart, and after the start of a job, when that was
+	end, at := time.Duration(0), []time.Duration{}
 	for _, j := range s.jobs {
 		end = max(end, j.end)
 	}
+	for _, j := range s.jobs {
+		for i := time.Duration(1); i <= few && s.status > 0 && s.status <= end/i; i++ {
+			at = append(at, min(j.start/s.status+i, end/s.status)*s.status)
+		}
+	}
+	slices.Sort(at)
 	out := &plan.Output{Report: cbt.Report{File: s.file("out.json", end)}}
-	for i := 1; i <= few && s.status > 0 && s.status <= end/time.Duration(i); i++ {
-		out.Take(s.report(time.Duration(i) * s.status))
+	for _, at := range slices.Compact(at) {
+		out.Take(s.report(at))
 	}
 	out.Take(s.report(end + 10*time.Millisecond))
 	return out
@@ -163,7 +170,7 @@ func (s *simulated) addLogs(j *simulatedJob, ev *plan.Evidence) {
 	if prefix, ok := j.HistogramLog(); ok {
 		l := log(fiolog.ClatHist, prefix)
 		if o, isSet := j.Get("per_job_logs"); isSet && !o.IsOn() {
-			l.Job, l.Segment, l.Parts = 0, len(ev.Logs), j.sums(0)
+			l.Job, l.Segment, l.Parts = 0, j.number-1, j.sums(0)
 		}
 		l.Rows, l.IsJunk = j.histogramRows(), j.whyPacked().Name != ""
 		if l.HasRows = len(l.Rows) > 0; l.HasRows {
@@ -185,7 +192,7 @@ func (s *simulated) addLogs(j *simulatedJob, ev *plan.Evidence) {
 			row.BlockSize = 4096
 		}
 		l.Rows, l.HasRows, l.First = plan.FirstRows{row}, true, row.Time
-		ev.Others = append(ev.Others, l)
+		ev.Others, ev.Run.Others = append(ev.Others, l), append(ev.Run.Others, l.Log)
 	}
 	if !j.IsOn("gtod_reduce") {
 		if _, isOff := j.NoLatencies(); !isOff {

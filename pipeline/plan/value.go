@@ -240,10 +240,13 @@ func (m moment) String() string {
 // HasWindows reports whether the requests of a job have times. A log without rows is of a job that ended before the first
 // one was due; then the report has them.
 func (j *Job) HasWindows() bool {
-	if j.Source != FromHist {
+	e := j.Entry
+	switch j.Source {
+	case FromReports:
+		return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
+	case FromNothing, FromRaw:
 		return j.HasRows
 	}
-	e := j.Entry
 	isShort := e != nil && e.Out.HasBins && e.WantsRows() && !j.IsJunk && j.Ran <= 2*j.Interval && RequestsOf(e.Job) > 0
 	return j.HasRows && !j.IsZero || !j.HasRows && isShort
 }

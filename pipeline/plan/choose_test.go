@@ -1,0 +1,180 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// made is evidence of one job that ran for 5 s, in a few words: what its files are.
+type made struct {
+	reports   int    // of fio; the last one after 5 s, the others a second apart
+	bins      bool   // reports are in json+
+	version   string // of fio, in reports
+	options   options
+	histogram string // rows of the histogram log: "1000 2000", "none", "zero", "doubled" or "damaged"; empty: no log
+	completed string // the first row of a log of completions: "fio3", "fio2" or "averaged"
+	written   int64  // ms after the report at which the logs were written
+	prefix    string // of the logs
+}
+
+// sums is a [Reader] of logs whose rows have some requests.
+type sums struct{ requests uint64 }
+
+func (s sums) Sums(*Log, int) (*Sums, error) {
+	all := &Sums{}
+	all.Add(&fiolog.Record{Layout: hist.Fio3(0), Bins: []hist.Bin{{Index: 7, Count: s.requests}}, Total: s.requests})
+	return all, nil
+}
+
+func (sums) Last(jobs []*Job) []int64 { return make([]int64, len(jobs)) }
+
+func (m made) evidence() *Evidence {
+	ev := &Evidence{Run: &cbt.Run{}, Reader: sums{4000}}
+	file := func(name string, after int64) *source.File {
+		return &source.File{Path: name, Modified: source.Modified{ModTime: written.Add(time.Duration(after) * time.Millisecond)}}
+	}
+	if m.reports > 0 {
+		out := &Output{Report: cbt.Report{File: file("out.json", 0), Found: cbt.FoundFolder}}
+		for i := range m.reports {
+			ran := int64(1000 * (5 - m.reports + 1 + i))
+			j := fiolog.Job{Name: "out", Elapsed: ran / 1000, Runtime: ran, Options: m.options}
+			j.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(ran), Runtime: ran, Clat: fiolog.Latency{Mean: 1, N: uint64(ran)}}
+			if m.bins {
+				j.Directions[0].Clat.Layout, j.Directions[0].Clat.Bins = hist.Fio3(0), []hist.Bin{{Index: 7, Count: uint64(ran)}}
+			}
+			out.Take(&fiolog.Report{Version: m.version, Unit: hist.Nanoseconds, Timestamp: written.UnixMilli() - 5000 + ran, Jobs: []fiolog.Job{j}})
+		}
+		ev.Outputs = []*Output{out}
+	}
+	prefix := "out"
+	if m.prefix != "" {
+		prefix = m.prefix
+	}
+	if m.histogram != "" {
+		l := &Log{Log: cbt.Log{Kind: fiolog.ClatHist, Job: 1, Prefix: prefix, File: file(prefix+"_clat_hist.1.log", m.written)}, Segment: -1}
+		l.Hint = ev.HintFor(l.Log, hist.Hint{})
+		row := func(at int64, n uint64) {
+			rec := &fiolog.Record{Time: at, Layout: hist.Fio3(0), Total: n}
+			if n > 0 {
+				rec.Bins = []hist.Bin{{Index: 7, Count: n}}
+			}
+			l.Rows = append(l.Rows, rec)
+		}
+		switch m.histogram {
+		case "none":
+		case "damaged":
+			l.Damage = errors.New("it cannot be read")
+		case "zero":
+			row(1000, 0)
+		case "doubled":
+			for i := range int64(6) {
+				row(1000*(i+1), uint64(1000*(i/2+1)))
+			}
+		default:
+			row(1000, 1000)
+			row(2000, 1000)
+		}
+		if l.HasRows = len(l.Rows) > 0; l.HasRows {
+			l.First, l.Layout, l.IsZero = l.Rows[0].Time, hist.Fio3(0), l.Rows[0].Total == 0
+		}
+		ev.Logs = []*Log{l}
+	}
+	if m.completed != "" {
+		l := &Log{Log: cbt.Log{Kind: fiolog.Clat, Job: 1, Prefix: prefix, File: file(prefix+"_clat.1.log", m.written)}, Segment: -1}
+		rec := &fiolog.Record{Time: 1000, Value: 1000, IsFio3: m.completed == "fio3"}
+		if m.completed != "averaged" {
+			rec.BlockSize = 4096
+		}
+		l.Rows, l.HasRows, l.First = FirstRows{rec}, true, 1000
+		ev.Others = []*Log{l}
+	}
+	return ev
+}
+
+// TestChoose: the best source of rows is used, and why it is not a better one is said.
+func TestChoose(t *testing.T) {
+	logs := options{"write_hist_log": "out", "log_hist_msec": "1000"}
+	for _, c := range []struct {
+		name   string
+		of     made
+		prefer bool // completions, as users may want
+		want   string
+		said   string
+	}{
+		{"a histogram log and a report", made{reports: 1, bins: true, options: logs, histogram: "rows"}, false, "histogram log", ""},
+		{"a histogram log alone", made{histogram: "rows"}, false, "histogram log", ""},
+		{"also completions", made{reports: 1, bins: true, options: logs, histogram: "rows", completed: "fio3"}, false, "histogram log", ""},
+		{"completions, as the user wants", made{reports: 1, bins: true, options: logs, histogram: "rows", completed: "fio3"}, true, "completions", ""},
+		{"a log without rows, and completions", made{reports: 1, options: logs, histogram: "none", completed: "fio3"}, false, "completions", "has no rows: its log of completions is read instead"},
+		{"rows without requests, and completions", made{reports: 1, histogram: "zero", completed: "fio3"}, false, "completions", "clat_percentiles=0"},
+		{"rows without requests", made{reports: 1, bins: true, histogram: "zero"}, false, "histogram log", ""},
+		{"a damaged log and periodic reports", made{reports: 4, bins: true, histogram: "damaged"}, false, "periodic reports", "periodic reports are read instead"},
+		{"a damaged log", made{reports: 1, bins: true, histogram: "damaged"}, false, "nothing", "it cannot be read"},
+		{"a log without rows, and periodic reports", made{reports: 4, bins: true, options: logs, histogram: "none"}, false, "periodic reports", ""},
+		{"periodic reports", made{reports: 3, bins: true}, false, "periodic reports", ""},
+		{"two reports", made{reports: 2, bins: true}, false, "nothing", ""},
+		{"periodic reports without bins", made{reports: 4}, false, "nothing", ""},
+		{"completions alone, by fio 3", made{completed: "fio3"}, false, "completions", ""},
+		{"completions alone, of any fio", made{completed: "fio2"}, false, "nothing", "nothing says whether its latencies are ns"},
+		{"completions and a report", made{reports: 1, completed: "fio2"}, false, "completions", ""},
+		{"averages", made{reports: 1, completed: "averaged"}, false, "averages", ""},
+		{"averages of the highest", made{reports: 1, completed: "averaged", options: options{"log_max_value": "1"}}, false, "nothing", "highest value of each interval"},
+		{"rows of fio --client without a report", made{histogram: "doubled"}, false, "nothing", "as fio --client writes them"},
+		{"rows that grow, with a report", made{reports: 1, bins: true, histogram: "doubled"}, false, "histogram log", ""},
+		{"fio 3.7", made{reports: 1, bins: true, version: "fio-3.7", histogram: "rows"}, false, "histogram log", ""},
+	} {
+		var said Remarks
+		p, err := New(c.of.evidence(), Options{Title: "t", Completions: c.prefer}, &said)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		got := p.Jobs[0].Source.String()
+		if len(p.Averages) > 0 {
+			got = "averages"
+		}
+		if text := fmt.Sprint(said); got != c.want || !strings.Contains(text, c.said) || len(p.Jobs) != 1 {
+			t.Errorf("%s: %s, %s", c.name, got, text)
+		}
+	}
+}
+
+// TestAttribute: which report covers a log, by names, places, times and bins.
+func TestAttribute(t *testing.T) {
+	named := options{"write_hist_log": "out", "log_hist_msec": "1000"}
+	for _, c := range []struct {
+		name string
+		of   made
+		used bool
+		said string
+	}{
+		{"the report names the log", made{reports: 1, bins: true, options: named, histogram: "rows"}, true, ""},
+		{"it is in the same folder", made{reports: 1, bins: true, histogram: "rows", prefix: "other"}, true, ""},
+		{"it names another log", made{reports: 1, bins: true, options: named, histogram: "rows", prefix: "other"}, false, "no log here belongs to the jobs of this report"},
+		{"the log is younger, and its rows are in the bins", made{reports: 1, bins: true, options: named, histogram: "rows", written: 60_000}, true, "times and totals are of the one before"},
+		{"the log is younger, and there are no bins", made{reports: 1, options: named, histogram: "rows", written: 60_000}, true, "times and totals are of the one before"},
+	} {
+		var said Remarks
+		p, err := New(c.of.evidence(), Options{}, &said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if used := p.Jobs[0].Entry != nil; used != c.used || !strings.Contains(fmt.Sprint(said), c.said) {
+			t.Errorf("%s: used %v, %v", c.name, used, said)
+		}
+	}
+	stale := made{reports: 1, bins: true, options: named, histogram: "rows", written: 60_000}.evidence()
+	stale.Reader = sums{6000}
+	var said Remarks
+	if p, err := New(stale, Options{}, &said); err != nil || p.Jobs[0].Entry != nil || !strings.Contains(fmt.Sprint(said), "it is of an earlier run of fio, and not used") {
+		t.Errorf("a younger log with more rows than the bins: %v, %v", err, said)
+	}
+}
