@@ -83,7 +83,7 @@ func (s *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2
 		}
 		d, err := unpackInterval(blob)
 		if err == nil && sel.Light {
-			d.Latency.Bins, d.Exact = mapping.Bins{}, mapping.Exact{}
+			d.Latency.Bins = mapping.Bins{}
 		}
 		return d, err
 	}, query, args...)
