@@ -56,9 +56,6 @@ func (d *Interval) check() error {
 	if err := d.Latency.check(); err != nil {
 		return fmt.Errorf("latency: %w", err)
 	}
-	if err := d.Exact.check(); err != nil {
-		return fmt.Errorf("exact: %w", err)
-	}
 	if total := d.Latency.Bins.Total(); d.DocCount != total {
 		return fmt.Errorf("%d instead of %d: %w", d.DocCount, total, ErrDocCount)
 	}

@@ -14,22 +14,18 @@ import (
 //
 //	length of the JSON, its bytes, number of bins, and for each bin
 //	twice its count, plus 1 unless it follows the bin before,
-//	and after that 1 the number of bins between the two;
-//	the same for the bins of Exact, whose counts are in parts of a request (perRequest)
+//	and after that 1 the number of bins between the two
 //
 // All numbers are unsigned varints. The JSON is that of the document without the bins. If the values of a histogram
 // are not the middles of its layout's bins, the histogram stays in the JSON.
 func (d *Interval) AppendCompact(dst []byte) []byte {
 	var few [1024]byte
-	bare := *d
 	bins, ok := d.Latency.Bins.appendCompact(few[:0], d.Latency.Layout)
 	if ok {
+		bare := *d
 		bare.Latency.Bins = Bins{}
+		d = &bare
 	}
-	if bins, ok = d.Exact.parts().appendCompact(bins, d.Latency.Layout); ok {
-		bare.Exact = Exact{}
-	}
-	d = &bare
 	const room = binary.MaxVarintLen32 // room for the length, which is known only afterwards
 	begin := len(dst)
 	dst = d.AppendJSON(append(dst, make([]byte, room)...))
@@ -42,10 +38,10 @@ func (d *Interval) AppendCompact(dst []byte) []byte {
 // appendCompact appends the number of bins, and the bins. Indexes and counts must determine the bins, as in those that
 // newBins makes. Otherwise it appends the number 0 and returns false.
 func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
-	begin := len(dst)
+	none := []byte{0}
 	l, err := parseLayout(layout)
 	if err != nil || len(b.Values) == 0 || len(b.Values) != len(b.Counts) {
-		return append(dst[:begin], 0), false
+		return none, false
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(b.Values)))
 	middles, next := tableOf(l).values, 0
@@ -56,7 +52,7 @@ func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
 		}
 		count := b.Counts[i]
 		if index == len(middles) || middles[index] != v || count < 0 || count > math.MaxInt64/2 {
-			return append(dst[:begin], 0), false
+			return none, false
 		}
 		if index == next {
 			dst = binary.AppendUvarint(dst, uint64(count)*2)
@@ -76,39 +72,26 @@ func (d *Interval) UnmarshalCompact(b []byte) error {
 		return fmt.Errorf("read compact interval: length of JSON: %w", ErrBins)
 	}
 	text, b := b[size:size+int(length)], b[size+int(length):]
+	n, size := binary.Uvarint(b)
+	if size <= 0 || n > uint64(len(b)) {
+		return fmt.Errorf("read compact interval: number of bins: %w", ErrBins)
+	}
 	if err := json.Unmarshal(text, d); err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
 	}
-	bins, b, err := readCompact(b, d.Latency.Layout)
+	if n == 0 {
+		return nil
+	}
+	l, err := parseLayout(d.Latency.Layout)
 	if err != nil {
 		return fmt.Errorf("read compact interval: %w", err)
 	}
-	if !bins.IsZero() {
-		d.Latency.Bins = bins
-	}
-	parts, _, err := readCompact(b, d.Latency.Layout)
-	if err != nil {
-		return fmt.Errorf("read compact interval: exact: %w", err)
-	}
-	if !parts.IsZero() {
-		d.Exact = exactOf(parts)
-	}
-	return nil
+	d.Latency.Bins, err = readCompact(b[size:], int(n), l)
+	return err
 }
 
-// readCompact reads the number of bins and the bins from the beginning of b, and returns the bytes after them.
-func readCompact(b []byte, layout string) (Bins, []byte, error) {
-	n, size := binary.Uvarint(b)
-	if size <= 0 || n > uint64(len(b)) {
-		return Bins{}, nil, fmt.Errorf("number of bins: %w", ErrBins)
-	}
-	if b = b[size:]; n == 0 {
-		return Bins{}, b, nil
-	}
-	l, err := parseLayout(layout)
-	if err != nil {
-		return Bins{}, nil, err
-	}
+// readCompact reads n bins from the beginning of b.
+func readCompact(b []byte, n int, l hist.Layout) (Bins, error) {
 	bins := Bins{make([]float64, n), make([]int64, n)}
 	middles, next := tableOf(l).values, uint64(0) // next is the index after the bin before
 	for i := range n {
@@ -120,13 +103,13 @@ func readCompact(b []byte, layout string) (Bins, []byte, error) {
 			}
 		}
 		if size <= 0 || between >= uint64(len(middles)) || next+between >= uint64(len(middles)) {
-			return Bins{}, nil, fmt.Errorf("bin %d of %d: %w", i, n, ErrBins)
+			return Bins{}, fmt.Errorf("read compact interval: bin %d of %d: %w", i, n, ErrBins)
 		}
 		index := next + between
 		bins.Values[i], bins.Counts[i] = middles[index], int64(count/2)
 		b, next = b[size+more:], index+1
 	}
-	return bins, b, nil
+	return bins, nil
 }
 
 // indexOf returns the bin of a latency of v microseconds.

@@ -1,9 +1,9 @@
 // Package es is the client for Elasticsearch 8.6 and later, and for Kibana. It has connections, retries, and errors that
 // say what to do. It does not know the meaning of documents, and it neither logs nor prints.
 //
-// Connections, nodes, credentials and compression are those of the official client (elastictransport), and requests
-// are its types (esapi), or a [Request]. Ours are the certificates that a fingerprint allows, limits of answers, and
-// one rule for retries: the official client counts them, and this one waits by time and reports it.
+// Connections, nodes and credentials are those of the official client (elastictransport), and requests are its types
+// (esapi), or a [Request]. Ours are compression, the certificates that a fingerprint allows, limits of answers, and one
+// rule for retries: the official client counts them, and this one waits by time and reports it.
 //
 // [Client.Do] retries requests that can be sent twice without harm, while the server cannot be reached, is overloaded,
 // or has full disks. It does so for up to [Config].GiveUpAfter, and reports it to [Config].Waiting. [Client.Once] sends
@@ -25,11 +25,13 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"github.com/klauspost/compress/gzip"
 )
 
 // Client sends requests to a cluster, or to Kibana. Several goroutines may use it at once.
@@ -62,7 +64,7 @@ func New(config Config) (*Client, error) {
 		elastictransport.WithUserAgent(config.UserAgent), elastictransport.WithDisableRetry(),
 	}
 	if config.GzipLevel != NoGzip {
-		options = append(options, elastictransport.WithCompression(config.GzipLevel))
+		options = append(options, elastictransport.WithInterceptors(compression(config.GzipLevel)))
 	}
 	switch {
 	case config.APIKey != "":
@@ -77,6 +79,40 @@ func New(config Config) (*Client, error) {
 	c := &Client{config: config, urls: urls, nodes: nodes, conns: conns, step: changeStep}
 	c.waits.report, c.waits.server = config.Waiting, c.name()
 	return c, nil
+}
+
+// compression compresses the bodies of requests. The official client's own compression takes three times as long, and
+// uses the buffer of a body again while a connection may still send it.
+func compression(level int) elastictransport.InterceptorFunc {
+	writers := sync.Pool{New: func() any {
+		w, err := gzip.NewWriterLevel(nil, level)
+		if err != nil {
+			panic(err) // the level is checked before
+		}
+		return w
+	}}
+	return func(next elastictransport.RoundTripFunc) elastictransport.RoundTripFunc {
+		return func(req *http.Request) (*http.Response, error) {
+			const small = 1 << 10
+			if req.Body == nil || req.ContentLength < small {
+				return next(req)
+			}
+			packed := bytes.NewBuffer(make([]byte, 0, req.ContentLength/6))
+			w := writers.Get().(*gzip.Writer)
+			defer writers.Put(w)
+			w.Reset(packed)
+			_, err := io.Copy(w, req.Body)
+			if err = errors.Join(err, w.Close()); err != nil {
+				return nil, fmt.Errorf("compress request: %w", err)
+			}
+			text := packed.Bytes()
+			req.Header.Set("Content-Encoding", "gzip")
+			req.ContentLength = int64(len(text))
+			req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+			req.Body, err = req.GetBody()
+			return next(req)
+		}
+	}
 }
 
 // String returns the addresses, without credentials.

@@ -109,7 +109,7 @@ func (c *Config) complete() ([]*url.URL, error) {
 	switch {
 	case c.GzipLevel != 0:
 	case c.Dial != nil || slices.ContainsFunc(urls, isRemote):
-		c.GzipLevel = 2 // documents become 6 times smaller; level 3 takes twice as long and saves 3 % more
+		c.GzipLevel = 2 // level 2 makes documents 7 times smaller; level 1 takes as long and makes them 6 times smaller
 	default:
 		c.GzipLevel = NoGzip // without a network, compression takes longer than it saves
 	}

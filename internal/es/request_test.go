@@ -1,8 +1,11 @@
 package es_test
 
 import (
+	"bytes"
+	"context"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -56,5 +59,44 @@ func TestRequests(t *testing.T) {
 	err := client.Do(t.Context(), es.Request{URI: "/x", Body: math.NaN()}, nil)
 	if err == nil || !strings.Contains(err.Error(), "encode request") {
 		t.Errorf("a body that is no JSON: %v", err)
+	}
+}
+
+// TestCompression: by default, bodies are compressed unless they stay on this machine. The setting has precedence.
+func TestCompression(t *testing.T) {
+	var wire int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, err := io.Copy(io.Discard, r.Body)
+		if wire = n; err != nil || (r.Header.Get("Content-Encoding") == "gzip") != (n < 1000) {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+		_, _ = io.WriteString(w, "{}")
+	}))
+	defer server.Close()
+	here := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+	}
+	for _, c := range []struct {
+		name   string
+		config es.Config
+		packed bool
+	}{
+		{"loopback", es.Config{Addresses: []string{server.URL}}, false},
+		{"tunnel", es.Config{Dial: here}, true},
+		{"loopback, level", es.Config{Addresses: []string{server.URL}, GzipLevel: 1}, true},
+		{"tunnel, none", es.Config{Dial: here, GzipLevel: es.NoGzip}, false},
+	} {
+		body := bytes.Repeat([]byte("{}\n"), 1000)
+		err := newClient(t, c.config).Do(t.Context(), es.Request{URI: "/x", Body: body}, nil)
+		if err != nil || (wire < 1000) != c.packed {
+			t.Errorf("%s: %d bytes, %v", c.name, wire, err)
+		}
+	}
+	for address, want := range map[string]int{
+		"http://127.0.0.1:9200": es.NoGzip, "http://[::1]:9200": es.NoGzip, "http://localhost:9200": es.NoGzip, "https://es.example.org:9200": 2, "http://192.0.2.1:9200": 2,
+	} {
+		if got := newClient(t, es.Config{Addresses: []string{"http://127.0.0.1:9200", address}}).GzipLevel(); got != want {
+			t.Errorf("%s: level %d, want %d", address, got, want)
+		}
 	}
 }

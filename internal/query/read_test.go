@@ -57,39 +57,6 @@ func read(t *testing.T, run *Run, q *Query) (list []*window.Window) {
 	return list
 }
 
-// TestJoinedWindows: stored windows that are joined have the percentiles of windows of that length of the files, though
-// rows are cut and stored counts are whole.
-func TestJoinedWindows(t *testing.T) {
-	files, stored := both(t, "cbt-archive", mapping.Cluster, mapping.Host)
-	name := files.Runs[0].Name
-	for _, length := range []time.Duration{2 * time.Second, 5 * time.Second} {
-		opt := FileOptions{Options: pipeline.Options{Window: length}}
-		longer, err := Open(t.Context(), []string{filepath.Join("..", "..", "testdata", "corpus", "cbt-archive")}, opt)
-		check(t, err)
-		defer longer.Close()
-		for _, level := range []mapping.Level{mapping.Cluster, mapping.Host} {
-			q := &Query{Levels: []mapping.Level{level}}
-			want := read(t, longer.Runs[slices.IndexFunc(longer.Runs, func(r *Run) bool { return r.Name == name })], q)
-			stored.JoinMS = length.Milliseconds()
-			got := read(t, stored, q)
-			if len(got) != len(want) || len(want) == 0 {
-				t.Fatalf("%v: %d windows, want %d", length, len(got), len(want))
-			}
-			fractions := 0
-			for i, w := range want {
-				g := got[i]
-				w.Latency.Bins, g.Latency.Bins = mapping.Bins{}, mapping.Bins{} // whole counts may differ by one
-				if fractions += len(g.Exact.Values); !cmp.Equal(g.Latency, w.Latency) || g.Completed != w.Completed || g.IOPS != w.IOPS {
-					t.Errorf("%v, %s %s at %d ms: %+v, want %+v", length, level, w.Direction, w.ElapsedMS, g.Latency, w.Latency)
-				}
-			}
-			if length == 2*time.Second && fractions == 0 {
-				t.Errorf("%s: no row is cut", level)
-			}
-		}
-	}
-}
-
 // TestSameWindows: files and the history give the same windows for any query.
 func TestSameWindows(t *testing.T) {
 	files, stored := both(t, "two-jobs-rw", mapping.Cluster, mapping.Host, mapping.Job)

@@ -60,7 +60,17 @@ func (s storeReader) read(ctx context.Context, r *Run, q *Query, take func(*wind
 		wanted.Level = level
 		windows = append(windows, s.windows(ctx, stored, wanted, r.JoinMS))
 	}
-	n, err := each(window.Ordered(windows...), take)
+	rough := 0
+	n, err := each(window.Ordered(windows...), func(w *window.Window) error {
+		if w.IsRough {
+			rough++
+		}
+		return take(w)
+	})
+	if rough > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("run %s (%s): %s joined of stored ones have percentiles that a single request decides: "+
+			"stored counts are whole, so those of the files may differ", facts.ShortID(stored.Run.ID), facts.Title(stored), unit.Plural(rough, "window")))
+	}
 	if err == nil && n == 0 && len(wanted.Jobs) > 0 { // without names, because the message lists the jobs of the run
 		all := history.Selection{Runs: wanted.Runs, Level: mapping.Job, Light: true}
 		_, err = each(window.Rejoin(s.Intervals(ctx, all)), take)

@@ -2,7 +2,6 @@ package window
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -129,13 +128,14 @@ type joined struct {
 	first      *Window
 	from, to   int64 // nominal, in milliseconds since the beginning of the grid
 	end        time.Time
-	toMS       int64          // when the jobs ended, from the latest window that has it
-	counts     hist.Histogram // whole
-	weights    hist.Histogram
-	histograms int     // number of windows with a histogram
-	most       *Window // of these the one with the highest weight
+	toMS       int64 // when the jobs ended, from the latest window that has it
+	requests   hist.Histogram
+	histograms int           // number of windows with a histogram
+	most       *Window       // of these the one with the highest weight
+	latencies  mapping.Range // of them
 	completed  int64
 	weight     float64
+	isCut      bool // the weight of a window is no whole number, so its whole counts are rounded
 	bytes      Bytes
 	// For averages, which have at most a rate and a mean, but no histogram and no number of requests.
 	averaged, means float64 // requests by the rates, and their latencies
@@ -156,6 +156,7 @@ func (j *joined) add(w *Window) error {
 	j.toMS = max(j.toMS, w.ToMS)
 	j.completed += w.Completed
 	j.weight += w.Weight
+	j.isCut = j.isCut || w.Weight != math.Trunc(w.Weight)
 	j.bytes.Add(w)
 	if h == nil {
 		n := w.IOPS * seconds
@@ -172,11 +173,8 @@ func (j *joined) add(w *Window) error {
 		j.most = w
 	}
 	j.histograms++
-	j.counts.Merge(h)
-	if err := w.Exact.Restore(h); err != nil {
-		return fmt.Errorf("run %s, %s window at %d ms: %w", w.Run.Name, w.Direction, w.StartMS(), err)
-	}
-	j.weights.Merge(h)
+	j.latencies.Add(&w.Latency)
+	j.requests.Merge(h)
 	return nil
 }
 
@@ -191,7 +189,7 @@ func (j *joined) fill(w *Window) {
 	}
 	w.Completed, w.Weight = j.completed, math.Round(j.weight*1e6)/1e6
 	w.IOPS, w.Bandwidth = perSecond(float64(j.completed)), math.Round(perSecond(j.bytes.Sum()))
-	w.Counts, w.Layout, w.Exact = nil, hist.Layout{}, mapping.Exact{}
+	w.Counts, w.Layout = nil, hist.Layout{}
 	switch {
 	case j.most == nil:
 		w.Latency, w.IOPS = mapping.Latency{}, perSecond(max(j.averaged, float64(j.completed)))
@@ -203,12 +201,29 @@ func (j *joined) fill(w *Window) {
 		case j.averaged > 0:
 			w.Latency.Mean = math.Round(j.means/j.averaged*1000) / 1000
 		}
-	case j.histograms == 1 || j.weights.IsEmpty(): // with all digits
-		w.Latency, w.Counts, w.Layout, w.Exact = j.most.Latency, j.most.Counts, j.most.Layout, j.most.Exact
+	case j.histograms == 1 || j.requests.IsEmpty(): // its numbers come from exact weights, not from whole counts
+		w.Latency, w.Counts, w.Layout = j.most.Latency, j.most.Counts, j.most.Layout
 	default:
-		w.Counts, w.Layout = mapping.WholeCounts(&j.counts), j.counts.Layout()
-		w.Latency, w.Exact = mapping.Figures(&j.weights), mapping.NewExact(&j.weights, w.Counts)
+		w.Latency, w.Counts, w.Layout = mapping.Figures(&j.requests), mapping.WholeCounts(&j.requests), j.requests.Layout()
+		j.latencies.Limit(&w.Latency)
+		w.IsRough = j.isCut && isRough(&j.requests)
 	}
+}
+
+// isRough reports whether one request more or less would change a percentile by more than a tenth. Percentiles without a
+// slower request do not count: they are the maximum.
+func isRough(h *hist.Histogram) bool {
+	n := h.Total()
+	for _, p := range mapping.Percentiles {
+		if n*(1-p.Quantile) < 1 {
+			continue
+		}
+		around := h.Percentiles(max(p.Quantile-1/n, 0), min(p.Quantile+1/n, 1))
+		if around[1].Value > 1.1*around[0].Value {
+			return true
+		}
+	}
+	return false
 }
 
 // Sum adds up the windows of one run and one level, for each direction and for all directions together. The zero

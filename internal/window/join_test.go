@@ -129,6 +129,34 @@ func TestJoin(t *testing.T) {
 	})
 }
 
+// TestJoinRough: a joined window is rough if requests were divided, and one more or less moves a percentile.
+func TestJoinRough(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		fast, slow int
+		weight     float64 // of each window beyond its whole counts
+		want       bool
+	}{
+		{"p99 is where few slow ones begin", 74, 1, 0.25, true},
+		{"the same of requests that were not divided", 74, 1, 0, false},
+		{"no slow ones", 75, 0, 0.25, false},
+		{"many slow ones", 3000, 7000, 0.25, false},
+	} {
+		var docs []*mapping.Interval
+		for i := range int64(2) {
+			h := hist.New(hist.Fio3(0))
+			h.AddAt(h.Layout().Index(100_000), float64(c.fast))
+			h.AddAt(h.Layout().Index(9_000_000), float64(c.slow))
+			d := storedWindow("read", i*1000, i*1000, (i+1)*1000, h)
+			d.Requests.Weight += c.weight
+			docs = append(docs, d)
+		}
+		if got := joinOf(t, docs, 2000, 1000, 2000); len(got) != 1 || got[0].IsRough != c.want {
+			t.Errorf("%s: %d windows, rough %v, want %v", c.name, len(got), got[0].IsRough, c.want)
+		}
+	}
+}
+
 // TestJoinAverages: averages have a rate and a mean, weighted by the number of requests.
 func TestJoinAverages(t *testing.T) {
 	average := func(elapsed int64, iops, mean float64) *mapping.Interval {

@@ -38,8 +38,9 @@ type Window struct {
 	// window of a document, which has them as the bins of Latency. Only [Window.Document] makes bins of them.
 	Counts []hist.Bin
 	Layout hist.Layout
-	// Exact has the weights of the bins in which they are not the counts.
-	Exact mapping.Exact
+	// IsRough reports that stored windows were joined to this one, and that one request more or less would change a
+	// percentile by more than a tenth: stored counts are whole, also where requests were divided between windows.
+	IsRough bool
 	// Averaged reports that the window comes from fio's averages (log_avg_msec). These have rates and mean latencies,
 	// but no requests.
 	Averaged bool
@@ -53,7 +54,7 @@ func From(d *mapping.Interval) *Window {
 		Run: run, Level: d.Level, Host: d.Host.Name, Job: d.Fio.Job, Direction: d.Fio.Direction,
 		Start: d.Time, End: d.Window.End, ElapsedMS: d.Window.ElapsedMS, FromMS: d.Window.FromMS, ToMS: d.Window.ToMS,
 		Completed: d.Requests.Completed, Weight: d.Requests.Weight, IOPS: d.IOPS, Bandwidth: d.Bandwidth,
-		Latency: d.Latency, Exact: d.Exact, Averaged: d.Weighting == mapping.Averaged,
+		Latency: d.Latency, Averaged: d.Weighting == mapping.Averaged,
 	}
 }
 
@@ -114,7 +115,7 @@ func (w *Window) Document(like *mapping.Interval) *mapping.Interval {
 	if d.Latency = w.Latency; w.Counts != nil {
 		d.Latency.SetBins(w.Layout, w.Counts)
 	}
-	d.Exact, d.DocCount = w.Exact, d.Latency.Bins.Total()
+	d.DocCount = d.Latency.Bins.Total()
 	d.IOPS, d.Bandwidth = w.IOPS, w.Bandwidth
 	return &d
 }

@@ -1,6 +1,7 @@
 package elastic_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/memtest"
@@ -70,6 +72,44 @@ func TestElasticEndlessAnswers(t *testing.T) {
 			if used.Peak > c.most<<20 || used.Time > time.Minute {
 				t.Errorf("it took %d bytes and %v", used.Peak, used.Time)
 			}
+		})
+	}
+}
+
+// TestEndlessBulkAnswers: an answer to a bulk request that does not end is an error, and memory is bounded.
+func TestEndlessBulkAnswers(t *testing.T) {
+	for name, c := range map[string]struct{ begin, piece string }{
+		"one long text": {`{"errors":false,"items":[{"index":{"_id":"`, "x"},
+		"other items":   {`{"errors":false,"items":[`, `{"index":{"_id":"x","status":201}},`},
+		"refused items": {`{"errors":true,"items":[`, `{"index":{"_id":"x","status":400,"error":{"type":"x","reason":"y"}}},`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			block := strings.Repeat(c.piece, 64<<10/len(c.piece))
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("X-Elastic-Product", "Elasticsearch")
+				if !strings.HasSuffix(r.URL.Path, "_bulk") {
+					_, _ = io.WriteString(w, `{"timed_out":false,"_shards":{"total":1,"failed":0}}`)
+					return
+				}
+				_, err := io.WriteString(w, c.begin)
+				for sent := 0; err == nil && sent < 1<<30; sent += len(block) {
+					_, err = io.WriteString(w, block)
+				}
+			}))
+			defer s.Close()
+			base, err := url.Parse(s.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := (&direct{base: base, client: s.Client()}).store("lab")
+			used := memtest.Measure(t, func() {
+				err = errors.Join(e.Put(t.Context(), historytest.Intervals("a", "1", 500)), e.Flush(t.Context()))
+			})
+			t.Logf("%d MB, %v: %.200v", used.Peak>>20, used.Time, err)
+			if !errors.Is(err, es.ErrTooLong) || used.Peak > 250<<20 || used.Time > time.Minute {
+				t.Errorf("%d bytes, %v: %v", used.Peak, used.Time, err)
+			}
+			_ = e.Close() // its error is about the documents that were not stored
 		})
 	}
 }

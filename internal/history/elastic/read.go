@@ -150,7 +150,7 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 			},
 		}
 		if sel.Light {
-			s.request.Source = excludes("latency.histogram", "exact")
+			s.request.Source = excludes("latency.histogram")
 		}
 		for d, err := range s.documents(ctx, e.limits.ahead) {
 			if err == nil {

@@ -112,17 +112,8 @@ func search[D any](ctx context.Context, e *Store, verb, index string, r *request
 	if len(r.Values) > 0 {
 		query.Header = http.Header{"Accept-Encoding": {"identity"}} // the values are compressed already
 	}
-	search := es.Limited{Request: query, MaxAnswer: r.most(&e.limits)}
-	if search.MaxAnswer > e.limits.answer { // only one large answer at a time, to save memory
-		select {
-		case e.large <- struct{}{}:
-			defer func() { <-e.large }()
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: %w", verb, ctx.Err())
-		}
-	}
 	var f *found[D]
-	err := e.do(ctx, verb, search, func(answer io.Reader) error {
+	err := e.do(ctx, verb, es.Limited{Request: query, MaxAnswer: r.most(&e.limits)}, func(answer io.Reader) error {
 		f = new(found[D])
 		if err := f.read(answer, r.Size); err != nil {
 			return err

@@ -35,8 +35,7 @@ type Store struct {
 	opt    Options
 	client *es.Client
 	limits limits
-	large  chan struct{} // full while a large answer is being read
-	news   atomic.Bool   // runs were stored or removed since the last call of News
+	news   atomic.Bool // runs were stored or removed since the last call of News
 	writer *writer
 }
 
@@ -63,7 +62,7 @@ var usualLimits = limits{
 // Call Close after writing.
 func New(c *es.Client, opt Options) *Store {
 	opt = opt.withDefaults()
-	return &Store{indices: indices{opt.Prefix}, opt: opt, client: c, limits: usualLimits, large: make(chan struct{}, 1), writer: newWriter(opt)}
+	return &Store{indices: indices{opt.Prefix}, opt: opt, client: c, limits: usualLimits, writer: newWriter(opt)}
 }
 
 // Delete implements [history.Store]. If it is interrupted, readers no longer see the run; a second call removes the

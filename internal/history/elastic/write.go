@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -195,8 +196,10 @@ func (e *Store) put(ctx context.Context, docs []*mapping.Interval) error {
 	if err := e.Prepare(ctx); err != nil {
 		return err
 	}
+	var text []byte
 	for _, d := range docs {
-		one := &document{index: d.Index(e.prefix), id: d.ID(), text: d.AppendJSON(nil), of: version{d.Run.ID, d.Run.Ingest}}
+		text = d.AppendJSON(text[:0])
+		one := &document{index: d.Index(e.prefix), id: d.ID(), text: bytes.Clone(text), of: version{d.Run.ID, d.Run.Ingest}}
 		one.hash = xxhash.Sum64String(one.id)
 		if err := e.add(ctx, one); err != nil {
 			return err

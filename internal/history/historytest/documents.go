@@ -63,7 +63,6 @@ func Interval(name, ingest string, n int) *mapping.Interval {
 		Fio:       mapping.FioRef{Direction: "write", Version: "fio-3.36"},
 		Latency:   lat,
 		Requests:  mapping.Requests{Completed: lat.Bins.Total(), Weight: h.Total() + 0.25},
-		Exact:     mapping.Exact{Values: lat.Bins.Values[:1], Counts: []float64{float64(lat.Bins.Counts[0])}}, // to be stored, too
 		IOPS:      float64(lat.Bins.Total()),
 		Weighting: "inflight", DocCount: lat.Bins.Total(),
 	}

@@ -128,7 +128,7 @@ func expect(t *testing.T, s history.Store, sel history.Selection, want []*mappin
 	var light []*mapping.Interval
 	for _, d := range want {
 		d := *d
-		d.Latency.Bins, d.Exact = mapping.Bins{}, mapping.Exact{}
+		d.Latency.Bins = mapping.Bins{}
 		light = append(light, &d)
 	}
 	if diff := Diff(light, collect(t, s.Intervals(t.Context(), sel))); diff != "" {

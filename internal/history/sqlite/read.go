@@ -83,7 +83,7 @@ func (s *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2
 		}
 		d, err := unpackInterval(blob)
 		if err == nil && sel.Light {
-			d.Latency.Bins, d.Exact = mapping.Bins{}, mapping.Exact{}
+			d.Latency.Bins = mapping.Bins{}
 		}
 		return d, err
 	}, query, args...)
@@ -163,4 +163,153 @@ func span(from, to time.Time) (int64, int64) {
 		high = history.CeilMilli(to)
 	}
 	return low, high
+}
+
+// runs returns the runs of a query for ids and documents. It decodes on all processors.
+func (s *reader) runs(ctx context.Context, decode history.Decoder, query string, args ...any) iter.Seq2[*mapping.Run, error] {
+	rows := each(ctx, s, func(rows *sql.Rows) (*history.Packed, error) {
+		p := new(history.Packed)
+		return p, rows.Scan(&p.ID, &p.Blob)
+	}, query, args...)
+	return func(yield func(*mapping.Run, error) bool) {
+		for batch, err := range batches(rows) {
+			decode.All(batch)
+			for _, p := range batch {
+				if p.Err != nil {
+					p.Err = s.fail(ctx, "read", &history.DamagedRunError{ID: p.ID, Err: p.Err})
+				}
+				if !yield(p.Run, p.Err) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// batches joins rows into batches. The first are small, because often only the newest runs are wanted. If the rows
+// end with an error, the last batch comes with it.
+func batches(rows iter.Seq2[*history.Packed, error]) iter.Seq2[[]*history.Packed, error] {
+	const first, most, mostBytes = 32, 1024, 1 << 20
+	return func(yield func([]*history.Packed, error) bool) {
+		var batch []*history.Packed
+		size, limit := 0, first
+		for p, err := range rows {
+			if err != nil {
+				yield(batch, err)
+				return
+			}
+			batch, size = append(batch, p), size+len(p.Blob)
+			if len(batch) < limit && size < mostBytes {
+				continue
+			}
+			if !yield(batch, nil) {
+				return
+			}
+			batch, size, limit = nil, 0, min(2*limit, most)
+		}
+		if len(batch) > 0 {
+			yield(batch, nil)
+		}
+	}
+}
+
+// Holding implements [history.Store].
+func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+	if len(hashes) == 0 {
+		return nil, ctx.Err()
+	}
+	var runs []*mapping.Run
+	found := s.runs(ctx, unpackRun, `SELECT id, doc FROM runs
+		WHERE id IN (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY id`, list(hashes))
+	for run, err := range history.Readable(found, nil) {
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run.WithFiles())
+	}
+	return runs, nil
+}
+
+// Versions implements [history.Store].
+func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
+	all := map[string]*mapping.Run{}
+	for run, err := range s.runs(ctx, unpackRun, `SELECT runs.id, lights.doc FROM runs JOIN lights ON lights.start = runs.start AND lights.id = runs.id
+		WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
+		var damaged *history.DamagedRunError
+		switch {
+		case errors.As(err, &damaged):
+			all[damaged.ID] = nil
+		case err != nil:
+			return nil, err
+		default:
+			all[run.Run.ID] = run
+		}
+	}
+	return all, nil
+}
+
+// Count implements [history.Store].
+func (s *reader) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
+	out, err := s.count(ctx, runs, levels)
+	if err != nil {
+		return nil, s.fail(ctx, "read", fmt.Errorf("count documents: %w", err))
+	}
+	return out, nil
+}
+
+func (s *reader) count(ctx context.Context, runs []string, levels []mapping.Level) (history.Counts, error) {
+	if len(levels) == 0 {
+		levels = mapping.Levels[:]
+	}
+	var wanted []int
+	for _, l := range levels {
+		wanted = append(wanted, int(l))
+	}
+	rows, err := s.db.QueryContext(ctx, `SELECT g.run, g.ingest, l.value,
+			(SELECT count(*) FROM intervals AS i WHERE i.ingest = g.number AND i.level = l.value AND i.part = 0)
+		FROM ingests AS g, json_each(?) AS l WHERE ? OR g.run IN (SELECT value FROM json_each(?))`, list(wanted), len(runs) == 0, list(runs))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := history.Counts{}
+	for rows.Next() {
+		var run, ingest string
+		var level mapping.Level
+		var n int
+		if err := rows.Scan(&run, &ingest, &level, &n); err != nil {
+			return nil, err
+		}
+		out.Add(run, ingest, level, n, 0, 0)
+	}
+	return out, errors.Join(rows.Err(), s.check())
+}
+
+// Removed implements [history.Store].
+func (s *reader) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
+	if len(hashes) == 0 {
+		return nil, ctx.Err()
+	}
+	var all []*mapping.Removed
+	for r, err := range each(ctx, s, s.readRemoved, `SELECT doc FROM removed
+		WHERE run IN (SELECT run FROM removed_files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY run`, list(hashes)) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func (s *reader) readRemoved(rows *sql.Rows) (*mapping.Removed, error) {
+	var blob sql.RawBytes
+	if err := rows.Scan(&blob); err != nil {
+		return nil, err
+	}
+	var doc struct{ Removed mapping.Removed }
+	return &doc.Removed, unpack(blob, func(text []byte) error { return json.Unmarshal(text, &doc) })
 }

@@ -27,6 +27,9 @@ const (
 
 	insertRun = `INSERT INTO runs (id, ingest, start, doc) VALUES (?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, start = excluded.start, doc = excluded.doc`
+
+	insertFile  = `INSERT INTO files (hash, run) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	deleteFiles = `DELETE FROM files WHERE run = ?`
 )
 
 // Put implements [history.Store], in one transaction.
@@ -213,4 +216,66 @@ func remove(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 		}
 	}
 	return nil
+}
+
+// MarkRemoved implements [history.Store].
+func (s *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
+	return s.fail(ctx, "write to", s.transact(ctx, func(tx *sql.Tx) error {
+		if err := restore(ctx, tx, r.ID); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO removed (run, doc) VALUES (?, ?)`, r.ID, pack(r.AppendJSON)); err != nil {
+			return fmt.Errorf("insert removed run: %w", err)
+		}
+		for _, hash := range r.Source.Hashes() {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO removed_files (hash, run) VALUES (?, ?)`, hash, r.ID); err != nil {
+				return fmt.Errorf("insert hashes of removed files: %w", err)
+			}
+		}
+		return nil
+	}))
+}
+
+// Restore implements [history.Store].
+func (s *Store) Restore(ctx context.Context, runIDs ...string) error {
+	return s.fail(ctx, "write to", s.transact(ctx, func(tx *sql.Tx) error { return restore(ctx, tx, runIDs...) }))
+}
+
+func restore(ctx context.Context, tx *sql.Tx, runIDs ...string) error {
+	for _, statement := range []string{`DELETE FROM removed_files`, `DELETE FROM removed`} {
+		if _, err := tx.ExecContext(ctx, statement+` WHERE run IN (SELECT value FROM json_each(?))`, list(runIDs)); err != nil {
+			return fmt.Errorf("delete removed runs: %w", err)
+		}
+	}
+	return nil
+}
+
+// indexFiles stores the hashes of a run's files, so that the run is found by them.
+func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source) error {
+	if _, err := tx.ExecContext(ctx, deleteFiles, id); err != nil {
+		return fmt.Errorf("delete hashes of files: %w", err)
+	}
+	insert, err := tx.PrepareContext(ctx, insertFile)
+	if err != nil {
+		return fmt.Errorf("insert hashes of files: %w", err)
+	}
+	defer insert.Close()
+	for _, hash := range src.Hashes() {
+		if _, err := insert.ExecContext(ctx, hash, id); err != nil {
+			return fmt.Errorf("insert hashes of files: %w", err)
+		}
+	}
+	return nil
+}
+
+// MakeCurrent implements [history.Store]. The embedded history has no pending documents. It removes nothing if another
+// process has made another version current meanwhile.
+func (s *writer) MakeCurrent(ctx context.Context, runID, ingest string) error {
+	err := s.transact(ctx, func(tx *sql.Tx) error {
+		return remove(ctx, tx, `run = ?1 AND ingest <> ?2 AND EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND runs.ingest = ?2)`, runID, ingest)
+	})
+	if err == nil {
+		s.forget(runID, ingest)
+	}
+	return s.fail(ctx, "write to", err)
 }
