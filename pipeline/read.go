@@ -152,7 +152,7 @@ func unread(ctx context.Context, run *cbt.Run, problems *Problems, err error) (*
 
 // result returns the run's document, and what is to be said, after all windows.
 func (r *reading) result() (*Result, error) {
-	if err := r.budget().Err(); err != nil {
+	if err := r.budget.Err(); err != nil {
 		return nil, err
 	}
 	r.inOrder()

@@ -81,7 +81,7 @@ func (in *rowReader) more() {
 	}
 	for i := range in.queue {
 		row := &in.queue[i]
-		if in.budget().Spend(in.priceOf(row)) != nil {
+		if in.budget.Spend(in.priceOf(row)) != nil {
 			in.queue, in.last = nil, true // and no window is passed on
 			return
 		}

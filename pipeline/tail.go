@@ -168,9 +168,9 @@ func (t tail) place(d fiolog.Direction, rest *hist.Histogram) (align.Row, bool) 
 	case !t.Several && t.isCut(d, rest.Total()):
 		t.problems.skip(fmt.Errorf(cutLog, t.describeOf(d), row.Total, row.Start, t.Ran))
 	case tooLong && len(t.Jobs) > 1 && t.Ran-t.last() <= 2*interval:
-		t.problems.note("%s: %d requests of the report are in no row of its logs, which end from %d to %d ms: its jobs did not end together, "+
+		t.problems.skip(fmt.Errorf("%s: %d requests of the report are in no row of its logs, which end from %d to %d ms: its jobs did not end together, "+
 			"so when these requests completed is unknown; they count in the run's totals, and in no window; "+
-			"run fio without group_reporting, or if a log was cut, copy it again", t.describeOf(d), row.Total, row.Start, t.last())
+			"run fio without group_reporting, or if a log was cut, copy it again", t.describeOf(d), row.Total, row.Start, t.last()))
 	case t.Several: // one stage may lack few requests, and another many
 		t.problems.note("%s: %d requests of the report are not in its log: those at the ends of its stages, which fio does not log; "+
 			"they count in the run's totals, and in no window; run fio with --per_job_logs=1", t.describeOf(d), row.Total)
@@ -228,7 +228,7 @@ func (t tail) isExact() bool {
 // writes a row with the first completion after it was due. So either nothing completed then, or the row was lost. The
 // number of requests shows which of the two is closer.
 func (t tail) isCut(d fiolog.Direction, n float64) bool {
-	usual, may := 0.0, false
+	usual, by, may := 0.0, 0.0, false
 	for i, of := range t.tallies {
 		interval, c := t.Jobs[i].Interval, &of.directions[d]
 		if c.requests == 0 || interval == 0 || of.damaged {
@@ -244,8 +244,9 @@ func (t tail) isCut(d fiolog.Direction, n float64) bool {
 		intervals += float64(end-due) / float64(2*interval)
 		may = may || end-due > interval/10
 		usual += float64(c.most) * intervals
+		by += float64(c.most - c.least)
 	}
-	return may && usual > 0 && n > usual
+	return may && usual > 0 && n > usual+min(by, 2*math.Sqrt(usual)) // requests that come by chance are not as many in each row
 }
 
 // endOf returns when a job of the entry ended, in milliseconds since its start.

@@ -16,6 +16,11 @@ import (
 // tailOf reads rows of a second each, of ten requests, of the jobs of an entry: the times at which they end. It returns the
 // rows that fio did not log, and what is said of them.
 func tailOf(e *plan.Entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, string) {
+	return tailOfCounts(e, d, []uint64{10}, ends...)
+}
+
+// tailOfCounts is tailOf for rows that have these numbers of requests in turn.
+func tailOfCounts(e *plan.Entry, d fiolog.Direction, counts []uint64, ends ...[]int64) ([]align.Row, string) {
 	for i, times := range ends {
 		j := plan.NewJob(&plan.Log{Log: cbt.Log{File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}, Job: i + 1}, Segment: -1})
 		j.Entry, j.Interval, j.Source, j.HasRows = e, 1000, plan.FromHist, len(times) > 0
@@ -25,8 +30,8 @@ func tailOf(e *plan.Entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, st
 	r := newReading(&input{Plan: &plan.Plan{Run: &cbt.Run{}, Jobs: e.Jobs, Entries: []*plan.Entry{e}}}, problems)
 	for i, times := range ends {
 		of := r.tallies[e.Jobs[i]]
-		for _, at := range times {
-			row := rowWith([]uint64{10})
+		for k, at := range times {
+			row := rowWith([]uint64{counts[k%len(counts)]})
 			for _, row := range of.split.Split(at, d, hist.Layout{}, row.Bins, row.Total) {
 				of.add(&row, true)
 			}
@@ -66,6 +71,18 @@ func TestEndsApart(t *testing.T) {
 	} {
 		if rows, said := tailOf(reported(ran, 40), fiolog.Read, []int64{1000}, []int64{4000}); len(rows) > 0 || !strings.Contains(said, want) {
 			t.Errorf("%d ms: %d rows, %s", ran, len(rows), said)
+		}
+	}
+}
+
+// TestCutByChance: requests that come by chance (rate_process=poisson) are not as many in each second. What is not in the log
+// may be some more than the largest row; twice as many is a lost row.
+func TestCutByChance(t *testing.T) {
+	rows := []uint64{380, 401, 391, 370}
+	for rest, cut := range map[uint64]bool{300: false, 431: false, 800: true} {
+		e := reported(5108, 380+401+391+370+rest)
+		if _, said := tailOfCounts(e, fiolog.Read, rows, []int64{1000, 2000, 3000, 4002}); strings.Contains(said, "rows are missing") != cut {
+			t.Errorf("%d requests: %s", rest, said)
 		}
 	}
 }

@@ -31,6 +31,7 @@ type counted struct {
 	sum        hist.Histogram // of all rows, if the run has a report
 	requests   uint64
 	most       uint64 // in a row as long as the interval
+	least      uint64 // the same
 	start, end int64  // of the first row and of the last, in milliseconds since the job's start
 
 	// Of all jobs of an entry together; its first job has them.
@@ -72,7 +73,10 @@ func (t *tally) add(row *align.Row, sums bool) {
 	c.start, c.end = min(c.start, row.Start), max(c.end, row.End)
 	c.requests += row.Total
 	if row.End-row.Start >= t.interval-t.interval/10 {
-		c.most = max(c.most, row.Total)
+		if c.most == 0 {
+			c.least = row.Total
+		}
+		c.most, c.least = max(c.most, row.Total), min(c.least, row.Total)
 	}
 	t.last = max(t.last, row.End)
 	if sums {

@@ -23,6 +23,7 @@ type reading struct {
 	*input
 	execution *Execution
 	problems  *Problems
+	budget    *source.Budget // what the work is charged to; nil while fio writes
 	inOrder   func()         // sorts the problems of the rows
 	sources   []*source.File // whose changes are noticed
 	before    []source.State
@@ -97,6 +98,9 @@ func newReading(p *input, problems *Problems) *reading {
 			split.Begin(fiolog.Direction(d), times)
 		}
 	}
+	if !r.live { // else the files that the scan found grow
+		r.budget = p.Run.Budget()
+	}
 	r.follows = len(reports) == 1 && !slices.ContainsFunc(p.Jobs, (*plan.Job).ReadsLog)
 	return r
 }
@@ -107,15 +111,6 @@ const (
 	priceOfDocument = 1 << 10
 	priceOfBin      = 8
 )
-
-// budget returns what the work on the run is charged to: nothing while fio writes, because the files that the scan found
-// grow.
-func (r *reading) budget() *source.Budget {
-	if r.live {
-		return nil
-	}
-	return r.Run.Budget()
-}
 
 // priceOf returns the price of the windows to which the slow bins of a row are added: requests in flight are in each window
 // of their time.
@@ -172,7 +167,7 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 	err := ahead.Push(ctx, n, func(ctx context.Context, give func(*align.Window) error) (err error) {
 		// No worker reads rows while a window is passed on, so the tallies can be read here.
 		take := func(w *align.Window) error {
-			if err := r.budget().Spend(priceOfDocument * (1 + w.Completed/mapping.MaxCount)); err != nil {
+			if err := r.budget.Spend(priceOfDocument * (1 + w.Completed/mapping.MaxCount)); err != nil {
 				return err
 			}
 			r.clip(w)

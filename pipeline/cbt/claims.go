@@ -73,7 +73,7 @@ const (
 // as one of fio, which has 5 KB.
 const (
 	fullText        = 1 << 10 // bytes: a job, or a report, of more text than that costs what its text does
-	priceOfLacking  = 64      // for each byte that it has less
+	priceOfLacking  = 256     // for each byte that it has less
 	priceOfText     = 2       // for each byte of packed text
 	priceOfCount    = 1 << 10 // for each document that a count takes in Elasticsearch
 	longestJobsName = 1000    // bytes; documents and their ids have it

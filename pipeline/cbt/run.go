@@ -133,8 +133,8 @@ func (r *Run) Files() []*source.File {
 
 // Budget returns the budget of the scan that found the run's files.
 func (r *Run) Budget() *source.Budget {
-	for _, f := range r.Files() {
-		return f.Budget()
+	if files := r.Files(); len(files) > 0 {
+		return files[0].Budget()
 	}
 	return nil
 }

@@ -37,8 +37,8 @@ const (
 
 // Prices of what is not simply bytes.
 const (
-	priceOfFile = 2560 // bytes in memory of a file or a problem, without its name
-	priceOfName = 12   // for each byte of a name, because it becomes part of paths, keys and messages
+	priceOfFile = 2048 // bytes in memory of a file or a problem, without its name
+	priceOfName = 8    // for each byte of a name, because it becomes part of paths, keys and messages
 )
 
 func or(n, usual int64) int64 {
