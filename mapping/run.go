@@ -1,7 +1,12 @@
 package mapping
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -262,4 +267,86 @@ func (d *Documents) count(l Level) *int {
 		return &d.Job
 	}
 	return new(int)
+}
+
+// Change is a change of level: from this run on, a number of its workload is higher or lower. It depends on the other
+// runs, so a history computes it again when runs are added or removed.
+type Change struct {
+	Direction string  `json:"direction"`
+	Metric    string  `json:"metric"`     // the field of the number: "p99_9", "iops"
+	Verdict   string  `json:"verdict"`    // "worse" or "better"
+	Before    float64 `json:"before"`     // the level before: latencies in microseconds
+	After     float64 `json:"after"`      // the level since then
+	Percent   float64 `json:"percent"`    // the size of the change: 10 is a tenth more
+	BeforeRun string  `json:"before_run"` // the id of the last run before
+	Text      string  `json:"text"`       // a sentence for people, with the confidence interval of the size
+}
+
+// State returns what is special about a run, in one or two words each. bad reports whether data is missing or a rule is
+// broken.
+func (r *Run) State() (words []string, bad bool) {
+	switch {
+	case r.Run.Complete:
+	case r.Run.Live():
+		words = append(words, "live")
+	default:
+		words, bad = append(words, "incomplete"), true
+	}
+	if r.NoWindows != "" {
+		words = append(words, "no windows")
+	}
+	if slices.ContainsFunc(r.SLA, func(v Verdict) bool { return !v.Holds }) {
+		words, bad = append(words, "sla broken"), true
+	}
+	return words, bad
+}
+
+// ShortName returns the run's name without the folders of CBT that are named after settings.
+func (r *Run) ShortName() string {
+	parts := strings.SplitN(r.Run.Name, "/", 3)
+	if !r.CBT.ByCBT() || len(parts) < 3 {
+		return r.Run.Name
+	}
+	name := parts[0] + "/" + parts[1]
+	if r.CBT.Workload != "" {
+		name += "/" + r.CBT.Workload
+	}
+	return name
+}
+
+// Compacted describes how compaction made this version of a run: it joined the windows of another version to longer
+// ones. It is zero for a version that was read from files.
+type Compacted struct {
+	From       string    `json:"from"`        // run.ingest of the version that was read from files
+	IntervalMS int64     `json:"interval_ms"` // length of that version's windows, in milliseconds
+	At         time.Time `json:"at"`
+}
+
+// Reading returns the run.ingest of the version that was read from files. For a compacted run this is the version that
+// it was made from. Two versions with the same reading differ only in the length of windows.
+func (r *RunInfo) Reading() string {
+	if r.Compacted.From != "" {
+		return r.Compacted.From
+	}
+	return r.Ingest
+}
+
+// Compact returns the run document of the version with windows of ms milliseconds, which is a multiple of the run's.
+// Totals, files and warnings stay the same. The number of its interval documents is not set yet. The same version
+// always gets the same run.ingest, so an interrupted compaction can be repeated.
+func (r *Run) Compact(ms int64, at time.Time) *Run {
+	c := *r
+	c.Run.Compacted.From, c.Run.Compacted.At = r.Run.Reading(), at.UTC().Truncate(time.Millisecond)
+	if r.Run.Compacted.From == "" {
+		c.Run.Compacted.IntervalMS = r.IntervalMS
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", r.Run.Ingest, ms))
+	c.Run.Ingest = hex.EncodeToString(sum[:8])
+	c.IntervalMS, c.Documents = ms, Documents{}
+	return &c
+}
+
+// AppendLight appends [Run.Light] as JSON, without the members that only Elasticsearch needs.
+func (r *Run) AppendLight(dst []byte) []byte {
+	return appendObject(dst, reflect.ValueOf(r.Light()).Elem())
 }

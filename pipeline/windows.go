@@ -41,6 +41,13 @@ type reading struct {
 	rates averages                   // of bandwidth; nil if not needed
 	cbt   mapping.CBT                // of all documents
 	named mapping.HostsRef           // all hosts that have names
+	bins  map[string]binned          // of the last document of each direction
+}
+
+// binned has the bins of a window's counts. Windows of several levels share them if they have the same requests.
+type binned struct {
+	of   *hist.Bin // the first count
+	made mapping.Latency
 }
 
 // unsure are the windows of which some requests may belong to the windows beside them: see [align.Window].
@@ -67,7 +74,7 @@ func (u *unsure) add(w *align.Window) {
 
 func newReading(p *input, problems *Problems) *reading {
 	r := &reading{
-		input: p, execution: &Execution{Run: p.reference()}, problems: problems, tallies: make(map[*plan.Job]*tally, len(p.Jobs)), totals: true, cbt: p.Settings(),
+		input: p, execution: &Execution{Run: p.reference()}, problems: problems, tallies: make(map[*plan.Job]*tally, len(p.Jobs)), totals: true, cbt: p.Settings(), bins: map[string]binned{},
 		named: mapping.HostsRef{Name: slices.DeleteFunc(plan.HostNames(p.Jobs), func(host string) bool { return host == "" })},
 	}
 	reports := map[*plan.Output]*reportFile{}

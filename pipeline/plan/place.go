@@ -300,49 +300,38 @@ func placeInStages(out *Output, entries []*Entry, end time.Time) (fits []placeme
 	if total == 0 || len(all) > most || slices.ContainsFunc(entries, waits) {
 		return nil
 	}
-	for cuts := range 1 << (len(all) - 1) {
-		stages := stagesOf(all, cuts)
+	for cuts := range 1 << (len(all) - 1) { // bit i is set if a stage ends with group i
+		var stages [][]*Entry
+		var stage []*Entry
+		for i, g := range all {
+			if stage = append(stage, g...); i == len(all)-1 || cuts>>i&1 == 1 {
+				stages, stage = append(stages, stage), nil
+			}
+		}
 		sum := time.Duration(len(stages)-1) * betweenStages
 		late := time.Duration(0)
 		for _, s := range stages {
 			sum += lasts(s)
 			late += writing(s, total)
 		}
-		if left := total - sum; left > -betweenStages && left < 1500*time.Millisecond+late {
-			fits = append(fits, placeStages(stages, end, left))
+		left := total - sum // the time of fio beside that of the stages
+		if left <= -betweenStages || left >= 1500*time.Millisecond+late {
+			continue
 		}
+		p := placement{Starts: map[*Entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
+			"up to the time that fio ran"}
+		end, unsure := end, errorOfEnd
+		for _, stage := range slices.Backward(stages) {
+			start := end.Add(-lasts(stage))
+			unsure += writing(stage, max(left, 0))
+			for _, e := range stage {
+				p.Starts[e] = moment{start.Add(e.ramp()), clockReport, unsure + forks(stage...)}
+			}
+			end, unsure = start.Add(-betweenStages), unsure+errorOfStage
+		}
+		fits = append(fits, p)
 	}
 	return fits
-}
-
-// placeStages places stages that ran one after another until end. left is the time of fio beside theirs.
-func placeStages(stages [][]*Entry, end time.Time, left time.Duration) placement {
-	p := placement{Starts: map[*Entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
-		"up to the time that fio ran"}
-	error := errorOfEnd
-	for _, stage := range slices.Backward(stages) {
-		start := end.Add(-lasts(stage))
-		error += writing(stage, max(left, 0))
-		for _, e := range stage {
-			p.Starts[e] = moment{start.Add(e.ramp()), clockReport, error + forks(stage...)}
-		}
-		end, error = start.Add(-betweenStages), error+errorOfStage
-	}
-	return p
-}
-
-// stagesOf joins groups to stages. Bit i of cuts is set if a stage ends with group i.
-func stagesOf(groups [][]*Entry, cuts int) [][]*Entry {
-	var stages [][]*Entry
-	var stage []*Entry
-	for i, g := range groups {
-		stage = append(stage, g...)
-		if i == len(groups)-1 || cuts>>i&1 == 1 {
-			stages = append(stages, stage)
-			stage = nil
-		}
-	}
-	return stages
 }
 
 // lasts is how long the jobs of a stage run, which begin together.

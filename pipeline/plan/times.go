@@ -340,18 +340,14 @@ func mayFollow(jobs []*Job) bool {
 		if at.After(last) {
 			last = at
 		}
-		shortest = min(shortest, time.Duration(j.leastRows()*max(j.Interval, 1))*time.Millisecond)
+		least := int64(0) // rows of each direction, by the size of the log
+		if j.HasRows && j.Log.File.Size > 0 && j.Log.Segment < 0 {
+			const longest = 6 // bytes for each bin, as an average over a row: most bins are "0, "
+			least = j.Log.File.Size / (longest * int64(j.Layout.Len())) / fiolog.Directions
+		}
+		shortest = min(shortest, time.Duration(least*max(j.Interval, 1))*time.Millisecond)
 	}
 	return last.Sub(first) > max(shortest, time.Second)
-}
-
-// leastRows returns a lower bound for the number of rows of each direction in a job's log, from its size.
-func (j *Job) leastRows() int64 {
-	const longest = 6 // bytes for each bin, as an average over a row: most bins are "0, "
-	if !j.HasRows || j.Log.File.Size <= 0 || j.Log.Segment >= 0 {
-		return 0
-	}
-	return j.Log.File.Size / (longest * int64(j.Layout.Len())) / fiolog.Directions
 }
 
 // placeChain places the jobs of one host, if each began when the one before had ended.

@@ -69,7 +69,17 @@ func PhaseOf(jobs []*Job, window int64) (phase int64, ok bool) {
 		if !j.HasRows || j.Interval <= 0 || window%j.Interval != 0 {
 			return 0, false
 		}
-		for _, began := range j.clocks() {
+		var clocks []int64 // when that of each direction began, in milliseconds since the job's start, or its first report came
+		for _, times := range j.FirstTimes() {
+			if len(times) > 0 {
+				zero, _ := align.Began(j.Interval, times)
+				clocks = append(clocks, zero)
+			}
+		}
+		if len(clocks) == 0 {
+			clocks = []int64{j.First - j.Origin}
+		}
+		for _, began := range clocks {
 			at := Modulo(began+j.Offset, j.Interval)
 			apart := Modulo(at-phase, j.Interval)
 			if near = j.Interval / 20; phase >= 0 && min(apart, j.Interval-apart) > near {
@@ -84,21 +94,6 @@ func PhaseOf(jobs []*Job, window int64) (phase int64, ok bool) {
 		phase = 0
 	}
 	return phase, true
-}
-
-// clocks returns when the clock of each direction of a job began, in milliseconds since its start, or its first report
-// came: windows that are some intervals later follow the rows.
-func (j *Job) clocks() (began []int64) {
-	for _, times := range j.FirstTimes() {
-		if len(times) > 0 {
-			zero, _ := align.Began(j.Interval, times)
-			began = append(began, zero)
-		}
-	}
-	if len(began) == 0 {
-		return []int64{j.First - j.Origin}
-	}
-	return began
 }
 
 // The largest numbers of hosts and jobs with their own documents. About twenty windows of each are in memory, with 15
