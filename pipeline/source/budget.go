@@ -14,7 +14,8 @@ var ErrTooMuch = errors.New("too much for its size")
 // to become large. Whoever unpacks, parses, computes or stores charges it, in bytes.
 //
 // The work may be 96 MiB, and 2,000 times the bytes of the input as they are stored, over all files and all layers of
-// compression together. Real logs compress 24:1 to 100:1, those of one request a second 540:1 with zstd and 1,000:1 with
+// compression together, and the same of each compressed stream: one that becomes more is cut there, and the rest of the
+// input goes in. Real logs compress 24:1 to 100:1, those of one request a second 540:1 with zstd and 1,000:1 with
 // bzip2, so the rest is for documents. A log without requests reaches 3,100:1, which the free part covers up to 96 MiB
 // and the other files of an archive beyond. With that, a file of some 100 KB fills neither a small disk nor an hour.
 //
@@ -65,7 +66,7 @@ func (b *Budget) within(n, most int64, of string) error {
 	if n <= most {
 		return nil
 	}
-	b.over.CompareAndSwap(nil, &overrun{b.packed.Load(), most, of})
+	b.over.CompareAndSwap(nil, &overrun{ErrTooMuch, b.packed.Load(), most, of})
 	return b.Err()
 }
 
@@ -77,8 +78,9 @@ func (b *Budget) Err() error {
 	return b.over.Load()
 }
 
-// overrun is the error for a charge that is refused. It is ErrTooMuch.
+// overrun is the error for what becomes too much: ErrTooMuch for all of the input, ErrDamaged for one stream.
 type overrun struct {
+	reason       error
 	packed, most int64
 	of           string
 }
@@ -88,7 +90,7 @@ func (o *overrun) Error() string {
 		ErrTooMuch, o.packed, o.most>>20, o.of)
 }
 
-func (o *overrun) Unwrap() error { return ErrTooMuch }
+func (o *overrun) Unwrap() error { return o.reason }
 
 // meter charges the bytes of one decoded stream once, however often it is read.
 type meter struct {
@@ -96,14 +98,30 @@ type meter struct {
 	most   atomic.Int64 // bytes that are charged
 }
 
-// reader returns a reader of the stream that a decoder makes. Errors of the decoder wrap ErrDamaged.
-func (m *meter) reader(r io.Reader) io.Reader { return &metered{meter: m, r: r} }
+// counted counts the bytes that a decoder reads.
+type counted struct {
+	io.Reader
+	n int64
+}
+
+func (in *counted) Read(p []byte) (int, error) {
+	n, err := in.Reader.Read(p)
+	in.n += int64(n)
+	return n, err
+}
+
+// reader returns a reader of the stream that a decoder makes of an input, which is nil if the format itself bounds what
+// it becomes. Errors of the decoder wrap ErrDamaged.
+func (m *meter) reader(r io.Reader, from *counted) io.Reader {
+	return &metered{meter: m, r: r, from: from}
+}
 
 type metered struct {
 	*meter
-	r   io.Reader
-	n   int64
-	err error
+	r    io.Reader
+	from *counted
+	n    int64
+	err  error
 }
 
 func (m *metered) Read(p []byte) (int, error) {
@@ -115,6 +133,11 @@ func (m *metered) Read(p []byte) (int, error) {
 	for most := m.most.Load(); m.n > most; most = m.most.Load() {
 		if m.most.CompareAndSwap(most, m.n) {
 			m.err = m.budget.Spend(m.n - most)
+		}
+	}
+	if m.from != nil && m.err == nil {
+		if most := or(m.budget.free, freeWork) + or(m.budget.ratio, workRatio)*m.from.n; m.n > most {
+			m.err = &overrun{ErrDamaged, m.from.n, most, "of content"}
 		}
 	}
 	if err != nil && err != io.EOF && m.err == nil {

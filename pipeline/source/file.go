@@ -223,12 +223,13 @@ func (s *Set) decompressed(k kind, packed opener) opener {
 		if err != nil {
 			return nil, err
 		}
-		d, err := decode(k, in)
+		from := &counted{Reader: in}
+		d, err := decode(k, from)
 		if err != nil {
 			return nil, err
 		}
 		r.closeLater(d)
-		return m.reader(d), nil
+		return m.reader(d, from), nil
 	}
 }
 
@@ -274,7 +275,7 @@ func (s *Set) zipMember(f *zip.File) opener {
 			return nil, err
 		}
 		r.closeLater(in)
-		return m.reader(in), nil
+		return m.reader(in, nil), nil // deflate makes at most 1,032 bytes of one
 	}
 }
 

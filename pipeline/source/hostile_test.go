@@ -213,6 +213,27 @@ func TestBudget(t *testing.T) {
 			}
 		})
 	}
+	t.Run("one stream of many files", func(t *testing.T) { // it is cut, and the others are read
+		dir := t.TempDir()
+		write(t, dir, "a.log", []byte(zeros+zeros+zeros+zeros))
+		for name, text := range map[string][]byte{"x.log.gz": gz(t, []byte(zeros+zeros)), "x.log.zst": zst(t, []byte(zeros+zeros))} {
+			opt := small()
+			set := scan(t, opt, write(t, dir, name, text), dir)
+			for _, f := range set.Files {
+				r, err := f.Open()
+				check(t, err)
+				n, err := io.Copy(io.Discard, r)
+				r.Close()
+				if isBomb := f.Name() != "a.log" && !strings.HasSuffix(f.Name(), "/a.log"); isBomb != errors.Is(err, ErrDamaged) || isBomb != (n < 2<<20) {
+					t.Errorf("%s: %d bytes, %v", f.Name(), n, err)
+				}
+			}
+			if err := opt.Budget.Err(); err != nil {
+				t.Error(err)
+			}
+			check(t, os.Remove(filepath.Join(dir, name)))
+		}
+	})
 	t.Run("read again", func(t *testing.T) {
 		set := scan(t, small(), write(t, t.TempDir(), "x.log.gz", half))
 		for range 5 {

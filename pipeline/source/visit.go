@@ -101,13 +101,14 @@ func (s *scanner) unpack(it item, k kind, r io.Reader) {
 
 // decoded looks at what a stream of kind k has.
 func (s *scanner) decoded(it item, k kind, r io.Reader) {
-	d, err := decode(k, r)
+	from := &counted{Reader: r}
+	d, err := decode(k, from)
 	if err != nil {
 		s.damaged(it.name, err)
 		return
 	}
 	defer d.Close()
-	s.stream(it, (&meter{budget: s.set.budget}).reader(d))
+	s.stream(it, (&meter{budget: s.set.budget}).reader(d, from))
 }
 
 func (s *scanner) tooDeep(it item) {

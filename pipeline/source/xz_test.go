@@ -59,7 +59,7 @@ func unxz(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer d.Close()
-	return io.ReadAll(new(meter).reader(d))
+	return io.ReadAll(new(meter).reader(d, nil))
 }
 
 func TestXzOfManyBlocks(t *testing.T) {

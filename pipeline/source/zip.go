@@ -78,7 +78,7 @@ func (z *zipArchive) entry(f *zip.File) {
 		return
 	}
 	defer rc.Close()
-	buf := takeBuffer((&meter{budget: z.set.budget}).reader(z.input(rc)))
+	buf := takeBuffer((&meter{budget: z.set.budget}).reader(z.input(rc), nil))
 	defer giveBuffer(buf)
 	head, err := buf.Peek(sniffLen)
 	if err != nil && err != io.EOF && it.met != byContent {
