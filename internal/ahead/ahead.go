@@ -60,6 +60,9 @@ func Push[T any](ctx context.Context, n int, produce func(ctx context.Context, g
 	go func() {
 		defer close(items)
 		made = produce(inner, func(item T) error {
+			if err := inner.Err(); err != nil { // select would choose by chance
+				return err
+			}
 			select {
 			case items <- item:
 				return nil
