@@ -127,6 +127,9 @@ func ReadReports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] 
 // after it.
 func claimsOf(f *source.File) *claims {
 	out := &claims{}
+	if f.Budget().Err() != nil {
+		return out // with this error the scan ends
+	}
 	in, err := f.Open()
 	if err != nil {
 		return out
