@@ -4,8 +4,9 @@
 //	source     finds files in folders and archives and unpacks them
 //	cbt        finds the files of each run and its configuration
 //	fiolog     parses logs and reports
+//	plan       decides which rows are used and when each job ran; opens no file
 //	align      puts rows onto common windows, weights and merges them
-//	mapping    makes documents
+//	mapping    makes documents of windows that are stored
 //
-// [Open] finds runs, [Read] makes documents of one, [Ingest] stores them.
+// [Open] finds runs, [Read] makes windows of one, [Ingest] stores their documents.
 package pipeline

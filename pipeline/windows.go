@@ -50,7 +50,7 @@ type binned struct {
 	made mapping.Latency
 }
 
-// unsure are the windows of which some requests may belong to the windows beside them: see [align.Window].
+// unsure counts windows that may have requests of the windows beside them: see [align.Window].
 type unsure struct {
 	windows     int     // at different times
 	first, last int64   // their starts, in milliseconds since the start of the run

@@ -116,7 +116,7 @@ docs/fields.md has them all, with their names in documents and in Kibana.`)
 	return &cobra.Command{Use: "fields", Short: "Conditions of --where, and the fields that they can name", Long: b.String()}
 }
 
-// settingsTopic is the help on settings, most of which have no flag: fio2es help settings.
+// settingsTopic is the text of fio2es help settings. Most settings have no flag.
 func settingsTopic(*env) *cobra.Command {
 	var b strings.Builder
 	b.WriteString(`A setting is a flag, else FIO2ES_* in the environment, else an entry of fio2es.yaml, else its default. ` +
@@ -150,5 +150,5 @@ How logs are read:
 A fio2es.yaml in the current folder may set only these. All settings of Elasticsearch and Kibana, such as ` +
 		`elasticsearch.request_timeout (FIO2ES_ELASTICSEARCH_REQUEST_TIMEOUT), are in docs/elasticsearch.md and docs/kibana.md. Passwords and keys ` +
 		`have no flags, because other users of a machine can see these.`)
-	return &cobra.Command{Use: "settings", Short: "Settings, most of which are no flags", Long: b.String()}
+	return &cobra.Command{Use: "settings", Short: "Settings: entries of fio2es.yaml, and their variables", Long: b.String()}
 }

@@ -187,8 +187,8 @@ func (n *Night) Ingest(
 	return result, n.known(known), err
 }
 
-// check looks up the memos under some keys, and drops those of which the history has not everything any more: the
-// removed runs, or all documents of the version and of no other.
+// check looks up the memos under some keys. It drops a memo unless the history still has its removed runs, or all documents
+// of its version and of no other.
 func (n *Night) check(ctx context.Context, keys []string) error {
 	found, ids, hashes := map[string]*memo{}, []string(nil), []string(nil)
 	for key, text := range n.recall(ctx, keys...) {

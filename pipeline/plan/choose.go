@@ -121,7 +121,7 @@ func (p *planner) whyNotHist(j *Job) error {
 func (p *planner) useHist(j *Job) {
 	j.Source = FromHist
 	if usual, err := hist.Resolve(j.Layout.Len(), hist.Hint{}); j.HasRows && err == nil && usual != j.Layout {
-		p.problems.note("%s: %d bins are usually %s, but are read as %s: --groups, --unit or fio's report say %s",
+		p.problems.note("%s: %d bins are usually %s, but are read as %s: fio's report, or FIO2ES_GROUPS and FIO2ES_UNIT, say %s",
 			j.Log.File.Name(), j.Layout.Len(), usual, j.Layout, j.Log.Hint)
 	}
 	if j.Entry != nil {

@@ -10,7 +10,7 @@ import (
 
 // stages divides the jobs of a plan into stages. Jobs of one fio, host and group were started together. Such a group
 // begins a stage if all groups before it had ended, within the errors. So groups side by side (new_group) are one stage,
-// and so are groups of which nothing says when they ended.
+// and so are groups whose ends are not known.
 func (p *Plan) stages() (stages []Stage) {
 	type key struct {
 		out   *Output

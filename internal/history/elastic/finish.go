@@ -230,7 +230,7 @@ func (e *Store) compare(r *pendingRun, have history.Counts) error {
 	return e.replaced(r, err)
 }
 
-// replaced returns the error of a run of which documents are gone. All of them must be put again.
+// replaced returns the error of a run that lost documents. All of its documents must be put again.
 func (e *Store) replaced(r *pendingRun, why error) error {
 	e.writer.mu.Lock()
 	defer e.writer.mu.Unlock()
