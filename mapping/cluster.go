@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"slices"
 )
@@ -26,17 +25,7 @@ func MarkPending(b []byte, from int) ([]byte, error) {
 	return slices.Insert(b, from+at+len(before), []byte(`"pending":true,`)...), nil
 }
 
-// LightField is the field of a run document in Elasticsearch with the packed [Run.Light]. Without it lists take six
-// times as long, because the cluster reads all of each document.
-const LightField = "light"
-
-// WithLight adds LightField to a run document that [Run.AppendJSON] wrote.
-func WithLight(document, packed []byte) []byte {
-	b := append(document[:len(document)-1:len(document)-1], `,"`+LightField+`":"`...)
-	return append(base64.StdEncoding.AppendEncode(b, packed), '"', '}')
-}
-
 // MarkChanges is a painless script. It replaces the changes in the documents of runs. The parameter "changes" has the
-// new ones by run.id. The script also removes [LightField], which has the old changes. Lists then read the document.
+// new ones by run.id.
 const MarkChanges = `def list = params.changes[ctx._source.run.id]; ` +
-	`if (list.isEmpty()) { ctx._source.remove('changes') } else { ctx._source.changes = list } ctx._source.remove('light')`
+	`if (list.isEmpty()) { ctx._source.remove('changes') } else { ctx._source.changes = list }`

@@ -445,7 +445,7 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 		}
 	}
 	var runs [][]*part
-	var loose []Report         // nothing shows to which of the runs they belong
+	var loose []Report        // nothing shows to which of the runs they belong
 	var others []*source.File // reports of other runs
 	for _, of := range groups(all, (*part).first) {
 		switch p := of[0]; {

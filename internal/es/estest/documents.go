@@ -287,12 +287,11 @@ func (s *Server) count(patterns string, params url.Values, body []byte) (any, er
 var scripts = map[string]func(doc, run, params map[string]any){
 	"ctx._source.run.remove('pending')": nil, // on the text, so that its bytes stay as they were
 	"def list = params.changes[ctx._source.run.id]; " +
-		"if (list.isEmpty()) { ctx._source.remove('changes') } else { ctx._source.changes = list } ctx._source.remove('light')": func(doc, run, params map[string]any) {
+		"if (list.isEmpty()) { ctx._source.remove('changes') } else { ctx._source.changes = list }": func(doc, run, params map[string]any) {
 		doc["changes"] = params["changes"].(map[string]any)[run["id"].(string)]
 		if len(doc["changes"].([]any)) == 0 {
 			delete(doc, "changes")
 		}
-		delete(doc, "light")
 	},
 	"if (params.labels.isEmpty()) { ctx._source.run.remove('labels') } else { ctx._source.run.labels = params.labels } " +
 		"if (params.edit.isEmpty()) { ctx._source.run.remove('edit') } else { ctx._source.run.edit = params.edit }": func(_, run, params map[string]any) {

@@ -19,7 +19,7 @@ type fake struct {
 // fields are the fields that can be searched and sorted, with their types.
 var fields = map[string]string{
 	"level": "keyword", "@timestamp": "date", "_id": "keyword", "hash": "keyword", "part": "long",
-	"run.id": "keyword", "run.ingest": "keyword", "run.pending": "boolean", "run.labels.*": "keyword", "run.edit": "keyword", "source.list.hash": "keyword", "source.list.begin": "keyword",
+	"run.id": "keyword", "run.ingest": "keyword", "run.pending": "boolean", "run.labels.*": "keyword", "run.edit": "keyword", "source.list.hash": "keyword", "source.list.begin": "keyword", "source.list.role": "keyword",
 	"removed.id": "keyword", "removed.source.list.hash": "keyword", "removed.source.list.begin": "keyword",
 	"cbt.benchmark": "keyword", "cbt.op_size": "long", "cbt.mode": "keyword", "fio.direction": "keyword", "fio.job": "keyword", "host.name": "keyword",
 }
