@@ -79,7 +79,7 @@ func (t tail) rest(d fiolog.Direction) *hist.Histogram {
 		t.miss(d, int64(left))
 		return nil
 	case !ok:
-		t.problems.skip(t.Damaged(stats))
+		t.problems.skip(t.Miscounted(stats, false))
 		t.miss(d, int64(left))
 		return nil
 	}
@@ -110,7 +110,7 @@ func (t tail) mixedRest(all *hist.Histogram) *hist.Histogram {
 	case !ok || all.IsEmpty() || rest.IsEmpty() || t.isTorn() || !rest.Subtract(all):
 		t.miss(fiolog.Read, int64(left))
 		if !ok {
-			t.problems.skip(t.Damaged(t.Mixed))
+			t.problems.skip(t.Miscounted(t.Mixed, false))
 		}
 		return nil
 	}
