@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -62,5 +63,16 @@ func annotate(section *yaml.Node, prefix string, origins map[string]string) {
 		case value.Kind == yaml.MappingNode && prefix == "":
 			annotate(value, key.Value+".", origins)
 		}
+	}
+}
+
+func versionCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version, the commit and its date",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(e.stdout, "fio2es "+versionText())
+			return err
+		},
 	}
 }

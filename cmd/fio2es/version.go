@@ -5,20 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-
-	"github.com/spf13/cobra"
 )
-
-func versionCommand(e *env) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version, the commit and its date",
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(e.stdout, "fio2es "+versionText())
-			return err
-		},
-	}
-}
 
 // versionText is the version as people report it.
 func versionText() string {
