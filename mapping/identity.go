@@ -94,6 +94,19 @@ func (s *Source) Hashes() []string {
 	return slices.Compact(hashes)
 }
 
+// Keys returns the hashes by which a store finds the runs that can be the same execution: those of files that may be in
+// any run, and those of logs that count only in runs without a report. Two runs with reports are the same only by these.
+func (s *Source) Keys() (files, logs []string) {
+	reports := s.contents(RoleReport)
+	if len(reports) == 0 {
+		return s.Hashes(), nil
+	}
+	for _, c := range reports {
+		files = append(files, c.hash)
+	}
+	return files, s.Hashes()
+}
+
 // begins returns the beginnings of all logs, each with the size in bytes of the largest log that has it.
 func (s *Source) begins() map[string]int64 {
 	sizes := map[string]int64{}

@@ -235,11 +235,11 @@ func (e *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping
 	}))
 }
 
-// Holding implements [history.Store], usually with one request.
-func (e *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
+// Holding implements [history.Store], usually with one request for each list.
+func (e *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
 	found := map[string]*mapping.Run{}
-	err := chunked(hashes, func(some []string) error {
-		for h, err := range e.runDocs(ctx, "find runs by their files", hashed("source.list", some), 500, bins...) {
+	read := func(query any) error {
+		for h, err := range e.runDocs(ctx, "find runs by their files", query, 500, bins...) {
 			if err != nil {
 				return err
 			}
@@ -248,7 +248,12 @@ func (e *Store) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, e
 			}
 		}
 		return nil
-	})
+	}
+	err := chunked(files, func(some []string) error { return read(hashed("source.list", some)) })
+	if err == nil {
+		hasReport := es.Term("source.list.role", mapping.RoleReport)
+		err = chunked(logs, func(some []string) error { return read(es.All(hashed("source.list", some), es.None(hasReport))) })
+	}
 	return sortedByID(found), e.fail(ctx, "read", err)
 }
 
