@@ -94,6 +94,19 @@ func (s *Source) Hashes() []string {
 	return slices.Compact(hashes)
 }
 
+// Keys returns the hashes by which a store finds the runs that can be the same execution: those of files that may be in
+// any run, and those of logs that count only in runs without a report. Two runs with reports are the same only by these.
+func (s *Source) Keys() (files, logs []string) {
+	reports := s.contents(RoleReport)
+	if len(reports) == 0 {
+		return s.Hashes(), nil
+	}
+	for _, c := range reports {
+		files = append(files, c.hash)
+	}
+	return files, s.Hashes()
+}
+
 // begins returns the beginnings of all logs, each with the size in bytes of the largest log that has it.
 func (s *Source) begins() map[string]int64 {
 	sizes := map[string]int64{}
@@ -132,8 +145,11 @@ func SameExecution(a, b *Source) bool {
 	case len(reportsA) > 0 && len(reportsB) > 0:
 		return false
 	}
-	logsA, logsB := a.contents(RoleLog, RoleRaw), b.contents(RoleLog, RoleRaw)
-	return sharesLog(a, b) || len(reportsA) == 0 && within(logsA, logsB) || len(reportsB) == 0 && within(logsB, logsA)
+	isWithin := func(a, b *Source) bool {
+		logs, all := a.contents(RoleLog, RoleRaw), b.contents(RoleLog, RoleRaw)
+		return len(logs) > 0 && !slices.ContainsFunc(logs, func(c content) bool { return !isIn(c, all) })
+	}
+	return sharesLog(a, b) || len(reportsA) == 0 && isWithin(a, b) || len(reportsB) == 0 && isWithin(b, a)
 }
 
 // PartsOfOne reports whether two runs have logs of the same kind, but none in common. If they share a report, they are
@@ -173,11 +189,6 @@ func (s *Source) compareNames(other *Source) (differ, cut bool) {
 // shares reports whether two sorted lists have a content in common.
 func shares(a, b []content) bool {
 	return slices.ContainsFunc(a, func(c content) bool { return isIn(c, b) })
-}
-
-// within reports whether a is not empty and b has all of it. b is sorted.
-func within(a, b []content) bool {
-	return len(a) > 0 && !slices.ContainsFunc(a, func(c content) bool { return !isIn(c, b) })
 }
 
 func isIn(c content, sorted []content) bool {

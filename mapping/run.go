@@ -346,7 +346,7 @@ func (r *Run) Compact(ms int64, at time.Time) *Run {
 	return &c
 }
 
-// AppendLight appends [Run.Light] as JSON, without the members that only Elasticsearch needs.
+// AppendLight appends [Run.Light] as JSON.
 func (r *Run) AppendLight(dst []byte) []byte {
 	return appendObject(dst, reflect.ValueOf(r.Light()).Elem())
 }

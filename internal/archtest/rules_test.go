@@ -85,15 +85,15 @@ var rules = map[string]rule{
 		why: "dashboards know the fields of documents and the bands of heat maps",
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
-	"internal/where":    {level: 4, imports: []string{"internal/expr", "internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
-	"internal/workload": {level: 4, imports: []string{"internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping", "pipeline/fiolog"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
+	"internal/where":    {level: 4, imports: []string{"internal/expr", "internal/facts", "internal/table", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
+	"internal/workload": {level: 4, imports: []string{"internal/expr", "internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping", "pipeline/fiolog"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
 	"internal/trend":    {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
 		level: 3, imports: []string{"mapping", "internal/unit"},
 		why: "a history is the same in every store",
 	},
 	"internal/facts": {
-		level: 3, imports: []string{"mapping", "hist", "internal/table", "internal/unit"},
+		level: 3, imports: []string{"mapping", "hist", "internal/expr", "internal/table", "internal/unit"},
 		why: "the facts of a run come from its document",
 	},
 	"internal/history/sqlite": {
@@ -155,7 +155,7 @@ var rules = map[string]rule{
 		why: "settings become options of other packages; only commands read settings",
 	},
 	"internal/doctor": {
-		level: 6, imports: []string{"internal/table", "internal/term", "internal/unit", "hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/cbt", "pipeline/fiolog", "pipeline/plan", "pipeline/source"},
+		level: 6, imports: []string{"internal/table", "internal/term", "internal/unit", "hist", "internal/fioargs", "internal/safeyaml", "internal/window", "mapping", "pipeline", "pipeline/cbt", "pipeline/plan"},
 		why: "what will be known of a run follows from how it will be read",
 	},
 	"internal/ingest": {
@@ -176,8 +176,8 @@ var rules = map[string]rule{
 	"internal/follow": {
 		level: 7,
 		imports: []string{
-			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/facts", "internal/history", "internal/query", "internal/slo", "internal/unit",
-			"internal/window",
+			"internal/ingest", "pipeline", "pipeline/cbt", "pipeline/source", "mapping", "internal/expr", "internal/facts", "internal/history", "internal/query", "internal/slo",
+			"internal/unit", "internal/window",
 		},
 		why: "watching folders does not depend on commands, settings or formats",
 	},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
@@ -105,7 +106,7 @@ func Heading(label string, side *Side) (lines []string) {
 // machine returns a metric's value with the digits of documents: latencies are in microseconds, rounded to the
 // nanosecond.
 func machine(m window.Metric, v float64) float64 {
-	if m.Unit() == window.Nanoseconds {
+	if m.Kind() == expr.Latency {
 		return math.Round(v) / 1000
 	}
 	return math.Round(v*1000) / 1000
@@ -142,7 +143,7 @@ func joined(s *Side, of func(*mapping.Run) string) string {
 
 // valueText returns a value for people.
 func (c *Change) valueText(v float64, isOpen bool) string {
-	return unit.OrMore(c.Unit().Text(finite(v), math.NaN(), 0), isOpen)
+	return unit.OrMore(window.TextOf(c.Kind(), finite(v), math.NaN(), 0), isOpen)
 }
 
 // BaseText returns the value of the base for people. A lower bound has a mark.

@@ -224,7 +224,7 @@ func TestAddresses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := client.Do(t.Context(), es.Request{URI: "/none/_count"}, nil); err == nil || !strings.Contains(err.Error(), "no such index [none]") {
+	if err := client.Do(t.Context(), es.Request{URI: "/none/_search", Body: map[string]any{"size": 1}}, nil); err == nil || !strings.Contains(err.Error(), "no such index [none]") {
 		t.Errorf("%v", err)
 	}
 }

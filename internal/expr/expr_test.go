@@ -30,7 +30,7 @@ func TestQuantities(t *testing.T) {
 	} {
 		got, ok := c.kind.Parse(c.text)
 		if ok == math.IsNaN(c.want) || ok && got != c.want {
-			t.Errorf("kind %d, %q: %v, %v; want %v", c.kind, c.text, got, ok, c.want)
+			t.Errorf("%s, %q: %v, %v; want %v", c.kind, c.text, got, ok, c.want)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func FuzzParser(f *testing.F) {
 				if before%2 == 0 {
 					p.Word()
 				} else {
-					p.Quantity(Kind(before % 9))
+					p.Quantity(Number + Kind(before%9))
 				}
 			}
 		}

@@ -9,22 +9,26 @@ import (
 	"time"
 )
 
-// Kind is a kind of quantity. It decides what a unit means: k is 1024 in sizes, as in fio, and 1000 in counts and rates.
+// Kind says what a value is: of a field in a condition, of a number of a run, of a limit. It decides what a unit means:
+// k is 1024 in sizes, as in fio, and 1000 in counts and rates.
 //
 // The sizes in options of fio are not of this language: to fio 4k is 4096 and 4KiB is 4000 (fiolog, ParseSize).
 type Kind uint8
 
-// The kinds of quantities, with the unit of their values.
+// The kinds: three that are no quantities, and quantities with the unit of their values here.
 const (
-	Number    Kind = iota // a number without a unit
-	Count                 // a number of things
-	Rate                  // per second
-	Size                  // bytes
-	KiB                   // KiB, also for a number without a unit
-	Bandwidth             // bytes per second
-	Percent               // a share: 1 is 100 %
-	Latency               // nanoseconds
-	Duration              // nanoseconds
+	Text Kind = iota
+	Flag
+	Time
+	Number    // a number without a unit
+	Count     // a number of things
+	Rate      // per second
+	Size      // bytes
+	KiB       // KiB, also for a number without a unit
+	Bandwidth // bytes per second
+	Percent   // a share: 1 is 100 %
+	Latency   // nanoseconds
+	Duration  // nanoseconds
 )
 
 // unit is what a unit multiplies numbers by: a power of ten, exactly, and a factor.
@@ -34,18 +38,39 @@ type unit struct {
 }
 
 var kinds = [...]struct {
-	want  string
-	units map[string]unit
+	name, unit string // for people: of the kind, and of its numbers in documents
+	want       string
+	units      map[string]unit
 }{
-	Number:    {"a number such as 16 or 1e6", map[string]unit{"": {0, 1}, "%": {0, 1}}},
-	Count:     {"a number such as 5000, 5k or 1e6", thousands},
-	Rate:      {"a rate such as 500 or 20k", perSecond(thousands)},
-	Size:      {"a size such as 4k or 1MiB", sizes(1)},
-	KiB:       {"a size such as 4M, or 4096 in KiB", sizes(1024)},
-	Bandwidth: {"a bandwidth such as 100MiB/s", perSecond(sizes(1))},
-	Percent:   {"a share such as 99.9%", map[string]unit{"%": {-2, 1}}},
-	Latency:   {"a latency with its unit, such as 300us or 5ms", times},
-	Duration:  {"a time such as 90s, 10m, 2h or 30 days", times},
+	Text:      {"text", "", "a text", nil},
+	Flag:      {"flag", "", "yes or no", nil},
+	Time:      {"time", "", "a time such as 2026-10-01, 2026-10, 2026-10-01T09:12:00Z, yesterday or 7d (ago)", nil},
+	Number:    {"number", "", "a number such as 16 or 1e6", map[string]unit{"": {0, 1}, "%": {0, 1}}},
+	Count:     {"number", "", "a number such as 5000, 5k or 1e6", thousands},
+	Rate:      {"rate", "per second", "a rate such as 500 or 20k", perSecond(thousands)},
+	Size:      {"size", "bytes", "a size such as 4k or 1MiB", sizes(1)},
+	KiB:       {"size", "KiB", "a size such as 4M, or 4096 in KiB", sizes(1024)},
+	Bandwidth: {"bandwidth", "bytes per second", "a bandwidth such as 100MiB/s", perSecond(sizes(1))},
+	Percent:   {"share", "", "a share such as 99.9%", map[string]unit{"%": {-2, 1}}},
+	Latency:   {"latency", "microseconds", "a latency with its unit, such as 300us or 5ms", times},
+	Duration:  {"duration", "seconds", "a time such as 90s, 10m, 2h or 30 days", times},
+}
+
+// String returns the name of the kind.
+func (k Kind) String() string { return kinds[k].name }
+
+// Unit returns the unit of the kind's numbers in documents, or "".
+func (k Kind) Unit() string { return kinds[k].unit }
+
+// InDocuments converts a quantity to the unit of documents, CSV and JSON: microseconds, seconds.
+func (k Kind) InDocuments(value float64) float64 {
+	switch k {
+	case Latency:
+		return value / 1e3
+	case Duration:
+		return value / 1e9
+	}
+	return value
 }
 
 var thousands = map[string]unit{"": {0, 1}, "k": {3, 1}, "m": {6, 1}, "g": {9, 1}}
@@ -80,7 +105,7 @@ var times = func() map[string]unit {
 	return all
 }()
 
-// Want says what a quantity of the kind looks like.
+// Want says what a value of the kind looks like.
 func (k Kind) Want() string { return kinds[k].want }
 
 // Parse parses a text as a quantity of the kind.

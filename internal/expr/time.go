@@ -18,9 +18,6 @@ var agoUnits = func() map[string]string {
 	return all
 }()
 
-// WantTime says what a time looks like.
-const WantTime = "a time such as 2026-10-01, 2026-10, 2026-10-01T09:12:00Z, yesterday or 7d (ago)"
-
 // periods are the forms of times, and how long each lasts: years, months, days, and a part of a day.
 var periods = []struct {
 	layout     string

@@ -1,10 +1,12 @@
 package facts
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
@@ -33,17 +35,28 @@ func TimeColumns[R any](of func(R) *mapping.RunInfo, start, end func(R) time.Tim
 
 // LatencyColumns returns the columns of all latencies. For programs they also say which are lower bounds, and
 // whether fio computed them.
-func LatencyColumns[R any](of func(R) *Latencies) []table.Column[R] {
-	var list []table.Column[R]
-	for i, name := range names {
+func LatencyColumns[R any](of func(R) *Latencies) (list []table.Column[R]) {
+	for _, name := range LatencyNames {
+		heading := strings.ReplaceAll(name, "_", ".") // p99.9, Mean
+		if name[0] == 'm' {
+			heading = "M" + name[1:]
+		}
 		list = append(list, table.Column[R]{
-			Name: name, Unit: "us", Heading: ">" + heading(name),
-			Value: func(r R) any { return of(r).values[i] },
-			Text:  func(r R) string { return of(r).text(i) },
+			Name: name, Unit: "us", Heading: ">" + heading,
+			Value: func(r R) any { return of(r).Value(name) },
+			Text:  func(r R) string { return of(r).Text(name) },
 		})
 	}
 	return append(list,
-		table.Column[R]{Name: "open", Sparse: true, Value: func(r R) any { return of(r).bounds() }},
+		table.Column[R]{Name: "open", Sparse: true, Value: func(r R) any {
+			var bounds []string // the columns that are lower bounds
+			for _, name := range LatencyNames {
+				if _, isBound := of(r).ValueOrMore(name); isBound {
+					bounds = append(bounds, name+"_us")
+				}
+			}
+			return bounds
+		}},
 		table.Column[R]{Name: "source", Sparse: true, Value: func(r R) any {
 			if of(r).ByFio {
 				return "fio"
@@ -86,12 +99,18 @@ func first(text func(*mapping.Run) string) func(*Line) string {
 
 func isFirst(l *Line) bool { return l.IsFirst }
 
-// someCount returns a number of requests as text, or "" for 0.
-func someCount(n int64) string {
-	if n == 0 {
-		return ""
+// lost returns a column of a number of requests of the whole run that are not in its logs.
+func lost(name, heading string, of func(*mapping.Run) int64) table.Column[*Line] {
+	return table.Column[*Line]{
+		Name: name, Heading: heading,
+		Value: func(l *Line) any { return of(l.Run) },
+		Text: func(l *Line) string {
+			if of(l.Run) == 0 {
+				return ""
+			}
+			return unit.Count(of(l.Run))
+		},
 	}
-	return unit.Count(n)
 }
 
 // Columns are the columns of a list of runs. For programs, each line repeats what identifies the run. Numbers of the
@@ -104,7 +123,7 @@ var Columns = slices.Concat(
 		{Heading: "Name", Text: first(Title)},
 		{Name: "start", Sparse: true, Value: func(l *Line) any { return l.Run.Run.Start }},
 	},
-	table.Hide(ofRun(table.Pick(Settings, "benchmark", "mode", "op_size", "iodepth"))),
+	table.Hide(ofRun(SettingColumns("benchmark", "mode", "op_size", "iodepth"))),
 	[]table.Column[*Line]{{Name: "complete", Value: func(l *Line) any { return l.Run.Run.Complete }}},
 	table.Where(isFirst, []table.Column[*Line]{
 		{Name: "hosts", Heading: ">Hosts", Value: func(l *Line) any { return len(l.Run.Hosts) }},
@@ -115,16 +134,8 @@ var Columns = slices.Concat(
 	},
 	Numbers,
 	table.Where(isFirst, []table.Column[*Line]{
-		{
-			Name: "recovered", Heading: ">Rec",
-			Value: func(l *Line) any { return l.Run.Recovered.Requests },
-			Text:  func(l *Line) string { return someCount(l.Run.Recovered.Requests) },
-		},
-		{
-			Name: "missing", Heading: ">Miss",
-			Value: func(l *Line) any { return l.Run.Missing.Requests },
-			Text:  func(l *Line) string { return someCount(l.Run.Missing.Requests) },
-		},
+		lost("recovered", ">Rec", func(r *mapping.Run) int64 { return r.Recovered.Requests }),
+		lost("missing", ">Miss", func(r *mapping.Run) int64 { return r.Missing.Requests }),
 	}),
 	[]table.Column[*Line]{
 		{Name: "state", Heading: "State", Sparse: true, Value: func(l *Line) any { return State(l.Run) }, Text: first(StateText)},
@@ -149,7 +160,12 @@ var Numbers = slices.Concat([]table.Column[*Line]{
 	{
 		Name: "iops", Heading: ">IOPS",
 		Value: func(l *Line) any { return unlessZero(l.IOPS) },
-		Text:  func(l *Line) string { return orDash(l.IOPS, unit.Rate) },
+		Text: func(l *Line) string {
+			if l.IOPS == 0 {
+				return "-"
+			}
+			return unit.Rate(l.IOPS)
+		},
 	},
 	{
 		Name: "bandwidth", Heading: ">Bandwidth",
@@ -166,13 +182,6 @@ func unlessZero[N int64 | float64](n N) any {
 	return n
 }
 
-func orDash(n float64, text func(float64) string) string {
-	if n == 0 {
-		return "-"
-	}
-	return text(n)
-}
-
 // Requests returns the number of requests as text, or "-" for averages, which do not have it.
 func Requests(l *mapping.Latency, n int64) string {
 	if !l.HasPercentiles() && n == 0 {
@@ -181,36 +190,79 @@ func Requests(l *mapping.Latency, n int64) string {
 	return unit.Count(n)
 }
 
-// Settings are the settings of the benchmark, by their fields in documents. Unknown settings are empty.
-var Settings = []table.Column[*mapping.Run]{
-	setting("benchmark", "Benchmark", func(c *mapping.CBT) string { return c.Benchmark }, plain),
-	setting("workload", "Workload", func(c *mapping.CBT) string { return c.Workload }, plain),
-	setting("mode", "Mode", func(c *mapping.CBT) string { return c.Mode }, plain),
-	setting("rwmixread", "Reads", func(c *mapping.CBT) int64 { return c.RWMixRead }, func(n int64) string { return number(n) + " %" }),
-	setting("op_size", "Op size", func(c *mapping.CBT) int64 { return c.OpSize }, unit.WholeBytes),
-	setting("iodepth", "I/O depth", func(c *mapping.CBT) int64 { return c.IODepth }, number),
-	setting("total_iodepth", "Total I/O depth", func(c *mapping.CBT) int64 { return c.TotalIODepth }, number),
-	setting("numjobs", "Jobs a volume", func(c *mapping.CBT) int64 { return c.NumJobs }, number),
-	setting("concurrent_procs", "Processes", func(c *mapping.CBT) int64 { return c.Procs }, number),
-	setting("volumes", "Volumes a client", func(c *mapping.CBT) int64 { return c.Volumes }, number),
-	setting("clients", "Clients", func(c *mapping.CBT) int { return c.Clients }, strconv.Itoa),
-	setting("osds", "OSDs", func(c *mapping.CBT) int { return c.OSDs }, strconv.Itoa),
-	setting("osd_hosts", "OSD hosts", func(c *mapping.CBT) int { return c.OSDHosts }, strconv.Itoa),
-	setting("pool_profile", "Pool", func(c *mapping.CBT) string { return c.Pool }, plain),
-	setting("ceph_version", "Ceph", func(c *mapping.CBT) string { return c.CephVersion }, plain),
-	setting("osd_ra", "OSD read-ahead", func(c *mapping.CBT) int64 { return c.OSDReadAhead }, kibibytes),
-	setting("client_ra", "Client read-ahead", func(c *mapping.CBT) int64 { return c.ReadAhead }, kibibytes),
-	setting("time", "Time", func(c *mapping.CBT) int64 { return c.RunSeconds }, seconds),
-	setting("ramp", "Ramp", func(c *mapping.CBT) int64 { return c.RampSeconds }, seconds),
-	{
-		Name: "iteration", Heading: "Iteration", // counts from 0
-		Value: func(r *mapping.Run) any {
-			if r.CBT.Iteration == nil {
-				return nil
+// Setting is a setting of the benchmark: a column of lists, and a field of conditions.
+type Setting struct {
+	table.Column[*mapping.Run]
+	Kind          expr.Kind
+	Alias         string // another name in conditions, or ""
+	Help, Example string
+}
+
+// Settings are all settings, by their fields in documents. Unknown settings are empty.
+var Settings = []Setting{
+	setting("benchmark", "", expr.Text, "Benchmark", "CBT's benchmark class", "librbdfio", func(c *mapping.CBT) any { return c.Benchmark }),
+	setting("workload", "", expr.Text, "Workload", "CBT's name of the workload", "precondition", func(c *mapping.CBT) any { return c.Workload }),
+	setting("mode", "rw", expr.Text, "Mode", "fio's rw", "randwrite", func(c *mapping.CBT) any { return c.Mode }),
+	setting("rwmixread", "", expr.Number, "Reads", "percent of reads, in modes that mix", "70", func(c *mapping.CBT) any { return c.RWMixRead }),
+	setting("op_size", "bs", expr.Size, "Op size", "block size", "4k", func(c *mapping.CBT) any { return c.OpSize }),
+	setting("iodepth", "qd", expr.Number, "I/O depth", "I/O depth of a job", "16", func(c *mapping.CBT) any { return c.IODepth }),
+	setting("total_iodepth", "", expr.Number, "Total I/O depth", "CBT's total I/O depth", "256", func(c *mapping.CBT) any { return c.TotalIODepth }),
+	setting("numjobs", "", expr.Number, "Jobs a volume", "jobs a volume", "4", func(c *mapping.CBT) any { return c.NumJobs }),
+	setting("concurrent_procs", "", expr.Number, "Processes", "processes of fio a volume or endpoint", "4", func(c *mapping.CBT) any { return c.Procs }),
+	setting("volumes", "", expr.Number, "Volumes a client", "volumes a client", "4", func(c *mapping.CBT) any { return c.Volumes }),
+	setting("clients", "", expr.Number, "Clients", "clients of CBT's configuration", "4", func(c *mapping.CBT) any { return int64(c.Clients) }),
+	setting("osds", "", expr.Number, "OSDs", "OSDs", "4", func(c *mapping.CBT) any { return int64(c.OSDs) }),
+	setting("osd_hosts", "", expr.Number, "OSD hosts", "hosts with OSDs", "4", func(c *mapping.CBT) any { return int64(c.OSDHosts) }),
+	setting("pool_profile", "pool", expr.Text, "Pool", "CBT's pool profile", "rbd", func(c *mapping.CBT) any { return c.Pool }),
+	setting("ceph_version", "ceph", expr.Text, "Ceph", "version of Ceph in CBT's configuration", "19.2.0", func(c *mapping.CBT) any { return c.CephVersion }),
+	setting("osd_ra", "", expr.KiB, "OSD read-ahead", "read-ahead of the OSDs' disks", "4M", func(c *mapping.CBT) any { return c.OSDReadAhead }),
+	setting("client_ra", "", expr.KiB, "Client read-ahead", "read-ahead of the clients", "4M", func(c *mapping.CBT) any { return c.ReadAhead }),
+	setting("time", "runtime", expr.Duration, "Time", "run time that was set", "5m", func(c *mapping.CBT) any { return c.RunSeconds }),
+	setting("ramp", "ramp_time", expr.Duration, "Ramp", "ramp time that was set", "30s", func(c *mapping.CBT) any { return c.RampSeconds }),
+	setting("iteration", "", expr.Number, "Iteration", "CBT's iteration, from 0", "4", func(c *mapping.CBT) any {
+		if c.Iteration == nil {
+			return nil
+		}
+		return *c.Iteration // an int, because 0 is known
+	}),
+}
+
+// setting returns a setting. It is unknown if of returns "", 0 as an int64, or nil.
+func setting(name, alias string, kind expr.Kind, heading, help, example string, of func(*mapping.CBT) any) Setting {
+	known := func(r *mapping.Run) any {
+		if v := of(&r.CBT); v != "" && v != int64(0) {
+			return v
+		}
+		return nil
+	}
+	text := func(r *mapping.Run) string {
+		switch v := known(r).(type) {
+		case nil:
+			return ""
+		case int64:
+			if kind == expr.Duration {
+				return unit.Elapsed(time.Duration(v) * time.Second)
 			}
-			return *r.CBT.Iteration
-		},
-	},
+			if name == "rwmixread" {
+				return unit.Number(float64(v)) + " %"
+			}
+			return KindText(kind, float64(v), false)
+		default:
+			return fmt.Sprint(v)
+		}
+	}
+	return Setting{table.Column[*mapping.Run]{Name: name, Heading: heading, Sparse: true, Value: known, Text: text}, kind, alias, help, example}
+}
+
+// SettingColumns returns the columns of the settings with these names, or of all.
+func SettingColumns(names ...string) (list []table.Column[*mapping.Run]) {
+	for i := range Settings {
+		list = append(list, Settings[i].Column)
+	}
+	if len(names) > 0 {
+		return table.Pick(list, names...)
+	}
+	return list
 }
 
 // interval is the column of the length of a run's windows.
@@ -225,37 +277,9 @@ var interval = []table.Column[*mapping.Run]{{
 	Text: windowLength,
 }}
 
-// setting returns a column of a setting, which is unknown if it is empty or 0.
-func setting[V string | int | int64](name, heading string, of func(*mapping.CBT) V, text func(V) string) table.Column[*mapping.Run] {
-	var none V
-	return table.Column[*mapping.Run]{
-		Name: name, Heading: heading, Sparse: true,
-		Value: func(r *mapping.Run) any {
-			if v := of(&r.CBT); v != none {
-				return v
-			}
-			return nil
-		},
-		Text: func(r *mapping.Run) string {
-			if v := of(&r.CBT); v != none {
-				return text(v)
-			}
-			return ""
-		},
-	}
-}
-
-func plain(text string) string { return text }
-
-func number(n int64) string { return strconv.FormatInt(n, 10) }
-
-func kibibytes(n int64) string { return unit.WholeBytes(n * 1024) }
-
-func seconds(n int64) string { return unit.Elapsed(time.Duration(n) * time.Second) }
-
 // All are the columns that people can choose: all of [Columns] and all of [Settings].
 var All = func() []table.Column[*Line] {
-	ofRuns := slices.Concat(Settings, interval)
+	ofRuns := slices.Concat(SettingColumns(), interval)
 	settings := ofRun(ofRuns)
 	for i := range settings {
 		settings[i].Text = first(ofRuns[i].TextOf)

@@ -6,6 +6,7 @@
 package facts
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func ShortSettings(run *mapping.Run) string {
 		parts = append(parts, strings.TrimSuffix(unit.WholeBytes(run.CBT.OpSize), "iB"))
 	}
 	if run.CBT.IODepth > 0 {
-		parts = append(parts, "qd"+number(run.CBT.IODepth))
+		parts = append(parts, "qd"+strconv.FormatInt(run.CBT.IODepth, 10))
 	}
 	return strings.Join(parts, " ")
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/window"
 )
@@ -64,7 +65,7 @@ func (a *alerts) window(w *window.Window) error {
 // end reports on the last windows. For rates it ignores windows of a tenth of the shortest other one or less.
 func (a *alerts) end() {
 	a.report(func(w *checked, b slo.Breach) bool {
-		return b.Rule.Metric.Unit() != window.PerSecond || w.length*10 > a.shortest
+		return b.Rule.Metric.Kind() != expr.Rate || w.length*10 > a.shortest
 	})
 }
 

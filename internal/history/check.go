@@ -118,7 +118,7 @@ func (c *check) listed(ctx context.Context, run *mapping.Run) (*mapping.Run, err
 	if err != nil {
 		return nil, err
 	}
-	f := Finding{run.Run.ID, "lists show other values than its document: the document was changed, but not the copy that lists read (in a cluster the field light)", "renew the copy with --repair"}
+	f := Finding{run.Run.ID, "lists show other values than its document: the document was changed, but not the copy that lists read", "renew the copy with --repair"}
 	err = c.mend(f, "renewed", func() (err error) {
 		now, err = c.store.Annotate(ctx, run.Run.ID, mapping.Annotation{})
 		return err

@@ -1,10 +1,11 @@
 package history
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/fio2es/fio2es/mapping"
 )

@@ -47,10 +47,11 @@ type Store interface {
 	// runs follow, and the limit does not count it. Any other error ends the list.
 	Runs(ctx context.Context, f RunFilter) iter.Seq2[*mapping.Run, error]
 
-	// Holding returns the runs that have a report or a log with one of these contents, sorted by id, without
-	// histograms. hashes are as in [mapping.Source.Hashes], any number of them. Runs finished before the call are
-	// found. Runs whose documents cannot be read are skipped.
-	Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error)
+	// Holding returns the runs that have a report or a log with one of the contents files, and those without a report
+	// that have one of logs: see [mapping.Source.Keys]. So a thousand runs with equal logs and reports of their own are
+	// not read. They are sorted by id, without histograms. There may be any number of hashes. Runs finished before the
+	// call are found. Runs whose documents cannot be read are skipped.
+	Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error)
 
 	// Versions returns those of the given runs that the history has, by id. Only the version, the number of
 	// documents, the labels and the note are certain to be set. A run is nil if these cannot be read.
@@ -84,7 +85,7 @@ type Store interface {
 	MarkRemoved(ctx context.Context, r *mapping.Removed) error
 
 	// Removed returns the removed runs that had a report or a log with one of these contents, sorted by id. hashes
-	// are as in Holding.
+	// are as in [mapping.Source.Hashes].
 	Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error)
 
 	// Restore deletes the records of removed runs, given by their full ids. Unknown ids are no error.

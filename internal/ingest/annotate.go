@@ -86,10 +86,10 @@ func verdicts(all []slo.Verdict) (known []mapping.Verdict) {
 		if v.State == slo.Unknown {
 			continue
 		}
-		r, of := v.Rule, v.Rule.Unit()
+		r, of := v.Rule, v.Rule.Kind()
 		r.Direction = v.Direction
 		known = append(known, mapping.Verdict{
-			Rule: r.String(), Holds: v.State == slo.Met, Value: of.ForPrograms(v.Value), Limit: of.ForPrograms(r.Limit()),
+			Rule: r.String(), Holds: v.State == slo.Met, Value: of.InDocuments(v.Value), Limit: of.InDocuments(r.Limit()),
 		})
 	}
 	return known

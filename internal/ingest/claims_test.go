@@ -129,7 +129,7 @@ type holder struct {
 	asked  int
 }
 
-func (h *holder) Holding(context.Context, []string) ([]*mapping.Run, error) {
+func (h *holder) Holding(context.Context, []string, []string) ([]*mapping.Run, error) {
 	if h.asked++; h.asked > 1 {
 		return []*mapping.Run{h.stored}, nil
 	}

@@ -35,7 +35,8 @@ func (removedError) Unwrap() error { return ErrRemoved }
 
 // Find looks a run up in a history by the contents of its files.
 func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Found, error) {
-	holders, err := store.Holding(ctx, e.Source.Hashes())
+	files, logs := e.Source.Keys()
+	holders, err := store.Holding(ctx, files, logs)
 	if err != nil {
 		return Found{}, err
 	}

@@ -141,12 +141,13 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]*there, error
 	if err != nil {
 		return nil, err
 	}
-	var hashes, wasRemoved []string
+	var files, logs, wasRemoved []string
 	var counted []*mapping.Run
 	for i, r := range runs {
 		t, isThere := found[i], false
 		if t.run, isThere = versions[r.Run.ID]; !isThere {
-			hashes = append(hashes, r.Source.Hashes()...)
+			inAny, inUnreported := r.Source.Keys()
+			files, logs = append(files, inAny...), append(logs, inUnreported...)
 		}
 		if !isThere || p.Restore { // an interrupted push may have left both the run and the record of its removal
 			wasRemoved = append(wasRemoved, r.Source.Hashes()...)
@@ -171,8 +172,8 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]*there, error
 		}
 	}
 	var sharing []*mapping.Run
-	if len(hashes) > 0 {
-		if sharing, err = to.Holding(ctx, hashes); err != nil {
+	if len(files) > 0 {
+		if sharing, err = to.Holding(ctx, files, logs); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -69,10 +70,15 @@ const mostValues = 1000
 // condition, which values they have instead, and which runs are nearest to the text.
 func Nothing(ctx context.Context, store history.Store, f history.RunFilter) (string, error) {
 	var parts []*part
-	all := history.RunFilter{Light: true}
 	if !f.From.IsZero() || !f.To.IsZero() {
-		in := history.RunFilter{From: f.From, To: f.To}
-		parts = append(parts, &part{Condition: where.That("started"+span(f.From, f.To), in.Matches)})
+		in, text := history.RunFilter{From: f.From, To: f.To}, "started"
+		if !f.From.IsZero() {
+			text += " at or after " + f.From.UTC().Format(time.DateTime) + " UTC"
+		}
+		if !f.To.IsZero() {
+			text += " before " + f.To.UTC().Format(time.DateTime) + " UTC"
+		}
+		parts = append(parts, &part{Condition: where.That(text, in.Matches)})
 	}
 	if c, ok := f.Where.(*where.Condition); ok {
 		for _, one := range c.Parts() {
@@ -82,7 +88,7 @@ func Nothing(ctx context.Context, store history.Store, f history.RunFilter) (str
 	var first, last *mapping.Run
 	var nearest []string
 	runs, most := 0, 3 // fewest characters of a similar text
-	for run, err := range history.Readable(store.Runs(ctx, all), nil) {
+	for run, err := range history.Readable(store.Runs(ctx, history.RunFilter{Light: true}), nil) {
 		if err != nil {
 			return "", err
 		}
@@ -132,7 +138,7 @@ func (p *part) see(run *mapping.Run) {
 	}
 	for _, v := range fields[0].Values(run) {
 		if len(p.values) < mostValues {
-			p.values[fields[0].Kind.Text(v)] = v
+			p.values[fields[0].Text(v)] = v
 		}
 	}
 }
@@ -144,13 +150,15 @@ func (p *part) text() string {
 		text = p.String() + ": no run"
 		if fields := p.Fields(); len(fields) == 1 {
 			name, kind := fields[0].Name, fields[0].Kind
-			values := slices.SortedFunc(maps.Keys(p.values), func(a, b string) int { return where.CompareValues(p.values[a], p.values[b]) })
+			values := slices.SortedFunc(maps.Keys(p.values), func(a, b string) int {
+				return cmp.Or(cmp.Compare(size(p.values[a]), size(p.values[b])), cmp.Compare(a, b))
+			})
 			switch n := len(values); {
 			case n == 0 && p.near != "":
 				text += " (none has " + name + ": did you mean " + p.near + "?)"
 			case n == 0:
 				text += " (none has " + name + ")"
-			case kind != where.Text && n > 8 || kind == where.Time && n > 1:
+			case kind != expr.Text && n > 8 || kind == expr.Time && n > 1:
 				text += fmt.Sprintf(" (%s is from %s to %s)", name, values[0], values[n-1])
 			default:
 				text += " (" + name + " is " + List(values) + ")"
@@ -163,15 +171,17 @@ func (p *part) text() string {
 	return text
 }
 
-// span describes a range of times.
-func span(from, to time.Time) (text string) {
-	if !from.IsZero() {
-		text += " at or after " + from.UTC().Format(time.DateTime) + " UTC"
+// size returns a number by which values of one field are sorted, or 0 for texts.
+func size(value any) float64 {
+	switch v := value.(type) {
+	case float64:
+		return v
+	case where.AtLeast:
+		return float64(v)
+	case time.Time:
+		return float64(v.UnixMilli())
 	}
-	if !to.IsZero() {
-		text += " before " + to.UTC().Format(time.DateTime) + " UTC"
-	}
-	return text
+	return 0
 }
 
 // alike returns how many first characters of a text the id of a run begins with, or its name, settings or a label

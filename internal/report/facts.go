@@ -12,7 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
-	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -208,7 +207,7 @@ func (r *run) Settings() []fact {
 // Setting returns the most important settings in one line.
 func (r *run) Setting() string {
 	var parts []string
-	for i, c := range table.Pick(facts.Settings, "benchmark", "workload", "mode", "op_size", "iodepth", "total_iodepth", "numjobs", "volumes", "iteration") {
+	for i, c := range facts.SettingColumns("benchmark", "workload", "mode", "op_size", "iodepth", "total_iodepth", "numjobs", "volumes", "iteration") {
 		text := c.TextOf(r.Doc)
 		if text != "" && i > 2 {
 			text = c.Heading + " " + text

@@ -2,11 +2,13 @@ package slo
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -39,8 +41,8 @@ type Breach struct {
 	requests float64 // number of requests in the window
 }
 
-// Evaluator checks a run against rules. Windows may come in any order. It keeps 24 bytes for each window, and as
-// many for each rule about windows that the window breaks.
+// Evaluator checks a run against rules. Windows may come in any order. It keeps 32 bytes for each window, and 56 for each
+// rule about latency in windows.
 type Evaluator struct {
 	rules  []Rule
 	series map[string]*series // by direction
@@ -57,11 +59,17 @@ type series struct {
 	completed int64
 	latency   hist.Histogram // merged from all windows
 	total     *total         // from the run document; nil if it is not set
-	tallies   []tally        // one for each rule about latency in windows
+	judged    [][]judged     // by rule, if it is about latency in windows
 }
 
 // passed is the part of a window that is kept.
 type passed struct{ start, end, completed int64 }
+
+// judged is a window with the outcome of a rule in it.
+type judged struct {
+	passed
+	outcome
+}
 
 // New returns an evaluator of rules.
 func New(rules []Rule) *Evaluator {
@@ -71,63 +79,48 @@ func New(rules []Rule) *Evaluator {
 func (e *Evaluator) of(direction string) *series {
 	s := e.series[direction]
 	if s == nil {
-		s = &series{tallies: make([]tally, len(e.rules))}
+		s = &series{judged: make([][]judged, len(e.rules))}
 		e.series[direction] = s
 	}
 	return s
 }
 
 // add adds a window and returns the rules that it breaks. Rules about the number of requests are not checked.
-func (e *Evaluator) add(w sample) []Breach {
-	s := e.of(w.direction)
-	s.add(&w)
-	var broken []Breach
+func (e *Evaluator) add(w sample) (broken []Breach) {
+	s, kept := e.of(w.direction), passed{w.start, w.end, w.completed}
+	s.completed += w.completed
+	if w.latency != nil {
+		s.latency.Merge(w.latency)
+	}
+	s.windows = append(s.windows, kept)
 	for i := range e.rules {
 		r := &e.rules[i]
 		if !r.isAbout(w.direction) {
 			continue
 		}
-		o, ok := r.inWindow(&w)
-		if !ok {
+		var o outcome
+		switch isOfLatency := r.Metric.IsOfHistogram(); {
+		case isOfLatency && w.latency != nil && !w.latency.IsEmpty():
+			a := r.Metric.Of(w.latency)
+			if w.stored != nil {
+				if us, ok := w.stored.Figure(r.Metric.String()); ok {
+					a.Value = math.Round(us * 1000)
+					a.Open = a.Open || w.latency.Layout().Open(w.latency.Layout().Index(int64(a.Value)))
+				}
+			}
+			if o = r.judge(a); r.InWindows() {
+				s.judged[i] = append(s.judged[i], judged{kept, o})
+			}
+		case r.Metric.Kind() == expr.Rate && w.end > w.start:
+			o = r.exact(perSecond(w.completed, w.end-w.start))
+		default: // the window lacks what the rule is about
 			continue
-		}
-		if r.InWindows() && r.Metric.IsOfHistogram() {
-			s.tallies[i].add(r, passed{w.start, w.end, w.completed}, o)
 		}
 		if !o.met && !o.isUnknown {
 			broken = append(broken, Breach{*r, o.Value, o.surely != o.maybe, o.Open, float64(max(w.completed, 1))})
 		}
 	}
 	return broken
-}
-
-func (s *series) add(w *sample) {
-	s.completed += w.completed
-	if w.latency != nil {
-		s.latency.Merge(w.latency)
-	}
-	s.windows = append(s.windows, passed{w.start, w.end, w.completed})
-}
-
-// inWindow checks one window. It returns false if the window lacks what the rule is about.
-func (r *Rule) inWindow(w *sample) (outcome, bool) {
-	switch r.Metric.Unit() {
-	case window.Number:
-		return outcome{}, false
-	case window.PerSecond:
-		return r.exact(perSecond(w.completed, w.end-w.start)), w.end > w.start
-	}
-	if w.latency == nil || w.latency.IsEmpty() {
-		return outcome{}, false
-	}
-	a := r.Metric.Of(w.latency)
-	if w.stored != nil {
-		if us, ok := w.stored.Figure(r.Metric.String()); ok {
-			a.Value = math.Round(us * 1000)
-			a.Open = a.Open || w.latency.Layout().Open(w.latency.Layout().Index(int64(a.Value)))
-		}
-	}
-	return r.judge(a), true
 }
 
 // perSecond returns a rate, rounded as in documents.
@@ -140,9 +133,8 @@ func perSecond(n, ms int64) float64 {
 
 // Verdicts returns the verdicts for the windows so far, in the order of the rules, and for each rule by direction:
 // read, write, trim.
-func (e *Evaluator) Verdicts() []Verdict {
+func (e *Evaluator) Verdicts() (all []Verdict) {
 	e.addOpen()
-	var all []Verdict
 	for i, r := range e.rules {
 		before := len(all)
 		for _, d := range mapping.Directions {
@@ -152,119 +144,109 @@ func (e *Evaluator) Verdicts() []Verdict {
 		}
 		if len(all) == before {
 			v := newVerdict(r, r.Direction)
-			v.unknown("there are no " + cmp.Or(r.Direction, "request") + "s")
+			v.unknown("there are no %ss", cmp.Or(r.Direction, "request"))
 			all = append(all, v)
 		}
 	}
 	return all
 }
 
-func newVerdict(r Rule, direction string) Verdict {
-	nan := math.NaN()
-	return Verdict{Rule: r, Direction: direction, Answer: hist.Answer{Value: nan, Low: nan, High: nan}, Budget: nan}
-}
-
 // verdict returns the verdict on rule i in one direction.
 func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	v := newVerdict(e.rules[i], direction)
-	total := s.total
-	if total == nil {
-		total = s.sum(e.end)
-	}
-	v.Requests = float64(total.completed)
 	r := &v.Rule
+	slices.SortFunc(s.windows, func(a, b passed) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	all := s.total
+	if all == nil { // the sum of the windows, from the start of the first to the run's end or that of the last
+		last := s.windows[len(s.windows)-1]
+		if last.start < e.end {
+			last.end = min(last.end, e.end)
+		}
+		all = &total{s.completed, perSecond(s.completed, last.end-s.windows[0].start), &s.latency}
+	}
+	v.Requests = float64(all.completed)
 	if r.Metric.IsOfHistogram() {
-		if total.latency == nil || total.latency.IsEmpty() {
+		if all.latency == nil || all.latency.IsEmpty() {
 			v.unknown("there are no histograms of latency")
 			return v
 		}
-		v.Requests = math.Round(total.latency.Total())
+		v.Requests = math.Round(all.latency.Total())
 	}
+	var o outcome
 	switch {
 	case r.InWindows():
-		s.sort()
-		t := &s.tallies[i]
+		list := s.judged[i]
 		if !r.Metric.IsOfHistogram() {
-			t = s.rates(r, e.end)
+			list = s.rates(r, e.end)
 		}
-		if t.judged == 0 {
-			v.unknown("there are no windows to judge")
-			return v
-		}
-		v.setWindows(t, s.gap(), e.even)
+		v.judgeWindows(list, s.gap(), e.even)
+		return v
 	case r.Metric.IsOfHistogram():
-		v.set(r.judge(r.Metric.Of(total.latency)))
-	case r.Metric.Unit() == window.PerSecond:
-		v.set(r.exact(total.iops))
+		o = r.judge(r.Metric.Of(all.latency))
+	case r.Metric.Kind() == expr.Rate:
+		o = r.exact(all.iops)
 	default:
-		v.set(r.exact(float64(total.completed)))
+		o = r.exact(float64(all.completed))
+	}
+	v.Answer, v.Close = o.Answer, o.surely != o.maybe
+	switch {
+	case o.isUnknown:
+		v.unknown("it lies in fio's last bin, which has no end")
+	case o.met:
+		v.State = Met
+	default:
+		v.State = Broken
+	}
+	if r.Metric.Kind() == expr.Percent && !r.isUpper() {
+		v.setBudget(1-o.Value, 1-r.limit.value)
 	}
 	return v
-}
-
-// sum returns the total of all windows. It covers the time from the start of the first window to end, or to the end
-// of the last window.
-func (s *series) sum(end int64) *total {
-	s.sort()
-	n := len(s.windows)
-	last := s.windows[n-1]
-	if last.start < end {
-		last.end = min(last.end, end)
-	}
-	return &total{s.completed, perSecond(s.completed, last.end-s.windows[0].start), &s.latency}
-}
-
-// sort sorts windows by time.
-func (s *series) sort() {
-	slices.SortFunc(s.windows, func(a, b passed) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 }
 
 // gap returns the shortest time between two windows that counts as a gap: three quarters of the shortest window.
 // Shorter times come from rows that were a little late. The first and the last window are ignored, because the run
 // may cut them. Windows must be sorted.
 func (s *series) gap() int64 {
-	length := func(w passed) int64 { return w.end - w.start }
-	inner := s.windows
-	switch n := len(inner); n {
+	var lengths []int64
+	for _, w := range s.windows {
+		lengths = append(lengths, w.end-w.start)
+	}
+	switch n := len(lengths); n {
 	case 0, 1:
 		return math.MaxInt64
 	case 2:
-		return max(length(inner[0]), length(inner[1])) * 3 / 4
+		return max(lengths[0], lengths[1]) * 3 / 4
 	default:
-		inner = inner[1 : n-1]
+		return slices.Min(lengths[1:n-1]) * 3 / 4
 	}
-	return length(slices.MinFunc(inner, func(a, b passed) int { return cmp.Compare(length(a), length(b)) })) * 3 / 4
 }
 
-// rates checks a rule about iops in windows, and in the gaps between them. Windows must be sorted.
-func (s *series) rates(r *Rule, end int64) *tally {
-	t, gap := &tally{}, s.gap()
+// rates returns the windows with the outcome of a rule about iops, and the gaps between them. Windows must be sorted. end
+// is that of the run.
+func (s *series) rates(r *Rule, end int64) (list []judged) {
+	gap := s.gap()
 	for i, w := range s.windows {
 		if i > 0 {
 			if before := s.windows[i-1].end; w.start-before >= gap {
-				t.add(r, passed{start: before, end: w.start}, r.exact(0))
+				list = append(list, judged{passed{start: before, end: w.start}, r.exact(0)})
 			}
 		}
 		if i == len(s.windows)-1 {
-			if i > 0 && (isCut(w, end) || isScrap(w, gap)) {
+			// A last window that the run's end cuts by more than a twentieth has no usable rate, and neither has one that is
+			// shorter than a tenth of the shortest other window, of which the gap is three quarters.
+			isCut := w.end > end && (w.end-end)*20 > w.end-w.start
+			isScrap := (w.end-w.start)*10*3 < gap*4
+			if i > 0 && (isCut || isScrap) {
 				break
 			}
-			if isCut(w, end) && end > w.start {
+			if isCut && end > w.start {
 				w.end = end
 			}
 		}
-		t.add(r, w, r.exact(perSecond(w.completed, w.end-w.start)))
+		list = append(list, judged{w, r.exact(perSecond(w.completed, w.end-w.start))})
 	}
-	return t
+	return list
 }
-
-// isCut reports whether more than a twentieth of a window lies after the run's end.
-func isCut(w passed, end int64) bool { return w.end > end && (w.end-end)*20 > w.end-w.start }
-
-// isScrap reports whether a last window is too short for a rate: shorter than a tenth of the shortest
-// other window. gap
-// is three quarters of that shortest one.
-func isScrap(w passed, gap int64) bool { return (w.end-w.start)*10*3 < gap*4 }
 
 // Add adds a complete window, and returns the rules that it breaks. Rules about the number of requests are not
 // checked.
@@ -358,82 +340,122 @@ func (e *Evaluator) SetEnd(run *mapping.Run) {
 	}
 }
 
-// tally adds up the results of a rule in windows, as milliseconds of their lengths.
-type tally struct {
-	judged, held  int64   // all windows that count; windows in which the rule is met
-	open          int64   // windows that are unknown, because the latency has no upper bound
-	surely, maybe int64   // windows in which the rule is met at all values within the error bounds; at some of them
-	lengths       []int64 // of the windows with requests in which the rule is met
-	worst         Moment
-	broken        []Moment // broken windows, in any order
+// outcome is the result of comparing a value with the limit.
+type outcome struct {
+	hist.Answer
+	met           bool // the value meets the rule
+	surely, maybe bool // all values within the error bounds meet it; at least one does
+	isUnknown     bool // an upper bound would be needed to decide
 }
 
-func (t *tally) add(r *Rule, w passed, o outcome) {
-	m, length := Moment{w.start, w.end, o.Value, o.Open}, w.end-w.start
-	if length <= 0 {
-		return
+// judge compares a value with the limit. A latency is rounded to whole nanoseconds, as it is printed.
+func (r *Rule) judge(a hist.Answer) outcome {
+	isLatency := r.Metric.Kind() == expr.Latency
+	if isLatency {
+		a.Value = math.Round(a.Value)
 	}
-	if t.judged == 0 || worse(m, t.worst, r.isUpper()) {
-		t.worst = m
+	a.Low, a.High = min(a.Low, a.Value), max(a.High, a.Value)
+	if a.Open && isLatency {
+		a.High = math.Inf(1)
 	}
-	t.judged += length
-	if o.surely {
-		t.surely += length
+	o := outcome{Answer: a, met: r.met(a.Value), surely: r.met(a.Low), maybe: r.met(a.High)}
+	if r.isUpper() {
+		o.surely, o.maybe = o.maybe, o.surely
 	}
-	if o.maybe {
-		t.maybe += length
+	if a.Open && r.Metric != window.Mean && o.surely != o.maybe {
+		o.isUnknown, o.met = true, false
 	}
-	switch {
-	case o.met:
-		if t.held += length; w.completed > 0 {
-			t.lengths = append(t.lengths, length)
+	return o
+}
+
+// exact returns the outcome of a value without error.
+func (r *Rule) exact(value float64) outcome {
+	return r.judge(hist.Answer{Value: value, Low: value, High: value})
+}
+
+// judgeWindows sets the result of a rule about windows. gap is that of [series.gap]. isEven says that the windows should
+// have the same length.
+func (v *Verdict) judgeWindows(list []judged, gap int64, isEven bool) {
+	slices.SortFunc(list, func(a, b judged) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	isUpper := v.Rule.isUpper()
+	worse := func(m, than Moment) bool {
+		if m.Value == than.Value {
+			return m.Start < than.Start
 		}
-	case o.isUnknown:
-		t.open += length
-	default:
-		t.broken = append(t.broken, m)
+		return (m.Value > than.Value) == isUpper
 	}
-}
-
-// longer returns the milliseconds of windows in which the rule is met although they are much longer than a usual one,
-// because fio's reports came late. The rule may be broken in a part of them.
-func (t *tally) longer(usual int64) (sum int64) {
-	for _, length := range t.lengths {
-		if length > usual+usual*3/4 {
-			sum += length
+	longest := int64(math.MaxInt64) // a window that is not much longer than a usual one
+	if usual := gap * 4 / 3; isEven && gap < math.MaxInt64/2 {
+		longest = usual + usual*3/4
+	}
+	w := &v.Windows
+	// Milliseconds of windows: surely and maybe met at the values within the error bounds; unknown, because the latency
+	// has no upper bound; met, but in windows that are much longer than a usual one, because fio's reports came late.
+	var surely, maybe, open, longer int64
+	var stretch Moment // the last one of broken windows with less than gap between them
+	for _, one := range list {
+		m, length := Moment{one.start, one.end, one.Value, one.Open}, one.end-one.start
+		if length <= 0 {
+			continue
 		}
-	}
-	return sum
-}
-
-// worse reports whether m is worse than another moment. If their values are equal, the earlier one is worse.
-func worse(m, than Moment, upper bool) bool {
-	if m.Value == than.Value {
-		return m.Start < than.Start
-	}
-	return (m.Value > than.Value) == upper
-}
-
-// stretches returns the first broken window, and the longest stretch of broken windows with less than gap between
-// them.
-func (t *tally) stretches(gap int64, upper bool) (first, longest Moment) {
-	slices.SortFunc(t.broken, func(a, b Moment) int { return cmp.Compare(a.Start, b.Start) })
-	var open Moment
-	for i, m := range t.broken {
+		if w.Judged == 0 || worse(m, w.Worst) {
+			w.Worst = m
+		}
+		w.Judged += length
+		if one.surely {
+			surely += length
+		}
+		if one.maybe {
+			maybe += length
+		}
 		switch {
-		case i == 0:
-			first, open = m, m
-		case m.Start-open.End < gap:
-			open.End = max(open.End, m.End)
-			if worse(m, open, upper) {
-				open.Value, open.Open = m.Value, m.Open
+		case one.met:
+			if w.Held += length; one.completed > 0 && length > longest {
+				longer += length
+			}
+			continue
+		case one.isUnknown:
+			open += length
+			continue
+		case w.First.IsZero():
+			w.First, stretch = m, m
+		case m.Start-stretch.End < gap:
+			stretch.End = max(stretch.End, m.End)
+			if worse(m, stretch) {
+				stretch.Value, stretch.Open = m.Value, m.Open
 			}
 		default:
-			open = m
+			stretch = m
 		}
-		if open.End-open.Start > longest.End-longest.Start {
-			longest = open
+		if stretch.End-stretch.Start > w.Longest.End-w.Longest.Start {
+			w.Longest = stretch
 		}
 	}
-	return first, longest
+	if w.Judged == 0 {
+		v.unknown("there are no windows to judge")
+		return
+	}
+	limit, total := v.Rule.share.value, float64(w.Judged)
+	v.Value, v.Low, v.High = float64(w.Held)/total, float64(surely)/total, float64(maybe)/total
+	v.State, v.Close = Broken, (v.Low >= limit) != (v.High >= limit)
+	switch {
+	case float64(w.Held-longer)/total >= limit:
+		v.State = Met
+	case v.Value >= limit:
+		v.unknown("for %v s fio's reports came late, and it may be broken in a part of that time", float64(longer)/1000)
+	case float64(w.Held+open)/total >= limit:
+		v.unknown("for %v s it lies in fio's last bin, which has no end", float64(open)/1000)
+	}
+	v.setBudget(float64(w.Judged-w.Held-open)/total, 1-limit)
+}
+
+// setBudget sets the used share of the error budget.
+func (v *Verdict) setBudget(broken, budget float64) {
+	if budget > 0 {
+		v.Budget = broken / budget
+	}
+}
+
+func (v *Verdict) unknown(why string, args ...any) {
+	v.State, v.Why = Unknown, fmt.Sprintf(why, args...)
 }

@@ -20,34 +20,13 @@ type Row struct {
 	*Verdict
 }
 
-func (r *Row) note() string {
-	if r.Close && r.Why == "" {
-		return CloseText
-	}
-	return r.Why
-}
-
-func (r *Row) budgetText() string {
-	if math.IsNaN(r.Budget) {
-		return ""
-	}
-	return strconv.FormatFloat(r.Budget*100, 'f', 0, 64) + " %"
-}
-
-// inUnit converts a number for programs, in the unit of the rule.
-func (r *Row) inUnit(v float64) float64 { return r.Rule.Unit().ForPrograms(v) }
-
-// worst returns the metric of the worst window for programs.
-func (r *Row) worst() float64 { return r.Rule.Metric.Unit().ForPrograms(r.Windows.Worst.Value) }
-
 // when returns when a moment began, if that is known.
 func (r *Row) when(m Moment) time.Time {
 	return r.Run.Start.Add(time.Duration(m.Start) * time.Millisecond)
 }
 
-func (r *Row) isInWindows() bool { return r.Windows.Judged > 0 }
-
-func (r *Row) isEverBroken() bool { return r.isInWindows() && r.longest() > 0 }
+// inUnit converts a number for programs, in the unit of the rule.
+func (r *Row) inUnit(v float64) float64 { return r.Rule.Kind().InDocuments(v) }
 
 // longest returns the length in milliseconds of the longest time in which the rule was broken.
 func (r *Row) longest() int64 { return r.Windows.Longest.End - r.Windows.Longest.Start }
@@ -75,7 +54,7 @@ var Columns = slices.Concat(
 			Value: func(r *Row) any { return r.inUnit(r.Rule.Limit()) },
 			Text:  func(r *Row) string { return r.Rule.Target() },
 		},
-		{Name: "unit", Value: func(r *Row) any { return r.Rule.Unit().Name() }}, // of value, low, high and limit
+		{Name: "unit", Value: func(r *Row) any { return window.UnitOf(r.Rule.Kind()) }}, // of value, low, high and limit
 		{Name: "verdict", Heading: "VERDICT", Value: func(r *Row) any { return string(r.State) }},
 		{Name: "close", Value: func(r *Row) any { return r.Close }}, // the limit lies within the error bounds
 		{Name: "why", Sparse: true, Value: func(r *Row) any { return r.Why }},
@@ -84,40 +63,50 @@ var Columns = slices.Concat(
 		{
 			Name: "budget_used", Heading: ">BUDGET", Sparse: true,
 			Value: func(r *Row) any { return r.Budget },
-			Text:  (*Row).budgetText,
+			Text: func(r *Row) string {
+				if math.IsNaN(r.Budget) {
+					return ""
+				}
+				return strconv.FormatFloat(r.Budget*100, 'f', 0, 64) + " %"
+			},
 		},
 	},
-	table.Where((*Row).isInWindows, []table.Column[*Row]{
+	table.Where(func(r *Row) bool { return r.Windows.Judged > 0 }, []table.Column[*Row]{
 		{Name: "judged", Unit: "ms", Value: func(r *Row) any { return r.Windows.Judged }},
 		{Name: "held", Unit: "ms", Value: func(r *Row) any { return r.Windows.Held }},
 		{
 			Name: "worst", Heading: ">WORST",
-			Value: func(r *Row) any { return r.worst() },
+			Value: func(r *Row) any { return r.Rule.Metric.Kind().InDocuments(r.Windows.Worst.Value) },
 			Text:  (*Row).WorstText,
 		},
-		{Name: "worst_unit", Value: func(r *Row) any { return r.Rule.Metric.Unit().Name() }},
+		{Name: "worst_unit", Value: func(r *Row) any { return window.UnitOf(r.Rule.Metric.Kind()) }},
 		// This and the next ones are in milliseconds since the run's start.
 		{Name: "worst_start", Unit: "ms", Value: func(r *Row) any { return r.Windows.Worst.Start }},
 		{
 			Name: "worst_start", Heading: "AT (UTC)",
 			Value: func(r *Row) any { return r.when(r.Windows.Worst) },
-			Text:  func(r *Row) string { return Clock(r.when(r.Windows.Worst)) },
+			Text:  func(r *Row) string { return clock(r.when(r.Windows.Worst)) },
 		},
 		// The worst value is a lower bound, because it lies in fio's last bin.
 		{Name: "worst_open", Value: func(r *Row) any { return r.Windows.Worst.Open }},
 	}),
-	table.Where((*Row).isEverBroken, []table.Column[*Row]{
+	table.Where(func(r *Row) bool { return r.longest() > 0 }, []table.Column[*Row]{
 		{Name: "first_broken_start", Unit: "ms", Value: func(r *Row) any { return r.Windows.First.Start }},
 		{Name: "first_broken_start", Value: func(r *Row) any { return r.when(r.Windows.First) }},
 		{
 			Name: "longest_broken", Unit: "ms", Heading: ">LONGEST",
 			Value: func(r *Row) any { return r.longest() },
-			Text:  func(r *Row) string { return Length(r.longest()) },
+			Text:  func(r *Row) string { return length(r.longest()) },
 		},
 		{Name: "longest_broken_start", Unit: "ms", Value: func(r *Row) any { return r.Windows.Longest.Start }},
 		{Name: "longest_broken_start", Value: func(r *Row) any { return r.when(r.Windows.Longest) }},
 	}),
-	[]table.Column[*Row]{{Heading: "NOTE", Text: (*Row).note}},
+	[]table.Column[*Row]{{Heading: "NOTE", Text: func(r *Row) string {
+		if r.Close && r.Why == "" {
+			return closeText
+		}
+		return r.Why
+	}}},
 )
 
 // TestCase returns the verdict as a case of a test report. title names the run.

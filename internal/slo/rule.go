@@ -37,16 +37,16 @@ func Parse(text string) (Rule, error) {
 	if r.operator = p.Op("<=", ">=", "<", ">"); r.operator == "" {
 		p.Want(p.At(), "<, <=, > or >=")
 	}
-	switch r.Metric.Unit() {
-	case window.Nanoseconds:
+	switch r.Metric.Kind() {
+	case expr.Latency:
 		r.limit = quantity(p, expr.Latency)
-	case window.Share:
+	case expr.Percent:
 		r.limit = quantity(p, expr.Percent)
 	default:
 		r.limit = quantity(p, expr.Count)
 	}
 	if at = p.At(); p.Keyword("in") {
-		if r.Metric.Unit() == window.Number {
+		if r.Metric.Kind() == expr.Count {
 			p.Want(at, "the end (requests count over the whole run; in windows use iops)")
 		}
 		at = p.At()
@@ -102,13 +102,13 @@ func (r Rule) String() string {
 // InWindows reports whether the rule is about single windows.
 func (r Rule) InWindows() bool { return r.share != number{} }
 
-// Unit returns the unit of the limit and of the values of verdicts. For rules about windows it is a share of the
-// time, for others the unit of their metric.
-func (r Rule) Unit() window.Unit {
+// Kind returns the kind of the limit and of the values of verdicts. For rules about windows it is a share of the
+// time, for others the kind of their metric.
+func (r Rule) Kind() expr.Kind {
 	if r.InWindows() {
-		return window.Share
+		return expr.Percent
 	}
-	return r.Metric.Unit()
+	return r.Metric.Kind()
 }
 
 // Limit returns the limit of a verdict's value.

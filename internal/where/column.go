@@ -28,7 +28,7 @@ func Columns(names []string) (list []Column, err error) {
 	for _, name := range names {
 		found := columnsNamed(name)
 		// write.p99 is no column: latencies have their own, by direction and with the mark of a lower bound
-		if f := columnField(name); len(found) == 0 || f != nil && f.Kind == Latency && f.Name == found[0].Name && strings.Contains(f.Name, ".") {
+		if f := columnField(name); len(found) == 0 || f != nil && f.Kind == expr.Latency && f.Name == found[0].Name && strings.Contains(f.Name, ".") {
 			return nil, fmt.Errorf("no column is called %q: want run, name, p99, or another column or field (fio2es help fields)", name)
 		}
 		for i := range found { // so that all chosen columns are shown
@@ -37,7 +37,7 @@ func Columns(names []string) (list []Column, err error) {
 			}
 		}
 		wanted := nameOf(&found[0])
-		hasLatency = hasLatency || slices.Contains(facts.LatencyNames(), wanted)
+		hasLatency = hasLatency || slices.Contains(facts.LatencyNames, wanted)
 		if !slices.Contains(names, direction) && !facts.HasColumn(list, direction) && facts.HasColumn(facts.Numbers, wanted) {
 			list = append(list, table.Pick(facts.Columns, direction)...)
 		}
@@ -89,7 +89,7 @@ func ColumnNames() (list []string) {
 		add(nameOf(&facts.All[i]))
 	}
 	for _, f := range Fields {
-		if f.ofName == nil && f.Kind != Latency {
+		if f.ofName == nil && f.Kind != expr.Latency {
 			add(f.Name)
 		}
 	}
@@ -107,48 +107,40 @@ func columnField(name string) *Field {
 }
 
 // column returns a column with the field's values. As in other columns, texts are in each line of a run, and numbers
-// only in the first.
+// only in the first, because adding them up makes sense.
 func (f *Field) column() *Column {
-	return &Column{
-		Name: f.Name, Heading: f.heading(), Sparse: true,
-		Value: func(l *facts.Line) any {
-			switch values := f.Values(l.Run); {
-			case len(values) == 0 || f.isNumber() && !l.IsFirst:
-				return nil
-			case len(values) > 1:
-				return f.text(values)
-			default:
-				if bound, ok := values[0].(AtLeast); ok {
-					return float64(bound)
-				}
-				return values[0]
-			}
-		},
-		Text: func(l *facts.Line) string {
-			if !l.IsFirst {
-				return ""
-			}
-			return f.text(f.Values(l.Run))
-		},
+	isNumber := f.Kind >= expr.Number
+	c := &Column{Name: f.Name, Heading: f.Name, Sparse: true}
+	if isNumber {
+		c.Heading = ">" + f.Name
 	}
-}
-
-// isNumber reports whether adding up values of the field makes sense.
-func (f *Field) isNumber() bool { return f.Kind != Text && f.Kind != Time && f.Kind != Flag }
-
-func (f *Field) heading() string {
-	if f.isNumber() {
-		return ">" + f.Name
+	joined := func(values []any) string {
+		var texts []string
+		for _, v := range values {
+			texts = append(texts, f.Text(v))
+		}
+		return strings.Join(texts, ", ")
 	}
-	return f.Name
-}
-
-func (f *Field) text(values []any) string {
-	var texts []string
-	for _, v := range values {
-		texts = append(texts, f.Kind.Text(v))
+	c.Value = func(l *facts.Line) any {
+		values := f.Values(l.Run)
+		if len(values) == 0 || isNumber && !l.IsFirst {
+			return nil
+		}
+		if len(values) > 1 {
+			return joined(values)
+		}
+		if bound, ok := values[0].(AtLeast); ok {
+			return float64(bound)
+		}
+		return values[0]
 	}
-	return strings.Join(texts, ", ")
+	c.Text = func(l *facts.Line) string {
+		if !l.IsFirst {
+			return ""
+		}
+		return joined(f.Values(l.Run))
+	}
+	return c
 }
 
 // Order is an order of runs: the latest or highest first, texts from A to Z. Unknown values are last.
@@ -197,19 +189,6 @@ func OrderOf(name string) (*Order, error) {
 	return &Order{f.Name, f.column()}, nil
 }
 
-// rank is the sort key of a run: the number first, then the text.
-type rank struct {
-	number float64
-	text   string
-}
-
-func (a rank) compare(b rank) int {
-	if (a.text == "") != (b.text == "") { // unknown values come last
-		return cmp.Compare(b.text, a.text)
-	}
-	return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.text, b.text))
-}
-
 // Sort sorts runs by the order or its reverse. Equal runs keep their order.
 func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
 	ranks := map[*mapping.Run]rank{}
@@ -218,16 +197,28 @@ func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
 			ranks[run] = o.of(run)
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b *mapping.Run) int {
-		order := ranks[a].compare(ranks[b])
-		if o.Column == nil {
-			order = b.Run.Start.Compare(a.Run.Start)
+	slices.SortStableFunc(runs, func(x, y *mapping.Run) int {
+		a, b := ranks[x], ranks[y]
+		var order int
+		switch {
+		case o.Column == nil:
+			order = y.Run.Start.Compare(x.Run.Start)
+		case (a.text == "") != (b.text == ""): // unknown texts come last
+			order = cmp.Compare(b.text, a.text)
+		default:
+			order = cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.text, b.text))
 		}
 		if isReversed {
-			order = -order
+			return -order
 		}
 		return order
 	})
+}
+
+// rank is the sort key of a run: the number first, then the text.
+type rank struct {
+	number float64
+	text   string
 }
 
 // of returns the rank of a run by all its requests. If that number is not known, it is the highest number of its
@@ -239,41 +230,31 @@ func (o *Order) of(run *mapping.Run) rank {
 	}
 	most := rank{}
 	for i, l := range lines {
-		x := rankOf(o.Column.Value(l))
-		if x.text != "" {
-			return x
+		n := math.NaN() // not known
+		switch v := o.Column.Value(l).(type) {
+		case string:
+			if v != "" {
+				return rank{text: v}
+			}
+		case bool:
+			if n = 0; v {
+				n = 1
+			}
+		case int:
+			n = float64(v)
+		case int64:
+			n = float64(v)
+		case float64:
+			n = v
+		case time.Time:
+			n = float64(v.UnixMilli())
 		}
-		if x.number > most.number {
-			most = x
+		if i == 0 && run.All != nil && !math.IsNaN(n) {
+			return rank{number: n}
 		}
-		if i == 0 && run.All != nil && !math.IsNaN(x.number) {
-			return x
+		if n > most.number {
+			most.number = n
 		}
 	}
 	return most
-}
-
-// rankOf returns the rank of a value. The number is NaN if it is not known.
-func rankOf(value any) rank {
-	switch v := value.(type) {
-	case string:
-		if v == "" {
-			return rank{number: math.NaN()}
-		}
-		return rank{text: v}
-	case bool:
-		if v {
-			return rank{number: 1}
-		}
-		return rank{}
-	case int:
-		return rank{number: float64(v)}
-	case int64:
-		return rank{number: float64(v)}
-	case float64:
-		return rank{number: v}
-	case time.Time:
-		return rank{number: float64(v.UnixMilli())}
-	}
-	return rank{number: math.NaN()}
 }

@@ -23,6 +23,7 @@
 package where
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -98,6 +99,80 @@ func (c *Condition) of(run *mapping.Run) verdict {
 	return result
 }
 
+// AtLeast is a lower bound of a latency in microseconds: the latency lies in fio's last bin, which has no upper end.
+type AtLeast float64
+
+// passes compares a value of the field with that of the condition.
+func (c *Condition) passes(value any) verdict {
+	switch want := c.value.(type) {
+	case nil: // a field alone
+		return verdictOf(value != false && value != 0.0 && value != "")
+	case bool:
+		return verdictOf(value == want)
+	case period:
+		place := 1
+		if at := value.(time.Time); at.Before(want.from) {
+			place = -1
+		} else if at.Before(want.to) {
+			place = 0
+		}
+		return verdictOf(inOrder(place, c.op))
+	case float64:
+		return order(value, c.op, want)
+	}
+	have, want := value.(string), c.value.(string)
+	if c.op == "~" {
+		return verdictOf(strings.Contains(strings.ToLower(have), want))
+	}
+	// Options and configurations are texts even if they are numbers or sizes. So 4k equals 4096, and numbers have an
+	// order. Numbers with more digits than a float64 has, such as a seed or the id of a build, are equal only as texts.
+	n, isNumber := asNumber(want)
+	if c.op == "=" && (have == want || math.Abs(n) >= maxExact) {
+		return verdictOf(have == want)
+	}
+	m, ok := asNumber(have)
+	return verdictOf(ok && isNumber && inOrder(cmp.Compare(m, n), c.op))
+}
+
+// order compares a number, or a lower bound of one, with another number.
+func order(value any, op string, want float64) verdict {
+	bound, isBound := value.(AtLeast)
+	switch {
+	case !isBound:
+		return verdictOf(inOrder(cmp.Compare(value.(float64), want), op))
+	case float64(bound) > want || float64(bound) == want && (op == "<" || op == ">="):
+		return verdictOf(inOrder(1, op)) // the value is greater, or equal and greater give the same answer
+	}
+	return undecided
+}
+
+// inOrder reports whether order, a result of cmp.Compare, is what an operator wants.
+func inOrder(order int, op string) bool {
+	switch op {
+	case "=":
+		return order == 0
+	case "<":
+		return order < 0
+	case "<=":
+		return order <= 0
+	case ">":
+		return order > 0
+	}
+	return order >= 0
+}
+
+// maxExact is 2^53, the first integer whose successor a float64 cannot represent.
+const maxExact = 1 << 53
+
+// asNumber returns the number or size that a text in a document is. Texts with an exponent are none: 12e4 may be the
+// beginning of a hash.
+func asNumber(text string) (float64, bool) {
+	if strings.ContainsAny(text, "eE ") {
+		return 0, false
+	}
+	return expr.Size.Parse(text)
+}
+
 // String returns the condition as the user wrote it.
 func (c *Condition) String() string {
 	if c == nil {
@@ -113,12 +188,12 @@ func Parse(text string, now time.Time) (*Condition, error) {
 		return &Condition{text: text}, nil
 	}
 	p := &parser{Parser: expr.New(text), now: now}
-	c := p.condition()
-	p.End("and, or, or the end")
-	if err := p.Err(); err != nil {
-		return nil, err
+	c := *p.list("or", "and")
+	if p.End("and, or, or the end"); p.Err() != nil {
+		return nil, p.Err()
 	}
-	return &Condition{strings.TrimSpace(text), c.join, c.parts, c.field, c.op, c.value, nil}, nil
+	c.text = strings.TrimSpace(text)
+	return &c, nil
 }
 
 // parser parses a condition by recursive descent, with one method for each rule of the grammar.
@@ -128,16 +203,14 @@ type parser struct {
 	depth int
 }
 
-func (p *parser) condition() *Condition { return p.list("or", p.and) }
-
-func (p *parser) and() *Condition { return p.list("and", p.not) }
-
-// list parses parts that a key word joins.
-func (p *parser) list(join string, part func() *Condition) *Condition {
-	at := p.At()
-	c := &Condition{join: join}
+// list parses parts that the first key word joins. The others join the parts of each part.
+func (p *parser) list(joins ...string) *Condition {
+	if len(joins) == 0 {
+		return p.not()
+	}
+	at, c := p.At(), &Condition{join: joins[0]}
 	for {
-		if c.parts = append(c.parts, part()); !p.Keyword(join) {
+		if c.parts = append(c.parts, p.list(joins[1:]...)); !p.Keyword(joins[0]) {
 			break
 		}
 	}
@@ -160,7 +233,7 @@ func (p *parser) not() *Condition {
 	case p.Keyword("not"):
 		c = Condition{join: "not", parts: []*Condition{p.not()}}
 	case p.Op("(") != "":
-		c = *p.condition()
+		c = *p.list("or", "and")
 		if p.Op(")") == "" {
 			p.Fail(at, "this parenthesis is not closed")
 		}
@@ -174,32 +247,27 @@ func (p *parser) not() *Condition {
 func (p *parser) test() *Condition {
 	at := p.At()
 	name, ok := p.Word()
+	field := Lookup(name)
 	if !ok {
 		p.Want(at, "the name of a field, such as bs or write.p99")
-		return &Condition{}
-	}
-	field := Lookup(name)
-	if field == nil {
+	} else if field == nil {
 		p.Fail(at, "%s", unknown(name))
+	}
+	if p.Err() != nil {
 		return &Condition{}
 	}
-	if p.Keyword("in") {
-		return p.oneOf(field)
+	if !p.Keyword("in") {
+		switch op := p.Op("!=", "!~", "<=", ">=", "==", "=", "~", "<", ">"); op {
+		case "":
+			return &Condition{field: field}
+		case "!=", "!~":
+			return &Condition{join: "not", parts: []*Condition{p.compare(field, op[1:])}}
+		case "==":
+			return p.compare(field, "=")
+		default:
+			return p.compare(field, op)
+		}
 	}
-	switch op := p.Op("!=", "!~", "<=", ">=", "==", "=", "~", "<", ">"); op {
-	case "":
-		return &Condition{field: field}
-	case "!=", "!~":
-		return &Condition{join: "not", parts: []*Condition{p.compare(field, op[1:])}}
-	case "==":
-		return p.compare(field, "=")
-	default:
-		return p.compare(field, op)
-	}
-}
-
-// oneOf parses the list after "in".
-func (p *parser) oneOf(field *Field) *Condition {
 	if at := p.At(); p.Op("(") == "" {
 		p.Want(at, "( after in")
 	}
@@ -222,12 +290,12 @@ func (p *parser) compare(field *Field, op string) *Condition {
 	fail := func(want string) {
 		p.Want(at, fmt.Sprintf("%s for %s", want, field.Name))
 	}
-	if op == "~" && field.Kind != Text {
+	if op == "~" && field.Kind != expr.Text {
 		p.Fail(at, "~ is for texts, and %s is a %s", field.Name, field.Kind)
 		return c
 	}
 	switch field.Kind {
-	case Text:
+	case expr.Text:
 		text, ok := p.Word()
 		if !ok {
 			fail("a text such as " + field.Example)
@@ -238,21 +306,21 @@ func (p *parser) compare(field *Field, op string) *Condition {
 			text = strings.ToLower(text)
 		}
 		c.value = text
-	case Flag:
+	case expr.Flag:
 		text, _ := p.Word()
 		value, ok := map[string]bool{"yes": true, "true": true, "no": false, "false": false}[strings.ToLower(text)]
 		if c.value = value; !ok || op != "=" {
 			fail("= yes or = no")
 		}
-	case Time:
+	case expr.Time:
 		text, _ := p.Time()
 		from, to, ok := expr.Period(text, p.now)
 		if c.value = (period{from, to}); !ok {
-			fail(expr.WantTime)
+			fail(field.Kind.Want())
 		}
 	default:
-		value, _ := p.Quantity(field.Kind.quantity())
-		c.value = field.Kind.inDocuments(value)
+		value, _ := p.Quantity(field.Kind)
+		c.value = field.Kind.InDocuments(value)
 	}
 	return c
 }

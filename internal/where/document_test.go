@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/golden"
 )
 
@@ -35,7 +36,7 @@ func TestFieldsDocument(t *testing.T) {
 			also = append(also, code(alias))
 		}
 		condition := f.Name + f.exampleOp() + f.Example
-		if f.Kind == Flag {
+		if f.Kind == expr.Flag {
 			condition = f.Name
 		}
 		condition = strings.Replace(condition, ".*", ".NAME", 1)
@@ -54,9 +55,9 @@ func TestFieldsDocument(t *testing.T) {
 // exampleOp returns the operator of a field's example.
 func (f *Field) exampleOp() string {
 	switch {
-	case f.Kind == Latency || f.Kind == Rate || f.Kind == Bandwidth:
+	case f.Kind == expr.Latency || f.Kind == expr.Rate || f.Kind == expr.Bandwidth:
 		return " > "
-	case f.Kind == Time:
+	case f.Kind == expr.Time:
 		return " >= "
 	case slices.Contains([]string{"id", "warning", "name", "archive", "path", "note", "state"}, f.Name):
 		return " ~ "
@@ -76,15 +77,15 @@ func (f *Field) kql(t *testing.T) string {
 		return path + ": " + f.Example
 	case op == "~":
 		return path + ": *" + f.Example + "*"
-	case f.Kind == Text:
+	case f.Kind == expr.Text:
 		return path + `: "` + f.Example + `"`
-	case f.Kind == Flag:
+	case f.Kind == expr.Flag:
 		return path + ": true"
-	case f.Kind == Time:
+	case f.Kind == expr.Time:
 		return path + ` >= "` + f.Example + `"`
 	}
-	n, ok := f.Kind.quantity().Parse(f.Example)
-	if n = f.Kind.inDocuments(n); !ok {
+	n, ok := f.Kind.Parse(f.Example)
+	if n = f.Kind.InDocuments(n); !ok {
 		t.Fatal(f.Name, f.Example)
 	}
 	if f.Name == "interval" {

@@ -1,6 +1,7 @@
 package where
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -18,7 +19,7 @@ type Field struct {
 	Name    string // name in conditions
 	Aliases []string
 	Path    string // path in documents; empty if the value is computed from other fields
-	Kind    Kind
+	Kind    expr.Kind
 	Help    string // description
 	Example string // example of a value
 
@@ -26,9 +27,27 @@ type Field struct {
 	ofName func(r *mapping.Run, name string) []any // values of one name, for fields with many names
 }
 
-// Values returns the values that a run has in the field, with the type of its [Kind]. It returns none if the run
-// lacks the field, and several for a list.
+// Values returns the values that a run has in the field: strings, bools, times, or float64 and [AtLeast] in the unit of
+// documents. It returns none if the run lacks the field, and several for a list.
 func (f *Field) Values(run *mapping.Run) []any { return f.values(run) }
+
+// Text returns a value of the field for people.
+func (f *Field) Text(value any) string {
+	switch v := value.(type) {
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case time.Time:
+		return v.UTC().Format(time.DateTime)
+	case AtLeast:
+		return facts.KindText(f.Kind, float64(v), true)
+	case float64:
+		return facts.KindText(f.Kind, v, false)
+	}
+	return value.(string)
+}
 
 // Fields are all fields, in the order of the reference. A name that ends in ".*" stands for any name in that place.
 var Fields = slices.Concat(runFields, settingFields(), fioFields, totalsFields())
@@ -40,7 +59,7 @@ var runFields = []*Field{
 	text("path", "run.path", "its folder in the archive", "results/00000000", func(r *mapping.Run) string { return r.Run.Path }),
 	moment("start", "run.start", "when it started", func(r *mapping.Run) time.Time { return r.Run.Start }),
 	moment("end", "run.end", "when it ended", func(r *mapping.Run) time.Time { return r.Run.End }),
-	number("duration", "", Duration, "how long it took", "10m", func(r *mapping.Run) float64 { return r.Run.End.Sub(r.Run.Start).Seconds() }),
+	number("duration", "", expr.Duration, "how long it took", "10m", func(r *mapping.Run) float64 { return r.Run.End.Sub(r.Run.Start).Seconds() }),
 	flag("complete", "run.complete", "whether it is over and lacks nothing", func(r *mapping.Run) bool { return r.Run.Complete }),
 	flag("live", "", "whether run or follow is storing it", func(r *mapping.Run) bool { return r.Run.Live() }),
 	{Name: "state", Help: "what is wrong or unfinished: live, incomplete, no windows, sla broken", Example: "incomplete", values: func(r *mapping.Run) []any {
@@ -69,7 +88,7 @@ var fioFields = []*Field{
 		return nil
 	}),
 	text("fio", "fio.version", "fio's version", "fio-3.36", func(r *mapping.Run) string { return r.Fio.Version }),
-	number("jobs", "fio.jobs", Number, "fio's jobs, on all hosts", "16", func(r *mapping.Run) float64 { return float64(r.Fio.Jobs) }),
+	number("jobs", "fio.jobs", expr.Number, "fio's jobs, on all hosts", "16", func(r *mapping.Run) float64 { return float64(r.Fio.Jobs) }),
 	cpu("usr_cpu", "percent of a CPU in user mode, mean of the jobs", func(r *mapping.Run) float64 { return r.Fio.UsrCPU }),
 	cpu("sys_cpu", "percent of a CPU in the kernel, mean of the jobs", func(r *mapping.Run) float64 { return r.Fio.SysCPU }),
 	{Name: "direction", Path: "fio.direction", Help: "read, write, trim: those that it has", Example: "write", values: func(r *mapping.Run) (list []any) {
@@ -84,11 +103,16 @@ var fioFields = []*Field{
 		}
 		return list
 	}},
-	number("hosts", "", Number, "how many hosts it has", "8", func(r *mapping.Run) float64 { return float64(len(r.Hosts)) }),
+	number("hosts", "", expr.Number, "how many hosts it has", "8", func(r *mapping.Run) float64 { return float64(len(r.Hosts)) }),
 	text("clock", "clock.source", "where its times come from: log_unix_epoch, job_start, report, user (the setting start) or mtime", "mtime", func(r *mapping.Run) string { return r.Clock.Source }),
 	{
-		Name: "interval", Path: "interval_ms", Kind: Duration, Help: "the length of its windows", Example: "1s",
-		values: ifKnown(func(r *mapping.Run) float64 { return float64(r.IntervalMS) / 1000 }),
+		Name: "interval", Path: "interval_ms", Kind: expr.Duration, Help: "the length of its windows", Example: "1s",
+		values: func(r *mapping.Run) []any {
+			if r.IntervalMS == 0 { // not known
+				return nil
+			}
+			return []any{float64(r.IntervalMS) / 1000}
+		},
 	},
 	moment("compacted", "run.compacted.at", "when its windows were joined to longer ones", func(r *mapping.Run) time.Time { return r.Run.Compacted.At }),
 	{Name: "level", Path: "levels", Help: "cluster, host, job: of its interval documents", Example: "host", values: func(r *mapping.Run) (list []any) {
@@ -97,8 +121,8 @@ var fioFields = []*Field{
 		}
 		return list
 	}},
-	number("recovered", "recovered.requests", Count, "requests recovered from fio's report", "0", func(r *mapping.Run) float64 { return float64(r.Recovered.Requests) }),
-	number("missing", "missing.requests", Count, "requests that are in no window", "0", func(r *mapping.Run) float64 { return float64(r.Missing.Requests) }),
+	number("recovered", "recovered.requests", expr.Count, "requests recovered from fio's report", "0", func(r *mapping.Run) float64 { return float64(r.Recovered.Requests) }),
+	number("missing", "missing.requests", expr.Count, "requests that are in no window", "0", func(r *mapping.Run) float64 { return float64(r.Missing.Requests) }),
 	{Name: "warning", Path: "warnings", Help: "a warning", Example: "clock", values: func(r *mapping.Run) []any { return anys(r.Warnings) }},
 	{Name: "sla", Help: "met or broken: its objectives", Example: "broken", values: func(r *mapping.Run) []any {
 		if len(r.SLA) == 0 {
@@ -127,24 +151,14 @@ func text(name, path, help, example string, of func(*mapping.Run) string) *Field
 	}}
 }
 
-func number(name, path string, kind Kind, help, example string, of func(*mapping.Run) float64) *Field {
+func number(name, path string, kind expr.Kind, help, example string, of func(*mapping.Run) float64) *Field {
 	return &Field{Name: name, Path: path, Kind: kind, Help: help, Example: example, values: func(r *mapping.Run) []any { return []any{of(r)} }}
-}
-
-// ifKnown returns the values of a number that is unknown if it is 0, because documents then leave it out.
-func ifKnown[T any](of func(T) float64) func(T) []any {
-	return func(t T) []any {
-		if n := of(t); n != 0 {
-			return []any{n}
-		}
-		return nil
-	}
 }
 
 // cpu returns a field for a share of processor time. A report of fio has the shares of user and system, and they are
 // not both 0.
 func cpu(name, help string, of func(*mapping.Run) float64) *Field {
-	return &Field{Name: name, Path: "fio." + name, Kind: Number, Help: help, Example: "80", values: func(r *mapping.Run) []any {
+	return &Field{Name: name, Path: "fio." + name, Kind: expr.Number, Help: help, Example: "80", values: func(r *mapping.Run) []any {
 		if r.Fio.UsrCPU == 0 && r.Fio.SysCPU == 0 {
 			return nil
 		}
@@ -153,11 +167,11 @@ func cpu(name, help string, of func(*mapping.Run) float64) *Field {
 }
 
 func flag(name, path, help string, of func(*mapping.Run) bool) *Field {
-	return &Field{Name: name, Path: path, Kind: Flag, Help: help, Example: "yes", values: func(r *mapping.Run) []any { return []any{of(r)} }}
+	return &Field{Name: name, Path: path, Kind: expr.Flag, Help: help, Example: "yes", values: func(r *mapping.Run) []any { return []any{of(r)} }}
 }
 
 func moment(name, path, help string, of func(*mapping.Run) time.Time) *Field {
-	return &Field{Name: name, Path: path, Kind: Time, Help: help, Example: "2026-10", values: func(r *mapping.Run) []any {
+	return &Field{Name: name, Path: path, Kind: expr.Time, Help: help, Example: "2026-10", values: func(r *mapping.Run) []any {
 		if t := of(r); t.Year() >= 1970 {
 			return []any{t}
 		}
@@ -171,107 +185,69 @@ func mapField(name, path, help, example string, of func(r *mapping.Run, name str
 	return &Field{Name: name, Path: path, Help: help, Example: value, ofName: of, values: func(*mapping.Run) []any { return nil }}
 }
 
-// settingNames has the kinds and aliases of settings, and what they are.
-var settingNames = map[string]struct {
-	kind    Kind
-	aliases []string
-	help    string
-	example string
-}{
-	"benchmark":        {help: "CBT's benchmark class", example: "librbdfio"},
-	"workload":         {help: "CBT's name of the workload", example: "precondition"},
-	"mode":             {aliases: []string{"rw"}, help: "fio's rw", example: "randwrite"},
-	"rwmixread":        {Number, nil, "percent of reads, in modes that mix", "70"},
-	"op_size":          {Size, []string{"bs"}, "block size", "4k"},
-	"iodepth":          {Number, []string{"qd"}, "I/O depth of a job", "16"},
-	"total_iodepth":    {Number, nil, "CBT's total I/O depth", "256"},
-	"numjobs":          {Number, nil, "jobs a volume", "4"},
-	"concurrent_procs": {Number, nil, "processes of fio a volume or endpoint", "4"},
-	"volumes":          {Number, nil, "volumes a client", "4"},
-	"clients":          {Number, nil, "clients of CBT's configuration", "4"},
-	"osds":             {Number, nil, "OSDs", "4"},
-	"osd_hosts":        {Number, nil, "hosts with OSDs", "4"},
-	"pool_profile":     {aliases: []string{"pool"}, help: "CBT's pool profile", example: "rbd"},
-	"ceph_version":     {aliases: []string{"ceph"}, help: "version of Ceph in CBT's configuration", example: "19.2.0"},
-	"osd_ra":           {KiB, nil, "read-ahead of the OSDs' disks", "4M"},
-	"client_ra":        {KiB, nil, "read-ahead of the clients", "4M"},
-	"time":             {Duration, []string{"runtime"}, "run time that was set", "5m"},
-	"ramp":             {Duration, []string{"ramp_time"}, "ramp time that was set", "30s"},
-	"iteration":        {Number, nil, "CBT's iteration, from 0", "4"},
-}
-
 // settingFields returns the fields of the benchmark's settings.
 func settingFields() (list []*Field) {
 	for _, c := range facts.Settings {
-		s := settingNames[c.Name]
-		list = append(list, &Field{
-			Name: c.Name, Aliases: s.aliases, Path: "cbt." + c.Name, Kind: s.kind, Help: s.help, Example: s.example,
-			values: func(r *mapping.Run) []any {
-				switch v := c.Value(r).(type) {
-				case string:
-					return []any{v}
-				case int:
-					return []any{float64(v)}
-				case int64:
-					return []any{float64(v)}
-				}
-				return nil
-			},
-		})
+		f := &Field{Name: c.Name, Path: "cbt." + c.Name, Kind: c.Kind, Help: c.Help, Example: c.Example, values: func(r *mapping.Run) []any {
+			switch v := c.Value(r).(type) {
+			case string:
+				return []any{v}
+			case int:
+				return []any{float64(v)}
+			case int64:
+				return []any{float64(v)}
+			}
+			return nil
+		}}
+		if c.Alias != "" {
+			f.Aliases = []string{c.Alias}
+		}
+		list = append(list, f)
 	}
 	return list
 }
 
 // totalsFields returns the fields of all requests of a run, and of the requests of each direction.
 func totalsFields() (list []*Field) {
-	list = fieldsOf("", "all", "all requests", func(r *mapping.Run) *mapping.Totals { return r.All })
-	for _, direction := range mapping.Directions {
-		list = append(list, fieldsOf(direction+".", direction, direction+" requests", func(r *mapping.Run) *mapping.Totals {
-			for _, d := range r.ByDirection() {
-				if d.Direction == direction {
-					return d.Totals
-				}
+	examples := map[string]string{"requests": "1e6", "bytes": "100GiB", "iops": "20k", "bandwidth": "100MiB/s"}
+	helps := map[string]string{"requests": "number", "iops": "rate"}
+	add := func(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals) {
+		for i := range facts.Figures {
+			one := &facts.Figures[i]
+			f := &Field{
+				Name: prefix + one.Name, Path: path + "." + one.Name, Kind: one.Kind,
+				Help: cmp.Or(helps[one.Name], one.Text) + " of " + whose, Example: cmp.Or(examples[one.Name], "5ms"),
+				values: func(r *mapping.Run) []any {
+					t := of(r)
+					if t == nil {
+						return nil
+					}
+					switch v, isBound := one.Of(t); {
+					case math.IsNaN(v):
+						return nil
+					case isBound:
+						return []any{AtLeast(v)}
+					default:
+						return []any{v}
+					}
+				},
 			}
-			return nil
-		})...)
-	}
-	return list
-}
-
-// fieldsOf returns the fields of the requests of one direction, or of all.
-func fieldsOf(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals) (list []*Field) {
-	add := func(name, pathOf string, kind Kind, help, example string, values func(*mapping.Totals) []any) *Field {
-		f := &Field{Name: prefix + name, Path: path + "." + pathOf, Kind: kind, Help: help + " of " + whose, Example: example}
-		f.values = func(r *mapping.Run) []any {
-			if t := of(r); t != nil {
-				return values(t)
+			if one.Kind == expr.Latency {
+				f.Path = path + ".latency." + one.Name
 			}
-			return nil
+			if one.Name == "bandwidth" {
+				f.Aliases = []string{prefix + "bw"}
+			} else if strings.Contains(one.Text, ".") {
+				f.Aliases = []string{prefix + one.Text}
+			}
+			list = append(list, f)
 		}
-		list = append(list, f)
-		return f
 	}
-	add("requests", "requests", Count, "number", "1e6", ifKnown(func(t *mapping.Totals) float64 { return float64(t.Requests) }))
-	add("bytes", "bytes", Size, "bytes", "100GiB", ifKnown(func(t *mapping.Totals) float64 { return float64(t.Bytes) }))
-	add("iops", "iops", Rate, "rate", "20k", ifKnown(func(t *mapping.Totals) float64 { return t.IOPS }))
-	add("bandwidth", "bandwidth", Bandwidth, "bandwidth", "100MiB/s",
-		ifKnown(func(t *mapping.Totals) float64 { return t.Bandwidth })).Aliases = []string{prefix + "bw"}
-	for _, name := range facts.LatencyNames() {
-		p := strings.ReplaceAll(name, "_", ".")
-		f := add(name, "latency."+name, Latency, p, "5ms", func(t *mapping.Totals) []any {
-			l := facts.LatenciesOfTotals(t)
-			switch us, isBound := l.ValueOrMore(name); {
-			case math.IsNaN(us):
-				return nil
-			case isBound:
-				return []any{AtLeast(us)}
-			default:
-				return []any{us}
-			}
+	add("", "all", "all requests", func(r *mapping.Run) *mapping.Totals { return r.All })
+	for i, direction := range mapping.Directions {
+		add(direction+".", direction, direction+" requests", func(r *mapping.Run) *mapping.Totals {
+			return [...]*mapping.Totals{r.Read, r.Write, r.Trim}[i]
 		})
-		if p != name {
-			f.Aliases = []string{prefix + p}
-		}
 	}
 	return list
 }

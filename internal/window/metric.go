@@ -13,19 +13,19 @@ import (
 
 // Metric is a number that rules and comparisons are about. Metrics with the same name are equal.
 type Metric struct {
-	name   string  // name for people: "p99.9"
-	q      float64 // quantile of a percentile, 0 … 1; 0 for other metrics
-	within float64 // in nanoseconds, for a share of requests
-	unit   Unit
+	name   string    // name for people: "p99.9"
+	q      float64   // quantile of a percentile, 0 … 1; 0 for other metrics
+	within float64   // in nanoseconds, for a share of requests
+	kind   expr.Kind // Latency, Percent, Rate or Count
 }
 
 // Metrics that are neither percentiles nor shares.
 var (
-	IOPS     = Metric{name: "iops", unit: PerSecond}
-	Requests = Metric{name: "requests", unit: Number}
-	Min      = Metric{name: "min"}
-	Mean     = Metric{name: "mean"}
-	Max      = Metric{name: "max"}
+	IOPS     = Metric{name: "iops", kind: expr.Rate}
+	Requests = Metric{name: "requests", kind: expr.Count}
+	Min      = Metric{name: "min", kind: expr.Latency}
+	Mean     = Metric{name: "mean", kind: expr.Latency}
+	Max      = Metric{name: "max", kind: expr.Latency}
 )
 
 // Percentile returns the metric of a percentile above 0 and below 100. percent is text such as "99.90", for p99.9.
@@ -36,13 +36,13 @@ func Percentile(percent string) (m Metric, ok bool) {
 	}
 	name := strconv.FormatFloat(x, 'f', -1, 64)
 	q, err := strconv.ParseFloat(name+"e-2", 64) // not 99.9/100, which is not exactly 0.999
-	return Metric{name: "p" + name, q: q}, err == nil
+	return Metric{name: "p" + name, q: q, kind: expr.Latency}, err == nil
 }
 
 // Within returns the metric "share of requests that were served within ns nanoseconds". text is the latency as
 // people write it.
 func Within(ns float64, text string) Metric {
-	return Metric{name: "within " + text, within: ns, unit: Share}
+	return Metric{name: "within " + text, within: ns, kind: expr.Percent}
 }
 
 // ParseMetric parses a name such as "iops", "p99.9" or "p99_9", in upper or lower case.
@@ -82,20 +82,20 @@ func (m Metric) String() string { return m.name }
 
 // Column returns the name of the metric's column for programs, with the unit of latencies: "p99_9_us", "iops".
 func (m Metric) Column() string {
-	if m.unit != Nanoseconds {
+	if m.kind != expr.Latency {
 		return m.name
 	}
-	return strings.ReplaceAll(m.name, ".", "_") + "_" + m.unit.Name()
+	return strings.ReplaceAll(m.name, ".", "_") + "_" + UnitOf(m.kind)
 }
 
 // Quantile returns the quantile of a percentile, between 0 and 1. For other metrics it is 0.
 func (m Metric) Quantile() float64 { return m.q }
 
-// Unit returns the unit of the metric's values.
-func (m Metric) Unit() Unit { return m.unit }
+// Kind returns the kind of the metric's values: Latency, Percent, Rate or Count.
+func (m Metric) Kind() expr.Kind { return m.kind }
 
 // IsOfHistogram reports whether the metric is computed from latencies. The others are counts.
-func (m Metric) IsOfHistogram() bool { return m.unit == Nanoseconds || m.unit == Share }
+func (m Metric) IsOfHistogram() bool { return m.kind == expr.Latency || m.kind == expr.Percent }
 
 // Of returns the value of the metric for a histogram, with its error bounds. The metric must be computed from
 // latencies, and the histogram must not be empty.
@@ -107,7 +107,7 @@ func (m Metric) Of(h *hist.Histogram) hist.Answer {
 		return h.Max()
 	case m == Mean:
 		return h.Mean()
-	case m.unit == Share:
+	case m.kind == expr.Percent:
 		n, low, high := h.CountWithin(m.within)
 		total := h.Total()
 		isOpen := high > low && h.Layout().Open(h.Layout().Index(int64(m.within)))
@@ -116,54 +116,31 @@ func (m Metric) Of(h *hist.Histogram) hist.Answer {
 	return h.Percentile(m.q)
 }
 
-// Unit is the unit of a metric's values.
-type Unit int
-
-// The units of metrics.
-const (
-	Nanoseconds Unit = iota
-	Share            // 0 … 1
-	PerSecond
-	Number // number of requests
-)
-
-// Name returns the name of the unit of [Unit.ForPrograms], as in CSV and JSON.
-func (u Unit) Name() string { return [...]string{"us", "share", "per_second", "requests"}[u] }
-
-// ForPrograms converts a value to the unit of CSV, JSON and documents: latencies are in microseconds.
-func (u Unit) ForPrograms(v float64) float64 {
-	if u == Nanoseconds {
-		return v / 1000
-	}
-	return v
+// UnitOf returns the name of the unit of a kind of metric in CSV and JSON.
+func UnitOf(k expr.Kind) string {
+	return map[expr.Kind]string{expr.Latency: "us", expr.Percent: "share", expr.Rate: "per_second", expr.Count: "requests"}[k]
 }
 
-// Text returns a value for people. It has all digits if otherwise it would look equal to limit, which may be NaN. of
-// is the number of requests that a share refers to.
-func (u Unit) Text(value, limit, of float64) string {
-	switch short := u.short(value, of); {
+// TextOf returns a value of a kind of metric for people. It has all digits if otherwise it would look equal to limit,
+// which may be NaN. of is the number of requests that a share refers to.
+func TextOf(k expr.Kind, value, limit, of float64) string {
+	text := func(x float64) (short, exact string) {
+		switch k {
+		case expr.Latency:
+			return unit.Latency(x / 1000), unit.Number(x/1000) + "µs"
+		case expr.Percent:
+			return unit.Percent(x, of), unit.Number(x*100) + " %"
+		case expr.Rate:
+			return unit.Rate(x), unit.Number(x)
+		}
+		return unit.Count(int64(x)), unit.Number(x)
+	}
+	short, exact := text(value)
+	switch ofLimit, _ := text(limit); {
 	case math.IsNaN(value):
 		return "-"
-	case value == limit || short != u.short(limit, of):
+	case value == limit || short != ofLimit:
 		return short
 	}
-	switch u {
-	case Nanoseconds:
-		return unit.Number(value/1000) + "µs"
-	case Share:
-		return unit.Number(value*100) + " %"
-	}
-	return unit.Number(value)
-}
-
-func (u Unit) short(x, of float64) string {
-	switch u {
-	case Nanoseconds:
-		return unit.Latency(x / 1000)
-	case Share:
-		return unit.Percent(x, of)
-	case PerSecond:
-		return unit.Rate(x)
-	}
-	return unit.Count(int64(x))
+	return exact
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/expr"
 )
 
 // TestParseMetric: the name of each metric is parsed as that metric, which has the expected value.
@@ -52,24 +53,24 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestUnitText: a value that differs from the limit has another text.
-func TestUnitText(t *testing.T) {
+// TestTextOf: a value that differs from the limit has another text.
+func TestTextOf(t *testing.T) {
 	for _, c := range []struct {
-		unit             Unit
+		kind             expr.Kind
 		value, limit, of float64
 		want             string
 	}{
-		{Nanoseconds, 1.5e7, 1e7, 0, "15.0ms"},
-		{Nanoseconds, 1e7, 1e7, 0, "10.0ms"},
-		{Nanoseconds, 10_003_007, 1e7, 0, "10003.007µs"},
-		{Share, 0.995, 0.999, 1000, "99.5 %"},
-		{Share, 0.99896, 0.999, 1000, "99.896 %"},
-		{PerSecond, 4999.75, 5000, 0, "4999.75"},
-		{PerSecond, 12_400, 5000, 0, "12.4k"},
-		{Number, 999_999, 1e6, 0, "999,999"},
-		{Share, math.NaN(), 0.5, 0, "-"},
+		{expr.Latency, 1.5e7, 1e7, 0, "15.0ms"},
+		{expr.Latency, 1e7, 1e7, 0, "10.0ms"},
+		{expr.Latency, 10_003_007, 1e7, 0, "10003.007µs"},
+		{expr.Percent, 0.995, 0.999, 1000, "99.5 %"},
+		{expr.Percent, 0.99896, 0.999, 1000, "99.896 %"},
+		{expr.Rate, 4999.75, 5000, 0, "4999.75"},
+		{expr.Rate, 12_400, 5000, 0, "12.4k"},
+		{expr.Count, 999_999, 1e6, 0, "999,999"},
+		{expr.Percent, math.NaN(), 0.5, 0, "-"},
 	} {
-		if got := c.unit.Text(c.value, c.limit, c.of); got != c.want {
+		if got := TextOf(c.kind, c.value, c.limit, c.of); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}

@@ -95,7 +95,16 @@ var Columns = slices.Concat(
 	[]table.Column[*Row]{
 		{Name: "workload", Heading: "Workload", Value: func(r *Row) any { return r.Title }},
 		{Name: "direction", Heading: "Dir", Value: func(r *Row) any { return r.Direction }},
-		{Name: "metric", Heading: "Metric", Value: func(r *Row) any { return r.Number.key() }, Text: func(r *Row) string { return r.Number.Text }},
+		{
+			Name: "metric", Heading: "Metric",
+			Value: func(r *Row) any {
+				if r.Number.LessIsBad {
+					return r.Number.Name
+				}
+				return r.Number.Name + "_us"
+			},
+			Text: func(r *Row) string { return r.Number.Text },
+		},
 		{Name: "runs", Heading: ">Runs", Value: func(r *Row) any { return len(r.Runs) }},
 	},
 	table.Where((*Row).HasChange, []table.Column[*Row]{

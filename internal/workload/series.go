@@ -8,48 +8,37 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/trend"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Number is a number of a run and direction whose changes are looked for.
+// Number is a figure of a run and direction whose changes are looked for.
 type Number struct {
-	Name      string                            // name in columns, such as "p99_9" or "iops"
-	Text      string                            // name for people, such as "p99.9"
-	LessIsBad bool                              // true for IOPS and bandwidth
-	of        func(*mapping.Totals) trend.Value // returns NaN if the number is not known
+	facts.Figure
+	LessIsBad bool // true for IOPS and bandwidth
 }
-
-// Numbers are all numbers whose changes can be looked for.
-var Numbers = func() []Number {
-	list := []Number{
-		{"iops", "IOPS", true, func(t *mapping.Totals) trend.Value { return trend.Value{N: t.IOPS} }},
-		{"bandwidth", "bandwidth", true, func(t *mapping.Totals) trend.Value { return trend.Value{N: t.KnownBandwidth()} }},
-	}
-	for _, name := range facts.LatencyNames() {
-		list = append(list, Number{Name: name, Text: strings.ReplaceAll(name, "_", "."), of: func(t *mapping.Totals) trend.Value {
-			l := facts.LatenciesOfTotals(t)
-			us, isBound := l.ValueOrMore(name)
-			return trend.Value{N: us, IsBound: isBound}
-		}})
-	}
-	return list
-}()
 
 // NumbersOf returns the numbers with these names, as in columns or as for people. An unknown name is an error.
 func NumbersOf(names ...string) (list []*Number, err error) {
 	for _, name := range names {
-		i := slices.IndexFunc(Numbers, func(n Number) bool { return strings.EqualFold(name, n.Name) || strings.EqualFold(name, n.Text) })
-		if i < 0 {
-			var texts []string
-			for _, n := range Numbers {
-				texts = append(texts, n.Text)
+		var texts []string
+		have := len(list)
+		for _, f := range facts.Figures {
+			isRate := f.Kind == expr.Rate || f.Kind == expr.Bandwidth
+			if !isRate && f.Kind != expr.Latency { // how many requests a run has depends on how long it was
+				continue
 			}
+			texts = append(texts, f.Text)
+			if strings.EqualFold(name, f.Name) || strings.EqualFold(name, f.Text) {
+				list = append(list, &Number{f, isRate})
+			}
+		}
+		if len(list) == have {
 			return nil, fmt.Errorf("%s: want one of %s", name, strings.Join(texts, ", "))
 		}
-		list = append(list, &Numbers[i])
 	}
 	return list, nil
 }
@@ -63,24 +52,8 @@ func MustNumbers(names ...string) []*Number {
 	return list
 }
 
-// key returns the name of the number's column, with its unit.
-func (n *Number) key() string {
-	if n.LessIsBad {
-		return n.Name
-	}
-	return n.Name + "_us"
-}
-
 // TextOf returns a value of the number for people. A lower bound has a mark: "≥17.0s".
-func (n *Number) TextOf(v trend.Value) string {
-	switch n.Name {
-	case "iops":
-		return unit.Rate(v.N)
-	case "bandwidth":
-		return unit.Bandwidth(v.N)
-	}
-	return unit.LatencyOrMore(v.N, v.IsBound)
-}
+func (n *Number) TextOf(v trend.Value) string { return facts.KindText(n.Kind, v.N, v.IsBound) }
 
 // Series is a number in one direction, over the runs of a workload that have it.
 type Series struct {
@@ -144,8 +117,11 @@ func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
 			s := &Series{Workload: w, Direction: direction, Number: n}
 			for _, run := range w.Runs {
 				for _, d := range run.ByDirection() {
-					if v := n.of(d.Totals); d.Direction == direction && run.Run.Complete && unit.IsKnown(run.Run.Start) && v.N > 0 && !math.IsInf(v.N, 0) {
-						s.Runs, s.Values = append(s.Runs, run), append(s.Values, v)
+					if d.Direction != direction || !run.Run.Complete || !unit.IsKnown(run.Run.Start) {
+						continue
+					}
+					if v, isBound := n.Of(d.Totals); v > 0 && !math.IsInf(v, 0) {
+						s.Runs, s.Values = append(s.Runs, run), append(s.Values, trend.Value{N: v, IsBound: isBound})
 					}
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 	"github.com/fio2es/fio2es/mapping"
@@ -198,10 +199,7 @@ func TestTailAlone(t *testing.T) {
 		run.Write.Latency = mapping.NewLatency(h, nil)
 		runs = append(runs, run)
 	}
-	var numbers []*Number
-	for i := range Numbers {
-		numbers = append(numbers, &Numbers[i])
-	}
+	numbers := MustNumbers(append(slices.Clone(facts.LatencyNames), "iops", "bandwidth")...)
 	for _, s := range Group(runs)[0].Series(numbers, 0.03) {
 		isTail := s.Number.Text == "p99.9" || s.Number.Text == "p99.99" || s.Number.Text == "max"
 		if isTail != (len(s.Changes) == 1) || isTail && s.Changes[0].After != runs[40] {

@@ -135,7 +135,7 @@ func (p *planner) useHist(j *Job) {
 	}
 	// People choose round intervals. In a log of all jobs, a late row may begin another job.
 	j.Exact = j.Interval > 0 && (isGiven || j.Interval%100 == 0) && j.Log.Job > 0
-	if isOtherClock(j) || isEpoch(j) {
+	if j.rowClock() != sinceStart {
 		j.late = j.Log.Rows.late(j.Interval)
 	}
 }

@@ -124,40 +124,6 @@ func (e *Entry) cover(jobs []*Job) []*Entry {
 // ReadsLogs reports whether rows are read from a log of the entry. Rows may lack requests that the report has.
 func (e *Entry) ReadsLogs() bool { return slices.ContainsFunc(e.Jobs, (*Job).ReadsLog) }
 
-// hasLog reports whether a job of the entry has a log, and all of its logs have modification times.
-func (e *Entry) hasLog() bool {
-	return len(e.Jobs) > 0 && !slices.ContainsFunc(e.Jobs, func(j *Job) bool {
-		return j.Source == FromNothing || j.Log.File == e.Out.File || j.Log.File.ModTime.IsZero()
-	})
-}
-
-// ended returns when the jobs of the entry ended, by when their logs were last written: the latest time, and how far
-// apart the times are. The entry must have logs. fio writes its report at its timestamp.
-func (e *Entry) ended() (last time.Time, spread time.Duration) {
-	first := e.Jobs[0].Log.File.ModTime
-	for _, j := range e.Jobs {
-		at := j.Log.File.ModTime
-		if first = Earlier(first, at); at.After(last) {
-			last = at
-		}
-	}
-	return time.UnixMilli(e.Out.Fio.Timestamp).Add(last.Sub(e.Out.File.ModTime)), last.Sub(first)
-}
-
-// writing returns the longest time that fio may have taken to write the logs of a job of the entries, at most atMost, or 0
-// if that is within other errors.
-func writing(entries []*Entry, atMost time.Duration) (longest time.Duration) {
-	for _, e := range entries {
-		for _, j := range e.Jobs {
-			longest = max(longest, j.writing)
-		}
-	}
-	if longest = min(longest, atMost); longest < errorOfReport {
-		return 0
-	}
-	return longest
-}
-
 // combine makes one entry of several entries, because nothing says which log belongs to which of them.
 func combine(entries []*Entry) *Entry {
 	first := entries[0]

@@ -7,6 +7,13 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
+// placedByRows sets the starts of jobs by their rows. It returns how those that began apart were placed, and what is said.
+func placedByRows(jobs ...*Job) (how string, said []error) {
+	p := &planner{&Plan{Jobs: jobs}, &Evidence{}, &Remarks{}}
+	p.placeByRows()
+	return p.Placed, p.problems.Notes
+}
+
 // TestEpochsAndReports: the times of rows are overruled only by precise evidence that the run time does not contradict.
 func TestEpochsAndReports(t *testing.T) {
 	epoch := written.UnixMilli()
@@ -28,9 +35,9 @@ func TestEpochsAndReports(t *testing.T) {
 		j.Source, j.Ran = FromNothing, 1950 // its last row, without a log
 		j.Entry = &Entry{Out: &Output{}, Ran: c.ran}
 		j.moment = moment{written.Add(c.start), c.by, c.error}
-		_, contradicted := (&planner{&Plan{Jobs: []*Job{j}}, &Evidence{}, nil}).placeByEpochs()
-		if got := j.Start.Sub(written); got != c.want || (len(contradicted) > 0) != c.contradicts {
-			t.Errorf("%s: %v later, contradicted %v", c.name, got, contradicted)
+		_, said := placedByRows(j)
+		if got := j.Start.Sub(written); got != c.want || (len(said) > 0) != c.contradicts {
+			t.Errorf("%s: %v later, %v", c.name, got, said)
 		}
 	}
 }
@@ -60,10 +67,10 @@ func TestPlaceByEpochs(t *testing.T) {
 				j.moment = moment{time.UnixMilli(j.First).Add(-c.started[i]), clockStart, errorOfStart}
 			}
 		}
-		how, _ := (&planner{&Plan{Jobs: jobs}, &Evidence{}, nil}).placeByEpochs()
+		how, _ := placedByRows(jobs...)
 		for i, j := range jobs {
 			switch {
-			case !isEpoch(j):
+			case j.rowClock() != unixClock:
 				if !j.Start.IsZero() || j.Origin != 0 {
 					t.Errorf("%s: job %d began at %v", c.name, i, j.Start)
 				}
@@ -96,7 +103,7 @@ func TestPlaceByOtherClock(t *testing.T) {
 		for i, j := range jobs {
 			j.Entry, j.Ran = entries[i], 5000
 		}
-		how, without := placeByOtherClock(jobs)
+		how, without := placedByRows(jobs...)
 		for i, j := range jobs {
 			if got := written.Sub(j.Start).Milliseconds(); c.want[i] == 0 && !j.Start.IsZero() || c.want[i] != 0 && got != c.want[i] {
 				t.Errorf("%s: job %d began %d ms before the report, want %d", c.name, i, got, c.want[i])
@@ -107,7 +114,7 @@ func TestPlaceByOtherClock(t *testing.T) {
 		}
 	}
 	alone := rowsAt(1000, boot)
-	if _, without := placeByOtherClock(alone); len(without) != 1 || alone[0].Origin != boot-1000 {
+	if _, without := placedByRows(alone...); len(without) != 1 || alone[0].Origin != boot-1000 {
 		t.Errorf("without a report: %v, times count from %d", without, alone[0].Origin)
 	}
 }
@@ -130,7 +137,7 @@ func TestUntilFirst(t *testing.T) {
 		j.Log.Rows = FirstRows{{Time: j.First, Layout: l, Total: c.n, Bins: []hist.Bin{
 			{Index: 100, Count: c.n - 1}, {Index: uint32(l.Index(c.slowest.Nanoseconds())), Count: 1},
 		}}}
-		(&planner{&Plan{Jobs: []*Job{j}}, &Evidence{}, nil}).placeByEpochs()
+		placedByRows(j)
 		if j.Error < c.want || j.Error > 2*c.want {
 			t.Errorf("%d requests up to %v: ± %v, want %v", c.n, c.slowest, j.Error, c.want)
 		}

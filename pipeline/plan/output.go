@@ -193,15 +193,6 @@ func (o *Output) trustsTimes() bool {
 // of two seconds.
 const apartTimes = 2500 * time.Millisecond
 
-// step returns how finely the times of the files of a report and of its jobs are recorded.
-func (o *Output) step() time.Duration {
-	files := []*source.File{o.File}
-	for _, j := range o.jobs() {
-		files = append(files, j.Log.File)
-	}
-	return step(files...)
-}
-
 // step returns how finely the times of files are recorded. Many archives, programs that copy, and file systems keep
 // whole or even seconds.
 func step(files ...*source.File) (step time.Duration) {
@@ -238,20 +229,4 @@ func (o *Output) written() (time.Time, Clock) {
 		return o.File.ModTime, clockMtime
 	}
 	return end, clockReport
-}
-
-// began returns the earliest possible start of the fio of an output.
-func (o *Output) began() time.Time {
-	end, _ := o.written()
-	if e := elapsed(o.Fio); e > 0 {
-		return end.Add(-time.Duration(e)*time.Millisecond - time.Second)
-	}
-	return time.Time{}
-}
-
-func (o *Output) jobs() (all []*Job) {
-	for _, e := range o.Entries {
-		all = append(all, e.Jobs...)
-	}
-	return all
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // placement says when the jobs of one fio began. If they did not begin together, it also says how that is known.
@@ -26,58 +27,85 @@ func Place(out *Output, entries []*Entry) placement {
 	if slices.ContainsFunc(entries, func(e *Entry) bool { return e.Start > 0 }) {
 		return placeByStart(entries)
 	}
-	end, by := out.written()
+	end, clock := out.written()
 	if end.IsZero() {
-		return placement{Starts: map[*Entry]moment{}}
+		return placement{}
 	}
-	var ways []placement
-	var files placement
+	ran := time.Duration(elapsed(out.Fio)) * time.Millisecond
+	files := []*source.File{out.File}
+	longest, isOneStage, isGroup := time.Duration(0), isOneStage(entries), false
+	for _, e := range entries {
+		isGroup = isGroup || e.isGroup && len(e.parts) == 0
+		delay, _ := e.delay()
+		longest = max(longest, delay+e.ranFor())
+		for _, j := range e.Jobs {
+			files = append(files, j.Log.File)
+		}
+	}
+	step := step(files...)
+
+	// Side by side: all were started at once, except for a startdelay, and the last ended when the report was written.
+	side := placement{Starts: map[*Entry]moment{}}
+	unsure := errorOfEnd + writing(entries, ran-longest)
+	if clock == clockMtime {
+		unsure = errorOfMtime + step
+	}
+	for _, e := range entries {
+		delay, _ := e.delay()
+		side.Starts[e] = moment{end.Add(delay - longest), clock, unsure + forks(entries...)}
+		if e.option("startdelay") != "" {
+			side.how = "each job by its startdelay, and the last to end by when fio wrote its report"
+		}
+	}
+	groups := by(func(e *Entry) int { return e.GroupID }, entries)
+	slices.SortFunc(groups, func(a, b []*Entry) int { return cmp.Compare(a[0].GroupID, b[0].GroupID) })
+	ways, byFile := []placement{side}, placement{}
+	if !isOneStage {
+		ways, byFile = placeInStages(groups, ran, end), placeByFiles(out, groups, ran, end, step)
+	}
+
+	// The times of files decide between ways that run times allow. If they contradict all, beyond both errors, or the only
+	// one, they are those of a copy.
 	contradiction := ""
-	if isOneStage(entries) {
-		ways = append(ways, placeTogether(out, entries, end, by))
-	} else {
-		ways, files = placeInStages(out, entries, end), placeByFiles(out, entries, end)
-	}
-	fit := slices.DeleteFunc(slices.Clone(ways), func(way placement) bool { // which files contradict, beyond both errors
+	fit := slices.DeleteFunc(slices.Clone(ways), func(way placement) bool {
 		return slices.ContainsFunc(entries, func(e *Entry) bool {
 			m, ok := way.Starts[e]
-			file, has := files.Starts[e]
+			file, has := byFile.Starts[e]
 			return ok && has && m.Start.Sub(file.Start).Abs() > m.Error+file.Error
 		})
 	})
 	switch {
 	case len(fit) > 0:
 		ways = fit
-	case len(files.Starts) > 0 && (len(ways) > 0 || !out.trustsTimes()):
-		files = placement{}
+	case len(byFile.Starts) > 0 && (len(ways) > 0 || !out.trustsTimes()):
+		byFile = placement{}
 		contradiction = fmt.Sprintf("%s: the modification times of its logs contradict the time that fio ran: they are not used; "+
 			"copy files with their times (cp -p, rsync -t)", out.File.Name())
 	}
-	all := []placement{placeByReports(out, entries), files}
-	if len(ways) == 1 {
-		all = append(all, ways[0])
+	if len(ways) > 1 {
+		ways = nil // run times allow several
 	}
-	p := mostPrecise(entries, all...)
+	p := mostPrecise(entries, append([]placement{placeByReports(out, entries), byFile}, ways...))
 	p.contradiction = contradiction
+	const starting = 1500 * time.Millisecond // of fio, and rounding: elapsed has whole seconds
 	switch {
 	case len(p.Starts) == 0:
-		p = placeTogether(out, entries, end, by)
-		for e, m := range p.Starts {
-			m.Error = max(m.Error, time.Duration(elapsed(out.Fio))*time.Millisecond)
+		for e, m := range side.Starts {
+			m.Error = max(m.Error, ran)
 			p.Starts[e] = m
 		}
 		p.how = "its jobs are shown side by side, though they may have run one after another"
 		p.doubt = fmt.Sprintf("%s: nothing says when each of its %d groups of jobs ran: they are shown side by side; "+
 			"run fio with --log_unix_epoch=1 or --status-interval=1, or keep the modification times of its logs",
-			out.File.Name(), len(groups(entries)))
-	case out.Reports() == 1 && isOneStage(entries) && waited(out, entries):
+			out.File.Name(), len(groups))
+	case out.Reports() == 1 && isOneStage && isGroup && ran > longest+starting:
 		p.doubt = groupDoubt(out)
 	}
 	return p
 }
 
 // mostPrecise takes each start from the most precise evidence, the first of equals.
-func mostPrecise(entries []*Entry, evidence ...placement) placement {
+func mostPrecise(entries []*Entry, evidence []placement) placement {
 	p, how := placement{Starts: map[*Entry]moment{}}, map[*Entry]string{}
 	var first time.Time
 	for _, e := range entries {
@@ -97,15 +125,6 @@ func mostPrecise(entries []*Entry, evidence ...placement) placement {
 	return p
 }
 
-// Times outside these are not evidence, because fio did not exist or the report is damaged. RFC 3339 has four digits for
-// a year, and a [time.Duration] covers 292 years.
-var (
-	notBefore = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
-	notAfter  = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
-)
-
-func isPossible(t time.Time) bool { return !t.Before(notBefore) && t.Before(notAfter) }
-
 // placeByStart uses job_start. A job without job_start began with the first job.
 func placeByStart(entries []*Entry) placement {
 	p := placement{Starts: map[*Entry]moment{}}
@@ -115,17 +134,15 @@ func placeByStart(entries []*Entry) placement {
 			first = Earlier(first, time.UnixMilli(e.Start))
 		}
 	}
-	late := false
 	for _, e := range entries {
 		at := first
 		if e.Start > 0 {
 			at = time.UnixMilli(e.Start)
 		}
-		late = late || at.Sub(first) > together
 		p.Starts[e] = moment{at, clockStart, errorOfStart + forks(e)}
-	}
-	if late {
-		p.how = "each job where job_start in fio's report puts it"
+		if at.Sub(first) > together {
+			p.how = "each job where job_start in fio's report puts it"
+		}
 	}
 	return p
 }
@@ -152,16 +169,146 @@ func placeByReports(out *Output, entries []*Entry) placement {
 	return p
 }
 
+// placeByFiles uses the time at which each log was last written, because fio writes a log when its job ends. The jobs
+// of a group begin together, except those that wait. The clock of the files may be off, so only differences from the
+// time of the report count: fio writes it at its timestamp_ms. The result is empty if there are no such times. step is
+// how finely they are recorded.
+func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Time, step time.Duration) placement {
+	p := placement{Starts: map[*Entry]moment{}, how: "each job by when its log was last written, less its run time"}
+	if out.Client || out.Fio.Timestamp == 0 || out.File.ModTime.IsZero() {
+		return placement{}
+	}
+	var earliest, first, last time.Time // the start of fio, and the ends of jobs
+	if ran > 0 {
+		earliest = end.Add(-ran - time.Second - step)
+	}
+	for _, group := range groups {
+		var start time.Time
+		for _, e := range group {
+			if ended, _, ok := e.ended(); ok {
+				at := ended.Add(-e.ranFor() - e.ramp())
+				if ended.After(end.Add(time.Second+step)) || at.Before(earliest) {
+					return placement{} // copied, or changed later
+				}
+				start = Earlier(start, at)
+			}
+		}
+		if start.IsZero() {
+			return placement{}
+		}
+		for _, e := range group {
+			at, unsure := start.Add(e.ramp()), errorOfMtime+step+writing([]*Entry{e}, ran)
+			if ended, spread, ok := e.ended(); ok {
+				if unsure += spread; e.HasOption("startdelay") || e.HasOption("wait_for") {
+					at = ended.Add(-e.ranFor())
+				}
+				if first = Earlier(first, ended); ended.After(last) {
+					last = ended
+				}
+			}
+			p.Starts[e] = moment{Earlier(at, end.Add(-e.ranFor())), clockMtime, unsure}
+		}
+	}
+	// Coarse times that are all the same do not show what ran side by side: a copy has them, too. And fio writes its report
+	// when the last job has ended.
+	if step > 0 && last.Sub(first) <= step && len(groups) > 1 || end.Sub(last) > errorOfLast+step {
+		return placement{}
+	}
+	// Groups that ran for different times do not end together, but copies of their files may be made together.
+	const near = 300 * time.Millisecond
+	for a, start := range p.Starts {
+		for b, other := range p.Starts {
+			apart := start.Start.Add(a.ranFor()).Sub(other.Start.Add(b.ranFor())).Abs()
+			if step == 0 && a.GroupID != b.GroupID && apart < near && (a.ranFor()-b.ranFor()).Abs() > 2*near {
+				return placement{}
+			}
+		}
+	}
+	return p
+}
+
+// placeInStages returns the ways in which groups may have run one after another (stonewall) or side by side (new_group):
+// those whose run times add up to the time that fio ran.
+func placeInStages(groups [][]*Entry, ran time.Duration, end time.Time) (fits []placement) {
+	const most = 12 // groups; the number of ways doubles with each
+	waits := func(e *Entry) bool { return e.HasOption("startdelay") || e.HasOption("wait_for") }
+	if ran == 0 || len(groups) > most || slices.ContainsFunc(slices.Concat(groups...), waits) {
+		return nil
+	}
+	type stage struct {
+		entries []*Entry
+		lasts   time.Duration
+	}
+	for cuts := range 1 << (len(groups) - 1) { // bit i is set if a stage ends with group i
+		var stages []stage
+		var one stage
+		left, late := ran, time.Duration(0) // the time of fio beside that of the stages
+		for i, group := range groups {
+			for _, e := range group {
+				one.lasts = max(one.lasts, e.ranFor()+e.ramp())
+			}
+			if one.entries = append(one.entries, group...); i == len(groups)-1 || cuts>>i&1 == 1 {
+				left -= one.lasts
+				late += writing(one.entries, ran)
+				stages, one = append(stages, one), stage{}
+			}
+		}
+		left -= time.Duration(len(stages)-1) * betweenStages
+		if left <= -betweenStages || left >= 1500*time.Millisecond+late {
+			continue
+		}
+		p := placement{Starts: map[*Entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
+			"up to the time that fio ran"}
+		end, unsure := end, errorOfEnd
+		for _, of := range slices.Backward(stages) {
+			start := end.Add(-of.lasts)
+			unsure += writing(of.entries, max(left, 0))
+			for _, e := range of.entries {
+				p.Starts[e] = moment{start.Add(e.ramp()), clockReport, unsure + forks(of.entries...)}
+			}
+			end, unsure = start.Add(-betweenStages), unsure+errorOfStage
+		}
+		fits = append(fits, p)
+	}
+	return fits
+}
+
 // forks returns how far apart the jobs of entries may begin that were started together.
 func forks(entries ...*Entry) time.Duration {
-	jobs := 0
+	if len(entries) == 1 && entries[0].Size <= 1 {
+		return 0
+	}
+	return errorOfForks
+}
+
+// writing returns the longest time that fio may have taken to write the logs of a job of the entries, at most atMost, or 0
+// if that is within other errors.
+func writing(entries []*Entry, atMost time.Duration) (longest time.Duration) {
 	for _, e := range entries {
-		jobs += e.Size
+		for _, j := range e.Jobs {
+			longest = max(longest, j.writing)
+		}
 	}
-	if jobs > 1 {
-		return errorOfForks
+	if longest = min(longest, atMost); longest < errorOfReport {
+		return 0
 	}
-	return 0
+	return longest
+}
+
+// ended returns when the jobs of the entry ended, by when their logs were last written: the latest time, and how far
+// apart the times are. It is not ok if a log is missing or has no time. fio writes its report at its timestamp.
+func (e *Entry) ended() (last time.Time, spread time.Duration, ok bool) {
+	var first time.Time
+	for _, j := range e.Jobs {
+		at := j.Log.File.ModTime
+		if j.Source == FromNothing || j.Log.File == e.Out.File || at.IsZero() {
+			return last, 0, false
+		}
+		if first = Earlier(first, at); at.After(last) {
+			last = at
+		}
+	}
+	return time.UnixMilli(e.Out.Fio.Timestamp).Add(last.Sub(e.Out.File.ModTime)), last.Sub(first), len(e.Jobs) > 0
 }
 
 // isOneStage reports whether all jobs were started at once, except for a startdelay in their options. Jobs behind a
@@ -176,173 +323,6 @@ func isOneStage(entries []*Entry) bool {
 	return true
 }
 
-// waited reports whether fio ran longer than the jobs of a group of several sections, whose options are unknown.
-func waited(out *Output, entries []*Entry) bool {
-	const starting = 1500 // milliseconds for the start of fio and for rounding: elapsed has whole seconds
-	longest := int64(0)
-	for _, e := range entries {
-		delay, _ := e.delay()
-		longest = max(longest, delay.Milliseconds()+e.Ran)
-	}
-	isGroup := func(e *Entry) bool { return e.isGroup && len(e.parts) == 0 }
-	return slices.ContainsFunc(entries, isGroup) && elapsed(out.Fio) > longest+starting
-}
-
-func groupDoubt(out *Output) string {
-	return fmt.Sprintf("%s: jobs of a group of several sections may have waited (startdelay, ramp_time): nothing says when each ran, so "+
-		"they are shown side by side; run fio with --log_unix_epoch=1, or without group_reporting", out.File.Name())
-}
-
-// placeTogether places jobs that were started at once. The last of them ended when the report was written.
-func placeTogether(out *Output, entries []*Entry, end time.Time, by Clock) placement {
-	p := placement{Starts: map[*Entry]moment{}}
-	longest := time.Duration(0)
-	for _, e := range entries {
-		delay, _ := e.delay()
-		longest = max(longest, delay+e.ranFor())
-	}
-	error := errorOfEnd
-	if by == clockMtime {
-		error = errorOfMtime + out.step()
-	}
-	if by == clockReport {
-		error += writing(entries, time.Duration(elapsed(out.Fio))*time.Millisecond-longest)
-	}
-	error += forks(entries...)
-	for _, e := range entries {
-		delay, _ := e.delay()
-		p.Starts[e] = moment{end.Add(delay - longest), by, error}
-		if e.option("startdelay") != "" {
-			p.how = "each job by its startdelay, and the last to end by when fio wrote its report"
-		}
-	}
-	return p
-}
-
-func groups(entries []*Entry) [][]*Entry {
-	all := by(func(e *Entry) int { return e.GroupID }, entries)
-	slices.SortFunc(all, func(a, b []*Entry) int { return cmp.Compare(a[0].GroupID, b[0].GroupID) })
-	return all
-}
-
-// placeByFiles uses the time at which each log was last written, because fio writes a log when its job ends. The jobs
-// of a group begin together, except those that wait. The clock of the files may be off, so only differences from the
-// time of the report count: fio writes it at its timestamp_ms. The result is empty if there are no such times.
-func placeByFiles(out *Output, entries []*Entry, end time.Time) placement {
-	p := placement{Starts: map[*Entry]moment{}, how: "each job by when its log was last written, less its run time"}
-	if out.Client || out.Fio.Timestamp == 0 || out.File.ModTime.IsZero() {
-		return placement{}
-	}
-	step, elapsed := out.step(), time.Duration(elapsed(out.Fio))*time.Millisecond
-	var first, last time.Time // of the ends of jobs
-	for _, group := range groups(entries) {
-		var start time.Time
-		for _, e := range group {
-			if !e.hasLog() {
-				continue
-			}
-			ended, _ := e.ended()
-			at := ended.Add(-e.ranFor() - e.ramp())
-			if ended.After(end.Add(time.Second+step)) || at.Before(out.began().Add(-step)) {
-				return placement{} // copied, or changed later
-			}
-			start = Earlier(start, at)
-		}
-		if start.IsZero() {
-			return placement{}
-		}
-		for _, e := range group {
-			at, error := start.Add(e.ramp()), errorOfMtime+step+writing([]*Entry{e}, elapsed)
-			if e.hasLog() {
-				ended, spread := e.ended()
-				if error += spread; e.HasOption("startdelay") || e.HasOption("wait_for") {
-					at = ended.Add(-e.ranFor())
-				}
-				if first = Earlier(first, ended); ended.After(last) {
-					last = ended
-				}
-			}
-			p.Starts[e] = moment{Earlier(at, end.Add(-e.ranFor())), clockMtime, error}
-		}
-	}
-	if step > 0 && last.Sub(first) <= step && len(groups(entries)) > 1 {
-		return placement{} // coarse times that are all the same do not show what ran side by side: a copy has them, too
-	}
-	// fio writes its report when the last job has ended.
-	if end.Sub(last) > errorOfLast+step || step == 0 && !plausible(p.Starts, entries) {
-		return placement{}
-	}
-	return p
-}
-
-// plausible reports whether the files may have been written when jobs ended. Groups that ran for different times do not
-// end together, but copies of their files may be made together.
-func plausible(starts map[*Entry]moment, entries []*Entry) bool {
-	const near = 300 * time.Millisecond
-	for i, a := range entries {
-		for _, b := range entries[i+1:] {
-			endA, endB := starts[a].Start.Add(a.ranFor()), starts[b].Start.Add(b.ranFor())
-			if a.GroupID != b.GroupID && endA.Sub(endB).Abs() < near && (a.ranFor()-b.ranFor()).Abs() > 2*near {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// placeInStages returns the ways in which groups may have run one after another (stonewall) or side by side (new_group):
-// those whose run times add up to the time that fio ran.
-func placeInStages(out *Output, entries []*Entry, end time.Time) (fits []placement) {
-	all := groups(entries)
-	total := time.Duration(elapsed(out.Fio)) * time.Millisecond
-	const most = 12 // groups; the number of ways doubles with each
-	waits := func(e *Entry) bool { return e.HasOption("startdelay") || e.HasOption("wait_for") }
-	if total == 0 || len(all) > most || slices.ContainsFunc(entries, waits) {
-		return nil
-	}
-	for cuts := range 1 << (len(all) - 1) { // bit i is set if a stage ends with group i
-		var stages [][]*Entry
-		var stage []*Entry
-		for i, g := range all {
-			if stage = append(stage, g...); i == len(all)-1 || cuts>>i&1 == 1 {
-				stages, stage = append(stages, stage), nil
-			}
-		}
-		sum := time.Duration(len(stages)-1) * betweenStages
-		late := time.Duration(0)
-		for _, s := range stages {
-			sum += lasts(s)
-			late += writing(s, total)
-		}
-		left := total - sum // the time of fio beside that of the stages
-		if left <= -betweenStages || left >= 1500*time.Millisecond+late {
-			continue
-		}
-		p := placement{Starts: map[*Entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
-			"up to the time that fio ran"}
-		end, unsure := end, errorOfEnd
-		for _, stage := range slices.Backward(stages) {
-			start := end.Add(-lasts(stage))
-			unsure += writing(stage, max(left, 0))
-			for _, e := range stage {
-				p.Starts[e] = moment{start.Add(e.ramp()), clockReport, unsure + forks(stage...)}
-			}
-			end, unsure = start.Add(-betweenStages), unsure+errorOfStage
-		}
-		fits = append(fits, p)
-	}
-	return fits
-}
-
-// lasts is how long the jobs of a stage run, which begin together.
-func lasts(stage []*Entry) time.Duration {
-	longest := time.Duration(0)
-	for _, e := range stage {
-		longest = max(longest, e.ranFor()+e.ramp())
-	}
-	return longest
-}
-
 // mayWait reports whether a section of a group waits longer than another. The job file says this. Without one, the
 // options of the section that the report lists say it.
 func (e *Entry) mayWait(sections []fiolog.JobSection) bool {
@@ -353,16 +333,7 @@ func (e *Entry) mayWait(sections []fiolog.JobSection) bool {
 	})
 }
 
-// by are the entries that have a key in common, in the order of the first of each.
-func by[K comparable](keyOf func(*Entry) K, entries []*Entry) (all [][]*Entry) {
-	at := map[K]int{}
-	for _, e := range entries {
-		i, ok := at[keyOf(e)]
-		if !ok {
-			i, all = len(all), append(all, nil)
-			at[keyOf(e)] = i
-		}
-		all[i] = append(all[i], e)
-	}
-	return all
+func groupDoubt(out *Output) string {
+	return fmt.Sprintf("%s: jobs of a group of several sections may have waited (startdelay, ramp_time): nothing says when each ran, so "+
+		"they are shown side by side; run fio with --log_unix_epoch=1, or without group_reporting", out.File.Name())
 }

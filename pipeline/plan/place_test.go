@@ -128,8 +128,8 @@ func TestPlace(t *testing.T) {
 func TestTimesOfClone(t *testing.T) {
 	out, entries := outputOf(12, section{ran: 6000}, section{group: 1, ran: 5000})
 	changeTimes(out, entries, func(time.Time) time.Time { return written.Truncate(time.Second) })
-	for _, j := range out.jobs() {
-		j.writing = 6 * time.Second
+	for _, e := range entries {
+		e.Jobs[0].writing = 6 * time.Second
 	}
 	if p := Place(out, entries); p.doubt == "" || p.Starts[entries[0]].Error < 6*time.Second {
 		t.Errorf("±%v, doubt %q", p.Starts[entries[0]].Error, p.doubt)
@@ -140,8 +140,10 @@ func TestTimesOfClone(t *testing.T) {
 func changeTimes(out *Output, entries []*Entry, change func(time.Time) time.Time) {
 	out.Entries = entries
 	files := []*source.File{out.File}
-	for _, j := range out.jobs() {
-		files = append(files, j.Log.File)
+	for _, e := range entries {
+		for _, j := range e.Jobs {
+			files = append(files, j.Log.File)
+		}
 	}
 	for _, f := range files {
 		if change != nil {
@@ -361,12 +363,12 @@ func TestOtherClock(t *testing.T) {
 		want  bool
 	}{{"the job's start", 1002, false}, {"a late start", 4900, false}, {"1970", 1_800_000_000_000, false}, {"the machine's start", 86_400_000, true}} {
 		j := laterJob(entries[0], c.first)
-		if got := isOtherClock(j); got != c.want {
+		if got := j.rowClock() == otherClock; got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	entries[0].own = options{"log_alternate_epoch": "1", "log_alternate_epoch_clock_id": "1"}
-	if j := laterJob(entries[0], 1500); !isOtherClock(j) {
+	if j := laterJob(entries[0], 1500); j.rowClock() != otherClock {
 		t.Error("the options were not looked at")
 	}
 }

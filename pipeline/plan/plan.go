@@ -12,7 +12,10 @@ func New(ev *Evidence, opt Options, problems *Remarks) (*Plan, error) {
 	jobs, averaged := p.findJobs()
 	p.Entries = p.attribute(jobs)
 	p.choose(jobs, averaged)
-	if err := p.times(); err != nil {
+	if err := p.place(); err != nil {
+		return nil, err
+	}
+	if err := p.windows(); err != nil {
 		return nil, err
 	}
 	if err := p.limitLevels(); err != nil {

@@ -8,6 +8,30 @@ import (
 	"github.com/fio2es/fio2es/pipeline/align"
 )
 
+// windows chooses the length of windows, and when they begin.
+func (p *planner) windows() (err error) {
+	for _, j := range p.Jobs {
+		if j.Source == FromReports { // reports come at the same moments for all jobs
+			j.First = j.Entry.Out.phase(j.Interval, j.Start.Add(-p.opt.Offsets[j.Host]))
+		}
+	}
+	if p.Window, err = windowOf(p.Jobs, p.opt.Window); err == nil {
+		p.Shift = shiftOf(p.Jobs, p.Window)
+	}
+	return err
+}
+
+// nominal returns the interval that people set, in milliseconds, for a measured one: rows and reports come a little late.
+func nominal(ms int64) int64 {
+	if hundreds := (ms + 50) / 100 * 100; max(ms-hundreds, hundreds-ms)*20 <= ms {
+		return hundreds
+	}
+	return (ms + 5) / 10 * 10
+}
+
+// Modulo returns the remainder of a division, from 0 to n-1.
+func Modulo(x, n int64) int64 { return (x%n + n) % n }
+
 // windowOf returns the length of windows in milliseconds: the wanted length, or the usual one for the rows of the jobs.
 // It fails if rows are too long for the wanted length.
 func windowOf(jobs []*Job, wanted time.Duration) (int64, error) {

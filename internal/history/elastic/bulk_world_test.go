@@ -110,7 +110,7 @@ func (w *world) finish(name, ingest string) {
 	if err := w.Finish(w.t.Context(), run); err != nil {
 		w.t.Fatal(err)
 	}
-	if got := w.server.Documents("fio-runs")[run.ID()]; string(got) != string(elastic.RunDocument(run)) {
+	if got := w.server.Documents("fio-runs")[run.ID()]; string(got) != string(run.AppendJSON(nil)) {
 		w.t.Errorf("the run's document is %s", got)
 	}
 }

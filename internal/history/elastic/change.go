@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
@@ -25,66 +27,45 @@ func (e *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation
 	if err == nil {
 		run, err = e.annotate(ctx, runID, a)
 	}
-	if err == nil {
-		run, err = e.relabelled(ctx, run)
-	}
 	return run, e.fail(ctx, "write to", err)
 }
 
-// relabelled sets the labels of a run in its interval documents, and returns the run. Another process may change the
-// labels at the same time, so relabelled then reads the run again and repeats.
-func (e *Store) relabelled(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
-	for range e.limits.settle {
-		err := e.client.Refresh(ctx, e.intervals())
+// annotate repeats what another process interferes with: it reads the run document again if that was changed before
+// it is stored, and sets the labels of the interval documents again if those of the run have changed since.
+func (e *Store) annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error) {
+	isStored := false
+	for try := range e.limits.settle {
+		if err := e.client.Refresh(ctx, e.runs(), e.intervals()); err != nil {
+			return nil, err
+		}
+		run, state, err := e.fetch(ctx, runID)
+		if err == nil && !isStored {
+			run.Run.Annotate(a)
+			seq, term := int(state.seq), int(state.term)
+			err = e.index(ctx, esapi.IndexRequest{DocumentID: runID, Body: es.JSON(run.AppendJSON(nil)), IfSeqNo: &seq, IfPrimaryTerm: &term})
+			if e, ok := errors.AsType[*es.Error](err); ok && e.Status == http.StatusConflict {
+				err = es.ErrConflict
+			}
+		}
+		if errors.Is(err, es.ErrConflict) {
+			if err := e.client.Pause(ctx, try/4); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		isStored = true
 		if err == nil {
 			err = e.relabel(ctx, &run.Run)
 		}
 		if err != nil {
-			return nil, because(ctx, "relabel documents", err)
+			return nil, err
 		}
-		now, _, err := e.fetch(ctx, run.Run.ID)
+		now, _, err := e.fetch(ctx, runID)
 		if err != nil || now.Run.Ingest == run.Run.Ingest && now.Run.Edit() == run.Run.Edit() {
 			return run, err
 		}
-		run = now
-	}
-	return nil, fmt.Errorf("annotate run %q: %w", run.Run.ID, history.ErrBusy)
-}
-
-// annotate changes the run document. If another process changes it at the same time, annotate reads it again and
-// repeats.
-func (e *Store) annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error) {
-	for try := range e.limits.settle {
-		if err := e.client.Refresh(ctx, e.runs()); err != nil {
-			return nil, err
-		}
-		run, state, err := e.fetch(ctx, runID)
-		if err != nil {
-			return nil, err
-		}
-		run.Run.Annotate(a)
-		err = e.replace(ctx, run, state)
-		if !isConflict(err) {
-			return run, err
-		}
-		if err := e.client.Pause(ctx, try/4); err != nil {
-			return nil, err
-		}
 	}
 	return nil, fmt.Errorf("annotate run %q: %w", runID, history.ErrBusy)
-}
-
-// replace stores a run document if the stored one is still in this state.
-func (e *Store) replace(ctx context.Context, run *mapping.Run, state finished) error {
-	seq, term := int(state.seq), int(state.term)
-	return e.index(ctx, "store run", esapi.IndexRequest{
-		DocumentID: run.ID(), Body: es.JSON(RunDocument(run)), IfSeqNo: &seq, IfPrimaryTerm: &term,
-	})
-}
-
-func isConflict(err error) bool {
-	var e *es.Error
-	return errors.As(err, &e) && e.Status == http.StatusConflict
 }
 
 // relabel sets the labels of a run in those of its visible interval documents that have others.
@@ -102,6 +83,56 @@ func (e *Store) relabel(ctx context.Context, run *mapping.RunInfo) error {
 	return err
 }
 
+// Mark implements [history.Marker].
+func (e *Store) Mark(ctx context.Context, changes map[string][]mapping.Change) error {
+	err := e.Prepare(ctx)
+	if err == nil {
+		err = e.client.Refresh(ctx, e.runs())
+	}
+	const most = 500 // runs in one request
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(changes)), most) {
+		some := map[string][]mapping.Change{}
+		for _, id := range ids {
+			some[id] = append([]mapping.Change{}, changes[id]...) // an empty list, not null
+		}
+		if err == nil {
+			_, err = e.client.UpdateAll(ctx, es.All(es.Terms("run.id", ids)), mapping.MarkChanges, map[string]any{"changes": some}, e.runs())
+		}
+	}
+	return e.fail(ctx, "write to", err)
+}
+
+// News reports whether runs were stored or removed since its last call. Then changes have to be found again. Live
+// runs do not count, because they belong to no series.
+func (e *Store) News() bool { return e.news.Swap(false) }
+
+// Delete implements [history.Store]. If it is interrupted, readers no longer see the run; a second call removes the
+// rest.
+func (e *Store) Delete(ctx context.Context, runID string) error {
+	e.news.Store(true)
+	runs, err := e.remove(ctx, e.runs(), es.Term("run.id", runID))
+	intervals := 0
+	if err == nil {
+		if intervals, err = e.remove(ctx, e.intervals(), es.Term("run.id", runID)); err != nil && runs > 0 {
+			err = fmt.Errorf("%w; its run document is removed, but not all of its interval documents: remove these with fio2es check --repair", err)
+		}
+	}
+	if err == nil && runs+intervals == 0 {
+		if _, err = e.finished(ctx, []string{runID}); err == nil { // otherwise there is no index
+			err = fmt.Errorf("delete run %q: %w", runID, history.ErrNotFound)
+		}
+	}
+	return e.fail(ctx, "write to", err)
+}
+
+// remove deletes the documents that a query finds, and returns their number.
+func (e *Store) remove(ctx context.Context, index string, query any) (int, error) {
+	if err := e.client.Refresh(ctx, index); err != nil { // because only visible documents are deleted
+		return 0, err
+	}
+	return e.client.DeleteAll(ctx, query, index)
+}
+
 // removedID is a field that only documents of removed runs have.
 const removedID = mapping.RemovedField + ".id"
 
@@ -110,19 +141,43 @@ const removedID = mapping.RemovedField + ".id"
 func (e *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 	err := e.Prepare(ctx)
 	if err == nil {
-		err = e.index(ctx, "store removed run", esapi.IndexRequest{DocumentID: r.DocumentID(), Body: es.JSON(r.AppendJSON(nil))})
+		err = e.index(ctx, esapi.IndexRequest{DocumentID: r.DocumentID(), Body: es.JSON(r.AppendJSON(nil))})
 	}
 	return e.fail(ctx, "write to", err)
 }
 
 // index stores one document in the index of runs and makes it visible.
-func (e *Store) index(ctx context.Context, verb string, r esapi.IndexRequest) error {
+func (e *Store) index(ctx context.Context, r esapi.IndexRequest) error {
 	r.Index, r.Refresh = e.runs(), "true"
-	return e.do(ctx, verb, es.Limited{Request: r}, nil)
+	if err := e.client.Do(ctx, r, nil); err != nil {
+		return fmt.Errorf("store document: %w", err)
+	}
+	return nil
 }
 
-// isRun finds run documents, but not documents about removed runs.
-func isRun() any { return es.None(es.Exists(removedID)) }
+// Removed implements [history.Store].
+func (e *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
+	found := map[string]*mapping.Removed{}
+	err := chunked(hashes, func(some []string) error {
+		byID := map[string]any{removedID: map[string]any{"order": "asc", "unmapped_type": "keyword"}} // old indices lack it
+		for h, err := range e.hits(ctx, "find removed runs", e.runs(), request{
+			Size: 500, Query: hashed(mapping.RemovedField+".source.list", some), Sort: []any{byID},
+		}) {
+			if err != nil {
+				return err
+			}
+			var d struct{ Removed *mapping.Removed }
+			if err := json.Unmarshal(h.Source, &d); err != nil {
+				return fmt.Errorf("document %s: %w: %w", h.ID, history.ErrDamaged, err)
+			}
+			if d.Removed != nil {
+				found[d.Removed.ID] = d.Removed
+			}
+		}
+		return nil
+	})
+	return sortedByID(found), e.fail(ctx, "read", err)
+}
 
 // Restore implements [history.Store].
 func (e *Store) Restore(ctx context.Context, runIDs ...string) error {
@@ -135,65 +190,27 @@ func (e *Store) Restore(ctx context.Context, runIDs ...string) error {
 
 // RemoveDamaged removes the unreadable interval documents of a run at one level. It returns them as INDEX/ID.
 func (e *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Level) ([]string, error) {
-	err := because(ctx, "refresh", e.client.Refresh(ctx, e.intervals()))
 	var names, ids []string
+	err := e.client.Refresh(ctx, e.intervals())
+	var point *pit
 	if err == nil {
-		names, ids, err = e.damaged(ctx, run, level)
+		point, err = e.openPIT(ctx, e.level(level))
 	}
-	for from := 0; err == nil && from < len(ids); from += mostTerms {
-		_, err = e.remove(ctx, e.level(level), es.All(es.Term("run.id", run), es.Terms("_id", ids[from:min(from+mostTerms, len(ids))])))
-	}
-	return names, e.fail(ctx, "repair", err)
-}
-
-// damaged finds the unreadable interval documents of a run at one level. It returns their names and their ids.
-func (e *Store) damaged(ctx context.Context, run string, level mapping.Level) (names, ids []string, err error) {
-	const most = 500 // documents on the first page
-	point, err := e.openPIT(ctx, e.level(level))
 	if err != nil {
-		return nil, nil, err
+		return nil, e.fail(ctx, "repair", err)
 	}
-	s := scan[json.RawMessage]{e: e, verb: "find damaged documents", request: request{
-		PIT:  &pit{ID: point, KeepAlive: e.keepAlive()},
-		Size: min(most, e.limits.pageHits), Query: es.All(es.Term("run.id", run)), Sort: []any{ascending("@timestamp")},
-	}}
-	defer func() { e.closePIT(ctx, s.request.PIT.ID) }()
-	for hits, err := range s.pages(ctx) {
+	for h, err := range e.hits(ctx, "find damaged documents", "", request{
+		PIT: point, Size: 500, Query: es.All(es.Term("run.id", run)), Sort: []any{ascending("@timestamp")},
+	}) {
 		if err != nil {
-			return nil, nil, err
+			return nil, e.fail(ctx, "repair", err)
 		}
-		for _, h := range hits {
-			if d := new(mapping.Interval); h.Source == nil || json.Unmarshal(*h.Source, d) != nil {
-				names, ids = append(names, h.Index+"/"+h.ID), append(ids, h.ID)
-			}
+		if _, err := h.interval(); err != nil {
+			names, ids = append(names, h.Index+"/"+h.ID), append(ids, h.ID)
 		}
 	}
-	return names, ids, nil
-}
-
-// runDoc is a run document, or the reason why it cannot be read.
-type runDoc struct {
-	run *mapping.Run
-	id  string
-	err error
-}
-
-// UnmarshalJSON never fails, so that one damaged document does not make a whole page unreadable.
-func (d *runDoc) UnmarshalJSON(text []byte) error {
-	run, err := history.DecodeRun(text)
-	*d = runDoc{run, run.Run.ID, err}
-	if err != nil {
-		var of struct{ Run struct{ ID string } }
-		_ = json.Unmarshal(text, &of) // the id may be readable although the document is not
-		d.id = of.Run.ID
-	}
-	return nil
-}
-
-// result returns the run, or a [history.DamagedRunError].
-func (d *runDoc) result() (*mapping.Run, error) {
-	if d.err != nil {
-		return nil, &history.DamagedRunError{ID: d.id, Err: d.err}
-	}
-	return d.run, nil
+	return names, e.fail(ctx, "repair", chunked(ids, func(some []string) error {
+		_, err := e.remove(ctx, e.level(level), es.All(es.Term("run.id", run), es.Terms("_id", some)))
+		return err
+	}))
 }

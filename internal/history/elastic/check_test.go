@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
@@ -60,9 +58,9 @@ func TestCheckPending(t *testing.T) {
 	}
 }
 
-// TestCheckLight: a person changed a run document without its field for lists, so lists show old values. A check
-// reports this and a repair mends it. A repair does not mend labels of interval documents, and says so.
-func TestCheckLight(t *testing.T) {
+// TestCheckByHand: a person changed the labels of a run document. A check reports that its interval documents have
+// others, and a repair says that it does not mend them.
+func TestCheckByHand(t *testing.T) {
 	f := newFake(t)
 	s := flushed{f.store("fio")}
 	err := errors.Join(s.Put(t.Context(), historytest.Intervals("a", "1", 10)), s.Put(t.Context(), historytest.Intervals("b", "1", 10)),
@@ -71,30 +69,18 @@ func TestCheckLight(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := historytest.NewRun("a", "1")
-	old := run.AppendLight(nil)
 	run.Run.Labels, run.CBT.Mode = map[string]string{"release": "by hand"}, "trim"
-	packer, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	document := mapping.WithLight(run.AppendJSON(nil), packer.EncodeAll(old, nil))
-	for _, c := range [][2]string{{"/_bulk", fmt.Sprintf("{\"index\":{\"_index\":\"fio-runs\",\"_id\":%q}}\n%s\n", run.ID(), document)}, {"/fio-runs/_refresh", ""}} {
+	for _, c := range [][2]string{{"/_bulk", fmt.Sprintf("{\"index\":{\"_index\":\"fio-runs\",\"_id\":%q}}\n%s\n", run.ID(), run.AppendJSON(nil))}, {"/fio-runs/_refresh", ""}} {
 		if _, err := f.call(t.Context(), http.MethodPost, c[0], c[1]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const lists, labels = "lists show other values than its document", "10 of its interval documents do not have its labels, and fio2es label"
-	for i, want := range [][]string{{lists, labels}, {lists, labels}, {labels}} {
+	for _, repair := range []bool{false, true} {
 		var got []string
-		_, err := history.Check(t.Context(), s, i > 0, func(f history.Finding) {
-			isMended := i > 0 && strings.HasPrefix(f.Problem, lists)
-			if f.Run != run.Run.ID || (f.Remedy == "") != isMended {
-				t.Errorf("%d: %+v", i, f)
-			}
-			got = append(got, f.Problem)
-		})
-		if err != nil || !slices.EqualFunc(got, want, strings.HasPrefix) {
-			t.Fatalf("%d: %v, %q, want %q", i, err, got, want)
+		_, err := history.Check(t.Context(), s, repair, func(f history.Finding) { got = append(got, f.Run+": "+f.Problem) })
+		want := run.Run.ID + ": 10 of its interval documents do not have its labels, and fio2es label"
+		if err != nil || len(got) != 1 || !strings.HasPrefix(got[0], want) {
+			t.Fatalf("repair %v: %v, %q, want %q", repair, err, got, want)
 		}
 	}
 	for got, err := range s.Runs(t.Context(), history.RunFilter{Light: true, Text: "by hand"}) {

@@ -36,7 +36,7 @@ func TestNoSource(t *testing.T) {
 	server.status, server.body = 200, `{"pit_id":"p","timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":1},"hits":[{"_id":"x","sort":["x"]}]}}`
 	e := elastic.New(server.Client, elastic.Options{})
 	_, run := e.Run(t.Context(), "x")
-	_, holding := e.Holding(t.Context(), []string{"x"})
+	_, holding := e.Holding(t.Context(), []string{"x"}, nil)
 	_, versions := e.Versions(t.Context(), []string{"x"})
 	for verb, err := range map[string]error{"run": run, "holding": holding, "versions": versions} {
 		if !errors.Is(err, history.ErrDamaged) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
@@ -57,6 +56,7 @@ func (e *Store) Finish(ctx context.Context, run *mapping.Run) error {
 	return nil
 }
 
+// finish lets a goroutine finish the run together with others, and waits.
 func (e *Store) finish(ctx context.Context, run *mapping.Run) error {
 	w := e.writer
 	r := &pendingRun{of: version{run.Run.ID, run.Run.Ingest}, run: *run, done: make(chan error, 1)}
@@ -72,7 +72,7 @@ func (e *Store) finish(ctx context.Context, run *mapping.Run) error {
 		w.isFinishing = true
 		w.background.Go(func() {
 			for runs := e.settled(); runs != nil; runs = e.settled() {
-				e.finishAll(&batch{runs})
+				e.finishAll(runs)
 			}
 		})
 	}
@@ -137,12 +137,32 @@ func (e *Store) settled() []*pendingRun {
 	}
 }
 
-// batch is a set of runs that are finished together, without those that failed.
-type batch struct{ runs []*pendingRun }
+// finishAll makes the stored versions of runs current, and reports to those who wait. For readers, a run document makes
+// its version visible. So interval documents are visible before the run document is stored, and those of other
+// versions are deleted only after that. Dashboards add up all interval documents that are not pending: they show the
+// other version until it is deleted, and then this one.
+//
+// A run that fails does not delay the others. If a request fails, all runs fail.
+func (e *Store) finishAll(runs []*pendingRun) {
+	w := e.writer
+	runs, err := e.makeCurrent(w.ctx, runs)
+	e.each(runs, func(r *pendingRun) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		// the next Finish of a run that is not complete must count its earlier documents, too
+		if err == nil && r.run.Run.Complete && r.state.pending == 0 {
+			delete(w.runs, r.of)
+		}
+		if err == nil {
+			r.done <- nil
+		}
+		return err
+	})
+}
 
-// each calls do for each run, and drops the runs for which it fails.
-func (b *batch) each(e *Store, do func(r *pendingRun) error) {
-	b.runs = slices.DeleteFunc(b.runs, func(r *pendingRun) bool {
+// each calls do for runs, and returns those for which it succeeds. The others get the error.
+func (e *Store) each(runs []*pendingRun, do func(r *pendingRun) error) []*pendingRun {
+	return slices.DeleteFunc(runs, func(r *pendingRun) bool {
 		err := do(r)
 		if err == nil {
 			return false
@@ -157,66 +177,110 @@ func (b *batch) each(e *Store, do func(r *pendingRun) error) {
 	})
 }
 
-func (b *batch) ids() (ids []string) {
-	for _, r := range b.runs {
+// makeCurrent is finishAll without reports of success. It returns the runs that were not reported yet, and an error
+// that is of all of them.
+func (e *Store) makeCurrent(ctx context.Context, runs []*pendingRun) ([]*pendingRun, error) {
+	// Count the documents of each run, and find out which runs have other versions. The indices are refreshed also with
+	// NoVerify, because deleting finds only visible documents.
+	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
+		return runs, err
+	}
+	have, err := e.counts(ctx, ids(runs))
+	if err != nil {
+		return runs, err
+	}
+	runs = e.each(runs, func(r *pendingRun) error {
+		r.others = have.HasOthers(r.of.id, r.of.ingest)
+		return e.compare(r, have)
+	})
+	if runs, err = e.storeRuns(ctx, runs); err != nil || len(runs) == 0 {
+		return runs, err
+	}
+	if err := e.client.Refresh(ctx, e.runs()); err != nil {
+		return runs, err
+	}
+
+	if runs, err = e.deleteOthers(ctx, runs); err != nil {
+		return runs, err
+	}
+	var versions []version
+	for _, r := range runs {
+		if r.isHidden(e) {
+			versions = append(versions, r.of)
+		}
+	}
+	if len(versions) > 0 {
+		if err := e.show(ctx, versions); err != nil {
+			return runs, err
+		}
+		e.writer.mu.Lock()
+		defer e.writer.mu.Unlock()
+		for _, r := range runs {
+			if r.state.queued == r.queued { // otherwise documents were put in the meantime, and these are pending, too
+				r.state.hidden = false
+			}
+		}
+	}
+	return runs, nil
+}
+
+// deleteOthers deletes the interval documents of other versions of the runs, if there are any. Another process may have
+// stored another version in the meantime, which is current then, and these deletions may have removed documents of it,
+// or its deletions some of these. So the version that is current afterwards must have all of its documents. Each
+// process looks after its own deletions, so the last of them finds what is missing.
+func (e *Store) deleteOthers(ctx context.Context, runs []*pendingRun) ([]*pendingRun, error) {
+	var replacing []*pendingRun
+	var versions []version
+	for _, r := range runs {
+		if r.others {
+			replacing, versions = append(replacing, r), append(versions, r.of)
+		}
+	}
+	if len(replacing) == 0 {
+		return runs, nil
+	}
+	if err := e.removeOthers(ctx, versions); err != nil {
+		return runs, err
+	}
+	if err := e.client.Refresh(ctx, e.runs()); err != nil {
+		return runs, err
+	}
+	current, err := e.stored(ctx, ids(replacing))
+	if err != nil {
+		return runs, err
+	}
+	have, err := e.counts(ctx, ids(replacing))
+	if err != nil {
+		return runs, err
+	}
+	return e.each(runs, func(r *pendingRun) error {
+		now, isThere := current[r.of.id]
+		switch {
+		case !r.others:
+			return nil
+		case !isThere:
+			return e.replaced(r, errors.New("the run was removed"))
+		case now.run == nil:
+			return fmt.Errorf("its document: %w", history.ErrDamaged)
+		case now.run.Run.Ingest == r.of.ingest:
+			return e.compare(r, have)
+		case !have.IsWhole(now.run):
+			return e.replaced(r, errors.New("the other version is not whole"))
+		}
+		return nil
+	}), nil
+}
+
+func ids(runs []*pendingRun) (ids []string) {
+	for _, r := range runs {
 		ids = append(ids, r.of.id)
 	}
 	return ids
 }
 
-// finishAll makes the stored versions of runs current. For readers, a run document makes its version visible. So
-// interval documents are visible before the run document is stored, and those of other versions are deleted only
-// after that. Dashboards add up all interval documents that are not pending: they show the other version until it is
-// deleted, and then this one.
-//
-// A run that fails does not delay the others. If a request fails, all runs fail.
-func (e *Store) finishAll(b *batch) {
-	ctx := e.writer.ctx
-	for _, step := range []func(context.Context, *batch) error{
-		// also with NoVerify, because deleting finds only visible documents
-		func(ctx context.Context, _ *batch) error { return e.client.Refresh(ctx, e.intervals()) },
-		e.verify,
-		e.storeRuns,
-		func(ctx context.Context, _ *batch) error { return e.client.Refresh(ctx, e.runs()) },
-		e.deleteOthers,
-		e.showPending,
-	} {
-		if len(b.runs) == 0 {
-			return
-		}
-		if err := step(ctx, b); err != nil {
-			b.each(e, func(*pendingRun) error { return err })
-			return
-		}
-	}
-	w := e.writer
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, r := range b.runs {
-		// the next Finish of a run that is not complete must count its earlier documents, too
-		if r.run.Run.Complete && r.state.pending == 0 {
-			delete(w.runs, r.of)
-		}
-		r.done <- nil
-	}
-}
-
-// verify compares, for each run, the number of documents in the cluster with the number that the cluster confirmed,
-// and records which runs have other versions. A document that was sent twice counts once.
-func (e *Store) verify(ctx context.Context, b *batch) error {
-	have, err := e.counts(ctx, es.Terms("run.id", b.ids()))
-	if err != nil {
-		return err
-	}
-	b.each(e, func(r *pendingRun) error {
-		r.others = have.HasOthers(r.of.id, r.of.ingest)
-		return e.compare(r, have)
-	})
-	return nil
-}
-
 // compare fails with [history.ErrReplaced] if the cluster has another number of documents of a run than it confirmed.
-// Another process has deleted them, because it stored another version, or removed the run.
+// Another process has deleted them, because it stored another version, or removed the run. A document that was sent
+// twice counts once.
 func (e *Store) compare(r *pendingRun, have history.Counts) error {
 	e.writer.mu.Lock()
 	s := r.state
@@ -242,44 +306,36 @@ func (e *Store) replaced(r *pendingRun, why error) error {
 
 // storeRuns stores the run documents. Each keeps the labels and the note that people gave to the stored one. If
 // another process changes a stored document in between, as fio2es label does, storeRuns reads it again.
-func (e *Store) storeRuns(ctx context.Context, b *batch) error {
+func (e *Store) storeRuns(ctx context.Context, runs []*pendingRun) (stored []*pendingRun, err error) {
 	const most = 20 // attempts
-	light, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return err
-	}
-	var stored []*pendingRun
-	for try := 0; len(b.runs) > 0; try++ {
+	for try := 0; len(runs) > 0; try++ {
 		if try == most {
-			b.each(e, func(*pendingRun) error { return errConflict })
+			e.each(runs, func(*pendingRun) error { return errConflict })
 			break
 		}
 		if try > 0 {
 			if err := errors.Join(e.client.Pause(ctx, try/4), e.client.Refresh(ctx, e.runs())); err != nil {
-				return err
+				return append(stored, runs...), err
 			}
 		}
-		there, err := e.stored(ctx, b.ids())
+		there, err := e.stored(ctx, ids(runs))
 		if err != nil {
-			return err
+			return append(stored, runs...), err
 		}
 		w, docs := e.writer, map[*pendingRun]*document{}
 		var list []*document
-		for _, r := range b.runs {
-			s := there[r.of.id]
-			if s != nil {
+		for _, r := range runs {
+			d := &document{index: mapping.RunsIndex(e.prefix), id: r.of.id, hash: xxhash.Sum64String(r.of.id), isNew: true}
+			d.run = &versionState{stored: map[uint64]struct{}{}}
+			if s := there[r.of.id]; s != nil {
 				if err := e.keep(ctx, r, s.run); err != nil {
-					return err
+					return append(stored, runs...), err
 				}
+				d.isNew, d.at = false, &s.state
 			}
+			d.text = r.run.AppendJSON(nil)
 			w.mu.Lock()
 			if !r.abandoned {
-				d := &document{index: mapping.RunsIndex(e.prefix), id: r.of.id, hash: xxhash.Sum64String(r.of.id), isNew: s == nil}
-				d.run = &versionState{stored: map[uint64]struct{}{}}
-				if s != nil {
-					d.at = &s.state
-				}
-				d.text = mapping.WithLight(r.run.AppendJSON(nil), light.EncodeAll(r.run.AppendLight(nil), nil))
 				docs[r], list = d, append(list, d)
 				w.take(d)
 			}
@@ -289,7 +345,7 @@ func (e *Store) storeRuns(ctx context.Context, b *batch) error {
 			w.fail(err)
 		}
 		var again []*pendingRun
-		b.each(e, func(r *pendingRun) error {
+		e.each(runs, func(r *pendingRun) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			d := docs[r]
@@ -307,10 +363,9 @@ func (e *Store) storeRuns(ctx context.Context, b *batch) error {
 			}
 			return nil
 		})
-		b.runs = again
+		runs = again
 	}
-	b.runs = stored
-	return nil
+	return stored, nil
 }
 
 // keep copies labels, the note, and further values from the stored document of a run. It is nil if it cannot be read,
@@ -353,92 +408,15 @@ type storedRun struct {
 func (e *Store) stored(ctx context.Context, ids []string) (map[string]*storedRun, error) {
 	there := map[string]*storedRun{}
 	return there, chunked(ids, func(some []string) error {
-		for h, err := range e.runDocs(ctx, "look for the runs' documents", es.Terms("run.id", some), len(some)+1, nil) {
+		for h, err := range e.runDocs(ctx, "look for the runs' documents", es.Terms("run.id", some), len(some)+1) {
 			if err != nil {
 				return err
 			}
-			run, damaged := h.Source.result()
-			if damaged != nil {
-				run = nil
-			}
+			run, _ := h.run()
 			there[h.ID] = &storedRun{run, state{h.Seq, h.Term}}
 		}
 		return nil
 	})
-}
-
-// deleteOthers deletes the interval documents of other versions of the runs, if there are any. Another process may have
-// stored another version in the meantime, which is current then, and these deletions may have removed documents of it,
-// or its deletions some of these. So deleteOthers fails with [history.ErrReplaced] unless the version that is current
-// afterwards has all of its documents. Each process does so after its own deletions, so the last of them finds what
-// is missing.
-func (e *Store) deleteOthers(ctx context.Context, b *batch) error {
-	var replacing []version
-	var ids []string
-	for _, r := range b.runs {
-		if r.others {
-			replacing, ids = append(replacing, r.of), append(ids, r.of.id)
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	if err := e.removeOthers(ctx, replacing); err != nil {
-		return err
-	}
-	if err := e.client.Refresh(ctx, e.runs()); err != nil {
-		return err
-	}
-	current, err := e.stored(ctx, ids)
-	if err != nil {
-		return err
-	}
-	have, err := e.counts(ctx, es.Terms("run.id", ids))
-	if err != nil {
-		return err
-	}
-	b.each(e, func(r *pendingRun) error {
-		now, isThere := current[r.of.id]
-		switch {
-		case !r.others:
-			return nil
-		case !isThere:
-			return e.replaced(r, errors.New("the run was removed"))
-		case now.run == nil:
-			return fmt.Errorf("its document: %w", history.ErrDamaged)
-		case now.run.Run.Ingest == r.of.ingest:
-			return e.compare(r, have)
-		case !have.IsWhole(now.run):
-			return e.replaced(r, errors.New("the other version is not whole"))
-		}
-		return nil
-	})
-	return nil
-}
-
-// showPending removes the pending mark from the documents of runs whose documents have it. Their other versions are
-// deleted before.
-func (e *Store) showPending(ctx context.Context, b *batch) error {
-	var hidden []version
-	for _, r := range b.runs {
-		if r.isHidden(e) {
-			hidden = append(hidden, r.of)
-		}
-	}
-	if len(hidden) == 0 {
-		return nil
-	}
-	if err := e.show(ctx, hidden); err != nil {
-		return err
-	}
-	e.writer.mu.Lock()
-	defer e.writer.mu.Unlock()
-	for _, r := range b.runs {
-		if r.state.queued == r.queued { // otherwise documents were put in the meantime, and these have the mark too
-			r.state.hidden = false
-		}
-	}
-	return nil
 }
 
 // MakeCurrent implements [history.Store]: it deletes the visible interval documents of a run's other versions, and then
@@ -451,7 +429,7 @@ func (e *Store) MakeCurrent(ctx context.Context, run, ingest string) error {
 	if err == nil {
 		err = e.show(ctx, this)
 	}
-	return e.fail(ctx, "write to", because(ctx, "remove other versions", err))
+	return e.fail(ctx, "write to", err)
 }
 
 // removeOthers deletes the interval documents of other versions of runs.

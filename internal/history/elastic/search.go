@@ -3,11 +3,11 @@ package elastic
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,23 +15,22 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
+	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// request is the body of a search request.
+// request is the body of a search.
 type request struct {
-	PIT      *pit              `json:"pit,omitempty"`
-	Size     int               `json:"size"`
-	Query    any               `json:"query"`
-	Sort     []any             `json:"sort"`
-	After    []json.RawMessage `json:"search_after,omitempty"`
-	Source   any               `json:"_source,omitempty"`
-	Values   []string          `json:"docvalue_fields,omitempty"`
-	Stored   string            `json:"stored_fields,omitempty"`
-	Total    bool              `json:"track_total_hits"`
-	Sequence bool              `json:"seq_no_primary_term,omitempty"`
+	PIT    *pit            `json:"pit,omitempty"`
+	Size   int             `json:"size"` // of the page
+	Query  any             `json:"query"`
+	Sort   []any           `json:"sort"`
+	After  json.RawMessage `json:"search_after,omitempty"` // place of the last hit of the page before
+	Source any             `json:"_source,omitempty"`      // see without
+	Total  bool            `json:"track_total_hits"`
+	State  bool            `json:"seq_no_primary_term,omitempty"`
 }
 
 type pit struct {
@@ -39,206 +38,187 @@ type pit struct {
 	KeepAlive string `json:"keep_alive,omitempty"`
 }
 
-// most returns the limit of the answer in bytes. A page of one document may be larger, so that very large documents
-// can be read one by one.
-func (r *request) most(l *limits) int64 {
-	if _, some := r.Source.([]string); some {
-		return 1<<20 + int64(r.Size)*2048
-	}
-	if r.Size <= 1 {
-		return l.document
-	}
-	return l.answer
+// hit is a found document.
+type hit struct {
+	Index  string          `json:"_index"`
+	ID     string          `json:"_id"`
+	Source json.RawMessage `json:"_source"`
+	Sort   json.RawMessage `json:"sort"` // its place, unchanged: a float64 does not have all digits of large integers
+	Seq    int64           `json:"_seq_no"`
+	Term   int64           `json:"_primary_term"`
 }
 
-// shrink makes pages a quarter of their size if err means that the answer was too long. It reports whether a smaller
-// page is possible.
-func (r *request) shrink(err error) bool {
-	if !errors.Is(err, es.ErrTooLong) || r.Size <= 1 {
-		return false
-	}
-	r.Size = max(1, r.Size/4)
-	return true
-}
-
-// found is the answer to a search, with documents of type D.
-type found[D any] struct {
-	es.Whole
-	pit    string
-	total  int
-	hits   []hit[D]
-	ok     bool  // the answer has the field hits
-	damage error // why the first unreadable document cannot be decoded
-	bytes  int
-}
-
-type hit[D any] struct {
-	Index  string
-	ID     string
-	Source *D
-	Light  []byte // [mapping.LightField]
-	Sort   sortKey
-	Seq    int64
-	Term   int64
-}
-
-// document returns the document of a hit. It fails if there is none: a proxy may have removed it.
-func (h *hit[D]) document() (*D, error) {
-	if h.Source == nil {
-		return nil, fmt.Errorf("document without _source: %w", history.ErrDamaged)
-	}
-	return h.Source, nil
-}
-
-// sortKey is the place of a hit in the sorted list: the text of a JSON array.
-type sortKey []byte
-
-// values returns the keys as texts, because a float64 does not have all digits of large integers.
-func (k sortKey) values() (values []json.RawMessage, err error) {
-	const most = 4096 // the limit is on the text, because names may contain commas
-	if bytes.Count(k, []byte{','}) > most || json.Unmarshal(k, &values) != nil {
-		return nil, es.ErrAnswer
-	}
-	return values, nil
-}
-
-// search reads one page of an index, or of a point in time if index is empty. It fails if the page is incomplete.
-func search[D any](ctx context.Context, e *Store, verb, index string, r *request) (*found[D], error) {
-	var indices []string
-	if index != "" {
-		indices = []string{index}
-	}
-	query := esapi.SearchRequest{Index: indices, Body: es.JSON(r), AllowPartialSearchResults: new(bool)}
-	if len(r.Values) > 0 {
-		query.Header = http.Header{"Accept-Encoding": {"identity"}} // the values are compressed already
-	}
-	var f *found[D]
-	err := e.do(ctx, verb, es.Limited{Request: query, MaxAnswer: r.most(&e.limits)}, func(answer io.Reader) error {
-		f = new(found[D])
-		if err := f.read(answer, r.Size); err != nil {
-			return err
-		}
-		return f.check(r)
-	})
+// run returns the run document of a hit, or a [history.DamagedRunError].
+func (h *hit) run() (*mapping.Run, error) {
+	run, err := history.DecodeRun(h.Source)
 	if err != nil {
-		return nil, err
+		return nil, &history.DamagedRunError{ID: h.ID, Err: err}
 	}
-	if f.damage != nil {
-		return nil, fmt.Errorf("%s: decode document: %w: %w", verb, history.ErrDamaged, f.damage)
-	}
-	return f, nil
+	return run, nil
 }
 
-// read decodes an answer hit by hit, and fails if there are more than most hits. So the whole text is never in
-// memory.
-func (f *found[D]) read(answer io.Reader, most int) error {
-	d := json.NewDecoder(answer)
-	err := es.Object(d, func(name string) error {
-		switch name {
-		case "pit_id":
-			return d.Decode(&f.pit)
-		case "timed_out":
-			return d.Decode(&f.TimedOut)
-		case "_shards":
-			return d.Decode(&f.Shards)
-		case "hits":
-			f.ok = true
-			return es.Object(d, func(name string) error {
-				switch name {
-				case "total":
-					var total struct{ Value int }
-					err := d.Decode(&total)
-					f.total = total.Value
-					return err
-				case "hits":
-					return es.Array(d, func() error { return f.readHit(d, most) })
+// interval returns the interval document of a hit.
+func (h *hit) interval() (*mapping.Interval, error) {
+	d := new(mapping.Interval)
+	if err := json.Unmarshal(h.Source, d); err != nil {
+		return nil, fmt.Errorf("document %s/%s: %w: %w", h.Index, h.ID, history.ErrDamaged, err)
+	}
+	return d, nil
+}
+
+// hits returns the documents that a search finds, in order. It reads page by page, from a point in time the next page
+// while the caller works on the last one. A search in a point in time fails unless all documents come, and closes the
+// point in time. Otherwise index is the index.
+func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Seq2[*hit, error] {
+	pages := func(ctx context.Context) iter.Seq2[[]hit, error] {
+		return func(yield func([]hit, error) bool) {
+			r.Size = min(r.Size, e.limits.pageHits)
+			for left := 0; ; {
+				isFirst := r.After == nil
+				r.Total = r.PIT != nil && isFirst
+				p, err := e.page(ctx, verb, index, &r)
+				if errors.Is(err, es.ErrTooLong) && r.Size > 1 {
+					r.Size = max(1, r.Size/4)
+					continue
 				}
-				return es.Skip(d)
-			})
+				if err != nil {
+					yield(nil, fmt.Errorf("%s: %w", verb, err))
+					return
+				}
+				n, isLast := len(p.hits), len(p.hits) < r.Size
+				if isFirst {
+					left = p.total
+				}
+				if want := min(r.Size, left); r.PIT != nil {
+					if n != want {
+						yield(nil, fmt.Errorf("%s: %d of %d documents: %w", verb, n, want, es.ErrIncomplete))
+						return
+					}
+					left -= n
+					r.PIT.ID, isLast = p.pit, left == 0
+				}
+				if !isLast {
+					last := p.hits[n-1].Sort
+					if len(last) == 0 || bytes.Equal(last, r.After) { // the next page would be the same, without end
+						err = fmt.Errorf("%s: %w", verb, es.ErrAnswer)
+					}
+					r.After, r.Size = last, max(1, min(n*e.limits.pageBytes/max(1, p.bytes), e.limits.pageHits))
+				}
+				if !yield(p.hits, err) || err != nil || isLast {
+					return
+				}
+			}
 		}
-		return es.Skip(d)
-	})
-	f.bytes = int(d.InputOffset())
-	return err
+	}
+	return func(yield func(*hit, error) bool) {
+		next := 0
+		if r.PIT != nil {
+			defer func() { e.closePIT(ctx, r.PIT.ID) }()
+			next = e.limits.ahead
+		}
+		for hits, err := range ahead.Read(ctx, next, pages) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range hits {
+				if h := &hits[i]; len(h.Source) == 0 || string(h.Source) == "null" { // a proxy may have removed it
+					yield(nil, fmt.Errorf("%s: document without _source: %w", verb, history.ErrDamaged))
+					return
+				}
+				if !yield(&hits[i], nil) {
+					return
+				}
+			}
+		}
+	}
 }
 
-func (f *found[D]) readHit(d *json.Decoder, most int) error {
-	if len(f.hits) == most {
-		return fmt.Errorf("%w: more than %d hits", es.ErrAnswer, most)
+// page is the answer to a search.
+type page struct {
+	es.Whole
+	pit   string
+	total int
+	hits  []hit
+	bytes int
+}
+
+// page reads one page of an index, or of a point in time if index is empty. It fails if the page is incomplete.
+func (e *Store) page(ctx context.Context, verb, index string, r *request) (p *page, err error) {
+	search := es.Limited{MaxAnswer: e.limits.answer}
+	if r.Size <= 1 { // so that very large documents can be read one by one
+		search.MaxAnswer = e.limits.document
 	}
-	var h hit[D]
-	var damage error
-	err := es.Object(d, func(name string) error {
-		switch name {
-		case "_index":
-			return d.Decode(&h.Index)
-		case "_id":
-			return d.Decode(&h.ID)
-		case "_seq_no":
-			return d.Decode(&h.Seq)
-		case "_primary_term":
-			return d.Decode(&h.Term)
-		case "fields": // a value that is not as [RunDocument] writes it is ignored
-			return es.Object(d, func(string) error {
-				return es.Array(d, func() error {
-					var text json.RawMessage
-					err := d.Decode(&text)
-					h.Light, _ = base64.StdEncoding.AppendDecode(nil, bytes.Trim(text, `"`))
-					return err
+	query := esapi.SearchRequest{Body: es.JSON(r), AllowPartialSearchResults: new(bool)}
+	if index != "" {
+		query.Index = []string{index}
+	}
+	search.Request = query
+	// The answer is decoded hit by hit, so that endless answers do not fill the memory.
+	err = e.client.Do(ctx, search, func(answer io.Reader) error {
+		p = new(page)
+		d, isSearch := json.NewDecoder(answer), false
+		err := es.Object(d, func(name string) error {
+			switch name {
+			case "pit_id":
+				return d.Decode(&p.pit)
+			case "timed_out":
+				return d.Decode(&p.TimedOut)
+			case "_shards":
+				return d.Decode(&p.Shards)
+			case "hits":
+				isSearch = true
+				return es.Object(d, func(name string) error {
+					switch name {
+					case "total":
+						var total struct{ Value int }
+						err := d.Decode(&total)
+						p.total = total.Value
+						return err
+					case "hits":
+						return es.Array(d, func() error {
+							if len(p.hits) == r.Size {
+								return fmt.Errorf("%w: more than %d hits", es.ErrAnswer, r.Size)
+							}
+							p.hits = append(p.hits, hit{})
+							return d.Decode(&p.hits[len(p.hits)-1])
+						})
+					}
+					return es.Skip(d)
 				})
-			})
-		}
-		var text json.RawMessage
-		err := d.Decode(&text)
-		switch {
-		case err != nil || string(text) == "null":
-		case name == "sort":
-			h.Sort = sortKey(text)
-		case name == "_source":
-			h.Source = new(D)
-			if u, ok := any(h.Source).(json.Unmarshaler); ok { // avoids scanning the text twice
-				damage = u.UnmarshalJSON(text)
-			} else {
-				damage = json.Unmarshal(text, h.Source)
 			}
+			return es.Skip(d)
+		})
+		p.bytes = int(d.InputOffset())
+		switch {
+		case err != nil:
+			return err
+		case !isSearch || r.PIT != nil && p.pit == "":
+			return es.ErrAnswer
+		}
+		return p.Err()
+	})
+	return p, err
+}
+
+// openPIT opens a point in time of indices. If no index has one of the names or patterns, it fails with status 404.
+func (e *Store) openPIT(ctx context.Context, index string) (*pit, error) {
+	p := &pit{KeepAlive: fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second))}
+	err := e.client.Do(ctx, es.Limited{
+		// The type in esapi lacks allow_no_indices.
+		Request:   es.Request{Method: http.MethodPost, URI: "/" + index + "/_pit?allow_no_indices=false&keep_alive=" + p.KeepAlive},
+		MaxAnswer: 1 << 20,
+	}, func(answer io.Reader) error {
+		err := json.NewDecoder(answer).Decode(&struct{ ID *string }{&p.ID})
+		if err == nil && p.ID == "" {
+			err = es.ErrAnswer
 		}
 		return err
 	})
-	switch {
-	case err != nil:
-	case damage == nil:
-		f.hits = append(f.hits, h)
-	case f.damage == nil:
-		f.damage = damage
-	}
-	return err
-}
-
-// check fails if the answer is incomplete.
-func (f *found[D]) check(r *request) error {
-	if !f.ok || r.PIT != nil && f.pit == "" {
-		return es.ErrAnswer
-	}
-	return f.Err()
-}
-
-// openPIT opens a point in time of indices. If no index has one of the names or patterns, it fails with
-// [history.ErrNoIndex].
-func (e *Store) openPIT(ctx context.Context, index string) (string, error) {
-	const verb = "open point in time"
-	var answer pit
-	err := e.do(ctx, verb, es.Limited{
-		// The type in esapi lacks allow_no_indices.
-		Request:   es.Request{Method: http.MethodPost, URI: "/" + index + "/_pit?allow_no_indices=false&keep_alive=" + e.keepAlive()},
-		MaxAnswer: 1 << 20,
-	}, &answer)
 	if err != nil {
-		return "", err
+		return nil, fmt.Errorf("open point in time: %w", err)
 	}
-	if answer.ID == "" {
-		return "", fmt.Errorf("%s: %w", verb, es.ErrAnswer)
-	}
-	return answer.ID, nil
+	return p, nil
 }
 
 // closePIT closes a point in time, even if ctx has ended. If that fails, the point in time expires by itself.
@@ -248,12 +228,25 @@ func (e *Store) closePIT(ctx context.Context, id string) {
 	_ = e.client.Do(ctx, esapi.ClosePointInTimeRequest{Body: es.JSON(pit{ID: id})}, nil)
 }
 
-func (e *Store) keepAlive() string { return fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second)) }
+// chunked calls read for parts of a list that fit into a query. Without an index there are no documents.
+func chunked(list []string, read func(some []string) error) error {
+	for some := range slices.Chunk(list, mostTerms) {
+		if err := read(some); err != nil && !es.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
 
-// isSame reports whether two places in a sorted list are equal. If a page ends where it began, reading would not
-// end.
-func isSame(a, b []json.RawMessage) bool {
-	return slices.EqualFunc(a, b, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
+// mostTerms limits the values in one query. Elasticsearch allows 65,536 terms, and 10,000 hits in one answer.
+const mostTerms = 10_000
+
+// isRun finds run documents, but not documents about removed runs.
+func isRun() any { return es.None(es.Exists(removedID)) }
+
+// hashed finds documents whose list of files has one of these hashes, as in [mapping.Source.Hashes].
+func hashed(list string, hashes []string) any {
+	return es.Any(es.Terms(list+".hash", hashes), es.Terms(list+".begin", hashes))
 }
 
 // oneOf finds documents with one of the values in a field. A document without the field counts as having the value
@@ -283,43 +276,29 @@ func between(from, to time.Time) []any {
 	return []any{es.Range("@timestamp", bounds)}
 }
 
-func ascending(field string) any { return map[string]any{field: map[string]any{"order": "asc"}} }
-
-func descending(field string) any { return map[string]any{field: map[string]any{"order": "desc"}} }
-
-// optional sorts by a field. Documents without it are sorted as if they had this value.
-func optional(field string, value any) any {
-	return map[string]any{field: map[string]any{"order": "asc", "missing": value}}
-}
-
-// optionalField sorts by a field that may be missing in old indices.
-func optionalField(field string) any {
-	return map[string]any{field: map[string]any{"order": "asc", "unmapped_type": "keyword"}}
-}
-
-// excludes returns a source filter that leaves out these fields.
-func excludes(fields ...string) any { return map[string]any{"excludes": fields} }
-
 // runQuery returns the part of f that the cluster can decide. [history.RunFilter.Matches] decides the rest.
 func runQuery(f *history.RunFilter) any {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-" // can be a part of a field's name
 	queries := append(between(f.Started()), isRun())
 	if f.Live() {
 		queries = append(queries, es.Prefix("run.ingest", mapping.LivePrefix))
 	}
 	for path, value := range f.Equals() {
 		label, isLabel := strings.CutPrefix(path, history.LabelPath)
-		if isExact(value) && (!isLabel || isPlain(label)) {
+		isField := !isLabel || label != "" && strings.Trim(label, plain) == ""
+		if isField && value != "" && len(value) <= 200 { // an empty value can be a missing field; long ones are not indexed
 			queries = append(queries, es.Term(path, value))
 		}
 	}
 	return es.All(queries...)
 }
 
-// isExact reports whether a search for a keyword value finds exactly this value. Long values may not be indexed, and
-// an empty one can mean a missing field.
-func isExact(value string) bool { return value != "" && len(value) <= 200 }
+func ascending(field string) any { return map[string]any{field: map[string]any{"order": "asc"}} }
 
-// isPlain reports whether the name of a label can be a part of a field's name.
-func isPlain(key string) bool {
-	return key != "" && strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+// optional sorts by a field. Documents without it are sorted as if they had this value.
+func optional(field string, value any) any {
+	return map[string]any{field: map[string]any{"order": "asc", "missing": value}}
 }
+
+// without returns a source filter that leaves out these fields.
+func without(fields ...string) any { return map[string]any{"excludes": fields} }

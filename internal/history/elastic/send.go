@@ -97,7 +97,7 @@ func (e *Store) markPending(docs []*document) error {
 	}
 	w.mu.Unlock()
 	if len(ids) > 0 {
-		have, err := e.counts(w.ctx, es.Terms("run.id", ids))
+		have, err := e.counts(w.ctx, ids)
 		if err != nil {
 			return fmt.Errorf("look for other versions: %w", advised(err))
 		}

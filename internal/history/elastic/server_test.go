@@ -1,26 +1,19 @@
 package elastic_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
@@ -96,41 +89,9 @@ func TestElasticOnServer(t *testing.T) {
 	})
 }
 
-// forgetful returns a client through which points in time are closed too early.
-func forgetful(t *testing.T, server *direct) *es.Client {
-	var searches atomic.Int32
-	forward := httputil.NewSingleHostReverseProxy(server.base)
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/_search" && searches.Add(1)%4 == 3 {
-			text, err := io.ReadAll(r.Body)
-			var request struct{ PIT struct{ ID string } }
-			if err == nil {
-				err = json.Unmarshal(text, &request)
-			}
-			if err == nil {
-				_, err = server.call(r.Context(), http.MethodDelete, "/_pit", `{"id":"`+request.PIT.ID+`"}`)
-			}
-			if err != nil {
-				t.Error(err)
-			}
-			r.Body = io.NopCloser(bytes.NewReader(text))
-		}
-		forward.ServeHTTP(w, r)
-	}))
-	t.Cleanup(proxy.Close)
-	config := server.real
-	config.Addresses, config.CACert, config.Fingerprint, config.GzipLevel = []string{proxy.URL}, nil, "", es.NoGzip
-	client, err := es.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client
-}
-
 func TestElasticOnServerIsSQLite(t *testing.T) {
 	server, prefix := realServer(t, 3)
-	isSQLite(t, elastic.New(forgetful(t, server), elastic.Options{Prefix: prefix, NoTemplates: true}).Ahead(0), 2500)
+	isSQLite(t, server.store(prefix).Ahead(0), 2500)
 	// a second run of isSQLite overwrites the documents of the first
 	isSQLite(t, server.store(prefix).Hurry(100_000).Ahead(3), 2500)
 }

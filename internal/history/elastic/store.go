@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -65,42 +63,6 @@ func New(c *es.Client, opt Options) *Store {
 	return &Store{indices: indices{opt.Prefix}, opt: opt, client: c, limits: usualLimits, writer: newWriter(opt)}
 }
 
-// Delete implements [history.Store]. If it is interrupted, readers no longer see the run; a second call removes the
-// rest.
-func (e *Store) Delete(ctx context.Context, runID string) error {
-	e.news.Store(true)
-	return e.fail(ctx, "write to", e.delete(ctx, runID))
-}
-
-func (e *Store) delete(ctx context.Context, runID string) error {
-	removed := 0
-	for _, index := range []string{e.runs(), e.intervals()} {
-		n, err := e.remove(ctx, index, es.Term("run.id", runID))
-		if err != nil && removed > 0 {
-			return fmt.Errorf("%w; its run document is removed, but not all of its interval documents: remove these with fio2es check --repair", err)
-		}
-		if err != nil {
-			return err
-		}
-		removed += n
-	}
-	if removed > 0 {
-		return nil
-	}
-	if _, err := e.finished(ctx, []string{runID}); err != nil {
-		return err // there is no index
-	}
-	return fmt.Errorf("delete run %q: %w", runID, history.ErrNotFound)
-}
-
-// remove deletes the documents that a query finds, and returns their number.
-func (e *Store) remove(ctx context.Context, index string, query any) (n int, err error) {
-	if err = e.client.Refresh(ctx, index); err == nil { // because only visible documents are deleted
-		n, err = e.client.DeleteAll(ctx, query, index)
-	}
-	return n, because(ctx, "delete documents", err)
-}
-
 // indices builds names of the indices of a history, escaped for paths.
 type indices struct{ prefix string }
 
@@ -112,106 +74,20 @@ func (i indices) level(l mapping.Level) string {
 	return url.PathEscape(i.prefix) + "-latency." + l.String() + "-*"
 }
 
-// fail adds to an error what was tried (verb), and with which history.
+// fail adds to an error what was tried (verb), with which history, and the history error that it means.
 func (e *Store) fail(ctx context.Context, verb string, err error) error {
-	if err == nil {
+	refusal, _ := errors.AsType[*es.Error](err)
+	switch ended := ctx.Err(); {
+	case err == nil:
 		return nil
-	}
-	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+	case ended != nil && !errors.Is(err, ended):
 		err = fmt.Errorf("%w (%w)", ended, err)
+	case errors.Is(err, es.ErrConflict):
+		err = fmt.Errorf("%w: %w", history.ErrBusy, err)
+	case refusal != nil && refusal.Type == es.MissingType && !errors.Is(err, ErrNoIndex):
+		err = fmt.Errorf("%w (%w)", history.ErrNoIndex, refusal)
+	case refusal != nil && refusal.Type == "search_context_missing_exception":
+		err = fmt.Errorf("%w: nothing was read for %v, or a node was restarted: start again", err, e.limits.keepAlive)
 	}
 	return fmt.Errorf("%s history %s-* in Elasticsearch: %w", verb, e.prefix, err)
 }
-
-// do sends a request and decodes its answer.
-func (e *Store) do(ctx context.Context, verb string, r es.Limited, into any) error {
-	return because(ctx, verb, e.client.Do(ctx, r, into))
-}
-
-// because adds to an error what was tried (verb), and the history error that it means.
-func because(ctx context.Context, verb string, err error) error {
-	var e *es.Error
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case errors.Is(err, es.ErrConflict):
-		err = fmt.Errorf("%w: %w", history.ErrBusy, err)
-	case errors.As(err, &e) && e.Type == es.MissingType:
-		err = fmt.Errorf("%w (%w)", history.ErrNoIndex, e)
-	}
-	return fmt.Errorf("%s: %w", verb, err)
-}
-
-// Count implements [history.Store]. One request counts a thousand versions.
-func (e *Store) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
-	out, chunks := history.Counts{}, slices.Collect(slices.Chunk(runs, mostTerms))
-	if len(runs) == 0 {
-		chunks = [][]string{nil}
-	}
-	for _, some := range chunks {
-		var queries []any
-		if len(some) > 0 {
-			queries = append(queries, es.Terms("run.id", some))
-		}
-		if len(levels) > 0 {
-			var names []string
-			for _, l := range levels {
-				names = append(names, l.String())
-			}
-			queries = append(queries, es.Terms("level", names))
-		}
-		if err := e.addCounts(ctx, out, es.All(queries...)); err != nil {
-			return nil, e.fail(ctx, "read", because(ctx, "count documents", err))
-		}
-	}
-	return out, ctx.Err()
-}
-
-// counts counts the visible interval documents that a query finds.
-func (e *Store) counts(ctx context.Context, query any) (history.Counts, error) {
-	out := history.Counts{}
-	return out, e.addCounts(ctx, out, query)
-}
-
-func (e *Store) addCounts(ctx context.Context, to history.Counts, query any) error {
-	// part is the field that all parts of a split document have, except the first
-	const run, ingest, level, part = "run.id", "run.ingest", "level", "part"
-	found, err := e.client.Groups(ctx, query, []string{run, ingest, level}, []string{part, mapping.PendingField}, e.intervals())
-	if err != nil {
-		return err
-	}
-	for _, g := range found {
-		l, err := mapping.ParseLevel(g.Key[level])
-		if err != nil {
-			return fmt.Errorf("count documents: %w", err)
-		}
-		parts := g.Having[part]
-		to.Add(g.Key[run], g.Key[ingest], l, int(g.Documents-parts), int(parts), int(g.Having[mapping.PendingField]))
-	}
-	return nil
-}
-
-// Mark implements [history.Marker].
-func (e *Store) Mark(ctx context.Context, changes map[string][]mapping.Change) error {
-	err := e.Prepare(ctx)
-	if err == nil {
-		err = e.client.Refresh(ctx, e.runs())
-	}
-	const most = 500 // runs in one request
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(changes)), most) {
-		some := map[string][]mapping.Change{}
-		for _, id := range ids {
-			some[id] = append([]mapping.Change{}, changes[id]...) // an empty list, not null
-		}
-		if err == nil {
-			_, err = e.client.UpdateAll(ctx, es.All(es.Terms("run.id", ids)), mapping.MarkChanges, map[string]any{"changes": some}, e.runs())
-		}
-	}
-	return e.fail(ctx, "write to", err)
-}
-
-// News reports whether runs were stored or removed since its last call. Then changes have to be found again. Live
-// runs do not count, because they belong to no series.
-func (e *Store) News() bool { return e.news.Swap(false) }

@@ -61,7 +61,7 @@ func TestElastic(t *testing.T) {
 
 func TestElasticIsSQLite(t *testing.T) {
 	e, f := openElastic(t)
-	isSQLite(t, elastic.New(forgetful(t, f.direct), elastic.Options{Prefix: testPrefix, NoTemplates: true}).Ahead(0), 150)
+	isSQLite(t, f.store(testPrefix).Ahead(0), 150)
 	isSQLite(t, e.Hurry(3000).Ahead(3), 150) // a second run of isSQLite overwrites the documents of the first
 }
 

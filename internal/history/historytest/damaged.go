@@ -36,7 +36,7 @@ func DamagedAmong(t *testing.T, s history.Store, limit int) {
 	if _, err := s.Run(t.Context(), ID("b")); !history.IsSkipped(err) {
 		t.Errorf("run b: %v", err)
 	}
-	held, err := s.Holding(t.Context(), []string{"ab"})
+	held, err := s.Holding(t.Context(), []string{"ab"}, nil)
 	if err != nil || len(held) != 2 {
 		t.Errorf("%d runs with the file, %v", len(held), err)
 	}

@@ -25,7 +25,7 @@ func withFiles(name, ingest string, hashes ...string) *mapping.Run {
 
 func holding(t *testing.T, s history.Store, want []string, hashes ...string) {
 	t.Helper()
-	runs, err := s.Holding(t.Context(), hashes)
+	runs, err := s.Holding(t.Context(), hashes, nil)
 	if err != nil {
 		t.Fatalf("holding %q: %v", hashes, err)
 	}
@@ -48,12 +48,30 @@ func testHolding(t *testing.T, s history.Store) {
 	holding(t, s, []string{"b"}, "3")
 	holding(t, s, []string{"a", "b"}, "shared", "1")
 
-	runs, err := s.Holding(t.Context(), []string{"1"})
+	runs, err := s.Holding(t.Context(), []string{"1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]*mapping.Run{a.WithFiles()}, runs); diff != "" {
 		t.Errorf("run (-want +got):\n%s", diff)
+	}
+
+	c := withFiles("c", "1", "1", "report")
+	c.Source.List[1].Role = mapping.RoleReport
+	finish(t, s, c)
+	holding(t, s, []string{"a", "c"}, "1")
+	holding(t, s, []string{"c"}, "report")
+	if runs, err = s.Holding(t.Context(), []string{"report", "none"}, []string{"2", "3", "report"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, names(runs)); diff != "" {
+		t.Errorf("by a report, and without a report by logs (-want +got):\n%s", diff)
+	}
+	if runs, err = s.Holding(t.Context(), nil, []string{"1"}); err != nil || len(runs) != 1 {
+		t.Errorf("%d runs without a report have the log, want 1: %v", len(runs), err)
+	}
+	if err := s.Delete(t.Context(), ID("c")); err != nil {
+		t.Fatal(err)
 	}
 
 	finish(t, s, withFiles("a", "22", "2", "4")) // another version with other files

@@ -218,13 +218,13 @@ func batches(rows iter.Seq2[*history.Packed, error]) iter.Seq2[[]*history.Packed
 }
 
 // Holding implements [history.Store].
-func (s *reader) Holding(ctx context.Context, hashes []string) ([]*mapping.Run, error) {
-	if len(hashes) == 0 {
-		return nil, ctx.Err()
-	}
+func (s *reader) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
 	found := s.runs(ctx, unpackRun, `SELECT id, doc FROM runs
-		WHERE id IN (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY id`, list(hashes))
+		WHERE id IN (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))
+			UNION SELECT run FROM files AS f WHERE hash IN (SELECT value FROM json_each(?))
+				AND NOT EXISTS (SELECT 1 FROM files WHERE run = f.run AND report))
+		ORDER BY id`, list(files), list(logs))
 	for run, err := range history.Readable(found, nil) {
 		if err != nil {
 			return nil, err

@@ -48,7 +48,7 @@ func readable(t *testing.T, path string) {
 		}
 		n++
 	}
-	held, err := s.Holding(t.Context(), []string{"0123456789abcdef"})
+	held, err := s.Holding(t.Context(), []string{"0123456789abcdef"}, nil)
 	if err != nil || len(held) != 1 || n != 2 {
 		t.Errorf("%d runs, %d documents, %v; want 1 and 2", len(held), n, err)
 	}

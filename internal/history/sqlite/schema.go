@@ -23,7 +23,8 @@ const (
 //   - ingests: a short number for each version of a run, never used again (AUTOINCREMENT): see Store.Finish.
 //   - intervals: interval documents, stored in the order in which they are read: the documents of
 //     one run and level lie together, sorted by time.
-//   - files: the hashes of each run's reports and logs, by which Store.Holding finds the run.
+//   - files: the hashes of each run's reports and logs, by which Store.Holding finds the run, and whether it is that of a
+//     report.
 //   - removed: the runs that people removed. removed_files has the hashes of their files.
 //   - memos: what ingests remember of files, see package nightly. day is when a memo was last stored.
 const tables = `
@@ -58,8 +59,9 @@ CREATE TABLE intervals (
 	PRIMARY KEY (ingest, level, time, direction, host, job, part)
 ) WITHOUT ROWID;
 CREATE TABLE files (
-	hash TEXT NOT NULL,
-	run  TEXT NOT NULL,
+	hash   TEXT NOT NULL,
+	run    TEXT NOT NULL,
+	report INTEGER NOT NULL,
 	PRIMARY KEY (hash, run)
 ) WITHOUT ROWID;
 CREATE INDEX files_by_run ON files (run);

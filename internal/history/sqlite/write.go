@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -28,7 +29,7 @@ const (
 	insertRun = `INSERT INTO runs (id, ingest, start, doc) VALUES (?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, start = excluded.start, doc = excluded.doc`
 
-	insertFile  = `INSERT INTO files (hash, run) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	insertFile  = `INSERT INTO files (hash, run, report) VALUES (?, ?, ?)`
 	deleteFiles = `DELETE FROM files WHERE run = ?`
 )
 
@@ -260,8 +261,10 @@ func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source)
 		return fmt.Errorf("insert hashes of files: %w", err)
 	}
 	defer insert.Close()
+	reports := src.Reports()
 	for _, hash := range src.Hashes() {
-		if _, err := insert.ExecContext(ctx, hash, id); err != nil {
+		isReport := slices.ContainsFunc(reports, func(f mapping.SourceFile) bool { return f.Hash == hash })
+		if _, err := insert.ExecContext(ctx, hash, id, isReport); err != nil {
 			return fmt.Errorf("insert hashes of files: %w", err)
 		}
 	}

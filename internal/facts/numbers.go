@@ -1,0 +1,179 @@
+package facts
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Figure is a number of all requests of a run, or of those of a direction. Columns, fields of conditions and changes over
+// many runs are about figures.
+type Figure struct {
+	Name string // in documents and columns, such as "p99_9"
+	Text string // for people, such as "p99.9"
+	Kind expr.Kind
+}
+
+// Figures are all figures: numbers, rates, and the latencies from the lowest to the highest.
+var Figures = func() (list []Figure) {
+	list = []Figure{
+		{"requests", "requests", expr.Count}, {"bytes", "bytes", expr.Size},
+		{"iops", "IOPS", expr.Rate}, {"bandwidth", "bandwidth", expr.Bandwidth},
+	}
+	for _, name := range LatencyNames {
+		list = append(list, Figure{name, strings.ReplaceAll(name, "_", "."), expr.Latency})
+	}
+	return list
+}()
+
+// Of returns the figure in the unit of documents, and whether it is a lower bound. It is NaN if it is not known.
+func (f *Figure) Of(t *mapping.Totals) (value float64, isBound bool) {
+	switch f.Name {
+	case "requests":
+		value = float64(t.Requests)
+	case "bytes":
+		value = float64(t.Bytes)
+	case "iops":
+		value = t.IOPS
+	case "bandwidth":
+		value = t.Bandwidth
+	default:
+		l := LatenciesOfTotals(t)
+		return l.ValueOrMore(f.Name)
+	}
+	if value == 0 { // documents leave it out: a direction has requests
+		value = math.NaN()
+	}
+	return value, false
+}
+
+// KindText returns a number of a kind, in the unit of documents, for people. A lower bound has a mark: "≥17.0s".
+func KindText(k expr.Kind, value float64, isBound bool) string {
+	text := unit.Number(value)
+	switch k {
+	case expr.Size:
+		text = unit.WholeBytes(int64(value))
+	case expr.KiB:
+		text = unit.WholeBytes(int64(value) * 1024)
+	case expr.Rate:
+		text = unit.Rate(value)
+	case expr.Bandwidth:
+		text = unit.Bandwidth(value)
+	case expr.Latency:
+		text = unit.Latency(value)
+	case expr.Duration:
+		text = unit.Short(time.Duration(value * float64(time.Second)))
+	}
+	return unit.OrMore(text, isBound)
+}
+
+// LatencyNames are the fields of latencies in documents, in the order of the columns: the minimum, the mean, the
+// percentiles and the maximum.
+var LatencyNames = func() []string {
+	list := []string{"min", "mean"}
+	for i := range mapping.Percentiles {
+		list = append(list, mapping.Percentiles[i].Field)
+	}
+	return append(list, "max")
+}()
+
+// Latencies are the latencies of a window, or of a direction of a run, in microseconds.
+type Latencies struct {
+	values [len(mapping.Percentiles) + 3]float64 // in the order of LatencyNames; NaN if not known
+
+	open  float64 // values from here on are lower bounds, because fio's last bin has no upper end
+	ByFio bool    // fio computed the values, because its report has no bins
+}
+
+// NewLatencies returns latencies made from a function, which returns the value of a field in microseconds and
+// whether it is known.
+func NewLatencies(figure func(name string) (us float64, ok bool)) Latencies {
+	a := Latencies{open: math.Inf(1)}
+	for i, name := range LatencyNames {
+		us, ok := figure(name)
+		if !ok {
+			us = math.NaN()
+		}
+		a.values[i] = us
+	}
+	return a
+}
+
+// LatenciesOf returns the latencies in a document. A document of averages has only the mean.
+func LatenciesOf(l *mapping.Latency) Latencies {
+	if !l.HasPercentiles() {
+		return NewLatencies(func(name string) (float64, bool) { return l.Mean, name == "mean" && l.Mean > 0 })
+	}
+	a := NewLatencies(l.Figure)
+	a.open = l.OpenFrom()
+	return a
+}
+
+// LatenciesOfTotals is like [LatenciesOf], for totals. Without a histogram they may have what fio computed for a
+// single job.
+func LatenciesOfTotals(t *mapping.Totals) Latencies {
+	if t.Latency.HasPercentiles() || t.Fio == nil {
+		return LatenciesOf(&t.Latency)
+	}
+	a := NewLatencies(t.Fio.Figure)
+	a.ByFio = true
+	return a
+}
+
+// UseFioMethod replaces the percentiles and the maximum by those of fio's method for a histogram, which are middles of
+// bins.
+func (a *Latencies) UseFioMethod(h *hist.Histogram) {
+	set := func(i int, rank float64) {
+		ns, _ := h.FioPercentile(rank) // 0 if there are no requests
+		a.values[i] = float64(ns) / 1000
+	}
+	for i := range mapping.Percentiles {
+		set(i+2, mapping.Percentiles[i].Rank)
+	}
+	set(len(a.values)-1, 100)
+}
+
+// Value returns a latency in microseconds by its field in documents, or NaN if it is not known. There must be such a
+// field.
+func (a *Latencies) Value(name string) float64 { return a.values[slices.Index(LatencyNames, name)] }
+
+// ValueOrMore is like Value. If the latency is only a lower bound, it is the beginning of fio's last bin. The mean is a
+// lower bound if the maximum is.
+func (a *Latencies) ValueOrMore(name string) (us float64, isBound bool) {
+	us = a.Value(name)
+	if name == "mean" {
+		return us, a.Value("max") >= a.open
+	}
+	if us >= a.open {
+		return a.open, true
+	}
+	return us, false
+}
+
+// Text returns a latency for people, by its field in documents. "≥17.0s" is a lower bound; "1.20ms*" was computed by
+// fio.
+func (a *Latencies) Text(name string) string {
+	us, isBound := a.ValueOrMore(name)
+	text := unit.LatencyOrMore(us, isBound)
+	if a.ByFio && !math.IsNaN(us) {
+		text += "*"
+	}
+	return text
+}
+
+// FioNote explains the mark of latencies that fio computed.
+const FioNote = "* computed by fio: its report has no bins (use json+), so it cannot be merged"
+
+// Notes returns the notes below a table. byFio reports whether the table has latencies computed by fio.
+func Notes(byFio bool) []string {
+	if byFio {
+		return []string{FioNote}
+	}
+	return nil
+}
