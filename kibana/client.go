@@ -136,14 +136,14 @@ func (c *Client) Missing(ctx context.Context, b *Bundle) ([]Object, error) {
 // else. If Kibana refuses objects, each is an [*ObjectError] in the joined error. The other objects are imported,
 // and the import can be repeated.
 //
-// The request is sent once. It is repeated only if no connection could be made.
+// The request is sent once.
 func (c *Client) Import(ctx context.Context, b *Bundle) error {
 	body, contentType, err := form(b)
 	if err != nil {
 		return fmt.Errorf("import into Kibana: %w", err)
 	}
 	var answer importAnswer
-	req := es.Request{URI: "/api/saved_objects/_import?overwrite=true", Body: body, Type: contentType}
+	req := es.Request{URI: importURI, Body: body, Type: contentType}
 	if err := c.do(ctx, b.Space, req, &answer); err != nil {
 		return fmt.Errorf("import into Kibana: %w", err)
 	}
@@ -234,6 +234,8 @@ func (a *importAnswer) err(want int) error {
 // maxAnswer is the limit of an answer in bytes: many times the size of all objects of a bundle.
 const maxAnswer = 16 << 20
 
+const importURI = "/api/saved_objects/_import?overwrite=true"
+
 // do sends a request to a space and decodes the answer, unless into is nil.
 func (c *Client) do(ctx context.Context, space string, req es.Request, into any) error {
 	if space != "" && space != DefaultSpace {
@@ -241,7 +243,11 @@ func (c *Client) do(ctx context.Context, space string, req es.Request, into any)
 	}
 	// without this header, Kibana refuses the request as a possible forgery
 	req.Header = http.Header{"Kbn-Xsrf": {"fio2es"}}
-	err := c.transport.Do(ctx, es.Limited{Request: req, MaxAnswer: maxAnswer}, into)
+	send := c.transport.Do
+	if strings.HasSuffix(req.URI, importURI) {
+		send = c.transport.Once
+	}
+	err := send(ctx, es.Limited{Request: req, MaxAnswer: maxAnswer}, into)
 	if e, ok := errors.AsType[*es.Error](err); ok {
 		return fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, advice(e))
 	}
