@@ -39,7 +39,7 @@ var (
 type role uint8
 
 const (
-	roleNone   role = iota // nothing of interest, whatever is in it
+	roleNone   role = iota // of no interest, by its name or its folder
 	roleLoose              // fio's output only if its content says so
 	roleLog                // written by fio's write_*_log
 	roleConfig             // one of CBT's YAML files
