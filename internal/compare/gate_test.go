@@ -68,7 +68,9 @@ func TestCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, o := range Check([]Condition{condition}, &Side{Name: "old"}, &Side{Name: "new"}, lines) {
+		gate := Gate{Conditions: []Condition{condition}}
+		gate.Check("", &Side{Name: "old"}, &Side{Name: "new"}, lines)
+		for _, o := range gate.outcomes {
 			got = append(got, strings.TrimPrefix(o.String(), c.text+": "))
 		}
 		if text := strings.Join(got, "\n"); text != c.want {
