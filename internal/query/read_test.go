@@ -120,7 +120,7 @@ func TestMissing(t *testing.T) {
 	}
 	doc := *stored.Stored
 	doc.Documents.Cluster += 3
-	run := Stored(stored.from.(storeReader).Store, &doc)
+	run := Stored(stored.store, &doc)
 	read := func(take func(*window.Window) error) *mapping.Run {
 		got, err := run.Read(context.Background(), &Query{}, take)
 		check(t, err)
