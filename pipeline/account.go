@@ -250,7 +250,7 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 		case !isSound || a.isTorn || a.directions[0].rest == nil:
 			counts[fiolog.Read].missing += int64(left)
 			if !isSound {
-				r.problems.skip("%w", e.Damaged(e.Mixed))
+				r.problems.skip("%w", e.Miscounted(e.Mixed, false))
 			}
 		default:
 			isKnown = true
@@ -354,7 +354,7 @@ func (r *runReader) rest(e *plan.Entry, a *account, d fiolog.Direction, title st
 			r.problems.skip(cutLog, title, int64(left), a.last, e.Ran)
 		}
 	case !of.isSound:
-		r.problems.skip("%w", e.Damaged(of.stats))
+		r.problems.skip("%w", e.Miscounted(of.stats, false))
 	default:
 		rest := inLayoutOf(e.Histogram(of.stats), of.logged)
 		if rest.Subtract(of.logged) {

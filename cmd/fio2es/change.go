@@ -29,9 +29,9 @@ type changing struct {
 // addFlags adds the flags of changing. byDefault describes the default of --older-than, and dryRun is the usage of
 // --dry-run.
 func (c *changing) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
-	addClusterFlags(fl)
+	addSettings(fl, "cluster")
 	addWhereFlag(fl, &c.condition)
-	addOnce(fl, &c.olderThan, "older-than", "only runs that started longer ago than `age`: 90d, 6mo, 2y; or before a date"+byDefault)
+	fl.Var(&once{to: &c.olderThan}, "older-than", "only runs that started longer ago than `age`: 90d, 6mo, 2y; or before a date"+byDefault)
 	fl.BoolVarP(&c.yes, "yes", "y", false, "do not ask")
 	fl.BoolVar(&c.dryRun, "dry-run", false, dryRun)
 }
@@ -70,7 +70,7 @@ func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error
 // chosen opens the history for reading, or to change it, and calls do with the runs of a choice. It fails if there
 // are none.
 func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do func(history.Store, *tidy.Chosen) error) error {
-	store, err := e.history().toChange(ctx, change)
+	store, err := e.toChange(ctx, change)
 	if err != nil {
 		return err
 	}

@@ -53,9 +53,8 @@ page, byte for byte.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
-	addClusterFlags(fl)
-	addWhereToChoose(fl)
+	addSettings(fl, "reading", "cluster")
+	addWhereFlag(fl, new(string))
 	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addQueryFlags(choose, q)
 	for _, name := range []string{"from", "to", "direction"} { // the totals of one host are not known

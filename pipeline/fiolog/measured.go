@@ -138,3 +138,28 @@ func sizeForm(text string) string {
 	}
 	return strconv.FormatInt(n, 10) + sizeUnits[unit-1:unit]
 }
+
+// ParseMode parses a value of fio's option rw. It returns fio's mode, such as "randread", and the directions of the
+// mode. It ignores what follows a colon, which is how offsets grow. If the value is wrong, the mode is empty and the
+// directions are all possible ones. Without a value the mode is empty and the direction is fio's default, read.
+func ParseMode(rw string) (mode string, directions []Direction) {
+	mode, _, _ = strings.Cut(rw, ":")
+	switch mode {
+	case "", "read", "randread":
+		return mode, []Direction{Read}
+	case "write", "randwrite":
+		return mode, []Direction{Write}
+	case "trim", "randtrim":
+		return mode, []Direction{Trim}
+	case "readwrite", "rw": // two names of one mode
+		return "rw", []Direction{Read, Write}
+	case "randrw":
+		return mode, []Direction{Read, Write}
+	case "trimwrite", "randtrimwrite":
+		return mode, []Direction{Write, Trim}
+	}
+	return "", []Direction{Read, Write, Trim}
+}
+
+// Mixes reports whether fio divides the requests of a mode into reads and writes by its option rwmixread.
+func Mixes(mode string) bool { return mode == "rw" || mode == "randrw" }

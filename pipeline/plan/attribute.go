@@ -257,51 +257,44 @@ func (p *planner) clients(entries []*Entry, jobs []*Job) []*Entry {
 // numbers finds jobs by the numbers of their logs. With group_reporting an entry covers numjobs jobs. If there are more
 // logs, it covers several sections.
 func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
-	if len(jobs) == 0 {
-		return entries
-	}
 	var covers []*Entry // the entry of job 1, of job 2, …
 	for _, e := range entries {
 		for range e.Size {
 			covers = append(covers, e)
 		}
 	}
-	if highest(jobs) > len(covers) && out.trustsTimes() { // an earlier run with more jobs may have left logs in the same folder
-		began := time.UnixMilli(out.Fio.Timestamp - elapsed(out.Fio)).Add(-time.Second)
-		for _, j := range jobs {
-			if f := j.Log.File; j.Number > len(covers) && !f.ModTime.IsZero() && f.ModTime.Before(began) {
-				p.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
-					"for %d jobs", out.File.Name(), len(covers)))
-			}
+	hasMore := false // logs of higher numbers than the report has
+	began := time.UnixMilli(out.Fio.Timestamp - elapsed(out.Fio)).Add(-time.Second)
+	mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool {
+		if f := j.Log.File; j.Number > len(covers) && out.trustsTimes() && !f.ModTime.IsZero() && f.ModTime.Before(began) {
+			p.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
+				"for %d jobs", out.File.Name(), len(covers))) // an earlier run with more jobs left it in the same folder
+			return true
 		}
+		hasMore = hasMore || j.Number > len(covers)
+		return false
+	})
+	if len(mine) > 0 && mine[0].Log.Segment >= 0 {
+		return p.segments(entries, mine)
 	}
-	if jobs = slices.DeleteFunc(jobs, (*Job).isDropped); len(jobs) == 0 {
-		return entries
-	}
-	if jobs[0].Log.Segment >= 0 {
-		return p.segments(entries, jobs)
-	}
-	if highest(jobs) > len(covers) {
-		if one := combine(entries); p.fits(jobs, []*Entry{one}) { // fio writes one entry for all sections of a group
+	if hasMore {
+		if one := combine(entries); p.fits(mine, []*Entry{one}) { // fio writes one entry for all sections of a group
 			for _, e := range append(entries, one) {
 				e.isGroup = true
 			}
-			return one.cover(jobs)
+			return one.cover(mine)
 		}
-		for _, j := range jobs {
-			if j.Number > len(covers) {
-				p.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
-					out.File.Name(), len(covers)))
-			}
-		}
-		jobs = slices.DeleteFunc(jobs, (*Job).isDropped)
 	}
-	for _, j := range jobs {
-		e := covers[j.Number-1]
-		if j.HasHist() && !e.mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix) {
-			e = p.byPrefix(out, entries, j)
+	for _, j := range mine {
+		switch {
+		case j.Number > len(covers):
+			p.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
+				out.File.Name(), len(covers)))
+		case j.HasHist() && !covers[j.Number-1].mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix):
+			j.Entry = p.byPrefix(out, entries, j)
+		default:
+			j.Entry = covers[j.Number-1]
 		}
-		j.Entry = e
 	}
 	return entries
 }
@@ -385,14 +378,6 @@ func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 func (p *planner) dropJob(j *Job, why string) {
 	j.Number = 0
 	p.problems.skip(fmt.Errorf("%s: not used: %s", j.Log.File.Name(), why))
-}
-
-func highest(jobs []*Job) int {
-	n := 0
-	for _, j := range jobs {
-		n = max(n, j.Number)
-	}
-	return n
 }
 
 // HintFor returns what is known of the bins of a log besides its number of columns. The user's hint comes first.

@@ -36,7 +36,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 		}
 	}
 	for _, j := range jobs {
-		if !j.isDropped() {
+		if j.Number > 0 {
 			p.add(j)
 		}
 	}
@@ -125,7 +125,7 @@ func (p *planner) useHist(j *Job) {
 			j.Log.File.Name(), j.Layout.Len(), usual, j.Layout, j.Log.Hint)
 	}
 	if j.Entry != nil {
-		j.Interval = cmp.Or(j.Entry.histMsec(), p.configuredInterval(j.Entry.Out))
+		j.Interval = cmp.Or(number(j.Entry.option("log_hist_msec")), p.configuredInterval(j.Entry.Out))
 	} else {
 		j.Interval = p.configuredInterval(nil)
 	}
@@ -241,25 +241,29 @@ func (p *planner) useAverages(averaged []*Log) {
 // configuredInterval returns log_hist_msec from the options of an output or of CBT, in milliseconds. It is 0 if not
 // set. If jobs differ, it is the shortest. out may be nil.
 func (p *planner) configuredInterval(out *Output) int64 {
+	var set []int64
 	if out != nil {
-		if ms := out.histMsec(); ms > 0 {
-			return ms
+		for _, e := range out.Entries {
+			set = append(set, number(e.option("log_hist_msec")))
 		}
 	}
-	option, _ := p.Config["cluster.log_hist_msec"].(string)
-	shortest := milliseconds(option)
-	for _, s := range p.Run.Sections {
-		if ms := milliseconds(s.Options["log_hist_msec"]); ms > 0 && (shortest == 0 || ms < shortest) {
-			shortest = ms
+	if len(set) == 0 || slices.Max(set) == 0 {
+		option, _ := p.Config["cluster.log_hist_msec"].(string)
+		set = append(set, number(option))
+		for _, s := range p.Run.Sections {
+			set = append(set, number(s.Options["log_hist_msec"]))
 		}
 	}
-	return shortest
+	if set = slices.DeleteFunc(set, func(ms int64) bool { return ms == 0 }); len(set) == 0 {
+		return 0
+	}
+	return slices.Min(set)
 }
 
 // AveragedOver returns log_avg_msec of a log of averages, in milliseconds.
 func (j *Job) AveragedOver(rows FirstRows) int64 {
 	if j.Entry != nil {
-		if ms := milliseconds(j.Entry.OptionOfOne("log_avg_msec")); ms > 0 {
+		if ms := number(j.Entry.OptionOfOne("log_avg_msec")); ms > 0 {
 			return ms
 		}
 	}

@@ -16,7 +16,10 @@ import (
 // that it covers.
 type Entry struct {
 	jobOptions
-	jobStats
+	*fiolog.Job
+	groups  int  // number of groups of bins of this fio: see [planner.choose]
+	IsMixed bool // the report has all directions in one (unified_rw_reporting)
+	total   bool // latencies count from submission, because there are no bins of completion latencies
 	Out     *Output
 	Index   int      // of its first job in the report
 	first   int      // number of its first job, as fio counts them
@@ -35,20 +38,21 @@ func NewEntries(o *Output) (entries []*Entry) {
 	for _, j := range o.Fio.Jobs {
 		same[j.Host+"\x00"+j.Name]++
 	}
-	number := 1
+	first := 1
 	for i := range o.Fio.Jobs {
 		j, options, size := &o.Fio.Jobs[i], o.Options(i), 1
 		// Without group_reporting each of the numjobs jobs has an entry, of the same name.
 		if same[j.Host+"\x00"+j.Name] == 1 {
-			size = options.numJobs()
+			size = max(int(number(options.OptionOfOne("numjobs"))), 1)
 		}
 		if n := groupSize(j, options.longest(j)); n > size {
 			size, options.isGroup = n, true
 		}
-		e := &Entry{jobOptions: options, jobStats: newJobStats(j, options, o.groups), Out: o, Index: i, first: number, Size: size}
+		e := &Entry{jobOptions: options, groups: o.groups, Out: o, Index: i, first: first, Size: size}
+		e.use(j)
 		e.Ran = e.RanIn(j)
 		entries = append(entries, e)
-		number += size
+		first += size
 	}
 	return entries
 }
@@ -58,7 +62,7 @@ func NewEntries(o *Output) (entries []*Entry) {
 func (o *Output) hasSections() bool {
 	for i := range o.Fio.Jobs {
 		options := o.Options(i)
-		if j := &o.Fio.Jobs[i]; groupSize(j, options.longest(j)) > options.numJobs() {
+		if j := &o.Fio.Jobs[i]; groupSize(j, options.longest(j)) > max(int(number(options.OptionOfOne("numjobs"))), 1) {
 			return true
 		}
 	}
@@ -82,15 +86,12 @@ func groupSize(j *fiolog.Job, ran int64) int {
 
 // View returns the statistics of the entry's job in another report, read in the same way as those of the last report.
 func (e *Entry) View(j *fiolog.Job) *fiolog.Job {
-	one := newJobStats(j, e.jobOptions, e.groups)
-	if e.total {
+	one := &Entry{jobOptions: e.jobOptions}
+	if one.use(j); e.total {
 		one.useTotalLatency()
 	}
 	return one.Job
 }
-
-// Damaged returns the error for a direction whose bins do not add up to the requests that were measured.
-func (e *Entry) Damaged(s *fiolog.DirectionStats) error { return e.Miscounted(s, false) }
 
 // Miscounted returns an error for a direction whose bins have more or fewer requests than the report counts. isUsed
 // says whether the bins are used.
@@ -132,7 +133,7 @@ func combine(entries []*Entry) *Entry {
 	}
 	sum := *first.Job
 	one := &Entry{
-		jobOptions: joined(entries), jobStats: jobStats{Job: &sum, groups: first.groups},
+		jobOptions: joined(entries), Job: &sum, groups: first.groups,
 		Out: first.Out, Index: first.Index, first: first.first, parts: entries,
 	}
 	for _, e := range entries {
@@ -173,7 +174,11 @@ func addStats(entries []*Entry, of func(*Entry) *fiolog.DirectionStats) (sum fio
 
 // joined returns the options of several jobs that are read as one job.
 func joined(jobs []*Entry) jobOptions {
-	one := jobOptions{job: jobs[0].job, own: map[string]string{}, global: Entries(jobs).options(), isGroup: true}
+	var all []map[string]string
+	for _, j := range jobs {
+		all = append(all, j.all())
+	}
+	one := jobOptions{job: jobs[0].job, own: map[string]string{}, global: common(all), isGroup: true}
 	for _, j := range jobs {
 		for _, options := range []map[string]string{j.global, j.own} {
 			for name, value := range options {
@@ -242,15 +247,6 @@ func (list Entries) Reported() (all []*Entry) {
 	return all
 }
 
-// options returns the options of fio that are the same for all jobs.
-func (list Entries) options() map[string]string {
-	var all []map[string]string
-	for _, e := range list.Reported() {
-		all = append(all, e.all())
-	}
-	return common(all)
-}
-
 // common returns the options that are the same in all of a list.
 func common(list []map[string]string) map[string]string {
 	var same map[string]string
@@ -261,4 +257,121 @@ func common(list []map[string]string) map[string]string {
 		maps.DeleteFunc(same, func(name, value string) bool { is, ok := one[name]; return !ok || is != value })
 	}
 	return same
+}
+
+// use sets the statistics of the entry. It moves the sum of all directions to the only direction of the job. If the job
+// has several directions, only the rows of logs separate them.
+func (e *Entry) use(j *fiolog.Job) {
+	e.Job = j
+	if j.Mixed == nil {
+		return
+	}
+	directions := e.directions()
+	if e.IsMixed = len(directions) != 1; !e.IsMixed {
+		job := *j
+		job.Directions[directions[0]], job.Mixed = *j.Mixed, nil
+		e.Job = &job
+	}
+}
+
+// useTotalLatency uses the bins of latencies from submission if the job has none of completion latencies (disable_clat,
+// clat_percentiles=0, lat_percentiles of fio up to 3.17). It reports whether it did. The means stay.
+func (e *Entry) useTotalLatency() bool {
+	used := false
+	job := *e.Job
+	if e.Mixed != nil {
+		mixed := *e.Mixed
+		job.Mixed = &mixed
+	}
+	for _, of := range job.All() {
+		if len(of.Clat.Bins) == 0 && len(of.Lat.Bins) > 0 {
+			used = true
+			of.Clat.Bins, of.Clat.Layout, of.Clat.Percentiles, of.Clat.N = of.Lat.Bins, of.Lat.Layout, of.Lat.Percentiles, of.Lat.N
+		}
+	}
+	if used {
+		e.Job, e.total = &job, true
+	}
+	return used
+}
+
+// in returns the statistics of a direction. If the report has all directions in one, it returns these.
+func (e *Entry) in(d fiolog.Direction) *fiolog.DirectionStats {
+	if e.IsMixed {
+		return e.Mixed
+	}
+	return &e.Directions[d]
+}
+
+// Histogram returns the bins of one direction in any report of this fio. It is empty without bins.
+func (e *Entry) Histogram(of *fiolog.DirectionStats) *hist.Histogram {
+	return of.Clat.Histogram(e.groups)
+}
+
+// Failed returns the number of requests of a direction that failed. fio counts them but measures no latency. The number
+// is negative if fio measured requests that it does not count: they were in flight when ramp_time ended. failed returns
+// false if the report is damaged, because the bins have another number of requests than was measured.
+func (e *Entry) Failed(of *fiolog.DirectionStats) (int64, bool) {
+	n := uint64(0)
+	for _, b := range of.Clat.Bins {
+		n += b.Count
+	}
+	if n == 0 || n == of.TotalIOs {
+		return 0, true
+	}
+	if of.Clat.N == n || n < of.TotalIOs && e.Error != 0 {
+		return int64(of.TotalIOs) - int64(n), true
+	}
+	return 0, false
+}
+
+// Measured returns the number of requests of a direction that have a latency: all that did not fail.
+func (e *Entry) Measured(of *fiolog.DirectionStats) int64 {
+	failed, _ := e.Failed(of)
+	return int64(of.TotalIOs) - failed
+}
+
+// served reports whether a direction had requests.
+func served(s *fiolog.DirectionStats) bool { return s.TotalIOs > 0 || s.Uncounted }
+
+func RequestsOf(j *fiolog.Job) (sum uint64) {
+	for _, s := range j.All() {
+		sum += s.TotalIOs
+	}
+	return sum
+}
+
+// ranFor returns how long a job ran, in milliseconds. With group_reporting, job_runtime is the sum over the jobs of the
+// group. The directions have the real time (fio 3.33). In the report of the moment in which a job begins, job_runtime is
+// the time since fio or the machine was started. The job then has requests, but its directions have no time.
+func ranFor(j *fiolog.Job) int64 {
+	if ms, _ := measuredFor(j); ms > 0 || RequestsOf(j) > 0 {
+		return ms
+	}
+	return j.Runtime
+}
+
+// measuredFor returns how long a job ran by its directions, in milliseconds. job_runtime may be a sum, or the time that
+// the job has waited. If that is longer than its fio ran, it is impossible.
+func measuredFor(j *fiolog.Job) (ms, impossible int64) {
+	for _, s := range j.All() {
+		ms = max(ms, s.Runtime)
+	}
+	if j.Elapsed > 0 && ms > (j.Elapsed+1)*1000 {
+		return 0, ms
+	}
+	return ms, 0
+}
+
+// longest returns an upper bound for the run time of a job in milliseconds, from the run times of its directions. With
+// verify a job reads after it has written, so they add up.
+func (o jobOptions) longest(j *fiolog.Job) (sum int64) {
+	if !o.HasOption("verify") {
+		sum, _ = measuredFor(j)
+		return sum
+	}
+	for _, s := range j.All() {
+		sum += s.Runtime
+	}
+	return sum
 }

@@ -170,16 +170,6 @@ func (o *Output) names(prefix string) bool {
 	return o.any(func(j jobOptions) bool { return j.mayWrite(prefix) })
 }
 
-// histMsec returns the shortest log_hist_msec of the jobs in milliseconds, or 0 if none is set.
-func (o *Output) histMsec() (shortest int64) {
-	for _, e := range o.Entries {
-		if ms := e.histMsec(); ms > 0 && (shortest == 0 || ms < shortest) {
-			shortest = ms
-		}
-	}
-	return shortest
-}
-
 // trustsTimes reports whether fio itself set the times of the files. Then the time of the report's file agrees with the
 // report's timestamp.
 func (o *Output) trustsTimes() bool {

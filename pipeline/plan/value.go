@@ -44,12 +44,7 @@ type Job struct {
 	JobKey
 	Entry *Entry // nil if no report covers it
 
-	jobRows
-	jobTimes
-}
-
-// jobRows says where the rows of a job are read from.
-type jobRows struct {
+	// Where its rows are read from.
 	Source Source
 	Log    *Log  // the log whose rows are read; without one, it has the report's file
 	raw    *Log  // a log of completions; nil if there is none
@@ -57,10 +52,8 @@ type jobRows struct {
 	damage error // why the histogram log cannot be read at all
 	Head
 	Unit hist.Unit // of the latencies in a log of completions or averages
-}
 
-// jobTimes is when a job ran.
-type jobTimes struct {
+	// When it ran.
 	moment         // its start
 	Interval int64 // milliseconds between rows; 0 if unknown
 	Exact    bool  // interval is fio's log_hist_msec, and the log is of this job alone
@@ -117,14 +110,12 @@ type Timing struct {
 func (t Timing) At(ms int64) time.Time { return t.Start.Add(time.Duration(ms) * time.Millisecond) }
 
 func NewJob(l *Log) *Job {
-	return &Job{JobKey: KeyOf(l.Log), jobRows: jobRows{Log: l}}
+	return &Job{JobKey: KeyOf(l.Log), Log: l}
 }
 
 func KeyOf(log cbt.Log) JobKey { return JobKey{log.Host, log.Volume, max(log.Job, 1)} }
 
 func (j *Job) folder() string { return path.Dir(j.Log.File.Path) }
-
-func (j *Job) isDropped() bool { return j.Number == 0 }
 
 func (j *Job) HasHist() bool { return j.Log.Kind.IsHistogram() }
 
@@ -235,20 +226,6 @@ func (m moment) String() string {
 		return "began at an unknown time"
 	}
 	return fmt.Sprintf("began %s by %s, ±%v", m.Start.UTC().Format("2006-01-02 15:04:05.000"), m.Clock, m.Error)
-}
-
-// HasWindows reports whether the requests of a job have times. A log without rows is of a job that ended before the first
-// one was due; then the report has them.
-func (j *Job) HasWindows() bool {
-	e := j.Entry
-	switch j.Source {
-	case FromReports:
-		return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
-	case FromNothing, FromRaw:
-		return j.HasRows
-	}
-	isShort := e != nil && e.Out.HasBins && e.WantsRows() && !j.IsJunk && j.Ran <= 2*j.Interval && RequestsOf(e.Job) > 0
-	return j.HasRows && !j.IsZero || !j.HasRows && isShort
 }
 
 // File returns the base name of the file with the job's rows. Without rows it is that of its report.

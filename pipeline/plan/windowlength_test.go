@@ -11,7 +11,7 @@ import (
 // rowsAt are jobs whose first rows have times, and which began later than the run.
 func rowsAt(interval int64, first ...int64) (jobs []*Job) {
 	for _, at := range first {
-		j := &Job{jobRows: jobRows{Source: FromHist, Head: Head{HasRows: true, First: at}}, jobTimes: jobTimes{Interval: interval}}
+		j := &Job{Source: FromHist, Head: Head{HasRows: true, First: at}, Interval: interval}
 		j.Log = &Log{Log: cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}}}
 		jobs = append(jobs, j)
 	}

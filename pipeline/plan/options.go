@@ -54,13 +54,13 @@ func (o jobOptions) all() map[string]string {
 	return all
 }
 
-// numJobs returns numjobs, at least 1.
-func (o jobOptions) numJobs() int {
-	n, err := strconv.Atoi(o.OptionOfOne("numjobs"))
+// number returns an option that is a number, or 0 if it is something else.
+func number(option string) int64 {
+	n, err := strconv.ParseInt(option, 10, 32)
 	if err != nil {
-		return 1
+		return 0
 	}
-	return max(n, 1)
+	return max(n, 0)
 }
 
 // seconds returns an option that is a time, or 0 if it is not set. It returns false for anything else, such as the
@@ -86,13 +86,10 @@ func (o jobOptions) delay() (time.Duration, bool) {
 	return start + o.ramp(), ok
 }
 
-// histMsec returns log_hist_msec in milliseconds, or 0 if it is not set.
-func (o jobOptions) histMsec() int64 { return milliseconds(o.option("log_hist_msec")) }
-
-func (o jobOptions) setsHistMsec() bool { return milliseconds(o.OptionOfOne("log_hist_msec")) > 0 }
-
 // WantsRows reports whether the options name a histogram log. If the run has only totals, that log is missing.
-func (o jobOptions) WantsRows() bool { return o.HasOption("write_hist_log") && o.setsHistMsec() }
+func (o jobOptions) WantsRows() bool {
+	return o.HasOption("write_hist_log") && number(o.OptionOfOne("log_hist_msec")) > 0
+}
 
 // namesLog reports whether the options name logs that rows are made of.
 func (o jobOptions) namesLog() bool {
@@ -124,15 +121,6 @@ func (o jobOptions) directions() []fiolog.Direction {
 	return directions
 }
 
-// milliseconds returns an option that is a number of milliseconds, or 0 if it is something else.
-func milliseconds(option string) int64 {
-	ms, err := strconv.ParseInt(option, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return max(ms, 0)
-}
-
 // listed returns the options that a report lists. Of a group whose sections are not known, those of the listed section
 // end with "?".
 func (o jobOptions) listed() map[string]string {
@@ -149,48 +137,32 @@ func (o jobOptions) listed() map[string]string {
 	return options
 }
 
-// Settings are the settings that the options name.
+// settings are the settings that the options name. If they set the shares of reads and of writes, fio takes the later one,
+// and options are kept without their order.
 func (o jobOptions) settings() mapping.CBT {
 	mode, _ := fiolog.ParseMode(o.option("rw"))
-	return mapping.CBT{
-		Mode: mode, RWMixRead: o.readShare(mode), OpSize: o.requestSize(), IODepth: o.count("iodepth"), NumJobs: o.count("numjobs"),
-		RunSeconds: o.wholeSeconds("runtime"), RampSeconds: o.wholeSeconds("ramp_time"),
+	set := mapping.CBT{
+		Mode: mode, OpSize: o.requestSize(), IODepth: number(o.option("iodepth")), NumJobs: number(o.option("numjobs")),
 	}
-}
-
-// count returns an option that is a number, or 0 if it is something else.
-func (o jobOptions) count(name string) int64 {
-	n, err := strconv.ParseInt(o.option(name), 10, 32)
-	if err != nil {
-		return 0
+	if runtime, _ := o.seconds("runtime"); runtime%time.Second == 0 {
+		set.RunSeconds = int64(runtime / time.Second)
 	}
-	return max(n, 0)
-}
-
-// wholeSeconds returns an option that is a time, in seconds, or 0 if it is not a number of whole seconds.
-func (o jobOptions) wholeSeconds(name string) int64 {
-	d, ok := fiolog.ParseTime(o.option(name))
-	if !ok || d%time.Second != 0 {
-		return 0
+	if ramp := o.ramp(); ramp%time.Second == 0 {
+		set.RampSeconds = int64(ramp / time.Second)
 	}
-	return int64(d / time.Second)
-}
-
-// readShare is the percentage of reads that the options set for a mode with reads and writes.
-// If they set both shares, fio takes the later one, and options are kept without their order.
-func (o jobOptions) readShare(mode string) int64 {
 	if !fiolog.Mixes(mode) {
-		return 0
+		return set
 	}
-	reads := o.count("rwmixread")
-	if !o.HasOption("rwmixwrite") {
-		return reads
+	set.RWMixRead = number(o.option("rwmixread"))
+	if o.HasOption("rwmixwrite") {
+		writes, err := strconv.ParseInt(o.option("rwmixwrite"), 10, 32)
+		if reads := 100 - writes; err != nil || writes < 0 || reads < 0 || o.HasOption("rwmixread") && set.RWMixRead != reads {
+			set.RWMixRead = 0
+		} else {
+			set.RWMixRead = reads
+		}
 	}
-	writes, err := strconv.ParseInt(o.option("rwmixwrite"), 10, 32)
-	if err != nil || writes < 0 || writes > 100 || o.HasOption("rwmixread") && reads != 100-writes {
-		return 0
-	}
-	return 100 - writes
+	return set
 }
 
 // usual is fio's default block size in bytes.

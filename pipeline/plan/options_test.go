@@ -69,7 +69,7 @@ func TestFailed(t *testing.T) {
 		stats := &fiolog.DirectionStats{TotalIOs: c.total}
 		stats.Clat.N = c.n
 		stats.Clat.Bins = recordOf([]uint64{c.binned}).Bins
-		got, ok := jobStats{Job: &fiolog.Job{Error: c.errno}}.Failed(stats)
+		got, ok := (&Entry{Job: &fiolog.Job{Error: c.errno}}).Failed(stats)
 		if got != c.want || ok != c.ok {
 			t.Errorf("%+v: %d, %v", c, got, ok)
 		}
