@@ -46,18 +46,27 @@ type sum struct {
 // window.
 var used sync.Pool
 
-func newSum(l hist.Layout) *sum {
-	if s, ok := used.Get().(*sum); ok && s.latencies.Layout() == l {
-		return s
-	}
-	return &sum{latencies: *hist.New(l)}
-}
-
-// release makes a sum available to [newSum]. Nothing may use it any more.
+// release makes a sum available to [worker.at]. Nothing may use it any more.
 func (s *sum) release() {
 	s.latencies.Reset()
 	*s = sum{latencies: s.latencies}
 	used.Put(s)
+}
+
+// pack drops the bins that are zero. It does not pack requests that were spread over bins of another layout, because
+// only their histogram records that.
+func (s *sum) pack() {
+	if !s.latencies.Rebinned() {
+		s.packed = s.latencies.Weights()
+		s.latencies = *hist.New(s.latencies.Layout())
+	}
+}
+
+func (s *sum) unpack() {
+	for _, b := range s.packed {
+		s.latencies.AddAt(b.Index, b.Count)
+	}
+	s.packed = nil
 }
 
 // edge is the distance of the rows of n requests from an edge, in milliseconds times requests. It does not depend on the
@@ -126,7 +135,11 @@ func (w *worker) at(window int64, slot int) *sum {
 		w.open[window] = slots
 	}
 	if slots[slot] == nil {
-		slots[slot] = newSum(w.layout)
+		s, ok := used.Get().(*sum)
+		if !ok || s.latencies.Layout() != w.layout {
+			s = &sum{latencies: *hist.New(w.layout)}
+		}
+		slots[slot] = s
 	}
 	return slots[slot]
 }
@@ -182,77 +195,64 @@ func (w *worker) add(slot int, row *Row) {
 	if first < w.floor {
 		w.late += float64(row.Total)
 	}
-	from := w.spreadFrom(row.Layout)
-	if first < last && !row.Whole {
-		w.addCut(slot, first, last, row, start, end, from)
-	} else { // the last window has the whole row
+	// Requests of the bins up to n count where they completed, those of the others as in flight.
+	l, from := row.Layout, row.Layout.Len()
+	switch {
+	case w.weighting != InFlight:
+	case w.spreadAll:
+		if from = 0; l.Middle(from) == 0 { // a life without length
+			from = 1
+		}
+	default:
+		from = l.Index(min(w.length, math.MaxInt64/int64(time.Millisecond)) * int64(time.Millisecond))
+		if l.Middle(from)/float64(time.Millisecond) <= float64(w.length) {
+			from++
+		}
+	}
+	n := len(row.Bins)
+	for n > 0 && int(row.Bins[n-1].Index) >= from {
+		n--
+	}
+	if first == last || row.Whole { // the last window has the whole row
 		at := w.at(last, slot)
 		at.completed += float64(row.Total)
 		if row.Whole {
 			at.whole = at.whole.and(span{row.Start, row.End})
 		}
-		n := len(row.Bins)
-		for n > 0 && int(row.Bins[n-1].Index) >= from {
-			n--
-		}
-		at.latencies.AddBins(row.Layout, row.Bins[:n])
-	}
-	for i := len(row.Bins) - 1; i >= 0 && int(row.Bins[i].Index) >= from; i-- {
-		w.addInFlight(slot, row.Layout, &row.Bins[i], start, end)
-	}
-}
-
-// addCut adds the bins below from of a row that crosses edges of windows. Their requests count as completed evenly over
-// the time of the row.
-func (w *worker) addCut(slot int, first, last int64, row *Row, start, end int64, from int) {
-	w.given = append(w.given[:0], make([]float64, len(row.Bins))...)
-	for window := first; window <= last; window++ {
-		w.shares = w.shares[:0]
-		at, completed := w.at(window, slot), 0.0
-		upTo := presence(float64((window+1)*w.length), float64(start), float64(end), 0)
-		for i := range row.Bins {
-			b := &row.Bins[i]
-			given := float64(b.Count)
-			if upTo < 1 {
-				given = quantize(given * upTo)
+		at.latencies.AddBins(l, row.Bins[:n])
+	} else { // the row crosses edges of windows: its requests count as completed evenly over its time
+		w.given = append(w.given[:0], make([]float64, len(row.Bins))...)
+		for window := first; window <= last; window++ {
+			w.shares = w.shares[:0]
+			at, completed := w.at(window, slot), 0.0
+			upTo := presence(float64((window+1)*w.length), float64(start), float64(end), 0)
+			for i := range row.Bins {
+				b := &row.Bins[i]
+				given := float64(b.Count)
+				if upTo < 1 {
+					given = quantize(given * upTo)
+				}
+				share := given - w.given[i]
+				w.given[i] = given
+				completed += share
+				if i < n {
+					w.shares = append(w.shares, hist.Weight{Index: int(b.Index), Count: share})
+				}
 			}
-			share := given - w.given[i]
-			w.given[i] = given
-			completed += share
-			if int(b.Index) < from {
-				w.shares = append(w.shares, hist.Weight{Index: int(b.Index), Count: share})
-			}
+			at.completed += completed
+			at.latencies.AddWeights(l, w.shares)
 		}
-		at.completed += completed
-		at.latencies.AddWeights(row.Layout, w.shares)
+	}
+	for i := len(row.Bins) - 1; i >= n; i-- {
+		w.addInFlight(slot, l, &row.Bins[i], start, end)
 	}
 }
-
-// spreadFrom returns the first bin whose requests count as in flight. Requests of lower bins count where they
-// completed.
-func (w *worker) spreadFrom(l hist.Layout) int {
-	switch {
-	case w.weighting != InFlight:
-		return l.Len()
-	case w.spreadAll && life(l, 0) > 0:
-		return 0
-	case w.spreadAll:
-		return 1
-	}
-	from := l.Index(min(w.length, math.MaxInt64/int64(time.Millisecond)) * int64(time.Millisecond))
-	if life(l, from) <= float64(w.length) {
-		from++
-	}
-	return from
-}
-
-// life returns the latency of a bin's requests in milliseconds.
-func life(l hist.Layout, bin int) float64 { return l.Middle(bin) / float64(time.Millisecond) }
 
 // addInFlight spreads the requests of a bin over the windows of their lives. They completed in (start, end]. The part
 // of a life before the run's start counts in the first window.
 func (w *worker) addInFlight(slot int, l hist.Layout, b *hist.Bin, start, end int64) {
-	n, life, from, to := float64(b.Count), life(l, int(b.Index)), float64(start), float64(end)
+	n, life := float64(b.Count), l.Middle(int(b.Index))/float64(time.Millisecond)
+	from, to := float64(start), float64(end)
 	last := w.window(end)
 	first := min(w.window(int64(from-life)+1), last)
 	if first < w.floor && w.floor <= last {
@@ -356,31 +356,17 @@ type stretch struct {
 	whole      bool
 }
 
-// take adds the next row of a stream.
-func (w *worker) take(s *Stream) {
-	slot, pair := s.slot+int(s.row.Direction), &s.pairs[s.row.Direction]
-	w.add(slot, &s.row)
-	if s.row.Start < s.row.End { // the rate at a moment is unknown
-		this := stretch{s.row.Start, s.row.End, float64(s.row.Total), s.row.Whole}
-		w.doubt(slot, pair.before, pair.last, this)
-		pair.before, pair.last = pair.last, this
-	}
-}
-
-// doubtLast is doubt for the last rows of a stream.
-func (w *worker) doubtLast(s *Stream) {
-	for d := range s.pairs {
-		w.doubt(s.slot+d, s.pairs[d].before, s.pairs[d].last, stretch{})
-		s.pairs[d].last = stretch{}
-	}
-}
+// pair is the last two rows of a direction.
+type pair struct{ before, last stretch }
 
 // doubt notes at each edge that a row crosses how many of its requests may have completed on the other side of it. A cut
 // row counts as even. If its rate is that of a row beside it, that is right. If its rate lies between those of both,
 // the rate changed once within the row. So at most the part on one side had the rate of the row on that side. If
 // its rate is higher or lower than both, such as after a hang of one of several jobs, either part may have been like the
-// row beside it, and the other part has what remains.
-func (w *worker) doubt(slot int, before, row, next stretch) {
+// row beside it, and the other part has what remains. next is the row after the pair; the zero stretch ends the stream.
+func (w *worker) doubt(slot int, p *pair, next stretch) {
+	before, row := p.before, p.last
+	p.before, p.last = row, next
 	first, last := w.windows(w.snap(row.start), w.snap(row.end))
 	if row.whole || first == last || last-first > maxWindows || first < w.floor {
 		return
