@@ -179,7 +179,7 @@ func bytesWritten(run *cbt.Run) map[plan.JobKey]int64 {
 	for _, logs := range [][]cbt.Log{run.Logs, run.Others} {
 		for _, log := range logs {
 			f := log.File
-			switch isFile := f.Name() == f.Disk(); {
+			switch isFile := f.Name() == f.Disk; {
 			case f.Size >= 0:
 				bytes[plan.KeyOf(log)] += f.Size
 			case isFile && log.Kind.IsHistogram():

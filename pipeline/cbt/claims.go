@@ -91,7 +91,7 @@ func ReadReports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] 
 			case errors.As(err, &bad):
 				lacking = fullText
 			}
-			if !f.IsPacked() {
+			if !f.Packed {
 				text = 0
 			}
 			many := int64(0)
