@@ -26,41 +26,38 @@ var (
 // Check fails if the document is wrong: with [ErrIdentity], [ErrTime], [ErrNumber], [ErrBins], [ErrCountLimit] (see
 // [Interval.Split]) or [ErrDocCount]. Stores refuse such a document.
 func (d *Interval) Check() error {
-	if err := d.check(); err != nil {
-		return fmt.Errorf("check interval %d ms of run %q: %w", d.Window.ElapsedMS, d.Run.ID, err)
-	}
-	return nil
-}
-
-func (d *Interval) check() error {
+	field, err := "", error(nil)
 	switch {
 	case d.Run.ID == "":
-		return fmt.Errorf("run.id: %w", ErrIdentity)
+		field, err = "run.id", ErrIdentity
 	case d.Run.Ingest == "":
-		return fmt.Errorf("run.ingest: %w", ErrIdentity)
+		field, err = "run.ingest", ErrIdentity
 	case !d.Level.isKnown():
-		return fmt.Errorf("level: %w", ErrIdentity)
+		field, err = "level", ErrIdentity
 	case d.Fio.Direction == "":
-		return fmt.Errorf("fio.direction: %w", ErrIdentity)
+		field, err = "fio.direction", ErrIdentity
 	case d.Part < 0:
-		return fmt.Errorf("part: %w", ErrIdentity)
+		field, err = "part", ErrIdentity
 	case !isTime(d.Time) || !isTime(d.Window.End) || !isTime(d.Run.Start):
-		return ErrTime
+		field, err = "times", ErrTime
 	case d.Window.MS < 0:
-		return fmt.Errorf("interval.ms: %w", ErrNumber)
+		field, err = "interval.ms", ErrNumber
 	case d.Requests.Completed < 0 || !isSize(d.Requests.Weight):
-		return fmt.Errorf("requests: %w", ErrNumber)
+		field, err = "requests", ErrNumber
 	case !isSize(d.IOPS):
-		return fmt.Errorf("iops: %w", ErrNumber)
+		field, err = "iops", ErrNumber
+	default:
+		if field, err = "latency", d.Latency.check(); err != nil {
+			break
+		}
+		if field = "_doc_count"; d.DocCount != d.Latency.Bins.Total() {
+			err = ErrDocCount
+		} else if d.DocCount > MaxCount {
+			err = ErrCountLimit
+		}
 	}
-	if err := d.Latency.check(); err != nil {
-		return fmt.Errorf("latency: %w", err)
-	}
-	if total := d.Latency.Bins.Total(); d.DocCount != total {
-		return fmt.Errorf("%d instead of %d: %w", d.DocCount, total, ErrDocCount)
-	}
-	if d.DocCount > MaxCount {
-		return fmt.Errorf("_doc_count %d: %w", d.DocCount, ErrCountLimit)
+	if err != nil {
+		return fmt.Errorf("check interval %d ms of run %q: %s: %w", d.Window.ElapsedMS, d.Run.ID, field, err)
 	}
 	return nil
 }
@@ -82,8 +79,12 @@ func (r *Run) Check() error {
 			return fmt.Errorf("check run %q: totals %q: %w", r.Run.ID, d.Direction, err)
 		}
 	}
-	if err := checkText(r.AppendJSON(nil)); err != nil {
-		return fmt.Errorf("check run %q: %w", r.Run.ID, err)
+	text := r.AppendJSON(nil)
+	if len(text) > MaxRunBytes {
+		return fmt.Errorf("check run %q: %d bytes, at most %d are read: %w", r.Run.ID, len(text), MaxRunBytes, ErrSize)
+	}
+	if err := json.Unmarshal(text, new(Run)); err != nil {
+		return fmt.Errorf("check run %q: %w: %w", r.Run.ID, ErrUnreadable, err)
 	}
 	return nil
 }
@@ -91,17 +92,6 @@ func (r *Run) Check() error {
 // MaxRunBytes is the largest size of a run document in bytes. Elasticsearch accepts requests of up to 100 MB, and every
 // store can read smaller documents.
 const MaxRunBytes = 64 << 20
-
-// checkText fails unless every store can read the run document again.
-func checkText(text []byte) error {
-	if len(text) > MaxRunBytes {
-		return fmt.Errorf("%d bytes, at most %d are read: %w", len(text), MaxRunBytes, ErrSize)
-	}
-	if err := json.Unmarshal(text, new(Run)); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnreadable, err)
-	}
-	return nil
-}
 
 func (t *Totals) check() error {
 	if t == nil {
@@ -149,26 +139,20 @@ func (lat *Latency) check() error {
 	}
 	last := 0.0
 	for i, v := range values {
-		if !(v >= last && v <= math.MaxFloat64) || uint64(counts[i]-1) >= MaxCount { // count below 1 or above MaxCount
-			return lat.Bins.fault(i, last)
+		n := counts[i]
+		err := ErrBins // a value below the one before, or a count below 1
+		switch {
+		case v >= last && v <= math.MaxFloat64 && n >= 1 && n <= MaxCount:
+			last = v
+			continue
+		case !isSize(v):
+			err = ErrNumber
+		case v >= last && n > MaxCount:
+			err = ErrCountLimit
 		}
-		last = v
+		return fmt.Errorf("bin %d has value %v and count %d: %w", i, v, n, err)
 	}
 	return nil
-}
-
-// fault returns the error of bin i. last is the value of the bin before.
-func (b Bins) fault(i int, last float64) error {
-	switch v, n := b.Values[i], b.Counts[i]; {
-	case !isSize(v):
-		return fmt.Errorf("value %d: %w", i, ErrNumber)
-	case v < last:
-		return fmt.Errorf("value %d is below the one before: %w", i, ErrBins)
-	case n < 1:
-		return fmt.Errorf("count %d is %d: %w", i, n, ErrBins)
-	default:
-		return fmt.Errorf("count %d is %d: %w", i, n, ErrCountLimit)
-	}
 }
 
 // Split returns the document itself or, if it has too many requests ([ErrCountLimit]), several documents with numbered
@@ -179,9 +163,24 @@ func (d *Interval) Split() []*Interval {
 	if err := d.Latency.check(); total <= MaxCount || err != nil && !errors.Is(err, ErrCountLimit) {
 		return []*Interval{d} // nothing to split, or another error
 	}
+	var pieces []Bins // of MaxCount requests, and one with the rest
+	piece, room := Bins{}, int64(MaxCount)
+	for i, left := range d.Latency.Bins.Counts {
+		for left > 0 {
+			n := min(left, room)
+			piece.Values, piece.Counts = append(piece.Values, d.Latency.Bins.Values[i]), append(piece.Counts, n)
+			left, room = left-n, room-n
+			if room == 0 {
+				pieces, piece, room = append(pieces, piece), Bins{}, MaxCount
+			}
+		}
+	}
+	if !piece.IsZero() {
+		pieces = append(pieces, piece)
+	}
 	var parts []*Interval
 	cum := int64(0)
-	for _, bins := range d.Latency.Bins.split() {
+	for _, bins := range pieces {
 		p := *d
 		p.Part, p.Latency.Bins, p.DocCount = len(parts), bins, bins.Total()
 		before, after := float64(cum)/float64(total), float64(cum+p.DocCount)/float64(total)
@@ -192,26 +191,6 @@ func (d *Interval) Split() []*Interval {
 		parts = append(parts, &p)
 	}
 	return parts
-}
-
-// split divides bins into pieces of MaxCount requests and one with the rest.
-func (b Bins) split() []Bins {
-	var out []Bins
-	piece, room := Bins{}, int64(MaxCount)
-	for i, left := range b.Counts {
-		for left > 0 {
-			n := min(left, room)
-			piece.Values, piece.Counts = append(piece.Values, b.Values[i]), append(piece.Counts, n)
-			left, room = left-n, room-n
-			if room == 0 {
-				out, piece, room = append(out, piece), Bins{}, MaxCount
-			}
-		}
-	}
-	if !piece.IsZero() {
-		out = append(out, piece)
-	}
-	return out
 }
 
 // share returns n*part/total without overflow, for 0 <= part <= total.

@@ -145,8 +145,11 @@ func SameExecution(a, b *Source) bool {
 	case len(reportsA) > 0 && len(reportsB) > 0:
 		return false
 	}
-	logsA, logsB := a.contents(RoleLog, RoleRaw), b.contents(RoleLog, RoleRaw)
-	return sharesLog(a, b) || len(reportsA) == 0 && within(logsA, logsB) || len(reportsB) == 0 && within(logsB, logsA)
+	isWithin := func(a, b *Source) bool {
+		logs, all := a.contents(RoleLog, RoleRaw), b.contents(RoleLog, RoleRaw)
+		return len(logs) > 0 && !slices.ContainsFunc(logs, func(c content) bool { return !isIn(c, all) })
+	}
+	return sharesLog(a, b) || len(reportsA) == 0 && isWithin(a, b) || len(reportsB) == 0 && isWithin(b, a)
 }
 
 // PartsOfOne reports whether two runs have logs of the same kind, but none in common. If they share a report, they are
@@ -186,11 +189,6 @@ func (s *Source) compareNames(other *Source) (differ, cut bool) {
 // shares reports whether two sorted lists have a content in common.
 func shares(a, b []content) bool {
 	return slices.ContainsFunc(a, func(c content) bool { return isIn(c, b) })
-}
-
-// within reports whether a is not empty and b has all of it. b is sorted.
-func within(a, b []content) bool {
-	return len(a) > 0 && !slices.ContainsFunc(a, func(c content) bool { return !isIn(c, b) })
 }
 
 func isIn(c content, sorted []content) bool {

@@ -1,6 +1,10 @@
 package mapping
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
 
 // Interval is one window of one series: one direction of a cluster, a host or a job.
 type Interval struct {
@@ -101,4 +105,87 @@ type FioRef struct {
 type Requests struct {
 	Completed int64   `json:"completed"` // completions in the window; iops comes from it
 	Weight    float64 `json:"weight"`    // total of the histogram, before rounding
+}
+
+// Level says whether an interval document is about the cluster, a host or a job. Each level has
+// indices of its own, so that no query counts a request twice. The zero value is no level.
+type Level uint8
+
+// The levels, from the widest.
+const (
+	Cluster Level = iota + 1 // all jobs on all hosts
+	Host                     // all jobs on one host
+	Job                      // one job on one host
+)
+
+// Levels are all levels, from the widest.
+var Levels = [...]Level{Cluster, Host, Job}
+
+var levelNames = [...]string{Cluster: "cluster", Host: "host", Job: "job"}
+
+func (l Level) isKnown() bool { return Cluster <= l && l <= Job }
+
+// String is the level's name in documents and index names.
+func (l Level) String() string {
+	if l.isKnown() {
+		return levelNames[l]
+	}
+	return fmt.Sprintf("level %d", uint8(l))
+}
+
+// ParseLevel is the inverse of [Level.String]; it fails with [ErrIdentity].
+func ParseLevel(name string) (Level, error) {
+	for _, l := range Levels {
+		if l.String() == name {
+			return l, nil
+		}
+	}
+	return 0, fmt.Errorf("parse level %q: %w", name, ErrIdentity)
+}
+
+// MarshalText is the name; a value that is no level fails with [ErrIdentity].
+func (l Level) MarshalText() ([]byte, error) {
+	if !l.isKnown() {
+		return nil, fmt.Errorf("encode level %d: %w", uint8(l), ErrIdentity)
+	}
+	return []byte(l.String()), nil
+}
+
+// UnmarshalText reads the name; it fails with [ErrIdentity].
+func (l *Level) UnmarshalText(text []byte) error {
+	parsed, err := ParseLevel(string(text))
+	if err != nil {
+		return err
+	}
+	*l = parsed
+	return nil
+}
+
+// Directions are the names of the directions, in the order of all lists.
+var Directions = [...]string{"read", "write", "trim"}
+
+// DirectionTotals are the totals of one direction.
+type DirectionTotals struct {
+	Direction string // one of Directions
+	*Totals
+}
+
+// ByDirection returns the totals of the directions in which requests completed.
+func (r *Run) ByDirection() []DirectionTotals {
+	var list []DirectionTotals
+	for i, t := range []*Totals{r.Read, r.Write, r.Trim} {
+		if t != nil {
+			list = append(list, DirectionTotals{Directions[i], t})
+		}
+	}
+	return list
+}
+
+// CompareJobs orders jobs at level Job. Numbers are ordered by length first, so job 2 comes before job 10.
+func CompareJobs(a, b string) int {
+	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
+	if a != "" && b != "" && isDigit(a[0]) && isDigit(b[0]) {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	}
+	return cmp.Compare(a, b)
 }

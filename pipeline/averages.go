@@ -6,7 +6,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -65,7 +65,7 @@ func (a averages) of(key averageKey) *average {
 }
 
 // readAverages reads logs of averages and adds their jobs up to the levels of documents.
-func (r *reading) readAverages(ctx context.Context, logs []cbt.Log) (averages, error) {
+func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages, error) {
 	ofJobs := averages{}
 	for _, log := range logs {
 		if err := ctx.Err(); err != nil {
@@ -75,9 +75,9 @@ func (r *reading) readAverages(ctx context.Context, logs []cbt.Log) (averages, e
 		if j == nil {
 			continue // the job is not used
 		}
-		last, err := averageLog{log, j, r.Timing, ofJobs}.read(r.problems)
+		last, err := r.readAverageLog(log, j, ofJobs)
 		if err != nil {
-			r.problems.skip(err)
+			r.problems.skip("%w", err)
 		}
 		if len(r.Averages) > 0 { // without averages, the rates come from the rows
 			r.tallies[j].last = max(r.tallies[j].last, last)
@@ -88,7 +88,7 @@ func (r *reading) readAverages(ctx context.Context, logs []cbt.Log) (averages, e
 
 // levelsOf adds jobs up to levels. Latencies are weighted by the rate. What is not known of a job is not known of a
 // level.
-func (r *reading) levelsOf(ofJobs averages) averages {
+func (r *runReader) levelsOf(ofJobs averages) averages {
 	has, single, windows := map[align.Key]bool{}, map[align.Key]bool{}, map[int64]bool{}
 	for k, of := range ofJobs {
 		has[k.Key], windows[k.window] = true, true
@@ -113,7 +113,7 @@ func (r *reading) levelsOf(ofJobs averages) averages {
 }
 
 // ranIn returns how many milliseconds of a window a job ran.
-func (r *reading) ranIn(j *plan.Job, window int64) int64 {
+func (r *runReader) ranIn(j *plan.Job, window int64) int64 {
 	start, end := j.Offset+r.Shift, r.endOf(j)+r.Shift
 	if end <= start { // it is not known yet
 		end = math.MaxInt64
@@ -147,50 +147,49 @@ func (a *average) meanLatency() float64 {
 	return of.sum / of.weight
 }
 
-// averageLog is one log of averages of a job.
-type averageLog struct {
-	log cbt.Log
-	job *plan.Job
-	plan.Timing
-	to averages
-}
-
-// read adds the log and returns its last time in milliseconds since the start of the job. fio writes a row some
-// milliseconds after its interval, and not the last one of rates. A row with a block size is a single request.
-func (a averageLog) read(problems *Problems) (end int64, err error) {
-	l := openLog(a.log, 0, hist.Hint{})
-	interval := a.job.AveragedOver(l.firstRows())
-	if a.job.Source == plan.FromNothing {
-		interval = a.job.Interval // by all of its logs
+// readAverageLog adds one log of averages of a job. It returns its last time in milliseconds since the start of the job.
+// fio writes a row some milliseconds after its interval, and not the last one of rates. A row with a block size is a single
+// request.
+//
+// A rate is that of the last interval, because fio writes no row for an interval without requests. A latency is the mean of
+// all requests since the row before. If that is longer than an interval, it shows nothing of single windows.
+func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end int64, err error) {
+	of := &plan.Log{Log: log, Segment: -1}
+	l := openLog(of)
+	l.ofAll = true
+	defer l.close()
+	l.look(of)
+	interval := j.AveragedOver(of.Rows)
+	if j.Source == plan.FromNothing {
+		interval = j.Interval // by all of its logs
 	}
 	var last [fiolog.Directions]int64
-	origin := a.job.Origin
-	defer l.close()
+	origin, by := j.Origin, j.Offset+r.Shift
 	for {
-		rec, err, ok := l.nextOfFile()
+		rec, err, ok := l.next()
 		switch {
 		case !ok:
 			return end, nil
 		case errors.As(err, new(*fiolog.SyntaxError)):
-			problems.skip(err)
+			r.problems.skip("%w", err)
 			continue
 		case err != nil:
 			return end, err
 		}
 		if origin == 0 && rec.Time > plan.EpochTimes {
-			if origin = rec.Time - interval; !a.job.Start.IsZero() {
-				origin = a.job.Start.UnixMilli()
+			if origin = rec.Time - interval; !j.Start.IsZero() {
+				origin = j.Start.UnixMilli()
 			}
 		}
 		at := rec.Time - origin
 		if at < 0 || at > plan.MaxRun || rec.NewJob {
-			problems.skip(l.wrong(errors.New("the time is not of this job"), rec))
+			r.problems.skip("%w", l.wrong(errors.New("the time is not of this job"), rec))
 			continue
 		}
 		end = max(end, at)
-		key := align.Key{Level: mapping.Job, Host: a.job.Host, Job: a.job.Name(), Direction: rec.Direction}
+		key := align.Key{Level: mapping.Job, Host: j.Host, Job: j.Name(), Direction: rec.Direction}
 		if rec.BlockSize > 0 {
-			single := a.to.of(averageKey{max(at+a.job.Offset+a.Shift-1, 0) / a.Window, key})
+			single := to.of(averageKey{max(at+by-1, 0) / r.Window, key})
 			single.bandwidth.sum, single.isSingle = single.bandwidth.sum+float64(rec.BlockSize)*1000, true
 			continue
 		}
@@ -201,35 +200,40 @@ func (a averageLog) read(problems *Problems) (end int64, err error) {
 		}
 		from := last[rec.Direction]
 		last[rec.Direction] = at
-		a.add(rec, key, from, at, interval)
-	}
-}
-
-// add adds a row. A rate is that of the last interval, because fio writes no row for an interval without requests. A
-// latency is the mean of all requests since the row before. If that is longer than an interval, it shows nothing of
-// single windows.
-func (a averageLog) add(rec *fiolog.Record, key align.Key, from, to, interval int64) {
-	isLong := to-from > interval+interval/2
-	begin := from
-	if isLong && a.log.Kind != fiolog.Clat {
-		begin = to - interval
-	}
-	by := a.job.Offset + a.Shift
-	for w := max(from+by, 0) / a.Window; w*a.Window < to+by; w++ {
-		start, end := w*a.Window, min(to+by, (w+1)*a.Window)
-		value, s := float64(rec.Value), a.to.of(averageKey{w, key})
-		idle, ms := float64(max(min(end, begin+by)-max(start, from+by), 0)), float64(max(end-max(start, begin+by), 0))
-		switch a.log.Kind {
-		case fiolog.IOPS:
-			s.iops.add(0, idle)
-			s.iops.add(value, ms)
-		case fiolog.BW:
-			s.bandwidth.add(0, idle)
-			s.bandwidth.add(value*1024, ms)
-		case fiolog.Clat:
-			if !isLong {
-				s.latency.add(value*float64(plan.Nanoseconds(a.job.Unit)), ms)
+		isLong, begin := at-from > interval+interval/2, from
+		if isLong && log.Kind != fiolog.Clat {
+			begin = at - interval
+		}
+		for w := max(from+by, 0) / r.Window; w*r.Window < at+by; w++ {
+			start, end := w*r.Window, min(at+by, (w+1)*r.Window)
+			value, s := float64(rec.Value), to.of(averageKey{w, key})
+			idle, ms := float64(max(min(end, begin+by)-max(start, from+by), 0)), float64(max(end-max(start, begin+by), 0))
+			switch log.Kind {
+			case fiolog.IOPS:
+				s.iops.add(0, idle)
+				s.iops.add(value, ms)
+			case fiolog.BW:
+				s.bandwidth.add(0, idle)
+				s.bandwidth.add(value*1024, ms)
+			case fiolog.Clat:
+				if !isLong {
+					s.latency.add(value*float64(plan.Nanoseconds(j.Unit)), ms)
+				}
 			}
 		}
 	}
+}
+
+// windowOfAverage returns a window of averages. It is nil if nothing completed in it.
+func (r *runReader) windowOfAverage(run *mapping.RunInfo, k averageKey, s *average) *window.Window {
+	start, end := k.window*r.Window, min((k.window+1)*r.Window, r.end())
+	if !s.iops.isPartial && s.iops.sum == 0 || end-start <= r.Window/20 { // rows come some milliseconds late
+		return nil
+	}
+	w := r.newWindow(run, k.Key, start, end, start)
+	w.Averaged = true
+	w.IOPS = rounded(s.iops.known(end-start), 1e3)
+	w.Bandwidth = rounded(s.bandwidth.known(end-start), 1)
+	w.Latency.Mean = rounded(s.meanLatency()/1000, 1e3)
+	return w
 }

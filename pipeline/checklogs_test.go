@@ -7,18 +7,15 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// TestCheckLogs: a run with more logs than can be open at the same time is refused.
-func TestCheckLogs(t *testing.T) {
-	for _, tt := range []struct {
-		hist, other int
-		fails       bool
-	}{{0, 0, false}, {mostLogs, mostLogs, false}, {mostLogs + 1, 0, true}, {0, mostLogs + 1, true}} {
-		run := &cbt.Run{Output: cbt.Output{Logs: make([]cbt.Log, tt.hist)}}
-		for range tt.other {
-			run.Others = append(run.Others, cbt.Log{Kind: fiolog.Clat})
-		}
-		if err := checkLogs(run); (err != nil) != tt.fails {
-			t.Errorf("%d histogram logs and %d completion logs: %v", tt.hist, tt.other, err)
+// TestTooManyLogs: a run with more logs than can be open at the same time is refused, before any is opened.
+func TestTooManyLogs(t *testing.T) {
+	others := make([]cbt.Log, mostLogs+1)
+	for i := range others {
+		others[i].Kind = fiolog.Clat
+	}
+	for _, output := range []cbt.Output{{Logs: make([]cbt.Log, mostLogs+1)}, {Others: others}} {
+		if _, err := makePlan(t.Context(), &cbt.Run{Output: output}, Options{}, false, nil, &problems{}); err == nil {
+			t.Errorf("%d histogram logs and %d completion logs are accepted", len(output.Logs), len(output.Others))
 		}
 	}
 }

@@ -178,7 +178,7 @@ func follow(t *testing.T, opt Options, fios map[string]*liveFio, seconds map[str
 			})
 		}
 		var err error
-		out.res, err = Follow(t.Context(), run, opt, Following{Quiet: 10 * time.Second, Every: 5 * time.Second}, &out.kept, nil, func(w *window.Window) error {
+		out.res, err = Follow(t.Context(), run, opt, FollowOptions{Quiet: 10 * time.Second, Every: 5 * time.Second}, &out.kept, nil, func(w *window.Window) error {
 			out.docs = append(out.docs, given{docOf(w), time.Now()})
 			return nil
 		})
@@ -278,7 +278,7 @@ func TestFollowReal(t *testing.T) {
 					}
 				})
 				var err error
-				f.res, err = Follow(t.Context(), run, Options{Workers: 1}, Following{Quiet: 5 * time.Second, Every: time.Second}, &f.kept, nil, func(w *window.Window) error {
+				f.res, err = Follow(t.Context(), run, Options{Workers: 1}, FollowOptions{Quiet: 5 * time.Second, Every: time.Second}, &f.kept, nil, func(w *window.Window) error {
 					f.docs = append(f.docs, given{docOf(w), time.Now()})
 					return nil
 				})
@@ -326,7 +326,7 @@ func TestFollowEnds(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(20*time.Second, stop)
 		var k kept
-		res, err := Follow(ctx, onlyRun(t, file), Options{Workers: 1}, Following{Quiet: time.Hour, Every: time.Hour}, &k, nil, func(*window.Window) error { return nil })
+		res, err := Follow(ctx, onlyRun(t, file), Options{Workers: 1}, FollowOptions{Quiet: time.Hour, Every: time.Hour}, &k, nil, func(*window.Window) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,7 +359,7 @@ func TestFollowFails(t *testing.T) {
 		}
 		for _, tt := range tests {
 			k := kept{fail: tt.fail}
-			_, err := Follow(t.Context(), onlyRun(t, tt.path), Options{Workers: 1}, Following{Quiet: time.Second, Every: time.Second}, &k, tt.known, func(*window.Window) error { return nil })
+			_, err := Follow(t.Context(), onlyRun(t, tt.path), Options{Workers: 1}, FollowOptions{Quiet: time.Second, Every: time.Second}, &k, tt.known, func(*window.Window) error { return nil })
 			if !errors.Is(err, tt.want) {
 				t.Errorf("%s: %v, want %v", tt.path, err, tt.want)
 			}

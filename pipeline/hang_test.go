@@ -75,7 +75,7 @@ func followReports(t *testing.T, reports [][]byte) (docs []*mapping.Interval) {
 				appendReport(t, file, reports[i])
 			}
 		})
-		_, err := Follow(t.Context(), run, Options{Workers: 1}, Following{Quiet: 10 * time.Second, Every: time.Second}, &kept{}, nil, func(w *window.Window) error {
+		_, err := Follow(t.Context(), run, Options{Workers: 1}, FollowOptions{Quiet: 10 * time.Second, Every: time.Second}, &kept{}, nil, func(w *window.Window) error {
 			docs = append(docs, docOf(w))
 			return nil
 		})

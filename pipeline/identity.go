@@ -1,11 +1,19 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
+	"fmt"
 	"io"
+	"maps"
+	"math"
 	"path"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -43,29 +51,10 @@ type Execution struct {
 // run.
 type Known func(ctx context.Context, e *Execution) (id string, have *mapping.Run, err error)
 
-// execution reads the contents of a run's files.
-func execution(ctx context.Context, p *input) (*Execution, error) {
-	src, err := p.fingerprint(ctx)
-	if err != nil {
-		return nil, err
-	}
-	e := &Execution{Source: src, Run: p.reference(), Path: p.Run.Path}
-	e.Run.ID = mapping.RunID(&src)
-	if p.isPart() {
-		e.Run.ID = mapping.PartID(&src)
-	}
-	for _, o := range p.Outputs {
-		e.Grows = e.Grows || o.Reports() > 1
-		e.reports = append(e.reports, o.File)
-	}
-	return e, nil
-}
-
 // Look returns the execution by its reports, or without reports by its logs. A store can find the run by these, and
 // Look reads much less than [Ingest].
 func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
-	outputs := outputReader{run, false, &Problems{}}.all(ctx)
-	p := &input{Plan: &plan.Plan{Run: run, Outputs: outputs}, opt: opt, files: &files{}}
+	p := &input{Plan: &plan.Plan{Run: run, Outputs: readOutputs(ctx, run, false, &problems{})}, opt: opt}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -82,7 +71,7 @@ func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 	if len(p.Outputs)+len(run.Logs) == 0 {
 		p.Averages = run.Others
 	}
-	return execution(ctx, p)
+	return p.execution(ctx)
 }
 
 // isPart reports whether a report of the run also names prefixes of another run's logs. Then the report does not
@@ -107,12 +96,147 @@ func (p *input) isPart() bool {
 	return false
 }
 
+// reference returns the fields of the run for its interval documents, without its id and version.
+func (p *input) reference() mapping.RunRef {
+	return mapping.RunRef{
+		Name: p.Run.Name(), Archive: p.opt.ArchiveOf(p.Run), Start: p.Start, Labels: labelsOf(nil, p.opt.Labels),
+	}
+}
+
+// execution hashes the files that identify a run, and the files that its documents are made of. Histogram logs identify the
+// run even if its rows come from other files. The hash of contents, roles and settings identifies one version of the run.
+// Each document has it, so it must be known before the first document. The hash is XXH64, which is as fast as memory. It
+// does not protect against forgery, and need not.
+func (p *input) execution(ctx context.Context) (*Execution, error) {
+	type part struct { // a file with its role; the path does not identify it
+		file         *source.File
+		role         string // such as mapping.RoleReport
+		host, volume string
+		job          int
+	}
+	byFile := map[*source.File]part{}
+	add := func(role string, logs ...cbt.Log) {
+		for _, l := range logs {
+			byFile[l.File] = part{l.File, role, l.Host, l.Volume, l.Job}
+		}
+	}
+	for _, j := range p.Jobs {
+		if j.HasHist() {
+			add(mapping.RoleLog, j.Log.Log)
+		} else {
+			add(mapping.RoleRaw, j.Log.Log)
+		}
+	}
+	add(mapping.RoleRaw, p.Averages...)
+	add(mapping.RoleLog, p.Run.Logs...)
+	e := &Execution{Run: p.reference(), Path: p.Run.Path}
+	for _, o := range p.Outputs {
+		role := mapping.RoleOther
+		if len(o.Entries) > 0 {
+			role = mapping.RoleReport
+		}
+		byFile[o.File] = part{o.File, role, o.Host, o.Volume, 0}
+		e.Grows = e.Grows || o.Reports() > 1
+		e.reports = append(e.reports, o.File)
+	}
+	for _, f := range []*source.File{p.Run.Config, p.Run.ArchiveConfig} {
+		if f != nil {
+			byFile[f] = part{file: f, role: mapping.RoleConfig}
+		}
+	}
+	parts := slices.SortedFunc(maps.Values(byFile), func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.file.Path, b.file.Path), cmp.Compare(a.file.Name(), b.file.Name()))
+	})
+	list, lines := make([]mapping.SourceFile, len(parts)), make([]string, len(parts))
+	each(p.opt.workers(), len(parts), func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		of, f := &parts[i], mapping.SourceFile{Path: parts[i].file.Path, Role: parts[i].role}
+		f.Bytes, f.Hash = hashFile(of.file, math.MaxInt64)
+		if f.Role == mapping.RoleLog || f.Role == mapping.RoleRaw {
+			f.Begin = hashBegin(of.file)
+		}
+		list[i], lines[i] = f, fmt.Sprintf("%s %q %q %d %d %s\n", of.role, of.host, of.volume, of.job, f.Bytes, f.Hash)
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e.Source = mapping.Source{Files: len(list), List: list}
+	for i := range list {
+		e.Source.Bytes += list[i].Bytes
+	}
+	if p.Run.MayLackFiles() {
+		lines = append(lines, "torn\n") // a complete archive may later have the same files of the run
+	}
+	slices.Sort(lines)
+	sum := xxhash.New()
+	for _, line := range lines {
+		fmt.Fprint(sum, line)
+	}
+	e.Source.Hash = hex.EncodeToString(sum.Sum(nil))
+	if e.Run.ID = mapping.RunID(&e.Source); p.isPart() {
+		e.Run.ID = mapping.PartID(&e.Source)
+	}
+	return e, nil
+}
+
+// copyBuffers are for [hashFile].
+var copyBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
+
+// hashFile hashes the first bytes of a file, at most as many as given, as far as it can be read. Errors are reported when
+// the file is parsed.
+func hashFile(f *source.File, most int64) (size int64, hash string) {
+	if size, sum, ok := f.Sum(); ok && size <= most {
+		return size, fmt.Sprintf("%016x", sum)
+	}
+	in, err := f.Open()
+	if err != nil {
+		return 0, ""
+	}
+	defer in.Close()
+	sum, buf := xxhash.New(), copyBuffers.Get().(*[128 << 10]byte)
+	defer copyBuffers.Put(buf)
+	size, _ = io.CopyBuffer(struct{ io.Writer }{sum}, io.LimitReader(in, most), buf[:])
+	return size, hex.EncodeToString(sum.Sum(nil))
+}
+
+// hashBegin returns [mapping.SourceFile].Begin of a log. It reads at most mostBegin bytes.
+func hashBegin(f *source.File) string {
+	const mostBegin = 256 << 10
+	in, err := f.Open()
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	sum, buf, digits := xxhash.New(), make([]byte, 8<<10), 0
+	for range mostBegin / len(buf) {
+		n, err := io.ReadFull(in, buf)
+		for i, c := range buf[:n] {
+			if '1' <= c && c <= '9' {
+				if digits++; digits == mapping.BeginDigits {
+					sum.Write(buf[:i+1])
+					return hex.EncodeToString(sum.Sum(nil))
+				}
+			}
+		}
+		if err != nil {
+			break
+		}
+		sum.Write(buf)
+	}
+	return ""
+}
+
 // HasGrownFrom reports whether each report of an earlier source is the beginning of a report
 // of this execution, or all of it. It reads these parts of the reports again.
 func (e *Execution) HasGrownFrom(before *mapping.Source) bool {
 	reports := before.Reports()
 	for _, f := range reports {
-		begins := func(file *source.File) bool { return hashBeginning(file, f.Bytes) == f.Hash }
+		begins := func(file *source.File) bool {
+			size, hash := hashFile(file, f.Bytes)
+			return size == f.Bytes && hash == f.Hash
+		}
 		if !slices.ContainsFunc(e.reports, begins) {
 			return false
 		}
@@ -120,16 +244,173 @@ func (e *Execution) HasGrownFrom(before *mapping.Source) bool {
 	return e.Grows && len(reports) > 0
 }
 
-// hashBeginning hashes the first bytes of a file. It returns "" if the file has fewer bytes.
-func hashBeginning(f *source.File, bytes int64) string {
-	in, err := f.Open()
-	if err != nil {
-		return ""
+// skipChanged reports files that changed since these states of them were found. It is unknown which content was read. So
+// these files have no hash, and the run is stored again when its files are read again. A file that was removed was open, or
+// reading it failed.
+func (e *Execution) skipChanged(files []*source.File, before []source.State, said *problems) {
+	for i, f := range files {
+		if now := f.State(); now == before[i] || now == (source.State{}) {
+			continue
+		}
+		said.skip("%s: %w, so numbers may be of two states of it: read it again when nothing writes to it", f.Name(), source.ErrChanged)
+		for j := range e.Source.List {
+			if of := &e.Source.List[j]; of.Path == f.Path {
+				of.Hash = ""
+			}
+		}
 	}
-	defer in.Close()
+}
+
+// identify finds out which run and which version of it this is. have is the stored version, or nil. It has no other
+// effects.
+func (p *input) identify(ctx context.Context, known Known) (e *Execution, have *mapping.Run, err error) {
+	if e, err = p.execution(ctx); err == nil && known != nil {
+		e.Run.ID, have, err = known(ctx, e)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	e.Run.Labels = labelsOf(have, p.opt.Labels)
+	e.Run.Ingest = p.ingestOf(e)
+	e.keep(have)
+	return e, have, nil
+}
+
+// labelsOf merges the labels that a stored run, if any, has from its ingest with the given ones,
+// which take precedence. A given label with an empty value removes that label.
+func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
+	all := map[string]string{}
+	if have != nil {
+		maps.Copy(all, have.Run.GivenLabels())
+	}
+	maps.Copy(all, given)
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// ingestOf is the id of one version of the run, by what its documents are made of. Paths and
+// names are no part of it, except the settings in them.
+func (p *input) ingestOf(e *Execution) string {
 	sum := xxhash.New()
-	if n, _ := copyAll(sum, io.LimitReader(in, bytes)); n != bytes {
-		return ""
+	fmt.Fprintf(sum, "%s\n%s\n%s\n", e.Source.Hash, p.opt.settings(), settingsText(p.Settings()))
+	for _, k := range slices.Sorted(maps.Keys(e.Run.Labels)) {
+		fmt.Fprintf(sum, " %q=%q", k, e.Run.Labels[k])
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// settingsText are settings as ids of versions have them. Another form would store all runs again.
+func settingsText(c mapping.CBT) string {
+	iteration := 0
+	if c.Iteration != nil {
+		iteration = *c.Iteration
+	}
+	c.Iteration = nil
+	return strings.TrimSuffix(fmt.Sprintf("%+v", c), "<nil>}") + strconv.Itoa(iteration) + "}"
+}
+
+// keep adds to the labels of the ingest what people said about the stored run, and about removed ones.
+func (e *Execution) keep(have *mapping.Run) {
+	run := mapping.RunInfo{Labels: e.Run.Labels}
+	if have != nil {
+		run.Annotate(have.Run.Annotation())
+	}
+	for _, a := range e.Taken {
+		a.Weak = true
+		run.Annotate(a)
+	}
+	e.Run.Labels, e.Run.Edit, e.edited, e.note = run.Labels, run.Edit(), run.Edited, run.Note
+}
+
+// complete adds to a run's document what it was read from, and what people said about it.
+func (e *Execution) complete(doc *mapping.Run) {
+	doc.Source, doc.Run.Edited, doc.Run.Note = e.Source, e.edited, e.note
+}
+
+// short returns the part of an id that is shown to people.
+func short(id string) string { return id[:min(len(id), 8)] }
+
+// compare returns the result if the stored version of a run is kept, or nil if this one
+// replaces it.
+func (p *input) compare(e *Execution, have *mapping.Run) *Result {
+	place := fmt.Sprintf("%s %s:%s", short(have.Run.ID), have.Run.Archive, have.Run.Name)
+	mine, theirs := &e.Source, &have.Source
+	kept := &Result{Run: have, Unchanged: true}
+	isWhole := !e.Restore && theirs.Contains(mine)     // a file that changed while it was read has no hash there
+	if have.Run.Reading() == e.Run.Ingest && isWhole { // also after fio2es compact
+		if have.Run.Archive != e.Run.Archive || have.Run.Path != e.Path {
+			kept.Notes = []error{fmt.Errorf("%s: already there as %s", p.Title(), place)}
+		}
+		return kept
+	}
+	if have.Run.Live() {
+		return nil
+	}
+	missing := theirs.MissingFrom(mine)
+	for i := range missing { // a cut copy never replaces a whole log
+		if mine.HasPartOf(&missing[i]) {
+			kept.Skipped = []error{fmt.Errorf("%s: not stored: its %s was cut: run %s has more of it, "+
+				"and stays; copy the log again, or replace that run with --force", p.Title(), missing[i].Path, place)}
+			return kept
+		}
+	}
+	if why := p.lacks(e, have); why != "" {
+		kept.Notes = []error{fmt.Errorf("%s: already there as %s, which has %s; --force stores this one instead", p.Title(), place, why)}
+		if !maps.Equal(have.Run.GivenLabels(), labelsOf(have, p.opt.Labels)) {
+			kept.Skipped = []error{fmt.Errorf("%s: the labels of run %s were not changed: "+
+				"give them with the path that has all of the run", p.Title(), short(have.Run.ID))}
+		}
+		return kept
+	}
+	// Logs may differ if all reports are here: then they were copied again.
+	isNoLog := func(f mapping.SourceFile) bool { return f.Role != mapping.RoleLog }
+	isAgain := mine.SharesReport(theirs) && !slices.ContainsFunc(missing, isNoLog) && mine.Count(mapping.RoleLog) >= theirs.Count(mapping.RoleLog)
+	if len(missing) == 0 || isAgain || e.HasGrownFrom(theirs) {
+		return nil
+	}
+	return &Result{Because: have, Skipped: []error{fmt.Errorf("%s: not stored: it shares files with run %s, but "+
+		"lacks some of its files, such as %s; "+
+		"name a folder with all files of one run and no others, or replace that run with --force", p.Title(), place, missing[0].Path)}}
+}
+
+// lacks returns what this version lacks of the stored one, if there is no other difference. Otherwise it returns "".
+func (p *input) lacks(e *Execution, have *mapping.Run) string {
+	mine, theirs := &e.Source, &have.Source
+	logs := func(s *mapping.Source) int { return s.Count(mapping.RoleLog) + s.Count(mapping.RoleRaw) }
+	named := func(hosts []mapping.RunHost) (n int) {
+		for _, h := range hosts {
+			if h.Name != "" {
+				n++
+			}
+		}
+		return n
+	}
+	set := func(c mapping.CBT) (n int) {
+		v := reflect.ValueOf(c)
+		for i := range v.NumField() {
+			if !v.Field(i).IsZero() {
+				n++
+			}
+		}
+		return n
+	}
+	switch {
+	case !theirs.Contains(mine):
+	case !mine.Contains(theirs):
+		return "more files"
+	case logs(theirs) > 0 && logs(mine) == 0 && !e.Grows:
+		return "its logs"
+	case theirs.Count(mapping.RoleConfig) > mine.Count(mapping.RoleConfig):
+		return "more of its configuration"
+	case p.Run.MayLackFiles() && have.Run.Complete:
+		return "all of its files"
+	case named(have.Hosts) > named(p.Hosts()):
+		return "the names of its hosts"
+	case set(have.CBT) > set(p.Settings()):
+		return "more of its settings"
+	}
+	return ""
 }

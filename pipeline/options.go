@@ -12,7 +12,6 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
-	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // Align says how windows are aligned for jobs that did not start together.
@@ -62,21 +61,6 @@ type Options struct {
 // ArchiveOf returns the archive of a run for documents.
 func (o *Options) ArchiveOf(run *cbt.Run) string { return cmp.Or(o.Archive, run.Archive) }
 
-// plan returns the settings that decide how a run is planned. absolute means that the run needs a start.
-func (o *Options) plan(run *cbt.Run, absolute bool) plan.Options {
-	return plan.Options{
-		Title: o.title(run), Completions: o.Source == SourceRaw, Window: o.Window, Levels: o.levels(), Bins: o.Bins,
-		Start: o.Start, Absent: !absolute, Offsets: o.Offsets, ByJob: o.Align == AlignJob,
-	}
-}
-
-func (o *Options) title(run *cbt.Run) string {
-	if o.Alone {
-		return "these logs"
-	}
-	return run.Archive + ":" + run.Name()
-}
-
 func (o *Options) levels() []mapping.Level {
 	if len(o.Levels) == 0 {
 		return []mapping.Level{mapping.Cluster, mapping.Host}
@@ -92,17 +76,6 @@ func (o *Options) tolerance() float64 {
 		return defaultTolerance
 	}
 	return max(o.Tolerance, 0)
-}
-
-// toleranceOf returns how far a row may extend beyond a window and still count as a whole there, in milliseconds. rows
-// is the length of rows in milliseconds. fio's rows end up to about 30 ms late, also short ones.
-func (o *Options) toleranceOf(rows int64) int64 {
-	const late = 40
-	share := int64(o.tolerance() * float64(rows))
-	if o.Tolerance != 0 {
-		return share
-	}
-	return max(share, min(late, rows/4))
 }
 
 // Fingerprint returns a text of all options that can change documents, names, labels or ids of runs of the same files.

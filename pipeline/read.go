@@ -1,16 +1,30 @@
+// Package pipeline turns archives and logs into documents. It is the only package that uses
+// all stages, which run one way:
+//
+//	source     finds files in folders and archives and unpacks them
+//	cbt        finds the files of each run and its configuration
+//	fiolog     parses logs and reports
+//	plan       decides which rows are used and when each job ran; opens no file
+//	align      puts rows onto common windows, weights and merges them
+//	mapping    makes documents of windows that are stored
+//
+// [Open] finds runs, [Read] makes windows of one, [Ingest] stores their documents.
 package pipeline
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/plan"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // Result is the result of reading one run.
@@ -51,13 +65,14 @@ func (r *Result) Why() (lines []string) {
 
 // MakePlan plans a run and reads no rows. It reads the reports and the first rows of logs. It fails only if ctx ends.
 func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Result, error) {
-	problems := &Problems{}
-	in, err := makePlan(ctx, run, opt, true, nil, problems)
+	said := &problems{}
+	in, err := makePlan(ctx, run, opt, true, nil, said)
 	if err != nil {
-		return unread(ctx, run, problems, err)
+		return unread(ctx, run, said, err)
 	}
-	in.close()
-	return &Result{Skipped: problems.Skipped(), Notes: problems.Notes(), Plan: in.Plan}, nil
+	in.close(nil)
+	skipped, notes := said.all()
+	return &Result{Skipped: skipped, Notes: notes, Plan: in.Plan}, nil
 }
 
 // Sink takes the documents of runs. Every store of a history is a Sink, and so is the writer of NDJSON.
@@ -119,52 +134,61 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 }
 
 // begin plans the reading of a run. If absolute is true, the run gets an id, and a start from any evidence. It returns no
-// reading, but the result, if nothing of the run can be read or if known has the run.
-func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known) (*reading, *Result, error) {
-	problems, sources := &Problems{}, run.Files()
-	before := statesOf(sources)
-	p, err := makePlan(ctx, run, opt, absolute, nil, problems)
+// reader, but the result, if nothing of the run can be read or if known has the run.
+func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known) (*runReader, *Result, error) {
+	said, sources := &problems{}, run.Files()
+	var before []source.State
+	for _, f := range sources {
+		before = append(before, f.State())
+	}
+	p, err := makePlan(ctx, run, opt, absolute, nil, said)
 	if err != nil {
-		done, err := unread(ctx, run, problems, err)
+		done, err := unread(ctx, run, said, err)
 		return nil, done, err
 	}
-	r := newReading(p, problems)
+	r := newRunReader(p, said)
 	if absolute {
-		e, done, err := identify(ctx, p, known)
+		e, have, err := p.identify(ctx, known)
+		var done *Result
+		if err == nil && have != nil && !opt.Force {
+			done = p.compare(e, have)
+		}
 		if err != nil || done != nil {
 			r.close()
 			return nil, done, err
 		}
 		r.execution, r.sources, r.before = e, sources, before
 	}
-	r.inOrder = problems.unordered()
+	said.beginRows()
 	return r, nil, nil
 }
 
 // unread returns the result for a run that cannot be planned because of err, or the error of ctx or of the budget.
-func unread(ctx context.Context, run *cbt.Run, problems *Problems, err error) (*Result, error) {
+func unread(ctx context.Context, run *cbt.Run, said *problems, err error) (*Result, error) {
 	if err := cmp.Or(ctx.Err(), run.Budget().Err()); err != nil {
 		return nil, err
 	}
-	problems.skip(fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), err))
-	return &Result{Skipped: problems.Skipped(), Notes: problems.Notes()}, nil
+	said.skip("%s:%s: %w", run.Archive, run.Name(), err)
+	skipped, notes := said.all()
+	return &Result{Skipped: skipped, Notes: notes}, nil
 }
 
 // result returns the run's document, and what is to be said, after all windows.
-func (r *reading) result() (*Result, error) {
+func (r *runReader) result() (*Result, error) {
 	if err := r.budget.Err(); err != nil {
 		return nil, err
 	}
-	r.inOrder()
+	r.problems.endRows()
 	r.execution.skipChanged(r.sources, r.before, r.problems)
 	r.conclude()
 	doc := r.summary(r.execution.Run)
 	r.execution.complete(doc)
-	return &Result{Run: doc, Skipped: r.problems.Skipped(), Notes: r.problems.Notes(), Plan: r.Plan}, nil
+	skipped, notes := r.problems.all()
+	return &Result{Run: doc, Skipped: skipped, Notes: notes, Plan: r.Plan}, nil
 }
 
 // document returns the document in which a window is stored.
-func (r *reading) document(w *window.Window) *mapping.Interval {
+func (r *runReader) document(w *window.Window) *mapping.Interval {
 	like := &mapping.Interval{
 		Run: r.execution.Run, CBT: r.cbt, Fio: mapping.FioRef{Version: r.Version()}, Hosts: r.named, Weighting: r.opt.Weighting.String(),
 	}
@@ -186,4 +210,105 @@ func (r *reading) document(w *window.Window) *mapping.Interval {
 	one := *w
 	one.Latency, one.Counts = have.made, nil
 	return one.Document(like)
+}
+
+// FollowOptions set how a run is followed while fio runs.
+type FollowOptions struct {
+	Quiet time.Duration // a file has ended if it has not grown for this time, or for the time of three reports
+	Every time.Duration // how often the run document is stored
+}
+
+// ErrNotLive means that a run cannot be followed, because its files show nothing, or not enough yet, before it ends.
+var ErrNotLive = errors.New("no periodic reports (fio --status-interval=1 --output-format=json+), or fewer than " +
+	"three so far")
+
+// lastStore limits the time for storing the last documents after following has ended.
+const lastStore = 15 * time.Second
+
+// Follow reads the periodic reports of a run while fio writes them, until the reports or ctx end. It stores an interval
+// document, and passes it to each, when no later request can have been in flight in its window. This is about 20
+// seconds later. It stores the run document repeatedly as an incomplete version ([mapping.RunInfo].Live). [Ingest]
+// replaces that version when the run has ended.
+//
+// When ctx ends, Follow stores what it has read and returns no error. It fails with [ErrNotLive], or with an error of
+// known, each or the sink. known may be nil.
+func Follow(
+	ctx context.Context, run *cbt.Run, opt Options, how FollowOptions, to Sink, known Known,
+	each func(*window.Window) error,
+) (*Result, error) {
+	said := &problems{}
+	p, err := makePlan(ctx, run, opt, true, &liveFiles{ctx, how.Quiet}, said)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
+	}
+	r, stored := newRunReader(p, said), time.Now()
+	defer r.close()
+	if !r.isLive {
+		return nil, fmt.Errorf("%s: %w", p.Title(), ErrNotLive)
+	}
+	e, have, err := p.identify(ctx, known) // by the files as they are now
+	if err != nil {
+		return nil, err
+	}
+	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
+		return nil, fmt.Errorf("%s: %w: already there as %s", p.Title(), ErrNotLive, short(have.Run.ID))
+	}
+	e.Run.Ingest = mapping.LiveIngest(stored)
+	r.execution = e
+	storing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(lastStore):
+			stop()
+		case <-storing.Done():
+		}
+	})()
+	var docs []*mapping.Interval // not stored yet
+	put := func() error {
+		if len(docs) == 0 {
+			return nil
+		}
+		err := to.Put(storing, docs)
+		docs = docs[:0]
+		return err
+	}
+	store := func() (*mapping.Run, error) { // and make all documents so far visible
+		doc := r.summary(e.Run)
+		doc.Run.Complete = false
+		e.complete(doc) // its source is as it was at the start: the complete files are recognised by it
+		doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
+		stored = time.Now()
+		if err := put(); err != nil {
+			return nil, err
+		}
+		return doc, to.Finish(storing, doc)
+	}
+	err = r.windows(storing, func(w *window.Window) error {
+		if err := each(w); err != nil {
+			return err
+		}
+		if docs = append(docs, r.document(w).Split()...); len(docs) >= batch {
+			if err := put(); err != nil {
+				return err
+			}
+		}
+		if time.Since(stored) < how.Every {
+			return nil
+		}
+		_, err := store()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	doc, err := store()
+	if err != nil {
+		return nil, err
+	}
+	skipped, notes := said.all()
+	return &Result{Run: doc, Skipped: skipped, Notes: notes}, nil
 }

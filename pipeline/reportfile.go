@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -20,17 +21,17 @@ import (
 // written at the end, so there is no tail to recover.
 type reportFile struct {
 	out     *plan.Output
-	tailing *tailing // fio still writes; else nil
+	live    *liveFiles // fio still writes; else nil
 	offsets map[string]time.Duration
 
 	mu    sync.Mutex
-	next  func() (*fiolog.Report, error, bool)
+	next  func() (*fiolog.Report, error, bool) // nil before the first
 	stop  func()
 	jobs  []*reportJob
 	ended bool
 
-	read *fiolog.Report // the next one whose rows are not made yet, or nil
-	took int64          // when the last one was written whose rows were made
+	ready *fiolog.Report // the next one whose rows are not made yet, or nil
+	took  int64          // when the last one was written whose rows were made
 
 	late    int   // rows that are longer than the others
 	longest int64 // of these, milliseconds
@@ -51,15 +52,40 @@ type reportJob struct {
 	last   *fiolog.Job
 }
 
-func (f *reportFile) add(j *plan.Job) *reportJob {
-	r := &reportJob{reportFile: f, job: j}
-	f.jobs = append(f.jobs, r)
-	return r
+// liveFiles are files that fio still writes.
+type liveFiles struct {
+	ctx   context.Context // when it ends, the files have ended
+	quiet time.Duration   // a file that has not grown for so long has ended
 }
 
-// more returns the next rows of the job, in milliseconds since its start, or an error in place of some. It returns false
+// tailReader reads a file that grows.
+type tailReader struct {
+	io.ReadCloser
+	liveFiles
+}
+
+// Read implements [io.Reader].
+func (t *tailReader) Read(p []byte) (int, error) {
+	const look = 200 * time.Millisecond
+	for waited := time.Duration(0); ; waited += look {
+		n, err := t.ReadCloser.Read(p)
+		switch {
+		case n > 0:
+			return n, nil
+		case err != io.EOF || waited >= t.quiet:
+			return 0, err
+		}
+		select {
+		case <-time.After(look):
+		case <-t.ctx.Done():
+			return 0, io.EOF
+		}
+	}
+}
+
+// rows returns the next rows of the job, in milliseconds since its start, or an error in place of some. It returns false
 // at the end.
-func (r *reportJob) more() ([]align.Row, error, bool) {
+func (r *reportJob) rows() ([]align.Row, error, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.queue)+len(r.errs) == 0 && r.advance() {
@@ -74,7 +100,8 @@ func (r *reportJob) more() ([]align.Row, error, bool) {
 	return queue, nil, len(queue) > 0
 }
 
-// advance reads one report and adds its rows to each job; false at the end.
+// advance reads one report and makes the rows of all jobs from the report before, or at once while fio writes and the next
+// one comes late. It returns false at the end.
 func (f *reportFile) advance() bool {
 	if f.ended {
 		return false
@@ -88,37 +115,31 @@ func (f *reportFile) advance() bool {
 		f.jobs[0].errs = append(f.jobs[0].errs, err)
 		return ok
 	}
-	take := f.read
-	if f.read = rep; f.tailing != nil && ok && rep.Timestamp-f.took >= f.out.Spacing()/2 { // the next one comes late
-		take, f.read = rep, nil
+	take := f.ready
+	if f.ready = rep; f.live != nil && ok && rep.Timestamp-f.took >= f.out.Spacing()/2 {
+		take, f.ready = rep, nil
 	}
-	if take != nil && !f.isNear(take) {
-		f.take(take)
+	if take == nil {
+		return ok
 	}
-	return ok
-}
-
-// isNear reports whether there are no rows of a report, because another one follows shortly: one on time after one that
-// was late, or fio's last one, which may come some milliseconds after the one before.
-func (f *reportFile) isNear(rep *fiolog.Report) bool {
-	if f.read == nil || rep.Timestamp == 0 {
-		return false
-	}
-	near := f.out.Spacing() / 2
-	if f.read.Timestamp == f.out.Times[len(f.out.Times)-1] {
-		near /= 10
-	}
-	return f.read.Timestamp-rep.Timestamp < near
-}
-
-// take makes the rows of all jobs from a report.
-func (f *reportFile) take(rep *fiolog.Report) {
-	f.took = rep.Timestamp
-	for _, r := range f.jobs {
-		if i := r.job.Entry.Index; i < len(rep.Jobs) {
-			r.take(rep, r.job.Entry.View(&rep.Jobs[i]))
+	if next := f.ready; next != nil && take.Timestamp > 0 {
+		// There are no rows of a report if another one follows shortly: one on time after one that was late, or fio's last one,
+		// which may come some milliseconds after the one before.
+		near := f.out.Spacing() / 2
+		if next.Timestamp == f.out.Times[len(f.out.Times)-1] {
+			near /= 10
+		}
+		if next.Timestamp-take.Timestamp < near {
+			return ok
 		}
 	}
+	f.took = take.Timestamp
+	for _, r := range f.jobs {
+		if i := r.job.Entry.Index; i < len(take.Jobs) {
+			r.take(take, r.job.Entry.View(&take.Jobs[i]))
+		}
+	}
+	return ok
 }
 
 // reports iterates over the reports of the last execution. What is wrong with others was reported
@@ -130,10 +151,10 @@ func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
 		return
 	}
 	defer in.Close()
-	if f.tailing != nil {
+	if f.live != nil {
 		const missed = 3 // reports
-		quiet := max(f.tailing.quiet, missed*time.Duration(f.out.Spacing())*time.Millisecond)
-		in = &tailReader{in, f.tailing.ctx, quiet}
+		quiet := max(f.live.quiet, missed*time.Duration(f.out.Spacing())*time.Millisecond)
+		in = &tailReader{in, liveFiles{f.live.ctx, quiet}}
 	}
 	skip := f.out.Skip
 	for rep, err := range reportsOf(in, f.out.File) {
@@ -174,12 +195,12 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 				r.late, r.longest = r.late+1, max(r.longest, end-from)
 			}
 			r.queue = append(r.queue, row)
-		case r.tailing != nil && !now.IsEmpty(): // otherwise windows stay open, because the next row may begin here
+		case r.live != nil && !now.IsEmpty(): // otherwise windows stay open, because the next row may begin here
 			row.Bins = []hist.Bin{}
 			r.queue = append(r.queue, row)
 		}
 	}
-	if r.tailing != nil && len(r.queue)+len(r.errs) == 0 { // a row without a direction
+	if r.live != nil && len(r.queue)+len(r.errs) == 0 { // a row without a direction
 		r.queue = append(r.queue, align.Row{Start: from, End: end, Layout: r.job.Layout})
 	}
 }
@@ -202,12 +223,12 @@ func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
 	}
 	end = time.UnixMilli(rep.Timestamp).Add(r.offsets[r.job.Host]).Sub(r.job.Start).Milliseconds()
 	switch {
-	case begins && r.tailing != nil:
+	case begins && r.live != nil:
 		r.until = max(end-ran, r.until)
-	case r.tailing == nil && grown == 0 && ran == r.job.Ran: // it had ended before the last report
+	case r.live == nil && grown == 0 && ran == r.job.Ran: // it had ended before the last report
 		end = r.until
 	case end-ran <= r.job.Interval/10, // fio writes some milliseconds after the job's end
-		r.tailing == nil && ran == r.job.Ran && end-ran <= r.job.Interval*3/2: // the job ended before others
+		r.live == nil && ran == r.job.Ran && end-ran <= r.job.Interval*3/2: // the job ended before others
 		end = min(end, ran)
 	}
 	return max(end, r.until)

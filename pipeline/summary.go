@@ -1,26 +1,31 @@
 package pipeline
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // summary returns the run's document, made of what was read so far.
-func (r *reading) summary(ref mapping.RunRef) *mapping.Run {
-	lost := r.problems.Skipped()
+func (r *runReader) summary(ref mapping.RunRef) *mapping.Run {
+	skipped, notes := r.problems.all()
 	recovered, byDirection := r.unlogged()
 	missing := byDirection[0] + byDirection[1] + byDirection[2]
 	run := &mapping.Run{
 		Run: mapping.RunInfo{
 			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: r.Run.Path, Start: ref.Start, End: r.At(r.end()),
-			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(lost) == 0 && missing == 0,
+			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(skipped) == 0 && missing == 0,
 		},
 		CBT: r.cbt, Config: r.Config,
-		Fio:        r.fio(),
+		Fio:        mapping.FioInfo{Version: r.Version(), Options: r.Options()},
 		Hosts:      r.Hosts(),
 		Clock:      mapping.Clock{Source: r.Clock.String(), ErrorMS: r.Error.Milliseconds()},
 		Weighting:  r.opt.Weighting.String(),
@@ -35,200 +40,180 @@ func (r *reading) summary(ref mapping.RunRef) *mapping.Run {
 	if r.made == (mapping.Documents{}) || len(r.Averages) > 0 {
 		run.NoWindows = r.WhyNoWindows()
 	}
+	for _, j := range r.Jobs {
+		run.Fio.Jobs += j.Stands()
+	}
+	reported := r.Entries.Reported()
+	for _, e := range reported {
+		run.Fio.UsrCPU += e.UsrCPU
+		run.Fio.SysCPU += e.SysCPU
+	}
+	if n := float64(len(reported)); n > 0 {
+		run.Fio.UsrCPU, run.Fio.SysCPU = rounded(run.Fio.UsrCPU/n, 100), rounded(run.Fio.SysCPU/n, 100)
+	}
+	r.addTotals(run)
+	for _, err := range slices.Concat(skipped, notes) {
+		run.Warnings = append(run.Warnings, err.Error())
+	}
+	return run
+}
+
+// directionSums add up a direction over the entries of a run.
+type directionSums struct {
+	bins        *hist.Histogram // of all requests
+	unbinned    int64
+	bytes       int64
+	rates       mapping.Sums                     // of the jobs
+	uncounted   float64                          // requests of reports that only have a rate
+	means       [3]struct{ sum, weight float64 } // of fio, by requests: slat, clat, lat
+	lacksReport bool                             // a job that served requests has no report: bytes and rates of the others would be too low
+}
+
+// addTotals adds the totals of each direction and of all together: the sums of fio's entries and of the rows of jobs without
+// an entry. Without any entry, they are the sums of the windows.
+func (r *runReader) addTotals(run *mapping.Run) {
+	var sums [fiolog.Directions]directionSums
 	all, total := &hist.Histogram{}, &mapping.Totals{}
+	for d := range sums {
+		sums[d].bins = &hist.Histogram{}
+	}
+	var unknown []*plan.Entry // nothing shows how their requests divide into directions
+	for _, e := range r.Entries {
+		a := r.account(e)
+		for d := range sums {
+			to, of := &sums[d], &a.directions[d]
+			to.bins.Merge(of.whole)
+			to.unbinned += of.unbinned
+			to.bytes += of.bytes
+			to.rates.IOPS += of.rates.IOPS
+			to.rates.Bandwidth += of.rates.Bandwidth
+			stats, uncounted := of.stats, 0.0
+			if stats.Uncounted {
+				uncounted = max(stats.IOPS*float64(stats.Runtime)/1000, 1)
+			}
+			to.uncounted += uncounted
+			for i, l := range []*fiolog.Latency{&stats.Slat, &stats.Clat, &stats.Lat} {
+				if weight := float64(stats.TotalIOs) + uncounted; l.Mean > 0 {
+					to.means[i].sum += l.Mean * weight
+					to.means[i].weight += weight
+				}
+			}
+		}
+		if e.IsMixed && a.all.IsEmpty() {
+			unknown = append(unknown, e)
+		}
+	}
+	for _, j := range r.Jobs {
+		for d := range sums {
+			if of := &r.tallies[j].directions[d]; j.Entry == nil {
+				sums[d].lacksReport = sums[d].lacksReport || of.requests > 0
+				if len(r.Entries) > 0 {
+					sums[d].bins.Merge(&of.sum)
+				}
+			}
+		}
+	}
+	lacksReport := false
 	for d, to := range [fiolog.Directions]**mapping.Totals{&run.Read, &run.Write, &run.Trim} {
-		h := r.whole(fiolog.Direction(d))
-		if *to = r.directionTotals(fiolog.Direction(d), h); *to != nil {
-			all.Merge(h)
+		if len(r.Entries) == 0 {
+			sums[d].bins = &r.windowed[d]
+		}
+		lacksReport = lacksReport || sums[d].lacksReport
+		if *to = r.directionTotals(fiolog.Direction(d), &sums[d]); *to != nil {
+			all.Merge(sums[d].bins)
 			total.Requests += (*to).Requests
 			total.Bytes += (*to).Bytes
 			total.Sums.IOPS += (*to).Sums.IOPS
 			total.Sums.Bandwidth += (*to).Sums.Bandwidth
 		}
 	}
-	run.All = r.allTotals(all, total)
-	for _, list := range [][]error{lost, r.problems.Notes()} {
-		for _, err := range list {
-			run.Warnings = append(run.Warnings, err.Error())
-		}
-	}
-	return run
-}
-
-// directionTotals returns the totals of one direction, whose histogram is h. Rates are over the time from the start of its
-// first job to the end of its last job. It returns nil if the direction has no requests.
-func (r *reading) directionTotals(d fiolog.Direction, h *hist.Histogram) *mapping.Totals {
-	out := &mapping.Totals{
-		Requests: int64(h.Total()), Latency: mapping.NewLatency(h, nil), Means: r.means(d), Fio: r.fioLatency(d),
-	}
-	uncounted := 0.0
-	for _, e := range r.Entries {
-		of := r.of(e)
-		bytes, rates := of.reported(d)
-		uncounted += estimate(&of.latest().Directions[d])
-		out.Requests += of.unbinned(d)
-		out.Bytes += bytes
-		out.Sums.IOPS += rates.IOPS
-		out.Sums.Bandwidth += rates.Bandwidth
-	}
-	if r.lacksReport(d) {
-		out.Bytes, out.Sums = 0, mapping.Sums{}
-	}
-	if h.IsEmpty() { // a report without bins has only requests and means
-		if out.Requests == 0 && uncounted == 0 {
-			return nil
-		}
-		out.Latency.Mean = out.Means.Clat
-	}
-	out.Sums = mapping.Sums{IOPS: rounded(out.Sums.IOPS, 1e3), Bandwidth: rounded(out.Sums.Bandwidth, 1)}
-	r.rate(out, func(j *plan.Job) (start, end int64, ok bool) {
-		of := &r.tallies[j].directions[d]
-		switch {
-		case !j.Serves(d) || j.Entry != nil && j.Entry.IsMixed && of.requests == 0:
-			return 0, 0, false
-		case j.Entry != nil && j.Entry.Several: // only the rows show when each ran, up to the last part of an interval
-			unlogged := r.endOf(j) - j.Offset - r.tallies[j].last
-			return j.Offset + of.start, j.Offset + of.end + unlogged, of.requests > 0
-		}
-		return j.Offset, r.endOf(j), true
-	})
-	if out.Requests == 0 { // unknown
-		out.IOPS = rounded(perSecond(uncounted, out.DurationMS), 1e3)
-	}
-	return out
-}
-
-// estimate returns about how many requests a direction had, if the report does not say.
-func estimate(s *fiolog.DirectionStats) float64 {
-	if !s.Uncounted {
-		return 0
-	}
-	return max(s.IOPS*float64(s.Runtime)/1000, 1)
-}
-
-// lacksReport reports whether a job that served requests of a direction has no report. Then the bytes of the run and
-// the rates of its jobs are unknown, because those of the other jobs would be too low.
-func (r *reading) lacksReport(d fiolog.Direction) bool {
-	return slices.ContainsFunc(r.Jobs, func(j *plan.Job) bool { return j.Entry == nil && r.tallies[j].directions[d].requests > 0 })
-}
-
-// allTotals completes the totals of all directions together, which have the histogram all; nil if
-// there are none.
-func (r *reading) allTotals(all *hist.Histogram, total *mapping.Totals) *mapping.Totals {
-	for _, e := range r.Entries { // of unknown directions
-		if logged, _ := r.of(e).loggedAll(); e.IsMixed && logged.IsEmpty() {
-			all.Merge(e.Histogram(e.Mixed))
-			total.Requests += int64(e.Mixed.TotalIOs)
-			total.Bytes += int64(e.Mixed.IOBytes)
-			total.Sums.IOPS += e.Mixed.IOPS
-			total.Sums.Bandwidth += float64(e.Mixed.BandwidthBytes)
-		}
+	for _, e := range unknown {
+		all.Merge(e.Histogram(e.Mixed))
+		total.Requests += int64(e.Mixed.TotalIOs)
+		total.Bytes += int64(e.Mixed.IOBytes)
+		total.Sums.IOPS += e.Mixed.IOPS
+		total.Sums.Bandwidth += float64(e.Mixed.BandwidthBytes)
 	}
 	if total.Requests == 0 {
-		return nil
+		return
 	}
-	if r.lacksReport(fiolog.Read) || r.lacksReport(fiolog.Write) || r.lacksReport(fiolog.Trim) {
+	if lacksReport {
 		total.Bytes, total.Sums = 0, mapping.Sums{}
 	}
 	total.Latency = mapping.NewLatency(all, nil)
-	r.rate(total, func(j *plan.Job) (start, end int64, ok bool) { return j.Offset, r.endOf(j), true })
+	first := int64(math.MaxInt64)
+	for _, j := range r.Jobs {
+		first = min(first, j.Offset)
+	}
+	setRates(total, first, r.end())
 	total.Sums.IOPS = rounded(total.Sums.IOPS, 1e3)
-	return total
+	run.All = total
 }
 
-// rate sets the time from the first start of some jobs to the last end, and the rates over that.
-func (r *reading) rate(t *mapping.Totals, of func(*plan.Job) (start, end int64, ok bool)) {
-	first, last, some := int64(0), int64(0), false
-	for _, j := range r.Jobs {
-		start, end, ok := of(j)
-		if !ok {
-			continue
-		}
-		if !some || start < first {
-			first = start
-		}
-		last, some = max(last, end), true
-	}
+// setRates sets the time of totals, which is given in milliseconds, and their rates over it.
+func setRates(t *mapping.Totals, first, last int64) {
 	t.DurationMS = max(last-first, 0)
 	t.IOPS = rounded(perSecond(float64(t.Requests), t.DurationMS), 1e3)
 	t.Bandwidth = rounded(perSecond(float64(t.Bytes), t.DurationMS), 1)
 }
 
+// directionTotals returns the totals of one direction. Rates are over the time from the start of its first job to the end of
+// its last job. It returns nil if the direction has no requests.
+func (r *runReader) directionTotals(d fiolog.Direction, of *directionSums) *mapping.Totals {
+	out := &mapping.Totals{
+		Requests: int64(of.bins.Total()) + of.unbinned, Latency: mapping.NewLatency(of.bins, nil), Fio: r.fioLatency(d), Bytes: of.bytes,
+		Sums: mapping.Sums{IOPS: rounded(of.rates.IOPS, 1e3), Bandwidth: rounded(of.rates.Bandwidth, 1)},
+	}
+	for i, to := range []*float64{&out.Means.Slat, &out.Means.Clat, &out.Means.Lat} {
+		if m := of.means[i]; m.weight > 0 {
+			*to = rounded(m.sum/m.weight/1000, 1000)
+		}
+	}
+	if of.lacksReport {
+		out.Bytes, out.Sums = 0, mapping.Sums{}
+	}
+	if of.bins.IsEmpty() { // a report without bins has only requests and means
+		if out.Requests == 0 && of.uncounted == 0 {
+			return nil
+		}
+		out.Latency.Mean = out.Means.Clat
+	}
+	first, last := int64(math.MaxInt64), int64(0)
+	for _, j := range r.Jobs {
+		start, end, tally := j.Offset, r.endOf(j), &r.tallies[j].directions[d]
+		switch {
+		case !j.Serves(d) || j.Entry != nil && (j.Entry.IsMixed || j.Entry.Several) && tally.requests == 0:
+			continue
+		case j.Entry != nil && j.Entry.Several: // only the rows show when each ran, up to the last part of an interval
+			unlogged := end - j.Offset - r.tallies[j].last
+			start, end = j.Offset+tally.start, j.Offset+tally.end+unlogged
+		}
+		first, last = min(first, start), max(last, end)
+	}
+	setRates(out, first, last)
+	if out.Requests == 0 { // unknown
+		out.IOPS = rounded(perSecond(of.uncounted, out.DurationMS), 1e3)
+	}
+	return out
+}
+
 // endOf returns when a job ended, in milliseconds after the start of the run.
-func (r *reading) endOf(j *plan.Job) int64 { return j.Offset + max(j.Ran, r.tallies[j].end()) }
+func (r *runReader) endOf(j *plan.Job) int64 { return j.Offset + max(j.Ran, r.tallies[j].end()) }
 
 // end returns when the last job ended, in milliseconds after the start of the run.
-func (r *reading) end() (end int64) {
+func (r *runReader) end() (end int64) {
 	for _, j := range r.Jobs {
 		end = max(end, r.endOf(j))
 	}
 	return end
 }
 
-// whole returns the histogram of one direction over the whole run. It adds up its entries and the jobs without an
-// entry. Without any entry it is the sum of the windows.
-func (r *reading) whole(d fiolog.Direction) *hist.Histogram {
-	if len(r.Entries) == 0 {
-		return &r.windowed[d]
-	}
-	all := &hist.Histogram{}
-	for _, e := range r.Entries {
-		all.Merge(r.of(e).whole(d))
-	}
-	for _, j := range r.Jobs {
-		if j.Entry == nil {
-			all.Merge(&r.tallies[j].directions[d].sum)
-		}
-	}
-	return all
-}
-
-// means returns fio's mean latencies over all requests of all jobs.
-func (r *reading) means(d fiolog.Direction) mapping.Means {
-	mean := func(of func(*fiolog.DirectionStats) *fiolog.Latency) float64 {
-		sum, n := 0.0, 0.0
-		for _, e := range r.Entries {
-			stats := &r.of(e).latest().Directions[d]
-			if l := of(stats); l.Mean > 0 {
-				weight := float64(stats.TotalIOs) + estimate(stats)
-				sum += l.Mean * weight
-				n += weight
-			}
-		}
-		if n == 0 {
-			return 0
-		}
-		return rounded(sum/n/1000, 1000)
-	}
-	return mapping.Means{
-		Slat: mean(func(s *fiolog.DirectionStats) *fiolog.Latency { return &s.Slat }),
-		Clat: mean(func(s *fiolog.DirectionStats) *fiolog.Latency { return &s.Clat }),
-		Lat:  mean(func(s *fiolog.DirectionStats) *fiolog.Latency { return &s.Lat }),
-	}
-}
-
-func (p *input) fio() mapping.FioInfo {
-	info := mapping.FioInfo{Version: p.Version(), Options: p.Options()}
-	for _, j := range p.Jobs {
-		info.Jobs += j.Stands()
-	}
-	reported := p.Entries.Reported()
-	for _, e := range reported {
-		info.UsrCPU += e.UsrCPU
-		info.SysCPU += e.SysCPU
-	}
-	if n := float64(len(reported)); n > 0 {
-		info.UsrCPU, info.SysCPU = rounded(info.UsrCPU/n, 100), rounded(info.SysCPU/n, 100)
-	}
-	return info
-}
-
 // fioLatency returns what fio itself computed, if the run is one job without bins.
-func (p *input) fioLatency(d fiolog.Direction) *mapping.FioLatency {
-	if len(p.Entries) != 1 || len(p.Jobs) != 1 || p.Entries[0].Size > 1 {
+func (r *runReader) fioLatency(d fiolog.Direction) *mapping.FioLatency {
+	if len(r.Entries) != 1 || len(r.Jobs) != 1 || r.Entries[0].Size > 1 {
 		return nil
 	}
-	l := &p.Entries[0].Directions[d].Clat
+	l := &r.Entries[0].Directions[d].Clat
 	if len(l.Bins) > 0 || len(l.Percentiles) == 0 || l.Max == 0 {
 		return nil
 	}
@@ -240,9 +225,202 @@ func (p *input) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 	return out
 }
 
-// reference returns the fields of the run for its interval documents, without its id and version.
-func (p *input) reference() mapping.RunRef {
-	return mapping.RunRef{
-		Name: p.Run.Name(), Archive: p.opt.ArchiveOf(p.Run), Start: p.Start, Labels: labelsOf(nil, p.opt.Labels),
+// conclude says what is missing in the run, and what else its reader should know, after all rows.
+func (r *runReader) conclude() {
+	skip, note, title := r.problems.skip, r.problems.note, r.Title()
+	for _, doubt := range r.Run.Doubts {
+		note("%s: %s", title, doubt)
+	}
+	if text := r.Run.Unsure; text != "" {
+		skip("%s: %s", title, text)
+	}
+	if r.Run.Cut != "" {
+		skip("%s: %s", title, r.Run.Cut)
+	}
+	if r.Run.IsFromTorn() {
+		skip("%s: its archive is damaged or cut short, so files of this run may be missing: copy the archive again", title)
+	}
+	if place := r.Run.Unread; place != "" {
+		skip("%s: %s cannot be read, so files of this run may be missing: give it the rights of the others", title, place)
+	}
+	if hosts := r.Run.MissingHosts(); len(hosts) > 0 {
+		note("%s: no files of %s, which the configuration names; add them if these hosts took part",
+			title, strings.Join(hosts, ", "))
+	}
+	read := plan.HostNames(r.Jobs)
+	for _, out := range r.Outputs {
+		read = append(read, out.Host)
+	}
+	isRead := func(host string) bool { return slices.Contains(read, host) }
+	if unread := slices.DeleteFunc(r.Run.HostNames(), isRead); len(unread) > 0 {
+		note("%s: neither a log nor a report that can be used of %s; copy its files again",
+			title, strings.Join(unread, ", "))
+	}
+	recovered, missing := r.unlogged()
+	r.concludeLogs(recovered)
+	r.concludeReports()
+	if u := r.unsure; u.windows > 0 {
+		skip("%s: %d windows are estimates, the first at %.1f s: rows of its logs cross their edges, and the rate changes within "+
+			"such a row, so up to %.0f %% of a window's requests may belong to the window beside it; %s",
+			title, u.windows, seconds(max(u.first-r.Shift, 0)), min(100*u.share, 100), r.adviseWindows())
+	}
+	for d, n := range missing {
+		if n > 0 {
+			note("%s: %d %s requests are in fio's total and in no window", title, n, fiolog.Direction(d))
+		}
+	}
+	if r.Placed != "" {
+		note("%s: %s", title, r.Placed)
+	}
+	if r.opt.Align != AlignJob {
+		text, isDoubt := r.Apart(func(j *plan.Job) int64 { return r.tallies[j].end() })
+		switch {
+		case isDoubt:
+			note("%s: %s", title, text)
+		case text != "":
+			skip("%s: %s", title, text)
+		}
+	}
+	if text := r.Contradiction(); text != "" {
+		note("%s: %s", title, text)
+	}
+	if text := plan.MixedGroups(r.Jobs); text != "" {
+		note("%s: %s", title, text)
+	}
+	if r.stats.Late >= 0.5 {
+		skip("%s: %.0f requests are in rows so late, or took so long, that they count in a later window",
+			title, r.stats.Late)
 	}
 }
+
+// concludeLogs says which logs lack rows or are not here, by entry. recovered is the number of requests that fio did not
+// log and that are in windows.
+func (r *runReader) concludeLogs(recovered int64) {
+	skip, note := r.problems.skip, r.problems.note
+	rows, without := 0, 0
+	var empty []string // logs without rows and without a report
+	for _, j := range r.Jobs {
+		if j.HasRows {
+			rows++
+		} else if j.Source == plan.FromHist && j.Entry == nil {
+			empty = append(empty, j.Log.File.Name())
+		}
+		if j.Entry == nil && len(r.Averages) == 0 && j.Source == plan.FromHist { // a log of completions has all requests
+			without++
+		}
+	}
+	if rows > 0 && len(empty) > 0 {
+		skip("%s: %d of %d logs have no rows, and no report says how many requests their jobs had: the rates of "+
+			"the run lack these; copy them again: %s", r.Title(), len(empty), len(r.Jobs), strings.Join(empty, ", "))
+	}
+	if rows == 0 && recovered == 0 {
+		note("%s: only totals: %s", r.Title(), r.WhyNoWindows())
+	}
+	unwritten, last := 0, int64(0)
+	for _, e := range r.Entries {
+		served, wants, hasReports := plan.RequestsOf(r.latest(e)), e.HasOption("write_hist_log"), e.Jobs[0].Source == plan.FromReports
+		if served == 0 || len(r.Averages) > 0 {
+			continue
+		}
+		logs, empty := 0, 0
+		for _, j := range e.Jobs {
+			if j.Source != plan.FromNothing {
+				logs++
+			}
+			if j.Source == plan.FromHist && !j.HasRows {
+				empty++
+			}
+		}
+		isAlone := (r.opt.Alone || r.Run.IsLoose()) && len(r.Run.Logs) == 0 // a report named by itself
+		switch {
+		case hasReports && wants:
+			unwritten, last = unwritten+1, max(last, e.Ran)
+		case hasReports:
+		case logs == 0 && wants && !isAlone:
+			skip("%s served %d requests, but its log is missing or cannot be read: they count "+
+				"in the run's totals, and in no window; add the log, or copy it again", e.Describe(), served)
+		case logs == 0 && rows > 0:
+			note("%s has no histogram log: its %d requests count in the run's totals, and in no window; "+
+				"give its section --write_hist_log, too", e.Describe(), served)
+		case empty > 0 && empty < logs:
+			skip("%s stands for %d jobs, and %d of their logs have no rows: windows lack their requests; copy these logs again",
+				e.Describe(), e.Size, empty)
+		case logs > 0 && logs < e.Size:
+			skip("%s stands for %d jobs, and only %d logs of them are there; add the others", e.Describe(), e.Size, logs)
+		}
+	}
+	isHist := func(log cbt.Log) bool { return log.Kind.IsHistogram() }
+	if unwritten > 0 && !slices.ContainsFunc(r.Run.Logs, isHist) { // reports may replace logs that lack rows
+		note("%s: the histogram logs of %d of %d jobs are not here, so their periodic reports are used, the last one after %.1f s: fio writes "+
+			"these logs when it ends, so it was killed then, or the logs were left behind", r.Title(), unwritten, len(r.Entries), seconds(last))
+	}
+	if without > 0 {
+		add := note
+		if r.Run.Iteration != nil || len(r.Outputs) > 0 { // CBT always writes a report; elsewhere there are other reports
+			add = skip
+		}
+		add("%s: no JSON report for %d of %d logs, so the last part of an interval of each job is "+
+			"missing: pass the folder, or run fio with --output-format=json+", r.Title(), without, len(r.Jobs))
+	}
+}
+
+// concludeReports says what the reports lack, and which periodic reports came late. What happened between these is not
+// known as well as elsewhere.
+func (r *runReader) concludeReports() {
+	note := r.problems.note
+	binless := false
+	for _, e := range r.Entries {
+		for _, s := range r.latest(e).All() {
+			if n, _ := e.Failed(s); n > 0 {
+				note("%s: %d requests failed, or fio did not measure them: they have no latency", e.Describe(), n)
+			}
+			switch {
+			case s.Uncounted && r.totals:
+				note("%s: %s does not report how many requests there were: only rates and latencies are known", e.Describe(),
+					e.Out.Fio.Version)
+			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
+			case s.Clat.Mean == 0 && s.Clat.N == 0: // the entry of several jobs has no mean
+				note("%s: completion latencies are disabled (disable_clat, disable_lat or "+
+					"gtod_reduce): only requests and rates are known", e.Describe())
+			case e.OptionOfOne("clat_percentiles") == "0":
+				note("%s: clat_percentiles=0 leaves the bins out of the report and the rows out of the "+
+					"logs: run fio without it", e.Describe())
+			default:
+				binless = true
+			}
+		}
+	}
+	if binless && slices.ContainsFunc(r.Jobs, func(j *plan.Job) bool { return j.Source == plan.FromHist }) {
+		note("%s: fio's JSON has no bins, so the last part of an interval of each job is missing: run "+
+			"fio with --output-format=json+", r.Title())
+	}
+	for _, j := range r.Jobs {
+		if f := r.tallies[j].reports; f != nil && f.late > 0 && f == f.jobs[0] { // once for the file
+			r.problems.skip("%s: fio wrote reports every %.1f s, but some came late, up to %.1f s after the one before: it waits for jobs "+
+				"that hang or sleep; when in that time a request completed is unknown, so such a time is one window; fio's histogram logs "+
+				"show it (--write_hist_log=NAME --log_hist_msec=1000)", f.out.File.Name(), seconds(f.out.Spacing()), seconds(f.longest))
+		}
+	}
+}
+
+// adviseWindows says how windows of jobs whose rows do not come at the same moments become more certain.
+func (r *runReader) adviseWindows() string {
+	var alone []*plan.Job // by their own time
+	rows := int64(0)
+	for _, j := range r.Jobs {
+		own := *j
+		own.Offset = 0
+		alone, rows = append(alone, &own), max(rows, j.Interval)
+	}
+	usual := plan.UsualWindow(rows)
+	if _, ok := plan.PhaseOf(alone, usual); ok && r.opt.Align != AlignJob && r.Window%usual == 0 {
+		return "with the setting align: job each job counts from its own start, and windows follow the rows"
+	}
+	longer := usual * int64(math.Ceil(r.unsure.share/0.05*float64(r.Window)/float64(usual)))
+	if longer >= r.end() {
+		return "the totals of the run are right"
+	}
+	return fmt.Sprintf("a longer --interval, such as %v, has most of its requests for certain", time.Duration(longer)*time.Millisecond)
+}
+
+func seconds(ms int64) float64 { return float64(ms) / 1000 }

@@ -26,8 +26,8 @@ func tailOfCounts(e *plan.Entry, d fiolog.Direction, counts []uint64, ends ...[]
 		j.Entry, j.Interval, j.Source, j.HasRows = e, 1000, plan.FromHist, len(times) > 0
 		e.Jobs = append(e.Jobs, j)
 	}
-	problems := &Problems{}
-	r := newReading(&input{Plan: &plan.Plan{Run: &cbt.Run{}, Jobs: e.Jobs, Entries: []*plan.Entry{e}}}, problems)
+	said := &problems{}
+	r := newRunReader(&input{Plan: &plan.Plan{Run: &cbt.Run{}, Jobs: e.Jobs, Entries: []*plan.Entry{e}}}, said)
 	for i, times := range ends {
 		of := r.tallies[e.Jobs[i]]
 		for k, at := range times {
@@ -37,7 +37,9 @@ func tailOfCounts(e *plan.Entry, d fiolog.Direction, counts []uint64, ends ...[]
 			}
 		}
 	}
-	return r.tail(e), fmt.Sprint(problems.Notes(), problems.Skipped())
+	rows := r.tail(e)
+	skipped, notes := said.all()
+	return rows, fmt.Sprint(notes, skipped)
 }
 
 // reported is an entry that ran for some milliseconds and reports requests of each direction.
@@ -182,8 +184,8 @@ func TestTail(t *testing.T) {
 		j := plan.NewJob(&plan.Log{Log: cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}, Job: 1}, Segment: -1})
 		j.Entry, j.Interval, j.Source, j.HasRows = e, 1000, plan.FromHist, true
 		e.Jobs = []*plan.Job{j}
-		problems := &Problems{}
-		r := newReading(&input{Plan: &plan.Plan{Run: &cbt.Run{}, Jobs: e.Jobs, Entries: entries}}, problems)
+		said := &problems{}
+		r := newRunReader(&input{Plan: &plan.Plan{Run: &cbt.Run{}, Jobs: e.Jobs, Entries: entries}}, said)
 		of := r.tallies[j]
 		for _, at := range []int64{1000, 2000} {
 			row := rowWith([]uint64{10, 1})
@@ -199,8 +201,9 @@ func TestTail(t *testing.T) {
 			recovered += int64(row.Total)
 		}
 		sum, missing := r.unlogged()
-		if fmt.Sprint(got) != c.want || sum != recovered || missing[0] != c.missing || len(problems.Skipped()) != c.skipped {
-			t.Errorf("%s: %v, want %s; %d recovered, %d missing, %v", c.name, got, c.want, sum, missing[0], problems.Skipped())
+		skipped, _ := said.all()
+		if fmt.Sprint(got) != c.want || sum != recovered || missing[0] != c.missing || len(skipped) != c.skipped {
+			t.Errorf("%s: %v, want %s; %d recovered, %d missing, %v", c.name, got, c.want, sum, missing[0], skipped)
 		}
 	}
 }

@@ -18,13 +18,12 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// reading reads the rows of a plan into windows, and counts what it reads.
-type reading struct {
+// runReader reads the rows of a plan into windows, and counts what it reads.
+type runReader struct {
 	*input
 	execution *Execution
-	problems  *Problems
+	problems  *problems
 	budget    *source.Budget // what the work is charged to; nil while fio writes
-	inOrder   func()         // sorts the problems of the rows
 	sources   []*source.File // whose changes are noticed
 	before    []source.State
 
@@ -33,9 +32,14 @@ type reading struct {
 	stats    align.Stats
 	made     mapping.Documents
 	totals   bool // no job has rows: the run has totals, and no windows
-	live     bool // fio still writes the reports
+	isLive   bool // fio still writes the reports
 	follows  bool // all rows are of the periodic reports of one fio, so that windows follow these
-	unsure   unsure
+	unsure   struct {
+		// Windows that may have requests of the windows beside them: see [align.Window].
+		windows     int     // at different times
+		first, last int64   // their starts, in milliseconds since the start of the run
+		share       float64 // of the requests of a window, the largest
+	}
 
 	size  [fiolog.Directions]float64 // of every request in bytes; 0 if sizes differ or are unknown
 	rates averages                   // of bandwidth; nil if not needed
@@ -50,91 +54,52 @@ type binned struct {
 	made mapping.Latency
 }
 
-// unsure counts windows that may have requests of the windows beside them: see [align.Window].
-type unsure struct {
-	windows     int     // at different times
-	first, last int64   // their starts, in milliseconds since the start of the run
-	share       float64 // of the requests of a window, the largest
-}
-
-func (u *unsure) add(w *align.Window) {
-	const few = 0.05
-	share := (w.Unsure[0] + w.Unsure[1]) / float64(max(w.Completed, 1))
-	if share <= few {
-		return
-	}
-	if u.windows == 0 {
-		u.first = w.Start
-	}
-	if u.windows == 0 || w.Start > u.last {
-		u.windows, u.last = u.windows+1, w.Start
-	}
-	u.share = max(u.share, share)
-}
-
-func newReading(p *input, problems *Problems) *reading {
-	r := &reading{
-		input: p, execution: &Execution{Run: p.reference()}, problems: problems, tallies: make(map[*plan.Job]*tally, len(p.Jobs)), totals: true, cbt: p.Settings(), bins: map[string]binned{},
+func newRunReader(p *input, said *problems) *runReader {
+	r := &runReader{
+		input: p, execution: &Execution{Run: p.reference()}, problems: said, tallies: make(map[*plan.Job]*tally, len(p.Jobs)),
+		totals: true, cbt: p.Settings(), bins: map[string]binned{},
 		named: mapping.HostsRef{Name: slices.DeleteFunc(plan.HostNames(p.Jobs), func(host string) bool { return host == "" })},
 	}
 	reports := map[*plan.Output]*reportFile{}
 	for _, j := range p.Jobs {
-		if j.Source == plan.FromReports {
-			r.live = p.tailing != nil
-		}
 		r.totals = r.totals && !j.HasRows
-		r.tallies[j] = &tally{interval: j.Interval, split: align.NewSplitter(j.Interval)}
+		of := &tally{interval: j.Interval, split: align.NewSplitter(j.Interval)}
+		r.tallies[j] = of
 		if j.Source == plan.FromReports {
+			r.isLive = p.live != nil
 			out := j.Entry.Out
 			if reports[out] == nil {
-				reports[out] = &reportFile{out: out, tailing: p.tailing, offsets: p.opt.Offsets}
+				reports[out] = &reportFile{out: out, live: p.live, offsets: p.opt.Offsets}
 			}
-			r.tallies[j].reports = reports[out].add(j)
+			of.reports = &reportJob{reportFile: reports[out], job: j}
+			reports[out].jobs = append(reports[out].jobs, of.reports)
 		}
-		split := r.tallies[j].split
-		split.Exact = j.Exact && j.Lag == 0
-		split.Stages = j.Log.Job == 0 && j.Entry != nil && j.Entry.Several
+		of.split.Exact = j.Exact && j.Lag == 0
+		of.split.Stages = j.Log.Job == 0 && j.Entry != nil && j.Entry.Several
 		for d, times := range j.FirstTimes() {
-			split.Begin(fiolog.Direction(d), times)
+			of.split.Begin(fiolog.Direction(d), times)
 		}
 	}
-	if !r.live { // else the files that the scan found grow
+	if !r.isLive { // else the files that the scan found grow
 		r.budget = p.Run.Budget()
 	}
 	r.follows = len(reports) == 1 && !slices.ContainsFunc(p.Jobs, (*plan.Job).ReadsLog)
 	return r
 }
 
-// Prices of what is made from rows, for [source.Budget]: a window, which takes as long as unpacking that many bytes, and
-// once more for each document that its count takes; and a bin in a window.
-const (
-	priceOfDocument = 1 << 10
-	priceOfBin      = 8
-)
-
-// priceOf returns the price of the windows to which the slow bins of a row are added: requests in flight are in each window
-// of their time.
-func (r *reading) priceOf(row *align.Row) (price int64) {
-	for i := len(row.Bins) - 1; i >= 0; i-- {
-		low, _ := row.Layout.Bounds(int(row.Bins[i].Index))
-		windows := min(low, 600e9) / 1e6 / max(r.Window, 1) // align looks no further back
-		if windows == 0 {
-			break
-		}
-		price += priceOfBin * windows
-	}
-	return price
-}
-
 // close closes the files of the run, also those that were not read to their end.
-func (r *reading) close() {
-	r.files.close(nil)
+func (r *runReader) close() {
+	r.input.close(nil)
 	for _, t := range r.tallies {
 		if t.reports != nil {
 			t.reports.close()
 		}
 	}
 }
+
+// priceOfDocument is the price of a window, for [source.Budget], and once more for each document that its count takes. It
+// takes as long as unpacking that many bytes.
+const priceOfDocument = 1 << 10
 
 // longest is the largest number of windows that are joined to one.
 const longest = 60
@@ -145,17 +110,45 @@ const windowsAhead = 64
 
 // windows reads the rows of all jobs, aligns and merges them, and passes the windows to put. The windows of averages
 // come last. The tallies are complete when it returns.
-func (r *reading) windows(ctx context.Context, put func(*window.Window) error) error {
+func (r *runReader) windows(ctx context.Context, put func(*window.Window) error) error {
 	if err := r.setBandwidth(ctx); err != nil {
 		return err
 	}
-	streams, shortest := r.streams()
+	var streams []*align.Stream
+	shortest := r.Window // of rows
+	for _, j := range r.Jobs {
+		rows := &rowReader{runReader: r, job: j, of: r.tallies[j], undo: plan.Undoubler{Lag: j.Lag}}
+		if j.ReadsLog() {
+			if rows.log = r.logs[j.Log]; rows.log == nil {
+				rows.log = openLog(j.Log)
+				r.logs[j.Log] = rows.log
+			}
+		}
+		if j.Source == plan.FromRaw {
+			rows.of.raw = newRawFill(r.input, j)
+		}
+		streams = append(streams, &align.Stream{Host: j.Host, Job: j.Name(), Next: rows.next})
+		if j.Interval > 0 {
+			shortest = min(shortest, j.Interval)
+		}
+	}
+	for _, e := range r.Entries {
+		if e.ReadsLogs() && len(e.Jobs) > 1 {
+			rows := &rowReader{runReader: r, job: e.Jobs[0], group: e}
+			streams = append(streams, &align.Stream{Host: e.Jobs[0].Host, Last: true, Next: rows.next})
+		}
+	}
+	tolerance := int64(r.opt.tolerance() * float64(shortest))
+	if r.opt.Tolerance == 0 { // fio's rows end up to about 30 ms late, also short ones
+		const late = 40
+		tolerance = max(tolerance, min(late, shortest/4))
+	}
 	opt := align.Options{
-		Window: r.Window, Tolerance: r.opt.toleranceOf(shortest), Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
-		Levels: r.opt.levels(), Workers: r.opt.workers(), Eager: r.live, Contiguous: r.live,
+		Window: r.Window, Tolerance: tolerance, Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
+		Levels: r.opt.levels(), Workers: r.opt.workers(), Eager: r.isLive, Contiguous: r.isLive,
 	}
 	n := windowsAhead
-	if r.live { // put may use the tallies
+	if r.isLive { // put may use the tallies
 		n = 0
 	}
 	var last [fiolog.Directions]struct { // windows of several levels share the latencies if they have the same requests
@@ -171,7 +164,17 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 				return err
 			}
 			r.clip(w)
-			r.unsure.add(w)
+			const few = 0.05
+			if share := (w.Unsure[0] + w.Unsure[1]) / float64(max(w.Completed, 1)); share > few {
+				u := &r.unsure
+				if u.windows == 0 {
+					u.first = w.Start
+				}
+				if u.windows == 0 || w.Start > u.last {
+					u.windows, u.last = u.windows+1, w.Start
+				}
+				u.share = max(u.share, share)
+			}
 			if w.Key.Level == opt.Levels[0] { // the whole run is their sum
 				r.windowed[w.Key.Direction].Merge(w.Latencies)
 			}
@@ -218,25 +221,8 @@ func (r *reading) windows(ctx context.Context, put func(*window.Window) error) e
 	return nil
 }
 
-// streams returns the rows of all jobs, and the length of the shortest rows in milliseconds.
-func (r *reading) streams() (streams []*align.Stream, shortest int64) {
-	shortest = r.Window
-	for _, j := range r.Jobs {
-		streams = append(streams, &align.Stream{Host: j.Host, Job: j.Name(), Next: r.rowsOf(j).next})
-		if j.Interval > 0 {
-			shortest = min(shortest, j.Interval)
-		}
-	}
-	for _, e := range r.Entries {
-		if e.ReadsLogs() && len(e.Jobs) > 1 {
-			streams = append(streams, &align.Stream{Host: e.Jobs[0].Host, Last: true, Next: (&rowReader{reading: r, job: e.Jobs[0], group: e}).next})
-		}
-	}
-	return streams, shortest
-}
-
 // newWindow returns a window without requests, and counts it. Times are milliseconds since the run's start.
-func (r *reading) newWindow(run *mapping.RunInfo, key align.Key, start, end, elapsed int64) *window.Window {
+func (r *runReader) newWindow(run *mapping.RunInfo, key align.Key, start, end, elapsed int64) *window.Window {
 	r.made.Add(key.Level, 1)
 	return &window.Window{
 		Run: run, Level: key.Level, Host: key.Host, Job: key.Job, Direction: key.Direction.String(),
@@ -244,34 +230,22 @@ func (r *reading) newWindow(run *mapping.RunInfo, key align.Key, start, end, ela
 	}
 }
 
-// windowOfAverage returns a window of averages. It is nil if nothing completed in it.
-func (r *reading) windowOfAverage(run *mapping.RunInfo, k averageKey, s *average) *window.Window {
-	start, end := k.window*r.Window, min((k.window+1)*r.Window, r.end())
-	if !s.iops.isPartial && s.iops.sum == 0 || end-start <= r.Window/20 { // rows come some milliseconds late
-		return nil
-	}
-	w := r.newWindow(run, k.Key, start, end, start)
-	w.Averaged = true
-	w.IOPS = rounded(s.iops.known(end-start), 1e3)
-	w.Bandwidth = rounded(s.bandwidth.known(end-start), 1)
-	w.Latency.Mean = rounded(s.meanLatency()/1000, 1e3)
-	return w
-}
-
 // clip cuts a window to the time in which its jobs ran, because rates are per second of that time.
-func (r *reading) clip(w *align.Window) {
+func (r *runReader) clip(w *align.Window) {
 	start, end, ok, isOver := int64(0), int64(0), false, true
 	for _, j := range r.Jobs {
-		if !covers(w.Key, j) || !r.live && !j.Serves(w.Key.Direction) {
+		of := r.tallies[j]
+		switch key := w.Key; {
+		case key.Level >= mapping.Host && key.Host != j.Host, key.Level >= mapping.Job && key.Job != j.Name(),
+			!r.isLive && !j.Serves(key.Direction):
 			continue
 		}
-		of := r.tallies[j]
 		several := j.Entry != nil && j.Entry.Several
-		if !of.ended && (r.live || several) {
+		if !of.ended && (r.isLive || several) {
 			return // the job may still run, and later rows may show when it began
 		}
 		from, ran := j.Offset, of.end()
-		if !r.live {
+		if !r.isLive {
 			ran = max(ran, j.Ran)
 		}
 		if several { // each direction has its own time
@@ -292,25 +266,14 @@ func (r *reading) clip(w *align.Window) {
 	}
 }
 
-// covers reports whether a window has requests of a job, by its level.
-func covers(key align.Key, j *plan.Job) bool {
-	switch key.Level {
-	case mapping.Cluster:
-		return true
-	case mapping.Host:
-		return key.Host == j.Host
-	}
-	return key.Host == j.Host && key.Job == j.Name()
-}
-
 // setBandwidth finds the bytes per second of the run over time. Histogram logs do not have them: the block size in a
 // row is the size of one request. If fio's report shows that all requests have one size, requests times size is exact.
 // Otherwise the bandwidth comes from bw logs, if there are any.
-func (r *reading) setBandwidth(ctx context.Context) (err error) {
+func (r *runReader) setBandwidth(ctx context.Context) (err error) {
 	mixed := false
 	for d := range r.size {
 		size, ok := r.RequestSize(fiolog.Direction(d))
-		if !ok && r.live { // fio counts requests when they begin, and bytes when they end
+		if !ok && r.isLive { // fio counts requests when they begin, and bytes when they end
 			size = float64(cmp.Or(r.FioSettings().OpSize, r.Entries.UsualSize(fiolog.Direction(d))))
 			ok = size > 0
 		}
@@ -326,7 +289,7 @@ func (r *reading) setBandwidth(ctx context.Context) (err error) {
 
 // bandwidth returns the bytes per second of a window with iops requests per second over ms milliseconds. It returns 0
 // if they are unknown.
-func (r *reading) bandwidth(w *align.Window, iops float64, ms int64) float64 {
+func (r *runReader) bandwidth(w *align.Window, iops float64, ms int64) float64 {
 	if size := r.size[w.Key.Direction]; size > 0 {
 		return rounded(iops*size, 1)
 	}

@@ -29,7 +29,7 @@ Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
   fio2es check --elasticsearch https://es.example.com:9200`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, err := e.history().toChange(cmd.Context(), repair)
+			store, err := e.toChange(cmd.Context(), repair)
 			if err != nil {
 				return err
 			}
@@ -37,7 +37,7 @@ Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
 			return checkHistory(cmd.Context(), e, store, repair)
 		},
 	}
-	addClusterFlags(cmd.Flags())
+	addSettings(cmd.Flags(), "cluster")
 	cmd.Flags().BoolVar(&repair, "repair", false, "remove documents that cannot be read or belong to no run")
 	return cmd
 }
@@ -59,6 +59,6 @@ func checkHistory(ctx context.Context, e *env, store history.Store, repair bool)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s: %s with %s; %s\n", e.history().name(), unit.Plural(checked.Runs, "run"), unit.Plural(checked.Documents, "document"), unit.Plural(found, "problem"))
+	fmt.Fprintf(e.stdout, "%s: %s with %s; %s\n", e.historyName(), unit.Plural(checked.Runs, "run"), unit.Plural(checked.Documents, "document"), unit.Plural(found, "problem"))
 	return leftOutIf(nil, left > 0)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/compact"
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/tidy"
@@ -52,7 +53,7 @@ runs may run meanwhile.`,
 	}
 	fl := cmd.Flags()
 	c.addFlags(fl, " (default: the setting, 90d)", "show what would be done, and change nothing")
-	addDuration(fl, &c.to, "to", "`length` of the windows, a multiple of their own (default: the setting, 1m)")
+	fl.Var((*expr.DurationFlag)(&c.to), "to", "`length` of the windows, a multiple of their own (default: the setting, 1m)")
 	return cmd
 }
 
@@ -153,7 +154,7 @@ func (e *env) reclaim(ctx context.Context, store history.Store) {
 	case err != nil:
 		e.log.Warn(fmt.Sprintf("the file did not become smaller, but the next runs use its free room: %v", err))
 	case freed > 0:
-		fmt.Fprintf(e.stderr, "%s is %s smaller\n", e.history().name(), unit.Bytes(freed))
+		fmt.Fprintf(e.stderr, "%s is %s smaller\n", e.historyName(), unit.Bytes(freed))
 	default:
 		e.log.Info("note: less than a quarter of the file is free: the next runs use that")
 	}

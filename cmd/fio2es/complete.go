@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -33,19 +32,14 @@ const (
 	noSpace = cobra.ShellCompDirectiveNoSpace // because more follows
 )
 
-// completion completes words in a shell. It reads the history itself, because no command has read the settings.
-type completion struct {
-	dial func(ctx context.Context, network, address string) (net.Conn, error)
-}
-
-// add makes shells complete the arguments of a command, if its usage says that they name runs, and its flags. X, A and
+// complete makes shells complete the arguments of a command, if its usage says that they name runs, and its flags. X, A and
 // B can be paths, too.
-func (c completion) add(cmd *cobra.Command) {
+func (e *env) complete(cmd *cobra.Command) {
 	switch {
 	case strings.Contains(cmd.Use, " X...") || strings.Contains(cmd.Use, " B..."):
-		cmd.ValidArgsFunction = c.runs(orFiles)
+		cmd.ValidArgsFunction = e.completeRuns(orFiles)
 	case strings.Contains(cmd.Use, "RUN"):
-		cmd.ValidArgsFunction = c.runs(noFiles)
+		cmd.ValidArgsFunction = e.completeRuns(noFiles)
 	}
 	columns := func(cmd *cobra.Command, args []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return completeList(append(where.ColumnNames(), "label."))(cmd, args, text)
@@ -53,7 +47,7 @@ func (c completion) add(cmd *cobra.Command) {
 	known := map[string]cobra.CompletionFunc{
 		"direction": completeList(mapping.Directions[:]),
 		"levels":    completeList([]string{mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()}),
-		"where":     suggestNames, "baseline": suggestNames, "labels": c.labels, "columns": columns, "sort": columns,
+		"where":     suggestNames, "baseline": suggestNames, "labels": e.completeLabels, "columns": columns, "sort": columns,
 	}
 	if cmd.Name() == "heatmap" {
 		delete(known, "columns") // a number
@@ -74,11 +68,11 @@ func (c completion) add(cmd *cobra.Command) {
 	})
 }
 
-// runs completes selectors, the ids of runs, and conditions; for the command label also labels.
-func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFunc {
+// completeRuns completes selectors, the ids of runs, and conditions; for the command label also labels.
+func (e *env) completeRuns(directive cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, text string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
 		if cmd.Name() == "label" && len(args) > 0 {
-			return c.labels(cmd, args, text)
+			return e.completeLabels(cmd, args, text)
 		}
 		if strings.ContainsAny(text, "=<>~ ") {
 			return suggestNames(cmd, args, text)
@@ -100,7 +94,7 @@ func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFun
 		}
 		filter := history.RunFilter{Light: true, Limit: mostCompleted}
 		filter.Where = where.That("id "+id, func(run *mapping.Run) bool { return strings.HasPrefix(run.Run.ID, id) })
-		for _, run := range c.runsInTime(cmd, filter) {
+		for _, run := range e.runsInTime(cmd, filter) {
 			if word := before + facts.ShortID(run.Run.ID); term.Clean(word) == word { // the shell shows it as it is
 				list = append(list, cobra.CompletionWithDesc(word, term.Clean(facts.Started(run)+" "+facts.Title(run))))
 			}
@@ -111,15 +105,17 @@ func (c completion) runs(directive cobra.ShellCompDirective) cobra.CompletionFun
 
 // runsInTime returns the runs that a filter selects, as many as can be read before the user notices the wait. If the
 // history cannot be read, it returns none, because a shell cannot show messages.
-func (c completion) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*mapping.Run) {
+func (e *env) runsInTime(cmd *cobra.Command, filter history.RunFilter) (runs []*mapping.Run) {
 	file, _ := cmd.Flags().GetString("config")
-	cfg, err := config.Load(file, cmd.Flags())
-	if err != nil {
+	quiet := *e // no command has read the settings
+	quiet.log = slog.New(slog.DiscardHandler)
+	var err error
+	if quiet.cfg, err = config.Load(file, cmd.Flags()); err != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTakes)
 	defer cancel()
-	store, err := histories{cfg, slog.New(slog.DiscardHandler), c.dial}.open(ctx)
+	store, err := quiet.openHistory(ctx)
 	if err != nil {
 		return nil
 	}
@@ -153,11 +149,11 @@ func suggestNames(_ *cobra.Command, _ []string, text string) (list []cobra.Compl
 	return list, noFiles | noSpace
 }
 
-// labels completes the names of labels in the history, with "=", or the values of one label. Those with control
+// completeLabels completes the names of labels in the history, with "=", or the values of one label. Those with control
 // characters are left out, because the shell shows words as they are.
-func (c completion) labels(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (e *env) completeLabels(cmd *cobra.Command, _ []string, text string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	found := map[string]bool{}
-	for _, run := range c.runsInTime(cmd, history.RunFilter{Light: true}) {
+	for _, run := range e.runsInTime(cmd, history.RunFilter{Light: true}) {
 		for label, value := range run.Run.Labels {
 			word := label + "="
 			if strings.Contains(text, "=") {

@@ -46,12 +46,7 @@ everything.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
-	addArchiveFlag(fl)
-	addLabelsFlag(fl)
-	addLevelsFlag(fl)
-	addClusterFlags(fl)
-	addKibanaFlags(fl)
+	addSettings(fl, "reading", "archive", "labels", "levels", "cluster", "kibana")
 	return cmd
 }
 

@@ -48,7 +48,7 @@ Exit code 3: something is or will be lost.`,
 			return (&examining{env: e, format: format}).all(cmd.Context(), args[:n], args[n:])
 		},
 	}
-	addReadingFlags(cmd.Flags())
+	addSettings(cmd.Flags(), "reading")
 	addChoice(cmd.Flags(), &format, "format", tableUsage, table.Formats)
 	return cmd
 }

@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
-	"maps"
 	"net"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/mapping"
@@ -84,23 +86,16 @@ func (e *env) load(cmd *cobra.Command) (err error) {
 	if e.cfg, err = config.Load(file, e.flags); err != nil {
 		return usageError{Err: err}
 	}
-	if err := e.noBlanks(); err != nil {
-		return err
-	}
-	set := map[string][]string{}
+	set, ofSetting := map[string][]string{}, map[string]bool{}
 	for name, where := range e.cfg.Origins {
-		set[where] = append(set[where], name)
+		set[where], ofSetting[where] = append(set[where], name), true
 	}
-	for _, where := range slices.Sorted(maps.Keys(set)) {
-		e.log.Debug("settings of " + where + ": " + strings.Join(slices.Sorted(slices.Values(set[where])), ", "))
+	for where, names := range set {
+		slices.Sort(names)
+		e.log.Debug("settings of " + where + ": " + strings.Join(names, ", "))
 	}
-	return nil
-}
-
-// noBlanks fails if a flag has an empty value. It may come from an unset variable in a script, and --where "" would
-// choose all runs. Flags of settings may be empty, because this replaces a value in a file.
-func (e *env) noBlanks() error {
-	settings := slices.Collect(maps.Values(e.cfg.Origins))
+	// A flag with an empty value may come from an unset variable in a script, and --where "" would choose all runs. Flags
+	// of settings may be empty, because this replaces a value in a file.
 	var faults []error
 	isBlank := func(value string) bool { return strings.TrimSpace(value) == "" }
 	e.flags.Visit(func(f *pflag.Flag) {
@@ -108,7 +103,7 @@ func (e *env) noBlanks() error {
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			blank = len(list.GetSlice()) == 0 || slices.ContainsFunc(list.GetSlice(), isBlank)
 		}
-		if blank && !slices.Contains(settings, "--"+f.Name) {
+		if blank && !ofSetting["--"+f.Name] {
 			faults = append(faults, usagef("--%s: an empty value: give one, or leave the flag out", f.Name))
 		}
 	})
@@ -180,4 +175,123 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 func (e *env) canShow() bool {
 	kind := os.Getenv("TERM")
 	return e.terminal() != nil && kind != "" && kind != "dumb"
+}
+
+// Exit codes, as documented in docs and --help.
+const (
+	exitFailed  = 1 // nothing could be done, or not all
+	exitUsage   = 2 // wrong arguments or settings
+	exitLeftOut = 3 // done, but something was left out; stderr says what
+	// done, but a gate failed: --fail-if, --fail-on-unclear, --fail-last or an objective; stderr says which
+	exitMet = 4
+)
+
+// errLeftOut means that a command is done, except for what it reported on stderr.
+var errLeftOut = errors.New("something was left out")
+
+// errMet means that a command is done, but a gate failed. Stderr names the gate.
+var errMet = errors.New("a gate failed")
+
+// fioError means that the fio of a command failed.
+type fioError struct {
+	code int // exit code as in a shell
+	text string
+}
+
+func (e fioError) Error() string { return e.text }
+
+// usageError is a mistake in arguments or settings.
+type usageError = query.UsageError
+
+func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
+
+// partialError means that there is no answer for some runs, while that for the others is complete.
+type partialError struct{ error }
+
+func (e partialError) Unwrap() error { return e.error }
+
+// leftOutIf returns err, or, without an error, errLeftOut if something was left out.
+func leftOutIf(err error, leftOut bool) error {
+	if err == nil && leftOut {
+		return errLeftOut
+	}
+	return err
+}
+
+// conclude prints an error and returns the exit code.
+func (e *env) conclude(err error) int {
+	switch failed := e.written.err; {
+	case failed == nil:
+	case errors.Is(failed, syscall.EPIPE): // the reader has closed the pipe, because it has read enough
+		err = besides(err, failed)
+	case !errors.Is(err, failed):
+		err = errors.Join(err, fmt.Errorf("write to stdout: %w", failed))
+	}
+	code := exitFailed
+	var fio fioError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &fio):
+		code = fio.code
+	case errors.Is(err, errMet):
+		return exitMet
+	case errors.Is(err, errLeftOut):
+		return exitLeftOut
+	case errors.Is(err, context.Canceled):
+		err = errors.New("interrupted")
+	case errors.As(err, new(usageError)) && !errors.As(err, new(partialError)):
+		code = exitUsage
+	}
+	for _, line := range errorLines(err) {
+		e.log.Error(line)
+	}
+	return code
+}
+
+// besides returns an error without the one that is no failure. Any other broken pipe is one, such as that of a
+// connection.
+func besides(err, harmless error) error {
+	if err == harmless { //nolint:errorlint // what it wraps may be a failure elsewhere
+		return nil
+	}
+	if !errors.Is(err, harmless) {
+		return err
+	}
+	switch wrapped := err.(type) { //nolint:errorlint // the layers are taken off one by one
+	case interface{ Unwrap() []error }:
+		var rest []error
+		for _, one := range wrapped.Unwrap() {
+			rest = append(rest, besides(one, harmless))
+		}
+		return errors.Join(rest...)
+	case interface{ Unwrap() error }:
+		if besides(wrapped.Unwrap(), harmless) == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// errorLines returns the texts of joined errors. A line end within one text comes from a name or a server's answer,
+// so it does not begin a new line.
+func errorLines(err error) []string {
+	if mark, ok := err.(interface{ Unwrap() error }); ok && mark.Unwrap() != nil && mark.Unwrap().Error() == err.Error() {
+		err = mark.Unwrap()
+	}
+	if path, ok := err.(*fs.PathError); ok && path.Op == "open" {
+		return []string{path.Path + ": " + path.Err.Error()}
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []string{err.Error()}
+	}
+	var parts, lines []string
+	for _, e := range joined.Unwrap() {
+		parts, lines = append(parts, e.Error()), append(lines, errorLines(e)...)
+	}
+	if strings.Join(parts, "\n") != err.Error() { // err has a text of its own around the joined errors
+		return []string{err.Error()}
+	}
+	return lines
 }

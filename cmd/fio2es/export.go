@@ -70,7 +70,7 @@ the source of each format, and what it loses.`,
 	}
 	fl := cmd.Flags()
 	addAnswerFlags(fl, &x.Query)
-	addLevelsFlag(fl)
+	addSettings(fl, "levels")
 	levels := fl.Lookup("levels")
 	levels.Usage, levels.DefValue = "series of the cluster, or of each host or job: `levels` (default: follows from --host and --job)", "[]"
 	addChoice(fl, &x.as, "as", "`format`: hdrlog, openmetrics, csv or json", export.Formats)

@@ -31,8 +31,8 @@ func (f *finished) add(other finished) {
 }
 
 // folders returns where the folders of runs are: beside the embedded history, even if the history is in a cluster.
-func (h histories) folders() record.Folders {
-	folder := filepath.Join(filepath.Dir(h.History), "runs")
+func (e *env) folders() record.Folders {
+	folder := filepath.Join(filepath.Dir(e.cfg.History), "runs")
 	// absolute, because the program that starts fio may change the working directory
 	if absolute, err := filepath.Abs(folder); err == nil {
 		folder = absolute
@@ -90,14 +90,14 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 
 // interrupted calls do with the entry of each run whose command was killed before it stored the run in this history.
 func (e *env) interrupted(do func(*record.Entry) error) error {
-	paths, err := e.history().folders().Unfinished()
+	paths, err := e.folders().Unfinished()
 	for _, path := range paths {
 		entry, claimed := record.Claim(path)
 		switch {
 		case errors.Is(claimed, record.ErrRunning):
 		case claimed != nil:
 			err = errors.Join(err, claimed)
-		case entry.History != e.history().name():
+		case entry.History != e.historyName():
 			e.log.Debug(entry.Folder + " is for " + entry.History)
 			err = errors.Join(err, entry.Release())
 		default:
@@ -137,7 +137,7 @@ func (e *env) finishInterrupted(ctx context.Context) error {
 }
 
 func (e *env) finishOne(ctx context.Context, entry *record.Entry) error {
-	to, err := e.history().target(ctx, nil)
+	to, err := e.target(ctx, nil)
 	if err != nil {
 		return errors.Join(err, entry.Release())
 	}

@@ -20,20 +20,51 @@ import (
 	"github.com/fio2es/fio2es/internal/where"
 )
 
-// addReadingFlags adds the flags of commands that read logs or windows.
-func addReadingFlags(f *pflag.FlagSet) {
-	f.String("interval", "", "`length` of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s; for a stored run, a multiple of its interval)")
-	f.Int("threads", 0, "`number` of logs to parse at a time (default: one for each CPU)")
+// addSettings adds flags of settings. "reading" is how logs and windows are read, "cluster" the connection to the
+// cluster. Secrets come from the environment or from files.
+func addSettings(f *pflag.FlagSet, groups ...string) {
+	for _, group := range groups {
+		switch group {
+		case "reading":
+			f.String("interval", "", "`length` of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s; for a stored run, a multiple of its interval)")
+			f.Int("threads", 0, "`number` of logs to parse at a time (default: one for each CPU)")
+		case "labels":
+			f.StringToString("labels", nil, "label the runs with `NAME=VALUE`, such as osd=bluestore,disk=nvme; NAME= removes one")
+		case "archive":
+			f.String("archive", "", "archive `name`, in place of the folder's or file's name")
+		case "levels":
+			f.StringSlice("levels", config.Default().Levels, "`levels` to aggregate: cluster, host, job")
+		case "rule":
+			f.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
+		case "cluster":
+			f.StringSlice("elasticsearch", nil, "`URL` of the cluster with the history, in place of the embedded history (repeatable)")
+			f.String("ca", "", "PEM `file` of certificate authorities to trust for https")
+			f.String("fingerprint", "", "SHA-256 `fingerprint` of a certificate to trust for https")
+			f.String("prefix", "fio", "index name `prefix`")
+		case "kibana":
+			f.String("kibana", "", "`URL` of the Kibana to import the dashboards into, with its base path if it has one")
+			f.String("kibana-space", "", "`space` in Kibana, by its identifier (default the default one)")
+			f.String("kibana-ca", "", "PEM `file` of the authorities to trust for Kibana's https")
+		default:
+			panic("no settings " + group)
+		}
+	}
 }
 
-// addLabelsFlag adds the flag for labels of runs that are stored.
-func addLabelsFlag(f *pflag.FlagSet) {
-	f.StringToString("labels", nil, "label the runs with `NAME=VALUE`, such as osd=bluestore,disk=nvme; NAME= removes one")
+// addAnswerFlags adds the flags of a command whose arguments choose runs, and which answers from their windows.
+func addAnswerFlags(f *pflag.FlagSet, q *query.Query) {
+	addSettings(f, "reading", "cluster")
+	addWhereFlag(f, new(string))
+	addQueryFlags(f, q)
 }
 
-// addArchiveFlag adds the flag for the name of an archive.
-func addArchiveFlag(f *pflag.FlagSet) {
-	f.String("archive", "", "archive `name`, in place of the folder's or file's name")
+// addQueryFlags adds the flags that choose windows.
+func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
+	f.Var(&once{to: &q.From}, "from", "from this `time` on: 09:12 (UTC), 2026-01-31T09:12:00Z or +90s")
+	f.Var(&once{to: &q.To}, "to", "up to this `time`, which is not included")
+	f.StringSliceVar(&q.Directions, "direction", nil, "only these `directions`: read, write or trim")
+	f.StringSliceVar(&q.Hosts, "host", nil, "only these `hosts`")
+	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`: documents of jobs must be there (--levels job at ingest)")
 }
 
 // addPickFlags adds the flags that choose runs of an archive.
@@ -42,39 +73,10 @@ func addPickFlags(f *pflag.FlagSet, pick *query.Pick) {
 	f.StringSliceVar(&pick.Exclude, "exclude", nil, "no runs with this `text` in archive:path")
 }
 
-func addLevelsFlag(f *pflag.FlagSet) {
-	f.StringSlice("levels", config.Default().Levels, "`levels` to aggregate: cluster, host, job")
-}
-
-// addAnswerFlags adds the flags of a command whose arguments choose runs, and which answers from their windows.
-func addAnswerFlags(f *pflag.FlagSet, q *query.Query) {
-	addReadingFlags(f)
-	addClusterFlags(f)
-	addWhereToChoose(f)
-	addQueryFlags(f, q)
-}
-
-func addRuleFlag(f *pflag.FlagSet) {
-	f.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
-}
-
-// addQueryFlags adds the flags that choose windows.
-func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
-	addOnce(f, &q.From, "from", "from this `time` on: 09:12 (UTC), 2026-01-31T09:12:00Z or +90s")
-	addOnce(f, &q.To, "to", "up to this `time`, which is not included")
-	f.StringSliceVar(&q.Directions, "direction", nil, "only these `directions`: read, write or trim")
-	f.StringSliceVar(&q.Hosts, "host", nil, "only these `hosts`")
-	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`: documents of jobs must be there (--levels job at ingest)")
-}
-
-// addOnce adds a flag with a text that limits what is chosen. It can be given only once: of two conditions people
-// expect that both apply.
-func addOnce(f *pflag.FlagSet, to *string, name, usage string) {
-	f.Var(&once{to: to}, name, usage)
-}
-
 const onlyOnce = "the flag only once (and joins conditions)"
 
+// once is the value of a flag with a text that limits what is chosen. It can be given only once: of two conditions
+// people expect that both apply.
 type once struct {
 	to    *string
 	isSet bool
@@ -88,26 +90,6 @@ func (o *once) Set(text string) error {
 	}
 	*o.to, o.isSet = text, true
 	return nil
-}
-
-// addDuration adds a flag with a time, such as 90s or 2 days. Its default is the value of to.
-func addDuration(f *pflag.FlagSet, to *time.Duration, name, usage string) {
-	f.Var((*expr.DurationFlag)(to), name, usage)
-}
-
-// addClusterFlags adds the settings of the connection to the cluster. Secrets come from the environment or from
-// files.
-func addClusterFlags(f *pflag.FlagSet) {
-	f.StringSlice("elasticsearch", nil, "`URL` of the cluster with the history, in place of the embedded history (repeatable)")
-	f.String("ca", "", "PEM `file` of certificate authorities to trust for https")
-	f.String("fingerprint", "", "SHA-256 `fingerprint` of a certificate to trust for https")
-	f.String("prefix", "fio", "index name `prefix`")
-}
-
-func addKibanaFlags(f *pflag.FlagSet) {
-	f.String("kibana", "", "`URL` of the Kibana to import the dashboards into, with its base path if it has one")
-	f.String("kibana-space", "", "`space` in Kibana, by its identifier (default the default one)")
-	f.String("kibana-ca", "", "PEM `file` of the authorities to trust for Kibana's https")
 }
 
 // tableUsage is the help of --format for commands whose tables have all formats.
@@ -141,11 +123,8 @@ func (c *choice) wanted() string {
 	return strings.Join(c.among[:last], ", ") + " or " + c.among[last]
 }
 
-// addWhereToChoose adds --where to a command whose arguments choose runs.
-func addWhereToChoose(fl *pflag.FlagSet) { addWhereFlag(fl, new(string)) }
-
 func addWhereFlag(fl *pflag.FlagSet, condition *string) {
-	addOnce(fl, condition, "where", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
+	fl.Var(&once{to: condition}, "where", "only runs that meet a `condition`: 'bs=4k and write.p99 > 5ms' (fio2es help fields)")
 }
 
 func parseWhere(condition string) (*where.Condition, error) {
@@ -154,12 +133,6 @@ func parseWhere(condition string) (*where.Condition, error) {
 		return nil, usagef("--where %s: %w", condition, err)
 	}
 	return c, nil
-}
-
-func addGlobalFlags(f *pflag.FlagSet) {
-	f.String("config", "", "settings `file` (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
-	f.String("history", "", "`file` of the embedded history (default "+shortHome(config.Default().History)+")")
-	f.BoolP("verbose", "v", false, "say more on stderr")
 }
 
 // many means no upper limit in [arguments].

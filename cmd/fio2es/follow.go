@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/follow"
 	"github.com/fio2es/fio2es/internal/ingest"
@@ -59,12 +60,12 @@ was read is stored, and the exit code is 0.`,
 			if err := e.finishInterrupted(cmd.Context()); err != nil {
 				return err
 			}
-			to, err := e.history().target(cmd.Context(), opt.Rules)
+			to, err := e.target(cmd.Context(), opt.Rules)
 			if err != nil {
 				return err
 			}
 			if cluster, ok := to.Store.(*clusterStore); ok {
-				opt.Stored = func(ctx context.Context) bool { return e.history().markNews(ctx, cluster.Store) != nil }
+				opt.Stored = func(ctx context.Context) bool { return e.markNews(ctx, cluster.Store) != nil }
 			}
 			result, err := follow.Follow(cmd.Context(), to, opt)
 			leftOut, err := closed(to.Store, err)
@@ -75,18 +76,14 @@ was read is stored, and the exit code is 0.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
-	addArchiveFlag(fl)
-	addLabelsFlag(fl)
-	addLevelsFlag(fl)
-	addClusterFlags(fl)
+	addSettings(fl, "reading", "archive", "labels", "levels", "cluster")
 	opt.Every, opt.Quiet = 5*time.Second, 10*time.Second
-	addDuration(fl, &opt.Every, "every", "`time` between two looks for files, and between two updates of a live run")
-	addDuration(fl, &opt.Quiet, "quiet", "a run is over when its files have not changed for this `time`")
-	addDuration(fl, &opt.Idle, "idle", "end when nothing has changed for this `time` (default: run until interrupted)")
+	fl.Var((*expr.DurationFlag)(&opt.Every), "every", "`time` between two looks for files, and between two updates of a live run")
+	fl.Var((*expr.DurationFlag)(&opt.Quiet), "quiet", "a run is over when its files have not changed for this `time`")
+	fl.Var((*expr.DurationFlag)(&opt.Idle), "idle", "end when nothing has changed for this `time` (default: run until interrupted)")
 	fl.BoolVar(&restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	addPickFlags(fl, &pick)
-	addRuleFlag(fl)
+	addSettings(fl, "rule")
 	addChoice(fl, &format, "format", "of the windows: table, csv, or json (an object a line)",
 		[]string{table.Text, table.CSV, table.JSON})
 	return cmd

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
-	"net"
 	"os"
 	"time"
 
@@ -20,70 +18,61 @@ import (
 	"github.com/fio2es/fio2es/internal/tidy"
 )
 
-// histories opens the history in the settings, a file or a cluster.
-type histories struct {
-	config.Config
-	log  *slog.Logger
-	dial func(ctx context.Context, network, address string) (net.Conn, error) // see env
-}
-
-func (e *env) history() histories { return histories{e.cfg, e.log, e.dial} }
-
-// open opens the history for reading: the cluster if the settings name one, otherwise the embedded history.
-func (h histories) open(ctx context.Context) (history.Store, error) {
-	if !h.Elasticsearch.Enabled() {
-		return h.readEmbedded(ctx)
+// openHistory opens the history for reading: the cluster if the settings name one, otherwise the embedded history.
+func (e *env) openHistory(ctx context.Context) (history.Store, error) {
+	if !e.cfg.Elasticsearch.Enabled() {
+		return e.readEmbedded(ctx)
 	}
-	client, _, err := h.connect(ctx)
+	client, _, err := e.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &clusterStore{elastic.New(client, elastic.Options{Prefix: h.Prefix}), func() error { client.Close(); return nil }}, nil
+	return &clusterStore{elastic.New(client, elastic.Options{Prefix: e.cfg.Prefix}), func() error { client.Close(); return nil }}, nil
 }
 
 // readEmbedded opens the embedded history for reading. It creates nothing.
-func (h histories) readEmbedded(ctx context.Context) (*sqlite.Store, error) {
-	store, err := sqlite.OpenReadOnly(ctx, h.History)
+func (e *env) readEmbedded(ctx context.Context) (*sqlite.Store, error) {
+	store, err := sqlite.OpenReadOnly(ctx, e.cfg.History)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no history at %s: store runs with fio2es ingest PATH, or correct --history", shortHome(h.History))
+		return nil, fmt.Errorf("no history at %s: store runs with fio2es ingest PATH, or correct --history", shortHome(e.cfg.History))
 	}
 	return store, err
 }
 
 // toChange opens the history for reading, or to change what it has. It creates nothing.
-func (h histories) toChange(ctx context.Context, change bool) (history.Store, error) {
-	if !change || !h.exists() {
-		return h.open(ctx)
+func (e *env) toChange(ctx context.Context, change bool) (history.Store, error) {
+	if !change || !e.hasHistory() {
+		return e.openHistory(ctx)
 	}
-	if h.Elasticsearch.Enabled() {
-		return h.cluster(ctx)
+	if e.cfg.Elasticsearch.Enabled() {
+		return e.cluster(ctx)
 	}
-	return sqlite.Open(ctx, h.History)
+	return sqlite.Open(ctx, e.cfg.History)
 }
 
 // mostChecked is the largest file, in bytes, that is checked before it is written: that takes a quarter of a second.
 const mostChecked = 256 << 20
 
 // target opens the history in the settings to store runs. Each stored run gets the rules that it meets.
-func (h histories) target(ctx context.Context, rules []slo.Rule) (ingest.Target, error) {
-	if h.Elasticsearch.Enabled() {
-		store, err := h.cluster(ctx)
+func (e *env) target(ctx context.Context, rules []slo.Rule) (ingest.Target, error) {
+	if e.cfg.Elasticsearch.Enabled() {
+		store, err := e.cluster(ctx)
 		return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store, IsCluster: true}, err
 	}
-	store, err := h.writeEmbedded(ctx)
+	store, err := e.writeEmbedded(ctx)
 	return ingest.Target{Sink: ingest.Annotate(store, rules), Store: store}, err
 }
 
 // writeEmbedded opens the embedded history to store runs. If the user named the file and it is new, a note says so,
 // because the name may be mistyped.
-func (h histories) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
-	isNew := !h.exists() && h.History != config.Default().History
-	store, err := sqlite.Open(ctx, h.History)
+func (e *env) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
+	isNew := !e.hasHistory() && e.cfg.History != config.Default().History
+	store, err := sqlite.Open(ctx, e.cfg.History)
 	if err != nil {
 		return nil, err
 	}
 	if isNew {
-		h.log.Info("note: new history " + shortHome(h.History))
+		e.log.Info("note: new history " + shortHome(e.cfg.History))
 	}
 	if err := store.QuickCheck(ctx, mostChecked); err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -101,40 +90,40 @@ func closed(store history.Store, err error) (leftOut bool, _ error) {
 	return leftOut, err
 }
 
-// name returns the name of the history for messages.
-func (h histories) name() string {
-	if !h.Elasticsearch.Enabled() {
-		return shortHome(h.History)
+// historyName returns the name of the history for messages.
+func (e *env) historyName() string {
+	if !e.cfg.Elasticsearch.Enabled() {
+		return shortHome(e.cfg.History)
 	}
-	return h.Elasticsearch.Name() + ", indices " + h.Prefix + "-*"
+	return e.cfg.Elasticsearch.Name() + ", indices " + e.cfg.Prefix + "-*"
 }
 
-// exists reports whether there is a history.
-func (h histories) exists() bool {
-	if h.Elasticsearch.Enabled() {
+// hasHistory reports whether there is a history.
+func (e *env) hasHistory() bool {
+	if e.cfg.Elasticsearch.Enabled() {
 		return true
 	}
-	info, err := os.Stat(h.History)
+	info, err := os.Stat(e.cfg.History)
 	return err == nil && info.Size() > 0
 }
 
 // logWait logs which server the program waits for, why, and until when.
-func (h histories) logWait(w es.Wait) {
+func (e *env) logWait(w es.Wait) {
 	cause := "it does not answer"
 	if w.Cause != nil {
 		cause = w.Cause.Error()
 	}
-	h.log.Warn(fmt.Sprintf("waiting for %s, for %v so far, until %s (elasticsearch.give_up_after): %s",
+	e.log.Warn(fmt.Sprintf("waiting for %s, for %v so far, until %s (elasticsearch.give_up_after): %s",
 		w.Server, w.For.Round(time.Second), w.Until.Format(time.TimeOnly), cause))
 }
 
 // connect makes a client of the cluster in the settings, and checks that Elasticsearch answers.
-func (h histories) connect(ctx context.Context) (*es.Client, es.Info, error) {
-	cfg, err := h.Elasticsearch.Client()
+func (e *env) connect(ctx context.Context) (*es.Client, es.Info, error) {
+	cfg, err := e.cfg.Elasticsearch.Client()
 	if err != nil {
 		return nil, es.Info{}, usageError{Err: err}
 	}
-	cfg.Waiting, cfg.Dial = h.logWait, h.dial
+	cfg.Waiting, cfg.Dial = e.logWait, e.dial
 	client, err := es.New(cfg)
 	if err != nil {
 		return nil, es.Info{}, usageError{Err: err}
@@ -144,7 +133,7 @@ func (h histories) connect(ctx context.Context) (*es.Client, es.Info, error) {
 		client.Close()
 		return nil, es.Info{}, err
 	}
-	h.log.Debug("connected", "cluster", info.Cluster, "version", info.Version)
+	e.log.Debug("connected", "cluster", info.Cluster, "version", info.Version)
 	return client, info, nil
 }
 
@@ -159,17 +148,17 @@ func (c *clusterStore) Close() error { return c.close() }
 
 // cluster opens the history in the cluster of the settings. If runs were stored or removed, Close also marks the
 // changes for Kibana. Close fails with errLeftOut if documents were rejected, or if changes could not be marked.
-func (h histories) cluster(ctx context.Context) (*clusterStore, error) {
-	client, _, err := h.connect(ctx)
+func (e *env) cluster(ctx context.Context) (*clusterStore, error) {
+	client, _, err := e.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	store := elastic.New(client, elastic.Options{Prefix: h.Prefix, RejectFile: h.Elasticsearch.Rejects})
+	store := elastic.New(client, elastic.Options{Prefix: e.cfg.Prefix, RejectFile: e.cfg.Elasticsearch.Rejects})
 	return &clusterStore{store, func() error {
 		defer client.Close()
-		err := errors.Join(h.markNews(ctx, store), store.Close())
+		err := errors.Join(e.markNews(ctx, store), store.Close())
 		if n := store.Rejected(); n > 0 {
-			h.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, h.Elasticsearch.Rejects))
+			e.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, e.cfg.Elasticsearch.Rejects))
 			if err == nil {
 				err = errLeftOut
 			}
@@ -179,7 +168,7 @@ func (h histories) cluster(ctx context.Context) (*clusterStore, error) {
 }
 
 // markNews finds the changes again if runs were stored or removed. Otherwise Kibana would show outdated changes.
-func (h histories) markNews(ctx context.Context, store *elastic.Store) error {
+func (e *env) markNews(ctx context.Context, store *elastic.Store) error {
 	if ctx.Err() != nil || !store.News() {
 		return nil
 	}
@@ -190,9 +179,9 @@ func (h histories) markNews(ctx context.Context, store *elastic.Store) error {
 	case errors.Is(err, history.ErrNoIndex):
 		return nil // there is no index yet, because every run was refused
 	case err != nil:
-		h.log.Warn(fmt.Sprintf("runs are stored, but changes are not marked for Kibana; fio2es trend --mark does that: %v", err))
+		e.log.Warn(fmt.Sprintf("runs are stored, but changes are not marked for Kibana; fio2es trend --mark does that: %v", err))
 		return errLeftOut
 	}
-	h.log.Debug("marked changes", "changes", m.Changes, "runs", m.Runs, "updated", m.Updated)
+	e.log.Debug("marked changes", "changes", m.Changes, "runs", m.Runs, "updated", m.Updated)
 	return nil
 }

@@ -74,11 +74,7 @@ Elasticsearch.`,
 		},
 	}
 	fl := cmd.Flags()
-	addReadingFlags(fl)
-	addArchiveFlag(fl)
-	addLabelsFlag(fl)
-	addLevelsFlag(fl)
-	addClusterFlags(fl)
+	addSettings(fl, "reading", "archive", "labels", "levels", "cluster")
 	fl.StringVar(&how.output, "output", "", "write NDJSON to this `file`, or - for stdout, and not to the history")
 	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs even if the history has more of their files")
 	fl.BoolVar(&how.restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
@@ -175,7 +171,7 @@ func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.O
 	if err != nil || len(runs) == 0 {
 		return result, false, err
 	}
-	to, err := g.history().target(ctx, rules)
+	to, err := g.target(ctx, rules)
 	if err != nil {
 		return result, false, err
 	}
@@ -233,7 +229,7 @@ func (g *ingesting) printSums(result *ingest.Result, news []*mapping.Run, known 
 	}
 	fmt.Fprintln(g.stderr, text)
 	if g.output == "" {
-		term.Line(g.stderr, "history: %s", g.history().name())
+		term.Line(g.stderr, "history: %s", g.historyName())
 	}
 	if g.output == "" && len(news) > 0 {
 		fmt.Fprint(g.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
@@ -257,14 +253,13 @@ func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Opti
 	if g.quiet {
 		g.setLog(slog.LevelWarn)
 	}
-	h := g.history()
 	how := nightly.Options{
-		Remember: g.output == "" && !g.dryRun && !g.force && h.memory() != "",
-		Settings: h.identity() + "\n" + programBuild() + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
+		Remember: g.output == "" && !g.dryRun && !g.force && g.memory() != "",
+		Settings: g.identity() + "\n" + programBuild() + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
 		Choice: fmt.Sprintf("%q", g.pick),
 	}
 	if how.Remember {
-		memory, err := sqlite.OpenReadOnly(ctx, h.memory())
+		memory, err := sqlite.OpenReadOnly(ctx, g.memory())
 		if err != nil { // opening it for writing reports what is wrong
 			g.log.Debug("nothing is remembered: " + err.Error())
 		}
@@ -272,11 +267,11 @@ func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Opti
 	}
 	cluster := history.Store(nil)
 	how.Store = func(ctx context.Context) (_ history.Store, err error) {
-		if !h.Elasticsearch.Enabled() {
+		if !g.cfg.Elasticsearch.Enabled() {
 			return how.Memory, nil
 		}
 		if cluster == nil {
-			cluster, err = h.open(ctx)
+			cluster, err = g.openHistory(ctx)
 		}
 		return cluster, err
 	}
@@ -297,9 +292,9 @@ func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Opti
 
 // memory returns the file in which ingests remember what they read: the embedded history, or a file of the user if the
 // history is in a cluster. It is "" if the user has no home.
-func (h histories) memory() string {
-	if !h.Elasticsearch.Enabled() {
-		return h.History
+func (e *env) memory() string {
+	if !e.cfg.Elasticsearch.Enabled() {
+		return e.cfg.History
 	}
 	if folder := config.StateFolder(); folder != "" {
 		return filepath.Join(folder, "ingests.db")
@@ -308,14 +303,14 @@ func (h histories) memory() string {
 }
 
 // identity returns a unique name of the history.
-func (h histories) identity() string {
-	if e := h.Elasticsearch; e.Enabled() {
-		return fmt.Sprintf("%q %q %q", e.Addresses, e.CloudID, h.Prefix)
+func (e *env) identity() string {
+	if cluster := e.cfg.Elasticsearch; cluster.Enabled() {
+		return fmt.Sprintf("%q %q %q", cluster.Addresses, cluster.CloudID, e.cfg.Prefix)
 	}
-	if abs, err := filepath.Abs(h.History); err == nil {
+	if abs, err := filepath.Abs(e.cfg.History); err == nil {
 		return abs
 	}
-	return h.History
+	return e.cfg.History
 }
 
 // programBuild returns a text that differs between builds, because another build may read files in another way.
@@ -358,7 +353,7 @@ func (g *ingesting) endNight(ctx context.Context, night *nightly.Night, all []*c
 		g.log.Warn(fmt.Sprintf("%s not acknowledged, because the files were changed in the last two seconds: repeat the command", unit.Plural(damage, "message")))
 	}
 	if night.Remembers() && !rejected && (all != nil || g.acknowledge || night.MustSave()) {
-		memory, err := sqlite.Open(ctx, g.history().memory())
+		memory, err := sqlite.Open(ctx, g.memory())
 		if err == nil {
 			err = errors.Join(night.Save(ctx, memory, all), memory.Close())
 		}

@@ -41,7 +41,7 @@ whose documents have different labels.`,
 			return annotateRuns(cmd.Context(), e, names, condition, a)
 		},
 	}
-	addClusterFlags(cmd.Flags())
+	addSettings(cmd.Flags(), "cluster")
 	addWhereFlag(cmd.Flags(), &condition)
 	return cmd
 }
@@ -63,7 +63,7 @@ stays when the files of the run are ingested again.`,
 			return annotateRuns(cmd.Context(), e, args[:1], "", mapping.Annotation{Note: &text})
 		},
 	}
-	addClusterFlags(cmd.Flags())
+	addSettings(cmd.Flags(), "cluster")
 	return cmd
 }
 

@@ -85,7 +85,7 @@ header. Logs given by name are read without the report beside them, as the tools
 	}
 	fl := cmd.Flags()
 	addAnswerFlags(fl, q)
-	addLevelsFlag(fl)
+	addSettings(fl, "levels")
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	addChoice(fl, &tool, "compat", "layout of this `tool` of fio, in place of --format",
 		[]string{export.FiologparserHist, export.FioHistoLogPctiles})

@@ -20,9 +20,9 @@ import (
 // plan prints what ingest would do. It reads reports, and logs only of runs without reports.
 func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.Archive, runs []*cbt.Run, restore bool) error {
 	var store history.Store
-	if e.history().exists() {
+	if e.hasHistory() {
 		var err error
-		if store, err = e.history().open(ctx); err != nil {
+		if store, err = e.openHistory(ctx); err != nil {
 			return err
 		}
 		defer store.Close()

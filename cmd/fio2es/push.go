@@ -76,7 +76,7 @@ request of Elasticsearch.`,
 		},
 	}
 	fl := cmd.Flags()
-	addClusterFlags(fl)
+	addSettings(fl, "cluster")
 	addWhereFlag(fl, &condition)
 	fl.StringVar(&p.into, "into", "", "copy into the embedded history in this `file`; it is made if it does not exist")
 	fl.StringVar(&p.output, "output", "", "write NDJSON to this `file`, or - for stdout, and not to a cluster")
@@ -127,9 +127,9 @@ func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors [
 // source opens the history to copy from: with --into the one in the settings, otherwise the embedded one.
 func (p *pushing) source(ctx context.Context) (history.Store, error) {
 	if p.into != "" {
-		return p.history().open(ctx)
+		return p.openHistory(ctx)
 	}
-	return p.history().readEmbedded(ctx)
+	return p.readEmbedded(ctx)
 }
 
 // copy copies runs to the target that the flags name.
@@ -152,18 +152,18 @@ func (p *pushing) copy(ctx context.Context, from history.Store, opt ingest.PushO
 
 // target opens the history to copy to. Copied runs keep their verdicts on rules.
 func (p *pushing) target(ctx context.Context) (ingest.Target, error) {
-	h := p.history()
 	if p.into == "" {
-		store, err := h.cluster(ctx)
+		store, err := p.cluster(ctx)
 		return ingest.Target{Sink: store, Store: store, IsCluster: true}, err
 	}
-	here, err := os.Stat(h.History)
+	here, err := os.Stat(p.cfg.History)
 	there, errThere := os.Stat(p.into)
-	if err == nil && errThere == nil && !h.Elasticsearch.Enabled() && os.SameFile(here, there) {
+	if err == nil && errThere == nil && !p.cfg.Elasticsearch.Enabled() && os.SameFile(here, there) {
 		return ingest.Target{}, usagef("--into %s is the history itself: name another file, or the history to copy from with --history", shortHome(p.into))
 	}
-	h.History, h.Elasticsearch = p.into, config.Elasticsearch{}
-	store, err := h.writeEmbedded(ctx)
+	other := *p.env
+	other.cfg.History, other.cfg.Elasticsearch = p.into, config.Elasticsearch{}
+	store, err := other.writeEmbedded(ctx)
 	return ingest.Target{Sink: store, Store: store}, err
 }
 
@@ -177,7 +177,7 @@ func (p *pushing) again(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client, _, err := p.history().connect(ctx)
+	client, _, err := p.connect(ctx)
 	if err != nil {
 		return err
 	}

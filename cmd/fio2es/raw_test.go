@@ -103,6 +103,25 @@ func TestErrorLines(t *testing.T) {
 	}
 }
 
+// TestCompletionIsClean: no name in the history brings an escape sequence into what a shell shows.
+func TestCompletionIsClean(t *testing.T) {
+	t.Parallel()
+	const evil = "\x1b]0;evil\x07"
+	dir, settings := filepath.Join(t.TempDir(), "a"+evil), ownHistory(t)
+	check(t, os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "testdata", "corpus", "two-jobs-rw"))))
+	var out, errs bytes.Buffer
+	run(t.Context(), []string{"--config", settings, "ingest", "--labels", "x" + evil + "=y,good=z" + evil, dir}, nil, &out, &errs)
+	for _, args := range [][]string{{"percentiles", ""}, {"runs", ""}, {"label", "latest", ""}, {"label", "latest", "good="}} {
+		got := callWith(t, settings, append([]string{"__complete"}, args...)...)
+		if strings.ContainsAny(got, "\x1b\x07") {
+			t.Errorf("%q: %q", args, got)
+		}
+		if args[0] == "runs" && !strings.Contains(got, `a\x1b]0;evil`) {
+			t.Errorf("%q does not have the run: %q; %s", args, got, &errs)
+		}
+	}
+}
+
 // TestNoFormulas: no cell of CSV is a formula for a spreadsheet. JSON has the names unchanged.
 func TestNoFormulas(t *testing.T) {
 	t.Parallel()

@@ -1,13 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
@@ -16,34 +23,198 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// runs calls do with each run that args name. many reports whether there are several runs.
-func (r *reading) runs(ctx context.Context, args []string, do func(run *query.Run, many bool) error) error {
-	inputs, err := r.choose(ctx, args, query.IsPath)
-	if err != nil {
-		return err
+// chooseHelp is the part of a command's help that explains its arguments.
+const chooseHelp = `X is a path, as for ingest (nothing is stored), or names runs in the history:
+an id or its beginning, latest, latest~1 (the one before), last:5 (the five newest),
+same-as:RUN (all with its settings). Conditions such as bs=4k iodepth=1 (fio2es help
+fields) limit what these choose from, as --where does. Alone, they choose all that match.`
+
+// someRuns checks that there are arguments or --where.
+func someRuns(cmd *cobra.Command, args []string) error {
+	if cmd.Flags().Changed("where") {
+		return nil
 	}
-	return r.each(ctx, inputs, do)
+	return arguments(1, many)(cmd, args)
 }
 
-// each calls do with each run of the inputs, as in runs.
+// reading is a command that reads runs, from paths or from the history.
+type reading struct {
+	*env
+	logsAlone bool // leave out reports beside logs that are given by name
+	namesRuns bool // the answer has the ids of runs, so they need not be on stderr
+	skips     bool // an error of one run does not end the answers for the others
+
+	store    history.Store // nil until it is needed
+	leftOut  bool          // something is missing, and stderr says what
+	skipped  []error       // errors of single runs
+	answered bool          // there is an answer for a run
+	hasNoted bool          // see prepare
+}
+
+// answer is what a command does with the runs that it reads, one after another.
+type answer struct {
+	// called before a run is read; many reports whether there are several runs
+	begin  func(run *query.Run, many bool) error
+	window func(*window.Window) error                   // called with each window; nil: no windows are needed
+	end    func(run *query.Run, doc *mapping.Run) error // called after all windows of a run
+	close  func(err error) error                        // called at the end, with the error that ended the answers; may be nil
+}
+
+// answerFor uses a for each run that args name. Neighbouring paths are read together.
+func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, a answer) error {
+	inputs, err := r.choose(ctx, args, query.IsPath)
+	if err != nil {
+		return r.end(err)
+	}
+	return r.answer(ctx, inputs, q, a)
+}
+
+// answer uses a for each run of the inputs, and ends the reading. If a run has nothing of what is wanted or cannot be
+// read so, the others are answered nevertheless.
+func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a answer) error {
+	r.skips = true
+	err := r.each(ctx, inputs, func(run *query.Run, many bool) error {
+		if err := a.begin(run, many); err != nil {
+			return err
+		}
+		doc, err := run.Read(ctx, q, a.window)
+		r.logRun(run)
+		if err == nil && doc != nil {
+			err = a.end(run, doc)
+			r.answered = r.answered || err == nil
+		}
+		return r.skip(err)
+	})
+	if a.close != nil {
+		err = errors.Join(err, a.close(err))
+	}
+	return r.end(err)
+}
+
+// input is a group of arguments that are read together: paths, or runs in the history.
+type input struct {
+	paths []string
+	runs  []*mapping.Run // without histograms
+}
+
+// choose finds what args name. Neighbouring paths for which joins returns true are read together.
+func (r *reading) choose(ctx context.Context, args []string, joins func(string) bool) (inputs []input, err error) {
+	among, err := r.limit()
+	if err != nil {
+		return nil, err
+	}
+	among.Light = true
+	parts := query.Group(args, joins)
+	if len(args) == 0 {
+		parts = [][]string{nil}
+	}
+	for _, part := range parts {
+		switch {
+		case len(part) == 0 || !query.IsPath(part[0]):
+			runs, err := r.chooseStored(ctx, among, part)
+			if err != nil {
+				return nil, err
+			}
+			inputs = append(inputs, input{runs: runs})
+		case among.Where != nil:
+			return nil, usagef("--where chooses runs in the history, and %s is a path: leave one out", part[0])
+		default:
+			inputs = append(inputs, input{paths: part})
+		}
+	}
+	return inputs, nil
+}
+
+// limit returns the filter of --where, from whose runs the arguments choose.
+func (r *reading) limit() (among history.RunFilter, err error) {
+	if f := r.flags.Lookup("where"); f != nil && f.Value.String() != "" {
+		among.Where, err = parseWhere(f.Value.String())
+	}
+	return among, err
+}
+
+// chooseStored finds the runs in the history that a filter selects and selectors name. It prints on stderr which
+// runs these are.
+func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, args []string) ([]*mapping.Run, error) {
+	selectors, isID, err := parseSelectors(args)
+	if err != nil {
+		return nil, err
+	}
+	for _, arg := range args {
+		if _, err := os.Lstat(arg); err == nil {
+			r.log.Info(fmt.Sprintf("note: %s names a run in the history; the file of this name is ./%s", arg, arg))
+		}
+	}
+	if err := r.open(ctx); err != nil {
+		if isID && len(args) > 0 {
+			err = fmt.Errorf("%s is neither a path nor a run: %w", args[0], err)
+		}
+		return nil, err
+	}
+	runs, skipped, err := r.selectRuns(ctx, r.store, among, selectors)
+	r.leftOut = r.leftOut || skipped
+	if errors.Is(err, history.ErrNotFound) && isID {
+		err = fmt.Errorf("neither a path nor a run: %w", err)
+	}
+	if err != nil || r.namesRuns || isID && among.Where == nil {
+		return runs, err
+	}
+	by, text := cmp.Or(strings.Join(args, " "), "--where"), "run "+query.RunText(runs[0])
+	if len(runs) > 1 {
+		text = fmt.Sprintf("%s, %s to %s: %s", unit.Plural(len(runs), "run"),
+			facts.Started(runs[len(runs)-1]), facts.StartedUTC(runs[0]), query.Shorts(runs))
+	}
+	r.log.Info(by + ": " + text)
+	return runs, nil
+}
+
+// open opens the history when it is first needed.
+func (r *reading) open(ctx context.Context) error {
+	if r.store != nil {
+		return nil
+	}
+	store, err := r.openHistory(ctx)
+	if err == nil {
+		r.store = store
+	}
+	return err
+}
+
+// each calls do with each run of the inputs. many reports whether there are several runs.
 func (r *reading) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
 	for _, c := range inputs {
-		var err error
-		if many := len(inputs) > 1; len(c.paths) > 0 {
-			err = r.eachOfFiles(ctx, c, many, do)
-		} else {
-			err = r.eachStored(ctx, c, many, do)
+		if len(c.paths) > 0 {
+			if err := r.eachOfFiles(ctx, c.paths, len(inputs) > 1, do); err != nil {
+				return err
+			}
+			continue
 		}
-		if err != nil {
-			return err
+		for _, light := range c.runs {
+			var run *query.Run
+			doc, err := r.store.Run(ctx, light.Run.ID)
+			if err == nil {
+				run, err = r.prepare(query.Stored(r.store, doc))
+			}
+			many := len(inputs) > 1 || len(c.runs) > 1
+			if err == nil && many { // runs of one benchmark have the same name, so the ids are in the names
+				run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
+			}
+			if err != nil {
+				err = r.skip(err)
+			} else {
+				err = do(run, many)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // eachOfFiles calls do with each run under some paths, which are read together.
-func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(run *query.Run, many bool) error) error {
-	files, err := query.Open(ctx, c.paths, query.FileOptions{
+func (r *reading) eachOfFiles(ctx context.Context, paths []string, many bool, do func(run *query.Run, many bool) error) error {
+	files, err := query.Open(ctx, paths, query.FileOptions{
 		Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone,
 		Progress: func(p source.Progress) { r.progress.Show("looking: %s", unit.Plural(p.Files, "file")) },
 	})
@@ -51,42 +222,14 @@ func (r *reading) eachOfFiles(ctx context.Context, c input, many bool, do func(r
 		defer files.Close()
 		r.leftOut = r.logProblems(files.Archive) || r.leftOut
 	}
-	switch {
-	case err != nil && ctx.Err() == nil:
+	if err != nil && ctx.Err() == nil {
 		return r.skip(query.RunError{Err: err})
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
 	for _, run := range files.Runs {
 		if err := do(run, many || len(files.Runs) > 1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachStored calls do with each run of a list from the history. If there are several, their names include the ids,
-// because runs of one benchmark have the same name.
-func (r *reading) eachStored(
-	ctx context.Context, c input, many bool, do func(run *query.Run, many bool) error,
-) error {
-	many = many || len(c.runs) > 1
-	for _, light := range c.runs {
-		var run *query.Run
-		doc, err := r.store.Run(ctx, light.Run.ID)
-		if err == nil {
-			run, err = r.prepare(query.Stored(r.store, doc))
-		}
-		if err != nil {
-			if err = r.skip(err); err != nil {
-				return err
-			}
-			continue
-		}
-		if many {
-			run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
-		}
-		if err := do(run, many); err != nil {
 			return err
 		}
 	}
@@ -102,17 +245,35 @@ func (r *reading) skip(err error) error {
 	return nil
 }
 
-// withSkipped joins err, which ended the answers, and the errors of single runs. found reports whether there is an answer
-// for another run.
-func (r *reading) withSkipped(err error, found bool) error {
-	if len(r.skipped) == 0 {
-		return err
+// prepare applies --interval to a run in the history. It says once which settings of the environment have no effect on
+// such runs, because their windows were made when they were ingested. Settings in files are for all runs, so they need
+// no word.
+func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
+	for _, name := range []string{"source", "precision", "weighting", "inflight", "tolerance", "align", "start", "offset", "groups", "unit"} {
+		if from := r.cfg.Origins[name]; from == config.Variable(name) && !r.hasNoted {
+			r.log.Info("note: " + from + " has no effect on runs in the history: their windows were made when they were ingested; to change them, ingest the files again")
+		}
 	}
-	all := errors.Join(append(r.skipped, err)...)
-	if found && err == nil {
-		all = partialError{all}
+	r.hasNoted = true
+	if f := r.flags.Lookup("interval"); f != nil && f.Changed && r.cfg.Interval != 0 {
+		run.JoinMS, err = query.JoinMS(run.Stored, time.Duration(r.cfg.Interval), f.Value.String())
 	}
-	return all
+	return run, err
+}
+
+// end closes the history. It returns err, the error of the reading, with the errors of single runs, or errLeftOut.
+func (r *reading) end(err error) error {
+	if r.store != nil {
+		r.store.Close()
+	}
+	if len(r.skipped) > 0 {
+		all := errors.Join(append(r.skipped, err)...)
+		if r.answered && err == nil {
+			all = partialError{all}
+		}
+		err = all
+	}
+	return leftOutIf(err, r.leftOut)
 }
 
 // logRun writes the messages of a run that has been read to stderr.
@@ -137,69 +298,66 @@ func (r *reading) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 	}
 }
 
-// answer is what a command does with the runs that it reads, one after another.
-type answer struct {
-	// called before a run is read; many reports whether there are several runs
-	begin  func(run *query.Run, many bool) error
-	window func(*window.Window) error                   // called with each window; nil: no windows are needed
-	end    func(run *query.Run, doc *mapping.Run) error // called after all windows of a run
-	close  func(err error) error                        // called at the end, with the error that ended the answers; may be nil
+// refuseSeveral fails if a command that takes only one run was given several runs of the history. what is the
+// reason, such as "an SVG file has one map".
+func refuseSeveral(inputs []input, what string) error {
+	var runs []*mapping.Run
+	for _, c := range inputs {
+		runs = append(runs, c.runs...)
+	}
+	if len(runs) < 2 {
+		return nil
+	}
+	return usagef("%s, and %s were chosen (%s): name one by its id, choose one with latest or latest~1, or limit the choice with --where",
+		what, unit.Plural(len(runs), "run"), query.Shorts(runs))
 }
 
-// answerFor uses a for each run that args name. Neighbouring paths are read together.
-func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, a answer) error {
-	inputs, err := r.choose(ctx, args, query.IsPath)
+// parseSelectors parses selectors. areIDs reports whether all are ids or beginnings of ids.
+func parseSelectors(args []string) (list []*query.Selector, areIDs bool, err error) {
+	areIDs = len(args) > 0
+	for _, arg := range args {
+		s, err := query.ParseSelector(arg, time.Now())
+		if err != nil {
+			return nil, false, err
+		}
+		list, areIDs = append(list, s), areIDs && s.IsID()
+	}
+	return list, areIDs, nil
+}
+
+// parseTextOrRuns parses the arguments of commands that take either a text to search for or selectors, and conditions.
+func parseTextOrRuns(args []string) (text string, selectors []*query.Selector, err error) {
+	var words, conditions []string
+	for _, arg := range args {
+		if query.IsSelector(arg) {
+			conditions = append(conditions, arg)
+		} else {
+			words = append(words, arg)
+		}
+	}
+	if len(words) == 1 && !slices.ContainsFunc(args, query.IsWord) {
+		text, args = words[0], conditions
+	}
+	selectors, _, err = parseSelectors(args)
+	return text, selectors, err
+}
+
+// selectRuns finds the runs that a filter selects and selectors name. It skips runs that cannot be read, with a
+// warning; skipped reports that.
+func (e *env) selectRuns(
+	ctx context.Context, store history.Store, among history.RunFilter, selectors []*query.Selector,
+) (runs []*mapping.Run, skipped bool, err error) {
+	chosen, err := query.Choose(ctx, store, among, selectors...)
 	if err != nil {
-		return r.end(err)
+		return nil, false, err
 	}
-	return r.answer(ctx, inputs, q, a)
-}
-
-// answer uses a for each of the inputs, and ends the reading. If a run has nothing of what is wanted or cannot be read so,
-// the others are answered nevertheless.
-func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a answer) error {
-	r.skips = true
-	found := false
-	one := func(run *query.Run, many bool) error {
-		if err := a.begin(run, many); err != nil {
-			return err
-		}
-		doc, err := run.Read(ctx, q, a.window)
-		r.logRun(run)
-		if err == nil && doc != nil {
-			err = a.end(run, doc)
-			found = found || err == nil
-		}
-		return r.skip(err)
+	for _, err := range chosen.Skipped {
+		e.log.Warn(err.Error())
 	}
-	err := r.each(ctx, inputs, one)
-	if a.close != nil {
-		err = errors.Join(err, a.close(err))
+	for _, text := range chosen.Notes {
+		e.log.Info("note: " + text)
 	}
-	return r.end(r.withSkipped(err, found))
-}
-
-// prepare applies --interval to a run in the history.
-func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
-	r.noteSettings()
-	if f := r.flags.Lookup("interval"); f != nil && f.Changed && r.cfg.Interval != 0 {
-		run.JoinMS, err = query.JoinMS(run.Stored, time.Duration(r.cfg.Interval), f.Value.String())
-	}
-	return run, err
-}
-
-// noteSettings says once which settings of the environment have no effect on runs of the history, because their
-// windows were made when they were ingested. Those in files are for all runs, so they need no word.
-func (r *reading) noteSettings() {
-	if r.hasNoted {
-		return
-	}
-	r.hasNoted = true
-	for _, name := range []string{"source", "precision", "weighting", "inflight", "tolerance", "align", "start", "offset", "groups", "unit"} {
-		if from := r.cfg.Origins[name]; from == config.Variable(name) {
-			r.log.Info(fmt.Sprintf("note: %s has no effect on runs in the history: their windows were made when they were ingested; to change them, ingest the files again", from))
-		}
-	}
+	return chosen.Runs, len(chosen.Skipped) > 0, nil
 }
 
 // logProblems reports files that cannot be read and files that belong to no run. leftOut reports whether there are

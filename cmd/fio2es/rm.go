@@ -124,7 +124,7 @@ func (r *removing) removeFiles(ctx context.Context, choice tidy.Choice) error {
 		var bytes int64
 		leftOut := false
 		for _, run := range chosen.Runs {
-			folder, ok := r.history().folders().Stored(run.Run.Archive)
+			folder, ok := r.folders().Stored(run.Run.Archive)
 			if !ok {
 				continue
 			}
@@ -138,7 +138,7 @@ func (r *removing) removeFiles(ctx context.Context, choice tidy.Choice) error {
 			term.Line(r.stdout, "  %s  %s  %s  %s", facts.ShortID(run.Run.ID), facts.Title(run), unit.Bytes(size), shortHome(folder))
 		}
 		if len(folders) == 0 {
-			r.log.Info("note: " + shortHome(string(r.history().folders())) + " has no files of these runs that can be removed")
+			r.log.Info("note: " + shortHome(string(r.folders())) + " has no files of these runs that can be removed")
 			return leftOutIf(nil, leftOut)
 		}
 		what := fmt.Sprintf("the files of %s, %s", unit.Plural(len(folders), "run"), unit.Bytes(bytes))

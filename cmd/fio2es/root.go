@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fio2es/fio2es/config"
 )
 
 func init() { cobra.EnableCommandSorting = false } // keep the order of groups
@@ -91,7 +93,10 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetHelpTemplate(helpTemplate)
-	addGlobalFlags(root.PersistentFlags())
+	global := root.PersistentFlags()
+	global.String("config", "", "settings `file` (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
+	global.String("history", "", "`file` of the embedded history (default "+shortHome(config.Default().History)+")")
+	global.BoolP("verbose", "v", false, "say more on stderr")
 	only := named(args)
 	for _, g := range groups {
 		if g.title != "" {
@@ -103,7 +108,9 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 			}
 			cmd := c.make(e)
 			cmd.GroupID, cmd.Args = g.title, usageArgs(cmd.Args)
-			completion{e.dial}.add(cmd)
+			if only == "" { // otherwise no shell asks
+				e.complete(cmd)
+			}
 			root.AddCommand(cmd)
 		}
 	}

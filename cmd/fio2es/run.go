@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/follow"
@@ -68,14 +69,10 @@ fio2es on each host.`,
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // arguments after fio or a job file belong to fio
-	addReadingFlags(fl)
-	addLabelsFlag(fl)
-	addLevelsFlag(fl)
-	addClusterFlags(fl)
-	addRuleFlag(fl)
+	addSettings(fl, "reading", "labels", "levels", "cluster", "rule")
 	fl.StringVar(&r.note, "note", "", "write a note on the run: `text`, as fio2es note does")
 	fl.IntVar(&r.repeat, "repeat", 1, "run fio `N` times")
-	addDuration(fl, &r.pause, "pause", "`time` to wait between two runs of --repeat")
+	fl.Var((*expr.DurationFlag)(&r.pause), "pause", "`time` to wait between two runs of --repeat")
 	fl.StringVar(&r.reports, "reports", "auto", "`time` between periodic reports of fio, such as 5s; none; or auto: each second, or so rarely that they take under 1 % of the processors")
 	fl.BoolVar(&r.quiet, "quiet", false, "print lines in place of the live view")
 	return cmd
@@ -121,7 +118,7 @@ func (r *running) repeated(ctx context.Context) (err error) {
 	if err := r.finishInterrupted(ctx); err != nil {
 		return err
 	}
-	if r.to, err = r.history().target(ctx, r.rules); err != nil {
+	if r.to, err = r.target(ctx, r.rules); err != nil {
 		return err
 	}
 	s := record.NewRelay(ctx)
@@ -159,8 +156,8 @@ func (r *running) repeated(ctx context.Context) (err error) {
 // once runs fio and stores its run.
 func (r *running) once(s *record.Relay) (stored finished, err error) {
 	host, _ := os.Hostname() // without a name the host is unknown, as in a folder of logs
-	entry, err := r.history().folders().Begin(record.Entry{
-		Name: r.how.Name, Host: host, History: r.history().name(), Command: r.fio.Words(), Started: time.Now(),
+	entry, err := r.folders().Begin(record.Entry{
+		Name: r.how.Name, Host: host, History: r.historyName(), Command: r.fio.Words(), Started: time.Now(),
 		Wrapped: len(r.fio.Before) > 0, Labels: r.options().Labels, Note: strings.TrimSpace(r.note),
 	})
 	if err != nil {
@@ -320,7 +317,7 @@ func (r *running) printFinished(f *finished) error {
 		ids = append(ids, facts.ShortID(run.Run.ID))
 	}
 	fmt.Fprintln(r.stderr)
-	term.Line(r.stderr, "history: %s", r.history().name())
+	term.Line(r.stderr, "history: %s", r.historyName())
 	for _, folder := range f.folders {
 		term.Line(r.stderr, "files:   %s, %s", shortHome(folder), unit.Bytes(record.Size(folder)))
 	}

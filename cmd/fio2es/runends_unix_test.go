@@ -38,12 +38,12 @@ func TestRunNotStored(t *testing.T) {
 	e.cfg.Prefix = "fio2es"
 	// so that the history works again
 	callWith(t, settings, "ingest", filepath.Join("..", "..", "examples", "cbt-archive"))
-	entry, err := e.history().folders().Begin(record.Entry{
-		Name: "out", History: e.history().name(), Started: time.Now(), Note: "fio ended with exit code 1",
+	entry, err := e.folders().Begin(record.Entry{
+		Name: "out", History: e.historyName(), Started: time.Now(), Note: "fio ended with exit code 1",
 	})
 	check(t, err)
 	check(t, os.CopyFS(entry.Folder, os.DirFS(filepath.Join("..", "..", "testdata", "corpus", "status-interval"))))
-	to, err := e.history().target(t.Context(), nil)
+	to, err := e.target(t.Context(), nil)
 	check(t, err)
 	full := ingest.Target{Sink: fullDisk{to.Sink}, Store: to.Store}
 	if _, err := e.finish(t.Context(), full, nil, entry, false); !errors.Is(err, errFull) {
@@ -55,7 +55,7 @@ func TestRunNotStored(t *testing.T) {
 	if !strings.Contains(listed, ",fio ended with exit code 1\n") {
 		t.Errorf("its note is not as it was:\n%s", listed)
 	}
-	if folders, _ := e.history().folders().Unfinished(); len(folders) > 0 {
+	if folders, _ := e.folders().Unfinished(); len(folders) > 0 {
 		t.Errorf("not stored: %v", folders)
 	}
 }

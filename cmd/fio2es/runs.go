@@ -75,7 +75,7 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 		},
 	}
 	fl := cmd.Flags()
-	addClusterFlags(fl)
+	addSettings(fl, "cluster")
 	addWhereFlag(fl, &condition)
 	fl.BoolVar(&isIncomplete, "incomplete", false, "only runs that lack something: state=incomplete in --where")
 	fl.IntVar(&l.limit, "limit", 0, "at most `N` runs, the first in order")
@@ -101,7 +101,7 @@ type listing struct {
 
 // list prints the runs that the filter selects. It skips a run that cannot be read, with a warning.
 func (l *listing) list(ctx context.Context) error {
-	store, err := l.history().open(ctx)
+	store, err := l.openHistory(ctx)
 	if err != nil {
 		return err
 	}

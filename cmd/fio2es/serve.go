@@ -42,7 +42,7 @@ only. From another machine use a tunnel: ssh -L 8600:localhost:8600 HOST.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), e, listen) },
 	}
-	addClusterFlags(cmd.Flags())
+	addSettings(cmd.Flags(), "cluster")
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8600", "`address` and port; port 0 is a free one, and :8600 all addresses of this machine")
 	return cmd
 }
@@ -51,7 +51,7 @@ func serve(ctx context.Context, e *env, listen string) error {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return usagef("--listen %s: want an address and a port, such as 127.0.0.1:8600", listen)
 	}
-	store, err := e.history().open(ctx)
+	store, err := e.openHistory(ctx)
 	if err != nil {
 		return err
 	}
@@ -70,11 +70,11 @@ func serve(ctx context.Context, e *env, listen string) error {
 		return fmt.Errorf("--listen %s: %w", listen, err)
 	}
 	local := isLocal(l.Addr())
-	e.log.Info(fmt.Sprintf("%s is at %s", e.history().name(), addressOf(l.Addr())))
+	e.log.Info(fmt.Sprintf("%s is at %s", e.historyName(), addressOf(l.Addr())))
 	if !local {
 		e.log.Warn("there is no login: everyone who can reach this address can read the history")
 	}
-	pages := web.New(web.Options{Store: store, Name: e.history().name(), Program: generator(), Log: e.log, Local: local})
+	pages := web.New(web.Options{Store: store, Name: e.historyName(), Program: generator(), Log: e.log, Local: local})
 	return web.Serve(ctx, l, pages, e.log)
 }
 

@@ -50,8 +50,7 @@ setup needs.`,
 		},
 	}
 	fl := cmd.Flags()
-	addClusterFlags(fl)
-	addKibanaFlags(fl)
+	addSettings(fl, "cluster", "kibana")
 	fl.BoolVar(&dryRun, "dry-run", false, "show what would be done, and change nothing")
 	fl.BoolVar(&print, "print", false, "show all requests, without a connection")
 	return cmd
@@ -90,7 +89,7 @@ func connectKibana(ctx context.Context, e *env, space string) (*kibana.Client, f
 	if err != nil {
 		return nil, nil, usageError{Err: err}
 	}
-	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", e.history().logWait, e.dial
+	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", e.logWait, e.dial
 	transport, err := es.New(cfg)
 	if err != nil {
 		return nil, nil, usageError{Err: err}
@@ -110,7 +109,7 @@ func connectKibana(ctx context.Context, e *env, space string) (*kibana.Client, f
 
 // setUpCluster prepares the cluster.
 func setUpCluster(ctx context.Context, e *env, dryRun bool) error {
-	client, server, err := e.history().connect(ctx)
+	client, server, err := e.connect(ctx)
 	if err != nil {
 		return err
 	}

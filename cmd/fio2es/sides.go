@@ -39,7 +39,11 @@ func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 			return nil, usagef("%q: want runs or paths joined by commas, and there is nothing between two commas", arg)
 		}
 		var paths []string
-		err := c.runs(ctx, []string{part}, func(run *query.Run, many bool) error {
+		inputs, err := c.choose(ctx, []string{part}, query.IsPath)
+		if err != nil {
+			return nil, err
+		}
+		err = c.each(ctx, inputs, func(run *query.Run, many bool) error {
 			if run.Stored != nil {
 				return c.add(ctx, side, part, run)
 			}
@@ -207,7 +211,11 @@ func (c *sides) selection(ctx context.Context, arg string) (*selection, error) {
 		}
 		return s, nil
 	}
-	err := c.runs(ctx, []string{arg}, func(run *query.Run, _ bool) error {
+	inputs, err := c.choose(ctx, []string{arg}, query.IsPath)
+	if err != nil {
+		return nil, err
+	}
+	err = c.each(ctx, inputs, func(run *query.Run, _ bool) error {
 		one, err := c.readRun(ctx, run.Name, run)
 		switch {
 		case err != nil:

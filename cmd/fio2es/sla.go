@@ -78,7 +78,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	}
 	fl := cmd.Flags()
 	addAnswerFlags(fl, q)
-	addRuleFlag(fl)
+	addSettings(fl, "rule")
 	addChoice(fl, &format, "format", checkUsage, checkFormats)
 	return cmd
 }
@@ -90,7 +90,6 @@ type judging struct {
 	rules    []slo.Rule
 	checks   *checks
 	to       *table.Writer[*slo.Row]
-	judged   bool // a run was checked
 	isBroken bool // a rule is broken
 }
 
@@ -98,17 +97,21 @@ type judging struct {
 // may be logs of one run.
 func (j *judging) judge(ctx context.Context, args []string) error {
 	j.skips = true
-	err := j.runs(ctx, args, func(run *query.Run, many bool) error { return j.skip(j.one(ctx, run, many)) })
-	if err == nil && (len(j.skipped) == 0 || j.judged) {
+	inputs, err := j.choose(ctx, args, query.IsPath)
+	if err == nil {
+		err = j.each(ctx, inputs, func(run *query.Run, many bool) error { return j.skip(j.one(ctx, run, many)) })
+	}
+	if err == nil && (len(j.skipped) == 0 || j.answered) {
 		err = j.checks.write(j.stdout)
 	}
 	if err == nil && j.isBroken {
 		for _, skipped := range j.skipped {
 			j.log.Error(skipped.Error())
 		}
+		j.skipped = nil
 		return errMet
 	}
-	return j.withSkipped(err, j.judged)
+	return err
 }
 
 // one checks a run. many reports whether there are several runs.
@@ -118,10 +121,13 @@ func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 	if err != nil {
 		return err
 	}
-	j.judged = true
+	j.answered = true
 	broken, unknown := slo.Log(j.log, &judgement.Run, judgement.Verdicts)
 	j.isBroken, j.leftOut = j.isBroken || broken, j.leftOut || unknown
-	title := slaTitle(run, many, judgement)
+	title := run.Name
+	if !many || run.Stored == nil {
+		title = strings.TrimPrefix(judgement.Run.Archive+":"+judgement.Run.Name, ":")
+	}
 	heading := title
 	if checked := judgement.Checked; !checked.IsZero() {
 		heading += ", " + unit.Moments(checked.Start, checked.End)
@@ -135,12 +141,4 @@ func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 		}
 	}
 	return j.to.End()
-}
-
-// slaTitle names a run. many reports whether there are several runs.
-func slaTitle(run *query.Run, many bool, j *query.Judgement) string {
-	if many && run.Stored != nil {
-		return run.Name
-	}
-	return strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
 }

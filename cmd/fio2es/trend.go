@@ -80,7 +80,7 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 		},
 	}
 	fl := cmd.Flags()
-	addClusterFlags(fl)
+	addSettings(fl, "cluster")
 	addWhereFlag(fl, &condition)
 	fl.StringSliceVar(&metrics, "metrics", workload.Usual(), "`metrics` to look at: iops, bandwidth, min, mean, max, percentiles")
 	q.least = workload.LeastChange
@@ -94,7 +94,7 @@ History, and prints none. ingest, push, follow and rm do the same when they chan
 
 // findChanges prints the changes in the workloads of the history.
 func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate, c *checks) error {
-	store, err := e.history().open(ctx)
+	store, err := e.openHistory(ctx)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func markTrend(cmd *cobra.Command, e *env) error {
 	if !e.cfg.Elasticsearch.Enabled() {
 		return usagef("--mark is for a cluster, whose changes Kibana shows (--elasticsearch URL); serve finds those of the embedded history itself")
 	}
-	store, err := e.history().cluster(ctx)
+	store, err := e.cluster(ctx)
 	if err != nil {
 		return err
 	}

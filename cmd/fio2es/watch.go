@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/follow"
 	"github.com/fio2es/fio2es/internal/history"
@@ -39,7 +40,7 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 			if err != nil {
 				return err
 			}
-			store, err := e.history().open(cmd.Context())
+			store, err := e.openHistory(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -63,9 +64,8 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 		},
 	}
 	fl := cmd.Flags()
-	addClusterFlags(fl)
-	addRuleFlag(fl)
-	addDuration(fl, &every, "every", "`time` between two looks into the history")
+	addSettings(fl, "cluster", "rule")
+	fl.Var((*expr.DurationFlag)(&every), "every", "`time` between two looks into the history")
 	fl.BoolVar(&quiet, "quiet", false, "print lines in place of the live view")
 	addChoice(fl, &format, "format", "of the lines: table, csv, or json (an object a line)", []string{table.Text, table.CSV, table.JSON})
 	return cmd
@@ -78,7 +78,7 @@ func runToWatch(ctx context.Context, e *env, store history.Store, args []string)
 	}
 	runs, _, err := e.readRuns(ctx, store, query.Watch(history.RunFilter{Where: history.LiveRuns{}, Limit: 1, Light: true}))
 	if err == nil && len(runs) == 0 {
-		err = errors.New("no live run in " + e.history().name() + ": store one with fio2es run or fio2es follow, or name a run")
+		err = errors.New("no live run in " + e.historyName() + ": store one with fio2es run or fio2es follow, or name a run")
 	}
 	if err != nil {
 		return nil, err

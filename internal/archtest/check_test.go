@@ -15,25 +15,7 @@ type pkg struct {
 	folder  string
 	imports []string // as written in its files
 	comment bool
-	files   []file
 }
-
-// file is a file of a package, without tests.
-type file struct {
-	name      string
-	lines     int
-	functions []function
-}
-
-type function struct {
-	name  string
-	lines int
-}
-
-const (
-	maxFile     = 600
-	maxFunction = 80
-)
 
 // violations returns what is wrong with the packages, with the reason for each rule.
 func violations(all []pkg, rules map[string]rule) []string {
@@ -63,7 +45,6 @@ func violations(all []pkg, rules map[string]rule) []string {
 		if !p.comment {
 			wrong("%s has no package comment: who uses it, what it is not, which units", p.folder)
 		}
-		checkSizes(p, wrong)
 	}
 	return found
 }
@@ -80,19 +61,6 @@ func checkForeign(folder, path string, r rule, wrong func(string, ...any)) {
 	}
 	if slices.Contains(pure, folder) && slices.Contains(impure, path) {
 		wrong("%s imports %s: it computes; its callers decide what is opened, printed and sent", folder, path)
-	}
-}
-
-func checkSizes(p pkg, wrong func(string, ...any)) {
-	for _, f := range p.files {
-		if f.lines > maxFile {
-			wrong("%s/%s has %d lines, more than %d: it is about more than one thing", p.folder, f.name, f.lines, maxFile)
-		}
-		for _, fn := range f.functions {
-			if fn.lines > maxFunction {
-				wrong("%s/%s: %s has %d lines, more than %d: give its parts names", p.folder, f.name, fn.name, fn.lines, maxFunction)
-			}
-		}
 	}
 }
 

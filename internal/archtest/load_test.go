@@ -1,8 +1,6 @@
 package archtest
 
 import (
-	"bytes"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -53,12 +51,10 @@ func (p *pkg) parse(path string) error {
 	if err != nil {
 		return err
 	}
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, path, text, parser.ParseComments|parser.SkipObjectResolution)
+	tree, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments|parser.ImportsOnly)
 	if err != nil {
 		return err
 	}
-	f := file{name: filepath.Base(path), lines: bytes.Count(text, []byte("\n"))}
 	for _, spec := range tree.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
@@ -68,13 +64,6 @@ func (p *pkg) parse(path string) error {
 			p.imports = append(p.imports, imported)
 		}
 	}
-	for _, d := range tree.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok {
-			lines := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1
-			f.functions = append(f.functions, function{fn.Name.Name, lines})
-		}
-	}
 	p.comment = p.comment || tree.Doc.Text() != ""
-	p.files = append(p.files, f)
 	return nil
 }

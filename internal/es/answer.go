@@ -20,24 +20,6 @@ var (
 	errCut      = errors.New("it is cut short")
 )
 
-// answerError returns what an error about the text of an answer means, or the error itself.
-func answerError(err error) error {
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Errorf("read answer: %w: its field %s is a %s", ErrAnswer, kind.Field, kind.Value)
-	case errors.As(err, &kind):
-		return fmt.Errorf("read answer: %w: it is a %s", ErrAnswer, kind.Value)
-	case errors.As(err, new(*json.SyntaxError)):
-		return fmt.Errorf("read answer: %w", ErrAnswer)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("read answer: %w", errCut)
-	case errors.Is(err, io.EOF):
-		return fmt.Errorf("read answer: %w", errEmpty)
-	}
-	return err
-}
-
 // Object reads the next value, which must be an object ([ErrAnswer]). It calls member with each name, and member must
 // decode the value. So an answer of many values need not be in memory as a whole.
 func Object(d *json.Decoder, member func(name string) error) error {

@@ -31,25 +31,23 @@ func endless(t *testing.T, begin, piece string) string {
 
 func TestEndlessAnswers(t *testing.T) {
 	info := func(ctx context.Context, c *es.Client) error { _, err := c.Check(ctx); return err }
-	count := func(ctx context.Context, c *es.Client) error {
+	anything := func(ctx context.Context, c *es.Client) error {
 		var into map[string]any
-		return c.Do(ctx, es.Request{URI: "/x"}, &into)
+		return c.Do(ctx, es.Limited{Request: es.Request{URI: "/x"}, MaxAnswer: int64(memtest.Scale(4<<20, 0))}, &into) // 0: the default
 	}
 	const info0 = `{"name": "x", "version": {"number": "8.6.1"}, "more": "`
-	answer := memtest.Scale(4<<20, 16<<20)
 	tests := []struct {
 		name, begin, piece string
 		send               func(context.Context, *es.Client) error
 		want               error
-		answer             int
 		most               int64
 	}{
-		{"who it is", info0, "x", info, es.ErrNotElastic, answer, 20 << 20},
-		{"anything", `{"a":"`, "x", count, es.ErrTooLong, memtest.Scale(answer, 0), 400 << 20}, // 0 means the default
+		{"who it is", info0, "x", info, es.ErrNotElastic, 20 << 20},
+		{"anything", `{"a":"`, "x", anything, es.ErrTooLong, 400 << 20},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newClient(t, es.Config{Addresses: []string{endless(t, tt.begin, tt.piece)}, MaxAnswer: int64(tt.answer)})
+			c := newClient(t, es.Config{Addresses: []string{endless(t, tt.begin, tt.piece)}})
 			var err error
 			used := memtest.Measure(t, func() { err = tt.send(context.Background(), c) })
 			t.Logf("%d MB, %v: %.200v", used.Peak>>20, used.Time, err)

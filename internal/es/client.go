@@ -5,9 +5,8 @@
 // (esapi), or a [Request]. Ours are compression, the certificates that a fingerprint allows, limits of answers, and one
 // rule for retries: the official client counts them, and this one waits by time and reports it.
 //
-// [Client.Do] retries requests that can be sent twice without harm, while the server cannot be reached, is overloaded,
-// or has full disks. It does so for up to [Config].GiveUpAfter, and reports it to [Config].Waiting. [Client.Once] sends
-// a request once.
+// [Client.Do] retries requests while the server cannot be reached, is overloaded, or has full disks. It does so for up
+// to [Config].GiveUpAfter, and reports it to [Config].Waiting. [Client.Once] sends a request once.
 //
 // Every answer has a size limit. Every request ends with its context or after [Config].Timeout. No error, text or
 // dump shows a password or an API key.
@@ -164,11 +163,8 @@ func (r Request) Do(ctx context.Context, to esapi.Transport) (*esapi.Response, e
 // Limited is a request with its own limit of the answer.
 type Limited struct {
 	esapi.Request
-	MaxAnswer int64 // bytes; 0: [Config].MaxAnswer
+	MaxAnswer int64 // bytes; 0: 32 MiB
 }
-
-// small limits the answer to 4 MiB, for requests that return no documents.
-func small(r esapi.Request) esapi.Request { return Limited{Request: r, MaxAnswer: 4 << 20} }
 
 // JSON returns a reader of v in JSON, or of v itself if it is a []byte.
 func JSON(v any) io.Reader {
@@ -176,17 +172,11 @@ func JSON(v any) io.Reader {
 	if !ok {
 		var err error
 		if text, err = json.Marshal(v); err != nil {
-			return failing{fmt.Errorf("encode request: %w", err)}
+			panic(fmt.Sprintf("encode request: %v", err)) // cannot fail: all bodies are plain values
 		}
 	}
 	return bytes.NewReader(text)
 }
-
-// failing is the body of a request whose value cannot be encoded.
-type failing struct{ err error }
-
-// Read implements [io.Reader].
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // keeper is a transport that keeps the request and sends nothing.
 type keeper struct{ request *http.Request }
@@ -197,12 +187,14 @@ func (k *keeper) Perform(r *http.Request) (*http.Response, error) {
 	return new(http.Response), nil
 }
 
-// build makes the HTTP request without an address, because esapi can only pass a request to a transport.
+// build makes the HTTP request without an address, because esapi can only pass a request to a transport. The request can
+// be sent several times: each time with another reader of its body.
 func build(r esapi.Request) (*http.Request, error) {
 	var kept keeper
 	if _, err := r.Do(context.Background(), &kept); err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
 	}
+	kept.request.Header.Set("Accept", "application/json")
 	return kept.request, nil
 }
 
@@ -215,141 +207,97 @@ func Line(r esapi.Request) (method, uri string, err error) {
 	return req.Method, req.URL.RequestURI(), nil
 }
 
-// Do sends a request and decodes its answer. into is a pointer for JSON ([ErrAnswer]), or a func(io.Reader) error
-// that reads the body, or nil. If it has a method Err() error, as [Whole] has, this decides whether the answer is
-// complete. A status above 299 is an [*Error]. An answer longer than [Limited].MaxAnswer is [ErrTooLong].
+// Do sends a request and decodes its answer. into is a pointer for JSON ([ErrAnswer]), a [Reader], or nil. If it has a
+// method Err() error, as [Whole] has, this decides whether the answer is complete. A status above 299 is an
+// [*Error]. An answer longer than [Limited].MaxAnswer is [ErrTooLong].
 //
-// Do retries after [Temporary] errors as [Client.Repeat] does. A request that may do harm when it is sent twice is
-// retried only if no connection could be made.
-func (c *Client) Do(ctx context.Context, req esapi.Request, into any) error {
-	return c.do(ctx, req, func(res *http.Response, most int64) error { return c.read(res, most, into) })
-}
-
-func (c *Client) do(ctx context.Context, r esapi.Request, read func(res *http.Response, most int64) error) error {
-	m, err := c.message(r)
+// Do retries after [Temporary] errors as [Client.Repeat] does. So a request must do no harm when it is sent twice.
+func (c *Client) Do(ctx context.Context, r esapi.Request, into any) error {
+	req, err := build(r)
 	if err != nil {
 		return err
 	}
-	again, isOnce := Temporary, !isRepeatable(m.Request)
-	if isOnce {
-		again = isDial
-	}
-	return c.repeat(ctx, isOnce, nil, again, func(ctx context.Context) error { return c.send(ctx, m, read) })
+	return c.Repeat(ctx, nil, func(ctx context.Context) error { return c.send(ctx, r, req, into) })
 }
 
 // Once is like Do, but sends the request once.
 func (c *Client) Once(ctx context.Context, r esapi.Request, into any) error {
-	m, err := c.message(r)
+	req, err := build(r)
 	if err != nil {
 		return err
 	}
-	return c.send(ctx, m, func(res *http.Response, most int64) error { return c.read(res, most, into) })
+	return c.send(ctx, r, req, into)
 }
 
-// message is a request that can be sent several times: each time with another reader of its body.
-type message struct {
-	*http.Request
-	maxAnswer int64
-}
-
-func (c *Client) message(r esapi.Request) (*message, error) {
-	req, err := build(r)
-	if err != nil {
-		return nil, err
-	}
-	if req.Body != nil && req.GetBody == nil { // it is not from JSON, or its value cannot be encoded
-		if _, err := io.Copy(io.Discard, req.Body); err != nil {
-			return nil, err
-		}
-		return nil, errors.New("make request: a body that can be read only once")
-	}
-	req.Header.Set("Accept", "application/json")
-	m := &message{Request: req, maxAnswer: c.config.MaxAnswer}
-	if x, ok := r.(Limited); ok && x.MaxAnswer > 0 {
-		m.maxAnswer = x.MaxAnswer
-	}
-	return m, nil
-}
-
-// isRepeatable reports whether a request can be sent twice without harm. Opening a point in time twice is harmless,
-// because one that is not closed expires. _export is a request to Kibana.
-func isRepeatable(req *http.Request) bool {
-	switch req.Method {
-	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
-		return true
-	}
-	path := req.URL.Path
-	switch path[strings.LastIndexByte(path, '/')+1:] {
-	case "_search", "_count", "_refresh", "_delete_by_query", "_update_by_query", "_pit", "_export":
-		return true
-	}
-	return false
-}
+// Reader reads the body of an answer.
+type Reader func(header http.Header, body []byte) error
 
 // send sends a request once, to the next address, and reads its answer, both within [Config].Timeout.
-func (c *Client) send(ctx context.Context, m *message, read func(*http.Response, int64) error) error {
-	began := time.Now()
+func (c *Client) send(ctx context.Context, r esapi.Request, req *http.Request, into any) error {
+	began, most := time.Now(), int64(32<<20)
+	if limited, ok := r.(Limited); ok && limited.MaxAnswer > 0 {
+		most = limited.MaxAnswer
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.config.Timeout, ErrTimeout)
 	defer cancel()
-	out := m.Clone(ctx)
-	if m.GetBody != nil {
-		out.Body, _ = m.GetBody() // cannot fail: the body is in memory
+	out := req.Clone(ctx)
+	if req.GetBody != nil {
+		out.Body, _ = req.GetBody() // cannot fail: the body is in memory
 	}
 	res, err := c.nodes.Perform(out)
 	if err == nil {
 		c.hasAnswered.Store(true)
-		err = read(res, m.maxAnswer)
-		_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be used again
+		err = c.read(res, most, into)
 		_ = res.Body.Close()
 	} else {
 		err = c.failed(err)
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		e.Method, e.Path = m.Method, m.URL.Path
+		e.Method, e.Path = req.Method, req.URL.Path
 	} else if err != nil && errors.Is(context.Cause(ctx), ErrTimeout) {
 		err = c.failed(fmt.Errorf("%w (%v)", ErrTimeout, time.Since(began).Round(time.Second)))
 	}
 	return err
 }
 
-// body is the body of an answer with the error that ended reading, unless it is io.EOF.
-type body struct {
-	io.Reader
-	err error
-}
-
-// Read implements [io.Reader].
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		b.err = err
-	}
-	return n, err
-}
-
 // read reads an answer of at most most bytes.
-func (c *Client) read(res *http.Response, most int64, into any) (err error) {
+func (c *Client) read(res *http.Response, most int64, into any) error {
 	if res.StatusCode > 299 {
 		return c.named(readError(res, c.config))
 	}
-	from := &body{Reader: http.MaxBytesReader(nil, res.Body, most)}
-	switch into := into.(type) {
-	case nil:
+	text, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, most))
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return fmt.Errorf("%w: it has more than %d bytes", ErrTooLong, most)
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return c.failed(err)
+	case into == nil:
 		return nil
-	case func(io.Reader) error:
-		err = into(from)
+	case err != nil:
+	case len(text) == 0:
+		err = errEmpty
 	default:
+		if read, ok := into.(Reader); ok {
+			err = read(res.Header, text)
+			break
+		}
 		reflect.ValueOf(into).Elem().SetZero() // an earlier answer may have been cut off
-		err = json.NewDecoder(from).Decode(into)
+		err = json.Unmarshal(text, into)
 		if whole, ok := into.(interface{ Err() error }); err == nil && ok {
 			err = whole.Err()
 		}
 	}
-	switch {
-	case errors.As(from.err, new(*http.MaxBytesError)):
-		return fmt.Errorf("%w: it has more than %d bytes", ErrTooLong, most)
-	case from.err != nil && !errors.Is(from.err, io.ErrUnexpectedEOF):
-		return c.failed(from.err)
+	var kind *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch isSyntax := errors.As(err, &syntax); {
+	case err == nil:
+		return nil
+	case errors.As(err, &kind):
+		err = fmt.Errorf("%w: its field %s is a %s", ErrAnswer, cmp.Or(kind.Field, "(all)"), kind.Value)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), isSyntax && syntax.Offset >= int64(len(text)):
+		err = errCut
+	case isSyntax:
+		err = ErrAnswer
 	}
-	return answerError(err)
+	return fmt.Errorf("read answer: %w", err)
 }

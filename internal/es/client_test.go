@@ -168,7 +168,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestRetries: a request is retried if it can be sent twice, or if it was not sent at all.
+// TestRetries: a request is retried.
 func TestRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := estest.New()
@@ -189,7 +189,7 @@ func TestRetries(t *testing.T) {
 			t.Errorf("cut answers: %v, %+v", err, answer)
 		}
 		fake.Script(estest.Fault{On: "_import", Kind: estest.Unavailable})
-		if err := client.Do(t.Context(), es.Request{URI: "/_import", Body: map[string]any{}}, nil); !es.Temporary(err) {
+		if err := client.Once(t.Context(), es.Request{URI: "/_import", Body: map[string]any{}}, nil); !es.Temporary(err) {
 			t.Errorf("import: %v", err)
 		}
 		if n := fake.Requests("_import"); n != 1 {
@@ -224,7 +224,7 @@ func TestAddresses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := client.Do(t.Context(), es.Request{URI: "/none/_count"}, nil); err == nil || !strings.Contains(err.Error(), "no such index [none]") {
+	if err := client.Do(t.Context(), es.Request{URI: "/none/_search", Body: map[string]any{"size": 1}}, nil); err == nil || !strings.Contains(err.Error(), "no such index [none]") {
 		t.Errorf("%v", err)
 	}
 }
@@ -233,9 +233,9 @@ func TestBounded(t *testing.T) {
 	fake := estest.New()
 	address, stop := fake.Start()
 	defer stop()
-	client := newClient(t, es.Config{Addresses: []string{address}, MaxAnswer: 100})
+	client := newClient(t, es.Config{Addresses: []string{address}})
 	var v any
-	if err := client.Do(t.Context(), es.Request{}, &v); !errors.Is(err, es.ErrTooLong) {
+	if err := client.Do(t.Context(), es.Limited{Request: es.Request{}, MaxAnswer: 100}, &v); !errors.Is(err, es.ErrTooLong) {
 		t.Errorf("%v", err)
 	}
 }

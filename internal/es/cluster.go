@@ -44,10 +44,10 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 		Tagline string `json:"tagline"`
 	}
 	product := ""
-	err := c.do(ctx, Limited{esapi.InfoRequest{}, most}, func(res *http.Response, most int64) error {
-		product = res.Header.Get("X-Elastic-Product")
-		return c.read(res, most, &answer)
-	})
+	err := c.Do(ctx, Limited{esapi.InfoRequest{}, most}, Reader(func(header http.Header, body []byte) error {
+		product = header.Get("X-Elastic-Product")
+		return json.Unmarshal(body, &answer)
+	}))
 	v := answer.Version
 	var e *Error
 	switch isOld, bad := IsBefore(v.Number, minMajor, minMinor); {
@@ -101,7 +101,7 @@ var yes, no = esapi.BoolPtr(true), esapi.BoolPtr(false)
 // Refresh makes all documents in the indices (names or patterns) visible to searches. Missing indices are no error.
 func (c *Client) Refresh(ctx context.Context, indices ...string) error {
 	var answer Whole
-	err := c.Do(ctx, small(esapi.IndicesRefreshRequest{Index: indices, IgnoreUnavailable: yes, AllowNoIndices: yes}), &answer)
+	err := c.Do(ctx, esapi.IndicesRefreshRequest{Index: indices, IgnoreUnavailable: yes, AllowNoIndices: yes}, &answer)
 	if err != nil {
 		return fmt.Errorf("refresh %s: %w", strings.Join(indices, ","), err)
 	}
@@ -166,7 +166,7 @@ func (c *Client) changeAll(ctx context.Context, indices []string, request func()
 				Reason struct{ Type, Reason string } `json:"reason"` // of a failed search
 			} `json:"failures"`
 		}
-		err := c.Do(ctx, small(request()), &some)
+		err := c.Do(ctx, request(), &some)
 		done := some.Deleted + some.Updated
 		changed += done
 		switch {
@@ -234,9 +234,9 @@ func (c *Client) Groups(ctx context.Context, query any, by, having []string, ind
 				}
 			}
 		}
-		err := c.Do(ctx, small(esapi.SearchRequest{
+		err := c.Do(ctx, esapi.SearchRequest{
 			Index: indices, Body: JSON(body), IgnoreUnavailable: yes, AllowNoIndices: yes, AllowPartialSearchResults: no,
-		}), &answer)
+		}, &answer)
 		if err != nil {
 			return nil, fmt.Errorf("count documents in %s: %w", strings.Join(indices, ","), err)
 		}

@@ -50,7 +50,6 @@ type Config struct {
 	Timeout        time.Duration // of one request, including its answer; default 90 s
 	GiveUpAfter    time.Duration // how long to retry without progress; default 5 min, negative: no retries
 	Pause          time.Duration // before the first retry, doubled each time up to 30 s; default 100 ms
-	MaxAnswer      int64         // limit of an answer in bytes; default 64 MiB
 
 	// Waiting is called while the client waits for a server: first within eight seconds, then every half minute.
 	// Calls do not overlap. It may be nil.
@@ -117,7 +116,6 @@ func (c *Config) complete() ([]*url.URL, error) {
 	c.Timeout = cmp.Or(c.Timeout, 90*time.Second)
 	c.GiveUpAfter = cmp.Or(c.GiveUpAfter, 5*time.Minute)
 	c.Pause = cmp.Or(c.Pause, 100*time.Millisecond)
-	c.MaxAnswer = cmp.Or(c.MaxAnswer, 64<<20)
 	c.UserAgent = cmp.Or(c.UserAgent, "fio2es")
 	c.Service = cmp.Or(c.Service, elasticsearch)
 	return urls, nil

@@ -91,7 +91,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// ErrTooLong means that an answer is longer than [Config].MaxAnswer.
+// ErrTooLong means that an answer is longer than its limit.
 var ErrTooLong = errors.New("answer is too long")
 
 // ErrTimeout means that a request was not answered within [Config].Timeout.

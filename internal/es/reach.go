@@ -100,11 +100,6 @@ func (c *Client) named(e *Error) error {
 	return fmt.Errorf("%w: none are set, neither an API key nor user name and password: %w", ErrAuth, e)
 }
 
-func isDial(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial" && Temporary(err)
-}
-
 func isTLS(err error) bool {
 	return errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(tls.AlertError)) ||
 		errors.As(err, new(tls.RecordHeaderError)) || errors.Is(err, errPinned)

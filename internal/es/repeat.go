@@ -18,13 +18,6 @@ var ErrGaveUp = errors.New("gave up without progress")
 //
 // Waiting is reported to [Config].Waiting, also while an attempt runs.
 func (c *Client) Repeat(ctx context.Context, progress func() time.Time, attempt func(context.Context) error) error {
-	return c.repeat(ctx, false, progress, Temporary, attempt)
-}
-
-// repeat is Repeat for errors that again accepts. isOnce: the first attempt that makes a connection is the last.
-func (c *Client) repeat(
-	ctx context.Context, isOnce bool, progress func() time.Time, again func(error) bool, attempt func(context.Context) error,
-) error {
 	started, giveUp := time.Now(), max(c.config.GiveUpAfter, 0)
 	last := func() time.Time {
 		if progress != nil && progress().After(started) {
@@ -35,7 +28,7 @@ func (c *Client) repeat(
 	var cause error // of the last failure; the lock of waits guards it
 	stop := c.waits.watch(func() (Wait, time.Time) {
 		ends := last().Add(giveUp)
-		if first := started.Add(c.config.Timeout); first.After(ends) || isOnce {
+		if first := started.Add(c.config.Timeout); first.After(ends) {
 			ends = first // the first request runs until its own timeout
 		}
 		return Wait{Until: ends, Cause: cause}, last()
@@ -56,7 +49,7 @@ func (c *Client) repeat(
 			c.waits.succeeded()
 			return nil
 		}
-		if ctx.Err() != nil || !again(err) || c.config.GiveUpAfter < 0 {
+		if ctx.Err() != nil || !Temporary(err) || c.config.GiveUpAfter < 0 {
 			return err
 		}
 		c.waits.set(&cause, err)

@@ -3,7 +3,6 @@ package es
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"strconv"
 	"strings"
 )
@@ -23,23 +22,17 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// GoString implements [fmt.GoStringer].
-func (s Secret) GoString() string { return strconv.Quote(s.String()) }
-
 // Format implements [fmt.Formatter], because verbs such as %x do not call String.
 func (s Secret) Format(f fmt.State, verb rune) {
 	text := s.String()
 	if verb == 'q' || verb == 'v' && f.Flag('#') {
-		text = s.GoString()
+		text = strconv.Quote(text)
 	}
 	_, _ = io.WriteString(f, text) // Format has no way to report the error
 }
 
 // MarshalText implements [encoding.TextMarshaler]. The text does not contain the secret.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// LogValue implements [slog.LogValuer].
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // hide removes secrets from a text that another program wrote, such as a proxy that repeats requests. It skips very
 // short secrets, because they are parts of ordinary words.

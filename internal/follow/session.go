@@ -31,7 +31,7 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 	s := &session{stop: stop, done: make(chan error, 1), files: w.files}
 	w.session = s
 	f.live++
-	how := pipeline.Following{Quiet: f.Quiet, Every: f.Every}
+	how := pipeline.FollowOptions{Quiet: f.Quiet, Every: f.Every}
 	highest := slices.Min(f.Ingest.Pipeline.Levels)
 	alerts := newAlerts(f.Ingest.Log, f.Rules)
 	alerts.even = f.Ingest.Pipeline.Precision.Quantile == 0

@@ -30,16 +30,6 @@ type Column[R any] struct {
 	Sparse bool
 }
 
-// key returns the column's name for programs.
-func (c *Column[R]) key() string {
-	if c.Unit == "" {
-		return c.Name
-	}
-	return c.Name + "_" + c.Unit
-}
-
-func (c *Column[R]) isForPeople() bool { return c.Text != nil || c.Heading != "" }
-
 // Title returns the heading without the mark.
 func (c *Column[R]) Title() string { return strings.TrimPrefix(c.Heading, ">") }
 
@@ -123,19 +113,19 @@ func Where[R any](is func(R) bool, columns []Column[R]) []Column[R] {
 		value, text := columns[i].Value, columns[i].Text
 		columns[i].Sparse = true
 		if value != nil {
-			columns[i].Value = func(r R) any {
-				if !is(r) {
-					return nil
+			columns[i].Value = func(r R) (v any) {
+				if is(r) {
+					v = value(r)
 				}
-				return value(r)
+				return v
 			}
 		}
 		if text != nil {
-			columns[i].Text = func(r R) string {
-				if !is(r) {
-					return ""
+			columns[i].Text = func(r R) (s string) {
+				if is(r) {
+					s = text(r)
 				}
-				return text(r)
+				return s
 			}
 		}
 	}

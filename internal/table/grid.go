@@ -3,6 +3,7 @@ package table
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -129,8 +130,20 @@ func (g *grid) write(w io.Writer) error {
 	for _, w := range g.width {
 		shown += min(w, 1)
 	}
-	if shown != g.shown || shown == 0 {
-		g.header(out)
+	if shown != g.shown || shown == 0 { // the header
+		if g.isMarkdown && g.shown > 0 {
+			out.WriteString("\n")
+		}
+		g.line(out, g.headings, false)
+		if g.isMarkdown {
+			rules := make([]string, len(g.headings))
+			for i, right := range g.right {
+				if rules[i] = "---"; right {
+					rules[i] = "--:"
+				}
+			}
+			g.line(out, rules, false)
+		}
 	}
 	g.shown = shown
 	for _, row := range g.rows {
@@ -158,23 +171,6 @@ func painted(verdict string) string {
 	return "\x1b[" + colour + "m" + verdict + "\x1b[0m"
 }
 
-func (g *grid) header(out *bufio.Writer) {
-	if g.isMarkdown && g.shown > 0 {
-		out.WriteString("\n")
-	}
-	g.line(out, g.headings, false)
-	if !g.isMarkdown {
-		return
-	}
-	rules := make([]string, len(g.headings))
-	for i, right := range g.right {
-		if rules[i] = "---"; right {
-			rules[i] = "--:"
-		}
-	}
-	g.line(out, rules, false)
-}
-
 func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
 	line := out.AvailableBuffer()
 	if g.isMarkdown {
@@ -194,19 +190,87 @@ func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
 			if isColoured && g.headings[i] == verdictHeading {
 				cell = painted(cell)
 			}
-			if g.right[i] {
-				line = append(spaces(line, pad), cell...)
+			if spaces := strings.Repeat(" ", pad); g.right[i] {
+				line = append(append(line, spaces...), cell...)
 			} else {
-				line = spaces(append(line, cell...), pad)
+				line = append(append(line, cell...), spaces...)
 			}
 		}
 	}
 	out.Write(append(bytes.TrimRight(line, " "), '\n'))
 }
 
-func spaces(line []byte, n int) []byte {
-	for range n {
-		line = append(line, ' ')
+// Lengths in characters to which texts are cut: before columns are left out, and afterwards.
+const (
+	shortText    = 20
+	shortestText = 10
+)
+
+// fit makes a table fit into lines of this many characters, and returns a note on what is not shown. It shortens
+// texts of the columns in cut, and then leaves out the columns in drop, one after another. It never shortens
+// numbers.
+func (g *grid) fit(characters int) string {
+	if characters <= 0 || g.total() <= characters {
+		return ""
 	}
-	return line
+	needed := slices.Clone(g.width)
+	g.cutTexts(characters, shortText)
+	var gone []string
+	for _, name := range g.drop {
+		if i := slices.Index(g.headings, name); g.total() > characters && g.width[i] > 0 {
+			g.width[i] = 0
+			gone = append(gone, name)
+		}
+	}
+	for i, name := range g.headings { // fewer columns leave room for longer texts
+		if slices.Contains(g.cut, name) && g.width[i] > 0 {
+			g.width[i] = needed[i]
+		}
+	}
+	g.cutTexts(characters, shortestText)
+	var short, parts []string
+	for i, name := range g.headings {
+		if g.width[i] > 0 && g.width[i] < needed[i] {
+			short = append(short, name)
+		}
+	}
+	if len(gone) > 0 {
+		parts = append(parts, "without "+strings.Join(gone, ", "))
+	}
+	if len(short) > 0 {
+		parts = append(parts, "with short texts of "+strings.Join(short, ", "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	note := fmt.Sprintf("(%s: the terminal has %d columns; \"| cat\" shows all)", strings.Join(parts, ", "), characters)
+	return strings.Join(term.Fill(note, characters), "\n")
+}
+
+// cutTexts makes the widest texts that may be cut narrower, but not below least.
+func (g *grid) cutTexts(characters, least int) {
+	for over := g.total() - characters; over > 0; over = g.total() - characters {
+		widest := -1
+		for _, name := range g.cut {
+			i := slices.Index(g.headings, name)
+			if g.width[i] > max(least, utf8.RuneCountInString(name)) && (widest < 0 || g.width[i] > g.width[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		g.width[widest]--
+	}
+}
+
+// total returns the width of a line.
+func (g *grid) total() int {
+	sum := 0
+	for _, w := range g.width {
+		if w > 0 {
+			sum += w + len(gap)
+		}
+	}
+	return sum - len(gap)
 }

@@ -32,9 +32,11 @@ const mostRows = 10_000
 type Writer[R any] struct {
 	w       io.Writer
 	columns []Column[R]
-	csv     *csvWriter
-	cells   []string // cells of a row of CSV
-	json    *object
+	csv     *csv.Writer
+	cells   []string // of a row of CSV
+	json    *json.Encoder
+	keys    []string     // of JSON, quoted, with colons
+	line    bytes.Buffer // of JSON
 	people  *grid
 }
 
@@ -51,18 +53,25 @@ func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop
 	forPeople := format == Text || format == Markdown
 	var headings, keys []string
 	for _, c := range columns {
-		if forPeople && c.isForPeople() || !forPeople && c.Value != nil {
-			t.columns = append(t.columns, c)
-			headings, keys = append(headings, strings.ToUpper(c.Heading)), append(keys, c.key())
+		if forPeople && (c.Text != nil || c.Heading != "") || !forPeople && c.Value != nil {
+			key := c.Name
+			if c.Unit != "" {
+				key += "_" + c.Unit
+			}
+			t.columns, headings, keys = append(t.columns, c), append(headings, strings.ToUpper(c.Heading)), append(keys, key)
 		}
 	}
 	switch format {
 	case Text, Markdown:
 		t.people = newGrid(format == Markdown, headings, cut, drop)
 	case JSON:
-		t.json = newObject(keys)
+		t.json = json.NewEncoder(&t.line)
+		t.json.SetEscapeHTML(false) // otherwise < and > in rules would be escaped
+		for _, key := range keys {
+			t.keys = append(t.keys, strconv.Quote(key)+":")
+		}
 	default:
-		t.csv = &csvWriter{Writer: csv.NewWriter(w)}
+		t.csv = csv.NewWriter(w)
 		t.csv.Write(keys)
 		t.cells = keys
 	}
@@ -78,20 +87,29 @@ func (t *Writer[R]) Begin(title ...string) {
 
 // Write writes a row. For tables for people and CSV it may be buffered until End.
 func (t *Writer[R]) Write(row R) error {
-	if t.json != nil {
-		t.json.line.Reset()
+	if t.json != nil { // an object on one line, whose keys have the order of the columns
+		t.line.Reset()
+		separator := byte('{')
 		for i := range t.columns {
-			if v := known(t.columns[i].Value(row)); !t.columns[i].Sparse || !isEmpty(v) {
-				t.json.add(i, v)
+			v := known(t.columns[i].Value(row))
+			if t.columns[i].Sparse && isEmpty(v) {
+				continue
 			}
+			t.line.WriteByte(separator)
+			t.line.WriteString(t.keys[i])
+			if err := t.json.Encode(v); err != nil {
+				panic(err)
+			}
+			t.line.Truncate(t.line.Len() - 1) // remove the newline
+			separator = ','
 		}
-		t.json.line.WriteString("}\n")
-		_, err := t.w.Write(t.json.line.Bytes())
+		t.line.WriteString("}\n")
+		_, err := t.w.Write(t.line.Bytes())
 		return err
 	}
 	if t.csv != nil {
 		for i := range t.columns {
-			t.cells[i] = cell(t.columns[i].Value(row))
+			t.cells[i] = safeCell(cell(t.columns[i].Value(row)))
 		}
 		return t.csv.Write(t.cells)
 	}
@@ -129,64 +147,15 @@ func (t *Writer[R]) End(notes ...string) error {
 	return out.Flush()
 }
 
-// csvWriter writes CSV that is safe for spreadsheets. They run a cell that begins with =, +, -, @, a tab or a line
-// end as a formula, and names come from archives of others. So such a cell gets an apostrophe in front, which makes
-// it a text. Numbers do not.
-type csvWriter struct {
-	*csv.Writer
-	safe []string // cells of a row
-}
-
-// Write writes a row. Like [csv.Writer.Write], it may buffer the row until Flush.
-func (w *csvWriter) Write(cells []string) error {
-	w.safe = w.safe[:0]
-	for _, c := range cells {
-		w.safe = append(w.safe, safeCell(c))
-	}
-	return w.Writer.Write(w.safe)
-}
-
-// safeCell returns a cell that a spreadsheet does not run.
+// safeCell returns a cell that a spreadsheet does not run. It runs a cell that begins with =, +, -, @, a tab or a line end
+// as a formula, and names come from archives of others. So such a cell gets an apostrophe in front, which makes it a
+// text. Decimal numbers do not; ParseFloat alone would also accept -Inf.
 func safeCell(cell string) string {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(cell, " "))
-	if !strings.ContainsRune("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20", first) || isNumber(cell) {
+	_, err := strconv.ParseFloat(cell, 64)
+	isNumber := err == nil && strings.Trim(cell, "+-.eE0123456789") == ""
+	if isNumber || !strings.ContainsRune("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20", first) {
 		return cell
 	}
 	return "'" + cell
-}
-
-// isNumber reports whether a cell is a decimal number. ParseFloat alone would also accept -Inf.
-func isNumber(cell string) bool {
-	_, err := strconv.ParseFloat(cell, 64)
-	return err == nil && strings.Trim(cell, "+-.eE0123456789") == ""
-}
-
-// object writes a row as a JSON object on one line. Its keys have the order of the columns.
-type object struct {
-	keys []string // quoted, with colons
-	line bytes.Buffer
-	to   *json.Encoder // writes to line
-}
-
-func newObject(keys []string) *object {
-	o := &object{}
-	o.to = json.NewEncoder(&o.line)
-	o.to.SetEscapeHTML(false) // otherwise < and > in rules would be escaped
-	for _, key := range keys {
-		o.keys = append(o.keys, strconv.Quote(key)+":")
-	}
-	return o
-}
-
-func (o *object) add(column int, v any) {
-	separator := byte(',')
-	if o.line.Len() == 0 {
-		separator = '{'
-	}
-	o.line.WriteByte(separator)
-	o.line.WriteString(o.keys[column])
-	if err := o.to.Encode(v); err != nil {
-		panic(err)
-	}
-	o.line.Truncate(o.line.Len() - 1) // remove the newline
 }

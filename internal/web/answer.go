@@ -3,7 +3,9 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"errors"
 	"html/template"
 	"net/http"
@@ -66,6 +68,10 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name str
 		s.Log.Error("make a page", "page", r.URL.RequestURI(), "err", err)
 		http.Error(w, "this page cannot be made", http.StatusInternalServerError)
 		return
+	}
+	sum := sha256.Sum256(page.Bytes())
+	if status == http.StatusOK && isKnown(w, r, `W/"`+base64.RawURLEncoding.EncodeToString(sum[:16])+`"`) {
+		return // browsers ask for the list every two seconds
 	}
 	s.send(w, r, status, page.Bytes())
 }

@@ -206,6 +206,31 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
+// TestManyColumns: an address with thousands of columns is refused before a list is made.
+func TestManyColumns(t *testing.T) {
+	p := serve(historyOf(t, runOf(0, "a", 50)))
+	w := p.get(t, "/?columns="+strings.Repeat("p99,", 12_000))
+	if w.Code != http.StatusBadRequest || w.Body.Len() > 20_000 {
+		t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
+	}
+}
+
+// TestListTag: a list that has not changed is not sent again.
+func TestListTag(t *testing.T) {
+	store := historyOf(t, runOf(0, "a", 50))
+	p := serve(store)
+	tag := p.get(t, "/").Header().Get("ETag")
+	if w := p.get(t, "/", "If-None-Match", tag); tag == "" || w.Code != http.StatusNotModified || w.Body.Len() > 0 {
+		t.Errorf("%s: %d, %d bytes", tag, w.Code, w.Body.Len())
+	}
+	if err := store.Finish(t.Context(), runOf(1, "b", 50)); err != nil {
+		t.Fatal(err)
+	}
+	if w := p.get(t, "/", "If-None-Match", tag); w.Code != http.StatusOK {
+		t.Errorf("with one more run: %d", w.Code)
+	}
+}
+
 // TestColumns: the list has the columns in its address, in their order, and can be sorted by each.
 func TestColumns(t *testing.T) {
 	run := runOf(0, "a", 50)

@@ -90,9 +90,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 		s.fail(w, r, err)
 		return
 	}
-	w.Header().Set("ETag", tag)
-	if isKnown(r.Header.Get("If-None-Match"), tag) {
-		w.WriteHeader(http.StatusNotModified)
+	if isKnown(w, r, tag) {
 		return
 	}
 	page, err := s.made(r.Context(), runs, home, tag)
@@ -210,11 +208,13 @@ func tagOf(program string, runs []*mapping.Run) (string, error) {
 	return `W/"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16]) + `"`, nil
 }
 
-// isKnown reports whether an If-None-Match header contains the tag.
-func isKnown(header, tag string) bool {
+// isKnown sets the ETag of a page, and answers if the browser has the page already.
+func isKnown(w http.ResponseWriter, r *http.Request, tag string) bool {
+	w.Header().Set("ETag", tag)
 	weak := func(t string) string { return strings.TrimPrefix(strings.TrimSpace(t), "W/") }
-	for one := range strings.SplitSeq(header, ",") {
+	for one := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
 		if weak(one) == weak(tag) || strings.TrimSpace(one) == "*" {
+			w.WriteHeader(http.StatusNotModified)
 			return true
 		}
 	}

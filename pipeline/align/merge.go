@@ -1,3 +1,28 @@
+// Package align puts the rows of many jobs' logs, each with its own times, onto common
+// windows of time, weights them and merges them.
+//
+// The input are [Stream]s of [Row]s: requests by latency that completed in an interval of
+// time. The output are [Window]s in time order, one for each window, key (cluster, host,
+// job) and direction. Times are milliseconds since the run's start. The package does no I/O
+// and keeps only the windows that later rows can still reach.
+//
+// # Rows and windows
+//
+// The requests of a row completed somewhere in (start, end]. A window that follows the rows
+// is exact. A window that is cut across rows is an estimate: it takes completions as uniform
+// over the row. Rows end a few milliseconds late, because fio writes a row with the first
+// completion after the interval. So a time within [Options.Tolerance] of a window's edge
+// counts as the edge, and such a row stays whole.
+//
+// # Weighting
+//
+// A request of latency L that completed at c was in the system over [c-L, c].
+// [InFlight] weighting counts it in each window by the share of that life spent there.
+// With c uniform over the row, the time of presence is the sum of two uniform
+// variables. Its density is a trapezoid and its distribution function piecewise
+// quadratic. The share of a window is a difference of two values of that function; there is
+// no sampling. Requests no longer than a window count where they completed, unless
+// [Options.SpreadAll] is set: few of them cross an edge, and whole counts stay whole.
 package align
 
 import (
@@ -6,9 +31,11 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
@@ -77,12 +104,6 @@ func Merge(ctx context.Context, streams []*Stream, opt Options, put func(*Window
 			stats.Late += w.late
 		}
 	}()
-	m.parallel(func(_ *worker, s *Stream) {
-		if !s.Last {
-			s.advance()
-		}
-	})
-	m.widen(streams)
 	until := int64(0) // all rows that end by this time are read
 	for soonest := m.soonest(); soonest < math.MaxInt64; {
 		switch {
@@ -95,11 +116,17 @@ func Merge(ctx context.Context, streams []*Stream, opt Options, put func(*Window
 		}
 		m.parallel(func(w *worker, s *Stream) {
 			for s.more && s.row.End <= until+w.tolerance && ctx.Err() == nil {
-				w.take(s)
+				d := s.row.Direction
+				w.add(s.slot+int(d), &s.row)
+				if s.row.Start < s.row.End { // the rate at a moment is unknown
+					w.doubt(s.slot+int(d), &s.pairs[d], stretch{s.row.Start, s.row.End, float64(s.row.Total), s.row.Whole})
+				}
 				s.advance()
 			}
 			if !s.more {
-				w.doubtLast(s)
+				for d := range s.pairs {
+					w.doubt(s.slot+d, &s.pairs[d], stretch{})
+				}
 			}
 		})
 		if err := ctx.Err(); err != nil {
@@ -118,8 +145,12 @@ type merger struct {
 	opt     Options
 	streams []*Stream
 	groups  []group
-	last    bool // the streams with Last were begun
-	sums
+	begun   int // 1 when the first rows of streams were read, 2 when also those of streams with Last
+
+	workers []*worker
+	cold    map[int64][]*sum // packed windows
+	layout  hist.Layout      // to which the bins of all rows so far can be added
+	known   bool             // the layout is that of rows
 }
 
 // group is a key of the result, with its slots and its integer rounding.
@@ -138,7 +169,7 @@ func newMerger(streams []*Stream, opt Options) *merger {
 	if len(opt.Levels) == 0 {
 		opt.Levels = []mapping.Level{mapping.Cluster}
 	}
-	m := &merger{opt: opt, streams: streams}
+	m := &merger{opt: opt, streams: streams, cold: map[int64][]*sum{}}
 	keyOf := func(s *Stream) Key {
 		return Key{Level: mapping.Job, Host: s.Host, Job: s.Job}.At(slices.Max(opt.Levels))
 	}
@@ -172,39 +203,80 @@ func newMerger(streams []*Stream, opt Options) *merger {
 		index[k] = len(m.groups)
 		m.groups = append(m.groups, g)
 	}
-	m.sums = newSums(opt, len(first)*fiolog.Directions, len(streams))
+	count := opt.Workers
+	if count <= 0 {
+		count = runtime.GOMAXPROCS(0)
+	}
+	for range min(count, max(len(streams), 1)) {
+		m.workers = append(m.workers, &worker{
+			grid:      grid{opt.Window, min(max(opt.Tolerance, 0), opt.Window/2)},
+			weighting: opt.Weighting, spreadAll: opt.SpreadAll,
+			open: map[int64][]*sum{}, slots: len(first) * fiolog.Directions,
+		})
+	}
 	return m
 }
 
-// soonest returns the end of the next row of all streams, or math.MaxInt64 if no stream has more rows. When all others
-// have ended, it begins the streams with Last.
+// soonest returns the end of the next row of all streams, or math.MaxInt64 if no stream has more rows. It begins the streams:
+// first those without Last, and the others when these have ended.
 func (m *merger) soonest() int64 {
-	for {
+	for ; ; m.begun++ {
 		soonest := int64(math.MaxInt64)
 		for _, s := range m.streams {
 			if s.more {
 				soonest = min(soonest, s.row.End)
 			}
 		}
-		if m.last || soonest < math.MaxInt64 {
+		if m.begun == 2 || soonest < math.MaxInt64 {
 			return soonest
 		}
-		m.last = true
-		for _, s := range m.streams {
-			if s.Last {
+		m.parallel(func(_ *worker, s *Stream) {
+			if s.Last == (m.begun == 1) {
 				s.advance()
 			}
+		})
+		l := m.layout
+		for _, of := range m.streams {
+			switch {
+			case !of.more:
+			case !m.known:
+				l, m.known = of.row.Layout, true
+			default:
+				l = l.Merged(of.row.Layout)
+			}
 		}
-		m.widen(m.streams)
+		m.rebin(l)
 	}
 }
 
 // close passes on the windows that no later row can change.
 func (m *merger) close(put func(*Window) error) error {
-	mark := m.mark()
+	usual := watermark(m.streams, usualReach)
+	mark := watermark(m.streams, min(longestReach, max(usualReach, longestWindows*m.opt.Window)))
+	if m.opt.Contiguous && m.opt.Weighting != InFlight {
+		grid := m.workers[0].grid
+		mark = math.MaxInt64
+		for _, s := range m.streams {
+			if s.more {
+				first, _ := grid.windows(grid.snap(s.row.Start), grid.snap(s.row.End))
+				mark = min(mark, first*grid.length+grid.tolerance+1)
+			}
+		}
+	}
 	for ready := m.before(mark); len(ready) > 0; {
 		at := ready[0]
-		last := m.lastOf(at)
+		last := at // of the windows that become one with it
+		for was := at - 1; was != last; {
+			was = last
+			for _, w := range m.workers {
+				w.spans = slices.DeleteFunc(w.spans, func(of span) bool { return of.last < w.floor })
+				for _, of := range w.spans {
+					if of.first <= last && at <= of.last {
+						last = max(last, of.last)
+					}
+				}
+			}
+		}
 		if last > at && !m.isBefore(last, mark) {
 			break
 		}
@@ -237,25 +309,10 @@ func (m *merger) close(put func(*Window) error) error {
 			w.floor = last + 1
 		}
 	}
-	if usual := watermark(m.streams, usualReach); usual != mark { // only slower requests can still change them
+	if usual != mark { // only slower requests can still change them
 		m.cool(usual)
 	}
 	return nil
-}
-
-// mark returns the time before which windows are final.
-func (m *merger) mark() int64 {
-	if !m.opt.Contiguous || m.opt.Weighting == InFlight {
-		return watermark(m.streams, min(longestReach, max(usualReach, longestWindows*m.opt.Window)))
-	}
-	grid, mark := m.workers[0].grid, int64(math.MaxInt64)
-	for _, s := range m.streams {
-		if s.more {
-			first, _ := grid.windows(grid.snap(s.row.Start), grid.snap(s.row.End))
-			mark = min(mark, first*grid.length+grid.tolerance+1)
-		}
-	}
-	return mark
 }
 
 // watermark returns the time before which later rows cannot change a window. A request reaches back by its latency,
@@ -272,9 +329,110 @@ func watermark(streams []*Stream, longest int64) int64 {
 				at = min(at, ended)
 			}
 		}
-		mark = min(mark, max(at, s.row.End-horizon)-min(reachOf(s.row.Layout), longest))
+		reach := max((s.row.Layout.Reach()-1)/int64(time.Millisecond)+1, usualReach) // of its slowest requests
+		mark = min(mark, max(at, s.row.End-horizon)-min(reach, longest))
 	}
 	return mark
+}
+
+// rebin changes to a coarser layout. It first adds up the open sums of all workers. If each were converted by itself,
+// the fractions would depend on which worker read which row.
+func (m *merger) rebin(l hist.Layout) {
+	if l == m.layout {
+		return
+	}
+	m.layout = l
+	one := m.workers[0]
+	for _, w := range m.workers {
+		w.layout = l
+		for at := range w.open {
+			if w != one {
+				one.open[at] = w.addTo(one.open[at], at)
+			}
+		}
+	}
+	for _, slots := range one.open {
+		for _, o := range slots {
+			if o != nil {
+				o.latencies = *o.latencies.To(l)
+			}
+		}
+	}
+}
+
+// isBefore reports whether a window ends before a time.
+func (m *merger) isBefore(at, mark int64) bool {
+	g := m.workers[0].grid
+	return mark == math.MaxInt64 || (at+1)*g.length+g.tolerance < mark
+}
+
+// before returns the windows that end before a time, in order.
+func (m *merger) before(mark int64) []int64 {
+	all := map[int64]bool{}
+	add := func(open map[int64][]*sum) {
+		for at := range open {
+			if m.isBefore(at, mark) {
+				all[at] = true
+			}
+		}
+	}
+	add(m.cold)
+	for _, w := range m.workers {
+		add(w.open)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// join adds the sums of a later window to those of windows before it. The result starts with the first and ends with the
+// later one.
+func join(total, later []*sum) []*sum {
+	for _, of := range total {
+		if of != nil {
+			of.end = edge{}
+		}
+	}
+	for i, o := range later {
+		if o == nil {
+			continue
+		}
+		if o.start = (edge{}); total[i] == nil {
+			total[i] = o
+			continue
+		}
+		total[i].merge(o)
+		o.release()
+	}
+	return total
+}
+
+// take removes the sums of a window from all workers and adds them up.
+func (m *merger) take(at int64) []*sum {
+	total := m.cold[at]
+	delete(m.cold, at)
+	for _, of := range total {
+		if of != nil {
+			of.unpack()
+		}
+	}
+	for _, w := range m.workers {
+		total = w.addTo(total, at)
+	}
+	return total
+}
+
+// cool packs the windows that end before a time.
+func (m *merger) cool(mark int64) {
+	for _, at := range m.before(mark) {
+		if slices.ContainsFunc(m.workers, func(w *worker) bool { return w.open[at] != nil }) { // else it is already cold
+			total := m.take(at)
+			for _, of := range total {
+				if of != nil {
+					of.pack()
+				}
+			}
+			m.cold[at] = total
+		}
+	}
 }
 
 // window makes the window of one key from its slots. If it spans several windows, total has their sums. It returns nil
@@ -372,7 +530,7 @@ type Stream struct {
 	row   Row // the next one, if there are more
 	more  bool
 	ended [fiolog.Directions]int64 // end of the last row of each direction, -1 before the first
-	pairs [fiolog.Directions]struct{ before, last stretch }
+	pairs [fiolog.Directions]pair
 }
 
 func (s *Stream) advance() {
@@ -386,3 +544,19 @@ func (s *Stream) advance() {
 // minute before it is written, such as the first row of a direction that stalled at once. Its slowest requests began
 // even earlier.
 const horizon = 60_000
+
+// A rebuilt fio with more groups has bins for requests of minutes, so windows stay open for minutes. Few rows reach so
+// far back. So a window becomes cold after 17 s. Then the sums of all workers are added up and only the bins that are
+// not zero stay in memory. Later requests go to new sums. When the window ends, all sums are added up.
+
+const (
+	// usualReach is the longest latency of a released fio, in milliseconds. It is the shortest reach of any layout
+	// here.
+	usualReach = 17_180
+
+	// longestReach limits how far back requests of any layout are spread, in milliseconds.
+	longestReach = 600_000
+
+	// longestWindows is the same limit as a number of windows, for short windows.
+	longestWindows = 1 << 13
+)

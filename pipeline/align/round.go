@@ -31,7 +31,16 @@ type rounder struct {
 // bins returns the whole counts of a window's weights, ascending and without zeros. The
 // result is never nil: if no request rounds to one, it is empty.
 func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
-	r.adopt(h)
+	r.rebinned = r.rebinned || h.Rebinned()
+	if r.carry == nil || r.layout != h.Layout() { // never finer than the layouts before
+		was, carry := r.layout, r.carry
+		r.layout = h.Layout()
+		r.carry = make([]float64, r.layout.Len())
+		for i, c := range carry {
+			low, _ := was.Bounds(i)
+			r.carry[r.layout.Index(low)] += c
+		}
+	}
 	out := make([]hist.Bin, 0, r.usual)
 	for i, weight := range h.All() {
 		due := r.carry[i] + weight
@@ -50,21 +59,6 @@ func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
 	}
 	r.usual = len(out) + len(out)/8
 	return out
-}
-
-// adopt changes to the layout of h, which is never finer than the layouts before.
-func (r *rounder) adopt(h *hist.Histogram) {
-	r.rebinned = r.rebinned || h.Rebinned()
-	if r.carry != nil && r.layout == h.Layout() {
-		return
-	}
-	was, carry := r.layout, r.carry
-	r.layout = h.Layout()
-	r.carry = make([]float64, r.layout.Len())
-	for i, c := range carry {
-		low, _ := was.Bounds(i)
-		r.carry[r.layout.Index(low)] += c
-	}
 }
 
 // balance keeps the sum of all bins whole: it adds missing requests to the bins that are due most, and removes surplus

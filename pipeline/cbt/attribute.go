@@ -1,218 +1,550 @@
 package cbt
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// clue is a report outside of CBT's layout, or a job file. Its content and its place show which logs one execution of
-// fio wrote.
-type clue struct {
-	file   *source.File
-	dir    string          // see [catalog.dirOf]
-	name   string          // the file's, without what says that it is a report
-	host   string          // of a report, if the file's name or folder has it
-	claims *claims         // nil if its name and place say enough
-	job    *fiolog.JobFile // nil for a report, and for a file that is not a job file
-
-	prefix  []*draft // with logs in its folder that have its name
-	options []*draft // with logs that its options name
-	nearby  []*draft // with logs in a folder nearby whose names end like the paths in its options
-}
-
-func (c *catalog) clueOf(f *source.File) *clue {
-	return &clue{file: f, dir: c.dirOf(f), name: stem(path.Base(f.Path))}
-}
-
-func (p *clue) isJob() bool { return p.job != nil }
-
-// runs returns the runs with logs that its name or its options name, each once.
-func (p *clue) runs() []*draft {
-	runs := slices.Clone(p.prefix)
-	for _, r := range p.options {
-		runs = addNew(runs, r)
-	}
-	return runs
-}
-
-// attribution gives reports and job files outside of CBT's layout to the runs to which they may belong. What they say
-// about logs counts most, then their names, then their places.
-type attribution struct {
-	runs    *drafts
-	places  *places
-	index   logIndex
-	reports []*clue
-	jobs    []*clue
-}
-
-// newAttribution looks into the reports and job files whose names and places do not say enough. Files that are not job
-// files go to the leftovers.
-func newAttribution(d *drafts, reports, jobs []*source.File) *attribution {
-	a := &attribution{runs: d, places: d.places, index: newLogIndex(d)}
+// attribute gives reports outside of CBT's layout to the runs to which they may belong. What reports and job files say
+// about logs counts most, then their names, then their places. Runs become one if a report or a job file shows that they
+// are, and several if it is known that fio wrote their logs at different times. A report that fits the logs of no run
+// becomes a run of its own.
+func (s *sorter) attribute(reports, jobs []*source.File) {
+	s.index = s.newIndex()
 	for _, f := range reports {
-		p := d.places.clueOf(f)
-		here := a.index.byDir[p.dir]
+		p := &clue{file: f, dir: s.dirOf(f)}
+		here := s.index.byDir[p.dir]
 		name, host := splitHost(path.Base(f.Path), here)
-		p.name, p.host = stem(name), cmp.Or(host, d.places.of(f, false).host)
-		p.prefix = without(here, func(r *draft) bool { return !r.hasPrefix(p.name) })
+		p.name, p.host = stem(name), cmp.Or(host, s.placeOf(f, false).host)
+		p.prefix = s.index.byName[[2]string{p.dir, p.name}]
 		// Most folders have one run, and a report of its name.
-		isPlain := len(p.prefix) == 1 && len(here) == 1 && len(a.index.below[p.dir]) == 0 && roleOf(f.Path) == roleReport
+		isPlain := len(p.prefix) == 1 && len(here) == 1 && len(s.index.below[p.dir]) == 0 && roleOf(f.Path) == roleReport
 		if !isPlain {
-			p.claims = claimsOf(f)
+			p.claims = s.claimsOf(f)
 		}
-		a.reports = append(a.reports, p)
+		s.reports = append(s.reports, p)
 	}
 	for _, f := range jobs {
-		p := d.places.clueOf(f)
-		job, err := readJobFile(f)
-		if err == nil {
-			p.job, p.claims = job, claimsOfJob(job)
-		} else if p.claims = new(claims); !f.Beside {
-			d.left.add(f, "is no job file of fio: "+err.Error())
+		p := &clue{file: f, dir: s.dirOf(f), name: stem(path.Base(f.Path))}
+		var err error
+		if p.job, p.claims, err = readJobFile(f); err != nil && !f.Beside {
+			s.leave(f, "is no job file of fio: "+err.Error())
 		}
-		a.jobs = append(a.jobs, p)
+		s.jobs = append(s.jobs, p)
 	}
-	return a
-}
-
-func (a *attribution) clues() []*clue { return slices.Concat(a.reports, a.jobs) }
-
-// setNamed finds out which of the present runs the clues name.
-func (a *attribution) setNamed() {
-	a.index = newLogIndex(a.runs)
-	for _, p := range a.clues() {
+	for _, p := range slices.Concat(s.reports, s.jobs) {
 		if p.claims != nil {
-			p.options, p.nearby = a.index.namedBy(p.claims, p.dir)
+			p.options, p.nearby = s.index.namedBy(p.claims, p.dir)
 		}
-		var prefix []*draft
-		for _, r := range p.prefix {
-			if r = r.now(); !r.gone {
-				prefix = addNew(prefix, r)
+	}
+	s.uniteNamed()
+	s.uniteNumbered()
+	s.assign()
+	var loose []*Run
+	have := map[*source.File]int{} // how many runs have a report
+	for _, r := range present(s.runs) {
+		for _, f := range r.Reports {
+			have[f.File]++
+		}
+	}
+	isSplit := false
+	for _, r := range present(s.runs) {
+		isSplit = r.at.layout == ofPeople && s.splitApart(r, have) || isSplit
+	}
+	if isSplit {
+		s.index = s.newIndex()
+	}
+	for _, p := range s.jobs {
+		p.options, _ = s.index.namedBy(p.claims, p.dir)
+	}
+	for _, r := range present(s.runs) {
+		if r.IsLoose() {
+			loose = append(loose, r)
+		}
+	}
+	for _, r := range loose {
+		for _, f := range r.Reports {
+			if len(loose) > 1 {
+				r.ran.add(s.claimsOf(f.File).span)
 			}
 		}
-		p.prefix = prefix
 	}
 }
 
-// attribute gives reports to runs. A report that fits the logs of no run becomes a run of its own.
-func (a *attribution) attribute() {
-	a.setNamed()
-	a.uniteNamed()
-	a.uniteNumbered()
-	claimed := map[*draft]bool{}
-	for _, p := range a.reports {
-		for _, r := range p.runs() {
-			claimed[r] = true
+// uniteNamed makes one run of the runs whose logs are named by one report or one job file, because sections of a job
+// file may have different prefixes.
+func (s *sorter) uniteNamed() {
+	for _, p := range slices.Concat(s.reports, s.jobs) {
+		runs := s.inOrder(present(p.options))
+		if len(runs) < 2 {
+			continue
 		}
+		// If a job is there twice, a report proves that logs are of another execution: those of a job that has another
+		// prefix. With fewer entries than jobs nothing says which is which.
+		isBeyond := func(r *Run) bool {
+			return slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Job > len(p.claims.jobs) })
+		}
+		if collision(runs) != "" && !slices.ContainsFunc(runs, isBeyond) {
+			for _, r := range runs {
+				r.dropLogs(func(l Log) bool {
+					if l.Job == 0 {
+						return false
+					}
+					of := p.claims.jobs[l.Job-1]
+					if len(of) == 0 || slices.ContainsFunc(of, func(v string) bool { return path.Base(path.Clean(v)) == l.Prefix }) {
+						return false
+					}
+					s.leaveNotable(l.File, fmt.Sprintf("left over from another execution: job %d of %s logs to %s", l.Job, p.file.Name(), strings.Join(of, ", ")))
+					return true
+				})
+				r.gone = r.isReported() && len(r.Reports) == 0
+			}
+			runs = slices.DeleteFunc(runs, func(r *Run) bool { return r.isReported() })
+		}
+		if twice := collision(runs); twice != "" {
+			for _, r := range runs {
+				r.doubt(fmt.Sprintf("%s names logs of several prefixes, but they are not of one execution: %s", p.file.Name(), twice))
+			}
+			continue
+		}
+		unite(p, runs)
 	}
-	for _, p := range a.reports {
-		a.assign(p, claimed)
-	}
-	a.splitApart()
 }
 
-func (a *attribution) assign(p *clue, claimed map[*draft]bool) {
-	named := p.runs()
-	for _, r := range named {
-		if slices.Contains(p.prefix, r) {
-			other := len(p.options) > 0 && !slices.Contains(p.options, r)
-			a.give(p, r, FoundPrefix, other)
-		} else {
-			a.give(p, r, FoundOptions, false)
+// collision returns a job that several runs have, or "" if they have none in common. Jobs of one execution have
+// different numbers.
+func collision(runs []*Run) string {
+	seen := map[logKey]Log{}
+	for _, r := range runs {
+		for _, l := range r.logs() {
+			key := logKey{kind: l.Kind, host: l.Host, job: l.Job}
+			if other, ok := seen[key]; ok && l.Job > 0 && other.Prefix != l.Prefix {
+				return fmt.Sprintf("%s and %s both belong to job %d", other.File.Name(), l.File.Name(), l.Job)
+			}
+			seen[key] = l
 		}
 	}
-	if len(named) > 0 {
+	return ""
+}
+
+// unite makes one run of several, the first. It has the name of the clue, which they share.
+func unite(p *clue, runs []*Run) {
+	if len(runs) < 2 {
 		return
 	}
-	runs, how := a.index.byDir[p.dir], FoundFolder
-	if mayGrow := p.file.Size == 0 && roleOf(p.file.Path) == roleReport; !mayGrow || len(runs) == 0 {
-		runs, how = a.byPlace(p, claimed)
+	one := runs[0]
+	for _, r := range runs[1:] {
+		one.absorb(r)
+		for dir := one.at.folder; dir != r.at.folder && !strings.HasPrefix(r.at.folder, dir+"/") && dir != "."; dir = one.at.folder {
+			one.at.folder = path.Dir(dir)
+		}
 	}
+	one.Path, one.name = path.Join(one.at.folder, p.name), ""
+}
+
+// uniteNumbered makes one run of the runs whose jobs together have all numbers from 1 on, if one report names only some
+// of their logs. With group_reporting a report has one entry for several sections, with the options of one of them.
+func (s *sorter) uniteNumbered() {
+	named := map[*Run]int{} // the number of clues that name the run
+	for _, p := range slices.Concat(s.reports, s.jobs) {
+		for _, r := range p.runs() {
+			named[r]++
+		}
+	}
+	for _, p := range s.reports {
+		runs := present(p.options)
+		if p.claims == nil || len(runs) != 1 {
+			continue
+		}
+		mine := p.runs()
+		for _, dir := range s.dirsOf(runs[0]) {
+			for _, r := range present(s.index.byDir[dir]) {
+				if named[r] == 0 || named[r] == 1 && slices.Contains(mine, r) {
+					runs = addNew(runs, r)
+				}
+			}
+		}
+		if len(runs) < 2 || collision(runs) != "" || !countsThrough(runs, len(p.claims.jobs)) {
+			continue
+		}
+		var names []string
+		for _, r := range s.inOrder(runs) {
+			names = append(names, path.Base(r.Path))
+		}
+		unite(p, runs)
+		runs[0].guess = fmt.Sprintf("logs named %s are read as one run: the numbers of their jobs continue, and %s has fewer entries",
+			strings.Join(names, ", "), p.file.Name())
+	}
+}
+
+// countsThrough reports whether the jobs of several runs have the numbers 1 to n on each host, and n is more than the
+// number of entries in a report.
+func countsThrough(runs []*Run, entries int) bool {
+	jobs, highest := map[logKey]bool{}, map[string]int{}
+	count := map[string]int{}
 	for _, r := range runs {
-		a.give(p, r, how, true)
+		for _, l := range r.logs() {
+			if key := (logKey{host: l.Host, job: l.Job}); !jobs[key] {
+				jobs[key] = true
+				count[l.Host]++
+			}
+			highest[l.Host] = max(highest[l.Host], l.Job)
+		}
 	}
-	if len(runs) == 0 && !p.file.Beside {
-		a.alone(p)
+	for host, n := range highest {
+		if n <= entries || jobs[logKey{host: host}] || count[host] != n {
+			return false
+		}
+	}
+	return true
+}
+
+// assign gives each report to the runs that it names or, if it names none, to those near it.
+func (s *sorter) assign() {
+	claimed := map[*Run]bool{}
+	lost := map[string]int{} // by folder, how many reports name no run
+	for _, p := range s.reports {
+		runs := p.runs()
+		for _, r := range runs {
+			claimed[r] = true
+		}
+		if len(runs) == 0 && s.claimsOf(p.file).isParsed {
+			lost[p.dir]++
+		}
+	}
+	for _, p := range s.reports {
+		give := func(runs []*Run, how Found, isCandidate bool) {
+			for _, r := range runs {
+				r.Reports = append(r.Reports, Report{Host: p.host, File: p.file, Found: how, Candidate: isCandidate})
+			}
+		}
+		prefix, options := present(p.prefix), present(p.options)
+		for _, r := range prefix {
+			give([]*Run{r}, FoundPrefix, len(options) > 0 && !slices.Contains(options, r))
+		}
+		give(without(options, func(r *Run) bool { return slices.Contains(prefix, r) }), FoundOptions, false)
+		if len(prefix)+len(options) > 0 {
+			continue
+		}
+		here := present(s.index.byDir[p.dir])
+		runs, how := here, FoundFolder
+		if mayGrow := p.file.Size == 0 && roleOf(p.file.Path) == roleReport; !mayGrow || len(here) == 0 {
+			runs, how = s.byPlace(p, here, claimed, lost[p.dir] == 1)
+		}
+		switch give(runs, how, true); {
+		case len(runs) > 0 || p.file.Beside:
+		case s.claimsOf(p.file).isReport:
+			at := s.placeOf(p.file, false)
+			give([]*Run{s.runOf(p.file, &at, p.name)}, FoundNamed, false)
+		case roleOf(p.file.Path) == roleReport || p.file.Named:
+			why := "is not fio's output"
+			if len(s.index.byDir[p.dir]) == 0 {
+				why += ", and there are no logs in its folder"
+			}
+			s.leaveUnread(p.file, why)
+		}
 	}
 }
 
-func (a *attribution) give(p *clue, r *draft, how Found, isCandidate bool) {
-	r.Reports = append(r.Reports, Report{Host: p.host, File: p.file, Found: how, Candidate: isCandidate})
-}
-
-// byPlace returns the runs to which a report may belong because of its place: runs in its folder or, if there are none,
-// in folders nearby. It leaves out runs that another report names.
-func (a *attribution) byPlace(p *clue, claimed map[*draft]bool) ([]*draft, Found) {
-	if p.claims == nil {
-		p.claims = claimsOf(p.file)
-	}
-	here := a.index.byDir[p.dir]
+// byPlace returns the runs to which a report may belong because of its place: runs in its folder (here) or, if there are
+// none, in folders nearby. It leaves out runs that another report names. isLast means that in its folder all other
+// reports name runs.
+func (s *sorter) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast bool) ([]*Run, Found) {
+	c := s.claimsOf(p.file)
 	switch {
-	case !p.claims.isReport:
+	case !c.isReport:
 		return nil, FoundFolder
-	case !p.claims.isParsed:
+	case !c.isParsed:
 		return here, FoundFolder
 	}
 	// Without log_hist_msec fio writes no rows of histograms. Without histogram logs no bins can prove that a report is of
 	// these logs, so it must be the only possible one, and its options must not lack the logs.
-	may := func(runs []*draft) []*draft {
-		several := len(runs) > 1
-		return without(runs, func(r *draft) bool {
+	may := func(runs []*Run) []*Run {
+		isOne := len(runs) == 1
+		return without(runs, func(r *Run) bool {
 			if len(r.Logs) > 0 {
-				return claimed[r] || !p.claims.hasHist
+				return claimed[r] || !c.hasHist
 			}
-			return claimed[r] || several || p.claims.isListed && !p.claims.namesLogs()
+			return claimed[r] || !isOne || c.isListed && !c.namesLogs
 		})
+	}
+	// Runs in folders below the report's folder, or in the folder above it. A run in a folder beside it counts only if it
+	// is the only one.
+	near := may(present(p.nearby))
+	if close := without(near, func(r *Run) bool {
+		return !slices.ContainsFunc(s.dirsOf(r), func(dir string) bool { return path.Dir(dir) == p.dir || path.Dir(p.dir) == dir })
+	}); len(near) != 1 || len(close) > 0 {
+		near = close
 	}
 	free := may(here)
-	if p.claims.namesLogs() {
-		// Its logs are missing, or were renamed. If they were renamed, no other report fits them.
-		others := slices.ContainsFunc(a.reports, func(o *clue) bool {
-			return o != p && o.dir == p.dir && len(o.runs()) == 0 && o.claims != nil && o.claims.isParsed
-		})
-		if len(free) == 1 && len(here) == 1 && !others && len(p.nearby) == 0 {
-			return free, FoundFolder
-		}
-		return a.onlyNearby(p, may(p.nearby)), FoundAbove
-	}
-	if len(free) > 0 {
+	switch {
+	case c.namesLogs && len(free) == 1 && len(here) == 1 && isLast && len(p.nearby) == 0:
+		return free, FoundFolder // its logs were renamed, because no other report fits these
+	case c.namesLogs: // or are missing
+		return near, FoundAbove
+	case len(free) > 0:
 		return free, FoundFolder
+	case len(near) > 0 || len(here) > 0:
+		return near, FoundAbove
 	}
-	if runs := a.onlyNearby(p, may(p.nearby)); len(runs) > 0 || len(here) > 0 {
-		return runs, FoundAbove
-	}
-	return may(a.index.below[p.dir]), FoundAbove
+	return may(present(s.index.below[p.dir])), FoundAbove
 }
 
-// onlyNearby returns the runs in folders below the report's folder, or in the folder above it. A run in a folder beside
-// it counts only if it is the only one.
-func (a *attribution) onlyNearby(p *clue, runs []*draft) []*draft {
-	close := without(runs, func(r *draft) bool {
-		return !slices.ContainsFunc(a.places.dirsOf(r), func(dir string) bool { return path.Dir(dir) == p.dir || path.Dir(p.dir) == dir })
-	})
-	if len(close) > 0 || len(runs) != 1 {
-		return close
-	}
-	return runs
-}
+// span is the time in which fio ran. It is unknown if end is zero.
+type span struct{ start, end time.Time }
 
-// alone makes a run of a report that has no logs.
-func (a *attribution) alone(p *clue) {
-	f := p.file
-	if p.claims.isReport {
-		at := a.places.of(f, false)
-		a.give(p, a.runs.runOf(f, &at, p.name), FoundNamed, false)
+// add extends the span by another one, if that is known.
+func (s *span) add(o span) {
+	if o.end.IsZero() {
 		return
 	}
-	if roleOf(f.Path) == roleReport || f.Named {
-		why := "is not fio's output"
-		if len(a.index.byDir[p.dir]) == 0 {
-			why += ", and there are no logs in its folder"
-		}
-		a.runs.left.addUnread(f, why)
+	if s.end.IsZero() || o.start.Before(s.start) {
+		s.start = o.start
 	}
+	if o.end.After(s.end) {
+		s.end = o.end
+	}
+}
+
+// isWith reports whether two spans have at least half of the shorter one in common. Modification times may be off by two
+// seconds, so jobs that ran one after another may seem to overlap a little.
+func (s span) isWith(o span) bool {
+	if s.end.IsZero() || o.end.IsZero() {
+		return false
+	}
+	start, end := s.start, s.end
+	if o.start.After(start) {
+		start = o.start
+	}
+	if o.end.Before(end) {
+		end = o.end
+	}
+	return end.Sub(start) >= min(s.end.Sub(s.start), o.end.Sub(o.start))/2
+}
+
+// part is a report, or the logs of one prefix in one folder: one fio wrote all of it.
+type part struct {
+	span
+	logs    []Log
+	report  *Report // nil if it has logs
+	isNamed bool    // a report names the logs
+	isGuess bool    // nothing but the modification times of logs shows that it belongs to another part, if anything does
+	of      *part   // another part of the same run; nil for the first
+}
+
+// first returns the first part of the run, and remembers it.
+func (p *part) first() *part {
+	one := p
+	for one.of != nil {
+		one = one.of
+	}
+	for p != one {
+		p, p.of = p.of, one
+	}
+	return one
+}
+
+func (p *part) join(o *part) {
+	if p, o = p.first(), o.first(); p != o {
+		o.of = p
+	}
+}
+
+func (p *part) prefix() string { return p.logs[0].Prefix }
+
+// splitApart makes several runs of one whose logs have several prefixes, such as t.1 and t.2, and reports whether it did.
+// Prefixes are of one run only if a report names them together, or if they ran at the same time. have has the number of
+// runs of each report.
+func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
+	type place struct{ dir, prefix string }
+	var logs, reports []*part
+	byPrefix, byVolume := map[string][]*part{}, map[string][]*part{}
+	for _, of := range groups(r.logs(), func(l Log) place { return place{path.Dir(l.File.Path), l.Prefix} }) {
+		p := &part{logs: of}
+		logs = append(logs, p)
+		byPrefix[of[0].Prefix], byVolume[of[0].Volume] = append(byPrefix[of[0].Prefix], p), append(byVolume[of[0].Volume], p)
+	}
+	if len(logs) < 2 {
+		r.doubt(r.guess)
+		return false
+	}
+	// Reports name prefixes by their options or, if they have none of these, by their own name.
+	trustsTimes := true
+	for _, f := range r.Reports {
+		c := s.claimsOf(f.File)
+		p := &part{report: &f, span: c.span}
+		reports = append(reports, p)
+		var named []*part
+		if f.Named {
+			named = byVolume[f.Volume]
+		} else {
+			prefixes := map[string]bool{}
+			for v := range c.values {
+				prefixes[path.Base(v)] = true
+			}
+			if !c.namesLogs {
+				prefixes[stem(path.Base(f.File.Path))] = true
+			}
+			for prefix := range prefixes {
+				named = append(named, byPrefix[prefix]...)
+			}
+		}
+		for _, l := range named {
+			l.join(p)
+			l.isNamed = true
+		}
+		// The times of files are those at which fio wrote them, if those of reports are. Some archives store times in steps
+		// of two seconds.
+		const coarse = 2500 * time.Millisecond
+		isAsWritten := c.end.IsZero() || c.isCut || c.client || f.File.ModTime.Sub(c.end).Abs() < coarse
+		trustsTimes = trustsTimes && isAsWritten
+	}
+	unnamed := without(logs, func(p *part) bool { return p.isNamed })
+	for _, job := range s.jobs {
+		prefixes := map[string]bool{}
+		for v := range job.claims.values {
+			prefixes[path.Base(v)] = true
+		}
+		named := without(unnamed, func(p *part) bool { return !prefixes[p.prefix()] })
+		for _, p := range named {
+			named[0].join(p)
+		}
+	}
+	if trustsTimes {
+		for _, p := range unnamed {
+			p.span = s.writtenIn(p.logs)
+		}
+	}
+	all := slices.Concat(logs, reports)
+	byStart := slices.SortedStableFunc(slices.Values(all), func(p, o *part) int { return p.start.Compare(o.start) })
+	for i, p := range byStart {
+		for _, o := range byStart[i+1:] {
+			if o.start.After(p.end) {
+				break
+			}
+			if p.first() != o.first() && p.isWith(o.span) {
+				p.isGuess = p.isGuess || p.report == nil && o.report == nil
+				p.join(o)
+			}
+		}
+	}
+	// What has no time belongs to the others if these are of one run, and something else shows it.
+	known := without(all, func(p *part) bool { return p.end.IsZero() && !p.isNamed })
+	if isLikely := len(unnamed) == len(logs) || r.family == "output" || r.guess != ""; isLikely && len(groups(known, (*part).first)) < 2 {
+		for _, p := range slices.Concat(known, unnamed) {
+			p.isGuess = p.isGuess || len(p.logs) > 0 && p.first() != logs[0].first()
+			logs[0].join(p)
+		}
+	}
+	var runs [][]*part
+	var loose []Report        // nothing shows to which of the runs they belong
+	var others []*source.File // reports of other runs
+	for _, of := range groups(all, (*part).first) {
+		switch p := of[0]; {
+		case p.report == nil:
+			runs = append(runs, of)
+		case p.end.IsZero():
+			loose = append(loose, *p.report)
+		case have[p.report.File] > 1:
+			others = append(others, p.report.File)
+		case !p.report.File.Beside:
+			runs = append(runs, of)
+		}
+	}
+	if len(runs) == 1 {
+		r.setUnsure(logs)
+		r.doubt(r.guess)
+		return false
+	}
+	for _, f := range others {
+		have[f]--
+	}
+	whole := *r
+	for i, of := range runs {
+		one := r
+		if i > 0 {
+			one = new(Run)
+			*one = whole
+			one.Doubts = slices.Clone(whole.Doubts)
+			s.runs = append(s.runs, one)
+		}
+		one.Logs, one.Others, one.Reports, one.ran = nil, nil, nil, span{}
+		for _, p := range of {
+			one.ran.add(p.span)
+			if p.report != nil {
+				one.Reports = append(one.Reports, *p.report)
+			}
+			for _, l := range p.logs {
+				one.add(l)
+			}
+		}
+		one.setUnsure(of)
+		var f *source.File
+		var name string
+		if one.isReported() {
+			one.Reports[0].Found, one.Reports[0].Candidate = FoundNamed, false
+			f = one.Reports[0].File
+			name = stem(path.Base(f.Path))
+		} else {
+			one.Reports = append(one.Reports, loose...)
+			f, name = of[0].logs[0].File, of[0].prefix()
+		}
+		one.at.folder = path.Dir(f.Path)
+		one.Path, one.name = path.Join(one.at.folder, name), ""
+	}
+	return true
+}
+
+// setUnsure says that nothing shows that logs are of one run, if that is so.
+func (r *Run) setUnsure(parts []*part) {
+	i := slices.IndexFunc(parts, func(p *part) bool { return p.isGuess })
+	if i < 0 || r.family == "output" || r.guess != "" {
+		return
+	}
+	other := slices.IndexFunc(parts, func(p *part) bool { return p != parts[i] && len(p.logs) > 0 })
+	r.Unsure = fmt.Sprintf("logs named %s and %s are read as one run, because nothing but the times of their files shows when "+
+		"they were written; if they ran one after another, its rates are wrong: keep the files of each run in a folder of their own, "+
+		"or pass fio's reports", parts[min(i, other)].prefix(), parts[max(i, other)].prefix())
+}
+
+// writtenIn returns the time in which logs were written, by their rows and modification times.
+func (s *sorter) writtenIn(logs []Log) (all span) {
+	const (
+		longestRow = 1 << 17 // bytes; longer than any row
+		epochTimes = 1e11    // ms; the time of a row that is larger counts from 1970 (log_unix_epoch)
+	)
+	timeOf := func(row []byte) (int64, bool) {
+		number, _, isRow := bytes.Cut(row, []byte{','})
+		ms, err := strconv.ParseInt(string(number), 10, 64)
+		return ms, isRow && err == nil && ms >= 0
+	}
+	for _, l := range logs {
+		text, err := l.File.End(longestRow)
+		text, isWhole := bytes.CutSuffix(text, []byte{'\n'})
+		last, ok := timeOf(text[bytes.LastIndexByte(text, '\n')+1:])
+		if err != nil || !isWhole || !ok || s.ctx.Err() != nil {
+			continue
+		}
+		end := time.UnixMilli(last)
+		if last <= epochTimes {
+			if end = l.File.ModTime; !end.IsZero() {
+				all.add(span{end.Add(-time.Duration(last) * time.Millisecond), end})
+			}
+			continue
+		}
+		all.add(span{end, end})
+		line, _, _ := bytes.Cut(head(l.File), []byte{'\n'})
+		if first, ok := timeOf(line); ok {
+			all.add(span{time.UnixMilli(first), end})
+		}
+	}
+	return all
 }

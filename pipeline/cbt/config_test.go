@@ -188,7 +188,7 @@ func FuzzConfigure(f *testing.F) {
 		}
 		before := maps.Clone(m)
 		for _, known := range []mapping.CBT{{}, {Workload: "w", OpSize: 1}} {
-			r := Run{CBT: known, Configs: Configs{modeSize: known.Workload == "" && len(data)%2 == 0}}
+			r := Run{CBT: known, at: place{modeSize: known.Workload == "" && len(data)%2 == 0}}
 			r.Mode = "read"
 			r.fill(cluster(m))
 			r.fillCluster(asMap(m["cluster"]))

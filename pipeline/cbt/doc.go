@@ -11,11 +11,10 @@
 // benchmarks that are not fio's in [Archive.Skipped]. What is likely but not certain is in
 // [Run.Doubts]. A report that may be of another execution is a candidate.
 //
-// Files become runs in steps. The catalog has all files by where they lie; its sort says
-// what kind of file each is. Places are what the folders above a file say. Drafts are the runs,
-// first by the names of logs; reports and job files that names do not attribute are clues,
-// which an attribution follows. It splits runs whose prefixes ran at different times. In the end
-// duplicates are dropped.
+// Files become runs in steps, which [Read] lists. First the folders above a file and its name say what it is and, for
+// logs and for reports of CBT and pbench-fio, which run has it. Outside of their layouts other reports and job files are
+// clues: those that name logs of several runs make them one, and the reports go to runs. After that runs are split
+// whose prefixes ran at different times. In the end copies are dropped.
 //
 // CBT, the Ceph Benchmarking Tool, writes
 //

@@ -32,20 +32,20 @@ func paths(files []*source.File) []string {
 }
 
 // drafted sorts logs into runs by their names alone.
-func drafted(t *testing.T, names ...string) (*drafts, *leftovers) {
+func drafted(t *testing.T, names ...string) *sorter {
 	t.Helper()
-	var left leftovers
-	d := newDrafts(newPlaces(t.Context(), newCatalog(listed(names...), &left)), &left)
-	for _, l := range d.places.sort(&left).logs {
-		d.addLog(&l)
+	s := newSorter(t.Context(), listed(names...))
+	logs, _, _ := s.kinds()
+	for _, l := range logs {
+		s.addLog(&l)
 	}
-	return d, &left
+	return s
 }
 
 // inWords are runs with the logs that they have, by file.
-func inWords(d *drafts) []string {
+func inWords(s *sorter) []string {
 	var all []string
-	for _, r := range d.present() {
+	for _, r := range present(s.runs) {
 		var logs []string
 		for _, l := range r.logs() {
 			logs = append(logs, path.Base(l.File.Path))
@@ -65,7 +65,7 @@ func TestDrafts(t *testing.T) {
 		logs  []string
 		want  []string
 		left  []string
-		unite func(*drafts)
+		unite func(*sorter)
 	}{
 		{"one prefix", []string{"x_clat_hist.1.log", "x_clat_hist.2.log", "x_bw.1.log"}, []string{"x: x_bw.1.log x_clat_hist.1.log x_clat_hist.2.log"}, nil, nil},
 		{"volumes are of one run", []string{"x.0_clat_hist.1.log", "x.1_clat_hist.1.log"}, []string{"x: x.0_clat_hist.1.log x.1_clat_hist.1.log"}, nil, nil},
@@ -75,23 +75,23 @@ func TestDrafts(t *testing.T) {
 			[]string{"id-7c1f03ab/w/numjobs-1: output.0_lat.1.log output.0_lat.1.log"}, nil, nil},
 		{"a second log of a job", []string{"x_clat_hist.1.log", "x_clat_hist.1.log.fz"}, []string{"x: x_clat_hist.1.log"}, []string{"x_clat_hist.1.log.fz"}, nil},
 		{"all jobs beside single ones", []string{"x_clat_hist.log", "x_clat_hist.1.log", "x_bw.log"}, []string{"x: x_bw.log x_clat_hist.1.log"},
-			[]string{"x_clat_hist.log"}, (*drafts).dropAllJobsLogs},
+			[]string{"x_clat_hist.log"}, (*sorter).dropAllJobsLogs},
 		{"depths of one total", []string{w + "iodepth-1/output.0_lat.1.log", w + "iodepth-2/output.1_lat.1.log"},
-			[]string{"id-7c1f03ab/w/total_iodepth-3: output.0_lat.1.log output.1_lat.1.log"}, nil, (*drafts).uniteDepths},
+			[]string{"id-7c1f03ab/w/total_iodepth-3: output.0_lat.1.log output.1_lat.1.log"}, nil, (*sorter).uniteDepths},
 		{"a volume in two depths", []string{w + "iodepth-1/output.0_lat.1.log", w + "iodepth-2/output.0_lat.1.log"},
-			[]string{"id-7c1f03ab/w/total_iodepth-3/iodepth-1: output.0_lat.1.log", "id-7c1f03ab/w/total_iodepth-3/iodepth-2: output.0_lat.1.log"}, nil, (*drafts).uniteDepths},
+			[]string{"id-7c1f03ab/w/total_iodepth-3/iodepth-1: output.0_lat.1.log", "id-7c1f03ab/w/total_iodepth-3/iodepth-2: output.0_lat.1.log"}, nil, (*sorter).uniteDepths},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d, left := drafted(t, tt.logs...)
+			s := drafted(t, tt.logs...)
 			if tt.unite != nil {
-				tt.unite(d)
+				tt.unite(s)
 			}
-			if diff := cmp.Diff(tt.want, inWords(d)); diff != "" {
+			if diff := cmp.Diff(tt.want, inWords(s)); diff != "" {
 				t.Errorf("runs (-want +got):\n%s", diff)
 			}
 			var files []*source.File
-			for _, l := range *left {
+			for _, l := range s.left {
 				files = append(files, l.File)
 			}
 			if diff := cmp.Diff(tt.left, paths(files)); diff != "" {
@@ -120,9 +120,9 @@ func TestNumberedThrough(t *testing.T) {
 		{"a.0|a.0", 1, false, false},
 	}
 	for _, tt := range tests {
-		var runs []*draft
+		var runs []*Run
 		for i, logs := range strings.Split(tt.runs, "|") {
-			r := &draft{}
+			r := &Run{}
 			for _, text := range strings.Fields(logs) {
 				l := Log{Kind: fiolog.ClatHist, Prefix: string(rune('x' + i)), File: &source.File{}}
 				if _, err := fmt.Sscanf(strings.Replace(text, ".", " ", 1), "%s %d", &l.Host, &l.Job); err != nil {

@@ -13,32 +13,28 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// duplicates drops copies of files and runs, by their content, because their requests would count twice.
-type duplicates struct {
-	runs     *drafts
-	contents *comparer
-}
-
-func (d duplicates) drop() {
-	for _, r := range d.runs.present() {
-		d.dropLogs(r)
-		d.dropReports(r)
+// dropCopies drops copies of files and runs, by their content, because their requests would count twice.
+func (s *sorter) dropCopies() {
+	c := newComparer()
+	for _, r := range present(s.runs) {
+		s.dropLogs(c, r)
+		s.dropReports(c, r)
 	}
-	d.dropRuns()
-	d.dropReportRuns()
+	s.dropRuns(c)
+	s.dropReportRuns(c)
 }
 
 // dropLogs drops logs of one run that have the content of another log of the same kind and number. They are copies
 // under the name of another host or volume, unless each has a report of its own.
-func (d duplicates) dropLogs(r *draft) {
+func (s *sorter) dropLogs(c *comparer, r *Run) {
 	reportsOf := func(l Log) []Report {
 		return without(r.Reports, func(f Report) bool { return !f.Named || f.Host != l.Host || f.Volume != l.Volume })
 	}
-	originals := d.contents.copies(r.logs(), func(a, b Log) bool { return d.contents.mayBeOne(reportsOf(a), reportsOf(b)) })
+	originals := c.copies(r.logs(), func(a, b Log) bool { return c.mayBeOne(reportsOf(a), reportsOf(b)) })
 	r.dropLogs(func(l Log) bool {
 		other := originals[l.File]
 		if other != nil {
-			d.runs.left.addNotable(l.File, "the same content as "+other.Name()+", so it counts once")
+			s.leaveNotable(l.File, "the same content as "+other.Name()+", so it counts once")
 		}
 		return other != nil
 	})
@@ -47,7 +43,7 @@ func (d duplicates) dropLogs(r *draft) {
 // dropReports drops reports of one run that have the content of another. CBT stores each twice, as printed and its JSON
 // alone, which may be the same. Equal reports of two hosts are copies only if the logs of one host were copies, too.
 // The reason is that reports that still grow are short at first.
-func (d duplicates) dropReports(r *draft) {
+func (s *sorter) dropReports(c *comparer, r *Run) {
 	// Without logs of its host and volume, where others have some, a report may be a copy.
 	lostLogs := func(f Report) bool {
 		return !r.isReported() && !slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Host == f.Host && l.Volume == f.Volume })
@@ -57,13 +53,13 @@ func (d duplicates) dropReports(r *draft) {
 	for _, f := range r.Reports {
 		i := slices.IndexFunc(kept, func(k Report) bool {
 			isPair := k.Named && f.Named && (k.Host == f.Host && k.Volume == f.Volume || !lostLogs(f))
-			return k.File != f.File && !isPair && d.contents.sameReport(k.File, f.File)
+			return k.File != f.File && !isPair && c.sameReport(k.File, f.File)
 		})
 		switch {
 		case i < 0:
 			kept = append(kept, f)
-		case !f.File.Beside && !slices.ContainsFunc(*d.runs.left, func(l Left) bool { return l.File == f.File }):
-			d.runs.left.addNotable(f.File, "the same content as "+kept[i].File.Name()+", so it counts once")
+		case !f.File.Beside && !slices.ContainsFunc(s.left, func(l Left) bool { return l.File == f.File }):
+			s.leaveNotable(f.File, "the same content as "+kept[i].File.Name()+", so it counts once")
 		}
 	}
 	r.Reports = kept
@@ -71,55 +67,53 @@ func (d duplicates) dropReports(r *draft) {
 
 // dropRuns drops a run if another run has all of its logs under the same names, and none or one of its reports. Two runs
 // of the same load may have equal logs.
-func (d duplicates) dropRuns() {
-	for _, runs := range groups(d.runs.present(), (*draft).outline) {
+func (s *sorter) dropRuns(c *comparer) {
+	for _, runs := range groups(s.inOrder(present(s.runs)), (*Run).outline) {
 		if len(runs) < 2 || runs[0].outline() == "" {
 			continue
 		}
-		slices.SortStableFunc(runs, func(a, b *draft) int {
-			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), a.depth()-b.depth(), d.runs.first(a)-d.runs.first(b))
+		slices.SortStableFunc(runs, func(a, b *Run) int {
+			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), a.depth()-b.depth())
 		})
-		logs := make(map[*draft][]Log, len(runs)) // there may be thousands of runs of one outline
+		logs := make(map[*Run][]Log, len(runs)) // there may be thousands of runs of one outline
 		for i, r := range runs {
 			logs[r] = byName(&r.Output)
-			if j := slices.IndexFunc(runs[:i], func(other *draft) bool {
-				return !other.gone && d.contents.sameRun(logs[r], logs[other]) && d.contents.mayBeOne(r.Reports, other.Reports)
+			if j := slices.IndexFunc(runs[:i], func(other *Run) bool {
+				return !other.gone && c.sameRun(logs[r], logs[other]) && c.mayBeOne(r.Reports, other.Reports)
 			}); j >= 0 {
-				d.dropRun(r, runs[j])
+				s.dropRun(r, runs[j])
 			}
 		}
 	}
 }
 
 // dropReportRuns drops runs without logs if other runs have their reports.
-func (d duplicates) dropReportRuns() {
+func (s *sorter) dropReportRuns(c *comparer) {
 	type key struct {
 		argument string
 		size     int64
 	}
 	type owned struct {
 		file *source.File
-		run  *draft
+		run  *Run
 	}
 	owners := map[key][]owned{}
-	runs := d.runs.present()
+	runs := s.inOrder(present(s.runs))
 	// Runs with logs come first, then the ones higher up.
-	slices.SortStableFunc(runs, func(a, b *draft) int {
-		rank := func(r *draft) int {
-			if r.isReported() {
-				return 1 + r.depth()
-			}
-			return 0
+	rank := func(r *Run) int {
+		if r.isReported() {
+			return 1 + r.depth()
 		}
-		return cmp.Or(rank(a)-rank(b), d.runs.first(a)-d.runs.first(b))
-	})
+		return 0
+	}
+	slices.SortStableFunc(runs, func(a, b *Run) int { return rank(a) - rank(b) })
 	for _, r := range runs {
-		var of *draft
+		var of *Run
 		known := 0
 		for _, f := range r.Reports {
 			k := key{r.argument, f.File.Size}
 			i := slices.IndexFunc(owners[k], func(o owned) bool {
-				return o.run != r && r.isReported() && o.file != f.File && d.contents.sameReport(o.file, f.File)
+				return o.run != r && r.isReported() && o.file != f.File && c.sameReport(o.file, f.File)
 			})
 			if i >= 0 {
 				of, known = owners[k][i].run, known+1
@@ -128,29 +122,29 @@ func (d duplicates) dropReportRuns() {
 			}
 		}
 		if of != nil && known == len(r.Reports) {
-			d.dropRun(r, of)
+			s.dropRun(r, of)
 		}
 	}
 }
 
 // dropRun drops a run that is a copy of another, with the files that no other run has.
-func (d duplicates) dropRun(r, of *draft) {
+func (s *sorter) dropRun(r, of *Run) {
 	r.gone = true
 	for _, f := range r.Files() {
 		if f == r.Config || f == r.ArchiveConfig || f == r.Job || f.Beside {
 			continue
 		}
-		if !slices.ContainsFunc(d.runs.all, func(r *draft) bool { return !r.gone && slices.Contains(r.Files(), f) }) {
-			d.runs.left.addNotable(f, "part of a copy of "+of.Path+", so it counts once")
+		if !slices.ContainsFunc(s.runs, func(r *Run) bool { return !r.gone && slices.Contains(r.Files(), f) }) {
+			s.leaveNotable(f, "part of a copy of "+of.Path+", so it counts once")
 		}
 	}
 }
 
-func (r *draft) depth() int { return strings.Count(r.Path, "/") }
+func (r *Run) depth() int { return strings.Count(r.Path, "/") }
 
 // outline returns the names and sizes of a run's logs as a text, which is the same for copies. It is empty if a size is
 // not known, or if all logs are empty.
-func (r *draft) outline() string {
+func (r *Run) outline() string {
 	total := int64(0)
 	lines := []string{r.argument}
 	for _, l := range r.logs() {

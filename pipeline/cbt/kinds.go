@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,13 +15,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// kinds has the files by their kinds: by their names or, if the user named a file, by its content.
-type kinds struct {
-	logs    []logFile
-	reports []*source.File // fio's output, or files that may be
-	jobs    []*source.File // files that may be job files
-}
-
 // logFile is a log of fio with the parts of its name. If its name is not the name of a log, the parts are assumed.
 type logFile struct {
 	file  *source.File
@@ -28,122 +22,134 @@ type logFile struct {
 	doubt string // why it is taken for a log although its name does not say so
 }
 
-// sort finds out the kind of each file. Copies, by their names, go to the leftovers, and so do files that the user
-// named and that are not from fio.
-func (c *catalog) sort(left *leftovers) kinds {
-	var k kinds
-	for _, f := range c.files {
-		switch role := roleOf(f.Path); {
-		case role == roleConfig:
-		case role == roleLog:
-			name, _ := fiolog.ParseName(path.Base(f.Path))
-			if !f.Beside && !c.isCopiedLog(f, name.Copy, left) {
-				k.logs = append(k.logs, logFile{file: f, name: name})
+var (
+	numberMark = regexp.MustCompile(`^\.\d+$`)
+	kindWord   = regexp.MustCompile(`(?i)(?:^|[^a-z])(clat|slat|lat|bw|iops)(?:[^a-z]|$)`)
+)
+
+// kinds returns the files by their kinds: logs, fio's output or files that may be, and files that may be job files. Names
+// decide or, if the user named a file, its content. Copies, by their names, go to the leftovers, and so do files that
+// the user named and that are not from fio.
+func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
+	for _, f := range s.files {
+		role, log := roleOf(f.Path), logFile{file: f}
+		if role == roleLog {
+			log.name, _ = fiolog.ParseName(path.Base(f.Path))
+			if f.Beside || s.isCopiedLog(f, log.name.Copy) {
+				continue
 			}
-		case f.Named:
-			k.addNamed(f, role, left)
-		case role == roleJob:
-			k.jobs = append(k.jobs, f)
-		case role != roleNone || mayBeReport(f.Path):
-			k.reports = append(k.reports, f)
+		} else if f.Named && role != roleConfig {
+			var why string
+			if role, log.name.Kind, why = lookAt(f, role); why != "" {
+				s.leaveNotable(f, why)
+			}
+			log.name.Prefix = stem(path.Base(f.Path)) // it has one job, or several one after another
+			log.doubt = fmt.Sprintf("%s: read as a log of %s, because of its rows", f.Name(), kindNames[log.name.Kind])
+		} else if role == roleNone && mayBeReport(f.Path) {
+			role = roleLoose
+		}
+		switch role {
+		case roleLog:
+			logs = append(logs, log)
+		case roleJob:
+			jobs = append(jobs, f)
+		case roleReport, roleLoose:
+			reports = append(reports, f)
 		}
 	}
-	k.reports = without(k.reports, func(f *source.File) bool { return c.isOldReport(f, left) })
-	return k
+	return logs, without(reports, s.isOldReport), jobs
 }
 
 // isCopiedLog reports whether a log is a copy by its name, and adds it to the leftovers then. A copy that the user
 // named is read if the user named no other log in its folder.
-func (c *catalog) isCopiedLog(f *source.File, mark string, left *leftovers) bool {
-	if mark == "" || f.Named && !c.hasProper(c.dirOf(f)) {
+func (s *sorter) isCopiedLog(f *source.File, mark string) bool {
+	isProper := func(other *source.File) bool {
+		name, ok := fiolog.ParseName(path.Base(other.Path))
+		return ok && name.Copy == "" && s.dirOf(other) == s.dirOf(f)
+	}
+	if mark == "" || f.Named && !slices.ContainsFunc(s.files, isProper) {
 		return false
 	}
 	why := fmt.Sprintf("a copy of a log, as its name says (%s)", mark)
-	if !c.hasOriginal(f) {
+	if !s.hasOriginal(f) {
 		why += "; rename it if it is the only one"
 	}
-	left.addNotable(f, why)
+	s.leaveNotable(f, why)
 	return true
 }
 
-var numberMark = regexp.MustCompile(`^\.\d+$`)
-
 // isOldReport reports whether the name of a report says that it is older than another that is there, such as
 // out.json.bak beside out.json. It adds the report to the leftovers then.
-func (c *catalog) isOldReport(f *source.File, left *leftovers) bool {
+func (s *sorter) isOldReport(f *source.File) bool {
 	base := path.Base(f.Path)
 	original, mark := fiolog.CutCopyMark(base)
 	isOld := mark != "" && strings.ContainsRune("~.-", rune(mark[0])) && !strings.HasPrefix(mark, "- ")
 	isVolume := numberMark.MatchString(mark) && reportFile.MatchString(base) // or part of an address
-	if !isOld || isVolume || f.Named || roleOf(original) != roleReport || !c.hasOriginal(f) {
+	if !isOld || isVolume || f.Named || roleOf(original) != roleReport || !s.hasOriginal(f) {
 		return false
 	}
 	if !f.Beside && isReport(f) {
-		left.addNotable(f, fmt.Sprintf("a copy of a report, as its name says (%s)", mark))
+		s.leaveNotable(f, fmt.Sprintf("a copy of a report, as its name says (%s)", mark))
 	}
 	return true
 }
 
-// addNamed adds a file that the user named, if its name is not the name of a log. A log then has one job, or several
-// one after another.
-func (k *kinds) addNamed(f *source.File, byName role, left *leftovers) {
+// hasOriginal reports whether the original of a file exists, if its name says that it is a copy.
+func (s *sorter) hasOriginal(f *source.File) bool {
+	if s.paths == nil {
+		s.paths = make(map[string]bool, len(s.files))
+		for _, other := range s.files {
+			s.paths[path.Join(s.dirOf(other), path.Base(other.Path))] = true
+		}
+	}
+	base := path.Base(f.Path)
+	for original, mark := fiolog.CutCopyMark(base); mark != ""; original, mark = fiolog.CutCopyMark(original) {
+		if s.paths[path.Join(s.dirOf(f), original)] {
+			return true
+		}
+	}
+	return false
+}
+
+// lookAt finds out what a file is that the user named, if its name is not the name of a log. If it is not from fio, why
+// is not empty.
+func lookAt(f *source.File, byName role) (is role, kind fiolog.Kind, why string) {
 	first := head(f)
-	kind, content := fiolog.ClatHist, contentOf(first)
-	hint, hinted := kindHint(f.Path)
+	content := contentOf(first)
+	word := kindWord.FindStringSubmatch(path.Base(f.Path))
 	switch {
 	case content == report:
-		k.reports = append(k.reports, f)
-		return
+		return roleReport, 0, ""
 	case content == histogram:
-	case content != unknown && hinted:
-		kind = hint
-	case content == completions:
-		kind = fiolog.Clat
-	case content == averages:
-		left.addNotable(f, "rows of averages (log_avg_msec), but the name does not say of what: name it as fio does, such as x_clat.1.log")
-		return
-	case byName == roleJob:
-		k.jobs = append(k.jobs, f)
-		return
-	case len(first) == 0:
-		left.addNotable(f, "is empty")
-		return
-	case otherFormat(first) != "":
-		left.addNotable(f, otherFormat(first))
-		return
-	default:
-		line, _, _ := strings.Cut(string(first[:min(len(first), 40)]), "\n")
-		what := fmt.Sprintf("it begins with %q", line)
-		if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\r' }) {
-			what = "it is binary"
+		return roleLog, fiolog.ClatHist, ""
+	case content != unknown && word != nil:
+		for kind := range kindNames {
+			if strings.EqualFold(kind.String(), word[1]) {
+				return roleLog, kind, ""
+			}
 		}
-		left.addNotable(f, "is neither a log nor a report of fio: "+what)
-		return
+	case content == completions:
+		return roleLog, fiolog.Clat, ""
+	case content == averages:
+		return roleNone, 0, "rows of averages (log_avg_msec), but the name does not say of what: name it as fio does, such as x_clat.1.log"
+	case byName == roleJob:
+		return roleJob, 0, ""
+	case len(first) == 0:
+		return roleNone, 0, "is empty"
+	case otherFormat(first) != "":
+		return roleNone, 0, otherFormat(first)
 	}
-	k.logs = append(k.logs, logFile{
-		file: f, name: fiolog.Name{Prefix: stem(path.Base(f.Path)), Kind: kind},
-		doubt: fmt.Sprintf("%s: read as a log of %s, because of its rows", f.Name(), kindNames[kind]),
-	})
+	line, _, _ := strings.Cut(string(first[:min(len(first), 40)]), "\n")
+	if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\r' }) {
+		return roleNone, 0, "is neither a log nor a report of fio: it is binary"
+	}
+	return roleNone, 0, fmt.Sprintf("is neither a log nor a report of fio: it begins with %q", line)
 }
 
 // kindNames says for people what logs contain.
 var kindNames = map[fiolog.Kind]string{
 	fiolog.ClatHist: "latency histograms", fiolog.Clat: "completion latencies", fiolog.Slat: "submission latencies",
 	fiolog.Lat: "total latencies", fiolog.BW: "bandwidth", fiolog.IOPS: "requests per second",
-}
-
-var kindWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(clat|slat|lat|bw|iops)(?:[^a-z]|$)`)
-
-// kindHint returns the kind of log that a word in a name says.
-func kindHint(name string) (fiolog.Kind, bool) {
-	if m := kindWord.FindStringSubmatch(path.Base(name)); m != nil {
-		for kind := range kindNames {
-			if strings.EqualFold(kind.String(), m[1]) {
-				return kind, true
-			}
-		}
-	}
-	return 0, false
 }
 
 // peekLen is how much of a file is read to find out what it is.
@@ -199,13 +205,13 @@ func otherFormat(head []byte) string {
 	return "is fio's " + format + " output, and only its JSON is read: run fio with --output-format=json+"
 }
 
-// addUnread adds a file that is no report. If it is fio's output in another format, people may expect it to be read.
-func (l *leftovers) addUnread(f *source.File, why string) {
+// leaveUnread adds a file that is no report. If it is fio's output in another format, people may expect it to be read.
+func (s *sorter) leaveUnread(f *source.File, why string) {
 	if format := otherFormat(head(f)); format != "" {
-		l.addNotable(f, format)
+		s.leaveNotable(f, format)
 		return
 	}
-	l.add(f, why)
+	s.leave(f, why)
 }
 
 // content is the kind of a file, by its content alone.

@@ -37,7 +37,7 @@ func TestKinds(t *testing.T) {
 			beside := tree{tt.path: tt.text, "a_lat.9.log": ""}.write(t, "arch")
 			for how, arg := range map[string]string{tt.named + "!named": filepath.Join(alone, tt.path), tt.beside + "!beside": beside, tt.listed + "!listed": alone} {
 				want, how, _ := strings.Cut(how, "!")
-				if got := kindOf(newCatalog(scan(t, arg), &leftovers{}), tt.path); got != want {
+				if got := kindOf(newSorter(t.Context(), scan(t, arg)), tt.path); got != want {
 					t.Errorf("%s: %q, want %q", how, got, want)
 				}
 			}
@@ -46,20 +46,19 @@ func TestKinds(t *testing.T) {
 }
 
 // kindOf is what one file is, in short.
-func kindOf(c *catalog, name string) string {
-	var left leftovers
-	k := c.sort(&left)
-	for _, l := range k.logs {
+func kindOf(s *sorter, name string) string {
+	logs, reports, jobs := s.kinds()
+	for _, l := range logs {
 		if l.file.Path == name {
 			return fmt.Sprintf("log %s %s %d %s", l.name.Kind, l.name.Prefix, l.name.Job, l.name.Host)
 		}
 	}
-	for kind, files := range map[string][]string{"report": paths(k.reports), "job": paths(k.jobs)} {
+	for kind, files := range map[string][]string{"report": paths(reports), "job": paths(jobs)} {
 		if slices.Contains(files, name) {
 			return kind
 		}
 	}
-	if len(left) > 0 {
+	if len(s.left) > 0 {
 		return "left"
 	}
 	return ""
@@ -68,13 +67,12 @@ func kindOf(c *catalog, name string) string {
 // TestOldReports: a report whose name says that it is old is left only where the other is.
 func TestOldReports(t *testing.T) {
 	report := fioReport(job{"j"})
-	c := newCatalog(scan(t, tree{"x.json": report, "x.json.bak": report, "y.json~": report, "x (1).json": report, "x_clat_hist.1.log": "", "output.0": "", "output.0.1": ""}.write(t, "arch")), &leftovers{})
-	var left leftovers
-	k := c.sort(&left)
-	if diff := cmp.Diff([]string{"output.0", "output.0.1", "x (1).json", "x.json", "y.json~"}, paths(k.reports)); diff != "" {
+	s := newSorter(t.Context(), scan(t, tree{"x.json": report, "x.json.bak": report, "y.json~": report, "x (1).json": report, "x_clat_hist.1.log": "", "output.0": "", "output.0.1": ""}.write(t, "arch")))
+	_, reports, _ := s.kinds()
+	if diff := cmp.Diff([]string{"output.0", "output.0.1", "x (1).json", "x.json", "y.json~"}, paths(reports)); diff != "" {
 		t.Errorf("reports (-want +got):\n%s", diff)
 	}
-	if len(left) != 1 || left[0].File.Path != "x.json.bak" || !left[0].Notable {
-		t.Errorf("left %+v", left)
+	if len(s.left) != 1 || s.left[0].File.Path != "x.json.bak" || !s.left[0].Notable {
+		t.Errorf("left %+v", s.left)
 	}
 }

@@ -151,15 +151,13 @@ func parseReport(base string, withVolume bool) (volume, host string, ok bool) {
 var hostedReport = regexp.MustCompile(`^(.+\.(?:json|out|txt))\.(.+)$`)
 
 // splitHost takes the host off the name of a report, if logs of its folder have hosts, too: "x.json.hostA".
-func splitHost(base string, runs []*draft) (name, host string) {
-	m := hostedReport.FindStringSubmatch(base)
-	hasHosts := slices.ContainsFunc(runs, func(r *draft) bool {
-		return slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Host != "" })
-	})
-	if m == nil || !hasHosts {
-		return base, ""
+func splitHost(base string, runs []*Run) (name, host string) {
+	hasHost := func(l Log) bool { return l.Host != "" }
+	hasHosts := func(r *Run) bool { return slices.ContainsFunc(r.logs(), hasHost) }
+	if m := hostedReport.FindStringSubmatch(base); m != nil && slices.ContainsFunc(runs, hasHosts) {
+		return m[1], m[2]
 	}
-	return m[1], m[2]
+	return base, ""
 }
 
 // splitPrefix takes the volume off a log's prefix: "output.0" is volume 0 of "output".

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,24 +16,145 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
+// sorter sorts files into runs. It has each file once, by its place.
+type sorter struct {
+	ctx  context.Context // ends reading
+	left []Left
+
+	files   []*source.File
+	order   map[*source.File]int    // also of files that were found twice
+	configs map[folder]*source.File // CBT's YAML files by their paths
+	samples map[folder]bool         // folders of samples of pbench-fio
+	paths   map[string]bool         // of the files, as they would be if all archives were unpacked; made when needed
+	roots   map[rootKey]string      // of arguments, see [sorter.rootOf]
+	places  map[placeKey]place
+	facts   map[*source.File]*facts
+
+	runs   []*Run // in the order of their first files
+	byName map[runKey]*Run
+	byDir  map[folder][]*Run // by the folder of their files, less the host
+	logs   map[logKey]*source.File
+
+	reports, jobs []*clue
+	claims        map[*source.File]*claims // of reports
+	index         index
+}
+
+// folder is a folder under one argument.
+type folder struct{ argument, archive, path string }
+
+// in returns another folder of the same archive.
+func (f folder) in(dir string) folder { return folder{f.argument, f.archive, dir} }
+
+// folderOf returns a folder of the archive in which a file was found. The argument is part of it, because archives may
+// have the same name. Files that were named one by one belong together by their folder.
+func folderOf(f *source.File, dir string) folder {
+	at := folder{argument: filepath.Clean(f.Root), archive: f.Archive, path: dir}
+	if f.Named && f.Root != "-" {
+		at.argument = filepath.Dir(f.Root)
+	}
+	return at
+}
+
+// newSorter returns a sorter of files. Files that were found twice, because arguments overlap, go to the leftovers.
+func newSorter(ctx context.Context, files []*source.File) *sorter {
+	s := &sorter{
+		ctx: ctx, files: make([]*source.File, 0, len(files)), order: map[*source.File]int{},
+		configs: map[folder]*source.File{}, samples: map[folder]bool{}, roots: map[rootKey]string{},
+		places: map[placeKey]place{}, facts: map[*source.File]*facts{},
+		byName: map[runKey]*Run{}, byDir: map[folder][]*Run{}, logs: map[logKey]*source.File{},
+		claims: map[*source.File]*claims{},
+	}
+	type key struct {
+		folder
+		beside bool
+	}
+	seen := make(map[key]bool, len(files))
+	for i, f := range files {
+		s.order[f] = i
+		at := folderOf(f, f.Path)
+		if seen[key{at, f.Beside}] {
+			if wanted(f.Path) || f.Named {
+				s.leave(f, foundTwice)
+			}
+			continue
+		}
+		seen[key{at, f.Beside}] = true
+		s.files = append(s.files, f)
+		if roleOf(f.Path) == roleConfig {
+			s.configs[at] = f
+		}
+		dir := path.Dir(f.Path)
+		if path.Base(f.Path) == pbenchReport {
+			s.samples[at.in(dir)] = true
+		}
+		if above := path.Dir(dir); path.Base(above) == clientsDir && roleOf(f.Path) == roleLog {
+			s.samples[at.in(path.Dir(above))] = true
+		}
+	}
+	return s
+}
+
+// config returns one of CBT's YAML files in a folder. It is nil if there is none, or if the folder is outside the
+// argument ("").
+func (s *sorter) config(at folder, name string) *source.File {
+	if at.path == "" {
+		return nil
+	}
+	return s.configs[at.in(path.Join(at.path, name))]
+}
+
+// dirOf returns the folder of a file as it would be if all archives were unpacked, with slashes. Options of fio name
+// logs by such paths.
+func (s *sorter) dirOf(f *source.File) string { return path.Join(s.rootOf(f), path.Dir(f.Path)) }
+
+// rootKey is an argument, or a folder beside one.
+type rootKey struct {
+	root   string
+	beside bool
+}
+
+// rootOf returns the folder to which a file's path is relative.
+func (s *sorter) rootOf(f *source.File) string {
+	key := rootKey{f.Root, f.Beside}
+	root, ok := s.roots[key]
+	if ok {
+		return root
+	}
+	root, err := filepath.Abs(f.Root)
+	if err != nil {
+		root = filepath.Clean(f.Root)
+	}
+	switch {
+	case f.Root == "-":
+		root = "/stdin"
+	case f.Beside:
+	case f.Named:
+		root = filepath.Dir(root)
+	default:
+		root = filepath.Join(filepath.Dir(root), f.Archive)
+	}
+	s.roots[key] = filepath.ToSlash(root)
+	return s.roots[key]
+}
+
 var (
 	iterationDir = regexp.MustCompile(`^\d{8}$`)
 	configDir    = regexp.MustCompile(`^id-[0-9A-Fa-f]+$`)
 	hashDir      = regexp.MustCompile(`^id-[0-9A-Fa-f]{8}$`) // as CBT makes them
 	modeSizeDir  = regexp.MustCompile(`^([a-z]+)_(\d+)$`)
+	sampleDir    = regexp.MustCompile(`^sample\d+$`)
+	pbenchDir    = regexp.MustCompile(`^\d+-([a-z]+)-(\d+)KiB`) // MODE-SIZE, the folder above
 )
 
-// rbdfio is a class of CBT, and the folder that it puts its own into.
-const rbdfio = "rbdfio"
+const (
+	rbdfio       = "rbdfio"         // a class of CBT, and the folder that it puts its own into
+	pbenchReport = "fio-result.txt" // fio's output in the folder of a sample
+	clientsDir   = "clients"        // in it are the folders of the hosts
+)
 
 // fioClasses are CBT's benchmarks that run fio.
 var fioClasses = map[string]bool{"fio": true, "librbdfio": true, "rawfio": true, rbdfio: true, "kvmrbdfio": true}
-
-// isMode reports whether a name is a value of fio's option rw. Layouts with folders use them as names of folders.
-func isMode(name string) bool {
-	mode, _ := fiolog.ParseMode(name)
-	return mode != "" && !strings.Contains(name, ":")
-}
 
 // layout says which program made the folders.
 type layout uint8
@@ -58,15 +180,140 @@ type place struct {
 	known    mapping.CBT
 }
 
-// find finds out which program made the folders above a file. The first folder is the archive's name, because the user
-// may have given a folder from inside of an archive. It returns the index of the first folder that CBT collected from
-// hosts, whose name may have a host, or 0 if there is none.
-func (p *place) find(parts []string, isSample func(dir string) bool) (first int) {
-	first, ok := p.findConfig(parts)
-	if ok || p.findSample(parts, isSample) {
-		return first
+// placeKey is the folder of a file.
+type placeKey struct {
+	folder
+	named bool // the file has a host in its own name
+}
+
+// placeOf returns the place of a file. named means that the file's name has a host.
+func (s *sorter) placeOf(f *source.File, named bool) place {
+	return s.place(folderOf(f, path.Dir(f.Path)), named)
+}
+
+// place finds out which program made the folders above a file, and reads the settings from their names. The first folder
+// is the archive's name, because the user may have given a folder from inside of an archive.
+func (s *sorter) place(dir folder, named bool) place {
+	key := placeKey{dir, named}
+	if at, ok := s.places[key]; ok {
+		return at
 	}
-	return findTop(parts)
+	parts := []string{dir.archive}
+	if dir.path != "." {
+		parts = append(parts, strings.Split(dir.path, "/")...)
+	}
+	at, first := place{}, 0 // the index of the first folder that CBT collected from hosts, whose name may have a host
+	for i, part := range parts {
+		isNumbered := i > 0 && iterationDir.MatchString(parts[i-1])
+		if !hashDir.MatchString(part) && (!isNumbered || !configDir.MatchString(part)) {
+			continue
+		}
+		at.layout, at.config, first = ofCBT, join(parts[:i+1]), i+1
+		if isNumbered {
+			n, _ := strconv.Atoi(parts[i-1]) // of eight digits
+			at.known.Iteration = &n
+		}
+		if isNumbered && i > 1 {
+			at.root = join(parts[:i-1])
+		}
+		break
+	}
+	if first == 0 && s.readSample(&at, dir, parts) {
+		s.places[key] = at
+		return at
+	}
+	if first == 0 {
+		// There may be no id- folder because the user moved what is in it. There must be no doubt that CBT made a folder,
+		// because a host is split off its name.
+		tail := len(parts)
+		for tail > 1 && isSetting(parts[tail-1]) {
+			tail--
+		}
+		if tail >= 2 && len(parts)-tail >= 2 {
+			name, _, isDotted := strings.Cut(parts[tail-1], ".")
+			isWorkload := strings.HasPrefix(parts[tail], "numjobs-") && strings.Contains(parts[tail+1], "iodepth-")
+			if isDotted && (isWorkload || isSetting(name)) {
+				first = tail - 1
+			}
+		}
+	}
+	if 0 < first && first < len(parts) {
+		parts[first], at.host = s.split(&at, dir, parts[first], named)
+	}
+	at.folder = join(parts)
+	if at.layout == ofCBT { // the name leaves out what all runs have in common
+		above := parts[1:max(first-1, 1)]
+		if n := len(above); at.known.Iteration != nil && n > 0 {
+			above = above[:n-1]
+		}
+		if n := len(above); n > 0 && above[n-1] == "results" {
+			above = above[:n-1]
+		}
+		name := slices.Clone(above)
+		if at.known.Iteration != nil {
+			name = append(name, strconv.Itoa(*at.known.Iteration))
+		}
+		at.name = path.Join(append(name, parts[first-1:]...)...)
+	}
+	// Outside of CBT's layout only numbers are settings, because other names may mean anything.
+	hasNumbers := false
+	for _, part := range parts[max(first, 1):] {
+		of, digits, isNumber := folderNumber(part)
+		m := modeSizeDir.FindStringSubmatch(part)
+		switch {
+		case isNumber:
+			hasNumbers = true
+			setDigits(of(&at.known), digits)
+		case first == 0:
+		case isMode(part):
+			at.known.Mode = part
+		case m != nil && isMode(m[1]):
+			at.modeSize, at.known.Mode = true, m[1]
+			setDigits(&at.known.OpSize, m[2])
+		}
+	}
+	if 0 < first && first < len(parts) {
+		switch top := parts[first]; {
+		case fioClasses[top]:
+			at.known.Benchmark = top
+		case (hasNumbers || at.host != "") && !isSetting(top):
+			at.known.Workload = top
+		}
+	}
+	s.places[key] = at
+	return at
+}
+
+// readSample finds the folder of a sample of pbench-fio: ITERATION/sampleN, with the logs in clients/HOST. It returns
+// false if the file is in no sample.
+func (s *sorter) readSample(at *place, dir folder, parts []string) bool {
+	i := len(parts) - 1
+	for i >= 0 && !(sampleDir.MatchString(parts[i]) && s.samples[dir.in(join(parts[:i+1]))]) {
+		i--
+	}
+	if i < 0 {
+		return false
+	}
+	switch rest := parts[i+1:]; {
+	case len(rest) == 0:
+	case len(rest) == 2 && rest[0] == clientsDir:
+		at.host = rest[1]
+	default:
+		return false
+	}
+	at.layout, at.folder, at.known.Benchmark = ofSample, join(parts[:i+1]), mapping.PBench
+	if at.name = at.folder; at.folder == "." {
+		at.name = parts[0]
+	}
+	if i > 0 {
+		if m := pbenchDir.FindStringSubmatch(parts[i-1]); m != nil && isMode(m[1]) {
+			at.known.Mode = m[1]
+			if kib, err := strconv.ParseInt(m[2], 10, 32); err == nil {
+				at.known.OpSize = kib * 1024
+			}
+		}
+	}
+	return true
 }
 
 // join returns the path below the argument, without the archive's name.
@@ -77,83 +324,16 @@ func join(parts []string) string {
 	return path.Join(parts[1:]...)
 }
 
-// findConfig finds the id- folder. first is the index of what comes below it.
-func (p *place) findConfig(parts []string) (first int, ok bool) {
-	for i, part := range parts {
-		numbered := i > 0 && iterationDir.MatchString(parts[i-1])
-		if !hashDir.MatchString(part) && (!numbered || !configDir.MatchString(part)) {
-			continue
-		}
-		p.layout, p.config = ofCBT, join(parts[:i+1])
-		if numbered {
-			n, _ := strconv.Atoi(parts[i-1]) // of eight digits
-			p.known.Iteration = &n
-		}
-		if numbered && i > 1 {
-			p.root = join(parts[:i-1])
-		}
-		return i + 1, true
-	}
-	return 0, false
-}
-
-// findTop finds the first of CBT's folders if there is no id- folder above it, because the user moved it. There must be
-// no doubt that CBT made it, because a host is split off its name.
-func findTop(parts []string) int {
-	tail := len(parts)
-	for tail > 1 && isSetting(parts[tail-1]) {
-		tail--
-	}
-	if tail < 2 || len(parts)-tail < 2 {
-		return 0
-	}
-	name, _, dotted := strings.Cut(parts[tail-1], ".")
-	workload := strings.HasPrefix(parts[tail], "numjobs-") && strings.Contains(parts[tail+1], "iodepth-")
-	if dotted && (workload || isSetting(name)) {
-		return tail - 1
-	}
-	return 0
+// isMode reports whether a name is a value of fio's option rw. Layouts with folders use them as names of folders.
+func isMode(name string) bool {
+	mode, _ := fiolog.ParseMode(name)
+	return mode != "" && !strings.Contains(name, ":")
 }
 
 func isSetting(part string) bool {
 	_, _, isNumber := folderNumber(part)
 	m := modeSizeDir.FindStringSubmatch(part)
 	return isNumber || isMode(part) || m != nil && isMode(m[1])
-}
-
-// read reads the settings from the names of the folders, beginning with the first of CBT's folders. Outside of CBT's
-// layout it reads numbers only, because other names may mean anything.
-func (p *place) read(parts []string, first int) {
-	p.folder = join(parts)
-	if p.layout == ofCBT {
-		p.name = p.forPeople(parts, first)
-	}
-	hasNumbers := false
-	for _, part := range parts[max(first, 1):] {
-		of, digits, isNumber := folderNumber(part)
-		m := modeSizeDir.FindStringSubmatch(part)
-		switch {
-		case isNumber:
-			hasNumbers = true
-			setDigits(of(&p.known), digits)
-		case first == 0:
-		case isMode(part):
-			p.known.Mode = part
-		case m != nil && isMode(m[1]):
-			p.modeSize = true
-			p.known.Mode = m[1]
-			setDigits(&p.known.OpSize, m[2])
-		}
-	}
-	if first == 0 || first == len(parts) {
-		return
-	}
-	switch top := parts[first]; {
-	case fioClasses[top]:
-		p.known.Benchmark = top
-	case (hasNumbers || p.host != "") && !isSetting(top):
-		p.known.Workload = top
-	}
 }
 
 // setDigits sets a setting to a number in a folder's name. It ignores a number that is too large.
@@ -163,88 +343,14 @@ func setDigits(to *int64, digits string) {
 	}
 }
 
-// forPeople returns the path without the parts that all runs have in common.
-func (p *place) forPeople(parts []string, first int) string {
-	above := parts[1:max(first-1, 1)]
-	if n := len(above); p.known.Iteration != nil && n > 0 {
-		above = above[:n-1]
-	}
-	if n := len(above); n > 0 && above[n-1] == "results" {
-		above = above[:n-1]
-	}
-	name := slices.Clone(above)
-	if p.known.Iteration != nil {
-		name = append(name, strconv.Itoa(*p.known.Iteration))
-	}
-	return path.Join(append(name, parts[first-1:]...)...)
-}
-
-// totalOf is the total_iodepth folder of an iodepth folder, if a path ends in them.
-func totalOf(dir string) (total string, ok bool) {
-	total = path.Dir(dir)
-	return total, strings.HasPrefix(path.Base(dir), "iodepth-") && totalDir.MatchString(path.Base(total))
-}
-
-var totalDir = regexp.MustCompile(`^total_iodepth-\d+$`)
-
-// places are the folders above files, each read once.
-type places struct {
-	*catalog
-	ctx   context.Context // ends reading
-	known map[placeKey]place
-	facts map[*source.File]*facts
-}
-
-type placeKey struct {
-	folder
-	named bool // the file has a host in its own name
-}
-
-// facts are what CBT's YAML files say and names of files do not.
-type facts struct {
-	benchmark string
-	workloads []string // the longest first
-	clients   []string
-}
-
-func newPlaces(ctx context.Context, c *catalog) *places {
-	return &places{catalog: c, ctx: ctx, known: map[placeKey]place{}, facts: map[*source.File]*facts{}}
-}
-
-// of returns the place of a file. named means that the file's name has a host.
-func (p *places) of(f *source.File, named bool) place {
-	return p.at(folderOf(f, path.Dir(f.Path)), named)
-}
-
-func (p *places) at(dir folder, named bool) place {
-	key := placeKey{dir, named}
-	if at, ok := p.known[key]; ok {
-		return at
-	}
-	parts := []string{dir.archive}
-	if dir.path != "." {
-		parts = append(parts, strings.Split(dir.path, "/")...)
-	}
-	at := place{}
-	first := at.find(parts, func(sample string) bool { return p.samples[dir.in(sample)] })
-	if at.layout != ofSample {
-		if 0 < first && first < len(parts) {
-			parts[first], at.host = p.split(&at, dir, parts[first], named)
-		}
-		at.read(parts, first)
-	}
-	p.known[key] = at
-	return at
-}
-
 // split divides the first folder below an id- folder into its name and a host. Both may have dots, so only the
 // configuration is certain.
-func (p *places) split(at *place, dir folder, top string, named bool) (name, host string) {
+func (s *sorter) split(at *place, dir folder, top string, named bool) (name, host string) {
 	name, host, ok := strings.Cut(top, ".")
 	if !ok || isSetting(name) || fioClasses[name] {
 		return name, host
 	}
-	for _, w := range p.factsIn(p.config(dir.in(at.config), configName)).workloads { // the longest first
+	for _, w := range s.factsIn(s.config(dir.in(at.config), configName)).workloads { // the longest first
 		if rest, ok := strings.CutPrefix(top, w); ok && (rest == "" || rest[0] == '.') {
 			return w, strings.TrimPrefix(rest, ".")
 		}
@@ -252,7 +358,7 @@ func (p *places) split(at *place, dir folder, top string, named bool) (name, hos
 	if named { // each file has its own
 		return top, ""
 	}
-	for _, h := range p.factsIn(p.config(dir.in(at.root), archiveConfigName)).clients {
+	for _, h := range s.factsIn(s.config(dir.in(at.root), archiveConfigName)).clients {
 		if before, ok := strings.CutSuffix(top, "."+h); ok {
 			return before, h
 		}
@@ -263,26 +369,84 @@ func (p *places) split(at *place, dir folder, top string, named bool) (name, hos
 	return name, host
 }
 
+// facts are what CBT's YAML files say and names of files do not.
+type facts struct {
+	benchmark string
+	workloads []string // the longest first
+	clients   []string
+}
+
 // factsIn reads a YAML file, once. It ignores errors: [Run.Configure] reports them if a run needs the file.
-func (p *places) factsIn(f *source.File) *facts {
+func (s *sorter) factsIn(f *source.File) *facts {
 	if f == nil {
 		return &facts{}
 	}
-	if t := p.facts[f]; t != nil {
-		return t
+	if known := s.facts[f]; known != nil {
+		return known
 	}
-	t := &facts{}
-	p.facts[f] = t
-	m, err := readYAML(p.ctx, f)
+	of := &facts{}
+	s.facts[f] = of
+	m, err := readYAML(s.ctx, f)
 	if err != nil {
-		return t
+		return of
 	}
 	settings := cluster(m)
-	t.benchmark = text(settings["benchmark"])
+	of.benchmark = text(settings["benchmark"])
 	for name := range asMap(settings["workloads"]) {
-		t.workloads = append(t.workloads, name)
+		of.workloads = append(of.workloads, name)
 	}
-	slices.SortFunc(t.workloads, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
-	t.clients = hosts(settings["clients"])
-	return t
+	slices.SortFunc(of.workloads, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
+	of.clients = hosts(settings["clients"])
+	return of
+}
+
+var (
+	hsbenchFile   = regexp.MustCompile(`^output\.\d+\.(?:csv|json)(?:\.|$)`)
+	radosbenchDir = regexp.MustCompile(`^(?:prefill|write|read|seq|rand)$`)
+)
+
+// skip finds the id- folders of other benchmarks, which have no log of fio. Their reports have the same names as fio's.
+func (s *sorter) skip(reports []*source.File) map[folder]*Skipped {
+	files, skipped := map[folder][]*source.File{}, map[folder]*Skipped{}
+	for at, f := range s.configs {
+		id := at.in(path.Dir(at.path))
+		if s.place(id, false).config == id.path && path.Base(f.Path) == configName {
+			files[id] = append(files[id], f)
+		}
+	}
+	for _, f := range reports {
+		if at := s.placeOf(f, false); at.layout == ofCBT && roleOf(f.Path) != roleNone {
+			id := folderOf(f, at.config)
+			files[id] = append(files[id], f)
+		}
+	}
+	for _, r := range s.runs {
+		delete(files, folder{r.argument, r.Archive, r.at.config}) // it has logs of fio
+	}
+	for id, of := range files {
+		benchmark, reason := s.factsIn(s.config(id, configName)).benchmark, "as its configuration says"
+		for i := 0; benchmark == "" && i < len(of); i++ { // without configuration, names show some of them
+			reason = "as the names of its files say"
+			below := strings.TrimPrefix(strings.TrimPrefix(of[i].Path, id.path), "/")
+			switch {
+			case hsbenchFile.MatchString(path.Base(below)):
+				benchmark = "hsbench"
+			case strings.Contains(below, "/object_size-"):
+				benchmark = "cephtestrados"
+			case strings.Contains(below, "/procs-"):
+				benchmark = "getput"
+			case radosbenchDir.MatchString(path.Dir(below)):
+				benchmark = "radosbench"
+			}
+		}
+		if benchmark == "" || fioClasses[benchmark] {
+			continue
+		}
+		skipped[id] = &Skipped{
+			Path: id.path, Files: of,
+			Reason:        benchmark + " does not run fio, " + reason,
+			archiveConfig: s.config(id.in(s.place(id, false).root), archiveConfigName),
+		}
+	}
+	return skipped
 }

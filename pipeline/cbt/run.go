@@ -15,10 +15,11 @@ type Run struct {
 	Archive string // name of the archive or folder
 	Path    string // of the run inside it, without hosts; with the log prefix where a folder may have several
 	Output
-	Configs
 	mapping.CBT // the settings from the path and the configuration; zero is unknown
 
-	Hosts []string // the clients that the configuration names
+	Config        *source.File // benchmark_config.yaml, nil where there is none
+	ArchiveConfig *source.File // cbt_config.yaml, nil where there is none
+	Hosts         []string     // the clients that the configuration names
 
 	// Job is fio's job file, as pbench-fio and users store it. It is nil if there is none, and in CBT's layout.
 	// Sections are the sections in it. They are empty if the file includes other files.
@@ -31,8 +32,15 @@ type Run struct {
 	// written together. If these were copied, they may be of several runs. Else it is empty.
 	Unsure string
 
-	name string
-	ran  span // by its reports or, if others of its folder ran at another time, by its logs; known if MayBeWith needs it
+	name     string
+	at       place
+	argument string // that it was found under
+	family   string // of the logs' prefixes; "" in the folder of a sample
+	guess    string // why its logs are read as one run, if that is not certain
+	gone     bool   // it is part of another, or a copy, or has no files left
+	into     *Run   // which other
+
+	ran span // by its reports or, if others of its folder ran at another time, by its logs; known if MayBeWith needs it
 }
 
 // Output has the files that fio wrote in a run.
@@ -232,19 +240,19 @@ func (o *Output) logs() []Log { return slices.Concat(o.Logs, o.Others) }
 // isReported reports whether there are no logs at all.
 func (o *Output) isReported() bool { return len(o.Logs)+len(o.Others) == 0 }
 
+// add adds a log.
+func (o *Output) add(l Log) {
+	if l.Kind.IsHistogram() {
+		o.Logs = append(o.Logs, l)
+	} else {
+		o.Others = append(o.Others, l)
+	}
+}
+
 // dropLogs removes the logs for which drop returns true.
 func (o *Output) dropLogs(drop func(Log) bool) {
 	o.Logs = slices.DeleteFunc(o.Logs, drop)
 	o.Others = slices.DeleteFunc(o.Others, drop)
-}
-
-// wrote reports whether the logs may be from an execution whose output has that family. It returns false if all logs
-// have other families.
-func (o *Output) wrote(family string) bool {
-	return o.isReported() || slices.ContainsFunc(o.logs(), func(l Log) bool {
-		f, _ := splitPrefix(l.Prefix)
-		return f == family
-	})
 }
 
 // hasPrefix reports whether a name is the prefix of a log, or the common part of prefixes that differ by their volumes.

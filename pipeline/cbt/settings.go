@@ -88,7 +88,7 @@ func (r *Run) fillDepth(c map[string]any) {
 		}
 		return
 	}
-	if r.modeSize && r.TotalIODepth == 0 {
+	if r.at.modeSize && r.TotalIODepth == 0 {
 		r.TotalIODepth, r.IODepth = r.IODepth, 0
 	}
 	r.TotalIODepth = cmp.Or(r.TotalIODepth, number(c["total_iodepth"]))
@@ -100,7 +100,7 @@ func (r *Run) ofWorkload(c map[string]any) map[string]any {
 	all := asMap(c["workloads"])
 	var fits []string
 	for name, own := range all {
-		if r.modeSize && r.hasModeSize(c, asMap(own)) || !r.modeSize && (r.Workload == "" || r.Workload == name) {
+		if r.at.modeSize && r.hasModeSize(c, asMap(own)) || !r.at.modeSize && (r.Workload == "" || r.Workload == name) {
 			fits = append(fits, name)
 		}
 	}
@@ -112,7 +112,7 @@ func (r *Run) ofWorkload(c map[string]any) map[string]any {
 		c = maps.Clone(c)
 		maps.Copy(c, asMap(all[fits[0]]))
 		return c
-	case r.Workload != "" && !r.modeSize: // one that the configuration does not have
+	case r.Workload != "" && !r.at.modeSize: // one that the configuration does not have
 		return c
 	}
 	c = maps.Clone(c)
@@ -161,15 +161,6 @@ func (r *Run) fillCluster(c map[string]any) {
 	r.CephVersion = cmp.Or(r.CephVersion, text(c["ceph_version"]), text(c["version_compat"]))
 }
 
-// Configs are CBT's YAML files of a run.
-type Configs struct {
-	Config        *source.File // benchmark_config.yaml, nil where there is none
-	ArchiveConfig *source.File // cbt_config.yaml, nil where there is none
-
-	id       string // the id- folder, where CBT writes the first; "" outside its layout
-	modeSize bool   // see [place]
-}
-
 // Configure reads the run's configuration files and completes its settings. Settings in the path have precedence. It
 // returns the whole configuration with dotted names, for searching. With an error it returns what could be read.
 func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
@@ -180,8 +171,8 @@ func (r *Run) Configure(ctx context.Context) (map[string]any, error) {
 		m, err := readYAML(ctx, r.Config)
 		errs = append(errs, err, flat.file(r.Config.Name(), "", m))
 		r.fill(cluster(m))
-	case r.id != "":
-		errs = append(errs, fmt.Errorf("read %s: %w", path.Join(r.id, configName), fs.ErrNotExist))
+	case r.at.config != "":
+		errs = append(errs, fmt.Errorf("read %s: %w", path.Join(r.at.config, configName), fs.ErrNotExist))
 	}
 	if r.ArchiveConfig != nil {
 		m, err := readYAML(ctx, r.ArchiveConfig)

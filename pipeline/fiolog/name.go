@@ -1,6 +1,9 @@
 package fiolog
 
 import (
+	"cmp"
+	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -52,81 +55,97 @@ type Name struct {
 // For a copy such as x_clat_hist.1.log.bak it sets Name.Copy and the rest as for the
 // original. So no host can have a name that ends in ".bak", ".old" and the like, or in a
 // number, unless it is an IPv4 address.
-func ParseName(base string) (Name, bool) {
+func ParseName(base string) (name Name, isName bool) {
 	const mostMarks = 4
-	return parseCopy(base, mostMarks)
-}
-
-// parseCopy is ParseName with a limit for the number of marks of copies.
-func parseCopy(base string, marks int) (Name, bool) {
-	n, ok := parseName(base)
-	if ok && (n.Host == "" || isAddress(n.Host)) && !markAtStart.MatchString(n.Prefix) {
-		return n, true
+	first := "" // the first mark
+	for i := 0; ; i++ {
+		n, ok := parseName(base)
+		if ok {
+			name, isName = n, true
+			name.Copy = first
+		}
+		address, err := netip.ParseAddr(n.Host)
+		isKnown := n.Host == "" || err == nil && address.Is4() // an address ends in a number that is not a mark
+		original, mark := CutCopyMark(base)
+		if ok && isKnown && !markAtStart.MatchString(n.Prefix) || mark == "" || i == mostMarks {
+			return name, isName
+		}
+		base, first = original, cmp.Or(first, mark)
 	}
-	original, mark := CutCopyMark(base)
-	if mark == "" || marks == 0 {
-		return n, ok
-	}
-	of, isCopy := parseCopy(original, marks-1)
-	if !isCopy {
-		return n, ok
-	}
-	of.Copy = mark
-	return of, true
 }
 
 // parseName is ParseName for names without marks of copies.
 func parseName(base string) (Name, bool) {
 	// A prefix may be any text and a host has no "_", so the last match counts.
-	for end := len(base); ; {
-		at := strings.LastIndexByte(base[:end], '_')
-		if at < 0 {
-			return Name{}, false
+place:
+	for end := strings.LastIndexByte(base, '_'); end >= 0; end = strings.LastIndexByte(base[:end], '_') {
+		word, rest, _ := strings.Cut(base[end+1:], ".")
+		n := Name{Prefix: base[:end]}
+		for word != kindNames[n.Kind] {
+			if n.Kind++; int(n.Kind) == len(kindNames) {
+				continue place
+			}
 		}
-		if n, ok := parseSuffix(base[at+1:]); ok {
-			n.Prefix = base[:at]
+		if number, after, isCut := strings.Cut(rest, "."); isCut && number != "log" {
+			job, err := strconv.ParseInt(number, 10, 32)
+			if err != nil || number[0] < '1' || number[0] > '9' {
+				continue
+			}
+			n.Job, rest = int(job), after
+		}
+		rest, ok := strings.CutPrefix(rest, "log")
+		if after, isStored := strings.CutPrefix(rest, ".fz"); isStored && (after == "" || after[0] == '.') {
+			n.Stored, rest = true, after
+		}
+		if rest != "" {
+			rest = strings.TrimSuffix(rest, ".txt")
+		}
+		n.Host = strings.TrimPrefix(rest, ".")
+		if ok && (rest == "" || rest[0] == '.' && n.Host != "") {
 			return n, true
 		}
-		end = at
 	}
+	return Name{}, false
 }
 
-// parseSuffix parses the part after the prefix and its "_".
-func parseSuffix(s string) (Name, bool) {
-	word, rest, ok := strings.Cut(s, ".")
-	if !ok {
-		return Name{}, false
+// Marks of copies. Each has one group, which is the mark.
+var (
+	markAtStart = regexp.MustCompile(`(?i)^(copy (?:\(\d+\) )?of )`)
+	marks       = []*regexp.Regexp{
+		// what editors, people and log rotation append
+		regexp.MustCompile(`(?i).(~|\.(?:(?:bak|bkp|swp)\d*|backup|old|orig|saved?|copy|prev|tmp|part))$`),
+		markAtStart,
+		// what file managers and browsers insert before the last suffix, or append
+		regexp.MustCompile(`(?i).( ?\((?:\d+|(?:another |\d+(?:st|nd|rd|th) )?copy(?: \d+)?)\)| - copy(?: \(\d+\))?| copy(?: \d+)?)` +
+			`(?:\.(?:log|json|txt|out)[^ ]*|)$`),
+		// dates and numbers of log rotation
+		regexp.MustCompile(`\.(?:log|json|txt|out)(?:\.fz)?(-(?:19|20)\d{6}(?:-?\d+)?)$`),
+		regexp.MustCompile(`.(\.\d+)$`),
 	}
-	n := Name{}
-	for k, name := range kindNames {
-		if ok = word == name; ok {
-			n.Kind = Kind(k)
-			break
+	// markWords are the marks that follow a dot at the end.
+	markWords = map[string]bool{
+		"bak": true, "bkp": true, "backup": true, "old": true, "orig": true, "save": true, "saved": true, "copy": true,
+		"prev": true, "tmp": true, "swp": true, "part": true,
+	}
+)
+
+// CutCopyMark splits the mark of a copy from the name of a file: "x.log.bak" is a copy of "x.log" with the mark ".bak".
+// The mark is "" if there is none. Log rotation appends a number, which is a mark, too. But a number may also be a part
+// of an IP address, or CBT's number of a volume. The rest of the name decides.
+func CutCopyMark(base string) (original, mark string) {
+	const longest = 512 // no system has longer names
+	// This excludes most names without the regular expressions: a marked name has a blank or a bracket, or ends in a
+	// number, "~" or one of markWords.
+	word := strings.TrimRight(base, "0123456789")
+	isNumbered := len(word) < len(base) && (strings.HasSuffix(word, ".") || strings.HasSuffix(word, "-"))
+	if len(base) > longest || word == "" || !isNumbered && !strings.HasSuffix(word, "~") && !strings.ContainsAny(base, " (") &&
+		!markWords[strings.ToLower(word[strings.LastIndexByte(word, '.')+1:])] {
+		return base, ""
+	}
+	for _, r := range marks {
+		if m := r.FindStringSubmatchIndex(base); m != nil && m[3]-m[2] < len(base) {
+			return base[:m[2]] + base[m[3]:], strings.TrimSpace(base[m[2]:m[3]])
 		}
 	}
-	if !ok {
-		return Name{}, false
-	}
-	if number, after, isCut := strings.Cut(rest, "."); isCut && number != "log" {
-		job, err := strconv.ParseInt(number, 10, 32)
-		if err != nil || job < 1 || number[0] < '1' || number[0] > '9' {
-			return Name{}, false
-		}
-		n.Job, rest = int(job), after
-	}
-	rest, ok = strings.CutPrefix(rest, "log")
-	if !ok {
-		return Name{}, false
-	}
-	if after, isStored := strings.CutPrefix(rest, ".fz"); isStored && (after == "" || after[0] == '.') {
-		n.Stored, rest = true, after
-	}
-	if rest == "" {
-		return n, true
-	}
-	if rest = strings.TrimSuffix(rest, ".txt"); rest == "" {
-		return n, true
-	}
-	n.Host = rest[1:]
-	return n, rest[0] == '.' && n.Host != ""
+	return base, ""
 }

@@ -1,6 +1,9 @@
 package fiolog
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 const (
 	// latestTime is the end of the year 9999 in ms since 1970.
@@ -14,7 +17,7 @@ const (
 	// 1970.
 	relativeBelow = 1e10
 
-	defaultInterval = 1000 // ms, until the rows show it
+	defaultInterval int64 = 1000 // ms, until the rows show it
 )
 
 // order checks the times of a file's rows. fio writes a job's rows in the order of
@@ -46,82 +49,48 @@ type trail struct {
 }
 
 // check reports whether a row begins a new job. want says what the time should be. It is empty if the time is good.
-func (o *order) check(t int64, d Direction) (newJob bool, want string) {
+func (o *order) check(t int64, d Direction) (isNewJob bool, want string) {
+	of := &o.last[d]
+	// How far apart the rows of a direction are, as known so far. The first row of a job is the same time after the
+	// start of the job, unless the start is unknown.
+	step := cmp.Or(o.interval, defaultInterval)
+	if o.start < relativeBelow {
+		step = min(cmp.Or(o.interval, o.start), o.start)
+	}
+	// The first rows of directions are as far apart as the first completions. Only the length of intervals can show that
+	// this is too far. With times since 1970 the length is unknown before the second row of a direction.
+	mayBeFirst := of.rows == 0 && o.interval == 0 && o.start >= relativeBelow
 	switch {
 	case t > latestTime:
 		return false, "a time before the year 10000, in ms"
-	case !o.started:
-		o.begin(t, d)
-		return false, ""
-	case t > o.newest+maxLeap && (o.ahead == 0 || t < o.ahead || t > o.ahead+maxLeap):
+	case o.started && t > o.newest+maxLeap && (o.ahead == 0 || t < o.ahead || t > o.ahead+maxLeap):
 		o.ahead = t
 		return false, fmt.Sprintf("a time near that of the row before, %d", o.newest)
-	case !o.opening(d) && o.newest-t >= max(o.step()/2, 1) && t <= o.start+o.step()/2:
-		o.begin(t, d)
-		return true, ""
-	}
-	trail := &o.last[d]
-	if trail.rows > 0 && t < trail.last {
-		return o.fallen(t, d)
-	}
-	o.accept(t, d)
-	return false, ""
-}
-
-// opening reports whether a row of direction d may be one of the first rows of the job. The first rows of directions
-// are as far apart as the first completions. Only the length of intervals can show that this is too far. With times
-// since 1970 the length is unknown before the second row of a direction.
-func (o *order) opening(d Direction) bool {
-	return o.last[d].rows == 0 && o.interval == 0 && o.start >= relativeBelow
-}
-
-// begin starts a job with a row of time t.
-func (o *order) begin(t int64, d Direction) {
-	*o = order{started: true, start: t, newest: t, interval: o.interval}
-	o.last[d] = trail{rows: 1, last: t}
-}
-
-// accept records a row that is not earlier than the last one of its direction.
-func (o *order) accept(t int64, d Direction) {
-	trail := &o.last[d]
-	if trail.rows > 0 && o.interval == 0 {
-		o.interval = t - trail.last
-	}
-	if t > trail.last || trail.rows == 0 {
-		trail.before = trail.last
-	}
-	trail.rows++
-	trail.last, trail.holding = t, false
-	o.newest, o.ahead = max(o.newest, t), 0
-}
-
-// fallen records a row that is earlier than the last one of its direction.
-func (o *order) fallen(t int64, d Direction) (newJob bool, want string) {
-	trail := &o.last[d]
-	if !trail.holding || t < trail.held {
-		trail.held, trail.holding = t, true
-		return false, fmt.Sprintf("a time no earlier than the last one of its direction, %d", trail.last)
-	}
-	if trail.rows > 1 && trail.held < trail.before {
+	case o.started && !mayBeFirst && o.newest-t >= max(step/2, 1) && t <= o.start+step/2:
+		isNewJob = true
+	case of.rows > 0 && t < of.last && (!of.holding || t < of.held):
+		of.held, of.holding = t, true
+		return false, fmt.Sprintf("a time no earlier than the last one of its direction, %d", of.last)
+	case of.rows > 1 && t < of.last && of.held < of.before:
 		// Two rows in ascending order, both earlier than the last two, are not damaged rows. A job begins here.
-		o.begin(t, d)
-		return true, ""
+		isNewJob = true
+	case of.rows > 0 && t < of.last: // the row before both was damaged
+		of.last, of.holding, o.newest = t, false, t
+		return false, ""
 	}
-	trail.last, trail.holding = t, false
-	o.newest = t
+	if !o.started || isNewJob {
+		*o = order{started: true, start: t, newest: t, interval: o.interval}
+		o.last[d] = trail{rows: 1, last: t}
+		return isNewJob, ""
+	}
+	if of.rows > 0 && o.interval == 0 {
+		o.interval = t - of.last
+	}
+	if t > of.last || of.rows == 0 {
+		of.before = of.last
+	}
+	of.rows++
+	of.last, of.holding = t, false
+	o.newest, o.ahead = max(o.newest, t), 0
 	return false, ""
-}
-
-// step returns how far apart the rows of a direction are, in milliseconds, as known so far. The first row of a job is
-// the same time after the start of the job, unless the start is unknown.
-func (o *order) step() int64 {
-	switch {
-	case o.start < relativeBelow && o.interval > 0:
-		return min(o.interval, o.start)
-	case o.start < relativeBelow:
-		return o.start
-	case o.interval > 0:
-		return o.interval
-	}
-	return defaultInterval
 }

@@ -1,9 +1,12 @@
 package fiolog
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 
 	"github.com/fio2es/fio2es/hist"
 )
@@ -30,18 +33,6 @@ type row struct {
 func (r *row) count(n uint64) {
 	if r.total += n; r.total < n {
 		r.total = math.MaxUint64
-	}
-}
-
-// dropHalf removes the counts of all bins from bin half on.
-func (r *row) dropHalf(bins *binBuffer, half int) {
-	r.total = 0
-	for i := range r.used {
-		if int(bins[i].Index) >= half {
-			r.used = i
-			break
-		}
-		r.count(bins[i].Count)
 	}
 }
 
@@ -79,14 +70,21 @@ func parseFast(b []byte, bins *binBuffer, r *row) int {
 	}
 	*r = row{time: head[0], direction: head[1], blockSize: head[2]}
 	for r.columns < hist.MaxColumns {
-		pos = parseBins(b, pos, bins, r)
+		for from := -1; pos != from; {
+			from = shortBins(b, pos, bins, r)
+			pos = mediumBins(b, from, bins, r)
+		}
 		// The next number may be the last, may have many digits, or may be wrong. Or b ends.
 		v, n := shortNumber(b[pos:])
 		pos += n
 		if n == 0 || pos >= len(b) {
 			return 0
 		}
-		r.put(headFields+r.columns, v, bins)
+		if v != 0 {
+			bins[r.used&(binSlots-1)] = hist.Bin{Index: uint32(r.columns), Count: v}
+			r.used++
+			r.count(v)
+		}
 		r.columns++
 		switch {
 		case b[pos] == '\n':
@@ -103,18 +101,8 @@ func parseFast(b []byte, bins *binBuffer, r *row) int {
 	return 0
 }
 
-// parseBins adds counts of up to six digits, each followed by ", ", to the row. It begins at pos and stops at anything
-// else, or before the last 24 bytes. It returns the new position.
-func parseBins(b []byte, pos int, bins *binBuffer, r *row) int {
-	for {
-		from := shortBins(b, pos, bins, r)
-		if pos = mediumBins(b, from, bins, r); pos == from {
-			return pos
-		}
-	}
-}
-
-// shortBins is parseBins for counts of one or two digits, which are most of a row.
+// shortBins adds counts of one or two digits, which are most of a row, each followed by ", ". It begins at pos and stops
+// at anything else, or before the last 24 bytes. It returns the new position.
 //
 // In a busy row, whether a count is zero and whether it has one digit or two is random. So
 // there is no branch on either. A count can be parsed only when the end of the one before
@@ -167,7 +155,7 @@ var shortCounts = func() (t [1 << 16]uint8) {
 
 const isShort = 0x80
 
-// mediumBins is parseBins for counts of up to six digits. It stops after several short counts in a row. It has no
+// mediumBins is shortBins for counts of up to six digits. It also stops after several short counts in a row. It has no
 // branch on the length of a count.
 func mediumBins(b []byte, pos int, bins *binBuffer, r *row) int {
 	const several = 8
@@ -186,7 +174,8 @@ func mediumBins(b []byte, pos int, bins *binBuffer, r *row) int {
 		if n > 2 {
 			left = several
 		}
-		v := eightDigits(d)
+		d = d*10 + d>>8 // neighbours become pairs, pairs fours, fours eight
+		v := ((d&0x000000ff000000ff)*(100+1000000<<32) + (d>>16&0x000000ff000000ff)*(1+10000<<32)) >> 32
 		bins[used&(binSlots-1)] = hist.Bin{Index: uint32(col), Count: v}
 		used += int((-v) >> 63)
 		total += v
@@ -201,13 +190,6 @@ func mediumBins(b []byte, pos int, bins *binBuffer, r *row) int {
 // word returns the eight bytes of b from i on.
 func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8 : i+8]) }
 
-// eightDigits returns the number whose digits are the bytes of d, the first digit in the lowest byte. It joins
-// neighbours to pairs, pairs to fours, fours to eight.
-func eightDigits(d uint64) uint64 {
-	d = d*10 + d>>8
-	return ((d&0x000000ff000000ff)*(100+1000000<<32) + (d>>16&0x000000ff000000ff)*(1+10000<<32)) >> 32
-}
-
 // shortNumber parses the digits at the start of b. It returns the number and its number of digits n. n is 0 if there
 // are no digits, or too many for 64 bits.
 func shortNumber(b []byte) (v uint64, n int) {
@@ -219,4 +201,173 @@ func shortNumber(b []byte) (v uint64, n int) {
 		n++
 	}
 	return v, n
+}
+
+// headFields is how many numbers come before the bins.
+const headFields = 3
+
+// Numbers of fields of a row without a histogram: the fewest, those that are used, the most.
+const (
+	rawFields    = 4 // time, value, direction, block size
+	rawUsed      = 5 // the same with the maximum after the mean
+	maxRawFields = 8
+)
+
+// What an error expects in each field of a row. The last one is for all further fields.
+var (
+	fieldNames = [headFields + 1]string{
+		"a time in ms", "a direction: 0 (read), 1 (write) or 2 (trim)", "a block size", "a count",
+	}
+	rawNames = [rawUsed]string{"a time in ms", "a value", fieldNames[1], "a block size", "a number"}
+)
+
+// fault is what is wrong with a line. The reader adds the line's place.
+type fault struct {
+	column    int // 1-based, in bytes
+	got, want string
+}
+
+// cutField returns the field of a line that begins at pos, without blanks, its column, and where the next one begins.
+func cutField(line []byte, pos int) (text []byte, column, next int) {
+	end := len(line)
+	if i := bytes.IndexByte(line[pos:], ','); i >= 0 {
+		end = pos + i
+	}
+	for pos < end && (line[pos] == ' ' || line[pos] == '\t') {
+		pos++
+	}
+	return bytes.TrimRight(line[pos:end], " \t"), pos + 1, end + 1
+}
+
+// parseSlow reads one line without its end in any form that can be understood: blanks and tabs around the numbers, a
+// comma without a blank, counts up to 2^64-1. It agrees with parseFast on every row that parseFast accepts. It returns
+// false for a bad line. The reader judges the number of columns. A row of more than hist.MaxColumns bins keeps only the
+// first.
+func parseSlow(line []byte, bins *binBuffer, r *row) (fault, bool) {
+	*r = row{}
+	fields := 0
+	for pos := 0; pos <= len(line); fields++ {
+		text, column, next := cutField(line, pos)
+		v, ok := parseNumber(text)
+		if !ok || fields == 0 && v > math.MaxInt64 || fields == 1 && v >= Directions {
+			return fault{column, quoted(text), fieldNames[min(fields, headFields)]}, false
+		}
+		switch fields {
+		case 0:
+			r.time = v
+		case 1:
+			r.direction = v
+		case 2:
+			r.blockSize = v
+		default:
+			if col := fields - headFields; v != 0 && col < hist.MaxColumns {
+				bins[r.used] = hist.Bin{Index: uint32(col), Count: v}
+				r.used++
+				r.count(v)
+			}
+		}
+		pos = next
+	}
+	if fields < headFields {
+		return fault{len(line) + 1, "the end of the line", fieldNames[fields]}, false
+	}
+	r.columns = fields - headFields
+	return fault{}, true
+}
+
+// parseNumber parses a whole number of decimal digits, without a sign, up to 2^64-1.
+func parseNumber(text []byte) (uint64, bool) {
+	v, err := strconv.ParseUint(string(text), 10, 64)
+	return v, err == nil
+}
+
+// isAddressRow recognizes a row of a histogram log that was stored compressed and inflated: time, address, direction,
+// block size and at most three more.
+func isAddressRow(line []byte) bool {
+	const lowestAddress = 1 << 40 // of a 64-bit process; as a latency it would be 18 minutes
+	fields := bytes.Split(bytes.TrimSpace(line[:min(len(line), 128)]), []byte{','})
+	if len(fields) < 4 || len(fields) > 7 {
+		return false
+	}
+	address, ok := parseNumber(bytes.TrimSpace(fields[1]))
+	return ok && address >= lowestAddress
+}
+
+// parseRawFast parses one row without a histogram at the start of b in fio's usual form: numbers of up to 19 digits
+// between ", ", ended by a newline. It returns the length of the row. It returns 0 if the row has another form, is
+// wrong, or is incomplete.
+func parseRawFast(b []byte, rec *Record) int {
+	var v [rawUsed]uint64
+	var at [rawUsed]int
+	for fields, pos := 0, 0; fields < maxRawFields; fields++ {
+		n, digits := shortNumber(b[pos:])
+		pos += digits
+		if digits == 0 || pos+2 > len(b) && (pos == len(b) || b[pos] != '\n') {
+			return 0
+		}
+		if fields < rawUsed {
+			v[fields] = n
+		}
+		switch {
+		case b[pos] == '\n':
+			if _, ok := rec.setRaw(&v, &at, fields+1, pos); !ok {
+				return 0
+			}
+			return pos + 1
+		case b[pos] != ',' || b[pos+1] != ' ':
+			return 0
+		}
+		pos += 2
+	}
+	return 0
+}
+
+// parseRaw parses one line without its end in any form that fio or an editor writes. A priority may be hexadecimal.
+func parseRaw(line []byte, rec *Record) (fault, bool) {
+	var v [rawUsed]uint64
+	var at [rawUsed]int // columns, 1-based
+	fields := 0
+	for pos := 0; pos <= len(line); fields++ {
+		text, column, next := cutField(line, pos)
+		n, ok := parseNumber(text)
+		if hex, isHex := bytes.CutPrefix(text, []byte("0x")); isHex && fields >= rawFields {
+			var err error
+			n, err = strconv.ParseUint(string(hex), 16, 64)
+			ok = err == nil
+		}
+		if !ok {
+			return fault{column, quoted(text), rawNames[min(fields, rawUsed-1)]}, false
+		}
+		if fields < rawUsed {
+			v[fields], at[fields] = n, column
+		}
+		pos = next
+	}
+	return rec.setRaw(&v, &at, fields, len(line))
+}
+
+// setRaw finds out which fields a row has, because fio does not name them. at and end are columns for errors.
+func (rec *Record) setRaw(v *[rawUsed]uint64, at *[rawUsed]int, fields, end int) (fault, bool) {
+	switch {
+	case fields < rawFields || fields > maxRawFields:
+		want := fmt.Sprintf("%d to %d", rawFields, maxRawFields)
+		return fault{end + 1, fmt.Sprintf("%d columns", fields), want}, false
+	case v[0] > latestTime:
+		return fault{at[0], fmt.Sprintf("\"%d\"", v[0]), "a time before the year 10000, in ms"}, false
+	case v[1] > math.MaxInt64:
+		return fault{at[1], fmt.Sprintf("\"%d\"", v[1]), rawNames[1]}, false
+	}
+	rec.Time, rec.Value, rec.BlockSize, rec.Averaged = int64(v[0]), int64(v[1]), v[3], false
+	direction := v[2]
+	if direction >= Directions && fields > rawFields && v[3] < Directions && v[2] >= v[1] {
+		// log_window_value=both: time, mean, maximum, direction, block size.
+		rec.Averaged, direction, rec.BlockSize = true, v[3], v[4]
+	}
+	// fio 3.20 added a priority, which is 0 unless it is set. Before, a fifth column was the offset (log_offset).
+	rec.IsFio3 = rec.Averaged || fields > rawFields+1 || fields == rawFields+1 && v[rawFields] == 0
+	if direction >= Directions {
+		return fault{at[2], fmt.Sprintf("\"%d\"", v[2]), rawNames[2]}, false
+	}
+	rec.Direction = Direction(direction)
+	return fault{}, true
 }

@@ -1,7 +1,7 @@
 package fiolog
 
 import (
-	"iter"
+	"fmt"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -18,6 +18,7 @@ type Report struct {
 	Unit          hist.Unit // of its latencies as fio counted them: ns since fio 3
 	Line          int       // where it begins, 1-based
 	Bytes         int       // of its text
+	Memory        int       // roughly how many bytes its jobs take
 }
 
 // Job is one job of a report, or one group of jobs with group_reporting=1.
@@ -71,33 +72,14 @@ type Percentile struct {
 // Groups is the number of groups of bins that the report's bins take.
 func (r *Report) Groups() int {
 	groups := 0
-	for l := range r.latencies() {
-		groups = max(groups, l.Layout.Groups())
-	}
-	return groups
-}
-
-// regroup sets one layout for all bins, because one fio wrote them.
-func (r *Report) regroup() {
-	groups := r.Groups()
-	for l := range r.latencies() {
-		if l.Layout.Groups() < groups {
-			l.Layout = withGroups(l.Layout.Unit(), groups)
-		}
-	}
-}
-
-// latencies iterates over all distributions with bins.
-func (r *Report) latencies() iter.Seq[*Latency] {
-	return func(yield func(*Latency) bool) {
-		for i := range r.Jobs {
-			for _, l := range r.Jobs[i].latencies() {
-				if len(l.Bins) > 0 && !yield(l) {
-					return
-				}
+	for i := range r.Jobs {
+		for _, l := range r.Jobs[i].latencies() {
+			if len(l.Bins) > 0 {
+				groups = max(groups, l.Layout.Groups())
 			}
 		}
 	}
+	return groups
 }
 
 // All are the directions of a job, and Mixed if there is one.
@@ -118,15 +100,6 @@ func (j *Job) latencies() (all []*Latency) {
 		all = append(all, &s.Slat, &s.Clat, &s.Lat)
 	}
 	return all
-}
-
-// Memory is roughly how many bytes the report takes.
-func (r *Report) Memory() int {
-	n := 0
-	for i := range r.Jobs {
-		n += r.Jobs[i].memory()
-	}
-	return n
 }
 
 // memory is roughly how many bytes a job takes.
@@ -179,4 +152,53 @@ func (r *Report) Option(job int, name string) (string, bool) {
 	}
 	v, ok := r.GlobalOptions[name]
 	return v, ok
+}
+
+// WritesHalf reports whether this fio has no counts in the second half of the columns of its histogram logs, but
+// what was in its memory: fio 3.6 to 3.16.
+func (r *Report) WritesHalf() bool { return r.isBetween(6, 16) }
+
+// isBetween reports whether the version of fio is from 3.first to 3.last.
+func (r *Report) isBetween(first, last int) bool {
+	var minor int
+	_, err := fmt.Sscanf(r.Version, "fio-3.%d", &minor)
+	return err == nil && minor >= first && minor <= last
+}
+
+// moveTotals moves total latencies to where they belong. Up to 3.17 fio has one table for both, and with lat_percentiles
+// it has total latencies, in logs too. Their percentiles, and in 3.1 their bins, are under clat_ns.
+func (r *Report) moveTotals() {
+	if !r.isBetween(1, 17) {
+		return
+	}
+	for i := range r.Jobs {
+		if on, ok := r.Option(i, "lat_percentiles"); !ok || on == "0" {
+			continue
+		}
+		for _, s := range r.Jobs[i].All() {
+			if len(s.Lat.Bins) == 0 {
+				s.Lat.Bins, s.Lat.Layout = s.Clat.Bins, s.Clat.Layout
+			}
+			if len(s.Lat.Percentiles) == 0 {
+				s.Lat.Percentiles = s.Clat.Percentiles
+			}
+			s.Clat.Bins, s.Clat.Percentiles = nil, nil
+		}
+	}
+}
+
+// Histogram makes a histogram of Bins. groups is how many groups fio was built with, by other
+// evidence such as the columns of a log of the same fio, or 0. Requests beyond these groups
+// are in the open bin.
+func (l *Latency) Histogram(groups int) *hist.Histogram {
+	from, to := l.Layout, l.Layout
+	if known, err := hist.NewLayout(l.Layout.Unit(), groups, 0); err == nil {
+		to = known
+	}
+	if to.Groups() > from.Groups() {
+		from = to // the first bins of both are the same
+	}
+	h := hist.New(to)
+	h.AddBins(from, l.Bins)
+	return h
 }

@@ -172,6 +172,9 @@ func (p *planner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
 
 // mine returns the jobs of the fio that wrote an output. If only a common folder connects them, the output's bins must
 // contain all rows.
+//
+// fio writes its logs before its report. So a report is of an earlier run if logs or their rows are younger, and the
+// report's bins do not contain the rows. Where bins do not prove that, a warning says what may be wrong.
 func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job) {
 	for _, j := range jobs {
 		if j.Entry == nil && out.mayCover(j, jobs) {
@@ -183,16 +186,10 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job) {
 	if weak && len(mine) > 0 && !p.fits(mine, NewEntries(out)) {
 		return nil
 	}
-	return p.dropStale(out, mine)
-}
-
-// dropStale returns no jobs if a report is of an earlier run: logs or their rows are younger, and the report's bins do not
-// contain the rows. fio writes its logs before its report. Where bins do not prove that, it adds a warning.
-func (p *planner) dropStale(out *Output, jobs []*Job) []*Job {
 	if out.Client || out.Fio.Timestamp == 0 {
-		return jobs
+		return mine
 	}
-	for _, j := range jobs {
+	for _, j := range mine {
 		later, by := j.Log.File.ModTime.Sub(out.File.ModTime), apartTimes
 		if !out.trustsTimes() || j.Log.File.ModTime.IsZero() {
 			later, by = 0, time.Second
@@ -205,14 +202,14 @@ func (p *planner) dropStale(out *Output, jobs []*Job) []*Job {
 		}
 		text := fmt.Sprintf("%s: %s was written %v after it", out.File.Name(), path.Base(j.Log.File.Name()), later.Round(time.Second))
 		const advice = "keep the files of each run in a folder of their own"
-		if out.stale = out.HasBins && !out.Named && !p.fits(jobs, NewEntries(out)); out.stale {
+		if out.stale = out.HasBins && !out.Named && !p.fits(mine, NewEntries(out)); out.stale {
 			p.problems.skip(fmt.Errorf("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice))
 			return nil
 		}
 		p.problems.skip(fmt.Errorf("%s: if another run of fio wrote the log, times and totals are of the one before; %s", text, advice))
-		return jobs
+		break
 	}
-	return jobs
+	return mine
 }
 
 // mayCover reports whether the fio that wrote the output may have run a job. CBT's names decide, or else the prefix in
@@ -257,51 +254,44 @@ func (p *planner) clients(entries []*Entry, jobs []*Job) []*Entry {
 // numbers finds jobs by the numbers of their logs. With group_reporting an entry covers numjobs jobs. If there are more
 // logs, it covers several sections.
 func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
-	if len(jobs) == 0 {
-		return entries
-	}
 	var covers []*Entry // the entry of job 1, of job 2, …
 	for _, e := range entries {
 		for range e.Size {
 			covers = append(covers, e)
 		}
 	}
-	if highest(jobs) > len(covers) && out.trustsTimes() { // an earlier run with more jobs may have left logs in the same folder
-		began := time.UnixMilli(out.Fio.Timestamp - elapsed(out.Fio)).Add(-time.Second)
-		for _, j := range jobs {
-			if f := j.Log.File; j.Number > len(covers) && !f.ModTime.IsZero() && f.ModTime.Before(began) {
-				p.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
-					"for %d jobs", out.File.Name(), len(covers)))
-			}
+	hasMore := false // logs of higher numbers than the report has
+	began := time.UnixMilli(out.Fio.Timestamp - elapsed(out.Fio)).Add(-time.Second)
+	mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool {
+		if f := j.Log.File; j.Number > len(covers) && out.trustsTimes() && !f.ModTime.IsZero() && f.ModTime.Before(began) {
+			p.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
+				"for %d jobs", out.File.Name(), len(covers))) // an earlier run with more jobs left it in the same folder
+			return true
 		}
+		hasMore = hasMore || j.Number > len(covers)
+		return false
+	})
+	if len(mine) > 0 && mine[0].Log.Segment >= 0 {
+		return p.segments(entries, mine)
 	}
-	if jobs = slices.DeleteFunc(jobs, (*Job).isDropped); len(jobs) == 0 {
-		return entries
-	}
-	if jobs[0].Log.Segment >= 0 {
-		return p.segments(entries, jobs)
-	}
-	if highest(jobs) > len(covers) {
-		if one := combine(entries); p.fits(jobs, []*Entry{one}) { // fio writes one entry for all sections of a group
+	if hasMore {
+		if one := combine(entries); p.fits(mine, []*Entry{one}) { // fio writes one entry for all sections of a group
 			for _, e := range append(entries, one) {
 				e.isGroup = true
 			}
-			return one.cover(jobs)
+			return one.cover(mine)
 		}
-		for _, j := range jobs {
-			if j.Number > len(covers) {
-				p.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
-					out.File.Name(), len(covers)))
-			}
-		}
-		jobs = slices.DeleteFunc(jobs, (*Job).isDropped)
 	}
-	for _, j := range jobs {
-		e := covers[j.Number-1]
-		if j.HasHist() && !e.mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix) {
-			e = p.byPrefix(out, entries, j)
+	for _, j := range mine {
+		switch {
+		case j.Number > len(covers):
+			p.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
+				out.File.Name(), len(covers)))
+		case j.HasHist() && !covers[j.Number-1].mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix):
+			j.Entry = p.byPrefix(out, entries, j)
+		default:
+			j.Entry = covers[j.Number-1]
 		}
-		j.Entry = e
 	}
 	return entries
 }
@@ -385,14 +375,6 @@ func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 func (p *planner) dropJob(j *Job, why string) {
 	j.Number = 0
 	p.problems.skip(fmt.Errorf("%s: not used: %s", j.Log.File.Name(), why))
-}
-
-func highest(jobs []*Job) int {
-	n := 0
-	for _, j := range jobs {
-		n = max(n, j.Number)
-	}
-	return n
 }
 
 // HintFor returns what is known of the bins of a log besides its number of columns. The user's hint comes first.

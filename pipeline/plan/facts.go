@@ -125,7 +125,7 @@ func (p *Plan) WhyNoWindows() string {
 		return "none of its histogram logs can be used, as the warnings say: keep fio's logs as they are, or " + options
 	case anyJob(func(j *Job) bool { return j.HasRows }):
 		return "its histogram logs have rows, but no requests in them"
-	case hist && !anyJob(func(j *Job) bool { return j.Interval > 0 }) && !anyEntry(func(e *Entry) bool { return e.setsHistMsec() }):
+	case hist && !anyJob(func(j *Job) bool { return j.Interval > 0 }) && !anyEntry(func(e *Entry) bool { return number(e.OptionOfOne("log_hist_msec")) > 0 }):
 		return "log_hist_msec is not set, so that the histogram logs are empty: " + options
 	case hist:
 		return "its histogram logs have no rows: they were cut, or the run took less than an interval: keep them " +
@@ -203,10 +203,21 @@ func MixedGroups(jobs []*Job) string {
 	return ""
 }
 
-// NoWindows says why there will be no windows with percentiles, or is empty if there will be some.
+// NoWindows says why there will be no windows with percentiles, or is empty if there will be some. A log without rows is of
+// a job that ended before the first one was due. Then the report has its requests.
 func (p *Plan) NoWindows() string {
-	if slices.ContainsFunc(p.Jobs, (*Job).HasWindows) {
-		return ""
+	for _, j := range p.Jobs {
+		e, has := j.Entry, j.HasRows
+		switch j.Source {
+		case FromReports:
+			has = slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
+		case FromHist:
+			isShort := e != nil && e.Out.HasBins && e.WantsRows() && !j.IsJunk && j.Ran <= 2*j.Interval && RequestsOf(e.Job) > 0
+			has = j.HasRows && !j.IsZero || !j.HasRows && isShort
+		}
+		if has {
+			return ""
+		}
 	}
 	return p.WhyNoWindows()
 }

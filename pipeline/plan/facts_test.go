@@ -17,7 +17,7 @@ func TestCountJobs(t *testing.T) {
 		report := &fiolog.Report{Jobs: make([]fiolog.Job, len(sizes))}
 		for i, size := range sizes {
 			report.Jobs[i] = fiolog.Job{UsrCPU: float64(10 * size), Options: map[string]string{"numjobs": string(rune('0' + size)), "rw": "read"}}
-			list = append(list, &Entry{jobOptions: (&Output{Fio: report}).Options(i), jobStats: jobStats{Job: &report.Jobs[i]}, Out: &Output{Fio: report}, Size: size})
+			list = append(list, &Entry{jobOptions: (&Output{Fio: report}).Options(i), Job: &report.Jobs[i], Out: &Output{Fio: report}, Size: size})
 		}
 		return list
 	}
@@ -97,7 +97,7 @@ func TestGroupOfSections(t *testing.T) {
 			}},
 		}})
 		p := &Plan{Run: &cbt.Run{}, Entries: entries}
-		set, options := p.FioSettings(), p.Entries.options()
+		set, options := p.FioSettings(), entries[0].all()
 		if e := entries[0]; e.Size != c.size || set.Mode != c.mode || options["rw"] != c.mode || set.RunSeconds != 3 || e.IsMixed != (c.mode == "") {
 			t.Errorf("%s: %d jobs, mixed %v, settings %+v, options %v", c.name, e.Size, e.IsMixed, set, options)
 		}

@@ -67,7 +67,7 @@ func TestOptionsOfSections(t *testing.T) {
 			p.Run.Sections = append(p.Run.Sections, fiolog.JobSection{Options: words(s)})
 		}
 		for i := range c.jobs {
-			e := &Entry{jobOptions: out.Options(i), jobStats: jobStats{Job: &c.jobs[i]}, Out: out}
+			e := &Entry{jobOptions: out.Options(i), Job: &c.jobs[i], Out: out}
 			e.isGroup = c.isGroup
 			p.Entries = append(p.Entries, e)
 		}

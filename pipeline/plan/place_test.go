@@ -41,7 +41,7 @@ func outputOf(elapsed int64, sections ...section) (*Output, []*Entry) {
 	for i, e := range entries {
 		if sections[i].log >= 0 {
 			log := cbt.Log{File: &source.File{Modified: source.Modified{ModTime: written.Add(-time.Duration(sections[i].log) * time.Millisecond)}}}
-			e.Jobs = []*Job{{jobRows: jobRows{Log: &Log{Log: log}, Source: FromHist}, Entry: e}}
+			e.Jobs = []*Job{{Log: &Log{Log: log}, Source: FromHist, Entry: e}}
 		}
 	}
 	return out, entries
@@ -376,7 +376,7 @@ func TestOtherClock(t *testing.T) {
 // laterJob is a job of an entry that ran for 5 s, and whose first row has a time.
 func laterJob(e *Entry, first int64) *Job {
 	return &Job{
-		Entry: e, jobRows: jobRows{Source: FromHist, Head: Head{HasRows: true, First: first}},
-		jobTimes: jobTimes{Interval: 1000, Ran: 5000},
+		Entry: e, Source: FromHist, Head: Head{HasRows: true, First: first},
+		Interval: 1000, Ran: 5000,
 	}
 }

@@ -212,7 +212,7 @@ func TestUsualSize(t *testing.T) {
 		{nil, options{"rw": "read"}, 101, 100 * 512, 0},
 	} {
 		report := &fiolog.Report{GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
-		e := &Entry{jobOptions: (&Output{Fio: report}).Options(0), jobStats: jobStats{Job: &report.Jobs[0]}}
+		e := &Entry{jobOptions: (&Output{Fio: report}).Options(0), Job: &report.Jobs[0]}
 		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
 		if got := (Entries{e}).UsualSize(fiolog.Read); got != c.want {
 			t.Errorf("%+v: %d", c, got)

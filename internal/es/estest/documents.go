@@ -28,35 +28,33 @@ type document struct {
 	fields    map[string]any
 }
 
-// refusal is an error that becomes the answer.
+// refusal is an answer with an error. Functions panic with it.
 type refusal struct {
 	status int
-	body   map[string]any
+	body   any
 }
 
-func (r *refusal) Error() string { return fmt.Sprintf("status %d: %v", r.status, r.body) }
-
-func no(status int, kind, reason string) *refusal {
+func no(status int, kind, reason string) refusal {
 	cause := map[string]any{"type": kind, "reason": reason}
-	return &refusal{status, map[string]any{
+	return refusal{status, map[string]any{
 		"error": map[string]any{"root_cause": []any{cause}, "type": kind, "reason": reason}, "status": status,
 	}}
 }
 
-// unknown returns an error for something that the stand-in does not support.
-func unknown(format string, args ...any) error {
+// unknown is the error for something that the stand-in does not support.
+func unknown(format string, args ...any) refusal {
 	return no(http.StatusBadRequest, "parsing_exception", fmt.Sprintf(format, args...))
 }
 
-// strict decodes JSON. It keeps all digits, and an unknown key is an error.
-func strict(text []byte, into any) error {
+// decode decodes JSON. It keeps all digits, and an unknown key is an error.
+func decode[T any](text []byte) (v T) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return unknown("%v in %.200s", err, text)
+	if err := d.Decode(&v); err != nil {
+		panic(unknown("%v in %.200s", err, text))
 	}
-	return nil
+	return v
 }
 
 func (s *Server) create(name string) *index {
@@ -76,44 +74,41 @@ type target struct {
 }
 
 // put stores a document and returns its item result.
-func (s *Server) put(to target, source []byte) (map[string]any, error) {
+func (s *Server) put(to target, source []byte) map[string]any {
 	in := s.create(to.Index)
-	switch there := in.docs[to.ID]; {
-	case to.Seq != nil && (there == nil || there.seq != *to.Seq || to.Term != 1), to.isNew && there != nil:
-		return nil, no(http.StatusConflict, "version_conflict_engine_exception", "["+to.ID+"]: version conflict")
+	there := in.docs[to.ID]
+	if to.Seq != nil && (there == nil || there.seq != *to.Seq || to.Term != 1) || to.isNew && there != nil {
+		panic(no(http.StatusConflict, "version_conflict_engine_exception", "["+to.ID+"]: version conflict"))
 	}
+	fields := decode[map[string]any](source)
 	s.seq++
-	d := &document{index: to.Index, id: to.ID, seq: s.seq, source: slices.Clone(source)}
-	if err := strict(source, &d.fields); err != nil {
-		return nil, err
+	in.docs[to.ID] = &document{to.Index, to.ID, s.seq, slices.Clone(source), fields}
+	item := map[string]any{
+		"_index": to.Index, "_id": to.ID, "_version": 1, "result": "created",
+		"_shards": shards(1), "_seq_no": s.seq, "_primary_term": 1, "status": http.StatusCreated,
 	}
-	result, status, version := "created", http.StatusCreated, 1
-	if in.docs[to.ID] != nil {
-		result, status, version = "updated", http.StatusOK, 2
+	if there != nil {
+		item["result"], item["status"], item["_version"] = "updated", http.StatusOK, 2
 	}
-	in.docs[to.ID] = d
-	return map[string]any{
-		"_index": to.Index, "_id": to.ID, "_version": version, "result": result,
-		"_shards": shards(1), "_seq_no": d.seq, "_primary_term": 1, "status": status,
-	}, nil
+	return item
 }
 
 // putOne stores the document of a request.
-func (s *Server) putOne(to target, params url.Values, body []byte) (any, error) {
+func (s *Server) putOne(to target, params url.Values, body []byte) any {
 	if seq, err := strconv.ParseInt(params.Get("if_seq_no"), 10, 64); err == nil {
 		to.Seq = &seq
 		to.Term, _ = strconv.ParseInt(params.Get("if_primary_term"), 10, 64)
 	}
-	item, err := s.put(to, body)
-	if err == nil && params.Get("refresh") == "true" {
+	item := s.put(to, body)
+	if params.Get("refresh") == "true" {
 		s.indices[to.Index].refresh()
 	}
-	return item, err
+	return item
 }
 
 // bulk stores documents of index and create actions. Like a real server, it skips a last action without a document,
 // silently.
-func (s *Server) bulk(r *http.Request, body []byte, f Fault) (any, error) {
+func (s *Server) bulk(r *http.Request, body []byte, f Fault) any {
 	s.mu.Lock()
 	s.now++
 	s.top = max(s.top, s.now)
@@ -131,18 +126,14 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) (any, error) {
 	s.now--
 	switch {
 	case len(body) == 0:
-		return nil, no(http.StatusBadRequest, "parse_exception", "request body is required")
+		panic(no(http.StatusBadRequest, "parse_exception", "request body is required"))
 	case body[len(body)-1] != '\n':
-		return nil, no(http.StatusBadRequest, "illegal_argument_exception", "The bulk request must be terminated by a newline [\\n]")
+		panic(no(http.StatusBadRequest, "illegal_argument_exception", "The bulk request must be terminated by a newline [\\n]"))
 	}
 	lines := bytes.Split(body[:len(body)-1], []byte{'\n'})
 	items, failed := []any{}, false
 	for i := 0; i+1 < len(lines); i += 2 {
-		var action map[string]target
-		if err := strict(lines[i], &action); err != nil {
-			return nil, err
-		}
-		for name, to := range action {
+		for name, to := range decode[map[string]target](lines[i]) {
 			to.isNew = name == "create"
 			for _, item := range s.item(i/2, to, lines[i+1], f) {
 				failed = failed || item["error"] != nil
@@ -151,136 +142,123 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) (any, error) {
 		}
 	}
 	if len(items) == 0 && f.Kind != ItemsLost && f.Kind != ItemsHidden {
-		return nil, no(http.StatusBadRequest, "action_request_validation_exception", "Validation Failed: 1: no requests added;")
+		panic(no(http.StatusBadRequest, "action_request_validation_exception", "Validation Failed: 1: no requests added;"))
 	}
 	if f.Kind == Unordered {
 		slices.Reverse(items)
 	}
-	return filter(r.URL.Query().Get("filter_path"), map[string]any{"took": 1, "errors": failed, "items": items}), nil
+	answer := map[string]any{"took": 1, "errors": failed, "items": items}
+	if want := r.URL.Query().Get("filter_path"); want != "" {
+		answer = filtered(answer, "", strings.Split(want, ",")).(map[string]any)
+	}
+	return answer
+}
+
+// filtered removes from an answer all that filter_path does not name. "*" stands for any name.
+func filtered(v any, at string, paths []string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, inner := range v {
+			below := strings.TrimPrefix(at+"."+name, ".")
+			isPart := func(want string) bool {
+				n := strings.Count(below, ".") + 1
+				parts := strings.Split(want, ".")
+				ok, _ := path.Match(strings.Join(parts[:min(n, len(parts))], "/"), strings.ReplaceAll(below, ".", "/"))
+				return ok || len(parts) < n // a part of something that is named
+			}
+			if slices.ContainsFunc(paths, isPart) {
+				out[name] = filtered(inner, below, slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !isPart(p) }))
+			}
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, inner := range v {
+			out = append(out, filtered(inner, at, paths))
+		}
+		return out
+	}
+	return v
 }
 
 // item returns the items of one document: one, or as many as the fault wants.
-func (s *Server) item(i int, to target, source []byte, f Fault) []map[string]any {
-	refused := func(status int, kind, reason string) []map[string]any {
-		return []map[string]any{{"_index": to.Index, "_id": to.ID, "status": status, "error": map[string]any{"type": kind, "reason": reason}}}
+func (s *Server) item(i int, to target, source []byte, f Fault) (items []map[string]any) {
+	refuse := func(status int, kind, reason string) {
+		items = []map[string]any{{"_index": to.Index, "_id": to.ID, "status": status, "error": map[string]any{"type": kind, "reason": reason}}}
 	}
 	kind := None
 	if f.Kind > Unordered && i%max(f.Every, 1) == 0 {
 		kind = f.Kind
 	}
-	if x, ok := itemFaults[kind]; ok {
-		return refused(x.status, x.kind, strings.ReplaceAll(x.reason, "INDEX", to.Index))
-	}
-	if kind == ItemsLost {
-		return nil
-	}
+	reason := ""
 	if s.Refuse != nil {
-		if reason := s.Refuse(to.Index, to.ID, source); reason != "" {
-			return refused(http.StatusBadRequest, "mapper_parsing_exception", reason)
-		}
+		reason = s.Refuse(to.Index, to.ID, source)
 	}
-	stored, err := s.put(to, source)
-	if x, ok := err.(*refusal); ok && x.status == http.StatusConflict {
-		return refused(x.status, "version_conflict_engine_exception", "["+to.ID+"]: version conflict")
-	}
-	switch {
-	case err != nil:
-		return refused(http.StatusBadRequest, "mapper_parsing_exception", "failed to parse")
-	case kind == ItemsHidden:
+	switch x, isRefused := itemFaults[kind]; {
+	case isRefused:
+		refuse(x.status, x.kind, strings.ReplaceAll(x.reason, "INDEX", to.Index))
+		return items
+	case kind == ItemsLost:
 		return nil
-	case kind == ItemsTwice:
+	case reason != "":
+		refuse(http.StatusBadRequest, "mapper_parsing_exception", reason)
+		return items
+	}
+	defer func() {
+		if no, ok := recover().(refusal); ok && no.status == http.StatusConflict {
+			refuse(no.status, "version_conflict_engine_exception", "["+to.ID+"]: version conflict")
+		} else if ok {
+			refuse(http.StatusBadRequest, "mapper_parsing_exception", "failed to parse")
+		}
+	}()
+	stored := s.put(to, source)
+	switch kind {
+	case ItemsHidden:
+		return nil
+	case ItemsTwice:
 		return []map[string]any{stored, stored}
 	}
 	return []map[string]any{stored}
-}
-
-// filter returns the parts of an answer that filter_path names. It knows only the paths that fio2es uses.
-func filter(want string, answer map[string]any) any {
-	paths := strings.Split(want, ",")
-	if want == "" {
-		return answer
-	}
-	var items []any
-	for _, action := range answer["items"].([]any) {
-		for name, fields := range action.(map[string]any) {
-			some := maps.Clone(fields.(map[string]any))
-			maps.DeleteFunc(some, func(key string, _ any) bool { return !slices.Contains(paths, "items.*."+key) })
-			if len(some) > 0 {
-				items = append(items, map[string]any{name: some})
-			}
-		}
-	}
-	maps.DeleteFunc(answer, func(key string, _ any) bool { return !slices.Contains(paths, key) })
-	if len(items) > 0 {
-		answer["items"] = items
-	}
-	return answer
 }
 
 func (in *index) refresh() { in.visible = slices.Collect(maps.Values(in.docs)) }
 
 // find returns the indices of a list of names and patterns with commas. A missing name is an error unless the
 // request allows it.
-func (s *Server) find(patterns string, params url.Values) ([]string, error) {
+func (s *Server) find(patterns string, params url.Values) []string {
 	found := map[string]bool{}
 	for _, p := range strings.Split(patterns, ",") {
 		some := false
 		for name := range s.indices {
-			if matchesName(p, name) {
+			if ok, _ := path.Match(p, name); ok || p == "_all" {
 				found[name], some = true, true
 			}
 		}
-		allowed := params.Get("ignore_unavailable") == "true" || strings.Contains(p, "*")
-		if !some && (!allowed || params.Get("allow_no_indices") == "false") {
+		isAllowed := params.Get("ignore_unavailable") == "true" || strings.Contains(p, "*")
+		if !some && (!isAllowed || params.Get("allow_no_indices") == "false") {
 			missing := no(http.StatusNotFound, "index_not_found_exception", "no such index ["+p+"]")
-			e := missing.body["error"].(map[string]any)
+			e := missing.body.(map[string]any)["error"].(map[string]any)
 			for _, e := range []any{e, e["root_cause"].([]any)[0]} {
 				maps.Copy(e.(map[string]any), map[string]any{"resource.type": "index_or_alias", "resource.id": p, "index_uuid": "_na_", "index": p})
 			}
-			return nil, missing
+			panic(missing)
 		}
 	}
-	return slices.Sorted(maps.Keys(found)), nil
-}
-
-func matchesName(pattern, name string) bool {
-	ok, _ := path.Match(pattern, name)
-	return ok || pattern == "_all"
+	return slices.Sorted(maps.Keys(found))
 }
 
 func shards(n int) map[string]int {
 	return map[string]int{"total": n, "successful": n, "skipped": 0, "failed": 0}
 }
 
-func (s *Server) refresh(patterns string, params url.Values) (any, error) {
-	names, err := s.find(patterns, params)
+// visible returns what searches see, and the number of indices.
+func (s *Server) visible(patterns string, params url.Values) (docs []*document, indices int) {
+	names := s.find(patterns, params)
 	for _, name := range names {
-		s.indices[name].refresh()
+		docs = append(docs, s.indices[name].visible...)
 	}
-	return map[string]any{"_shards": shards(len(names))}, err
-}
-
-// visible returns what searches see, a list of documents for each index.
-func (s *Server) visible(patterns string, params url.Values) ([][]*document, error) {
-	names, err := s.find(patterns, params)
-	var all [][]*document
-	for _, name := range names {
-		all = append(all, s.indices[name].visible)
-	}
-	return all, err
-}
-
-func (s *Server) count(patterns string, params url.Values, body []byte) (any, error) {
-	all, err := s.visible(patterns, params)
-	var request struct{ Query any }
-	if len(body) > 0 && err == nil {
-		err = strict(body, &request)
-	}
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.matching(request.Query, slices.Concat(all...))
-	return map[string]any{"count": len(found), "_shards": shards(len(all))}, err
+	return docs, len(names)
 }
 
 // scripts are the updates of documents that the stand-in knows.
@@ -305,70 +283,52 @@ var scripts = map[string]func(doc, run, params map[string]any){
 
 // changeByQuery deletes the visible documents that a query finds, or runs a script on them. Documents written since
 // the last refresh are conflicts.
-func (s *Server) changeByQuery(patterns string, update bool, params url.Values, body []byte) (any, error) {
-	all, err := s.visible(patterns, params)
-	var request struct {
+func (s *Server) changeByQuery(patterns string, update bool, params url.Values, body []byte) any {
+	docs, _ := s.visible(patterns, params)
+	request := decode[struct {
 		Query  any
 		Script struct {
 			Lang, Source string
 			Params       map[string]any
 		}
-	}
-	if err == nil {
-		err = strict(body, &request)
-	}
+	}](body)
 	script, isKnown := scripts[request.Script.Source]
-	if err == nil && (isKnown != update || update && request.Script.Lang != "painless") {
-		err = no(http.StatusBadRequest, "script_exception", fmt.Sprintf("compile error: %+v", request.Script))
+	if isKnown != update || update && request.Script.Lang != "painless" {
+		panic(no(http.StatusBadRequest, "script_exception", fmt.Sprintf("compile error: %+v", request.Script)))
 	}
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.matching(request.Query, slices.Concat(all...))
-	if err != nil {
-		return nil, err
-	}
+	found := slices.DeleteFunc(docs, func(d *document) bool { return !d.matches(request.Query) })
 	if limit, err := strconv.Atoi(params.Get("max_docs")); err == nil {
 		found = found[:min(len(found), limit)]
 	}
-	changed, conflicts, touched := 0, 0, map[*index]bool{}
+	changed, conflicts := 0, 0
 	for _, d := range found {
 		in := s.indices[d.index]
-		touched[in] = true
 		switch {
 		case in.docs[d.id] != d && params.Get("conflicts") != "proceed":
-			return nil, no(http.StatusConflict, "version_conflict_engine_exception", "["+d.id+"]: version conflict")
+			panic(no(http.StatusConflict, "version_conflict_engine_exception", "["+d.id+"]: version conflict"))
 		case in.docs[d.id] != d:
 			conflicts++
 			continue
-		case update:
-			source := []byte(d.source)
-			if script == nil {
-				source = bytes.Replace(source, []byte(`"pending":true,`), nil, 1)
-			} else {
-				var doc map[string]any
-				if err := strict(source, &doc); err != nil {
-					return nil, err
-				}
-				script(doc, doc["run"].(map[string]any), request.Script.Params)
-				source, _ = json.Marshal(doc) // cannot fail: it was JSON
-			}
-			if _, err := s.put(target{Index: d.index, ID: d.id}, source); err != nil {
-				return nil, err
-			}
-		default:
+		case !update:
 			delete(in.docs, d.id)
+		case script == nil:
+			s.put(target{Index: d.index, ID: d.id}, bytes.Replace(d.source, []byte(`"pending":true,`), nil, 1))
+		default:
+			doc := decode[map[string]any](d.source)
+			script(doc, doc["run"].(map[string]any), request.Script.Params)
+			source, _ := json.Marshal(doc) // cannot fail: it was JSON
+			s.put(target{Index: d.index, ID: d.id}, source)
 		}
 		changed++
 	}
-	for in := range touched {
-		if params.Get("refresh") == "true" {
-			in.refresh()
+	if params.Get("refresh") == "true" {
+		for _, d := range found {
+			s.indices[d.index].refresh()
 		}
 	}
 	return map[string]any{
 		"took": 1, "timed_out": false, "total": len(found), map[bool]string{true: "updated", false: "deleted"}[update]: changed, "batches": min(len(found), 1),
 		"version_conflicts": conflicts, "noops": 0, "retries": map[string]int{"bulk": 0, "search": 0},
 		"throttled_millis": 0, "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": []any{},
-	}, nil
+	}
 }

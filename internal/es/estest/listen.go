@@ -39,18 +39,10 @@ func (s *Server) Pipe() (dial Dial, stop func()) {
 
 // Pipe serves h in memory until stop is called. dial makes connections.
 func Pipe(h http.Handler) (dial Dial, stop func()) {
-	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	l := pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	l.close = sync.OnceFunc(func() { close(l.closed) })
 	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
-	var serving sync.WaitGroup
-	server.ConnState = func(_ net.Conn, state http.ConnState) {
-		switch state {
-		case http.StateNew:
-			serving.Add(1)
-		case http.StateClosed:
-			serving.Done()
-		}
-	}
-	serving.Go(func() { _ = server.Serve(l) }) // returns when it is closed
+	go func() { _ = server.Serve(l) }() // returns when it is closed
 	dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		client, far := net.Pipe()
 		select {
@@ -61,21 +53,18 @@ func Pipe(h http.Handler) (dial Dial, stop func()) {
 		}
 		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
 	}
-	return dial, func() {
-		_ = server.Close()
-		serving.Wait()
-	}
+	return dial, func() { _ = server.Close() }
 }
 
 // pipes is a listener for connections in memory.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
-	once   sync.Once
+	close  func()
 }
 
 // Accept implements [net.Listener].
-func (l *pipes) Accept() (net.Conn, error) {
+func (l pipes) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
 		return c, nil
@@ -85,10 +74,10 @@ func (l *pipes) Accept() (net.Conn, error) {
 }
 
 // Close implements [net.Listener].
-func (l *pipes) Close() error {
-	l.once.Do(func() { close(l.closed) })
+func (l pipes) Close() error {
+	l.close()
 	return nil
 }
 
 // Addr implements [net.Listener].
-func (l *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }
+func (l pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }

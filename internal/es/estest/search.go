@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"sort"
 	"strconv"
@@ -17,34 +16,28 @@ import (
 
 // search is the body of a search request.
 type search struct {
-	Size   *int     `json:"size"`
-	Query  any      `json:"query"`
-	Sort   []any    `json:"sort"`
-	After  []any    `json:"search_after"`
-	Source any      `json:"_source"`
-	Total  *bool    `json:"track_total_hits"`
-	Stored string   `json:"stored_fields"`
-	Values []string `json:"docvalue_fields"`
-	Seq    bool     `json:"seq_no_primary_term"`
-	Aggs   map[string]aggregation
-	PIT    *struct {
+	Size   int              `json:"size"`
+	Query  any              `json:"query"`
+	Sort   []map[string]key `json:"sort"`
+	After  []any            `json:"search_after"`
+	Total  bool             `json:"track_total_hits"`
+	Seq    bool             `json:"seq_no_primary_term"`
+	Source struct {
+		Excludes []string `json:"excludes"`
+	} `json:"_source"`
+	PIT *struct {
 		ID        string `json:"id"`
 		KeepAlive string `json:"keep_alive"`
 	} `json:"pit"`
-}
-
-// pit is a point in time: the documents visible when it was opened, by index.
-type pit struct {
-	docs [][]*document
-	what string // last search in it
-	hits []hit  // all hits of that search, sorted
+	Aggs map[string]aggregation `json:"aggs"`
 }
 
 // key is one key of the sort order.
 type key struct {
-	field   string
-	down    bool
-	missing any // "_first", "_last" or a value
+	Order    string `json:"order"`
+	Missing  any    `json:"missing"`       // "_first", "_last" or a value
+	Unmapped string `json:"unmapped_type"` // a field of any document counts as mapped
+	field    string
 }
 
 type hit struct {
@@ -52,107 +45,98 @@ type hit struct {
 	sort []any // int64, string or nil
 }
 
-func (s *Server) search(patterns string, params url.Values, body []byte) (any, error) {
-	var r search
-	if len(body) > 0 {
-		if err := strict(body, &r); err != nil {
-			return nil, err
-		}
-	}
-	var p *pit
-	docs, err := s.visible(patterns, params)
-	if r.PIT != nil {
-		if p, err = s.pits[r.PIT.ID], nil; p == nil {
+func (s *Server) search(patterns string, params url.Values, body []byte) any {
+	r := decode[search](body)
+	answer := map[string]any{"took": 1, "timed_out": false}
+	var docs []*document
+	indices := 1
+	switch {
+	case r.PIT == nil:
+		docs, indices = s.visible(patterns, params)
+	case patterns != "_search" || r.PIT.KeepAlive == "": // the search names a point in time, and no index
+		panic(unknown("[indices] cannot be used with point in time"))
+	default:
+		var isOpen bool
+		if docs, isOpen = s.pits[r.PIT.ID]; !isOpen {
 			cause := map[string]any{"type": "search_context_missing_exception", "reason": "No search context found for id [1]"}
-			return nil, &refusal{http.StatusNotFound, map[string]any{ // as recorded from 8.6.1
+			panic(refusal{http.StatusNotFound, map[string]any{ // as recorded from 8.6.1
 				"error":  map[string]any{"type": "search_phase_execution_exception", "reason": "all shards failed", "root_cause": []any{cause}},
 				"status": http.StatusNotFound,
-			}}
+			}})
 		}
-		docs = p.docs
+		answer["pit_id"] = r.PIT.ID
 	}
-	if err != nil {
-		return nil, err
-	}
-	answer := map[string]any{"took": 1, "timed_out": false, "_shards": shards(len(docs))}
-	if len(r.Aggs) > 0 {
-		found, err := s.matching(r.Query, slices.Concat(docs...))
-		if err == nil && len(docs) > 0 { // without an index, an answer has no aggregations
-			answer["aggregations"], err = s.aggregate(&r, found)
+	answer["_shards"] = shards(indices)
+	var keys []key
+	for _, one := range r.Sort {
+		for field, k := range one {
+			k.field = field
+			keys = append(keys, k)
 		}
-		answer["hits"] = map[string]any{"max_score": nil, "hits": []any{}}
-		return answer, err
 	}
-	size := 10
-	if r.Size != nil {
-		size = *r.Size
-	}
-	keys, err := parseSort(r.Sort)
-	switch {
-	case err != nil:
-		return nil, err
-	case size < 0 || size > 10_000:
-		return nil, unknown("size %d", size)
-	case r.Stored != "" && (r.Stored != "_none_" || r.Source != nil || r.Seq):
-		return nil, unknown("stored_fields %q beside other fields", r.Stored)
-	case len(keys) == 0 && (p != nil || r.After != nil):
-		return nil, unknown("pages without an order")
-	case p != nil && (patterns != "_search" || r.PIT.KeepAlive == ""): // the search names a point in time, and no index
-		return nil, unknown("[indices] cannot be used with point in time")
-	case p != nil:
+	if r.PIT != nil {
 		keys = append(keys, key{field: "_shard_doc"})
 	}
-	if r.After != nil && len(r.After) != len(keys) {
-		return nil, unknown("search_after has %d value(s) but sort has %d.", len(r.After), len(keys))
+	if r.Size < 0 || r.Size > 10_000 || len(r.After) > 0 && len(r.After) != len(keys) {
+		panic(unknown("size %d, search_after %v, sort %v", r.Size, r.After, r.Sort))
 	}
 	var hits []hit
-	if what := fmt.Sprint(r.Query, r.Sort); p != nil && p.what == what { // all pages of a point in time use one list
-		hits = p.hits
-	} else if hits, err = s.hits(docs, r.Query, keys); err != nil {
-		return nil, err
-	} else if p != nil {
-		p.what, p.hits = what, hits
-	}
-	if answer["hits"], err = s.page(&r, hits, keys, size); err != nil {
-		return nil, err
-	}
-	if p != nil {
-		answer["pit_id"] = s.name(p)
-	}
-	return answer, nil
-}
-
-// hits returns the documents that a query finds, sorted.
-func (s *Server) hits(docs [][]*document, query any, keys []key) ([]hit, error) {
-	var hits []hit
-	for i, docs := range docs {
-		found, err := s.matching(query, docs)
-		if err != nil {
-			return nil, err
+	for n, d := range docs {
+		if !d.matches(r.Query) {
+			continue
 		}
-		for n, d := range found {
-			h := hit{document: d}
-			for _, k := range keys {
-				v := any(int64(i<<32 | n)) // stays the same in each search of the query
-				if k.field != "_shard_doc" {
-					values, err := s.values(d, k.field)
-					if err != nil {
-						return nil, err
-					}
-					if v = nil; len(values) > 0 {
-						v = values[0]
-					}
+		h := hit{document: d}
+		for _, k := range keys {
+			v := any(int64(n)) // of _shard_doc: the same in each search of the point in time
+			if k.field != "_shard_doc" {
+				if v = nil; len(d.values(k.field)) > 0 {
+					v = d.values(k.field)[0]
 				}
-				if n, ok := k.missing.(json.Number); ok && v == nil {
-					v, _ = n.Int64()
-				}
-				h.sort = append(h.sort, v)
 			}
-			hits = append(hits, h)
+			if n, ok := k.Missing.(json.Number); ok && v == nil {
+				v, _ = n.Int64()
+			}
+			h.sort = append(h.sort, v)
 		}
+		hits = append(hits, h)
+	}
+	total := len(hits)
+	if len(r.Aggs) > 0 {
+		if indices > 0 { // without an index, an answer has no aggregations
+			answer["aggregations"] = aggregate(&r, hits)
+		}
+		hits = nil
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return order(keys, a.sort, b.sort) })
-	return hits, nil
+	if len(r.After) > 0 {
+		for i, v := range r.After {
+			if n, ok := v.(json.Number); ok {
+				r.After[i], _ = n.Int64()
+			}
+		}
+		hits = hits[sort.Search(len(hits), func(i int) bool { return order(keys, hits[i].sort, r.After) > 0 }):]
+	}
+	page := []any{}
+	for _, h := range hits[:min(len(hits), r.Size)] {
+		one := map[string]any{"_index": h.index, "_id": h.id, "_score": nil, "sort": h.sort, "_source": h.source}
+		if len(r.Source.Excludes) > 0 {
+			tree := decode[map[string]any](h.source)
+			for _, field := range r.Source.Excludes {
+				cut(tree, strings.Split(field, "."))
+			}
+			one["_source"] = tree
+		}
+		if r.Seq {
+			one["_seq_no"], one["_primary_term"] = h.seq, 1
+		}
+		page = append(page, one)
+	}
+	found := map[string]any{"max_score": nil, "hits": page}
+	if r.Total {
+		found["total"] = map[string]any{"value": total, "relation": "eq"}
+	}
+	answer["hits"] = found
+	return answer
 }
 
 func order(keys []key, a, b []any) int {
@@ -161,7 +145,7 @@ func order(keys []key, a, b []any) int {
 		switch n, isNumber := a[i].(int64); {
 		case a[i] == nil && b[i] == nil:
 		case a[i] == nil || b[i] == nil:
-			if c = 1; (a[i] == nil) == (k.missing == "_first") {
+			if c = 1; (a[i] == nil) == (k.Missing == "_first") {
 				c = -1
 			}
 		case isNumber:
@@ -169,7 +153,7 @@ func order(keys []key, a, b []any) int {
 		default:
 			c = cmp.Compare(a[i].(string), b[i].(string))
 		}
-		if k.down && a[i] != nil && b[i] != nil {
+		if k.Order == "desc" && a[i] != nil && b[i] != nil {
 			c = -c
 		}
 		if c != 0 {
@@ -177,115 +161,6 @@ func order(keys []key, a, b []any) int {
 		}
 	}
 	return 0
-}
-
-func parseSort(sort []any) ([]key, error) {
-	var keys []key
-	for _, s := range sort {
-		m, ok := s.(map[string]any)
-		if !ok || len(m) != 1 {
-			return nil, unknown("sort %v", s)
-		}
-		for field, options := range m {
-			k := key{field: field, missing: "_last"}
-			for name, v := range options.(map[string]any) {
-				switch name {
-				case "order":
-					k.down, ok = v == "desc", ok && (v == "asc" || v == "desc")
-				case "missing":
-					k.missing = v
-				case "unmapped_type": // a field of any document counts as mapped
-				default:
-					ok = false
-				}
-			}
-			if !ok {
-				return nil, unknown("sort %v", s)
-			}
-			keys = append(keys, k)
-		}
-	}
-	return keys, nil
-}
-
-func (s *Server) page(r *search, hits []hit, keys []key, size int) (any, error) {
-	total, relation := len(hits), "eq"
-	if r.Total == nil && total > 10_000 {
-		total, relation = 10_000, "gte"
-	}
-	if r.After != nil {
-		after := slices.Clone(r.After)
-		for i, v := range after {
-			kind, _ := s.kind(keys[i].field)
-			if n, ok := v.(json.Number); ok && (keys[i].field == "_shard_doc" || kind == "date" || kind == "long") {
-				after[i], _ = n.Int64()
-			}
-		}
-		hits = hits[sort.Search(len(hits), func(i int) bool { return order(keys, hits[i].sort, after) > 0 }):]
-	}
-	page := []any{}
-	for _, h := range hits[:min(len(hits), size)] {
-		one := map[string]any{"_index": h.index, "_score": nil}
-		if len(keys) > 0 {
-			one["sort"] = h.sort
-		}
-		if r.Stored == "" {
-			source, err := r.source(h.document)
-			if err != nil {
-				return nil, err
-			}
-			if one["_id"] = h.id; source != nil {
-				one["_source"] = source
-			}
-		}
-		for _, field := range r.Values {
-			if values := lookup(h.fields, field); len(values) > 0 {
-				one["fields"] = map[string]any{field: values}
-			}
-		}
-		if r.Seq {
-			one["_seq_no"], one["_primary_term"] = h.seq, 1
-		}
-		page = append(page, one)
-	}
-	out := map[string]any{"max_score": nil, "hits": page}
-	if r.Total == nil || *r.Total {
-		out["total"] = map[string]any{"value": total, "relation": relation}
-	}
-	return out, nil
-}
-
-// source returns the document, or the fields of it that the request names.
-func (r *search) source(d *document) (any, error) {
-	switch from := r.Source.(type) {
-	case nil:
-		return d.source, nil
-	case []any:
-		out := map[string]any{}
-		for _, field := range from {
-			first, last, isInner := strings.Cut(field.(string), ".")
-			for _, v := range lookup(d.fields, field.(string)) {
-				if !isInner {
-					out[first] = v
-				} else if inner, ok := out[first].(map[string]any); ok {
-					inner[last] = v
-				} else {
-					out[first] = map[string]any{last: v}
-				}
-			}
-		}
-		return out, nil
-	case map[string]any:
-		if excludes, ok := from["excludes"].([]any); ok && len(from) == 1 {
-			var tree map[string]any
-			err := strict(d.source, &tree)
-			for _, field := range excludes {
-				cut(tree, strings.Split(field.(string), "."))
-			}
-			return tree, err
-		}
-	}
-	return nil, unknown("_source %v", r.Source)
 }
 
 // cut removes a field, also in all objects of a list.
@@ -304,67 +179,50 @@ func cut(in any, path []string) {
 	}
 }
 
-// matching returns the documents that a query finds, in the same order. An unknown query is an error, so that no test
-// passes because of a misspelled query.
-func (s *Server) matching(query any, docs []*document) (found []*document, err error) {
-	for _, d := range docs {
-		ok := true
-		if query != nil {
-			ok, err = s.matches(query, d)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			found = append(found, d)
-		}
+// only returns the only member of an object.
+func only(v any) (name string, value any) {
+	m, ok := v.(map[string]any)
+	if !ok || len(m) != 1 { // several clauses of a bool would have further rules
+		panic(unknown("query %v", v))
 	}
-	return found, nil
+	for name, value = range m {
+	}
+	return name, value
 }
 
-func (s *Server) matches(query any, d *document) (bool, error) {
-	m, ok := query.(map[string]any)
-	if !ok || len(m) != 1 {
-		return false, unknown("query %v", query)
+// matches reports whether a query finds the document. An unknown query is an error, so that no test passes because of a
+// misspelled query. A list matches if one of its values matches.
+func (d *document) matches(query any) bool {
+	if query == nil {
+		return true
 	}
-	for kind, body := range m {
-		inner, ok := body.(map[string]any)
-		switch {
-		case kind == "match_all":
-			return true, nil
-		case !ok || len(inner) != 1: // several clauses of a bool would have further rules
-			return false, unknown("query %v", query)
-		}
-		for name, want := range inner {
-			switch queries, _ := want.([]any); {
-			case kind == "bool" && (name == "filter" || name == "must_not" || name == "should"):
-				n := 0
-				for _, q := range queries {
-					ok, err := s.matches(q, d)
-					if err != nil {
-						return false, err
-					}
-					if ok {
-						n++
-					}
-				}
-				return map[string]bool{"filter": n == len(queries), "must_not": n == 0, "should": n > 0}[name], nil
-			case kind == "exists" && name == "field":
-				values, err := s.values(d, want.(string))
-				return len(values) > 0, err
-			}
-			return s.matchesField(kind, name, want, d)
-		}
+	kind, body := only(query)
+	if kind == "match_all" {
+		return true
 	}
-	return false, nil
-}
-
-// matchesField reports whether a field matches. A list matches if one of its values matches.
-func (s *Server) matchesField(kind, field string, want any, d *document) (bool, error) {
+	name, want := only(body)
 	list, isList := want.([]any)
 	bounds, isObject := want.(map[string]any)
 	var match func(v any) bool
 	switch {
+	case kind == "bool" && isList:
+		n := 0
+		for _, q := range list {
+			if d.matches(q) {
+				n++
+			}
+		}
+		switch name {
+		case "filter":
+			return n == len(list)
+		case "should":
+			return n > 0
+		case "must_not":
+			return n == 0
+		}
+		panic(unknown("query %v", query))
+	case kind == "exists" && name == "field":
+		return len(d.values(want.(string))) > 0
 	case kind == "term" && !isList && !isObject:
 		match = func(v any) bool { return fmt.Sprint(v) == fmt.Sprint(want) }
 	case kind == "terms" && isList && len(list) <= 65_536:
@@ -383,57 +241,37 @@ func (s *Server) matchesField(kind, field string, want any, d *document) (bool, 
 			case err == nil && name == "lt":
 				to = at
 			default:
-				return false, unknown("range %s: %v", name, bound)
+				panic(unknown("range %s: %v", name, bound))
 			}
 		}
 		match = func(v any) bool { at, ok := v.(int64); return ok && from <= at && at < to }
 	default:
-		return false, unknown("unknown query [%s] %v", kind, want)
+		panic(unknown("unknown query [%s] %v", kind, want))
 	}
-	values, err := s.values(d, field)
-	return slices.ContainsFunc(values, match), err
-}
-
-// kind returns the type of a field. If the test defines no types, only two fields have one. Otherwise an unknown field
-// is an error.
-func (s *Server) kind(field string) (string, error) {
-	if s.Fields == nil {
-		return map[string]string{"@timestamp": "date", "part": "long"}[field], nil
-	}
-	for _, pattern := range slices.Sorted(maps.Keys(s.Fields)) {
-		if ok, _ := path.Match(pattern, field); ok {
-			return s.Fields[pattern], nil
-		}
-	}
-	return "", unknown("No mapping found for [%s]", field)
+	return slices.ContainsFunc(d.values(name), match)
 }
 
 // values returns the doc values of a field: int64 or string.
-func (s *Server) values(d *document, field string) ([]any, error) {
-	kind, err := s.kind(field)
-	if err != nil || field == "_id" {
-		return []any{d.id}, err
+func (d *document) values(field string) []any {
+	if field == "_id" {
+		return []any{d.id}
 	}
 	values := lookup(d.fields, field)
 	for i, v := range values {
 		switch v := v.(type) {
 		case json.Number:
-			values[i], err = v.Int64()
+			values[i], _ = v.Int64()
 		case bool:
 			values[i] = strconv.FormatBool(v)
 		case string:
-			if kind == "date" {
-				at, bad := time.Parse(time.RFC3339, v)
-				values[i], err = at.UnixMilli(), bad
+			if at, err := time.Parse(time.RFC3339, v); err == nil && field == "@timestamp" {
+				values[i] = at.UnixMilli()
 			}
 		default:
-			err = fmt.Errorf("%s has a value %v", field, v)
-		}
-		if err != nil {
-			return nil, unknown("%v", err)
+			panic(unknown("%s has a value %v", field, v))
 		}
 	}
-	return values, nil
+	return values
 }
 
 // lookup follows a path such as run.id. In a list of objects, it returns the values of all objects.
@@ -478,10 +316,7 @@ type aggregation struct {
 }
 
 // aggregate answers composite aggregations: one page of groups, sorted by key.
-func (s *Server) aggregate(r *search, docs []*document) (any, error) {
-	if r.Size == nil || *r.Size != 0 {
-		return nil, unknown("aggregations beside hits")
-	}
+func aggregate(r *search, docs []hit) any {
 	answer := map[string]any{}
 	for name, agg := range r.Aggs {
 		text := func(key map[string]string) (text string) { // groups are sorted by it
@@ -498,10 +333,7 @@ func (s *Server) aggregate(r *search, docs []*document) (any, error) {
 			key := map[string]string{}
 			for _, source := range agg.Composite.Sources {
 				for as, by := range source {
-					values, err := s.values(d, by.Terms.Field)
-					if err != nil {
-						return nil, err
-					}
+					values := d.values(by.Terms.Field)
 					if len(values) == 0 {
 						continue documents // a document without one of the fields belongs to no group
 					}
@@ -510,21 +342,12 @@ func (s *Server) aggregate(r *search, docs []*document) (any, error) {
 			}
 			b := buckets[text(key)]
 			if b == nil {
-				b = map[string]any{"key": key, "doc_count": int64(0)}
+				b = map[string]any{"key": key}
 				buckets[text(key)] = b
 			}
-			weight := int64(1) // doc_count adds up _doc_count, so it is not the number of documents
-			if n, ok := d.fields["_doc_count"].(json.Number); ok {
-				weight, _ = n.Int64()
-			}
-			b["doc_count"] = b["doc_count"].(int64) + weight
 			for as, sub := range agg.Aggs {
-				values, err := s.values(d, sub.Count.Field)
-				if err != nil {
-					return nil, err
-				}
 				before, _ := b[as].(map[string]int)
-				b[as] = map[string]int{"value": before["value"] + len(values)}
+				b[as] = map[string]int{"value": before["value"] + len(d.values(sub.Count.Field))}
 			}
 		}
 		page, result := []any{}, map[string]any{}
@@ -536,45 +359,30 @@ func (s *Server) aggregate(r *search, docs []*document) (any, error) {
 		result["buckets"] = page
 		answer[name] = result
 	}
-	return answer, nil
+	return answer
 }
 
-func (s *Server) openPIT(patterns string, params url.Values) (any, error) {
-	docs, err := s.visible(patterns, params)
-	if d, bad := time.ParseDuration(params.Get("keep_alive")); bad != nil || d <= 0 {
-		err = unknown("keep_alive %q", params.Get("keep_alive"))
+func (s *Server) openPIT(patterns string, params url.Values) any {
+	docs, _ := s.visible(patterns, params)
+	if d, err := time.ParseDuration(params.Get("keep_alive")); err != nil || d <= 0 {
+		panic(unknown("keep_alive %q", params.Get("keep_alive")))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"id": s.name(&pit{docs: docs})}, nil
+	s.opened++
+	id := "pit-" + strconv.Itoa(s.opened)
+	s.pits[id] = docs
+	return map[string]any{"id": id}
 }
 
-// name gives a point in time another id.
-func (s *Server) name(p *pit) string {
-	s.ids++
-	id := "pit-" + strconv.Itoa(s.ids)
-	s.pits[id] = p
-	return id
-}
-
-func (s *Server) closePIT(body []byte) (any, error) {
-	var r struct{ ID string }
-	err := strict(body, &r)
-	p := s.pits[r.ID]
-	maps.DeleteFunc(s.pits, func(_ string, other *pit) bool { return other == p })
-	return map[string]any{"succeeded": true, "num_freed": 1}, err
+func (s *Server) closePIT(body []byte) any {
+	delete(s.pits, decode[struct{ ID string }](body).ID)
+	return map[string]any{"succeeded": true, "num_freed": 1}
 }
 
 // OpenPITs returns the number of open points in time.
 func (s *Server) OpenPITs() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	open := map[*pit]bool{}
-	for _, p := range s.pits {
-		open[p] = true
-	}
-	return len(open)
+	return len(s.pits)
 }
 
 // ExpirePITs ends all points in time, as a server does after their keep-alive.
@@ -584,14 +392,11 @@ func (s *Server) ExpirePITs() {
 	clear(s.pits)
 }
 
-// CutPITs removes from all points in time the documents of each index after the first n.
+// CutPITs removes from all points in time the documents after the first n.
 func (s *Server) CutPITs(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range s.pits {
-		for i, docs := range p.docs {
-			p.docs[i] = docs[:min(len(docs), n)]
-		}
-		p.what = ""
+	for id, docs := range s.pits {
+		s.pits[id] = docs[:min(len(docs), n)]
 	}
 }

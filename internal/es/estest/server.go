@@ -15,6 +15,8 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -34,10 +36,6 @@ type Server struct {
 	Alias    string // name of an alias for an index of somebody else; none by default
 	Mapped   string // type of the field latency.histogram in all indices; default "histogram"
 
-	// Fields are the types of searchable fields, by name or pattern: keyword, long, boolean or date. If it is nil,
-	// all fields are searchable.
-	Fields map[string]string
-
 	// Refuse returns why a document is rejected (400 mapper_parsing_exception), or "" to accept it.
 	Refuse func(index, id string, source []byte) string
 
@@ -47,9 +45,9 @@ type Server struct {
 	turn     chan struct{} // serializes bulk requests with ByteTime; not a mutex, because synctest does not wait for one
 	mu       sync.Mutex
 	indices  map[string]*index
-	pits     map[string]*pit // by id; a point in time can have several ids
-	seq      int64           // sequence number of the last write
-	ids      int             // number of ids given to points in time
+	pits     map[string][]*document // points in time by id: the documents that were visible
+	opened   int                    // number of points in time
+	seq      int64                  // sequence number of the last write
 	faults   []Fault
 	down     time.Time
 	requests map[string]int // by the last part of the path
@@ -60,7 +58,7 @@ type Server struct {
 func New(templates ...string) *Server {
 	s := &Server{
 		Templates: make(map[string]int), requests: make(map[string]int), turn: make(chan struct{}, 1),
-		indices: make(map[string]*index), pits: make(map[string]*pit),
+		indices: make(map[string]*index), pits: make(map[string][]*document),
 	}
 	for _, name := range templates {
 		s.Templates[name] = 99
@@ -138,12 +136,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.Before != nil && s.Before(w, r, body) {
 		return
 	}
-	answer, err := s.route(r, body, fault)
-	status := http.StatusOK
-	if no, ok := err.(*refusal); ok {
-		status, answer = no.status, no.body
-	}
+	status, answer := s.reply(r, body, fault)
 	s.answer(w, r, status, answer, fault)
+}
+
+// reply carries out a request.
+func (s *Server) reply(r *http.Request, body []byte, f Fault) (status int, answer any) {
+	defer func() {
+		if x := recover(); x != nil {
+			no, ok := x.(refusal)
+			if !ok {
+				panic(x)
+			}
+			status, answer = no.status, no.body
+		}
+	}()
+	return http.StatusOK, s.route(r, body, f)
 }
 
 // body reads and unpacks a body. A damaged gzip body ends the connection, as in a real server.
@@ -198,20 +206,20 @@ func wait(r *http.Request, d time.Duration) {
 
 // known lists the supported parameters of requests, by the last part of the path.
 var known = map[string]string{
-	"_bulk": "filter_path", "_refresh": "ignore_unavailable allow_no_indices", "_count": "ignore_unavailable allow_no_indices",
+	"_bulk": "filter_path", "_refresh": "ignore_unavailable allow_no_indices",
 	"_pit": "keep_alive allow_no_indices", "_search": "allow_partial_search_results ignore_unavailable allow_no_indices",
 	"_delete_by_query": "conflicts refresh max_docs ignore_unavailable allow_no_indices",
 	"_update_by_query": "conflicts refresh max_docs ignore_unavailable allow_no_indices",
 }
 
 // route calls the function that answers a request.
-func (s *Server) route(r *http.Request, body []byte, f Fault) (any, error) {
+func (s *Server) route(r *http.Request, body []byte, f Fault) any {
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	last, params := path[len(path)-1], r.URL.Query()
 	if some, ok := known[last]; ok {
 		for name := range params {
 			if !slices.Contains(strings.Fields(some), name) {
-				return nil, unknown("request [%s] contains unrecognized parameter: [%s]", r.URL.Path, name)
+				panic(unknown("request [%s] contains unrecognized parameter: [%s]", r.URL.Path, name))
 			}
 		}
 	}
@@ -222,13 +230,15 @@ func (s *Server) route(r *http.Request, body []byte, f Fault) (any, error) {
 	defer s.mu.Unlock()
 	switch {
 	case r.URL.Path == "/":
-		return s.info(), nil
+		return s.info()
 	case path[0] == "_index_template" && len(path) == 2:
 		return s.templates(path[1])
 	case last == "_refresh":
-		return s.refresh(path[0], params)
-	case last == "_count":
-		return s.count(path[0], params, body)
+		names := s.find(path[0], params)
+		for _, name := range names {
+			s.indices[name].refresh()
+		}
+		return map[string]any{"_shards": shards(len(names))}
 	case last == "_search" && len(path) <= 2:
 		return s.search(path[0], params, body)
 	case last == "_pit" && r.Method == http.MethodPost:
@@ -238,17 +248,17 @@ func (s *Server) route(r *http.Request, body []byte, f Fault) (any, error) {
 	case last == "_delete_by_query", last == "_update_by_query":
 		return s.changeByQuery(path[0], last == "_update_by_query", params, body)
 	case len(path) == 4 && path[1] == "_mapping":
-		return s.mapped(path[0], path[3]), nil
+		return s.mapped(path[0], path[3])
 	case len(path) == 3 && path[1] == "_doc" && r.Method == http.MethodPut:
 		return s.putOne(target{Index: path[0], ID: path[2], isNew: params.Get("op_type") == "create"}, params, body)
 	case len(path) == 1 && r.Method == http.MethodPut:
 		s.create(path[0])
-		return map[string]any{"acknowledged": true, "shards_acknowledged": true, "index": path[0]}, nil
+		return map[string]any{"acknowledged": true, "shards_acknowledged": true, "index": path[0]}
 	}
-	return nil, &refusal{http.StatusMethodNotAllowed, map[string]any{
+	panic(refusal{http.StatusMethodNotAllowed, map[string]any{
 		"error":  fmt.Sprintf("Incorrect HTTP method for uri [%s] and method [%s], allowed: [GET]", r.URL.Path, r.Method),
 		"status": http.StatusMethodNotAllowed,
-	}}
+	}})
 }
 
 func (s *Server) info() any {
@@ -263,36 +273,35 @@ func (s *Server) info() any {
 	}
 }
 
-func (s *Server) templates(pattern string) (any, error) {
+func (s *Server) templates(pattern string) any {
 	found := []any{}
 	for _, name := range slices.Sorted(maps.Keys(s.Templates)) {
-		if matchesName(pattern, name) {
+		if ok, _ := path.Match(pattern, name); ok {
 			found = append(found, map[string]any{"name": name, "index_template": map[string]any{
 				"index_patterns": []string{name + "-*"}, "composed_of": []string{}, "priority": 200,
 				"_meta": map[string]any{"managed_by": "fio2es", "version": s.Templates[name]},
 			}})
 		}
 	}
+	answer := map[string]any{"index_templates": found}
 	switch {
 	case len(found) > 0:
-		return map[string]any{"index_templates": found}, nil
+		return answer
 	case strings.Contains(pattern, "*"):
-		return nil, &refusal{http.StatusNotFound, map[string]any{"index_templates": found}}
+		panic(refusal{http.StatusNotFound, answer})
 	}
-	return nil, no(http.StatusNotFound, "resource_not_found_exception", "index template matching ["+pattern+"] not found")
+	panic(no(http.StatusNotFound, "resource_not_found_exception", "index template matching ["+pattern+"] not found"))
 }
 
 // mapped returns the type of a field in all matching indices. The index behind an alias has no such field.
 func (s *Server) mapped(pattern, field string) any {
 	answer := map[string]any{}
-	if matchesName(pattern, s.Alias) {
+	if ok, _ := path.Match(pattern, s.Alias); ok {
 		answer["somebody-elses"] = map[string]any{"mappings": map[string]any{}}
 	}
-	for name := range s.indices {
-		if matchesName(pattern, name) {
-			last := map[string]any{field[strings.LastIndexByte(field, '.')+1:]: map[string]any{"type": cmp.Or(s.Mapped, "histogram")}}
-			answer[name] = map[string]any{"mappings": map[string]any{field: map[string]any{"full_name": field, "mapping": last}}}
-		}
+	for _, name := range s.find(pattern, url.Values{"ignore_unavailable": {"true"}}) {
+		last := map[string]any{field[strings.LastIndexByte(field, '.')+1:]: map[string]any{"type": cmp.Or(s.Mapped, "histogram")}}
+		answer[name] = map[string]any{"mappings": map[string]any{field: map[string]any{"full_name": field, "mapping": last}}}
 	}
 	return answer
 }

@@ -16,17 +16,8 @@ type fake struct {
 	*estest.Server
 }
 
-// fields are the fields that can be searched and sorted, with their types.
-var fields = map[string]string{
-	"level": "keyword", "@timestamp": "date", "_id": "keyword", "hash": "keyword", "part": "long",
-	"run.id": "keyword", "run.ingest": "keyword", "run.pending": "boolean", "run.labels.*": "keyword", "run.edit": "keyword", "source.list.hash": "keyword", "source.list.begin": "keyword", "source.list.role": "keyword",
-	"removed.id": "keyword", "removed.source.list.hash": "keyword", "removed.source.list.begin": "keyword",
-	"cbt.benchmark": "keyword", "cbt.op_size": "long", "cbt.mode": "keyword", "fio.direction": "keyword", "fio.job": "keyword", "host.name": "keyword",
-}
-
 func newFake(t *testing.T) *fake {
 	server := estest.New()
-	server.Fields = fields
 	address, stop := server.Start()
 	t.Cleanup(stop)
 	base, err := url.Parse(address)
@@ -39,7 +30,6 @@ func newFake(t *testing.T) *fake {
 // newPiped returns a fake for a synctest bubble. It stops with the test.
 func newPiped(t *testing.T) *fake {
 	server := estest.New()
-	server.Fields = fields
 	dial, stop := server.Pipe()
 	transport := &http.Transport{DialContext: dial}
 	base := &url.URL{Scheme: "http", Host: "localhost:9200"}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"slices"
@@ -155,9 +154,9 @@ func (e *Store) page(ctx context.Context, verb, index string, r *request) (p *pa
 	}
 	search.Request = query
 	// The answer is decoded hit by hit, so that endless answers do not fill the memory.
-	err = e.client.Do(ctx, search, func(answer io.Reader) error {
-		p = new(page)
-		d, isSearch := json.NewDecoder(answer), false
+	err = e.client.Do(ctx, search, es.Reader(func(_ http.Header, text []byte) error {
+		p = &page{bytes: len(text)}
+		d, isSearch := json.NewDecoder(bytes.NewReader(text)), false
 		err := es.Object(d, func(name string) error {
 			switch name {
 			case "pit_id":
@@ -189,7 +188,6 @@ func (e *Store) page(ctx context.Context, verb, index string, r *request) (p *pa
 			}
 			return es.Skip(d)
 		})
-		p.bytes = int(d.InputOffset())
 		switch {
 		case err != nil:
 			return err
@@ -197,27 +195,22 @@ func (e *Store) page(ctx context.Context, verb, index string, r *request) (p *pa
 			return es.ErrAnswer
 		}
 		return p.Err()
-	})
+	}))
 	return p, err
 }
 
 // openPIT opens a point in time of indices. If no index has one of the names or patterns, it fails with status 404.
 func (e *Store) openPIT(ctx context.Context, index string) (*pit, error) {
-	p := &pit{KeepAlive: fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second))}
-	err := e.client.Do(ctx, es.Limited{
-		// The type in esapi lacks allow_no_indices.
-		Request:   es.Request{Method: http.MethodPost, URI: "/" + index + "/_pit?allow_no_indices=false&keep_alive=" + p.KeepAlive},
-		MaxAnswer: 1 << 20,
-	}, func(answer io.Reader) error {
-		err := json.NewDecoder(answer).Decode(&struct{ ID *string }{&p.ID})
-		if err == nil && p.ID == "" {
-			err = es.ErrAnswer
-		}
-		return err
-	})
+	p, live := new(pit), fmt.Sprintf("%ds", int(e.limits.keepAlive/time.Second))
+	// the type in esapi lacks allow_no_indices
+	err := e.client.Do(ctx, es.Request{Method: http.MethodPost, URI: "/" + index + "/_pit?allow_no_indices=false&keep_alive=" + live}, p)
+	if err == nil && p.ID == "" {
+		err = es.ErrAnswer
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open point in time: %w", err)
 	}
+	p.KeepAlive = live
 	return p, nil
 }
 

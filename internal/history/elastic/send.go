@@ -296,9 +296,9 @@ func (e *Store) bulk(ctx context.Context, docs []*document, size int) ([]es.Erro
 		Body: bytes.NewReader(text), Header: http.Header{"Content-Type": {"application/x-ndjson"}},
 		FilterPath: []string{"errors", "error", "status", "items.*._id", "items.*.status", "items.*.error"},
 	}
-	err := e.client.Once(ctx, es.Limited{Request: request, MaxAnswer: min(int64(all+each*len(docs)), most)}, func(answer io.Reader) error {
-		return readBulk(answer, ids, items)
-	})
+	err := e.client.Once(ctx, es.Limited{Request: request, MaxAnswer: min(int64(all+each*len(docs)), most)}, es.Reader(func(_ http.Header, answer []byte) error {
+		return readBulk(bytes.NewReader(answer), ids, items)
+	}))
 	if err != nil {
 		err = fmt.Errorf("send bulk request: %w", err)
 	}

@@ -1,0 +1,272 @@
+package cbt
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+type runKey struct {
+	folder
+	family string
+}
+
+type logKey struct {
+	run          *Run
+	kind         fiolog.Kind
+	host, prefix string
+	job          int
+}
+
+// runOf finds or makes the run of files of one family of names in one place.
+func (s *sorter) runOf(f *source.File, at *place, family string) *Run {
+	if at.layout == ofSample {
+		family = "" // all files there are of one execution
+	}
+	key := runKey{folderOf(f, at.folder), family}
+	r := s.byName[key]
+	if r == nil {
+		r = &Run{
+			Archive: f.Archive, Path: at.folder, CBT: at.known, name: at.name, at: *at, argument: key.argument, family: family,
+			Config:        s.config(folderOf(f, cmp.Or(at.config, path.Dir(f.Path))), configName),
+			ArchiveConfig: s.config(folderOf(f, at.root), archiveConfigName),
+		}
+		// CBT has one family in a folder. Elsewhere others may be added any day.
+		if at.layout != ofCBT || family != "output" {
+			r.Path = path.Join(r.Path, family)
+			if r.name != "" {
+				r.name = path.Join(r.name, family)
+			}
+		}
+		s.byName[key] = r
+		s.runs = append(s.runs, r)
+		s.byDir[key.folder] = append(s.byDir[key.folder], r)
+	}
+	if at.doubt != "" {
+		r.doubt(at.doubt)
+	}
+	return r
+}
+
+// addLog adds a log to the run of its folder and prefix. Prefixes that differ by their volumes are of one run.
+func (s *sorter) addLog(log *logFile) {
+	f, name := log.file, log.name
+	at := s.placeOf(f, name.Host != "")
+	family, volume := splitPrefix(name.Prefix)
+	r := s.runOf(f, &at, family)
+	if log.doubt != "" {
+		r.doubt(log.doubt)
+	}
+	l := Log{
+		Kind: name.Kind, Host: cmp.Or(name.Host, at.host), Volume: volume, Job: name.Job,
+		Prefix: name.Prefix, Stored: name.Stored, File: f,
+	}
+	key := logKey{r, l.Kind, l.Host, l.Prefix, l.Job}
+	if used := s.logs[key]; used != nil {
+		s.leaveNotable(f, "a second log of the same host, volume and job; used "+used.Name())
+		return
+	}
+	s.logs[key] = f
+	if name.Host != "" && at.host != "" && !SameHost(name.Host, at.host) {
+		r.doubt(fmt.Sprintf("%s: taken for host %s, as its name says; its folder says %s", f.Name(), name.Host, at.host))
+	}
+	r.add(l)
+}
+
+// dropAllJobsLogs drops logs of all jobs if there are also logs of single jobs: one of the two kinds is from another
+// execution, and together they would count requests twice.
+func (s *sorter) dropAllJobsLogs() {
+	single := map[logKey]bool{}
+	for key := range s.logs {
+		if key.job > 0 {
+			key.job = 0
+			single[key] = true
+		}
+	}
+	for _, r := range s.runs {
+		r.dropLogs(func(l Log) bool {
+			if l.Job > 0 || !single[logKey{r, l.Kind, l.Host, l.Prefix, 0}] {
+				return false
+			}
+			s.leaveNotable(l.File, "a log of all jobs beside logs of single jobs: it would count requests twice")
+			return true
+		})
+	}
+}
+
+// addReport gives a file that may be fio's output to its run, if the name that CBT gave it says which run that is, or
+// its place in a sample of pbench-fio. Otherwise it returns false, and the content decides: see [sorter.attribute].
+func (s *sorter) addReport(f *source.File) bool {
+	base := path.Base(f.Path)
+	at := s.placeOf(f, false)
+	if at.layout == ofSample {
+		if !isReport(f) {
+			if roleOf(f.Path) == roleReport {
+				s.leaveUnread(f, "is not fio's output")
+			}
+			return true
+		}
+		r := s.runOf(f, &at, "")
+		one := Report{Host: at.host, File: f, Found: FoundFolder, Candidate: true}
+		if base == pbenchReport {
+			one.Found, one.Candidate = FoundNamed, false
+		}
+		if hosts := r.logHosts(); slices.Equal(hosts, []string{"localhost"}) {
+			one.Host = hosts[0] // without fio --client the report has no names of hosts
+		}
+		r.Reports = append(r.Reports, one)
+		return true
+	}
+	isCBT := at.layout == ofCBT
+	volume, host, isNamed := parseReport(base, at.known.Benchmark != rbdfio)
+	if isNamed && host != "" {
+		at = s.placeOf(f, true)
+	}
+	runs := s.byDir[folderOf(f, at.folder)]
+	if !isCBT {
+		runs = without(runs, func(r *Run) bool { return r.isReported() })
+	}
+	if len(runs) == 0 && isNamed && (isCBT || !f.Beside && isReport(f)) {
+		runs = []*Run{s.runOf(f, &at, "output")}
+	}
+	if isNamed { // unless all logs of the folder have other names
+		mine := without(runs, func(r *Run) bool { return r.family != "output" && !r.isReported() })
+		if isNamed = len(mine) > 0; isNamed {
+			runs = mine
+		}
+	}
+	if !isCBT && !isNamed {
+		return false
+	}
+	name, hostOfName := splitHost(base, runs)
+	one := Report{Host: cmp.Or(hostOfName, at.host), File: f, Found: FoundFolder, Candidate: true}
+	if isNamed {
+		one.Volume, one.Host, one.Named, one.Found, one.Candidate = volume, cmp.Or(host, at.host), true, FoundNamed, false
+	} else if same := without(runs, func(r *Run) bool { return !r.hasPrefix(stem(name)) }); len(same) > 0 || path.Ext(name) == "" {
+		runs = same // else the content decides between all runs
+	}
+	for _, r := range runs {
+		r.Reports = append(r.Reports, one)
+	}
+	if len(runs) == 0 && roleOf(f.Path) == roleReport {
+		s.leave(f, "may be fio's output, but there are no logs in its folder")
+	}
+	return true
+}
+
+// uniteDepths makes one run of the iodepth folders below each total_iodepth folder, because they have the volumes of
+// one execution. If two of them have the same volume, they are several executions and stay separate.
+func (s *sorter) uniteDepths() {
+	parts := without(present(s.runs), func(r *Run) bool { return totalOf(r.at.folder) == "" })
+	for _, runs := range groups(s.inOrder(parts), func(r *Run) runKey {
+		return runKey{folder{r.argument, r.Archive, totalOf(r.at.folder)}, r.family}
+	}) {
+		type device struct{ host, volume string }
+		owner, isTwice := map[device]*Run{}, false
+		for _, r := range runs {
+			own := func(host, volume string) {
+				d := device{host, volume}
+				isTwice = isTwice || owner[d] != nil && owner[d] != r
+				owner[d] = r
+			}
+			for _, l := range r.logs() {
+				own(l.Host, l.Volume)
+			}
+			for _, f := range r.Reports {
+				if f.Named {
+					own(f.Host, f.Volume)
+				}
+			}
+		}
+		if isTwice {
+			for _, r := range runs {
+				r.doubt("the same volumes are in several iodepth folders of one total_iodepth: taken for several executions")
+			}
+			continue
+		}
+		one := runs[0]
+		family := strings.TrimPrefix(one.Path, one.at.folder)
+		one.Path = totalOf(one.at.folder) + family
+		if one.name != "" {
+			one.name = strings.TrimSuffix(one.name, "/"+path.Base(one.at.folder)+family) + family
+		}
+		for _, r := range runs[1:] {
+			if r.IODepth != one.IODepth {
+				one.IODepth = 0
+			}
+			one.absorb(r)
+		}
+	}
+}
+
+// totalOf returns the total_iodepth folder of an iodepth folder, if a path ends in them, or "".
+func totalOf(dir string) string {
+	total := path.Dir(dir)
+	_, digits, _ := folderNumber(path.Base(total))
+	if digits == "" || !strings.HasPrefix(path.Base(total), "total_iodepth-") || !strings.HasPrefix(path.Base(dir), "iodepth-") {
+		return ""
+	}
+	return total
+}
+
+// dropBandwidth drops runs outside of CBT's layout that have only logs of bandwidth. They have neither requests nor
+// latencies, and other programs use such names, too.
+func (s *sorter) dropBandwidth() {
+	for _, r := range present(s.runs) {
+		isOther := func(l Log) bool { return l.Kind != fiolog.BW }
+		if r.at.layout != ofPeople || len(r.Reports) > 0 || len(r.Logs) > 0 || slices.ContainsFunc(r.Others, isOther) {
+			continue
+		}
+		for _, l := range r.Others {
+			s.leaveNotable(l.File, "only bandwidth, and neither a report nor another log belongs to it: add fio's report, whose options name it")
+		}
+		r.gone = true
+	}
+}
+
+// absorb takes over what another run has.
+func (r *Run) absorb(other *Run) {
+	r.Logs = append(r.Logs, other.Logs...)
+	r.Others = append(r.Others, other.Others...)
+	r.Reports = append(r.Reports, other.Reports...)
+	for _, d := range other.Doubts {
+		r.doubt(d)
+	}
+	other.gone, other.into = true, r
+}
+
+// present returns the runs that are neither copies nor empty, and for each that is part of another the other.
+func present(runs []*Run) []*Run {
+	all, seen := make([]*Run, 0, len(runs)), make(map[*Run]bool, len(runs))
+	for _, r := range runs {
+		for r.into != nil {
+			r = r.into
+		}
+		if !r.gone && !seen[r] {
+			seen[r], all = true, append(all, r)
+		}
+	}
+	return all
+}
+
+// inOrder sorts runs by their first files. The configuration does not count, because runs share it.
+func (s *sorter) inOrder(runs []*Run) []*Run {
+	first := make(map[*Run]int, len(runs))
+	for _, r := range runs {
+		at := len(s.order)
+		for _, l := range r.logs() {
+			at = min(at, s.order[l.File])
+		}
+		for _, f := range r.Reports {
+			at = min(at, s.order[f.File])
+		}
+		first[r] = at
+	}
+	slices.SortStableFunc(runs, func(a, b *Run) int { return first[a] - first[b] })
+	return runs
+}

@@ -1,0 +1,194 @@
+package plan
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// jobOptions are the options of a job, or of all jobs of an entry of a report.
+type jobOptions struct {
+	job         string            // its name
+	own, global map[string]string // own options have precedence over global ones
+	isGroup     bool              // several sections (group_reporting): own has the options of one of them, in fio 3.33 of the last
+}
+
+// OptionOfOne returns an option that at least one job has. It is "" if no job has it or it has no value.
+func (o jobOptions) OptionOfOne(name string) string {
+	if value, ok := o.own[name]; ok {
+		return value
+	}
+	return o.global[name]
+}
+
+// option returns an option that all jobs have. It is also "" if one of several sections sets it, because the others may
+// have another value.
+func (o jobOptions) option(name string) string {
+	if _, isOwn := o.own[name]; isOwn && o.isGroup {
+		return ""
+	}
+	return o.OptionOfOne(name)
+}
+
+// HasOption reports whether an option is set for at least one job.
+func (o jobOptions) HasOption(name string) bool {
+	_, isOwn := o.own[name]
+	_, isGlobal := o.global[name]
+	return isOwn || isGlobal
+}
+
+// all returns the options of all jobs.
+func (o jobOptions) all() map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, o.global)
+	maps.Copy(all, o.own)
+	if o.isGroup {
+		maps.DeleteFunc(all, func(name, _ string) bool { _, isOwn := o.own[name]; return isOwn })
+	}
+	return all
+}
+
+// number returns an option that is a number, or 0 if it is something else.
+func number(option string) int64 {
+	n, err := strconv.ParseInt(option, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+// seconds returns an option that is a time, or 0 if it is not set. It returns false for anything else, such as the
+// range of a random startdelay ("1-3").
+func (o jobOptions) seconds(name string) (time.Duration, bool) {
+	text := o.option(name)
+	if text == "" {
+		return 0, true
+	}
+	return fiolog.ParseTime(text)
+}
+
+// ramp returns how long the job ran before fio measured it.
+func (o jobOptions) ramp() time.Duration {
+	ramp, _ := o.seconds("ramp_time")
+	return ramp
+}
+
+// delay returns how long after its start fio begins to measure a job of the first stage: startdelay plus ramp_time. It
+// returns false if the delay is random.
+func (o jobOptions) delay() (time.Duration, bool) {
+	start, ok := o.seconds("startdelay")
+	return start + o.ramp(), ok
+}
+
+// WantsRows reports whether the options name a histogram log. If the run has only totals, that log is missing.
+func (o jobOptions) WantsRows() bool {
+	return o.HasOption("write_hist_log") && number(o.OptionOfOne("log_hist_msec")) > 0
+}
+
+// namesLog reports whether the options name logs that rows are made of.
+func (o jobOptions) namesLog() bool {
+	return o.OptionOfOne("write_hist_log") != "" || o.OptionOfOne("write_lat_log") != ""
+}
+
+// mayWrite reports whether the logs of the job may have a prefix. It is the prefix of histogram logs, the job's name,
+// or the prefix of logs of completions. fio lists no option without a value, and without one the prefix is the job's
+// name.
+func (o jobOptions) mayWrite(prefix string) bool {
+	if p := o.OptionOfOne("write_hist_log"); p != "" {
+		return path.Base(p) == prefix
+	}
+	p := o.OptionOfOne("write_lat_log")
+	return path.Base(o.job) == prefix || p != "" && path.Base(p) == prefix
+}
+
+// mixesSizes reports whether the options set several block sizes. Their mean may be a whole number by chance.
+func (o jobOptions) mixesSizes() bool {
+	return slices.ContainsFunc([]string{"bssplit", "bsrange", "bs_unaligned"}, o.HasOption)
+}
+
+// directions returns the directions of fio's option rw. For several sections it returns all directions.
+func (o jobOptions) directions() []fiolog.Direction {
+	if o.isGroup {
+		return []fiolog.Direction{fiolog.Read, fiolog.Write, fiolog.Trim}
+	}
+	_, directions := fiolog.ParseMode(o.option("rw"))
+	return directions
+}
+
+// listed returns the options that a report lists. Of a group whose sections are not known, those of the listed section
+// end with "?".
+func (o jobOptions) listed() map[string]string {
+	options := maps.Clone(o.global)
+	if options == nil {
+		options = map[string]string{}
+	}
+	for name, value := range o.own {
+		if o.isGroup {
+			value += fiolog.Between + "?"
+		}
+		options[name] = value
+	}
+	return options
+}
+
+// settings are the settings that the options name. If they set the shares of reads and of writes, fio takes the later one,
+// and options are kept without their order.
+func (o jobOptions) settings() mapping.CBT {
+	mode, _ := fiolog.ParseMode(o.option("rw"))
+	set := mapping.CBT{
+		Mode: mode, OpSize: o.requestSize(), IODepth: number(o.option("iodepth")), NumJobs: number(o.option("numjobs")),
+	}
+	if runtime, _ := o.seconds("runtime"); runtime%time.Second == 0 {
+		set.RunSeconds = int64(runtime / time.Second)
+	}
+	if ramp := o.ramp(); ramp%time.Second == 0 {
+		set.RampSeconds = int64(ramp / time.Second)
+	}
+	if !fiolog.Mixes(mode) {
+		return set
+	}
+	set.RWMixRead = number(o.option("rwmixread"))
+	if o.HasOption("rwmixwrite") {
+		writes, err := strconv.ParseInt(o.option("rwmixwrite"), 10, 32)
+		if reads := 100 - writes; err != nil || writes < 0 || reads < 0 || o.HasOption("rwmixread") && set.RWMixRead != reads {
+			set.RWMixRead = 0
+		} else {
+			set.RWMixRead = reads
+		}
+	}
+	return set
+}
+
+// usual is fio's default block size in bytes.
+const usual = 4096
+
+// requestSize is the size of all requests, in bytes; 0 if sizes differ. The option has one size for
+// all directions, or one for reads and one for writes and trims, or one for each. A direction whose
+// size is left out has fio's usual one. With kb_base=1000 the order of the options decides what a unit is, and they are
+// kept without it.
+func (o jobOptions) requestSize() int64 {
+	text := o.option("bs")
+	if text == "" || o.mixesSizes() || o.HasOption("kb_base") {
+		return 0
+	}
+	sizes := strings.Split(text, ",")
+	var same int64
+	for _, d := range o.directions() {
+		one := sizes[min(int(d), len(sizes)-1)]
+		size, ok := fiolog.ParseSize(one)
+		if one == "" {
+			size, ok = usual, true
+		}
+		if !ok || same != 0 && same != size {
+			return 0
+		}
+		same = size
+	}
+	return same
+}

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// optionsOf are the options of a job "a". Some of them are those of all jobs.
+func optionsOf(own, global map[string]string) jobOptions {
+	return jobOptions{job: "dir/a", own: own, global: global}
+}
+
+// TestMayWrite: the prefix of a job's logs is in its options, or else it is the job's name.
+func TestMayWrite(t *testing.T) {
+	for _, c := range []struct {
+		own, global map[string]string
+		want        []string
+		names       bool
+	}{
+		{nil, nil, []string{"a"}, false},
+		{map[string]string{"write_hist_log": "/tmp/x"}, nil, []string{"x"}, true},
+		{nil, map[string]string{"write_hist_log": "x"}, []string{"x"}, true},
+		{map[string]string{"write_lat_log": "logs/y"}, nil, []string{"a", "y"}, true},
+		{map[string]string{"write_hist_log": "x"}, map[string]string{"write_lat_log": "y"}, []string{"x"}, true},
+	} {
+		o := optionsOf(c.own, c.global)
+		for _, prefix := range []string{"a", "dir", "x", "y", ""} {
+			if got := o.mayWrite(prefix); got != slices.Contains(c.want, prefix) {
+				t.Errorf("%v, %v: %q: %v", c.own, c.global, prefix, got)
+			}
+		}
+		if got := o.namesLog(); got != c.names {
+			t.Errorf("%v, %v: a log is named: %v", c.own, c.global, got)
+		}
+	}
+}
+
+// TestDirectionsOfOptions: a report that has all directions in one is of the only direction of its job.
+func TestDirectionsOfOptions(t *testing.T) {
+	for rw, want := range map[string]string{
+		"": "[read]", "read": "[read]", "randread": "[read]", "randwrite": "[write]", "trim": "[trim]",
+		"trimwrite": "[write trim]", "randrw": "[read write]",
+	} {
+		if got := fmt.Sprint(optionsOf(map[string]string{"rw": rw}, nil).directions()); got != want {
+			t.Errorf("rw=%s: %s, want %s", rw, got, want)
+		}
+	}
+}
+
+// TestFailed: fio counts requests that failed, and measures no latency of them; anything else is a damaged report.
+func TestFailed(t *testing.T) {
+	for _, c := range []struct {
+		total, n, binned uint64
+		errno            int
+		want             int64
+		ok               bool
+	}{
+		{100, 100, 100, 0, 0, true},
+		{100, 100, 0, 0, 0, true}, // without bins
+		{100, 90, 90, 0, 10, true},
+		{100, 0, 90, 5, 10, true}, // before fio 3.18
+		{100, 102, 102, 0, -2, true},
+		{100, 100, 90, 0, 0, false},
+		{100, 0, 110, 5, 0, false},
+	} {
+		stats := &fiolog.DirectionStats{TotalIOs: c.total}
+		stats.Clat.N = c.n
+		stats.Clat.Bins = recordOf([]uint64{c.binned}).Bins
+		got, ok := (&Entry{Job: &fiolog.Job{Error: c.errno}}).Failed(stats)
+		if got != c.want || ok != c.ok {
+			t.Errorf("%+v: %d, %v", c, got, ok)
+		}
+	}
+}

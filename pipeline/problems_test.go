@@ -1,0 +1,24 @@
+package pipeline
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestUnordered: what workers come upon is sorted, and nothing else.
+func TestUnordered(t *testing.T) {
+	var p problems
+	p.skip("planned: z")
+	p.skip("planned: a")
+	p.beginRows()
+	p.skip("job 2")
+	p.note("job 3")
+	p.skip("job 1")
+	p.note("job 2")
+	p.endRows()
+	p.skip("all: b")
+	p.skip("all: a")
+	if got, want := fmt.Sprint(p.all()), "[planned: z planned: a job 1 job 2 all: b all: a] [job 2 job 3]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
