@@ -36,7 +36,7 @@ golden: ## write the golden files again; look at the difference before you commi
 images: ## make the pictures in docs/images again; look at them before you commit them
 	./.ci/images
 
-check: ## everything that CI does
+check: ## what CI does for each change
 	./.ci/run
 
 release: ## make a release of the last commit in dist/: archives, packages, checksums, all built twice and compared

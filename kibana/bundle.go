@@ -1,14 +1,17 @@
 package kibana
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"regexp"
+	"strings"
 
+	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -29,6 +32,55 @@ type Bundle struct {
 	Specs   map[string][]byte // Vega specifications by panel: the file in objects/panels, without its extension
 }
 
+// Object is a saved object in the form that Kibana imports.
+type Object struct {
+	Type       string         `json:"type"`
+	ID         string         `json:"id"`
+	Attributes map[string]any `json:"attributes"`
+	References []Reference    `json:"references"`
+
+	// Migration is the version of Kibana whose format the object has. Without it, Kibana 8.3 drops references of Lens
+	// panels, and doubles those of dashboards. Kibana migrates objects of older versions, and refuses newer ones.
+	Migration map[string]string `json:"migrationVersion"`
+}
+
+// Reference says how an object names another one.
+type Reference struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+// The types of saved objects, with the version of their format.
+const (
+	typeDataView  = "index-pattern"
+	typeLens      = "lens"
+	typeVisual    = "visualization"
+	typeDashboard = "dashboard"
+)
+
+var migration = map[string]string{
+	typeDataView: "8.0.0", typeLens: "8.3.0", typeVisual: "8.3.0", typeDashboard: "8.3.0",
+}
+
+func newObject(typ, id string, attributes map[string]any, references ...Reference) Object {
+	if references == nil {
+		references = []Reference{}
+	}
+	return Object{typ, id, attributes, references, map[string]string{typ: migration[typ]}}
+}
+
+// Title returns the title that users see.
+func (o *Object) Title() string {
+	if name, ok := o.Attributes["name"].(string); ok {
+		return name
+	}
+	title, _ := o.Attributes["title"].(string)
+	return title
+}
+
+var spaceID = regexp.MustCompile(`^[a-z0-9_-]*$`)
+
 // New returns all saved objects. It fails if Kibana or Elasticsearch cannot have such a space or prefix.
 //
 // Ids contain the prefix and the space. Otherwise Kibana would give an object another id if an object in another
@@ -44,22 +96,26 @@ func New(opt Options) (*Bundle, error) {
 	return newBundle(opt, objects()), nil
 }
 
+//go:embed objects
+var embedded embed.FS
+
+// objects returns the folder of all sources.
+func objects() fs.FS { return must(fs.Sub(embedded, "objects")) }
+
 // newBundle makes the objects from files. The files are part of the program, so it panics if they do not fit
 // together.
 func newBundle(opt Options, files fs.FS) *Bundle {
 	b := newBuilder(opt, files)
 	bundle := &Bundle{Space: opt.Space, Specs: b.specs}
-	for _, step := range []struct { // first the objects that others refer to
-		folder string
-		make   func(name string) Object
-	}{{"dataviews", b.dataView}, {"panels", b.panel}, {"dashboards", b.dashboard}} {
-		for _, name := range b.names(step.folder) {
-			object := step.make(name)
-			if step.folder == "panels" {
-				b.panels[name] = object
-			}
-			bundle.Objects = append(bundle.Objects, object)
-		}
+	for _, name := range b.names("dataviews") { // first the objects that others refer to
+		bundle.Objects = append(bundle.Objects, b.dataView(name))
+	}
+	for _, name := range b.names("panels") {
+		b.panels[name] = b.panel(name)
+		bundle.Objects = append(bundle.Objects, b.panels[name])
+	}
+	for _, name := range b.names("dashboards") {
+		bundle.Objects = append(bundle.Objects, b.dashboard(name))
 	}
 	return bundle
 }
@@ -67,38 +123,52 @@ func newBundle(opt Options, files fs.FS) *Bundle {
 // WriteNDJSON writes the input of Kibana's import: one object on each line. The same bundle always gives the same
 // text.
 func (b *Bundle) WriteNDJSON(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	encoder := json.NewEncoder(out)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	for _, o := range b.Objects {
 		if err := encoder.Encode(o); err != nil {
 			return fmt.Errorf("write saved objects: %w", err)
 		}
 	}
-	if err := out.Flush(); err != nil {
+	if _, err := w.Write(text.Bytes()); err != nil {
 		return fmt.Errorf("write saved objects: %w", err)
 	}
 	return nil
 }
 
+// builder makes objects from the files of objects/. The files are part of the program, so it panics if one cannot be
+// read.
 type builder struct {
-	sources
+	files         fs.FS
+	prefix        string              // of indices
+	ids           string              // prefix of the ids of all objects
+	bands         *strings.Replacer   // of the placeholders of bands
 	runs, latency map[string]string   // types of fields, by path
 	views         map[string]dataView // by name of the file, like the other maps
 	panels        map[string]Object
 	specs         map[string][]byte
 }
 
-var spaceID = regexp.MustCompile(`^[a-z0-9_-]*$`)
-
 func newBuilder(opt Options, files fs.FS) *builder {
-	own := opt.ids()
+	// A space contains no dots, so different pairs of prefix and space have different ids.
+	ids := "fio2es-"
+	if opt.Prefix != mapping.DefaultPrefix {
+		ids = "fio2es." + opt.Prefix + "."
+	}
+	if opt.Space != "" && opt.Space != DefaultSpace {
+		ids += opt.Space + "-"
+	}
+	all, low, high := bands()
 	return &builder{
-		sources: sources{files, map[string]string{"prefix": opt.Prefix}, func(name string) string { return own + name }},
-		runs:    templates.RunFields(), latency: templates.LatencyFields(),
+		files: files, prefix: opt.Prefix, ids: ids, bands: strings.NewReplacer(`"${bands}"`, all, `"${bands:low}"`, low, `"${bands:high}"`, high),
+		runs: templates.RunFields(), latency: templates.LatencyFields(),
 		views: map[string]dataView{}, panels: map[string]Object{}, specs: map[string][]byte{},
 	}
 }
+
+// id returns the id of the object of a file.
+func (b *builder) id(name string) string { return b.ids + name }
 
 // fields returns the types of the fields of an index pattern, by path.
 func (b *builder) fields(index string) map[string]string {
@@ -108,15 +178,92 @@ func (b *builder) fields(index string) map[string]string {
 	return b.runs
 }
 
-// ids returns the prefix of the ids of all objects. A space contains no dots, so different pairs of prefix and space
-// have different ids.
-func (o Options) ids() string {
-	own := "fio2es-"
-	if o.Prefix != mapping.DefaultPrefix {
-		own = "fio2es." + o.Prefix + "."
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(fmt.Sprintf("assemble saved objects: %v", err))
 	}
-	if o.Space != "" && o.Space != DefaultSpace {
-		own += o.Space + "-"
+	return v
+}
+
+// Placeholders: of a part, with what is before it on its line, and of a value, ${name} or ${id:name}.
+var (
+	partPlace   = regexp.MustCompile(`(?m)^( *)(.*)"\$\{part:([a-z-]+)\}"`)
+	placeholder = regexp.MustCompile(`\$\{([^}]*)\}`)
+)
+
+// withParts returns the text of a file with its parts, which are indented like their placeholders.
+func (b *builder) withParts(file string) string {
+	text := string(must(fs.ReadFile(b.files, file)))
+	return partPlace.ReplaceAllStringFunc(text, func(line string) string {
+		place := partPlace.FindStringSubmatch(line)
+		part := strings.TrimSpace(string(must(fs.ReadFile(b.files, "parts/"+place[3]+".json"))))
+		return place[1] + place[2] + strings.ReplaceAll(part, "\n", "\n"+place[1])
+	})
+}
+
+// text returns a file with values in place of placeholders.
+func (b *builder) text(file string, own map[string]string) string {
+	return placeholder.ReplaceAllStringFunc(b.bands.Replace(b.withParts(file)), func(match string) string {
+		name := match[2 : len(match)-1]
+		if value, ok := own[name]; ok {
+			return value
+		}
+		if name == "prefix" {
+			return b.prefix
+		}
+		if dashboard, ok := strings.CutPrefix(name, "id:"); ok {
+			return b.id(dashboard)
+		}
+		return match
+	})
+}
+
+func (b *builder) decode(file string, into any) {
+	if err := json.Unmarshal([]byte(b.text(file, nil)), into); err != nil {
+		panic(fmt.Sprintf("%s: %v", file, err))
 	}
-	return own
+}
+
+// names returns the JSON files in a folder, without the extension.
+func (b *builder) names(folder string) []string {
+	var list []string
+	for _, e := range must(fs.ReadDir(b.files, folder)) {
+		if name, ok := strings.CutSuffix(e.Name(), ".json"); ok && !strings.Contains(name, ".") {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// bands returns the ranges of range aggregations: all of them, and the lower and the upper half. They are the bands of
+// heat maps from 1 µs to 31.6 s. Every request is in one, because two more bands have the requests below the first
+// bound and from the last one on. A bin that a bound cuts counts in the band of its middle. This hardly matters,
+// because a bin is at most 1.6 % wide, and a band 12 %.
+//
+// A search may have 65,536 buckets. So two searches, each for half of the bands, can have twice as many columns.
+func bands() (all, low, high string) {
+	const first = 3 * heatmap.BandsPerDecade // 10^0 µs
+	const last = first + 7*heatmap.BandsPerDecade + heatmap.BandsPerDecade/2
+	type band struct {
+		From float64 `json:"from,omitempty"`
+		To   float64 `json:"to,omitempty"`
+	}
+	var list []band
+	from := 0.0
+	for i := first; i <= last; i++ {
+		list = append(list, band{from, heatmap.Bound(i)})
+		from = heatmap.Bound(i)
+	}
+	list = append(list, band{From: from})
+	half := len(list) / 2
+	return quoted(list), quoted(list[:half]), quoted(list[half:])
+}
+
+// quoted returns a value as JSON in a string, which is the form of many attributes.
+func quoted(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("encode part of a saved object: %v", err)) // cannot fail: all are plain values
+	}
+	return string(text)
 }

@@ -89,7 +89,7 @@ func (c *sourceCheck) values(file string, own map[string]string) {
 	for _, m := range placeholder.FindAllStringSubmatch(source, -1) {
 		dashboard, isID := strings.CutPrefix(m[1], "id:")
 		_, isOwn := own[m[1]]
-		isKnown := isOwn || c.sources.values[m[1]] != "" || strings.HasPrefix(m[1], "bands")
+		isKnown := isOwn || m[1] == "prefix" || strings.HasPrefix(m[1], "bands")
 		if !isKnown && !(isID && c.has("dashboards/"+dashboard+".json")) {
 			c.fault("%s: nothing stands for %s", file, m[0])
 		}

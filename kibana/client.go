@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // The oldest version of Kibana that accepts the objects.
@@ -32,17 +35,6 @@ type Client struct{ transport *es.Client }
 // must be "Kibana".
 func NewClient(transport *es.Client) *Client { return &Client{transport} }
 
-// ObjectError means that Kibana refused or renamed an object.
-type ObjectError struct {
-	Type, ID, Title string
-	Reason          string
-}
-
-// Error implements error.
-func (e *ObjectError) Error() string {
-	return fmt.Sprintf("%s %q (%s): %s", e.Type, e.Title, e.ID, e.Reason)
-}
-
 // Check checks that the server is a Kibana, and returns its version. It fails with [ErrNotKibana], with [ErrTooOld]
 // (before 8.3), or with the error of the request.
 func (c *Client) Check(ctx context.Context) (version string, err error) {
@@ -58,23 +50,17 @@ func (c *Client) Check(ctx context.Context) (version string, err error) {
 	case number == "":
 		err = fmt.Errorf("%w: its answer has no version, which Kibana sends only to users who are logged in", ErrNotKibana)
 	default:
-		err = checkVersion(number)
+		isOld, bad := es.IsBefore(number, minMajor, minMinor)
+		if bad != nil {
+			err = fmt.Errorf("%w: version %q", ErrNotKibana, number)
+		} else if isOld {
+			err = fmt.Errorf("%w: version %s, but %d.%d is the oldest that accepts the dashboards", ErrTooOld, number, minMajor, minMinor)
+		}
 	}
 	if err != nil {
 		return "", fmt.Errorf("check Kibana at %s: %w", c.transport, err)
 	}
 	return answer.Version.Number, nil
-}
-
-func checkVersion(number string) error {
-	isOld, err := es.IsBefore(number, minMajor, minMinor)
-	if err != nil {
-		return fmt.Errorf("%w: version %q", ErrNotKibana, number)
-	}
-	if isOld {
-		return fmt.Errorf("%w: version %s, but %d.%d is the oldest that accepts the dashboards", ErrTooOld, number, minMajor, minMinor)
-	}
-	return nil
 }
 
 // CheckSpace fails with [ErrNoSpace] if a space does not exist. Kibana accepts objects for such a space, but no user
@@ -93,8 +79,8 @@ func (c *Client) CheckSpace(ctx context.Context, space string) error {
 	return nil
 }
 
-// Missing returns the objects of a bundle that its space does not have yet, in their order.
-func (c *Client) Missing(ctx context.Context, b *Bundle) ([]Object, error) {
+// Missing returns the ids of the objects of a bundle that its space does not have yet.
+func (c *Client) Missing(ctx context.Context, b *Bundle) ([]string, error) {
 	type ref struct {
 		Type string `json:"type"`
 		ID   string `json:"id"`
@@ -108,131 +94,93 @@ func (c *Client) Missing(ctx context.Context, b *Bundle) ([]Object, error) {
 	}
 	// The error of an export names the missing objects. An export needs the same privilege as the import.
 	err := c.do(ctx, b.Space, es.Request{URI: "/api/saved_objects/_export", Body: request}, nil)
+	if err == nil {
+		return nil, nil
+	}
 	var answer struct {
 		Attributes struct{ Objects []ref }
 	}
-	var e *es.Error
-	switch {
-	case err == nil:
-		return nil, nil
-	case errors.As(err, &e) && e.Status == http.StatusBadRequest && json.Unmarshal(e.Body, &answer) == nil && len(answer.Attributes.Objects) > 0:
-	default:
+	e, isAnswer := errors.AsType[*es.Error](err)
+	if !isAnswer || e.Status != http.StatusBadRequest || json.Unmarshal(e.Body, &answer) != nil || len(answer.Attributes.Objects) == 0 {
 		return nil, fmt.Errorf("look for saved objects: %w", err)
 	}
-	isMissing := map[ref]bool{}
+	var ids []string
 	for _, r := range answer.Attributes.Objects {
-		isMissing[r] = true
+		ids = append(ids, r.ID)
 	}
-	var missing []Object
-	for _, o := range b.Objects {
-		if isMissing[ref{o.Type, o.ID}] {
-			missing = append(missing, o)
-		}
-	}
-	return missing, nil
+	return ids, nil
 }
 
 // Import writes the objects of a bundle into its space. It replaces objects with the same ids, and changes nothing
-// else. If Kibana refuses objects, each is an [*ObjectError] in the joined error. The other objects are imported,
-// and the import can be repeated.
+// else. If Kibana refuses objects, the error names each. The other objects are imported, and the import can be
+// repeated.
 //
 // The request is sent once.
 func (c *Client) Import(ctx context.Context, b *Bundle) error {
-	body, contentType, err := form(b)
-	if err != nil {
-		return fmt.Errorf("import into Kibana: %w", err)
-	}
-	var answer importAnswer
-	req := es.Request{URI: importURI, Body: body, Type: contentType}
-	if err := c.do(ctx, b.Space, req, &answer); err != nil {
-		return fmt.Errorf("import into Kibana: %w", err)
-	}
-	if err := answer.err(len(b.Objects)); err != nil {
-		return fmt.Errorf("import into Kibana: %d of %d saved objects are imported: %w", answer.SuccessCount, len(b.Objects), err)
-	}
-	return nil
-}
-
-// form returns a bundle in the form in which a browser uploads a file.
-func form(b *Bundle) (body []byte, contentType string, err error) {
-	var buf bytes.Buffer
-	w := multipart.NewWriter(&buf)
+	var body bytes.Buffer // as a browser uploads a file
+	w := multipart.NewWriter(&body)
 	part, err := w.CreatePart(textproto.MIMEHeader{
 		"Content-Disposition": {`form-data; name="file"; filename="fio2es.ndjson"`},
 		"Content-Type":        {"application/ndjson"},
 	})
+	if err == nil {
+		err = errors.Join(b.WriteNDJSON(part), w.Close())
+	}
+	type object struct {
+		Type, ID string
+		Meta     struct{ Title string }
+	}
+	var answer struct {
+		Success        bool
+		SuccessCount   int
+		SuccessResults []struct {
+			object
+			DestinationID string `json:"destinationId"`
+		}
+		Errors []struct {
+			object
+			Error struct {
+				Type, Message string
+				References    []Reference
+			}
+		}
+	}
+	if err == nil {
+		err = c.do(ctx, b.Space, es.Request{URI: importURI, Body: body.Bytes(), Type: w.FormDataContentType()}, &answer)
+	}
 	if err != nil {
-		return nil, "", err
+		return fmt.Errorf("import into Kibana: %w", err)
 	}
-	if err := b.WriteNDJSON(part); err != nil {
-		return nil, "", err
-	}
-	if err := w.Close(); err != nil {
-		return nil, "", err
-	}
-	return buf.Bytes(), w.FormDataContentType(), nil
-}
-
-// importAnswer has the result for each object.
-type importAnswer struct {
-	Success        bool
-	SuccessCount   int
-	SuccessResults []struct {
-		importObject
-		DestinationID string `json:"destinationId"`
-	}
-	Errors []struct {
-		importObject
-		Error importFault
-	}
-}
-
-type importObject struct {
-	Type, ID string
-	Meta     struct{ Title string }
-}
-
-// importFault says why an object was refused.
-type importFault struct {
-	Type       string
-	Message    string
-	References []Reference
-}
-
-func (f *importFault) String() string {
-	text := strings.ReplaceAll(f.Type, "_", " ")
-	seen := map[Reference]bool{}
-	for _, r := range f.References {
-		if !seen[r] { // an object is named each time that it is used
-			text += fmt.Sprintf(", %s %s", r.Type, r.ID)
-		}
-		seen[r] = true
-	}
-	if f.Message != "" {
-		text += ": " + f.Message
-	}
-	return text
-}
-
-func (a *importAnswer) err(want int) error {
 	var faults []error
-	for _, e := range a.Errors {
-		faults = append(faults, &ObjectError{e.Type, e.ID, e.Meta.Title, e.Error.String()})
+	fault := func(o object, format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%s %q (%s): %s", o.Type, o.Meta.Title, o.ID, fmt.Sprintf(format, args...)))
 	}
-	for _, r := range a.SuccessResults {
+	for _, e := range answer.Errors {
+		parts := []string{strings.ReplaceAll(e.Error.Type, "_", " ")}
+		for _, r := range e.Error.References {
+			if text := r.Type + " " + r.ID; !slices.Contains(parts, text) { // an object is named each time that it is used
+				parts = append(parts, text)
+			}
+		}
+		text := strings.Join(parts, ", ")
+		if e.Error.Message != "" {
+			text += ": " + e.Error.Message
+		}
+		fault(e.object, "%s", text)
+	}
+	for _, r := range answer.SuccessResults {
 		if r.DestinationID != "" && r.DestinationID != r.ID {
-			faults = append(faults, &ObjectError{r.Type, r.ID, r.Meta.Title, fmt.Sprintf(
-				"another space has this id, so Kibana named it %s here and links to it lead nowhere: delete both, and import for each space by its name", r.DestinationID)})
+			fault(r.object, "another space has this id, so Kibana named it %s here and links to it lead nowhere: delete both, and import for each space by its name", r.DestinationID)
 		}
 	}
-	if len(faults) == 0 && (!a.Success || a.SuccessCount != want) {
+	if len(faults) == 0 && (!answer.Success || answer.SuccessCount != len(b.Objects)) {
 		faults = append(faults, errors.New("the answer does not mention all objects"))
 	}
-	return errors.Join(faults...)
+	if len(faults) > 0 {
+		return fmt.Errorf("import into Kibana: %d of %d saved objects are imported: %w", answer.SuccessCount, len(b.Objects), errors.Join(faults...))
+	}
+	return nil
 }
-
-// maxAnswer is the limit of an answer in bytes: many times the size of all objects of a bundle.
-const maxAnswer = 16 << 20
 
 const importURI = "/api/saved_objects/_import?overwrite=true"
 
@@ -247,7 +195,7 @@ func (c *Client) do(ctx context.Context, space string, req es.Request, into any)
 	if strings.HasSuffix(req.URI, importURI) {
 		send = c.transport.Once
 	}
-	err := send(ctx, es.Limited{Request: req, MaxAnswer: maxAnswer}, into)
+	err := send(ctx, req, into)
 	if e, ok := errors.AsType[*es.Error](err); ok {
 		return fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, advice(e))
 	}
@@ -270,4 +218,61 @@ func advice(e *es.Error) string {
 		return ": try again later"
 	}
 	return ""
+}
+
+// Print writes what [Client.Install] would do with each object: create or replace it.
+func (c *Client) Print(ctx context.Context, b *Bundle, w io.Writer) error {
+	missing, err := c.Missing(ctx, b)
+	if err != nil {
+		return err
+	}
+	for _, o := range b.Objects {
+		action := "replace"
+		if slices.Contains(missing, o.ID) {
+			action = "create"
+		}
+		if _, err := fmt.Fprintf(w, "# %s %s %s in Kibana: %s\n", action, o.Type, o.ID, o.Title()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Install imports all objects, and writes the addresses of the dashboards.
+func (c *Client) Install(ctx context.Context, b *Bundle, w io.Writer) error {
+	if err := c.Import(ctx, b); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "import %d saved objects into Kibana\n", len(b.Objects)); err != nil {
+		return err
+	}
+	for _, o := range b.Objects {
+		if o.Type != "dashboard" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "dashboard %q: %s\n", o.Title(), b.address(c.transport.String(), &o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// address returns the address of a dashboard in a Kibana.
+func (b *Bundle) address(kibana string, o *Object) string {
+	base := strings.TrimRight(kibana, "/")
+	if b.Space != "" && b.Space != DefaultSpace {
+		base += "/s/" + b.Space
+	}
+	return base + "/app/dashboards#/view/" + o.ID
+}
+
+// RunAddress returns the address of the dashboard of a run in a Kibana.
+func (b *Bundle) RunAddress(kibana string, run *mapping.RunInfo) string {
+	const dashboard = "run"
+	for i := range b.Objects {
+		if o := &b.Objects[i]; o.Type == "dashboard" && strings.HasSuffix(o.ID, dashboard) {
+			return b.address(kibana, o) + "?_g=(" + strings.ReplaceAll(run.Link(), `"`, "%22") + ")"
+		}
+	}
+	panic("no dashboard " + dashboard) // a test finds this
 }

@@ -47,7 +47,7 @@ func FuzzAnswers(f *testing.F) {
 			t.Error("a space is there")
 		}
 		missing, err := client.Missing(t.Context(), bundle)
-		if len(missing) > len(bundle.Objects) || err != nil && missing != nil {
+		if err != nil && missing != nil {
 			t.Errorf("%d objects are missing, %v", len(missing), err)
 		}
 		if err := client.Import(t.Context(), bundle); err == nil && (status >= 300 || !strings.Contains(strings.ToLower(body), "success")) {

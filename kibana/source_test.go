@@ -77,46 +77,23 @@ func TestSourceFaults(t *testing.T) {
 		return `{"title": "L", "lens": {"columns": [` + columns + `], "state": ` + state + `}}`
 	}
 	for name, test := range map[string]struct{ file, text, want string }{
-		"no JSON":             {panel, `{`, "unexpected EOF"},
-		"more than JSON":      {panel, small[panel] + "{}", "after the end"},
-		"unknown name":        {panel, `{"titel": "x"}`, `unknown field "titel"`},
-		"no title":            {panel, `{"markdown": "text.md"}`, "no title"},
-		"no kind":             {panel, `{"title": "x"}`, "one of vega, markdown and lens"},
-		"two kinds":           {panel, `{"title": "x", "markdown": "text.md", "vega": "spec.vg.json"}`, "one of vega, markdown and lens"},
-		"no file":             {panel, `{"title": "x", "markdown": "nosuch.md"}`, "nosuch.md"},
-		"placeholder":         {"panels/text.md", "${who} ${missing}", "nothing stands for ${missing}"},
-		"odd placeholder":     {"panels/text.md", "${who} ${p99_9}", "nothing stands for ${p99_9}"},
-		"dashboard":           {"panels/text.md", "${who} ${id:nosuch}", "nothing stands for ${id:nosuch}"},
-		"unused value":        {"panels/text.md", "x", `no place for the value "who"`},
-		"no id":               {panel, lens(`{"operationType": "max", "sourceField": "all.iops"}`, `{}`), "id of its own"},
-		"one id twice":        {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "all.iops"}, {"id": "a", "operationType": "max", "sourceField": "all.iops"}`, `{}`), "id of its own"},
-		"field":               {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "nosuch"}`, `{}`), `field "nosuch"`},
-		"histogram":           {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "all.latency.histogram"}`, `{}`), "t-digest"},
-		"type":                {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "run.id"}`, `{}`), `"keyword" is none for max`},
-		"percentile rank":     {panel, lens(`{"id": "a", "operationType": "percentile_rank", "sourceField": "all.iops"}`, `{}`), "percentile_rank"},
-		"sort field":          {panel, lens(`{"id": "a", "operationType": "last_value", "sourceField": "run.id", "params": {"sortField": "nosuch"}}`, `{}`), `no field "nosuch"`},
-		"order column":        {panel, lens(`{"id": "a", "operationType": "terms", "sourceField": "run.id", "params": {"orderBy": {"columnId": "b"}}}`, `{}`), `no column "b"`},
-		"column":              {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "all.iops"}`, `{"sorting": {"columnId": "c"}}`), `no column "c"`},
-		"specification":       {"panels/spec.vg.json", `{"${level}"`, "panel spec: unexpected end"},
-		"index":               {"panels/spec.vg.json", `{"${level}": 1, "data": [{"name": "a", "url": {"index": "other-*", "body": {}}}]}`, "none of ours"},
-		"level":               {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}s-*", "body": {}}}]}`, "none of ours"},
-		"two versions":        {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}-*", "body": {"query": {"bool": {` + clauses + `]}}}}}]}`, "does not leave out what has run.pending"},
-		"no context":          {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}-*", "body": {"query": {"bool": {"must_not": [{"term": {"run.pending": true}}]}}}}}]}`, "must_clause%"},
-		"no name":             {"panels/spec.vg.json", `{"${level}": 1, "data": [{"url": {"index": "fio-runs", "body": {}}}]}`, "both need a name"},
-		"one name twice":      {"panels/spec.vg.json", `{"${level}": 1, "data": [{"name": "a", "url": {"index": "fio-runs"}}], "marks": [{"data": [{"name": "a", "url": {"index": "fio-runs"}}]}]}`, "two data sets"},
-		"field of a search":   {"panels/spec.vg.json", `{"${level}": 1, "marks": [{"data": [{"name": "a", "url": {"index": "fio-runs", "%timefield%": "time", "body": {}}}]}]}`, `no field "time"`},
-		"no panel":            {"dashboards/all.json", `{"title": "x", "rows": [{"height": 1, "panels": [{"panel": "nosuch", "width": 1}]}]}`, `no panel "nosuch"`},
-		"panel nowhere":       {"dashboards/all.json", `{"title": "x", "rows": []}`, "on no dashboard"},
-		"too wide":            {"dashboards/all.json", `{"title": "x", "rows": [{"height": 1, "panels": [{"panel": "text", "width": 49}]}]}`, "ends at 49 of 48"},
-		"no height":           {"dashboards/all.json", `{"title": "x", "rows": [{"panels": [{"panel": "text", "width": 4}]}]}`, "0 high"},
-		"no dashboard title":  {"dashboards/all.json", `{"rows": []}`, "no title"},
-		"control":             {"dashboards/all.json", `{"title": "x", "controls": [{"title": "c", "view": "runs", "field": "all.iops", "width": "small"}]}`, "must be keyword"},
-		"control's data view": {"dashboards/all.json", `{"title": "x", "controls": [{"title": "c", "view": "x", "field": "cbt.mode", "width": "small"}]}`, "must be keyword"},
-		"control's width":     {"dashboards/all.json", `{"title": "x", "controls": [{"title": "c", "view": "runs", "field": "cbt.mode", "width": "wide"}]}`, `"wide"`},
-		"data view's index":   {"dataviews/runs.json", `{"index": "${prefix}-nosuch", "name": "x"}`, "one of ours"},
-		"data view's name":    {"dataviews/runs.json", `{"index": "${prefix}-runs"}`, "have a name"},
-		"two formats":         {"formats.json", `[{"fields": ["*.iops"], "id": "number"}, {"fields": ["all.*"], "id": "number"}]`, "all.iops has two formats"},
-		"format":              {"formats.json", `[{"fields": ["[a"], "id": "number"}]`, "syntax error in pattern"},
+		"no JSON":           {panel, `{`, "unexpected EOF"},
+		"placeholder":       {"panels/text.md", "${who} ${missing}", "nothing stands for ${missing}"},
+		"dashboard":         {"panels/text.md", "${who} ${id:nosuch}", "nothing stands for ${id:nosuch}"},
+		"unused value":      {"panels/text.md", "x", `no place for the value "who"`},
+		"no id":             {panel, lens(`{"operationType": "max", "sourceField": "all.iops"}`, `{}`), "id of its own"},
+		"field":             {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "nosuch"}`, `{}`), `field "nosuch"`},
+		"histogram":         {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "all.latency.histogram"}`, `{}`), "t-digest"},
+		"column":            {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "all.iops"}`, `{"sorting": {"columnId": "c"}}`), `no column "c"`},
+		"specification":     {"panels/spec.vg.json", `{"${level}"`, "panel spec: unexpected end"},
+		"index":             {"panels/spec.vg.json", `{"${level}": 1, "data": [{"name": "a", "url": {"index": "other-*", "body": {}}}]}`, "none of ours"},
+		"two versions":      {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}-*", "body": {"query": {"bool": {` + clauses + `]}}}}}]}`, "does not leave out what has run.pending"},
+		"no context":        {"panels/spec.vg.json", `{"data": [{"name": "a", "url": {"index": "fio-latency.${level}-*", "body": {"query": {"bool": {"must_not": [{"term": {"run.pending": true}}]}}}}}]}`, "must_clause%"},
+		"field of a search": {"panels/spec.vg.json", `{"${level}": 1, "marks": [{"data": [{"name": "a", "url": {"index": "fio-runs", "%timefield%": "time", "body": {}}}]}]}`, `no field "time"`},
+		"no panel":          {"dashboards/all.json", `{"title": "x", "rows": [{"height": 1, "panels": [{"panel": "nosuch", "width": 1}]}]}`, `no panel "nosuch"`},
+		"panel nowhere":     {"dashboards/all.json", `{"title": "x", "rows": []}`, "on no dashboard"},
+		"control":           {"dashboards/all.json", `{"title": "x", "controls": [{"title": "c", "view": "runs", "field": "all.iops", "width": "small"}]}`, "must be keyword"},
+		"data view's index": {"dataviews/runs.json", `{"index": "${prefix}-nosuch", "name": "x"}`, "one of ours"},
 	} {
 		err := check(files(map[string]string{test.file: test.text}))
 		switch {
@@ -185,7 +162,8 @@ func TestFormatPatterns(t *testing.T) {
 // TestBands: the bands in Kibana begin at 1 µs and end at 31.6 s, each is 12 % wide, and every request is in one.
 func TestBands(t *testing.T) {
 	var list []struct{ From, To float64 }
-	if err := json.Unmarshal([]byte(bands().all), &list); err != nil {
+	all, low, high := bands()
+	if err := json.Unmarshal([]byte(all), &list); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(list); n != 152 || list[0].To != 1 || list[20].To != 10 || list[n-1].From < 31.6e6 || list[n-1].To != 0 {
@@ -196,7 +174,7 @@ func TestBands(t *testing.T) {
 			t.Errorf("band %v to %v, after %v", b.From, b.To, list[i])
 		}
 	}
-	if halves := strings.TrimSuffix(bands().low, "]") + "," + strings.TrimPrefix(bands().high, "["); halves != bands().all {
+	if halves := strings.TrimSuffix(low, "]") + "," + strings.TrimPrefix(high, "["); halves != all {
 		t.Errorf("two halves are %s", halves)
 	}
 }

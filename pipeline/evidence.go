@@ -313,7 +313,7 @@ func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (
 		}
 		have[at] = true
 		outputs = append(outputs, out)
-		memory += out.Fio.Memory()
+		memory += out.Fio.Memory
 	}
 	return outputs
 }

@@ -40,7 +40,7 @@ func text(c *Command) string {
 }
 
 func last2(options []Option, name string) bool {
-	_, ok := last(options, name)
+	_, ok := (&Section{Options: options}).Get(name)
 	return !ok
 }
 

@@ -1,6 +1,8 @@
 package fioargs
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,45 +11,62 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// takes says whether an option on a command line has a value.
-type takes int
-
-const (
-	required takes = iota // after "=", or as the next argument
-	optional              // only after "="
-	none
-)
-
-// own are the options of fio itself. All others are options of jobs.
-var own = map[string]takes{
-	"output": required, "latency-log": required, "bandwidth-log": optional, "minimal": none, "output-format": required,
-	"append-terse": optional, "version": none, "help": none, "cmdhelp": optional, "enghelp": optional, "showcmd": none,
-	"readonly": none, "eta": required, "eta-interval": required, "eta-newline": required, "debug": required,
-	"parse-only": none, "section": required, "inflate-log": required, "alloc-size": required, "profile": required,
-	"warnings-fatal": none, "max-jobs": required, "terse-version": required, "server": optional, "daemonize": required,
-	"client": required, "remote-config": required, "cpuclock-test": none, "crctest": optional, "memcpytest": optional,
-	"idle-prof": required, "status-interval": required, "trigger-file": required, "trigger-timeout": required,
-	"trigger": required, "trigger-remote": required, "aux-path": required, "merge-blktrace-only": none,
+// Section describes jobs of fio: a --name on the command line, or a [name] in a job file.
+type Section struct {
+	Name    string
+	At      string   // where it begins
+	File    string   // path of the job file; empty for the command line
+	Options []Option // in the order in which they take effect: global options, then its own
 }
 
-// switches are options of jobs whose value is optional, in fio and in its engines. All other options of jobs need a
-// value.
-var switches = []string{
-	"bs_unaligned", "blocksize_unaligned", "exitall", "exitall_on_error", "fixedbufs", "group_reporting", "hipri",
-	"libblkio_force_enable_completion_eventfd", "libblkio_vectored", "libblkio_write_zeroes_on_trim", "listen", "new_group",
-	"no_completion_thread", "nodelay", "norandommap", "pingpong", "refill_buffers", "registerfiles", "sqthread_poll",
-	"stats", "stonewall", "wait_for_previous", "thread", "time_based", "unlink_each_loop", "userspace_reap",
-	"verify_only", "xnvme_iovec", "zero_buffers",
+// Get returns the effective option with this name: the last one. ok is false if it is not set.
+func (s *Section) Get(name string) (o Option, ok bool) {
+	for _, o := range slices.Backward(s.Options) {
+		if o.Name == name {
+			return o, true
+		}
+	}
+	return Option{}, false
 }
 
-func takesOf(name string) takes {
-	if t, ok := own[name]; ok {
-		return t
+// IsOn reports whether a boolean option is set and on.
+func (s *Section) IsOn(name string) bool {
+	o, ok := s.Get(name)
+	return ok && o.IsOn()
+}
+
+// Jobs returns how many jobs fio makes from the section.
+func (s *Section) Jobs() int {
+	o, _ := s.Get("numjobs")
+	return max(o.Int(1), 1)
+}
+
+// HistogramLog returns the prefix of the histogram logs that the section writes: NAME in NAME_clat_hist.1.log. ok is
+// false if it writes none. Without log_hist_msec the logs are empty.
+func (s *Section) HistogramLog() (prefix string, ok bool) {
+	o, ok := s.Get("write_hist_log")
+	if ok && o.Value == "" {
+		return s.Name, true
 	}
-	if slices.Contains(switches, name) {
-		return optional
+	return o.Value, ok
+}
+
+// WritesLogs reports whether the section writes logs with times.
+func (s *Section) WritesLogs() bool {
+	return slices.ContainsFunc(s.Options, func(o Option) bool {
+		return strings.HasPrefix(o.Name, "write_") && strings.HasSuffix(o.Name, "_log")
+	})
+}
+
+// NoLatencies returns the option that turns off the measurement of completion latencies. Then histogram logs and
+// reports of the section have none. ok is false if there is no such option.
+func (s *Section) NoLatencies() (Option, bool) {
+	for _, name := range []string{"gtod_reduce", "disable_clat"} {
+		if o, ok := s.Get(name); ok && o.IsOn() {
+			return o, true
+		}
 	}
-	return required
+	return Option{}, false
 }
 
 // Option is an option as it was written.
@@ -80,12 +99,67 @@ func (o Option) Time() time.Duration {
 	return t
 }
 
-// last returns the effective option with this name: the last one.
-func last(options []Option, name string) (Option, bool) {
-	for _, o := range slices.Backward(options) {
-		if o.Name == name {
-			return o, true
-		}
+// variable matches ${NAME}, a variable of the environment.
+var variable = regexp.MustCompile(`\$\{[^}]*\}`)
+
+// own are the options of fio itself; true means that a value follows, after "=" or as the next argument. All others are
+// options of jobs.
+var own = func() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range strings.Fields(`output latency-log output-format eta eta-interval eta-newline debug section inflate-log alloc-size
+		profile max-jobs terse-version daemonize client remote-config idle-prof status-interval trigger-file
+		trigger-timeout trigger trigger-remote aux-path`) {
+		all[name] = true
 	}
-	return Option{}, false
+	for _, name := range strings.Fields(`bandwidth-log minimal append-terse version help cmdhelp enghelp showcmd readonly parse-only
+		warnings-fatal server cpuclock-test crctest memcpytest merge-blktrace-only`) {
+		all[name] = false
+	}
+	return all
+}()
+
+// decisive are the options that decide where reports and logs are written, and whether jobs run.
+var decisive = []string{
+	"output-format", "status-interval", "client", "server", "section", "write_hist_log", "log_hist_msec", "per_job_logs",
+	"numjobs", "daemonize", "showcmd", "parse-only", "minimal", "append-terse", "eta-newline", "latency-log",
 }
+
+// switches are options of jobs whose value is optional, in fio and in its engines. All other options of jobs need a
+// value.
+var switches = []string{
+	"bs_unaligned", "blocksize_unaligned", "exitall", "exitall_on_error", "fixedbufs", "group_reporting", "hipri",
+	"libblkio_force_enable_completion_eventfd", "libblkio_vectored", "libblkio_write_zeroes_on_trim", "listen", "new_group",
+	"no_completion_thread", "nodelay", "norandommap", "pingpong", "refill_buffers", "registerfiles", "sqthread_poll",
+	"stats", "stonewall", "wait_for_previous", "thread", "time_based", "unlink_each_loop", "userspace_reap",
+	"verify_only", "xnvme_iovec", "zero_buffers",
+}
+
+// Version is a version of fio, without its patch number.
+type Version struct{ Major, Minor int }
+
+// Versions since which fio has features that fio2es uses.
+var (
+	HasHistogramLogs = Version{2, 14} // write_hist_log, log_hist_msec, log_unix_epoch; json+ is older
+	HasJobStart      = Version{3, 36} // reports have the time at which each job began
+)
+
+// ParseVersion parses the output of fio --version, such as "fio-3.33" or "fio-3.36-17-g1a2b-dirty".
+func ParseVersion(text string) (Version, error) {
+	var v Version
+	name, ok := strings.CutPrefix(strings.TrimSpace(text), "fio-")
+	if _, err := fmt.Sscanf(name, "%d.%d", &v.Major, &v.Minor); !ok || err != nil || v.Major < 0 || v.Minor < 0 {
+		return Version{}, fmt.Errorf("%q is no version of fio: want one such as fio-3.33", text)
+	}
+	return v, nil
+}
+
+// Before reports whether a version is older than another.
+func (v Version) Before(other Version) bool {
+	return v.Major < other.Major || v.Major == other.Major && v.Minor < other.Minor
+}
+
+// WritesHalf reports whether this fio is 3.6 to 3.16. These versions write contents of their memory into histogram
+// logs in place of the counts of slow requests.
+func (v Version) WritesHalf() bool { return (&fiolog.Report{Version: v.String()}).WritesHalf() }
+
+func (v Version) String() string { return fmt.Sprintf("fio-%d.%d", v.Major, v.Minor) }

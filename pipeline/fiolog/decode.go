@@ -105,7 +105,7 @@ func (d *decoder) report() (*Report, error) {
 	case r.Version == "" && jobs == nil && clients == nil:
 		return nil, errNoReport
 	}
-	r.Jobs = append(jobs, clients...)
+	r.Jobs, r.Memory = append(jobs, clients...), maxMade-d.left
 	if r.Timestamp == 0 && seconds <= math.MaxInt64/1000 {
 		r.Timestamp = seconds * 1000
 	}
@@ -194,10 +194,12 @@ func (d *decoder) job() (j Job) {
 		case "trim":
 			d.direction("trim", &j.Directions[Trim])
 		case "mixed":
-			if !d.isNull() {
-				j.Mixed = new(DirectionStats)
-				d.direction("mixed", j.Mixed)
+			if d.peek() == 'n' { // null
+				d.raw()
+				return
 			}
+			j.Mixed = new(DirectionStats)
+			d.direction("mixed", j.Mixed)
 		default:
 			d.raw()
 		}
@@ -220,17 +222,15 @@ func (d *decoder) direction(name string, s *DirectionStats) {
 		case "io_bytes":
 			s.IOBytes = d.number().count
 		case "io_kbytes":
-			if !d.isNull() {
-				d.raw()
-				inBytes = true
-			}
+			inBytes = d.raw()[0] != 'n'
 		case "total_ios":
 			s.TotalIOs, isCounted = d.number().count, true
 		case "runtime":
 			s.Runtime = d.number().whole(1)
 		case "bw_bytes":
-			if !d.isNull() {
-				s.BandwidthBytes, perSecond = d.number().count, true
+			isNull := d.peek() == 'n'
+			if n := d.number(); !isNull {
+				s.BandwidthBytes, perSecond = n.count, true
 			}
 		case "bw":
 			if n := d.number(); !perSecond {
@@ -260,7 +260,8 @@ func (d *decoder) direction(name string, s *DirectionStats) {
 
 // latency takes the next value, a distribution. Its key says the unit: fio 3 writes clat_ns, fio 2 clat.
 func (d *decoder) latency(key []byte, l *Latency) {
-	if d.isNull() {
+	if d.peek() == 'n' { // null
+		d.raw()
 		return
 	}
 	name, isNano := bytes.CutSuffix(key, []byte("_ns"))
@@ -391,18 +392,30 @@ func (d *decoder) peek() byte {
 // raw reads the next value and returns its text.
 func (d *decoder) raw() []byte {
 	first := d.peek()
-	from := d.at
-	switch first {
-	case '"':
-		d.at = stringEnd(d.doc, from) + 1
-	case '{', '[':
-		d.at = nestedEnd(d.doc, from) + 1
-	default:
-		for d.at < len(d.doc) && !endsLiteral[d.doc[d.at]] {
-			d.at++
+	from, i := d.at, d.at
+	if first != '"' && first != '{' && first != '[' {
+		for i < len(d.doc) && !endsLiteral[d.doc[i]] {
+			i++
+		}
+		d.at = i
+		return d.doc[from:i]
+	}
+	for depth := 0; i == from || depth > 0; i++ {
+		switch d.doc[i] {
+		case '"':
+			for i++; d.doc[i] != '"'; i++ {
+				if d.doc[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
 		}
 	}
-	return d.doc[from:d.at]
+	d.at = i
+	return d.doc[from:i]
 }
 
 // endsLiteral has the bytes that may follow a number, true, false or null.
@@ -442,46 +455,6 @@ func (d *decoder) array(element func()) bool {
 	}
 	d.at++
 	return true
-}
-
-// isNull reads the next value if it is null.
-func (d *decoder) isNull() bool {
-	if d.peek() != 'n' {
-		return false
-	}
-	d.raw()
-	return true
-}
-
-// stringEnd returns the index of the closing quote of the string that begins with the quote at index quote.
-func stringEnd(b []byte, quote int) int {
-	for i := quote + 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return len(b) - 1
-}
-
-// nestedEnd returns the index of the closing brace or bracket of the object or array that begins at begin.
-func nestedEnd(b []byte, begin int) int {
-	depth := 0
-	for i := begin; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			i = stringEnd(b, i)
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(b) - 1
 }
 
 // The following methods accept any JSON value, because versions of fio differ in what they quote, and so do tools that
@@ -526,14 +499,13 @@ func (n number) whole(unit int64) int64 {
 
 // text reads the next value. It returns a string without quotes, "" for null, or the text of any other value.
 func (d *decoder) text() string {
-	if d.isNull() {
-		return ""
-	}
-	b := d.raw()
-	if b[0] == '"' {
+	switch b := d.raw(); {
+	case b[0] == '"':
 		return unquote(b[1 : len(b)-1])
+	case b[0] != 'n':
+		return string(b)
 	}
-	return string(b)
+	return ""
 }
 
 // options reads the next value, an object of strings. For anything else it returns no options.

@@ -2,14 +2,11 @@ package fiolog
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"iter"
 	"maps"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // maxJobFile is the largest size of a job file in bytes. fio's own examples have a few kilobytes.
@@ -31,14 +28,6 @@ type JobSection struct {
 	Line    int // of its name, 1-based
 }
 
-// aliases are the other names that fio has for options that fio2es uses.
-var aliases = map[string]string{
-	"readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "wait_for_previous": "stonewall", "jobname": "name",
-}
-
-// MainName returns the main name of an option of fio: "bs" for "blocksize".
-func MainName(option string) string { return cmp.Or(aliases[option], option) }
-
 // JobLine is a line of a job file. Section, Include or Option is set, and only one of them.
 type JobLine struct {
 	Line, Column  int    // 1-based
@@ -48,6 +37,8 @@ type JobLine struct {
 	Option, Value string // Option is fio's main name; a flag has no value
 }
 
+const aSection = "a section such as [global]"
+
 // JobLines iterates over the lines of a job file that are not blank. file is the name for errors. The error is a
 // [*SyntaxError] and comes with the last element.
 func JobLines(text []byte, file string) iter.Seq2[JobLine, error] {
@@ -55,59 +46,45 @@ func JobLines(text []byte, file string) iter.Seq2[JobLine, error] {
 		n := 0
 		for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 			n++
-			l, err := parseJobLine(line, n)
-			if err != nil {
-				err.File = file
-				yield(JobLine{}, err)
+			rest := strings.TrimLeft(line, " \t")
+			// To fio a comment may begin anywhere in a line.
+			text, _, _ := strings.Cut(rest, ";")
+			text, _, _ = strings.Cut(text, "#")
+			if text = strings.TrimRight(text, " \t\r\n\x00"); text == "" {
+				continue
+			}
+			l := JobLine{Line: n, Column: len(line) - len(rest) + 1, Text: text}
+			bad := &SyntaxError{File: file, Line: n, Column: l.Column, Got: quoted([]byte(text))}
+			include, isInclude := strings.CutPrefix(text, "include")
+			switch {
+			case strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == '\ufffd' }) >= 0:
+				bad.Want = "text"
+			case text[0] == '[':
+				name, after, ok := strings.Cut(text[1:], "]")
+				if !ok {
+					bad.Column, bad.Got, bad.Want = l.Column+len(text), "the end of the line", `"]"`
+				} else if name == "" || strings.TrimSpace(after) != "" {
+					bad.Want = aSection
+				}
+				l.Section = name
+			case isInclude && strings.TrimLeft(include, " \t") != include:
+				l.Include = strings.TrimSpace(include)
+			default:
+				key, value, _ := strings.Cut(text, "=")
+				if key = strings.TrimSpace(key); key == "" || strings.ContainsAny(key, " \t\"{}:,[]<>") {
+					bad.Want = "an option such as bs=4k"
+				}
+				l.Option, l.Value = MainName(key), strings.TrimSpace(value)
+			}
+			if bad.Want != "" {
+				yield(JobLine{}, bad)
 				return
 			}
-			if l.Text != "" && !yield(l, nil) {
+			if !yield(l, nil) {
 				return
 			}
 		}
 	}
-}
-
-// parseJobLine parses line n of a job file.
-func parseJobLine(line string, n int) (l JobLine, err *SyntaxError) {
-	rest := strings.TrimLeft(line, " \t")
-	// To fio a comment may begin anywhere in a line.
-	text, _, _ := strings.Cut(rest, ";")
-	text, _, _ = strings.Cut(text, "#")
-	text = strings.TrimRight(text, " \t\r\n\x00")
-	l = JobLine{Line: n, Column: len(line) - len(rest) + 1, Text: text}
-	include, isInclude := strings.CutPrefix(text, "include")
-	key, value, _ := strings.Cut(text, "=")
-	switch {
-	case text == "":
-	case strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == '\ufffd' }) >= 0:
-		return l, l.wants("text")
-	case text[0] == '[':
-		name, after, ok := strings.Cut(text[1:], "]")
-		if !ok {
-			return l, &SyntaxError{Line: n, Column: l.Column + len(text), Got: "the end of the line", Want: `"]"`}
-		}
-		if name == "" || strings.TrimSpace(after) != "" {
-			return l, l.wants(aSection)
-		}
-		l.Section = name
-	case isInclude && strings.TrimLeft(include, " \t") != include:
-		l.Include = strings.TrimSpace(include)
-	default:
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		if key == "" || strings.ContainsAny(key, " \t\"{}:,[]<>") {
-			return l, l.wants("an option such as bs=4k")
-		}
-		l.Option, l.Value = MainName(key), value
-	}
-	return l, nil
-}
-
-const aSection = "a section such as [global]"
-
-// wants returns an error about the whole line. want is what the line should be.
-func (l *JobLine) wants(want string) *SyntaxError {
-	return &SyntaxError{Line: l.Line, Column: l.Column, Got: quoted([]byte(l.Text)), Want: want}
 }
 
 // IsGlobal reports whether the options of a section with this name count for all jobs. For fio [global2] is such a
@@ -137,9 +114,7 @@ func ReadJobFile(r io.Reader, name string) (*JobFile, error) {
 			options = maps.Clone(out.Global)
 			out.Sections = append(out.Sections, JobSection{Name: l.Section, Options: options, Line: l.Line})
 		case options == nil:
-			err := l.wants(aSection)
-			err.File = name
-			return nil, err
+			return nil, &SyntaxError{File: name, Line: l.Line, Column: l.Column, Got: quoted([]byte(l.Text)), Want: aSection}
 		default:
 			options[l.Option] = l.Value
 		}
@@ -152,53 +127,4 @@ func ReadJobFile(r io.Reader, name string) (*JobFile, error) {
 		return nil, &SyntaxError{File: name, Line: ends + 1, Column: 1, Got: "the end of the file", Want: aSection}
 	}
 	return out, nil
-}
-
-// sizeUnits are powers of 1024 by default, alone and before a "b" or an "i". Before "ib" they are powers of 1000. Only
-// with kb_base=1000 units have their usual meaning to fio.
-const sizeUnits = "kmgtp"
-
-// ParseSize parses a number of bytes as fio does by default: "4k" is 4096, "4KiB" is 4000. It returns false for
-// anything else, such as ranges, several sizes, and hexadecimal numbers.
-func ParseSize(text string) (int64, bool) {
-	digits := strings.TrimRight(text, "kmgtpibKMGTPIB")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	unit := strings.ToLower(text[len(digits):])
-	size := int64(1)
-	if unit != "" && unit != "b" {
-		base := int64(1024)
-		switch unit[1:] {
-		case "ib":
-			base = 1000
-		case "", "b", "i":
-		default:
-			return 0, false
-		}
-		for range strings.IndexByte(sizeUnits, unit[0]) + 1 {
-			size *= base
-		}
-		if size == 1 {
-			return 0, false
-		}
-	}
-	if err != nil || n <= 0 || n > 1<<62/size {
-		return 0, false
-	}
-	return n * size, true
-}
-
-// ParseTime parses a duration as fio does: seconds, or a number with a unit. It returns false for anything else, and
-// for "2min", because fio reads that as two microseconds.
-func ParseTime(text string) (time.Duration, bool) {
-	s := strings.ToLower(text)
-	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
-	unit, ok := map[string]time.Duration{
-		"": time.Second, "s": time.Second, "ms": time.Millisecond, "msec": time.Millisecond, "us": time.Microsecond,
-		"usec": time.Microsecond, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
-	}[s[len(digits):]]
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || !ok || n < 0 || n > int64(1<<62/unit) {
-		return 0, false
-	}
-	return time.Duration(n) * unit, true
 }

@@ -183,7 +183,7 @@ func TestReportFio2(t *testing.T) {
 		t.Fatalf("got %d reports and %q", len(reports), faults)
 	}
 	want := &Report{
-		Version: "fio-2.21", Timestamp: 1500000000000, Line: 1, Bytes: len(doc), Unit: hist.Microseconds,
+		Version: "fio-2.21", Timestamp: 1500000000000, Line: 1, Bytes: len(doc), Memory: reports[0].Memory, Unit: hist.Microseconds,
 		Jobs: []Job{{Name: "a", Runtime: 2000, UsrCPU: 1.5, Directions: [Directions]DirectionStats{Read: {
 			IOBytes: 4096, BandwidthBytes: 3072, Runtime: 2000, TotalIOs: 5,
 			Clat: Latency{

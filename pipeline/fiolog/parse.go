@@ -174,7 +174,8 @@ func mediumBins(b []byte, pos int, bins *binBuffer, r *row) int {
 		if n > 2 {
 			left = several
 		}
-		v := eightDigits(d)
+		d = d*10 + d>>8 // neighbours become pairs, pairs fours, fours eight
+		v := ((d&0x000000ff000000ff)*(100+1000000<<32) + (d>>16&0x000000ff000000ff)*(1+10000<<32)) >> 32
 		bins[used&(binSlots-1)] = hist.Bin{Index: uint32(col), Count: v}
 		used += int((-v) >> 63)
 		total += v
@@ -188,13 +189,6 @@ func mediumBins(b []byte, pos int, bins *binBuffer, r *row) int {
 
 // word returns the eight bytes of b from i on.
 func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8 : i+8]) }
-
-// eightDigits returns the number whose digits are the bytes of d, the first digit in the lowest byte. It joins
-// neighbours to pairs, pairs to fours, fours to eight.
-func eightDigits(d uint64) uint64 {
-	d = d*10 + d>>8
-	return ((d&0x000000ff000000ff)*(100+1000000<<32) + (d>>16&0x000000ff000000ff)*(1+10000<<32)) >> 32
-}
 
 // shortNumber parses the digits at the start of b. It returns the number and its number of digits n. n is 0 if there
 // are no digits, or too many for 64 bits.

@@ -206,7 +206,19 @@ func (r *Reader) Next() (*Record, error) {
 			}
 			return nil, bad
 		case end > 0:
-			r.finish()
+			if !isHistogram {
+				// The next job begins where a time falls by a second or more, to within a second of the first time.
+				// Smaller falls are rows out of order, and jobs are longer.
+				const leastFall, nearStart = 1000, 1000 // ms
+				t := r.rec.Time
+				r.rec.NewJob = r.rows > 0 && r.newest-t >= leastFall && t <= r.start+nearStart
+				if r.rows == 0 || r.rec.NewJob {
+					r.start, r.newest = t, t
+				}
+				r.newest = max(r.newest, t)
+			}
+			r.rec.Line = r.line
+			r.rows++
 			return &r.rec, nil
 		}
 	}
@@ -368,14 +380,37 @@ func (r *Reader) slow() (end int, isComplete bool, bad *SyntaxError) {
 }
 
 // check judges a row of a histogram log whose numbers are good. It may refuse an incomplete one. end is the column of
-// the line's end. It may set r.err.
+// the line's end. The first rows decide the layout of the file. If they fit several layouts, check sets r.err.
 func (r *Reader) check(end int, isComplete bool) *SyntaxError {
-	if !isComplete || !r.layout.known || r.row.columns != r.layout.columns {
-		if bad := r.checkColumns(end, isComplete); bad != nil || r.err != nil {
-			return bad
+	row, n := &r.row, r.row.columns
+	if !r.layout.known {
+		l, err := hist.Resolve(n, r.hint)
+		// The only row of a file may lack any number of columns, unless no layout has more.
+		isLargest := l == hist.Fio3(0)
+		if r.hint.Groups != 0 {
+			isLargest = l.Groups() == r.hint.Groups && l.Coarseness() == 0
+		}
+		switch {
+		case errors.Is(err, hist.ErrColumns):
+			return r.bad(end, binCount(n), wantBins, !isComplete)
+		case !isComplete && (err != nil || !isLargest):
+			return r.bad(end, "the end of the file", "the end of the line", true)
+		}
+		if r.decideLayout(n); r.err != nil {
+			return nil
 		}
 	}
-	row := &r.row
+	if n != r.layout.columns {
+		got := binCount(n)
+		if !isComplete {
+			got = "the end of the file after " + got
+		}
+		return r.bad(end, got, fmt.Sprintf("%s as in line %d", binCount(r.layout.columns), r.layout.line), !isComplete)
+	}
+	if !isComplete && row.used > 0 && int(r.bins[row.used-1].Index) == n-1 {
+		// A last count of 0 cannot be the beginning of another number; all others can.
+		return r.bad(end, "the end of the file", "the end of the line: the last count may be cut off", true)
+	}
 	if r.hint.Half { // the second half is no counts
 		row.total = 0
 		for i := range row.used {
@@ -406,57 +441,6 @@ func (r *Reader) check(end int, isComplete bool) *SyntaxError {
 	r.rec = Record{
 		Time: t, Direction: d, BlockSize: row.blockSize, NewJob: isNewJob,
 		Bins: r.kept[d], Total: row.total, Layout: r.layout.Layout,
-	}
-	return nil
-}
-
-// finish completes the record of a good row.
-func (r *Reader) finish() {
-	r.rec.Line = r.line
-	if !r.kind.IsHistogram() {
-		// The next job begins where a time falls by a second or more, to within a second of the first time. Smaller
-		// falls are rows out of order, and jobs are longer.
-		const leastFall, nearStart = 1000, 1000 // ms
-		t := r.rec.Time
-		r.rec.NewJob = r.rows > 0 && r.newest-t >= leastFall && t <= r.start+nearStart
-		if r.rows == 0 || r.rec.NewJob {
-			r.start, r.newest = t, t
-		}
-		r.newest = max(r.newest, t)
-	}
-	r.rows++
-}
-
-// checkColumns returns an error if the number of columns of the row is wrong. The first rows decide the layout of the
-// file. If they fit several layouts, it sets r.err.
-func (r *Reader) checkColumns(end int, isComplete bool) *SyntaxError {
-	n := r.row.columns
-	if !r.layout.known {
-		l, err := hist.Resolve(n, r.hint)
-		// The only row of a file may lack any number of columns, unless no layout has more.
-		isLargest := l == hist.Fio3(0)
-		if r.hint.Groups != 0 {
-			isLargest = l.Groups() == r.hint.Groups && l.Coarseness() == 0
-		}
-		switch {
-		case errors.Is(err, hist.ErrColumns):
-			return r.bad(end, binCount(n), wantBins, !isComplete)
-		case !isComplete && (err != nil || !isLargest):
-			return r.bad(end, "the end of the file", "the end of the line", true)
-		}
-		if r.decideLayout(n); r.err != nil {
-			return nil
-		}
-	}
-	want := fmt.Sprintf("%s as in line %d", binCount(r.layout.columns), r.layout.line)
-	switch {
-	case n != r.layout.columns && !isComplete:
-		return r.bad(end, "the end of the file after "+binCount(n), want, true)
-	case n != r.layout.columns:
-		return r.bad(end, binCount(n), want, false)
-	case !isComplete && r.row.used > 0 && int(r.bins[r.row.used-1].Index) == n-1:
-		// A last count of 0 cannot be the beginning of another number; all others can.
-		return r.bad(end, "the end of the file", "the end of the line: the last count may be cut off", true)
 	}
 	return nil
 }

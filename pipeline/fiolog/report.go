@@ -18,6 +18,7 @@ type Report struct {
 	Unit          hist.Unit // of its latencies as fio counted them: ns since fio 3
 	Line          int       // where it begins, 1-based
 	Bytes         int       // of its text
+	Memory        int       // roughly how many bytes its jobs take
 }
 
 // Job is one job of a report, or one group of jobs with group_reporting=1.
@@ -99,15 +100,6 @@ func (j *Job) latencies() (all []*Latency) {
 		all = append(all, &s.Slat, &s.Clat, &s.Lat)
 	}
 	return all
-}
-
-// Memory is roughly how many bytes the report takes.
-func (r *Report) Memory() int {
-	n := 0
-	for i := range r.Jobs {
-		n += r.Jobs[i].memory()
-	}
-	return n
 }
 
 // memory is roughly how many bytes a job takes.

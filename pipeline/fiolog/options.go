@@ -1,17 +1,27 @@
 package fiolog
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
+
+// aliases are the other names that fio has for options that fio2es uses.
+var aliases = map[string]string{
+	"readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "wait_for_previous": "stonewall", "jobname": "name",
+}
+
+// MainName returns the main name of an option of fio: "bs" for "blocksize".
+func MainName(option string) string { return cmp.Or(aliases[option], option) }
 
 // Between separates the values of an option that sections have apart, in the order of the sections: "1 | 16".
 const Between = " | "
 
 // unmeasured are the options that do not change what fio measures: names, logs and reports; and for how long and from
 // when on it measures. The list is not of the options that do, so an option that is not known here counts.
-var unmeasured = setOf(`name description comm wait_for stonewall new_group group_reporting unlink randseed
+var unmeasured = strings.Fields(`name description comm wait_for stonewall new_group group_reporting unlink randseed
 	runtime time_based ramp_time ramp_size startdelay
 	write_bw_log write_hist_log write_iolog write_iops_log write_lat_log per_job_logs
 	log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression log_compression_cpus log_entries
@@ -20,15 +30,7 @@ var unmeasured = setOf(`name description comm wait_for stonewall new_group group
 	bwavgtime iopsavgtime percentile_list significant_figures stats disk_util`)
 
 // places are the options that name files and volumes.
-var places = setOf("filename directory rbdname")
-
-func setOf(names string) map[string]bool {
-	set := map[string]bool{}
-	for _, name := range strings.Fields(names) {
-		set[name] = true
-	}
-	return set
-}
+var places = []string{"filename", "directory", "rbdname"}
 
 // defaults are the values of options that are not set. They are those of Linux.
 var defaults = func() map[string]string {
@@ -59,28 +61,28 @@ func Measured(options map[string]string, isCBT bool) map[string]string {
 	list := make(map[string]string, len(options))
 	for name, value := range options {
 		name = MainName(name)
-		if !unmeasured[name] && !(isCBT && places[name]) {
+		if !slices.Contains(unmeasured, name) && !(isCBT && slices.Contains(places, name)) {
 			list[name] = sameForm(name, value)
 		}
 	}
-	replace(list, "buffered", "direct", func(n int) int { return 1 - n })
-	replace(list, "rwmixwrite", "rwmixread", func(n int) int { return 100 - n })
+	// An option is replaced by the one that it is the opposite of. If both are set, fio takes the later one, and the order
+	// is not known.
+	for _, o := range []struct {
+		name, by string
+		sum      int
+	}{{"buffered", "direct", 1}, {"rwmixwrite", "rwmixread", 100}} {
+		n, err := strconv.Atoi(list[o.name])
+		if _, isSet := list[o.by]; err == nil && !isSet {
+			list[o.by] = strconv.Itoa(o.sum - n)
+			delete(list, o.name)
+		}
+	}
 	for name, value := range list {
 		if value == defaults[name] {
 			delete(list, name)
 		}
 	}
 	return list
-}
-
-// replace replaces an option by the one that it is the opposite of. If both are set, fio takes the later one, and the
-// order is not known.
-func replace(list map[string]string, option, by string, of func(int) int) {
-	n, err := strconv.Atoi(list[option])
-	if _, isSet := list[by]; err == nil && !isSet {
-		list[by] = strconv.Itoa(of(n))
-		delete(list, option)
-	}
 }
 
 // sameForm returns a value in the form that all equal values of the option have. A flag has the value 1.
@@ -163,3 +165,52 @@ func ParseMode(rw string) (mode string, directions []Direction) {
 
 // Mixes reports whether fio divides the requests of a mode into reads and writes by its option rwmixread.
 func Mixes(mode string) bool { return mode == "rw" || mode == "randrw" }
+
+// sizeUnits are powers of 1024 by default, alone and before a "b" or an "i". Before "ib" they are powers of 1000. Only
+// with kb_base=1000 units have their usual meaning to fio.
+const sizeUnits = "kmgtp"
+
+// ParseSize parses a number of bytes as fio does by default: "4k" is 4096, "4KiB" is 4000. It returns false for
+// anything else, such as ranges, several sizes, and hexadecimal numbers.
+func ParseSize(text string) (int64, bool) {
+	digits := strings.TrimRight(text, "kmgtpibKMGTPIB")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	unit := strings.ToLower(text[len(digits):])
+	size := int64(1)
+	if unit != "" && unit != "b" {
+		base := int64(1024)
+		switch unit[1:] {
+		case "ib":
+			base = 1000
+		case "", "b", "i":
+		default:
+			return 0, false
+		}
+		for range strings.IndexByte(sizeUnits, unit[0]) + 1 {
+			size *= base
+		}
+		if size == 1 {
+			return 0, false
+		}
+	}
+	if err != nil || n <= 0 || n > 1<<62/size {
+		return 0, false
+	}
+	return n * size, true
+}
+
+// ParseTime parses a duration as fio does: seconds, or a number with a unit. It returns false for anything else, and
+// for "2min", because fio reads that as two microseconds.
+func ParseTime(text string) (time.Duration, bool) {
+	s := strings.ToLower(text)
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
+	unit, ok := map[string]time.Duration{
+		"": time.Second, "s": time.Second, "ms": time.Millisecond, "msec": time.Millisecond, "us": time.Microsecond,
+		"usec": time.Microsecond, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+	}[s[len(digits):]]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || !ok || n < 0 || n > int64(1<<62/unit) {
+		return 0, false
+	}
+	return time.Duration(n) * unit, true
+}

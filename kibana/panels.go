@@ -1,0 +1,304 @@
+package kibana
+
+import (
+	"encoding/json"
+	"maps"
+	"path"
+	"strconv"
+
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// dataView is the source of a data view: an index and how its fields are shown.
+type dataView struct {
+	Index string `json:"index"` // index pattern
+	Name  string `json:"name"`
+}
+
+// format says how fields are shown, in Kibana's words.
+type format struct {
+	Fields []string        `json:"fields"` // patterns of path.Match
+	ID     string          `json:"id"`
+	Params json.RawMessage `json:"params"`
+}
+
+func (b *builder) dataView(name string) Object {
+	var view dataView
+	b.decode("dataviews/"+name+".json", &view)
+	b.views[name] = view
+	return newObject(typeDataView, b.id(name), map[string]any{
+		"title": view.Index, "name": view.Name, "timeFieldName": "@timestamp", "fieldFormatMap": quoted(b.formats(b.fields(view.Index))),
+		"fieldAttrs": "{}", "runtimeFieldMap": "{}", "fields": "[]", "typeMeta": "{}",
+	})
+}
+
+// formats returns the formats of an index's fields. Some fields have none.
+func (b *builder) formats(fields map[string]string) map[string]any {
+	var list []format
+	b.decode("formats.json", &list)
+	formats := map[string]any{}
+	for _, f := range list {
+		for _, pattern := range f.Fields {
+			for field, typ := range fields {
+				if must(path.Match(pattern, field)) && f.isFor(typ) {
+					formats[field] = map[string]any{"id": f.ID, "params": f.Params}
+				}
+			}
+		}
+	}
+	return formats
+}
+
+// isFor reports whether a format is for fields of a type.
+func (f *format) isFor(typ string) bool {
+	switch f.ID {
+	case "duration", "bytes", "number", "percent":
+		return typ == "long" || typ == "double" || typ == "histogram"
+	}
+	return true
+}
+
+// panel is the source of a panel. It has exactly one of Vega, Markdown and Lens.
+type panel struct {
+	Title       string `json:"title"`
+	Description string `json:"description"`
+
+	// Vega is the file of a specification. Values replace its placeholders.
+	Vega   string            `json:"vega,omitempty"`
+	Values map[string]string `json:"values,omitempty"`
+
+	Markdown string `json:"markdown,omitempty"` // file of a text, with the same Values
+
+	Lens *lens `json:"lens,omitempty"`
+}
+
+func (b *builder) panel(name string) Object {
+	var p panel
+	b.decode("panels/"+name+".json", &p)
+	switch {
+	case p.Lens != nil:
+		return b.lens(name, &p)
+	case p.Markdown != "":
+		return b.visual(name, &p, "markdown", map[string]any{
+			"markdown": b.text("panels/"+p.Markdown, p.Values), "fontSize": 12, "openLinksInNewTab": false,
+		})
+	}
+	// The text of the specification is not changed further, because people read and edit it in Kibana.
+	spec := b.text("panels/"+p.Vega, p.Values)
+	b.specs[name] = []byte(spec)
+	return b.visual(name, &p, "vega", map[string]any{"spec": spec})
+}
+
+func (b *builder) visual(name string, p *panel, kind string, params map[string]any) Object {
+	return newObject(typeVisual, b.id(name), map[string]any{
+		"title": p.Title, "description": p.Description, "uiStateJSON": "{}",
+		"visState":              quoted(map[string]any{"title": p.Title, "type": kind, "aggs": []any{}, "params": params}),
+		"kibanaSavedObjectMeta": emptySearch,
+	})
+}
+
+// lens is the source of a Lens panel: a table of run documents, which are never pending. Its columns are Kibana's
+// columns in their order, each with an "id". What follows from the operation and the field is added.
+type lens struct {
+	Columns []map[string]any `json:"columns"`
+	State   map[string]any   `json:"state"` // state of the table, without layerId
+}
+
+// runsView is the name of the data view of run documents.
+const runsView = "runs"
+
+// layer is the name of the only layer.
+const layer = "layer"
+
+func (b *builder) lens(name string, p *panel) Object {
+	viewID := b.id(runsView)
+	columns, order := p.Lens.columns(b.runs)
+	state := maps.Clone(p.Lens.State)
+	state["layerId"] = layer
+	return newObject(typeLens, b.id(name), map[string]any{
+		"title": p.Title, "description": p.Description, "visualizationType": "lnsDatatable",
+		"state": map[string]any{
+			"datasourceStates": map[string]any{"indexpattern": map[string]any{"layers": map[string]any{
+				layer: map[string]any{"columns": columns, "columnOrder": order, "incompleteColumns": map[string]any{}},
+			}}},
+			"visualization": state,
+			"query":         map[string]any{"query": "", "language": "kuery"},
+			"filters":       []any{},
+		},
+	},
+		Reference{"indexpattern-datasource-current-indexpattern", typeDataView, viewID},
+		Reference{"indexpattern-datasource-layer-" + layer, typeDataView, viewID},
+	)
+}
+
+// columns returns the columns by id, and their order.
+func (l *lens) columns(fields map[string]string) (map[string]any, []string) {
+	columns, order := map[string]any{}, []string{}
+	for _, source := range l.Columns {
+		column := maps.Clone(source)
+		delete(column, "id")
+		operation, _ := column["operationType"].(string)
+		field, _ := column["sourceField"].(string)
+		column["dataType"] = dataType(operation, fields[field])
+		column["isBucketed"] = operation == "terms"
+		column["scale"] = "ratio"
+		if operation == "terms" {
+			column["scale"] = "ordinal"
+		}
+		column["customLabel"] = true
+		id, _ := source["id"].(string)
+		columns[id] = column
+		order = append(order, id)
+	}
+	return columns, order
+}
+
+// dataType returns Kibana's name for the type of an operation's result.
+func dataType(operation, typ string) string {
+	switch {
+	case typ == "keyword":
+		return "string"
+	case typ == "date", typ == "boolean":
+		return typ
+	}
+	return "number"
+}
+
+// dashboard is the source of a dashboard: rows of panels from left to right.
+type dashboard struct {
+	Title       string    `json:"title"`
+	Description string    `json:"description"`
+	Time        *timeSpan `json:"time,omitempty"` // time range when it is opened; nil: the user's
+	Controls    []control `json:"controls"`
+	Rows        []row     `json:"rows"`
+}
+
+type timeSpan struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// control is a list from which users choose values of a field.
+type control struct {
+	Title  string `json:"title"`
+	View   string `json:"view"`
+	Field  string `json:"field"`
+	Width  string `json:"width"` // small, medium or large
+	Single bool   `json:"single,omitempty"`
+}
+
+type row struct {
+	Height int    `json:"height"` // in units of about 20 pixels
+	Panels []cell `json:"panels"`
+}
+
+type cell struct {
+	Panel string `json:"panel"`
+	Width int    `json:"width"` // of 48 columns
+}
+
+func (b *builder) dashboard(name string) Object {
+	var d dashboard
+	b.decode("dashboards/"+name+".json", &d)
+	panels, references := b.grid(d.Rows)
+	controls, more := b.controls(d.Controls)
+	search := emptySearch
+	for _, c := range d.Controls {
+		if b.isVersioned(b.views[c.View].Index) {
+			search = shownSearch()
+			references = append(references, Reference{filterIndex, typeDataView, b.id(c.View)})
+			break
+		}
+	}
+	attributes := map[string]any{
+		"title": d.Title, "description": d.Description, "version": 1, "hits": 0,
+		"panelsJSON":            quoted(panels),
+		"optionsJSON":           quoted(map[string]any{"useMargins": true, "syncColors": false, "hidePanelTitles": false}),
+		"timeRestore":           d.Time != nil,
+		"kibanaSavedObjectMeta": search,
+		"controlGroupInput": map[string]any{
+			"controlStyle": "oneLine", "chainingSystem": "HIERARCHICAL", "panelsJSON": quoted(controls),
+			"ignoreParentSettingsJSON": quoted(map[string]bool{
+				"ignoreFilters": false, "ignoreQuery": false, "ignoreTimerange": false, "ignoreValidations": false,
+			}),
+		},
+	}
+	if d.Time != nil {
+		attributes["timeFrom"], attributes["timeTo"] = d.Time.From, d.Time.To
+		attributes["refreshInterval"] = map[string]any{"pause": true, "value": 0}
+	}
+	return newObject(typeDashboard, b.id(name), attributes, append(references, more...)...)
+}
+
+// grid places the panels, and returns references to their objects.
+func (b *builder) grid(rows []row) ([]any, []Reference) {
+	panels := []any{}
+	var references []Reference
+	y := 0
+	for _, r := range rows {
+		x := 0
+		for _, c := range r.Panels {
+			object := b.panels[c.Panel]
+			index := strconv.Itoa(len(panels))
+			panels = append(panels, map[string]any{
+				"version": migration[typeDashboard], "type": object.Type, "panelIndex": index,
+				"gridData":         map[string]any{"x": x, "y": y, "w": c.Width, "h": r.Height, "i": index},
+				"embeddableConfig": map[string]any{"enhancements": map[string]any{}}, "panelRefName": "panel_" + index,
+			})
+			references = append(references, Reference{index + ":panel_" + index, object.Type, object.ID})
+			x += c.Width
+		}
+		y += r.Height
+	}
+	return panels, references
+}
+
+func (b *builder) controls(list []control) (map[string]any, []Reference) {
+	panels := map[string]any{}
+	var references []Reference
+	for i, c := range list {
+		id := "control-" + strconv.Itoa(i)
+		panels[id] = map[string]any{
+			"order": i, "width": c.Width, "grow": c.Width == "large", "type": "optionsListControl",
+			"explicitInput": map[string]any{
+				"id": id, "fieldName": c.Field, "title": c.Title, "selectedOptions": []any{},
+				"singleSelect": c.Single, "enhancements": map[string]any{},
+			},
+		}
+		references = append(references, Reference{"controlGroup_" + id + ":optionsListDataView", typeDataView, b.id(c.View)})
+	}
+	return panels, references
+}
+
+// While a run is replaced, the cluster has documents of two versions. Those of the new version are pending until
+// those of the old one are deleted. Panels leave out pending documents, because otherwise the run would count twice.
+// Controls have no query of their own, so dashboards have a filter, too.
+
+// filterIndex is the name of the reference to a filter's data view.
+const filterIndex = "kibanaSavedObjectMeta.searchSourceJSON.filter[0].meta.index"
+
+// shownSearch returns the search of a dashboard that leaves out pending documents, for all of its controls and
+// panels.
+func shownSearch() map[string]any {
+	filter := map[string]any{
+		"$state": map[string]any{"store": "appState"},
+		"meta": map[string]any{
+			"alias": "one version of each run", "disabled": false, "negate": true, "type": "phrase", "key": mapping.PendingField,
+			"params": map[string]any{"query": true}, "indexRefName": filterIndex,
+		},
+		"query": map[string]any{"match_phrase": map[string]any{mapping.PendingField: true}},
+	}
+	return map[string]any{"searchSourceJSON": quoted(map[string]any{
+		"query": map[string]any{"query": "", "language": "kuery"}, "filter": []any{filter},
+	})}
+}
+
+// isVersioned reports whether the documents of an index can be pending: all except run documents.
+func (b *builder) isVersioned(index string) bool {
+	return index != mapping.RunsIndex(b.prefix)
+}
+
+// emptySearch is the search of an object without its own search.
+var emptySearch = map[string]any{
+	"searchSourceJSON": quoted(map[string]any{"query": map[string]any{"query": "", "language": "kuery"}, "filter": []any{}}),
+}
