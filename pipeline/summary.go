@@ -272,12 +272,13 @@ func (r *runReader) conclude() {
 	if r.Placed != "" {
 		note("%s: %s", title, r.Placed)
 	}
-	spans := r.Spans(func(j *plan.Job) int64 { return r.tallies[j].end() })
 	if r.opt.Align != AlignJob {
-		if text := plan.Apart(spans, 2*r.Error); text != "" {
-			skip("%s: %s", title, text)
-		} else if text := plan.Skewed(spans, 2*r.Error); text != "" {
+		text, isDoubt := r.Apart(func(j *plan.Job) int64 { return r.tallies[j].end() })
+		switch {
+		case isDoubt:
 			note("%s: %s", title, text)
+		case text != "":
+			skip("%s: %s", title, text)
 		}
 	}
 	if text := r.Contradiction(); text != "" {

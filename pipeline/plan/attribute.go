@@ -172,6 +172,9 @@ func (p *planner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
 
 // mine returns the jobs of the fio that wrote an output. If only a common folder connects them, the output's bins must
 // contain all rows.
+//
+// fio writes its logs before its report. So a report is of an earlier run if logs or their rows are younger, and the
+// report's bins do not contain the rows. Where bins do not prove that, a warning says what may be wrong.
 func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job) {
 	for _, j := range jobs {
 		if j.Entry == nil && out.mayCover(j, jobs) {
@@ -183,16 +186,10 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job) {
 	if weak && len(mine) > 0 && !p.fits(mine, NewEntries(out)) {
 		return nil
 	}
-	return p.dropStale(out, mine)
-}
-
-// dropStale returns no jobs if a report is of an earlier run: logs or their rows are younger, and the report's bins do not
-// contain the rows. fio writes its logs before its report. Where bins do not prove that, it adds a warning.
-func (p *planner) dropStale(out *Output, jobs []*Job) []*Job {
 	if out.Client || out.Fio.Timestamp == 0 {
-		return jobs
+		return mine
 	}
-	for _, j := range jobs {
+	for _, j := range mine {
 		later, by := j.Log.File.ModTime.Sub(out.File.ModTime), apartTimes
 		if !out.trustsTimes() || j.Log.File.ModTime.IsZero() {
 			later, by = 0, time.Second
@@ -205,14 +202,14 @@ func (p *planner) dropStale(out *Output, jobs []*Job) []*Job {
 		}
 		text := fmt.Sprintf("%s: %s was written %v after it", out.File.Name(), path.Base(j.Log.File.Name()), later.Round(time.Second))
 		const advice = "keep the files of each run in a folder of their own"
-		if out.stale = out.HasBins && !out.Named && !p.fits(jobs, NewEntries(out)); out.stale {
+		if out.stale = out.HasBins && !out.Named && !p.fits(mine, NewEntries(out)); out.stale {
 			p.problems.skip(fmt.Errorf("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice))
 			return nil
 		}
 		p.problems.skip(fmt.Errorf("%s: if another run of fio wrote the log, times and totals are of the one before; %s", text, advice))
-		return jobs
+		break
 	}
-	return jobs
+	return mine
 }
 
 // mayCover reports whether the fio that wrote the output may have run a job. CBT's names decide, or else the prefix in

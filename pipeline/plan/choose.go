@@ -44,22 +44,6 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 	p.useAverages(averaged)
 }
 
-// split replaces a combined entry by its parts, because periodic reports have rows of each part. Logs do not.
-func (p *planner) split(e *Entry) []*Entry {
-	if len(e.parts) == 0 {
-		return []*Entry{e}
-	}
-	for _, part := range e.parts {
-		part.groups = e.groups
-	}
-	for _, list := range []*Entries{&p.Entries, &e.Out.Entries} {
-		if i := slices.Index(*list, e); i >= 0 {
-			*list = slices.Replace(slices.Clone(*list), i, i+1, e.parts...)
-		}
-	}
-	return e.parts
-}
-
 // add adds a job with logs to the run.
 func (p *planner) add(j *Job) {
 	if j.Entry != nil {
@@ -103,14 +87,21 @@ func (p *planner) whyNotHist(j *Job) error {
 	case j.IsZero && j.raw != nil:
 		return fmt.Errorf("%s: its rows have no requests (clat_percentiles=0)", j.Log.File.Name())
 	}
-	err := j.proveHalf()
+	if j.Log.Hint.Half {
+		if least, _ := j.Layout.Bounds(j.Layout.Half()); j.Entry == nil || j.Entry.exceeds(least) {
+			return fmt.Errorf("%s: fio 3.6 to 3.16 write memory in place of counts at latencies of %v or more, and the report shows "+
+				"such latencies: the log is not used; run a newer fio, or this one with --status-interval=1 --output-format=json+",
+				j.Log.File.Name(), time.Duration(least))
+		}
+	}
 	switch {
-	case err == nil && j.Entry == nil && looksDoubled(j.Log.Rows):
+	case j.Entry == nil && looksDoubled(j.Log.Rows):
 		return fmt.Errorf("%s: each row has all requests of an earlier one, as fio --client writes them, and no report says how many "+
 			"there were: the log is not used; add fio's json+ report", j.Log.File.Name())
-	case err != nil || j.Entry == nil || !j.Entry.Out.Client:
-		return err
+	case j.Entry == nil || !j.Entry.Out.Client:
+		return nil
 	}
+	var err error
 	if j.Lag, err = proveLag(j, p.ev.Reader); j.Lag > 0 {
 		p.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
 			j.Log.File.Name(), j.Entry.Out.File.Name())
@@ -124,11 +115,7 @@ func (p *planner) useHist(j *Job) {
 		p.problems.note("%s: %d bins are usually %s, but are read as %s: fio's report, or FIO2ES_GROUPS and FIO2ES_UNIT, say %s",
 			j.Log.File.Name(), j.Layout.Len(), usual, j.Layout, j.Log.Hint)
 	}
-	if j.Entry != nil {
-		j.Interval = cmp.Or(number(j.Entry.option("log_hist_msec")), p.configuredInterval(j.Entry.Out))
-	} else {
-		j.Interval = p.configuredInterval(nil)
-	}
+	j.Interval = p.configuredInterval(j.Entry)
 	isGiven := j.Interval > 0
 	if !isGiven {
 		j.Interval = j.Log.Rows.measure()
@@ -158,17 +145,8 @@ func (p *planner) useRaw(j *Job) bool {
 	return true
 }
 
-// useReports reads a job's rows from the periodic reports of its entry.
-func (p *planner) useReports(j *Job) {
-	out := j.Entry.Out
-	j.Source, j.HasRows, j.Interval = FromReports, true, out.Spacing()
-	if l, err := hist.NewLayout(out.Fio.Unit, j.Entry.groups, 0); err == nil {
-		j.Layout = l
-	}
-}
-
 // fallBack uses periodic reports for the jobs of an entry if none of them has rows. It also adds a job without rows for
-// each entry without a log.
+// each entry without a log. A combined entry is divided again, because reports have the rows of each part.
 func (p *planner) fallBack() {
 	for _, e := range slices.Clone(p.Entries) {
 		if len(e.Jobs) == 0 {
@@ -177,22 +155,33 @@ func (p *planner) fallBack() {
 		if !e.HasPeriodic() || !p.ev.Live && RequestsOf(e.Job) == 0 || slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.HasRows }) {
 			continue
 		}
-		first, others := e.Jobs[0], e.Jobs[1:]
-		p.Jobs = slices.DeleteFunc(p.Jobs, func(j *Job) bool { return slices.Contains(others, j) })
-		if e.Jobs = e.Jobs[:1]; len(e.parts) == 0 {
-			p.useReports(first)
-			continue
+		entries, without := []*Entry{e}, e.Jobs[1:]
+		if e.Jobs = e.Jobs[:1]; len(e.parts) > 0 {
+			entries, without = e.parts, append(without, e.Jobs[0])
 		}
-		p.Jobs = slices.DeleteFunc(p.Jobs, func(j *Job) bool { return j == first })
-		for _, part := range p.split(e) {
-			part.useTotalLatency()
-			p.useReports(p.bareJob(part))
+		p.Jobs = slices.DeleteFunc(p.Jobs, func(j *Job) bool { return slices.Contains(without, j) })
+		for _, list := range []*Entries{&p.Entries, &e.Out.Entries} {
+			if i := slices.Index(*list, e); i >= 0 {
+				*list = slices.Replace(slices.Clone(*list), i, i+1, entries...)
+			}
+		}
+		for _, part := range entries {
+			if part != e {
+				part.groups = e.groups
+				part.useTotalLatency()
+				p.bareJob(part)
+			}
+			j := part.Jobs[0]
+			j.Source, j.HasRows, j.Interval = FromReports, true, e.Out.Spacing()
+			if l, err := hist.NewLayout(e.Out.Fio.Unit, part.groups, 0); err == nil {
+				j.Layout = l
+			}
 		}
 	}
 }
 
 // bareJob returns a job for an entry of fio's output that has no log.
-func (p *planner) bareJob(e *Entry) *Job {
+func (p *planner) bareJob(e *Entry) {
 	host := e.Out.host
 	if e.Host != "" {
 		host = e.Host
@@ -201,7 +190,6 @@ func (p *planner) bareJob(e *Entry) *Job {
 	j.Entry, j.Ran = e, e.Ran
 	e.Jobs = []*Job{j}
 	p.Jobs = append(p.Jobs, j)
-	return j
 }
 
 // useAverages uses logs of averages in place of rows, if no job has rows.
@@ -238,26 +226,26 @@ func (p *planner) useAverages(averaged []*Log) {
 	}
 }
 
-// configuredInterval returns log_hist_msec from the options of an output or of CBT, in milliseconds. It is 0 if not
-// set. If jobs differ, it is the shortest. out may be nil.
-func (p *planner) configuredInterval(out *Output) int64 {
-	var set []int64
-	if out != nil {
-		for _, e := range out.Entries {
-			set = append(set, number(e.option("log_hist_msec")))
+// configuredInterval returns log_hist_msec from the options of an entry, of its output, or of CBT, in milliseconds. It is 0
+// if not set. If jobs differ, it is the shortest. e may be nil.
+func (p *planner) configuredInterval(e *Entry) int64 {
+	option, _ := p.Config["cluster.log_hist_msec"].(string)
+	ofEntry, ofOutput, ofCBT := []int64{0}, []int64{0}, []int64{number(option)}
+	if e != nil {
+		ofEntry[0] = number(e.option("log_hist_msec"))
+		for _, other := range e.Out.Entries {
+			ofOutput = append(ofOutput, number(other.option("log_hist_msec")))
 		}
 	}
-	if len(set) == 0 || slices.Max(set) == 0 {
-		option, _ := p.Config["cluster.log_hist_msec"].(string)
-		set = append(set, number(option))
-		for _, s := range p.Run.Sections {
-			set = append(set, number(s.Options["log_hist_msec"]))
+	for _, s := range p.Run.Sections {
+		ofCBT = append(ofCBT, number(s.Options["log_hist_msec"]))
+	}
+	for _, set := range [][]int64{ofEntry, ofOutput, ofCBT} {
+		if set = slices.DeleteFunc(set, func(ms int64) bool { return ms == 0 }); len(set) > 0 {
+			return slices.Min(set)
 		}
 	}
-	if set = slices.DeleteFunc(set, func(ms int64) bool { return ms == 0 }); len(set) == 0 {
-		return 0
-	}
-	return slices.Min(set)
+	return 0
 }
 
 // AveragedOver returns log_avg_msec of a log of averages, in milliseconds.
@@ -298,16 +286,93 @@ func (p *planner) setUnit(j *Job, l *Log, ofHist hist.Unit) error {
 	return nil
 }
 
-// proveHalf returns an error if a log lacks the second half of the bins and the job may have had requests there.
-func (j *Job) proveHalf() error {
-	if !j.Log.Hint.Half {
+// Undoubler undoes an error of fio --client, which adds to each row that it writes the counts
+// of an earlier row of its direction, as written. fio 3.33 and 3.42 add the row before the
+// last one (lag 2), versions of 2016 the last one (lag 1).
+type Undoubler struct {
+	Lag  int
+	last [fiolog.Directions][][]hist.Bin // the latest rows of a direction as written, oldest first
+}
+
+// errNotDoubled is a row that has fewer requests in a bin than the row that should be part of
+// it.
+var errNotDoubled = errors.New("the row lacks requests of an earlier one, which fio --client should have added")
+
+// Row subtracts the earlier row from rec's bins.
+func (u *Undoubler) Row(rec *fiolog.Record) error {
+	if u.Lag == 0 {
 		return nil
 	}
-	least, _ := j.Layout.Bounds(j.Layout.Half())
-	if j.Entry != nil && !j.Entry.exceeds(least) {
+	last := &u.last[rec.Direction]
+	*last = append(*last, slices.Clone(rec.Bins))
+	if len(*last) <= u.Lag {
 		return nil
 	}
-	return fmt.Errorf("%s: fio 3.6 to 3.16 write memory in place of counts at latencies of %v or more, and the report shows "+
-		"such latencies: the log is not used; run a newer fio, or this one with --status-interval=1 --output-format=json+",
-		j.Log.File.Name(), time.Duration(least))
+	others := (*last)[0]
+	*last = (*last)[1:]
+	var own []hist.Bin
+	total := uint64(0)
+	for _, b := range rec.Bins { // both are in ascending order
+		if len(others) > 0 && others[0].Index <= b.Index {
+			if others[0].Index < b.Index || others[0].Count > b.Count {
+				return errNotDoubled
+			}
+			b.Count -= others[0].Count
+			others = others[1:]
+		}
+		if b.Count > 0 {
+			own = append(own, b)
+			total += b.Count
+		}
+	}
+	if len(others) > 0 {
+		return errNotDoubled
+	}
+	rec.Bins, rec.Total = own, total
+	return nil
+}
+
+// proveLag finds the lag of the rows that fio --client wrote, by the bins of its report: 0 if
+// they are not doubled. It fails if the bins prove nothing.
+func proveLag(j *Job, logs reader) (int, error) {
+	hasBins := slices.ContainsFunc(j.Entry.Directions[:], func(s fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
+	for _, lag := range []int{0, 2, 1} {
+		sums, err := logs.Sums(j.Log, lag)
+		switch {
+		case err == nil && sums.fit([]*Entry{j.Entry}) && (lag == 0 || hasBins):
+			return lag, nil
+		case err != nil && lag == 0:
+			return 0, err
+		}
+	}
+	return 0, fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
+		"the log is not used; run fio with --output-format=json+, or separately on each host", j.Log.File.Name())
+}
+
+// looksDoubled reports whether each row contains an earlier one, bin by bin, and adds about as many requests as the
+// first row has. A load that really grows does not fill the same bins.
+func looksDoubled(rows FirstRows) bool {
+	const least = 4 // rows that contain another
+	return slices.ContainsFunc([]int{2, 1}, func(lag int) bool {
+		undo := Undoubler{Lag: lag}
+		var first, own [fiolog.Directions]uint64
+		var n [fiolog.Directions]int
+		for _, rec := range rows {
+			rec, d := *rec, rec.Direction
+			if undo.Row(&rec) != nil {
+				return false
+			}
+			if n[d]++; n[d] == 1 {
+				first[d] = rec.Total
+			} else if n[d] > lag {
+				own[d] += rec.Total
+			}
+		}
+		for d := range n {
+			if contain := n[d] - lag; contain >= least && first[d] > 0 && own[d] > uint64(contain)*first[d]/4 {
+				return true
+			}
+		}
+		return false
+	})
 }

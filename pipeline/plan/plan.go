@@ -5,6 +5,18 @@
 // Times in a log are milliseconds, of a clock that the plan finds out. Times of jobs are absolute.
 package plan
 
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/align"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
 // New plans a run: which files belong together, what the rows of each job are read from, and when the jobs ran. Faults of
 // single files are added to problems. It fails if nothing can be used, or if the start is needed and unknown.
 func New(ev *Evidence, opt Options, problems *Remarks) (*Plan, error) {
@@ -23,4 +35,289 @@ func New(ev *Evidence, opt Options, problems *Remarks) (*Plan, error) {
 	}
 	p.Stages = p.stages()
 	return p.Plan, nil
+}
+
+// Evidence is what the files of a run show before their rows are read.
+type Evidence struct {
+	Run     *cbt.Run
+	Config  map[string]any   // of CBT
+	Outputs []*Output        // what fio printed
+	Logs    []*Log           // of histograms: one for each job, also if a file has several jobs
+	Others  []*Log           // the same of all other kinds, if needsOthers
+	Written map[JobKey]int64 // bytes that fio wrote into all logs of a job, about
+	Reader  reader
+	Live    bool // fio still writes the files
+}
+
+// Reader reads whole logs. Few runs need that before their rows are read.
+type reader interface {
+	// Sums adds up the rows of a log. lag is that of the rows that fio --client adds. It fails if a row is damaged.
+	Sums(l *Log, lag int) (*Sums, error)
+	// Last returns the time of the last row of the log of each job, as written. Rows with impossible times do not count.
+	Last(jobs []*Job) []int64
+}
+
+// planner is a plan in the making. Its methods are the steps.
+type planner struct {
+	*Plan
+	ev       *Evidence
+	problems *Remarks
+}
+
+// Log is a log and what its first rows show.
+type Log struct {
+	cbt.Log
+	Segment int       // of a log of several jobs, from 0; else -1
+	Hint    hist.Hint // of its bins
+	Parts   *Sums     // sums of all rows of its segment, if the log is of several jobs
+	Rows    FirstRows
+	Head
+	Damage error // why it cannot be read at all
+}
+
+// Head is what the first row of a log shows.
+type Head struct {
+	HasRows bool
+	IsJunk  bool        // there are lines, and none of them is a row
+	IsZero  bool        // the first row has no requests: fio writes such rows with clat_percentiles=0, and no others
+	Layout  hist.Layout // of histograms
+	First   int64       // time of the first row, as written
+}
+
+// FirstRows are the first rows of a job in a log: enough to measure the interval and when rows are due.
+type FirstRows []*fiolog.Record
+
+// times returns the times of the rows of each direction, as written.
+func (rows FirstRows) times() (times [fiolog.Directions][]int64) {
+	for _, rec := range rows {
+		times[rec.Direction] = append(times[rec.Direction], rec.Time)
+	}
+	return times
+}
+
+// late returns how many milliseconds the first row came after it was due, by the next rows. It is 0 if the interval is
+// unknown.
+func (rows FirstRows) late(interval int64) (late int64) {
+	if interval == 0 {
+		return 0
+	}
+	for _, times := range rows.times() {
+		if len(times) > 0 {
+			_, latest := align.Began(interval, times)
+			late = max(late, rows[0].Time-interval-latest)
+		}
+	}
+	return late
+}
+
+// measure returns the median time between the rows of a direction, in milliseconds. It replaces the log's interval if no
+// option has it. It is 0 if there are too few rows.
+func (rows FirstRows) measure() int64 {
+	var steps []int64
+	var last [fiolog.Directions]int64
+	for _, rec := range rows {
+		if last[rec.Direction] > 0 {
+			steps = append(steps, rec.Time-last[rec.Direction])
+		}
+		last[rec.Direction] = rec.Time
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	slices.Sort(steps)
+	return max(nominal(steps[(len(steps)-1)/2]), 1)
+}
+
+// IsAveraged reports whether a log has averages. A log without rows counts as one of completions. Reading it then
+// reports what is wrong.
+func (l *Log) IsAveraged() bool {
+	return len(l.Rows) > 0 && (l.Rows[0].BlockSize == 0 || l.Rows[0].Averaged)
+}
+
+// Options are the settings of users that decide how a run is planned.
+type Options struct {
+	Title       string                   // of the run, in messages
+	Completions bool                     // logs of completions come before histogram logs
+	Window      time.Duration            // 0: the usual length
+	Levels      []mapping.Level          // of documents
+	Bins        hist.Hint                // what the user says about the bins and the unit of logs
+	Start       time.Time                // of the run, if its files do not show it
+	Absent      bool                     // the start may stay unknown
+	Offsets     map[string]time.Duration // corrections of the clocks of hosts: they are added to the starts of jobs
+	ByJob       bool                     // each job counts from its own start
+}
+
+// Sums are the sums of a log's rows in each direction.
+type Sums [fiolog.Directions]struct {
+	hist.Histogram
+	rows int
+}
+
+func (s *Sums) Add(rec *fiolog.Record) {
+	of := &s[rec.Direction]
+	of.AddBins(rec.Layout, rec.Bins)
+	of.rows++
+}
+
+// fit reports whether a report's bins contain all rows of some logs, so that the logs can be
+// of the jobs of that report. The other requests of the report were not logged.
+func (s *Sums) fit(jobs []*Entry) bool {
+	for d := range fiolog.Direction(fiolog.Directions) {
+		if s[d].IsEmpty() {
+			continue
+		}
+		all, total := &hist.Histogram{}, uint64(0)
+		for _, e := range jobs {
+			all.Merge(e.Histogram(&e.Directions[d]))
+			total += e.Directions[d].TotalIOs
+		}
+		// Without bins there is only a total. Of three or four rows, doubling adds so few requests that the last part of
+		// an interval may have as many. Then the total proves nothing.
+		if all.IsEmpty() && s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4 {
+			continue
+		}
+		layout := s[d].Layout().Merged(all.Layout())
+		if !all.To(layout).Subtract(s[d].Histogram.To(layout)) {
+			return false
+		}
+	}
+	return true
+}
+
+// windows chooses the length of windows: the wanted one, or the usual one for the rows of the jobs. It fails if rows are too
+// long for the wanted length.
+//
+// It also chooses when they begin. That is with the run, unless all jobs have their rows at the same moments, which are
+// not multiples of the window's length. Then shifted windows follow the rows. Periodic reports are such rows: the first
+// one comes some time after the start. If it comes soon, the first window is longer.
+func (p *planner) windows() error {
+	rows := int64(0)
+	for _, j := range p.Jobs {
+		rows = max(rows, j.Interval)
+	}
+	if rows == 0 {
+		for _, j := range p.Jobs { // logs with so few rows that their length is not known otherwise
+			if j.Source == FromHist && j.HasRows {
+				rows = max(rows, nominal(j.First-j.Origin))
+			}
+		}
+	}
+	if p.Window = UsualWindow(rows); p.opt.Window > 0 {
+		p.Window = max(p.opt.Window.Milliseconds(), 1)
+	}
+	if length := time.Duration(rows) * time.Millisecond; p.Window < rows-rows/20 {
+		return fmt.Errorf("windows of %v are shorter than its rows, which do not show when in %v a request "+
+			"completed: give --interval %v or more", p.opt.Window, length, length)
+	}
+	for _, j := range p.Jobs {
+		if j.Source == FromReports && j.Interval > 0 { // most come at the same moments after the start, those of a hang come late
+			times, start := j.Entry.Out.Times, j.Start.Add(-p.opt.Offsets[j.Host]).UnixMilli()
+			middle := times[len(times)/2]
+			var off []int64
+			for _, at := range times {
+				off = append(off, Modulo(at-middle+j.Interval/2, j.Interval)-j.Interval/2)
+			}
+			slices.Sort(off)
+			j.First = Modulo(middle+off[len(off)/2]-start, j.Interval)
+		}
+	}
+	switch phase, ok := PhaseOf(p.Jobs, p.Window); {
+	case !ok || phase == 0:
+	case p.Jobs[0].Source == FromReports && phase < p.Window/2:
+		p.Shift = -phase
+	default:
+		p.Shift = p.Window - phase
+	}
+	return nil
+}
+
+// nominal returns the interval that people set, in milliseconds, for a measured one: rows and reports come a little late.
+func nominal(ms int64) int64 {
+	if hundreds := (ms + 50) / 100 * 100; max(ms-hundreds, hundreds-ms)*20 <= ms {
+		return hundreds
+	}
+	return (ms + 5) / 10 * 10
+}
+
+// Modulo returns the remainder of a division, from 0 to n-1.
+func Modulo(x, n int64) int64 { return (x%n + n) % n }
+
+// UsualWindow is the shortest multiple of the time between rows that is a second or more,
+// because a window that is cut across rows is an estimate. Periodic reports have any spacing.
+func UsualWindow(rows int64) int64 {
+	const second = 1000
+	if rows <= 0 {
+		return second
+	}
+	return (second + rows - 1) / rows * rows
+}
+
+// PhaseOf returns when the rows of all jobs begin, in milliseconds after multiples of their interval. It is 0 if they
+// begin a few milliseconds after them, as fio writes rows. It is not ok if windows cannot follow the rows.
+func PhaseOf(jobs []*Job, window int64) (phase int64, ok bool) {
+	phase, near := int64(-1), int64(0)
+	for _, j := range jobs {
+		if !j.HasRows && j.Source == FromNothing {
+			continue
+		}
+		if !j.HasRows || j.Interval <= 0 || window%j.Interval != 0 {
+			return 0, false
+		}
+		var clocks []int64 // when that of each direction began, in milliseconds since the job's start, or its first report came
+		for _, times := range j.FirstTimes() {
+			if len(times) > 0 {
+				zero, _ := align.Began(j.Interval, times)
+				clocks = append(clocks, zero)
+			}
+		}
+		if len(clocks) == 0 {
+			clocks = []int64{j.First - j.Origin}
+		}
+		for _, began := range clocks {
+			at := Modulo(began+j.Offset, j.Interval)
+			apart := Modulo(at-phase, j.Interval)
+			if near = j.Interval / 20; phase >= 0 && min(apart, j.Interval-apart) > near {
+				return 0, false
+			}
+			if phase < 0 {
+				phase = at
+			}
+		}
+	}
+	if phase <= near {
+		phase = 0
+	}
+	return phase, true
+}
+
+// The largest numbers of hosts and jobs with their own documents. About twenty windows of each are in memory, with 15
+// KB of bins in each direction.
+const (
+	mostHosts = 256
+	mostJobs  = 5000
+)
+
+// limitLevels removes levels with too many hosts or jobs. It fails if no level remains.
+func (p *planner) limitLevels() (err error) {
+	hosts := len(HostNames(p.Jobs))
+	for _, l := range p.opt.Levels {
+		n, most := 1, 1
+		switch l {
+		case mapping.Host:
+			n, most = hosts, mostHosts
+		case mapping.Job:
+			n, most = len(p.Jobs), mostJobs
+		}
+		if n <= most {
+			p.Levels = append(p.Levels, l)
+			continue
+		}
+		err = fmt.Errorf("%s: %d documents of level %s in each window, want at most %d: use --levels cluster, which has all requests, or ingest the folders of fewer hosts",
+			p.Title(), n, l, most)
+		p.problems.skip(err)
+	}
+	if len(p.Levels) > 0 {
+		return nil
+	}
+	return err
 }

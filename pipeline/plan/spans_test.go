@@ -6,43 +6,32 @@ import (
 	"time"
 )
 
+// TestApart: jobs that did not run together make rates too low, and hosts that began apart may have a wrong clock.
 func TestApart(t *testing.T) {
-	at := func(host string, start, end int) span {
-		return span{host: host, start: time.Unix(int64(start), 0), end: time.Unix(int64(end), 0)}
+	at := func(host string, start, end int64) *Job { // milliseconds
+		return &Job{JobKey: JobKey{Host: host}, moment: moment{Start: time.UnixMilli(start)}, Ran: end - start}
 	}
 	for _, c := range []struct {
-		name  string
-		spans []span
-		want  string
+		name   string
+		unsure time.Duration
+		jobs   []*Job
+		want   string
+		doubt  bool
 	}{
-		{"one host", []span{at("a", 0, 10)}, ""},
-		{"together", []span{at("a", 0, 10), at("b", 1, 9)}, ""},
-		{"one within another's, then a third", []span{at("a", 0, 20), at("b", 1, 2), at("c", 15, 20)}, ""},
-		{"no more apart than is known", []span{at("a", 0, 10), at("b", 12, 20)}, ""},
-		{"one after another", []span{at("a", 0, 10), at("b", 0, 11), at("c", 90, 100)}, `host "c" began 1m19s after`},
+		{"one host", 500, []*Job{at("a", 0, 10000)}, "", false},
+		{"together", 500, []*Job{at("a", 0, 10000), at("b", 1000, 9000)}, "", false},
+		{"one within another's, then a third", 10000, []*Job{at("a", 0, 20000), at("b", 1000, 2000), at("c", 15000, 20000)}, "", false},
+		{"no more apart than is known", 6000, []*Job{at("a", 0, 10000), at("b", 12000, 20000)}, "", false},
+		{"one after another", 500, []*Job{at("a", 0, 10000), at("b", 0, 11000), at("c", 90000, 100000)}, `host "c" began 1m19s after`, false},
+		{"jobs of one host", 100, []*Job{at("a", 0, 20000), at("a", 5000, 20000)}, "", false},
+		{"a little", 100, []*Job{at("b", 0, 20000), at("a", 1500, 20000)}, "", false},
+		{"seconds", 100, []*Job{at("b", 0, 20000), at("a", 3000, 20000)}, `host "b" began 3.0 s before host "a": `, true},
+		{"the last of several", 100, []*Job{at("b", 0, 20000), at("c", 1000, 20000), at("b", 2000, 20000), at("a", 2500, 20000), at("c", 9000, 20000)}, "FIO2ES_OFFSET=b=2500 (milliseconds)", true},
 	} {
-		if got := Apart(c.spans, time.Second); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+		p := &Plan{Jobs: c.jobs, Timing: Timing{moment: moment{Error: c.unsure * time.Millisecond}}}
+		got, isDoubt := p.Apart(func(*Job) int64 { return 0 })
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || isDoubt != c.doubt {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
-}
-
-func TestSkewed(t *testing.T) {
-	at := func(host string, start int) span {
-		return span{host: host, start: time.UnixMilli(int64(start)), end: time.UnixMilli(20000)}
-	}
-	for _, c := range []struct {
-		spans []span
-		want  string
-	}{
-		{[]span{at("a", 0)}, ""},
-		{[]span{at("a", 0), at("a", 5000)}, ""},
-		{[]span{at("b", 0), at("a", 1500)}, ""},
-		{[]span{at("b", 0), at("a", 3000)}, `host "b" began 3.0 s before host "a": `},
-		{[]span{at("b", 0), at("c", 1000), at("b", 2000), at("a", 2500), at("c", 9000)}, "FIO2ES_OFFSET=b=2500 (milliseconds)"},
-	} {
-		if got := Skewed(c.spans, 200*time.Millisecond); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
-			t.Errorf("%v: %q, want %q", c.spans, got, c.want)
 		}
 	}
 }

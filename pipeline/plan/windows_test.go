@@ -18,8 +18,15 @@ func rowsAt(interval int64, first ...int64) (jobs []*Job) {
 	return jobs
 }
 
-// TestWindowOf: windows are whole rows, at least a second, and never shorter than rows.
-func TestWindowOf(t *testing.T) {
+// windowsOf returns the length of windows of some jobs and how long before the run they begin.
+func windowsOf(jobs []*Job, wanted time.Duration) (window, shift int64, err error) {
+	p := &planner{&Plan{opt: Options{Window: wanted}, Jobs: jobs}, nil, nil}
+	err = p.windows()
+	return p.Window, p.Shift, err
+}
+
+// TestWindowLength: windows are whole rows, at least a second, and never shorter than rows.
+func TestWindowLength(t *testing.T) {
 	for _, c := range []struct {
 		interval int64
 		wanted   time.Duration
@@ -35,22 +42,22 @@ func TestWindowOf(t *testing.T) {
 		{1000, 900 * time.Millisecond, 0, true},
 		{0, time.Nanosecond, 1, false},
 	} {
-		got, err := windowOf(rowsAt(c.interval, 0, 0), c.wanted)
-		if got != c.want || (err != nil) != c.fails {
+		got, _, err := windowsOf(rowsAt(c.interval, 0, 0), c.wanted)
+		if err == nil && got != c.want || (err != nil) != c.fails {
 			t.Errorf("rows of %d ms, wanted %v: %d, %v; want %d", c.interval, c.wanted, got, err, c.want)
 		}
 	}
-	if got, err := windowOf(rowsAt(0, 5002, 3000), 0); got != 5000 || err != nil {
+	if got, _, err := windowsOf(rowsAt(0, 5002, 3000), 0); got != 5000 || err != nil {
 		t.Errorf("logs of one row, up to 5 s: windows of %d ms, %v", got, err)
 	}
-	if _, err := windowOf(rowsAt(0, 5002), time.Second); err == nil {
+	if _, _, err := windowsOf(rowsAt(0, 5002), time.Second); err == nil {
 		t.Error("windows of 1 s of a log with a row of 5 s")
 	}
 }
 
-// TestShiftOf: windows follow rows that come at the same moments, but not at multiples of their
+// TestShift: windows follow rows that come at the same moments, but not at multiples of their
 // length.
-func TestShiftOf(t *testing.T) {
+func TestShift(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		jobs   []*Job
@@ -64,10 +71,10 @@ func TestShiftOf(t *testing.T) {
 		{"windows of several rows", rowsAt(500, 700), 1000, 800},
 		{"at different moments", rowsAt(1000, 1400, 1900), 1000, 0},
 		{"windows that cut rows", rowsAt(1000, 1400), 1300, 0},
-		{"an unknown interval", rowsAt(0, 1400), 1000, 0},
+		{"an unknown interval", rowsAt(0, 1400), 1500, 0},
 		{"a job without rows", append(rowsAt(1000, 1400), &Job{}), 1000, 600},
 	} {
-		if got := shiftOf(c.jobs, c.window); got != c.want {
+		if _, got, err := windowsOf(c.jobs, time.Duration(c.window)*time.Millisecond); got != c.want || err != nil {
 			t.Errorf("%s: %d ms, want %d", c.name, got, c.want)
 		}
 	}
