@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -35,9 +34,17 @@ func (e *Elasticsearch) wait(c *es.Config) {
 	}
 }
 
-// fault returns all wrong values.
-func (e *Elasticsearch) fault() error {
-	var faults []error
+// serverFaults returns all wrong values about the cluster and Kibana. The messages do not repeat Kibana's address,
+// because it may have a password.
+func (c *Config) serverFaults() (faults []error) {
+	k, e := &c.Kibana, &c.Elasticsearch
+	u, err := url.Parse(k.URL)
+	if k.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
+		faults = append(faults, errors.New("kibana.url: want an address such as https://host:5601"))
+	}
+	if strings.Trim(k.Space, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
+		faults = append(faults, fmt.Errorf("kibana.space: %q is not the identifier of a space: lower-case letters, digits, _ and -", k.Space))
+	}
 	if e.RequestTimeout < time.Second || e.RequestTimeout > time.Hour {
 		faults = append(faults, fmt.Errorf("elasticsearch.request_timeout: %v is not a time between 1s and 1h, such as 90s", e.RequestTimeout))
 	}
@@ -47,7 +54,7 @@ func (e *Elasticsearch) fault() error {
 	if e.Shards < 1 {
 		faults = append(faults, fmt.Errorf("elasticsearch.shards: %d is not 1 or more", e.Shards))
 	}
-	return errors.Join(faults...)
+	return faults
 }
 
 // inAddress returns the first user and password in an address.
@@ -79,22 +86,6 @@ type Kibana struct {
 
 // Enabled reports whether a Kibana is set.
 func (k *Kibana) Enabled() bool { return k.URL != "" }
-
-// spaceID matches the ids of spaces that Kibana accepts.
-var spaceID = regexp.MustCompile(`^[a-z0-9_-]*$`)
-
-// fault returns all wrong values. The messages do not repeat the address, because it may have a password.
-func (k *Kibana) fault() error {
-	var faults []error
-	u, err := url.Parse(k.URL)
-	if k.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
-		faults = append(faults, errors.New("kibana.url: want an address such as https://host:5601"))
-	}
-	if !spaceID.MatchString(k.Space) {
-		faults = append(faults, fmt.Errorf("kibana.space: %q is not the identifier of a space: lower-case letters, digits, _ and -", k.Space))
-	}
-	return errors.Join(faults...)
-}
 
 // KibanaClient returns the options of a client for Kibana. It uses the credentials of the cluster if none are set for
 // Kibana. It reads the files with secrets and certificates. The space is not part of the options, because some requests

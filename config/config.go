@@ -101,8 +101,12 @@ func (k *Kibana) Name() string { return withoutCredentials(k.URL) }
 
 // Default returns the default of every setting.
 func Default() Config {
+	file := "fio2es.db"
+	if dir := userFolder("XDG_DATA_HOME", "share"); dir != "" {
+		file = filepath.Join(dir, "history.db")
+	}
 	return Config{
-		History: defaultHistory(), Prefix: "fio",
+		History: file, Prefix: "fio",
 		Analysis: Analysis{
 			Source: "hist", Levels: []string{"cluster", "host"},
 			Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05, Align: "run", Method: "interpolated",
@@ -127,14 +131,6 @@ func userFolder(variable, kind string) string {
 		dir = filepath.Join(home, ".local", kind)
 	}
 	return filepath.Join(dir, "fio2es")
-}
-
-func defaultHistory() string {
-	dir := userFolder("XDG_DATA_HOME", "share")
-	if dir == "" {
-		return "fio2es.db"
-	}
-	return filepath.Join(dir, "history.db")
 }
 
 // StateFolder returns the folder where ingests into a cluster remember what they read. It is "" if the user has no home.

@@ -121,12 +121,14 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 	}
 	decode := viper.DecodeHook(mapstructure.ComposeDecodeHookFunc(
 		mapstructure.TextUnmarshallerHookFunc(), fromText, mapstructure.StringToSliceHookFunc(",")))
-	faults = append(faults, c.valueFaults(v.Unmarshal(&c, decode))...)
+	if err := v.Unmarshal(&c, decode); err != nil {
+		faults = append(faults, c.valueFaults(err)...)
+	}
 	if strings.HasPrefix(c.Origins["elasticsearch.addresses"], "--") && slices.ContainsFunc(c.Elasticsearch.Addresses, hasPassword) {
 		faults = append(faults, errors.New("--elasticsearch: all users of the machine can read a password in a flag: set FIO2ES_ELASTICSEARCH_USERNAME and FIO2ES_ELASTICSEARCH_PASSWORD"))
 	}
 	_, err := c.Options()
-	return c, errors.Join(append(faults, c.Kibana.fault(), c.Elasticsearch.fault(), err)...)
+	return c, errors.Join(append(append(faults, c.serverFaults()...), err)...)
 }
 
 // settingsFile is a file with settings.
@@ -141,9 +143,9 @@ func settingsFiles(named string) (files []settingsFile) {
 	if named = cmp.Or(named, os.Getenv(envPrefix+"CONFIG")); named != "" {
 		return []settingsFile{{path: named}}
 	}
-	own, err := os.UserConfigDir()
-	if err == nil {
-		own = filepath.Join(own, "fio2es")
+	own := OwnFile()
+	if own != "" {
+		own = filepath.Dir(own)
 	}
 	here, _ := os.Getwd()
 	var last os.FileInfo
@@ -212,7 +214,7 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 			section, _, _ := strings.Cut(name, ".")
 			faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es: want it in a section %s", f.path, name, section))
 		case !slices.Contains(Names(), name):
-			faults = append(faults, fmt.Errorf("%s: %s", f.path, unknown(name)))
+			faults = append(faults, fmt.Errorf("%s: %s", f.path, unknown(name, Names())))
 		case f.isHere && !isAnalysis:
 			faults = append(faults, fmt.Errorf("%s: %s is not taken from a file found in the current folder, which may come from somebody else: set it in %s, with --config FILE, or as %s",
 				f.path, name, OwnFile(), Variable(name)))
@@ -247,10 +249,10 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 	return set, faults
 }
 
-// unknown says that there is no setting of this name, and which is nearest.
-func unknown(name string) string {
+// unknown says that there is no setting of this name, and which of the names is nearest.
+func unknown(name string, names []string) string {
 	text := name + " is no setting of fio2es"
-	if near := expr.Near(name, Names()); len(near) > 0 {
+	if near := expr.Near(name, names); len(near) > 0 {
 		text += ": did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return text
@@ -270,22 +272,18 @@ func asWritten(n *yaml.Node) {
 // unknownVariables finds misspelt FIO2ES_* variables. It ignores those of tests, of the script of fio2es shim, and of
 // the completion for fish.
 func unknownVariables() (faults []error) {
+	var known []string
+	for _, setting := range Names() {
+		known = append(known, Variable(setting))
+	}
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
 		key, ours := strings.CutPrefix(name, envPrefix)
 		if !ours || strings.HasPrefix(key, "TEST_") || strings.HasPrefix(key, "SHIM_") || key == "CONFIG" || key == "ACTIVE_HELP" {
 			continue
 		}
-		if !slices.ContainsFunc(Names(), func(setting string) bool { return strings.EqualFold(Variable(setting), name) }) {
-			text := name + " is no setting of fio2es"
-			var variables []string
-			for _, setting := range Names() {
-				variables = append(variables, Variable(setting))
-			}
-			if near := expr.Near(name, variables); len(near) > 0 {
-				text += ": did you mean " + strings.Join(near, " or ") + "?"
-			}
-			faults = append(faults, errors.New("environment: "+text))
+		if !slices.ContainsFunc(known, func(variable string) bool { return strings.EqualFold(variable, name) }) {
+			faults = append(faults, errors.New("environment: "+unknown(name, known)))
 		}
 	}
 	return faults

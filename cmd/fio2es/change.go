@@ -67,39 +67,33 @@ func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error
 	return choice, nil
 }
 
-// chosen opens the history for reading, or to change it, and calls do with the runs of a choice. It fails if there
-// are none.
+// chosen opens the history for reading, or to change it, and calls do with the runs of a choice. If there are none, it
+// prints on stderr what the history has, and fails. It does not fail if runs are chosen by age, because a nightly job
+// finds none until some are old enough.
 func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do func(history.Store, *tidy.Chosen) error) error {
 	store, err := e.toChange(ctx, change)
 	if err != nil {
 		return err
 	}
-	leftOut, err := closed(store, e.withChosen(ctx, store, choice, do))
-	return leftOutIf(err, leftOut)
-}
-
-// withChosen calls do with the runs of a choice. If there are none, it prints on stderr what the history has, and
-// fails. It does not fail if runs are chosen by age, because a nightly job finds none until some are old enough.
-func (e *env) withChosen(ctx context.Context, store history.Store, choice tidy.Choice, do func(history.Store, *tidy.Chosen) error) error {
 	chosen, err := choice.Find(ctx, store, time.Now())
-	if err != nil {
-		return err
-	}
-	for _, skipped := range chosen.Skipped {
-		e.log.Warn(skipped.Error() + ": left out")
-	}
-	for _, note := range chosen.Notes {
-		e.log.Warn(note)
-	}
-	if len(chosen.Runs) == 0 {
-		err := e.printNoRuns(ctx, store, choice.Filter)
-		if len(choice.Names) > 0 || choice.Filter.To.IsZero() {
-			return errors.Join(err, errNothing)
+	if err == nil {
+		for _, skipped := range chosen.Skipped {
+			e.log.Warn(skipped.Error() + ": left out")
 		}
-		term.Line(e.stderr, "%v", errNothing)
-		return leftOutIf(err, len(chosen.Skipped) > 0)
+		for _, note := range chosen.Notes {
+			e.log.Warn(note)
+		}
+		if len(chosen.Runs) > 0 {
+			err = do(store, chosen)
+		} else if err = e.printNoRuns(ctx, store, choice.Filter); len(choice.Names) > 0 || choice.Filter.To.IsZero() {
+			err = errors.Join(err, errNothing)
+		} else {
+			term.Line(e.stderr, "%v", errNothing)
+		}
+		err = leftOutIf(err, len(chosen.Skipped) > 0)
 	}
-	return leftOutIf(do(store, chosen), len(chosen.Skipped) > 0)
+	leftOut, err := closed(store, err)
+	return leftOutIf(err, leftOut)
 }
 
 // ask asks on the terminal whether to do something, unless --yes is set. It waits for an answer until ctx ends.

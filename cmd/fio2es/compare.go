@@ -255,7 +255,8 @@ func (c *comparing) baselineOf(ctx context.Context, title string, other *compare
 	return c.storedSide(ctx, c.baseline.String(), list)
 }
 
-// compareWorkloads compares the runs of each argument with those runs of the base that have the same settings.
+// compareWorkloads compares the runs of each argument, workload by workload, with those runs of the base that have
+// the same settings. Without --baseline, the base is the first argument.
 func (c *comparing) compareWorkloads(ctx context.Context, args []string) error {
 	var list []*selection
 	for _, arg := range args {
@@ -265,21 +266,23 @@ func (c *comparing) compareWorkloads(ctx context.Context, args []string) error {
 		}
 		list = append(list, s)
 	}
+	base, past := &selection{}, map[string][]*mapping.Run{} // by workload
 	if c.baseline == nil {
-		for _, other := range list[1:] {
-			if err := c.matched(ctx, list[0], other); err != nil {
-				return err
-			}
-		}
+		base, list = list[0], list[1:]
 	} else {
 		from, err := c.stored(ctx, c.baseline.Filter())
 		if err != nil {
 			return err
 		}
-		for _, other := range list {
-			if err := c.withPast(ctx, from, other); err != nil {
-				return err
-			}
+		base.name = c.baseline.String()
+		for _, run := range from {
+			key := workload.Key(run)
+			past[key] = append(past[key], run)
+		}
+	}
+	for _, other := range list {
+		if err := c.compareSelections(ctx, base, past, other); err != nil {
+			return err
 		}
 	}
 	c.gate.DropAbsent()
@@ -290,11 +293,12 @@ func (c *comparing) compareWorkloads(ctx context.Context, args []string) error {
 	return nil
 }
 
-// matched compares two selections, workload by workload.
-func (c *comparing) matched(ctx context.Context, base, other *selection) error {
-	t := tally{comparing: c}
+// compareSelections compares each workload of other with that of base, or with --baseline, with its runs in past. A
+// workload that cannot be compared is left out. It fails if no workload was compared.
+func (c *comparing) compareSelections(ctx context.Context, base *selection, past map[string][]*mapping.Run, other *selection) error {
+	compared, failed := 0, []error(nil)
 	for _, m := range workload.Match(base.docs, other.docs) {
-		if len(m.Base) == 0 || len(m.Other) == 0 {
+		if c.baseline == nil && (len(m.Base) == 0 || len(m.Other) == 0) {
 			with := base
 			if len(m.Base) == 0 {
 				with = other
@@ -302,75 +306,38 @@ func (c *comparing) matched(ctx context.Context, base, other *selection) error {
 			c.note(m.Title, fmt.Sprintf("only in %s (%s): not compared", with.name, unit.Plural(len(m.Base)+len(m.Other), "run")))
 			continue
 		}
-		err := t.one(m.Title, func() (from, to *compare.Side, err error) {
-			if from, err = c.sideOf(ctx, base, m.Base); err == nil {
-				to, err = c.sideOf(ctx, other, m.Other)
-			}
-			return from, to, err
-		})
-		if err != nil {
+		var from, to *compare.Side
+		var err error
+		if c.baseline == nil {
+			from, err = c.sideOf(ctx, base, m.Base)
+		}
+		if err == nil {
+			to, err = c.sideOf(ctx, other, m.Other)
+		}
+		if err == nil && c.baseline != nil {
+			from, err = c.baselineOf(ctx, m.Title, to, past[workload.Key(m.Other[0])])
+		}
+		if err == nil {
+			err = c.pair(m.Title, from, to)
+		}
+		switch {
+		case err == nil:
+			compared++
+		case errors.Is(err, context.Canceled):
 			return err
+		default:
+			failed = append(failed, fmt.Errorf("%s: %w", m.Title, err))
 		}
 	}
-	return t.end(base.name + " and " + other.name)
-}
-
-// withPast compares each workload of a selection with its runs of --baseline, chosen among from.
-func (c *comparing) withPast(ctx context.Context, from []*mapping.Run, other *selection) error {
-	t, byKey := tally{comparing: c}, map[string][]*mapping.Run{}
-	for _, run := range from {
-		key := workload.Key(run)
-		byKey[key] = append(byKey[key], run)
+	if compared == 0 && len(failed) > 0 {
+		return errors.Join(failed...)
 	}
-	for _, w := range workload.Group(other.docs) {
-		err := t.one(w.Title, func() (base, to *compare.Side, err error) {
-			if to, err = c.sideOf(ctx, other, w.Runs); err == nil {
-				base, err = c.baselineOf(ctx, w.Title, to, byKey[workload.Key(w.Runs[0])])
-			}
-			return base, to, err
-		})
-		if err != nil {
-			return err
-		}
+	if compared == 0 {
+		return fmt.Errorf("%s and %s have no workload in common: the settings of their runs differ", base.name, other.name)
 	}
-	return t.end(c.baseline.String() + " and " + other.name)
-}
-
-// tally counts the workloads that were compared.
-type tally struct {
-	*comparing
-	compared int
-	failed   []error
-}
-
-// one compares a workload. If that is not possible, it says so, and the other workloads are compared nevertheless.
-func (t *tally) one(title string, sides func() (base, other *compare.Side, err error)) error {
-	base, other, err := sides()
-	if err == nil {
-		err = t.pair(title, base, other)
-	}
-	switch {
-	case err == nil:
-		t.compared++
-	case errors.Is(err, context.Canceled):
-		return err
-	default:
-		t.failed = append(t.failed, fmt.Errorf("%s: %w", title, err))
-	}
-	return nil
-}
-
-// end fails if no workload was compared. If some could not be compared, they are left out.
-func (t *tally) end(names string) error {
-	if t.compared == 0 {
-		if len(t.failed) > 0 {
-			return errors.Join(t.failed...)
-		}
-		return fmt.Errorf("%s have no workload in common: the settings of their runs differ", names)
-	}
-	for _, err := range t.failed {
-		t.log.Warn("not compared: " + err.Error())
-		t.leftOut = true
+	for _, err := range failed {
+		c.log.Warn("not compared: " + err.Error())
+		c.leftOut = true
 	}
 	return nil
 }

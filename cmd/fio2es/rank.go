@@ -121,7 +121,8 @@ func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 				continue
 			}
 			row := &rankRow{run: &doc.Run, direction: direction, span: r.span, within: within, requests: h.Total(), of: of}
-			row.count(h)
+			row.served, row.atLeast, row.atMost = h.CountWithin(float64(within))
+			row.isBound = row.atMost > row.atLeast && h.Layout().Open(h.Layout().Index(int64(within)))
 			if err := r.to.Write(row); err != nil {
 				return err
 			}
@@ -141,12 +142,6 @@ type rankRow struct {
 	isBound                 bool // the latency lies in fio's last bin, which has no upper end
 }
 
-// count counts the requests of h, which has those of the direction.
-func (r *rankRow) count(h *hist.Histogram) {
-	r.served, r.atLeast, r.atMost = h.CountWithin(float64(r.within))
-	r.isBound = r.atMost > r.atLeast && h.Layout().Open(h.Layout().Index(int64(r.within)))
-}
-
 func (r *rankRow) withinUS() float64 { return float64(r.within) / 1000 }
 
 // share returns the share of served requests; NaN without requests.
@@ -157,14 +152,6 @@ func (r *rankRow) shareText() string {
 		return "-"
 	}
 	return unit.OrMore(unit.Percent(r.share(), r.of), r.isBound)
-}
-
-// open returns the names of the columns that are lower bounds.
-func (r *rankRow) open() []string {
-	if r.isBound {
-		return []string{"served", "share"}
-	}
-	return nil
 }
 
 func wholeNumber(n float64) int64 { return int64(math.Round(n)) }
@@ -194,6 +181,11 @@ var rankColumns = slices.Concat(
 		},
 		table.Count("at_least", ">AT LEAST", func(r *rankRow) int64 { return wholeNumber(r.atLeast) }),
 		table.Count("at_most", ">AT MOST", func(r *rankRow) int64 { return wholeNumber(r.atMost) }),
-		{Name: "open", Sparse: true, Value: func(r *rankRow) any { return r.open() }},
+		{Name: "open", Sparse: true, Value: func(r *rankRow) any { // names of the columns that are lower bounds
+			if r.isBound {
+				return []string{"served", "share"}
+			}
+			return []string(nil)
+		}},
 	},
 )

@@ -45,8 +45,8 @@ page, byte for byte.`,
 			if err := q.Check(); err != nil {
 				return err
 			}
-			if err := checkPage(output); err != nil {
-				return err
+			if ext := strings.ToLower(filepath.Ext(output)); output != "" && output != "-" && ext != ".html" && ext != ".htm" {
+				return usagef("--output %s: want a name that ends in .html", output)
 			}
 			r := &reading{env: e}
 			return r.end(r.report(cmd.Context(), args, q, output))
@@ -64,15 +64,6 @@ page, byte for byte.`,
 	return cmd
 }
 
-// checkPage checks where the page is written.
-func checkPage(output string) error {
-	name := strings.ToLower(output)
-	if output != "" && output != "-" && !strings.HasSuffix(name, ".html") && !strings.HasSuffix(name, ".htm") {
-		return usagef("--output %s: want a name that ends in .html", output)
-	}
-	return nil
-}
-
 // report writes the page of all runs that args name. Neighbouring logs are merged. Other arguments are read one by
 // one, so that runs are in the order of the arguments.
 func (r *reading) report(ctx context.Context, args []string, q *query.Query, output string) error {
@@ -83,7 +74,13 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 	}
 	for _, c := range inputs {
 		err := r.each(ctx, []input{c}, func(run *query.Run, many bool) error {
-			doc, err := page.Add(ctx, run, nameOn(c, run), many || len(inputs) > 1)
+			name := "" // what messages call the run
+			if run.Stored != nil {
+				name = facts.ShortID(run.Stored.Run.ID)
+			} else {
+				name = c.paths[0]
+			}
+			doc, err := page.Add(ctx, run, name, many || len(inputs) > 1)
 			r.logRun(run)
 			if doc != nil {
 				r.logOnlyTotals(run, doc)
@@ -101,44 +98,31 @@ func (r *reading) report(ctx context.Context, args []string, q *query.Query, out
 	if output != "" || screen == nil {
 		return errors.Join(page.Empty(), r.writeOutput(output, page.Write))
 	}
-	output = freeName(pageName(inputs))
+	output = newPageName(inputs)
 	if err = r.writeOutput(output, page.Write); err == nil {
 		r.log.Info("the page is in " + output)
 	}
 	return errors.Join(page.Empty(), err)
 }
 
-// pageName returns the beginning of the name of the page's file, if the user names none.
-func pageName(inputs []input) string {
-	of := "report"
+// newPageName returns the name of a page's file that does not exist yet, if the user names none.
+func newPageName(inputs []input) string {
+	of := "fio2es-report"
 	if len(inputs) == 1 && len(inputs[0].runs) == 1 {
-		of = facts.ShortID(inputs[0].runs[0].Run.ID)
+		of = "fio2es-" + facts.ShortID(inputs[0].runs[0].Run.ID)
 	} else if len(inputs) == 1 && len(inputs[0].paths) == 1 {
 		if path, err := filepath.Abs(inputs[0].paths[0]); err == nil && filepath.Base(path) != "-" {
-			of = filepath.Base(path)
+			of = "fio2es-" + filepath.Base(path)
 		}
 	}
-	return "fio2es-" + of
-}
-
-// freeName returns the name of a page's file that does not exist yet, with a number if necessary.
-func freeName(begin string) string {
-	name := begin + ".html"
+	name := of + ".html"
 	for i := 2; ; i++ {
 		if _, err := os.Lstat(name); err != nil {
 			return name
 		}
-		name = fmt.Sprintf("%s-%d.html", begin, i)
+		name = fmt.Sprintf("%s-%d.html", of, i)
 	}
 }
 
 // generator names the program on pages.
 func generator() string { return "fio2es " + thisBuild().String() }
-
-// nameOn returns what messages about a page call a run: its short id, or its path.
-func nameOn(c input, run *query.Run) string {
-	if run.Stored != nil {
-		return facts.ShortID(run.Stored.Run.ID)
-	}
-	return c.paths[0]
-}

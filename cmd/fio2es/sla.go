@@ -124,7 +124,10 @@ func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 	j.answered = true
 	broken, unknown := slo.Log(j.log, &judgement.Run, judgement.Verdicts)
 	j.isBroken, j.leftOut = j.isBroken || broken, j.leftOut || unknown
-	title := slaTitle(run, many, judgement)
+	title := run.Name
+	if !many || run.Stored == nil {
+		title = strings.TrimPrefix(judgement.Run.Archive+":"+judgement.Run.Name, ":")
+	}
 	heading := title
 	if checked := judgement.Checked; !checked.IsZero() {
 		heading += ", " + unit.Moments(checked.Start, checked.End)
@@ -138,12 +141,4 @@ func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
 		}
 	}
 	return j.to.End()
-}
-
-// slaTitle names a run. many reports whether there are several runs.
-func slaTitle(run *query.Run, many bool, j *query.Judgement) string {
-	if many && run.Stored != nil {
-		return run.Name
-	}
-	return strings.TrimPrefix(j.Run.Archive+":"+j.Run.Name, ":")
 }

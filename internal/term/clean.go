@@ -16,49 +16,28 @@ import (
 // , \u009b, \u202e. So no name can move the cursor, end the line, change a title or reverse the text.
 func Clean(s string) string { return clean(s, "") }
 
-// clean is Clean, except for the runes in keep.
+// clean is Clean, except for the runes in keep. Letters, marks, digits, punctuation, symbols and spaces can be shown.
+// Controls (C0, C1), formats (bidi and zero width), line separators, and bytes that are not UTF-8 cannot.
 func clean(s, keep string) string {
-	if !dirty(s, keep) {
-		return s
-	}
-	var b strings.Builder
+	var b []byte
+	done := 0 // bytes of s that are in b
 	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if shown(r, n, keep) {
-			b.WriteString(s[i : i+n])
-		} else {
-			quoted := strconv.QuoteToASCII(s[i : i+n])
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		i += n
-	}
-	return b.String()
-}
-
-func dirty(s, keep string) bool {
-	for i := 0; i < len(s); {
-		// fast path for nearly all texts, because a table of a day has a million numbers
-		if ' ' <= s[i] && s[i] <= '~' {
+		if ' ' <= s[i] && s[i] <= '~' { // nearly all characters, and a table of a day has a million numbers
 			i++
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if !shown(r, n, keep) {
-			return true
+		if r == utf8.RuneError && n <= 1 || !unicode.IsGraphic(r) && !strings.ContainsRune(keep, r) {
+			quoted := strconv.QuoteToASCII(s[i : i+n])
+			b = append(append(b, s[done:i]...), quoted[1:len(quoted)-1]...)
+			done = i + n
 		}
 		i += n
 	}
-	return false
-}
-
-// shown reports whether a rune of n bytes can be shown as it is. Letters, marks, digits, punctuation, symbols and
-// spaces can. Controls (C0, C1), formats (bidi and zero width), line separators, and bytes that are not UTF-8
-// cannot.
-func shown(r rune, n int, keep string) bool {
-	if r == utf8.RuneError && n <= 1 {
-		return false
+	if done == 0 {
+		return s
 	}
-	return unicode.IsGraphic(r) || strings.ContainsRune(keep, r)
+	return string(append(b, s[done:]...))
 }
 
 // ownLines are the control characters that texts of several lines may have.
