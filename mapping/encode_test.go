@@ -3,15 +3,20 @@ package mapping_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -231,4 +236,114 @@ func TestBinsInAnyForm(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
+}
+
+// TestBinTexts: every bin of every layout is written as the number that it is.
+func TestBinTexts(t *testing.T) {
+	for _, l := range someLayouts() {
+		h := hist.New(l)
+		var values, counts []string
+		for i := range l.Len() {
+			n := int64(1) << (i % 31)
+			h.AddAt(i, float64(n))
+			values = append(values, strconv.FormatFloat(l.Middle(i)/1000, 'f', -1, 64))
+			counts = append(counts, strconv.FormatInt(n, 10))
+		}
+		d := sample(1)
+		d.Latency = mapping.NewLatency(h, nil)
+		want := `"histogram":{"values":[` + strings.Join(values, ",") + `],"counts":[` + strings.Join(counts, ",") + `]}`
+		if text := string(d.AppendJSON(nil)); !strings.Contains(text, want) {
+			t.Errorf("%v: %.300s", l, text)
+		}
+	}
+}
+
+// TestBinsOfOtherValues: values that are no bins' middles are written as they are.
+func TestBinsOfOtherValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := sample(1)
+		d.Latency.Layout = rapid.SampledFrom([]string{"fio3/0", "fio3/6", "fio2/3", "fio2/0/24", "other"}).Draw(t, "layout")
+		d.Latency.Bins = mapping.Bins{
+			Values: rapid.SliceOfN(rapid.Float64Range(-1, math.MaxFloat64), 3, 3).Draw(t, "values"),
+			Counts: rapid.SliceOfN(rapid.Int64(), 3, 3).Draw(t, "counts"),
+		}
+		d.Latency.Bins.Values[1] = hist.Fio3(0).Middle(rapid.IntRange(0, 1855).Draw(t, "bin")) / 1000
+		var got mapping.Interval
+		if err := json.Unmarshal(d.AppendJSON(nil), &got); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range d.Latency.Bins.Values {
+			if got.Latency.Bins.Values[i] != want || got.Latency.Bins.Counts[i] != d.Latency.Bins.Counts[i] {
+				t.Errorf("%v %v instead of %v %v", got.Latency.Bins.Values[i], got.Latency.Bins.Counts[i], want, d.Latency.Bins.Counts[i])
+			}
+		}
+	})
+}
+
+// TestTimes: they are RFC 3339 with three decimals, rounded down.
+func TestTimes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.Unix(rapid.Int64Range(-62_135_596_800, 253_402_300_799).Draw(t, "second"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanosecond"))
+		d := sample(1)
+		d.Time = at.In(time.FixedZone("x", rapid.IntRange(-50_000, 50_000).Draw(t, "zone")))
+		want := `{"@timestamp":"` + at.UTC().Format("2006-01-02T15:04:05.000Z") + `",`
+		if text := string(d.AppendJSON(nil)); !strings.HasPrefix(text, want) {
+			t.Fatalf("%.60s instead of %s", text, want)
+		}
+	})
+}
+
+// FuzzReadBins: a histogram is read as encoding/json reads it.
+func FuzzReadBins(f *testing.F) {
+	for _, text := range []string{
+		`{"values":[1.5,2e3],"counts":[2,3]}`, `{"values":[],"counts":[]}`, `{"values":[1.5,2],"counts":[2,3], "other":1}`, `{"counts":[2],"values":[1]}`,
+		`{"values":[1,"],"],"counts":[2]}`, `{"values":[1e400],"counts":[2]}`, `{"values":[null],"counts":[2]}`, `{"values":[1],"counts":[2.0]}`,
+		`{"values":[[1]],"counts":[2]}`, `{"values":[ 1],"counts":[9223372036854775808]}`, `{"values":[-0],"counts":[-0]}`, `{}`, `null`, ``, `{"values":null}`,
+	} {
+		f.Add([]byte(text))
+	}
+	type plain mapping.Bins
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var got mapping.Bins
+		var want plain
+		gotErr, wantErr := json.Unmarshal(text, &got), json.Unmarshal(text, &want)
+		if (gotErr == nil) != (wantErr == nil) || gotErr == nil && !reflect.DeepEqual(got, mapping.Bins(want)) {
+			t.Fatalf("%s: %v, %v: %s", text, gotErr, wantErr, cmp.Diff(mapping.Bins(want), got))
+		}
+	})
+}
+
+// TestMarkPending: the mark is the only difference, for any names in a document.
+func TestMarkPending(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := &mapping.Interval{
+			Level: mapping.Job,
+			Run:   mapping.RunRef{ID: rapid.String().Draw(t, "id"), Name: rapid.SampledFrom([]string{"", `"run":{`, `{"run":{"x":1}`}).Draw(t, "name"), Ingest: "1"},
+			Host:  mapping.HostRef{Name: rapid.String().Draw(t, "host")},
+		}
+		const before = "{}\n"
+		plain := d.AppendJSON(nil)
+		marked, err := mapping.MarkPending(d.AppendJSON([]byte(before)), len(before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest, ok := strings.CutPrefix(string(marked), before)
+		if !ok || strings.Replace(rest, `"pending":true,`, "", 1) != string(plain) {
+			t.Fatalf("%s\nis not %s with a mark", marked, plain)
+		}
+		var read struct{ Run map[string]any }
+		if err := json.Unmarshal([]byte(rest), &read); err != nil || read.Run["pending"] != true || read.Run["name"] != name(d) {
+			t.Fatalf("%v, %v", read, err)
+		}
+	})
+	if _, err := mapping.MarkPending([]byte(`{"run":1}`), 0); !errors.Is(err, mapping.ErrIdentity) {
+		t.Error(err)
+	}
+}
+
+func name(d *mapping.Interval) any {
+	if d.Run.Name == "" {
+		return nil
+	}
+	return d.Run.Name
 }

@@ -3,10 +3,10 @@ package compare
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 )
 
@@ -70,11 +70,11 @@ func (c *Change) Bound() string {
 // Sides compares the runs of one direction. Several runs of a side are repetitions of one test. With a confidence of
 // 0.99 and few blocks, 10,000 replicates have too few values in the tails, and intervals are a little too short.
 func Sides(base, other []*Series, opt Options) []Change {
-	metrics := opt.Metrics
 	a, b := newPool(base), newPool(other)
-	of, with := a.values(metrics), b.values(metrics)
-	changes := make([]Change, len(metrics))
-	for i, m := range metrics {
+	statistic := metricsOf(opt.Metrics)
+	of, with := statistic(a.all()), statistic(b.all())
+	changes := make([]Change, len(opt.Metrics))
+	for i, m := range opt.Metrics {
 		changes[i] = Change{
 			Metric: m, Base: of[i], Other: with[i], Change: finite(with[i]/of[i] - 1),
 			BaseOpen: isOpen(m, &a.whole), OtherOpen: isOpen(m, &b.whole),
@@ -82,14 +82,20 @@ func Sides(base, other []*Series, opt Options) []Change {
 	}
 	blocks := min(len(a.counts), len(b.counts))
 	if blocks < minBlocks {
+		windows := func(side []*Series) (n int) {
+			for _, s := range side {
+				n += s.windows
+			}
+			return n
+		}
 		for i := range changes {
 			changes[i].unknown("too few windows for an interval: %d and %d, want %d of each at least", windows(base), windows(other), minBlocks)
 		}
 		return changes
 	}
 	tail := tailOf(opt.Confidence, blocks)
-	replicates := min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates)
-	s := drawSample(a, b, metrics, replicates)
+	n := min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates)
+	bases, others := replicates(a, b, n, statistic)
 	for i := range changes {
 		c := &changes[i]
 		isFew, isBound := c.limits(&a.whole, c.BaseOpen, opt.Confidence)
@@ -100,10 +106,14 @@ func Sides(base, other []*Series, opt Options) []Change {
 		case isBound || isBoundToo:
 			c.unknown("the interval of %s reaches into %s", c.Metric, lastBin)
 		default:
-			c.judge(s.logs[i], tail, opt.Within)
-			if c.isInGap() {
-				low, high := s.reach(i, tail)
-				c.judgeByShare(a, b, []float64{c.Base, c.Other, low, high}, replicates, tail)
+			c.judge(ratios(bases[i], others[i]), tail, opt.Within)
+			// The interval of a percentile that is so wide may span a gap. It may then be anywhere between these two.
+			if c.Verdict == Unclear && c.Quantile() > 0 && math.Log1p(c.High)-math.Log1p(c.Low) > gapReach {
+				slices.Sort(bases[i])
+				slices.Sort(others[i])
+				low := min(quantile(bases[i], tail), quantile(others[i], tail))
+				high := max(quantile(bases[i], 1-tail), quantile(others[i], 1-tail))
+				c.judgeByShare(a, b, []float64{c.Base, c.Other, low, high}, n, tail)
 			}
 			c.judgeOpen()
 		}
@@ -111,57 +121,68 @@ func Sides(base, other []*Series, opt Options) []Change {
 	return changes
 }
 
-// sample has the values of all replicates, by metric, in ascending order.
-type sample struct {
-	base, other [][]float64 // values
-	logs        [][]float64 // logarithms of other/base
-}
-
-// drawSample draws replicates. The seeds are fixed, so the result is always the same.
-func drawSample(a, b *pool, metrics []window.Metric, replicates int) *sample {
-	s := &sample{make([][]float64, len(metrics)), make([][]float64, len(metrics)), make([][]float64, len(metrics))}
-	var of, with []float64
-	valueA, valueB, stretchA, stretchB := a.values(metrics), b.values(metrics), a.stretches(metrics), b.stretches(metrics)
-	eachReplicate(replicates, func(rngA, rngB *rand.Rand) {
-		of, with = a.draw(rngA, metrics, of[:0]), b.draw(rngB, metrics, with[:0])
-		for i := range metrics {
-			of[i], with[i] = farther(valueA[i], of[i], stretchA[i]), farther(valueB[i], with[i], stretchB[i])
-			s.base[i], s.other[i] = append(s.base[i], of[i]), append(s.other[i], with[i])
-			s.logs[i] = append(s.logs[i], math.Log(with[i]/of[i]))
-		}
-	})
-	for i := range metrics {
-		slices.Sort(s.base[i])
-		slices.Sort(s.other[i])
-		slices.Sort(s.logs[i]) // NaN is sorted first
+// ratios returns the logarithms of other/base, ascending. NaN is first.
+func ratios(base, other []float64) []float64 {
+	logs := make([]float64, len(base))
+	for i := range logs {
+		logs[i] = math.Log(other[i] / base[i])
 	}
-	return s
+	slices.Sort(logs)
+	return logs
 }
 
-// reach returns the lowest and the highest value that metric i may have on either side.
-func (s *sample) reach(i int, tail float64) (low, high float64) {
-	return min(quantile(s.base[i], tail), quantile(s.other[i], tail)), max(quantile(s.base[i], 1-tail), quantile(s.other[i], 1-tail))
-}
+// A percentile may lie between two groups of latencies, such as hits and misses of a cache. Then it jumps from one
+// group to the other, depending on the blocks that are drawn. So its interval spans the gap, even if the change is small.
+// The shares of requests above a latency do not jump.
+const (
+	gapReach = math.Ln2 // an interval spans a gap if it is at least this wide, as a logarithm: from 1 to 2
+	contrary = 0.3      // less than this share of the replicates may contradict
+)
 
-// eachReplicate calls draw with the same random numbers every time.
-func eachReplicate(replicates int, draw func(rngA, rngB *rand.Rand)) {
-	rngA, rngB := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 2))
-	for range replicates {
-		draw(rngA, rngB)
+// judgeByShare decides by the shares of requests above the percentile of each side. at has these two percentiles,
+// and the lowest and the highest latency at which the percentile of either side may be. If the shares above these
+// four contradict one another, the distributions cross in that range, and the verdict stays unclear. If it decides,
+// the interval ends at 0. Why gets the share above the percentile of the base, whose interval is narrow.
+func (c *Change) judgeByShare(a, b *pool, at []float64, n int, tail float64) {
+	bases, others := replicates(a, b, n, sharesAbove(at))
+	logs := ratios(bases[0], others[0]) // of the share above the percentile of the base
+	more := make([][]float64, len(at))
+	sums := make([]float64, n)
+	for k := range n {
+		for j := range at {
+			more[j] = append(more[j], others[j][k]-bases[j][k])
+		}
+		sums[k] = more[0][k] + more[1][k]
+	}
+	slices.Sort(sums)
+	isWorse, isBetter := quantile(sums, tail) > 0, quantile(sums, 1-tail) < 0
+	for _, m := range more {
+		slices.Sort(m)
+		isWorse = isWorse && quantile(m, 1-contrary) >= 0
+		isBetter = isBetter && quantile(m, contrary) <= 0
+	}
+	decided := ""
+	switch {
+	case isWorse:
+		c.Verdict, c.Low = Worse, 0
+	case isBetter:
+		c.Verdict, c.High = Better, 0
+	}
+	if isWorse || isBetter {
+		decided = fmt.Sprintf("; it is %s by the share of requests above it", c.Verdict)
+	}
+	before, after := sharesAbove(at)(a.all())[0], sharesAbove(at)(b.all())[0]
+	c.Why = fmt.Sprintf("%s may lie between two groups of latencies, so its interval is wide%s: %s of the base's requests are above %s, and %s of the other side's",
+		c.Metric, decided, unit.Percent(before, a.whole.Total()), c.BaseText(), unit.Percent(after, b.whole.Total()))
+	if isKnown := !math.IsNaN(logs[0]) && !math.IsInf(logs[0], 0) && !math.IsInf(logs[n-1], 0); isKnown {
+		c.Why += fmt.Sprintf(", %s %% (%s … %s %%)", signed(after/before-1),
+			signed(math.Expm1(quantile(logs, tail))), signed(math.Expm1(quantile(logs, 1-tail))))
 	}
 }
 
 // isOpen reports whether a metric of h is a lower bound.
 func isOpen(m window.Metric, h *hist.Histogram) bool {
 	return m != window.IOPS && !h.IsEmpty() && m.Of(h).Open
-}
-
-func windows(side []*Series) int {
-	n := 0
-	for _, s := range side {
-		n += s.windows
-	}
-	return n
 }
 
 // limits reports whether a percentile of h cannot have an interval. isFew: there are too few requests. Not even

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/testcost"
 	"github.com/fio2es/fio2es/internal/window"
 )
 
@@ -151,14 +152,14 @@ func TestPool(t *testing.T) {
 		if !reflect.DeepEqual(sum.Weights(), want.Weights()) || drawn != completed {
 			t.Fatalf("%v (%v requests), want %v (%v)", sum.Weights(), drawn, want.Weights(), completed)
 		}
-		if got := p.values(covered); got[1] != want.Mean().Value || got[3] != want.Percentile(0.99).Value {
+		if got := metricsOf(covered)(p.all()); got[1] != want.Mean().Value || got[3] != want.Percentile(0.99).Value {
 			t.Fatalf("%v, want %v, %v", got, want.Mean().Value, want.Percentile(0.99).Value)
 		}
 		if len(side) > 1 || len(p.counts) > 1 {
 			return
 		}
-		if got := p.draw(rand.New(rand.NewPCG(1, 1)), covered, nil); !reflect.DeepEqual(got, p.values(covered)) {
-			t.Fatalf("drew %v, of one block that has %v", got, p.values(covered))
+		if got, want := metricsOf(covered)(p.draw(rand.New(rand.NewPCG(1, 1)))), metricsOf(covered)(p.all()); !reflect.DeepEqual(got, want) {
+			t.Fatalf("drew %v, of one block that has %v", got, want)
 		}
 	})
 }
@@ -179,5 +180,119 @@ func BenchmarkSides(b *testing.B) {
 	metrics := append(covered, metric("p95"), metric("p99.9"))
 	for b.Loop() {
 		Sides(base, other, Options{metrics, 0.95, Within})
+	}
+}
+
+// TestStudentT compares with published tables of three decimals (NIST/SEMATECH e-Handbook of Statistical Methods,
+// 1.3.6.7.2). For one and two degrees of freedom it compares with the closed forms tan(pi*c/2) and c*sqrt(2/(1-c²)).
+func TestStudentT(t *testing.T) {
+	for _, c := range []struct {
+		confidence float64
+		freedom    int
+		want       float64
+	}{
+		{0.80, 1, 3.078}, {0.90, 1, 6.314}, {0.95, 1, 12.706}, {0.99, 1, 63.657},
+		{0.95, 2, 4.303}, {0.95, 3, 3.182}, {0.95, 4, 2.776}, {0.99, 5, 4.032},
+		{0.90, 7, 1.895}, {0.95, 7, 2.365}, {0.98, 7, 2.998}, {0.99, 7, 3.499},
+		{0.95, 10, 2.228}, {0.95, 15, 2.131}, {0.95, 29, 2.045}, {0.99, 29, 2.756},
+		{0.95, 30, 2.042}, {0.99, 60, 2.660}, {0.95, 100, 1.984}, {0.80, 100, 1.290},
+	} {
+		if got := studentT(c.confidence, c.freedom); math.Abs(got-c.want) > 0.00051 {
+			t.Errorf("%v with %d degrees of freedom: %v, want %v", c.confidence, c.freedom, got, c.want)
+		}
+	}
+	for _, c := range []float64{0.5, 0.9, 0.95, 0.99} {
+		if got, want := studentT(c, 1), math.Tan(math.Pi*c/2); math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%v with one degree of freedom: %v, want %v", c, got, want)
+		}
+		if got, want := studentT(c, 2), c*math.Sqrt(2/(1-c*c)); math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%v with two degrees of freedom: %v, want %v", c, got, want)
+		}
+	}
+}
+
+// TestTailOf: the share is that of the normal distribution beyond the t of tables times sqrt(k/(k-1)). For ten
+// blocks this is beyond 2.262*1.054 = 2.384. For very many blocks the share is 2.5 %.
+func TestTailOf(t *testing.T) {
+	for blocks, want := range map[int]float64{5: 0.00096, 8: 0.00573, 10: 0.00856, 30: 0.01877, 10_000: 0.02499} {
+		if got := tailOf(0.95, blocks); math.Abs(got-want) > 0.00002 {
+			t.Errorf("%d blocks: %.5f, want %v", blocks, got, want)
+		}
+	}
+}
+
+func TestMain(m *testing.M) {
+	testcost.Lower()
+	m.Run()
+}
+
+func metric(name string) window.Metric {
+	m, _ := window.ParseMetric(name)
+	return m
+}
+
+func TestParseCondition(t *testing.T) {
+	for text, want := range map[string]Condition{
+		"p99 > +10%":          {"p99 > +10%", "", metric("p99"), true, 0.10},
+		"p99>10%":             {"p99>10%", "", metric("p99"), true, 0.10},
+		" write.iops < -5 % ": {"write.iops < -5 %", "write", window.IOPS, false, -0.05},
+		"read.p99.9 > 2.5%":   {"read.p99.9 > 2.5%", "read", metric("p99.9"), true, 0.025},
+		"p99_9>0%":            {"p99_9>0%", "", metric("p99.9"), true, 0},
+		"trim . mean < 0%":    {"trim . mean < 0%", "trim", window.Mean, false, 0},
+	} {
+		if got, err := ParseCondition(text); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "p99", "p99 > 10", "p99 = 10%", "p99 >= 10%", "both.p99 > 10%", "max > 10%", "p100 > 1%", "> 10%", "p99 > ten%", "p99 > 10% or so"} {
+		_, err := ParseCondition(text)
+		if err == nil || !strings.HasPrefix(err.Error(), `"`+text+`", column `) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestCheck: a condition is met by a change beyond its limit whose interval excludes 0. It is unclear if it is not
+// met and the interval reaches beyond the limit. It is unknown without an interval, and absent without its
+// direction.
+func TestCheck(t *testing.T) {
+	line := func(direction, name string, change, low, high float64, v Verdict) Line {
+		m := metric(name)
+		return Line{Direction: direction, Change: Change{
+			Metric: m, Base: 1000, Other: 1000 + 1000*change, Change: change, Low: low, High: high, Verdict: v, Why: "why not",
+		}}
+	}
+	lines := []Line{
+		line("read", "iops", -0.2, -0.25, -0.15, Worse), line("read", "p99", 0.12, 0.05, 0.2, Worse),
+		line("write", "iops", -0.2, -0.5, 0.1, Unclear), line("write", "p99", -0.3, -0.4, -0.2, Better),
+		line("write", "p50", math.NaN(), math.NaN(), math.NaN(), Unknown), line("read", "mean", 0.012, -0.004, 0.029, Same),
+	}
+	for _, c := range []struct{ text, want string }{
+		{"p99 > 10%", "met: new against old: read p99 from 1.00µs to 1.12µs, +12.0 % (+5.0 … +20.0 %)\n" +
+			"not met: new against old: write p99 from 1.00µs to 700ns, -30.0 % (-40.0 … -20.0 %)"},
+		{"read.p99 > 12%", "unclear: new against old: read p99 from 1.00µs to 1.12µs, +12.0 % (+5.0 … +20.0 %)"},
+		{"read.p99 > 20%", "not met: new against old: read p99 from 1.00µs to 1.12µs, +12.0 % (+5.0 … +20.0 %)"},
+		{"write.p99 < -25%", "met: new against old: write p99 from 1.00µs to 700ns, -30.0 % (-40.0 … -20.0 %)"},
+		{"write.p99 < -35%", "unclear: new against old: write p99 from 1.00µs to 700ns, -30.0 % (-40.0 … -20.0 %)"},
+		{"write.p99 > 10%", "not met: new against old: write p99 from 1.00µs to 700ns, -30.0 % (-40.0 … -20.0 %)"},
+		{"write.iops < -10%", "unclear: new against old: write iops from 1000 to 800, -20.0 % (-50.0 … +10.0 %)"},
+		{"mean > +10%", "not met: new against old: read mean from 1.00µs to 1.01µs, +1.2 % (-0.4 … +2.9 %)"},
+		{"mean > 2%", "unclear: new against old: read mean from 1.00µs to 1.01µs, +1.2 % (-0.4 … +2.9 %)"},
+		{"p50 > 1%", "not checked: new against old: write: why not"},
+		{"read.p50 > 1%", "absent: new against old: at least one of them has no reads"},
+	} {
+		condition, err := ParseCondition(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		gate := Gate{Conditions: []Condition{condition}}
+		gate.Check("", &Side{Name: "old"}, &Side{Name: "new"}, lines)
+		for _, o := range gate.outcomes {
+			got = append(got, strings.TrimPrefix(o.String(), c.text+": "))
+		}
+		if text := strings.Join(got, "\n"); text != c.want {
+			t.Errorf("%s: %s, want %s", c.text, text, c.want)
+		}
 	}
 }

@@ -2,26 +2,119 @@ package compare
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/junit"
+	"github.com/fio2es/fio2es/internal/window"
 )
 
-// Gate has the conditions of a comparison that must not be met, and their outcomes.
+// Condition is a change that must not happen.
+type Condition struct {
+	Text      string // as the user wrote it
+	Direction string // empty: any direction
+	Metric    window.Metric
+	above     bool // the change must not be above the limit; otherwise not below it
+	limit     float64
+}
+
+// ParseCondition parses text such as "read.p99 > +10%" or "p99 > +10%".
+func ParseCondition(text string) (Condition, error) {
+	p := expr.New(text)
+	c, at := Condition{Text: strings.TrimSpace(text)}, p.At()
+	var ok bool
+	if c.Direction, c.Metric, ok = window.ParseSubject(p.Until("<>=!~")); !ok || !isCompared(c.Metric) {
+		p.Want(at, wantMetric)
+	}
+	if c.above = p.Op(">") != ""; !c.above && p.Op("<") == "" {
+		p.Want(p.At(), "> or <")
+	}
+	c.limit, _ = p.Quantity(expr.Percent)
+	if p.End("the end"); p.Err() != nil {
+		return Condition{}, fmt.Errorf("%q, %w", text, p.Err())
+	}
+	return c, nil
+}
+
+// state evaluates the condition. It is met if the change is beyond the limit and not by chance, because 0 is outside
+// its interval. It is unclear if it is not met but the interval reaches beyond the limit.
+func (c *Condition) state(l *Line) State {
+	switch {
+	case l.Verdict == Unknown:
+		return NotChecked
+	case (l.Verdict == Better || l.Verdict == Worse) && c.isBeyond(l.Change.Change):
+		return Met
+	case c.isBeyond(l.Low) || c.isBeyond(l.High):
+		return Undecided
+	}
+	return NotMet
+}
+
+func (c *Condition) isBeyond(change float64) bool {
+	if c.above {
+		return change > c.limit
+	}
+	return change < c.limit
+}
+
+// State is the result of a condition.
+type State string
+
+// The results of a condition.
+const (
+	Met        State = "met"
+	NotMet     State = "not met"
+	Undecided  State = "unclear"
+	NotChecked State = "not checked" // there is no interval
+	Absent     State = "absent"      // a side lacks the direction
+)
+
+// Gate has the conditions of comparisons that must not be met, and their outcomes.
 type Gate struct {
 	Conditions []Condition
 	OnUnclear  bool // an unclear condition fails the gate
-	outcomes   []Outcome
+	outcomes   []outcome
+}
+
+// outcome is the result of a condition in one direction.
+type outcome struct {
+	condition *Condition
+	sides     string // "new against old"
+	direction string // empty if the condition is about any direction and none is on both sides
+	state     State
+	detail    string // the numbers, or why there are none
+}
+
+func (o *outcome) String() string {
+	return fmt.Sprintf("%s: %s: %s: %s", o.condition.Text, o.state, o.sides, o.detail)
 }
 
 // Check checks the conditions on a comparison of two sides. title names the workload, if there are several.
 func (g *Gate) Check(title string, base, other *Side, lines []Line) {
-	for _, o := range Check(g.Conditions, base, other, lines) {
-		if title != "" {
-			o.Sides = title + ": " + o.Sides
+	sides := other.Name + " against " + base.Name
+	if title != "" {
+		sides = title + ": " + sides
+	}
+	for i := range g.Conditions {
+		c, isAbsent := &g.Conditions[i], true
+		for j := range lines {
+			l := &lines[j]
+			if c.Metric != l.Metric || c.Direction != "" && c.Direction != l.Direction {
+				continue
+			}
+			isAbsent = false
+			o := outcome{c, sides, l.Direction, c.state(l), l.Direction + ": " + l.Why}
+			if o.state != NotChecked {
+				o.detail = fmt.Sprintf("%s %s from %s to %s, %s (%s)", l.Direction, l.Metric, l.BaseText(), l.OtherText(), l.Change.Text(), l.IntervalText())
+			}
+			g.outcomes = append(g.outcomes, o)
 		}
-		g.outcomes = append(g.outcomes, o)
+		if isAbsent {
+			g.outcomes = append(g.outcomes, outcome{c, sides, c.Direction, Absent, fmt.Sprintf("at least one of them has no %ss", c.Direction)})
+		}
 	}
 }
 
@@ -47,7 +140,7 @@ func (g *Gate) Log(log *slog.Logger) (isMet, unchecked bool, err error) {
 	var absent []error
 	for _, o := range g.outcomes {
 		text := "--fail-if " + o.String()
-		switch g.result(o.State) {
+		switch g.result(o.state) {
 		case junit.Failed:
 			log.Error(text)
 			isMet = true
@@ -56,7 +149,7 @@ func (g *Gate) Log(log *slog.Logger) (isMet, unchecked bool, err error) {
 		case junit.Passed:
 			log.Info(text)
 		default:
-			if o.State == Absent {
+			if o.state == Absent {
 				absent = append(absent, errors.New(text))
 				continue
 			}
@@ -70,11 +163,11 @@ func (g *Gate) Log(log *slog.Logger) (isMet, unchecked bool, err error) {
 // Cases returns the conditions as test cases.
 func (g *Gate) Cases() (list []junit.Case) {
 	for _, o := range g.outcomes {
-		name := o.Condition.Text
-		if o.Direction != "" {
-			name += ": " + o.Direction
+		name := o.condition.Text
+		if o.direction != "" {
+			name += ": " + o.direction
 		}
-		list = append(list, junit.Case{Class: o.Sides, Name: name, Result: g.result(o.State), Text: o.String()})
+		list = append(list, junit.Case{Class: o.sides, Name: name, Result: g.result(o.state), Text: o.String()})
 	}
 	return list
 }
@@ -83,7 +176,7 @@ func (g *Gate) Cases() (list []junit.Case) {
 func (g *Gate) DropAbsent() {
 	isThere := map[*Condition]bool{}
 	for _, o := range g.outcomes {
-		isThere[o.Condition] = isThere[o.Condition] || o.State != Absent
+		isThere[o.condition] = isThere[o.condition] || o.state != Absent
 	}
-	g.outcomes = slices.DeleteFunc(g.outcomes, func(o Outcome) bool { return o.State == Absent && isThere[o.Condition] })
+	g.outcomes = slices.DeleteFunc(g.outcomes, func(o outcome) bool { return o.state == Absent && isThere[o.condition] })
 }

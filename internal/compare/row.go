@@ -62,18 +62,36 @@ func Columns(confidence float64) []table.Column[*Row] {
 				Value: func(r *Row) any { return string(r.Verdict) },
 				Text:  (*Row).VerdictText,
 			},
-			{Name: "open", Sparse: true, Value: func(r *Row) any { return openSides(&r.Change) }},
+			{Name: "open", Sparse: true, Value: func(r *Row) any { // the values that are lower bounds
+				var names []string
+				if r.BaseOpen {
+					names = append(names, "base_value")
+				}
+				if r.OtherOpen {
+					names = append(names, "other_value")
+				}
+				return names
+			}},
 			{Name: "workload", Sparse: true, Value: func(r *Row) any { return r.Workload }},
 		})
 }
 
 // sideColumns returns the columns for programs that identify a side: its name as the user wrote it, and its runs,
-// joined by commas.
+// joined by commas. Runs in files have no id.
 func sideColumns(name string, of func(*Row) *Side) []table.Column[*Row] {
+	joined := func(s *Side, text func(*mapping.RunInfo) string) string {
+		var texts []string
+		for _, r := range s.Runs {
+			texts = append(texts, text(&r.Document.Run))
+		}
+		return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ",")
+	}
 	return []table.Column[*Row]{
 		{Name: name, Value: func(r *Row) any { return of(r).Name }},
-		{Name: name + "_run", Sparse: true, Value: func(r *Row) any { return joined(of(r), idOf) }},
-		{Name: name + "_name", Value: func(r *Row) any { return joined(of(r), titleOf) }},
+		{Name: name + "_run", Sparse: true, Value: func(r *Row) any { return joined(of(r), func(i *mapping.RunInfo) string { return i.ID }) }},
+		{Name: name + "_name", Value: func(r *Row) any {
+			return joined(of(r), func(i *mapping.RunInfo) string { return i.Archive + ":" + i.Name })
+		}},
 	}
 }
 
@@ -112,34 +130,8 @@ func machine(m window.Metric, v float64) float64 {
 	return math.Round(v*1000) / 1000
 }
 
-// openSides names the values that are lower bounds.
-func openSides(c *Change) (names []string) {
-	if c.BaseOpen {
-		names = append(names, "base_value")
-	}
-	if c.OtherOpen {
-		names = append(names, "other_value")
-	}
-	return names
-}
-
 // inPercent returns a share in percent, with four decimals.
 func inPercent(share float64) float64 { return math.Round(share*1e6) / 1e4 }
-
-// idOf and titleOf return what columns show of a run. Runs in files have no id.
-func idOf(r *mapping.Run) string    { return r.Run.ID }
-func titleOf(r *mapping.Run) string { return r.Run.Archive + ":" + r.Run.Name }
-
-// joined joins what of returns for the runs of a side.
-func joined(s *Side, of func(*mapping.Run) string) string {
-	var texts []string
-	for _, r := range s.Runs {
-		if text := of(r.Document); text != "" {
-			texts = append(texts, text)
-		}
-	}
-	return strings.Join(texts, ",")
-}
 
 // valueText returns a value for people.
 func (c *Change) valueText(v float64, isOpen bool) string {

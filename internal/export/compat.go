@@ -62,14 +62,21 @@ func (c *Compat) Add(w *window.Window) error {
 	return nil
 }
 
-// closeWindow makes a row of the open windows.
+// closeWindow makes a row of the open windows. A single direction keeps the percentiles of its exact weights.
 func (c *Compat) closeWindow() error {
 	if len(c.open) == 0 {
 		return nil
 	}
-	all, err := addUp(c.open)
-	if err != nil {
-		return err
+	all := c.open[0]
+	if len(c.open) > 1 {
+		var sum window.Sum
+		for _, w := range c.open {
+			if err := sum.Add(w); err != nil {
+				return err
+			}
+		}
+		sums := sum.Windows()
+		all = sums[len(sums)-1]
 	}
 	requests, err := all.Histogram()
 	if err != nil {
@@ -81,21 +88,6 @@ func (c *Compat) closeWindow() error {
 	}
 	c.rows, c.open = append(c.rows, row), c.open[:0]
 	return nil
-}
-
-// addUp merges the directions of a window. A single direction keeps the percentiles of its exact weights.
-func addUp(windows []*window.Window) (*window.Window, error) {
-	if len(windows) == 1 {
-		return windows[0], nil
-	}
-	var sum window.Sum
-	for _, w := range windows {
-		if err := sum.Add(w); err != nil {
-			return nil, err
-		}
-	}
-	all := sum.Windows()
-	return all[len(all)-1], nil
 }
 
 // End prints a run. It reports whether the run has rows.

@@ -58,50 +58,51 @@ type gauges [len(families)]bytes.Buffer
 
 // add adds the numbers of a run, except those that are not known.
 func (m *gauges) add(title string, run *mapping.Run) {
-	labels := []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", unit.OrNothing(run.CBT.OpSize), "qd", unit.OrNothing(run.CBT.IODepth)}
+	ofRun := []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", unit.OrNothing(run.CBT.OpSize), "qd", unit.OrNothing(run.CBT.IODepth)}
 	for _, d := range run.ByDirection() {
-		of := append(slices.Clip(labels), "direction", d.Direction)
-		l := facts.LatenciesOfTotals(d.Totals)
-		m.latency(0, &l, "min", append(of, "quantile", "0"))
-		for _, p := range mapping.Percentiles {
-			m.latency(0, &l, p.Field, append(of, "quantile", decimal(p.Quantile)))
+		for i := range facts.Figures {
+			f, family, labels := &facts.Figures[i], 0, append(slices.Clip(ofRun), "direction", d.Direction)
+			value, isBound := f.Of(d.Totals)
+			switch f.Name {
+			case "iops":
+				family = 2
+			case "bandwidth":
+				family = 3
+			case "requests":
+				family = 4
+			case "bytes":
+				continue
+			case "mean":
+				family, value = 1, value/1e6
+			default:
+				quantile := map[string]float64{"min": 0, "max": 1}[f.Name]
+				for _, p := range mapping.Percentiles {
+					if p.Field == f.Name {
+						quantile = p.Quantile
+					}
+				}
+				value, labels = value/1e6, append(labels, "quantile", decimal(quantile))
+			}
+			if isBound {
+				labels = append(labels, "bound", "lower")
+			}
+			m.put(family, value, labels)
 		}
-		m.latency(0, &l, "max", append(of, "quantile", "1"))
-		m.latency(1, &l, "mean", of)
-		m.known(2, d.IOPS, of)
-		m.put(3, d.KnownBandwidth(), of...)
-		m.known(4, float64(d.Requests), of)
 	}
 	for _, v := range run.SLA {
 		met := 0.0
 		if v.Holds {
 			met = 1
 		}
-		m.put(5, met, append(slices.Clip(labels), "rule", v.Rule)...)
+		m.put(5, met, append(slices.Clip(ofRun), "rule", v.Rule))
 	}
 	if unit.IsKnown(run.Run.Start) {
-		m.put(6, float64(run.Run.Start.UnixMilli())/1000, labels...)
+		m.put(6, float64(run.Run.Start.UnixMilli())/1000, ofRun)
 	}
 }
 
-// latency adds the latency with this field name in documents. A lower bound has a label that says so.
-func (m *gauges) latency(family int, l *facts.Latencies, name string, labels []string) {
-	us, isBound := l.ValueOrMore(name)
-	if isBound {
-		labels = append(labels, "bound", "lower")
-	}
-	m.put(family, us/1e6, labels...)
-}
-
-// known adds a number of a direction that has requests, unless it is 0, which stands for an unknown one.
-func (m *gauges) known(family int, value float64, labels []string) {
-	if value != 0 {
-		m.put(family, value, labels...)
-	}
-}
-
-// put adds a value with its labels, which are names and values in turn.
-func (m *gauges) put(family int, value float64, labels ...string) {
+// put adds a value, unless it is not known, with its labels, which are names and values in turn.
+func (m *gauges) put(family int, value float64, labels []string) {
 	if math.IsNaN(value) {
 		return
 	}

@@ -69,24 +69,19 @@ func (l *HDRLog) Close() error { return l.w.Flush() }
 func hdrTag(w *window.Window) string {
 	var tag strings.Builder
 	for _, name := range []string{w.Host, w.Job} {
+		for _, c := range []byte(name) {
+			if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~:+@", c) >= 0 {
+				tag.WriteByte(c)
+			} else {
+				fmt.Fprintf(&tag, "%%%02X", c)
+			}
+		}
 		if name != "" {
-			escapeTag(&tag, name)
 			tag.WriteByte('/')
 		}
 	}
 	tag.WriteString(w.Direction)
 	return tag.String()
-}
-
-func escapeTag(to *strings.Builder, name string) {
-	for i := range len(name) {
-		c := name[i]
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~:+@", c) >= 0 {
-			to.WriteByte(c)
-			continue
-		}
-		fmt.Fprintf(to, "%%%02X", c)
-	}
 }
 
 // Cookies of HdrHistogram's encodings, version 2. 0x10 says that counts have a variable length. Readers ignore it,

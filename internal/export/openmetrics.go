@@ -81,14 +81,16 @@ func (o *OpenMetrics) Begin(run *mapping.RunInfo, isAlike bool) error {
 
 // Add keeps the requests of a window until the next run or the end.
 func (o *OpenMetrics) Add(w *window.Window, requests *hist.Histogram) error {
-	at := slices.IndexFunc(o.series, func(p *points) bool { return p.host == w.Host && p.job == w.Job && p.direction == w.Direction })
-	if at < 0 {
-		at = len(o.series)
-		o.series = append(o.series, &points{
-			host: w.Host, job: w.Job, direction: w.Direction, layout: requests.Layout(), sum: &hist.Histogram{},
-		})
+	var p *points
+	for _, one := range o.series {
+		if one.host == w.Host && one.job == w.Job && one.direction == w.Direction {
+			p = one
+		}
 	}
-	p := o.series[at]
+	if p == nil {
+		p = &points{host: w.Host, job: w.Job, direction: w.Direction, layout: requests.Layout(), sum: &hist.Histogram{}}
+		o.series = append(o.series, p)
+	}
 	p.layout = p.layout.Merged(requests.Layout())
 	p.span.Add(w)
 	if o.opt.Windows {
@@ -122,14 +124,13 @@ func (o *OpenMetrics) writeSeries(p *points) {
 	addLabel(&labels, "job", p.job)
 	out := newPointWriter(o.w, labels.String(), o.opt.Buckets.bins(p.layout), p.layout)
 	if !o.opt.Windows {
-		at, created := "", ""
-		if unit.IsKnown(o.run.Start) {
-			at, created = " "+unixTime(p.span.End), unixTime(p.span.Start)
+		if !unit.IsKnown(o.run.Start) {
+			out.point(p.sum, "")
+			return
 		}
+		at := " " + unixTime(p.span.End)
 		out.point(p.sum, at)
-		if created != "" {
-			fmt.Fprintf(o.w, "%s_created{%s} %s%s\n", metric, labels.String(), created, at)
-		}
+		fmt.Fprintf(o.w, "%s_created{%s} %s%s\n", metric, labels.String(), unixTime(p.span.Start), at)
 		return
 	}
 	sum, end := hist.New(p.layout), time.Time{}

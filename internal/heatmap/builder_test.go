@@ -197,3 +197,88 @@ func TestShownAs(t *testing.T) {
 		t.Errorf("not of one colour, or of the wrong width:\n%s", &picture)
 	}
 }
+
+func TestBandOf(t *testing.T) {
+	for _, c := range []struct {
+		us        float64
+		low, high float64
+	}{
+		{0, 0.001, 0.00112202}, {0.001, 0.001, 0.00112202}, {1, 1, 1.12202}, {0.9999, 0.891251, 1},
+		{1.12202, 1.12202, 1.25893}, {1.12201, 1, 1.12202}, {1000, 1000, 1122.02}, {17.18e6, 15848900, 17782800},
+		{5.4e8, 501187000, 562341000},
+	} {
+		if i := bandOf(c.us); Bound(i) != c.low || Bound(i+1) != c.high {
+			t.Errorf("%v µs is in %v … %v, not in %v … %v", c.us, Bound(i), Bound(i+1), c.low, c.high)
+		}
+	}
+	if i := bandOf(1e13); i != bands-1 {
+		t.Errorf("what is above all bands is in band %d", i)
+	}
+}
+
+// TestBandsOf: in all layouts, a bin is in the band of its middle.
+func TestBandsOf(t *testing.T) {
+	for c := range 7 {
+		layouts := []hist.Layout{hist.Fio3(c), hist.Fio2(c)}
+		for unit, groups := range map[hist.Unit]int{hist.Nanoseconds: 43, hist.Microseconds: 33} {
+			l, err := hist.NewLayout(unit, groups, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			layouts = append(layouts, l)
+		}
+		for _, l := range layouts {
+			for bin, band := range bandsOf(l) {
+				middle := l.Middle(bin) / 1000
+				if (middle < Bound(band) && band > 0) || middle >= Bound(band+1) {
+					t.Fatalf("%v: bin %d, of %v µs, is in band %d, from %v µs", l, bin, middle, band, Bound(band))
+				}
+			}
+		}
+	}
+}
+
+// TestScale: more requests never have a lower level. The first number of a level in the legend has that level, and
+// the number before does not.
+func TestScale(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.OneOf(rapid.Int64Range(1, 50), rapid.Int64Range(1, 1<<50)).Draw(t, "most")
+		s := newScale(most, rapid.IntRange(2, 30).Draw(t, "levels"))
+		if s.level(most) != len(s)-1 || most > 1 && s.level(1) != 0 {
+			t.Fatalf("1 has level %d, %d has %d", s.level(1), most, s.level(most))
+		}
+		for level, from := range s {
+			if !s.has(level) {
+				continue
+			}
+			if s.level(from) != level || from > most || from > 1 && s.level(from-1) >= level {
+				t.Fatalf("level %d begins at %d, which has %d; the number before has %d", level, from, s.level(from), s.level(from-1))
+			}
+		}
+	})
+}
+
+// luminance returns how bright a colour looks, 0 … 1 (relative luminance of WCAG 2.1, with a square in place of the
+// sRGB curve).
+func luminance(c [3]float64) float64 {
+	sum := 0.0
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		x := c[i] / 255
+		sum += weight * x * x
+	}
+	return sum
+}
+
+// TestGrounds: colours of terminals get lighter with more requests.
+func TestGrounds(t *testing.T) {
+	cube := func(n int) [3]float64 { // of the 256 colours, 16 … 231 are a cube
+		steps := []float64{0, 95, 135, 175, 215, 255}
+		n -= 16
+		return [3]float64{steps[n/36], steps[n/6%6], steps[n%6]}
+	}
+	for i := range grounds[1:] {
+		if luminance(cube(grounds[i+1])) <= luminance(cube(grounds[i])) {
+			t.Errorf("ground %d is no lighter than the one before", i+1)
+		}
+	}
+}

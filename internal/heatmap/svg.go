@@ -55,7 +55,7 @@ type drawing struct {
 // the merged histograms of the columns. A column without requests is a gap in the lines.
 func (m *Map) WriteSVG(w io.Writer, p Picture) error {
 	d := m.drawing(p)
-	d.Styles = styles
+	d.Styles = styles()
 	height := top + d.height + bottom
 	d.Printf("\n<title>%s</title>\n", chart.Escape("Latency heat map of "+p.Title))
 	d.Printf(`<rect width="%d" height="%d" fill="#fff"/>`+"\n", chart.Width, height)
@@ -78,8 +78,8 @@ func (m *Map) Fragment(p Picture) string {
 
 func (p *Picture) label() string { return "Latency heat map of " + p.Title + ", " + p.Subtitle }
 
-// styles are the attributes of classes in a file.
-var styles = func() map[string]string {
+// styles returns the attributes of classes in a file.
+func styles() map[string]string {
 	list := map[string]string{
 		"title": `font-size="17" font-weight="600"`, "soft": `fill="#555"`, "grid": `stroke="#ddd"`, "frame": `fill="none" stroke="#888"`,
 		"halo": `stroke="#fff" stroke-opacity=".75"`,
@@ -91,7 +91,7 @@ var styles = func() map[string]string {
 		list[l.name] = `stroke="` + l.colour + `"`
 	}
 	return list
-}()
+}
 
 func levelClass(level int) string { return "level" + strconv.Itoa(level) }
 

@@ -65,9 +65,23 @@ type (
 // Write writes the report of a suite.
 func Write(w io.Writer, s Suite) error {
 	of := suite{Name: s.Name}
+	of.Tests = len(s.Cases)
 	for _, c := range s.Cases {
-		of.Cases = append(of.Cases, c.element())
-		of.count(c.Result)
+		one := testCase{Class: c.Class, Name: c.Name}
+		switch text := (&message{c.Text}); c.Result {
+		case Failed:
+			of.Failures++
+			one.Failure = text
+		case Errored:
+			of.Errors++
+			one.Error = text
+		case Skipped:
+			of.Skipped++
+			one.Skipped = text
+		default:
+			one.Output = c.Text
+		}
+		of.Cases = append(of.Cases, one)
 	}
 	text, err := xml.MarshalIndent(report{counts: of.counts, Suite: of}, "", "  ")
 	if err != nil {
@@ -75,31 +89,4 @@ func Write(w io.Writer, s Suite) error {
 	}
 	_, err = io.WriteString(w, xml.Header+string(text)+"\n")
 	return err
-}
-
-func (n *counts) count(r Result) {
-	n.Tests++
-	switch r {
-	case Failed:
-		n.Failures++
-	case Errored:
-		n.Errors++
-	case Skipped:
-		n.Skipped++
-	}
-}
-
-func (c *Case) element() testCase {
-	e := testCase{Class: c.Class, Name: c.Name}
-	switch c.Result {
-	case Failed:
-		e.Failure = &message{c.Text}
-	case Errored:
-		e.Error = &message{c.Text}
-	case Skipped:
-		e.Skipped = &message{c.Text}
-	default:
-		e.Output = c.Text
-	}
-	return e
 }

@@ -199,3 +199,6 @@ func alike(text string, run *mapping.Run) int {
 	}
 	return 0
 }
+
+// List returns the first eight names, and how many more there are.
+func List(names []string) string { return unit.List(names, 8, ", ") }

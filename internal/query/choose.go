@@ -86,31 +86,32 @@ type chooser struct {
 }
 
 func (c *chooser) choose(ctx context.Context, s *Selector) error {
+	name := s.id
+	if s.as != nil {
+		name = s.as.text
+	}
+	var run *mapping.Run
+	var err error
 	switch {
 	case s.count > 0:
 		return c.byAge(ctx, s)
 	case s.as != nil:
-		reference, err := Find(ctx, c.store, s.as.text)
-		if errors.Is(err, history.ErrNotFound) {
-			return noRun(ctx, c.store, s.as.text, err)
-		}
-		if err != nil {
-			return err
-		}
+		run, err = Find(ctx, c.store, name)
+	default:
+		run, err = c.store.Run(ctx, name)
+	}
+	switch {
+	case errors.Is(err, history.ErrNotFound):
+		return noRun(ctx, c.store, name, err)
+	case err != nil:
+		return err
+	case s.as != nil:
 		f := c.among
-		f.Where = Both(f.Where, SameSettings(reference))
+		f.Where = Both(f.Where, SameSettings(run))
 		runs, err := c.list(ctx, f, s.text)
 		c.take(runs...)
 		return err
-	}
-	run, err := c.store.Run(ctx, s.id)
-	if errors.Is(err, history.ErrNotFound) {
-		return noRun(ctx, c.store, s.id, err)
-	}
-	if err != nil {
-		return err
-	}
-	if !c.among.Matches(run) {
+	case !c.among.Matches(run):
 		return absent(fmt.Sprintf("%s: run %s does not match%s", s, RunText(run), conditionText(c.among)))
 	}
 	c.take(run.Light())
@@ -208,10 +209,6 @@ func OneOf(runs []*mapping.Run) *where.Condition {
 	for _, run := range runs {
 		ids[run.Run.ID] = true
 	}
-	return named(ids)
-}
-
-func named(ids map[string]bool) *where.Condition {
 	return where.That("those that are named", func(run *mapping.Run) bool { return ids[run.Run.ID] })
 }
 

@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
@@ -263,4 +265,158 @@ func FuzzParseSelector(f *testing.F) {
 			t.Fatalf("%q: %+v", text, s)
 		}
 	})
+}
+
+// TestTitleIsFound: the title of a run, as lists show it, finds the run. A size or a depth in it is a separate word.
+func TestTitleIsFound(t *testing.T) {
+	t.Parallel()
+	made := func(name, benchmark, workload string, size int64, depth int64) *mapping.Run {
+		return &mapping.Run{
+			Run: mapping.RunInfo{ID: "4f1d2c", Archive: "nightly.tar.gz", Name: name},
+			CBT: mapping.CBT{Benchmark: benchmark, Workload: workload, Mode: "randwrite", OpSize: size, IODepth: depth},
+		}
+	}
+	for _, run := range []*mapping.Run{
+		made("results/00010000/id-00002710/x", "librbdfio", "4krandrw", 65536, 1),
+		made("1/id-7c1f03ab/osd_ra-4096/op_size-4096", "radosbench", "", 4096, 16),
+		made("0/id-7c/x/y", "pbench-fio", "", 512, 4),
+		made("out", "", "", 0, 0),
+	} {
+		title := facts.Title(run)
+		if f := (history.RunFilter{Text: title}); !f.Matches(run) {
+			t.Errorf("%q does not find its run", title)
+		}
+	}
+	sixteen := made("out", "", "", 65536, 16)
+	for text, want := range map[string]bool{
+		"64k qd16": true, "64KiB": true, "64kib randwrite": true, "4k": false, "4K qd16": false, "64K qd1": false, "qd": false,
+	} {
+		if f := (history.RunFilter{Text: text}); f.Matches(sixteen) != want {
+			t.Errorf("%q of %q: %v", text, facts.Title(sixteen), !want)
+		}
+	}
+}
+
+// TestNothing: if no run matches, one line says what is nearest: runs with the same beginning, values, and labels with
+// nearly the same name.
+func TestNothing(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
+	check(t, err)
+	defer store.Close()
+	check(t, store.Finish(t.Context(), &mapping.Run{
+		Run: mapping.RunInfo{ID: "4f1d2c", Ingest: "1", Name: "out", Archive: "nightly.tar.gz", Labels: map[string]string{"release": "reef", "my rack": "7"}, Start: day, End: day},
+		CBT: mapping.CBT{Mode: "randwrite", OpSize: 4096, IODepth: 16},
+	}))
+	condition := func(text string) history.Condition {
+		c, err := where.Parse(text, time.Now())
+		check(t, err)
+		return c
+	}
+	const title = "4f1d2c (nightly.tar.gz:out randwrite 4K qd16)"
+	for _, c := range []struct {
+		filter history.RunFilter
+		want   string
+	}{
+		{history.RunFilter{Text: "4K qd4"}, "; nearest: " + title},
+		{history.RunFilter{Text: "randwrte"}, "; nearest: " + title},
+		{history.RunFilter{Text: "release=squid"}, "; nearest: " + title},
+		{history.RunFilter{Text: "zz"}, ""},
+		{history.RunFilter{Where: condition("label.relase=reef")}, "; label.relase=reef: no run (none has label.relase: did you mean label.release?)"},
+		{history.RunFilter{Where: condition("'label.my rak'=7 and bs=4k")}, "; 'label.my rak'=7: no run (none has label.my rak: did you mean label.my rack?); bs=4k: 1 run"},
+		{history.RunFilter{Where: condition("label.site=x")}, "; label.site=x: no run (none has label.site)"},
+		{history.RunFilter{From: day.AddDate(0, 0, 1)}, "; started at or after 2026-10-02 00:00:00 UTC: no run"},
+	} {
+		got, err := Nothing(t.Context(), store, c.filter)
+		if want := "the history has 1 run: started 2026-10-01 00:00:00 to 2026-10-01 00:00:00 UTC" + c.want; err != nil || got != want {
+			t.Errorf("%+v: %v\n%s, want\n%s", c.filter, err, got, want)
+		}
+	}
+}
+
+// nights returns the runs of n nights of two workloads, the newest first: a1, b1, a2, b2, and so on.
+func nights(n int) (list []*mapping.Run) {
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(1000, 10)
+	for i := range n {
+		for depth, workload := range []string{"a", "b"} {
+			run := &mapping.Run{Documents: mapping.Documents{Cluster: 10}}
+			run.Run = mapping.RunInfo{
+				ID: fmt.Sprint(workload, i+1), Name: "run", Archive: "night", Complete: true,
+				Start: time.Date(2026, 1, 31-i, depth, 0, 0, 0, time.UTC),
+			}
+			run.CBT.IODepth = int64(depth + 1)
+			run.Read = &mapping.Totals{Latency: mapping.NewLatency(h, nil)}
+			list = append(list, run)
+		}
+	}
+	return list
+}
+
+// TestBaseline: a baseline has the runs before a run with its settings, or those that meet a condition, but never
+// the run itself.
+func TestBaseline(t *testing.T) {
+	all := nights(6)
+	byID := map[string]*mapping.Run{}
+	for _, run := range all {
+		byID[run.Run.ID] = run
+	}
+	byID["a3"].Run.Complete = false
+	byID["a5"].Documents = mapping.Documents{}
+	for _, c := range []struct {
+		text, of string
+		want     string // ids, then the notes or the error
+	}{
+		{"last:1", "a1", "a2"},
+		{"last:1", "b2 b3", "b4"},
+		{"last:2", "a1", "a2 a4; 1 run left out: not complete"},
+		{"last:3", "a1", "a2 a4 a6; 1 run left out: not complete; 1 run left out: no windows with percentiles"},
+		{"last:9", "b4", "b5 b6; last:9: only 2 runs of the settings of night:run qd2 before it"},
+		{"last:1", "b6", "error last:1: no run before night:run qd2 has its settings; the nearest, night:run qd1, has iodepth 1, not 2"},
+		{"start <= 2026-01-27 and iodepth = 1", "b1", "error start <= 2026-01-27 and iodepth = 1: no run has the same settings as night:run qd2; the nearest, night:run qd1, has iodepth 1, not 2"},
+		{"id = a3", "a1", "error id = a3: no run with the settings of night:run qd1 can be compared with it"},
+		{"start < 2026-01-28", "b1", "b5 b6"},
+		{"start >= 2026-01-28", "b2", "b1 b3 b4"},
+	} {
+		b, err := ParseBaseline(c.text, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		filter := b.Filter()
+		var of, from []*mapping.Run
+		for _, run := range all {
+			if filter.Matches(run) {
+				from = append(from, run)
+			}
+		}
+		for _, id := range strings.Fields(c.of) {
+			copied := *byID[id]
+			of = append(of, &copied)
+		}
+		list, notes, err := b.Of(of, from)
+		var ids []string
+		for _, run := range list {
+			ids = append(ids, run.Run.ID)
+		}
+		got := strings.Join(append([]string{strings.Join(ids, " ")}, notes...), "; ")
+		if err != nil {
+			got = "error " + err.Error()
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s of %s: %s", c.text, c.of, diff)
+		}
+		for _, run := range of {
+			run.Run.ID = "" // like a run read from files
+		}
+		if again, _, err := b.Of(of, from); len(again) != len(list) {
+			t.Errorf("%s of files: %d runs, %v", c.text, len(again), err)
+		}
+	}
+	for text, want := range map[string]string{
+		"last:0": "want last:N", "last:x": "want last:N", "last:": "want last:N", "nosuchfield=1": "column 1: no field",
+		"latest": "want last:N, or a condition", "same-as:a": "want last:N, or a condition", "4f1d": "want last:N, or a condition",
+	} {
+		if _, err := ParseBaseline(text, time.Now()); err == nil || !strings.HasPrefix(err.Error(), text+": "+want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }

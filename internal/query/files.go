@@ -4,12 +4,11 @@ import (
 	"context"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/fio2es/fio2es/internal/window"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -46,37 +45,12 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 		runs = pipeline.NamedOnly(runs)
 	}
 	for _, run := range runs {
-		found.Runs = append(found.Runs, &Run{Name: run.Name(), Path: run.Path, from: &fileReader{run, opt.Options}})
+		found.Runs = append(found.Runs, &Run{Name: run.Name(), Path: run.Path, files: run, opt: opt.Options})
 	}
 	if len(runs) == 0 {
 		return found, pipeline.NoRuns(paths)
 	}
 	return found, nil
-}
-
-type fileReader struct {
-	run *cbt.Run
-	opt pipeline.Options
-}
-
-func (f *fileReader) read(ctx context.Context, r *Run, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
-	opt := f.opt
-	opt.Levels = q.levels()
-	if take == nil {
-		take = func(*window.Window) error { return nil }
-	}
-	res, err := pipeline.Read(ctx, f.run, opt, take)
-	if err != nil {
-		return nil, err
-	}
-	for _, lost := range res.Skipped {
-		r.Warnings = append(r.Warnings, lost.Error())
-	}
-	for _, note := range res.Notes {
-		r.Notes = append(r.Notes, note.Error())
-	}
-	r.Details = res.Why()
-	return res.Run, nil
 }
 
 // IsFile reports whether an argument is a single file, or a pattern, and not an archive. Such arguments are read
@@ -104,4 +78,26 @@ func Group(args []string, joins func(string) bool) (parts [][]string) {
 		}
 	}
 	return parts
+}
+
+// Pick says which runs of archives are wanted.
+type Pick struct {
+	Include, Exclude []string // patterns for archive:path; * stands for any text
+}
+
+// Compile returns a function that reports whether a run is wanted, given its archive and path.
+func (p Pick) Compile() func(archive, path string) bool {
+	include, exclude := patterns(p.Include), patterns(p.Exclude)
+	return func(archive, path string) bool {
+		matches := func(p *regexp.Regexp) bool { return p.MatchString(archive + ":" + path) }
+		return (len(include) == 0 || slices.ContainsFunc(include, matches)) && !slices.ContainsFunc(exclude, matches)
+	}
+}
+
+func patterns(texts []string) []*regexp.Regexp {
+	var out []*regexp.Regexp
+	for _, t := range texts {
+		out = append(out, regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(t), `\*`, `.*`)))
+	}
+	return out
 }

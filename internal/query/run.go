@@ -3,12 +3,22 @@ package query
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
 // Run is a run in files or in the history.
@@ -24,52 +34,228 @@ type Run struct {
 	// Messages about the run, set by Read. A warning means that numbers are missing.
 	Warnings, Notes, Details []string
 
-	from   reader
+	store  history.Store // if Stored is set; otherwise the run is read from files
+	files  *cbt.Run
+	opt    pipeline.Options // how files are read
 	choice choice
 }
 
-// reader reads a run from files or from the history.
-type reader interface {
-	// read calls take with at least the wanted windows, sorted by time within a level, and returns the run document.
-	// It may change r. With a nil take it reads no windows.
-	read(ctx context.Context, r *Run, q *Query, take func(*window.Window) error) (*mapping.Run, error)
+// Stored returns the run with this run document in the history.
+func Stored(store history.Store, run *mapping.Run) *Run {
+	return &Run{Name: run.Run.Name, Stored: run, store: store}
 }
 
 // Read calls take with the wanted windows, sorted by time within a level, and returns the run document. With a nil
 // take it reads no windows. The document is nil if files have nothing of a run. An error is from take, or says why
 // the windows cannot be read.
-func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
+func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) error) (doc *mapping.Run, err error) {
 	r.choice = choice{query: q}
 	r.Warnings, r.Notes, r.Details = nil, nil, nil
-	if take == nil {
-		return r.from.read(ctx, r, q, nil)
-	}
-	if q.Totals {
-		return r.readTotals(ctx, q, take)
-	}
-	return r.from.read(ctx, r, q, func(w *window.Window) error {
-		if takes, err := r.choice.takes(w); err != nil || !takes {
-			return err
+	var takeWanted func(*window.Window) error // of all windows that are read
+	if take != nil && !q.Totals {
+		takeWanted = func(w *window.Window) error {
+			if takes, err := r.choice.takes(w); err != nil || !takes {
+				return err
+			}
+			return take(w)
 		}
-		return take(w)
-	})
-}
-
-func (r *Run) readTotals(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
-	doc, err := r.from.read(ctx, r, q, nil)
-	if err != nil || doc == nil {
+	}
+	if r.Stored != nil {
+		doc, err = r.readStored(ctx, q, takeWanted)
+	} else {
+		doc, err = r.readFiles(ctx, q, takeWanted)
+	}
+	if err != nil || doc == nil || take == nil || !q.Totals {
 		return doc, err
 	}
 	for _, d := range doc.ByDirection() {
-		if !isWanted(q.Directions, d.Direction) {
-			continue
-		}
-		if err := take(window.Total(doc, d)); err != nil {
-			return nil, err
+		if isWanted(q.Directions, d.Direction) {
+			if err := take(window.Total(doc, d)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return doc, nil
 }
+
+// readFiles calls take with at least the wanted windows. With a nil take it reads no windows.
+func (r *Run) readFiles(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
+	opt := r.opt
+	opt.Levels = q.levels()
+	if take == nil {
+		take = func(*window.Window) error { return nil }
+	}
+	res, err := pipeline.Read(ctx, r.files, opt, take)
+	if err != nil {
+		return nil, err
+	}
+	for _, lost := range res.Skipped {
+		r.Warnings = append(r.Warnings, lost.Error())
+	}
+	for _, note := range res.Notes {
+		r.Notes = append(r.Notes, note.Error())
+	}
+	r.Details = res.Why()
+	return res.Run, nil
+}
+
+// readStored is like readFiles, for the history.
+func (r *Run) readStored(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
+	stored, doc := r.Stored, r.Stored
+	if r.JoinMS > 0 {
+		joined := *stored
+		joined.IntervalMS = r.JoinMS
+		doc = &joined
+	}
+	if take == nil || NoWindows(stored) != "" && stored.Documents == (mapping.Documents{}) {
+		return doc, nil
+	}
+	for _, level := range q.levels() {
+		if !r.Has(level) {
+			return nil, LevelError{r.Name, level}
+		}
+	}
+	wanted, err := q.selection(doc)
+	if err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("run %s (%s)", facts.ShortID(stored.Run.ID), facts.Title(stored))
+	if c := stored.Run.Compacted; c.From != "" {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s: windows of %s, compacted on %s from windows of %s",
+			name, lengthText(stored.IntervalMS), c.At.Format(time.DateOnly), lengthText(c.IntervalMS)))
+	}
+	lack, err := r.lack(ctx, q.levels())
+	if err != nil {
+		return nil, err
+	}
+	if lack != "" {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the history lacks %s: the answer leaves them out; "+
+			"ingest the run's files again with --verify to restore them", name, lack))
+		warned := *doc
+		warned.Warnings = append(slices.Clone(doc.Warnings), r.Warnings...)
+		doc = &warned
+	}
+	if r.JoinMS > 0 { // read more at both ends, so that no joined window lacks a stored one
+		wanted.Light = false
+		length := time.Duration(r.JoinMS) * time.Millisecond
+		if !wanted.From.IsZero() {
+			wanted.From = wanted.From.Add(-length)
+		}
+		if !wanted.To.IsZero() {
+			wanted.To = wanted.To.Add(length)
+		}
+	}
+	var levels []iter.Seq2[*window.Window, error]
+	for _, level := range q.levels() {
+		wanted.Level = level
+		one := window.Rejoin(r.store.Intervals(ctx, wanted))
+		if r.JoinMS > 0 {
+			one = window.Join(one, stored, r.JoinMS)
+		}
+		levels = append(levels, one)
+	}
+	n, rough := 0, 0
+	for w, err := range window.Ordered(levels...) {
+		if errors.Is(err, window.ErrUneven) {
+			length := lengthText(r.JoinMS)
+			err = usagef("--interval %s: the windows of run %s are not of one length (--interval auto at ingest?): "+
+				"leave the option out, or ingest its files again with --interval %s", length, stored.Run.Name, length)
+		}
+		if err == nil {
+			err = take(w)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n++; w.IsRough {
+			rough++
+		}
+	}
+	if rough > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s: %s joined of stored ones have percentiles that a single request decides: "+
+			"stored counts are whole, so those of the files may differ", name, unit.Plural(rough, "window")))
+	}
+	if n == 0 && len(wanted.Jobs) > 0 { // without names, because the message lists the jobs of the run
+		all := history.Selection{Runs: wanted.Runs, Level: mapping.Job, Light: true}
+		for w, err := range window.Rejoin(r.store.Intervals(ctx, all)) {
+			if err == nil {
+				err = take(w)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return doc, nil
+}
+
+// lack says which documents of the run are missing. It is empty if none is. It counts them before they are read.
+//
+// The run may have been replaced, even by the same version again, after it was listed or while its documents were
+// counted. Then the number is not that of the documents that are read. So only a second count of a run that stayed as
+// it was finds that documents are missing.
+func (r *Run) lack(ctx context.Context, levels []mapping.Level) (lack string, err error) {
+	id := r.Stored.Run.ID
+	for range 2 {
+		counts, err := r.store.Count(ctx, []string{id}, levels...)
+		if err != nil {
+			return "", err
+		}
+		if lack = counts.LackText(r.Stored, levels...); lack == "" {
+			return "", nil
+		}
+	}
+	now, err := r.store.Run(ctx, id)
+	if err != nil && !errors.Is(err, history.ErrNotFound) {
+		return "", err
+	}
+	if err != nil || now.Run.Ingest != r.Stored.Run.Ingest || !now.Ingested.Equal(r.Stored.Ingested) {
+		return "", nil
+	}
+	return lack, nil
+}
+
+// LevelError means that a run in the history has no windows of a level.
+type LevelError struct {
+	Run   string // short id of the run
+	Level mapping.Level
+}
+
+// Error says which levels the run has.
+func (e LevelError) Error() string {
+	add := "cluster,host"
+	if e.Level == mapping.Job {
+		add += ",job"
+	}
+	return fmt.Sprintf("run %s has no documents of level %s: ingest it with --levels %s", e.Run, e.Level, add)
+}
+
+// JoinMS returns the length in milliseconds to which the stored windows of a run are joined, or 0 if they already
+// have this length. If they cannot be joined evenly, the error is a [UsageError]. text is the length as the user
+// wrote it.
+func JoinMS(run *mapping.Run, length time.Duration, text string) (int64, error) {
+	again := "ingest its files again with --interval " + text
+	least := max(run.IntervalMS, 1)
+	multiples := fmt.Sprintf("%s, %s or %s", lengthText(2*least), lengthText(5*least), lengthText(10*least))
+	ms := length.Milliseconds()
+	switch {
+	case length < 0:
+		return 0, usagef("--interval %s: run %s is in the history, whose windows can be joined evenly only: "+
+			"use a length such as %s, or %s", text, run.Run.Name, multiples, again)
+	case run.IntervalMS <= 0:
+		return 0, usagef("--interval %s: run %s has no windows of an even length: leave the option out, or %s",
+			text, run.Run.Name, again)
+	case length%time.Millisecond != 0 || ms < run.IntervalMS || ms%run.IntervalMS != 0:
+		return 0, usagef("--interval %s: run %s is stored in windows of %s, which can only be joined: "+
+			"use a multiple, such as %s, or %s", text, run.Run.Name, lengthText(run.IntervalMS), multiples, again)
+	case ms == run.IntervalMS:
+		return 0, nil
+	}
+	return ms, nil
+}
+
+// lengthText returns a length as in flags, such as 1s or 1m30s.
+func lengthText(ms int64) string { return unit.Short(time.Duration(ms) * time.Millisecond) }
 
 // Has reports whether the run may have windows of a level. For a run in the history this is known.
 func (r *Run) Has(level mapping.Level) bool {
@@ -90,6 +276,68 @@ func (r *Run) OnlyTotals(doc *mapping.Run) string {
 	return why
 }
 
+// Reasons why a run has no windows with percentiles, and options of fio that change it.
+const (
+	addHistograms = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
+	OnlyAverages  = "its logs have averages, which have no percentiles: leave out log_avg_msec, or " + addHistograms
+	NothingInTime = "its files do not say what happened when: for latency over time " + addHistograms
+)
+
+// NoWindows returns why a run has no windows with percentiles, and what to do about it. It is empty if the run has
+// some.
+func NoWindows(run *mapping.Run) string {
+	hasPercentiles := func(d mapping.DirectionTotals) bool { return d.Latency.HasPercentiles() }
+	switch {
+	case run.NoWindows != "":
+		return strings.TrimSuffix(run.NoWindows, ".")
+	case run.Documents.All() == 0:
+		return NothingInTime
+	case len(run.ByDirection()) > 0 && !slices.ContainsFunc(run.ByDirection(), hasPercentiles):
+		return OnlyAverages
+	}
+	return ""
+}
+
+// NoMatch returns the [RunError] for a run without any wanted window. It says why, or what the run has instead.
+func (r *Run) NoMatch(doc *mapping.Run) error {
+	if why := NoWindows(doc); why != "" && r.choice.withPercentiles == 0 {
+		return RunError{fmt.Errorf("%s: no windows: %s", doc.Run.Name, why)}
+	}
+	return RunError{fmt.Errorf("%s: no requests match%s: %s", doc.Run.Name, r.choice.query, strings.Join(r.choice.has(doc), "; "))}
+}
+
+// has lists the directions, hosts and jobs of the run, where a choice among them was made.
+func (c *choice) has(run *mapping.Run) (texts []string) {
+	q := c.query
+	var directions, hosts []string
+	for _, d := range run.ByDirection() {
+		directions = append(directions, d.Direction+"s")
+	}
+	for _, h := range run.Hosts {
+		if h.Name != "" {
+			hosts = append(hosts, h.Name)
+		}
+	}
+	if len(q.Directions) > 0 && len(directions) > 0 {
+		texts = append(texts, "the run has "+strings.Join(directions, " and "))
+	}
+	switch {
+	case len(q.Hosts) > 0 && len(hosts) > 0:
+		texts = append(texts, "its hosts: "+List(hosts))
+	case len(q.Hosts) > 0:
+		texts = append(texts, "its files name no host")
+	}
+	if len(c.jobs) > 0 {
+		texts = append(texts, "its jobs: "+List(slices.Sorted(maps.Keys(c.jobs))))
+	}
+	if q.From != "" || q.To != "" || len(texts) == 0 {
+		length := run.Run.End.Sub(run.Run.Start).Round(time.Millisecond)
+		texts = append(texts, fmt.Sprintf("the run lasted from %s (+0s to +%s)",
+			unit.Moments(run.Run.Start, run.Run.End), length))
+	}
+	return texts
+}
+
 // Judgement is the result of checking a run against rules.
 type Judgement struct {
 	Run      mapping.RunInfo // only a name if the files have nothing of a run
@@ -104,7 +352,7 @@ func Judge(ctx context.Context, run *Run, q *Query, rules []slo.Rule) (*Judgemen
 		checked.Add(w)
 		return e.Merge(w)
 	}
-	if !NeedsWindows(q, rules) {
+	if q.WantsAll() && !slices.ContainsFunc(rules, slo.Rule.InWindows) { // the totals of the run are enough
 		take = nil
 	}
 	doc, err := run.Read(ctx, q, take)
@@ -124,21 +372,10 @@ func Judge(ctx context.Context, run *Run, q *Query, rules []slo.Rule) (*Judgemen
 		e.SetEnd(doc)
 	}
 	j := &Judgement{doc.Run, checked, e.Verdicts()}
-	if isEmpty && take != nil {
-		run.Warnings = append(run.Warnings, run.NoMatch(doc).Error())
-		j.explain(q, doc)
+	if !isEmpty || take == nil {
+		return j, nil
 	}
-	return j, nil
-}
-
-// NeedsWindows reports whether a check needs windows, because the totals of the run are not enough.
-func NeedsWindows(q *Query, rules []slo.Rule) bool {
-	return !q.WantsAll() || slices.ContainsFunc(rules, slo.Rule.InWindows)
-}
-
-// explain sets the reason of rules about windows that could not be checked: the run has no windows, or none that is
-// wanted.
-func (j *Judgement) explain(q *Query, doc *mapping.Run) {
+	run.Warnings = append(run.Warnings, run.NoMatch(doc).Error())
 	why := "no requests match"
 	if NoWindows(doc) != "" {
 		why = "the run has no windows"
@@ -148,4 +385,5 @@ func (j *Judgement) explain(q *Query, doc *mapping.Run) {
 			v.Why = why
 		}
 	}
+	return j, nil
 }

@@ -23,13 +23,41 @@ type Field struct {
 	Help    string // description
 	Example string // example of a value
 
-	values func(*mapping.Run) []any
-	ofName func(r *mapping.Run, name string) []any // values of one name, for fields with many names
+	of     func(*mapping.Run) any                // see Values
+	ofName func(r *mapping.Run, name string) any // of one name, for fields with many names
 }
 
 // Values returns the values that a run has in the field: strings, bools, times, or float64 and [AtLeast] in the unit of
 // documents. It returns none if the run lacks the field, and several for a list.
-func (f *Field) Values(run *mapping.Run) []any { return f.values(run) }
+func (f *Field) Values(run *mapping.Run) (list []any) {
+	if f.ofName != nil {
+		return nil
+	}
+	switch v := f.of(run).(type) {
+	case nil:
+	case []any:
+		return v
+	case []string:
+		for _, text := range v {
+			list = append(list, text)
+		}
+	case string:
+		if v != "" {
+			return []any{v}
+		}
+	case time.Time:
+		if v.Year() >= 1970 {
+			return []any{v}
+		}
+	case int:
+		return []any{float64(v)}
+	case int64:
+		return []any{float64(v)}
+	default:
+		return []any{v}
+	}
+	return list
+}
 
 // Text returns a value of the field for people.
 func (f *Field) Text(value any) string {
@@ -50,175 +78,106 @@ func (f *Field) Text(value any) string {
 }
 
 // Fields are all fields, in the order of the reference. A name that ends in ".*" stands for any name in that place.
-var Fields = slices.Concat(runFields, settingFields(), fioFields, totalsFields())
-
-var runFields = []*Field{
-	text("id", "run.id", "the run's id", "4f1d2c", func(r *mapping.Run) string { return r.Run.ID }),
-	text("name", "run.name", "its name", "id-7c1f", func(r *mapping.Run) string { return r.Run.Name }),
-	text("archive", "run.archive", "the archive or folder that it came from", "nightly.tar.gz", func(r *mapping.Run) string { return r.Run.Archive }),
-	text("path", "run.path", "its folder in the archive", "results/00000000", func(r *mapping.Run) string { return r.Run.Path }),
-	moment("start", "run.start", "when it started", func(r *mapping.Run) time.Time { return r.Run.Start }),
-	moment("end", "run.end", "when it ended", func(r *mapping.Run) time.Time { return r.Run.End }),
-	number("duration", "", expr.Duration, "how long it took", "10m", func(r *mapping.Run) float64 { return r.Run.End.Sub(r.Run.Start).Seconds() }),
-	flag("complete", "run.complete", "whether it is over and lacks nothing", func(r *mapping.Run) bool { return r.Run.Complete }),
-	flag("live", "", "whether run or follow is storing it", func(r *mapping.Run) bool { return r.Run.Live() }),
-	{Name: "state", Help: "what is wrong or unfinished: live, incomplete, no windows, sla broken", Example: "incomplete", values: func(r *mapping.Run) []any {
+var Fields = func() (list []*Field) {
+	add := func(name, path string, kind expr.Kind, help, example string, of func(*mapping.Run) any) *Field {
+		f := &Field{Name: name, Path: path, Kind: kind, Help: help, Example: example, of: of}
+		list = append(list, f)
+		return f
+	}
+	names := func(name, path, help, example string, of func(r *mapping.Run, name string) any) {
+		add(name, path, expr.Text, help, example, nil).ofName = of
+	}
+	const aTime = "2026-10"
+	add("id", "run.id", expr.Text, "the run's id", "4f1d2c", func(r *mapping.Run) any { return r.Run.ID })
+	add("name", "run.name", expr.Text, "its name", "id-7c1f", func(r *mapping.Run) any { return r.Run.Name })
+	add("archive", "run.archive", expr.Text, "the archive or folder that it came from", "nightly.tar.gz", func(r *mapping.Run) any { return r.Run.Archive })
+	add("path", "run.path", expr.Text, "its folder in the archive", "results/00000000", func(r *mapping.Run) any { return r.Run.Path })
+	add("start", "run.start", expr.Time, "when it started", aTime, func(r *mapping.Run) any { return r.Run.Start })
+	add("end", "run.end", expr.Time, "when it ended", aTime, func(r *mapping.Run) any { return r.Run.End })
+	add("duration", "", expr.Duration, "how long it took", "10m", func(r *mapping.Run) any { return r.Run.End.Sub(r.Run.Start).Seconds() })
+	add("complete", "run.complete", expr.Flag, "whether it is over and lacks nothing", "yes", func(r *mapping.Run) any { return r.Run.Complete })
+	add("live", "", expr.Flag, "whether run or follow is storing it", "yes", func(r *mapping.Run) any { return r.Run.Live() })
+	add("state", "", expr.Text, "what is wrong or unfinished: live, incomplete, no windows, sla broken", "incomplete", func(r *mapping.Run) any {
 		words, _ := r.State()
-		return anys(words)
-	}},
-	mapField("label.*", "run.labels.*", "a label", "label.release=reef", func(r *mapping.Run, name string) []any {
-		if v, ok := r.Run.Labels[name]; ok {
-			return []any{v}
+		return words
+	})
+	names("label.*", "run.labels.*", "a label", "reef", func(r *mapping.Run, name string) any { return ofMap(r.Run.Labels, name) })
+	add("note", "run.note", expr.Text, "what people wrote about it (fio2es note)", "switch", func(r *mapping.Run) any { return r.Run.Note })
+	add("ingested", "ingested", expr.Time, "when it was stored", aTime, func(r *mapping.Run) any { return r.Ingested })
+	add("fio2es", "fio2es.version", expr.Text, "the version of fio2es that read its files", "v1.2.3", func(r *mapping.Run) any { return r.Program.Version })
+	for _, s := range facts.Settings {
+		f := add(s.Name, "cbt."+s.Name, s.Kind, s.Help, s.Example, s.Value)
+		if s.Alias != "" {
+			f.Aliases = []string{s.Alias}
 		}
-		return nil
-	}),
-	text("note", "run.note", "what people wrote about it (fio2es note)", "switch", func(r *mapping.Run) string { return r.Run.Note }),
-	moment("ingested", "ingested", "when it was stored", func(r *mapping.Run) time.Time { return r.Ingested }),
-	text("fio2es", "fio2es.version", "the version of fio2es that read its files", "v1.2.3", func(r *mapping.Run) string { return r.Program.Version }),
-}
-
-var fioFields = []*Field{
-	mapField("config.*", "config.*", "a setting of CBT's configuration", "config.pool_profiles.rbd.pg_size=256", func(r *mapping.Run, name string) []any {
-		return inConfig(r.Config, name)
-	}),
-	mapField("option.*", "fio.options.*", "an option of fio", "option.ioengine=libaio", func(r *mapping.Run, name string) []any {
-		if v, ok := r.Fio.Options[name]; ok {
-			return []any{v}
+	}
+	names("config.*", "config.*", "a setting of CBT's configuration", "256", func(r *mapping.Run, name string) any { return inConfig(r.Config, name) })
+	names("option.*", "fio.options.*", "an option of fio", "libaio", func(r *mapping.Run, name string) any { return ofMap(r.Fio.Options, name) })
+	add("fio", "fio.version", expr.Text, "fio's version", "fio-3.36", func(r *mapping.Run) any { return r.Fio.Version })
+	add("jobs", "fio.jobs", expr.Number, "fio's jobs, on all hosts", "16", func(r *mapping.Run) any { return r.Fio.Jobs })
+	cpu := func(r *mapping.Run, share float64) any {
+		if r.Fio.UsrCPU == 0 && r.Fio.SysCPU == 0 { // a report of fio has both, and they are not both 0
+			return nil
 		}
-		return nil
-	}),
-	text("fio", "fio.version", "fio's version", "fio-3.36", func(r *mapping.Run) string { return r.Fio.Version }),
-	number("jobs", "fio.jobs", expr.Number, "fio's jobs, on all hosts", "16", func(r *mapping.Run) float64 { return float64(r.Fio.Jobs) }),
-	cpu("usr_cpu", "percent of a CPU in user mode, mean of the jobs", func(r *mapping.Run) float64 { return r.Fio.UsrCPU }),
-	cpu("sys_cpu", "percent of a CPU in the kernel, mean of the jobs", func(r *mapping.Run) float64 { return r.Fio.SysCPU }),
-	{Name: "direction", Path: "fio.direction", Help: "read, write, trim: those that it has", Example: "write", values: func(r *mapping.Run) (list []any) {
+		return share
+	}
+	add("usr_cpu", "fio.usr_cpu", expr.Number, "percent of a CPU in user mode, mean of the jobs", "80", func(r *mapping.Run) any { return cpu(r, r.Fio.UsrCPU) })
+	add("sys_cpu", "fio.sys_cpu", expr.Number, "percent of a CPU in the kernel, mean of the jobs", "80", func(r *mapping.Run) any { return cpu(r, r.Fio.SysCPU) })
+	add("direction", "fio.direction", expr.Text, "read, write, trim: those that it has", "write", func(r *mapping.Run) any {
+		var list []string
 		for _, d := range r.ByDirection() {
 			list = append(list, d.Direction)
 		}
 		return list
-	}},
-	{Name: "host", Path: "hosts.name", Help: "the name of one of its hosts", Example: "client1", values: func(r *mapping.Run) (list []any) {
+	})
+	add("host", "hosts.name", expr.Text, "the name of one of its hosts", "client1", func(r *mapping.Run) any {
+		var list []string
 		for _, h := range r.Hosts {
 			list = append(list, h.Name)
 		}
 		return list
-	}},
-	number("hosts", "", expr.Number, "how many hosts it has", "8", func(r *mapping.Run) float64 { return float64(len(r.Hosts)) }),
-	text("clock", "clock.source", "where its times come from: log_unix_epoch, job_start, report, user (the setting start) or mtime", "mtime", func(r *mapping.Run) string { return r.Clock.Source }),
-	{
-		Name: "interval", Path: "interval_ms", Kind: expr.Duration, Help: "the length of its windows", Example: "1s",
-		values: func(r *mapping.Run) []any {
-			if r.IntervalMS == 0 { // not known
-				return nil
-			}
-			return []any{float64(r.IntervalMS) / 1000}
-		},
-	},
-	moment("compacted", "run.compacted.at", "when its windows were joined to longer ones", func(r *mapping.Run) time.Time { return r.Run.Compacted.At }),
-	{Name: "level", Path: "levels", Help: "cluster, host, job: of its interval documents", Example: "host", values: func(r *mapping.Run) (list []any) {
+	})
+	add("hosts", "", expr.Number, "how many hosts it has", "8", func(r *mapping.Run) any { return len(r.Hosts) })
+	add("clock", "clock.source", expr.Text, "where its times come from: log_unix_epoch, job_start, report, user (the setting start) or mtime", "mtime",
+		func(r *mapping.Run) any { return r.Clock.Source })
+	add("interval", "interval_ms", expr.Duration, "the length of its windows", "1s", func(r *mapping.Run) any {
+		if r.IntervalMS == 0 { // not known
+			return nil
+		}
+		return float64(r.IntervalMS) / 1000
+	})
+	add("compacted", "run.compacted.at", expr.Time, "when its windows were joined to longer ones", aTime, func(r *mapping.Run) any { return r.Run.Compacted.At })
+	add("level", "levels", expr.Text, "cluster, host, job: of its interval documents", "host", func(r *mapping.Run) any {
+		var list []string
 		for _, l := range r.Levels {
 			list = append(list, l.String())
 		}
 		return list
-	}},
-	number("recovered", "recovered.requests", expr.Count, "requests recovered from fio's report", "0", func(r *mapping.Run) float64 { return float64(r.Recovered.Requests) }),
-	number("missing", "missing.requests", expr.Count, "requests that are in no window", "0", func(r *mapping.Run) float64 { return float64(r.Missing.Requests) }),
-	{Name: "warning", Path: "warnings", Help: "a warning", Example: "clock", values: func(r *mapping.Run) []any { return anys(r.Warnings) }},
-	{Name: "sla", Help: "met or broken: its objectives", Example: "broken", values: func(r *mapping.Run) []any {
-		if len(r.SLA) == 0 {
+	})
+	add("recovered", "recovered.requests", expr.Count, "requests recovered from fio's report", "0", func(r *mapping.Run) any { return r.Recovered.Requests })
+	add("missing", "missing.requests", expr.Count, "requests that are in no window", "0", func(r *mapping.Run) any { return r.Missing.Requests })
+	add("warning", "warnings", expr.Text, "a warning", "clock", func(r *mapping.Run) any { return r.Warnings })
+	add("sla", "", expr.Text, "met or broken: its objectives", "broken", func(r *mapping.Run) any {
+		switch {
+		case len(r.SLA) == 0:
 			return nil
+		case slices.ContainsFunc(r.SLA, func(v mapping.Verdict) bool { return !v.Holds }):
+			return "broken"
 		}
-		if slices.ContainsFunc(r.SLA, func(v mapping.Verdict) bool { return !v.Holds }) {
-			return []any{"broken"}
-		}
-		return []any{"met"}
-	}},
-}
-
-func anys(list []string) (out []any) {
-	for _, s := range list {
-		out = append(out, s)
-	}
-	return out
-}
-
-func text(name, path, help, example string, of func(*mapping.Run) string) *Field {
-	return &Field{Name: name, Path: path, Help: help, Example: example, values: func(r *mapping.Run) []any {
-		if s := of(r); s != "" {
-			return []any{s}
-		}
-		return nil
-	}}
-}
-
-func number(name, path string, kind expr.Kind, help, example string, of func(*mapping.Run) float64) *Field {
-	return &Field{Name: name, Path: path, Kind: kind, Help: help, Example: example, values: func(r *mapping.Run) []any { return []any{of(r)} }}
-}
-
-// cpu returns a field for a share of processor time. A report of fio has the shares of user and system, and they are
-// not both 0.
-func cpu(name, help string, of func(*mapping.Run) float64) *Field {
-	return &Field{Name: name, Path: "fio." + name, Kind: expr.Number, Help: help, Example: "80", values: func(r *mapping.Run) []any {
-		if r.Fio.UsrCPU == 0 && r.Fio.SysCPU == 0 {
-			return nil
-		}
-		return []any{of(r)}
-	}}
-}
-
-func flag(name, path, help string, of func(*mapping.Run) bool) *Field {
-	return &Field{Name: name, Path: path, Kind: expr.Flag, Help: help, Example: "yes", values: func(r *mapping.Run) []any { return []any{of(r)} }}
-}
-
-func moment(name, path, help string, of func(*mapping.Run) time.Time) *Field {
-	return &Field{Name: name, Path: path, Kind: expr.Time, Help: help, Example: "2026-10", values: func(r *mapping.Run) []any {
-		if t := of(r); t.Year() >= 1970 {
-			return []any{t}
-		}
-		return nil
-	}}
-}
-
-// mapField returns a field for each name of a map. [Lookup] makes the field of one name.
-func mapField(name, path, help, example string, of func(r *mapping.Run, name string) []any) *Field {
-	_, value, _ := strings.Cut(example, "=")
-	return &Field{Name: name, Path: path, Help: help, Example: value, ofName: of, values: func(*mapping.Run) []any { return nil }}
-}
-
-// settingFields returns the fields of the benchmark's settings.
-func settingFields() (list []*Field) {
-	for _, c := range facts.Settings {
-		f := &Field{Name: c.Name, Path: "cbt." + c.Name, Kind: c.Kind, Help: c.Help, Example: c.Example, values: func(r *mapping.Run) []any {
-			switch v := c.Value(r).(type) {
-			case string:
-				return []any{v}
-			case int:
-				return []any{float64(v)}
-			case int64:
-				return []any{float64(v)}
-			}
-			return nil
-		}}
-		if c.Alias != "" {
-			f.Aliases = []string{c.Alias}
-		}
-		list = append(list, f)
-	}
-	return list
-}
-
-// totalsFields returns the fields of all requests of a run, and of the requests of each direction.
-func totalsFields() (list []*Field) {
+		return "met"
+	})
 	examples := map[string]string{"requests": "1e6", "bytes": "100GiB", "iops": "20k", "bandwidth": "100MiB/s"}
 	helps := map[string]string{"requests": "number", "iops": "rate"}
-	add := func(prefix, path, whose string, of func(*mapping.Run) *mapping.Totals) {
+	for _, direction := range append([]string{"all"}, mapping.Directions[:]...) {
+		prefix := strings.TrimPrefix(direction+".", "all.")
 		for i := range facts.Figures {
-			one := &facts.Figures[i]
-			f := &Field{
-				Name: prefix + one.Name, Path: path + "." + one.Name, Kind: one.Kind,
-				Help: cmp.Or(helps[one.Name], one.Text) + " of " + whose, Example: cmp.Or(examples[one.Name], "5ms"),
-				values: func(r *mapping.Run) []any {
-					t := of(r)
+			one, path := &facts.Figures[i], direction+"."
+			if one.Kind == expr.Latency {
+				path += "latency."
+			}
+			f := add(prefix+one.Name, path+one.Name, one.Kind, cmp.Or(helps[one.Name], one.Text)+" of "+direction+" requests",
+				cmp.Or(examples[one.Name], "5ms"), func(r *mapping.Run) any {
+					t := map[string]*mapping.Totals{"all": r.All, "read": r.Read, "write": r.Write, "trim": r.Trim}[direction]
 					if t == nil {
 						return nil
 					}
@@ -226,30 +185,27 @@ func totalsFields() (list []*Field) {
 					case math.IsNaN(v):
 						return nil
 					case isBound:
-						return []any{AtLeast(v)}
+						return AtLeast(v)
 					default:
-						return []any{v}
+						return v
 					}
-				},
-			}
-			if one.Kind == expr.Latency {
-				f.Path = path + ".latency." + one.Name
-			}
+				})
 			if one.Name == "bandwidth" {
 				f.Aliases = []string{prefix + "bw"}
 			} else if strings.Contains(one.Text, ".") {
 				f.Aliases = []string{prefix + one.Text}
 			}
-			list = append(list, f)
 		}
 	}
-	add("", "all", "all requests", func(r *mapping.Run) *mapping.Totals { return r.All })
-	for i, direction := range mapping.Directions {
-		add(direction+".", direction, direction+" requests", func(r *mapping.Run) *mapping.Totals {
-			return [...]*mapping.Totals{r.Read, r.Write, r.Trim}[i]
-		})
-	}
 	return list
+}()
+
+// ofMap returns the text of a name, or nil.
+func ofMap(texts map[string]string, name string) any {
+	if text, ok := texts[name]; ok {
+		return []any{text} // also an empty one
+	}
+	return nil
 }
 
 // byName has the fields by name, alias and path in documents, in lower case.
@@ -285,7 +241,7 @@ func Lookup(name string) *Field {
 func (f *Field) named(prefix, name string) *Field {
 	one := *f
 	one.Name, one.Path = prefix+name, strings.TrimSuffix(f.Path, "*")+name
-	one.values = func(r *mapping.Run) []any { return f.ofName(r, name) }
+	one.of = func(r *mapping.Run) any { return f.ofName(r, name) }
 	one.ofName = nil
 	return &one
 }

@@ -89,7 +89,7 @@ func (s *sorter) finish(skipped map[folder]*Skipped) *Archive {
 		slices.SortStableFunc(r.Logs, compareLogs)
 		slices.SortStableFunc(r.Others, compareLogs)
 		slices.SortStableFunc(r.Reports, func(a, b Report) int {
-			return cmp.Or(compareReports(a, b), s.order[a.File]-s.order[b.File])
+			return cmp.Or(cmp.Compare(a.Found, b.Found), s.order[a.File]-s.order[b.File])
 		})
 		for _, f := range r.Files() {
 			use(f)

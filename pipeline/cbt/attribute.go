@@ -57,7 +57,12 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 	}
 	isSplit := false
 	for _, r := range present(s.runs) {
-		isSplit = r.at.layout == ofPeople && s.splitApart(r, have) || isSplit
+		switch {
+		case r.at.layout == ofPeople && s.splitApart(r, have):
+			isSplit = true
+		case r.guess != "":
+			r.doubt(r.guess)
+		}
 	}
 	if isSplit {
 		s.index = s.newIndex()
@@ -373,7 +378,6 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 		byPrefix[of[0].Prefix], byVolume[of[0].Volume] = append(byPrefix[of[0].Prefix], p), append(byVolume[of[0].Volume], p)
 	}
 	if len(logs) < 2 {
-		r.doubt(r.guess)
 		return false
 	}
 	// Reports name prefixes by their options or, if they have none of these, by their own name.
@@ -461,7 +465,6 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 	}
 	if len(runs) == 1 {
 		r.setUnsure(logs)
-		r.doubt(r.guess)
 		return false
 	}
 	for _, f := range others {

@@ -3,6 +3,7 @@ package cbt
 import (
 	"cmp"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"path"
 	"slices"
@@ -17,59 +18,70 @@ import (
 func (s *sorter) dropCopies() {
 	c := newComparer()
 	for _, r := range present(s.runs) {
-		s.dropLogs(c, r)
-		s.dropReports(c, r)
+		// Logs that have the content of another log of the same kind and number are copies under the name of another host
+		// or volume, unless each has a report of its own.
+		reportsOf := func(l Log) []Report {
+			return without(r.Reports, func(f Report) bool { return !f.Named || f.Host != l.Host || f.Volume != l.Volume })
+		}
+		originals := c.copies(r.logs(), func(a, b Log) bool { return c.mayBeOne(reportsOf(a), reportsOf(b)) })
+		r.dropLogs(func(l Log) bool {
+			other := originals[l.File]
+			if other != nil {
+				s.leaveNotable(l.File, "the same content as "+other.Name()+", so it counts once")
+			}
+			return other != nil
+		})
+		// CBT stores each report twice, as printed and its JSON alone, which may be the same. Equal reports of two hosts are
+		// copies only if the logs of one host were copies, too, which are gone then: reports that still grow are short at
+		// first.
+		type device struct{ host, volume string }
+		hasLogs := map[device]bool{}
+		for _, l := range r.logs() {
+			hasLogs[device{l.Host, l.Volume}] = true
+		}
+		var kept []Report
+		slices.SortStableFunc(r.Reports, func(a, b Report) int { return cmp.Compare(a.Found, b.Found) })
+		for _, f := range r.Reports {
+			i := slices.IndexFunc(kept, func(k Report) bool {
+				of, lostLogs := device{f.Host, f.Volume}, !r.isReported() && !hasLogs[device{f.Host, f.Volume}]
+				isPair := k.Named && f.Named && (device{k.Host, k.Volume} == of || !lostLogs)
+				return k.File != f.File && !isPair && c.same(k.File, f.File, leastOfReport)
+			})
+			switch {
+			case i < 0:
+				kept = append(kept, f)
+			case !f.File.Beside && !slices.ContainsFunc(s.left, func(l Left) bool { return l.File == f.File }):
+				s.leaveNotable(f.File, "the same content as "+kept[i].File.Name()+", so it counts once")
+			}
+		}
+		r.Reports = kept
 	}
 	s.dropRuns(c)
 	s.dropReportRuns(c)
 }
 
-// dropLogs drops logs of one run that have the content of another log of the same kind and number. They are copies
-// under the name of another host or volume, unless each has a report of its own.
-func (s *sorter) dropLogs(c *comparer, r *Run) {
-	reportsOf := func(l Log) []Report {
-		return without(r.Reports, func(f Report) bool { return !f.Named || f.Host != l.Host || f.Volume != l.Volume })
-	}
-	originals := c.copies(r.logs(), func(a, b Log) bool { return c.mayBeOne(reportsOf(a), reportsOf(b)) })
-	r.dropLogs(func(l Log) bool {
-		other := originals[l.File]
-		if other != nil {
-			s.leaveNotable(l.File, "the same content as "+other.Name()+", so it counts once")
-		}
-		return other != nil
-	})
-}
-
-// dropReports drops reports of one run that have the content of another. CBT stores each twice, as printed and its JSON
-// alone, which may be the same. Equal reports of two hosts are copies only if the logs of one host were copies, too.
-// The reason is that reports that still grow are short at first.
-func (s *sorter) dropReports(c *comparer, r *Run) {
-	// Without logs of its host and volume, where others have some, a report may be a copy.
-	lostLogs := func(f Report) bool {
-		return !r.isReported() && !slices.ContainsFunc(r.logs(), func(l Log) bool { return l.Host == f.Host && l.Volume == f.Volume })
-	}
-	var kept []Report
-	slices.SortStableFunc(r.Reports, compareReports)
-	for _, f := range r.Reports {
-		i := slices.IndexFunc(kept, func(k Report) bool {
-			isPair := k.Named && f.Named && (k.Host == f.Host && k.Volume == f.Volume || !lostLogs(f))
-			return k.File != f.File && !isPair && c.sameReport(k.File, f.File)
-		})
-		switch {
-		case i < 0:
-			kept = append(kept, f)
-		case !f.File.Beside && !slices.ContainsFunc(s.left, func(l Left) bool { return l.File == f.File }):
-			s.leaveNotable(f.File, "the same content as "+kept[i].File.Name()+", so it counts once")
-		}
-	}
-	r.Reports = kept
-}
-
 // dropRuns drops a run if another run has all of its logs under the same names, and none or one of its reports. Two runs
 // of the same load may have equal logs.
 func (s *sorter) dropRuns(c *comparer) {
-	for _, runs := range groups(s.inOrder(present(s.runs)), (*Run).outline) {
-		if len(runs) < 2 || runs[0].outline() == "" {
+	// The outline has the names and sizes of a run's logs, which are the same for copies. It is empty if a size is not
+	// known, or if all logs are empty.
+	outline := func(r *Run) string {
+		total, lines := int64(0), []string{r.argument}
+		for _, l := range r.logs() {
+			if l.File.Size < 0 {
+				return ""
+			}
+			lines = append(lines, path.Base(l.File.Path)+" "+strconv.FormatInt(l.File.Size, 10))
+			total += l.File.Size
+		}
+		if total == 0 {
+			return ""
+		}
+		slices.Sort(lines[1:])
+		return strings.Join(lines, "\n")
+	}
+	for _, runs := range groups(s.inOrder(present(s.runs)), outline) {
+		if len(runs) < 2 || outline(runs[0]) == "" {
 			continue
 		}
 		slices.SortStableFunc(runs, func(a, b *Run) int {
@@ -77,10 +89,19 @@ func (s *sorter) dropRuns(c *comparer) {
 		})
 		logs := make(map[*Run][]Log, len(runs)) // there may be thousands of runs of one outline
 		for i, r := range runs {
-			logs[r] = byName(&r.Output)
-			if j := slices.IndexFunc(runs[:i], func(other *Run) bool {
-				return !other.gone && c.sameRun(logs[r], logs[other]) && c.mayBeOne(r.Reports, other.Reports)
-			}); j >= 0 {
+			logs[r] = slices.SortedFunc(slices.Values(r.logs()), func(a, b Log) int {
+				f, g := a.File, b.File
+				return cmp.Or(cmp.Compare(path.Base(f.Path), path.Base(g.Path)), cmp.Compare(f.Size, g.Size), cmp.Compare(f.Path, g.Path))
+			})
+			j := slices.IndexFunc(runs[:i], func(other *Run) bool {
+				digits := 0
+				return !other.gone && slices.EqualFunc(logs[r], logs[other], func(f, g Log) bool {
+					isSame := f.File.Size == 0 && g.File.Size == 0 || c.same(f.File, g.File, 0)
+					digits += c.begin(f.File).digits
+					return isSame
+				}) && digits >= leastOfLog && c.mayBeOne(r.Reports, other.Reports)
+			})
+			if j >= 0 {
 				s.dropRun(r, runs[j])
 			}
 		}
@@ -113,7 +134,7 @@ func (s *sorter) dropReportRuns(c *comparer) {
 		for _, f := range r.Reports {
 			k := key{r.argument, f.File.Size}
 			i := slices.IndexFunc(owners[k], func(o owned) bool {
-				return o.run != r && r.isReported() && o.file != f.File && c.sameReport(o.file, f.File)
+				return o.run != r && r.isReported() && o.file != f.File && c.same(o.file, f.File, leastOfReport)
 			})
 			if i >= 0 {
 				of, known = owners[k][i].run, known+1
@@ -141,25 +162,6 @@ func (s *sorter) dropRun(r, of *Run) {
 }
 
 func (r *Run) depth() int { return strings.Count(r.Path, "/") }
-
-// outline returns the names and sizes of a run's logs as a text, which is the same for copies. It is empty if a size is
-// not known, or if all logs are empty.
-func (r *Run) outline() string {
-	total := int64(0)
-	lines := []string{r.argument}
-	for _, l := range r.logs() {
-		if l.File.Size < 0 {
-			return ""
-		}
-		lines = append(lines, path.Base(l.File.Path)+" "+strconv.FormatInt(l.File.Size, 10))
-		total += l.File.Size
-	}
-	if total == 0 {
-		return ""
-	}
-	slices.Sort(lines[1:])
-	return strings.Join(lines, "\n")
-}
 
 // comparer finds files of the same content. It reads each at most once.
 type comparer struct {
@@ -195,37 +197,14 @@ func (c *comparer) same(a, b *source.File, least int) bool {
 	return !x.bad && !y.bad && x.whole == y.whole && x.digits >= least
 }
 
-// sameReport is same for reports.
-func (c *comparer) sameReport(a, b *source.File) bool { return c.same(a, b, leastOfReport) }
-
 // mayBeOne reports whether one execution of fio may have written the reports of both lists: one of them has none, or they
 // share a report. Reports have the time at which fio wrote them, so those of two executions differ.
 func (c *comparer) mayBeOne(a, b []Report) bool {
 	isEmpty := func(r Report) bool { return r.File.Size == 0 }
 	a, b = without(a, isEmpty), without(b, isEmpty)
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(x Report) bool {
-		return slices.ContainsFunc(b, func(y Report) bool { return x.File == y.File || c.sameReport(x.File, y.File) })
+		return slices.ContainsFunc(b, func(y Report) bool { return x.File == y.File || c.same(x.File, y.File, leastOfReport) })
 	})
-}
-
-// byName returns the logs of a run in the order of their names without folders, then of their sizes.
-func byName(o *Output) []Log {
-	return slices.SortedFunc(slices.Values(o.logs()), func(a, b Log) int {
-		f, g := a.File, b.File
-		return cmp.Or(cmp.Compare(path.Base(f.Path), path.Base(g.Path)), cmp.Compare(f.Size, g.Size), cmp.Compare(f.Path, g.Path))
-	})
-}
-
-// sameRun reports whether two runs with the same outline have the same content. It takes their logs in the order of
-// byName.
-func (c *comparer) sameRun(x, y []Log) bool {
-	digits := 0
-	same := slices.EqualFunc(x, y, func(f, g Log) bool {
-		isSame := f.File.Size == 0 && g.File.Size == 0 || c.same(f.File, g.File, 0)
-		digits += c.begin(f.File).digits
-		return isSame
-	})
-	return same && digits >= leastOfLog
 }
 
 // copies finds logs that have the content of an earlier log of the same kind and number, if mayBe says that one may be a
@@ -289,24 +268,24 @@ func (c *comparer) finish(f *source.File) *sum {
 		return x
 	}
 	defer in.Close()
-	h, digits := sha256.New(), &digitCounter{}
-	if _, err := io.Copy(io.MultiWriter(h, digits), in); err != nil {
-		x.bad = true
-		return x
-	}
-	h.Sum(x.whole[:0])
-	x.digits, x.isRead = digits.n, true
-	return x
-}
-
-// digitCounter counts digits other than 0.
-type digitCounter struct{ n int }
-
-func (d *digitCounter) Write(p []byte) (int, error) {
-	for _, c := range p {
-		if '1' <= c && c <= '9' {
-			d.n++
+	h, buffer := sha256.New(), make([]byte, 32<<10)
+	for {
+		n, err := in.Read(buffer)
+		h.Write(buffer[:n])
+		for _, b := range buffer[:n] {
+			if '1' <= b && b <= '9' {
+				x.digits++
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			x.bad = true
+			return x
 		}
 	}
-	return len(p), nil
+	h.Sum(x.whole[:0])
+	x.isRead = true
+	return x
 }

@@ -15,6 +15,139 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
+const (
+	configName        = "benchmark_config.yaml" // of one benchmark
+	archiveConfigName = "cbt_config.yaml"       // of the archive
+)
+
+var (
+	// CBT makes two of these files, and fio2es-fio (fio2es shim) the third, live_output.
+	reportFile   = regexp.MustCompile(`^(?:json_output|live_output|output)\.(\d+)(?:\.(.+))?$`)
+	bareReport   = regexp.MustCompile(`^(?:json_output|live_output|output)(?:\.(.+))?$`) // of rbdfio, which has no volumes
+	hostedReport = regexp.MustCompile(`^(.+\.(?:json|out|txt))\.(.+)$`)                  // with a host, as CBT collects files
+	volumePrefix = regexp.MustCompile(`^(.*)\.(\d+)$`)
+	numberMark   = regexp.MustCompile(`^\.\d+$`)
+	hashName     = regexp.MustCompile(`^[0-9a-f]{16,}$`) // other programs store thousands of such files
+	cephFile     = regexp.MustCompile(`^(?:ceph_settings\.out|historic_ops\.out|pgautoscaler\.log)`)
+	monitorDir   = regexp.MustCompile(`^(?:collectl|perf|blktrace|top|visualisation|[a-z_]+_monitoring)(?:\..+)?$`)
+	kindWord     = regexp.MustCompile(`(?i)(?:^|[^a-z])(clat|slat|lat|bw|iops)(?:[^a-z]|$)`)
+	normalOutput = regexp.MustCompile(`(?m)^.+: \(g(?:roupid)?=\d+[,)]`) // fio's first line in its other formats
+	terseOutput  = regexp.MustCompile(`(?m)^\d;fio-\d`)
+)
+
+// role is what a file may be, by its name.
+type role uint8
+
+const (
+	roleNone   role = iota // of no interest, by its name or its folder
+	roleLoose              // fio's output only if its content says so
+	roleLog                // written by fio's write_*_log
+	roleConfig             // one of CBT's YAML files
+	roleReport             // may be fio's output
+	roleJob                // may be a job file
+)
+
+// roles are what files may be by the ends of their names. Other ends say nothing.
+var roles = map[string]role{
+	".json": roleReport, ".txt": roleReport, ".out": roleReport, ".fio": roleJob, ".job": roleJob,
+	".png": roleNone, ".jpg": roleNone, ".svg": roleNone, ".pdf": roleNone, ".html": roleNone, ".css": roleNone, ".js": roleNone, ".csv": roleNone,
+	".py": roleNone, ".sh": roleNone, ".md": roleNone, ".yaml": roleNone, ".yml": roleNone, ".xml": roleNone, ".so": roleNone, ".o": roleNone, ".a": roleNone,
+}
+
+// wanted reports whether a file may be needed, by its path: logs of fio, files that may be its reports, job files, and
+// CBT's configuration. For other files the content decides, see [Options].
+func wanted(name string) bool { return roleOf(name) > roleLoose }
+
+// Options returns the options of a scan for [Read]. The scan finds reports of any name near logs. It lists files that
+// the user named, under any name, and files beside them that may belong to them.
+func Options() source.Options {
+	return source.Options{Want: wanted, Named: true, Beside: true, Look: source.Look{
+		Near: func(name string) bool { return roleOf(name) == roleLog },
+		Name: func(name string) bool { return roleOf(name) == roleLoose },
+		Is:   hasReport,
+		Kin:  func(name string) bool { return roleOf(name) == roleJob },
+	}}
+}
+
+func roleOf(name string) role {
+	base := path.Base(name)
+	parts := strings.Split(path.Dir(name), "/")
+	isBelow, isRBDFio := false, false
+	for i, dir := range parts {
+		// Other programs write files, too, which CBT or pbench-fio runs beside fio. A workload may be named like one of
+		// them, but it has settings below it.
+		if dir == "sysinfo" || i > 0 && strings.HasPrefix(dir, "tools-") && sampleDir.MatchString(parts[i-1]) {
+			return roleNone
+		}
+		if isBelow && monitorDir.MatchString(dir) && (i+1 == len(parts) || !isSetting(parts[i+1])) {
+			return roleNone
+		}
+		isBelow = isBelow || configDir.MatchString(dir)
+		isRBDFio = isRBDFio || dir == rbdfio || strings.HasPrefix(dir, rbdfio+".")
+	}
+	_, isLog := fiolog.ParseName(base)
+	byEnd, isKnown := roles[path.Ext(base)]
+	switch {
+	case isLog:
+		return roleLog
+	case base == configName || base == archiveConfigName:
+		return roleConfig
+	case cephFile.MatchString(base) || hashName.MatchString(base): // CBT gets the first from the cluster
+		return roleNone
+	case reportFile.MatchString(base) || isRBDFio && bareReport.MatchString(base):
+		return roleReport
+	case isKnown:
+		return byEnd
+	}
+	return roleLoose
+}
+
+// parseReport splits the name that CBT gives to fio's output. A host may be an IP address, whose first number looks
+// like a volume, which rbdfio does not have. The mark of a copy is not part of the host, because the original may be
+// gone.
+func parseReport(base string, withVolume bool) (volume, host string, ok bool) {
+	if original, mark := fiolog.CutCopyMark(base); mark != "" && !numberMark.MatchString(mark) {
+		base = original
+	}
+	form := bareReport
+	if withVolume {
+		form = reportFile
+	}
+	switch m := form.FindStringSubmatch(base); len(m) {
+	case 2:
+		return "", m[1], true
+	case 3:
+		return m[1], m[2], true
+	}
+	return "", "", false
+}
+
+// splitHost takes the host off the name of a report, if logs of its folder have hosts, too: "x.json.hostA".
+func splitHost(base string, runs []*Run) (name, host string) {
+	hasHost := func(l Log) bool { return l.Host != "" }
+	hasHosts := func(r *Run) bool { return slices.ContainsFunc(r.logs(), hasHost) }
+	if m := hostedReport.FindStringSubmatch(base); m != nil && slices.ContainsFunc(runs, hasHosts) {
+		return m[1], m[2]
+	}
+	return base, ""
+}
+
+// splitPrefix takes the volume off a log's prefix: "output.0" is volume 0 of "output".
+func splitPrefix(prefix string) (family, volume string) {
+	if m := volumePrefix.FindStringSubmatch(prefix); m != nil {
+		return m[1], m[2]
+	}
+	return prefix, ""
+}
+
+// stem returns the name of a report or job file without the endings that say that it is one.
+func stem(base string) string {
+	if ext := path.Ext(base); roles[ext] != roleNone {
+		return strings.TrimSuffix(base, ext)
+	}
+	return base
+}
+
 // logFile is a log of fio with the parts of its name. If its name is not the name of a log, the parts are assumed.
 type logFile struct {
 	file  *source.File
@@ -22,20 +155,15 @@ type logFile struct {
 	doubt string // why it is taken for a log although its name does not say so
 }
 
-var (
-	numberMark = regexp.MustCompile(`^\.\d+$`)
-	kindWord   = regexp.MustCompile(`(?i)(?:^|[^a-z])(clat|slat|lat|bw|iops)(?:[^a-z]|$)`)
-)
-
 // kinds returns the files by their kinds: logs, fio's output or files that may be, and files that may be job files. Names
 // decide or, if the user named a file, its content. Copies, by their names, go to the leftovers, and so do files that
 // the user named and that are not from fio.
 func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 	for _, f := range s.files {
+		base := path.Base(f.Path)
 		role, log := roleOf(f.Path), logFile{file: f}
 		if role == roleLog {
-			log.name, _ = fiolog.ParseName(path.Base(f.Path))
-			if f.Beside || s.isCopiedLog(f, log.name.Copy) {
+			if log.name, _ = fiolog.ParseName(base); f.Beside {
 				continue
 			}
 		} else if f.Named && role != roleConfig {
@@ -43,55 +171,43 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 			if role, log.name.Kind, why = lookAt(f, role); why != "" {
 				s.leaveNotable(f, why)
 			}
-			log.name.Prefix = stem(path.Base(f.Path)) // it has one job, or several one after another
+			log.name.Prefix = stem(base) // it has one job, or several one after another
 			log.doubt = fmt.Sprintf("%s: read as a log of %s, because of its rows", f.Name(), kindNames[log.name.Kind])
-		} else if role == roleNone && mayBeReport(f.Path) {
-			role = roleLoose
 		}
 		switch role {
 		case roleLog:
+			// A copy that the user named is read if the user named no other log in its folder.
+			isProper := func(other *source.File) bool {
+				name, ok := fiolog.ParseName(path.Base(other.Path))
+				return ok && name.Copy == "" && s.dirOf(other) == s.dirOf(f)
+			}
+			if mark := log.name.Copy; mark != "" && (!f.Named || slices.ContainsFunc(s.files, isProper)) {
+				why := fmt.Sprintf("a copy of a log, as its name says (%s)", mark)
+				if !s.hasOriginal(f) {
+					why += "; rename it if it is the only one"
+				}
+				s.leaveNotable(f, why)
+				continue
+			}
 			logs = append(logs, log)
 		case roleJob:
 			jobs = append(jobs, f)
 		case roleReport, roleLoose:
+			// A name may say that a report is older than another that is there, such as out.json.bak beside out.json. The
+			// number at its end may be a volume, or part of an address.
+			original, mark := fiolog.CutCopyMark(base)
+			isOld := mark != "" && strings.ContainsRune("~.-", rune(mark[0])) && !strings.HasPrefix(mark, "- ") &&
+				!(numberMark.MatchString(mark) && reportFile.MatchString(base))
+			if isOld && !f.Named && roleOf(original) == roleReport && s.hasOriginal(f) {
+				if !f.Beside && isReport(f) {
+					s.leaveNotable(f, fmt.Sprintf("a copy of a report, as its name says (%s)", mark))
+				}
+				continue
+			}
 			reports = append(reports, f)
 		}
 	}
-	return logs, without(reports, s.isOldReport), jobs
-}
-
-// isCopiedLog reports whether a log is a copy by its name, and adds it to the leftovers then. A copy that the user
-// named is read if the user named no other log in its folder.
-func (s *sorter) isCopiedLog(f *source.File, mark string) bool {
-	isProper := func(other *source.File) bool {
-		name, ok := fiolog.ParseName(path.Base(other.Path))
-		return ok && name.Copy == "" && s.dirOf(other) == s.dirOf(f)
-	}
-	if mark == "" || f.Named && !slices.ContainsFunc(s.files, isProper) {
-		return false
-	}
-	why := fmt.Sprintf("a copy of a log, as its name says (%s)", mark)
-	if !s.hasOriginal(f) {
-		why += "; rename it if it is the only one"
-	}
-	s.leaveNotable(f, why)
-	return true
-}
-
-// isOldReport reports whether the name of a report says that it is older than another that is there, such as
-// out.json.bak beside out.json. It adds the report to the leftovers then.
-func (s *sorter) isOldReport(f *source.File) bool {
-	base := path.Base(f.Path)
-	original, mark := fiolog.CutCopyMark(base)
-	isOld := mark != "" && strings.ContainsRune("~.-", rune(mark[0])) && !strings.HasPrefix(mark, "- ")
-	isVolume := numberMark.MatchString(mark) && reportFile.MatchString(base) // or part of an address
-	if !isOld || isVolume || f.Named || roleOf(original) != roleReport || !s.hasOriginal(f) {
-		return false
-	}
-	if !f.Beside && isReport(f) {
-		s.leaveNotable(f, fmt.Sprintf("a copy of a report, as its name says (%s)", mark))
-	}
-	return true
+	return logs, reports, jobs
 }
 
 // hasOriginal reports whether the original of a file exists, if its name says that it is a copy.
@@ -185,12 +301,6 @@ func hasReport(head []byte) bool {
 	return false
 }
 
-// The first lines of fio's output in its other formats.
-var (
-	normalOutput = regexp.MustCompile(`(?m)^.+: \(g(?:roupid)?=\d+[,)]`)
-	terseOutput  = regexp.MustCompile(`(?m)^\d;fio-\d`)
-)
-
 // otherFormat says that a text is fio's output in a format that is not read. It is empty for other texts.
 func otherFormat(head []byte) string {
 	format := ""
@@ -244,40 +354,31 @@ func contentOf(head []byte) content {
 
 // rowContent returns the kind of log from which a row may be, by the row's number of fields.
 func rowContent(line []byte) content {
-	fields := bytes.Split(bytes.TrimSpace(line), []byte{','})
-	const (
-		least, most = 4, 8 // fields of a row without a histogram
-		before      = 3    // fields before the bins of a row with a histogram
-	)
 	var values []uint64
-	for _, f := range fields {
-		n, err := strconv.ParseUint(string(bytes.TrimSpace(f)), 0, 64)
+	for field := range bytes.SplitSeq(bytes.TrimSpace(line), []byte{','}) {
+		n, err := strconv.ParseUint(string(bytes.TrimSpace(field)), 0, 64)
 		if err != nil {
 			return unknown
 		}
 		values = append(values, n)
 	}
-	switch {
-	case len(values) < least:
+	if len(values) < 4 {
 		return unknown
-	case isBins(len(values)-before) && values[1] <= 2:
-		return histogram
-	case len(values) > most || values[2] > 2:
+	}
+	// After three fields a row of a histogram log has bins: fio has 19 groups of 64 (fio 2) or 29, other builds more or
+	// less, and log_hist_coarseness halves them. Other rows have up to eight fields.
+	const fewest, most, coarsest = 17, 64, 6
+	for c := range coarsest + 1 {
+		n := len(values) - 3
+		if groups := n << c / 64; fewest <= groups && groups <= most && groups*64>>c == n && values[1] <= 2 {
+			return histogram
+		}
+	}
+	switch {
+	case len(values) > 8 || values[2] > 2:
 		return unknown
 	case values[3] == 0:
 		return averages
 	}
 	return completions
-}
-
-// isBins reports whether a row of a histogram log may have n bins: fio has 19 groups of 64 (fio 2) or 29, other builds
-// more or less, and log_hist_coarseness halves them.
-func isBins(n int) bool {
-	const fewest, most, coarsest = 17, 64, 6
-	for c := range coarsest + 1 {
-		if groups := n << c / 64; fewest <= groups && groups <= most && groups*64>>c == n {
-			return true
-		}
-	}
-	return false
 }

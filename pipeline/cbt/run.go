@@ -115,12 +115,7 @@ func (r *Run) MayBeWith(o *Run) bool {
 	return r.ran.end.IsZero() || o.ran.end.IsZero() || r.ran.isWith(o.ran)
 }
 
-// doubt adds a doubt, if there is one.
-func (r *Run) doubt(text string) {
-	if text != "" {
-		r.Doubts = addNew(r.Doubts, text)
-	}
-}
+func (r *Run) doubt(text string) { r.Doubts = addNew(r.Doubts, text) }
 
 // Files returns all files of the run: logs, reports and configuration.
 func (r *Run) Files() []*source.File {
@@ -148,7 +143,9 @@ func (r *Run) Budget() *source.Budget {
 }
 
 // IsFromTorn reports whether a file of the run comes from an archive that is damaged or cut short.
-func (r *Run) IsFromTorn() bool { return slices.ContainsFunc(r.Files(), (*source.File).IsFromTorn) }
+func (r *Run) IsFromTorn() bool {
+	return slices.ContainsFunc(r.Files(), func(f *source.File) bool { return f.Torn })
+}
 
 // MayLackFiles reports whether the run may have further files in a place that could not be read.
 func (r *Run) MayLackFiles() bool { return r.Unread != "" || r.IsFromTorn() }
@@ -179,17 +176,29 @@ func (r *Run) NoteUnread(places []string) {
 // MissingHosts returns the clients without any file in the run. The caller must have called [Run.Configure]. If logs or
 // reports do not name their hosts, it returns none.
 func (r *Run) MissingHosts() []string {
-	have := r.logHosts()
+	logs := r.Logs
+	if len(logs) == 0 {
+		logs = r.Others
+	}
+	have := map[string]bool{}
+	for _, l := range logs {
+		have[l.Host] = true
+	}
 	for _, f := range r.Reports {
 		if f.Named {
-			have = append(have, f.Host)
+			have[f.Host] = true
 		}
 	}
 	missing := without(r.Hosts, func(name string) bool {
-		return slices.ContainsFunc(have, func(h string) bool { return SameHost(h, name) })
+		for host := range have {
+			if SameHost(host, name) {
+				return true
+			}
+		}
+		return false
 	})
 	// If none of its hosts has files, the configuration is from another archive, or it uses other names for the hosts.
-	if len(missing) == 0 || len(missing) == len(r.Hosts) || slices.Contains(have, "") {
+	if len(missing) == 0 || len(missing) == len(r.Hosts) || have[""] {
 		return nil
 	}
 	return missing
@@ -217,19 +226,6 @@ func (o *Output) HostNames() []string {
 func namesIn(list []string) []string {
 	slices.Sort(list)
 	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
-}
-
-// logHosts returns the hosts of the histogram logs, or of the other logs if there are no histogram logs.
-func (o *Output) logHosts() []string {
-	logs := o.Logs
-	if len(logs) == 0 {
-		logs = o.Others
-	}
-	var hosts []string
-	for _, l := range logs {
-		hosts = addNew(hosts, l.Host)
-	}
-	return hosts
 }
 
 // logs returns the logs of all kinds.
@@ -265,6 +261,3 @@ func compareLogs(a, b Log) int {
 	return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(len(a.Volume), len(b.Volume)), cmp.Compare(a.Volume, b.Volume),
 		cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind))
 }
-
-// compareReports orders reports, the most certain first.
-func compareReports(a, b Report) int { return cmp.Compare(a.Found, b.Found) }

@@ -10,7 +10,9 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -28,8 +30,8 @@ var numbers = []struct {
 }{
 	{of: func(s *mapping.CBT) *int64 { return &s.OSDReadAhead }, folders: []string{"osd_ra", "raw_ra"}, keys: []string{"osd_ra"}},
 	{of: func(s *mapping.CBT) *int64 { return &s.ReadAhead }, folders: []string{"client_ra"}, keys: []string{"client_ra"}},
-	{of: func(s *mapping.CBT) *int64 { return &s.OpSize }, folders: []string{"op_size"}},             // its units: opSize
-	{of: func(s *mapping.CBT) *int64 { return &s.TotalIODepth }, folders: []string{"total_iodepth"}}, // fillDepth
+	{of: func(s *mapping.CBT) *int64 { return &s.OpSize }, folders: []string{"op_size"}},             // its key has units
+	{of: func(s *mapping.CBT) *int64 { return &s.TotalIODepth }, folders: []string{"total_iodepth"}}, // see fill
 	{of: func(s *mapping.CBT) *int64 { return &s.IODepth }, folders: []string{"iodepth"}},
 	{of: func(s *mapping.CBT) *int64 { return &s.NumJobs }, folders: []string{"numjobs"}, keys: []string{"numjobs"}},
 	{
@@ -54,111 +56,6 @@ func folderNumber(part string) (of func(*mapping.CBT) *int64, digits string, ok 
 		}
 	}
 	return nil, "", false
-}
-
-// fill completes the settings from benchmark_config.yaml.
-func (r *Run) fill(c map[string]any) {
-	c = r.ofWorkload(c)
-	r.Benchmark = cmp.Or(text(c["benchmark"]), r.Benchmark)
-	r.Mode = cmp.Or(r.Mode, text(c["mode"]))
-	r.OpSize = cmp.Or(r.OpSize, opSize(c, r.Benchmark))
-	for _, n := range numbers {
-		to := n.of(&r.CBT)
-		for _, key := range n.keys {
-			*to = cmp.Or(*to, number(c[key]))
-		}
-	}
-	if mode, _ := fiolog.ParseMode(r.Mode); mode != "" && !fiolog.Mixes(mode) { // fio ignores it then
-		r.RWMixRead = 0
-	}
-	r.Pool = text(c["pool_profile"])
-	r.CephVersion = text(c["ceph_version"])
-	if n, ok := whole(c["iteration"]); ok && r.Iteration == nil {
-		r.Iteration = new(int(n))
-	}
-	r.fillDepth(c)
-}
-
-// fillDepth completes the depths. If total_iodepth is set, CBT uses it and ignores iodepth. A folder
-// MODE_OPSIZE/iodepth-N has the total in its name then.
-func (r *Run) fillDepth(c map[string]any) {
-	if _, ok := c["total_iodepth"]; !ok {
-		if r.TotalIODepth == 0 {
-			r.IODepth = cmp.Or(r.IODepth, number(c["iodepth"]))
-		}
-		return
-	}
-	if r.at.modeSize && r.TotalIODepth == 0 {
-		r.TotalIODepth, r.IODepth = r.IODepth, 0
-	}
-	r.TotalIODepth = cmp.Or(r.TotalIODepth, number(c["total_iodepth"]))
-}
-
-// ofWorkload returns a configuration in which the options of the run's own workload replace the others. If the path
-// does not say which workload it was, and several are possible, the options that any of them sets are unknown.
-func (r *Run) ofWorkload(c map[string]any) map[string]any {
-	all := asMap(c["workloads"])
-	var fits []string
-	for name, own := range all {
-		if r.at.modeSize && r.hasModeSize(c, asMap(own)) || !r.at.modeSize && (r.Workload == "" || r.Workload == name) {
-			fits = append(fits, name)
-		}
-	}
-	switch {
-	case len(all) == 0:
-		return c
-	case len(fits) == 1:
-		r.Workload = fits[0]
-		c = maps.Clone(c)
-		maps.Copy(c, asMap(all[fits[0]]))
-		return c
-	case r.Workload != "" && !r.at.modeSize: // one that the configuration does not have
-		return c
-	}
-	c = maps.Clone(c)
-	for _, own := range all {
-		for k := range asMap(own) {
-			delete(c, k)
-		}
-	}
-	return c
-}
-
-// hasModeSize reports whether a workload with these options, over c, has the mode and the size that are in the run's
-// path.
-func (r *Run) hasModeSize(c, own map[string]any) bool {
-	const usual = 4 << 20 // CBT's op_size where none is set
-	option := func(key string) any {
-		if v, ok := own[key]; ok {
-			return v
-		}
-		return c[key]
-	}
-	return r.Mode == cmp.Or(text(option("mode")), "write") && r.OpSize == cmp.Or(size(option("op_size")), usual)
-}
-
-// opSize returns the size of requests. CBT's fio class has several names for it.
-func opSize(c map[string]any, benchmark string) int64 {
-	if benchmark == "fio" {
-		if c["bssplit"] != nil || c["bsrange"] != nil {
-			return 0
-		}
-		if n := size(c["bs"]); n > 0 {
-			return n
-		}
-	}
-	return size(c["op_size"])
-}
-
-// fillCluster completes the settings from cbt_config.yaml.
-func (r *Run) fillCluster(c map[string]any) {
-	r.Hosts = hosts(c["clients"])
-	r.Clients = len(r.Hosts)
-	r.OSDHosts = len(hosts(c["osds"]))
-	if each := number(c["osds_per_node"]); each < 1<<20 {
-		r.OSDs = r.OSDHosts * int(each)
-	}
-	r.CephVersion = cmp.Or(r.CephVersion, text(c["ceph_version"]), text(c["version_compat"]))
 }
 
 // Configure reads the run's configuration files and completes its settings. Settings in the path have precedence. It
@@ -189,6 +86,102 @@ func cluster(m map[string]any) map[string]any {
 		return c
 	}
 	return m
+}
+
+// fill completes the settings from benchmark_config.yaml.
+func (r *Run) fill(c map[string]any) {
+	c = r.ofWorkload(c)
+	r.Benchmark = cmp.Or(text(c["benchmark"]), r.Benchmark)
+	r.Mode = cmp.Or(r.Mode, text(c["mode"]))
+	for _, n := range numbers {
+		to := n.of(&r.CBT)
+		for _, key := range n.keys {
+			value, _ := whole(c[key])
+			*to = cmp.Or(*to, value)
+		}
+	}
+	if r.OpSize == 0 { // CBT's fio class has several names for it
+		isFio := r.Benchmark == "fio"
+		if n := size(c["bs"]); isFio && n > 0 {
+			r.OpSize = n
+		} else {
+			r.OpSize = size(c["op_size"])
+		}
+		if isFio && (c["bssplit"] != nil || c["bsrange"] != nil) {
+			r.OpSize = 0
+		}
+	}
+	if mode, _ := fiolog.ParseMode(r.Mode); mode != "" && !fiolog.Mixes(mode) { // fio ignores it then
+		r.RWMixRead = 0
+	}
+	r.Pool = text(c["pool_profile"])
+	r.CephVersion = text(c["ceph_version"])
+	if n, ok := whole(c["iteration"]); ok && r.Iteration == nil {
+		r.Iteration = new(int(n))
+	}
+	// If total_iodepth is set, CBT uses it and ignores iodepth. A folder MODE_OPSIZE/iodepth-N has the total in its name
+	// then.
+	depth, _ := whole(c["iodepth"])
+	total, _ := whole(c["total_iodepth"])
+	switch _, hasTotal := c["total_iodepth"]; {
+	case hasTotal && r.at.modeSize && r.TotalIODepth == 0:
+		r.TotalIODepth, r.IODepth = cmp.Or(r.IODepth, total), 0
+	case hasTotal:
+		r.TotalIODepth = cmp.Or(r.TotalIODepth, total)
+	case r.TotalIODepth == 0:
+		r.IODepth = cmp.Or(r.IODepth, depth)
+	}
+}
+
+// fillCluster completes the settings from cbt_config.yaml.
+func (r *Run) fillCluster(c map[string]any) {
+	r.Hosts = hosts(c["clients"])
+	r.Clients = len(r.Hosts)
+	r.OSDHosts = len(hosts(c["osds"]))
+	if each, _ := whole(c["osds_per_node"]); each < 1<<20 {
+		r.OSDs = r.OSDHosts * int(each)
+	}
+	r.CephVersion = cmp.Or(r.CephVersion, text(c["ceph_version"]), text(c["version_compat"]))
+}
+
+// ofWorkload returns a configuration in which the options of the run's own workload replace the others. If the path
+// does not say which workload it was, and several are possible, the options that any of them sets are unknown.
+func (r *Run) ofWorkload(c map[string]any) map[string]any {
+	const usual = 4 << 20 // CBT's op_size where none is set
+	all := asMap(c["workloads"])
+	var fits []string
+	for name, own := range all {
+		fit := r.Workload == "" || r.Workload == name
+		if r.at.modeSize { // the path has the mode and the size
+			mode, opSize := c["mode"], c["op_size"]
+			if v, ok := asMap(own)["mode"]; ok {
+				mode = v
+			}
+			if v, ok := asMap(own)["op_size"]; ok {
+				opSize = v
+			}
+			fit = r.Mode == cmp.Or(text(mode), "write") && r.OpSize == cmp.Or(size(opSize), usual)
+		}
+		if fit {
+			fits = append(fits, name)
+		}
+	}
+	isForeign := r.Workload != "" && !r.at.modeSize && len(fits) != 1 // the configuration does not have it
+	if len(all) == 0 || isForeign {
+		return c
+	}
+	c = maps.Clone(c)
+	if len(fits) == 1 {
+		r.Workload = fits[0]
+		maps.Copy(c, asMap(all[fits[0]]))
+		return c
+	}
+	for _, own := range all {
+		for k := range asMap(own) {
+			delete(c, k)
+		}
+	}
+	return c
 }
 
 const (
@@ -257,4 +250,165 @@ func parseYAML(data []byte) (map[string]any, error) {
 		return nil, errEmpty
 	}
 	return m, nil
+}
+
+const (
+	maxDepth = 20      // of a configuration when it is flattened; CBT's have four levels
+	maxFlat  = 4 << 20 // bytes of the flattened names and values: each name repeats the names above it
+)
+
+// flattener gives nested maps and lists dotted names, up to [maxFlat] bytes.
+type flattener struct {
+	into map[string]any
+	size int
+	full bool
+	lost error // about the first value whose name another value has
+}
+
+// file adds a configuration. Its error names the file if something had to be left out.
+func (f *flattener) file(name, prefix string, m map[string]any) error {
+	f.add(prefix, m, 0)
+	err := f.lost
+	if f.full {
+		err = fmt.Errorf("%w: the run's document has the first %d bytes of its values and of their full names", safeyaml.ErrTooMuch, maxFlat)
+	}
+	if f.full, f.lost = false, nil; err != nil {
+		err = fmt.Errorf("read %s: %w", name, err)
+	}
+	return err
+}
+
+// add adds a value below a name. A list of scalars becomes one text.
+func (f *flattener) add(name string, v any, depth int) {
+	f.size += len(name) // a name without a value counts, too: it takes as much time
+	if f.full = f.full || f.size > maxFlat; depth > maxDepth || f.full {
+		return
+	}
+	below := func(k string, v any) {
+		k = strings.ReplaceAll(k, "\x00", "\uFFFD") // which a flattened field refuses in names
+		if name != "" {
+			k = name + "." + k
+		}
+		if !f.full {
+			f.add(k, v, depth+1)
+		}
+	}
+	m := asMap(v)
+	list, isList := v.([]any)
+	value := ""
+	switch {
+	case m != nil:
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			below(k, m[k])
+		}
+		return
+	case isList && slices.ContainsFunc(list, isNested):
+		for i, e := range list {
+			below(strconv.Itoa(i), e)
+		}
+		return
+	case isList:
+		parts := make([]string, len(list))
+		for i, e := range list {
+			parts[i] = scalar(e)
+		}
+		value = strings.Join(parts, ",")
+	case v == nil:
+		return
+	default:
+		value = scalar(v)
+	}
+	if f.size += len(value); f.size > maxFlat {
+		f.full = true
+		return
+	}
+	if have, ok := f.into[name]; !ok {
+		f.into[name] = value
+	} else if have != value && f.lost == nil {
+		f.lost = fmt.Errorf("two settings have the name %.200s when dots join their keys: "+
+			"the run's document has the value %.40q, not %.40q; rename one", name, have, value)
+	}
+}
+
+func isNested(v any) bool {
+	_, isList := v.([]any)
+	return isList || asMap(v) != nil
+}
+
+// asMap returns a value that is a map, or nil.
+func asMap(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
+}
+
+// text returns a single scalar as text, or "" for anything else. The only value of a list counts. A longer list has the
+// values of several runs, and only the path can say which one is of this run.
+func text(v any) string {
+	if list, ok := v.([]any); ok && len(list) == 1 {
+		v = list[0]
+	}
+	if isNested(v) {
+		return ""
+	}
+	return scalar(v)
+}
+
+func scalar(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case time.Time: // YAML takes a text that looks like a date for a date
+		if v.Equal(v.Truncate(24 * time.Hour)) {
+			return v.Format(time.DateOnly)
+		}
+		return v.Format(time.RFC3339Nano)
+	}
+	return fmt.Sprint(v)
+}
+
+// whole returns a single whole number, or false for anything else and for a negative one.
+func whole(v any) (n int64, ok bool) {
+	n, err := strconv.ParseInt(strings.TrimSpace(text(v)), 10, 64)
+	if err != nil || n < 0 {
+		return 0, false
+	}
+	return n, true
+}
+
+// size is a number of bytes, which may have a unit as fio writes it: 4k is 4096.
+func size(v any) int64 {
+	if n, ok := whole(v); ok {
+		return n
+	}
+	n, _ := fiolog.ParseSize(text(v))
+	return n
+}
+
+// hosts are the names in a list of nodes, which may be a map with nodes for keys or a
+// single name, without the user to log in as and the port.
+func hosts(v any) []string {
+	var names []string
+	if m := asMap(v); m != nil {
+		names = slices.Collect(maps.Keys(m))
+	} else if list, ok := v.([]any); ok {
+		for _, e := range list {
+			names = append(names, text(e))
+		}
+	} else {
+		names = append(names, text(v))
+	}
+	for i, name := range names {
+		if _, after, ok := strings.Cut(name, "@"); ok {
+			name = after
+		}
+		if host, port, ok := strings.Cut(name, ":"); ok && !strings.Contains(port, ":") {
+			name = host
+		}
+		names[i] = name
+	}
+	return namesIn(names)
 }

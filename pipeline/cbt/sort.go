@@ -116,8 +116,9 @@ func (s *sorter) addReport(f *source.File) bool {
 		if base == pbenchReport {
 			one.Found, one.Candidate = FoundNamed, false
 		}
-		if hosts := r.logHosts(); slices.Equal(hosts, []string{"localhost"}) {
-			one.Host = hosts[0] // without fio --client the report has no names of hosts
+		isRemote := func(l Log) bool { return l.Host != "localhost" }
+		if !r.isReported() && !slices.ContainsFunc(r.logs(), isRemote) {
+			one.Host = "localhost" // without fio --client the report has no names of hosts
 		}
 		r.Reports = append(r.Reports, one)
 		return true
