@@ -101,7 +101,9 @@ func (h *Histogram) Merge(other *Histogram) {
 	}
 	h.rebinned = h.rebinned || other.rebinned
 	if h.accept(other.layout); other.layout != h.layout {
-		h.convertAll(other)
+		for i, n := range other.All() {
+			h.convert(other.layout, i, n)
+		}
 		return
 	}
 	first := h.low == h.high
@@ -126,7 +128,7 @@ func (h *Histogram) Subtract(other *Histogram) bool {
 		return false
 	}
 	for i := other.low; i < other.high; i++ {
-		if other.counts[i] > h.at(i) {
+		if n := other.counts[i]; n > 0 && (i < h.low || i >= h.high || n > h.counts[i]) {
 			return false
 		}
 	}
@@ -219,12 +221,65 @@ func (h *Histogram) cover(low, high int) {
 	h.low, h.high = min(h.low, low), max(h.high, high)
 }
 
-func (h *Histogram) at(i int) float64 {
-	if i < h.low || i >= h.high {
-		return 0
+// To returns the histogram in another layout. The result is exact if l is of the same fio version and not finer. If l
+// has more groups, no request may be in the open bin. In all other cases requests are spread in proportion to the
+// overlap of bins, and the result is [Histogram.Rebinned]. Requests of the open bin stay in the open bin. If l has more
+// groups, their latency then has no lower bound either. [Layout.Merged] never returns such a layout.
+func (h *Histogram) To(l Layout) *Histogram {
+	out := New(l)
+	out.rebinned = h.rebinned
+	for i, n := range h.All() {
+		out.convert(h.layout, i, n)
 	}
-	return h.counts[i]
+	return out
 }
 
-// isWhole reports whether x is a whole number. Sums of whole counts are whole.
-func isWhole(x float64) bool { return x == math.Trunc(x) }
+// AddWeights adds weights of bins of layout l. The bins must be in range.
+func (h *Histogram) AddWeights(l Layout, weights []Weight) {
+	if len(weights) == 0 {
+		return
+	}
+	if h.accept(l); l != h.layout {
+		for _, w := range weights {
+			h.convert(l, w.Index, w.Count)
+		}
+		return
+	}
+	for _, w := range weights {
+		h.AddAt(w.Index, w.Count)
+	}
+}
+
+// convert adds n requests of bin i of layout l. If the bin lies within one bin of h, all requests are added there.
+// Otherwise they are divided among the bins that overlap it.
+func (h *Histogram) convert(l Layout, i int, n float64) {
+	to := h.layout
+	shift := to.Coarseness() - l.Coarseness()
+	isOpen := l.Open(i)
+	switch {
+	case n == 0:
+		return
+	case shift >= 0 && l.fio2 == to.fio2 && (!isOpen || l.more >= to.more):
+		h.AddAt(min(i>>shift, to.Len()-1), n)
+		return
+	}
+	h.rebinned = true
+	if shift >= 0 && isOpen { // any latency above the low edge
+		h.AddAt(to.Len()-1, n)
+		return
+	}
+	low, high := l.Bounds(i)
+	ends := to.edges()[1:]
+	first, last := to.Index(low), to.Index(high-1)
+	width, given := float64(high-low), 0.0
+	for j := first; j < last; j++ {
+		// Shares are multiples of 2^-20. Sums of such multiples are exact up to 2^33, so the order of merging does not
+		// matter. The sum of the shares so far is rounded, not each share. So no share is negative, and shares of coarser
+		// bins are sums of finer ones.
+		const step = 1 << 20
+		upTo := min(math.Round(n*float64(ends[j]-low)/width*step)/step, n)
+		h.AddAt(j, upTo-given)
+		given = upTo
+	}
+	h.AddAt(last, n-given)
+}

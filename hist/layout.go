@@ -85,12 +85,7 @@ func NewLayout(unit Unit, groups, coarseness int) (Layout, error) {
 	case coarseness < 0 || coarseness > maxCoarseness:
 		return Layout{}, fmt.Errorf("coarseness %d is not in 0 … %d: %w", coarseness, maxCoarseness, ErrLayout)
 	}
-	return layout(unit == Microseconds, groups, coarseness), nil
-}
-
-// layout is NewLayout without checks.
-func layout(fio2 bool, groups, coarseness int) Layout {
-	return Layout{fio2: fio2, coarseness: uint8(coarseness), more: int8(groups - fio3Groups)}
+	return Layout{fio2: unit == Microseconds, coarseness: uint8(coarseness), more: int8(groups - fio3Groups)}, nil
 }
 
 // Len returns the number of bins.
@@ -166,13 +161,17 @@ func (l Layout) Real() int { return l.Index(math.MaxInt64) + 1 }
 
 // Index returns the bin of a latency of ns nanoseconds. Negative latencies count as 0.
 func (l Layout) Index(ns int64) int {
-	if ns < 0 {
-		ns = 0
-	}
+	v := max(ns, 0)
 	if l.fio2 {
-		ns /= 1000
+		v /= 1000
 	}
-	return min(fineIndex(uint64(ns)), l.Groups()*groupBins-1) >> l.coarseness
+	// This is plat_val_to_idx (stat.c). The highest bit of v selects the group, the six bits below it select the bin.
+	fine := int(v)
+	if v >= 2*groupBins {
+		shift := bits.Len64(uint64(v)) - 1 - groupBits
+		fine = (shift+1)<<groupBits + int(v>>shift)&(groupBins-1)
+	}
+	return min(fine, l.Groups()*groupBins-1) >> l.coarseness
 }
 
 // RelativeError returns the largest distance of a latency from the middle of its bin, relative to the latency. It is
@@ -187,25 +186,18 @@ func (l Layout) Representative(i int) int64 {
 		fine += 1 << (l.coarseness - 1)
 	}
 	low := fineLow(fine)
-	return times(low+(fineLow(fine+1)-low)/2, l.scale())
+	return l.nanoseconds(low + (fineLow(fine+1)-low)/2)
 }
 
-// scale returns the unit of the bins in nanoseconds.
-func (l Layout) scale() int64 {
-	if l.fio2 {
-		return 1000
+// nanoseconds converts a latency in the layout's own unit. The result is at most 2^63-1.
+func (l Layout) nanoseconds(n int64) int64 {
+	switch {
+	case !l.fio2:
+		return n
+	case n > math.MaxInt64/1000:
+		return math.MaxInt64
 	}
-	return 1
-}
-
-// fineIndex is plat_val_to_idx (stat.c) without its upper limit. The highest bit of v selects the group, the six bits
-// below it select the bin.
-func fineIndex(v uint64) int {
-	if v < 2*groupBins {
-		return int(v)
-	}
-	shift := bits.Len64(v) - 1 - groupBits
-	return (shift+1)<<groupBits + int(v>>shift)&(groupBins-1)
+	return n * 1000
 }
 
 // fineLow returns the lowest value of fine bin i, in the layout's own unit, at most 2^63-1. If i is the number of bins,
@@ -219,14 +211,6 @@ func fineLow(i int) int64 {
 		return math.MaxInt64
 	}
 	return int64(groupBins+i&(groupBins-1)) << shift
-}
-
-// times returns the product of two numbers, at most 2^63-1.
-func times(n, by int64) int64 {
-	if n > math.MaxInt64/by {
-		return math.MaxInt64
-	}
-	return n * by
 }
 
 // edgeTables has the edges of all bins in nanoseconds, computed once for each layout. The indices are the unit, the
@@ -245,7 +229,7 @@ func (l Layout) edges() []int64 {
 	t.once.Do(func() {
 		t.edges = make([]int64, l.Len()+1)
 		for i := range t.edges {
-			t.edges[i] = times(fineLow(i<<l.coarseness), l.scale())
+			t.edges[i] = l.nanoseconds(fineLow(i << l.coarseness))
 		}
 	})
 	return t.edges
@@ -258,23 +242,12 @@ func (l Layout) Merged(m Layout) Layout {
 	if l == m {
 		return l
 	}
-	fio2, groups := l.fio2 && m.fio2, min(l.reaching(), m.reaching())
-	if fio2 {
-		groups -= sameReach
+	if l.fio2 && !m.fio2 {
+		return m.Merged(l)
 	}
-	return layout(fio2, groups, max(l.Coarseness(), m.Coarseness()))
-}
-
-// NestsIn reports whether each bin of l lies within one bin of m. If m is coarser by n steps, bin i of l lies in bin
-// i/2^n of m, or in the last bin of m.
-func (l Layout) NestsIn(m Layout) bool {
-	return l.fio2 == m.fio2 && l.coarseness <= m.coarseness && l.more >= m.more
-}
-
-// reaching returns the number of groups of nanoseconds that end at about the same latency.
-func (l Layout) reaching() int {
-	if l.fio2 {
-		return l.Groups() + sameReach
+	more := m.more
+	if m.fio2 && !l.fio2 {
+		more += sameReach
 	}
-	return l.Groups()
+	return Layout{fio2: l.fio2, more: min(l.more, more), coarseness: max(l.coarseness, m.coarseness)}
 }

@@ -23,6 +23,7 @@ func (h *Histogram) Percentile(q float64) Answer { return h.Percentiles(q)[0] }
 func (h *Histogram) Percentiles(qs ...float64) []Answer {
 	out := make([]Answer, 0, len(qs))
 	total := h.Total()
+	whole := math.Floor(total)
 	bin, before := h.low, 0.0 // the requests in all bins before bin
 	at := math.Inf(-1)
 	for _, q := range qs {
@@ -31,7 +32,16 @@ func (h *Histogram) Percentiles(qs ...float64) []Answer {
 			out = append(out, Answer{Value: nan, Low: nan, High: nan})
 			continue
 		}
-		p := position(q, total)
+		// The request of rank q. Request i covers (i-1, i], and its place p is the middle, i-0.5.
+		p := total / 2
+		if total > 1 {
+			q = min(max(q, 0), 1)
+			rank := wholeRank(q, whole)
+			if f := total - whole; f > 0 {
+				rank = (1-f)*rank + f*wholeRank(q, whole+1)
+			}
+			p = min(max(rank, 1), total) - 0.5
+		}
 		if !(p >= at) { // not ascending: restart
 			bin, before = h.low, 0
 		}
@@ -47,21 +57,6 @@ func (h *Histogram) Percentiles(qs ...float64) []Answer {
 		out = append(out, h.inside(bin, (p-before)/h.counts[bin]))
 	}
 	return out
-}
-
-// position returns the place of the request of rank q among total requests. Request i covers (i-1, i], and its place is
-// the middle, i-0.5.
-func position(q, total float64) float64 {
-	q = min(max(q, 0), 1)
-	if total <= 1 {
-		return total / 2
-	}
-	rank := wholeRank(q, math.Floor(total))
-	if !isWhole(total) {
-		f := total - math.Floor(total)
-		rank = (1-f)*rank + f*wholeRank(q, math.Floor(total)+1)
-	}
-	return min(max(rank, 1), total) - 0.5
 }
 
 // wholeRank returns ceil(q*n), at least 1. A product that exceeds a whole number only by rounding counts as that
@@ -83,6 +78,23 @@ func (h *Histogram) inside(i int, t float64) Answer {
 	}
 	t = min(max(t, 0), 1)
 	return Answer{Value: lo + t*(hi-lo), Low: lo, High: hi}
+}
+
+// ConfidenceInterval returns bounds of the percentile q (0 … 1), in nanoseconds, with a confidence such as 0.95. It
+// takes the requests as a sample. The bounds are the latencies of two requests, whose ranks follow from the binomial
+// distribution (order statistics). So they do not depend on the distribution of latencies. The formula is the normal
+// approximation n*q ∓ z*sqrt(n*q*(1-q)), from Conover, Practical Nonparametric Statistics, 3.2. ConfidenceInterval
+// returns false if there are too few requests (for p99 about 600), or if a bound is in the open bin.
+func (h *Histogram) ConfidenceInterval(q, confidence float64) (low, high float64, ok bool) {
+	n := math.Floor(h.Total())
+	z := math.Sqrt2 * math.Erfinv(confidence)
+	reach := z * math.Sqrt(n*q*(1-q))
+	first, last := math.Floor(n*q-reach), math.Ceil(n*q+reach)+1
+	if !(first >= 1 && last <= n) {
+		return 0, 0, false
+	}
+	ends := h.Percentiles(first/n, last/n)
+	return ends[0].Value, ends[1].Value, !ends[1].Open
 }
 
 // CountWithin returns the number of requests that took at most ns nanoseconds. It is the inverse of Percentile, by the

@@ -68,12 +68,6 @@ func (h Hint) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// allows reports whether the hint fits a layout.
-func (h Hint) allows(l Layout) bool {
-	return (h.Unit == UnknownUnit || h.Unit == l.Unit()) && (h.Groups == 0 || h.Groups == l.Groups()) &&
-		(h.Evidence != Stated || h.Coarseness == l.Coarseness())
-}
-
 // Resolve returns the layout of a log with the given number of bins in a row. fio 3 has 1856 bins and fio 2 has 1216,
 // each divided by a power of two, so these differ. Other numbers come from a fio that was built with another number of
 // groups, and the hint decides between the layouts that fit. The hint also decides if a usual number means another
@@ -82,11 +76,27 @@ func (h Hint) allows(l Layout) bool {
 // Resolve fails with [ErrColumns] if no layout fits, and with a [*LayoutError] if the hint leaves several layouts or
 // none.
 func Resolve(columns int, hint Hint) (Layout, error) {
-	fitting := fits(columns)
+	var fitting, left []Layout // by the columns, and by the hint, too; from the finest to the coarsest
+	for c := range maxCoarseness + 1 {
+		groups := columns << c / groupBins
+		if columns <= 0 || columns > MaxColumns || groups*groupBins>>c != columns {
+			continue
+		}
+		for _, unit := range []Unit{Nanoseconds, Microseconds} {
+			l, err := NewLayout(unit, groups, c)
+			if err != nil {
+				continue
+			}
+			fitting = append(fitting, l)
+			if (hint.Unit == UnknownUnit || hint.Unit == unit) && (hint.Groups == 0 || hint.Groups == groups) &&
+				(hint.Evidence != Stated || hint.Coarseness == c) {
+				left = append(left, l)
+			}
+		}
+	}
 	if len(fitting) == 0 {
 		return Layout{}, fmt.Errorf("%d bins: %w", columns, ErrColumns)
 	}
-	left := slices.DeleteFunc(slices.Clone(fitting), func(l Layout) bool { return !hint.allows(l) })
 	if len(left) == 0 {
 		return Layout{}, &LayoutError{Columns: columns, Hint: hint, Fits: fitting, Contradicts: true}
 	}
@@ -106,20 +116,6 @@ func Resolve(columns int, hint Hint) (Layout, error) {
 	return Layout{}, &LayoutError{Columns: columns, Hint: hint, Fits: left}
 }
 
-// fits returns all layouts with the given number of columns, from the finest to the coarsest.
-func fits(columns int) []Layout {
-	var all []Layout
-	for c := range maxCoarseness + 1 {
-		groups := columns << c / groupBins
-		if columns <= 0 || columns > MaxColumns || groups*groupBins>>c != columns ||
-			groups < MinGroups || groups > MaxGroups {
-			continue
-		}
-		all = append(all, layout(false, groups, c), layout(true, groups, c))
-	}
-	return all
-}
-
 // LayoutError reports a number of columns whose layout is unknown, because several layouts fit or none fits the hint.
 type LayoutError struct {
 	Columns     int
@@ -131,47 +127,31 @@ type LayoutError struct {
 // Is makes the error match [ErrLayout].
 func (e *LayoutError) Is(target error) bool { return target == ErrLayout }
 
-// Error says what was found, which layouts fit, and what to do.
+// Error says what was found, which layouts fit, and what to do: "2176 bins can be 34 groups (coarseness 0), of ns (fio 3)
+// or us (fio 2): set FIO2ES_UNIT=ns or FIO2ES_UNIT=us, or put fio's JSON report beside the logs".
 func (e *LayoutError) Error() string {
+	var groups, units, byGroups, byUnit, choices []string
+	for _, l := range e.Fits {
+		version := 3
+		if l.fio2 {
+			version = 2
+		}
+		groups = append(groups, fmt.Sprintf("%d groups (coarseness %d)", l.Groups(), l.Coarseness()))
+		units = append(units, fmt.Sprintf("%s (fio %d)", l.Unit(), version))
+		byGroups = append(byGroups, fmt.Sprintf("FIO2ES_GROUPS=%d", l.Groups()))
+		byUnit = append(byUnit, fmt.Sprintf("FIO2ES_UNIT=%s", l.Unit()))
+	}
+	fits := either(groups) + ", of " + either(units)
 	if e.Contradicts {
 		return fmt.Sprintf("%d bins contradict %s: they can be %s; correct FIO2ES_GROUPS and FIO2ES_UNIT, or drop them if "+
-			"fio's JSON report is beside the logs",
-			e.Columns, e.Hint, describe(e.Fits))
+			"fio's JSON report is beside the logs", e.Columns, e.Hint, fits)
 	}
-	return fmt.Sprintf("%d bins can be %s: set %s, or put fio's JSON report beside the logs",
-		e.Columns, describe(e.Fits), e.choice())
-}
-
-// describe lists layouts by groups and coarseness: "24 groups (coarseness 0) or 48 groups (coarseness 1), of ns (fio 3)
-// or us (fio 2)".
-func describe(layouts []Layout) string {
-	var groups, units []string
-	for _, l := range layouts {
-		groups = append(groups, fmt.Sprintf("%d groups (coarseness %d)", l.Groups(), l.Coarseness()))
-		units = append(units, unitName(l.Unit()))
-	}
-	return either(groups) + ", of " + either(units)
-}
-
-func (e *LayoutError) choice() string {
-	var groups, units, settings []string
-	for _, l := range e.Fits {
-		groups = append(groups, fmt.Sprintf("FIO2ES_GROUPS=%d", l.Groups()))
-		units = append(units, fmt.Sprintf("FIO2ES_UNIT=%s", l.Unit()))
-	}
-	for _, names := range [][]string{groups, units} {
-		if text := either(names); strings.Contains(text, " or ") {
-			settings = append(settings, text)
+	for _, settings := range [][]string{byGroups, byUnit} {
+		if text := either(settings); strings.Contains(text, " or ") {
+			choices = append(choices, text)
 		}
 	}
-	return strings.Join(settings, ", and ")
-}
-
-func unitName(u Unit) string {
-	if u == Microseconds {
-		return "us (fio 2)"
-	}
-	return "ns (fio 3)"
+	return fmt.Sprintf("%d bins can be %s: set %s, or put fio's JSON report beside the logs", e.Columns, fits, strings.Join(choices, ", and "))
 }
 
 // either joins the names by "or", without duplicates.

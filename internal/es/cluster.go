@@ -267,7 +267,9 @@ func (c *Client) Groups(ctx context.Context, query any, by, having []string, ind
 func Term(field, value string) any { return query("term", field, value) }
 
 // Terms finds documents with any of these values in a field.
-func Terms(field string, values []string) any { return query("terms", field, values) }
+func Terms(field string, values []string) any {
+	return query("terms", field, append([]string{}, values...)) // no values are a list, too
+}
 
 // Prefix finds documents whose value in a field begins with text.
 func Prefix(field, text string) any { return query("prefix", field, text) }

@@ -235,26 +235,27 @@ func (e *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping
 	}))
 }
 
-// Holding implements [history.Store], usually with one request for each list.
+// Holding implements [history.Store], usually with one request.
 func (e *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
 	found := map[string]*mapping.Run{}
-	read := func(query any) error {
+	for len(files)+len(logs) > 0 {
+		someFiles, someLogs := files[:min(len(files), mostTerms)], logs[:min(len(logs), mostTerms)]
+		files, logs = files[len(someFiles):], logs[len(someLogs):]
+		hasReport := es.Term("source.list.role", mapping.RoleReport)
+		query := es.Any(hashed("source.list", someFiles), es.All(hashed("source.list", someLogs), es.None(hasReport)))
 		for h, err := range e.runDocs(ctx, "find runs by their files", query, 500, bins...) {
+			if es.IsNotFound(err) { // there is no index yet
+				break
+			}
 			if err != nil {
-				return err
+				return nil, e.fail(ctx, "read", err)
 			}
 			if run, damaged := h.run(); damaged == nil {
 				found[run.Run.ID] = run.WithFiles()
 			}
 		}
-		return nil
 	}
-	err := chunked(files, func(some []string) error { return read(hashed("source.list", some)) })
-	if err == nil {
-		hasReport := es.Term("source.list.role", mapping.RoleReport)
-		err = chunked(logs, func(some []string) error { return read(es.All(hashed("source.list", some), es.None(hasReport))) })
-	}
-	return sortedByID(found), e.fail(ctx, "read", err)
+	return sortedByID(found), nil
 }
 
 func sortedByID[V any](found map[string]V) (all []V) {
