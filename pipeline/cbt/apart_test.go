@@ -171,3 +171,16 @@ func TestLostLog(t *testing.T) {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 }
+
+// TestSectionsOneAfterAnother: sections of one job file are of one run, also if they ran one after another.
+func TestSectionsOneAfterAnother(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "arch")
+	must(t, os.MkdirAll(dir, 0o755))
+	for _, c := range []call{{0, 4, "t.1_1.log", ""}, {6, 4, "t.2_2.log", ""}} {
+		c.write(t, dir, false, false)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "x.fio"), []byte("[a]\nwrite_hist_log=t.1\n[b]\nstonewall\nwrite_hist_log=t.2\n"), 0o644))
+	if diff := cmp.Diff([]string{"t: t.1.1 t.2.2: "}, found(Read(t.Context(), scan(t, dir)))); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+}
