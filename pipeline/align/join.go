@@ -22,7 +22,7 @@ type Precision struct {
 type Joiner struct {
 	precision   Precision
 	put         func(*Window) error
-	ready, open *joined // ready waits in case it is the last
+	ready, open *joint // ready waits in case it is the last
 }
 
 // NewJoiner returns a Joiner that passes the windows to put, in the order of [Merge].
@@ -37,7 +37,7 @@ func (j *Joiner) Add(w *Window) error {
 		j.ready, j.open = open, nil
 	}
 	if j.open == nil {
-		j.open = &joined{first: w.Elapsed, parts: map[Key]*part{}}
+		j.open = &joint{first: w, start: w.Elapsed, parts: map[Key]*part{}}
 	}
 	j.open.add(w)
 	return nil
@@ -46,8 +46,10 @@ func (j *Joiner) Add(w *Window) error {
 // End passes on the last windows.
 func (j *Joiner) End() error {
 	// where there is ready, there is open
-	if j.ready != nil && !j.open.isPrecise(j.precision) && j.ready.takes(j.open.any(), j.precision) {
-		j.ready.join(j.open)
+	if j.ready != nil && !j.open.isPrecise(j.precision) && j.ready.takes(j.open.first, j.precision) {
+		for _, w := range j.open.windows() {
+			j.ready.add(w)
+		}
 		j.open = nil
 	}
 	if err := j.send(j.ready); err != nil {
@@ -57,7 +59,7 @@ func (j *Joiner) End() error {
 }
 
 // send passes on joined windows, if there are any.
-func (j *Joiner) send(of *joined) error {
+func (j *Joiner) send(of *joint) error {
 	if of == nil {
 		return nil
 	}
@@ -69,11 +71,13 @@ func (j *Joiner) send(of *joined) error {
 	return nil
 }
 
-// joined has the windows of all keys that become one window of each key.
-type joined struct {
-	first, last int64 // Elapsed of the first and the last of these windows
-	end         int64 // nominal
-	parts       map[Key]*part
+// joint has the windows of all keys that become one window of each key.
+type joint struct {
+	first *Window
+	start int64 // Elapsed of the first of these windows
+	last  int64 // and of the last
+	end   int64 // nominal
+	parts map[Key]*part
 }
 
 // part is the joined window of one key.
@@ -82,52 +86,50 @@ type part struct {
 	last int64 // Elapsed of the last one
 }
 
-func (j *joined) add(w *Window) {
+func (j *joint) add(w *Window) {
 	j.last, j.end = w.Elapsed, w.Elapsed+w.Length
 	p := j.parts[w.Key]
 	if p == nil {
 		p = &part{Window: w}
-		if w.Elapsed > j.first { // the window also covers the time without requests before w
-			p.Start = j.first
+		if w.Elapsed > j.start { // the window also covers the time without requests before w
+			p.Start = j.start
 		}
 		j.parts[w.Key] = p
 	} else {
-		p.join(w)
+		p.End, p.Unsure[1] = w.End, w.Unsure[1]
+		p.Completed += w.Completed
+		p.Latencies = p.Latencies.Clone() // windows of other levels may share it
+		p.Latencies.Merge(w.Latencies)
+		sum := hist.New(p.Latencies.Layout())
+		sum.AddBins(sum.Layout(), p.Counts)
+		sum.AddBins(sum.Layout(), w.Counts)
+		p.Counts = append([]hist.Bin{}, sum.Bins()...)
 	}
 	p.last = w.Elapsed
 }
 
-func (j *joined) join(o *joined) {
-	for key, later := range o.parts {
+// windows returns the joined windows, in order.
+func (j *joint) windows() (list []*Window) {
+	for _, key := range slices.SortedFunc(maps.Keys(j.parts), Key.Compare) {
 		p := j.parts[key]
-		if p == nil {
-			p = later
-			p.Start = j.first
-			j.parts[key] = p
-		} else {
-			p.join(later.Window)
+		if p.last < j.last {
+			p.End = j.end
 		}
-		p.last = later.last
+		p.Elapsed, p.Length = j.start, j.end-j.start
+		list = append(list, p.Window)
 	}
-	j.last, j.end = o.last, o.end
+	return list
 }
 
 // takes reports whether a later window can become a part of j. It must have the same bins and must not come after a
 // long time without requests.
-func (j *joined) takes(w *Window, p Precision) bool {
-	return w.Latencies.Layout() == j.any().Latencies.Layout() && w.Elapsed-j.end < p.Longest
+func (j *joint) takes(w *Window, p Precision) bool {
+	return w.Latencies.Layout() == j.first.Latencies.Layout() && w.Elapsed-j.end < p.Longest
 }
 
-func (j *joined) any() *Window {
-	for _, p := range j.parts {
-		return p.Window
-	}
-	return nil // unreachable: there is at least one window
-}
-
-// isPrecise reports whether j has enough requests for the precision p.
-func (j *joined) isPrecise(p Precision) bool {
-	if p.Quantile <= 0 || j.end-j.first >= p.Longest {
+// isPrecise reports whether j has enough requests for the precision p, in all windows of the highest level.
+func (j *joint) isPrecise(p Precision) bool {
+	if p.Quantile <= 0 || j.end-j.start >= p.Longest {
 		return true
 	}
 	top := mapping.Job
@@ -148,33 +150,4 @@ func isPrecise(h *hist.Histogram, p Precision) bool {
 	}
 	low, high, ok := h.ConfidenceInterval(p.Quantile, 0.95)
 	return ok && (high-low)/2 <= p.Error*h.Percentile(p.Quantile).Value
-}
-
-func (j *joined) windows() []*Window {
-	var out []*Window
-	for _, key := range slices.SortedFunc(maps.Keys(j.parts), Key.Compare) {
-		p := j.parts[key]
-		if p.last < j.last {
-			p.End = j.end
-		}
-		p.Elapsed, p.Length = j.first, j.end-j.first
-		out = append(out, p.Window)
-	}
-	return out
-}
-
-func (w *Window) join(later *Window) {
-	w.End = later.End
-	w.Latencies = w.Latencies.Clone() // windows of other levels may share it
-	w.Latencies.Merge(later.Latencies)
-	w.Counts = addBins(w.Latencies.Layout(), w.Counts, later.Counts)
-	w.Completed += later.Completed
-	w.Unsure[1] = later.Unsure[1]
-}
-
-func addBins(l hist.Layout, a, b []hist.Bin) []hist.Bin {
-	sum := hist.New(l)
-	sum.AddBins(l, a)
-	sum.AddBins(l, b)
-	return append([]hist.Bin{}, sum.Bins()...)
 }

@@ -157,7 +157,8 @@ func TestJoinKeeps(t *testing.T) {
 				if windows = append(windows, w); in[key] == nil {
 					in[key] = &Window{Latencies: hist.New(hist.Fio3(0))}
 				}
-				in[key].join(w)
+				in[key].Latencies.Merge(w.Latencies)
+				in[key].Completed += w.Completed
 			}
 		}
 		var last *Window
