@@ -116,7 +116,7 @@ func (in *input) gather(ev *plan.Evidence) {
 	for _, log := range slices.Concat(ev.Run.Logs, ev.Run.Others) {
 		const ratio, ratioOfBins = 4, 400 // of compressed files, by bzip2
 		f, bytes := log.File, int64(0)
-		switch isFile := f.Name() == f.Disk(); {
+		switch isFile := f.Name() == f.Disk; {
 		case f.Size >= 0:
 			bytes = f.Size
 		case isFile && log.Kind.IsHistogram():

@@ -98,13 +98,13 @@ func (l *listing) runKey(run *cbt.Run, settings string) string {
 		}
 	}
 	for _, f := range run.Files() {
-		info, _ := l.of(f.Disk())
+		info, _ := l.of(f.Disk)
 		if info == nil {
 			return ""
 		}
 		k.text(f.Name())
 		k.number(f.Size, f.ModTime.UnixNano())
-		k.file(f.Disk(), info)
+		k.file(f.Disk, info)
 	}
 	return k.sum()
 }

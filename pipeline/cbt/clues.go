@@ -172,7 +172,7 @@ func ReadReports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] 
 			case errors.As(err, &bad):
 				lacking = fullText
 			}
-			if !f.IsPacked() {
+			if !f.Packed {
 				text = 0
 			}
 			if why := f.Budget().Spend(int64(priceOfLacking*lacking+priceOfText*text) + priceOfCount*many); why != nil {

@@ -143,7 +143,9 @@ func (r *Run) Budget() *source.Budget {
 }
 
 // IsFromTorn reports whether a file of the run comes from an archive that is damaged or cut short.
-func (r *Run) IsFromTorn() bool { return slices.ContainsFunc(r.Files(), (*source.File).IsFromTorn) }
+func (r *Run) IsFromTorn() bool {
+	return slices.ContainsFunc(r.Files(), func(f *source.File) bool { return f.Torn })
+}
 
 // MayLackFiles reports whether the run may have further files in a place that could not be read.
 func (r *Run) MayLackFiles() bool { return r.Unread != "" || r.IsFromTorn() }

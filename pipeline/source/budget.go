@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -42,24 +43,17 @@ const (
 	priceOfName = 8    // for each byte of a name, because it becomes part of paths, keys and messages
 )
 
-func or(n, usual int64) int64 {
-	if n != 0 {
-		return n
-	}
-	return usual
-}
-
 // Spend charges work of n bytes.
 func (b *Budget) Spend(n int64) error {
 	if b == nil || n == 0 {
 		return nil
 	}
-	return b.within(b.spent.Add(n), or(b.free, freeWork)+or(b.ratio, workRatio)*b.packed.Load(), "of content")
+	return b.within(b.spent.Add(n), cmp.Or(b.free, freeWork)+cmp.Or(b.ratio, workRatio)*b.packed.Load(), "of content")
 }
 
 // hold charges n bytes of memory that are in use to the end.
 func (b *Budget) hold(n int64) error {
-	return b.within(b.held.Add(n), or(b.memory, mostMemory), "in memory")
+	return b.within(b.held.Add(n), cmp.Or(b.memory, mostMemory), "in memory")
 }
 
 func (b *Budget) within(n, most int64, of string) error {
@@ -110,16 +104,11 @@ func (in *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reader returns a reader of the stream that a decoder makes of an input, which is nil if the format itself bounds what
-// it becomes. Errors of the decoder wrap ErrDamaged.
-func (m *meter) reader(r io.Reader, from *counted) io.Reader {
-	return &metered{meter: m, r: r, from: from}
-}
-
+// metered is a reader of the stream that a decoder makes of an input. Errors of the decoder wrap ErrDamaged.
 type metered struct {
 	*meter
 	r    io.Reader
-	from *counted
+	from *counted // nil if the format itself bounds what the input becomes
 	n    int64
 	err  error
 }
@@ -136,7 +125,7 @@ func (m *metered) Read(p []byte) (int, error) {
 		}
 	}
 	if m.from != nil && m.err == nil {
-		if most := or(m.budget.free, freeWork) + or(m.budget.ratio, workRatio)*m.from.n; m.n > most {
+		if most := cmp.Or(m.budget.free, freeWork) + cmp.Or(m.budget.ratio, workRatio)*m.from.n; m.n > most {
 			m.err = &overrun{ErrDamaged, m.from.n, most, "of content"}
 		}
 	}

@@ -83,7 +83,7 @@ func checkCut(t *testing.T, set *Set, truth tree, n int, nameless bool) {
 		if err == nil {
 			whole++
 		}
-		torn = torn || f.IsFromTorn()
+		torn = torn || f.Torn
 	}
 	if whole > 0 && whole < len(truth) && !torn {
 		t.Fatalf("cut at %d: %d of %d files, and they do not say that others may be missing", n, whole, len(truth))

@@ -12,16 +12,16 @@ import (
 func checkListed(t tb, l *Listing, set *Set) {
 	t.Helper()
 	for _, f := range set.Files {
-		at := slices.IndexFunc(l.Files, func(f2 Listed) bool { return f2.Name == f.Disk() })
+		at := slices.IndexFunc(l.Files, func(f2 Listed) bool { return f2.Name == f.Disk })
 		switch {
-		case f.Disk() == "" && f.Root == "-":
+		case f.Disk == "" && f.Root == "-":
 		case at < 0:
-			t.Fatalf("%s: %q is not listed", f.Name(), f.Disk())
+			t.Fatalf("%s: %q is not listed", f.Name(), f.Disk)
 		default:
-			info, err := os.Stat(f.Disk())
+			info, err := os.Stat(f.Disk)
 			check(t, err)
 			if !os.SameFile(info, l.Files[at].Info) {
-				t.Fatalf("%s is another file than what is listed", f.Disk())
+				t.Fatalf("%s is another file than what is listed", f.Disk)
 			}
 		}
 	}

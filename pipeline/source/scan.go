@@ -1,28 +1,42 @@
 package source
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/alike"
 )
 
-// Scan finds every file under the paths: "-" is standard input, a folder is walked,
-// an archive is entered, a pattern that matches no file by name is expanded.
+const (
+	// maxFolders bounds folders within folders, because each takes a descriptor.
+	maxFolders = 200
+	// maxLooks is how many files of one folder may be looked at.
+	maxLooks = 1000
+)
+
+// Scan finds every file under the paths: "-" is standard input, a folder is walked, an archive is entered, a pattern
+// that matches no file by name is expanded.
 //
-// What cannot be read is a Problem in the Set. An error is returned, and no Set,
-// only if an argument does not exist, ctx ends, the budget is
-// used up, or the spool cannot be written. The same content reached by two arguments
-// is listed twice. The Set must be closed.
+// What cannot be read is a Problem in the Set. An error is returned, and no Set, only if an argument does not exist, ctx
+// ends, the budget is used up, or the spool cannot be written. The same content reached by two arguments is listed
+// twice. The Set must be closed.
 //
-// A scan that waits for standard input ends with ctx only if the reader has a
-// SetReadDeadline that works, else with the next byte.
+// A scan that waits for standard input ends with ctx only if the reader has a SetReadDeadline that works, else with the
+// next byte.
 func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 	s, err := scanAll(ctx, paths, opt, nil)
 	if err != nil {
@@ -32,91 +46,69 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 		}
 		return nil, fmt.Errorf("scan: %w", err)
 	}
-	s.set.Problems = s.all()
+	s.set.Problems = s.problems
+	if s.set.spool.end > 0 {
+		// Decoders have windows of up to 128 MiB. Two collections take them out of their pools, so that rows are not
+		// read beside them.
+		runtime.GC()
+		runtime.GC()
+	}
 	return s.set, nil
 }
 
-// scanAll scans all arguments, or lists them.
-func scanAll(ctx context.Context, paths []string, opt Options, listing *Listing) (*scanner, error) {
-	opt = opt.withDefaults()
-	roots, err := expandAll(paths)
+// Listing lists the files that [Scan] would open, without their contents.
+type Listing struct {
+	Files    []Listed   // on disk, each as often as it was met
+	Problems []*Problem // what a scan would refuse by its name or kind
+}
+
+// Listed is a file on disk.
+type Listed struct {
+	Name string // as [File].Disk has it
+	Info fs.FileInfo
+}
+
+// ErrPipe says that something can be read only once, so it cannot be listed.
+var ErrPipe = errors.New("standard input and pipes cannot be listed")
+
+// List lists the files that Scan would read, with the same paths and options. It opens only folders. If the listing
+// does not change, neither does the result of a scan, because a change of content changes the size or the times of a
+// file. The listing may have more files than a scan reads. List fails like Scan, and with [ErrPipe].
+func List(ctx context.Context, paths []string, opt Options) (*Listing, error) {
+	opt.Progress = nil
+	s, err := scanAll(ctx, paths, opt, &Listing{})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list: %w", err)
 	}
-	s := newScanner(ctx, opt, listing)
-	a := newArguments(s, opt, roots)
-	for _, root := range roots {
-		a.scan(root)
-	}
-	if s.ended() {
-		return nil, errors.Join(s.fatal, s.set.Close())
-	}
-	return s, nil
+	s.listing.Problems = s.problems
+	return s.listing, nil
 }
 
-// expandAll returns the files that the arguments name.
-func expandAll(args []string) (roots []string, err error) {
-	if len(args) == 0 {
-		return nil, errors.New("no path given")
-	}
-	for _, arg := range args {
-		matches, err := expand(arg)
-		if err != nil {
-			return nil, err
-		}
-		roots = append(roots, matches...)
-	}
-	if i := slices.Index(roots, "-"); i >= 0 && slices.Contains(roots[i+1:], "-") {
-		return nil, errors.New("standard input can be read only once")
-	}
-	return roots, nil
-}
-
-// expand returns the argument itself if it exists, or the matches of a pattern.
-func expand(arg string) ([]string, error) {
-	if arg == "-" {
-		return []string{arg}, nil
-	}
-	_, err := os.Stat(arg)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return []string{arg}, nil // what is wrong with it is found when it is read
-	}
-	if !strings.ContainsAny(arg, "*?[") {
-		return nil, err
-	}
-	matches, globErr := filepath.Glob(arg)
-	if globErr != nil {
-		return nil, fmt.Errorf("expand %s: %w", arg, globErr)
-	}
-	if len(matches) == 0 {
-		return nil, fmt.Errorf("expand %s: nothing matches: %w", arg, fs.ErrNotExist)
-	}
-	slices.SortFunc(matches, naturalCompare)
-	return matches, nil
-}
-
-// scanner looks into contents, layer by layer, and lists the files that are wanted.
+// scanner looks into contents, layer by layer, and lists the files that are wanted. Its methods note problems and return
+// no errors. Those that read in a loop check ended.
 type scanner struct {
-	notes
-	intake
-	interest
-	found []found // under the present argument
-	depth int     // limit of archives inside one another
-	set   *Set
+	Options
+	ctx     context.Context
+	set     *Set
+	listing *Listing        // nil: files are opened
+	found   []found         // under the present argument
+	looks   map[lookKey]int // files under it that could be looked at, by folder
+	given   map[string]bool // absolute paths of the arguments
+	visited map[string]bool // folders that were searched for what lies beside
 
-	listing *Listing // nil: files are opened
+	problems []*Problem
+	alike    alike.Counter
+	quiet    bool  // problems do not count
+	fatal    error // why the scan ends
+
+	done     Progress
+	reported int64 // done.Bytes when it was last reported
 }
 
-func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
-	s := &scanner{
-		interest: interest{want: opt.Want, named: opt.Named, look: opt.Look},
-		depth:    opt.Depth,
-		listing:  listing,
-		set:      &Set{budget: opt.Budget, spool: spool{dir: opt.TempDir, sums: opt.Sums}},
-	}
-	s.notes = notes{ctx: ctx, budget: opt.Budget}
-	s.intake = intake{ctx: ctx, budget: opt.Budget, progress: opt.Progress}
-	return s
+// lookKey is a folder as it is called inside an archive.
+type lookKey struct {
+	in  *scope
+	dir string
 }
 
 // item is a file, or a member of an archive, during the scan.
@@ -146,72 +138,193 @@ const (
 	beside                // it was not named, and lies beside an argument
 )
 
-// body is a content that can be read any number of times.
-type body struct {
-	open opener
-	kept *kept // nil if it is read in place
-	cut  error // why it ends too early; else nil
+func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
+	never := func(string) bool { return false }
+	for _, f := range []*func(string) bool{&opt.Look.Near, &opt.Look.Name, &opt.Look.Kin} {
+		if *f == nil {
+			*f = never
+		}
+	}
+	if opt.Look.Is == nil {
+		opt.Look.Is = func([]byte) bool { return false }
+	}
+	if opt.Want == nil {
+		opt.Want = func(string) bool { return true }
+	}
+	if opt.Progress == nil {
+		opt.Progress = func(Progress) {}
+	}
+	if opt.Stdin == nil {
+		opt.Stdin = os.Stdin
+	}
+	opt.Depth, opt.Budget = cmp.Or(opt.Depth, 4), cmp.Or(opt.Budget, new(Budget))
+	return &scanner{
+		Options: opt, ctx: ctx, listing: listing, given: map[string]bool{}, visited: map[string]bool{}, looks: map[lookKey]int{},
+		set: &Set{budget: opt.Budget, spool: spool{dir: opt.TempDir, sums: opt.Sums}},
+	}
 }
 
-// extent is a run of bytes that can be read in any order.
-type extent struct {
-	at     io.ReaderAt // valid as long as the set
-	off, n int64
-	body   // the same, for a file that needs no unpacking
+// scanAll scans all arguments, or lists them.
+func scanAll(ctx context.Context, paths []string, opt Options, listing *Listing) (*scanner, error) {
+	roots, err := expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	s := newScanner(ctx, opt, listing)
+	for _, root := range roots {
+		if abs, err := filepath.Abs(root); err == nil && root != "-" {
+			s.given[abs] = true
+		}
+	}
+	for _, root := range roots {
+		before := len(s.set.Files)
+		if !s.ended() {
+			s.argument(root)
+			s.settle()
+		}
+		if s.Beside && root != "-" && !s.ended() {
+			s.searchBeside(root, s.set.Files[before:])
+		}
+	}
+	if s.ended() {
+		return nil, errors.Join(s.fatal, s.set.Close())
+	}
+	s.alike.More(func(kind string, more int) {
+		s.problems = append(s.problems, &Problem{Name: "and " + strconv.Itoa(more) + " more like this", Err: errors.New(kind)})
+	})
+	return s, nil
 }
 
-// within is the extent of n bytes from off.
-func within(at io.ReaderAt, off, n int64) extent {
-	return extent{at: at, off: off, n: n, body: body{open: section(at, off, n)}}
+// expand returns the files that the arguments name: each that exists, and the matches of patterns.
+func expand(args []string) (roots []string, err error) {
+	if len(args) == 0 {
+		return nil, errors.New("no path given")
+	}
+	for _, arg := range args {
+		_, err := os.Stat(arg)
+		switch {
+		case arg == "-" || !errors.Is(err, fs.ErrNotExist): // what is wrong with it is found when it is read
+			roots = append(roots, arg)
+			continue
+		case !strings.ContainsAny(arg, "*?["):
+			return nil, err
+		}
+		matches, err := filepath.Glob(arg)
+		if err == nil && len(matches) == 0 {
+			err = fmt.Errorf("nothing matches: %w", fs.ErrNotExist)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("expand %s: %w", arg, err)
+		}
+		slices.SortFunc(matches, naturalCompare)
+		roots = append(roots, matches...)
+	}
+	if i := slices.Index(roots, "-"); i >= 0 && slices.Contains(roots[i+1:], "-") {
+		return nil, errors.New("standard input can be read only once")
+	}
+	return roots, nil
 }
 
-// reader reads the bytes from the first to the last.
-func (x extent) reader() *io.SectionReader { return io.NewSectionReader(x.at, x.off, x.n) }
-
-// Modified is when a content was last changed, and how well that is known.
-type Modified struct {
-	// ModTime is when the content was last changed, or zero if not recorded.
-	ModTime time.Time
-	// ModStep is how finely ModTime is recorded: the true time is up to ModStep
-	// later. Zero is exact, as on disk.
-	ModStep time.Duration
-	// ModLocal means that ModTime is the reading of a clock in an unknown time
-	// zone, taken as UTC: a zip without Unix times has nothing better. Differences
-	// between the files of one archive are right, unless the clock was put forward
-	// or back between them (summer time).
-	ModLocal bool
+// ended reports whether the scan must end.
+func (s *scanner) ended() bool {
+	if s.fatal == nil {
+		s.fatal = s.ctx.Err()
+	}
+	return s.fatal != nil
 }
 
-// intake counts the stored bytes that a scan reads forwards.
-type intake struct {
-	ctx      context.Context
-	budget   *Budget
-	progress func(Progress)
-	done     Progress
-	reported int64 // done.Bytes when it was last reported
+// fail notes a problem. A limit that is passed, and a failure of the spool, end the scan.
+func (s *scanner) fail(name string, err error) {
+	if s.ended() {
+		return
+	}
+	if named, ok := err.(*fs.PathError); ok { // the name is another form of this one
+		err = named.Err
+	}
+	p := &Problem{Name: name, Err: err}
+	switch {
+	case errors.Is(err, ErrTooMuch) || errors.Is(err, errSpool):
+		s.fatal = p
+	case !s.quiet && s.alike.Add(err.Error()):
+		s.problems = append(s.problems, p)
+		s.hold(priceOfFile, name)
+	}
+}
+
+// failToRead notes a folder or a file that cannot be opened.
+func (s *scanner) failToRead(name string, err error) {
+	s.fail(name, err)
+	s.set.Unread = append(s.set.Unread, name)
+}
+
+// hold charges what is kept in memory: n bytes, and a name.
+func (s *scanner) hold(bytes int64, name string) {
+	if err := s.Budget.hold(bytes + priceOfName*int64(len(name))); err != nil {
+		s.fatal = err
+	}
+}
+
+// argument scans a path that the user named.
+func (s *scanner) argument(arg string) {
+	if arg == "-" {
+		if s.listing != nil {
+			s.fatal = ErrPipe
+			return
+		}
+		s.pipe(item{name: "stdin", origin: origin{root: "-", archive: "stdin"}, rel: "stdin", met: asArgument}, s.Stdin)
+		return
+	}
+	info, err := os.Stat(arg)
+	var abs string
+	if err == nil {
+		abs, err = filepath.Abs(arg)
+	}
+	if err != nil {
+		s.fail(arg, err)
+		return
+	}
+	if info.IsDir() {
+		root, err := os.OpenRoot(arg)
+		if err != nil {
+			s.fail(arg, err)
+			return
+		}
+		defer root.Close()
+		s.walk(root, origin{root: arg, archive: baseName(abs)}, "", 0)
+		return
+	}
+	it := item{name: arg, origin: origin{root: arg, archive: baseName(filepath.Dir(abs))}, rel: filepath.Base(abs), met: asArgument}
+	if s.listing != nil {
+		s.list(it, info, nil)
+		return
+	}
+	f, err := openArgument(s.ctx, arg, info)
+	switch {
+	case err != nil:
+		s.fail(arg, err)
+	case info.Mode().IsRegular():
+		s.disk(it, "", arg, f)
+	default:
+		defer f.Close()
+		s.pipe(it, f)
+	}
+}
+
+// pipe scans what can be read only once, forwards. A waiting read ends with the context, if r has deadlines.
+func (s *scanner) pipe(it item, r io.Reader) {
+	if d, ok := r.(interface{ SetReadDeadline(time.Time) error }); ok {
+		stop := context.AfterFunc(s.ctx, func() { _ = d.SetReadDeadline(time.Unix(1, 0)) })
+		defer stop()
+	}
+	it.layers = 1
+	s.stream(it, &input{s, r, true})
 }
 
 // input reads stored bytes: it ends with the context and reports progress.
-func (in *intake) input(r io.Reader) io.Reader { return &input{intake: in, r: r} }
-
-// pipe reads an input without end.
-func (in *intake) pipe(r io.Reader) io.Reader { return &input{intake: in, r: r, isPipe: true} }
-
-func (in *intake) file() {
-	in.done.Files++
-	in.report()
-}
-
-func (in *intake) report() {
-	in.reported = in.done.Bytes
-	in.progress(in.done)
-}
-
-// input is a reader of stored bytes.
 type input struct {
-	*intake
+	*scanner
 	r      io.Reader
-	isPipe bool
+	isPipe bool // its size was not charged
 }
 
 func (in *input) Read(p []byte) (int, error) {
@@ -220,11 +333,391 @@ func (in *input) Read(p []byte) (int, error) {
 	}
 	n, err := in.r.Read(p)
 	if in.isPipe {
-		in.budget.packed.Add(int64(n))
+		in.Budget.packed.Add(int64(n))
 	}
 	const step = 8 << 20
 	if in.done.Bytes += int64(n); in.done.Bytes-in.reported >= step {
 		in.report()
 	}
 	return n, err
+}
+
+func (s *scanner) report() {
+	s.reported = s.done.Bytes
+	s.Progress(s.done)
+}
+
+// baseName returns the last element of an absolute path, or "root" for the root folder.
+func baseName(abs string) string {
+	base := filepath.Base(abs)
+	if len(base) == 1 && os.IsPathSeparator(base[0]) {
+		return "root"
+	}
+	return base
+}
+
+// walk scans the folder at, which is dir below the argument. Each name is opened in its own folder, so the system need
+// not walk from the top for every file. It reports whether Look.Near accepts a file directly in the folder.
+func (s *scanner) walk(at *os.Root, of origin, dir string, depth int) (near bool) {
+	var entries []fs.DirEntry
+	d, err := at.Open(".")
+	if err == nil {
+		entries, err = d.ReadDir(-1)
+		d.Close()
+	}
+	if err != nil { // the names that could be listed are used
+		s.failToRead(filepath.Join(of.root, dir), err)
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	type entry struct {
+		fs.DirEntry
+		item
+	}
+	var nameless []entry // their names do not say what they are
+	below := false
+	for _, e := range entries {
+		if s.ended() {
+			return false
+		}
+		rel := path.Join(dir, e.Name())
+		it := item{name: filepath.Join(of.root, filepath.FromSlash(rel)), origin: of, rel: rel}
+		switch {
+		case e.IsDir() && depth >= maxFolders:
+			s.fail(it.name, fmt.Errorf("%w: more than %d folders", ErrDepth, maxFolders))
+		case e.IsDir():
+			sub, err := at.OpenRoot(e.Name())
+			if err != nil {
+				s.failToRead(it.name, err)
+				continue
+			}
+			below = s.walk(sub, of, rel, depth+1) || below
+			sub.Close()
+		case s.byName(it):
+			near = near || s.Look.Near(trimCompression(it.rel))
+			s.entry(at, e, it)
+		case e.Type().IsRegular() && s.mayLook(it):
+			it.met = byContent
+			nameless = append(nameless, entry{e, it})
+		}
+	}
+	if near || below {
+		for _, n := range nameless {
+			s.entry(at, n.DirEntry, n.item)
+		}
+	}
+	return near
+}
+
+// entry scans a file in the folder at.
+func (s *scanner) entry(at *os.Root, e fs.DirEntry, it item) {
+	switch {
+	case !e.Type().IsRegular():
+		s.fail(it.name, irregular(e.Type()))
+		return
+	case s.ended():
+		return
+	case s.listing != nil:
+		info, err := e.Info()
+		s.list(it, info, err)
+		return
+	}
+	f, err := openIn(at, path.Base(it.rel))
+	switch {
+	case err == nil:
+		s.disk(it, it.root, it.rel, f)
+	case it.met != byContent: // else nothing says that it is of interest
+		s.failToRead(it.name, err)
+	}
+}
+
+// irregular returns the reason why something that is not a regular file is refused.
+func irregular(mode fs.FileMode) error {
+	if mode&fs.ModeSymlink != 0 {
+		return ErrLink
+	}
+	return fmt.Errorf("%w: %v", ErrSpecial, mode.Type())
+}
+
+// list notes a file that a scan would open.
+func (s *scanner) list(it item, info fs.FileInfo, err error) {
+	switch {
+	case err != nil:
+		s.fail(it.name, err)
+	case it.met == asArgument && !info.Mode().IsRegular():
+		s.fatal = ErrPipe
+	case !info.Mode().IsRegular():
+		s.fail(it.name, irregular(info.Mode()))
+	default:
+		s.listing.Files = append(s.listing.Files, Listed{it.name, info})
+		if it.rel = trimCompression(it.rel); path.Dir(it.rel) == "." { // only these decide whether files beside the argument are searched
+			s.keep(it, info.Size(), body{})
+		}
+	}
+}
+
+// disk scans a regular file, which f has just opened. It is closed here, unless it is an archive whose members are read
+// in place. dir is the folder below which path stays, or empty if path stands alone.
+func (s *scanner) disk(it item, dir, path string, f *os.File) {
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() { // replaced since it was listed
+		err = irregular(info.Mode())
+	}
+	if err != nil {
+		f.Close()
+		s.fail(it.name, err)
+		return
+	}
+	open := func(r *reader) (io.Reader, error) {
+		f, err := openBelow(dir, path)
+		if err == nil {
+			r.closers = append(r.closers, f)
+		}
+		return f, err
+	}
+	archives := len(s.set.archives)
+	it.mod.ModTime, it.onDisk = info.ModTime(), it.name
+	s.Budget.packed.Add(info.Size())
+	s.random(it, extent{at: f, n: info.Size(), body: body{open: open}})
+	if len(s.set.archives) == archives {
+		f.Close()
+	}
+}
+
+// openBelow opens a regular file below a folder, or anywhere if dir is empty. Like openIn, it does not wait if a named
+// pipe has taken its place since the folder was listed.
+func openBelow(dir, name string) (*os.File, error) {
+	if dir == "" {
+		return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return openIn(root, filepath.FromSlash(name))
+}
+
+func openIn(at *os.Root, name string) (*os.File, error) {
+	return at.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+// openArgument opens a file that the user named. Opening a named pipe waits for its writer: ctx ends that.
+func openArgument(ctx context.Context, name string, info fs.FileInfo) (*os.File, error) {
+	if info.Mode().IsRegular() {
+		return openBelow("", name)
+	}
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened)
+	go func() {
+		f, err := os.Open(name)
+		select {
+		case done <- opened{f, err}:
+		case <-ctx.Done():
+			if err == nil {
+				f.Close()
+			}
+		}
+	}()
+	select {
+	case o := <-done:
+		return o.f, o.err
+	case <-ctx.Done(): // the goroutine stays until there is a writer
+		return nil, ctx.Err()
+	}
+}
+
+// searchBeside lists files beside an argument that may belong to it. found has the files of the argument.
+func (s *scanner) searchBeside(root string, found []*File) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return // it was good enough for the argument itself
+	}
+	isFile, atTop := false, false
+	if s.listing != nil { // members of an archive that is only listed are not known
+		n := len(s.listing.Files)
+		isFile = n > 0 && s.listing.Files[n-1].Name == root
+	}
+	for _, f := range found {
+		isFile = isFile || f.Named
+		atTop = atTop || path.Dir(f.Path) == "." && s.Look.Near(f.Path)
+	}
+	dir := filepath.Dir(root)
+	switch {
+	case isFile:
+		s.besideIn(dir, filepath.Dir(abs))
+		s.besideIn(filepath.Join(dir, ".."), filepath.Dir(filepath.Dir(abs)))
+	case atTop && abs == root:
+		s.besideIn(dir, dir)
+	case atTop:
+		s.besideIn(filepath.Join(root, ".."), filepath.Dir(abs))
+	}
+}
+
+// besideIn lists the files directly in a folder that may belong to an argument, unless it has too many. A file that
+// cannot be read is not a problem, because it may not belong to one.
+func (s *scanner) besideIn(dir, abs string) {
+	if s.visited[abs] || s.given[abs] {
+		return
+	}
+	s.visited[abs] = true
+	at, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer at.Close()
+	entries, err := at.ReadDir(10 * maxLooks) // io.EOF for an empty folder
+	if err != nil || len(entries) == 10*maxLooks {
+		return
+	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() || suffix(e.Name(), archives) != "" })
+	if len(entries) > maxLooks {
+		return
+	}
+	s.quiet = true
+	defer func() { s.quiet = false }()
+	for _, e := range entries {
+		if s.ended() {
+			return
+		}
+		name, short := e.Name(), trimCompression(e.Name())
+		if s.Look.Near(short) || !s.Want(short) && !s.Look.Name(short) || s.isGiven(filepath.Join(abs, name)) {
+			continue
+		}
+		it := item{name: filepath.Join(dir, name), origin: origin{root: dir, archive: baseName(abs)}, rel: name, met: beside}
+		if s.listing != nil {
+			info, err := os.Lstat(it.name)
+			s.list(it, info, err)
+		} else if f, err := openBelow("", it.name); err == nil {
+			s.disk(it, "", it.name, f)
+		}
+	}
+	s.settle()
+}
+
+// isGiven reports whether a file is an argument, or below one.
+func (s *scanner) isGiven(abs string) bool {
+	for !s.given[abs] {
+		above := filepath.Dir(abs)
+		if above == abs {
+			return false
+		}
+		abs = above
+	}
+	return true
+}
+
+// wanted reports whether the item is an argument, was found by its content, or may come to have a path that is wanted.
+func (s *scanner) wanted(it item) bool {
+	return it.met == byContent || it.met == beside || it.met == asArgument && s.Named && !promisesPacked(it.rel) ||
+		it.in.mayBe(it.rel, s.Want)
+}
+
+// byName reports whether the item is worth a look at its content by what it is called.
+func (s *scanner) byName(it item) bool { return promisesPacked(it.rel) || s.wanted(it) }
+
+// mayLook reports whether the content of a file that is not wanted by its name may be of interest, and counts the file.
+func (s *scanner) mayLook(it item) bool {
+	const perFolder = 1200 // bytes in memory, without its name
+	if promisesPacked(it.rel) || !it.in.mayBe(it.rel, s.Look.Name) {
+		return false
+	}
+	key := lookKey{it.in, path.Dir(it.rel)}
+	if s.looks[key]++; s.looks[key] == 1 {
+		s.hold(perFolder, key.dir)
+	}
+	return s.looks[key] <= maxLooks
+}
+
+// isForeign reports whether a file has a content of no interest. It is false for files whose names decide. head is the
+// beginning of the content; more of it may be in buf.
+func (s *scanner) isForeign(it item, k kind, head []byte, buf *bufio.Reader) bool {
+	switch {
+	case it.met != byContent && it.met != beside:
+		return false
+	case k != plain:
+		return it.met == byContent || k.isArchive()
+	case promisesPacked(it.rel):
+		return true
+	}
+	if buf != nil {
+		head, _ = buf.Peek(lookLen) // of what ends early the beginning may be good
+	}
+	return !(it.met == beside && it.in.mayBe(it.rel, s.Look.Kin)) && !s.Look.Is(head)
+}
+
+// found is a file whose path is not settled yet.
+type found struct {
+	file   *File
+	in     *scope
+	rel    string
+	layers int
+	met    met
+}
+
+// settle gives the files of one argument their final paths, drops those that are no longer wanted or are found twice,
+// and adds the rest to the set in order.
+func (s *scanner) settle() {
+	near := map[string]bool{} // folders in which files are looked at
+	for _, f := range s.found {
+		f.file.Path, f.file.Torn = f.in.path(f.rel), f.in.isTorn()
+		if f.met != byContent && s.Look.Near(f.file.Path) {
+			dir := path.Dir(f.file.Path)
+			near[dir], near[path.Dir(dir)] = true, true
+		}
+	}
+	looks := map[string]int{}
+	for key, more := range s.looks {
+		looks[path.Dir(key.in.path(path.Join(key.dir, "x")))] += more
+	}
+	// Files found twice are grouped by where, so that a folder beside its own archive is one problem and not a hundred
+	// thousand.
+	type double struct {
+		lost, used *File
+		more       int
+	}
+	var doubles []*double
+	where := map[[2]*scope]*double{}
+	last := make(map[string]found, len(s.found)) // what is used, by path
+	for _, f := range s.found {
+		if dir := path.Dir(f.file.Path); f.met == byContent {
+			if looks[dir] > maxLooks || !near[dir] || !s.Look.Name(f.file.Path) {
+				continue
+			}
+		} else if f.in != nil && !s.Want(f.file.Path) {
+			continue
+		}
+		if lost, twice := last[f.file.Path]; twice {
+			if f.layers > lost.layers { // the less packed one is the more trustworthy
+				lost, f = f, lost
+			} // else the last one, as unpacking would have overwritten the other
+			at := [2]*scope{lost.in, f.in}
+			if known := where[at]; known != nil && lost.in != f.in {
+				known.more++
+			} else {
+				where[at] = &double{lost: lost.file, used: f.file}
+				doubles = append(doubles, where[at])
+			}
+		}
+		last[f.file.Path] = f
+	}
+	s.found = nil
+	clear(s.looks)
+	begin := len(s.set.Files)
+	for _, f := range last {
+		s.set.Files = append(s.set.Files, f.file)
+	}
+	slices.SortFunc(s.set.Files[begin:], func(a, b *File) int { return naturalCompare(a.Path, b.Path) })
+	for _, d := range doubles {
+		instead := d.used.Name() + " instead"
+		switch {
+		case d.more > 0:
+			instead += fmt.Sprintf(", and so for %d more", d.more)
+		case d.used.name == d.lost.name:
+			instead = "the last one"
+		}
+		s.fail(d.lost.name, fmt.Errorf("%w: used %s", ErrDuplicate, instead))
+	}
 }

@@ -1,9 +1,11 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -116,4 +118,125 @@ func (s *spool) close() error {
 		return fmt.Errorf("remove spool: %w", err)
 	}
 	return nil
+}
+
+// body is a content that can be read any number of times.
+type body struct {
+	open opener
+	kept *kept // nil if it is read in place
+	cut  error // why it ends too early; else nil
+}
+
+// extent is a run of bytes that can be read in any order.
+type extent struct {
+	at     io.ReaderAt // valid as long as the set
+	off, n int64
+	body   // the same, for a file that needs no unpacking
+}
+
+// within is the extent of n bytes from off.
+func within(at io.ReaderAt, off, n int64) extent {
+	return extent{at: at, off: off, n: n, body: body{open: section(at, off, n)}}
+}
+
+// reader reads the bytes from the first to the last.
+func (x extent) reader() *io.SectionReader { return io.NewSectionReader(x.at, x.off, x.n) }
+
+// opener begins to read a content. It adds to the reader what must be closed with it.
+type opener func(*reader) (io.Reader, error)
+
+// section returns an opener of the n bytes from off.
+func section(at io.ReaderAt, off, n int64) opener {
+	return func(*reader) (io.Reader, error) { return io.NewSectionReader(at, off, n), nil }
+}
+
+// decompressed returns an opener of the content of a compressed stream of kind k.
+func (s *Set) decompressed(k kind, packed opener) opener {
+	m := &meter{budget: s.budget}
+	return func(r *reader) (io.Reader, error) {
+		in, err := packed(r)
+		if err != nil {
+			return nil, err
+		}
+		from := &counted{Reader: in}
+		d, err := decode(k, from)
+		if err != nil {
+			return nil, err
+		}
+		r.closers = append(r.closers, d)
+		return &metered{meter: m, r: d, from: from}, nil
+	}
+}
+
+// unpackedOnce is decompressed for codecs whose decoders take much memory. The first reading unpacks all of the content
+// into the spool, one stream at a time. So open files need no decoders.
+func (s *Set) unpackedOnce(k kind, packed body) body {
+	once, unpack := &kept{}, s.decompressed(k, packed.open)
+	var cut error // what ended it early
+	open := func(r *reader) (io.Reader, error) {
+		s.unpacking.Lock()
+		defer s.unpacking.Unlock()
+		if once.SectionReader == nil {
+			if s.closed.Load() {
+				return nil, fs.ErrClosed
+			}
+			all := &reader{set: s}
+			defer all.Close()
+			var err error
+			if all.r, err = unpack(all); err != nil {
+				return nil, err
+			}
+			var now kept
+			ends, err := s.spool.add(&now, all)
+			if err := cmp.Or(s.ended(), err); err != nil { // what was kept is not all
+				return nil, err
+			}
+			*once, cut = now, ends
+		}
+		if r.end == nil {
+			r.end = cut
+		}
+		return once.open(r)
+	}
+	return body{open, once, packed.cut}
+}
+
+// reader is one pass over a content.
+type reader struct {
+	name    string
+	set     *Set
+	r       io.Reader
+	end     error       // instead of io.EOF
+	closers []io.Closer // last opened, first closed
+}
+
+// Read implements io.Reader. Errors do not have the file's name, because callers add it.
+func (r *reader) Read(p []byte) (int, error) {
+	if r.r == nil {
+		return 0, fs.ErrClosed
+	}
+	if err := r.set.ended(); err != nil {
+		return 0, err
+	}
+	n, err := r.r.Read(p)
+	var named *fs.PathError
+	switch {
+	case err == io.EOF && r.end != nil:
+		err = r.end
+	case errors.As(err, &named):
+		err = named.Err
+	}
+	return n, err
+}
+
+// Close implements io.Closer. A second Close does nothing.
+func (r *reader) Close() error {
+	var first error
+	for i := len(r.closers) - 1; i >= 0; i-- {
+		if err := r.closers[i].Close(); err != nil && first == nil {
+			first = fmt.Errorf("close %s: %w", r.name, err)
+		}
+	}
+	r.closers, r.r = nil, nil
+	return first
 }

@@ -54,11 +54,7 @@ func (s *scanner) tarAt(it item, x extent) {
 			return
 		}
 	}
-	if block != [tarBlock]byte{} {
-		t.noEnd()
-		return
-	}
-	t.rest(sr, false)
+	t.rest(sr, block == [tarBlock]byte{}, false)
 }
 
 // tarStream scans a tar that can be read only once.
@@ -73,14 +69,7 @@ func (s *scanner) tarStream(it item, buf *bufio.Reader) {
 	if !t.members() {
 		return
 	}
-	if count.zeros < tarBlock {
-		t.noEnd()
-	}
-	t.rest(buf, true)
-}
-
-func (t *tarball) noEnd() {
-	t.tear(fmt.Errorf("no end mark at byte %d: %w", t.pos(), errEnds))
+	t.rest(buf, count.zeros >= tarBlock, true)
 }
 
 // members scans all members. It reports whether the tar had a proper end;
@@ -143,7 +132,13 @@ func isSparse(hdr *tar.Header) bool {
 
 // rest reads the bytes after the end mark. Zeros are padding. Anything else is probably another tar, and becomes a
 // problem. A stream is read to its end, because its checksum is there.
-func (t *tarball) rest(r io.Reader, toEnd bool) {
+func (t *tarball) rest(r io.Reader, hasMark, toEnd bool) {
+	if !hasMark {
+		t.tear(fmt.Errorf("no end mark at byte %d: %w", t.pos(), errEnds))
+		if !toEnd {
+			return
+		}
+	}
 	buf := make([]byte, bufLen)
 	for said := false; !t.ended(); {
 		n, err := r.Read(buf)

@@ -24,9 +24,8 @@ func TestFolderRemoved(t *testing.T) {
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	s := newScanner(t.Context(), Options{}.withDefaults(), nil)
-	w := walker{s, origin{root: dir}}
-	if w.walk(root, "", 0); s.ended() || len(s.problems) != 1 {
+	s := newScanner(t.Context(), Options{}, nil)
+	if s.walk(root, origin{root: dir}, "", 0); s.ended() || len(s.problems) != 1 {
 		t.Errorf("%v, problems %v", s.fatal, s.problems)
 	}
 }

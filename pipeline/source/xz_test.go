@@ -59,7 +59,7 @@ func unxz(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer d.Close()
-	return io.ReadAll(new(meter).reader(d, nil))
+	return io.ReadAll(&metered{meter: new(meter), r: d})
 }
 
 func TestXzOfManyBlocks(t *testing.T) {

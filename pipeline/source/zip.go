@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"time"
 
 	"github.com/klauspost/compress/flate"
@@ -29,7 +28,7 @@ func (s *scanner) zipStream(it item, buf *bufio.Reader) {
 		return
 	}
 	if cut != nil {
-		s.damaged(it.name, cut)
+		s.fail(it.name, damage(cut))
 	}
 	s.zip(it, within(k, 0, k.Size()))
 }
@@ -58,6 +57,7 @@ func (s *scanner) zip(it item, x extent) {
 // entry scans one member. A plain member is read in place later, and so is a compressed file that the zip stores
 // without compression.
 func (z *zipArchive) entry(f *zip.File) {
+	const isEncrypted = 1 << 0
 	it, ok := z.member(f.Name, f.Mode(), zipModified(f.Extra, f.Modified))
 	switch {
 	case !ok:
@@ -66,7 +66,9 @@ func (z *zipArchive) entry(f *zip.File) {
 		z.fail(it.name, irregular(f.Mode()))
 		return
 	case f.Flags&isEncrypted != 0:
-		z.encrypted(it)
+		if it.met != byContent {
+			z.fail(it.name, fmt.Errorf("%w: encrypted", ErrFormat))
+		}
 		return
 	}
 	rc, err := f.Open()
@@ -78,22 +80,22 @@ func (z *zipArchive) entry(f *zip.File) {
 		return
 	}
 	defer rc.Close()
-	buf := takeBuffer((&meter{budget: z.set.budget}).reader(z.input(rc), nil))
+	buf := takeBuffer(&metered{meter: &meter{budget: z.Budget}, r: &input{z.scanner, rc, false}})
 	defer giveBuffer(buf)
 	head, err := buf.Peek(sniffLen)
 	if err != nil && err != io.EOF && it.met != byContent {
-		z.damaged(it.name, err)
+		z.fail(it.name, damage(err))
 	}
 	k := detect(head)
 	switch {
-	case z.isForeign(it, k, func() []byte { return peek(buf) }):
+	case z.isForeign(it, k, head, buf):
 	case k == plain:
 		z.mislabelled(it, head)
 		z.keep(it, int64(min(f.UncompressedSize64, 1<<62)), body{open: z.set.zipMember(f)})
 	case f.Method == zip.Store:
 		start, err := f.DataOffset()
 		if err != nil {
-			z.damaged(it.name, err)
+			z.fail(it.name, damage(err))
 			return
 		}
 		n := min(int64(min(f.CompressedSize64, 1<<62)), z.n-start) // the claim may be a lie
@@ -101,16 +103,6 @@ func (z *zipArchive) entry(f *zip.File) {
 	default:
 		it.again.open = z.set.zipMember(f)
 		z.stream(it, buf)
-	}
-}
-
-// isEncrypted is a flag of a member.
-const isEncrypted = 1 << 0
-
-// encrypted notes a member that cannot be read.
-func (z *zipArchive) encrypted(it item) {
-	if it.met != byContent {
-		z.fail(it.name, fmt.Errorf("%w: encrypted", ErrFormat))
 	}
 }
 
@@ -129,31 +121,34 @@ func zipModified(extra []byte, at time.Time) Modified {
 		return Modified{}
 	}
 	m := Modified{ModTime: at, ModStep: 2 * time.Second, ModLocal: true}
-	for tag, field := range extras(extra) {
+	for len(extra) >= 4 {
+		tag, size := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
+		if extra = extra[4:]; size > len(extra) {
+			break
+		}
+		field := extra[:size]
+		extra = extra[size:]
 		const oldTimes, ntfsTimes = 8, 32 // bytes at least
 		switch {
-		case tag == extraUnixTime && hasUnixTime(field), (tag == extraInfoUnix || tag == extraUnixOld) && len(field) >= oldTimes:
+		case tag == extraUnixTime && size >= 5 && field[0]&1 == 1, // bit 0: it has the time of change
+			(tag == extraInfoUnix || tag == extraUnixOld) && size >= oldTimes:
 			m.ModLocal, m.ModStep = false, min(m.ModStep, time.Second)
-		case tag == extraNTFS && len(field) >= ntfsTimes:
+		case tag == extraNTFS && size >= ntfsTimes:
 			m.ModLocal, m.ModStep = false, 0
 		}
 	}
 	return m
 }
 
-// hasUnixTime reports whether an extra field of Unix has the time of change: bit 0 of its flags says so. It may have
-// other times only, or none.
-func hasUnixTime(field []byte) bool { return len(field) >= 5 && field[0]&1 == 1 }
-
-// extras iterates over the extra fields of a member of a zip.
-func extras(b []byte) iter.Seq2[uint16, []byte] {
-	return func(yield func(tag uint16, field []byte) bool) {
-		for len(b) >= 4 {
-			tag, size := binary.LittleEndian.Uint16(b), int(binary.LittleEndian.Uint16(b[2:]))
-			if size > len(b)-4 || !yield(tag, b[4:4+size]) {
-				return
-			}
-			b = b[4+size:]
+// zipMember returns an opener of a member that the directory of its zip lists.
+func (s *Set) zipMember(f *zip.File) opener {
+	m := &meter{budget: s.budget}
+	return func(r *reader) (io.Reader, error) {
+		in, err := f.Open()
+		if err != nil {
+			return nil, err
 		}
+		r.closers = append(r.closers, in)
+		return &metered{meter: m, r: in}, nil // deflate makes at most 1,032 bytes of one
 	}
 }
