@@ -78,9 +78,24 @@ func Figures(h *hist.Histogram) Latency {
 }
 
 // SetBins sets the bins: whole counts by ascending index in a layout.
+// It omits zeros and divides counts above MaxCount.
 func (lat *Latency) SetBins(l hist.Layout, counts []hist.Bin) {
-	if lat.Bins = newBins(l, counts); len(counts) > 0 {
-		lat.Layout = layoutName(l)
+	lat.Bins = Bins{}
+	if len(counts) == 0 {
+		return
+	}
+	lat.Layout = layoutName(l)
+	b := Bins{Values: make([]float64, 0, len(counts)), Counts: make([]int64, 0, len(counts))}
+	middles := tableOf(l).values
+	for _, c := range counts {
+		for left := c.Count; left > 0; {
+			n := min(left, MaxCount)
+			b.Values, b.Counts = append(b.Values, middles[c.Index]), append(b.Counts, int64(n))
+			left -= n
+		}
+	}
+	if len(b.Values) > 0 {
+		lat.Bins = b
 	}
 }
 
@@ -133,24 +148,6 @@ func (lat *Latency) numbers() [4 + len(Percentiles)]float64 {
 		n[4+i] = Percentiles[i].Of(lat)
 	}
 	return n
-}
-
-// newBins omits zeros and divides counts above MaxCount.
-func newBins(l hist.Layout, counts []hist.Bin) Bins {
-	b := Bins{Values: make([]float64, 0, len(counts)), Counts: make([]int64, 0, len(counts))}
-	middles := tableOf(l).values
-	for _, c := range counts {
-		value := middles[c.Index]
-		for left := c.Count; left > 0; {
-			n := min(left, MaxCount)
-			b.Values, b.Counts = append(b.Values, value), append(b.Counts, int64(n))
-			left -= n
-		}
-	}
-	if len(b.Values) == 0 {
-		return Bins{}
-	}
-	return b
 }
 
 // WholeCounts returns the weights of a histogram, each rounded by itself, without zeros.
@@ -298,7 +295,7 @@ func (r *Range) Limit(sum *Latency) {
 	if err != nil {
 		return
 	}
-	bin := func(us float64) int { return layout.Index(int64(math.Round(us * 1000))) }
+	bin := func(us float64) int { return indexOf(layout, us) }
 	for i, us := range sum.figures() {
 		switch {
 		case bin(*us) < bin(r.low[i])-1:

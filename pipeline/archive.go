@@ -22,7 +22,8 @@ type Archive struct {
 	*cbt.Archive
 	// Problems are files and archives that could not be read.
 	Problems []*source.Problem
-	// Empty lists the paths without files of fio or CBT. It is nil if there is only one path.
+	// Empty lists the paths without files of fio or CBT, and without files that could not be read. It is nil if there is
+	// only one path.
 	Empty []string
 
 	set *source.Set
@@ -62,21 +63,14 @@ func open(ctx context.Context, paths []string, opt source.Options) (*Archive, er
 		}
 	}
 	a := &Archive{Archive: found, Problems: set.Problems, set: set}
-	if len(paths) > 1 {
-		a.Empty = a.emptyOf(paths)
-	}
-	return a, nil
-}
-
-// emptyOf returns the paths without files of fio or CBT, and without files that could not be read.
-func (a *Archive) emptyOf(paths []string) (empty []string) {
 	for _, path := range paths {
 		isRefused := func(p *source.Problem) bool { return strings.HasPrefix(p.Name, path) }
-		if _, err := os.Stat(path); err == nil && !a.Roots[path] && !slices.ContainsFunc(a.Problems, isRefused) {
-			empty = append(empty, path)
+		_, err := os.Stat(path)
+		if len(paths) > 1 && err == nil && !a.Roots[path] && !slices.ContainsFunc(a.Problems, isRefused) {
+			a.Empty = append(a.Empty, path)
 		}
 	}
-	return empty
+	return a, nil
 }
 
 // List lists the files that Open would read under the paths. It opens no file.
@@ -110,14 +104,15 @@ func unwrap(files []*source.File) {
 // CheckHosts returns an error if offsets has a host that is in no run, because the correction of its clock would have
 // no effect.
 func (a *Archive) CheckHosts(offsets map[string]time.Duration) error {
-	var have []string
+	names := map[string]bool{}
 	for _, r := range a.Runs {
-		have = append(have, r.HostNames()...)
+		for _, host := range r.HostNames() {
+			names[host] = true
+		}
 	}
-	slices.Sort(have)
-	have = slices.Compact(have)
+	have := slices.Sorted(maps.Keys(names))
 	for _, host := range slices.Sorted(maps.Keys(offsets)) {
-		if slices.Contains(have, host) {
+		if names[host] {
 			continue
 		}
 		if len(have) == 0 {

@@ -31,14 +31,11 @@ runs in the history: an id or its beginning, latest, latest~1 (the one before), 
 (the five newest), same-as:RUN (all with its settings), or a condition such as 'bs=4k';
 --where limits what these choose from. Several runs of one side, also those joined by
 commas, are repetitions of a test: their windows are pooled. --from, --to, --direction,
---host and --job choose the windows that are compared, as for rank (+30s: since each
-run's start).
+--host and --job choose windows as for rank.
 
 The verdict is worse or better if 0 is not in the interval. If 0 is in it, the farther
 bound X decides: "no change > X %" if X is at most --within, else unclear, because the
-interval is too wide. A percentile between two groups of latencies, such as hits and
-misses of a cache, has a very wide interval. Then the share of requests above it may
-decide, and a note has that share and its interval.
+interval is too wide.
 
 --baseline takes the runs of the history with the same settings as B in place of A, as
 repetitions: last:10 are the ten before B, and a condition such as label.release=quincy
@@ -49,18 +46,14 @@ workload. A and B are paths with any number of runs, or conditions on the runs o
 history. What has no partner is named.
 
 The interval comes from how the runs vary over time (block bootstrap, docs/numbers.md).
-With one run per side it ignores run-to-run variation, so "worse" may mean only another
-day; use three or more.
-
-A side needs 8 windows, and for p99.9 some 6,000 requests; else the verdict is "unknown".
-≥ marks a value in fio's last bin, which has no upper end, and a change of at least that
-much; where both values lie there, no change is shown.
+With one run per side it ignores run-to-run variation: use three or more. A side needs 8
+windows, and for p99.9 some 6,000 requests; else the verdict is "unknown". ≥ marks a value
+in fio's last bin, which has no upper end.
 
 --fail-if '[DIRECTION.]METRIC > +10%' (or <) makes the exit code 4 when the change is
 beyond the limit and 0 is not in the interval. Without a direction it counts for all.
-Stderr says what each condition comes to. It is unclear if it is not met, and the
-interval reaches beyond the limit: a warning, and with --fail-on-unclear exit code 4.
-If the verdict is unknown the condition cannot be checked, and the exit code is 3.
+It is unclear if it is not met, and the interval reaches beyond the limit: a warning, and
+with --fail-on-unclear exit code 4. If the verdict is unknown, the exit code is 3.
 
 CSV and JSON have latencies in microseconds (metrics mean_us, p99_us, p99_9_us), iops in
 requests per second, changes and their bounds in percent, and the verdicts worse, better,

@@ -32,13 +32,11 @@ whole run.
 
 ` + chooseHelp + `
 
-Logs given by name are merged, and fio's report is found beside them. The content of a
-file decides what it is, not its name. Percentiles come from merged histograms: the
-requests of a bin count as evenly spread within it, so the error is less than the bin's
-width (1.6 % at coarseness 0). The setting method: fio (FIO2ES_METHOD=fio) prints the
-value that fio prints for the bin instead. ≥ marks a latency in fio's last bin, which has
-no upper end: it is that or more (the column open names them in CSV and JSON). * marks
-values that fio computed, of a single job whose report has no bins.
+Logs given by name are merged, and fio's report is found beside them. Percentiles come
+from merged histograms, with an error of less than the bin's width (1.6 % at coarseness
+0). The setting method: fio (FIO2ES_METHOD=fio) prints the value that fio prints for the
+bin instead. ≥ marks a latency in fio's last bin, which has no upper end (the column open
+names them in CSV and JSON), * a value that fio computed.
 
 --from, --to, --direction, --host and --job choose windows as for rank. The last rows are
 then the sums of these windows (level "chosen" in CSV and JSON), else those of the whole
@@ -47,10 +45,9 @@ run. A run that has several directions has one more row for all together.
 --interval joins the stored windows of a run in the history. Settings of how logs are read
 (weighting, source, …) cannot change them.
 
---compat prints the layout of one of fio's own tools, for scripts that read it: header,
-rows, columns and units, with the tool's default percentiles, of reads, writes and trims
-together. The numbers are those of fio2es. Runs come one after another, each with its
-header. Logs given by name are read without the report beside them, as the tools do.`,
+--compat prints the layout of one of fio's own tools, for scripts that read it, with the
+tool's default percentiles, of reads, writes and trims together. The numbers are those of
+fio2es. Logs given by name are read without the report beside them, as the tools do.`,
 		Example: `  fio2es percentiles latest
   fio2es percentiles latest --from +30s --to +90s --direction write
   fio2es percentiles last:5 --where 'bs=4k' --total

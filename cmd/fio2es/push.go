@@ -37,10 +37,8 @@ interrupted push can be repeated. The history that runs come from does not chang
 With --into FILE, it merges the history into another embedded one. The history is then
 the embedded one (--history), or the cluster if the settings name one (--elasticsearch).
 
-If both have a run in different versions, the better one stays, and a note says so. Better
-is, in this order: read after fio had ended, with all files of the other and more, complete,
-with more files, stored later. Labels
-and notes (fio2es label and note) are copied; those made in the other history take
+If both have a run in different versions, the better one stays, and a note says so
+(docs/history.md). Labels and notes are copied; those made in the other history take
 precedence. Runs that were removed there (fio2es rm) are left out, unless --restore takes
 them back.
 

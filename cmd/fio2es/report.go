@@ -33,10 +33,9 @@ Logs given by name are merged. A page of several runs has a
 summary and draws their distributions over one another. Each run is compared with the
 first, as by compare, if mode, sizes, depths, weighting, windows and bins are the same.
 
-Charts over time have a step for each window. More than 600 windows are joined: the
-lines are percentiles of merged histograms, and a shade reaches up to the worst window.
---from, --to and --direction choose requests as for rank. The same runs give the same
-page, byte for byte.`,
+More than 600 windows are joined in charts over time: the lines are percentiles of merged
+histograms, and a shade reaches up to the worst window. --from, --to and --direction
+choose requests as for rank. The same runs give the same page, byte for byte.`,
 		Example: `  fio2es report latest
   fio2es report before/ after/ -o compared.html
   fio2es report results/ --from 09:12 --to 09:46 -o incident.html`,

@@ -46,12 +46,11 @@ in histogram logs. Options that you set stay as they are, and the workload does 
 change. fio's own output goes where it would go without fio2es, in the formats that you
 chose. All that fio2es writes goes to stderr.
 
-While fio runs, its run is live in the history. A terminal shows a live view: latencies
-of the last seconds, a heat map, the time left, and broken rules. Without a terminal, and
-with --quiet, stderr has a line for each window. Requests count in the window in which
-they complete. When fio ends, the run is stored as by ingest, and its row is printed. The exit code is fio's, if
-that is not 0. Signals reach fio: after Ctrl-C it ends its jobs and writes its report;
-the third Ctrl-C kills it.
+While fio runs, its run is live in the history. A terminal shows a live view. Without a
+terminal, and with --quiet, stderr has a line for each window. When fio ends, the run is
+stored as by ingest, and its row is printed. The exit code is fio's, if that is not 0.
+Signals reach fio: after Ctrl-C it ends its jobs and writes its report; the third Ctrl-C
+kills it.
 
 If fio is killed, what it reported so far is stored. If fio2es is killed, fio continues,
 and the next fio2es run, ingest or follow stores the run. Folders of runs are

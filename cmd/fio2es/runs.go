@@ -19,7 +19,7 @@ import (
 
 func runsCommand(e *env) *cobra.Command {
 	l := listing{env: e, filter: history.RunFilter{Light: true}, format: table.Text}
-	condition, sorted, isIncomplete := "", "", false
+	condition, sorted := "", ""
 	cmd := &cobra.Command{
 		Use: "runs [TEXT | RUN...]", SuggestFor: []string{"ls", "list", "history"},
 		Short: "List the runs in the history",
@@ -39,6 +39,7 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
   fio2es runs randwrite --where 'start >= 2026-01-01' --sort p99
   fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
   fio2es runs same-as:latest --where 'start >= 30d'
+  fio2es runs --where state=incomplete
   fio2es runs --columns run,name,label.release,bandwidth --sort bandwidth
   fio2es runs --format json | jq -r .run`,
 		Args: cobra.ArbitraryArgs,
@@ -49,15 +50,9 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 			if l.filter.Text, l.selectors, err = parseTextOrRuns(args); err != nil {
 				return err
 			}
-			met, err := parseWhere(condition)
-			if err != nil {
+			if l.filter.Where, err = parseWhere(condition); err != nil {
 				return err
 			}
-			if isIncomplete {
-				incomplete, _ := parseWhere("state=incomplete")
-				met = where.All(met, incomplete)
-			}
-			l.filter.Where = met
 			if l.names != nil {
 				if l.columns, err = where.Columns(l.names); err != nil {
 					return usagef("--columns: %w", err)
@@ -77,7 +72,6 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 	fl := cmd.Flags()
 	addSettings(fl, "cluster")
 	addWhereFlag(fl, &condition)
-	fl.BoolVar(&isIncomplete, "incomplete", false, "only runs that lack something: state=incomplete in --where")
 	fl.IntVar(&l.limit, "limit", 0, "at most `N` runs, the first in order")
 	fl.StringVar(&sorted, "sort", "start", "sort by a `column`: the latest or highest first, texts from A to Z")
 	fl.BoolVar(&l.isReversed, "reverse", false, "reverse the order")

@@ -40,11 +40,7 @@ A rule without windows is about all requests together. A rule in windows (of --i
 for paths) comes with the share of the time in which it was met, its worst window, and
 the longest time in which it was broken. BUDGET is how much of the error budget is used:
 of the 1 % that "in 99% of windows" leaves. A time without requests has no latency, and
-0 iops.
-
-Each window counts by its length. For iops, a last window of less than a tenth of the
-others does not count. A latency in fio's last bin (≥) has
-no upper bound: a rule that only an upper bound could decide is unknown.
+0 iops. docs/numbers.md has the details.
 
 The exit code is 4 if a rule is broken, and stderr names it; else 3 if a rule is
 unknown, such as one about a direction without requests. NOTE says where the limit lies

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -251,3 +252,30 @@ func pinned(state tls.ConnectionState, want []byte, urls []*url.URL) error {
 	}
 	return fmt.Errorf("%w: it sends %d certificate(s), none with this SHA-256; an authority's fingerprint works only if the server sends the authority's certificate, too: use that of the server's own certificate, or a CA file", errPinned, len(chain))
 }
+
+// redacted replaces a secret.
+const redacted = "[redacted]"
+
+// Secret is a password or key. Printed, formatted, logged or marshaled, it shows only whether it is set. string(s)
+// is the secret itself.
+type Secret string
+
+// String returns a text that says only whether the secret is set.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return redacted
+}
+
+// Format implements [fmt.Formatter], because verbs such as %x do not call String.
+func (s Secret) Format(f fmt.State, verb rune) {
+	text := s.String()
+	if verb == 'q' || verb == 'v' && f.Flag('#') {
+		text = strconv.Quote(text)
+	}
+	_, _ = io.WriteString(f, text) // Format has no way to report the error
+}
+
+// MarshalText implements [encoding.TextMarshaler]. The text does not contain the secret.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

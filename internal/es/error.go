@@ -3,14 +3,20 @@ package es
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -101,19 +107,54 @@ var ErrTimeout = errors.New("no answer in time")
 // there, several times.
 const maxErrorBody = 1 << 20
 
-// readError makes an Error from an answer with an error status.
+// readError makes an Error from an answer with an error status, in all its forms: an object, a text, the page of a proxy,
+// an empty body, and Kibana's message.
 func readError(res *http.Response, config Config) *Error {
+	const most = 1000                                             // bytes of the reason
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // the status is known, so an error does not matter
-	e := parseError(res.StatusCode, res.Header.Get("Content-Type"), body)
-	if to := res.Header.Get("Location"); to != "" && res.StatusCode < http.StatusBadRequest {
-		e.Reason = clip("redirected to " + strconv.Quote(to) + ", which is not followed: give the address of the cluster itself")
+	e := &Error{Status: res.StatusCode, Body: body}
+	var answer struct {
+		Error    cause                   `json:"error"`
+		Message  string                  `json:"message"`  // of Kibana, where error is only "Bad Request"
+		Failures []struct{ Cause cause } `json:"failures"` // of _delete_by_query, in place of error
 	}
-	e.Reason, e.Body = hide(e.Reason, config.APIKey, config.Password), body
-	e.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
+	err, page, to := json.Unmarshal(body, &answer), title.FindSubmatch(body), res.Header.Get("Location")
+	c := answer.Error.best()
+	switch {
+	case to != "" && res.StatusCode < http.StatusBadRequest:
+		c.Reason = "redirected to " + strconv.Quote(to) + ", which is not followed: give the address of the cluster itself"
+	case err != nil && page != nil:
+		c.Reason = strings.Join(strings.Fields(string(page[1])), " ")
+	case err != nil && (strings.Contains(res.Header.Get("Content-Type"), "html") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))):
+		c.Reason = "a page without a title"
+	case err != nil:
+		c.Reason = strings.Join(strings.Fields(strings.ToValidUTF8(string(body), "?")), " ")
+	case c.Type == "" && answer.Message != "":
+		c.Reason = answer.Message
+	case c.Type == "" && len(answer.Failures) > 0:
+		c = answer.Failures[0].Cause.best()
+	}
+	for _, s := range []Secret{config.APIKey, config.Password} {
+		if len(s) >= 4 { // shorter secrets are parts of ordinary words
+			c.Reason = strings.ReplaceAll(c.Reason, string(s), redacted)
+		}
+	}
+	if len(c.Reason) > most {
+		c.Reason = strings.ToValidUTF8(c.Reason[:most], "") + "…"
+	}
+	e.Type, e.Reason = c.Type, c.Reason
+	after := res.Header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(after); err == nil {
+		e.RetryAfter = min(max(time.Duration(seconds), 0), 24*3600) * time.Second
+	} else if at, err := http.ParseTime(after); err == nil {
+		e.RetryAfter = max(time.Until(at), 0)
+	}
 	// Elasticsearch itself answers 413 without this header, but then also without a body.
 	e.Foreign = config.Service == elasticsearch && res.Header.Get("X-Elastic-Product") == "" && len(body) > 0 && e.Type == ""
 	return e
 }
+
+var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
 
 // cause is the error object in Elasticsearch's JSON.
 type cause struct {
@@ -147,62 +188,6 @@ func (c *cause) best() cause {
 	return best
 }
 
-// parseError reads all forms of an error: an object, a text, the page of a proxy, an empty body, and Kibana's
-// message.
-func parseError(status int, contentType string, body []byte) *Error {
-	e := &Error{Status: status}
-	var answer struct {
-		Error    cause                   `json:"error"`
-		Message  string                  `json:"message"`  // of Kibana, where error is only "Bad Request"
-		Failures []struct{ Cause cause } `json:"failures"` // of _delete_by_query, in place of error
-	}
-	if json.Unmarshal(body, &answer) != nil {
-		e.Reason = clip(excerpt(contentType, body))
-		return e
-	}
-	c := answer.Error.best()
-	switch {
-	case c.Type == "" && answer.Message != "":
-		c.Reason = answer.Message
-	case c.Type == "" && len(answer.Failures) > 0:
-		c = answer.Failures[0].Cause.best()
-	}
-	e.Type, e.Reason = c.Type, clip(c.Reason)
-	return e
-}
-
-var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
-
-// excerpt returns a short text from a page that is not JSON.
-func excerpt(contentType string, body []byte) string {
-	if m := title.FindSubmatch(body); m != nil {
-		return strings.Join(strings.Fields(string(m[1])), " ")
-	}
-	if strings.Contains(contentType, "html") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
-		return "a page without a title"
-	}
-	return strings.Join(strings.Fields(strings.ToValidUTF8(string(body), "?")), " ")
-}
-
-func clip(s string) string {
-	const most = 1000
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
-
-// retryAfter parses a Retry-After header: seconds or a date. Without a usable value it is 0.
-func retryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.Atoi(text); err == nil {
-		return min(max(time.Duration(seconds), 0), 24*3600) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(at.Sub(now), 0)
-	}
-	return 0
-}
-
 // Temporary reports whether a retry may succeed after err: the connection failed, no answer came in time or all of it,
 // the server or a proxy is overloaded or restarts, or the disks of the server are too full. It is false if the caller's
 // context ended or certificates do not match.
@@ -226,4 +211,95 @@ func Temporary(err error) bool {
 		return !isTLS(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 	}
 	return false
+}
+
+// reachError is an error of the connection. Its text has no secrets, and says what to do.
+type reachError struct {
+	server, advice string
+	err            error
+}
+
+// Error implements error.
+func (r *reachError) Error() string { return "reach " + r.server + ": " + r.short() }
+
+// short returns the text without the name of the server.
+func (r *reachError) short() string { return plain(r.err) + r.advice }
+
+// Unwrap returns the cause.
+func (r *reachError) Unwrap() error { return r.err }
+
+// plain returns the cause of a failed connection, without the names of Go functions and without addresses: the
+// message names the server already.
+func plain(err error) string {
+	var (
+		name   *net.DNSError
+		system syscall.Errno
+		wait   net.Error
+		text   = err.Error()
+	)
+	switch {
+	case errors.Is(err, ErrTimeout):
+	case errors.As(err, &name) && name.IsNotFound:
+		return "no machine is called " + name.Name
+	case errors.As(err, &name):
+		return "cannot look up the name " + name.Name + ": " + name.Err
+	case errors.As(err, &system):
+		return system.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was closed"
+	case errors.As(err, &wait) && wait.Timeout():
+		return "no answer in time"
+	}
+	for _, call := range []string{"tls: ", "failed to verify certificate: ", "x509: "} {
+		text = strings.TrimPrefix(text, call)
+	}
+	return text
+}
+
+// failed makes a reachError of an error of the connection, with what to do about it after a colon.
+func (c *Client) failed(err error) error {
+	var (
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		record    tls.RecordHeaderError
+		advice    string
+	)
+	ifCluster := func(text string) string {
+		if c.config.Service != elasticsearch {
+			return ""
+		}
+		return text
+	}
+	isPlain := func(u *url.URL) bool { return u.Scheme == "http" }
+	switch {
+	case errors.As(err, &authority) && len(c.config.CACert) > 0:
+		advice = ": the authority in the CA file has not signed this server's certificate" + ifCluster("; a node has the right one in config/certs/http_ca.crt, unless it was given another")
+	case errors.As(err, &authority):
+		advice = ": this machine does not trust the authority that signed the certificate: set the authority's certificate as CA file" + ifCluster(" (a node has it in config/certs/http_ca.crt), or the certificate's fingerprint")
+	case errors.As(err, &host):
+		advice = ": use the name in the certificate as address, or the certificate's fingerprint in place of a CA file"
+	case errors.As(err, &record):
+		advice = ": the server does not speak TLS at this address: is it http?"
+	case slices.ContainsFunc(c.urls, isPlain) && !c.hasAnswered.Load() && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || strings.Contains(err.Error(), "malformed HTTP response")):
+		advice = ": the server does not speak HTTP at this address: is it https?"
+	}
+	return &reachError{server: c.name(), advice: advice, err: err}
+}
+
+// named adds to an error answer its meaning and what to do.
+func (c *Client) named(e *Error) error {
+	switch {
+	case e.IsForbidden():
+		return fmt.Errorf("%w: %w", ErrForbidden, e)
+	case e.Status != http.StatusUnauthorized:
+		return Named(e)
+	case c.config.APIKey != "" || c.config.Password != "":
+		return fmt.Errorf("%w: check the API key, or user name and password: %w", ErrAuth, e)
+	}
+	return fmt.Errorf("%w: none are set, neither an API key nor user name and password: %w", ErrAuth, e)
+}
+
+func isTLS(err error) bool {
+	return errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(tls.AlertError)) ||
+		errors.As(err, new(tls.RecordHeaderError)) || errors.Is(err, errPinned)
 }

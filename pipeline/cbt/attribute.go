@@ -40,11 +40,7 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 		}
 		s.jobs = append(s.jobs, p)
 	}
-	for _, p := range slices.Concat(s.reports, s.jobs) {
-		if p.claims != nil {
-			p.options, p.nearby = s.index.namedBy(p.claims, p.dir)
-		}
-	}
+	s.findNamed()
 	s.uniteNamed()
 	s.uniteNumbered()
 	s.assign()
@@ -65,10 +61,10 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 		}
 	}
 	if isSplit {
-		s.index = s.newIndex()
+		s.findNamed()
 	}
 	for _, p := range s.jobs {
-		p.options, _ = s.index.namedBy(p.claims, p.dir)
+		p.options = present(p.options)
 	}
 	for _, r := range present(s.runs) {
 		if r.IsLoose() {
@@ -84,9 +80,20 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 	}
 }
 
+// findNamed finds out which of the present runs the clues name.
+func (s *sorter) findNamed() {
+	s.index = s.newIndex()
+	for _, p := range slices.Concat(s.reports, s.jobs) {
+		if p.claims != nil {
+			p.options, p.nearby = s.index.namedBy(p.claims, p.dir)
+		}
+	}
+}
+
 // uniteNamed makes one run of the runs whose logs are named by one report or one job file, because sections of a job
 // file may have different prefixes.
 func (s *sorter) uniteNamed() {
+	isDropped := false
 	for _, p := range slices.Concat(s.reports, s.jobs) {
 		runs := s.inOrder(present(p.options))
 		if len(runs) < 2 {
@@ -107,6 +114,7 @@ func (s *sorter) uniteNamed() {
 					if len(of) == 0 || slices.ContainsFunc(of, func(v string) bool { return path.Base(path.Clean(v)) == l.Prefix }) {
 						return false
 					}
+					isDropped = true
 					s.leaveNotable(l.File, fmt.Sprintf("left over from another execution: job %d of %s logs to %s", l.Job, p.file.Name(), strings.Join(of, ", ")))
 					return true
 				})
@@ -121,6 +129,9 @@ func (s *sorter) uniteNamed() {
 			continue
 		}
 		unite(p, runs)
+	}
+	if isDropped {
+		s.findNamed()
 	}
 }
 
@@ -390,15 +401,11 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 		if f.Named {
 			named = byVolume[f.Volume]
 		} else {
-			prefixes := map[string]bool{}
-			for v := range c.values {
-				prefixes[path.Base(v)] = true
+			for value := range c.values {
+				named = append(named, byPrefix[path.Base(value)]...)
 			}
 			if !c.namesLogs {
-				prefixes[stem(path.Base(f.File.Path))] = true
-			}
-			for prefix := range prefixes {
-				named = append(named, byPrefix[prefix]...)
+				named = append(named, byPrefix[stem(path.Base(f.File.Path))]...)
 			}
 		}
 		for _, l := range named {
@@ -413,13 +420,14 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 	}
 	unnamed := without(logs, func(p *part) bool { return p.isNamed })
 	for _, job := range s.jobs {
-		prefixes := map[string]bool{}
-		for v := range job.claims.values {
-			prefixes[path.Base(v)] = true
-		}
-		named := without(unnamed, func(p *part) bool { return !prefixes[p.prefix()] })
-		for _, p := range named {
-			named[0].join(p)
+		var first *part
+		for value := range job.claims.values {
+			for _, p := range byPrefix[path.Base(value)] {
+				if !p.isNamed {
+					first = cmp.Or(first, p)
+					first.join(p)
+				}
+			}
 		}
 	}
 	if trustsTimes {
@@ -449,15 +457,15 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 		}
 	}
 	var runs [][]*part
-	var loose []Report        // nothing shows to which of the runs they belong
-	var others []*source.File // reports of other runs
+	var others []*source.File
+	var loose []Report // nothing shows to which of the runs they belong
 	for _, of := range groups(all, (*part).first) {
 		switch p := of[0]; {
 		case p.report == nil:
 			runs = append(runs, of)
 		case p.end.IsZero():
 			loose = append(loose, *p.report)
-		case have[p.report.File] > 1:
+		case have[p.report.File] > 1: // at another time than these logs, and it may be of another run's
 			others = append(others, p.report.File)
 		case !p.report.File.Beside:
 			runs = append(runs, of)

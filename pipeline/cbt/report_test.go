@@ -221,6 +221,13 @@ var findings = []struct {
 		left: []string{"wr_clat_hist.1.log: left over from another execution: job 1 of"},
 	},
 	{
+		name: "the only log that the options name in a run was left over: its name alone is not certain",
+		files: tree{"t.1.json": fioReport(job{"j", histMsec, "write_hist_log=x"}, job{"t.1", histMsec}, job{"k", histMsec, "write_hist_log=y"})}.
+			with("x_clat_hist.1.log", "t.1_clat_hist.1.log", "t.2_clat_hist.2.log", "y_clat_hist.2.log"),
+		want: []string{"t: t.2.2: t.1.json prefix?", "x: x.1: t.1.json options", "y: y.2: t.1.json options"},
+		left: []string{"t.1_clat_hist.1.log: left over from another execution: job 1 of"},
+	},
+	{
 		name: "logs of both executions are there, and nothing says which is which",
 		files: tree{"out.json": fioReport(job{"rd", histMsec, "write_hist_log=rd"}, job{"wr", histMsec, "write_hist_log=wr"})}.
 			with("rd_clat_hist.1.log", "wr_clat_hist.1.log", "wr_clat_hist.2.log", "wr_clat_hist.3.log"),

@@ -44,17 +44,17 @@ func (j *Job) Stands() int {
 func (p *Plan) Options() map[string]string {
 	var all, sections []map[string]string
 	seen := map[string]bool{}
-	p.eachSection(func(o jobOptions, e *Entry) {
-		options := o.listed()
+	for _, set := range p.optionSets() {
+		options := set.listed()
 		all = append(all, options)
 		own := fiolog.Measured(options, p.Run.ByCBT())
-		if e != nil && e.GroupID > p.Entries[0].GroupID { // fio ran it after the others (stonewall)
+		if e := set.entry; e != nil && e.GroupID > p.Entries[0].GroupID { // fio ran it after the others (stonewall)
 			own["groupid"] = strconv.Itoa(e.GroupID - p.Entries[0].GroupID)
 		}
 		if key := fmt.Sprint(own); !seen[key] { // Sprint sorts a map
 			seen[key], sections = true, append(sections, own)
 		}
-	})
+	}
 	if slices.ContainsFunc(p.Outputs, func(o *Output) bool { return o.Client }) { // which lists clients as they end
 		slices.SortFunc(sections, func(a, b map[string]string) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	}
@@ -245,40 +245,54 @@ func (p *Plan) Settings() mapping.CBT {
 }
 
 // FioSettings returns the settings that fio's options name, if they are the same for all jobs. A default of fio that no
-// option names is unknown. Options come from the reports, because fio did what they say. They come from the job file if
-// a report lists none, and for the sections of a group, because a report lists the options of one section only.
-func (p *Plan) FioSettings() mapping.CBT {
-	var all []mapping.CBT
-	p.eachSection(func(o jobOptions, e *Entry) {
-		if o.isGroup {
-			all = append(all, e.settings())
-		} else {
-			all = append(all, o.settings())
+// option names is unknown.
+func (p *Plan) FioSettings() (same mapping.CBT) {
+	for i, s := range p.optionSets() {
+		set := s.settings()
+		if s.isGroup {
+			set = s.entry.settings()
 		}
-	})
-	return sameSettings(all)
+		if i == 0 {
+			same = set
+			continue
+		}
+		v, other := reflect.ValueOf(&same).Elem(), reflect.ValueOf(set)
+		for f := range v.NumField() {
+			if !v.Field(f).Equal(other.Field(f)) {
+				v.Field(f).SetZero()
+			}
+		}
+	}
+	return same
 }
 
-// eachSection calls do with the options of each job or section, and with its entry, which is nil if the options are only
-// in the job file.
-func (p *Plan) eachSection(do func(o jobOptions, e *Entry)) {
-	ofFile := func(sections []fiolog.JobSection, global map[string]string, e *Entry) {
-		for _, s := range sections {
-			do(jobOptions{own: s.Options, global: global}, e)
-		}
-	}
+// optionSet is the options of a job or section, and its entry, which is nil if the options are only in the job file.
+type optionSet struct {
+	jobOptions
+	entry *Entry
+}
+
+// optionSets returns the options of each job or section. They come from the reports, because fio did what they say. They
+// come from the job file if a report lists none, and for the sections of a group, because a report lists the options of
+// one section only.
+func (p *Plan) optionSets() (all []optionSet) {
 	reported := p.Entries.Reported()
 	if !slices.ContainsFunc(reported, func(e *Entry) bool { return len(e.own)+len(e.global) > 0 }) {
-		ofFile(p.Run.Sections, nil, nil)
-		return
+		for _, s := range p.Run.Sections {
+			all = append(all, optionSet{jobOptions: jobOptions{own: s.Options}})
+		}
+		return all
 	}
 	for _, e := range reported {
-		if sections := p.sectionsOf(e); len(sections) > 0 {
-			ofFile(sections, e.global, e)
-		} else {
-			do(e.jobOptions, e)
+		sections := p.sectionsOf(e)
+		for _, s := range sections {
+			all = append(all, optionSet{jobOptions{own: s.Options, global: e.global}, e})
+		}
+		if len(sections) == 0 {
+			all = append(all, optionSet{e.jobOptions, e})
 		}
 	}
+	return all
 }
 
 // sectionsOf returns the sections of a group from the job file. It returns none if the file lacks the section whose
@@ -296,23 +310,6 @@ func (p *Plan) sectionsOf(e *Entry) []fiolog.JobSection {
 		return nil
 	}
 	return p.Run.Sections
-}
-
-// sameSettings are the settings that are the same in a list.
-func sameSettings(list []mapping.CBT) (same mapping.CBT) {
-	for i, one := range list {
-		if i == 0 {
-			same = one
-			continue
-		}
-		v, other := reflect.ValueOf(&same).Elem(), reflect.ValueOf(one)
-		for f := range v.NumField() {
-			if !v.Field(f).Equal(other.Field(f)) {
-				v.Field(f).SetZero()
-			}
-		}
-	}
-	return same
 }
 
 // Contradiction returns a note if CBT's configuration, or the path, has another mode or block size than fio's own

@@ -61,11 +61,10 @@ func (p *Periodic) Spacing() int64 {
 
 // begun says when a job began, by periodic reports.
 type begun struct {
-	start  time.Time     // the earliest timestamp minus run time: the job began then or before
-	slack  time.Duration // it may have begun this much before, because it had ended when the report was written
-	last   time.Time     // timestamp minus run time in the last report
-	ran    int64         // at the last report, milliseconds
-	waited bool          // for other jobs to end (stonewall), for its startdelay or its ramp_time
+	start time.Time     // the earliest timestamp minus run time: the job began then or before
+	slack time.Duration // it may have begun this much before, because it had ended when the report was written
+	last  time.Time     // timestamp minus run time in the last report
+	ran   int64         // at the last report, milliseconds
 }
 
 // Take adds a report. While a job waits, its run time in the report is how long it has waited, or the time since the
@@ -108,7 +107,7 @@ func (o *Output) Take(one *fiolog.Report) {
 		}
 		at, ramp := time.UnixMilli(one.Timestamp-ran), o.Options(i).ramp()
 		if rampEnded := ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together; ran < b.ran || rampEnded {
-			*b = begun{waited: true}
+			*b = begun{} // it waited for other jobs to end (stonewall), for its startdelay or its ramp_time
 		}
 		switch {
 		case measured == 0 || one.Timestamp == 0:

@@ -305,7 +305,7 @@ func (p *Plan) stages() (stages []Stage) {
 			unsure := min(g.Error+before.Error, length/2)
 			if before.End.IsZero() || g.Start.IsZero() || g.Start.Before(before.End.Add(-max(unsure, 0))) {
 				before.Error = max(before.Error, g.Error)
-				if g.End.IsZero() || before.End.IsZero() || g.End.After(before.End) {
+				if g.End.IsZero() || g.End.After(before.End) && !before.End.IsZero() {
 					before.End = g.End
 				}
 				jobs[last] = append(jobs[last], g.jobs...)

@@ -22,6 +22,7 @@ func made(r *rand.Rand, n int, kind string, sigma float64, changes map[int]float
 		e := r.NormFloat64()
 		switch kind {
 		case "heavy": // Student's t with 3 degrees of freedom
+			sq := func(x float64) float64 { return x * x }
 			e /= math.Sqrt((sq(r.NormFloat64()) + sq(r.NormFloat64()) + sq(r.NormFloat64())) / 3)
 		case "skewed": // lognormal
 			e = (math.Exp(e*0.8) - 1.377) / 1.31

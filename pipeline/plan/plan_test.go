@@ -1,0 +1,184 @@
+package plan
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// TestLate: the first row is late by as much as it is behind the due times of the next ones.
+func TestLate(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		times  []int64
+		writes []int64
+		want   int64
+	}{
+		{"on time", []int64{9403, 9802, 10203, 10604, 11002}, nil, 1},
+		{"one row", []int64{9403}, nil, 0},
+		{"a slow request", []int64{9403, 9573, 9973, 10373, 10773}, nil, 230},
+		{"a slow one later", []int64{9403, 9802, 10350, 10602, 11002}, nil, 1},
+		{"others a little later", []int64{9400, 9801, 10201, 10609, 11006, 11406, 11804, 12204}, nil, 0},
+		{"two directions", []int64{9632, 9801, 10201}, []int64{9640, 9802, 10205}, 231},
+		{"a row is missing", []int64{9403, 10203, 10602, 11001}, nil, 0},
+	} {
+		var rows FirstRows
+		for _, at := range c.times {
+			rows = append(rows, &fiolog.Record{Time: at})
+		}
+		for _, at := range c.writes {
+			rows = append(rows, &fiolog.Record{Time: at, Direction: fiolog.Write})
+		}
+		if got := rows.late(400); got != c.want {
+			t.Errorf("%s: %d ms, want %d", c.name, got, c.want)
+		}
+	}
+	if got := FirstRows(nil).late(0); got != 0 {
+		t.Errorf("without an interval: %d ms", got)
+	}
+}
+
+// rowsAt are jobs whose first rows have times, and which began later than the run.
+func rowsAt(interval int64, first ...int64) (jobs []*Job) {
+	for _, at := range first {
+		j := &Job{Source: FromHist, Head: Head{HasRows: true, First: at}, Interval: interval}
+		j.Log = &Log{Log: cbt.Log{File: &source.File{Path: "out_clat_hist.1.log"}}}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// windowsOf returns the length of windows of some jobs and how long before the run they begin.
+func windowsOf(jobs []*Job, wanted time.Duration) (window, shift int64, err error) {
+	p := &planner{&Plan{opt: Options{Window: wanted}, Jobs: jobs}, nil, nil}
+	err = p.windows()
+	return p.Window, p.Shift, err
+}
+
+// TestWindowLength: windows are whole rows, at least a second, and never shorter than rows.
+func TestWindowLength(t *testing.T) {
+	for _, c := range []struct {
+		interval int64
+		wanted   time.Duration
+		want     int64
+		fails    bool
+	}{
+		{0, 0, 1000, false},
+		{1000, 0, 1000, false},
+		{400, 0, 1200, false},
+		{1500, 0, 1500, false},
+		{1000, 1300 * time.Millisecond, 1300, false},
+		{1000, 960 * time.Millisecond, 960, false}, // rows are some milliseconds off
+		{1000, 900 * time.Millisecond, 0, true},
+		{0, time.Nanosecond, 1, false},
+	} {
+		got, _, err := windowsOf(rowsAt(c.interval, 0, 0), c.wanted)
+		if err == nil && got != c.want || (err != nil) != c.fails {
+			t.Errorf("rows of %d ms, wanted %v: %d, %v; want %d", c.interval, c.wanted, got, err, c.want)
+		}
+	}
+	if got, _, err := windowsOf(rowsAt(0, 5002, 3000), 0); got != 5000 || err != nil {
+		t.Errorf("logs of one row, up to 5 s: windows of %d ms, %v", got, err)
+	}
+	if _, _, err := windowsOf(rowsAt(0, 5002), time.Second); err == nil {
+		t.Error("windows of 1 s of a log with a row of 5 s")
+	}
+}
+
+// TestShift: windows follow rows that come at the same moments, but not at multiples of their
+// length.
+func TestShift(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		jobs   []*Job
+		window int64
+		want   int64
+	}{
+		{"no jobs", nil, 1000, 0},
+		{"at multiples", rowsAt(1000, 1000, 2000), 1000, 0},
+		{"a little late", rowsAt(1000, 1040, 1030), 1000, 0},
+		{"all at one moment", rowsAt(1000, 1400, 3420), 1000, 600},
+		{"windows of several rows", rowsAt(500, 700), 1000, 800},
+		{"at different moments", rowsAt(1000, 1400, 1900), 1000, 0},
+		{"windows that cut rows", rowsAt(1000, 1400), 1300, 0},
+		{"an unknown interval", rowsAt(0, 1400), 1500, 0},
+		{"a job without rows", append(rowsAt(1000, 1400), &Job{}), 1000, 600},
+	} {
+		if _, got, err := windowsOf(c.jobs, time.Duration(c.window)*time.Millisecond); got != c.want || err != nil {
+			t.Errorf("%s: %d ms, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestLimitLevels: a level with too many documents in a window is left out, and reported.
+func TestLimitLevels(t *testing.T) {
+	all := []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
+	for _, tt := range []struct {
+		hosts, jobs  int
+		levels, want []mapping.Level
+		skipped      int
+		fails        bool
+	}{
+		{256, 5000, all, all, 0, false},
+		{257, 1001, all, []mapping.Level{mapping.Cluster, mapping.Job}, 1, false},
+		{257, 5001, all, []mapping.Level{mapping.Cluster}, 2, false},
+		{10, 5001, nil, []mapping.Level{mapping.Cluster, mapping.Host}, 0, false},
+		{257, 1001, []mapping.Level{mapping.Host}, nil, 1, true},
+	} {
+		said, levels, jobs := &Remarks{}, tt.levels, []*Job(nil)
+		if levels == nil {
+			levels = all[:2]
+		}
+		for i := range tt.jobs {
+			jobs = append(jobs, &Job{JobKey: JobKey{Host: fmt.Sprint(i % tt.hosts)}})
+		}
+		p := &planner{&Plan{opt: Options{Levels: levels}, Jobs: jobs}, nil, said}
+		err := p.limitLevels()
+		got := p.Levels
+		if (err != nil) != tt.fails || !slices.Equal(got, tt.want) || len(said.Skipped) != tt.skipped {
+			t.Errorf("%d hosts, %d jobs, levels %v: got %v, %v, %v; want %v", tt.hosts, tt.jobs, tt.levels, got, err, said.Skipped, tt.want)
+		}
+	}
+}
+
+// TestReadsNothing: a plan is made of evidence. No file of the package opens one, or asks the system about one.
+func TestReadsNothing(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ImportSpec:
+				if slices.Contains([]string{`"os"`, `"io"`, `"io/fs"`, `"context"`}, n.Path.Value) {
+					t.Errorf("%s imports %s", name, n.Path.Value)
+				}
+			case *ast.SelectorExpr:
+				if slices.Contains([]string{"Open", "State", "Configure"}, n.Sel.Name) {
+					t.Errorf("%v: %s", fset.Position(n.Pos()), n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
