@@ -198,18 +198,7 @@ func (r *runReader) document(w *window.Window) *mapping.Interval {
 	if w.Averaged {
 		like.Weighting = mapping.Averaged
 	}
-	if len(w.Counts) == 0 {
-		return w.Document(like)
-	}
-	have := r.bins[w.Direction]
-	if have.of != &w.Counts[0] {
-		have = binned{&w.Counts[0], w.Latency}
-		have.made.SetBins(w.Layout, w.Counts)
-		r.bins[w.Direction] = have
-	}
-	one := *w
-	one.Latency, one.Counts = have.made, nil
-	return one.Document(like)
+	return w.Document(like)
 }
 
 // FollowOptions set how a run is followed while fio runs.

@@ -45,19 +45,12 @@ type runReader struct {
 	rates averages                   // of bandwidth; nil if not needed
 	cbt   mapping.CBT                // of all documents
 	named mapping.HostsRef           // all hosts that have names
-	bins  map[string]binned          // of the last document of each direction
-}
-
-// binned has the bins of a window's counts. Windows of several levels share them if they have the same requests.
-type binned struct {
-	of   *hist.Bin // the first count
-	made mapping.Latency
 }
 
 func newRunReader(p *input, said *problems) *runReader {
 	r := &runReader{
 		input: p, execution: &Execution{Run: p.reference()}, problems: said, tallies: make(map[*plan.Job]*tally, len(p.Jobs)),
-		totals: true, cbt: p.Settings(), bins: map[string]binned{},
+		totals: true, cbt: p.Settings(),
 		named: mapping.HostsRef{Name: slices.DeleteFunc(plan.HostNames(p.Jobs), func(host string) bool { return host == "" })},
 	}
 	reports := map[*plan.Output]*reportFile{}

@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"database/sql"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -16,7 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/fio2es/fio2es/internal/history/historytest"
+	"github.com/fio2es/fio2es/internal/history/sqlite"
 )
 
 // attacks are small files that were made to take much: each gives the arguments of a command that reads them in a
@@ -122,6 +127,24 @@ var attacks = []struct {
 		put(t, dir, "x_clat_hist.1.log.zst", zstdOf(t, rows.String()))
 		return []string{"percentiles", "--config", rebuilt(t, dir), "--interval", "1s", dir}
 	}, tooMuch},
+	{"a document of 900 MB in a history", func(t *testing.T, dir string) []string {
+		path := filepath.Join(dir, "h.db")
+		store, err := sqlite.Open(t.Context(), path)
+		check(t, err)
+		check(t, store.Finish(t.Context(), historytest.NewRun("a", "1")))
+		check(t, store.Close())
+		db, err := sql.Open("sqlite", path)
+		check(t, err)
+		blob := append(binary.AppendUvarint(make([]byte, 8), 900<<20), 0, 'x') // a checksum, and what S2 makes of 900 MB
+		for range 57 {
+			blob = append(blob, 0x1d, 0, 0xff, 0xff, 0xff) // the same again, 16 MB of it
+		}
+		binary.LittleEndian.PutUint64(blob, xxhash.Sum64(blob[8:]))
+		_, err = db.Exec(`UPDATE runs SET doc = ?; UPDATE lights SET doc = ?`, blob, blob)
+		check(t, err)
+		check(t, db.Close())
+		return []string{"runs", "--history", path}
+	}, "cannot be read"},
 	{"4,000 warnings", func(t *testing.T, dir string) []string {
 		for i := range 4000 {
 			put(t, dir, fmt.Sprintf("%d/x_clat_hist.1.log", i), histRow(1000, 29, 1)+"bad\n")

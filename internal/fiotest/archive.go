@@ -1,10 +1,13 @@
 package fiotest
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -41,14 +44,6 @@ func (s ArchiveSpec) withDefaults() ArchiveSpec {
 	return s
 }
 
-func (s ArchiveSpec) validate() error {
-	if s.Runs < 0 || s.Hosts < 0 || s.Jobs < 0 || s.Seconds < 0 || s.IOPS < 0 {
-		return fmt.Errorf("check archive spec: negative size (%d runs, %d hosts, %d jobs, %d s, %d requests/s)",
-			s.Runs, s.Hosts, s.Jobs, s.Seconds, s.IOPS)
-	}
-	return LogSpec{Coarseness: s.Coarseness, Groups: s.Groups, LongestStall: s.LongestStall}.validate()
-}
-
 // WriteDir writes the archive below dir, which gets the folder "results". It checks ctx before the files of each
 // host.
 func (s ArchiveSpec) WriteDir(ctx context.Context, dir string) (Summary, error) {
@@ -57,7 +52,7 @@ func (s ArchiveSpec) WriteDir(ctx context.Context, dir string) (Summary, error) 
 
 // WriteTar writes the archive as a tar stream; see [ArchiveSpec.WriteDir].
 func (s ArchiveSpec) WriteTar(ctx context.Context, w io.Writer) (Summary, error) {
-	p := newTarPlace(w)
+	p := tarPlace{tar.NewWriter(w)}
 	sum, err := s.write(ctx, p)
 	if err != nil {
 		return sum, err
@@ -70,9 +65,6 @@ func (s ArchiveSpec) WriteTar(ctx context.Context, w io.Writer) (Summary, error)
 
 func (s ArchiveSpec) write(ctx context.Context, to place) (Summary, error) {
 	s = s.withDefaults()
-	if err := s.validate(); err != nil {
-		return Summary{}, err
-	}
 	a := archiveWriter{to: to, shared: models{}}
 	a.put("results/cbt_config.yaml", s.clusterYAML(), firstRun)
 	for i := range s.Runs {
@@ -138,4 +130,49 @@ func (a *archiveWriter) host(r RunSpec, h int) {
 	a.put(r.path("json_output.0", h), a.report, end)
 	mixed := append([]byte(r.textBefore(h)), a.report...)
 	a.put(r.path("output.0", h), append(mixed, r.textAfter(h, jobs)...), end)
+}
+
+// place is where the files of an archive are written.
+type place interface {
+	// put stores a file. data may be changed afterwards.
+	put(name string, data []byte, modified time.Time) error
+}
+
+type dirPlace struct {
+	root string
+	made map[string]bool
+}
+
+func (p dirPlace) put(name string, data []byte, modified time.Time) error {
+	path := filepath.Join(p.root, filepath.FromSlash(name))
+	if dir := filepath.Dir(path); !p.made[dir] {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("make folder of archive: %w", err)
+		}
+		p.made[dir] = true
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return fmt.Errorf("write archive: %w", err)
+	}
+	if err := os.Chtimes(path, modified, modified); err != nil {
+		return fmt.Errorf("date file of archive: %w", err)
+	}
+	return nil
+}
+
+// tarPlace stores files as entries of a tar stream.
+type tarPlace struct{ w *tar.Writer }
+
+func (p tarPlace) put(name string, data []byte, modified time.Time) error {
+	h := &tar.Header{
+		Typeflag: tar.TypeReg, Name: name, Size: int64(len(data)), Mode: 0o644,
+		ModTime: modified.Truncate(time.Second), Format: tar.FormatUSTAR,
+	}
+	if err := p.w.WriteHeader(h); err != nil {
+		return fmt.Errorf("write archive: entry %s: %w", name, err)
+	}
+	if _, err := p.w.Write(data); err != nil {
+		return fmt.Errorf("write archive: entry %s: %w", name, err)
+	}
+	return nil
 }

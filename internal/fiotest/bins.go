@@ -16,9 +16,8 @@ const (
 
 	usualGroups, usualGroups2 = 29, 19
 
-	// minGroups and maxGroups are limits for a rebuilt fio. With maxGroups the highest edge is 2^63, which fits into
-	// 64 bits.
-	minGroups, maxGroups = 17, 58
+	// maxGroups is the limit for a rebuilt fio. With it the highest edge is 2^63, which fits into 64 bits.
+	maxGroups = 58
 )
 
 // edges3 and edges2 are the lower edges of all bins, and the upper edge of the last one. They are never changed.
@@ -76,14 +75,8 @@ func walkEdges(groups int) []uint64 {
 // last column.
 func Bin(ns uint64) int { return find(edges3, ns) }
 
-// BinBounds returns the range [lo, hi) of column i of fio 3 in nanoseconds, at coarseness 0. The last column also
-// has all longer latencies. For a column that does not exist, it returns 0, 0.
-func BinBounds(i int) (lo, hi uint64) { return bounds(edges3, i) }
-
-// Bin2 returns the column in which fio 2 counts a latency of us microseconds.
-func Bin2(us uint64) int { return find(edges2, us) }
-
-// BinBounds2 returns the range [lo, hi) of column i of fio 2 in microseconds; see [BinBounds].
+// BinBounds2 returns the range [lo, hi) of column i of fio 2 in microseconds, at coarseness 0. The last column also has
+// all longer latencies. For a column that does not exist, it returns 0, 0.
 func BinBounds2(i int) (lo, hi uint64) { return bounds(edges2, i) }
 
 // find searches instead of computing. This is slow, but obviously the inverse of bounds.

@@ -18,8 +18,8 @@ func TestBinBounds(t *testing.T) {
 		{1856, 0, 0},
 	}
 	for _, c := range fio3 {
-		if lo, hi := BinBounds(c.i); lo != c.lo || hi != c.hi {
-			t.Errorf("BinBounds(%d) = %d, %d; want %d, %d", c.i, lo, hi, c.lo, c.hi)
+		if lo, hi := bounds(edges3, c.i); lo != c.lo || hi != c.hi {
+			t.Errorf("bounds(%d) = %d, %d; want %d, %d", c.i, lo, hi, c.lo, c.hi)
 		}
 	}
 	if lo, hi := BinBounds2(1215); lo != 127<<17 || hi != 1<<24 {
@@ -29,30 +29,26 @@ func TestBinBounds(t *testing.T) {
 
 func TestBinIsInverse(t *testing.T) {
 	layouts := map[string]struct {
-		n      int
-		bin    func(uint64) int
-		bounds func(int) (uint64, uint64)
-	}{
-		"fio3": {Bins, Bin, BinBounds},
-		"fio2": {Bins2, Bin2, BinBounds2},
-	}
+		n     int
+		edges []uint64
+	}{"fio3": {Bins, edges3}, "fio2": {Bins2, edges2}}
 	for name, l := range layouts {
 		t.Run(name, func(t *testing.T) {
 			var end uint64
 			for i := range l.n {
-				lo, hi := l.bounds(i)
+				lo, hi := bounds(l.edges, i)
 				if lo != end || hi <= lo {
 					t.Fatalf("bin %d is [%d, %d) after %d", i, lo, hi, end)
 				}
-				if l.bin(lo) != i || l.bin(hi-1) != i {
-					t.Fatalf("edges of bin %d fall into %d and %d", i, l.bin(lo), l.bin(hi-1))
+				if find(l.edges, lo) != i || find(l.edges, hi-1) != i {
+					t.Fatalf("edges of bin %d fall into %d and %d", i, find(l.edges, lo), find(l.edges, hi-1))
 				}
 				end = hi
 			}
-			if got := l.bin(end); got != l.n-1 {
+			if got := find(l.edges, end); got != l.n-1 {
 				t.Errorf("a latency beyond the layout falls into %d", got)
 			}
-			if got := l.bin(1<<64 - 1); got != l.n-1 {
+			if got := find(l.edges, 1<<64-1); got != l.n-1 {
 				t.Errorf("the longest latency falls into %d", got)
 			}
 		})

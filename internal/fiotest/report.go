@@ -3,6 +3,7 @@ package fiotest
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -207,4 +208,118 @@ func (r RunSpec) textAfter(h int, jobs []Truth) string {
 	}
 	fmt.Fprintf(&b, "\nRun status group 0 (all jobs):\n   %s: run=%d-%dmsec\n", r.Mode, r.archive.Seconds*1000, r.archive.Seconds*1000)
 	return b.String()
+}
+
+// fioPercentileList are fio's default percentiles.
+var fioPercentileList = []float64{1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99}
+
+// longDouble is the precision in bits of the type in which fio compares.
+const longDouble = 64
+
+// fioPercentiles returns the bin of each of fio's default percentiles: the first whose cumulative count reaches
+// f/100*n. Here f is the double nearest to the percentile, and the rest is computed in fio's precision. So 99.95 is
+// slightly more than 99.95, and a bin that ends exactly at the rank is not enough.
+func fioPercentiles(bins []uint64, n uint64) []int {
+	out := make([]int, len(fioPercentileList))
+	count := new(big.Float).SetPrec(longDouble).SetUint64(n)
+	at, cum := 0, bins[0]
+	for i, f := range fioPercentileList {
+		rank := new(big.Float).SetPrec(longDouble).SetFloat64(f)
+		rank.Quo(rank, new(big.Float).SetPrec(longDouble).SetInt64(100))
+		rank.Mul(rank, count)
+		need, _ := rank.Uint64()
+		if !rank.IsInt() {
+			need++ // counts are whole, so reaching the rank means reaching the next whole number
+		}
+		for at < len(bins)-1 && cum < need {
+			at++
+			cum += bins[at]
+		}
+		out[i] = at
+	}
+	return out
+}
+
+// jsonText appends JSON in fio's layout: one value on each line, two spaces for each level, " : " between key and
+// value, six decimals.
+type jsonText struct {
+	buf   []byte
+	level int
+	first bool // the next value is the first in its object or array
+}
+
+// next begins the line of the next value.
+func (j *jsonText) next() {
+	if !j.first {
+		j.buf = append(j.buf, ',')
+	}
+	j.first = false
+	j.line()
+}
+
+func (j *jsonText) line() {
+	if len(j.buf) > 0 {
+		j.buf = append(j.buf, '\n')
+	}
+	for range j.level {
+		j.buf = append(j.buf, "  "...)
+	}
+}
+
+func (j *jsonText) key(k string) {
+	j.next()
+	j.buf = append(j.buf, '"')
+	j.buf = append(j.buf, k...)
+	j.buf = append(j.buf, `" : `...)
+}
+
+func (j *jsonText) str(k, v string) {
+	j.key(k)
+	j.buf = strconv.AppendQuote(j.buf, v)
+}
+
+func (j *jsonText) num(k string, v uint64) {
+	j.key(k)
+	j.buf = strconv.AppendUint(j.buf, v, 10)
+}
+
+func (j *jsonText) float(k string, v float64) {
+	j.key(k)
+	j.buf = strconv.AppendFloat(j.buf, v, 'f', 6, 64)
+}
+
+// numKey writes a value whose key is a number, as in "bins".
+func (j *jsonText) numKey(k, v uint64) {
+	j.next()
+	j.buf = append(j.buf, '"')
+	j.buf = strconv.AppendUint(j.buf, k, 10)
+	j.buf = append(j.buf, `" : `...)
+	j.buf = strconv.AppendUint(j.buf, v, 10)
+}
+
+func (j *jsonText) object(k string, body func()) {
+	j.key(k)
+	j.braces('{', '}', body)
+}
+
+func (j *jsonText) array(k string, body func()) {
+	j.key(k)
+	j.braces('[', ']', body)
+}
+
+// item writes an object in an array.
+func (j *jsonText) item(body func()) {
+	j.next()
+	j.braces('{', '}', body)
+}
+
+func (j *jsonText) braces(open, shut byte, body func()) {
+	j.buf = append(j.buf, open)
+	j.level++
+	j.first = true
+	body()
+	j.level--
+	j.line()
+	j.buf = append(j.buf, shut)
+	j.first = false
 }

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -176,9 +179,14 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 		f.watched[f.placeOf(s.Files)].id = s.Run.Run.ID
 		if s.Unchanged {
 			f.Ingest.Log.Debug("unchanged: " + facts.Title(s.Run))
-		} else {
-			f.Ingest.Log.Info("stored " + facts.Title(s.Run) + ": " + totalsText(s.Run.All))
+			continue
 		}
+		all := cmp.Or(s.Run.All, &mapping.Totals{})
+		text := "stored " + facts.Title(s.Run) + ": " + unit.Count(all.Requests) + " requests"
+		if a := facts.LatenciesOfTotals(all); !math.IsNaN(a.Value("p99")) {
+			text += ", p99 " + a.Text("p99")
+		}
+		f.Ingest.Log.Info(text)
 	}
 	for _, run := range result.Runs() {
 		broken, unknown, err := Check(ctx, f.to.Store, run.Run.ID, f.Rules, f.Ingest.Log)
@@ -194,14 +202,195 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 	return nil
 }
 
-// totalsText returns the number of requests of a run and their 99th percentile.
-func totalsText(all *mapping.Totals) string {
-	all = cmp.Or(all, &mapping.Totals{})
-	text := unit.Count(all.Requests) + " requests"
-	if a := facts.LatenciesOfTotals(all); !math.IsNaN(a.Value("p99")) {
-		text += ", p99 " + a.Text("p99")
+// watched is what is known of a run between two looks.
+type watched struct {
+	listing uint64    // hash of the names, sizes and times of its files
+	since   time.Time // since when listing is the same
+	stored  uint64    // listing when the run was stored
+	tried   uint64    // listing when following the run failed
+	session *session  // nil if the run is not followed
+	id      string    // id in the history; empty before the run is stored
+	files   []string  // names of its logs and reports
+}
+
+// mayBeLive reports whether a run may be live, by its files. Reports grow while fio runs; histogram logs are written
+// at the end.
+func mayBeLive(run *cbt.Run) bool { return len(run.Reports) > 0 && len(run.Logs) == 0 }
+
+// see records the state of a run's files. If they have been quiet for long enough when they are first seen, the run
+// counts as over at once.
+func (f *follower) see(place string, run *cbt.Run, now time.Time) *watched {
+	listing, changed := xxhash.New(), time.Time{}
+	for _, file := range run.Files() {
+		fmt.Fprintf(listing, "%q %d %d\n", file.Path, file.Size, file.ModTime.UnixNano())
+		if file.ModTime.After(changed) {
+			changed = file.ModTime
+		}
 	}
-	return text
+	sum := listing.Sum64()
+	w := f.watched[place]
+	switch {
+	case w == nil:
+		w = &watched{listing: sum, since: now}
+		if age := now.Sub(changed); !changed.IsZero() && age > f.Quiet {
+			w.since = changed
+		}
+		f.watched[place] = w
+		f.changed = now
+	case w.listing != sum:
+		w.listing, w.since = sum, now
+		f.changed = now
+	}
+	w.files = namesOf(run)
+	return w
+}
+
+// namesOf returns the names of a run's logs and reports. The configuration is not among them, because several runs
+// share it.
+func namesOf(run *cbt.Run) (names []string) {
+	for _, l := range slices.Concat(run.Logs, run.Others) {
+		names = append(names, l.File.Name())
+	}
+	for _, r := range run.Reports {
+		names = append(names, r.File.Name())
+	}
+	return names
+}
+
+// clear forgets runs that are no longer found. The files of such a run may now be parts of other runs, because the
+// logs at the end had another name. If all are, the run is removed from the history when the others are stored:
+// otherwise its requests would count twice. If some of its files are gone, the run stays in the history.
+func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
+	for place, w := range f.watched {
+		if found[place] != nil {
+			continue
+		}
+		if w.session != nil {
+			w.session.stop()
+			if err := f.collect(w); err != nil {
+				return err
+			}
+			if w.session != nil {
+				continue
+			}
+		}
+		others := successors(w.files, found)
+		waits := func(place string) bool { return f.watched[place].stored != f.watched[place].listing }
+		if slices.ContainsFunc(others, waits) {
+			continue
+		}
+		delete(f.watched, place)
+		isSame := func(place string) bool { id := f.watched[place].id; return id == "" || id == w.id }
+		if w.id == "" || len(others) == 0 || slices.ContainsFunc(others, isSame) {
+			continue
+		}
+		run, err := f.to.Store.Run(ctx, w.id)
+		if errors.Is(err, history.ErrNotFound) || errors.Is(err, history.ErrNoIndex) {
+			continue
+		}
+		if err == nil {
+			err = f.to.Store.Delete(ctx, w.id)
+		}
+		if err != nil {
+			return err
+		}
+		f.Ingest.Log.Info("note: " + facts.Title(run) + " is part of " + others[0] + " now: removed")
+	}
+	return nil
+}
+
+// successors returns the places of the runs that together have all these files. It returns none if a file is
+// missing.
+func successors(files []string, found map[string]*cbt.Run) (places []string) {
+	left := slices.Clone(files)
+	for _, place := range slices.Sorted(maps.Keys(found)) {
+		names := namesOf(found[place])
+		if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(files, name) }) {
+			places = append(places, place)
+			left = slices.DeleteFunc(left, func(name string) bool { return slices.Contains(names, name) })
+		}
+	}
+	if len(left) > 0 {
+		return nil
+	}
+	return places
+}
+
+// mostSessions is how many runs are followed at the same time. A session has the windows of about 20 seconds in
+// memory.
+const mostSessions = 64
+
+// session follows one live run.
+type session struct {
+	stop  context.CancelFunc
+	done  chan error // gets one error when the session ends
+	files []string   // names of the run's files at the start
+	id    string     // id of the run in the history; read it only after the session has ended
+}
+
+// begin starts to follow a run. It calls done when the archive of the run is no longer needed.
+func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done func()) {
+	ctx, stop := context.WithCancel(ctx)
+	s := &session{stop: stop, done: make(chan error, 1), files: w.files}
+	w.session = s
+	f.live++
+	how := pipeline.FollowOptions{Quiet: f.Quiet, Every: f.Every}
+	highest := slices.Min(f.Ingest.Pipeline.Levels)
+	alerts := newAlerts(f.Ingest.Log, f.Rules)
+	alerts.even = f.Ingest.Pipeline.Precision.Quantile == 0
+	known := func(ctx context.Context, e *pipeline.Execution) (string, *mapping.Run, error) {
+		found, err := ingest.Find(ctx, f.to.Store, e)
+		if len(found.Removed) > 0 { // the run was removed from the history: this is decided when it is over
+			return "", nil, fmt.Errorf("%w: %w", pipeline.ErrNotLive, ingest.ErrRemoved)
+		}
+		if err == nil {
+			s.id = found.ID
+			f.Ingest.Log.Info("following " + e.Run.Archive + ":" + e.Run.Name)
+		}
+		return found.ID, found.Have, err
+	}
+	f.reading.Go(func() {
+		defer done()
+		defer stop()
+		res, err := pipeline.Follow(ctx, run, f.Ingest.Pipeline, how, f.to.Sink, known, func(w *window.Window) error {
+			if w.Level != highest {
+				return nil
+			}
+			if isNew, err := f.windows.take(w); err != nil || !isNew {
+				return err
+			}
+			return alerts.window(w)
+		})
+		if err == nil {
+			alerts.end()
+			res.Log(f.Ingest.Log)
+		}
+		s.done <- err
+	})
+}
+
+// collect records the result of a run's session if the session has ended. It returns an error only if the error
+// concerns all runs.
+func (f *follower) collect(w *watched) error {
+	if w.session == nil {
+		return nil
+	}
+	select {
+	case err := <-w.session.done:
+		id := w.session.id
+		w.session, w.tried = nil, w.listing
+		f.live--
+		switch {
+		case err == nil:
+			w.id = id
+		case errors.Is(err, pipeline.ErrNotLive):
+			f.Ingest.Log.Debug(err.Error())
+		case !errors.Is(err, context.Canceled):
+			return err
+		}
+	default:
+	}
+	return nil
 }
 
 // Check checks a run that is over against rules. Messages name the rules that are broken or cannot be checked.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -56,22 +57,53 @@ func (o *Output) recorded() []string {
 // last report is the final one. Otherwise there is no final report. If the output ends within a report, Copy copies
 // the messages outside of reports, and fails with [ErrCut].
 func (o *Output) Copy(to io.Writer, from io.ReadSeeker, hasEnded bool) error {
-	reports := 0
-	count := &splitter{report: func([]string) error { reports++; return nil }, line: func(string) error { return nil }}
-	if err := count.read(from); err != nil {
-		return err
+	final, isCut := 0, false // the number of the final report; the output ends within a report or line
+	for lines, err := range parts(from) {
+		if err != nil {
+			return err
+		}
+		if len(lines) > 1 {
+			final++
+		}
+		isCut = len(lines) == 0 || !strings.HasSuffix(lines[len(lines)-1], "\n")
+	}
+	isCut = isCut && hasEnded
+	if !hasEnded || isCut {
+		final++
 	}
 	if _, err := from.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
 	out := bufio.NewWriter(to)
-	c := &copier{Output: o, to: out, final: reports}
-	isCut := hasEnded && (count.open != nil || count.isCut)
-	if !hasEnded || isCut {
-		c.final = reports + 1
-	}
-	if err := (&splitter{report: c.report, line: c.line}).read(from); err != nil {
-		return err
+	seen := 0 // reports so far
+	for lines, err := range parts(from) {
+		if err != nil {
+			return err
+		}
+		isReport, number := len(lines) > 1, seen
+		switch {
+		case isReport:
+			seen++
+			number = seen
+			if !o.wants(jsonPlus) && !o.wants("json") {
+				continue
+			}
+			if !o.wants(jsonPlus) {
+				lines = withoutBins(lines)
+			}
+		case len(lines) == 0:
+			continue
+		case isTerse(lines[0]): // fio writes it before the JSON, and the normal format after it
+			isReport, number = true, seen+1
+		default:
+			isReport = seen > 0 && o.wants("normal") && !strings.HasPrefix(lines[0], "fio: ")
+		}
+		if isReport && !o.All && number != final {
+			continue
+		}
+		if _, err := out.WriteString(strings.Join(lines, "")); err != nil {
+			return err
+		}
 	}
 	if err := out.Flush(); err != nil || !isCut {
 		return err
@@ -82,86 +114,40 @@ func (o *Output) Copy(to io.Writer, from io.ReadSeeker, hasEnded bool) error {
 // ErrCut means that fio did not complete its last report.
 var ErrCut = errors.New("fio's last report is cut off, as by a full disk")
 
-// splitter splits fio's output into JSON reports and other lines. fio writes the brackets of a report on separate
-// lines.
-type splitter struct {
-	report func(lines []string) error
-	line   func(string) error
-	open   []string // lines of the present report
-	isCut  bool     // the last line has no newline
-}
-
-func (s *splitter) read(r io.Reader) error {
-	in := bufio.NewReader(r)
-	for {
-		line, err := in.ReadString('\n')
-		if line != "" {
-			s.isCut = !strings.HasSuffix(line, "\n")
-			if err := s.take(line); err != nil {
-				return err
+// parts iterates over the lines of each JSON report in fio's output, and over each other line. fio writes the brackets
+// of a report on separate lines. An incomplete report is nil.
+func parts(r io.Reader) iter.Seq2[[]string, error] {
+	return func(yield func([]string, error) bool) {
+		in := bufio.NewReader(r)
+		var report []string
+		for {
+			line, err := in.ReadString('\n')
+			text := strings.TrimRight(line, "\r\n")
+			switch {
+			case report == nil && text == "{":
+				report = []string{line}
+			case report != nil && line != "":
+				if report = append(report, line); text == "}" {
+					if !yield(report, nil) {
+						return
+					}
+					report = nil
+				}
+			case line != "" && !yield([]string{line}, nil):
+				return
+			}
+			if err == io.EOF {
+				if report != nil {
+					yield(nil, nil)
+				}
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
 			}
 		}
-		if err == io.EOF {
-			return nil // an incomplete report does not count
-		}
-		if err != nil {
-			return err
-		}
 	}
-}
-
-func (s *splitter) take(line string) error {
-	switch text := strings.TrimRight(line, "\r\n"); {
-	case s.open != nil:
-		if s.open = append(s.open, line); text != "}" {
-			return nil
-		}
-		report := s.open
-		s.open = nil
-		return s.report(report)
-	case text == "{":
-		s.open = []string{line}
-		return nil
-	}
-	return s.line(line)
-}
-
-// copier writes the wanted parts.
-type copier struct {
-	*Output
-	to    io.Writer
-	final int // number of the final report
-	seen  int // number of reports so far
-}
-
-func (c *copier) report(lines []string) error {
-	c.seen++
-	switch {
-	case !c.All && c.seen != c.final:
-		return nil
-	case c.wants(jsonPlus):
-	case c.wants("json"):
-		lines = withoutBins(lines)
-	default:
-		return nil
-	}
-	_, err := io.WriteString(c.to, strings.Join(lines, ""))
-	return err
-}
-
-// line writes a line that is not part of a JSON report. fio writes a report in terse format before the JSON, and in
-// normal format after it.
-func (c *copier) line(line string) error {
-	isReport := c.seen > 0 && c.wants("normal") && !strings.HasPrefix(line, "fio: ")
-	number := c.seen
-	if isTerse(line) {
-		isReport, number = true, c.seen+1
-	}
-	if isReport && !c.All && number != c.final {
-		return nil
-	}
-	_, err := io.WriteString(c.to, line)
-	return err
 }
 
 // isTerse reports whether a line is a report in terse format, such as "3;fio-3.33;…".

@@ -1,11 +1,15 @@
 package record
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/expr"
@@ -125,7 +129,12 @@ func (p *Plan) jobOptions(c *fioargs.Command, s Settings) (added []string) {
 		p.note("%s: log_store_compressed: fio writes compressed histogram logs wrongly, so it writes none", o.At)
 	} else {
 		added = append(added, "write_hist_log="+filepath.Join(s.Folder, s.Name), "log_hist_msec=1000")
-		p.noteMemory(c)
+		// fio keeps these logs in memory until its end.
+		const row, much = 1856 * 8, 1 << 30 // bytes of a row, one per second; and the size from which to warn
+		if need := float64(row) * float64(c.NumJobs()) * p.Length.Seconds(); need > much {
+			p.note("fio keeps histogram logs in memory until its end: up to %.0f GiB for %d jobs in %v, twice that if they read and write; "+
+				"log_hist_msec=10000 needs a tenth", need/much+0.5, c.NumJobs(), p.Length)
+		}
 	}
 	if s.Version.Before(fioargs.HasJobStart) && with((*fioargs.Section).WritesLogs) == nil {
 		added = append(added, "log_unix_epoch=1") // not if it would change the times in the user's logs
@@ -140,38 +149,6 @@ func (p *Plan) jobOptions(c *fioargs.Command, s Settings) (added []string) {
 
 func (p *Plan) note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
-}
-
-// noteMemory warns if fio needs much memory for histogram logs, which it keeps until its end.
-func (p *Plan) noteMemory(c *fioargs.Command) {
-	const row, much = 1856 * 8, 1 << 30 // bytes of a row, one per second; and the size from which to warn
-	need := float64(row) * float64(c.NumJobs()) * p.Length.Seconds()
-	if need > much {
-		p.note("fio keeps histogram logs in memory until its end: up to %.0f GiB for %d jobs in %v, twice that if they read and write; "+
-			"log_hist_msec=10000 needs a tenth", need/much+0.5, c.NumJobs(), p.Length)
-	}
-}
-
-// noteLoss says how much is lost if fio is killed, if that is more than the last second because reports cost too
-// much.
-func (p *Plan) noteLoss(isAuto bool) {
-	switch {
-	case !isAuto:
-	case p.Every == 0:
-		p.note("no reports while fio runs, because so many jobs would make them cost more than 1 %% of the processors: all is lost " +
-			"if fio is killed, and there is no live view (--reports 30s keeps more)")
-	case p.Every > time.Second:
-		p.note("a report each %v, because more would cost over 1 %% of the processors or take over 1 GiB: if fio is killed, up to the "+
-			"last %v are lost (--reports 1s: the last second)", p.Every, p.Every)
-	}
-}
-
-// noteHalf warns that without periodic reports the histogram logs of some versions of fio cannot be used.
-func (p *Plan) noteHalf(version fioargs.Version) {
-	if version.WritesHalf() {
-		p.note("%v writes memory in place of the counts of slow requests into histogram logs, so a job with such requests will have "+
-			"no latencies over time: install a newer fio, or let this one write periodic reports (--reports 1s)", version)
-	}
 }
 
 // ownOptions adds the options of fio itself: the file of its report, the formats, and the time between reports.
@@ -191,9 +168,19 @@ func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
 	if p.Every, err = every(s, c.Jobs, p.Length); err != nil {
 		return err
 	}
-	p.noteLoss(s.Reports == "auto")
+	switch isAuto := s.Reports == "auto"; {
+	case isAuto && p.Every == 0:
+		p.note("no reports while fio runs, because so many jobs would make them cost more than 1 %% of the processors: all is lost " +
+			"if fio is killed, and there is no live view (--reports 30s keeps more)")
+	case isAuto && p.Every > time.Second:
+		p.note("a report each %v, because more would cost over 1 %% of the processors or take over 1 GiB: if fio is killed, up to the "+
+			"last %v are lost (--reports 1s: the last second)", p.Every, p.Every)
+	}
 	if p.Every == 0 {
-		p.noteHalf(s.Version)
+		if s.Version.WritesHalf() {
+			p.note("%v writes memory in place of the counts of slow requests into histogram logs, so a job with such requests will have "+
+				"no latencies over time: install a newer fio, or let this one write periodic reports (--reports 1s)", s.Version)
+		}
 		return nil
 	}
 	p.Words = append(p.Words, fmt.Sprintf("--status-interval=%d", p.Every/time.Second))
@@ -251,4 +238,42 @@ func lengthOf(jobs []*fioargs.Section) (sum time.Duration) {
 		longest = max(longest, delay.Time()+ramp.Time()+runtime.Time())
 	}
 	return sum + longest
+}
+
+// jobFile returns the name of the n-th job file for the command. fio applies options of the command line only to the
+// first job file. So the others are replaced by copies that begin with the added options.
+func (p *Plan) jobFile(name string, n int, added []string, s Settings) (string, error) {
+	if n == 0 && name != Stdin {
+		return name, nil
+	}
+	text, err := s.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	if n > 0 {
+		fmt.Fprintf(&b, "[global]\n%s\n", strings.Join(added, "\n"))
+	}
+	own, err := fioargs.Movable(name, text)
+	if err != nil {
+		return "", err
+	}
+	b.WriteString(own)
+	to := filepath.Join(s.Folder, fmt.Sprintf("job-%d.fio", n+1))
+	p.Copies[to] = b.Bytes()
+	return to, nil
+}
+
+// Stdin is the name of a job file that is read from stdin.
+const Stdin = "-"
+
+// Files returns a function that reads job files. It reads stdin only once.
+func Files(stdin io.Reader) func(name string) ([]byte, error) {
+	all := sync.OnceValues(func() ([]byte, error) { return io.ReadAll(stdin) })
+	return func(name string) ([]byte, error) {
+		if name == Stdin {
+			return all()
+		}
+		return os.ReadFile(name)
+	}
 }

@@ -251,19 +251,19 @@ func (m *merger) soonest() int64 {
 
 // close passes on the windows that no later row can change.
 func (m *merger) close(put func(*Window) error) error {
-	usual := watermark(m.streams, usualReach)
-	mark := watermark(m.streams, min(longestReach, max(usualReach, longestWindows*m.opt.Window)))
+	usual := m.final(usualReach)
+	limit := m.final(min(longestReach, max(usualReach, longestWindows*m.opt.Window)))
 	if m.opt.Contiguous && m.opt.Weighting != InFlight {
-		grid := m.workers[0].grid
-		mark = math.MaxInt64
+		limit = math.MaxInt64
 		for _, s := range m.streams {
 			if s.more {
+				grid := m.workers[0].grid
 				first, _ := grid.windows(grid.snap(s.row.Start), grid.snap(s.row.End))
-				mark = min(mark, first*grid.length+grid.tolerance+1)
+				limit = min(limit, first)
 			}
 		}
 	}
-	for ready := m.before(mark); len(ready) > 0; {
+	for ready := m.before(limit); len(ready) > 0; {
 		at := ready[0]
 		last := at // of the windows that become one with it
 		for was := at - 1; was != last; {
@@ -277,7 +277,7 @@ func (m *merger) close(put func(*Window) error) error {
 				}
 			}
 		}
-		if last > at && !m.isBefore(last, mark) {
+		if last > at && last >= limit {
 			break
 		}
 		total := m.take(at)
@@ -309,17 +309,17 @@ func (m *merger) close(put func(*Window) error) error {
 			w.floor = last + 1
 		}
 	}
-	if usual != mark { // only slower requests can still change them
+	if usual != limit { // only slower requests can still change them
 		m.cool(usual)
 	}
 	return nil
 }
 
-// watermark returns the time before which later rows cannot change a window. A request reaches back by its latency,
-// which the bins limit, but by at most longest milliseconds.
-func watermark(streams []*Stream, longest int64) int64 {
-	mark := int64(math.MaxInt64)
-	for _, s := range streams {
+// final returns the first window that a later row may change. A request reaches back by its latency, which the bins limit,
+// but by at most longest milliseconds.
+func (m *merger) final(longest int64) int64 {
+	mark := int64(math.MaxInt64) // windows are final that end before this time
+	for _, s := range m.streams {
 		if !s.more {
 			continue
 		}
@@ -332,7 +332,11 @@ func watermark(streams []*Stream, longest int64) int64 {
 		reach := max((s.row.Layout.Reach()-1)/int64(time.Millisecond)+1, usualReach) // of its slowest requests
 		mark = min(mark, max(at, s.row.End-horizon)-min(reach, longest))
 	}
-	return mark
+	if mark == math.MaxInt64 {
+		return mark
+	}
+	grid := m.workers[0].grid
+	return (mark - grid.tolerance - 1) / grid.length
 }
 
 // rebin changes to a coarser layout. It first adds up the open sums of all workers. If each were converted by itself,
@@ -360,27 +364,16 @@ func (m *merger) rebin(l hist.Layout) {
 	}
 }
 
-// isBefore reports whether a window ends before a time.
-func (m *merger) isBefore(at, mark int64) bool {
-	g := m.workers[0].grid
-	return mark == math.MaxInt64 || (at+1)*g.length+g.tolerance < mark
-}
-
-// before returns the windows that end before a time, in order.
-func (m *merger) before(mark int64) []int64 {
-	all := map[int64]bool{}
-	add := func(open map[int64][]*sum) {
-		for at := range open {
-			if m.isBefore(at, mark) {
-				all[at] = true
-			}
-		}
-	}
-	add(m.cold)
+// before returns the windows before the one with an index, in order.
+func (m *merger) before(limit int64) []int64 {
+	all := slices.Collect(maps.Keys(m.cold))
 	for _, w := range m.workers {
-		add(w.open)
+		all = slices.AppendSeq(all, maps.Keys(w.open))
 	}
-	return slices.Sorted(maps.Keys(all))
+	slices.Sort(all)
+	all = slices.Compact(all)
+	n, _ := slices.BinarySearch(all, limit)
+	return all[:n]
 }
 
 // join adds the sums of a later window to those of windows before it. The result starts with the first and ends with the
@@ -420,9 +413,9 @@ func (m *merger) take(at int64) []*sum {
 	return total
 }
 
-// cool packs the windows that end before a time.
-func (m *merger) cool(mark int64) {
-	for _, at := range m.before(mark) {
+// cool packs the windows before the one with an index.
+func (m *merger) cool(limit int64) {
+	for _, at := range m.before(limit) {
 		if slices.ContainsFunc(m.workers, func(w *worker) bool { return w.open[at] != nil }) { // else it is already cold
 			total := m.take(at)
 			for _, of := range total {

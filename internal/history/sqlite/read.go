@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/history"
@@ -61,15 +63,15 @@ func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	from, to := span(f.Started())
 	// the table lights is sorted by start
-	doc, decode := "(SELECT doc FROM runs WHERE runs.id = lights.id)", unpackRun
+	doc := "(SELECT doc FROM runs WHERE runs.id = lights.id)"
 	if f.Light {
-		doc, decode = "doc", unpackRun
+		doc = "doc"
 	}
 	where := `start >= ? AND start < ?`
 	if f.Live() { // the index of ids serves the condition on a range
 		where += ` AND (start, id) IN (SELECT start, id FROM runs WHERE ingest >= '` + mapping.LivePrefix + `' AND ingest < '` + mapping.LivePrefix + `' || char(0x10FFFF))`
 	}
-	return f.Select(s.runs(ctx, decode, `SELECT id, `+doc+` FROM lights WHERE `+where+` ORDER BY start DESC, id`, from, to))
+	return f.Select(s.runs(ctx, `SELECT id, `+doc+` FROM lights WHERE `+where+` ORDER BY start DESC, id`, from, to))
 }
 
 // Intervals implements [history.Store]. Documents of one run come in the order of the file. Documents of several
@@ -165,62 +167,66 @@ func span(from, to time.Time) (int64, int64) {
 	return low, high
 }
 
-// runs returns the runs of a query for ids and documents. It decodes on all processors.
-func (s *reader) runs(ctx context.Context, decode history.Decoder, query string, args ...any) iter.Seq2[*mapping.Run, error] {
-	rows := each(ctx, s, func(rows *sql.Rows) (*history.Packed, error) {
-		p := new(history.Packed)
-		return p, rows.Scan(&p.ID, &p.Blob)
+// runs returns the runs of a query for ids and documents. It decodes in batches, on all processors. The first batches are
+// small, because often only the newest runs are wanted.
+func (s *reader) runs(ctx context.Context, query string, args ...any) iter.Seq2[*mapping.Run, error] {
+	const first, most, mostBytes, fewest = 32, 1024, 1 << 20, 16 // documents and bytes of a batch; documents for a goroutine
+	type packed struct {
+		id   string
+		blob []byte
+		run  *mapping.Run
+		err  error // why the document cannot be decoded
+	}
+	rows := each(ctx, s, func(rows *sql.Rows) (*packed, error) {
+		p := new(packed)
+		return p, rows.Scan(&p.id, &p.blob)
 	}, query, args...)
 	return func(yield func(*mapping.Run, error) bool) {
-		for batch, err := range batches(rows) {
-			decode.All(batch)
-			for _, p := range batch {
-				if p.Err != nil {
-					p.Err = s.fail(ctx, "read", &history.DamagedRunError{ID: p.ID, Err: p.Err})
-				}
-				if !yield(p.Run, p.Err) {
-					return
-				}
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-		}
-	}
-}
-
-// batches joins rows into batches. The first are small, because often only the newest runs are wanted. If the rows
-// end with an error, the last batch comes with it.
-func batches(rows iter.Seq2[*history.Packed, error]) iter.Seq2[[]*history.Packed, error] {
-	const first, most, mostBytes = 32, 1024, 1 << 20
-	return func(yield func([]*history.Packed, error) bool) {
-		var batch []*history.Packed
+		var batch []*packed
 		size, limit := 0, first
-		for p, err := range rows {
-			if err != nil {
-				yield(batch, err)
-				return
+		decoded := func() (goOn bool) {
+			var wait sync.WaitGroup
+			workers := max(1, min(runtime.GOMAXPROCS(0), len(batch)/fewest))
+			for w := range workers {
+				wait.Go(func() {
+					for _, p := range batch[len(batch)*w/workers : len(batch)*(w+1)/workers] {
+						p.run, p.err = unpackRun(p.blob)
+						p.blob = nil
+					}
+				})
 			}
-			batch, size = append(batch, p), size+len(p.Blob)
-			if len(batch) < limit && size < mostBytes {
-				continue
-			}
-			if !yield(batch, nil) {
-				return
+			wait.Wait()
+			for _, p := range batch {
+				if p.err != nil {
+					p.run, p.err = nil, s.fail(ctx, "read", &history.DamagedRunError{ID: p.id, Err: p.err})
+				}
+				if !yield(p.run, p.err) {
+					return false
+				}
 			}
 			batch, size, limit = nil, 0, min(2*limit, most)
+			return true
 		}
-		if len(batch) > 0 {
-			yield(batch, nil)
+		for p, err := range rows {
+			if err != nil {
+				if decoded() {
+					yield(nil, err)
+				}
+				return
+			}
+			batch, size = append(batch, p), size+len(p.blob)
+			if (len(batch) == limit || size >= mostBytes) && !decoded() {
+				return
+			}
 		}
+		decoded()
 	}
 }
 
 // Holding implements [history.Store].
 func (s *reader) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
-	found := s.runs(ctx, unpackRun, `SELECT id, doc FROM runs
+	found := s.runs(ctx, `SELECT id, doc FROM runs
 		WHERE id IN (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))
 			UNION SELECT run FROM files AS f WHERE hash IN (SELECT value FROM json_each(?))
 				AND NOT EXISTS (SELECT 1 FROM files WHERE run = f.run AND report))
@@ -237,7 +243,7 @@ func (s *reader) Holding(ctx context.Context, files, logs []string) ([]*mapping.
 // Versions implements [history.Store].
 func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	all := map[string]*mapping.Run{}
-	for run, err := range s.runs(ctx, unpackRun, `SELECT runs.id, lights.doc FROM runs JOIN lights ON lights.start = runs.start AND lights.id = runs.id
+	for run, err := range s.runs(ctx, `SELECT runs.id, lights.doc FROM runs JOIN lights ON lights.start = runs.start AND lights.id = runs.id
 		WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
 		var damaged *history.DamagedRunError
 		switch {

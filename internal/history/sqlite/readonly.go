@@ -39,10 +39,7 @@ func (s *reader) connectIfThere(ctx context.Context, busy time.Duration) error {
 		return fmt.Errorf("it is no regular file: %w", history.ErrDamaged)
 	}
 	s.opened = info
-	if err := s.connectReader(ctx, busy); err != nil {
-		return err
-	}
-	return nil
+	return s.connectReader(ctx, busy)
 }
 
 // connectReader tries three ways to connect and takes the first that works. A connection that may write leaves no
