@@ -121,7 +121,22 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 			p.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
 			continue
 		case out.Client:
-			out.Entries = p.clients(entries, mine)
+			out.Entries = entries
+			for _, j := range mine { // by the host of each entry, and by the order of the entries of a host
+				var of []*Entry
+				for _, e := range entries {
+					if j.Host == "" || cbt.SameHost(e.Host, j.Host) {
+						of = append(of, e)
+					}
+				}
+				if j.Number <= len(of) {
+					j.Entry = of[j.Number-1]
+					continue
+				}
+				j.Number = 0
+				p.problems.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used",
+					j.Log.File.Name(), len(of), out.File.Name()))
+			}
 		default:
 			out.Entries = p.numbers(out, entries, mine)
 		}
@@ -229,26 +244,6 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 	at := path.Dir(o.File.Path)
 	nearby := at == "." || j.folder() == at || strings.HasPrefix(j.folder(), at+"/") || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
 	return nearby && (o.names(j.Log.Prefix) || !o.any(jobOptions.namesLog) || o.hasSections() || o.Found == cbt.FoundNamed)
-}
-
-// clients finds the jobs of a fio --client by the host of each entry, and by the order of the entries of a host.
-func (p *planner) clients(entries []*Entry, jobs []*Job) []*Entry {
-	for _, j := range jobs {
-		var of []*Entry
-		for _, e := range entries {
-			if j.Host == "" || cbt.SameHost(e.Host, j.Host) {
-				of = append(of, e)
-			}
-		}
-		if j.Number <= len(of) {
-			j.Entry = of[j.Number-1]
-			continue
-		}
-		j.Number = 0
-		p.problems.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used",
-			j.Log.File.Name(), len(of), entries[0].Out.File.Name()))
-	}
-	return entries
 }
 
 // numbers finds jobs by the numbers of their logs. With group_reporting an entry covers numjobs jobs. If there are more

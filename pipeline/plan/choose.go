@@ -36,40 +36,35 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 		}
 	}
 	for _, j := range jobs {
-		if j.Number > 0 {
-			p.add(j)
+		if j.Number == 0 {
+			continue
+		}
+		if p.Jobs = append(p.Jobs, j); j.Entry != nil {
+			j.Ran = j.Entry.Ran
+			j.Entry.Jobs = append(j.Entry.Jobs, j)
+		}
+		if p.opt.Completions && j.raw != nil {
+			p.useRaw(j)
+			continue
+		}
+		switch why := p.whyNotHist(j); {
+		case why == nil, errors.Is(why, errNoRows) && j.raw == nil: // a log without rows still belongs to its report
+			p.useHist(j)
+		case j.raw != nil:
+			wasHist := j.HasHist() || slices.ContainsFunc(p.Run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
+			if p.useRaw(j) && wasHist {
+				p.problems.note("%v: its log of completions is read instead", why)
+			}
+		default:
+			if j.Head = (Head{}); j.Entry.HasPeriodic() {
+				p.problems.note("%v: periodic reports are read instead", why)
+			} else {
+				p.problems.skip(why)
+			}
 		}
 	}
 	p.fallBack()
 	p.useAverages(averaged)
-}
-
-// add adds a job with logs to the run.
-func (p *planner) add(j *Job) {
-	if j.Entry != nil {
-		j.Ran = j.Entry.Ran
-		j.Entry.Jobs = append(j.Entry.Jobs, j)
-	}
-	p.Jobs = append(p.Jobs, j)
-	if p.opt.Completions && j.raw != nil {
-		p.useRaw(j)
-		return
-	}
-	switch why := p.whyNotHist(j); {
-	case why == nil, errors.Is(why, errNoRows) && j.raw == nil: // a log without rows still belongs to its report
-		p.useHist(j)
-	case j.raw != nil:
-		wasHist := j.HasHist() || slices.ContainsFunc(p.Run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
-		if p.useRaw(j) && wasHist {
-			p.problems.note("%v: its log of completions is read instead", why)
-		}
-	default:
-		if j.Head = (Head{}); j.Entry != nil && j.Entry.HasPeriodic() {
-			p.problems.note("%v: periodic reports are read instead", why)
-			return
-		}
-		p.problems.skip(why)
-	}
 }
 
 // errNoRows means that a histogram log has no rows.
@@ -211,7 +206,7 @@ func (p *planner) fallBack() {
 	}
 }
 
-// bareJob returns a job for an entry of fio's output that has no log.
+// bareJob adds a job for an entry of fio's output that has no log.
 func (p *planner) bareJob(e *Entry) {
 	host := e.Out.host
 	if e.Host != "" {
