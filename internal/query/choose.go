@@ -101,8 +101,15 @@ func (c *chooser) choose(ctx context.Context, s *Selector) error {
 		run, err = c.store.Run(ctx, name)
 	}
 	switch {
-	case errors.Is(err, history.ErrNotFound):
-		return noRun(ctx, c.store, name, err)
+	case errors.Is(err, history.ErrNotFound) && !IsWord(name): // the error of a word has the details already
+		why, failed := Nothing(ctx, c.store, history.RunFilter{Text: name})
+		if failed != nil {
+			return fmt.Errorf("%s: %w; fio2es runs lists all runs", name, err)
+		}
+		if !strings.Contains(why, "nearest") {
+			why += "; a run is " + SelectorsHelp
+		}
+		return absent(fmt.Sprintf("%s: no such run: %s", name, why))
 	case err != nil:
 		return err
 	case s.as != nil:
@@ -141,13 +148,13 @@ func (c *chooser) list(ctx context.Context, f history.RunFilter, selector string
 	if err != nil {
 		return nil, err
 	}
-	if note := watched.Undecided(); note != "" && !slices.Contains(c.chosen.Notes, note) {
-		c.chosen.Notes = append(c.chosen.Notes, note)
-	}
 	if len(runs) == 0 {
 		why, err := Nothing(ctx, c.store, f)
 		message := strings.TrimPrefix(selector+": no run matches", ": ") + conditionText(c.among) + "; " + why
 		return nil, errors.Join(absent(message), err)
+	}
+	if note := watched.Undecided(); note != "" && !slices.Contains(c.chosen.Notes, note) {
+		c.chosen.Notes = append(c.chosen.Notes, note)
 	}
 	return runs, nil
 }
@@ -230,21 +237,6 @@ func Shorts(runs []*mapping.Run) string {
 		ids = append(ids, facts.ShortID(run.Run.ID))
 	}
 	return List(ids)
-}
-
-// noRun returns the error of an id that no run has. It says how many runs there are, and which are similar.
-func noRun(ctx context.Context, store history.Store, text string, err error) error {
-	if IsWord(text) {
-		return err // it has the details already
-	}
-	why, failed := Nothing(ctx, store, history.RunFilter{Text: text})
-	if failed != nil {
-		return fmt.Errorf("%s: %w; fio2es runs lists all runs", text, err)
-	}
-	if !strings.Contains(why, "nearest") {
-		why += "; a run is " + SelectorsHelp
-	}
-	return absent(fmt.Sprintf("%s: no such run: %s", text, why))
 }
 
 // Latest selects the newest run of a history.

@@ -125,10 +125,6 @@ func (o *Output) Take(one *fiolog.Report) {
 	}
 }
 
-func HaveSameTotals(a, b fiolog.Job) bool {
-	return a.Name == b.Name && a.Host == b.Host && a.Runtime == b.Runtime && RequestsOf(&a) == RequestsOf(&b)
-}
-
 // elapsed returns how long fio ran until it wrote a report, in milliseconds. It may be up to a second too long. It is 0
 // if the report lacks it.
 func elapsed(rep *fiolog.Report) int64 {
@@ -311,14 +307,6 @@ func (e *Entry) Describe() string {
 
 func (e *Entry) ranFor() time.Duration { return time.Duration(e.Ran) * time.Millisecond }
 
-// cover makes the entry the only one of some jobs.
-func (e *Entry) cover(jobs []*Job) []*Entry {
-	for _, j := range jobs {
-		j.Entry = e
-	}
-	return []*Entry{e}
-}
-
 // ReadsLogs reports whether rows are read from a log of the entry. Rows may lack requests that the report has.
 func (e *Entry) ReadsLogs() bool { return slices.ContainsFunc(e.Jobs, (*Job).ReadsLog) }
 
@@ -482,14 +470,6 @@ func (e *Entry) useTotalLatency() bool {
 		e.Job, e.total = &job, true
 	}
 	return used
-}
-
-// in returns the statistics of a direction. If the report has all directions in one, it returns these.
-func (e *Entry) in(d fiolog.Direction) *fiolog.DirectionStats {
-	if e.IsMixed {
-		return e.Mixed
-	}
-	return &e.Directions[d]
 }
 
 // Histogram returns the bins of one direction in any report of this fio. It is empty without bins.
