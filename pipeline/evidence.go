@@ -321,12 +321,15 @@ func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (
 // reportsOf iterates over the reports with jobs in a file. A report that is there once more, because files were joined,
 // is left out: fio writes no two reports at the same moment.
 func reportsOf(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] {
+	haveSameTotals := func(a, b fiolog.Job) bool {
+		return a.Name == b.Name && a.Host == b.Host && a.Runtime == b.Runtime && plan.RequestsOf(&a) == plan.RequestsOf(&b)
+	}
 	return func(yield func(*fiolog.Report, error) bool) {
 		var before *fiolog.Report
 		for one, err := range cbt.ReadReports(in, f) {
 			if err == nil {
 				if len(one.Jobs) == 0 || before != nil && one.Timestamp > 0 && one.Timestamp == before.Timestamp &&
-					slices.EqualFunc(one.Jobs, before.Jobs, plan.HaveSameTotals) {
+					slices.EqualFunc(one.Jobs, before.Jobs, haveSameTotals) {
 					continue
 				}
 				before = one

@@ -281,11 +281,38 @@ func (r *runReader) conclude() {
 			skip("%s: %s", title, text)
 		}
 	}
-	if text := r.Contradiction(); text != "" {
-		note("%s: %s", title, text)
+	if config := r.Run.Config; config != nil {
+		set, ran := r.Settings(), r.FioSettings()
+		mode, _ := fiolog.ParseMode(set.Mode)
+		text := ""
+		switch {
+		case mode != "" && ran.Mode != "" && mode != ran.Mode:
+			text = fmt.Sprintf("mode %s, and fio's report %s", set.Mode, ran.Mode)
+		case set.OpSize > 0 && ran.OpSize > 0 && set.OpSize != ran.OpSize:
+			text = fmt.Sprintf("%d bytes a request, and fio's report %d", set.OpSize, ran.OpSize)
+		}
+		if text != "" {
+			note("%s: %s has %s: its settings may be those of another run; put the configuration of this run there",
+				title, config.Name(), text)
+		}
 	}
-	if text := plan.MixedGroups(r.Jobs); text != "" {
-		note("%s: %s", title, text)
+	var layouts []hist.Layout // of the fios
+	for _, j := range r.Jobs {
+		if j.HasRows {
+			layouts = append(layouts, j.Layout)
+		}
+	}
+	if len(layouts) > 0 {
+		merged := layouts[0]
+		for _, l := range layouts {
+			merged = merged.Merged(l)
+		}
+		const much = 1.05 // fio 2 and 3 differ by 2 %
+		if slices.ContainsFunc(layouts, func(l hist.Layout) bool { return float64(l.Reach()) > much*float64(merged.Reach()) }) {
+			least, _ := merged.Bounds(merged.Len() - 1)
+			note("%s: its fios were built with different numbers of groups of bins, so latencies above %v are \"or more\" in all "+
+				"its numbers; read its hosts apart to see more", title, time.Duration(least).Round(time.Millisecond))
+		}
 	}
 	if r.stats.Late >= 0.5 {
 		skip("%s: %.0f requests are in rows so late, or took so long, that they count in a later window",

@@ -30,7 +30,7 @@ func TestErrorOfModificationTimes(t *testing.T) {
 	} {
 		var log strings.Builder
 		if c.seconds > 0 {
-			if _, err := (fiotest.LogSpec{Seconds: c.seconds}).WriteTo(&log); err != nil {
+			if _, err := (fiotest.LogSpec{Seconds: c.seconds}).Write(&log); err != nil {
 				t.Fatal(err)
 			}
 		}

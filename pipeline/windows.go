@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -265,13 +264,9 @@ func (r *runReader) clip(w *align.Window) {
 func (r *runReader) setBandwidth(ctx context.Context) (err error) {
 	mixed := false
 	for d := range r.size {
-		size, ok := r.RequestSize(fiolog.Direction(d))
-		if !ok && r.isLive { // fio counts requests when they begin, and bytes when they end
-			size = float64(cmp.Or(r.FioSettings().OpSize, r.Entries.UsualSize(fiolog.Direction(d))))
-			ok = size > 0
-		}
-		r.size[d] = size
-		mixed = mixed || !ok
+		var isKnown bool
+		r.size[d], isKnown = r.RequestSize(fiolog.Direction(d), r.isLive)
+		mixed = mixed || !isKnown
 	}
 	logs := slices.DeleteFunc(slices.Clone(r.Run.Others), func(l cbt.Log) bool { return l.Kind != fiolog.BW || l.Stored })
 	if mixed && len(logs) > 0 && len(r.Averages) == 0 {

@@ -18,7 +18,7 @@ import (
 func planOfZip(t *testing.T, isLocal bool, times ...time.Time) *Result {
 	t.Helper()
 	var log strings.Builder
-	if _, err := (fiotest.LogSpec{Seconds: 5}).WriteTo(&log); err != nil {
+	if _, err := (fiotest.LogSpec{Seconds: 5}).Write(&log); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "x.zip")

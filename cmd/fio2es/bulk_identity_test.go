@@ -22,10 +22,12 @@ var identitySpec = fiotest.ArchiveSpec{Runs: 6, Hosts: 2, Jobs: 3, Seconds: 12, 
 func pack(t *testing.T, spec fiotest.ArchiveSpec) map[string][]byte {
 	t.Helper()
 	var plain, gz bytes.Buffer
-	_, err := spec.WriteTar(t.Context(), &plain)
-	check(t, err)
+	dir := t.TempDir()
+	generated(t, spec, dir)
+	tarred := tar.NewWriter(&plain)
+	check(t, tarred.AddFS(os.DirFS(dir)), tarred.Close())
 	w := gzip.NewWriter(&gz)
-	_, err = w.Write(plain.Bytes())
+	_, err := w.Write(plain.Bytes())
 	check(t, err, w.Close())
 	enc, err := zstd.NewWriter(nil)
 	check(t, err)

@@ -199,7 +199,7 @@ func TestNothingChosen(t *testing.T) {
 		expect(t, "sla "+c.flags, errs, c.want)
 	}
 	_, errs := outAndErr(t, 0, "runs", "--history", file, "nothing", "--where", "start>=2026-01-01 and label.disk=hdd")
-	expect(t, "runs", errs, "no runs match; ", "has 1 run: started", "label.disk=hdd: no run (label.disk is nvme)")
+	expect(t, "runs", errs, "no runs match; ", "has 1 run: started", "; label.disk=hdd: no run")
 	_, errs = outAndErr(t, 1, "percentiles", "--history", file, "bb")
 	expect(t, "percentiles", errs, "neither a path nor a run: bb: no such run: the history has 1 run: started")
 }

@@ -1,12 +1,7 @@
 package fiotest
 
 import (
-	"archive/tar"
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -101,7 +96,7 @@ func checkBins(t *testing.T, got jsonDirection, whole []uint64, opSize int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bins[Bin(ns)] += c
+		bins[find(edges3, ns)] += c
 	}
 	if !slices.Equal(bins, whole) && n > 0 {
 		t.Error("bins of the report differ from truth")
@@ -118,45 +113,6 @@ func readFile(t *testing.T, fsys fs.FS, name string) string {
 		t.Fatal(err)
 	}
 	return string(b)
-}
-
-func TestTarIsTheFolder(t *testing.T) {
-	dir := t.TempDir()
-	var stream bytes.Buffer
-	a, errA := small4.WriteDir(t.Context(), dir)
-	b, errB := small4.WriteTar(t.Context(), &stream)
-	if err := errors.Join(errA, errB); err != nil {
-		t.Fatal(err)
-	}
-	if a.Files != b.Files || a.Bytes != b.Bytes {
-		t.Errorf("folder has %d files, %d bytes; tar %d, %d", a.Files, a.Bytes, b.Files, b.Bytes)
-	}
-	in := tar.NewReader(&stream)
-	n := 0
-	for {
-		h, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(data) != readFile(t, os.DirFS(dir), h.Name) {
-			t.Errorf("%s differs", h.Name)
-		}
-		info, err := os.Stat(dir + "/" + h.Name)
-		if err != nil || info.ModTime().Unix() != h.ModTime.Unix() {
-			t.Errorf("%s: dated %v in tar, %v", h.Name, h.ModTime, err)
-		}
-		n++
-	}
-	if n != a.Files {
-		t.Errorf("%d entries", n)
-	}
 }
 
 func TestRunsDiffer(t *testing.T) {
@@ -181,20 +137,9 @@ func TestRunsDiffer(t *testing.T) {
 	}
 }
 
-func TestArchiveFails(t *testing.T) {
-	if _, err := small4.WriteTar(t.Context(), &full{room: 50_000}); !errors.Is(err, errFull) {
-		t.Errorf("full disk: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := small4.WriteDir(ctx, t.TempDir()); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
-}
-
 // TestFioPercentileOnTheRank: 9,995 of 10,000 requests end exactly at the rank of 99.95, and fio takes the next bin.
 func TestFioPercentileOnTheRank(t *testing.T) {
-	bins := make([]uint64, Bins)
+	bins := make([]uint64, len(edges3)-1)
 	bins[10], bins[20] = 9995, 5
 	got := fioPercentiles(bins, 10000)
 	if got[14] != 10 || got[15] != 20 || got[16] != 20 {

@@ -2,18 +2,11 @@ package fiotest
 
 import "sort"
 
-// Sizes of fio's two histogram layouts at coarseness 0.
+// Bins2 is the number of columns that fio 2 wrote at coarseness 0.
+const Bins2 = usualGroups2 * binsPerGroup
+
 const (
-	// Bins is the number of columns that fio 3 writes: 29 groups of 64.
-	Bins = 29 * binsPerGroup
-	// Bins2 is the number of columns that fio 2 wrote: 19 groups of 64.
-	Bins2 = 19 * binsPerGroup
-
-	binsPerGroup = 64
-
-	// MaxCoarseness is the largest log_hist_coarseness of fio.
-	MaxCoarseness = 6
-
+	binsPerGroup              = 64
 	usualGroups, usualGroups2 = 29, 19
 
 	// maxGroups is the limit for a rebuilt fio. With it the highest edge is 2^63, which fits into 64 bits.
@@ -70,10 +63,6 @@ func walkEdges(groups int) []uint64 {
 	}
 	return append(edges, low)
 }
-
-// Bin returns the column in which fio 3 counts a latency of ns nanoseconds. Latencies beyond the layout are in the
-// last column.
-func Bin(ns uint64) int { return find(edges3, ns) }
 
 // BinBounds2 returns the range [lo, hi) of column i of fio 2 in microseconds, at coarseness 0. The last column also has
 // all longer latencies. For a column that does not exist, it returns 0, 0.

@@ -31,7 +31,7 @@ func TestBinIsInverse(t *testing.T) {
 	layouts := map[string]struct {
 		n     int
 		edges []uint64
-	}{"fio3": {Bins, edges3}, "fio2": {Bins2, edges2}}
+	}{"fio3": {29 * 64, edges3}, "fio2": {Bins2, edges2}}
 	for name, l := range layouts {
 		t.Run(name, func(t *testing.T) {
 			var end uint64
@@ -58,7 +58,7 @@ func TestBinIsInverse(t *testing.T) {
 // TestMiddle: names of bins in real json+ reports, which are fio's middles.
 func TestMiddle(t *testing.T) {
 	for _, want := range []uint64{3696, 3728, 27008, 89600, 1019904, 35389440} {
-		if got := middle(edges3, Bin(want)); got != want {
+		if got := middle(edges3, find(edges3, want)); got != want {
 			t.Errorf("the middle of the bin of %d is %d", want, got)
 		}
 	}

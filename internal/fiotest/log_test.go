@@ -2,8 +2,6 @@ package fiotest
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,45 +107,6 @@ func TestLogMatchesTruth(t *testing.T) {
 	}
 }
 
-func TestRowsMatchText(t *testing.T) {
-	for name, s := range specs {
-		if s.MaxBytes > 0 {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			var log bytes.Buffer
-			if _, err := s.WriteTo(&log); err != nil {
-				t.Fatal(err)
-			}
-			var text []byte
-			for r := range s.Rows() {
-				text = AppendRow(text, r, s.Columns(), s.Coarseness)
-			}
-			if !bytes.Equal(text, log.Bytes()) {
-				t.Error("rows and text differ")
-			}
-		})
-	}
-}
-
-func TestLogIsDeterministic(t *testing.T) {
-	s := LogSpec{Seed: 42, Seconds: 30, Directions: []int{Read, Write}}
-	var a, b, c bytes.Buffer
-	_, errA := s.WriteTo(&a)
-	_, errB := s.WriteTo(&b)
-	s.Seed++
-	_, errC := s.WriteTo(&c)
-	if err := errors.Join(errA, errB, errC); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(a.Bytes(), b.Bytes()) {
-		t.Error("equal specs give different logs")
-	}
-	if bytes.Equal(a.Bytes(), c.Bytes()) {
-		t.Error("different seeds give the same log")
-	}
-}
-
 // TestLogLooksReal: the defaults look like real logs: 5.6 KB and about 200 bins in a row, and about as many requests
 // as wanted.
 func TestLogLooksReal(t *testing.T) {
@@ -175,84 +134,26 @@ func TestLogLooksReal(t *testing.T) {
 
 // TestStallsRepeatTheTime: after a stall fio writes a row for each missed interval at the same moment.
 func TestStallsRepeatTheTime(t *testing.T) {
-	s := LogSpec{Seed: 3, Seconds: 200, StallEvery: 20}
-	seen := map[int64]int{}
-	var slow uint64
-	for r := range s.Rows() {
-		seen[r.TimeMs]++
-		for _, b := range r.Bins {
-			if lo, _ := bounds(edges3, b.Bin); lo > 600e6 {
-				slow += b.Count
+	for every, isStalled := range map[int]bool{20: true, -1: false} {
+		var log bytes.Buffer
+		if _, err := (LogSpec{Seed: 3, Seconds: 200, StallEvery: every}).Write(&log); err != nil {
+			t.Fatal(err)
+		}
+		p := naive(t, log.String())
+		repeated := 0 // moments of several rows
+		for i := 1; i < len(p.heads); i++ {
+			if p.heads[i] == p.heads[i-1] && (i == 1 || p.heads[i-1] != p.heads[i-2]) {
+				repeated++
 			}
 		}
-	}
-	repeated := 0
-	for _, n := range seen {
-		if n > 1 {
-			repeated++
+		var slow uint64
+		for i, n := range p.sums[Read] {
+			if lo, _ := bounds(edges3, i); lo > 600e6 {
+				slow += n
+			}
 		}
-	}
-	if repeated < 3 || slow < uint64(repeated*10) {
-		t.Errorf("%d stalls, %d slow requests", repeated, slow)
-	}
-	s.StallEvery = -1
-	for r := range s.Rows() {
-		seen[-r.TimeMs]++
-		if seen[-r.TimeMs] > 1 {
-			t.Fatalf("two rows at %d ms without stalls", r.TimeMs)
+		if isStalled && (repeated < 3 || slow < uint64(repeated*10)) || !isStalled && repeated > 0 {
+			t.Errorf("a stall every %d rows: %d stalls, %d slow requests", every, repeated, slow)
 		}
-	}
-}
-
-func TestMaxBytes(t *testing.T) {
-	s := LogSpec{MaxBytes: 1 << 20, Directions: []int{Read, Write}}
-	n, err := s.WriteTo(io.Discard)
-	if err != nil || n < s.MaxBytes || n > s.MaxBytes+100_000 {
-		t.Errorf("%d bytes, %v", n, err)
-	}
-}
-
-// full is a writer that fails after some bytes.
-type full struct{ room int }
-
-var errFull = errors.New("no space left")
-
-func (f *full) Write(p []byte) (int, error) {
-	n := min(len(p), f.room)
-	f.room -= n
-	if n < len(p) {
-		return n, errFull
-	}
-	return n, nil
-}
-
-func TestWriteFails(t *testing.T) {
-	n, err := LogSpec{Seconds: 1000}.WriteTo(&full{room: 300_000})
-	if !errors.Is(err, errFull) || n != 300_000 {
-		t.Errorf("%d bytes, %v", n, err)
-	}
-}
-
-func TestRowsStops(t *testing.T) {
-	n := 0
-	for range (LogSpec{Directions: []int{Read, Write}}).Rows() {
-		if n++; n == 3 {
-			break
-		}
-	}
-	if n != 3 {
-		t.Errorf("%d rows", n)
-	}
-}
-
-func BenchmarkLogWrite(b *testing.B) {
-	s := LogSpec{Seconds: 5000, Directions: []int{Read, Write}}
-	b.ReportAllocs()
-	for b.Loop() {
-		n, err := s.WriteTo(io.Discard)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.SetBytes(n)
 	}
 }

@@ -1,6 +1,9 @@
 package fiotest
 
-import "io"
+import (
+	"fmt"
+	"io"
+)
 
 // LogSpec describes a synthetic histogram log. The zero value is a job of one minute that only reads, with fio's
 // defaults. Equal specs give equal bytes.
@@ -69,12 +72,6 @@ func (s LogSpec) Columns() int {
 
 func (s LogSpec) axis() axis { return newAxis(s.Fio2, s.Groups) }
 
-// WriteTo writes the log. It implements [io.WriterTo].
-func (s LogSpec) WriteTo(w io.Writer) (int64, error) {
-	t, err := s.Write(w)
-	return t.Bytes, err
-}
-
 // Write writes the log, and returns its contents.
 func (s LogSpec) Write(w io.Writer) (Truth, error) {
 	return s.write(w, models{})
@@ -87,17 +84,23 @@ func (s LogSpec) Truth() (Truth, error) { return s.Write(io.Discard) }
 func (s LogSpec) write(w io.Writer, m models) (Truth, error) {
 	s = s.withDefaults()
 	t := newTruth(s)
-	out := newRowWriter(w, s)
 	g := newRowGen(s, m)
-	for !g.done(out.n) && out.err == nil {
-		g.interval(func(r Row) bool {
-			out.row(r)
+	var text []byte
+	for (s.MaxBytes == 0 || t.Bytes < s.MaxBytes) && (s.Seconds == 0 || g.k+1 < int64(s.Seconds)) {
+		text = text[:0]
+		for _, r := range g.next(false) {
+			text = appendRow(text, r, s.Columns(), s.Coarseness)
 			t.add(r)
-			return out.err == nil
-		})
+		}
+		n, err := w.Write(text)
+		t.Bytes += int64(n)
+		if err != nil {
+			return t, fmt.Errorf("write log: %w", err)
+		}
 	}
-	g.tail(func(r Row) bool { t.addTail(r); return true })
-	out.flush()
-	t.Bytes, t.RuntimeMs = out.n, g.runtime()
-	return t, out.err
+	for _, r := range g.next(true) {
+		t.addTail(r)
+	}
+	t.RuntimeMs = g.k * 1000
+	return t, nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -30,24 +29,70 @@ func (a axis) field(name string) string {
 
 var directionNames = [directions]string{"read", "write", "trim"}
 
-// appendReport appends fio's json+ report of one host, without other text.
-func appendReport(dst []byte, r RunSpec, h int, jobs []Truth) []byte {
-	j := &jsonText{buf: dst, first: true}
-	ended, axis := r.reported(h), r.Log(h, 0).axis()
-	j.braces('{', '}', func() {
-		j.str("fio version", axis.version())
-		j.num("timestamp", uint64(ended.Unix()))
-		j.num("timestamp_ms", uint64(ended.UnixMilli()))
-		j.str("time", ended.Format(time.ANSIC))
-		j.object("global options", func() { r.globalOptions(j) })
-		j.array("jobs", func() {
-			for _, t := range jobs {
-				j.item(func() { jobReport(j, r, h, t, axis) })
-			}
-		})
-	})
-	j.buf = append(j.buf, '\n')
-	return j.buf
+// report returns fio's json+ report of one host, without other text, in fio's layout: one value on each line, " : "
+// between key and value, six decimals.
+func (r RunSpec) report(h int, jobs []Truth) []byte {
+	ended, axis, of := r.reported(h), r.Log(h, 0).axis(), r.archive
+	text := fmt.Appendf(nil, `{
+  "fio version" : %q,
+  "timestamp" : %d,
+  "timestamp_ms" : %d,
+  "time" : %q,
+  "global options" : {
+    "ioengine" : "rbd",
+    "rw" : %q,
+    "runtime" : "%d",
+    "numjobs" : "%d",
+    "direct" : "1",
+    "bs" : "%dB",
+    "iodepth" : "%d",
+    "write_hist_log" : "output.0",
+    "log_hist_msec" : "1000",
+    "log_hist_coarseness" : "%d",
+    "rate_iops" : "%d"
+  },
+  "jobs" : [`,
+		axis.version(), ended.Unix(), ended.UnixMilli(), ended.Format(time.ANSIC),
+		r.Mode, of.Seconds, of.Jobs, r.OpSize, r.IODepth, of.Coarseness, of.IOPS)
+	for i, t := range jobs {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = fmt.Appendf(text, `
+    {
+      "jobname" : %q,
+      "groupid" : 0,
+      "error" : 0,
+      "eta" : 0,
+      "elapsed" : %d,
+      "job options" : {
+        "name" : %[1]q
+      },`, r.jobName(h), t.RuntimeMs/1000+1)
+		for d := range directionNames {
+			text = appendDirection(text, t, d, r.OpSize, axis)
+		}
+		if !axis.fio2 {
+			text = fmt.Appendf(text, `
+      "sync" : {
+        "total_ios" : 0,
+        "lat_ns" : {%s
+        }
+      },
+      "job_runtime" : %d,`, latencyText(nil, 0, axis), t.RuntimeMs)
+		}
+		text = fmt.Appendf(text, `
+      "usr_cpu" : 0.700000,
+      "sys_cpu" : 1.300000,
+      "ctx" : %d,
+      "majf" : 0,
+      "minf" : 80,
+      "latency_depth" : %d,
+      "latency_target" : 0,
+      "latency_percentile" : 100.000000,
+      "latency_window" : 0
+    }`, total(t.Whole(Read))+total(t.Whole(Write)), r.IODepth)
+	}
+	return append(text, "\n  ]\n}\n"...)
 }
 
 // reported returns when fio wrote the report: a few ms after the run's end.
@@ -55,138 +100,84 @@ func (r RunSpec) reported(h int) time.Time {
 	return r.HostStart(h).Add(time.Duration(r.archive.Seconds)*time.Second + 4*time.Millisecond)
 }
 
-func (r RunSpec) globalOptions(j *jsonText) {
-	j.str("ioengine", "rbd")
-	j.str("rw", r.Mode)
-	j.str("runtime", strconv.Itoa(r.archive.Seconds))
-	j.str("numjobs", strconv.Itoa(r.archive.Jobs))
-	j.str("direct", "1")
-	j.str("bs", strconv.Itoa(r.OpSize)+"B")
-	j.str("iodepth", strconv.Itoa(r.IODepth))
-	j.str("write_hist_log", "output.0")
-	j.str("log_hist_msec", "1000")
-	j.str("log_hist_coarseness", strconv.Itoa(r.archive.Coarseness))
-	j.str("rate_iops", strconv.Itoa(r.archive.IOPS))
-}
-
-func jobReport(j *jsonText, r RunSpec, h int, t Truth, axis axis) {
-	j.str("jobname", r.jobName(h))
-	j.num("groupid", 0)
-	j.num("error", 0)
-	j.num("eta", 0)
-	j.num("elapsed", uint64(t.RuntimeMs/1000)+1)
-	j.object("job options", func() { j.str("name", r.jobName(h)) })
-	for d, name := range directionNames {
-		j.object(name, func() { directionReport(j, t, d, r.OpSize, axis) })
-	}
-	if !axis.fio2 {
-		j.object("sync", func() {
-			j.num("total_ios", 0)
-			j.object("lat_ns", func() { latencyReport(j, nil, 0, axis) })
-		})
-		j.num("job_runtime", uint64(t.RuntimeMs))
-	}
-	j.float("usr_cpu", 0.7)
-	j.float("sys_cpu", 1.3)
-	j.num("ctx", total(t.Whole(Read))+total(t.Whole(Write)))
-	j.num("majf", 0)
-	j.num("minf", 80)
-	j.num("latency_depth", uint64(r.IODepth))
-	j.num("latency_target", 0)
-	j.float("latency_percentile", 100)
-	j.num("latency_window", 0)
-}
-
 // submitNs is the submission latency of every request in nanoseconds: lat = slat + clat.
 const submitNs = 4000
 
-func directionReport(j *jsonText, t Truth, direction, opSize int, axis axis) {
+// appendDirection appends what a job's report has of a direction.
+func appendDirection(text []byte, t Truth, direction, opSize int, axis axis) []byte {
 	bins := t.Whole(direction)
 	n := total(bins)
-	ms := uint64(0)
+	ms, submit := uint64(0), submitNs/axis.unit()
+	slat, clat := latencyText(nil, 0, axis), latencyText(bins, 0, axis)
 	if n > 0 {
 		ms = uint64(t.RuntimeMs)
+		slat = statistics(submit, submit, float64(submit), 0, n)
+		clat += ",\n          \"percentile\" : {"
+		for i, at := range fioPercentiles(bins, n) {
+			clat += fmt.Sprintf("\n            \"%.6f\" : %d,", fioPercentileList[i], middle(axis.edges, at))
+		}
+		clat = strings.TrimSuffix(clat, ",") + "\n          },\n          \"bins\" : {"
+		var list []string
+		for i, count := range bins {
+			if count > 0 {
+				list = append(list, fmt.Sprintf("\n            \"%d\" : %d", middle(axis.edges, i), count))
+			}
+		}
+		clat += strings.Join(list, ",") + "\n          }"
 	}
 	size := n * uint64(opSize)
-	j.num("io_bytes", size)
-	j.num("io_kbytes", size/1024)
-	j.num("bw_bytes", size*1000/max(1, ms))
-	j.num("bw", size*1000/1024/max(1, ms))
-	j.float("iops", float64(n)*1000/float64(max(1, ms)))
-	j.num("runtime", ms)
-	j.num("total_ios", n)
-	j.num("short_ios", 0)
-	j.num("drop_ios", 0)
-	submit := submitNs / axis.unit()
-	j.object(axis.field("slat"), func() {
-		if n == 0 {
-			latencyReport(j, nil, 0, axis)
-			return
-		}
-		summary{submit, submit, float64(submit), 0, n}.write(j)
-	})
-	j.object(axis.field("clat"), func() {
-		latencyReport(j, bins, 0, axis)
-		if n > 0 {
-			binReport(j, bins, n, axis)
-		}
-	})
-	j.object(axis.field("lat"), func() { latencyReport(j, bins, submit, axis) })
+	return fmt.Appendf(text, `
+      %q : {
+        "io_bytes" : %d,
+        "io_kbytes" : %d,
+        "bw_bytes" : %d,
+        "bw" : %d,
+        "iops" : %f,
+        "runtime" : %d,
+        "total_ios" : %d,
+        "short_ios" : 0,
+        "drop_ios" : 0,
+        %q : {%s
+        },
+        %q : {%s
+        },
+        %q : {%s
+        }
+      },`, directionNames[direction], size, size/1024, size*1000/max(1, ms), size*1000/1024/max(1, ms), float64(n)*1000/float64(max(1, ms)), ms, n,
+		axis.field("slat"), slat, axis.field("clat"), clat, axis.field("lat"), latencyText(bins, submit, axis))
 }
 
-// summary is what fio reports for each kind of latency.
-type summary struct {
-	low, high    uint64
-	mean, stddev float64
-	n            uint64
-}
-
-func (s summary) write(j *jsonText) {
-	j.num("min", s.low)
-	j.num("max", s.high)
-	j.float("mean", s.mean)
-	j.float("stddev", s.stddev)
-	j.num("N", s.n)
-}
-
-// latencyReport writes a latency. Each request is at the middle of its bin plus add.
-func latencyReport(j *jsonText, bins []uint64, add uint64, axis axis) {
-	var s summary
-	var sum, squares float64
+// latencyText returns the statistics of a latency. Each request is at the middle of its bin plus add.
+func latencyText(bins []uint64, add uint64, axis axis) string {
+	var low, high, all uint64
+	var sum, squares, mean, deviation float64
 	for i, n := range bins {
 		if n == 0 {
 			continue
 		}
 		v := middle(axis.edges, i) + add
-		if s.n == 0 {
-			s.low = v
+		if all == 0 {
+			low = v
 		}
-		s.high = v
-		s.n += n
+		high = v
+		all += n
 		sum += float64(v) * float64(n)
 		squares += float64(v) * float64(v) * float64(n)
 	}
-	if s.n > 0 {
-		s.mean = sum / float64(s.n)
-		s.stddev = math.Sqrt(max(0, squares/float64(s.n)-s.mean*s.mean))
+	if all > 0 {
+		mean = sum / float64(all)
+		deviation = math.Sqrt(max(0, squares/float64(all)-mean*mean))
 	}
-	s.write(j)
+	return statistics(low, high, mean, deviation, all)
 }
 
-// binReport writes the percentiles by fio's rule, and all used bins.
-func binReport(j *jsonText, bins []uint64, n uint64, axis axis) {
-	j.object("percentile", func() {
-		for i, at := range fioPercentiles(bins, n) {
-			j.num(strconv.FormatFloat(fioPercentileList[i], 'f', 6, 64), middle(axis.edges, at))
-		}
-	})
-	j.object("bins", func() {
-		for i, count := range bins {
-			if count > 0 {
-				j.numKey(middle(axis.edges, i), count)
-			}
-		}
-	})
+func statistics(low, high uint64, mean, deviation float64, n uint64) string {
+	return fmt.Sprintf(`
+          "min" : %d,
+          "max" : %d,
+          "mean" : %f,
+          "stddev" : %f,
+          "N" : %d`, low, high, mean, deviation, n)
 }
 
 // textBefore returns what fio prints before the report with "json,normal".
@@ -238,88 +229,4 @@ func fioPercentiles(bins []uint64, n uint64) []int {
 		out[i] = at
 	}
 	return out
-}
-
-// jsonText appends JSON in fio's layout: one value on each line, two spaces for each level, " : " between key and
-// value, six decimals.
-type jsonText struct {
-	buf   []byte
-	level int
-	first bool // the next value is the first in its object or array
-}
-
-// next begins the line of the next value.
-func (j *jsonText) next() {
-	if !j.first {
-		j.buf = append(j.buf, ',')
-	}
-	j.first = false
-	j.line()
-}
-
-func (j *jsonText) line() {
-	if len(j.buf) > 0 {
-		j.buf = append(j.buf, '\n')
-	}
-	for range j.level {
-		j.buf = append(j.buf, "  "...)
-	}
-}
-
-func (j *jsonText) key(k string) {
-	j.next()
-	j.buf = append(j.buf, '"')
-	j.buf = append(j.buf, k...)
-	j.buf = append(j.buf, `" : `...)
-}
-
-func (j *jsonText) str(k, v string) {
-	j.key(k)
-	j.buf = strconv.AppendQuote(j.buf, v)
-}
-
-func (j *jsonText) num(k string, v uint64) {
-	j.key(k)
-	j.buf = strconv.AppendUint(j.buf, v, 10)
-}
-
-func (j *jsonText) float(k string, v float64) {
-	j.key(k)
-	j.buf = strconv.AppendFloat(j.buf, v, 'f', 6, 64)
-}
-
-// numKey writes a value whose key is a number, as in "bins".
-func (j *jsonText) numKey(k, v uint64) {
-	j.next()
-	j.buf = append(j.buf, '"')
-	j.buf = strconv.AppendUint(j.buf, k, 10)
-	j.buf = append(j.buf, `" : `...)
-	j.buf = strconv.AppendUint(j.buf, v, 10)
-}
-
-func (j *jsonText) object(k string, body func()) {
-	j.key(k)
-	j.braces('{', '}', body)
-}
-
-func (j *jsonText) array(k string, body func()) {
-	j.key(k)
-	j.braces('[', ']', body)
-}
-
-// item writes an object in an array.
-func (j *jsonText) item(body func()) {
-	j.next()
-	j.braces('{', '}', body)
-}
-
-func (j *jsonText) braces(open, shut byte, body func()) {
-	j.buf = append(j.buf, open)
-	j.level++
-	j.first = true
-	body()
-	j.level--
-	j.line()
-	j.buf = append(j.buf, shut)
-	j.first = false
 }

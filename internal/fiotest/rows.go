@@ -1,9 +1,6 @@
 package fiotest
 
 import (
-	"fmt"
-	"io"
-	"iter"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -24,20 +21,6 @@ type Row struct {
 	Bins      []BinCount
 }
 
-// Rows yields the rows that [LogSpec.Write] writes. Row.Bins is reused for
-// the next row, so copy it to keep it. MaxBytes is ignored, so without Seconds Rows does not end.
-func (s LogSpec) Rows() iter.Seq[Row] {
-	s = s.withDefaults()
-	return func(yield func(Row) bool) {
-		s.MaxBytes = 0
-		for g := newRowGen(s, models{}); !g.done(0); {
-			if !g.interval(yield) {
-				return
-			}
-		}
-	}
-}
-
 // rowGen produces the rows of a job, interval by interval.
 type rowGen struct {
 	spec   LogSpec
@@ -46,8 +29,6 @@ type rowGen struct {
 	phases [directions][]*phase
 	late   int64 // delay of this job's rows after the full second, in ms
 	k      int64 // number of intervals that are over
-	now    int64 // time of the interval's first row, in ms
-	bins   []BinCount
 }
 
 // directionScale makes writes slower than reads, and trims faster.
@@ -62,69 +43,37 @@ func newRowGen(s LogSpec, m models) *rowGen {
 	return g
 }
 
-// done reports whether the next interval is the one that fio never logs.
-func (g *rowGen) done(written int64) bool {
-	if g.spec.MaxBytes > 0 && written >= g.spec.MaxBytes {
-		return true
-	}
-	return g.spec.Seconds > 0 && g.k+1 >= int64(g.spec.Seconds)
-}
-
-// interval yields the rows of the next interval, or of a stall of several. It returns false if yield did.
-func (g *rowGen) interval(yield func(Row) bool) bool {
+// next returns the rows of the next interval, or of a stall of several. The last interval is one that fio never logs: its
+// requests are in no row of a log, and it has no stall.
+func (g *rowGen) next(isLast bool) []Row {
 	g.k++
-	missed := g.stall()
+	missed := int64(0)
+	if !isLast {
+		missed = g.stall()
+	}
 	g.k += missed
-	g.tick()
+	// Most rows of a job have the same delay, and some a larger one.
+	now := g.spec.EpochMs + g.k*1000 + g.late + max(0, int64(g.rng.IntN(16))-12)
+	var rows []Row
 	for i, d := range g.spec.Directions {
-		r := g.row(d, int64(i))
-		g.bins = g.load(d).draw(g.rng, g.bins[:0])
-		if missed > 0 {
-			g.hang(missed)
+		load := g.load(d)
+		r := Row{TimeMs: now + int64(i)*2, Direction: d, BlockSize: g.spec.BlockSize}
+		r.Bins = load.draw(g.rng, make([]BinCount, 0, 256))
+		if missed > 0 { // the requests that waited
+			for range g.spec.QueueDepth {
+				ns := uint64((float64(missed) - g.rng.Float64()*0.3) * 1e9)
+				r.Bins = addBin(r.Bins, find(g.axis.edges, ns/g.axis.unit()), 1)
+			}
 		}
-		r.Bins = g.bins
-		if !yield(r) {
-			return false
-		}
+		rows = append(rows, r)
 		// After a stall fio writes one more row for each missed interval, each with the completion after which fio
 		// checked the time.
 		for range missed {
-			g.bins = addBin(g.bins[:0], g.load(d).common0(), 1)
-			r.Bins = g.bins
-			if !yield(r) {
-				return false
-			}
+			r.Bins = []BinCount{{load.common0(), 1}}
+			rows = append(rows, r)
 		}
 	}
-	return true
-}
-
-// tail yields the requests after the last row, in rows that no log contains.
-func (g *rowGen) tail(yield func(Row) bool) {
-	g.k++
-	g.tick()
-	for i, d := range g.spec.Directions {
-		r := g.row(d, int64(i))
-		g.bins = g.load(d).draw(g.rng, g.bins[:0])
-		r.Bins = g.bins
-		if !yield(r) {
-			return
-		}
-	}
-}
-
-// runtime returns the job's run time in ms. It is valid after tail.
-func (g *rowGen) runtime() int64 { return g.k * 1000 }
-
-// tick sets the time of the interval that has just ended. Most rows of a job have the same delay, and some a larger
-// one.
-func (g *rowGen) tick() {
-	g.now = g.k*1000 + g.late + max(0, int64(g.rng.IntN(16))-12)
-}
-
-// row returns the n-th row of the interval, without bins.
-func (g *rowGen) row(direction int, nth int64) Row {
-	return Row{TimeMs: g.spec.EpochMs + g.now + nth*2, Direction: direction, BlockSize: g.spec.BlockSize}
+	return rows
 }
 
 // stall returns how many intervals pass without a completion, usually 0.
@@ -137,14 +86,6 @@ func (g *rowGen) stall() int64 {
 		return 0
 	}
 	return missed
-}
-
-// hang adds the requests that waited during the stall to the row.
-func (g *rowGen) hang(missed int64) {
-	for range g.spec.QueueDepth {
-		ns := uint64((float64(missed) - g.rng.Float64()*0.3) * 1e9)
-		g.bins = addBin(g.bins, find(g.axis.edges, ns/g.axis.unit()), 1)
-	}
 }
 
 // load returns the present load. It is a wave of some minutes.
@@ -166,9 +107,6 @@ func (p *phase) common0() int {
 	return p.rare[len(p.rare)/2]
 }
 
-// flushAt is how many bytes of text are collected for a call of Write.
-const flushAt = 256 << 10
-
 var (
 	// zeros are more empty columns than any row has; parts of it are copied.
 	zeros = strings.Repeat("0, ", maxGroups*binsPerGroup)
@@ -184,43 +122,8 @@ func smallNumbers(n int) []string {
 	return out
 }
 
-// rowWriter turns rows into text. After its first error it does nothing.
-type rowWriter struct {
-	w          io.Writer
-	buf        []byte
-	columns    int
-	coarseness int
-	n          int64 // bytes so far, including those in buf
-	err        error
-}
-
-func newRowWriter(w io.Writer, s LogSpec) *rowWriter {
-	return &rowWriter{w: w, columns: s.Columns(), coarseness: s.Coarseness}
-}
-
-func (o *rowWriter) row(r Row) {
-	before := len(o.buf)
-	o.buf = AppendRow(o.buf, r, o.columns, o.coarseness)
-	o.n += int64(len(o.buf) - before)
-	if len(o.buf) >= flushAt {
-		o.flush()
-	}
-}
-
-func (o *rowWriter) flush() {
-	if o.err != nil || len(o.buf) == 0 {
-		return
-	}
-	n, err := o.w.Write(o.buf)
-	if err != nil {
-		o.n -= int64(len(o.buf) - n)
-		o.err = fmt.Errorf("write log: %w", err)
-	}
-	o.buf = o.buf[:0]
-}
-
-// AppendRow appends a row as fio prints it, with newline. Its bins are merged into columns of the given coarseness.
-func AppendRow(dst []byte, r Row, columns, coarseness int) []byte {
+// appendRow appends a row as fio prints it, with newline. Its bins are merged into columns of the given coarseness.
+func appendRow(dst []byte, r Row, columns, coarseness int) []byte {
 	dst = strconv.AppendInt(dst, r.TimeMs, 10)
 	dst = append(dst, ", "...)
 	dst = append(dst, small[r.Direction]...)

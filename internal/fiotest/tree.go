@@ -1,7 +1,7 @@
 package fiotest
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +57,7 @@ func (s TreeSpec) files() int {
 	return s.Files
 }
 
-// WriteDir writes the logs to dir, which it creates if necessary. It checks ctx before each log.
+// WriteDir writes the logs to dir, which it creates if necessary. It checks ctx after each log.
 func (s TreeSpec) WriteDir(ctx context.Context, dir string) (Summary, error) {
 	var sum Summary
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -65,40 +65,18 @@ func (s TreeSpec) WriteDir(ctx context.Context, dir string) (Summary, error) {
 	}
 	shared := models{}
 	for i := range s.files() {
-		if err := ctx.Err(); err != nil {
+		var log bytes.Buffer
+		t, err := s.Spec(i).write(&log, shared)
+		if err := errors.Join(err, ctx.Err(), os.WriteFile(filepath.Join(dir, s.Name(i)), log.Bytes(), 0o644)); err != nil {
 			return sum, fmt.Errorf("write logs: %w", err)
 		}
-		t, err := writeLogFile(filepath.Join(dir, s.Name(i)), s.Spec(i), shared)
-		if err != nil {
-			return sum, err
-		}
-		sum.addLog(t)
+		sum.Files++
+		sum.Logs++
+		sum.Bytes += t.Bytes
+		sum.LogBytes += t.Bytes
+		sum.Truth.Merge(t)
 	}
 	return sum, nil
-}
-
-func (s *Summary) addLog(t Truth) {
-	s.Files++
-	s.Logs++
-	s.Bytes += t.Bytes
-	s.LogBytes += t.Bytes
-	s.Truth.Merge(t)
-}
-
-func writeLogFile(path string, s LogSpec, shared models) (t Truth, err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return t, fmt.Errorf("create log: %w", err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := bufio.NewWriterSize(f, 1<<20)
-	if t, err = s.write(w, shared); err != nil {
-		return t, fmt.Errorf("write %s: %w", path, err)
-	}
-	if err = w.Flush(); err != nil {
-		return t, fmt.Errorf("write %s: %w", path, err)
-	}
-	return t, nil
 }
 
 // hostName returns the name of host h, counted from 0.

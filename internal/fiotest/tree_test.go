@@ -2,8 +2,6 @@ package fiotest
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,7 +9,7 @@ import (
 
 func TestTree(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	s := TreeSpec{Files: 5, Bytes: 500_000, Log: LogSpec{Seed: 7, Directions: []int{Read, Write}}}
+	s := TreeSpec{Files: 5, Hosts: 2, Bytes: 500_000, Log: LogSpec{Seed: 7, Directions: []int{Read, Write}}}
 	sum, err := s.WriteDir(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
@@ -37,29 +35,5 @@ func TestTree(t *testing.T) {
 	}
 	if all.Rows != sum.Truth.Rows || total(all.Whole(Write)) != total(sum.Truth.Whole(Write)) {
 		t.Error("the summary is not the sum of the logs")
-	}
-}
-
-func TestTreeNames(t *testing.T) {
-	if got := (TreeSpec{}).Name(2); got != "out_clat_hist.3.log" {
-		t.Error(got)
-	}
-	if got := (TreeSpec{Hosts: 4}).Name(6); got != "output.0_clat_hist.2.log.client03" {
-		t.Error(got)
-	}
-}
-
-func TestTreeFails(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := (TreeSpec{}).WriteDir(t.Context(), file); err == nil {
-		t.Error("a file accepted as folder")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := (TreeSpec{}).WriteDir(ctx, t.TempDir()); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
 	}
 }

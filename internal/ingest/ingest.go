@@ -37,9 +37,8 @@ type Options struct {
 	Progress func(done int) // called with the number of finished runs; may be nil
 
 	// Skipped is called, instead of logging, for each part of a run that is skipped. It returns whether the result is
-	// incomplete because of it. stored is the run in the history, or nil. If Skipped is nil, the error is logged, and
-	// the result is incomplete.
-	Skipped func(run *cbt.Run, stored *mapping.Run, err error) (leftOut bool)
+	// incomplete because of it. If Skipped is nil, the error is logged, and the result is incomplete.
+	Skipped func(run *cbt.Run, err error) (leftOut bool)
 }
 
 // Stored is a run that is in the target now.
@@ -134,7 +133,7 @@ func repeat(ctx context.Context, to Target, result *Result, opt Options) error {
 		runs := result.replaced
 		if result.replaced = nil; try == most {
 			for _, run := range runs {
-				result.skip(run, nil, opt, fmt.Errorf("%s:%s is not stored, because other commands store the same run in other versions again and again: "+
+				result.skip(run, opt, fmt.Errorf("%s:%s is not stored, because other commands store the same run in other versions again and again: "+
 					"run this ingest again when they have ended: %w", run.Archive, run.Name(), result.why))
 				result.NotStored = append(result.NotStored, NotStored{Files: run})
 			}
@@ -194,7 +193,7 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	result.LeftOut = result.LeftOut || restored.LeftOut
 	for _, s := range restored.Stored {
 		if s.Lacking = s.Unchanged; s.Lacking { // these files are fewer than those of the stored run
-			result.skip(s.Files, s.Run, opt, fmt.Errorf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
+			result.skip(s.Files, opt, fmt.Errorf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
 				s.Files.Name(), facts.ShortID(s.Run.Run.ID)))
 		}
 		at := slices.IndexFunc(result.Stored, func(old Stored) bool { return old.Files == s.Files })
@@ -302,7 +301,7 @@ func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 	var removed removedError
 	switch {
 	case errors.As(o.err, &refused):
-		r.skip(run, nil, opt, refused)
+		r.skip(run, opt, refused)
 		r.NotStored = append(r.NotStored, NotStored{Files: run})
 		return nil
 	case errors.As(o.err, &removed):
@@ -317,7 +316,7 @@ func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 		return o.err
 	}
 	for _, err := range o.Skipped {
-		r.skip(run, o.Run, opt, err)
+		r.skip(run, opt, err)
 	}
 	rest := *o.Result
 	rest.Skipped = nil
@@ -331,9 +330,9 @@ func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 }
 
 // skip reports a part of a run that is skipped.
-func (r *Result) skip(run *cbt.Run, stored *mapping.Run, opt Options, err error) {
+func (r *Result) skip(run *cbt.Run, opt Options, err error) {
 	if opt.Skipped != nil {
-		r.LeftOut = opt.Skipped(run, stored, err) || r.LeftOut
+		r.LeftOut = opt.Skipped(run, err) || r.LeftOut
 		return
 	}
 	opt.Log.Warn(err.Error())

@@ -1,13 +1,11 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
@@ -55,39 +53,16 @@ func (a absent) Error() string { return string(a) }
 // Is makes errors.Is find [history.ErrNotFound].
 func (a absent) Is(target error) bool { return target == history.ErrNotFound }
 
-// part is a condition of a filter that selects no run.
-type part struct {
-	*where.Condition
-	runs, unsure int            // how many runs meet it; for how many it is undecided
-	values       map[string]any // values of its field by their texts, at most mostValues
-	near         string         // a label that runs have and that is similar to its field
-}
-
-// mostValues limits the values of a field that are compared.
-const mostValues = 1000
-
-// Nothing says in one line why a filter selects no run: how many runs the history has, how many meet each part of the
-// condition, which values they have instead, and which runs are nearest to the text.
+// Nothing says in one line why a filter selects no run: how many runs the history has, which parts of the condition no
+// run meets, and the label or the run that is nearest to what was asked for.
 func Nothing(ctx context.Context, store history.Store, f history.RunFilter) (string, error) {
-	var parts []*part
-	if !f.From.IsZero() || !f.To.IsZero() {
-		in, text := history.RunFilter{From: f.From, To: f.To}, "started"
-		if !f.From.IsZero() {
-			text += " at or after " + f.From.UTC().Format(time.DateTime) + " UTC"
-		}
-		if !f.To.IsZero() {
-			text += " before " + f.To.UTC().Format(time.DateTime) + " UTC"
-		}
-		parts = append(parts, &part{Condition: where.That(text, in.Matches)})
-	}
+	var parts []*where.Condition
 	if c, ok := f.Where.(*where.Condition); ok {
-		for _, one := range c.Parts() {
-			parts = append(parts, &part{Condition: one, values: map[string]any{}})
-		}
+		parts = slices.Clone(c.Parts())
 	}
 	var first, last *mapping.Run
-	var nearest []string
-	runs, most := 0, 3 // fewest characters of a similar text
+	watched, labels := Watch(f), map[string]bool{}
+	runs, same, nearest := 0, 2, "" // fewer characters in common mean nothing
 	for run, err := range history.Readable(store.Runs(ctx, history.RunFilter{Light: true}), nil) {
 		if err != nil {
 			return "", err
@@ -96,92 +71,31 @@ func Nothing(ctx context.Context, store history.Store, f history.RunFilter) (str
 			last = run
 		}
 		first = run
-		for _, one := range parts {
-			one.see(run)
+		watched.Filter.Watch(run, f.Matches(run))
+		parts = slices.DeleteFunc(parts, func(part *where.Condition) bool { return part.Matches(run) })
+		for name := range run.Run.Labels {
+			labels["label."+name] = true
 		}
-		if same := alike(f.Text, run); same >= most {
-			if same > most {
-				most, nearest = same, nil
-			}
-			nearest = append(nearest, fmt.Sprintf("%s (%s)", facts.ShortID(run.Run.ID), facts.Title(run)))
+		if n := alike(f.Text, run); n > same {
+			same, nearest = n, fmt.Sprintf("; nearest: %s (%s)", facts.ShortID(run.Run.ID), facts.Title(run))
 		}
 	}
 	if runs == 0 {
 		return "no runs in the history yet: store some with fio2es ingest PATH", nil
 	}
 	text := fmt.Sprintf("the history has %s: started %s to %s", unit.Plural(runs, "run"), facts.Started(first), facts.StartedUTC(last))
-	for _, one := range parts {
-		text += "; " + one.text()
-	}
-	if len(nearest) > 0 {
-		text += "; nearest: " + unit.List(nearest, 3, ", ")
-	}
-	return text, nil
-}
-
-// see counts a run.
-func (p *part) see(run *mapping.Run) {
-	switch {
-	case p.Matches(run):
-		p.runs++
-	case p.Undecided(run):
-		p.unsure++
-	}
-	fields := p.Fields()
-	if len(fields) != 1 || p.runs > 0 { // values matter only if no run meets the part
-		return
-	}
-	for name := range run.Run.Labels {
-		if near := expr.Near(fields[0].Name, []string{"label." + name}); len(near) > 0 {
-			p.near = near[0]
-		}
-	}
-	for _, v := range fields[0].Values(run) {
-		if len(p.values) < mostValues {
-			p.values[fields[0].Text(v)] = v
-		}
-	}
-}
-
-// text says how many runs meet the part, and which values runs have instead if none does.
-func (p *part) text() string {
-	text := p.String() + ": " + unit.Plural(p.runs, "run")
-	if p.runs == 0 {
-		text = p.String() + ": no run"
-		if fields := p.Fields(); len(fields) == 1 {
-			name, kind := fields[0].Name, fields[0].Kind
-			values := slices.SortedFunc(maps.Keys(p.values), func(a, b string) int {
-				return cmp.Or(cmp.Compare(size(p.values[a]), size(p.values[b])), cmp.Compare(a, b))
-			})
-			switch n := len(values); {
-			case n == 0 && p.near != "":
-				text += " (none has " + name + ": did you mean " + p.near + "?)"
-			case n == 0:
-				text += " (none has " + name + ")"
-			case kind != expr.Text && n > 8 || kind == expr.Time && n > 1:
-				text += fmt.Sprintf(" (%s is from %s to %s)", name, values[0], values[n-1])
-			default:
-				text += " (" + name + " is " + List(values) + ")"
+	for _, part := range parts {
+		text += "; " + part.String() + ": no run"
+		for _, field := range part.Fields() {
+			if near := expr.Near(field.Name, slices.Sorted(maps.Keys(labels))); len(near) > 0 && !labels[field.Name] {
+				text += " (did you mean " + near[0] + "?)"
 			}
 		}
 	}
-	if p.unsure > 0 {
-		text += ", and unknown of " + unit.Plural(p.unsure, "run") + ": the latency lies in fio's last bin, which has no upper end"
+	if note := watched.Undecided(); note != "" {
+		text += "; " + note
 	}
-	return text
-}
-
-// size returns a number by which values of one field are sorted, or 0 for texts.
-func size(value any) float64 {
-	switch v := value.(type) {
-	case float64:
-		return v
-	case where.AtLeast:
-		return float64(v)
-	case time.Time:
-		return float64(v.UnixMilli())
-	}
-	return 0
+	return text + nearest, nil
 }
 
 // alike returns how many first characters of a text the id of a run begins with, or its name, settings or a label

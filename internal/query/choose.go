@@ -85,24 +85,56 @@ type chooser struct {
 	chosen *Chosen
 }
 
+// choose adds the runs that a selector names.
 func (c *chooser) choose(ctx context.Context, s *Selector) error {
+	if s.count > 0 { // by age
+		if c.newest == nil {
+			f := c.among
+			f.Limit = c.most
+			runs, err := c.list(ctx, f, s.text)
+			if err != nil {
+				return err
+			}
+			c.newest = runs
+		}
+		have := len(c.newest)
+		few := fmt.Sprintf("%s: the history has only %s%s", s, unit.Plural(have, "run"), conditionText(c.among))
+		switch {
+		case s.newest:
+			if have < s.count {
+				c.chosen.Notes = append(c.chosen.Notes, few)
+			}
+			c.take(c.newest[:min(have, s.count)]...)
+		case have == 1 && s.count > 1:
+			return absent(few + ", and the oldest is " + Latest)
+		case have < s.count:
+			return absent(fmt.Sprintf("%s, and the oldest is %s~%d", few, Latest, have-1))
+		default:
+			c.take(c.newest[s.count-1])
+		}
+		return nil
+	}
 	name := s.id
 	if s.as != nil {
 		name = s.as.text
 	}
 	var run *mapping.Run
 	var err error
-	switch {
-	case s.count > 0:
-		return c.byAge(ctx, s)
-	case s.as != nil:
+	if s.as != nil {
 		run, err = Find(ctx, c.store, name)
-	default:
+	} else {
 		run, err = c.store.Run(ctx, name)
 	}
 	switch {
-	case errors.Is(err, history.ErrNotFound):
-		return noRun(ctx, c.store, name, err)
+	case errors.Is(err, history.ErrNotFound) && !IsWord(name): // the error of a word has the details already
+		why, failed := Nothing(ctx, c.store, history.RunFilter{Text: name})
+		if failed != nil {
+			return fmt.Errorf("%s: %w; fio2es runs lists all runs", name, err)
+		}
+		if !strings.Contains(why, "nearest") {
+			why += "; a run is " + SelectorsHelp
+		}
+		return absent(fmt.Sprintf("%s: no such run: %s", name, why))
 	case err != nil:
 		return err
 	case s.as != nil:
@@ -141,46 +173,15 @@ func (c *chooser) list(ctx context.Context, f history.RunFilter, selector string
 	if err != nil {
 		return nil, err
 	}
-	if note := watched.Undecided(); note != "" && !slices.Contains(c.chosen.Notes, note) {
-		c.chosen.Notes = append(c.chosen.Notes, note)
-	}
 	if len(runs) == 0 {
 		why, err := Nothing(ctx, c.store, f)
 		message := strings.TrimPrefix(selector+": no run matches", ": ") + conditionText(c.among) + "; " + why
 		return nil, errors.Join(absent(message), err)
 	}
+	if note := watched.Undecided(); note != "" && !slices.Contains(c.chosen.Notes, note) {
+		c.chosen.Notes = append(c.chosen.Notes, note)
+	}
 	return runs, nil
-}
-
-// byAge adds the newest runs, or one of them.
-func (c *chooser) byAge(ctx context.Context, s *Selector) error {
-	if c.newest == nil {
-		f := c.among
-		f.Limit = c.most
-		runs, err := c.list(ctx, f, s.text)
-		if err != nil {
-			return err
-		}
-		c.newest = runs
-	}
-	have := len(c.newest)
-	switch {
-	case s.newest:
-		if have < s.count {
-			c.chosen.Notes = append(c.chosen.Notes, fmt.Sprintf("%s: the history has only %s%s", s, unit.Plural(have, "run"), conditionText(c.among)))
-		}
-		c.take(c.newest[:min(have, s.count)]...)
-		return nil
-	case have < s.count:
-		oldest := Latest
-		if have > 1 {
-			oldest = fmt.Sprintf("%s~%d", Latest, have-1)
-		}
-		return absent(fmt.Sprintf("%s: the history has only %s%s, and the oldest is %s",
-			s, unit.Plural(have, "run"), conditionText(c.among), oldest))
-	}
-	c.take(c.newest[s.count-1])
-	return nil
 }
 
 // conditionText returns the condition of a filter as a flag, for messages.
@@ -230,21 +231,6 @@ func Shorts(runs []*mapping.Run) string {
 		ids = append(ids, facts.ShortID(run.Run.ID))
 	}
 	return List(ids)
-}
-
-// noRun returns the error of an id that no run has. It says how many runs there are, and which are similar.
-func noRun(ctx context.Context, store history.Store, text string, err error) error {
-	if IsWord(text) {
-		return err // it has the details already
-	}
-	why, failed := Nothing(ctx, store, history.RunFilter{Text: text})
-	if failed != nil {
-		return fmt.Errorf("%s: %w; fio2es runs lists all runs", text, err)
-	}
-	if !strings.Contains(why, "nearest") {
-		why += "; a run is " + SelectorsHelp
-	}
-	return absent(fmt.Sprintf("%s: no such run: %s", text, why))
 }
 
 // Latest selects the newest run of a history.

@@ -195,7 +195,7 @@ func TestUndecided(t *testing.T) {
 	where := "?where=" + url.QueryEscape("p99 < 30s")
 	for path, want := range map[string]string{
 		"/" + where: "left out 1 run: a latency", "/" + where + "&sort=p99": "left out 1 run: a latency", "/workloads" + where: "left out 1 run: a latency",
-		"/" + where + url.QueryEscape(" and p50 > 1s"): "and unknown of 1 run: the latency lies",
+		"/" + where + url.QueryEscape(" and p50 > 1s"): "; left out 1 run: a latency",
 	} {
 		if body := p.get(t, path).Body.String(); !strings.Contains(html.UnescapeString(body), want) {
 			t.Errorf("%s: %s", path, body[strings.Index(body, "<main>"):])
@@ -363,7 +363,7 @@ func TestEmptyList(t *testing.T) {
 	for path, want := range map[string]string{
 		"/?text=x%3Cy":       "No run has “x&lt;y” in its id, name, archive, path, benchmark, workload, mode, a label or the note: the history has 2 runs: started",
 		"/?where=bs%3D8k":    "No run meets “bs=8k”: the history has 2 runs: started",
-		"/?where=bs%3D9k":    "; bs=9k: no run (op_size is 4KiB). <a",
+		"/?where=bs%3D9k":    "; bs=9k: no run. <a",
 		"/?page=3":           "There are no more runs: 2 in this history, with 100 on a page, and this is page 3.",
 		"/?sort=p99&page=3":  "There are no more runs: 2 in this history, with 100 on a page, and this is page 3.",
 		"/?text=nvme&page=2": "There are no more runs: 2 in this history match “nvme”, with 100 on a page, and this is page 2.",

@@ -48,7 +48,22 @@ func (p *planner) findJobs() (jobs []*Job, averaged []*Log) {
 		raw = total
 	}
 	for _, log := range raw {
-		j := writerOf(jobs, log)
+		// The job that wrote it has the same prefix, or is the only one of that number: prefixes may differ by the kind of log.
+		var j *Job
+		var same []*Job
+		for _, other := range jobs {
+			if other.JobKey != KeyOf(log.Log) || other.Log.Segment >= 0 || log.Segment >= 0 || other.raw != nil {
+				continue
+			}
+			if other.Log.Prefix == log.Prefix && other.folder() == path.Dir(log.File.Path) {
+				j = other
+				break
+			}
+			same = append(same, other)
+		}
+		if j == nil && len(same) == 1 {
+			j = same[0]
+		}
 		if j == nil {
 			j = NewJob(log)
 			if log.Segment >= 0 {
@@ -80,37 +95,22 @@ func (ev *Evidence) NeedsOthers(completions bool) bool {
 	return slices.ContainsFunc(ev.Run.Others, func(log cbt.Log) bool { return log.Kind == fiolog.Clat && !have[KeyOf(log)] })
 }
 
-// writerOf returns the job that wrote a log of completions. It has the same prefix. Otherwise it is the only job of
-// that number, because prefixes may differ by the kind of log.
-func writerOf(jobs []*Job, log *Log) *Job {
-	var same []*Job
-	for _, j := range jobs {
-		if j.JobKey != KeyOf(log.Log) || j.Log.Segment >= 0 || log.Segment >= 0 || j.raw != nil {
-			continue
-		}
-		if j.Log.Prefix == log.Prefix && j.folder() == path.Dir(log.File.Path) {
-			return j
-		}
-		same = append(same, j)
-	}
-	if len(same) == 1 {
-		return same[0]
-	}
-	return nil
-}
-
 // attribute sets the jobs of each entry and the entry of each job. It returns all entries of the run. Logs are numbered
 // like fio's jobs, over all groups.
 func (p *planner) attribute(jobs []*Job) (all []*Entry) {
+	for _, out := range p.Outputs {
+		out.Entries = NewEntries(out)
+	}
 	replaced := p.likeliestFirst(jobs)
 	for _, out := range p.Outputs {
-		mine := p.mine(out, jobs)
+		entries, mine := out.Entries, p.mine(out, jobs)
+		out.Entries = nil // unless it is used
 		if out.host = out.Host; len(mine) > 0 && !out.Client {
 			out.host = mine[0].Host
 		}
 		// By its name it is of a host without any log.
 		isOfMissingHost := out.Host != "" && !out.Candidate && !slices.ContainsFunc(jobs, func(j *Job) bool { return j.Host == out.Host })
-		switch entries := NewEntries(out); {
+		switch {
 		case out.stale:
 			continue
 		case len(mine) == 0 && replaced[out] != nil:
@@ -121,7 +121,22 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 			p.problems.note("%s: no log here belongs to the jobs of this report: it is not used", out.File.Name())
 			continue
 		case out.Client:
-			out.Entries = p.clients(entries, mine)
+			out.Entries = entries
+			for _, j := range mine { // by the host of each entry, and by the order of the entries of a host
+				var of []*Entry
+				for _, e := range entries {
+					if j.Host == "" || cbt.SameHost(e.Host, j.Host) {
+						of = append(of, e)
+					}
+				}
+				if j.Number <= len(of) {
+					j.Entry = of[j.Number-1]
+					continue
+				}
+				j.Number = 0
+				p.problems.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used",
+					j.Log.File.Name(), len(of), out.File.Name()))
+			}
 		default:
 			out.Entries = p.numbers(out, entries, mine)
 		}
@@ -151,7 +166,7 @@ func (p *planner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
 		mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return of(j) != at })
 		var rivals, others []*Output
 		for _, place := range places {
-			if out := p.Outputs[place]; out.HasBins && p.fits(mine, NewEntries(out)) {
+			if out := p.Outputs[place]; out.HasBins && p.fits(mine, out.Entries) {
 				rivals = append(rivals, out)
 			} else {
 				others = append(others, out)
@@ -183,7 +198,7 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job) {
 	}
 	weak := !out.Named && !out.Client && (out.Candidate || len(p.Outputs) > 1) &&
 		!slices.ContainsFunc(mine, func(j *Job) bool { return out.names(j.Log.Prefix) })
-	if weak && len(mine) > 0 && !p.fits(mine, NewEntries(out)) {
+	if weak && len(mine) > 0 && !p.fits(mine, out.Entries) {
 		return nil
 	}
 	if out.Client || out.Fio.Timestamp == 0 {
@@ -202,7 +217,7 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job) {
 		}
 		text := fmt.Sprintf("%s: %s was written %v after it", out.File.Name(), path.Base(j.Log.File.Name()), later.Round(time.Second))
 		const advice = "keep the files of each run in a folder of their own"
-		if out.stale = out.HasBins && !out.Named && !p.fits(mine, NewEntries(out)); out.stale {
+		if out.stale = out.HasBins && !out.Named && !p.fits(mine, out.Entries); out.stale {
 			p.problems.skip(fmt.Errorf("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice))
 			return nil
 		}
@@ -228,27 +243,18 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 	}
 	at := path.Dir(o.File.Path)
 	nearby := at == "." || j.folder() == at || strings.HasPrefix(j.folder(), at+"/") || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
-	return nearby && (o.names(j.Log.Prefix) || !o.any(jobOptions.namesLog) || o.hasSections() || o.Found == cbt.FoundNamed)
-}
-
-// clients finds the jobs of a fio --client by the host of each entry, and by the order of the entries of a host.
-func (p *planner) clients(entries []*Entry, jobs []*Job) []*Entry {
-	for _, j := range jobs {
-		var of []*Entry
-		for _, e := range entries {
-			if j.Host == "" || cbt.SameHost(e.Host, j.Host) {
-				of = append(of, e)
-			}
-		}
-		if j.Number <= len(of) {
-			j.Entry = of[j.Number-1]
-			continue
-		}
-		j.Number = 0
-		p.problems.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used",
-			j.Log.File.Name(), len(of), entries[0].Out.File.Name()))
+	if !nearby || o.Found == cbt.FoundNamed || o.names(j.Log.Prefix) {
+		return nearby
 	}
-	return entries
+	namesLog := false
+	for i := range o.Fio.Jobs {
+		entry, options := &o.Fio.Jobs[i], o.Options(i)
+		if groupSize(entry, options.longest(entry)) > max(int(number(options.OptionOfOne("numjobs"))), 1) {
+			return true // it has several sections and lists the options of only one, so logs of the others may have any prefix
+		}
+		namesLog = namesLog || options.namesLog()
+	}
+	return !namesLog
 }
 
 // numbers finds jobs by the numbers of their logs. With group_reporting an entry covers numjobs jobs. If there are more
@@ -279,7 +285,10 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 			for _, e := range append(entries, one) {
 				e.isGroup = true
 			}
-			return one.cover(mine)
+			for _, j := range mine {
+				j.Entry = one
+			}
+			return []*Entry{one}
 		}
 	}
 	for _, j := range mine {
@@ -288,7 +297,17 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 			p.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
 				out.File.Name(), len(covers)))
 		case j.HasHist() && !covers[j.Number-1].mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix):
-			j.Entry = p.byPrefix(out, entries, j)
+			var writers []*Entry // by their options
+			for _, e := range entries {
+				if e.mayWrite(j.Log.Prefix) {
+					writers = append(writers, e)
+				}
+			}
+			if len(writers) == 1 {
+				j.Entry = writers[0]
+				continue
+			}
+			p.problems.note("%s: several jobs of %s write logs of this name: it is not attributed", j.Log.File.Name(), out.File.Name())
 		default:
 			j.Entry = covers[j.Number-1]
 		}
@@ -331,24 +350,10 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 			"part is whose: they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1",
 			jobs[0].Log.File.Name()))
 	}
-	return one.cover(jobs)
-}
-
-// byPrefix returns the only entry whose options name the prefix of a job's log, or nil if several do.
-func (p *planner) byPrefix(out *Output, entries []*Entry, j *Job) *Entry {
-	var found *Entry
-	for _, e := range entries {
-		if !e.mayWrite(j.Log.Prefix) {
-			continue
-		}
-		if found != nil {
-			p.problems.note("%s: several jobs of %s write logs of this name: it is not attributed",
-				j.Log.File.Name(), out.File.Name())
-			return nil
-		}
-		found = e
+	for _, j := range jobs {
+		j.Entry = one
 	}
-	return found
+	return []*Entry{one}
 }
 
 func (p *planner) fits(jobs []*Job, entries []*Entry) bool {

@@ -36,40 +36,35 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 		}
 	}
 	for _, j := range jobs {
-		if j.Number > 0 {
-			p.add(j)
+		if j.Number == 0 {
+			continue
+		}
+		if p.Jobs = append(p.Jobs, j); j.Entry != nil {
+			j.Ran = j.Entry.Ran
+			j.Entry.Jobs = append(j.Entry.Jobs, j)
+		}
+		if p.opt.Completions && j.raw != nil {
+			p.useRaw(j)
+			continue
+		}
+		switch why := p.whyNotHist(j); {
+		case why == nil, errors.Is(why, errNoRows) && j.raw == nil: // a log without rows still belongs to its report
+			p.useHist(j)
+		case j.raw != nil:
+			wasHist := j.HasHist() || slices.ContainsFunc(p.Run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
+			if p.useRaw(j) && wasHist {
+				p.problems.note("%v: its log of completions is read instead", why)
+			}
+		default:
+			if j.Head = (Head{}); j.Entry.HasPeriodic() {
+				p.problems.note("%v: periodic reports are read instead", why)
+			} else {
+				p.problems.skip(why)
+			}
 		}
 	}
 	p.fallBack()
 	p.useAverages(averaged)
-}
-
-// add adds a job with logs to the run.
-func (p *planner) add(j *Job) {
-	if j.Entry != nil {
-		j.Ran = j.Entry.Ran
-		j.Entry.Jobs = append(j.Entry.Jobs, j)
-	}
-	p.Jobs = append(p.Jobs, j)
-	if p.opt.Completions && j.raw != nil {
-		p.useRaw(j)
-		return
-	}
-	switch why := p.whyNotHist(j); {
-	case why == nil, errors.Is(why, errNoRows) && j.raw == nil: // a log without rows still belongs to its report
-		p.useHist(j)
-	case j.raw != nil:
-		wasHist := j.HasHist() || slices.ContainsFunc(p.Run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
-		if p.useRaw(j) && wasHist {
-			p.problems.note("%v: its log of completions is read instead", why)
-		}
-	default:
-		if j.Head = (Head{}); j.Entry != nil && j.Entry.HasPeriodic() {
-			p.problems.note("%v: periodic reports are read instead", why)
-			return
-		}
-		p.problems.skip(why)
-	}
 }
 
 // errNoRows means that a histogram log has no rows.
@@ -101,22 +96,53 @@ func (p *planner) whyNotHist(j *Job) error {
 	case j.Entry == nil || !j.Entry.Out.Client:
 		return nil
 	}
-	var err error
-	if j.Lag, err = proveLag(j, p.ev.Reader); j.Lag > 0 {
-		p.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
-			j.Log.File.Name(), j.Entry.Out.File.Name())
+	// Which rows fio --client added to others, if any, is shown by the bins of its report.
+	hasBins := slices.ContainsFunc(j.Entry.Directions[:], func(s fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
+	for _, lag := range []int{0, 2, 1} {
+		sums, err := p.ev.Reader.Sums(j.Log, lag)
+		switch {
+		case err != nil && lag == 0:
+			return err
+		case err != nil || !sums.fit([]*Entry{j.Entry}) || lag > 0 && !hasBins:
+			continue
+		case lag > 0:
+			p.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",
+				j.Log.File.Name(), j.Entry.Out.File.Name())
+		}
+		j.Lag = lag
+		return nil
 	}
-	return err
+	return fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
+		"the log is not used; run fio with --output-format=json+, or separately on each host", j.Log.File.Name())
 }
 
+// useHist reads a job's rows from its histogram log: what its bins are, how far apart its rows should be, and how late the
+// first one is.
 func (p *planner) useHist(j *Job) {
 	j.Source = FromHist
 	if usual, err := hist.Resolve(j.Layout.Len(), hist.Hint{}); j.HasRows && err == nil && usual != j.Layout {
 		p.problems.note("%s: %d bins are usually %s, but are read as %s: fio's report, or FIO2ES_GROUPS and FIO2ES_UNIT, say %s",
 			j.Log.File.Name(), j.Layout.Len(), usual, j.Layout, j.Log.Hint)
 	}
-	j.Interval = p.configuredInterval(j.Entry)
-	isGiven := j.Interval > 0
+	// log_hist_msec is an option of the entry, of its output, or of CBT. If jobs differ, the shortest counts.
+	option, _ := p.Config["cluster.log_hist_msec"].(string)
+	ofEntry, ofOutput, ofCBT := []int64{0}, []int64{0}, []int64{number(option)}
+	if j.Entry != nil {
+		ofEntry[0] = number(j.Entry.option("log_hist_msec"))
+		for _, other := range j.Entry.Out.Entries {
+			ofOutput = append(ofOutput, number(other.option("log_hist_msec")))
+		}
+	}
+	for _, s := range p.Run.Sections {
+		ofCBT = append(ofCBT, number(s.Options["log_hist_msec"]))
+	}
+	isGiven := false
+	for _, set := range [][]int64{ofEntry, ofOutput, ofCBT} {
+		if set = slices.DeleteFunc(set, func(ms int64) bool { return ms == 0 }); len(set) > 0 {
+			j.Interval, isGiven = slices.Min(set), true
+			break
+		}
+	}
 	if !isGiven {
 		j.Interval = j.Log.Rows.measure()
 	}
@@ -180,7 +206,7 @@ func (p *planner) fallBack() {
 	}
 }
 
-// bareJob returns a job for an entry of fio's output that has no log.
+// bareJob adds a job for an entry of fio's output that has no log.
 func (p *planner) bareJob(e *Entry) {
 	host := e.Out.host
 	if e.Host != "" {
@@ -224,28 +250,6 @@ func (p *planner) useAverages(averaged []*Log) {
 		}
 		p.Averages = append(p.Averages, log.Log)
 	}
-}
-
-// configuredInterval returns log_hist_msec from the options of an entry, of its output, or of CBT, in milliseconds. It is 0
-// if not set. If jobs differ, it is the shortest. e may be nil.
-func (p *planner) configuredInterval(e *Entry) int64 {
-	option, _ := p.Config["cluster.log_hist_msec"].(string)
-	ofEntry, ofOutput, ofCBT := []int64{0}, []int64{0}, []int64{number(option)}
-	if e != nil {
-		ofEntry[0] = number(e.option("log_hist_msec"))
-		for _, other := range e.Out.Entries {
-			ofOutput = append(ofOutput, number(other.option("log_hist_msec")))
-		}
-	}
-	for _, s := range p.Run.Sections {
-		ofCBT = append(ofCBT, number(s.Options["log_hist_msec"]))
-	}
-	for _, set := range [][]int64{ofEntry, ofOutput, ofCBT} {
-		if set = slices.DeleteFunc(set, func(ms int64) bool { return ms == 0 }); len(set) > 0 {
-			return slices.Min(set)
-		}
-	}
-	return 0
 }
 
 // AveragedOver returns log_avg_msec of a log of averages, in milliseconds.
@@ -330,23 +334,6 @@ func (u *Undoubler) Row(rec *fiolog.Record) error {
 	}
 	rec.Bins, rec.Total = own, total
 	return nil
-}
-
-// proveLag finds the lag of the rows that fio --client wrote, by the bins of its report: 0 if
-// they are not doubled. It fails if the bins prove nothing.
-func proveLag(j *Job, logs reader) (int, error) {
-	hasBins := slices.ContainsFunc(j.Entry.Directions[:], func(s fiolog.DirectionStats) bool { return len(s.Clat.Bins) > 0 })
-	for _, lag := range []int{0, 2, 1} {
-		sums, err := logs.Sums(j.Log, lag)
-		switch {
-		case err == nil && sums.fit([]*Entry{j.Entry}) && (lag == 0 || hasBins):
-			return lag, nil
-		case err != nil && lag == 0:
-			return 0, err
-		}
-	}
-	return 0, fmt.Errorf("%s: fio --client adds earlier rows to later ones, and the report's bins do not prove how: "+
-		"the log is not used; run fio with --output-format=json+, or separately on each host", j.Log.File.Name())
 }
 
 // looksDoubled reports whether each row contains an earlier one, bin by bin, and adds about as many requests as the

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
@@ -134,38 +133,36 @@ func (p *Plan) WhyNoWindows() string {
 	return "no histogram logs and no logs of single completions: " + options
 }
 
-// RequestSize returns the size of all requests of a direction in bytes. It returns false if sizes differ or a job has
-// no report.
-func (p *Plan) RequestSize(d fiolog.Direction) (float64, bool) {
-	if slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Entry == nil }) {
+// RequestSize returns the size of all requests of a direction in bytes. It returns false if sizes differ, or nothing shows
+// them. While fio runs (isLive) it has counted requests whose bytes it has not counted, so options decide. Without any,
+// the size is fio's usual one, if the bytes so far are a multiple of it and at most that for each request.
+func (p *Plan) RequestSize(d fiolog.Direction, isLive bool) (float64, bool) {
+	size, isSame := uint64(0), !slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Entry == nil })
+	isUsual := true
+	setting := []string{"bs", "bssplit", "bsrange", "bs_unaligned", "read_iolog", "replay"}
+	for _, e := range p.Entries {
+		s := &e.Directions[d]
+		if e.IsMixed {
+			s = e.Mixed // all directions in one
+		}
+		if s.TotalIOs > 0 && isSame {
+			one := s.IOBytes / s.TotalIOs
+			isSame = s.IOBytes%s.TotalIOs == 0 && (size == 0 || size == one) && !e.mixesSizes()
+			size = one
+		}
+		isUsual = isUsual && !slices.ContainsFunc(setting, e.HasOption) && (e.HasOption("name") || e.HasOption("rw")) &&
+			s.IOBytes%usual == 0 && s.IOBytes/usual <= s.TotalIOs
+	}
+	switch {
+	case isSame:
+		return float64(size), true
+	case !isLive:
 		return 0, false
 	}
-	size := uint64(0)
-	for _, e := range p.Entries {
-		s := e.in(d)
-		if s.TotalIOs == 0 {
-			continue
-		}
-		if s.IOBytes%s.TotalIOs != 0 || size != 0 && s.IOBytes/s.TotalIOs != size || e.mixesSizes() {
-			return 0, false
-		}
-		size = s.IOBytes / s.TotalIOs
+	if set := p.FioSettings().OpSize; set > 0 || !isUsual {
+		return float64(set), set > 0
 	}
-	return float64(size), true
-}
-
-// UsualSize returns fio's default block size if no option of any job sets another one and the bytes so far agree. They
-// agree if they are a multiple of that size, and at most that size for each request. Otherwise it returns 0.
-func (list Entries) UsualSize(d fiolog.Direction) int64 {
-	setting := []string{"bs", "bssplit", "bsrange", "bs_unaligned", "read_iolog", "replay"}
-	for _, e := range list {
-		s := e.in(d)
-		if slices.ContainsFunc(setting, e.HasOption) || !e.HasOption("name") && !e.HasOption("rw") ||
-			s.IOBytes%usual != 0 || s.IOBytes/usual > s.TotalIOs {
-			return 0
-		}
-	}
-	return usual
+	return usual, true
 }
 
 // Nanoseconds returns the length of a unit.
@@ -174,33 +171,6 @@ func Nanoseconds(unit hist.Unit) int64 {
 		return 1000
 	}
 	return 1
-}
-
-// MixedGroups returns a text about what is unknown if the fios of a run have different numbers of groups. It is empty
-// if all have the same number.
-func MixedGroups(jobs []*Job) string {
-	var layouts []hist.Layout
-	for _, j := range jobs {
-		if j.HasRows {
-			layouts = append(layouts, j.Layout)
-		}
-	}
-	if len(layouts) == 0 {
-		return ""
-	}
-	merged := layouts[0]
-	for _, l := range layouts {
-		merged = merged.Merged(l)
-	}
-	least, _ := merged.Bounds(merged.Len() - 1)
-	for _, l := range layouts {
-		if float64(l.Reach()) > 1.05*float64(merged.Reach()) { // fio 2 and 3 differ by 2 %
-			return fmt.Sprintf("its fios were built with different numbers of groups of bins, so latencies above "+
-				"%v are \"or more\" "+
-				"in all its numbers; read its hosts apart to see more", time.Duration(least).Round(time.Millisecond))
-		}
-	}
-	return ""
 }
 
 // NoWindows says why there will be no windows with percentiles, or is empty if there will be some. A log without rows is of
@@ -310,23 +280,4 @@ func (p *Plan) sectionsOf(e *Entry) []fiolog.JobSection {
 		return nil
 	}
 	return p.Run.Sections
-}
-
-// Contradiction returns a note if CBT's configuration, or the path, has another mode or block size than fio's own
-// options. It is empty if they agree, or if one of them is unknown.
-func (p *Plan) Contradiction() string {
-	set, ran := p.Settings(), p.FioSettings()
-	mode, _ := fiolog.ParseMode(set.Mode)
-	text := ""
-	switch {
-	case p.Run.Config == nil:
-	case mode != "" && ran.Mode != "" && mode != ran.Mode:
-		text = fmt.Sprintf("mode %s, and fio's report %s", set.Mode, ran.Mode)
-	case set.OpSize > 0 && ran.OpSize > 0 && set.OpSize != ran.OpSize:
-		text = fmt.Sprintf("%d bytes a request, and fio's report %d", set.OpSize, ran.OpSize)
-	}
-	if text == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s has %s: its settings may be those of another run; put the configuration of this run there", p.Run.Config.Name(), text)
 }

@@ -24,8 +24,25 @@ type placement struct {
 // evidence besides job_start: periodic reports, the times of logs, and run times, which add up to the time that fio ran.
 // Each start is taken from the most precise of these. Evidence that contradicts the rest is dropped.
 func Place(out *Output, entries []*Entry) placement {
-	if slices.ContainsFunc(entries, func(e *Entry) bool { return e.Start > 0 }) {
-		return placeByStart(entries)
+	// By job_start. A job without it began with the first job.
+	byStart, first := placement{Starts: map[*Entry]moment{}}, time.Time{}
+	for _, e := range entries {
+		if e.Start > 0 {
+			first = Earlier(first, time.UnixMilli(e.Start))
+		}
+	}
+	if !first.IsZero() {
+		for _, e := range entries {
+			at := first
+			if e.Start > 0 {
+				at = time.UnixMilli(e.Start)
+			}
+			byStart.Starts[e] = moment{at, clockStart, errorOfStart + forks(e)}
+			if at.Sub(first) > together {
+				byStart.how = "each job where job_start in fio's report puts it"
+			}
+		}
+		return byStart
 	}
 	end, clock := out.written()
 	if end.IsZero() {
@@ -85,8 +102,23 @@ func Place(out *Output, entries []*Entry) placement {
 	if len(ways) > 1 {
 		ways = nil // run times allow several
 	}
-	p := mostPrecise(entries, append([]placement{placeByReports(out, entries), byFile}, ways...))
-	p.contradiction = contradiction
+
+	// Each start is that of the most precise evidence, the first of equals.
+	p, how := placement{Starts: map[*Entry]moment{}, contradiction: contradiction}, map[*Entry]string{}
+	for _, e := range entries {
+		for _, by := range append([]placement{placeByReports(out, entries), byFile}, ways...) {
+			m, ok := by.Starts[e]
+			if best, has := p.Starts[e]; ok && (!has || m.Error < best.Error) {
+				p.Starts[e], how[e] = m, by.how
+			}
+		}
+		first = Earlier(first, p.Starts[e].Start)
+	}
+	for _, e := range entries {
+		if p.Starts[e].Start.Sub(first) > together && !strings.Contains(p.how, how[e]) {
+			p.how = strings.TrimPrefix(p.how+"; "+how[e], "; ")
+		}
+	}
 	const starting = 1500 * time.Millisecond // of fio, and rounding: elapsed has whole seconds
 	switch {
 	case len(p.Starts) == 0:
@@ -100,49 +132,6 @@ func Place(out *Output, entries []*Entry) placement {
 			out.File.Name(), len(groups))
 	case out.Reports() == 1 && isOneStage && isGroup && ran > longest+starting:
 		p.doubt = groupDoubt(out)
-	}
-	return p
-}
-
-// mostPrecise takes each start from the most precise evidence, the first of equals.
-func mostPrecise(entries []*Entry, evidence []placement) placement {
-	p, how := placement{Starts: map[*Entry]moment{}}, map[*Entry]string{}
-	var first time.Time
-	for _, e := range entries {
-		for _, by := range evidence {
-			m, ok := by.Starts[e]
-			if best, has := p.Starts[e]; ok && (!has || m.Error < best.Error) {
-				p.Starts[e], how[e] = m, by.how
-			}
-		}
-		first = Earlier(first, p.Starts[e].Start)
-	}
-	for _, e := range entries {
-		if p.Starts[e].Start.Sub(first) > together && !strings.Contains(p.how, how[e]) {
-			p.how = strings.TrimPrefix(p.how+"; "+how[e], "; ")
-		}
-	}
-	return p
-}
-
-// placeByStart uses job_start. A job without job_start began with the first job.
-func placeByStart(entries []*Entry) placement {
-	p := placement{Starts: map[*Entry]moment{}}
-	var first time.Time
-	for _, e := range entries {
-		if e.Start > 0 {
-			first = Earlier(first, time.UnixMilli(e.Start))
-		}
-	}
-	for _, e := range entries {
-		at := first
-		if e.Start > 0 {
-			at = time.UnixMilli(e.Start)
-		}
-		p.Starts[e] = moment{at, clockStart, errorOfStart + forks(e)}
-		if at.Sub(first) > together {
-			p.how = "each job where job_start in fio's report puts it"
-		}
 	}
 	return p
 }

@@ -33,7 +33,6 @@ func New(ev *Evidence, opt Options, problems *Remarks) (*Plan, error) {
 	if err := p.limitLevels(); err != nil {
 		return nil, err
 	}
-	p.Stages = p.stages()
 	return p.Plan, nil
 }
 

@@ -125,10 +125,6 @@ func (o *Output) Take(one *fiolog.Report) {
 	}
 }
 
-func HaveSameTotals(a, b fiolog.Job) bool {
-	return a.Name == b.Name && a.Host == b.Host && a.Runtime == b.Runtime && RequestsOf(&a) == RequestsOf(&b)
-}
-
 // elapsed returns how long fio ran until it wrote a report, in milliseconds. It may be up to a second too long. It is 0
 // if the report lacks it.
 func elapsed(rep *fiolog.Report) int64 {
@@ -144,18 +140,14 @@ func (o *Output) Options(job int) jobOptions {
 	return jobOptions{job: j.Name, own: j.Options, global: o.Fio.GlobalOptions}
 }
 
-func (o *Output) any(is func(jobOptions) bool) bool {
+// names reports whether a job of this output may have logs of that prefix by its options.
+func (o *Output) names(prefix string) bool {
 	for i := range o.Fio.Jobs {
-		if is(o.Options(i)) {
+		if o.Options(i).mayWrite(prefix) {
 			return true
 		}
 	}
 	return false
-}
-
-// names reports whether a job of this output may have logs of that prefix by its options.
-func (o *Output) names(prefix string) bool {
-	return o.any(func(j jobOptions) bool { return j.mayWrite(prefix) })
 }
 
 // trustsTimes reports whether fio itself set the times of the files. Then the time of the report's file agrees with the
@@ -254,18 +246,6 @@ func NewEntries(o *Output) (entries []*Entry) {
 	return entries
 }
 
-// hasSections reports whether an entry has several sections. The report lists the options of only one of them, so logs
-// of the others may have any prefix.
-func (o *Output) hasSections() bool {
-	for i := range o.Fio.Jobs {
-		options := o.Options(i)
-		if j := &o.Fio.Jobs[i]; groupSize(j, options.longest(j)) > max(int(number(options.OptionOfOne("numjobs"))), 1) {
-			return true
-		}
-	}
-	return false
-}
-
 // RanIn returns how long the jobs of the entry had run when a report was written, in milliseconds.
 func (e *Entry) RanIn(j *fiolog.Job) int64 {
 	return max(ranFor(j), min(j.Runtime/int64(e.Size), e.longest(j)))
@@ -310,14 +290,6 @@ func (e *Entry) Describe() string {
 }
 
 func (e *Entry) ranFor() time.Duration { return time.Duration(e.Ran) * time.Millisecond }
-
-// cover makes the entry the only one of some jobs.
-func (e *Entry) cover(jobs []*Job) []*Entry {
-	for _, j := range jobs {
-		j.Entry = e
-	}
-	return []*Entry{e}
-}
 
 // ReadsLogs reports whether rows are read from a log of the entry. Rows may lack requests that the report has.
 func (e *Entry) ReadsLogs() bool { return slices.ContainsFunc(e.Jobs, (*Job).ReadsLog) }
@@ -482,14 +454,6 @@ func (e *Entry) useTotalLatency() bool {
 		e.Job, e.total = &job, true
 	}
 	return used
-}
-
-// in returns the statistics of a direction. If the report has all directions in one, it returns these.
-func (e *Entry) in(d fiolog.Direction) *fiolog.DirectionStats {
-	if e.IsMixed {
-		return e.Mixed
-	}
-	return &e.Directions[d]
 }
 
 // Histogram returns the bins of one direction in any report of this fio. It is empty without bins.

@@ -195,9 +195,10 @@ func TestFioSettingsOfJobs(t *testing.T) {
 	}
 }
 
-// TestUsualSize: requests of a live run have fio's default size unless an option or the number of bytes contradicts it.
+// TestLiveSize: requests of a live run have the size that options name, or else fio's usual one unless the number of bytes
+// contradicts it.
 // Some requests are in flight.
-func TestUsualSize(t *testing.T) {
+func TestLiveSize(t *testing.T) {
 	for _, c := range []struct {
 		global, own     options
 		requests, bytes uint64
@@ -206,7 +207,7 @@ func TestUsualSize(t *testing.T) {
 		{nil, options{"rw": "read"}, 101, 100 * 4096, 4096},
 		{options{"name": "a"}, nil, 100, 100 * 4096, 4096},
 		{nil, nil, 101, 100 * 4096, 0}, // a report without options
-		{options{"bs": "8k"}, options{"rw": "read"}, 101, 100 * 8192, 0},
+		{options{"bs": "8k"}, options{"rw": "read"}, 101, 100 * 8192, 8192},
 		{options{"bssplit": "4k/50:8k/50"}, options{"rw": "read"}, 101, 100 * 4096, 0},
 		{nil, options{"rw": "read"}, 101, 102 * 4096, 0},
 		{nil, options{"rw": "read"}, 101, 100 * 512, 0},
@@ -214,8 +215,9 @@ func TestUsualSize(t *testing.T) {
 		report := &fiolog.Report{GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
 		e := &Entry{jobOptions: (&Output{Fio: report}).Options(0), Job: &report.Jobs[0]}
 		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
-		if got := (Entries{e}).UsualSize(fiolog.Read); got != c.want {
-			t.Errorf("%+v: %d", c, got)
+		p := &Plan{Run: &cbt.Run{}, Entries: Entries{e}}
+		if got, ok := p.RequestSize(fiolog.Read, true); int64(got) != c.want || ok != (c.want > 0) {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -24,7 +23,6 @@ type Plan struct {
 	Outputs  []*Output
 	Entries  Entries
 	Jobs     []*Job    // of all stages, in the order of their logs and reports
-	Stages   []Stage   // in the order of time
 	Averages []cbt.Log // in place of rows
 	Levels   []mapping.Level
 	Timing
@@ -181,27 +179,6 @@ type Section struct {
 	Jobs     []*Job
 }
 
-// String returns the plan in lines: the execution, its stages, their sections, and their jobs with their files, their
-// times, and the evidence for these.
-func (p *Plan) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s; windows of %v\n", p.Title(), p.moment, time.Duration(p.Window)*time.Millisecond)
-	for i, stage := range p.Stages {
-		fmt.Fprintf(&b, "stage %d: %s", i+1, moment{stage.Start, p.Clock, stage.Error})
-		if !stage.End.IsZero() {
-			fmt.Fprintf(&b, ", took %v", stage.End.Sub(stage.Start))
-		}
-		b.WriteString("\n")
-		for _, section := range stage.Sections {
-			fmt.Fprintf(&b, "\tsection %s\n", strings.Join(section.Names, ", "))
-			for _, j := range section.Jobs {
-				fmt.Fprintf(&b, "\t\t%v\n", j)
-			}
-		}
-	}
-	return b.String()
-}
-
 // String returns what is known of a job, in one line.
 func (j *Job) String() string {
 	text := "job " + j.Name()
@@ -256,10 +233,10 @@ func HostNames(jobs []*Job) []string {
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// stages divides the jobs of a plan into stages. Jobs of one fio, host and group were started together. Such a group
+// Stages divides the jobs of the plan into stages, in the order of time. Jobs of one fio, host and group were started together. Such a group
 // begins a stage if all groups before it had ended, within the errors. So groups side by side (new_group) are one stage,
 // and so are groups whose ends are not known.
-func (p *Plan) stages() (stages []Stage) {
+func (p *Plan) Stages() (stages []Stage) {
 	type key struct {
 		out   *Output
 		host  string

@@ -40,7 +40,7 @@ func TestStages(t *testing.T) {
 			j.Number = i + 1
 		}
 		var got []string
-		for _, s := range (&Plan{Run: &cbt.Run{}, Jobs: c.jobs}).stages() {
+		for _, s := range (&Plan{Run: &cbt.Run{}, Jobs: c.jobs}).Stages() {
 			text := fmt.Sprint(s.Start.UnixMilli(), "-", s.End.UnixMilli())
 			if s.End.IsZero() {
 				text = fmt.Sprint(s.Start.UnixMilli(), "-?")
