@@ -47,7 +47,7 @@ func Variable(name string) string {
 // for give-up-after, or "".
 func WithoutFlag(flag string) string {
 	flag = strings.ReplaceAll(flag, "-", "_")
-	if slices.Contains([]string{"history", "prefix", "interval", "threads", "archive", "labels", "levels"}, flag) {
+	if slices.Contains([]string{"history", "prefix", "interval", "weighting", "threads", "archive", "labels", "levels"}, flag) {
 		return ""
 	}
 	for _, name := range Names() {

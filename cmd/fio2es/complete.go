@@ -46,6 +46,7 @@ func (e *env) complete(cmd *cobra.Command) {
 	}
 	known := map[string]cobra.CompletionFunc{
 		"direction": completeList(mapping.Directions[:]),
+		"weighting": completeList([]string{"inflight", "completion"}),
 		"levels":    completeList([]string{mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()}),
 		"where":     suggestNames, "baseline": suggestNames, "labels": e.completeLabels, "columns": columns, "sort": columns,
 	}

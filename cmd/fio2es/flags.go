@@ -27,6 +27,7 @@ func addSettings(f *pflag.FlagSet, groups ...string) {
 		switch group {
 		case "reading":
 			f.String("interval", "", "`length` of windows, such as 10s, or auto: longer in quiet times (default: a multiple of the logs' interval, at least 1s; for a stored run, a multiple of its interval)")
+			f.String("weighting", config.Default().Weighting, "`how` requests count in windows: inflight, by the share of their time in it; completion, where they completed")
 			f.Int("threads", 0, "`number` of logs to parse at a time (default: one for each CPU)")
 		case "labels":
 			f.StringToString("labels", nil, "label the runs with `NAME=VALUE`, such as osd=bluestore,disk=nvme; NAME= removes one")

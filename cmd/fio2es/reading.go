@@ -245,12 +245,12 @@ func (r *reading) skip(err error) error {
 	return nil
 }
 
-// prepare applies --interval to a run in the history. It says once which settings of the environment have no effect on
-// such runs, because their windows were made when they were ingested. Settings in files are for all runs, so they need
+// prepare applies --interval to a run in the history. It says once which flags and settings of the environment have no effect
+// on such runs, because their windows were made when they were ingested. Settings in files are for all runs, so they need
 // no word.
 func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
 	for _, name := range []string{"source", "precision", "weighting", "inflight", "tolerance", "align", "start", "offset", "groups", "unit"} {
-		if from := r.cfg.Origins[name]; from == config.Variable(name) && !r.hasNoted {
+		if from := r.cfg.Origins[name]; (from == config.Variable(name) || from == "--"+name) && !r.hasNoted {
 			r.log.Info("note: " + from + " has no effect on runs in the history: their windows were made when they were ingested; to change them, ingest the files again")
 		}
 	}
