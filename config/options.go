@@ -24,13 +24,16 @@ func (c *Config) Options() (pipeline.Options, error) {
 	wrong := func(name string, value any, want string) {
 		faults = append(faults, fmt.Errorf("%s: %v is not %s", c.where(name), value, want))
 	}
-	precision, ok := parsePrecision(c.Precision)
-	if !ok {
+	name, share, _ := strings.Cut(c.Precision, ":") // p99.9:5%
+	percentile, isPercentile := strings.CutPrefix(name, "p")
+	q, isShare := expr.Percent.Parse(percentile + "%")
+	half, isError := expr.Percent.Parse(share)
+	if !isPercentile || !isShare || !isError || !(q > 0 && q < 1 && half > 0 && half < 10) {
 		wrong("precision", c.Precision, "a percentile and half of its confidence interval, such as p99:10%")
 	}
 	switch length := time.Duration(c.Interval); {
 	case c.Interval == Auto:
-		opt.Precision = precision
+		opt.Precision = align.Precision{Quantile: q, Error: half}
 	case length < 0 || length%time.Millisecond != 0:
 		wrong("interval", c.Interval, "a whole number of milliseconds, such as 10s")
 	default:
@@ -55,7 +58,18 @@ func (c *Config) Options() (pipeline.Options, error) {
 	if c.Tolerance == 0 {
 		opt.Tolerance = -1
 	}
-	opt.Bins = c.bins(wrong)
+	if opt.Bins.Groups = c.Groups; c.Groups != 0 && (c.Groups < hist.MinGroups || c.Groups > hist.MaxGroups) {
+		wrong("groups", c.Groups, fmt.Sprintf("between %d and %d", hist.MinGroups, hist.MaxGroups))
+	}
+	switch c.Unit {
+	case "":
+	case hist.Nanoseconds.String():
+		opt.Bins.Unit = hist.Nanoseconds
+	case hist.Microseconds.String():
+		opt.Bins.Unit = hist.Microseconds
+	default:
+		wrong("unit", c.Unit, "ns (fio 3) or us (fio 2)")
+	}
 	for _, name := range c.Levels {
 		level, err := mapping.ParseLevel(name)
 		if err != nil {
@@ -85,23 +99,6 @@ func (c *Config) Options() (pipeline.Options, error) {
 		wrong("threads", c.Threads, "0 or more")
 	}
 	return opt, errors.Join(faults...)
-}
-
-// bins returns the layout of histogram logs as set by the user.
-func (c *Config) bins(wrong func(name string, value any, want string)) (hint hist.Hint) {
-	if hint.Groups = c.Groups; c.Groups != 0 && (c.Groups < hist.MinGroups || c.Groups > hist.MaxGroups) {
-		wrong("groups", c.Groups, fmt.Sprintf("between %d and %d", hist.MinGroups, hist.MaxGroups))
-	}
-	switch c.Unit {
-	case "":
-	case hist.Nanoseconds.String():
-		hint.Unit = hist.Nanoseconds
-	case hist.Microseconds.String():
-		hint.Unit = hist.Microseconds
-	default:
-		wrong("unit", c.Unit, "ns (fio 3) or us (fio 2)")
-	}
-	return hint
 }
 
 // Interval is the length of windows, or [Auto]. Zero means that each run decides; its text is empty.
@@ -137,13 +134,4 @@ func (i *Interval) UnmarshalText(text []byte) error {
 	}
 	*i = Interval(d)
 	return nil
-}
-
-// parsePrecision reads a percentile and an error, such as "p99.9:5%".
-func parsePrecision(text string) (align.Precision, bool) {
-	name, share, _ := strings.Cut(text, ":")
-	percentile, isPercentile := strings.CutPrefix(name, "p")
-	q, ok1 := expr.Percent.Parse(percentile + "%")
-	e, ok2 := expr.Percent.Parse(share)
-	return align.Precision{Quantile: q, Error: e}, isPercentile && ok1 && ok2 && q > 0 && q < 1 && e > 0 && e < 10
 }

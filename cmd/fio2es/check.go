@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -34,31 +33,26 @@ Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
 				return err
 			}
 			defer store.Close()
-			return checkHistory(cmd.Context(), e, store, repair)
+			found, left := 0, 0
+			checked, err := history.Check(cmd.Context(), store, repair, func(f history.Finding) {
+				text := f.Problem
+				if f.Run != "" {
+					text = "run " + f.Run + ": " + text
+				}
+				if found++; f.Remedy != "" {
+					text += ": " + f.Remedy
+					left++
+				}
+				fmt.Fprintln(e.stdout, text)
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(e.stdout, "%s: %s with %s; %s\n", e.historyName(), unit.Plural(checked.Runs, "run"), unit.Plural(checked.Documents, "document"), unit.Plural(found, "problem"))
+			return leftOutIf(nil, left > 0)
 		},
 	}
 	addSettings(cmd.Flags(), "cluster")
 	cmd.Flags().BoolVar(&repair, "repair", false, "remove documents that cannot be read or belong to no run")
 	return cmd
-}
-
-// checkHistory checks a history, and prints what is wrong.
-func checkHistory(ctx context.Context, e *env, store history.Store, repair bool) error {
-	found, left := 0, 0
-	checked, err := history.Check(ctx, store, repair, func(f history.Finding) {
-		text := f.Problem
-		if f.Run != "" {
-			text = "run " + f.Run + ": " + text
-		}
-		if found++; f.Remedy != "" {
-			text += ": " + f.Remedy
-			left++
-		}
-		fmt.Fprintln(e.stdout, text)
-	})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "%s: %s with %s; %s\n", e.historyName(), unit.Plural(checked.Runs, "run"), unit.Plural(checked.Documents, "document"), unit.Plural(found, "problem"))
-	return leftOutIf(nil, left > 0)
 }

@@ -108,7 +108,8 @@ func (c *compacting) all(ctx context.Context, store history.Store, plan *compact
 			runs, before, after = runs+1, before+old.Documents.All(), after+now.Documents.All()
 		case errors.Is(err, compact.ErrUneven): // it stays so, and must not make every nightly job fail
 			uneven = append(uneven, compact.LeftOut{Run: r, Reason: err.Error()})
-		case isOfOneRun(err):
+		case errors.Is(err, compact.ErrLacking), errors.Is(err, compact.ErrVerify), errors.Is(err, history.ErrReplaced),
+			errors.Is(err, history.ErrNotFound), history.IsSkipped(err): // it is only about this run
 			c.log.Warn(fmt.Sprintf("run %s (%s): left as it is: %v", facts.ShortID(r.Run.ID), facts.Title(r), err))
 			leftOut = true
 		default:
@@ -126,16 +127,6 @@ func (c *compacting) all(ctx context.Context, store history.Store, plan *compact
 		c.reclaim(ctx, store)
 	}
 	return leftOutIf(nil, leftOut)
-}
-
-// isOfOneRun reports whether an error concerns only one run.
-func isOfOneRun(err error) bool {
-	for _, e := range []error{compact.ErrLacking, compact.ErrVerify, history.ErrReplaced, history.ErrNotFound} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return history.IsSkipped(err)
 }
 
 // reclaim returns the space of removed documents to the file system. A cluster does this itself.

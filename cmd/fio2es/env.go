@@ -48,14 +48,12 @@ func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
 		e.stdout = term.NewScreen(f, e.written)
 	}
-	e.progress = term.NewProgress(e.terminal())
+	e.progress = term.NewProgress(terminalOf(e.errors))
 	e.setLog(slog.LevelInfo)
 	return e
 }
 
-// terminal returns stderr if it is a terminal, and otherwise nil.
-func (e *env) terminal() *os.File { return terminalOf(e.errors) }
-
+// terminalOf returns a stream if it is a terminal, and otherwise nil.
 func terminalOf(stream any) *os.File {
 	if f, ok := stream.(*os.File); ok && term.IsTerminal(f) {
 		return f
@@ -174,7 +172,7 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 // canShow reports whether there is a terminal for a screen.
 func (e *env) canShow() bool {
 	kind := os.Getenv("TERM")
-	return e.terminal() != nil && kind != "" && kind != "dumb"
+	return terminalOf(e.errors) != nil && kind != "" && kind != "dumb"
 }
 
 // Exit codes, as documented in docs and --help.

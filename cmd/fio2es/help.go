@@ -42,8 +42,6 @@ Flags of every command:
 {{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
 {{end}}`
 
-func init() { cobra.AddTemplateFunc("wrapped", wrapped) }
-
 // helpCommand makes cobra's command help fail for a command that does not exist.
 func helpCommand(root *cobra.Command) {
 	root.InitDefaultHelpCmd()

@@ -138,7 +138,8 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 	rejected := false
 	read := func(runs []*cbt.Run) (ingest.Result, error) {
 		result, some, err := g.store(ctx, runs, ingest.Options{
-			Pipeline: opt, Log: g.log, Restore: g.restore, Progress: progressOf(g.progress, runs), Skipped: night.Skipped,
+			Pipeline: opt, Log: g.log, Restore: g.restore, Progress: progressOf(g.progress, runs),
+			Skipped: func(run *cbt.Run, err error) bool { return night.Skipped(ctx, run, err) },
 		})
 		rejected = rejected || some
 		return result, err

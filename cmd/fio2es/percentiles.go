@@ -199,47 +199,36 @@ func (p *percentiles) write(r *percentileRow) error {
 	return p.to.Write(r)
 }
 
-// end writes the totals of the run or of the chosen windows, and ends the table.
+// end writes the totals of the run, or the sums of the chosen windows, and ends the table.
 func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
-	totals := p.totals
-	if !p.query.WantsAll() {
+	var rows []*percentileRow
+	if p.query.WantsAll() {
+		if p.windows == 0 && !p.totalOnly {
+			p.note(run, doc)
+		}
+		list := doc.ByDirection()
+		if len(list) > 1 && doc.All != nil {
+			list = append(list, mapping.DirectionTotals{Direction: window.AllDirections, Totals: doc.All})
+		}
+		for _, d := range list {
+			if p.query.WantsDirection(d.Direction) {
+				rows = append(rows, &percentileRow{Window: window.Total(doc, d), latency: facts.LatenciesOfTotals(d.Totals)})
+			}
+		}
+	} else {
 		if p.windows == 0 {
 			return run.NoMatch(doc)
 		}
-		totals = p.sums
-	} else if p.windows == 0 && !p.totalOnly {
-		p.note(run, doc)
+		for _, w := range p.sum.Windows() {
+			rows = append(rows, &percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true})
+		}
 	}
-	if err := totals(doc); err != nil {
-		return err
+	for _, row := range rows {
+		if err := p.write(row); err != nil {
+			return err
+		}
 	}
 	return p.to.End(facts.Notes(p.byFio)...)
-}
-
-func (p *percentiles) totals(doc *mapping.Run) error {
-	list := doc.ByDirection()
-	if len(list) > 1 && doc.All != nil {
-		list = append(list, mapping.DirectionTotals{Direction: window.AllDirections, Totals: doc.All})
-	}
-	for _, d := range list {
-		if !p.query.WantsDirection(d.Direction) {
-			continue
-		}
-		if err := p.write(&percentileRow{Window: window.Total(doc, d), latency: facts.LatenciesOfTotals(d.Totals)}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sums writes the sums of the chosen windows.
-func (p *percentiles) sums(*mapping.Run) error {
-	for _, w := range p.sum.Windows() {
-		if err := p.write(&percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // percentileRow is a window, the totals of a run, or a sum of windows.

@@ -109,10 +109,24 @@ func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors [
 		}
 		among = history.RunFilter{Where: query.OneOf(runs)}
 	}
-	pushed, leftOut, err := p.copy(ctx, from, ingest.PushOptions{
+	opt := ingest.PushOptions{
 		Filter: among, Restore: p.restore, Log: p.log,
 		Progress: func(n int, name string) { p.progress.Show("run %d: %s", n, name) },
-	})
+	}
+	pushed, leftOut := ingest.Pushed{}, false
+	if p.output != "" {
+		err = p.toFile(p.output, func(to ingest.Target) (err error) {
+			pushed, err = ingest.Push(ctx, from, to, opt)
+			return err
+		})
+	} else {
+		var to ingest.Target
+		if to, err = p.target(ctx); err != nil {
+			return err
+		}
+		pushed, err = ingest.Push(ctx, from, to, opt)
+		leftOut, err = closed(to.Store, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -128,24 +142,6 @@ func (p *pushing) source(ctx context.Context) (history.Store, error) {
 		return p.openHistory(ctx)
 	}
 	return p.readEmbedded(ctx)
-}
-
-// copy copies runs to the target that the flags name.
-func (p *pushing) copy(ctx context.Context, from history.Store, opt ingest.PushOptions) (pushed ingest.Pushed, leftOut bool, err error) {
-	if p.output != "" {
-		err = p.toFile(p.output, func(to ingest.Target) (err error) {
-			pushed, err = ingest.Push(ctx, from, to, opt)
-			return err
-		})
-		return pushed, false, err
-	}
-	to, err := p.target(ctx)
-	if err != nil {
-		return pushed, false, err
-	}
-	pushed, err = ingest.Push(ctx, from, to, opt)
-	leftOut, err = closed(to.Store, err)
-	return pushed, leftOut, err
 }
 
 // target opens the history to copy to. Copied runs keep their verdicts on rules.

@@ -147,13 +147,6 @@ func (r *rankRow) withinUS() float64 { return float64(r.within) / 1000 }
 // share returns the share of served requests; NaN without requests.
 func (r *rankRow) share() float64 { return r.served / r.requests }
 
-func (r *rankRow) shareText() string {
-	if math.IsNaN(r.share()) {
-		return "-"
-	}
-	return unit.OrMore(unit.Percent(r.share(), r.of), r.isBound)
-}
-
 func wholeNumber(n float64) int64 { return int64(math.Round(n)) }
 
 var rankColumns = slices.Concat(
@@ -177,7 +170,12 @@ var rankColumns = slices.Concat(
 		{
 			Name: "share", Heading: ">SHARE",
 			Value: func(r *rankRow) any { return r.share() },
-			Text:  (*rankRow).shareText,
+			Text: func(r *rankRow) string {
+				if math.IsNaN(r.share()) {
+					return "-"
+				}
+				return unit.OrMore(unit.Percent(r.share(), r.of), r.isBound)
+			},
 		},
 		table.Count("at_least", ">AT LEAST", func(r *rankRow) int64 { return wholeNumber(r.atLeast) }),
 		table.Count("at_most", ">AT MOST", func(r *rankRow) int64 { return wholeNumber(r.atMost) }),

@@ -76,7 +76,18 @@ func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
 		if ok, err := r.ask(ctx, "Remove "+unit.Plural(len(chosen.Runs), "run")); err != nil || !ok {
 			return err
 		}
-		return r.removeAll(ctx, store, chosen)
+		n := 0
+		removed, err := chosen.Remove(ctx, store, time.Now(), func(run *mapping.Run) {
+			n++
+			r.progress.Show("removing %d of %d: %s", n, len(chosen.Runs), facts.Title(run))
+		})
+		r.progress.Clear()
+		if err != nil {
+			r.log.Info(fmt.Sprintf("note: removed %s of %s; the same command removes the rest", unit.Count(int64(removed)), unit.Plural(len(chosen.Runs), "run")))
+			return err
+		}
+		fmt.Fprintf(r.stderr, "removed %s; fio2es ingest --restore stores them again from their files\n", unit.Plural(removed, "run"))
+		return nil
 	})
 }
 
@@ -99,21 +110,6 @@ func (r *removing) print(runs []*mapping.Run) {
 	if n := len(runs) - most; n > 0 {
 		term.Line(r.stdout, "  and %s more", unit.Count(int64(n)))
 	}
-}
-
-func (r *removing) removeAll(ctx context.Context, store history.Store, chosen *tidy.Chosen) error {
-	n := 0
-	removed, err := chosen.Remove(ctx, store, time.Now(), func(run *mapping.Run) {
-		n++
-		r.progress.Show("removing %d of %d: %s", n, len(chosen.Runs), facts.Title(run))
-	})
-	r.progress.Clear()
-	if err != nil {
-		r.log.Info(fmt.Sprintf("note: removed %s of %s; the same command removes the rest", unit.Count(int64(removed)), unit.Plural(len(chosen.Runs), "run")))
-		return err
-	}
-	fmt.Fprintf(r.stderr, "removed %s; fio2es ingest --restore stores them again from their files\n", unit.Plural(removed, "run"))
-	return nil
 }
 
 // removeFiles removes the folders in which fio2es run has the files of the chosen runs. The runs stay in the

@@ -10,7 +10,10 @@ import (
 	"github.com/fio2es/fio2es/config"
 )
 
-func init() { cobra.EnableCommandSorting = false } // keep the order of groups
+func init() {
+	cobra.EnableCommandSorting = false // keep the order of groups
+	cobra.AddTemplateFunc("wrapped", wrapped)
+}
 
 // command is a command of the program. The function that makes it also makes its flags.
 type command struct {
@@ -35,17 +38,6 @@ var groups = []struct {
 	{"Share", []command{{"serve", serveCommand}, {"export", exportCommand}, {"push", pushCommand}, {"setup", setupCommand}, {"kibana", kibanaCommand}}},
 	{"The program", []command{{"config", configCommand}, {"version", versionCommand}}},
 	{"", []command{{"fields", fieldsTopic}, {"settings", settingsTopic}}},
-}
-
-// named returns the first argument if it is a command that help lists, and otherwise "". The command man needs all
-// commands.
-func named(args []string) string {
-	for _, g := range groups {
-		if g.title != "" && len(args) > 0 && slices.ContainsFunc(g.commands, func(c command) bool { return c.name == args[0] }) {
-			return args[0]
-		}
-	}
-	return ""
 }
 
 // rootCommand returns the program with all commands. If args begin with a command, it has only this one, because
@@ -97,7 +89,13 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 	global.String("config", "", "settings `file` (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
 	global.String("history", "", "`file` of the embedded history (default "+shortHome(config.Default().History)+")")
 	global.BoolP("verbose", "v", false, "say more on stderr")
-	only := named(args)
+	only := "" // the command that args begin with, if help lists it; the command man needs all commands
+	for _, g := range groups {
+		isNamed := func(c command) bool { return g.title != "" && c.name == args[0] }
+		if len(args) > 0 && slices.ContainsFunc(g.commands, isNamed) {
+			only = args[0]
+		}
+	}
 	for _, g := range groups {
 		if g.title != "" {
 			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})

@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/fioargs"
@@ -227,7 +226,14 @@ func (r *running) fioOf(s *record.Relay, entry *record.Entry) (ending record.End
 	if err != nil {
 		return ending, err
 	}
-	if err = errors.Join(copyOutput(to, plan.Output, entry, ending.Signal == 0), closeOutput()); err != nil {
+	all, err := os.Open(entry.Report())
+	if err == nil {
+		err = plan.Output.Copy(to, all, ending.Signal == 0) // in the formats that the user chose
+		all.Close()
+	} else if errors.Is(err, os.ErrNotExist) { // fio refused its options, and wrote nothing
+		err = nil
+	}
+	if err = errors.Join(err, closeOutput()); err != nil {
 		return ending, outputError{fmt.Errorf("fio's output: %w; what fio wrote is in %s", err, shortHome(entry.Report()))}
 	}
 	return ending, nil
@@ -251,19 +257,6 @@ func (r *running) started(
 	s.PassTo(nil)
 	stopFollowing()
 	return ending, err
-}
-
-// copyOutput copies fio's output in the formats that the user chose.
-func copyOutput(to io.Writer, how record.Output, entry *record.Entry, hasEnded bool) error {
-	all, err := os.Open(entry.Report())
-	if errors.Is(err, os.ErrNotExist) { // fio refused its options, and wrote nothing
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer all.Close()
-	return how.Copy(to, all, hasEnded)
 }
 
 // lines writes a line for each window to stderr. It ignores errors, because the run does not depend on the reader.
@@ -308,8 +301,13 @@ func (r *running) printFinished(f *finished) error {
 	if err := r.printRows(runs); err != nil {
 		return err
 	}
-	for _, address := range kibanaAddresses(&r.cfg, runs) {
-		term.Line(r.stderr, "kibana:  %s", address)
+	if r.cfg.Kibana.Enabled() && r.cfg.Elasticsearch.Enabled() {
+		bundle, err := kibana.New(kibana.Options{Prefix: r.cfg.Prefix, Space: r.cfg.Kibana.Space})
+		for _, run := range runs {
+			if err == nil { // setup reports such an error
+				term.Line(r.stderr, "kibana:  %s", bundle.RunAddress(r.cfg.Kibana.Name(), &run.Run))
+			}
+		}
 	}
 	var ids []string
 	for _, run := range runs {
@@ -328,22 +326,10 @@ func (r *running) printFinished(f *finished) error {
 	return nil
 }
 
-// kibanaAddresses returns the dashboards of runs, if the settings name a Kibana.
-func kibanaAddresses(cfg *config.Config, runs []*mapping.Run) (list []string) {
-	bundle, err := kibana.New(kibana.Options{Prefix: cfg.Prefix, Space: cfg.Kibana.Space})
-	if cfg.Kibana.URL == "" || !cfg.Elasticsearch.Enabled() || err != nil { // fio2es setup reports such an error
-		return nil
-	}
-	for _, run := range runs {
-		list = append(list, bundle.RunAddress(cfg.Kibana.Name(), &run.Run))
-	}
-	return list
-}
-
 // printRows prints the rows of runs that have just ended.
 func (e *env) printRows(runs []*mapping.Run) error {
 	to := e.stderr
-	if f := e.terminal(); f != nil {
+	if f := terminalOf(e.errors); f != nil {
 		to = term.NewScreen(f, e.errors)
 	}
 	columns, err := where.Columns([]string{"run", "name", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max", "recovered", "missing", "state"})
@@ -363,7 +349,7 @@ func (r *running) shown(s *record.Relay, entry *record.Entry, plan *record.Plan)
 	defer errs.Close()
 	view := live.New(r.rules)
 	view.Title, view.Started, view.Length, view.Every = strings.Join(r.fio.Words(), " "), entry.Started, plan.Length, plan.Every
-	on := live.NewScreen(r.terminal(), r.stderr, view)
+	on := live.NewScreen(terminalOf(r.errors), r.stderr, view)
 	ending, err = r.started(s, entry, plan, errs, slog.New(term.NewLogHandler(on, slog.LevelInfo, nil)), on.Window)
 	on.Close()
 	if err != nil {

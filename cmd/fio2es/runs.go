@@ -166,10 +166,21 @@ var runFormats = append(slices.Clone(table.Formats), documentFormat)
 // columns mean the usual ones.
 func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.Line], format string) error {
 	if format == documentFormat {
-		return writeDocuments(w, runs)
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false) // otherwise < and > in rules would be escaped
+		for _, r := range runs {
+			if err := enc.Encode(r.Light()); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if columns == nil {
-		columns = usualColumns(runs)
+		hidden := []string{"min", "p75", "p90", "p99_99"}
+		if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Note != "" }) {
+			hidden = append(hidden, "note")
+		}
+		columns = table.Hide(facts.Columns, hidden...)
 	}
 	columns = slices.Clone(columns)
 	for i := range columns {
@@ -189,24 +200,4 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 		}
 	}
 	return to.End(facts.Notes(byFio)...)
-}
-
-// usualColumns returns the default columns for a list of these runs.
-func usualColumns(runs []*mapping.Run) []table.Column[*facts.Line] {
-	hidden := []string{"min", "p75", "p90", "p99_99"}
-	if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Note != "" }) {
-		hidden = append(hidden, "note")
-	}
-	return table.Hide(facts.Columns, hidden...)
-}
-
-func writeDocuments(w io.Writer, runs []*mapping.Run) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false) // otherwise < and > in rules would be escaped
-	for _, r := range runs {
-		if err := enc.Encode(r.Light()); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -69,22 +69,16 @@ func serve(ctx context.Context, e *env, listen string) error {
 	case err != nil:
 		return fmt.Errorf("--listen %s: %w", listen, err)
 	}
-	local := isLocal(l.Addr())
-	e.log.Info(fmt.Sprintf("%s is at %s", e.historyName(), addressOf(l.Addr())))
+	local, host := isLocal(l.Addr()), l.Addr().String()
+	if tcp, ok := l.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() { // it listens on all addresses
+		host = net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
+	}
+	e.log.Info(fmt.Sprintf("%s is at http://%s/", e.historyName(), host))
 	if !local {
 		e.log.Warn("there is no login: everyone who can reach this address can read the history")
 	}
 	pages := web.New(web.Options{Store: store, Name: e.historyName(), Program: generator(), Log: e.log, Local: local})
 	return web.Serve(ctx, l, pages, e.log)
-}
-
-// addressOf returns the address for a browser on this machine.
-func addressOf(addr net.Addr) string {
-	host := addr.String()
-	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() { // the server listens on all addresses
-		host = net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
-	}
-	return "http://" + host + "/"
 }
 
 // isLocal reports whether only programs on this machine can reach an address.

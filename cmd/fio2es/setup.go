@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -64,51 +65,34 @@ func setUp(ctx context.Context, e *env, dryRun bool) error {
 		if err != nil {
 			return usageError{Err: err}
 		}
-		client, closeClient, err := connectKibana(ctx, e, bundle.Space)
+		cfg, err := e.cfg.KibanaClient()
+		if err != nil {
+			return usageError{Err: err}
+		}
+		cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", e.logWait, e.dial
+		transport, err := es.New(cfg)
+		if err != nil {
+			return usageError{Err: err}
+		}
+		defer transport.Close()
+		client := kibana.NewClient(transport)
+		version, err := client.Check(ctx)
+		if err == nil {
+			err = client.CheckSpace(ctx, bundle.Space)
+		}
 		if err != nil {
 			return err
 		}
-		defer closeClient()
+		e.log.Debug("connected", "kibana", transport.String(), "version", version)
 		install := client.Install
 		if dryRun {
 			install = client.Print
 		}
 		finish = func(ctx context.Context) error { return install(ctx, bundle, e.stdout) }
 	}
-	if e.cfg.Elasticsearch.Enabled() {
-		if err := setUpCluster(ctx, e, dryRun); err != nil {
-			return err
-		}
+	if !e.cfg.Elasticsearch.Enabled() {
+		return finish(ctx)
 	}
-	return finish(ctx)
-}
-
-// connectKibana connects to the Kibana in the settings. It checks that Kibana is new enough and has the space.
-func connectKibana(ctx context.Context, e *env, space string) (*kibana.Client, func(), error) {
-	cfg, err := e.cfg.KibanaClient()
-	if err != nil {
-		return nil, nil, usageError{Err: err}
-	}
-	cfg.Service, cfg.Waiting, cfg.Dial = "Kibana", e.logWait, e.dial
-	transport, err := es.New(cfg)
-	if err != nil {
-		return nil, nil, usageError{Err: err}
-	}
-	client := kibana.NewClient(transport)
-	version, err := client.Check(ctx)
-	if err == nil {
-		err = client.CheckSpace(ctx, space)
-	}
-	if err != nil {
-		transport.Close()
-		return nil, nil, err
-	}
-	e.log.Debug("connected", "kibana", transport.String(), "version", version)
-	return client, transport.Close, nil
-}
-
-// setUpCluster prepares the cluster.
-func setUpCluster(ctx context.Context, e *env, dryRun bool) error {
 	client, server, err := e.connect(ctx)
 	if err != nil {
 		return err
@@ -121,18 +105,16 @@ func setUpCluster(ctx context.Context, e *env, dryRun bool) error {
 		return err
 	}
 	if dryRun {
-		if err := plan.Print(e.stdout); err != nil {
-			return err
+		err = errors.Join(plan.Print(e.stdout), plan.Err())
+	} else if err = plan.Apply(ctx, client); err == nil {
+		for _, step := range plan.Steps {
+			term.Line(e.stdout, "%s", step)
 		}
-		return plan.Err()
 	}
-	if err := plan.Apply(ctx, client); err != nil {
+	if err != nil {
 		return err
 	}
-	for _, step := range plan.Steps {
-		term.Line(e.stdout, "%s", step)
-	}
-	return nil
+	return finish(ctx)
 }
 
 func kibanaCommand(e *env) *cobra.Command {
@@ -141,13 +123,8 @@ func kibanaCommand(e *env) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(kibanaExportCommand(e))
-	return cmd
-}
-
-func kibanaExportCommand(e *env) *cobra.Command {
 	output, space := "-", ""
-	cmd := &cobra.Command{
+	export := &cobra.Command{
 		Use:   "export",
 		Short: "Write the dashboards as a file that Kibana imports",
 		Long: `Writes all dashboards, panels and data views as one NDJSON file, for Kibana 8.3 or
@@ -170,9 +147,10 @@ space in them. In another space Kibana changes the ids, and links lead nowhere.`
 			return e.writeOutput(output, bundle.WriteNDJSON)
 		},
 	}
-	fl := cmd.Flags()
+	fl := export.Flags()
 	fl.StringVarP(&output, "output", "o", output, "`file` to write; - is stdout")
 	fl.StringVar(&space, "space", "", "`space`, by its identifier (default the default one)")
 	fl.String("prefix", mapping.DefaultPrefix, "index name `prefix`")
+	cmd.AddCommand(export)
 	return cmd
 }

@@ -29,8 +29,12 @@ type sides struct {
 // side reads the runs that arg names, joined by commas.
 func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 	parts := []string{arg}
-	// not if such a file exists, because its name may have a comma
-	if _, err := os.Lstat(arg); err != nil && !hasCommas(arg) {
+	isCondition := query.IsSelector(arg)
+	if _, err := query.ParseSelector(arg, time.Now()); err != nil {
+		isCondition = false
+	}
+	// commas may belong to the name of a file, or to a condition such as bs in (4k, 8k)
+	if _, err := os.Lstat(arg); err != nil && !isCondition {
 		parts = strings.Split(arg, ",")
 	}
 	side := &compare.Side{Name: arg}
@@ -61,12 +65,6 @@ func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 		}
 	}
 	return side, nil
-}
-
-// hasCommas reports whether the commas of an argument belong to a condition, such as bs in (4k, 8k).
-func hasCommas(arg string) bool {
-	_, err := query.ParseSelector(arg, time.Now())
-	return query.IsSelector(arg) && err == nil
 }
 
 // add reads a run and adds it to a side. part is the name that the user gave.

@@ -114,7 +114,11 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate
 	for _, w := range workload.Group(runs) {
 		series = append(series, w.Series(q.numbers, q.least)...)
 	}
-	out := newTrendWriter(c.table(e.stdout))
+	w, format := c.table(e.stdout)
+	out := &trendWriter{
+		Writer: table.NewNarrow(w, format, workload.Columns, []string{"WORKLOAD"}, []string{"RUNS", "99% INTERVAL", "RUN", "WAS"}),
+		w:      w, format: format, workloads: map[*workload.Workload]bool{},
+	}
 	for _, s := range series {
 		gate.Add(s)
 		if err := out.series(s, q.all); err != nil {
@@ -140,13 +144,6 @@ type trendWriter struct {
 	runs, numbers, changes, rows int
 	workloads                    map[*workload.Workload]bool
 	differs                      []string // differences at changes, without repetitions
-}
-
-func newTrendWriter(w io.Writer, format string) *trendWriter {
-	drop := []string{"RUNS", "99% INTERVAL", "RUN", "WAS"}
-	return &trendWriter{
-		Writer: table.NewNarrow(w, format, workload.Columns, []string{"WORKLOAD"}, drop), w: w, format: format, workloads: map[*workload.Workload]bool{},
-	}
 }
 
 // series writes the changes of a series. With all, it also writes a series without changes.

@@ -19,7 +19,7 @@ var release, commit, date string
 // build says from what the program was built. Unknown fields are empty.
 type build struct {
 	version string // the release, otherwise the module's version, otherwise devel with the commit
-	commit  string
+	commit  string // as much of it as people need
 	date    string // date of the commit, as RFC 3339
 }
 
@@ -42,21 +42,19 @@ func (b *build) complete(info *debug.BuildInfo) {
 			b.date = s.Value
 		}
 	}
+	b.commit = b.commit[:min(12, len(b.commit))]
 	if v := info.Main.Version; b.version == "" && v != "(devel)" {
 		b.version = v
 	}
 	if b.version == "" {
-		b.version = strings.TrimSuffix("devel-"+b.short(), "-")
+		b.version = strings.TrimSuffix("devel-"+b.commit, "-")
 	}
 }
-
-// short returns the part of the commit that people need.
-func (b *build) short() string { return b.commit[:min(12, len(b.commit))] }
 
 func (b build) String() string {
 	text := b.version
 	if b.commit != "" {
-		text += " (" + strings.TrimSuffix(b.short()+", "+b.date, ", ") + ")"
+		text += " (" + strings.TrimSuffix(b.commit+", "+b.date, ", ") + ")"
 	}
 	return text
 }

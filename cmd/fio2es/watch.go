@@ -13,9 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/query"
-	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -49,11 +47,19 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 			if err != nil {
 				return err
 			}
-			if quiet || cmd.Flags().Changed("format") || !e.canShow() {
-				run, err = watch(cmd.Context(), store, run, every, newFollowWriter(e.stdout, format).window)
-			} else {
-				run, err = watchOnScreen(cmd.Context(), e, store, run, every, rules)
+			show := newFollowWriter(e.stdout, format).window
+			if !quiet && !cmd.Flags().Changed("format") && e.canShow() {
+				view := live.New(rules)
+				view.Title, view.Started, view.Every = facts.ShortID(run.Run.ID)+"  "+facts.Title(run), run.Run.Start, every
+				if s := run.CBT; s.RunSeconds > 0 {
+					view.Length = time.Duration(s.RunSeconds+s.RampSeconds) * time.Second
+				}
+				screen := live.NewScreen(terminalOf(e.errors), e.stderr, view)
+				defer screen.Close()
+				show = screen.Window
 			}
+			from := run.Run.End.Add(-live.MostColumns * time.Duration(run.IntervalMS) * time.Millisecond)
+			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, from, every, show)
 			if cmd.Context().Err() != nil { // the user ended it
 				return nil
 			}
@@ -84,26 +90,4 @@ func runToWatch(ctx context.Context, e *env, store history.Store, args []string)
 		return nil, err
 	}
 	return store.Run(ctx, runs[0].Run.ID)
-}
-
-// watch prints the windows of a run until it is over.
-func watch(
-	ctx context.Context, store history.Store, run *mapping.Run, every time.Duration, each func(*window.Window) error,
-) (*mapping.Run, error) {
-	from := run.Run.End.Add(-live.MostColumns * time.Duration(run.IntervalMS) * time.Millisecond)
-	return follow.Watch(ctx, store, run.Run.ID, from, every, each)
-}
-
-// watchOnScreen shows a run with a live view.
-func watchOnScreen(
-	ctx context.Context, e *env, store history.Store, run *mapping.Run, every time.Duration, rules []slo.Rule,
-) (*mapping.Run, error) {
-	view := live.New(rules)
-	view.Title, view.Started, view.Every = facts.ShortID(run.Run.ID)+"  "+facts.Title(run), run.Run.Start, every
-	if s := run.CBT; s.RunSeconds > 0 {
-		view.Length = time.Duration(s.RunSeconds+s.RampSeconds) * time.Second
-	}
-	on := live.NewScreen(e.terminal(), e.stderr, view)
-	defer on.Close()
-	return watch(ctx, store, run, every, on.Window)
 }

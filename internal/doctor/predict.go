@@ -10,13 +10,14 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // commandLine is the place of options of fio itself.
 const commandLine = "command line"
 
-// command is a command line of fio, and what fio writes besides logs.
+// command is a command line of fio, what fio writes besides logs, and what would be known of a run of it.
 type command struct {
 	*fioargs.Command
 	version          fioargs.Version
@@ -24,37 +25,10 @@ type command struct {
 	hasJSON, hasBins bool          // there is a report that fio2es can read, and it has bins
 	status           time.Duration // time between periodic reports; 0 without them
 	isClient         bool
-	isStaged         bool // a section waits for those before it
-	hasLogs          bool // a section writes histogram logs; then averages are not used
-}
-
-// Predict finds what fio2es will be able to say about each section of a command. version is that of its fio, or zero
-// if it is unknown. Only real fio can prove these rules: TestRealFio compares them with the result of ingest.
-func Predict(c *fioargs.Command, version fioargs.Version) (all []Answers) {
-	of := command{Command: c, version: version, formats: []string{"normal"}}
-	if o, ok := c.Own("output-format"); ok {
-		of.formats = strings.Split(o.Value, ",")
-	}
-	of.hasBins = slices.Contains(of.formats, "json+")
-	of.hasJSON = of.hasBins || slices.Contains(of.formats, "json")
-	if o, ok := c.Own("status-interval"); ok {
-		of.status = o.Time()
-	}
-	_, of.isClient = c.Own("client")
-	for i, s := range c.Jobs {
-		of.isStaged = of.isStaged || i > 0 && s.IsOn("stonewall")
-		if _, ok := s.HistogramLog(); ok {
-			every, _ := s.Get("log_hist_msec")
-			of.hasLogs = of.hasLogs || every.Int(0) > 0
-		}
-	}
-	for _, s := range c.Jobs {
-		p := section{command: &of, Section: s}
-		a := p.answers()
-		p.addLosses(&a)
-		all = append(all, a)
-	}
-	return all
+	sections         []*section
+	jobs             []*job // of the simulated run, in the order of fio
+	planned          *plan.Plan
+	remarks          plan.Remarks
 }
 
 type section struct {
@@ -62,89 +36,110 @@ type section struct {
 	*fioargs.Section
 	unmeasured, packed fioargs.Option // options that spoil histogram logs; the first also reports
 	rows               time.Duration  // time between rows of histogram logs
-	noLogs             string         // why the histogram logs cannot be used
-	isPeriodic         bool           // the periodic reports have percentiles over time
-	coarseness         int            // of the histogram logs
+	runs               time.Duration  // 0 if the options do not say it
+	coarseness         int            // of histogram logs
 }
 
-// answers returns what will be known, and keeps the reasons for addLosses.
-func (s *section) answers() Answers {
-	if o, ok := s.NoLatencies(); ok {
-		s.unmeasured = o
-	} else if o, ok := s.Get("clat_percentiles"); ok && !o.IsOn() {
-		s.unmeasured = o
+// Predict finds what fio2es will be able to say about each section of a command. version is that of its fio, or zero
+// if it is unknown. The plan of a simulated run decides it. TestRealFio compares the answers with those of real runs.
+func Predict(c *fioargs.Command, version fioargs.Version) (all []Answers) {
+	of := &command{Command: c, version: version, formats: []string{"normal"}}
+	if o, ok := c.Own("output-format"); ok {
+		of.formats = strings.Split(o.Value, ",")
 	}
-	for _, name := range []string{"log_compression", "log_store_compressed"} {
-		if o, ok := s.Get(name); ok && o.Value != "0" {
-			s.packed = o
+	of.hasBins = slices.Contains(of.formats, "json+")
+	of.hasJSON = of.hasBins || slices.Contains(of.formats, "json")
+	_, of.isClient = c.Own("client")
+	if o, ok := c.Own("status-interval"); ok && !of.isClient { // which writes only the last report
+		of.status = o.Time()
+	}
+	for _, one := range c.Jobs {
+		s := &section{command: of, Section: one}
+		if o, ok := s.NoLatencies(); ok {
+			s.unmeasured = o
+		} else if o, ok := s.Get("clat_percentiles"); ok && !o.IsOn() {
+			s.unmeasured = o
 		}
+		for _, name := range []string{"log_compression", "log_store_compressed"} {
+			if o, ok := s.Get(name); ok && o.Value != "0" {
+				s.packed = o
+			}
+		}
+		if msec, _ := s.Get("log_hist_msec"); msec.Int(0) > 0 {
+			s.rows = time.Duration(msec.Int(0)) * time.Millisecond
+		}
+		runtime, _ := s.Get("runtime")
+		coarseness, _ := s.Get("log_hist_coarseness")
+		s.runs, s.coarseness = runtime.Time(), min(max(coarseness.Int(0), 0), 6)
+		of.sections = append(of.sections, s)
+	}
+	of.simulate()
+	for _, s := range of.sections {
+		all = append(all, s.answers())
+	}
+	return all
+}
+
+// answers returns what the plan says of the jobs of the section. Of several, the first with percentiles over time counts.
+func (s *section) answers() Answers {
+	a := Answers{Of: s.Name, Jobs: s.Section.Jobs(), From: Nothing, Whole: Unknown, Start: "mtime"}
+	if len(s.planned.Jobs) > 0 { // perhaps none of this section, if a log is of several
+		a.Start = s.planned.Clock.String()
+	}
+	why, isPeriodic := "", false
+	for i, j := range s.planned.Jobs {
+		if s.jobOf(j.Log, j.Entry).section != s {
+			continue
+		}
+		alone := *s.planned
+		alone.Jobs = s.planned.Jobs[i : i+1]
+		reason := alone.NoWindows()
+		if reason == "" && len(alone.Averages) > 0 { // they replace the windows of all jobs
+			reason = alone.WhyNoWindows()
+		}
+		if why == "" || reason == "" { // the first job, or the first with windows
+			a.Start = j.Clock.String()
+		}
+		if why = reason; why != "" {
+			continue
+		}
+		a.From, a.End, a.Whole = From(j.Source.String()), Complete, Percentiles
+		a.Every = time.Duration(s.planned.Window) * time.Millisecond
+		a.Error = hist.Fio3(0).RelativeError()
+		if isPeriodic = j.Entry.HasPeriodic(); a.From == Logs && j.HasRows {
+			a.Error = j.Layout.RelativeError()
+		}
+		if a.From == Logs && (j.Entry == nil || !j.Entry.Out.HasBins) {
+			a.End = Cut
+		}
+		break
+	}
+	if a.From == Nothing && slices.ContainsFunc(s.planned.Averages, func(log cbt.Log) bool {
+		return slices.ContainsFunc(s.jobs, func(j *job) bool {
+			return j.section == s && slices.ContainsFunc(j.logs, func(l *plan.Log) bool { return l.File == log.File })
+		})
+	}) {
+		a.From = Averages
 	}
 	isMeasured := s.unmeasured.Name == ""
-	_, hasLog := s.HistogramLog()
-	msec, _ := s.Get("log_hist_msec")
-	s.rows = time.Duration(max(msec.Int(0), 0)) * time.Millisecond
-	runtime, _ := s.Get("runtime")
-	runs := runtime.Time() // 0 if the options do not say it
-
-	// The source of windows, and why it is not the histogram log.
 	switch {
-	case !hasLog:
-		s.noLogs = "write_hist_log is not set, so fio writes no histogram logs"
-	case s.rows == 0:
-		s.noLogs = "log_hist_msec is not set, so the histogram logs are empty"
-	case !isMeasured:
-		s.noLogs = s.unmeasured.Name + " leaves the latencies out of histogram logs and reports"
-	case s.packed.Name != "":
-		s.noLogs = s.packed.Name + " makes fio write memory addresses in place of counts into histogram logs"
-	case s.isClient && !s.hasBins:
-		s.noLogs = "fio --client adds earlier rows to later ones, and only the bins of a report in json+ prove how"
-	case runs > 0 && runs <= s.rows && !s.hasBins:
-		s.noLogs = fmt.Sprintf("the run of %v ends before the first row of its histogram logs, after %v", runs, s.rows)
-	}
-	average, _ := s.Get("log_avg_msec")
-	has := func(name string) bool { _, ok := s.Get(name); return ok }
-	hasLatencies := has("write_lat_log") && !s.IsOn("gtod_reduce")
-	s.isPeriodic = s.status > 0 && s.hasBins && isMeasured && (runs == 0 || s.status < runs)
-	isShort := runs > 0 && runs <= s.rows // the only row of the log comes from the report
-	from, every := Nothing, time.Duration(0)
-	switch {
-	case hasLatencies && average.Int(0) == 0 && (s.noLogs != "" || isShort):
-		from = Completions
-	case s.isPeriodic && (s.noLogs != "" || isShort):
-		from, every = Reports, s.status
-	case s.noLogs == "":
-		o, _ := s.Get("log_hist_coarseness")
-		from, every = Logs, s.rows
-		s.coarseness = min(max(o.Int(0), 0), 6)
-	case (!s.hasLogs || s.packed.Name != "") && (hasLatencies || has("write_bw_log") || has("write_iops_log")):
-		from = Averages
-	}
-
-	a := Answers{Of: s.Name, Jobs: s.Section.Jobs(), From: from, Whole: Unknown, Start: "mtime"}
-	if from.hasPercentiles() {
-		a.Every, a.End = time.Duration(plan.UsualWindow(every.Milliseconds()))*time.Millisecond, Complete
-		a.Error = hist.Fio3(s.coarseness).RelativeError()
-	}
-	switch {
-	case s.IsOn("log_unix_epoch") && (from == Logs && !isShort || from == Completions):
-		a.Start = "log_unix_epoch"
-	case s.hasJSON && (!s.isStaged || s.status > 0 || !from.hasPercentiles()):
-		a.Start = "report"
-	}
-	switch {
-	case s.hasBins && isMeasured, from.hasPercentiles():
+	case s.hasBins && isMeasured:
 		a.Whole = Percentiles
-	case s.hasJSON && isMeasured && s.NumJobs() == 1:
+	case s.hasJSON && a.Whole == Unknown && isMeasured && s.NumJobs() == 1:
 		a.Whole = FioOwn
-	case s.hasJSON:
+	case s.hasJSON && a.Whole == Unknown:
 		a.Whole = Rates
 	}
+	s.addLosses(&a, why, isPeriodic)
 	return a
 }
 
-// addLosses adds what will be lost, and the changes that keep it.
-func (s *section) addLosses(a *Answers) {
+// addLosses adds what will be lost, and the changes that keep it. planned is the plan's reason if it has no percentiles over
+// time. An option that is the cause comes first.
+func (s *section) addLosses(a *Answers, planned string, isPeriodic bool) {
 	report := s.report()
+	_, hasLog := s.HistogramLog()
+	msec, hasInterval := s.Get("log_hist_msec")
 	if !a.From.hasPercentiles() {
 		var changes []Change
 		for _, o := range []fioargs.Option{s.unmeasured, s.packed} {
@@ -153,21 +148,39 @@ func (s *section) addLosses(a *Answers) {
 			}
 		}
 		where, dashes := s.place()
-		if _, ok := s.HistogramLog(); !ok {
+		if !hasLog {
 			changes = append(changes, Change{Where: where, Line: dashes + "write_hist_log=" + s.name()})
 		}
-		if msec, ok := s.Get("log_hist_msec"); !ok {
+		if !hasInterval {
 			changes = append(changes, Change{Where: where, Line: dashes + "log_hist_msec=1000"})
 		} else if s.rows == 0 {
 			changes = append(changes, Change{Where: msec.At, Old: written(msec), Line: dashes + "log_hist_msec=1000"})
 		}
-		why := s.noLogs
+		why := planned
+		switch {
+		case !hasLog:
+			why = "write_hist_log is not set, so fio writes no histogram logs"
+		case s.rows == 0:
+			why = "log_hist_msec is not set, so the histogram logs are empty"
+		case s.unmeasured.Name != "":
+			why = s.unmeasured.Name + " leaves the latencies out of histogram logs and reports"
+		case s.packed.Name != "":
+			why = s.packed.Name + " makes fio write memory addresses in place of counts into histogram logs"
+		case s.runs > 0 && s.runs <= s.rows:
+			why = fmt.Sprintf("the run of %v ends before the first row of its histogram logs, after %v", s.runs, s.rows)
+		case len(s.remarks.Skipped) > 0:
+			why = strings.TrimPrefix(s.remarks.Skipped[0].Error(), ": ") // after the name of a file, which has none
+		}
 		if a.From == Averages {
 			why += ", and averages (log_avg_msec, bandwidth, rates) have no percentiles"
 		}
-		a.lose("percentiles over time: "+why, append(changes, report...)...)
+		if changes = append(changes, report...); len(changes) == 0 { // averages replace its only row, which the report has
+			shorter := max(min(s.runs.Milliseconds()/2, 1000), 1)
+			changes = append(changes, Change{Where: msec.At, Old: written(msec), Line: fmt.Sprintf("%slog_hist_msec=%d", dashes, shorter)})
+		}
+		a.lose("percentiles over time: "+why, changes...)
 	}
-	if a.From == Logs && s.version.WritesHalf() && !s.isPeriodic {
+	if a.From == Logs && s.version.WritesHalf() && !isPeriodic {
 		least, _ := hist.Fio3(0).Bounds(hist.Fio3(0).Half())
 		reports := Change{Where: commandLine, Line: "--status-interval=1"}
 		if o, ok := s.Own("status-interval"); ok {
@@ -177,8 +190,7 @@ func (s *section) addLosses(a *Answers) {
 			"write memory in place of such counts into histogram logs; install a newer fio, or let this one write periodic reports",
 			time.Duration(least), s.version), append(report, reports)...)
 	}
-	if a.From == Logs && !s.hasBins {
-		a.End = Cut
+	if a.End == Cut {
 		a.lose("the end of each job, up to "+s.rows.String()+": fio does not log it, and only a report in json+ has it", report...)
 	}
 	switch {
@@ -193,7 +205,7 @@ func (s *section) addLosses(a *Answers) {
 	if a.Start == "mtime" && !s.hasJSON {
 		a.lose("a start that is better known than the files' times, and the total of requests: there is no report in JSON", report...)
 	}
-	if o, ok := s.Get("log_hist_coarseness"); ok && s.coarseness > 0 {
+	if o, ok := s.Get("log_hist_coarseness"); ok && a.Error > hist.Fio3(0).RelativeError() {
 		a.lose(fmt.Sprintf("accuracy: with log_hist_coarseness=%s percentiles are known to ±%.1f %%, without it to ±%.1f %%",
 			o.Value, 100*a.Error, 100*hist.Fio3(0).RelativeError()), remove(o))
 	}

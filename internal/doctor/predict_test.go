@@ -205,6 +205,42 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// TestCombinations: the plan weighs options of several sections against each other. Real fio 3.33 gives the same answers.
+func TestCombinations(t *testing.T) {
+	const hist = "--write_hist_log=o --log_hist_msec=1000 "
+	for _, c := range []struct {
+		name, options, want string // of each section: source, length of windows, evidence for the start
+	}{
+		{"client, completions, no report", "--client=h --write_lat_log=o --name=a", "completions 1s mtime"},
+		{"client, completions and logs, no report", "--client=h --write_lat_log=o " + hist + "--name=a", "nothing 0s mtime"},
+		{"client, bins", "--client=h --output-format=json+ " + hist + "--name=a", "histogram log 1s mtime"},
+		{"client has no periodic reports", "--client=h --output-format=json+ --status-interval=1 --name=a", "nothing 0s mtime"},
+		{"averages beside logs packed in memory", "--output-format=json+ --log_compression=64k --write_bw_log=o " + hist + "--name=a", "averages 0s report"},
+		{"averages that are packed, too", "--output-format=json+ --log_store_compressed=1 --write_bw_log=o " + hist + "--name=a", "nothing 0s report"},
+		{"averages beside rows longer than the run", "--output-format=json+ --runtime=3 --name=a --write_bw_log=o --name=b --write_hist_log=o --log_hist_msec=9000",
+			"averages 0s report, nothing 0s report"},
+		{"stonewall", "--output-format=json+ " + hist + "--runtime=4 --name=a --name=b --stonewall", "histogram log 1s mtime, histogram log 1s mtime"},
+		{"stonewall, periodic reports", "--output-format=json --status-interval=1 " + hist + "--runtime=4 --name=a --name=b --stonewall",
+			"histogram log 1s report, histogram log 1s report"},
+		{"stonewall, no logs", "--output-format=json+ --runtime=4 --name=a --name=b --stonewall", "nothing 0s report, nothing 0s report"},
+		{"ramp_time before a stonewall", "--output-format=json+ --ramp_time=2 " + hist + "--runtime=4 --name=a --name=b --stonewall",
+			"histogram log 1s mtime, histogram log 1s mtime"},
+		{"absolute times, no row", "--output-format=json+ --log_unix_epoch=1 " + hist + "--runtime=1 --name=a", "histogram log 1s report"},
+		{"absolute times, one row", "--output-format=json+ --log_unix_epoch=1 " + hist + "--runtime=2 --name=a", "histogram log 1s log_unix_epoch"},
+		{"two lengths of rows", "--output-format=json+ " + hist + "--name=a --name=b --log_hist_msec=2000", "histogram log 2s report, histogram log 2s report"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, a := range predict(t, nil, strings.Fields("fio "+c.options)) {
+				got = append(got, fmt.Sprint(a.From, " ", a.Every, " ", a.Start))
+			}
+			if got := strings.Join(got, ", "); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 // TestRealFio runs fio with each set, and compares the prediction with the result of ingest. The answers must be
 // equal. There must be a warning if a loss was predicted, and otherwise none.
 func TestRealFio(t *testing.T) {

@@ -39,7 +39,7 @@ type claim struct {
 	*claims
 	n          int  // number of the run in the call
 	again      bool // the run is stored again, because the history lacks documents of it
-	turn       sync.Once
+	isLookedUp bool
 	id         string
 	src        *mapping.Source
 	duplicates []*mapping.Run // other runs in the history with the same files
@@ -50,102 +50,77 @@ type claim struct {
 // of returns the claim of run n.
 func (c *claims) of(n int, again bool) *claim { return &claim{claims: c, n: n, again: again} }
 
-// inTurn calls f when all earlier runs have been looked up; only its first call does so. Otherwise which of two
-// equal runs is stored would depend on which is read faster.
-func (c *claim) inTurn(f func()) {
-	c.turn.Do(func() {
-		if c.n > 0 {
-			<-c.lookedUp[c.n-1]
-		}
-		defer close(c.lookedUp[c.n])
-		f()
-	})
+// waitTurn waits until all earlier runs have been looked up. Otherwise which of two equal runs is stored would depend on
+// which is read faster.
+func (c *claim) waitTurn() {
+	if c.isLookedUp = true; c.n > 0 {
+		<-c.lookedUp[c.n-1]
+	}
 }
 
-// known implements [pipeline.Known]. It claims the run until end.
+// known implements [pipeline.Known]. It finds the run in the history, or in the file written so far, and claims it until
+// end. It waits while an equal run of the call is active.
 func (c *claim) known(ctx context.Context, e *pipeline.Execution) (id string, have *mapping.Run, err error) {
 	e.Restore = c.again
-	c.inTurn(func() { id, have, err = c.lookUp(ctx, e) })
-	return id, have, err
-}
-
-// lookUp finds the run in the history and claims it. It waits while an equal run of the call is active. If a claim
-// ended after the history was read, it reads the history again.
-func (c *claim) lookUp(ctx context.Context, e *pipeline.Execution) (id string, have *mapping.Run, err error) {
+	c.waitTurn()
+	defer close(c.lookedUp[c.n])
 	for {
-		ended := c.endedSoFar()
-		found, err := c.find(ctx, e)
+		c.mu.Lock()
+		ended, written := c.ended, slices.Clone(c.written)
+		c.mu.Unlock()
+		var found Found
+		if c.store != nil {
+			found, err = Find(ctx, c.store, e)
+			// an earlier ingest that stored the removed run again may have been interrupted
+			if err == nil && c.restore && found.Have != nil {
+				found.Removed, err = removed(ctx, c.store, &e.Source)
+			}
+		} else {
+			found = choose(e, written, same(e, written))
+			if have := found.Have; have != nil && !have.Source.Contains(&e.Source) {
+				err = refusedError{fmt.Errorf("%s:%s is not written, because it shares files with %s, which was written before: "+
+					"name only the folder that has all of them", e.Run.Archive, e.Run.Name, facts.Title(have))}
+			}
+		}
+		if err == nil && len(found.Removed) > 0 && !c.restore {
+			err = removedError{found.Removed}
+		}
 		if err != nil {
 			return "", nil, err
 		}
-		if len(found.Removed) > 0 && !c.restore {
-			return "", nil, removedError{found.Removed}
-		}
-		other, isTaken := c.take(e, found, ended)
+		c.mu.Lock()
+		equal := slices.IndexFunc(c.active, func(o *claim) bool { return o.id == found.ID || mapping.SameExecution(o.src, &e.Source) })
+		var over chan struct{}
 		switch {
-		case isTaken:
+		case equal >= 0:
+			over = c.active[equal].over
+		case c.ended == ended:
+			c.id, c.src, c.duplicates, c.removed, c.over = found.ID, &e.Source, found.Duplicates, found.Removed, make(chan struct{})
+			c.active = append(c.active, c)
+			c.mu.Unlock()
 			for _, r := range found.Removed {
 				e.Taken = append(e.Taken, r.Annotation())
 			}
 			return found.ID, found.Have, nil
-		case other == nil:
+		}
+		c.mu.Unlock()
+		if equal < 0 { // a claim has ended since the history was read
 			continue
 		}
 		select {
-		case <-other.over:
+		case <-over:
 		case <-ctx.Done():
 			return "", nil, ctx.Err()
 		}
 	}
 }
 
-func (c *claims) endedSoFar() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ended
-}
-
-// find looks the run up in the history, or in the file written so far.
-func (c *claim) find(ctx context.Context, e *pipeline.Execution) (Found, error) {
-	if c.store != nil {
-		found, err := Find(ctx, c.store, e)
-		// an earlier ingest that stored the removed run again may have been interrupted
-		if err == nil && c.restore && found.Have != nil {
-			found.Removed, err = removed(ctx, c.store, &e.Source)
-		}
-		return found, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	found := choose(e, c.written, same(e, c.written))
-	if have := found.Have; have != nil && !have.Source.Contains(&e.Source) {
-		return found, refusedError{fmt.Errorf("%s:%s is not written, because it shares files with %s, which was written before: "+
-			"name only the folder that has all of them", e.Run.Archive, e.Run.Name, facts.Title(have))}
-	}
-	return found, nil
-}
-
-// take claims a run. If an active run is the same or has the same id, it returns that run and isTaken false. It also
-// fails if more than ended claims have ended.
-func (c *claim) take(e *pipeline.Execution, found Found, ended int) (other *claim, isTaken bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, other := range c.active {
-		if other.id == found.ID || mapping.SameExecution(other.src, &e.Source) {
-			return other, false
-		}
-	}
-	if c.ended != ended {
-		return nil, false
-	}
-	c.id, c.src, c.duplicates, c.removed, c.over = found.ID, &e.Source, found.Duplicates, found.Removed, make(chan struct{})
-	c.active = append(c.active, c)
-	return nil, true
-}
-
 // end ends the claim. If the run is in the history, end removes other runs with the same files.
 func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error {
-	c.inTurn(func() {}) // in case the run was not looked up
+	if !c.isLookedUp {
+		c.waitTurn()
+		close(c.lookedUp[c.n])
+	}
 	if c.over == nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"slices"
 	"time"
@@ -33,6 +32,13 @@ type removedError struct{ runs []*mapping.Removed }
 func (removedError) Error() string { return ErrRemoved.Error() }
 func (removedError) Unwrap() error { return ErrRemoved }
 
+// How far apart two starts of one run may be if it was read twice. While a run is live, its start is not known as
+// well as after its end.
+const (
+	liveStart = time.Minute
+	sameStart = time.Second
+)
+
 // Find looks a run up in a history by the contents of its files.
 func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Found, error) {
 	files, logs := e.Source.Keys()
@@ -42,11 +48,19 @@ func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Foun
 	}
 	all := same(e, holders)
 	if e.Grows {
-		for run, err := range beginnings(ctx, store, e) {
+		// the run may have been stored when its files were shorter
+		near := history.RunFilter{From: e.Run.Start.Add(-liveStart), To: e.Run.Start.Add(liveStart)}
+		for run, err := range history.Readable(store.Runs(ctx, near), nil) {
+			if errors.Is(err, history.ErrNoIndex) {
+				break
+			}
 			if err != nil {
 				return Found{}, err
 			}
-			if !slices.ContainsFunc(all, func(r *mapping.Run) bool { return r.Run.ID == run.Run.ID }) {
+			apart := run.Run.Start.Sub(e.Run.Start).Abs()
+			if (apart < sameStart || run.Run.Live() && apart < liveStart) && e.HasGrownFrom(&run.Source) &&
+				!mapping.PartsOfOne(&run.Source, &e.Source) &&
+				!slices.ContainsFunc(all, func(r *mapping.Run) bool { return r.Run.ID == run.Run.ID }) {
 				all = append(all, run.WithFiles())
 			}
 		}
@@ -100,35 +114,6 @@ func choose(e *pipeline.Execution, holders, same []*mapping.Run) Found {
 		return Found{ID: mapping.PartID(&e.Source)} // another part of the same report has this id
 	}
 	return Found{ID: e.Run.ID}
-}
-
-// How far apart two starts of one run may be if it was read twice. While a run is live, its start is not known as
-// well as after its end.
-const (
-	liveStart = time.Minute
-	sameStart = time.Second
-)
-
-// beginnings returns the runs that were stored when the files were shorter.
-func beginnings(ctx context.Context, store history.Store, e *pipeline.Execution) iter.Seq2[*mapping.Run, error] {
-	near := history.RunFilter{From: e.Run.Start.Add(-liveStart), To: e.Run.Start.Add(liveStart)}
-	return func(yield func(*mapping.Run, error) bool) {
-		for run, err := range history.Readable(store.Runs(ctx, near), nil) {
-			if errors.Is(err, history.ErrNoIndex) {
-				return
-			}
-			if (err != nil || isBeginning(run, e)) && !yield(run, err) {
-				return
-			}
-		}
-	}
-}
-
-// isBeginning reports whether a run was stored when the files of e were shorter.
-func isBeginning(run *mapping.Run, e *pipeline.Execution) bool {
-	apart := run.Run.Start.Sub(e.Run.Start).Abs()
-	return (apart < sameStart || run.Run.Live() && apart < liveStart) &&
-		e.HasGrownFrom(&run.Source) && !mapping.PartsOfOne(&run.Source, &e.Source)
 }
 
 // removeDuplicates removes other runs of a history whose files are all part of this run, and gives the run their

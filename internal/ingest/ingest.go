@@ -1,3 +1,9 @@
+// Package ingest stores runs. It finds which runs of some files a history already has, stores the others, and copies
+// runs from one history to another.
+//
+// A run is the contents of its files, so its name and its path do not matter. Equal runs of one call, such as a
+// folder and its tar, wait for one another. Several runs are read at the same time, and a cluster finishes many at
+// the same time. The package prints nothing. Messages go to a logger, and results are returned.
 package ingest
 
 import (
@@ -37,9 +43,8 @@ type Options struct {
 	Progress func(done int) // called with the number of finished runs; may be nil
 
 	// Skipped is called, instead of logging, for each part of a run that is skipped. It returns whether the result is
-	// incomplete because of it. stored is the run in the history, or nil. If Skipped is nil, the error is logged, and
-	// the result is incomplete.
-	Skipped func(run *cbt.Run, stored *mapping.Run, err error) (leftOut bool)
+	// incomplete because of it. If Skipped is nil, the error is logged, and the result is incomplete.
+	Skipped func(run *cbt.Run, err error) (leftOut bool)
 }
 
 // Stored is a run that is in the target now.
@@ -114,10 +119,7 @@ func (r *Result) Count() (documents, unchanged int) {
 // CPUs busy. A file gets runs one after the other, so that it is the same every time. Messages come in the order of
 // the runs. An error ends the call; the result has the runs before it.
 func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
-	result, err := each(ctx, to, runs, opt, false)
-	if err == nil {
-		err = repeat(ctx, to, &result, opt)
-	}
+	result, err := store(ctx, to, runs, opt, false)
 	LogRemoved(opt.Log, result.removed())
 	if err == nil && to.Store != nil {
 		err = restore(ctx, to, &result, opt)
@@ -125,35 +127,34 @@ func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result,
 	return result, err
 }
 
-// repeat stores again the runs whose documents another process removed meanwhile, because it stored or removed the same
-// run. Two processes may remove each other's documents several times, but the last one finds all that it has stored.
-func repeat(ctx context.Context, to Target, result *Result, opt Options) error {
-	const most = 10 // attempts
-	opt.Progress = nil
-	for try := 0; len(result.replaced) > 0; try++ {
-		runs := result.replaced
-		if result.replaced = nil; try == most {
+// store stores runs; with again, also the version that the target already has. It stores again the runs whose documents
+// another process removed meanwhile, because it stored or removed the same run. Two processes may remove each other's
+// documents several times, but the last one finds all that it has stored.
+func store(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (result Result, _ error) {
+	const most = 10 // attempts after the first
+	for try := 0; ; try++ {
+		more, err := each(ctx, to, runs, opt, again)
+		result.Stored, result.NotStored = append(result.Stored, more.Stored...), append(result.NotStored, more.NotStored...)
+		result.LeftOut = result.LeftOut || more.LeftOut
+		if err != nil || len(more.replaced) == 0 {
+			return result, err
+		}
+		runs, again, opt.Progress = more.replaced, true, nil // again, because a run document may stay when its documents are gone
+		if try == most {
 			for _, run := range runs {
-				result.skip(run, nil, opt, fmt.Errorf("%s:%s is not stored, because other commands store the same run in other versions again and again: "+
-					"run this ingest again when they have ended: %w", run.Archive, run.Name(), result.why))
+				result.skip(run, opt, fmt.Errorf("%s:%s is not stored, because other commands store the same run in other versions again and again: "+
+					"run this ingest again when they have ended: %w", run.Archive, run.Name(), more.why))
 				result.NotStored = append(result.NotStored, NotStored{Files: run})
 			}
-			return nil
+			return result, nil
 		}
 		pause := time.NewTimer(rand.N(time.Duration(try+1) * 100 * time.Millisecond)) // so that one process is ahead of the others
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
-			return ctx.Err()
-		}
-		more, err := each(ctx, to, runs, opt, true) // also if the run document is of this version, because its documents are gone
-		result.Stored, result.NotStored = append(result.Stored, more.Stored...), append(result.NotStored, more.NotStored...)
-		result.LeftOut, result.replaced, result.why = result.LeftOut || more.LeftOut, more.replaced, more.why
-		if err != nil {
-			return err
+			return result, ctx.Err()
 		}
 	}
-	return nil
 }
 
 // LogRemoved logs how many runs are not stored because people removed them.
@@ -187,14 +188,11 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 		return nil
 	}
 	opt.Progress = nil
-	restored, err := each(ctx, to, again, opt, true)
-	if err == nil {
-		err = repeat(ctx, to, &restored, opt)
-	}
+	restored, err := store(ctx, to, again, opt, true)
 	result.LeftOut = result.LeftOut || restored.LeftOut
 	for _, s := range restored.Stored {
 		if s.Lacking = s.Unchanged; s.Lacking { // these files are fewer than those of the stored run
-			result.skip(s.Files, s.Run, opt, fmt.Errorf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
+			result.skip(s.Files, opt, fmt.Errorf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
 				s.Files.Name(), facts.ShortID(s.Run.Run.ID)))
 		}
 		at := slices.IndexFunc(result.Stored, func(old Stored) bool { return old.Files == s.Files })
@@ -212,8 +210,8 @@ type outcome struct {
 // refusedError says why one run is not stored. Other runs are stored.
 type refusedError struct{ error }
 
-// each stores runs. With again, it stores the version that the target already has.
-func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (Result, error) {
+// each stores each run once. The results come in the order of the runs.
+func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (result Result, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	workers, side := cmp.Or(max(opt.Pipeline.Workers, 0), runtime.GOMAXPROCS(0)), 1
@@ -249,7 +247,7 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 	}
 	var working sync.WaitGroup
 	var next atomic.Int64
-	defer finishing.wait()
+	defer finishing.pending.Wait()
 	defer working.Wait() // first, because workers start what finishing waits for
 	for range side {
 		working.Go(func() {
@@ -262,24 +260,6 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 			}
 		})
 	}
-	return collect(ctx, runs, outcomes, opt)
-}
-
-// refuse makes a refusedError of an error about the run's own documents.
-func refuse(run *cbt.Run, err error) error {
-	for _, fault := range []error{
-		mapping.ErrIdentity, mapping.ErrTime, mapping.ErrNumber, mapping.ErrBins, mapping.ErrCountLimit, mapping.ErrDocCount,
-		mapping.ErrSize, mapping.ErrUnreadable,
-	} {
-		if errors.Is(err, fault) {
-			return refusedError{fmt.Errorf("%s:%s is not stored, because its files make an invalid document: %w", run.Archive, run.Name(), err)}
-		}
-	}
-	return err
-}
-
-// collect waits for the results, in the order of the runs.
-func collect(ctx context.Context, runs []*cbt.Run, outcomes []chan outcome, opt Options) (result Result, err error) {
 	for i, run := range runs {
 		if opt.Progress != nil {
 			opt.Progress(i)
@@ -296,13 +276,26 @@ func collect(ctx context.Context, runs []*cbt.Run, outcomes []chan outcome, opt 
 	return result, nil
 }
 
+// refuse makes a refusedError of an error about the run's own documents.
+func refuse(run *cbt.Run, err error) error {
+	for _, fault := range []error{
+		mapping.ErrIdentity, mapping.ErrTime, mapping.ErrNumber, mapping.ErrBins, mapping.ErrCountLimit, mapping.ErrDocCount,
+		mapping.ErrSize, mapping.ErrUnreadable,
+	} {
+		if errors.Is(err, fault) {
+			return refusedError{fmt.Errorf("%s:%s is not stored, because its files make an invalid document: %w", run.Archive, run.Name(), err)}
+		}
+	}
+	return err
+}
+
 // take adds the result of a run. It returns an error only if the error concerns all runs.
 func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 	var refused refusedError
 	var removed removedError
 	switch {
 	case errors.As(o.err, &refused):
-		r.skip(run, nil, opt, refused)
+		r.skip(run, opt, refused)
 		r.NotStored = append(r.NotStored, NotStored{Files: run})
 		return nil
 	case errors.As(o.err, &removed):
@@ -317,7 +310,7 @@ func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 		return o.err
 	}
 	for _, err := range o.Skipped {
-		r.skip(run, o.Run, opt, err)
+		r.skip(run, opt, err)
 	}
 	rest := *o.Result
 	rest.Skipped = nil
@@ -331,9 +324,9 @@ func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 }
 
 // skip reports a part of a run that is skipped.
-func (r *Result) skip(run *cbt.Run, stored *mapping.Run, opt Options, err error) {
+func (r *Result) skip(run *cbt.Run, opt Options, err error) {
 	if opt.Skipped != nil {
-		r.LeftOut = opt.Skipped(run, stored, err) || r.LeftOut
+		r.LeftOut = opt.Skipped(run, err) || r.LeftOut
 		return
 	}
 	opt.Log.Warn(err.Error())
@@ -398,5 +391,3 @@ func (f *finishing) run(finish func()) {
 		<-f.slots
 	})
 }
-
-func (f *finishing) wait() { f.pending.Wait() }

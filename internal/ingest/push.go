@@ -38,7 +38,7 @@ func Push(ctx context.Context, from history.Store, to Target, opt PushOptions) (
 	defer stop(nil)
 	p := &push{PushOptions: opt, from: from, to: to, finishing: newFinishing(to.IsCluster), stop: stop}
 	err := p.all(ctx)
-	p.finishing.wait()
+	p.finishing.pending.Wait()
 	LogRemoved(opt.Log, p.removed)
 	for _, kind := range []string{compacted, kept, replaced, labelled} {
 		if n := len(p.notes[kind]); n > 0 {

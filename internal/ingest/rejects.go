@@ -18,8 +18,20 @@ func PushRejects(
 	var intervals []*mapping.Interval
 	var runs []*mapping.Run
 	for reject, err := range elastic.ReadRejects(bytes.NewReader(text)) {
+		var kind struct{ Level string } // only interval documents have a level
 		if err == nil {
-			err = decode(reject.Document, &intervals, &runs)
+			err = json.Unmarshal(reject.Document, &kind)
+		}
+		if err == nil && kind.Level == "" {
+			run := new(mapping.Run)
+			if err = json.Unmarshal(reject.Document, run); err == nil {
+				runs = append(runs, run)
+			}
+		} else if err == nil {
+			d := new(mapping.Interval)
+			if err = json.Unmarshal(reject.Document, d); err == nil {
+				intervals = append(intervals, d)
+			}
 		}
 		if err != nil {
 			log.Warn(name + ": " + err.Error())
@@ -36,25 +48,4 @@ func PushRejects(
 		}
 	}
 	return documents, leftOut, to.Flush(ctx)
-}
-
-// decode decodes an interval document or a run document. Only interval documents have a level.
-func decode(text []byte, intervals *[]*mapping.Interval, runs *[]*mapping.Run) error {
-	var kind struct{ Level string }
-	if err := json.Unmarshal(text, &kind); err != nil {
-		return err
-	}
-	if kind.Level == "" {
-		return appendDecoded(text, runs)
-	}
-	return appendDecoded(text, intervals)
-}
-
-func appendDecoded[D any](text []byte, to *[]*D) error {
-	d := new(D)
-	err := json.Unmarshal(text, d)
-	if err == nil {
-		*to = append(*to, d)
-	}
-	return err
 }

@@ -94,7 +94,9 @@ func (k *keeper) ingest(n *nightly.Night, opt pipeline.Options, verify, isKilled
 	}
 	_, known, err := n.Ingest(ctx, archive.Runs, verify, func(runs []*cbt.Run) (ingest.Result, error) {
 		read += len(runs)
-		return ingest.Runs(ctx, ingest.Target{Sink: k.store, Store: k.store}, runs, ingest.Options{Pipeline: opt, Log: n.Log, Skipped: n.Skipped})
+		return ingest.Runs(ctx, ingest.Target{Sink: k.store, Store: k.store}, runs, ingest.Options{
+			Pipeline: opt, Log: n.Log, Skipped: func(run *cbt.Run, err error) bool { return n.Skipped(ctx, run, err) },
+		})
 	})
 	check(err)
 	if left := k.left(); known+read+left < len(archive.Runs) {

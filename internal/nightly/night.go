@@ -1,3 +1,13 @@
+// Package nightly remembers the results of an ingest, so that the next one reads only what changed. What it remembers
+// are memos: texts by key in a table of the embedded history, or of a file of the user if the history is in a cluster.
+// There are memos of runs, of whole calls, and of damage that people acknowledged. They contain no numbers of runs. If
+// they are lost, or another build of fio2es wrote them, the next ingest reads all files again.
+//
+// The key of a run is a hash of what the archive says about the run, of the settings that its documents depend on, of
+// the program, and of its files on disk: their names, sizes, modification times, change times and inodes. If there is a
+// memo with this key, and the history still has all documents of the version that the memo names and of no other, the
+// run has not changed. The clocks of file systems are coarse: a file that was changed less than two seconds before it
+// was listed could change again without a trace. So its runs are not remembered.
 package nightly
 
 import (
@@ -7,7 +17,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"syscall"
@@ -41,20 +50,30 @@ const (
 	touchDays = 7  // days after which memos are stored again even if nothing changed
 )
 
-// memo is the result of ingesting a run, or what a version of a run in the history lacks.
+// memo is the result of ingesting a run.
 type memo struct {
 	Run     string            `json:",omitempty"` // id in the history; empty if the run is not there
 	Version string            `json:",omitempty"` // its version in the history
 	Removed map[string]string `json:",omitempty"` // ids of removed runs that are the same run, each with the hash of one of its files
-	Damage  []string          `json:",omitempty"` // messages about what was left out; not what the version lacks
-	Known   bool              `json:",omitempty"` // people acknowledged the damage, so it is not reported again
+	Damage  []string          `json:",omitempty"` // messages about what was left out, without what this version lacks
 }
 
-// lackKey returns the key of the memo of what the version lacks.
-func (m *memo) lackKey() string {
-	k := newKey("lack")
-	k.text(m.Run, m.Version)
-	return k.sum()
+// versionKey returns the key of the messages about what a version of a run lacks. Files that were copied again are the
+// same version, and are not parsed again.
+func versionKey(run, version string) string { return keyOf("version", run, version) }
+
+// damageKey returns the key of a message about other damage of a run, or "" if it cannot be remembered.
+func damageKey(runKey, text string) string {
+	if runKey == "" {
+		return ""
+	}
+	return keyOf("damage", runKey, text)
+}
+
+// damage is what is known of a message about damage.
+type damage struct {
+	keys    []string // of memos that it is acknowledged; without a key that cannot be remembered
+	isKnown bool     // people acknowledged it
 }
 
 // callMemo is the result of an ingest that stored everything that it found.
@@ -70,25 +89,27 @@ type Night struct {
 	Options
 	Wrong []string // names of runs whose contents changed although their keys did not
 
-	today   int      // days since 1970-01-01
-	files   *listing // nil: nothing is remembered
+	today   int               // days since 1970-01-01
+	files   map[string]string // by name, states of the files on disk, "" of one that was changed lately; nil: nothing is remembered
+	listing string            // hash of all files; "": a file was changed lately
 	keys    map[*cbt.Run]string
 	memos   map[string]*memo     // by key: memos of earlier ingests whose runs the history still has
 	now     map[string]*memo     // by key: results of this ingest; nil: the run must be read next time
 	skipped map[*cbt.Run][]error // what was skipped of the runs that were read
+	lacks   map[string][]string  // by the version's key: messages about what it lacks
 	left    map[string]string    // as in callMemo
 	passing bool                 // something of no run was left out that the next ingest may be able to read
 	call    *callMemo            // of the earlier ingest, if nothing changed
-	others  map[string]string    // by key: other texts to remember
-	said    map[string]bool      // by message about damage: whether people acknowledged it
+	said    map[string]*damage   // by message about damage
 	removed int                  // runs that were not read, because people removed them
 }
 
 // Begin lists the files under the paths. now is the present time. Call it before the files are read.
 func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	n := &Night{
-		Options: opt, today: int(now.Unix() / (24 * 3600)), keys: map[*cbt.Run]string{}, memos: map[string]*memo{}, now: map[string]*memo{},
-		skipped: map[*cbt.Run][]error{}, left: map[string]string{}, others: map[string]string{}, said: map[string]bool{},
+		Options: opt, today: int(now.Unix() / (24 * 3600)), keys: map[*cbt.Run]string{}, memos: map[string]*memo{},
+		now: map[string]*memo{}, skipped: map[*cbt.Run][]error{}, lacks: map[string][]string{}, left: map[string]string{},
+		said: map[string]*damage{},
 	}
 	if !opt.Remember {
 		return n, nil
@@ -100,7 +121,7 @@ func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	case err != nil: // the ingest itself will report the error
 		opt.Log.Debug("nothing is remembered: " + err.Error())
 	default:
-		n.files = &listing{Listing: files, at: now}
+		n.list(files, now)
 	}
 	return n, nil
 }
@@ -111,11 +132,11 @@ func (n *Night) Remembers() bool { return n.files != nil }
 // Unchanged reports whether no file has changed since an ingest with the same paths and settings, and the history
 // still has all runs of that ingest. If so, it returns the number of runs and repeats the warnings of damage.
 func (n *Night) Unchanged(ctx context.Context) (runs int, ok bool, err error) {
-	if n.files == nil {
+	if n.listing == "" {
 		return 0, false, nil
 	}
 	key, c := n.callKey(), &callMemo{}
-	if text := n.recall(ctx, key)[key]; text == "" || json.Unmarshal([]byte(text), c) != nil || c.Listing != n.files.key() {
+	if text := n.recall(ctx, key)[key]; text == "" || json.Unmarshal([]byte(text), c) != nil || c.Listing != n.listing {
 		return 0, false, nil
 	}
 	if err := n.check(ctx, c.Runs); err != nil {
@@ -127,10 +148,11 @@ func (n *Night) Unchanged(ctx context.Context) (runs int, ok bool, err error) {
 		}
 	}
 	for k, text := range c.Left {
-		n.leave(ctx, k, text)
+		n.left[k] = text
+		n.say(ctx, k, text)
 	}
 	for _, k := range c.Runs {
-		n.repeat(k)
+		n.repeat(ctx, k)
 	}
 	n.call = c
 	return n.known(len(c.Runs)), true, nil
@@ -155,7 +177,7 @@ func (n *Night) Ingest(
 			changed = append(changed, r)
 		} else {
 			kept[m.Run] = true
-			n.repeat(n.key(r))
+			n.repeat(ctx, n.key(r))
 		}
 	}
 	result, err = read(changed)
@@ -228,7 +250,7 @@ func (n *Night) check(ctx context.Context, keys []string) error {
 	for _, r := range removed {
 		isRemoved[r.ID] = true
 	}
-	var lacks []string
+	var current []string
 	for key, m := range found {
 		run := versions[m.Run]
 		isThere := m.Run == "" || run != nil && run.Run.Ingest == m.Version && counts.IsWhole(run) && counts.IsCurrent(run)
@@ -237,18 +259,21 @@ func (n *Night) check(ctx context.Context, keys []string) error {
 		}
 		if isThere {
 			n.memos[key] = m
-			lacks = append(lacks, m.lackKey())
+			if m.Run != "" {
+				current = append(current, versionKey(m.Run, m.Version))
+			}
 		}
 	}
-	n.lookUp(ctx, lacks...)
+	n.lookUp(ctx, current...)
 	return nil
 }
 
 // lookUp looks up what versions lack, by their keys.
 func (n *Night) lookUp(ctx context.Context, keys ...string) {
 	for key, text := range n.recall(ctx, keys...) {
-		if m := new(memo); json.Unmarshal([]byte(text), m) == nil {
-			n.memos[key] = m
+		var texts []string
+		if n.lacks[key] == nil && json.Unmarshal([]byte(text), &texts) == nil {
+			n.lacks[key] = texts
 		}
 	}
 }
@@ -256,28 +281,26 @@ func (n *Night) lookUp(ctx context.Context, keys ...string) {
 // took notes the results of the runs that were read.
 func (n *Night) took(ctx context.Context, result *ingest.Result) {
 	for _, s := range result.Stored {
-		m := &memo{Run: s.Run.Run.ID, Version: s.Run.Run.Ingest}
-		n.lookUp(ctx, m.lackKey())
+		m, mayChange := &memo{Run: s.Run.Run.ID, Version: s.Run.Run.Ingest}, s.Lacking
 		if s.Unchanged { // its files were not parsed again
-			n.lacks(s.Run)
-			n.remember(s.Files, m, s.Lacking)
-			continue
+			n.lacking(ctx, s.Run)
+		} else {
+			key := versionKey(m.Run, m.Version)
+			n.lookUp(ctx, key)
+			if texts := n.damage(s.Files); len(texts) > 0 || n.lacks[key] != nil {
+				n.lacks[key] = append([]string{}, texts...) // not nil, which would mean that no memo has it
+				n.repeatLacks(ctx, key)
+			}
+			mayChange = slices.ContainsFunc(n.skipped[s.Files], isPassing)
+			delete(n.skipped, s.Files)
 		}
-		lack, before := &memo{Damage: n.damage(s.Files)}, n.memos[m.lackKey()]
-		if len(lack.Damage) > 0 || before != nil {
-			lack.Known = before != nil && before.Known && slices.Equal(before.Damage, lack.Damage)
-			n.now[m.lackKey()] = lack
-		}
-		mayChange := slices.ContainsFunc(n.skipped[s.Files], isPassing)
-		delete(n.skipped, s.Files) // the memo of the version has it
 		n.remember(s.Files, m, mayChange)
 	}
 	for _, s := range result.NotStored {
 		m := &memo{}
 		if s.Because != nil {
 			m.Run, m.Version = s.Because.Run.ID, s.Because.Run.Ingest
-			n.lookUp(ctx, m.lackKey())
-			n.lacks(s.Because)
+			n.lacking(ctx, s.Because)
 		}
 		for _, r := range s.Removed {
 			if m.Removed == nil {
@@ -288,6 +311,25 @@ func (n *Night) took(ctx context.Context, result *ingest.Result) {
 			}
 		}
 		n.remember(s.Files, m, false)
+	}
+}
+
+// lacking warns about what the stored version of a run lacks. The ingest that stored it left a memo; otherwise the first
+// warning of its document must do.
+func (n *Night) lacking(ctx context.Context, run *mapping.Run) {
+	key := versionKey(run.Run.ID, run.Run.Ingest)
+	n.lookUp(ctx, key)
+	// requests that fio did not log are missing too, but they were not left out
+	if n.lacks[key] == nil && !run.Run.Complete && !run.Run.Live() && run.Missing.Requests == 0 && len(run.Warnings) > 0 {
+		n.lacks[key] = []string{fmt.Sprintf("%s:%s: not all of it is in the history: %s", run.Run.Archive, run.Run.Name, run.Warnings[0])}
+	}
+	n.repeatLacks(ctx, key)
+}
+
+// repeatLacks warns about what a version lacks.
+func (n *Night) repeatLacks(ctx context.Context, key string) {
+	for _, text := range n.lacks[key] {
+		n.say(ctx, keyOf("lacks", key, text), text)
 	}
 }
 
@@ -302,47 +344,23 @@ func (n *Night) damage(run *cbt.Run) (texts []string) {
 
 // remember notes the result of a run. The run is read next time if the result may change without a change of the files.
 func (n *Night) remember(run *cbt.Run, m *memo, mayChange bool) {
-	key := n.key(run)
-	if key == "" {
-		return
-	}
-	before := n.memos[key]
-	m.Damage = n.damage(run)
-	m.Known = len(m.Damage) > 0 && before != nil && before.Known && slices.Equal(before.Damage, m.Damage)
-	if n.now[key] = m; mayChange || slices.ContainsFunc(n.skipped[run], isPassing) {
-		n.now[key] = nil
+	if key := n.key(run); key != "" {
+		m.Damage = n.damage(run)
+		if n.now[key] = m; mayChange || slices.ContainsFunc(n.skipped[run], isPassing) {
+			n.now[key] = nil
+		}
 	}
 }
 
-// lacks warns about what the stored version of a run lacks. The ingest that stored it left a memo; otherwise the first
-// warning of its document must do.
-func (n *Night) lacks(run *mapping.Run) {
-	m := &memo{Run: run.Run.ID, Version: run.Run.Ingest}
-	lack, key := n.memos[m.lackKey()], m.lackKey()
-	// requests that fio did not log are missing too, but they were not left out
-	if lack == nil && !run.Run.Complete && !run.Run.Live() && run.Missing.Requests == 0 && len(run.Warnings) > 0 {
-		lack = &memo{Damage: []string{fmt.Sprintf("%s:%s: not all of it is in the history: %s", run.Run.Archive, run.Run.Name, run.Warnings[0])}}
-		n.memos[key] = lack
-	}
-	n.repeat(key)
-}
-
-// repeat takes over a memo, with its warnings.
-func (n *Night) repeat(key string) {
+// repeat takes over the memo of a run, with its warnings.
+func (n *Night) repeat(ctx context.Context, key string) {
 	m := n.memos[key]
-	if m == nil || n.now[key] != nil {
-		return
-	}
 	n.now[key] = m
-	if len(m.Removed) > 0 {
-		n.removed++
-	}
+	n.removed += min(len(m.Removed), 1)
 	for _, text := range m.Damage {
-		n.say(text, m.Known)
+		n.say(ctx, damageKey(key, text), text)
 	}
-	if m.Run != "" {
-		n.repeat(m.lackKey())
-	}
+	n.repeatLacks(ctx, versionKey(m.Run, m.Version))
 }
 
 // known returns how many of the runs that are not read the history has. A message says how many people removed.
@@ -352,53 +370,46 @@ func (n *Night) known(runs int) int {
 }
 
 // Skipped warns about a skipped part of a run unless people acknowledged it. It reports whether they did not.
-func (n *Night) Skipped(run *cbt.Run, _ *mapping.Run, err error) (leftOut bool) {
+func (n *Night) Skipped(ctx context.Context, run *cbt.Run, err error) (leftOut bool) {
 	n.skipped[run] = append(n.skipped[run], err)
-	m := n.memos[n.key(run)]
-	return n.say(err.Error(), m != nil && m.Known && slices.Contains(m.Damage, err.Error()))
+	key := ""
+	if !isPassing(err) {
+		key = damageKey(n.key(run), err.Error())
+	}
+	return n.say(ctx, key, err.Error())
 }
 
 // Problem warns about an unreadable file unless people acknowledged it.
 func (n *Night) Problem(ctx context.Context, p *source.Problem) {
-	key := ""
-	if n.files != nil && !isPassing(p) {
-		key = n.files.problemKey(p)
-	}
-	n.leave(ctx, key, p.Error())
-}
-
-func (n *Night) leave(ctx context.Context, key, text string) {
-	if key == "" {
+	key := n.problemKey(p)
+	if n.left[key] = p.Error(); key == "" {
 		n.passing = true
-		n.say(text, false)
-		return
 	}
-	n.left[key] = text
-	_, isKnown := n.recall(ctx, key)[key]
-	if isKnown {
-		n.others[key] = text
-	}
-	n.say(text, isKnown)
+	n.say(ctx, key, p.Error())
 }
 
 // say warns about damage, once, unless people acknowledged it. It reports whether they did not.
-func (n *Night) say(text string, isKnown bool) (leftOut bool) {
-	if before, again := n.said[text]; again {
-		return !before
+func (n *Night) say(ctx context.Context, key, text string) (leftOut bool) {
+	d := n.said[text]
+	if d == nil {
+		d = &damage{}
+		n.said[text] = d
+		if _, d.isKnown = n.recall(ctx, key)[key]; d.isKnown {
+			n.Log.Debug("acknowledged: " + text)
+		} else {
+			n.Log.Warn(text)
+		}
 	}
-	n.said[text] = isKnown
-	if isKnown {
-		n.Log.Debug("acknowledged: " + text)
-	} else {
-		n.Log.Warn(text)
+	if key != "" {
+		d.keys = append(d.keys, key)
 	}
-	return !isKnown
+	return !d.isKnown
 }
 
 // Count returns how many messages about damage people acknowledged, and how many they did not.
 func (n *Night) Count() (acknowledged, other int) {
-	for _, isKnown := range n.said {
-		if isKnown {
+	for _, d := range n.said {
+		if d.isKnown {
 			acknowledged++
 		} else {
 			other++
@@ -410,16 +421,8 @@ func (n *Night) Count() (acknowledged, other int) {
 // Acknowledge records that people know all damage that this ingest met, except that of files that were changed in the
 // last two seconds.
 func (n *Night) Acknowledge() {
-	for _, m := range n.now {
-		if m != nil && len(m.Damage) > 0 {
-			m.Known = true
-			for _, text := range m.Damage {
-				n.said[text] = true
-			}
-		}
-	}
-	for key, text := range n.left {
-		n.others[key], n.said[text] = text, true
+	for _, d := range n.said {
+		d.isKnown = d.isKnown || len(d.keys) > 0
 	}
 }
 
@@ -427,30 +430,6 @@ func (n *Night) Acknowledge() {
 // a limit of all files together.
 func isPassing(err error) bool {
 	return errors.As(err, new(syscall.Errno)) || errors.Is(err, source.ErrChanged) || errors.Is(err, source.ErrTooMuch)
-}
-
-// key returns the key of a run, or "" if the run cannot be remembered.
-func (n *Night) key(run *cbt.Run) string {
-	k, ok := n.keys[run]
-	if !ok && n.files != nil {
-		k = n.files.runKey(run, n.Settings)
-		n.keys[run] = k
-	}
-	return k
-}
-
-// callKey returns the key of ingests with these settings, paths and choice of runs.
-func (n *Night) callKey() string {
-	k := newKey("call")
-	k.text(n.Settings, n.Choice)
-	for _, p := range n.Paths {
-		abs, err := filepath.Abs(p)
-		if err != nil {
-			abs = p
-		}
-		k.text(p, abs)
-	}
-	return k.sum()
 }
 
 // recall returns the texts that earlier ingests left under some keys.
@@ -470,11 +449,23 @@ func (n *Night) MustSave() bool { return n.call != nil && n.call.Day <= n.today-
 
 // Save stores the memos of this ingest. all are the runs that were found, if files were read.
 func (n *Night) Save(ctx context.Context, to *sqlite.Store, all []*cbt.Run) error {
-	texts := maps.Clone(n.others)
+	texts := map[string]string{}
+	for text, d := range n.said {
+		for _, key := range d.keys {
+			if d.isKnown {
+				texts[key] = text
+			}
+		}
+	}
 	put := func(key string, value any) error {
 		text, err := json.Marshal(value)
 		texts[key] = string(text)
 		return err
+	}
+	for key, lacks := range n.lacks {
+		if err := put(key, lacks); err != nil {
+			return err
+		}
 	}
 	for key, m := range n.now {
 		if m != nil {
@@ -484,8 +475,8 @@ func (n *Night) Save(ctx context.Context, to *sqlite.Store, all []*cbt.Run) erro
 		}
 	}
 	c := n.call
-	if listing := n.files.key(); c == nil && listing != "" && !n.passing && len(all) > 0 {
-		c = &callMemo{Listing: listing, Left: n.left}
+	if c == nil && n.listing != "" && !n.passing && len(all) > 0 {
+		c = &callMemo{Listing: n.listing, Left: n.left}
 		for _, r := range all {
 			k := n.key(r)
 			if c.Runs = append(c.Runs, k); n.now[k] == nil {

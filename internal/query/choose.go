@@ -85,19 +85,44 @@ type chooser struct {
 	chosen *Chosen
 }
 
+// choose adds the runs that a selector names.
 func (c *chooser) choose(ctx context.Context, s *Selector) error {
+	if s.count > 0 { // by age
+		if c.newest == nil {
+			f := c.among
+			f.Limit = c.most
+			runs, err := c.list(ctx, f, s.text)
+			if err != nil {
+				return err
+			}
+			c.newest = runs
+		}
+		have := len(c.newest)
+		few := fmt.Sprintf("%s: the history has only %s%s", s, unit.Plural(have, "run"), conditionText(c.among))
+		switch {
+		case s.newest:
+			if have < s.count {
+				c.chosen.Notes = append(c.chosen.Notes, few)
+			}
+			c.take(c.newest[:min(have, s.count)]...)
+		case have == 1 && s.count > 1:
+			return absent(few + ", and the oldest is " + Latest)
+		case have < s.count:
+			return absent(fmt.Sprintf("%s, and the oldest is %s~%d", few, Latest, have-1))
+		default:
+			c.take(c.newest[s.count-1])
+		}
+		return nil
+	}
 	name := s.id
 	if s.as != nil {
 		name = s.as.text
 	}
 	var run *mapping.Run
 	var err error
-	switch {
-	case s.count > 0:
-		return c.byAge(ctx, s)
-	case s.as != nil:
+	if s.as != nil {
 		run, err = Find(ctx, c.store, name)
-	default:
+	} else {
 		run, err = c.store.Run(ctx, name)
 	}
 	switch {
@@ -157,37 +182,6 @@ func (c *chooser) list(ctx context.Context, f history.RunFilter, selector string
 		c.chosen.Notes = append(c.chosen.Notes, note)
 	}
 	return runs, nil
-}
-
-// byAge adds the newest runs, or one of them.
-func (c *chooser) byAge(ctx context.Context, s *Selector) error {
-	if c.newest == nil {
-		f := c.among
-		f.Limit = c.most
-		runs, err := c.list(ctx, f, s.text)
-		if err != nil {
-			return err
-		}
-		c.newest = runs
-	}
-	have := len(c.newest)
-	switch {
-	case s.newest:
-		if have < s.count {
-			c.chosen.Notes = append(c.chosen.Notes, fmt.Sprintf("%s: the history has only %s%s", s, unit.Plural(have, "run"), conditionText(c.among)))
-		}
-		c.take(c.newest[:min(have, s.count)]...)
-		return nil
-	case have < s.count:
-		oldest := Latest
-		if have > 1 {
-			oldest = fmt.Sprintf("%s~%d", Latest, have-1)
-		}
-		return absent(fmt.Sprintf("%s: the history has only %s%s, and the oldest is %s",
-			s, unit.Plural(have, "run"), conditionText(c.among), oldest))
-	}
-	c.take(c.newest[s.count-1])
-	return nil
 }
 
 // conditionText returns the condition of a filter as a flag, for messages.

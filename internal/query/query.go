@@ -178,25 +178,18 @@ type choice struct {
 // mostJobs limits the names of jobs that are kept for a message.
 const mostJobs = 1000
 
-// see records what the run has.
-func (c *choice) see(w *window.Window) {
+// takes reports whether a window is wanted, and records what the run has.
+func (c *choice) takes(w *window.Window) (bool, error) {
+	q := c.query
 	if w.Latency.HasPercentiles() {
 		c.withPercentiles++
 	}
-	// the tail of a group of jobs has no name
-	if len(c.query.Jobs) == 0 || w.Level != mapping.Job || w.Job == "" || len(c.jobs) == mostJobs {
-		return
+	if len(q.Jobs) > 0 && w.Level == mapping.Job && w.Job != "" && len(c.jobs) < mostJobs { // the tail of a group of jobs has no name
+		if c.jobs == nil {
+			c.jobs = map[string]bool{}
+		}
+		c.jobs[w.Job] = true
 	}
-	if c.jobs == nil {
-		c.jobs = map[string]bool{}
-	}
-	c.jobs[w.Job] = true
-}
-
-// takes reports whether a window is wanted.
-func (c *choice) takes(w *window.Window) (bool, error) {
-	c.see(w)
-	q := c.query
 	if !c.isBound {
 		var err error
 		if c.from, c.to, err = q.bounds(w.Run.Name, w.Run.Start); err != nil {

@@ -106,9 +106,11 @@ func TestNoMatch(t *testing.T) {
 
 // TestNamelessJob: the tail of a group of jobs is not among the jobs that a message names.
 func TestNamelessJob(t *testing.T) {
-	c := &choice{query: &Query{Jobs: []string{"nosuch"}}}
+	c := &choice{query: &Query{Jobs: []string{"nosuch"}}, isBound: true}
 	for _, job := range []string{"", "1", "2"} {
-		c.see(&window.Window{Level: mapping.Job, Job: job})
+		if takes, err := c.takes(&window.Window{Level: mapping.Job, Job: job}); takes || err != nil {
+			t.Errorf("%q is taken: %v", job, err)
+		}
 	}
 	if got := c.has(&mapping.Run{}); !slices.Equal(got, []string{"its jobs: 1, 2"}) {
 		t.Errorf("%q", got)

@@ -71,14 +71,6 @@ func (g *grid) text(w io.Writer, out *bufio.Writer, lines []string) {
 	}
 }
 
-// blank returns the empty line between rows and other text, if the format needs one.
-func (g *grid) blank() string {
-	if g.isMarkdown {
-		return "\n"
-	}
-	return ""
-}
-
 // special escapes the characters that have a meaning within a line of Markdown.
 var special = strings.NewReplacer(func() (pairs []string) {
 	for _, c := range "\\`*_[]<>|~&" {
@@ -114,8 +106,8 @@ func (g *grid) write(w io.Writer) error {
 		out.WriteString("**" + g.clean(g.title[0]) + "**\n\n")
 	} else {
 		g.text(w, out, g.title)
-		if len(g.title) > 0 {
-			out.WriteString(g.blank())
+		if len(g.title) > 0 && g.isMarkdown {
+			out.WriteString("\n")
 		}
 	}
 	g.title, g.begun = nil, true

@@ -140,8 +140,8 @@ func (t *Writer[R]) End(notes ...string) error {
 	g := t.people
 	g.begin(nil)
 	out := bufio.NewWriter(t.w)
-	if len(notes) > 0 {
-		out.WriteString(g.blank())
+	if len(notes) > 0 && g.isMarkdown {
+		out.WriteString("\n")
 	}
 	g.text(t.w, out, notes)
 	return out.Flush()

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/term"
 
 	"github.com/fio2es/fio2es/internal/alike"
 )
@@ -55,7 +59,11 @@ func (h *LogHandler) Handle(_ context.Context, r slog.Record) error {
 	}
 	if h.progress != nil {
 		h.progress.Clear()
-		line = h.progress.fit(line)
+		if f, ok := h.progress.w.(*os.File); ok {
+			if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && utf8.RuneCountInString(line) > columns {
+				line = strings.Join(Fill(line, columns), "\n")
+			}
+		}
 	}
 	_, err := io.WriteString(h.w, line+"\n")
 	return err

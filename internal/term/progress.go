@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -66,19 +65,6 @@ func (p *Progress) Clear() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.dirty = false
 	}
-}
-
-// fit breaks a line into lines that fit the terminal, if there is one.
-func (p *Progress) fit(line string) string {
-	f, ok := p.w.(*os.File)
-	if !ok {
-		return line
-	}
-	columns, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || columns <= 0 || utf8.RuneCountInString(line) <= columns {
-		return line
-	}
-	return strings.Join(Fill(line, columns), "\n")
 }
 
 // Bar draws a bar of columns characters, filled to a share (0 … 1).

@@ -243,7 +243,18 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 	}
 	at := path.Dir(o.File.Path)
 	nearby := at == "." || j.folder() == at || strings.HasPrefix(j.folder(), at+"/") || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
-	return nearby && (o.names(j.Log.Prefix) || !o.any(jobOptions.namesLog) || o.hasSections() || o.Found == cbt.FoundNamed)
+	if !nearby || o.Found == cbt.FoundNamed || o.names(j.Log.Prefix) {
+		return nearby
+	}
+	namesLog := false
+	for i := range o.Fio.Jobs {
+		entry, options := &o.Fio.Jobs[i], o.Options(i)
+		if groupSize(entry, options.longest(entry)) > max(int(number(options.OptionOfOne("numjobs"))), 1) {
+			return true // it has several sections and lists the options of only one, so logs of the others may have any prefix
+		}
+		namesLog = namesLog || options.namesLog()
+	}
+	return !namesLog
 }
 
 // numbers finds jobs by the numbers of their logs. With group_reporting an entry covers numjobs jobs. If there are more

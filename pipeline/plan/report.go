@@ -140,18 +140,14 @@ func (o *Output) Options(job int) jobOptions {
 	return jobOptions{job: j.Name, own: j.Options, global: o.Fio.GlobalOptions}
 }
 
-func (o *Output) any(is func(jobOptions) bool) bool {
+// names reports whether a job of this output may have logs of that prefix by its options.
+func (o *Output) names(prefix string) bool {
 	for i := range o.Fio.Jobs {
-		if is(o.Options(i)) {
+		if o.Options(i).mayWrite(prefix) {
 			return true
 		}
 	}
 	return false
-}
-
-// names reports whether a job of this output may have logs of that prefix by its options.
-func (o *Output) names(prefix string) bool {
-	return o.any(func(j jobOptions) bool { return j.mayWrite(prefix) })
 }
 
 // trustsTimes reports whether fio itself set the times of the files. Then the time of the report's file agrees with the
@@ -248,18 +244,6 @@ func NewEntries(o *Output) (entries []*Entry) {
 		first += size
 	}
 	return entries
-}
-
-// hasSections reports whether an entry has several sections. The report lists the options of only one of them, so logs
-// of the others may have any prefix.
-func (o *Output) hasSections() bool {
-	for i := range o.Fio.Jobs {
-		options := o.Options(i)
-		if j := &o.Fio.Jobs[i]; groupSize(j, options.longest(j)) > max(int(number(options.OptionOfOne("numjobs"))), 1) {
-			return true
-		}
-	}
-	return false
 }
 
 // RanIn returns how long the jobs of the entry had run when a report was written, in milliseconds.
