@@ -62,19 +62,3 @@ func BenchmarkMoments(b *testing.B) {
 		h.Moments()
 	}
 }
-
-func BenchmarkCountWithin(b *testing.B) {
-	h := fromRow(hist.Fio3(0), benchRow(300))
-	b.ReportAllocs()
-	for b.Loop() {
-		h.CountWithin(1e6)
-	}
-}
-
-func BenchmarkFioPercentile(b *testing.B) {
-	h := fromRow(hist.Fio3(0), benchRow(300))
-	b.ReportAllocs()
-	for b.Loop() {
-		h.FioPercentile(99.9)
-	}
-}

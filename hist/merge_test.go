@@ -80,56 +80,6 @@ func binned(l hist.Layout, raw []int64) *hist.Histogram {
 	return h
 }
 
-func TestMergeOfOneVersion(t *testing.T) {
-	for name, fio2 := range map[string]bool{"fio 3": false, "fio 2": true} {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
-				gen := wholes(layouts(fio2))
-				a, b, c := gen.Draw(t, "a"), gen.Draw(t, "b"), gen.Draw(t, "c")
-				ab := merged(a, b)
-				if diff := cmp.Diff(contentOf(ab), contentOf(merged(b, a))); diff != "" {
-					t.Fatalf("not commutative (-a+b +b+a):\n%s", diff)
-				}
-				abc := merged(ab, c)
-				if diff := cmp.Diff(contentOf(abc), contentOf(merged(a, merged(b, c)))); diff != "" {
-					t.Fatalf("not associative (-(a+b)+c +a+(b+c)):\n%s", diff)
-				}
-				coarsest := max(a.Layout().Coarseness(), b.Layout().Coarseness(), c.Layout().Coarseness())
-				if want := version(fio2, coarsest); abc.Layout() != want {
-					t.Fatalf("got %v, want %v", abc.Layout(), want)
-				}
-				if got, want := abc.Total(), a.Total()+b.Total()+c.Total(); got != want {
-					t.Fatalf("total %v, want %v", got, want)
-				}
-				if abc.Rebinned() {
-					t.Fatal("rebinned within one version")
-				}
-			})
-		})
-	}
-}
-
-// TestMergeSplitsNoCount bins raw latencies twice: in parts of any coarseness, merged,
-// and all at once in the coarsest layout.
-func TestMergeSplitsNoCount(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		fio2 := rapid.Bool().Draw(t, "fio 2")
-		var sum hist.Histogram // takes the layout of the first
-		var all []int64
-		coarsest := 0
-		for range rapid.IntRange(1, 4).Draw(t, "parts") {
-			l := layouts(fio2).Draw(t, "layout")
-			raw := rapid.SliceOfN(latency(), 1, 30).Draw(t, "raw")
-			sum.Merge(binned(l, raw))
-			all, coarsest = append(all, raw...), max(coarsest, l.Coarseness())
-		}
-		want := binned(version(fio2, coarsest), all)
-		if diff := cmp.Diff(contentOf(want), contentOf(&sum)); diff != "" {
-			t.Fatalf("-all at once +merged:\n%s", diff)
-		}
-	})
-}
-
 func TestAddBinsIsMergeOfSingles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		either := rapid.OneOf(layouts(false), layouts(true))
@@ -206,18 +156,6 @@ func TestReset(t *testing.T) {
 	h.AddBins(hist.Fio3(2), row)
 	if diff := cmp.Diff(contentOf(fromRow(hist.Fio3(2), row)), contentOf(h)); diff != "" {
 		t.Errorf("used again:\n%s", diff)
-	}
-}
-
-func TestAllStops(t *testing.T) {
-	h := fromRow(hist.Fio3(0), []hist.Bin{{Index: 10, Count: 5}, {Index: 20, Count: 1}})
-	var seen []int
-	for i := range h.All() {
-		seen = append(seen, i)
-		break
-	}
-	if diff := cmp.Diff([]int{10}, seen); diff != "" {
-		t.Error(diff)
 	}
 }
 

@@ -101,6 +101,7 @@ func (c *sourceCheck) formats(file string) {
 	if !c.strict(file, &list) {
 		return
 	}
+	used := map[string]bool{}
 	for _, fields := range []map[string]string{c.latency, c.runs} {
 		seen := map[string]bool{}
 		for _, f := range list {
@@ -111,11 +112,19 @@ func (c *sourceCheck) formats(file string) {
 						c.fault("%s: %w", pattern, err)
 						break
 					}
+					used[pattern] = used[pattern] || matches
 					if matches && f.isFor(typ) && seen[field] {
 						c.fault("%s has two formats", field)
 					}
 					seen[field] = seen[field] || matches && f.isFor(typ)
 				}
+			}
+		}
+	}
+	for _, f := range list {
+		for _, pattern := range f.Fields {
+			if !used[pattern] {
+				c.fault("no field is like %s", pattern)
 			}
 		}
 	}
@@ -261,47 +270,8 @@ func (c *sourceCheck) bundle(b *Bundle) {
 		}
 		if err := checkSearch(r, c.fields(r.Index)); err != nil {
 			c.fault("%w", err)
-		} else if c.isVersioned(r.Index) {
-			if err := checkShown(r); err != nil {
-				c.fault("%w", err)
-			}
 		}
 	}
-}
-
-// checkShown fails if a search includes pending documents, or ignores the filters of a dashboard.
-func checkShown(r *kibanatest.Request) error {
-	var url struct {
-		Body struct {
-			Query struct {
-				Bool struct {
-					Must, Filter []any
-					MustNot      []any `json:"must_not"`
-				}
-			}
-		}
-	}
-	if err := json.Unmarshal(r.URL, &url); err != nil {
-		return fmt.Errorf("read url: %w", err)
-	}
-	query := url.Body.Query.Bool
-	for _, clause := range []struct {
-		name string
-		list []any
-	}{{"must", query.Must}, {"filter", query.Filter}, {"must_not", query.MustNot}} {
-		if placeholder := "%dashboard_context-" + clause.name + "_clause%"; !slices.Contains(clause.list, any(placeholder)) {
-			return fmt.Errorf("its query has no %s, so filters and controls do not reach it", placeholder)
-		}
-	}
-	isPending := func(v any) bool {
-		m, _ := v.(map[string]any)
-		term, _ := m["term"].(map[string]any)
-		return term[mapping.PendingField] == true
-	}
-	if !slices.ContainsFunc(query.MustNot, isPending) {
-		return fmt.Errorf("its query does not leave out what has %s", mapping.PendingField)
-	}
-	return nil
 }
 
 type objectKey struct{ typ, id string }

@@ -17,29 +17,8 @@ func grids() *rapid.Generator[grid] {
 	})
 }
 
+// TestSnap: what is as near to an edge as the tolerance moves there, and nothing else does.
 func TestSnap(t *testing.T) {
-	g := grid{length: 1000, tolerance: 50}
-	for _, c := range []struct {
-		name    string
-		t, want int64
-	}{
-		{"edge", 3000, 3000},
-		{"little late", 3050, 3000},
-		{"too late", 3051, 3051},
-		{"little early", 2950, 3000},
-		{"too early", 2949, 2949},
-		{"start of the run", 7, 0},
-		{"huge", 4e12 + 3, 4e12},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := g.snap(c.t); got != c.want {
-				t.Errorf("snap(%d) = %d, want %d", c.t, got, c.want)
-			}
-		})
-	}
-}
-
-func TestSnapKeepsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := grids().Draw(t, "grid")
 		at := rapid.Int64Range(0, 1e13).Draw(t, "t")
@@ -51,37 +30,24 @@ func TestSnapKeepsOrder(t *testing.T) {
 		if again := g.snap(once); again != once {
 			t.Errorf("%d became %d, and that %d", at, once, again)
 		}
-		if moved := max(once-at, at-once); moved > g.tolerance || moved > 0 && once%g.length != 0 {
-			t.Errorf("%d was moved to %d, which is not an edge within %d", at, once, g.tolerance)
+		edge := rapid.Int64Range(1, 1e6).Draw(t, "edge") * g.length
+		for _, at := range []int64{at, edge, edge - g.tolerance, edge + g.tolerance, edge - g.tolerance - 1, edge + g.tolerance + 1} {
+			below := at / g.length * g.length
+			isNear, snapped := at-below <= g.tolerance || below+g.length-at <= g.tolerance, g.snap(at)
+			if moved := max(snapped-at, at-snapped); moved > g.tolerance || (snapped%g.length == 0) != isNear || !isNear && moved > 0 {
+				t.Errorf("%d was moved to %d; the tolerance is %d of %d", at, snapped, g.tolerance, g.length)
+			}
 		}
 	})
 }
 
-// TestWindow: completions at an edge belong to the window that ends there.
+// TestWindow: completions at an edge belong to the window that ends there, and those before the run to the first.
 func TestWindow(t *testing.T) {
-	g := grid{length: 1000}
-	for _, c := range []struct {
-		name    string
-		t, want int64
-	}{
-		{"before the run", -5, 0},
-		{"start of the run", 0, 0},
-		{"first", 1, 0},
-		{"end of the first", 1000, 0},
-		{"start of the second", 1001, 1},
-		{"end of the second", 2000, 1},
-		{"huge", 4e12 + 1, 4e9},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := g.window(c.t); got != c.want {
-				t.Errorf("window(%d) = %d, want %d", c.t, got, c.want)
-			}
-		})
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		g := grids().Draw(t, "grid")
-		at := rapid.Int64Range(1, 1e13).Draw(t, "t")
-		if w := g.window(at); at <= w*g.length || at > (w+1)*g.length {
+		edge := rapid.Int64Range(-1, 1e8).Draw(t, "edge") * g.length
+		at := edge + rapid.OneOf(rapid.Int64Range(0, 1), rapid.Int64Range(0, g.length)).Draw(t, "after")
+		if w := g.window(at); at > 0 && (at <= w*g.length || at > (w+1)*g.length) || at <= 0 && w != 0 {
 			t.Errorf("%d is not in (%d, %d]", at, w*g.length, (w+1)*g.length)
 		}
 	})
@@ -159,30 +125,6 @@ func TestPresenceIsADistribution(t *testing.T) {
 	})
 }
 
-func TestPresence(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		t    float64
-		stay
-		want float64
-	}{
-		{"half a row, no life", 500, stay{0, 1000, 0}, 0.5},
-		{"moment, no life", 999, stay{1000, 1000, 0}, 0},
-		{"moment, no life, at it", 1000, stay{1000, 1000, 0}, 1},
-		{"moment, half a life", 500, stay{1000, 1000, 1000}, 0.5},
-		{"moment, before its life", 0, stay{1000, 1000, 500}, 0},
-		{"life as long as the row", 1000, stay{1000, 2000, 1000}, 0.5},
-		{"triangle's foot", 500, stay{1000, 2000, 1000}, 0.125},
-		{"long life, top of the trapezoid", 0, stay{1000, 2000, 4000}, 0.625},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := presence(c.t, c.start, c.end, c.life); math.Abs(got-c.want) > 1e-12 {
-				t.Errorf("got %v, want %v", got, c.want)
-			}
-		})
-	}
-}
-
 // newWorker makes a worker for one slot of reads.
 func newWorker(length int64, spreadAll bool) *worker {
 	return &worker{grid: grid{length: length}, spreadAll: spreadAll, open: map[int64][]*sum{}, slots: 1}
@@ -208,37 +150,4 @@ func TestSpreadGivesAll(t *testing.T) {
 			t.Errorf("%v given and %v completed of %v", sum, completed, n)
 		}
 	})
-}
-
-// TestSpreadByShares compares what windows get with their shares. A bin's middle is within
-// 1/128 of the life.
-func TestSpreadByShares(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		n    uint64
-		stay
-		want map[int64]float64
-	}{
-		{"one window", 7, stay{1000, 2000, 0}, map[int64]float64{1: 7}},
-		{"cut in the middle", 10, stay{500, 1500, 0}, map[int64]float64{0: 5, 1: 5}},
-		{"cut twice", 10, stay{500, 3000, 0}, map[int64]float64{0: 2, 1: 4, 2: 4}},
-		{"a stall of three windows", 4, stay{4000, 4000, 3000}, map[int64]float64{1: 4.0 / 3, 2: 4.0 / 3, 3: 4.0 / 3}},
-		{"trapezoid", 8, stay{3000, 4000, 2000}, map[int64]float64{1: 2, 2: 4, 3: 2}},
-		{"begun before the run", 6, stay{2000, 2000, 3000}, map[int64]float64{0: 4, 1: 2}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWorker(1000, false)
-			b := hist.Bin{Index: uint32(hist.Layout{}.Index(int64(c.life * 1e6))), Count: c.n}
-			w.add(0, &Row{Start: int64(c.start), End: int64(c.end), Bins: []hist.Bin{b}, Total: c.n})
-			for window := range int64(8) {
-				got := 0.0
-				if slots := w.open[window]; slots != nil {
-					got = slots[0].latencies.Total()
-				}
-				if math.Abs(got-c.want[window]) > float64(c.n)/100 {
-					t.Errorf("window %d gets %v, want %v", window, got, c.want[window])
-				}
-			}
-		})
-	}
 }

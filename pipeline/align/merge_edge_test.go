@@ -84,12 +84,6 @@ func TestMergeWindows(t *testing.T) {
 			[]window{{0, 0, 1000, 4, 4}, {1000, 1000, 2000, 7, 7}},
 		},
 		{
-			"a negative tolerance is none",
-			[]align.Row{row(0, 1250, 5), row(1250, 2000, 6)},
-			align.Options{Tolerance: -700},
-			[]window{{0, 0, 1000, 4, 4}, {1000, 1000, 2000, 7, 7}},
-		},
-		{
 			"moments at an edge belong to the window that ends there",
 			[]align.Row{row(1000, 1000, 3), row(1001, 1001, 4)},
 			align.Options{},
@@ -108,13 +102,7 @@ func TestMergeWindows(t *testing.T) {
 			[]window{{0, 0, 1000, 5, 5}, {3000, 3000, 4000, 3, 3}},
 		},
 		{
-			"requests shorter than a window stay whole",
-			[]align.Row{slow(1200, 1200, 900, 4)},
-			align.Options{},
-			[]window{{1000, 1000, 2000, 4, 4}},
-		},
-		{
-			"unless all are to be spread",
+			"requests shorter than a window are spread if all are to be",
 			[]align.Row{slow(1200, 1200, 800, 4)},
 			align.Options{SpreadAll: true},
 			[]window{{0, 0, 1000, 0, 3}, {1000, 1000, 2000, 4, 1}},
@@ -142,12 +130,6 @@ func TestMergeWindows(t *testing.T) {
 			[]align.Row{slow(1, 1001, 17_000, 1), row(3000, 4000, 6)},
 			align.Options{},
 			[]window{{0, 0, 1000, 1, 1}, {3000, 3000, 4000, 6, 6}},
-		},
-		{
-			"gaps have no windows",
-			[]align.Row{row(0, 1000, 5), row(9000, 10_000, 6)},
-			align.Options{},
-			[]window{{0, 0, 1000, 5, 5}, {9000, 9000, 10_000, 6, 6}},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

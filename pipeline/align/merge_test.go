@@ -49,18 +49,6 @@ func amounts(jobs []jobRows, windows []*align.Window, levels []mapping.Level) (i
 	return in, out
 }
 
-// TestMergeKeepsAll: at every level, no request is lost and none is counted twice.
-func TestMergeKeepsAll(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		jobs, opt := runs(anyKind(r)).Draw(r, "run"), optionsOf(r)
-		windows, _ := merge(t, jobs, opt)
-		in, out := amounts(jobs, windows, opt.Levels)
-		if d := gocmp.Diff(in, out); d != "" {
-			r.Error(d)
-		}
-	})
-}
-
 // TestMergeKeepsBins: a request stays in its bin, or moves to a coarser one.
 func TestMergeKeepsBins(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
@@ -142,29 +130,25 @@ func look(windows []*align.Window) []seen {
 	return out
 }
 
-// TestMergeDoesNotDependOnWorkers: the windows are the same to the last bit.
-func TestMergeDoesNotDependOnWorkers(t *testing.T) {
+// TestMerge: at every level, no request is lost and none is counted twice. Windows come by time, then by key, each of
+// them once, on the grid, and are the same to the last bit with any number of workers.
+func TestMerge(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		jobs, opt := runs(anyKind(r)).Draw(r, "run"), optionsOf(r)
 		opt.Workers = 1
 		windows, stats := merge(t, jobs, opt)
-		want := look(windows)
+		in, out := amounts(jobs, windows, opt.Levels)
+		if d := gocmp.Diff(in, out); d != "" {
+			r.Error(d)
+		}
 		opt.Workers = rapid.SampledFrom([]int{2, 3, 8}).Draw(r, "workers")
-		windows, s := merge(t, jobs, opt)
-		if got := look(windows); !reflect.DeepEqual(want, got) { // Diff takes its time
+		again, s := merge(t, jobs, opt)
+		if want, got := look(windows), look(again); !reflect.DeepEqual(want, got) { // Diff takes its time
 			r.Fatalf("%d workers: %s", opt.Workers, gocmp.Diff(want, got))
 		}
 		if s != stats {
 			r.Errorf("%d workers: %+v, one: %+v", opt.Workers, s, stats)
 		}
-	})
-}
-
-// TestMergeOrder: windows come by time, then by key, each of them once, on the grid.
-func TestMergeOrder(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		jobs, opt := runs(kinds["one layout"]).Draw(r, "run"), optionsOf(r)
-		windows, _ := merge(t, jobs, opt)
 		tolerance := min(opt.Tolerance, opt.Window/2)
 		for i, w := range windows {
 			if w.Elapsed < 0 || w.Elapsed%opt.Window != 0 {

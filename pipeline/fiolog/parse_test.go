@@ -230,18 +230,6 @@ func TestReaderPieces(t *testing.T) {
 	}
 }
 
-func TestReaderLayouts(t *testing.T) {
-	for c := range 7 {
-		for _, want := range []hist.Layout{hist.Fio3(c), hist.Fio2(c)} {
-			log := busyLog(4, want.Len(), 12)
-			rows, faults, err := readAll(t, bytes.NewReader(log))
-			if len(rows) != 4 || len(faults) > 0 || err != io.EOF || rows[0].Layout != want {
-				t.Errorf("%v: got %d rows, %q, %v", want, len(rows), faults, err)
-			}
-		}
-	}
-}
-
 func TestReaderSourceFails(t *testing.T) {
 	broken := errors.New("broken pipe")
 	log := golden.Gunzip(t, filepath.Join("testdata", "good.log.gz"))
@@ -276,13 +264,6 @@ func TestReaderDoesNotAllocate(t *testing.T) {
 	})
 	if n != 0 {
 		t.Errorf("a row takes %v allocations, want 0", n)
-	}
-}
-
-func TestDirectionNames(t *testing.T) {
-	got := []string{Read.String(), Write.String(), Trim.String(), Direction(9).String()}
-	if d := cmp.Diff([]string{"read", "write", "trim", "unknown"}, got); d != "" {
-		t.Error(d)
 	}
 }
 

@@ -151,15 +151,9 @@ func testCompact(t *testing.T, s history.Store) {
 }
 
 // ordered returns the documents of a level in the order of a store.
-func ordered(docs []*mapping.Interval, level mapping.Level) (list []*mapping.Interval) {
-	for _, d := range docs {
-		if d.Level == level {
-			list = append(list, d)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b *mapping.Interval) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Fio.Direction, b.Fio.Direction), cmp.Compare(a.Host.Name, b.Host.Name))
-	})
+func ordered(docs []*mapping.Interval, level mapping.Level) []*mapping.Interval {
+	list := where(docs, func(d *mapping.Interval) bool { return d.Level == level })
+	slices.SortFunc(list, byKey)
 	return list
 }
 

@@ -20,9 +20,7 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 	Reading(t, open)
 	run(t, open, []check{
 		{"Empty", testEmpty},
-		{"Unfinished", testUnfinished},
 		{"Replace", testReplace},
-		{"Repeat", testRepeat},
 		{"Ingested", testIngested},
 		{"Check", testCheck},
 		{"Refused", testRefused},
@@ -48,7 +46,6 @@ func Reading(t *testing.T, open func(t *testing.T) history.Store) {
 		{"RoundTrip", testRoundTrip},
 		{"Growing", testGrowing},
 		{"Selection", testSelection},
-		{"Order", testOrder},
 		{"Parts", testParts},
 		{"Count", testCount},
 		{"Prefix", testPrefix},

@@ -28,7 +28,13 @@ func testRoundTrip(t *testing.T, s history.Store) {
 	// a window without requests
 	docs[3].Latency, docs[3].DocCount, docs[3].Requests = mapping.Latency{}, 0, mapping.Requests{}
 	put(t, s, docs[:4]...)
-	put(t, s, docs[4:]...)
+	expect(t, s, history.Selection{}, nil)
+	if _, err := s.Run(t.Context(), ID("a")); !errors.Is(err, history.ErrNotFound) {
+		t.Errorf("a run that is not finished: %v", err)
+	}
+	put(t, s, docs...) // again from the start, as after an interruption
+	finish(t, s, run)
+	put(t, s, docs...)
 	finish(t, s, run)
 	expect(t, s, history.Selection{Runs: []string{run.Run.ID}, Level: mapping.Cluster}, docs)
 	got, err := s.Run(t.Context(), run.Run.ID)
@@ -40,14 +46,6 @@ func testRoundTrip(t *testing.T, s history.Store) {
 	}
 	if want := string(docs[5].AppendJSON(nil)); want != string(Interval("a", "1", 5).AppendJSON(nil)) {
 		t.Error("the store changed a document that it was given")
-	}
-}
-
-func testUnfinished(t *testing.T, s history.Store) {
-	put(t, s, Intervals("a", "1", 3)...)
-	expect(t, s, history.Selection{}, nil)
-	if _, err := s.Run(t.Context(), ID("a")); !errors.Is(err, history.ErrNotFound) {
-		t.Errorf("run: %v", err)
 	}
 }
 
@@ -68,17 +66,6 @@ func testReplace(t *testing.T, s history.Store) {
 	expect(t, s, history.Selection{Runs: []string{other[0].Run.ID}}, other)
 	if runs := collect(t, s.Runs(t.Context(), history.RunFilter{})); len(runs) != 2 {
 		t.Errorf("runs: %v", names(runs))
-	}
-}
-
-// testRepeat: an interrupted ingest is repeated from its start.
-func testRepeat(t *testing.T, s history.Store) {
-	docs := Intervals("a", "1", 9)
-	put(t, s, docs[:5]...)
-	for range 2 {
-		put(t, s, docs...)
-		finish(t, s, NewRun("a", "1"))
-		expect(t, s, history.Selection{}, docs)
 	}
 }
 
