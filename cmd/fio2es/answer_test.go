@@ -29,7 +29,7 @@ func TestAnswer(t *testing.T) {
 	} {
 		e := newEnv(nil, io.Discard, io.Discard)
 		e.cfg = config.Default()
-		r := &reading{env: e}
+		r := &runReader{env: e}
 		read, ended := 0, 0
 		err := r.answer(t.Context(), []input{{paths: []string{exampleArchive + "/results/00000000"}}}, &query.Query{}, answer{
 			begin:  func(*query.Run, bool) error { read++; return nil },

@@ -19,8 +19,8 @@ import (
 // errNothing means that a command found no runs to change.
 var errNothing = errors.New("nothing was changed")
 
-// changing is a command that changes many runs. It asks the user first.
-type changing struct {
+// changeCall is a command that changes many runs. It asks the user first.
+type changeCall struct {
 	*env
 	condition, olderThan string
 	yes, dryRun          bool
@@ -28,7 +28,7 @@ type changing struct {
 
 // addFlags adds the flags of changing. byDefault describes the default of --older-than, and dryRun is the usage of
 // --dry-run.
-func (c *changing) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
+func (c *changeCall) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
 	addSettings(fl, "cluster")
 	addWhereFlag(fl, &c.condition)
 	fl.Var(&once{to: &c.olderThan}, "older-than", "only runs that started longer ago than `age`: 90d, 6mo, 2y; or before a date"+byDefault)
@@ -38,7 +38,7 @@ func (c *changing) addFlags(fl *pflag.FlagSet, byDefault, dryRun string) {
 
 // canAsk fails if the command must ask, but there is no terminal. The message has the verb in two forms: change,
 // such as "remove", and done, such as "removed".
-func (c *changing) canAsk(change, done string) error {
+func (c *changeCall) canAsk(change, done string) error {
 	if !c.yes && !c.dryRun && terminalOf(c.stdin) == nil {
 		return usagef("stdin is no terminal to ask on: give --yes to %s, or --dry-run to see what would be %s", change, done)
 	}
@@ -97,7 +97,7 @@ func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do fu
 }
 
 // ask asks on the terminal whether to do something, unless --yes is set. It waits for an answer until ctx ends.
-func (c *changing) ask(ctx context.Context, what string) (bool, error) {
+func (c *changeCall) ask(ctx context.Context, what string) (bool, error) {
 	if c.yes {
 		return true, nil
 	}

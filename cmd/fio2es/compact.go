@@ -17,7 +17,7 @@ import (
 )
 
 func compactCommand(e *env) *cobra.Command {
-	c := &compacting{changing: changing{env: e}}
+	c := &compactCall{changeCall: changeCall{env: e}}
 	cmd := &cobra.Command{
 		Use:   "compact [RUN...]",
 		Short: "Make old runs smaller: join their windows to longer ones",
@@ -57,13 +57,13 @@ runs may run meanwhile.`,
 	return cmd
 }
 
-type compacting struct {
-	changing
+type compactCall struct {
+	changeCall
 	to time.Duration
 }
 
 // choose returns the choice of runs by arguments, flags and settings.
-func (c *compacting) choose(names []string) (tidy.Choice, error) {
+func (c *compactCall) choose(names []string) (tidy.Choice, error) {
 	if !c.flags.Changed("to") {
 		c.to = c.cfg.Compact.To
 	}
@@ -76,7 +76,7 @@ func (c *compacting) choose(names []string) (tidy.Choice, error) {
 	return chooseRuns(names, c.condition, c.olderThan)
 }
 
-func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
+func (c *compactCall) run(ctx context.Context, choice tidy.Choice) error {
 	return c.chosen(ctx, choice, !c.dryRun, func(store history.Store, chosen *tidy.Chosen) error {
 		plan := compact.NewPlan(chosen.Runs, c.to)
 		if plan.Print(c.stdout, c.to); c.dryRun {
@@ -97,7 +97,7 @@ func (c *compacting) run(ctx context.Context, choice tidy.Choice) error {
 }
 
 // all compacts the runs, one after the other. It continues after a run that cannot be compacted.
-func (c *compacting) all(ctx context.Context, store history.Store, plan *compact.Plan) error {
+func (c *compactCall) all(ctx context.Context, store history.Store, plan *compact.Plan) error {
 	runs, before, after, leftOut := 0, 0, 0, false
 	var uneven []compact.LeftOut
 	for i, r := range plan.Runs {

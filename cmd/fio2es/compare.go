@@ -20,7 +20,7 @@ import (
 )
 
 func compareCommand(e *env) *cobra.Command {
-	c := &comparing{sides: sides{reading: &reading{env: e, namesRuns: true}}, by: byRun, checks: checks{table.Text, junit.Suite{Name: "fio2es compare"}}}
+	c := &comparison{sides: sides{runReader: &runReader{env: e, namesRuns: true}}, by: byRun, checks: checks{table.Text, junit.Suite{Name: "fio2es compare"}}}
 	var f compareFlags
 	cmd := &cobra.Command{
 		Use: "compare [A] B...", SuggestFor: []string{"diff"},
@@ -93,8 +93,8 @@ const (
 	bySettings = "settings"
 )
 
-// comparing is the state of a comparison: what is compared, and where the result is written.
-type comparing struct {
+// comparison is the state of a comparison: what is compared, and where the result is written.
+type comparison struct {
 	sides
 	options  compare.Options
 	baseline *query.Baseline // nil: the first argument is the base
@@ -106,7 +106,7 @@ type comparing struct {
 }
 
 // compare compares what args name.
-func (c *comparing) compare(ctx context.Context, args []string) error {
+func (c *comparison) compare(ctx context.Context, args []string) error {
 	run := c.compareRuns
 	if c.by == bySettings {
 		run = c.compareWorkloads
@@ -130,7 +130,7 @@ type compareFlags struct {
 }
 
 // check checks the flags and sets the options. The metrics of conditions are compared, too.
-func (c *comparing) check(f *compareFlags, args []string) (err error) {
+func (c *comparison) check(f *compareFlags, args []string) (err error) {
 	if err := c.query.Check(); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (c *comparing) check(f *compareFlags, args []string) (err error) {
 }
 
 // compareRuns compares each argument with the base. Without --baseline, the base is the first argument.
-func (c *comparing) compareRuns(ctx context.Context, args []string) error {
+func (c *comparison) compareRuns(ctx context.Context, args []string) error {
 	var sides []*compare.Side
 	for _, arg := range args {
 		side, err := c.side(ctx, arg)
@@ -205,7 +205,7 @@ func (c *comparing) compareRuns(ctx context.Context, args []string) error {
 }
 
 // pair compares a side with the base. title names the workload, if there are several.
-func (c *comparing) pair(title string, base, other *compare.Side) error {
+func (c *comparison) pair(title string, base, other *compare.Side) error {
 	c.logDoubts(title, base, other)
 	lines, notes, err := compare.Compare(base, other, c.options)
 	for _, text := range notes {
@@ -233,7 +233,7 @@ func (c *comparing) pair(title string, base, other *compare.Side) error {
 
 // baselineOf reads the runs of --baseline for a side. from are the runs that it selects, of all workloads or of this
 // one.
-func (c *comparing) baselineOf(ctx context.Context, title string, other *compare.Side, from []*mapping.Run) (*compare.Side, error) {
+func (c *comparison) baselineOf(ctx context.Context, title string, other *compare.Side, from []*mapping.Run) (*compare.Side, error) {
 	var runs []*mapping.Run
 	for _, r := range other.Runs {
 		runs = append(runs, r.Document)
@@ -250,7 +250,7 @@ func (c *comparing) baselineOf(ctx context.Context, title string, other *compare
 
 // compareWorkloads compares the runs of each argument, workload by workload, with those runs of the base that have
 // the same settings. Without --baseline, the base is the first argument.
-func (c *comparing) compareWorkloads(ctx context.Context, args []string) error {
+func (c *comparison) compareWorkloads(ctx context.Context, args []string) error {
 	var list []*selection
 	for _, arg := range args {
 		s, err := c.selection(ctx, arg)
@@ -288,7 +288,7 @@ func (c *comparing) compareWorkloads(ctx context.Context, args []string) error {
 
 // compareSelections compares each workload of other with that of base, or with --baseline, with its runs in past. A
 // workload that cannot be compared is left out. It fails if no workload was compared.
-func (c *comparing) compareSelections(ctx context.Context, base *selection, past map[string][]*mapping.Run, other *selection) error {
+func (c *comparison) compareSelections(ctx context.Context, base *selection, past map[string][]*mapping.Run, other *selection) error {
 	compared, failed := 0, []error(nil)
 	for _, m := range workload.Match(base.docs, other.docs) {
 		if c.baseline == nil && (len(m.Base) == 0 || len(m.Other) == 0) {

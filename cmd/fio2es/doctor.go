@@ -45,7 +45,7 @@ Exit code 3: something is or will be lost.`,
 			if n < 0 {
 				n = len(args)
 			}
-			return (&examining{env: e, format: format}).all(cmd.Context(), args[:n], args[n:])
+			return (&doctorCall{env: e, format: format}).all(cmd.Context(), args[:n], args[n:])
 		},
 	}
 	addSettings(cmd.Flags(), "reading")
@@ -53,7 +53,7 @@ Exit code 3: something is or will be lost.`,
 	return cmd
 }
 
-type examining struct {
+type doctorCall struct {
 	*env
 	format  string
 	found   []doctor.Answers
@@ -61,7 +61,7 @@ type examining struct {
 }
 
 // all examines paths, and a command line if there is one.
-func (x *examining) all(ctx context.Context, paths, words []string) error {
+func (x *doctorCall) all(ctx context.Context, paths, words []string) error {
 	if len(words) > 0 {
 		if err := x.command(ctx, words); err != nil {
 			return err
@@ -85,7 +85,7 @@ func (x *examining) all(ctx context.Context, paths, words []string) error {
 	return leftOutIf(doctor.Write(x.stdout, x.found, x.format), x.leftOut || doctor.IsLossy(x.found))
 }
 
-func (x *examining) command(ctx context.Context, words []string) error {
+func (x *doctorCall) command(ctx context.Context, words []string) error {
 	c, err := fioargs.Parse(words, nil)
 	if err != nil {
 		return usageError{Err: err}
@@ -99,7 +99,7 @@ func (x *examining) command(ctx context.Context, words []string) error {
 }
 
 // setup examines a job file or a configuration. isResult reports that the path has results instead.
-func (x *examining) setup(ctx context.Context, path string) (isResult bool, err error) {
+func (x *doctorCall) setup(ctx context.Context, path string) (isResult bool, err error) {
 	if path == "-" {
 		return true, nil
 	}
@@ -128,7 +128,7 @@ func (x *examining) setup(ctx context.Context, path string) (isResult bool, err 
 }
 
 // results examines the runs under paths.
-func (x *examining) results(ctx context.Context, paths []string) error {
+func (x *doctorCall) results(ctx context.Context, paths []string) error {
 	archive, err := pipeline.Open(ctx, paths, x.stdin, nil)
 	if err != nil {
 		return err

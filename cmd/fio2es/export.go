@@ -12,8 +12,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// exporting says which windows are exported, in which format, and how.
-type exporting struct {
+// exportCall says which windows are exported, in which format, and how.
+type exportCall struct {
 	query.Query
 	as      string
 	windows bool // points over time in OpenMetrics
@@ -21,7 +21,7 @@ type exporting struct {
 }
 
 func exportCommand(e *env) *cobra.Command {
-	x := &exporting{}
+	x := &exportCall{}
 	output, buckets := "", "1-2-5"
 	cmd := &cobra.Command{
 		Use:   "export X... --as FORMAT",
@@ -65,7 +65,7 @@ the source of each format, and what it loses.`,
 				return err
 			}
 			x.Totals = x.as == "openmetrics" && !x.windows && x.WantsAll() && x.Level() == mapping.Cluster
-			return e.writeOutput(output, func(w io.Writer) error { return x.export(cmd.Context(), &reading{env: e}, args, w) })
+			return e.writeOutput(output, func(w io.Writer) error { return x.export(cmd.Context(), &runReader{env: e}, args, w) })
 		},
 	}
 	fl := cmd.Flags()
@@ -81,7 +81,7 @@ the source of each format, and what it loses.`,
 }
 
 // parse checks the options. buckets is the text of --buckets; written reports whether the user gave it.
-func (x *exporting) parse(buckets string, written bool) error {
+func (x *exportCall) parse(buckets string, written bool) error {
 	switch {
 	case x.as == "":
 		return usagef("--as: want hdrlog, openmetrics, csv or json")
@@ -98,7 +98,7 @@ func (x *exporting) parse(buckets string, written bool) error {
 }
 
 // setLevels sets the one level that the user named.
-func (x *exporting) setLevels(e *env) error {
+func (x *exportCall) setLevels(e *env) error {
 	if len(e.options().Levels) != 1 {
 		return usagef("--levels %s: want one of cluster, host, job: each has all requests", strings.Join(e.cfg.Levels, ","))
 	}
@@ -106,7 +106,7 @@ func (x *exporting) setLevels(e *env) error {
 }
 
 // export writes all runs that args name to w.
-func (x *exporting) export(ctx context.Context, r *reading, args []string, w io.Writer) error {
+func (x *exportCall) export(ctx context.Context, r *runReader, args []string, w io.Writer) error {
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	if err == nil && x.as == "hdrlog" {
 		err = refuseSeveral(inputs, export.ErrOneRun.Error())

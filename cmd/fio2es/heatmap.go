@@ -68,7 +68,7 @@ that has requests.`,
 			if err := how.check(cmd.Flags().Changed("format"), cmd.Flags().Changed("columns")); err != nil {
 				return err
 			}
-			r, h := &reading{env: e}, newHeatmap(e, how, q)
+			r, h := &runReader{env: e}, newHeatmap(e, how, q)
 			inputs, err := r.choose(cmd.Context(), args, query.IsPath)
 			if err == nil && how.format == "svg" {
 				err = refuseSeveral(inputs, "an SVG file has one map")

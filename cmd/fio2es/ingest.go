@@ -31,7 +31,7 @@ import (
 )
 
 func ingestCommand(e *env) *cobra.Command {
-	how := ingesting{env: e, format: table.Text}
+	how := ingestCall{env: e, format: table.Text}
 	cmd := &cobra.Command{
 		Use: "ingest PATH...", SuggestFor: []string{"import", "add"},
 		Short: "Store the runs found in archives, folders and logs",
@@ -85,17 +85,17 @@ Elasticsearch.`,
 	return cmd
 }
 
-type ingesting struct {
+type ingestCall struct {
 	*env
 	output        string // a file; empty: the history
 	force, dryRun bool
 	restore       bool // also store runs that people removed
 	pick          query.Pick
 	format        string
-	remembering
+	nightFlags
 }
 
-func (g *ingesting) ingest(ctx context.Context, paths []string) error {
+func (g *ingestCall) ingest(ctx context.Context, paths []string) error {
 	began, opt := time.Now(), g.options()
 	opt.Force = g.force
 	wanted := g.pick.Compile()
@@ -160,7 +160,7 @@ func (g *ingesting) ingest(ctx context.Context, paths []string) error {
 
 // store stores runs in the history in the settings, or in a file. rejected reports whether the cluster rejected
 // documents.
-func (g *ingesting) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, rejected bool, err error) {
+func (g *ingestCall) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, rejected bool, err error) {
 	if g.output != "" {
 		err = g.toFile(g.output, func(to ingest.Target) (err error) {
 			result, err = ingest.Runs(ctx, to, runs, options)
@@ -192,7 +192,7 @@ func (e *env) toFile(name string, write func(to ingest.Target) error) error {
 
 // printNews prints the new runs, how much was stored, where, and what to do next. known is the number of runs that
 // were not read.
-func (g *ingesting) printNews(result *ingest.Result, known int, took time.Duration) error {
+func (g *ingestCall) printNews(result *ingest.Result, known int, took time.Duration) error {
 	runs := result.News()
 	to := g.stdout
 	if g.output != "" {
@@ -210,7 +210,7 @@ func (g *ingesting) printNews(result *ingest.Result, known int, took time.Durati
 }
 
 // printSums prints how much was stored, where, and what to do next.
-func (g *ingesting) printSums(result *ingest.Result, news []*mapping.Run, known int, took time.Duration) {
+func (g *ingestCall) printSums(result *ingest.Result, news []*mapping.Run, known int, took time.Duration) {
 	documents, unchanged := result.Count()
 	text := fmt.Sprintf("%s stored %s in %s", unit.Plural(len(news), "run"), unit.Plural(documents, "document"), unit.Elapsed(took))
 	requests := int64(0)
@@ -237,20 +237,20 @@ func (g *ingesting) printSums(result *ingest.Result, news []*mapping.Run, known 
 	}
 }
 
-// remembering says how an ingest uses the state that earlier ingests left.
-type remembering struct {
+// nightFlags says how an ingest uses the state that earlier ingests left.
+type nightFlags struct {
 	verify, acknowledge bool
 	quiet               bool // print only what is new
 }
 
-func (r *remembering) addFlags(fl *pflag.FlagSet) {
+func (r *nightFlags) addFlags(fl *pflag.FlagSet) {
 	fl.BoolVar(&r.verify, "verify", false, "read all files again, even if their sizes, times and inodes did not change, and warn about changed contents")
 	fl.BoolVar(&r.acknowledge, "acknowledge", false, "do not repeat warnings about what is damaged now, until it changes: later ingests exit with 0")
 	fl.BoolVar(&r.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
 }
 
 // night begins an ingest with what earlier ones remembered. The returned function closes what was opened.
-func (g *ingesting) night(ctx context.Context, paths []string, opt pipeline.Options) (*nightly.Night, func(), error) {
+func (g *ingestCall) night(ctx context.Context, paths []string, opt pipeline.Options) (*nightly.Night, func(), error) {
 	if g.quiet {
 		g.setLog(slog.LevelWarn)
 	}
@@ -326,7 +326,7 @@ func programBuild() string {
 }
 
 // unchanged ends an ingest before any file is read, if nothing is new. It returns false if something may be new.
-func (g *ingesting) unchanged(ctx context.Context, night *nightly.Night, began time.Time) (ok bool, err error) {
+func (g *ingestCall) unchanged(ctx context.Context, night *nightly.Night, began time.Time) (ok bool, err error) {
 	if _, err := g.rules(); err != nil || g.verify {
 		return false, err
 	}
@@ -342,7 +342,7 @@ func (g *ingesting) unchanged(ctx context.Context, night *nightly.Night, began t
 
 // endNight remembers the ingest, unless the cluster rejected documents. all are the runs of an ingest that read files.
 // leftOut reports whether anything but damage was left out.
-func (g *ingesting) endNight(ctx context.Context, night *nightly.Night, all []*cbt.Run, rejected, leftOut bool) error {
+func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*cbt.Run, rejected, leftOut bool) error {
 	if g.acknowledge {
 		night.Acknowledge()
 	}

@@ -71,7 +71,7 @@ fio2es. Logs given by name are read without the report beside them, as the tools
 				}
 			}
 			q.Light = q.WantsAll() && e.cfg.Method != "fio" // sums and fio's values need histograms
-			r, p := &reading{env: e}, newPercentiles(e.stdout, format, e.cfg.Method, q)
+			r, p := &runReader{env: e}, newPercentiles(e.stdout, format, e.cfg.Method, q)
 			p.note, p.totalOnly = r.logOnlyTotals, total
 			a := answer{begin: p.begin, window: p.window, end: p.end}
 			if total && q.WantsAll() {
@@ -126,7 +126,7 @@ func compat(ctx context.Context, e *env, args []string, tool string) error {
 	if e.cfg.Interval == 0 { // the tools' default for all logs
 		e.cfg.Interval = config.Interval(time.Second)
 	}
-	r, c := &reading{env: e}, export.NewCompat(e.stdout, tool)
+	r, c := &runReader{env: e}, export.NewCompat(e.stdout, tool)
 	r.logsAlone = true  // as the tools do
 	q := &query.Query{} // with histograms, because adding up directions needs them
 	return r.answerFor(ctx, args, q, answer{

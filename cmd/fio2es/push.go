@@ -24,7 +24,7 @@ var (
 )
 
 func pushCommand(e *env) *cobra.Command {
-	p, condition := pushing{env: e}, ""
+	p, condition := pushCall{env: e}, ""
 	cmd := &cobra.Command{
 		Use:   "push [TEXT | RUN...]",
 		Short: "Copy runs from one history into another: a cluster, a file",
@@ -83,15 +83,15 @@ request of Elasticsearch.`,
 	return cmd
 }
 
-// pushing is one call of push: of runs, or of rejected documents.
-type pushing struct {
+// pushCall is one call of push: of runs, or of rejected documents.
+type pushCall struct {
 	*env
 	into, output, rejects string // paths of files
 	restore               bool   // also push runs that people removed from the other history
 }
 
 // push copies the runs that a filter selects. With selectors, it copies only those of them that the selectors name.
-func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors []*query.Selector) error {
+func (p *pushCall) push(ctx context.Context, among history.RunFilter, selectors []*query.Selector) error {
 	if p.into == "" && p.output == "" && !p.cfg.Elasticsearch.Enabled() {
 		return errNoTarget
 	}
@@ -137,7 +137,7 @@ func (p *pushing) push(ctx context.Context, among history.RunFilter, selectors [
 }
 
 // source opens the history to copy from: with --into the one in the settings, otherwise the embedded one.
-func (p *pushing) source(ctx context.Context) (history.Store, error) {
+func (p *pushCall) source(ctx context.Context) (history.Store, error) {
 	if p.into != "" {
 		return p.openHistory(ctx)
 	}
@@ -145,7 +145,7 @@ func (p *pushing) source(ctx context.Context) (history.Store, error) {
 }
 
 // target opens the history to copy to. Copied runs keep their verdicts on rules.
-func (p *pushing) target(ctx context.Context) (ingest.Target, error) {
+func (p *pushCall) target(ctx context.Context) (ingest.Target, error) {
 	if p.into == "" {
 		store, err := p.cluster(ctx)
 		return ingest.Target{Sink: store, Store: store, IsCluster: true}, err
@@ -163,7 +163,7 @@ func (p *pushing) target(ctx context.Context) (ingest.Target, error) {
 
 // again sends the documents of a reject file again. It reads the whole file first, because documents that are
 // rejected again may be written to the same file.
-func (p *pushing) again(ctx context.Context) error {
+func (p *pushCall) again(ctx context.Context) error {
 	if !p.cfg.Elasticsearch.Enabled() {
 		return errNoCluster
 	}

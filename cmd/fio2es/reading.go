@@ -37,8 +37,8 @@ func someRuns(cmd *cobra.Command, args []string) error {
 	return arguments(1, many)(cmd, args)
 }
 
-// reading is a command that reads runs, from paths or from the history.
-type reading struct {
+// runReader is a command that reads runs, from paths or from the history.
+type runReader struct {
 	*env
 	logsAlone bool // leave out reports beside logs that are given by name
 	namesRuns bool // the answer has the ids of runs, so they need not be on stderr
@@ -61,7 +61,7 @@ type answer struct {
 }
 
 // answerFor uses a for each run that args name. Neighbouring paths are read together.
-func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, a answer) error {
+func (r *runReader) answerFor(ctx context.Context, args []string, q *query.Query, a answer) error {
 	inputs, err := r.choose(ctx, args, query.IsPath)
 	if err != nil {
 		return r.end(err)
@@ -71,7 +71,7 @@ func (r *reading) answerFor(ctx context.Context, args []string, q *query.Query, 
 
 // answer uses a for each run of the inputs, and ends the reading. If a run has nothing of what is wanted or cannot be
 // read so, the others are answered nevertheless.
-func (r *reading) answer(ctx context.Context, inputs []input, q *query.Query, a answer) error {
+func (r *runReader) answer(ctx context.Context, inputs []input, q *query.Query, a answer) error {
 	r.skips = true
 	err := r.each(ctx, inputs, func(run *query.Run, many bool) error {
 		if err := a.begin(run, many); err != nil {
@@ -98,7 +98,7 @@ type input struct {
 }
 
 // choose finds what args name. Neighbouring paths for which joins returns true are read together.
-func (r *reading) choose(ctx context.Context, args []string, joins func(string) bool) (inputs []input, err error) {
+func (r *runReader) choose(ctx context.Context, args []string, joins func(string) bool) (inputs []input, err error) {
 	among, err := r.limit()
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (r *reading) choose(ctx context.Context, args []string, joins func(string) 
 }
 
 // limit returns the filter of --where, from whose runs the arguments choose.
-func (r *reading) limit() (among history.RunFilter, err error) {
+func (r *runReader) limit() (among history.RunFilter, err error) {
 	if f := r.flags.Lookup("where"); f != nil && f.Value.String() != "" {
 		among.Where, err = parseWhere(f.Value.String())
 	}
@@ -135,7 +135,7 @@ func (r *reading) limit() (among history.RunFilter, err error) {
 
 // chooseStored finds the runs in the history that a filter selects and selectors name. It prints on stderr which
 // runs these are.
-func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, args []string) ([]*mapping.Run, error) {
+func (r *runReader) chooseStored(ctx context.Context, among history.RunFilter, args []string) ([]*mapping.Run, error) {
 	selectors, isID, err := parseSelectors(args)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (r *reading) chooseStored(ctx context.Context, among history.RunFilter, arg
 }
 
 // open opens the history when it is first needed.
-func (r *reading) open(ctx context.Context) error {
+func (r *runReader) open(ctx context.Context) error {
 	if r.store != nil {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (r *reading) open(ctx context.Context) error {
 }
 
 // each calls do with each run of the inputs. many reports whether there are several runs.
-func (r *reading) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
+func (r *runReader) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
 	for _, c := range inputs {
 		if len(c.paths) > 0 {
 			if err := r.eachOfFiles(ctx, c.paths, len(inputs) > 1, do); err != nil {
@@ -213,7 +213,7 @@ func (r *reading) each(ctx context.Context, inputs []input, do func(run *query.R
 }
 
 // eachOfFiles calls do with each run under some paths, which are read together.
-func (r *reading) eachOfFiles(ctx context.Context, paths []string, many bool, do func(run *query.Run, many bool) error) error {
+func (r *runReader) eachOfFiles(ctx context.Context, paths []string, many bool, do func(run *query.Run, many bool) error) error {
 	files, err := query.Open(ctx, paths, query.FileOptions{
 		Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone,
 		Progress: func(p source.Progress) { r.progress.Show("looking: %s", unit.Plural(p.Files, "file")) },
@@ -237,7 +237,7 @@ func (r *reading) eachOfFiles(ctx context.Context, paths []string, many bool, do
 }
 
 // skip keeps an error of one run for the end, if the others are to be answered. It returns any other error.
-func (r *reading) skip(err error) error {
+func (r *runReader) skip(err error) error {
 	if !r.skips || !query.IsOfRun(err) {
 		return err
 	}
@@ -248,7 +248,7 @@ func (r *reading) skip(err error) error {
 // prepare applies --interval to a run in the history. It says once which flags and settings of the environment have no effect
 // on such runs, because their windows were made when they were ingested. Settings in files are for all runs, so they need
 // no word.
-func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
+func (r *runReader) prepare(run *query.Run) (_ *query.Run, err error) {
 	for _, name := range []string{"source", "precision", "weighting", "inflight", "tolerance", "align", "start", "offset", "groups", "unit"} {
 		if from := r.cfg.Origins[name]; (from == config.Variable(name) || from == "--"+name) && !r.hasNoted {
 			r.log.Info("note: " + from + " has no effect on runs in the history: their windows were made when they were ingested; to change them, ingest the files again")
@@ -262,7 +262,7 @@ func (r *reading) prepare(run *query.Run) (_ *query.Run, err error) {
 }
 
 // end closes the history. It returns err, the error of the reading, with the errors of single runs, or errLeftOut.
-func (r *reading) end(err error) error {
+func (r *runReader) end(err error) error {
 	if r.store != nil {
 		r.store.Close()
 	}
@@ -277,7 +277,7 @@ func (r *reading) end(err error) error {
 }
 
 // logRun writes the messages of a run that has been read to stderr.
-func (r *reading) logRun(run *query.Run) {
+func (r *runReader) logRun(run *query.Run) {
 	r.progress.Clear()
 	for _, text := range run.Warnings {
 		r.log.Warn(text)
@@ -292,7 +292,7 @@ func (r *reading) logRun(run *query.Run) {
 }
 
 // logOnlyTotals writes to stderr why a run that was read has only totals.
-func (r *reading) logOnlyTotals(run *query.Run, doc *mapping.Run) {
+func (r *runReader) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 	if why := run.OnlyTotals(doc); why != "" {
 		r.log.Info(fmt.Sprintf("note: %s: only totals: %s", doc.Run.Name, why))
 	}

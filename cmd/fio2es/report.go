@@ -47,7 +47,7 @@ choose requests as for rank. The same runs give the same page, byte for byte.`,
 			if ext := strings.ToLower(filepath.Ext(output)); output != "" && output != "-" && ext != ".html" && ext != ".htm" {
 				return usagef("--output %s: want a name that ends in .html", output)
 			}
-			r := &reading{env: e}
+			r := &runReader{env: e}
 			return r.end(r.report(cmd.Context(), args, q, output))
 		},
 	}
@@ -65,7 +65,7 @@ choose requests as for rank. The same runs give the same page, byte for byte.`,
 
 // report writes the page of all runs that args name. Neighbouring logs are merged. Other arguments are read one by
 // one, so that runs are in the order of the arguments.
-func (r *reading) report(ctx context.Context, args []string, q *query.Query, output string) error {
+func (r *runReader) report(ctx context.Context, args []string, q *query.Query, output string) error {
 	page := report.New(report.Options{Program: generator(), Query: *q})
 	inputs, err := r.choose(ctx, args, query.IsFile)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 )
 
 func rmCommand(e *env) *cobra.Command {
-	r := &removing{changing: changing{env: e}}
+	r := &rmCall{changeCall: changeCall{env: e}}
 	cmd := &cobra.Command{
 		Use: "rm [RUN...]", SuggestFor: []string{"delete", "remove"},
 		Short: "Remove runs from the history",
@@ -63,12 +63,12 @@ history does not have stays.`,
 	return cmd
 }
 
-type removing struct {
-	changing
+type rmCall struct {
+	changeCall
 	files bool
 }
 
-func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
+func (r *rmCall) remove(ctx context.Context, choice tidy.Choice) error {
 	return r.chosen(ctx, choice, !r.dryRun, func(store history.Store, chosen *tidy.Chosen) error {
 		if r.print(chosen.Runs); r.dryRun {
 			return nil
@@ -92,7 +92,7 @@ func (r *removing) remove(ctx context.Context, choice tidy.Choice) error {
 }
 
 // print lists the first runs that will be removed. Errors are recorded by stdout.
-func (r *removing) print(runs []*mapping.Run) {
+func (r *rmCall) print(runs []*mapping.Run) {
 	const most = 20
 	first, last := runs[len(runs)-1], runs[0]
 	text := unit.Plural(len(runs), "run") + ", started " + facts.StartedUTC(first)
@@ -114,7 +114,7 @@ func (r *removing) print(runs []*mapping.Run) {
 
 // removeFiles removes the folders in which fio2es run has the files of the chosen runs. The runs stay in the
 // history. A folder stays if it has a log or a report that the history does not have.
-func (r *removing) removeFiles(ctx context.Context, choice tidy.Choice) error {
+func (r *rmCall) removeFiles(ctx context.Context, choice tidy.Choice) error {
 	return r.chosen(ctx, choice, false, func(store history.Store, chosen *tidy.Chosen) error {
 		var folders []string
 		var bytes int64

@@ -35,7 +35,7 @@ import (
 )
 
 func runCommand(e *env) *cobra.Command {
-	r := running{env: e}
+	r := runCall{env: e}
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- fio ARGS... | run [flags] JOBFILE [fio's ARGS...]",
 		Short: "Run fio, and store its run",
@@ -76,7 +76,7 @@ fio2es on each host.`,
 	return cmd
 }
 
-type running struct {
+type runCall struct {
 	*env
 	note, reports string
 	repeat        int
@@ -90,7 +90,7 @@ type running struct {
 }
 
 // run runs the fio of a command, as often as wanted.
-func (r *running) run(ctx context.Context, words []string) (err error) {
+func (r *runCall) run(ctx context.Context, words []string) (err error) {
 	if r.repeat < 1 || r.pause < 0 {
 		return usagef("--repeat %d --pause %v: want at least 1, and no negative time", r.repeat, r.pause)
 	}
@@ -112,7 +112,7 @@ func (r *running) run(ctx context.Context, words []string) (err error) {
 }
 
 // repeated opens the history and runs fio, as often as wanted.
-func (r *running) repeated(ctx context.Context) (err error) {
+func (r *runCall) repeated(ctx context.Context) (err error) {
 	if err := r.finishInterrupted(ctx); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (r *running) repeated(ctx context.Context) (err error) {
 }
 
 // once runs fio and stores its run.
-func (r *running) once(s *record.Relay) (stored finished, err error) {
+func (r *runCall) once(s *record.Relay) (stored finished, err error) {
 	host, _ := os.Hostname() // without a name the host is unknown, as in a folder of logs
 	entry, err := r.folders().Begin(record.Entry{
 		Name: r.how.Name, Host: host, History: r.historyName(), Command: r.fio.Words(), Started: time.Now(),
@@ -198,7 +198,7 @@ type outputError struct{ error }
 func (e outputError) Unwrap() error { return e.error }
 
 // fioOf runs fio and follows its run. Then it copies fio's output to where the user wants it.
-func (r *running) fioOf(s *record.Relay, entry *record.Entry) (ending record.Ending, err error) {
+func (r *runCall) fioOf(s *record.Relay, entry *record.Entry) (ending record.Ending, err error) {
 	how := r.how
 	how.Folder, how.Quiet = entry.Folder, r.canShow() && !r.quiet
 	plan, err := record.Of(r.fio, how)
@@ -241,7 +241,7 @@ func (r *running) fioOf(s *record.Relay, entry *record.Entry) (ending record.End
 
 // started starts fio, follows its run, and waits for its end. fio writes to files and not to pipes of fio2es, so it
 // continues if fio2es is killed.
-func (r *running) started(
+func (r *runCall) started(
 	s *record.Relay, entry *record.Entry, plan *record.Plan, stderr io.Writer, log *slog.Logger, each func(*window.Window) error,
 ) (ending record.Ending, err error) {
 	stdin, _ := r.stdin.(*os.File)
@@ -260,7 +260,7 @@ func (r *running) started(
 }
 
 // lines writes a line for each window to stderr. It ignores errors, because the run does not depend on the reader.
-func (r *running) lines() func(*window.Window) error {
+func (r *runCall) lines() func(*window.Window) error {
 	to := newFollowWriter(r.stderr, table.Text)
 	return func(w *window.Window) error {
 		_ = to.window(w)
@@ -270,7 +270,7 @@ func (r *running) lines() func(*window.Window) error {
 
 // follow stores the live run of a fio until the returned function is called. Requests count in the window in which
 // they complete. So a window is final at once, and does not wait for requests that were in flight in it.
-func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
+func (r *runCall) follow(ctx context.Context, entry *record.Entry, log *slog.Logger, each func(*window.Window) error) (stop func()) {
 	opt := follow.Options{
 		Ingest: ingest.Options{Pipeline: r.options(), Log: log},
 		Paths:  []string{entry.Folder}, Host: entry.Host, Wanted: func(string, string) bool { return true }, Rules: r.rules,
@@ -293,7 +293,7 @@ func (r *running) follow(ctx context.Context, entry *record.Entry, log *slog.Log
 }
 
 // printFinished prints the rows of runs, where they are stored, and what to run next.
-func (r *running) printFinished(f *finished) error {
+func (r *runCall) printFinished(f *finished) error {
 	runs := f.runs
 	if len(runs) == 0 {
 		return nil
@@ -341,7 +341,7 @@ func (e *env) printRows(runs []*mapping.Run) error {
 }
 
 // shown runs fio with a live view on the terminal. What fio writes to stderr is kept in a file until the view ends.
-func (r *running) shown(s *record.Relay, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
+func (r *runCall) shown(s *record.Relay, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
 	errs, err := os.Create(filepath.Join(entry.Folder, entry.Name+".err"))
 	if err != nil {
 		return ending, err

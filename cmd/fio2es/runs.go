@@ -18,7 +18,7 @@ import (
 )
 
 func runsCommand(e *env) *cobra.Command {
-	l := listing{env: e, filter: history.RunFilter{Light: true}, format: table.Text}
+	l := runsCall{env: e, filter: history.RunFilter{Light: true}, format: table.Text}
 	condition, sorted := "", ""
 	cmd := &cobra.Command{
 		Use: "runs [TEXT | RUN...]", SuggestFor: []string{"ls", "list", "history"},
@@ -80,7 +80,7 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 	return cmd
 }
 
-type listing struct {
+type runsCall struct {
 	*env
 	filter    history.RunFilter
 	selectors []*query.Selector // choose among the runs of the filter; none: all of them
@@ -94,7 +94,7 @@ type listing struct {
 }
 
 // list prints the runs that the filter selects. It skips a run that cannot be read, with a warning.
-func (l *listing) list(ctx context.Context) error {
+func (l *runsCall) list(ctx context.Context) error {
 	store, err := l.openHistory(ctx)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (l *listing) list(ctx context.Context) error {
 }
 
 // read reads the listed runs, or more of them, because the limit applies after sorting.
-func (l *listing) read(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, skipped bool, err error) {
+func (l *runsCall) read(ctx context.Context, store history.Store, watched *query.Watched) (runs []*mapping.Run, skipped bool, err error) {
 	if len(l.selectors) > 0 {
 		return l.selectRuns(ctx, store, l.filter, l.selectors)
 	}

@@ -22,7 +22,7 @@ import (
 
 // sides reads the runs that a comparison compares.
 type sides struct {
-	*reading
+	*runReader
 	query query.Query // selects the windows that are compared
 }
 

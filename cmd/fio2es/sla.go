@@ -68,7 +68,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 			c := &checks{format, junit.Suite{Name: "fio2es sla"}}
 			out, format := c.table(e.stdout)
 			to := table.NewNarrow(out, format, slo.Columns, []string{"NOTE", "RULE"}, []string{"AT (UTC)", "LONGEST", "BUDGET"})
-			j := &judging{reading: &reading{env: e}, query: q, rules: rules, checks: c, to: to}
+			j := &slaCall{runReader: &runReader{env: e}, query: q, rules: rules, checks: c, to: to}
 			return j.end(j.judge(cmd.Context(), args))
 		},
 	}
@@ -79,9 +79,9 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 	return cmd
 }
 
-// judging is a check of runs against rules.
-type judging struct {
-	*reading
+// slaCall is a check of runs against rules.
+type slaCall struct {
+	*runReader
 	query    *query.Query
 	rules    []slo.Rule
 	checks   *checks
@@ -91,7 +91,7 @@ type judging struct {
 
 // judge checks the runs that args name, and writes the verdicts. Neighbouring paths are read together, because they
 // may be logs of one run.
-func (j *judging) judge(ctx context.Context, args []string) error {
+func (j *slaCall) judge(ctx context.Context, args []string) error {
 	j.skips = true
 	inputs, err := j.choose(ctx, args, query.IsPath)
 	if err == nil {
@@ -111,7 +111,7 @@ func (j *judging) judge(ctx context.Context, args []string) error {
 }
 
 // one checks a run. many reports whether there are several runs.
-func (j *judging) one(ctx context.Context, run *query.Run, many bool) error {
+func (j *slaCall) one(ctx context.Context, run *query.Run, many bool) error {
 	judgement, err := query.Judge(ctx, run, j.query, j.rules)
 	j.logRun(run)
 	if err != nil {

@@ -224,7 +224,7 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 	for i := range outcomes {
 		outcomes[i] = make(chan outcome, 1)
 	}
-	claims, finishing := newClaims(to.Store, &opt, len(runs)), newFinishing(to.IsCluster)
+	claims, finishing := newClaims(to.Store, &opt, len(runs)), newFinisher(to.IsCluster)
 	one := func(i int) {
 		claim := claims.of(i, again)
 		res, err := pipeline.Ingest(ctx, runs[i], reading, to.Sink, claim.known)
@@ -366,21 +366,21 @@ func missing(ctx context.Context, store history.Store, runs []*mapping.Run, log 
 // mostFinishing is how many runs are finished at the same time. Each needs about 100 KB of memory.
 const mostFinishing = 256
 
-// finishing finishes runs in a cluster while other runs are read.
-type finishing struct {
+// finisher finishes runs in a cluster while other runs are read.
+type finisher struct {
 	slots   chan struct{} // nil: each run is finished before the next one is read
 	pending sync.WaitGroup
 }
 
-func newFinishing(isCluster bool) *finishing {
+func newFinisher(isCluster bool) *finisher {
 	if !isCluster {
-		return &finishing{}
+		return &finisher{}
 	}
-	return &finishing{slots: make(chan struct{}, mostFinishing)}
+	return &finisher{slots: make(chan struct{}, mostFinishing)}
 }
 
 // run calls finish, directly or in the background.
-func (f *finishing) run(finish func()) {
+func (f *finisher) run(finish func()) {
 	if f.slots == nil {
 		finish()
 		return

@@ -36,9 +36,9 @@ type Pushed struct {
 func Push(ctx context.Context, from history.Store, to Target, opt PushOptions) (Pushed, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	p := &push{PushOptions: opt, from: from, to: to, finishing: newFinishing(to.IsCluster), stop: stop}
+	p := &push{PushOptions: opt, from: from, to: to, finisher: newFinisher(to.IsCluster), stop: stop}
 	err := p.all(ctx)
-	p.finishing.pending.Wait()
+	p.finisher.pending.Wait()
 	LogRemoved(opt.Log, p.removed)
 	for _, kind := range []string{compacted, kept, replaced, labelled} {
 		if n := len(p.notes[kind]); n > 0 {
@@ -63,12 +63,12 @@ const (
 type push struct {
 	Pushed
 	PushOptions
-	from      history.Store
-	to        Target
-	removed   int                 // runs that people removed from the other history
-	notes     map[string][]string // by kind, descriptions of runs
-	finishing *finishing
-	stop      context.CancelCauseFunc
+	from     history.Store
+	to       Target
+	removed  int                 // runs that people removed from the other history
+	notes    map[string][]string // by kind, descriptions of runs
+	finisher *finisher
+	stop     context.CancelCauseFunc
 }
 
 func (p *push) note(kind string, r *mapping.Run, format string, args ...any) {
@@ -356,7 +356,7 @@ func (p *push) send(ctx context.Context, r *mapping.Run, end func() error) error
 	}
 	p.Runs++
 	r.Changes = nil // Changes are about the runs of this history
-	p.finishing.run(func() {
+	p.finisher.run(func() {
 		err := p.to.Sink.Finish(ctx, r)
 		if err == nil && p.to.Store != nil {
 			err = end()

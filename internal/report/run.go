@@ -24,26 +24,26 @@ type run struct {
 	curves  []*curve
 }
 
-// reading collects the windows of a run: those of the cluster and of hosts, in order of time.
-type reading struct {
+// runSums collects the windows of a run: those of the cluster and of hosts, in order of time.
+type runSums struct {
 	page   *Page
 	series map[string]*series // by direction; nil if the run document is enough
 	hosts  map[string]map[string]*hostSum
 	cells  *heatmap.Builder // nil for runs without a section
 	span   window.Span      // of the windows of level Cluster
-	last   []waiting        // windows of level Cluster of the latest time, until the next time begins
+	last   []clusterWindow  // windows of level Cluster of the latest time, until the next time begins
 }
 
-// waiting is a window and its requests.
-type waiting struct {
+// clusterWindow is a window and its requests.
+type clusterWindow struct {
 	*window.Window
 	requests *hist.Histogram
 }
 
 // begin begins the next run of the page. A run without a section needs no windows if all of the run is wanted.
-func (p *Page) begin() *reading {
+func (p *Page) begin() *runSums {
 	p.begun++
-	r := &reading{page: p}
+	r := &runSums{page: p}
 	if p.begun <= MaxSections || p.opt.Query.Times() != "" {
 		r.series, r.hosts = map[string]*series{}, map[string]map[string]*hostSum{}
 	}
@@ -54,7 +54,7 @@ func (p *Page) begin() *reading {
 }
 
 // add adds a window of the cluster or of a host. requests is nil for averages, or without requests.
-func (r *reading) add(w *window.Window, requests *hist.Histogram) {
+func (r *runSums) add(w *window.Window, requests *hist.Histogram) {
 	switch {
 	case r.series == nil:
 		return
@@ -65,11 +65,11 @@ func (r *reading) add(w *window.Window, requests *hist.Histogram) {
 	if len(r.last) > 0 && r.last[0].ElapsedMS != w.ElapsedMS {
 		r.addLast()
 	}
-	r.last = append(r.last, waiting{w, requests})
+	r.last = append(r.last, clusterWindow{w, requests})
 }
 
 // addLast adds the latest windows.
-func (r *reading) addLast() {
+func (r *runSums) addLast() {
 	for _, w := range r.last {
 		if r.series[w.Direction] == nil {
 			r.series[w.Direction] = newSeries(maxColumns)
@@ -84,16 +84,16 @@ func (r *reading) addLast() {
 }
 
 // isHalf reports whether the latest windows lack a direction that the run has had before.
-func (r *reading) isHalf() bool {
+func (r *runSums) isHalf() bool {
 	for direction := range r.series {
-		if !slices.ContainsFunc(r.last, func(w waiting) bool { return w.Direction == direction }) {
+		if !slices.ContainsFunc(r.last, func(w clusterWindow) bool { return w.Direction == direction }) {
 			return true
 		}
 	}
 	return false
 }
 
-func (r *reading) addHost(w *window.Window, requests *hist.Histogram) {
+func (r *runSums) addHost(w *window.Window, requests *hist.Histogram) {
 	hosts := r.hosts[w.Direction]
 	if hosts == nil {
 		hosts = map[string]*hostSum{}
@@ -106,7 +106,7 @@ func (r *reading) addHost(w *window.Window, requests *hist.Histogram) {
 }
 
 // end ends the run; doc is its document. It returns false if no request matches. Then the run is not on the page.
-func (r *reading) end(doc *mapping.Run) (bool, error) {
+func (r *runSums) end(doc *mapping.Run) (bool, error) {
 	// in a live run, directions come one after another, and the last ones may still be missing
 	if !doc.Run.Live() || !r.isHalf() {
 		r.addLast()
@@ -139,7 +139,7 @@ func (r *reading) end(doc *mapping.Run) (bool, error) {
 }
 
 // totals returns the totals of the windows.
-func (r *reading) totals(doc *mapping.Run) []*total {
+func (r *runSums) totals(doc *mapping.Run) []*total {
 	var list []*total
 	seconds := r.span.Length().Seconds()
 	for _, direction := range r.directions() {
@@ -165,6 +165,6 @@ func (r *reading) totals(doc *mapping.Run) []*total {
 }
 
 // directions returns the directions with windows.
-func (r *reading) directions() []string {
+func (r *runSums) directions() []string {
 	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(name string) bool { return r.series[name] == nil })
 }

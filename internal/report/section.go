@@ -28,7 +28,7 @@ type section struct {
 	HostNote string
 }
 
-func (r *reading) section(of *run) *section {
+func (r *runSums) section(of *run) *section {
 	s := &section{}
 	if times := r.page.opt.Query.Times(); times != "" {
 		s.Part = fmt.Sprintf("%s: windows from %s to %s", times, of.moment(r.span.Start), of.moment(r.span.End))
@@ -46,7 +46,7 @@ func (r *reading) section(of *run) *section {
 }
 
 // drawTime draws the charts over time.
-func (r *reading) drawTime(s *section, of *run, names []string) {
+func (r *runSums) drawTime(s *section, of *run, names []string) {
 	name := of.Doc.Run.Name
 	axis := chart.TimeAxis{From: r.span.Start, Until: r.span.End, Clock: of.clock()}
 	if !axis.Until.After(axis.From) {
@@ -75,7 +75,7 @@ func (r *reading) drawTime(s *section, of *run, names []string) {
 }
 
 // timeNote explains what a column of the charts over time is.
-func (r *reading) timeNote(names []string, doc *mapping.Run) string {
+func (r *runSums) timeNote(names []string, doc *mapping.Run) string {
 	joined, longest, window := 0, time.Duration(0), time.Duration(doc.IntervalMS)*time.Millisecond
 	for _, name := range names {
 		joined = max(joined, r.series[name].joined())
@@ -96,7 +96,7 @@ func (r *reading) timeNote(names []string, doc *mapping.Run) string {
 	return fmt.Sprintf("Percentiles of %s. Where a window is missing, no request was served, or none is known.", of)
 }
 
-func (r *reading) drawHosts(s *section, doc *mapping.Run) {
+func (r *runSums) drawHosts(s *section, doc *mapping.Run) {
 	for _, direction := range mapping.Directions {
 		var sums []*hostSum
 		for _, sum := range r.hosts[direction] {
@@ -113,7 +113,7 @@ func (r *reading) drawHosts(s *section, doc *mapping.Run) {
 
 // worst returns a row with the highest p99, the slowest request and the lowest iops of a direction, and when they
 // were. It is nil if no window has a histogram. The slowest request has the same latency as in the table of numbers.
-func (r *reading) worst(of *run, t *total) *row {
+func (r *runSums) worst(of *run, t *total) *row {
 	s := r.series[t.Direction]
 	if s == nil || s.worst.p99 == nil || t.histogram == nil {
 		return nil
