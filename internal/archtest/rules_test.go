@@ -28,7 +28,7 @@ var rules = map[string]rule{
 	"internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
 	"internal/fioargs": {
 		level: 2, imports: []string{"pipeline/fiolog"}, std: true,
-		why: "what a command line means does not depend on what is done with it; fio has one form of times",
+		why: "what a command line or a job file means does not depend on what is done with it; fio has one form of times",
 	},
 	"internal/record": {
 		level: 3, imports: []string{"internal/expr", "internal/fioargs"}, std: true,
@@ -67,7 +67,7 @@ var rules = map[string]rule{
 		why: "windows do not depend on where rows come from or what is done with windows; of documents they share the levels",
 	},
 	"pipeline/cbt": {
-		level: 2, imports: []string{"mapping", "pipeline/source", "pipeline/fiolog", "internal/alike", "internal/safeyaml"},
+		level: 3, imports: []string{"mapping", "pipeline/source", "pipeline/fiolog", "internal/alike", "internal/fioargs", "internal/safeyaml"},
 		why: "names and configurations give an archive its meaning, not latencies; of documents it makes the settings",
 	},
 	"mapping": {
@@ -138,7 +138,7 @@ var rules = map[string]rule{
 		why: "a format needs windows, not their source",
 	},
 	"pipeline/plan": {
-		level: 4, imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist"},
+		level: 4, imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "mapping", "hist"},
 		why: "when jobs ran follows from evidence, however that was read: it opens no file",
 	},
 	"pipeline": {

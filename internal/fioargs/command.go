@@ -11,12 +11,13 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Command is a command line that runs fio.
+// Command is a command line that runs fio, or only a job file.
 type Command struct {
-	Before  []string   // words before fio, such as sudo -E
-	Program string     // the word for fio
-	Args    []Arg      // arguments of fio
-	Jobs    []*Section // in the order of fio; without those that --section leaves out
+	Before   []string   // words before fio, such as sudo -E
+	Program  string     // the word for fio
+	Args     []Arg      // arguments of fio
+	Jobs     []*Section // in the order of fio; without those that --section leaves out
+	Includes bool       // there are files of options that were not read: see [ReadJobFile]
 }
 
 // Arg is an argument of the command line: an option or a job file.
@@ -89,28 +90,32 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 	if c.Args, err = parseArgs(words); err != nil {
 		return nil, err
 	}
-	p := parser{readFile: readFile, to: c, global: &Section{}}
+	b := builder{readFile: readFile, to: c, global: &Section{}}
 	if readFile == nil {
-		p.readFile = os.ReadFile
+		b.readFile = os.ReadFile
 	}
-	s := p.global
+	s := b.global
 	for _, a := range c.Args {
 		switch {
 		case a.IsOwn && a.Name == "section":
-			p.wanted = append(p.wanted, a.Value)
+			b.wanted = append(b.wanted, a.Value)
 		case a.IsOwn || a.Name == "":
 		case a.Name == "name":
-			s = p.begin(a.Value, "", commandLine)
+			s = b.begin(a.Value, "", commandLine)
 		default:
 			s.Options = append(s.Options, Option{a.Name, a.Value, commandLine})
 		}
 	}
 	for i, name := range c.Files() {
 		if i > 0 { // global options apply only to one job file
-			p.global, p.wanted = &Section{}, nil
+			b.global, b.wanted = &Section{}, nil
 		}
-		p.stonewall = i > 0
-		if err := p.file(name, nil, 0); err != nil {
+		b.stonewall = i > 0
+		text, err := b.readFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.file(name, text, nil, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -159,99 +164,4 @@ func parseArgs(words []string) (args []Arg, err error) {
 		args = append(args, a)
 	}
 	return args, nil
-}
-
-// parser makes sections from arguments and job files.
-type parser struct {
-	readFile  func(name string) ([]byte, error)
-	to        *Command
-	global    *Section // options of all later sections
-	wanted    []string // names in --section; empty: all
-	stonewall bool     // the next section waits for earlier jobs, because it begins another job file
-}
-
-// begin begins a section. A section that --section leaves out is not added to the command.
-func (p *parser) begin(name, file, at string) *Section {
-	if fiolog.IsGlobal(name) {
-		return p.global
-	}
-	s := &Section{Name: name, File: file, At: at, Options: slices.Clone(p.global.Options)}
-	if len(p.wanted) > 0 && !slices.Contains(p.wanted, name) {
-		return s
-	}
-	if p.stonewall {
-		s.Options = append(s.Options, Option{"stonewall", "", at})
-		p.stonewall = false
-	}
-	p.to.Jobs = append(p.to.Jobs, s)
-	return s
-}
-
-// file makes sections from a job file. A file that another one includes (nested > 0) has only options of section s.
-func (p *parser) file(name string, s *Section, nested int) error {
-	const mostNested = 16
-	text, err := p.readFile(name)
-	if err != nil {
-		return err
-	}
-	for l, err := range fiolog.JobLines(text, name) {
-		at := fmt.Sprintf("%s:%d", name, l.Line)
-		switch {
-		case err != nil:
-		case l.Include != "" && nested == mostNested:
-			err = fmt.Errorf("%s: files include one another more than %d times", at, mostNested)
-		case l.Include != "":
-			err = p.file(included(name, l.Include), s, nested+1)
-		case nested > 0 && l.Section != "":
-			err = fmt.Errorf("%s: %s: an included file has options only, no sections", at, l.Text)
-		case l.Section != "":
-			s = p.begin(l.Section, name, at)
-		case s == nil:
-			err = fmt.Errorf("%s: %s: want a section before it, such as [global]", at, l.Text)
-		default:
-			value := variable.ReplaceAllStringFunc(l.Value, func(v string) string { return os.Getenv(v[2 : len(v)-1]) })
-			s.Options = append(s.Options, Option{l.Option, value, at})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// included returns the path of a file that a job file includes. It is the path as written, or, if that does not
-// exist, the path beside the job file.
-func included(jobFile, name string) string {
-	if _, err := os.Stat(name); err != nil && strings.Contains(jobFile, "/") {
-		return filepath.Join(filepath.Dir(jobFile), name)
-	}
-	return name
-}
-
-// Movable returns the text of a job file with absolute paths of the files that it includes, so that a copy in another
-// folder means the same.
-func Movable(jobFile string, text []byte) (string, error) {
-	lines := strings.SplitAfter(string(text), "\n")
-	for l, err := range fiolog.JobLines(text, jobFile) {
-		if err != nil {
-			return "", err
-		}
-		if l.Include == "" {
-			continue
-		}
-		path, err := filepath.Abs(included(jobFile, l.Include))
-		if err != nil {
-			return "", err
-		}
-		lines[l.Line-1] = "include " + path + "\n"
-	}
-	return strings.Join(lines, ""), nil
-}
-
-// IsJobFile reports whether a text is a job file of fio: its first line that is not a comment begins a section.
-func IsJobFile(text []byte) bool {
-	for l, err := range fiolog.JobLines(text, "") {
-		return err == nil && l.Section != ""
-	}
-	return false
 }

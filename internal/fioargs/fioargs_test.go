@@ -135,7 +135,7 @@ func TestRefused(t *testing.T) {
 		"fio -o x":                "-o: write the option out",
 		"fio loop.fio":            "loop2.fio:1: files include one another",
 		"fio nested.fio":          "other.fio:1: [x]: an included file has options only",
-		"fio early.fio":           "early.fio:1: bs=4k: want a section before it",
+		"fio early.fio":           `early.fio:1:1: got "bs=4k", want a section such as [global]`,
 		"fio open.fio":            `open.fio:1:3: got the end of the line, want "]"`,
 		"fio --name=a --status-i": "--status-i: write the option out: --status-interval",
 	} {

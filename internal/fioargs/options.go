@@ -29,6 +29,15 @@ func (s *Section) Get(name string) (o Option, ok bool) {
 	return Option{}, false
 }
 
+// Map returns the effective options by their names.
+func (s *Section) Map() map[string]string {
+	all := map[string]string{}
+	for _, o := range s.Options {
+		all[o.Name] = o.Value
+	}
+	return all
+}
+
 // IsOn reports whether a boolean option is set and on.
 func (s *Section) IsOn(name string) bool {
 	o, ok := s.Get(name)

@@ -9,10 +9,10 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -22,11 +22,11 @@ import (
 // fio wrote.
 type clue struct {
 	file   *source.File
-	dir    string          // see [sorter.dirOf]
-	name   string          // the file's, without what says that it is a report
-	host   string          // of a report, if the file's name or folder has it
-	claims *claims         // nil for a report whose name and place say enough
-	job    *fiolog.JobFile // nil for a report, and for a file that is not a job file
+	dir    string           // see [sorter.dirOf]
+	name   string           // the file's, without what says that it is a report
+	host   string           // of a report, if the file's name or folder has it
+	claims *claims          // nil for a report whose name and place say enough
+	job    *fioargs.Command // nil for a report, and for a file that is not a job file
 
 	prefix  []*Run // with logs in its folder that have its name
 	options []*Run // with logs that its options name
@@ -193,32 +193,27 @@ func ReadReports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] 
 }
 
 // readJobFile reads a job file, and what it says about logs.
-func readJobFile(f *source.File) (*fiolog.JobFile, *claims, error) {
-	const mostJobs = 1 << 16 // more than fio starts
+func readJobFile(f *source.File) (*fioargs.Command, *claims, error) {
 	c := &claims{isParsed: true, values: map[string]bool{}}
 	in, err := f.Open()
 	if err != nil {
 		return nil, c, err
 	}
 	defer in.Close()
-	job, err := fiolog.ReadJobFile(in, f.Name())
+	job, err := fioargs.ReadJobFile(in, f.Name())
 	if err != nil {
 		return nil, c, err
 	}
-	for _, section := range job.Sections {
+	for _, section := range job.Jobs {
 		var prefixes []string
 		isBare := false
 		for _, option := range logOptions {
-			value, ok := section.Options[option]
-			if isBare = isBare || ok && value == ""; value != "" {
-				prefixes = addNew(prefixes, value)
+			o, ok := section.Get(option)
+			if isBare = isBare || ok && o.Value == ""; o.Value != "" {
+				prefixes = addNew(prefixes, o.Value)
 			}
 		}
-		n, err := strconv.Atoi(section.Options["numjobs"])
-		if err != nil || n < 1 || n > mostJobs {
-			n = 1
-		}
-		for range n {
+		for range section.Jobs() {
 			c.add(section.Name, prefixes, isBare)
 		}
 	}
@@ -343,7 +338,7 @@ func (s *sorter) describe() {
 		}
 		if found != nil {
 			if r.Job = found.file; !found.job.Includes {
-				r.Sections = found.job.Sections
+				r.Sections = found.job.Jobs
 			}
 			used[found] = true
 		}

@@ -86,7 +86,7 @@ func TestPbench(t *testing.T) {
 				t.Errorf("%s: %s: job file %v, report %+v", how, r.Path, r.Job, r.Reports[0])
 			}
 		}
-		o := a.Runs[0].Sections[0].Options
+		o := a.Runs[0].Sections[0].Map()
 		if o["log_hist_msec"] != "10000" || o["rw"] != "randwrite" {
 			t.Errorf("%s: options %v", how, o)
 		}

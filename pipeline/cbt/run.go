@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -24,7 +25,7 @@ type Run struct {
 	// Job is fio's job file, as pbench-fio and users store it. It is nil if there is none, and in CBT's layout.
 	// Sections are the sections in it. They are empty if the file includes other files.
 	Job      *source.File
-	Sections []fiolog.JobSection
+	Sections []*fioargs.Section
 
 	// Doubts are attributions that are likely but not certain, for people to read.
 	Doubts []string

@@ -134,7 +134,8 @@ func (p *planner) useHist(j *Job) {
 		}
 	}
 	for _, s := range p.Run.Sections {
-		ofCBT = append(ofCBT, number(s.Options["log_hist_msec"]))
+		o, _ := s.Get("log_hist_msec")
+		ofCBT = append(ofCBT, number(o.Value))
 	}
 	isGiven := false
 	for _, set := range [][]int64{ofEntry, ofOutput, ofCBT} {

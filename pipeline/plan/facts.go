@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -249,14 +250,14 @@ func (p *Plan) optionSets() (all []optionSet) {
 	reported := p.Entries.Reported()
 	if !slices.ContainsFunc(reported, func(e *Entry) bool { return len(e.own)+len(e.global) > 0 }) {
 		for _, s := range p.Run.Sections {
-			all = append(all, optionSet{jobOptions: jobOptions{own: s.Options}})
+			all = append(all, optionSet{jobOptions: jobOptions{own: s.Map()}})
 		}
 		return all
 	}
 	for _, e := range reported {
 		sections := p.sectionsOf(e)
 		for _, s := range sections {
-			all = append(all, optionSet{jobOptions{own: s.Options, global: e.global}, e})
+			all = append(all, optionSet{jobOptions{own: s.Map(), global: e.global}, e})
 		}
 		if len(sections) == 0 {
 			all = append(all, optionSet{e.jobOptions, e})
@@ -267,10 +268,10 @@ func (p *Plan) optionSets() (all []optionSet) {
 
 // sectionsOf returns the sections of a group from the job file. It returns none if the file lacks the section whose
 // options the report lists. Then the file was changed after the run, or it is another file.
-func (p *Plan) sectionsOf(e *Entry) []fiolog.JobSection {
-	isListed := func(s fiolog.JobSection) bool {
+func (p *Plan) sectionsOf(e *Entry) []*fioargs.Section {
+	isListed := func(s *fioargs.Section) bool {
 		for name, value := range e.own {
-			if s.Options[name] != value {
+			if o, _ := s.Get(name); o.Value != value {
 				return false
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -124,21 +125,19 @@ func TestPrefixesOfGroup(t *testing.T) {
 // TestMayWait: jobs of a group are placed together, which is wrong if one of them waits. A job file has the options of all
 // sections, a report of one.
 func TestMayWait(t *testing.T) {
-	section := func(delay string) fiolog.JobSection {
-		return fiolog.JobSection{Options: options{"startdelay": delay, "rw": "read"}}
-	}
+	section := func(delay string) *fioargs.Section { return sectionOf(options{"startdelay": delay, "rw": "read"}) }
 	for _, c := range []struct {
 		name        string
 		own, global options
-		file        []fiolog.JobSection
+		file        []*fioargs.Section
 		want        bool
 	}{
 		{"no delay", options{"rw": "read"}, nil, nil, false},
 		{"a delay of all", nil, options{"startdelay": "2"}, nil, false},
 		{"a delay of one", options{"startdelay": "2"}, nil, nil, true},
 		{"a ramp of one", options{"ramp_time": "2"}, nil, nil, true},
-		{"the same delay in each section", options{"startdelay": "2"}, nil, []fiolog.JobSection{section("2"), section("2")}, false},
-		{"a delay of another section", nil, nil, []fiolog.JobSection{section("2"), section("")}, true},
+		{"the same delay in each section", options{"startdelay": "2"}, nil, []*fioargs.Section{section("2"), section("2")}, false},
+		{"a delay of another section", nil, nil, []*fioargs.Section{section("2"), section("")}, true},
 	} {
 		for _, isGroup := range []bool{true, false} {
 			e := &Entry{jobOptions: jobOptions{own: c.own, global: c.global, isGroup: isGroup}}
@@ -204,7 +203,7 @@ func TestOptionsOfSections(t *testing.T) {
 		p := &Plan{Run: &cbt.Run{}, Outputs: []*Output{out}}
 		p.Run.Benchmark = c.set
 		for _, s := range c.sections {
-			p.Run.Sections = append(p.Run.Sections, fiolog.JobSection{Options: words(s)})
+			p.Run.Sections = append(p.Run.Sections, sectionOf(words(s)))
 		}
 		for i := range c.jobs {
 			e := &Entry{jobOptions: out.Options(i), Job: &c.jobs[i], Out: out}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -314,11 +314,14 @@ func isOneStage(entries []*Entry) bool {
 
 // mayWait reports whether a section of a group waits longer than another. The job file says this. Without one, the
 // options of the section that the report lists say it.
-func (e *Entry) mayWait(sections []fiolog.JobSection) bool {
+func (e *Entry) mayWait(sections []*fioargs.Section) bool {
 	return e.isGroup && slices.ContainsFunc([]string{"startdelay", "ramp_time"}, func(name string) bool {
-		_, isOwn := e.own[name]
-		return isOwn && len(sections) == 0 ||
-			slices.ContainsFunc(sections, func(s fiolog.JobSection) bool { return s.Options[name] != sections[0].Options[name] })
+		if len(sections) == 0 {
+			_, isOwn := e.own[name]
+			return isOwn
+		}
+		first, _ := sections[0].Get(name)
+		return slices.ContainsFunc(sections, func(s *fioargs.Section) bool { o, _ := s.Get(name); return o.Value != first.Value })
 	})
 }
 

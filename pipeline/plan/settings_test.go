@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -56,6 +57,15 @@ var settingsCases = []struct {
 
 type options = map[string]string
 
+// sectionOf is a section of a job file.
+func sectionOf(of options) *fioargs.Section {
+	s := &fioargs.Section{}
+	for name, value := range of {
+		s.Options = append(s.Options, fioargs.Option{Name: name, Value: value})
+	}
+	return s
+}
+
 // TestFioSettings: what options of one job say, and that nothing is guessed. A report and a job file say the same.
 func TestFioSettings(t *testing.T) {
 	for _, c := range settingsCases {
@@ -66,7 +76,7 @@ func TestFioSettings(t *testing.T) {
 			both = options{}
 		}
 		maps.Copy(both, c.own)
-		byFile := &Plan{Run: &cbt.Run{Sections: []fiolog.JobSection{{Options: both}}}}
+		byFile := &Plan{Run: &cbt.Run{Sections: []*fioargs.Section{sectionOf(both)}}}
 		for _, p := range []*Plan{byReport, byFile} {
 			if diff := cmp.Diff(c.want, p.FioSettings()); diff != "" {
 				t.Errorf("%s: %s", c.name, diff)
@@ -118,14 +128,14 @@ func TestFioSettingsAsFio(t *testing.T) {
 // TestSectionsOfGroup: with group_reporting a report lists the options of one section. Others may set them otherwise, so
 // these, and what the requests contradict, are unknown, unless a job file has all sections.
 func TestSectionsOfGroup(t *testing.T) {
-	section := func(bs, depth string) fiolog.JobSection {
-		return fiolog.JobSection{Options: options{"rw": "randread", "bs": bs, "iodepth": depth, "ramp_time": "1"}}
+	section := func(bs, depth string) *fioargs.Section {
+		return sectionOf(options{"rw": "randread", "bs": bs, "iodepth": depth, "ramp_time": "1"})
 	}
 	for _, c := range []struct {
 		name  string
 		own   options
 		bytes uint64 // of 3000 reads
-		file  []fiolog.JobSection
+		file  []*fioargs.Section
 		want  mapping.CBT
 	}{
 		{"equal sections", nil, 3000 * 4096, nil, mapping.CBT{Mode: "randread", OpSize: 4096, IODepth: 4, RampSeconds: 1}},
@@ -135,11 +145,11 @@ func TestSectionsOfGroup(t *testing.T) {
 		{"split sizes of the last one", options{"bssplit": "4k/50:4k/50"}, 3000 * 4096, nil, mapping.CBT{Mode: "randread", IODepth: 4, RampSeconds: 1}},
 		{"another mode", options{"rw": "randread"}, 3000 * 4096, nil, mapping.CBT{OpSize: 4096, IODepth: 4, RampSeconds: 1}},
 		{
-			"another job file", options{"iodepth": "8"}, 3000 * 4096, []fiolog.JobSection{section("8k", "16"), section("8k", "16")},
+			"another job file", options{"iodepth": "8"}, 3000 * 4096, []*fioargs.Section{section("8k", "16"), section("8k", "16")},
 			mapping.CBT{Mode: "randread", OpSize: 4096, RampSeconds: 1},
 		},
 		{
-			"all sections", options{"iodepth": "8"}, 3000 * 5461, []fiolog.JobSection{section("8k", "8"), section("4k", "8"), section("4k", "8")},
+			"all sections", options{"iodepth": "8"}, 3000 * 5461, []*fioargs.Section{section("8k", "8"), section("4k", "8"), section("4k", "8")},
 			mapping.CBT{Mode: "randread", IODepth: 8, RampSeconds: 1},
 		},
 	} {
@@ -170,7 +180,7 @@ func TestSettingsOfFolders(t *testing.T) {
 	if got := p.Settings(); got != path {
 		t.Errorf("without options: %+v", got)
 	}
-	p.Run.Sections = []fiolog.JobSection{{Options: options{"rw": "read"}}}
+	p.Run.Sections = []*fioargs.Section{sectionOf(options{"rw": "read"})}
 	if got := p.Settings(); got != fio {
 		t.Errorf("with options: %+v", got)
 	}
