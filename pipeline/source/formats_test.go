@@ -162,6 +162,22 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
+// A file that is compressed twice with codecs that are unpacked once waits for itself, unless the outer one is unpacked first.
+func TestCompressedTwice(t *testing.T) {
+	const text = "1, 2, 3\n"
+	set := scan(t, Options{}, write(t, t.TempDir(), "x.log.zst.zst", zst(t, zst(t, []byte(text)))))
+	done := make(chan tree)
+	go func() { done <- contents(t, set) }()
+	select {
+	case got := <-done:
+		if diff := cmp.Diff(tree{"x.log": text}, got); diff != "" || len(set.Problems) > 0 {
+			t.Errorf("%v %s", problemLines(set), diff)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the file is never read")
+	}
+}
+
 // TestPlain is what must not be taken for anything else.
 func TestPlain(t *testing.T) {
 	chunk := "\x78\x9c\x03\x00\x00\x00\x00\x01" // zlib, as fio writes it

@@ -174,13 +174,15 @@ func (s *Set) unpackedOnce(k kind, packed body) body {
 	once, unpack := &kept{}, s.decompressed(k, packed.open)
 	var cut error // what ended it early
 	open := func(r *reader) (io.Reader, error) {
-		s.unpacking.Lock()
-		defer s.unpacking.Unlock()
+		if !r.unpacks { // a stream in a stream: the outer one is being unpacked, which has locked
+			s.unpacking.Lock()
+			defer s.unpacking.Unlock()
+		}
 		if once.SectionReader == nil {
 			if s.closed.Load() {
 				return nil, fs.ErrClosed
 			}
-			all := &reader{set: s}
+			all := &reader{set: s, unpacks: true}
 			defer all.Close()
 			var err error
 			if all.r, err = unpack(all); err != nil {
@@ -207,6 +209,7 @@ type reader struct {
 	set     *Set
 	r       io.Reader
 	end     error       // instead of io.EOF
+	unpacks bool        // it writes to the spool, so Set.unpacking is locked
 	closers []io.Closer // last opened, first closed
 }
 
