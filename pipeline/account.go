@@ -148,7 +148,7 @@ func (r *runReader) account(e *plan.Entry) *account {
 		}
 		of.whole, of.measured = of.logged, e.Measured(stats)
 		of.bytes, of.rates = int64(stats.IOBytes), mapping.Sums{IOPS: stats.IOPS, Bandwidth: float64(stats.BandwidthBytes)}
-		if _, of.isSound = e.Failed(stats); e.IsMixed {
+		if _, of.isSound = e.Failed(stats); e.Mixed != nil {
 			a.all.Merge(of.logged)
 			shares[d] = of.logged.Total()
 			continue
@@ -168,7 +168,7 @@ func (r *runReader) account(e *plan.Entry) *account {
 			of.bytes = int64(float64(of.bytes) * of.requests / float64(n))
 		}
 	}
-	if !e.IsMixed {
+	if e.Mixed == nil {
 		return a
 	}
 	// Only the rows have directions. The requests that are in no row are divided in proportion to them.
@@ -241,7 +241,7 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 			withRows++
 		}
 	}
-	if e.IsMixed {
+	if e.Mixed != nil {
 		left, isKnown := float64(e.Measured(e.Mixed))-a.all.Total(), false
 		switch _, isSound := e.Failed(e.Mixed); {
 		case left < 0:
@@ -272,7 +272,7 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 	for d := range fiolog.Direction(fiolog.Directions) {
 		of := &a.directions[d]
 		rest, title := of.rest, fmt.Sprintf("%s: %s", e.Describe(), d)
-		if !e.IsMixed {
+		if e.Mixed == nil {
 			rest = r.rest(e, a, d, title, interval, withRows)
 		}
 		if rest == nil || rest.IsEmpty() {
@@ -410,7 +410,7 @@ func (r *runReader) countMissing(e *plan.Entry) {
 			r.problems.skip("%w", e.Miscounted(of.stats, of.isKilled))
 		}
 	}
-	if e.IsMixed && isMissing(e.Mixed) {
+	if e.Mixed != nil && isMissing(e.Mixed) {
 		counts[fiolog.Read].missing += int64(e.Mixed.TotalIOs)
 	}
 }

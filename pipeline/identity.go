@@ -136,7 +136,7 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 			role = mapping.RoleReport
 		}
 		byFile[o.File] = part{o.File, role, o.Host, o.Volume, 0}
-		e.Grows = e.Grows || o.Reports() > 1
+		e.Grows = e.Grows || len(o.Times) > 1
 		e.reports = append(e.reports, o.File)
 	}
 	for _, f := range []*source.File{p.Run.Config, p.Run.ArchiveConfig} {

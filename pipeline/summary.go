@@ -99,7 +99,7 @@ func (r *runReader) addTotals(run *mapping.Run) {
 				}
 			}
 		}
-		if e.IsMixed && a.all.IsEmpty() {
+		if e.Mixed != nil && a.all.IsEmpty() {
 			unknown = append(unknown, e)
 		}
 	}
@@ -182,7 +182,7 @@ func (r *runReader) directionTotals(d fiolog.Direction, of *directionSums) *mapp
 	for _, j := range r.Jobs {
 		start, end, tally := j.Offset, r.endOf(j), &r.tallies[j].directions[d]
 		switch {
-		case !j.Serves(d) || j.Entry != nil && (j.Entry.IsMixed || j.Entry.Several) && tally.requests == 0:
+		case !j.Serves(d) || j.Entry != nil && (j.Entry.Mixed != nil || j.Entry.Several) && tally.requests == 0:
 			continue
 		case j.Entry != nil && j.Entry.Several: // only the rows show when each ran, up to the last part of an interval
 			unlogged := end - j.Offset - r.tallies[j].last

@@ -248,11 +248,11 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 	}
 	namesLog := false
 	for i := range o.Fio.Jobs {
-		entry, options := &o.Fio.Jobs[i], o.Options(i)
-		if groupSize(entry, options.longest(entry)) > max(int(number(options.OptionOfOne("numjobs"))), 1) {
+		options := o.Options(i)
+		if options.timesOf(&o.Fio.Jobs[i]).jobs > max(int(number(options.OptionOfOne("numjobs"))), 1) {
 			return true // it has several sections and lists the options of only one, so logs of the others may have any prefix
 		}
-		namesLog = namesLog || options.namesLog()
+		namesLog = namesLog || options.OptionOfOne("write_hist_log") != "" || options.OptionOfOne("write_lat_log") != ""
 	}
 	return !namesLog
 }

@@ -140,15 +140,15 @@ func (p *Plan) WhyNoWindows() string {
 func (p *Plan) RequestSize(d fiolog.Direction, isLive bool) (float64, bool) {
 	size, isSame := uint64(0), !slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Entry == nil })
 	isUsual := true
-	setting := []string{"bs", "bssplit", "bsrange", "bs_unaligned", "read_iolog", "replay"}
+	setting := append([]string{"bs", "read_iolog", "replay"}, severalSizes...)
 	for _, e := range p.Entries {
 		s := &e.Directions[d]
-		if e.IsMixed {
+		if e.Mixed != nil {
 			s = e.Mixed // all directions in one
 		}
 		if s.TotalIOs > 0 && isSame {
 			one := s.IOBytes / s.TotalIOs
-			isSame = s.IOBytes%s.TotalIOs == 0 && (size == 0 || size == one) && !e.mixesSizes()
+			isSame = s.IOBytes%s.TotalIOs == 0 && (size == 0 || size == one) && !slices.ContainsFunc(severalSizes, e.HasOption)
 			size = one
 		}
 		isUsual = isUsual && !slices.ContainsFunc(setting, e.HasOption) && (e.HasOption("name") || e.HasOption("rw")) &&

@@ -99,9 +99,9 @@ func TestGroupOfSections(t *testing.T) {
 			}},
 		}})
 		p := &Plan{Run: &cbt.Run{}, Entries: entries}
-		set, options := p.FioSettings(), entries[0].all()
-		if e := entries[0]; e.Size != c.size || set.Mode != c.mode || options["rw"] != c.mode || set.RunSeconds != 3 || e.IsMixed != (c.mode == "") {
-			t.Errorf("%s: %d jobs, mixed %v, settings %+v, options %v", c.name, e.Size, e.IsMixed, set, options)
+		set, rw := p.FioSettings(), entries[0].option("rw")
+		if e := entries[0]; e.Size != c.size || set.Mode != c.mode || rw != c.mode || set.RunSeconds != 3 || (e.Mixed != nil) != (c.mode == "") {
+			t.Errorf("%s: %d jobs, mixed %v, settings %+v, rw=%s", c.name, e.Size, e.Mixed != nil, set, rw)
 		}
 	}
 }
@@ -109,14 +109,18 @@ func TestGroupOfSections(t *testing.T) {
 // TestPrefixesOfGroup: sections of a group may log to other prefixes than the one whose options the report lists. Otherwise
 // a report that names logs is of these alone.
 func TestPrefixesOfGroup(t *testing.T) {
-	for runtime, want := range map[int64]bool{8000: true, 4000: false} {
-		of := fiolog.Job{Name: "a", Runtime: runtime, Options: options{"write_hist_log": "bb"}}
+	for _, c := range []struct {
+		runtime int64
+		option  string
+		want    bool
+	}{{8000, "write_hist_log", true}, {4000, "write_hist_log", false}, {4000, "write_lat_log", false}, {4000, "write_bw_log", true}} {
+		of := fiolog.Job{Name: "a", Runtime: c.runtime, Options: options{c.option: "bb"}}
 		of.Directions[fiolog.Read].Runtime = 4000
 		out := &Output{Report: cbt.Report{File: &source.File{Path: "out.json"}, Found: cbt.FoundFolder}, Fio: &fiolog.Report{Jobs: []fiolog.Job{of}}}
-		for prefix, want := range map[string]bool{"aa": want, "bb": true} {
+		for prefix, want := range map[string]bool{"aa": c.want, "bb": true} {
 			j := NewJob(&Log{Log: cbt.Log{Prefix: prefix, File: &source.File{Path: prefix + "_clat_hist.1.log"}, Job: 1}, Segment: -1})
 			if got := out.mayCover(j, []*Job{j}); got != want {
-				t.Errorf("job_runtime %d: the log %s: %v, want %v", runtime, prefix, got, want)
+				t.Errorf("job_runtime %d, %s: the log %s: %v, want %v", c.runtime, c.option, prefix, got, want)
 			}
 		}
 	}

@@ -43,17 +43,6 @@ func (o jobOptions) HasOption(name string) bool {
 	return isOwn || isGlobal
 }
 
-// all returns the options of all jobs.
-func (o jobOptions) all() map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, o.global)
-	maps.Copy(all, o.own)
-	if o.isGroup {
-		maps.DeleteFunc(all, func(name, _ string) bool { _, isOwn := o.own[name]; return isOwn })
-	}
-	return all
-}
-
 // number returns an option that is a number, or 0 if it is something else.
 func number(option string) int64 {
 	n, err := strconv.ParseInt(option, 10, 32)
@@ -63,37 +52,20 @@ func number(option string) int64 {
 	return max(n, 0)
 }
 
-// seconds returns an option that is a time, or 0 if it is not set. It returns false for anything else, such as the
-// range of a random startdelay ("1-3").
-func (o jobOptions) seconds(name string) (time.Duration, bool) {
-	text := o.option(name)
-	if text == "" {
-		return 0, true
+// waits returns how long the job ran before fio measured it (ramp_time), and how long it waited before it ran
+// (startdelay). isKnown is false for the range of a random startdelay ("1-3"), and for what is no time.
+func (o jobOptions) waits() (ramp, delay time.Duration, isKnown bool) {
+	ramp, _ = fiolog.ParseTime(o.option("ramp_time"))
+	if text := o.option("startdelay"); text != "" {
+		delay, isKnown = fiolog.ParseTime(text)
+		return ramp, delay, isKnown
 	}
-	return fiolog.ParseTime(text)
-}
-
-// ramp returns how long the job ran before fio measured it.
-func (o jobOptions) ramp() time.Duration {
-	ramp, _ := o.seconds("ramp_time")
-	return ramp
-}
-
-// delay returns how long after its start fio begins to measure a job of the first stage: startdelay plus ramp_time. It
-// returns false if the delay is random.
-func (o jobOptions) delay() (time.Duration, bool) {
-	start, ok := o.seconds("startdelay")
-	return start + o.ramp(), ok
+	return ramp, 0, true
 }
 
 // WantsRows reports whether the options name a histogram log. If the run has only totals, that log is missing.
 func (o jobOptions) WantsRows() bool {
 	return o.HasOption("write_hist_log") && number(o.OptionOfOne("log_hist_msec")) > 0
-}
-
-// namesLog reports whether the options name logs that rows are made of.
-func (o jobOptions) namesLog() bool {
-	return o.OptionOfOne("write_hist_log") != "" || o.OptionOfOne("write_lat_log") != ""
 }
 
 // mayWrite reports whether the logs of the job may have a prefix. It is the prefix of histogram logs, the job's name,
@@ -105,11 +77,6 @@ func (o jobOptions) mayWrite(prefix string) bool {
 	}
 	p := o.OptionOfOne("write_lat_log")
 	return path.Base(o.job) == prefix || p != "" && path.Base(p) == prefix
-}
-
-// mixesSizes reports whether the options set several block sizes. Their mean may be a whole number by chance.
-func (o jobOptions) mixesSizes() bool {
-	return slices.ContainsFunc([]string{"bssplit", "bsrange", "bs_unaligned"}, o.HasOption)
 }
 
 // directions returns the directions of fio's option rw. For several sections it returns all directions.
@@ -144,10 +111,10 @@ func (o jobOptions) settings() mapping.CBT {
 	set := mapping.CBT{
 		Mode: mode, OpSize: o.requestSize(), IODepth: number(o.option("iodepth")), NumJobs: number(o.option("numjobs")),
 	}
-	if runtime, _ := o.seconds("runtime"); runtime%time.Second == 0 {
+	if runtime, _ := fiolog.ParseTime(o.option("runtime")); runtime%time.Second == 0 {
 		set.RunSeconds = int64(runtime / time.Second)
 	}
-	if ramp := o.ramp(); ramp%time.Second == 0 {
+	if ramp, _, _ := o.waits(); ramp%time.Second == 0 {
 		set.RampSeconds = int64(ramp / time.Second)
 	}
 	if !fiolog.Mixes(mode) {
@@ -168,13 +135,16 @@ func (o jobOptions) settings() mapping.CBT {
 // usual is fio's default block size in bytes.
 const usual = 4096
 
+// severalSizes are the options that set several block sizes. Their mean may be a whole number by chance.
+var severalSizes = []string{"bssplit", "bsrange", "bs_unaligned"}
+
 // requestSize is the size of all requests, in bytes; 0 if sizes differ. The option has one size for
 // all directions, or one for reads and one for writes and trims, or one for each. A direction whose
 // size is left out has fio's usual one. With kb_base=1000 the order of the options decides what a unit is, and they are
 // kept without it.
 func (o jobOptions) requestSize() int64 {
 	text := o.option("bs")
-	if text == "" || o.mixesSizes() || o.HasOption("kb_base") {
+	if text == "" || slices.ContainsFunc(severalSizes, o.HasOption) || o.HasOption("kb_base") {
 		return 0
 	}
 	sizes := strings.Split(text, ",")

@@ -18,22 +18,18 @@ func TestMayWrite(t *testing.T) {
 	for _, c := range []struct {
 		own, global map[string]string
 		want        []string
-		names       bool
 	}{
-		{nil, nil, []string{"a"}, false},
-		{map[string]string{"write_hist_log": "/tmp/x"}, nil, []string{"x"}, true},
-		{nil, map[string]string{"write_hist_log": "x"}, []string{"x"}, true},
-		{map[string]string{"write_lat_log": "logs/y"}, nil, []string{"a", "y"}, true},
-		{map[string]string{"write_hist_log": "x"}, map[string]string{"write_lat_log": "y"}, []string{"x"}, true},
+		{nil, nil, []string{"a"}},
+		{map[string]string{"write_hist_log": "/tmp/x"}, nil, []string{"x"}},
+		{nil, map[string]string{"write_hist_log": "x"}, []string{"x"}},
+		{map[string]string{"write_lat_log": "logs/y"}, nil, []string{"a", "y"}},
+		{map[string]string{"write_hist_log": "x"}, map[string]string{"write_lat_log": "y"}, []string{"x"}},
 	} {
 		o := optionsOf(c.own, c.global)
 		for _, prefix := range []string{"a", "dir", "x", "y", ""} {
 			if got := o.mayWrite(prefix); got != slices.Contains(c.want, prefix) {
 				t.Errorf("%v, %v: %q: %v", c.own, c.global, prefix, got)
 			}
-		}
-		if got := o.namesLog(); got != c.names {
-			t.Errorf("%v, %v: a log is named: %v", c.own, c.global, got)
 		}
 	}
 }

@@ -53,8 +53,8 @@ func Place(out *Output, entries []*Entry) placement {
 	longest, isOneStage, isGroup := time.Duration(0), isOneStage(entries), false
 	for _, e := range entries {
 		isGroup = isGroup || e.isGroup && len(e.parts) == 0
-		delay, _ := e.delay()
-		longest = max(longest, delay+e.ranFor())
+		ramp, delay, _ := e.waits()
+		longest = max(longest, delay+ramp+e.ranFor())
 		for _, j := range e.Jobs {
 			files = append(files, j.Log.File)
 		}
@@ -68,8 +68,8 @@ func Place(out *Output, entries []*Entry) placement {
 		unsure = errorOfMtime + step
 	}
 	for _, e := range entries {
-		delay, _ := e.delay()
-		side.Starts[e] = moment{end.Add(delay - longest), clock, unsure + forks(entries...)}
+		ramp, delay, _ := e.waits()
+		side.Starts[e] = moment{end.Add(delay + ramp - longest), clock, unsure + forks(entries...)}
 		if e.option("startdelay") != "" {
 			side.how = "each job by its startdelay, and the last to end by when fio wrote its report"
 		}
@@ -130,8 +130,8 @@ func Place(out *Output, entries []*Entry) placement {
 		p.doubt = fmt.Sprintf("%s: nothing says when each of its %d groups of jobs ran: they are shown side by side; "+
 			"run fio with --log_unix_epoch=1 or --status-interval=1, or keep the modification times of its logs",
 			out.File.Name(), len(groups))
-	case out.Reports() == 1 && isOneStage && isGroup && ran > longest+starting:
-		p.doubt = groupDoubt(out)
+	case len(out.Times) == 1 && isOneStage && isGroup && ran > longest+starting:
+		p.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
 	}
 	return p
 }
@@ -139,7 +139,7 @@ func Place(out *Output, entries []*Entry) placement {
 // placeByReports uses periodic reports. A job that they do not show began with the first one that they show.
 func placeByReports(out *Output, entries []*Entry) placement {
 	p := placement{Starts: map[*Entry]moment{}, how: "each job where its counts begin to grow in fio's periodic reports"}
-	if out.Reports() < 2 {
+	if len(out.Times) < 2 {
 		return p
 	}
 	var first time.Time
@@ -175,7 +175,8 @@ func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Ti
 		var start time.Time
 		for _, e := range group {
 			if ended, _, ok := e.ended(); ok {
-				at := ended.Add(-e.ranFor() - e.ramp())
+				ramp, _, _ := e.waits()
+				at := ended.Add(-e.ranFor() - ramp)
 				if ended.After(end.Add(time.Second+step)) || at.Before(earliest) {
 					return placement{} // copied, or changed later
 				}
@@ -186,7 +187,8 @@ func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Ti
 			return placement{}
 		}
 		for _, e := range group {
-			at, unsure := start.Add(e.ramp()), errorOfMtime+step+writing([]*Entry{e}, ran)
+			ramp, _, _ := e.waits()
+			at, unsure := start.Add(ramp), errorOfMtime+step+writing([]*Entry{e}, ran)
 			if ended, spread, ok := e.ended(); ok {
 				if unsure += spread; e.HasOption("startdelay") || e.HasOption("wait_for") {
 					at = ended.Add(-e.ranFor())
@@ -234,7 +236,8 @@ func placeInStages(groups [][]*Entry, ran time.Duration, end time.Time) (fits []
 		left, late := ran, time.Duration(0) // the time of fio beside that of the stages
 		for i, group := range groups {
 			for _, e := range group {
-				one.lasts = max(one.lasts, e.ranFor()+e.ramp())
+				ramp, _, _ := e.waits()
+				one.lasts = max(one.lasts, e.ranFor()+ramp)
 			}
 			if one.entries = append(one.entries, group...); i == len(groups)-1 || cuts>>i&1 == 1 {
 				left -= one.lasts
@@ -253,7 +256,8 @@ func placeInStages(groups [][]*Entry, ran time.Duration, end time.Time) (fits []
 			start := end.Add(-of.lasts)
 			unsure += writing(of.entries, max(left, 0))
 			for _, e := range of.entries {
-				p.Starts[e] = moment{start.Add(e.ramp()), clockReport, unsure + forks(of.entries...)}
+				ramp, _, _ := e.waits()
+				p.Starts[e] = moment{start.Add(ramp), clockReport, unsure + forks(of.entries...)}
 			}
 			end, unsure = start.Add(-betweenStages), unsure+errorOfStage
 		}
@@ -304,7 +308,7 @@ func (e *Entry) ended() (last time.Time, spread time.Duration, ok bool) {
 // stonewall have another group.
 func isOneStage(entries []*Entry) bool {
 	for _, e := range entries {
-		_, ok := e.delay()
+		_, _, ok := e.waits()
 		if !ok || e.GroupID != entries[0].GroupID || e.HasOption("wait_for") {
 			return false
 		}
@@ -325,7 +329,6 @@ func (e *Entry) mayWait(sections []*fioargs.Section) bool {
 	})
 }
 
-func groupDoubt(out *Output) string {
-	return fmt.Sprintf("%s: jobs of a group of several sections may have waited (startdelay, ramp_time): nothing says when each ran, so "+
-		"they are shown side by side; run fio with --log_unix_epoch=1, or without group_reporting", out.File.Name())
-}
+// groupDoubt is the doubt about the places of a group whose sections may have waited.
+const groupDoubt = "%s: jobs of a group of several sections may have waited (startdelay, ramp_time): nothing says when each ran, so " +
+	"they are shown side by side; run fio with --log_unix_epoch=1, or without group_reporting"

@@ -304,7 +304,7 @@ func TestRanFor(t *testing.T) {
 		{fiolog.Job{Runtime: 3000, Mixed: &fiolog.DirectionStats{Runtime: 3001}}, 3001},
 		{fiolog.Job{Runtime: 3000}, 3000},
 	} {
-		if got := ranFor(&c.job); got != c.want {
+		if got := (jobOptions{}).timesOf(&c.job).ran; got != c.want {
 			t.Errorf("%+v: %d, want %d", c.job, got, c.want)
 		}
 	}
@@ -337,18 +337,18 @@ func TestAnotherExecution(t *testing.T) {
 	} {
 		out := &Output{}
 		out.Take(c.before)
-		if out.Take(c.after); (out.Skip == 1) != c.want || out.Reports() != 2-out.Skip {
-			t.Errorf("%s: %d reports of another, %d of this one", c.name, out.Skip, out.Reports())
+		if out.Take(c.after); (out.Skip == 1) != c.want || len(out.Times) != 2-out.Skip {
+			t.Errorf("%s: %d reports of another, %d of this one", c.name, out.Skip, len(out.Times))
 		}
 	}
 }
 
-// TestSeconds: an option that is not set is no time at all, and a range is none that is known.
-func TestSeconds(t *testing.T) {
+// TestWaits: an option that is not set is no time at all, and a range is none that is known.
+func TestWaits(t *testing.T) {
 	_, entries := outputOf(6, section{ran: 5000, log: -1})
 	for text, want := range map[string]time.Duration{"5": 5 * time.Second, "": 0, "1-3": -1} {
 		entries[0].own = options{"startdelay": text}
-		if got, ok := entries[0].seconds("startdelay"); ok != (want >= 0) || ok && got != want {
+		if _, got, ok := entries[0].waits(); ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %v, %v", text, got, ok)
 		}
 	}

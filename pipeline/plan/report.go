@@ -37,9 +37,6 @@ type Periodic struct {
 	Impossible string // what is wrong with the run time of a job in a report; empty if nothing is
 }
 
-// Reports returns the number of reports of this execution.
-func (p *Periodic) Reports() int { return len(p.Times) }
-
 // Spacing returns the time between reports in milliseconds, as --status-interval sets it. That is whole seconds, except
 // if reports come more often. It is near the median, because the last report comes when the run ends, and others may be
 // late. It is 0 if there are too few reports.
@@ -85,12 +82,12 @@ func (o *Output) Take(one *fiolog.Report) {
 			if !haveSameJobs || slices.ContainsFunc(was.Jobs, func(j fiolog.Job) bool { return RequestsOf(&j) > 0 }) {
 				o.Others++
 			}
-			o.Periodic = Periodic{Skip: o.Skip + o.Reports()}
+			o.Periodic = Periodic{Skip: o.Skip + len(o.Times)}
 		}
 	}
 	before := one.Timestamp - elapsed(one)
-	if o.Reports() > 0 {
-		before = o.Times[o.Reports()-1]
+	if len(o.Times) > 0 {
+		before = o.Times[len(o.Times)-1]
 	}
 	o.Fio, o.groups, o.Times = one, max(o.groups, one.Groups()), append(o.Times, one.Timestamp)
 	for len(o.begun) < len(one.Jobs) {
@@ -99,18 +96,19 @@ func (o *Output) Take(one *fiolog.Report) {
 	o.Client, o.HasBins = false, false
 	for i := range one.Jobs {
 		j := &one.Jobs[i]
-		b, ran := &o.begun[i], ranFor(j)
-		measured, impossible := measuredFor(j)
-		if impossible > 0 {
+		b, options := &o.begun[i], o.Options(i)
+		times := options.timesOf(j)
+		if times.impossible > 0 {
 			o.Impossible = fmt.Sprintf("job %d (%s) ran for %v in a report of fio after %d s, which cannot be: not used", i+1, j.Name,
-				time.Duration(impossible)*time.Millisecond, j.Elapsed)
+				time.Duration(times.impossible)*time.Millisecond, j.Elapsed)
 		}
-		at, ramp := time.UnixMilli(one.Timestamp-ran), o.Options(i).ramp()
+		ran, at := times.ran, time.UnixMilli(one.Timestamp-times.ran)
+		ramp, _, _ := options.waits()
 		if rampEnded := ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together; ran < b.ran || rampEnded {
 			*b = begun{} // it waited for other jobs to end (stonewall), for its startdelay or its ramp_time
 		}
 		switch {
-		case measured == 0 || one.Timestamp == 0:
+		case times.measured == 0 || one.Timestamp == 0:
 			at = time.Time{}
 		case b.start.IsZero():
 			b.slack = time.Duration(one.Timestamp-before) * time.Millisecond
@@ -191,7 +189,7 @@ func (o *Output) written() (time.Time, Clock) {
 	}
 	longest := int64(0)
 	for i := range o.Fio.Jobs {
-		longest = max(longest, ranFor(&o.Fio.Jobs[i]))
+		longest = max(longest, o.Options(i).timesOf(&o.Fio.Jobs[i]).ran)
 	}
 	end := at.Add(time.Duration(longest) * time.Millisecond)
 	const setup = 30 * time.Second // for connecting and for jobs to prepare
@@ -207,7 +205,6 @@ type Entry struct {
 	jobOptions
 	*fiolog.Job
 	groups  int  // number of groups of bins of this fio: see [planner.choose]
-	IsMixed bool // the report has all directions in one (unified_rw_reporting)
 	total   bool // latencies count from submission, because there are no bins of completion latencies
 	Out     *Output
 	Index   int      // of its first job in the report
@@ -234,12 +231,11 @@ func NewEntries(o *Output) (entries []*Entry) {
 		if same[j.Host+"\x00"+j.Name] == 1 {
 			size = max(int(number(options.OptionOfOne("numjobs"))), 1)
 		}
-		if n := groupSize(j, options.longest(j)); n > size {
+		if n := options.timesOf(j).jobs; n > size {
 			size, options.isGroup = n, true
 		}
 		e := &Entry{jobOptions: options, groups: o.groups, Out: o, Index: i, first: first, Size: size}
-		e.use(j)
-		e.Ran = e.RanIn(j)
+		e.Job, e.Ran = e.View(j), e.RanIn(j)
 		entries = append(entries, e)
 		first += size
 	}
@@ -248,26 +244,36 @@ func NewEntries(o *Output) (entries []*Entry) {
 
 // RanIn returns how long the jobs of the entry had run when a report was written, in milliseconds.
 func (e *Entry) RanIn(j *fiolog.Job) int64 {
-	return max(ranFor(j), min(j.Runtime/int64(e.Size), e.longest(j)))
+	times := e.timesOf(j)
+	return max(times.ran, min(j.Runtime/int64(e.Size), times.most))
 }
 
-// groupSize returns the smallest possible number of jobs of an entry. With group_reporting, job_runtime is the sum over
-// these jobs. No job ran longer than ran, in milliseconds.
-func groupSize(j *fiolog.Job, ran int64) int {
-	const slack = 50 // milliseconds; run times in a group may also differ by a twentieth
-	if more := j.Runtime - ran/20 - slack; ran > 0 && more > ran {
-		return int((more-1)/ran) + 1
-	}
-	return 1
-}
-
-// View returns the statistics of the entry's job in another report, read in the same way as those of the last report.
+// View returns the statistics of the entry's job in any report of its fio. It moves the sum of all directions to the only
+// direction of the job. If the job has several directions, only the rows of logs separate them. With total it takes the
+// bins of latencies from submission where there are none of completion latencies; the means stay.
 func (e *Entry) View(j *fiolog.Job) *fiolog.Job {
-	one := &Entry{jobOptions: e.jobOptions}
-	if one.use(j); e.total {
-		one.useTotalLatency()
+	job := *j
+	if j.Mixed != nil {
+		mixed := *j.Mixed
+		job.Mixed = &mixed
+		if directions := e.directions(); len(directions) == 1 {
+			job.Directions[directions[0]], job.Mixed = mixed, nil
+		}
 	}
-	return one.Job
+	for _, of := range job.All() {
+		if e.total && len(of.Clat.Bins) == 0 && len(of.Lat.Bins) > 0 {
+			of.Clat.Bins, of.Clat.Layout, of.Clat.Percentiles, of.Clat.N = of.Lat.Bins, of.Lat.Layout, of.Lat.Percentiles, of.Lat.N
+		}
+	}
+	return &job
+}
+
+// useTotalLatency uses the bins of latencies from submission if the job has none of completion latencies (disable_clat,
+// clat_percentiles=0, lat_percentiles of fio up to 3.17). It reports whether it did.
+func (e *Entry) useTotalLatency() bool {
+	e.total = slices.ContainsFunc(e.All(), func(of *fiolog.DirectionStats) bool { return len(of.Clat.Bins) == 0 && len(of.Lat.Bins) > 0 })
+	e.Job = e.View(e.Job)
+	return e.total
 }
 
 // Miscounted returns an error for a direction whose bins have more or fewer requests than the report counts. isUsed
@@ -303,8 +309,18 @@ func combine(entries []*Entry) *Entry {
 	sum := *first.Job
 	var options []map[string]string
 	for _, e := range entries {
-		options = append(options, e.all())
+		all := map[string]string{} // of all jobs of the entry
+		for name, value := range e.global {
+			if _, isOwn := e.own[name]; !isOwn {
+				all[name] = value
+			}
+		}
+		if !e.isGroup {
+			maps.Copy(all, e.own)
+		}
+		options = append(options, all)
 	}
+	isMixed := false
 	one := &Entry{
 		jobOptions: jobOptions{job: first.job, own: map[string]string{}, global: common(options), isGroup: true}, Job: &sum,
 		groups: first.groups, Out: first.Out, Index: first.Index, first: first.first, parts: entries,
@@ -319,12 +335,12 @@ func combine(entries []*Entry) *Entry {
 		}
 		one.Size += e.Size
 		one.Ran = max(one.Ran, e.Ran)
-		one.IsMixed = one.IsMixed || e.IsMixed
+		isMixed = isMixed || e.Mixed != nil
 	}
 	for d := range sum.Directions {
 		sum.Directions[d] = addStats(entries, func(e *Entry) *fiolog.DirectionStats { return &e.Directions[d] })
 	}
-	if one.IsMixed {
+	if isMixed {
 		all := addStats(entries, func(e *Entry) *fiolog.DirectionStats { return e.Mixed })
 		sum.Mixed = &all
 	}
@@ -379,7 +395,7 @@ func (e *Entry) settings() mapping.CBT {
 
 // HasPeriodic reports whether periodic reports show when the requests of an entry completed. e may be nil.
 func (e *Entry) HasPeriodic() bool {
-	return e != nil && e.Out.Reports() >= 3 && e.Out.HasBins && !e.IsMixed
+	return e != nil && len(e.Out.Times) >= 3 && e.Out.HasBins && e.Mixed == nil
 }
 
 // exceeds reports whether a completion latency may be at or above a limit in nanoseconds.
@@ -420,42 +436,6 @@ func common(list []map[string]string) map[string]string {
 	return same
 }
 
-// use sets the statistics of the entry. It moves the sum of all directions to the only direction of the job. If the job
-// has several directions, only the rows of logs separate them.
-func (e *Entry) use(j *fiolog.Job) {
-	e.Job = j
-	if j.Mixed == nil {
-		return
-	}
-	directions := e.directions()
-	if e.IsMixed = len(directions) != 1; !e.IsMixed {
-		job := *j
-		job.Directions[directions[0]], job.Mixed = *j.Mixed, nil
-		e.Job = &job
-	}
-}
-
-// useTotalLatency uses the bins of latencies from submission if the job has none of completion latencies (disable_clat,
-// clat_percentiles=0, lat_percentiles of fio up to 3.17). It reports whether it did. The means stay.
-func (e *Entry) useTotalLatency() bool {
-	used := false
-	job := *e.Job
-	if e.Mixed != nil {
-		mixed := *e.Mixed
-		job.Mixed = &mixed
-	}
-	for _, of := range job.All() {
-		if len(of.Clat.Bins) == 0 && len(of.Lat.Bins) > 0 {
-			used = true
-			of.Clat.Bins, of.Clat.Layout, of.Clat.Percentiles, of.Clat.N = of.Lat.Bins, of.Lat.Layout, of.Lat.Percentiles, of.Lat.N
-		}
-	}
-	if used {
-		e.Job, e.total = &job, true
-	}
-	return used
-}
-
 // Histogram returns the bins of one direction in any report of this fio. It is empty without bins.
 func (e *Entry) Histogram(of *fiolog.DirectionStats) *hist.Histogram {
 	return of.Clat.Histogram(e.groups)
@@ -494,37 +474,37 @@ func RequestsOf(j *fiolog.Job) (sum uint64) {
 	return sum
 }
 
-// ranFor returns how long a job ran, in milliseconds. With group_reporting, job_runtime is the sum over the jobs of the
-// group. The directions have the real time (fio 3.33). In the report of the moment in which a job begins, job_runtime is
-// the time since fio or the machine was started. The job then has requests, but its directions have no time.
-func ranFor(j *fiolog.Job) int64 {
-	if ms, _ := measuredFor(j); ms > 0 || RequestsOf(j) > 0 {
-		return ms
-	}
-	return j.Runtime
+// runTimes are how long a job of a report ran, in milliseconds.
+type runTimes struct {
+	measured   int64 // the longest of its directions; 0 if fio measured none, or for longer than it ran, which cannot be
+	impossible int64 // that time; else 0
+	ran        int64 // the time until the report was written
+	most       int64 // no job ran longer
+	jobs       int   // the entry has at least as many jobs
 }
 
-// measuredFor returns how long a job ran by its directions, in milliseconds. job_runtime may be a sum, or the time that
-// the job has waited. If that is longer than its fio ran, it is impossible.
-func measuredFor(j *fiolog.Job) (ms, impossible int64) {
+// timesOf returns the run times of a job in a report. job_runtime may be a sum over jobs (group_reporting), or the time
+// that the job has waited. In the report of the moment in which a job begins, it is the time since fio or the machine was
+// started: the job then has requests, but its directions have no time.
+func (o jobOptions) timesOf(j *fiolog.Job) runTimes {
+	t := runTimes{jobs: 1}
+	sum := int64(0)
 	for _, s := range j.All() {
-		ms = max(ms, s.Runtime)
-	}
-	if j.Elapsed > 0 && ms > (j.Elapsed+1)*1000 {
-		return 0, ms
-	}
-	return ms, 0
-}
-
-// longest returns an upper bound for the run time of a job in milliseconds, from the run times of its directions. With
-// verify a job reads after it has written, so they add up.
-func (o jobOptions) longest(j *fiolog.Job) (sum int64) {
-	if !o.HasOption("verify") {
-		sum, _ = measuredFor(j)
-		return sum
-	}
-	for _, s := range j.All() {
+		t.measured = max(t.measured, s.Runtime)
 		sum += s.Runtime
 	}
-	return sum
+	if j.Elapsed > 0 && t.measured > (j.Elapsed+1)*1000 {
+		t.measured, t.impossible = 0, t.measured
+	}
+	if t.ran = t.measured; t.ran == 0 && RequestsOf(j) == 0 {
+		t.ran = j.Runtime
+	}
+	if t.most = t.measured; o.HasOption("verify") {
+		t.most = sum // it reads after it has written
+	}
+	const slack = 50 // milliseconds; run times in a group may also differ by a twentieth
+	if more := j.Runtime - t.most/20 - slack; t.most > 0 && more > t.most {
+		t.jobs = int((more-1)/t.most) + 1
+	}
+	return t
 }

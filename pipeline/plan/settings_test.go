@@ -161,7 +161,7 @@ func TestSectionsOfGroup(t *testing.T) {
 		if diff := cmp.Diff(c.want, p.FioSettings()); diff != "" || entries[0].Size != 3 {
 			t.Errorf("%s: %d jobs: %s", c.name, entries[0].Size, diff)
 		}
-		if ramp := entries[0].ramp(); c.file == nil && ramp != time.Duration(c.want.RampSeconds)*time.Second {
+		if ramp, _, _ := entries[0].waits(); c.file == nil && ramp != time.Duration(c.want.RampSeconds)*time.Second {
 			t.Errorf("%s: ramp_time is %v", c.name, ramp)
 		}
 	}

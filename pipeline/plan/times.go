@@ -105,7 +105,7 @@ func (p *planner) place() error {
 				p.problems.note("%s", at.contradiction)
 			}
 			if at.doubt == "" && slices.ContainsFunc(entries, func(e *Entry) bool { return e.mayWait(p.sectionsOf(e)) }) {
-				at.doubt = groupDoubt(out)
+				at.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
 			}
 			needsStart := func(e *Entry) bool {
 				return RequestsOf(e.Job) > 0 && slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.rowClock() != unixClock })

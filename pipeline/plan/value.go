@@ -138,7 +138,7 @@ func (j *Job) CheckTime(t int64) error {
 
 // Serves reports whether a job may have requests of a direction. Its report has some, or it has no report.
 func (j *Job) Serves(d fiolog.Direction) bool {
-	return j.Entry == nil || j.Entry.IsMixed || served(&j.Entry.Directions[d])
+	return j.Entry == nil || j.Entry.Mixed != nil || served(&j.Entry.Directions[d])
 }
 
 // JobOf returns the job that wrote a log, or nil if none did.
