@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -16,7 +15,7 @@ import (
 func TestFieldsDocument(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	b.WriteString("| field | also | type | unit in documents | field in documents | what it is | --where | KQL |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| field | also | type | unit in documents | field in documents | what it is | example |\n|---|---|---|---|---|---|---|\n")
 	code := func(text string) string {
 		if text == "" {
 			return ""
@@ -46,8 +45,8 @@ func TestFieldsDocument(t *testing.T) {
 		if strings.HasPrefix(f.Name, "read.") || strings.HasPrefix(f.Name, "write.") || strings.HasPrefix(f.Name, "trim.") {
 			continue // a sentence below the table says that they are as those of all requests
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | `%s` | %s |\n",
-			f.Name, strings.Join(also, ", "), f.Kind, unit, code(f.Path), f.Help, condition, code(f.kql(t)))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | `%s` |\n",
+			f.Name, strings.Join(also, ", "), f.Kind, unit, code(f.Path), f.Help, condition)
 	}
 	golden.Section(t, filepath.Join("..", "..", "docs", "fields.md"), "<!-- fields -->", "<!-- /fields -->", b.String())
 }
@@ -63,37 +62,4 @@ func (f *Field) exampleOp() string {
 		return " ~ "
 	}
 	return "="
-}
-
-// kql returns the field's example for Kibana, with the units of documents. It is empty if documents do not have the
-// field.
-func (f *Field) kql(t *testing.T) string {
-	if f.Path == "" {
-		return ""
-	}
-	op, path := strings.TrimSpace(f.exampleOp()), strings.Replace(f.Path, ".*", ".NAME", 1)
-	switch {
-	case f.Name == "note": // Elasticsearch indexes its words
-		return path + ": " + f.Example
-	case op == "~":
-		return path + ": *" + f.Example + "*"
-	case f.Kind == expr.Text:
-		return path + `: "` + f.Example + `"`
-	case f.Kind == expr.Flag:
-		return path + ": true"
-	case f.Kind == expr.Time:
-		return path + ` >= "` + f.Example + `"`
-	}
-	n, ok := f.Kind.Parse(f.Example)
-	if n = f.Kind.InDocuments(n); !ok {
-		t.Fatal(f.Name, f.Example)
-	}
-	if f.Name == "interval" {
-		n *= 1000
-	}
-	value := strconv.FormatFloat(n, 'f', -1, 64)
-	if op == "=" {
-		return path + ": " + value
-	}
-	return path + " " + op + " " + value
 }
