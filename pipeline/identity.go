@@ -121,7 +121,7 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 		}
 	}
 	for _, j := range p.Jobs {
-		if j.HasHist() {
+		if j.Log.Kind.IsHistogram() {
 			add(mapping.RoleLog, j.Log.Log)
 		} else {
 			add(mapping.RoleRaw, j.Log.Log)
@@ -342,7 +342,7 @@ func (p *input) compare(e *Execution, have *mapping.Run) *Result {
 	isWhole := !e.Restore && theirs.Contains(mine)     // a file that changed while it was read has no hash there
 	if have.Run.Reading() == e.Run.Ingest && isWhole { // also after fio2es compact
 		if have.Run.Archive != e.Run.Archive || have.Run.Path != e.Path {
-			kept.Notes = []error{fmt.Errorf("%s: already there as %s", p.Title(), place)}
+			kept.Notes = []error{fmt.Errorf("%s: already there as %s", p.Title, place)}
 		}
 		return kept
 	}
@@ -353,15 +353,15 @@ func (p *input) compare(e *Execution, have *mapping.Run) *Result {
 	for i := range missing { // a cut copy never replaces a whole log
 		if mine.HasPartOf(&missing[i]) {
 			kept.Skipped = []error{fmt.Errorf("%s: not stored: its %s was cut: run %s has more of it, "+
-				"and stays; copy the log again, or replace that run with --force", p.Title(), missing[i].Path, place)}
+				"and stays; copy the log again, or replace that run with --force", p.Title, missing[i].Path, place)}
 			return kept
 		}
 	}
 	if why := p.lacks(e, have); why != "" {
-		kept.Notes = []error{fmt.Errorf("%s: already there as %s, which has %s; --force stores this one instead", p.Title(), place, why)}
+		kept.Notes = []error{fmt.Errorf("%s: already there as %s, which has %s; --force stores this one instead", p.Title, place, why)}
 		if !maps.Equal(have.Run.GivenLabels(), labelsOf(have, p.opt.Labels)) {
 			kept.Skipped = []error{fmt.Errorf("%s: the labels of run %s were not changed: "+
-				"give them with the path that has all of the run", p.Title(), short(have.Run.ID))}
+				"give them with the path that has all of the run", p.Title, short(have.Run.ID))}
 		}
 		return kept
 	}
@@ -373,7 +373,7 @@ func (p *input) compare(e *Execution, have *mapping.Run) *Result {
 	}
 	return &Result{Because: have, Skipped: []error{fmt.Errorf("%s: not stored: it shares files with run %s, but "+
 		"lacks some of its files, such as %s; "+
-		"name a folder with all files of one run and no others, or replace that run with --force", p.Title(), place, missing[0].Path)}}
+		"name a folder with all files of one run and no others, or replace that run with --force", p.Title, place, missing[0].Path)}}
 }
 
 // lacks returns what this version lacks of the stored one, if there is no other difference. Otherwise it returns "".

@@ -236,14 +236,14 @@ func Follow(
 	r, stored := newRunReader(p, said), time.Now()
 	defer r.close()
 	if !r.isLive {
-		return nil, fmt.Errorf("%s: %w", p.Title(), ErrNotLive)
+		return nil, fmt.Errorf("%s: %w", p.Title, ErrNotLive)
 	}
 	e, have, err := p.identify(ctx, known) // by the files as they are now
 	if err != nil {
 		return nil, err
 	}
 	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
-		return nil, fmt.Errorf("%s: %w: already there as %s", p.Title(), ErrNotLive, short(have.Run.ID))
+		return nil, fmt.Errorf("%s: %w: already there as %s", p.Title, ErrNotLive, short(have.Run.ID))
 	}
 	e.Run.Ingest = mapping.LiveIngest(stored)
 	r.execution = e

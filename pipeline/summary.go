@@ -43,7 +43,7 @@ func (r *runReader) summary(ref mapping.RunRef) *mapping.Run {
 	for _, j := range r.Jobs {
 		run.Fio.Jobs += j.Stands()
 	}
-	reported := r.Entries.Reported()
+	reported := r.Reported()
 	for _, e := range reported {
 		run.Fio.UsrCPU += e.UsrCPU
 		run.Fio.SysCPU += e.SysCPU
@@ -227,7 +227,7 @@ func (r *runReader) fioLatency(d fiolog.Direction) *mapping.FioLatency {
 
 // conclude says what is missing in the run, and what else its reader should know, after all rows.
 func (r *runReader) conclude() {
-	skip, note, title := r.problems.skip, r.problems.note, r.Title()
+	skip, note, title := r.problems.skip, r.problems.note, r.Title
 	for _, doubt := range r.Run.Doubts {
 		note("%s: %s", title, doubt)
 	}
@@ -338,10 +338,10 @@ func (r *runReader) concludeLogs(recovered int64) {
 	}
 	if rows > 0 && len(empty) > 0 {
 		skip("%s: %d of %d logs have no rows, and no report says how many requests their jobs had: the rates of "+
-			"the run lack these; copy them again: %s", r.Title(), len(empty), len(r.Jobs), strings.Join(empty, ", "))
+			"the run lack these; copy them again: %s", r.Title, len(empty), len(r.Jobs), strings.Join(empty, ", "))
 	}
 	if rows == 0 && recovered == 0 {
-		note("%s: only totals: %s", r.Title(), r.WhyNoWindows())
+		note("%s: only totals: %s", r.Title, r.WhyNoWindows())
 	}
 	unwritten, last := 0, int64(0)
 	for _, e := range r.Entries {
@@ -379,7 +379,7 @@ func (r *runReader) concludeLogs(recovered int64) {
 	isHist := func(log cbt.Log) bool { return log.Kind.IsHistogram() }
 	if unwritten > 0 && !slices.ContainsFunc(r.Run.Logs, isHist) { // reports may replace logs that lack rows
 		note("%s: the histogram logs of %d of %d jobs are not here, so their periodic reports are used, the last one after %.1f s: fio writes "+
-			"these logs when it ends, so it was killed then, or the logs were left behind", r.Title(), unwritten, len(r.Entries), seconds(last))
+			"these logs when it ends, so it was killed then, or the logs were left behind", r.Title, unwritten, len(r.Entries), seconds(last))
 	}
 	if without > 0 {
 		add := note
@@ -387,7 +387,7 @@ func (r *runReader) concludeLogs(recovered int64) {
 			add = skip
 		}
 		add("%s: no JSON report for %d of %d logs, so the last part of an interval of each job is "+
-			"missing: pass the folder, or run fio with --output-format=json+", r.Title(), without, len(r.Jobs))
+			"missing: pass the folder, or run fio with --output-format=json+", r.Title, without, len(r.Jobs))
 	}
 }
 
@@ -419,7 +419,7 @@ func (r *runReader) concludeReports() {
 	}
 	if binless && slices.ContainsFunc(r.Jobs, func(j *plan.Job) bool { return j.Source == plan.FromHist }) {
 		note("%s: fio's JSON has no bins, so the last part of an interval of each job is missing: run "+
-			"fio with --output-format=json+", r.Title())
+			"fio with --output-format=json+", r.Title)
 	}
 	for _, j := range r.Jobs {
 		if f := r.tallies[j].reports; f != nil && f.late > 0 && f == f.jobs[0] { // once for the file

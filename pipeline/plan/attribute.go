@@ -44,7 +44,7 @@ func (p *planner) findJobs() (jobs []*Job, averaged []*Log) {
 	}
 	if len(raw) == 0 && len(total) > 0 {
 		p.problems.note("%s: no logs of completion latency: those of total latency (_lat) are used, which begins with "+
-			"submission", p.opt.Title)
+			"submission", p.Title)
 		raw = total
 	}
 	for _, log := range raw {
@@ -55,7 +55,7 @@ func (p *planner) findJobs() (jobs []*Job, averaged []*Log) {
 			if other.JobKey != KeyOf(log.Log) || other.Log.Segment >= 0 || log.Segment >= 0 || other.raw != nil {
 				continue
 			}
-			if other.Log.Prefix == log.Prefix && other.folder() == path.Dir(log.File.Path) {
+			if other.Log.Prefix == log.Prefix && path.Dir(other.Log.File.Path) == path.Dir(log.File.Path) {
 				j = other
 				break
 			}
@@ -150,7 +150,7 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 // each of the others.
 func (p *planner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
 	type logs struct{ host, folder, prefix string }
-	of := func(j *Job) logs { return logs{j.Host, j.folder(), j.Log.Prefix} }
+	of := func(j *Job) logs { return logs{j.Host, path.Dir(j.Log.File.Path), j.Log.Prefix} }
 	places := map[logs][]int{} // of outputs
 	for i, out := range p.Outputs {
 		named := slices.IndexFunc(jobs, func(j *Job) bool { return out.names(j.Log.Prefix) && out.mayCover(j, jobs) })
@@ -208,7 +208,7 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job) {
 		later, by := j.Log.File.ModTime.Sub(out.File.ModTime), apartTimes
 		if !out.trustsTimes() || j.Log.File.ModTime.IsZero() {
 			later, by = 0, time.Second
-			if j.HasHist() && j.HasRows && j.First > EpochTimes {
+			if j.Log.Kind.IsHistogram() && j.HasRows && j.First > EpochTimes {
 				later = time.Duration(j.First-out.Fio.Timestamp) * time.Millisecond
 			}
 		}
@@ -242,7 +242,7 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 		return false
 	}
 	at := path.Dir(o.File.Path)
-	nearby := at == "." || j.folder() == at || strings.HasPrefix(j.folder(), at+"/") || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
+	nearby := at == "." || path.Dir(j.Log.File.Path) == at || strings.HasPrefix(path.Dir(j.Log.File.Path), at+"/") || o.Found == cbt.FoundOptions || o.Found == cbt.FoundAbove
 	if !nearby || o.Found == cbt.FoundNamed || o.names(j.Log.Prefix) {
 		return nearby
 	}
@@ -296,7 +296,7 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 		case j.Number > len(covers):
 			p.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
 				out.File.Name(), len(covers)))
-		case j.HasHist() && !covers[j.Number-1].mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix):
+		case j.Log.Kind.IsHistogram() && !covers[j.Number-1].mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix):
 			var writers []*Entry // by their options
 			for _, e := range entries {
 				if e.mayWrite(j.Log.Prefix) {
@@ -359,7 +359,7 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 	var sums Sums
 	for _, j := range jobs {
-		if !j.HasHist() {
+		if !j.Log.Kind.IsHistogram() {
 			continue
 		}
 		of := j.Log.Parts

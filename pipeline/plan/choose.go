@@ -51,7 +51,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 		case why == nil, errors.Is(why, errNoRows) && j.raw == nil: // a log without rows still belongs to its report
 			p.useHist(j)
 		case j.raw != nil:
-			wasHist := j.HasHist() || slices.ContainsFunc(p.Run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
+			wasHist := j.Log.Kind.IsHistogram() || slices.ContainsFunc(p.Run.Logs, func(log cbt.Log) bool { return log.Kind.IsHistogram() })
 			if p.useRaw(j) && wasHist {
 				p.problems.note("%v: its log of completions is read instead", why)
 			}
@@ -73,8 +73,8 @@ var errNoRows = errors.New("the histogram log has no rows")
 // whyNotHist returns the reason why the histogram log of a job cannot be used, or nil if it can.
 func (p *planner) whyNotHist(j *Job) error {
 	switch {
-	case !j.HasHist():
-		return fmt.Errorf("%s: no histogram log of job %d", p.Title(), j.Number)
+	case !j.Log.Kind.IsHistogram():
+		return fmt.Errorf("%s: no histogram log of job %d", p.Title, j.Number)
 	case j.damage != nil:
 		return j.damage
 	case !j.HasRows:
@@ -149,15 +149,12 @@ func (p *planner) useHist(j *Job) {
 	}
 	// People choose round intervals. In a log of all jobs, a late row may begin another job.
 	j.Exact = j.Interval > 0 && (isGiven || j.Interval%100 == 0) && j.Log.Job > 0
-	if j.rowClock() != sinceStart {
-		j.late = j.Log.Rows.late(j.Interval)
-	}
 }
 
 // useRaw reads a job's rows from its log of completions. It reports whether it can.
 func (p *planner) useRaw(j *Job) bool {
 	ofHist := hist.UnknownUnit
-	if j.HasHist() && j.HasRows {
+	if j.Log.Kind.IsHistogram() && j.HasRows {
 		ofHist = j.Layout.Unit()
 	}
 	j.Source, j.Log, j.Head = FromRaw, j.raw, j.raw.Head
@@ -187,7 +184,7 @@ func (p *planner) fallBack() {
 			entries, without = e.parts, append(without, e.Jobs[0])
 		}
 		p.Jobs = slices.DeleteFunc(p.Jobs, func(j *Job) bool { return slices.Contains(without, j) })
-		for _, list := range []*Entries{&p.Entries, &e.Out.Entries} {
+		for _, list := range []*[]*Entry{&p.Entries, &e.Out.Entries} {
 			if i := slices.Index(*list, e); i >= 0 {
 				*list = slices.Replace(slices.Clone(*list), i, i+1, entries...)
 			}

@@ -44,11 +44,11 @@ func (j *Job) Stands() int {
 func (p *Plan) Options() map[string]string {
 	var all, sections []map[string]string
 	seen := map[string]bool{}
-	for _, set := range p.optionSets() {
-		options := set.listed()
+	for _, e := range p.optionSets() {
+		options := e.listed()
 		all = append(all, options)
 		own := fiolog.Measured(options, p.Run.ByCBT())
-		if e := set.entry; e != nil && e.GroupID > p.Entries[0].GroupID { // fio ran it after the others (stonewall)
+		if e.Job != nil && e.GroupID > p.Entries[0].GroupID { // fio ran it after the others (stonewall)
 			own["groupid"] = strconv.Itoa(e.GroupID - p.Entries[0].GroupID)
 		}
 		if key := fmt.Sprint(own); !seen[key] { // Sprint sorts a map
@@ -218,11 +218,8 @@ func (p *Plan) Settings() mapping.CBT {
 // FioSettings returns the settings that fio's options name, if they are the same for all jobs. A default of fio that no
 // option names is unknown.
 func (p *Plan) FioSettings() (same mapping.CBT) {
-	for i, s := range p.optionSets() {
-		set := s.settings()
-		if s.isGroup {
-			set = s.entry.settings()
-		}
+	for i, e := range p.optionSets() {
+		set := e.settings()
 		if i == 0 {
 			same = set
 			continue
@@ -237,30 +234,34 @@ func (p *Plan) FioSettings() (same mapping.CBT) {
 	return same
 }
 
-// optionSet is the options of a job or section, and its entry, which is nil if the options are only in the job file.
-type optionSet struct {
-	jobOptions
-	entry *Entry
+// Reported returns the entries of the run as fio reported them: parts in place of combined entries.
+func (p *Plan) Reported() (all []*Entry) {
+	for _, e := range p.Entries {
+		if all = append(all, e.parts...); len(e.parts) == 0 {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
-// optionSets returns the options of each job or section. They come from the reports, because fio did what they say. They
-// come from the job file if a report lists none, and for the sections of a group, because a report lists the options of
-// one section only.
-func (p *Plan) optionSets() (all []optionSet) {
-	reported := p.Entries.Reported()
+// optionSets returns an entry with the options of each job or section. They come from the reports, because fio did what
+// they say. They come from the job file, and the entries have no job, if a report lists none. For the sections of a group
+// they come from the job file, too, because a report lists the options of one section only.
+func (p *Plan) optionSets() (all []*Entry) {
+	reported := p.Reported()
 	if !slices.ContainsFunc(reported, func(e *Entry) bool { return len(e.own)+len(e.global) > 0 }) {
 		for _, s := range p.Run.Sections {
-			all = append(all, optionSet{jobOptions: jobOptions{own: s.Map()}})
+			all = append(all, &Entry{jobOptions: jobOptions{own: s.Map()}})
 		}
 		return all
 	}
 	for _, e := range reported {
 		sections := p.sectionsOf(e)
 		for _, s := range sections {
-			all = append(all, optionSet{jobOptions{own: s.Map(), global: e.global}, e})
+			all = append(all, &Entry{jobOptions: jobOptions{own: s.Map(), global: e.global}, Job: e.Job})
 		}
 		if len(sections) == 0 {
-			all = append(all, optionSet{e.jobOptions, e})
+			all = append(all, e)
 		}
 	}
 	return all

@@ -20,7 +20,7 @@ import (
 // New plans a run: which files belong together, what the rows of each job are read from, and when the jobs ran. Faults of
 // single files are added to problems. It fails if nothing can be used, or if the start is needed and unknown.
 func New(ev *Evidence, opt Options, problems *Remarks) (*Plan, error) {
-	p := &planner{&Plan{opt: opt, Run: ev.Run, Config: ev.Config, Outputs: ev.Outputs}, ev, problems}
+	p := &planner{&Plan{Title: opt.Title, Run: ev.Run, Config: ev.Config, Outputs: ev.Outputs, opt: opt}, ev, problems}
 	jobs, averaged := p.findJobs()
 	p.Entries = p.attribute(jobs)
 	p.choose(jobs, averaged)
@@ -33,6 +33,7 @@ func New(ev *Evidence, opt Options, problems *Remarks) (*Plan, error) {
 	if err := p.limitLevels(); err != nil {
 		return nil, err
 	}
+	p.Stages = p.stages()
 	return p.Plan, nil
 }
 
@@ -92,21 +93,6 @@ func (rows FirstRows) times() (times [fiolog.Directions][]int64) {
 		times[rec.Direction] = append(times[rec.Direction], rec.Time)
 	}
 	return times
-}
-
-// late returns how many milliseconds the first row came after it was due, by the next rows. It is 0 if the interval is
-// unknown.
-func (rows FirstRows) late(interval int64) (late int64) {
-	if interval == 0 {
-		return 0
-	}
-	for _, times := range rows.times() {
-		if len(times) > 0 {
-			_, latest := align.Began(interval, times)
-			late = max(late, rows[0].Time-interval-latest)
-		}
-	}
-	return late
 }
 
 // measure returns the median time between the rows of a direction, in milliseconds. It replaces the log's interval if no
@@ -312,7 +298,7 @@ func (p *planner) limitLevels() (err error) {
 			continue
 		}
 		err = fmt.Errorf("%s: %d documents of level %s in each window, want at most %d: use --levels cluster, which has all requests, or ingest the folders of fewer hosts",
-			p.Title(), n, l, most)
+			p.Title, n, l, most)
 		p.problems.skip(err)
 	}
 	if len(p.Levels) > 0 {

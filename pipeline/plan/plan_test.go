@@ -40,12 +40,13 @@ func TestLate(t *testing.T) {
 		for _, at := range c.writes {
 			rows = append(rows, &fiolog.Record{Time: at, Direction: fiolog.Write})
 		}
-		if got := rows.late(400); got != c.want {
+		j := &Job{Source: FromHist, Log: &Log{Rows: rows}, Head: Head{First: rows[0].Time}, Interval: 400}
+		if got := j.First - j.Interval - j.before(); got != c.want {
 			t.Errorf("%s: %d ms, want %d", c.name, got, c.want)
 		}
-	}
-	if got := FirstRows(nil).late(0); got != 0 {
-		t.Errorf("without an interval: %d ms", got)
+		if j.Interval = 0; j.before() != j.First {
+			t.Errorf("%s, without an interval: %d", c.name, j.before())
+		}
 	}
 }
 

@@ -18,13 +18,13 @@ import (
 type Output struct {
 	cbt.Report
 	Fio     *fiolog.Report
-	host    string  // of its jobs, by its own name or by the names of their logs
-	Client  bool    // written by fio --client: jobs of several hosts, no absolute time
-	HasBins bool    // json+
-	stale   bool    // of an earlier run than the logs
-	groups  int     // the most groups of bins in any report
-	Others  int     // executions of fio before this one, in the same file (>>)
-	Entries Entries // entries of its jobs; none if it is not of the run
+	host    string   // of its jobs, by its own name or by the names of their logs
+	Client  bool     // written by fio --client: jobs of several hosts, no absolute time
+	HasBins bool     // json+
+	stale   bool     // of an earlier run than the logs
+	groups  int      // the most groups of bins in any report
+	Others  int      // executions of fio before this one, in the same file (>>)
+	Entries []*Entry // entries of its jobs; none if it is not of the run
 	Periodic
 }
 
@@ -216,9 +216,7 @@ type Entry struct {
 	parts   []*Entry // the entries that were combined, because logs do not say to which of them they belong
 }
 
-// Entries are the entries of a run, or of one output.
-type Entries []*Entry
-
+// NewEntries returns an entry for each job of an output.
 func NewEntries(o *Output) (entries []*Entry) {
 	same := map[string]int{}
 	for _, j := range o.Fio.Jobs {
@@ -412,16 +410,6 @@ func (e *Entry) exceeds(limit int64) bool {
 		_, high := l.Layout.Bounds(int(l.Bins[len(l.Bins)-1].Index))
 		return high > limit
 	})
-}
-
-// Reported returns the entries of the run as fio reported them: parts in place of combined entries.
-func (list Entries) Reported() (all []*Entry) {
-	for _, e := range list {
-		if all = append(all, e.parts...); len(e.parts) == 0 {
-			all = append(all, e)
-		}
-	}
-	return all
 }
 
 // common returns the options that are the same in all of a list.

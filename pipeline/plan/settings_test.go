@@ -225,7 +225,7 @@ func TestLiveSize(t *testing.T) {
 		report := &fiolog.Report{GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
 		e := &Entry{jobOptions: (&Output{Fio: report}).Options(0), Job: &report.Jobs[0]}
 		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
-		p := &Plan{Run: &cbt.Run{}, Entries: Entries{e}}
+		p := &Plan{Run: &cbt.Run{}, Entries: []*Entry{e}}
 		if got, ok := p.RequestSize(fiolog.Read, true); int64(got) != c.want || ok != (c.want > 0) {
 			t.Errorf("%+v: %v", c, got)
 		}

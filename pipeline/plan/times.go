@@ -257,7 +257,7 @@ func (p *planner) setStart() error {
 	}
 	isUndated := func(j *Job) bool { return j.Entry == nil || j.Entry.Out.Fio.Timestamp == 0 } // fio before 2.2.5
 	if p.Clock == clockMtime && slices.ContainsFunc(p.Jobs, isUndated) {
-		p.problems.note("%s: start taken from the files' modification times, and as reliable as these", p.Title())
+		p.problems.note("%s: start taken from the files' modification times, and as reliable as these", p.Title)
 	}
 	// A zip without Unix times does not say their zone. Where a report has its own time, only differences between its files
 	// are used.
@@ -276,7 +276,7 @@ func (p *planner) setStart() error {
 			}
 		}
 		p.problems.note("%s: its zip keeps times without a time zone, so the start may be hours off, and jobs an hour if summer time "+
-			"began or ended during the run: set FIO2ES_START=TIME", p.Title())
+			"began or ended during the run: set FIO2ES_START=TIME", p.Title)
 	}
 	for _, j := range p.Jobs { // also if the start of the run is unknown and not needed
 		if j.Start.IsZero() {
@@ -343,7 +343,7 @@ hosts:
 			if !slices.ContainsFunc(spans, func(o span) bool { return s.start.Sub(o.end).Abs() < slack(o)+time.Second }) {
 				p.problems.skip(fmt.Errorf("%s: its jobs are shown as if they began together: the times of the logs are those of several runs in "+
 					"one folder, of copies, or of a clock that was changed (summer time), and nothing else shows when each began; keep "+
-					"the files of each run in a folder of their own, pass fio's JSON report, or use --log_unix_epoch=1", p.Title()))
+					"the files of each run in a folder of their own, pass fio's JSON report, or use --log_unix_epoch=1", p.Title))
 				continue hosts
 			}
 		}
@@ -351,7 +351,7 @@ hosts:
 			maps.Copy(later, apart)
 			p.Placed = "each job by when its log was last written, less the time of its last row"
 			p.problems.note("%s: its jobs ran one after another, by the modification times of their logs: their starts are as "+
-				"reliable as these", p.Title())
+				"reliable as these", p.Title)
 		}
 	}
 	if !p.Start.IsZero() {

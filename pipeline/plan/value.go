@@ -9,27 +9,53 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Plan is what is known of a run before its rows are read. For each job it has the host, the source of rows, the entry
-// of fio's output, start and end, and how each is known. It does not change afterwards. Windows, documents and the run
-// document are functions of the plan and of the rows.
+// Plan is what is known of an execution of fio before its rows are read. An execution is one call of fio on each of its
+// hosts. Its stages ran one after another. In a stage, sections ran side by side, and each has jobs, which did the same.
+// For each job the plan has the host, the source of rows, the entry of fio's output, start and end, and how each is known.
+//
+// It does not change afterwards. Windows, documents and the run document are functions of the plan and of the rows.
 type Plan struct {
-	opt      Options
+	Title    string // in messages
 	Run      *cbt.Run
 	Config   map[string]any // of CBT
-	Outputs  []*Output
-	Entries  Entries
-	Jobs     []*Job    // of all stages, in the order of their logs and reports
-	Averages []cbt.Log // in place of rows
+	Outputs  []*Output      // what its fios printed
+	Entries  []*Entry       // of the jobs in these outputs
+	Stages   []Stage        // in the order of time
+	Jobs     []*Job         // of all stages, in the order of their logs and reports
+	Averages []cbt.Log      // in place of rows
 	Levels   []mapping.Level
-	Timing
+
+	moment        // start of the first job, by the weakest evidence of all jobs
+	Placed string // how jobs that ran one after another were placed; empty if none did
+	Window int64  // milliseconds
+	Shift  int64  // the windows begin this long before the run, to follow its rows
+
+	opt Options
 }
 
-// Title names the run in messages.
-func (p *Plan) Title() string { return p.opt.Title }
+// At returns the time so many milliseconds after the start.
+func (p *Plan) At(ms int64) time.Time { return p.Start.Add(time.Duration(ms) * time.Millisecond) }
+
+// Stage is what ran at the same time, between two stonewalls.
+type Stage struct {
+	Start    time.Time     // of its first job; zero if unknown
+	End      time.Time     // of its last job; zero if unknown
+	Error    time.Duration // of Start, plus or minus
+	Sections []Section
+}
+
+// Section is the jobs of a stage that do the same: of one section of the job file, or of several that do not differ in
+// what fio measures.
+type Section struct {
+	Names    []string    // of the sections in fio's report; none without a report
+	Settings mapping.CBT // those that fio's options name; zero is unknown
+	Jobs     []*Job
+}
 
 // JobKey names a job of a run.
 type JobKey struct {
@@ -55,7 +81,6 @@ type Job struct {
 	moment         // its start
 	Interval int64 // milliseconds between rows; 0 if unknown
 	Exact    bool  // interval is fio's log_hist_msec, and the log is of this job alone
-	late     int64 // milliseconds by which the first row is later than the next ones
 	Origin   int64 // the time, as written, that counts as the start of the job
 	Offset   int64 // start of the job minus start of the run, milliseconds
 	Ran      int64 // run time in milliseconds; 0 if no report has it
@@ -63,8 +88,21 @@ type Job struct {
 	writing time.Duration // fio took at most this long to write the job's logs, after the job's end
 }
 
-// before returns the time one interval before the first row was due, as written.
-func (j *Job) before() int64 { return j.First - j.late - j.Interval }
+// before returns the time one interval before the first row was due, as written. fio writes a row with the first
+// completion after it was due, so the next rows show how late the first one was.
+func (j *Job) before() int64 {
+	before := j.First - j.Interval
+	if j.Source != FromHist || j.Interval == 0 {
+		return before
+	}
+	for _, times := range j.Log.Rows.times() {
+		if len(times) > 0 {
+			_, latest := align.Began(j.Interval, times)
+			before = min(before, latest)
+		}
+	}
+	return before
+}
 
 // FirstTimes returns the times of the first rows of each direction of a histogram log, since the start of the job.
 func (j *Job) FirstTimes() (times [fiolog.Directions][]int64) {
@@ -97,25 +135,11 @@ func (k Source) String() string { return sourceNames[k] }
 
 func (j *Job) ReadsLog() bool { return j.Source == FromHist || j.Source == FromRaw }
 
-// Timing is when a run was.
-type Timing struct {
-	moment        // start of the first job, by the weakest evidence of all jobs
-	Placed string // how jobs that ran one after another were placed; empty if none did
-	Window int64  // milliseconds
-	Shift  int64  // the windows begin this long before the run, to follow its rows
-}
-
-func (t Timing) At(ms int64) time.Time { return t.Start.Add(time.Duration(ms) * time.Millisecond) }
-
 func NewJob(l *Log) *Job {
 	return &Job{JobKey: KeyOf(l.Log), Log: l}
 }
 
 func KeyOf(log cbt.Log) JobKey { return JobKey{log.Host, log.Volume, max(log.Job, 1)} }
-
-func (j *Job) folder() string { return path.Dir(j.Log.File.Path) }
-
-func (j *Job) HasHist() bool { return j.Log.Kind.IsHistogram() }
 
 // Name returns the name of the job at level Job: volume and number.
 func (j *Job) Name() string {
@@ -163,22 +187,6 @@ func (r *Remarks) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Errorf(format, args...))
 }
 
-// Stage is what ran at the same time, between two stonewalls.
-type Stage struct {
-	Start    time.Time     // of its first job; zero if unknown
-	End      time.Time     // of its last job; zero if unknown
-	Error    time.Duration // of Start, plus or minus
-	Sections []Section
-}
-
-// Section is the jobs of a stage that do the same: of one section of the job file, or of several that do not differ in
-// what fio measures.
-type Section struct {
-	Names    []string    // of the sections in fio's report; none without a report
-	Settings mapping.CBT // those that fio's options name; zero is unknown
-	Jobs     []*Job
-}
-
 // String returns what is known of a job, in one line.
 func (j *Job) String() string {
 	text := "job " + j.Name()
@@ -190,19 +198,12 @@ func (j *Job) String() string {
 		text += fmt.Sprintf("; report %s, found %s", report, j.Entry.Out.Found)
 	}
 	if !j.Start.IsZero() {
-		text += "; " + j.moment.String()
+		text += fmt.Sprintf("; began %s by %s, ±%v", j.Start.UTC().Format("2006-01-02 15:04:05.000"), j.Clock, j.Error)
 	}
 	if j.Ran > 0 {
 		text += fmt.Sprintf(", ran %v", time.Duration(j.Ran)*time.Millisecond)
 	}
 	return text
-}
-
-func (m moment) String() string {
-	if m.Start.IsZero() {
-		return "began at an unknown time"
-	}
-	return fmt.Sprintf("began %s by %s, ±%v", m.Start.UTC().Format("2006-01-02 15:04:05.000"), m.Clock, m.Error)
 }
 
 // File returns the base name of the file with the job's rows. Without rows it is that of its report.
@@ -233,10 +234,10 @@ func HostNames(jobs []*Job) []string {
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// Stages divides the jobs of the plan into stages, in the order of time. Jobs of one fio, host and group were started together. Such a group
+// stages divides the jobs of the plan into stages. Jobs of one fio, host and group were started together. Such a group
 // begins a stage if all groups before it had ended, within the errors. So groups side by side (new_group) are one stage,
 // and so are groups whose ends are not known.
-func (p *Plan) Stages() (stages []Stage) {
+func (p *Plan) stages() (stages []Stage) {
 	type key struct {
 		out   *Output
 		host  string

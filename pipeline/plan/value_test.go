@@ -40,7 +40,7 @@ func TestStages(t *testing.T) {
 			j.Number = i + 1
 		}
 		var got []string
-		for _, s := range (&Plan{Run: &cbt.Run{}, Jobs: c.jobs}).Stages() {
+		for _, s := range (&Plan{Run: &cbt.Run{}, Jobs: c.jobs}).stages() {
 			text := fmt.Sprint(s.Start.UnixMilli(), "-", s.End.UnixMilli())
 			if s.End.IsZero() {
 				text = fmt.Sprint(s.Start.UnixMilli(), "-?")
@@ -85,7 +85,7 @@ func TestApart(t *testing.T) {
 		{"seconds", 100, []*Job{at("b", 0, 20000), at("a", 3000, 20000)}, `host "b" began 3.0 s before host "a": `, true},
 		{"the last of several", 100, []*Job{at("b", 0, 20000), at("c", 1000, 20000), at("b", 2000, 20000), at("a", 2500, 20000), at("c", 9000, 20000)}, "FIO2ES_OFFSET=b=2500 (milliseconds)", true},
 	} {
-		p := &Plan{Jobs: c.jobs, Timing: Timing{moment: moment{Error: c.unsure * time.Millisecond}}}
+		p := &Plan{Jobs: c.jobs, moment: moment{Error: c.unsure * time.Millisecond}}
 		got, isDoubt := p.Apart(func(*Job) int64 { return 0 })
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || isDoubt != c.doubt {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
