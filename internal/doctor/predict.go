@@ -14,9 +14,6 @@ import (
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
-// commandLine is the place of options of fio itself.
-const commandLine = "command line"
-
 // command is a command line of fio, what fio writes besides logs, and what would be known of a run of it.
 type command struct {
 	*fioargs.Command
@@ -182,7 +179,7 @@ func (s *section) addLosses(a *Answers, planned string, isPeriodic bool) {
 	}
 	if a.From == Logs && s.version.WritesHalf() && !isPeriodic {
 		least, _ := hist.Fio3(0).Bounds(hist.Fio3(0).Half())
-		reports := Change{Where: commandLine, Line: "--status-interval=1"}
+		reports := Change{Where: fioargs.CommandLine, Line: "--status-interval=1"}
 		if o, ok := s.Own("status-interval"); ok {
 			reports.Old = written(o)
 		}
@@ -215,7 +212,7 @@ func (s *section) addLosses(a *Answers, planned string, isPeriodic bool) {
 // unless other sections have their own histogram logs.
 func (s *section) place() (where, dashes string) {
 	if s.File == "" {
-		return commandLine + ", before the first --name", "--"
+		return fioargs.CommandLine + ", before the first --name", "--"
 	}
 	for _, other := range s.Command.Jobs {
 		if _, ok := other.HistogramLog(); ok && other != s.Section && other.File == s.File {
@@ -233,13 +230,13 @@ func (s *section) report() []Change {
 	if o, ok := s.Own("output-format"); ok {
 		formats := slices.DeleteFunc(slices.Clone(s.formats), func(f string) bool { return f == "json" })
 		line := "--output-format=" + strings.Join(append([]string{"json+"}, formats...), ",")
-		return []Change{{Where: commandLine, Old: written(o), Line: line}}
+		return []Change{{Where: fioargs.CommandLine, Old: written(o), Line: line}}
 	}
 	line := "--output-format=json+"
 	if _, ok := s.Own("output"); !ok {
 		line += " --output=" + s.name() + ".json"
 	}
-	return []Change{{Where: commandLine, Line: line}}
+	return []Change{{Where: fioargs.CommandLine, Line: line}}
 }
 
 // name returns the name for logs and reports: the name of the job file, or of the section.
@@ -256,7 +253,7 @@ func written(o fioargs.Option) string {
 	if o.Value != "" {
 		text += "=" + o.Value
 	}
-	if o.At == commandLine {
+	if o.At == fioargs.CommandLine {
 		return "--" + text
 	}
 	return text

@@ -132,7 +132,7 @@ func apply(t *testing.T, changes []Change, words []string, file string) ([]strin
 		old := slices.Index(words, c.Old)
 		at, isLine := strings.CutPrefix(c.Where, "job.fio:")
 		switch n, _ := strconv.Atoi(at); {
-		case c.Old == "" && strings.HasPrefix(c.Where, commandLine):
+		case c.Old == "" && strings.HasPrefix(c.Where, fioargs.CommandLine):
 			words = slices.Insert(words, 1, strings.Fields(c.Line)...)
 		case c.Old == "" && strings.HasPrefix(c.Where, "job.fio:"): // in a section that is not the last
 			at, _, _ = strings.Cut(at, ",")
@@ -142,9 +142,9 @@ func apply(t *testing.T, changes []Change, words []string, file string) ([]strin
 			lines = append([]string{"[global]", c.Line}, lines...)
 		case isLine && n > 0 && lines[n-1] == c.Old:
 			lines[n-1] = c.Line
-		case c.Where == commandLine && old > 0 && c.Line == "":
+		case c.Where == fioargs.CommandLine && old > 0 && c.Line == "":
 			words = slices.Delete(words, old, old+1)
-		case c.Where == commandLine && old > 0:
+		case c.Where == fioargs.CommandLine && old > 0:
 			words[old] = c.Line
 		default:
 			t.Fatalf("%+v cannot be done to %q and\n%s", c, words, strings.Join(lines, "\n"))

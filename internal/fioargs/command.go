@@ -28,14 +28,14 @@ type Arg struct {
 	IsOwn bool     // an option of fio itself, and not of a job
 }
 
-// commandLine is [Option.At] for options on the command line.
-const commandLine = "command line"
+// CommandLine is [Option.At] for options on the command line.
+const CommandLine = "command line"
 
 // Own returns the effective option of fio itself with this name, such as output: the last one.
 func (c *Command) Own(name string) (Option, bool) {
 	for _, a := range slices.Backward(c.Args) {
 		if a.IsOwn && a.Name == name {
-			return Option{a.Name, a.Value, commandLine}, true
+			return Option{a.Name, a.Value, CommandLine}, true
 		}
 	}
 	return Option{}, false
@@ -101,9 +101,9 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 			b.wanted = append(b.wanted, a.Value)
 		case a.IsOwn || a.Name == "":
 		case a.Name == "name":
-			s = b.begin(a.Value, "", commandLine)
+			s = b.begin(a.Value, "", CommandLine)
 		default:
-			s.Options = append(s.Options, Option{a.Name, a.Value, commandLine})
+			s.Options = append(s.Options, Option{a.Name, a.Value, CommandLine})
 		}
 	}
 	for i, name := range c.Files() {

@@ -103,7 +103,8 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 	}
 	replaced := p.likeliestFirst(jobs)
 	for _, out := range p.Outputs {
-		entries, mine := out.Entries, p.mine(out, jobs)
+		entries := out.Entries
+		mine, isStale := p.mine(out, jobs)
 		out.Entries = nil // unless it is used
 		if out.host = out.Host; len(mine) > 0 && !out.Client {
 			out.host = mine[0].Host
@@ -111,7 +112,7 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 		// By its name it is of a host without any log.
 		isOfMissingHost := out.Host != "" && !out.Candidate && !slices.ContainsFunc(jobs, func(j *Job) bool { return j.Host == out.Host })
 		switch {
-		case out.stale:
+		case isStale:
 			continue
 		case len(mine) == 0 && replaced[out] != nil:
 			p.problems.note("%s: the logs that it names are of another execution of fio, that of %s: it is not used",
@@ -188,9 +189,9 @@ func (p *planner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
 // mine returns the jobs of the fio that wrote an output. If only a common folder connects them, the output's bins must
 // contain all rows.
 //
-// fio writes its logs before its report. So a report is of an earlier run if logs or their rows are younger, and the
-// report's bins do not contain the rows. Where bins do not prove that, a warning says what may be wrong.
-func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job) {
+// fio writes its logs before its report. So a report is of an earlier run (isStale) if logs or their rows are younger, and
+// the report's bins do not contain the rows. Where bins do not prove that, a warning says what may be wrong.
+func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
 	for _, j := range jobs {
 		if j.Entry == nil && out.mayCover(j, jobs) {
 			mine = append(mine, j)
@@ -199,10 +200,10 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job) {
 	weak := !out.Named && !out.Client && (out.Candidate || len(p.Outputs) > 1) &&
 		!slices.ContainsFunc(mine, func(j *Job) bool { return out.names(j.Log.Prefix) })
 	if weak && len(mine) > 0 && !p.fits(mine, out.Entries) {
-		return nil
+		return nil, false
 	}
 	if out.Client || out.Fio.Timestamp == 0 {
-		return mine
+		return mine, false
 	}
 	for _, j := range mine {
 		later, by := j.Log.File.ModTime.Sub(out.File.ModTime), apartTimes
@@ -217,14 +218,14 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job) {
 		}
 		text := fmt.Sprintf("%s: %s was written %v after it", out.File.Name(), path.Base(j.Log.File.Name()), later.Round(time.Second))
 		const advice = "keep the files of each run in a folder of their own"
-		if out.stale = out.HasBins && !out.Named && !p.fits(mine, out.Entries); out.stale {
+		if out.HasBins && !out.Named && !p.fits(mine, out.Entries) {
 			p.problems.skip(fmt.Errorf("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice))
-			return nil
+			return nil, true
 		}
 		p.problems.skip(fmt.Errorf("%s: if another run of fio wrote the log, times and totals are of the one before; %s", text, advice))
 		break
 	}
-	return mine
+	return mine, false
 }
 
 // mayCover reports whether the fio that wrote the output may have run a job. CBT's names decide, or else the prefix in

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"maps"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -104,29 +105,46 @@ func (o jobOptions) listed() map[string]string {
 	return options
 }
 
-// settings are the settings that the options name. If they set the shares of reads and of writes, fio takes the later one,
-// and options are kept without their order.
-func (o jobOptions) settings() mapping.CBT {
-	mode, _ := fiolog.ParseMode(o.option("rw"))
+// settings returns the settings that the options of an entry name. If they set the shares of reads and of writes, fio takes
+// the later one, and options are kept without their order. One section of a group may have another value than the report
+// lists for all, so a setting that the requests contradict is unknown.
+func (e *Entry) settings() mapping.CBT {
+	mode, directions := fiolog.ParseMode(e.option("rw"))
 	set := mapping.CBT{
-		Mode: mode, OpSize: o.requestSize(), IODepth: number(o.option("iodepth")), NumJobs: number(o.option("numjobs")),
+		Mode: mode, OpSize: e.requestSize(), IODepth: number(e.option("iodepth")), NumJobs: number(e.option("numjobs")),
 	}
-	if runtime, _ := fiolog.ParseTime(o.option("runtime")); runtime%time.Second == 0 {
+	if runtime, _ := fiolog.ParseTime(e.option("runtime")); runtime%time.Second == 0 {
 		set.RunSeconds = int64(runtime / time.Second)
 	}
-	if ramp, _, _ := o.waits(); ramp%time.Second == 0 {
+	if ramp, _, _ := e.waits(); ramp%time.Second == 0 {
 		set.RampSeconds = int64(ramp / time.Second)
 	}
-	if !fiolog.Mixes(mode) {
+	if fiolog.Mixes(mode) {
+		set.RWMixRead = number(e.option("rwmixread"))
+		if e.HasOption("rwmixwrite") {
+			writes, err := strconv.ParseInt(e.option("rwmixwrite"), 10, 32)
+			if reads := 100 - writes; err != nil || writes < 0 || reads < 0 || e.HasOption("rwmixread") && set.RWMixRead != reads {
+				set.RWMixRead = 0
+			} else {
+				set.RWMixRead = reads
+			}
+		}
+	}
+	if !e.isGroup {
 		return set
 	}
-	set.RWMixRead = number(o.option("rwmixread"))
-	if o.HasOption("rwmixwrite") {
-		writes, err := strconv.ParseInt(o.option("rwmixwrite"), 10, 32)
-		if reads := 100 - writes; err != nil || writes < 0 || reads < 0 || o.HasOption("rwmixread") && set.RWMixRead != reads {
-			set.RWMixRead = 0
-		} else {
-			set.RWMixRead = reads
+	for d := range fiolog.Direction(fiolog.Directions) {
+		s := &e.Directions[d]
+		isVerify := d == fiolog.Read && e.HasOption("verify")
+		if s.TotalIOs > 0 && !slices.Contains(directions, d) && !isVerify {
+			set.Mode, set.RWMixRead = "", 0
+		}
+	}
+	for _, s := range e.All() {
+		const few = 0.01 // requests that failed, or were in flight at the end of ramp_time
+		size := float64(set.OpSize)
+		if s.TotalIOs > 0 && math.Abs(float64(s.IOBytes)/float64(s.TotalIOs)-size) > few*size {
+			set.OpSize = 0
 		}
 	}
 	return set

@@ -3,12 +3,10 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -21,7 +19,6 @@ type Output struct {
 	host    string   // of its jobs, by its own name or by the names of their logs
 	Client  bool     // written by fio --client: jobs of several hosts, no absolute time
 	HasBins bool     // json+
-	stale   bool     // of an earlier run than the logs
 	groups  int      // the most groups of bins in any report
 	Others  int      // executions of fio before this one, in the same file (>>)
 	Entries []*Entry // entries of its jobs; none if it is not of the run
@@ -364,31 +361,6 @@ func addStats(entries []*Entry, of func(*Entry) *fiolog.DirectionStats) (sum fio
 	}
 	sum.Clat.Layout, sum.Clat.Bins = bins.Layout(), bins.Bins()
 	return sum
-}
-
-// settings returns the settings that all jobs of the entry have. One section of a group may have another value than the
-// report lists for all. So a setting that the requests contradict is unknown.
-func (e *Entry) settings() mapping.CBT {
-	set := e.jobOptions.settings()
-	if !e.isGroup {
-		return set
-	}
-	_, directions := fiolog.ParseMode(set.Mode)
-	for d := range fiolog.Direction(fiolog.Directions) {
-		s := &e.Directions[d]
-		isVerify := d == fiolog.Read && e.HasOption("verify")
-		if s.TotalIOs > 0 && !slices.Contains(directions, d) && !isVerify {
-			set.Mode, set.RWMixRead = "", 0
-		}
-	}
-	for _, s := range e.All() {
-		const few = 0.01 // requests that failed, or were in flight at the end of ramp_time
-		size := float64(set.OpSize)
-		if s.TotalIOs > 0 && math.Abs(float64(s.IOBytes)/float64(s.TotalIOs)-size) > few*size {
-			set.OpSize = 0
-		}
-	}
-	return set
 }
 
 // HasPeriodic reports whether periodic reports show when the requests of an entry completed. e may be nil.
