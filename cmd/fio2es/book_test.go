@@ -110,7 +110,7 @@ func TestBook(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	for _, c := range []struct{ page, before string }{
 		{"README.md", ""},
-		{"docs/quickstart.md", ""},
+		{"docs/quickstart.md", "fio2es ingest examples/cbt-archive"},
 		{"docs/cbt.md", ""},
 		{"docs/history.md", "fio2es ingest examples/cbt-archive"},
 	} {

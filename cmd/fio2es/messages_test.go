@@ -35,7 +35,7 @@ func TestMessages(t *testing.T) {
 			}
 		}
 	}
-	if quoted < 40 {
+	if quoted < 30 {
 		t.Errorf("%d messages", quoted)
 	}
 }
