@@ -300,5 +300,5 @@ func (b *builder) isVersioned(index string) bool {
 
 // emptySearch is the search of an object without its own search.
 var emptySearch = map[string]any{
-	"searchSourceJSON": quoted(map[string]any{"query": map[string]any{"query": "", "language": "kuery"}, "filter": []any{}}),
+	"searchSourceJSON": `{"filter":[],"query":{"language":"kuery","query":""}}`,
 }

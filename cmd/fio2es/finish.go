@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/fio2es/fio2es/internal/follow"
-	"github.com/fio2es/fio2es/internal/record"
-
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/follow"
 	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
@@ -28,16 +25,6 @@ type finished struct {
 func (f *finished) add(other finished) {
 	f.runs, f.folders = append(f.runs, other.runs...), append(f.folders, other.folders...)
 	f.leftOut, f.broken = f.leftOut || other.leftOut, f.broken || other.broken
-}
-
-// folders returns where the folders of runs are: beside the embedded history, even if the history is in a cluster.
-func (e *env) folders() record.Folders {
-	folder := filepath.Join(filepath.Dir(e.cfg.History), "runs")
-	// absolute, because the program that starts fio may change the working directory
-	if absolute, err := filepath.Abs(folder); err == nil {
-		folder = absolute
-	}
-	return record.Folders(folder)
 }
 
 // finish stores the run of a fio that has ended, and removes its entry. isCut reports that fio was killed, so that
@@ -86,42 +73,6 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 		f.leftOut, f.broken = f.leftOut || unknown, f.broken || broken
 	}
 	return f, nil
-}
-
-// interrupted calls do with the entry of each run whose command was killed before it stored the run in this history.
-func (e *env) interrupted(do func(*record.Entry) error) error {
-	paths, err := e.folders().Unfinished()
-	for _, path := range paths {
-		entry, claimed := record.Claim(path)
-		switch {
-		case errors.Is(claimed, record.ErrRunning):
-		case claimed != nil:
-			err = errors.Join(err, claimed)
-		case entry.History != e.historyName():
-			e.log.Debug(entry.Folder + " is for " + entry.History)
-			err = errors.Join(err, entry.Release())
-		default:
-			err = errors.Join(err, do(entry))
-		}
-	}
-	return err
-}
-
-// storing are the commands that store interrupted runs before they begin.
-var storing = []string{"run", "ingest", "follow"}
-
-// noteInterrupted says that runs are not stored yet, unless the command stores them.
-func (e *env) noteInterrupted(command string) {
-	if slices.Contains(storing, command) {
-		return
-	}
-	err := e.interrupted(func(entry *record.Entry) error {
-		e.log.Info(fmt.Sprintf("note: the run in %s is not stored yet: fio2es ingest %[1]s stores it", shortHome(entry.Folder)))
-		return entry.Release()
-	})
-	if err != nil {
-		e.log.Debug("interrupted runs: " + err.Error()) // for example without write access, and so no business of this user
-	}
 }
 
 // finishInterrupted stores the runs of earlier commands that were killed before they could do so. It warns about

@@ -148,7 +148,7 @@ func newHeatmap(e *env, how heatmapOptions, q *query.Query) *heatmaps {
 		h.w = screen.Unfiltered()
 	}
 	if how.format != table.Text && how.format != "svg" {
-		h.cells = table.New(h.w, how.format, heatmap.Columns)
+		h.cells = table.New(h.w, how.format, heatmap.Columns())
 	}
 	return h
 }

@@ -101,7 +101,7 @@ Sizes are 4k, 4KiB (both 4096) or 4KB (4000), latencies 300us or 5ms, durations 
 
 Fields:
 `)
-	for _, f := range where.Fields {
+	for _, f := range where.Fields() {
 		if d, _, ok := strings.Cut(f.Name, "."); ok && (d == "read" || d == "write" || d == "trim") {
 			continue
 		}

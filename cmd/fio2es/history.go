@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/fio2es/fio2es/config"
@@ -14,12 +15,14 @@ import (
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/ingest"
+	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/tidy"
 )
 
 // openHistory opens the history for reading: the cluster if the settings name one, otherwise the embedded history.
 func (e *env) openHistory(ctx context.Context) (history.Store, error) {
+	e.noteInterrupted()
 	if !e.cfg.Elasticsearch.Enabled() {
 		return e.readEmbedded(ctx)
 	}
@@ -96,6 +99,46 @@ func (e *env) historyName() string {
 		return shortHome(e.cfg.History)
 	}
 	return e.cfg.Elasticsearch.Name() + ", indices " + e.cfg.Prefix + "-*"
+}
+
+// folders returns where the folders of runs are: beside the embedded history, even if the history is in a cluster.
+func (e *env) folders() record.Folders {
+	folder := filepath.Join(filepath.Dir(e.cfg.History), "runs")
+	// absolute, because the program that starts fio may change the working directory
+	if absolute, err := filepath.Abs(folder); err == nil {
+		folder = absolute
+	}
+	return record.Folders(folder)
+}
+
+// interrupted calls do with the entry of each run whose command was killed before it stored the run in this history.
+func (e *env) interrupted(do func(*record.Entry) error) error {
+	paths, err := e.folders().Unfinished()
+	for _, path := range paths {
+		entry, claimed := record.Claim(path)
+		switch {
+		case errors.Is(claimed, record.ErrRunning):
+		case claimed != nil:
+			err = errors.Join(err, claimed)
+		case entry.History != e.historyName():
+			e.log.Debug(entry.Folder + " is for " + entry.History)
+			err = errors.Join(err, entry.Release())
+		default:
+			err = errors.Join(err, do(entry))
+		}
+	}
+	return err
+}
+
+// noteInterrupted says which runs the history lacks, because the command that ran them was killed.
+func (e *env) noteInterrupted() {
+	err := e.interrupted(func(entry *record.Entry) error {
+		e.log.Info(fmt.Sprintf("note: the run in %s is not stored yet: fio2es ingest %[1]s stores it", shortHome(entry.Folder)))
+		return entry.Release()
+	})
+	if err != nil {
+		e.log.Debug("interrupted runs: " + err.Error()) // for example without write access, and so no business of this user
+	}
 }
 
 // hasHistory reports whether there is a history.

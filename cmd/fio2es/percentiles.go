@@ -157,7 +157,7 @@ type percentiles struct {
 
 func newPercentiles(w io.Writer, format, method string, q *query.Query) *percentiles {
 	cut, drop := []string{"HOST", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "UTC", "P50", "MAX"}
-	return &percentiles{to: table.NewNarrow(w, format, percentileColumns, cut, drop), method: method, query: q}
+	return &percentiles{to: table.NewNarrow(w, format, percentileColumns(), cut, drop), method: method, query: q}
 }
 
 // begin begins a run. If there are several, tables name it.
@@ -270,30 +270,32 @@ func (r *percentileRow) clock() string {
 
 func (r *percentileRow) of() *mapping.RunInfo { return r.Run }
 
-var percentileColumns = slices.Concat(
-	facts.RunColumns((*percentileRow).of),
-	[]table.Column[*percentileRow]{
-		{Heading: ">SECONDS", Text: (*percentileRow).at},
-		{Heading: "UTC", Text: (*percentileRow).clock},
-		{Name: "level", Value: func(r *percentileRow) any { return r.level() }},
-		{Name: "host", Heading: "HOST", Sparse: true, Value: func(r *percentileRow) any { return r.Host }},
-		{Name: "job", Heading: "JOB", Sparse: true, Value: func(r *percentileRow) any { return r.Job }},
-		{Name: "direction", Heading: "DIR", Value: func(r *percentileRow) any { return r.Direction }},
-	},
-	facts.TimeColumns((*percentileRow).of, func(r *percentileRow) time.Time { return r.Start }, func(r *percentileRow) time.Time { return r.End }),
-	[]table.Column[*percentileRow]{
-		{
-			Name: "requests", Heading: ">REQUESTS",
-			Value: func(r *percentileRow) any { return r.Completed },
-			Text:  func(r *percentileRow) string { return facts.Requests(&r.Latency, r.Completed) },
+func percentileColumns() []table.Column[*percentileRow] {
+	return slices.Concat(
+		facts.RunColumns((*percentileRow).of),
+		[]table.Column[*percentileRow]{
+			{Heading: ">SECONDS", Text: (*percentileRow).at},
+			{Heading: "UTC", Text: (*percentileRow).clock},
+			{Name: "level", Value: func(r *percentileRow) any { return r.level() }},
+			{Name: "host", Heading: "HOST", Sparse: true, Value: func(r *percentileRow) any { return r.Host }},
+			{Name: "job", Heading: "JOB", Sparse: true, Value: func(r *percentileRow) any { return r.Job }},
+			{Name: "direction", Heading: "DIR", Value: func(r *percentileRow) any { return r.Direction }},
 		},
-		{
-			Name: "iops", Heading: ">IOPS",
-			Value: func(r *percentileRow) any { return r.KnownIOPS() },
-			Text:  func(r *percentileRow) string { return unit.Rate(r.KnownIOPS()) },
+		facts.TimeColumns((*percentileRow).of, func(r *percentileRow) time.Time { return r.Start }, func(r *percentileRow) time.Time { return r.End }),
+		[]table.Column[*percentileRow]{
+			{
+				Name: "requests", Heading: ">REQUESTS",
+				Value: func(r *percentileRow) any { return r.Completed },
+				Text:  func(r *percentileRow) string { return facts.Requests(&r.Latency, r.Completed) },
+			},
+			{
+				Name: "iops", Heading: ">IOPS",
+				Value: func(r *percentileRow) any { return r.KnownIOPS() },
+				Text:  func(r *percentileRow) string { return unit.Rate(r.KnownIOPS()) },
+			},
 		},
-	},
-	table.Hide(facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency }), "min", "p99_99"),
-)
+		table.Hide(facts.LatencyColumns(func(r *percentileRow) *facts.Latencies { return &r.latency }), "min", "p99_99"),
+	)
+}
 
 func seconds(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }

@@ -48,7 +48,7 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 				return err
 			}
 			r.Totals = r.WantsAll()
-			r.to = table.New(e.stdout, format, rankColumns)
+			r.to = table.New(e.stdout, format, rankColumns())
 			a := answer{begin: r.begin, window: r.add, end: r.write}
 			return (&runReader{env: e}).answerFor(cmd.Context(), args, &r.Query, a)
 		},
@@ -149,41 +149,43 @@ func (r *rankRow) share() float64 { return r.served / r.requests }
 
 func wholeNumber(n float64) int64 { return int64(math.Round(n)) }
 
-var rankColumns = slices.Concat(
-	facts.RunColumns(func(r *rankRow) *mapping.RunInfo { return r.run }),
-	[]table.Column[*rankRow]{
-		{
-			Name: "within", Unit: "us", Heading: ">WITHIN",
-			Value: func(r *rankRow) any { return r.withinUS() },
-			Text:  func(r *rankRow) string { return unit.Latency(r.withinUS()) },
-		},
-		{Name: "direction", Heading: "DIR", Value: func(r *rankRow) any { return r.direction }},
-		// the actual span of the windows
-		{Name: "from", Sparse: true, Value: func(r *rankRow) any { return r.span.Start }},
-		{Name: "to", Sparse: true, Value: func(r *rankRow) any { return r.span.End }},
-		table.Count("requests", ">REQUESTS", func(r *rankRow) int64 { return wholeNumber(r.requests) }),
-		{
-			Name: "served", Heading: ">SERVED",
-			Value: func(r *rankRow) any { return wholeNumber(r.served) },
-			Text:  func(r *rankRow) string { return unit.OrMore(unit.Count(wholeNumber(r.served)), r.isBound) },
-		},
-		{
-			Name: "share", Heading: ">SHARE",
-			Value: func(r *rankRow) any { return r.share() },
-			Text: func(r *rankRow) string {
-				if math.IsNaN(r.share()) {
-					return "-"
-				}
-				return unit.OrMore(unit.Percent(r.share(), r.of), r.isBound)
+func rankColumns() []table.Column[*rankRow] {
+	return slices.Concat(
+		facts.RunColumns(func(r *rankRow) *mapping.RunInfo { return r.run }),
+		[]table.Column[*rankRow]{
+			{
+				Name: "within", Unit: "us", Heading: ">WITHIN",
+				Value: func(r *rankRow) any { return r.withinUS() },
+				Text:  func(r *rankRow) string { return unit.Latency(r.withinUS()) },
 			},
+			{Name: "direction", Heading: "DIR", Value: func(r *rankRow) any { return r.direction }},
+			// the actual span of the windows
+			{Name: "from", Sparse: true, Value: func(r *rankRow) any { return r.span.Start }},
+			{Name: "to", Sparse: true, Value: func(r *rankRow) any { return r.span.End }},
+			table.Count("requests", ">REQUESTS", func(r *rankRow) int64 { return wholeNumber(r.requests) }),
+			{
+				Name: "served", Heading: ">SERVED",
+				Value: func(r *rankRow) any { return wholeNumber(r.served) },
+				Text:  func(r *rankRow) string { return unit.OrMore(unit.Count(wholeNumber(r.served)), r.isBound) },
+			},
+			{
+				Name: "share", Heading: ">SHARE",
+				Value: func(r *rankRow) any { return r.share() },
+				Text: func(r *rankRow) string {
+					if math.IsNaN(r.share()) {
+						return "-"
+					}
+					return unit.OrMore(unit.Percent(r.share(), r.of), r.isBound)
+				},
+			},
+			table.Count("at_least", ">AT LEAST", func(r *rankRow) int64 { return wholeNumber(r.atLeast) }),
+			table.Count("at_most", ">AT MOST", func(r *rankRow) int64 { return wholeNumber(r.atMost) }),
+			{Name: "open", Sparse: true, Value: func(r *rankRow) any { // names of the columns that are lower bounds
+				if r.isBound {
+					return []string{"served", "share"}
+				}
+				return []string(nil)
+			}},
 		},
-		table.Count("at_least", ">AT LEAST", func(r *rankRow) int64 { return wholeNumber(r.atLeast) }),
-		table.Count("at_most", ">AT MOST", func(r *rankRow) int64 { return wholeNumber(r.atMost) }),
-		{Name: "open", Sparse: true, Value: func(r *rankRow) any { // names of the columns that are lower bounds
-			if r.isBound {
-				return []string{"served", "share"}
-			}
-			return []string(nil)
-		}},
-	},
-)
+	)
+}

@@ -68,16 +68,7 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
   fio2es percentiles *_clat_hist.*.log     of logs, without storing anything`,
 		Version:      versionText(),
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true, // unknownCommand has them on one line
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := e.load(cmd); err != nil {
-				return err
-			}
-			isDry, _ := cmd.Flags().GetBool("dry-run")
-			if cmd.Flags().Lookup("elasticsearch") != nil && cmd.Name() != "setup" && !isDry { // the command uses the history
-				e.noteInterrupted(cmd.Name())
-			}
-			return nil
-		},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return e.load(cmd) },
 	}
 	root.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
 	root.SetIn(e.stdin)

@@ -180,7 +180,7 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 		if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Note != "" }) {
 			hidden = append(hidden, "note")
 		}
-		columns = table.Hide(facts.Columns, hidden...)
+		columns = table.Hide(facts.Columns(), hidden...)
 	}
 	columns = slices.Clone(columns)
 	for i := range columns {

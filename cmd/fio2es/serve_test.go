@@ -147,7 +147,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: %d, and %d bytes, want %d", path, code, len(without), len(want))
 		}
 	}
-	for _, order := range where.Orders {
+	for _, order := range where.Orders() {
 		sort := order.Name
 		for _, text := range []string{"", "CBT", "nothing"} {
 			_, page := browse(t, address+"?"+url.Values{"sort": {sort}, "text": {text}}.Encode())

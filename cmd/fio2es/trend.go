@@ -116,7 +116,7 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate
 	}
 	w, format := c.table(e.stdout)
 	out := &trendWriter{
-		Writer: table.NewNarrow(w, format, workload.Columns, []string{"WORKLOAD"}, []string{"RUNS", "99% INTERVAL", "RUN", "WAS"}),
+		Writer: table.NewNarrow(w, format, workload.Columns(), []string{"WORKLOAD"}, []string{"RUNS", "99% INTERVAL", "RUN", "WAS"}),
 		w:      w, format: format, workloads: map[*workload.Workload]bool{},
 	}
 	for _, s := range series {

@@ -144,17 +144,18 @@ type binRow struct {
 
 func (r *binRow) of() *mapping.RunInfo { return r.Run }
 
-var windowColumns = slices.Concat(facts.RunColumns((*binRow).of), []table.Column[*binRow]{
-	{Name: "level", Value: func(r *binRow) any { return r.Level.String() }},
-	{Name: "host", Sparse: true, Value: func(r *binRow) any { return r.Host }},
-	{Name: "job", Sparse: true, Value: func(r *binRow) any { return r.Job }},
-	{Name: "direction", Value: func(r *binRow) any { return r.Direction }},
-}, facts.TimeColumns((*binRow).of, func(r *binRow) time.Time { return r.Start }, func(r *binRow) time.Time { return r.End }))
-
 // binColumns returns the columns of a window and of its bins, which are [low, high).
 func binColumns(low, high, count func(*binRow) any) []table.Column[*binRow] {
-	return append(slices.Clip(windowColumns), table.Column[*binRow]{Name: "low", Unit: "ns", Value: low},
-		table.Column[*binRow]{Name: "high", Unit: "ns", Value: high}, table.Column[*binRow]{Name: "count", Value: count})
+	return slices.Concat(facts.RunColumns((*binRow).of), []table.Column[*binRow]{
+		{Name: "level", Value: func(r *binRow) any { return r.Level.String() }},
+		{Name: "host", Sparse: true, Value: func(r *binRow) any { return r.Host }},
+		{Name: "job", Sparse: true, Value: func(r *binRow) any { return r.Job }},
+		{Name: "direction", Value: func(r *binRow) any { return r.Direction }},
+	}, facts.TimeColumns((*binRow).of, func(r *binRow) time.Time { return r.Start }, func(r *binRow) time.Time { return r.End }), []table.Column[*binRow]{
+		{Name: "low", Unit: "ns", Value: low},
+		{Name: "high", Unit: "ns", Value: high},
+		{Name: "count", Value: count},
+	})
 }
 
 // Bins writes windows and their bins as CSV or JSON.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/expr"
@@ -115,64 +116,68 @@ func lost(name, heading string, of func(*mapping.Run) int64) table.Column[*Line]
 
 // Columns are the columns of a list of runs. For programs, each line repeats what identifies the run. Numbers of the
 // whole run are only in its first line, so that sums over lines are right.
-var Columns = slices.Concat(
-	RunColumns(func(l *Line) *mapping.RunInfo { return &l.Run.Run }),
-	[]table.Column[*Line]{
-		{Heading: "Run", Text: first(func(r *mapping.Run) string { return ShortID(r.Run.ID) })},
-		{Heading: "Start", Text: first(Started)},
-		{Heading: "Name", Text: first(Title)},
-		{Name: "start", Sparse: true, Value: func(l *Line) any { return l.Run.Run.Start }},
-	},
-	table.Hide(ofRun(SettingColumns("benchmark", "mode", "op_size", "iodepth"))),
-	[]table.Column[*Line]{{Name: "complete", Value: func(l *Line) any { return l.Run.Run.Complete }}},
-	table.Where(isFirst, []table.Column[*Line]{
-		{Name: "hosts", Heading: ">Hosts", Value: func(l *Line) any { return len(l.Run.Hosts) }},
-		{Name: "jobs", Heading: ">Jobs", Value: func(l *Line) any { return l.Run.Fio.Jobs }},
-	}),
-	[]table.Column[*Line]{
-		{Name: "direction", Heading: "Dir", Value: func(l *Line) any { return l.Direction }},
-	},
-	Numbers,
-	table.Where(isFirst, []table.Column[*Line]{
-		lost("recovered", ">Rec", func(r *mapping.Run) int64 { return r.Recovered.Requests }),
-		lost("missing", ">Miss", func(r *mapping.Run) int64 { return r.Missing.Requests }),
-	}),
-	[]table.Column[*Line]{
-		{Name: "state", Heading: "State", Sparse: true, Value: func(l *Line) any { return State(l.Run) }, Text: first(StateText)},
-	},
-	table.Where(isFirst, []table.Column[*Line]{
-		{Name: "note", Heading: "Note", Value: func(l *Line) any { return l.Run.Run.Note }, Text: first(ShortNote)},
-	}),
-	table.Hide(ofRun(interval)),
-)
+var Columns = sync.OnceValue(func() []table.Column[*Line] {
+	return slices.Concat(
+		RunColumns(func(l *Line) *mapping.RunInfo { return &l.Run.Run }),
+		[]table.Column[*Line]{
+			{Heading: "Run", Text: first(func(r *mapping.Run) string { return ShortID(r.Run.ID) })},
+			{Heading: "Start", Text: first(Started)},
+			{Heading: "Name", Text: first(Title)},
+			{Name: "start", Sparse: true, Value: func(l *Line) any { return l.Run.Run.Start }},
+		},
+		table.Hide(ofRun(SettingColumns("benchmark", "mode", "op_size", "iodepth"))),
+		[]table.Column[*Line]{{Name: "complete", Value: func(l *Line) any { return l.Run.Run.Complete }}},
+		table.Where(isFirst, []table.Column[*Line]{
+			{Name: "hosts", Heading: ">Hosts", Value: func(l *Line) any { return len(l.Run.Hosts) }},
+			{Name: "jobs", Heading: ">Jobs", Value: func(l *Line) any { return l.Run.Fio.Jobs }},
+		}),
+		[]table.Column[*Line]{
+			{Name: "direction", Heading: "Dir", Value: func(l *Line) any { return l.Direction }},
+		},
+		Numbers(),
+		table.Where(isFirst, []table.Column[*Line]{
+			lost("recovered", ">Rec", func(r *mapping.Run) int64 { return r.Recovered.Requests }),
+			lost("missing", ">Miss", func(r *mapping.Run) int64 { return r.Missing.Requests }),
+		}),
+		[]table.Column[*Line]{
+			{Name: "state", Heading: "State", Sparse: true, Value: func(l *Line) any { return State(l.Run) }, Text: first(StateText)},
+		},
+		table.Where(isFirst, []table.Column[*Line]{
+			{Name: "note", Heading: "Note", Value: func(l *Line) any { return l.Run.Run.Note }, Text: first(ShortNote)},
+		}),
+		table.Hide(ofRun(interval)),
+	)
+})
 
 func ofRun(columns []table.Column[*mapping.Run]) []table.Column[*Line] {
 	return table.Map(columns, func(l *Line) *mapping.Run { return l.Run })
 }
 
 // Numbers are the columns of requests, rates and latencies of a direction.
-var Numbers = slices.Concat([]table.Column[*Line]{
-	{
-		Name: "requests", Heading: ">Requests",
-		Value: func(l *Line) any { return unlessZero(l.Requests) },
-		Text:  func(l *Line) string { return Requests(&l.Latency, l.Requests) },
-	},
-	{
-		Name: "iops", Heading: ">IOPS",
-		Value: func(l *Line) any { return unlessZero(l.IOPS) },
-		Text: func(l *Line) string {
-			if l.IOPS == 0 {
-				return "-"
-			}
-			return unit.Rate(l.IOPS)
+var Numbers = sync.OnceValue(func() []table.Column[*Line] {
+	return slices.Concat([]table.Column[*Line]{
+		{
+			Name: "requests", Heading: ">Requests",
+			Value: func(l *Line) any { return unlessZero(l.Requests) },
+			Text:  func(l *Line) string { return Requests(&l.Latency, l.Requests) },
 		},
-	},
-	{
-		Name: "bandwidth", Heading: ">Bandwidth",
-		Value: func(l *Line) any { return l.KnownBandwidth() }, // in bytes per second
-		Text:  func(l *Line) string { return unit.Bandwidth(l.Bandwidth) },
-	},
-}, LatencyColumns(func(l *Line) *Latencies { return &l.Latencies }))
+		{
+			Name: "iops", Heading: ">IOPS",
+			Value: func(l *Line) any { return unlessZero(l.IOPS) },
+			Text: func(l *Line) string {
+				if l.IOPS == 0 {
+					return "-"
+				}
+				return unit.Rate(l.IOPS)
+			},
+		},
+		{
+			Name: "bandwidth", Heading: ">Bandwidth",
+			Value: func(l *Line) any { return l.KnownBandwidth() }, // in bytes per second
+			Text:  func(l *Line) string { return unit.Bandwidth(l.Bandwidth) },
+		},
+	}, LatencyColumns(func(l *Line) *Latencies { return &l.Latencies }))
+})
 
 // unlessZero returns a number of a direction, or nil for 0, which stands for an unknown one: a direction has requests.
 func unlessZero[N int64 | float64](n N) any {
@@ -199,33 +204,35 @@ type Setting struct {
 }
 
 // Settings are all settings, by their fields in documents. Unknown settings are empty.
-var Settings = []Setting{
-	setting("benchmark", "", expr.Text, "Benchmark", "CBT's benchmark class", "librbdfio", func(c *mapping.CBT) any { return c.Benchmark }),
-	setting("workload", "", expr.Text, "Workload", "CBT's name of the workload", "precondition", func(c *mapping.CBT) any { return c.Workload }),
-	setting("mode", "rw", expr.Text, "Mode", "fio's rw", "randwrite", func(c *mapping.CBT) any { return c.Mode }),
-	setting("rwmixread", "", expr.Number, "Reads", "percent of reads, in modes that mix", "70", func(c *mapping.CBT) any { return c.RWMixRead }),
-	setting("op_size", "bs", expr.Size, "Op size", "block size", "4k", func(c *mapping.CBT) any { return c.OpSize }),
-	setting("iodepth", "qd", expr.Number, "I/O depth", "I/O depth of a job", "16", func(c *mapping.CBT) any { return c.IODepth }),
-	setting("total_iodepth", "", expr.Number, "Total I/O depth", "CBT's total I/O depth", "256", func(c *mapping.CBT) any { return c.TotalIODepth }),
-	setting("numjobs", "", expr.Number, "Jobs a volume", "jobs a volume", "4", func(c *mapping.CBT) any { return c.NumJobs }),
-	setting("concurrent_procs", "", expr.Number, "Processes", "processes of fio a volume or endpoint", "4", func(c *mapping.CBT) any { return c.Procs }),
-	setting("volumes", "", expr.Number, "Volumes a client", "volumes a client", "4", func(c *mapping.CBT) any { return c.Volumes }),
-	setting("clients", "", expr.Number, "Clients", "clients of CBT's configuration", "4", func(c *mapping.CBT) any { return int64(c.Clients) }),
-	setting("osds", "", expr.Number, "OSDs", "OSDs", "4", func(c *mapping.CBT) any { return int64(c.OSDs) }),
-	setting("osd_hosts", "", expr.Number, "OSD hosts", "hosts with OSDs", "4", func(c *mapping.CBT) any { return int64(c.OSDHosts) }),
-	setting("pool_profile", "pool", expr.Text, "Pool", "CBT's pool profile", "rbd", func(c *mapping.CBT) any { return c.Pool }),
-	setting("ceph_version", "ceph", expr.Text, "Ceph", "version of Ceph in CBT's configuration", "19.2.0", func(c *mapping.CBT) any { return c.CephVersion }),
-	setting("osd_ra", "", expr.KiB, "OSD read-ahead", "read-ahead of the OSDs' disks", "4M", func(c *mapping.CBT) any { return c.OSDReadAhead }),
-	setting("client_ra", "", expr.KiB, "Client read-ahead", "read-ahead of the clients", "4M", func(c *mapping.CBT) any { return c.ReadAhead }),
-	setting("time", "runtime", expr.Duration, "Time", "run time that was set", "5m", func(c *mapping.CBT) any { return c.RunSeconds }),
-	setting("ramp", "ramp_time", expr.Duration, "Ramp", "ramp time that was set", "30s", func(c *mapping.CBT) any { return c.RampSeconds }),
-	setting("iteration", "", expr.Number, "Iteration", "CBT's iteration, from 0", "4", func(c *mapping.CBT) any {
-		if c.Iteration == nil {
-			return nil
-		}
-		return *c.Iteration // an int, because 0 is known
-	}),
-}
+var Settings = sync.OnceValue(func() []Setting {
+	return []Setting{
+		setting("benchmark", "", expr.Text, "Benchmark", "CBT's benchmark class", "librbdfio", func(c *mapping.CBT) any { return c.Benchmark }),
+		setting("workload", "", expr.Text, "Workload", "CBT's name of the workload", "precondition", func(c *mapping.CBT) any { return c.Workload }),
+		setting("mode", "rw", expr.Text, "Mode", "fio's rw", "randwrite", func(c *mapping.CBT) any { return c.Mode }),
+		setting("rwmixread", "", expr.Number, "Reads", "percent of reads, in modes that mix", "70", func(c *mapping.CBT) any { return c.RWMixRead }),
+		setting("op_size", "bs", expr.Size, "Op size", "block size", "4k", func(c *mapping.CBT) any { return c.OpSize }),
+		setting("iodepth", "qd", expr.Number, "I/O depth", "I/O depth of a job", "16", func(c *mapping.CBT) any { return c.IODepth }),
+		setting("total_iodepth", "", expr.Number, "Total I/O depth", "CBT's total I/O depth", "256", func(c *mapping.CBT) any { return c.TotalIODepth }),
+		setting("numjobs", "", expr.Number, "Jobs a volume", "jobs a volume", "4", func(c *mapping.CBT) any { return c.NumJobs }),
+		setting("concurrent_procs", "", expr.Number, "Processes", "processes of fio a volume or endpoint", "4", func(c *mapping.CBT) any { return c.Procs }),
+		setting("volumes", "", expr.Number, "Volumes a client", "volumes a client", "4", func(c *mapping.CBT) any { return c.Volumes }),
+		setting("clients", "", expr.Number, "Clients", "clients of CBT's configuration", "4", func(c *mapping.CBT) any { return int64(c.Clients) }),
+		setting("osds", "", expr.Number, "OSDs", "OSDs", "4", func(c *mapping.CBT) any { return int64(c.OSDs) }),
+		setting("osd_hosts", "", expr.Number, "OSD hosts", "hosts with OSDs", "4", func(c *mapping.CBT) any { return int64(c.OSDHosts) }),
+		setting("pool_profile", "pool", expr.Text, "Pool", "CBT's pool profile", "rbd", func(c *mapping.CBT) any { return c.Pool }),
+		setting("ceph_version", "ceph", expr.Text, "Ceph", "version of Ceph in CBT's configuration", "19.2.0", func(c *mapping.CBT) any { return c.CephVersion }),
+		setting("osd_ra", "", expr.KiB, "OSD read-ahead", "read-ahead of the OSDs' disks", "4M", func(c *mapping.CBT) any { return c.OSDReadAhead }),
+		setting("client_ra", "", expr.KiB, "Client read-ahead", "read-ahead of the clients", "4M", func(c *mapping.CBT) any { return c.ReadAhead }),
+		setting("time", "runtime", expr.Duration, "Time", "run time that was set", "5m", func(c *mapping.CBT) any { return c.RunSeconds }),
+		setting("ramp", "ramp_time", expr.Duration, "Ramp", "ramp time that was set", "30s", func(c *mapping.CBT) any { return c.RampSeconds }),
+		setting("iteration", "", expr.Number, "Iteration", "CBT's iteration, from 0", "4", func(c *mapping.CBT) any {
+			if c.Iteration == nil {
+				return nil
+			}
+			return *c.Iteration // an int, because 0 is known
+		}),
+	}
+})
 
 // setting returns a setting. It is unknown if of returns "", 0 as an int64, or nil.
 func setting(name, alias string, kind expr.Kind, heading, help, example string, of func(*mapping.CBT) any) Setting {
@@ -256,8 +263,8 @@ func setting(name, alias string, kind expr.Kind, heading, help, example string, 
 
 // SettingColumns returns the columns of the settings with these names, or of all.
 func SettingColumns(names ...string) (list []table.Column[*mapping.Run]) {
-	for i := range Settings {
-		list = append(list, Settings[i].Column)
+	for _, s := range Settings() {
+		list = append(list, s.Column)
 	}
 	if len(names) > 0 {
 		return table.Pick(list, names...)
@@ -278,15 +285,15 @@ var interval = []table.Column[*mapping.Run]{{
 }}
 
 // All are the columns that people can choose: all of [Columns] and all of [Settings].
-var All = func() []table.Column[*Line] {
+var All = sync.OnceValue(func() []table.Column[*Line] {
 	ofRuns := slices.Concat(SettingColumns(), interval)
 	settings := ofRun(ofRuns)
 	for i := range settings {
 		settings[i].Text = first(ofRuns[i].TextOf)
 	}
-	rest := slices.DeleteFunc(slices.Clone(Columns), func(c table.Column[*Line]) bool { return c.Name != "" && HasColumn(settings, c.Name) })
+	rest := slices.DeleteFunc(slices.Clone(Columns()), func(c table.Column[*Line]) bool { return c.Name != "" && HasColumn(settings, c.Name) })
 	return slices.Concat(rest, settings)
-}()
+})
 
 // HasColumn reports whether there is a column with this name.
 func HasColumn(list []table.Column[*Line], name string) bool {

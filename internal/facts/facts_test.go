@@ -62,7 +62,7 @@ func TestLatencies(t *testing.T) {
 
 // TestNothingKnown: a run without totals has a line, and no number in it.
 func TestNothingKnown(t *testing.T) {
-	columns := table.Pick(Columns, "direction", "requests", "iops", "p99")
+	columns := table.Pick(Columns(), "direction", "requests", "iops", "p99")
 	lines := LinesFor(columns, &mapping.Run{})
 	if len(lines) != 1 {
 		t.Fatalf("%d lines", len(lines))
@@ -83,7 +83,7 @@ func TestSettings(t *testing.T) {
 		"Benchmark": "librbdfio", "Mode": "randrw", "Reads": "70 %", "Op size": "4KiB", "OSD read-ahead": "4MiB", "Time": "1m30s", "Iteration": "0",
 	}
 	document := string(run.AppendJSON(nil))
-	for _, c := range Settings {
+	for _, c := range Settings() {
 		if got := c.TextOf(run); got != want[c.Heading] {
 			t.Errorf("%s: %q, want %q", c.Heading, got, want[c.Heading])
 		}
@@ -121,7 +121,7 @@ func TestSums(t *testing.T) {
 	run := runOf("run", time.Time{}, 100)
 	run.Read, run.Hosts, run.Fio.Jobs, run.Recovered.Requests = run.Write, make([]mapping.RunHost, 3), 12, 7
 	var b bytes.Buffer
-	to := table.New(&b, table.CSV, table.Pick(Columns, "direction", "hosts", "jobs", "recovered", "missing", "requests"))
+	to := table.New(&b, table.CSV, table.Pick(Columns(), "direction", "hosts", "jobs", "recovered", "missing", "requests"))
 	for _, l := range Lines(run) {
 		if err := to.Write(l); err != nil {
 			t.Fatal(err)

@@ -270,18 +270,20 @@ type Row struct {
 
 func (r *Row) of() *mapping.RunInfo { return r.run }
 
-// Columns are the columns of cells for tables.
-var Columns = slices.Concat(
-	facts.RunColumns((*Row).of),
-	facts.TimeColumns((*Row).of, func(r *Row) time.Time { return r.column.Start }, func(r *Row) time.Time { return r.column.End }),
-	[]table.Column[*Row]{
-		// the band is [low, high)
-		{Name: "low", Unit: "us", Value: func(r *Row) any { return Bound(r.band) }},
-		{Name: "high", Unit: "us", Value: func(r *Row) any { return Bound(r.band + 1) }},
-		{Name: "requests", Value: func(r *Row) any { return r.requests }},
-		{Name: "open", Sparse: true, Value: func(r *Row) any { return r.isOpen }},
-	},
-)
+// Columns returns the columns of cells for tables.
+func Columns() []table.Column[*Row] {
+	return slices.Concat(
+		facts.RunColumns((*Row).of),
+		facts.TimeColumns((*Row).of, func(r *Row) time.Time { return r.column.Start }, func(r *Row) time.Time { return r.column.End }),
+		[]table.Column[*Row]{
+			// the band is [low, high)
+			{Name: "low", Unit: "us", Value: func(r *Row) any { return Bound(r.band) }},
+			{Name: "high", Unit: "us", Value: func(r *Row) any { return Bound(r.band + 1) }},
+			{Name: "requests", Value: func(r *Row) any { return r.requests }},
+			{Name: "open", Sparse: true, Value: func(r *Row) any { return r.isOpen }},
+		},
+	)
+}
 
 // Rows returns the cells that have requests, sorted by time, then by latency.
 func (m *Map) Rows(run *mapping.RunInfo) (rows []*Row) {

@@ -63,20 +63,16 @@ type column struct {
 	text    func(w *window.Window, a *facts.Latencies) string
 }
 
-func latency(name string) func(*window.Window, *facts.Latencies) string {
-	return func(_ *window.Window, a *facts.Latencies) string { return a.Text(name) }
-}
-
 // tableColumns are the columns of the table, the most important first. If there is no room, the last ones are left out.
 var tableColumns = []column{
 	{"IOPS", 7, func(w *window.Window, _ *facts.Latencies) string { return unit.Rate(w.KnownIOPS()) }},
-	{"P99", 8, latency("p99")},
-	{"P50", 8, latency("p50")},
-	{"MAX", 8, latency("max")},
-	{"P99.9", 8, latency("p99_9")},
+	{"P99", 8, func(_ *window.Window, a *facts.Latencies) string { return a.Text("p99") }},
+	{"P50", 8, func(_ *window.Window, a *facts.Latencies) string { return a.Text("p50") }},
+	{"MAX", 8, func(_ *window.Window, a *facts.Latencies) string { return a.Text("max") }},
+	{"P99.9", 8, func(_ *window.Window, a *facts.Latencies) string { return a.Text("p99_9") }},
 	{"BANDWIDTH", 11, func(w *window.Window, _ *facts.Latencies) string { return unit.Bandwidth(w.Bandwidth) }},
-	{"P95", 8, latency("p95")},
-	{"MEAN", 8, latency("mean")},
+	{"P95", 8, func(_ *window.Window, a *facts.Latencies) string { return a.Text("p95") }},
+	{"MEAN", 8, func(_ *window.Window, a *facts.Latencies) string { return a.Text("mean") }},
 }
 
 // order are the headings of the table from left to right.

@@ -198,7 +198,7 @@ func (r *run) bins() string {
 // Settings returns the known settings of the benchmark.
 func (r *run) Settings() []fact {
 	var list []fact
-	for _, c := range facts.Settings {
+	for _, c := range facts.Settings() {
 		list = append(list, fact{c.Heading, c.TextOf(r.Doc)})
 	}
 	return known(list)

@@ -49,11 +49,6 @@ type row struct {
 // cell is a number, a note below it, a title for the pointer, and the length of its bar as a CSS percentage.
 type cell struct{ Text, Note, Title, Bar string }
 
-// numbersColumns are all columns of numbers except p75.
-var numbersColumns = slices.DeleteFunc(slices.Clone(facts.Numbers), func(c table.Column[*facts.Line]) bool {
-	return c.Name == "p75" || c.Heading == ""
-})
-
 // sure is the confidence of the interval of a percentile.
 const sure = 0.95
 

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -110,9 +111,14 @@ func (v *pageView) Many() bool    { return len(v.Runs) > 1 }
 func (v *pageView) Beyond() int   { return max(len(v.Runs)-MaxSections, 0) }
 func (v *pageView) Undrawn() bool { return len(v.Runs) > maxCurves }
 
-// Numbers returns the columns of a section. Summary returns those of the table of all runs.
-func (*pageView) Numbers() []table.Column[*facts.Line] { return numbersColumns }
-func (*pageView) Summary() []table.Column[*facts.Line] { return summaryColumns }
+// Numbers returns the columns of a section: all but p75. Summary returns those of the table of all runs.
+func (*pageView) Numbers() []table.Column[*facts.Line] {
+	return slices.DeleteFunc(slices.Clone(facts.Numbers()), func(c table.Column[*facts.Line]) bool { return c.Name == "p75" || c.Heading == "" })
+}
+
+func (*pageView) Summary() []table.Column[*facts.Line] {
+	return table.Pick(facts.Numbers(), "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max")
+}
 
 // figure is a chart with its name.
 type figure struct {
@@ -143,11 +149,8 @@ func HashOf(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Style returns the style sheet, for other pages.
-func Style() template.CSS { return style }
-
-// style is the style sheet, with the colours of heat maps.
-var style = func() template.CSS {
+// Style returns the style sheet, with the colours of heat maps.
+var Style = sync.OnceValue(func() template.CSS {
 	var light, dark strings.Builder
 	of, on := heatmap.Levels(false), heatmap.Levels(true)
 	for level := range of {
@@ -155,7 +158,7 @@ var style = func() template.CSS {
 		fmt.Fprintf(&dark, ".level%d{fill:%s}", level, on[level])
 	}
 	return template.CSS(pageCSS + light.String() + "\n@media screen and (prefers-color-scheme:dark){" + dark.String() + "}\n")
-}()
+})
 
 //go:embed live.js
 var liveJS string
@@ -172,9 +175,6 @@ func LivePolicy() string { return HashOf(liveJS) + "; connect-src 'self'" }
 
 // maxCurves is how many runs are drawn in one chart: the number of colours.
 const maxCurves = 8
-
-// summaryColumns are the numbers in the summary.
-var summaryColumns = table.Pick(facts.Numbers, "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max")
 
 // runClass returns the class of the colour of run i, or "" for runs that are not drawn.
 func runClass(i int) string {

@@ -28,9 +28,10 @@ var (
 	siteHTML string
 	//go:embed workloads.html
 	workloadsHTML string
-
-	style = report.Style() + template.CSS(siteCSS)
 )
+
+// style is the style sheet of all pages.
+func style() template.CSS { return report.Style() + template.CSS(siteCSS) }
 
 // templates are parsed at first use, because otherwise all commands would start slower.
 var templates = sync.OnceValue(func() *template.Template {
@@ -40,9 +41,6 @@ var templates = sync.OnceValue(func() *template.Template {
 		"since": func(row *workload.Row) string { return workload.Day(row.Change.After) },
 	}).Parse(siteHTML + workloadsHTML))
 })
-
-// policy lets a browser load nothing, run only the script of live pages, and send forms only to this server.
-var policy = "default-src 'none'; style-src " + report.HashOf(string(style)) + "; script-src " + report.LivePolicy() + "; base-uri 'none'; form-action 'self'" + unframed
 
 // unframed keeps other sites from showing pages in frames, in which users could be tricked into clicks. Browsers
 // accept this rule only in headers.
@@ -58,7 +56,7 @@ type Head struct {
 }
 
 func (s *site) head(title, home string) Head {
-	return Head{Title: title, Home: home, Program: s.Program, Style: style}
+	return Head{Title: title, Home: home, Program: s.Program, Style: style()}
 }
 
 // show answers with a page made from a template.

@@ -27,7 +27,7 @@ func FuzzQuery(f *testing.F) {
 		if q.Page < 1 || q.By.Name == "" {
 			t.Fatalf("%q: %+v", raw, q)
 		}
-		for _, want := range []listQuery{q, q.Turn(1), q.Sorted(where.Orders[2])} {
+		for _, want := range []listQuery{q, q.Turn(1), q.Sorted(where.Orders()[2])} {
 			u, err := url.Parse(want.Address())
 			if err != nil {
 				t.Fatal(err)

@@ -38,7 +38,7 @@ func (s *site) look(ctx context.Context, q listQuery, met *where.Condition) (*fo
 	}
 	watched := query.Watch(history.RunFilter{Text: q.Text, Where: met, Light: true})
 	begin := (q.Page - 1) * pageRuns
-	isHistorys := q.By == where.Orders[0] && !q.Lowest
+	isHistorys := q.By == where.Orders()[0] && !q.Lowest
 	if isHistorys {
 		watched.Filter.Limit = begin + pageRuns + 1
 	}
@@ -103,7 +103,7 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 func (v listView) Lines(run *mapping.Run) []*facts.Line { return linesOf(v.Columns, run) }
 
 // Start returns the order by start.
-func (listView) Start() where.Order { return where.Orders[0] }
+func (listView) Start() where.Order { return where.Orders()[0] }
 
 // Names returns all columns that can be chosen, and Usual the default ones.
 func (listView) Names() string { return strings.Join(where.ColumnNames(), ", ") }
@@ -161,7 +161,7 @@ type listQuery struct {
 
 // parseQuery parses the parameters of the list's address.
 func parseQuery(v url.Values) (listQuery, error) {
-	q := listQuery{Text: v.Get("text"), Where: v.Get("where"), Columns: v.Get("columns"), By: where.Orders[0], Page: 1}
+	q := listQuery{Text: v.Get("text"), Where: v.Get("where"), Columns: v.Get("columns"), By: where.Orders()[0], Page: 1}
 	const mostText = 4000 // characters of columns
 	if len(q.Columns) > mostText {
 		return q, fmt.Errorf("columns has %d characters: want %d at most", len(q.Columns), mostText)
@@ -197,7 +197,7 @@ func parseQuery(v url.Values) (listQuery, error) {
 // Parameters returns the parameters that a new search keeps.
 func (q listQuery) Parameters() url.Values {
 	v := url.Values{}
-	if q.By != where.Orders[0] {
+	if q.By != where.Orders()[0] {
 		v.Set("sort", q.By.Name)
 	}
 	if q.Lowest {

@@ -283,11 +283,11 @@ func parameters(address string) string {
 
 // TestAddress: the address of a list leads to the same list.
 func TestAddress(t *testing.T) {
-	for i := range where.Orders {
+	for i := range where.Orders() {
 		for _, text := range []string{"", "a b&c=d #?%<>\"'"} {
 			for _, page := range []int{1, 7} {
 				for _, lowest := range []bool{false, true} {
-					q := listQuery{Text: text, Where: "bs=4k", Columns: "p99,mode", By: where.Orders[i], Lowest: lowest, Page: page}
+					q := listQuery{Text: text, Where: "bs=4k", Columns: "p99,mode", By: where.Orders()[i], Lowest: lowest, Page: page}
 					u, err := url.Parse(q.Address())
 					if err != nil {
 						t.Fatal(err)
@@ -299,11 +299,11 @@ func TestAddress(t *testing.T) {
 			}
 		}
 	}
-	by := listQuery{By: where.Orders[5], Page: 3}
-	if got := by.Sorted(where.Orders[5]); !got.Lowest || got.Page != 1 {
+	by := listQuery{By: where.Orders()[5], Page: 3}
+	if got := by.Sorted(where.Orders()[5]); !got.Lowest || got.Page != 1 {
 		t.Errorf("the same column once more: %+v", got)
 	}
-	if got := by.Sorted(where.Orders[5]).Sorted(where.Orders[2]); got.Lowest || got.By != where.Orders[2] {
+	if got := by.Sorted(where.Orders()[5]).Sorted(where.Orders()[2]); got.Lowest || got.By != where.Orders()[2] {
 		t.Errorf("another column: %+v", got)
 	}
 }

@@ -143,7 +143,7 @@ func TestLinks(t *testing.T) {
 	}
 	start, _ := url.Parse("http://localhost:8600/?text=archive")
 	visit(start, "")
-	if n := len(seen); n < 3+len(where.Orders) {
+	if n := len(seen); n < 3+len(where.Orders()) {
 		t.Errorf("only %d pages: %v", n, seen)
 	}
 }

@@ -149,7 +149,7 @@ func (v workloadView) Changes() (list []*workload.Row) {
 
 // Columns returns the columns of changes.
 func (workloadView) Columns() []table.Column[*workload.Row] {
-	return table.Pick(workload.Columns, "direction", "metric", "since", "before_value", "after_value", "change", "verdict")
+	return table.Pick(workload.Columns(), "direction", "metric", "since", "before_value", "after_value", "change", "verdict")
 }
 
 // Circumstances returns how the runs around changes differ, without repetitions.

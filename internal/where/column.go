@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/expr"
@@ -38,14 +39,14 @@ func Columns(names []string) (list []Column, err error) {
 		}
 		wanted := nameOf(&found[0])
 		hasLatency = hasLatency || slices.Contains(facts.LatencyNames, wanted)
-		if !slices.Contains(names, direction) && !facts.HasColumn(list, direction) && facts.HasColumn(facts.Numbers, wanted) {
-			list = append(list, table.Pick(facts.Columns, direction)...)
+		if !slices.Contains(names, direction) && !facts.HasColumn(list, direction) && facts.HasColumn(facts.Numbers(), wanted) {
+			list = append(list, table.Pick(facts.Columns(), direction)...)
 		}
 		list = append(list, found...)
 	}
 	for _, name := range []string{"open", "source"} {
 		if hasLatency && !slices.Contains(names, name) {
-			list = append(list, table.Pick(facts.Columns, name)...)
+			list = append(list, table.Pick(facts.Columns(), name)...)
 		}
 	}
 	return list, nil
@@ -55,7 +56,7 @@ func Columns(names []string) (list []Column, err error) {
 // programs, or that of a field, or none.
 func columnsNamed(name string) []Column {
 	with := func(name string) []Column {
-		return slices.DeleteFunc(slices.Clone(facts.All), func(c Column) bool { return nameOf(&c) != name })
+		return slices.DeleteFunc(slices.Clone(facts.All()), func(c Column) bool { return nameOf(&c) != name })
 	}
 	if list := with(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), ".", "_")); len(list) > 0 {
 		return list
@@ -85,10 +86,10 @@ func ColumnNames() (list []string) {
 			list = append(list, name)
 		}
 	}
-	for i := range facts.All {
-		add(nameOf(&facts.All[i]))
+	for _, c := range facts.All() {
+		add(nameOf(&c))
 	}
-	for _, f := range Fields {
+	for _, f := range Fields() {
 		if f.ofName == nil && f.Kind != expr.Latency {
 			add(f.Name)
 		}
@@ -150,24 +151,25 @@ type Order struct {
 }
 
 // Orders are the built-in orders of runs. The first is the default.
-var Orders = func() []Order {
+var Orders = sync.OnceValue(func() []Order {
 	list := []Order{{Name: "start"}}
-	columns := table.Pick(facts.Numbers, "requests", "iops", "p50", "p95", "p99", "p99_9", "max")
+	columns := table.Pick(facts.Numbers(), "requests", "iops", "p50", "p95", "p99", "p99_9", "max")
 	for i := range columns {
 		list = append(list, Order{strings.ReplaceAll(columns[i].Name, "_", "."), &columns[i]})
 	}
 	return list
-}()
+})
 
 // ColumnOrder returns the order by a column of [facts.All] that programs have, or nil. In names "_" may stand for ".".
 func ColumnOrder(name string) *Order {
-	for i := range Orders {
-		if Orders[i].Name == strings.ReplaceAll(name, "_", ".") {
-			return &Orders[i]
+	orders, columns := Orders(), facts.All() // pages compare orders by the addresses of their columns
+	for i := range orders {
+		if orders[i].Name == strings.ReplaceAll(name, "_", ".") {
+			return &orders[i]
 		}
 	}
-	for i := range facts.All {
-		if c := &facts.All[i]; c.Value != nil && c.Name == strings.ReplaceAll(name, ".", "_") {
+	for i := range columns {
+		if c := &columns[i]; c.Value != nil && c.Name == strings.ReplaceAll(name, ".", "_") {
 			return &Order{c.Name, c}
 		}
 	}

@@ -99,7 +99,7 @@ func TestOrders(t *testing.T) {
 	slow, fast := runOf("slow", start, 900), runOf("fast", start.Add(time.Hour), 100)
 	parts := runOf("parts", start.Add(-time.Hour), 500) // only its directions have latencies
 	parts.All = &mapping.Totals{}
-	for _, o := range Orders {
+	for _, o := range Orders() {
 		want := "slow parts fast"
 		switch o.Name {
 		case "start":

@@ -22,7 +22,7 @@ func TestFieldsDocument(t *testing.T) {
 		}
 		return "`" + text + "`"
 	}
-	for _, f := range Fields {
+	for _, f := range Fields() {
 		unit := f.Kind.Unit()
 		switch {
 		case f.Name == "interval":

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/expr"
@@ -78,7 +79,7 @@ func (f *Field) Text(value any) string {
 }
 
 // Fields are all fields, in the order of the reference. A name that ends in ".*" stands for any name in that place.
-var Fields = func() (list []*Field) {
+var Fields = sync.OnceValue(func() (list []*Field) {
 	add := func(name, path string, kind expr.Kind, help, example string, of func(*mapping.Run) any) *Field {
 		f := &Field{Name: name, Path: path, Kind: kind, Help: help, Example: example, of: of}
 		list = append(list, f)
@@ -105,7 +106,7 @@ var Fields = func() (list []*Field) {
 	add("note", "run.note", expr.Text, "what people wrote about it (fio2es note)", "switch", func(r *mapping.Run) any { return r.Run.Note })
 	add("ingested", "ingested", expr.Time, "when it was stored", aTime, func(r *mapping.Run) any { return r.Ingested })
 	add("fio2es", "fio2es.version", expr.Text, "the version of fio2es that read its files", "v1.2.3", func(r *mapping.Run) any { return r.Program.Version })
-	for _, s := range facts.Settings {
+	for _, s := range facts.Settings() {
 		f := add(s.Name, "cbt."+s.Name, s.Kind, s.Help, s.Example, s.Value)
 		if s.Alias != "" {
 			f.Aliases = []string{s.Alias}
@@ -198,7 +199,7 @@ var Fields = func() (list []*Field) {
 		}
 	}
 	return list
-}()
+})
 
 // ofMap returns the text of a name, or nil.
 func ofMap(texts map[string]string, name string) any {
@@ -209,9 +210,9 @@ func ofMap(texts map[string]string, name string) any {
 }
 
 // byName has the fields by name, alias and path in documents, in lower case.
-var byName = func() map[string]*Field {
+var byName = sync.OnceValue(func() map[string]*Field {
 	all := map[string]*Field{}
-	for _, f := range Fields {
+	for _, f := range Fields() {
 		for _, name := range append([]string{f.Name, f.Path}, f.Aliases...) {
 			if name != "" && all[name] == nil {
 				all[name] = f
@@ -219,14 +220,14 @@ var byName = func() map[string]*Field {
 		}
 	}
 	return all
-}()
+})
 
 // Lookup returns the field with this name, alias or path in documents, or nil.
 func Lookup(name string) *Field {
-	if f := byName[strings.ToLower(name)]; f != nil && f.ofName == nil {
+	if f := byName()[strings.ToLower(name)]; f != nil && f.ofName == nil {
 		return f
 	}
-	for _, f := range Fields {
+	for _, f := range Fields() {
 		for _, pattern := range []string{f.Name, f.Path} {
 			prefix, isMap := strings.CutSuffix(pattern, "*")
 			if rest, ok := strings.CutPrefix(name, prefix); isMap && ok && rest != "" && f.ofName != nil {
@@ -281,7 +282,7 @@ func inConfig(value any, path string) []any {
 // unknown says that there is no such field, and lists similar names.
 func unknown(name string) string {
 	var names []string
-	for _, f := range Fields {
+	for _, f := range Fields() {
 		names = append(append(names, f.Name), f.Aliases...)
 	}
 	text := fmt.Sprintf("no field is called %q", name)
@@ -300,7 +301,7 @@ type Suggestion struct {
 // Suggest continues a condition whose last word is the beginning of a name.
 func Suggest(text string) (list []Suggestion) {
 	begin := strings.LastIndexAny(text, " (") + 1
-	for _, f := range Fields {
+	for _, f := range Fields() {
 		for i, name := range append([]string{f.Name}, f.Aliases...) {
 			name = strings.TrimSuffix(name, "*")
 			if typed := text[begin:]; strings.HasPrefix(name, typed) && (i == 0 || typed != "") {

@@ -189,7 +189,7 @@ func TestMistakes(t *testing.T) {
 // it.
 func TestFields(t *testing.T) {
 	run, seen := aRun(), map[string]bool{}
-	for _, f := range Fields {
+	for _, f := range Fields() {
 		for _, name := range append([]string{f.Name}, f.Aliases...) {
 			if seen[name] {
 				t.Errorf("two fields are called %s", name)
@@ -305,7 +305,7 @@ func TestDocumentFields(t *testing.T) {
 			t.Errorf("%s is a %s in documents, and a %s here", path, kind, f.Kind)
 		}
 	}
-	for _, f := range Fields {
+	for _, f := range Fields() {
 		path := strings.TrimSuffix(f.Path, ".*")
 		if _, ok := templates.RunFields()[path]; !ok && path != "" && path != "run.labels" {
 			t.Errorf("documents have no %s", path)

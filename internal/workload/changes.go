@@ -92,67 +92,69 @@ func percent(ratio float64) float64 { return digits((ratio - 1) * 100) }
 
 func percentText(ratio float64) string { return fmt.Sprintf("%+.1f", (ratio-1)*100) }
 
-// Columns are the columns of lists of changes.
-var Columns = slices.Concat(
-	[]table.Column[*Row]{
-		{Name: "workload", Heading: "Workload", Value: func(r *Row) any { return r.Title }},
-		{Name: "direction", Heading: "Dir", Value: func(r *Row) any { return r.Direction }},
-		{
-			Name: "metric", Heading: "Metric",
-			Value: func(r *Row) any {
-				if r.Number.LessIsBad {
-					return r.Number.Name
-				}
-				return r.Number.Name + "_us"
+// Columns returns the columns of lists of changes.
+func Columns() []table.Column[*Row] {
+	return slices.Concat(
+		[]table.Column[*Row]{
+			{Name: "workload", Heading: "Workload", Value: func(r *Row) any { return r.Title }},
+			{Name: "direction", Heading: "Dir", Value: func(r *Row) any { return r.Direction }},
+			{
+				Name: "metric", Heading: "Metric",
+				Value: func(r *Row) any {
+					if r.Number.LessIsBad {
+						return r.Number.Name
+					}
+					return r.Number.Name + "_us"
+				},
+				Text: func(r *Row) string { return r.Number.Text },
 			},
-			Text: func(r *Row) string { return r.Number.Text },
+			{Name: "runs", Heading: ">Runs", Value: func(r *Row) any { return len(r.Runs) }},
 		},
-		{Name: "runs", Heading: ">Runs", Value: func(r *Row) any { return len(r.Runs) }},
-	},
-	table.Where((*Row).HasChange, []table.Column[*Row]{
-		{
-			Name: "since", Heading: "Since",
-			Value: func(r *Row) any { return r.Change.After.Run.Start },
-			Text:  func(r *Row) string { return Day(r.Change.After) },
+		table.Where((*Row).HasChange, []table.Column[*Row]{
+			{
+				Name: "since", Heading: "Since",
+				Value: func(r *Row) any { return r.Change.After.Run.Start },
+				Text:  func(r *Row) string { return Day(r.Change.After) },
+			},
+			{Name: "before_run", Value: func(r *Row) any { return r.Change.Before.Run.ID }},
+			{
+				Name: "after_run", Heading: "Run",
+				Value: func(r *Row) any { return r.Change.After.Run.ID },
+				Text:  func(r *Row) string { return facts.ShortID(r.Change.After.Run.ID) },
+			},
+			{
+				Name: "before_value", Heading: ">Was",
+				Value: func(r *Row) any { return digits(r.Change.Level.Before.N) },
+				Text:  func(r *Row) string { return r.Number.TextOf(r.Change.Level.Before) },
+			},
+		}),
+		[]table.Column[*Row]{
+			{
+				Name: "after_value", Heading: ">Is",
+				Value: func(r *Row) any { return digits(r.level().N) },
+				Text:  func(r *Row) string { return r.Number.TextOf(r.level()) },
+			},
 		},
-		{Name: "before_run", Value: func(r *Row) any { return r.Change.Before.Run.ID }},
-		{
-			Name: "after_run", Heading: "Run",
-			Value: func(r *Row) any { return r.Change.After.Run.ID },
-			Text:  func(r *Row) string { return facts.ShortID(r.Change.After.Run.ID) },
-		},
-		{
-			Name: "before_value", Heading: ">Was",
-			Value: func(r *Row) any { return digits(r.Change.Level.Before.N) },
-			Text:  func(r *Row) string { return r.Number.TextOf(r.Change.Level.Before) },
-		},
-	}),
-	[]table.Column[*Row]{
-		{
-			Name: "after_value", Heading: ">Is",
-			Value: func(r *Row) any { return digits(r.level().N) },
-			Text:  func(r *Row) string { return r.Number.TextOf(r.level()) },
-		},
-	},
-	table.Where((*Row).HasChange, []table.Column[*Row]{
-		{
-			Name: "change", Unit: "percent", Heading: ">Change",
-			Value: func(r *Row) any { return percent(r.Change.Level.Ratio.N) },
-			Text:  func(r *Row) string { return r.Change.Text() },
-		},
-		{
-			Heading: ">99% interval",
-			Text:    func(r *Row) string { return r.Change.interval() },
-		},
-		{Name: "low", Unit: "percent", Value: func(r *Row) any { return percent(r.Change.Level.Low) }},
-		{Name: "high", Unit: "percent", Value: func(r *Row) any { return percent(r.Change.Level.High) }},
-	}),
-	[]table.Column[*Row]{{Name: "verdict", Heading: "Verdict", Value: func(r *Row) any { return r.Verdict() }}},
-	table.Where((*Row).HasChange, []table.Column[*Row]{
-		{Name: "differs", Value: func(r *Row) any { return strings.Join(Differences(r.Change.Before, r.Change.After), "; ") }},
-	}),
-	[]table.Column[*Row]{{Name: "open", Sparse: true, Value: func(r *Row) any { return r.open() }}},
-)
+		table.Where((*Row).HasChange, []table.Column[*Row]{
+			{
+				Name: "change", Unit: "percent", Heading: ">Change",
+				Value: func(r *Row) any { return percent(r.Change.Level.Ratio.N) },
+				Text:  func(r *Row) string { return r.Change.Text() },
+			},
+			{
+				Heading: ">99% interval",
+				Text:    func(r *Row) string { return r.Change.interval() },
+			},
+			{Name: "low", Unit: "percent", Value: func(r *Row) any { return percent(r.Change.Level.Low) }},
+			{Name: "high", Unit: "percent", Value: func(r *Row) any { return percent(r.Change.Level.High) }},
+		}),
+		[]table.Column[*Row]{{Name: "verdict", Heading: "Verdict", Value: func(r *Row) any { return r.Verdict() }}},
+		table.Where((*Row).HasChange, []table.Column[*Row]{
+			{Name: "differs", Value: func(r *Row) any { return strings.Join(Differences(r.Change.Before, r.Change.After), "; ") }},
+		}),
+		[]table.Column[*Row]{{Name: "open", Sparse: true, Value: func(r *Row) any { return r.open() }}},
+	)
+}
 
 // Gate checks --fail-last: none of the last runs of a workload may begin a change for the worse.
 type Gate struct {

@@ -36,7 +36,7 @@ type setting struct{ name, heading, text string }
 func settingsOf(run *mapping.Run) (list []setting) {
 	byCBT := run.CBT.ByCBT()
 	measured := fiolog.Measured(run.Fio.Options, byCBT)
-	for _, c := range facts.Settings {
+	for _, c := range facts.Settings() {
 		option := optionOf[c.Name]
 		text := c.TextOf(run)
 		if text == "" || slices.Contains(apart, c.Name) || option != "" && hasOptions(run) && !byCBT {

@@ -172,7 +172,7 @@ func circumstances(run *mapping.Run) map[string]string {
 	}
 	set("fio", run.Fio.Version)
 	set("fio2es", run.Program.Version)
-	for _, c := range facts.Settings {
+	for _, c := range facts.Settings() {
 		if c.Name != "iteration" {
 			set(c.Name, c.TextOf(run))
 		}

@@ -157,7 +157,7 @@ func TestBounds(t *testing.T) {
 		}
 		for _, row := range Group(runs)[0].Series(numbers, 0.05)[0].Rows() {
 			var cells []string
-			for _, c := range table.Pick(Columns, "since", "before_value", "after_value", "change", "high", "open") {
+			for _, c := range table.Pick(Columns(), "since", "before_value", "after_value", "change", "high", "open") {
 				cells = append(cells, c.TextOf(row))
 			}
 			texts = append(texts, name+" "+strings.Join(cells, "|"))
