@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -283,7 +284,7 @@ func (r *runReader) conclude() {
 	}
 	if config := r.Run.Config; config != nil {
 		set, ran := r.Settings(), r.FioSettings()
-		mode, _ := fiolog.ParseMode(set.Mode)
+		mode, _ := fioargs.ParseMode(set.Mode)
 		text := ""
 		switch {
 		case mode != "" && ran.Mode != "" && mode != ran.Mode:

@@ -28,7 +28,7 @@ var rules = map[string]rule{
 	"internal/alike": {level: 0, std: true, why: "it counts messages of one kind"},
 	"internal/fioargs": {
 		level: 2, imports: []string{"pipeline/fiolog"}, std: true,
-		why: "what a command line or a job file means does not depend on what is done with it; fio has one form of times",
+		why: "what options mean, of a command line, a job file or a report, does not depend on what is done with them",
 	},
 	"internal/record": {
 		level: 3, imports: []string{"internal/expr", "internal/fioargs"}, std: true,
@@ -86,7 +86,7 @@ var rules = map[string]rule{
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
 	"internal/where":    {level: 4, imports: []string{"internal/expr", "internal/facts", "internal/table", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
-	"internal/workload": {level: 4, imports: []string{"internal/expr", "internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "mapping", "pipeline/fiolog"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
+	"internal/workload": {level: 4, imports: []string{"internal/expr", "internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "internal/fioargs", "mapping"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
 	"internal/trend":    {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {
 		level: 3, imports: []string{"mapping", "internal/unit"},
@@ -143,7 +143,7 @@ var rules = map[string]rule{
 	},
 	"pipeline": {
 		level:   5,
-		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/window", "internal/alike"},
+		imports: []string{"pipeline/source", "pipeline/plan", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "mapping", "hist", "internal/ahead", "internal/fioargs", "internal/window", "internal/alike"},
 		why:     "it connects the stages, and knows no settings, commands or stores",
 	},
 	"internal/query": {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
@@ -54,7 +55,7 @@ func (c *command) simulate() {
 		mode, _ := s.Get("rw")
 		one := job{section: s, group: group, start: stage + min(delay.Time(), longest) + min(ramp.Time(), longest)}
 		one.end = one.start + min(runs, longest)
-		_, one.directions = fiolog.ParseMode(mode.Value)
+		_, one.directions = fioargs.ParseMode(mode.Value)
 		if _, isOff := s.NoLatencies(); !isOff && s.packed.Name == "" && s.rows > 0 {
 			one.every = s.rows.Milliseconds()
 			one.rows = max((one.end-one.start).Milliseconds()-1, 0) / one.every

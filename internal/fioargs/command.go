@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Command is a command line that runs fio, or only a job file.
@@ -153,7 +151,7 @@ func parseArgs(words []string) (args []Arg, err error) {
 		if !isOwn {
 			needsValue = !slices.Contains(switches, name)
 		}
-		a := Arg{Words: []string{word}, Name: fiolog.MainName(name), Value: value, IsOwn: isOwn}
+		a := Arg{Words: []string{word}, Name: mainName(name), Value: value, IsOwn: isOwn}
 		if !hasValue && needsValue {
 			i++
 			if i == len(words) {

@@ -70,7 +70,7 @@ func jobLines(text []byte, file string) iter.Seq2[jobLine, error] {
 				if key = strings.TrimSpace(key); key == "" || strings.ContainsAny(key, " \t\"{}:,[]<>") {
 					bad = l.bad(file, "an option such as bs=4k")
 				}
-				l.Option, l.Value = fiolog.MainName(key), strings.TrimSpace(value)
+				l.Option, l.Value = mainName(key), strings.TrimSpace(value)
 			}
 			if bad != nil {
 				yield(jobLine{}, bad)

@@ -136,8 +136,8 @@ func FuzzJobFile(f *testing.F) {
 				if key == "" || strings.ContainsAny(key+value, "\n;#") {
 					t.Fatalf("option %q=%q", key, value)
 				}
-				fiolog.ParseSize(value)
-				fiolog.ParseTime(value)
+				ParseSize(value)
+				ParseTime(value)
 			}
 		}
 	})

@@ -104,7 +104,7 @@ func (o Option) Int(otherwise int) int {
 // Time returns the value as a duration, such as 30, 5m or 100ms. A number without a unit is in seconds. If the value
 // is not a duration, Time returns 0.
 func (o Option) Time() time.Duration {
-	t, _ := fiolog.ParseTime(o.Value)
+	t, _ := ParseTime(o.Value)
 	return t
 }
 

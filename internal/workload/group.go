@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Workload is a group of runs with the same settings.
@@ -35,7 +35,7 @@ type setting struct{ name, heading, text string }
 // choose them.
 func settingsOf(run *mapping.Run) (list []setting) {
 	byCBT := run.CBT.ByCBT()
-	measured := fiolog.Measured(run.Fio.Options, byCBT)
+	measured := fioargs.Measured(run.Fio.Options, byCBT)
 	for _, c := range facts.Settings() {
 		option := optionOf[c.Name]
 		text := c.TextOf(run)
@@ -46,7 +46,7 @@ func settingsOf(run *mapping.Run) (list []setting) {
 		list = append(list, setting{c.Name, c.Heading, text})
 	}
 	if hasOptions(run) && !byCBT {
-		if !strings.Contains(measured["numjobs"], fiolog.Between) {
+		if !strings.Contains(measured["numjobs"], fioargs.Between) {
 			delete(measured, "numjobs")
 		}
 		measured["jobs"] = strconv.Itoa(run.Fio.Jobs) // of all sections and hosts
@@ -128,7 +128,7 @@ func textsOf(run *mapping.Run) map[string]string {
 // textOr returns the text of a setting. If a run does not have it, that is the default of the option, or "none".
 func textOr(run *mapping.Run, name, text string) string {
 	if text == "" && hasOptions(run) {
-		text = fiolog.OptionDefault(name)
+		text = fioargs.OptionDefault(name)
 	}
 	return orNone(text)
 }

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -326,7 +326,7 @@ func join(parts []string) string {
 
 // isMode reports whether a name is a value of fio's option rw. Layouts with folders use them as names of folders.
 func isMode(name string) bool {
-	mode, _ := fiolog.ParseMode(name)
+	mode, _ := fioargs.ParseMode(name)
 	return mode != "" && !strings.Contains(name, ":")
 }
 

@@ -16,9 +16,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/safeyaml"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -111,7 +111,7 @@ func (r *Run) fill(c map[string]any) {
 			r.OpSize = 0
 		}
 	}
-	if mode, _ := fiolog.ParseMode(r.Mode); mode != "" && !fiolog.Mixes(mode) { // fio ignores it then
+	if mode, _ := fioargs.ParseMode(r.Mode); mode != "" && !fioargs.Mixes(mode) { // fio ignores it then
 		r.RWMixRead = 0
 	}
 	r.Pool = text(c["pool_profile"])
@@ -384,7 +384,7 @@ func size(v any) int64 {
 	if n, ok := whole(v); ok {
 		return n
 	}
-	n, _ := fiolog.ParseSize(text(v))
+	n, _ := fioargs.ParseSize(text(v))
 	return n
 }
 

@@ -47,7 +47,7 @@ func (p *Plan) Options() map[string]string {
 	for _, e := range p.optionSets() {
 		options := e.listed()
 		all = append(all, options)
-		own := fiolog.Measured(options, p.Run.ByCBT())
+		own := fioargs.Measured(options, p.Run.ByCBT())
 		if e.Job != nil && e.GroupID > p.Entries[0].GroupID { // fio ran it after the others (stonewall)
 			own["groupid"] = strconv.Itoa(e.GroupID - p.Entries[0].GroupID)
 		}
@@ -59,7 +59,7 @@ func (p *Plan) Options() map[string]string {
 		slices.SortFunc(sections, func(a, b map[string]string) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	}
 	same := common(all)
-	known := fiolog.Measured(same, p.Run.ByCBT())
+	known := fioargs.Measured(same, p.Run.ByCBT())
 	for _, section := range sections {
 		for name, value := range section {
 			if _, isDone := same[name]; isDone || known[name] == value {
@@ -67,12 +67,12 @@ func (p *Plan) Options() map[string]string {
 			}
 			var values []string
 			for _, s := range sections {
-				values = append(values, cmp.Or(s[name], fiolog.OptionDefault(name), "-"))
+				values = append(values, cmp.Or(s[name], fioargs.OptionDefault(name), "-"))
 			}
 			if len(slices.Compact(slices.Clone(values))) == 1 {
 				values = values[:1]
 			}
-			same[name] = strings.Join(values, fiolog.Between)
+			same[name] = strings.Join(values, fioargs.Between)
 		}
 	}
 	return same

@@ -215,9 +215,9 @@ func TestOptionsOfSections(t *testing.T) {
 			p.Entries = append(p.Entries, e)
 		}
 		want := map[string]string{}
-		for _, option := range strings.Fields(strings.ReplaceAll(c.want, fiolog.Between, "#")) {
+		for _, option := range strings.Fields(strings.ReplaceAll(c.want, fioargs.Between, "#")) {
 			name, value, _ := strings.Cut(option, "=")
-			want[name] = strings.ReplaceAll(value, "#", fiolog.Between)
+			want[name] = strings.ReplaceAll(value, "#", fioargs.Between)
 		}
 		if got := p.Options(); !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", c.name, got, want)

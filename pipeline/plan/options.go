@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -56,9 +57,9 @@ func number(option string) int64 {
 // waits returns how long the job ran before fio measured it (ramp_time), and how long it waited before it ran
 // (startdelay). isKnown is false for the range of a random startdelay ("1-3"), and for what is no time.
 func (o jobOptions) waits() (ramp, delay time.Duration, isKnown bool) {
-	ramp, _ = fiolog.ParseTime(o.option("ramp_time"))
+	ramp, _ = fioargs.ParseTime(o.option("ramp_time"))
 	if text := o.option("startdelay"); text != "" {
-		delay, isKnown = fiolog.ParseTime(text)
+		delay, isKnown = fioargs.ParseTime(text)
 		return ramp, delay, isKnown
 	}
 	return ramp, 0, true
@@ -85,7 +86,7 @@ func (o jobOptions) directions() []fiolog.Direction {
 	if o.isGroup {
 		return []fiolog.Direction{fiolog.Read, fiolog.Write, fiolog.Trim}
 	}
-	_, directions := fiolog.ParseMode(o.option("rw"))
+	_, directions := fioargs.ParseMode(o.option("rw"))
 	return directions
 }
 
@@ -98,7 +99,7 @@ func (o jobOptions) listed() map[string]string {
 	}
 	for name, value := range o.own {
 		if o.isGroup {
-			value += fiolog.Between + "?"
+			value += fioargs.Between + "?"
 		}
 		options[name] = value
 	}
@@ -109,17 +110,17 @@ func (o jobOptions) listed() map[string]string {
 // the later one, and options are kept without their order. One section of a group may have another value than the report
 // lists for all, so a setting that the requests contradict is unknown.
 func (e *Entry) settings() mapping.CBT {
-	mode, directions := fiolog.ParseMode(e.option("rw"))
+	mode, directions := fioargs.ParseMode(e.option("rw"))
 	set := mapping.CBT{
 		Mode: mode, OpSize: e.requestSize(), IODepth: number(e.option("iodepth")), NumJobs: number(e.option("numjobs")),
 	}
-	if runtime, _ := fiolog.ParseTime(e.option("runtime")); runtime%time.Second == 0 {
+	if runtime, _ := fioargs.ParseTime(e.option("runtime")); runtime%time.Second == 0 {
 		set.RunSeconds = int64(runtime / time.Second)
 	}
 	if ramp, _, _ := e.waits(); ramp%time.Second == 0 {
 		set.RampSeconds = int64(ramp / time.Second)
 	}
-	if fiolog.Mixes(mode) {
+	if fioargs.Mixes(mode) {
 		set.RWMixRead = number(e.option("rwmixread"))
 		if e.HasOption("rwmixwrite") {
 			writes, err := strconv.ParseInt(e.option("rwmixwrite"), 10, 32)
@@ -169,7 +170,7 @@ func (o jobOptions) requestSize() int64 {
 	var same int64
 	for _, d := range o.directions() {
 		one := sizes[min(int(d), len(sizes)-1)]
-		size, ok := fiolog.ParseSize(one)
+		size, ok := fioargs.ParseSize(one)
 		if one == "" {
 			size, ok = usual, true
 		}

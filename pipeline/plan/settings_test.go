@@ -112,7 +112,7 @@ func TestFioSettingsAsFio(t *testing.T) {
 		}
 		for i, j := range report.Jobs {
 			c := settingsCases[i]
-			mode, directions := fiolog.ParseMode(c.want.Mode)
+			mode, directions := fioargs.ParseMode(c.want.Mode)
 			for d, s := range j.Directions {
 				if s.TotalIOs > 0 && mode != "" && !slices.Contains(directions, fiolog.Direction(d)) {
 					t.Errorf("%s: fio served requests of direction %d", c.name, d)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -304,7 +305,7 @@ func (p *Plan) sections(jobs []*Job) (sections []Section) {
 	for _, j := range jobs {
 		key := ""
 		if j.Entry != nil {
-			key = fmt.Sprint(fiolog.Measured(j.Entry.listed(), p.Run.ByCBT())) // Sprint sorts a map
+			key = fmt.Sprint(fioargs.Measured(j.Entry.listed(), p.Run.ByCBT())) // Sprint sorts a map
 		}
 		i, ok := at[key]
 		if !ok {

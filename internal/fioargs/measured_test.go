@@ -1,4 +1,4 @@
-package fiolog
+package fioargs
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package fiolog
+package fioargs
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // aliases are the other names that fio has for options that fio2es uses.
@@ -13,8 +15,8 @@ var aliases = map[string]string{
 	"readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "wait_for_previous": "stonewall", "jobname": "name",
 }
 
-// MainName returns the main name of an option of fio: "bs" for "blocksize".
-func MainName(option string) string { return cmp.Or(aliases[option], option) }
+// mainName returns the main name of an option of fio: "bs" for "blocksize".
+func mainName(option string) string { return cmp.Or(aliases[option], option) }
 
 // Between separates the values of an option that sections have apart, in the order of the sections: "1 | 16".
 const Between = " | "
@@ -60,7 +62,7 @@ func OptionDefault(option string) string { return defaults[option] }
 func Measured(options map[string]string, isCBT bool) map[string]string {
 	list := make(map[string]string, len(options))
 	for name, value := range options {
-		name = MainName(name)
+		name = mainName(name)
 		if !slices.Contains(unmeasured, name) && !(isCBT && slices.Contains(places, name)) {
 			list[name] = sameForm(name, value)
 		}
@@ -144,23 +146,23 @@ func sizeForm(text string) string {
 // ParseMode parses a value of fio's option rw. It returns fio's mode, such as "randread", and the directions of the
 // mode. It ignores what follows a colon, which is how offsets grow. If the value is wrong, the mode is empty and the
 // directions are all possible ones. Without a value the mode is empty and the direction is fio's default, read.
-func ParseMode(rw string) (mode string, directions []Direction) {
+func ParseMode(rw string) (mode string, directions []fiolog.Direction) {
 	mode, _, _ = strings.Cut(rw, ":")
 	switch mode {
 	case "", "read", "randread":
-		return mode, []Direction{Read}
+		return mode, []fiolog.Direction{fiolog.Read}
 	case "write", "randwrite":
-		return mode, []Direction{Write}
+		return mode, []fiolog.Direction{fiolog.Write}
 	case "trim", "randtrim":
-		return mode, []Direction{Trim}
+		return mode, []fiolog.Direction{fiolog.Trim}
 	case "readwrite", "rw": // two names of one mode
-		return "rw", []Direction{Read, Write}
+		return "rw", []fiolog.Direction{fiolog.Read, fiolog.Write}
 	case "randrw":
-		return mode, []Direction{Read, Write}
+		return mode, []fiolog.Direction{fiolog.Read, fiolog.Write}
 	case "trimwrite", "randtrimwrite":
-		return mode, []Direction{Write, Trim}
+		return mode, []fiolog.Direction{fiolog.Write, fiolog.Trim}
 	}
-	return "", []Direction{Read, Write, Trim}
+	return "", []fiolog.Direction{fiolog.Read, fiolog.Write, fiolog.Trim}
 }
 
 // Mixes reports whether fio divides the requests of a mode into reads and writes by its option rwmixread.
