@@ -3,7 +3,6 @@ package fiolog
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,7 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 	"unsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fio2es/fio2es/hist"
 )
@@ -30,32 +32,31 @@ const (
 )
 
 var (
-	errTooManyOptions = fmt.Errorf("more than %d options, and fio has no more than some hundred", maxOptions)
-	errTooManyPairs   = fmt.Errorf("more than %d bins or percentiles", maxPairs)
 	// errTooManyJobs is a report beyond maxMade.
 	errTooManyJobs = errors.New("more jobs, options and bins than a fio can have, or more than fits into memory: " +
 		"run fio with group_reporting, or with fewer jobs for each report")
 	errNoReport = errors.New("no report of fio")
 )
 
-// decoder reads a text that is known to be JSON in one pass. encoding/json makes one more pass over each value whose
-// type has its own decoder, and most of a json+ report are such values. Keys and raw values refer to the text.
+// lenient accepts what fio, tools that rewrite its output, and encoding/json write.
+var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
+// decoder makes a report of a text that is known to be JSON.
 type decoder struct {
 	doc  []byte
-	at   int       // index of the next byte
-	left int       // bytes of memory that further jobs may use
-	unit hist.Unit // of the job's latencies
-	err  error     // why the report cannot be used
+	json *jsontext.Decoder // of doc
+	left int               // bytes of memory that further jobs may use
+	unit hist.Unit         // of the report's latencies
 }
 
-// report takes the next value, a whole document.
-func (d *decoder) report() (*Report, error) {
+// newReport makes a report of a document that is JSON.
+func newReport(doc []byte) (*Report, error) {
 	const host, port = "hostname", "port"
+	d := &decoder{doc: doc, json: jsontext.NewDecoder(bytes.NewBuffer(doc), lenient...), left: maxMade}
 	r, seconds := &Report{}, int64(0)
 	var jobs, clients []Job // nil if there is no array
 	byClient := map[[2]string]map[string]string{}
-	d.left = maxMade
-	d.object(func(key []byte) {
+	err := d.object(func(key []byte) (err error) {
 		switch string(key) {
 		case "fio version":
 			r.Version = d.text()
@@ -64,48 +65,52 @@ func (d *decoder) report() (*Report, error) {
 		case "timestamp_ms":
 			r.Timestamp = d.number().whole(1)
 		case "global options": // an object or, of fio --client since 3.39, an array with the options of each client
-			if d.peek() != '[' {
-				r.GlobalOptions = d.options()
-				return
+			if d.json.PeekKind() != '[' {
+				r.GlobalOptions, err = d.options()
+				return err
 			}
-			const empty = 320 // bytes of a map
-			d.array(func() {
-				of := d.options()
-				if d.left -= empty + memoryOf(of); d.left < 0 {
-					d.fail(errTooManyJobs)
-				} else if len(of) > 0 && d.err == nil {
+			return d.array(func() error {
+				const empty = 320 // bytes of a map
+				of, err := d.options()
+				if err != nil {
+					return err
+				}
+				err = d.take(empty + memoryOf(of))
+				if len(of) > 0 {
 					byClient[[2]string{of[host], of[port]}] = of
 					delete(of, host)
 					delete(of, port)
 				}
+				return err
 			})
 		case "jobs":
-			jobs = d.jobs(r)
+			jobs, err = d.jobs()
 		case "client_stats":
-			clients = d.jobs(r)
+			clients, err = d.jobs()
 		default:
-			d.raw()
+			d.value()
 		}
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	if r.Version == "" && jobs == nil && clients == nil {
+		return nil, errNoReport
+	}
 	for i := range clients { // their own options come first
 		j := &clients[i]
 		all, before := maps.Clone(byClient[[2]string{j.Host, j.Port}]), memoryOf(j.Options)
-		if len(all) == 0 || d.err != nil {
+		if len(all) == 0 {
 			continue
 		}
 		maps.Copy(all, j.Options)
 		j.Options = all
-		if d.left -= memoryOf(all) - before; d.left < 0 {
-			d.fail(errTooManyJobs)
+		if err := d.take(memoryOf(all) - before); err != nil {
+			return nil, err
 		}
 	}
-	switch {
-	case d.err != nil:
-		return nil, d.err
-	case r.Version == "" && jobs == nil && clients == nil:
-		return nil, errNoReport
-	}
-	r.Jobs, r.Memory = append(jobs, clients...), maxMade-d.left
+	r.Jobs, r.Memory, r.Unit = append(jobs, clients...), maxMade-d.left, d.unit
 	if r.Timestamp == 0 && seconds <= math.MaxInt64/1000 {
 		r.Timestamp = seconds * 1000
 	}
@@ -133,37 +138,41 @@ func (d *decoder) report() (*Report, error) {
 	return r, nil
 }
 
-// jobs takes the next value, the jobs of a report without their sum; nil if it is no array.
-func (d *decoder) jobs(r *Report) []Job {
-	const allClients = "All clients" // the sum of all other jobs of fio --client
-	jobs := []Job{}
-	isArray := d.array(func() {
-		if d.left < int(unsafe.Sizeof(Job{})) {
-			d.fail(errTooManyJobs)
-		}
-		if d.err != nil {
-			d.raw()
-			return
-		}
-		j := d.job()
-		if d.left -= j.memory(); d.left < 0 {
-			d.fail(errTooManyJobs)
-		} else if j.Name != allClients {
-			jobs = append(jobs, j)
-		}
-		r.Unit = max(r.Unit, d.unit)
-	})
-	if !isArray {
-		return nil
+// take counts memory that was made of the document.
+func (d *decoder) take(bytes int) error {
+	if d.left -= bytes; d.left < 0 {
+		return errTooManyJobs
 	}
-	return jobs
+	return nil
 }
 
-// job takes the next value, a job. d.unit is then what its latencies count.
-func (d *decoder) job() (j Job) {
-	d.unit = hist.UnknownUnit
-	before := d.err
-	d.object(func(key []byte) {
+// jobs reads the next value, the jobs of a report without their sum; nil if it is no array.
+func (d *decoder) jobs() ([]Job, error) {
+	const allClients = "All clients" // the sum of all other jobs of fio --client
+	if d.json.PeekKind() != '[' {
+		d.value()
+		return nil, nil
+	}
+	jobs := []Job{}
+	err := d.array(func() error {
+		if d.left < int(unsafe.Sizeof(Job{})) {
+			return errTooManyJobs
+		}
+		j, err := d.job()
+		if err != nil {
+			return fmt.Errorf("job %.40q: %w", j.Name, err)
+		}
+		if j.Name != allClients {
+			jobs = append(jobs, j)
+		}
+		return d.take(j.memory())
+	})
+	return jobs, err
+}
+
+// job reads the next value, a job.
+func (d *decoder) job() (j Job, err error) {
+	err = d.object(func(key []byte) (err error) {
 		switch string(key) {
 		case "jobname":
 			j.Name = d.text()
@@ -186,49 +195,49 @@ func (d *decoder) job() (j Job) {
 		case "sys_cpu":
 			j.SysCPU = d.number().float
 		case "job options":
-			j.Options = d.options()
+			j.Options, err = d.options()
 		case "read":
-			d.direction("read", &j.Directions[Read])
+			err = d.direction("read", &j.Directions[Read])
 		case "write":
-			d.direction("write", &j.Directions[Write])
+			err = d.direction("write", &j.Directions[Write])
 		case "trim":
-			d.direction("trim", &j.Directions[Trim])
+			err = d.direction("trim", &j.Directions[Trim])
 		case "mixed":
-			if d.peek() == 'n' { // null
-				d.raw()
-				return
+			if d.json.PeekKind() == 'n' { // null
+				d.value()
+				return nil
 			}
 			j.Mixed = new(DirectionStats)
-			d.direction("mixed", j.Mixed)
+			err = d.direction("mixed", j.Mixed)
 		default:
-			d.raw()
+			d.value()
 		}
+		return err
 	})
 	if j.Runtime == 0 {
 		for _, s := range j.Directions {
 			j.Runtime = max(j.Runtime, s.Runtime)
 		}
 	}
-	d.within(before, "job %.40q", j.Name)
-	return j
+	return j, err
 }
 
-// direction takes the next value, what a job did in one direction.
-func (d *decoder) direction(name string, s *DirectionStats) {
-	before, inBytes, perSecond, isCounted := d.err, false, false, false
+// direction reads the next value, what a job did in one direction.
+func (d *decoder) direction(name string, s *DirectionStats) error {
+	inBytes, perSecond, isCounted := false, false, false
 	*s = DirectionStats{}
-	d.object(func(key []byte) {
+	err := d.object(func(key []byte) error {
 		switch string(key) {
 		case "io_bytes":
 			s.IOBytes = d.number().count
 		case "io_kbytes":
-			inBytes = d.raw()[0] != 'n'
+			inBytes = d.value()[0] != 'n'
 		case "total_ios":
 			s.TotalIOs, isCounted = d.number().count, true
 		case "runtime":
 			s.Runtime = d.number().whole(1)
 		case "bw_bytes":
-			isNull := d.peek() == 'n'
+			isNull := d.json.PeekKind() == 'n'
 			if n := d.number(); !isNull {
 				s.BandwidthBytes, perSecond = n.count, true
 			}
@@ -239,15 +248,19 @@ func (d *decoder) direction(name string, s *DirectionStats) {
 		case "iops":
 			s.IOPS = d.number().float
 		case "slat", "slat_ns":
-			d.latency(key, &s.Slat)
+			return d.latency(key, &s.Slat)
 		case "clat", "clat_ns":
-			d.latency(key, &s.Clat)
+			return d.latency(key, &s.Clat)
 		case "lat", "lat_ns":
-			d.latency(key, &s.Lat)
+			return d.latency(key, &s.Lat)
 		default:
-			d.raw()
+			d.value()
 		}
+		return nil
 	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
 	s.Uncounted = !isCounted && s.IOBytes > 0
 	if !inBytes { // before fio 2.21 it was KiB, in spite of its name
 		s.IOBytes *= 1024
@@ -255,17 +268,17 @@ func (d *decoder) direction(name string, s *DirectionStats) {
 	if !perSecond { // of bw, in KiB/s
 		s.BandwidthBytes *= 1024
 	}
-	d.within(before, "%s", name)
+	return nil
 }
 
-// latency takes the next value, a distribution. Its key says the unit: fio 3 writes clat_ns, fio 2 clat.
-func (d *decoder) latency(key []byte, l *Latency) {
-	if d.peek() == 'n' { // null
-		d.raw()
-		return
+// latency reads the next value, a distribution. Its key says the unit: fio 3 writes clat_ns, fio 2 clat.
+func (d *decoder) latency(key []byte, l *Latency) error {
+	if d.json.PeekKind() == 'n' { // null
+		d.value()
+		return nil
 	}
 	name, isNano := bytes.CutSuffix(key, []byte("_ns"))
-	before, unit, scale := d.err, hist.Microseconds, int64(1000)
+	unit, scale := hist.Microseconds, int64(1000)
 	if isNano {
 		unit, scale = hist.Nanoseconds, 1
 	}
@@ -273,7 +286,7 @@ func (d *decoder) latency(key []byte, l *Latency) {
 		d.unit = unit
 	}
 	var bins []pair
-	d.object(func(key []byte) {
+	err := d.object(func(key []byte) (err error) {
 		switch string(key) {
 		case "min":
 			l.Min = d.number().whole(scale)
@@ -286,24 +299,29 @@ func (d *decoder) latency(key []byte, l *Latency) {
 		case "N":
 			l.N = d.number().count
 		case "percentile":
+			var pairs []pair
+			pairs, err = d.pairs()
 			l.Percentiles = nil
-			for _, p := range d.pairs() {
+			for _, p := range pairs {
 				rank, err := strconv.ParseFloat(string(p.key), 64)
 				if err == nil && rank != 0 { // fio 3.0 fills the list up with 0.00
 					l.Percentiles = append(l.Percentiles, Percentile{rank, p.value.whole(scale)})
 				}
 			}
 		case "bins":
-			bins = d.pairs()
+			bins, err = d.pairs()
 		default:
-			d.raw()
+			d.value()
 		}
+		return err
 	})
-	var err error
-	if l.Layout, l.Bins, err = binsOf(bins, unit, scale); err != nil {
-		d.fail(err)
+	if err == nil {
+		l.Layout, l.Bins, err = binsOf(bins, unit, scale)
 	}
-	d.within(before, "%s", name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // binsOf returns the bins of a json+ report and their layout, which has as many groups as they take, at least the usual
@@ -366,95 +384,40 @@ func binsOf(pairs []pair, unit hist.Unit, scale int64) (hist.Layout, []hist.Bin,
 	return layout, out, err
 }
 
-func (d *decoder) fail(err error) {
-	if d.err == nil {
-		d.err = err
-	}
+// value reads the next value and returns its text, a part of the document.
+func (d *decoder) value() []byte {
+	v, _ := d.json.ReadValue() // it is JSON
+	end := int(d.json.InputOffset())
+	return d.doc[end-len(v) : end]
 }
 
-// within adds the place to an error that was not there before.
-func (d *decoder) within(before error, format string, args ...any) {
-	if before == nil && d.err != nil {
-		d.err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), d.err)
+// object calls member with the key of each member, until it returns an error. member must read the value. If the next
+// value is not an object, it is skipped.
+func (d *decoder) object(member func(key []byte) error) error {
+	if d.json.PeekKind() != '{' {
+		d.value()
+		return nil
 	}
+	_, _ = d.json.ReadToken()
+	for d.json.PeekKind() != '}' {
+		if err := member(unquote(d.value())); err != nil {
+			return err
+		}
+	}
+	_, _ = d.json.ReadToken()
+	return nil
 }
 
-// peek returns the first byte of the next token, or 0 at the end.
-func (d *decoder) peek() byte {
-	for ; d.at < len(d.doc); d.at++ {
-		if c := d.doc[d.at]; c > ' ' {
-			return c
+// array calls element for each element of the next value, an array, until it returns an error. element must read it.
+func (d *decoder) array(element func() error) error {
+	_, _ = d.json.ReadToken()
+	for d.json.PeekKind() != ']' {
+		if err := element(); err != nil {
+			return err
 		}
 	}
-	return 0
-}
-
-// raw reads the next value and returns its text.
-func (d *decoder) raw() []byte {
-	first := d.peek()
-	from, i := d.at, d.at
-	if first != '"' && first != '{' && first != '[' {
-		for i < len(d.doc) && !endsLiteral[d.doc[i]] {
-			i++
-		}
-		d.at = i
-		return d.doc[from:i]
-	}
-	for depth := 0; i == from || depth > 0; i++ {
-		switch d.doc[i] {
-		case '"':
-			for i++; d.doc[i] != '"'; i++ {
-				if d.doc[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-	}
-	d.at = i
-	return d.doc[from:i]
-}
-
-// endsLiteral has the bytes that may follow a number, true, false or null.
-var endsLiteral = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, '}': true, ']': true}
-
-// object calls member with the key of each member. member must read the value. If the next value is not an object, it
-// is skipped.
-func (d *decoder) object(member func(key []byte)) {
-	if d.peek() != '{' {
-		d.raw()
-		return
-	}
-	for d.at++; d.peek() == '"'; {
-		key := d.raw()
-		d.peek() // the colon
-		d.at++
-		member(key[1 : len(key)-1])
-		if d.peek() == ',' {
-			d.at++
-		}
-	}
-	d.at++
-}
-
-// array calls element for each element. element must read it. If the next value is not an array, it is skipped and
-// array returns false.
-func (d *decoder) array(element func()) bool {
-	if d.peek() != '[' {
-		d.raw()
-		return false
-	}
-	for d.at++; d.peek() != ']' && d.at < len(d.doc); {
-		element()
-		if d.peek() == ',' {
-			d.at++
-		}
-	}
-	d.at++
-	return true
+	_, _ = d.json.ReadToken()
+	return nil
 }
 
 // The following methods accept any JSON value, because versions of fio differ in what they quote, and so do tools that
@@ -469,7 +432,7 @@ type number struct {
 
 // number reads the next value.
 func (d *decoder) number() number {
-	b := bytes.TrimSpace(bytes.Trim(d.raw(), `"`))
+	b := bytes.TrimSpace(bytes.Trim(d.value(), `"`))
 	if u, ok := parseNumber(b); ok {
 		return number{float: float64(u), count: u, isCount: true}
 	}
@@ -499,31 +462,31 @@ func (n number) whole(unit int64) int64 {
 
 // text reads the next value. It returns a string without quotes, "" for null, or the text of any other value.
 func (d *decoder) text() string {
-	switch b := d.raw(); {
-	case b[0] == '"':
-		return unquote(b[1 : len(b)-1])
-	case b[0] != 'n':
+	switch b := d.value(); b[0] {
+	case '"':
+		return string(unquote(b))
+	case 'n':
+		return ""
+	default:
 		return string(b)
 	}
-	return ""
 }
 
 // options reads the next value, an object of strings. For anything else it returns no options.
-func (d *decoder) options() map[string]string {
-	if d.peek() != '{' {
-		d.raw()
-		return nil
+func (d *decoder) options() (map[string]string, error) {
+	if d.json.PeekKind() != '{' {
+		d.value()
+		return nil, nil
 	}
 	n, of := 0, map[string]string{}
-	d.object(func(key []byte) {
+	err := d.object(func(key []byte) error {
 		if n++; n > maxOptions {
-			d.fail(errTooManyOptions)
-			d.raw()
-			return
+			return fmt.Errorf("more than %d options, and fio has no more than some hundred", maxOptions)
 		}
-		of[unquote(key)] = d.text()
+		of[string(key)] = d.text()
+		return nil
 	})
-	return of
+	return of, err
 }
 
 // pair is a member of an object of numbers.
@@ -533,40 +496,27 @@ type pair struct {
 }
 
 // pairs reads the next value, an object of numbers, and keeps the order. For anything else it returns no pairs.
-func (d *decoder) pairs() []pair {
+func (d *decoder) pairs() ([]pair, error) {
 	const usual = 64 // bins that a job uses
 	var out []pair
-	nested := false
-	d.object(func(key []byte) {
-		c := d.peek()
-		nested = nested || c == '{' || c == '['
-		switch {
-		case nested:
-			d.raw()
-			return
-		case len(out) == maxPairs:
-			d.fail(errTooManyPairs)
-			d.raw()
-			return
-		case out == nil:
+	err := d.object(func(key []byte) error {
+		switch len(out) {
+		case maxPairs:
+			return fmt.Errorf("more than %d bins or percentiles", maxPairs)
+		case 0:
 			out = make([]pair, 0, usual)
 		}
 		out = append(out, pair{key, d.number()})
-	})
-	if nested {
 		return nil
-	}
-	return out
+	})
+	return out, err
 }
 
-// unquote returns the text of a JSON string without its quotes.
-func unquote(b []byte) string {
-	for _, c := range b {
-		if c == '\\' || c >= 0x80 {
-			var s string
-			_ = json.Unmarshal(bytes.Join([][]byte{{'"'}, b, {'"'}}, nil), &s) // it is JSON
-			return s
-		}
+// unquote returns the text of a JSON string. It is a part of the document if nothing in it is escaped.
+func unquote(b []byte) []byte {
+	if bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) {
+		return b[1 : len(b)-1]
 	}
-	return string(b)
+	text, _ := jsontext.AppendUnquote(nil, b) // bytes that are not UTF-8 become U+FFFD
+	return text
 }

@@ -3,13 +3,14 @@ package fiolog
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"regexp"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
@@ -168,36 +169,36 @@ var notNumbers = regexp.MustCompile(`"(?:\\.|[^"\\\n])*"?|(?i)-?(?:infinity|inf|
 func (s *documents) parse() (*Report, error) {
 	bad := &SyntaxError{File: s.name, Line: s.first, Column: s.begin}
 	at := len(s.doc) // of the error, in the document
-	isValid := s.cut == "" && json.Valid(s.doc)
-	if s.cut == "" && !isValid {
-		s.doc = notNumbers.ReplaceAllFunc(s.doc, func(text []byte) []byte {
-			if text[0] == '"' {
-				return text
-			}
-			return append([]byte{'0'}, bytes.Repeat([]byte{' '}, len(text)-1)...) // places stay
-		})
-		isValid = json.Valid(s.doc)
-	}
-	switch {
-	case isValid:
-		rep, err := (&decoder{doc: s.doc}).report()
-		switch {
-		case err == nil:
-			rep.Line, rep.Bytes = s.first, len(s.doc)
-			return rep, nil
-		case err == errNoReport:
-			bad.Got, bad.Want = quoted(s.doc), "a report of fio, which has a \"fio version\" and \"jobs\""
-		default:
-			bad.Got, bad.Want = err.Error(), "a report of fio"
-		}
-		return nil, bad
-	case s.cut != "":
+	if s.cut != "" {
 		bad.Got, bad.Partial = s.cut, true
 		bad.Want = fmt.Sprintf("the rest of the JSON document that begins in line %d", s.first)
-	default:
-		var wrong *json.SyntaxError
-		if errors.As(json.Unmarshal(s.doc, new(json.RawMessage)), &wrong) {
-			at = min(max(int(wrong.Offset)-1, 0), len(s.doc))
+	} else {
+		isJSON := jsontext.Value(s.doc).IsValid(lenient...)
+		if !isJSON {
+			s.doc = notNumbers.ReplaceAllFunc(s.doc, func(text []byte) []byte {
+				if text[0] == '"' {
+					return text
+				}
+				return append([]byte{'0'}, bytes.Repeat([]byte{' '}, len(text)-1)...) // places stay
+			})
+			isJSON = jsontext.Value(s.doc).IsValid(lenient...)
+		}
+		if isJSON {
+			rep, err := newReport(s.doc)
+			switch {
+			case err == nil:
+				rep.Line, rep.Bytes = s.first, len(s.doc)
+				return rep, nil
+			case err == errNoReport:
+				bad.Got, bad.Want = quoted(s.doc), "a report of fio, which has a \"fio version\" and \"jobs\""
+			default:
+				bad.Got, bad.Want = err.Error(), "a report of fio"
+			}
+			return nil, bad
+		}
+		var wrong *jsontext.SyntacticError
+		if _, err := jsontext.NewDecoder(bytes.NewBuffer(s.doc), lenient...).ReadValue(); errors.As(err, &wrong) {
+			at = int(wrong.ByteOffset)
 		}
 		bad.Got, bad.Want = quoted(s.doc[at:]), "JSON"
 	}
