@@ -62,13 +62,6 @@ func AppendAction(dst []byte, index, id string) []byte {
 	return append(dst, "}}"...)
 }
 
-// AppendActionIf is like AppendAction. It replaces the document only in the state with these numbers (_seq_no and
-// _primary_term in Elasticsearch).
-func AppendActionIf(dst []byte, index, id string, seq, term int64) []byte {
-	dst = bytes.TrimSuffix(AppendAction(dst, index, id), []byte("}}"))
-	return fmt.Appendf(dst, `,"if_seq_no":%d,"if_primary_term":%d}}`, seq, term)
-}
-
 // CreateOnly changes the action line that begins a text, as AppendAction wrote it: it stores a document only if there is
 // none with its id.
 func CreateOnly(text []byte) []byte {

@@ -1,10 +1,8 @@
 package es
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // ErrAnswer means that an answer has status 200 but not the expected contents.
@@ -19,41 +17,6 @@ var (
 	errEmpty    = errors.New("it is empty")
 	errCut      = errors.New("it is cut short")
 )
-
-// Object reads the next value, which must be an object ([ErrAnswer]). It calls member with each name, and member must
-// decode the value. So an answer of many values need not be in memory as a whole.
-func Object(d *json.Decoder, member func(name string) error) error {
-	return list(d, '{', func() error {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		return member(name.(string)) // Token checks it
-	})
-}
-
-// Array reads the next value, which must be an array ([ErrAnswer]). element must decode a value.
-func Array(d *json.Decoder, element func() error) error { return list(d, '[', element) }
-
-func list(d *json.Decoder, open json.Delim, item func() error) error {
-	t, err := d.Token()
-	if err == nil && t != open {
-		err = fmt.Errorf("%w: %v instead of %v", ErrAnswer, t, open)
-	}
-	for err == nil && d.More() {
-		err = item()
-	}
-	if err == nil {
-		_, err = d.Token()
-	}
-	if errors.Is(err, io.EOF) && t != nil {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// Skip reads the next value.
-func Skip(d *json.Decoder) error { return d.Decode(new(json.RawMessage)) }
 
 // Whole is the part of a search answer that says whether the answer is complete. The status is 200 even if it is
 // not.

@@ -363,8 +363,8 @@ func missing(ctx context.Context, store history.Store, runs []*mapping.Run, log 
 	return lacking, nil
 }
 
-// mostFinishing is how many runs are finished at the same time. Each needs about 100 KB of memory.
-const mostFinishing = 256
+// mostFinishing is how many runs are finished at the same time: each takes half a dozen requests, one after another.
+const mostFinishing = 16
 
 // finisher finishes runs in a cluster while other runs are read.
 type finisher struct {

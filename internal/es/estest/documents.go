@@ -99,6 +99,11 @@ func (s *Server) putOne(to target, params url.Values, body []byte) any {
 		to.Seq = &seq
 		to.Term, _ = strconv.ParseInt(params.Get("if_primary_term"), 10, 64)
 	}
+	if s.Refuse != nil {
+		if reason := s.Refuse(to.Index, to.ID, body); reason != "" {
+			panic(no(http.StatusBadRequest, "mapper_parsing_exception", reason))
+		}
+	}
 	item := s.put(to, body)
 	if params.Get("refresh") == "true" {
 		s.indices[to.Index].refresh()
@@ -109,10 +114,6 @@ func (s *Server) putOne(to target, params url.Values, body []byte) any {
 // bulk stores documents of index and create actions. Like a real server, it skips a last action without a document,
 // silently.
 func (s *Server) bulk(r *http.Request, body []byte, f Fault) any {
-	s.mu.Lock()
-	s.now++
-	s.top = max(s.top, s.now)
-	s.mu.Unlock()
 	if s.ByteTime > 0 {
 		s.turn <- struct{}{}
 		wait(r, time.Duration(len(body))*s.ByteTime)
@@ -123,7 +124,6 @@ func (s *Server) bulk(r *http.Request, body []byte, f Fault) any {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.now--
 	switch {
 	case len(body) == 0:
 		panic(no(http.StatusBadRequest, "parse_exception", "request body is required"))

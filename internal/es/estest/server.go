@@ -51,7 +51,6 @@ type Server struct {
 	faults   []Fault
 	down     time.Time
 	requests map[string]int // by the last part of the path
-	now, top int            // number of bulk requests now, and the highest so far
 }
 
 // New returns an empty server with these templates, all of a version that is new enough for every test.
@@ -83,13 +82,6 @@ func (s *Server) Requests(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests[name]
-}
-
-// AtOnce returns the highest number of bulk requests at the same time.
-func (s *Server) AtOnce() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.top
 }
 
 // Documents returns all documents of an index by id, visible or not.

@@ -1,7 +1,6 @@
 package elastic_test
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"sync/atomic"
@@ -20,8 +19,8 @@ func TestAnnotateBetween(t *testing.T) {
 	store := flushed{e}
 	for _, ingest := range []string{"1", "22"} {
 		var calls atomic.Int32
-		f.Before = func(_ http.ResponseWriter, r *http.Request, body []byte) bool {
-			if bytes.Contains(body, []byte(`"if_seq_no"`)) && calls.Add(1) == 1 {
+		f.Before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
+			if r.URL.Query().Has("if_seq_no") && calls.Add(1) == 1 {
 				other := f.store(testPrefix)
 				note := "said meanwhile"
 				_, err := other.Annotate(t.Context(), historytest.ID("a"), mapping.Annotation{Labels: map[string]string{"disk": "nvme"}, Note: &note})
@@ -45,8 +44,8 @@ func TestAnnotateBetween(t *testing.T) {
 		if _, err := history.Check(t.Context(), e, false, func(f history.Finding) { t.Errorf("check: %+v", f) }); err != nil {
 			t.Error(err)
 		}
-		if n := calls.Load(); n != 2 {
-			t.Errorf("the run was stored in %d attempts", n)
+		if n := calls.Load(); n != 3 { // one of them is of the other process
+			t.Errorf("the run was stored in %d attempts", n-1)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func TestRecordedBulk(t *testing.T) {
 			var got []string
 			ids := sentIDs(t, r.Request.NDJSON)
 			items := make([]es.Error, len(ids))
-			err := elastic.ReadBulk(bytes.NewReader(r.Response), ids, items)
+			err := elastic.ReadBulk(r.Response, ids, items)
 			for _, item := range items {
 				if item.Status != 0 {
 					got = append(got, strings.TrimSpace(fmt.Sprintf("%d %s", item.Status, item.Type)))
@@ -104,9 +104,9 @@ func TestReadBulk(t *testing.T) {
 		{"unknown", `{"items":[` + ok("a") + "," + ok("x") + "," + ok("c") + `]}`, "0 2", true},
 		{"without ids", `{"items":[{"index":{"status":201}},{"index":{"status":201}},{"index":{"status":201}}]}`, "0 1 2", false},
 		{"no status", `{"items":[{"index":{"_id":"a"}}]}`, "", true},
-		{"cut", `{"items":[` + ok("a") + "," + ok("b")[:20], "0", true},
-		{"cut after an item", `{"items":[` + ok("a"), "0", true},
-		{"cut at the end", `{"items":[` + ok("a") + "," + ok("b") + "," + ok("c") + "]", "0 1 2", true},
+		{"cut", `{"items":[` + ok("a") + "," + ok("b")[:20], "", true},
+		{"cut after an item", `{"items":[` + ok("a"), "", true},
+		{"cut at the end", `{"items":[` + ok("a") + "," + ok("b") + "," + ok("c") + "]", "", true},
 		{"empty", ``, "", true},
 		{"a page", `<html>`, "", true},
 		{"an array", `[]`, "", true},
@@ -116,7 +116,7 @@ func TestReadBulk(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			items := make([]es.Error, 3)
-			err := elastic.ReadBulk(strings.NewReader(c.text), []string{"a", "b", "c"}, items)
+			err := elastic.ReadBulk([]byte(c.text), []string{"a", "b", "c"}, items)
 			for i, item := range items {
 				if item.Status != 0 {
 					got = append(got, fmt.Sprint(i))
@@ -144,7 +144,7 @@ func FuzzReadBulk(f *testing.F) {
 	f.Add([]byte(strings.Replace(stored, `"3","status":201`, `"3","status":429,"error":{"type":"x"}`, 1)))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		items := make([]es.Error, 4)
-		err := elastic.ReadBulk(bytes.NewReader(text), []string{"1", "2", "3", "4"}, items)
+		err := elastic.ReadBulk(text, []string{"1", "2", "3", "4"}, items)
 		isUnknown := func(item es.Error) bool { return item.Status == 0 }
 		if err == nil && slices.ContainsFunc(items, isUnknown) {
 			t.Errorf("%v, but no error", items)
@@ -167,7 +167,7 @@ func BenchmarkReadBulk(b *testing.B) {
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := elastic.ReadBulk(bytes.NewReader(text.Bytes()), ids, make([]es.Error, len(ids))); err != nil {
+		if err := elastic.ReadBulk(text.Bytes(), ids, make([]es.Error, len(ids))); err != nil {
 			b.Fatal(err)
 		}
 	}

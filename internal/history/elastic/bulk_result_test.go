@@ -17,29 +17,30 @@ func TestResult(t *testing.T) {
 	nothing := []es.Error{unknown, unknown, unknown}
 	three := []*document{{}, {}, {}}
 	for name, c := range map[string]struct {
-		items                             []es.Error
-		err                               error
-		stored, again, refused            int
-		tooMany, tooLarge, split, isFatal bool
+		items                  []es.Error
+		err                    error
+		stored, again, refused int
+		tooLarge, isFatal      bool
 	}{
 		"all stored":     {items: []es.Error{ok, ok, ok}, stored: 3},
 		"some refused":   {items: []es.Error{ok, wrong, ok}, stored: 2, refused: 1},
-		"overload":       {items: []es.Error{ok, busy, busy}, stored: 1, again: 2, tooMany: true},
+		"overload":       {items: []es.Error{ok, busy, busy}, stored: 1, again: 2},
 		"full disk":      {items: []es.Error{full, full, full}, again: 3},
 		"broken shard":   {items: []es.Error{ok, broken, ok}, stored: 2, again: 1},
 		"block":          {items: []es.Error{ok, blocked, ok}, stored: 2, isFatal: true},
 		"missing":        {items: []es.Error{ok, unknown, ok}, err: errBulkAnswer, stored: 2, again: 1},
 		"lost":           {items: nothing, err: es.ErrTimeout, again: 3},
-		"request, busy":  {items: nothing, err: &es.Error{Status: 429, Type: es.RejectedType}, again: 3, tooMany: true},
-		"request, large": {items: nothing, err: &es.Error{Status: 413}, again: 3, split: true, tooLarge: true},
+		"request, busy":  {items: nothing, err: &es.Error{Status: 429, Type: es.RejectedType}, again: 3},
+		"request, large": {items: nothing, err: &es.Error{Status: 413}, again: 3, tooLarge: true},
 		"one, large":     {items: nothing[:1], err: &es.Error{Status: 413}, refused: 1},
-		"bad document":   {items: nothing, err: &es.Error{Status: 400, Type: "action_request_validation_exception"}, again: 3, split: true},
+		"bad request":    {items: nothing, err: &es.Error{Status: 400, Type: "action_request_validation_exception"}, again: 3, isFatal: true},
+		"there already":  {items: []es.Error{ok, {Status: 409, Type: "version_conflict_engine_exception"}, ok}, stored: 3},
 		"no access":      {items: nothing, err: &es.Error{Status: 401}, again: 3, isFatal: true},
 		"other":          {items: nothing, err: &es.Error{Status: 405}, again: 3, isFatal: true},
 	} {
 		r := newResult(three[:len(c.items)], slices.Clone(c.items), c.err)
 		if len(r.stored) != c.stored || len(r.again) != c.again || len(r.rejected) != c.refused ||
-			r.tooMany != c.tooMany || r.tooLarge != c.tooLarge || r.split != c.split || (r.fatal != nil) != c.isFatal {
+			r.tooLarge != c.tooLarge || (r.fatal != nil) != c.isFatal {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if c.again > 0 && r.cause == nil && !c.isFatal {

@@ -117,10 +117,17 @@ func (w *world) finish(name, ingest string) {
 
 // counted returns the number of visible documents that a query finds, by run.id and run.ingest.
 func counted(ctx context.Context, client *es.Client, query any, index string) (map[[2]string]int64, error) {
-	groups, err := client.Groups(ctx, query, []string{"run.id", "run.ingest"}, nil, index)
+	var answer struct {
+		Hits struct {
+			Hits []struct {
+				Source struct{ Run mapping.RunRef } `json:"_source"`
+			}
+		}
+	}
+	err := client.Do(ctx, es.Request{URI: "/" + index + "/_search", Body: map[string]any{"query": query, "size": 10_000}}, &answer)
 	out := map[[2]string]int64{}
-	for _, g := range groups {
-		out[[2]string{g.Key["run.id"], g.Key["run.ingest"]}] += g.Documents
+	for _, h := range answer.Hits.Hits {
+		out[[2]string{h.Source.Run.ID, h.Source.Run.Ingest}]++
 	}
 	return out, err
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
@@ -18,7 +17,7 @@ func TestStoreAndReplace(t *testing.T) {
 		w.put(docs[30:]...)
 		w.finish("a", "1")
 		w.hasExactly(docs)
-		if n := w.server.Requests("_bulk"); n != 2 || w.Rejected() != 0 {
+		if n := w.server.Requests("_bulk"); n != 1 || w.Rejected() != 0 {
 			t.Errorf("%d requests, %d documents rejected", n, w.Rejected())
 		}
 		// A version that replaces it has fewer documents, and one of another level.
@@ -45,21 +44,6 @@ func TestParts(t *testing.T) {
 		w.put(append(d.Split(), historytest.Interval("a", "1", 1))...)
 		w.finish("a", "1")
 		w.hasExactly(append(d.Split(), historytest.Interval("a", "1", 1)))
-	})
-}
-
-// TestSameIDTwice: of two documents with one id the later one stays, even if the first must be sent again.
-func TestSameIDTwice(t *testing.T) {
-	inBubble(t, elastic.Options{}, func(w *world) {
-		w.server.Script(estest.Fault{Kind: estest.ItemsRejected, Every: 3})
-		docs := historytest.Intervals("a", "1", 10)
-		changed := historytest.Intervals("a", "1", 10)
-		for _, d := range changed {
-			d.IOPS = 77
-		}
-		w.put(append(docs, changed...)...)
-		w.finish("a", "1")
-		w.hasExactly(changed)
 	})
 }
 

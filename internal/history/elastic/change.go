@@ -1,12 +1,13 @@
 package elastic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -30,42 +31,33 @@ func (e *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation
 	return run, e.fail(ctx, "write to", err)
 }
 
-// annotate repeats what another process interferes with: it reads the run document again if that was changed before
-// it is stored, and sets the labels of the interval documents again if those of the run have changed since.
+// annotate changes the run document, and sets the labels of the interval documents until those of the run have not
+// changed in the meantime.
 func (e *Store) annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error) {
-	isStored := false
-	for try := range e.limits.settle {
-		if err := e.client.Refresh(ctx, e.runs(), e.intervals()); err != nil {
-			return nil, err
-		}
-		run, state, err := e.fetch(ctx, runID)
-		if err == nil && !isStored {
-			run.Run.Annotate(a)
-			seq, term := int(state.seq), int(state.term)
-			err = e.index(ctx, esapi.IndexRequest{DocumentID: runID, Body: es.JSON(run.AppendJSON(nil)), IfSeqNo: &seq, IfPrimaryTerm: &term})
-			if e, ok := errors.AsType[*es.Error](err); ok && e.Status == http.StatusConflict {
-				err = es.ErrConflict
-			}
-		}
-		if errors.Is(err, es.ErrConflict) {
-			if err := e.client.Pause(ctx, try/4); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		isStored = true
+	run, err := e.change(ctx, runID, func(run *mapping.Run, err error) (*mapping.Run, error) {
 		if err == nil {
+			run.Run.Annotate(a)
+		}
+		return run, err
+	})
+	for try := 0; err == nil && try < e.limits.settle; try++ {
+		if err = e.client.Refresh(ctx, e.intervals()); err == nil {
 			err = e.relabel(ctx, &run.Run)
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, es.ErrConflict):
+			err = e.client.Pause(ctx, try/4)
+			continue
+		case err != nil:
 			return nil, err
 		}
 		now, _, err := e.fetch(ctx, runID)
 		if err != nil || now.Run.Ingest == run.Run.Ingest && now.Run.Edit() == run.Run.Edit() {
 			return run, err
 		}
+		run = now
 	}
-	return nil, fmt.Errorf("annotate run %q: %w", runID, history.ErrBusy)
+	return nil, cmp.Or(err, fmt.Errorf("annotate run %q: %w", runID, history.ErrBusy))
 }
 
 // relabel sets the labels of a run in those of its visible interval documents that have others.
@@ -148,7 +140,7 @@ func (e *Store) MarkRemoved(ctx context.Context, r *mapping.Removed) error {
 
 // index stores one document in the index of runs and makes it visible.
 func (e *Store) index(ctx context.Context, r esapi.IndexRequest) error {
-	r.Index, r.Refresh = e.runs(), "true"
+	r.Index, r.DocumentID, r.Refresh = e.runs(), url.PathEscape(r.DocumentID), "true"
 	if err := e.client.Do(ctx, r, nil); err != nil {
 		return fmt.Errorf("store document: %w", err)
 	}

@@ -2,11 +2,14 @@ package elastic
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/history"
@@ -53,18 +56,15 @@ func (e *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
 }
 
 // fetch returns the run with this full id, and the state of its document.
-func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, finished, error) {
+func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, state, error) {
 	for h, err := range e.runDocs(ctx, "read run", es.Term("run.id", id), 1) {
 		if err != nil {
-			return nil, finished{}, err
+			return nil, state{}, err
 		}
 		run, err := h.run()
-		if err != nil {
-			return nil, finished{}, err
-		}
-		return run, finished{run.Run.Ingest, state{h.Seq, h.Term}}, nil
+		return run, state{h.Seq, h.Term}, err
 	}
-	return nil, finished{}, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
+	return nil, state{}, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
 }
 
 // Runs implements [history.Store].
@@ -151,6 +151,9 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 		}
 	}
 }
+
+// state is the state of a stored document: Elasticsearch's _seq_no and _primary_term.
+type state struct{ seq, term int64 }
 
 // finished identifies one state of a finished run's document.
 type finished struct {
@@ -291,27 +294,59 @@ func (e *Store) Count(ctx context.Context, runs []string, levels ...mapping.Leve
 	return out, ctx.Err()
 }
 
-// count adds the visible interval documents that a query finds.
-func (e *Store) count(ctx context.Context, to history.Counts, query any) error {
-	// part is the field that all parts of a split document have, except the first
-	const run, ingest, level, part = "run.id", "run.ingest", "level", "part"
-	found, err := e.client.Groups(ctx, query, []string{run, ingest, level}, []string{part, mapping.PendingField}, e.intervals())
-	if err != nil {
-		return err
-	}
-	for _, g := range found {
-		l, err := mapping.ParseLevel(g.Key[level])
-		if err != nil {
-			return fmt.Errorf("count documents: %w", err)
-		}
-		parts := g.Having[part]
-		to.Add(g.Key[run], g.Key[ingest], l, int(g.Documents-parts), int(parts), int(g.Having[mapping.PendingField]))
-	}
-	return nil
+// counts counts the visible interval documents of a run.
+func (e *Store) counts(ctx context.Context, id string) (history.Counts, error) {
+	out := history.Counts{}
+	return out, e.count(ctx, out, es.Term("run.id", id))
 }
 
-// counts counts the visible interval documents of runs.
-func (e *Store) counts(ctx context.Context, runs []string) (history.Counts, error) {
-	out := history.Counts{}
-	return out, e.count(ctx, out, es.Terms("run.id", runs))
+// count adds the visible interval documents that a query finds. Without an index there are none.
+//
+// It counts values (value_count), because the doc_count of an aggregation would add up the field _doc_count, which is
+// the number of requests in a histogram.
+func (e *Store) count(ctx context.Context, to history.Counts, query any) error {
+	const page = 1000
+	terms := func(field string) any { return map[string]any{"terms": map[string]any{"field": field}} }
+	values := func(field string) any { return map[string]any{"value_count": map[string]any{"field": field}} }
+	groups := map[string]any{"size": page, "sources": []any{
+		map[string]any{"run": terms("run.id")}, map[string]any{"ingest": terms("run.ingest")}, map[string]any{"level": terms("level")},
+	}}
+	body := map[string]any{"size": 0, "track_total_hits": false, "query": query, "aggs": map[string]any{"groups": map[string]any{
+		// all parts of a split document have a part, except the first
+		"composite": groups, "aggs": map[string]any{"documents": values("run.id"), "parts": values("part"), "pending": values(mapping.PendingField)},
+	}}}
+	yes := true
+	for {
+		type number struct{ Value int }
+		var answer struct { // without indices, it has zero shards and no aggregations
+			es.Whole
+			Aggregations struct {
+				Groups struct {
+					After   json.RawMessage `json:"after_key"`
+					Buckets []struct {
+						Key                       struct{ Run, Ingest, Level string }
+						Documents, Parts, Pending number
+					}
+				}
+			}
+		}
+		err := e.client.Do(ctx, esapi.SearchRequest{
+			Index: []string{e.intervals()}, Body: es.JSON(body), IgnoreUnavailable: &yes, AllowNoIndices: &yes, AllowPartialSearchResults: new(bool),
+		}, &answer)
+		if err != nil {
+			return fmt.Errorf("count documents in %s: %w", e.intervals(), err)
+		}
+		found := answer.Aggregations.Groups
+		for _, b := range found.Buckets {
+			level, err := mapping.ParseLevel(b.Key.Level)
+			if err != nil {
+				return fmt.Errorf("count documents: %w", err)
+			}
+			to.Add(b.Key.Run, b.Key.Ingest, level, b.Documents.Value-b.Parts.Value, b.Parts.Value, b.Pending.Value)
+		}
+		if len(found.After) == 0 || len(found.Buckets) < page {
+			return nil
+		}
+		groups["after"] = found.After
+	}
 }

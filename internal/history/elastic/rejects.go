@@ -74,7 +74,7 @@ func (f *rejectFile) write(r rejection) error {
 	if err != nil {
 		return fmt.Errorf("write reject file: %w", err)
 	}
-	line := fmt.Appendf(nil, `{"reason":%s,"action":%s,"document":%s}`+"\n", reason, r.action(nil), r.text)
+	line := fmt.Appendf(nil, `{"reason":%s,"action":%s,"document":%s}`+"\n", reason, r.action(), r.text)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.file == nil {

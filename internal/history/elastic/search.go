@@ -75,7 +75,7 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 			for left := 0; ; {
 				isFirst := r.After == nil
 				r.Total = r.PIT != nil && isFirst
-				p, err := e.page(ctx, verb, index, &r)
+				p, err := e.page(ctx, index, &r)
 				if errors.Is(err, es.ErrTooLong) && r.Size > 1 {
 					r.Size = max(1, r.Size/4)
 					continue
@@ -84,9 +84,9 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 					yield(nil, fmt.Errorf("%s: %w", verb, err))
 					return
 				}
-				n, isLast := len(p.hits), len(p.hits) < r.Size
+				n, isLast := len(p.Hits.Hits), len(p.Hits.Hits) < r.Size
 				if isFirst {
-					left = p.total
+					left = p.Hits.Total.Value
 				}
 				if want := min(r.Size, left); r.PIT != nil {
 					if n != want {
@@ -94,16 +94,16 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 						return
 					}
 					left -= n
-					r.PIT.ID, isLast = p.pit, left == 0
+					r.PIT.ID, isLast = p.PIT, left == 0
 				}
 				if !isLast {
-					last := p.hits[n-1].Sort
+					last := p.Hits.Hits[n-1].Sort
 					if len(last) == 0 || bytes.Equal(last, r.After) { // the next page would be the same, without end
 						err = fmt.Errorf("%s: %w", verb, es.ErrAnswer)
 					}
 					r.After, r.Size = last, max(1, min(n*e.limits.pageBytes/max(1, p.bytes), e.limits.pageHits))
 				}
-				if !yield(p.hits, err) || err != nil || isLast {
+				if !yield(p.Hits.Hits, err) || err != nil || isLast {
 					return
 				}
 			}
@@ -136,14 +136,37 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 // page is the answer to a search.
 type page struct {
 	es.Whole
-	pit   string
-	total int
-	hits  []hit
+	PIT  string `json:"pit_id"`
+	Hits *struct {
+		Total struct{ Value int }
+		Hits  hitList
+	}
 	bytes int
 }
 
+// hitList is decoded hit by hit, so that an answer of millions of empty hits does not fill the memory.
+type hitList []hit
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (h *hitList) UnmarshalJSON(text []byte) error {
+	const most = 10_000 // Elasticsearch gives no more
+	d := json.NewDecoder(bytes.NewReader(text))
+	t, err := d.Token()
+	if t != json.Delim('[') {
+		return es.ErrAnswer
+	}
+	for err == nil && d.More() {
+		if len(*h) == most {
+			return fmt.Errorf("%w: more than %d hits", es.ErrAnswer, most)
+		}
+		*h = append(*h, hit{})
+		err = d.Decode(&(*h)[len(*h)-1])
+	}
+	return err
+}
+
 // page reads one page of an index, or of a point in time if index is empty. It fails if the page is incomplete.
-func (e *Store) page(ctx context.Context, verb, index string, r *request) (p *page, err error) {
+func (e *Store) page(ctx context.Context, index string, r *request) (*page, error) {
 	search := es.Limited{MaxAnswer: e.limits.answer}
 	if r.Size <= 1 { // so that very large documents can be read one by one
 		search.MaxAnswer = e.limits.document
@@ -153,45 +176,14 @@ func (e *Store) page(ctx context.Context, verb, index string, r *request) (p *pa
 		query.Index = []string{index}
 	}
 	search.Request = query
-	// The answer is decoded hit by hit, so that endless answers do not fill the memory.
-	err = e.client.Do(ctx, search, es.Reader(func(_ http.Header, text []byte) error {
+	var p *page
+	err := e.client.Do(ctx, search, es.Reader(func(_ http.Header, text []byte) error {
 		p = &page{bytes: len(text)}
-		d, isSearch := json.NewDecoder(bytes.NewReader(text)), false
-		err := es.Object(d, func(name string) error {
-			switch name {
-			case "pit_id":
-				return d.Decode(&p.pit)
-			case "timed_out":
-				return d.Decode(&p.TimedOut)
-			case "_shards":
-				return d.Decode(&p.Shards)
-			case "hits":
-				isSearch = true
-				return es.Object(d, func(name string) error {
-					switch name {
-					case "total":
-						var total struct{ Value int }
-						err := d.Decode(&total)
-						p.total = total.Value
-						return err
-					case "hits":
-						return es.Array(d, func() error {
-							if len(p.hits) == r.Size {
-								return fmt.Errorf("%w: more than %d hits", es.ErrAnswer, r.Size)
-							}
-							p.hits = append(p.hits, hit{})
-							return d.Decode(&p.hits[len(p.hits)-1])
-						})
-					}
-					return es.Skip(d)
-				})
-			}
-			return es.Skip(d)
-		})
+		err := json.Unmarshal(text, p)
 		switch {
 		case err != nil:
 			return err
-		case !isSearch || r.PIT != nil && p.pit == "":
+		case p.Hits == nil || r.PIT != nil && p.PIT == "" || len(p.Hits.Hits) > r.Size:
 			return es.ErrAnswer
 		}
 		return p.Err()

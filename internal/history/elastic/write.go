@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -42,12 +40,11 @@ func (o Options) withDefaults() Options {
 var ErrClosed = errors.New("the store is closed")
 
 // writer has the documents that were put, until the cluster has stored or rejected them. Put packs documents into
-// bodies. Senders (send.go) send several bodies at a time and settle their documents. The finisher (finish.go)
-// finishes runs whose documents are settled. At most InFlight+2 bodies are in memory; when they are full, Put waits.
+// bodies of requests, and send.go sends them. At most InFlight+1 bodies are in memory; when they are full, Put waits.
 type writer struct {
-	ctx        context.Context // context of all requests; ends with Close
+	ctx        context.Context // ends with Close, or when the store fails
 	cancel     context.CancelFunc
-	background sync.WaitGroup // goroutines that end after ctx
+	background sync.WaitGroup // senders
 
 	preparing  chan struct{} // one goroutine prepares at a time; a channel, because waiting must end with a context
 	isPrepared bool
@@ -56,85 +53,63 @@ type writer struct {
 
 	mu       sync.Mutex                // guards all below
 	wake     chan struct{}             // closed and replaced when anything changes
-	underWay map[uint64]struct{}       // hashes of the ids of documents that are not settled
 	runs     map[version]*versionState // versions that are not finished
-	latest   map[string]string         // run.ingest of the last version of each run that was put
 	open     []*document               // the body that is being filled
 	size     int                       // its size in bytes
-	bodies   int                       // bodies in memory, with the open one
-	throttle throttle
-	rejected int       // documents rejected for good
-	progress time.Time // when a document was last settled
-	fatal    error     // the error that ended the store
-
-	waiting     []*pendingRun // runs to finish
-	isFinishing bool
-	finished    time.Time // when runs were last finished
+	limit    int                       // most bytes of a body
+	sending  int                       // bodies under way
+	pending  int                       // documents that are neither stored nor rejected
+	rejected int                       // documents rejected for good
+	progress time.Time                 // when a document was last stored or rejected
+	fatal    error                     // the error that ended the store
 }
 
 // version is one version of one run.
 type version struct{ id, ingest string }
 
-// versionState counts the documents of a version that were put, by result.
+// versionState is what became of the documents of a version that were put.
 type versionState struct {
-	queued, pending, rejected int
-
-	stored map[uint64]struct{} // hashes of the ids of stored documents, so that each counts once
-	err    error               // why the run cannot be finished
-	looked bool                // whether the cluster has other versions of the run is known
-	hidden bool                // the cluster has other versions, so new documents are marked as pending
+	pending, rejected int
+	stored            map[uint64]struct{} // hashes of the ids of stored documents, so that each counts once
+	err               error               // why the run cannot be finished
+	looked            bool                // whether the cluster has other versions of the run is known
+	hidden            bool                // the cluster has other versions, so new documents are marked as pending
 }
 
-// document is a document for a bulk request.
+// document is an interval document for a bulk request.
 type document struct {
 	index, id string
-	hash      uint64 // of id
 	text      []byte
-	of        version // of an interval document
-	run       *versionState
-	isNew     bool   // it must not replace another document
-	at        *state // it may replace only the document in this state; nil: any
-	broken    int    // how often the server answered status 500 or above for it
+	of        *versionState
+	broken    int // how often the server answered status 500 or above for it
 }
-
-// state is the state of a stored document when it was read: Elasticsearch's _seq_no and _primary_term.
-type state struct{ seq, term int64 }
 
 // bytes returns about the size of a document in a request.
 func (d *document) bytes() int { return len(d.text) + len(d.index) + len(d.id) + 40 }
 
-// append appends the two lines of the document in a request.
-func (d *document) append(dst []byte) []byte {
-	return append(append(append(d.action(dst), '\n'), d.text...), '\n')
-}
-
-func (d *document) action(dst []byte) []byte {
-	switch {
-	case d.at != nil:
-		return mapping.AppendActionIf(dst, d.index, d.id, d.at.seq, d.at.term)
-	case d.isNew:
-		return append(dst, mapping.CreateOnly(mapping.AppendAction(nil, d.index, d.id))...)
-	}
-	return mapping.AppendAction(dst, d.index, d.id)
+// action returns the action line of the document in a request. Documents are only created, and never replace one: what
+// an id stands for does not change, so a document that is there already is stored. A server may carry out a request after
+// it has answered 504: by then the document may have other labels, or have lost its pending mark, and must keep that.
+func (d *document) action() []byte {
+	return mapping.CreateOnly(mapping.AppendAction(nil, d.index, d.id))
 }
 
 func newWriter(opt Options) *writer {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &writer{
-		ctx: ctx, cancel: cancel, preparing: make(chan struct{}, 1), wake: make(chan struct{}), rejects: rejectFile{path: opt.RejectFile},
-		underWay: make(map[uint64]struct{}), runs: make(map[version]*versionState), latest: make(map[string]string),
-		throttle: newThrottle(opt.BodyBytes, opt.InFlight),
+		ctx: ctx, cancel: cancel, preparing: make(chan struct{}, 1), wake: make(chan struct{}),
+		rejects: rejectFile{path: opt.RejectFile}, runs: make(map[version]*versionState), limit: opt.BodyBytes,
 	}
 }
 
 // state returns the state of a version. The caller has locked mu.
 func (w *writer) state(of version) *versionState {
-	r := w.runs[of]
-	if r == nil {
-		r = &versionState{stored: make(map[uint64]struct{})}
-		w.runs[of] = r
+	s := w.runs[of]
+	if s == nil {
+		s = &versionState{stored: make(map[uint64]struct{})}
+		w.runs[of] = s
 	}
-	return r
+	return s
 }
 
 // fail ends the store with err, unless it has ended before.
@@ -148,26 +123,13 @@ func (w *writer) fail(err error) {
 	w.changed()
 }
 
-// changed wakes all goroutines in wait. The caller has locked mu.
+// changed wakes all goroutines in until. The caller has locked mu.
 func (w *writer) changed() {
 	close(w.wake)
 	w.wake = make(chan struct{})
 }
 
-// wait waits until something changes. mu is unlocked in the meantime.
-func (w *writer) wait(ctx context.Context) error {
-	wake := w.wake
-	w.mu.Unlock()
-	defer w.mu.Lock()
-	select {
-	case <-wake:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// lastProgress returns when a document was last settled.
+// lastProgress returns when a document was last stored or rejected.
 func (w *writer) lastProgress() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -198,9 +160,17 @@ func (e *Store) put(ctx context.Context, docs []*mapping.Interval) error {
 	}
 	var text []byte
 	for _, d := range docs {
+		of, err := e.look(ctx, version{d.Run.ID, d.Run.Ingest})
+		if err != nil {
+			return err
+		}
 		text = d.AppendJSON(text[:0])
-		one := &document{index: d.Index(e.prefix), id: d.ID(), text: bytes.Clone(text), of: version{d.Run.ID, d.Run.Ingest}}
-		one.hash = xxhash.Sum64String(one.id)
+		if of.hidden {
+			if text, err = mapping.MarkPending(text, 0); err != nil {
+				return err
+			}
+		}
+		one := &document{index: d.Index(e.prefix), id: d.ID(), text: bytes.Clone(text), of: of}
 		if err := e.add(ctx, one); err != nil {
 			return err
 		}
@@ -208,60 +178,83 @@ func (e *Store) put(ctx context.Context, docs []*mapping.Interval) error {
 	return nil
 }
 
-// add adds a document to the open body. It waits until there is room, and while another document with its id is under
-// way: the cluster may handle two requests in any order, and the later document must win.
+// look returns the state of a version. Before the first document of a version is sent, it must be known whether it
+// replaces another one: then its documents are marked as pending. Dashboards, which add up all documents, skip them until
+// the old version is deleted.
+func (e *Store) look(ctx context.Context, of version) (*versionState, error) {
+	w := e.writer
+	w.mu.Lock()
+	s := w.state(of)
+	if !s.looked {
+		for other := range w.runs { // documents that this store has put may not be visible yet
+			if other.id == of.id && other.ingest != of.ingest {
+				s.looked, s.hidden = true, true
+			}
+		}
+	}
+	looked := s.looked
+	w.mu.Unlock()
+	if looked {
+		return s, nil
+	}
+	have, err := e.counts(ctx, of.id)
+	if err != nil {
+		return nil, fmt.Errorf("look for other versions: %w", advised(err))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.looked, s.hidden = true, have.HasOthers(of.id, of.ingest)
+	return s, nil
+}
+
+// add adds a document to the open body. It waits until there is room.
 func (e *Store) add(ctx context.Context, d *document) error {
 	w := e.writer
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for {
-		d.run = w.state(d.of) // looked up each time, because the run may have been finished while add waited
-		_, isUnderWay := w.underWay[d.hash]
-		if isUnderWay || w.size+d.bytes() > w.throttle.body {
-			e.flush()
+	d.of.pending++ // now, so that the version is not finished meanwhile
+	err := e.until(ctx, func() bool {
+		return d.of.err != nil || len(w.open) == 0 || w.size+d.bytes() <= w.limit
+	})
+	if err = cmp.Or(err, d.of.err); err != nil {
+		d.of.pending--
+		return err
+	}
+	w.open, w.size, w.pending = append(w.open, d), w.size+d.bytes(), w.pending+1
+	return nil
+}
+
+// until sends the open body, and waits, until done reports true. The caller has locked mu, which is unlocked in the
+// meantime. It returns the error that ended the store.
+func (e *Store) until(ctx context.Context, done func() bool) error {
+	w := e.writer
+	for w.fatal == nil && !done() {
+		if len(w.open) > 0 && w.sending < e.opt.InFlight {
+			docs := w.open
+			w.open, w.size, w.sending = nil, 0, w.sending+1
+			w.background.Go(func() {
+				if err := e.send(docs); err != nil {
+					w.fail(err)
+				}
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.sending--
+				w.changed()
+			})
+			continue
 		}
-		switch {
-		case w.fatal != nil:
-			return w.fatal
-		case d.run.err != nil:
-			return d.run.err
-		case !isUnderWay && (len(w.open) > 0 || w.bodies < e.opt.InFlight+2):
-			if len(w.open) == 0 {
-				w.bodies++
-			}
-			w.open, w.size = append(w.open, d), w.size+d.bytes()
-			w.take(d)
-			return nil
+		wake := w.wake
+		w.mu.Unlock()
+		select {
+		case <-wake:
+		case <-ctx.Done():
 		}
-		if err := w.wait(ctx); err != nil {
+		w.mu.Lock()
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
-}
-
-// take counts a document that will be sent. The caller has locked mu.
-func (w *writer) take(d *document) {
-	w.underWay[d.hash] = struct{}{}
-	d.run.queued++
-	d.run.pending++
-}
-
-// flush sends the open body. The caller has locked mu.
-func (e *Store) flush() {
-	w, docs := e.writer, e.writer.open
-	if len(docs) == 0 || w.fatal != nil {
-		return
-	}
-	w.open, w.size = nil, 0
-	w.background.Go(func() {
-		if err := e.sendBody(docs); err != nil {
-			w.fail(err)
-		}
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.bodies--
-		w.changed()
-	})
+	return w.fatal
 }
 
 // Flush waits until each document put so far is stored or rejected, and makes them visible, so that Count counts them. It
@@ -269,12 +262,7 @@ func (e *Store) flush() {
 func (e *Store) Flush(ctx context.Context) error {
 	w := e.writer
 	w.mu.Lock()
-	e.flush()
-	var err error
-	for w.bodies > 0 && w.fatal == nil && err == nil {
-		err = w.wait(ctx)
-	}
-	err = cmp.Or(err, w.fatal)
+	err := e.until(ctx, func() bool { return w.pending == 0 })
 	w.mu.Unlock()
 	if err == nil {
 		err = e.client.Refresh(ctx, e.intervals())
@@ -294,8 +282,8 @@ func (e *Store) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	err := w.rejects.close()
-	if lost := len(w.underWay); lost > 0 {
-		err = errors.Join(fmt.Errorf("close: %d documents were not stored", lost), err)
+	if w.pending > 0 {
+		err = errors.Join(fmt.Errorf("close: %d documents were not stored", w.pending), err)
 	}
 	return err
 }
