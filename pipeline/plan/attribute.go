@@ -135,8 +135,8 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 					continue
 				}
 				j.Number = 0
-				p.problems.skip(fmt.Errorf("%s: its host has only %d jobs in %s: the log is not used",
-					j.Log.File.Name(), len(of), out.File.Name()))
+				p.problems.skip("%s: its host has only %d jobs in %s: the log is not used",
+					j.Log.File.Name(), len(of), out.File.Name())
 			}
 		default:
 			out.Entries = p.numbers(out, entries, mine)
@@ -219,10 +219,10 @@ func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
 		text := fmt.Sprintf("%s: %s was written %v after it", out.File.Name(), path.Base(j.Log.File.Name()), later.Round(time.Second))
 		const advice = "keep the files of each run in a folder of their own"
 		if out.HasBins && !out.Named && !p.fits(mine, out.Entries) {
-			p.problems.skip(fmt.Errorf("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice))
+			p.problems.skip("%s, and its bins lack the rows of the log: it is of an earlier run of fio, and not used; %s", text, advice)
 			return nil, true
 		}
-		p.problems.skip(fmt.Errorf("%s: if another run of fio wrote the log, times and totals are of the one before; %s", text, advice))
+		p.problems.skip("%s: if another run of fio wrote the log, times and totals are of the one before; %s", text, advice)
 		break
 	}
 	return mine, false
@@ -347,9 +347,9 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 		one.Ran = 0 // the log lasts longer than each of its stages
 	}
 	if one.Several && !(len(jobs) == 1 || jobs[0].First > EpochTimes) {
-		p.problems.skip(fmt.Errorf("%s: a log of jobs that may have run one after another, and nothing shows which "+
+		p.problems.skip("%s: a log of jobs that may have run one after another, and nothing shows which "+
 			"part is whose: they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1",
-			jobs[0].Log.File.Name()))
+			jobs[0].Log.File.Name())
 	}
 	for _, j := range jobs {
 		j.Entry = one
@@ -380,7 +380,7 @@ func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 
 func (p *planner) dropJob(j *Job, why string) {
 	j.Number = 0
-	p.problems.skip(fmt.Errorf("%s: not used: %s", j.Log.File.Name(), why))
+	p.problems.skip("%s: not used: %s", j.Log.File.Name(), why)
 }
 
 // HintFor returns what is known of the bins of a log besides its number of columns. The user's hint comes first.

@@ -59,7 +59,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 			if j.Head = (Head{}); j.Entry.HasPeriodic() {
 				p.problems.note("%v: periodic reports are read instead", why)
 			} else {
-				p.problems.skip(why)
+				p.problems.skip("%w", why)
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func (p *planner) useRaw(j *Job) bool {
 	}
 	j.Source, j.Log, j.Head = FromRaw, j.raw, j.raw.Head
 	if err := p.setUnit(j, j.Log, ofHist); err != nil && j.HasRows {
-		p.problems.skip(err)
+		p.problems.skip("%w", err)
 		j.Source, j.Head = FromNothing, Head{}
 		return false
 	}
@@ -243,7 +243,7 @@ func (p *planner) useAverages(averaged []*Log) {
 			err = p.setUnit(j, log, hist.UnknownUnit)
 		}
 		if err != nil {
-			p.problems.skip(err)
+			p.problems.skip("%w", err)
 			continue
 		}
 		p.Averages = append(p.Averages, log.Log)

@@ -87,14 +87,6 @@ type Head struct {
 // FirstRows are the first rows of a job in a log: enough to measure the interval and when rows are due.
 type FirstRows []*fiolog.Record
 
-// times returns the times of the rows of each direction, as written.
-func (rows FirstRows) times() (times [fiolog.Directions][]int64) {
-	for _, rec := range rows {
-		times[rec.Direction] = append(times[rec.Direction], rec.Time)
-	}
-	return times
-}
-
 // measure returns the median time between the rows of a direction, in milliseconds. It replaces the log's interval if no
 // option has it. It is 0 if there are too few rows.
 func (rows FirstRows) measure() int64 {
@@ -299,7 +291,7 @@ func (p *planner) limitLevels() (err error) {
 		}
 		err = fmt.Errorf("%s: %d documents of level %s in each window, want at most %d: use --levels cluster, which has all requests, or ingest the folders of fewer hosts",
 			p.Title, n, l, most)
-		p.problems.skip(err)
+		p.problems.skip("%w", err)
 	}
 	if len(p.Levels) > 0 {
 		return nil

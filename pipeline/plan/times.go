@@ -84,8 +84,8 @@ func (p *planner) place() error {
 	for _, out := range p.Outputs {
 		drop := func(what string, ms *int64) { // so that other evidence is used instead of a damaged number
 			if at := time.UnixMilli(*ms); !isPossible(at) {
-				p.problems.skip(fmt.Errorf("%s: %s %d is in the year %d, which cannot be: not used",
-					out.File.Name(), what, *ms, at.Year()))
+				p.problems.skip("%s: %s %d is in the year %d, which cannot be: not used",
+					out.File.Name(), what, *ms, at.Year())
 				*ms = 0
 			}
 		}
@@ -111,7 +111,7 @@ func (p *planner) place() error {
 				return RequestsOf(e.Job) > 0 && slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.rowClock() != unixClock })
 			}
 			if at.doubt != "" && slices.ContainsFunc(out.Entries, needsStart) {
-				p.problems.skip(errors.New(at.doubt))
+				p.problems.skip("%s", at.doubt)
 			}
 		}
 	}
@@ -239,8 +239,8 @@ func (p *planner) setStart() error {
 			continue
 		}
 		if !isPossible(j.Start) {
-			p.problems.skip(fmt.Errorf("%s: %s puts its start in the year %d, which cannot be: not used",
-				j.Log.File.Name(), j.Clock, j.Start.Year()))
+			p.problems.skip("%s: %s puts its start in the year %d, which cannot be: not used",
+				j.Log.File.Name(), j.Clock, j.Start.Year())
 			j.moment = moment{}
 			continue
 		}
@@ -341,9 +341,9 @@ hosts:
 			}
 			apart[s.Job] = after
 			if !slices.ContainsFunc(spans, func(o span) bool { return s.start.Sub(o.end).Abs() < slack(o)+time.Second }) {
-				p.problems.skip(fmt.Errorf("%s: its jobs are shown as if they began together: the times of the logs are those of several runs in "+
+				p.problems.skip("%s: its jobs are shown as if they began together: the times of the logs are those of several runs in "+
 					"one folder, of copies, or of a clock that was changed (summer time), and nothing else shows when each began; keep "+
-					"the files of each run in a folder of their own, pass fio's JSON report, or use --log_unix_epoch=1", p.Title))
+					"the files of each run in a folder of their own, pass fio's JSON report, or use --log_unix_epoch=1", p.Title)
 				continue hosts
 			}
 		}

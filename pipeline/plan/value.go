@@ -93,13 +93,10 @@ type Job struct {
 // completion after it was due, so the next rows show how late the first one was.
 func (j *Job) before() int64 {
 	before := j.First - j.Interval
-	if j.Source != FromHist || j.Interval == 0 {
-		return before
-	}
-	for _, times := range j.Log.Rows.times() {
-		if len(times) > 0 {
+	for _, times := range j.FirstTimes() {
+		if len(times) > 0 && j.Interval > 0 {
 			_, latest := align.Began(j.Interval, times)
-			before = min(before, latest)
+			before = min(before, latest+j.Origin)
 		}
 	}
 	return before
@@ -107,13 +104,9 @@ func (j *Job) before() int64 {
 
 // FirstTimes returns the times of the first rows of each direction of a histogram log, since the start of the job.
 func (j *Job) FirstTimes() (times [fiolog.Directions][]int64) {
-	if j.Source != FromHist {
-		return times
-	}
-	times = j.Log.Rows.times()
-	for _, of := range times {
-		for i := range of {
-			of[i] -= j.Origin
+	if j.Source == FromHist {
+		for _, rec := range j.Log.Rows {
+			times[rec.Direction] = append(times[rec.Direction], rec.Time-j.Origin)
 		}
 	}
 	return times
@@ -182,7 +175,9 @@ type Remarks struct {
 	Notes   []error // what else the user should know
 }
 
-func (r *Remarks) skip(err error) { r.Skipped = append(r.Skipped, err) }
+func (r *Remarks) skip(format string, args ...any) {
+	r.Skipped = append(r.Skipped, fmt.Errorf(format, args...))
+}
 
 func (r *Remarks) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Errorf(format, args...))
