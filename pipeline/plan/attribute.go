@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
@@ -74,25 +73,6 @@ func (p *planner) findJobs() (jobs []*Job, averaged []*Log) {
 		j.raw = log
 	}
 	return jobs, averaged
-}
-
-// NeedsOthers reports whether logs of completions may be needed. That is so if the user wants them (completions), or if a job has no
-// histogram log with rows.
-func (ev *Evidence) NeedsOthers(completions bool) bool {
-	if completions || len(ev.Logs) == 0 {
-		return true
-	}
-	have := map[JobKey]bool{}
-	for _, log := range ev.Logs {
-		if !log.HasRows || log.IsZero {
-			return true
-		}
-		have[KeyOf(log.Log)] = true
-		if log.Segment > 0 {
-			have[JobKey{log.Host, log.Volume, log.Segment + 1}] = true
-		}
-	}
-	return slices.ContainsFunc(ev.Run.Others, func(log cbt.Log) bool { return log.Kind == fiolog.Clat && !have[KeyOf(log)] })
 }
 
 // attribute sets the jobs of each entry and the entry of each job. It returns all entries of the run. Logs are numbered
@@ -381,31 +361,4 @@ func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 func (p *planner) dropJob(j *Job, why string) {
 	j.Number = 0
 	p.problems.skip("%s: not used: %s", j.Log.File.Name(), why)
-}
-
-// HintFor returns what is known of the bins of a log besides its number of columns. The user's hint comes first.
-// Otherwise it comes from the reports that may cover the log, if they agree.
-func (ev *Evidence) HintFor(log cbt.Log, said hist.Hint) hist.Hint {
-	var hints []hist.Hint
-	half := false
-	j := NewJob(&Log{Log: log, Segment: -1})
-	for _, out := range ev.Outputs {
-		if out.mayCover(j, []*Job{j}) {
-			for i := range out.Fio.Jobs {
-				hints = append(hints, out.Fio.Hint(i))
-			}
-			half = half || out.Fio.WritesHalf()
-		}
-	}
-	hint := said.Or(hist.Hint{Half: half})
-	if hints = slices.Compact(hints); len(hints) == 1 {
-		return hint.Or(hints[0])
-	}
-	for _, other := range hints { // options of jobs may differ, and all are of one fio
-		if other.Unit != hints[0].Unit {
-			return hint
-		}
-		hint = hint.Or(hist.Hint{Unit: other.Unit})
-	}
-	return hint
 }

@@ -65,6 +65,41 @@ func (o jobOptions) waits() (ramp, delay time.Duration, isKnown bool) {
 	return ramp, 0, true
 }
 
+// runTimes are how long a job of a report ran, in milliseconds.
+type runTimes struct {
+	measured   int64 // the longest of its directions; 0 if fio measured none, or for longer than it ran, which cannot be
+	impossible int64 // that time; else 0
+	ran        int64 // the time until the report was written
+	most       int64 // no job ran longer
+	jobs       int   // the entry has at least as many jobs
+}
+
+// timesOf returns the run times of a job in a report. job_runtime may be a sum over jobs (group_reporting), or the time
+// that the job has waited. In the report of the moment in which a job begins, it is the time since fio or the machine was
+// started: the job then has requests, but its directions have no time.
+func (o jobOptions) timesOf(j *fiolog.Job) runTimes {
+	t := runTimes{jobs: 1}
+	sum := int64(0)
+	for _, s := range j.All() {
+		t.measured = max(t.measured, s.Runtime)
+		sum += s.Runtime
+	}
+	if j.Elapsed > 0 && t.measured > (j.Elapsed+1)*1000 {
+		t.measured, t.impossible = 0, t.measured
+	}
+	if t.ran = t.measured; t.ran == 0 && RequestsOf(j) == 0 {
+		t.ran = j.Runtime
+	}
+	if t.most = t.measured; o.HasOption("verify") {
+		t.most = sum // it reads after it has written
+	}
+	const slack = 50 // milliseconds; run times in a group may also differ by a twentieth
+	if more := j.Runtime - t.most/20 - slack; t.most > 0 && more > t.most {
+		t.jobs = int((more-1)/t.most) + 1
+	}
+	return t
+}
+
 // WantsRows reports whether the options name a histogram log. If the run has only totals, that log is missing.
 func (o jobOptions) WantsRows() bool {
 	return o.HasOption("write_hist_log") && number(o.OptionOfOne("log_hist_msec")) > 0

@@ -9,29 +9,6 @@ import (
 	"time"
 )
 
-// Clock is the evidence for the absolute start of a job, from the best to the weakest.
-type Clock uint8
-
-const (
-	clockNone   Clock = iota // unknown
-	clockEpoch               // rows with absolute times (log_unix_epoch)
-	clockStart               // job_start in fio's JSON, since fio 3.36
-	clockReport              // time at which fio wrote its reports, minus run time
-	clockUser                // the setting start
-	clockMtime               // time at which a file was last written, minus run time
-)
-
-var clockNames = [...]string{"unknown", "log_unix_epoch", "job_start", "report", "user", "mtime"}
-
-func (c Clock) String() string { return clockNames[c] }
-
-// moment is the start of a job and the evidence for it.
-type moment struct {
-	Start time.Time // absolute; zero if unknown
-	Clock Clock
-	Error time.Duration // of start, plus or minus
-}
-
 // Errors of the evidence, as measured with fio 3.33 and 3.42 on an idle and on a busy machine. A few times a second fio
 // looks for jobs that have ended. It writes its report when all have ended.
 const (
@@ -56,14 +33,6 @@ const EpochTimes = 1e11
 
 // together is the largest difference in reports between the starts of jobs that began together.
 const together = 250 * time.Millisecond
-
-// Earlier returns the earlier of two times, and ignores a zero time.
-func Earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}
 
 // isPossible reports whether a time can be evidence. fio did not exist before 1970, and a [time.Duration] covers 292 years.
 func isPossible(t time.Time) bool { return t.Unix() >= 0 && t.UTC().Year() < 2200 }
@@ -377,23 +346,4 @@ hosts:
 	}
 	p.Start, p.Clock, p.Error = first, clockMtime, unsure
 	return later, nil
-}
-
-// lastRows returns the time of the last row of each job in milliseconds since the start of the job.
-func (ev *Evidence) lastRows(jobs []*Job) []int64 {
-	times := make([]int64, len(jobs))
-	var read []*Job // the logs of these
-	var places []int
-	for i, j := range jobs {
-		if times[i] = j.Ran; j.ReadsLog() || j.Entry == nil {
-			read, places = append(read, j), append(places, i)
-		}
-	}
-	if len(read) == 0 {
-		return times
-	}
-	for i, last := range ev.Reader.Last(read) {
-		times[places[i]] = max(last-read[i].Origin, 0)
-	}
-	return times
 }

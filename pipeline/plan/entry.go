@@ -1,0 +1,249 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+)
+
+// Entry is one job in fio's output, or one group of jobs with group_reporting, and the jobs
+// that it covers.
+type Entry struct {
+	jobOptions
+	*fiolog.Job
+	groups  int  // number of groups of bins of this fio: see [planner.choose]
+	total   bool // latencies count from submission, because there are no bins of completion latencies
+	Out     *Output
+	Index   int      // of its first job in the report
+	first   int      // number of its first job, as fio counts them
+	Size    int      // number of jobs that it stands for: numjobs with group_reporting, else one
+	Jobs    []*Job   // the jobs that it covers
+	Ran     int64    // milliseconds
+	Several bool     // its jobs ran at different times, which only their rows show
+	parts   []*Entry // the entries that were combined, because logs do not say to which of them they belong
+}
+
+// NewEntries returns an entry for each job of an output.
+func NewEntries(o *Output) (entries []*Entry) {
+	same := map[string]int{}
+	for _, j := range o.Fio.Jobs {
+		same[j.Host+"\x00"+j.Name]++
+	}
+	first := 1
+	for i := range o.Fio.Jobs {
+		j, options, size := &o.Fio.Jobs[i], o.Options(i), 1
+		// Without group_reporting each of the numjobs jobs has an entry, of the same name.
+		if same[j.Host+"\x00"+j.Name] == 1 {
+			size = max(int(number(options.OptionOfOne("numjobs"))), 1)
+		}
+		if n := options.timesOf(j).jobs; n > size {
+			size, options.isGroup = n, true
+		}
+		e := &Entry{jobOptions: options, groups: o.groups, Out: o, Index: i, first: first, Size: size}
+		e.Job, e.Ran = e.View(j), e.RanIn(j)
+		entries = append(entries, e)
+		first += size
+	}
+	return entries
+}
+
+// RanIn returns how long the jobs of the entry had run when a report was written, in milliseconds.
+func (e *Entry) RanIn(j *fiolog.Job) int64 {
+	times := e.timesOf(j)
+	return max(times.ran, min(j.Runtime/int64(e.Size), times.most))
+}
+
+// View returns the statistics of the entry's job in any report of its fio. It moves the sum of all directions to the only
+// direction of the job. If the job has several directions, only the rows of logs separate them. With total it takes the
+// bins of latencies from submission where there are none of completion latencies; the means stay.
+func (e *Entry) View(j *fiolog.Job) *fiolog.Job {
+	job := *j
+	if j.Mixed != nil {
+		mixed := *j.Mixed
+		job.Mixed = &mixed
+		if directions := e.directions(); len(directions) == 1 {
+			job.Directions[directions[0]], job.Mixed = mixed, nil
+		}
+	}
+	for _, of := range job.All() {
+		if e.total && len(of.Clat.Bins) == 0 && len(of.Lat.Bins) > 0 {
+			of.Clat.Bins, of.Clat.Layout, of.Clat.Percentiles, of.Clat.N = of.Lat.Bins, of.Lat.Layout, of.Lat.Percentiles, of.Lat.N
+		}
+	}
+	return &job
+}
+
+// useTotalLatency uses the bins of latencies from submission if the job has none of completion latencies (disable_clat,
+// clat_percentiles=0, lat_percentiles of fio up to 3.17). It reports whether it did.
+func (e *Entry) useTotalLatency() bool {
+	e.total = slices.ContainsFunc(e.All(), func(of *fiolog.DirectionStats) bool { return len(of.Clat.Bins) == 0 && len(of.Lat.Bins) > 0 })
+	e.Job = e.View(e.Job)
+	return e.total
+}
+
+// Histogram returns the bins of one direction in any report of this fio. It is empty without bins.
+func (e *Entry) Histogram(of *fiolog.DirectionStats) *hist.Histogram {
+	return of.Clat.Histogram(e.groups)
+}
+
+// Failed returns the number of requests of a direction that failed. fio counts them but measures no latency. The number
+// is negative if fio measured requests that it does not count: they were in flight when ramp_time ended. failed returns
+// false if the report is damaged, because the bins have another number of requests than was measured.
+func (e *Entry) Failed(of *fiolog.DirectionStats) (int64, bool) {
+	n := uint64(0)
+	for _, b := range of.Clat.Bins {
+		n += b.Count
+	}
+	if n == 0 || n == of.TotalIOs {
+		return 0, true
+	}
+	if of.Clat.N == n || n < of.TotalIOs && e.Error != 0 {
+		return int64(of.TotalIOs) - int64(n), true
+	}
+	return 0, false
+}
+
+// Measured returns the number of requests of a direction that have a latency: all that did not fail.
+func (e *Entry) Measured(of *fiolog.DirectionStats) int64 {
+	failed, _ := e.Failed(of)
+	return int64(of.TotalIOs) - failed
+}
+
+// Miscounted returns an error for a direction whose bins have more or fewer requests than the report counts. isUsed
+// says whether the bins are used.
+func (e *Entry) Miscounted(s *fiolog.DirectionStats, isUsed bool) error {
+	why := "the report is damaged, its bins are not used; copy it again"
+	if isUsed {
+		why = "fio was killed, or the report is damaged; its bins are used"
+	}
+	return fmt.Errorf("%s: job %s: its bins have %.0f requests, but total_ios is %d: %s", e.Out.File.Name(), e.Name,
+		s.Clat.Histogram(e.groups).Total(), s.TotalIOs, why)
+}
+
+func (e *Entry) Describe() string {
+	text := fmt.Sprintf("%s: job %d (%s)", e.Out.File.Name(), e.Index+1, e.Name)
+	if e.Host != "" {
+		text += " of " + e.Host
+	}
+	return text
+}
+
+func (e *Entry) ranFor() time.Duration { return time.Duration(e.Ran) * time.Millisecond }
+
+// ReadsLogs reports whether rows are read from a log of the entry. Rows may lack requests that the report has.
+func (e *Entry) ReadsLogs() bool { return slices.ContainsFunc(e.Jobs, (*Job).ReadsLog) }
+
+// HasPeriodic reports whether periodic reports show when the requests of an entry completed. e may be nil.
+func (e *Entry) HasPeriodic() bool {
+	return e != nil && len(e.Out.Times) >= 3 && e.Out.HasBins && e.Mixed == nil
+}
+
+// exceeds reports whether a completion latency may be at or above a limit in nanoseconds.
+func (e *Entry) exceeds(limit int64) bool {
+	if len(e.parts) > 0 {
+		return slices.ContainsFunc(e.parts, func(part *Entry) bool { return part.exceeds(limit) })
+	}
+	return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool {
+		l := &s.Clat
+		if len(l.Bins) == 0 {
+			most := max(l.Max, s.Lat.Max) // logs may have total latencies
+			return s.TotalIOs > 0 && (most >= limit || most == 0)
+		}
+		_, high := l.Layout.Bounds(int(l.Bins[len(l.Bins)-1].Index))
+		return high > limit
+	})
+}
+
+// combine makes one entry of several entries, because nothing says which log belongs to which of them.
+func combine(entries []*Entry) *Entry {
+	first := entries[0]
+	if len(entries) == 1 {
+		return first
+	}
+	sum := *first.Job
+	var options []map[string]string
+	for _, e := range entries {
+		all := map[string]string{} // of all jobs of the entry
+		for name, value := range e.global {
+			if _, isOwn := e.own[name]; !isOwn {
+				all[name] = value
+			}
+		}
+		if !e.isGroup {
+			maps.Copy(all, e.own)
+		}
+		options = append(options, all)
+	}
+	isMixed := false
+	one := &Entry{
+		jobOptions: jobOptions{job: first.job, own: map[string]string{}, global: common(options), isGroup: true}, Job: &sum,
+		groups: first.groups, Out: first.Out, Index: first.Index, first: first.first, parts: entries,
+	}
+	for _, e := range entries {
+		for _, options := range []map[string]string{e.global, e.own} {
+			for name, value := range options {
+				if _, isSame := one.global[name]; !isSame {
+					one.own[name] = value
+				}
+			}
+		}
+		one.Size += e.Size
+		one.Ran = max(one.Ran, e.Ran)
+		isMixed = isMixed || e.Mixed != nil
+	}
+	for d := range sum.Directions {
+		sum.Directions[d] = addStats(entries, func(e *Entry) *fiolog.DirectionStats { return &e.Directions[d] })
+	}
+	if isMixed {
+		all := addStats(entries, func(e *Entry) *fiolog.DirectionStats { return e.Mixed })
+		sum.Mixed = &all
+	}
+	return one
+}
+
+// addStats adds up the statistics of one direction over entries. of may return nil.
+func addStats(entries []*Entry, of func(*Entry) *fiolog.DirectionStats) (sum fiolog.DirectionStats) {
+	bins := &hist.Histogram{}
+	for _, e := range entries {
+		from := of(e)
+		if from == nil {
+			continue
+		}
+		sum.IOBytes += from.IOBytes
+		sum.TotalIOs += from.TotalIOs
+		sum.Uncounted = sum.Uncounted || from.Uncounted
+		sum.IOPS += from.IOPS
+		sum.BandwidthBytes += from.BandwidthBytes
+		sum.Runtime = max(sum.Runtime, from.Runtime)
+		sum.Clat.N += from.Clat.N
+		bins.AddBins(from.Clat.Layout, from.Clat.Bins)
+	}
+	sum.Clat.Layout, sum.Clat.Bins = bins.Layout(), bins.Bins()
+	return sum
+}
+
+// common returns the options that are the same in all of a list.
+func common(list []map[string]string) map[string]string {
+	var same map[string]string
+	for i, one := range list {
+		if i == 0 {
+			same = maps.Clone(one)
+		}
+		maps.DeleteFunc(same, func(name, value string) bool { is, ok := one[name]; return !ok || is != value })
+	}
+	return same
+}
+
+// served reports whether a direction had requests.
+func served(s *fiolog.DirectionStats) bool { return s.TotalIOs > 0 || s.Uncounted }
+
+func RequestsOf(j *fiolog.Job) (sum uint64) {
+	for _, s := range j.All() {
+		sum += s.TotalIOs
+	}
+	return sum
+}

@@ -1,0 +1,412 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// Evidence is what the files of a run show before their rows are read.
+type Evidence struct {
+	Run     *cbt.Run
+	Config  map[string]any   // of CBT
+	Outputs []*Output        // what fio printed
+	Logs    []*Log           // of histograms: one for each job, also if a file has several jobs
+	Others  []*Log           // the same of all other kinds, if needsOthers
+	Written map[JobKey]int64 // bytes that fio wrote into all logs of a job, about
+	Reader  reader
+	Live    bool // fio still writes the files
+}
+
+// Reader reads whole logs. Few runs need that before their rows are read.
+type reader interface {
+	// Sums adds up the rows of a log. lag is that of the rows that fio --client adds. It fails if a row is damaged.
+	Sums(l *Log, lag int) (*Sums, error)
+	// Last returns the time of the last row of the log of each job, as written. Rows with impossible times do not count.
+	Last(jobs []*Job) []int64
+}
+
+// Log is a log and what its first rows show.
+type Log struct {
+	cbt.Log
+	Segment int       // of a log of several jobs, from 0; else -1
+	Hint    hist.Hint // of its bins
+	Parts   *Sums     // sums of all rows of its segment, if the log is of several jobs
+	Rows    FirstRows
+	Head
+	Damage error // why it cannot be read at all
+}
+
+// IsAveraged reports whether a log has averages. A log without rows counts as one of completions. Reading it then
+// reports what is wrong.
+func (l *Log) IsAveraged() bool {
+	return len(l.Rows) > 0 && (l.Rows[0].BlockSize == 0 || l.Rows[0].Averaged)
+}
+
+// Head is what the first row of a log shows.
+type Head struct {
+	HasRows bool
+	IsJunk  bool        // there are lines, and none of them is a row
+	IsZero  bool        // the first row has no requests: fio writes such rows with clat_percentiles=0, and no others
+	Layout  hist.Layout // of histograms
+	First   int64       // time of the first row, as written
+}
+
+// FirstRows are the first rows of a job in a log: enough to measure the interval and when rows are due.
+type FirstRows []*fiolog.Record
+
+// measure returns the median time between the rows of a direction, in milliseconds. It replaces the log's interval if no
+// option has it. It is 0 if there are too few rows.
+func (rows FirstRows) measure() int64 {
+	var steps []int64
+	var last [fiolog.Directions]int64
+	for _, rec := range rows {
+		if last[rec.Direction] > 0 {
+			steps = append(steps, rec.Time-last[rec.Direction])
+		}
+		last[rec.Direction] = rec.Time
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	slices.Sort(steps)
+	return max(nominal(steps[(len(steps)-1)/2]), 1)
+}
+
+// Sums are the sums of a log's rows in each direction.
+type Sums [fiolog.Directions]struct {
+	hist.Histogram
+	rows int
+}
+
+func (s *Sums) Add(rec *fiolog.Record) {
+	of := &s[rec.Direction]
+	of.AddBins(rec.Layout, rec.Bins)
+	of.rows++
+}
+
+// fit reports whether a report's bins contain all rows of some logs, so that the logs can be
+// of the jobs of that report. The other requests of the report were not logged.
+func (s *Sums) fit(jobs []*Entry) bool {
+	for d := range fiolog.Direction(fiolog.Directions) {
+		if s[d].IsEmpty() {
+			continue
+		}
+		all, total := &hist.Histogram{}, uint64(0)
+		for _, e := range jobs {
+			all.Merge(e.Histogram(&e.Directions[d]))
+			total += e.Directions[d].TotalIOs
+		}
+		// Without bins there is only a total. Of three or four rows, doubling adds so few requests that the last part of
+		// an interval may have as many. Then the total proves nothing.
+		if all.IsEmpty() && s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4 {
+			continue
+		}
+		layout := s[d].Layout().Merged(all.Layout())
+		if !all.To(layout).Subtract(s[d].Histogram.To(layout)) {
+			return false
+		}
+	}
+	return true
+}
+
+// NeedsOthers reports whether logs of completions may be needed. That is so if the user wants them (completions), or if a job has no
+// histogram log with rows.
+func (ev *Evidence) NeedsOthers(completions bool) bool {
+	if completions || len(ev.Logs) == 0 {
+		return true
+	}
+	have := map[JobKey]bool{}
+	for _, log := range ev.Logs {
+		if !log.HasRows || log.IsZero {
+			return true
+		}
+		have[KeyOf(log.Log)] = true
+		if log.Segment > 0 {
+			have[JobKey{log.Host, log.Volume, log.Segment + 1}] = true
+		}
+	}
+	return slices.ContainsFunc(ev.Run.Others, func(log cbt.Log) bool { return log.Kind == fiolog.Clat && !have[KeyOf(log)] })
+}
+
+// HintFor returns what is known of the bins of a log besides its number of columns. The user's hint comes first.
+// Otherwise it comes from the reports that may cover the log, if they agree.
+func (ev *Evidence) HintFor(log cbt.Log, said hist.Hint) hist.Hint {
+	var hints []hist.Hint
+	half := false
+	j := NewJob(&Log{Log: log, Segment: -1})
+	for _, out := range ev.Outputs {
+		if out.mayCover(j, []*Job{j}) {
+			for i := range out.Fio.Jobs {
+				hints = append(hints, out.Fio.Hint(i))
+			}
+			half = half || out.Fio.WritesHalf()
+		}
+	}
+	hint := said.Or(hist.Hint{Half: half})
+	if hints = slices.Compact(hints); len(hints) == 1 {
+		return hint.Or(hints[0])
+	}
+	for _, other := range hints { // options of jobs may differ, and all are of one fio
+		if other.Unit != hints[0].Unit {
+			return hint
+		}
+		hint = hint.Or(hist.Hint{Unit: other.Unit})
+	}
+	return hint
+}
+
+// lastRows returns the time of the last row of each job in milliseconds since the start of the job.
+func (ev *Evidence) lastRows(jobs []*Job) []int64 {
+	times := make([]int64, len(jobs))
+	var read []*Job // the logs of these
+	var places []int
+	for i, j := range jobs {
+		if times[i] = j.Ran; j.ReadsLog() || j.Entry == nil {
+			read, places = append(read, j), append(places, i)
+		}
+	}
+	if len(read) == 0 {
+		return times
+	}
+	for i, last := range ev.Reader.Last(read) {
+		times[places[i]] = max(last-read[i].Origin, 0)
+	}
+	return times
+}
+
+// Output is what one fio printed: its last report, which covers the whole run, and what its periodic reports show.
+type Output struct {
+	cbt.Report
+	Fio     *fiolog.Report
+	host    string   // of its jobs, by its own name or by the names of their logs
+	Client  bool     // written by fio --client: jobs of several hosts, no absolute time
+	HasBins bool     // json+
+	groups  int      // the most groups of bins in any report
+	Others  int      // executions of fio before this one, in the same file (>>)
+	Entries []*Entry // entries of its jobs; none if it is not of the run
+	Periodic
+}
+
+// Periodic is what the reports of one fio show together (--status-interval).
+type Periodic struct {
+	Skip  int     // reports of earlier executions in the same file
+	Times []int64 // of the reports of this execution, milliseconds since 1970
+	begun []begun // of each job
+
+	Impossible string // what is wrong with the run time of a job in a report; empty if nothing is
+}
+
+// Spacing returns the time between reports in milliseconds, as --status-interval sets it. That is whole seconds, except
+// if reports come more often. It is near the median, because the last report comes when the run ends, and others may be
+// late. It is 0 if there are too few reports.
+func (p *Periodic) Spacing() int64 {
+	if len(p.Times) < 3 {
+		return 0
+	}
+	var steps []int64
+	for i, at := range p.Times[1:] {
+		steps = append(steps, at-p.Times[i])
+	}
+	slices.Sort(steps)
+	if step := steps[len(steps)/2]; step < 700 {
+		return nominal(step)
+	} else {
+		return max(step+500, 1000) / 1000 * 1000
+	}
+}
+
+// begun says when a job began, by periodic reports.
+type begun struct {
+	start time.Time     // the earliest timestamp minus run time: the job began then or before
+	slack time.Duration // it may have begun this much before, because it had ended when the report was written
+	last  time.Time     // timestamp minus run time in the last report
+	ran   int64         // at the last report, milliseconds
+}
+
+// Take adds a report. While a job waits, its run time in the report is how long it has waited, or the time since the
+// machine was started. When the job starts, and when its ramp_time is over, its run time starts at 0 again. A report of
+// another fio, which started after the one before had ended, replaces those before.
+func (o *Output) Take(one *fiolog.Report) {
+	if was := o.Fio; was != nil {
+		haveSameJobs := slices.EqualFunc(was.Jobs, one.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host })
+		before, after := elapsed(was), elapsed(one)
+		isAnother := !haveSameJobs
+		if haveSameJobs && before > 0 && after > 0 && was.Timestamp > 0 && one.Timestamp > 0 {
+			// Another fio started after the one before had ended if it ran for less than the time between the two reports.
+			const rounding = 1200 // of elapsed, which is in whole seconds
+			isAnother = one.Timestamp-was.Timestamp-(after-before) > rounding || after < before
+		}
+		if isAnother {
+			// While fio lays out files it writes reports without requests. Later it counts its elapsed time from 0 again (3.33).
+			if !haveSameJobs || slices.ContainsFunc(was.Jobs, func(j fiolog.Job) bool { return RequestsOf(&j) > 0 }) {
+				o.Others++
+			}
+			o.Periodic = Periodic{Skip: o.Skip + len(o.Times)}
+		}
+	}
+	before := one.Timestamp - elapsed(one)
+	if len(o.Times) > 0 {
+		before = o.Times[len(o.Times)-1]
+	}
+	o.Fio, o.groups, o.Times = one, max(o.groups, one.Groups()), append(o.Times, one.Timestamp)
+	for len(o.begun) < len(one.Jobs) {
+		o.begun = append(o.begun, begun{})
+	}
+	o.Client, o.HasBins = false, false
+	for i := range one.Jobs {
+		j := &one.Jobs[i]
+		b, options := &o.begun[i], o.Options(i)
+		times := options.timesOf(j)
+		if times.impossible > 0 {
+			o.Impossible = fmt.Sprintf("job %d (%s) ran for %v in a report of fio after %d s, which cannot be: not used", i+1, j.Name,
+				time.Duration(times.impossible)*time.Millisecond, j.Elapsed)
+		}
+		ran, at := times.ran, time.UnixMilli(one.Timestamp-times.ran)
+		ramp, _, _ := options.waits()
+		if rampEnded := ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together; ran < b.ran || rampEnded {
+			*b = begun{} // it waited for other jobs to end (stonewall), for its startdelay or its ramp_time
+		}
+		switch {
+		case times.measured == 0 || one.Timestamp == 0:
+			at = time.Time{}
+		case b.start.IsZero():
+			b.slack = time.Duration(one.Timestamp-before) * time.Millisecond
+		case ran > b.ran: // it ran when the report before was written
+			b.slack = 0
+		}
+		b.start, b.last, b.ran = Earlier(b.start, at), at, ran
+		o.Client = o.Client || j.Host != ""
+		for _, s := range j.All() {
+			o.HasBins = o.HasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
+		}
+	}
+}
+
+// elapsed returns how long fio ran until it wrote a report, in milliseconds. It may be up to a second too long. It is 0
+// if the report lacks it.
+func elapsed(rep *fiolog.Report) int64 {
+	longest := int64(0)
+	for i := range rep.Jobs {
+		longest = max(longest, rep.Jobs[i].Elapsed)
+	}
+	return longest * 1000
+}
+
+func (o *Output) Options(job int) jobOptions {
+	j := &o.Fio.Jobs[job]
+	return jobOptions{job: j.Name, own: j.Options, global: o.Fio.GlobalOptions}
+}
+
+// names reports whether a job of this output may have logs of that prefix by its options.
+func (o *Output) names(prefix string) bool {
+	for i := range o.Fio.Jobs {
+		if o.Options(i).mayWrite(prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// trustsTimes reports whether fio itself set the times of the files. Then the time of the report's file agrees with the
+// report's timestamp.
+func (o *Output) trustsTimes() bool {
+	if o.Fio.Timestamp == 0 || o.File.ModTime.IsZero() {
+		return false
+	}
+	return o.File.ModTime.Sub(time.UnixMilli(o.Fio.Timestamp)).Abs() <= apartTimes
+}
+
+// apartTimes is how much the times of files may differ that were written together. Some archives store times in steps
+// of two seconds.
+const apartTimes = 2500 * time.Millisecond
+
+// step returns how finely the times of files are recorded. Many archives, programs that copy, and file systems keep
+// whole or even seconds.
+func step(files ...*source.File) (step time.Duration) {
+	even := true
+	for _, f := range files {
+		if f.ModTime.Nanosecond() == 0 {
+			step, even = max(step, f.ModStep, time.Second), even && f.ModTime.Unix()%2 == 0
+		}
+	}
+	if step > 0 && even {
+		step = 2 * time.Second
+	}
+	return step
+}
+
+// written returns when the last report was written, after all jobs had ended. The timestamp of a report of fio --client
+// is the start of the client. So written returns the file's time, if it is possible. Otherwise it assumes that the jobs
+// began with the client.
+func (o *Output) written() (time.Time, Clock) {
+	at := time.UnixMilli(o.Fio.Timestamp)
+	switch {
+	case o.Fio.Timestamp == 0:
+		return o.File.ModTime, clockMtime
+	case !o.Client:
+		return at, clockReport
+	}
+	longest := int64(0)
+	for i := range o.Fio.Jobs {
+		longest = max(longest, o.Options(i).timesOf(&o.Fio.Jobs[i]).ran)
+	}
+	end := at.Add(time.Duration(longest) * time.Millisecond)
+	const setup = 30 * time.Second // for connecting and for jobs to prepare
+	if late := o.File.ModTime.Sub(end); late > -time.Second && late < setup {
+		return o.File.ModTime, clockMtime
+	}
+	return end, clockReport
+}
+
+// Undoubler undoes an error of fio --client, which adds to each row that it writes the counts
+// of an earlier row of its direction, as written. fio 3.33 and 3.42 add the row before the
+// last one (lag 2), versions of 2016 the last one (lag 1).
+type Undoubler struct {
+	Lag  int
+	last [fiolog.Directions][][]hist.Bin // the latest rows of a direction as written, oldest first
+}
+
+// errNotDoubled is a row that has fewer requests in a bin than the row that should be part of
+// it.
+var errNotDoubled = errors.New("the row lacks requests of an earlier one, which fio --client should have added")
+
+// Row subtracts the earlier row from rec's bins.
+func (u *Undoubler) Row(rec *fiolog.Record) error {
+	if u.Lag == 0 {
+		return nil
+	}
+	last := &u.last[rec.Direction]
+	*last = append(*last, slices.Clone(rec.Bins))
+	if len(*last) <= u.Lag {
+		return nil
+	}
+	others := (*last)[0]
+	*last = (*last)[1:]
+	var own []hist.Bin
+	total := uint64(0)
+	for _, b := range rec.Bins { // both are in ascending order
+		if len(others) > 0 && others[0].Index <= b.Index {
+			if others[0].Index < b.Index || others[0].Count > b.Count {
+				return errNotDoubled
+			}
+			b.Count -= others[0].Count
+			others = others[1:]
+		}
+		if b.Count > 0 {
+			own = append(own, b)
+			total += b.Count
+		}
+	}
+	if len(others) > 0 {
+		return errNotDoubled
+	}
+	rec.Bins, rec.Total = own, total
+	return nil
+}
