@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
@@ -142,11 +143,11 @@ func TestMerge(t *testing.T) {
 		said            []string
 	}{
 		{m.a, m.b, 2, 5, []string{
-			"2 runs kept there, because that version is better", "1 run replaced there, because the version from here is better",
-			"there stored 2026-11-21 19:00:00, 1 file, here stored 2026-11-21 11:00:00", "1 run with other labels or another note there, which stay", "release is quincy there, and reef here",
+			"2 runs kept there in another version, which is better or was compacted", "1 run replaced there, because the version from here is better",
+			"1 run with other labels or another note there, which stay: " + facts.ShortID(historytest.ID("labelled")),
 			"left out 1 run, removed from the history before", "is already there as",
 		}},
-		{m.b, m.a, 4, 4, []string{"2 runs replaced there", "release is reef there, and quincy here", "it is the same run as"}},
+		{m.b, m.a, 4, 4, []string{"2 runs replaced there", "1 run with other labels or another note there, which stay: ", "it is the same run as"}},
 	} {
 		pushed, said := m.push(c.from, c.to)
 		if pushed.Runs != c.runs || pushed.Unchanged != c.unchanged || pushed.LeftOut {

@@ -1,14 +1,12 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"slices"
-	"time"
+	"sync"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
@@ -40,9 +38,16 @@ func Push(ctx context.Context, from history.Store, to Target, opt PushOptions) (
 	err := p.all(ctx)
 	p.finisher.pending.Wait()
 	LogRemoved(opt.Log, p.removed)
-	for _, kind := range []string{compacted, kept, replaced, labelled} {
-		if n := len(p.notes[kind]); n > 0 {
-			opt.Log.Info(fmt.Sprintf("note: %s %s; the first is %s", unit.Plural(n, "run"), kind, p.notes[kind][0]))
+	for _, c := range []struct {
+		runs []string
+		what string
+	}{
+		{p.kept, "kept there in another version, which is better or was compacted"},
+		{p.replaced, "replaced there, because the version from here is better"},
+		{p.labelled, "with other labels or another note there, which stay"},
+	} {
+		if n := len(c.runs); n > 0 {
+			opt.Log.Info(fmt.Sprintf("note: %s %s: %s", unit.Plural(n, "run"), c.what, unit.List(c.runs, 5, ", ")))
 		}
 	}
 	if cause := context.Cause(ctx); cause != nil { // a run could not be finished, which ended the push
@@ -51,85 +56,71 @@ func Push(ctx context.Context, from history.Store, to Target, opt PushOptions) (
 	return p.Pushed, err
 }
 
-// Kinds of notes.
-const (
-	compacted = "kept there in windows of another length, because one of the histories was compacted"
-	kept      = "kept there, because that version is better"
-	replaced  = "replaced there, because the version from here is better"
-	labelled  = "with other labels or another note there, which stay"
-)
-
-// push is the state of one call of Push.
+// push is the state of one call of Push. The lists have the names of runs, for notes.
 type push struct {
 	Pushed
 	PushOptions
-	from     history.Store
-	to       Target
-	removed  int                 // runs that people removed from the other history
-	notes    map[string][]string // by kind, descriptions of runs
-	finisher *finisher
-	stop     context.CancelCauseFunc
+	from           history.Store
+	to             Target
+	removed        int // runs that people removed from the other history
+	kept, replaced []string
+	mu             sync.Mutex
+	labelled       []string
+	finisher       *finisher
+	stop           context.CancelCauseFunc
 }
 
-func (p *push) note(kind string, r *mapping.Run, format string, args ...any) {
-	if p.notes == nil {
-		p.notes = map[string][]string{}
-	}
-	p.notes[kind] = append(p.notes[kind], fmt.Sprintf("%s %s, ", facts.ShortID(r.Run.ID), facts.Title(r))+fmt.Sprintf(format, args...))
-}
+func name(r *mapping.Run) string { return facts.ShortID(r.Run.ID) + " " + facts.Title(r) }
 
+// all pushes all runs. It looks up some of them at a time in the other history.
 func (p *push) all(ctx context.Context) error {
 	const most = 100 // runs in one request to the cluster
-	skip := func(err error) {
-		p.Log.Warn(err.Error())
-		p.LeftOut = true
-	}
 	var runs []*mapping.Run
-	for r, err := range history.Readable(p.from.Runs(ctx, p.Filter), skip) {
+	some := func() error {
+		found, err := p.lookUp(ctx, runs)
+		for i, r := range runs {
+			if err != nil {
+				return err
+			}
+			p.Progress(p.Runs+p.Unchanged+1, facts.Title(r))
+			err = p.one(ctx, r, &found[i])
+		}
+		runs = nil
+		return err
+	}
+	for r, err := range history.Readable(p.from.Runs(ctx, p.Filter), p.leaveOut) {
 		if err != nil {
 			return err
 		}
-		if runs = append(runs, r); len(runs) < most {
-			continue
+		if runs = append(runs, r); len(runs) == most {
+			if err := some(); err != nil {
+				return err
+			}
 		}
-		if err := p.some(ctx, runs); err != nil {
-			return err
-		}
-		runs = nil
 	}
-	return p.some(ctx, runs)
+	return some()
+}
+
+// leaveOut warns about a run that is not pushed.
+func (p *push) leaveOut(why error) {
+	p.Log.Warn(why.Error())
+	p.LeftOut = true
 }
 
 // there is what the other history has of a run.
 type there struct {
 	run        *mapping.Run       // the run itself, with version, number of documents, labels and note; nil: it is not there
+	isOther    bool               // it was read from other files or with other settings; run has its document
 	unreadable bool               // it is there, but its document cannot be read
-	other      *mapping.Run       // its document, if it is another version
-	isWorse    bool               // the other version is worse
 	same       []*mapping.Run     // runs with other ids that are the same run
+	stays      *mapping.Run       // the one of all these that is at least as good as the run; nil if there is none
 	removed    []*mapping.Removed // removed runs that are the same run
 	lacking    map[string]string  // by id, the missing documents of these runs
 }
 
-// some pushes some of the runs.
-func (p *push) some(ctx context.Context, runs []*mapping.Run) error {
-	found, err := p.lookUp(ctx, runs)
-	for i, r := range runs {
-		if err != nil {
-			return err
-		}
-		p.Progress(p.Runs+p.Unchanged+1, facts.Title(r))
-		err = p.one(ctx, r, found[i])
-	}
-	return err
-}
-
 // lookUp looks up runs in the other history, all in a few requests.
-func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]*there, error) {
-	found, to := make([]*there, len(runs)), p.to.Store
-	for i := range runs {
-		found[i] = &there{}
-	}
+func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]there, error) {
+	found, to := make([]there, len(runs)), p.to.Store
 	if to == nil || len(runs) == 0 {
 		return found, nil
 	}
@@ -144,7 +135,7 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]*there, error
 	var files, logs, wasRemoved []string
 	var counted []*mapping.Run
 	for i, r := range runs {
-		t, isThere := found[i], false
+		t, isThere := &found[i], false
 		if t.run, isThere = versions[r.Run.ID]; !isThere {
 			inAny, inUnreported := r.Source.Keys()
 			files, logs = append(files, inAny...), append(logs, inUnreported...)
@@ -154,18 +145,18 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]*there, error
 		}
 		t.unreadable = isThere && t.run == nil
 		if t.run != nil && t.run.Run.Reading() != r.Run.Reading() {
-			switch t.other, err = to.Run(ctx, r.Run.ID); {
-			case history.IsSkipped(err):
-				t.unreadable = true
-			case errors.Is(err, history.ErrNotFound): // it was removed meanwhile
-				t.run = nil
-			case err != nil:
+			t.isOther = true
+			t.run, err = to.Run(ctx, r.Run.ID)
+			t.unreadable = history.IsSkipped(err)
+			if err != nil {
+				t.run = nil // it cannot be read, or was removed meanwhile
+			}
+			if err != nil && !t.unreadable && !errors.Is(err, history.ErrNotFound) {
 				return nil, err
-			default:
-				t.isWorse = mapping.Best([]*mapping.Run{t.other, r}) == r
 			}
 		}
-		if t.run != nil && !t.isWorse {
+		if t.run != nil && (!t.isOther || mapping.Best([]*mapping.Run{t.run, r}) == t.run) {
+			t.stays = t.run
 			have := r.Light()
 			have.Run.Ingest, have.Documents = t.run.Run.Ingest, t.run.Documents
 			counted = append(counted, have)
@@ -185,11 +176,14 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]*there, error
 	}
 	lacking, err := missing(ctx, to, append(counted, sharing...), p.Log)
 	for i, r := range runs {
-		t := found[i]
+		t := &found[i]
 		t.lacking = lacking
 		for _, s := range sharing {
 			if s.Run.ID != r.Run.ID && mapping.SameExecution(&s.Source, &r.Source) {
 				t.same = append(t.same, s)
+				if t.run == nil && !s.Run.Live() && s.Source.Contains(&r.Source) {
+					t.stays = s
+				}
 			}
 		}
 		for _, d := range removed {
@@ -203,143 +197,54 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]*there, error
 
 // one pushes a run, unless the other history has it, has more of its files, or people removed it there.
 func (p *push) one(ctx context.Context, r *mapping.Run, t *there) error {
-	if t.unreadable { // it may be a better version, and have labels and a note
-		p.Log.Warn(fmt.Sprintf("%s %s is not pushed: the document of this run in the other history cannot be read: "+
-			"remove it there with fio2es check --repair, then push again", facts.ShortID(r.Run.ID), facts.Title(r)))
-		p.LeftOut = true
-		return nil
-	}
-	var stays *mapping.Run  // the run in the other history, if it stays there as it is
-	var better *mapping.Run // the same with its files, if these may be more
-	if t.run != nil && !t.isWorse {
-		stays, better = t.run, t.other
-	} else {
-		for _, s := range t.same {
-			if !s.Run.Live() && s.Source.Contains(&r.Source) {
-				stays, better = s, s
-			}
-		}
-	}
+	stays := t.stays
 	switch {
+	case t.unreadable: // it may be a better version, and have labels and a note
+		p.leaveOut(fmt.Errorf("%s is not pushed: the document of this run in the other history cannot be read: "+
+			"remove it there with fio2es check --repair, then push again", name(r)))
+		return nil
 	case stays == nil && len(t.removed) > 0 && len(t.same) == 0 && !p.Restore:
 		p.removed++
 		return nil
 	case stays == nil:
 	case t.lacking[stays.Run.ID] == "":
 		p.Unchanged++
-		switch {
-		case stays != t.run:
-			p.Log.Info(fmt.Sprintf("note: %s %s is already there as %s %s", facts.ShortID(r.Run.ID), facts.Title(r), facts.ShortID(stays.Run.ID), facts.Title(stays)))
-		case t.other != nil:
-			p.note(kept, r, "there %s, here %s", versionText(t.other), versionText(r))
-		case stays.Run.Ingest != r.Run.Ingest:
-			p.note(compacted, r, "there %s, here %s", versionText(t.run), versionText(r))
+		if stays != t.run {
+			p.Log.Info(fmt.Sprintf("note: %s is already there as %s", name(r), name(stays)))
+			return p.label(ctx, r, stays)
 		}
-		p.differ(r, stays)
-		if err := p.annotate(ctx, r, stays, stays.Run); err != nil || stays != t.run {
+		if stays.Run.Ingest != r.Run.Ingest {
+			p.kept = append(p.kept, name(r))
+		}
+		if err := p.label(ctx, r, stays); err != nil {
 			return err
 		}
 		return takeBack(ctx, p.to.Store, r.Run.ID, t.removed, p.Log)
-	case better != nil && !r.Source.Contains(&better.Source): // this version cannot restore what that one lacks
-		p.Log.Warn(fmt.Sprintf("%s %s is not pushed: the other history has a better version of it, which lacks %s: ingest its files there again with --verify",
-			facts.ShortID(r.Run.ID), facts.Title(r), t.lacking[stays.Run.ID]))
-		p.LeftOut = true
+	case (t.isOther || stays != t.run) && !r.Source.Contains(&stays.Source): // this version cannot restore what that one lacks
+		p.leaveOut(fmt.Errorf("%s is not pushed: the other history has a better version of it, which lacks %s: ingest its files there again with --verify",
+			name(r), t.lacking[stays.Run.ID]))
 		return nil
 	}
-	if ok, err := p.isWhole(ctx, r); err != nil || !ok {
+	counts, err := p.from.Count(ctx, []string{r.Run.ID})
+	if err != nil {
 		return err
 	}
-	if t.run != nil {
-		p.differ(r, t.run)
+	if !counts.IsWhole(r) {
+		now, err := p.from.Run(ctx, r.Run.ID)
+		if err != nil {
+			return err
+		}
+		if now.Run.Ingest == r.Run.Ingest { // else it was replaced meanwhile, which sending its documents finds
+			p.leaveOut(fmt.Errorf("%s is not pushed: this history lacks %s: ingest its files again with --verify, then push", name(r), counts.LackText(r)))
+			return nil
+		}
 	}
-	if t.isWorse {
-		p.note(replaced, r, "there %s, here %s", versionText(t.other), versionText(r))
+	if t.run != nil && stays == nil {
+		p.replaced = append(p.replaced, name(r))
 	}
 	if what := t.lacking[r.Run.ID]; what != "" {
 		p.Log.Info(fmt.Sprintf("note: %s: the other history lacked %s: its documents are sent again", facts.Title(r), what))
 	}
-	for _, d := range t.removed { // before the run is stored, so that an interruption does not lose them
-		a := d.Annotation()
-		a.Weak = true
-		r.Run.Annotate(a)
-	}
-	return p.send(ctx, r, func() error {
-		now := r.Run
-		if t.run != nil {
-			now.AnnotateAs(&t.run.Run)
-		}
-		if err := p.annotate(ctx, r, t.run, now); err != nil {
-			return err
-		}
-		if err := removeDuplicates(ctx, p.to.Store, r, t.same, p.Log); err != nil {
-			return err
-		}
-		return takeBack(ctx, p.to.Store, r.Run.ID, t.removed, p.Log)
-	})
-}
-
-// versionText describes a version of a run, for comparing it with another one.
-func versionText(r *mapping.Run) string {
-	text := fmt.Sprintf("stored %s", r.Ingested.UTC().Format("2006-01-02 15:04:05"))
-	if n := len(r.Source.List); n > 0 {
-		text += ", " + unit.Plural(n, "file")
-	}
-	if r.IntervalMS > 0 {
-		text += fmt.Sprintf(", windows of %v", time.Duration(r.IntervalMS)*time.Millisecond)
-	}
-	if !r.Run.Complete {
-		text += ", incomplete"
-	}
-	return text
-}
-
-// differ notes a run that people gave different labels or notes in the two histories.
-func (p *push) differ(here, there *mapping.Run) {
-	for _, name := range slices.Sorted(maps.Keys(here.Run.Edited)) {
-		_, isEdited := there.Run.Edited[name]
-		if a, b := here.Run.Labels[name], there.Run.Labels[name]; isEdited && a != b {
-			p.note(labelled, here, "%s is %s there, and %s here", name, cmp.Or(b, "removed"), cmp.Or(a, "removed"))
-			return
-		}
-	}
-	if a, b := here.Run.Note, there.Run.Note; a != "" && b != "" && a != b {
-		p.note(labelled, here, "its note there is %.60q, and here %.60q", b, a)
-	}
-}
-
-// annotate copies the labels and the note of a run to the other history. Labels and notes that the other history had
-// before have precedence. now is the run in the other history after it was stored.
-func (p *push) annotate(ctx context.Context, here, before *mapping.Run, now mapping.RunInfo) error {
-	if before == nil {
-		return nil
-	}
-	a, want := here.Run.Annotation(), now
-	a.Weak = true
-	want.Annotate(a)
-	if now.Note == want.Note && maps.Equal(now.Labels, want.Labels) {
-		return nil
-	}
-	_, err := p.to.Store.Annotate(ctx, before.Run.ID, a)
-	return err
-}
-
-// isWhole reports whether this history has all documents of a run. If not, it warns.
-func (p *push) isWhole(ctx context.Context, r *mapping.Run) (bool, error) {
-	counts, err := p.from.Count(ctx, []string{r.Run.ID})
-	if err != nil || counts.IsWhole(r) {
-		return true, err
-	}
-	if now, err := p.from.Run(ctx, r.Run.ID); err != nil || now.Run.Ingest != r.Run.Ingest {
-		return true, err // the run was replaced in the meantime, which the push of the run finds
-	}
-	p.Log.Warn(fmt.Sprintf("run %s (%s) is not pushed: this history lacks %s: ingest its files again with --verify, then push",
-		facts.ShortID(r.Run.ID), facts.Title(r), counts.LackText(r)))
-	p.LeftOut = true
-	return false, nil
-}
-
-// send sends a run. Then it calls end, unless the target is a file.
-func (p *push) send(ctx context.Context, r *mapping.Run, end func() error) error {
 	wrap := func(err error) error {
 		if errors.Is(err, history.ErrReplaced) {
 			err = fmt.Errorf("%w: push again", err)
@@ -359,13 +264,51 @@ func (p *push) send(ctx context.Context, r *mapping.Run, end func() error) error
 	p.finisher.run(func() {
 		err := p.to.Sink.Finish(ctx, r)
 		if err == nil && p.to.Store != nil {
-			err = end()
+			err = p.end(ctx, r, t)
 		}
 		if err != nil {
 			p.stop(wrap(err))
 		}
 	})
 	return nil
+}
+
+// end completes a run that is stored in the other history: it gets the labels of this one and of the runs that it
+// replaces.
+func (p *push) end(ctx context.Context, r *mapping.Run, t *there) error {
+	if t.run != nil {
+		stored := *r
+		stored.Run.AnnotateAs(&t.run.Run) // as Finish does
+		if err := p.label(ctx, r, &stored); err != nil {
+			return err
+		}
+	}
+	if err := removeDuplicates(ctx, p.to.Store, r, t.same, p.Log); err != nil {
+		return err
+	}
+	return takeBack(ctx, p.to.Store, r.Run.ID, t.removed, p.Log)
+}
+
+// label gives a run in the other history the labels and the note of the run here, except those that people changed
+// there.
+func (p *push) label(ctx context.Context, here, there *mapping.Run) error {
+	a, want := here.Run.Annotation(), there.Run
+	a.Weak = true
+	want.Annotate(a)
+	isOther := a.Note != nil && *a.Note != want.Note
+	for label, value := range a.Labels {
+		isOther = isOther || want.Labels[label] != value
+	}
+	if isOther {
+		p.mu.Lock()
+		p.labelled = append(p.labelled, name(here))
+		p.mu.Unlock()
+	}
+	if there.Run.Note == want.Note && maps.Equal(there.Run.Labels, want.Labels) {
+		return nil
+	}
+	_, err := p.to.Store.Annotate(ctx, there.Run.ID, a)
+	return err
 }
 
 // put sends the interval documents of a run, and returns their number.
