@@ -353,7 +353,7 @@ func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*
 	if g.acknowledge && damage > 0 {
 		g.log.Warn(fmt.Sprintf("%s not acknowledged, because the files were changed in the last two seconds: repeat the command", unit.Plural(damage, "message")))
 	}
-	if night.Remembers() && !rejected && (all != nil || g.acknowledge || night.MustSave()) {
+	if night.Remembers() && !rejected && (all != nil || g.acknowledge) {
 		memory, err := sqlite.Open(ctx, g.memory())
 		if err == nil {
 			err = errors.Join(night.Save(ctx, memory, all), memory.Close())

@@ -45,30 +45,19 @@ type Options struct {
 	Store func(context.Context) (history.Store, error)
 }
 
-const (
-	keepDays  = 90 // days after which a memo is forgotten that no ingest has met
-	touchDays = 7  // days after which memos are stored again even if nothing changed
-)
+// keepDays is after how many days a memo is forgotten, counted from the last ingest that met it and found a change.
+const keepDays = 365
 
 // memo is the result of ingesting a run.
 type memo struct {
 	Run     string            `json:",omitempty"` // id in the history; empty if the run is not there
 	Version string            `json:",omitempty"` // its version in the history
 	Removed map[string]string `json:",omitempty"` // ids of removed runs that are the same run, each with the hash of one of its files
-	Damage  []string          `json:",omitempty"` // messages about what was left out, without what this version lacks
+	Damage  []string          `json:",omitempty"` // messages about what was left out
 }
 
-// versionKey returns the key of the messages about what a version of a run lacks. Files that were copied again are the
-// same version, and are not parsed again.
+// versionKey returns the key of a version of a run. Messages about it stay acknowledged if its files are copied.
 func versionKey(run, version string) string { return keyOf("version", run, version) }
-
-// damageKey returns the key of a message about other damage of a run, or "" if it cannot be remembered.
-func damageKey(runKey, text string) string {
-	if runKey == "" {
-		return ""
-	}
-	return keyOf("damage", runKey, text)
-}
 
 // damage is what is known of a message about damage.
 type damage struct {
@@ -81,7 +70,6 @@ type callMemo struct {
 	Listing string            // key of all files
 	Runs    []string          // keys of the runs
 	Left    map[string]string // by key, messages about files of no run that cannot be read
-	Day     int
 }
 
 // Night is one ingest, with what earlier ingests remembered.
@@ -99,7 +87,6 @@ type Night struct {
 	lacks   map[string][]string  // by the version's key: messages about what it lacks
 	left    map[string]string    // as in callMemo
 	passing bool                 // something of no run was left out that the next ingest may be able to read
-	call    *callMemo            // of the earlier ingest, if nothing changed
 	said    map[string]*damage   // by message about damage
 	removed int                  // runs that were not read, because people removed them
 }
@@ -108,8 +95,7 @@ type Night struct {
 func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	n := &Night{
 		Options: opt, today: int(now.Unix() / (24 * 3600)), keys: map[*cbt.Run]string{}, memos: map[string]*memo{},
-		now: map[string]*memo{}, skipped: map[*cbt.Run][]error{}, lacks: map[string][]string{}, left: map[string]string{},
-		said: map[string]*damage{},
+		now: map[string]*memo{}, skipped: map[*cbt.Run][]error{}, lacks: map[string][]string{}, left: map[string]string{}, said: map[string]*damage{},
 	}
 	if !opt.Remember {
 		return n, nil
@@ -149,12 +135,11 @@ func (n *Night) Unchanged(ctx context.Context) (runs int, ok bool, err error) {
 	}
 	for k, text := range c.Left {
 		n.left[k] = text
-		n.say(ctx, k, text)
+		n.say(ctx, text, k)
 	}
 	for _, k := range c.Runs {
 		n.repeat(ctx, k)
 	}
-	n.call = c
 	return n.known(len(c.Runs)), true, nil
 }
 
@@ -250,7 +235,6 @@ func (n *Night) check(ctx context.Context, keys []string) error {
 	for _, r := range removed {
 		isRemoved[r.ID] = true
 	}
-	var current []string
 	for key, m := range found {
 		run := versions[m.Run]
 		isThere := m.Run == "" || run != nil && run.Run.Ingest == m.Version && counts.IsWhole(run) && counts.IsCurrent(run)
@@ -259,48 +243,30 @@ func (n *Night) check(ctx context.Context, keys []string) error {
 		}
 		if isThere {
 			n.memos[key] = m
-			if m.Run != "" {
-				current = append(current, versionKey(m.Run, m.Version))
-			}
 		}
 	}
-	n.lookUp(ctx, current...)
 	return nil
-}
-
-// lookUp looks up what versions lack, by their keys.
-func (n *Night) lookUp(ctx context.Context, keys ...string) {
-	for key, text := range n.recall(ctx, keys...) {
-		var texts []string
-		if n.lacks[key] == nil && json.Unmarshal([]byte(text), &texts) == nil {
-			n.lacks[key] = texts
-		}
-	}
 }
 
 // took notes the results of the runs that were read.
 func (n *Night) took(ctx context.Context, result *ingest.Result) {
 	for _, s := range result.Stored {
-		m, mayChange := &memo{Run: s.Run.Run.ID, Version: s.Run.Run.Ingest}, s.Lacking
 		if s.Unchanged { // its files were not parsed again
-			n.lacking(ctx, s.Run)
+			n.lacking(ctx, s.Files, s.Run)
 		} else {
-			key := versionKey(m.Run, m.Version)
-			n.lookUp(ctx, key)
-			if texts := n.damage(s.Files); len(texts) > 0 || n.lacks[key] != nil {
-				n.lacks[key] = append([]string{}, texts...) // not nil, which would mean that no memo has it
-				n.repeatLacks(ctx, key)
+			key := versionKey(s.Run.Run.ID, s.Run.Run.Ingest)
+			n.lacks[key] = n.damage(s.Files)
+			for _, text := range n.lacks[key] {
+				n.say(ctx, text, key)
 			}
-			mayChange = slices.ContainsFunc(n.skipped[s.Files], isPassing)
-			delete(n.skipped, s.Files)
 		}
-		n.remember(s.Files, m, mayChange)
+		n.remember(s.Files, &memo{Run: s.Run.Run.ID, Version: s.Run.Run.Ingest}, s.Lacking)
 	}
 	for _, s := range result.NotStored {
 		m := &memo{}
 		if s.Because != nil {
 			m.Run, m.Version = s.Because.Run.ID, s.Because.Run.Ingest
-			n.lacking(ctx, s.Because)
+			n.lacking(ctx, s.Files, s.Because)
 		}
 		for _, r := range s.Removed {
 			if m.Removed == nil {
@@ -314,22 +280,22 @@ func (n *Night) took(ctx context.Context, result *ingest.Result) {
 	}
 }
 
-// lacking warns about what the stored version of a run lacks. The ingest that stored it left a memo; otherwise the first
-// warning of its document must do.
-func (n *Night) lacking(ctx context.Context, run *mapping.Run) {
+// lacking warns about what the stored version of a run lacks, because its files were not parsed again. The ingest that
+// stored it left a memo; otherwise the first warning of its document must do.
+func (n *Night) lacking(ctx context.Context, files *cbt.Run, run *mapping.Run) {
 	key := versionKey(run.Run.ID, run.Run.Ingest)
-	n.lookUp(ctx, key)
-	// requests that fio did not log are missing too, but they were not left out
-	if n.lacks[key] == nil && !run.Run.Complete && !run.Run.Live() && run.Missing.Requests == 0 && len(run.Warnings) > 0 {
-		n.lacks[key] = []string{fmt.Sprintf("%s:%s: not all of it is in the history: %s", run.Run.Archive, run.Run.Name, run.Warnings[0])}
+	texts, isKnown := n.lacks[key]
+	if text := n.recall(ctx, key)[key]; !isKnown && text != "" {
+		isKnown = json.Unmarshal([]byte(text), &texts) == nil
 	}
-	n.repeatLacks(ctx, key)
-}
-
-// repeatLacks warns about what a version lacks.
-func (n *Night) repeatLacks(ctx context.Context, key string) {
-	for _, text := range n.lacks[key] {
-		n.say(ctx, keyOf("lacks", key, text), text)
+	// requests that fio did not log are missing too, but they were not left out
+	if !isKnown && !run.Run.Complete && !run.Run.Live() && run.Missing.Requests == 0 && len(run.Warnings) > 0 {
+		texts = []string{fmt.Sprintf("%s:%s: not all of it is in the history: %s", run.Run.Archive, run.Run.Name, run.Warnings[0])}
+	}
+	n.lacks[key] = texts
+	for _, text := range texts {
+		n.skipped[files] = append(n.skipped[files], errors.New(text))
+		n.say(ctx, text, key, n.key(files))
 	}
 }
 
@@ -358,9 +324,8 @@ func (n *Night) repeat(ctx context.Context, key string) {
 	n.now[key] = m
 	n.removed += min(len(m.Removed), 1)
 	for _, text := range m.Damage {
-		n.say(ctx, damageKey(key, text), text)
+		n.say(ctx, text, key, versionKey(m.Run, m.Version))
 	}
-	n.repeatLacks(ctx, versionKey(m.Run, m.Version))
 }
 
 // known returns how many of the runs that are not read the history has. A message says how many people removed.
@@ -372,11 +337,10 @@ func (n *Night) known(runs int) int {
 // Skipped warns about a skipped part of a run unless people acknowledged it. It reports whether they did not.
 func (n *Night) Skipped(ctx context.Context, run *cbt.Run, err error) (leftOut bool) {
 	n.skipped[run] = append(n.skipped[run], err)
-	key := ""
-	if !isPassing(err) {
-		key = damageKey(n.key(run), err.Error())
+	if isPassing(err) {
+		return n.say(ctx, err.Error())
 	}
-	return n.say(ctx, key, err.Error())
+	return n.say(ctx, err.Error(), n.key(run))
 }
 
 // Problem warns about an unreadable file unless people acknowledged it.
@@ -385,24 +349,29 @@ func (n *Night) Problem(ctx context.Context, p *source.Problem) {
 	if n.left[key] = p.Error(); key == "" {
 		n.passing = true
 	}
-	n.say(ctx, key, p.Error())
+	n.say(ctx, p.Error(), key)
 }
 
-// say warns about damage, once, unless people acknowledged it. It reports whether they did not.
-func (n *Night) say(ctx context.Context, key, text string) (leftOut bool) {
+// say warns about damage, once, unless people acknowledged it. It reports whether they did not. of are the keys of what the
+// message is about: the files of a run, a version of a run, or a file. They are empty if they cannot be remembered.
+func (n *Night) say(ctx context.Context, text string, of ...string) (leftOut bool) {
+	var keys []string
+	for _, key := range of {
+		if key != "" {
+			keys = append(keys, keyOf("damage", key, text))
+		}
+	}
 	d := n.said[text]
 	if d == nil {
-		d = &damage{}
+		d = &damage{isKnown: len(n.recall(ctx, keys...)) > 0}
 		n.said[text] = d
-		if _, d.isKnown = n.recall(ctx, key)[key]; d.isKnown {
+		if d.isKnown {
 			n.Log.Debug("acknowledged: " + text)
 		} else {
 			n.Log.Warn(text)
 		}
 	}
-	if key != "" {
-		d.keys = append(d.keys, key)
-	}
+	d.keys = append(d.keys, keys...)
 	return !d.isKnown
 }
 
@@ -444,9 +413,6 @@ func (n *Night) recall(ctx context.Context, keys ...string) map[string]string {
 	return texts
 }
 
-// MustSave reports whether memos must be saved although nothing changed, because they would soon be forgotten.
-func (n *Night) MustSave() bool { return n.call != nil && n.call.Day <= n.today-touchDays }
-
 // Save stores the memos of this ingest. all are the runs that were found, if files were read.
 func (n *Night) Save(ctx context.Context, to *sqlite.Store, all []*cbt.Run) error {
 	texts := map[string]string{}
@@ -474,19 +440,14 @@ func (n *Night) Save(ctx context.Context, to *sqlite.Store, all []*cbt.Run) erro
 			}
 		}
 	}
-	c := n.call
-	if c == nil && n.listing != "" && !n.passing && len(all) > 0 {
-		c = &callMemo{Listing: n.listing, Left: n.left}
-		for _, r := range all {
-			k := n.key(r)
-			if c.Runs = append(c.Runs, k); n.now[k] == nil {
-				c = nil // something may change without a trace
-				break
-			}
-		}
+	c := callMemo{Listing: n.listing, Left: n.left}
+	mayChange := n.listing == "" || n.passing // without a trace
+	for _, r := range all {
+		k := n.key(r)
+		c.Runs = append(c.Runs, k)
+		mayChange = mayChange || n.now[k] == nil
 	}
-	if c != nil {
-		c.Day = n.today
+	if len(all) > 0 && !mayChange {
 		if err := put(n.callKey(), c); err != nil {
 			return err
 		}
