@@ -3,7 +3,7 @@ package cbt
 import (
 	"cmp"
 	"crypto/sha256"
-	"errors"
+	"hash"
 	"io"
 	"path"
 	"slices"
@@ -14,16 +14,51 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
+// The least number of digits other than 0 that files of one content must have to count as copies. Logs with fewer may be
+// equal by chance, such as logs of two quiet hosts with wide bins. Reports differ by the time in them, once fio has written
+// more than its first notes.
+const (
+	leastOfLog    = 100
+	leastOfReport = 10
+)
+
 // dropCopies drops copies of files and runs, by their content, because their requests would count twice.
 func (s *sorter) dropCopies() {
-	c := newComparer()
+	same := s.contents()
+	isCopy := func(a, b *source.File) bool {
+		return a != b && same[a].first == same[b].first && same[a].digits >= leastOfReport
+	}
+	// Reports have the time at which fio wrote them, so those of two executions differ: lists of reports may be of one
+	// execution if they share a report, or if one of them is empty.
+	mayBeOne := func(a, b []Report) bool {
+		isEmpty := func(r Report) bool { return r.File.Size == 0 }
+		a, b = without(a, isEmpty), without(b, isEmpty)
+		return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(x Report) bool {
+			return slices.ContainsFunc(b, func(y Report) bool { return x.File == y.File || isCopy(x.File, y.File) })
+		})
+	}
 	for _, r := range present(s.runs) {
 		// Logs that have the content of another log of the same kind and number are copies under the name of another host
 		// or volume, unless each has a report of its own.
+		type key struct {
+			kind  fiolog.Kind
+			job   int
+			first *source.File
+		}
 		reportsOf := func(l Log) []Report {
 			return without(r.Reports, func(f Report) bool { return !f.Named || f.Host != l.Host || f.Volume != l.Volume })
 		}
-		originals := c.copies(r.logs(), func(a, b Log) bool { return c.mayBeOne(reportsOf(a), reportsOf(b)) })
+		originals := map[*source.File]*source.File{}
+		for _, equal := range groups(r.logs(), func(l Log) key { return key{l.Kind, l.Job, same[l.File].first} }) {
+			for i, l := range equal {
+				j := slices.IndexFunc(equal[:i], func(o Log) bool {
+					return same[l.File].digits >= leastOfLog && originals[o.File] == nil && mayBeOne(reportsOf(o), reportsOf(l))
+				})
+				if j >= 0 {
+					originals[l.File] = equal[j].File
+				}
+			}
+		}
 		r.dropLogs(func(l Log) bool {
 			other := originals[l.File]
 			if other != nil {
@@ -45,7 +80,7 @@ func (s *sorter) dropCopies() {
 			i := slices.IndexFunc(kept, func(k Report) bool {
 				of, lostLogs := device{f.Host, f.Volume}, !r.isReported() && !hasLogs[device{f.Host, f.Volume}]
 				isPair := k.Named && f.Named && (device{k.Host, k.Volume} == of || !lostLogs)
-				return k.File != f.File && !isPair && c.same(k.File, f.File, leastOfReport)
+				return !isPair && isCopy(k.File, f.File)
 			})
 			switch {
 			case i < 0:
@@ -56,63 +91,49 @@ func (s *sorter) dropCopies() {
 		}
 		r.Reports = kept
 	}
-	s.dropRuns(c)
-	s.dropReportRuns(c)
-}
-
-// dropRuns drops a run if another run has all of its logs under the same names, and none or one of its reports. Two runs
-// of the same load may have equal logs.
-func (s *sorter) dropRuns(c *comparer) {
-	// The outline has the names and sizes of a run's logs, which are the same for copies. It is empty if a size is not
-	// known, or if all logs are empty.
+	// A run is a copy if another run has all of its logs under the same names, and none or one of its reports. Two runs of
+	// the same load may have equal logs.
+	depth := func(r *Run) int { return strings.Count(r.Path, "/") }
 	outline := func(r *Run) string {
-		total, lines := int64(0), []string{r.argument}
+		lines := []string{r.argument}
 		for _, l := range r.logs() {
-			if l.File.Size < 0 {
-				return ""
+			content := "empty"
+			if l.File.Size != 0 {
+				content = strconv.Itoa(s.order[same[l.File].first])
 			}
-			lines = append(lines, path.Base(l.File.Path)+" "+strconv.FormatInt(l.File.Size, 10))
-			total += l.File.Size
-		}
-		if total == 0 {
-			return ""
+			lines = append(lines, path.Base(l.File.Path)+" "+content)
 		}
 		slices.Sort(lines[1:])
 		return strings.Join(lines, "\n")
 	}
 	for _, runs := range groups(s.inOrder(present(s.runs)), outline) {
-		if len(runs) < 2 || outline(runs[0]) == "" {
+		digits := 0
+		for _, l := range runs[0].logs() {
+			digits += same[l.File].digits
+		}
+		if digits < leastOfLog {
 			continue
 		}
 		slices.SortStableFunc(runs, func(a, b *Run) int {
-			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), a.depth()-b.depth())
+			return cmp.Or(min(len(b.Reports), 1)-min(len(a.Reports), 1), depth(a)-depth(b))
 		})
-		logs := make(map[*Run][]Log, len(runs)) // there may be thousands of runs of one outline
 		for i, r := range runs {
-			logs[r] = slices.SortedFunc(slices.Values(r.logs()), func(a, b Log) int {
-				f, g := a.File, b.File
-				return cmp.Or(cmp.Compare(path.Base(f.Path), path.Base(g.Path)), cmp.Compare(f.Size, g.Size), cmp.Compare(f.Path, g.Path))
-			})
-			j := slices.IndexFunc(runs[:i], func(other *Run) bool {
-				digits := 0
-				return !other.gone && slices.EqualFunc(logs[r], logs[other], func(f, g Log) bool {
-					isSame := f.File.Size == 0 && g.File.Size == 0 || c.same(f.File, g.File, 0)
-					digits += c.begin(f.File).digits
-					return isSame
-				}) && digits >= leastOfLog && c.mayBeOne(r.Reports, other.Reports)
-			})
+			j := slices.IndexFunc(runs[:i], func(o *Run) bool { return !o.gone && mayBeOne(r.Reports, o.Reports) })
 			if j >= 0 {
 				s.dropRun(r, runs[j])
 			}
 		}
 	}
-}
-
-// dropReportRuns drops runs without logs if other runs have their reports.
-func (s *sorter) dropReportRuns(c *comparer) {
+	// So is a run without logs if other runs have its reports: runs with logs, or runs higher up.
+	rank := func(r *Run) int {
+		if r.isReported() {
+			return 1 + depth(r)
+		}
+		return 0
+	}
 	type key struct {
 		argument string
-		size     int64
+		first    *source.File
 	}
 	type owned struct {
 		file *source.File
@@ -120,25 +141,16 @@ func (s *sorter) dropReportRuns(c *comparer) {
 	}
 	owners := map[key][]owned{}
 	runs := s.inOrder(present(s.runs))
-	// Runs with logs come first, then the ones higher up.
-	rank := func(r *Run) int {
-		if r.isReported() {
-			return 1 + r.depth()
-		}
-		return 0
-	}
 	slices.SortStableFunc(runs, func(a, b *Run) int { return rank(a) - rank(b) })
 	for _, r := range runs {
 		var of *Run
 		known := 0
 		for _, f := range r.Reports {
-			k := key{r.argument, f.File.Size}
-			i := slices.IndexFunc(owners[k], func(o owned) bool {
-				return o.run != r && r.isReported() && o.file != f.File && c.same(o.file, f.File, leastOfReport)
-			})
-			if i >= 0 {
+			k := key{r.argument, same[f.File].first}
+			i := slices.IndexFunc(owners[k], func(o owned) bool { return o.run != r && isCopy(o.file, f.File) })
+			if r.isReported() && i >= 0 {
 				of, known = owners[k][i].run, known+1
-			} else if f.File.Size > 0 {
+			} else {
 				owners[k] = append(owners[k], owned{f.File, r})
 			}
 		}
@@ -161,131 +173,73 @@ func (s *sorter) dropRun(r, of *Run) {
 	}
 }
 
-func (r *Run) depth() int { return strings.Count(r.Path, "/") }
-
-// comparer finds files of the same content. It reads each at most once.
-type comparer struct {
-	sums map[*source.File]*sum
+// copyOf is what a file is a copy of.
+type copyOf struct {
+	first  *source.File // with that content; the file itself if no file before it has it
+	digits int          // other than 0, if several files have the content
 }
 
-// sum has what is known about a content.
-type sum struct {
-	first  [sha256.Size]byte // of its beginning
-	whole  [sha256.Size]byte
-	digits int  // number of digits other than 0
-	isRead bool // all was read, so whole and digits are known
-	bad    bool // it cannot be read
-}
-
-func newComparer() *comparer {
-	return &comparer{sums: map[*source.File]*sum{}}
-}
-
-// The least number of digits other than 0 that two equal files must have to count as copies. Logs with fewer digits may
-// be equal by chance, such as logs of two quiet hosts with wide bins. Reports differ by the time in them.
-const (
-	leastOfLog    = 100
-	leastOfReport = 10
-)
-
-// same reports whether two files of one size have the same content, and enough of it.
-func (c *comparer) same(a, b *source.File, least int) bool {
-	if a.Size <= 0 || a.Size != b.Size || c.begin(a).first != c.begin(b).first {
-		return false
+// contents finds the logs and reports of runs that have the same content. Files whose size is not known, empty files and
+// those that cannot be read are like no other. It reads each file at most once, and only as long as another may be equal:
+// first the beginnings of files of one size, then the rest.
+func (s *sorter) contents() map[*source.File]copyOf {
+	const beginLen = 16 << 10 // three rows of a histogram log, which differ if the logs do
+	type sum = [sha256.Size]byte
+	all := map[*source.File]copyOf{}
+	var files []*source.File
+	for _, r := range present(s.runs) {
+		for _, f := range r.Files() {
+			if _, ok := all[f]; ok || f == r.Config || f == r.ArchiveConfig || f == r.Job {
+				continue
+			}
+			all[f] = copyOf{first: f}
+			if f.Size > 0 {
+				files = append(files, f)
+			}
+		}
 	}
-	x, y := c.finish(a), c.finish(b)
-	return !x.bad && !y.bad && x.whole == y.whole && x.digits >= least
-}
-
-// mayBeOne reports whether one execution of fio may have written the reports of both lists: one of them has none, or they
-// share a report. Reports have the time at which fio wrote them, so those of two executions differ.
-func (c *comparer) mayBeOne(a, b []Report) bool {
-	isEmpty := func(r Report) bool { return r.File.Size == 0 }
-	a, b = without(a, isEmpty), without(b, isEmpty)
-	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(x Report) bool {
-		return slices.ContainsFunc(b, func(y Report) bool { return x.File == y.File || c.same(x.File, y.File, leastOfReport) })
-	})
-}
-
-// copies finds logs that have the content of an earlier log of the same kind and number, if mayBe says that one may be a
-// copy of the other. It returns the earlier log for each. It reads only logs that may still be equal: first their
-// beginnings, then the rest.
-func (c *comparer) copies(logs []Log, mayBe func(a, b Log) bool) map[*source.File]*source.File {
-	originals := map[*source.File]*source.File{}
-	type key struct {
-		kind fiolog.Kind
-		job  int
-		size int64
-	}
-	logs = without(logs, func(l Log) bool { return l.File.Size <= 0 })
-	for _, sized := range groups(logs, func(l Log) key { return key{l.Kind, l.Job, l.File.Size} }) {
+	for _, sized := range groups(files, func(f *source.File) int64 { return f.Size }) {
 		if len(sized) < 2 {
 			continue
 		}
-		for _, begun := range groups(sized, func(l Log) [sha256.Size]byte { return c.begin(l.File).first }) {
+		for _, begun := range groups(sized, func(f *source.File) sum { return sha256.Sum256(beginning(f, beginLen)) }) {
 			if len(begun) < 2 {
 				continue
 			}
-			for _, same := range groups(begun, func(l Log) sum { return *c.finish(l.File) }) {
-				if x := c.finish(same[0].File); x.bad || x.digits < leastOfLog {
+			firsts := map[sum]copyOf{}
+			for _, f := range begun {
+				in, err := f.Open()
+				if err != nil {
 					continue
 				}
-				for i, l := range same {
-					j := slices.IndexFunc(same[:i], func(o Log) bool { return originals[o.File] == nil && mayBe(o, l) })
-					if j >= 0 {
-						originals[l.File] = same[j].File
-					}
+				h := &digitCounter{Hash: sha256.New()}
+				_, err = io.Copy(h, in)
+				in.Close()
+				if err != nil {
+					continue
 				}
+				of := sum(h.Sum(nil))
+				if _, ok := firsts[of]; !ok {
+					firsts[of] = copyOf{f, h.digits}
+				}
+				all[f] = firsts[of]
 			}
 		}
 	}
-	return originals
+	return all
 }
 
-// beginLen is how much of two files of one size is compared first: three rows of a
-// histogram log, which differ if the logs do.
-const beginLen = 16 << 10
-
-// begin reads the beginning of a file, once.
-func (c *comparer) begin(f *source.File) *sum {
-	x := c.sums[f]
-	if x == nil {
-		x = &sum{first: sha256.Sum256(beginning(f, beginLen))}
-		c.sums[f] = x
-	}
-	return x
+// digitCounter counts the digits other than 0 of what is hashed.
+type digitCounter struct {
+	hash.Hash
+	digits int
 }
 
-// finish reads the whole file, once.
-func (c *comparer) finish(f *source.File) *sum {
-	x := c.begin(f)
-	if x.isRead || x.bad {
-		return x
-	}
-	in, err := f.Open()
-	if err != nil {
-		x.bad = true
-		return x
-	}
-	defer in.Close()
-	h, buffer := sha256.New(), make([]byte, 32<<10)
-	for {
-		n, err := in.Read(buffer)
-		h.Write(buffer[:n])
-		for _, b := range buffer[:n] {
-			if '1' <= b && b <= '9' {
-				x.digits++
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			x.bad = true
-			return x
+func (d *digitCounter) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if '1' <= b && b <= '9' {
+			d.digits++
 		}
 	}
-	h.Sum(x.whole[:0])
-	x.isRead = true
-	return x
+	return d.Hash.Write(p)
 }

@@ -138,6 +138,29 @@ var duplicateCases = []struct {
 		left:  []string{"x_clat_hist.1.log"},
 	},
 	{
+		name: "logs that begin alike",
+		files: tree{"x_clat_hist.1.log.a": strings.Repeat(logText(1), 20) + "1\n", "x_clat_hist.1.log.b": strings.Repeat(logText(1), 20) + "2\n",
+			"x_clat_hist.1.log.c": strings.Repeat(logText(1), 20) + "2\n"},
+		want: []string{"x: x_clat_hist.1.log.a x_clat_hist.1.log.b"},
+		left: []string{"x_clat_hist.1.log.c"},
+	},
+	{
+		name:  "logs of another kind",
+		files: tree{"x_clat_hist.1.log": logText(1), "x_bw.1.log": logText(1)},
+		want:  []string{"x: x_clat_hist.1.log x_bw.1.log"},
+	},
+	{
+		name:  "two runs with next to nothing in their logs are no copies",
+		files: tree{"a/x_clat_hist.1.log": "1000, 0, 4096, 1\n", "b/x_clat_hist.1.log": "1000, 0, 4096, 1\n"},
+		want:  []string{"a/x: a/x_clat_hist.1.log", "b/x: b/x_clat_hist.1.log"},
+	},
+	{
+		name: "two runs in which fio has only begun to write its reports are no copies",
+		files: tree{"a/" + id + "json_output.0.h1": "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1\n",
+			"b/" + id + "json_output.0.h1": "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1\n"},
+		want: []string{"a/" + idDir + ": a/" + id + "json_output.0.h1", "b/" + idDir + ": b/" + id + "json_output.0.h1"},
+	},
+	{
 		name:  "a copy of CBT's files",
 		files: tree{}.with(id+"output.0_clat_hist.1.log.h1", id+"output.0_clat_hist.1.log.h1.bak", id+"json_output.0.h1", id+"output.0.10.0.0.1"),
 		want:  []string{strings.TrimSuffix(id, "/") + ": " + id + "output.0_clat_hist.1.log.h1 " + id + "json_output.0.h1 " + id + "output.0.10.0.0.1"},
