@@ -20,16 +20,10 @@ import (
 func (s *sorter) attribute(reports, jobs []*source.File) {
 	s.index = s.newIndex()
 	for _, f := range reports {
-		p := &clue{file: f, dir: s.dirOf(f)}
-		here := s.index.byDir[p.dir]
-		name, host := splitHost(path.Base(f.Path), here)
+		p := &clue{file: f, dir: s.dirOf(f), claims: s.claimsOf(f)}
+		name, host := splitHost(path.Base(f.Path), s.index.byDir[p.dir])
 		p.name, p.host = stem(name), cmp.Or(host, s.placeOf(f, false).host)
 		p.prefix = s.index.byName[[2]string{p.dir, p.name}]
-		// Most folders have one run, and a report of its name.
-		isPlain := len(p.prefix) == 1 && len(here) == 1 && len(s.index.below[p.dir]) == 0 && roleOf(f.Path) == roleReport
-		if !isPlain {
-			p.claims = s.claimsOf(f)
-		}
 		s.reports = append(s.reports, p)
 	}
 	for _, f := range jobs {
@@ -84,9 +78,7 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 func (s *sorter) findNamed() {
 	s.index = s.newIndex()
 	for _, p := range slices.Concat(s.reports, s.jobs) {
-		if p.claims != nil {
-			p.options, p.nearby = s.index.namedBy(p.claims, p.dir)
-		}
+		p.options, p.nearby = s.index.namedBy(p.claims, p.dir)
 	}
 }
 
@@ -177,7 +169,7 @@ func (s *sorter) uniteNumbered() {
 	}
 	for _, p := range s.reports {
 		runs := present(p.options)
-		if p.claims == nil || len(runs) != 1 {
+		if len(runs) != 1 {
 			continue
 		}
 		mine := p.runs()
