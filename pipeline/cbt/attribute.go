@@ -284,17 +284,9 @@ func (s *sorter) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast boo
 			return claimed[r] || !isOne || c.isListed && !c.namesLogs
 		})
 	}
-	// Runs in folders below the report's folder, or in the folder above it. A run in a folder beside it counts only if it
-	// is the only one.
-	near := may(present(p.nearby))
-	if close := without(near, func(r *Run) bool {
-		return !slices.ContainsFunc(s.dirsOf(r), func(dir string) bool { return path.Dir(dir) == p.dir || path.Dir(p.dir) == dir })
-	}); len(near) != 1 || len(close) > 0 {
-		near = close
-	}
-	free := may(here)
+	free, near := may(here), may(present(p.nearby))
 	switch {
-	case c.namesLogs && len(free) == 1 && len(here) == 1 && isLast && len(p.nearby) == 0:
+	case c.namesLogs && len(here) == 1 && len(p.nearby) == 0 && isLast:
 		return free, FoundFolder // its logs were renamed, because no other report fits these
 	case c.namesLogs: // or are missing
 		return near, FoundAbove

@@ -65,6 +65,31 @@ var findings = []struct {
 	left  []string // path: part of the reason
 }{
 	{
+		name:  "averages, and the report of another test, whose options name no logs",
+		files: tree{"other.json": fioReport(job{"j", "bs=4k"})}.with("x_lat.1.log"),
+		want:  []string{"other: : other.json name", "x: x.1: "},
+	},
+	{
+		name:  "averages that were renamed, and their report",
+		files: tree{"old.json": fioReport(job{"j", "write_lat_log=old"})}.with("x_lat.1.log"),
+		want:  []string{"x: x.1: old.json folder?"},
+	},
+	{
+		name:  "averages that were renamed, and two reports: nothing says which is theirs",
+		files: tree{"a.json": fioReport(job{"j", "write_lat_log=a"}), "b.json": fioReport(job{"j", "write_lat_log=b"})}.with("x_lat.1.log"),
+		want:  []string{"a: : a.json name", "b: : b.json name", "x: x.1: "},
+	},
+	{
+		name:  "logs that were moved beside their report's folder",
+		files: tree{"reports/out.json": fioReport(job{"j", histMsec, "write_hist_log=x"})}.with("logs/x_clat_hist.1.log"),
+		want:  []string{"logs/x: x.1: reports/out.json above?"},
+	},
+	{
+		name:  "logs of two runs beside the folder of a report: only their bins can say whose it is",
+		files: tree{"reports/out.json": fioReport(job{"j", histMsec, "write_hist_log=x"})}.with("a/x_clat_hist.1.log", "b/x_clat_hist.1.log"),
+		want:  []string{"a/x: x.1: reports/out.json above?", "b/x: x.1: reports/out.json above?"},
+	},
+	{
 		name: "sections with a prefix each",
 		files: tree{
 			"out.json": fioReport(job{"rd", histMsec, "write_hist_log=rd"}, job{"wr", histMsec, "write_hist_log=foo/wr"}, job{"wr", histMsec, "write_hist_log=foo/wr"}, job{"none", histMsec}),
