@@ -127,7 +127,6 @@ func (s *sorter) finish(skipped map[folder]*Skipped) *Archive {
 		if twins[key]++; twins[key] > 1 {
 			r.doubt("another run has the same path, so this one gets a number; the number changes if that run is removed")
 			r.Path += fmt.Sprintf("#%d", twins[key])
-			r.name = ""
 		}
 		slices.SortStableFunc(r.Logs, compareLogs)
 		slices.SortStableFunc(r.Others, compareLogs)

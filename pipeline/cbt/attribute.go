@@ -155,7 +155,7 @@ func unite(p *clue, runs []*Run) {
 			one.at.folder = path.Dir(dir)
 		}
 	}
-	one.Path, one.name = path.Join(one.at.folder, p.name), ""
+	one.Path = path.Join(one.at.folder, p.name)
 }
 
 // uniteNumbered makes one run of the runs whose jobs together have all numbers from 1 on, if one report names only some
@@ -284,9 +284,17 @@ func (s *sorter) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast boo
 			return claimed[r] || !isOne || c.isListed && !c.namesLogs
 		})
 	}
-	free, near := may(here), may(present(p.nearby))
+	// Runs in folders below the report's folder, or in the folder above it. A run in a folder beside it counts only if it
+	// is the only one: folders of many runs may have logs of one name, and this report's logs may be gone.
+	near := may(present(p.nearby))
+	if close := without(near, func(r *Run) bool {
+		return !slices.ContainsFunc(s.dirsOf(r), func(dir string) bool { return path.Dir(dir) == p.dir || path.Dir(p.dir) == dir })
+	}); len(near) != 1 || len(close) > 0 {
+		near = close
+	}
+	free := may(here)
 	switch {
-	case c.namesLogs && len(here) == 1 && len(p.nearby) == 0 && isLast:
+	case c.namesLogs && len(free) == 1 && len(here) == 1 && isLast && len(p.nearby) == 0:
 		return free, FoundFolder // its logs were renamed, because no other report fits these
 	case c.namesLogs: // or are missing
 		return near, FoundAbove
@@ -493,7 +501,7 @@ func (s *sorter) splitApart(r *Run, have map[*source.File]int) bool {
 			f, name = of[0].logs[0].File, of[0].prefix()
 		}
 		one.at.folder = path.Dir(f.Path)
-		one.Path, one.name = path.Join(one.at.folder, name), ""
+		one.Path = path.Join(one.at.folder, name)
 	}
 	return true
 }

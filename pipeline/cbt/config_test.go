@@ -109,7 +109,7 @@ func TestDamagedConfiguration(t *testing.T) {
 			if tt.name == "missing" && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("error %v does not wrap ErrNotExist", err)
 			}
-			if r.OpSize != 8192 || r.Mode != "write" || len(r.Hosts) != 1 || flat["cbt.clients"] != "h" {
+			if r.OpSize != 8192 || r.Mode != "write" || len(r.Hosts) != 1 || flat["cbt.clients"] != "h" || flat[""] != nil {
 				t.Errorf("settings %+v, configuration %v", r.CBT, flat)
 			}
 		})

@@ -174,7 +174,6 @@ type place struct {
 	doubt  string // about the host
 	config string // the id- folder
 	root   string // of the archive, with cbt_config.yaml; "" outside the argument
-	name   string // for people; "" where people made the folders
 
 	modeSize bool // below a folder MODE_OPSIZE
 	known    mapping.CBT
@@ -186,14 +185,11 @@ type placeKey struct {
 	named bool // the file has a host in its own name
 }
 
-// placeOf returns the place of a file. named means that the file's name has a host.
+// placeOf finds out which program made the folders above a file, and reads the settings from their names. named means
+// that the file's name has a host. The first folder is the archive's name, because the user may have given a folder from
+// inside of an archive.
 func (s *sorter) placeOf(f *source.File, named bool) place {
-	return s.place(folderOf(f, path.Dir(f.Path)), named)
-}
-
-// place finds out which program made the folders above a file, and reads the settings from their names. The first folder
-// is the archive's name, because the user may have given a folder from inside of an archive.
-func (s *sorter) place(dir folder, named bool) place {
+	dir := folderOf(f, path.Dir(f.Path))
 	key := placeKey{dir, named}
 	if at, ok := s.places[key]; ok {
 		return at
@@ -241,20 +237,6 @@ func (s *sorter) place(dir folder, named bool) place {
 		parts[first], at.host = s.split(&at, dir, parts[first], named)
 	}
 	at.folder = join(parts)
-	if at.layout == ofCBT { // the name leaves out what all runs have in common
-		above := parts[1:max(first-1, 1)]
-		if n := len(above); at.known.Iteration != nil && n > 0 {
-			above = above[:n-1]
-		}
-		if n := len(above); n > 0 && above[n-1] == "results" {
-			above = above[:n-1]
-		}
-		name := slices.Clone(above)
-		if at.known.Iteration != nil {
-			name = append(name, strconv.Itoa(*at.known.Iteration))
-		}
-		at.name = path.Join(append(name, parts[first-1:]...)...)
-	}
 	// Outside of CBT's layout only numbers are settings, because other names may mean anything.
 	hasNumbers := false
 	for _, part := range parts[max(first, 1):] {
@@ -302,9 +284,6 @@ func (s *sorter) readSample(at *place, dir folder, parts []string) bool {
 		return false
 	}
 	at.layout, at.folder, at.known.Benchmark = ofSample, join(parts[:i+1]), mapping.PBench
-	if at.name = at.folder; at.folder == "." {
-		at.name = parts[0]
-	}
 	if i > 0 {
 		if m := pbenchDir.FindStringSubmatch(parts[i-1]); m != nil && isMode(m[1]) {
 			at.known.Mode = m[1]
@@ -410,7 +389,7 @@ func (s *sorter) skip(reports []*source.File) map[folder]*Skipped {
 	files, skipped := map[folder][]*source.File{}, map[folder]*Skipped{}
 	for at, f := range s.configs {
 		id := at.in(path.Dir(at.path))
-		if s.place(id, false).config == id.path && path.Base(f.Path) == configName {
+		if s.placeOf(f, false).config == id.path && path.Base(f.Path) == configName {
 			files[id] = append(files[id], f)
 		}
 	}
@@ -445,7 +424,7 @@ func (s *sorter) skip(reports []*source.File) map[folder]*Skipped {
 		skipped[id] = &Skipped{
 			Path: id.path, Files: of,
 			Reason:        benchmark + " does not run fio, " + reason,
-			archiveConfig: s.config(id.in(s.place(id, false).root), archiveConfigName),
+			archiveConfig: s.config(id.in(s.placeOf(of[0], false).root), archiveConfigName),
 		}
 	}
 	return skipped

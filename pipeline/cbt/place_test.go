@@ -1,19 +1,25 @@
 package cbt
 
 import (
+	"path"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/mapping"
-	"pgregory.net/rapid"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // emptyPlaces know no configuration. Folders of samples are those below bench.
 func emptyPlaces(t testing.TB) *sorter {
 	p := newSorter(t.Context(), nil)
-	p.samples[folder{archive: "arch", path: "bench/1-randread-16KiB/sample1"}] = true
+	p.samples[folder{argument: "arch", archive: "arch", path: "bench/1-randread-16KiB/sample1"}] = true
 	return p
+}
+
+func fileIn(dir string) *source.File {
+	return &source.File{Root: "arch", Archive: "arch", Path: path.Join(dir, "x")}
 }
 
 func TestPlaces(t *testing.T) {
@@ -27,18 +33,18 @@ func TestPlaces(t *testing.T) {
 		{"iodepth-x/op_size-8.h", place{folder: "iodepth-x/op_size-8.h"}},
 		{"op_size-99999999999999999999", place{folder: "op_size-99999999999999999999"}},
 		{"r/00000002/id-7c1f03ab", place{
-			layout: ofCBT, folder: "r/00000002/id-7c1f03ab", config: "r/00000002/id-7c1f03ab", root: "r", name: "r/2/id-7c1f03ab", known: mapping.CBT{Iteration: new(2)},
+			layout: ofCBT, folder: "r/00000002/id-7c1f03ab", config: "r/00000002/id-7c1f03ab", root: "r", known: mapping.CBT{Iteration: new(2)},
 		}},
 		{"id-7c1f03ab/rbdfio.h1/op_size-4096/read", place{
-			layout: ofCBT, folder: "id-7c1f03ab/rbdfio/op_size-4096/read", host: "h1", config: "id-7c1f03ab", name: "id-7c1f03ab/rbdfio/op_size-4096/read",
+			layout: ofCBT, folder: "id-7c1f03ab/rbdfio/op_size-4096/read", host: "h1", config: "id-7c1f03ab",
 			known: mapping.CBT{Benchmark: rbdfio, Mode: "read", OpSize: 4096},
 		}},
 		{"id-7c1f03ab/randrw_8192.h1/iodepth-4/numjobs-2", place{
-			layout: ofCBT, folder: "id-7c1f03ab/randrw_8192/iodepth-4/numjobs-2", host: "h1", config: "id-7c1f03ab", name: "id-7c1f03ab/randrw_8192/iodepth-4/numjobs-2",
+			layout: ofCBT, folder: "id-7c1f03ab/randrw_8192/iodepth-4/numjobs-2", host: "h1", config: "id-7c1f03ab",
 			modeSize: true, known: mapping.CBT{Mode: "randrw", OpSize: 8192, IODepth: 4, NumJobs: 2},
 		}},
 		{"id-7c1f03ab/w.h1.lab/numjobs-1", place{
-			layout: ofCBT, folder: "id-7c1f03ab/w/numjobs-1", host: "h1.lab", config: "id-7c1f03ab", name: "id-7c1f03ab/w/numjobs-1",
+			layout: ofCBT, folder: "id-7c1f03ab/w/numjobs-1", host: "h1.lab", config: "id-7c1f03ab",
 			doubt: "w.h1.lab: h1.lab is taken for a host: no configuration says where its name begins",
 			known: mapping.CBT{Workload: "w", NumJobs: 1},
 		}},
@@ -47,14 +53,14 @@ func TestPlaces(t *testing.T) {
 			known: mapping.CBT{Workload: "w", NumJobs: 2, TotalIODepth: 16, IODepth: 8},
 		}},
 		{"bench/1-randread-16KiB/sample1/clients/h1", place{
-			layout: ofSample, folder: "bench/1-randread-16KiB/sample1", host: "h1", name: "bench/1-randread-16KiB/sample1",
+			layout: ofSample, folder: "bench/1-randread-16KiB/sample1", host: "h1",
 			known: mapping.CBT{Benchmark: mapping.PBench, Mode: "randread", OpSize: 16 << 10},
 		}},
 		{"bench/1-randread-16KiB/sample2", place{folder: "bench/1-randread-16KiB/sample2"}},
 	}
 	p := emptyPlaces(t)
 	for _, tt := range tests {
-		got := p.place(folder{archive: "arch", path: tt.dir}, false)
+		got := p.placeOf(fileIn(tt.dir), false)
 		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(place{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.dir, diff)
 		}
@@ -68,7 +74,7 @@ func TestEachFolderNumber(t *testing.T) {
 		for _, name := range n.folders {
 			want := mapping.CBT{}
 			*n.of(&want) = 7
-			if diff := cmp.Diff(want, emptyPlaces(t).place(folder{archive: "arch", path: "x/" + name + "-0007"}, false).known); diff != "" {
+			if diff := cmp.Diff(want, emptyPlaces(t).placeOf(fileIn("x/"+name+"-0007"), false).known); diff != "" {
 				rt.Errorf("%s (-want +got):\n%s", name, diff)
 			}
 		}

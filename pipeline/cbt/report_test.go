@@ -85,9 +85,9 @@ var findings = []struct {
 		want:  []string{"logs/x: x.1: reports/out.json above?"},
 	},
 	{
-		name:  "logs of two runs beside the folder of a report: only their bins can say whose it is",
+		name:  "a report whose logs are gone, beside folders of other runs with logs of that name",
 		files: tree{"reports/out.json": fioReport(job{"j", histMsec, "write_hist_log=x"})}.with("a/x_clat_hist.1.log", "b/x_clat_hist.1.log"),
-		want:  []string{"a/x: x.1: reports/out.json above?", "b/x: x.1: reports/out.json above?"},
+		want:  []string{"a/x: x.1: ", "b/x: x.1: ", "reports/out: : reports/out.json name"},
 	},
 	{
 		name: "sections with a prefix each",

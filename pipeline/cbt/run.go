@@ -2,7 +2,9 @@ package cbt
 
 import (
 	"cmp"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
@@ -33,7 +35,6 @@ type Run struct {
 	// written together. If these were copied, they may be of several runs. Else it is empty.
 	Unsure string
 
-	name     string
 	at       place
 	argument string // that it was found under
 	family   string // of the logs' prefixes; "" in the folder of a sample
@@ -98,8 +99,28 @@ func (f Found) String() string {
 	return [...]string{"by its name", "by the logs' prefix", "by fio's options", "in the same folder", "in a folder nearby"}[f]
 }
 
-// Name returns the path for people, without the parts that all paths have in common.
-func (r *Run) Name() string { return cmp.Or(r.name, r.Path) }
+// Name returns the path for people, without the parts that all paths of an archive of CBT have in common.
+func (r *Run) Name() string {
+	switch {
+	case r.at.layout == ofSample && r.Path == ".":
+		return r.Archive
+	case r.at.layout != ofCBT:
+		return r.Path
+	}
+	above, id := path.Split(r.at.config)
+	below := strings.TrimPrefix(r.Path, r.at.config)
+	if id == "." { // the argument is the id- folder
+		above, id, below = "", r.Archive, r.Path
+	}
+	above, iteration := path.Clean(above), ""
+	if n := r.at.known.Iteration; n != nil {
+		above, iteration = path.Dir(above), strconv.Itoa(*n)
+	}
+	if path.Base(above) == "results" {
+		above = path.Dir(above)
+	}
+	return path.Join(above, iteration, id, below)
+}
 
 // IsLoose reports whether the user named each log of the run or, without logs, each report. Then only the user's list
 // says which files belong together.

@@ -267,7 +267,9 @@ type flattener struct {
 
 // file adds a configuration. Its error names the file if something had to be left out.
 func (f *flattener) file(name, prefix string, m map[string]any) error {
-	f.add(prefix, m, 0)
+	if len(m) > 0 {
+		f.add(prefix, m, 0)
+	}
 	err := f.lost
 	if f.full {
 		err = fmt.Errorf("%w: the run's document has the first %d bytes of its values and of their full names", safeyaml.ErrTooMuch, maxFlat)

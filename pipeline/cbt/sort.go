@@ -32,16 +32,13 @@ func (s *sorter) runOf(f *source.File, at *place, family string) *Run {
 	r := s.byName[key]
 	if r == nil {
 		r = &Run{
-			Archive: f.Archive, Path: at.folder, CBT: at.known, name: at.name, at: *at, argument: key.argument, family: family,
+			Archive: f.Archive, Path: at.folder, CBT: at.known, at: *at, argument: key.argument, family: family,
 			Config:        s.config(folderOf(f, cmp.Or(at.config, path.Dir(f.Path))), configName),
 			ArchiveConfig: s.config(folderOf(f, at.root), archiveConfigName),
 		}
 		// CBT has one family in a folder. Elsewhere others may be added any day.
 		if at.layout != ofCBT || family != "output" {
 			r.Path = path.Join(r.Path, family)
-			if r.name != "" {
-				r.name = path.Join(r.name, family)
-			}
 		}
 		s.byName[key] = r
 		s.runs = append(s.runs, r)
@@ -191,11 +188,7 @@ func (s *sorter) uniteDepths() {
 			continue
 		}
 		one := runs[0]
-		family := strings.TrimPrefix(one.Path, one.at.folder)
-		one.Path = totalOf(one.at.folder) + family
-		if one.name != "" {
-			one.name = strings.TrimSuffix(one.name, "/"+path.Base(one.at.folder)+family) + family
-		}
+		one.Path = totalOf(one.at.folder) + strings.TrimPrefix(one.Path, one.at.folder)
 		for _, r := range runs[1:] {
 			if r.IODepth != one.IODepth {
 				one.IODepth = 0
