@@ -77,7 +77,7 @@ func TestTogether(t *testing.T) {
 			[]string{"x .1 y.1", "one/x .1", "two/x .1", "two/y .1"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			runs := Together(openRuns(t, "", c.paths...), false)
+			runs, loose := Together(openRuns(t, "", c.paths...), false)
 			var got []string
 			for _, r := range runs {
 				line := r.Path
@@ -89,7 +89,7 @@ func TestTogether(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("runs (-want +got):\n%s", diff)
 			}
-			if IsLoose(runs) != c.loose {
+			if loose != c.loose {
 				t.Errorf("loose %v, want %v", !c.loose, c.loose)
 			}
 		})
@@ -108,10 +108,10 @@ func TestTogetherAtOneTime(t *testing.T) {
 		}
 		paths = append(paths, name)
 	}
-	if runs := Together(openRuns(t, "", paths...), false); len(runs) != 2 || !IsLoose(runs) {
+	if runs, loose := Together(openRuns(t, "", paths...), false); len(runs) != 2 || !loose {
 		t.Errorf("%d runs, want 2", len(runs))
 	}
-	if runs := Together(openRuns(t, "", paths...), true); len(runs) != 1 {
+	if runs, _ := Together(openRuns(t, "", paths...), true); len(runs) != 1 {
 		t.Errorf("%d runs of all, want 1", len(runs))
 	}
 }
@@ -142,7 +142,7 @@ func TestNamedOnly(t *testing.T) {
 	if len(runs) != 1 || len(runs[0].Reports) != 1 {
 		t.Fatalf("%d runs, want one with a report", len(runs))
 	}
-	if named := NamedOnly(runs); len(named[0].Reports) != 0 || len(runs[0].Reports) != 1 {
+	if named, _ := Together(runs, true); len(named[0].Reports) != 0 || len(runs[0].Reports) != 1 {
 		t.Errorf("%d reports of the named alone, %d of all", len(named[0].Reports), len(runs[0].Reports))
 	}
 }

@@ -112,7 +112,7 @@ func (g *ingestCall) ingest(ctx context.Context, paths []string) error {
 	if ok, err := g.unchanged(ctx, night, began); ok || err != nil {
 		return err
 	}
-	archive, err := pipeline.OpenToStore(ctx, paths, g.stdin, func(p source.Progress) {
+	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
 		g.progress.Show("looking: %s, %s", unit.Plural(p.Files, "file"), unit.Bytes(p.Bytes))
 	})
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // outFile replaces a file when it is complete. After an error, such as a full disk, the old file is unchanged. If
@@ -107,7 +108,7 @@ func (e *env) isNoInput(name string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	inputs, err := pipeline.List(context.Background(), paths)
+	inputs, err := source.List(context.Background(), paths, cbt.Options())
 	if err != nil { // such as a pipe, which is not replaced
 		return nil
 	}

@@ -115,7 +115,7 @@ func (f *follower) watch(ctx context.Context) error {
 // look finds what has changed, stores runs that are over, and begins to follow live ones.
 func (f *follower) look(ctx, sessions context.Context) error {
 	began := time.Now()
-	archive, err := pipeline.OpenToStore(ctx, f.Paths, nil, nil)
+	archive, err := pipeline.Open(ctx, f.Paths, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,6 @@ import (
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -100,7 +99,7 @@ func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	if !opt.Remember {
 		return n, nil
 	}
-	files, err := pipeline.List(ctx, opt.Paths)
+	files, err := source.List(ctx, opt.Paths, cbt.Options())
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

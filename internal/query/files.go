@@ -39,11 +39,8 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
 		return found, UsageError{err}
 	}
-	runs := pipeline.Together(archive.Runs, opt.LogsAlone)
-	opt.Alone = pipeline.IsLoose(runs)
-	if opt.LogsAlone {
-		runs = pipeline.NamedOnly(runs)
-	}
+	runs, alone := pipeline.Together(archive.Runs, opt.LogsAlone)
+	opt.Alone = alone
 	for _, run := range runs {
 		found.Runs = append(found.Runs, &Run{Name: run.Name(), Path: run.Path, files: run, opt: opt.Options})
 	}

@@ -160,7 +160,7 @@ func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
 	opt.Depth, opt.Budget = cmp.Or(opt.Depth, 4), cmp.Or(opt.Budget, new(Budget))
 	return &scanner{
 		Options: opt, ctx: ctx, listing: listing, given: map[string]bool{}, visited: map[string]bool{}, looks: map[lookKey]int{},
-		set: &Set{budget: opt.Budget, spool: spool{dir: opt.TempDir, sums: opt.Sums}},
+		set: &Set{budget: opt.Budget, spool: spool{dir: opt.TempDir}},
 	}
 }
 

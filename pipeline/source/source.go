@@ -93,9 +93,6 @@ type Options struct {
 	// TempDir is where the temporary file goes. Default os.TempDir().
 	TempDir string
 
-	// Sums makes [File.Sum] of contents that are spooled, while they are spooled.
-	Sums bool
-
 	// Progress is called from the scanning goroutine for every file found and
 	// every few megabytes read, so it must be quick. Default none.
 	Progress func(Progress)
@@ -235,10 +232,10 @@ func (f *File) Budget() *Budget {
 	return f.set.budget
 }
 
-// Sum returns the size and the XXH64 of the readable part of the content. ok is false if the scan did not compute them
-// ([Options.Sums]). Then the caller has to read the content.
+// Sum returns the size and the XXH64 of the readable part of a content that was unpacked: its hash takes a few percent of
+// the time of unpacking. ok is false for other files. Then the caller has to read the content.
 func (f *File) Sum() (size int64, sum uint64, ok bool) {
-	if f.kept == nil || !f.set.spool.sums {
+	if f.kept == nil {
 		return 0, 0, false
 	}
 	f.set.unpacking.Lock()

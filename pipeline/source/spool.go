@@ -20,7 +20,6 @@ var errSpool = errors.New("no room for what is unpacked: TMPDIR names the folder
 // of goroutines may read what was added.
 type spool struct {
 	dir    string
-	sums   bool     // see [Options.Sums]
 	file   *os.File // made with the first content
 	linked string   // name of file if it could not be removed while open
 	end    int64    // bytes in the file
@@ -29,7 +28,7 @@ type spool struct {
 // kept is a content that the spool keeps.
 type kept struct {
 	*io.SectionReader        // of the file; nil before it was added
-	sum               uint64 // its XXH64, if the spool makes it
+	sum               uint64 // its XXH64
 }
 
 // add reads all of r and keeps it as k. cut is the error that ended r early: the content before it is kept. err is a
@@ -38,19 +37,14 @@ func (s *spool) add(k *kept, r io.Reader) (cut, err error) {
 	if err := s.make(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errSpool, err)
 	}
-	start, in := s.end, &spoolInput{r: r}
-	if s.sums {
-		in.sum = xxhash.New()
-	}
+	start, in := s.end, &spoolInput{r: r, sum: xxhash.New()}
 	buf := spoolBuffers.Get().(*[256 << 10]byte)
 	defer spoolBuffers.Put(buf)
 	if _, err := io.CopyBuffer(spoolEnd{s}, in, buf[:]); err != nil {
 		return nil, fmt.Errorf("%w: %w", errSpool, err)
 	}
 	k.SectionReader = io.NewSectionReader(s.file, start, s.end-start)
-	if s.sums {
-		k.sum = in.sum.Sum64()
-	}
+	k.sum = in.sum.Sum64()
 	return in.cut, nil
 }
 
@@ -59,15 +53,13 @@ var spoolBuffers = sync.Pool{New: func() any { return new([256 << 10]byte) }}
 // spoolInput reads a content. An error of the content is its end, so all other errors are the spool's.
 type spoolInput struct {
 	r   io.Reader
-	sum *xxhash.Digest // nil: none
+	sum *xxhash.Digest
 	cut error
 }
 
 func (in *spoolInput) Read(p []byte) (int, error) {
 	n, err := in.r.Read(p)
-	if in.sum != nil {
-		_, _ = in.sum.Write(p[:n]) // never fails
-	}
+	_, _ = in.sum.Write(p[:n]) // never fails
 	if err != nil && err != io.EOF {
 		in.cut, err = err, io.EOF
 	}
