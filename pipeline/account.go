@@ -11,71 +11,13 @@ import (
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
-// tally counts what was read of one job, row by row. All results are made from the tallies of all jobs after the last
-// row. It is not safe for concurrent use.
-type tally struct {
-	directions [fiolog.Directions]directionTally
-	interval   int64 // of the rows, in milliseconds
-	last       int64 // end of the last row, in milliseconds since the job's start
-	damaged    bool  // rows were skipped
-	cut        bool  // the log ends too early
-	ended      bool  // all rows were read
-	split      *align.Splitter
-	raw        *rawFill   // of a job with a log of completions; else nil
-	reports    *reportJob // of a job with periodic reports; else nil
-}
-
-// directionTally is one direction of a job.
-type directionTally struct {
-	sum        hist.Histogram // of all rows, if the run has a report
-	requests   uint64
-	most       uint64 // in a row as long as the interval
-	least      uint64 // the same
-	start, end int64  // of the first row and of the last, in milliseconds since the job's start
-
-	// Of all jobs of an entry together; its first job has them.
-	recovered int64 // requests that fio did not log, in a tail
-	missing   int64 // requests in no window
-}
-
-// add counts a row. With sums it also adds the row up, which only a comparison with a report needs.
-func (t *tally) add(row *align.Row, sums bool) {
-	c := &t.directions[row.Direction]
-	if c.requests == 0 {
-		c.start, c.end = row.Start, row.End
-	}
-	c.start, c.end = min(c.start, row.Start), max(c.end, row.End)
-	c.requests += row.Total
-	if row.End-row.Start >= t.interval-t.interval/10 {
-		if c.most == 0 {
-			c.least = row.Total
-		}
-		c.most, c.least = max(c.most, row.Total), min(c.least, row.Total)
-	}
-	t.last = max(t.last, row.End)
-	if sums {
-		c.sum.AddBins(row.Layout, row.Bins)
-	}
-}
-
-// end is when the job ended by its rows, in milliseconds since its start.
-func (t *tally) end() int64 {
-	switch {
-	case t.raw != nil && t.raw.last > 0:
-		return t.raw.last
-	case t.reports != nil:
-		return max(t.last, t.reports.active)
-	}
-	return t.last
-}
-
 // unlogged returns how many of the requests that fio did not log are in windows, and how many of each direction are in
 // none.
 func (r *runReader) unlogged() (recovered int64, missing [fiolog.Directions]int64) {
-	for _, t := range r.tallies {
-		for d := range t.directions {
-			recovered += t.directions[d].recovered
-			missing[d] += t.directions[d].missing
+	for _, in := range r.rows {
+		for d := range in.directions {
+			recovered += in.directions[d].recovered
+			missing[d] += in.directions[d].missing
 		}
 	}
 	return recovered, missing
@@ -118,29 +60,29 @@ type directionAccount struct {
 // latest returns the latest report of an entry. While fio runs, newer reports follow.
 func (r *runReader) latest(e *plan.Entry) *fiolog.Job {
 	for _, j := range e.Jobs {
-		if of := r.tallies[j].reports; of != nil && of.last != nil {
+		if of := r.rows[j].reports; of != nil && of.last != nil {
 			return of.last
 		}
 	}
 	return e.Job
 }
 
-// account makes the account of an entry from the tallies of its jobs.
+// account makes the account of an entry from the counts of its jobs.
 func (r *runReader) account(e *plan.Entry) *account {
 	a := &account{report: r.latest(e), all: &hist.Histogram{}}
 	for _, j := range e.Jobs {
-		t := r.tallies[j]
-		a.last, a.isTorn = max(a.last, t.last), a.isTorn || t.damaged && !t.cut
+		t := r.rows[j]
+		a.last, a.isTorn = max(a.last, t.until), a.isTorn || t.damaged && !t.cut
 	}
 	var shares [fiolog.Directions]float64
 	for d := range a.directions {
 		of, stats := &a.directions[d], &a.report.Directions[d]
-		of.stats, of.logged = stats, &r.tallies[e.Jobs[0]].directions[d].sum
+		of.stats, of.logged = stats, &r.rows[e.Jobs[0]].directions[d].sum
 		if len(e.Jobs) > 1 {
 			of.logged = &hist.Histogram{}
 		}
 		for _, j := range e.Jobs {
-			c := &r.tallies[j].directions[d]
+			c := &r.rows[j].directions[d]
 			of.requests += float64(c.requests)
 			if len(e.Jobs) > 1 {
 				of.logged.Merge(&c.sum)
@@ -233,7 +175,7 @@ const cutLog = "%s: %d requests of the report are not in its log, which ends at 
 // requests for it, logs end early or rows are missing. Then the times of these requests are unknown, and they count as
 // missing. All rows of the logs must have been read.
 func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
-	a, counts := r.account(e), &r.tallies[e.Jobs[0]].directions
+	a, counts := r.account(e), &r.rows[e.Jobs[0]].directions
 	interval, withRows, isExact := int64(0), 0, true
 	for _, j := range e.Jobs {
 		interval, isExact = max(interval, j.Interval), isExact && j.Exact
@@ -280,7 +222,7 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 		}
 		from, to := int64(-1), int64(0)
 		for _, j := range e.Jobs {
-			t := r.tallies[j]
+			t := r.rows[j]
 			if of.requests > 0 && t.directions[d].requests == 0 {
 				continue // a job of a group without this direction
 			}
@@ -367,7 +309,7 @@ func (r *runReader) rest(e *plan.Entry, a *account, d fiolog.Direction, title st
 				"another run, or were changed; keep the files of each run in a folder of their own", title)
 		}
 	}
-	r.tallies[e.Jobs[0]].directions[d].missing += int64(left)
+	r.rows[e.Jobs[0]].directions[d].missing += int64(left)
 	return nil
 }
 
@@ -377,7 +319,7 @@ func (r *runReader) rest(e *plan.Entry, a *account, d fiolog.Direction, title st
 func (r *runReader) isCut(e *plan.Entry, d fiolog.Direction, n float64) bool {
 	usual, by, may := 0.0, 0.0, false
 	for _, j := range e.Jobs {
-		of, interval := r.tallies[j], j.Interval
+		of, interval := r.rows[j], j.Interval
 		c := &of.directions[d]
 		if c.requests == 0 || interval == 0 || of.damaged {
 			continue
@@ -399,7 +341,7 @@ func (r *runReader) isCut(e *plan.Entry, d fiolog.Direction, n float64) bool {
 
 // countMissing counts the requests of an entry none of whose jobs has rows: they are in no window.
 func (r *runReader) countMissing(e *plan.Entry) {
-	a, counts := r.account(e), &r.tallies[e.Jobs[0]].directions
+	a, counts := r.account(e), &r.rows[e.Jobs[0]].directions
 	isMissing := func(s *fiolog.DirectionStats) bool { return !r.totals || e.WantsRows() || len(s.Clat.Bins) == 0 }
 	for d := range a.directions {
 		of := &a.directions[d]

@@ -80,7 +80,7 @@ func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages,
 			r.problems.skip("%w", err)
 		}
 		if len(r.Averages) > 0 { // without averages, the rates come from the rows
-			r.tallies[j].last = max(r.tallies[j].last, last)
+			r.rows[j].until = max(r.rows[j].until, last)
 		}
 	}
 	return r.levelsOf(ofJobs), nil

@@ -244,23 +244,6 @@ func (e *Execution) HasGrownFrom(before *mapping.Source) bool {
 	return e.Grows && len(reports) > 0
 }
 
-// skipChanged reports files that changed since these states of them were found. It is unknown which content was read. So
-// these files have no hash, and the run is stored again when its files are read again. A file that was removed was open, or
-// reading it failed.
-func (e *Execution) skipChanged(files []*source.File, before []source.State, said *problems) {
-	for i, f := range files {
-		if now := f.State(); now == before[i] || now == (source.State{}) {
-			continue
-		}
-		said.skip("%s: %w, so numbers may be of two states of it: read it again when nothing writes to it", f.Name(), source.ErrChanged)
-		for j := range e.Source.List {
-			if of := &e.Source.List[j]; of.Path == f.Path {
-				of.Hash = ""
-			}
-		}
-	}
-}
-
 // identify finds out which run and which version of it this is. have is the stored version, or nil. It has no other
 // effects.
 func (p *input) identify(ctx context.Context, known Known) (e *Execution, have *mapping.Run, err error) {
@@ -271,8 +254,24 @@ func (p *input) identify(ctx context.Context, known Known) (e *Execution, have *
 		return nil, nil, err
 	}
 	e.Run.Labels = labelsOf(have, p.opt.Labels)
-	e.Run.Ingest = p.ingestOf(e)
-	e.keep(have)
+	// The id of a version is of what its documents are made of. Paths and names are no part of it, except the settings in
+	// them.
+	sum := xxhash.New()
+	fmt.Fprintf(sum, "%s\n%s\n%s\n", e.Source.Hash, p.opt.settings(), settingsText(p.Settings()))
+	for _, k := range slices.Sorted(maps.Keys(e.Run.Labels)) {
+		fmt.Fprintf(sum, " %q=%q", k, e.Run.Labels[k])
+	}
+	e.Run.Ingest = hex.EncodeToString(sum.Sum(nil))
+	// What people said about the stored run, and about removed ones, comes on top.
+	run := mapping.RunInfo{Labels: e.Run.Labels}
+	if have != nil {
+		run.Annotate(have.Run.Annotation())
+	}
+	for _, a := range e.Taken {
+		a.Weak = true
+		run.Annotate(a)
+	}
+	e.Run.Labels, e.Run.Edit, e.edited, e.note = run.Labels, run.Edit(), run.Edited, run.Note
 	return e, have, nil
 }
 
@@ -291,17 +290,6 @@ func labelsOf(have *mapping.Run, given map[string]string) map[string]string {
 	return all
 }
 
-// ingestOf is the id of one version of the run, by what its documents are made of. Paths and
-// names are no part of it, except the settings in them.
-func (p *input) ingestOf(e *Execution) string {
-	sum := xxhash.New()
-	fmt.Fprintf(sum, "%s\n%s\n%s\n", e.Source.Hash, p.opt.settings(), settingsText(p.Settings()))
-	for _, k := range slices.Sorted(maps.Keys(e.Run.Labels)) {
-		fmt.Fprintf(sum, " %q=%q", k, e.Run.Labels[k])
-	}
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
 // settingsText are settings as ids of versions have them. Another form would store all runs again.
 func settingsText(c mapping.CBT) string {
 	iteration := 0
@@ -310,24 +298,6 @@ func settingsText(c mapping.CBT) string {
 	}
 	c.Iteration = nil
 	return strings.TrimSuffix(fmt.Sprintf("%+v", c), "<nil>}") + strconv.Itoa(iteration) + "}"
-}
-
-// keep adds to the labels of the ingest what people said about the stored run, and about removed ones.
-func (e *Execution) keep(have *mapping.Run) {
-	run := mapping.RunInfo{Labels: e.Run.Labels}
-	if have != nil {
-		run.Annotate(have.Run.Annotation())
-	}
-	for _, a := range e.Taken {
-		a.Weak = true
-		run.Annotate(a)
-	}
-	e.Run.Labels, e.Run.Edit, e.edited, e.note = run.Labels, run.Edit(), run.Edited, run.Note
-}
-
-// complete adds to a run's document what it was read from, and what people said about it.
-func (e *Execution) complete(doc *mapping.Run) {
-	doc.Source, doc.Run.Edited, doc.Run.Note = e.Source, e.edited, e.note
 }
 
 // short returns the part of an id that is shown to people.

@@ -136,10 +136,10 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 // begin plans the reading of a run. If absolute is true, the run gets an id, and a start from any evidence. It returns no
 // reader, but the result, if nothing of the run can be read or if known has the run.
 func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known) (*runReader, *Result, error) {
-	said, sources := &problems{}, run.Files()
-	var before []source.State
-	for _, f := range sources {
-		before = append(before, f.State())
+	said := &problems{}
+	var found []source.State
+	for _, f := range run.Files() {
+		found = append(found, f.State())
 	}
 	p, err := makePlan(ctx, run, opt, absolute, nil, said)
 	if err != nil {
@@ -157,7 +157,7 @@ func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known 
 			r.close()
 			return nil, done, err
 		}
-		r.execution, r.sources, r.before = e, sources, before
+		r.execution, r.found = e, found
 	}
 	said.beginRows()
 	return r, nil, nil
@@ -179,10 +179,22 @@ func (r *runReader) result() (*Result, error) {
 		return nil, err
 	}
 	r.problems.endRows()
-	r.execution.skipChanged(r.sources, r.before, r.problems)
+	// If a file has changed since it was found, it is unknown which content was read. So it has no hash, and the run is stored
+	// again when its files are read again. A file that was removed was open, or reading it failed.
+	for i, before := range r.found {
+		f := r.Run.Files()[i]
+		if now := f.State(); now == before || now == (source.State{}) {
+			continue
+		}
+		r.problems.skip("%s: %w, so numbers may be of two states of it: read it again when nothing writes to it", f.Name(), source.ErrChanged)
+		for j := range r.execution.Source.List {
+			if of := &r.execution.Source.List[j]; of.Path == f.Path {
+				of.Hash = ""
+			}
+		}
+	}
 	r.conclude()
-	doc := r.summary(r.execution.Run)
-	r.execution.complete(doc)
+	doc := r.summary()
 	skipped, notes := r.problems.all()
 	return &Result{Run: doc, Skipped: skipped, Notes: notes, Plan: r.Plan}, nil
 }
@@ -266,9 +278,8 @@ func Follow(
 		return err
 	}
 	store := func() (*mapping.Run, error) { // and make all documents so far visible
-		doc := r.summary(e.Run)
+		doc := r.summary() // its source is as it was at the start: the complete files are recognised by it
 		doc.Run.Complete = false
-		e.complete(doc) // its source is as it was at the start: the complete files are recognised by it
 		doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
 		stored = time.Now()
 		if err := put(); err != nil {

@@ -22,11 +22,13 @@ import (
 type reportFile struct {
 	out     *plan.Output
 	live    *liveFiles // fio still writes; else nil
+	isAlone bool       // all rows of the run are of these reports, so that windows follow them
 	offsets map[string]time.Duration
 
 	mu    sync.Mutex
 	next  func() (*fiolog.Report, error, bool) // nil before the first
 	stop  func()
+	skip  int // reports of earlier executions
 	jobs  []*reportJob
 	ended bool
 
@@ -107,12 +109,28 @@ func (f *reportFile) advance() bool {
 		return false
 	}
 	if f.next == nil {
-		f.next, f.stop = iter.Pull2(f.reports)
+		in, err := f.out.File.Open()
+		if err != nil {
+			f.ended = true
+			f.jobs[0].errs = append(f.jobs[0].errs, err)
+			return false
+		}
+		if f.live != nil {
+			const missed = 3 // reports
+			quiet := max(f.live.quiet, missed*time.Duration(f.out.Spacing())*time.Millisecond)
+			in = &tailReader{in, liveFiles{f.live.ctx, quiet}}
+		}
+		next, stop := iter.Pull2(reportsOf(in, f.out.File))
+		f.next, f.skip, f.stop = next, f.out.Skip, func() { stop(); in.Close() }
 	}
 	rep, err, ok := f.next()
-	f.ended = !ok
-	if err != nil {
-		f.jobs[0].errs = append(f.jobs[0].errs, err)
+	if f.ended = !ok; ok && err != nil { // what is wrong with a report was said when the plan was made
+		return true
+	}
+	if f.skip--; f.skip >= 0 {
+		if !ok {
+			f.jobs[0].errs = append(f.jobs[0].errs, io.ErrUnexpectedEOF)
+		}
 		return ok
 	}
 	take := f.ready
@@ -142,34 +160,6 @@ func (f *reportFile) advance() bool {
 	return ok
 }
 
-// reports iterates over the reports of the last execution. What is wrong with others was reported
-// when the plan was made.
-func (f *reportFile) reports(yield func(*fiolog.Report, error) bool) {
-	in, err := f.out.File.Open()
-	if err != nil {
-		yield(nil, err)
-		return
-	}
-	defer in.Close()
-	if f.live != nil {
-		const missed = 3 // reports
-		quiet := max(f.live.quiet, missed*time.Duration(f.out.Spacing())*time.Millisecond)
-		in = &tailReader{in, liveFiles{f.live.ctx, quiet}}
-	}
-	skip := f.out.Skip
-	for rep, err := range reportsOf(in, f.out.File) {
-		if err != nil {
-			continue
-		}
-		if skip--; skip < 0 && !yield(rep, nil) {
-			return
-		}
-	}
-	if skip > 0 {
-		yield(nil, io.ErrUnexpectedEOF)
-	}
-}
-
 // take makes rows of the job's requests since the report before.
 func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 	ran, before := r.job.Entry.RanIn(j), r.ran
@@ -179,6 +169,8 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 		r.active = end
 	}
 	r.last, r.until = j, end
+	isLate := end-from > r.job.Interval*3/2 // because a job hung
+	whole := r.isAlone || isLate
 	for d := range fiolog.Direction(fiolog.Directions) {
 		now := r.job.Entry.Histogram(&j.Directions[d])
 		since := now.Clone()
@@ -188,10 +180,11 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 		}
 		r.sofar[d] = now
 		row := align.NewRow(from, end, d, since)
+		row.Whole = whole
 		switch {
 		case row.Total > 0:
 			r.active = end
-			if r.isLate(&row) {
+			if isLate {
 				r.late, r.longest = r.late+1, max(r.longest, end-from)
 			}
 			r.queue = append(r.queue, row)
@@ -201,12 +194,9 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 		}
 	}
 	if r.live != nil && len(r.queue)+len(r.errs) == 0 { // a row without a direction
-		r.queue = append(r.queue, align.Row{Start: from, End: end, Layout: r.job.Layout})
+		r.queue = append(r.queue, align.Row{Start: from, End: end, Whole: whole, Layout: r.job.Layout})
 	}
 }
-
-// isLate reports whether the report at the end of a row came late, because a job hung.
-func (r *reportJob) isLate(row *align.Row) bool { return row.End-row.Start > r.job.Interval*3/2 }
 
 // endOf returns when a report was written, in milliseconds since the job's start, and at most when the job ended. ran is
 // the run time of the job in the report. Only a report without a time is placed by it, because in a hang it lags behind.

@@ -202,19 +202,72 @@ func (l *logFile) wrong(err error, rec *fiolog.Record) error {
 	return rowError{fmt.Errorf("%s:%d:1: %w", l.log.File.Name(), rec.Line, err)}
 }
 
-// rowReader reads the rows of a job one after another, in the time of the windows, and counts them: the rows of its
-// source and, if the job alone has a part in it, the tail that fio did not log. With a group it reads only the tail of
-// these jobs together. One goroutine at a time uses it.
-type rowReader struct {
+// jobRows reads the rows of a job one after another, in the time of the windows, and counts them: the rows of its source
+// and, if the job alone has a part in it, the tail that fio did not log. All results are made from the counts of all jobs
+// after the last row. One goroutine at a time uses it.
+type jobRows struct {
 	*runReader
-	job   *plan.Job
-	of    *tally
-	log   *logFile // nil if the rows are not of a log
-	undo  plan.Undoubler
-	group *plan.Entry // of jobs with group_reporting, whose rows other readers have read
+	job *plan.Job
+
+	// The source: a log of histograms, a log of completions that are added up in raw, or periodic reports.
+	log     *logFile
+	undo    plan.Undoubler
+	split   *align.Splitter
+	raw     *rawFill
+	reports *reportJob
 
 	queue []align.Row // read and not returned yet; valid until more rows are read
-	ended bool        // no rows follow those of the queue
+	last  bool        // no rows follow those of the queue
+	ended bool        // all rows were returned
+
+	directions [fiolog.Directions]directionCounts
+	until      int64 // end of the last row, in milliseconds since the job's start
+	damaged    bool  // rows were skipped
+	cut        bool  // the log ends too early
+}
+
+// directionCounts count one direction of a job.
+type directionCounts struct {
+	sum        hist.Histogram // of all rows, if the run has a report
+	requests   uint64
+	most       uint64 // in a row as long as the interval
+	least      uint64 // the same
+	start, end int64  // of the first row and of the last, in milliseconds since the job's start
+
+	// Of all jobs of an entry together; its first job has them.
+	recovered int64 // requests that fio did not log, in a tail
+	missing   int64 // requests in no window
+}
+
+// add counts a row. It adds the row up only for a comparison with a report.
+func (in *jobRows) add(row *align.Row) {
+	c := &in.directions[row.Direction]
+	if c.requests == 0 {
+		c.start, c.end = row.Start, row.End
+	}
+	c.start, c.end = min(c.start, row.Start), max(c.end, row.End)
+	c.requests += row.Total
+	if interval := in.job.Interval; row.End-row.Start >= interval-interval/10 {
+		if c.most == 0 {
+			c.least = row.Total
+		}
+		c.most, c.least = max(c.most, row.Total), min(c.least, row.Total)
+	}
+	in.until = max(in.until, row.End)
+	if len(in.Entries) > 0 {
+		c.sum.AddBins(row.Layout, row.Bins)
+	}
+}
+
+// endByRows is when the job ended by its rows, in milliseconds since its start.
+func (in *jobRows) endByRows() int64 {
+	switch {
+	case in.raw != nil && in.raw.last > 0:
+		return in.raw.last
+	case in.reports != nil:
+		return max(in.until, in.reports.active)
+	}
+	return in.until
 }
 
 // priceOfBin is the price of a bin in a window, for [source.Budget].
@@ -222,27 +275,22 @@ const priceOfBin = 8
 
 // next returns the next row, which is valid until the next call. It returns false at the end. After an error later rows
 // follow.
-func (in *rowReader) next() (align.Row, bool) {
-	j, of := in.job, in.of
+func (in *jobRows) next() (align.Row, bool) {
+	j := in.job
 	for len(in.queue) == 0 {
-		if in.ended {
-			if in.group == nil && j.Source != plan.FromNothing {
-				of.ended = true
-			}
+		if in.last {
+			in.ended = j.Source != plan.FromNothing
 			return align.Row{}, false
 		}
 		var err error
 		ok := false
-		switch {
-		case in.group != nil:
-			in.queue, in.ended = in.tail(in.group), true
-			continue
-		case j.Source == plan.FromHist:
+		switch j.Source {
+		case plan.FromHist:
 			in.queue, err, ok = in.histogramRow()
-		case j.Source == plan.FromRaw:
-			in.queue, err, ok = of.raw.rows(j, in.log)
-		case j.Source == plan.FromReports:
-			in.queue, err, ok = of.reports.rows()
+		case plan.FromRaw:
+			in.queue, err, ok = in.rawRows()
+		case plan.FromReports:
+			in.queue, err, ok = in.reports.rows()
 		default:
 			if e := j.Entry; e != nil && len(in.Averages) == 0 && j == e.Jobs[0] && !e.ReadsLogs() {
 				in.countMissing(e)
@@ -250,10 +298,12 @@ func (in *rowReader) next() (align.Row, bool) {
 		}
 		if err != nil {
 			in.problems.skip("%w", err)
-			if !isRepeated(err) {
-				bad := (*fiolog.SyntaxError)(nil)
-				isBad := errors.As(err, &bad)
-				of.damaged, of.cut = true, of.cut || isBad && bad.Partial || !isBad && !errors.As(err, new(rowError))
+			bad := (*fiolog.SyntaxError)(nil)
+			if isBad := errors.As(err, &bad); !isBad || !bad.Repeated { // a row that is there twice is not missing
+				in.damaged, in.cut = true, in.cut || isBad && bad.Partial || !isBad && !errors.As(err, new(rowError))
+				if len(in.queue) == 0 {
+					in.split.Gap()
+				}
 			}
 		}
 		for i := range in.queue {
@@ -268,18 +318,17 @@ func (in *rowReader) next() (align.Row, bool) {
 				price += priceOfBin * windows
 			}
 			if in.budget.Spend(price) != nil {
-				in.queue, in.ended = nil, true // and no window is passed on
+				in.queue, in.last = nil, true // and no window is passed on
 				return align.Row{}, false
 			}
-			row.Whole = j.Source == plan.FromReports && (in.follows || of.reports.isLate(row))
 			if row.Total > 0 {
-				of.add(row, len(in.Entries) > 0)
+				in.add(row)
 				if j.Source != plan.FromHist {
-					of.split.Pass(row.End, row.Direction)
+					in.split.Pass(row.End, row.Direction)
 				}
 			}
 		}
-		if in.ended = !ok; in.ended && j.Entry != nil && len(j.Entry.Jobs) == 1 && j.ReadsLog() {
+		if in.last = !ok; in.last && j.Entry != nil && len(j.Entry.Jobs) == 1 && j.ReadsLog() {
 			in.queue = append(in.queue, in.tail(j.Entry)...)
 		}
 	}
@@ -290,16 +339,10 @@ func (in *rowReader) next() (align.Row, bool) {
 	return row, true
 }
 
-// isRepeated reports whether an error says that a row is there twice.
-func isRepeated(err error) bool {
-	var bad *fiolog.SyntaxError
-	return errors.As(err, &bad) && bad.Repeated
-}
-
 // histogramRow returns the rows that the next row of a histogram log becomes, or the error in its place. It returns false
 // at the end of the job's rows.
-func (in *rowReader) histogramRow() ([]align.Row, error, bool) {
-	j, l, split := in.job, in.log, in.of.split
+func (in *jobRows) histogramRow() ([]align.Row, error, bool) {
+	j, l, split := in.job, in.log, in.split
 	rec, err, ok := l.next()
 	if !ok {
 		return nil, nil, false
@@ -329,14 +372,8 @@ func (in *rowReader) histogramRow() ([]align.Row, error, bool) {
 			err = l.wrong(err, rec)
 		}
 	}
-	if err != nil {
-		if !isRepeated(err) {
-			split.Gap()
-		}
+	if err != nil || len(rec.Bins) == 0 {
 		return nil, err, true
-	}
-	if len(rec.Bins) == 0 {
-		return nil, nil, true
 	}
 	following := func() (uint64, bool) {
 		rec = rec.Clone() // before the next row is read
@@ -353,39 +390,32 @@ func (in *rowReader) histogramRow() ([]align.Row, error, bool) {
 // guess. Requests that completed in the same window become one row. Requests in flight for longer than a window become
 // separate rows.
 type rawFill struct {
-	window   int64 // length, milliseconds
-	begins   int64 // of window 0, since the job's start
-	unit     int64 // nanoseconds of the log's values
-	layout   hist.Layout
-	spread   bool  // requests in flight for longer than a window are separate rows
-	all      bool  // all other requests are separate rows, too
-	current  int64 // the window that is filled, -1 before the first
-	last     int64 // the latest completion of all
-	bins     [fiolog.Directions]hist.Histogram
-	finished []align.Row
+	current int64 // the window that is filled, -1 before the first
+	last    int64 // the latest completion of all
+	bins    [fiolog.Directions]hist.Histogram
+	rows    []align.Row // finished
 }
 
-// newRawFill returns a rawFill for the log of a job and the windows of a plan.
-func newRawFill(p *input, j *plan.Job) *rawFill {
-	f := &rawFill{
-		window: p.Window, begins: -j.Offset - p.Shift, unit: plan.Nanoseconds(j.Unit), layout: j.Layout,
-		spread: p.opt.Weighting == align.InFlight, all: p.opt.SpreadAll, current: -1,
-	}
-	for d := range f.bins {
-		f.bins[d] = *hist.New(f.layout)
-	}
-	return f
-}
-
-// rows reads the job's log of completions until a row is made, and returns the rows, in milliseconds since the job's
+// rawRows reads the log of completions until a row is made, and returns the rows, in milliseconds since the job's
 // start, or the error in place of a completion. It returns false at the end.
-func (f *rawFill) rows(j *plan.Job, l *logFile) ([]align.Row, error, bool) {
-	f.finished = f.finished[:0]
-	for len(f.finished) == 0 {
+func (in *jobRows) rawRows() ([]align.Row, error, bool) {
+	j, f, l := in.job, in.raw, in.log
+	unit, begins := plan.Nanoseconds(j.Unit), -j.Offset-in.Shift // of window 0, since the job's start
+	finish := func() {
+		start := begins + f.current*in.Window
+		for d := range f.bins {
+			if row := align.NewRow(start, start+in.Window, fiolog.Direction(d), &f.bins[d]); row.Total > 0 {
+				f.rows = append(f.rows, row)
+				f.bins[d].Reset()
+			}
+		}
+	}
+	f.rows = f.rows[:0]
+	for len(f.rows) == 0 {
 		rec, err, ok := l.next()
 		if !ok {
-			f.end()
-			return f.finished, nil, false
+			finish()
+			return f.rows, nil, false
 		}
 		if err == nil {
 			if err = j.CheckTime(rec.Time); err != nil {
@@ -395,29 +425,18 @@ func (f *rawFill) rows(j *plan.Job, l *logFile) ([]align.Row, error, bool) {
 		if err != nil {
 			return nil, err, true
 		}
-		d, at, ns := rec.Direction, rec.Time-j.Origin, rec.Value*f.unit
-		if w := (max(at-f.begins, 1) - 1) / f.window; w > f.current {
-			f.end()
+		d, at, ns := rec.Direction, rec.Time-j.Origin, rec.Value*unit
+		if w := (max(at-begins, 1) - 1) / in.Window; w > f.current {
+			finish()
 			f.current = w
 		}
 		f.last = max(f.last, at)
-		bin := hist.Bin{Index: uint32(f.layout.Index(ns)), Count: 1}
-		if f.spread && (f.all || ns/1e6 >= f.window) {
-			f.finished = append(f.finished, align.Row{Start: at, End: at, Direction: d, Layout: f.layout, Bins: []hist.Bin{bin}, Total: 1})
+		bin := hist.Bin{Index: uint32(j.Layout.Index(ns)), Count: 1}
+		if in.opt.Weighting == align.InFlight && (in.opt.SpreadAll || ns/1e6 >= in.Window) {
+			f.rows = append(f.rows, align.Row{Start: at, End: at, Direction: d, Layout: j.Layout, Bins: []hist.Bin{bin}, Total: 1})
 		} else {
 			f.bins[d].AddAt(int(bin.Index), 1)
 		}
 	}
-	return f.finished, nil, true
-}
-
-// end makes rows of the window that was filled.
-func (f *rawFill) end() {
-	start := f.begins + f.current*f.window
-	for d := range f.bins {
-		if row := align.NewRow(start, start+f.window, fiolog.Direction(d), &f.bins[d]); row.Total > 0 {
-			f.finished = append(f.finished, row)
-			f.bins[d].Reset()
-		}
-	}
+	return f.rows, nil, true
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"maps"
 	"testing"
 
@@ -27,12 +28,21 @@ func TestLabelsOf(t *testing.T) {
 	}
 }
 
+// versionOf identifies a run without files, which a store may have.
+func versionOf(t *testing.T, opt Options, have *mapping.Run) *Execution {
+	t.Helper()
+	p := &input{Plan: &plan.Plan{Run: &cbt.Run{}}, opt: opt}
+	e, _, err := p.identify(t.Context(), func(_ context.Context, e *Execution) (string, *mapping.Run, error) { return e.Run.ID, have, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // TestProgramIsNoSetting: another version of the program does not make another version of a run.
 func TestProgramIsNoSetting(t *testing.T) {
-	e := &Execution{}
 	for _, program := range []string{"", "v1.2.3"} {
-		p, old := &input{Plan: &plan.Plan{Run: &cbt.Run{}}, opt: Options{Program: program}}, &input{Plan: &plan.Plan{Run: &cbt.Run{}}}
-		if got, want := p.ingestOf(e), old.ingestOf(e); got != want {
+		if got, want := versionOf(t, Options{Program: program}, nil).Run.Ingest, versionOf(t, Options{}, nil).Run.Ingest; got != want {
 			t.Errorf("%q: version %s, want %s", program, got, want)
 		}
 	}
@@ -42,19 +52,15 @@ func TestProgramIsNoSetting(t *testing.T) {
 func TestKeepAnnotations(t *testing.T) {
 	note := "after the switch was replaced"
 	have := &mapping.Run{Run: mapping.RunInfo{Labels: map[string]string{"disk": "nvme"}}}
-	p := &input{Plan: &plan.Plan{Run: &cbt.Run{}}}
-	e := &Execution{}
-	e.Run.Labels = labelsOf(have, nil)
-	before := p.ingestOf(e)
+	before := versionOf(t, Options{}, have).Run.Ingest
 	have.Run.Annotate(mapping.Annotation{Labels: map[string]string{"disk": "", "release": "reef"}, Note: &note})
-	e.Run.Labels = labelsOf(have, nil)
-	if after := p.ingestOf(e); after != before {
+	if after := versionOf(t, Options{}, have).Run.Ingest; after != before {
 		t.Errorf("version %s, and %s before the labels were changed", after, before)
 	}
-	e.Run.Labels = labelsOf(have, map[string]string{"osd": "bluestore", "disk": "ssd"})
-	e.keep(have)
-	doc := &mapping.Run{Run: mapping.RunInfo{Labels: e.Run.Labels}}
-	e.complete(doc)
+	e := versionOf(t, Options{Labels: map[string]string{"osd": "bluestore", "disk": "ssd"}}, have)
+	r := newRunReader(&input{Plan: &plan.Plan{Run: &cbt.Run{}}}, &problems{})
+	r.execution = e
+	doc := r.summary()
 	if diff := cmp.Diff(map[string]string{"release": "reef", "osd": "bluestore"}, doc.Run.Labels); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}

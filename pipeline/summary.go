@@ -16,7 +16,8 @@ import (
 )
 
 // summary returns the run's document, made of what was read so far.
-func (r *runReader) summary(ref mapping.RunRef) *mapping.Run {
+func (r *runReader) summary() *mapping.Run {
+	e, ref := r.execution, r.execution.Run
 	skipped, notes := r.problems.all()
 	recovered, byDirection := r.unlogged()
 	missing := byDirection[0] + byDirection[1] + byDirection[2]
@@ -24,8 +25,9 @@ func (r *runReader) summary(ref mapping.RunRef) *mapping.Run {
 		Run: mapping.RunInfo{
 			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: r.Run.Path, Start: ref.Start, End: r.At(r.end()),
 			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(skipped) == 0 && missing == 0,
+			Edited: e.edited, Note: e.note,
 		},
-		CBT: r.cbt, Config: r.Config,
+		Source: e.Source, CBT: r.cbt, Config: r.Config,
 		Fio:        mapping.FioInfo{Version: r.Version(), Options: r.Options()},
 		Hosts:      r.Hosts(),
 		Clock:      mapping.Clock{Source: r.Clock.String(), ErrorMS: r.Error.Milliseconds()},
@@ -59,21 +61,18 @@ func (r *runReader) summary(ref mapping.RunRef) *mapping.Run {
 	return run
 }
 
-// directionSums add up a direction over the entries of a run.
-type directionSums struct {
-	bins        *hist.Histogram // of all requests
-	unbinned    int64
-	bytes       int64
-	rates       mapping.Sums                     // of the jobs
-	uncounted   float64                          // requests of reports that only have a rate
-	means       [3]struct{ sum, weight float64 } // of fio, by requests: slat, clat, lat
-	lacksReport bool                             // a job that served requests has no report: bytes and rates of the others would be too low
-}
-
 // addTotals adds the totals of each direction and of all together: the sums of fio's entries and of the rows of jobs without
 // an entry. Without any entry, they are the sums of the windows.
 func (r *runReader) addTotals(run *mapping.Run) {
-	var sums [fiolog.Directions]directionSums
+	var sums [fiolog.Directions]struct { // over the entries of the run
+		bins        *hist.Histogram // of all requests
+		unbinned    int64
+		bytes       int64
+		rates       mapping.Sums                     // of the jobs
+		uncounted   float64                          // requests of reports that only have a rate
+		means       [3]struct{ sum, weight float64 } // of fio, by requests: slat, clat, lat
+		lacksReport bool                             // a job that served requests has no report: bytes and rates of the others would be too low
+	}
 	all, total := &hist.Histogram{}, &mapping.Totals{}
 	for d := range sums {
 		sums[d].bins = &hist.Histogram{}
@@ -106,7 +105,7 @@ func (r *runReader) addTotals(run *mapping.Run) {
 	}
 	for _, j := range r.Jobs {
 		for d := range sums {
-			if of := &r.tallies[j].directions[d]; j.Entry == nil {
+			if of := &r.rows[j].directions[d]; j.Entry == nil {
 				sums[d].lacksReport = sums[d].lacksReport || of.requests > 0
 				if len(r.Entries) > 0 {
 					sums[d].bins.Merge(&of.sum)
@@ -114,19 +113,58 @@ func (r *runReader) addTotals(run *mapping.Run) {
 			}
 		}
 	}
+	setRates := func(t *mapping.Totals, first, last int64) { // over the time from first to last, in milliseconds
+		t.DurationMS = max(last-first, 0)
+		t.IOPS = rounded(perSecond(float64(t.Requests), t.DurationMS), 1e3)
+		t.Bandwidth = rounded(perSecond(float64(t.Bytes), t.DurationMS), 1)
+	}
 	lacksReport := false
 	for d, to := range [fiolog.Directions]**mapping.Totals{&run.Read, &run.Write, &run.Trim} {
+		of := &sums[d]
 		if len(r.Entries) == 0 {
-			sums[d].bins = &r.windowed[d]
+			of.bins = &r.windowed[d]
 		}
-		lacksReport = lacksReport || sums[d].lacksReport
-		if *to = r.directionTotals(fiolog.Direction(d), &sums[d]); *to != nil {
-			all.Merge(sums[d].bins)
-			total.Requests += (*to).Requests
-			total.Bytes += (*to).Bytes
-			total.Sums.IOPS += (*to).Sums.IOPS
-			total.Sums.Bandwidth += (*to).Sums.Bandwidth
+		lacksReport = lacksReport || of.lacksReport
+		out := &mapping.Totals{
+			Requests: int64(of.bins.Total()) + of.unbinned, Latency: mapping.NewLatency(of.bins, nil), Fio: r.fioLatency(fiolog.Direction(d)),
+			Bytes: of.bytes, Sums: mapping.Sums{IOPS: rounded(of.rates.IOPS, 1e3), Bandwidth: rounded(of.rates.Bandwidth, 1)},
 		}
+		for i, to := range []*float64{&out.Means.Slat, &out.Means.Clat, &out.Means.Lat} {
+			if m := of.means[i]; m.weight > 0 {
+				*to = rounded(m.sum/m.weight/1000, 1000)
+			}
+		}
+		if of.lacksReport {
+			out.Bytes, out.Sums = 0, mapping.Sums{}
+		}
+		if of.bins.IsEmpty() { // a report without bins has only requests and means
+			if out.Requests == 0 && of.uncounted == 0 {
+				continue
+			}
+			out.Latency.Mean = out.Means.Clat
+		}
+		first, last := int64(math.MaxInt64), int64(0) // from the start of the first job to the end of the last one
+		for _, j := range r.Jobs {
+			start, end, rows := j.Offset, r.endOf(j), &r.rows[j].directions[d]
+			switch {
+			case !j.Serves(fiolog.Direction(d)) || j.Entry != nil && (j.Entry.Mixed != nil || j.Entry.Several) && rows.requests == 0:
+				continue
+			case j.Entry != nil && j.Entry.Several: // only the rows show when each ran, up to the last part of an interval
+				unlogged := end - j.Offset - r.rows[j].until
+				start, end = j.Offset+rows.start, j.Offset+rows.end+unlogged
+			}
+			first, last = min(first, start), max(last, end)
+		}
+		setRates(out, first, last)
+		if out.Requests == 0 { // unknown
+			out.IOPS = rounded(perSecond(of.uncounted, out.DurationMS), 1e3)
+		}
+		*to = out
+		all.Merge(of.bins)
+		total.Requests += out.Requests
+		total.Bytes += out.Bytes
+		total.Sums.IOPS += out.Sums.IOPS
+		total.Sums.Bandwidth += out.Sums.Bandwidth
 	}
 	for _, e := range unknown {
 		all.Merge(e.Histogram(e.Mixed))
@@ -151,55 +189,8 @@ func (r *runReader) addTotals(run *mapping.Run) {
 	run.All = total
 }
 
-// setRates sets the time of totals, which is given in milliseconds, and their rates over it.
-func setRates(t *mapping.Totals, first, last int64) {
-	t.DurationMS = max(last-first, 0)
-	t.IOPS = rounded(perSecond(float64(t.Requests), t.DurationMS), 1e3)
-	t.Bandwidth = rounded(perSecond(float64(t.Bytes), t.DurationMS), 1)
-}
-
-// directionTotals returns the totals of one direction. Rates are over the time from the start of its first job to the end of
-// its last job. It returns nil if the direction has no requests.
-func (r *runReader) directionTotals(d fiolog.Direction, of *directionSums) *mapping.Totals {
-	out := &mapping.Totals{
-		Requests: int64(of.bins.Total()) + of.unbinned, Latency: mapping.NewLatency(of.bins, nil), Fio: r.fioLatency(d), Bytes: of.bytes,
-		Sums: mapping.Sums{IOPS: rounded(of.rates.IOPS, 1e3), Bandwidth: rounded(of.rates.Bandwidth, 1)},
-	}
-	for i, to := range []*float64{&out.Means.Slat, &out.Means.Clat, &out.Means.Lat} {
-		if m := of.means[i]; m.weight > 0 {
-			*to = rounded(m.sum/m.weight/1000, 1000)
-		}
-	}
-	if of.lacksReport {
-		out.Bytes, out.Sums = 0, mapping.Sums{}
-	}
-	if of.bins.IsEmpty() { // a report without bins has only requests and means
-		if out.Requests == 0 && of.uncounted == 0 {
-			return nil
-		}
-		out.Latency.Mean = out.Means.Clat
-	}
-	first, last := int64(math.MaxInt64), int64(0)
-	for _, j := range r.Jobs {
-		start, end, tally := j.Offset, r.endOf(j), &r.tallies[j].directions[d]
-		switch {
-		case !j.Serves(d) || j.Entry != nil && (j.Entry.Mixed != nil || j.Entry.Several) && tally.requests == 0:
-			continue
-		case j.Entry != nil && j.Entry.Several: // only the rows show when each ran, up to the last part of an interval
-			unlogged := end - j.Offset - r.tallies[j].last
-			start, end = j.Offset+tally.start, j.Offset+tally.end+unlogged
-		}
-		first, last = min(first, start), max(last, end)
-	}
-	setRates(out, first, last)
-	if out.Requests == 0 { // unknown
-		out.IOPS = rounded(perSecond(of.uncounted, out.DurationMS), 1e3)
-	}
-	return out
-}
-
 // endOf returns when a job ended, in milliseconds after the start of the run.
-func (r *runReader) endOf(j *plan.Job) int64 { return j.Offset + max(j.Ran, r.tallies[j].end()) }
+func (r *runReader) endOf(j *plan.Job) int64 { return j.Offset + max(j.Ran, r.rows[j].endByRows()) }
 
 // end returns when the last job ended, in milliseconds after the start of the run.
 func (r *runReader) end() (end int64) {
@@ -274,7 +265,7 @@ func (r *runReader) conclude() {
 		note("%s: %s", title, r.Placed)
 	}
 	if r.opt.Align != AlignJob {
-		text, isDoubt := r.Apart(func(j *plan.Job) int64 { return r.tallies[j].end() })
+		text, isDoubt := r.Apart(func(j *plan.Job) int64 { return r.rows[j].endByRows() })
 		switch {
 		case isDoubt:
 			note("%s: %s", title, text)
@@ -423,7 +414,7 @@ func (r *runReader) concludeReports() {
 			"fio with --output-format=json+", r.Title)
 	}
 	for _, j := range r.Jobs {
-		if f := r.tallies[j].reports; f != nil && f.late > 0 && f == f.jobs[0] { // once for the file
+		if f := r.rows[j].reports; f != nil && f.late > 0 && f == f.jobs[0] { // once for the file
 			r.problems.skip("%s: fio wrote reports every %.1f s, but some came late, up to %.1f s after the one before: it waits for jobs "+
 				"that hang or sleep; when in that time a request completed is unknown, so such a time is one window; fio's histogram logs "+
 				"show it (--write_hist_log=NAME --log_hist_msec=1000)", f.out.File.Name(), seconds(f.out.Spacing()), seconds(f.longest))

@@ -29,11 +29,11 @@ func tailOfCounts(e *plan.Entry, d fiolog.Direction, counts []uint64, ends ...[]
 	said := &problems{}
 	r := newRunReader(&input{Plan: &plan.Plan{Run: &cbt.Run{}, Jobs: e.Jobs, Entries: []*plan.Entry{e}}}, said)
 	for i, times := range ends {
-		of := r.tallies[e.Jobs[i]]
+		of := r.rows[e.Jobs[i]]
 		for k, at := range times {
 			row := rowWith([]uint64{counts[k%len(counts)]})
 			for _, row := range of.split.Split(at, d, hist.Layout{}, row.Bins, row.Total) {
-				of.add(&row, true)
+				of.add(&row)
 			}
 		}
 	}
@@ -186,11 +186,11 @@ func TestTail(t *testing.T) {
 		e.Jobs = []*plan.Job{j}
 		said := &problems{}
 		r := newRunReader(&input{Plan: &plan.Plan{Run: &cbt.Run{}, Jobs: e.Jobs, Entries: entries}}, said)
-		of := r.tallies[j]
+		of := r.rows[j]
 		for _, at := range []int64{1000, 2000} {
 			row := rowWith([]uint64{10, 1})
 			for _, row := range of.split.Split(at, fiolog.Read, hist.Layout{}, row.Bins, row.Total) {
-				of.add(&row, true)
+				of.add(&row)
 			}
 		}
 		of.damaged, of.cut = c.torn || c.cut, c.cut

@@ -23,16 +23,14 @@ type runReader struct {
 	execution *Execution
 	problems  *problems
 	budget    *source.Budget // what the work is charged to; nil while fio writes
-	sources   []*source.File // whose changes are noticed
-	before    []source.State
+	found     []source.State // of the files of the run, whose changes are noticed
 
-	tallies  map[*plan.Job]*tally
+	rows     map[*plan.Job]*jobRows
 	windowed [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
 	stats    align.Stats
 	made     mapping.Documents
 	totals   bool // no job has rows: the run has totals, and no windows
 	isLive   bool // fio still writes the reports
-	follows  bool // all rows are of the periodic reports of one fio, so that windows follow these
 	unsure   struct {
 		// Windows that may have requests of the windows beside them: see [align.Window].
 		windows     int     // at different times
@@ -48,43 +46,45 @@ type runReader struct {
 
 func newRunReader(p *input, said *problems) *runReader {
 	r := &runReader{
-		input: p, execution: &Execution{Run: p.reference()}, problems: said, tallies: make(map[*plan.Job]*tally, len(p.Jobs)),
+		input: p, execution: &Execution{Run: p.reference()}, problems: said, rows: make(map[*plan.Job]*jobRows, len(p.Jobs)),
 		totals: true, cbt: p.Settings(),
 		named: mapping.HostsRef{Name: slices.DeleteFunc(plan.HostNames(p.Jobs), func(host string) bool { return host == "" })},
 	}
 	reports := map[*plan.Output]*reportFile{}
 	for _, j := range p.Jobs {
 		r.totals = r.totals && !j.HasRows
-		of := &tally{interval: j.Interval, split: align.NewSplitter(j.Interval)}
-		r.tallies[j] = of
+		in := &jobRows{runReader: r, job: j, undo: plan.Undoubler{Lag: j.Lag}, split: align.NewSplitter(j.Interval)}
+		r.rows[j] = in
 		if j.Source == plan.FromReports {
 			r.isLive = p.live != nil
 			out := j.Entry.Out
 			if reports[out] == nil {
 				reports[out] = &reportFile{out: out, live: p.live, offsets: p.opt.Offsets}
 			}
-			of.reports = &reportJob{reportFile: reports[out], job: j}
-			reports[out].jobs = append(reports[out].jobs, of.reports)
+			in.reports = &reportJob{reportFile: reports[out], job: j}
+			reports[out].jobs = append(reports[out].jobs, in.reports)
 		}
-		of.split.Exact = j.Exact && j.Lag == 0
-		of.split.Stages = j.Log.Job == 0 && j.Entry != nil && j.Entry.Several
+		in.split.Exact = j.Exact && j.Lag == 0
+		in.split.Stages = j.Log.Job == 0 && j.Entry != nil && j.Entry.Several
 		for d, times := range j.FirstTimes() {
-			of.split.Begin(fiolog.Direction(d), times)
+			in.split.Begin(fiolog.Direction(d), times)
 		}
 	}
 	if !r.isLive { // else the files that the scan found grow
 		r.budget = p.Run.Budget()
 	}
-	r.follows = len(reports) == 1 && !slices.ContainsFunc(p.Jobs, (*plan.Job).ReadsLog)
+	for _, f := range reports {
+		f.isAlone = len(reports) == 1 && !slices.ContainsFunc(p.Jobs, (*plan.Job).ReadsLog)
+	}
 	return r
 }
 
 // close closes the files of the run, also those that were not read to their end.
 func (r *runReader) close() {
 	r.input.close(nil)
-	for _, t := range r.tallies {
-		if t.reports != nil {
-			t.reports.close()
+	for _, in := range r.rows {
+		if in.reports != nil {
+			in.reports.close()
 		}
 	}
 }
@@ -101,33 +101,60 @@ const longest = 60
 const windowsAhead = 64
 
 // windows reads the rows of all jobs, aligns and merges them, and passes the windows to put. The windows of averages
-// come last. The tallies are complete when it returns.
+// come last. The counts of all jobs are complete when it returns.
 func (r *runReader) windows(ctx context.Context, put func(*window.Window) error) error {
-	if err := r.setBandwidth(ctx); err != nil {
-		return err
+	// Histogram logs do not have bytes per second: the block size in a row is the size of one request. If fio's report shows
+	// that all requests have one size, requests times size is exact. Otherwise they come from bw logs, if there are any.
+	mixed := false
+	for d := range r.size {
+		var isKnown bool
+		r.size[d], isKnown = r.RequestSize(fiolog.Direction(d), r.isLive)
+		mixed = mixed || !isKnown
+	}
+	logs := slices.DeleteFunc(slices.Clone(r.Run.Others), func(l cbt.Log) bool { return l.Kind != fiolog.BW || l.Stored })
+	if mixed && len(logs) > 0 && len(r.Averages) == 0 {
+		var err error
+		if r.rates, err = r.readAverages(ctx, logs); err != nil {
+			return err
+		}
 	}
 	var streams []*align.Stream
 	shortest := r.Window // of rows
 	for _, j := range r.Jobs {
-		rows := &rowReader{runReader: r, job: j, of: r.tallies[j], undo: plan.Undoubler{Lag: j.Lag}}
+		in := r.rows[j]
 		if j.ReadsLog() {
-			if rows.log = r.logs[j.Log]; rows.log == nil {
-				rows.log = openLog(j.Log)
-				r.logs[j.Log] = rows.log
+			if in.log = r.logs[j.Log]; in.log == nil {
+				in.log = openLog(j.Log)
+				r.logs[j.Log] = in.log
 			}
 		}
 		if j.Source == plan.FromRaw {
-			rows.of.raw = newRawFill(r.input, j)
+			in.raw = &rawFill{current: -1}
+			for d := range in.raw.bins {
+				in.raw.bins[d] = *hist.New(j.Layout)
+			}
 		}
-		streams = append(streams, &align.Stream{Host: j.Host, Job: j.Name(), Next: rows.next})
+		streams = append(streams, &align.Stream{Host: j.Host, Job: j.Name(), Next: in.next})
 		if j.Interval > 0 {
 			shortest = min(shortest, j.Interval)
 		}
 	}
 	for _, e := range r.Entries {
-		if e.ReadsLogs() && len(e.Jobs) > 1 {
-			rows := &rowReader{runReader: r, job: e.Jobs[0], group: e}
-			streams = append(streams, &align.Stream{Host: e.Jobs[0].Host, Last: true, Next: rows.next})
+		if e.ReadsLogs() && len(e.Jobs) > 1 { // the tail of jobs with group_reporting, whose rows must be read before
+			var tail []align.Row
+			first, isRead := e.Jobs[0], false
+			streams = append(streams, &align.Stream{Host: first.Host, Last: true, Next: func() (row align.Row, ok bool) {
+				if !isRead {
+					tail, isRead = r.tail(e), true
+				}
+				if len(tail) == 0 {
+					return row, false
+				}
+				row, tail = tail[0], tail[1:]
+				row.Start += first.Offset + r.Shift
+				row.End += first.Offset + r.Shift
+				return row, true
+			}})
 		}
 	}
 	tolerance := int64(r.opt.tolerance() * float64(shortest))
@@ -140,7 +167,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		Levels: r.opt.levels(), Workers: r.opt.workers(), Eager: r.isLive, Contiguous: r.isLive,
 	}
 	n := windowsAhead
-	if r.isLive { // put may use the tallies
+	if r.isLive { // put may use the counts of jobs
 		n = 0
 	}
 	var last [fiolog.Directions]struct { // windows of several levels share the latencies if they have the same requests
@@ -150,7 +177,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	ref := &r.execution.Run
 	info := &mapping.RunInfo{ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Start: ref.Start, Ingest: ref.Ingest, Labels: ref.Labels}
 	err := ahead.Push(ctx, n, func(ctx context.Context, give func(*align.Window) error) (err error) {
-		// No worker reads rows while a window is passed on, so the tallies can be read here.
+		// No worker reads rows while a window is passed on, so the counts of jobs can be read here.
 		take := func(w *align.Window) error {
 			if err := r.budget.Spend(priceOfDocument * (1 + w.Completed/mapping.MaxCount)); err != nil {
 				return err
@@ -226,7 +253,7 @@ func (r *runReader) newWindow(run *mapping.RunInfo, key align.Key, start, end, e
 func (r *runReader) clip(w *align.Window) {
 	start, end, ok, isOver := int64(0), int64(0), false, true
 	for _, j := range r.Jobs {
-		of := r.tallies[j]
+		of := r.rows[j]
 		switch key := w.Key; {
 		case key.Level >= mapping.Host && key.Host != j.Host, key.Level >= mapping.Job && key.Job != j.Name(),
 			!r.isLive && !j.Serves(key.Direction):
@@ -236,7 +263,7 @@ func (r *runReader) clip(w *align.Window) {
 		if !of.ended && (r.isLive || several) {
 			return // the job may still run, and later rows may show when it began
 		}
-		from, ran := j.Offset, of.end()
+		from, ran := j.Offset, of.endByRows()
 		if !r.isLive {
 			ran = max(ran, j.Ran)
 		}
@@ -256,23 +283,6 @@ func (r *runReader) clip(w *align.Window) {
 	if isOver && w.Start < end {
 		w.End, w.To = min(w.End, end), end
 	}
-}
-
-// setBandwidth finds the bytes per second of the run over time. Histogram logs do not have them: the block size in a
-// row is the size of one request. If fio's report shows that all requests have one size, requests times size is exact.
-// Otherwise the bandwidth comes from bw logs, if there are any.
-func (r *runReader) setBandwidth(ctx context.Context) (err error) {
-	mixed := false
-	for d := range r.size {
-		var isKnown bool
-		r.size[d], isKnown = r.RequestSize(fiolog.Direction(d), r.isLive)
-		mixed = mixed || !isKnown
-	}
-	logs := slices.DeleteFunc(slices.Clone(r.Run.Others), func(l cbt.Log) bool { return l.Kind != fiolog.BW || l.Stored })
-	if mixed && len(logs) > 0 && len(r.Averages) == 0 {
-		r.rates, err = r.readAverages(ctx, logs)
-	}
-	return err
 }
 
 // bandwidth returns the bytes per second of a window with iops requests per second over ms milliseconds. It returns 0
