@@ -32,7 +32,7 @@ func (k averageKey) compare(o averageKey) int {
 type average struct {
 	iops, bandwidth mean
 	byRate, latency mean // of latencies: weighted by the rates of jobs, and by their time alone
-	isSingle        bool // bandwidth is of single requests
+	isSingle        bool // bandwidth of a job is of single requests
 }
 
 // mean is a sum of value times weight, and the sum of the weights. Weights of a job are milliseconds.
@@ -42,14 +42,6 @@ type mean struct {
 }
 
 func (m *mean) add(value, weight float64) { m.sum, m.weight = m.sum+value*weight, m.weight+weight }
-
-// known returns the sum over some milliseconds, divided by them. It is 0 if it is not known.
-func (m *mean) known(ms int64) float64 {
-	if m.isPartial || m.weight == 0 {
-		return 0
-	}
-	return perSecond(m.sum, ms) / 1000
-}
 
 // join adds the mean of a job that ran for some milliseconds of the window.
 func (m *mean) join(of mean, ms int64) {
@@ -64,7 +56,8 @@ func (a averages) of(key averageKey) *average {
 	return a[key]
 }
 
-// readAverages reads logs of averages and adds their jobs up to the levels of documents.
+// readAverages reads logs of averages and adds their jobs up to the levels of documents. Latencies are weighted by the rate.
+// What is not known of a job is not known of a level.
 func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages, error) {
 	ofJobs := averages{}
 	for _, log := range logs {
@@ -83,12 +76,6 @@ func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages,
 			r.rows[j].until = max(r.rows[j].until, last)
 		}
 	}
-	return r.levelsOf(ofJobs), nil
-}
-
-// levelsOf adds jobs up to levels. Latencies are weighted by the rate. What is not known of a job is not known of a
-// level.
-func (r *runReader) levelsOf(ofJobs averages) averages {
 	has, single, windows := map[align.Key]bool{}, map[align.Key]bool{}, map[int64]bool{}
 	for k, of := range ofJobs {
 		has[k.Key], windows[k.window] = true, true
@@ -96,55 +83,38 @@ func (r *runReader) levelsOf(ofJobs averages) averages {
 	}
 	sums := averages{}
 	for _, j := range r.Jobs {
+		start, end := j.Offset+r.Shift, r.endOf(j)+r.Shift
+		if end <= start { // it is not known yet
+			end = math.MaxInt64
+		}
 		for d := range fiolog.Direction(fiolog.Directions) {
 			key := align.Key{Level: mapping.Job, Host: j.Host, Job: j.Name(), Direction: d}
+			if !has[key] {
+				continue
+			}
 			for window := range windows {
-				if ran := r.ranIn(j, window); has[key] && ran > 0 {
-					of := ofJobs.of(averageKey{window, key})
-					of.isSingle = single[key]
-					for _, level := range r.opt.levels() {
-						sums.of(averageKey{window, key.At(level)}).join(of, ran)
+				ran := min(end, (window+1)*r.Window) - max(start, window*r.Window) // milliseconds
+				if ran <= 0 {
+					continue
+				}
+				of := ofJobs.of(averageKey{window, key})
+				for _, level := range r.opt.levels() {
+					to := sums.of(averageKey{window, key.At(level)})
+					to.iops.join(of.iops, ran)
+					to.latency.join(of.latency, ran)
+					if !single[key] {
+						to.bandwidth.join(of.bandwidth, ran)
+					} else {
+						to.bandwidth.sum += of.bandwidth.sum
+					}
+					if of.latency.weight > 0 {
+						to.byRate.add(of.latency.sum/of.latency.weight, of.iops.sum)
 					}
 				}
 			}
 		}
 	}
-	return sums
-}
-
-// ranIn returns how many milliseconds of a window a job ran.
-func (r *runReader) ranIn(j *plan.Job, window int64) int64 {
-	start, end := j.Offset+r.Shift, r.endOf(j)+r.Shift
-	if end <= start { // it is not known yet
-		end = math.MaxInt64
-	}
-	return min(end, (window+1)*r.Window) - max(start, window*r.Window)
-}
-
-// join adds a job that ran for some milliseconds of the window.
-func (a *average) join(of *average, ms int64) {
-	a.iops.join(of.iops, ms)
-	if !of.isSingle {
-		a.bandwidth.join(of.bandwidth, ms)
-	} else {
-		a.bandwidth.sum += of.bandwidth.sum
-	}
-	a.latency.join(of.latency, ms)
-	if of.latency.weight > 0 {
-		a.byRate.add(of.latency.sum/of.latency.weight, of.iops.sum)
-	}
-}
-
-// meanLatency returns the mean latency in nanoseconds, or 0 if it is not known.
-func (a *average) meanLatency() float64 {
-	of := &a.latency
-	switch {
-	case of.isPartial || of.weight == 0:
-		return 0
-	case !a.iops.isPartial && a.byRate.weight > 0:
-		of = &a.byRate
-	}
-	return of.sum / of.weight
+	return sums, nil
 }
 
 // readAverageLog adds one log of averages of a job. It returns its last time in milliseconds since the start of the job.
@@ -224,7 +194,7 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 	}
 }
 
-// windowOfAverage returns a window of averages. It is nil if nothing completed in it.
+// windowOfAverage returns a window of averages. It is nil if nothing completed in it. What is not known is 0.
 func (r *runReader) windowOfAverage(run *mapping.RunInfo, k averageKey, s *average) *window.Window {
 	start, end := k.window*r.Window, min((k.window+1)*r.Window, r.end())
 	if !s.iops.isPartial && s.iops.sum == 0 || end-start <= r.Window/20 { // rows come some milliseconds late
@@ -232,8 +202,18 @@ func (r *runReader) windowOfAverage(run *mapping.RunInfo, k averageKey, s *avera
 	}
 	w := r.newWindow(run, k.Key, start, end, start)
 	w.Averaged = true
-	w.IOPS = rounded(s.iops.known(end-start), 1e3)
-	w.Bandwidth = rounded(s.bandwidth.known(end-start), 1)
-	w.Latency.Mean = rounded(s.meanLatency()/1000, 1e3)
+	known := func(m mean) float64 { // per millisecond of the window
+		if m.isPartial || m.weight == 0 {
+			return 0
+		}
+		return perSecond(m.sum, end-start) / 1000
+	}
+	w.IOPS, w.Bandwidth = rounded(known(s.iops), 1e3), rounded(known(s.bandwidth), 1)
+	if of := s.latency; !of.isPartial && of.weight > 0 {
+		if !s.iops.isPartial && s.byRate.weight > 0 {
+			of = s.byRate
+		}
+		w.Latency.Mean = rounded(of.sum/of.weight/1000, 1e3) // from nanoseconds
+	}
 	return w
 }

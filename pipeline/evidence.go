@@ -105,7 +105,7 @@ func (in *input) gather(ev *plan.Evidence) {
 		}
 	}
 	opened := make([]*logFile, len(ev.Logs))
-	each(in.opt.workers(), len(ev.Logs), func(i int) {
+	in.opt.each(len(ev.Logs), func(i int) {
 		opened[i] = openLog(ev.Logs[i])
 		opened[i].look(ev.Logs[i])
 	})
@@ -137,7 +137,7 @@ func (in *input) gather(ev *plan.Evidence) {
 		l.close()
 	}
 	others := make([][]*plan.Log, len(ev.Run.Others))
-	each(in.opt.workers(), len(others), func(i int) {
+	in.opt.each(len(others), func(i int) {
 		log := &plan.Log{Log: ev.Run.Others[i], Segment: -1}
 		others[i] = []*plan.Log{log}
 		if log.Stored || log.Kind == fiolog.Slat {
@@ -201,7 +201,7 @@ func (in *input) Sums(log *plan.Log, lag int) (*plan.Sums, error) {
 func (in *input) Last(jobs []*plan.Job) []int64 {
 	const longest = 1 << 17 // bytes; no row is as long
 	times := make([]int64, len(jobs))
-	each(in.opt.workers(), len(jobs), func(i int) {
+	in.opt.each(len(jobs), func(i int) {
 		j := jobs[i]
 		if j.Source == plan.FromHist && j.Log.Segment < 0 {
 			end, err := j.Log.File.End(longest)
@@ -232,9 +232,13 @@ func (in *input) Last(jobs []*plan.Job) []int64 {
 
 // each calls do for 0 … n-1 from several goroutines, because a run has many files, which may be compressed. It returns
 // after all calls.
-func each(workers, n int, do func(i int)) {
+func (o *Options) each(n int, do func(i int)) {
 	var all sync.WaitGroup
 	var next atomic.Int64
+	workers := o.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
 	for range min(workers, n) {
 		all.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
@@ -243,13 +247,6 @@ func each(workers, n int, do func(i int)) {
 		})
 	}
 	all.Wait()
-}
-
-func (o *Options) workers() int {
-	if o.Workers > 0 {
-		return o.Workers
-	}
-	return runtime.GOMAXPROCS(0)
 }
 
 // maxReports limits the memory for the reports of one run in bytes. It is enough for some thousand hosts and volumes

@@ -148,7 +148,7 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 		return cmp.Or(cmp.Compare(a.file.Path, b.file.Path), cmp.Compare(a.file.Name(), b.file.Name()))
 	})
 	list, lines := make([]mapping.SourceFile, len(parts)), make([]string, len(parts))
-	each(p.opt.workers(), len(parts), func(i int) {
+	p.opt.each(len(parts), func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
