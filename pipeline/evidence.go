@@ -207,7 +207,7 @@ func (in *input) Last(jobs []*plan.Job) []int64 {
 			end, err := j.Log.File.End(longest)
 			if text, isWhole := bytes.CutSuffix(end, []byte{'\n'}); err == nil && isWhole {
 				rows := fiolog.NewReader(bytes.NewReader(end[bytes.LastIndexByte(text, '\n')+1:]), "", fiolog.ClatHist)
-				rows.SetHint(j.Log.Hint)
+				rows.Hint = j.Log.Hint
 				row, err := rows.Next()
 				if err == nil && row.Layout == j.Layout && row.Time >= j.First && j.CheckTime(row.Time) == nil {
 					times[i] = row.Time

@@ -49,7 +49,7 @@ func openLog(log *plan.Log) *logFile {
 	}
 	l.file, l.in = in, readers.Get().(*fiolog.Reader)
 	l.in.Reset(in, log.File.Name(), log.Kind)
-	l.in.SetHint(log.Hint)
+	l.in.Hint = log.Hint
 	if openLogs.Add(1) > manyLogs {
 		l.in.SaveMemory()
 	}

@@ -146,6 +146,16 @@ func (d *decoder) take(bytes int) error {
 	return nil
 }
 
+// memoryOf is roughly how many bytes options take.
+func memoryOf(options map[string]string) int {
+	const perOption = 64 // in a map, without the text
+	n := 0
+	for k, v := range options {
+		n += perOption + len(k) + len(v)
+	}
+	return n
+}
+
 // jobs reads the next value, the jobs of a report without their sum; nil if it is no array.
 func (d *decoder) jobs() ([]Job, error) {
 	const allClients = "All clients" // the sum of all other jobs of fio --client
@@ -165,7 +175,14 @@ func (d *decoder) jobs() ([]Job, error) {
 		if j.Name != allClients {
 			jobs = append(jobs, j)
 		}
-		return d.take(j.memory())
+		made := int(unsafe.Sizeof(j)) + len(j.Name) + len(j.Host) + len(j.Port) + memoryOf(j.Options)
+		for _, l := range j.latencies() {
+			made += cap(l.Bins)*int(unsafe.Sizeof(hist.Bin{})) + cap(l.Percentiles)*int(unsafe.Sizeof(Percentile{}))
+		}
+		if j.Mixed != nil {
+			made += int(unsafe.Sizeof(*j.Mixed))
+		}
+		return d.take(made)
 	})
 	return jobs, err
 }

@@ -13,7 +13,7 @@
 //	}
 //
 // It reads the output of fio 2 and 3 in any layout of bins, also of a fio that was rebuilt
-// with more groups ([Reader.SetHint]). It does not know when a job began or on which host,
+// with more groups ([Reader.Hint]). It does not know when a job began or on which host,
 // does not add or interpolate anything, and neither opens nor unpacks files: its input is
 // text.
 //

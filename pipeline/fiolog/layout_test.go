@@ -27,7 +27,7 @@ func layoutOf(tb testing.TB, unit hist.Unit, groups, coarseness int) hist.Layout
 func hinted(tb testing.TB, log []byte, hint hist.Hint) ([]*Record, []string, error) {
 	tb.Helper()
 	r := NewReader(bytes.NewReader(log), "x.log", ClatHist)
-	r.SetHint(hint)
+	r.Hint = hint
 	return drain(tb, r)
 }
 
@@ -127,7 +127,7 @@ func TestReaderMoreGroupsDamaged(t *testing.T) {
 func TestReaderForgetsHint(t *testing.T) {
 	log := busyLog(3, 24*64, 5)
 	r := NewReader(bytes.NewReader(log), "x.log", ClatHist)
-	r.SetHint(hist.Hint{Unit: hist.Microseconds, Groups: 24})
+	r.Hint = hist.Hint{Unit: hist.Microseconds, Groups: 24}
 	if rows, _, err := drain(t, r); len(rows) != 3 || err != io.EOF {
 		t.Fatalf("got %d rows, %v", len(rows), err)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 	"strconv"
 
 	"github.com/fio2es/fio2es/hist"
@@ -43,11 +42,6 @@ const (
 	zeroesB = 0x30202c30202c3020
 	zeroesC = 0x202c30202c30202c
 	comma   = 0x202c // ", "
-	commas  = 0x2c2c2c2c2c2c2c2c
-	ascii0s = 0x3030303030303030
-	lowBits = 0x0101010101010101
-	topBits = 0x8080808080808080
-	toTop   = 0x7676767676767676 // carries 10 and above into the top bit
 )
 
 // parseFast parses one row at the start of b, if it has fio's own form. That form is numbers of up to 19 digits between
@@ -69,34 +63,37 @@ func parseFast(b []byte, bins *binBuffer, r *row) int {
 		return 0
 	}
 	*r = row{time: head[0], direction: head[1], blockSize: head[2]}
+	const several = 8 // short counts in a row, after which shortBins is faster again
 	for r.columns < hist.MaxColumns {
-		for from := -1; pos != from; {
-			from = shortBins(b, pos, bins, r)
-			pos = mediumBins(b, from, bins, r)
+		pos = shortBins(b, pos, bins, r)
+		for left := several; left > 0 && r.columns < hist.MaxColumns; left-- {
+			// This number may have many digits, may be the last, or may be wrong. Or b ends.
+			v, n := shortNumber(b[pos:])
+			pos += n
+			if n == 0 || pos >= len(b) {
+				return 0
+			}
+			if v != 0 {
+				bins[r.used&(binSlots-1)] = hist.Bin{Index: uint32(r.columns), Count: v}
+				r.used++
+				r.count(v)
+			}
+			r.columns++
+			switch {
+			case b[pos] == '\n':
+				return pos + 1
+			case pos+2 > len(b):
+				return 0
+			case b[pos] == '\r' && b[pos+1] == '\n':
+				return pos + 2
+			case b[pos] != ',' || b[pos+1] != ' ':
+				return 0
+			}
+			pos += 2
+			if n > 2 {
+				left = several
+			}
 		}
-		// The next number may be the last, may have many digits, or may be wrong. Or b ends.
-		v, n := shortNumber(b[pos:])
-		pos += n
-		if n == 0 || pos >= len(b) {
-			return 0
-		}
-		if v != 0 {
-			bins[r.used&(binSlots-1)] = hist.Bin{Index: uint32(r.columns), Count: v}
-			r.used++
-			r.count(v)
-		}
-		r.columns++
-		switch {
-		case b[pos] == '\n':
-			return pos + 1
-		case pos+2 > len(b):
-			return 0
-		case b[pos] == '\r' && b[pos+1] == '\n':
-			return pos + 2
-		case b[pos] != ',' || b[pos+1] != ' ':
-			return 0
-		}
-		pos += 2
 	}
 	return 0
 }
@@ -154,38 +151,6 @@ var shortCounts = func() (t [1 << 16]uint8) {
 }()
 
 const isShort = 0x80
-
-// mediumBins is shortBins for counts of up to six digits. It also stops after several short counts in a row. It has no
-// branch on the length of a count.
-func mediumBins(b []byte, pos int, bins *binBuffer, r *row) int {
-	const several = 8
-	col, used, total := r.columns, r.used, uint64(0)
-	for left := several; left > 0 && pos >= 0 && pos <= len(b)-24 && col < hist.MaxColumns; left-- {
-		w := word(b, pos)
-		c := w ^ commas
-		n := uint(bits.TrailingZeros64((c-lowBits)&^c&topBits)) >> 3 // digits before the comma; 8 if there is none
-		if n-1 > 5 || byte(w>>((n*8+8)&63)) != ' ' {
-			break
-		}
-		d := (w ^ ascii0s) << ((64 - n*8) & 63) // the digits' values, the last one on top, zeros before the first
-		if (d|(d+toTop))&topBits != 0 {
-			break
-		}
-		if n > 2 {
-			left = several
-		}
-		d = d*10 + d>>8 // neighbours become pairs, pairs fours, fours eight
-		v := ((d&0x000000ff000000ff)*(100+1000000<<32) + (d>>16&0x000000ff000000ff)*(1+10000<<32)) >> 32
-		bins[used&(binSlots-1)] = hist.Bin{Index: uint32(col), Count: v}
-		used += int((-v) >> 63)
-		total += v
-		pos += int(n) + 2
-		col++
-	}
-	r.columns, r.used = col, used
-	r.count(total)
-	return pos
-}
 
 // word returns the eight bytes of b from i on.
 func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8 : i+8]) }

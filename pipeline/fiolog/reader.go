@@ -98,6 +98,10 @@ const (
 
 // Reader reads the rows of one log. It is not safe for concurrent use.
 type Reader struct {
+	// Hint is what is known of the layout of a histogram log besides its columns: from fio's report ([Report.Hint]) or
+	// from the user. Set it before the first row is read.
+	Hint hist.Hint
+
 	src      io.Reader
 	name     string // for errors
 	kind     Kind
@@ -119,7 +123,6 @@ type Reader struct {
 	bins   *binBuffer             // nil between rows
 	kept   [Directions][]hist.Bin // of the last row of each direction
 	order  order
-	hint   hist.Hint
 	layout fileLayout
 
 	start, newest int64 // of all other logs: the first and the latest time of the job
@@ -149,10 +152,6 @@ func (r *Reader) Reset(src io.Reader, name string, kind Kind) {
 // SaveMemory makes the reader use about 30 KiB instead of 130. Reading takes a tenth more time. Call it before the
 // first row is read.
 func (r *Reader) SaveMemory() { r.usual = smallBuffer }
-
-// SetHint sets what is known of the layout of a histogram log besides its columns: from fio's report ([Report.Hint]) or
-// from the user. Call it before the first row is read.
-func (r *Reader) SetHint(h hist.Hint) { r.hint = h }
 
 // binBuffers are shared by all readers, because one has 64 KiB and most rows have few bins.
 var binBuffers = sync.Pool{New: func() any { return new(binBuffer) }}
@@ -384,11 +383,11 @@ func (r *Reader) slow() (end int, isComplete bool, bad *SyntaxError) {
 func (r *Reader) check(end int, isComplete bool) *SyntaxError {
 	row, n := &r.row, r.row.columns
 	if !r.layout.known {
-		l, err := hist.Resolve(n, r.hint)
+		l, err := hist.Resolve(n, r.Hint)
 		// The only row of a file may lack any number of columns, unless no layout has more.
 		isLargest := l == hist.Fio3(0)
-		if r.hint.Groups != 0 {
-			isLargest = l.Groups() == r.hint.Groups && l.Coarseness() == 0
+		if r.Hint.Groups != 0 {
+			isLargest = l.Groups() == r.Hint.Groups && l.Coarseness() == 0
 		}
 		switch {
 		case errors.Is(err, hist.ErrColumns):
@@ -411,7 +410,7 @@ func (r *Reader) check(end int, isComplete bool) *SyntaxError {
 		// A last count of 0 cannot be the beginning of another number; all others can.
 		return r.bad(end, "the end of the file", "the end of the line: the last count may be cut off", true)
 	}
-	if r.hint.Half { // the second half is no counts
+	if r.Hint.Half { // the second half is no counts
 		row.total = 0
 		for i := range row.used {
 			if int(r.bins[i].Index) >= r.layout.Half() {
@@ -458,7 +457,7 @@ func (r *Reader) decideLayout(n int) {
 	var votes []vote // by columns
 	ahead, known := 0, 0
 	for i := 0; ; i++ {
-		l, err := hist.Resolve(n, r.hint)
+		l, err := hist.Resolve(n, r.Hint)
 		at := slices.IndexFunc(votes, func(v vote) bool { return v.columns == n })
 		if at >= 0 {
 			votes[at].rows++

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"github.com/fio2es/fio2es/hist"
 )
@@ -100,28 +99,6 @@ func (j *Job) latencies() (all []*Latency) {
 		all = append(all, &s.Slat, &s.Clat, &s.Lat)
 	}
 	return all
-}
-
-// memory is roughly how many bytes a job takes.
-func (j *Job) memory() int {
-	n := int(unsafe.Sizeof(*j)) + len(j.Name) + len(j.Host) + len(j.Port) + memoryOf(j.Options)
-	for _, l := range j.latencies() {
-		n += cap(l.Bins)*int(unsafe.Sizeof(hist.Bin{})) + cap(l.Percentiles)*int(unsafe.Sizeof(Percentile{}))
-	}
-	if j.Mixed != nil {
-		n += int(unsafe.Sizeof(*j.Mixed))
-	}
-	return n
-}
-
-// memoryOf is roughly how many bytes options take.
-func memoryOf(options map[string]string) int {
-	const perOption = 64 // in a map, without the text
-	n := 0
-	for k, v := range options {
-		n += perOption + len(k) + len(v)
-	}
-	return n
 }
 
 // Hint is what the report says of the layout of the histogram logs of a job, counted from 0:
