@@ -22,7 +22,9 @@ func TestShellBlocks(t *testing.T) {
 	for _, page := range []string{"README.md", "docs/quickstart.md"} {
 		k := &kitchen{T: t, dir: t.TempDir()}
 		k.env = append(os.Environ(), "CORPUS="+filepath.Join(root, "testdata", "corpus"), "HOME="+k.dir, "XDG_DATA_HOME=", "XDG_CONFIG_HOME="+k.dir, "FIO2ES_HISTORY="+filepath.Join(k.dir, "example.db"))
-		check(t, os.Symlink(filepath.Join(root, "examples"), filepath.Join(k.dir, "examples")))
+		for _, folder := range []string{"examples", "testdata"} {
+			check(t, os.Symlink(filepath.Join(root, folder), filepath.Join(k.dir, folder)))
+		}
 		check(t, os.WriteFile(filepath.Join(k.dir, "job.fio"), []byte("[rw]\nrw=randrw\n"), 0o644))
 		if code, out := k.shell("fio2es ingest " + filepath.Join(root, "examples", "cbt-archive")); code != 0 {
 			t.Fatalf("exit code %d: %s", code, out)
