@@ -114,7 +114,7 @@ func (p *planner) attribute(jobs []*Job) (all []*Entry) {
 					j.Entry = of[j.Number-1]
 					continue
 				}
-				j.Number = 0
+				j.dropped = true
 				p.problems.skip("%s: its host has only %d jobs in %s: the log is not used",
 					j.Log.File.Name(), len(of), out.File.Name())
 			}
@@ -173,7 +173,7 @@ func (p *planner) likeliestFirst(jobs []*Job) (replaced map[*Output]*Output) {
 // the report's bins do not contain the rows. Where bins do not prove that, a warning says what may be wrong.
 func (p *planner) mine(out *Output, jobs []*Job) (mine []*Job, isStale bool) {
 	for _, j := range jobs {
-		if j.Entry == nil && out.mayCover(j, jobs) {
+		if j.Entry == nil && !j.dropped && out.mayCover(j, jobs) {
 			mine = append(mine, j)
 		}
 	}
@@ -251,8 +251,9 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	began := time.UnixMilli(out.Fio.Timestamp - elapsed(out.Fio)).Add(-time.Second)
 	mine := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool {
 		if f := j.Log.File; j.Number > len(covers) && out.trustsTimes() && !f.ModTime.IsZero() && f.ModTime.Before(began) {
-			p.dropJob(j, fmt.Sprintf("it is of an earlier run: %s was written by a fio that was started after it, "+
-				"for %d jobs", out.File.Name(), len(covers))) // an earlier run with more jobs left it in the same folder
+			p.problems.skip("%s: not used: it is of an earlier run: %s was written by a fio that was started after it, "+
+				"for %d jobs", f.Name(), out.File.Name(), len(covers)) // an earlier run with more jobs left it in the same folder
+			j.dropped = true
 			return true
 		}
 		hasMore = hasMore || j.Number > len(covers)
@@ -275,8 +276,9 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	for _, j := range mine {
 		switch {
 		case j.Number > len(covers):
-			p.dropJob(j, fmt.Sprintf("%s has %d jobs, and its bins do not contain the rows of this log",
-				out.File.Name(), len(covers)))
+			p.problems.skip("%s: not used: %s has %d jobs, and its bins do not contain the rows of this log", j.Log.File.Name(),
+				out.File.Name(), len(covers))
+			j.dropped = true
 		case j.Log.Kind.IsHistogram() && !covers[j.Number-1].mayWrite(j.Log.Prefix) && out.names(j.Log.Prefix):
 			var writers []*Entry // by their options
 			for _, e := range entries {
@@ -356,9 +358,4 @@ func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 		}
 	}
 	return sums.fit(entries)
-}
-
-func (p *planner) dropJob(j *Job, why string) {
-	j.Number = 0
-	p.problems.skip("%s: not used: %s", j.Log.File.Name(), why)
 }

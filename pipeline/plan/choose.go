@@ -36,7 +36,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 		}
 	}
 	for _, j := range jobs {
-		if j.Number == 0 {
+		if j.dropped {
 			continue
 		}
 		if p.Jobs = append(p.Jobs, j); j.Entry != nil {

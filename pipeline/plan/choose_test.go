@@ -179,6 +179,26 @@ func TestAttribute(t *testing.T) {
 	}
 }
 
+// TestLogsOfMoreJobs: of two reports that name the same logs, none has as many jobs as there are logs. Those that are too many
+// are of an earlier run, and not used, also not with the other report.
+func TestLogsOfMoreJobs(t *testing.T) {
+	of := made{reports: 1, bins: true, options: options{"write_hist_log": "out", "log_hist_msec": "1000"}, histogram: "rows"}
+	for _, client := range []bool{false, true} {
+		ev := of.evidence()
+		more := *ev.Logs[0]
+		more.Job = 2
+		ev.Logs, ev.Outputs = append(ev.Logs, &more), append(ev.Outputs, of.evidence().Outputs...)
+		for _, out := range ev.Outputs {
+			out.Client = client
+		}
+		var said Remarks
+		p, err := New(ev, Options{}, &said)
+		if err != nil || len(p.Jobs) != 1 || p.Jobs[0].Number != 1 || !strings.Contains(fmt.Sprint(said.Skipped), "1 jobs") {
+			t.Errorf("client %v: %v, %v", client, err, said)
+		}
+	}
+}
+
 // recordOf is a row with some counts in its first bins.
 func recordOf(counts []uint64) *fiolog.Record {
 	rec := &fiolog.Record{}

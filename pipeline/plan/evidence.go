@@ -181,7 +181,8 @@ func (ev *Evidence) lastRows(jobs []*Job) []int64 {
 	return times
 }
 
-// Output is what one fio printed: its last report, which covers the whole run, and what its periodic reports show.
+// Output is what one fio printed: its last report, which covers the whole run, and what its periodic reports
+// (--status-interval) show together.
 type Output struct {
 	cbt.Report
 	Fio     *fiolog.Report
@@ -189,30 +190,25 @@ type Output struct {
 	Client  bool     // written by fio --client: jobs of several hosts, no absolute time
 	HasBins bool     // json+
 	groups  int      // the most groups of bins in any report
-	Others  int      // executions of fio before this one, in the same file (>>)
 	Entries []*Entry // entries of its jobs; none if it is not of the run
-	Periodic
-}
 
-// Periodic is what the reports of one fio show together (--status-interval).
-type Periodic struct {
-	Skip  int     // reports of earlier executions in the same file
-	Times []int64 // of the reports of this execution, milliseconds since 1970
-	begun []begun // of each job
-
-	Impossible string // what is wrong with the run time of a job in a report; empty if nothing is
+	Others     int     // executions of fio before this one, in the same file (>>)
+	Skip       int     // reports of these
+	Times      []int64 // of the reports of this execution, milliseconds since 1970
+	begun      []begun // of each job
+	Impossible string  // what is wrong with the run time of a job in a report; empty if nothing is
 }
 
 // Spacing returns the time between reports in milliseconds, as --status-interval sets it. That is whole seconds, except
 // if reports come more often. It is near the median, because the last report comes when the run ends, and others may be
 // late. It is 0 if there are too few reports.
-func (p *Periodic) Spacing() int64 {
-	if len(p.Times) < 3 {
+func (o *Output) Spacing() int64 {
+	if len(o.Times) < 3 {
 		return 0
 	}
 	var steps []int64
-	for i, at := range p.Times[1:] {
-		steps = append(steps, at-p.Times[i])
+	for i, at := range o.Times[1:] {
+		steps = append(steps, at-o.Times[i])
 	}
 	slices.Sort(steps)
 	if step := steps[len(steps)/2]; step < 700 {
@@ -248,7 +244,8 @@ func (o *Output) Take(one *fiolog.Report) {
 			if !haveSameJobs || slices.ContainsFunc(was.Jobs, func(j fiolog.Job) bool { return RequestsOf(&j) > 0 }) {
 				o.Others++
 			}
-			o.Periodic = Periodic{Skip: o.Skip + len(o.Times)}
+			o.Skip += len(o.Times)
+			o.Times, o.begun, o.Impossible = nil, nil, ""
 		}
 	}
 	before := one.Timestamp - elapsed(one)

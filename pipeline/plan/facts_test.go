@@ -170,7 +170,7 @@ func TestNominal(t *testing.T) {
 		{[]int64{100, 620, 1095, 1597, 1700}, 500, 1000},
 		{[]int64{100, 1000}, 0, 1000}, // too few
 	} {
-		p := Periodic{Times: c.times}
+		p := Output{Times: c.times}
 		if got := p.Spacing(); got != c.spacing || UsualWindow(got) != c.usual {
 			t.Errorf("reports at %v: %d, windows of %d", c.times, got, UsualWindow(got))
 		}

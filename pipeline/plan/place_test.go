@@ -27,7 +27,7 @@ type section struct {
 // outputOf makes a report of sections, with a log each, as fio leaves them. elapsed is in
 // seconds.
 func outputOf(elapsed int64, sections ...section) (*Output, []*Entry) {
-	out := &Output{Report: cbt.Report{File: &source.File{Path: "out.json", Modified: source.Modified{ModTime: written}}}, Periodic: Periodic{Times: make([]int64, 1)}}
+	out := &Output{Report: cbt.Report{File: &source.File{Path: "out.json", Modified: source.Modified{ModTime: written}}}, Times: make([]int64, 1)}
 	out.Fio = &fiolog.Report{Timestamp: written.UnixMilli()}
 	for i, s := range sections {
 		j := fiolog.Job{Name: fmt.Sprint("job", i), GroupID: s.group, Elapsed: elapsed, Options: s.options}
@@ -204,7 +204,7 @@ func TestGroupWaited(t *testing.T) {
 			Timestamp: written.UnixMilli(), GlobalOptions: map[string]string{"ramp_time": c.all},
 			Jobs: []fiolog.Job{{Runtime: c.runtime, Elapsed: c.elapsed, Directions: [3]fiolog.DirectionStats{{Runtime: 3000}}, Options: map[string]string{"startdelay": c.own}}},
 		}
-		out := &Output{Report: cbt.Report{File: &source.File{}}, Fio: report, Periodic: Periodic{Times: make([]int64, 1)}}
+		out := &Output{Report: cbt.Report{File: &source.File{}}, Fio: report, Times: make([]int64, 1)}
 		entries := NewEntries(out)
 		if p := Place(out, entries); (p.doubt != "") != c.want {
 			t.Errorf("%+v: %+v", c, p)

@@ -68,7 +68,8 @@ func KeyOf(log cbt.Log) JobKey { return JobKey{log.Host, log.Volume, max(log.Job
 // Job is one job of fio: where its rows come from, and when it ran.
 type Job struct {
 	JobKey
-	Entry *Entry // nil if no report covers it
+	Entry   *Entry // nil if no report covers it
+	dropped bool   // its log is of another run: it is no job of the plan
 
 	// Where its rows are read from.
 	Source Source
