@@ -1,0 +1,167 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
+)
+
+// drawEvidence makes evidence of any reports and logs, also such as no fio leaves together.
+func drawEvidence(r *rand.Rand) *Evidence {
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	is := func(percent int) bool { return r.IntN(100) < percent }
+	at := func() time.Time {
+		if is(10) {
+			return time.Time{}
+		}
+		return written.Add(time.Duration(r.IntN(20000)-10000) * time.Millisecond)
+	}
+	file := func(name string) *source.File {
+		return &source.File{Path: name, Modified: source.Modified{ModTime: at(), ModLocal: is(5)}}
+	}
+	ev := &Evidence{Run: &cbt.Run{}, Reader: sums{uint64(r.IntN(9000))}, Live: is(10)}
+	for i := range r.IntN(4) {
+		out := &Output{Report: cbt.Report{File: file(fmt.Sprint("out", i, ".json")), Found: cbt.FoundFolder, Host: pick("", "", "a", "b"), Candidate: is(20), Named: is(20)}}
+		n := 1 + r.IntN(3)
+		isClient, bins, start := is(15), is(60), written.UnixMilli()-int64(r.IntN(8000))
+		var options []map[string]string
+		for range n {
+			of := map[string]string{}
+			for _, o := range []string{"write_hist_log=out", "write_hist_log=other", "log_hist_msec=1000", "numjobs=2", "numjobs=3", "startdelay=1", "startdelay=1-3",
+				"wait_for=a", "ramp_time=1", "rw=write", "rw=randrw", "verify=crc32c", "log_unix_epoch=1", "clat_percentiles=0", "log_avg_msec=500"} {
+				if is(20) {
+					for name, value := range words(o) {
+						of[name] = value
+					}
+				}
+			}
+			options = append(options, of)
+		}
+		for k := range 1 + r.IntN(5) {
+			rep := &fiolog.Report{Unit: hist.Nanoseconds, Version: pick("fio-3.33", "fio-3.7", ""), Timestamp: start + int64(1000*(k+1)), GlobalOptions: map[string]string{"direct": "1"}}
+			if is(5) {
+				rep.Timestamp = int64(r.Uint64() >> 1)
+			}
+			for j := range n {
+				ran := int64(max(1000*(k+1)-r.IntN(500), 0))
+				of := fiolog.Job{Name: pick("out", "other"), GroupID: j * r.IntN(2), Elapsed: int64(k + 1), Runtime: ran * int64(1+r.IntN(3)), Options: options[j]}
+				if isClient {
+					of.Host = pick("a", "b")
+				}
+				if is(10) {
+					of.Start = start + int64(r.IntN(1000))
+				}
+				d := &of.Directions[r.IntN(3)]
+				*d = fiolog.DirectionStats{TotalIOs: uint64(ran), Runtime: ran, Clat: fiolog.Latency{Mean: 1, N: uint64(ran)}}
+				if bins {
+					d.Clat.Layout, d.Clat.Bins = hist.Fio3(0), []hist.Bin{{Index: 7, Count: uint64(ran)}}
+				}
+				if is(10) {
+					of.Mixed = &fiolog.DirectionStats{TotalIOs: uint64(ran), Runtime: ran}
+				}
+				rep.Jobs = append(rep.Jobs, of)
+			}
+			out.Take(rep)
+		}
+		ev.Outputs = append(ev.Outputs, out)
+	}
+	log := func(kind fiolog.Kind, prefix, host string, number, segment int) *Log {
+		l := &Log{Log: cbt.Log{Kind: kind, Job: number, Prefix: prefix, Host: host, File: file(fmt.Sprint(prefix, "_", kind, ".", number, ".log"))}, Segment: segment}
+		l.Hint = ev.HintFor(l.Log, hist.Hint{})
+		if segment >= 0 {
+			l.Parts, _ = ev.Reader.Sums(l, 0)
+		}
+		first := int64(900 + r.IntN(300))
+		if is(15) {
+			first += written.UnixMilli()
+		} else if is(5) {
+			first += 90_000_000
+		}
+		for k := range int64(r.IntN(6)) {
+			rec := &fiolog.Record{Time: first + 1000*k, Direction: fiolog.Direction(r.IntN(2)), Layout: hist.Fio3(0), Total: 1000, Bins: []hist.Bin{{Index: 7, Count: 1000}}, IsFio3: is(50), Value: 5}
+			if is(50) {
+				rec.BlockSize = 4096
+			}
+			l.Rows = append(l.Rows, rec)
+		}
+		if l.HasRows = len(l.Rows) > 0; l.HasRows {
+			l.First, l.Layout, l.IsZero = l.Rows[0].Time, hist.Fio3(0), is(5)
+		} else if is(20) {
+			l.Damage = fmt.Errorf("damaged")
+		}
+		return l
+	}
+	for range r.IntN(5) {
+		prefix, host := pick("out", "other"), pick("", "", "a", "b")
+		if is(15) {
+			for segment := range 1 + r.IntN(3) {
+				ev.Logs = append(ev.Logs, log(fiolog.ClatHist, prefix, host, 0, segment))
+			}
+			continue
+		}
+		ev.Logs = append(ev.Logs, log(fiolog.ClatHist, prefix, host, 1+r.IntN(4), -1))
+	}
+	for range r.IntN(3) {
+		kind := []fiolog.Kind{fiolog.Clat, fiolog.Lat, fiolog.BW, fiolog.IOPS}[r.IntN(4)]
+		ev.Others = append(ev.Others, log(kind, pick("out", "other"), pick("", "a"), 1+r.IntN(3), -1))
+	}
+	for _, l := range ev.Logs {
+		ev.Run.Logs = append(ev.Run.Logs, l.Log)
+	}
+	for _, l := range ev.Others {
+		ev.Run.Others = append(ev.Run.Others, l.Log)
+	}
+	return ev
+}
+
+// TestAnyEvidence: any evidence has a plan or an error, and jobs, stages and entries of a plan agree.
+func TestAnyEvidence(t *testing.T) {
+	for seed := range uint64(800) {
+		func() {
+			defer func() {
+				if why := recover(); why != nil {
+					t.Fatalf("seed %d: %v\n%s", seed, why, debug.Stack())
+				}
+			}()
+			var said Remarks
+			p, err := New(drawEvidence(rand.New(rand.NewPCG(seed, 1))), Options{Absent: seed%2 == 0, Completions: seed%5 == 0}, &said)
+			if err != nil {
+				return
+			}
+			var staged []*Job
+			for _, s := range p.Stages {
+				for _, section := range s.Sections {
+					staged = append(staged, section.Jobs...)
+				}
+			}
+			for _, j := range p.Jobs {
+				if i := slices.Index(staged, j); i >= 0 {
+					staged = slices.Delete(staged, i, i+1)
+				} else {
+					t.Errorf("seed %d: %v is in no stage", seed, j)
+				}
+				if j.Entry != nil && (!slices.Contains(j.Entry.Jobs, j) || !slices.Contains(p.Entries, j.Entry)) {
+					t.Errorf("seed %d: %v is not of its entry", seed, j)
+				}
+				if !p.opt.ByJob && !p.Start.IsZero() && j.Offset != j.Start.Sub(p.Start).Milliseconds() || j.Offset < 0 {
+					t.Errorf("seed %d: %v begins %d ms after the run", seed, j, j.Offset)
+				}
+			}
+			if len(staged) > 0 || p.Window <= 0 {
+				t.Errorf("seed %d: stages have %d more jobs, windows %d ms", seed, len(staged), p.Window)
+			}
+			p.Options()
+			p.Settings()
+			p.NoWindows()
+			p.Hosts()
+		}()
+	}
+}
