@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,17 +58,6 @@ func (c *Config) serverFaults() (faults []error) {
 	return faults
 }
 
-// inAddress returns the first user and password in an address.
-func (e *Elasticsearch) inAddress() (user string, password es.Secret, ok bool) {
-	for _, a := range e.Addresses {
-		if u := userIn(a); u != nil {
-			text, _ := u.Password()
-			return u.Username(), es.Secret(text), true
-		}
-	}
-	return "", "", false
-}
-
 // Templates returns the options of the templates that setup installs.
 func (c *Config) Templates() templates.Options {
 	e := &c.Elasticsearch
@@ -97,8 +87,11 @@ func (c *Config) KibanaClient() (es.Config, error) {
 	section, from := "kibana", k.Credentials
 	if from == (Credentials{}) && userIn(k.URL) == nil {
 		section, from = "elasticsearch", e.Credentials
-		if user, password, ok := e.inAddress(); ok {
-			from.Username, from.Password = user, password
+		for _, address := range slices.Backward(e.Addresses) { // the first that has a user
+			if u := userIn(address); u != nil {
+				password, _ := u.Password()
+				from.Username, from.Password = u.Username(), es.Secret(password)
+			}
 		}
 	}
 	err := from.read(section, &out)

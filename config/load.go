@@ -43,21 +43,6 @@ func Variable(name string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
 }
 
-// WithoutFlag returns the setting that has no flag but could have one of this name, such as elasticsearch.give_up_after
-// for give-up-after, or "".
-func WithoutFlag(flag string) string {
-	flag = strings.ReplaceAll(flag, "-", "_")
-	if slices.Contains([]string{"history", "prefix", "interval", "weighting", "threads", "archive", "labels", "levels"}, flag) {
-		return ""
-	}
-	for _, name := range Names() {
-		if _, hasFlag := flagNames[name]; !hasFlag && (name == flag || name == "elasticsearch."+flag) {
-			return name
-		}
-	}
-	return ""
-}
-
 // Names returns the names of all settings. Those in sections have dots.
 var Names = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(flat(Default()))) })
 
@@ -89,27 +74,27 @@ func decoded(c any) map[string]any {
 // configuration folder and in the current folder. The latter may set only how runs are analysed. Of the flags of the
 // command, only those that the user gave count. Load returns all errors joined.
 func Load(file string, flags *pflag.FlagSet) (Config, error) {
-	v := viper.NewWithOptions(viper.KeyDelimiter(delimiter), viper.EnvKeyReplacer(strings.NewReplacer(delimiter, "_")))
-	v.SetEnvPrefix(strings.TrimSuffix(envPrefix, "_"))
-	v.AutomaticEnv()
 	c := Config{Origins: map[string]string{}}
 	faults := unknownVariables()
-	all := map[string]pairs{}
+	values := flat(Default())
 	for _, f := range settingsFiles(file) {
 		set, wrong := f.read()
 		faults = append(faults, wrong...)
-		for name, value := range flat(set) {
-			c.Origins[name] = f.path
+		for name, value := range set {
 			if now, ok := value.(pairs); ok { // those of all files count; the last file wins
 				both := pairs{}
-				maps.Copy(both, all[name])
+				earlier, _ := values[name].(pairs)
+				maps.Copy(both, earlier)
 				maps.Copy(both, now)
-				all[name], set[name] = both, both
+				value = both
 			}
+			values[name], c.Origins[name] = value, f.path
 		}
-		faults = append(faults, v.MergeConfigMap(set))
 	}
-	for name, value := range flat(Default()) {
+	v := viper.NewWithOptions(viper.KeyDelimiter(delimiter), viper.EnvKeyReplacer(strings.NewReplacer(delimiter, "_")))
+	v.SetEnvPrefix(strings.TrimSuffix(envPrefix, "_"))
+	v.AutomaticEnv()
+	for name, value := range values {
 		key := strings.ReplaceAll(name, ".", delimiter)
 		v.SetDefault(key, value)
 		if f := flags.Lookup(cmp.Or(flagNames[name], name)); f != nil && f.Changed {
@@ -184,9 +169,8 @@ type pairs map[string]any
 func (f settingsFile) read() (set map[string]any, faults []error) {
 	text, err := readRegular(f.path, mostSettings)
 	if err != nil {
-		return map[string]any{}, []error{fmt.Errorf("read settings %w", err)}
+		return nil, []error{fmt.Errorf("read settings %w", err)}
 	}
-	set = map[string]any{}
 	root, more, err := safeyaml.Parse(text)
 	switch {
 	case err != nil:
@@ -204,56 +188,45 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 		if fault, ofLibrary := strings.CutPrefix(text, "yaml: "); ofLibrary {
 			text = "not YAML: " + fault
 		}
-		return map[string]any{}, []error{fmt.Errorf("read settings %s: %s", f.path, text)}
+		return nil, []error{fmt.Errorf("read settings %s: %s", f.path, text)}
 	}
+	for key, value := range set {
+		entries, isMap := value.(map[string]any)
+		switch section, _, isDotted := strings.Cut(key, "."); {
+		case isDotted:
+			faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es: want it in a section %s", f.path, key, section))
+			delete(set, key)
+		case isMap && slices.Contains(Names(), key):
+			set[key] = pairs(entries)
+		}
+	}
+	set = flat(set)
 	analysis := flat(Analysis{})
-	take := func(in map[string]any, key, name string) {
+	for name, value := range set {
 		_, isAnalysis := analysis[name]
 		switch {
-		case key == name && strings.Contains(name, "."):
-			section, _, _ := strings.Cut(name, ".")
-			faults = append(faults, fmt.Errorf("%s: %s is no setting of fio2es: want it in a section %s", f.path, name, section))
 		case !slices.Contains(Names(), name):
 			faults = append(faults, fmt.Errorf("%s: %s", f.path, unknown(name, Names())))
 		case f.isHere && !isAnalysis:
 			faults = append(faults, fmt.Errorf("%s: %s is not taken from a file found in the current folder, which may come from somebody else: set it in %s, with --config FILE, or as %s",
 				f.path, name, OwnFile(), Variable(name)))
-		default:
-			if m, isMap := in[key].(map[string]any); isMap {
-				in[key] = pairs(m)
-			}
-			return
-		}
-		delete(in, key)
-	}
-	sections := decoded(Default())
-	for _, key := range slices.Sorted(maps.Keys(set)) {
-		if _, isSection := sections[key].(map[string]any); !isSection {
-			take(set, key, key)
+		case value != nil:
 			continue
 		}
-		section, isMap := set[key].(map[string]any)
-		if !isMap {
-			if set[key] != nil {
-				faults = append(faults, fmt.Errorf("%s: %s: want the settings of this section, indented below it", f.path, key))
-			}
-			delete(set, key)
-		}
-		for _, name := range slices.Sorted(maps.Keys(section)) {
-			take(section, name, key+"."+name)
-		}
+		delete(set, name)
 	}
+	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	if more := len(faults) - mostFaults; more > 0 {
 		faults = append(faults[:mostFaults], fmt.Errorf("%s: %d more like these", f.path, more))
 	}
 	return set, faults
 }
 
-// unknown says that there is no setting of this name, and which of the names is nearest.
+// unknown says that there is no setting of this name, and which of the names are near.
 func unknown(name string, names []string) string {
 	text := name + " is no setting of fio2es"
 	if near := expr.Near(name, names); len(near) > 0 {
-		text += ": did you mean " + strings.Join(near, " or ") + "?"
+		text += ": did you mean " + strings.Join(near[:min(3, len(near))], " or ") + "?"
 	}
 	return text
 }

@@ -39,7 +39,7 @@ func TestValueFaults(t *testing.T) {
 		"offset: {a: 9223372036854775807}":     "FILE: offset: a=9223372036854775807 is not HOST=MILLISECONDS, at most a hundred years",
 		"elasticsearch: {shards: 0}":           "elasticsearch.shards: 0 is not 1 or more",
 		"compact: {to: x}":                     "FILE: compact.to: x is not a time such as 90s or 5m",
-		"elasticsearch: 5":                     "FILE: elasticsearch: want the settings of this section, indented below it",
+		"elasticsearch: 5":                     "FILE: elasticsearch is no setting of fio2es: did you mean elasticsearch.addresses or elasticsearch.allow_plain or elasticsearch.api_key?",
 		"elasticsearch: {allow_plain: maybe}":  "FILE: elasticsearch.allow_plain: maybe is not true or false",
 		"elasticsearch: {give_up_after: 5 mn}": "FILE: elasticsearch.give_up_after: 5 mn is not a time such as 90s or 5m",
 		"- a":                                  "read settings FILE: want settings, such as interval: 10s, one a line",
