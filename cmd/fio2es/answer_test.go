@@ -31,7 +31,7 @@ func TestAnswer(t *testing.T) {
 		e.cfg = config.Default()
 		r := &runReader{env: e}
 		read, ended := 0, 0
-		err := r.answer(t.Context(), []input{{paths: []string{exampleArchive + "/results/00000000"}}}, &query.Query{}, answer{
+		err := r.answer(t.Context(), []string{exampleArchive + "/results/00000000"}, &query.Query{}, answer{
 			begin:  func(*query.Run, bool) error { read++; return nil },
 			window: func(*window.Window) error { return nil },
 			end: func(*query.Run, *mapping.Run) error {

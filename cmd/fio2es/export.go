@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/export"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -107,27 +108,18 @@ func (x *exportCall) setLevels(e *env) error {
 
 // export writes all runs that args name to w.
 func (x *exportCall) export(ctx context.Context, r *runReader, args []string, w io.Writer) error {
-	inputs, err := r.choose(ctx, args, query.IsPath)
-	if err == nil && x.as == "hdrlog" {
-		err = refuseSeveral(inputs, export.ErrOneRun.Error())
+	var windows *export.Ordered
+	only := ""
+	if x.as == "hdrlog" {
+		only = export.ErrOneRun.Error()
 	}
-	if err != nil {
-		return r.end(err)
-	}
-	var stored []*mapping.Run
-	for _, c := range inputs {
-		stored = append(stored, c.runs...)
-	}
-	windows := export.NewOrdered(export.New(x.as, w, export.OpenMetricsOptions{Windows: x.windows, Buckets: x.buckets}), stored)
-	return r.answer(ctx, inputs, &x.Query, answer{
-		begin: func(_ *query.Run, many bool) error {
-			if x.as == "hdrlog" && many {
-				return usagef("%w, and these are several: name one run or folder", export.ErrOneRun)
-			}
-			windows.Begin()
-			return nil
+	return r.answer(ctx, args, &x.Query, answer{
+		only: only,
+		chosen: func(stored []*mapping.Run) {
+			windows = export.NewOrdered(export.New(x.as, w, export.OpenMetricsOptions{Windows: x.windows, Buckets: x.buckets}), stored)
 		},
-		window: windows.Add,
+		begin:  func(*query.Run, bool) error { windows.Begin(); return nil },
+		window: func(one *window.Window) error { return windows.Add(one) },
 		end: func(run *query.Run, doc *mapping.Run) error {
 			hasRequests, err := windows.End()
 			if !hasRequests {

@@ -68,16 +68,12 @@ that has requests.`,
 			if err := how.check(cmd.Flags().Changed("format"), cmd.Flags().Changed("columns")); err != nil {
 				return err
 			}
-			r, h := &runReader{env: e}, newHeatmap(e, how, q)
-			inputs, err := r.choose(cmd.Context(), args, query.IsPath)
-			if err == nil && how.format == "svg" {
-				err = refuseSeveral(inputs, "an SVG file has one map")
-			}
-			if err != nil {
-				return r.end(err)
-			}
+			h := newHeatmap(e, how, q)
 			a := answer{begin: h.begin, window: h.window, end: h.end}
-			return r.answer(cmd.Context(), inputs, q, a)
+			if how.format == "svg" {
+				a.only = "an SVG file has one map"
+			}
+			return (&runReader{env: e}).answer(cmd.Context(), args, q, a)
 		},
 	}
 	fl := cmd.Flags()
@@ -153,10 +149,7 @@ func newHeatmap(e *env, how heatmapOptions, q *query.Query) *heatmaps {
 	return h
 }
 
-func (h *heatmaps) begin(_ *query.Run, many bool) error {
-	if many && h.how.format == "svg" {
-		return usagef("an SVG file has one map, and these are several runs: name one run or folder")
-	}
+func (h *heatmaps) begin(*query.Run, bool) error {
 	h.directions, h.windows = nil, heatmap.NewBuilder(h.how.columns)
 	return nil
 }

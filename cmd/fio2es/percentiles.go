@@ -77,7 +77,7 @@ fio2es. Logs given by name are read without the report beside them, as the tools
 			if total && q.WantsAll() {
 				a.window = nil
 			}
-			return r.answerFor(cmd.Context(), args, q, a)
+			return r.answer(cmd.Context(), args, q, a)
 		},
 	}
 	fl := cmd.Flags()
@@ -129,7 +129,7 @@ func compat(ctx context.Context, e *env, args []string, tool string) error {
 	r, c := &runReader{env: e}, export.NewCompat(e.stdout, tool)
 	r.logsAlone = true  // as the tools do
 	q := &query.Query{} // with histograms, because adding up directions needs them
-	return r.answerFor(ctx, args, q, answer{
+	return r.answer(ctx, args, q, answer{
 		begin:  func(*query.Run, bool) error { c.Begin(); return nil },
 		window: c.Add,
 		end: func(_ *query.Run, doc *mapping.Run) error {

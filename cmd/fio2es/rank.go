@@ -50,7 +50,7 @@ last bin, which has no upper end: SERVED counts the requests below that bin.`,
 			r.Totals = r.WantsAll()
 			r.to = table.New(e.stdout, format, rankColumns())
 			a := answer{begin: r.begin, window: r.add, end: r.write}
-			return (&runReader{env: e}).answerFor(cmd.Context(), args, &r.Query, a)
+			return (&runReader{env: e}).answer(cmd.Context(), args, &r.Query, a)
 		},
 	}
 	fl := cmd.Flags()

@@ -51,29 +51,39 @@ type runReader struct {
 	hasNoted bool          // see prepare
 }
 
-// answer is what a command does with the runs that it reads, one after another.
+// answer is what a command does with the runs that it reads, one after another. chosen and close may be nil.
 type answer struct {
-	// called before a run is read; many reports whether there are several runs
-	begin  func(run *query.Run, many bool) error
+	only   string                                       // why the answer is about one run, such as "an SVG file has one map"; empty: about any number
+	chosen func(stored []*mapping.Run)                  // called first, with the runs of the history
+	begin  func(run *query.Run, many bool) error        // called before a run is read; many reports whether there are several
 	window func(*window.Window) error                   // called with each window; nil: no windows are needed
 	end    func(run *query.Run, doc *mapping.Run) error // called after all windows of a run
-	close  func(err error) error                        // called at the end, with the error that ended the answers; may be nil
+	close  func(err error) error                        // called at the end, with the error that ended the answers
 }
 
-// answerFor uses a for each run that args name. Neighbouring paths are read together.
-func (r *runReader) answerFor(ctx context.Context, args []string, q *query.Query, a answer) error {
+// answer uses a for each run that args name, and ends the reading. Neighbouring paths are read together. If a run has
+// nothing of what is wanted or cannot be read so, the others are answered nevertheless.
+func (r *runReader) answer(ctx context.Context, args []string, q *query.Query, a answer) error {
+	r.skips = true
 	inputs, err := r.choose(ctx, args, query.IsPath)
+	var stored []*mapping.Run
+	for _, c := range inputs {
+		stored = append(stored, c.runs...)
+	}
+	if len(stored) > 1 && a.only != "" {
+		err = usagef("%s, and %s were chosen (%s): name one by its id, choose one with latest or latest~1, or limit the choice with --where",
+			a.only, unit.Plural(len(stored), "run"), query.Shorts(stored))
+	}
 	if err != nil {
 		return r.end(err)
 	}
-	return r.answer(ctx, inputs, q, a)
-}
-
-// answer uses a for each run of the inputs, and ends the reading. If a run has nothing of what is wanted or cannot be
-// read so, the others are answered nevertheless.
-func (r *runReader) answer(ctx context.Context, inputs []input, q *query.Query, a answer) error {
-	r.skips = true
-	err := r.each(ctx, inputs, func(run *query.Run, many bool) error {
+	if a.chosen != nil {
+		a.chosen(stored)
+	}
+	err = r.each(ctx, inputs, func(run *query.Run, many bool) error {
+		if many && a.only != "" {
+			return usagef("%s, and these are several: name one run or folder", a.only)
+		}
 		if err := a.begin(run, many); err != nil {
 			return err
 		}
@@ -183,53 +193,48 @@ func (r *runReader) open(ctx context.Context) error {
 // each calls do with each run of the inputs. many reports whether there are several runs.
 func (r *runReader) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
 	for _, c := range inputs {
-		if len(c.paths) > 0 {
-			if err := r.eachOfFiles(ctx, c.paths, len(inputs) > 1, do); err != nil {
-				return err
-			}
-			continue
-		}
+		many := len(inputs) > 1 || len(c.runs) > 1
 		for _, light := range c.runs {
 			var run *query.Run
 			doc, err := r.store.Run(ctx, light.Run.ID)
 			if err == nil {
 				run, err = r.prepare(query.Stored(r.store, doc))
 			}
-			many := len(inputs) > 1 || len(c.runs) > 1
-			if err == nil && many { // runs of one benchmark have the same name, so the ids are in the names
+			if err != nil {
+				if err = r.skip(err); err != nil {
+					return err
+				}
+				continue
+			}
+			if many { // runs of one benchmark have the same name, so the ids are in the names
 				run.Name = facts.ShortID(doc.Run.ID) + " " + facts.Title(doc)
 			}
-			if err != nil {
-				err = r.skip(err)
-			} else {
-				err = do(run, many)
-			}
-			if err != nil {
+			if err := do(run, many); err != nil {
 				return err
 			}
 		}
-	}
-	return nil
-}
-
-// eachOfFiles calls do with each run under some paths, which are read together.
-func (r *runReader) eachOfFiles(ctx context.Context, paths []string, many bool, do func(run *query.Run, many bool) error) error {
-	files, err := query.Open(ctx, paths, query.FileOptions{
-		Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone,
-		Progress: func(p source.Progress) { r.progress.Show("looking: %s", unit.Plural(p.Files, "file")) },
-	})
-	if files != nil {
-		defer files.Close()
-		r.leftOut = r.logProblems(files.Archive) || r.leftOut
-	}
-	if err != nil && ctx.Err() == nil {
-		return r.skip(query.RunError{Err: err})
-	}
-	if err != nil {
-		return err
-	}
-	for _, run := range files.Runs {
-		if err := do(run, many || len(files.Runs) > 1); err != nil {
+		if len(c.paths) == 0 {
+			continue
+		}
+		files, err := query.Open(ctx, c.paths, query.FileOptions{
+			Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone,
+			Progress: func(p source.Progress) { r.progress.Show("looking: %s", unit.Plural(p.Files, "file")) },
+		})
+		if files != nil {
+			r.leftOut = r.logProblems(files.Archive) || r.leftOut
+		}
+		if err == nil {
+			many = many || len(files.Runs) > 1
+			for i := 0; i < len(files.Runs) && err == nil; i++ {
+				err = do(files.Runs[i], many)
+			}
+		} else if ctx.Err() == nil {
+			err = r.skip(query.RunError{Err: err})
+		}
+		if files != nil {
+			files.Close()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -296,20 +301,6 @@ func (r *runReader) logOnlyTotals(run *query.Run, doc *mapping.Run) {
 	if why := run.OnlyTotals(doc); why != "" {
 		r.log.Info(fmt.Sprintf("note: %s: only totals: %s", doc.Run.Name, why))
 	}
-}
-
-// refuseSeveral fails if a command that takes only one run was given several runs of the history. what is the
-// reason, such as "an SVG file has one map".
-func refuseSeveral(inputs []input, what string) error {
-	var runs []*mapping.Run
-	for _, c := range inputs {
-		runs = append(runs, c.runs...)
-	}
-	if len(runs) < 2 {
-		return nil
-	}
-	return usagef("%s, and %s were chosen (%s): name one by its id, choose one with latest or latest~1, or limit the choice with --where",
-		what, unit.Plural(len(runs), "run"), query.Shorts(runs))
 }
 
 // parseSelectors parses selectors. areIDs reports whether all are ids or beginnings of ids.
