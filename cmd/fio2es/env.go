@@ -33,7 +33,6 @@ type env struct {
 	progress       *term.Progress
 	log            *slog.Logger
 	handler        *term.LogHandler
-	logRest        func() // writes how many messages were not written
 
 	cfg   config.Config
 	flags *pflag.FlagSet // flags of the running command; none before it runs
@@ -63,7 +62,7 @@ func terminalOf(stream any) *os.File {
 
 func (e *env) setLog(level slog.Level) {
 	e.handler = term.NewLogHandler(e.stderr, level, e.progress)
-	e.log, e.logRest = slog.New(e.handler), func() {}
+	e.log = slog.New(e.handler)
 }
 
 // load reads the settings before any command that uses settings.
@@ -74,7 +73,7 @@ func (e *env) load(cmd *cobra.Command) (err error) {
 		e.setLog(slog.LevelDebug)
 	}
 	if lasts := slices.Contains([]string{"follow", "run", "serve"}, cmd.Name()); !lasts && !verbose {
-		e.logRest = e.handler.LimitAlike()
+		e.handler.LimitAlike()
 	}
 	isShell := cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion"
 	if isShell || cmd.Name() == "version" || cmd.Name() == "help" || strings.HasPrefix(cmd.Name(), "__") {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/history"
@@ -24,7 +23,6 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -79,7 +77,9 @@ Elasticsearch.`,
 	fl.BoolVar(&how.force, "force", false, "store unchanged runs again, and replace runs even if the history has more of their files")
 	fl.BoolVar(&how.restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be stored, what would not, and why")
-	how.addFlags(fl)
+	fl.BoolVar(&how.verify, "verify", false, "read all files again, even if their sizes, times and inodes did not change, and warn about changed contents")
+	fl.BoolVar(&how.acknowledge, "acknowledge", false, "do not repeat warnings about what is damaged now, until it changes: later ingests exit with 0")
+	fl.BoolVar(&how.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
 	addPickFlags(fl, &how.pick)
 	addChoice(fl, &how.format, "format", "of the list of runs: table, csv, markdown, json (an object a line), or document (a run document a line)", runFormats)
 	return cmd
@@ -87,12 +87,13 @@ Elasticsearch.`,
 
 type ingestCall struct {
 	*env
-	output        string // a file; empty: the history
-	force, dryRun bool
-	restore       bool // also store runs that people removed
-	pick          query.Pick
-	format        string
-	nightFlags
+	output              string // a file; empty: the history
+	force, dryRun       bool
+	restore             bool // also store runs that people removed
+	verify, acknowledge bool
+	quiet               bool // print only what is new
+	pick                query.Pick
+	format              string
 }
 
 func (g *ingestCall) ingest(ctx context.Context, paths []string) error {
@@ -109,8 +110,20 @@ func (g *ingestCall) ingest(ctx context.Context, paths []string) error {
 		return err
 	}
 	defer closeStore()
-	if ok, err := g.unchanged(ctx, night, began); ok || err != nil {
+	if _, err := g.rules(); err != nil { // before any file is read
 		return err
+	}
+	if !g.verify {
+		known, isUnchanged, err := night.Unchanged(ctx)
+		if err != nil {
+			return err
+		}
+		if isUnchanged {
+			if err := g.printNews(&ingest.Result{}, known, time.Since(began)); err != nil {
+				return err
+			}
+			return g.endNight(ctx, night, nil, false, false)
+		}
 	}
 	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
 		g.progress.Show("looking: %s, %s", unit.Plural(p.Files, "file"), unit.Bytes(p.Bytes))
@@ -193,33 +206,28 @@ func (e *env) toFile(name string, write func(to ingest.Target) error) error {
 // printNews prints the new runs, how much was stored, where, and what to do next. known is the number of runs that
 // were not read.
 func (g *ingestCall) printNews(result *ingest.Result, known int, took time.Duration) error {
-	runs := result.News()
+	news := result.News()
 	to := g.stdout
 	if g.output != "" {
 		to = g.stderr
 	}
-	if len(runs) > 0 || g.format != table.Text && !g.quiet {
-		if err := writeRuns(to, runs, nil, g.format); err != nil {
+	if len(news) > 0 || g.format != table.Text && !g.quiet {
+		if err := writeRuns(to, news, nil, g.format); err != nil {
 			return err
 		}
 	}
-	if g.format == table.Text && !g.quiet {
-		g.printSums(result, runs, known, took)
+	if g.format != table.Text || g.quiet {
+		return nil
 	}
-	return nil
-}
-
-// printSums prints how much was stored, where, and what to do next.
-func (g *ingestCall) printSums(result *ingest.Result, news []*mapping.Run, known int, took time.Duration) {
 	documents, unchanged := result.Count()
 	text := fmt.Sprintf("%s stored %s in %s", unit.Plural(len(news), "run"), unit.Plural(documents, "document"), unit.Elapsed(took))
-	requests := int64(0)
-	for _, r := range news {
-		if r.All != nil {
-			requests += r.All.Requests
-		}
-	}
 	if len(news) > 0 {
+		requests := int64(0)
+		for _, r := range news {
+			if r.All != nil {
+				requests += r.All.Requests
+			}
+		}
 		text = "\n" + text + ": " + unit.Count(requests) + " requests"
 	}
 	if unchanged += known; unchanged > 0 {
@@ -231,22 +239,11 @@ func (g *ingestCall) printSums(result *ingest.Result, news []*mapping.Run, known
 	fmt.Fprintln(g.stderr, text)
 	if g.output == "" {
 		term.Line(g.stderr, "history: %s", g.historyName())
+		if len(news) > 0 {
+			fmt.Fprint(g.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
+		}
 	}
-	if g.output == "" && len(news) > 0 {
-		fmt.Fprint(g.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
-	}
-}
-
-// nightFlags says how an ingest uses the state that earlier ingests left.
-type nightFlags struct {
-	verify, acknowledge bool
-	quiet               bool // print only what is new
-}
-
-func (r *nightFlags) addFlags(fl *pflag.FlagSet) {
-	fl.BoolVar(&r.verify, "verify", false, "read all files again, even if their sizes, times and inodes did not change, and warn about changed contents")
-	fl.BoolVar(&r.acknowledge, "acknowledge", false, "do not repeat warnings about what is damaged now, until it changes: later ingests exit with 0")
-	fl.BoolVar(&r.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
+	return nil
 }
 
 // night begins an ingest with what earlier ones remembered. The returned function closes what was opened.
@@ -254,9 +251,22 @@ func (g *ingestCall) night(ctx context.Context, paths []string, opt pipeline.Opt
 	if g.quiet {
 		g.setLog(slog.LevelWarn)
 	}
+	into := g.cfg.History // what was remembered is valid only for the same history
+	if path, err := filepath.Abs(into); err == nil {
+		into = path
+	}
+	if cluster := g.cfg.Elasticsearch; cluster.Enabled() {
+		into = fmt.Sprintf("%q %q %q", cluster.Addresses, cluster.CloudID, g.cfg.Prefix)
+	}
+	build := thisBuild().String() // another build may read files in another way
+	if file, err := os.Executable(); err == nil {
+		if info, err := os.Stat(file); err == nil {
+			build += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
+		}
+	}
 	how := nightly.Options{
 		Remember: g.output == "" && !g.dryRun && !g.force && g.memory() != "",
-		Settings: g.identity() + "\n" + programBuild() + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
+		Settings: into + "\n" + build + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
 		Choice: fmt.Sprintf("%q", g.pick),
 	}
 	if how.Remember {
@@ -301,43 +311,6 @@ func (e *env) memory() string {
 		return filepath.Join(folder, "ingests.db")
 	}
 	return ""
-}
-
-// identity returns a unique name of the history.
-func (e *env) identity() string {
-	if cluster := e.cfg.Elasticsearch; cluster.Enabled() {
-		return fmt.Sprintf("%q %q %q", cluster.Addresses, cluster.CloudID, e.cfg.Prefix)
-	}
-	if abs, err := filepath.Abs(e.cfg.History); err == nil {
-		return abs
-	}
-	return e.cfg.History
-}
-
-// programBuild returns a text that differs between builds, because another build may read files in another way.
-func programBuild() string {
-	text := thisBuild().String()
-	if file, err := os.Executable(); err == nil {
-		if info, err := os.Stat(file); err == nil {
-			text += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	return text
-}
-
-// unchanged ends an ingest before any file is read, if nothing is new. It returns false if something may be new.
-func (g *ingestCall) unchanged(ctx context.Context, night *nightly.Night, began time.Time) (ok bool, err error) {
-	if _, err := g.rules(); err != nil || g.verify {
-		return false, err
-	}
-	runs, ok, err := night.Unchanged(ctx)
-	if err != nil || !ok {
-		return false, err
-	}
-	if err := g.printNews(&ingest.Result{}, runs, time.Since(began)); err != nil {
-		return true, err
-	}
-	return true, g.endNight(ctx, night, nil, false, false)
 }
 
 // endNight remembers the ingest, unless the cluster rejected documents. all are the runs of an ingest that read files.

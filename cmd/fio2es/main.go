@@ -30,6 +30,6 @@ func (e *env) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	err := unknownCommand(root, root.ExecuteContext(ctx))
 	e.progress.Clear()
-	e.logRest()
+	e.handler.Rest()
 	return e.conclude(err)
 }

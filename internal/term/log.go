@@ -70,15 +70,18 @@ func (h *LogHandler) Handle(_ context.Context, r slog.Record) error {
 }
 
 // LimitAlike lets only the first ten warnings and notes of a kind be written, because thousands of runs may have the same
-// fault. rest writes the numbers of the others.
-func (h *LogHandler) LimitAlike() (rest func()) {
-	h.counter = &alike.Counter{}
-	return func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.counter.More(func(kind string, n int) { fmt.Fprintf(h.w, "and %d more like this: %s\n", n, kind) })
-		h.counter = &alike.Counter{}
+// fault.
+func (h *LogHandler) LimitAlike() { h.counter = &alike.Counter{} }
+
+// Rest writes how many messages were not written.
+func (h *LogHandler) Rest() {
+	if h.counter == nil {
+		return
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.counter.More(func(kind string, n int) { fmt.Fprintf(h.w, "and %d more like this: %s\n", n, kind) })
+	h.counter = &alike.Counter{}
 }
 
 // WithAttrs implements [slog.Handler].
