@@ -13,40 +13,36 @@ import (
 
 // Annotate implements [history.Store], in one transaction.
 func (s *Store) Annotate(ctx context.Context, runID string, a mapping.Annotation) (run *mapping.Run, err error) {
-	if err = a.Check(); err == nil {
-		err = s.transact(ctx, func(tx *sql.Tx) error {
-			run, err = s.annotate(ctx, tx, runID, a)
-			return err
-		})
+	defer func() { err = s.fail(ctx, "write to", err) }()
+	if err := a.Check(); err != nil {
+		return nil, err
 	}
-	return run, s.fail(ctx, "write to", err)
-}
-
-func (s *Store) annotate(ctx context.Context, tx *sql.Tx, runID string, a mapping.Annotation) (*mapping.Run, error) {
-	var blob []byte
-	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, runID).Scan(&blob); {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil, fmt.Errorf("annotate run %q: %w", runID, history.ErrNotFound)
-	case err != nil:
-		return nil, fmt.Errorf("read run: %w", err)
-	}
-	run, err := unpackRun(blob)
-	if err != nil {
-		return nil, &history.DamagedRunError{ID: runID, Err: err}
-	}
-	before := run.Run
-	run.Run.Annotate(a)
-	if err := s.putRun(ctx, tx, run); err != nil {
-		return nil, fmt.Errorf("update run: %w", err)
-	}
-	if maps.Equal(before.Labels, run.Run.Labels) && before.Edit() == run.Run.Edit() && !a.IsZero() {
-		return run, nil // only the note has changed
-	}
-	return run, s.relabel(ctx, tx, &run.Run)
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		var blob []byte
+		switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, runID).Scan(&blob); {
+		case errors.Is(err, sql.ErrNoRows):
+			return fmt.Errorf("annotate run %q: %w", runID, history.ErrNotFound)
+		case err != nil:
+			return fmt.Errorf("read run: %w", err)
+		}
+		if run, err = unpackRun(blob); err != nil {
+			return &history.DamagedRunError{ID: runID, Err: err}
+		}
+		before := run.Run
+		run.Run.Annotate(a)
+		if err := s.putRun(ctx, tx, run); err != nil {
+			return fmt.Errorf("update run: %w", err)
+		}
+		if maps.Equal(before.Labels, run.Run.Labels) && before.Edit() == run.Run.Edit() && !a.IsZero() {
+			return nil // only the note has changed
+		}
+		return s.relabel(ctx, tx, &run.Run)
+	})
+	return run, err
 }
 
 // relabel sets the labels of a run in its interval documents, some hundred documents at a time.
-func (s *writer) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) error {
+func (s *Store) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) error {
 	var number int64
 	switch err := tx.QueryRowContext(ctx, `SELECT number FROM ingests WHERE run = ? AND ingest = ?`, run.ID, run.Ingest).Scan(&number); {
 	case errors.Is(err, sql.ErrNoRows):
@@ -78,7 +74,7 @@ func (s *writer) relabel(ctx context.Context, tx *sql.Tx, run *mapping.RunInfo) 
 }
 
 // following returns the documents of a version that come after one document, in the order of their key.
-func (s *writer) following(ctx context.Context, tx *sql.Tx, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
+func (s *Store) following(ctx context.Context, tx *sql.Tx, number int64, after *mapping.Interval) (docs []*mapping.Interval, err error) {
 	const most = 250
 	rows, err := tx.QueryContext(ctx, `SELECT doc FROM intervals
 		WHERE ingest = ? AND (level, time, direction, host, job, part) > (?, ?, ?, ?, ?, ?)

@@ -12,6 +12,13 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
+// wait changes how long calls wait for other writers, until the test ends.
+func wait(t *testing.T, time time.Duration) {
+	before := busyTimeout
+	busyTimeout = time
+	t.Cleanup(func() { busyTimeout = before })
+}
+
 // TestBusy: a transaction of another process takes too long.
 func TestBusy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
@@ -20,7 +27,8 @@ func TestBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer first.Close()
-	second, err := open(t.Context(), path, 50*time.Millisecond)
+	wait(t, 50*time.Millisecond)
+	second, err := Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,12 +58,13 @@ func TestBusy(t *testing.T) {
 
 // TestOpenTogether: several processes may create the file at the same time.
 func TestOpenTogether(t *testing.T) {
+	wait(t, time.Hour) // a busy machine may need a long time
 	for range 10 {
 		path := filepath.Join(t.TempDir(), "new", "h.db")
-		var wait sync.WaitGroup
+		var opening sync.WaitGroup
 		for range 6 {
-			wait.Go(func() {
-				s, err := open(t.Context(), path, time.Hour) // a busy machine may need a long time
+			opening.Go(func() {
+				s, err := Open(t.Context(), path)
 				if err != nil {
 					t.Error(err)
 					return
@@ -68,6 +77,6 @@ func TestOpenTogether(t *testing.T) {
 				}
 			})
 		}
-		wait.Wait()
+		opening.Wait()
 	}
 }

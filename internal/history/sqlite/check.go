@@ -13,8 +13,8 @@ import (
 )
 
 // Integrity returns the faults that SQLite finds in the file.
-func (s *reader) Integrity(ctx context.Context) (faults []string, err error) {
-	rows, err := s.db.QueryContext(ctx, `PRAGMA integrity_check(20)`)
+func (s *Store) Integrity(ctx context.Context) (faults []string, err error) {
+	rows, err := s.reads.QueryContext(ctx, `PRAGMA integrity_check(20)`)
 	if err == nil {
 		defer rows.Close()
 		for rows.Next() {
@@ -36,12 +36,12 @@ func (s *reader) Integrity(ctx context.Context) (faults []string, err error) {
 
 // QuickCheck fails with [history.ErrDamaged] if the structure of the file is damaged. It reads the whole file, about
 // a gigabyte per second, so it skips files larger than most bytes.
-func (s *reader) QuickCheck(ctx context.Context, most int64) error {
+func (s *Store) QuickCheck(ctx context.Context, most int64) error {
 	if info, err := os.Stat(s.path); err != nil || info.Size() > most {
 		return s.fail(ctx, "check", err)
 	}
 	var text string
-	err := s.db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&text)
+	err := s.reads.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&text)
 	if err == nil && text != "ok" {
 		s.spoilt.Store(true)
 		err = fmt.Errorf("%w: %s: nothing is written to it: keep a copy, and ingest into a new file with --history", history.ErrDamaged, text)
@@ -50,7 +50,7 @@ func (s *reader) QuickCheck(ctx context.Context, most int64) error {
 }
 
 // RemoveDamaged removes the unreadable interval documents of a run at one level, and returns their names.
-func (s *writer) RemoveDamaged(ctx context.Context, run string, level mapping.Level) (removed []string, err error) {
+func (s *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Level) (removed []string, err error) {
 	err = s.transact(ctx, func(tx *sql.Tx) error {
 		removed, err = s.removeDamagedFrom(ctx, tx, run, level)
 		return err
@@ -58,7 +58,7 @@ func (s *writer) RemoveDamaged(ctx context.Context, run string, level mapping.Le
 	return removed, s.fail(ctx, "write to", err)
 }
 
-func (s *writer) removeDamagedFrom(ctx context.Context, tx *sql.Tx, run string, level mapping.Level) ([]string, error) {
+func (s *Store) removeDamagedFrom(ctx context.Context, tx *sql.Tx, run string, level mapping.Level) ([]string, error) {
 	const key = `ingest, level, time, direction, host, job, part`
 	rows, err := tx.QueryContext(ctx, `SELECT `+key+`, doc FROM intervals
 		WHERE ingest IN (SELECT number FROM ingests WHERE run = ?) AND level = ?`, run, level)
@@ -98,12 +98,12 @@ const leastFree = 0.25
 
 // Reclaim makes the file smaller if a quarter of it is free, and returns by how many bytes. It rewrites the whole
 // file. Meanwhile this takes twice the size of the smaller file on disk.
-func (s *writer) Reclaim(ctx context.Context) (freed int64, err error) {
-	if s.db == nil {
+func (s *Store) Reclaim(ctx context.Context) (freed int64, err error) {
+	if s.writes == nil {
 		return 0, s.fail(ctx, "write to", errReadOnly)
 	}
 	var size, pages, free int64
-	row := s.db.QueryRowContext(ctx, `SELECT p.page_size, c.page_count, f.freelist_count
+	row := s.writes.QueryRowContext(ctx, `SELECT p.page_size, c.page_count, f.freelist_count
 		FROM pragma_page_size AS p, pragma_page_count AS c, pragma_freelist_count AS f`)
 	if err := row.Scan(&size, &pages, &free); err != nil {
 		return 0, s.fail(ctx, "read", err)
@@ -112,11 +112,11 @@ func (s *writer) Reclaim(ctx context.Context) (freed int64, err error) {
 		return 0, nil
 	}
 	for _, statement := range []string{`VACUUM`, `PRAGMA wal_checkpoint(TRUNCATE)`} {
-		if _, err := s.db.ExecContext(ctx, statement); err != nil {
+		if _, err := s.writes.ExecContext(ctx, statement); err != nil {
 			return 0, s.fail(ctx, "shrink", err)
 		}
 	}
 	var now int64
-	err = s.db.QueryRowContext(ctx, `PRAGMA page_count`).Scan(&now)
+	err = s.writes.QueryRowContext(ctx, `PRAGMA page_count`).Scan(&now)
 	return (pages - now) * size, s.fail(ctx, "read", err)
 }

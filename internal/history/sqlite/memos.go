@@ -6,8 +6,8 @@ import (
 )
 
 // Recall returns those of the texts under these keys that Remember stored.
-func (s *reader) Recall(ctx context.Context, keys []string) (map[string]string, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT key, text FROM memos WHERE key IN (SELECT value FROM json_each(?))`, list(keys))
+func (s *Store) Recall(ctx context.Context, keys []string) (map[string]string, error) {
+	rows, err := s.reads.QueryContext(ctx, `SELECT key, text FROM memos WHERE key IN (SELECT value FROM json_each(?))`, list(keys))
 	if err != nil {
 		return nil, s.fail(ctx, "read", err)
 	}
@@ -24,7 +24,7 @@ func (s *reader) Recall(ctx context.Context, keys []string) (map[string]string, 
 }
 
 // Remember stores texts by key, with the day since 1970-01-01. It forgets texts that were last stored before oldest.
-func (s *writer) Remember(ctx context.Context, texts map[string]string, day, oldest int) error {
+func (s *Store) Remember(ctx context.Context, texts map[string]string, day, oldest int) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		insert, err := tx.PrepareContext(ctx, `INSERT OR REPLACE INTO memos (key, text, day) VALUES (?, ?, ?)`)
 		if err != nil {

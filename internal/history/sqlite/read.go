@@ -18,14 +18,10 @@ import (
 )
 
 // Run implements [history.Store].
-func (s *reader) Run(ctx context.Context, id string) (*mapping.Run, error) {
-	run, err := s.find(ctx, id)
-	return run, s.fail(ctx, "read", err)
-}
-
-func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
+func (s *Store) Run(ctx context.Context, id string) (run *mapping.Run, err error) {
+	defer func() { err = s.fail(ctx, "read", err) }()
 	// An exact id sorts before longer ids that begin with it.
-	rows, err := s.db.QueryContext(ctx, `SELECT id, doc FROM runs
+	rows, err := s.reads.QueryContext(ctx, `SELECT id, doc FROM runs
 		WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id LIMIT ?2`, id, history.Candidates+1)
 	if err != nil {
 		return nil, fmt.Errorf("find run: %w", err)
@@ -52,15 +48,14 @@ func (s *reader) find(ctx context.Context, id string) (*mapping.Run, error) {
 	if err := errors.Join(s.check(), history.CheckOne(id, ids)); err != nil {
 		return nil, err
 	}
-	run, err := unpackRun(doc)
-	if err != nil {
+	if run, err = unpackRun(doc); err != nil {
 		return nil, &history.DamagedRunError{ID: ids[0], Err: err}
 	}
 	return run, nil
 }
 
 // Runs implements [history.Store].
-func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
+func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	from, to := span(f.Started())
 	// the table lights is sorted by start
 	doc := "(SELECT doc FROM runs WHERE runs.id = lights.id)"
@@ -76,22 +71,7 @@ func (s *reader) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappi
 
 // Intervals implements [history.Store]. Documents of one run come in the order of the file. Documents of several
 // runs are sorted first, on disk if there are many.
-func (s *reader) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
-	query, args := selectIntervals(sel)
-	return each(ctx, s, func(rows *sql.Rows) (*mapping.Interval, error) {
-		var blob sql.RawBytes
-		if err := rows.Scan(&blob); err != nil {
-			return nil, err
-		}
-		d, err := unpackInterval(blob)
-		if err == nil && sel.Light {
-			d.Latency.Bins = mapping.Bins{}
-		}
-		return d, err
-	}, query, args...)
-}
-
-func selectIntervals(sel history.Selection) (string, []any) {
+func (s *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[*mapping.Interval, error] {
 	const finished = `SELECT g.number FROM ingests AS g JOIN runs AS r ON r.id = g.run AND r.ingest = g.ingest`
 	from, to := span(sel.From, sel.To)
 	args := []any{int64(max(sel.Level, mapping.Cluster)), from, to}
@@ -118,16 +98,26 @@ func selectIntervals(sel history.Selection) (string, []any) {
 	if len(sel.Runs) != 1 {
 		order = `(SELECT run FROM ingests WHERE number = ingest), part`
 	}
-	return `SELECT doc FROM intervals WHERE ` + where + ` ORDER BY time, direction, host, job, ` + order, args
+	return each(ctx, s, func(rows *sql.Rows) (*mapping.Interval, error) {
+		var blob sql.RawBytes
+		if err := rows.Scan(&blob); err != nil {
+			return nil, err
+		}
+		d, err := unpackInterval(blob)
+		if err == nil && sel.Light {
+			d.Latency.Bins = mapping.Bins{}
+		}
+		return d, err
+	}, `SELECT doc FROM intervals WHERE `+where+` ORDER BY time, direction, host, job, `+order, args...)
 }
 
 // each returns what read makes of each row of a query. It is a single statement, so it sees one state of the history
 // even if the caller is slow. An error ends it, unless it concerns only one run.
 func each[D any](
-	ctx context.Context, s *reader, read func(*sql.Rows) (*D, error), query string, args ...any,
+	ctx context.Context, s *Store, read func(*sql.Rows) (*D, error), query string, args ...any,
 ) iter.Seq2[*D, error] {
 	return func(yield func(*D, error) bool) {
-		rows, err := s.db.QueryContext(ctx, query, args...)
+		rows, err := s.reads.QueryContext(ctx, query, args...)
 		if err != nil {
 			yield(nil, s.fail(ctx, "read", err))
 			return
@@ -169,7 +159,7 @@ func span(from, to time.Time) (int64, int64) {
 
 // runs returns the runs of a query for ids and documents. It decodes in batches, on all processors. The first batches are
 // small, because often only the newest runs are wanted.
-func (s *reader) runs(ctx context.Context, query string, args ...any) iter.Seq2[*mapping.Run, error] {
+func (s *Store) runs(ctx context.Context, query string, args ...any) iter.Seq2[*mapping.Run, error] {
 	const first, most, mostBytes, fewest = 32, 1024, 1 << 20, 16 // documents and bytes of a batch; documents for a goroutine
 	type packed struct {
 		id   string
@@ -224,7 +214,7 @@ func (s *reader) runs(ctx context.Context, query string, args ...any) iter.Seq2[
 }
 
 // Holding implements [history.Store].
-func (s *reader) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
+func (s *Store) Holding(ctx context.Context, files, logs []string) ([]*mapping.Run, error) {
 	var runs []*mapping.Run
 	found := s.runs(ctx, `SELECT id, doc FROM runs
 		WHERE id IN (SELECT run FROM files WHERE hash IN (SELECT value FROM json_each(?))
@@ -241,7 +231,7 @@ func (s *reader) Holding(ctx context.Context, files, logs []string) ([]*mapping.
 }
 
 // Versions implements [history.Store].
-func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
+func (s *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	all := map[string]*mapping.Run{}
 	for run, err := range s.runs(ctx, `SELECT runs.id, lights.doc FROM runs JOIN lights ON lights.start = runs.start AND lights.id = runs.id
 		WHERE runs.id IN (SELECT value FROM json_each(?))`, list(ids)) {
@@ -259,15 +249,8 @@ func (s *reader) Versions(ctx context.Context, ids []string) (map[string]*mappin
 }
 
 // Count implements [history.Store].
-func (s *reader) Count(ctx context.Context, runs []string, levels ...mapping.Level) (history.Counts, error) {
-	out, err := s.count(ctx, runs, levels)
-	if err != nil {
-		return nil, s.fail(ctx, "read", fmt.Errorf("count documents: %w", err))
-	}
-	return out, nil
-}
-
-func (s *reader) count(ctx context.Context, runs []string, levels []mapping.Level) (history.Counts, error) {
+func (s *Store) Count(ctx context.Context, runs []string, levels ...mapping.Level) (_ history.Counts, err error) {
+	defer func() { err = s.fail(ctx, "count documents of", err) }()
 	if len(levels) == 0 {
 		levels = mapping.Levels[:]
 	}
@@ -275,7 +258,7 @@ func (s *reader) count(ctx context.Context, runs []string, levels []mapping.Leve
 	for _, l := range levels {
 		wanted = append(wanted, int(l))
 	}
-	rows, err := s.db.QueryContext(ctx, `SELECT g.run, g.ingest, l.value,
+	rows, err := s.reads.QueryContext(ctx, `SELECT g.run, g.ingest, l.value,
 			(SELECT count(*) FROM intervals AS i WHERE i.ingest = g.number AND i.level = l.value AND i.part = 0)
 		FROM ingests AS g, json_each(?) AS l WHERE ? OR g.run IN (SELECT value FROM json_each(?))`, list(wanted), len(runs) == 0, list(runs))
 	if err != nil {
@@ -292,16 +275,27 @@ func (s *reader) count(ctx context.Context, runs []string, levels []mapping.Leve
 		}
 		out.Add(run, ingest, level, n, 0, 0)
 	}
-	return out, errors.Join(rows.Err(), s.check())
+	if err := errors.Join(rows.Err(), s.check()); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Removed implements [history.Store].
-func (s *reader) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
+func (s *Store) Removed(ctx context.Context, hashes []string) ([]*mapping.Removed, error) {
 	if len(hashes) == 0 {
 		return nil, ctx.Err()
 	}
+	read := func(rows *sql.Rows) (*mapping.Removed, error) {
+		var blob sql.RawBytes
+		if err := rows.Scan(&blob); err != nil {
+			return nil, err
+		}
+		var doc struct{ Removed mapping.Removed }
+		return &doc.Removed, unpack(blob, func(text []byte) error { return json.Unmarshal(text, &doc) })
+	}
 	var all []*mapping.Removed
-	for r, err := range each(ctx, s, s.readRemoved, `SELECT doc FROM removed
+	for r, err := range each(ctx, s, read, `SELECT doc FROM removed
 		WHERE run IN (SELECT run FROM removed_files WHERE hash IN (SELECT value FROM json_each(?))) ORDER BY run`, list(hashes)) {
 		if err != nil {
 			return nil, err
@@ -309,13 +303,4 @@ func (s *reader) Removed(ctx context.Context, hashes []string) ([]*mapping.Remov
 		all = append(all, r)
 	}
 	return all, nil
-}
-
-func (s *reader) readRemoved(rows *sql.Rows) (*mapping.Removed, error) {
-	var blob sql.RawBytes
-	if err := rows.Scan(&blob); err != nil {
-		return nil, err
-	}
-	var doc struct{ Removed mapping.Removed }
-	return &doc.Removed, unpack(blob, func(text []byte) error { return json.Unmarshal(text, &doc) })
 }

@@ -105,8 +105,8 @@ func hasTables(ctx context.Context, from interface {
 }
 
 // createTables creates the tables of an empty file in one transaction.
-func (s *writer) createTables(ctx context.Context) error {
-	tx, err := s.db.BeginTx(ctx, nil)
+func (s *Store) createTables(ctx context.Context) error {
+	tx, err := s.writes.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/fio2es/fio2es/internal/history"
 )
 
-// busyTimeout is how long a call waits for another process that writes, before it fails with ErrBusy.
-const busyTimeout = 10 * time.Second
+// busyTimeout is how long a call waits for another process that writes, before it fails with ErrBusy. Tests change it.
+var busyTimeout = 10 * time.Second
 
 // Store is the embedded history: one file. While it is open, there are also files with the endings "-wal" and
 // "-shm". One process can write at a time; any number can read.
@@ -29,30 +29,14 @@ const busyTimeout = 10 * time.Second
 // The file is in WAL mode with synchronous=FULL: each Put and each Finish is one transaction and one fsync. So it is
 // best to put some hundred documents at a time.
 type Store struct {
-	*file
-	reader
-	writer
-}
-
-// file is the database file of a history.
-type file struct {
 	path   string
 	opened fs.FileInfo // state of the file when it was opened
+	frozen bool        // it was opened as immutable
 	spoilt atomic.Bool // SQLite has found damage in the file
-}
 
-// reader reads a history.
-type reader struct {
-	*file
-	db     *sql.DB // several connections, because reads may be nested
-	frozen bool    // opened as immutable
-}
-
-// writer writes to a history.
-type writer struct {
-	*file
+	reads *sql.DB // several connections, because reads may be nested
 	// one connection, so that transactions follow one another; nil if the history was opened for reading
-	db     *sql.DB
+	writes *sql.DB
 	insert *sql.Stmt
 
 	mu    sync.Mutex
@@ -60,10 +44,9 @@ type writer struct {
 }
 
 // newStore opens the store of a file. how makes the connections.
-func newStore(ctx context.Context, path string, how func(*Store) error) (*Store, error) {
-	f := &file{path: path}
-	s := &Store{file: f, reader: reader{file: f}, writer: writer{file: f, begun: map[version]int64{}}}
-	err := how(s)
+func newStore(ctx context.Context, path string, how func(*Store, context.Context) error) (*Store, error) {
+	s := &Store{path: path, begun: map[version]int64{}}
+	err := how(s, ctx)
 	if err == nil {
 		err = s.checkPlace()
 	}
@@ -82,42 +65,49 @@ type version struct{ run, ingest string }
 // readable only by the user. It fails with [history.ErrDamaged] (also if the file belongs to another program),
 // [history.ErrVersion] or [history.ErrBusy].
 func Open(ctx context.Context, path string) (*Store, error) {
-	return open(ctx, path, busyTimeout)
-}
-
-func open(ctx context.Context, path string, busy time.Duration) (*Store, error) {
-	return newStore(ctx, path, func(s *Store) error { return s.connectWriter(ctx, busy) })
+	return newStore(ctx, path, (*Store).connectWriter)
 }
 
 // connectWriter creates the file if there is none, and connects for writing and for reading.
-func (s *Store) connectWriter(ctx context.Context, busy time.Duration) (err error) {
-	path := s.file.path
-	if err := create(path); err != nil {
+func (s *Store) connectWriter(ctx context.Context) (err error) {
+	if err := create(s.path); err != nil {
 		return err
 	}
-	if s.opened, err = os.Stat(path); err != nil {
+	if s.opened, err = os.Stat(s.path); err != nil {
 		return err
 	}
-	if s.writer.db, err = connect(path, "", busy, "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
+	if s.writes, err = connect(s.path, "", "page_size(16384)", "synchronous(full)", "foreign_keys(1)",
 		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)"); err != nil {
 		return err
 	}
-	s.writer.db.SetMaxOpenConns(1)
+	s.writes.SetMaxOpenConns(1)
 	if err := s.createTables(ctx); err != nil {
 		return err
 	}
-	// Only after the check of the version, because another program's database must not change.
-	mode, err := s.switchToWAL(ctx, busy)
-	if err != nil {
-		return err
+	// Only after the check of the version, because another program's database must not change. SQLite's busy timeout does
+	// not apply to a change of the journal mode, so this waits for other processes that open the file.
+	mode := ""
+	for deadline := time.Now().Add(busyTimeout); ; {
+		err := s.writes.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		if err == nil {
+			break
+		}
+		if !errors.Is(s.fail(ctx, "open", err), history.ErrBusy) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 	if mode != "wal" { // for example on a network file system
 		return fmt.Errorf("switch to write-ahead log: journal mode stays %q", mode)
 	}
-	if s.insert, err = s.writer.db.PrepareContext(ctx, insertInterval); err != nil {
+	if s.insert, err = s.writes.PrepareContext(ctx, insertInterval); err != nil {
 		return err
 	}
-	s.reader.db, err = connect(path, "", busy, "query_only(1)")
+	s.reads, err = connect(s.path, "", "query_only(1)")
 	return err
 }
 
@@ -127,9 +117,14 @@ func (s *Store) Close() error {
 	if s.insert != nil {
 		errs = append(errs, s.insert.Close())
 	}
-	s.emptyLog()
+	if s.writes != nil {
+		// Empty the log, unless others read it. Otherwise it would stay while another process has the file open, and if another
+		// file were then copied over this one, or renamed to its path, SQLite would apply the old log to it. On failure, a
+		// later checkpoint does it.
+		_, _ = s.writes.Exec(`PRAGMA busy_timeout(0); PRAGMA wal_checkpoint(TRUNCATE)`)
+	}
 	// the writer last, because its end copies the log into the file
-	for _, db := range []*sql.DB{s.reader.db, s.writer.db} {
+	for _, db := range []*sql.DB{s.reads, s.writes} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
@@ -147,10 +142,11 @@ func create(path string) error {
 		return fmt.Errorf("create folder: %w; --history FILE names another place", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	info, _ := os.Stat(path)
 	switch {
 	case err == nil:
 		return f.Close()
-	case errors.Is(err, fs.ErrExist) && isFolder(path):
+	case errors.Is(err, fs.ErrExist) && info != nil && info.IsDir():
 		err = fmt.Errorf("%s is a folder", path)
 	case errors.Is(err, fs.ErrExist) && isWritable(path):
 		return nil
@@ -160,14 +156,9 @@ func create(path string) error {
 	return fmt.Errorf("create file: %w; --history FILE names another place", err)
 }
 
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // connect prepares a connection pool. Each connection begins with these pragmas. mode is a parameter of SQLite's
 // URLs, such as "mode=ro"; empty means read, write and create.
-func connect(path, mode string, busy time.Duration, pragmas ...string) (*sql.DB, error) {
+func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find folder: %w", err)
@@ -176,7 +167,7 @@ func connect(path, mode string, busy time.Duration, pragmas ...string) (*sql.DB,
 	if !strings.HasPrefix(abs, "/") {
 		abs = "/" + abs // C:/… is /C:/… in a URL
 	}
-	query := url.Values{"_txlock": {"immediate"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds())}}
+	query := url.Values{"_txlock": {"immediate"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}}
 	query["_pragma"] = append(query["_pragma"], pragmas...)
 	if mode != "" {
 		name, value, _ := strings.Cut(mode, "=")
@@ -187,14 +178,14 @@ func connect(path, mode string, busy time.Duration, pragmas ...string) (*sql.DB,
 }
 
 // transact calls do in a writing transaction: it stores all of it durably, or nothing.
-func (s *writer) transact(ctx context.Context, do func(*sql.Tx) error) error {
-	if s.db == nil {
+func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
+	if s.writes == nil {
 		return errReadOnly
 	}
 	if s.spoilt.Load() {
 		return fmt.Errorf("nothing more is written to a damaged file: %w", history.ErrDamaged)
 	}
-	tx, err := s.db.BeginTx(ctx, nil)
+	tx, err := s.writes.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -205,49 +196,40 @@ func (s *writer) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// switchToWAL turns on WAL mode. It waits for other processes that open the file, because SQLite's busy timeout does
-// not apply to a change of the journal mode.
-func (s *writer) switchToWAL(ctx context.Context, patience time.Duration) (mode string, err error) {
-	for deadline := time.Now().Add(patience); ; {
-		err = s.db.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
-		if err == nil || !errors.Is(s.fail(ctx, "open", err), history.ErrBusy) || time.Now().After(deadline) {
-			return mode, err
-		}
-		select {
-		case <-ctx.Done():
-			return "", ctx.Err()
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
 // fail adds to an error what was tried (verb) and the file, and turns codes of SQLite into errors of package
 // history.
-func (s *file) fail(ctx context.Context, verb string, err error) error {
+func (s *Store) fail(ctx context.Context, verb string, err error) error {
 	if err == nil {
 		return nil
 	}
 	const busy, locked, readOnly, io, corrupt, full, cannotOpen, notDatabase = 5, 6, 8, 10, 11, 13, 14, 26 // codes of SQLite
-	var coded *driver.Error
-	switch {
+	switch code := codeOf(err); {
 	case ctx.Err() != nil:
 		err = ctx.Err() // instead of the driver's "interrupted"
-	case !errors.As(err, &coded):
-	case coded.Code()&0xff == busy, coded.Code()&0xff == locked:
+	case code == busy, code == locked:
 		err = fmt.Errorf("%w: %w", history.ErrBusy, err)
-	case coded.Code()&0xff == corrupt:
+	case code == corrupt:
 		s.spoilt.Store(true)
 		err = fmt.Errorf("%w: keep a copy of the file; fio2es check says what is damaged: %w", history.ErrDamaged, err)
-	case coded.Code()&0xff == full:
+	case code == full:
 		err = fmt.Errorf("%w: free room on its disk, then run the command again: what was stored is kept", err)
-	case coded.Code()&0xff == io:
+	case code == io:
 		err = fmt.Errorf("%w: check its disk, and the limits of the system for files: what was stored is kept", err)
-	case coded.Code()&0xff == readOnly:
+	case code == readOnly:
 		err = fmt.Errorf("%w: its folder must be writable, too: SQLite keeps files beside it", err)
-	case coded.Code()&0xff == cannotOpen:
+	case code == cannotOpen:
 		err = fmt.Errorf("%w: it and its folder must be readable", err)
-	case coded.Code()&0xff == notDatabase:
+	case code == notDatabase:
 		err = history.ErrDamaged
 	}
 	return fmt.Errorf("%s history %s: %w", verb, s.path, err)
+}
+
+// codeOf returns SQLite's code of an error, or 0.
+func codeOf(err error) int {
+	var coded *driver.Error
+	if !errors.As(err, &coded) {
+		return 0
+	}
+	return coded.Code() & 0xff
 }

@@ -34,7 +34,7 @@ const (
 )
 
 // Put implements [history.Store], in one transaction.
-func (s *writer) Put(ctx context.Context, docs []*mapping.Interval) error {
+func (s *Store) Put(ctx context.Context, docs []*mapping.Interval) error {
 	if len(docs) == 0 {
 		return nil
 	}
@@ -44,12 +44,15 @@ func (s *writer) Put(ctx context.Context, docs []*mapping.Interval) error {
 		err = s.transact(ctx, func(tx *sql.Tx) error { return s.put(ctx, tx, docs, blobs, numbers) })
 	}
 	if err == nil {
-		s.remember(numbers)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		maps.Copy(s.begun, numbers)
 	}
 	return s.fail(ctx, "write to", err)
 }
 
-func (s *writer) put(
+// put stores documents and their packed forms. numbers has the numbers of versions, and gets those of other ones.
+func (s *Store) put(
 	ctx context.Context, tx *sql.Tx, docs []*mapping.Interval, blobs [][]byte, numbers map[version]int64,
 ) error {
 	insert := tx.StmtContext(ctx, s.insert)
@@ -76,7 +79,7 @@ func (s *writer) put(
 
 // begin returns the number of a version. If this process has put documents under another number, another process has
 // finished or deleted the run in the meantime. Continuing would make a run with missing documents, so begin fails.
-func (s *writer) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error) {
+func (s *Store) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error) {
 	var number int64
 	row := tx.QueryRowContext(ctx, insertIngest, v.run, v.ingest, time.Now().UnixMilli())
 	if err := row.Scan(&number); err != nil {
@@ -91,25 +94,39 @@ func (s *writer) begin(ctx context.Context, tx *sql.Tx, v version) (int64, error
 	return number, nil
 }
 
-// remember stores the numbers of versions after the transaction is committed.
-func (s *writer) remember(numbers map[version]int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.Copy(s.begun, numbers)
-}
-
 // forget removes the numbers of a run's versions except keep, because this process has removed these versions.
-func (s *writer) forget(run, keep string) {
+func (s *Store) forget(run, keep string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.begun, func(v version, _ int64) bool { return v.run == run && v.ingest != keep })
 }
 
 // Finish implements [history.Store]. It may be called again and again while a followed run grows.
-func (s *writer) Finish(ctx context.Context, run *mapping.Run) error {
+func (s *Store) Finish(ctx context.Context, run *mapping.Run) error {
 	err := run.Check()
 	if err == nil {
-		err = s.transact(ctx, func(tx *sql.Tx) error { return s.finish(ctx, tx, run) })
+		err = s.transact(ctx, func(tx *sql.Tx) error {
+			number, err := s.begin(ctx, tx, version{run.Run.ID, run.Run.Ingest})
+			if err != nil {
+				return err
+			}
+			run, relabelled, err := s.keep(ctx, tx, run)
+			if err != nil {
+				return err
+			}
+			if relabelled {
+				if err := s.relabel(ctx, tx, &run.Run); err != nil {
+					return err
+				}
+			}
+			if err := s.putRun(ctx, tx, run); err != nil {
+				return fmt.Errorf("insert run: %w", err)
+			}
+			if err := indexFiles(ctx, tx, run.Run.ID, &run.Source); err != nil {
+				return err
+			}
+			return remove(ctx, tx, `run = ? AND number <> ?`, run.Run.ID, number)
+		})
 	}
 	if err == nil {
 		s.forget(run.Run.ID, run.Run.Ingest)
@@ -117,31 +134,8 @@ func (s *writer) Finish(ctx context.Context, run *mapping.Run) error {
 	return s.fail(ctx, "write to", err)
 }
 
-func (s *writer) finish(ctx context.Context, tx *sql.Tx, run *mapping.Run) error {
-	number, err := s.begin(ctx, tx, version{run.Run.ID, run.Run.Ingest})
-	if err != nil {
-		return err
-	}
-	run, relabelled, err := s.keep(ctx, tx, run)
-	if err != nil {
-		return err
-	}
-	if relabelled {
-		if err := s.relabel(ctx, tx, &run.Run); err != nil {
-			return err
-		}
-	}
-	if err := s.putRun(ctx, tx, run); err != nil {
-		return fmt.Errorf("insert run: %w", err)
-	}
-	if err := indexFiles(ctx, tx, run.Run.ID, &run.Source); err != nil {
-		return err
-	}
-	return remove(ctx, tx, `run = ? AND number <> ?`, run.Run.ID, number)
-}
-
 // putRun stores a run document in both of its forms.
-func (s *writer) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error {
+func (s *Store) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error {
 	id, start := run.Run.ID, run.Run.Start.UnixMilli()
 	if _, err := tx.ExecContext(ctx, deleteLight, id); err != nil {
 		return err
@@ -156,7 +150,7 @@ func (s *writer) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error
 // keep returns the run with the labels and the note of the stored run, which people may have changed since the run
 // was read. relabelled reports that its interval documents still lack these labels. If the stored document is
 // otherwise equal, the run also gets the stored Ingested.
-func (s *writer) keep(ctx context.Context, tx *sql.Tx, run *mapping.Run) (_ *mapping.Run, relabelled bool, _ error) {
+func (s *Store) keep(ctx context.Context, tx *sql.Tx, run *mapping.Run) (_ *mapping.Run, relabelled bool, _ error) {
 	var blob []byte
 	switch err := tx.QueryRowContext(ctx, `SELECT doc FROM runs WHERE id = ?`, run.Run.ID).Scan(&blob); {
 	case errors.Is(err, sql.ErrNoRows):
@@ -178,7 +172,7 @@ func (s *writer) keep(ctx context.Context, tx *sql.Tx, run *mapping.Run) (_ *map
 }
 
 // Delete implements [history.Store].
-func (s *writer) Delete(ctx context.Context, runID string) error {
+func (s *Store) Delete(ctx context.Context, runID string) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		var known bool
 		row := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)
@@ -273,7 +267,7 @@ func indexFiles(ctx context.Context, tx *sql.Tx, id string, src *mapping.Source)
 
 // MakeCurrent implements [history.Store]. The embedded history has no pending documents. It removes nothing if another
 // process has made another version current meanwhile.
-func (s *writer) MakeCurrent(ctx context.Context, runID, ingest string) error {
+func (s *Store) MakeCurrent(ctx context.Context, runID, ingest string) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		return remove(ctx, tx, `run = ?1 AND ingest <> ?2 AND EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND runs.ingest = ?2)`, runID, ingest)
 	})
