@@ -1,8 +1,9 @@
 package mapping_test
 
 import (
-	"encoding/json"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/fio2es/fio2es/mapping"
 )

@@ -1,7 +1,6 @@
 package mapping
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,13 +101,10 @@ func (t *Totals) check() error {
 			return ErrNumber
 		}
 	}
-	return cmp.Or(t.Latency.check(), t.Fio.check())
-}
-
-func (f *FioLatency) check() error {
-	if f == nil {
-		return nil
+	if err := t.Latency.check(); err != nil || t.Fio == nil {
+		return err
 	}
+	f := t.Fio
 	numbers := []float64{f.Min, f.Mean, f.Max, f.StdDev}
 	for _, p := range f.Percentiles {
 		if !(p.Rank >= 0 && p.Rank <= 100) {
@@ -125,13 +121,18 @@ func (f *FioLatency) check() error {
 }
 
 func (lat *Latency) check() error {
-	for _, f := range lat.numbers() {
-		if !isSize(f) {
+	if !isSize(lat.StdDev) {
+		return ErrNumber
+	}
+	hasOthers := lat.StdDev != 0
+	for _, f := range lat.figures() {
+		if !isSize(*f) {
 			return ErrNumber
 		}
+		hasOthers = hasOthers || *f != 0 && f != &lat.Mean
 	}
 	values, counts := lat.Bins.Values, lat.Bins.Counts
-	if n := lat.numbers(); lat.Layout == "" && len(values) == 0 && n != [len(n)]float64{1: lat.Mean} {
+	if lat.Layout == "" && len(values) == 0 && hasOthers {
 		return fmt.Errorf("percentiles without the layout of their bins: %w", ErrBins)
 	}
 	if len(values) != len(counts) {

@@ -1,52 +1,13 @@
 package mapping
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/fio2es/fio2es/hist"
 )
-
-// UnmarshalJSON decodes a histogram. It is nine tenths of a document, and encoding/json takes several times as long for
-// lists of numbers. So the form that AppendJSON writes is decoded here, and encoding/json decodes any other form.
-func (b *Bins) UnmarshalJSON(text []byte) error {
-	// encoding/json has checked that the text is JSON, so all that ParseFloat takes beyond JSON is out of the question
-	values, rest, ok := readNumbers(text, `{"values":[`, func(n []byte) (float64, error) { return strconv.ParseFloat(string(n), 64) })
-	if ok {
-		var counts []int64
-		counts, rest, ok = readNumbers(rest, `,"counts":[`, func(n []byte) (int64, error) { return strconv.ParseInt(string(n), 10, 64) })
-		if ok && string(rest) == "}" {
-			b.Values, b.Counts = values, counts
-			return nil
-		}
-	}
-	type plain Bins // without this method
-	return json.Unmarshal(text, (*plain)(b))
-}
-
-// readNumbers reads a list of numbers after begin. ok is false if the text has another form.
-func readNumbers[N any](text []byte, begin string, parse func(number []byte) (N, error)) (list []N, rest []byte, ok bool) {
-	text, ok = bytes.CutPrefix(text, []byte(begin))
-	inside, rest, isList := bytes.Cut(text, []byte("]"))
-	if !ok || !isList {
-		return nil, nil, false
-	}
-	list = make([]N, 0, bytes.Count(inside, []byte(","))+1)
-	for more := len(inside) > 0; more; {
-		var number []byte
-		number, inside, more = bytes.Cut(inside, []byte(","))
-		n, err := parse(number)
-		if err != nil {
-			return nil, nil, false
-		}
-		list = append(list, n)
-	}
-	return list, rest, true
-}
 
 // AppendCompact appends the document in a form for stores that only fio2es reads. It has a third of the size of the
 // JSON, and decoding is several times faster:
@@ -83,7 +44,7 @@ func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
 		return none, false
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(b.Values)))
-	middles, next := tableOf(l).values, 0
+	middles, next := middlesOf(l), 0
 	for i, v := range b.Values {
 		index := next
 		for index < len(middles) && middles[index] < v {
@@ -127,7 +88,7 @@ func (d *Interval) UnmarshalCompact(b []byte) error {
 	}
 	b = b[size:]
 	bins := Bins{make([]float64, n), make([]int64, n)}
-	middles, next := tableOf(l).values, uint64(0) // next is the index after the bin before
+	middles, next := middlesOf(l), uint64(0) // next is the index after the bin before
 	for i := range n {
 		count, size := binary.Uvarint(b)
 		between, more := uint64(0), 0

@@ -16,7 +16,7 @@ import (
 
 // fio2es writes documents by the same struct tags by which encoding/json reads them. It does not use encoding/json to
 // write, for three reasons. Times there have no fixed number of decimals. It fails if a number or a configuration
-// cannot be written in JSON. Histograms, nine tenths of a document, take several times as long ([binTable]).
+// cannot be written in JSON. Histograms, nine tenths of a document, take several times as long.
 
 // AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes. The rate of
 // averages is absent if it is not known, so that nothing adds it up as 0.
@@ -241,31 +241,19 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[done:]...), '"')
 }
 
-// binTable has the JSON text of the bins of a layout. A histogram is nine tenths of a document, and its values are
-// always middles of bins. So their texts are made once for each layout. Most bins are neighbours, and their texts are
-// copied together. Without the table, reading logs and writing documents of 300 bins takes an eighth longer.
-type binTable struct {
-	values []float64 // the middles in microseconds
-	text   []byte    // each of them with a comma
-	starts []int     // where the text of each bin begins, and the end of the last
-}
+// middles caches the middles of the bins of a layout, in microseconds: []float64 by hist.Layout.
+var middles sync.Map
 
-// binTables caches the tables: *binTable by hist.Layout.
-var binTables sync.Map
-
-func tableOf(l hist.Layout) *binTable {
-	if t, ok := binTables.Load(l); ok {
-		return t.(*binTable)
+func middlesOf(l hist.Layout) []float64 {
+	if m, ok := middles.Load(l); ok {
+		return m.([]float64)
 	}
-	t := &binTable{starts: []int{0}}
+	var m []float64
 	for i := range l.Len() {
-		middle := l.Middle(i) / 1000
-		t.values = append(t.values, middle)
-		t.text = append(appendFloat(t.text, middle), ',')
-		t.starts = append(t.starts, len(t.text))
+		m = append(m, l.Middle(i)/1000)
 	}
-	binTables.Store(l, t)
-	return t
+	middles.Store(l, m)
+	return m
 }
 
 // append appends the object. Without a histogram, as of averages, the object has only the mean.
@@ -273,23 +261,7 @@ func (lat *Latency) append(b []byte) []byte {
 	b = append(b, '{')
 	if !lat.Bins.IsZero() {
 		b = append(b, `"histogram":{"values":[`...)
-		values := lat.Bins.Values
-		if l, err := parseLayout(lat.Layout); err == nil {
-			t := tableOf(l)
-			for len(values) > 0 { // neighbours together, as far as they are the middles of bins
-				first, n := indexOf(l, values[0]), 0
-				for n < len(values) && first+n < len(t.values) && t.values[first+n] == values[n] {
-					n++
-				}
-				if n == 0 {
-					b, n = append(appendFloat(b, values[0]), ','), 1
-				} else {
-					b = append(b, t.text[t.starts[first]:t.starts[first+n]]...)
-				}
-				values = values[n:]
-			}
-		}
-		for _, v := range values { // of an unknown layout
+		for _, v := range lat.Bins.Values {
 			b = append(appendFloat(b, v), ',')
 		}
 		b = append(closeWith(b, ']'), `,"counts":[`...)

@@ -86,7 +86,7 @@ func (lat *Latency) SetBins(l hist.Layout, counts []hist.Bin) {
 	}
 	lat.Layout = layoutName(l)
 	b := Bins{Values: make([]float64, 0, len(counts)), Counts: make([]int64, 0, len(counts))}
-	middles := tableOf(l).values
+	middles := middlesOf(l)
 	for _, c := range counts {
 		for left := c.Count; left > 0; {
 			n := min(left, MaxCount)
@@ -141,14 +141,6 @@ func (lat *Latency) HasPercentiles() bool { return lat.Layout != "" }
 // IsZero reports whether a document omits the latency, because it has no bins, no layout and no mean. Averages have
 // only the mean.
 func (lat *Latency) IsZero() bool { return lat.Bins.IsZero() && lat.Layout == "" && lat.Mean == 0 }
-
-func (lat *Latency) numbers() [4 + len(Percentiles)]float64 {
-	n := [4 + len(Percentiles)]float64{lat.Min, lat.Mean, lat.Max, lat.StdDev}
-	for i := range Percentiles {
-		n[4+i] = Percentiles[i].Of(lat)
-	}
-	return n
-}
 
 // WholeCounts returns the weights of a histogram, each rounded by itself, without zeros.
 func WholeCounts(h *hist.Histogram) []hist.Bin {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/fio2es/fio2es/internal/ahead"
 	"github.com/fio2es/fio2es/internal/es"
@@ -59,7 +60,7 @@ func (h *hit) run() (*mapping.Run, error) {
 // interval returns the interval document of a hit.
 func (h *hit) interval() (*mapping.Interval, error) {
 	d := new(mapping.Interval)
-	if err := json.Unmarshal(h.Source, d); err != nil {
+	if err := jsonv2.Unmarshal(h.Source, d); err != nil {
 		return nil, fmt.Errorf("document %s/%s: %w: %w", h.Index, h.ID, history.ErrDamaged, err)
 	}
 	return d, nil
