@@ -110,17 +110,20 @@ func (sc *scope) mayBe(rel string, ok func(string) bool) bool {
 
 // naturalCompare orders paths as people do: runs of digits by their value, and a folder's content before a longer name.
 func naturalCompare(a, b string) int {
+	const digits = "0123456789"
 	x, y := a, b
 	for x != "" && y != "" {
-		switch c, d := x[0], y[0]; {
-		case isDigit(c) && isDigit(d):
-			var m, n string
-			m, x = cutNumber(x)
-			n, y = cutNumber(y)
+		afterX, afterY := strings.TrimLeft(x, digits), strings.TrimLeft(y, digits)
+		if len(afterX) < len(x) && len(afterY) < len(y) {
+			m := strings.TrimLeft(x[:len(x)-len(afterX)], "0")
+			n := strings.TrimLeft(y[:len(y)-len(afterY)], "0")
 			if c := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); c != 0 {
 				return c
 			}
+			x, y = afterX, afterY
 			continue
+		}
+		switch c, d := x[0], y[0]; {
 		case c == d:
 		case c == '/':
 			return -1
@@ -133,15 +136,4 @@ func naturalCompare(a, b string) int {
 	}
 	// Equal but for leading zeros: any fixed order will do.
 	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// cutNumber splits off the leading digits, without leading zeros.
-func cutNumber(s string) (number, rest string) {
-	n := 0
-	for n < len(s) && isDigit(s[n]) {
-		n++
-	}
-	return strings.TrimLeft(s[:n], "0"), s[n:]
 }

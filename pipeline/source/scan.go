@@ -450,7 +450,7 @@ func (s *scanner) list(it item, info fs.FileInfo, err error) {
 	default:
 		s.listing.Files = append(s.listing.Files, Listed{it.name, info})
 		if it.rel = trimCompression(it.rel); path.Dir(it.rel) == "." { // only these decide whether files beside the argument are searched
-			s.keep(it, info.Size(), body{})
+			s.keep(it, body{size: info.Size()})
 		}
 	}
 }
@@ -477,7 +477,7 @@ func (s *scanner) disk(it item, dir, path string, f *os.File) {
 	archives := len(s.set.archives)
 	it.mod.ModTime, it.onDisk = info.ModTime(), it.name
 	s.Budget.packed.Add(info.Size())
-	s.random(it, extent{at: f, n: info.Size(), body: body{open: open}})
+	s.random(it, io.NewSectionReader(f, 0, info.Size()), body{open: open, size: info.Size()})
 	if len(s.set.archives) == archives {
 		f.Close()
 	}

@@ -34,8 +34,15 @@ type kept struct {
 // add reads all of r and keeps it as k. cut is the error that ended r early: the content before it is kept. err is a
 // failure of the spool.
 func (s *spool) add(k *kept, r io.Reader) (cut, err error) {
-	if err := s.make(); err != nil {
-		return nil, fmt.Errorf("%w: %w", errSpool, err)
+	if s.file == nil {
+		f, err := os.CreateTemp(s.dir, "spool-*")
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errSpool, err)
+		}
+		s.file = f
+		if os.Remove(f.Name()) != nil { // not every system removes an open file
+			s.linked = f.Name()
+		}
 	}
 	start, in := s.end, &spoolInput{r: r, sum: xxhash.New()}
 	buf := spoolBuffers.Get().(*[256 << 10]byte)
@@ -64,22 +71,6 @@ func (in *spoolInput) Read(p []byte) (int, error) {
 		in.cut, err = err, io.EOF
 	}
 	return n, err
-}
-
-// make makes the temporary file.
-func (s *spool) make() error {
-	if s.file != nil {
-		return nil
-	}
-	f, err := os.CreateTemp(s.dir, "spool-*")
-	if err != nil {
-		return err
-	}
-	s.file = f
-	if os.Remove(f.Name()) != nil { // not every system removes an open file
-		s.linked = f.Name()
-	}
-	return nil
 }
 
 // spoolEnd appends to the file of a spool.
@@ -115,32 +106,13 @@ func (s *spool) close() error {
 // body is a content that can be read any number of times.
 type body struct {
 	open opener
+	size int64 // see [File].Size
 	kept *kept // nil if it is read in place
 	cut  error // why it ends too early; else nil
 }
 
-// extent is a run of bytes that can be read in any order.
-type extent struct {
-	at     io.ReaderAt // valid as long as the set
-	off, n int64
-	body   // the same, for a file that needs no unpacking
-}
-
-// within is the extent of n bytes from off.
-func within(at io.ReaderAt, off, n int64) extent {
-	return extent{at: at, off: off, n: n, body: body{open: section(at, off, n)}}
-}
-
-// reader reads the bytes from the first to the last.
-func (x extent) reader() *io.SectionReader { return io.NewSectionReader(x.at, x.off, x.n) }
-
 // opener begins to read a content. It adds to the reader what must be closed with it.
 type opener func(*reader) (io.Reader, error)
-
-// section returns an opener of the n bytes from off.
-func section(at io.ReaderAt, off, n int64) opener {
-	return func(*reader) (io.Reader, error) { return io.NewSectionReader(at, off, n), nil }
-}
 
 // decompressed returns an opener of the content of a compressed stream of kind k.
 func (s *Set) decompressed(k kind, packed opener) opener {
@@ -192,7 +164,7 @@ func (s *Set) unpackedOnce(k kind, packed body) body {
 		}
 		return once.open(r)
 	}
-	return body{open, once, packed.cut}
+	return body{open, -1, once, packed.cut}
 }
 
 // reader is one pass over a content.

@@ -2,7 +2,6 @@ package source
 
 import (
 	"archive/tar"
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -14,138 +13,75 @@ import (
 
 const tarBlock = 512
 
-// tarball is one tar being read, forwards.
-type tarball struct {
-	archive
-	tr      *tar.Reader
-	pos     func() int64 // how far tr has read
-	content func(it item, size int64)
-}
-
-// tarAt scans a tar whose members can be read in place.
-func (s *scanner) tarAt(it item, x extent) {
+// tar scans a tar. Its members are read in place, in at, or it can be read only once, and at is nil.
+func (s *scanner) tar(it item, r io.Reader, at *io.SectionReader) {
 	a, ok := s.enter(it)
 	if !ok {
 		return
 	}
-	sr := x.reader()
-	pos := func() int64 {
-		n, _ := sr.Seek(0, io.SeekCurrent) // cannot fail
-		return n
-	}
-	t := &tarball{archive: a, tr: tar.NewReader(sr), pos: pos}
-	t.content = func(it item, size int64) {
-		// The tar reader takes whole headers and no more, so here is the content.
-		start := pos()
-		n := min(size, x.n-start)
-		in := within(x.at, x.off+start, n)
-		if n < size {
-			in.cut = fmt.Errorf("%w after %d of %d bytes: %w", ErrDamaged, n, size, errEnds)
-		}
-		s.random(it, in)
-	}
-	if !t.members() {
-		return
-	}
-	var block [tarBlock]byte
-	if n := pos(); n >= tarBlock {
-		if _, err := sr.ReadAt(block[:], n-tarBlock); err != nil && err != io.EOF {
-			t.tear(err)
+	in := &tarInput{Reader: r}
+	tr := tar.NewReader(in)
+	for {
+		if a.ended() {
 			return
 		}
-	}
-	t.rest(sr, block == [tarBlock]byte{}, false)
-}
-
-// tarStream scans a tar that can be read only once.
-func (s *scanner) tarStream(it item, buf *bufio.Reader) {
-	a, ok := s.enter(it)
-	if !ok {
-		return
-	}
-	count := &tarInput{r: buf}
-	t := &tarball{archive: a, tr: tar.NewReader(count), pos: func() int64 { return count.n }}
-	t.content = func(it item, _ int64) { s.stream(it, t.tr) }
-	if !t.members() {
-		return
-	}
-	t.rest(buf, count.zeros >= tarBlock, true)
-}
-
-// members scans all members. It reports whether the tar had a proper end;
-// if not, that is noted.
-func (t *tarball) members() bool {
-	for !t.ended() {
-		hdr, err := t.tr.Next()
+		hdr, err := tr.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil && !errors.Is(err, tar.ErrInsecurePath) { // that is judged below
+			a.tear(fmt.Errorf("at byte %d: %w", in.n, err))
+			return
+		}
+		mode, isSparse := fs.ModeIrregular, hdr.Typeflag == tar.TypeGNUSparse // stored without its holes
+		switch hdr.Typeflag {
+		case tar.TypeXGlobalHeader:
+			continue
+		case tar.TypeDir:
+			mode = fs.ModeDir
+		case tar.TypeReg, tar.TypeCont:
+			mode = 0
+		}
+		for key := range hdr.PAXRecords {
+			isSparse = isSparse || mode == 0 && strings.HasPrefix(key, "GNU.sparse.")
+		}
+		member, ok := a.member(hdr.Name, mode, tarModified(hdr))
 		switch {
-		case err == io.EOF:
-			return true
-		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // that is judged below
-			t.tear(fmt.Errorf("at byte %d: %w", t.pos(), err))
-			return false
-		}
-		t.entry(hdr)
-	}
-	return false
-}
-
-func (t *tarball) entry(hdr *tar.Header) {
-	mode := fs.ModeIrregular
-	switch hdr.Typeflag {
-	case tar.TypeXGlobalHeader:
-		return
-	case tar.TypeDir:
-		mode = fs.ModeDir
-	case tar.TypeReg, tar.TypeCont:
-		mode = 0
-	}
-	it, ok := t.member(hdr.Name, mode, tarModified(hdr))
-	if !ok {
-		return
-	}
-	switch hdr.Typeflag {
-	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
-		if isSparse(hdr) {
-			t.fail(it.name, fmt.Errorf("%w: a sparse member of a tar: unpack the tar and pass the folder", ErrFormat))
-			return
-		}
-		t.content(it, hdr.Size)
-	case tar.TypeLink, tar.TypeSymlink:
-		t.fail(it.name, fmt.Errorf("%w: to %s", ErrLink, printable(hdr.Linkname)))
-	default:
-		t.fail(it.name, fmt.Errorf("%w: tar type %q", ErrSpecial, hdr.Typeflag))
-	}
-}
-
-// isSparse reports whether the tar stores the content without its holes.
-func isSparse(hdr *tar.Header) bool {
-	if hdr.Typeflag == tar.TypeGNUSparse {
-		return true
-	}
-	for key := range hdr.PAXRecords {
-		if strings.HasPrefix(key, "GNU.sparse.") {
-			return true
+		case !ok:
+		case isSparse:
+			a.fail(member.name, fmt.Errorf("%w: a sparse member of a tar: unpack the tar and pass the folder", ErrFormat))
+		case mode == 0 && at == nil:
+			a.stream(member, tr)
+		case mode == 0: // tr takes whole headers and no more, so here is the content
+			content := io.NewSectionReader(at, in.n, min(hdr.Size, at.Size()-in.n))
+			b := body{size: content.Size(), open: func(*reader) (io.Reader, error) {
+				return io.NewSectionReader(content, 0, content.Size()), nil
+			}}
+			if b.size < hdr.Size {
+				b.cut = fmt.Errorf("%w after %d of %d bytes: %w", ErrDamaged, b.size, hdr.Size, errEnds)
+			}
+			a.random(member, content, b)
+		case hdr.Typeflag == tar.TypeLink || hdr.Typeflag == tar.TypeSymlink:
+			a.fail(member.name, fmt.Errorf("%w: to %s", ErrLink, printable(hdr.Linkname)))
+		default:
+			a.fail(member.name, fmt.Errorf("%w: tar type %q", ErrSpecial, hdr.Typeflag))
 		}
 	}
-	return false
-}
-
-// rest reads the bytes after the end mark. Zeros are padding. Anything else is probably another tar, and becomes a
-// problem. A stream is read to its end, because its checksum is there.
-func (t *tarball) rest(r io.Reader, hasMark, toEnd bool) {
-	if !hasMark {
-		t.tear(fmt.Errorf("no end mark at byte %d: %w", t.pos(), errEnds))
-		if !toEnd {
+	if in.zeros < tarBlock {
+		a.tear(fmt.Errorf("no end mark at byte %d: %w", in.n, errEnds))
+		if at != nil {
 			return
 		}
 	}
+	// Zeros after the end mark are padding. Anything else is probably another tar. A stream is read to its end, because its
+	// checksum is there.
 	buf := make([]byte, bufLen)
-	for said := false; !t.ended(); {
+	for said := false; !a.ended(); {
 		n, err := r.Read(buf)
 		if !said && len(bytes.Trim(buf[:n], "\x00")) > 0 {
 			said = true
-			t.tear(fmt.Errorf("%w: data after the end mark is skipped", ErrDamaged))
-			if !toEnd {
+			a.tear(fmt.Errorf("%w: data after the end mark is skipped", ErrDamaged))
+			if at != nil {
 				return
 			}
 		}
@@ -153,7 +89,7 @@ func (t *tarball) rest(r io.Reader, hasMark, toEnd bool) {
 		case err == io.EOF:
 			return
 		case err != nil:
-			t.tear(err)
+			a.tear(err)
 			return
 		}
 	}
@@ -161,18 +97,31 @@ func (t *tarball) rest(r io.Reader, hasMark, toEnd bool) {
 
 // tarInput counts what passes and remembers how many zero bytes came last: the end mark of a tar is zeros.
 type tarInput struct {
-	r        io.Reader
+	io.Reader
 	n, zeros int64
 }
 
 func (t *tarInput) Read(p []byte) (int, error) {
-	n, err := t.r.Read(p)
+	n, err := t.Reader.Read(p)
 	t.n += int64(n)
 	content := int64(len(bytes.TrimRight(p[:n], "\x00")))
 	if content > 0 {
 		t.zeros = 0
 	}
 	t.zeros += int64(n) - content
+	return n, err
+}
+
+// Seek skips the content of members, if the tar can be read in any order. Else they are read.
+func (t *tarInput) Seek(offset int64, whence int) (int64, error) {
+	at, ok := t.Reader.(io.Seeker)
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	n, err := at.Seek(offset, whence)
+	if n != t.n {
+		t.n, t.zeros = n, 0
+	}
 	return n, err
 }
 

@@ -75,7 +75,8 @@ func detect(head []byte) kind {
 		return zstded // a skippable frame: parallel compressors write one first
 	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
 		return xzed
-	case isBzip2(head):
+	case len(head) >= 10 && string(head[:3]) == "BZh" && '1' <= head[3] && head[3] <= '9' && // which could be text
+		(string(head[4:10]) == "\x31\x41\x59\x26\x53\x59" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90"): // of a block
 		return bzipped
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
 		return zipped
@@ -83,15 +84,6 @@ func detect(head []byte) kind {
 		return tarred
 	}
 	return plain
-}
-
-// isBzip2 requires the magic of the first block too: "BZh1" alone could be text.
-func isBzip2(head []byte) bool {
-	if len(head) < 10 || string(head[:3]) != "BZh" || head[3] < '1' || head[3] > '9' {
-		return false
-	}
-	block := string(head[4:10])
-	return block == "\x31\x41\x59\x26\x53\x59" || block == "\x17\x72\x45\x38\x50\x90"
 }
 
 // isTar checks the header's own checksum, which every tar since v7 carries and
@@ -147,15 +139,15 @@ func IsArchive(name string) bool {
 	return false
 }
 
-// random looks at bytes that can be read in any order. They stay where they are if that is
-// possible.
-func (s *scanner) random(it item, x extent) {
+// random looks at bytes that can be read in any order. They stay where they are if that is possible. b is how they are
+// read again.
+func (s *scanner) random(it item, at *io.SectionReader, b body) {
 	wanted := int64(sniffLen)
 	if it.met == byContent || it.met == beside {
 		wanted = lookLen
 	}
-	head := make([]byte, min(wanted, x.n))
-	n, err := x.at.ReadAt(head, x.off)
+	head := make([]byte, min(wanted, at.Size()))
+	n, err := at.ReadAt(head, 0)
 	head = head[:n]
 	k := detect(head)
 	if s.isForeign(it, k, head, nil) {
@@ -165,23 +157,24 @@ func (s *scanner) random(it item, x extent) {
 		s.fail(it.name, err)
 		return
 	}
-	if x.cut != nil {
-		s.fail(it.name, x.cut)
+	if b.cut != nil {
+		s.fail(it.name, b.cut)
 	}
-	if f, ok := x.at.(*os.File); ok && k.isArchive() {
+	outer, _, _ := at.Outer()
+	if f, ok := outer.(*os.File); ok && k.isArchive() {
 		s.set.archives = append(s.set.archives, f)
 	}
 	switch k {
 	case tarred:
-		s.tarAt(it, x)
+		s.tar(it, at, at)
 	case zipped:
-		s.zip(it, x)
+		s.zip(it, at)
 	case plain:
 		s.mislabelled(it, head)
-		s.keep(it, x.n, x.body)
+		s.keep(it, b)
 	default:
-		it.again = x.body
-		s.unpack(it, k, &input{s, x.reader(), false})
+		it.again = b
+		s.unpack(it, k, &input{s, at, false})
 	}
 }
 
@@ -199,9 +192,18 @@ func (s *scanner) stream(it item, r io.Reader) {
 	}
 	switch k {
 	case tarred:
-		s.tarStream(it, buf)
-	case zipped:
-		s.zipStream(it, buf)
+		s.tar(it, buf, nil)
+	case zipped: // its directory is at its end
+		kept := &kept{}
+		cut, err := s.set.spool.add(kept, buf)
+		if err != nil {
+			s.fail(it.name, err)
+			return
+		}
+		if cut != nil {
+			s.fail(it.name, damage(cut))
+		}
+		s.zip(it, kept.SectionReader)
 	case plain:
 		s.plainStream(it, buf, head, err)
 	default:
@@ -220,7 +222,7 @@ func (s *scanner) unpack(it item, k kind, r io.Reader) {
 	switch {
 	case it.again.open == nil:
 	case k == gzipped:
-		it.again = body{open: s.set.decompressed(k, it.again.open), cut: it.again.cut}
+		it.again = body{open: s.set.decompressed(k, it.again.open), size: -1, cut: it.again.cut}
 	default: // the decoder takes megabytes, and all logs of a run are read at once
 		it.again = s.set.unpackedOnce(k, it.again)
 	}
@@ -255,7 +257,7 @@ func (s *scanner) plainStream(it item, buf *bufio.Reader, head []byte, err error
 		s.fail(it.name, damage(err))
 	}
 	if !isWanted || again {
-		s.keep(it, -1, it.again)
+		s.keep(it, it.again)
 		return
 	}
 	k := &kept{}
@@ -268,7 +270,7 @@ func (s *scanner) plainStream(it item, buf *bufio.Reader, head []byte, err error
 		cut = fmt.Errorf("after %d bytes: %w", k.Size(), damage(cut))
 		s.fail(it.name, cut)
 	}
-	s.keep(it, k.Size(), body{k.open, k, cut})
+	s.keep(it, body{k.open, k.Size(), k, cut})
 }
 
 // mislabelled notes content that is not packed though its name says so: it is likely lost.
@@ -280,12 +282,12 @@ func (s *scanner) mislabelled(it item, head []byte) {
 }
 
 // keep adds a file to the list if it is wanted.
-func (s *scanner) keep(it item, size int64, b body) {
+func (s *scanner) keep(it item, b body) {
 	if s.ended() || !s.wanted(it) {
 		return
 	}
 	f := &File{
-		Root: it.root, Archive: it.archive, Size: size, Modified: it.mod, Err: b.cut,
+		Root: it.root, Archive: it.archive, Size: b.size, Modified: it.mod, Err: b.cut,
 		Named: it.met == asArgument, Beside: it.met == beside,
 		name: it.name, Disk: it.onDisk, Packed: it.layers > 0, body: b, set: s.set,
 	}

@@ -2,7 +2,6 @@ package source
 
 import (
 	"archive/zip"
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,97 +12,73 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zipArchive is a zip that is read.
-type zipArchive struct {
-	archive
-	extent
-}
-
-// zipStream spools a zip unchanged, because its directory is at its end.
-func (s *scanner) zipStream(it item, buf *bufio.Reader) {
-	k := &kept{}
-	cut, err := s.set.spool.add(k, buf)
-	if err != nil {
-		s.fail(it.name, err)
-		return
-	}
-	if cut != nil {
-		s.fail(it.name, damage(cut))
-	}
-	s.zip(it, within(k, 0, k.Size()))
-}
-
-func (s *scanner) zip(it item, x extent) {
+func (s *scanner) zip(it item, at *io.SectionReader) {
 	a, ok := s.enter(it)
 	if !ok {
 		return
 	}
-	z := &zipArchive{a, x}
-	zr, err := zip.NewReader(x.reader(), x.n)
+	zr, err := zip.NewReader(at, at.Size())
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // that is judged below
-		z.tear(fmt.Errorf("its directory, which is at the end of a zip, cannot be read: copy it again, or repair it with zip -FF: %w", err))
+		a.tear(fmt.Errorf("its directory, which is at the end of a zip, cannot be read: copy it again, or repair it with zip -FF: %w", err))
 		return
 	}
 	zr.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	zr.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
 	for _, f := range zr.File {
-		if z.ended() {
+		if a.ended() {
 			return
 		}
-		z.entry(f)
+		a.unzip(f, at)
 	}
 }
 
-// entry scans one member. A plain member is read in place later, and so is a compressed file that the zip stores
+// unzip scans one member of a zip. A plain member is read in place later, and so is a packed one that the zip stores
 // without compression.
-func (z *zipArchive) entry(f *zip.File) {
+func (a *archive) unzip(f *zip.File, at *io.SectionReader) {
 	const isEncrypted = 1 << 0
-	it, ok := z.member(f.Name, f.Mode(), zipModified(f.Extra, f.Modified))
+	it, ok := a.member(f.Name, f.Mode(), zipModified(f.Extra, f.Modified))
 	switch {
 	case !ok:
 		return
 	case !f.Mode().IsRegular():
-		z.fail(it.name, irregular(f.Mode()))
+		a.fail(it.name, irregular(f.Mode()))
 		return
 	case f.Flags&isEncrypted != 0:
 		if it.met != byContent {
-			z.fail(it.name, fmt.Errorf("%w: encrypted", ErrFormat))
+			a.fail(it.name, fmt.Errorf("%w: encrypted", ErrFormat))
 		}
 		return
 	}
-	rc, err := f.Open()
+	in, err := f.Open()
 	if err != nil {
 		if errors.Is(err, zip.ErrAlgorithm) {
 			err = fmt.Errorf("%w: zip method %d", ErrFormat, f.Method)
 		}
-		z.fail(it.name, err)
+		a.fail(it.name, err)
 		return
 	}
-	defer rc.Close()
-	buf := takeBuffer(&metered{meter: &meter{budget: z.Budget}, r: &input{z.scanner, rc, false}})
-	defer giveBuffer(buf)
-	head, err := buf.Peek(sniffLen)
-	if err != nil && err != io.EOF && it.met != byContent {
-		z.fail(it.name, damage(err))
-	}
-	k := detect(head)
-	switch {
-	case z.isForeign(it, k, head, buf):
-	case k == plain:
-		z.mislabelled(it, head)
-		z.keep(it, int64(min(f.UncompressedSize64, 1<<62)), body{open: z.set.zipMember(f)})
-	case f.Method == zip.Store:
-		start, err := f.DataOffset()
+	defer in.Close()
+	m := &meter{budget: a.Budget}
+	again := func(r *reader) (io.Reader, error) {
+		in, err := f.Open()
 		if err != nil {
-			z.fail(it.name, damage(err))
-			return
+			return nil, err
 		}
-		n := min(int64(min(f.CompressedSize64, 1<<62)), z.n-start) // the claim may be a lie
-		z.random(it, within(z.at, z.off+start, n))
-	default:
-		it.again.open = z.set.zipMember(f)
-		z.stream(it, buf)
+		r.closers = append(r.closers, in)
+		return &metered{meter: m, r: in}, nil // deflate makes at most 1,032 bytes of one
 	}
+	it.again = body{open: again, size: int64(min(f.UncompressedSize64, 1<<62))}
+	if f.Method != zip.Store {
+		a.stream(it, &metered{meter: &meter{budget: a.Budget}, r: &input{a.scanner, in, false}})
+		return
+	}
+	start, err := f.DataOffset()
+	if err != nil {
+		a.fail(it.name, damage(err))
+		return
+	}
+	n := min(int64(min(f.CompressedSize64, 1<<62)), at.Size()-start) // the claim may be a lie
+	a.random(it, io.NewSectionReader(at, start, n), it.again)
 }
 
 // The extra fields of a zip that have a time: of Unix, in whole seconds, and of NTFS.
@@ -138,17 +113,4 @@ func zipModified(extra []byte, at time.Time) Modified {
 		}
 	}
 	return m
-}
-
-// zipMember returns an opener of a member that the directory of its zip lists.
-func (s *Set) zipMember(f *zip.File) opener {
-	m := &meter{budget: s.budget}
-	return func(r *reader) (io.Reader, error) {
-		in, err := f.Open()
-		if err != nil {
-			return nil, err
-		}
-		r.closers = append(r.closers, in)
-		return &metered{meter: m, r: in}, nil // deflate makes at most 1,032 bytes of one
-	}
 }
