@@ -54,11 +54,11 @@ func BenchmarkPercentiles(b *testing.B) {
 	}
 }
 
-// BenchmarkMoments computes all that a document contains besides percentiles.
-func BenchmarkMoments(b *testing.B) {
+// BenchmarkDeviation computes all that a document contains besides percentiles.
+func BenchmarkDeviation(b *testing.B) {
 	h := fromRow(hist.Fio3(0), benchRow(300))
 	b.ReportAllocs()
 	for b.Loop() {
-		h.Moments()
+		h.Deviation()
 	}
 }

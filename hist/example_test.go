@@ -30,7 +30,8 @@ func Example() {
 		a := all.Percentile(q)
 		fmt.Printf("p%v: %.0f µs (%.0f … %.0f)\n", q*100, a.Value/1e3, a.Low/1e3, a.High/1e3)
 	}
-	fmt.Printf("within 1 ms: %.2f %%\n", 100*all.Rank(1e6))
+	within, _, _ := all.CountWithin(1e6)
+	fmt.Printf("within 1 ms: %.2f %%\n", 100*within/all.Total())
 	// Output:
 	// 2000 requests, fio 3, coarseness 3
 	// p50: 64 µs (61 … 66)

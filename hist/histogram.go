@@ -6,11 +6,8 @@ import (
 	"slices"
 )
 
-// Errors of counts and layouts.
-var (
-	ErrTooLarge = errors.New("count above 2^53, more than any device can serve")
-	ErrLayout   = errors.New("not a layout of fio's histograms")
-)
+// ErrLayout means that no fio counts in such bins.
+var ErrLayout = errors.New("not a layout of fio's histograms")
 
 // MaxCount is the largest count of a bin that is exact: a float64 has 53 bits.
 const MaxCount = 1 << 53

@@ -101,9 +101,6 @@ func (l Layout) Groups() int { return fio3Groups + int(l.more) }
 // Coarseness returns fio's log_hist_coarseness: 2^Coarseness fine bins are joined.
 func (l Layout) Coarseness() int { return int(l.coarseness) }
 
-// Fio2 reports whether the bins are those of fio 2, which count microseconds.
-func (l Layout) Fio2() bool { return l.fio2 }
-
 // Unit returns the unit of the bins: nanoseconds in fio 3, microseconds in fio 2. All other methods with
 // latencies take and return nanoseconds.
 func (l Layout) Unit() Unit {

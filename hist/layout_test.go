@@ -245,7 +245,7 @@ func TestIndexBeyondTheAxis(t *testing.T) {
 func TestRepresentative(t *testing.T) {
 	for _, l := range everyLayout(t) {
 		unit := int64(1)
-		if l.Fio2() {
+		if l.Unit() == hist.Microseconds {
 			unit = 1000
 		}
 		for i := range l.Len() {
@@ -276,7 +276,7 @@ func TestRelativeError(t *testing.T) {
 			t.Errorf("%v: bound %v, want %v", l, bound, want)
 		}
 		exact := int64(128)
-		if l.Fio2() {
+		if l.Unit() == hist.Microseconds {
 			exact *= 1000
 		}
 		for i := range l.Real() {

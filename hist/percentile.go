@@ -118,12 +118,6 @@ func (h *Histogram) CountWithin(ns float64) (count, low, high float64) {
 	return count, count, count
 }
 
-// Rank returns the share (0 … 1) of requests that took at most ns nanoseconds, or NaN if the histogram is empty.
-func (h *Histogram) Rank(ns float64) float64 {
-	n, _, _ := h.CountWithin(ns)
-	return n / h.Total()
-}
-
 // Min returns the estimated lowest latency, which is the percentile 0. No request was faster than its Low, even if the
 // weight of the lowest bin is too small for a rank.
 func (h *Histogram) Min() Answer {
@@ -163,21 +157,15 @@ func (h *Histogram) Mean() Answer {
 	return a
 }
 
-// Moments returns the mean, as [Histogram.Mean] does, and the standard deviation, in nanoseconds. The deviation is that
-// of all requests, not of a sample. The requests of each bin count as evenly spread.
-func (h *Histogram) Moments() (mean, deviation float64) {
-	counts, edges := h.counts[h.low:h.high], h.layout.edges()[h.low:]
-	total := h.Total()
-	for i, n := range counts {
-		mean += n * middle(edges[i], edges[i+1])
-	}
-	mean /= total
-	sum := 0.0
-	for i, n := range counts {
+// Deviation returns the standard deviation in nanoseconds. It is that of all requests, not of a sample. The requests of
+// each bin count as evenly spread.
+func (h *Histogram) Deviation() float64 {
+	mean, edges, sum := h.Mean().Value, h.layout.edges(), 0.0
+	for i, n := range h.All() {
 		width, d := float64(edges[i+1]-1-edges[i]), middle(edges[i], edges[i+1])-mean
 		sum += n * (d*d + width*width/12)
 	}
-	return mean, math.Sqrt(sum / total)
+	return math.Sqrt(sum / h.Total())
 }
 
 // FioPercentile returns what fio prints for the percentile f (0 … 100), in nanoseconds. This is fio's value of the

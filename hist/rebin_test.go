@@ -46,8 +46,8 @@ func TestMergeOfBothVersions(t *testing.T) {
 		total, spread, fine := 0.0, false, false
 		for _, h := range []*hist.Histogram{a, b, c} {
 			total += h.Total()
-			spread = spread || h.Layout().Fio2() && !h.IsEmpty()
-			fine = fine || !h.Layout().Fio2()
+			spread = spread || h.Layout().Unit() == hist.Microseconds && !h.IsEmpty()
+			fine = fine || h.Layout().Unit() == hist.Nanoseconds
 		}
 		if math.Abs(abc.Total()-total) > 1e-9*total {
 			t.Fatalf("total %v, want %v", abc.Total(), total)
@@ -60,7 +60,7 @@ func TestMergeOfBothVersions(t *testing.T) {
 		if abc.Rebinned() != (spread && fine) {
 			t.Fatalf("Rebinned is %v", abc.Rebinned())
 		}
-		if abc.Layout().Fio2() == fine {
+		if (abc.Layout().Unit() == hist.Microseconds) == fine {
 			t.Fatalf("got %v", abc.Layout())
 		}
 	})
@@ -113,7 +113,7 @@ func TestSpreadOfFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := fractions().Draw(t, "histogram")
 		h.AddAt(0, rapid.Float64Range(1e-9, 1e-3).Draw(t, "little"))
-		to := layouts(!h.Layout().Fio2()).Draw(t, "to")
+		to := layouts(h.Layout().Unit() == hist.Nanoseconds).Draw(t, "to")
 		got := h.To(to)
 		for i, n := range got.All() {
 			if n < 0 {
@@ -161,7 +161,7 @@ func TestTo(t *testing.T) {
 				t.Fatalf("bin %d has %v", i, n)
 			}
 		}
-		exact := from.Fio2() == to.Fio2() && from.Coarseness() <= to.Coarseness()
+		exact := from.Unit() == to.Unit() && from.Coarseness() <= to.Coarseness()
 		if exact {
 			if diff := cmp.Diff(contentOf(binned(to, raw)), contentOf(got)); diff != "" {
 				t.Fatalf("-binned +converted:\n%s", diff)

@@ -72,8 +72,7 @@ func Figures(h *hist.Histogram) Latency {
 		*Percentiles[i].of(&lat) = micros(a[i+1].Value)
 	}
 	lat.Min, lat.Max = micros(a[0].Value), micros(a[len(a)-1].Value)
-	mean, deviation := h.Moments()
-	lat.Mean, lat.StdDev = micros(mean), micros(deviation)
+	lat.Mean, lat.StdDev = micros(h.Mean().Value), micros(h.Deviation())
 	return lat
 }
 
@@ -161,7 +160,7 @@ func micros(ns float64) float64 { return math.Round(ns) / 1000 }
 // the name ends in that number, "fio3/0/34".
 func layoutName(l hist.Layout) string {
 	name := "fio3/"
-	if l.Fio2() {
+	if l.Unit() == hist.Microseconds {
 		name = "fio2/"
 	}
 	name += strconv.Itoa(l.Coarseness())

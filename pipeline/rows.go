@@ -355,7 +355,7 @@ func (in *jobRows) histogramRow() ([]align.Row, error, bool) {
 		}
 		switch {
 		case rec.Total > hist.MaxCount:
-			err = fmt.Errorf("%d requests in a row: %w", rec.Total, hist.ErrTooLarge)
+			err = fmt.Errorf("%d requests in a row: count above 2^53, more than any device can serve", rec.Total)
 		case rec.Total/fastest > uint64(took):
 			err = fmt.Errorf("%d requests in a row of %d ms, more than any job can make", rec.Total, took)
 		}

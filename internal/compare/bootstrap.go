@@ -35,7 +35,8 @@ func metricsOf(metrics []window.Metric) statistic {
 func sharesAbove(latencies []float64) statistic {
 	return func(r requests) (shares []float64) {
 		for _, latency := range latencies {
-			shares = append(shares, 1-r.latency.Rank(latency))
+			within, _, _ := r.latency.CountWithin(latency)
+			shares = append(shares, 1-within/r.latency.Total())
 		}
 		return shares
 	}

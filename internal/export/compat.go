@@ -130,7 +130,7 @@ func snapEnds(rows []compatRow, interval int64) {
 func printLogparser(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout) {
 	fmt.Fprintln(w, "end-time, samples, min, avg, median, 90%, 95%, 99%, max")
 	perMicrosecond, origin := 1000.0, int64(0)
-	if layout.Fio2() {
+	if layout.Unit() == hist.Microseconds {
 		perMicrosecond = 1
 	}
 	if hasEpochTimes(run) {
@@ -153,7 +153,7 @@ const mostEmpty = 100_000
 // 0 is always empty.
 func printPctiles(w io.Writer, run *mapping.Run, rows []compatRow, layout hist.Layout) {
 	version, groups, bits := 3, layout.Groups(), 6-layout.Coarseness()
-	if layout.Fio2() {
+	if layout.Unit() == hist.Microseconds {
 		version = 2
 	}
 	step := max(run.IntervalMS, 1)

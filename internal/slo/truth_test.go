@@ -62,7 +62,10 @@ func subjects() *rapid.Generator[about] {
 					}
 					return float64(served) / float64(len(sorted))
 				},
-				binned: func(h *hist.Histogram) float64 { return h.Rank(float64(us) * 1000) },
+				binned: func(h *hist.Histogram) float64 {
+					within, _, _ := h.CountWithin(float64(us) * 1000)
+					return within / h.Total()
+				},
 			}
 		case "min":
 			return about{kind, false, func(sorted []int64) float64 { return float64(sorted[0]) }, func(h *hist.Histogram) float64 { return math.Round(h.Min().Value) }}
