@@ -282,7 +282,24 @@ func (m *merger) close(put func(*Window) error) error {
 		}
 		total := m.take(at)
 		for ready = ready[1:]; len(ready) > 0 && ready[0] <= last; ready = ready[1:] {
-			total = join(total, m.take(ready[0]))
+			// The sums of both windows become one, which starts with the first and ends with the later one.
+			for _, of := range total {
+				if of != nil {
+					of.end = edge{}
+				}
+			}
+			for i, later := range m.take(ready[0]) {
+				switch {
+				case later == nil:
+				case total[i] == nil:
+					later.start = edge{}
+					total[i] = later
+				default:
+					later.start = edge{}
+					total[i].merge(later)
+					later.release()
+				}
+			}
 		}
 		made := make([]*Window, len(m.groups))
 		for i := range m.groups {
@@ -309,8 +326,24 @@ func (m *merger) close(put func(*Window) error) error {
 			w.floor = last + 1
 		}
 	}
-	if usual != limit { // only slower requests can still change them
-		m.cool(usual)
+	if usual == limit {
+		return nil
+	}
+	// Only slower requests can still change the windows before usual, so they become cold: only the bins that are not zero
+	// stay in memory, and later requests go to new sums. Requests that were spread over bins of another layout stay,
+	// because only their histogram records that.
+	for _, at := range m.before(usual) {
+		if !slices.ContainsFunc(m.workers, func(w *worker) bool { return w.open[at] != nil }) {
+			continue // it is already cold
+		}
+		total := m.take(at)
+		for _, of := range total {
+			if of != nil && !of.latencies.Rebinned() {
+				of.packed = of.latencies.Weights()
+				of.latencies = *hist.New(of.latencies.Layout())
+			}
+		}
+		m.cold[at] = total
 	}
 	return nil
 }
@@ -376,56 +409,22 @@ func (m *merger) before(limit int64) []int64 {
 	return all[:n]
 }
 
-// join adds the sums of a later window to those of windows before it. The result starts with the first and ends with the
-// later one.
-func join(total, later []*sum) []*sum {
-	for _, of := range total {
-		if of != nil {
-			of.end = edge{}
-		}
-	}
-	for i, o := range later {
-		if o == nil {
-			continue
-		}
-		if o.start = (edge{}); total[i] == nil {
-			total[i] = o
-			continue
-		}
-		total[i].merge(o)
-		o.release()
-	}
-	return total
-}
-
 // take removes the sums of a window from all workers and adds them up.
 func (m *merger) take(at int64) []*sum {
 	total := m.cold[at]
 	delete(m.cold, at)
 	for _, of := range total {
 		if of != nil {
-			of.unpack()
+			for _, b := range of.packed {
+				of.latencies.AddAt(b.Index, b.Count)
+			}
+			of.packed = nil
 		}
 	}
 	for _, w := range m.workers {
 		total = w.addTo(total, at)
 	}
 	return total
-}
-
-// cool packs the windows before the one with an index.
-func (m *merger) cool(limit int64) {
-	for _, at := range m.before(limit) {
-		if slices.ContainsFunc(m.workers, func(w *worker) bool { return w.open[at] != nil }) { // else it is already cold
-			total := m.take(at)
-			for _, of := range total {
-				if of != nil {
-					of.pack()
-				}
-			}
-			m.cold[at] = total
-		}
-	}
 }
 
 // window makes the window of one key from its slots. If it spans several windows, total has their sums. It returns nil
@@ -539,8 +538,7 @@ func (s *Stream) advance() {
 const horizon = 60_000
 
 // A rebuilt fio with more groups has bins for requests of minutes, so windows stay open for minutes. Few rows reach so
-// far back. So a window becomes cold after 17 s. Then the sums of all workers are added up and only the bins that are
-// not zero stay in memory. Later requests go to new sums. When the window ends, all sums are added up.
+// far back. So a window becomes cold after 17 s: see [merger.close].
 
 const (
 	// usualReach is the longest latency of a released fio, in milliseconds. It is the shortest reach of any layout

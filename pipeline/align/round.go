@@ -54,17 +54,9 @@ func (r *rounder) bins(h *hist.Histogram) []hist.Bin {
 			out = append(out, hist.Bin{Index: uint32(i), Count: uint64(n)})
 		}
 	}
-	if r.rebinned {
-		out = r.balance(out)
-	}
-	r.usual = len(out) + len(out)/8
-	return out
-}
-
-// balance keeps the sum of all bins whole: it adds missing requests to the bins that are due most, and removes surplus
-// requests from the bins that are due least.
-func (r *rounder) balance(bins []hist.Bin) []hist.Bin {
-	for ; r.owed >= 0.5; r.owed-- {
+	// Missing requests are added to the bins that are due most, and surplus requests are removed from those that are due
+	// least.
+	for ; r.rebinned && r.owed >= 0.5; r.owed-- {
 		most := 0
 		for i, c := range r.carry {
 			if c > r.carry[most] {
@@ -73,25 +65,26 @@ func (r *rounder) balance(bins []hist.Bin) []hist.Bin {
 		}
 		r.carry[most]--
 		byIndex := func(b hist.Bin, i uint32) int { return cmp.Compare(b.Index, i) }
-		at, found := slices.BinarySearchFunc(bins, uint32(most), byIndex)
+		at, found := slices.BinarySearchFunc(out, uint32(most), byIndex)
 		if !found {
-			bins = slices.Insert(bins, at, hist.Bin{Index: uint32(most)})
+			out = slices.Insert(out, at, hist.Bin{Index: uint32(most)})
 		}
-		bins[at].Count++
+		out[at].Count++
 	}
-	for ; r.owed < -0.5 && len(bins) > 0; r.owed++ {
+	for ; r.rebinned && r.owed < -0.5 && len(out) > 0; r.owed++ {
 		least := 0
-		for at, b := range bins {
-			if r.carry[b.Index] < r.carry[bins[least].Index] {
+		for at, b := range out {
+			if r.carry[b.Index] < r.carry[out[least].Index] {
 				least = at
 			}
 		}
-		r.carry[bins[least].Index]++
-		if bins[least].Count--; bins[least].Count == 0 {
-			bins = slices.Delete(bins, least, least+1)
+		r.carry[out[least].Index]++
+		if out[least].Count--; out[least].Count == 0 {
+			out = slices.Delete(out, least, least+1)
 		}
 	}
-	return bins
+	r.usual = len(out) + len(out)/8
+	return out
 }
 
 // count rounds the number of completions in the same way.

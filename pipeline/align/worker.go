@@ -53,22 +53,6 @@ func (s *sum) release() {
 	used.Put(s)
 }
 
-// pack drops the bins that are zero. It does not pack requests that were spread over bins of another layout, because
-// only their histogram records that.
-func (s *sum) pack() {
-	if !s.latencies.Rebinned() {
-		s.packed = s.latencies.Weights()
-		s.latencies = *hist.New(s.latencies.Layout())
-	}
-}
-
-func (s *sum) unpack() {
-	for _, b := range s.packed {
-		s.latencies.AddAt(b.Index, b.Count)
-	}
-	s.packed = nil
-}
-
 // edge is the distance of the rows of n requests from an edge, in milliseconds times requests. It does not depend on the
 // length of windows, so longer windows have the edges of shorter ones.
 type edge struct {
@@ -171,8 +155,10 @@ const maxWindows = 1 << 10
 // add adds a row to the windows of a slot.
 func (w *worker) add(slot int, row *Row) {
 	start, end := w.snap(row.Start), w.snap(row.End)
-	if row.Whole {
-		start, end = w.nearest(row.Start, row.End)
+	if row.Whole { // the nearest edges, which are not the same
+		edge := func(t int64) int64 { return max(t+w.length/2, 0) / w.length * w.length }
+		start = edge(row.Start)
+		end = max(edge(row.End), start+w.length)
 	}
 	first, last := w.windows(start, end)
 	if last-first > maxWindows {
@@ -196,21 +182,21 @@ func (w *worker) add(slot int, row *Row) {
 		w.late += float64(row.Total)
 	}
 	// Requests of the bins up to n count where they completed, those of the others as in flight.
-	l, from := row.Layout, row.Layout.Len()
+	l, slow := row.Layout, row.Layout.Len()
 	switch {
 	case w.weighting != InFlight:
 	case w.spreadAll:
-		if from = 0; l.Middle(from) == 0 { // a life without length
-			from = 1
+		if slow = 0; l.Middle(slow) == 0 { // a life without length
+			slow = 1
 		}
 	default:
-		from = l.Index(min(w.length, math.MaxInt64/int64(time.Millisecond)) * int64(time.Millisecond))
-		if l.Middle(from)/float64(time.Millisecond) <= float64(w.length) {
-			from++
+		slow = l.Index(min(w.length, math.MaxInt64/int64(time.Millisecond)) * int64(time.Millisecond))
+		if l.Middle(slow)/float64(time.Millisecond) <= float64(w.length) {
+			slow++
 		}
 	}
 	n := len(row.Bins)
-	for n > 0 && int(row.Bins[n-1].Index) >= from {
+	for n > 0 && int(row.Bins[n-1].Index) >= slow {
 		n--
 	}
 	if first == last || row.Whole { // the last window has the whole row
@@ -243,33 +229,30 @@ func (w *worker) add(slot int, row *Row) {
 			at.latencies.AddWeights(l, w.shares)
 		}
 	}
-	for i := len(row.Bins) - 1; i >= n; i-- {
-		w.addInFlight(slot, l, &row.Bins[i], start, end)
-	}
-}
-
-// addInFlight spreads the requests of a bin over the windows of their lives. They completed in (start, end]. The part
-// of a life before the run's start counts in the first window.
-func (w *worker) addInFlight(slot int, l hist.Layout, b *hist.Bin, start, end int64) {
-	n, life := float64(b.Count), l.Middle(int(b.Index))/float64(time.Millisecond)
+	// The requests of the other bins are spread over the windows of their lives. The part of a life before the run's start
+	// counts in the first window.
 	from, to := float64(start), float64(end)
-	last := w.window(end)
-	first := min(w.window(int64(from-life)+1), last)
-	if first < w.floor && w.floor <= last {
-		first = w.floor                // its share includes all earlier windows
-		if start >= w.floor*w.length { // otherwise the row was counted as late
-			w.late += quantize(n * presence(float64(w.floor*w.length), from, to, life))
+	for i := len(row.Bins) - 1; i >= n; i-- {
+		b := &row.Bins[i]
+		requests, life := float64(b.Count), l.Middle(int(b.Index))/float64(time.Millisecond)
+		last := w.window(end)
+		first := min(w.window(int64(from-life)+1), last)
+		if first < w.floor && w.floor <= last {
+			first = w.floor                // its share includes all earlier windows
+			if start >= w.floor*w.length { // otherwise the row was counted as late
+				w.late += quantize(requests * presence(float64(w.floor*w.length), from, to, life))
+			}
 		}
-	}
-	given := 0.0
-	for window := first; window <= last; window++ {
-		upTo := n
-		if window < last {
-			upTo = quantize(n * presence(float64((window+1)*w.length), from, to, life))
-		}
-		if share := upTo - given; share > 0 {
-			w.at(window, slot).latencies.AddWeights(l, []hist.Weight{{Index: int(b.Index), Count: share}})
-			given = upTo
+		given := 0.0
+		for window := first; window <= last; window++ {
+			upTo := requests
+			if window < last {
+				upTo = quantize(requests * presence(float64((window+1)*w.length), from, to, life))
+			}
+			if share := upTo - given; share > 0 {
+				w.at(window, slot).latencies.AddWeights(l, []hist.Weight{{Index: int(b.Index), Count: share}})
+				given = upTo
+			}
 		}
 	}
 }
@@ -290,12 +273,6 @@ func (g grid) snap(t int64) int64 {
 		return t + g.length - off
 	}
 	return t
-}
-
-// nearest moves the start and the end of a row to the nearest edges, which are not the same.
-func (g grid) nearest(start, end int64) (from, to int64) {
-	edge := func(t int64) int64 { return max(t+g.length/2, 0) / g.length * g.length }
-	return edge(start), max(edge(end), edge(start)+g.length)
 }
 
 // window returns the index of the window of completions at time t. Windows are (start, end], like rows. The first
