@@ -16,13 +16,11 @@ import (
 
 // logFile reads the rows of one job in a log. The plan opens it for its first rows, and reading continues after these.
 type logFile struct {
-	log    cbt.Log
-	file   io.Closer
-	in     *fiolog.Reader
-	ahead  []logRow // rows that were read ahead and not returned yet
-	failed error    // why the log cannot be opened
-	ended  bool
-	ofAll  bool // next returns the rows of later jobs, too
+	log   cbt.Log
+	file  io.Closer
+	in    *fiolog.Reader // nil after the end
+	ahead []logRow       // rows that were read ahead and not returned yet
+	ofAll bool           // next returns the rows of later jobs, too
 }
 
 // logRow is a row, or the error in its place.
@@ -44,7 +42,7 @@ func openLog(log *plan.Log) *logFile {
 	l := &logFile{log: log.Log}
 	in, err := log.File.Open()
 	if err != nil {
-		l.failed = err
+		l.ahead = []logRow{{nil, err}}
 		return l
 	}
 	l.file, l.in = in, readers.Get().(*fiolog.Reader)
@@ -72,11 +70,7 @@ func openLog(log *plan.Log) *logFile {
 // read returns the next row of the file, or the error in its place. It returns false at the end, where it closes the
 // file.
 func (l *logFile) read() (*fiolog.Record, error, bool) {
-	if err := l.failed; err != nil {
-		l.failed, l.ended = nil, true
-		return nil, err, true
-	}
-	if l.ended {
+	if l.in == nil {
 		return nil, nil, false
 	}
 	rec, err := l.in.Next()
@@ -181,14 +175,14 @@ func (l *logFile) next() (rec *fiolog.Record, err error, ok bool) {
 
 // close ends reading, at the end or before.
 func (l *logFile) close() {
-	l.ended = true
-	if l.file != nil {
-		l.file.Close()
-		openLogs.Add(-1)
-		l.in.Reset(nil, "", l.log.Kind)
-		readers.Put(l.in)
+	if l.in == nil {
+		return
 	}
-	l.file, l.in = nil, nil
+	l.file.Close()
+	openLogs.Add(-1)
+	l.in.Reset(nil, "", l.log.Kind)
+	readers.Put(l.in)
+	l.in = nil
 }
 
 // rowError is the error of a row with impossible values, whose text is correct.

@@ -33,7 +33,7 @@ func (r *runReader) summary() *mapping.Run {
 		Clock:      mapping.Clock{Source: r.Clock.String(), ErrorMS: r.Error.Milliseconds()},
 		Weighting:  r.opt.Weighting.String(),
 		IntervalMS: r.Window,
-		Levels:     r.opt.levels(),
+		Levels:     r.Levels,
 		Placed:     r.Placed,
 		Recovered:  mapping.Lost{Requests: recovered},
 		Missing:    mapping.Lost{Requests: missing},

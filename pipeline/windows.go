@@ -164,7 +164,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	}
 	opt := align.Options{
 		Window: r.Window, Tolerance: tolerance, Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
-		Levels: r.opt.levels(), Workers: r.opt.Workers, Eager: r.isLive, Contiguous: r.isLive,
+		Levels: r.Levels, Workers: r.opt.Workers, Eager: r.isLive, Contiguous: r.isLive,
 	}
 	n := windowsAhead
 	if r.isLive { // put may use the counts of jobs
