@@ -211,7 +211,7 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 			list = append(list, mapping.DirectionTotals{Direction: window.AllDirections, Totals: doc.All})
 		}
 		for _, d := range list {
-			if p.query.WantsDirection(d.Direction) {
+			if query.Wants(p.query.Directions, d.Direction) {
 				rows = append(rows, &percentileRow{Window: window.Total(doc, d), latency: facts.LatenciesOfTotals(d.Totals)})
 			}
 		}
@@ -286,7 +286,7 @@ func percentileColumns() []table.Column[*percentileRow] {
 			{
 				Name: "requests", Heading: ">REQUESTS",
 				Value: func(r *percentileRow) any { return r.Completed },
-				Text:  func(r *percentileRow) string { return facts.Requests(&r.Latency, r.Completed) },
+				Text:  func(r *percentileRow) string { return facts.RequestsText(&r.Latency, r.Completed) },
 			},
 			{
 				Name: "iops", Heading: ">IOPS",

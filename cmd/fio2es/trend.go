@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/junit"
 	"github.com/fio2es/fio2es/internal/query"
@@ -24,7 +25,7 @@ import (
 // trendQuery says which changes to find and to show.
 type trendQuery struct {
 	where   *where.Condition
-	numbers []*workload.Number
+	numbers []facts.Metric
 	least   float64 // as a share
 	all     bool    // also show series without changes
 }

@@ -75,7 +75,7 @@ var rules = map[string]rule{
 		why: "documents are the contract between writers and readers, and know neither",
 	},
 
-	"internal/window": {level: 3, imports: []string{"mapping", "hist", "internal/expr", "internal/unit"}, why: "a window is the same from files and from every store"},
+	"internal/window": {level: 2, imports: []string{"mapping", "hist"}, why: "a window is the same from files and from every store"},
 	"mapping/templates": {
 		level: 3, imports: []string{"mapping"},
 		why: "templates describe documents; other packages install them",

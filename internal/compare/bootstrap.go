@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/internal/facts"
 )
 
 // requests are those of some blocks of a side.
@@ -18,11 +18,11 @@ type requests struct {
 type statistic func(requests) []float64
 
 // metricsOf returns the statistic of metrics, in requests per second or nanoseconds.
-func metricsOf(metrics []window.Metric) statistic {
+func metricsOf(metrics []facts.Metric) statistic {
 	return func(r requests) (values []float64) {
 		for _, m := range metrics {
 			v := r.completed * 1000 / r.ms
-			if m != window.IOPS {
+			if m != facts.IOPS {
 				v = m.Of(r.latency).Value
 			}
 			values = append(values, v)

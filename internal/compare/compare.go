@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/window"
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 
 // Options says what is compared, and how certain the answer must be.
 type Options struct {
-	Metrics    []window.Metric
+	Metrics    []facts.Metric
 	Confidence float64 // of the intervals, such as 0.95
 	Within     float64 // an interval around 0 is narrow if it lies between -Within and +Within
 }
@@ -42,7 +42,7 @@ const Within = 0.10
 
 // Change says how a metric of the other side differs from the base.
 type Change struct {
-	window.Metric
+	facts.Metric
 	Base, Other float64 // requests per second, or nanoseconds
 	Change      float64 // Other/Base - 1; NaN if it is not a number
 	Low, High   float64 // its confidence interval; NaN if Verdict is Unknown
@@ -108,7 +108,7 @@ func Sides(base, other []*Series, opt Options) []Change {
 		default:
 			c.judge(ratios(bases[i], others[i]), tail, opt.Within)
 			// The interval of a percentile that is so wide may span a gap. It may then be anywhere between these two.
-			if c.Verdict == Unclear && c.Quantile() > 0 && math.Log1p(c.High)-math.Log1p(c.Low) > gapReach {
+			if c.Verdict == Unclear && c.Quantile > 0 && math.Log1p(c.High)-math.Log1p(c.Low) > gapReach {
 				slices.Sort(bases[i])
 				slices.Sort(others[i])
 				low := min(quantile(bases[i], tail), quantile(others[i], tail))
@@ -181,18 +181,18 @@ func (c *Change) judgeByShare(a, b *pool, at []float64, n int, tail float64) {
 }
 
 // isOpen reports whether a metric of h is a lower bound.
-func isOpen(m window.Metric, h *hist.Histogram) bool {
-	return m != window.IOPS && !h.IsEmpty() && m.Of(h).Open
+func isOpen(m facts.Metric, h *hist.Histogram) bool {
+	return m != facts.IOPS && !h.IsEmpty() && m.Of(h).Open
 }
 
 // limits reports whether a percentile of h cannot have an interval. isFew: there are too few requests. Not even
 // order statistics have an interval then, although theirs are too narrow, and all replicates would agree on the
 // slowest few requests. isBound: the percentile is known, but its interval reaches into the last bin.
 func (c *Change) limits(h *hist.Histogram, isOpen bool, confidence float64) (isFew, isBound bool) {
-	if c.Quantile() == 0 {
+	if c.Quantile == 0 {
 		return false, false
 	}
-	_, high, ok := h.ConfidenceInterval(c.Quantile(), confidence)
+	_, high, ok := h.ConfidenceInterval(c.Quantile, confidence)
 	return !ok && high == 0, !ok && !isOpen
 }
 
@@ -210,7 +210,7 @@ func (c *Change) judge(logs []float64, tail, within float64) {
 		c.Verdict = Same
 	case c.Low <= 0 && c.High >= 0:
 		c.Verdict = Unclear
-	case (c.Metric != window.IOPS) == (c.Low > 0):
+	case (c.Metric != facts.IOPS) == (c.Low > 0):
 		c.Verdict = Worse
 	default:
 		c.Verdict = Better
@@ -224,7 +224,7 @@ func (c *Change) reach() float64 { return max(-c.Low, c.High) }
 // a mean.
 func (c *Change) judgeOpen() {
 	verb := "lies in"
-	if c.Metric == window.Mean {
+	if c.Metric == facts.Mean {
 		verb = "rests on"
 	}
 	switch {
@@ -266,9 +266,9 @@ const wantMetric = "iops, mean, or a percentile between p0 and p100, such as p99
 
 // ParseMetrics parses names of metrics: "iops", "mean", or a percentile such as "p99.9" or "p99_9". It drops
 // repetitions.
-func ParseMetrics(names ...string) (metrics []window.Metric, err error) {
+func ParseMetrics(names ...string) (metrics []facts.Metric, err error) {
 	for _, name := range names {
-		m, ok := window.ParseMetric(name)
+		m, ok := facts.ParseMetric(name)
 		if !ok || !isCompared(m) {
 			return nil, fmt.Errorf("%q: want %s", name, wantMetric)
 		}
@@ -280,6 +280,6 @@ func ParseMetrics(names ...string) (metrics []window.Metric, err error) {
 }
 
 // isCompared reports whether a metric can be compared: extremes of two runs say little.
-func isCompared(m window.Metric) bool {
-	return m.Quantile() > 0 || m == window.IOPS || m == window.Mean
+func isCompared(m facts.Metric) bool {
+	return m.Quantile > 0 || m == facts.IOPS || m == facts.Mean
 }

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/testcost"
-	"github.com/fio2es/fio2es/internal/window"
 )
 
 func TestParseMetrics(t *testing.T) {
 	got, err := ParseMetrics("iops", " Mean ", "P99", "p99_9", "p99.90", "mean")
-	if want := []window.Metric{window.IOPS, window.Mean, metric("p99"), metric("p99.9")}; err != nil || !slices.Equal(got, want) {
+	if want := []facts.Metric{facts.IOPS, facts.Mean, metric("p99"), metric("p99.9")}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, text := range []string{"", "p100", "99", "min", "max", "requests", "p99%"} {
@@ -39,7 +39,7 @@ func TestSides(t *testing.T) {
 	}{{"slower", slower, Worse, 1.3}, {"faster", faster, Better, 0.7}, {"again", again, Same, 1}, {"itself", base, Same, 1}} {
 		for _, got := range Sides(base, c.other, Options{covered, 0.95, Within}) {
 			want := c.times - 1
-			if got.Metric == window.IOPS {
+			if got.Metric == facts.IOPS {
 				want = 1/c.times - 1
 			}
 			if got.Verdict == Unclear && c.verdict == Same { // the interval of p99 is too wide
@@ -78,7 +78,7 @@ func TestVerdict(t *testing.T) {
 		for i := range logs { // half of the replicates at each end
 			logs[i] = math.Log1p([]float64{c.low, c.high}[2*i/len(logs)])
 		}
-		got := Change{Metric: window.Mean}
+		got := Change{Metric: facts.Mean}
 		got.judge(logs, 0.025, c.within)
 		if got.Verdict != c.verdict || got.VerdictText() != c.text {
 			t.Errorf("%+v: %+v, %s", c, got, got.VerdictText())
@@ -101,18 +101,18 @@ func TestUnknown(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		base, other []*Series
-		metric      window.Metric
+		metric      facts.Metric
 		why         string
 	}{
-		{"few windows", enough, short, window.Mean, "too few windows for an interval: 8 and 7, want 8 of each at least"},
-		{"few windows of the baseline", short, enough, window.Mean, "too few windows for an interval: 7 and 8, want 8 of each at least"},
-		{"enough", enough, enough, window.Mean, ""},
-		{"repetitions", []*Series{short[0], short[0]}, enough, window.Mean, ""},
+		{"few windows", enough, short, facts.Mean, "too few windows for an interval: 8 and 7, want 8 of each at least"},
+		{"few windows of the baseline", short, enough, facts.Mean, "too few windows for an interval: 7 and 8, want 8 of each at least"},
+		{"enough", enough, enough, facts.Mean, ""},
+		{"repetitions", []*Series{short[0], short[0]}, enough, facts.Mean, ""},
 		{"few requests", enough, enough, metric("p99.9"), "too few requests for an interval of p99.9: 800 and 800"},
-		{"nothing completed", []*Series{zero}, enough, window.IOPS, "iops is not above 0 throughout"},
+		{"nothing completed", []*Series{zero}, enough, facts.IOPS, "iops is not above 0 throughout"},
 		{"no latency", []*Series{zero}, enough, metric("p50"), "p50 is not above 0 throughout"},
 	} {
-		got := Sides(c.base, c.other, Options{[]window.Metric{c.metric}, 0.95, Within})[0]
+		got := Sides(c.base, c.other, Options{[]facts.Metric{c.metric}, 0.95, Within})[0]
 		if got.Why != c.why || (got.Verdict == Unknown) != (c.why != "") || math.IsNaN(got.Low) != (c.why != "") || math.IsNaN(got.High) != (c.why != "") {
 			t.Errorf("%s: %+v, want %q", c.name, got, c.why)
 		}
@@ -226,8 +226,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-func metric(name string) window.Metric {
-	m, _ := window.ParseMetric(name)
+func metric(name string) facts.Metric {
+	m, _ := facts.ParseMetric(name)
 	return m
 }
 
@@ -235,10 +235,10 @@ func TestParseCondition(t *testing.T) {
 	for text, want := range map[string]Condition{
 		"p99 > +10%":          {"p99 > +10%", "", metric("p99"), true, 0.10},
 		"p99>10%":             {"p99>10%", "", metric("p99"), true, 0.10},
-		" write.iops < -5 % ": {"write.iops < -5 %", "write", window.IOPS, false, -0.05},
+		" write.iops < -5 % ": {"write.iops < -5 %", "write", facts.IOPS, false, -0.05},
 		"read.p99.9 > 2.5%":   {"read.p99.9 > 2.5%", "read", metric("p99.9"), true, 0.025},
 		"p99_9>0%":            {"p99_9>0%", "", metric("p99.9"), true, 0},
-		"trim . mean < 0%":    {"trim . mean < 0%", "trim", window.Mean, false, 0},
+		"trim . mean < 0%":    {"trim . mean < 0%", "trim", facts.Mean, false, 0},
 	} {
 		if got, err := ParseCondition(text); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
@@ -289,7 +289,7 @@ func TestCheck(t *testing.T) {
 		gate := Gate{Conditions: []Condition{condition}}
 		gate.Check("", &Side{Name: "old"}, &Side{Name: "new"}, lines)
 		for _, o := range gate.outcomes {
-			got = append(got, strings.TrimPrefix(o.String(), c.text+": "))
+			got = append(got, strings.TrimPrefix(o.Text, c.text+": "))
 		}
 		if text := strings.Join(got, "\n"); text != c.want {
 			t.Errorf("%s: %s, want %s", c.text, text, c.want)

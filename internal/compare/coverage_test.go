@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/memtest"
-	"github.com/fio2es/fio2es/internal/window"
 )
 
 // process simulates runs of one test. The logarithm of the latency is an AR(1) process: each window depends on the
@@ -46,7 +46,7 @@ func (p *process) side(runs int, times float64) (side []*Series) {
 	return side
 }
 
-var covered = []window.Metric{window.IOPS, window.Mean, metric("p50"), metric("p99")}
+var covered = []facts.Metric{facts.IOPS, facts.Mean, metric("p50"), metric("p99")}
 
 // naiveReach returns half the length of the interval that order statistics give the logarithm of a percentile, with
 // a confidence of 95 %.
@@ -57,18 +57,18 @@ func naiveReach(side []*Series, q float64) float64 {
 
 // shareSame returns the share of comparisons without a difference by metric, and the same share if order statistics
 // decide.
-func (p *process) shareSame(cases, runs int, times float64) (same, naive map[window.Metric]float64) {
-	same, naive = map[window.Metric]float64{}, map[window.Metric]float64{}
+func (p *process) shareSame(cases, runs int, times float64) (same, naive map[facts.Metric]float64) {
+	same, naive = map[facts.Metric]float64{}, map[facts.Metric]float64{}
 	for range cases {
 		base, other := p.side(runs, 1), p.side(runs, times)
 		for _, c := range Sides(base, other, Options{covered, 0.95, Within}) {
 			if c.Verdict == Same || c.Verdict == Unclear {
 				same[c.Metric] += 1 / float64(cases)
 			}
-			if c.Quantile() == 0 {
+			if c.Quantile == 0 {
 				continue
 			}
-			if math.Abs(math.Log(c.Other/c.Base)) <= math.Hypot(naiveReach(base, c.Quantile()), naiveReach(other, c.Quantile())) {
+			if math.Abs(math.Log(c.Other/c.Base)) <= math.Hypot(naiveReach(base, c.Quantile), naiveReach(other, c.Quantile)) {
 				naive[c.Metric] += 1 / float64(cases)
 			}
 		}
@@ -99,7 +99,7 @@ func TestCoverage(t *testing.T) {
 			if same[m] < c.least || same[m] > 0.99 {
 				t.Errorf("%s: no difference in %.1f %% of the comparisons", m, same[m]*100)
 			}
-			if c.windows >= 120 && m.Quantile() > 0 && naive[m] > 0.8 {
+			if c.windows >= 120 && m.Quantile > 0 && naive[m] > 0.8 {
 				t.Errorf("%s: order statistics show none in %.1f %% of the comparisons: why not use them?", m, naive[m]*100)
 			}
 		}
@@ -119,12 +119,12 @@ func TestRepetitions(t *testing.T) {
 	memtest.Large(t)
 	t.Parallel()
 	p := &process{rng: rand.New(rand.NewPCG(1, 2)), windows: 60, memory: 0.3, spread: 0.1, between: 0.05}
-	var same [4]map[window.Metric]float64 // by number of runs per side
+	var same [4]map[facts.Metric]float64 // by number of runs per side
 	for runs := 1; runs <= 3; runs++ {
 		same[runs], _ = p.shareSame(200, runs, 1)
 		t.Logf("no difference shown, with %d of each side: %v", runs, same[runs])
 	}
-	for _, m := range []window.Metric{window.Mean, covered[2]} {
+	for _, m := range []facts.Metric{facts.Mean, covered[2]} {
 		if same[1][m] > 0.6 || same[3][m] < 0.85 {
 			t.Errorf("%s: no difference in %.0f %% of the comparisons of one run, %.0f %% of three", m, same[1][m]*100, same[3][m]*100)
 		}

@@ -8,15 +8,15 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/junit"
-	"github.com/fio2es/fio2es/internal/window"
 )
 
 // Condition is a change that must not happen.
 type Condition struct {
 	Text      string // as the user wrote it
 	Direction string // empty: any direction
-	Metric    window.Metric
+	Metric    facts.Metric
 	above     bool // the change must not be above the limit; otherwise not below it
 	limit     float64
 }
@@ -26,7 +26,7 @@ func ParseCondition(text string) (Condition, error) {
 	p := expr.New(text)
 	c, at := Condition{Text: strings.TrimSpace(text)}, p.At()
 	var ok bool
-	if c.Direction, c.Metric, ok = window.ParseSubject(p.Until("<>=!~")); !ok || !isCompared(c.Metric) {
+	if c.Direction, c.Metric, ok = facts.ReadSubject(p); !ok || !isCompared(c.Metric) {
 		p.Want(at, wantMetric)
 	}
 	if c.above = p.Op(">") != ""; !c.above && p.Op("<") == "" {
@@ -79,17 +79,12 @@ type Gate struct {
 	outcomes   []outcome
 }
 
-// outcome is the result of a condition in one direction.
+// outcome is the result of a condition in one direction. The case names no direction if the condition is about any and
+// none is on both sides. Its text has the numbers, or why there are none.
 type outcome struct {
+	junit.Case
 	condition *Condition
-	sides     string // "new against old"
-	direction string // empty if the condition is about any direction and none is on both sides
 	state     State
-	detail    string // the numbers, or why there are none
-}
-
-func (o *outcome) String() string {
-	return fmt.Sprintf("%s: %s: %s: %s", o.condition.Text, o.state, o.sides, o.detail)
 }
 
 // Check checks the conditions on a comparison of two sides. title names the workload, if there are several.
@@ -97,6 +92,22 @@ func (g *Gate) Check(title string, base, other *Side, lines []Line) {
 	sides := other.Name + " against " + base.Name
 	if title != "" {
 		sides = title + ": " + sides
+	}
+	add := func(c *Condition, direction string, state State, detail string) {
+		o := outcome{junit.Case{Class: sides, Name: c.Text, Result: junit.Errored}, c, state}
+		if direction != "" {
+			o.Name += ": " + direction
+		}
+		switch {
+		case state == NotMet:
+			o.Result = junit.Passed
+		case state == Met, state == Undecided && g.OnUnclear:
+			o.Result = junit.Failed
+		case state == Undecided:
+			o.Result = junit.Skipped
+		}
+		o.Text = fmt.Sprintf("%s: %s: %s: %s", c.Text, state, sides, detail)
+		g.outcomes = append(g.outcomes, o)
 	}
 	for i := range g.Conditions {
 		c, isAbsent := &g.Conditions[i], true
@@ -106,32 +117,16 @@ func (g *Gate) Check(title string, base, other *Side, lines []Line) {
 				continue
 			}
 			isAbsent = false
-			o := outcome{c, sides, l.Direction, c.state(l), l.Direction + ": " + l.Why}
-			if o.state != NotChecked {
-				o.detail = fmt.Sprintf("%s %s from %s to %s, %s (%s)", l.Direction, l.Metric, l.BaseText(), l.OtherText(), l.Change.Text(), l.IntervalText())
+			state, detail := c.state(l), l.Direction+": "+l.Why
+			if state != NotChecked {
+				detail = fmt.Sprintf("%s %s from %s to %s, %s (%s)", l.Direction, l.Metric, l.BaseText(), l.OtherText(), l.Change.Text(), l.IntervalText())
 			}
-			g.outcomes = append(g.outcomes, o)
+			add(c, l.Direction, state, detail)
 		}
 		if isAbsent {
-			g.outcomes = append(g.outcomes, outcome{c, sides, c.Direction, Absent, fmt.Sprintf("at least one of them has no %ss", c.Direction)})
+			add(c, c.Direction, Absent, fmt.Sprintf("at least one of them has no %ss", c.Direction))
 		}
 	}
-}
-
-// result returns a state as the result of a test case.
-func (g *Gate) result(s State) junit.Result {
-	switch s {
-	case NotMet:
-		return junit.Passed
-	case Met:
-		return junit.Failed
-	case Undecided:
-		if g.OnUnclear {
-			return junit.Failed
-		}
-		return junit.Skipped
-	}
-	return junit.Errored
 }
 
 // Log logs what each condition of --fail-if comes to. isMet reports whether one is met, so that the gate fails, and
@@ -139,22 +134,17 @@ func (g *Gate) result(s State) junit.Result {
 func (g *Gate) Log(log *slog.Logger) (isMet, unchecked bool, err error) {
 	var absent []error
 	for _, o := range g.outcomes {
-		text := "--fail-if " + o.String()
-		switch g.result(o.state) {
-		case junit.Failed:
+		switch text := "--fail-if " + o.Text; {
+		case o.state == Absent:
+			absent = append(absent, errors.New(text))
+		case o.Result == junit.Failed:
 			log.Error(text)
 			isMet = true
-		case junit.Skipped:
-			log.Warn(text)
-		case junit.Passed:
+		case o.Result == junit.Passed:
 			log.Info(text)
 		default:
-			if o.state == Absent {
-				absent = append(absent, errors.New(text))
-				continue
-			}
 			log.Warn(text)
-			unchecked = true
+			unchecked = unchecked || o.Result == junit.Errored
 		}
 	}
 	return isMet, unchecked, errors.Join(absent...)
@@ -163,11 +153,7 @@ func (g *Gate) Log(log *slog.Logger) (isMet, unchecked bool, err error) {
 // Cases returns the conditions as test cases.
 func (g *Gate) Cases() (list []junit.Case) {
 	for _, o := range g.outcomes {
-		name := o.condition.Text
-		if o.direction != "" {
-			name += ": " + o.direction
-		}
-		list = append(list, junit.Case{Class: o.sides, Name: name, Result: g.result(o.state), Text: o.String()})
+		list = append(list, o.Case)
 	}
 	return list
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -123,8 +122,8 @@ func Heading(label string, side *Side) (lines []string) {
 
 // machine returns a metric's value with the digits of documents: latencies are in microseconds, rounded to the
 // nanosecond.
-func machine(m window.Metric, v float64) float64 {
-	if m.Kind() == expr.Latency {
+func machine(m facts.Metric, v float64) float64 {
+	if m.Kind == expr.Latency {
 		return math.Round(v) / 1000
 	}
 	return math.Round(v*1000) / 1000
@@ -135,7 +134,7 @@ func inPercent(share float64) float64 { return math.Round(share*1e6) / 1e4 }
 
 // valueText returns a value for people.
 func (c *Change) valueText(v float64, isOpen bool) string {
-	return unit.OrMore(window.TextOf(c.Kind(), finite(v), math.NaN(), 0), isOpen)
+	return unit.OrMore(facts.TextOf(c.Kind, finite(v), math.NaN(), 0), isOpen)
 }
 
 // BaseText returns the value of the base for people. A lower bound has a mark.

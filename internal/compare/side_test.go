@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -18,7 +19,7 @@ func TestText(t *testing.T) {
 	for share, want := range map[float64]string{
 		0: "0.0 %", 0.0004: "0.0 %", -0.0004: "0.0 %", 0.031: "+3.1 %", -0.25: "-25.0 %", 0.9994: "+99.9 %", 0.9996: "+100 %", 18.53: "+1853 %",
 	} {
-		if got := (&Change{Metric: window.IOPS, Change: share}).Text(); got != want {
+		if got := (&Change{Metric: facts.IOPS, Change: share}).Text(); got != want {
 			t.Errorf("%v: %s, want %s", share, got, want)
 		}
 	}
@@ -27,11 +28,11 @@ func TestText(t *testing.T) {
 		change                      Change
 		base, other, text, interval string
 	}{
-		{Change{Metric: window.IOPS, Base: 100, Other: math.Inf(1), Change: math.NaN(), Verdict: Unknown}, "100", "-", "-", "-"},
+		{Change{Metric: facts.IOPS, Base: 100, Other: math.Inf(1), Change: math.NaN(), Verdict: Unknown}, "100", "-", "-", "-"},
 		{Change{Metric: p99, Base: 1000, Other: 17e9, Change: 2, Low: -0.012, High: 0.5, Verdict: Same, OtherOpen: true}, "1.00µs", "≥17.0s", "≥+200 %", "-1.2 … +50.0 %"},
 		{Change{Metric: p99, Base: 17e9, Other: 1000, Change: -0.5, Verdict: Unknown, BaseOpen: true}, "≥17.0s", "1.00µs", "≤-50.0 %", "-"},
 		{Change{Metric: p99, Base: 17e9, Other: 17e9, Verdict: Unknown, BaseOpen: true, OtherOpen: true}, "≥17.0s", "≥17.0s", "-", "-"},
-		{Change{Metric: window.Mean, Base: 1e6, Other: 2e6, Change: 1, Verdict: Unknown, BaseOpen: true, OtherOpen: true}, "≥1.00ms", "≥2.00ms", "-", "-"},
+		{Change{Metric: facts.Mean, Base: 1e6, Other: 2e6, Change: 1, Verdict: Unknown, BaseOpen: true, OtherOpen: true}, "≥1.00ms", "≥2.00ms", "-", "-"},
 	} {
 		got := []string{c.change.BaseText(), c.change.OtherText(), c.change.Text(), c.change.IntervalText()}
 		if want := []string{c.base, c.other, c.text, c.interval}; !slices.Equal(got, want) {
@@ -74,7 +75,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r := runOf("quiet seconds", served, quiet, served, quiet)
-	if got := Sides([]*Series{r.series["read"]}, []*Series{r.series["read"]}, Options{[]window.Metric{window.IOPS}, 0.95, Within})[0]; got.Base != 50 {
+	if got := Sides([]*Series{r.series["read"]}, []*Series{r.series["read"]}, Options{[]facts.Metric{facts.IOPS}, 0.95, Within})[0]; got.Base != 50 {
 		t.Errorf("%v requests per second", got.Base)
 	}
 }
@@ -91,7 +92,7 @@ func TestCompare(t *testing.T) {
 		return runOf("r", list...)
 	}
 	base, other := &Side{"old", []*Run{of("read", "write"), of("read")}}, &Side{"new", []*Run{of("read", "write"), of("read", "trim")}}
-	lines, notes, err := Compare(base, other, Options{[]window.Metric{window.IOPS, window.Mean}, 0.95, Within})
+	lines, notes, err := Compare(base, other, Options{[]facts.Metric{facts.IOPS, facts.Mean}, 0.95, Within})
 	if err != nil || len(lines) != 4 {
 		t.Errorf("%+v, %v", lines, err)
 	}
@@ -100,7 +101,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%d of %q in %q", n, want, notes)
 		}
 	}
-	if _, _, err := Compare(&Side{"old", []*Run{of("read")}}, &Side{"new", []*Run{of("trim")}}, Options{[]window.Metric{window.IOPS}, 0.95, Within}); err == nil ||
+	if _, _, err := Compare(&Side{"old", []*Run{of("read")}}, &Side{"new", []*Run{of("trim")}}, Options{[]facts.Metric{facts.IOPS}, 0.95, Within}); err == nil ||
 		!strings.Contains(err.Error(), "no direction in common: the first has reads, the second trims") {
 		t.Error(err)
 	}

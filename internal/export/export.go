@@ -134,27 +134,42 @@ func (o *Ordered) End() (hasRequests bool, err error) {
 	return true, o.flush()
 }
 
-// binRow is a window with its bins that have requests: all of them in JSON, one of them in CSV.
+// binRow is a window with its bins that have requests. As a line of CSV it has one of them.
 type binRow struct {
 	*window.Window
 	low   []int64
 	high  []any // nil in the last bin, which has no upper end
 	count []int64
+	at    int // the bin of a line of CSV
 }
 
-func (r *binRow) of() *mapping.RunInfo { return r.Run }
-
-// binColumns returns the columns of a window and of its bins, which are [low, high).
-func binColumns(low, high, count func(*binRow) any) []table.Column[*binRow] {
-	return slices.Concat(facts.RunColumns((*binRow).of), []table.Column[*binRow]{
+// binColumns are the columns of a window and of its bins, which are [low, high): of one bin in CSV, of all in JSON.
+func binColumns(isCSV bool) []table.Column[*binRow] {
+	run := func(r *binRow) *mapping.RunInfo { return r.Run }
+	return slices.Concat(facts.RunColumns(run), []table.Column[*binRow]{
 		{Name: "level", Value: func(r *binRow) any { return r.Level.String() }},
 		{Name: "host", Sparse: true, Value: func(r *binRow) any { return r.Host }},
 		{Name: "job", Sparse: true, Value: func(r *binRow) any { return r.Job }},
 		{Name: "direction", Value: func(r *binRow) any { return r.Direction }},
-	}, facts.TimeColumns((*binRow).of, func(r *binRow) time.Time { return r.Start }, func(r *binRow) time.Time { return r.End }), []table.Column[*binRow]{
-		{Name: "low", Unit: "ns", Value: low},
-		{Name: "high", Unit: "ns", Value: high},
-		{Name: "count", Value: count},
+	}, facts.TimeColumns(run, func(r *binRow) time.Time { return r.Start }, func(r *binRow) time.Time { return r.End }), []table.Column[*binRow]{
+		{Name: "low", Unit: "ns", Value: func(r *binRow) any {
+			if isCSV {
+				return r.low[r.at]
+			}
+			return r.low
+		}},
+		{Name: "high", Unit: "ns", Value: func(r *binRow) any {
+			if isCSV {
+				return r.high[r.at]
+			}
+			return r.high
+		}},
+		{Name: "count", Value: func(r *binRow) any {
+			if isCSV {
+				return r.count[r.at]
+			}
+			return r.count
+		}},
 	})
 }
 
@@ -169,11 +184,7 @@ type Bins struct {
 // line for each window, with arrays of its bins.
 func NewBins(w io.Writer, format string) *Bins {
 	b := &Bins{w: bufio.NewWriter(w), isCSV: format != table.JSON}
-	columns := binColumns(func(r *binRow) any { return r.low }, func(r *binRow) any { return r.high }, func(r *binRow) any { return r.count })
-	if b.isCSV {
-		columns = binColumns(func(r *binRow) any { return r.low[0] }, func(r *binRow) any { return r.high[0] }, func(r *binRow) any { return r.count[0] })
-	}
-	b.to = table.New(b.w, format, columns)
+	b.to = table.New(b.w, format, binColumns(b.isCSV))
 	return b
 }
 
@@ -191,18 +202,16 @@ func (b *Bins) Add(w *window.Window, requests *hist.Histogram) error {
 			end = nil
 		}
 		r.low, r.high, r.count = append(r.low, low), append(r.high, end), append(r.count, int64(math.Round(n)))
-		if !b.isCSV {
-			continue
-		}
+	}
+	if !b.isCSV {
+		return b.to.Write(r)
+	}
+	for r.at = range r.low {
 		if err := b.to.Write(r); err != nil {
 			return err
 		}
-		r.low, r.high, r.count = r.low[:0], r.high[:0], r.count[:0]
 	}
-	if b.isCSV {
-		return nil
-	}
-	return b.to.Write(r)
+	return nil
 }
 
 // Close writes what is buffered.

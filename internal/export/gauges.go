@@ -60,26 +60,24 @@ type gauges [len(families)]bytes.Buffer
 func (m *gauges) add(title string, run *mapping.Run) {
 	ofRun := []string{"workload", title, "run", facts.ShortID(run.Run.ID), "mode", run.CBT.Mode, "bs", unit.OrNothing(run.CBT.OpSize), "qd", unit.OrNothing(run.CBT.IODepth)}
 	for _, d := range run.ByDirection() {
-		for i := range facts.Figures {
-			f, family, labels := &facts.Figures[i], 0, append(slices.Clip(ofRun), "direction", d.Direction)
-			value, isBound := f.Of(d.Totals)
-			switch f.Name {
-			case "iops":
+		for _, n := range facts.OfTotals {
+			family, labels := 0, append(slices.Clip(ofRun), "direction", d.Direction)
+			value, isBound := n.OfTotals(d.Totals)
+			switch n {
+			case facts.IOPS:
 				family = 2
-			case "bandwidth":
+			case facts.Bandwidth:
 				family = 3
-			case "requests":
+			case facts.Requests:
 				family = 4
-			case "bytes":
+			case facts.Bytes:
 				continue
-			case "mean":
+			case facts.Mean:
 				family, value = 1, value/1e6
 			default:
-				quantile := map[string]float64{"min": 0, "max": 1}[f.Name]
-				for _, p := range mapping.Percentiles {
-					if p.Field == f.Name {
-						quantile = p.Quantile
-					}
+				quantile := n.Quantile // 0 of the minimum
+				if n == facts.Max {
+					quantile = 1
 				}
 				value, labels = value/1e6, append(labels, "quantile", decimal(quantile))
 			}

@@ -263,7 +263,8 @@ func steps(l hist.Layout) (all []time.Duration) {
 	return all
 }
 
-// bins returns the bins at whose ends buckets end, ascending, each once.
+// bins returns the bins at whose ends buckets end, ascending, each once: those whose highest latency is nearest to a
+// wanted bound, or the lower one of two.
 func (b *Buckets) bins(l hist.Layout) []int {
 	var bins []int
 	if b.all {
@@ -277,18 +278,13 @@ func (b *Buckets) bins(l hist.Layout) []int {
 		wanted = steps(l)
 	}
 	for _, d := range wanted {
-		bins = append(bins, binEnding(l, int64(d)))
+		i := min(l.Index(int64(d)), l.Len()-2)
+		if i > 0 && int64(d)-bound(l, i-1) <= bound(l, i)-int64(d) {
+			i--
+		}
+		bins = append(bins, i)
 	}
 	return slices.Compact(bins)
-}
-
-// binEnding returns the bin whose highest latency is nearest to ns, or the lower one of two.
-func binEnding(l hist.Layout, ns int64) int {
-	i := min(l.Index(ns), l.Len()-2)
-	if i > 0 && ns-bound(l, i-1) <= bound(l, i)-ns {
-		i--
-	}
-	return i
 }
 
 // bound returns the highest latency of bin i in nanoseconds. The last bin has none.

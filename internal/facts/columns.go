@@ -159,7 +159,7 @@ var Numbers = sync.OnceValue(func() []table.Column[*Line] {
 		{
 			Name: "requests", Heading: ">Requests",
 			Value: func(l *Line) any { return unlessZero(l.Requests) },
-			Text:  func(l *Line) string { return Requests(&l.Latency, l.Requests) },
+			Text:  func(l *Line) string { return RequestsText(&l.Latency, l.Requests) },
 		},
 		{
 			Name: "iops", Heading: ">IOPS",
@@ -187,8 +187,8 @@ func unlessZero[N int64 | float64](n N) any {
 	return n
 }
 
-// Requests returns the number of requests as text, or "-" for averages, which do not have it.
-func Requests(l *mapping.Latency, n int64) string {
+// RequestsText returns the number of requests as text, or "-" for averages, which do not have it.
+func RequestsText(l *mapping.Latency, n int64) string {
 	if !l.HasPercentiles() && n == 0 {
 		return "-"
 	}

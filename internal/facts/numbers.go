@@ -3,8 +3,6 @@ package facts
 import (
 	"math"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/expr"
@@ -12,75 +10,15 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Figure is a number of all requests of a run, or of those of a direction. Columns, fields of conditions and changes over
-// many runs are about figures.
-type Figure struct {
-	Name string // in documents and columns, such as "p99_9"
-	Text string // for people, such as "p99.9"
-	Kind expr.Kind
-}
-
-// Figures are all figures: numbers, rates, and the latencies from the lowest to the highest.
-var Figures = func() (list []Figure) {
-	list = []Figure{
-		{"requests", "requests", expr.Count}, {"bytes", "bytes", expr.Size},
-		{"iops", "IOPS", expr.Rate}, {"bandwidth", "bandwidth", expr.Bandwidth},
-	}
-	for _, name := range LatencyNames {
-		list = append(list, Figure{name, strings.ReplaceAll(name, "_", "."), expr.Latency})
-	}
-	return list
-}()
-
-// Of returns the figure in the unit of documents, and whether it is a lower bound. It is NaN if it is not known.
-func (f *Figure) Of(t *mapping.Totals) (value float64, isBound bool) {
-	switch f.Name {
-	case "requests":
-		value = float64(t.Requests)
-	case "bytes":
-		value = float64(t.Bytes)
-	case "iops":
-		value = t.IOPS
-	case "bandwidth":
-		value = t.Bandwidth
-	default:
-		l := LatenciesOfTotals(t)
-		return l.ValueOrMore(f.Name)
-	}
-	if value == 0 { // documents leave it out: a direction has requests
-		value = math.NaN()
-	}
-	return value, false
-}
-
-// KindText returns a number of a kind, in the unit of documents, for people. A lower bound has a mark: "≥17.0s".
-func KindText(k expr.Kind, value float64, isBound bool) string {
-	text := unit.Number(value)
-	switch k {
-	case expr.Size:
-		text = unit.WholeBytes(int64(value))
-	case expr.KiB:
-		text = unit.WholeBytes(int64(value) * 1024)
-	case expr.Rate:
-		text = unit.Rate(value)
-	case expr.Bandwidth:
-		text = unit.Bandwidth(value)
-	case expr.Latency:
-		text = unit.Latency(value)
-	case expr.Duration:
-		text = unit.Short(time.Duration(value * float64(time.Second)))
-	}
-	return unit.OrMore(text, isBound)
-}
-
 // LatencyNames are the fields of latencies in documents, in the order of the columns: the minimum, the mean, the
 // percentiles and the maximum.
-var LatencyNames = func() []string {
-	list := []string{"min", "mean"}
-	for i := range mapping.Percentiles {
-		list = append(list, mapping.Percentiles[i].Field)
+var LatencyNames = func() (list []string) {
+	for _, m := range OfTotals {
+		if m.Kind == expr.Latency {
+			list = append(list, m.Name)
+		}
 	}
-	return append(list, "max")
+	return list
 }()
 
 // Latencies are the latencies of a window, or of a direction of a run, in microseconds.

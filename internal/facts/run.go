@@ -1,6 +1,6 @@
 // Package facts has what tables, pages and messages show of a run: its title, its settings and the latencies of its
 // directions. Each is a column that internal/table can write, so commands, reports and pages for browsers show the
-// same.
+// same. A [Metric] is a number of requests that columns, conditions, rules and comparisons are about.
 //
 // Latencies are in microseconds.
 package facts

@@ -71,7 +71,7 @@ func (a *alerts) window(w *window.Window) error {
 // end reports on the last windows. For rates it ignores windows of a tenth of the shortest other one or less.
 func (a *alerts) end() {
 	a.report(func(w *checked, b slo.Breach) bool {
-		return b.Rule.Metric.Kind() != expr.Rate || w.length*10 > a.shortest
+		return b.Rule.Metric.Kind != expr.Rate || w.length*10 > a.shortest
 	})
 }
 

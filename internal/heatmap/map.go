@@ -50,38 +50,6 @@ func (c *Column) merge(other *Column) {
 	c.Requests.Merge(&other.Requests)
 }
 
-// place sets the slots and times of columns.
-func (m *Map) place(columns *window.Columns[Column]) {
-	m.Low = bands
-	slots := append(columns.Starts(), int64(m.Slots))
-	for i, c := range columns.All() {
-		if i+1 < len(columns.All()) {
-			after := columns.All()[i+1].Start
-			if c.End.After(after) && after.After(c.Start) {
-				c.End = after
-			}
-		}
-		long := max(int((c.Length()+m.Width/2)/m.Width), 1)
-		c.First = int(slots[i])
-		c.Last = min(c.First+long, int(slots[i+1]))
-		m.count(c)
-		m.Columns = append(m.Columns, *c)
-	}
-	second := m.Columns[min(1, len(m.Columns)-1)] // not the first, because a run may cut it
-	m.Origin = second.Start.Add(-time.Duration(second.First) * m.Width)
-}
-
-func (m *Map) count(c *Column) {
-	for band, n := range c.Counts {
-		if n == 0 {
-			continue
-		}
-		m.Low, m.High = min(m.Low, band), max(m.High, band+1)
-		m.Total += n
-		m.Most = max(m.Most, n)
-	}
-}
-
 // shownAs returns the number of requests by which a cell of the column is coloured. A run may cut its first and last
 // windows. Their cells are coloured by their rate, as if they were as long as the others.
 func (m *Map) shownAs(c *Column, n int64) int64 {
@@ -212,51 +180,54 @@ func (b *Builder) Add(w *window.Window, requests *hist.Histogram) {
 // Map returns the map. The builder cannot be used afterwards.
 func (b *Builder) Map() *Map {
 	m := &Map{OpenUS: b.open}
-	last := len(b.columns.All()) - 1
-	if last < 0 {
+	columns, starts := b.columns.All(), b.columns.Starts()
+	if len(columns) == 0 {
 		return m
 	}
-	slot := b.slot()
-	total := slot.of(last) + slot.lasts(b.columns.All()[last])
-	joined := (total + int64(b.limit) - 1) / int64(b.limit)
-	b.columns.Group(func(i int) int64 { return slot.of(i) / joined })
-	m.Width = time.Duration(slot.ms * float64(joined) * float64(time.Millisecond))
-	m.Slots = int((total + joined - 1) / joined)
-	m.place(b.columns)
-	return m
-}
-
-// slots are the positions of columns on an even grid.
-type slots struct {
-	starts []int64
-	ms     float64 // length of a slot
-}
-
-// slot returns the grid. Its step is that of the windows. If there are gaps between all windows, it is their length.
-func (b *Builder) slot() slots {
-	s := slots{b.columns.Starts(), float64(b.columns.Step())}
-	width := float64(b.columns.Width())
-	if len(s.starts) == 1 {
-		s.ms = max(float64(b.longest), width)
+	// The length of a slot is the step of the windows. If there are gaps between all windows, it is their length.
+	ms, width := float64(b.columns.Step()), float64(b.columns.Width())
+	if len(columns) == 1 {
+		ms = max(float64(b.longest), width)
 	} else if b.longest > 0 {
-		parts := math.Round(s.ms / float64(b.longest))
-		s.ms /= min(max(parts, 1), s.ms/width)
+		parts := math.Round(ms / float64(b.longest))
+		ms /= min(max(parts, 1), ms/width)
 	}
-	return s
-}
-
-// of returns the slot of column i. Slots count from the second column, because a run may cut the first one.
-func (s slots) of(i int) int64 {
-	if i == 0 {
-		return 0
+	// Slots count from the second column, because a run may cut the first one.
+	slots := make([]int64, len(columns))
+	apart := func(i, j int) int64 { return int64(math.Round(float64(starts[j]-starts[i]) / ms)) }
+	for i := 1; i < len(columns); i++ {
+		slots[i] = max(apart(0, 1), 1) + apart(1, i)
 	}
-	apart := func(i, j int) int64 { return int64(math.Round(float64(s.starts[j]-s.starts[i]) / s.ms)) }
-	return max(apart(0, 1), 1) + apart(1, i)
-}
+	last := len(columns) - 1
+	total := slots[last] + max(int64(math.Round(float64(columns[last].Length().Milliseconds())/ms)), 1)
+	joined := (total + int64(b.limit) - 1) / int64(b.limit)
+	b.columns.Group(func(i int) int64 { return slots[i] / joined })
+	m.Width = time.Duration(ms * float64(joined) * float64(time.Millisecond))
+	m.Slots = int((total + joined - 1) / joined)
 
-// lasts returns the length of a column in slots.
-func (s slots) lasts(c *Column) int64 {
-	return max(int64(math.Round(float64(c.Length().Milliseconds())/s.ms)), 1)
+	columns, slots = b.columns.All(), append(b.columns.Starts(), int64(m.Slots))
+	m.Low = bands
+	for i, c := range columns {
+		if i+1 < len(columns) {
+			if after := columns[i+1].Start; c.End.After(after) && after.After(c.Start) {
+				c.End = after
+			}
+		}
+		long := max(int((c.Length()+m.Width/2)/m.Width), 1)
+		c.First = int(slots[i])
+		c.Last = min(c.First+long, int(slots[i+1]))
+		for band, n := range c.Counts {
+			if n > 0 {
+				m.Low, m.High = min(m.Low, band), max(m.High, band+1)
+				m.Total += n
+				m.Most = max(m.Most, n)
+			}
+		}
+		m.Columns = append(m.Columns, *c)
+	}
+	second := m.Columns[min(1, len(m.Columns)-1)] // not the first, because a run may cut it
+	m.Origin = second.Start.Add(-time.Duration(second.First) * m.Width)
+	return m
 }
 
 // Row is a cell that has requests.

@@ -19,7 +19,6 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -58,7 +57,7 @@ func (e RunError) Unwrap() error { return e.Err }
 
 // IsOfRun reports whether an error is about one run, so that others can be read nevertheless.
 func IsOfRun(err error) bool {
-	return errors.As(err, new(RunError)) || errors.As(err, new(LevelError)) || errors.As(err, new(UsageError)) || errors.Is(err, history.ErrNotFound)
+	return errors.As(err, new(RunError)) || errors.As(err, new(UsageError)) || errors.Is(err, history.ErrNotFound)
 }
 
 func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
@@ -97,9 +96,6 @@ func (q *Query) Level() mapping.Level {
 func (q *Query) WantsAll() bool {
 	return q.From == "" && q.To == "" && len(q.Hosts) == 0 && len(q.Jobs) == 0
 }
-
-// WantsDirection reports whether a direction is wanted. The direction all is wanted if Directions is empty.
-func (q *Query) WantsDirection(direction string) bool { return isWanted(q.Directions, direction) }
 
 // Times returns the time bounds as the user wrote them, or "".
 func (q *Query) Times() string {
@@ -150,61 +146,8 @@ func (q *Query) bounds(run string, start time.Time) (from, to time.Time, err err
 	return from, to, err
 }
 
-// selection returns what to read of a run in the history. It may be more than is wanted, because the bounds of q are
-// about the middles of windows.
-func (q *Query) selection(run *mapping.Run) (history.Selection, error) {
-	sel := history.Selection{
-		Runs: []string{run.Run.ID}, Directions: q.Directions, Hosts: q.Hosts, Jobs: q.Jobs, Light: q.Light,
-	}
-	from, to, err := q.bounds(run.Run.Name, run.Run.Start)
-	if !from.IsZero() {
-		const half = 150 // as long as half of the longest window that joining can have made, in intervals
-		sel.From = from.Add(-half * time.Duration(run.IntervalMS) * time.Millisecond)
-	}
-	sel.To = to
-	return sel, err
-}
-
-// choice decides which windows of one run are wanted, and records what the run has.
-type choice struct {
-	query    *Query
-	isBound  bool      // from or to is set
-	from, to time.Time // a zero time is no bound
-
-	withPercentiles int             // number of windows
-	jobs            map[string]bool // names of jobs in the run, if some jobs are wanted
-}
-
-// mostJobs limits the names of jobs that are kept for a message.
-const mostJobs = 1000
-
-// takes reports whether a window is wanted, and records what the run has.
-func (c *choice) takes(w *window.Window) (bool, error) {
-	q := c.query
-	if w.Latency.HasPercentiles() {
-		c.withPercentiles++
-	}
-	if len(q.Jobs) > 0 && w.Level == mapping.Job && w.Job != "" && len(c.jobs) < mostJobs { // the tail of a group of jobs has no name
-		if c.jobs == nil {
-			c.jobs = map[string]bool{}
-		}
-		c.jobs[w.Job] = true
-	}
-	if !c.isBound {
-		var err error
-		if c.from, c.to, err = q.bounds(w.Run.Name, w.Run.Start); err != nil {
-			return false, err
-		}
-		c.isBound = true
-	}
-	middle := w.Start.Add(w.Length() / 2)
-	return slices.Contains(q.levels(), w.Level) &&
-		(c.from.IsZero() || !middle.Before(c.from)) && (c.to.IsZero() || middle.Before(c.to)) &&
-		isWanted(q.Directions, w.Direction) && isWanted(q.Hosts, w.Host) && isWanted(q.Jobs, w.Job), nil
-}
-
-// isWanted reports whether a name is in a list. An empty list means all names.
-func isWanted(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
+// Wants reports whether a list wants a name. An empty list means all names.
+func Wants(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 
 // timeOfRun parses a time for a run that began at start. The forms are: time since the start (+90s), time of day,
 // date, or date and time. Times are in UTC unless they name a zone. A time of day is on the day of the start, or on

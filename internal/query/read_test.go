@@ -106,13 +106,14 @@ func TestNoMatch(t *testing.T) {
 
 // TestNamelessJob: the tail of a group of jobs is not among the jobs that a message names.
 func TestNamelessJob(t *testing.T) {
-	c := &choice{query: &Query{Jobs: []string{"nosuch"}}, isBound: true}
+	r := &Run{query: &Query{Jobs: []string{"nosuch"}}}
+	take := r.wanted(func(w *window.Window) error { return errors.New("it is taken") })
 	for _, job := range []string{"", "1", "2"} {
-		if takes, err := c.takes(&window.Window{Level: mapping.Job, Job: job}); takes || err != nil {
-			t.Errorf("%q is taken: %v", job, err)
+		if err := take(&window.Window{Run: &mapping.RunInfo{}, Level: mapping.Job, Job: job}); err != nil {
+			t.Errorf("%q: %v", job, err)
 		}
 	}
-	if got := c.has(&mapping.Run{}); !slices.Equal(got, []string{"its jobs: 1, 2"}) {
+	if got := r.NoMatch(&mapping.Run{Documents: mapping.Documents{Job: 2}}).Error(); !strings.HasSuffix(got, "nosuch: its jobs: 1, 2") {
 		t.Errorf("%q", got)
 	}
 }
@@ -120,8 +121,8 @@ func TestNamelessJob(t *testing.T) {
 // TestMissing: a level that was not stored is an error. Missing documents are a warning, also in the run document.
 func TestMissing(t *testing.T) {
 	_, stored := both(t, "two-jobs-rw", mapping.Cluster)
-	var level LevelError
-	if _, err := stored.Read(t.Context(), &Query{Hosts: []string{"h"}}, func(*window.Window) error { return nil }); !errors.As(err, &level) || level.Level != mapping.Host {
+	if _, err := stored.Read(t.Context(), &Query{Hosts: []string{"h"}}, func(*window.Window) error { return nil }); !errors.As(err, new(RunError)) ||
+		!strings.Contains(err.Error(), "no documents of level host: ingest it with --levels cluster,host") {
 		t.Errorf("%v", err)
 	}
 	doc := *stored.Stored

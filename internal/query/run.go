@@ -34,11 +34,18 @@ type Run struct {
 	// Messages about the run, set by Read. A warning means that numbers are missing.
 	Warnings, Notes, Details []string
 
-	store  history.Store // if Stored is set; otherwise the run is read from files
-	files  *cbt.Run
-	opt    pipeline.Options // how files are read
-	choice choice
+	store history.Store // if Stored is set; otherwise the run is read from files
+	files *cbt.Run
+	opt   pipeline.Options // how files are read
+
+	// What Read has seen, for the messages about a run without any wanted window.
+	query           *Query
+	withPercentiles int             // number of windows
+	jobs            map[string]bool // names of jobs in the run, if some jobs are wanted
 }
+
+// mostJobs limits the names of jobs that are kept for a message.
+const mostJobs = 1000
 
 // Stored returns the run with this run document in the history.
 func Stored(store history.Store, run *mapping.Run) *Run {
@@ -49,27 +56,36 @@ func Stored(store history.Store, run *mapping.Run) *Run {
 // take it reads no windows. The document is nil if files have nothing of a run. An error is from take, or says why
 // the windows cannot be read.
 func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) error) (doc *mapping.Run, err error) {
-	r.choice = choice{query: q}
+	r.query, r.withPercentiles, r.jobs = q, 0, nil
 	r.Warnings, r.Notes, r.Details = nil, nil, nil
-	var takeWanted func(*window.Window) error // of all windows that are read
-	if take != nil && !q.Totals {
-		takeWanted = func(w *window.Window) error {
-			if takes, err := r.choice.takes(w); err != nil || !takes {
-				return err
-			}
-			return take(w)
-		}
+	takeWanted := r.wanted(take)
+	if take == nil || q.Totals {
+		takeWanted = nil
 	}
 	if r.Stored != nil {
-		doc, err = r.readStored(ctx, q, takeWanted)
+		doc, err = r.readStored(ctx, takeWanted)
 	} else {
-		doc, err = r.readFiles(ctx, q, takeWanted)
+		opt := r.opt
+		opt.Levels = q.levels()
+		if takeWanted == nil {
+			takeWanted = func(*window.Window) error { return nil }
+		}
+		var res *pipeline.Result
+		if res, err = pipeline.Read(ctx, r.files, opt, takeWanted); err == nil {
+			for _, lost := range res.Skipped {
+				r.Warnings = append(r.Warnings, lost.Error())
+			}
+			for _, note := range res.Notes {
+				r.Notes = append(r.Notes, note.Error())
+			}
+			doc, r.Details = res.Run, res.Why()
+		}
 	}
 	if err != nil || doc == nil || take == nil || !q.Totals {
 		return doc, err
 	}
 	for _, d := range doc.ByDirection() {
-		if isWanted(q.Directions, d.Direction) {
+		if Wants(q.Directions, d.Direction) {
 			if err := take(window.Total(doc, d)); err != nil {
 				return nil, err
 			}
@@ -78,30 +94,39 @@ func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) erro
 	return doc, nil
 }
 
-// readFiles calls take with at least the wanted windows. With a nil take it reads no windows.
-func (r *Run) readFiles(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
-	opt := r.opt
-	opt.Levels = q.levels()
-	if take == nil {
-		take = func(*window.Window) error { return nil }
+// wanted returns a function that calls take with those of its windows that are wanted.
+func (r *Run) wanted(take func(*window.Window) error) func(*window.Window) error {
+	q, levels := r.query, r.query.levels()
+	var from, to time.Time
+	isBound := false
+	return func(w *window.Window) (err error) {
+		if w.Latency.HasPercentiles() {
+			r.withPercentiles++
+		}
+		if len(q.Jobs) > 0 && w.Level == mapping.Job && w.Job != "" && len(r.jobs) < mostJobs { // the tail of a group of jobs has no name
+			if r.jobs == nil {
+				r.jobs = map[string]bool{}
+			}
+			r.jobs[w.Job] = true
+		}
+		if !isBound { // in files, the first window says when the run started
+			if from, to, err = q.bounds(w.Run.Name, w.Run.Start); err != nil {
+				return err
+			}
+			isBound = true
+		}
+		middle := w.Start.Add(w.Length() / 2)
+		if slices.Contains(levels, w.Level) && (from.IsZero() || !middle.Before(from)) && (to.IsZero() || middle.Before(to)) &&
+			Wants(q.Directions, w.Direction) && Wants(q.Hosts, w.Host) && Wants(q.Jobs, w.Job) {
+			return take(w)
+		}
+		return nil
 	}
-	res, err := pipeline.Read(ctx, r.files, opt, take)
-	if err != nil {
-		return nil, err
-	}
-	for _, lost := range res.Skipped {
-		r.Warnings = append(r.Warnings, lost.Error())
-	}
-	for _, note := range res.Notes {
-		r.Notes = append(r.Notes, note.Error())
-	}
-	r.Details = res.Why()
-	return res.Run, nil
 }
 
-// readStored is like readFiles, for the history.
-func (r *Run) readStored(ctx context.Context, q *Query, take func(*window.Window) error) (*mapping.Run, error) {
-	stored, doc := r.Stored, r.Stored
+// readStored calls take with at least the wanted windows of a run in the history. With a nil take it reads none.
+func (r *Run) readStored(ctx context.Context, take func(*window.Window) error) (*mapping.Run, error) {
+	stored, doc, q := r.Stored, r.Stored, r.query
 	if r.JoinMS > 0 {
 		joined := *stored
 		joined.IntervalMS = r.JoinMS
@@ -112,12 +137,21 @@ func (r *Run) readStored(ctx context.Context, q *Query, take func(*window.Window
 	}
 	for _, level := range q.levels() {
 		if !r.Has(level) {
-			return nil, LevelError{r.Name, level}
+			add := "cluster,host"
+			if level == mapping.Job {
+				add += ",job"
+			}
+			return nil, RunError{fmt.Errorf("run %s has no documents of level %s: ingest it with --levels %s", r.Name, level, add)}
 		}
 	}
-	wanted, err := q.selection(doc)
-	if err != nil {
+	wanted := history.Selection{Runs: []string{stored.Run.ID}, Directions: q.Directions, Hosts: q.Hosts, Jobs: q.Jobs, Light: q.Light}
+	var err error
+	if wanted.From, wanted.To, err = q.bounds(doc.Run.Name, doc.Run.Start); err != nil {
 		return nil, err
+	}
+	if !wanted.From.IsZero() { // the bound is about the middle of a window, which may begin earlier
+		const half = 150 // as long as half of the longest window that joining can have made, in intervals
+		wanted.From = wanted.From.Add(-half * time.Duration(doc.IntervalMS) * time.Millisecond)
 	}
 	name := fmt.Sprintf("run %s (%s)", facts.ShortID(stored.Run.ID), facts.Title(stored))
 	if c := stored.Run.Compacted; c.From != "" {
@@ -215,21 +249,6 @@ func (r *Run) lack(ctx context.Context, levels []mapping.Level) (lack string, er
 	return lack, nil
 }
 
-// LevelError means that a run in the history has no windows of a level.
-type LevelError struct {
-	Run   string // short id of the run
-	Level mapping.Level
-}
-
-// Error says which levels the run has.
-func (e LevelError) Error() string {
-	add := "cluster,host"
-	if e.Level == mapping.Job {
-		add += ",job"
-	}
-	return fmt.Sprintf("run %s has no documents of level %s: ingest it with --levels %s", e.Run, e.Level, add)
-}
-
 // JoinMS returns the length in milliseconds to which the stored windows of a run are joined, or 0 if they already
 // have this length. If they cannot be joined evenly, the error is a [UsageError]. text is the length as the user
 // wrote it.
@@ -265,7 +284,7 @@ func (r *Run) Has(level mapping.Level) bool {
 // OnlyTotals returns why a run that was read has no windows with percentiles. It is empty if the run has some, or if
 // a warning or a note says so already.
 func (r *Run) OnlyTotals(doc *mapping.Run) string {
-	if r.choice.withPercentiles > 0 {
+	if r.withPercentiles > 0 {
 		return ""
 	}
 	why := cmp.Or(NoWindows(doc), NothingInTime)
@@ -298,44 +317,39 @@ func NoWindows(run *mapping.Run) string {
 	return ""
 }
 
-// NoMatch returns the [RunError] for a run without any wanted window. It says why, or what the run has instead.
+// NoMatch returns the [RunError] for a run without any wanted window. It says why, or what the run has instead: its
+// directions, hosts and jobs, where the query chooses among them, or its time.
 func (r *Run) NoMatch(doc *mapping.Run) error {
-	if why := NoWindows(doc); why != "" && r.choice.withPercentiles == 0 {
+	if why := NoWindows(doc); why != "" && r.withPercentiles == 0 {
 		return RunError{fmt.Errorf("%s: no windows: %s", doc.Run.Name, why)}
 	}
-	return RunError{fmt.Errorf("%s: no requests match%s: %s", doc.Run.Name, r.choice.query, strings.Join(r.choice.has(doc), "; "))}
-}
-
-// has lists the directions, hosts and jobs of the run, where a choice among them was made.
-func (c *choice) has(run *mapping.Run) (texts []string) {
-	q := c.query
-	var directions, hosts []string
-	for _, d := range run.ByDirection() {
+	q := r.query
+	var directions, hosts, has []string
+	for _, d := range doc.ByDirection() {
 		directions = append(directions, d.Direction+"s")
 	}
-	for _, h := range run.Hosts {
+	for _, h := range doc.Hosts {
 		if h.Name != "" {
 			hosts = append(hosts, h.Name)
 		}
 	}
 	if len(q.Directions) > 0 && len(directions) > 0 {
-		texts = append(texts, "the run has "+strings.Join(directions, " and "))
+		has = append(has, "the run has "+strings.Join(directions, " and "))
 	}
 	switch {
 	case len(q.Hosts) > 0 && len(hosts) > 0:
-		texts = append(texts, "its hosts: "+List(hosts))
+		has = append(has, "its hosts: "+List(hosts))
 	case len(q.Hosts) > 0:
-		texts = append(texts, "its files name no host")
+		has = append(has, "its files name no host")
 	}
-	if len(c.jobs) > 0 {
-		texts = append(texts, "its jobs: "+List(slices.Sorted(maps.Keys(c.jobs))))
+	if len(r.jobs) > 0 {
+		has = append(has, "its jobs: "+List(slices.Sorted(maps.Keys(r.jobs))))
 	}
-	if q.From != "" || q.To != "" || len(texts) == 0 {
-		length := run.Run.End.Sub(run.Run.Start).Round(time.Millisecond)
-		texts = append(texts, fmt.Sprintf("the run lasted from %s (+0s to +%s)",
-			unit.Moments(run.Run.Start, run.Run.End), length))
+	if q.From != "" || q.To != "" || len(has) == 0 {
+		length := doc.Run.End.Sub(doc.Run.Start).Round(time.Millisecond)
+		has = append(has, fmt.Sprintf("the run lasted from %s (+0s to +%s)", unit.Moments(doc.Run.Start, doc.Run.End), length))
 	}
-	return texts
+	return RunError{fmt.Errorf("%s: no requests match%s: %s", doc.Run.Name, q, strings.Join(has, "; "))}
 }
 
 // Judgement is the result of checking a run against rules.

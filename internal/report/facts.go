@@ -13,7 +13,6 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // fact is a name and its value.
@@ -22,103 +21,6 @@ type fact struct{ Name, Value string }
 // known returns the facts that have a value.
 func known(list []fact) []fact {
 	return slices.DeleteFunc(list, func(f fact) bool { return f.Value == "" })
-}
-
-// Facts returns facts about the run.
-func (r *run) Facts() []fact {
-	d := r.Doc
-	began, ended := "not known", ""
-	if r.clock().Known {
-		began, ended = unit.Moment(d.Run.Start)+" UTC", unit.Moment(d.Run.End)+" UTC"
-	}
-	var path, cpu string
-	if d.Run.Path != d.Run.Name && d.Run.Path != "." {
-		path = d.Run.Path
-	}
-	if d.Fio.UsrCPU > 0 || d.Fio.SysCPU > 0 {
-		cpu = fmt.Sprintf("%v %% user, %v %% system", d.Fio.UsrCPU, d.Fio.SysCPU)
-	}
-	list := []fact{
-		{"Note", d.Run.Note},
-		{"Archive", d.Run.Archive},
-		{"Path", path},
-		{"Run", d.Run.ID},
-		{"Start", began},
-		{"End", ended},
-		{"Duration", unit.Elapsed(d.Run.End.Sub(d.Run.Start))},
-		{"Clock", clockText(&d.Clock)},
-		{"Placed", d.Placed},
-		{"Hosts", hostNames(d.Hosts)},
-		{"Skew", skew(d.Hosts)},
-		{"Jobs", unit.OrNothing(d.Fio.Jobs)},
-		{"fio", d.Fio.Version},
-		{"CPU of a job", cpu},
-		{"Windows", windows(d)},
-		{"Bins", r.bins()},
-		{"Recovered", recovered(d)},
-	}
-	for _, name := range slices.Sorted(maps.Keys(d.Run.Labels)) {
-		list = append(list, fact{name, d.Run.Labels[name]})
-	}
-	return known(append(list, fact{"Source", sourceText(&d.Source)}, fact{"Read by", readBy(&d.Program)}))
-}
-
-// readBy names the version of fio2es that made the run document. It may be older than the one that makes the page.
-func readBy(p *mapping.Program) string {
-	if p.Version == "" {
-		return ""
-	}
-	return "fio2es " + p.Version
-}
-
-// recovered says how many requests are only in fio's report.
-func recovered(d *mapping.Run) string {
-	n, of := d.Recovered.Requests, ""
-	if n == 0 {
-		return ""
-	}
-	if d.All != nil && d.All.Requests > 0 {
-		of = " (" + share(float64(n)/float64(d.All.Requests)) + ")"
-	}
-	return unit.Count(n) + " requests" + of + ": not in the logs, but in fio's JSON report"
-}
-
-// sourceText says from how many files the run was read, and their hash.
-func sourceText(s *mapping.Source) string {
-	if s.Files == 0 {
-		return ""
-	}
-	text := unit.Plural(s.Files, "file") + ", " + unit.Bytes(s.Bytes)
-	if s.Hash != "" {
-		text += ", XXH64 " + s.Hash
-	}
-	return text
-}
-
-// Lead returns archive, time, hosts and jobs of the run.
-func (r *run) Lead() string {
-	d := r.Doc
-	var parts []string
-	if d.Run.Archive != "" {
-		parts = append(parts, d.Run.Archive)
-	}
-	if r.clock().Known {
-		parts = append(parts, facts.Started(d)+" to "+r.endText()+" UTC")
-	}
-	parts = append(parts, unit.Elapsed(d.Run.End.Sub(d.Run.Start)), unit.Plural(len(d.Hosts), "host"), unit.Plural(d.Fio.Jobs, "job"))
-	if d.Fio.Version != "" {
-		parts = append(parts, d.Fio.Version)
-	}
-	return strings.Join(parts, " · ")
-}
-
-// endText returns when the run ended. It leaves out the day if the run ended on the day of its start.
-func (r *run) endText() string {
-	start, end := unit.Moment(r.Doc.Run.Start), unit.Moment(r.Doc.Run.End)[:19]
-	if start[:10] == end[:10] {
-		return end[11:]
-	}
-	return end
 }
 
 // clockNames describes the sources of a run's times.
@@ -131,49 +33,46 @@ var clockNames = map[string]string{
 	"unknown":        "none: the date of the run is not known",
 }
 
-// clockText returns the source of a run's times, and their error.
-func clockText(c *mapping.Clock) string {
-	text := cmp.Or(clockNames[c.Source], c.Source)
-	if text != "" && c.ErrorMS > 0 {
-		text += fmt.Sprintf(", ± %d ms", c.ErrorMS)
+// Facts returns facts about the run.
+func (r *run) Facts() []fact {
+	d := r.Doc
+	elapsed := func(ms int64) string { return unit.Elapsed(time.Duration(ms) * time.Millisecond) }
+	began, ended := "not known", ""
+	if r.clock().Known {
+		began, ended = unit.Moment(d.Run.Start)+" UTC", unit.Moment(d.Run.End)+" UTC"
 	}
-	return text
-}
-
-// hostNames returns the number of hosts and the names of the first.
-func hostNames(hosts []mapping.RunHost) string {
+	var path, cpu, skew, windows, recovered, source, reader string
+	if d.Run.Path != d.Run.Name && d.Run.Path != "." {
+		path = d.Run.Path
+	}
+	if d.Fio.UsrCPU > 0 || d.Fio.SysCPU > 0 {
+		cpu = fmt.Sprintf("%v %% user, %v %% system", d.Fio.UsrCPU, d.Fio.SysCPU)
+	}
+	clock := cmp.Or(clockNames[d.Clock.Source], d.Clock.Source)
+	if clock != "" && d.Clock.ErrorMS > 0 {
+		clock += fmt.Sprintf(", ± %d ms", d.Clock.ErrorMS)
+	}
 	var names []string
-	for _, h := range hosts {
+	last := int64(0) // how much later the last host started than the first
+	for _, h := range d.Hosts {
 		if h.Name != "" {
 			names = append(names, h.Name)
 		}
+		last = max(last, h.SkewMS)
 	}
-	if len(names) == 0 {
-		return ""
+	hosts := ""
+	if len(names) > 0 {
+		hosts = fmt.Sprintf("%d: %s", len(names), query.List(names))
 	}
-	return fmt.Sprintf("%d: %s", len(names), query.List(names))
-}
-
-// skew says how much later the last host started than the first.
-func skew(hosts []mapping.RunHost) string {
-	most := int64(0)
-	for _, h := range hosts {
-		most = max(most, h.SkewMS)
+	if last > 0 {
+		skew = "the last host started " + elapsed(last) + " after the first"
 	}
-	if most == 0 {
-		return ""
-	}
-	return "the last host started " + unit.Elapsed(time.Duration(most)*time.Millisecond) + " after the first"
-}
-
-// windows says how long windows are, and how requests count in them.
-func windows(d *mapping.Run) string {
-	var parts []string
-	if ms := d.IntervalMS; ms > 0 {
-		parts = append(parts, unit.Elapsed(time.Duration(ms)*time.Millisecond))
+	var parts []string // how long windows are, and how requests count in them
+	if d.IntervalMS > 0 {
+		parts = append(parts, elapsed(d.IntervalMS))
 	}
 	if c := d.Run.Compacted; c.From != "" {
-		parts = append(parts, "compacted on "+c.At.Format(time.DateOnly)+" from windows of "+unit.Elapsed(time.Duration(c.IntervalMS)*time.Millisecond))
+		parts = append(parts, "compacted on "+c.At.Format(time.DateOnly)+" from windows of "+elapsed(c.IntervalMS))
 	}
 	switch d.Weighting {
 	case "inflight":
@@ -181,18 +80,59 @@ func windows(d *mapping.Run) string {
 	case "completion":
 		parts = append(parts, "requests count in the window in which they completed (completion)")
 	}
-	return strings.Join(parts, ", ")
-}
-
-// bins returns the layout of the histograms and its error.
-func (r *run) bins() string {
-	for _, t := range r.Totals {
-		if t.histogram != nil {
-			l := t.histogram.Layout()
-			return fmt.Sprintf("%s: the error of their middles is at most %s", l, share(l.RelativeError()))
+	windows = strings.Join(parts, ", ")
+	bins := "none: averages have no percentiles"
+	if i := slices.IndexFunc(r.Totals, func(t *total) bool { return t.histogram != nil }); i >= 0 {
+		l := r.Totals[i].histogram.Layout()
+		bins = fmt.Sprintf("%s: the error of their middles is at most %s", l, share(l.RelativeError()))
+	}
+	if n := d.Recovered.Requests; n > 0 {
+		of := ""
+		if d.All != nil && d.All.Requests > 0 {
+			of = " (" + share(float64(n)/float64(d.All.Requests)) + ")"
+		}
+		recovered = unit.Count(n) + " requests" + of + ": not in the logs, but in fio's JSON report"
+	}
+	if d.Source.Files > 0 {
+		source = unit.Plural(d.Source.Files, "file") + ", " + unit.Bytes(d.Source.Bytes)
+		if d.Source.Hash != "" {
+			source += ", XXH64 " + d.Source.Hash
 		}
 	}
-	return "none: averages have no percentiles"
+	if v := d.Program.Version; v != "" { // of the program that made the document, which may be older than this one
+		reader = "fio2es " + v
+	}
+	list := []fact{
+		{"Note", d.Run.Note}, {"Archive", d.Run.Archive}, {"Path", path}, {"Run", d.Run.ID},
+		{"Start", began}, {"End", ended}, {"Duration", unit.Elapsed(d.Run.End.Sub(d.Run.Start))},
+		{"Clock", clock}, {"Placed", d.Placed}, {"Hosts", hosts}, {"Skew", skew}, {"Jobs", unit.OrNothing(d.Fio.Jobs)},
+		{"fio", d.Fio.Version}, {"CPU of a job", cpu}, {"Windows", windows}, {"Bins", bins}, {"Recovered", recovered},
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Run.Labels)) {
+		list = append(list, fact{name, d.Run.Labels[name]})
+	}
+	return known(append(list, fact{"Source", source}, fact{"Read by", reader}))
+}
+
+// Lead returns archive, time, hosts and jobs of the run.
+func (r *run) Lead() string {
+	d := r.Doc
+	var parts []string
+	if d.Run.Archive != "" {
+		parts = append(parts, d.Run.Archive)
+	}
+	if r.clock().Known {
+		start, end := unit.Moment(d.Run.Start), unit.Moment(d.Run.End)[:19]
+		if start[:10] == end[:10] { // on the day of its start
+			end = end[11:]
+		}
+		parts = append(parts, facts.Started(d)+" to "+end+" UTC")
+	}
+	parts = append(parts, unit.Elapsed(d.Run.End.Sub(d.Run.Start)), unit.Plural(len(d.Hosts), "host"), unit.Plural(d.Fio.Jobs, "job"))
+	if d.Fio.Version != "" {
+		parts = append(parts, d.Fio.Version)
+	}
+	return strings.Join(parts, " · ")
 }
 
 // Settings returns the known settings of the benchmark.

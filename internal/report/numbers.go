@@ -11,7 +11,6 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -48,6 +47,11 @@ type row struct {
 
 // cell is a number, a note below it, a title for the pointer, and the length of its bar as a CSS percentage.
 type cell struct{ Text, Note, Title, Bar string }
+
+// numbersColumns returns the columns of a section: all numbers but p75.
+func numbersColumns() []table.Column[*facts.Line] {
+	return slices.DeleteFunc(slices.Clone(facts.Numbers()), func(c table.Column[*facts.Line]) bool { return c.Name == "p75" || c.Heading == "" })
+}
 
 // sure is the confidence of the interval of a percentile.
 const sure = 0.95
@@ -87,9 +91,9 @@ func (t *total) latencyCell(name string) cell {
 	default:
 		return cell{Text: unit.Latency(us)}
 	}
-	m, _ := window.ParseMetric(name)
+	m, _ := facts.ParseMetric(name)
 	c := boundedCell(us, m.Of(t.histogram))
-	if m.Quantile() > 0 && t.isFew(m.Quantile()) {
+	if m.Quantile > 0 && t.isFew(m.Quantile) {
 		c.Text += "†"
 		c.Title += "; too few requests to predict another run"
 	}
@@ -128,15 +132,6 @@ func share(x float64) string {
 	return strconv.FormatFloat(percent, 'f', digits, 64) + " %"
 }
 
-// label describes a direction for people who cannot see the chart.
-func (t *total) label() string {
-	if t.histogram == nil {
-		return t.Direction + "s"
-	}
-	l := &t.Latency
-	return fmt.Sprintf("%ss: p50 %s, p99 %s, p99.9 %s, max %s", t.Direction, latencyText(l, l.P50), latencyText(l, l.P99), latencyText(l, l.P999), latencyText(l, l.Max))
-}
-
 // latencyText returns a percentile or the maximum of l for people, in words if it has no upper bound.
 func latencyText(l *mapping.Latency, us float64) string {
 	if l.IsOpen(us) {
@@ -153,10 +148,15 @@ func shortText(l *mapping.Latency, us float64) string {
 	return unit.LatencyOrMore(us, l.IsOpen(us))
 }
 
+// labels describes the directions for people who cannot see a chart.
 func labels(totals []*total) string {
 	var list []string
 	for _, t := range totals {
-		list = append(list, t.label())
+		text := t.Direction + "s"
+		if l := &t.Latency; t.histogram != nil {
+			text += fmt.Sprintf(": p50 %s, p99 %s, p99.9 %s, max %s", latencyText(l, l.P50), latencyText(l, l.P99), latencyText(l, l.P999), latencyText(l, l.Max))
+		}
+		list = append(list, text)
 	}
 	return strings.Join(list, "; ")
 }

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,11 +63,22 @@ func (p *Page) Empty() error { return errors.Join(p.empty...) }
 
 // Write writes the whole page, or nothing if it fails.
 func (p *Page) Write(w io.Writer) error {
+	if len(p.runs) > 1 {
+		for i, r := range p.runs {
+			r.Class = runClass(i)
+		}
+	}
+	numbers := numbersColumns()
 	var b bytes.Buffer
-	if err := pageTemplate().Execute(&b, p.view()); err != nil {
+	err := pageTemplate().Execute(&b, pageView{
+		Options: p.opt, Runs: p.runs, Comparisons: p.comparisons, Overlays: overlays(p.runs),
+		Many: len(p.runs) > 1, Beyond: max(len(p.runs)-MaxSections, 0), Undrawn: len(p.runs) > maxCurves,
+		Numbers: numbers, Summary: table.Pick(numbers, "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max"),
+	})
+	if err != nil {
 		return err
 	}
-	_, err := b.WriteTo(w)
+	_, err = b.WriteTo(w)
 	return err
 }
 
@@ -94,30 +104,12 @@ type pageView struct {
 	Options
 	Runs        []*run
 	Comparisons []*comparison
-}
-
-func (p *Page) view() *pageView {
-	if len(p.runs) > 1 {
-		for i, r := range p.runs {
-			r.Class = runClass(i)
-		}
-	}
-	return &pageView{p.opt, p.runs, p.comparisons}
-}
-
-// Many reports whether there are several runs. Beyond is the number of runs without a section. Undrawn reports
-// whether some runs are missing in the charts of all distributions.
-func (v *pageView) Many() bool    { return len(v.Runs) > 1 }
-func (v *pageView) Beyond() int   { return max(len(v.Runs)-MaxSections, 0) }
-func (v *pageView) Undrawn() bool { return len(v.Runs) > maxCurves }
-
-// Numbers returns the columns of a section: all but p75. Summary returns those of the table of all runs.
-func (*pageView) Numbers() []table.Column[*facts.Line] {
-	return slices.DeleteFunc(slices.Clone(facts.Numbers()), func(c table.Column[*facts.Line]) bool { return c.Name == "p75" || c.Heading == "" })
-}
-
-func (*pageView) Summary() []table.Column[*facts.Line] {
-	return table.Pick(facts.Numbers(), "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max")
+	Overlays    []figure
+	Many        bool                        // there are several runs
+	Beyond      int                         // number of runs without a section
+	Undrawn     bool                        // some runs are missing in the charts of all distributions
+	Numbers     []table.Column[*facts.Line] // of a section
+	Summary     []table.Column[*facts.Line] // of the table of all runs
 }
 
 // figure is a chart with its name.
@@ -184,12 +176,11 @@ func runClass(i int) string {
 	return "run" + strconv.Itoa(i+1)
 }
 
-// Overlays returns a chart of the distributions of all runs for each direction that at least two of them have.
-func (v *pageView) Overlays() []figure {
-	var list []figure
+// overlays returns a chart of the distributions of all runs for each direction that at least two of them have.
+func overlays(runs []*run) (list []figure) {
 	for _, direction := range mapping.Directions {
 		var curves []*curve
-		for i, r := range v.Runs[:min(len(v.Runs), maxCurves)] {
+		for i, r := range runs[:min(len(runs), maxCurves)] {
 			for _, c := range r.curves {
 				if c.name == direction {
 					one := *c

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/compare"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/window"
@@ -63,8 +64,8 @@ func pair(t testing.TB) *Page {
 	doc.Run.Complete, doc.Missing.Requests = false, 12
 	doc.Warnings = []string{"output.0_clat_hist.1.log.client02: line 3: cut off"}
 	put(t, p, doc, windows)
-	metric := func(name string) window.Metric {
-		m, _ := window.ParseMetric(name)
+	metric := func(name string) facts.Metric {
+		m, _ := facts.ParseMetric(name)
 		return m
 	}
 	line := func(c compare.Change) compare.Line { return compare.Line{Direction: "read", Change: c} }

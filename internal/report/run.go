@@ -59,7 +59,15 @@ func (r *runSums) add(w *window.Window, requests *hist.Histogram) {
 	case r.series == nil:
 		return
 	case w.Level == mapping.Host:
-		r.addHost(w, requests)
+		hosts := r.hosts[w.Direction]
+		if hosts == nil {
+			hosts = map[string]*hostSum{}
+			r.hosts[w.Direction] = hosts
+		}
+		if hosts[w.Host] == nil {
+			hosts[w.Host] = &hostSum{host: w.Host}
+		}
+		hosts[w.Host].add(w, requests)
 		return
 	}
 	if len(r.last) > 0 && r.last[0].ElapsedMS != w.ElapsedMS {
@@ -83,32 +91,13 @@ func (r *runSums) addLast() {
 	r.last = r.last[:0]
 }
 
-// isHalf reports whether the latest windows lack a direction that the run has had before.
-func (r *runSums) isHalf() bool {
-	for direction := range r.series {
-		if !slices.ContainsFunc(r.last, func(w clusterWindow) bool { return w.Direction == direction }) {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *runSums) addHost(w *window.Window, requests *hist.Histogram) {
-	hosts := r.hosts[w.Direction]
-	if hosts == nil {
-		hosts = map[string]*hostSum{}
-		r.hosts[w.Direction] = hosts
-	}
-	if hosts[w.Host] == nil {
-		hosts[w.Host] = &hostSum{host: w.Host}
-	}
-	hosts[w.Host].add(w, requests)
-}
-
 // end ends the run; doc is its document. It returns false if no request matches. Then the run is not on the page.
 func (r *runSums) end(doc *mapping.Run) (bool, error) {
-	// in a live run, directions come one after another, and the last ones may still be missing
-	if !doc.Run.Live() || !r.isHalf() {
+	isHalf := false // in a live run, directions come one after another, and the last ones may still be missing
+	for direction := range r.series {
+		isHalf = isHalf || !slices.ContainsFunc(r.last, func(w clusterWindow) bool { return w.Direction == direction })
+	}
+	if !doc.Run.Live() || !isHalf {
 		r.addLast()
 	}
 	one := &run{Number: len(r.page.runs) + 1, Doc: doc.Light()}

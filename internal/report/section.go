@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +37,14 @@ func (r *runSums) section(of *run) *section {
 	if len(of.curves) > 0 {
 		s.Curves = drawCurves(of.curves, fmt.Sprintf("Latency by percentile of %s: %s", of.Doc.Run.Name, labels(of.Totals)))
 	}
-	r.drawHosts(s, of.Doc)
+	for _, direction := range mapping.Directions {
+		if sums := slices.Collect(maps.Values(r.hosts[direction])); len(sums) > 1 {
+			s.Hosts = append(s.Hosts, newHostTable(direction, sums, of.Doc.Hosts))
+		}
+	}
+	if len(s.Hosts) == 0 && len(of.Doc.Hosts) > 1 && !slices.Contains(of.Doc.Levels, mapping.Host) {
+		s.HostNote = "The history has no documents of this run's hosts: ingest it with --levels cluster,host."
+	}
 	if names := r.directions(); len(names) > 0 {
 		r.drawTime(s, of, names)
 	} else {
@@ -54,7 +62,24 @@ func (r *runSums) drawTime(s *section, of *run, names []string) {
 	}
 	label := fmt.Sprintf("Percentiles of latency and IOPS over time of %s, from %s to %s: %s", name, of.moment(r.span.Start), of.moment(r.span.End), labels(of.Totals))
 	s.Time, s.Data = newTimeChart(axis, names, r.series, label)
-	s.TimeNote = r.timeNote(names, of.Doc)
+	// what a column of the charts is
+	joined, longest, window := 0, time.Duration(0), time.Duration(of.Doc.IntervalMS)*time.Millisecond
+	for _, name := range names {
+		for _, c := range r.series[name].columns {
+			joined, longest = max(joined, c.windows), max(longest, c.longest)
+		}
+	}
+	windows := "windows"
+	if window > 0 {
+		windows += " of " + unit.Elapsed(window)
+	}
+	if window > 0 && longest > window*3/2 { // with --interval auto
+		windows += " to " + unit.Elapsed(longest)
+	}
+	s.TimeNote = fmt.Sprintf("Percentiles of %s. Where a window is missing, no request was served, or none is known.", windows)
+	if joined > 1 {
+		s.TimeNote = fmt.Sprintf("A column is up to %d %s, with the percentiles of their merged histograms. The shade reaches up to the worst single window.", joined, windows)
+	}
 	for _, t := range of.Totals {
 		if row := r.worst(of, t); row != nil {
 			s.Worst = append(s.Worst, *row)
@@ -71,43 +96,6 @@ func (r *runSums) drawTime(s *section, of *run, names []string) {
 		unit.Count(m.Total), strings.Join(names, ", "), unit.Elapsed(m.Width))
 	if m.OpenUS > 0 {
 		s.MapNote += fmt.Sprintf(" The top row has requests of %s or more: fio's last bin has no upper end.", unit.Latency(m.OpenUS))
-	}
-}
-
-// timeNote explains what a column of the charts over time is.
-func (r *runSums) timeNote(names []string, doc *mapping.Run) string {
-	joined, longest, window := 0, time.Duration(0), time.Duration(doc.IntervalMS)*time.Millisecond
-	for _, name := range names {
-		joined = max(joined, r.series[name].joined())
-		for _, c := range r.series[name].columns {
-			longest = max(longest, c.longest)
-		}
-	}
-	of := "windows"
-	if window > 0 {
-		of += " of " + unit.Elapsed(window)
-	}
-	if window > 0 && longest > window*3/2 { // with --interval auto
-		of += " to " + unit.Elapsed(longest)
-	}
-	if joined > 1 {
-		return fmt.Sprintf("A column is up to %d %s, with the percentiles of their merged histograms. The shade reaches up to the worst single window.", joined, of)
-	}
-	return fmt.Sprintf("Percentiles of %s. Where a window is missing, no request was served, or none is known.", of)
-}
-
-func (r *runSums) drawHosts(s *section, doc *mapping.Run) {
-	for _, direction := range mapping.Directions {
-		var sums []*hostSum
-		for _, sum := range r.hosts[direction] {
-			sums = append(sums, sum)
-		}
-		if len(sums) > 1 {
-			s.Hosts = append(s.Hosts, newHostTable(direction, sums, doc.Hosts))
-		}
-	}
-	if len(s.Hosts) == 0 && len(doc.Hosts) > 1 && !slices.Contains(doc.Levels, mapping.Host) {
-		s.HostNote = "The history has no documents of this run's hosts: ingest it with --levels cluster,host."
 	}
 }
 

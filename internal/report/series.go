@@ -182,15 +182,6 @@ func (c *column) gap(before *column) time.Duration {
 	return gap
 }
 
-// joined returns the largest number of windows in a column.
-func (s *series) joined() int {
-	most := 0
-	for _, c := range s.columns {
-		most = max(most, c.windows)
-	}
-	return most
-}
-
 // sparse is a histogram that stores only bins with requests.
 type sparse struct {
 	layout hist.Layout

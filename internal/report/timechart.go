@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,7 +93,7 @@ func (t *timeChart) legend(names []string) {
 		x = t.Key(x, 14, "line "+className(p.name), p.name)
 	}
 	for _, name := range names {
-		if t.series[name].joined() > 1 {
+		if slices.ContainsFunc(t.series[name].columns, func(c *column) bool { return c.windows > 1 }) {
 			t.Printf(`<path class="shade p99" d="M%s 4h22v12h-22z"/>`, chart.Number(x))
 			t.Text(x+27, 14, "soft", "up to the worst of the joined windows")
 			return

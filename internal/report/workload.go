@@ -41,13 +41,13 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 	}
 	c := &chart.Canvas{}
 	axis := chart.LatencyAxis(low, high, keyHeight, overRunsHeight)
-	if series[0].Number.LessIsBad {
+	if series[0].Number.LessIsBad() {
 		axis = chart.RateAxis(high, keyHeight, overRunsHeight, 6)
 	}
 	times := &chart.TimeAxis{From: span.Start, Until: span.End, Clock: chart.Clock{Known: true}}
 	x := float64(chart.Left)
 	for _, s := range series {
-		x = c.Key(x, 14, "line "+classOf(s), s.Number.Text+" of "+s.Direction+"s")
+		x = c.Key(x, 14, "line "+classOf(s), s.Number.Text()+" of "+s.Direction+"s")
 	}
 	if !math.IsInf(open, 1) {
 		c.Text(x, 14, "soft", "at the top "+unit.Latency(open)+" or more: fio's last bin has no upper end")
@@ -55,14 +55,43 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 	ticks := times.Ticks()
 	c.Axes(axis, ticks)
 	for _, s := range series {
-		c.Path("line "+classOf(s), s.Number.Text+" of "+s.Direction+"s", overRunsLine(s, times, axis))
+		var line strings.Builder
+		for i, run := range s.Runs {
+			line.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
+			line.WriteString(chart.Number(times.X(run.Run.Start)) + " " + chart.Number(axis.Y(s.Values[i].N)))
+		}
+		c.Path("line "+classOf(s), s.Number.Text()+" of "+s.Direction+"s", line.String())
 	}
 	for _, s := range series {
-		overRunsDots(c, s, times, axis, link)
+		if len(s.Runs) > mostDots {
+			continue
+		}
+		for i, run := range s.Runs {
+			c.Printf(`<a href="%s" tabindex="-1"><circle class="dot %s" cx="%s" cy="%s" r="3"><title>%s</title></circle></a>`+"\n", chart.Escape(link(run)), classOf(s),
+				chart.Number(times.X(run.Run.Start)), chart.Number(axis.Y(s.Values[i].N)),
+				chart.Escape(fmt.Sprintf("%s, %s: %s %s", facts.ShortID(run.Run.ID), facts.Started(run), s.Number.Text(), s.TextOf(s.Values[i]))))
+		}
 	}
-	overRunsChanges(c, series, times, link)
+	// each run at which a level changed has one mark
+	var changed []*mapping.Run
+	texts, isWorse := map[*mapping.Run][]string{}, map[*mapping.Run]bool{}
+	for _, s := range series {
+		for i := range s.Changes {
+			ch := &s.Changes[i]
+			if !slices.Contains(changed, ch.After) {
+				changed = append(changed, ch.After)
+			}
+			texts[ch.After] = append(texts[ch.After], s.Number.Text()+" "+ch.Text())
+			isWorse[ch.After] = isWorse[ch.After] || s.IsWorse(ch)
+		}
+	}
+	for _, run := range changed {
+		class := map[bool]string{true: "mark worse", false: "mark better"}[isWorse[run]]
+		c.Printf(`<a href="%s"><path class="%s" d="M%s %dv%d"><title>%s</title></path></a>`+"\n", chart.Escape(link(run)), class,
+			chart.Number(times.X(run.Run.Start)), keyHeight, overRunsHeight, chart.Escape(facts.Started(run)+": "+strings.Join(texts[run], ", ")))
+	}
 	c.Below(ticks, keyHeight+overRunsHeight, "start of the runs, UTC, "+span.Start.UTC().Format(time.DateOnly)+" to "+span.End.UTC().Format(time.DateOnly))
-	label := fmt.Sprintf("%s of %ss over %d runs", series[0].Number.Text, series[0].Direction, len(series[0].Runs))
+	label := fmt.Sprintf("%s of %ss over %d runs", series[0].Number.Text(), series[0].Direction, len(series[0].Runs))
 	return picture(c, "time", keyHeight+overRunsHeight+chart.BelowHeight, label)
 }
 
@@ -73,46 +102,4 @@ func classOf(s *workload.Series) string {
 		return name
 	}
 	return s.Direction
-}
-
-func overRunsLine(s *workload.Series, times *chart.TimeAxis, axis *chart.ValueAxis) string {
-	var d strings.Builder
-	for i, run := range s.Runs {
-		d.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
-		d.WriteString(chart.Number(times.X(run.Run.Start)) + " " + chart.Number(axis.Y(s.Values[i].N)))
-	}
-	return d.String()
-}
-
-func overRunsDots(c *chart.Canvas, s *workload.Series, times *chart.TimeAxis, axis *chart.ValueAxis, link func(*mapping.Run) string) {
-	if len(s.Runs) > mostDots {
-		return
-	}
-	for i, run := range s.Runs {
-		c.Printf(`<a href="%s" tabindex="-1"><circle class="dot %s" cx="%s" cy="%s" r="3"><title>%s</title></circle></a>`+"\n", chart.Escape(link(run)), classOf(s),
-			chart.Number(times.X(run.Run.Start)), chart.Number(axis.Y(s.Values[i].N)),
-			chart.Escape(fmt.Sprintf("%s, %s: %s %s", facts.ShortID(run.Run.ID), facts.Started(run), s.Number.Text, s.Number.TextOf(s.Values[i]))))
-	}
-}
-
-// overRunsChanges marks the runs at which a level changed, each once.
-func overRunsChanges(c *chart.Canvas, series []*workload.Series, times *chart.TimeAxis, link func(*mapping.Run) string) {
-	var runs []*mapping.Run
-	texts, isWorse := map[*mapping.Run][]string{}, map[*mapping.Run]bool{}
-	for _, s := range series {
-		for i := range s.Changes {
-			ch := &s.Changes[i]
-			if !slices.Contains(runs, ch.After) {
-				runs = append(runs, ch.After)
-			}
-			texts[ch.After] = append(texts[ch.After], s.Number.Text+" "+ch.Text())
-			isWorse[ch.After] = isWorse[ch.After] || s.IsWorse(ch)
-		}
-	}
-	for _, run := range runs {
-		class := map[bool]string{true: "mark worse", false: "mark better"}[isWorse[run]]
-		x := chart.Number(times.X(run.Run.Start))
-		c.Printf(`<a href="%s"><path class="%s" d="M%s %dv%d"><title>%s</title></path></a>`+"\n", chart.Escape(link(run)), class, x, keyHeight, overRunsHeight,
-			chart.Escape(facts.Started(run)+": "+strings.Join(texts[run], ", ")))
-	}
 }

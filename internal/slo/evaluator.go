@@ -9,6 +9,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -111,7 +112,7 @@ func (e *Evaluator) add(w sample) (broken []Breach) {
 			if o = r.judge(a); r.InWindows() {
 				s.judged[i] = append(s.judged[i], judged{kept, o})
 			}
-		case r.Metric.Kind() == expr.Rate && w.end > w.start:
+		case r.Metric.Kind == expr.Rate && w.end > w.start:
 			o = r.exact(perSecond(w.completed, w.end-w.start))
 		default: // the window lacks what the rule is about
 			continue
@@ -183,7 +184,7 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 		return v
 	case r.Metric.IsOfHistogram():
 		o = r.judge(r.Metric.Of(all.latency))
-	case r.Metric.Kind() == expr.Rate:
+	case r.Metric.Kind == expr.Rate:
 		o = r.exact(all.iops)
 	default:
 		o = r.exact(float64(all.completed))
@@ -197,7 +198,7 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 	default:
 		v.State = Broken
 	}
-	if r.Metric.Kind() == expr.Percent && !r.isUpper() {
+	if r.Metric.Kind == expr.Percent && !r.isUpper() {
 		v.setBudget(1-o.Value, 1-r.limit.value)
 	}
 	return v
@@ -350,7 +351,7 @@ type outcome struct {
 
 // judge compares a value with the limit. A latency is rounded to whole nanoseconds, as it is printed.
 func (r *Rule) judge(a hist.Answer) outcome {
-	isLatency := r.Metric.Kind() == expr.Latency
+	isLatency := r.Metric.Kind == expr.Latency
 	if isLatency {
 		a.Value = math.Round(a.Value)
 	}
@@ -362,7 +363,7 @@ func (r *Rule) judge(a hist.Answer) outcome {
 	if r.isUpper() {
 		o.surely, o.maybe = o.maybe, o.surely
 	}
-	if a.Open && r.Metric != window.Mean && o.surely != o.maybe {
+	if a.Open && r.Metric != facts.Mean && o.surely != o.maybe {
 		o.isUnknown, o.met = true, false
 	}
 	return o

@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/expr"
-	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/internal/facts"
 )
 
 // Rule is an objective, made by [Parse]. Rules are equal if they mean the same and were written with the same units.
 type Rule struct {
 	Direction string // read, write or trim; empty: each direction
-	Metric    window.Metric
+	Metric    facts.Metric
 	operator  string // <, <=, > or >=
 	limit     number
 	share     number // share of windows; zero if the rule is not about windows
@@ -31,13 +31,13 @@ func Parse(text string) (Rule, error) {
 	p := expr.New(text)
 	r, at := Rule{}, p.At()
 	var ok bool
-	if r.Direction, r.Metric, ok = window.ParseSubject(p.Until("<>=!~")); !ok {
+	if r.Direction, r.Metric, ok = facts.ReadSubject(p); !ok {
 		p.Want(at, "a percentile such as p99.9, or min, mean, max, within 100ms, iops or requests")
 	}
 	if r.operator = p.Op("<=", ">=", "<", ">"); r.operator == "" {
 		p.Want(p.At(), "<, <=, > or >=")
 	}
-	switch r.Metric.Kind() {
+	switch r.Metric.Kind {
 	case expr.Latency:
 		r.limit = quantity(p, expr.Latency)
 	case expr.Percent:
@@ -46,7 +46,7 @@ func Parse(text string) (Rule, error) {
 		r.limit = quantity(p, expr.Count)
 	}
 	if at = p.At(); p.Keyword("in") {
-		if r.Metric.Kind() == expr.Count {
+		if r.Metric.Kind == expr.Count {
 			p.Want(at, "the end (requests count over the whole run; in windows use iops)")
 		}
 		at = p.At()
@@ -108,7 +108,7 @@ func (r Rule) Kind() expr.Kind {
 	if r.InWindows() {
 		return expr.Percent
 	}
-	return r.Metric.Kind()
+	return r.Metric.Kind
 }
 
 // Limit returns the limit of a verdict's value.

@@ -51,7 +51,7 @@ func TestParse(t *testing.T) {
 // TestParsePercentiles: the shares are exactly the float64 that the text means.
 func TestParsePercentiles(t *testing.T) {
 	for text, want := range map[string]float64{"p99": 0.99, "p99.9": 0.999, "p99.99": 0.9999, "p99.9999": 0.999999, "p95": 0.95, "p57": 0.57, "p0.0001": 1e-6} {
-		if r, err := Parse(text + " < 1s"); err != nil || r.Metric.Quantile() != want || r.Metric.String() != text {
+		if r, err := Parse(text + " < 1s"); err != nil || r.Metric.Quantile != want || r.Metric.String() != text {
 			t.Errorf("%s: %+v, %v", text, r.Metric, err)
 		}
 	}

@@ -75,13 +75,13 @@ func (v *Verdict) ValueText() string {
 	if v.Rule.InWindows() {
 		of = float64(v.Windows.Judged) / 1000 // in seconds
 	}
-	return unit.OrMore(window.TextOf(v.Rule.Kind(), v.Value, v.Rule.Limit(), of), math.IsInf(v.High, 1))
+	return unit.OrMore(facts.TextOf(v.Rule.Kind(), v.Value, v.Rule.Limit(), of), math.IsInf(v.High, 1))
 }
 
 // WorstText returns the metric of the worst window for people.
 func (v *Verdict) WorstText() string {
 	w := &v.Windows.Worst
-	return unit.OrMore(window.TextOf(v.Rule.Metric.Kind(), w.Value, math.NaN(), v.Requests), w.Open)
+	return unit.OrMore(facts.TextOf(v.Rule.Metric.Kind, w.Value, math.NaN(), v.Requests), w.Open)
 }
 
 // Message says for people whether a run meets a rule. If not, it says by how much and when, or why the verdict is
@@ -125,7 +125,7 @@ func length(ms int64) string { return unit.Elapsed(time.Duration(ms) * time.Mill
 
 // Text returns the value for people.
 func (b *Breach) Text() string {
-	return unit.OrMore(window.TextOf(b.Rule.Metric.Kind(), b.Value, math.NaN(), b.requests), b.Open)
+	return unit.OrMore(facts.TextOf(b.Rule.Metric.Kind, b.Value, math.NaN(), b.requests), b.Open)
 }
 
 // Log logs broken rules as errors and unknown ones as warnings. It returns whether there are any of each.
@@ -185,7 +185,7 @@ func Columns() []table.Column[*Row] {
 				Value: func(r *Row) any { return r.inUnit(r.Rule.Limit()) },
 				Text:  func(r *Row) string { return r.Rule.Target() },
 			},
-			{Name: "unit", Value: func(r *Row) any { return window.UnitOf(r.Rule.Kind()) }}, // of value, low, high and limit
+			{Name: "unit", Value: func(r *Row) any { return facts.UnitOf(r.Rule.Kind()) }}, // of value, low, high and limit
 			{Name: "verdict", Heading: "VERDICT", Value: func(r *Row) any { return string(r.State) }},
 			{Name: "close", Value: func(r *Row) any { return r.Close }}, // the limit lies within the error bounds
 			{Name: "why", Sparse: true, Value: func(r *Row) any { return r.Why }},
@@ -207,10 +207,10 @@ func Columns() []table.Column[*Row] {
 			{Name: "held", Unit: "ms", Value: func(r *Row) any { return r.Windows.Held }},
 			{
 				Name: "worst", Heading: ">WORST",
-				Value: func(r *Row) any { return r.Rule.Metric.Kind().InDocuments(r.Windows.Worst.Value) },
+				Value: func(r *Row) any { return r.Rule.Metric.Kind.InDocuments(r.Windows.Worst.Value) },
 				Text:  (*Row).WorstText,
 			},
-			{Name: "worst_unit", Value: func(r *Row) any { return window.UnitOf(r.Rule.Metric.Kind()) }},
+			{Name: "worst_unit", Value: func(r *Row) any { return facts.UnitOf(r.Rule.Metric.Kind) }},
 			// This and the next ones are in milliseconds since the run's start.
 			{Name: "worst_start", Unit: "ms", Value: func(r *Row) any { return r.Windows.Worst.Start }},
 			{

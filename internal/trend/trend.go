@@ -119,7 +119,18 @@ func levels(x []Value, noise, price float64) []int {
 	if len(x) == 0 {
 		return nil
 	}
-	grid := gridOf(x, noise)
+	step := noise / 4 // between the levels that are tried, which are near the numbers
+	places := map[int]bool{}
+	for _, v := range x {
+		for near := -4; near <= 4; near++ {
+			places[int(math.Round((v.N-x[0].N)/step))+near] = true
+		}
+	}
+	grid := make([]float64, 0, len(places))
+	for place := range places {
+		grid = append(grid, x[0].N+float64(place)*step)
+	}
+	slices.Sort(grid)
 	cost := make([]float64, len(grid)) // lowest cost of the numbers so far, if the last one has this level
 	from := make([][]int32, len(x))    // by number and level: the start of that level
 	best := 0.0                        // lowest cost over all levels before this number
@@ -152,31 +163,6 @@ func levels(x []Value, noise, price float64) []int {
 	return starts
 }
 
-// gridOf returns the levels that are tried: a quarter of the noise apart, near the numbers.
-func gridOf(x []Value, noise float64) []float64 {
-	step := noise / 4
-	places := map[int]bool{}
-	for _, v := range x {
-		for near := -4; near <= 4; near++ {
-			places[int(math.Round((v.N-x[0].N)/step))+near] = true
-		}
-	}
-	grid := make([]float64, 0, len(places))
-	for place := range places {
-		grid = append(grid, x[0].N+float64(place)*step)
-	}
-	slices.Sort(grid)
-	return grid
-}
-
-// endOf returns the end of level i.
-func endOf(starts []int, i, n int) int {
-	if i+1 < len(starts) {
-		return starts[i+1]
-	}
-	return n
-}
-
 // Median returns the middle of some numbers, or 0 if there are none. It is a bound if a number of the smaller half
 // is one, because that number may be larger.
 func Median(x []Value) Value {
@@ -195,7 +181,11 @@ func measure(x []Value, starts []int, least float64) []Change {
 		var changes []Change
 		smallest, size := -1, math.Log1p(max(least, 0))
 		for i := 1; i < len(starts); i++ {
-			before, after := x[starts[i-1]:starts[i]], x[starts[i]:endOf(starts, i, len(x))]
+			end := len(x)
+			if i+1 < len(starts) {
+				end = starts[i+1]
+			}
+			before, after := x[starts[i-1]:starts[i]], x[starts[i]:end]
 			ratio, low, high := ratios(before, after)
 			changes = append(changes, Change{
 				At: starts[i], Before: exp(Median(before)), After: exp(Median(after)),

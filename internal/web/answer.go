@@ -119,8 +119,6 @@ func homeOf(r *http.Request) string {
 
 // fail answers with an error.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var none noReportError
-	var level query.LevelError
 	switch {
 	case r.Context().Err() == context.Canceled:
 		s.Log.Debug("the browser closed the connection", "page", r.URL.RequestURI())
@@ -130,7 +128,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, history.ErrBusy):
 		w.Header().Set("Retry-After", "10")
 		s.notify(w, r, http.StatusServiceUnavailable, notice{Title: "The history is busy", Text: err.Error() + ". Try again."})
-	case errors.As(err, &none), errors.As(err, &level):
+	case errors.As(err, new(query.RunError)): // such as a run without requests
 		s.notify(w, r, http.StatusUnprocessableEntity, notice{Title: "Nothing to show", Text: err.Error()})
 	default:
 		s.Log.Error("cannot answer", "page", r.URL.RequestURI(), "err", err)

@@ -137,10 +137,7 @@ func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*r
 			return nil, err
 		}
 	}
-	if err := page.Empty(); err != nil {
-		return nil, noReportError{err}
-	}
-	return page, nil
+	return page, page.Empty()
 }
 
 func isAnyLive(runs []*mapping.Run) bool {

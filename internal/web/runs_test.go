@@ -19,6 +19,7 @@ import (
 	"testing/synctest"
 
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -204,7 +205,7 @@ func TestFailures(t *testing.T) {
 		code int
 		want string
 	}{
-		{noReportError{errors.New("ingest it with --levels cluster,host")}, 422, "ingest it with --levels cluster,host"},
+		{query.RunError{Err: errors.New("ingest it with --levels cluster,host")}, 422, "ingest it with --levels cluster,host"},
 		{fmt.Errorf("read history: %w", history.ErrBusy), 503, "another process is writing"},
 		{fmt.Errorf("read: %w", context.DeadlineExceeded), 503, "with fewer runs"},
 		{fmt.Errorf("read history x.db: %w", history.ErrDamaged), 500, "read history x.db: not a history file, or damaged"},

@@ -36,9 +36,6 @@ type Options struct {
 	Local bool         // accept only requests from this machine, by one of its own names: see isOurs
 }
 
-// noReportError says why runs have no report although they exist.
-type noReportError struct{ error }
-
 // Limits of pages that are made at the same time. A report needs a processor, and memory for its charts. A sorted
 // list needs some KB for each run.
 const (

@@ -44,7 +44,7 @@ func (w *workloadRow) Latest() *mapping.Run { return w.Runs[len(w.Runs)-1] }
 // P99 returns the p99 of the newest run, by direction.
 func (w *workloadRow) P99() (texts []string) {
 	for _, s := range w.series {
-		texts = append(texts, s.Direction+" "+s.Number.TextOf(s.Values[len(s.Values)-1]))
+		texts = append(texts, s.Direction+" "+s.TextOf(s.Values[len(s.Values)-1]))
 	}
 	return texts
 }
@@ -122,7 +122,7 @@ func (v workloadView) Charts() (list []template.HTML) {
 		for _, isRate := range []bool{false, true} {
 			var series []*workload.Series
 			for _, s := range v.series {
-				if s.Direction == direction && s.Number.LessIsBad == isRate {
+				if s.Direction == direction && s.Number.LessIsBad() == isRate {
 					series = append(series, s)
 				}
 			}

@@ -191,16 +191,55 @@ func OrderOf(name string) (*Order, error) {
 	return &Order{f.Name, f.column()}, nil
 }
 
-// Sort sorts runs by the order or its reverse. Equal runs keep their order.
+// Sort sorts runs by the order or its reverse. Equal runs keep their order. Numbers of all requests of a run count. If
+// such a number is not known, the highest number of the run's directions counts, or 0.
 func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
-	ranks := map[*mapping.Run]rank{}
-	if o.Column != nil {
-		for _, run := range runs {
-			ranks[run] = o.of(run)
+	type key struct { // the number counts first, then the text
+		number float64
+		text   string
+	}
+	keys := map[*mapping.Run]key{}
+	for _, run := range runs {
+		if o.Column == nil {
+			break
+		}
+		lines := facts.Lines(run)
+		if run.All != nil {
+			lines = slices.Insert(lines, 0, facts.NewLine(run, true, mapping.DirectionTotals{Totals: run.All}))
+		}
+		most := 0.0
+		for i, l := range lines {
+			n := math.NaN() // not known
+			switch v := o.Column.Value(l).(type) {
+			case string:
+				keys[run] = key{text: v}
+			case bool:
+				if n = 0; v {
+					n = 1
+				}
+			case int:
+				n = float64(v)
+			case int64:
+				n = float64(v)
+			case float64:
+				n = v
+			case time.Time:
+				n = float64(v.UnixMilli())
+			}
+			isOfAll := i == 0 && run.All != nil && !math.IsNaN(n)
+			if isOfAll || n > most {
+				most = n
+			}
+			if isOfAll || keys[run].text != "" {
+				break
+			}
+		}
+		if keys[run].text == "" {
+			keys[run] = key{number: most}
 		}
 	}
 	slices.SortStableFunc(runs, func(x, y *mapping.Run) int {
-		a, b := ranks[x], ranks[y]
+		a, b := keys[x], keys[y]
 		var order int
 		switch {
 		case o.Column == nil:
@@ -215,48 +254,4 @@ func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
 		}
 		return order
 	})
-}
-
-// rank is the sort key of a run: the number first, then the text.
-type rank struct {
-	number float64
-	text   string
-}
-
-// of returns the rank of a run by all its requests. If that number is not known, it is the highest number of its
-// directions, or 0.
-func (o *Order) of(run *mapping.Run) rank {
-	lines := facts.Lines(run)
-	if run.All != nil {
-		lines = slices.Insert(lines, 0, facts.NewLine(run, true, mapping.DirectionTotals{Totals: run.All}))
-	}
-	most := rank{}
-	for i, l := range lines {
-		n := math.NaN() // not known
-		switch v := o.Column.Value(l).(type) {
-		case string:
-			if v != "" {
-				return rank{text: v}
-			}
-		case bool:
-			if n = 0; v {
-				n = 1
-			}
-		case int:
-			n = float64(v)
-		case int64:
-			n = float64(v)
-		case float64:
-			n = v
-		case time.Time:
-			n = float64(v.UnixMilli())
-		}
-		if i == 0 && run.All != nil && !math.IsNaN(n) {
-			return rank{number: n}
-		}
-		if n > most.number {
-			most.number = n
-		}
-	}
-	return most
 }

@@ -171,18 +171,18 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	helps := map[string]string{"requests": "number", "iops": "rate"}
 	for _, direction := range append([]string{"all"}, mapping.Directions[:]...) {
 		prefix := strings.TrimPrefix(direction+".", "all.")
-		for i := range facts.Figures {
-			one, path := &facts.Figures[i], direction+"."
+		for _, one := range facts.OfTotals {
+			path := direction + "."
 			if one.Kind == expr.Latency {
 				path += "latency."
 			}
-			f := add(prefix+one.Name, path+one.Name, one.Kind, cmp.Or(helps[one.Name], one.Text)+" of "+direction+" requests",
+			f := add(prefix+one.Name, path+one.Name, one.Kind, cmp.Or(helps[one.Name], one.Text())+" of "+direction+" requests",
 				cmp.Or(examples[one.Name], "5ms"), func(r *mapping.Run) any {
 					t := map[string]*mapping.Totals{"all": r.All, "read": r.Read, "write": r.Write, "trim": r.Trim}[direction]
 					if t == nil {
 						return nil
 					}
-					switch v, isBound := one.Of(t); {
+					switch v, isBound := one.OfTotals(t); {
 					case math.IsNaN(v):
 						return nil
 					case isBound:
@@ -193,8 +193,8 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 				})
 			if one.Name == "bandwidth" {
 				f.Aliases = []string{prefix + "bw"}
-			} else if strings.Contains(one.Text, ".") {
-				f.Aliases = []string{prefix + one.Text}
+			} else if strings.Contains(one.Text(), ".") {
+				f.Aliases = []string{prefix + one.Text()}
 			}
 		}
 	}

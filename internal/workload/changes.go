@@ -101,12 +101,12 @@ func Columns() []table.Column[*Row] {
 			{
 				Name: "metric", Heading: "Metric",
 				Value: func(r *Row) any {
-					if r.Number.LessIsBad {
+					if r.Number.LessIsBad() {
 						return r.Number.Name
 					}
 					return r.Number.Name + "_us"
 				},
-				Text: func(r *Row) string { return r.Number.Text },
+				Text: func(r *Row) string { return r.Number.Text() },
 			},
 			{Name: "runs", Heading: ">Runs", Value: func(r *Row) any { return len(r.Runs) }},
 		},
@@ -125,14 +125,14 @@ func Columns() []table.Column[*Row] {
 			{
 				Name: "before_value", Heading: ">Was",
 				Value: func(r *Row) any { return digits(r.Change.Level.Before.N) },
-				Text:  func(r *Row) string { return r.Number.TextOf(r.Change.Level.Before) },
+				Text:  func(r *Row) string { return r.TextOf(r.Change.Level.Before) },
 			},
 		}),
 		[]table.Column[*Row]{
 			{
 				Name: "after_value", Heading: ">Is",
 				Value: func(r *Row) any { return digits(r.level().N) },
-				Text:  func(r *Row) string { return r.Number.TextOf(r.level()) },
+				Text:  func(r *Row) string { return r.TextOf(r.level()) },
 			},
 		},
 		table.Where((*Row).HasChange, []table.Column[*Row]{
@@ -167,7 +167,7 @@ func (g *Gate) Add(s *Series) {
 	if g.Last == 0 {
 		return
 	}
-	c := junit.Case{Class: s.Title, Name: s.Direction + " " + s.Number.Text}
+	c := junit.Case{Class: s.Title, Name: s.Direction + " " + s.Number.Text()}
 	if n := len(s.Runs); n < 2*trend.LeastLevel {
 		c.Result, c.Text = junit.Skipped, fmt.Sprintf("%s: %s, but finding a change needs at least %d", s.Title, unit.Plural(n, "run"), 2*trend.LeastLevel)
 	} else {
@@ -176,8 +176,8 @@ func (g *Gate) Add(s *Series) {
 	for i := range s.Changes {
 		if change := &s.Changes[i]; s.IsWorse(change) && change.Level.At >= len(s.Runs)-g.Last {
 			c.Result = junit.Failed
-			c.Text = fmt.Sprintf("%s: %s of %ss is worse since run %s (%s): from %s to %s, %s", s.Title, s.Number.Text, s.Direction,
-				facts.ShortID(change.After.Run.ID), Day(change.After), s.Number.TextOf(change.Level.Before), s.Number.TextOf(change.Level.After), change.Text())
+			c.Text = fmt.Sprintf("%s: %s of %ss is worse since run %s (%s): from %s to %s, %s", s.Title, s.Number.Text(), s.Direction,
+				facts.ShortID(change.After.Run.ID), Day(change.After), s.TextOf(change.Level.Before), s.TextOf(change.Level.After), change.Text())
 		}
 	}
 	g.Cases = append(g.Cases, c)

@@ -106,23 +106,21 @@ func SettingsApart(run, other *mapping.Run) []string { return settingsApart(run,
 
 // settingsApart is [SettingsApart]. If hasBoth, it lists only settings that both runs have.
 func settingsApart(run, other *mapping.Run, hasBoth bool) (list []string) {
-	was, is := textsOf(run), textsOf(other)
-	all := maps.Clone(was)
-	maps.Copy(all, is)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if was[name] != is[name] && !(hasBoth && (was[name] == "" || is[name] == "" || name == unnamed)) {
-			list = append(list, fmt.Sprintf("%s %s, not %s", name, textOr(other, name, is[name]), textOr(run, name, was[name])))
+	texts := func(run *mapping.Run) map[string]string {
+		texts := map[string]string{}
+		for _, s := range settingsOf(run) {
+			texts[s.name] = s.text
 		}
+		return texts
+	}
+	was, is := texts(run), texts(other)
+	for _, name := range differing(was, is) {
+		if hasBoth && (was[name] == "" || is[name] == "" || name == unnamed) {
+			continue
+		}
+		list = append(list, fmt.Sprintf("%s %s, not %s", name, textOr(other, name, is[name]), textOr(run, name, was[name])))
 	}
 	return list
-}
-
-func textsOf(run *mapping.Run) map[string]string {
-	texts := map[string]string{}
-	for _, s := range settingsOf(run) {
-		texts[s.name] = s.text
-	}
-	return texts
 }
 
 // textOr returns the text of a setting. If a run does not have it, that is the default of the option, or "none".

@@ -15,25 +15,18 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Number is a figure of a run and direction whose changes are looked for.
-type Number struct {
-	facts.Figure
-	LessIsBad bool // true for IOPS and bandwidth
-}
-
-// NumbersOf returns the numbers with these names, as in columns or as for people. An unknown name is an error.
-func NumbersOf(names ...string) (list []*Number, err error) {
+// NumbersOf returns the figures with these names, as in columns or as for people. An unknown name is an error.
+func NumbersOf(names ...string) (list []facts.Metric, err error) {
 	for _, name := range names {
 		var texts []string
 		have := len(list)
-		for _, f := range facts.Figures {
-			isRate := f.Kind == expr.Rate || f.Kind == expr.Bandwidth
-			if !isRate && f.Kind != expr.Latency { // how many requests a run has depends on how long it was
+		for _, m := range facts.OfTotals {
+			if !m.LessIsBad() && m.Kind != expr.Latency { // how many requests a run has depends on how long it was
 				continue
 			}
-			texts = append(texts, f.Text)
-			if strings.EqualFold(name, f.Name) || strings.EqualFold(name, f.Text) {
-				list = append(list, &Number{f, isRate})
+			texts = append(texts, m.Text())
+			if strings.EqualFold(name, m.Name) || strings.EqualFold(name, m.Text()) {
+				list = append(list, m)
 			}
 		}
 		if len(list) == have {
@@ -44,7 +37,7 @@ func NumbersOf(names ...string) (list []*Number, err error) {
 }
 
 // MustNumbers is like [NumbersOf], for names in the program. It panics if there is no such number.
-func MustNumbers(names ...string) []*Number {
+func MustNumbers(names ...string) []facts.Metric {
 	list, err := NumbersOf(names...)
 	if err != nil {
 		panic(err)
@@ -52,14 +45,11 @@ func MustNumbers(names ...string) []*Number {
 	return list
 }
 
-// TextOf returns a value of the number for people. A lower bound has a mark: "≥17.0s".
-func (n *Number) TextOf(v trend.Value) string { return facts.KindText(n.Kind, v.N, v.IsBound) }
-
 // Series is a number in one direction, over the runs of a workload that have it.
 type Series struct {
 	*Workload
 	Direction string
-	Number    *Number
+	Number    facts.Metric
 	Runs      []*mapping.Run
 	Values    []trend.Value // value of each run
 	Median    trend.Value   // median of all values
@@ -71,6 +61,9 @@ type Change struct {
 	Level         trend.Change
 	Before, After *mapping.Run // last run before the change, and first run after it
 }
+
+// TextOf returns a value of the series for people. A lower bound has a mark: "≥17.0s".
+func (s *Series) TextOf(v trend.Value) string { return facts.KindText(s.Number.Kind, v.N, v.IsBound) }
 
 // Text returns the size of the change for people, such as "+9.1 %". If only its smallest size is known, it is "≥+9.1
 // %" or "≤-9.1 %".
@@ -107,11 +100,11 @@ func Day(run *mapping.Run) string {
 }
 
 // IsWorse reports whether the change made the number worse.
-func (s *Series) IsWorse(c *Change) bool { return c.isUp() != s.Number.LessIsBad }
+func (s *Series) IsWorse(c *Change) bool { return c.isUp() != s.Number.LessIsBad() }
 
 // Series returns a series for each number and direction of the workload, with the changes of at least least (a
 // share). Runs that are incomplete, lack the number or have no known date are left out.
-func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
+func (w *Workload) Series(numbers []facts.Metric, least float64) (list []*Series) {
 	for _, direction := range mapping.Directions {
 		for _, n := range numbers {
 			s := &Series{Workload: w, Direction: direction, Number: n}
@@ -120,7 +113,7 @@ func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
 					if d.Direction != direction || !run.Run.Complete || !unit.IsKnown(run.Run.Start) {
 						continue
 					}
-					if v, isBound := n.Of(d.Totals); v > 0 && !math.IsInf(v, 0) {
+					if v, isBound := n.OfTotals(d.Totals); v > 0 && !math.IsInf(v, 0) {
 						s.Runs, s.Values = append(s.Runs, run), append(s.Values, trend.Value{N: v, IsBound: isBound})
 					}
 				}
@@ -142,17 +135,24 @@ func (w *Workload) Series(numbers []*Number, least float64) (list []*Series) {
 // "ceph_version 18.2.1, was 17.2.6".
 func Differences(before, after *mapping.Run) (list []string) {
 	was, is := circumstances(before), circumstances(after)
-	all := maps.Clone(was)
-	maps.Copy(all, is)
-	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
-		return cmp.Or(cmp.Compare(strings.Count(a, "."), strings.Count(b, ".")), cmp.Compare(a, b))
-	})
+	names := differing(was, is)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(strings.Count(a, "."), strings.Count(b, ".")) })
 	for _, name := range names {
-		if was[name] != is[name] {
-			list = append(list, fmt.Sprintf("%s %s, was %s", name, orNone(is[name]), orNone(was[name])))
-		}
+		list = append(list, fmt.Sprintf("%s %s, was %s", name, orNone(is[name]), orNone(was[name])))
 	}
 	return list
+}
+
+// differing returns the names whose texts differ, sorted.
+func differing(was, is map[string]string) (names []string) {
+	all := maps.Clone(was)
+	maps.Copy(all, is)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if was[name] != is[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func orNone(text string) string {
@@ -235,7 +235,7 @@ func (r *Row) mark() mapping.Change {
 	return mapping.Change{
 		Direction: r.Direction, Metric: r.Number.Name, Verdict: r.Verdict(), Before: digits(c.Level.Before.N), After: digits(c.Level.After.N),
 		Percent: percent(c.Level.Ratio.N), BeforeRun: c.Before.Run.ID,
-		Text: fmt.Sprintf("%s of %ss %s, was %s: %s (%s)", r.Number.Text, r.Direction,
-			r.Number.TextOf(c.Level.After), r.Number.TextOf(c.Level.Before), c.Text(), c.interval()),
+		Text: fmt.Sprintf("%s of %ss %s, was %s: %s (%s)", r.Number.Text(), r.Direction,
+			r.TextOf(c.Level.After), r.TextOf(c.Level.Before), c.Text(), c.interval()),
 	}
 }

@@ -119,11 +119,11 @@ func TestSeries(t *testing.T) {
 	}
 	for i, s := range list {
 		if s.Direction != "write" || len(s.Values) != 38 || len(s.Changes) != 1 {
-			t.Fatalf("%s %s: %d values, %v", s.Direction, s.Number.Text, len(s.Values), s.Changes)
+			t.Fatalf("%s %s: %d values, %v", s.Direction, s.Number.Text(), len(s.Values), s.Changes)
 		}
 		c := &s.Changes[0]
 		if c.Before != runs[24] || c.After != runs[25] || !s.IsWorse(c) || math.Abs(c.Level.Ratio.N-[]float64{1.2, 1 / 1.2}[i]) > 0.02 {
-			t.Errorf("%s: %+v", s.Number.Text, c)
+			t.Errorf("%s: %+v", s.Number.Text(), c)
 		}
 	}
 	got := strings.Join(Differences(runs[24], runs[25]), "; ")
@@ -161,8 +161,8 @@ func TestBounds(t *testing.T) {
 				cells = append(cells, c.TextOf(row))
 			}
 			texts = append(texts, name+" "+strings.Join(cells, "|"))
-			if name == "p99" && (row.Change.interval() != "≥+1565.7 %" || row.Number.TextOf(row.Values[29]) != "≥17.0s") {
-				t.Errorf("%s, %s", row.Change.interval(), row.Number.TextOf(row.Values[29]))
+			if name == "p99" && (row.Change.interval() != "≥+1565.7 %" || row.TextOf(row.Values[29]) != "≥17.0s") {
+				t.Errorf("%s, %s", row.Change.interval(), row.TextOf(row.Values[29]))
 			}
 		}
 	}
@@ -202,9 +202,9 @@ func TestTailAlone(t *testing.T) {
 	}
 	numbers := MustNumbers(append(slices.Clone(facts.LatencyNames), "iops", "bandwidth")...)
 	for _, s := range Group(runs)[0].Series(numbers, 0.03) {
-		isTail := s.Number.Text == "p99.9" || s.Number.Text == "p99.99" || s.Number.Text == "max"
+		isTail := s.Number.Text() == "p99.9" || s.Number.Text() == "p99.99" || s.Number.Text() == "max"
 		if isTail != (len(s.Changes) == 1) || isTail && s.Changes[0].After != runs[40] {
-			t.Errorf("%s: %d changes", s.Number.Text, len(s.Changes))
+			t.Errorf("%s: %d changes", s.Number.Text(), len(s.Changes))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package window
+package facts
 
 import (
 	"math"
@@ -25,7 +25,7 @@ func TestParseMetric(t *testing.T) {
 		"iops": {"iops", 0, hist.Answer{}}, "requests": {"requests", 0, hist.Answer{}},
 	} {
 		m, ok := ParseMetric(name)
-		if !ok || m.String() != want.name || m.Quantile() != want.q || m.IsOfHistogram() == (want.of == hist.Answer{}) {
+		if !ok || m.String() != want.name || m.Quantile != want.q || m.IsOfHistogram() == (want.of == hist.Answer{}) {
 			t.Errorf("%s: %+v, %v", name, m, ok)
 		}
 		if m.IsOfHistogram() && m.Of(h) != want.of {
