@@ -15,12 +15,12 @@ func checkCommand(e *env) *cobra.Command {
 		Use:   "check",
 		Short: "Verify that the history is complete and can be read",
 		Long: `Reads all of the history, and prints what is wrong and what to do: the file of the
-embedded history is damaged, a document cannot be read, a run lacks documents, an
-ingest was interrupted, or lists show other values than run documents.
+embedded history is damaged, a document cannot be read, a run lacks documents, or
+an ingest was interrupted.
 
 --repair removes documents that cannot be read or belong to no run. It finishes
-interrupted replacements, rebuilds what lists show, and names the runs whose files
-you have to ingest again. No ingest may run meanwhile.
+interrupted replacements, and names the runs whose files you have to ingest again.
+No ingest may run meanwhile.
 
 Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
 		Example: `  fio2es check

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -28,13 +26,12 @@ type Checked struct{ Runs, Documents int }
 //   - every document can be read,
 //   - each run has as many interval documents as its run document says,
 //   - interval documents have the labels of their run,
-//   - no documents belong to a version that no run has,
-//   - lists show the same of each run as its run document.
+//   - no documents belong to a version that no run has.
 //
 // With repair, it removes damaged documents and those that belong to no run, so no ingest may run at the same time.
 // An error means that the check is incomplete.
 func Check(ctx context.Context, s Store, repair bool, report func(Finding)) (Checked, error) {
-	c := &check{store: s, repair: repair, report: report, seen: map[string]bool{}, sums: map[string]uint64{}}
+	c := &check{store: s, repair: repair, report: report, seen: map[string]bool{}}
 	if f, ok := s.(interface {
 		Integrity(ctx context.Context) ([]string, error)
 	}); ok {
@@ -64,8 +61,7 @@ type check struct {
 	store  Store
 	repair bool
 	report func(Finding)
-	seen   map[string]bool   // ids of runs
-	sums   map[string]uint64 // by run id, the checksum of what lists show, made from the run document
+	seen   map[string]bool // ids of runs
 }
 
 func (c *check) runs(ctx context.Context, counts Counts) error {
@@ -82,8 +78,6 @@ func (c *check) runs(ctx context.Context, counts Counts) error {
 				return nil
 			case err != nil:
 				return err
-			case !f.Light:
-				c.sums[run.Run.ID] = lightSum(run)
 			case f.Light && !c.seen[run.Run.ID]:
 				c.seen[run.Run.ID] = true
 				runs = append(runs, run)
@@ -91,39 +85,11 @@ func (c *check) runs(ctx context.Context, counts Counts) error {
 		}
 	}
 	for _, run := range runs {
-		run, err := c.listed(ctx, run)
-		if err == nil {
-			err = c.run(ctx, counts, run)
-		}
-		if err != nil {
+		if err := c.run(ctx, counts, run); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// lightSum returns a checksum of what lists show of a run.
-func lightSum(run *mapping.Run) uint64 { return xxhash.Sum64(run.AppendLight(nil)) }
-
-// listed compares a run, as lists have it, with its run document. It returns the run document if they differ.
-func (c *check) listed(ctx context.Context, run *mapping.Run) (*mapping.Run, error) {
-	sum := lightSum(run)
-	if sum == c.sums[run.Run.ID] {
-		return run, nil
-	}
-	now, err := c.store.Run(ctx, run.Run.ID) // the run may have been stored again between the lists
-	if errors.Is(err, ErrNotFound) || err == nil && lightSum(now) == sum {
-		return run, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	f := Finding{run.Run.ID, "lists show other values than its document: the document was changed, but not the copy that lists read", "renew the copy with --repair"}
-	err = c.mend(f, "renewed", func() (err error) {
-		now, err = c.store.Annotate(ctx, run.Run.ID, mapping.Annotation{})
-		return err
-	})
-	return now, err
 }
 
 // mend reports a finding. With repair it calls mend first, and the report says what was done.
@@ -222,20 +188,16 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 			"give the run document the labels that it had, and change them with fio2es label"})
 	}
 	if relabel > 0 {
-		if err := c.labels(ctx, run, relabel); err != nil {
+		f := Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents do not have its labels: fio2es label was interrupted", relabel), "finish it with --repair"}
+		err := c.mend(f, "finished", func() error {
+			_, err := c.store.Annotate(ctx, run.Run.ID, mapping.Annotation{})
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return c.version(ctx, counts, run)
-}
-
-// labels reports interval documents that do not have the labels of their run.
-func (c *check) labels(ctx context.Context, run *mapping.Run, n int) error {
-	f := Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents do not have its labels: fio2es label was interrupted", n), "finish it with --repair"}
-	return c.mend(f, "finished", func() error {
-		_, err := c.store.Annotate(ctx, run.Run.ID, mapping.Annotation{})
-		return err
-	})
 }
 
 // damageRemover is a store that can remove the unreadable interval documents of a run at one level. It returns their

@@ -47,9 +47,6 @@ type claim struct {
 	over       chan struct{} // closed at the end; nil before the run is claimed
 }
 
-// of returns the claim of run n.
-func (c *claims) of(n int, again bool) *claim { return &claim{claims: c, n: n, again: again} }
-
 // waitTurn waits until all earlier runs have been looked up. Otherwise which of two equal runs is stored would depend on
 // which is read faster.
 func (c *claim) waitTurn() {

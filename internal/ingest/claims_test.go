@@ -42,7 +42,7 @@ func TestClaims(t *testing.T) {
 				content, unread := rng.IntN(contents), rng.IntN(5) == 0
 				reads, stores := time.Duration(rng.IntN(1000))*time.Millisecond, time.Duration(rng.IntN(1000))*time.Millisecond
 				working.Go(func() {
-					claim, e := all.of(i, false), execution(content)
+					claim, e := &claim{claims: all, n: i}, execution(content)
 					time.Sleep(reads)
 					if unread {
 						_ = claim.end(t.Context(), &pipeline.Result{}, nil)
@@ -90,15 +90,15 @@ func (c *claims) order() (numbers []int) {
 func TestClaimInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)}, 3)
-		if _, _, err := all.of(0, false).known(t.Context(), execution(1)); err != nil {
+		if _, _, err := (&claim{claims: all, n: 0}).known(t.Context(), execution(1)); err != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if _, _, err := all.of(1, false).known(ctx, execution(1)); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := (&claim{claims: all, n: 1}).known(ctx, execution(1)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("waiting: %v", err)
 		}
-		if _, _, err := all.of(2, false).known(t.Context(), execution(2)); err != nil {
+		if _, _, err := (&claim{claims: all, n: 2}).known(t.Context(), execution(2)); err != nil {
 			t.Errorf("the next one: %v", err)
 		}
 	})
@@ -107,7 +107,7 @@ func TestClaimInterrupted(t *testing.T) {
 // TestWrittenPart: a run is not written to a file that already has a part of it.
 func TestWrittenPart(t *testing.T) {
 	all := newClaims(nil, &Options{Log: slog.New(slog.DiscardHandler)}, 2)
-	first, whole := all.of(0, false), execution(1)
+	first, whole := &claim{claims: all, n: 0}, execution(1)
 	if _, _, err := first.known(t.Context(), whole); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestWrittenPart(t *testing.T) {
 	}
 	more := execution(1)
 	more.Source.List = append(more.Source.List, mapping.SourceFile{Path: "log", Role: mapping.RoleLog, Bytes: 5000, Hash: "f"})
-	if _, _, err := all.of(1, false).known(t.Context(), more); !errors.As(err, new(refusedError)) {
+	if _, _, err := (&claim{claims: all, n: 1}).known(t.Context(), more); !errors.As(err, new(refusedError)) {
 		t.Errorf("a run that shares a file with a part of it: %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestStoredMeanwhile(t *testing.T) {
 	e := execution(1)
 	h := &holder{finish: func() {}, stored: &mapping.Run{Run: mapping.RunInfo{ID: e.Run.ID}, Source: e.Source}}
 	all := newClaims(h, &Options{Log: slog.New(slog.DiscardHandler)}, 2)
-	first, second := all.of(0, false), all.of(1, false)
+	first, second := &claim{claims: all, n: 0}, &claim{claims: all, n: 1}
 	if _, have, err := first.known(t.Context(), e); err != nil || have != nil {
 		t.Fatal(have, err)
 	}
@@ -174,7 +174,7 @@ func TestRestoreInterrupted(t *testing.T) {
 		}
 		to := &ending{Store: store, left: calls}
 		one := func() error {
-			claim := newClaims(to, &Options{Log: slog.New(slog.DiscardHandler), Restore: true}, 1).of(0, false)
+			claim := &claim{claims: newClaims(to, &Options{Log: slog.New(slog.DiscardHandler), Restore: true}, 1)}
 			_, have, err := claim.known(t.Context(), e)
 			if err == nil && have == nil {
 				err = to.Finish(t.Context(), run)

@@ -73,14 +73,6 @@ type Result struct {
 	why      error      // the error of the last of them
 }
 
-// removed returns how many runs were not stored because people had removed them.
-func (r *Result) removed() (n int) {
-	for _, s := range r.NotStored {
-		n += min(len(s.Removed), 1)
-	}
-	return n
-}
-
 // News returns the runs that are new or changed in the target, each once.
 func (r *Result) News() []*mapping.Run {
 	return r.once(func(s Stored) bool { return !s.Unchanged })
@@ -120,7 +112,11 @@ func (r *Result) Count() (documents, unchanged int) {
 // the runs. An error ends the call; the result has the runs before it.
 func Runs(ctx context.Context, to Target, runs []*cbt.Run, opt Options) (Result, error) {
 	result, err := store(ctx, to, runs, opt, false)
-	LogRemoved(opt.Log, result.removed())
+	removed := 0
+	for _, s := range result.NotStored {
+		removed += min(len(s.Removed), 1)
+	}
+	LogRemoved(opt.Log, removed)
 	if err == nil && to.Store != nil {
 		err = restore(ctx, to, &result, opt)
 	}
@@ -226,7 +222,7 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 	}
 	claims, finishing := newClaims(to.Store, &opt, len(runs)), newFinisher(to.IsCluster)
 	one := func(i int) {
-		claim := claims.of(i, again)
+		claim := &claim{claims: claims, n: i, again: again}
 		res, err := pipeline.Ingest(ctx, runs[i], reading, to.Sink, claim.known)
 		isNew := err == nil && res.Run != nil && !res.Unchanged
 		end := func() {

@@ -47,15 +47,10 @@ func (n *Night) list(files *source.Listing, now time.Time) {
 
 // key returns the key of a run, or "" if the run cannot be remembered.
 func (n *Night) key(run *cbt.Run) string {
-	key, ok := n.keys[run]
-	if !ok && n.files != nil {
-		key = n.runKey(run)
-		n.keys[run] = key
+	if key, ok := n.keys[run]; ok || n.files == nil {
+		return key
 	}
-	return key
-}
-
-func (n *Night) runKey(run *cbt.Run) string {
+	n.keys[run] = ""
 	texts := append([]string{"run", n.Settings, run.Archive, run.Path, run.Name(), run.Unread}, run.Doubts...)
 	for _, logs := range [][]cbt.Log{run.Logs, run.Others} {
 		for _, g := range logs {
@@ -78,7 +73,8 @@ func (n *Night) runKey(run *cbt.Run) string {
 		}
 		texts = append(texts, f.Name(), fmt.Sprint(f.Size, f.ModTime.UnixNano()), f.Disk, state)
 	}
-	return keyOf(texts...)
+	n.keys[run] = keyOf(texts...)
+	return n.keys[run]
 }
 
 // problemKey returns a key of a problem and of the file on disk that has it. In a name inside an archive, this file
