@@ -27,13 +27,7 @@ func annotated(t *testing.T, s history.Store, run *mapping.Run, docs []*mapping.
 	t.Helper()
 	want := *run
 	want.Run.Annotate(all)
-	got, err := s.Run(t.Context(), run.Run.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(&want, got); diff != "" {
-		t.Errorf("run (-want +got):\n%s", diff)
-	}
+	isStored(t, s, &want)
 	for light, want := range map[bool]*mapping.Run{false: &want, true: want.Light()} {
 		for r, err := range s.Runs(t.Context(), history.RunFilter{Light: light}) {
 			if err != nil {
@@ -195,9 +189,7 @@ func removed(t *testing.T, s history.Store, want []string, hashes ...string) {
 	for _, r := range runs {
 		got = append(got, r.Title)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("removed %q (-want +got):\n%s", hashes, diff)
-	}
+	equal(t, want, got, "removed %q", hashes)
 }
 
 // testRemoved: a removed run is found by its files, and is not listed as a run.
@@ -220,9 +212,7 @@ func testRemoved(t *testing.T, s history.Store) {
 		removed(t, s, []string{"title of a"}, "shared")
 		holding(t, s, nil, "1")
 		holding(t, s, []string{"b"}, "shared")
-		if diff := cmp.Diff([]string{"b"}, names(collect(t, s.Runs(t.Context(), history.RunFilter{})))); diff != "" {
-			t.Errorf("runs (-want +got):\n%s", diff)
-		}
+		equal(t, []string{"b"}, names(collect(t, s.Runs(t.Context(), history.RunFilter{}))), "runs")
 		expect(t, s, history.Selection{}, nil)
 	}
 	check()
@@ -230,9 +220,7 @@ func testRemoved(t *testing.T, s history.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]*mapping.Removed{mapping.NewRemoved(a, "title of a", at)}, runs); diff != "" {
-		t.Errorf("removed (-want +got):\n%s", diff)
-	}
+	equal(t, []*mapping.Removed{mapping.NewRemoved(a, "title of a", at)}, runs, "removed")
 	if err := history.Remove(t.Context(), s, a, "title of a", at); !errors.Is(err, history.ErrNotFound) {
 		t.Errorf("remove again: %v", err)
 	}

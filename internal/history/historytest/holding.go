@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -31,9 +29,7 @@ func holding(t *testing.T, s history.Store, want []string, hashes ...string) {
 	}
 	got := names(runs)
 	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("holding %q (-want +got):\n%s", hashes, diff)
-	}
+	equal(t, want, got, "holding %q", hashes)
 }
 
 // testHolding: a run is found by any of the files of its current version.
@@ -52,9 +48,7 @@ func testHolding(t *testing.T, s history.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]*mapping.Run{a.WithFiles()}, runs); diff != "" {
-		t.Errorf("run (-want +got):\n%s", diff)
-	}
+	equal(t, []*mapping.Run{a.WithFiles()}, runs, "run")
 
 	c := withFiles("c", "1", "1", "report")
 	c.Source.List[1].Role = mapping.RoleReport
@@ -64,9 +58,7 @@ func testHolding(t *testing.T, s history.Store) {
 	if runs, err = s.Holding(t.Context(), []string{"report", "none"}, []string{"2", "3", "report"}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"a", "b", "c"}, names(runs)); diff != "" {
-		t.Errorf("by a report, and without a report by logs (-want +got):\n%s", diff)
-	}
+	equal(t, []string{"a", "b", "c"}, names(runs), "by a report, and without a report by logs")
 	if runs, err = s.Holding(t.Context(), nil, []string{"1"}); err != nil || len(runs) != 1 {
 		t.Errorf("%d runs without a report have the log, want 1: %v", len(runs), err)
 	}

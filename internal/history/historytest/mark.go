@@ -32,9 +32,7 @@ func testMark(t *testing.T, s history.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got.Changes); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		equal(t, want, got.Changes, "%s", name)
 		for _, run := range collect(t, s.Runs(t.Context(), history.RunFilter{Light: true})) {
 			if run.Run.ID == ID(name) && !cmp.Equal(run.Changes, want) {
 				t.Errorf("list: %v", run.Changes)

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/mapping"
@@ -111,13 +109,7 @@ func testLarge(t *testing.T, s history.Store) {
 	put(t, s, docs...)
 	finish(t, s, run)
 	expect(t, s, history.Selection{}, docs)
-	got, err := s.Run(t.Context(), run.Run.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(run, got); diff != "" {
-		t.Errorf("run (-want +got):\n%s", diff)
-	}
+	isStored(t, s, run)
 }
 
 // testRefused: with one bad document, none of the batch is stored.

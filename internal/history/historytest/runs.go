@@ -80,9 +80,7 @@ func testFilter(t *testing.T, s history.Store) {
 		{history.RunFilter{Where: after(hour(1)), From: hour(2), To: hour(3)}, []string{"newest"}},
 	} {
 		got := names(collect(t, s.Runs(t.Context(), c.f)))
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", c.f, diff)
-		}
+		equal(t, c.want, got, "%+v", c.f)
 	}
 	var watched []string
 	f := history.RunFilter{Where: mode("randread"), Text: "suite", Limit: 2, Watch: func(run *mapping.Run, isSelected bool) {
@@ -105,9 +103,7 @@ func testLight(t *testing.T, s history.Store) {
 		{history.RunFilter{Light: true}, run.Light()},
 	} {
 		got := collect(t, s.Runs(t.Context(), c.f))
-		if diff := cmp.Diff([]*mapping.Run{c.want}, got); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", c.f, diff)
-		}
+		equal(t, []*mapping.Run{c.want}, got, "%+v", c.f)
 	}
 	run.Run.Start = Start.Add(time.Hour)
 	finish(t, s, run)

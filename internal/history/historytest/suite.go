@@ -3,6 +3,7 @@
 package historytest
 
 import (
+	"fmt"
 	"iter"
 	"reflect"
 	"slices"
@@ -92,6 +93,24 @@ func collect[D any](t *testing.T, seq iter.Seq2[*D, error]) []*D {
 		out = append(out, d)
 	}
 	return out
+}
+
+// equal compares two values. what and args say what they are.
+func equal(t *testing.T, want, got any, what string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", fmt.Sprintf(what, args...), diff)
+	}
+}
+
+// isStored checks the document of a run.
+func isStored(t *testing.T, s history.Store, want *mapping.Run) {
+	t.Helper()
+	got, err := s.Run(t.Context(), want.Run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, want, got, "run")
 }
 
 func put(t *testing.T, s history.Store, docs ...*mapping.Interval) {

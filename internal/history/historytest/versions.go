@@ -37,13 +37,7 @@ func testRoundTrip(t *testing.T, s history.Store) {
 	put(t, s, docs...)
 	finish(t, s, run)
 	expect(t, s, history.Selection{Runs: []string{run.Run.ID}, Level: mapping.Cluster}, docs)
-	got, err := s.Run(t.Context(), run.Run.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(run, got); diff != "" {
-		t.Errorf("run (-want +got):\n%s", diff)
-	}
+	isStored(t, s, run)
 	if want := string(docs[5].AppendJSON(nil)); want != string(Interval("a", "1", 5).AppendJSON(nil)) {
 		t.Error("the store changed a document that it was given")
 	}
