@@ -83,13 +83,9 @@ func (e *env) load(cmd *cobra.Command) (err error) {
 	if e.cfg, err = config.Load(file, e.flags); err != nil {
 		return usageError{Err: err}
 	}
-	set, ofSetting := map[string][]string{}, map[string]bool{}
-	for name, where := range e.cfg.Origins {
-		set[where], ofSetting[where] = append(set[where], name), true
-	}
-	for where, names := range set {
-		slices.Sort(names)
-		e.log.Debug("settings of " + where + ": " + strings.Join(names, ", "))
+	ofSetting := map[string]bool{} // flags
+	for _, where := range e.cfg.Origins {
+		ofSetting[where] = true
 	}
 	// A flag with an empty value may come from an unset variable in a script, and --where "" would choose all runs. Flags
 	// of settings may be empty, because this replaces a value in a file.

@@ -60,10 +60,7 @@ fio2es. Logs given by name are read without the report beside them, as the tools
 				return err
 			}
 			if tool != "" {
-				if err := checkCompat(tool, e, q, total); err != nil {
-					return err
-				}
-				return compat(cmd.Context(), e, args, tool)
+				return compat(cmd.Context(), e, args, tool, q, total)
 			}
 			if e.flags.Changed("levels") {
 				if err := setLevels(q, e); err != nil {
@@ -102,8 +99,8 @@ func setLevels(q *query.Query, e *env) error {
 	return nil
 }
 
-// checkCompat fails if other settings contradict the layout of one of fio's tools.
-func checkCompat(tool string, e *env, q *query.Query, total bool) error {
+// compat prints runs as one of fio's tools does. It fails if other flags contradict the layout of the tool.
+func compat(ctx context.Context, e *env, args []string, tool string, q *query.Query, total bool) error {
 	switch {
 	case q.String() != "":
 		return usagef("--compat %s prints whole runs, as the tool does: leave out%s", tool, q)
@@ -118,18 +115,13 @@ func checkCompat(tool string, e *env, q *query.Query, total bool) error {
 	case e.cfg.Interval == config.Auto:
 		return usagef("--compat %s has windows of one length: --interval cannot be auto", tool)
 	}
-	return nil
-}
-
-// compat prints runs as one of fio's tools does.
-func compat(ctx context.Context, e *env, args []string, tool string) error {
 	if e.cfg.Interval == 0 { // the tools' default for all logs
 		e.cfg.Interval = config.Interval(time.Second)
 	}
 	r, c := &runReader{env: e}, export.NewCompat(e.stdout, tool)
-	r.logsAlone = true  // as the tools do
-	q := &query.Query{} // with histograms, because adding up directions needs them
-	return r.answer(ctx, args, q, answer{
+	r.logsAlone = true    // as the tools do
+	all := &query.Query{} // with histograms, because adding up directions needs them
+	return r.answer(ctx, args, all, answer{
 		begin:  func(*query.Run, bool) error { c.Begin(); return nil },
 		window: c.Add,
 		end: func(_ *query.Run, doc *mapping.Run) error {

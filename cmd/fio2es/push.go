@@ -17,11 +17,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Errors of a push without a target.
-var (
-	errNoCluster = usagef("no cluster: give --elasticsearch URL, or set elasticsearch.addresses")
-	errNoTarget  = fmt.Errorf("%w; or the file of another history with --into", errNoCluster)
-)
+// noCluster is the fault of a push without a target.
+const noCluster = "no cluster: give --elasticsearch URL, or set elasticsearch.addresses"
 
 func pushCommand(e *env) *cobra.Command {
 	p, condition := pushCall{env: e}, ""
@@ -93,7 +90,7 @@ type pushCall struct {
 // push copies the runs that a filter selects. With selectors, it copies only those of them that the selectors name.
 func (p *pushCall) push(ctx context.Context, among history.RunFilter, selectors []*query.Selector) error {
 	if p.into == "" && p.output == "" && !p.cfg.Elasticsearch.Enabled() {
-		return errNoTarget
+		return usagef(noCluster + "; or the file of another history with --into")
 	}
 	from, err := p.source(ctx)
 	if err != nil {
@@ -165,7 +162,7 @@ func (p *pushCall) target(ctx context.Context) (ingest.Target, error) {
 // rejected again may be written to the same file.
 func (p *pushCall) again(ctx context.Context) error {
 	if !p.cfg.Elasticsearch.Enabled() {
-		return errNoCluster
+		return usagef(noCluster)
 	}
 	text, err := os.ReadFile(p.rejects)
 	if err != nil {

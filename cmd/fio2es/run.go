@@ -89,7 +89,7 @@ type runCall struct {
 	how   record.Settings
 }
 
-// run runs the fio of a command, as often as wanted.
+// run checks everything, opens the history, and runs the fio of a command as often as wanted.
 func (r *runCall) run(ctx context.Context, words []string) (err error) {
 	if r.repeat < 1 || r.pause < 0 {
 		return usagef("--repeat %d --pause %v: want at least 1, and no negative time", r.repeat, r.pause)
@@ -108,11 +108,6 @@ func (r *runCall) run(ctx context.Context, words []string) (err error) {
 	if _, err := record.Of(r.fio, r.how); err != nil { // check before anything is opened or created
 		return usageError{Err: err}
 	}
-	return r.repeated(ctx)
-}
-
-// repeated opens the history and runs fio, as often as wanted.
-func (r *runCall) repeated(ctx context.Context) (err error) {
 	if err := r.finishInterrupted(ctx); err != nil {
 		return err
 	}
@@ -221,7 +216,11 @@ func (r *runCall) fioOf(s *record.Relay, entry *record.Entry) (ending record.End
 	if how.Quiet {
 		ending, err = r.shown(s, entry, plan)
 	} else {
-		ending, err = r.started(s, entry, plan, r.errors, r.log, r.lines())
+		to := newFollowWriter(r.stderr, table.Text)
+		ending, err = r.started(s, entry, plan, r.errors, r.log, func(w *window.Window) error {
+			_ = to.window(w) // the run does not depend on the reader of the lines
+			return nil
+		})
 	}
 	if err != nil {
 		return ending, err
@@ -257,15 +256,6 @@ func (r *runCall) started(
 	s.PassTo(nil)
 	stopFollowing()
 	return ending, err
-}
-
-// lines writes a line for each window to stderr. It ignores errors, because the run does not depend on the reader.
-func (r *runCall) lines() func(*window.Window) error {
-	to := newFollowWriter(r.stderr, table.Text)
-	return func(w *window.Window) error {
-		_ = to.window(w)
-		return nil
-	}
 }
 
 // follow stores the live run of a fio until the returned function is called. Requests count in the window in which

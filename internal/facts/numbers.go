@@ -98,7 +98,7 @@ func (a *Latencies) ValueOrMore(name string) (us float64, isBound bool) {
 // fio.
 func (a *Latencies) Text(name string) string {
 	us, isBound := a.ValueOrMore(name)
-	text := unit.LatencyOrMore(us, isBound)
+	text := unit.OrMore(unit.Latency(us), isBound)
 	if a.ByFio && !math.IsNaN(us) {
 		text += "*"
 	}

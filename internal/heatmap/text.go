@@ -55,7 +55,7 @@ func (m *Map) WriteText(w io.Writer, t Text) error {
 		}
 		bound := (c.first + line*c.rows) * c.bands
 		isTop := c.OpenUS > 0 && bound <= c.High-1 && c.High-1 < bound+c.rows*c.bands
-		fmt.Fprintf(out, "%7s  %s%*s\n", unit.LatencyOrMore(Bound(bound), isTop), c.line(line), unitsWidth, unit.Count(total))
+		fmt.Fprintf(out, "%7s  %s%*s\n", unit.OrMore(unit.Latency(Bound(bound)), isTop), c.line(line), unitsWidth, unit.Count(total))
 	}
 	fmt.Fprintf(out, "%9s%s\n", "", c.times(area))
 	for _, line := range c.legend() {

@@ -111,7 +111,7 @@ func (one *curve) draw(c *chart.Canvas, scale chart.Nines, a *chart.ValueAxis) {
 			name = "max"
 		}
 		c.Printf(`<circle cx="%s" cy="%s" r="3"><title>%s</title></circle>`, chart.Number(scale.X(p.q)), chart.Number(a.Y(p.us)),
-			chart.Escape(fmt.Sprintf("%s %s: %s", one.name, name, unit.LatencyOrMore(p.us, p.isOpen))))
+			chart.Escape(fmt.Sprintf("%s %s: %s", one.name, name, unit.OrMore(unit.Latency(p.us), p.isOpen))))
 	}
 	c.Printf("</g>\n")
 }

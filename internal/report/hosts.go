@@ -93,7 +93,7 @@ func newHostTable(direction string, sums []*hostSum, hosts []mapping.RunHost) ho
 	}
 	latency := func(a, highest hist.Answer) cell {
 		us := micros(a.Value)
-		return cell{Text: unit.LatencyOrMore(us, a.Open), Bar: percentOf(us, micros(highest.Value))}
+		return cell{Text: unit.OrMore(unit.Latency(us), a.Open), Bar: percentOf(us, micros(highest.Value))}
 	}
 	t := hostTable{Direction: direction, Left: max(len(list)-maxHosts, 0)}
 	for _, v := range list[:len(list)-t.Left] {

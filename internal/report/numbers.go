@@ -102,7 +102,7 @@ func (t *total) latencyCell(name string) cell {
 
 // boundedCell returns a latency in microseconds with its error bounds.
 func boundedCell(us float64, a hist.Answer) cell {
-	c := cell{Text: unit.LatencyOrMore(us, a.Open)}
+	c := cell{Text: unit.OrMore(unit.Latency(us), a.Open)}
 	low, high := unit.Latency(a.Low/1000), unit.Latency(a.High/1000)
 	if a.Open {
 		c.Note, c.Title = "or more", fmt.Sprintf("%s or more: fio's last bin has no upper end", low)
@@ -145,7 +145,7 @@ func shortText(l *mapping.Latency, us float64) string {
 	if l.IsOpen(us) {
 		us = l.OpenFrom()
 	}
-	return unit.LatencyOrMore(us, l.IsOpen(us))
+	return unit.OrMore(unit.Latency(us), l.IsOpen(us))
 }
 
 // labels describes the directions for people who cannot see a chart.

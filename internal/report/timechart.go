@@ -193,7 +193,7 @@ func (t *timeChart) panelData(name string) panelData {
 		from, to := t.axis.Span(c.Start, c.End)
 		row := []any{from, to, t.when(c.Start) + " – " + t.when(c.End)}
 		for _, v := range c.at {
-			row = append(row, unit.LatencyOrMore(v, c.requests.isOpen(v)))
+			row = append(row, unit.OrMore(unit.Latency(v), c.requests.isOpen(v)))
 		}
 		p.Rows = append(p.Rows, append(row, unit.Rate(c.iops)))
 	}

@@ -25,11 +25,7 @@ func Latency(us float64) string {
 	return digits(us/1e6) + "s"
 }
 
-// LatencyOrMore returns the text of a latency in microseconds, or "≥17.0s" if it is a lower bound, as in fio's last
-// bin, which has no upper end.
-func LatencyOrMore(us float64, isBound bool) string { return OrMore(Latency(us), isBound) }
-
-// OrMore adds a mark to the text of a value that is only a lower bound.
+// OrMore marks the text of a value that is only a lower bound, as in fio's last bin, which has no upper end: "≥17.0s".
 func OrMore(text string, isBound bool) string {
 	if isBound {
 		return "≥" + text
