@@ -190,7 +190,7 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 		fmt.Fprintln(h.w)
 	}
 	h.started = true
-	fmt.Fprintln(h.w, term.FillFor(h.w, term.Clean(run.Name+", "+h.about(m))))
+	fmt.Fprintln(h.w, term.FillFor(h.stdout, term.Clean(run.Name+", "+h.about(m))))
 	return m.WriteText(h.w, heatmap.Text{Columns: h.how.columns, Lines: h.how.lines, Colour: h.how.colour, Clock: clock})
 }
 
