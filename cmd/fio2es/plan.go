@@ -185,7 +185,7 @@ func jobColumns(start time.Time) []table.Column[*plan.Job] {
 		{Heading: ">±", Text: func(j *plan.Job) string { return unit.Elapsed(j.Error) }},
 		{Heading: "BY", Text: func(j *plan.Job) string { return j.Clock.String() }},
 		{Heading: ">RAN", Text: ran},
-		{Heading: "ROWS FROM", Text: func(j *plan.Job) string { return j.Source.String() }},
+		{Heading: "ROWS FROM", Text: func(j *plan.Job) string { return string(j.Source) }},
 		{Heading: "FILE", Text: (*plan.Job).File},
 		{Heading: "REPORT", Text: (*plan.Job).Report},
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/safeyaml"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // shimPath is where clients of CBT have the script of fio2es shim.
@@ -63,7 +64,7 @@ func PredictCBT(ctx context.Context, name string, text []byte) ([]Answers, error
 	for _, benchmark := range slices.Sorted(maps.Keys(config.Benchmarks)) {
 		of, ok := classes[benchmark]
 		if !ok {
-			a := Answers{Of: benchmark, From: Nothing, Whole: Unknown}
+			a := Answers{Of: benchmark, From: plan.FromNothing, Whole: Unknown}
 			a.lose("all of it: this benchmark does not run fio")
 			all = append(all, a)
 			continue

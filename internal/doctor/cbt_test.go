@@ -6,33 +6,35 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // TestPredictCBT: what a YAML file of CBT gives, and the line that keeps everything.
 func TestPredictCBT(t *testing.T) {
 	for _, tt := range []struct {
 		name, yaml string
-		from       From
+		from       plan.Source
 		end        End
 		start      string
 		change     string // empty: nothing is lost
 	}{
-		{"as CBT is: a log of each completion", "librbdfio: {time: 300}", Completions, Complete, "report", ""},
+		{"as CBT is: a log of each completion", "librbdfio: {time: 300}", plan.FromRaw, Complete, "report", ""},
 		{"averages", "librbdfio: {time: 300, log_avg_msec: 100}", Averages, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
 		{"averages, of several runs", "librbdfio: {numjobs: [1, 4], log_avg_msec: [100, 1000]}", Averages, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
-		{"no logs", "librbdfio: {log_lat: False, log_bw: False, log_iops: False}", Nothing, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
-		{"the script", "librbdfio: {cmd_path: /usr/local/bin/fio2es-fio, log_avg_msec: 100}", Logs, Complete, "report", ""},
-		{"the script with a variable", "librbdfio: {cmd_path: env FIO2ES_SHIM_FIO=/opt/fio/fio /usr/local/bin/fio2es-fio, log_avg_msec: 100}", Logs, Complete, "report", ""},
-		{"the script in a folder of its own", "fio: {cmd_path: /usr/local/lib/fio2es/fio, log_avg_msec: 100}", Logs, Complete, "report", ""},
+		{"no logs", "librbdfio: {log_lat: False, log_bw: False, log_iops: False}", plan.FromNothing, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
+		{"the script", "librbdfio: {cmd_path: /usr/local/bin/fio2es-fio, log_avg_msec: 100}", plan.FromHist, Complete, "report", ""},
+		{"the script with a variable", "librbdfio: {cmd_path: env FIO2ES_SHIM_FIO=/opt/fio/fio /usr/local/bin/fio2es-fio, log_avg_msec: 100}", plan.FromHist, Complete, "report", ""},
+		{"the script in a folder of its own", "fio: {cmd_path: /usr/local/lib/fio2es/fio, log_avg_msec: 100}", plan.FromHist, Complete, "report", ""},
 		{"options in the command", "librbdfio: {cmd_path: /usr/bin/fio --thread, log_avg_msec: 5}", Averages, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio --thread"},
 		{"another fio", "librbdfio: {cmd_path: /opt/fio/fio, log_avg_msec: 5}", Averages, NoEnd, "report", "cmd_path: env FIO2ES_SHIM_FIO=/opt/fio/fio /usr/local/bin/fio2es-fio"},
-		{"fio without logs", "fio: {logging: False}", Nothing, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
-		{"rbdfio", "rbdfio: {}", Completions, Complete, "mtime", "cmd_path: /usr/local/bin/fio2es-fio --output-format=json+,normal"},
-		{"rbdfio with the script", "rbdfio: {cmd_path: '/usr/local/bin/fio2es-fio --output-format=json+,normal'}", Logs, Complete, "report", ""},
-		{"rbdfio with half of it", "rbdfio: {cmd_path: /usr/local/bin/fio2es-fio}", Logs, Cut, "mtime", "cmd_path: /usr/local/bin/fio2es-fio --output-format=json+,normal"},
-		{"rawfio", "rawfio: {log_avg_msec: 100}", Completions, Complete, "report", ""},
+		{"fio without logs", "fio: {logging: False}", plan.FromNothing, NoEnd, "report", "cmd_path: /usr/local/bin/fio2es-fio"},
+		{"rbdfio", "rbdfio: {}", plan.FromRaw, Complete, "mtime", "cmd_path: /usr/local/bin/fio2es-fio --output-format=json+,normal"},
+		{"rbdfio with the script", "rbdfio: {cmd_path: '/usr/local/bin/fio2es-fio --output-format=json+,normal'}", plan.FromHist, Complete, "report", ""},
+		{"rbdfio with half of it", "rbdfio: {cmd_path: /usr/local/bin/fio2es-fio}", plan.FromHist, Cut, "mtime", "cmd_path: /usr/local/bin/fio2es-fio --output-format=json+,normal"},
+		{"rawfio", "rawfio: {log_avg_msec: 100}", plan.FromRaw, Complete, "report", ""},
 		{"rawfio with its usual command", "rawfio: {fio_cmd: sudo /usr/bin/fio, log_lat: False}", Averages, NoEnd, "report", "fio_cmd: sudo /usr/local/bin/fio2es-fio"},
-		{"kvmrbdfio", "kvmrbdfio: {fio_cmd: /usr/local/bin/fio2es-fio --output-format=json+}", Logs, Complete, "report", ""},
+		{"kvmrbdfio", "kvmrbdfio: {fio_cmd: /usr/local/bin/fio2es-fio --output-format=json+}", plan.FromHist, Complete, "report", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			all, err := PredictCBT(context.Background(), "cbt.yaml", []byte("cluster: {user: x}\nbenchmarks:\n  "+tt.yaml+"\n"))
@@ -82,7 +84,7 @@ func TestFormat(t *testing.T) {
 func TestOtherYAML(t *testing.T) {
 	ctx := context.Background()
 	one, err := PredictCBT(ctx, "benchmark_config.yaml", []byte("cluster: {benchmark: librbdfio, time: 10}\n"))
-	if err != nil || len(one) != 1 || one[0].Of != "librbdfio" || one[0].From != Completions {
+	if err != nil || len(one) != 1 || one[0].Of != "librbdfio" || one[0].From != plan.FromRaw {
 		t.Errorf("the configuration of one benchmark: %+v, %v", one, err)
 	}
 	two, err := PredictCBT(ctx, "x", []byte("benchmarks: {radosbench: {time: 10}, librbdfio: {}}"))

@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // Answers says what fio2es can say about a run, and what it cannot.
@@ -18,7 +19,7 @@ type Answers struct {
 	Of    string // name of a section of fio, a benchmark of CBT, or a run
 	Hosts int    // 0 if only the files will show it
 	Jobs  int
-	From  From          // source of latencies over time
+	From  plan.Source   // of latencies over time, or Averages
 	Every time.Duration // length of windows; 0 without latencies over time
 	End   End
 	Whole Whole
@@ -27,20 +28,11 @@ type Answers struct {
 	Lost  []Loss
 }
 
-// From is a source of latencies over time.
-type From string
+// Averages of latencies over time have no percentiles, so they are no source of rows.
+const Averages plan.Source = "averages"
 
-// The sources of latencies over time, the best first. Averages have no percentiles.
-const (
-	Logs        From = "histogram log"
-	Completions From = "completions"
-	Reports     From = "periodic reports"
-	Averages    From = "averages"
-	Nothing     From = "nothing"
-)
-
-// hasPercentiles reports whether the source has percentiles over time.
-func (f From) hasPercentiles() bool { return f == Logs || f == Completions || f == Reports }
+// hasPercentiles reports whether there are percentiles over time.
+func (a *Answers) hasPercentiles() bool { return a.From != Averages && a.From != plan.FromNothing }
 
 // End says whether the last interval of each job, which fio does not log, is known.
 type End string

@@ -22,7 +22,7 @@ func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (Answers, 
 	if x.result, err = pipeline.Read(ctx, run, opt, x.window); err != nil {
 		return Answers{}, nil, err
 	}
-	a := Answers{Of: x.name, Hosts: max(len(run.HostNames()), 1), From: Nothing, Whole: Unknown}
+	a := Answers{Of: x.name, Hosts: max(len(run.HostNames()), 1), From: plan.FromNothing, Whole: Unknown}
 	if x.result.Run != nil {
 		x.answer(&a)
 	}
@@ -52,18 +52,18 @@ func (x *examination) window(w *windows.Window) error {
 func (x *examination) answer(a *Answers) {
 	doc := x.result.Run
 	a.Jobs, a.Start = doc.Fio.Jobs, doc.Clock.Source
-	if a.From = x.from(); a.From.hasPercentiles() {
+	if a.From = x.from(); a.hasPercentiles() {
 		a.Every, a.Error, a.End = time.Duration(doc.IntervalMS)*time.Millisecond, x.error, Complete
 	} else {
 		a.lose("percentiles over time: "+doc.NoWindows, x.changes()...)
 	}
-	without := x.jobs(func(j *plan.Job) bool { return From(j.Source.String()) == Nothing })
-	if n := len(without); n > 0 && a.From.hasPercentiles() {
+	without := x.jobs(func(j *plan.Job) bool { return j.Source == plan.FromNothing })
+	if n := len(without); n > 0 && a.hasPercentiles() {
 		a.lose(fmt.Sprintf("percentiles over time of %d of %d jobs (%s): no log of theirs can be used", n, len(x.result.Plan.Jobs), without[0]), x.changes()...)
 	}
 	// besides requests of jobs without a log
 	isMissing := doc.Missing.Requests > 0 && (len(without) == 0 || doc.Recovered.Requests == 0)
-	if a.From == Logs && (isMissing || len(x.unreported()) > 0) {
+	if a.From == plan.FromHist && (isMissing || len(x.unreported()) > 0) {
 		a.End = Cut
 		a.lose("the end of each job, up to "+a.Every.String()+": fio does not log it, and only a report in json+ has it", x.changes()...)
 	}
@@ -81,24 +81,24 @@ func (x *examination) answer(a *Answers) {
 
 // from returns the source of percentiles over time. Of several it returns the one that lacks most: logs lack the end
 // of each job.
-func (x *examination) from() From {
+func (x *examination) from() plan.Source {
 	switch {
 	case x.result.Run.NoWindows == "":
 	case x.result.Run.Documents.All() > 0:
 		return Averages
 	default:
-		return Nothing
+		return plan.FromNothing
 	}
-	has := map[From]bool{}
+	has := map[plan.Source]bool{}
 	for _, j := range x.result.Plan.Jobs {
-		has[From(j.Source.String())] = true
+		has[j.Source] = true
 	}
-	for _, from := range []From{Logs, Reports, Completions} {
+	for _, from := range []plan.Source{plan.FromHist, plan.FromReports, plan.FromRaw} {
 		if has[from] {
 			return from
 		}
 	}
-	return Nothing
+	return plan.FromNothing
 }
 
 // jobs returns the names of the jobs for which is returns true.

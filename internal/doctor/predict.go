@@ -79,7 +79,7 @@ func Predict(c *fioargs.Command, version fioargs.Version) (all []Answers) {
 
 // answers returns what the plan says of the jobs of the section. Of several, the first with percentiles over time counts.
 func (s *section) answers() Answers {
-	a := Answers{Of: s.Name, Jobs: s.Section.Jobs(), From: Nothing, Whole: Unknown, Start: "mtime"}
+	a := Answers{Of: s.Name, Jobs: s.Section.Jobs(), From: plan.FromNothing, Whole: Unknown, Start: "mtime"}
 	if len(s.planned.Jobs) > 0 { // perhaps none of this section, if a log is of several
 		a.Start = s.planned.Clock.String()
 	}
@@ -100,18 +100,18 @@ func (s *section) answers() Answers {
 		if why = reason; why != "" {
 			continue
 		}
-		a.From, a.End, a.Whole = From(j.Source.String()), Complete, Percentiles
+		a.From, a.End, a.Whole = j.Source, Complete, Percentiles
 		a.Every = time.Duration(s.planned.Window) * time.Millisecond
 		a.Error = hist.Fio3(0).RelativeError()
-		if isPeriodic = j.Entry.HasPeriodic(); a.From == Logs && j.HasRows {
+		if isPeriodic = j.Entry.HasPeriodic(); a.From == plan.FromHist && j.HasRows {
 			a.Error = j.Layout.RelativeError()
 		}
-		if a.From == Logs && (j.Entry == nil || !j.Entry.Out.HasBins) {
+		if a.From == plan.FromHist && (j.Entry == nil || !j.Entry.Out.HasBins) {
 			a.End = Cut
 		}
 		break
 	}
-	if a.From == Nothing && slices.ContainsFunc(s.planned.Averages, func(log cbt.Log) bool {
+	if a.From == plan.FromNothing && slices.ContainsFunc(s.planned.Averages, func(log cbt.Log) bool {
 		return slices.ContainsFunc(s.jobs, func(j *job) bool {
 			return j.section == s && slices.ContainsFunc(j.logs, func(l *plan.Log) bool { return l.File == log.File })
 		})
@@ -137,7 +137,7 @@ func (s *section) addLosses(a *Answers, planned string, isPeriodic bool) {
 	report := s.report()
 	_, hasLog := s.HistogramLog()
 	msec, hasInterval := s.Get("log_hist_msec")
-	if !a.From.hasPercentiles() {
+	if !a.hasPercentiles() {
 		var changes []Change
 		for _, o := range []fioargs.Option{s.unmeasured, s.packed} {
 			if o.Name != "" {
@@ -177,7 +177,7 @@ func (s *section) addLosses(a *Answers, planned string, isPeriodic bool) {
 		}
 		a.lose("percentiles over time: "+why, changes...)
 	}
-	if a.From == Logs && s.version.WritesHalf() && !isPeriodic {
+	if a.From == plan.FromHist && s.version.WritesHalf() && !isPeriodic {
 		least, _ := hist.Fio3(0).Bounds(hist.Fio3(0).Half())
 		reports := Change{Where: fioargs.CommandLine, Line: "--status-interval=1"}
 		if o, ok := s.Own("status-interval"); ok {

@@ -17,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/golden"
 	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
 // sets are options besides those of the workload, as people use them.
@@ -160,7 +161,7 @@ func TestChanges(t *testing.T) {
 			line := words(s.options)
 			line, _ = apply(t, Changes(predict(t, nil, line)), line, "")
 			for _, a := range predict(t, nil, line) {
-				if len(a.Lost) > 0 || !a.From.hasPercentiles() || a.Whole != Percentiles || a.End != Complete {
+				if len(a.Lost) > 0 || !a.hasPercentiles() || a.Whole != Percentiles || a.End != Complete {
 					t.Errorf("%q: %s", line, text(&a))
 				}
 			}
@@ -197,9 +198,9 @@ func TestSections(t *testing.T) {
 
 // TestClient: rows of fio --client can be used if bins prove how they were added up.
 func TestClient(t *testing.T) {
-	for format, want := range map[string]From{"json": Nothing, "json+": Logs} {
+	for format, want := range map[string]plan.Source{"json": plan.FromNothing, "json+": plan.FromHist} {
 		a := predict(t, nil, strings.Fields("fio --client=h --write_hist_log=o --log_hist_msec=1000 --output-format="+format+" --name=a"))[0]
-		if a.From != want || (len(a.Lost) > 0) != (want == Nothing) {
+		if a.From != want || (len(a.Lost) > 0) != (want == plan.FromNothing) {
 			t.Errorf("%s: %s", format, text(&a))
 		}
 	}
@@ -313,7 +314,7 @@ func joined(all []Answers) (a Answers) {
 	a = all[0]
 	for _, other := range all[1:] {
 		lost := append(a.Lost, other.Lost...)
-		if !a.From.hasPercentiles() || other.End == Cut {
+		if !a.hasPercentiles() || other.End == Cut {
 			a = other
 		}
 		a.Lost = lost

@@ -137,7 +137,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		got := p.Jobs[0].Source.String()
+		got := string(p.Jobs[0].Source)
 		if len(p.Averages) > 0 {
 			got = "averages"
 		}

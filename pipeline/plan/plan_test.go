@@ -114,7 +114,7 @@ func TestShift(t *testing.T) {
 		{"at different moments", rowsAt(1000, 1400, 1900), 1000, 0},
 		{"windows that cut rows", rowsAt(1000, 1400), 1300, 0},
 		{"an unknown interval", rowsAt(0, 1400), 1500, 0},
-		{"a job without rows", append(rowsAt(1000, 1400), &Job{}), 1000, 600},
+		{"a job without rows", append(rowsAt(1000, 1400), &Job{Source: FromNothing}), 1000, 600},
 	} {
 		if _, got, err := windowsOf(c.jobs, time.Duration(c.window)*time.Millisecond); got != c.want || err != nil {
 			t.Errorf("%s: %d ms, want %d", c.name, got, c.want)

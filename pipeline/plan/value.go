@@ -63,6 +63,7 @@ type JobKey struct {
 	Number       int // fio's, from 1
 }
 
+// KeyOf returns the job that wrote a log: of all jobs of a run, the first.
 func KeyOf(log cbt.Log) JobKey { return JobKey{log.Host, log.Volume, max(log.Job, 1)} }
 
 // Job is one job of fio: where its rows come from, and when it ran.
@@ -91,9 +92,8 @@ type Job struct {
 	writing time.Duration // fio took at most this long to write the job's logs, after the job's end
 }
 
-func NewJob(l *Log) *Job {
-	return &Job{JobKey: KeyOf(l.Log), Log: l}
-}
+// NewJob returns a job that wrote a log. Its rows are read from nothing yet.
+func NewJob(l *Log) *Job { return &Job{JobKey: KeyOf(l.Log), Log: l, Source: FromNothing} }
 
 // Name returns the name of the job at level Job: volume and number.
 func (j *Job) Name() string {
@@ -126,6 +126,7 @@ func (j *Job) FirstTimes() (times [fiolog.Directions][]int64) {
 	return times
 }
 
+// ReadsLog reports whether the rows of the job are read from a log.
 func (j *Job) ReadsLog() bool { return j.Source == FromHist || j.Source == FromRaw }
 
 // CheckTime returns an error for an impossible time, as written.
@@ -183,19 +184,15 @@ func (j *Job) Report() string {
 }
 
 // Source is the kind of file that has the rows of a job.
-type Source uint8
+type Source string
 
 // The sources of rows.
 const (
-	FromNothing Source = iota
-	FromHist           // a histogram log
-	FromRaw            // a log of all completions
-	FromReports        // the periodic reports of fio
+	FromHist    Source = "histogram log"
+	FromRaw     Source = "completions" // a log of them
+	FromReports Source = "periodic reports"
+	FromNothing Source = "nothing"
 )
-
-var sourceNames = [...]string{"nothing", "histogram log", "completions", "periodic reports"}
-
-func (k Source) String() string { return sourceNames[k] }
 
 // moment is the start of a job and the evidence for it.
 type moment struct {
