@@ -111,6 +111,18 @@ func (s *Server) putOne(to target, params url.Values, body []byte) any {
 	return item
 }
 
+// get returns a document, visible or not.
+func (s *Server) get(in, id string) any {
+	s.find(in, nil)
+	d := s.indices[in].docs[id]
+	if d == nil {
+		panic(refusal{http.StatusNotFound, map[string]any{"_index": in, "_id": id, "found": false}})
+	}
+	return map[string]any{
+		"_index": in, "_id": id, "_version": 1, "_seq_no": d.seq, "_primary_term": 1, "found": true, "_source": d.source,
+	}
+}
+
 // bulk stores documents of index and create actions. Like a real server, it skips a last action without a document,
 // silently.
 func (s *Server) bulk(r *http.Request, body []byte, f Fault) any {

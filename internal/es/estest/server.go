@@ -241,6 +241,8 @@ func (s *Server) route(r *http.Request, body []byte, f Fault) any {
 		return s.changeByQuery(path[0], last == "_update_by_query", params, body)
 	case len(path) == 4 && path[1] == "_mapping":
 		return s.mapped(path[0], path[3])
+	case len(path) == 3 && path[1] == "_doc" && r.Method == http.MethodGet:
+		return s.get(path[0], path[2])
 	case len(path) == 3 && path[1] == "_doc" && r.Method == http.MethodPut:
 		return s.putOne(target{Index: path[0], ID: path[2], isNew: params.Get("op_type") == "create"}, params, body)
 	case len(path) == 1 && r.Method == http.MethodPut:

@@ -51,7 +51,7 @@ func (e *Store) annotate(ctx context.Context, runID string, a mapping.Annotation
 		case err != nil:
 			return nil, err
 		}
-		now, _, err := e.fetch(ctx, runID)
+		now, _, err := e.current(ctx, runID)
 		if err != nil || now.Run.Ingest == run.Run.Ingest && now.Run.Edit() == run.Run.Edit() {
 			return run, err
 		}

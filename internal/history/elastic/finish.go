@@ -3,9 +3,11 @@ package elastic
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -92,7 +94,7 @@ func (e *Store) makeCurrent(ctx context.Context, of version, s *versionState, ru
 	// The run document keeps the labels and the note that people gave to the stored one.
 	_, err = e.change(ctx, of.id, func(stored *mapping.Run, err error) (*mapping.Run, error) {
 		switch {
-		case es.IsNotFound(err), errors.Is(err, history.ErrNotFound):
+		case errors.Is(err, history.ErrNotFound):
 			return &run, nil
 		case errors.Is(err, history.ErrDamaged):
 			hasOthers = true
@@ -127,10 +129,7 @@ func (e *Store) makeCurrent(ctx context.Context, of version, s *versionState, ru
 		if err := e.removeOthers(ctx, of); err != nil {
 			return err
 		}
-		if err := e.client.Refresh(ctx, e.runs()); err != nil {
-			return err
-		}
-		now, _, err := e.fetch(ctx, of.id)
+		now, _, err := e.current(ctx, of.id)
 		if errors.Is(err, history.ErrNotFound) {
 			return fmt.Errorf("%w: the run was removed", history.ErrReplaced)
 		}
@@ -177,10 +176,7 @@ func (e *Store) change(ctx context.Context, id string, edit func(*mapping.Run, e
 				return nil, err
 			}
 		}
-		if err := e.client.Refresh(ctx, e.runs()); err != nil {
-			return nil, err
-		}
-		stored, at, err := e.fetch(ctx, id)
+		stored, at, err := e.current(ctx, id)
 		run, err := edit(stored, err)
 		if run == nil || err != nil {
 			return run, err
@@ -207,6 +203,31 @@ func (e *Store) change(ctx context.Context, id string, edit func(*mapping.Run, e
 		return nil, errors.Join(fmt.Errorf("%w: %w", ErrRejected, err), e.writer.rejects.write(rejected))
 	}
 	return nil, fmt.Errorf("change run %q: its document has changed since it was read: %w", id, history.ErrBusy)
+}
+
+// current returns the run with this full id, and the state of its document. Searches may not see it yet.
+func (e *Store) current(ctx context.Context, id string) (*mapping.Run, state, error) {
+	var answer struct {
+		Index  string          `json:"_index"`
+		Source json.RawMessage `json:"_source"`
+		Seq    int64           `json:"_seq_no"`
+		Term   int64           `json:"_primary_term"`
+	}
+	var err error
+	if id != "" {
+		err = e.client.Do(ctx, esapi.GetRequest{Index: e.runs(), DocumentID: url.PathEscape(id)}, &answer)
+	}
+	switch {
+	case id == "", es.IsNotFound(err):
+		err = fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
+	case err == nil && answer.Index == "":
+		err = es.ErrAnswer
+	}
+	if err != nil {
+		return nil, state{}, err
+	}
+	run, err := (&hit{ID: id, Source: answer.Source}).run()
+	return run, state{answer.Seq, answer.Term}, err
 }
 
 // MakeCurrent implements [history.Store]: it deletes the visible interval documents of a run's other versions, and then

@@ -34,7 +34,7 @@ func (e *Store) runDocs(ctx context.Context, verb string, query any, size int, f
 
 // Run implements [history.Store].
 func (e *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
-	run, _, err := e.fetch(ctx, id)
+	run, err := e.fetch(ctx, id)
 	if !errors.Is(err, history.ErrNotFound) {
 		return run, e.fail(ctx, "read", err)
 	}
@@ -50,21 +50,20 @@ func (e *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
 	}
 	err = history.CheckOne(id, ids)
 	if err == nil {
-		run, _, err = e.fetch(ctx, ids[0])
+		run, err = e.fetch(ctx, ids[0])
 	}
 	return run, e.fail(ctx, "read", err)
 }
 
-// fetch returns the run with this full id, and the state of its document.
-func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, state, error) {
+// fetch returns the visible run with this full id.
+func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, error) {
 	for h, err := range e.runDocs(ctx, "read run", es.Term("run.id", id), 1) {
 		if err != nil {
-			return nil, state{}, err
+			return nil, err
 		}
-		run, err := h.run()
-		return run, state{h.Seq, h.Term}, err
+		return h.run()
 	}
-	return nil, state{}, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
+	return nil, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
 }
 
 // Runs implements [history.Store].
