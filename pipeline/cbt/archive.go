@@ -80,7 +80,7 @@ const foundTwice = "found twice: it was given twice"
 // Skipped is the configuration of a benchmark that does not run fio.
 type Skipped struct {
 	Path   string // of the id- folder
-	Reason string // its benchmark, and how that was recognised
+	Reason string // its benchmark, as its configuration says
 	Files  []*source.File
 
 	archiveConfig *source.File
@@ -112,11 +112,7 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 	s.dropBandwidth()
 	s.describe()
 	s.dropCopies()
-	return s.finish(skipped)
-}
 
-// finish returns the archive. Configurations that no run has are added to Left.
-func (s *sorter) finish(skipped map[folder]*Skipped) *Archive {
 	a := &Archive{Runs: s.inOrder(present(s.runs)), Roots: map[string]bool{}}
 	used := map[*source.File]bool{}
 	use := func(f *source.File) { used[f], a.Roots[f.Root] = true, true }
@@ -145,7 +141,7 @@ func (s *sorter) finish(skipped map[folder]*Skipped) *Archive {
 		}
 	}
 	slices.SortFunc(a.Skipped, func(a, b Skipped) int { return s.order[a.Files[0]] - s.order[b.Files[0]] })
-	for _, f := range s.configs {
+	for _, f := range s.configs { // those that no run has
 		switch {
 		case used[f]:
 		case path.Base(f.Path) == configName:

@@ -171,12 +171,9 @@ func TestSkipped(t *testing.T) {
 		want         string
 	}{
 		{"radosbench", "radosbench", []string{"write/output.0.h1", "write/json_output.0.h1", "seq/output.0.h1"}, "radosbench"},
-		{"radosbench without configuration", "", []string{"write/output.0.h1"}, "radosbench"},
 		{"cephtestrados", "cephtestrados", nil, "cephtestrados"},
-		{"cephtestrados without configuration", "", []string{"osd_ra-00004096/object_size-00004096/output.0.h1"}, "cephtestrados"},
 		{"getput", "getput", []string{"osd_ra-00004096/op_size-00004096/procs-00000001/c/put/output.gw1.h"}, "getput"},
 		{"hsbench", "hsbench", []string{"output.0.json.h1"}, "hsbench"},
-		{"hsbench without configuration", "", []string{"output.0.json.h1"}, "hsbench"},
 		{"cosbench", "cosbench", nil, "cosbench"},
 		{"a class to come", "newbench", []string{"output.0.h1"}, "newbench"},
 		{"fio", "fio", []string{"output.0.h1"}, ""},

@@ -379,12 +379,8 @@ func (s *sorter) factsIn(f *source.File) *facts {
 	return of
 }
 
-var (
-	hsbenchFile   = regexp.MustCompile(`^output\.\d+\.(?:csv|json)(?:\.|$)`)
-	radosbenchDir = regexp.MustCompile(`^(?:prefill|write|read|seq|rand)$`)
-)
-
-// skip finds the id- folders of other benchmarks, which have no log of fio. Their reports have the same names as fio's.
+// skip finds the id- folders of other benchmarks, by their configurations: they have no log of fio, and their reports have
+// the same names as fio's.
 func (s *sorter) skip(reports []*source.File) map[folder]*Skipped {
 	files, skipped := map[folder][]*source.File{}, map[folder]*Skipped{}
 	for at, f := range s.configs {
@@ -403,27 +399,13 @@ func (s *sorter) skip(reports []*source.File) map[folder]*Skipped {
 		delete(files, folder{r.argument, r.Archive, r.at.config}) // it has logs of fio
 	}
 	for id, of := range files {
-		benchmark, reason := s.factsIn(s.config(id, configName)).benchmark, "as its configuration says"
-		for i := 0; benchmark == "" && i < len(of); i++ { // without configuration, names show some of them
-			reason = "as the names of its files say"
-			below := strings.TrimPrefix(strings.TrimPrefix(of[i].Path, id.path), "/")
-			switch {
-			case hsbenchFile.MatchString(path.Base(below)):
-				benchmark = "hsbench"
-			case strings.Contains(below, "/object_size-"):
-				benchmark = "cephtestrados"
-			case strings.Contains(below, "/procs-"):
-				benchmark = "getput"
-			case radosbenchDir.MatchString(path.Dir(below)):
-				benchmark = "radosbench"
-			}
-		}
+		benchmark := s.factsIn(s.config(id, configName)).benchmark
 		if benchmark == "" || fioClasses[benchmark] {
 			continue
 		}
 		skipped[id] = &Skipped{
 			Path: id.path, Files: of,
-			Reason:        benchmark + " does not run fio, " + reason,
+			Reason:        benchmark + " does not run fio, as its configuration says",
 			archiveConfig: s.config(id.in(s.placeOf(of[0], false).root), archiveConfigName),
 		}
 	}

@@ -425,7 +425,7 @@ func (s *scanner) entry(at *os.Root, e fs.DirEntry, it item) {
 	switch {
 	case err == nil:
 		s.disk(it, it.root, it.rel, f)
-	case it.met != byContent: // else nothing says that it is of interest
+	case it.met == byName: // else nothing says that it is of interest
 		s.failToRead(it.name, err)
 	}
 }
@@ -563,12 +563,17 @@ func (s *scanner) besideIn(dir, abs string) {
 		return
 	}
 	s.visited[abs] = true
-	at, err := os.Open(dir)
+	at, err := os.OpenRoot(dir)
 	if err != nil {
 		return
 	}
 	defer at.Close()
-	entries, err := at.ReadDir(10 * maxLooks) // io.EOF for an empty folder
+	d, err := at.Open(".")
+	if err != nil {
+		return
+	}
+	entries, err := d.ReadDir(10 * maxLooks) // io.EOF for an empty folder
+	d.Close()
 	if err != nil || len(entries) == 10*maxLooks {
 		return
 	}
@@ -586,13 +591,7 @@ func (s *scanner) besideIn(dir, abs string) {
 		if s.Look.Near(short) || !s.Want(short) && !s.Look.Name(short) || s.isGiven(filepath.Join(abs, name)) {
 			continue
 		}
-		it := item{name: filepath.Join(dir, name), origin: origin{root: dir, archive: baseName(abs)}, rel: name, met: beside}
-		if s.listing != nil {
-			info, err := os.Lstat(it.name)
-			s.list(it, info, err)
-		} else if f, err := openBelow("", it.name); err == nil {
-			s.disk(it, "", it.name, f)
-		}
+		s.entry(at, e, item{name: filepath.Join(dir, name), origin: origin{root: dir, archive: baseName(abs)}, rel: name, met: beside})
 	}
 	s.settle()
 }
