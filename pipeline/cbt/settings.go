@@ -261,20 +261,21 @@ const (
 type flattener struct {
 	into map[string]any
 	size int
-	full bool
 	lost error // about the first value whose name another value has
 }
 
 // file adds a configuration. Its error names the file if something had to be left out.
 func (f *flattener) file(name, prefix string, m map[string]any) error {
-	if len(m) > 0 {
-		f.add(prefix, m, 0)
+	if len(m) == 0 {
+		return nil
 	}
+	f.lost = nil
+	f.add(prefix, m, 0)
 	err := f.lost
-	if f.full {
+	if f.size > maxFlat {
 		err = fmt.Errorf("%w: the run's document has the first %d bytes of its values and of their full names", safeyaml.ErrTooMuch, maxFlat)
 	}
-	if f.full, f.lost = false, nil; err != nil {
+	if err != nil {
 		err = fmt.Errorf("read %s: %w", name, err)
 	}
 	return err
@@ -283,7 +284,7 @@ func (f *flattener) file(name, prefix string, m map[string]any) error {
 // add adds a value below a name. A list of scalars becomes one text.
 func (f *flattener) add(name string, v any, depth int) {
 	f.size += len(name) // a name without a value counts, too: it takes as much time
-	if f.full = f.full || f.size > maxFlat; depth > maxDepth || f.full {
+	if depth > maxDepth || f.size > maxFlat {
 		return
 	}
 	below := func(k string, v any) {
@@ -291,7 +292,7 @@ func (f *flattener) add(name string, v any, depth int) {
 		if name != "" {
 			k = name + "." + k
 		}
-		if !f.full {
+		if f.size <= maxFlat {
 			f.add(k, v, depth+1)
 		}
 	}
@@ -321,7 +322,6 @@ func (f *flattener) add(name string, v any, depth int) {
 		value = scalar(v)
 	}
 	if f.size += len(value); f.size > maxFlat {
-		f.full = true
 		return
 	}
 	if have, ok := f.into[name]; !ok {
