@@ -146,11 +146,13 @@ func (f *follower) look(ctx, sessions context.Context) error {
 		if err := f.collect(w); err != nil {
 			return err
 		}
+		// reports grow while fio runs; histogram logs are written at the end
+		mayBeLive := len(run.Reports) > 0 && len(run.Logs) == 0
 		switch {
 		case w.session != nil || w.stored == w.listing:
 		case now.Sub(w.since) >= f.Quiet:
 			over = append(over, run)
-		case w.tried != w.listing && mayBeLive(run) && f.live < mostSessions:
+		case w.tried != w.listing && mayBeLive && f.live < mostSessions:
 			readers.Add(1)
 			f.begin(sessions, w, run, readers.Done)
 		}
@@ -212,10 +214,6 @@ type watched struct {
 	id      string    // id in the history; empty before the run is stored
 	files   []string  // names of its logs and reports
 }
-
-// mayBeLive reports whether a run may be live, by its files. Reports grow while fio runs; histogram logs are written
-// at the end.
-func mayBeLive(run *cbt.Run) bool { return len(run.Reports) > 0 && len(run.Logs) == 0 }
 
 // see records the state of a run's files. If they have been quiet for long enough when they are first seen, the run
 // counts as over at once.

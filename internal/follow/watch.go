@@ -44,7 +44,12 @@ func Watch(
 		if !run.Run.Live() {
 			return run, nil
 		}
-		from = unseen(from, given)
+		// Windows may be new from the series that is last on, but a direction, host or job without windows for a minute
+		// is not waited for.
+		if times := slices.SortedFunc(maps.Values(given), time.Time.Compare); len(times) > 0 {
+			oldest, late := times[0], times[len(times)-1].Add(-time.Minute)
+			from = slices.MaxFunc([]time.Time{from, oldest, late}, time.Time.Compare)
+		}
 		select {
 		case <-time.After(every):
 		case <-ctx.Done():
@@ -68,15 +73,4 @@ func newest(ctx context.Context, store history.Store, run *mapping.Run, from tim
 		list = slices.DeleteFunc(list, func(w *window.Window) bool { return w.ElapsedMS == last })
 	}
 	return list, nil
-}
-
-// unseen returns the time from which windows may be new. It does not wait for a direction, host or job without
-// windows for a minute.
-func unseen(from time.Time, given map[series]time.Time) time.Time {
-	times := slices.SortedFunc(maps.Values(given), time.Time.Compare)
-	if len(times) == 0 {
-		return from
-	}
-	oldest, late := times[0], times[len(times)-1].Add(-time.Minute)
-	return slices.MaxFunc([]time.Time{from, oldest, late}, time.Time.Compare)
 }

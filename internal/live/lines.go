@@ -123,9 +123,15 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 	if room < aroundMap+least || wide < 2*least {
 		return nil, nil
 	}
+	length := int64(0) // of a window in milliseconds: the shortest time between two
+	for i := 1; i < len(v.windows); i++ {
+		if d := v.windows[i].ElapsedMS - v.windows[i-1].ElapsedMS; d > 0 && (length == 0 || d < length) {
+			length = d
+		}
+	}
 	b, shown := heatmap.NewBuilder(wide), false
 	for _, w := range v.settled() {
-		if w.ElapsedMS <= v.newest-int64(wide)*v.step() {
+		if w.ElapsedMS <= v.newest-int64(wide)*max(length, 1) {
 			continue
 		}
 		h, err := w.Histogram()
@@ -155,17 +161,6 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 		lines[i] = cut(lines[i], size.Columns)
 	}
 	return lines, err
-}
-
-// step returns the length of a window in milliseconds: the shortest time between two windows.
-func (v *View) step() int64 {
-	step := int64(0)
-	for i := 1; i < len(v.windows); i++ {
-		if d := v.windows[i].ElapsedMS - v.windows[i-1].ElapsedMS; d > 0 && (step == 0 || d < step) {
-			step = d
-		}
-	}
-	return max(step, 1)
 }
 
 // foot returns the lines about broken rules, and other notes.

@@ -59,20 +59,15 @@ func (v *View) Add(w *window.Window, at time.Time) error {
 		}
 	}
 	for _, b := range breaches {
-		v.note(w.Direction, b)
+		i := slices.IndexFunc(v.broken, func(old breach) bool { return old.rule == b.Rule && old.direction == w.Direction })
+		if i < 0 {
+			i, v.broken = len(v.broken), append(v.broken, breach{rule: b.Rule, direction: w.Direction})
+		}
+		of := &v.broken[i]
+		of.text, of.isNow = b.Text(), true
+		of.windows++
 	}
 	return nil
-}
-
-// note records that a window broke a rule.
-func (v *View) note(direction string, b slo.Breach) {
-	i := slices.IndexFunc(v.broken, func(old breach) bool { return old.rule == b.Rule && old.direction == direction })
-	if i < 0 {
-		i, v.broken = len(v.broken), append(v.broken, breach{rule: b.Rule, direction: direction})
-	}
-	of := &v.broken[i]
-	of.text, of.isNow = b.Text(), true
-	of.windows++
 }
 
 // last returns the sums of the windows of the last seconds, for each direction and for all together, and the time

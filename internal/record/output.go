@@ -42,17 +42,6 @@ func outputOf(c *fioargs.Command) Output {
 
 const jsonPlus = "json+"
 
-// wants reports whether the user wants a format.
-func (o *Output) wants(format string) bool {
-	return slices.Contains(o.Formats, format) || format == "terse" && slices.Contains(o.Formats, "minimal")
-}
-
-// recorded returns the formats that fio must write: those that the user wants, and json+.
-func (o *Output) recorded() []string {
-	formats := slices.DeleteFunc(slices.Clone(o.Formats), func(f string) bool { return f == "json" || f == jsonPlus })
-	return append(formats, jsonPlus)
-}
-
 // Copy copies the part of fio's output that the user wants. hasEnded reports that fio ended by itself, so that its
 // last report is the final one. Otherwise there is no final report. If the output ends within a report, Copy copies
 // the messages outside of reports, and fails with [ErrCut].
@@ -85,18 +74,19 @@ func (o *Output) Copy(to io.Writer, from io.ReadSeeker, hasEnded bool) error {
 		case isReport:
 			seen++
 			number = seen
-			if !o.wants(jsonPlus) && !o.wants("json") {
-				continue
-			}
-			if !o.wants(jsonPlus) {
+			switch {
+			case slices.Contains(o.Formats, jsonPlus):
+			case slices.Contains(o.Formats, "json"):
 				lines = withoutBins(lines)
+			default:
+				continue
 			}
 		case len(lines) == 0:
 			continue
 		case isTerse(lines[0]): // fio writes it before the JSON, and the normal format after it
 			isReport, number = true, seen+1
 		default:
-			isReport = seen > 0 && o.wants("normal") && !strings.HasPrefix(lines[0], "fio: ")
+			isReport = seen > 0 && slices.Contains(o.Formats, "normal") && !strings.HasPrefix(lines[0], "fio: ")
 		}
 		if isReport && !o.All && number != final {
 			continue

@@ -153,7 +153,10 @@ func (p *Plan) note(format string, args ...any) {
 
 // ownOptions adds the options of fio itself: the file of its report, the formats, and the time between reports.
 func (p *Plan) ownOptions(c *fioargs.Command, s Settings) error {
-	p.Words = append(p.Words, "--output-format="+strings.Join(p.Output.recorded(), ","))
+	// fio writes what the user wants and json+, from which Output.Copy makes json.
+	isJSON := func(format string) bool { return format == "json" || format == jsonPlus }
+	formats := append(slices.DeleteFunc(slices.Clone(p.Output.Formats), isJSON), jsonPlus)
+	p.Words = append(p.Words, "--output-format="+strings.Join(formats, ","))
 	if p.Output.File != "" {
 		p.Words = append(p.Words, "--output="+filepath.Join(s.Folder, reportName(s.Name)))
 	}
