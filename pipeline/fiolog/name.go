@@ -108,12 +108,17 @@ place:
 	return Name{}, false
 }
 
-// Marks of copies. Each has one group, which is the mark.
+// copyWords are what editors, people and log rotation append after a dot to the name of a copy, and whether a number may
+// follow.
+var copyWords = map[string]bool{
+	"bak": true, "bkp": true, "swp": true, "backup": false, "old": false, "orig": false, "save": false, "saved": false,
+	"copy": false, "prev": false, "tmp": false, "part": false,
+}
+
+// Other marks of copies. Each has one group, which is the mark.
 var (
 	markAtStart = regexp.MustCompile(`(?i)^(copy (?:\(\d+\) )?of )`)
 	marks       = []*regexp.Regexp{
-		// what editors, people and log rotation append
-		regexp.MustCompile(`(?i).(~|\.(?:(?:bak|bkp|swp)\d*|backup|old|orig|saved?|copy|prev|tmp|part))$`),
 		markAtStart,
 		// what file managers and browsers insert before the last suffix, or append
 		regexp.MustCompile(`(?i).( ?\((?:\d+|(?:another |\d+(?:st|nd|rd|th) )?copy(?: \d+)?)\)| - copy(?: \(\d+\))?| copy(?: \d+)?)` +
@@ -122,11 +127,6 @@ var (
 		regexp.MustCompile(`\.(?:log|json|txt|out)(?:\.fz)?(-(?:19|20)\d{6}(?:-?\d+)?)$`),
 		regexp.MustCompile(`.(\.\d+)$`),
 	}
-	// markWords are the marks that follow a dot at the end.
-	markWords = map[string]bool{
-		"bak": true, "bkp": true, "backup": true, "old": true, "orig": true, "save": true, "saved": true, "copy": true,
-		"prev": true, "tmp": true, "swp": true, "part": true,
-	}
 )
 
 // CutCopyMark splits the mark of a copy from the name of a file: "x.log.bak" is a copy of "x.log" with the mark ".bak".
@@ -134,13 +134,19 @@ var (
 // of an IP address, or CBT's number of a volume. The rest of the name decides.
 func CutCopyMark(base string) (original, mark string) {
 	const longest = 512 // no system has longer names
-	// This excludes most names without the regular expressions: a marked name has a blank or a bracket, or ends in a
-	// number, "~" or one of markWords.
 	word := strings.TrimRight(base, "0123456789")
-	isNumbered := len(word) < len(base) && (strings.HasSuffix(word, ".") || strings.HasSuffix(word, "-"))
-	if len(base) > longest || word == "" || !isNumbered && !strings.HasSuffix(word, "~") && !strings.ContainsAny(base, " (") &&
-		!markWords[strings.ToLower(word[strings.LastIndexByte(word, '.')+1:])] {
+	dot := strings.LastIndexByte(word, '.')
+	mayHaveNumber, isWord := copyWords[strings.ToLower(word[dot+1:])]
+	switch {
+	case len(base) > longest || word == "":
 		return base, ""
+	case strings.HasSuffix(base, "~") && base != "~":
+		return base[:len(base)-1], "~"
+	case isWord && dot > 0 && (word == base || mayHaveNumber):
+		return base[:dot], base[dot:]
+	case strings.ContainsAny(base, " ("):
+	case word == base || !strings.HasSuffix(word, ".") && !strings.HasSuffix(word, "-"):
+		return base, "" // most names, without the regular expressions
 	}
 	for _, r := range marks {
 		if m := r.FindStringSubmatchIndex(base); m != nil && m[3]-m[2] < len(base) {
