@@ -44,7 +44,7 @@ func (b Bins) appendCompact(dst []byte, layout string) ([]byte, bool) {
 		return none, false
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(b.Values)))
-	middles, next := middlesOf(l), 0
+	middles, next := tableOf(l).middles, 0
 	for i, v := range b.Values {
 		index := next
 		for index < len(middles) && middles[index] < v {
@@ -88,7 +88,7 @@ func (d *Interval) UnmarshalCompact(b []byte) error {
 	}
 	b = b[size:]
 	bins := Bins{make([]float64, n), make([]int64, n)}
-	middles, next := middlesOf(l), uint64(0) // next is the index after the bin before
+	middles, next := tableOf(l).middles, uint64(0) // next is the index after the bin before
 	for i := range n {
 		count, size := binary.Uvarint(b)
 		between, more := uint64(0), 0

@@ -241,19 +241,28 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[done:]...), '"')
 }
 
-// middles caches the middles of the bins of a layout, in microseconds: []float64 by hist.Layout.
-var middles sync.Map
+// binTable has the middles of the bins of a layout in microseconds, and their JSON texts, each with a comma. A histogram is
+// nine tenths of a document, so the texts are made once. Without them NDJSON takes a third longer.
+type binTable struct {
+	middles []float64
+	texts   []string
+}
 
-func middlesOf(l hist.Layout) []float64 {
-	if m, ok := middles.Load(l); ok {
-		return m.([]float64)
+// binTables caches the tables: *binTable by hist.Layout.
+var binTables sync.Map
+
+func tableOf(l hist.Layout) *binTable {
+	if t, ok := binTables.Load(l); ok {
+		return t.(*binTable)
 	}
-	var m []float64
+	t := &binTable{}
 	for i := range l.Len() {
-		m = append(m, l.Middle(i)/1000)
+		middle := l.Middle(i) / 1000
+		t.middles = append(t.middles, middle)
+		t.texts = append(t.texts, string(append(appendFloat(nil, middle), ',')))
 	}
-	middles.Store(l, m)
-	return m
+	binTables.Store(l, t)
+	return t
 }
 
 // append appends the object. Without a histogram, as of averages, the object has only the mean.
@@ -261,8 +270,19 @@ func (lat *Latency) append(b []byte) []byte {
 	b = append(b, '{')
 	if !lat.Bins.IsZero() {
 		b = append(b, `"histogram":{"values":[`...)
+		t, next := &binTable{}, 0 // no texts of an unknown layout
+		if l, err := parseLayout(lat.Layout); err == nil {
+			t = tableOf(l)
+		}
 		for _, v := range lat.Bins.Values {
-			b = append(appendFloat(b, v), ',')
+			for next < len(t.middles) && t.middles[next] < v {
+				next++
+			}
+			if next < len(t.middles) && t.middles[next] == v {
+				b = append(b, t.texts[next]...)
+			} else {
+				b = append(appendFloat(b, v), ',')
+			}
 		}
 		b = append(closeWith(b, ']'), `,"counts":[`...)
 		for _, n := range lat.Bins.Counts {

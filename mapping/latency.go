@@ -85,7 +85,7 @@ func (lat *Latency) SetBins(l hist.Layout, counts []hist.Bin) {
 	}
 	lat.Layout = layoutName(l)
 	b := Bins{Values: make([]float64, 0, len(counts)), Counts: make([]int64, 0, len(counts))}
-	middles := middlesOf(l)
+	middles := tableOf(l).middles
 	for _, c := range counts {
 		for left := c.Count; left > 0; {
 			n := min(left, MaxCount)
