@@ -18,13 +18,13 @@ type Evidence struct {
 	Config  map[string]any   // of CBT
 	Outputs []*Output        // what fio printed
 	Logs    []*Log           // of histograms: one for each job, also if a file has several jobs
-	Others  []*Log           // the same of all other kinds, if needsOthers
+	Others  []*Log           // the same of all other kinds, if NeedsOthers
 	Written map[JobKey]int64 // bytes that fio wrote into all logs of a job, about
 	Reader  reader
 	Live    bool // fio still writes the files
 }
 
-// Reader reads whole logs. Few runs need that before their rows are read.
+// reader reads whole logs. Few runs need that before their rows are read.
 type reader interface {
 	// Sums adds up the rows of a log. lag is that of the rows that fio --client adds. It fails if a row is damaged.
 	Sums(l *Log, lag int) (*Sums, error)
@@ -85,6 +85,7 @@ type Sums [fiolog.Directions]struct {
 	rows int
 }
 
+// Add adds a row.
 func (s *Sums) Add(rec *fiolog.Record) {
 	of := &s[rec.Direction]
 	of.AddBins(rec.Layout, rec.Bins)
@@ -116,8 +117,8 @@ func (s *Sums) fit(jobs []*Entry) bool {
 	return true
 }
 
-// NeedsOthers reports whether logs of completions may be needed. That is so if the user wants them (completions), or if a job has no
-// histogram log with rows.
+// NeedsOthers reports whether logs of completions may be needed. That is so if the user wants them (completions), or if a
+// job has no histogram log with rows.
 func (ev *Evidence) NeedsOthers(completions bool) bool {
 	if completions || len(ev.Logs) == 0 {
 		return true

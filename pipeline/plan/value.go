@@ -204,6 +204,7 @@ type moment struct {
 // Clock is the evidence for the absolute start of a job, from the best to the weakest.
 type Clock uint8
 
+// The clocks.
 const (
 	clockNone   Clock = iota // unknown
 	clockEpoch               // rows with absolute times (log_unix_epoch)
