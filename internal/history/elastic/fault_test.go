@@ -400,6 +400,40 @@ func TestElasticHangs(t *testing.T) {
 	}
 }
 
+// TestElasticLateRunDocument: a server stores a run document without making it visible, and answers 504. Before the old
+// version is deleted, the run document must be visible: otherwise readers would see the old run without its documents.
+func TestElasticLateRunDocument(t *testing.T) {
+	first, second := historytest.Intervals("a", "1", 30), historytest.Intervals("a", "22", 20)
+	e, f := filled(t, 10_000, first)
+	isLate, reads := false, 0
+	f.Before = func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		switch {
+		case r.Method == http.MethodPut && !isLate:
+			isLate = true
+			q := r.URL.Query()
+			q.Del("refresh")
+			if _, err := f.call(t.Context(), r.Method, r.URL.Path+"?"+q.Encode(), string(body)); err != nil {
+				t.Error(err)
+			}
+			return write(w, 504, "")
+		case strings.HasSuffix(r.URL.Path, "_delete_by_query") && reads == 0:
+			reads++
+			docs, err := readAll(t.Context(), e)
+			if diff := historytest.Diff(second, docs); err != nil || diff != "" {
+				t.Errorf("before the old version is deleted: %v (-want +got):\n%s", err, diff)
+			}
+		}
+		return false
+	}
+	if err := errors.Join(e.Put(t.Context(), second), e.Finish(t.Context(), historytest.NewRun("a", "22"))); err != nil || !isLate || reads == 0 {
+		t.Fatalf("%v, %d reads", err, reads)
+	}
+	docs, err := readAll(t.Context(), e)
+	if diff := historytest.Diff(second, docs); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 // TestElasticConflicts: documents that another process changes at the same time are removed in the end.
 func TestElasticConflicts(t *testing.T) {
 	e, f := filled(t, 10_000, historytest.Intervals("a", "1", 30))

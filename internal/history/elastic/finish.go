@@ -178,8 +178,11 @@ func (e *Store) change(ctx context.Context, id string, edit func(*mapping.Run, e
 		}
 		stored, at, err := e.current(ctx, id)
 		run, err := edit(stored, err)
-		if run == nil || err != nil {
-			return run, err
+		if err != nil {
+			return nil, err
+		}
+		if run == nil { // an earlier attempt may have stored it without an answer, and not made it visible
+			return nil, e.client.Refresh(ctx, e.runs())
 		}
 		text := run.AppendJSON(nil)
 		request := esapi.IndexRequest{DocumentID: id, Body: es.JSON(text), OpType: "create"}
