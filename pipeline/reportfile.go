@@ -20,10 +20,8 @@ import (
 // which it was written: fio waits for a job that hangs before it writes one, also for the other jobs. The last report is
 // written at the end, so there is no tail to recover.
 type reportFile struct {
-	out     *plan.Output
-	live    *liveFiles // fio still writes; else nil
-	isAlone bool       // all rows of the run are of these reports, so that windows follow them
-	offsets map[string]time.Duration
+	run *runReader
+	out *plan.Output
 
 	mu    sync.Mutex
 	next  func() (*fiolog.Report, error, bool) // nil before the first
@@ -115,10 +113,10 @@ func (f *reportFile) advance() bool {
 			f.jobs[0].errs = append(f.jobs[0].errs, err)
 			return false
 		}
-		if f.live != nil {
+		if live := f.run.live; live != nil {
 			const missed = 3 // reports
-			quiet := max(f.live.quiet, missed*time.Duration(f.out.Spacing())*time.Millisecond)
-			in = &tailReader{in, liveFiles{f.live.ctx, quiet}}
+			quiet := max(live.quiet, missed*time.Duration(f.out.Spacing())*time.Millisecond)
+			in = &tailReader{in, liveFiles{live.ctx, quiet}}
 		}
 		next, stop := iter.Pull2(reportsOf(in, f.out.File))
 		f.next, f.skip, f.stop = next, f.out.Skip, func() { stop(); in.Close() }
@@ -134,7 +132,7 @@ func (f *reportFile) advance() bool {
 		return ok
 	}
 	take := f.ready
-	if f.ready = rep; f.live != nil && ok && rep.Timestamp-f.took >= f.out.Spacing()/2 {
+	if f.ready = rep; f.run.isLive && ok && rep.Timestamp-f.took >= f.out.Spacing()/2 {
 		take, f.ready = rep, nil
 	}
 	if take == nil {
@@ -170,7 +168,7 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 	}
 	r.last, r.until = j, end
 	isLate := end-from > r.job.Interval*3/2 // because a job hung
-	whole := r.isAlone || isLate
+	whole := r.run.follows || isLate
 	for d := range fiolog.Direction(fiolog.Directions) {
 		now := r.job.Entry.Histogram(&j.Directions[d])
 		since := now.Clone()
@@ -188,12 +186,12 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 				r.late, r.longest = r.late+1, max(r.longest, end-from)
 			}
 			r.queue = append(r.queue, row)
-		case r.live != nil && !now.IsEmpty(): // otherwise windows stay open, because the next row may begin here
+		case r.run.isLive && !now.IsEmpty(): // otherwise windows stay open, because the next row may begin here
 			row.Bins = []hist.Bin{}
 			r.queue = append(r.queue, row)
 		}
 	}
-	if r.live != nil && len(r.queue)+len(r.errs) == 0 { // a row without a direction
+	if r.run.isLive && len(r.queue)+len(r.errs) == 0 { // a row without a direction
 		r.queue = append(r.queue, align.Row{Start: from, End: end, Whole: whole, Layout: r.job.Layout})
 	}
 }
@@ -211,14 +209,14 @@ func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
 		}
 		return r.until + max(grown, 0)
 	}
-	end = time.UnixMilli(rep.Timestamp).Add(r.offsets[r.job.Host]).Sub(r.job.Start).Milliseconds()
+	end = time.UnixMilli(rep.Timestamp).Add(r.run.opt.Offsets[r.job.Host]).Sub(r.job.Start).Milliseconds()
 	switch {
-	case begins && r.live != nil:
+	case begins && r.run.isLive:
 		r.until = max(end-ran, r.until)
-	case r.live == nil && grown == 0 && ran == r.job.Ran: // it had ended before the last report
+	case !r.run.isLive && grown == 0 && ran == r.job.Ran: // it had ended before the last report
 		end = r.until
 	case end-ran <= r.job.Interval/10, // fio writes some milliseconds after the job's end
-		r.live == nil && ran == r.job.Ran && end-ran <= r.job.Interval*3/2: // the job ended before others
+		!r.run.isLive && ran == r.job.Ran && end-ran <= r.job.Interval*3/2: // the job ended before others
 		end = min(end, ran)
 	}
 	return max(end, r.until)

@@ -31,6 +31,7 @@ type runReader struct {
 	made     mapping.Documents
 	totals   bool // no job has rows: the run has totals, and no windows
 	isLive   bool // fio still writes the reports
+	follows  bool // all rows are of the periodic reports of one fio, so that windows follow these
 	unsure   struct {
 		// Windows that may have requests of the windows beside them: see [align.Window].
 		windows     int     // at different times
@@ -59,7 +60,7 @@ func newRunReader(p *input, said *problems) *runReader {
 			r.isLive = p.live != nil
 			out := j.Entry.Out
 			if reports[out] == nil {
-				reports[out] = &reportFile{out: out, live: p.live, offsets: p.opt.Offsets}
+				reports[out] = &reportFile{run: r, out: out}
 			}
 			in.reports = &reportJob{reportFile: reports[out], job: j}
 			reports[out].jobs = append(reports[out].jobs, in.reports)
@@ -73,9 +74,7 @@ func newRunReader(p *input, said *problems) *runReader {
 	if !r.isLive { // else the files that the scan found grow
 		r.budget = p.Run.Budget()
 	}
-	for _, f := range reports {
-		f.isAlone = len(reports) == 1 && !slices.ContainsFunc(p.Jobs, (*plan.Job).ReadsLog)
-	}
+	r.follows = len(reports) == 1 && !slices.ContainsFunc(p.Jobs, (*plan.Job).ReadsLog)
 	return r
 }
 
@@ -164,7 +163,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	}
 	opt := align.Options{
 		Window: r.Window, Tolerance: tolerance, Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
-		Levels: r.Levels, Workers: r.opt.Workers, Eager: r.isLive, Contiguous: r.isLive,
+		Levels: r.Levels, Workers: r.opt.Workers, Live: r.isLive,
 	}
 	n := windowsAhead
 	if r.isLive { // put may use the counts of jobs

@@ -39,7 +39,7 @@ func TestMergeMinutes(t *testing.T) {
 	jobs := []jobRows{{host: "a", job: "1", rows: slowRun(1100, lasted)}, {host: "a", job: "2", rows: slowRun(1100, nil)}, {host: "b", job: "1", rows: slowRun(900, map[int]int{850: 540})}}
 	lasted[850] = 540
 	var first []string
-	for _, opt := range []align.Options{{Workers: 1}, {Workers: 4}, {Workers: 2, Eager: true}} {
+	for _, opt := range []align.Options{{Workers: 1}, {Workers: 4}, {Workers: 2, Live: true}} {
 		opt.Window = 1000
 		windows, stats := merge(t, jobs, opt)
 		if stats.Late != 0 || stats.Layout != minutes {

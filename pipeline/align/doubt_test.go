@@ -32,7 +32,7 @@ func TestUnsure(t *testing.T) {
 		{"at the end", []row{{500, 1500, 400}, {1500, 2500, 400}, {2500, 3500, 100}}, "2000:50 3000:50"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, eager := range []bool{true, false} {
+			for _, live := range []bool{true, false} {
 				rows := c.rows
 				stream := &Stream{Next: func() (Row, bool) {
 					if len(rows) == 0 {
@@ -43,7 +43,7 @@ func TestUnsure(t *testing.T) {
 					return Row{Start: r.start, End: r.end, Layout: hist.Fio3(0), Bins: []hist.Bin{{Index: 100, Count: r.n}}, Total: r.n}, true
 				}}
 				var got []string
-				for w, err := range Merged(context.Background(), []*Stream{stream}, Options{Window: 1000, Tolerance: 50, Eager: eager}, nil) {
+				for w, err := range Merged(context.Background(), []*Stream{stream}, Options{Window: 1000, Tolerance: 50, Live: live}, nil) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -52,7 +52,7 @@ func TestUnsure(t *testing.T) {
 					}
 				}
 				if text := fmt.Sprint(got); text != "["+c.want+"]" {
-					t.Errorf("eager %v: %s, want %s", eager, text, c.want)
+					t.Errorf("live %v: %s, want %s", live, text, c.want)
 				}
 			}
 		})

@@ -67,10 +67,10 @@ type Options struct {
 	SpreadAll bool            // in-flight weights for all requests, not only those longer than a window
 	Levels    []mapping.Level // ascending; Cluster by default
 	Workers   int             // goroutines; by default one for each CPU
-	Eager     bool            // pass on each window as soon as it is final, not several at a time
-	// Contiguous says that no row begins before an earlier row of its stream, in any direction. Then a window is final,
-	// without in-flight weights, as soon as the next row of each stream is known.
-	Contiguous bool
+	// Live says that rows come while fio writes them, and that none begins before an earlier row of its stream, in any
+	// direction. Each window is passed on as soon as it is final, not several at a time. Without in-flight weights that is as
+	// soon as the next row of each stream is known.
+	Live bool
 }
 
 // Stats describe the data of a merge.
@@ -107,7 +107,7 @@ func Merge(ctx context.Context, streams []*Stream, opt Options, put func(*Window
 	until := int64(0) // all rows that end by this time are read
 	for soonest := m.soonest(); soonest < math.MaxInt64; {
 		switch {
-		case opt.Eager:
+		case opt.Live:
 			until = max(until, soonest)
 		case len(streams) > manyStreams:
 			until = max(until, soonest-soonest%opt.Window) + opt.Window
@@ -253,7 +253,7 @@ func (m *merger) soonest() int64 {
 func (m *merger) close(put func(*Window) error) error {
 	usual := m.final(usualReach)
 	limit := m.final(min(longestReach, max(usualReach, longestWindows*m.opt.Window)))
-	if m.opt.Contiguous && m.opt.Weighting != InFlight {
+	if m.opt.Live && m.opt.Weighting != InFlight {
 		limit = math.MaxInt64
 		for _, s := range m.streams {
 			if s.more {

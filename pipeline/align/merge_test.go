@@ -92,7 +92,7 @@ func TestMergeColdAndCoarser(t *testing.T) {
 		{host: "a", job: "1", rows: rows(fiolog.Write, fine, 1000, 2000, 18_321, 19_321)},
 		{host: "a", job: "1", last: true, rows: rows(fiolog.Read, coarse, 2000, 3000, 4000)},
 	}
-	windows, stats := merge(t, jobs, align.Options{Window: 190, Eager: true, Workers: 1})
+	windows, stats := merge(t, jobs, align.Options{Window: 190, Live: true, Workers: 1})
 	for _, w := range windows {
 		if w.Latencies.Rebinned() {
 			t.Errorf("window %d is spread over finer bins", w.Elapsed)
@@ -304,12 +304,12 @@ func TestMergeCorpus(t *testing.T) {
 	}
 }
 
-// TestMergeContiguous: windows of rows that begin where those before end are the same, and come as soon as the next row
+// TestMergeLive: windows of rows that begin where those before end are the same, and come as soon as the next row
 // of each stream is known.
-func TestMergeContiguous(t *testing.T) {
+func TestMergeLive(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		opt := optionsOf(r)
-		opt.Weighting, opt.Eager = align.Completion, true
+		opt.Weighting, opt.Live = align.Completion, false
 		var jobs []jobRows
 		for i := range rapid.IntRange(1, 3).Draw(r, "jobs") {
 			j, at := jobRows{host: "a", job: string(rune('1' + i))}, rapid.Int64Range(0, 3000).Draw(r, "offset")
@@ -325,7 +325,7 @@ func TestMergeContiguous(t *testing.T) {
 			jobs = append(jobs, j)
 		}
 		want, _ := merge(t, jobs, opt)
-		opt.Contiguous = true
+		opt.Live = true
 		got, stats := merge(t, jobs, opt)
 		text := func(all []*align.Window) (lines []string) {
 			for _, w := range all {
@@ -344,7 +344,7 @@ func TestMergeContiguous(t *testing.T) {
 		return align.Row{Start: at - 1000, End: at, Layout: fine, Bins: bins(bin(17_000, 1)), Total: 1}, given <= 10
 	}}
 	windows := align.Merged(t.Context(), []*align.Stream{stream},
-		align.Options{Window: 1000, Tolerance: 50, Weighting: align.Completion, Eager: true, Contiguous: true, Workers: 1}, nil)
+		align.Options{Window: 1000, Tolerance: 50, Weighting: align.Completion, Live: true, Workers: 1}, nil)
 	for w := range windows {
 		if want := int(w.End/1000) + 1; given != want {
 			t.Errorf("the window that ends at %d ms came with row %d, want %d", w.End, given, want)

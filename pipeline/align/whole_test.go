@@ -45,7 +45,7 @@ func TestWhole(t *testing.T) {
 					}})
 				}
 				var got []string
-				for w, err := range Merged(context.Background(), streams, Options{Window: 1000, Workers: workers, Eager: workers == 1}, nil) {
+				for w, err := range Merged(context.Background(), streams, Options{Window: 1000, Workers: workers, Live: workers == 1}, nil) {
 					if err != nil {
 						t.Fatal(err)
 					}
