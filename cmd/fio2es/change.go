@@ -12,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
 )
@@ -70,7 +71,7 @@ func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error
 // chosen opens the history for reading, or to change it, and calls do with the runs of a choice. If there are none, it
 // prints on stderr what the history has, and fails. It does not fail if runs are chosen by age, because a nightly job
 // finds none until some are old enough.
-func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do func(history.Store, *tidy.Chosen) error) error {
+func (e *env) chosen(ctx context.Context, choice tidy.Choice, change bool, do func(history.Store, *query.Chosen) error) error {
 	store, err := e.toChange(ctx, change)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/tidy"
 	"github.com/fio2es/fio2es/internal/unit"
 )
@@ -77,7 +78,7 @@ func (c *compactCall) choose(names []string) (tidy.Choice, error) {
 }
 
 func (c *compactCall) run(ctx context.Context, choice tidy.Choice) error {
-	return c.chosen(ctx, choice, !c.dryRun, func(store history.Store, chosen *tidy.Chosen) error {
+	return c.chosen(ctx, choice, !c.dryRun, func(store history.Store, chosen *query.Chosen) error {
 		plan := compact.NewPlan(chosen.Runs, c.to)
 		if plan.Print(c.stdout, c.to); c.dryRun {
 			return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
 	"github.com/fio2es/fio2es/mapping"
@@ -96,8 +97,8 @@ func annotateRuns(ctx context.Context, e *env, names []string, condition string,
 	if err != nil {
 		return err
 	}
-	return e.chosen(ctx, choice, true, func(store history.Store, chosen *tidy.Chosen) error {
-		err := chosen.Annotate(ctx, store, a, func(run *mapping.Run) {
+	return e.chosen(ctx, choice, true, func(store history.Store, chosen *query.Chosen) error {
+		err := tidy.Annotate(ctx, store, chosen.Runs, a, func(run *mapping.Run) {
 			term.Line(e.stdout, "%s  %s%s", facts.ShortID(run.Run.ID), facts.Title(run), annotationText(&run.Run, a))
 		})
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
@@ -69,7 +70,7 @@ type rmCall struct {
 }
 
 func (r *rmCall) remove(ctx context.Context, choice tidy.Choice) error {
-	return r.chosen(ctx, choice, !r.dryRun, func(store history.Store, chosen *tidy.Chosen) error {
+	return r.chosen(ctx, choice, !r.dryRun, func(store history.Store, chosen *query.Chosen) error {
 		if r.print(chosen.Runs); r.dryRun {
 			return nil
 		}
@@ -77,7 +78,7 @@ func (r *rmCall) remove(ctx context.Context, choice tidy.Choice) error {
 			return err
 		}
 		n := 0
-		removed, err := chosen.Remove(ctx, store, time.Now(), func(run *mapping.Run) {
+		removed, err := tidy.Remove(ctx, store, chosen.Runs, time.Now(), func(run *mapping.Run) {
 			n++
 			r.progress.Show("removing %d of %d: %s", n, len(chosen.Runs), facts.Title(run))
 		})
@@ -115,7 +116,7 @@ func (r *rmCall) print(runs []*mapping.Run) {
 // removeFiles removes the folders in which fio2es run has the files of the chosen runs. The runs stay in the
 // history. A folder stays if it has a log or a report that the history does not have.
 func (r *rmCall) removeFiles(ctx context.Context, choice tidy.Choice) error {
-	return r.chosen(ctx, choice, false, func(store history.Store, chosen *tidy.Chosen) error {
+	return r.chosen(ctx, choice, false, func(store history.Store, chosen *query.Chosen) error {
 		var folders []string
 		var bytes int64
 		leftOut := false

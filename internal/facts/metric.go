@@ -174,14 +174,16 @@ func UnitOf(k expr.Kind) string {
 func TextOf(k expr.Kind, value, limit, of float64) string {
 	text := func(x float64) (short, exact string) {
 		switch k {
-		case expr.Latency:
-			return unit.Latency(x / 1000), unit.Number(x/1000) + "µs"
 		case expr.Percent:
 			return unit.Percent(x, of), unit.Number(x*100) + " %"
-		case expr.Rate:
-			return unit.Rate(x), unit.Number(x)
+		case expr.Count:
+			return unit.Count(int64(x)), unit.Number(x)
 		}
-		return unit.Count(int64(x)), unit.Number(x)
+		v := k.InDocuments(x)
+		if exact = unit.Number(v); k == expr.Latency {
+			exact += "µs"
+		}
+		return KindText(k, v, false), exact
 	}
 	short, exact := text(value)
 	switch ofLimit, _ := text(limit); {

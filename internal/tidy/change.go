@@ -12,9 +12,9 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Annotate gives all chosen runs labels or a note. It calls done after each run.
-func (f *Chosen) Annotate(ctx context.Context, store history.Store, a mapping.Annotation, done func(*mapping.Run)) error {
-	return f.each(ctx, func(ctx context.Context, run *mapping.Run) error {
+// Annotate gives runs labels or a note. It calls done after each run.
+func Annotate(ctx context.Context, store history.Store, runs []*mapping.Run, a mapping.Annotation, done func(*mapping.Run)) error {
+	return each(ctx, runs, func(ctx context.Context, run *mapping.Run) error {
 		now, err := store.Annotate(ctx, run.Run.ID, a)
 		if err == nil {
 			done(now)
@@ -23,10 +23,10 @@ func (f *Chosen) Annotate(ctx context.Context, store history.Store, a mapping.An
 	})
 }
 
-// Remove removes all chosen runs: see [history.Remove]. It returns how many it removed. A run that no longer exists
+// Remove removes runs: see [history.Remove]. It returns how many it removed. A run that no longer exists
 // is no error.
-func (f *Chosen) Remove(ctx context.Context, store history.Store, now time.Time, progress func(*mapping.Run)) (removed int, err error) {
-	err = f.each(ctx, func(ctx context.Context, run *mapping.Run) error {
+func Remove(ctx context.Context, store history.Store, runs []*mapping.Run, now time.Time, progress func(*mapping.Run)) (removed int, err error) {
+	err = each(ctx, runs, func(ctx context.Context, run *mapping.Run) error {
 		progress(run)
 		whole, err := store.Run(ctx, run.Run.ID) // the run with its list of files
 		if err == nil {
@@ -44,8 +44,8 @@ func (f *Chosen) Remove(ctx context.Context, store history.Store, now time.Time,
 }
 
 // each changes the runs, one after another. If ctx ends, it first completes the run that is being changed.
-func (f *Chosen) each(ctx context.Context, change func(ctx context.Context, run *mapping.Run) error) error {
-	for _, run := range f.Runs {
+func each(ctx context.Context, runs []*mapping.Run, change func(ctx context.Context, run *mapping.Run) error) error {
+	for _, run := range runs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -22,13 +22,6 @@ type Choice struct {
 	Filter history.RunFilter
 }
 
-// Chosen has the runs of a choice, the newest first, without histograms and files.
-type Chosen struct {
-	Runs    []*mapping.Run
-	Skipped []error // errors of runs that the filter may select, but that cannot be read or are being followed
-	Notes   []string
-}
-
 // FollowedFor is how long after its last update a live run counts as being followed. If follow is killed, the run
 // stays live, but is not updated any more.
 const FollowedFor = time.Hour
@@ -36,8 +29,9 @@ const FollowedFor = time.Hour
 // ErrFollowed means that a run is being followed, so that the next update would undo a change.
 var ErrFollowed = errors.New("it is being followed: wait until it is over, or end fio2es follow")
 
-// Find finds the runs. It fails if a selector names no run, or names a single run that is being followed.
-func (c *Choice) Find(ctx context.Context, store history.Store, now time.Time) (*Chosen, error) {
+// Find finds the runs, the newest first, without histograms and files. Runs that are being followed are among the skipped
+// ones. It fails if a selector names no run, or names a single run that is being followed.
+func (c *Choice) Find(ctx context.Context, store history.Store, now time.Time) (*query.Chosen, error) {
 	var selectors []*query.Selector
 	isOne := len(c.Names) > 0
 	for _, name := range c.Names {
@@ -49,12 +43,12 @@ func (c *Choice) Find(ctx context.Context, store history.Store, now time.Time) (
 	}
 	chosen, err := query.Choose(ctx, store, c.Filter, selectors...)
 	if errors.Is(err, history.ErrNotFound) && len(c.Names) == 0 {
-		return &Chosen{}, nil
+		return &query.Chosen{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	found := &Chosen{Skipped: chosen.Skipped, Notes: chosen.Notes}
+	found := &query.Chosen{Skipped: chosen.Skipped, Notes: chosen.Notes}
 	for _, run := range chosen.Runs {
 		switch {
 		case !run.Run.Live() || now.Sub(run.Ingested) >= FollowedFor:

@@ -105,7 +105,7 @@ func TestRemoveInterrupted(t *testing.T) {
 			t.Fatalf("runs (-want +got):\n%s", diff)
 		}
 		ctx, interrupt := context.WithCancel(t.Context())
-		n, err := found.Remove(ctx, store, now, func(*mapping.Run) { interrupt() })
+		n, err := tidy.Remove(ctx, store, found.Runs, now, func(*mapping.Run) { interrupt() })
 		left = left[1:]
 		if want := len(left) > 0; n != 1 || errors.Is(err, context.Canceled) != want || err != nil && !want {
 			t.Errorf("%d removed, %v", n, err)
@@ -128,11 +128,11 @@ func TestRemovedMeanwhile(t *testing.T) {
 	if err := store.Delete(t.Context(), historytest.ID("b")); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := found.Remove(t.Context(), store, now, func(*mapping.Run) {}); n != 1 || err != nil {
+	if n, err := tidy.Remove(t.Context(), store, found.Runs, now, func(*mapping.Run) {}); n != 1 || err != nil {
 		t.Errorf("%d removed, %v", n, err)
 	}
 	note := "x"
-	err = found.Annotate(t.Context(), store, mapping.Annotation{Note: &note}, func(*mapping.Run) { t.Error("a removed run has a note") })
+	err = tidy.Annotate(t.Context(), store, found.Runs, mapping.Annotation{Note: &note}, func(*mapping.Run) { t.Error("a removed run has a note") })
 	if !errors.Is(err, history.ErrNotFound) {
 		t.Errorf("annotate: %v", err)
 	}
