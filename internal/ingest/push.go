@@ -245,6 +245,11 @@ func (p *push) one(ctx context.Context, r *mapping.Run, t *there) error {
 	if what := t.lacking[r.Run.ID]; what != "" {
 		p.Log.Info(fmt.Sprintf("note: %s: the other history lacked %s: its documents are sent again", facts.Title(r), what))
 	}
+	for _, d := range t.removed { // before the run is stored, so that an interruption does not lose them
+		a := d.Annotation()
+		a.Weak = true
+		r.Run.Annotate(a)
+	}
 	wrap := func(err error) error {
 		if errors.Is(err, history.ErrReplaced) {
 			err = fmt.Errorf("%w: push again", err)
