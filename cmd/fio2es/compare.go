@@ -21,7 +21,6 @@ import (
 
 func compareCommand(e *env) *cobra.Command {
 	c := &comparison{sides: sides{runReader: &runReader{env: e, namesRuns: true}}, by: byRun, checks: checks{table.Text, junit.Suite{Name: "fio2es compare"}}}
-	var f compareFlags
 	cmd := &cobra.Command{
 		Use: "compare [A] B...", SuggestFor: []string{"diff"},
 		Short: "Run against run, with confidence intervals",
@@ -67,7 +66,7 @@ same ("no change > X %"), unclear and unknown.`,
   fio2es compare --by settings --baseline last:10 'start >= yesterday'`,
 		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.check(&f, args); err != nil {
+			if err := c.check(args); err != nil {
 				return err
 			}
 			return c.end(c.compare(cmd.Context(), args))
@@ -75,13 +74,13 @@ same ("no change > X %"), unclear and unknown.`,
 	}
 	fl := cmd.Flags()
 	addAnswerFlags(fl, &c.query)
-	fl.StringSliceVar(&f.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
+	fl.StringSliceVar(&c.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
 	fl.Float64Var(&c.options.Confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
 	c.options.Within = compare.Within
 	fl.Var((*expr.PercentFlag)(&c.options.Within), "within", "report no change if the interval lies within this many `percent` around 0")
-	fl.StringVar(&f.baseline, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
+	fl.StringVar(&c.past, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
 	addChoice(fl, &c.by, "by", "`what` is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
-	fl.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
+	fl.StringArrayVar(&c.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	fl.BoolVar(&c.gate.OnUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
 	addChoice(fl, &c.checks.format, "format", checkUsage+" of --fail-if", checkFormats)
 	return cmd
@@ -96,6 +95,9 @@ const (
 // comparison is the state of a comparison: what is compared, and where the result is written.
 type comparison struct {
 	sides
+	metrics, failIf []string // as the user wrote them
+	past            string   // of --baseline, as the user wrote it
+
 	options  compare.Options
 	baseline *query.Baseline // nil: the first argument is the base
 	by       string
@@ -123,21 +125,15 @@ func (c *comparison) compare(ctx context.Context, args []string) error {
 	return err
 }
 
-// compareFlags are flags that must be checked.
-type compareFlags struct {
-	metrics, failIf []string
-	baseline        string
-}
-
 // check checks the flags and sets the options. The metrics of conditions are compared, too.
-func (c *comparison) check(f *compareFlags, args []string) (err error) {
+func (c *comparison) check(args []string) (err error) {
 	if err := c.query.Check(); err != nil {
 		return err
 	}
-	if c.options.Metrics, err = compare.ParseMetrics(f.metrics...); err != nil {
+	if c.options.Metrics, err = compare.ParseMetrics(c.metrics...); err != nil {
 		return usagef("--metrics %w", err)
 	}
-	for _, text := range f.failIf {
+	for _, text := range c.failIf {
 		condition, err := compare.ParseCondition(text)
 		if err != nil {
 			return usagef("--fail-if %w", err)
@@ -147,8 +143,8 @@ func (c *comparison) check(f *compareFlags, args []string) (err error) {
 			c.options.Metrics = append(c.options.Metrics, condition.Metric)
 		}
 	}
-	if f.baseline != "" {
-		if c.baseline, err = query.ParseBaseline(f.baseline, time.Now()); err != nil {
+	if c.past != "" {
+		if c.baseline, err = query.ParseBaseline(c.past, time.Now()); err != nil {
 			return usagef("--baseline %w", err)
 		}
 	}

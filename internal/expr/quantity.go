@@ -47,10 +47,10 @@ var kinds = [...]struct {
 	Time:      {"time", "", "a time such as 2026-10-01, 2026-10, 2026-10-01T09:12:00Z, yesterday or 7d (ago)", nil},
 	Number:    {"number", "", "a number such as 16 or 1e6", map[string]unit{"": {0, 1}, "%": {0, 1}}},
 	Count:     {"number", "", "a number such as 5000, 5k or 1e6", thousands},
-	Rate:      {"rate", "per second", "a rate such as 500 or 20k", perSecond(thousands)},
+	Rate:      {"rate", "per second", "a rate such as 500 or 20k", thousands},
 	Size:      {"size", "bytes", "a size such as 4k or 1MiB", sizes(1)},
 	KiB:       {"size", "KiB", "a size such as 4M, or 4096 in KiB", sizes(1024)},
-	Bandwidth: {"bandwidth", "bytes per second", "a bandwidth such as 100MiB/s", perSecond(sizes(1))},
+	Bandwidth: {"bandwidth", "bytes per second", "a bandwidth such as 100MiB/s", sizes(1)},
 	Percent:   {"share", "", "a share such as 99.9%", map[string]unit{"%": {-2, 1}}},
 	Latency:   {"latency", "microseconds", "a latency with its unit, such as 300us or 5ms", times},
 	Duration:  {"duration", "seconds", "a time such as 90s, 10m, 2h or 30 days", times},
@@ -82,14 +82,6 @@ func sizes(one float64) map[string]unit {
 	for i, prefix := range []string{"k", "m", "g", "t", "p"} {
 		factor := math.Pow(1024, float64(i+1)) / one
 		all[prefix], all[prefix+"ib"], all[prefix+"b"] = unit{0, factor}, unit{0, factor}, unit{3 * (i + 1), 1 / one}
-	}
-	return all
-}
-
-func perSecond(units map[string]unit) map[string]unit {
-	all := map[string]unit{}
-	for name, u := range units {
-		all[name], all[name+"/s"] = u, u
 	}
 	return all
 }
@@ -130,7 +122,11 @@ func (k Kind) scan(text string) (value float64, n int) {
 			return 0, 0
 		}
 		name := unitForm.FindString(text[n:])
-		u, ok := units[strings.ToLower(strings.TrimSpace(name))]
+		key := strings.ToLower(strings.TrimSpace(name))
+		if k == Rate || k == Bandwidth {
+			key = strings.TrimSuffix(key, "/s")
+		}
+		u, ok := units[key]
 		if !ok && name != strings.TrimSpace(name) { // the next word is no unit: 5 in every window
 			name = ""
 			u, ok = units[name]
