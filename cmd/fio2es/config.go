@@ -70,8 +70,8 @@ func versionCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version, the commit and its date",
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(e.stdout, "fio2es "+versionText())
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(e.stdout, "fio2es "+cmd.Root().Version)
 			return err
 		},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -66,7 +67,7 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
   fio2es runs                              list them
   fio2es percentiles latest                percentiles of the newest run
   fio2es percentiles *_clat_hist.*.log     of logs, without storing anything`,
-		Version:      versionText(),
+		Version:      fmt.Sprintf("%s %s %s/%s", thisBuild(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true, // unknownCommand has them on one line
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return e.load(cmd) },
 	}

@@ -1,16 +1,9 @@
 package main
 
 import (
-	"fmt"
-	"runtime"
 	"runtime/debug"
 	"strings"
 )
-
-// versionText is the version as people report it.
-func versionText() string {
-	return fmt.Sprintf("%s %s %s/%s", thisBuild(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
 
 // Set by the linker if the build knows more than Go. "make build" sets the release that git describes. The
 // Dockerfile sets all three, because it has no repository.
