@@ -59,6 +59,6 @@ func BenchmarkDeviation(b *testing.B) {
 	h := fromRow(hist.Fio3(0), benchRow(300))
 	b.ReportAllocs()
 	for b.Loop() {
-		h.Deviation()
+		h.Deviation(h.Mean().Value)
 	}
 }

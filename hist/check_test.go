@@ -72,8 +72,8 @@ func FuzzAnswers(f *testing.F) {
 		if n, low, high := h.CountWithin(p.Value); !(low <= n && n <= high && high <= want*(1+1e-12)) {
 			t.Fatalf("%v of %v requests within %v, in %v … %v", n, want, p.Value, low, high)
 		}
-		if m := h.Mean(); !(m.Low <= m.Value && m.Value <= m.High) || !(h.Deviation() >= 0) {
-			t.Fatalf("mean %+v, deviation %v", m, h.Deviation())
+		if m := h.Mean(); !(m.Low <= m.Value && m.Value <= m.High) || !(h.Deviation(h.Mean().Value) >= 0) {
+			t.Fatalf("mean %+v, deviation %v", m, h.Deviation(h.Mean().Value))
 		}
 	})
 }

@@ -57,7 +57,7 @@ func TestEmpty(t *testing.T) {
 			for what, x := range map[string]float64{
 				"percentile": h.Percentile(0.5).Value, "low": h.Percentile(0.5).Low, "high": h.Percentile(0.5).High,
 				"min": h.Min().Value, "max": h.Max().Value, "mean": h.Mean().Value,
-				"deviation": h.Deviation(), "rank": shareWithin(h, 1000),
+				"deviation": h.Deviation(h.Mean().Value), "rank": shareWithin(h, 1000),
 			} {
 				if !math.IsNaN(x) {
 					t.Errorf("%s is %v", what, x)

@@ -32,7 +32,7 @@ func TestDeviationOfRaw(t *testing.T) {
 			low, high := l.Bounds(i)
 			halves += count * float64(high-low) * float64(high-low) / 4
 		}
-		got := h.Deviation()
+		got := h.Deviation(h.Mean().Value)
 		off, bound := math.Abs(got-want), math.Sqrt(halves/n)*(1+1/math.Sqrt(3))
 		if off > bound {
 			t.Errorf("%v: deviation %v, want %v within %v", l, got, want, bound)
@@ -48,7 +48,7 @@ func TestMeanAndDeviationByHand(t *testing.T) {
 	if diff := cmp.Diff(hist.Answer{Value: 12.5, Low: 12.5, High: 12.5}, h.Mean()); diff != "" {
 		t.Error(diff)
 	}
-	if got, want := h.Deviation(), math.Sqrt(18.75); !close9(got, want) {
+	if got, want := h.Deviation(h.Mean().Value), math.Sqrt(18.75); !close9(got, want) {
 		t.Errorf("deviation %v, want %v", got, want)
 	}
 	// 1024 … 1039 ns.
@@ -56,7 +56,7 @@ func TestMeanAndDeviationByHand(t *testing.T) {
 	if diff := cmp.Diff(hist.Answer{Value: 1031.5, Low: 1024, High: 1039}, one.Mean()); diff != "" {
 		t.Error(diff)
 	}
-	if got, want := one.Deviation(), 15/math.Sqrt(12); !close9(got, want) {
+	if got, want := one.Deviation(one.Mean().Value), 15/math.Sqrt(12); !close9(got, want) {
 		t.Errorf("deviation %v, want %v", got, want)
 	}
 }

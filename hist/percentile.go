@@ -146,22 +146,22 @@ func (h *Histogram) Max() Answer {
 // Mean returns the mean latency, computed from the middles of the bins. The true mean lies in [Low, High].
 func (h *Histogram) Mean() Answer {
 	total, a := h.Total(), Answer{}
-	edges, open := h.layout.edges(), h.layout.Len()-1
-	for i, n := range h.All() {
+	edges := h.layout.edges()[h.low:] // slices in place of All: each window of a log asks for mean and deviation
+	for i, n := range h.counts[h.low:h.high] {
 		a.Value += n * middle(edges[i], edges[i+1])
 		a.Low += n * float64(edges[i])
 		a.High += n * float64(edges[i+1]-1)
-		a.Open = a.Open || i == open
 	}
 	a.Value, a.Low, a.High = a.Value/total, a.Low/total, a.High/total
+	a.Open = h.high == h.layout.Len() && h.high > h.low && h.counts[h.high-1] != 0
 	return a
 }
 
-// Deviation returns the standard deviation in nanoseconds. It is that of all requests, not of a sample. The requests of
-// each bin count as evenly spread.
-func (h *Histogram) Deviation() float64 {
-	mean, edges, sum := h.Mean().Value, h.layout.edges(), 0.0
-	for i, n := range h.All() {
+// Deviation returns the standard deviation from the mean in nanoseconds. It is that of all requests, not of a sample. The
+// requests of each bin count as evenly spread.
+func (h *Histogram) Deviation(mean float64) float64 {
+	sum, edges := 0.0, h.layout.edges()[h.low:]
+	for i, n := range h.counts[h.low:h.high] {
 		width, d := float64(edges[i+1]-1-edges[i]), middle(edges[i], edges[i+1])-mean
 		sum += n * (d*d + width*width/12)
 	}

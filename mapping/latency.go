@@ -72,7 +72,8 @@ func Figures(h *hist.Histogram) Latency {
 		*Percentiles[i].of(&lat) = micros(a[i+1].Value)
 	}
 	lat.Min, lat.Max = micros(a[0].Value), micros(a[len(a)-1].Value)
-	lat.Mean, lat.StdDev = micros(h.Mean().Value), micros(h.Deviation())
+	mean := h.Mean().Value
+	lat.Mean, lat.StdDev = micros(mean), micros(h.Deviation(mean))
 	return lat
 }
 
