@@ -90,26 +90,29 @@ func (e *Store) makeCurrent(ctx context.Context, of version, s *versionState, ru
 		return err
 	}
 	hasOthers, isPending := have.HasOthers(of.id, of.ingest), have[of.id][of.ingest].Pending > 0
+	e.writer.mu.Lock()
+	isKept := s.kept
+	e.writer.mu.Unlock()
 
 	// The run document keeps the labels and the note that people gave to the stored one.
 	_, err = e.change(ctx, of.id, func(stored *mapping.Run, err error) (*mapping.Run, error) {
+		isThere, isOther := err == nil, false
 		switch {
-		case errors.Is(err, history.ErrNotFound):
-			return &run, nil
+		case isThere:
+			hasOthers = hasOthers || stored.Run.Ingest != of.ingest // its documents may have become visible after they were counted
+			isOther = run.Run.AnnotateAs(&stored.Run)
 		case errors.Is(err, history.ErrDamaged):
 			hasOthers = true
-			return &run, nil
-		case err != nil:
+		case !errors.Is(err, history.ErrNotFound):
 			return nil, err
 		}
-		hasOthers = hasOthers || stored.Run.Ingest != of.ingest // its documents may have become visible after they were counted
-		// documents that an interrupted ingest has left may have earlier labels
-		if run.Run.AnnotateAs(&stored.Run) || isPending {
+		// documents that an interrupted ingest or push has left may have earlier labels
+		if isOther || isPending || isKept {
 			if err := e.relabel(ctx, &run.Run); err != nil {
 				return nil, err
 			}
 		}
-		if stored.Run.Ingest == of.ingest {
+		if isThere && stored.Run.Ingest == of.ingest {
 			same := *stored
 			same.Ingested, same.Changes = run.Ingested, nil
 			if slices.Equal(same.AppendJSON(nil), run.AppendJSON(nil)) {

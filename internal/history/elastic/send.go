@@ -86,6 +86,9 @@ func (e *Store) record(r *result) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.changed()
+	for _, d := range r.kept {
+		d.of.kept = true
+	}
 	for _, d := range r.stored {
 		d.of.stored[xxhash.Sum64String(d.id)] = struct{}{}
 		d.of.pending--
@@ -118,6 +121,7 @@ func (e *Store) record(r *result) error {
 // result has the documents of one request, sorted by what to do next.
 type result struct {
 	stored   []*document
+	kept     []*document // those of them that were there already
 	again    []*document // to send again
 	rejected []rejection
 	fatal    error // an error that ends the store
@@ -141,8 +145,10 @@ func newResult(sent []*document, items []es.Error, err error) result {
 		advice := advised(item)
 		isOther := advice != error(item)
 		switch {
-		case item.Type == "" && item.Status/100 == 2, item.Status == http.StatusConflict: // it is there already
+		case item.Type == "" && item.Status/100 == 2:
 			r.stored = append(r.stored, d)
+		case item.Status == http.StatusConflict: // it is there already
+			r.stored, r.kept = append(r.stored, d), append(r.kept, d)
 		case item.Status == 0:
 			r.again = append(r.again, d)
 		case isOther:

@@ -74,6 +74,8 @@ type versionState struct {
 	err               error               // why the run cannot be finished
 	looked            bool                // whether the cluster has other versions of the run is known
 	hidden            bool                // the cluster has other versions, so new documents are marked as pending
+	again             bool                // the cluster has visible documents of this version only, so new ones replace them
+	kept              bool                // the cluster had some of the documents, and kept them
 }
 
 // document is an interval document for a bulk request.
@@ -87,11 +89,16 @@ type document struct {
 // bytes returns about the size of a document in a request.
 func (d *document) bytes() int { return len(d.text) + len(d.index) + len(d.id) + 40 }
 
-// action returns the action line of the document in a request. Documents are only created, and never replace one: what
-// an id stands for does not change, so a document that is there already is stored. A server may carry out a request after
-// it has answered 504: by then the document may have other labels, or have lost its pending mark, and must keep that.
+// action returns the action line of the document in a request. A document does not replace another one, unless the version
+// is stored again: its labels may have changed since, or a later fio2es makes other numbers of the same files. A server may
+// carry out a request after it has answered 504: by then the document may have other labels, or have lost its pending mark,
+// and must keep that.
 func (d *document) action() []byte {
-	return mapping.CreateOnly(mapping.AppendAction(nil, d.index, d.id))
+	action := mapping.AppendAction(nil, d.index, d.id)
+	if d.of.again {
+		return action
+	}
+	return mapping.CreateOnly(action)
 }
 
 func newWriter(opt Options) *writer {
@@ -180,7 +187,7 @@ func (e *Store) put(ctx context.Context, docs []*mapping.Interval) error {
 
 // look returns the state of a version. Before the first document of a version is sent, it must be known whether it
 // replaces another one: then its documents are marked as pending. Dashboards, which add up all documents, skip them until
-// the old version is deleted.
+// the old version is deleted. And it must be known whether the version itself is there.
 func (e *Store) look(ctx context.Context, of version) (*versionState, error) {
 	w := e.writer
 	w.mu.Lock()
@@ -203,7 +210,10 @@ func (e *Store) look(ctx context.Context, of version) (*versionState, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s.looked, s.hidden = true, have.HasOthers(of.id, of.ingest)
+	if !s.looked {
+		s.looked, s.hidden = true, have.HasOthers(of.id, of.ingest)
+		s.again = !s.hidden && have[of.id][of.ingest].All() > 0
+	}
 	return s, nil
 }
 

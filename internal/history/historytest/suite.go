@@ -22,6 +22,7 @@ func Run(t *testing.T, open func(t *testing.T) history.Store) {
 	run(t, open, []check{
 		{"Empty", testEmpty},
 		{"Replace", testReplace},
+		{"Again", testAgain},
 		{"Ingested", testIngested},
 		{"Check", testCheck},
 		{"Refused", testRefused},

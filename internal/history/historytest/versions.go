@@ -63,6 +63,24 @@ func testReplace(t *testing.T, s history.Store) {
 	}
 }
 
+// testAgain: documents that are there are replaced by those that are put again. Labels may have changed since an
+// interruption, and a later fio2es may make other numbers of the same files.
+func testAgain(t *testing.T, s history.Store) {
+	put(t, s, Intervals("a", "1", 5)...) // and then it was interrupted
+	run, docs := NewRun("a", "1"), Intervals("a", "1", 5)
+	run.Run.Annotate(mapping.Annotation{Labels: map[string]string{"disk": "nvme"}})
+	for _, d := range docs {
+		d.Relabel(&run.Run)
+	}
+	put(t, s, docs...)
+	finish(t, s, run)
+	expect(t, s, history.Selection{}, docs)
+	docs[2].Requests.Weight++
+	put(t, s, docs...)
+	finish(t, s, run)
+	expect(t, s, history.Selection{}, docs)
+}
+
 // testGrowing: a followed run is finished again and again.
 func testGrowing(t *testing.T, s history.Store) {
 	docs := Intervals("a", "1", 6)
