@@ -72,7 +72,7 @@ func (e *env) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (
 	}
 	p := res.Plan
 	if p == nil {
-		p = &plan.Plan{}
+		p = &plan.Plan{Run: r}
 	}
 	title := term.Clean(opt.ArchiveOf(r) + ":" + r.Path)
 	if !p.Start.IsZero() {
