@@ -321,7 +321,7 @@ func (d *decoder) latency(key []byte, l *Latency) error {
 			l.Percentiles = nil
 			for _, p := range pairs {
 				rank, err := strconv.ParseFloat(string(p.key), 64)
-				if err == nil && rank != 0 { // fio 3.0 fills the list up with 0.00
+				if err == nil && rank != 0 && p.value.isNumber { // fio 3.0 fills the list up with 0.00
 					l.Percentiles = append(l.Percentiles, Percentile{rank, p.value.whole(scale)})
 				}
 			}
@@ -442,22 +442,23 @@ func (d *decoder) array(element func() error) error {
 
 // number is a JSON number, or a string of one. Anything else is 0.
 type number struct {
-	float   float64
-	count   uint64 // the exact value, if isCount
-	isCount bool   // a whole number that is not negative
+	float    float64
+	count    uint64 // the exact value, if isCount
+	isCount  bool   // a whole number that is not negative
+	isNumber bool
 }
 
 // number reads the next value.
 func (d *decoder) number() number {
 	b := bytes.TrimSpace(bytes.Trim(d.value(), `"`))
 	if u, ok := parseNumber(b); ok {
-		return number{float: float64(u), count: u, isCount: true}
+		return number{float: float64(u), count: u, isCount: true, isNumber: true}
 	}
 	f, err := strconv.ParseFloat(string(b), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 		return number{}
 	}
-	n := number{float: f}
+	n := number{float: f, isNumber: true}
 	if f >= 0 && f < 1<<63 {
 		n.count, n.isCount = uint64(f), f == math.Trunc(f)
 	}

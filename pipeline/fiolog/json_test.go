@@ -174,6 +174,20 @@ func TestReportNotNumbers(t *testing.T) {
 	}
 }
 
+// TestPercentilesNotNumbers: a percentile that is not a number is not known, and others are.
+func TestPercentilesNotNumbers(t *testing.T) {
+	const doc = `{"fio version": "fio-3.33", "jobs": [{"jobname": "a", "read": {"clat_ns": {
+		"percentile": {"1.0": null, "5.0": "none", "10.0": {"x": 1}, "20.0": [7], "30.0": true, "40.0": "", "50.0": 20, "90.0": "0", "99.0": "30"}}}}]}`
+	reports, faults := readReports(strings.NewReader(doc))
+	if len(reports) != 1 || len(faults) > 0 {
+		t.Fatalf("got %d reports and %q", len(reports), faults)
+	}
+	want := []Percentile{{50, 20}, {90, 0}, {99, 30}}
+	if d := cmp.Diff(want, reports[0].Jobs[0].Directions[Read].Clat.Percentiles); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
 func TestReportFio2(t *testing.T) {
 	const doc = `{"fio version": "fio-2.21", "timestamp": 1500000000, "jobs": [{"jobname": "a", "usr_cpu": "1.5",
 		"read": {"io_bytes": 4, "bw": 3, "runtime": 2000, "total_ios": "5", "clat": {"min": 3, "max": 1000, "mean": 1.5, "stddev": 0.5,
