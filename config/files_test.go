@@ -116,6 +116,14 @@ func TestBothFiles(t *testing.T) {
 	}
 }
 
+// TestEmptySection: all settings of a section may be comments.
+func TestEmptySection(t *testing.T) {
+	newFolders(t, "interval: 2s\nelasticsearch:\n  # addresses: [https://es:9200]\nkibana: {}\n", "compact:\n")
+	if c, err := loadHere(t, ""); err != nil || c.Interval != Interval(2*time.Second) {
+		t.Errorf("%v, %v", c.Interval, err)
+	}
+}
+
 // TestUnknownSettings are named with their own file, in any file.
 func TestUnknownSettings(t *testing.T) {
 	f := newFolders(t, "colour: red\nelasticsearch: {address: x}\nelasticsearch.addresses: x\nintervall: 2s\n", "size: 1\n")

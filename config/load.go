@@ -198,6 +198,8 @@ func (f settingsFile) read() (set map[string]any, faults []error) {
 			delete(set, key)
 		case isMap && slices.Contains(Names(), key):
 			set[key] = pairs(entries)
+		case value == nil && slices.ContainsFunc(Names(), func(name string) bool { return strings.HasPrefix(name, key+".") }):
+			delete(set, key) // all settings of the section are comments
 		}
 	}
 	set = flat(set)
