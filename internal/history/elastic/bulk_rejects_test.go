@@ -94,6 +94,25 @@ func TestRejected(t *testing.T) {
 			w.finish("b", "1") // other runs can be finished
 		})
 	})
+	t.Run("the run's document", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "rejects.ndjson")
+		run := historytest.NewRun("a", "1")
+		inBubble(t, elastic.Options{RejectFile: path}, func(w *world) {
+			w.server.Refuse = func(index, _ string, _ []byte) string {
+				if index == "fio-runs" {
+					return "Limit of total fields [1000] has been exceeded"
+				}
+				return ""
+			}
+			w.put(docs...)
+			if err := w.Finish(w.t.Context(), run); !errors.Is(err, elastic.ErrRejected) || !strings.Contains(err.Error(), "Limit of total fields") {
+				t.Errorf("finish: %v", err)
+			}
+		})
+		if got := rejects(t, path); !slices.Equal(got, []string{run.ID()}) {
+			t.Errorf("rejected %v", got)
+		}
+	})
 	t.Run("too many", func(t *testing.T) {
 		inBubble(t, elastic.Options{RejectFile: path, MaxRejects: 5}, func(w *world) {
 			w.server.Script(estest.Fault{Kind: estest.ItemsRefused})

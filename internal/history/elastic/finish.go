@@ -202,7 +202,7 @@ func (e *Store) change(ctx context.Context, id string, edit func(*mapping.Run, e
 		case refusal.Status != http.StatusBadRequest && refusal.Status != http.StatusRequestEntityTooLarge:
 			return run, err
 		}
-		rejected := rejection{&document{index: mapping.RunsIndex(e.prefix), id: id, text: text}, refusal}
+		rejected := rejection{&document{index: mapping.RunsIndex(e.prefix), id: id, text: text, of: &versionState{again: true}}, refusal}
 		e.writer.mu.Lock()
 		e.writer.rejected++
 		e.writer.mu.Unlock()
