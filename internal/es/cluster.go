@@ -94,9 +94,8 @@ func IsBefore(number string, major, minor int) (bool, error) {
 	return first < major || first == major && second < minor, nil
 }
 
-// yes and no are values of options, which are pointers: a pattern may match no index, and indices may be deleted
-// meanwhile.
-var yes, no = esapi.BoolPtr(true), esapi.BoolPtr(false)
+// yes is a value of options, which are pointers: a pattern may match no index, and indices may be deleted meanwhile.
+var yes = esapi.BoolPtr(true)
 
 // Refresh makes all documents in the indices (names or patterns) visible to searches. Missing indices are no error.
 func (c *Client) Refresh(ctx context.Context, indices ...string) error {
