@@ -22,10 +22,10 @@ import (
 // fio wrote.
 type clue struct {
 	file   *source.File
-	dir    string           // see [sorter.dirOf]
-	name   string           // the file's, without what says that it is a report
-	host   string           // of a report, if the file's name or folder has it
-	claims *claims          // nil for a report whose name and place say enough
+	dir    string // see [sorter.dirOf]
+	name   string // the file's, without what says that it is a report
+	host   string // of a report, if the file's name or folder has it
+	claims *claims
 	job    *fioargs.Command // nil for a report, and for a file that is not a job file
 
 	prefix  []*Run // with logs in its folder that have its name
