@@ -133,7 +133,14 @@ func (e *Entry) CollectLogs(c *fioargs.Command) error {
 		}
 		for _, name := range names {
 			info, err := os.Stat(name)
-			if err != nil || info.ModTime().Before(e.Started.Truncate(time.Second)) {
+			if err != nil {
+				continue
+			}
+			began := e.Started
+			if info.ModTime().Nanosecond() == 0 { // a file system with whole seconds
+				began = began.Truncate(time.Second)
+			}
+			if info.ModTime().Before(began) { // of a run that may have ended in the same second
 				continue
 			}
 			if err := copyFile(filepath.Join(e.Folder, filepath.Base(name)), name); err != nil {

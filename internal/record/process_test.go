@@ -14,7 +14,7 @@ import (
 
 // TestCollectLogs: logs that the user has elsewhere are copied if they are of this run. All logs get the host.
 func TestCollectLogs(t *testing.T) {
-	mine, folder, now := t.TempDir(), t.TempDir(), time.Now()
+	mine, folder, now := t.TempDir(), t.TempDir(), time.Now().Truncate(time.Second).Add(time.Second/2)
 	write := func(name string, age time.Duration) {
 		t.Helper()
 		if err := os.WriteFile(name, []byte("1, 0, 4096, 1\n"), 0o600); err != nil {
@@ -27,6 +27,8 @@ func TestCollectLogs(t *testing.T) {
 	}
 	write(filepath.Join(mine, "a[x]_clat_hist.1.log"), 0)
 	write(filepath.Join(mine, "a[x]_clat_hist.2.log"), time.Hour)
+	write(filepath.Join(mine, "a[x]_clat_hist.4.log"), time.Minute+time.Millisecond) // of the run before, in the same second
+	write(filepath.Join(mine, "a[x]_clat_hist.5.log"), time.Minute+time.Second/2)    // on a file system with whole seconds
 	write(filepath.Join(folder, "job_clat_hist.3.log"), 0)
 	c, err := fioargs.Parse([]string{"fio", "--write_hist_log=" + filepath.Join(mine, "a[x]"), "--name=a", "--name=b"}, nil)
 	if err != nil {
@@ -41,7 +43,7 @@ func TestCollectLogs(t *testing.T) {
 	for _, f := range files {
 		got = append(got, f.Name())
 	}
-	if diff := cmp.Diff([]string{"a[x]_clat_hist.1.log.lab7", "job_clat_hist.3.log.lab7"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"a[x]_clat_hist.1.log.lab7", "a[x]_clat_hist.5.log.lab7", "job_clat_hist.3.log.lab7"}, got); diff != "" {
 		t.Error(diff)
 	}
 	write(filepath.Join(folder, "a[x]_clat_hist.1.log"), 0)
