@@ -15,6 +15,7 @@ import (
 var runQuestions = [][]string{
 	{"percentiles", "X", "--levels", "cluster,host,job"},
 	{"percentiles", "X", "--total"},
+	{"percentiles", "X", "--total", "--levels", "host,job"},
 	{"percentiles", "X", "--from", "+1s", "--to", "+4500ms", "--direction", "read,write"},
 	{"rank", "X", "--within", "100us,1ms", "--from", "+1500ms"},
 	{"export", "X", "--as", "csv", "--levels", "job"},

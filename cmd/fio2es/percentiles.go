@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,8 @@ func percentilesCommand(e *env) *cobra.Command {
 		Use:   "percentiles X...",
 		Short: "Percentiles over time, of logs or of a run in the history",
 		Long: `Prints percentiles of latency for each window of time and direction, and of the
-whole run.
+whole run. --total prints only the latter; with --levels host or job, also those of each
+host or job.
 
 ` + chooseHelp + `
 
@@ -51,6 +53,7 @@ fio2es. Logs given by name are read without the report beside them, as the tools
 		Example: `  fio2es percentiles latest
   fio2es percentiles latest --from +30s --to +90s --direction write
   fio2es percentiles last:5 --where 'bs=4k' --total
+  fio2es percentiles latest --total --levels host
   fio2es percentiles --interval 10s output.*_clat_hist.*.log.*
   fio2es percentiles --levels host --format csv results/
   fio2es percentiles --compat fiologparser_hist *_clat_hist*.log`,
@@ -67,13 +70,16 @@ fio2es. Logs given by name are read without the report beside them, as the tools
 					return err
 				}
 			}
-			q.Light = q.WantsAll() && e.cfg.Method != "fio" // sums and fio's values need histograms
 			r, p := &runReader{env: e}, newPercentiles(e.stdout, format, e.cfg.Method, q)
 			p.note, p.totalOnly = r.logOnlyTotals, total
 			a := answer{begin: p.begin, window: p.window, end: p.end}
-			if total && q.WantsAll() {
-				a.window = nil
+			if total && q.WantsAll() { // the run document has the totals of the run, and no others
+				q.Levels = slices.DeleteFunc(q.Levels, func(l mapping.Level) bool { return l == mapping.Cluster })
+				if len(q.Levels) == 0 {
+					a.window = nil
+				}
 			}
+			q.Light = q.WantsAll() && !p.hasSeries() && e.cfg.Method != "fio" // sums and fio's values need histograms
 			return r.answer(cmd.Context(), args, q, a)
 		},
 	}
@@ -83,7 +89,7 @@ fio2es. Logs given by name are read without the report beside them, as the tools
 	addChoice(fl, &format, "format", tableUsage, table.Formats)
 	addChoice(fl, &tool, "compat", "layout of this `tool` of fio, in place of --format",
 		[]string{export.FiologparserHist, export.FioHistoLogPctiles})
-	fl.BoolVar(&total, "total", false, "only the totals: of the whole run, or of the windows that --from, --to, --host and --job choose")
+	fl.BoolVar(&total, "total", false, "only the totals: of the whole run, or of the windows that --from, --to, --host and --job choose; with --levels, of each host or job, too")
 	return cmd
 }
 
@@ -142,9 +148,21 @@ type percentiles struct {
 	totalOnly bool
 	note      func(*query.Run, *mapping.Run) // called for a run without windows
 
-	windows int         // number of windows of the run
-	sum     *window.Sum // sum of the windows, if the query does not want all of the run
-	byFio   bool        // fio computed some values of the table
+	windows int                    // number of windows of the run
+	sum     *window.Sum            // sum of the windows, if the query does not want all of the run
+	series  map[series]*window.Sum // sums of the windows of each host and job: see hasSeries
+	byFio   bool                   // fio computed some values of the table
+}
+
+// series identifies the windows of a host or a job.
+type series struct {
+	level     mapping.Level
+	host, job string
+}
+
+// hasSeries reports whether totals of each host or job are wanted.
+func (p *percentiles) hasSeries() bool {
+	return p.totalOnly && slices.ContainsFunc(p.query.Levels, func(l mapping.Level) bool { return l > mapping.Cluster })
 }
 
 func newPercentiles(w io.Writer, format, method string, q *query.Query) *percentiles {
@@ -154,7 +172,7 @@ func newPercentiles(w io.Writer, format, method string, q *query.Query) *percent
 
 // begin begins a run. If there are several, tables name it.
 func (p *percentiles) begin(run *query.Run, many bool) error {
-	p.byFio, p.windows, p.sum = false, 0, &window.Sum{}
+	p.byFio, p.windows, p.sum, p.series = false, 0, &window.Sum{}, map[series]*window.Sum{}
 	switch {
 	case many && run.Stored != nil:
 		p.to.Begin(run.Name + ", started " + facts.StartedUTC(run.Stored))
@@ -173,10 +191,17 @@ func (p *percentiles) window(w *window.Window) error {
 			return err
 		}
 	}
-	if p.totalOnly {
+	if !p.totalOnly {
+		return p.write(&percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency)})
+	}
+	if !p.hasSeries() || w.Level == mapping.Cluster {
 		return nil
 	}
-	return p.write(&percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency)})
+	of := series{w.Level, w.Host, w.Job}
+	if p.series[of] == nil {
+		p.series[of] = &window.Sum{}
+	}
+	return p.series[of].Add(w)
 }
 
 func (p *percentiles) write(r *percentileRow) error {
@@ -193,11 +218,12 @@ func (p *percentiles) write(r *percentileRow) error {
 
 // end writes the totals of the run, or the sums of the chosen windows, and ends the table.
 func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
-	var rows []*percentileRow
+	rows, notes := p.seriesRows(), []string(nil)
 	if p.query.WantsAll() {
-		if p.windows == 0 && !p.totalOnly {
+		if p.windows == 0 && (!p.totalOnly || p.hasSeries()) {
 			p.note(run, doc)
 		}
+		notes = p.inNoWindow(rows, doc)
 		list := doc.ByDirection()
 		if len(list) > 1 && doc.All != nil {
 			list = append(list, mapping.DirectionTotals{Direction: window.AllDirections, Totals: doc.All})
@@ -220,14 +246,50 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 			return err
 		}
 	}
-	return p.to.End(facts.Notes(p.byFio)...)
+	return p.to.End(append(notes, facts.Notes(p.byFio)...)...)
+}
+
+// seriesRows returns a row for each host or job and direction.
+func (p *percentiles) seriesRows() (rows []*percentileRow) {
+	order := func(a, b series) int {
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.host, b.host), mapping.CompareJobs(a.job, b.job))
+	}
+	for _, of := range slices.SortedFunc(maps.Keys(p.series), order) {
+		for _, w := range p.series[of].Windows() {
+			if w.Direction != window.AllDirections {
+				w.Level, w.Host, w.Job = of.level, of.host, of.job
+				rows = append(rows, &percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true})
+			}
+		}
+	}
+	return rows
+}
+
+// inNoWindow returns a note for each direction in which rows of hosts or jobs lack requests of the run, because these are in
+// no window.
+func (p *percentiles) inNoWindow(rows []*percentileRow, doc *mapping.Run) (notes []string) {
+	for _, d := range doc.ByDirection() {
+		in := map[mapping.Level]int64{}
+		for _, row := range rows {
+			if row.Direction == d.Direction && !row.Averaged { // averages have rates, and no requests
+				in[row.Level] += row.Completed
+			}
+		}
+		for _, level := range slices.Sorted(maps.Keys(in)) {
+			if lack := d.Requests - in[level]; lack > 0 {
+				notes = append(notes, fmt.Sprintf("%s of the run's %s %s requests are in no window, so in no row of a %s",
+					unit.Count(lack), unit.Count(d.Requests), d.Direction, level))
+			}
+		}
+	}
+	return notes
 }
 
 // percentileRow is a window, the totals of a run, or a sum of windows.
 type percentileRow struct {
 	*window.Window
 	latency facts.Latencies
-	isSum   bool // the sum of the chosen windows
+	isSum   bool // a sum of windows
 }
 
 // isTotal reports whether the row is about the whole run.
@@ -237,7 +299,7 @@ func (r *percentileRow) level() string {
 	switch {
 	case r.isTotal():
 		return "run"
-	case r.isSum:
+	case r.Level == 0:
 		return "chosen"
 	}
 	return r.Level.String()
