@@ -17,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/where"
+	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -49,6 +50,7 @@ func (e *env) complete(cmd *cobra.Command) {
 		"weighting": completeList([]string{"inflight", "completion"}),
 		"levels":    completeList([]string{mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()}),
 		"where":     suggestNames, "baseline": suggestNames, "labels": e.completeLabels, "columns": columns, "sort": columns,
+		"by": columns, "show": completeList(workload.Usual()),
 	}
 	if cmd.Name() == "heatmap" {
 		delete(known, "columns") // a number

@@ -34,16 +34,26 @@ that are in no window. Notes (fio2es note) have a column where a run has one.
 --columns chooses other columns: run, name, archive, start, state, all numbers, such as
 bandwidth and p99.99, all settings, such as mode, op_size and pool_profile, and all other
 fields of --where, such as label.release and option.ioengine. Shells complete them, and a
-name that does not exist lists them. --sort sorts by any of them, or by write.p99.`,
+name that does not exist lists them. --sort sorts by any of them, or by write.p99.
+
+--by shows a number of many runs as a matrix: rows are the values of one setting, columns
+those of a second. The runs may also be in paths, as for percentiles. A cell with several
+runs has their median. It has no number, but "mixed", if its runs also differ in another
+setting that changes what is measured; a note says in which. CSV and JSON have a line for
+each cell: the value, the lowest and the highest run, and the ids of its runs.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --where 'start >= 2026-01-01' --sort p99
   fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
   fio2es runs same-as:latest --where 'start >= 30d'
   fio2es runs --where state=incomplete
   fio2es runs --columns run,name,label.release,bandwidth --sort bandwidth
+  fio2es runs --by bs,iodepth --show p99,iops 'rw=randread and start >= 1d'
   fio2es runs --format json | jq -r .run`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := l.check(cmd.Flags().Changed, l.format); err != nil {
+				return err
+			}
 			if l.limit < 0 {
 				return usagef("--limit %d: want 0, for all runs, or more", l.limit)
 			}
@@ -52,6 +62,9 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 			}
 			if l.filter.Where, err = parseWhere(condition); err != nil {
 				return err
+			}
+			if len(l.by) > 0 && slices.ContainsFunc(args, query.IsPath) {
+				return l.matrixOfPaths(cmd.Context(), args)
 			}
 			if l.names != nil {
 				if l.columns, err = where.Columns(l.names); err != nil {
@@ -76,6 +89,7 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 	fl.StringVar(&sorted, "sort", "start", "sort by a `column`: the latest or highest first, texts from A to Z")
 	fl.BoolVar(&l.isReversed, "reverse", false, "reverse the order")
 	fl.StringSliceVar(&l.names, "columns", nil, "show these `columns`, such as run,name,p99,pool_profile")
+	l.addFlags(fl)
 	addChoice(fl, &l.format, "format", "table, csv, markdown, json (an object a line), or document (a run's whole document a line)", runFormats)
 	return cmd
 }
@@ -88,6 +102,7 @@ type runsCall struct {
 	limit     int               // 0: no limit
 	format    string
 
+	matrixCall
 	isReversed bool
 	names      []string // names of columns; nil for the usual ones
 	columns    []table.Column[*facts.Line]
@@ -110,6 +125,9 @@ func (l *runsCall) list(ctx context.Context) error {
 			return err
 		}
 	}
+	if len(l.by) > 0 {
+		return leftOutIf(l.matrixCall.write(l.env, runs, l.format), skipped)
+	}
 	if l.order != nil {
 		l.order.Sort(runs, l.isReversed)
 	} else if l.isReversed {
@@ -130,6 +148,25 @@ func (l *runsCall) read(ctx context.Context, store history.Store, watched *query
 		watched.Filter.Limit = l.limit
 	}
 	return l.readRuns(ctx, store, watched)
+}
+
+// matrixOfPaths prints the matrix of the runs that paths have.
+func (l *runsCall) matrixOfPaths(ctx context.Context, args []string) error {
+	r, runs := &runReader{env: l.env, namesRuns: true}, []*mapping.Run(nil)
+	inputs, err := r.choose(ctx, args, query.IsPath)
+	if err == nil {
+		err = r.each(ctx, inputs, func(run *query.Run, _ bool) error {
+			doc, err := run.Read(ctx, &query.Query{}, nil)
+			if r.logRun(run); doc != nil {
+				runs = append(runs, doc.Light())
+			}
+			return err
+		})
+	}
+	if err == nil {
+		err = l.matrixCall.write(l.env, runs, l.format)
+	}
+	return r.end(err)
 }
 
 // readRuns reads the runs that a watched filter selects. It skips runs that cannot be read, with a warning; skipped

@@ -133,6 +133,10 @@ var rules = map[string]rule{
 		level: 8, imports: []string{"internal/facts", "internal/history", "internal/query", "internal/export", "internal/report", "internal/table", "internal/expr", "internal/where", "internal/workload", "mapping", "internal/unit"},
 		why: "browsers see the history and reports",
 	},
+	"internal/matrix": {
+		level: 5, imports: []string{"internal/expr", "internal/facts", "internal/table", "internal/trend", "internal/unit", "internal/where", "internal/workload", "mapping"},
+		why: "a matrix needs the documents of runs, not their source or their windows",
+	},
 	"internal/export": {
 		level: 5, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload"},
 		why: "a format needs windows, not their source",

@@ -126,7 +126,7 @@ func settingsApart(run, other *mapping.Run, hasBoth bool) (list []string) {
 // textOr returns the text of a setting. If a run does not have it, that is the default of the option, or "none".
 func textOr(run *mapping.Run, name, text string) string {
 	if text == "" && hasOptions(run) {
-		text = fioargs.OptionDefault(name)
+		text = fioargs.OptionDefault(cmp.Or(optionOf[name], name))
 	}
 	return orNone(text)
 }
@@ -182,17 +182,55 @@ func Group(runs []*mapping.Run) []*Workload {
 // withDefaults returns the most important settings, also those that are fio's defaults because no option sets them.
 func withDefaults(run *mapping.Run) string {
 	all := mapping.Run{CBT: run.CBT}
-	isDefault := func(option string) bool { _, isSet := run.Fio.Options[option]; return !isSet && hasOptions(run) }
-	if isDefault("rw") {
-		all.CBT.Mode = cmp.Or(all.CBT.Mode, "read")
-	}
-	if isDefault("bs") {
-		all.CBT.OpSize = cmp.Or(all.CBT.OpSize, 4096)
-	}
-	if isDefault("iodepth") {
-		all.CBT.IODepth = cmp.Or(all.CBT.IODepth, 1)
-	}
+	all.CBT.Mode = cmp.Or(all.CBT.Mode, DefaultOf(run, "mode"))
+	size, _ := fioargs.ParseSize(DefaultOf(run, "op_size"))
+	all.CBT.OpSize = cmp.Or(all.CBT.OpSize, size)
+	depth, _ := fioargs.ParseSize(DefaultOf(run, "iodepth"))
+	all.CBT.IODepth = cmp.Or(all.CBT.IODepth, depth)
 	return facts.ShortSettings(&all)
+}
+
+// DefaultOf returns fio's default of a setting, such as "4k" of op_size, if the run has it because no option sets it.
+// Otherwise it is empty.
+func DefaultOf(run *mapping.Run, name string) string {
+	option := optionOf[name]
+	if _, isSet := run.Fio.Options[option]; isSet || option == "" || !hasOptions(run) {
+		return ""
+	}
+	return fioargs.OptionDefault(option)
+}
+
+// Varied is a setting in which runs differ.
+type Varied struct {
+	Name   string   // of a column, or of an option of fio
+	Values []string // for people, sorted
+}
+
+// Varying lists the settings in which runs differ, by name. Runs that differ in none did the same.
+func Varying(runs []*mapping.Run) (list []Varied) {
+	var names []string
+	texts := make([]map[string]string, len(runs))
+	for i, run := range runs {
+		texts[i] = map[string]string{}
+		for _, s := range settingsOf(run) {
+			texts[i][s.name] = s.text
+			if !slices.Contains(names, s.name) {
+				names = append(names, s.name)
+			}
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		var values []string
+		for i, run := range runs {
+			values = append(values, textOr(run, name, texts[i][name]))
+		}
+		slices.Sort(values)
+		if values = slices.Compact(values); len(values) > 1 {
+			list = append(list, Varied{name, values})
+		}
+	}
+	return list
 }
 
 // title sets the titles of workloads whose most important settings are the same: these, and those in which the workloads

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/matrix"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// matrixCall is what runs --by shows.
+type matrixCall struct {
+	by, show, directions []string // as the user wrote them
+
+	settings []matrix.Setting
+	metrics  []facts.Metric
+}
+
+func (c *matrixCall) addFlags(fl *pflag.FlagSet) {
+	fl.StringSliceVar(&c.by, "by", nil, "a matrix of the runs by one or two `settings`, such as bs,iodepth: rows, then columns")
+	fl.StringSliceVar(&c.show, "show", []string{"p99"}, "`numbers` in the cells of --by: percentiles, iops, bandwidth, min, mean, max")
+	fl.StringSliceVar(&c.directions, "direction", nil, "`directions` of --by: read, write, trim, or all together (default: a matrix for each)")
+}
+
+// check checks the flags. changed reports whether the user gave a flag.
+func (c *matrixCall) check(changed func(name string) bool, format string) (err error) {
+	if len(c.by) == 0 {
+		for _, name := range []string{"show", "direction"} {
+			if changed(name) {
+				return usagef("--%s is for a matrix: add --by with settings, such as --by bs,iodepth", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range []string{"columns", "sort", "reverse", "limit"} {
+		if changed(name) {
+			return usagef("--%s is for a list of runs, and --by makes a matrix: leave one out", name)
+		}
+	}
+	if !slices.Contains(table.Formats, format) {
+		return usagef("--format %s is for a list of runs, and --by makes a matrix: want %s", format, strings.Join(table.Formats, ", "))
+	}
+	for _, d := range c.directions {
+		if !slices.Contains(append(mapping.Directions[:], matrix.AllDirections), d) {
+			return usagef("--direction %s: want read, write, trim or all", d)
+		}
+	}
+	if c.settings, err = matrix.Settings(c.by); err != nil {
+		return usagef("--by: %w", err)
+	}
+	if c.metrics, err = workload.NumbersOf(c.show...); err != nil {
+		return usagef("--show %w", err)
+	}
+	return nil
+}
+
+// write writes a matrix for each direction and number of runs.
+func (c *matrixCall) write(e *env, runs []*mapping.Run, format string) error {
+	runs = over(e, runs)
+	directions := c.directions
+	if len(directions) == 0 {
+		directions = matrix.Directions(runs)
+	}
+	cells := table.New(e.stdout, format, matrix.Columns(c.settings))
+	shown := 0
+	for _, direction := range directions {
+		m := matrix.New(c.settings, direction, runs)
+		if len(m.Rows) == 0 {
+			e.log.Info("note: no run has " + direction + "s")
+			continue
+		}
+		for _, metric := range c.metrics {
+			if format == table.Text || format == table.Markdown {
+				if shown++; shown > 1 {
+					fmt.Fprintln(e.stdout)
+				}
+				if err := m.Grid(metric).Write(e.stdout, format); err != nil {
+					return err
+				}
+				continue
+			}
+			for _, cell := range m.Cells() {
+				if err := cells.Write(matrix.Row{Cell: cell, Number: cell.Number(metric)}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if format == table.Text || format == table.Markdown {
+		return nil
+	}
+	return cells.End()
+}
+
+// over leaves out live runs, and says which runs are incomplete.
+func over(e *env, runs []*mapping.Run) []*mapping.Run {
+	isLive := func(run *mapping.Run) bool { return run.Run.Live() }
+	var cut []*mapping.Run
+	for _, run := range runs {
+		if !run.Run.Complete && !isLive(run) {
+			cut = append(cut, run)
+		}
+	}
+	if len(cut) > 0 {
+		e.log.Info(fmt.Sprintf("note: %s incomplete: %s", unit.Plural(len(cut), "run"), query.Shorts(cut)))
+	}
+	n := len(runs)
+	if runs = slices.DeleteFunc(runs, isLive); len(runs) < n {
+		e.log.Info("note: " + unit.Plural(n-len(runs), "live run") + " left out: not over")
+	}
+	return runs
+}

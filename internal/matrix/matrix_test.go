@@ -1,0 +1,174 @@
+package matrix
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// made returns a run of reads, all of which took us microseconds. options are those of fio: "bs=4k iodepth=16".
+func made(options string, us, iops float64) *mapping.Run {
+	h := hist.New(hist.Fio3(0))
+	h.AddLatency(int64(us*1000), 1000)
+	run := &mapping.Run{
+		Run:  mapping.RunInfo{ID: fmt.Sprintf("%s:%g", options, us), Name: "job", Complete: true, Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+		Fio:  mapping.FioInfo{Options: map[string]string{"direct": "1"}, Jobs: 1},
+		Read: &mapping.Totals{Requests: 1000, IOPS: iops, Latency: mapping.NewLatency(h, nil)},
+	}
+	for _, option := range strings.Fields(options) {
+		name, value, _ := strings.Cut(option, "=")
+		run.Fio.Options[name] = value
+		switch name {
+		case "bs":
+			run.CBT.OpSize = map[string]int64{"4k": 4096, "64k": 65536, "1m": 1 << 20}[value]
+		case "iodepth":
+			fmt.Sscan(value, &run.CBT.IODepth)
+		case "rw":
+			run.CBT.Mode = value
+		}
+	}
+	return run
+}
+
+// grid returns the table of p99 of reads.
+func grid(t *testing.T, by string, runs ...*mapping.Run) string {
+	t.Helper()
+	settings, err := Settings(strings.Split(by, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := New(settings, "read", runs).Grid(workload.MustNumbers("p99")[0]).Write(&b, table.Text); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestGrid(t *testing.T) {
+	open := made("bs=4k", 20e6, 1) // in fio's last bin
+	noReads := made("bs=1m", 1, 1)
+	noReads.Write, noReads.Read = noReads.Read, nil
+	byFio := made("bs=4k", 1, 1)
+	byFio.Read.Latency, byFio.Read.Fio = mapping.Latency{}, &mapping.FioLatency{Mean: 300, Max: 600, Percentiles: []mapping.FioPercentile{{Rank: 99, Value: 500}}}
+	unset := made("", 100, 1)
+	unknown := made("bs=4k", 300, 1)
+	unknown.Fio.Options, unknown.CBT = nil, mapping.CBT{Mode: "read"}
+	for _, c := range []struct {
+		name, by string
+		runs     []*mapping.Run
+		want     string
+	}{
+		{"natural order, a gap", "bs,iodepth", []*mapping.Run{
+			made("bs=64k iodepth=16", 500, 1), made("bs=4k iodepth=16", 200, 1), made("bs=64k iodepth=4", 300, 1), made("bs=1m iodepth=4", 900, 1), made("bs=4k iodepth=4", 100, 1),
+		}, `p99 of reads by bs and iodepth
+BS\IODEPTH      4     16
+4K          100µs  201µs
+64K         303µs  504µs
+1M          901µs
+`},
+		{"one setting", "iodepth", []*mapping.Run{made("iodepth=16", 200, 1), made("iodepth=4", 100, 1)}, `p99 of reads by iodepth
+IODEPTH    P99
+4        100µs
+16       201µs
+`},
+		{"repeats", "bs", []*mapping.Run{made("bs=4k", 100, 1), made("bs=4k", 110, 1), made("bs=4k", 120, 1)}, `p99 of reads by bs
+BS          P99
+4K  111µs ±9.3%
+A cell is the median of 3 runs; ± is the farthest of them.
+`},
+		{"unequal repeats", "bs", []*mapping.Run{made("bs=4k", 100, 1), made("bs=64k", 110, 1), made("bs=4k", 120, 1)}, `p99 of reads by bs
+BS              P99
+4K   111µs ±9.3% ×2
+64K           111µs
+A cell with ×N is the median of N runs; ± is the farthest of them.
+`},
+		{"no cell mixes workloads", "bs", []*mapping.Run{made("bs=4k iodepth=4", 100, 1), made("bs=4k iodepth=16", 110, 1), made("bs=64k iodepth=4", 500, 1)}, `p99 of reads by bs
+BS     P99
+4K   mixed
+64K  504µs
+mixed: runs of one cell also differ in iodepth, so it has no number: choose with conditions, or add it to --by.
+Among these runs also differ: iodepth (4, 16).
+`},
+		{"another setting differs from row to row", "bs", []*mapping.Run{made("bs=4k rw=randread", 100, 1), made("bs=64k ioengine=io_uring rw=read", 500, 1)}, `p99 of reads by bs
+BS     P99
+4K   100µs
+64K  504µs
+Among these runs also differ: option.ioengine (io_uring, psync); mode (randread, read).
+`},
+		{"options that are not set have fio's default", "bs,iodepth", []*mapping.Run{unset, made("bs=4k iodepth=4", 200, 1), made("bs=64k iodepth=1", 300, 1)}, `p99 of reads by bs and iodepth
+BS\IODEPTH      1      4
+4K          100µs  201µs
+64K         303µs
+`},
+		{"a setting that is not known", "bs", []*mapping.Run{unknown, made("bs=4k rw=read", 100, 1)}, `p99 of reads by bs
+BS    P99
+4K  100µs
+-   303µs
+Among these runs also differ: option.direct (1, none); jobs (1, none).
+`},
+		{"lower bounds and latencies of fio", "bs,option.direct", []*mapping.Run{open}, "p99 of reads by bs and option.direct\nBS\\OPTION.DIRECT       1\n4K                ≥17.0s\n"},
+		{"computed by fio", "bs", []*mapping.Run{byFio, noReads}, "p99 of reads by bs\nBS     P99\n4K  500µs*\n" + facts.FioNote + "\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, grid(t, c.by, c.runs...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestMedian: the median of a cell is that of its runs in any order, and the spread is that of the farthest run.
+func TestMedian(t *testing.T) {
+	by, _ := Settings([]string{"bs"})
+	runs := []*mapping.Run{made("bs=4k", 1, 100), made("bs=4k", 2, 400), made("bs=4k", 3, 200), made("bs=4k", 4, 220)}
+	for range len(runs) {
+		runs = append(runs[1:], runs[0])
+		n := New(by, "read", runs).Cells()[0].Number(facts.IOPS)
+		if n.N != 210 || n.Low != 100 || n.High != 400 || n.Runs != 4 || n.Spread() != 190.0/210 {
+			t.Errorf("%+v, spread %v", n, n.Spread())
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	for _, c := range []struct{ names, want string }{
+		{"bs,iodepth", ""}, {"rw", ""}, {"label.release,option.ioengine", ""}, {"ceph,host", ""},
+		{"bs,iodepth,rw", "want one setting or two"}, {"size", `no setting is called "size"`}, {"p99", "p99 is a result or a time"},
+		{"write.iops", "write.iops is a result"}, {"start", "start is a result or a time"}, {"bs,op_size", "bs and op_size are the same setting"},
+	} {
+		_, err := Settings(strings.Split(c.names, ","))
+		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.names, err, c.want)
+		}
+	}
+}
+
+// TestOrder: values are in natural order, and what is not known is last.
+func TestOrder(t *testing.T) {
+	by, _ := Settings([]string{"label.x"})
+	want := []string{"2", "10", "4k", "16k", "1m", "reef", "squid", "-"}
+	for i := range want {
+		var runs []*mapping.Run
+		for _, text := range append(slices.Clone(want[i:]), want[:i]...) {
+			run := made("bs=4k", 1, 1)
+			if text != "-" {
+				run.Run.Labels = map[string]string{"x": text}
+			}
+			runs = append(runs, run)
+		}
+		if got := textsOf(New(by, "read", runs).Rows); !slices.Equal(got, want) {
+			t.Errorf("from %s on: %q", want[i], got)
+		}
+	}
+}
