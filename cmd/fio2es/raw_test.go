@@ -37,6 +37,7 @@ func TestNothingRaw(t *testing.T) {
 	for _, args := range [][]string{
 		{"ingest", "--dry-run", archive}, {"ingest", "--labels", "a=" + hostile, archive}, {"ingest", archive}, {"runs", "-v"}, {"runs", hostile}, {"runs", "nosuchrun"},
 		{"percentiles", "--total", "latest"}, {"percentiles", archive}, {"rank", "latest", "--within", "1ms"}, {"heatmap", "latest"}, {"heatmap", archive},
+		{"show", "latest"}, {"show", archive},
 		{"compare", "latest", "latest"}, {"compare", archive, archive}, {"sla", "latest", "--rule", "p99 <= 1s"}, {"sla", archive, "--rule", "p99 <= 1us"}, {"sla", "latest", "--rule", hostile},
 		{"percentiles", filepath.Join(dir, "none"+hostile)}, {"percentiles", hostile}, {"runs", "--" + hostile}, {"runs", "--sort", hostile}, {hostile}, {"follow", filepath.Join(dir, "none"+hostile)},
 		{"report", "latest", "-o", filepath.Join(dir, hostile, "none", "x.html")}, {"export", "latest", "--as", hostile}, {"setup", "--elasticsearch", "http://localhost:1/" + hostile},

@@ -59,6 +59,8 @@ type answer struct {
 	window func(*window.Window) error                   // called with each window; nil: no windows are needed
 	end    func(run *query.Run, doc *mapping.Run) error // called after all windows of a run
 	close  func(err error) error                        // called at the end, with the error that ended the answers
+
+	hasMessages bool // end shows the messages of the run, so they are not on stderr
 }
 
 // answer uses a for each run that args name, and ends the reading. Neighbouring paths are read together. If a run has
@@ -88,7 +90,12 @@ func (r *runReader) answer(ctx context.Context, args []string, q *query.Query, a
 			return err
 		}
 		doc, err := run.Read(ctx, q, a.window)
-		r.logRun(run)
+		if a.hasMessages && err == nil && doc != nil {
+			r.progress.Clear()
+			r.leftOut = r.leftOut || len(run.Warnings) > 0
+		} else {
+			r.logRun(run)
+		}
 		if err == nil && doc != nil {
 			err = a.end(run, doc)
 			r.answered = r.answered || err == nil

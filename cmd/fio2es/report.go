@@ -52,6 +52,13 @@ choose requests as for rank. The same runs give the same page, byte for byte.`,
 		},
 	}
 	fl := cmd.Flags()
+	addReportFlags(fl, q)
+	fl.StringVarP(&output, "output", "o", "", "write the page into this `file`; - is stdout (default: on a terminal, a new file in this folder, which stderr names; else stdout)")
+	return cmd
+}
+
+// addReportFlags adds the flags of a command that shows all there is of runs.
+func addReportFlags(fl *pflag.FlagSet, q *query.Query) {
 	addSettings(fl, "reading", "cluster")
 	addWhereFlag(fl, new(string))
 	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -59,8 +66,6 @@ choose requests as for rank. The same runs give the same page, byte for byte.`,
 	for _, name := range []string{"from", "to", "direction"} { // the totals of one host are not known
 		fl.AddFlag(choose.Lookup(name))
 	}
-	fl.StringVarP(&output, "output", "o", "", "write the page into this `file`; - is stdout (default: on a terminal, a new file in this folder, which stderr names; else stdout)")
-	return cmd
 }
 
 // report writes the page of all runs that args name. Neighbouring logs are merged. Other arguments are read one by

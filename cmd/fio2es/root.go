@@ -29,7 +29,7 @@ var groups = []struct {
 }{
 	{"Measure", []command{{"run", runCommand}, {"follow", followCommand}, {"watch", watchCommand}, {"doctor", doctorCommand}, {"shim", shimCommand}}},
 	{"Ask", []command{
-		{"percentiles", percentilesCommand}, {"rank", rankCommand}, {"heatmap", heatmapCommand}, {"sla", slaCommand}, {"report", reportCommand},
+		{"show", showCommand}, {"percentiles", percentilesCommand}, {"rank", rankCommand}, {"heatmap", heatmapCommand}, {"sla", slaCommand}, {"report", reportCommand},
 	}},
 	{"Compare", []command{{"compare", compareCommand}, {"trend", trendCommand}}},
 	{"Keep", []command{
@@ -65,7 +65,8 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
   fio2es follow /data/cbt                  store runs while tests run
   fio2es run job.fio                       run fio, and store its run
   fio2es runs                              list them
-  fio2es percentiles latest                percentiles of the newest run
+  fio2es show latest                       the newest run on one screen
+  fio2es percentiles latest                its percentiles over time
   fio2es percentiles *_clat_hist.*.log     of logs, without storing anything`,
 		Version:      fmt.Sprintf("%s %s %s/%s", thisBuild(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true, // unknownCommand has them on one line

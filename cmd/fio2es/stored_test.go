@@ -189,7 +189,7 @@ func TestNothingChosen(t *testing.T) {
 		flags := append(strings.Fields(c.flags), "--history", file)
 		commands := [][]string{{"heatmap", "aa"}, {"rank", "aa", "--within", "1ms"}, {"export", "aa", "--as", "json"}}
 		if !strings.Contains(c.flags, "--host") && !strings.Contains(c.flags, "--job") {
-			commands = append(commands, []string{"report", "aa", "-o", "-"})
+			commands = append(commands, []string{"report", "aa", "-o", "-"}, []string{"show", "aa"})
 		}
 		for _, command := range commands {
 			_, errs := outAndErr(t, 1, append(command, flags...)...)

@@ -40,7 +40,7 @@ func TestMissingDocuments(t *testing.T) {
 	id := ids(outputOf(t, "runs", "--history", db, "--format", "csv"))[0]
 	commands := [][]string{
 		{"percentiles", id}, {"heatmap", id}, {"rank", id, "--within", "1ms", "--from", "+0s"}, {"compare", id, id},
-		{"sla", id, "--rule", "p99 <= 10s in 99% of windows"}, {"report", id}, {"export", id, "--as", "csv"},
+		{"sla", id, "--rule", "p99 <= 10s in 99% of windows"}, {"report", id}, {"show", id}, {"export", id, "--as", "csv"},
 	}
 	before := map[int]string{}
 	for i, args := range commands {

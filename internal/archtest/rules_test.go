@@ -126,7 +126,7 @@ var rules = map[string]rule{
 		why: "all stores pass the same tests, through the interface",
 	},
 	"internal/report": {
-		level: 7, imports: []string{"internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/compare", "internal/query", "internal/window", "internal/workload", "mapping", "hist", "internal/unit"},
+		level: 7, imports: []string{"internal/facts", "internal/table", "internal/chart", "internal/heatmap", "internal/compare", "internal/query", "internal/term", "internal/window", "internal/workload", "mapping", "hist", "internal/unit"},
 		why: "a page shows answers of queries",
 	},
 	"internal/web": {

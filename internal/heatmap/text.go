@@ -17,6 +17,7 @@ type Text struct {
 	Columns, Lines int  // most columns and lines of cells
 	Colour         bool // with 256 colours; otherwise with shades
 	Clock          chart.Clock
+	IsSmall        bool // without the lines that explain cells and shades
 }
 
 // MarginWidth is the width of the latencies and totals beside the cells.
@@ -58,8 +59,10 @@ func (m *Map) WriteText(w io.Writer, t Text) error {
 		fmt.Fprintf(out, "%7s  %s%*s\n", unit.OrMore(unit.Latency(Bound(bound)), isTop), c.line(line), unitsWidth, unit.Count(total))
 	}
 	fmt.Fprintf(out, "%9s%s\n", "", c.times(area))
-	for _, line := range c.legend() {
-		fmt.Fprintf(out, "%9s%s\n", "", line)
+	if !t.IsSmall {
+		for _, line := range c.legend() {
+			fmt.Fprintf(out, "%9s%s\n", "", line)
+		}
 	}
 	return out.Flush()
 }

@@ -21,9 +21,7 @@ import (
 // why. The returned document is nil if the files have nothing of a run.
 func (p *Page) Add(ctx context.Context, run *query.Run, name string, several bool) (*mapping.Run, error) {
 	q := p.opt.Query
-	if q.Levels = []mapping.Level{mapping.Cluster}; run.Has(mapping.Host) {
-		q.Levels = append(q.Levels, mapping.Host)
-	}
+	q.Levels = Levels(run)
 	r, side := p.begin(), &compare.Run{Name: name}
 	doc, err := run.Read(ctx, &q, func(w *window.Window) error {
 		if !several && r.series == nil {
@@ -42,19 +40,43 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 	if err != nil || doc == nil {
 		return doc, err
 	}
-	some, err := r.end(doc)
+	one, err := r.end(doc)
 	if err != nil {
 		return doc, err
 	}
-	if !some {
+	if one == nil {
 		p.empty = append(p.empty, run.NoMatch(doc))
 		return doc, nil
 	}
+	p.put(one, r)
 	if several {
 		side.End(doc)
 		p.compare(&compare.Side{Name: run.Name, Runs: []*compare.Run{side}})
 	}
 	return doc, nil
+}
+
+// begin begins the next run of the page.
+func (p *Page) begin() *runSums {
+	columns := mapColumns
+	if p.begun++; p.begun > MaxSections {
+		columns = 0
+	}
+	return newRunSums(&p.opt.Query, columns)
+}
+
+// put puts a run on the page, and draws its section.
+func (p *Page) put(one *run, r *runSums) {
+	p.runs = append(p.runs, one)
+	one.Number = len(p.runs)
+	for _, t := range one.Totals {
+		if t.histogram != nil && !t.histogram.IsEmpty() {
+			one.curves = append(one.curves, newCurve(t.Direction, t.Direction, t.histogram))
+		}
+	}
+	if r.cells != nil {
+		one.Section = r.section(one)
+	}
 }
 
 // confidence of the intervals, as the default of fio2es compare.

@@ -116,11 +116,19 @@ func (r *run) Facts() []fact {
 
 // Lead returns archive, time, hosts and jobs of the run.
 func (r *run) Lead() string {
-	d := r.Doc
-	var parts []string
-	if d.Run.Archive != "" {
-		parts = append(parts, d.Run.Archive)
+	parts := r.lead()
+	if r.Doc.Run.Archive != "" {
+		parts = append([]string{r.Doc.Run.Archive}, parts...)
 	}
+	return strings.Join(parts, between)
+}
+
+// between separates facts on a line.
+const between = " · "
+
+// lead returns time, hosts and jobs of the run.
+func (r *run) lead() (parts []string) {
+	d := r.Doc
 	if r.clock().Known {
 		start, end := unit.Moment(d.Run.Start), unit.Moment(d.Run.End)[:19]
 		if start[:10] == end[:10] { // on the day of its start
@@ -128,11 +136,17 @@ func (r *run) Lead() string {
 		}
 		parts = append(parts, facts.Started(d)+" to "+end+" UTC")
 	}
-	parts = append(parts, unit.Elapsed(d.Run.End.Sub(d.Run.Start)), unit.Plural(len(d.Hosts), "host"), unit.Plural(d.Fio.Jobs, "job"))
+	parts = append(parts, unit.Elapsed(d.Run.End.Sub(d.Run.Start)))
+	if n := len(d.Hosts); n > 0 {
+		parts = append(parts, unit.Plural(n, "host"))
+	}
+	if n := d.Fio.Jobs; n > 0 {
+		parts = append(parts, unit.Plural(n, "job"))
+	}
 	if d.Fio.Version != "" {
 		parts = append(parts, d.Fio.Version)
 	}
-	return strings.Join(parts, " · ")
+	return parts
 }
 
 // Settings returns the known settings of the benchmark.
@@ -154,7 +168,7 @@ func (r *run) Setting() string {
 		}
 		parts = append(parts, text)
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(text string) bool { return text == "" }), " · ")
+	return strings.Join(slices.DeleteFunc(parts, func(text string) bool { return text == "" }), between)
 }
 
 func (r *run) clock() chart.Clock {
@@ -169,10 +183,14 @@ func (r *run) moment(t time.Time) string {
 	return clockTime(r.clock(), t)
 }
 
-// clockTime returns a time of day, or the time since the run's start if its date is not known.
+// clockTime returns a time of day, with the date if that is not the one of the run's start, or the time since the run's start
+// if its date is not known.
 func clockTime(c chart.Clock, t time.Time) string {
-	if c.Known {
-		return t.UTC().Format("15:04:05.000")
+	if at := t.UTC(); c.Known {
+		if at.Format(time.DateOnly) != c.Start.UTC().Format(time.DateOnly) {
+			return at.Format("Jan 2 15:04:05.000")
+		}
+		return at.Format("15:04:05.000")
 	}
 	return "+" + strconv.FormatFloat(t.Sub(c.Start).Seconds(), 'f', 3, 64) + "s"
 }

@@ -99,9 +99,11 @@ func put(t testing.TB, p *Page, doc *mapping.Run, windows []*mapping.Interval) {
 		}
 		r.add(w, requests)
 	}
-	if some, err := r.end(doc); err != nil || !some {
-		t.Fatal(some, err)
+	one, err := r.end(doc)
+	if err != nil || one == nil {
+		t.Fatal(one, err)
 	}
+	p.put(one, r)
 }
 
 // equal reports whether two latencies are equal; NaN equals NaN.

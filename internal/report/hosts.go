@@ -3,17 +3,20 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// maxHosts is how many hosts a table lists: the slowest ones.
+// maxHosts is how many hosts a table of a page lists: the slowest ones.
 const maxHosts = 100
 
 // hostSum is the sum of a host's windows in one direction.
@@ -21,6 +24,7 @@ type hostSum struct {
 	host        string
 	requests    hist.Histogram
 	completed   int64
+	served      float64 // completed; of averages by their rate, or NaN if it is not known
 	windows     int
 	first, last hostWindow
 }
@@ -28,12 +32,16 @@ type hostSum struct {
 // hostWindow is the number of requests in one window.
 type hostWindow struct {
 	start, end time.Time
-	completed  int64
+	served     float64
 }
 
 func (s *hostSum) add(w *window.Window, requests *hist.Histogram) {
-	s.last = hostWindow{w.Start, w.End, w.Completed}
+	s.last = hostWindow{w.Start, w.End, float64(w.Completed)}
+	if w.Averaged {
+		s.last.served = w.KnownIOPS() * w.Length().Seconds()
+	}
 	s.completed += w.Completed
+	s.served += s.last.served
 	if s.windows++; s.windows == 1 {
 		s.first = s.last
 	}
@@ -43,71 +51,112 @@ func (s *hostSum) add(w *window.Window, requests *hist.Histogram) {
 }
 
 // iops returns the rates of all windows except the first and the last, which may be cut by the host's start and end.
-// If there are few windows, it returns all.
+// If there are few windows, it returns all. It is NaN if the rate is not known.
 func (s *hostSum) iops() float64 {
 	const few = 4
-	completed, from, to := s.completed-s.first.completed-s.last.completed, s.first.end, s.last.start
+	served, from, to := s.served-s.first.served-s.last.served, s.first.end, s.last.start
 	if s.windows < few {
-		completed, from, to = s.completed, s.first.start, s.last.end
+		served, from, to = s.served, s.first.start, s.last.end
 	}
 	if !to.After(from) {
-		return 0
+		return math.NaN()
 	}
-	return float64(completed) / to.Sub(from).Seconds()
+	return math.Round(1000*served/to.Sub(from).Seconds()) / 1000
 }
 
-// hostTable lists the hosts of a direction, the slowest first.
+// host has the numbers of a host in one direction.
+type host struct {
+	name, direction string
+	requests        int64
+	iops            float64
+	latency         mapping.Latency
+	latencies       facts.Latencies
+	skew            *int64 // in milliseconds after the first host; nil if it is not known
+}
+
+// hostsOf returns the hosts of a direction, the slowest first.
+func hostsOf(direction string, sums []*hostSum, hosts []mapping.RunHost) (list []*host) {
+	for _, s := range sums {
+		h := &host{name: s.host, direction: direction, requests: s.completed, iops: s.iops()}
+		if !s.requests.IsEmpty() {
+			h.latency = mapping.Figures(&s.requests)
+		}
+		h.latencies = facts.LatenciesOf(&h.latency)
+		if i := slices.IndexFunc(hosts, func(of mapping.RunHost) bool { return of.Name == s.host }); i >= 0 {
+			h.skew = &hosts[i].SkewMS
+		}
+		list = append(list, h)
+	}
+	slices.SortFunc(list, func(a, b *host) int {
+		return cmp.Or(cmp.Compare(b.latency.P99, a.latency.P99), cmp.Compare(b.latency.Max, a.latency.Max), strings.Compare(a.name, b.name))
+	})
+	return list
+}
+
+// hostColumns are the columns of hosts on pages and screens.
+func hostColumns() []table.Column[*host] {
+	isSkewKnown := func(h *host) bool { return h.skew != nil }
+	return slices.Concat([]table.Column[*host]{
+		{Name: "host", Heading: "Host", Value: func(h *host) any { return h.name }},
+		{Name: "direction", Heading: "Dir", Value: func(h *host) any { return h.direction }},
+		{
+			Name: "requests", Heading: ">Requests", Value: func(h *host) any { return h.requests },
+			Text: func(h *host) string { return facts.RequestsText(&h.latency, h.requests) },
+		},
+		{
+			Name: "iops", Heading: ">IOPS", Value: func(h *host) any { return h.iops },
+			Text: func(h *host) string { return unit.Rate(h.iops) },
+		},
+	},
+		table.Hide(facts.LatencyColumns(func(h *host) *facts.Latencies { return &h.latencies }), "min", "mean", "p75", "p90", "p95", "p99_9", "p99_99"),
+		table.Where(isSkewKnown, []table.Column[*host]{{
+			Name: "skew", Unit: "ms", Heading: ">Skew", Value: func(h *host) any { return *h.skew },
+			Text: func(h *host) string { return unit.Elapsed(time.Duration(*h.skew) * time.Millisecond) },
+		}}))
+}
+
+// hostTable is the table of a direction on a page.
 type hostTable struct {
 	Direction string
 	Rows      []row
 	Left      int // number of faster hosts that are left out
 }
 
-// hostNumbers are the numbers of a row: requests per second, and latencies in nanoseconds.
-type hostNumbers struct {
-	*hostSum
-	perSecond     float64
-	p50, p99, max hist.Answer
-}
-
-// newHostTable returns the table of a direction. Bars are relative to the highest number in the table.
-func newHostTable(direction string, sums []*hostSum, hosts []mapping.RunHost) hostTable {
-	var list []hostNumbers
-	var highest hostNumbers
-	for _, s := range sums {
-		v := hostNumbers{hostSum: s, perSecond: s.iops()}
-		if h := &s.requests; !h.IsEmpty() {
-			v.p50, v.p99, v.max = h.Percentile(0.5), h.Percentile(0.99), h.Max()
+// HostTables returns the tables of hosts of a page. Bars are relative to the highest number in a table.
+func (r *run) HostTables() (list []hostTable) {
+	columns := slices.DeleteFunc(hostColumns(), func(c table.Column[*host]) bool { return c.Heading == "" || c.Name == "host" || c.Name == "direction" })
+	for _, direction := range mapping.Directions {
+		hosts := slices.DeleteFunc(slices.Clone(r.Hosts), func(h *host) bool { return h.direction != direction })
+		if len(hosts) == 0 {
+			continue
 		}
-		list = append(list, v)
-		highest.perSecond, highest.p50.Value = max(highest.perSecond, v.perSecond), max(highest.p50.Value, v.p50.Value)
-		highest.p99.Value, highest.max.Value = max(highest.p99.Value, v.p99.Value), max(highest.max.Value, v.max.Value)
+		t := hostTable{Direction: direction, Left: max(len(hosts)-maxHosts, 0)}
+		for _, h := range hosts[:len(hosts)-t.Left] {
+			t.Rows = append(t.Rows, row{Name: h.name})
+		}
+		for _, c := range columns {
+			highest := 0.0
+			for _, h := range hosts {
+				if x, ok := c.Value(h).(float64); ok {
+					highest = higher(highest, x)
+				}
+			}
+			for i := range t.Rows {
+				one := cell{Text: c.TextOf(hosts[i])}
+				if x, ok := c.Value(hosts[i]).(float64); ok {
+					one.Bar = percentOf(x, highest)
+				}
+				t.Rows[i].Cells = append(t.Rows[i].Cells, one)
+			}
+		}
+		list = append(list, t)
 	}
-	slices.SortFunc(list, func(a, b hostNumbers) int {
-		return cmp.Or(cmp.Compare(micros(b.p99.Value), micros(a.p99.Value)), cmp.Compare(micros(b.max.Value), micros(a.max.Value)),
-			strings.Compare(a.host, b.host))
-	})
-	skew := map[string]string{}
-	for _, h := range hosts {
-		skew[h.Name] = unit.Elapsed(time.Duration(h.SkewMS) * time.Millisecond)
-	}
-	latency := func(a, highest hist.Answer) cell {
-		us := micros(a.Value)
-		return cell{Text: unit.OrMore(unit.Latency(us), a.Open), Bar: percentOf(us, micros(highest.Value))}
-	}
-	t := hostTable{Direction: direction, Left: max(len(list)-maxHosts, 0)}
-	for _, v := range list[:len(list)-t.Left] {
-		t.Rows = append(t.Rows, row{v.host, []cell{
-			{Text: unit.Count(v.completed)}, {Text: unit.Rate(v.perSecond), Bar: percentOf(v.perSecond, highest.perSecond)},
-			latency(v.p50, highest.p50), latency(v.p99, highest.p99), latency(v.max, highest.max), {Text: skew[v.host]},
-		}})
-	}
-	return t
+	return list
 }
 
 // percentOf returns x relative to highest as a CSS percentage.
 func percentOf(x, highest float64) string {
-	if !(highest > 0) {
+	if !(x > 0) || !(highest > 0) {
 		return "0%"
 	}
 	return fmt.Sprintf("%.1f%%", 100*x/highest)

@@ -28,7 +28,10 @@ func TestHostTable(t *testing.T) {
 			s.add(window.From(windowOf("read", s.host, second*1000, 1000, requests)), requests)
 		}
 	}
-	table := newHostTable("read", []*hostSum{fast, slow}, []mapping.RunHost{{Name: "slow", SkewMS: 361}})
+	tableOf := func(sums []*hostSum, hosts ...mapping.RunHost) hostTable {
+		return (&run{Hosts: hostsOf("read", sums, hosts)}).HostTables()[0]
+	}
+	table := tableOf([]*hostSum{fast, slow}, mapping.RunHost{Name: "slow", SkewMS: 361})
 	want := []row{
 		{"slow", []cell{{Text: "480"}, {Text: "100", Bar: "100.0%"}, {Text: "399µs", Bar: "100.0%"}, {Text: "401µs", Bar: "100.0%"}, {Text: "401µs", Bar: "100.0%"}, {Text: "0.36s"}}},
 		{"fast", []cell{{Text: "480"}, {Text: "100", Bar: "100.0%"}, {Text: "99.8µs", Bar: "25.0%"}, {Text: "100µs", Bar: "25.0%"}, {Text: "100µs", Bar: "25.0%"}, {}}},
@@ -50,7 +53,7 @@ func TestHostTable(t *testing.T) {
 		s.add(window.From(windowOf("read", s.host, 0, 1000, requests)), requests)
 		many = append(many, s)
 	}
-	if table := newHostTable("read", many, nil); len(table.Rows) != maxHosts || table.Left != 7 || table.Rows[0].Name != "host106" {
+	if table := tableOf(many); len(table.Rows) != maxHosts || table.Left != 7 || table.Rows[0].Name != "host106" {
 		t.Errorf("%d rows, %d left out, first %s", len(table.Rows), table.Left, table.Rows[0].Name)
 	}
 }

@@ -67,14 +67,15 @@ func (t *total) Cell(c *table.Column[*facts.Line]) cell {
 // Few reports whether any percentile has too few requests.
 func (r *run) Few() bool {
 	return slices.ContainsFunc(r.Totals, func(t *total) bool {
-		return t.histogram != nil && slices.ContainsFunc(mapping.Percentiles[:], func(p mapping.Percentile) bool {
-			return t.isFew(p.Quantile)
-		})
+		return slices.ContainsFunc(mapping.Percentiles[:], func(p mapping.Percentile) bool { return t.isFew(p.Quantile) })
 	})
 }
 
 // isFew reports whether the direction has too few requests for a percentile.
 func (t *total) isFew(q float64) bool {
+	if t.histogram == nil {
+		return false
+	}
 	_, high, ok := t.histogram.ConfidenceInterval(q, sure)
 	return !ok && high == 0 && !t.histogram.Percentile(q).Open
 }

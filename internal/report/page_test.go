@@ -232,9 +232,11 @@ func TestIsSmall(t *testing.T) {
 	}
 	doc, _ := sample("long", 1)
 	doc.Read, doc.Write = totalsOfHist(sum, 1250), totalsOfHist(sum, 1250)
-	if some, err := r.end(doc); err != nil || !some {
-		t.Fatal(some, err)
+	one, err := r.end(doc)
+	if err != nil || one == nil {
+		t.Fatal(one, err)
 	}
+	p.put(one, r)
 	if n := len(write(t, p)); n > 800_000 {
 		t.Errorf("%d bytes", n)
 	}
@@ -301,8 +303,8 @@ func TestSparse(t *testing.T) {
 		}
 	}
 	p := New(Options{Program: "fio2es test", Query: query.Query{From: "+1h"}})
-	if some, err := p.begin().end(hosts); some || err != nil {
-		t.Errorf("%v, %v", some, err)
+	if one, err := p.begin().end(hosts); one != nil || err != nil {
+		t.Errorf("%v, %v", one, err)
 	}
 }
 
@@ -329,10 +331,11 @@ func TestLiveTotals(t *testing.T) {
 			want += w.Completed
 		}
 	}
-	if ok, err := r.end(doc); err != nil || !ok {
-		t.Fatal(ok, err)
+	one, err := r.end(doc)
+	if err != nil || one == nil {
+		t.Fatal(one, err)
 	}
-	if got := r.page.runs[0].Totals[0]; got.Direction != "read" || got.Requests != want {
+	if got := one.Totals[0]; got.Direction != "read" || got.Requests != want {
 		t.Errorf("%s: %d requests, want %d; the document has %d", got.Direction, got.Requests, want, doc.Read.Requests)
 	}
 }

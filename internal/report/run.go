@@ -1,12 +1,15 @@
 package report
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -14,19 +17,26 @@ import (
 // mapColumns is the most columns of a heat map.
 const mapColumns = 240
 
-// run is a run on a page, for the template.
+// run is what is known of a run: its document, and what its windows add. A page and a screen both show it.
 type run struct {
-	Number  int    // number on the page, from 1
-	Class   string // class of its colour, on a page of several runs
-	Doc     *mapping.Run
-	Totals  []*total
+	Doc    *mapping.Run
+	Part   string // which part of the run this is; empty: all of it
+	Totals []*total
+	Worst  []*worst
+	Hosts  []*host // by direction, the slowest first; none if there is only one
+	// HostNote says why a run of several hosts has no Hosts.
+	HostNote string
+
+	// of a run on a page
+	Number  int      // from 1
+	Class   string   // class of its colour, on a page of several runs
 	Section *section // nil for runs beyond MaxSections
 	curves  []*curve
 }
 
 // runSums collects the windows of a run: those of the cluster and of hosts, in order of time.
 type runSums struct {
-	page   *Page
+	query  *query.Query
 	series map[string]*series // by direction; nil if the run document is enough
 	hosts  map[string]map[string]*hostSum
 	cells  *heatmap.Builder // nil for runs without a section
@@ -40,17 +50,26 @@ type clusterWindow struct {
 	requests *hist.Histogram
 }
 
-// begin begins the next run of the page. A run without a section needs no windows if all of the run is wanted.
-func (p *Page) begin() *runSums {
-	p.begun++
-	r := &runSums{page: p}
-	if p.begun <= MaxSections || p.opt.Query.Times() != "" {
+// newRunSums returns the sums of a run of which q wants a part. columns is how many a heat map has at most. With 0 only totals
+// are wanted, and these need no windows if q wants all of the run.
+func newRunSums(q *query.Query, columns int) *runSums {
+	r := &runSums{query: q}
+	if columns > 0 || q.Times() != "" {
 		r.series, r.hosts = map[string]*series{}, map[string]map[string]*hostSum{}
 	}
-	if p.begun <= MaxSections {
-		r.cells = heatmap.NewBuilder(mapColumns)
+	if columns > 0 {
+		r.cells = heatmap.NewBuilder(columns)
 	}
 	return r
+}
+
+// Levels returns the levels of the windows that a page or a screen of a run needs.
+func Levels(run *query.Run) []mapping.Level {
+	levels := []mapping.Level{mapping.Cluster}
+	if run.Has(mapping.Host) {
+		levels = append(levels, mapping.Host)
+	}
+	return levels
 }
 
 // add adds a window of the cluster or of a host. requests is nil for averages, or without requests.
@@ -91,8 +110,8 @@ func (r *runSums) addLast() {
 	r.last = r.last[:0]
 }
 
-// end ends the run; doc is its document. It returns false if no request matches. Then the run is not on the page.
-func (r *runSums) end(doc *mapping.Run) (bool, error) {
+// end ends the run; doc is its document. It returns nil if no request matches.
+func (r *runSums) end(doc *mapping.Run) (*run, error) {
 	isHalf := false // in a live run, directions come one after another, and the last ones may still be missing
 	for direction := range r.series {
 		isHalf = isHalf || !slices.ContainsFunc(r.last, func(w clusterWindow) bool { return w.Direction == direction })
@@ -100,31 +119,40 @@ func (r *runSums) end(doc *mapping.Run) (bool, error) {
 	if !doc.Run.Live() || !isHalf {
 		r.addLast()
 	}
-	one := &run{Number: len(r.page.runs) + 1, Doc: doc.Light()}
+	one := &run{Doc: doc.Light()}
 	for _, s := range r.series {
 		s.finish()
 	}
-	var err error
+	times := r.query.Times()
 	// The document of a live run also has requests of windows that are not complete yet, which no picture shows.
-	isOfWindows := r.page.opt.Query.Times() != "" || doc.Run.Live() && !r.span.IsZero()
-	if !isOfWindows {
-		one.Totals, err = totalsOf(doc, r.page.opt.Query.Directions)
-	} else {
+	if times != "" || doc.Run.Live() && !r.span.IsZero() {
 		one.Totals = r.totals(one.Doc)
-	}
-	if err != nil || len(one.Totals) == 0 {
-		return false, err
-	}
-	r.page.runs = append(r.page.runs, one)
-	for _, t := range one.Totals {
-		if t.histogram != nil && !t.histogram.IsEmpty() {
-			one.curves = append(one.curves, newCurve(t.Direction, t.Direction, t.histogram))
+	} else {
+		var err error
+		if one.Totals, err = totalsOf(doc, r.query.Directions); err != nil {
+			return nil, err
 		}
 	}
-	if r.cells != nil {
-		one.Section = r.section(one)
+	if len(one.Totals) == 0 {
+		return nil, nil
 	}
-	return true, nil
+	if times != "" {
+		one.Part = fmt.Sprintf("%s: windows from %s to %s", times, one.moment(r.span.Start), one.moment(r.span.End))
+	}
+	for _, t := range one.Totals {
+		if w := newWorst(one, t, r.series[t.Direction]); w != nil {
+			one.Worst = append(one.Worst, w)
+		}
+	}
+	for _, direction := range mapping.Directions {
+		if sums := slices.Collect(maps.Values(r.hosts[direction])); len(sums) > 1 {
+			one.Hosts = append(one.Hosts, hostsOf(direction, sums, doc.Hosts)...)
+		}
+	}
+	if len(one.Hosts) == 0 && len(doc.Hosts) > 1 && !slices.Contains(doc.Levels, mapping.Host) {
+		one.HostNote = "The history has no documents of this run's hosts: ingest it with --levels cluster,host."
+	}
+	return one, nil
 }
 
 // totals returns the totals of the windows.

@@ -4,46 +4,28 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // section has the drawings of a run's windows, for the template.
 type section struct {
-	Part     string // which part of the run is on the page; empty: all of it
 	Time     template.HTML
 	TimeNote string
 	Data     []panelData
-	Worst    []row
 	Map      template.HTML
 	MapNote  string
 	Curves   template.HTML
-	Hosts    []hostTable
-	HostNote string
 }
 
 func (r *runSums) section(of *run) *section {
 	s := &section{}
-	if times := r.page.opt.Query.Times(); times != "" {
-		s.Part = fmt.Sprintf("%s: windows from %s to %s", times, of.moment(r.span.Start), of.moment(r.span.End))
-	}
 	if len(of.curves) > 0 {
 		s.Curves = drawCurves(of.curves, fmt.Sprintf("Latency by percentile of %s: %s", of.Doc.Run.Name, labels(of.Totals)))
-	}
-	for _, direction := range mapping.Directions {
-		if sums := slices.Collect(maps.Values(r.hosts[direction])); len(sums) > 1 {
-			s.Hosts = append(s.Hosts, newHostTable(direction, sums, of.Doc.Hosts))
-		}
-	}
-	if len(s.Hosts) == 0 && len(of.Doc.Hosts) > 1 && !slices.Contains(of.Doc.Levels, mapping.Host) {
-		s.HostNote = "The history has no documents of this run's hosts: ingest it with --levels cluster,host."
 	}
 	if names := r.directions(); len(names) > 0 {
 		r.drawTime(s, of, names)
@@ -80,11 +62,6 @@ func (r *runSums) drawTime(s *section, of *run, names []string) {
 	if joined > 1 {
 		s.TimeNote = fmt.Sprintf("A column is up to %d %s, with the percentiles of their merged histograms. The shade reaches up to the worst single window.", joined, windows)
 	}
-	for _, t := range of.Totals {
-		if row := r.worst(of, t); row != nil {
-			s.Worst = append(s.Worst, *row)
-		}
-	}
 	m := r.cells.Map()
 	if m.Total == 0 {
 		return
@@ -97,26 +74,4 @@ func (r *runSums) drawTime(s *section, of *run, names []string) {
 	if m.OpenUS > 0 {
 		s.MapNote += fmt.Sprintf(" The top row has requests of %s or more: fio's last bin has no upper end.", unit.Latency(m.OpenUS))
 	}
-}
-
-// worst returns a row with the highest p99, the slowest request and the lowest iops of a direction, and when they
-// were. It is nil if no window has a histogram. The slowest request has the same latency as in the table of numbers.
-func (r *runSums) worst(of *run, t *total) *row {
-	s := r.series[t.Direction]
-	if s == nil || s.worst.p99 == nil || t.histogram == nil {
-		return nil
-	}
-	m := &s.worst
-	p99 := cell{Text: shortText(&t.Latency, m.p99.value), Note: of.since(m.p99)}
-	slowest, idle := cell{Text: shortText(&t.Latency, t.Latency.Max)}, cell{Text: "-"}
-	if m.slowest != nil {
-		slowest.Note = of.since(m.slowest)
-	}
-	switch {
-	case m.gap != nil:
-		idle = cell{Text: "0", Note: "no windows from " + of.since(m.gap) + " for " + unit.Elapsed(time.Duration(m.gap.value*float64(time.Second)))}
-	case m.idle != nil:
-		idle = cell{Text: unit.Rate(m.idle.value), Note: of.since(m.idle)}
-	}
-	return &row{t.Direction, []cell{p99, slowest, idle}}
 }

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"time"
+
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
+)
+
+// worst are the worst windows of a direction of a run: that with the highest p99, that with the slowest request, and that
+// with the lowest iops, or the longest time without windows.
+type worst struct {
+	run   *run
+	total *total
+	// The slowest request has the same latency as in the table of numbers. Its time is zero if it is not known.
+	p99, slowest moment
+	idle         *moment       // nil if it is not known
+	gap          time.Duration // length of the time without windows, which begins at idle; 0 if there is none
+}
+
+// newWorst returns the worst windows of a direction. It is nil if no window has a histogram.
+func newWorst(r *run, t *total, s *series) *worst {
+	if s == nil || s.worst.p99 == nil || t.histogram == nil {
+		return nil
+	}
+	m := &s.worst
+	w := &worst{run: r, total: t, p99: *m.p99, slowest: moment{value: t.Latency.Max}, idle: m.idle}
+	if m.slowest != nil {
+		w.slowest.at = m.slowest.at
+	}
+	if m.gap != nil {
+		w.idle, w.gap = &moment{at: m.gap.at}, time.Duration(m.gap.value*float64(time.Second))
+	}
+	return w
+}
+
+// Row returns the row of a page.
+func (w *worst) Row() row {
+	latency := func(m moment) cell {
+		c := cell{Text: shortText(&w.total.Latency, m.value)}
+		if !m.at.IsZero() {
+			c.Note = w.run.since(&m)
+		}
+		return c
+	}
+	idle := cell{Text: "-"}
+	if w.idle != nil {
+		idle = cell{Text: unit.Rate(w.idle.value), Note: w.run.since(w.idle)}
+	}
+	if w.gap > 0 {
+		idle.Note = "no windows from " + idle.Note + " for " + unit.Elapsed(w.gap)
+	}
+	return row{w.total.Direction, []cell{latency(w.p99), latency(w.slowest), idle}}
+}
+
+// worstColumns are the columns of a screen. For programs, each number also has the start of its window.
+func worstColumns() []table.Column[*worst] {
+	list := []table.Column[*worst]{{Name: "direction", Heading: "Dir", Value: func(w *worst) any { return w.total.Direction }}}
+	add := func(c table.Column[*worst], of func(*worst) *moment, text func(*worst) string) {
+		c.Value = func(w *worst) any {
+			if of(w) == nil {
+				return nil
+			}
+			return of(w).value
+		}
+		isKnown := func(w *worst) bool { return of(w) != nil && !of(w).at.IsZero() }
+		c.Text = func(w *worst) string {
+			if !isKnown(w) {
+				return text(w)
+			}
+			return text(w) + " at " + clockTime(w.run.clock(), of(w).at)
+		}
+		list = append(append(list, c), table.Where(isKnown, []table.Column[*worst]{
+			{Name: c.Name + "_start", Unit: "ms", Value: func(w *worst) any { return of(w).at.Sub(w.run.Doc.Run.Start).Milliseconds() }},
+			{Name: c.Name + "_start", Value: func(w *worst) any { return of(w).at }},
+		})...)
+	}
+	latency := func(name, heading string, of func(*worst) *moment) {
+		add(table.Column[*worst]{Name: name, Unit: "us", Heading: heading}, of,
+			func(w *worst) string { return shortText(&w.total.Latency, of(w).value) })
+	}
+	latency("p99", "Highest p99", func(w *worst) *moment { return &w.p99 })
+	latency("max", "Slowest request", func(w *worst) *moment { return &w.slowest })
+	add(table.Column[*worst]{Name: "iops", Heading: "Lowest IOPS"}, func(w *worst) *moment { return w.idle }, func(w *worst) string {
+		if w.idle == nil {
+			return "-"
+		}
+		return unit.Rate(w.idle.value)
+	})
+	hasGap := func(w *worst) bool { return w.gap > 0 }
+	list = append(list, table.Where(hasGap, []table.Column[*worst]{{Name: "gap", Unit: "ms", Heading: "Gap",
+		Value: func(w *worst) any { return w.gap.Milliseconds() }, Text: func(w *worst) string { return unit.Elapsed(w.gap) }}})...)
+	return append(list, table.Column[*worst]{Name: "open", Sparse: true, Value: func(w *worst) any {
+		var bounds []string // the columns that are lower bounds
+		for _, c := range []struct {
+			name string
+			us   float64
+		}{{"p99_us", w.p99.value}, {"max_us", w.slowest.value}} {
+			if w.total.Latency.IsOpen(c.us) {
+				bounds = append(bounds, c.name)
+			}
+		}
+		return bounds
+	}})
+}
