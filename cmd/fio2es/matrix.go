@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/matrix"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
@@ -20,20 +22,30 @@ import (
 type matrixCall struct {
 	by, show, directions []string // as the user wrote them
 
+	drawing, output string // empty: a table
+
 	settings []matrix.Setting
 	metrics  []facts.Metric
 }
+
+// The values of --draw.
+const (
+	drawCurve = "curve"
+	drawHeat  = "heatmap"
+)
 
 func (c *matrixCall) addFlags(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&c.by, "by", nil, "a matrix of the runs by one or two `settings`, such as bs,iodepth: rows, then columns")
 	fl.StringSliceVar(&c.show, "show", []string{"p99"}, "`numbers` in the cells of --by: percentiles, iops, bandwidth, min, mean, max")
 	fl.StringSliceVar(&c.directions, "direction", nil, "`directions` of --by: read, write, trim, or all together (default: a matrix for each)")
+	addChoice(fl, &c.drawing, "draw", "draw --by: curve (a latency against IOPS, a line for each value of the first setting) or heatmap", []string{drawCurve, drawHeat})
+	fl.StringVarP(&c.output, "output", "o", "", "draw SVG into this `file`; - is stdout")
 }
 
 // check checks the flags. changed reports whether the user gave a flag.
 func (c *matrixCall) check(changed func(name string) bool, format string) (err error) {
 	if len(c.by) == 0 {
-		for _, name := range []string{"show", "direction"} {
+		for _, name := range []string{"show", "direction", "draw", "output"} {
 			if changed(name) {
 				return usagef("--%s is for a matrix: add --by with settings, such as --by bs,iodepth", name)
 			}
@@ -47,6 +59,14 @@ func (c *matrixCall) check(changed func(name string) bool, format string) (err e
 	}
 	if !slices.Contains(table.Formats, format) {
 		return usagef("--format %s is for a list of runs, and --by makes a matrix: want %s", format, strings.Join(table.Formats, ", "))
+	}
+	switch {
+	case c.output != "" && c.drawing == "":
+		return usagef("--output is for a drawing: add --draw curve or --draw heatmap, or send stdout to a file")
+	case c.drawing != "" && changed("format"):
+		return usagef("--draw makes a picture, and --format %s a table: leave one out", format)
+	case c.output != "" && c.output != "-" && !strings.HasSuffix(strings.ToLower(c.output), ".svg"):
+		return usagef("--output %s: want a name that ends in .svg", c.output)
 	}
 	for _, d := range c.directions {
 		if !slices.Contains(append(mapping.Directions[:], matrix.AllDirections), d) {
@@ -69,6 +89,9 @@ func (c *matrixCall) write(e *env, runs []*mapping.Run, format string) error {
 	if len(directions) == 0 {
 		directions = matrix.Directions(runs)
 	}
+	if pictures := len(directions) * len(c.metrics); c.output != "" && pictures > 1 {
+		return usagef("an SVG file has one picture, and these are %d: %s of %s; choose one with --show and --direction", pictures, strings.Join(c.show, ", "), strings.Join(directions, ", "))
+	}
 	cells := table.New(e.stdout, format, matrix.Columns(c.settings))
 	shown := 0
 	for _, direction := range directions {
@@ -82,7 +105,7 @@ func (c *matrixCall) write(e *env, runs []*mapping.Run, format string) error {
 				if shown++; shown > 1 {
 					fmt.Fprintln(e.stdout)
 				}
-				if err := m.Grid(metric).Write(e.stdout, format); err != nil {
+				if err := c.writeOne(e, m, metric, format); err != nil {
 					return err
 				}
 				continue
@@ -98,6 +121,42 @@ func (c *matrixCall) write(e *env, runs []*mapping.Run, format string) error {
 		return nil
 	}
 	return cells.End()
+}
+
+// writeOne writes the table or the drawing of a matrix.
+func (c *matrixCall) writeOne(e *env, m *matrix.Matrix, metric facts.Metric, format string) error {
+	var picture matrix.Drawing
+	var err error
+	switch c.drawing {
+	case drawCurve:
+		picture, err = m.Curve(metric)
+	case drawHeat:
+		picture, err = m.Heat(metric)
+	default:
+		return m.Grid(metric).Write(e.stdout, format)
+	}
+	if err != nil {
+		return fmt.Errorf("--draw %s: %w", c.drawing, err)
+	}
+	if c.output != "" {
+		return e.writeOutput(c.output, func(w io.Writer) error { return matrix.WriteSVG(w, picture) })
+	}
+	w, columns, lines, isColoured := e.stdout, plainWidth, plainLines, false
+	if screen, ok := e.stdout.(*term.Screen); ok {
+		isColoured = term.HasColour()
+		if wide, high := screen.Size(); wide > 0 {
+			columns, lines = wide, min(high, plainLines)
+		}
+		if isColoured { // unfiltered, because the map has escapes for colours; its texts are cleaned
+			w = screen.Unfiltered()
+		}
+	}
+	text, below := picture.Text(columns, lines, isColoured)
+	for _, line := range append(below, picture.Notes()...) {
+		text += term.FillFor(e.stdout, term.Clean(line)) + "\n"
+	}
+	_, err = io.WriteString(w, text)
+	return err
 }
 
 // over leaves out live runs, and says which runs are incomplete.

@@ -40,7 +40,11 @@ name that does not exist lists them. --sort sorts by any of them, or by write.p9
 those of a second. The runs may also be in paths, as for percentiles. A cell with several
 runs has their median. It has no number, but "mixed", if its runs also differ in another
 setting that changes what is measured; a note says in which. CSV and JSON have a line for
-each cell: the value, the lowest and the highest run, and the ids of its runs.`,
+each cell: the value, the lowest and the highest run, and the ids of its runs.
+
+--draw curve draws a latency against IOPS, with a line for each value of the first
+setting and a dot for each of the second; --draw heatmap colours the matrix. --output
+writes it as SVG.`,
 		Example: `  fio2es runs
   fio2es runs randwrite --where 'start >= 2026-01-01' --sort p99
   fio2es runs --where 'bs=4k and write.p99 > 5ms and start >= 7d'
@@ -48,6 +52,7 @@ each cell: the value, the lowest and the highest run, and the ids of its runs.`,
   fio2es runs --where state=incomplete
   fio2es runs --columns run,name,label.release,bandwidth --sort bandwidth
   fio2es runs --by bs,iodepth --show p99,iops 'rw=randread and start >= 1d'
+  fio2es runs --by bs,iodepth --draw curve --direction read -o curve.svg
   fio2es runs --format json | jq -r .run`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

@@ -35,7 +35,7 @@ func LatencyAxis(low, high, top, height float64) *ValueAxis {
 func LogAxis(low, high, top, height float64) *ValueAxis {
 	const room = 62 // pixels of a power of ten that has room for labels of 1, 2 and 5
 	isFine := height/math.Log10(high/low) > room
-	return &ValueAxis{Top: top, Height: height, Low: low, High: high, isLog: true, Ticks: latencies(low, high, isFine)}
+	return &ValueAxis{Top: top, Height: height, Low: low, High: high, isLog: true, Ticks: logTicks(low, high, isFine, latencyLabel)}
 }
 
 // RateAxis returns an axis from 0 to at least high, with at most most steps of 1, 2 or 5 times a power of ten.
@@ -92,21 +92,51 @@ func (c *Canvas) Below(across []Tick, bottom float64, name string) {
 // BelowHeight is the height in pixels that [Canvas.Below] needs.
 const BelowHeight = 54
 
-// latencies returns ticks at the powers of ten from low to high, in microseconds, on a logarithmic axis. With fine,
-// there are ticks at 2 and 5 times these, too.
-func latencies(low, high float64, fine bool) []Tick {
+// logTicks returns ticks at the powers of ten from low to high, on a logarithmic axis. With fine, there are ticks at 2 and 5
+// times these, too.
+func logTicks(low, high float64, fine bool, label func(float64) string) []Tick {
 	height := math.Log10(high / low)
 	var list []Tick
-	for power := -3; power <= 7; power++ {
+	for power := -3; power <= 9; power++ {
 		for _, times := range []int64{1, 2, 5} {
-			us := float64(times) * math.Pow(10, float64(power))
-			if us < low || us > high || times > 1 && !fine {
+			value := float64(times) * math.Pow(10, float64(power))
+			if value < low || value > high || times > 1 && !fine {
 				continue
 			}
-			list = append(list, Tick{math.Log10(us/low) / height, latencyLabel(us)})
+			list = append(list, Tick{math.Log10(value/low) / height, label(value)})
 		}
 	}
 	return list
+}
+
+// Rates is a logarithmic axis of rates from left to right.
+type Rates struct{ low, high float64 }
+
+// NewRates returns an axis for rates from low to high, which are above 0. It begins and ends at 1, 2 or 5 times a power
+// of ten.
+func NewRates(low, high float64) Rates {
+	r := Rates{roundDown(low), roundUp(high)}
+	if r.high <= r.low {
+		r.high = roundUp(r.low * 1.5)
+	}
+	return r
+}
+
+// At returns the position of a rate as a share of the axis.
+func (r Rates) At(perSecond float64) float64 {
+	return min(max(math.Log(perSecond/r.low)/math.Log(r.high/r.low), 0), 1)
+}
+
+// X returns the x of a rate.
+func (r Rates) X(perSecond float64) float64 { return Left + r.At(perSecond)*AreaWidth }
+
+// Ticks returns ticks for an axis with room for so many labels.
+func (r Rates) Ticks(most int) []Tick {
+	label := func(perSecond float64) string { return rateLabel(perSecond, perSecond) }
+	if fine := logTicks(r.low, r.high, true, label); len(fine) <= most {
+		return fine
+	}
+	return logTicks(r.low, r.high, false, label)
 }
 
 // latencyLabel returns a round latency, without digits that are zero.

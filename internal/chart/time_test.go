@@ -62,11 +62,11 @@ func TestLatencies(t *testing.T) {
 		{5, 1000, true, "5µs 10µs 20µs 50µs 100µs 200µs 500µs 1ms"},
 		{398.107, 2511890, false, "1ms 10ms 100ms 1s"},
 	} {
-		if got := labels(latencies(c.low, c.high, c.fine)); got != c.want {
+		if got := labels(logTicks(c.low, c.high, c.fine, latencyLabel)); got != c.want {
 			t.Errorf("%v … %v: %s, want %s", c.low, c.high, got, c.want)
 		}
 	}
-	if at := latencies(10, 1000, false)[1].At; at != 0.5 {
+	if at := logTicks(10, 1000, false, latencyLabel)[1].At; at != 0.5 {
 		t.Errorf("100 µs is at %v of 10 µs … 1 ms", at)
 	}
 }

@@ -276,8 +276,8 @@ func TestGrounds(t *testing.T) {
 		n -= 16
 		return [3]float64{steps[n/36], steps[n/6%6], steps[n%6]}
 	}
-	for i := range grounds[1:] {
-		if luminance(cube(grounds[i+1])) <= luminance(cube(grounds[i])) {
+	for i := range Grounds[1:] {
+		if luminance(cube(Grounds[i+1])) <= luminance(cube(Grounds[i])) {
 			t.Errorf("ground %d is no lighter than the one before", i+1)
 		}
 	}

@@ -23,10 +23,11 @@ type Text struct {
 // MarginWidth is the width of the latencies and totals beside the cells.
 const MarginWidth = 9 + 16
 
-// grounds are indices of the 256 colours of terminals, lighter for more requests. All are visible on black and on white.
-var grounds = []int{25, 62, 98, 169, 203, 209, 214, 221}
+// Grounds are indices of the 256 colours of terminals, lighter for more requests. All are visible on black and on white.
+var Grounds = []int{25, 62, 98, 169, 203, 209, 214, 221}
 
-var shades = []rune("░▒▓█")
+// Shades are characters, darker for more requests, for terminals without colours.
+var Shades = []rune("░▒▓█")
 
 // canvas is a map drawn with lines of characters.
 type canvas struct {
@@ -72,9 +73,9 @@ const unitsWidth = MarginWidth - 9
 // canvas chooses the finest rows that fit.
 func (m *Map) canvas(t Text) *canvas {
 	c := &canvas{Map: m, how: t, rows: 1, wide: min(max(t.Columns/m.Slots, 1), 8)}
-	levels := len(shades)
+	levels := len(Shades)
 	if t.Colour {
-		c.rows, levels = 2, len(grounds)
+		c.rows, levels = 2, len(Grounds)
 	}
 	for _, c.bands = range []int{1, 2, 4, 5, 10, 20} {
 		c.first = m.Low / c.bands / c.rows * c.rows
@@ -124,7 +125,7 @@ func (c *canvas) level(column int, n int64) int {
 func (c *canvas) cell(line, column, wide int) string {
 	if !c.how.Colour {
 		if n := c.cells[line][column]; n > 0 {
-			return strings.Repeat(string(shades[c.level(column, n)]), wide)
+			return strings.Repeat(string(Shades[c.level(column, n)]), wide)
 		}
 		return strings.Repeat(" ", wide)
 	}
@@ -132,7 +133,7 @@ func (c *canvas) cell(line, column, wide int) string {
 	if 2*line+1 < len(c.cells) {
 		above = c.cells[2*line+1][column]
 	}
-	ground := func(n int64) int { return grounds[c.level(column, n)] }
+	ground := func(n int64) int { return Grounds[c.level(column, n)] }
 	switch {
 	case above == 0 && below == 0:
 		return strings.Repeat(" ", wide)
@@ -172,9 +173,9 @@ func (c *canvas) legend() []string {
 		if !c.scale.has(level) {
 			continue
 		}
-		mark, n := string(shades[min(level, len(shades)-1)]), unit.Count(c.scale[level])
+		mark, n := string(Shades[min(level, len(Shades)-1)]), unit.Count(c.scale[level])
 		if c.how.Colour {
-			mark = fmt.Sprintf("\x1b[38;5;%dm█\x1b[0m", grounds[level])
+			mark = fmt.Sprintf("\x1b[38;5;%dm█\x1b[0m", Grounds[level])
 		}
 		marks, width = append(marks, mark+" "+n), width+3+len(n) // " █ " has three characters
 	}

@@ -50,6 +50,61 @@ func Settings(names []string) (by []Setting, err error) {
 	return by, nil
 }
 
+// load are the settings that say how much is requested at the same time. They are the last of two.
+var load = []string{"iodepth", "total_iodepth", "numjobs", "jobs", "concurrent_procs", "volumes", "clients"}
+
+// SettingsOf returns the one or two settings in which runs differ, such as those of a sweep. It returns none if runs
+// differ in more, or have fewer than three combinations. A setting that follows from another, such as CBT's total I/O depth
+// from the I/O depth, does not count.
+func SettingsOf(runs []*mapping.Run) (by []Setting) {
+	varied := workload.Varying(runs)
+	slices.SortStableFunc(varied, func(a, b workload.Varied) int { // settings before other options, which may follow from them
+		dots := func(v workload.Varied) int { return strings.Count(fieldNamed(v.Name).Name, ".") }
+		return cmp.Compare(dots(a), dots(b))
+	})
+	for _, v := range varied {
+		s := Setting{fieldNamed(v.Name), v.Name}
+		if where.Lookup(v.Name) == nil {
+			s.Name = s.Field.Name // option.ioengine
+		}
+		isLoad := func(s Setting) bool { return slices.Contains(load, s.Field.Name) }
+		switch {
+		case v.Name == "name": // no settings are known
+			return nil
+		case len(by) > 0 && !isLoad(s) && isLoad(by[0]):
+			by = slices.Insert(by, 0, s)
+		default:
+			by = append(by, s)
+		}
+	}
+	follows := func(s, from Setting) bool {
+		seen := map[string]string{}
+		for _, run := range runs {
+			if text, isKnown := seen[from.of(run).Text]; isKnown && text != s.of(run).Text {
+				return false
+			}
+			seen[from.of(run).Text] = s.of(run).Text
+		}
+		return true
+	}
+	for i := 0; i < len(by); i++ {
+		by = append(by[:i+1], slices.DeleteFunc(by[i+1:], func(s Setting) bool { return follows(s, by[i]) })...)
+	}
+	const least = 3
+	combinations := map[string]bool{}
+	for _, run := range runs {
+		text := ""
+		for _, s := range by {
+			text += s.of(run).Text + "\n"
+		}
+		combinations[text] = true
+	}
+	if len(by) > 2 || len(combinations) < least {
+		return nil
+	}
+	return by
+}
+
 // Value is a value of a setting.
 type Value struct {
 	Text   string  // for people: "4K"; "-" if it is not known

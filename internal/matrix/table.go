@@ -105,13 +105,17 @@ func (m *Matrix) Title(metric facts.Metric) string {
 
 // Notes explains the marks of cells, and names the other settings in which runs differ.
 func (m *Matrix) Notes(metric facts.Metric) (notes []string) {
-	least, most := m.repeats(metric)
-	switch {
+	switch least, most := m.repeats(metric); {
 	case most > 1 && least == most:
 		notes = append(notes, fmt.Sprintf("A cell is the median of %d runs; ± is the farthest of them.", most))
 	case most > 1:
 		notes = append(notes, "A cell with ×N is the median of N runs; ± is the farthest of them.")
 	}
+	return append(notes, m.doubts(metric)...)
+}
+
+// doubts says what cells lack, and in which other settings runs differ.
+func (m *Matrix) doubts(metric facts.Metric) (notes []string) {
 	var apart []string
 	byFio := false
 	for _, c := range m.Cells() {

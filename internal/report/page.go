@@ -72,7 +72,7 @@ func (p *Page) Write(w io.Writer) error {
 	numbers := numbersColumns()
 	var b bytes.Buffer
 	err := pageTemplate().Execute(&b, pageView{
-		Options: p.opt, Runs: p.runs, Comparisons: p.comparisons, Overlays: overlays(p.runs),
+		Options: p.opt, Runs: p.runs, Comparisons: p.comparisons, Overlays: overlays(p.runs), Matrices: p.matrices(),
 		Many: len(p.runs) > 1, Beyond: max(len(p.runs)-MaxSections, 0), Undrawn: len(p.runs) > maxCurves,
 		Numbers: numbers, Summary: table.Pick(numbers, "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max"),
 	})
@@ -106,6 +106,7 @@ type pageView struct {
 	Runs        []*run
 	Comparisons []*comparison
 	Overlays    []figure
+	Matrices    []matrixView
 	Many        bool                        // there are several runs
 	Beyond      int                         // number of runs without a section
 	Undrawn     bool                        // some runs are missing in the charts of all distributions

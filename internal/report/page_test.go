@@ -261,6 +261,51 @@ func TestManyRuns(t *testing.T) {
 	}
 }
 
+// TestMatrix: a page of runs that differ in one setting or two has their p99 by these, in each direction. A page of parts of
+// the runs has not, because documents have the numbers of whole runs.
+func TestMatrix(t *testing.T) {
+	page := func(q query.Query, settings ...mapping.CBT) string {
+		p := New(Options{Program: "fio2es test", Query: q})
+		for i, cbt := range settings {
+			doc, windows := sample(fmt.Sprintf("run%02d", i), float64(1+i))
+			doc.CBT = cbt
+			put(t, p, doc, windows)
+		}
+		text := write(t, p)
+		checkWellFormed(t, text)
+		return text
+	}
+	at := func(size, depth int64) mapping.CBT {
+		return mapping.CBT{Benchmark: "librbdfio", Mode: "randrw", OpSize: size, IODepth: depth, TotalIODepth: 4 * depth}
+	}
+	sweep := []mapping.CBT{at(4096, 1), at(4096, 16), at(65536, 1), at(65536, 16)}
+	const two, one = "<h2>p99 of %ss by op_size and iodepth</h2>", "<h2>p99 of %ss by iodepth</h2>"
+	three := append(sweep, sweep[0])
+	three[4].Pool = "ec"
+	for _, c := range []struct {
+		name     string
+		query    query.Query
+		settings []mapping.CBT
+		title    string
+		drawings int // of a direction; none: no title
+	}{
+		{"two settings", query.Query{}, sweep, two, 2},
+		{"one setting", query.Query{}, []mapping.CBT{at(4096, 1), at(4096, 4), at(4096, 16)}, one, 1},
+		{"a part", query.Query{From: "+1s"}, sweep, two, 0},
+		{"three settings", query.Query{}, three, two, 0},
+		{"two runs", query.Query{}, sweep[:2], one, 0},
+	} {
+		text := page(c.query, c.settings...)
+		for _, direction := range []string{"read", "write"} {
+			_, after, has := strings.Cut(text, fmt.Sprintf(c.title, direction))
+			section, _, _ := strings.Cut(after, "</section>")
+			if n := strings.Count(section, "<svg"); has != (c.drawings > 0) || n != c.drawings {
+				t.Errorf("%s: %d drawings of %ss, want %d", c.name, n, direction, c.drawings)
+			}
+		}
+	}
+}
+
 // TestSparse: pages of runs about which little is known.
 func TestSparse(t *testing.T) {
 	unknown, windows := sample("unknown", 1)
