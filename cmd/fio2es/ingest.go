@@ -240,7 +240,7 @@ func (g *ingestCall) printNews(result *ingest.Result, known int, took time.Durat
 	if g.output == "" {
 		term.Line(g.stderr, "history: %s", g.historyName())
 		if len(news) > 0 {
-			fmt.Fprint(g.stderr, "next:    fio2es runs\n         fio2es percentiles latest\n")
+			fmt.Fprint(g.stderr, "next:    fio2es runs\n         fio2es show latest\n")
 		}
 	}
 	return nil

@@ -308,7 +308,7 @@ func (r *runCall) printFinished(f *finished) error {
 	for _, folder := range f.folders {
 		term.Line(r.stderr, "files:   %s, %s", shortHome(folder), unit.Bytes(record.Size(folder)))
 	}
-	next := []string{"fio2es percentiles " + ids[0], "fio2es heatmap " + ids[0]}
+	next := []string{"fio2es show " + ids[0], "fio2es percentiles " + ids[0]}
 	if len(ids) > 1 {
 		next = []string{"fio2es compare " + strings.Join(ids, ",") + " OTHER", "fio2es runs " + strings.Join(ids, " ")}
 	}

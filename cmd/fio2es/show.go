@@ -28,6 +28,7 @@ first), a small heat map, and what is not known. The numbers are those of report
 
 Several runs follow one another, a screen each. On a terminal, the hosts and the heat map
 take the lines that are left, and fast hosts are left out; "| cat" shows all hosts.
+The lowest IOPS are not those of the first and the last window, which the run may cut.
 † marks a percentile of too few requests to predict another run, ≥ a latency in fio's last
 bin, * one that fio computed. --from, --to and --direction choose requests as for rank.
 

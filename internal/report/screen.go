@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
@@ -153,7 +154,11 @@ func (s *Screen) text(r *run, notes []string) []byte {
 		}
 		foot.lines("note: " + text)
 	}
-	foot.lines("next: fio2es percentiles " + s.how.Name + " (or heatmap, report, compare)")
+	next := "next: fio2es percentiles " + s.how.Name
+	if more := " (or heatmap, report, compare)"; s.how.Columns == 0 || utf8.RuneCountInString(next+more) <= s.how.Columns {
+		next += more
+	}
+	foot.lines(next)
 
 	room := func() int { // lines that are left, before the foot and the next prompt
 		if s.how.Lines == 0 {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -20,7 +21,7 @@ import (
 // drawn returns the screen of a run.
 func drawn(t testing.TB, how Layout, doc *mapping.Run, windows []*mapping.Interval) string {
 	t.Helper()
-	how.Name = "01234567"
+	how.Name = cmp.Or(how.Name, "01234567")
 	s := NewScreen(&query.Query{}, how)
 	for _, w := range window.RejoinAll(windows) {
 		if err := s.Add(w); err != nil {
@@ -53,6 +54,10 @@ func TestScreen(t *testing.T) {
 		}
 	}
 	golden.File(t, filepath.Join("testdata", "screen.txt"), all.String())
+	const long = "a/rather/long/path/to/the/folder/of/results"
+	if text := drawn(t, Layout{Columns: 80, Name: long}, doc, windows); !strings.HasSuffix(text, "\nnext: fio2es percentiles "+long+"\n") {
+		t.Errorf("the last line is not one line:\n%s", text)
+	}
 }
 
 // TestManyHosts: a terminal has the slowest hosts of each direction, as many as fit, and a file has all.
