@@ -25,6 +25,9 @@ func init() { programs["fio"] = fakeFio }
 //	FAKE_KILLED=N      it is killed after N reports
 //	FAKE_KILLS=N       it kills fio2es after N reports, and writes the others
 //	FAKE_INTERRUPTS=N  it interrupts fio2es N times, and waits each time until it is interrupted
+//	FAKE_IF=TEXT       the variables above are in effect only if an argument contains the text
+//
+// With --parse-only it refuses an option with the value "wrong".
 func fakeFio() {
 	if slices.Contains(os.Args, "--version") {
 		version := os.Getenv("FAKE_VERSION")
@@ -32,6 +35,13 @@ func fakeFio() {
 			version = "fio-3.33"
 		}
 		fmt.Println(version)
+		os.Exit(0)
+	}
+	if slices.Contains(os.Args, "--parse-only") {
+		if i := slices.IndexFunc(os.Args, func(a string) bool { return strings.HasSuffix(a, "=wrong") }); i > 0 {
+			fmt.Fprintf(os.Stderr, "        valid values: right\n\nfio: failed parsing %s\n", os.Args[i])
+			os.Exit(1)
+		}
 		os.Exit(0)
 	}
 	signal.Ignore(syscall.SIGPIPE) // a C program would inherit this from fio2es
@@ -44,6 +54,9 @@ func fakeFio() {
 }
 
 func number(variable string) int {
+	if !strings.Contains(strings.Join(os.Args, " "), os.Getenv("FAKE_IF")) {
+		return 0
+	}
 	n, _ := strconv.Atoi(os.Getenv(variable))
 	return n
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
@@ -53,7 +54,13 @@ func (e *env) finish(ctx context.Context, to ingest.Target, rules []slo.Rule, en
 		}
 	}
 	opt := e.options()
-	opt.Labels = entry.Labels
+	opt.Labels = maps.Clone(entry.Labels)
+	if !isCut {
+		if opt.Labels == nil {
+			opt.Labels = map[string]string{}
+		}
+		maps.Copy(opt.Labels, entry.Sweep)
+	}
 	result, err := ingest.Runs(ctx, to, archive.Runs, ingest.Options{Pipeline: opt, Log: e.log})
 	if err != nil {
 		return f, err

@@ -9,8 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestRealFioRun runs the fio that FIO2ES_TEST_FIO names, with several command lines. All requests in fio's own
@@ -72,6 +75,55 @@ func TestRealFioRun(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRealFioSweep sweeps options with the fio that FIO2ES_TEST_FIO names. In fio's report all jobs have the values of the
+// sweep, whether they come from a job file, a file that it includes, or the command line. Values that fio does not accept are
+// refused before the first run.
+func TestRealFioSweep(t *testing.T) {
+	fio := os.Getenv("FIO2ES_TEST_FIO")
+	if fio == "" {
+		t.Skip("FIO2ES_TEST_FIO names no fio")
+	}
+	dir, home := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{
+		"own.fio":  "[global]\nioengine=null\nsize=1m\nblocksize=8k\n[a]\nrw=randread\nbs=1k\n[b]\ninclude part.inc\n",
+		"part.inc": "bs=2k\niodepth=7\n",
+	} {
+		check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	run := func(args ...string) (string, error) {
+		p := exec.Command("fio2es", append([]string{"run", "--reports", "none"}, args...)...)
+		p.Dir, p.Env = dir, append(os.Environ(), "XDG_DATA_HOME="+home)
+		text, err := p.CombinedOutput()
+		return string(text), err
+	}
+	for _, command := range []string{"own.fio", "--name=a --ioengine=null --size=1m --bs=1k --name=b --rw=write --iodepth=7 --ioengine=null --size=1m"} {
+		words := strings.Fields(command)
+		if text, err := run(append([]string{"--sweep", "bs=16k,32k", "--sweep", "iodepth=1,9", "--", fio, "--output-format=json", "--output=out.json"}, words...)...); err != nil {
+			t.Fatal(err, text)
+		}
+		reports, err := filepath.Glob(filepath.Join(home, "fio2es", "runs", "*", "*.json"))
+		check(t, err)
+		counts := map[string]int{}
+		for _, name := range reports {
+			text := readText(t, name)
+			for _, m := range regexp.MustCompile(`"(bs|iodepth)" : "(\w+)"`).FindAllStringSubmatch(text[strings.Index(text, `"jobs"`):], -1) {
+				counts[m[1]+"="+m[2]]++
+			}
+			check(t, os.Remove(name))
+		}
+		want := map[string]int{"bs=16k": 4, "bs=32k": 4, "iodepth=1": 4, "iodepth=9": 4} // two jobs in four runs
+		if diff := cmp.Diff(want, counts); diff != "" {
+			t.Errorf("%s: %s", command, diff)
+		}
+	}
+	for sweep, want := range map[string]string{"rw=wrong": "failed parsing rw=wrong", "ioengine=wrong": "wrong", "iodepth=0": "out of range"} {
+		text, err := run("--sweep", sweep, "--", fio, "own.fio")
+		if err == nil || !strings.Contains(text, sweep+": fio refuses it: ") || !strings.Contains(text, want) {
+			t.Errorf("%s: %v, %s", sweep, err, text)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -36,6 +37,7 @@ import (
 
 func runCommand(e *env) *cobra.Command {
 	r := runCall{env: e}
+	var sweeps []string
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- fio ARGS... | run [flags] JOBFILE [fio's ARGS...]",
 		Short: "Run fio, and store its run",
@@ -55,22 +57,30 @@ If fio is killed, what it reported so far is stored. If fio2es is killed, fio co
 and the next fio2es run, ingest or follow stores the run. Folders of runs are
 beside the history, in runs/; they are yours to keep or to remove.
 
---repeat runs fio several times, for compare. --client and --server are refused: run
-fio2es on each host.`,
+--repeat runs fio several times, for compare. --sweep runs it with all combinations of
+the values of options, which replace what the job file and the command line say; the last
+--sweep varies fastest, and --repeat repeats the whole sweep. A run that fails does not
+end a sweep. The same command continues a sweep that was interrupted, and runs only what
+the history lacks. The runs have the labels sweep and sweep_settings.
+
+--client and --server are refused: run fio2es on each host.`,
 		Example: `  fio2es run job.fio
   fio2es run -- fio --name=a --rw=randread --size=1g
   fio2es run --labels release=reef --note 'new switch' job.fio
   fio2es run --repeat 5 --pause 10s job.fio
+  fio2es run --sweep bs=4k,64k --sweep iodepth=1,4,16,64 job.fio
   fio2es run --rule 'p99 <= 10ms' -- sudo fio --output=out.txt job.fio`,
 		Args: arguments(1, many),
-		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args, sweeps) },
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // arguments after fio or a job file belong to fio
 	addSettings(fl, "reading", "labels", "levels", "cluster", "rule")
 	fl.StringVar(&r.note, "note", "", "write a note on the run: `text`, as fio2es note does")
 	fl.IntVar(&r.repeat, "repeat", 1, "run fio `N` times")
-	fl.Var((*expr.DurationFlag)(&r.pause), "pause", "`time` to wait between two runs of --repeat")
+	fl.StringArrayVar(&sweeps, "sweep", nil, "run fio with each value of an `option` of its jobs, such as bs=4k,64k; of several options (repeatable) with all combinations")
+	fl.BoolVar(&r.again, "again", false, "run all combinations of --sweep, also those that the history has")
+	fl.Var((*expr.DurationFlag)(&r.pause), "pause", "`time` to wait between two runs of --repeat and --sweep")
 	fl.StringVar(&r.reports, "reports", "auto", "`time` between periodic reports of fio, such as 5s; none; or auto: each second, or so rarely that they take under 1 % of the processors")
 	fl.BoolVar(&r.quiet, "quiet", false, "print lines in place of the live view")
 	return cmd
@@ -81,16 +91,18 @@ type runCall struct {
 	note, reports string
 	repeat        int
 	pause         time.Duration
-	quiet         bool
+	quiet, again  bool
 
 	rules []slo.Rule
 	to    ingest.Target
-	fio   *fioargs.Command
+	fio   *fioargs.Command // as the user wrote it
 	how   record.Settings
+	sweep *sweep
+	noted []string // notes of plans so far
 }
 
 // run checks everything, opens the history, and runs the fio of a command as often as wanted.
-func (r *runCall) run(ctx context.Context, words []string) (err error) {
+func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 	if r.repeat < 1 || r.pause < 0 {
 		return usagef("--repeat %d --pause %v: want at least 1, and no negative time", r.repeat, r.pause)
 	}
@@ -105,8 +117,9 @@ func (r *runCall) run(ctx context.Context, words []string) (err error) {
 	if r.how.Version, err = record.VersionOf(ctx, r.fio.Program); err != nil {
 		return err
 	}
-	if _, err := record.Of(r.fio, r.how); err != nil { // check before anything is opened or created
-		return usageError{Err: err}
+	r.sweep = &sweep{env: r.env, fio: r.fio, version: r.how.Version, pause: r.pause}
+	if err := r.sweep.plan(ctx, sweeps, r.repeat, r.how); err != nil {
+		return err
 	}
 	if err := r.finishInterrupted(ctx); err != nil {
 		return err
@@ -121,23 +134,18 @@ func (r *runCall) run(ctx context.Context, words []string) (err error) {
 	}
 	record.IgnoreClosedPipes() // fio and its run do not depend on the reader of the lines
 	var all finished
-	for i := range r.repeat {
-		if i > 0 && !s.Pause(r.pause) {
-			r.log.Warn(fmt.Sprintf("%d of %s ran", i, unit.Plural(r.repeat, "run")))
-			err = context.Canceled
-			break
-		}
-		if r.repeat > 1 {
-			r.log.Info(fmt.Sprintf("run %d of %d", i+1, r.repeat))
-		}
-		one, failed := r.once(s)
-		all.add(one)
-		if err = failed; err != nil {
-			break
-		}
+	if r.sweep.hasOptions() {
+		err = r.sweep.begin(s.Context, r.to.Store, r.again, &all)
+	}
+	if err == nil {
+		err = r.runTurns(s, &all)
 	}
 	leftOut, err := closed(r.to.Store, err)
-	if unread := r.printFinished(&all); !errors.Is(unread, syscall.EPIPE) {
+	printed := r.printFinished
+	if r.sweep.hasOptions() {
+		printed = r.sweep.print
+	}
+	if unread := printed(&all); !errors.Is(unread, syscall.EPIPE) {
 		err = errors.Join(err, unread)
 	}
 	if err == nil && all.broken {
@@ -146,17 +154,61 @@ func (r *runCall) run(ctx context.Context, words []string) (err error) {
 	return leftOutIf(err, leftOut || all.leftOut)
 }
 
-// once runs fio and stores its run.
-func (r *runCall) once(s *record.Relay) (stored finished, err error) {
+// runTurns runs fio as often as planned. A run of a sweep that fails does not end it, because others may still run.
+func (r *runCall) runTurns(s *record.Relay, all *finished) error {
+	begun := false
+	for i, t := range r.sweep.turns {
+		if t.isDone {
+			continue
+		}
+		if begun && !s.Pause(r.pause) {
+			if !r.sweep.hasOptions() { // which says what it lacks
+				r.log.Warn(fmt.Sprintf("%d of %s ran", i, unit.Plural(len(r.sweep.turns), "run")))
+			}
+			return context.Canceled
+		}
+		begun = true
+		if len(r.sweep.turns) > 1 {
+			t.title = r.sweep.titleOf(i)
+			if t.later = r.sweep.left(r.sweep.turns[i+1:]); t.later > 0 {
+				t.later += r.pause
+			}
+			text := t.title
+			if left := r.sweep.left(r.sweep.turns[i:]); left > 0 {
+				text += ", " + unit.Short(left) + " left in all"
+			}
+			r.log.Info(text)
+		}
+		started := time.Now()
+		one, err := r.once(s, t)
+		r.sweep.overhead = max(time.Since(started)-t.length, 0)
+		all.add(one)
+		if err == nil {
+			t.isDone = len(one.runs) > 0
+			continue
+		}
+		if !r.sweep.hasOptions() || s.Stopped() {
+			return err
+		}
+		all.leftOut = true
+		for _, line := range errorLines(err) {
+			r.log.Error(t.settings + ": " + line)
+		}
+	}
+	return nil
+}
+
+// once runs the fio of a turn and stores its run.
+func (r *runCall) once(s *record.Relay, t *turn) (stored finished, err error) {
 	host, _ := os.Hostname() // without a name the host is unknown, as in a folder of logs
 	entry, err := r.folders().Begin(record.Entry{
-		Name: r.how.Name, Host: host, History: r.historyName(), Command: r.fio.Words(), Started: time.Now(),
-		Wrapped: len(r.fio.Before) > 0, Labels: r.options().Labels, Note: strings.TrimSpace(r.note),
+		Name: r.how.Name, Host: host, History: r.historyName(), Command: t.fio.Words(), Started: time.Now(),
+		Wrapped: len(t.fio.Before) > 0, Labels: r.options().Labels, Note: strings.TrimSpace(r.note), Sweep: r.sweep.labels(t),
 	})
 	if err != nil {
 		return stored, err
 	}
-	ending, err := r.fioOf(s, entry)
+	ending, err := r.fioOf(s, t, entry)
 	var unwritten outputError
 	if err != nil && !errors.As(err, &unwritten) {
 		return stored, errors.Join(err, entry.Discard())
@@ -169,9 +221,9 @@ func (r *runCall) once(s *record.Relay) (stored finished, err error) {
 		failed = fioError{ending.Code, fmt.Sprintf("fio ended with exit code %d", ending.Code)}
 	}
 	if failed != nil {
-		entry.Note = strings.TrimSpace(entry.Note + "\n" + failed.Error())
+		entry.Note, entry.Sweep = strings.TrimSpace(entry.Note+"\n"+failed.Error()), nil
 	}
-	if err := entry.CollectLogs(r.fio); err != nil {
+	if err := entry.CollectLogs(t.fio); err != nil {
 		r.log.Warn("a histogram log is not stored, fio's reports are: " + err.Error())
 		stored.leftOut = true
 	}
@@ -193,15 +245,18 @@ type outputError struct{ error }
 func (e outputError) Unwrap() error { return e.error }
 
 // fioOf runs fio and follows its run. Then it copies fio's output to where the user wants it.
-func (r *runCall) fioOf(s *record.Relay, entry *record.Entry) (ending record.Ending, err error) {
+func (r *runCall) fioOf(s *record.Relay, t *turn, entry *record.Entry) (ending record.Ending, err error) {
 	how := r.how
 	how.Folder, how.Quiet = entry.Folder, r.canShow() && !r.quiet
-	plan, err := record.Of(r.fio, how)
+	plan, err := record.Of(t.fio, how)
 	if err != nil {
 		return ending, err
 	}
 	for _, note := range plan.Notes {
-		r.log.Info("note: " + note)
+		if !slices.Contains(r.noted, note) {
+			r.noted = append(r.noted, note)
+			r.log.Info("note: " + note)
+		}
 	}
 	var to io.Writer = r.stdout
 	closeOutput := func() error { return nil }
@@ -214,7 +269,7 @@ func (r *runCall) fioOf(s *record.Relay, entry *record.Entry) (ending record.End
 		to, closeOutput = out, out.Close
 	}
 	if how.Quiet {
-		ending, err = r.shown(s, entry, plan)
+		ending, err = r.shown(s, t, entry, plan)
 	} else {
 		to := newFollowWriter(r.stderr, table.Text)
 		ending, err = r.started(s, entry, plan, r.errors, r.log, func(w *window.Window) error {
@@ -318,27 +373,26 @@ func (r *runCall) printFinished(f *finished) error {
 
 // printRows prints the rows of runs that have just ended.
 func (e *env) printRows(runs []*mapping.Run) error {
-	to := e.stderr
-	if f := terminalOf(e.errors); f != nil {
-		to = term.NewScreen(f, e.errors)
-	}
 	columns, err := where.Columns([]string{"run", "name", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max", "recovered", "missing", "state"})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(to)
-	return writeRuns(to, runs, columns, table.Text)
+	return e.printColumns(runs, columns)
 }
 
 // shown runs fio with a live view on the terminal. What fio writes to stderr is kept in a file until the view ends.
-func (r *runCall) shown(s *record.Relay, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
+func (r *runCall) shown(s *record.Relay, t *turn, entry *record.Entry, plan *record.Plan) (ending record.Ending, err error) {
 	errs, err := os.Create(filepath.Join(entry.Folder, entry.Name+".err"))
 	if err != nil {
 		return ending, err
 	}
 	defer errs.Close()
 	view := live.New(r.rules)
-	view.Title, view.Started, view.Length, view.Every = strings.Join(r.fio.Words(), " "), entry.Started, plan.Length, plan.Every
+	view.Title, view.Started, view.Length, view.Every = strings.Join(t.fio.Words(), " "), entry.Started, plan.Length, plan.Every
+	if t.title != "" {
+		view.Title = t.title + ": " + view.Title
+	}
+	view.Later = t.later
 	on := live.NewScreen(terminalOf(r.errors), r.stderr, view)
 	ending, err = r.started(s, entry, plan, errs, slog.New(term.NewLogHandler(on, slog.LevelInfo, nil)), on.Window)
 	on.Close()

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 
@@ -203,6 +204,16 @@ func (e *env) printNoRuns(ctx context.Context, store history.Store, filter histo
 const documentFormat = "document"
 
 var runFormats = append(slices.Clone(table.Formats), documentFormat)
+
+// printColumns prints columns of runs on stderr, as wide as the terminal.
+func (e *env) printColumns(runs []*mapping.Run, columns []where.Column) error {
+	to := e.stderr
+	if f := terminalOf(e.errors); f != nil {
+		to = term.NewScreen(f, e.errors)
+	}
+	fmt.Fprintln(to)
+	return writeRuns(to, runs, columns, table.Text)
+}
 
 // writeRuns writes the columns of runs, with a row for each direction, or their documents without histograms. Nil
 // columns mean the usual ones.

@@ -16,6 +16,7 @@ type Command struct {
 	Args     []Arg      // arguments of fio
 	Jobs     []*Section // in the order of fio; without those that --section leaves out
 	Includes bool       // there are files of options that were not read: see [ReadJobFile]
+	Set      []Option   // options that replaced those of all jobs: see [Command.With]
 }
 
 // Arg is an argument of the command line: an option or a job file.

@@ -96,10 +96,12 @@ type builder struct {
 	options   int                               // of all sections together, with those that each takes from global ones
 }
 
-// begin begins a section. A section that --section leaves out is not added to the command. For fio [global2] is global,
-// too, and [GLOBAL] is a job.
+// isGlobal reports whether a section is no job. For fio [global2] is global, too, and [GLOBAL] is a job.
+func isGlobal(section string) bool { return strings.HasPrefix(section, "global") }
+
+// begin begins a section. A section that --section leaves out is not added to the command.
 func (b *builder) begin(name, file, at string) *Section {
-	if strings.HasPrefix(name, "global") {
+	if isGlobal(name) {
 		return b.global
 	}
 	b.options += len(b.global.Options)
@@ -198,24 +200,45 @@ func ReadJobFile(r io.Reader, name string) (*Command, error) {
 	return b.to, nil
 }
 
-// Movable returns the text of a job file with absolute paths of the files that it includes, so that a copy in another
-// folder means the same.
-func Movable(jobFile string, text []byte) (string, error) {
-	lines := strings.SplitAfter(string(text), "\n")
-	for l, err := range jobLines(text, jobFile) {
-		if err != nil {
-			return "", err
+// Movable returns the text of a job file for a copy in another folder: with the files that it includes, and with
+// options that replace those of all its jobs. These are at the end of each section, because options of an engine must
+// follow the engine.
+func Movable(jobFile string, text []byte, set []Option, readFile func(name string) ([]byte, error)) (string, error) {
+	var b strings.Builder
+	isJob := false
+	endJob := func() {
+		for _, o := range set {
+			if isJob {
+				b.WriteString(o.Name + "=" + o.Value + "\n")
+			}
 		}
-		if l.Include == "" {
+	}
+	for l, err := range jobLines(text, jobFile) {
+		switch {
+		case err != nil:
+			return "", err
+		case l.Include != "":
+			path := included(jobFile, l.Include)
+			part, err := readFile(path)
+			if err != nil {
+				return "", err
+			}
+			more, err := Movable(path, part, set, readFile)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(more)
+			continue
+		case l.Section != "":
+			endJob()
+			isJob = !isGlobal(l.Section)
+		case replaced(l.Option, set):
 			continue
 		}
-		path, err := filepath.Abs(included(jobFile, l.Include))
-		if err != nil {
-			return "", err
-		}
-		lines[l.Line-1] = "include " + path + "\n"
+		b.WriteString(l.Text + "\n")
 	}
-	return strings.Join(lines, ""), nil
+	endJob()
+	return b.String(), nil
 }
 
 // IsJobFile reports whether a text is a job file of fio: its first line that is not a comment begins a section.

@@ -50,6 +50,9 @@ func (v *View) head(now time.Time, columns int) []string {
 	}
 	left := max(v.Length-elapsed, 0)
 	text := fmt.Sprintf(" %s of %s, %s left", unit.Short(elapsed), unit.Short(v.Length), unit.Short(left))
+	if v.Later > 0 {
+		text += ", " + unit.Short((left + v.Later).Truncate(time.Second)) + " in all"
+	}
 	share, wide := float64(elapsed)/float64(v.Length), columns-utf8.RuneCountInString(text)-2
 	if wide < 10 {
 		return []string{fit(v.Title, columns), fit(text[1:], columns)}

@@ -22,6 +22,7 @@ type View struct {
 	Title   string
 	Started time.Time     // start of fio
 	Length  time.Duration // most time that the run takes; 0: not known
+	Later   time.Duration // how long later runs of the same command take; 0: not known, or there are none
 	Every   time.Duration // time between two reports of fio
 	Message string        // last message of the program
 

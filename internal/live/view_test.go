@@ -80,6 +80,7 @@ func TestScreens(t *testing.T) {
 		{"80x24-colour", 90, 2 * time.Second, Size{80, 24, true}, nil},
 		{"120x40", 200, 2 * time.Second, Size{120, 40, false}, nil},
 		{"40x10", 90, 2 * time.Second, Size{40, 10, false}, nil},
+		{"sweep", 8, 2 * time.Second, Size{80, 24, false}, func(v *View) { v.Title, v.Later = "run 3 of 24: bs=4k iodepth=16: fio job.fio", 105*time.Minute }},
 		{"silent", 90, 17 * time.Second, Size{80, 24, false}, func(v *View) { v.Length, v.Message = 0, "fio: \x1b[2J a message" }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

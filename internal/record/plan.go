@@ -56,7 +56,7 @@ func Of(c *fioargs.Command, s Settings) (*Plan, error) {
 	for _, a := range c.Args {
 		switch {
 		case a.Name == "":
-			file, err := p.jobFile(a.Value, len(files), added, s)
+			file, err := p.jobFile(c, a.Value, len(files), added, s)
 			if err != nil {
 				return nil, err
 			}
@@ -244,9 +244,10 @@ func lengthOf(jobs []*fioargs.Section) (sum time.Duration) {
 }
 
 // jobFile returns the name of the n-th job file for the command. fio applies options of the command line only to the
-// first job file. So the others are replaced by copies that begin with the added options.
-func (p *Plan) jobFile(name string, n int, added []string, s Settings) (string, error) {
-	if n == 0 && name != Stdin {
+// first job file. So the others are replaced by copies that begin with the added options. Options that replace those of
+// all jobs need copies, too, because a section has precedence over the command line.
+func (p *Plan) jobFile(c *fioargs.Command, name string, n int, added []string, s Settings) (string, error) {
+	if n == 0 && name != Stdin && len(c.Set) == 0 {
 		return name, nil
 	}
 	text, err := s.ReadFile(name)
@@ -257,7 +258,7 @@ func (p *Plan) jobFile(name string, n int, added []string, s Settings) (string, 
 	if n > 0 {
 		fmt.Fprintf(&b, "[global]\n%s\n", strings.Join(added, "\n"))
 	}
-	own, err := fioargs.Movable(name, text)
+	own, err := fioargs.Movable(name, text, c.Set, s.ReadFile)
 	if err != nil {
 		return "", err
 	}

@@ -3,7 +3,6 @@ package record
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -104,12 +103,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestCopies: job files after the first are copies that begin with the added options.
+// TestCopies: job files after the first are copies that begin with the added options. If options are swept, all are.
 func TestCopies(t *testing.T) {
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
 	p, err := planOf(t, "fio job.fio grouped.fio more.fio", Settings{Reports: "none"})
 	if err != nil {
 		t.Fatal(err)
@@ -117,9 +112,22 @@ func TestCopies(t *testing.T) {
 	want := map[string][]byte{"/runs/x/job-2.fio": []byte(
 		"[global]\nwrite_hist_log=/runs/x/job\nlog_hist_msec=1000\nlog_unix_epoch=1\n" + jobFiles["grouped.fio"]),
 		"/runs/x/job-3.fio": []byte("[global]\nwrite_hist_log=/runs/x/job\nlog_hist_msec=1000\nlog_unix_epoch=1\n" +
-			"[a]\ninclude " + here + "/sub/part.inc\nbs=4k\n")}
+			"[a]\nrw=read\nbs=4k\n")}
 	if diff := cmp.Diff(want, p.Copies); diff != "" || p.Words[len(p.Words)-1] != "/runs/x/job-3.fio" {
 		t.Error(diff, p.Words)
+	}
+	c, err := fioargs.Parse([]string{"job.fio"}, readJob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := []fioargs.Option{{Name: "runtime", Value: "7"}}
+	p, err = Of(c.With(set), Settings{Folder: "/runs/x", Name: "job", Version: fioargs.HasJobStart, Reports: "none", ReadFile: readJob})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = map[string][]byte{"/runs/x/job-1.fio": []byte("[a]\nramp_time=5\nruntime=7\n[b]\nruntime=7\n[c]\nstonewall\nstartdelay=2\nruntime=7\n")}
+	if diff := cmp.Diff(want, p.Copies); diff != "" || p.Words[len(p.Words)-1] != "/runs/x/job-1.fio" || p.Length != 21*time.Second {
+		t.Error(diff, p.Words, p.Length)
 	}
 }
 

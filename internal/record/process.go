@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,10 +34,8 @@ type Process struct {
 
 // Start starts the fio of a plan, for the run of an entry.
 func (p *Plan) Start(e *Entry, s Streams) (*Process, error) {
-	for path, text := range p.Copies {
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			return nil, err
-		}
+	if err := p.writeCopies(); err != nil {
+		return nil, err
 	}
 	cmd := exec.Command(p.Words[0], p.Words[1:]...)
 	cmd.Stdout, cmd.Stderr = s.Stdout, s.Stderr
@@ -85,6 +84,43 @@ func VersionOf(ctx context.Context, program string) (fioargs.Version, error) {
 		return fioargs.Version{}, missing(program, fmt.Errorf("%s --version: %w", program, err))
 	}
 	return fioargs.ParseVersion(string(text))
+}
+
+// Check lets fio parse the command of a plan, without what starts fio, and fails with fio's messages if fio refuses it.
+// Files of fio would be in the folder of the plan, which is for nothing else.
+func (p *Plan) Check(ctx context.Context, c *fioargs.Command) error {
+	if err := p.writeCopies(); err != nil {
+		return err
+	}
+	args := []string{"--parse-only"}
+	for _, o := range c.Set {
+		if o.Name == "ioengine" { // which fio looks up here only on the command line
+			args = append(args, "--ioengine="+o.Value)
+		}
+	}
+	cmd := exec.CommandContext(ctx, c.Program, append(args, p.Words[len(c.Before)+1:]...)...)
+	ownGroup(cmd) // Ctrl-C ends it through ctx
+	text, err := cmd.CombinedOutput()
+	if ctx.Err() != nil || err == nil {
+		return ctx.Err()
+	}
+	var said []string
+	for line := range strings.Lines(string(text)) {
+		if text := strings.TrimSpace(line); text != "" && line[0] != ' ' { // such lines list all values that are valid
+			said = append(said, text)
+		}
+	}
+	return fmt.Errorf("fio refuses it: %s", cmp.Or(strings.Join(said, "; "), err.Error()))
+}
+
+// writeCopies writes the files that the command of the plan reads.
+func (p *Plan) writeCopies() error {
+	for path, text := range p.Copies {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Signal passes a signal to fio, which then ends its jobs and writes its report. The third signal kills fio.
@@ -229,13 +265,21 @@ func (s *Relay) PassTo(fio *Process) {
 	}
 }
 
-// Pause waits for d. It returns false if a signal came.
+// Pause waits for d. It returns false if a signal came, also to the last fio, and then does not wait.
 func (s *Relay) Pause(d time.Duration) bool {
+	if s.Stopped() {
+		return false
+	}
 	select {
 	case <-time.After(d):
 	case <-s.Context.Done():
 	}
+	return !s.Stopped()
+}
+
+// Stopped reports whether a signal came.
+func (s *Relay) Stopped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.stopped
+	return s.stopped
 }

@@ -27,6 +27,8 @@ type Entry struct {
 	Wrapped bool              `json:"wrapped,omitempty"`
 	Labels  map[string]string `json:"labels,omitempty"` // set by the user
 	Note    string            `json:"note,omitempty"`   // set by the user
+	// labels of a sweep, which the run gets only if fio ends in order: by them the sweep knows what it lacks
+	Sweep map[string]string `json:"sweep,omitempty"`
 	// why it could not be stored after fio had ended; empty if fio2es has not tried
 	Failed string `json:"failed,omitempty"`
 

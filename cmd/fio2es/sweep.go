@@ -1,0 +1,313 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/record"
+	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/where"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// Labels of the runs of a sweep. A run has them if its fio ended in order.
+const (
+	labelSweep    = "sweep"          // the sweep: when it began, and the fingerprint of its command
+	labelSettings = "sweep_settings" // the combination, such as "bs=4k iodepth=16"
+)
+
+// turn is one run of fio: one of --repeat, or of a combination of --sweep.
+type turn struct {
+	fio      *fioargs.Command
+	set      []fioargs.Option // of the sweep
+	settings string           // the same as a text, such as "bs=4k iodepth=16"
+	length   time.Duration    // most time that it runs; 0: not known
+	isDone   bool             // the history has it
+	title    string           // while it runs; empty if it is the only one
+	later    time.Duration    // how long the later ones take; 0: not known, or there are none
+}
+
+// sweep is what a command runs: fio with all combinations of the values of options, as often as wanted. Without options
+// there is one combination, which sets nothing.
+type sweep struct {
+	*env
+	fio      *fioargs.Command // as the user wrote it
+	version  fioargs.Version
+	swept    []fioargs.Sweep
+	pause    time.Duration // between two turns
+	overhead time.Duration // what the last turn took besides the time that its jobs ran
+	turns    []*turn       // repetitions are outermost, so that a drift does not look like the effect of a setting
+	id       string        // value of the label of its runs
+}
+
+// plan plans the turns. It checks all that can be checked before anything is opened or run.
+func (s *sweep) plan(ctx context.Context, texts []string, repeat int, how record.Settings) error {
+	for _, label := range []string{labelSweep, labelSettings} {
+		if _, ok := s.options().Labels[label]; ok && len(texts) > 0 {
+			return usagef("--labels %s: --sweep sets this label: choose another name", label)
+		}
+	}
+	var err error
+	if s.swept, err = fioargs.ParseSweeps(texts, s.fio); err != nil {
+		return usagef("--sweep %w", err)
+	}
+	const most = 1000 // more are a mistake, and would have to be checked one by one
+	n := 1
+	for _, o := range s.swept {
+		if n *= len(o.Values); n > most {
+			return usagef("--sweep: want at most %s combinations: sweep fewer values", unit.Count(most))
+		}
+	}
+	if s.hasOptions() { // fio checks the commands
+		if how.Folder, err = os.MkdirTemp("", "fio2es-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(how.Folder)
+	}
+	for _, set := range fioargs.Combinations(s.swept) {
+		t := &turn{fio: s.fio.With(set), set: set}
+		var words []string
+		for _, o := range set {
+			words = append(words, o.Name+"="+o.Value)
+		}
+		t.settings = strings.Join(words, " ")
+		plan, err := record.Of(t.fio, how)
+		if err != nil {
+			return usageError{Err: err}
+		}
+		if t.length = plan.Length; s.hasOptions() {
+			if err := plan.Check(ctx, t.fio); ctx.Err() != nil {
+				return ctx.Err()
+			} else if err != nil {
+				return usagef("%s: %w", t.settings, err)
+			}
+		}
+		s.turns = append(s.turns, t)
+	}
+	for range repeat - 1 {
+		for _, t := range s.turns[:n] {
+			again := *t
+			s.turns = append(s.turns, &again)
+		}
+	}
+	return nil
+}
+
+func (s *sweep) hasOptions() bool { return len(s.swept) > 0 }
+
+// left returns how long the turns take that are not done, with the pauses between them, or 0 if that is not known.
+// What a turn takes besides the time that its jobs run is as in the last one.
+func (s *sweep) left(turns []*turn) (sum time.Duration) {
+	for _, t := range turns {
+		switch {
+		case t.isDone:
+		case t.length == 0:
+			return 0
+		default:
+			sum += t.length + s.overhead + s.pause
+		}
+	}
+	return max(sum-s.pause, 0).Round(time.Second)
+}
+
+// mark returns a fingerprint of a sweep: of its command, job files and swept options, but not of their values. So
+// the same command continues a sweep that was interrupted, and a command with more values extends it.
+func (s *sweep) mark() (string, error) {
+	host, _ := os.Hostname()
+	folder, err := os.Getwd() // because names of files may be relative
+	if err != nil {
+		return "", err
+	}
+	var names, jobs []any
+	for _, o := range s.swept {
+		names = append(names, o.Name)
+	}
+	for _, section := range s.fio.Jobs {
+		jobs = append(jobs, section.Name, section.Map())
+	}
+	text, err := json.Marshal([]any{host, folder, s.fio.Words(), s.version, jobs, names, s.options().Labels})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:4]), nil
+}
+
+// begin looks up the newest sweep of the same command, and marks the turns whose runs the history has, unless all
+// are wanted again. If there is none, a new sweep begins. Then it says what will run.
+func (s *sweep) begin(ctx context.Context, store history.Store, again bool, all *finished) error {
+	mark, err := s.mark()
+	if err != nil {
+		return err
+	}
+	s.id = time.Now().UTC().Format("20060102-150405.000") + "-" + mark
+	if !again {
+		if err := s.findDone(ctx, store, mark, all); err != nil {
+			return err
+		}
+	}
+	var options, skipped []string
+	for _, o := range s.swept {
+		options = append(options, o.Name+" ("+strings.Join(o.Values, ", ")+")")
+	}
+	for _, t := range s.turns {
+		if t.isDone {
+			skipped = append(skipped, t.settings)
+		}
+	}
+	s.log.Info(fmt.Sprintf("sweep %s of %s", s.id, strings.Join(options, ", ")))
+	for _, o := range s.swept {
+		if others := s.fio.Differing(o.Name); len(others) > 0 {
+			s.log.Info(fmt.Sprintf("note: --sweep %s replaces settings of sections that differ: %s", o.Name, strings.Join(others, ", ")))
+		}
+	}
+	if len(skipped) > 0 {
+		const most = 8
+		s.log.Info(fmt.Sprintf("skipped: %s that the history has (--again runs all again): %s", unit.Plural(len(skipped), "run"), unit.List(skipped, most, "; ")))
+	}
+	if n := len(s.turns) - len(skipped); n > 0 {
+		text := "the time is not known, because jobs have no runtime"
+		if left := s.left(s.turns); left > 0 {
+			text = "about " + unit.Short(left)
+		}
+		s.log.Info(unit.Plural(n, "run") + " to do: " + text)
+	}
+	return nil
+}
+
+// findDone finds the runs of the newest sweep with this fingerprint.
+func (s *sweep) findDone(ctx context.Context, store history.Store, mark string, all *finished) error {
+	runs, _, err := s.readRuns(ctx, store, query.Watch(history.RunFilter{Light: true, Where: where.That("the sweep", func(run *mapping.Run) bool {
+		return strings.HasSuffix(run.Run.Labels[labelSweep], "-"+mark)
+	})}))
+	if err != nil && !errors.Is(err, history.ErrNoIndex) {
+		return err
+	}
+	newest := ""
+	for _, run := range runs {
+		newest = max(newest, run.Run.Labels[labelSweep])
+	}
+	has := map[string][]string{} // by settings, the folders of the executions
+	for _, run := range runs {
+		if settings := run.Run.Labels[labelSettings]; run.Run.Labels[labelSweep] == newest {
+			s.id, all.runs = newest, append(all.runs, run)
+			if !slices.Contains(has[settings], run.Run.Archive) {
+				has[settings] = append(has[settings], run.Run.Archive)
+			}
+		}
+	}
+	for _, t := range s.turns {
+		if folders := has[t.settings]; len(folders) > 0 {
+			t.isDone, has[t.settings] = true, folders[1:]
+		}
+	}
+	return nil
+}
+
+// labels returns the labels of a run of the sweep. Without a sweep there are none.
+func (s *sweep) labels(t *turn) map[string]string {
+	if !s.hasOptions() {
+		return nil
+	}
+	return map[string]string{labelSweep: s.id, labelSettings: t.settings}
+}
+
+// titleOf says which turn is the i-th.
+func (s *sweep) titleOf(i int) string {
+	text := fmt.Sprintf("run %d of %d", i+1, len(s.turns))
+	if s.hasOptions() {
+		text += ": " + s.turns[i].settings
+	}
+	return text
+}
+
+// print prints the rows of the sweep's runs in the history, in the order of the sweep, and says which runs it lacks.
+func (s *sweep) print(f *finished) error {
+	slices.SortStableFunc(f.runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
+	to := map[string]*turn{}
+	var runs []*mapping.Run
+	var lacks []string // combinations
+	n := 0             // runs that are not done
+	several := false   // executions have several runs, which differ in their names
+	for _, t := range s.turns {
+		if !t.isDone {
+			if n++; !slices.Contains(lacks, t.settings) {
+				lacks = append(lacks, t.settings)
+			}
+		}
+		if to[t.settings] != nil { // a repetition
+			continue
+		}
+		to[t.settings] = t
+		folders := map[string]bool{}
+		for _, run := range f.runs {
+			if run.Run.Labels[labelSweep] == s.id && run.Run.Labels[labelSettings] == t.settings {
+				several = several || folders[run.Run.Archive]
+				folders[run.Run.Archive], runs = true, append(runs, run)
+			}
+		}
+	}
+	columns, err := where.Columns([]string{"run"})
+	if err != nil {
+		return err
+	}
+	for i, o := range s.swept {
+		columns = append(columns, where.Column{Heading: o.Name, Text: func(l *facts.Line) (text string) {
+			if l.IsFirst {
+				text = to[l.Run.Run.Labels[labelSettings]].set[i].Value
+			}
+			return text
+		}})
+	}
+	names := []string{"iops", "p50", "p99", "state"}
+	if several {
+		names = slices.Insert(names, 0, "name")
+	}
+	more, err := where.Columns(names)
+	if err == nil {
+		err = s.printColumns(runs, append(columns, more...))
+	}
+	if err != nil {
+		return err
+	}
+	if len(lacks) > 0 {
+		const most = 8
+		s.log.Warn(fmt.Sprintf("the sweep lacks %s, which the same command runs: %s", unit.Plural(n, "run"), unit.List(lacks, most, "; ")))
+	}
+	fmt.Fprintln(s.stderr)
+	term.Line(s.stderr, "history: %s", s.historyName())
+	if len(f.folders) > 0 {
+		size := int64(0)
+		for _, folder := range f.folders {
+			size += record.Size(folder)
+		}
+		term.Line(s.stderr, "files:   %s, %s, %s", shortHome(string(s.folders())), unit.Plural(len(f.folders), "folder"), unit.Bytes(size))
+	}
+	var by []string
+	for _, o := range s.swept {
+		name := o.Name
+		if where.Lookup(name) == nil {
+			name = "option." + name
+		}
+		by = append(by, name)
+	}
+	next := ""
+	if len(by) <= 2 { // a matrix has no more
+		next = "--by " + strings.Join(by, ",") + " --show p99 "
+	}
+	fmt.Fprintf(s.stderr, "next:    fio2es runs %slabel.%s=%s\n", next, labelSweep, s.id)
+	return nil
+}
