@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -104,9 +105,6 @@ func (r *run) notes(of *query.Run) (list []string) {
 		if why := of.OnlyTotals(d); why != "" {
 			add("only totals: " + why)
 		}
-	}
-	if s := d.Clock.Source; s == "mtime" || s == "unknown" {
-		add("the times of the run: " + clockNames[s])
 	}
 	add(r.HostNote, d.Placed)
 	return list
@@ -224,8 +222,9 @@ func (s *Screen) drawMap(out *sheet, r *run, lines int) {
 func (r *run) times() []string {
 	parts := r.lead()
 	if !r.clock().Known {
-		parts = append([]string{"date not known"}, parts...)
-	} else if ms := r.Doc.Clock.ErrorMS; ms > 0 {
+		return append([]string{"date not known"}, parts...)
+	}
+	if ms := r.Doc.Clock.ErrorMS; ms > 0 {
 		parts[0] += fmt.Sprintf(" ± %d ms", ms)
 	}
 	return parts
@@ -266,14 +265,24 @@ func joined(list []fact) string {
 	return strings.Join(parts, " ")
 }
 
-// screenNumbers are the columns of the directions. Percentiles of too few requests have a mark.
+// screenNumbers are the columns of the directions. Percentiles of too few requests have a mark. The mean is there where it is all
+// that is known, because a terminal has no room for more columns.
 func screenNumbers() []table.Column[*total] {
 	line := func(t *total) *facts.Line { return t.Line }
 	columns := append([]table.Column[*total]{{Name: "direction", Heading: "Dir", Value: func(t *total) any { return t.Direction }}},
-		table.Map(table.Pick(facts.Numbers(), "requests", "iops", "bandwidth", "p50", "p95", "p99", "p99_9", "max"), line)...)
+		table.Map(table.Pick(facts.Numbers(), "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max"), line)...)
 	for i := range columns {
 		c := columns[i]
-		if m, ok := facts.ParseMetric(c.Name); ok && m.Quantile > 0 {
+		m, _ := facts.ParseMetric(c.Name)
+		switch {
+		case m == facts.Mean:
+			columns[i].Text = func(t *total) string {
+				if !math.IsNaN(t.Latencies.Value("p50")) {
+					return ""
+				}
+				return c.TextOf(t)
+			}
+		case m.Quantile > 0:
 			columns[i].Text = func(t *total) string {
 				if t.isFew(m.Quantile) {
 					return c.TextOf(t) + "†"
