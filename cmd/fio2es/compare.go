@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ import (
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/junit"
+	"github.com/fio2es/fio2es/internal/matrix"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -44,6 +47,10 @@ chooses those that meet it (fio2es help fields).
 workload. A and B are paths with any number of runs, or conditions on the runs of the
 history. What has no partner is named.
 
+--by bs,iodepth lays many runs over others in the same way, as a matrix: the change of
+IOPS and p99 (--metrics) and its verdict for each combination of one setting or two, also
+if the sides differ in other settings. A note names these.
+
 The interval comes from how the runs vary over time (block bootstrap, docs/numbers.md).
 With one run per side it ignores run-to-run variation: use three or more. A side needs 8
 windows, and for p99.9 some 6,000 requests; else the verdict is "unknown". ≥ marks a value
@@ -63,7 +70,8 @@ same ("no change > X %"), unclear and unknown.`,
   fio2es compare before/ after/ --fail-if 'p99 > +10%' --fail-if 'iops < -5%'
   fio2es compare base1,base2,base3 new1,new2,new3 --format json
   fio2es compare --by settings label.release=quincy label.release=reef
-  fio2es compare --by settings --baseline last:10 'start >= yesterday'`,
+  fio2es compare --by settings --baseline last:10 'start >= yesterday'
+  fio2es compare --by bs,iodepth label.release=quincy label.release=reef`,
 		Args: arguments(1, many),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(args); err != nil {
@@ -79,7 +87,7 @@ same ("no change > X %"), unclear and unknown.`,
 	c.options.Within = compare.Within
 	fl.Var((*expr.PercentFlag)(&c.options.Within), "within", "report no change if the interval lies within this many `percent` around 0")
 	fl.StringVar(&c.past, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
-	addChoice(fl, &c.by, "by", "`what` is compared: run (A with each B), or settings (the runs of each workload)", []string{byRun, bySettings})
+	fl.StringVar(&c.by, "by", byRun, "`what` is compared: run (A with each B), settings (the runs of each workload), or one or two settings, such as bs,iodepth (a matrix)")
 	fl.StringArrayVar(&c.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	fl.BoolVar(&c.gate.OnUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
 	addChoice(fl, &c.checks.format, "format", checkUsage+" of --fail-if", checkFormats)
@@ -101,16 +109,22 @@ type comparison struct {
 	options  compare.Options
 	baseline *query.Baseline // nil: the first argument is the base
 	by       string
-	gate     compare.Gate // of --fail-if
+	cells    []matrix.Setting // of a matrix; nil: --by is run or settings
+	gate     compare.Gate     // of --fail-if
 	checks   checks
 	judged   int // number of changes with an interval
-	to       *table.Writer[*compare.Row]
+	out      io.Writer
+	format   string                      // of out
+	to       *table.Writer[*compare.Row] // writes to out
 }
 
 // compare compares what args name.
 func (c *comparison) compare(ctx context.Context, args []string) error {
 	run := c.compareRuns
-	if c.by == bySettings {
+	switch {
+	case c.cells != nil:
+		run = c.compareCells
+	case c.by == bySettings:
 		run = c.compareWorkloads
 	}
 	if err := run(ctx, args); err != nil {
@@ -129,6 +143,14 @@ func (c *comparison) compare(ctx context.Context, args []string) error {
 func (c *comparison) check(args []string) (err error) {
 	if err := c.query.Check(); err != nil {
 		return err
+	}
+	if c.by != byRun && c.by != bySettings {
+		if c.cells, err = matrix.Settings(strings.Split(c.by, ",")); err != nil {
+			return usagef("--by: want run, settings, or the settings of a matrix: %w", err)
+		}
+		if !c.flags.Changed("metrics") { // each is a matrix
+			c.metrics = []string{"iops", "p99"}
+		}
 	}
 	if c.options.Metrics, err = compare.ParseMetrics(c.metrics...); err != nil {
 		return usagef("--metrics %w", err)
@@ -157,11 +179,13 @@ func (c *comparison) check(args []string) (err error) {
 		return usagef("--confidence %v: want 0.5 to 0.99", c.options.Confidence)
 	case c.options.Within <= 0 || c.options.Within > 10:
 		return usagef("--within %v%%: want more than 0%%, up to 1000%%", 100*c.options.Within)
+	case c.cells != nil && c.baseline != nil:
+		return usagef("--baseline: a matrix lies over another: name both, such as fio2es compare --by bs,iodepth label.release=quincy label.release=reef")
 	case c.baseline == nil && len(args) < 2:
 		return usagef("want a baseline and what to compare with it: see fio2es compare --help")
 	}
-	out, format := c.checks.table(c.stdout)
-	c.to = table.NewNarrow(out, format, compare.Columns(c.options.Confidence), []string{"VERDICT"}, nil)
+	c.out, c.format = c.checks.table(c.stdout)
+	c.to = table.NewNarrow(c.out, c.format, compare.Columns(c.options.Confidence), []string{"VERDICT"}, nil)
 	return nil
 }
 
@@ -244,6 +268,100 @@ func (c *comparison) baselineOf(ctx context.Context, title string, other *compar
 	return c.storedSide(ctx, c.baseline.String(), list)
 }
 
+// compareCells compares the runs of each argument with those of the first that have the same values of one setting or
+// two, as a matrix.
+func (c *comparison) compareCells(ctx context.Context, args []string) error {
+	base, err := c.selection(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	isTable, compared, failed := c.format == table.Text || c.format == table.Markdown, 0, []error(nil)
+	for _, arg := range args[1:] {
+		other, err := c.selection(ctx, arg)
+		if err != nil {
+			return err
+		}
+		changes, pairs := matrix.Match(c.cells, base.docs, other.docs), map[string]*matrix.Pair{}
+		rows := table.New(c.out, c.format,
+			matrix.ChangeColumns(c.cells, c.options.Confidence, func(r *compare.Row) *matrix.Pair { return pairs[r.Workload] }))
+		for _, p := range changes.Pairs {
+			if p.Why != "" {
+				continue
+			}
+			from, err := c.sideOf(ctx, base, p.Base)
+			var to *compare.Side
+			if err == nil {
+				to, err = c.sideOf(ctx, other, p.Other)
+			}
+			var notes []string
+			if err == nil {
+				p.Lines, notes, err = compare.Compare(from, to, c.options)
+			}
+			switch {
+			case errors.Is(err, context.Canceled):
+				return err
+			case err != nil:
+				p.Why, failed = "not compared", append(failed, fmt.Errorf("%s: %w", p.Name(), err))
+				continue
+			}
+			for _, text := range notes {
+				c.note(p.Name(), text)
+			}
+			c.gate.Check(p.Name(), from, to, p.Lines)
+			pairs[p.Name()] = p
+			for _, l := range p.Lines {
+				if compared++; l.Verdict != compare.Unknown {
+					c.judged++
+				}
+				if isTable {
+					continue
+				}
+				if err := rows.Write(&compare.Row{Workload: p.Name(), From: from, To: to, Line: l}); err != nil {
+					return err
+				}
+			}
+		}
+		for _, text := range changes.Notes() {
+			c.note("", text)
+		}
+		if !isTable {
+			if err := rows.End(); err != nil {
+				return err
+			}
+			continue
+		}
+		for i, g := range changes.Grids(other.name + " against " + base.name) {
+			if i > 0 {
+				fmt.Fprintln(c.out)
+			}
+			if err := g.Write(c.out, c.format); err != nil {
+				return err
+			}
+		}
+	}
+	if compared == 0 && len(failed) > 0 {
+		return errors.Join(failed...)
+	}
+	if compared == 0 {
+		return fmt.Errorf("%s has no values of %s in common with the other side", base.name, c.by)
+	}
+	for _, err := range failed {
+		c.log.Warn("not compared: " + err.Error())
+		c.leftOut = true
+	}
+	c.gate.DropAbsent()
+	c.noteChance()
+	return nil
+}
+
+// noteChance says how many changes are worse or better by chance.
+func (c *comparison) noteChance() {
+	if byChance := float64(c.judged) * (1 - c.options.Confidence); byChance >= 1 {
+		c.note("", fmt.Sprintf("of %s at a confidence of %s %%, some %.0f are worse or better by chance",
+			unit.Plural(c.judged, "change"), unit.Number(c.options.Confidence*100), byChance))
+	}
+}
+
 // compareWorkloads compares the runs of each argument, workload by workload, with those runs of the base that have
 // the same settings. Without --baseline, the base is the first argument.
 func (c *comparison) compareWorkloads(ctx context.Context, args []string) error {
@@ -275,10 +393,7 @@ func (c *comparison) compareWorkloads(ctx context.Context, args []string) error 
 		}
 	}
 	c.gate.DropAbsent()
-	if byChance := float64(c.judged) * (1 - c.options.Confidence); byChance >= 1 {
-		c.note("", fmt.Sprintf("of %s at a confidence of %s %%, some %.0f are worse or better by chance",
-			unit.Plural(c.judged, "change"), unit.Number(c.options.Confidence*100), byChance))
-	}
+	c.noteChance()
 	return nil
 }
 

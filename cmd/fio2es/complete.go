@@ -55,6 +55,9 @@ func (e *env) complete(cmd *cobra.Command) {
 	if cmd.Name() == "heatmap" {
 		delete(known, "columns") // a number
 	}
+	if cmd.Name() == "compare" {
+		known["by"] = completeList(append([]string{byRun, bySettings}, where.ColumnNames()...))
+	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		complete := known[f.Name]
 		if one, isChoice := f.Value.(*choice); isChoice {

@@ -134,7 +134,7 @@ var rules = map[string]rule{
 		why: "browsers see the history and reports",
 	},
 	"internal/matrix": {
-		level: 5, imports: []string{"internal/chart", "internal/expr", "internal/facts", "internal/heatmap", "internal/table", "internal/term", "internal/trend", "internal/unit", "internal/where", "internal/workload", "mapping"},
+		level: 5, imports: []string{"internal/chart", "internal/compare", "internal/expr", "internal/facts", "internal/heatmap", "internal/table", "internal/term", "internal/trend", "internal/unit", "internal/where", "internal/workload", "mapping"},
 		why: "a matrix needs the documents of runs, not their source or their windows",
 	},
 	"internal/export": {

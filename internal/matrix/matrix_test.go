@@ -26,6 +26,7 @@ func made(options string, us, iops float64) *mapping.Run {
 		Fio:  mapping.FioInfo{Options: map[string]string{"direct": "1"}, Jobs: 1},
 		Read: &mapping.Totals{Requests: 1000, IOPS: iops, Latency: mapping.NewLatency(h, nil)},
 	}
+	run.All = run.Read
 	for _, option := range strings.Fields(options) {
 		name, value, _ := strings.Cut(option, "=")
 		run.Fio.Options[name] = value

@@ -279,13 +279,18 @@ type Matched struct {
 	Base, Other []*mapping.Run // sorted by start
 }
 
-// Match groups the runs of two sides by workload. A run that is on both sides counts only for other.
-func Match(base, other []*mapping.Run) (list []Matched) {
+// Without returns the runs of base that are not on the other side, too. Runs in files have no id, and are never the same.
+func Without(base, other []*mapping.Run) []*mapping.Run {
 	isOther := map[string]bool{}
 	for _, run := range other {
 		isOther[run.Run.ID] = run.Run.ID != ""
 	}
-	base = slices.DeleteFunc(slices.Clone(base), func(run *mapping.Run) bool { return isOther[run.Run.ID] })
+	return slices.DeleteFunc(slices.Clone(base), func(run *mapping.Run) bool { return isOther[run.Run.ID] })
+}
+
+// Match groups the runs of two sides by workload. A run that is on both sides counts only for other.
+func Match(base, other []*mapping.Run) (list []Matched) {
+	base = Without(base, other)
 	ofOther := map[*mapping.Run]bool{}
 	for _, run := range other {
 		ofOther[run] = true
