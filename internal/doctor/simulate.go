@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"time"
@@ -40,21 +41,15 @@ func (c *command) simulate() {
 	}
 	// When the jobs run. A section that names no runtime runs long enough for rows and reports. More than two jobs of
 	// a section, and longer runs, show nothing else.
-	var stage, end time.Duration
-	group := 0
-	for i, s := range c.sections {
-		if s.IsOn("stonewall") && i > 0 {
-			stage, group = end+250*time.Millisecond, group+1
-		}
-		runs := s.runs
-		if runs == 0 {
-			runs = max(time.Minute, 10*min(s.rows, longest), 10*min(c.status, longest))
-		}
-		delay, _ := s.Get("startdelay")
-		ramp, _ := s.Get("ramp_time")
+	var runs []time.Duration
+	for _, s := range c.sections {
+		runs = append(runs, min(cmp.Or(s.runs, max(time.Minute, 10*min(s.rows, longest), 10*min(c.status, longest))), longest))
+	}
+	var end time.Duration
+	for i, span := range fioargs.Spans(c.Jobs, runs) {
+		s, between := c.sections[i], time.Duration(span.Stage)*250*time.Millisecond // as fio takes to start the next stage
+		one := job{section: s, group: span.Stage, start: span.Start + between, end: span.End + between}
 		mode, _ := s.Get("rw")
-		one := job{section: s, group: group, start: stage + min(delay.Time(), longest) + min(ramp.Time(), longest)}
-		one.end = one.start + min(runs, longest)
 		_, one.directions = fioargs.ParseMode(mode.Value)
 		if _, isOff := s.NoLatencies(); !isOff && s.packed.Name == "" && s.rows > 0 {
 			one.every = s.rows.Milliseconds()

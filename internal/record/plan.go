@@ -224,23 +224,20 @@ func every(s Settings, jobs []*fioargs.Section, length time.Duration) (time.Dura
 	return max(seconds, min(bySize, longest)), nil
 }
 
-// lengthOf returns the longest time that all jobs together can run, or 0 if options do not limit it. Sections run at
-// the same time, except after a stonewall.
-func lengthOf(jobs []*fioargs.Section) (sum time.Duration) {
-	longest := time.Duration(0)
+// lengthOf returns the longest time that all jobs together can run, or 0 if options do not limit it.
+func lengthOf(jobs []*fioargs.Section) (length time.Duration) {
+	var runs []time.Duration
 	for _, section := range jobs {
-		runtime, ok := section.Get("runtime")
-		if !ok || runtime.Time() == 0 {
+		runtime, _ := section.Get("runtime")
+		if runtime.Time() == 0 {
 			return 0
 		}
-		ramp, _ := section.Get("ramp_time")
-		delay, _ := section.Get("startdelay")
-		if section.IsOn("stonewall") {
-			sum, longest = sum+longest, 0
-		}
-		longest = max(longest, delay.Time()+ramp.Time()+runtime.Time())
+		runs = append(runs, runtime.Time())
 	}
-	return sum + longest
+	for _, span := range fioargs.Spans(jobs, runs) {
+		length = max(length, span.End)
+	}
+	return length
 }
 
 // jobFile returns the name of the n-th job file for the command. fio applies options of the command line only to the

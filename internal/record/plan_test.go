@@ -126,7 +126,7 @@ func TestCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = map[string][]byte{"/runs/x/job-1.fio": []byte("[a]\nramp_time=5\nruntime=7\n[b]\nruntime=7\n[c]\nstonewall\nstartdelay=2\nruntime=7\n")}
-	if diff := cmp.Diff(want, p.Copies); diff != "" || p.Words[len(p.Words)-1] != "/runs/x/job-1.fio" || p.Length != 21*time.Second {
+	if diff := cmp.Diff(want, p.Copies); diff != "" || p.Words[len(p.Words)-1] != "/runs/x/job-1.fio" || p.Length != 19*time.Second {
 		t.Error(diff, p.Words, p.Length)
 	}
 }
@@ -153,7 +153,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestLength(t *testing.T) {
-	for file, want := range map[string]time.Duration{"job.fio": 77 * time.Second, "hours.fio": 10 * time.Hour, "many.fio": 0} {
+	for file, want := range map[string]time.Duration{"job.fio": 75 * time.Second, "hours.fio": 10 * time.Hour, "many.fio": 0} {
 		if p, err := planOf(t, "fio "+file, Settings{}); err != nil || p.Length != want {
 			t.Errorf("%s: %v, %v", file, p.Length, err)
 		}
