@@ -1,10 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +17,7 @@ import (
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/pipeline"
 )
 
@@ -23,9 +29,12 @@ func doctorCommand(e *env) *cobra.Command {
 		Long: `Shows what fio2es can say of a run before it starts, and what will be lost: of a job
 file, a command line of fio, or a configuration of CBT (YAML). For results, in a folder
 or an archive, it shows what they have. Nothing is stored, and no jobs are run: only
-fio --version, because some versions write wrong histogram logs. Below the table are
-the reasons, and the exact lines to add, remove or change. fio2es run adds options by
-itself, and changes none that you set.
+fio --version, because some versions write wrong histogram logs.
+
+The first line says what fio2es run adds by itself; it changes no options that you set.
+The table and what is below it are for fio alone: the reasons, and the exact lines to
+add, remove or change. Notes say what spoils the measurement of a job, such as a queue
+depth that has no effect. They do not change the exit code.
 
 OVER TIME  what latencies over time come from. Averages have no percentiles
 EVERY      the length of windows
@@ -57,7 +66,8 @@ type doctorCall struct {
 	*env
 	format  string
 	found   []doctor.Answers
-	leftOut bool // a file cannot be read
+	byRun   []string // what fio2es run does with the commands
+	leftOut bool     // a file cannot be read
 }
 
 // all examines paths, and a command line if there is one.
@@ -82,6 +92,14 @@ func (x *doctorCall) all(ctx context.Context, paths, words []string) error {
 			return err
 		}
 	}
+	if x.format == table.Text {
+		for _, text := range x.byRun {
+			fmt.Fprintf(x.stdout, "%s\n\n", term.FillFor(x.stdout, term.Clean(text)))
+		}
+		if len(x.byRun) > 0 {
+			fmt.Fprint(x.stdout, "With fio alone:\n\n")
+		}
+	}
 	return leftOutIf(doctor.Write(x.stdout, x.found, x.format), x.leftOut || doctor.IsLossy(x.found))
 }
 
@@ -94,8 +112,50 @@ func (x *doctorCall) command(ctx context.Context, words []string) error {
 	if err != nil {
 		x.log.Debug("the version of fio is unknown", "err", err)
 	}
-	x.found = append(x.found, doctor.Predict(c, version)...)
+	x.found = append(x.found, doctor.Predict(c, version, doctor.Here())...)
+	if with, err := withRun(c, version); err != nil {
+		x.byRun = append(x.byRun, "fio2es run refuses it: "+err.Error())
+	} else if !slices.Contains(x.byRun, with) {
+		x.byRun = append(x.byRun, with)
+	}
 	return nil
+}
+
+// withRun says what fio2es run adds to a command, and what is lost even so.
+func withRun(c *fioargs.Command, version fioargs.Version) (string, error) {
+	if version == (fioargs.Version{}) { // unknown: the oldest gets most options
+		version = fioargs.HasHistogramLogs
+	}
+	p, err := record.Of(c, record.Settings{
+		Folder: "…", Name: record.NameOf(c), Version: version, CPUs: runtime.NumCPU(), Reports: "auto", ReadFile: os.ReadFile,
+	})
+	if err != nil {
+		return "", err
+	}
+	own := c.Words()
+	var added []string
+	for _, word := range p.Words {
+		option, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		isUnset := func(s *fioargs.Section) bool { _, ok := s.Get(option); return !ok }
+		isOwn := len(c.Jobs) > 0 && !slices.ContainsFunc(c.Jobs, isUnset) // which has precedence
+		if strings.HasPrefix(word, "--") && word != "--" && !slices.Contains(own, word) && !isOwn {
+			added = append(added, word)
+		}
+	}
+	with, err := fioargs.Parse(p.Words, func(name string) ([]byte, error) {
+		if text, ok := p.Copies[name]; ok {
+			return text, nil
+		}
+		return os.ReadFile(name)
+	})
+	if err != nil {
+		return "", err
+	}
+	text := "With fio2es run nothing is lost."
+	if lost := doctor.Lost(doctor.Predict(with, version, nil)); len(lost) > 0 {
+		text = "With fio2es run is lost: " + strings.Join(lost, "; ") + "."
+	}
+	return text + " It adds " + cmp.Or(strings.Join(added, " "), "nothing") + ".", nil
 }
 
 // setup examines a job file or a configuration. isResult reports that the path has results instead.

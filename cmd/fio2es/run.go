@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fio2es/fio2es/internal/doctor"
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/fioargs"
@@ -239,6 +240,16 @@ func (r *runCall) once(s *record.Relay, t *turn) (stored finished, err error) {
 	return stored, errors.Join(failed, err, failedToStore)
 }
 
+// spoils returns what spoils the measurements of a command, in a few lines.
+func spoils(c *fioargs.Command) []string {
+	const most = 5
+	notes := doctor.Notes(c, doctor.Here())
+	if n := len(notes) - most; n > 0 {
+		notes = append(notes[:most], fmt.Sprintf("and %d more that spoil the measurement: fio2es doctor lists all", n))
+	}
+	return notes
+}
+
 // outputError means that fio ran, but its output did not reach the user. The run can be stored.
 type outputError struct{ error }
 
@@ -252,7 +263,7 @@ func (r *runCall) fioOf(s *record.Relay, t *turn, entry *record.Entry) (ending r
 	if err != nil {
 		return ending, err
 	}
-	for _, note := range plan.Notes {
+	for _, note := range append(spoils(t.fio), plan.Notes...) {
 		if !slices.Contains(r.noted, note) {
 			r.noted = append(r.noted, note)
 			r.log.Info("note: " + note)

@@ -64,7 +64,7 @@ func PredictCBT(ctx context.Context, name string, text []byte) ([]Answers, error
 	for _, benchmark := range slices.Sorted(maps.Keys(config.Benchmarks)) {
 		of, ok := classes[benchmark]
 		if !ok {
-			a := Answers{Of: benchmark, From: plan.FromNothing, Whole: Unknown}
+			a := Answers{Of: benchmark, Kind: "benchmark", From: plan.FromNothing, Whole: Unknown}
 			a.lose("all of it: this benchmark does not run fio")
 			all = append(all, a)
 			continue
@@ -173,8 +173,8 @@ func (of class) predict(name string, config settings, call call) (Answers, error
 	if err != nil {
 		return Answers{}, err
 	}
-	a := Predict(c, fioargs.Version{})[0] // the version of fio on the clients is not known
-	a.Jobs = 0
+	a := Predict(c, fioargs.Version{}, nil)[0] // the version of fio on the clients is not known
+	a.Kind, a.Jobs = "benchmark", 0
 	return a, nil
 }
 

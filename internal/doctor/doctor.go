@@ -1,5 +1,5 @@
 // Package doctor finds what fio2es can say about a run: from its files, or, before the run, from the options of fio.
-// Both give [Answers], and a test compares the two.
+// Both give [Answers], and a test compares the two. Before the run it also finds what spoils the measurement ([Notes]).
 package doctor
 
 import (
@@ -17,6 +17,7 @@ import (
 // Answers says what fio2es can say about a run, and what it cannot.
 type Answers struct {
 	Of    string // name of a section of fio, a benchmark of CBT, or a run
+	Kind  string // "section", "benchmark" or "run"
 	Hosts int    // 0 if only the files will show it
 	Jobs  int
 	From  plan.Source   // of latencies over time, or Averages
@@ -26,6 +27,7 @@ type Answers struct {
 	Start string  // evidence for the start, as in clock.source of documents
 	Error float64 // relative error of percentiles over time, as a share; 0 without them
 	Lost  []Loss
+	Notes [len(spoils)]string // what spoils the measurement of a section, "" for what does not
 }
 
 // Averages of latencies over time have no percentiles, so they are no source of rows.
@@ -72,6 +74,58 @@ type Change struct {
 // lose adds a loss.
 func (a *Answers) lose(what string, changes ...Change) { a.Lost = append(a.Lost, Loss{what, changes}) }
 
+// lost returns what is lost.
+func (a *Answers) lost() (list []string) {
+	for _, l := range a.Lost {
+		list = append(list, l.What)
+	}
+	return list
+}
+
+func (a *Answers) notes() []string { return a.Notes[:] }
+
+// Lost returns what is lost in sentences, each with what it is about. An equal sentence about several is one.
+func Lost(all []Answers) []string { return together(all, (*Answers).lost) }
+
+// together returns sentences about answers, each with the names of these answers: first the first sentence about any of them.
+func together(all []Answers, sentences func(*Answers) []string) (lines []string) {
+	const most = 3 // names
+	var order []string
+	about := map[string][]int{} // by sentence, the answers
+	for rank, more := 0, true; more; rank++ {
+		more = false
+		for i := range all {
+			list := sentences(&all[i])
+			if rank >= len(list) {
+				continue
+			}
+			if more = true; list[rank] == "" || slices.Contains(list[:rank], list[rank]) {
+				continue
+			}
+			if about[list[rank]] == nil {
+				order = append(order, list[rank])
+			}
+			about[list[rank]] = append(about[list[rank]], i)
+		}
+	}
+	isOther := func(a Answers) bool { return a.Kind != all[0].Kind }
+	for _, sentence := range order {
+		var names []string
+		for _, i := range about[sentence] {
+			names = append(names, all[i].Of)
+		}
+		who := unit.List(names, most, ", ")
+		switch isAll := len(names) == len(all) && !slices.ContainsFunc(all, isOther); {
+		case isAll && len(all) == 2:
+			who = "both " + all[0].Kind + "s"
+		case isAll && len(all) > 2:
+			who = "all " + unit.Plural(len(all), all[0].Kind)
+		}
+		lines = append(lines, who+": "+sentence)
+	}
+	return lines
+}
+
 // Changes returns the changes for all losses, without repetitions.
 func Changes(all []Answers) (list []Change) {
 	for _, a := range all {
@@ -111,19 +165,16 @@ var columns = []table.Column[*Answers]{
 		}
 		return fmt.Sprintf("±%.1f %%", 100*a.Error)
 	}},
-	{Name: "lost", Value: func(a *Answers) any {
-		var lost []string
-		for _, l := range a.Lost {
-			lost = append(lost, l.What)
-		}
-		return lost
-	}},
+	{Name: "lost", Value: func(a *Answers) any { return a.lost() }},
 	{Name: "changes", Value: func(a *Answers) any {
 		var lines []string
 		for _, c := range Changes([]Answers{*a}) {
 			lines = append(lines, c.String())
 		}
 		return lines
+	}},
+	{Name: "notes", Value: func(a *Answers) any {
+		return slices.DeleteFunc(slices.Clone(a.notes()), func(note string) bool { return note == "" })
 	}},
 }
 
@@ -138,7 +189,7 @@ func (c Change) String() string {
 	return c.Where + ": change " + c.Old + " to " + c.Line
 }
 
-// Write writes answers as a table in one of the [table.Formats]. For people it also writes what is lost and what to do.
+// Write writes answers as a table in one of the [table.Formats]. For people it also writes what is lost, what to do, and notes.
 func Write(w io.Writer, found []Answers, format string) error {
 	t := table.NewNarrow(w, format, columns, []string{"OF"}, []string{"HOSTS", "JOBS", "EVERY", "ERROR"})
 	for i := range found {
@@ -149,21 +200,21 @@ func Write(w io.Writer, found []Answers, format string) error {
 	if err := t.End(); err != nil || format != table.Text {
 		return err
 	}
-	if !IsLossy(found) {
-		return nil
-	}
-	fmt.Fprintln(w)
-	for _, a := range found {
-		for _, l := range a.Lost {
-			fmt.Fprintln(w, term.FillFor(w, term.Clean(fmt.Sprintf("%s: lost: %s", a.Of, l.What))))
+	write := func(title, kind string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintln(w, title)
+		}
+		for _, line := range lines {
+			fmt.Fprintln(w, term.FillFor(w, term.Clean(kind+line)))
 		}
 	}
-	changes := Changes(found)
-	if len(changes) > 0 {
+	write("", "lost: ", Lost(found))
+	if changes := Changes(found); len(changes) > 0 {
 		fmt.Fprintln(w, "\nTo keep all of it:")
+		for _, c := range changes {
+			term.Line(w, "  %s", c)
+		}
 	}
-	for _, c := range changes {
-		term.Line(w, "  %s", c)
-	}
+	write("", "note: ", together(found, (*Answers).notes))
 	return nil
 }

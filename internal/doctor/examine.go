@@ -22,7 +22,7 @@ func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (Answers, 
 	if x.result, err = pipeline.Read(ctx, run, opt, x.window); err != nil {
 		return Answers{}, nil, err
 	}
-	a := Answers{Of: x.name, Hosts: max(len(run.HostNames()), 1), From: plan.FromNothing, Whole: Unknown}
+	a := Answers{Of: x.name, Kind: "run", Hosts: max(len(run.HostNames()), 1), From: plan.FromNothing, Whole: Unknown}
 	if x.result.Run != nil {
 		x.answer(&a)
 	}

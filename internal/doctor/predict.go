@@ -38,8 +38,9 @@ type section struct {
 }
 
 // Predict finds what fio2es will be able to say about each section of a command. version is that of its fio, or zero
-// if it is unknown. The plan of a simulated run decides it. TestRealFio compares the answers with those of real runs.
-func Predict(c *fioargs.Command, version fioargs.Version) (all []Answers) {
+// if it is unknown. The plan of a simulated run decides it. TestRealFio compares the answers with those of real runs. m is
+// the machine that fio will run on; nil if the command does not have all options of the workload, and so gets no notes.
+func Predict(c *fioargs.Command, version fioargs.Version, m *Machine) (all []Answers) {
 	of := &command{Command: c, version: version, formats: []string{"normal"}}
 	if o, ok := c.Own("output-format"); ok {
 		of.formats = strings.Split(o.Value, ",")
@@ -73,13 +74,16 @@ func Predict(c *fioargs.Command, version fioargs.Version) (all []Answers) {
 	of.simulate()
 	for _, s := range of.sections {
 		all = append(all, s.answers())
+		if m != nil {
+			all[len(all)-1].Notes = notesOf(c, s.Section, m)
+		}
 	}
 	return all
 }
 
 // answers returns what the plan says of the jobs of the section. Of several, the first with percentiles over time counts.
 func (s *section) answers() Answers {
-	a := Answers{Of: s.Name, Jobs: s.Section.Jobs(), From: plan.FromNothing, Whole: Unknown, Start: "mtime"}
+	a := Answers{Of: s.Name, Kind: "section", Jobs: s.Section.Jobs(), From: plan.FromNothing, Whole: Unknown, Start: "mtime"}
 	if len(s.planned.Jobs) > 0 { // perhaps none of this section, if a log is of several
 		a.Start = s.planned.Clock.String()
 	}

@@ -82,7 +82,7 @@ func predict(t *testing.T, readFile func(string) ([]byte, error), words []string
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Predict(c, fioargs.Version{})
+	return Predict(c, fioargs.Version{}, nil)
 }
 
 // text writes all fields of answers.
@@ -357,7 +357,7 @@ func FuzzPredict(f *testing.F) {
 		if err != nil {
 			return
 		}
-		all := Predict(c, fioargs.Version{Major: 3, Minor: 16})
+		all := Predict(c, fioargs.Version{Major: 3, Minor: 16}, Here())
 		if len(all) != len(c.Jobs) {
 			t.Fatalf("%d answers of %d sections", len(all), len(c.Jobs))
 		}

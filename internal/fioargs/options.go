@@ -29,6 +29,14 @@ func (s *Section) Get(name string) (o Option, ok bool) {
 	return Option{}, false
 }
 
+// Value returns the value that is in effect: fio's default if the option is not set, as far as it is known here.
+func (s *Section) Value(name string) string {
+	if o, ok := s.Get(name); ok {
+		return o.Value
+	}
+	return OptionDefault(name)
+}
+
 // Map returns the effective options by their names.
 func (s *Section) Map() map[string]string {
 	all := map[string]string{}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSpans: fio 3.33 runs these as long, but for some tenths of a second to start and end each stage.
+// TestSpans: fio 3.33 takes as long, and some tenths of a second more to start and end each stage.
 func TestSpans(t *testing.T) {
 	const s = time.Second
 	for _, tt := range []struct {
