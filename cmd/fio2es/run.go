@@ -136,11 +136,11 @@ func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 	record.IgnoreClosedPipes() // fio and its run do not depend on the reader of the lines
 	var all finished
 	if r.sweep.hasOptions() {
-		err = r.sweep.begin(s.Context, r.to.Store, r.again, &all)
+		if err := r.sweep.begin(s.Context, r.to.Store, r.again, &all); err != nil {
+			return errors.Join(err, r.to.Store.Close())
+		}
 	}
-	if err == nil {
-		err = r.runTurns(s, &all)
-	}
+	err = r.runTurns(s, &all)
 	leftOut, err := closed(r.to.Store, err)
 	printed := r.printFinished
 	if r.sweep.hasOptions() {

@@ -153,6 +153,15 @@ func (s *sweep) begin(ctx context.Context, store history.Store, again bool, all 
 	if err != nil {
 		return err
 	}
+	running, err := s.folders().Running()
+	if err != nil {
+		return err
+	}
+	for _, entry := range running {
+		if strings.HasSuffix(entry.Sweep[labelSweep], "-"+mark) {
+			return fmt.Errorf("this sweep already runs, in %s: wait for it, or for its fio if fio2es was killed", shortHome(entry.Folder))
+		}
+	}
 	s.id = time.Now().UTC().Format("20060102-150405.000") + "-" + mark
 	if !again {
 		if err := s.findDone(ctx, store, mark, all); err != nil {

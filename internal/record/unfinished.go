@@ -164,6 +164,26 @@ func hasProcess(folder string) bool {
 	})
 }
 
+// Running returns the entries of runs on which fio or a fio2es works. They are not claimed.
+func (f Folders) Running() (list []*Entry, err error) {
+	paths, err := f.Unfinished()
+	for _, path := range paths {
+		if e, claimed := Claim(path); claimed == nil {
+			err = errors.Join(err, e.Release())
+		} else if errors.Is(claimed, ErrRunning) {
+			file, failed := os.Open(path)
+			if failed != nil { // it has just been stored
+				continue
+			}
+			if e, failed := decode(file); failed == nil {
+				list = append(list, e)
+			}
+			file.Close()
+		}
+	}
+	return list, err
+}
+
 // decode returns the last complete entry in a file.
 func decode(file io.Reader) (*Entry, error) {
 	in := json.NewDecoder(file)

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/record"
+)
+
+// TestSweepRuns: a sweep does not begin while another command runs it, or while its fio continues after fio2es was killed.
+func TestSweepRuns(t *testing.T) {
+	t.Parallel()
+	e := newEnv(nil, &bytes.Buffer{}, &bytes.Buffer{})
+	e.cfg.History = filepath.Join(t.TempDir(), "history.db")
+	fio, err := fioargs.Parse([]string{"fio", "--name=a"}, nil)
+	check(t, err)
+	store, err := e.writeEmbedded(t.Context())
+	check(t, err)
+	defer store.Close()
+	s := &sweep{env: e, fio: fio}
+	mark, err := s.mark()
+	check(t, err)
+	for name, isSame := range map[string]bool{"-" + mark: true, "-00000000": false} {
+		entry, err := e.folders().Begin(record.Entry{Name: "a", Started: time.Now(), Sweep: map[string]string{labelSweep: "20261121-100000.000" + name}})
+		check(t, err)
+		err = s.begin(t.Context(), store, false, &finished{})
+		if isSame && (err == nil || !strings.Contains(err.Error(), "this sweep already runs, in "+entry.Folder)) || !isSame && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		check(t, entry.Release())
+		check(t, s.begin(t.Context(), store, false, &finished{}))
+	}
+}
