@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -28,8 +29,8 @@ type Archive struct {
 }
 
 // Open finds the runs under the paths: logs, folders, archives, "-" for stdin.
-// progress may be nil.
-func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress)) (*Archive, error) {
+// progress may be nil. hosts says of which hosts the paths have files: they are one run.
+func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(source.Progress), hosts ...cbt.HostPath) (*Archive, error) {
 	opt := cbt.Options()
 	opt.Stdin, opt.Progress = stdin, progress
 	set, err := source.Scan(ctx, paths, opt)
@@ -52,9 +53,9 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 		files = files[n:]
 	}
 	set.Until(ctx)
-	found := cbt.Read(ctx, set.Files)
+	found, err := cbt.ReadHosts(ctx, set.Files, hosts)
 	set.Until(context.Background())
-	if err := cmp.Or(ctx.Err(), set.Budget().Err()); err != nil {
+	if err := cmp.Or(ctx.Err(), set.Budget().Err(), err); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
 	if len(set.Unread) > 0 {
@@ -103,21 +104,14 @@ func (a *Archive) CheckHosts(offsets map[string]time.Duration) error {
 // SetHost sets the host of all files that do not name their host.
 func (a *Archive) SetHost(host string) {
 	for _, run := range a.Runs {
-		for _, logs := range [][]cbt.Log{run.Logs, run.Others} {
-			for i := range logs {
-				logs[i].Host = cmp.Or(logs[i].Host, host)
-			}
-		}
-		for i := range run.Reports {
-			run.Reports[i].Host = cmp.Or(run.Reports[i].Host, host)
-		}
+		run.SetHost(host)
 	}
 }
 
 // Together merges runs whose logs the user named one by one, unless it is known that they did not run at the same time. With
 // logsAlone it merges these, too, and leaves out the reports that were found beside the logs. Runs from folders and archives do
 // not change. If several jobs of the merged run have the same host, volume and number, the later ones get their prefix as a
-// volume. alone means that the user named all files, so no other files are expected.
+// volume; logs of one name in several folders get these as hosts. alone means that the user named all files, so no other files are expected.
 func Together(runs []*cbt.Run, logsAlone bool) (together []*cbt.Run, alone bool) {
 	var loose [][]*cbt.Run
 	var others []*cbt.Run
@@ -140,6 +134,12 @@ func Together(runs []*cbt.Run, logsAlone bool) (together []*cbt.Run, alone bool)
 		one := *of[0]
 		one.Logs, one.Others, one.Reports, one.Doubts, one.Unsure = nil, nil, nil, nil, "" // the user says that they are one
 		prefixes := map[plan.JobKey]string{}
+		if haveSameNames(of) {
+			for _, r := range of {
+				dir, _ := filepath.Abs(filepath.Dir(r.Files()[0].Root))
+				r.SetHost(filepath.Base(dir))
+			}
+		}
 		add := func(to *[]cbt.Log, logs []cbt.Log) {
 			for _, l := range logs {
 				key := plan.JobKey{Host: l.Host, Volume: l.Volume, Number: l.Job}
@@ -173,4 +173,18 @@ func Together(runs []*cbt.Run, logsAlone bool) (together []*cbt.Run, alone bool)
 		}
 	}
 	return together, alone
+}
+
+// haveSameNames reports whether logs of different runs have the same name, such as those in node01/ and node02/.
+func haveSameNames(runs []*cbt.Run) bool {
+	seen := map[string]*cbt.Run{}
+	for _, r := range runs {
+		for _, l := range slices.Concat(r.Logs, r.Others) {
+			if other := seen[l.File.Path]; other != nil && other != r {
+				return true
+			}
+			seen[l.File.Path] = r
+		}
+	}
+	return false
 }

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,6 +94,24 @@ func TestTogether(t *testing.T) {
 				t.Errorf("loose %v, want %v", !c.loose, c.loose)
 			}
 		})
+	}
+}
+
+// TestTogetherOfHosts: logs of one name in several folders are of as many hosts.
+func TestTogetherOfHosts(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for i, host := range []string{"node1", "node2"} {
+		name := filepath.Join(dir, host, "t_clat_hist.1.log")
+		text := fmt.Sprintf("1000, 0, 4096, %d\n5000, 0, 4096, 4\n", i)
+		if err := errors.Join(os.Mkdir(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, name)
+	}
+	runs, _ := Together(openRuns(t, "", paths...), false)
+	if len(runs) != 1 || !slices.Equal(runs[0].HostNames(), []string{"node1", "node2"}) {
+		t.Errorf("%d runs, the first with hosts %q", len(runs), runs[0].HostNames())
 	}
 }
 

@@ -14,7 +14,8 @@
 // Files become runs in steps, which [Read] lists. First the folders above a file and its name say what it is and, for
 // logs and for reports of CBT and pbench-fio, which run has it. Outside of their layouts other reports and job files are
 // clues: those that name logs of several runs make them one, and the reports go to runs. After that runs are split
-// whose prefixes ran at different times. In the end copies are dropped.
+// whose prefixes ran at different times. In the end copies are dropped, and what several hosts did at the same time becomes
+// one run (hosts.go).
 //
 // CBT, the Ceph Benchmarking Tool, writes
 //
@@ -93,10 +94,17 @@ type Skipped struct {
 //   - one of CBT's YAML files, if names do not show where a folder's name ends and a host begins, or whether reports
 //     without logs are fio's;
 //   - outside of CBT's layout, job files, and the first report in a file if its name and place do not show to which run
-//     it belongs.
+//     it belongs, and once more if the run may be of one host of several.
 //
 // When ctx ends, Read returns soon, with an incomplete archive. The caller has to check ctx.
 func Read(ctx context.Context, files []*source.File) *Archive {
+	a, _ := ReadHosts(ctx, files, nil) // no paths, no errors
+	return a
+}
+
+// ReadHosts reads files as [Read] does, and makes one run of those under several paths, if there are any. It returns an error
+// if a path does not have the files of one host.
+func ReadHosts(ctx context.Context, files []*source.File, paths []HostPath) (*Archive, error) {
 	s := newSorter(ctx, files)
 	logs, reports, jobs := s.kinds()
 	for i := range logs {
@@ -111,7 +119,15 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 	s.uniteDepths()
 	s.dropBandwidth()
 	s.describe()
+	if len(paths) > 0 {
+		if err := s.oneRun(paths); err != nil {
+			return nil, err
+		}
+	}
 	s.dropCopies()
+	if len(paths) == 0 {
+		s.uniteHosts()
+	}
 
 	a := &Archive{Runs: s.inOrder(present(s.runs)), Roots: map[string]bool{}}
 	used := map[*source.File]bool{}
@@ -166,7 +182,7 @@ func Read(ctx context.Context, files []*source.File) *Archive {
 			a.Left[at].More = n
 		}
 	})
-	return a
+	return a, nil
 }
 
 // leave adds a file that belongs to no run.

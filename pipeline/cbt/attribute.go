@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -19,11 +20,14 @@ import (
 // becomes a run of its own.
 func (s *sorter) attribute(reports, jobs []*source.File) {
 	s.index = s.newIndex()
+	written := map[*source.File]string{}
 	for _, f := range reports {
 		p := &clue{file: f, dir: s.dirOf(f), claims: s.claimsOf(f)}
 		name, host := splitHost(path.Base(f.Path), s.index.byDir[p.dir])
 		p.name, p.host = stem(name), cmp.Or(host, s.placeOf(f, false).host)
-		p.prefix = s.index.byName[[2]string{p.dir, p.name}]
+		if p.prefix = s.index.byName[[2]string{p.dir, p.name}]; len(p.prefix) == 0 {
+			p.prefix = s.renamed(p, written)
+		}
 		s.reports = append(s.reports, p)
 	}
 	for _, f := range jobs {
@@ -52,6 +56,8 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 			isSplit = true
 		case r.guess != "":
 			r.doubt(r.guess)
+		case r.at.layout == ofPeople && len(r.Reports) == 0:
+			s.doubtHosts(r)
 		}
 	}
 	if isSplit {
@@ -59,6 +65,15 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 	}
 	for _, p := range s.jobs {
 		p.options = present(p.options)
+	}
+	if len(written) > 0 {
+		for _, r := range present(s.runs) {
+			for _, logs := range [][]Log{r.Logs, r.Others} {
+				for i := range logs {
+					logs[i].Prefix = cmp.Or(written[logs[i].File], logs[i].Prefix)
+				}
+			}
+		}
 	}
 	for _, r := range present(s.runs) {
 		if r.IsLoose() {
@@ -69,6 +84,56 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 		for _, f := range r.Reports {
 			if len(loose) > 1 {
 				r.ran.add(s.claimsOf(f.File).span)
+			}
+		}
+	}
+}
+
+// renamed returns the run to whose logs and report people gave the same word: by the report's options fio wrote
+// x_clat_hist.1.log, and here are node01-x_clat_hist.1.log and node01-out.json. written gets the prefixes that fio wrote.
+func (s *sorter) renamed(p *clue, written map[*source.File]string) (runs []*Run) {
+	mine, prefixes := wordsOf(p.name), map[*source.File]string{}
+	for value := range p.claims.values {
+		name := path.Base(value)
+		if len(s.index.byName[[2]string{p.dir, name}]) > 0 {
+			return nil // their names are as fio wrote them
+		}
+		for _, r := range s.index.byDir[p.dir] {
+			isRenamed := func(w word) bool {
+				return withoutStar(w.shape) == name && slices.ContainsFunc(mine, func(m word) bool { return m.text == w.text })
+			}
+			for _, l := range r.logs() {
+				if slices.ContainsFunc(wordsOf(l.Prefix), isRenamed) {
+					prefixes[l.File], runs = name, addNew(runs, r)
+				}
+			}
+		}
+	}
+	if len(runs) != 1 {
+		return nil
+	}
+	maps.Copy(written, prefixes)
+	return runs
+}
+
+// doubtHosts says if hosts whose names are at the ends of logs wrote these one after the other. No report says when they ran.
+func (s *sorter) doubtHosts(r *Run) {
+	type host struct {
+		name string
+		span
+	}
+	var all []host
+	for _, of := range groups(r.logs(), func(l Log) string { return l.Host }) {
+		if len(r.HostNames()) > 1 {
+			all = append(all, host{of[0].Host, s.writtenIn(of)})
+		}
+	}
+	for i, h := range all {
+		for _, o := range all[:i] {
+			if !h.end.IsZero() && !o.end.IsZero() && !h.isWith(o.span) {
+				r.doubt(fmt.Sprintf("by the times of their files, %s and %s wrote their logs at different times, and no report says when they "+
+					"ran: if they ran one after the other, its rates are wrong; keep the files of each host in a folder of their own", o.name, h.name))
+				return
 			}
 		}
 	}

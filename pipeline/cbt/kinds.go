@@ -99,6 +99,11 @@ func roleOf(name string) role {
 	case isKnown:
 		return byEnd
 	}
+	if m := hostedReport.FindStringSubmatch(base); m != nil && path.Ext(m[1]) == ".json" {
+		if stem, _ := stemOf(m[2]); stem != "" { // x.json.node01
+			return roleReport
+		}
+	}
 	return roleLoose
 }
 

@@ -60,7 +60,7 @@ type Log struct {
 	Host   string // "" where neither name nor folder says it
 	Volume string // of the host: V of output.V; "" where the name has none
 	Job    int    // of fio, from 1; 0 for a log of all jobs
-	Prefix string // the part of the name before _clat_hist
+	Prefix string // the part of the name before _clat_hist, as fio wrote it
 	Stored bool   // written with log_store_compressed
 	File   *source.File
 }
@@ -102,7 +102,7 @@ func (f Found) String() string {
 // Name returns the path for people, without the parts that all paths of an archive of CBT have in common.
 func (r *Run) Name() string {
 	switch {
-	case r.at.layout == ofSample && r.Path == ".":
+	case r.at.layout != ofCBT && r.Path == ".":
 		return r.Archive
 	case r.at.layout != ofCBT:
 		return r.Path
