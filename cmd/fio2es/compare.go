@@ -81,7 +81,9 @@ same ("no change > X %"), unclear and unknown.`,
 		},
 	}
 	fl := cmd.Flags()
-	addAnswerFlags(fl, &c.query)
+	addSettings(fl, "reading", "cluster")
+	addWhereFlag(fl, new(string))
+	addQueryFlags(fl, &c.query)
 	fl.StringSliceVar(&c.metrics, "metrics", compare.Defaults, "`metrics` to compare: iops, mean, percentiles")
 	fl.Float64Var(&c.options.Confidence, "confidence", 0.95, "`confidence` of the intervals: 0.5 to 0.99")
 	c.options.Within = compare.Within

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
 // addSettings adds flags of settings. "reading" is how logs and windows are read, "cluster" the connection to the
@@ -55,6 +58,7 @@ func addSettings(f *pflag.FlagSet, groups ...string) {
 // addAnswerFlags adds the flags of a command whose arguments choose runs, and which answers from their windows.
 func addAnswerFlags(f *pflag.FlagSet, q *query.Query) {
 	addSettings(f, "reading", "cluster")
+	addOneRunFlag(f)
 	addWhereFlag(f, new(string))
 	addQueryFlags(f, q)
 }
@@ -72,6 +76,31 @@ func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
 func addPickFlags(f *pflag.FlagSet, pick *query.Pick) {
 	f.StringSliceVar(&pick.Include, "include", nil, "only runs with this `text` in archive:path; * matches anything")
 	f.StringSliceVar(&pick.Exclude, "exclude", nil, "no runs with this `text` in archive:path")
+}
+
+// addOneRunFlag adds the flag that makes one run of what several paths have, see [env.oneRun].
+func addOneRunFlag(f *pflag.FlagSet) {
+	f.Bool("one-run", false, "the arguments are HOST=PATH: the paths have the files of one run, each those of one host")
+}
+
+// oneRun returns the paths among the arguments and, with --one-run, of which hosts they are. The host of a folder is its
+// name, if the user names none.
+func (e *env) oneRun(args []string) (paths []string, hosts []cbt.HostPath, err error) {
+	if f := e.flags.Lookup("one-run"); f == nil || f.Value.String() != "true" {
+		return args, nil, nil
+	}
+	for _, arg := range args {
+		host, path, ok := strings.Cut(arg, "=")
+		if info, err := os.Stat(arg); err == nil && info.IsDir() {
+			abs, err := filepath.Abs(arg)
+			host, path, ok = filepath.Base(abs), arg, err == nil
+		}
+		if !ok || host == "" || path == "" || strings.ContainsAny(host, `/\`) {
+			return nil, nil, usagef("--one-run %s: want HOST=PATH, such as node01=results/node01, or a folder with the name of its host", arg)
+		}
+		paths, hosts = append(paths, path), append(hosts, cbt.HostPath{Host: host, Path: path})
+	}
+	return paths, hosts, nil
 }
 
 const onlyOnce = "the flag only once (and joins conditions)"

@@ -39,6 +39,11 @@ folder of fio logs, a log or report of any name, or - for stdin. All of these ma
 in tar or zip files, and compressed (gzip, zstd, xz, bzip2). fio's report is found
 beside its logs.
 
+Folders or files that differ in the names of hosts (node01/out.json, out-node01.json) are
+one run if their reports have the same jobs, which ran at the same time; a note says so.
+With --one-run the arguments are HOST=PATH, or folders with the names of their hosts, and
+all are one run.
+
 fio does not log the end of each job. It is recovered from fio's JSON report, if
 that was written with --output-format=json+.
 
@@ -60,6 +65,7 @@ stdout has a table of the runs that are new. With --output, documents go to a fi
 Elasticsearch.`,
 		Example: `  fio2es ingest results/
   fio2es ingest --labels osd=bluestore cbt-2026-11-21.tar.zst
+  fio2es ingest --one-run node01=/tmp/a node02=/tmp/b
   fio2es ingest --quiet /data/cbt              every night, from cron
   ssh lab tar c -C /data/cbt . | fio2es ingest --archive cbt -
   fio2es ingest --output - results/ | gzip > results.ndjson.gz`,
@@ -81,6 +87,7 @@ Elasticsearch.`,
 	fl.BoolVar(&how.acknowledge, "acknowledge", false, "do not repeat warnings about what is damaged now, until it changes: later ingests exit with 0")
 	fl.BoolVar(&how.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
 	addPickFlags(fl, &how.pick)
+	addOneRunFlag(fl)
 	addChoice(fl, &how.format, "format", "of the list of runs: table, csv, markdown, json (an object a line), or document (a run document a line)", runFormats)
 	return cmd
 }
@@ -96,7 +103,11 @@ type ingestCall struct {
 	format              string
 }
 
-func (g *ingestCall) ingest(ctx context.Context, paths []string) error {
+func (g *ingestCall) ingest(ctx context.Context, args []string) error {
+	paths, hosts, err := g.oneRun(args)
+	if err != nil {
+		return err
+	}
 	began, opt := time.Now(), g.options()
 	opt.Force = g.force
 	wanted := g.pick.Compile()
@@ -105,7 +116,7 @@ func (g *ingestCall) ingest(ctx context.Context, paths []string) error {
 			return err
 		}
 	}
-	night, closeStore, err := g.night(ctx, paths, opt)
+	night, closeStore, err := g.night(ctx, paths, hosts, opt)
 	if err != nil {
 		return err
 	}
@@ -127,7 +138,7 @@ func (g *ingestCall) ingest(ctx context.Context, paths []string) error {
 	}
 	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
 		g.progress.Show("looking: %s, %s", unit.Plural(p.Files, "file"), unit.Bytes(p.Bytes))
-	})
+	}, hosts...)
 	if err != nil {
 		return err
 	}
@@ -247,7 +258,7 @@ func (g *ingestCall) printNews(result *ingest.Result, known int, took time.Durat
 }
 
 // night begins an ingest with what earlier ones remembered. The returned function closes what was opened.
-func (g *ingestCall) night(ctx context.Context, paths []string, opt pipeline.Options) (*nightly.Night, func(), error) {
+func (g *ingestCall) night(ctx context.Context, paths []string, hosts []cbt.HostPath, opt pipeline.Options) (*nightly.Night, func(), error) {
 	if g.quiet {
 		g.setLog(slog.LevelWarn)
 	}
@@ -267,7 +278,7 @@ func (g *ingestCall) night(ctx context.Context, paths []string, opt pipeline.Opt
 	how := nightly.Options{
 		Remember: g.output == "" && !g.dryRun && !g.force && g.memory() != "",
 		Settings: into + "\n" + build + "\n" + opt.Fingerprint(), Paths: paths, Restore: g.restore, Log: g.log,
-		Choice: fmt.Sprintf("%q", g.pick),
+		Choice: fmt.Sprintf("%q %q", g.pick, hosts),
 	}
 	if how.Remember {
 		memory, err := sqlite.OpenReadOnly(ctx, g.memory())

@@ -85,7 +85,11 @@ func (e *env) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (
 			fmt.Fprintln(e.stdout, term.FillFor(e.stdout, text))
 		}
 	}
-	(&pipeline.Result{Skipped: res.Skipped, Notes: res.Notes}).Log(e.log)
+	notes := res.Notes
+	for _, doubt := range r.Doubts {
+		notes = append(notes, fmt.Errorf("%s:%s: %s", opt.ArchiveOf(r), r.Path, doubt))
+	}
+	(&pipeline.Result{Skipped: res.Skipped, Notes: notes}).Log(e.log)
 	cut, drop := []string{"REPORT", "FILE", "SECTION", "HOST"}, []string{"REPORT", "BY", "±"}
 	t := table.NewNarrow(e.stdout, table.Text, jobColumns(p.Start), cut, drop)
 	for _, j := range p.Jobs {

@@ -20,6 +20,7 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -111,6 +112,7 @@ func (r *runReader) answer(ctx context.Context, args []string, q *query.Query, a
 // input is a group of arguments that are read together: paths, or runs in the history.
 type input struct {
 	paths []string
+	hosts []cbt.HostPath // of the paths, if the user says that they are one run
 	runs  []*mapping.Run // without histograms
 }
 
@@ -121,6 +123,10 @@ func (r *runReader) choose(ctx context.Context, args []string, joins func(string
 		return nil, err
 	}
 	among.Light = true
+	paths, hosts, err := r.oneRun(args)
+	if err != nil || hosts != nil {
+		return []input{{paths: paths, hosts: hosts}}, err
+	}
 	parts := query.Group(args, joins)
 	if len(args) == 0 {
 		parts = [][]string{nil}
@@ -224,7 +230,7 @@ func (r *runReader) each(ctx context.Context, inputs []input, do func(run *query
 			continue
 		}
 		files, err := query.Open(ctx, c.paths, query.FileOptions{
-			Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone,
+			Options: r.options(), Stdin: r.stdin, LogsAlone: r.logsAlone, Hosts: c.hosts,
 			Progress: func(p source.Progress) { r.progress.Show("looking: %s", unit.Plural(p.Files, "file")) },
 		})
 		if files != nil {

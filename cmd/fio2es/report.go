@@ -60,6 +60,7 @@ choose requests as for rank. The same runs give the same page, byte for byte.`,
 // addReportFlags adds the flags of a command that shows all there is of runs.
 func addReportFlags(fl *pflag.FlagSet, q *query.Query) {
 	addSettings(fl, "reading", "cluster")
+	addOneRunFlag(fl)
 	addWhereFlag(fl, new(string))
 	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addQueryFlags(choose, q)

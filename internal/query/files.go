@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/pipeline"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -25,12 +26,13 @@ type FileOptions struct {
 	Progress func(source.Progress) // called during the search for files; may be nil
 	// LogsAlone leaves out the reports beside logs that are given by name.
 	LogsAlone bool
+	Hosts     []cbt.HostPath // of the paths, if the user says that they are one run
 }
 
 // Open finds the runs under paths: logs, folders, archives, or "-" for stdin. Logs given by name are one run. If
 // there are no runs, it returns an error, and also the files, because they have the reason.
 func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) {
-	archive, err := pipeline.Open(ctx, paths, opt.Stdin, opt.Progress)
+	archive, err := pipeline.Open(ctx, paths, opt.Stdin, opt.Progress, opt.Hosts...)
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +41,10 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 	if err := archive.CheckHosts(opt.Offsets); err != nil && len(archive.Runs) > 0 {
 		return found, UsageError{err}
 	}
-	runs, alone := pipeline.Together(archive.Runs, opt.LogsAlone)
-	opt.Alone = alone
+	runs := archive.Runs
+	if opt.Hosts == nil {
+		runs, opt.Alone = pipeline.Together(runs, opt.LogsAlone)
+	}
 	for _, run := range runs {
 		found.Runs = append(found.Runs, &Run{Name: run.Name(), Path: run.Path, files: run, opt: opt.Options})
 	}
