@@ -97,7 +97,7 @@ func (c *matrixCall) write(e *env, runs []*mapping.Run, format string) error {
 	for _, direction := range directions {
 		m := matrix.New(c.settings, direction, runs)
 		if len(m.Rows) == 0 {
-			e.log.Info("note: no run has " + direction + "s")
+			e.log.Info("note: no run has " + matrix.RequestsOf(direction))
 			continue
 		}
 		for _, metric := range c.metrics {

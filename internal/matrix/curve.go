@@ -74,7 +74,7 @@ func (m *Matrix) Curve(metric facts.Metric) (*Curve, error) {
 // lineName returns the name of a line, such as "bs 4K".
 func (c *Curve) lineName(l line) string {
 	if len(c.By) == 1 {
-		return c.Metric.Text() + " of " + c.Direction + "s"
+		return c.Metric.Text() + " of " + RequestsOf(c.Direction)
 	}
 	return c.By[0].Name + " " + l.name
 }

@@ -48,7 +48,8 @@ func (h *Heat) level(value float64, n int) int {
 
 // draw draws the map below top, and returns where it ends.
 func (h *Heat) draw(pic *chart.Canvas, top float64) (bottom float64) {
-	const high, mostWide, most = 38, 160, 11      // pixels of a cell, and characters of a value beside the cells
+	const high, mostWide, most = 38, 160, 11 // pixels of a cell, and characters of a value beside the cells
+	text := h.texts(h.Metric)
 	levels := len(heatmap.Levels(false)) * 9 / 20 // not the colours that are too strong for a text over them
 	wide := min(chart.AreaWidth/float64(len(h.Columns)), mostWide)
 	pic.Printf(`<g text-anchor="middle">` + "\n")
@@ -64,8 +65,8 @@ func (h *Heat) draw(pic *chart.Canvas, top float64) (bottom float64) {
 				style = pic.Style(fmt.Sprintf("level%d", h.level(n.N, levels)))
 			}
 			pic.Printf(`<rect%s x="%s" y="%s" width="%s" height="%d"><title>%s</title></rect>`+"\n", style, chart.Number(x), chart.Number(y),
-				chart.Number(wide-1), high-1, chart.Escape(c.Name()+": "+h.Metric.Text()+" "+h.text(c, h.Metric)))
-			pic.Text(x+wide/2, y+high/2+4, "over", h.text(c, h.Metric))
+				chart.Number(wide-1), high-1, chart.Escape(c.Name()+": "+h.Metric.Text()+" "+text(c)))
+			pic.Text(x+wide/2, y+high/2+4, "over", text(c))
 		}
 		pic.Text(x+wide/2, top+high*float64(len(h.Rows))+18, "", unit.Shorten(column.Text, max(int(wide/7), 1)))
 	}
@@ -82,12 +83,7 @@ func (h *Heat) draw(pic *chart.Canvas, top float64) (bottom float64) {
 
 // Text implements [Drawing], with 256 colours or with shades.
 func (h *Heat) Text(columns, _ int, isColoured bool) (_ string, below []string) {
-	text := func(row, column Value) string {
-		if c := h.Cell(row, column); c != nil {
-			return h.text(c, h.Metric)
-		}
-		return ""
-	}
+	text := h.Grid(h.Metric).Cell
 	left, wide, width := utf8.RuneCountInString(h.By[0].Name), []int(nil), 0
 	for _, row := range h.Rows {
 		left = max(left, utf8.RuneCountInString(term.Clean(row.Text)))

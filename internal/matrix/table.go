@@ -52,32 +52,36 @@ const mixed = "mixed"
 
 // Grid returns the table of a number. A cell of several runs has their median, and how far the farthest run is from it.
 func (m *Matrix) Grid(metric facts.Metric) *Grid {
+	text := m.texts(metric)
 	return &Grid{
 		By: m.By, Rows: m.Rows, Columns: m.Columns, Title: m.Title(metric), Heading: metric.Text(), Notes: m.Notes(metric),
 		Cell: func(row, column Value) string {
 			if c := m.Cell(row, column); c != nil {
-				return m.text(c, metric)
+				return text(c)
 			}
 			return ""
 		},
 	}
 }
 
-// text returns a number of a cell for people, such as "1.23ms ±6%", or with the number of runs if that is not the same
-// in all cells: "1.23ms ±6% ×3".
-func (m *Matrix) text(c *Cell, metric facts.Metric) string {
-	if len(c.Mixed) > 0 {
-		return mixed
-	}
-	n := c.Number(metric)
-	text := n.ValueText()
-	if n.Runs > 1 {
-		text += " ±" + n.spreadText()
-		if least, most := m.repeats(metric); least < most {
-			text += fmt.Sprintf(" ×%d", n.Runs)
+// texts returns a function that returns a number of a cell for people, such as "1.23ms ±6%", or with the number of runs if
+// that is not the same in all cells: "1.23ms ±6% ×3".
+func (m *Matrix) texts(metric facts.Metric) func(*Cell) string {
+	least, most := m.repeats(metric)
+	return func(c *Cell) string {
+		if len(c.Mixed) > 0 {
+			return mixed
 		}
+		n := c.Number(metric)
+		text := n.ValueText()
+		if n.Runs > 1 {
+			text += " ±" + n.spreadText()
+			if least < most {
+				text += fmt.Sprintf(" ×%d", n.Runs)
+			}
+		}
+		return text
 	}
-	return text
 }
 
 // repeats returns the lowest and the highest number of runs in a cell.
@@ -90,13 +94,17 @@ func (m *Matrix) repeats(metric facts.Metric) (least, most int) {
 	return least, most
 }
 
+// RequestsOf names the requests of a direction: "reads", "all requests".
+func RequestsOf(direction string) string {
+	if direction == AllDirections {
+		return "all requests"
+	}
+	return direction + "s"
+}
+
 // Title names the number and the settings, such as "p99 of reads by bs and iodepth".
 func (m *Matrix) Title(metric facts.Metric) string {
-	of := m.Direction + "s"
-	if m.Direction == AllDirections {
-		of = "all requests"
-	}
-	text := metric.Text() + " of " + of + " by " + m.By[0].Name
+	text := metric.Text() + " of " + RequestsOf(m.Direction) + " by " + m.By[0].Name
 	if len(m.By) > 1 {
 		text += " and " + m.By[1].Name
 	}

@@ -150,13 +150,18 @@ func (g *grid) write(w io.Writer) error {
 	return out.Flush()
 }
 
-// verdictHeading is the heading of columns of verdicts, which are coloured on terminals.
+// verdictHeading is the heading of columns of verdicts, which are coloured on terminals. Columns of numbers may have a
+// verdict behind each number: "+12.3 % worse".
 const verdictHeading = "VERDICT"
 
 // painted returns a verdict in its colour: red is bad, green is good, yellow is unknown.
 func painted(verdict string) string {
-	word, _, _ := strings.Cut(verdict, " ")
-	colour := map[string]string{"worse": "31", "broken": "31", "better": "32", "met": "32", "unclear": "33", "unknown": "33"}[word]
+	first, _, _ := strings.Cut(verdict, " ")
+	colours := map[string]string{"worse": "31", "broken": "31", "better": "32", "met": "32", "unclear": "33", "unknown": "33"}
+	colour := colours[first]
+	if at := strings.LastIndex(verdict, "% "); colour == "" && at >= 0 {
+		colour = colours[verdict[at+2:]]
+	}
 	if colour == "" {
 		return verdict
 	}
@@ -179,7 +184,7 @@ func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
 			if len(line) > 0 {
 				line = append(line, gap...)
 			}
-			if isColoured && g.headings[i] == verdictHeading {
+			if isColoured && (g.right[i] || g.headings[i] == verdictHeading) {
 				cell = painted(cell)
 			}
 			if spaces := strings.Repeat(" ", pad); g.right[i] {

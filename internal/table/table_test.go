@@ -391,3 +391,22 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 }
+
+// TestVerdictsOfNumbers: a verdict behind a number is coloured with it. The names of rows are not.
+func TestVerdictsOfNumbers(t *testing.T) {
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("TERM", "xterm")
+	table := newGrid(false, []string{"NAME", ">4", ">16"}, nil, nil)
+	table.add([]string{"9 % worse", "+12.3 % worse", "-1.0 % same"})
+	table.add([]string{"better", "only base", "-40.6 % better"})
+	out := &coloured{}
+	if err := table.write(out); err != nil {
+		t.Fatal(err)
+	}
+	want := "NAME                   4              16\n" +
+		"9 % worse  \x1b[31m+12.3 % worse\x1b[0m     -1.0 % same\n" +
+		"better         only base  \x1b[32m-40.6 % better\x1b[0m\n"
+	if out.String() != want {
+		t.Errorf("%q\nwant\n%q", out, want)
+	}
+}
