@@ -3,21 +3,45 @@ package report
 import (
 	"html/template"
 
+	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/matrix"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// matrixView shows p99 in one direction by the settings in which the runs of a page differ.
-type matrixView struct {
+// MatrixView shows a number in one direction by one or two settings.
+type MatrixView struct {
 	Title    string
-	Drawings []template.HTML
+	Drawings []template.HTML // the curve of a latency, and a heat map
 	Notes    []string
 }
 
-// matrices returns a view for each direction. It returns none if the runs differ in more than two settings, or if the page
-// has only parts of them, because documents have the numbers of whole runs.
-func (p *Page) matrices() (list []matrixView) {
+// Matrices returns a view of runs for each direction that can be drawn.
+func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, runs []*mapping.Run) (list []MatrixView) {
+	for _, direction := range directions {
+		m := matrix.New(by, direction, runs)
+		v := MatrixView{Title: m.Title(metric)}
+		curve, noCurve := m.Curve(metric)
+		if noCurve == nil {
+			v.Drawings, v.Notes = append(v.Drawings, template.HTML(matrix.Fragment(curve))), curve.Notes() // safe, because Fragment escapes texts
+		}
+		if heat, err := m.Heat(metric); err == nil {
+			v.Drawings, v.Notes = append(v.Drawings, template.HTML(matrix.Fragment(heat))), heat.Notes()
+			if noCurve != nil && metric.Kind == expr.Latency { // such as more lines than can be distinguished
+				v.Notes = append(v.Notes, "No curve: "+noCurve.Error()+".")
+			}
+		}
+		if len(v.Drawings) > 0 {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// matrices shows p99 by the settings in which the runs of a page differ. There is none if they differ in more than two, or
+// if the page has only parts of them, because documents have the numbers of whole runs.
+func (p *Page) matrices() []MatrixView {
 	var docs []*mapping.Run
 	for _, r := range p.runs {
 		if !r.Doc.Run.Live() {
@@ -28,23 +52,9 @@ func (p *Page) matrices() (list []matrixView) {
 	if len(by) == 0 || p.opt.Query.Times() != "" {
 		return nil
 	}
-	metric := workload.MustNumbers("p99")[0]
 	directions := p.opt.Query.Directions
 	if len(directions) == 0 {
 		directions = matrix.Directions(docs)
 	}
-	for _, direction := range directions {
-		m := matrix.New(by, direction, docs)
-		v := matrixView{Title: m.Title(metric)}
-		if curve, err := m.Curve(metric); err == nil { // such as more lines than can be distinguished
-			v.Drawings, v.Notes = append(v.Drawings, template.HTML(matrix.Fragment(curve))), curve.Notes() // safe, because Fragment escapes texts
-		}
-		if heat, err := m.Heat(metric); err == nil {
-			v.Drawings, v.Notes = append(v.Drawings, template.HTML(matrix.Fragment(heat))), heat.Notes()
-		}
-		if len(v.Drawings) > 0 {
-			list = append(list, v)
-		}
-	}
-	return list
+	return Matrices(by, workload.MustNumbers("p99")[0], directions, docs)
 }

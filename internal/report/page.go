@@ -106,7 +106,7 @@ type pageView struct {
 	Runs        []*run
 	Comparisons []*comparison
 	Overlays    []figure
-	Matrices    []matrixView
+	Matrices    []MatrixView
 	Many        bool                        // there are several runs
 	Beyond      int                         // number of runs without a section
 	Undrawn     bool                        // some runs are missing in the charts of all distributions

@@ -28,6 +28,8 @@ var (
 	siteHTML string
 	//go:embed workloads.html
 	workloadsHTML string
+	//go:embed matrix.html
+	matrixHTML string
 )
 
 // style is the style sheet of all pages.
@@ -39,7 +41,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.StateText, "link": runLink, "live": report.Live,
 		"isBad": func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
 		"since": func(row *workload.Row) string { return workload.Day(row.Change.After) },
-	}).Parse(siteHTML + workloadsHTML))
+	}).Parse(siteHTML + workloadsHTML + matrixHTML))
 })
 
 // unframed keeps other sites from showing pages in frames, in which users could be tricked into clicks. Browsers

@@ -72,11 +72,12 @@ func (s *site) handler() http.Handler {
 	mux.HandleFunc("/runs/{id}", s.run)
 	mux.HandleFunc("/compare", s.compare)
 	mux.HandleFunc("/metrics", s.metrics)
+	mux.HandleFunc("/matrix", s.matrix)
 	mux.HandleFunc("/workloads", s.workloads)
 	mux.HandleFunc("/workloads/{id}", s.workload)
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.notify(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "The pages are the list of all runs, /runs/ID, /compare?run=ID&run=ID, /workloads and /workloads/ID, that of a run."})
+		s.notify(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "The pages are the list of all runs, /runs/ID, /compare?run=ID&run=ID, /matrix?by=bs,iodepth, /workloads and /workloads/ID, that of a run."})
 	})
 	return s.logged(s.guarded(gzhttp.GzipHandler(mux)))
 }
