@@ -165,6 +165,7 @@ func TestRealFioFollow(t *testing.T) {
 	if fio == "" {
 		t.Skip("FIO2ES_TEST_FIO names no fio")
 	}
+	t.Parallel()
 	settings, dir := ownHistory(t), t.TempDir()
 	file := filepath.Join(dir, "out.json")
 	cmd := exec.CommandContext(t.Context(), fio, "--name=first", "--ioengine=null", "--size=1t", "--time_based", "--runtime=25", "--rate_iops=900,500", "--rw=randrw",

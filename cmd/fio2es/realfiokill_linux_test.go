@@ -37,6 +37,7 @@ func TestRealFioKilled(t *testing.T) {
 	if fio == "" {
 		t.Skip("FIO2ES_TEST_FIO names no fio")
 	}
+	t.Parallel()
 	moments := max(number("FIO2ES_TEST_KILLS"), 3)
 	var kills []*kill
 	t.Run("kills", func(t *testing.T) {

@@ -23,13 +23,12 @@ func TestRealFioRun(t *testing.T) {
 	if fio == "" {
 		t.Skip("FIO2ES_TEST_FIO names no fio")
 	}
-	dir := t.TempDir()
-	write := func(name, text string) {
-		check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	t.Parallel()
+	files := map[string]string{
+		"part.inc": "runtime=4\ntime_based\nrate_iops=400\n",
+		"own.fio":  "[global]\nioengine=null\nsize=1t\ninclude part.inc\n[a]\nrw=randread\nwrite_hist_log=mine\n[b]\nrw=randwrite\nbs=8k\n",
+		"more.fio": "[global]\nioengine=null\nsize=1t\ninclude part.inc\n[c]\nrw=randrw\nnumjobs=3\ngroup_reporting\n",
 	}
-	write("part.inc", "runtime=4\ntime_based\nrate_iops=400\n")
-	write("own.fio", "[global]\nioengine=null\nsize=1t\ninclude part.inc\n[a]\nrw=randread\nwrite_hist_log=mine\n[b]\nrw=randwrite\nbs=8k\n")
-	write("more.fio", "[global]\nioengine=null\nsize=1t\ninclude part.inc\n[c]\nrw=randrw\nnumjobs=3\ngroup_reporting\n")
 	engine := func(name string) string {
 		return "fio --name=" + name + " --ioengine=" + name + " --filename=data --size=8m --rw=randrw --iodepth=4 --rate_iops=500 --time_based --runtime=4"
 	}
@@ -40,6 +39,11 @@ func TestRealFioRun(t *testing.T) {
 		"a log of averages": "fio --name=l --ioengine=null --size=1t --rw=read --time_based --runtime=4 --rate_iops=500 --write_lat_log=l --log_avg_msec=500",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for file, text := range files {
+				check(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+			}
 			words := append([]string{fio, "--output-format=json"}, strings.Fields(strings.TrimPrefix(line, "fio "))...)
 			home := t.TempDir()
 			with := func(args ...string) ([]byte, error) {

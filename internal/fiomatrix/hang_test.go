@@ -64,6 +64,7 @@ func TestHang(t *testing.T) {
 	if fio == "" {
 		t.Skip("FIO2ES_TEST_FIO names no fio")
 	}
+	t.Parallel()
 	program := os.Getenv("FIO2ES_TEST_PROGRAM")
 	if program == "" {
 		program = build(t)

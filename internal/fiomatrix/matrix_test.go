@@ -24,6 +24,7 @@ func TestMatrix(t *testing.T) {
 	if fio == "" {
 		t.Skip("FIO2ES_TEST_FIO names no fio")
 	}
+	t.Parallel()
 	program := os.Getenv("FIO2ES_TEST_PROGRAM")
 	if program == "" {
 		program = build(t)
