@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -146,9 +147,7 @@ var attacks = []struct {
 		return []string{"runs", "--history", path}
 	}, "cannot be read"},
 	{"4,000 warnings", func(t *testing.T, dir string) []string {
-		for i := range 4000 {
-			put(t, dir, fmt.Sprintf("%d/x_clat_hist.1.log", i), histRow(1000, 29, 1)+"bad\n")
-		}
+		put(t, dir, "a.tar", tarOfCopies(t, "%d/x_clat_hist.1.log", 4000, histRow(1000, 29, 1)+"bad\n"))
 		return []string{"percentiles", "--total", "--format", "csv", dir}
 	}, "more like this"},
 	{"a job name of 900 KB", func(t *testing.T, dir string) []string {
@@ -303,11 +302,15 @@ func gzipOf(t *testing.T, text string) string {
 
 func zstdOf(t *testing.T, text string) string {
 	t.Helper()
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstd.MaxWindowSize>>2))
+	w, err := encoder()
 	check(t, err)
-	defer w.Close()
 	return string(w.EncodeAll([]byte(text), nil))
 }
+
+// encoder returns the only encoder, because each takes hundreds of MB.
+var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstd.MaxWindowSize>>2))
+})
 
 func tarOfCopies(t *testing.T, name string, n int, text string) string {
 	t.Helper()
