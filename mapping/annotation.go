@@ -162,6 +162,8 @@ type Removed struct {
 	Start  time.Time `json:"start,omitzero"`
 	At     time.Time `json:"at"` // when it was removed
 	Source Source    `json:"source,omitzero"`
+	Stage  int       `json:"stage,omitempty"` // as in [RunInfo]
+	Stages int       `json:"stages,omitempty"`
 
 	// What users said about the run, as in [Annotation].
 	Labels map[string]string `json:"labels,omitempty"`
@@ -183,7 +185,7 @@ const RemovedField = "removed"
 // NewRemoved returns what a history stores of a removed run. It has the hashes of the files that identify the run, not
 // their paths.
 func NewRemoved(run *Run, title string, at time.Time) *Removed {
-	r := &Removed{ID: run.Run.ID, Title: title, Start: run.Run.Start, At: at.UTC().Truncate(time.Millisecond)}
+	r := &Removed{ID: run.Run.ID, Title: title, Start: run.Run.Start, Stage: run.Run.Stage, Stages: run.Run.Stages, At: at.UTC().Truncate(time.Millisecond)}
 	r.Labels, r.Note = run.Run.Annotation().Labels, run.Run.Note
 	r.Source.Files, r.Source.Bytes, r.Source.Hash = run.Source.Files, run.Source.Bytes, run.Source.Hash
 	for i := range run.Source.List {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -43,6 +44,15 @@ func RunID(s *Source) string {
 // PartID returns the id of a run that shares its reports with other runs, such as one log prefix of several. It is made
 // from the contents of the run's logs and reports.
 func PartID(s *Source) string { return idOf(s.contents(RoleReport, RoleLog, RoleRaw)) }
+
+// StageID returns the id of a stage of an execution, which is a run. The only stage of an execution has its id.
+func StageID(execution string, stage, stages int) string {
+	if stages <= 1 {
+		return execution
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s stage %d of %d", execution, stage, stages))
+	return hex.EncodeToString(sum[:10])
+}
 
 // idOf ignores trivial contents unless there are no others.
 func idOf(all []content) string {
@@ -150,6 +160,11 @@ func SameExecution(a, b *Source) bool {
 		return len(logs) > 0 && !slices.ContainsFunc(logs, func(c content) bool { return !isIn(c, all) })
 	}
 	return sharesLog(a, b) || len(reportsA) == 0 && isWithin(a, b) || len(reportsB) == 0 && isWithin(b, a)
+}
+
+// SameRun reports whether two runs are the same stage of one execution.
+func SameRun(a, b *Run) bool {
+	return a.Run.Stage == b.Run.Stage && a.Run.Stages == b.Run.Stages && SameExecution(&a.Source, &b.Source)
 }
 
 // PartsOfOne reports whether two runs have logs of the same kind, but none in common. If they share a report, they are

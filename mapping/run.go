@@ -66,6 +66,12 @@ type RunInfo struct {
 	Note     string            `json:"note,omitempty"`   // written by users
 	Complete bool              `json:"complete"`         // false while the run is followed, or if it was cut off
 
+	// Execution is the id of the call of fio whose stage the run is, on all its hosts. Stage is the number of the stage, from
+	// 1, and Stages how many the execution has.
+	Execution string `json:"execution,omitempty"`
+	Stage     int    `json:"stage,omitempty"`
+	Stages    int    `json:"stages,omitempty"`
+
 	Compacted Compacted `json:"compacted,omitzero"`
 }
 

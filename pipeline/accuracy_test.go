@@ -251,6 +251,16 @@ func docOf(w *window.Window) *mapping.Interval {
 // readRun makes the documents of one run under a path; only may be empty.
 func readRun(t *testing.T, path, only string, opt Options) ([]*mapping.Interval, *Result) {
 	t.Helper()
+	docs, results := readStages(t, path, only, opt)
+	if len(results) != 1 {
+		t.Fatalf("%s: %d stages, want one", path, len(results))
+	}
+	return docs[0], results[0]
+}
+
+// readStages returns the documents and the result of each stage of the only execution under a path, or of one of several.
+func readStages(t *testing.T, path, only string, opt Options) (docs [][]*mapping.Interval, results []*Result) {
+	t.Helper()
 	a, err := Open(t.Context(), []string{path}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -260,15 +270,21 @@ func readRun(t *testing.T, path, only string, opt Options) ([]*mapping.Interval,
 		if only != "" && run.Path != only {
 			continue
 		}
-		var docs []*mapping.Interval
-		res, err := Read(t.Context(), run, opt, func(w *window.Window) error {
-			docs = append(docs, docOf(w))
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+		for stage, err := range Stages(t.Context(), run, opt, false) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var of []*mapping.Interval
+			res, err := stage.Read(t.Context(), nil, func(w *window.Window) error {
+				of = append(of, docOf(w))
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			docs, results = append(docs, of), append(results, res)
 		}
-		return docs, res
+		return docs, results
 	}
 	t.Fatalf("%s: no run %q", path, only)
 	return nil, nil

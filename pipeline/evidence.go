@@ -22,10 +22,11 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// input is a run that is ready to be read: its plan, and its histogram logs, open at their first rows.
+// input is a stage that is ready to be read: its plan, and the histogram logs of the execution, open at their first rows.
 type input struct {
 	*plan.Plan
-	opt  Options // Levels are those of the plan
+	all  []*plan.Plan // of all stages of the execution
+	opt  Options
 	logs map[*plan.Log]*logFile
 	live *liveFiles // nil unless fio still writes
 }
@@ -34,10 +35,11 @@ type input struct {
 // buffers of 130 or 30 KB.
 const mostLogs = 8000
 
-// makePlan reads the reports and the first rows of the logs of a run, and plans it. If absolute is true, the run needs a
-// start, from any evidence. live is not nil while fio still writes the files. Problems of single files are added to
-// said. makePlan fails if the run cannot be read at all or ctx ends.
-func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, live *liveFiles, said *problems) (*input, error) {
+// makePlan reads the reports and the first rows of the logs of an execution, and plans it. It returns its stages, of which
+// all share the open logs. If absolute is true, they need a start, from any evidence. live is not nil while fio still
+// writes the files. Problems of single files are added to said. makePlan fails if the execution cannot be read at all or
+// ctx ends.
+func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, live *liveFiles, said *problems) ([]*input, error) {
 	count := map[fiolog.Kind]int{fiolog.ClatHist: len(run.Logs)}
 	for _, l := range run.Others {
 		count[l.Kind]++
@@ -61,8 +63,8 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 			title = "these logs"
 		}
 		remarks := &plan.Remarks{}
-		in.Plan, err = plan.New(ev, plan.Options{
-			Title: title, Completions: opt.Source == SourceRaw, Window: opt.Window, Levels: opt.levels(), Bins: opt.Bins,
+		in.all, err = plan.New(ev, plan.Options{
+			Title: title, Completions: opt.Source == SourceRaw, Window: opt.Window, Bins: opt.Bins,
 			Start: opt.Start, Absent: !absolute, Offsets: opt.Offsets, ByJob: opt.Align == AlignJob,
 		}, remarks)
 		for _, err := range remarks.Skipped {
@@ -76,13 +78,18 @@ func makePlan(ctx context.Context, run *cbt.Run, opt Options, absolute bool, liv
 		in.close(nil)
 		return nil, err
 	}
-	in.opt.Levels = in.Levels
+	var stages []*input
 	keep := map[*plan.Log]bool{}
-	for _, j := range in.Jobs {
-		keep[j.Log] = j.Source == plan.FromHist
+	for _, stage := range in.all {
+		one := *in
+		one.Plan = stage
+		stages = append(stages, &one)
+		for _, j := range stage.Jobs {
+			keep[j.Log] = j.Source == plan.FromHist
+		}
 	}
 	in.close(keep)
-	return in, nil
+	return stages, nil
 }
 
 // close closes the logs except those that keep has.

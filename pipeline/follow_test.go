@@ -286,7 +286,8 @@ func TestFollowReal(t *testing.T) {
 					t.Fatal(err)
 				}
 			})
-			f.batch, _ = readRun(t, file, "", Options{})
+			stages, _ := readStages(t, file, "", Options{})
+			f.batch = slices.Concat(stages...)
 			var live []*mapping.Interval
 			for _, d := range f.docs {
 				live = append(live, d.Interval)

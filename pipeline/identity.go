@@ -23,11 +23,15 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Execution is a run by its files, before documents are made.
+// Execution is one call of fio by its files, and one of its stages, before documents of it are made.
 type Execution struct {
+	ID     string // new, of the execution
 	Source mapping.Source
-	Run    mapping.RunRef // with a new ID that no store has
-	Path   string         // of the run in its archive
+	Path   string // in its archive
+
+	// Stage is the number of the stage, from 1, and Stages how many there are. Both are 0 if that is not known yet.
+	Stage, Stages int
+	Run           mapping.RunRef // the stage as a run, with a new ID that no store has
 
 	// Restore makes Ingest store the same version again, because documents of the stored version are missing. [Known]
 	// sets it.
@@ -55,6 +59,7 @@ type Known func(ctx context.Context, e *Execution) (id string, have *mapping.Run
 // Look reads much less than [Ingest].
 func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 	p := &input{Plan: &plan.Plan{Run: run, Outputs: readOutputs(ctx, run, false, &problems{})}, opt: opt}
+	p.all = []*plan.Plan{p.Plan}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -71,7 +76,13 @@ func Look(ctx context.Context, run *cbt.Run, opt Options) (*Execution, error) {
 	if len(p.Outputs)+len(run.Logs) == 0 {
 		p.Averages = run.Others
 	}
-	return p.execution(ctx)
+	e, err := p.execution(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.Run = p.reference()
+	e.Run.ID = e.ID
+	return e, nil
 }
 
 // isPart reports whether a report of the run also names prefixes of another run's logs. Then the report does not
@@ -99,7 +110,7 @@ func (p *input) isPart() bool {
 // reference returns the fields of the run for its interval documents, without its id and version.
 func (p *input) reference() mapping.RunRef {
 	return mapping.RunRef{
-		Name: p.Run.Name(), Archive: p.opt.ArchiveOf(p.Run), Start: p.Start, Labels: labelsOf(nil, p.opt.Labels),
+		Name: p.NameIn(p.Run.Name()), Archive: p.opt.ArchiveOf(p.Run), Start: p.Start, Labels: labelsOf(nil, p.opt.Labels),
 	}
 }
 
@@ -120,16 +131,18 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 			byFile[l.File] = part{l.File, role, l.Host, l.Volume, l.Job}
 		}
 	}
-	for _, j := range p.Jobs {
-		if j.Log.Kind.IsHistogram() {
-			add(mapping.RoleLog, j.Log.Log)
-		} else {
-			add(mapping.RoleRaw, j.Log.Log)
+	for _, stage := range p.all {
+		for _, j := range stage.Jobs {
+			if j.Log.Kind.IsHistogram() {
+				add(mapping.RoleLog, j.Log.Log)
+			} else {
+				add(mapping.RoleRaw, j.Log.Log)
+			}
 		}
+		add(mapping.RoleRaw, stage.Averages...)
 	}
-	add(mapping.RoleRaw, p.Averages...)
 	add(mapping.RoleLog, p.Run.Logs...)
-	e := &Execution{Run: p.reference(), Path: p.Run.Path}
+	e := &Execution{Path: p.Run.Path}
 	for _, o := range p.Outputs {
 		role := mapping.RoleOther
 		if len(o.Entries) > 0 {
@@ -175,8 +188,8 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 		fmt.Fprint(sum, line)
 	}
 	e.Source.Hash = hex.EncodeToString(sum.Sum(nil))
-	if e.Run.ID = mapping.RunID(&e.Source); p.isPart() {
-		e.Run.ID = mapping.PartID(&e.Source)
+	if e.ID = mapping.RunID(&e.Source); p.isPart() {
+		e.ID = mapping.PartID(&e.Source)
 	}
 	return e, nil
 }
@@ -244,14 +257,24 @@ func (e *Execution) HasGrownFrom(before *mapping.Source) bool {
 	return e.Grows && len(reports) > 0
 }
 
-// identify finds out which run and which version of it this is. have is the stored version, or nil. It has no other
+// identify finds out which run the stage of an execution is, and which version of it. have is the stored version, or nil. It has no other
 // effects.
-func (p *input) identify(ctx context.Context, known Known) (e *Execution, have *mapping.Run, err error) {
-	if e, err = p.execution(ctx); err == nil && known != nil {
-		e.Run.ID, have, err = known(ctx, e)
+func (p *input) identify(ctx context.Context, of *Execution, known Known) (e *Execution, have *mapping.Run, err error) {
+	one := *of
+	e = &one
+	e.Source.List = slices.Clone(of.Source.List)
+	e.Run, e.Stage, e.Stages = p.reference(), p.Stage, p.Stages
+	e.Run.ID = mapping.StageID(e.ID, e.Stage, e.Stages)
+	if known != nil {
+		if e.Run.ID, have, err = known(ctx, e); err != nil {
+			return nil, nil, err
+		}
 	}
-	if err != nil {
-		return nil, nil, err
+	switch { // an execution that is found by a part of its files keeps its id
+	case have != nil && have.Run.ID == e.Run.ID && have.Run.Execution != "":
+		e.ID = have.Run.Execution
+	case e.Stages <= 1:
+		e.ID = e.Run.ID
 	}
 	e.Run.Labels = labelsOf(have, p.opt.Labels)
 	// The id of a version is of what its documents are made of. Paths and names are no part of it, except the settings in

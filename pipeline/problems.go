@@ -17,6 +17,7 @@ const maxProblems = 100
 type problems struct {
 	mu             sync.Mutex
 	skipped, notes problemList
+	ofPlan         *problems // what was said of the whole execution before; may be nil
 }
 
 // problemList has the first ten messages of each kind, and the first hundred in all. It counts the others.
@@ -24,7 +25,6 @@ type problemList struct {
 	first []error
 	total int
 	alike alike.Counter
-	rows  int // messages before the first row was read
 }
 
 // skip adds what is missing in the result.
@@ -42,20 +42,18 @@ func (p *problems) add(to *problemList, err error) {
 	}
 }
 
-// beginRows and endRows enclose the reading of rows. Workers find problems in any order, and a run's document must not
-// depend on it, so endRows sorts these.
-func (p *problems) beginRows() {
-	p.skipped.rows, p.notes.rows = len(p.skipped.first), len(p.notes.first)
-}
-
-func (p *problems) endRows() {
-	for _, added := range [][]error{p.skipped.first[p.skipped.rows:], p.notes.first[p.notes.rows:]} {
-		slices.SortFunc(added, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+// sort orders the messages. Workers find problems in any order, and a run's document must not depend on it.
+func (p *problems) sort() {
+	for _, list := range [][]error{p.skipped.first, p.notes.first} {
+		slices.SortFunc(list, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	}
 }
 
 // all lists what is missing, and what else the user should know.
 func (p *problems) all() (skipped, notes []error) {
+	if p.ofPlan != nil {
+		skipped, notes = p.ofPlan.all()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	lists := [2][]error{}
@@ -71,5 +69,5 @@ func (p *problems) all() (skipped, notes []error) {
 		}
 		lists[i] = list
 	}
-	return lists[0], lists[1]
+	return append(skipped, lists[0]...), append(notes, lists[1]...)
 }

@@ -8,7 +8,8 @@
 //	align      puts rows onto common windows, weights and merges them
 //	mapping    makes documents of windows that are stored
 //
-// [Open] finds runs, [Read] makes windows of one, [Ingest] stores their documents.
+// [Open] finds executions of fio, [Stages] plans one and finds its runs, [Stage.Read] makes the windows of a run, and
+// [Stage.Ingest] stores their documents.
 package pipeline
 
 import (
@@ -16,7 +17,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/ahead"
@@ -63,18 +67,6 @@ func (r *Result) Why() (lines []string) {
 	return lines
 }
 
-// MakePlan plans a run and reads no rows. It reads the reports and the first rows of logs. It fails only if ctx ends.
-func MakePlan(ctx context.Context, run *cbt.Run, opt Options) (*Result, error) {
-	said := &problems{}
-	in, err := makePlan(ctx, run, opt, true, nil, said)
-	if err != nil {
-		return unread(ctx, run, said, err)
-	}
-	in.close(nil)
-	skipped, notes := said.all()
-	return &Result{Skipped: skipped, Notes: notes, Plan: in.Plan}, nil
-}
-
 // Sink takes the documents of runs. Every store of a history is a Sink, and so is the writer of NDJSON.
 type Sink interface {
 	// Put takes any number of interval documents. It does not use them after it has returned. They need not be on disk
@@ -86,34 +78,136 @@ type Sink interface {
 	Finish(ctx context.Context, run *mapping.Run) error
 }
 
-// Read passes the windows of one run to put, in order of time. It returns the document of the run. Nothing is stored,
+// Stage is one run of an execution: what ran at the same time. It is planned, and can be read once.
+type Stage struct {
+	*input
+	said   *problems
+	reported   map[string]bool // messages that results of the execution have had
+	found  []source.State  // of the files of the execution
+	source func() (*Execution, error)
+	failed *Result // why nothing of the execution can be read; then there is no input
+}
+
+// Stages plans an execution of fio, and iterates over its stages in the order of time. If absolute is true, they get ids,
+// and starts from any evidence. If nothing of the execution can be read, there is one stage, whose result says why. Each
+// must be used before the next one. An error is that of ctx or of the budget.
+func Stages(ctx context.Context, run *cbt.Run, opt Options, absolute bool) iter.Seq2[*Stage, error] {
+	return func(yield func(*Stage, error) bool) {
+		said := &problems{}
+		var found []source.State
+		for _, f := range run.Files() {
+			found = append(found, f.State())
+		}
+		inputs, err := makePlan(ctx, run, opt, absolute, nil, said)
+		if err != nil {
+			if err := cmp.Or(ctx.Err(), run.Budget().Err()); err != nil {
+				yield(nil, err)
+				return
+			}
+			said.skip("%s:%s: %w", run.Archive, run.Name(), err)
+			skipped, notes := said.all()
+			yield(&Stage{failed: &Result{Skipped: skipped, Notes: notes}}, nil)
+			return
+		}
+		defer inputs[0].close(nil)
+		files, reported := sync.OnceValues(func() (*Execution, error) { return inputs[0].execution(ctx) }), map[string]bool{}
+		for _, in := range inputs {
+			if !yield(&Stage{input: in, said: &problems{ofPlan: said}, reported: reported, found: found, source: files}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// NameIn returns the name of the run, from that of the execution.
+func (s *Stage) NameIn(execution string) string {
+	if s.failed != nil {
+		return execution
+	}
+	return s.Plan.NameIn(execution)
+}
+
+// IsDivided reports whether the execution has several stages.
+func (s *Stage) IsDivided() bool { return s.failed == nil && s.Stages > 1 }
+
+// begin makes the stage ready for windows of some levels, which are those of its options if there are none. If nothing can
+// be read, the result says why.
+func (s *Stage) begin(levels []mapping.Level) *Result {
+	if s.failed != nil {
+		return s.failed
+	}
+	if len(levels) == 0 {
+		levels = s.opt.levels()
+	}
+	s.opt.Levels = s.limitLevels(levels, s.said)
+	if len(s.opt.Levels) == 0 {
+		skipped, notes := s.said.all()
+		return &Result{Skipped: s.news(skipped), Notes: s.news(notes)}
+	}
+	return nil
+}
+
+// limitLevels returns the levels that are possible, and says why others are not.
+func (in *input) limitLevels(levels []mapping.Level, said *problems) []mapping.Level {
+	fit, errs := in.LimitLevels(levels)
+	for _, err := range errs {
+		said.skip("%w", err)
+	}
+	return fit
+}
+
+// Planned returns the plan of the stage, and what it has to say, as the result of reading no rows.
+func (s *Stage) Planned() *Result {
+	if done := s.begin(nil); done != nil {
+		return done
+	}
+	skipped, notes := s.said.all()
+	return &Result{Skipped: s.news(skipped), Notes: s.news(notes), Plan: s.Plan}
+}
+
+// Read passes the windows of the stage at some levels, which are those of its options if there are none, to put, in order
+// of time. It returns the document of the run. Nothing is stored,
 // the run has no id, and it may have no absolute start. Problems with the files are in the result. The error is that of
 // put or of ctx.
-func Read(ctx context.Context, run *cbt.Run, opt Options, put func(*window.Window) error) (*Result, error) {
-	r, done, err := begin(ctx, run, opt, false, nil)
-	if r == nil {
-		return done, err
+func (s *Stage) Read(ctx context.Context, levels []mapping.Level, put func(*window.Window) error) (*Result, error) {
+	if done := s.begin(levels); done != nil {
+		return done, nil
 	}
+	r := newRunReader(s.input, s.said)
 	defer r.close()
 	if err := r.windows(ctx, put); err != nil {
 		return nil, err
 	}
-	return r.result()
+	return s.result(r)
 }
 
 // batch is the number of documents that are stored at once: a few megabytes. The embedded history waits for the disk
 // once for each batch.
 const batch = 1000
 
-// Ingest puts the interval documents of one run into a sink. If the result has a run document and is not Unchanged, the
+// Ingest puts the interval documents of the stage into a sink. If the result has a run document and is not Unchanged, the
 // caller must finish the run with it. Then the new documents replace those that the sink has of the run. known may be
-// nil. Errors are those of [Read], of known, or of the sink.
-func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known) (*Result, error) {
-	r, done, err := begin(ctx, run, opt, true, known)
-	if r == nil {
-		return done, err
+// nil. Errors are those of [Stage.Read], of known, or of the sink.
+func (s *Stage) Ingest(ctx context.Context, to Sink, known Known) (*Result, error) {
+	if done := s.begin(nil); done != nil {
+		return done, nil
 	}
+	files, err := s.source()
+	if err != nil {
+		return nil, err
+	}
+	e, have, err := s.identify(ctx, files, known)
+	if err != nil {
+		return nil, err
+	}
+	if have != nil && !s.opt.Force {
+		if kept := s.compare(e, have); kept != nil {
+			return kept, nil
+		}
+	}
+	r := newRunReader(s.input, s.said)
 	defer r.close()
+	r.execution = e
 	err = ahead.Push(ctx, 1, func(ctx context.Context, give func([]*mapping.Interval) error) error {
 		var docs []*mapping.Interval
 		err := r.windows(ctx, func(w *window.Window) (err error) {
@@ -130,58 +224,27 @@ func Ingest(ctx context.Context, run *cbt.Run, opt Options, to Sink, known Known
 	if err != nil {
 		return nil, err
 	}
-	return r.result()
+	return s.result(r)
 }
 
-// begin plans the reading of a run. If absolute is true, the run gets an id, and a start from any evidence. It returns no
-// reader, but the result, if nothing of the run can be read or if known has the run.
-func begin(ctx context.Context, run *cbt.Run, opt Options, absolute bool, known Known) (*runReader, *Result, error) {
-	said := &problems{}
-	var found []source.State
-	for _, f := range run.Files() {
-		found = append(found, f.State())
-	}
-	p, err := makePlan(ctx, run, opt, absolute, nil, said)
-	if err != nil {
-		done, err := unread(ctx, run, said, err)
-		return nil, done, err
-	}
-	r := newRunReader(p, said)
-	if absolute {
-		e, have, err := p.identify(ctx, known)
-		var done *Result
-		if err == nil && have != nil && !opt.Force {
-			done = p.compare(e, have)
-		}
-		if err != nil || done != nil {
-			r.close()
-			return nil, done, err
-		}
-		r.execution, r.found = e, found
-	}
-	said.beginRows()
-	return r, nil, nil
+// news returns those of some messages that no result of the execution has had. Documents of runs have all of them.
+func (s *Stage) news(all []error) []error {
+	return slices.DeleteFunc(slices.Clone(all), func(err error) bool {
+		was := s.reported[err.Error()]
+		s.reported[err.Error()] = true
+		return was
+	})
 }
 
-// unread returns the result for a run that cannot be planned because of err, or the error of ctx or of the budget.
-func unread(ctx context.Context, run *cbt.Run, said *problems, err error) (*Result, error) {
-	if err := cmp.Or(ctx.Err(), run.Budget().Err()); err != nil {
-		return nil, err
-	}
-	said.skip("%s:%s: %w", run.Archive, run.Name(), err)
-	skipped, notes := said.all()
-	return &Result{Skipped: skipped, Notes: notes}, nil
-}
-
-// result returns the run's document, and what is to be said, after all windows.
-func (r *runReader) result() (*Result, error) {
+// result returns the run's document, and what is to be said, after all windows were read.
+func (s *Stage) result(r *runReader) (*Result, error) {
 	if err := r.budget.Err(); err != nil {
 		return nil, err
 	}
-	r.problems.endRows()
+	r.problems.sort()
 	// If a file has changed since it was found, it is unknown which content was read. So it has no hash, and the run is stored
 	// again when its files are read again. A file that was removed was open, or reading it failed.
-	for i, before := range r.found {
+	for i, before := range s.found {
 		f := r.Run.Files()[i]
 		if now := f.State(); now == before || now == (source.State{}) {
 			continue
@@ -196,7 +259,7 @@ func (r *runReader) result() (*Result, error) {
 	r.conclude()
 	doc := r.summary()
 	skipped, notes := r.problems.all()
-	return &Result{Run: doc, Skipped: skipped, Notes: notes, Plan: r.Plan}, nil
+	return &Result{Run: doc, Skipped: s.news(skipped), Notes: s.news(notes), Plan: r.Plan}, nil
 }
 
 // document returns the document in which a window is stored.
@@ -238,19 +301,26 @@ func Follow(
 	each func(*window.Window) error,
 ) (*Result, error) {
 	said := &problems{}
-	p, err := makePlan(ctx, run, opt, true, &liveFiles{ctx, how.Quiet}, said)
+	inputs, err := makePlan(ctx, run, opt, true, &liveFiles{ctx, how.Quiet}, said)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
 	}
+	p := inputs[0] // it is not divided yet
+	defer p.close(nil)
+	p.opt.Levels = p.limitLevels(opt.levels(), said)
 	r, stored := newRunReader(p, said), time.Now()
 	defer r.close()
-	if !r.isLive {
+	if !r.isLive || len(p.opt.Levels) == 0 {
 		return nil, fmt.Errorf("%s: %w", p.Title, ErrNotLive)
 	}
-	e, have, err := p.identify(ctx, known) // by the files as they are now
+	files, err := p.execution(ctx) // as they are now
+	if err != nil {
+		return nil, err
+	}
+	e, have, err := p.identify(ctx, files, known)
 	if err != nil {
 		return nil, err
 	}

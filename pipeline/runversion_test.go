@@ -32,7 +32,7 @@ func TestLabelsOf(t *testing.T) {
 func versionOf(t *testing.T, opt Options, have *mapping.Run) *Execution {
 	t.Helper()
 	p := &input{Plan: &plan.Plan{Run: &cbt.Run{}}, opt: opt}
-	e, _, err := p.identify(t.Context(), func(_ context.Context, e *Execution) (string, *mapping.Run, error) { return e.Run.ID, have, nil })
+	e, _, err := p.identify(t.Context(), &Execution{}, func(_ context.Context, e *Execution) (string, *mapping.Run, error) { return e.Run.ID, have, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -165,41 +164,37 @@ func TestStatusInterval(t *testing.T) {
 }
 
 // TestStonewall reads periodic reports of two jobs. The second waited for the first to end: fio counted its run time
-// from the start, and again from 0 when it began.
+// from the start, and again from 0 when it began. So they are two stages, and windows follow the reports of each.
 func TestStonewall(t *testing.T) {
-	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Window: time.Second})
-	if len(res.Skipped) > 0 {
-		t.Errorf("lost: %v", res.Skipped)
+	docs, results := readStages(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Levels: []mapping.Level{mapping.Cluster}})
+	if len(results) != 2 {
+		t.Fatalf("%d stages, want 2", len(results))
 	}
-	requests := map[string]int64{}
-	for _, d := range docs {
-		if d.Level != mapping.Cluster {
-			continue
+	// requests are as the reports differ
+	for i, want := range []struct {
+		name, direction string
+		requests        []int64
+	}{{"out/a", "read", []int64{447, 501, 499, 501, 53}}, {"out/b", "write", []int64{295, 500, 500, 500, 205}}} {
+		var requests []int64
+		for _, d := range docs[i] {
+			requests = append(requests, d.Requests.Completed)
+			if start, end := d.Window.ElapsedMS, d.Window.ElapsedMS+d.Window.MS; d.Fio.Direction != want.direction || start < 0 || end > 4500 {
+				t.Errorf("%s: %d %ss from %d to %d ms", want.name, d.Requests.Completed, d.Fio.Direction, start, end)
+			}
 		}
-		requests[d.Fio.Direction] += d.Requests.Completed
-		start, end := d.Window.ElapsedMS, d.Window.ElapsedMS+d.Window.MS
-		if d.Fio.Direction == "read" && end > 4150 || d.Fio.Direction == "write" && (start < 3850 || end > 8500) {
-			t.Errorf("%d %ss from %d to %d ms", d.Requests.Completed, d.Fio.Direction, start, end)
+		if diff := cmp.Diff(want.requests, requests); diff != "" {
+			t.Errorf("requests of %s (-want +got):\n%s", want.name, diff)
+		}
+		run := results[i].Run
+		if len(results[i].Skipped) > 0 || run.Run.Name != want.name || run.Run.Stage != i+1 || run.Run.Stages != 2 || len(run.ByDirection()) != 1 {
+			t.Errorf("%s: %+v, lost: %v", want.name, run.Run, results[i].Skipped)
+		}
+		if took := run.Run.End.Sub(run.Run.Start); took < 3900*time.Millisecond || took > 4500*time.Millisecond {
+			t.Errorf("%s took %v", want.name, took)
 		}
 	}
-	if want := map[string]int64{"read": 2001, "write": 2000}; !maps.Equal(requests, want) {
-		t.Errorf("%v, want %v", requests, want)
-	}
-	if got := res.Run.Run.End.Sub(res.Run.Run.Start); got < 8300*time.Millisecond || got > 8500*time.Millisecond {
-		t.Errorf("the run took %v", got)
-	}
-}
-
-// TestStonewallRows: windows follow the reports of both jobs, so that none is cut.
-func TestStonewallRows(t *testing.T) {
-	docs, _ := readRun(t, filepath.Join("..", "testdata", "corpus", "stonewall"), "out", Options{Levels: []mapping.Level{mapping.Cluster}})
-	got := map[string][]int64{}
-	for _, d := range docs {
-		got[d.Fio.Direction] = append(got[d.Fio.Direction], d.Requests.Completed)
-	}
-	want := map[string][]int64{"read": {447, 501, 499, 501, 53}, "write": {295, 500, 500, 500, 205}} // as the reports differ
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
+	if later := results[1].Run.Run.Start.Sub(results[0].Run.Run.Start); later < 4*time.Second || later > 4500*time.Millisecond {
+		t.Errorf("the second stage began %v after the first", later)
 	}
 }
 

@@ -25,7 +25,7 @@ func (r *runReader) summary() *mapping.Run {
 		Run: mapping.RunInfo{
 			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: r.Run.Path, Start: ref.Start, End: r.At(r.end()),
 			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(skipped) == 0 && missing == 0,
-			Edited: e.edited, Note: e.note,
+			Edited: e.edited, Note: e.note, Execution: e.ID, Stage: r.Stage, Stages: r.Stages,
 		},
 		Source: e.Source, CBT: r.cbt, Config: r.Config,
 		Fio:        mapping.FioInfo{Version: r.Version(), Options: r.Options()},
@@ -33,7 +33,7 @@ func (r *runReader) summary() *mapping.Run {
 		Clock:      mapping.Clock{Source: r.Clock.String(), ErrorMS: r.Error.Milliseconds()},
 		Weighting:  r.opt.Weighting.String(),
 		IntervalMS: r.Window,
-		Levels:     r.Levels,
+		Levels:     r.opt.Levels,
 		Placed:     r.Placed,
 		Recovered:  mapping.Lost{Requests: recovered},
 		Missing:    mapping.Lost{Requests: missing},

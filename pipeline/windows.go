@@ -23,7 +23,6 @@ type runReader struct {
 	execution *Execution
 	problems  *problems
 	budget    *source.Budget // what the work is charged to; nil while fio writes
-	found     []source.State // of the files of the run, whose changes are noticed
 
 	rows     map[*plan.Job]*jobRows
 	windowed [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
@@ -78,9 +77,8 @@ func newRunReader(p *input, said *problems) *runReader {
 	return r
 }
 
-// close closes the files of the run, also those that were not read to their end.
+// close closes the reports of the run, also those that were not read to their end. The logs close with the execution.
 func (r *runReader) close() {
-	r.input.close(nil)
 	for _, in := range r.rows {
 		if in.reports != nil {
 			in.reports.close()
@@ -163,7 +161,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	}
 	opt := align.Options{
 		Window: r.Window, Tolerance: tolerance, Weighting: r.opt.Weighting, SpreadAll: r.opt.SpreadAll,
-		Levels: r.Levels, Workers: r.opt.Workers, Live: r.isLive,
+		Levels: r.opt.Levels, Workers: r.opt.Workers, Live: r.isLive,
 	}
 	n := windowsAhead
 	if r.isLive { // put may use the counts of jobs

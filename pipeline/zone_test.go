@@ -15,7 +15,7 @@ import (
 
 // planOfZip is the plan of a zip with a log of five seconds for each time. Local times are the readings of a clock on a
 // wall, as zips without Unix times have them.
-func planOfZip(t *testing.T, isLocal bool, times ...time.Time) *Result {
+func planOfZip(t *testing.T, isLocal bool, times ...time.Time) (stages []*Result) {
 	t.Helper()
 	var log strings.Builder
 	if _, err := (fiotest.LogSpec{Seconds: 5}).Write(&log); err != nil {
@@ -51,11 +51,13 @@ func planOfZip(t *testing.T, isLocal bool, times ...time.Time) *Result {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	p, err := MakePlan(t.Context(), a.Runs[0], Options{})
-	if err != nil {
-		t.Fatal(err)
+	for stage, err := range Stages(t.Context(), a.Runs[0], Options{}, true) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		stages = append(stages, stage.Planned())
 	}
-	return p
+	return stages
 }
 
 // A zip without Unix times has the time of a clock on a wall: how far it is from UTC, nothing
@@ -63,7 +65,7 @@ func planOfZip(t *testing.T, isLocal bool, times ...time.Time) *Result {
 func TestStartFromAZip(t *testing.T) {
 	written := time.Date(2026, 3, 1, 12, 0, 5, 0, time.UTC) // one file; an even second might be one of steps of two
 	for isLocal, want := range map[bool]time.Duration{true: plan.ErrorOfZone, false: plan.ErrorOfCoarse} {
-		p := planOfZip(t, isLocal, written)
+		p := planOfZip(t, isLocal, written)[0]
 		said := strings.Contains(fmt.Sprint(p.Notes), "its zip keeps times without a time zone")
 		if p.Plan.Error != want || said != isLocal || p.Plan.Start.Hour() != 12 && p.Plan.Start.Hour() != 11 {
 			t.Errorf("local %v: %v ± %v, notes %v; want ± %v", isLocal, p.Plan.Start, p.Plan.Error, p.Notes, want)
@@ -89,9 +91,11 @@ func TestSummerTime(t *testing.T) {
 		{"to summer time", "01:59:56", "03:00:02", false},
 		{"from summer time", "02:59:56", "02:00:02", false},
 	} {
-		p := planOfZip(t, true, at(c.first), at(c.second))
-		apart, said := p.Plan.Jobs[1].Start.Sub(p.Plan.Jobs[0].Start), strings.Contains(fmt.Sprint(p.Skipped), "a clock that was changed (summer time)")
-		if c.apart != (apart == 6*time.Second) || !c.apart && apart != 0 || said == c.apart || p.Plan.Error != plan.ErrorOfZone {
+		stages := planOfZip(t, true, at(c.first), at(c.second))
+		p := stages[0]
+		last := stages[len(stages)-1].Plan.Jobs
+		apart, said := last[len(last)-1].Start.Sub(p.Plan.Jobs[0].Start), strings.Contains(fmt.Sprint(p.Skipped), "a clock that was changed (summer time)")
+		if c.apart != (apart == 6*time.Second) || !c.apart && apart != 0 || said == c.apart || (len(stages) > 1) != c.apart || p.Plan.Error != plan.ErrorOfZone {
 			t.Errorf("%s: %v apart, ± %v, notes %v", c.name, apart, p.Plan.Error, p.Notes)
 		}
 	}

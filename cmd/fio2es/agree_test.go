@@ -85,7 +85,7 @@ func TestAnswersAgree(t *testing.T) {
 	runs, err := filepath.Glob(filepath.Join("testdata", "answers", "*"))
 	check(t, err)
 	for _, name := range []string{
-		"coarseness", "epoch", "fio-2.21", "mixed-bs", "one-file", "stalls", "status-interval", "stonewall", "trim-write-read", "two-jobs-rw",
+		"coarseness", "epoch", "fio-2.21", "mixed-bs", "one-file", "stalls", "status-interval", "trim-write-read", "two-jobs-rw",
 	} {
 		runs = append(runs, filepath.Join("..", "..", "testdata", "corpus", name))
 	}

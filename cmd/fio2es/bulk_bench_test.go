@@ -61,9 +61,12 @@ func ingestAll(b *testing.B, path string, to pipeline.Sink) int {
 	defer archive.Close()
 	n := 0
 	for _, run := range archive.Runs {
-		res, err := pipeline.Ingest(b.Context(), run, pipeline.Options{}, to, nil)
-		check(b, err)
-		n += res.Run.Documents.Cluster + res.Run.Documents.Host
+		for stage, err := range pipeline.Stages(b.Context(), run, pipeline.Options{}, true) {
+			check(b, err)
+			res, err := stage.Ingest(b.Context(), to, nil)
+			check(b, err)
+			n += res.Run.Documents.Cluster + res.Run.Documents.Host
+		}
 	}
 	return n
 }

@@ -200,14 +200,16 @@ func (x *doctorCall) results(ctx context.Context, paths []string) error {
 		return pipeline.NoRuns(paths)
 	}
 	for _, r := range archive.Runs {
-		a, result, err := doctor.Examine(ctx, r, x.options())
+		answers, results, err := doctor.Examine(ctx, r, x.options())
 		if err != nil {
 			return err
 		}
-		for _, note := range result.Notes {
-			x.log.Info("note: " + note.Error())
+		for _, result := range results {
+			for _, note := range result.Notes {
+				x.log.Info("note: " + note.Error())
+			}
 		}
-		x.found = append(x.found, a)
+		x.found = append(x.found, answers...)
 	}
 	return nil
 }

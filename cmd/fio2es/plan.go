@@ -66,15 +66,26 @@ func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.
 // printPlan prints from which files a run would be read and when its jobs ran. leftOut reports whether something
 // would be left out.
 func (e *env) printPlan(ctx context.Context, opt pipeline.Options, r *cbt.Run) (leftOut bool, err error) {
-	res, err := pipeline.MakePlan(ctx, r, opt)
-	if err != nil {
-		return false, err
+	for stage, err := range pipeline.Stages(ctx, r, opt, true) {
+		lost := false
+		if err == nil {
+			lost, err = e.printStage(opt, r, stage)
+		}
+		if leftOut = leftOut || lost; err != nil {
+			return leftOut, err
+		}
 	}
+	return leftOut, nil
+}
+
+// printStage prints the plan of a run.
+func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage) (leftOut bool, err error) {
+	res := stage.Planned()
 	p := res.Plan
 	if p == nil {
 		p = &plan.Plan{Run: r}
 	}
-	title := term.Clean(opt.ArchiveOf(r) + ":" + r.Path)
+	title := term.Clean(opt.ArchiveOf(r) + ":" + stage.NameIn(r.Path))
 	if !p.Start.IsZero() {
 		title += fmt.Sprintf(": from %s by %s, ±%s; windows of %s", p.Start.UTC().Format("2006-01-02 15:04:05.000"), p.Clock,
 			unit.Elapsed(p.Error), unit.Elapsed(time.Duration(p.Window)*time.Millisecond))

@@ -27,7 +27,8 @@ import (
 // chooseHelp is the part of a command's help that explains its arguments.
 const chooseHelp = `X is a path, as for ingest (nothing is stored), or names runs in the history:
 an id or its beginning, latest, latest~1 (the one before), last:5 (the five newest),
-same-as:RUN (all with its settings). Conditions such as bs=4k iodepth=1 (fio2es help
+same-as:RUN (all with its settings), execution:RUN or latest-execution (all stages of
+one call of fio). Conditions such as bs=4k iodepth=1 (fio2es help
 fields) limit what these choose from, as --where does. Alone, they choose all that match.`
 
 // someRuns checks that there are arguments or --where.
@@ -237,9 +238,14 @@ func (r *runReader) each(ctx context.Context, inputs []input, do func(run *query
 			r.leftOut = r.logProblems(files.Archive) || r.leftOut
 		}
 		if err == nil {
-			many = many || len(files.Runs) > 1
-			for i := 0; i < len(files.Runs) && err == nil; i++ {
-				err = do(files.Runs[i], many)
+			var run *query.Run
+			for run, err = range files.Runs(ctx) {
+				if err == nil {
+					err = do(run, many || !run.IsAlone)
+				}
+				if err != nil {
+					break
+				}
 			}
 		} else if ctx.Err() == nil {
 			err = r.skip(query.RunError{Err: err})

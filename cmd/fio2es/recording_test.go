@@ -30,11 +30,15 @@ func TestRecording(t *testing.T) {
 	check(t, err)
 	defer files.Close()
 	var windows []*window.Window
-	_, err = files.Runs[0].Read(t.Context(), &query.Query{}, func(w *window.Window) error {
-		windows = append(windows, w)
-		return nil
-	})
-	check(t, err)
+	q := &query.Query{}
+	for run, err := range files.Runs(t.Context()) {
+		check(t, err)
+		_, err = run.Read(t.Context(), q, func(w *window.Window) error {
+			windows = append(windows, w)
+			return nil
+		})
+		check(t, err)
+	}
 	rule, err := slo.Parse("p99 <= 20ms")
 	check(t, err)
 	view := live.New([]slo.Rule{rule})

@@ -171,12 +171,17 @@ func checkStored(ctx context.Context, e *env, store history.Store, id, folder st
 	defer archive.Close()
 	var all []string
 	for _, one := range archive.Runs {
-		_, err := pipeline.Ingest(ctx, one, e.options(), nil, func(_ context.Context, x *pipeline.Execution) (string, *mapping.Run, error) {
-			all = append(all, x.Source.Hashes()...)
-			return "", nil, errSeen
-		})
-		if !errors.Is(err, errSeen) {
-			return err
+		for stage, err := range pipeline.Stages(ctx, one, e.options(), true) {
+			if err == nil {
+				_, err = stage.Ingest(ctx, nil, func(_ context.Context, x *pipeline.Execution) (string, *mapping.Run, error) {
+					all = append(all, x.Source.Hashes()...)
+					return "", nil, errSeen
+				})
+			}
+			if !errors.Is(err, errSeen) {
+				return err
+			}
+			break // each stage has all files of the execution
 		}
 	}
 	stored := run.Source.Hashes()

@@ -14,12 +14,28 @@ import (
 	"github.com/fio2es/fio2es/pipeline/plan"
 )
 
-// Examine finds what fio2es can say about a run, from its files. It reads the run as ingest does, but stores
-// nothing. The result has the messages of that. Examine fails only with the error of ctx.
-func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (Answers, *pipeline.Result, error) {
-	x := examination{name: opt.ArchiveOf(run) + ":" + run.Name(), ofCBT: run.Iteration != nil}
+// Examine finds what fio2es can say about each run of an execution, from its files. It reads them as ingest does, but
+// stores nothing. The results have the messages of that. Examine fails only with the error of ctx.
+func Examine(ctx context.Context, run *cbt.Run, opt pipeline.Options) (all []Answers, results []*pipeline.Result, err error) {
+	for stage, err := range pipeline.Stages(ctx, run, opt, false) {
+		var a Answers
+		var result *pipeline.Result
+		if err == nil {
+			a, result, err = examine(ctx, run, opt, stage)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		all, results = append(all, a), append(results, result)
+	}
+	return all, results, nil
+}
+
+// examine finds what fio2es can say about one run.
+func examine(ctx context.Context, run *cbt.Run, opt pipeline.Options, stage *pipeline.Stage) (Answers, *pipeline.Result, error) {
+	x := examination{name: opt.ArchiveOf(run) + ":" + stage.NameIn(run.Name()), ofCBT: run.Iteration != nil}
 	var err error
-	if x.result, err = pipeline.Read(ctx, run, opt, x.window); err != nil {
+	if x.result, err = stage.Read(ctx, nil, x.window); err != nil {
 		return Answers{}, nil, err
 	}
 	a := Answers{Of: x.name, Kind: "run", Hosts: max(len(run.HostNames()), 1), From: plan.FromNothing, Whole: Unknown}

@@ -24,11 +24,13 @@ func TestExamine(t *testing.T) {
 		defer archive.Close()
 		fmt.Fprintf(&got, "# %s\n", title)
 		for _, r := range archive.Runs {
-			a, _, err := Examine(context.Background(), r, pipeline.Options{})
+			all, _, err := Examine(context.Background(), r, pipeline.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got.WriteString(strings.ReplaceAll(text(&a), filepath.ToSlash(dir), title))
+			for _, a := range all {
+				got.WriteString(strings.ReplaceAll(text(&a), filepath.ToSlash(dir), title))
+			}
 		}
 	}
 	entries, err := os.ReadDir(corpus)

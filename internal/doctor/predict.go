@@ -24,7 +24,7 @@ type command struct {
 	isClient         bool
 	sections         []*section
 	jobs             []*job // of the simulated run, in the order of fio
-	planned          *plan.Plan
+	stages           []*plan.Plan
 	remarks          plan.Remarks
 }
 
@@ -81,19 +81,28 @@ func Predict(c *fioargs.Command, version fioargs.Version, m *Machine) (all []Ans
 	return all
 }
 
+// planned returns the plan of the stage with the section's jobs. Without any it is that of the first stage.
+func (s *section) planned() *plan.Plan {
+	isHere := func(p *plan.Plan) bool {
+		return slices.ContainsFunc(p.Jobs, func(j *plan.Job) bool { return s.jobOf(j.Log, j.Entry).section == s })
+	}
+	return s.stages[max(slices.IndexFunc(s.stages, isHere), 0)]
+}
+
 // answers returns what the plan says of the jobs of the section. Of several, the first with percentiles over time counts.
 func (s *section) answers() Answers {
 	a := Answers{Of: s.Name, Kind: "section", Jobs: s.Section.Jobs(), From: plan.FromNothing, Whole: Unknown, Start: "mtime"}
-	if len(s.planned.Jobs) > 0 { // perhaps none of this section, if a log is of several
-		a.Start = s.planned.Clock.String()
+	planned := s.planned()
+	if len(planned.Jobs) > 0 { // perhaps none of this section, if a log is of several
+		a.Start = planned.Clock.String()
 	}
 	why, isPeriodic := "", false
-	for i, j := range s.planned.Jobs {
+	for i, j := range planned.Jobs {
 		if s.jobOf(j.Log, j.Entry).section != s {
 			continue
 		}
-		alone := *s.planned
-		alone.Jobs = s.planned.Jobs[i : i+1]
+		alone := *planned
+		alone.Jobs = planned.Jobs[i : i+1]
 		reason := alone.NoWindows()
 		if reason == "" && len(alone.Averages) > 0 { // they replace the windows of all jobs
 			reason = alone.WhyNoWindows()
@@ -105,7 +114,7 @@ func (s *section) answers() Answers {
 			continue
 		}
 		a.From, a.End, a.Whole = j.Source, Complete, Percentiles
-		a.Every = time.Duration(s.planned.Window) * time.Millisecond
+		a.Every = time.Duration(planned.Window) * time.Millisecond
 		a.Error = hist.Fio3(0).RelativeError()
 		if isPeriodic = j.Entry.HasPeriodic(); a.From == plan.FromHist && j.HasRows {
 			a.Error = j.Layout.RelativeError()
@@ -115,7 +124,7 @@ func (s *section) answers() Answers {
 		}
 		break
 	}
-	if a.From == plan.FromNothing && slices.ContainsFunc(s.planned.Averages, func(log cbt.Log) bool {
+	if a.From == plan.FromNothing && slices.ContainsFunc(planned.Averages, func(log cbt.Log) bool {
 		return slices.ContainsFunc(s.jobs, func(j *job) bool {
 			return j.section == s && slices.ContainsFunc(j.logs, func(l *plan.Log) bool { return l.File == log.File })
 		})

@@ -290,7 +290,7 @@ func TestRealFio(t *testing.T) {
 
 // differs returns how the result of ingest differs from a prediction.
 func differs(t *testing.T, want Answers, dir string) string {
-	got, result := examine(t, dir)
+	got, result := examineFolder(t, dir)
 	if got.Start == "job_start" || want.Start == "mtime" && got.Start == "report" {
 		got.Start = want.Start // fio 3.36 reports the start, and so do the lengths of stages
 	}
@@ -322,8 +322,8 @@ func joined(all []Answers) (a Answers) {
 	return a
 }
 
-// examine examines the only run in a folder.
-func examine(t *testing.T, dir string) (Answers, *pipeline.Result) {
+// examineFolder examines the only run in a folder.
+func examineFolder(t *testing.T, dir string) (Answers, *pipeline.Result) {
 	t.Helper()
 	archive, err := pipeline.Open(context.Background(), []string{dir}, nil, nil)
 	if err != nil {
@@ -333,11 +333,11 @@ func examine(t *testing.T, dir string) (Answers, *pipeline.Result) {
 	if len(archive.Runs) != 1 {
 		t.Fatalf("%d runs", len(archive.Runs))
 	}
-	a, result, err := Examine(context.Background(), archive.Runs[0], pipeline.Options{})
-	if err != nil || result.Run == nil {
-		t.Fatal(err, result)
+	a, results, err := Examine(context.Background(), archive.Runs[0], pipeline.Options{})
+	if err != nil || len(results) != 1 || results[0].Run == nil {
+		t.Fatal(err, results)
 	}
-	return a, result
+	return a[0], results[0]
 }
 
 // FuzzPredict: for any command line and job file that can be parsed, there are answers for each section, and changes

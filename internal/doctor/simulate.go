@@ -188,8 +188,8 @@ func (c *command) simulate() {
 		}
 	}
 	var err error
-	if c.planned, err = plan.New(ev, plan.Options{}, &c.remarks); err != nil {
-		c.planned = &plan.Plan{}
+	if c.stages, err = plan.New(ev, plan.Options{}, &c.remarks); err != nil {
+		c.stages = []*plan.Plan{{}}
 	}
 }
 

@@ -213,11 +213,14 @@ func TestFollow(t *testing.T) {
 		check(t, err)
 		defer archive.Close()
 		var want []*window.Window
-		_, err = pipeline.Read(t.Context(), archive.Runs[0], p.options.Ingest.Pipeline, func(w *window.Window) error {
-			want = append(want, w)
-			return nil
-		})
-		check(t, err)
+		for stage, err := range pipeline.Stages(t.Context(), archive.Runs[0], p.options.Ingest.Pipeline, false) {
+			check(t, err)
+			_, err = stage.Read(t.Context(), nil, func(w *window.Window) error {
+				want = append(want, w)
+				return nil
+			})
+			check(t, err)
+		}
 		for _, d := range slices.Concat(want, p.windows) {
 			d.Run, d.Bandwidth, d.ToMS = nil, 0, 0 // neither rates in bytes nor the end are known while fio writes
 		}

@@ -37,30 +37,41 @@ func newClaims(store history.Store, opt *Options, runs int) *claims {
 // claim is one run of the call. It is claimed from lookUp to end.
 type claim struct {
 	*claims
-	n          int  // number of the run in the call
+	n          int  // number of the execution in the call
 	again      bool // the run is stored again, because the history lacks documents of it
+	isLater    bool // a stage behind the first of its execution
 	isLookedUp bool
 	id         string
-	src        *mapping.Source
+	of         *pipeline.Execution
 	duplicates []*mapping.Run // other runs in the history with the same files
 	removed    []*mapping.Removed
 	over       chan struct{} // closed at the end; nil before the run is claimed
 }
 
-// waitTurn waits until all earlier runs have been looked up. Otherwise which of two equal runs is stored would depend on
-// which is read faster.
-func (c *claim) waitTurn() {
+// lookUp calls do after all earlier executions have been looked up. Otherwise which of two equal runs is stored would
+// depend on which is read faster. Later stages need not wait.
+func (c *claim) lookUp(do func()) {
+	if c.isLater {
+		do()
+		return
+	}
 	if c.isLookedUp = true; c.n > 0 {
 		<-c.lookedUp[c.n-1]
 	}
+	do()
+	close(c.lookedUp[c.n])
 }
 
 // known implements [pipeline.Known]. It finds the run in the history, or in the file written so far, and claims it until
 // end. It waits while an equal run of the call is active.
 func (c *claim) known(ctx context.Context, e *pipeline.Execution) (id string, have *mapping.Run, err error) {
 	e.Restore = c.again
-	c.waitTurn()
-	defer close(c.lookedUp[c.n])
+	c.lookUp(func() { id, have, err = c.find(ctx, e) })
+	return id, have, err
+}
+
+// find implements known.
+func (c *claim) find(ctx context.Context, e *pipeline.Execution) (id string, have *mapping.Run, err error) {
 	for {
 		c.mu.Lock()
 		ended, written := c.ended, slices.Clone(c.written)
@@ -70,7 +81,7 @@ func (c *claim) known(ctx context.Context, e *pipeline.Execution) (id string, ha
 			found, err = Find(ctx, c.store, e)
 			// an earlier ingest that stored the removed run again may have been interrupted
 			if err == nil && c.restore && found.Have != nil {
-				found.Removed, err = removed(ctx, c.store, &e.Source)
+				found.Removed, err = removed(ctx, c.store, e)
 			}
 		} else {
 			found = choose(e, written, same(e, written))
@@ -86,13 +97,16 @@ func (c *claim) known(ctx context.Context, e *pipeline.Execution) (id string, ha
 			return "", nil, err
 		}
 		c.mu.Lock()
-		equal := slices.IndexFunc(c.active, func(o *claim) bool { return o.id == found.ID || mapping.SameExecution(o.src, &e.Source) })
+		equal := slices.IndexFunc(c.active, func(o *claim) bool {
+			isOther := o.of.Stages == e.Stages && o.of.Stage != e.Stage // stage of the same execution
+			return o.id == found.ID || !isOther && mapping.SameExecution(&o.of.Source, &e.Source)
+		})
 		var over chan struct{}
 		switch {
 		case equal >= 0:
 			over = c.active[equal].over
 		case c.ended == ended:
-			c.id, c.src, c.duplicates, c.removed, c.over = found.ID, &e.Source, found.Duplicates, found.Removed, make(chan struct{})
+			c.id, c.of, c.duplicates, c.removed, c.over = found.ID, e, found.Duplicates, found.Removed, make(chan struct{})
 			c.active = append(c.active, c)
 			c.mu.Unlock()
 			for _, r := range found.Removed {
@@ -115,8 +129,7 @@ func (c *claim) known(ctx context.Context, e *pipeline.Execution) (id string, ha
 // end ends the claim. If the run is in the history, end removes other runs with the same files.
 func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error {
 	if !c.isLookedUp {
-		c.waitTurn()
-		close(c.lookedUp[c.n])
+		c.lookUp(func() {})
 	}
 	if c.over == nil {
 		return err

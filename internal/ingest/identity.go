@@ -67,15 +67,19 @@ func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Foun
 	}
 	found := choose(e, holders, all)
 	if found.Have == nil {
-		found.Removed, err = removed(ctx, store, &e.Source)
+		found.Removed, err = removed(ctx, store, e)
 	}
 	return found, err
 }
 
-// removed returns the removed runs with the same files.
-func removed(ctx context.Context, store history.Store, src *mapping.Source) ([]*mapping.Removed, error) {
-	all, err := store.Removed(ctx, src.Hashes())
-	return slices.DeleteFunc(all, func(r *mapping.Removed) bool { return !mapping.SameExecution(&r.Source, src) }), err
+// removed returns the removed runs with the same files. A stage of an execution is the same only as the same stage, unless
+// the execution was divided otherwise.
+func removed(ctx context.Context, store history.Store, e *pipeline.Execution) ([]*mapping.Removed, error) {
+	all, err := store.Removed(ctx, e.Source.Hashes())
+	return slices.DeleteFunc(all, func(r *mapping.Removed) bool {
+		isOther := e.Stage > 0 && r.Stages == e.Stages && r.Stage != e.Stage
+		return isOther || !mapping.SameExecution(&r.Source, &e.Source)
+	}), err
 }
 
 // takeBack deletes the records of removed runs, because their files are stored again as the run id. That run was stored
@@ -103,17 +107,28 @@ func same(e *pipeline.Execution, runs []*mapping.Run) []*mapping.Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r *mapping.Run) bool { return !mapping.SameExecution(&r.Source, &e.Source) })
 }
 
-// choose returns the best run among the same ones, or the id of a new run. holders are the runs that share a file
-// with e.
+// choose returns the best run among those of the same execution, or the id of a new run. holders are the runs that share a
+// file with e. If the execution was divided into other stages, because more or fewer of its files were there, a new run
+// replaces one of these.
 func choose(e *pipeline.Execution, holders, same []*mapping.Run) Found {
-	if have := mapping.Best(same); have != nil {
-		duplicates := slices.DeleteFunc(same, func(r *mapping.Run) bool { return r.Run.ID == have.Run.ID })
+	var stage, divided []*mapping.Run
+	for _, r := range same {
+		switch {
+		case e.Stage == 0 || r.Run.Stages == e.Stages && r.Run.Stage == e.Stage:
+			stage = append(stage, r)
+		case r.Run.Stages != e.Stages:
+			divided = append(divided, r)
+		}
+	}
+	if have := mapping.Best(stage); have != nil {
+		duplicates := slices.DeleteFunc(append(stage, divided...), func(r *mapping.Run) bool { return r.Run.ID == have.Run.ID })
 		return Found{ID: have.Run.ID, Have: have, Duplicates: duplicates}
 	}
+	found := Found{ID: e.Run.ID, Have: mapping.Best(divided), Duplicates: divided}
 	if slices.ContainsFunc(holders, func(r *mapping.Run) bool { return r.Run.ID == e.Run.ID }) {
-		return Found{ID: mapping.PartID(&e.Source)} // another part of the same report has this id
+		found.ID = mapping.StageID(mapping.PartID(&e.Source), e.Stage, e.Stages) // another part of the same report has this id
 	}
-	return Found{ID: e.Run.ID}
+	return found
 }
 
 // removeDuplicates removes other runs of a history whose files are all part of this run, and gives the run their

@@ -176,7 +176,9 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 	seen := map[string]bool{}
 	for _, s := range result.Stored {
 		if id := s.Run.Run.ID; s.Unchanged && lacking[id] != "" && !seen[id] && kept[id].Run.Ingest == s.Run.Run.Ingest {
-			again, seen[id] = append(again, s.Files), true
+			if seen[id] = true; !slices.Contains(again, s.Files) { // with all stages
+				again = append(again, s.Files)
+			}
 			opt.Log.Info(fmt.Sprintf("note: %s: the history lacked %s: its documents are stored again", s.Files.Name(), lacking[id]))
 		}
 	}
@@ -191,13 +193,15 @@ func restore(ctx context.Context, to Target, result *Result, opt Options) error 
 			result.skip(s.Files, opt, fmt.Errorf("%s: not restored: these are not all files of run %s: ingest the path that has all of them, or use --force",
 				s.Files.Name(), facts.ShortID(s.Run.Run.ID)))
 		}
-		at := slices.IndexFunc(result.Stored, func(old Stored) bool { return old.Files == s.Files })
-		result.Stored[at] = s
+		at := slices.IndexFunc(result.Stored, func(old Stored) bool { return old.Files == s.Files && old.Run.Run.ID == s.Run.Run.ID })
+		if at >= 0 {
+			result.Stored[at] = s
+		}
 	}
 	return err
 }
 
-// outcome is the result of one run.
+// outcome is the result of one stage of an execution.
 type outcome struct {
 	*pipeline.Result
 	err error
@@ -206,7 +210,7 @@ type outcome struct {
 // refusedError says why one run is not stored. Other runs are stored.
 type refusedError struct{ error }
 
-// each stores each run once. The results come in the order of the runs.
+// each stores each stage of each execution once. The results come in their order.
 func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (result Result, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -216,30 +220,37 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 	}
 	reading := opt.Pipeline
 	reading.Workers = max(workers/side, 1)
-	outcomes := make([]chan outcome, len(runs))
+	outcomes := make([]chan []*outcome, len(runs)) // of the stages
 	for i := range outcomes {
-		outcomes[i] = make(chan outcome, 1)
+		outcomes[i] = make(chan []*outcome, 1)
 	}
 	claims, finishing := newClaims(to.Store, &opt, len(runs)), newFinisher(to.IsCluster)
 	one := func(i int) {
-		claim := &claim{claims: claims, n: i, again: again}
-		res, err := pipeline.Ingest(ctx, runs[i], reading, to.Sink, claim.known)
-		isNew := err == nil && res.Run != nil && !res.Unchanged
-		end := func() {
+		var stages []*outcome
+		var ends sync.WaitGroup
+		for stage, err := range pipeline.Stages(ctx, runs[i], reading, true) {
+			claim, o := &claim{claims: claims, n: i, again: again, isLater: len(stages) > 0}, &outcome{err: err}
+			if stages = append(stages, o); err == nil {
+				o.Result, o.err = stage.Ingest(ctx, to.Sink, claim.known)
+			}
+			isNew := o.err == nil && o.Run != nil && !o.Unchanged
+			end := func() {
+				if isNew {
+					o.err = to.Sink.Finish(ctx, o.Run)
+				}
+				o.err = claim.end(ctx, o.Result, refuse(runs[i], o.err))
+				if err := o.err; err != nil && !errors.As(err, new(refusedError)) && !errors.Is(err, ErrRemoved) && !errors.Is(err, history.ErrReplaced) {
+					stop(err)
+				}
+			}
 			if isNew {
-				err = to.Sink.Finish(ctx, res.Run)
+				ends.Add(1)
+				finishing.run(func() { defer ends.Done(); end() })
+			} else {
+				end()
 			}
-			err = claim.end(ctx, res, refuse(runs[i], err))
-			if err != nil && !errors.As(err, new(refusedError)) && !errors.Is(err, ErrRemoved) && !errors.Is(err, history.ErrReplaced) {
-				stop(err)
-			}
-			outcomes[i] <- outcome{res, err}
 		}
-		if isNew {
-			finishing.run(end)
-		} else {
-			end()
-		}
+		finishing.after(&ends, func() { outcomes[i] <- stages })
 	}
 	var working sync.WaitGroup
 	var next atomic.Int64
@@ -261,9 +272,11 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 			opt.Progress(i)
 		}
 		select {
-		case o := <-outcomes[i]:
-			if err := result.take(run, o, opt); err != nil {
-				return result, context.Cause(ctx)
+		case stages := <-outcomes[i]:
+			for _, o := range stages {
+				if err := result.take(run, o, opt); err != nil {
+					return result, context.Cause(ctx)
+				}
 			}
 		case <-ctx.Done():
 			return result, context.Cause(ctx)
@@ -286,7 +299,7 @@ func refuse(run *cbt.Run, err error) error {
 }
 
 // take adds the result of a run. It returns an error only if the error concerns all runs.
-func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
+func (r *Result) take(run *cbt.Run, o *outcome, opt Options) error {
 	var refused refusedError
 	var removed removedError
 	switch {
@@ -300,7 +313,9 @@ func (r *Result) take(run *cbt.Run, o outcome, opt Options) error {
 		return nil
 	case errors.Is(o.err, history.ErrReplaced):
 		opt.Log.Debug(run.Archive + ":" + run.Name() + ": " + o.err.Error())
-		r.replaced, r.why = append(r.replaced, run), o.err
+		if r.why = o.err; !slices.Contains(r.replaced, run) {
+			r.replaced = append(r.replaced, run)
+		}
 		return nil
 	case o.err != nil:
 		return o.err
@@ -373,6 +388,18 @@ func newFinisher(isCluster bool) *finisher {
 		return &finisher{}
 	}
 	return &finisher{slots: make(chan struct{}, mostFinishing)}
+}
+
+// after calls do when some runs are finished.
+func (f *finisher) after(runs *sync.WaitGroup, do func()) {
+	if f.slots == nil {
+		do()
+		return
+	}
+	f.pending.Go(func() {
+		runs.Wait()
+		do()
+	})
 }
 
 // run calls finish, directly or in the background.

@@ -179,7 +179,7 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]there, error)
 		t := &found[i]
 		t.lacking = lacking
 		for _, s := range sharing {
-			if s.Run.ID != r.Run.ID && mapping.SameExecution(&s.Source, &r.Source) {
+			if s.Run.ID != r.Run.ID && mapping.SameRun(s, r) {
 				t.same = append(t.same, s)
 				if t.run == nil && !s.Run.Live() && s.Source.Contains(&r.Source) {
 					t.stays = s
@@ -187,7 +187,7 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]there, error)
 			}
 		}
 		for _, d := range removed {
-			if (t.run == nil || p.Restore) && mapping.SameExecution(&d.Source, &r.Source) {
+			if (t.run == nil || p.Restore) && d.Stage == r.Run.Stage && d.Stages == r.Run.Stages && mapping.SameExecution(&d.Source, &r.Source) {
 				t.removed = append(t.removed, d)
 			}
 		}

@@ -47,13 +47,15 @@ type Options struct {
 // keepDays is after how many days a memo is forgotten, counted from the last ingest that met it and found a change.
 const keepDays = 365
 
-// memo is the result of ingesting a run.
+// memo is the result of ingesting an execution, whose stages are runs.
 type memo struct {
-	Run     string            `json:",omitempty"` // id in the history; empty if the run is not there
-	Version string            `json:",omitempty"` // its version in the history
+	Runs    map[string]string `json:",omitempty"` // versions of its runs in the history, by id; none if none is there
 	Removed map[string]string `json:",omitempty"` // ids of removed runs that are the same run, each with the hash of one of its files
 	Damage  []string          `json:",omitempty"` // messages about what was left out
 }
+
+// runs returns how many runs the memo is of, those that people removed included.
+func (m *memo) runs() int { return max(len(m.Runs)+min(len(m.Removed), 1), 1) }
 
 // versionKey returns the key of a version of a run. Messages about it stay acknowledged if its files are copied.
 func versionKey(run, version string) string { return keyOf("version", run, version) }
@@ -138,8 +140,9 @@ func (n *Night) Unchanged(ctx context.Context) (runs int, ok bool, err error) {
 	}
 	for _, k := range c.Runs {
 		n.repeat(ctx, k)
+		runs += n.memos[k].runs()
 	}
-	return n.known(len(c.Runs)), true, nil
+	return n.known(runs), true, nil
 }
 
 // Ingest calls read with the runs that may have changed. known is how many of the other runs the history has; for
@@ -160,8 +163,11 @@ func (n *Night) Ingest(
 		if m := n.memos[n.key(r)]; verify || m == nil {
 			changed = append(changed, r)
 		} else {
-			kept[m.Run] = true
+			for id := range m.Runs {
+				kept[id] = true
+			}
 			n.repeat(ctx, n.key(r))
+			known += m.runs()
 		}
 	}
 	result, err = read(changed)
@@ -169,7 +175,6 @@ func (n *Night) Ingest(
 	if err != nil {
 		return result, 0, err
 	}
-	known = len(runs) - len(changed)
 	// If a run was stored under the id of one that was not read, they are copies, one of them damaged, or parts of one run.
 	// Which of them the history gets depends on their order, so all are read.
 	if slices.ContainsFunc(result.Stored, func(s ingest.Stored) bool { return !s.Unchanged && kept[s.Run.Run.ID] }) {
@@ -177,7 +182,7 @@ func (n *Night) Ingest(
 		known, n.removed = 0, 0
 		news := map[*cbt.Run]bool{} // also if the second reading finds them unchanged
 		for _, s := range result.Stored {
-			news[s.Files] = !s.Unchanged
+			news[s.Files] = news[s.Files] || !s.Unchanged
 		}
 		result, err = read(runs)
 		for i, s := range result.Stored {
@@ -204,9 +209,7 @@ func (n *Night) check(ctx context.Context, keys []string) error {
 		}
 		found[key] = m
 		hashes = append(hashes, slices.Collect(maps.Values(m.Removed))...)
-		if m.Run != "" {
-			ids = append(ids, m.Run)
-		}
+		ids = slices.AppendSeq(ids, maps.Keys(m.Runs))
 	}
 	if len(found) == 0 {
 		return nil
@@ -235,8 +238,11 @@ func (n *Night) check(ctx context.Context, keys []string) error {
 		isRemoved[r.ID] = true
 	}
 	for key, m := range found {
-		run := versions[m.Run]
-		isThere := m.Run == "" || run != nil && run.Run.Ingest == m.Version && counts.IsWhole(run) && counts.IsCurrent(run)
+		isThere := true
+		for id, version := range m.Runs {
+			run := versions[id]
+			isThere = isThere && run != nil && run.Run.Ingest == version && counts.IsWhole(run) && counts.IsCurrent(run)
+		}
 		for id := range m.Removed {
 			isThere = isThere && isRemoved[id]
 		}
@@ -249,6 +255,13 @@ func (n *Night) check(ctx context.Context, keys []string) error {
 
 // took notes the results of the runs that were read.
 func (n *Night) took(ctx context.Context, result *ingest.Result) {
+	memos, mayChange := map[*cbt.Run]*memo{}, map[*cbt.Run]bool{}
+	of := func(files *cbt.Run) *memo {
+		if memos[files] == nil {
+			memos[files] = &memo{Runs: map[string]string{}}
+		}
+		return memos[files]
+	}
 	for _, s := range result.Stored {
 		if s.Unchanged { // its files were not parsed again
 			n.lacking(ctx, s.Files, s.Run)
@@ -259,12 +272,12 @@ func (n *Night) took(ctx context.Context, result *ingest.Result) {
 				n.say(ctx, text, key)
 			}
 		}
-		n.remember(s.Files, &memo{Run: s.Run.Run.ID, Version: s.Run.Run.Ingest}, s.Lacking)
+		of(s.Files).Runs[s.Run.Run.ID], mayChange[s.Files] = s.Run.Run.Ingest, mayChange[s.Files] || s.Lacking
 	}
 	for _, s := range result.NotStored {
-		m := &memo{}
+		m := of(s.Files)
 		if s.Because != nil {
-			m.Run, m.Version = s.Because.Run.ID, s.Because.Run.Ingest
+			m.Runs[s.Because.Run.ID] = s.Because.Run.Ingest
 			n.lacking(ctx, s.Files, s.Because)
 		}
 		for _, r := range s.Removed {
@@ -275,7 +288,9 @@ func (n *Night) took(ctx context.Context, result *ingest.Result) {
 				m.Removed[r.ID] = hashes[0]
 			}
 		}
-		n.remember(s.Files, m, false)
+	}
+	for files, m := range memos {
+		n.remember(files, m, mayChange[files])
 	}
 }
 
@@ -322,8 +337,12 @@ func (n *Night) repeat(ctx context.Context, key string) {
 	m := n.memos[key]
 	n.now[key] = m
 	n.removed += min(len(m.Removed), 1)
+	keys := []string{key}
+	for id, version := range m.Runs {
+		keys = append(keys, versionKey(id, version))
+	}
 	for _, text := range m.Damage {
-		n.say(ctx, text, key, versionKey(m.Run, m.Version))
+		n.say(ctx, text, keys...)
 	}
 }
 

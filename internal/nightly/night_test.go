@@ -169,7 +169,7 @@ func (k *keeper) keys(t *testing.T) map[string]bool {
 	db, err := sql.Open("sqlite", k.file)
 	check(t, err)
 	defer db.Close()
-	rows, err := db.Query(`SELECT key FROM memos WHERE text LIKE '%"Run"%'`)
+	rows, err := db.Query(`SELECT key FROM memos WHERE text LIKE '%"Runs":{%'`)
 	check(t, err)
 	defer rows.Close()
 	keys := map[string]bool{}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,9 +121,20 @@ func (c *chooser) choose(ctx context.Context, s *Selector) error {
 	}
 	var run *mapping.Run
 	var err error
-	if s.as != nil {
+	switch {
+	case s.ofExecution:
+		f := c.among
+		if f.Where = Both(f.Where, stagesOf(name)); s.as.IsID() { // of the execution, and not of one of its stages
+			runs, err := history.Collect(c.store.Runs(ctx, f), nil)
+			if err != nil || len(runs) > 0 {
+				c.take(runs...)
+				return err
+			}
+		}
 		run, err = Find(ctx, c.store, name)
-	} else {
+	case s.as != nil:
+		run, err = Find(ctx, c.store, name)
+	default:
 		run, err = c.store.Run(ctx, name)
 	}
 	switch {
@@ -139,7 +151,9 @@ func (c *chooser) choose(ctx context.Context, s *Selector) error {
 		return err
 	case s.as != nil:
 		f := c.among
-		f.Where = Both(f.Where, SameSettings(run))
+		if f.Where = Both(f.Where, SameSettings(run)); s.ofExecution {
+			f.Where = Both(c.among.Where, stagesOf(cmp.Or(run.Run.Execution, run.Run.ID)))
+		}
 		runs, err := c.list(ctx, f, s.text)
 		c.take(runs...)
 		return err
@@ -219,6 +233,11 @@ func SameSettings(run *mapping.Run) *where.Condition {
 	return where.That("the same settings", func(run *mapping.Run) bool { return workload.Key(run) == key })
 }
 
+// stagesOf returns the condition that a run is a stage of the execution whose id begins so.
+func stagesOf(execution string) *where.Condition {
+	return where.That("the stages of one call of fio", func(run *mapping.Run) bool { return strings.HasPrefix(run.Run.Execution, execution) })
+}
+
 // RunText returns the short id of a run, its title and when it started.
 func RunText(run *mapping.Run) string {
 	return fmt.Sprintf("%s (%s, %s)", facts.ShortID(run.Run.ID), facts.Title(run), facts.StartedUTC(run))
@@ -237,10 +256,16 @@ func Shorts(runs []*mapping.Run) string {
 const Latest = "latest"
 
 // SelectorsHelp lists the selectors for messages.
-const SelectorsHelp = "an id or its beginning, latest, latest~1, last:5, same-as:RUN, or a condition such as 'bs=4k'"
+const SelectorsHelp = "an id or its beginning, latest, latest~1, last:5, same-as:RUN, execution:RUN, or a condition such as 'bs=4k'"
 
 // SameAs is the prefix of the selector same-as:RUN.
 const SameAs = "same-as:"
+
+// OfExecution is the prefix of the selector execution:RUN. LatestExecution is execution:latest.
+const (
+	OfExecution     = "execution:"
+	LatestExecution = "latest-execution"
+)
 
 // Prefixes of other selectors.
 const (
@@ -258,14 +283,16 @@ const mostBack = 1_000_000
 //	latest~2      the run two before the newest
 //	last:5        the five newest runs
 //	same-as:RUN   the runs with the same settings as RUN, which is one of the first three
+//	execution:RUN the stages of the call of fio that RUN is a stage of, or that has this id; latest-execution is execution:latest
 //	bs=4k         the runs that meet a condition; see package where
 type Selector struct {
-	text      string
-	count     int              // how many of the newest runs; 0 for other selectors
-	newest    bool             // all count runs, and not only the last of them
-	id        string           // an id or the beginning of one
-	as        *Selector        // the RUN of same-as:RUN
-	condition *where.Condition // the condition that runs must meet
+	text        string
+	count       int       // how many of the newest runs; 0 for other selectors
+	newest      bool      // all count runs, and not only the last of them
+	id          string    // an id or the beginning of one
+	as          *Selector // the RUN of same-as:RUN or execution:RUN
+	ofExecution bool
+	condition   *where.Condition // the condition that runs must meet
 }
 
 // String returns the selector as the user wrote it.
@@ -300,6 +327,12 @@ func ParseSelector(text string, now time.Time) (s *Selector, err error) {
 		if err != nil || !s.as.IsOne() {
 			return nil, usagef("%s: want same-as:RUN with one run: an id or its beginning, latest, or latest~1", text)
 		}
+	case text == LatestExecution || strings.HasPrefix(text, OfExecution):
+		s.ofExecution = true
+		s.as, err = ParseSelector(strings.TrimPrefix(strings.Replace(text, LatestExecution, Latest, 1), OfExecution), now)
+		if err != nil || !s.as.IsOne() {
+			return nil, usagef("%s: want execution:RUN with one run or call of fio: an id or its beginning, latest, or latest~1", text)
+		}
 	case strings.TrimSpace(text) == "":
 		return nil, usagef("an empty text names no run: want %s", SelectorsHelp)
 	case isConditionText(text):
@@ -318,9 +351,10 @@ func number(text string, least int) (n int, ok bool) {
 	return n, err == nil && n >= least && n <= mostBack && text[0] != '+'
 }
 
-// IsWord reports whether an argument has the form latest, latest~1, last:5 or same-as:RUN.
+// IsWord reports whether an argument has the form latest, latest~1, last:5, same-as:RUN, execution:RUN or latest-execution.
 func IsWord(arg string) bool {
-	return arg == Latest || strings.HasPrefix(arg, before) || strings.HasPrefix(arg, last) || strings.HasPrefix(arg, SameAs)
+	return arg == Latest || strings.HasPrefix(arg, before) || strings.HasPrefix(arg, last) || strings.HasPrefix(arg, SameAs) ||
+		arg == LatestExecution || strings.HasPrefix(arg, OfExecution)
 }
 
 // IsSelector reports whether an argument is a selector other than an id: a word ([IsWord]) or a condition.

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"io"
+	"iter"
 	"os"
 	"regexp"
 	"slices"
@@ -13,10 +14,11 @@ import (
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
-// Files are the runs found under some paths. They must be closed.
+// Files are the executions of fio found under some paths. They must be closed.
 type Files struct {
 	*pipeline.Archive
-	Runs []*Run
+	executions []*cbt.Run
+	opt        pipeline.Options
 }
 
 // FileOptions says how files are read.
@@ -45,13 +47,31 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 	if opt.Hosts == nil {
 		runs, opt.Alone = pipeline.Together(runs, opt.LogsAlone)
 	}
-	for _, run := range runs {
-		found.Runs = append(found.Runs, &Run{Name: run.Name(), Path: run.Path, files: run, opt: opt.Options})
-	}
+	found.executions, found.opt = runs, opt.Options
 	if len(runs) == 0 {
 		return found, pipeline.NoRuns(paths)
 	}
 	return found, nil
+}
+
+// Runs iterates over the runs: the stages of one execution after another. Each can be read once, before the next one. An
+// error ends the runs.
+func (f *Files) Runs(ctx context.Context) iter.Seq2[*Run, error] {
+	return func(yield func(*Run, error) bool) {
+		for _, execution := range f.executions {
+			for stage, err := range pipeline.Stages(ctx, execution, f.opt, false) {
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				run := &Run{Name: stage.NameIn(execution.Name()), Path: stage.NameIn(execution.Path), stage: stage}
+				run.IsAlone = len(f.executions) == 1 && !stage.IsDivided()
+				if !yield(run, nil) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // IsFile reports whether an argument is a single file, or a pattern, and not an archive. Such arguments are read

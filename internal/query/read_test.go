@@ -40,7 +40,15 @@ func both(t *testing.T, name string, levels ...mapping.Level) (files *Files, sto
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"))
 	check(t, err)
 	t.Cleanup(func() { store.Close() })
-	res, err := pipeline.Ingest(t.Context(), files.Archive.Runs[0], pipeline.Options{Levels: levels}, store, nil)
+	var res *pipeline.Result
+	for stage, err := range pipeline.Stages(t.Context(), files.Archive.Runs[0], pipeline.Options{Levels: levels}, true) {
+		if err == nil {
+			res, err = stage.Ingest(t.Context(), store, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	check(t, errors.Join(err, store.Finish(t.Context(), res.Run)))
 	run, err := Find(t.Context(), store, res.Run.Run.ID[:6])
 	check(t, err)
@@ -71,7 +79,11 @@ func TestSameWindows(t *testing.T) {
 		{From: "+2s"}, {To: "+2500ms"}, {From: "+3s", To: "+5s"}, {From: start.Add(4 * time.Second).Format(time.RFC3339Nano)},
 		{Jobs: []string{job}}, {Levels: []mapping.Level{mapping.Host}}, {Jobs: []string{job}, From: "+1s", Directions: []string{"read"}},
 	} {
-		got, want := read(t, stored, q), read(t, files.Runs[0], q)
+		got, want := read(t, stored, q), []*window.Window(nil)
+		for run, err := range files.Runs(t.Context()) {
+			check(t, err)
+			want = read(t, run, q)
+		}
 		if diff := cmp.Diff(want, got, cmpopts.EquateComparable(hist.Layout{})); diff != "" || len(want) == 0 {
 			t.Errorf("%+v: %d windows of files (-), %d of the history (+):\n%s", q, len(want), len(got), diff)
 		}
@@ -94,12 +106,17 @@ func TestNoMatch(t *testing.T) {
 		"no requests match --job nosuch: its jobs: ":                                   {Jobs: []string{"nosuch"}},
 		"no requests match --host nosuch: its ":                                        {Hosts: []string{"nosuch"}},
 	} {
-		for _, run := range []*Run{files.Runs[0], stored} {
+		try := func(run *Run) {
 			doc, err := run.Read(t.Context(), q, func(w *window.Window) error { return errors.New("a window") })
 			check(t, err)
 			if got := run.NoMatch(doc).Error(); !strings.HasPrefix(got, "out: "+want) {
 				t.Errorf("%s, want %s", got, want)
 			}
+		}
+		try(stored)
+		for run, err := range files.Runs(t.Context()) {
+			check(t, err)
+			try(run)
 		}
 	}
 }

@@ -18,13 +18,14 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
-	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
 // Run is a run in files or in the history.
 type Run struct {
 	Name string
-	Path string // path of the run's folder, in its archive or below the given path; empty in the history
+	// IsAlone means that the files have no other run.
+	IsAlone bool
+	Path    string // path of the run's folder and stage, in its archive or below the given path; empty in the history
 	// Stored is the run document in the history. It is nil for files, whose run document is made by Read.
 	Stored *mapping.Run
 	// JoinMS is the length in milliseconds to which stored windows are joined, from the function [JoinMS]. 0 leaves
@@ -35,8 +36,7 @@ type Run struct {
 	Warnings, Notes, Details []string
 
 	store history.Store // if Stored is set; otherwise the run is read from files
-	files *cbt.Run
-	opt   pipeline.Options // how files are read
+	stage *pipeline.Stage
 
 	// What Read has seen, for the messages about a run without any wanted window.
 	query           *Query
@@ -65,13 +65,11 @@ func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) erro
 	if r.Stored != nil {
 		doc, err = r.readStored(ctx, takeWanted)
 	} else {
-		opt := r.opt
-		opt.Levels = q.levels()
 		if takeWanted == nil {
 			takeWanted = func(*window.Window) error { return nil }
 		}
 		var res *pipeline.Result
-		if res, err = pipeline.Read(ctx, r.files, opt, takeWanted); err == nil {
+		if res, err = r.stage.Read(ctx, q.levels(), takeWanted); err == nil {
 			for _, lost := range res.Skipped {
 				r.Warnings = append(r.Warnings, lost.Error())
 			}

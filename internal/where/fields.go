@@ -60,6 +60,14 @@ func (f *Field) Values(run *mapping.Run) (list []any) {
 	return list
 }
 
+// unlessZero returns a number that is not known if it is 0.
+func unlessZero(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
 // Text returns a value of the field for people.
 func (f *Field) Text(value any) string {
 	switch v := value.(type) {
@@ -102,6 +110,9 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		words, _ := r.State()
 		return words
 	})
+	add("execution", "run.execution", expr.Text, "the id of the call of fio that the run is a stage of", "4f1d2c", func(r *mapping.Run) any { return r.Run.Execution })
+	add("stage", "run.stage", expr.Number, "which stage of its call of fio it is, from 1", "2", func(r *mapping.Run) any { return unlessZero(r.Run.Stage) })
+	add("stages", "run.stages", expr.Number, "how many stages its call of fio has", "3", func(r *mapping.Run) any { return unlessZero(r.Run.Stages) })
 	names("label.*", "run.labels.*", "a label", "reef", func(r *mapping.Run, name string) any { return ofMap(r.Run.Labels, name) })
 	add("note", "run.note", expr.Text, "what people wrote about it (fio2es note)", "switch", func(r *mapping.Run) any { return r.Run.Note })
 	add("ingested", "ingested", expr.Time, "when it was stored", aTime, func(r *mapping.Run) any { return r.Ingested })

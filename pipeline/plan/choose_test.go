@@ -132,11 +132,12 @@ func TestChoose(t *testing.T) {
 		{"fio 3.7", made{reports: 1, bins: true, version: "fio-3.7", histogram: "rows"}, false, "histogram log", ""},
 	} {
 		var said Remarks
-		p, err := New(c.of.evidence(), Options{Title: "t", Completions: c.prefer}, &said)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
+		stages, err := New(c.of.evidence(), Options{Title: "t", Completions: c.prefer}, &said)
+		if err != nil || len(stages) != 1 {
+			t.Errorf("%s: %v, %d stages", c.name, err, len(stages))
 			continue
 		}
+		p := stages[0]
 		got := string(p.Jobs[0].Source)
 		if len(p.Averages) > 0 {
 			got = "averages"
@@ -163,18 +164,18 @@ func TestAttribute(t *testing.T) {
 		{"the log is younger, and there are no bins", made{reports: 1, options: named, histogram: "rows", written: 60_000}, true, "times and totals are of the one before"},
 	} {
 		var said Remarks
-		p, err := New(c.of.evidence(), Options{}, &said)
+		stages, err := New(c.of.evidence(), Options{}, &said)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if used := p.Jobs[0].Entry != nil; used != c.used || !strings.Contains(fmt.Sprint(said), c.said) {
+		if used := stages[0].Jobs[0].Entry != nil; used != c.used || !strings.Contains(fmt.Sprint(said), c.said) {
 			t.Errorf("%s: used %v, %v", c.name, used, said)
 		}
 	}
 	stale := made{reports: 1, bins: true, options: named, histogram: "rows", written: 60_000}.evidence()
 	stale.Reader = sums{6000}
 	var said Remarks
-	if p, err := New(stale, Options{}, &said); err != nil || p.Jobs[0].Entry != nil || !strings.Contains(fmt.Sprint(said), "it is of an earlier run of fio, and not used") {
+	if stages, err := New(stale, Options{}, &said); err != nil || stages[0].Jobs[0].Entry != nil || !strings.Contains(fmt.Sprint(said), "it is of an earlier run of fio, and not used") {
 		t.Errorf("a younger log with more rows than the bins: %v, %v", err, said)
 	}
 }
@@ -192,8 +193,11 @@ func TestLogsOfMoreJobs(t *testing.T) {
 			out.Client = client
 		}
 		var said Remarks
-		p, err := New(ev, Options{}, &said)
-		if err != nil || len(p.Jobs) != 1 || p.Jobs[0].Number != 1 || !strings.Contains(fmt.Sprint(said.Skipped), "1 jobs") {
+		stages, err := New(ev, Options{}, &said)
+		if err != nil || len(stages) != 1 {
+			t.Fatal(err, stages)
+		}
+		if p := stages[0]; len(p.Jobs) != 1 || p.Jobs[0].Number != 1 || !strings.Contains(fmt.Sprint(said.Skipped), "1 jobs") {
 			t.Errorf("client %v: %v, %v", client, err, said)
 		}
 	}

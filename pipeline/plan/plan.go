@@ -17,22 +17,23 @@ import (
 
 // New plans a run: which files belong together, what the rows of each job are read from, and when the jobs ran. Faults of
 // single files are added to problems. It fails if nothing can be used, or if the start is needed and unknown.
-func New(ev *Evidence, opt Options, problems *Remarks) (*Plan, error) {
-	p := &planner{&Plan{Title: opt.Title, Run: ev.Run, Config: ev.Config, Outputs: ev.Outputs, opt: opt}, ev, problems}
+func New(ev *Evidence, opt Options, problems *Remarks) ([]*Plan, error) {
+	p := &planner{&Plan{Title: opt.Title, Stage: 1, Stages: 1, Run: ev.Run, Config: ev.Config, Outputs: ev.Outputs, opt: opt}, ev, problems}
 	jobs, averaged := p.findJobs()
 	p.Entries = p.attribute(jobs)
 	p.choose(jobs, averaged)
 	if err := p.place(); err != nil {
 		return nil, err
 	}
-	if err := p.windows(); err != nil {
-		return nil, err
+	stages := p.stages()
+	for _, stage := range stages {
+		s := &planner{stage, ev, problems}
+		if err := s.windows(); err != nil {
+			return nil, err
+		}
+		s.Sections = s.sections()
 	}
-	if err := p.limitLevels(); err != nil {
-		return nil, err
-	}
-	p.Stages = p.stages()
-	return p.Plan, nil
+	return stages, nil
 }
 
 // planner is a plan in the making. Its methods are the steps.
@@ -47,7 +48,6 @@ type Options struct {
 	Title       string                   // of the run, in messages
 	Completions bool                     // logs of completions come before histogram logs
 	Window      time.Duration            // 0: the usual length
-	Levels      []mapping.Level          // of documents
 	Bins        hist.Hint                // what the user says about the bins and the unit of logs
 	Start       time.Time                // of the run, if its files do not show it
 	Absent      bool                     // the start may stay unknown
@@ -168,10 +168,10 @@ const (
 	mostJobs  = 5000
 )
 
-// limitLevels removes levels with too many hosts or jobs. It fails if no level remains.
-func (p *planner) limitLevels() (err error) {
+// LimitLevels returns the levels without those of too many hosts or jobs, for each of which there is an error.
+func (p *Plan) LimitLevels(levels []mapping.Level) (fit []mapping.Level, errs []error) {
 	hosts := len(HostNames(p.Jobs))
-	for _, l := range p.opt.Levels {
+	for _, l := range levels {
 		n, most := 1, 1
 		switch l {
 		case mapping.Host:
@@ -180,15 +180,11 @@ func (p *planner) limitLevels() (err error) {
 			n, most = len(p.Jobs), mostJobs
 		}
 		if n <= most {
-			p.Levels = append(p.Levels, l)
+			fit = append(fit, l)
 			continue
 		}
-		err = fmt.Errorf("%s: %d documents of level %s in each window, want at most %d: use --levels cluster, which has all requests, or ingest the folders of fewer hosts",
-			p.Title, n, l, most)
-		p.problems.skip("%w", err)
+		errs = append(errs, fmt.Errorf("%s: %d documents of level %s in each window, want at most %d: use --levels cluster, which has all requests, or ingest the folders of fewer hosts",
+			p.Title, n, l, most))
 	}
-	if len(p.Levels) > 0 {
-		return nil
-	}
-	return err
+	return fit, errs
 }

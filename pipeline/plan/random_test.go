@@ -132,36 +132,50 @@ func TestAnyEvidence(t *testing.T) {
 				}
 			}()
 			var said Remarks
-			p, err := New(drawEvidence(rand.New(rand.NewPCG(seed, 1))), Options{Absent: seed%2 == 0, Completions: seed%5 == 0}, &said)
+			stages, err := New(drawEvidence(rand.New(rand.NewPCG(seed, 1))), Options{Absent: seed%2 == 0, Completions: seed%5 == 0}, &said)
 			if err != nil {
 				return
 			}
-			var staged []*Job
-			for _, s := range p.Stages {
-				for _, section := range s.Sections {
-					staged = append(staged, section.Jobs...)
+			ofStage, names := map[*Entry]int{}, map[string]bool{}
+			for i, p := range stages {
+				if p.Stage != i+1 || p.Stages != len(stages) || names[p.Name] {
+					t.Errorf("seed %d: stage %d is %d of %d, %q", seed, i+1, p.Stage, p.Stages, p.Name)
 				}
+				names[p.Name] = true
+				if i > 0 && p.Start.Before(stages[i-1].Start) {
+					t.Errorf("seed %d: stage %d begins before the one before", seed, p.Stage)
+				}
+				var jobs []*Job
+				for _, section := range p.Sections {
+					jobs = append(jobs, section.Jobs...)
+				}
+				for _, j := range p.Jobs {
+					if i := slices.Index(jobs, j); i >= 0 {
+						jobs = slices.Delete(jobs, i, i+1)
+					} else {
+						t.Errorf("seed %d: %v is in no section", seed, j)
+					}
+					if j.Entry != nil && (!slices.Contains(j.Entry.Jobs, j) || !slices.Contains(p.Entries, j.Entry)) {
+						t.Errorf("seed %d: %v is not of its entry", seed, j)
+					}
+					if !p.opt.ByJob && !p.Start.IsZero() && j.Offset != j.Start.Sub(p.Start).Milliseconds() || j.Offset < 0 {
+						t.Errorf("seed %d: %v begins %d ms after the run", seed, j, j.Offset)
+					}
+				}
+				for _, e := range p.Entries {
+					if at := ofStage[e]; at != 0 {
+						t.Errorf("seed %d: %s is in stages %d and %d", seed, e.Describe(), at, p.Stage)
+					}
+					ofStage[e] = p.Stage
+				}
+				if len(jobs) > 0 || p.Window <= 0 {
+					t.Errorf("seed %d: sections have %d more jobs, windows %d ms", seed, len(jobs), p.Window)
+				}
+				p.Options()
+				p.Settings()
+				p.NoWindows()
+				p.Hosts()
 			}
-			for _, j := range p.Jobs {
-				if i := slices.Index(staged, j); i >= 0 {
-					staged = slices.Delete(staged, i, i+1)
-				} else {
-					t.Errorf("seed %d: %v is in no stage", seed, j)
-				}
-				if j.Entry != nil && (!slices.Contains(j.Entry.Jobs, j) || !slices.Contains(p.Entries, j.Entry)) {
-					t.Errorf("seed %d: %v is not of its entry", seed, j)
-				}
-				if !p.opt.ByJob && !p.Start.IsZero() && j.Offset != j.Start.Sub(p.Start).Milliseconds() || j.Offset < 0 {
-					t.Errorf("seed %d: %v begins %d ms after the run", seed, j, j.Offset)
-				}
-			}
-			if len(staged) > 0 || p.Window <= 0 {
-				t.Errorf("seed %d: stages have %d more jobs, windows %d ms", seed, len(staged), p.Window)
-			}
-			p.Options()
-			p.Settings()
-			p.NoWindows()
-			p.Hosts()
 		}()
 	}
 }

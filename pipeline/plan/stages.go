@@ -1,81 +1,251 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 )
 
-// stages divides the jobs of the plan into stages. Jobs of one fio, host and group were started together. Such a group
-// begins a stage if all groups before it had ended, within the errors. So groups side by side (new_group) are one stage,
-// and so are groups whose ends are not known.
-func (p *Plan) stages() (stages []Stage) {
+// stages divides an execution into its stages, in the order of time. One fio runs its stages one after another. On other
+// hosts, other fios run the same stages, so stages of the same sections are one. While fio still runs, the execution is
+// one stage, because when the next ones begin is not known.
+func (p *planner) stages() []*Plan {
+	type fio struct {
+		out  *Output
+		host string
+	}
+	ofFio := func(j *Job) fio {
+		if j.Entry == nil {
+			return fio{nil, j.Host}
+		}
+		return fio{j.Entry.Out, j.Entry.Host} // fio --client has several hosts in one report
+	}
+	var fios [][]batch
+	var loose []*Job // of no report, though others have one
+	isDivided := false
+	for _, jobs := range by(ofFio, p.Jobs) {
+		if jobs[0].Entry == nil && len(p.Entries) > 0 {
+			loose = append(loose, jobs...)
+			continue
+		}
+		turns := p.turns(jobs)
+		fios, isDivided = append(fios, turns), isDivided || len(turns) > 1
+	}
+	if !isDivided || p.ev.Live {
+		return []*Plan{p.Plan}
+	}
 	type key struct {
-		out   *Output
-		host  string
-		group int
+		sections string
+		n        int // of the stages of these sections
 	}
-	type group struct {
-		Stage
-		jobs []*Job
-	}
-	var groups []*group
-	at := map[key]*group{}
-	for _, j := range p.Jobs {
-		k := key{host: j.Host}
-		if j.Entry != nil {
-			k.out, k.group = j.Entry.Out, j.Entry.GroupID
-		}
-		// It ended by its run time, or else when its log was last written, because fio writes it then.
-		g, end, modified := at[k], time.Time{}, j.Log.File.ModTime
-		switch {
-		case j.Start.IsZero():
-		case j.Ran > 0:
-			end = j.Start.Add(time.Duration(j.Ran) * time.Millisecond)
-		case j.Entry == nil && modified.After(j.Start):
-			end = modified
-		}
-		if g == nil || k.out == nil {
-			g = &group{Stage: Stage{Start: j.Start, End: end}}
-			at[k], groups = g, append(groups, g)
-		}
-		g.jobs = append(g.jobs, j)
-		g.Start, g.Error = Earlier(g.Start, j.Start), max(g.Error, j.Error)
-		if end.IsZero() || end.After(g.End) && !g.End.IsZero() {
-			g.End = end
-		}
-	}
-	slices.SortStableFunc(groups, func(a, b *group) int { return a.Start.Compare(b.Start) })
-	var jobs [][]*Job // of each stage
-	for _, g := range groups {
-		last := len(stages) - 1
-		if last >= 0 {
-			before := &stages[last]
-			length := min(g.End.Sub(g.Start), before.End.Sub(before.Start))
-			unsure := min(g.Error+before.Error, length/2)
-			if before.End.IsZero() || g.Start.IsZero() || g.Start.Before(before.End.Add(-max(unsure, 0))) {
-				before.Error = max(before.Error, g.Error)
-				if g.End.IsZero() || g.End.After(before.End) && !before.End.IsZero() {
-					before.End = g.End
-				}
-				jobs[last] = append(jobs[last], g.jobs...)
+	var stages []batch
+	at := map[key]int{}
+	for _, turns := range fios {
+		count := map[string]int{}
+		for _, turn := range turns {
+			names := strings.Join(sectionNames(turn.jobs), "\n")
+			k := key{names, count[names]}
+			count[names]++
+			if i, ok := at[k]; ok {
+				stages[i].add(turn)
 				continue
 			}
+			at[k] = len(stages)
+			stages = append(stages, turn)
 		}
-		stages, jobs = append(stages, g.Stage), append(jobs, g.jobs)
 	}
-	for i := range stages {
-		stages[i].Sections = p.sections(jobs[i])
+	slices.SortStableFunc(stages, func(a, b batch) int { return a.start.Compare(b.start) })
+	for _, j := range loose { // of the last stage that had begun
+		i := 0
+		for i+1 < len(stages) && !stages[i+1].start.After(j.Start.Add(together)) {
+			i++
+		}
+		stages[i].jobs = append(stages[i].jobs, j)
 	}
-	return stages
+	var plans []*Plan
+	names := map[string]int{}
+	for i, of := range stages {
+		s := p.stage(of.jobs)
+		s.Stage, s.Stages = i+1, len(stages)
+		s.Name = stageName(sectionNames(s.Jobs))
+		if names[s.Name]++; names[s.Name] > 1 || s.Name == "" {
+			s.Name = strings.TrimPrefix(fmt.Sprintf("%s-%d", s.Name, names[s.Name]), "-")
+		}
+		s.Title += "/" + s.Name
+		plans = append(plans, s)
+	}
+	return plans
 }
 
-// sections divides jobs by the options that decide what fio measures.
-func (p *Plan) sections(jobs []*Job) (sections []Section) {
-	at := map[string]int{}
+// stage returns the plan of some jobs of an execution, which are one stage.
+func (p *planner) stage(jobs []*Job) *Plan {
+	s, isHere := *p.Plan, func(j *Job) bool { return slices.Contains(jobs, j) }
+	s.Jobs = slices.DeleteFunc(slices.Clone(p.Jobs), func(j *Job) bool { return !isHere(j) })
+	s.Entries = slices.DeleteFunc(slices.Clone(p.Entries), func(e *Entry) bool { return !slices.ContainsFunc(e.Jobs, isHere) })
+	s.Averages = slices.DeleteFunc(slices.Clone(p.Averages), func(log cbt.Log) bool { return s.JobOf(log) == nil })
+	s.moment = moment{}
+	for _, j := range s.Jobs {
+		s.Start, s.Clock, s.Error = Earlier(s.Start, j.Start), max(s.Clock, j.Clock), max(s.Error, j.Error)
+	}
+	s.Start = s.Start.UTC().Truncate(time.Millisecond)
+	isApart := false
+	for _, j := range s.Jobs {
+		if !p.opt.ByJob {
+			j.Offset = j.Start.Sub(s.Start).Milliseconds()
+		}
+		isApart = isApart || j.Start.Sub(s.Start) > together
+	}
+	if !isApart {
+		s.Placed = ""
+	}
+	return &s
+}
+
+// batch is jobs that one fio started together.
+type batch struct {
+	jobs       []*Job
+	start, end time.Time     // of the first and of the last job; zero if unknown
+	unsure     time.Duration // each is known to plus or minus this
+}
+
+func (b *batch) add(o batch) {
+	b.jobs = append(b.jobs, o.jobs...)
+	b.start, b.unsure = Earlier(b.start, o.start), max(b.unsure, o.unsure)
+	if o.end.IsZero() || o.end.After(b.end) && !b.end.IsZero() {
+		b.end = o.end
+	}
+}
+
+// isBehind reports whether a batch began after all jobs of another one had ended. It is not known if the errors of both
+// times are as large as the shorter of the two.
+func (b *batch) isBehind(o *batch) (isBehind, isKnown bool) {
+	unsure := b.unsure + o.unsure
+	if b.start.IsZero() || o.end.IsZero() || !b.end.IsZero() && unsure >= b.end.Sub(b.start) || unsure >= o.end.Sub(o.start) {
+		return false, false
+	}
+	return !b.start.Before(o.end.Add(-unsure)), true
+}
+
+// turns divides the jobs of one fio by its stages. fio starts the jobs of a group (groupid) together. A group is a stage
+// of its own if it has a stonewall, or if it began after all jobs before it had ended. If nothing shows either, it is one,
+// too: groups side by side (new_group) are rare, and requests of two stages must not be added up. Jobs with wait_for are a
+// stage of their own if they are known to have begun after all others.
+//
+// Logs without a report have no groups: only the times of their rows divide them.
+func (p *planner) turns(jobs []*Job) (turns []batch) {
+	type start struct {
+		group int
+		waits string
+	}
+	if jobs[0].Entry == nil {
+		return p.turnsByRows(jobs)
+	}
+	ofStart := func(j *Job) start { return start{j.Entry.GroupID, j.Entry.OptionOfOne("wait_for")} }
+	groups := by(ofStart, jobs)
+	slices.SortStableFunc(groups, func(a, b []*Job) int { return cmp.Compare(a[0].Entry.GroupID, b[0].Entry.GroupID) })
+	// The report lists no option without a value, but the job file does.
+	isSet := func(j *Job, name string) bool {
+		if s := p.section(j); s != nil {
+			o, ok := s.Get(name)
+			return ok && o.Value != "0"
+		}
+		return j.Entry.HasOption(name)
+	}
+	for _, group := range groups {
+		var one batch
+		for i, j := range group {
+			of := batch{[]*Job{j}, j.Start, time.Time{}, j.Error}
+			if j.Ran > 0 && !j.Start.IsZero() {
+				of.end = j.Start.Add(time.Duration(j.Ran) * time.Millisecond)
+			}
+			if i == 0 {
+				one = of
+			} else {
+				one.add(of)
+			}
+		}
+		isNext := true
+		if len(turns) > 0 {
+			last := &turns[len(turns)-1]
+			isBehind, isKnown := one.isBehind(last)
+			switch before := last.jobs[len(last.jobs)-1].Entry; {
+			case group[0].Entry.GroupID == before.GroupID:
+				isNext = isBehind
+			case isSet(group[0], "stonewall"):
+			default:
+				isNext = isBehind || !isKnown && !isSet(group[0], "new_group")
+			}
+			if !isNext {
+				last.add(one)
+			}
+		}
+		if isNext {
+			turns = append(turns, one)
+		}
+	}
+	return turns
+}
+
+// turnsByRows divides jobs without a report by the times of their rows: those that began after all others had ended are
+// the next stage. A job may have run for an interval after its last row.
+func (p *planner) turnsByRows(jobs []*Job) (turns []batch) {
+	if !slices.ContainsFunc(jobs, func(j *Job) bool { return j.Start.Sub(jobs[0].Start).Abs() > together }) {
+		return []batch{{jobs: jobs, start: jobs[0].Start}}
+	}
+	var all []batch
+	for i, last := range p.ev.lastRows(jobs) {
+		j, ran := jobs[i], time.Duration(last)*time.Millisecond
+		slack := time.Duration(max(j.Interval, 1000)) * time.Millisecond * 3 / 2
+		all = append(all, batch{[]*Job{j}, j.Start, j.Start.Add(ran), min(slack, ran/2)})
+	}
+	slices.SortStableFunc(all, func(a, b batch) int { return a.start.Compare(b.start) })
+	for _, one := range all {
+		if i := len(turns) - 1; i >= 0 && one.start.Before(turns[i].end.Add(-turns[i].unsure)) {
+			turns[i].add(one)
+			continue
+		}
+		turns = append(turns, one)
+	}
+	return turns
+}
+
+// section returns the section of the job file that has the name of a job, or nil.
+func (p *planner) section(j *Job) *fioargs.Section {
+	i := slices.IndexFunc(p.Run.Sections, func(s *fioargs.Section) bool { return s.Name == j.Section() })
+	if i < 0 {
+		return nil
+	}
+	return p.Run.Sections[i]
+}
+
+// sectionNames returns the names of the sections of some jobs in fio's report, each once.
+func sectionNames(jobs []*Job) (names []string) {
 	for _, j := range jobs {
+		if name := j.Section(); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// stageName returns the name of a stage of sections, such as reader+writer. It is short if there are many.
+func stageName(sections []string) string {
+	const most = 3
+	if more := len(sections) - most + 1; more > 1 {
+		sections = append(slices.Clone(sections[:most-1]), fmt.Sprint(more, "more"))
+	}
+	return strings.Join(sections, "+")
+}
+
+// sections divides the jobs of the plan by the options that decide what fio measures.
+func (p *Plan) sections() (sections []Section) {
+	at := map[string]int{}
+	for _, j := range p.Jobs {
 		key := ""
 		if j.Entry != nil {
 			key = fmt.Sprint(fioargs.Measured(j.Entry.listed(), p.Run.ByCBT())) // Sprint sorts a map

@@ -14,21 +14,24 @@ import (
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
-// Plan is what is known of an execution of fio before its rows are read. An execution is one call of fio on each of its
-// hosts. Its stages ran one after another. In a stage, sections ran side by side, and each has jobs, which did the same.
-// For each job the plan has the host, the source of rows, the entry of fio's output, start and end, and how each is known.
+// Plan is what is known of one stage of an execution before its rows are read. An execution is one call of fio on each of
+// its hosts. Its stages ran one after another, each between two stonewalls, and each is a run of its own. In a stage,
+// sections ran side by side, and each has jobs, which did the same. For each job the plan has the host, the source of rows,
+// the entry of fio's output, start and end, and how each is known.
 //
 // It does not change afterwards. Windows, documents and the run document are functions of the plan and of the rows.
 type Plan struct {
 	Title    string // in messages
+	Stage    int    // number of the stage, from 1
+	Stages   int    // of the execution
+	Name     string // of the stage: its sections in fio's report
 	Run      *cbt.Run
 	Config   map[string]any // of CBT
 	Outputs  []*Output      // what its fios printed
-	Entries  []*Entry       // of the jobs in these outputs
-	Stages   []Stage        // in the order of time
-	Jobs     []*Job         // of all stages, in the order of their logs and reports
-	Averages []cbt.Log      // in place of rows
-	Levels   []mapping.Level
+	Entries  []*Entry       // of the jobs of the stage in these outputs
+	Sections []Section
+	Jobs     []*Job    // of all sections, in the order of their logs and reports
+	Averages []cbt.Log // in place of rows
 
 	moment        // start of the first job, by the weakest evidence of all jobs
 	Placed string // how jobs that ran one after another were placed; empty if none did
@@ -38,16 +41,16 @@ type Plan struct {
 	opt Options
 }
 
+// NameIn returns the name of the stage as a run, from that of the execution.
+func (p *Plan) NameIn(execution string) string {
+	if p.Stages <= 1 {
+		return execution
+	}
+	return path.Join(execution, p.Name)
+}
+
 // At returns the time so many milliseconds after the start.
 func (p *Plan) At(ms int64) time.Time { return p.Start.Add(time.Duration(ms) * time.Millisecond) }
-
-// Stage is what ran at the same time, between two stonewalls.
-type Stage struct {
-	Start    time.Time     // of its first job; zero if unknown
-	End      time.Time     // of its last job; zero if unknown
-	Error    time.Duration // of Start, plus or minus
-	Sections []Section
-}
 
 // Section is the jobs of a stage that do the same: of one section of the job file, or of several that do not differ in
 // what fio measures.

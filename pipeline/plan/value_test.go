@@ -6,52 +6,107 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
+
+// lasts is a reader of logs whose last rows are at the ends of their jobs.
+type lasts struct{ sums }
+
+func (lasts) Last(jobs []*Job) (times []int64) {
+	for _, j := range jobs {
+		times = append(times, j.Ran)
+	}
+	return times
+}
 
 // TestStages: groups that ran one after another are stages, those side by side are one. In a stage, jobs with the same
 // options are a section.
 func TestStages(t *testing.T) {
 	outs := map[string]*Output{"a": {}, "b": {}}
 	at := func(host string, group int, rw string, start, ran int64) *Job { // milliseconds
-		e := &Entry{Out: outs[host], Job: &fiolog.Job{Name: rw, GroupID: group}, jobOptions: jobOptions{own: options{"rw": rw}}}
-		return &Job{
+		own := options{"rw": rw}
+		if name, waits, ok := strings.Cut(rw, " after "); ok {
+			rw, own = name, options{"rw": name, "wait_for": waits}
+		}
+		e := &Entry{Out: outs[host], Job: &fiolog.Job{Name: rw, GroupID: group}, jobOptions: jobOptions{own: own}}
+		j := &Job{
 			JobKey: JobKey{Host: host}, Entry: e, Ran: ran, Log: &Log{Log: cbt.Log{File: &source.File{}}},
 			moment: moment{time.UnixMilli(start), clockReport, errorOfEnd},
 		}
+		e.Jobs = []*Job{j}
+		return j
+	}
+	unsure := func(j *Job) *Job {
+		j.Error = 10 * time.Second
+		return j
+	}
+	bare := func(host string, start, last int64) *Job { // without a report, by the time of its last row
+		return &Job{
+			JobKey: JobKey{Host: host}, Source: FromHist, Interval: 1000, Ran: last, Log: &Log{Log: cbt.Log{File: &source.File{}}},
+			moment: moment{time.UnixMilli(start), clockEpoch, errorOfEpoch},
+		}
+	}
+	file := []*fioargs.Section{
+		{Name: "read", Options: []fioargs.Option{{Name: "rw", Value: "read"}}},
+		{Name: "write", Options: []fioargs.Option{{Name: "stonewall"}, {Name: "rw", Value: "write"}}},
+		{Name: "trim", Options: []fioargs.Option{{Name: "new_group"}, {Name: "rw", Value: "trim"}}},
 	}
 	for _, c := range []struct {
 		name string
+		file []*fioargs.Section
 		jobs []*Job
-		want string // stages with their start and end, and the numbers of the jobs of their sections
+		want string // stages with their name and start, and the numbers of the jobs of their sections
 	}{
-		{"one section", []*Job{at("a", 0, "read", 0, 4000), at("a", 0, "read", 0, 4000)}, "0-4000 [1 2]"},
-		{"two sections", []*Job{at("a", 0, "read", 0, 4000), at("a", 0, "write", 0, 5000)}, "0-5000 [1] [2]"},
-		{"stonewall", []*Job{at("a", 1, "write", 4250, 3000), at("a", 0, "read", 0, 4000)}, "0-4000 [2], 4250-7250 [1]"},
-		{"stonewall, within the errors", []*Job{at("a", 0, "read", 0, 4000), at("a", 1, "write", 3900, 3000)}, "0-4000 [1], 3900-6900 [2]"},
-		{"new_group", []*Job{at("a", 0, "read", 0, 6000), at("a", 1, "write", 10, 6000)}, "0-6010 [1] [2]"},
-		{"behind the longer of two", []*Job{at("a", 0, "read", 0, 4000), at("a", 1, "read", 0, 9000), at("a", 2, "read", 5000, 3000)}, "0-9000 [1 2 3]"},
-		{"hosts", []*Job{at("a", 0, "read", 0, 4000), at("b", 0, "read", 60, 4000), at("a", 1, "trim", 4300, 3000), at("b", 1, "trim", 4350, 3000)}, "0-4060 [1 2], 4300-7350 [3 4]"},
-		{"an unknown end", []*Job{at("a", 0, "read", 0, 0), at("a", 1, "write", 4250, 3000), at("a", 2, "trim", 8000, 3000)}, "0-? [1] [2] [3]"},
+		{"one section", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 0, "read", 0, 4000)}, " 0 [1 2]"},
+		{"two sections", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 0, "write", 0, 5000)}, " 0 [1] [2]"},
+		{"stonewall", nil, []*Job{at("a", 1, "write", 4250, 3000), at("a", 0, "read", 0, 4000)}, "read 0 [2], write 4250 [1]"},
+		{"stonewall, within the errors", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 1, "write", 3900, 3000)}, "read 0 [1], write 3900 [2]"},
+		{"the same section again", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 1, "read", 4250, 3000)}, "read 0 [1], read-2 4250 [2]"},
+		{"new_group", nil, []*Job{at("a", 0, "read", 0, 6000), at("a", 1, "write", 10, 6000)}, " 0 [1] [2]"},
+		{"behind the longer of two", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 1, "read", 0, 9000), at("a", 2, "read", 5000, 3000)}, " 0 [1 2 3]"},
+		{
+			"hosts", nil, []*Job{at("a", 0, "read", 0, 4000), at("b", 0, "read", 60, 4000), at("a", 1, "trim", 4300, 3000), at("b", 1, "trim", 4350, 3000)},
+			"read 0 [1 2], trim 4300 [3 4]",
+		},
+		{ // the stage of a slow host ends after the next stage of the other has begun
+			"a slow host", nil, []*Job{at("a", 0, "read", 0, 4000), at("b", 0, "read", 0, 9000), at("a", 1, "trim", 4300, 3000), at("b", 1, "trim", 9300, 3000)},
+			"read 0 [1 2], trim 4300 [3 4]",
+		},
+		{"a host without the last stage", nil, []*Job{at("a", 0, "read", 0, 4000), at("b", 0, "read", 0, 4000), at("a", 1, "trim", 4300, 3000)}, "read 0 [1 2], trim 4300 [3]"},
+		{"hosts whose clocks differ", nil, []*Job{at("a", 0, "read", 0, 4000), at("b", 0, "read", 7200_000, 4000)}, " 0 [1 2]"},
+		{"an unknown end", nil, []*Job{at("a", 0, "read", 0, 0), at("a", 1, "write", 4250, 3000), at("a", 2, "trim", 8000, 3000)}, "read 0 [1], write 4250 [2], trim 8000 [3]"},
+		{"unknown times", nil, []*Job{unsure(at("a", 0, "read", 0, 4000)), unsure(at("a", 1, "write", 0, 4000))}, "read 0 [1], write 0 [2]"},
+		{"unknown times, and a job file", file, []*Job{unsure(at("a", 0, "read", 0, 4000)), unsure(at("a", 1, "write", 0, 4000)), unsure(at("a", 2, "trim", 0, 4000))}, "read 0 [1], write+trim 0 [2] [3]"},
+		{"wait_for", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 0, "trim after read", 4100, 3000)}, "read 0 [1], trim 4100 [2]"},
+		{"wait_for, beside another", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 0, "trim after read", 4100, 3000), at("a", 0, "write", 0, 9000)}, " 0 [1] [2] [3]"},
+		{"no report", nil, []*Job{bare("a", 0, 4000), bare("a", 5200, 4000), bare("a", 5300, 4000)}, "1 0 [1], 2 5200 [2 3]"},
+		{"no report, side by side", nil, []*Job{bare("a", 0, 4000), bare("a", 1500, 4000)}, " 0 [1 2]"},
 	} {
 		for i, j := range c.jobs {
 			j.Number = i + 1
 		}
-		var got []string
-		for _, s := range (&Plan{Run: &cbt.Run{}, Jobs: c.jobs}).stages() {
-			text := fmt.Sprint(s.Start.UnixMilli(), "-", s.End.UnixMilli())
-			if s.End.IsZero() {
-				text = fmt.Sprint(s.Start.UnixMilli(), "-?")
+		p := &planner{&Plan{Run: &cbt.Run{Sections: c.file}, Jobs: c.jobs}, &Evidence{Reader: lasts{}}, &Remarks{}}
+		for _, j := range c.jobs {
+			if j.Entry != nil {
+				p.Entries = append(p.Entries, j.Entry)
 			}
-			for _, section := range s.Sections {
+		}
+		var got []string
+		for _, s := range p.stages() {
+			if len(c.jobs) > 0 && s.Stages <= 1 {
+				s.Start = c.jobs[0].Start
+			}
+			text := fmt.Sprint(s.Name, " ", s.Start.UnixMilli())
+			for _, section := range s.sections() {
 				var numbers []int
 				for _, j := range section.Jobs {
 					numbers = append(numbers, j.Number)
 				}
 				text += fmt.Sprint(" ", numbers)
-				if j := section.Jobs[0]; section.Settings.Mode != j.Entry.own["rw"] || section.Names[0] != j.Entry.Job.Name {
+				if j := section.Jobs[0]; j.Entry != nil && (section.Settings.Mode != j.Entry.own["rw"] || section.Names[0] != j.Entry.Job.Name) {
 					t.Errorf("%s: %+v", c.name, section)
 				}
 			}
