@@ -107,7 +107,8 @@ type hostRun struct {
 
 // jobDone is what a report says of its jobs.
 type jobDone struct {
-	job      string // its sections with the options that decide what fio measures, with * for the word
+	job      string // its sections with the options that decide what fio measures
+	general  string // the same with * for the word
 	totals   string // those of two executions are not equal
 	isPlaced bool   // the word is in an option, such as the name of a file: it may be a device, and no host
 }
@@ -222,6 +223,16 @@ func (s *sorter) ofOneJob(together []hostRun) (sure, likely [][]hostRun) {
 			others = append(others, h)
 		}
 	}
+	count := map[string]int{}
+	for _, h := range reported {
+		count[h.job]++
+	}
+	for i := range reported {
+		h := &reported[i]
+		if h.isPlaced = count[h.job] == 1 && h.general != h.job; h.isPlaced { // the files have the names of hosts, too
+			h.job = h.general
+		}
+	}
 	ofJob := groups(reported, func(h hostRun) string { return h.job })
 	if len(reported) == 0 {
 		ofJob = [][]hostRun{nil}
@@ -280,14 +291,13 @@ func jobOf(f *source.File, host string) (of jobDone) {
 			options := map[string]string{}
 			maps.Copy(options, r.GlobalOptions)
 			maps.Copy(options, j.Options)
-			list := fmt.Sprint(fioargs.Measured(options, false)) // Sprint sorts a map
-			general := strings.ReplaceAll(list, host, "*")
-			of.isPlaced = of.isPlaced || general != list
-			of.job += strings.ReplaceAll(j.Name, host, "*") + " " + general + "\n"
+			name := strings.ReplaceAll(j.Name, host, "*")
+			of.job += fmt.Sprintln(name, fioargs.Measured(options, false)) // it sorts a map
 			for _, d := range j.All() {
 				of.totals += fmt.Sprint(" ", d.TotalIOs, " ", d.Runtime)
 			}
 		}
+		of.general = strings.ReplaceAll(of.job, host, "*")
 		break
 	}
 	return of

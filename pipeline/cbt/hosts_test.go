@@ -122,6 +122,7 @@ func TestHosts(t *testing.T) {
 		{"hosts below folders", append(inFolders("night1/node01 night1/node02"), all(inFolders("night2/node01 night2/node02"), 86400)...),
 			[]string{"night1/x node01 node02 [joined]", "night2/x node01 node02 [joined]"}},
 		{"files with the host in their names", inFolders("node01 node02", "filename=/mnt/HOST/f"), []string{"x node01 node02 [joined]"}},
+		{"one file with the name of a host", inFolders("node01 node02", "filename=/mnt/node01"), []string{"x node01 node02 [joined]"}},
 		{"devices of one name", inFolders("web1 web2", "filename=/dev/sdb"), []string{"x web1 web2 [joined]"}},
 		{"names", []ofHost{
 			{report: "out-node01.json", log: "x-node01_clat_hist.1.log", ran: 60}, {report: "out-node02.json", log: "x-node02_clat_hist.1.log", ran: 60},
