@@ -99,7 +99,7 @@ type runCall struct {
 	fio   *fioargs.Command // as the user wrote it
 	how   record.Settings
 	sweep *sweep
-	noted []string // notes of plans so far
+	noted []string // notes so far
 }
 
 // run checks everything, opens the history, and runs the fio of a command as often as wanted.
@@ -140,6 +140,11 @@ func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 			return errors.Join(err, r.to.Store.Close())
 		}
 	}
+	for _, t := range r.sweep.turns { // of all before the first, because a sweep may take hours
+		if !t.isDone {
+			r.say(spoils(t.fio))
+		}
+	}
 	err = r.runTurns(s, &all)
 	leftOut, err := closed(r.to.Store, err)
 	printed := r.printFinished
@@ -153,6 +158,16 @@ func (r *runCall) run(ctx context.Context, words, sweeps []string) (err error) {
 		return errMet
 	}
 	return leftOutIf(err, leftOut || all.leftOut)
+}
+
+// say prints notes, each once.
+func (r *runCall) say(notes []string) {
+	for _, note := range notes {
+		if !slices.Contains(r.noted, note) {
+			r.noted = append(r.noted, note)
+			r.log.Info("note: " + note)
+		}
+	}
 }
 
 // runTurns runs fio as often as planned. A run of a sweep that fails does not end it, because others may still run.
@@ -263,12 +278,7 @@ func (r *runCall) fioOf(s *record.Relay, t *turn, entry *record.Entry) (ending r
 	if err != nil {
 		return ending, err
 	}
-	for _, note := range append(spoils(t.fio), plan.Notes...) {
-		if !slices.Contains(r.noted, note) {
-			r.noted = append(r.noted, note)
-			r.log.Info("note: " + note)
-		}
-	}
+	r.say(plan.Notes)
 	var to io.Writer = r.stdout
 	closeOutput := func() error { return nil }
 	if plan.Output.File != "" {
