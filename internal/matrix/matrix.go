@@ -77,13 +77,19 @@ func SettingsOf(runs []*mapping.Run) (by []Setting) {
 			by = append(by, s)
 		}
 	}
+	texts := map[string][]string{} // of the values of the runs, by setting
+	for _, s := range by {
+		for _, run := range runs {
+			texts[s.Name] = append(texts[s.Name], s.of(run).Text)
+		}
+	}
 	follows := func(s, from Setting) bool {
 		seen := map[string]string{}
-		for _, run := range runs {
-			if text, isKnown := seen[from.of(run).Text]; isKnown && text != s.of(run).Text {
+		for i, text := range texts[from.Name] {
+			if other, isKnown := seen[text]; isKnown && other != texts[s.Name][i] {
 				return false
 			}
-			seen[from.of(run).Text] = s.of(run).Text
+			seen[text] = texts[s.Name][i]
 		}
 		return true
 	}
@@ -92,10 +98,10 @@ func SettingsOf(runs []*mapping.Run) (by []Setting) {
 	}
 	const least = 3
 	combinations := map[string]bool{}
-	for _, run := range runs {
+	for i := range runs {
 		text := ""
 		for _, s := range by {
-			text += s.of(run).Text + "\n"
+			text += texts[s.Name][i] + "\n"
 		}
 		combinations[text] = true
 	}
