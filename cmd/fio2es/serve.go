@@ -28,8 +28,7 @@ live runs ("run", "follow"), and the list, show what is stored within some secon
                             columns=p99,pool_profile and order=lowest
   /runs/ID                  one of them: its id, the beginning of it, or latest
   /compare?run=ID&run=ID    several, compared with the first
-  /matrix?by=bs,iodepth     a number of many runs by one or two settings, as by "runs --by";
-                            also with where=... and show=p99.9
+  /matrix?by=bs,iodepth     many runs, as by "runs --by"; also where= and show=
   /workloads                runs with the same settings, and when they changed
   /workloads/ID             the workload of a run
   /metrics                  the latest run of each workload, for Prometheus
