@@ -81,11 +81,11 @@ type Sink interface {
 // Stage is one run of an execution: what ran at the same time. It is planned, and can be read once.
 type Stage struct {
 	*input
-	said   *problems
-	reported   map[string]bool // messages that results of the execution have had
-	found  []source.State  // of the files of the execution
-	source func() (*Execution, error)
-	failed *Result // why nothing of the execution can be read; then there is no input
+	said     *problems
+	reported map[string]bool // messages that results of the execution have had
+	found    []source.State  // of the files of the execution
+	source   func() (*Execution, error)
+	failed   *Result // why nothing of the execution can be read; then there is no input
 }
 
 // Stages plans an execution of fio, and iterates over its stages in the order of time. If absolute is true, they get ids,

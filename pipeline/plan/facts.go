@@ -160,10 +160,14 @@ func (p *Plan) RequestSize(d fiolog.Direction, isLive bool) (float64, bool) {
 	case !isLive:
 		return 0, false
 	}
-	if set := p.FioSettings().OpSize; set > 0 || !isUsual {
-		return float64(set), set > 0
+	if isUsual {
+		return usual, true
 	}
-	return usual, true
+	set := p.FioSettings().OpSize
+	if !slices.ContainsFunc(p.Entries, func(e *Entry) bool { return e.HasOption("bs") }) {
+		set = 0 // the bytes contradict fio's default
+	}
+	return float64(set), set > 0
 }
 
 // Nanoseconds returns the length of a unit.
@@ -215,8 +219,7 @@ func (p *Plan) Settings() mapping.CBT {
 	return set
 }
 
-// FioSettings returns the settings that fio's options name, if they are the same for all jobs. A default of fio that no
-// option names is unknown.
+// FioSettings returns the settings that fio's options name or leave at their defaults, if they are the same for all jobs.
 func (p *Plan) FioSettings() (same mapping.CBT) {
 	for i, e := range p.optionSets() {
 		set := e.settings()

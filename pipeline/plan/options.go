@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
@@ -141,13 +142,35 @@ func (o jobOptions) listed() map[string]string {
 	return options
 }
 
-// settings returns the settings that the options of an entry name. If they set the shares of reads and of writes, fio takes
+// listsAll reports whether an option that is not listed has fio's default. Before fio 3, a report may lack global options,
+// and that of a group lists one of its sections.
+func (e *Entry) listsAll() bool {
+	isWhole := e.Out == nil || e.Out.Fio.Unit == hist.Nanoseconds // without a report, the options are those of a job file
+	return isWhole && !e.isGroup && len(e.own)+len(e.global) > 0
+}
+
+// settings returns the settings that the options of an entry name, and fio's defaults of the others. If they set the shares of reads and of writes, fio takes
 // the later one, and options are kept without their order. One section of a group may have another value than the report
 // lists for all, so a setting that the requests contradict is unknown.
 func (e *Entry) settings() mapping.CBT {
 	mode, directions := fioargs.ParseMode(e.option("rw"))
 	set := mapping.CBT{
 		Mode: mode, OpSize: e.requestSize(), IODepth: number(e.option("iodepth")), NumJobs: number(e.option("numjobs")),
+	}
+	if isReplay := e.HasOption("read_iolog"); e.listsAll() && !isReplay {
+		orDefault := func(n int64, option string) int64 {
+			if !e.HasOption(option) {
+				return number(fioargs.OptionDefault(option))
+			}
+			return n
+		}
+		set.IODepth, set.NumJobs = orDefault(set.IODepth, "iodepth"), orDefault(set.NumJobs, "numjobs")
+		if !e.HasOption("rw") {
+			set.Mode = fioargs.OptionDefault("rw")
+		}
+		if !e.HasOption("bs") && !slices.ContainsFunc(severalSizes, e.HasOption) {
+			set.OpSize = usual
+		}
 	}
 	if runtime, _ := fioargs.ParseTime(e.option("runtime")); runtime%time.Second == 0 {
 		set.RunSeconds = int64(runtime / time.Second)
@@ -164,6 +187,8 @@ func (e *Entry) settings() mapping.CBT {
 			} else {
 				set.RWMixRead = reads
 			}
+		} else if e.listsAll() && !e.HasOption("rwmixread") {
+			set.RWMixRead = number(fioargs.OptionDefault("rwmixread"))
 		}
 	}
 	if !e.isGroup {

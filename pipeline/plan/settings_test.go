@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -33,26 +34,28 @@ var settingsCases = []struct {
 	},
 	{
 		"other forms", options{"rw": "readwrite", "bs": "1m", "runtime": "2m", "rwmixwrite": "30"}, nil,
-		mapping.CBT{Mode: "rw", OpSize: 1 << 20, RunSeconds: 120, RWMixRead: 70},
+		mapping.CBT{Mode: "rw", OpSize: 1 << 20, RunSeconds: 120, RWMixRead: 70, IODepth: 1, NumJobs: 1},
 	},
-	{"offsets", options{"rw": "randread:8", "bs": "4096"}, nil, mapping.CBT{Mode: "randread", OpSize: 4096}},
-	{"a unit of 1000", options{"rw": "randread", "bs": "4KiB"}, nil, mapping.CBT{Mode: "randread", OpSize: 4000}},
-	{"units of another base", options{"rw": "randread", "kb_base": "1000", "bs": "4k"}, nil, mapping.CBT{Mode: "randread"}},
-	{"size of the direction", options{"rw": "randwrite", "bs": "4k,64k"}, nil, mapping.CBT{Mode: "randwrite", OpSize: 64 << 10}},
-	{"size of trims", options{"rw": "trim", "bs": "4k,64k,1m"}, nil, mapping.CBT{Mode: "trim", OpSize: 1 << 20}},
-	{"usual size of reads", options{"rw": "read", "bs": ",64k"}, nil, mapping.CBT{Mode: "read", OpSize: 4096}},
-	{"usual size of writes", options{"rw": "write", "bs": "64k,"}, nil, mapping.CBT{Mode: "write", OpSize: 4096}},
-	{"usual size of trims", options{"rw": "trim", "bs": "64k,8k,"}, nil, mapping.CBT{Mode: "trim", OpSize: 4096}},
-	{"sizes that differ", options{"rw": "randrw", "bs": "4k,64k"}, nil, mapping.CBT{Mode: "randrw"}},
-	{"sizes that are equal", options{"rw": "randrw", "bs": "4k,4k", "rwmixread": "30"}, nil, mapping.CBT{Mode: "randrw", OpSize: 4096, RWMixRead: 30}},
-	{"split sizes", options{"rw": "write", "bs": "4k", "bssplit": "4k/50:8k/50"}, nil, mapping.CBT{Mode: "write"}},
-	{"a range of sizes", options{"rw": "write", "bsrange": "4k-8k"}, options{"bs": "4k"}, mapping.CBT{Mode: "write"}},
-	{"a share of another mode", options{"rw": "write", "rwmixread": "70"}, nil, mapping.CBT{Mode: "write"}},
-	{"two shares", options{"rw": "randrw", "rwmixread": "70", "rwmixwrite": "40"}, nil, mapping.CBT{Mode: "randrw"}},
-	{"parts of a second", options{"rw": "read", "runtime": "1500ms"}, nil, mapping.CBT{Mode: "read"}},
-	{"microseconds to fio", options{"rw": "read", "runtime": "2min"}, nil, mapping.CBT{Mode: "read"}},
+	{"offsets", options{"rw": "randread:8", "bs": "4096"}, nil, mapping.CBT{Mode: "randread", OpSize: 4096, IODepth: 1, NumJobs: 1}},
+	{"a unit of 1000", options{"rw": "randread", "bs": "4KiB"}, nil, mapping.CBT{Mode: "randread", OpSize: 4000, IODepth: 1, NumJobs: 1}},
+	{"units of another base", options{"rw": "randread", "kb_base": "1000", "bs": "4k"}, nil, mapping.CBT{Mode: "randread", IODepth: 1, NumJobs: 1}},
+	{"size of the direction", options{"rw": "randwrite", "bs": "4k,64k"}, nil, mapping.CBT{Mode: "randwrite", OpSize: 64 << 10, IODepth: 1, NumJobs: 1}},
+	{"size of trims", options{"rw": "trim", "bs": "4k,64k,1m"}, nil, mapping.CBT{Mode: "trim", OpSize: 1 << 20, IODepth: 1, NumJobs: 1}},
+	{"usual size of reads", options{"rw": "read", "bs": ",64k"}, nil, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}},
+	{"usual size of writes", options{"rw": "write", "bs": "64k,"}, nil, mapping.CBT{Mode: "write", OpSize: 4096, IODepth: 1, NumJobs: 1}},
+	{"usual size of trims", options{"rw": "trim", "bs": "64k,8k,"}, nil, mapping.CBT{Mode: "trim", OpSize: 4096, IODepth: 1, NumJobs: 1}},
+	{"sizes that differ", options{"rw": "randrw", "bs": "4k,64k"}, nil, mapping.CBT{Mode: "randrw", RWMixRead: 50, IODepth: 1, NumJobs: 1}},
+	{"sizes that are equal", options{"rw": "randrw", "bs": "4k,4k", "rwmixread": "30"}, nil, mapping.CBT{Mode: "randrw", OpSize: 4096, RWMixRead: 30, IODepth: 1, NumJobs: 1}},
+	{"split sizes", options{"rw": "write", "bs": "4k", "bssplit": "4k/50:8k/50"}, nil, mapping.CBT{Mode: "write", IODepth: 1, NumJobs: 1}},
+	{"a range of sizes", options{"rw": "write", "bsrange": "4k-8k"}, options{"bs": "4k"}, mapping.CBT{Mode: "write", IODepth: 1, NumJobs: 1}},
+	{"a share of another mode", options{"rw": "write", "rwmixread": "70"}, nil, mapping.CBT{Mode: "write", OpSize: 4096, IODepth: 1, NumJobs: 1}},
+	{"two shares", options{"rw": "randrw", "rwmixread": "70", "rwmixwrite": "40"}, nil, mapping.CBT{Mode: "randrw", OpSize: 4096, IODepth: 1, NumJobs: 1}},
+	{"parts of a second", options{"rw": "read", "runtime": "1500ms"}, nil, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}},
+	{"microseconds to fio", options{"rw": "read", "runtime": "2min"}, nil, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}},
 	{"no numbers", options{"rw": "read", "iodepth": "many", "numjobs": "-1", "bs": "4k-8k"}, nil, mapping.CBT{Mode: "read"}},
-	{"variables of a job file", options{"rw": "${RW}", "bs": "${BS}", "iodepth": "${QD}"}, nil, mapping.CBT{}},
+	{"defaults", options{"size": "1g"}, nil, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}},
+	{"a log that is replayed", options{"read_iolog": "x.log"}, nil, mapping.CBT{}},
+	{"variables of a job file", options{"rw": "${RW}", "bs": "${BS}", "iodepth": "${QD}"}, nil, mapping.CBT{NumJobs: 1}},
 }
 
 type options = map[string]string
@@ -69,7 +72,7 @@ func sectionOf(of options) *fioargs.Section {
 // TestFioSettings: what options of one job say, and that nothing is guessed. A report and a job file say the same.
 func TestFioSettings(t *testing.T) {
 	for _, c := range settingsCases {
-		report := &fiolog.Report{GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
+		report := &fiolog.Report{Unit: hist.Nanoseconds, GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
 		byReport := &Plan{Run: &cbt.Run{}, Entries: NewEntries(&Output{Fio: report})}
 		both := maps.Clone(c.global)
 		if both == nil {
@@ -150,7 +153,7 @@ func TestSectionsOfGroup(t *testing.T) {
 		},
 		{
 			"all sections", options{"iodepth": "8"}, 3000 * 5461, []*fioargs.Section{section("8k", "8"), section("4k", "8"), section("4k", "8")},
-			mapping.CBT{Mode: "randread", IODepth: 8, RampSeconds: 1},
+			mapping.CBT{Mode: "randread", IODepth: 8, NumJobs: 1, RampSeconds: 1},
 		},
 	} {
 		j := fiolog.Job{Runtime: 3000, Options: c.own}
@@ -175,7 +178,7 @@ func TestSectionsOfGroup(t *testing.T) {
 
 // TestSettingsOfFolders: what the names of people's folders say counts where no option of fio is known.
 func TestSettingsOfFolders(t *testing.T) {
-	path, fio := mapping.CBT{IODepth: 8}, mapping.CBT{Mode: "read"}
+	path, fio := mapping.CBT{IODepth: 8}, mapping.CBT{Mode: "read", OpSize: 4096, IODepth: 1, NumJobs: 1}
 	p := &Plan{Run: &cbt.Run{CBT: path}}
 	if got := p.Settings(); got != path {
 		t.Errorf("without options: %+v", got)
@@ -222,7 +225,7 @@ func TestLiveSize(t *testing.T) {
 		{nil, options{"rw": "read"}, 101, 102 * 4096, 0},
 		{nil, options{"rw": "read"}, 101, 100 * 512, 0},
 	} {
-		report := &fiolog.Report{GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
+		report := &fiolog.Report{Unit: hist.Nanoseconds, GlobalOptions: c.global, Jobs: []fiolog.Job{{Options: c.own}}}
 		e := &Entry{jobOptions: (&Output{Fio: report}).Options(0), Job: &report.Jobs[0]}
 		e.Directions[fiolog.Read].TotalIOs, e.Directions[fiolog.Read].IOBytes = c.requests, c.bytes
 		p := &Plan{Run: &cbt.Run{}, Entries: []*Entry{e}}
