@@ -351,7 +351,7 @@ func TestFallBack(t *testing.T) {
 }
 
 // TestPeriodicGroups: with group_reporting, and with more logs than the report says jobs, no log names its
-// group. The periodic reports have the rows of each group, and the names of the logs the host.
+// group. The periodic reports have the rows of each group, which is a stage, and the names of the logs the host.
 func TestPeriodicGroups(t *testing.T) {
 	const group = `{"jobname": %q, "groupid": %d, "elapsed": %d, "job_runtime": %d, "job options": {"log_hist_msec": "1000"},
 "read": {"total_ios": %d, "runtime": %[4]d, "clat_ns": {"N": %[5]d, "bins": {"100": %[5]d}}}}`
@@ -379,17 +379,23 @@ func TestPeriodicGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		docs, res := readRun(t, dir, "out", Options{Window: time.Second, Levels: []mapping.Level{mapping.Cluster, mapping.Host}})
-		for _, level := range []mapping.Level{mapping.Cluster, mapping.Host} {
-			if got := completed(docs, level); got != 350 {
-				t.Errorf("%s: %s: %d requests in windows, want 350", name, level, got)
+		docs, results := readStages(t, dir, "out", Options{Window: time.Second, Levels: []mapping.Level{mapping.Cluster, mapping.Host}})
+		if len(results) != 2 {
+			t.Fatalf("%s: %d stages, want 2", name, len(results))
+		}
+		for i, want := range []int64{200, 150} {
+			res := results[i]
+			for _, level := range []mapping.Level{mapping.Cluster, mapping.Host} {
+				if got := completed(docs[i], level); got != want {
+					t.Errorf("%s: %s: %d requests in windows, want %d", name, level, got, want)
+				}
 			}
-		}
-		if res.Run.Read.Requests != 350 || res.Run.Missing.Requests != 0 || !res.Run.Run.Complete || len(res.Skipped) > 0 {
-			t.Errorf("%s: %d requests, %d missing, complete %v, skipped %v", name, res.Run.Read.Requests, res.Run.Missing.Requests, res.Run.Run.Complete, res.Skipped)
-		}
-		if len(res.Run.Hosts) != 1 || res.Run.Hosts[0].Name != "hostA" || strings.Contains(strings.Join(res.Run.Warnings, "\n"), "copy its files again") {
-			t.Errorf("%s: hosts %+v, warnings %q", name, res.Run.Hosts, res.Run.Warnings)
+			if res.Run.Read.Requests != want || res.Run.Missing.Requests != 0 || !res.Run.Run.Complete || len(res.Skipped) > 0 {
+				t.Errorf("%s: %d requests, %d missing, complete %v, skipped %v", name, res.Run.Read.Requests, res.Run.Missing.Requests, res.Run.Run.Complete, res.Skipped)
+			}
+			if len(res.Run.Hosts) != 1 || res.Run.Hosts[0].Name != "hostA" || strings.Contains(strings.Join(res.Run.Warnings, "\n"), "copy its files again") {
+				t.Errorf("%s: hosts %+v, warnings %q", name, res.Run.Hosts, res.Run.Warnings)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -239,7 +240,8 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 }
 
 // numbers finds jobs by the numbers of their logs. With group_reporting an entry covers numjobs jobs. If there are more
-// logs, it covers several sections.
+// logs, entries cover several sections. Of several groups, which may be several stages, it must be known which logs are
+// whose.
 func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	var covers []*Entry // the entry of job 1, of job 2, …
 	for _, e := range entries {
@@ -262,7 +264,29 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	if len(mine) > 0 && mine[0].Log.Segment >= 0 {
 		return p.segments(entries, mine)
 	}
-	if hasMore {
+	if hasMore && !isOneStage(entries) {
+		sizes, isDoubt := p.sizes(out, entries, mine)
+		switch {
+		case isDoubt:
+			say := p.problems.skip
+			if entries[0].HasPeriodic() {
+				say = p.problems.note // they have what the logs have
+			}
+			say("%s: %d groups of jobs wrote these %d logs, and nothing shows which logs are of which group: they are not "+
+				"used; add the job file, or run fio with --output-format=json+ or without group_reporting", out.File.Name(), len(entries), len(mine))
+			for _, j := range mine {
+				j.dropped = true
+			}
+			return entries
+		case sizes != nil:
+			covers = nil
+			for i, e := range entries {
+				e.isGroup = e.isGroup || sizes[i] > e.Size
+				e.Size, e.first = sizes[i], len(covers)+1
+				covers = append(covers, slices.Repeat([]*Entry{e}, e.Size)...)
+			}
+		}
+	} else if hasMore {
 		if one := combine(entries); p.fits(mine, []*Entry{one}) { // fio writes one entry for all sections of a group
 			for _, e := range append(entries, one) {
 				e.isGroup = true
@@ -298,6 +322,76 @@ func (p *planner) numbers(out *Output, entries []*Entry, jobs []*Job) []*Entry {
 	return entries
 }
 
+// sizes returns how many jobs each entry has, if there are more logs than the report shows. The job file says it, or the
+// bins do, if the logs can be divided in one way only: each entry has logs of numbers that follow one another, and its bins
+// contain their rows. isDoubt means that nothing shows it. There are no sizes if logs are of no entry.
+func (p *planner) sizes(out *Output, entries []*Entry, jobs []*Job) (sizes []int, isDoubt bool) {
+	rows := make([]Sums, slices.MaxFunc(jobs, func(a, b *Job) int { return cmp.Compare(a.Number, b.Number) }).Number)
+	for _, j := range jobs {
+		if !j.Log.Kind.IsHistogram() {
+			continue
+		}
+		sums, err := p.ev.Reader.Sums(j.Log, 0)
+		if err != nil {
+			return nil, true
+		}
+		rows[j.Number-1].merge(sums)
+	}
+	// fit returns how many of some logs, from the first one on, an entry can have at most.
+	fit := func(e *Entry, logs iter.Seq2[int, Sums]) (n int) {
+		var sum Sums
+		for _, of := range logs {
+			if sum.merge(&of); !sum.fit([]*Entry{e}) {
+				break
+			}
+			n++
+		}
+		return n
+	}
+	if groups := p.groupsOfFile(); len(groups) == len(entries) {
+		left, isSame := rows, true
+		for i, group := range groups {
+			n := 0
+			for _, s := range group {
+				n += s.Jobs()
+			}
+			sizes, isSame = append(sizes, n), isSame && group[0].Name == entries[i].Name && n <= len(left)
+			isSame = isSame && (!out.HasBins || fit(entries[i], slices.All(left[:n])) == n)
+			left = left[min(n, len(left)):]
+		}
+		if isSame && len(left) == 0 {
+			return sizes, false
+		}
+	}
+	if !out.HasBins {
+		return nil, true
+	}
+	// Where the logs of each entry end if it and those before take as many as they can, and if those behind do.
+	latest, earliest := make([]int, len(entries)), make([]int, len(entries))
+	for i, end := 0, 0; i < len(entries); i++ {
+		end += fit(entries[i], slices.All(rows[end:]))
+		latest[i] = end
+	}
+	for i, end := len(entries)-1, len(rows); i >= 0; i-- {
+		earliest[i] = end
+		end -= fit(entries[i], slices.Backward(rows[:end]))
+		if i == 0 && end > 0 {
+			return nil, false
+		}
+	}
+	if latest[len(entries)-1] < len(rows) {
+		return nil, false
+	}
+	sizes = slices.Clone(latest)
+	for i := len(sizes) - 1; i > 0; i-- {
+		sizes[i] -= sizes[i-1]
+	}
+	for i, e := range entries {
+		isDoubt = isDoubt || latest[i] != earliest[i] || sizes[i] < e.Size
+	}
+	return sizes, isDoubt
+}
+
 // segments finds the parts of a log of all jobs. fio writes the parts in the order in which the jobs end. A part
 // belongs to the only entry whose bins contain its rows. If a part has no such entry, or several, all parts belong to
 // all jobs together.
@@ -328,10 +422,13 @@ func (p *planner) segments(entries []*Entry, jobs []*Job) []*Entry {
 	if one.Several = !isOneStage(entries); one.Several {
 		one.Ran = 0 // the log lasts longer than each of its stages
 	}
-	if one.Several && !(len(jobs) == 1 || jobs[0].First > EpochTimes) {
-		p.problems.skip("%s: a log of jobs that may have run one after another, and nothing shows which "+
-			"part is whose: they are shown side by side; run fio with --per_job_logs=1 or --log_unix_epoch=1",
-			jobs[0].Log.File.Name())
+	if one.Several && !p.ev.Live {
+		how := ""
+		if len(jobs) > 1 && jobs[0].First <= EpochTimes {
+			how = ", shown as if all began together"
+		}
+		p.problems.skip("%s: a log of jobs that may have run one after another, and nothing shows which rows are whose: they are one "+
+			"run%s, and its numbers are of no single stage; run fio with --per_job_logs=1", jobs[0].Log.File.Name(), how)
 	}
 	for _, j := range jobs {
 		j.Entry = one
@@ -352,10 +449,7 @@ func (p *planner) fits(jobs []*Job, entries []*Entry) bool {
 				return false
 			}
 		}
-		for d := range of {
-			sums[d].Merge(&of[d].Histogram)
-			sums[d].rows += of[d].rows
-		}
+		sums.merge(of)
 	}
 	return sums.fit(entries)
 }

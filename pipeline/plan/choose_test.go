@@ -3,11 +3,14 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -199,6 +202,94 @@ func TestLogsOfMoreJobs(t *testing.T) {
 		}
 		if p := stages[0]; len(p.Jobs) != 1 || p.Jobs[0].Number != 1 || !strings.Contains(fmt.Sprint(said.Skipped), "1 jobs") {
 			t.Errorf("client %v: %v, %v", client, err, said)
+		}
+	}
+}
+
+// rowsOf is a [reader] of logs that have a bin each, by their numbers. Bin 0 stands for no rows.
+type rowsOf []uint32
+
+func (r rowsOf) Sums(l *Log, _ int) (*Sums, error) {
+	all := &Sums{}
+	if bin := r[l.Job-1]; bin > 0 {
+		all.Add(&fiolog.Record{Layout: hist.Fio3(0), Bins: []hist.Bin{{Index: bin, Count: 10}}, Total: 10})
+	}
+	return all, nil
+}
+
+func (rowsOf) Last(jobs []*Job) []int64 { return make([]int64, len(jobs)) }
+
+// TestLogsOfGroups: a report has an entry for each group (group_reporting), and more logs than it shows. The job file or the
+// bins say which logs are of which group. Logs of several groups are never added up.
+func TestLogsOfGroups(t *testing.T) {
+	sections := func(numjobs ...int) (file []*fioargs.Section) { // two sections in each group
+		for i, n := range numjobs {
+			s := &fioargs.Section{Name: fmt.Sprint("s", i), Options: []fioargs.Option{{Name: "numjobs", Value: fmt.Sprint(n)}}}
+			if i%2 == 0 {
+				s.Options = append(s.Options, fioargs.Option{Name: "stonewall"})
+			}
+			file = append(file, s)
+		}
+		return file
+	}
+	for _, c := range []struct {
+		name   string
+		groups [][]uint32 // the bins of each entry, which have ten requests more for each time that they are there
+		logs   rowsOf
+		file   []*fioargs.Section
+		bins   bool
+		want   string // for each stage its name and jobs
+		doubt  string
+	}{
+		{"by the bins", [][]uint32{{3, 3, 3}, {5, 5}}, rowsOf{3, 3, 3, 5, 5}, nil, true, "s0 [1 2 3], s2 [4 5]", ""},
+		{"by the counts", [][]uint32{{3, 3, 3}, {3, 5}}, rowsOf{3, 3, 3, 5, 3}, nil, true, "s0 [1 2 3], s2 [4 5]", ""},
+		{"by the job file", [][]uint32{{3, 3, 3, 3}, {3, 3, 3}}, rowsOf{3, 3, 3, 3, 3}, sections(2, 1, 1, 1), true, "s0 [1 2 3], s2 [4 5]", ""},
+		{"by the job file, without bins", [][]uint32{nil, nil}, rowsOf{3, 3, 3, 3, 3}, sections(2, 1, 1, 1), false, "s0 [1 2 3], s2 [4 5]", ""},
+		{"another job file", [][]uint32{{3, 3, 3}, {5, 5}}, rowsOf{3, 3, 3, 5, 5}, sections(1, 1, 1, 2), true, "s0 [1 2 3], s2 [4 5]", ""},
+		{"a log that may be of both", [][]uint32{{3, 3, 3}, {3, 3, 5}}, rowsOf{3, 3, 3, 5, 5}[:4], nil, true, "s0 [1], s2 [2]", "which logs are of which group"},
+		{"a log without rows at the edge", [][]uint32{{3, 3, 3}, {5, 5}}, rowsOf{3, 3, 0, 5, 5}, nil, true, "s0 [1], s2 [2]", "which logs are of which group"},
+		{"no bins", [][]uint32{nil, nil}, rowsOf{3, 3, 3, 5, 5}, nil, false, "s0 [1], s2 [2]", "which logs are of which group"},
+		{"logs of another run", [][]uint32{{3, 3}, {5}}, rowsOf{3, 5, 7}, nil, true, "s0 [1], s2 [2]", "its bins do not contain the rows"},
+	} {
+		out := &Output{Report: cbt.Report{File: &source.File{Path: "out.json"}, Found: cbt.FoundFolder}, HasBins: c.bins}
+		ev := &Evidence{Run: &cbt.Run{Sections: c.file}, Reader: c.logs, Outputs: []*Output{out}}
+		out.Fio = &fiolog.Report{Unit: hist.Nanoseconds, Timestamp: written.UnixMilli(), GlobalOptions: options{"write_hist_log": "out", "log_hist_msec": "1000"}}
+		for i, group := range c.groups {
+			j := fiolog.Job{Name: fmt.Sprint("s", 2*i), GroupID: i, Elapsed: 9, Runtime: 4000}
+			j.Directions[0] = fiolog.DirectionStats{TotalIOs: 1000, Runtime: 4000}
+			counts := map[uint32]uint64{}
+			for _, bin := range group {
+				counts[bin] += 10
+			}
+			for _, bin := range slices.Sorted(maps.Keys(counts)) {
+				j.Directions[0].Clat.Layout = hist.Fio3(0)
+				j.Directions[0].Clat.Bins = append(j.Directions[0].Clat.Bins, hist.Bin{Index: bin, Count: counts[bin]})
+			}
+			out.Fio.Jobs = append(out.Fio.Jobs, j)
+		}
+		for i := range c.logs {
+			rec := &fiolog.Record{Time: 1000, Layout: hist.Fio3(0), Total: 10, Bins: []hist.Bin{{Index: 3, Count: 10}}}
+			ev.Logs = append(ev.Logs, &Log{
+				Log: cbt.Log{Kind: fiolog.ClatHist, Job: i + 1, Prefix: "out", File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}}, Segment: -1,
+				Rows: FirstRows{rec}, Head: Head{HasRows: true, First: 1000, Layout: hist.Fio3(0)},
+			})
+		}
+		var said Remarks
+		stages, err := New(ev, Options{}, &said)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		var got []string
+		for _, s := range stages {
+			var numbers []int
+			for _, j := range s.Jobs {
+				numbers = append(numbers, j.Number)
+			}
+			got = append(got, fmt.Sprint(s.Name, " ", numbers))
+		}
+		if text, doubt := strings.Join(got, ", "), fmt.Sprint(said.Skipped); text != c.want || c.doubt == "" && strings.Contains(doubt, "logs") && strings.Contains(doubt, "not used") ||
+			!strings.Contains(doubt, c.doubt) {
+			t.Errorf("%s: %s, want %s; %s", c.name, text, c.want, doubt)
 		}
 	}
 }

@@ -92,6 +92,14 @@ func (s *Sums) Add(rec *fiolog.Record) {
 	of.rows++
 }
 
+// merge adds all rows of other logs.
+func (s *Sums) merge(o *Sums) {
+	for d := range o {
+		s[d].Merge(&o[d].Histogram)
+		s[d].rows += o[d].rows
+	}
+}
+
 // fit reports whether a report's bins contain all rows of some logs, so that the logs can be
 // of the jobs of that report. The other requests of the report were not logged.
 func (s *Sums) fit(jobs []*Entry) bool {

@@ -270,8 +270,9 @@ func (p *Plan) optionSets() (all []*Entry) {
 	return all
 }
 
-// sectionsOf returns the sections of a group from the job file. It returns none if the file lacks the section whose
-// options the report lists. Then the file was changed after the run, or it is another file.
+// sectionsOf returns the sections of a group from the job file: the one that the report names, which is the first of the
+// group, and those behind it until a stonewall or new_group. It returns none if these lack the section whose options the
+// report lists. Then the file was changed after the run, or it is another file.
 func (p *Plan) sectionsOf(e *Entry) []*fioargs.Section {
 	isListed := func(s *fioargs.Section) bool {
 		for name, value := range e.own {
@@ -281,8 +282,25 @@ func (p *Plan) sectionsOf(e *Entry) []*fioargs.Section {
 		}
 		return true
 	}
-	if !e.isGroup || !slices.ContainsFunc(p.Run.Sections, isListed) {
+	if !e.isGroup {
 		return nil
 	}
-	return p.Run.Sections
+	for _, group := range p.groupsOfFile() {
+		i := slices.IndexFunc(group, func(s *fioargs.Section) bool { return s.Name == e.Name })
+		if i >= 0 && slices.ContainsFunc(group[i:], isListed) {
+			return group[i:]
+		}
+	}
+	return nil
+}
+
+// groupsOfFile returns the sections of the job file by their groups (groupid), as fio would form them.
+func (p *Plan) groupsOfFile() (groups [][]*fioargs.Section) {
+	for i, s := range p.Run.Sections {
+		if i == 0 || s.IsOn("stonewall") || s.IsOn("new_group") {
+			groups = append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], s)
+	}
+	return groups
 }

@@ -134,6 +134,8 @@ func TestSectionsOfGroup(t *testing.T) {
 	section := func(bs, depth string) *fioargs.Section {
 		return sectionOf(options{"rw": "randread", "bs": bs, "iodepth": depth, "ramp_time": "1"})
 	}
+	behind := section("64k", "64")
+	behind.Options = append(behind.Options, fioargs.Option{Name: "stonewall"})
 	for _, c := range []struct {
 		name  string
 		own   options
@@ -154,6 +156,10 @@ func TestSectionsOfGroup(t *testing.T) {
 		{
 			"all sections", options{"iodepth": "8"}, 3000 * 5461, []*fioargs.Section{section("8k", "8"), section("4k", "8"), section("4k", "8")},
 			mapping.CBT{Mode: "randread", IODepth: 8, NumJobs: 1, RampSeconds: 1},
+		},
+		{
+			"sections of the next stage", options{"iodepth": "8"}, 3000 * 5461, []*fioargs.Section{section("8k", "8"), section("4k", "8"), behind},
+			mapping.CBT{Mode: "randread", IODepth: 8, RampSeconds: 1},
 		},
 	} {
 		j := fiolog.Job{Runtime: 3000, Options: c.own}
