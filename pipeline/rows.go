@@ -256,8 +256,8 @@ func (in *jobRows) add(row *align.Row) {
 // endByRows is when the job ended by its rows, in milliseconds since its start.
 func (in *jobRows) endByRows() int64 {
 	switch {
-	case in.raw != nil && in.raw.last > 0:
-		return in.raw.last
+	case in.raw != nil && in.until > 0:
+		return max(in.raw.last, 1) // a job may end within a millisecond
 	case in.reports != nil:
 		return max(in.until, in.reports.active)
 	}

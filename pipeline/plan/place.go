@@ -76,6 +76,9 @@ func Place(out *Output, entries []*Entry) placement {
 	}
 	groups := by(func(e *Entry) int { return e.GroupID }, entries)
 	slices.SortFunc(groups, func(a, b []*Entry) int { return cmp.Compare(a[0].GroupID, b[0].GroupID) })
+	if slices.ContainsFunc(groups, hasRun) { // others failed at once: nothing shows when, and it does not matter
+		groups = slices.DeleteFunc(groups, func(group []*Entry) bool { return !hasRun(group) })
+	}
 	ways, byFile := []placement{side}, placement{}
 	if !isOneStage {
 		ways, byFile = placeInStages(groups, ran, end), placeByFiles(out, groups, ran, end, step)
@@ -123,11 +126,11 @@ func Place(out *Output, entries []*Entry) placement {
 	switch {
 	case len(p.Starts) == 0:
 		for e, m := range side.Starts {
-			m.Error = max(m.Error, ran)
+			m.Start, m.Error = Earlier(m.Start, end.Add(-ran)), max(m.Error, ran)
 			p.Starts[e] = m
 		}
-		p.how = "its jobs are shown side by side, though they may have run one after another"
-		p.doubt = fmt.Sprintf("%s: nothing says when each of its %d groups of jobs ran: they are shown side by side; "+
+		p.how = "its groups of jobs are shown as if each stage began with fio or when the one before ended"
+		p.doubt = fmt.Sprintf("%s: nothing says when each of its %d groups of jobs ran: their starts are estimates; "+
 			"run fio with --log_unix_epoch=1 or --status-interval=1, or keep the modification times of its logs",
 			out.File.Name(), len(groups))
 	case len(out.Times) == 1 && isOneStage && isGroup && ran > longest+starting:
@@ -264,6 +267,11 @@ func placeInStages(groups [][]*Entry, ran time.Duration, end time.Time) (fits []
 		fits = append(fits, p)
 	}
 	return fits
+}
+
+// hasRun reports whether a job of some entries ran at all.
+func hasRun(entries []*Entry) bool {
+	return slices.ContainsFunc(entries, func(e *Entry) bool { return e.Ran > 0 || RequestsOf(e.Job) > 0 })
 }
 
 // forks returns how far apart the jobs of entries may begin that were started together.

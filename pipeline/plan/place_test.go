@@ -34,7 +34,7 @@ func outputOf(elapsed int64, sections ...section) (*Output, []*Entry) {
 		if s.start > 0 {
 			j.Start = written.UnixMilli() - s.start
 		}
-		j.Directions[0] = fiolog.DirectionStats{TotalIOs: 100, Runtime: s.ran}
+		j.Directions[0] = fiolog.DirectionStats{TotalIOs: uint64(min(s.ran, 100)), Runtime: s.ran}
 		out.Fio.Jobs = append(out.Fio.Jobs, j)
 	}
 	entries := NewEntries(out)
@@ -51,7 +51,11 @@ func outputOf(elapsed int64, sections ...section) (*Output, []*Entry) {
 func startsOf(p placement, entries []*Entry) []int64 {
 	var starts []int64
 	for _, e := range entries {
-		starts = append(starts, written.Sub(p.Starts[e].Start).Milliseconds())
+		if at := p.Starts[e].Start; at.IsZero() {
+			starts = append(starts, -1) // unknown
+		} else {
+			starts = append(starts, written.Sub(at).Milliseconds())
+		}
 	}
 	return starts
 }
@@ -98,10 +102,11 @@ func TestPlace(t *testing.T) {
 		{"new_group", 7, []section{{ran: 6000, log: 30}, {group: 1, ran: 6000, log: 20}}, true, nil, []int64{6000, 6000}, clockReport, false, false},
 		{"new_group, by the logs", 7, []section{{ran: 6000, log: 30}, {group: 1, ran: 3000, log: 3020}}, false, nil, []int64{6030, 6020}, clockMtime, false, false},
 		{"wait_for", 7, []section{{ran: 3000, log: 3130}, {ran: 3000, options: waits, log: 30}}, false, nil, []int64{6130, 3030}, clockMtime, true, false},
-		{"wait_for, and nothing says when", 7, []section{{ran: 3000, log: 0}, {ran: 3000, options: waits, log: 0}}, true, nil, []int64{3000, 3000}, clockReport, true, true},
-		{"nothing says it", 60, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, log: 0}}, true, nil, []int64{4000, 4000}, clockReport, true, true},
+		{"wait_for, and nothing says when", 7, []section{{ran: 3000, log: 0}, {ran: 3000, options: waits, log: 0}}, true, nil, []int64{7000, 7000}, clockReport, true, true},
+		{"nothing says it", 60, []section{{ran: 4000, log: 0}, {group: 1, ran: 3000, log: 0}}, true, nil, []int64{60000, 60000}, clockReport, true, true},
+		{"a group failed at once", 8, []section{{ran: 4000, log: 3330}, {group: 1, log: -1}, {group: 2, ran: 3000, log: 30}}, false, nil, []int64{7330, -1, 3030}, clockMtime, true, false},
 		{"logs copied one after another", 8, []section{old(section{ran: 4000, log: 0}), old(section{group: 1, ran: 3000, log: 0})}, false, nil, []int64{7250, 3000}, clockReport, true, false},
-		{"logs copied at once, within a second", 60, []section{{ran: 40000, log: 10}, {group: 1, ran: 3000, log: 5}}, false, nil, []int64{40000, 40000}, clockReport, true, true},
+		{"logs copied at once, within a second", 60, []section{{ran: 40000, log: 10}, {group: 1, ran: 3000, log: 5}}, false, nil, []int64{60000, 60000}, clockReport, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, entries := outputOf(c.elapsed, c.sections...)

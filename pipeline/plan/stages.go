@@ -39,6 +39,11 @@ func (p *planner) stages() []*Plan {
 	if !isDivided || p.ev.Live {
 		return []*Plan{p.Plan}
 	}
+	for _, turns := range fios {
+		for i := 1; i < len(turns); i++ {
+			turns[i].follow(&turns[i-1])
+		}
+	}
 	type key struct {
 		sections string
 		n        int // of the stages of these sections
@@ -109,15 +114,49 @@ func (p *planner) stage(jobs []*Job) *Plan {
 // batch is jobs that one fio started together.
 type batch struct {
 	jobs       []*Job
-	start, end time.Time     // of the first and of the last job; zero if unknown
+	start, end time.Time     // of the first and of the last job; zero if unknown, or if none ran at all
 	unsure     time.Duration // each is known to plus or minus this
 }
 
 func (b *batch) add(o batch) {
-	b.jobs = append(b.jobs, o.jobs...)
+	if b.jobs = append(b.jobs, o.jobs...); b.start.IsZero() || o.start.IsZero() {
+		if b.start.IsZero() {
+			b.start, b.end, b.unsure = o.start, o.end, o.unsure
+		}
+		return
+	}
 	b.start, b.unsure = Earlier(b.start, o.start), max(b.unsure, o.unsure)
 	if o.end.IsZero() || o.end.After(b.end) && !b.end.IsZero() {
 		b.end = o.end
+	}
+}
+
+// follow moves the start of a batch behind all jobs of the one before: fio began it then, and times of files or reports
+// that say another time are not precise enough. Rows with absolute times are.
+func (b *batch) follow(before *batch) {
+	begin := before.end
+	if begin.IsZero() {
+		begin = before.start
+	}
+	if b.start.IsZero() && !begin.IsZero() { // none of its jobs ran
+		for _, j := range b.jobs {
+			j.Start = begin
+		}
+		b.start = begin
+	}
+	late := begin.Sub(b.start)
+	if begin.IsZero() || late <= 0 {
+		return
+	}
+	b.start = begin // so that no stage is sorted before an earlier one
+	if slices.ContainsFunc(b.jobs, func(j *Job) bool { return j.rowClock() == unixClock }) {
+		return
+	}
+	if !b.end.IsZero() {
+		b.end = b.end.Add(late)
+	}
+	for _, j := range b.jobs {
+		j.Start = j.Start.Add(late)
 	}
 }
 
@@ -134,7 +173,7 @@ func (b *batch) isBehind(o *batch) (isBehind, isKnown bool) {
 // turns divides the jobs of one fio by its stages. fio starts the jobs of a group (groupid) together. A group is a stage
 // of its own if it has a stonewall, or if it began after all jobs before it had ended. If nothing shows either, it is one,
 // too: groups side by side (new_group) are rare, and requests of two stages must not be added up. Jobs with wait_for are a
-// stage of their own if they are known to have begun after all others.
+// stage of their own if they began after all others, by their times or because they wait for all of these.
 //
 // Logs without a report have no groups: only the times of their rows divide them.
 func (p *planner) turns(jobs []*Job) (turns []batch) {
@@ -160,6 +199,9 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 		var one batch
 		for i, j := range group {
 			of := batch{[]*Job{j}, j.Start, time.Time{}, j.Error}
+			if j.Ran == 0 && RequestsOf(j.Entry.Job) == 0 {
+				of.start = time.Time{} // it failed at once
+			}
 			if j.Ran > 0 && !j.Start.IsZero() {
 				of.end = j.Start.Add(time.Duration(j.Ran) * time.Millisecond)
 			}
@@ -175,7 +217,8 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 			isBehind, isKnown := one.isBehind(last)
 			switch before := last.jobs[len(last.jobs)-1].Entry; {
 			case group[0].Entry.GroupID == before.GroupID:
-				isNext = isBehind
+				isAwaited := func(j *Job) bool { return j.Section() == group[0].Entry.OptionOfOne("wait_for") }
+				isNext = isBehind || !isKnown && !slices.ContainsFunc(last.jobs, func(j *Job) bool { return !isAwaited(j) })
 			case isSet(group[0], "stonewall"):
 			default:
 				isNext = isBehind || !isKnown && !isSet(group[0], "new_group")
