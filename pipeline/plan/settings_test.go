@@ -159,7 +159,7 @@ func TestSectionsOfGroup(t *testing.T) {
 		},
 		{
 			"sections of the next stage", options{"iodepth": "8"}, 3000 * 5461, []*fioargs.Section{section("8k", "8"), section("4k", "8"), behind},
-			mapping.CBT{Mode: "randread", IODepth: 8, RampSeconds: 1},
+			mapping.CBT{Mode: "randread", IODepth: 8, NumJobs: 1, RampSeconds: 1},
 		},
 	} {
 		j := fiolog.Job{Runtime: 3000, Options: c.own}
