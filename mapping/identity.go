@@ -162,9 +162,10 @@ func SameExecution(a, b *Source) bool {
 	return sharesLog(a, b) || len(reportsA) == 0 && isWithin(a, b) || len(reportsB) == 0 && isWithin(b, a)
 }
 
-// SameRun reports whether two runs are the same stage of one execution.
-func SameRun(a, b *Run) bool {
-	return a.Run.Stage == b.Run.Stage && a.Run.Stages == b.Run.Stages && SameExecution(&a.Source, &b.Source)
+// OtherStage reports whether two runs of an execution are different stages of it. If it was divided into another number of
+// stages, because more or fewer of its files were there, both may have the same requests.
+func OtherStage(stage, stages, otherStage, otherStages int) bool {
+	return stages > 1 && stages == otherStages && stage != otherStage
 }
 
 // PartsOfOne reports whether two runs have logs of the same kind, but none in common. If they share a report, they are

@@ -43,8 +43,7 @@ type claim struct {
 	isLookedUp bool
 	id         string
 	of         *pipeline.Execution
-	duplicates []*mapping.Run // other runs in the history with the same files
-	removed    []*mapping.Removed
+	found      Found
 	over       chan struct{} // closed at the end; nil before the run is claimed
 }
 
@@ -98,7 +97,7 @@ func (c *claim) find(ctx context.Context, e *pipeline.Execution) (id string, hav
 		}
 		c.mu.Lock()
 		equal := slices.IndexFunc(c.active, func(o *claim) bool {
-			isOther := o.of.Stages == e.Stages && o.of.Stage != e.Stage // stage of the same execution
+			isOther := mapping.OtherStage(e.Stage, e.Stages, o.of.Stage, o.of.Stages)
 			return o.id == found.ID || !isOther && mapping.SameExecution(&o.of.Source, &e.Source)
 		})
 		var over chan struct{}
@@ -106,7 +105,7 @@ func (c *claim) find(ctx context.Context, e *pipeline.Execution) (id string, hav
 		case equal >= 0:
 			over = c.active[equal].over
 		case c.ended == ended:
-			c.id, c.of, c.duplicates, c.removed, c.over = found.ID, e, found.Duplicates, found.Removed, make(chan struct{})
+			c.id, c.of, c.found, c.over = found.ID, e, found, make(chan struct{})
 			c.active = append(c.active, c)
 			c.mu.Unlock()
 			for _, r := range found.Removed {
@@ -135,8 +134,12 @@ func (c *claim) end(ctx context.Context, res *pipeline.Result, err error) error 
 		return err
 	}
 	if err == nil && res.Run != nil {
-		if err = removeDuplicates(ctx, c.store, res.Run, c.duplicates, c.log); err == nil {
-			err = takeBack(ctx, c.store, res.Run.Run.ID, c.removed, c.log)
+		duplicates := contained(res.Run, c.found.Duplicates)
+		if !res.Unchanged {
+			duplicates = append(duplicates, c.found.Replaced...)
+		}
+		if err = removeDuplicates(ctx, c.store, res.Run, duplicates, c.log); err == nil {
+			err = takeBack(ctx, c.store, res.Run.Run.ID, c.found.Removed, c.log)
 		}
 	}
 	c.mu.Lock()

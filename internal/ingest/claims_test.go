@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -155,6 +156,96 @@ func TestStoredMeanwhile(t *testing.T) {
 	}
 	if _, have, err := second.known(t.Context(), execution(1)); err != nil || have != h.stored || h.asked != 2 {
 		t.Errorf("found %v, %v, after the history was read %d times", have, err, h.asked)
+	}
+}
+
+// TestDivisions: an execution was divided into other stages, because fewer or more of its files were there. The runs of the
+// division with more files stay, all of them, and those of the other go. So it is if the other is pushed.
+func TestDivisions(t *testing.T) {
+	divide := func(store history.Store, stages int, files ...string) (runs []*mapping.Run) {
+		for stage := range max(stages, 1) {
+			name := fmt.Sprint(stages, ".", stage+1)
+			run := historytest.NewRun(name, "1")
+			if run.Source.List = nil; stages > 0 {
+				run.Run.Stage, run.Run.Stages = stage+1, stages
+			}
+			for _, f := range files {
+				run.Source.List = append(run.Source.List, mapping.SourceFile{Path: f, Role: mapping.RoleLog, Bytes: 4096, Hash: f})
+			}
+			if store != nil {
+				if err := errors.Join(store.Put(t.Context(), historytest.Intervals(name, "1", 10)), store.Finish(t.Context(), run)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			runs = append(runs, run)
+		}
+		return runs
+	}
+	const logs, all = "a", "a b"
+	for name, c := range map[string]struct {
+		stored    int
+		files     string
+		again     int
+		withFiles string
+		isForced  bool   // ingest only
+		want      string // names of runs
+	}{
+		"fewer files":                     {3, all, 1, logs, false, "3.1 3.2 3.3"},
+		"fewer files, more stages":        {1, all, 2, logs, false, "1.1"},
+		"more files":                      {1, logs, 3, all, false, "3.1 3.2 3.3"},
+		"more files, fewer stages":        {3, logs, 2, all, false, "2.1 2.2"},
+		"more files, all in one":          {3, logs, 1, all, false, "1.1"},
+		"the same files":                  {3, all, 2, all, false, "3.1 3.2 3.3"},
+		"stored before there were stages": {0, logs, 3, all, false, "3.1 3.2 3.3"},
+		"fewer files, with --force":       {3, all, 1, logs, true, "1.1"},
+	} {
+		for _, isPush := range []bool{false, true} {
+			if isPush && c.isForced {
+				continue
+			}
+			store := openAt(t, filepath.Join(t.TempDir(), "h.db"))
+			divide(store, c.stored, strings.Fields(c.files)...)
+			discard := slog.New(slog.DiscardHandler)
+			if isPush {
+				from := openAt(t, filepath.Join(t.TempDir(), "from.db"))
+				divide(from, c.again, strings.Fields(c.withFiles)...)
+				if _, err := Push(t.Context(), from, Target{Sink: store, Store: store}, PushOptions{Log: discard, Progress: func(int, string) {}}); err != nil {
+					t.Fatal(name, err)
+				}
+				from.Close()
+			} else {
+				all := newClaims(store, &Options{Log: discard}, 1)
+				for i, run := range divide(nil, c.again, strings.Fields(c.withFiles)...) {
+					claim := &claim{claims: all, isLater: i > 0}
+					e := &pipeline.Execution{Source: run.Source, Stage: run.Run.Stage, Stages: run.Run.Stages, Run: mapping.RunRef{ID: run.Run.ID}}
+					_, have, err := claim.known(t.Context(), e)
+					if err != nil {
+						t.Fatal(name, err)
+					}
+					res := &pipeline.Result{Run: run}
+					if have != nil && have.Source.Contains(&run.Source) && !c.isForced {
+						res.Run, res.Unchanged = have, true
+					} else if err := store.Finish(t.Context(), run); err != nil {
+						t.Fatal(name, err)
+					}
+					if err := claim.end(t.Context(), res, nil); err != nil {
+						t.Fatal(name, err)
+					}
+				}
+			}
+			var names []string
+			for run, err := range store.Runs(t.Context(), history.RunFilter{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				names = append(names, run.Run.Name)
+			}
+			slices.Sort(names)
+			if got := strings.Join(names, " "); got != c.want {
+				t.Errorf("%s, push %v: %s, want %s", name, isPush, got, c.want)
+			}
+			store.Close()
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ type Found struct {
 	ID         string         // id of the run in the history, or its new id
 	Have       *mapping.Run   // the run in the history; nil if it is new
 	Duplicates []*mapping.Run // other runs in the history with the same files
+	Replaced   []*mapping.Run // if Have is of another division of the execution: all stages of that, which go if the run is stored
 
 	Removed []*mapping.Removed // removed runs with the same files; only if Have is nil
 }
@@ -77,8 +78,7 @@ func Find(ctx context.Context, store history.Store, e *pipeline.Execution) (Foun
 func removed(ctx context.Context, store history.Store, e *pipeline.Execution) ([]*mapping.Removed, error) {
 	all, err := store.Removed(ctx, e.Source.Hashes())
 	return slices.DeleteFunc(all, func(r *mapping.Removed) bool {
-		isOther := e.Stage > 0 && r.Stages == e.Stages && r.Stage != e.Stage
-		return isOther || !mapping.SameExecution(&r.Source, &e.Source)
+		return mapping.OtherStage(e.Stage, e.Stages, r.Stage, r.Stages) || !mapping.SameExecution(&r.Source, &e.Source)
 	}), err
 }
 
@@ -114,9 +114,10 @@ func choose(e *pipeline.Execution, holders, same []*mapping.Run) Found {
 	var stage, divided []*mapping.Run
 	for _, r := range same {
 		switch {
-		case e.Stage == 0 || r.Run.Stages == e.Stages && r.Run.Stage == e.Stage:
+		case mapping.OtherStage(e.Stage, e.Stages, r.Run.Stage, r.Run.Stages):
+		case e.Stage == 0 || max(r.Run.Stages, 1) == e.Stages: // older histories have no numbers of stages
 			stage = append(stage, r)
-		case r.Run.Stages != e.Stages:
+		default:
 			divided = append(divided, r)
 		}
 	}
@@ -124,20 +125,29 @@ func choose(e *pipeline.Execution, holders, same []*mapping.Run) Found {
 		duplicates := slices.DeleteFunc(append(stage, divided...), func(r *mapping.Run) bool { return r.Run.ID == have.Run.ID })
 		return Found{ID: have.Run.ID, Have: have, Duplicates: duplicates}
 	}
-	found := Found{ID: e.Run.ID, Have: mapping.Best(divided), Duplicates: divided}
+	found := Found{ID: e.Run.ID, Have: mapping.Best(divided)}
+	for _, r := range divided {
+		if r.Run.Stages == found.Have.Run.Stages {
+			found.Replaced = append(found.Replaced, r)
+		} else {
+			found.Duplicates = append(found.Duplicates, r)
+		}
+	}
 	if slices.ContainsFunc(holders, func(r *mapping.Run) bool { return r.Run.ID == e.Run.ID }) {
 		found.ID = mapping.StageID(mapping.PartID(&e.Source), e.Stage, e.Stages) // another part of the same report has this id
 	}
 	return found
 }
 
-// removeDuplicates removes other runs of a history whose files are all part of this run, and gives the run their
-// labels and notes.
+// contained returns those of some runs whose files are all part of this one.
+func contained(run *mapping.Run, others []*mapping.Run) []*mapping.Run {
+	return slices.DeleteFunc(slices.Clone(others), func(d *mapping.Run) bool { return !run.Source.Contains(&d.Source) && !d.Run.Live() })
+}
+
+// removeDuplicates removes other runs of a history that are the same as this run, and gives the run their labels and
+// notes.
 func removeDuplicates(ctx context.Context, store history.Store, run *mapping.Run, duplicates []*mapping.Run, log *slog.Logger) error {
 	for _, d := range duplicates {
-		if !run.Source.Contains(&d.Source) && !d.Run.Live() {
-			continue
-		}
 		if a := d.Run.Annotation(); !a.IsZero() {
 			a.Weak = true
 			if _, err := store.Annotate(ctx, run.Run.ID, a); err != nil {

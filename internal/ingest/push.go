@@ -179,7 +179,8 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]there, error)
 		t := &found[i]
 		t.lacking = lacking
 		for _, s := range sharing {
-			if s.Run.ID != r.Run.ID && mapping.SameRun(s, r) {
+			isOther := mapping.OtherStage(s.Run.Stage, s.Run.Stages, r.Run.Stage, r.Run.Stages)
+			if s.Run.ID != r.Run.ID && !isOther && mapping.SameExecution(&s.Source, &r.Source) {
 				t.same = append(t.same, s)
 				if t.run == nil && !s.Run.Live() && s.Source.Contains(&r.Source) {
 					t.stays = s
@@ -187,7 +188,8 @@ func (p *push) lookUp(ctx context.Context, runs []*mapping.Run) ([]there, error)
 			}
 		}
 		for _, d := range removed {
-			if (t.run == nil || p.Restore) && d.Stage == r.Run.Stage && d.Stages == r.Run.Stages && mapping.SameExecution(&d.Source, &r.Source) {
+			isOther := mapping.OtherStage(d.Stage, d.Stages, r.Run.Stage, r.Run.Stages)
+			if (t.run == nil || p.Restore) && !isOther && mapping.SameExecution(&d.Source, &r.Source) {
 				t.removed = append(t.removed, d)
 			}
 		}
@@ -288,7 +290,7 @@ func (p *push) end(ctx context.Context, r *mapping.Run, t *there) error {
 			return err
 		}
 	}
-	if err := removeDuplicates(ctx, p.to.Store, r, t.same, p.Log); err != nil {
+	if err := removeDuplicates(ctx, p.to.Store, r, contained(r, t.same), p.Log); err != nil {
 		return err
 	}
 	return takeBack(ctx, p.to.Store, r.Run.ID, t.removed, p.Log)
