@@ -24,13 +24,14 @@ func runsCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "runs [TEXT | RUN...]", SuggestFor: []string{"ls", "list", "history"},
 		Short: "List the runs in the history",
-		Long: `Lists the runs in the history, the newest first: all, or those with TEXT in their
-id, name, archive, path, settings ('4K qd16'), labels or note; or RUNs in the order in
-which they are named: latest, latest~1 (the one before), last:5 (the five newest),
-same-as:RUN (all with its settings), or several ids. Conditions such as bs=4k limit
-these, as --where does. Each direction of a run has a line; latencies are of the whole run (≥: or more, *: computed by
-fio). REC: requests recovered from fio's JSON report, which the logs lack. MISS: requests
-that are in no window. Notes (fio2es note) have a column where a run has one.
+		Long: `Lists the runs in the history, the newest first, with the stages of one call of fio in
+their order (STAGE): all, or those with TEXT in their id, name, archive, path, settings
+('4K qd16'), labels or note; or RUNs in the order in which they are named: latest,
+latest~1 (the one before), last:5 (the five newest), same-as:RUN (all with its settings),
+or several ids. Conditions such as bs=4k limit these, as --where does. Each direction of
+a run has a line; latencies are of the whole run (≥: or more, *: computed by fio). REC:
+requests recovered from fio's JSON report, which the logs lack. MISS: requests that are
+in no window. Notes (fio2es note) have a column where a run has one.
 
 --columns chooses other columns: run, name, archive, start, state, all numbers, such as
 bandwidth and p99.99, all settings, such as mode, op_size and pool_profile, and all other
@@ -135,7 +136,9 @@ func (l *runsCall) list(ctx context.Context) error {
 		return leftOutIf(l.matrixCall.write(l.env, runs, l.format), skipped)
 	}
 	if l.order != nil {
-		l.order.Sort(runs, l.isReversed)
+		if l.order.Sort(runs, l.isReversed); l.order.Column == nil && !l.isReversed {
+			facts.KeepTogether(runs)
+		}
 	} else if l.isReversed {
 		slices.Reverse(runs)
 	}
@@ -232,6 +235,9 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 		hidden := []string{"min", "p75", "p90", "p99_99"}
 		if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Note != "" }) {
 			hidden = append(hidden, "note")
+		}
+		if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Stages > 1 }) {
+			hidden = append(hidden, "stage")
 		}
 		columns = table.Hide(facts.Columns(), hidden...)
 	}

@@ -122,6 +122,12 @@ var Columns = sync.OnceValue(func() []table.Column[*Line] {
 		[]table.Column[*Line]{
 			{Heading: "Run", Text: first(func(r *mapping.Run) string { return ShortID(r.Run.ID) })},
 			{Heading: "Start", Text: first(Started)},
+			{Name: "stage", Heading: "Stage", Sparse: true, Text: first(StageText), Value: func(l *Line) any {
+				if l.Run.Run.Stages < 2 {
+					return nil
+				}
+				return l.Run.Run.Stage
+			}},
 			{Heading: "Name", Text: first(Title)},
 			{Name: "start", Sparse: true, Value: func(l *Line) any { return l.Run.Run.Start }},
 		},

@@ -2,6 +2,8 @@ package facts
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,5 +131,53 @@ func TestSums(t *testing.T) {
 	}
 	if err := to.End(); err != nil || b.String() != "direction,hosts,jobs,recovered,missing,requests\nread,3,12,7,0,100\nwrite,,,,,100\n" {
 		t.Errorf("%v\n%s", err, &b)
+	}
+}
+
+// stageOf returns a stage of an execution, or, with one stage, an execution of its own.
+func stageOf(execution string, stage, stages int) *mapping.Run {
+	return &mapping.Run{Run: mapping.RunInfo{
+		Name: fmt.Sprintf("job/s%d", stage), Archive: "a", Path: "job", Execution: execution, Stage: stage, Stages: stages,
+	}}
+}
+
+// TestStages: stages of one execution are together in lists, in their order, at the place of the first of them in the list. Runs
+// in files have no ids: there the folder counts.
+func TestStages(t *testing.T) {
+	alone, old, night := stageOf("x", 1, 1), stageOf("o", 1, 2), []*mapping.Run{stageOf("n", 1, 3), stageOf("n", 2, 3), stageOf("n", 3, 3)}
+	list := []*mapping.Run{night[2], night[1], alone, night[0], old}
+	KeepTogether(list)
+	if want := []*mapping.Run{night[0], night[1], night[2], alone, old}; !slices.Equal(list, want) {
+		t.Error(list)
+	}
+	elsewhere := stageOf("", 2, 2)
+	elsewhere.Run.Path = "other"
+	for _, c := range []struct {
+		runs []*mapping.Run
+		want bool
+	}{
+		{night, true},
+		{night[1:], true},
+		{night[:1], false},
+		{nil, false},
+		{[]*mapping.Run{night[0], old}, false},
+		{[]*mapping.Run{alone, alone}, false},
+		{[]*mapping.Run{night[0], night[0]}, false}, // of two folders with the same name
+		{[]*mapping.Run{stageOf("", 1, 2), stageOf("", 2, 2)}, true},
+		{[]*mapping.Run{stageOf("", 1, 2), elsewhere}, false},
+	} {
+		if got := IsExecution(c.runs); got != c.want {
+			t.Errorf("%v: %v", c.runs, got)
+		}
+	}
+	for run, want := range map[*mapping.Run]string{alone: " job/s1 a:job, 1 stage", night[1]: "2/3 s2 a:job, 3 stages", elsewhere: "2/2 s2 a:job, 2 stages"} {
+		got := StageText(run) + " " + StageName(run)
+		title := strings.TrimPrefix(ExecutionTitle(run), run.Run.Execution+" ")
+		if run == alone {
+			title = "a:job, 1 stage" // its name has no stage
+		}
+		if got+" "+title != want {
+			t.Errorf("%q %q, want %q", got, title, want)
+		}
 	}
 }

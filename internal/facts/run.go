@@ -6,6 +6,10 @@
 package facts
 
 import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,6 +55,73 @@ func ShortSettings(run *mapping.Run) string {
 		parts = append(parts, "qd"+strconv.FormatInt(run.CBT.IODepth, 10))
 	}
 	return strings.Join(parts, " ")
+}
+
+// StageText returns which stage of its execution a run is, such as "2/4", or "" if it is the only one.
+func StageText(run *mapping.Run) string {
+	if run.Run.Stages < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", run.Run.Stage, run.Run.Stages)
+}
+
+// StageName returns the name of a stage without that of its execution. The only stage has the name of its execution.
+func StageName(run *mapping.Run) string {
+	if run.Run.Stages < 2 {
+		return run.Run.Name
+	}
+	if name, ok := strings.CutPrefix(run.Run.Name, run.Run.Path+"/"); ok {
+		return name
+	}
+	return path.Base(run.Run.Name)
+}
+
+// ExecutionTitle returns the name of the execution of a run.
+func ExecutionTitle(run *mapping.Run) string {
+	name := strings.TrimSuffix(strings.TrimSuffix(run.Run.Name, StageName(run)), "/")
+	if name = strings.Trim(run.Run.Archive+":"+name, ":"); run.Run.Execution != "" {
+		name = ShortID(run.Run.Execution) + " " + name
+	}
+	return fmt.Sprintf("%s, %s", name, unit.Plural(run.Run.Stages, "stage"))
+}
+
+// executionOf identifies the execution of a run, or is "" for a run that is its only stage. Runs in files have no ids.
+// There the stages of an execution have the same folder.
+func executionOf(run *mapping.Run) string {
+	if run.Run.Stages < 2 {
+		return ""
+	}
+	return cmp.Or(run.Run.Execution, run.Run.Archive+":"+run.Run.Path)
+}
+
+// IsExecution reports whether runs are stages of one execution, at least two of them, and each once.
+func IsExecution(runs []*mapping.Run) bool {
+	seen := map[int]bool{}
+	for _, run := range runs {
+		if execution := executionOf(run); execution == "" || execution != executionOf(runs[0]) || seen[run.Run.Stage] {
+			return false
+		}
+		seen[run.Run.Stage] = true
+	}
+	return len(runs) > 1
+}
+
+// KeepTogether sorts runs so that the stages of an execution follow one another, in their order. An execution has the
+// place of its first run in the list.
+func KeepTogether(runs []*mapping.Run) {
+	first, place := map[string]int{}, map[*mapping.Run]int{}
+	for i, run := range runs {
+		execution := executionOf(run)
+		if _, ok := first[execution]; !ok && execution != "" {
+			first[execution] = i
+		}
+		if place[run] = i; execution != "" {
+			place[run] = first[execution]
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b *mapping.Run) int {
+		return cmp.Or(cmp.Compare(place[a], place[b]), cmp.Compare(a.Run.Stage, b.Run.Stage))
+	})
 }
 
 // ShortNote returns the first line of the note of a run.

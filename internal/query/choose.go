@@ -21,8 +21,8 @@ import (
 
 // Chosen is the result of [Choose].
 type Chosen struct {
-	// each once, in the order of the selectors, then the newest first; without histograms, or only with the fields
-	// that the filter needs
+	// each once, in the order of the selectors, then the newest first, or the stages of an execution in their order; without
+	// histograms, or only with the fields that the filter needs
 	Runs    []*mapping.Run
 	Skipped []error  // errors of runs that cannot be read and might have been chosen
 	Notes   []string // about selectors that chose fewer runs than they could
@@ -127,8 +127,7 @@ func (c *chooser) choose(ctx context.Context, s *Selector) error {
 		if f.Where = Both(f.Where, stagesOf(name)); s.as.IsID() { // of the execution, and not of one of its stages
 			runs, err := history.Collect(c.store.Runs(ctx, f), nil)
 			if err != nil || len(runs) > 0 {
-				c.take(runs...)
-				return err
+				return errors.Join(err, c.takeStages(name, runs))
 			}
 		}
 		run, err = Find(ctx, c.store, name)
@@ -155,12 +154,27 @@ func (c *chooser) choose(ctx context.Context, s *Selector) error {
 			f.Where = Both(c.among.Where, stagesOf(cmp.Or(run.Run.Execution, run.Run.ID)))
 		}
 		runs, err := c.list(ctx, f, s.text)
+		if s.ofExecution && err == nil {
+			return c.takeStages(run.Run.Execution, runs)
+		}
 		c.take(runs...)
 		return err
 	case !c.among.Matches(run):
 		return absent(fmt.Sprintf("%s: run %s does not match%s", s, RunText(run), conditionText(c.among)))
 	}
 	c.take(run.Light())
+	return nil
+}
+
+// takeStages adds the stages of the execution whose id begins so, in the order in which they ran.
+func (c *chooser) takeStages(begin string, runs []*mapping.Run) error {
+	for _, run := range runs {
+		if run.Run.Execution != runs[0].Run.Execution {
+			return fmt.Errorf("%s%s: %w: %s, %s", OfExecution, begin, history.ErrAmbiguous, runs[0].Run.Execution, run.Run.Execution)
+		}
+	}
+	facts.KeepTogether(runs)
+	c.take(runs...)
 	return nil
 }
 
