@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -26,8 +27,9 @@ first), a small heat map, and what is not known. The numbers are those of report
 
 ` + chooseHelp + `
 
-Several runs follow one another, a screen each. On a terminal, the hosts and the heat map
-take the lines that are left, and fast hosts are left out; "| cat" shows all hosts.
+Several runs follow one another, a screen each. Before stages of one call of fio is a table
+of them. On a terminal, the hosts and the heat map take the lines that are left, and fast
+hosts are left out; "| cat" shows all hosts.
 The lowest IOPS are not those of the first and the last window, which the run may cut.
 † marks a percentile of too few requests to predict another run, ≥ a latency in fio's last
 bin, * one that fio computed. --from, --to and --direction choose requests as for rank.
@@ -47,7 +49,7 @@ lists with the names of other tables; the cells of the map are those of heatmap.
 				s.w = screen.Unfiltered() // because the map has escapes for colours; all texts are clean
 			}
 			r := &runReader{env: e, namesRuns: true}
-			return r.answer(cmd.Context(), args, q, answer{begin: s.begin, window: s.window, end: s.end, hasMessages: s.how.Columns > 0})
+			return r.answer(cmd.Context(), args, q, answer{begin: s.begin, window: s.window, end: s.end, close: s.close, hasMessages: s.how.Columns > 0})
 		},
 	}
 	addReportFlags(cmd.Flags(), q)
@@ -79,6 +81,11 @@ type show struct {
 	how    report.Layout
 	screen *report.Screen // of the run that is being read
 	hasOne bool           // a screen was written before
+
+	// The stages of an execution that are not written yet, because a table of them comes first.
+	stages  []*mapping.Run
+	screens []*report.Screen
+	texts   [][]byte
 }
 
 func (s *show) begin(run *query.Run, _ bool) error {
@@ -100,10 +107,40 @@ func (s *show) end(run *query.Run, doc *mapping.Run) error {
 	if err != nil {
 		return err
 	}
+	if s.how.JSON || doc.Run.Stages < 2 {
+		return errors.Join(s.writeStages(), s.write(text))
+	}
+	if len(s.stages) > 0 && !facts.IsExecution(append(s.stages, doc)) {
+		if err := s.writeStages(); err != nil {
+			return err
+		}
+	}
+	s.stages, s.screens, s.texts = append(s.stages, doc), append(s.screens, s.screen), append(s.texts, text)
+	return nil
+}
+
+func (s *show) close(error) error { return s.writeStages() }
+
+// writeStages writes the table of the stages of an execution, and then the stages.
+func (s *show) writeStages() error {
+	texts := s.texts
+	if overview := report.Stages(s.screens); overview != nil {
+		texts = append([][]byte{overview}, texts...)
+	}
+	s.stages, s.screens, s.texts = nil, nil, nil
+	for _, text := range texts {
+		if err := s.write(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *show) write(text []byte) error {
 	if s.hasOne && !s.how.JSON {
 		fmt.Fprintln(s.w)
 	}
 	s.hasOne = true
-	_, err = s.w.Write(text)
+	_, err := s.w.Write(text)
 	return err
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Add reads a run and adds it to the page. A page with several runs compares each with the first. name is the run as
+// Add reads a run and adds it to the page. A page with several runs compares each with the first, but not two stages of
+// one execution, which are meant to differ. name is the run as
 // the user named it. If no request of the run matches the page's query, the run is left out, and [Page.Empty] says
 // why. The returned document is nil if the files have nothing of a run.
 func (p *Page) Add(ctx context.Context, run *query.Run, name string, several bool) (*mapping.Run, error) {
@@ -89,6 +90,9 @@ func (p *Page) compare(side *compare.Side) {
 		return
 	}
 	first, other := p.base.Runs[0], side.Runs[0]
+	if facts.IsExecution([]*mapping.Run{first.Document, other.Document}) {
+		return
+	}
 	c := &comparison{Other: len(p.runs), Title: facts.Title(other.Document)}
 	p.comparisons = append(p.comparisons, c)
 	switch {

@@ -41,7 +41,11 @@ type Options struct {
 	Query   query.Query // selects windows by time and direction
 	Home    string      // address of the list of runs; the page links to it if it is not empty
 	Live    bool        // a server may have more of a run later: see [Live]
+	Stages  []StageLink // of a stage of an execution: links to the whole execution and to the stages before and after
 }
+
+// StageLink is a link to a page of the same execution.
+type StageLink struct{ Text, Address string }
 
 // Page is a report about one run or several.
 type Page struct {
@@ -69,12 +73,18 @@ func (p *Page) Write(w io.Writer) error {
 			r.Class = runClass(i)
 		}
 	}
-	numbers := numbersColumns()
+	numbers, isExecution, lead := numbersColumns(), facts.IsExecution(p.documents()), ""
+	summary := table.Pick(numbers, "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max")
+	if isExecution {
+		summary = stageNumbers()
+		setStages(p.runs)
+		lead = executionLead(p.runs)
+	}
 	var b bytes.Buffer
 	err := pageTemplate().Execute(&b, pageView{
 		Options: p.opt, Runs: p.runs, Comparisons: p.comparisons, Overlays: overlays(p.runs), Matrices: p.matrices(),
-		Many: len(p.runs) > 1, Beyond: max(len(p.runs)-MaxSections, 0), Undrawn: len(p.runs) > maxCurves,
-		Numbers: numbers, Summary: table.Pick(numbers, "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max"),
+		Many: len(p.runs) > 1, IsExecution: isExecution, Lead: lead, Beyond: max(len(p.runs)-MaxSections, 0), Undrawn: len(p.runs) > maxCurves,
+		Numbers: numbers, Summary: summary,
 	})
 	if err != nil {
 		return err
@@ -92,11 +102,18 @@ var (
 	pageJS string
 )
 
+func (p *Page) documents() (docs []*mapping.Run) {
+	for _, r := range p.runs {
+		docs = append(docs, r.Doc)
+	}
+	return docs
+}
+
 // pageTemplate is parsed at first use, because otherwise all commands would start slower.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"style": Style, "live": Live, "reload": func() template.HTML { return reload }, "script": func() template.JS { return template.JS(pageJS) },
-		"drawn": drawChange, "title": facts.Title, "started": facts.Started, "count": unit.Count,
+		"drawn": drawChange, "title": facts.Title, "stage": facts.StageName, "execution": facts.ExecutionTitle, "started": facts.Started, "count": unit.Count,
 	}).Parse(pageHTML))
 })
 
@@ -108,6 +125,8 @@ type pageView struct {
 	Overlays    []figure
 	Matrices    []MatrixView
 	Many        bool                        // there are several runs
+	IsExecution bool                        // they are stages of one execution
+	Lead        string                      // when the execution was
 	Beyond      int                         // number of runs without a section
 	Undrawn     bool                        // some runs are missing in the charts of all distributions
 	Numbers     []table.Column[*facts.Line] // of a section
@@ -186,7 +205,7 @@ func overlays(runs []*run) (list []figure) {
 			for _, c := range r.curves {
 				if c.name == direction {
 					one := *c
-					one.name, one.class = fmt.Sprintf("%d %s", i+1, facts.Title(r.Doc)), runClass(i)
+					one.name, one.class = fmt.Sprintf("%d %s", r.Number, facts.Title(r.Doc)), runClass(i)
 					curves = append(curves, &one)
 				}
 			}

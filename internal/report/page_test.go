@@ -384,3 +384,31 @@ func TestLiveTotals(t *testing.T) {
 		t.Errorf("%s: %d requests, want %d; the document has %d", got.Direction, got.Requests, want, doc.Read.Requests)
 	}
 }
+
+// TestExecution: on the page of an execution a table has all stages, with the settings in which they differ. Stages are not
+// compared with one another.
+func TestExecution(t *testing.T) {
+	p := New(Options{Program: "fio2es test"})
+	for i, depth := range []int64{1, 16} {
+		doc, windows := sample(fmt.Sprintf("results/qd%d", depth), 1)
+		doc.Run.Path, doc.Run.Execution, doc.Run.Stage, doc.Run.Stages, doc.CBT.IODepth = "results", "ffff", i+1, 2, depth
+		put(t, p, doc, windows)
+		side := &compare.Run{Name: doc.Run.Name}
+		side.End(doc)
+		p.compare(&compare.Side{Name: doc.Run.Name, Runs: []*compare.Run{side}})
+	}
+	page := write(t, p)
+	checkWellFormed(t, page)
+	for _, want := range []string{
+		`<title>ffff archive:results, 2 stages - fio2es report</title>`, `<p class="title">2026-11-21 03:13:02 to 03:13:10 UTC · 8.00s · fio-3.33</p>`,
+		`<a href="#run-2">2</a></td><td class="text name">qd16</td><td class="text name">randrw 4K qd16</td><th scope="row" class="text">read</th>`,
+		`<article class="run" id="run-2">`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(page, "Compared with") {
+		t.Error("stages are compared")
+	}
+}

@@ -28,7 +28,8 @@ type run struct {
 	HostNote string
 
 	// of a run on a page
-	Number  int      // from 1
+	Number  int      // from 1; of a stage, on the page of its execution, that of the stage
+	Differs string   // settings of a stage, in words that no other stage on the page has
 	Class   string   // class of its colour, on a page of several runs
 	Section *section // nil for runs beyond MaxSections
 	curves  []*curve

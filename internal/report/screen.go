@@ -35,6 +35,7 @@ type Layout struct {
 type Screen struct {
 	sums *runSums
 	how  Layout
+	run  *run // set by Draw, which no longer needs sums
 }
 
 // What a screen has, in characters and lines.
@@ -52,7 +53,7 @@ const (
 
 // NewScreen returns a screen for a run of which q wants a part.
 func NewScreen(q *query.Query, how Layout) *Screen {
-	return &Screen{newRunSums(q, max(cmp.Or(how.Columns, plainColumns)-heatmap.MarginWidth, 10)), how}
+	return &Screen{sums: newRunSums(q, max(cmp.Or(how.Columns, plainColumns)-heatmap.MarginWidth, 10)), how: how}
 }
 
 // Add adds a window of one of [Levels].
@@ -76,7 +77,9 @@ func (s *Screen) Draw(run *query.Run, doc *mapping.Run) ([]byte, error) {
 	case s.how.JSON:
 		return one.object(one.notes(run)), nil
 	}
-	return s.text(one, one.notes(run)), nil
+	text := s.text(one, one.notes(run))
+	s.run, s.sums = one, nil
+	return text, nil
 }
 
 // notes says what is not known of the run, or is to be kept in mind.

@@ -190,6 +190,17 @@ func withDefaults(run *mapping.Run) string {
 	return facts.ShortSettings(&all)
 }
 
+// Settings returns the titles of the workloads of runs, by which runs with different settings can be told apart.
+func Settings(runs []*mapping.Run) map[*mapping.Run]string {
+	texts := map[*mapping.Run]string{}
+	for _, w := range Group(runs) {
+		for _, run := range w.Runs {
+			texts[run] = w.Title
+		}
+	}
+	return texts
+}
+
 // DefaultOf returns fio's default of a setting, such as "4k" of op_size, if the run has it because no option sets it.
 // Otherwise it is empty.
 func DefaultOf(run *mapping.Run, name string) string {
@@ -307,4 +318,47 @@ func Match(base, other []*mapping.Run) (list []Matched) {
 		list = append(list, m)
 	}
 	return list
+}
+
+// MatchStages pairs the stages of executions on two sides: those with the same name, also if their settings differ. Of the
+// others, those with the same settings are pairs. The rest has no partner. Pairs are in the order of the base.
+func MatchStages(base, other []*mapping.Run) []Matched {
+	base = Without(base, other)
+	var list []*Matched
+	byName := map[string]*Matched{}
+	add := func(runs []*mapping.Run, to func(*Matched) *[]*mapping.Run) {
+		for _, run := range runs {
+			name := facts.StageName(run)
+			if byName[name] == nil {
+				byName[name] = &Matched{Title: name}
+				list = append(list, byName[name])
+			}
+			side := to(byName[name])
+			*side = append(*side, run)
+		}
+	}
+	add(base, func(m *Matched) *[]*mapping.Run { return &m.Base })
+	add(other, func(m *Matched) *[]*mapping.Run { return &m.Other })
+	for _, m := range list {
+		i := slices.IndexFunc(list, func(o *Matched) bool {
+			return len(o.Base) == 0 && len(o.Other) > 0 && len(m.Base) > 0 && Key(m.Base[0]) == Key(o.Other[0])
+		})
+		if i >= 0 && len(m.Other) == 0 {
+			m.Title, m.Other, list[i].Other = m.Title+" and "+list[i].Title, list[i].Other, nil
+		}
+	}
+	settings := Settings(slices.Concat(base, other))
+	var pairs []Matched
+	for _, m := range list {
+		all := slices.Concat(m.Base, m.Other)
+		if len(all) == 0 { // it is the partner of another one
+			continue
+		}
+		text := settings[all[0]]
+		if !slices.ContainsFunc(all, func(run *mapping.Run) bool { return settings[run] != text }) && text != "" {
+			m.Title += ": " + text
+		}
+		pairs = append(pairs, *m)
+	}
+	return pairs
 }

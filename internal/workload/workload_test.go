@@ -356,3 +356,37 @@ func TestTitlesOfOptions(t *testing.T) {
 		}
 	})
 }
+
+// TestMatchStages: stages of two executions are paired by name, or else by settings. The others have no partner.
+func TestMatchStages(t *testing.T) {
+	stage := func(execution string, n int, name, rw string, depth int64) *mapping.Run {
+		return &mapping.Run{
+			Run: mapping.RunInfo{ID: execution + name, Name: "job/" + name, Path: "job", Execution: execution, Stage: n, Stages: 4},
+			Fio: mapping.FioInfo{Options: map[string]string{"rw": rw, "iodepth": fmt.Sprint(depth)}},
+			CBT: mapping.CBT{Mode: rw, OpSize: 4096, IODepth: depth},
+		}
+	}
+	base := []*mapping.Run{stage("a", 1, "fill", "write", 8), stage("a", 2, "r1", "randread", 1), stage("a", 3, "r16", "randread", 16), stage("a", 4, "trim", "trim", 1)}
+	other := []*mapping.Run{stage("b", 1, "r1", "randread", 1), stage("b", 2, "again", "randread", 1), stage("b", 3, "r16", "randread", 32), stage("b", 4, "prepare", "write", 8)}
+	var got []string
+	for _, m := range MatchStages(base, append(other, stage("c", 1, "r1", "randread", 1))) {
+		text := m.Title + " |"
+		for _, side := range [][]*mapping.Run{m.Base, m.Other} {
+			for _, run := range side {
+				text += " " + run.Run.ID
+			}
+			text += " |"
+		}
+		got = append(got, text)
+	}
+	want := []string{
+		"fill and prepare: write 4K qd8 | afill | bprepare |",
+		"r1: randread 4K qd1 | ar1 | br1 cr1 |",
+		"r16 | ar16 | br16 |",
+		"trim: trim 4K qd1 | atrim | |",
+		"again: randread 4K qd1 | | bagain |",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}
