@@ -27,6 +27,7 @@ live runs ("run", "follow"), and the list, show what is stored within some secon
                             ?text=randwrite&sort=p99, where=bs%3D4k,
                             columns=p99,pool_profile and order=lowest
   /runs/ID                  one of them: its id, the beginning of it, or latest
+  /executions/ID            all stages of one call of fio: its id, or a stage
   /compare?run=ID&run=ID    several, compared with the first
   /matrix?by=bs,iodepth     many runs, as by "runs --by"; also where= and show=
   /workloads                runs with the same settings, and when they changed

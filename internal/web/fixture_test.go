@@ -64,9 +64,9 @@ type pages struct {
 func serve(store history.Store, change ...func(*site)) *pages {
 	p := &pages{}
 	s := newSite(Options{Store: store, Name: "history.db", Program: "fio2es test", Local: true})
-	s.page = func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
+	s.page = func(ctx context.Context, runs []*mapping.Run, how report.Options) (*report.Page, error) {
 		p.made.Add(1)
-		return s.report(ctx, runs, home)
+		return s.report(ctx, runs, how)
 	}
 	for _, c := range change {
 		c(s)

@@ -54,6 +54,7 @@ func (s *site) look(ctx context.Context, q listQuery, met *where.Condition) (*fo
 	}
 	if isHistorys {
 		f := &found{Runs: runs[:min(len(runs), pageRuns)], More: len(runs) > pageRuns, Watched: watched}
+		facts.KeepTogether(f.Runs)
 		if !f.More {
 			f.Total = n
 		}

@@ -29,6 +29,44 @@ func (s *site) run(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, []string{r.PathValue("id")}, "../", false)
 }
 
+// execution answers with the report of all stages of a call of fio.
+func (s *site) execution(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	ids, err := s.idsOf(r.Context(), query.OfExecution+id)
+	switch {
+	case err != nil:
+		s.missing(w, r, query.OfExecution+id, "../", err)
+	case len(ids) > mostCompared:
+		s.notify(w, r, http.StatusBadRequest, notice{Title: "Too many stages", Text: fmt.Sprintf(
+			"A report has at most %d stages, and this call of fio has %d: fio2es report execution:%s makes one of all.", mostCompared, len(ids), id)})
+	default:
+		s.answer(w, r, ids, "../", false)
+	}
+}
+
+// stageLinks returns links to the execution of a run, and to the stages before and after it, as far as the history has them.
+func (s *site) stageLinks(ctx context.Context, run *mapping.Run, home string) (list []report.StageLink, err error) {
+	of := &run.Run
+	if of.Stages < 2 || of.Execution == "" {
+		return nil, nil
+	}
+	list = append(list, report.StageLink{Text: "all stages", Address: home + executionLink(run)})
+	for _, n := range []int{of.Stage - 1, of.Stage + 1} {
+		if n < 1 || n > of.Stages {
+			continue
+		}
+		other, err := s.Store.Run(ctx, mapping.StageID(of.Execution, n, of.Stages))
+		if errors.Is(err, history.ErrNotFound) {
+			continue // it was removed, or is not stored yet
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, report.StageLink{Text: fmt.Sprintf("%d: %s", n, facts.StageName(other)), Address: home + runLink(other)})
+	}
+	return list, nil
+}
+
 func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
 	var ids []string
@@ -85,7 +123,15 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 	if earliest {
 		slices.SortStableFunc(runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
 	}
-	tag, err := tagOf(s.Program, runs)
+	how := report.Options{Program: s.Program, Home: home, Live: isAnyLive(runs)}
+	var err error
+	if len(runs) == 1 {
+		how.Stages, err = s.stageLinks(r.Context(), runs[0], home)
+	}
+	tag := ""
+	if err == nil {
+		tag, err = tagOf(how, runs)
+	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -93,20 +139,19 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 	if isKnown(w, r, tag) {
 		return
 	}
-	page, err := s.made(r.Context(), runs, home, tag)
+	page, err := s.made(r.Context(), runs, how, tag)
 	if err != nil {
 		w.Header().Del("ETag")
 		s.fail(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", report.Options{Live: isAnyLive(runs)}.Policy()+unframed)
+	w.Header().Set("Content-Security-Policy", how.Policy()+unframed)
 	s.send(w, r, http.StatusOK, page)
 }
 
 // made returns the page of runs with this tag. Only a few pages are made at the same time.
-func (s *site) made(ctx context.Context, runs []*mapping.Run, home, tag string) ([]byte, error) {
-	of := home + " " + tag
-	if page := s.recent.find(of); page != nil {
+func (s *site) made(ctx context.Context, runs []*mapping.Run, how report.Options, tag string) ([]byte, error) {
+	if page := s.recent.find(tag); page != nil {
 		return page, nil
 	}
 	leave, err := s.reports.enter(ctx)
@@ -114,10 +159,10 @@ func (s *site) made(ctx context.Context, runs []*mapping.Run, home, tag string) 
 		return nil, err
 	}
 	defer leave()
-	if page := s.recent.find(of); page != nil { // another request has made it in the meantime
+	if page := s.recent.find(tag); page != nil { // another request has made it in the meantime
 		return page, nil
 	}
-	page, err := s.page(ctx, runs, home)
+	page, err := s.page(ctx, runs, how)
 	if err != nil {
 		return nil, err
 	}
@@ -125,13 +170,13 @@ func (s *site) made(ctx context.Context, runs []*mapping.Run, home, tag string) 
 	if err := page.Write(&b); err != nil {
 		return nil, err
 	}
-	s.recent.add(of, b.Bytes())
+	s.recent.add(tag, b.Bytes())
 	return b.Bytes(), nil
 }
 
 // report makes the report of runs in the history.
-func (s *site) report(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error) {
-	page := report.New(report.Options{Program: s.Program, Home: home, Live: isAnyLive(runs)})
+func (s *site) report(ctx context.Context, runs []*mapping.Run, how report.Options) (*report.Page, error) {
+	page := report.New(how)
 	for _, doc := range runs {
 		if _, err := page.Add(ctx, query.Stored(s.Store, doc), doc.Run.ID, len(runs) > 1); err != nil {
 			return nil, err
@@ -189,12 +234,15 @@ func (s *site) candidates(ctx context.Context, begin, home string) (list []choic
 // runLink returns the address of a run's report, relative to the list.
 func runLink(run *mapping.Run) string { return "runs/" + url.PathEscape(run.Run.ID) }
 
-// tagOf returns the ETag of a report. It changes if one of the run documents changes; these are stored after the
+// executionLink returns the address of the report of a run's execution, relative to the list.
+func executionLink(run *mapping.Run) string { return "executions/" + url.PathEscape(run.Run.Execution) }
+
+// tagOf returns the ETag of a report. It changes if its options or one of the run documents change; these are stored after the
 // windows. It is a weak ETag, because the page may be compressed.
-func tagOf(program string, runs []*mapping.Run) (string, error) {
+func tagOf(how report.Options, runs []*mapping.Run) (string, error) {
 	sum := sha256.New()
 	in := json.NewEncoder(sum)
-	if err := in.Encode(program); err != nil {
+	if err := in.Encode(how); err != nil {
 		return "", err
 	}
 	for _, run := range runs {
@@ -228,16 +276,16 @@ type recent struct {
 }
 
 type madePage struct {
-	of   string // tag, and address of the list
+	tag  string
 	page []byte
 }
 
 // find returns a page, or nil.
-func (r *recent) find(of string) []byte {
+func (r *recent) find(tag string) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.pages {
-		if p.of == of {
+		if p.tag == tag {
 			return p.page
 		}
 	}
@@ -245,11 +293,11 @@ func (r *recent) find(of string) []byte {
 }
 
 // add stores a page, and drops the oldest if there are too many.
-func (r *recent) add(of string, page []byte) {
+func (r *recent) add(tag string, page []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.pages) == mostRecent {
 		r.pages = slices.Delete(r.pages, 0, 1)
 	}
-	r.pages = append(r.pages, madePage{of, page})
+	r.pages = append(r.pages, madePage{tag, page})
 }

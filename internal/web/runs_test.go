@@ -211,7 +211,7 @@ func TestFailures(t *testing.T) {
 		{fmt.Errorf("read history x.db: %w", history.ErrDamaged), 500, "read history x.db: not a history file, or damaged"},
 	} {
 		p := serve(historyOf(t, run), func(s *site) {
-			s.page = func(context.Context, []*mapping.Run, string) (*report.Page, error) { return nil, c.err }
+			s.page = func(context.Context, []*mapping.Run, report.Options) (*report.Page, error) { return nil, c.err }
 		})
 		w := p.get(t, "/runs/"+run.Run.ID)
 		if w.Code != c.code || !strings.Contains(w.Body.String(), c.want) || w.Header().Get("ETag") != "" {
@@ -231,12 +231,12 @@ func TestAtOnce(t *testing.T) {
 		begun, end := 0, make(chan struct{})
 		var mu sync.Mutex
 		p := serve(store, func(s *site) {
-			s.page = func(ctx context.Context, runs []*mapping.Run, _ string) (*report.Page, error) {
+			s.page = func(ctx context.Context, runs []*mapping.Run, how report.Options) (*report.Page, error) {
 				mu.Lock()
 				begun++
 				mu.Unlock()
 				<-end
-				return s.report(ctx, runs, "")
+				return s.report(ctx, runs, how)
 			}
 		})
 		ctx, leave := context.WithCancel(t.Context())
@@ -300,7 +300,7 @@ func TestPatience(t *testing.T) {
 	run := runOf(0, "a", 100)
 	synctest.Test(t, func(t *testing.T) {
 		p := serve(memory{runs: []*mapping.Run{run}}, func(s *site) {
-			s.page = func(ctx context.Context, _ []*mapping.Run, _ string) (*report.Page, error) {
+			s.page = func(ctx context.Context, _ []*mapping.Run, _ report.Options) (*report.Page, error) {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}
@@ -309,4 +309,55 @@ func TestPatience(t *testing.T) {
 			t.Errorf("%d", w.Code)
 		}
 	})
+}
+
+// TestExecution: the page of an execution has all of its stages, in their order. The page of a stage links to it, and to those
+// of its neighbours that the history has.
+func TestExecution(t *testing.T) {
+	execution := strings.Repeat("ee", 10)
+	var runs []*mapping.Run
+	for _, n := range []int{1, 2, 4} { // the third was removed
+		run := runOf(n, fmt.Sprintf("job/s%d", n), 100)
+		run.Run.Path, run.Run.Execution, run.Run.Stage, run.Run.Stages = "job", execution, n, 4
+		run.Run.ID = mapping.StageID(execution, n, 4)
+		runs = append(runs, run)
+	}
+	p := serve(historyOf(t, append(runs, runOf(9, "alone", 100))...))
+	first, second := runs[0].Run.ID, runs[1].Run.ID
+	for _, c := range []struct {
+		path        string
+		code        int
+		wants, nots []string
+		runs        string
+	}{
+		{
+			"/executions/eeee", 200, []string{`<h2 id="summary">eeeeeeee archive:job, 4 stages</h2>`, `<a href="#run-4">4</a></td><td class="text name">s4</td>`},
+			[]string{"Compared with run"}, "1 job/s1, 2 job/s2, 4 job/s4",
+		},
+		{"/executions/" + second, 200, nil, nil, "1 job/s1, 2 job/s2, 4 job/s4"},
+		{"/executions/x", 404, []string{"x: no such run"}, nil, ""},
+		{"/executions/last:2", 400, []string{"want execution:RUN"}, nil, ""},
+		{
+			"/runs/" + second, 200, []string{`Stage 2 of 4 of one call of fio · <a href="../executions/` + execution + `">all stages</a> · <a href="../runs/` + first + `">1: s1</a></p>`},
+			nil, "job/s2",
+		},
+		{"/runs/latest", 200, nil, []string{"one call of fio"}, "alone"},
+		{"/?sort=start", 200, []string{`<a class="label" href="executions/` + execution + `">stage 2/4</a>`}, nil, ""},
+	} {
+		w := p.get(t, c.path)
+		page := w.Body.String()
+		if w.Code != c.code || reported(page) != c.runs {
+			t.Errorf("%s: %d %q", c.path, w.Code, reported(page))
+		}
+		for _, want := range c.wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: no %s:\n%s", c.path, want, page[max(0, strings.Index(page, "<main>")):])
+			}
+		}
+		for _, not := range c.nots {
+			if strings.Contains(page, not) {
+				t.Errorf("%s: has %s", c.path, not)
+			}
+		}
+	}
 }

@@ -49,8 +49,8 @@ type site struct {
 	reports gate
 	recent  recent
 
-	// page makes the report of runs, in their order, with a link to the list at home. Tests replace it.
-	page func(ctx context.Context, runs []*mapping.Run, home string) (*report.Page, error)
+	// page makes the report of runs, in their order. Tests replace it.
+	page func(ctx context.Context, runs []*mapping.Run, how report.Options) (*report.Page, error)
 }
 
 // New returns the handler of all pages.
@@ -70,6 +70,7 @@ func (s *site) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", s.list)
 	mux.HandleFunc("/runs/{id}", s.run)
+	mux.HandleFunc("/executions/{id}", s.execution)
 	mux.HandleFunc("/compare", s.compare)
 	mux.HandleFunc("/metrics", s.metrics)
 	mux.HandleFunc("/matrix", s.matrix)
@@ -77,7 +78,7 @@ func (s *site) handler() http.Handler {
 	mux.HandleFunc("/workloads/{id}", s.workload)
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.notify(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "The pages are the list of all runs, /runs/ID, /compare?run=ID&run=ID, /matrix?by=bs,iodepth, /workloads and /workloads/ID, that of a run."})
+		s.notify(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "The pages are the list of all runs, /runs/ID, /executions/ID, /compare?run=ID&run=ID, /matrix?by=bs,iodepth, /workloads and /workloads/ID, that of a run."})
 	})
 	return s.logged(s.guarded(gzhttp.GzipHandler(mux)))
 }
