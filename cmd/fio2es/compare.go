@@ -32,8 +32,10 @@ interval, and a verdict. A and B are paths with one run each (nothing is stored)
 runs in the history: an id or its beginning, latest, latest~1 (the one before), last:5
 (the five newest), same-as:RUN (all with its settings), or a condition such as 'bs=4k';
 --where limits what these choose from. Several runs of one side, also those joined by
-commas, are repetitions of a test: their windows are pooled. --from, --to, --direction,
---host and --job choose windows as for rank.
+commas, are repetitions of a test: their windows are pooled. Stages of one call of fio
+(a path with several, execution:RUN) are compared one by one with those of the same name,
+or of the same settings. --from, --to, --direction, --host and --job choose windows as
+for rank.
 
 The verdict is worse or better if 0 is not in the interval. If 0 is in it, the farther
 bound X decides: "no change > X %" if X is at most --within, else unclear, because the
@@ -66,6 +68,7 @@ requests per second, changes and their bounds in percent, and the verdicts worse
 same ("no change > X %"), unclear and unknown.`,
 		Example: `  fio2es compare e87ec34a latest
   fio2es compare --baseline last:10 latest
+  fio2es compare execution:e87ec34a latest-execution
   fio2es compare last:5 latest --where 'mode=randwrite' --from +30s
   fio2es compare before/ after/ --fail-if 'p99 > +10%' --fail-if 'iops < -5%'
   fio2es compare base1,base2,base3 new1,new2,new3 --format json
@@ -191,7 +194,8 @@ func (c *comparison) check(args []string) (err error) {
 	return nil
 }
 
-// compareRuns compares each argument with the base. Without --baseline, the base is the first argument.
+// compareRuns compares each argument with the base. Without --baseline, the base is the first argument. Stages of an execution
+// are compared one by one.
 func (c *comparison) compareRuns(ctx context.Context, args []string) error {
 	var sides []*compare.Side
 	for _, arg := range args {
@@ -200,6 +204,13 @@ func (c *comparison) compareRuns(ctx context.Context, args []string) error {
 			return err
 		}
 		sides = append(sides, side)
+	}
+	if slices.ContainsFunc(sides, hasStages) {
+		var list []*selection
+		for _, side := range sides {
+			list = append(list, selectionOf(side))
+		}
+		return c.compareMatched(ctx, list, workload.MatchStages)
 	}
 	if c.baseline == nil {
 		c.logDoubts("", sides[0], sides[0])
@@ -365,7 +376,7 @@ func (c *comparison) noteChance() {
 }
 
 // compareWorkloads compares the runs of each argument, workload by workload, with those runs of the base that have
-// the same settings. Without --baseline, the base is the first argument.
+// the same settings.
 func (c *comparison) compareWorkloads(ctx context.Context, args []string) error {
 	var list []*selection
 	for _, arg := range args {
@@ -375,6 +386,12 @@ func (c *comparison) compareWorkloads(ctx context.Context, args []string) error 
 		}
 		list = append(list, s)
 	}
+	return c.compareMatched(ctx, list, workload.Match)
+}
+
+// compareMatched compares the runs of each selection with those of the base that match. Without --baseline, the base is the
+// first selection.
+func (c *comparison) compareMatched(ctx context.Context, list []*selection, match func(base, other []*mapping.Run) []workload.Matched) error {
 	base, past := &selection{}, map[string][]*mapping.Run{} // by workload
 	if c.baseline == nil {
 		base, list = list[0], list[1:]
@@ -390,7 +407,7 @@ func (c *comparison) compareWorkloads(ctx context.Context, args []string) error 
 		}
 	}
 	for _, other := range list {
-		if err := c.compareSelections(ctx, base, past, other); err != nil {
+		if err := c.compareSelections(ctx, base, past, other, match); err != nil {
 			return err
 		}
 	}
@@ -401,9 +418,12 @@ func (c *comparison) compareWorkloads(ctx context.Context, args []string) error 
 
 // compareSelections compares each workload of other with that of base, or with --baseline, with its runs in past. A
 // workload that cannot be compared is left out. It fails if no workload was compared.
-func (c *comparison) compareSelections(ctx context.Context, base *selection, past map[string][]*mapping.Run, other *selection) error {
+func (c *comparison) compareSelections(
+	ctx context.Context, base *selection, past map[string][]*mapping.Run, other *selection,
+	match func(base, other []*mapping.Run) []workload.Matched,
+) error {
 	compared, failed := 0, []error(nil)
-	for _, m := range workload.Match(base.docs, other.docs) {
+	for _, m := range match(base.docs, other.docs) {
 		if c.baseline == nil && (len(m.Base) == 0 || len(m.Other) == 0) {
 			with := base
 			if len(m.Base) == 0 {
@@ -424,6 +444,7 @@ func (c *comparison) compareSelections(ctx context.Context, base *selection, pas
 			from, err = c.baselineOf(ctx, m.Title, to, past[workload.Key(m.Other[0])])
 		}
 		if err == nil {
+			c.logDoubts(m.Title, from, from)
 			err = c.pair(m.Title, from, to)
 		}
 		switch {

@@ -72,12 +72,12 @@ func TestRecipes(t *testing.T) {
 	golden.File(t, page, result)
 }
 
-// newKitchen makes a folder with archives in results, logs in main and pr, and a history of twelve nights.
+// newKitchen makes a folder with archives in results, logs in main and pr, stages in staged, and a history of twelve nights.
 func newKitchen(t *testing.T) *kitchen {
 	t.Helper()
 	k := &kitchen{T: t, dir: t.TempDir()}
 	k.env = append(os.Environ(), "HOME="+k.dir, "XDG_DATA_HOME=", "XDG_CONFIG_HOME="+k.dir, "PR=7")
-	for name, from := range map[string]string{"main": "two-jobs-rw", "pr": "stalls"} {
+	for name, from := range map[string]string{"main": "two-jobs-rw", "pr": "stalls", "staged": "stonewall"} {
 		if err := os.CopyFS(filepath.Join(k.dir, name), os.DirFS(filepath.Join("..", "..", "testdata", "corpus", from))); err != nil {
 			t.Fatal(err)
 		}

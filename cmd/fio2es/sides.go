@@ -26,7 +26,7 @@ type sides struct {
 	query query.Query // selects the windows that are compared
 }
 
-// side reads the runs that arg names, joined by commas.
+// side reads the runs that arg names, joined by commas. A path has one run, or the stages of one execution.
 func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 	parts := []string{arg}
 	isCondition := query.IsSelector(arg)
@@ -47,11 +47,13 @@ func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = c.each(ctx, inputs, func(run *query.Run, many bool) error {
+		isOne := true // or the part has several executions
+		err = c.each(ctx, inputs, func(run *query.Run, _ bool) error {
 			if run.Stored != nil {
 				return c.add(ctx, side, part, run)
 			}
-			if paths = append(paths, run.Path); many {
+			paths, isOne = append(paths, run.Path), run.IsOnly
+			if !isOne {
 				return nil
 			}
 			return c.add(ctx, side, part, run)
@@ -59,10 +61,13 @@ func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(paths) > 1 {
+		if !isOne {
 			return nil, fmt.Errorf("%s: %d runs, want one: give the path of one, ingest them and give its id, or compare all of them with --by settings: %s",
 				part, len(paths), query.List(paths))
 		}
+	}
+	if len(side.Runs) == 0 {
+		return nil, fmt.Errorf("%s: no windows to compare", arg)
 	}
 	return side, nil
 }
@@ -73,11 +78,17 @@ func (c *sides) add(ctx context.Context, side *compare.Side, part string, run *q
 	if err != nil {
 		return err
 	}
+	if one.IsEmpty() && one.Document.Run.Stages > 1 {
+		c.note(one.Document.Run.Name, "left out: no windows to compare: "+report.WhyEmpty(one))
+		return nil
+	}
 	if one.IsEmpty() {
 		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
 	}
 	if !query.IsPath(part) {
 		one.Name = facts.ShortID(one.Document.Run.ID)
+	} else if one.Document.Run.Stages > 1 {
+		one.Name = filepath.Join(part, facts.StageName(one.Document))
 	}
 	for _, have := range side.Runs {
 		if have.Name == one.Name || query.IsPath(part) && filepath.Clean(have.Name) == filepath.Clean(one.Name) {
@@ -180,11 +191,29 @@ func (c *sides) storedSide(ctx context.Context, name string, docs []*mapping.Run
 }
 
 // selection has the runs of an argument with --by settings: runs of a path, or runs of the history that a selector
-// chooses.
+// chooses. With stages, it has those of its side.
 type selection struct {
 	name string
 	docs []*mapping.Run
-	read map[*mapping.Run]*compare.Run // the read runs of a path
+	read map[*mapping.Run]*compare.Run // the runs that are read already: those of a path, and stages
+}
+
+// hasStages reports whether a side has several stages of one execution. Their requests are never pooled.
+func hasStages(side *compare.Side) bool {
+	return slices.ContainsFunc(side.Runs, func(a *compare.Run) bool {
+		return slices.ContainsFunc(side.Runs, func(b *compare.Run) bool {
+			return facts.IsExecution([]*mapping.Run{a.Document, b.Document})
+		})
+	})
+}
+
+// selectionOf returns the runs of a side.
+func selectionOf(side *compare.Side) *selection {
+	s := &selection{name: side.Name, read: map[*mapping.Run]*compare.Run{}}
+	for _, run := range side.Runs {
+		s.docs, s.read[run.Document] = append(s.docs, run.Document), run
+	}
+	return s
 }
 
 // selection finds the runs of an argument, and reads those of a path.

@@ -65,7 +65,8 @@ func (f *Files) Runs(ctx context.Context) iter.Seq2[*Run, error] {
 					return
 				}
 				run := &Run{Name: stage.NameIn(execution.Name()), Path: stage.NameIn(execution.Path), stage: stage}
-				run.IsAlone = len(f.executions) == 1 && !stage.IsDivided()
+				run.IsOnly = len(f.executions) == 1
+				run.IsAlone = run.IsOnly && !stage.IsDivided()
 				if !yield(run, nil) {
 					return
 				}

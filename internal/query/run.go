@@ -25,7 +25,9 @@ type Run struct {
 	Name string
 	// IsAlone means that the files have no other run.
 	IsAlone bool
-	Path    string // path of the run's folder and stage, in its archive or below the given path; empty in the history
+	// IsOnly means that the files have no other execution. They may have other stages.
+	IsOnly bool
+	Path   string // path of the run's folder and stage, in its archive or below the given path; empty in the history
 	// Stored is the run document in the history. It is nil for files, whose run document is made by Read.
 	Stored *mapping.Run
 	// JoinMS is the length in milliseconds to which stored windows are joined, from the function [JoinMS]. 0 leaves
