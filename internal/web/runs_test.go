@@ -360,4 +360,13 @@ func TestExecution(t *testing.T) {
 			}
 		}
 	}
+	// the list has the stages in their order, and the newest run before them
+	at, list := -1, p.get(t, "/").Body.String()
+	for _, name := range []string{"alone", "job/s1", "job/s2", "job/s4"} {
+		next := strings.Index(list, `aria-label="choose archive:`+name)
+		if next <= at {
+			t.Errorf("%s is at %d, after %d", name, next, at)
+		}
+		at = next
+	}
 }
