@@ -171,9 +171,10 @@ type DirectionTotals struct {
 }
 
 // ByDirection returns the totals of the directions in which requests completed.
-func (r *Run) ByDirection() []DirectionTotals {
-	var list []DirectionTotals
-	for i, t := range []*Totals{r.Read, r.Write, r.Trim} {
+func (r *Run) ByDirection() []DirectionTotals { return byDirection(r.Read, r.Write, r.Trim) }
+
+func byDirection(totals ...*Totals) (list []DirectionTotals) {
+	for i, t := range totals {
 		if t != nil {
 			list = append(list, DirectionTotals{Directions[i], t})
 		}

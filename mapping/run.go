@@ -35,6 +35,10 @@ type Run struct {
 	Write *Totals `json:"write,omitempty"`
 	Trim  *Totals `json:"trim,omitempty"`
 
+	// Sections are the sections of a run whose jobs did not all do the same, in the order of fio's report. Requests of one
+	// section are in no other, and together they are those of the run.
+	Sections []Section `json:"sections,omitempty"`
+
 	Recovered Lost      `json:"recovered,omitzero"` // not in the logs, but found in fio's JSON
 	Missing   Lost      `json:"missing,omitzero"`   // completed according to fio, but found in no file
 	Warnings  []string  `json:"warnings,omitempty"`
@@ -45,6 +49,20 @@ type Run struct {
 	Ingested  time.Time `json:"ingested,omitzero"` // when this version of the run was stored first
 	Program   Program   `json:"fio2es,omitzero"`
 }
+
+// Section is the jobs of a run that did the same. Its latencies have no bins.
+type Section struct {
+	Name  string  `json:"name"` // of the sections in fio's report
+	CBT   CBT     `json:"cbt,omitzero"`
+	Jobs  int     `json:"jobs,omitempty"` // on all hosts
+	All   *Totals `json:"all,omitempty"`
+	Read  *Totals `json:"read,omitempty"`
+	Write *Totals `json:"write,omitempty"`
+	Trim  *Totals `json:"trim,omitempty"`
+}
+
+// ByDirection returns the totals of the directions in which requests completed.
+func (s *Section) ByDirection() []DirectionTotals { return byDirection(s.Read, s.Write, s.Trim) }
 
 // Program is the version of fio2es that read the run's files.
 type Program struct {

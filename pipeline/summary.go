@@ -54,16 +54,19 @@ func (r *runReader) summary() *mapping.Run {
 	if n := float64(len(reported)); n > 0 {
 		run.Fio.UsrCPU, run.Fio.SysCPU = rounded(run.Fio.UsrCPU/n, 100), rounded(run.Fio.SysCPU/n, 100)
 	}
-	r.addTotals(run)
+	var by [fiolog.Directions]*mapping.Totals
+	run.All, by = r.totalsOf(r.Entries, r.Jobs)
+	run.Read, run.Write, run.Trim = by[fiolog.Read], by[fiolog.Write], by[fiolog.Trim]
+	run.Sections = r.sections()
 	for _, err := range slices.Concat(skipped, notes) {
 		run.Warnings = append(run.Warnings, err.Error())
 	}
 	return run
 }
 
-// addTotals adds the totals of each direction and of all together: the sums of fio's entries and of the rows of jobs without
-// an entry. Without any entry, they are the sums of the windows.
-func (r *runReader) addTotals(run *mapping.Run) {
+// totalsOf returns the totals of each direction and of all together of some jobs: the sums of their entries in fio's reports,
+// and of the rows of jobs without an entry. Without any entry, they are the sums of the windows, which are of all jobs.
+func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *mapping.Totals, by [fiolog.Directions]*mapping.Totals) {
 	var sums [fiolog.Directions]struct { // over the entries of the run
 		bins        *hist.Histogram // of all requests
 		unbinned    int64
@@ -78,7 +81,7 @@ func (r *runReader) addTotals(run *mapping.Run) {
 		sums[d].bins = &hist.Histogram{}
 	}
 	var unknown []*plan.Entry // nothing shows how their requests divide into directions
-	for _, e := range r.Entries {
+	for _, e := range entries {
 		a := r.account(e)
 		for d := range sums {
 			to, of := &sums[d], &a.directions[d]
@@ -103,11 +106,11 @@ func (r *runReader) addTotals(run *mapping.Run) {
 			unknown = append(unknown, e)
 		}
 	}
-	for _, j := range r.Jobs {
+	for _, j := range jobs {
 		for d := range sums {
 			if of := &r.rows[j].directions[d]; j.Entry == nil {
 				sums[d].lacksReport = sums[d].lacksReport || of.requests > 0
-				if len(r.Entries) > 0 {
+				if len(entries) > 0 {
 					sums[d].bins.Merge(&of.sum)
 				}
 			}
@@ -119,9 +122,9 @@ func (r *runReader) addTotals(run *mapping.Run) {
 		t.Bandwidth = rounded(perSecond(float64(t.Bytes), t.DurationMS), 1)
 	}
 	lacksReport := false
-	for d, to := range [fiolog.Directions]**mapping.Totals{&run.Read, &run.Write, &run.Trim} {
+	for d := range sums {
 		of := &sums[d]
-		if len(r.Entries) == 0 {
+		if len(entries) == 0 {
 			of.bins = &r.windowed[d]
 		}
 		lacksReport = lacksReport || of.lacksReport
@@ -144,7 +147,7 @@ func (r *runReader) addTotals(run *mapping.Run) {
 			out.Latency.Mean = out.Means.Clat
 		}
 		first, last := int64(math.MaxInt64), int64(0) // from the start of the first job to the end of the last one
-		for _, j := range r.Jobs {
+		for _, j := range jobs {
 			start, end, rows := j.Offset, r.endOf(j), &r.rows[j].directions[d]
 			switch {
 			case !j.Serves(fiolog.Direction(d)) || j.Entry != nil && (j.Entry.Mixed != nil || j.Entry.Several) && rows.requests == 0:
@@ -159,7 +162,7 @@ func (r *runReader) addTotals(run *mapping.Run) {
 		if out.Requests == 0 { // unknown
 			out.IOPS = rounded(perSecond(of.uncounted, out.DurationMS), 1e3)
 		}
-		*to = out
+		by[d] = out
 		all.Merge(of.bins)
 		total.Requests += out.Requests
 		total.Bytes += out.Bytes
@@ -174,19 +177,46 @@ func (r *runReader) addTotals(run *mapping.Run) {
 		total.Sums.Bandwidth += float64(e.Mixed.BandwidthBytes)
 	}
 	if total.Requests == 0 {
-		return
+		return nil, by
 	}
 	if lacksReport {
 		total.Bytes, total.Sums = 0, mapping.Sums{}
 	}
 	total.Latency = mapping.NewLatency(all, nil)
 	first := int64(math.MaxInt64)
-	for _, j := range r.Jobs {
-		first = min(first, j.Offset)
+	last := int64(0)
+	for _, j := range jobs {
+		first, last = min(first, j.Offset), max(last, r.endOf(j))
 	}
-	setRates(total, first, r.end())
+	setRates(total, first, last)
 	total.Sums.IOPS = rounded(total.Sums.IOPS, 1e3)
-	run.All = total
+	return total, by
+}
+
+// sections returns the sections of a run whose jobs did not all do the same, if reports cover all of them.
+func (r *runReader) sections() (list []mapping.Section) {
+	if len(r.Sections) < 2 || slices.ContainsFunc(r.Jobs, func(j *plan.Job) bool { return j.Entry == nil }) {
+		return nil
+	}
+	for _, of := range r.Sections {
+		var entries []*plan.Entry
+		s := mapping.Section{Name: plan.JoinNames(of.Names), CBT: of.Settings}
+		for _, j := range of.Jobs {
+			if s.Jobs += j.Stands(); !slices.Contains(entries, j.Entry) {
+				entries = append(entries, j.Entry)
+			}
+		}
+		var by [fiolog.Directions]*mapping.Totals
+		s.All, by = r.totalsOf(entries, of.Jobs)
+		s.Read, s.Write, s.Trim = by[fiolog.Read], by[fiolog.Write], by[fiolog.Trim]
+		for _, t := range []*mapping.Totals{s.All, s.Read, s.Write, s.Trim} {
+			if t != nil {
+				t.Latency.Bins = mapping.Bins{}
+			}
+		}
+		list = append(list, s)
+	}
+	return list
 }
 
 // endOf returns when a job ended, in milliseconds after the start of the run.

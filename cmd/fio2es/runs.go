@@ -231,7 +231,8 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 		}
 		return nil
 	}
-	if columns == nil {
+	isUsual := columns == nil
+	if isUsual {
 		hidden := []string{"min", "p75", "p90", "p99_99"}
 		if !slices.ContainsFunc(runs, func(r *mapping.Run) bool { return r.Run.Note != "" }) {
 			hidden = append(hidden, "note")
@@ -251,7 +252,11 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 	to := table.NewNarrow(w, format, columns, []string{"NAME", "NOTE", "STATE"}, drop)
 	byFio := false
 	for _, r := range runs {
-		for _, line := range facts.LinesFor(columns, r) {
+		lines := facts.LinesFor(columns, r)
+		if isUsual && format == table.Text { // programs add up lines
+			lines = append(lines, facts.SectionLines(r)...)
+		}
+		for _, line := range lines {
 			byFio = byFio || line.Latencies.ByFio
 			if err := to.Write(line); err != nil {
 				return err

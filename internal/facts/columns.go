@@ -66,10 +66,11 @@ func LatencyColumns[R any](of func(R) *Latencies) (list []table.Column[R]) {
 		}})
 }
 
-// Line is a row in a list of runs: one direction of a run.
+// Line is a row in a list of runs: one direction of a run, or of a section of it.
 type Line struct {
 	Run     *mapping.Run
-	IsFirst bool // first line of the run
+	Section *mapping.Section // nil: the whole run
+	IsFirst bool             // first line of the run
 	mapping.DirectionTotals
 	Latencies Latencies
 }
@@ -85,7 +86,23 @@ func Lines(run *mapping.Run) []*Line {
 
 // NewLine returns the line of a direction.
 func NewLine(run *mapping.Run, isFirst bool, d mapping.DirectionTotals) *Line {
-	return &Line{run, isFirst, d, LatenciesOfTotals(d.Totals)}
+	return &Line{run, nil, isFirst, d, LatenciesOfTotals(d.Totals)}
+}
+
+// SectionLines returns the lines of the sections of a run, none of which is its first.
+func SectionLines(run *mapping.Run) (list []*Line) {
+	for i := range run.Sections {
+		s := &run.Sections[i]
+		for _, d := range s.ByDirection() {
+			list = append(list, &Line{run, s, false, d, LatenciesOfTotals(d.Totals)})
+		}
+	}
+	return list
+}
+
+// SectionTitle returns the name of a section with its most important settings.
+func SectionTitle(s *mapping.Section) string {
+	return strings.TrimSpace(s.Name + " " + shortSettings(&s.CBT))
 }
 
 // first returns a text only in the first line of a run.
@@ -128,7 +145,12 @@ var Columns = sync.OnceValue(func() []table.Column[*Line] {
 				}
 				return l.Run.Run.Stage
 			}},
-			{Heading: "Name", Text: first(Title)},
+			{Heading: "Name", Text: func(l *Line) string {
+				if l.Section != nil {
+					return "  " + SectionTitle(l.Section)
+				}
+				return first(Title)(l)
+			}},
 			{Name: "start", Sparse: true, Value: func(l *Line) any { return l.Run.Run.Start }},
 		},
 		table.Hide(ofRun(SettingColumns("benchmark", "mode", "op_size", "iodepth"))),

@@ -43,16 +43,18 @@ func Title(run *mapping.Run) string {
 }
 
 // ShortSettings returns the most important settings, such as "randwrite 4K qd16".
-func ShortSettings(run *mapping.Run) string {
+func ShortSettings(run *mapping.Run) string { return shortSettings(&run.CBT) }
+
+func shortSettings(set *mapping.CBT) string {
 	var parts []string
-	if run.CBT.Mode != "" {
-		parts = append(parts, run.CBT.Mode)
+	if set.Mode != "" {
+		parts = append(parts, set.Mode)
 	}
-	if run.CBT.OpSize > 0 {
-		parts = append(parts, strings.TrimSuffix(unit.WholeBytes(run.CBT.OpSize), "iB"))
+	if set.OpSize > 0 {
+		parts = append(parts, strings.TrimSuffix(unit.WholeBytes(set.OpSize), "iB"))
 	}
-	if run.CBT.IODepth > 0 {
-		parts = append(parts, "qd"+strconv.FormatInt(run.CBT.IODepth, 10))
+	if set.IODepth > 0 {
+		parts = append(parts, "qd"+strconv.FormatInt(set.IODepth, 10))
 	}
 	return strings.Join(parts, " ")
 }

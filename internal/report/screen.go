@@ -142,6 +142,10 @@ func (s *Screen) text(r *run, notes []string) []byte {
 		under = append(under, "† too few requests to predict another run")
 	}
 	numbers.End(under...)
+	if sections := r.sections(); len(sections) > 0 {
+		out.WriteByte('\n')
+		writeTable(out, sectionColumns(), sections)
+	}
 	if len(r.Worst) > 0 {
 		out.WriteByte('\n')
 		writeTable(out, worstColumns(), r.Worst)
@@ -268,6 +272,24 @@ func joined(list []fact) string {
 	return strings.Join(parts, " ")
 }
 
+// sections returns the lines of the sections, in the directions that are wanted. Their numbers are of the whole run.
+func (r *run) sections() []*facts.Line {
+	if r.Part != "" {
+		return nil
+	}
+	return slices.DeleteFunc(facts.SectionLines(r.Doc), func(l *facts.Line) bool {
+		return !slices.ContainsFunc(r.Totals, func(t *total) bool { return t.Direction == l.Direction })
+	})
+}
+
+// sectionColumns are the columns of sections.
+func sectionColumns() []table.Column[*facts.Line] {
+	return slices.Concat([]table.Column[*facts.Line]{
+		{Name: "section", Heading: "Section", Value: func(l *facts.Line) any { return l.Section.Name }, Text: func(l *facts.Line) string { return facts.SectionTitle(l.Section) }},
+		{Name: "direction", Heading: "Dir", Value: func(l *facts.Line) any { return l.Direction }},
+	}, table.Pick(facts.Numbers(), "requests", "iops", "p50", "p99", "p99_9", "max"))
+}
+
 // screenNumbers are the columns of the directions. Percentiles of too few requests have a mark. The mean is there where it is all
 // that is known, because a terminal has no room for more columns.
 func screenNumbers() []table.Column[*total] {
@@ -330,7 +352,7 @@ func (r *run) object(notes []string) []byte {
 		some  int
 	}{
 		{"options", d.Fio.Options, len(d.Fio.Options)}, {"labels", d.Run.Labels, len(d.Run.Labels)}, {"by_direction", objects(directions, totals), 1},
-		{"by_host", objects(hostColumns(), r.Hosts), len(r.Hosts)}, {"worst", objects(worstColumns(), r.Worst), len(r.Worst)},
+		{"by_section", objects(sectionColumns(), r.sections()), len(r.sections())}, {"by_host", objects(hostColumns(), r.Hosts), len(r.Hosts)}, {"worst", objects(worstColumns(), r.Worst), len(r.Worst)},
 		{"part", r.Part, len(r.Part)}, {"notes", notes, len(notes)},
 	} {
 		if part.some > 0 {

@@ -60,6 +60,35 @@ func (f *Field) Values(run *mapping.Run) (list []any) {
 	return list
 }
 
+// orOfSections returns a setting of a run, or what its sections have if these differ.
+func orOfSections(of func(*mapping.Run) any) func(*mapping.Run) any {
+	return func(r *mapping.Run) any {
+		value := of(r)
+		if value != nil || len(r.Sections) == 0 {
+			return value
+		}
+		var list []any
+		for i := range r.Sections {
+			v := of(&mapping.Run{CBT: r.Sections[i].CBT})
+			switch n := v.(type) {
+			case nil:
+				continue
+			case int:
+				v = float64(n)
+			case int64:
+				v = float64(n)
+			}
+			if !slices.Contains(list, v) {
+				list = append(list, v)
+			}
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		return list
+	}
+}
+
 // unlessZero returns a number that is not known if it is 0.
 func unlessZero(n int) any {
 	if n == 0 {
@@ -118,7 +147,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	add("ingested", "ingested", expr.Time, "when it was stored", aTime, func(r *mapping.Run) any { return r.Ingested })
 	add("fio2es", "fio2es.version", expr.Text, "the version of fio2es that read its files", "v1.2.3", func(r *mapping.Run) any { return r.Program.Version })
 	for _, s := range facts.Settings() {
-		f := add(s.Name, "cbt."+s.Name, s.Kind, s.Help, s.Example, s.Value)
+		f := add(s.Name, "cbt."+s.Name, s.Kind, s.Help, s.Example, orOfSections(s.Value))
 		if s.Alias != "" {
 			f.Aliases = []string{s.Alias}
 		}

@@ -77,7 +77,7 @@ func (p *planner) stages() []*Plan {
 	for i, of := range stages {
 		s := p.stage(of.jobs)
 		s.Stage, s.Stages = i+1, len(stages)
-		s.Name = stageName(sectionNames(s.Jobs))
+		s.Name = JoinNames(sectionNames(s.Jobs))
 		if names[s.Name]++; names[s.Name] > 1 || s.Name == "" {
 			s.Name = strings.TrimPrefix(fmt.Sprintf("%s-%d", s.Name, names[s.Name]), "-")
 		}
@@ -276,8 +276,8 @@ func sectionNames(jobs []*Job) (names []string) {
 	return names
 }
 
-// stageName returns the name of a stage of sections, such as reader+writer. It is short if there are many.
-func stageName(sections []string) string {
+// JoinNames returns one name of several sections, such as reader+writer. It is short if there are many.
+func JoinNames(sections []string) string {
 	const most = 3
 	if more := len(sections) - most + 1; more > 1 {
 		sections = append(slices.Clone(sections[:most-1]), fmt.Sprint(more, "more"))
@@ -291,7 +291,9 @@ func (p *Plan) sections() (sections []Section) {
 	for _, j := range p.Jobs {
 		key := ""
 		if j.Entry != nil {
-			key = fmt.Sprint(fioargs.Measured(j.Entry.listed(), p.Run.ByCBT())) // Sprint sorts a map
+			options := fioargs.Measured(j.Entry.listed(), p.Run.ByCBT())
+			delete(options, "offset")
+			key = fmt.Sprint(options) // Sprint sorts a map
 		}
 		i, ok := at[key]
 		if !ok {
