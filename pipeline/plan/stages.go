@@ -215,10 +215,12 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 		if len(turns) > 0 {
 			last := &turns[len(turns)-1]
 			isBehind, isKnown := one.isBehind(last)
+			awaited := group[0].Entry.OptionOfOne("wait_for")
+			isOther := func(j *Job) bool { return awaited == "" || j.Section() != awaited }
 			switch before := last.jobs[len(last.jobs)-1].Entry; {
+			case !slices.ContainsFunc(last.jobs, isOther): // it waits for all of these
 			case group[0].Entry.GroupID == before.GroupID:
-				isAwaited := func(j *Job) bool { return j.Section() == group[0].Entry.OptionOfOne("wait_for") }
-				isNext = isBehind || !isKnown && !slices.ContainsFunc(last.jobs, func(j *Job) bool { return !isAwaited(j) })
+				isNext = isBehind
 			case isSet(group[0], "stonewall"):
 			default:
 				isNext = isBehind || !isKnown && !isSet(group[0], "new_group")

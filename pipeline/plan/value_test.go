@@ -83,6 +83,7 @@ func TestStages(t *testing.T) {
 		{"wait_for", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 0, "trim after read", 4100, 3000)}, "read 0 [1], trim 4100 [2]"},
 		{"wait_for, beside another", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 0, "trim after read", 4100, 3000), at("a", 0, "write", 0, 9000)}, " 0 [1] [2] [3]"},
 		{"wait_for, unknown times", nil, []*Job{unsure(at("a", 0, "read", 0, 4000)), unsure(at("a", 0, "trim after read", 0, 3000))}, "read 0 [1], trim 4000 [2]"},
+		{"wait_for in a new group, behind a short stage", file, []*Job{at("a", 0, "read", 0, 20), at("a", 1, "trim after read", 240, 600)}, "read 0 [1], trim 240 [2]"},
 		{
 			"wait_for, beside another, unknown times", nil,
 			[]*Job{unsure(at("a", 0, "read", 0, 4000)), unsure(at("a", 0, "trim after read", 0, 3000)), unsure(at("a", 0, "write", 0, 4000))}, " 0 [1] [2] [3]",
