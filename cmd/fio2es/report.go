@@ -32,7 +32,8 @@ hosts and the run's configuration, as the history does.
 Logs given by name are merged. A page of several runs has a
 summary and draws their distributions over one another. Each run is compared with the
 first, as by compare, if mode, sizes, depths, weighting, windows and bins are the same.
-Stages of one call of fio are not compared: a table of them comes first.
+Of the stages of one call of fio a table comes first. They are not compared with one
+another, but with those of the same name of a further call.
 
 More than 600 windows are joined in charts over time: the lines are percentiles of merged
 histograms, and a shade reaches up to the worst window. --from, --to and --direction

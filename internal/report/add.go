@@ -16,8 +16,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Add reads a run and adds it to the page. A page with several runs compares each with the first, but not two stages of
-// one execution, which are meant to differ. name is the run as
+// Add reads a run and adds it to the page. A page with several runs compares each with the first. Stages of one execution,
+// which are meant to differ, are not compared; those of others are compared with the stage of this name in the first one. name is the run as
 // the user named it. If no request of the run matches the page's query, the run is left out, and [Page.Empty] says
 // why. The returned document is nil if the files have nothing of a run.
 func (p *Page) Add(ctx context.Context, run *query.Run, name string, several bool) (*mapping.Run, error) {
@@ -83,23 +83,34 @@ func (p *Page) put(one *run, r *runSums) {
 // confidence of the intervals, as the default of fio2es compare.
 const confidence = 0.95
 
-// compare compares the last added run with the first one.
+// base is a run with which others are compared, and its number.
+type base struct {
+	*compare.Side
+	number int
+}
+
+// compare compares the last added run with its base.
 func (p *Page) compare(side *compare.Side) {
-	if p.base == nil {
-		p.base = side
+	other := side.Runs[0]
+	if len(p.bases) == 0 || facts.IsExecution([]*mapping.Run{p.bases[0].Runs[0].Document, other.Document}) {
+		p.bases = append(p.bases, &base{side, len(p.runs)})
 		return
 	}
-	first, other := p.base.Runs[0], side.Runs[0]
-	if facts.IsExecution([]*mapping.Run{first.Document, other.Document}) {
-		return
+	from := p.bases[0]
+	for _, b := range p.bases {
+		if facts.StageName(b.Runs[0].Document) == facts.StageName(other.Document) {
+			from = b
+			break
+		}
 	}
-	c := &comparison{Other: len(p.runs), Title: facts.Title(other.Document)}
+	first := from.Runs[0]
+	c := &comparison{Base: from.number, Other: len(p.runs), Title: facts.Title(other.Document)}
 	p.comparisons = append(p.comparisons, c)
 	switch {
 	case other.IsEmpty():
 		c.Why = other.Name + ": no windows to compare: " + WhyEmpty(other)
 	case first.IsEmpty():
-		c.Why = "run 1 has no windows: " + cmp.Or(query.NoWindows(first.Document), query.OnlyAverages)
+		c.Why = fmt.Sprintf("run %d has no windows: ", c.Base) + cmp.Or(query.NoWindows(first.Document), query.OnlyAverages)
 	default:
 		c.Differ = workload.Doubt(first.Document, other.Document)
 		if c.Differ != "" && facts.ShortSettings(first.Document) != facts.ShortSettings(other.Document) {
@@ -111,7 +122,7 @@ func (p *Page) compare(side *compare.Side) {
 	}
 	metrics, err := compare.ParseMetrics(compare.Defaults...)
 	if err == nil {
-		c.Changes, _, err = compare.Compare(p.base, side, compare.Options{Metrics: metrics, Confidence: confidence, Within: compare.Within})
+		c.Changes, _, err = compare.Compare(from.Side, side, compare.Options{Metrics: metrics, Confidence: confidence, Within: compare.Within})
 	}
 	if err != nil {
 		c.Why = err.Error()
@@ -126,9 +137,10 @@ func WhyEmpty(r *compare.Run) string {
 	return cmp.Or(query.NoWindows(r.Document), query.NothingInTime)
 }
 
-// comparison says how a run differs from the first one, or why the two are not compared.
+// comparison says how a run differs from its base, or why the two are not compared.
 type comparison struct {
-	Other   int    // number of the run on the page, from 1; the first run is the base
+	Base    int    // number of the base on the page, from 1
+	Other   int    // number of the run
 	Title   string // title of the run
 	Changes []compare.Line
 	Differ  string // how the settings differ, such as "direct 1, not 0"

@@ -23,7 +23,6 @@ import (
 	"sync"
 
 	"github.com/fio2es/fio2es/internal/chart"
-	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
@@ -52,7 +51,7 @@ type Page struct {
 	opt         Options
 	begun       int // number of runs, including those that are being added
 	runs        []*run
-	base        *compare.Side // the first run, if there are several
+	bases       []*base // the first run, and the other stages of its execution
 	comparisons []*comparison
 	empty       []error
 }
@@ -83,7 +82,7 @@ func (p *Page) Write(w io.Writer) error {
 	var b bytes.Buffer
 	err := pageTemplate().Execute(&b, pageView{
 		Options: p.opt, Runs: p.runs, Comparisons: p.comparisons, Overlays: overlays(p.runs), Matrices: p.matrices(),
-		Many: len(p.runs) > 1, IsExecution: isExecution, Lead: lead, Beyond: max(len(p.runs)-MaxSections, 0), Undrawn: len(p.runs) > maxCurves,
+		Many: len(p.runs) > 1, IsExecution: isExecution, Lead: lead, IsStaged: len(p.bases) > 1, Beyond: max(len(p.runs)-MaxSections, 0), Undrawn: len(p.runs) > maxCurves,
 		Numbers: numbers, Summary: summary,
 	})
 	if err != nil {
@@ -127,6 +126,7 @@ type pageView struct {
 	Many        bool                        // there are several runs
 	IsExecution bool                        // they are stages of one execution
 	Lead        string                      // when the execution was
+	IsStaged    bool                        // runs are compared with several stages of one execution
 	Beyond      int                         // number of runs without a section
 	Undrawn     bool                        // some runs are missing in the charts of all distributions
 	Numbers     []table.Column[*facts.Line] // of a section

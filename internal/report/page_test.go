@@ -69,7 +69,7 @@ func pair(t testing.TB) *Page {
 		return m
 	}
 	line := func(c compare.Change) compare.Line { return compare.Line{Direction: "read", Change: c} }
-	p.comparisons = append(p.comparisons, &comparison{Other: 2, Title: "archive:after", Changes: []compare.Line{
+	p.comparisons = append(p.comparisons, &comparison{Base: 1, Other: 2, Title: "archive:after", Changes: []compare.Line{
 		line(compare.Change{Metric: metric("p50"), Base: 120_000, Other: 180_000, Change: 0.5, Low: 0.4, High: 0.62, Verdict: compare.Worse}),
 		line(compare.Change{Metric: metric("iops"), Base: 246, Other: 246, Change: 0, Low: -0.1, High: 0.1, Verdict: compare.Same}),
 		line(compare.Change{
@@ -410,5 +410,18 @@ func TestExecution(t *testing.T) {
 	}
 	if strings.Contains(page, "Compared with") {
 		t.Error("stages are compared")
+	}
+
+	// the stages of another execution are compared with those of the same name
+	for i, depth := range []int64{16, 1} {
+		doc, _ := sample(fmt.Sprintf("results/qd%d", depth), 2)
+		doc.Run.Path, doc.Run.Execution, doc.Run.Stage, doc.Run.Stages, doc.CBT.IODepth = "results", "eeee", i+1, 2, depth
+		p.runs = append(p.runs, p.runs[0])
+		side := &compare.Run{Name: doc.Run.Name}
+		side.End(doc)
+		p.compare(&compare.Side{Name: doc.Run.Name, Runs: []*compare.Run{side}})
+	}
+	if len(p.comparisons) != 2 || p.comparisons[0].Base != 2 || p.comparisons[1].Base != 1 {
+		t.Error(p.comparisons)
 	}
 }
