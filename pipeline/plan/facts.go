@@ -253,7 +253,7 @@ func (p *Plan) Reported() (all []*Entry) {
 func (p *Plan) optionSets() (all []*Entry) {
 	reported := p.Reported()
 	if !slices.ContainsFunc(reported, func(e *Entry) bool { return len(e.own)+len(e.global) > 0 }) {
-		for _, s := range p.Run.Sections {
+		for _, s := range p.sectionsHere() {
 			all = append(all, &Entry{jobOptions: jobOptions{own: s.Map()}})
 		}
 		return all
@@ -268,6 +268,29 @@ func (p *Plan) optionSets() (all []*Entry) {
 		}
 	}
 	return all
+}
+
+// sectionsHere returns the sections of the job file whose jobs are in the stage, by the numbers of the jobs. It returns none
+// if the logs are not those of all jobs of the file, because a number then may be of another section.
+func (p *Plan) sectionsHere() (here []*fioargs.Section) {
+	if p.Stages <= 1 {
+		return p.Run.Sections
+	}
+	last, most := 0, 0
+	for _, s := range p.Run.Sections {
+		first := last + 1
+		last += s.Jobs()
+		if slices.ContainsFunc(p.Jobs, func(j *Job) bool { return first <= j.Number && j.Number <= last }) {
+			here = append(here, s)
+		}
+	}
+	for _, log := range slices.Concat(p.Run.Logs, p.Run.Others) {
+		most = max(most, log.Job)
+	}
+	if last != most {
+		return nil
+	}
+	return here
 }
 
 // sectionsOf returns the sections of a group from the job file: the one that the report names, which is the first of the

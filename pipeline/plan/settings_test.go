@@ -240,3 +240,37 @@ func TestLiveSize(t *testing.T) {
 		}
 	}
 }
+
+// TestSectionsHere: without a report, a stage has the settings of those sections of the job file whose jobs it has.
+func TestSectionsHere(t *testing.T) {
+	file := []*fioargs.Section{
+		sectionOf(options{"rw": "read"}), sectionOf(options{"rw": "write", "numjobs": "2", "stonewall": "1"}), sectionOf(options{"rw": "trim"}),
+	}
+	for _, c := range []struct {
+		name   string
+		stages int
+		jobs   []int // of the stage
+		logs   int
+		want   string // the modes of its sections
+	}{
+		{"one stage", 1, []int{1, 2, 3, 4}, 4, "read write trim"},
+		{"the first", 2, []int{1}, 4, "read"},
+		{"two sections", 2, []int{2, 3, 4}, 4, "write trim"},
+		{"a log is missing in the middle", 2, []int{3, 4}, 4, "write trim"},
+		{"only some sections ran", 2, []int{1}, 3, ""},
+		{"more jobs than the file has", 2, []int{1}, 5, ""},
+	} {
+		p := &Plan{Stages: c.stages, Run: &cbt.Run{Sections: file}}
+		p.Run.Logs = []cbt.Log{{Job: 1}, {Job: c.logs}}
+		for _, n := range c.jobs {
+			p.Jobs = append(p.Jobs, &Job{JobKey: JobKey{Number: n}})
+		}
+		var modes []string
+		for _, e := range p.optionSets() {
+			modes = append(modes, e.own["rw"])
+		}
+		if got := strings.Join(modes, " "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
