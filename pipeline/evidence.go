@@ -301,7 +301,7 @@ func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (
 				"run fio with group_reporting", f.File.Name(), len(run.Reports)-i, len(run.Reports), memory>>20)
 			break
 		}
-		at, out := place{f.Host, f.Volume}, &plan.Output{Report: f}
+		at, out := place{f.Host, f.Volume}, &plan.Output{Report: f, Live: live}
 		if f.Named && have[at] {
 			continue
 		}

@@ -38,6 +38,7 @@ type liveJob struct {
 	direction string
 	latencies []int
 	waits     bool // behind a stonewall: its run time counts from 0 and again from from
+	group     int
 }
 
 // report is the n-th, one a second from 1 on.
@@ -58,13 +59,13 @@ func (f *liveFio) report(n int) []byte {
 			}
 		}
 		jobs = append(jobs, map[string]any{
-			"jobname": fmt.Sprintf("job%d", i), "job_runtime": ran,
+			"jobname": fmt.Sprintf("job%d", i), "groupid": j.group, "job_runtime": ran,
 			j.direction: map[string]any{"total_ios": total, "io_bytes": 4096 * total, "runtime": ran, "clat_ns": clat{"bins": bins}},
 		})
 	}
 	text, err := json.MarshalIndent(map[string]any{
 		"fio version": "fio-3.33", "timestamp_ms": f.start.Add(time.Duration(n) * time.Second).UnixMilli(), "jobs": jobs,
-	}, "", "  ")
+	}, "", strings.Repeat(" ", 60)) // as long as those of fio, which the budget of the input knows
 	if err != nil {
 		panic(err)
 	}
@@ -137,7 +138,8 @@ func onlyRun(t *testing.T, path string) *cbt.Run {
 // given is a document that came while a run was followed.
 type given struct {
 	*mapping.Interval
-	at time.Time
+	at  time.Time
+	run *mapping.RunInfo
 }
 
 // followed is what came of following a run that is written meanwhile, and of reading it
@@ -179,14 +181,15 @@ func follow(t *testing.T, opt Options, fios map[string]*liveFio, seconds map[str
 		}
 		var err error
 		out.res, err = Follow(t.Context(), run, opt, FollowOptions{Quiet: 10 * time.Second, Every: 5 * time.Second}, &out.kept, nil, func(w *window.Window) error {
-			out.docs = append(out.docs, given{docOf(w), time.Now()})
+			out.docs = append(out.docs, given{docOf(w), time.Now(), w.Run})
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	})
-	out.batch, _ = readRun(t, dir, "", opt)
+	stages, _ := readStages(t, dir, "", opt)
+	out.batch = slices.Concat(stages...)
 	return out
 }
 
@@ -258,6 +261,55 @@ func TestFollowHosts(t *testing.T) {
 	}
 }
 
+// TestFollowStages: each stage is a run of its own, whose windows are those of the complete files, and come when the next
+// stage begins. Hosts do not begin it at the same moment.
+func TestFollowStages(t *testing.T) {
+	of := func(first, second, latency int) *liveFio {
+		return &liveFio{jobs: []liveJob{
+			{to: first, direction: "write", latencies: []int{20_000, latency}},
+			{from: first, to: second, direction: "read", latencies: []int{70_000, latency}, waits: true, group: 1},
+			{from: second, to: 31, direction: "read", latencies: []int{250_000, latency}, waits: true, group: 2},
+		}}
+	}
+	f := follow(t, Options{}, map[string]*liveFio{"json_output.0.a": of(10, 25, 2000), "json_output.0.b": of(11, 26, 3000)},
+		map[string]int{"json_output.0.a": 31, "json_output.0.b": 31})
+	f.check(t)
+	starts, ids := map[string]time.Time{}, map[string]bool{}
+	for _, d := range f.docs {
+		name := filepath.Base(d.run.Name)
+		starts[name], ids[d.run.ID] = d.run.Start, true
+	}
+	if len(starts) != 3 || len(ids) != 3 || starts["job1"].Sub(starts["job0"]) != 10*time.Second || starts["job2"].Sub(starts["job0"]) != 25*time.Second {
+		t.Errorf("stages began at %v", starts)
+	}
+	for _, d := range f.docs {
+		if next, ok := map[string]time.Time{"job0": starts["job1"], "job1": starts["job2"]}[filepath.Base(d.run.Name)]; ok && d.at.Sub(next) > 4*time.Second {
+			t.Errorf("a window of %s until %v came %v after the next stage began", d.run.Name, d.Window.End, d.at.Sub(next))
+		}
+	}
+	if f.run.Run.Stage != 3 || f.run.Run.Stages != 3 || f.run.All.IOPS != f.run.Read.IOPS {
+		t.Errorf("the last document: %+v", f.run.Run)
+	}
+}
+
+// TestFollowBeside: jobs of a group that begins late may run beside the others. Then the execution has one stage, and its
+// windows have the requests of both groups.
+func TestFollowBeside(t *testing.T) {
+	fio := &liveFio{jobs: []liveJob{
+		{to: 30, direction: "write", latencies: []int{20_000}},
+		{from: 8, to: 30, direction: "read", latencies: []int{70_000}, waits: true, group: 1},
+	}}
+	f := follow(t, Options{}, map[string]*liveFio{"out.json": fio}, map[string]int{"out.json": 30})
+	f.docs = slices.DeleteFunc(f.docs, func(d given) bool { return d.run.ID != f.run.Run.ID })
+	f.put = map[string]*mapping.Interval{}
+	for id, d := range f.visible {
+		if d.Run.ID != f.run.Run.ID {
+			delete(f.visible, id)
+		}
+	}
+	f.check(t)
+}
+
 // TestFollowReal feeds reports that fio wrote, one a second.
 func TestFollowReal(t *testing.T) {
 	for _, name := range []string{"status-interval", "stonewall"} {
@@ -279,7 +331,7 @@ func TestFollowReal(t *testing.T) {
 				})
 				var err error
 				f.res, err = Follow(t.Context(), run, Options{Workers: 1}, FollowOptions{Quiet: 5 * time.Second, Every: time.Second}, &f.kept, nil, func(w *window.Window) error {
-					f.docs = append(f.docs, given{docOf(w), time.Now()})
+					f.docs = append(f.docs, given{docOf(w), time.Now(), w.Run})
 					return nil
 				})
 				if err != nil {
@@ -289,8 +341,12 @@ func TestFollowReal(t *testing.T) {
 			stages, _ := readStages(t, file, "", Options{})
 			f.batch = slices.Concat(stages...)
 			var live []*mapping.Interval
+			names := map[string]bool{}
 			for _, d := range f.docs {
-				live = append(live, d.Interval)
+				live, names[d.run.Name] = append(live, d.Interval), true
+			}
+			if len(names) != len(stages) {
+				t.Errorf("stages %v, want %d", names, len(stages))
 			}
 			if diff := cmp.Diff(binsOf(f.batch), binsOf(live)); diff != "" {
 				t.Errorf("followed (+) and read when it was over (-):\n%s", diff)
@@ -325,14 +381,17 @@ func TestFollowEnds(t *testing.T) {
 			appendReport(t, file, fio.report(n))
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		time.AfterFunc(20*time.Second, stop)
+		time.AfterFunc(20*time.Second, func() { // fio ends with a last report
+			appendReport(t, file, fio.report(41))
+			stop()
+		})
 		var k kept
 		res, err := Follow(ctx, onlyRun(t, file), Options{Workers: 1}, FollowOptions{Quiet: time.Hour, Every: time.Hour}, &k, nil, func(*window.Window) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := int64(40 * 41 / 2); len(k.visible) != 80 || k.run.All.Requests != want || res.Run != k.run {
-			t.Errorf("%d documents visible, %d requests, want 80 and %d", len(k.visible), k.run.All.Requests, want)
+		if want := int64(41 * 42 / 2); len(k.visible) != 82 || k.run.All.Requests != want || res.Run != k.run {
+			t.Errorf("%d documents visible, %d requests, want 82 and %d", len(k.visible), k.run.All.Requests, want)
 		}
 	})
 }

@@ -257,8 +257,8 @@ func (e *Execution) HasGrownFrom(before *mapping.Source) bool {
 	return e.Grows && len(reports) > 0
 }
 
-// identify finds out which run the stage of an execution is, and which version of it. have is the stored version, or nil. It has no other
-// effects.
+// identify finds out which run the stage of an execution is, and which version of it. have is the stored version, or nil. It
+// has no other effects, except that the later stages of the execution get its id.
 func (p *input) identify(ctx context.Context, of *Execution, known Known) (e *Execution, have *mapping.Run, err error) {
 	one := *of
 	e = &one
@@ -276,6 +276,7 @@ func (p *input) identify(ctx context.Context, of *Execution, known Known) (e *Ex
 	case e.Stages <= 1:
 		e.ID = e.Run.ID
 	}
+	of.ID = e.ID // the next stage is of the same execution
 	e.Run.Labels = labelsOf(have, p.opt.Labels)
 	// The id of a version is of what its documents are made of. Paths and names are no part of it, except the settings in
 	// them.

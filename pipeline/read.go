@@ -289,46 +289,18 @@ var ErrNotLive = errors.New("no periodic reports (fio --status-interval=1 --outp
 // lastStore limits the time for storing the last documents after following has ended.
 const lastStore = 15 * time.Second
 
-// Follow reads the periodic reports of a run while fio writes them, until the reports or ctx end. It stores an interval
-// document, and passes it to each, when no later request can have been in flight in its window. This is about 20
-// seconds later. It stores the run document repeatedly as an incomplete version ([mapping.RunInfo].Live). [Ingest]
-// replaces that version when the run has ended.
+// Follow reads the periodic reports of an execution while fio writes them, until the reports or ctx end. Its stages are
+// followed one after another, each as a run of its own, from those on that ran before. It stores an interval document, and
+// passes it to each, when no later request can have been in flight in its window. This is about 20 seconds later, or when
+// the next stage begins. It stores the run document repeatedly as an incomplete version ([mapping.RunInfo].Live).
+// [Stage.Ingest] replaces that version when the execution has ended.
 //
 // When ctx ends, Follow stores what it has read and returns no error. It fails with [ErrNotLive], or with an error of
-// known, each or the sink. known may be nil.
+// known, each or the sink. known may be nil. The result is that of the last stage, with what is to be said of all.
 func Follow(
 	ctx context.Context, run *cbt.Run, opt Options, how FollowOptions, to Sink, known Known,
 	each func(*window.Window) error,
 ) (*Result, error) {
-	said := &problems{}
-	inputs, err := makePlan(ctx, run, opt, true, &liveFiles{ctx, how.Quiet}, said)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
-	}
-	p := inputs[0] // it is not divided yet
-	defer p.close(nil)
-	p.opt.Levels = p.limitLevels(opt.levels(), said)
-	r, stored := newRunReader(p, said), time.Now()
-	defer r.close()
-	if !r.isLive || len(p.opt.Levels) == 0 {
-		return nil, fmt.Errorf("%s: %w", p.Title, ErrNotLive)
-	}
-	files, err := p.execution(ctx) // as they are now
-	if err != nil {
-		return nil, err
-	}
-	e, have, err := p.identify(ctx, files, known)
-	if err != nil {
-		return nil, err
-	}
-	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
-		return nil, fmt.Errorf("%s: %w: already there as %s", p.Title, ErrNotLive, short(have.Run.ID))
-	}
-	e.Run.Ingest = mapping.LiveIngest(stored)
-	r.execution = e
 	storing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() {
@@ -338,27 +310,106 @@ func Follow(
 		case <-storing.Done():
 		}
 	})()
+	reports := *run // fio writes the logs of a job when it ends, and its reports have all of them
+	reports.Logs, reports.Others = nil, nil
+	f := &liveReader{FollowOptions: how, ctx: ctx, to: to, known: known, each: each}
+	messages, result := &Stage{reported: map[string]bool{}}, &Result{}
+	for next, stages, planning := 0, 0, ctx; ; planning = storing {
+		said := &problems{}
+		inputs, err := makePlan(planning, &reports, opt, true, &liveFiles{ctx, how.Quiet}, said)
+		if err != nil {
+			if planning.Err() != nil {
+				return nil, planning.Err()
+			}
+			return nil, fmt.Errorf("%s:%s: %w: %w", run.Archive, run.Name(), ErrNotLive, err)
+		}
+		if len(inputs) < stages { // jobs that seemed to wait for others run beside them
+			next = 0
+		}
+		stages = len(inputs)
+		for stages > 1 && next < stages && !inputs[next].HasBegun() {
+			next++
+		}
+		if next == stages {
+			if result.Run == nil {
+				return nil, fmt.Errorf("%s:%s: %w", run.Archive, run.Name(), ErrNotLive)
+			}
+			return result, nil
+		}
+		in := inputs[next]
+		in.opt.Levels = in.limitLevels(opt.levels(), said)
+		r := newRunReader(in, said)
+		doc, err := f.follow(storing, r)
+		hasNext := r.hasNext()
+		r.close()
+		in.close(nil)
+		if err != nil {
+			return nil, err
+		}
+		skipped, notes := said.all()
+		result.Run = doc
+		result.Skipped = append(result.Skipped, messages.news(skipped)...)
+		result.Notes = append(result.Notes, messages.news(notes)...)
+		if !hasNext {
+			return result, nil
+		}
+		next++
+	}
+}
+
+// liveReader follows the stages of an execution.
+type liveReader struct {
+	FollowOptions
+	ctx   context.Context // ends following, but not storing
+	to    Sink
+	known Known
+	each  func(*window.Window) error
+	files *Execution // as they were at the start, by which the complete files are recognised; nil before the first stage
+}
+
+// follow reads a stage until it is over, and returns the last document that was stored of it.
+func (f *liveReader) follow(storing context.Context, r *runReader) (*mapping.Run, error) {
+	if !r.isLive || len(r.opt.Levels) == 0 {
+		return nil, fmt.Errorf("%s: %w", r.Title, ErrNotLive)
+	}
+	if f.files == nil {
+		files, err := r.input.execution(f.ctx)
+		if err != nil {
+			return nil, err
+		}
+		f.files = files
+	}
+	e, have, err := r.identify(storing, f.files, f.known)
+	if err != nil {
+		return nil, err
+	}
+	if have != nil && !have.Run.Live() && have.Source.Contains(&e.Source) {
+		return nil, fmt.Errorf("%s: %w: already there as %s", r.Title, ErrNotLive, short(have.Run.ID))
+	}
+	stored := time.Now()
+	e.Run.Ingest = mapping.LiveIngest(stored)
+	r.execution = e
 	var docs []*mapping.Interval // not stored yet
 	put := func() error {
 		if len(docs) == 0 {
 			return nil
 		}
-		err := to.Put(storing, docs)
+		err := f.to.Put(storing, docs)
 		docs = docs[:0]
 		return err
 	}
 	store := func() (*mapping.Run, error) { // and make all documents so far visible
-		doc := r.summary() // its source is as it was at the start: the complete files are recognised by it
+		doc := r.summary()
 		doc.Run.Complete = false
 		doc.Warnings = append(doc.Warnings, "followed while fio ran: not all of it is here")
 		stored = time.Now()
 		if err := put(); err != nil {
 			return nil, err
 		}
-		return doc, to.Finish(storing, doc)
+		return doc, f.to.Finish(storing, doc)
 	}
 	err = r.windows(storing, func(w *window.Window) error {
-		if err := each(w); err != nil {
+		if err := f.each(w); err != nil {
 			return err
 		}
 		if docs = append(docs, r.document(w).Split()...); len(docs) >= batch {
@@ -366,7 +417,7 @@ func Follow(
 				return err
 			}
 		}
-		if time.Since(stored) < how.Every {
+		if time.Since(stored) < f.Every {
 			return nil
 		}
 		_, err := store()
@@ -375,10 +426,15 @@ func Follow(
 	if err != nil {
 		return nil, err
 	}
-	doc, err := store()
-	if err != nil {
-		return nil, err
+	return store()
+}
+
+// hasNext reports whether a later stage has begun.
+func (r *runReader) hasNext() bool {
+	for _, in := range r.rows {
+		if in.reports != nil && in.reports.hasNext {
+			return true
+		}
 	}
-	skipped, notes := said.all()
-	return &Result{Run: doc, Skipped: skipped, Notes: notes}, nil
+	return false
 }

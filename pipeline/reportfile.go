@@ -30,6 +30,10 @@ type reportFile struct {
 	jobs  []*reportJob
 	ended bool
 
+	later   []int // jobs of later stages in a report: the stage is over when one of them has requests, if fio still writes
+	isOver  bool  // a report has shown that
+	hasNext bool  // and another one, from which on it is known when the next stage began
+
 	ready *fiolog.Report // the next one whose rows are not made yet, or nil
 	took  int64          // when the last one was written whose rows were made
 
@@ -78,7 +82,7 @@ func (t *tailReader) Read(p []byte) (int, error) {
 		select {
 		case <-time.After(look):
 		case <-t.ctx.Done():
-			return 0, io.EOF
+			return t.ReadCloser.Read(p) // what was written in the meantime
 		}
 	}
 }
@@ -106,6 +110,11 @@ func (f *reportFile) advance() bool {
 	if f.ended {
 		return false
 	}
+	if f.isOver {
+		rep, _, _ := f.next()
+		f.hasNext, f.ended = rep != nil, true
+		return false
+	}
 	if f.next == nil {
 		in, err := f.out.File.Open()
 		if err != nil {
@@ -131,8 +140,11 @@ func (f *reportFile) advance() bool {
 		}
 		return ok
 	}
+	f.isOver = f.run.isLive && ok && slices.ContainsFunc(f.later, func(i int) bool {
+		return i < len(rep.Jobs) && plan.RequestsOf(&rep.Jobs[i]) > 0
+	})
 	take := f.ready
-	if f.ready = rep; f.run.isLive && ok && rep.Timestamp-f.took >= f.out.Spacing()/2 {
+	if f.ready = rep; f.run.isLive && ok && (f.isOver || rep.Timestamp-f.took >= f.out.Spacing()/2) {
 		take, f.ready = rep, nil
 	}
 	if take == nil {
@@ -186,12 +198,12 @@ func (r *reportJob) take(rep *fiolog.Report, j *fiolog.Job) {
 				r.late, r.longest = r.late+1, max(r.longest, end-from)
 			}
 			r.queue = append(r.queue, row)
-		case r.run.isLive && !now.IsEmpty(): // otherwise windows stay open, because the next row may begin here
+		case r.run.isLive && !now.IsEmpty() && end > from: // otherwise windows stay open, because the next row may begin here
 			row.Bins = []hist.Bin{}
 			r.queue = append(r.queue, row)
 		}
 	}
-	if r.run.isLive && len(r.queue)+len(r.errs) == 0 { // a row without a direction
+	if r.run.isLive && end > from && len(r.queue)+len(r.errs) == 0 { // a row without a direction
 		r.queue = append(r.queue, align.Row{Start: from, End: end, Whole: whole, Layout: r.job.Layout})
 	}
 }
@@ -213,6 +225,8 @@ func (r *reportJob) endOf(rep *fiolog.Report, ran int64) (end int64) {
 	switch {
 	case begins && r.run.isLive:
 		r.until = max(end-ran, r.until)
+	case r.isOver: // it had ended before the next stage began
+		end = min(end, r.until+max(grown, 0))
 	case !r.run.isLive && grown == 0 && ran == r.job.Ran: // it had ended before the last report
 		end = r.until
 	case end-ran <= r.job.Interval/10, // fio writes some milliseconds after the job's end

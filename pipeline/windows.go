@@ -59,7 +59,7 @@ func newRunReader(p *input, said *problems) *runReader {
 			r.isLive = p.live != nil
 			out := j.Entry.Out
 			if reports[out] == nil {
-				reports[out] = &reportFile{run: r, out: out}
+				reports[out] = &reportFile{run: r, out: out, later: p.laterIn(out)}
 			}
 			in.reports = &reportJob{reportFile: reports[out], job: j}
 			reports[out].jobs = append(reports[out].jobs, in.reports)
@@ -75,6 +75,18 @@ func newRunReader(p *input, said *problems) *runReader {
 	}
 	r.follows = len(reports) == 1 && !slices.ContainsFunc(p.Jobs, (*plan.Job).ReadsLog)
 	return r
+}
+
+// laterIn returns the places of the jobs of later stages in the reports of a fio.
+func (in *input) laterIn(out *plan.Output) (places []int) {
+	for _, stage := range in.all {
+		for _, e := range stage.Entries {
+			if stage.Stage > in.Stage && e.Out == out {
+				places = append(places, e.Index)
+			}
+		}
+	}
+	return places
 }
 
 // close closes the reports of the run, also those that were not read to their end. The logs close with the execution.
@@ -172,7 +184,10 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		made mapping.Latency
 	}
 	ref := &r.execution.Run
-	info := &mapping.RunInfo{ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Start: ref.Start, Ingest: ref.Ingest, Labels: ref.Labels}
+	info := &mapping.RunInfo{
+		ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Start: ref.Start, Ingest: ref.Ingest, Labels: ref.Labels,
+		Stage: r.Stage, Stages: r.Stages,
+	}
 	err := ahead.Push(ctx, n, func(ctx context.Context, give func(*align.Window) error) (err error) {
 		// No worker reads rows while a window is passed on, so the counts of jobs can be read here.
 		take := func(w *align.Window) error {

@@ -34,7 +34,8 @@ ingest. fio keeps its logs in memory until a job ends, but with
 
 it writes a report each second. A run with such reports is stored while fio runs:
 each window some 20 seconds later, when no request to come can have been in flight
-in it. "runs" calls it live until it is over; then what its files say replaces it.
+in it, or when the next stage (stonewall) begins, which is a run of its own. "runs"
+calls it live until it is over; then what its files say replaces it.
 
 Rules, from --rule or the settings (see sla), are checked in each window of a live
 run: stderr says when one begins to be broken, and when it is met again. A run that

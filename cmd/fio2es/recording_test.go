@@ -48,7 +48,7 @@ func TestRecording(t *testing.T) {
 	for elapsed := time.Duration(0); elapsed <= view.Length; elapsed += time.Second {
 		now := view.Started.Add(elapsed)
 		for len(windows) > 0 && !windows[0].End.Add(late).After(now) {
-			check(t, view.Add(windows[0], now))
+			check(t, view.Add(windows[0], live.Stage{}, now))
 			windows = windows[1:]
 		}
 		if elapsed%(5*time.Second) == 3*time.Second {

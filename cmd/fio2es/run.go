@@ -415,7 +415,16 @@ func (r *runCall) shown(s *record.Relay, t *turn, entry *record.Entry, plan *rec
 	}
 	view.Later = t.later
 	on := live.NewScreen(terminalOf(r.errors), r.stderr, view)
-	ending, err = r.started(s, entry, plan, errs, slog.New(term.NewLogHandler(on, slog.LevelInfo, nil)), on.Window)
+	ending, err = r.started(s, entry, plan, errs, slog.New(term.NewLogHandler(on, slog.LevelInfo, nil)), func(w *window.Window) error {
+		var stage live.Stage
+		if len(plan.Stages) == w.Run.Stages {
+			of := plan.Stages[w.Run.Stage-1]
+			if stage.Length = of.Length; of.Later > 0 || w.Run.Stage == w.Run.Stages {
+				stage.Later = of.Later + t.later
+			}
+		}
+		return on.Window(w, stage)
+	})
 	on.Close()
 	if err != nil {
 		return ending, err

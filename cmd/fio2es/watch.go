@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/live"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -24,8 +26,9 @@ func watchCommand(e *env) *cobra.Command {
 		Short: "Watch a run while it is stored",
 		Long: `Shows a run while "run" or "follow" stores it, here or on another machine: RUN, or the
 newest live run of the history. A terminal shows the live view of "run". Without a terminal,
-and with --quiet, stdout has a line for each window, as with "follow". When the run is over,
-it prints the row of the run and ends. Ctrl-C ends it before.`,
+and with --quiet, stdout has a line for each window, as with "follow". It continues with the next
+stage of the same fio. When the last one is over, it prints the rows of all stages and ends.
+Ctrl-C ends it before.`,
 		Example: `  fio2es watch
   fio2es watch --elasticsearch https://es:9200 4f1d2c3a
   fio2es watch --format json | jq .p99_us`,
@@ -47,16 +50,25 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 			if err != nil {
 				return err
 			}
-			show := newFollowWriter(e.stdout, format).window
+			lines := newFollowWriter(e.stdout, format)
+			show := func(_ *mapping.Run, w *window.Window) error { return lines.window(w) }
 			if !quiet && !cmd.Flags().Changed("format") && e.canShow() {
 				view := live.New(rules)
-				view.Title, view.Started, view.Every = facts.ShortID(run.Run.ID)+"  "+facts.Title(run), run.Run.Start, every
-				if s := run.CBT; s.RunSeconds > 0 {
-					view.Length = time.Duration(s.RunSeconds+s.RampSeconds) * time.Second
+				stageOf := func(run *mapping.Run) live.Stage {
+					s := live.Stage{Title: facts.ShortID(run.Run.ID) + "  " + facts.Title(run)}
+					if run.CBT.RunSeconds > 0 {
+						s.Length = time.Duration(run.CBT.RunSeconds+run.CBT.RampSeconds) * time.Second
+					}
+					return s
 				}
+				first := stageOf(run)
+				view.Title, view.Length, view.Started, view.Every = first.Title, first.Length, run.Run.Start, every
 				screen := live.NewScreen(terminalOf(e.errors), e.stderr, view)
 				defer screen.Close()
-				show = screen.Window
+				show = func(run *mapping.Run, w *window.Window) error {
+					w.Run = &run.Run // windows of a history do not have the stage
+					return screen.Window(w, stageOf(run))
+				}
 			}
 			from := run.Run.End.Add(-live.MostColumns * time.Duration(run.IntervalMS) * time.Millisecond)
 			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, from, every, show)
@@ -66,7 +78,13 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 			if err != nil {
 				return err
 			}
-			return e.printRows([]*mapping.Run{run})
+			runs := []*mapping.Run{run}
+			if run.Run.Stages > 1 {
+				if runs, err = stagesOf(cmd.Context(), store, run); err != nil {
+					return err
+				}
+			}
+			return e.printRows(runs)
 		},
 	}
 	fl := cmd.Flags()
@@ -75,6 +93,20 @@ it prints the row of the run and ends. Ctrl-C ends it before.`,
 	fl.BoolVar(&quiet, "quiet", false, "print lines in place of the live view")
 	addChoice(fl, &format, "format", "of the lines: table, csv, or json (an object a line)", []string{table.Text, table.CSV, table.JSON})
 	return cmd
+}
+
+// stagesOf returns the stages of the execution that a run is a stage of, in the order of time.
+func stagesOf(ctx context.Context, store history.Store, run *mapping.Run) ([]*mapping.Run, error) {
+	s, err := query.ParseSelector(query.OfExecution+run.Run.ID, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	all, err := query.Choose(ctx, store, history.RunFilter{}, s)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all.Runs, func(a, b *mapping.Run) int { return a.Run.Stage - b.Run.Stage })
+	return all.Runs, nil
 }
 
 // runToWatch returns the run that the user named, or the newest live one.

@@ -139,15 +139,14 @@ func (f *follower) look(ctx, sessions context.Context) error {
 		place := f.placeOf(run)
 		found[place] = run
 		w := f.see(place, run, now)
-		// files of another host were added, or the logs that fio writes at its end
-		if w.session != nil && !slices.Equal(w.session.files, w.files) {
+		if w.session != nil && !slices.Equal(w.session.reports, reportsOf(run)) { // those of another host were added
 			w.session.stop()
 		}
 		if err := f.collect(w); err != nil {
 			return err
 		}
-		// reports grow while fio runs; histogram logs are written at the end
-		mayBeLive := len(run.Reports) > 0 && len(run.Logs) == 0
+		// Reports grow while fio runs. A histogram log is written when its job ends, and other stages may follow.
+		mayBeLive := len(run.Reports) > 0 && (len(run.Logs) == 0 || w.grows)
 		switch {
 		case w.session != nil || w.stored == w.listing:
 		case now.Sub(w.since) >= f.Quiet:
@@ -175,10 +174,11 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 	}
 	for _, run := range over {
 		w := f.watched[f.placeOf(run)]
-		w.stored, w.id = w.listing, ""
+		w.stored, w.ids = w.listing, nil
 	}
 	for _, s := range result.Stored {
-		f.watched[f.placeOf(s.Files)].id = s.Run.Run.ID
+		w := f.watched[f.placeOf(s.Files)]
+		w.ids = append(w.ids, s.Run.Run.ID)
 		if s.Unchanged {
 			f.Ingest.Log.Debug("unchanged: " + facts.Title(s.Run))
 			continue
@@ -208,10 +208,11 @@ func (f *follower) store(ctx context.Context, over []*cbt.Run) error {
 type watched struct {
 	listing uint64    // hash of the names, sizes and times of its files
 	since   time.Time // since when listing is the same
+	grows   bool      // listing has changed since it was first seen
 	stored  uint64    // listing when the run was stored
 	tried   uint64    // listing when following the run failed
 	session *session  // nil if the run is not followed
-	id      string    // id in the history; empty before the run is stored
+	ids     []string  // of its stages in the history; none before they are stored
 	files   []string  // names of its logs and reports
 }
 
@@ -236,7 +237,7 @@ func (f *follower) see(place string, run *cbt.Run, now time.Time) *watched {
 		f.watched[place] = w
 		f.changed = now
 	case w.listing != sum:
-		w.listing, w.since = sum, now
+		w.listing, w.since, w.grows = sum, now, true
 		f.changed = now
 	}
 	w.files = namesOf(run)
@@ -249,6 +250,10 @@ func namesOf(run *cbt.Run) (names []string) {
 	for _, l := range slices.Concat(run.Logs, run.Others) {
 		names = append(names, l.File.Name())
 	}
+	return append(names, reportsOf(run)...)
+}
+
+func reportsOf(run *cbt.Run) (names []string) {
 	for _, r := range run.Reports {
 		names = append(names, r.File.Name())
 	}
@@ -278,21 +283,25 @@ func (f *follower) clear(ctx context.Context, found map[string]*cbt.Run) error {
 			continue
 		}
 		delete(f.watched, place)
-		isSame := func(place string) bool { id := f.watched[place].id; return id == "" || id == w.id }
-		if w.id == "" || len(others) == 0 || slices.ContainsFunc(others, isSame) {
+		if len(others) == 0 || slices.ContainsFunc(others, func(place string) bool { return len(f.watched[place].ids) == 0 }) {
 			continue
 		}
-		run, err := f.to.Store.Run(ctx, w.id)
-		if errors.Is(err, history.ErrNotFound) || errors.Is(err, history.ErrNoIndex) {
-			continue
+		for _, id := range w.ids {
+			if slices.ContainsFunc(others, func(place string) bool { return slices.Contains(f.watched[place].ids, id) }) {
+				continue
+			}
+			run, err := f.to.Store.Run(ctx, id)
+			if errors.Is(err, history.ErrNotFound) || errors.Is(err, history.ErrNoIndex) {
+				continue
+			}
+			if err == nil {
+				err = f.to.Store.Delete(ctx, id)
+			}
+			if err != nil {
+				return err
+			}
+			f.Ingest.Log.Info("note: " + facts.Title(run) + " is part of " + others[0] + " now: removed")
 		}
-		if err == nil {
-			err = f.to.Store.Delete(ctx, w.id)
-		}
-		if err != nil {
-			return err
-		}
-		f.Ingest.Log.Info("note: " + facts.Title(run) + " is part of " + others[0] + " now: removed")
 	}
 	return nil
 }
@@ -320,16 +329,16 @@ const mostSessions = 64
 
 // session follows one live run.
 type session struct {
-	stop  context.CancelFunc
-	done  chan error // gets one error when the session ends
-	files []string   // names of the run's files at the start
-	id    string     // id of the run in the history; read it only after the session has ended
+	stop    context.CancelFunc
+	done    chan error // gets one error when the session ends
+	reports []string   // names of the reports at the start
+	ids     []string   // of its stages in the history; read it only after the session has ended
 }
 
 // begin starts to follow a run. It calls done when the archive of the run is no longer needed.
 func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done func()) {
 	ctx, stop := context.WithCancel(ctx)
-	s := &session{stop: stop, done: make(chan error, 1), files: w.files}
+	s := &session{stop: stop, done: make(chan error, 1), reports: reportsOf(run)}
 	w.session = s
 	f.live++
 	how := pipeline.FollowOptions{Quiet: f.Quiet, Every: f.Every}
@@ -342,8 +351,12 @@ func (f *follower) begin(ctx context.Context, w *watched, run *cbt.Run, done fun
 			return "", nil, fmt.Errorf("%w: %w", pipeline.ErrNotLive, ingest.ErrRemoved)
 		}
 		if err == nil {
-			s.id = found.ID
-			f.Ingest.Log.Info("following " + e.Run.Archive + ":" + e.Run.Name)
+			s.ids = append(s.ids, found.ID)
+			text := "following " + e.Run.Archive + ":" + e.Run.Name
+			if e.Stages > 1 {
+				text += fmt.Sprintf(", %d of %d", e.Stage, e.Stages)
+			}
+			f.Ingest.Log.Info(text)
 		}
 		return found.ID, found.Have, err
 	}
@@ -375,12 +388,12 @@ func (f *follower) collect(w *watched) error {
 	}
 	select {
 	case err := <-w.session.done:
-		id := w.session.id
+		ids := w.session.ids
 		w.session, w.tried = nil, w.listing
 		f.live--
 		switch {
 		case err == nil:
-			w.id = id
+			w.ids = ids
 		case errors.Is(err, pipeline.ErrNotLive):
 			f.Ingest.Log.Debug(err.Error())
 		case !errors.Is(err, context.Canceled):

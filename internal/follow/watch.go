@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -12,21 +13,26 @@ import (
 )
 
 // Watch calls take once with each window of the highest level of a live run that starts at from or later, as Follow
-// stores them. It reads the history once per interval (every) until the run is no longer live, and returns the last
-// run document. Errors are those of the store, of take and of ctx.
+// stores them, and with the document of the run. When the next stage of its execution begins, it turns to that. It reads
+// the history once per interval (every) until the run is no longer live, and returns the last run document. Errors are
+// those of the store, of take and of ctx.
 func Watch(
-	ctx context.Context, store history.Store, id string, from time.Time, every time.Duration, take func(*window.Window) error,
+	ctx context.Context, store history.Store, id string, from time.Time, every time.Duration, take func(*mapping.Run, *window.Window) error,
 ) (*mapping.Run, error) {
 	given := map[series]time.Time{} // start of the last window by series
 	for last := new(mapping.Run); ; {
+		next, err := nextStage(ctx, store, last) // before the run is read, which is stored to its end if there is one
+		if err != nil {
+			return nil, err
+		}
 		run, err := store.Run(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		var windows []*window.Window
 		// otherwise there are no new windows
-		if run.Run.Ingest != last.Run.Ingest || run.Documents != last.Documents {
-			if windows, err = newest(ctx, store, run, from); err != nil {
+		if run.Run.Ingest != last.Run.Ingest || run.Documents != last.Documents || next != "" {
+			if windows, err = newest(ctx, store, run, from, next != "" || !run.Run.Live()); err != nil {
 				return nil, err
 			}
 		}
@@ -37,9 +43,14 @@ func Watch(
 				continue
 			}
 			given[series] = w.Start
-			if err := take(w); err != nil {
+			if err := take(run, w); err != nil {
 				return nil, err
 			}
+		}
+		if next != "" {
+			id, from, last = next, time.Time{}, new(mapping.Run)
+			clear(given)
+			continue
 		}
 		if !run.Run.Live() {
 			return run, nil
@@ -58,9 +69,20 @@ func Watch(
 	}
 }
 
-// newest returns the windows of a run from a time on. For a live run it leaves out the windows of the last interval,
-// because other directions of that interval may be stored later.
-func newest(ctx context.Context, store history.Store, run *mapping.Run, from time.Time) (list []*window.Window, err error) {
+// nextStage returns the id of the first later stage of the execution of a run that has begun, or "" if none has.
+func nextStage(ctx context.Context, store history.Store, run *mapping.Run) (string, error) {
+	for stage := run.Run.Stage + 1; stage <= run.Run.Stages; stage++ {
+		id := mapping.StageID(run.Run.Execution, stage, run.Run.Stages)
+		if _, err := store.Run(ctx, id); !errors.Is(err, history.ErrNotFound) {
+			return id, err
+		}
+	}
+	return "", nil
+}
+
+// newest returns the windows of a run from a time on. If it is not over, newest leaves out the windows of the last
+// interval, because other directions of that interval may be stored later.
+func newest(ctx context.Context, store history.Store, run *mapping.Run, from time.Time, isOver bool) (list []*window.Window, err error) {
 	wanted := history.Selection{Runs: []string{run.Run.ID}, Level: slices.Min(run.Levels), From: from}
 	last := int64(0)
 	for w, err := range window.Rejoin(store.Intervals(ctx, wanted)) {
@@ -69,7 +91,7 @@ func newest(ctx context.Context, store history.Store, run *mapping.Run, from tim
 		}
 		list, last = append(list, w), max(last, w.ElapsedMS)
 	}
-	if run.Run.Live() {
+	if !isOver {
 		list = slices.DeleteFunc(list, func(w *window.Window) bool { return w.ElapsedMS == last })
 	}
 	return list, nil

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -42,11 +43,18 @@ func (v *View) Lines(now time.Time, size Size) ([]string, error) {
 	return lines[:min(len(lines), max(size.Lines, 1))], nil
 }
 
-// head returns the title and the remaining time.
+// head returns the title, the stage that runs if there are several, and the remaining time.
 func (v *View) head(now time.Time, columns int) []string {
-	elapsed := max(now.Sub(v.Started), 0).Truncate(time.Second)
+	lines := []string{fit(v.Title, columns)}
+	elapsed, isStage := max(now.Sub(v.Started), 0).Truncate(time.Second), v.run != nil && v.run.Stages > 1
+	if isStage {
+		if v.Length > 0 { // its last windows or the first of the next stage have not come yet
+			elapsed = min(elapsed, v.Length)
+		}
+		lines = append(lines, fit(fmt.Sprintf("stage %d of %d: %s", v.run.Stage, v.run.Stages, path.Base(v.run.Name)), columns))
+	}
 	if v.Length <= 0 {
-		return []string{fit(v.Title, columns), fit(unit.Short(elapsed), columns)}
+		return append(lines, fit(unit.Short(elapsed), columns))
 	}
 	left := max(v.Length-elapsed, 0)
 	text := fmt.Sprintf(" %s of %s, %s left", unit.Short(elapsed), unit.Short(v.Length), unit.Short(left))
@@ -55,9 +63,9 @@ func (v *View) head(now time.Time, columns int) []string {
 	}
 	share, wide := float64(elapsed)/float64(v.Length), columns-utf8.RuneCountInString(text)-2
 	if wide < 10 {
-		return []string{fit(v.Title, columns), fit(text[1:], columns)}
+		return append(lines, fit(text[1:], columns))
 	}
-	return []string{fit(v.Title, columns), term.Bar(share, wide) + text}
+	return append(lines, term.Bar(share, wide)+text)
 }
 
 type column struct {

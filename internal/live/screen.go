@@ -76,10 +76,10 @@ func (s *Screen) suspend() {
 	_ = term.Suspend()
 }
 
-// Window shows a window.
-func (s *Screen) Window(w *window.Window) error {
+// Window shows a window of a stage.
+func (s *Screen) Window(w *window.Window, stage Stage) error {
 	s.mu.Lock()
-	err := s.view.Add(w, time.Now())
+	err := s.view.Add(w, stage, time.Now())
 	s.mu.Unlock()
 	s.draw()
 	return err

@@ -4,11 +4,13 @@
 package live
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/window"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // recent is the time that the table of latencies covers.
@@ -17,15 +19,17 @@ const recent = 10 * time.Second
 // MostColumns is how many columns of windows are kept for the heat map: more than a wide terminal shows.
 const MostColumns = 400
 
-// View is what is known of a live run. Only one goroutine at a time may use it.
+// View is what is known of a live execution of fio, and of its stage that runs. Only one goroutine at a time may use it.
 type View struct {
 	Title   string
-	Started time.Time     // start of fio
-	Length  time.Duration // most time that the run takes; 0: not known
-	Later   time.Duration // how long later runs of the same command take; 0: not known, or there are none
+	Started time.Time     // start of fio, or of the stage
+	Length  time.Duration // most time that the execution takes, or the stage; 0: not known
+	Later   time.Duration // how long takes what the same command runs later; 0: not known, or there is nothing
 	Every   time.Duration // time between two reports of fio
 	Message string        // last message of the program
 
+	list    []slo.Rule
+	run     *mapping.RunInfo // the stage that runs, as a run; nil before its first window
 	rules   *slo.Evaluator
 	broken  []breach
 	windows []*window.Window // newest windows, in the order in which they came
@@ -43,10 +47,29 @@ type breach struct {
 }
 
 // New returns the view of a run that is checked against rules.
-func New(rules []slo.Rule) *View { return &View{rules: slo.New(rules)} }
+func New(rules []slo.Rule) *View { return &View{list: rules, rules: slo.New(rules)} }
 
-// Add adds a window that came at the time at.
-func (v *View) Add(w *window.Window, at time.Time) error {
+// Stage is what is known of a stage besides its windows, as in View. An empty title stays that of the execution.
+type Stage struct {
+	Title         string
+	Length, Later time.Duration
+}
+
+// begin turns the view to the run of the next windows, which may be one of several stages. Numbers and rules are of one
+// stage only.
+func (v *View) begin(run *mapping.RunInfo, stage Stage) {
+	v.run, v.rules, v.broken, v.windows, v.newest = run, slo.New(v.list), nil, nil, 0
+	if run.Stages > 1 {
+		v.Title = cmp.Or(stage.Title, v.Title)
+		v.Started, v.Length, v.Later = run.Start, stage.Length, stage.Later
+	}
+}
+
+// Add adds a window of a stage that came at the time at.
+func (v *View) Add(w *window.Window, stage Stage, at time.Time) error {
+	if v.run == nil || v.run.ID != w.Run.ID {
+		v.begin(w.Run, stage)
+	}
 	v.came, v.newest = at, max(v.newest, w.ElapsedMS)
 	first := v.newest - MostColumns*max(w.Length().Milliseconds(), 1)
 	v.windows = append(slices.DeleteFunc(v.windows, func(w *window.Window) bool { return w.ElapsedMS < first }), w)

@@ -56,7 +56,7 @@ func view(t fataler, seconds int, rules ...string) *View {
 			if n%30 == 29 && direction == "write" {
 				ns *= 90
 			}
-			if err := v.Add(second(n, direction, ns), start.Add(time.Duration(n+2)*time.Second)); err != nil {
+			if err := v.Add(second(n, direction, ns), Stage{}, start.Add(time.Duration(n+2)*time.Second)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -94,6 +94,40 @@ func TestScreens(t *testing.T) {
 			}
 			golden.File(t, filepath.Join("testdata", tt.name+".txt"), strings.Join(lines, "\n")+"\n")
 		})
+	}
+}
+
+// TestStages: the view shows the numbers and rules of the stage that runs, and none of those before.
+func TestStages(t *testing.T) {
+	rule, err := slo.Parse("p99 <= 1ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := New([]slo.Rule{rule})
+	v.Title, v.Started, v.Length = "fio job.fio", start.Add(-3*time.Second), 90*time.Second
+	add := func(n int, direction string, ns float64, run *mapping.RunInfo, stage Stage) {
+		t.Helper()
+		w := second(n, direction, ns)
+		w.Run, w.ElapsedMS = run, w.Start.Sub(run.Start).Milliseconds()
+		if err := v.Add(w, stage, w.End); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill := &mapping.RunInfo{ID: "aa", Name: "job/fill", Start: start, Stage: 1, Stages: 3}
+	read := &mapping.RunInfo{ID: "bb", Name: "job/randread-qd1", Start: start.Add(30 * time.Second), Stage: 2, Stages: 3}
+	for n := range 30 {
+		add(n, "write", 9e6, fill, Stage{Length: 30 * time.Second, Later: time.Minute})
+	}
+	for n := 30; n < 38; n++ {
+		add(n, "read", 80e3, read, Stage{Length: 30 * time.Second, Later: 30 * time.Second})
+	}
+	lines, err := v.Lines(start.Add(40*time.Second), Size{80, 24, false})
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.File(t, filepath.Join("testdata", "stage.txt"), strings.Join(lines, "\n")+"\n")
+	if lines, err = v.Lines(start.Add(99*time.Second), Size{80, 24, false}); err != nil || !strings.Contains(lines[2], " 30s of 30s, 0s left, 30s in all") {
+		t.Errorf("%v when the stage should be over: %q", err, lines)
 	}
 }
 
@@ -154,7 +188,7 @@ func TestHalf(t *testing.T) {
 	const want = "10s read 1000 write 1000"
 	for n := 20; n < 23; n++ {
 		for _, direction := range []string{"read", "write"} {
-			if err := v.Add(second(n, direction, 80e3), start); err != nil {
+			if err := v.Add(second(n, direction, 80e3), Stage{}, start); err != nil {
 				t.Fatal(err)
 			}
 			if got := rates(); !strings.HasPrefix(got, want) {
@@ -163,7 +197,7 @@ func TestHalf(t *testing.T) {
 		}
 	}
 	for n := 23; n < 25; n++ { // writes have ended
-		if err := v.Add(second(n, "read", 80e3), start); err != nil {
+		if err := v.Add(second(n, "read", 80e3), Stage{}, start); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,7 +214,7 @@ func TestHalfSecond(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Add(second(20, "read", 1e6), now); err != nil {
+	if err := v.Add(second(20, "read", 1e6), Stage{}, now); err != nil {
 		t.Fatal(err)
 	}
 	after, err := v.Lines(now, size)

@@ -23,7 +23,14 @@ type Plan struct {
 	Output Output
 	Every  time.Duration // time between two reports; 0: none before the end
 	Length time.Duration // limit of the time that all jobs run; 0 if options do not say
-	Notes  []string      // messages for the user
+	Stages []Stage
+	Notes  []string // messages for the user
+}
+
+// Stage is what runs between two stonewalls.
+type Stage struct {
+	Length time.Duration // limit of the time that it measures; 0 if options do not say
+	Later  time.Duration // limit of the time from its end to that of the last stage; 0 if options do not say
 }
 
 // Settings are what a plan depends on besides the command.
@@ -43,7 +50,8 @@ func Of(c *fioargs.Command, s Settings) (*Plan, error) {
 	if err := check(c, s.Version); err != nil {
 		return nil, err
 	}
-	p := &Plan{Copies: map[string][]byte{}, Output: outputOf(c), Length: lengthOf(c.Jobs)}
+	p := &Plan{Copies: map[string][]byte{}, Output: outputOf(c)}
+	p.Length, p.Stages = lengthsOf(c.Jobs)
 	added := p.jobOptions(c, s)
 	p.Words = append(slices.Clone(c.Before), c.Program)
 	for _, o := range added {
@@ -224,20 +232,36 @@ func every(s Settings, jobs []*fioargs.Section, length time.Duration) (time.Dura
 	return max(seconds, min(bySize, longest)), nil
 }
 
-// lengthOf returns the longest time that all jobs together can run, or 0 if options do not limit it.
-func lengthOf(jobs []*fioargs.Section) (length time.Duration) {
+// lengthsOf returns the longest time that all jobs together can run, or 0 if options do not limit it, and the same of each
+// stage.
+func lengthsOf(jobs []*fioargs.Section) (all time.Duration, stages []Stage) {
 	var runs []time.Duration
 	for _, section := range jobs {
 		runtime, _ := section.Get("runtime")
-		if runtime.Time() == 0 {
-			return 0
-		}
 		runs = append(runs, runtime.Time())
 	}
-	for _, span := range fioargs.Spans(jobs, runs) {
-		length = max(length, span.End)
+	spans := fioargs.Spans(jobs, runs)
+	for _, span := range spans {
+		all = max(all, span.End)
 	}
-	return length
+	for first := 0; first < len(spans); {
+		begin, end, isKnown, next := spans[first].Start, spans[first].End, true, first
+		for ; next < len(spans) && spans[next].Stage == spans[first].Stage; next++ {
+			begin, end, isKnown = min(begin, spans[next].Start), max(end, spans[next].End), isKnown && runs[next] > 0
+		}
+		one := Stage{}
+		if isKnown {
+			one.Length = end - begin
+		}
+		if !slices.Contains(runs[next:], 0) {
+			one.Later = all - end
+		}
+		stages, first = append(stages, one), next
+	}
+	if slices.Contains(runs, 0) {
+		all = 0
+	}
+	return all, stages
 }
 
 // jobFile returns the name of the n-th job file for the command. fio applies options of the command line only to the

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ var jobFiles = map[string]string{
 	"packed.fio":  "[a]\nlog_store_compressed=1\n",
 	"reduced.fio": "[a]\ngtod_reduce=1\n",
 	"hours.fio":   "[a]\nruntime=10h\nnumjobs=16\n",
+	"stages.fio":  "[a]\nruntime=1m\n[b]\nstonewall\n[c]\nstonewall\nruntime=20\nramp_time=5\n",
 	"night.fio":   "[a]\nruntime=1d\nnumjobs=4\n",
 	"many.fio":    "[a]\nnumjobs=64\n",
 	"grouped.fio": "[a]\nnumjobs=64\ngroup_reporting\n",
@@ -156,6 +158,14 @@ func TestLength(t *testing.T) {
 	for file, want := range map[string]time.Duration{"job.fio": 75 * time.Second, "hours.fio": 10 * time.Hour, "many.fio": 0} {
 		if p, err := planOf(t, "fio "+file, Settings{}); err != nil || p.Length != want {
 			t.Errorf("%s: %v, %v", file, p.Length, err)
+		}
+	}
+	for file, want := range map[string][]Stage{
+		"job.fio":    {{65 * time.Second, 10 * time.Second}, {10 * time.Second, 0}},
+		"stages.fio": {{time.Minute, 0}, {0, 25 * time.Second}, {20 * time.Second, 0}},
+	} {
+		if p, err := planOf(t, "fio "+file, Settings{}); err != nil || !slices.Equal(p.Stages, want) {
+			t.Errorf("%s: stages %v, %v", file, p.Stages, err)
 		}
 	}
 }

@@ -198,6 +198,7 @@ type Output struct {
 	host    string   // of its jobs, by its own name or by the names of their logs
 	Client  bool     // written by fio --client: jobs of several hosts, no absolute time
 	HasBins bool     // json+
+	Live    bool     // fio still writes it
 	groups  int      // the most groups of bins in any report
 	Entries []*Entry // entries of its jobs; none if it is not of the run
 
@@ -276,7 +277,9 @@ func (o *Output) Take(one *fiolog.Report) {
 		}
 		ran, at := times.ran, time.UnixMilli(one.Timestamp-times.ran)
 		ramp, _, _ := options.waits()
-		if rampEnded := ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together; ran < b.ran || rampEnded {
+		// Then it has run for less than the time since the report before. A job that has ended does not run on.
+		mayBegin := ran <= one.Timestamp-before && ran != b.ran
+		if rampEnded := mayBegin && ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together; ran < b.ran || rampEnded {
 			*b = begun{} // it waited for other jobs to end (stonewall), for its startdelay or its ramp_time
 		}
 		switch {

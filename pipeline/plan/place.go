@@ -80,7 +80,10 @@ func Place(out *Output, entries []*Entry) placement {
 		groups = slices.DeleteFunc(groups, func(group []*Entry) bool { return !hasRun(group) })
 	}
 	ways, byFile := []placement{side}, placement{}
-	if !isOneStage {
+	switch {
+	case out.Live: // how long jobs ran is not known, and those that wait have a run time, too
+		ways = nil
+	case !isOneStage:
 		ways, byFile = placeInStages(groups, ran, end), placeByFiles(out, groups, ran, end, step)
 	}
 

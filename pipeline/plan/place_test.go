@@ -258,6 +258,7 @@ func TestReportsOfStart(t *testing.T) {
 		"after another job":                  {nil, []seen{{1000, 1000, 0, 0}, {2000, 2000, 0, 0}, {3000, 700, 700, 280}, {4000, 1700, 1700, 700}}, 2300, errorOfReport},
 		"after a ramp of 3 s":                {ramp, []seen{{1000, 891, 891, 358}, {2000, 1891, 1891, 758}, {3000, 2891, 2891, 1158}, {4112, 1000, 1000, 402}, {5110, 2000, 2000, 802}}, 3110, errorOfReport},
 		"after a ramp of 1 s":                {ramp, []seen{{1000, 885, 885, 357}, {2001, 886, 886, 356}, {3000, 1885, 1885, 756}}, 1115, errorOfReport},
+		"a ramp of 1 s, and it ends":         {ramp, []seen{{1000, 885, 885, 357}, {2001, 886, 886, 356}, {3000, 1885, 1885, 756}, {4000, 1890, 1890, 758}, {5000, 1890, 1890, 758}}, 1115, errorOfReport},
 		"time since the machine was started": {nil, []seen{{1000, 2148635, 0, 1}, {1261, 260, 260, 522}, {2260, 1259, 1259, 2520}}, 1001, errorOfReport},
 		"time since fio was started":         {nil, []seen{{1000, 1033, 0, 1}, {1273, 265, 265, 536}, {2265, 1265, 1265, 2532}}, 1000, errorOfReport},
 		"it cannot be":                       {nil, []seen{{1000, 3960000, 3960000, 12}, {2000, 1000, 1000, 400}, {3000, 2000, 2000, 800}}, 1000, errorOfReport},

@@ -12,8 +12,8 @@ import (
 )
 
 // stages divides an execution into its stages, in the order of time. One fio runs its stages one after another. On other
-// hosts, other fios run the same stages, so stages of the same sections are one. While fio still runs, the execution is
-// one stage, because when the next ones begin is not known.
+// hosts, other fios run the same stages, so stages of the same sections are one. While fio still runs, jobs without requests
+// are taken for ones that wait: see [Plan.HasBegun].
 func (p *planner) stages() []*Plan {
 	type fio struct {
 		out  *Output
@@ -36,7 +36,7 @@ func (p *planner) stages() []*Plan {
 		turns := p.turns(jobs)
 		fios, isDivided = append(fios, turns), isDivided || len(turns) > 1
 	}
-	if !isDivided || p.ev.Live {
+	if !isDivided {
 		return []*Plan{p.Plan}
 	}
 	for _, turns := range fios {
@@ -94,6 +94,14 @@ func (p *planner) stage(jobs []*Job) *Plan {
 	s.Entries = slices.DeleteFunc(slices.Clone(p.Entries), func(e *Entry) bool { return !slices.ContainsFunc(e.Jobs, isHere) })
 	s.Averages = slices.DeleteFunc(slices.Clone(p.Averages), func(log cbt.Log) bool { return s.JobOf(log) == nil })
 	s.moment = moment{}
+	if p.ev.Live { // jobs without requests have no start of their own yet
+		begun := slices.DeleteFunc(slices.Clone(s.Jobs), func(j *Job) bool { return !hasBegun(j) })
+		for _, j := range s.Jobs {
+			if len(begun) > 0 && !hasBegun(j) {
+				j.moment = slices.MinFunc(begun, func(a, b *Job) int { return a.Start.Compare(b.Start) }).moment
+			}
+		}
+	}
 	for _, j := range s.Jobs {
 		s.Start, s.Clock, s.Error = Earlier(s.Start, j.Start), max(s.Clock, j.Clock), max(s.Error, j.Error)
 	}
@@ -110,6 +118,11 @@ func (p *planner) stage(jobs []*Job) *Plan {
 	}
 	return &s
 }
+
+// HasBegun reports whether jobs of the stage have served requests. While fio runs, those of later stages wait.
+func (p *Plan) HasBegun() bool { return slices.ContainsFunc(p.Jobs, hasBegun) }
+
+func hasBegun(j *Job) bool { return j.Entry == nil || RequestsOf(j.Entry.Job) > 0 }
 
 // batch is jobs that one fio started together.
 type batch struct {
@@ -195,7 +208,7 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 		}
 		return j.Entry.HasOption(name)
 	}
-	for _, group := range groups {
+	for i, group := range groups {
 		var one batch
 		for i, j := range group {
 			of := batch{[]*Job{j}, j.Start, time.Time{}, j.Error}
@@ -211,7 +224,11 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 				one.add(of)
 			}
 		}
-		isNext := true
+		isNext, waits := true, p.ev.Live && !slices.ContainsFunc(slices.Concat(groups[i:]...), hasBegun)
+		if waits { // what the report has as its run time is how long it has waited
+			times := group[0].Entry.Out.Times
+			one.start, one.end = time.UnixMilli(times[len(times)-1]), time.Time{} // or later
+		}
 		if len(turns) > 0 {
 			last := &turns[len(turns)-1]
 			isBehind, isKnown := one.isBehind(last)
@@ -219,6 +236,8 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 			isOther := func(j *Job) bool { return awaited == "" || j.Section() != awaited }
 			switch before := last.jobs[len(last.jobs)-1].Entry; {
 			case !slices.ContainsFunc(last.jobs, isOther): // it waits for all of these
+			case waits:
+				isNext = isSet(group[0], "stonewall") || !isSet(group[0], "new_group") && !isSet(group[0], "startdelay")
 			case group[0].Entry.GroupID == before.GroupID:
 				isNext = isBehind
 			case isSet(group[0], "stonewall"):
