@@ -77,3 +77,25 @@ func TestRunOnTerminal(t *testing.T) {
 		})
 	}
 }
+
+// TestWatchOnTerminal: the rows of a run that is over are printed when the terminal is restored.
+func TestWatchOnTerminal(t *testing.T) {
+	t.Parallel()
+	screen, terminal := openTerminal(t)
+	env := append(os.Environ(), "XDG_DATA_HOME="+t.TempDir(), "TERM=xterm", "NO_COLOR=1")
+	ingest := exec.Command("fio2es", "ingest", filepath.Join("..", "..", "testdata", "corpus", "stonewall"))
+	ingest.Env = env
+	check(t, ingest.Run())
+	p := exec.Command("fio2es", "watch", "latest")
+	p.Env, p.Stdout, p.Stderr = env, terminal, terminal
+	check(t, p.Start())
+	terminal.Close()
+	var shown bytes.Buffer
+	_, _ = io.Copy(&shown, screen) // returns an error when the last program closes the terminal
+	check(t, p.Wait())
+	_, rest, ok := strings.Cut(shown.String(), "\x1b[?25h\x1b[?1049l")
+	if !ok {
+		t.Fatalf("the terminal is not as it was:\n%q", &shown)
+	}
+	expect(t, "what follows the view", rest, "RUN ", " read ", " write ") // of both stages
+}

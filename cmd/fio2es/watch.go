@@ -52,6 +52,7 @@ Ctrl-C ends it before.`,
 			}
 			lines := newFollowWriter(e.stdout, format)
 			show := func(_ *mapping.Run, w *window.Window) error { return lines.window(w) }
+			closeScreen := func() {}
 			if !quiet && !cmd.Flags().Changed("format") && e.canShow() {
 				view := live.New(rules)
 				stageOf := func(run *mapping.Run) live.Stage {
@@ -64,7 +65,7 @@ Ctrl-C ends it before.`,
 				first := stageOf(run)
 				view.Title, view.Length, view.Started, view.Every = first.Title, first.Length, run.Run.Start, every
 				screen := live.NewScreen(terminalOf(e.errors), e.stderr, view)
-				defer screen.Close()
+				closeScreen = screen.Close
 				show = func(run *mapping.Run, w *window.Window) error {
 					w.Run = &run.Run // windows of a history do not have the stage
 					return screen.Window(w, stageOf(run))
@@ -72,6 +73,7 @@ Ctrl-C ends it before.`,
 			}
 			from := run.Run.End.Add(-live.MostColumns * time.Duration(run.IntervalMS) * time.Millisecond)
 			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, from, every, show)
+			closeScreen()                   // or what is printed next would go with it
 			if cmd.Context().Err() != nil { // the user ended it
 				return nil
 			}
