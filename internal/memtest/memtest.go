@@ -19,16 +19,17 @@ type Usage struct {
 }
 
 // Measure runs f and samples the memory of the process. Garbage that is not collected yet counts. The collector runs
-// often, so that the peak depends on f and not on when the collector happens to run. Other tests must not run at the
+// often, so that the peak depends on f and not on when the collector happens to run, or on what earlier tests left. Other tests must not run at the
 // same time. Under the race detector, which needs memory itself, the test is skipped.
 func Measure(t testing.TB, f func()) Usage {
 	t.Helper()
 	if race {
 		t.Skip("the race detector itself takes memory")
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	runtime.GC()
 	before := inUse()
+	const garbage = 4 << 20 // bytes, about
+	defer debug.SetGCPercent(debug.SetGCPercent(int(min(max(100*garbage/before, 1), 25))))
 	done := make(chan struct{})
 	peak := before
 	var sampler sync.WaitGroup
