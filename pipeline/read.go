@@ -165,10 +165,9 @@ func (s *Stage) Planned() *Result {
 	return &Result{Skipped: s.news(skipped), Notes: s.news(notes), Plan: s.Plan}
 }
 
-// Read passes the windows of the stage at some levels, which are those of its options if there are none, to put, in order
-// of time. It returns the document of the run. Nothing is stored,
-// the run has no id, and it may have no absolute start. Problems with the files are in the result. The error is that of
-// put or of ctx.
+// Read passes the windows of the stage to put, in order of time. They are of some levels, or of those of its options if
+// there are none. It returns the document of the run. Nothing is stored, the run has no id, and it may have no absolute
+// start. Problems with the files are in the result. The error is that of put or of ctx.
 func (s *Stage) Read(ctx context.Context, levels []mapping.Level, put func(*window.Window) error) (*Result, error) {
 	if done := s.begin(levels); done != nil {
 		return done, nil

@@ -42,7 +42,7 @@ var defaults = func() map[string]string {
 		iodepth_batch=1 iodepth_batch_complete_min=1 thinktime_blocks=1 do_verify=1 percentage_random=100
 		fallocate=native file_service_type=roundrobin io_submit_mode=inline mem=malloc random_distribution=random
 		random_generator=tausworthe rate_process=linear
-		groupid=0 direct=0 sync=0 fsync=0 fdatasync=0 end_fsync=0 fsync_on_close=0 atomic=0 overwrite=0 pre_read=0 thread=0
+		direct=0 sync=0 fsync=0 fdatasync=0 end_fsync=0 fsync_on_close=0 atomic=0 overwrite=0 pre_read=0 thread=0
 		norandommap=0 rate=0 rate_iops=0 rate_min=0 rate_iops_min=0 thinktime=0 thinktime_spin=0 offset=0
 		offset_increment=0 number_ios=0 verify=0 verify_fatal=0 verify_async=0 zonemode=0 zonesize=0 zonerange=0 zoneskip=0
 		refill_buffers=0 zero_buffers=0 lockmem=0 file_append=0 create_on_open=0 gtod_reduce=0 disable_lat=0 disable_clat=0

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fio2es/fio2es/hist"
@@ -48,9 +47,6 @@ func (p *Plan) Options() map[string]string {
 		options := e.listed()
 		all = append(all, options)
 		own := fioargs.Measured(options, p.Run.ByCBT())
-		if e.Job != nil && e.GroupID > p.Entries[0].GroupID { // fio ran it after the others (stonewall)
-			own["groupid"] = strconv.Itoa(e.GroupID - p.Entries[0].GroupID)
-		}
 		if key := fmt.Sprint(own); !seen[key] { // Sprint sorts a map
 			seen[key], sections = true, append(sections, own)
 		}

@@ -194,7 +194,7 @@ func TestOptionsOfSections(t *testing.T) {
 			job(0, "rw=read bs=8k name=a"), job(0, "rw=read bs=8192 name=a"), job(0, "rw=write bs=8k direct=1 name=b"),
 		}},
 		{name: "no default", want: "ioengine=psync | rbd pool=- | p size=1g", jobs: []fiolog.Job{job(0, ""), job(0, "ioengine=rbd pool=p")}},
-		{name: "stonewall", want: "groupid=0 | 1 rw=read size=1g", jobs: []fiolog.Job{job(1, "rw=read"), job(2, "rw=read")}},
+		{name: "groups side by side", want: "rw=read size=1g", jobs: []fiolog.Job{job(1, "rw=read"), job(2, "rw=read")}},
 		{name: "new names", want: "rwmixwrite=30 size=1g", jobs: []fiolog.Job{job(0, "rwmixwrite=30")}},
 		{name: "group", want: "rw=write | ? size=1g", jobs: []fiolog.Job{job(0, "rw=write")}, isGroup: true},
 		{name: "job file", want: "rw=read | write size=1g", jobs: []fiolog.Job{job(0, "rw=write")}, isGroup: true, sections: []string{"rw=read", "rw=write"}},
