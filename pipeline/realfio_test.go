@@ -3,6 +3,8 @@ package pipeline
 import (
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fio2es/fio2es/mapping"
@@ -42,9 +44,16 @@ func TestRealFio(t *testing.T) {
 			if text, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("fio: %v\n%s", err, text)
 			}
-			docs, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster, mapping.Job}})
-			if len(res.Skipped) > 0 {
-				t.Errorf("lost: %v", res.Skipped)
+			stages, results := readStages(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster, mapping.Job}})
+			if want := 1 + strings.Count(name, "stonewall"); len(stages) != want {
+				t.Errorf("%d stages, want %d", len(stages), want)
+			}
+			docs, recovered := slices.Concat(stages...), int64(0)
+			for _, res := range results {
+				if len(res.Skipped) > 0 {
+					t.Errorf("lost: %v", res.Skipped)
+				}
+				recovered += res.Run.Recovered.Requests
 			}
 			want := reportedByFio(t, dir)
 			for _, level := range []mapping.Level{mapping.Cluster, mapping.Job} {
@@ -58,7 +67,7 @@ func TestRealFio(t *testing.T) {
 					t.Errorf("%s: %v requests, fio counts %v", level, got, want)
 				}
 			}
-			t.Logf("%v requests, %d recovered; %d documents", want, res.Run.Recovered.Requests, len(docs))
+			t.Logf("%v requests, %d recovered; %d documents", want, recovered, len(docs))
 		})
 	}
 }

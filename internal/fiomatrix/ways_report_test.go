@@ -185,7 +185,7 @@ var periodicWays = []way{
 	{"periodic-stonewall", func(s *scene) error {
 		p := stonewalled(s, 2)
 		p.args = append(p.args, "--status-interval=1")
-		s.wants = []want{{}, {source: fromReports}}
+		s.wants = []want{{groups: bySection}, {groups: bySection, source: fromReports}}
 		return nil
 	}},
 	{"periodic-only", func(s *scene) error {

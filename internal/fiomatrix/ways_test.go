@@ -101,18 +101,19 @@ var orderWays = []way{
 		p := stonewalled(s, 1)
 		p.global = p.global.with("per_job_logs=0", "log_unix_epoch=1")
 		s.wants = []want{{
-			kind: short, exit: []int{0}, says: []string{"those at the ends of its stages"}, counted: true, noShape: true, oneLog: true,
+			kind: short, says: []string{"those at the ends of its stages", "per_job_logs=1"}, counted: true, noShape: true, oneLog: true,
 		}}
 		return nil
 	}},
 }
 
-// stonewalled adds sections that run one after another.
+// stonewalled adds sections that run one after another, each of which is a run.
 func stonewalled(s *scene, maxJobs int) *process {
 	sections := s.sequence(maxJobs)
 	for _, x := range sections[1:] {
 		x.options = options{"stonewall"}
 	}
+	s.wants = []want{{groups: bySection}}
 	return s.process(sections...)
 }
 
