@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/term"
@@ -122,7 +124,7 @@ func (r *rmCall) removeFiles(ctx context.Context, choice tidy.Choice) error {
 		leftOut := false
 		for _, run := range chosen.Runs {
 			folder, ok := r.folders().Stored(run.Run.Archive)
-			if !ok {
+			if !ok || slices.Contains(folders, folder) { // the stages of an execution share one
 				continue
 			}
 			if err := checkStored(ctx, r.env, store, run.Run.ID, folder); err != nil {
@@ -170,22 +172,24 @@ func checkStored(ctx context.Context, e *env, store history.Store, id, folder st
 	}
 	defer archive.Close()
 	var all []string
+	isMissing := false // a stage of one of its executions is not in the history
 	for _, one := range archive.Runs {
 		for stage, err := range pipeline.Stages(ctx, one, e.options(), true) {
 			if err == nil {
-				_, err = stage.Ingest(ctx, nil, func(_ context.Context, x *pipeline.Execution) (string, *mapping.Run, error) {
+				_, err = stage.Ingest(ctx, nil, func(ctx context.Context, x *pipeline.Execution) (string, *mapping.Run, error) {
 					all = append(all, x.Source.Hashes()...)
-					return "", nil, errSeen
+					found, err := ingest.Find(ctx, store, x)
+					isMissing = isMissing || found.Have == nil
+					return "", nil, cmp.Or(err, errSeen)
 				})
 			}
 			if !errors.Is(err, errSeen) {
 				return err
 			}
-			break // each stage has all files of the execution
 		}
 	}
 	stored := run.Source.Hashes()
-	if len(all) == 0 || e.logProblems(archive) || slices.ContainsFunc(all, func(hash string) bool { return !slices.Contains(stored, hash) }) {
+	if len(all) == 0 || isMissing || e.logProblems(archive) || slices.ContainsFunc(all, func(hash string) bool { return !slices.Contains(stored, hash) }) {
 		return fmt.Errorf("the history does not have all of it: store it with fio2es ingest, or remove it yourself: rm -r '%s'", filepath.ToSlash(folder))
 	}
 	return nil

@@ -24,6 +24,7 @@ import (
 	"github.com/fio2es/fio2es/internal/follow"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/live"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/table"
@@ -377,7 +378,13 @@ func (r *runCall) printFinished(f *finished) error {
 	}
 	var ids []string
 	for _, run := range runs {
-		ids = append(ids, facts.ShortID(run.Run.ID))
+		id := facts.ShortID(run.Run.ID)
+		if run.Run.Stages > 1 {
+			id = query.OfExecution + facts.ShortID(run.Run.Execution)
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
 	}
 	fmt.Fprintln(r.stderr)
 	term.Line(r.stderr, "history: %s", r.historyName())

@@ -47,12 +47,11 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
 	s.set.Problems = s.problems
-	const large = 8 << 20 // of smaller contents the decoders matter less than the time of collections
+	zstds.clear()
+	xzs.clear()
+	const large = 8 << 20 // of smaller contents the decoders matter less than the time of a collection
 	if s.set.spool.end > large {
-		// Decoders have windows of up to 128 MiB. Two collections take them out of their pools, so that rows are not
-		// read beside them.
-		runtime.GC()
-		runtime.GC()
+		runtime.GC() // so that rows are not read beside windows of decoders
 	}
 	return s.set, nil
 }

@@ -33,10 +33,48 @@ const (
 var (
 	buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, bufLen) }}
 	gzips   = sync.Pool{New: func() any { return new(gzip.Reader) }}
-	zstds   = sync.Pool{New: func() any { return newZstd() }}
+
 	// Dictionaries and windows are kept, because some streams ask for 64 or 128 MiB for a content of any length.
-	xzs = sync.Pool{New: func() any { z, _ := xz.NewReader(nil, maxWindow); return z }} // fails only with a stream
+	zstds = idle[*zstd.Decoder]{make: newZstd}
+	xzs   = idle[*xz.Reader]{make: func() *xz.Reader { z, _ := xz.NewReader(nil, maxWindow); return z }} // fails only with a stream
 )
+
+// idle has the decoders that are not in use: at most mostIdle, and never more than were in use at the same time. A
+// [sync.Pool] may have two for each processor, and each may take 128 MiB.
+type idle[D any] struct {
+	make func() D
+	mu   sync.Mutex
+	list []D
+}
+
+func (i *idle[D]) take() D {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	last := len(i.list) - 1
+	if last < 0 {
+		return i.make()
+	}
+	d := i.list[last]
+	i.list = i.list[:last]
+	return d
+}
+
+func (i *idle[D]) give(d D) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.list) < mostIdle {
+		i.list = append(i.list, d)
+	}
+}
+
+const mostIdle = 8
+
+// clear forgets the decoders, so that the memory of their windows can be used.
+func (i *idle[D]) clear() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.list = nil
+}
 
 // newZstd makes a decoder. With a concurrency of one it has no goroutines, so it need not be closed.
 func newZstd() *zstd.Decoder {
@@ -381,14 +419,14 @@ func decode(k kind, r io.Reader) (*decoder, error) {
 			err = io.ErrUnexpectedEOF
 		}
 	case xzed:
-		z := xzs.Get().(*xz.Reader)
-		d = decoder{z, func() { xzs.Put(z); giveBuffer(buf) }}
+		z := xzs.take()
+		d = decoder{z, func() { xzs.give(z); giveBuffer(buf) }}
 		err = z.Reset(buf)
 	case zstded:
-		z := zstds.Get().(*zstd.Decoder)
+		z := zstds.take()
 		d = decoder{z, func() {
 			if z.Reset(nil) == nil {
-				zstds.Put(z)
+				zstds.give(z)
 			}
 			giveBuffer(buf)
 		}}
