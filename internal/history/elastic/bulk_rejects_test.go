@@ -115,7 +115,7 @@ func TestRejected(t *testing.T) {
 	})
 	t.Run("too many", func(t *testing.T) {
 		inBubble(t, elastic.Options{RejectFile: path, MaxRejects: 5}, func(w *world) {
-			w.server.Script(estest.Fault{Kind: estest.ItemsRefused})
+			w.server.Script(slices.Repeat([]estest.Fault{{Kind: estest.ItemsRefused}}, len(docs))...) // they may come in several bodies
 			w.put(docs...)
 			if err := w.Finish(w.t.Context(), historytest.NewRun("a", "1")); !errors.Is(err, elastic.ErrRejects) {
 				t.Errorf("finish: %v", err)
