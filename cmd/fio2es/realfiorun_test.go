@@ -70,7 +70,7 @@ func TestRealFioRun(t *testing.T) {
 				want["read"] += j.Read.Total
 				want["write"] += j.Write.Total
 			}
-			listed, err := with("percentiles", "--levels", "cluster", "--format", "json", "latest")
+			listed, err := with("percentiles", "--levels", "cluster", "--format", "json", "latest-execution")
 			check(t, err)
 			got := requestsIn(t, string(listed))
 			for _, direction := range []string{"read", "write"} {

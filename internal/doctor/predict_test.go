@@ -290,7 +290,7 @@ func TestRealFio(t *testing.T) {
 
 // differs returns how the result of ingest differs from a prediction.
 func differs(t *testing.T, want Answers, dir string) string {
-	got, result := examineFolder(t, dir)
+	got, results := examineFolder(t, dir)
 	if got.Start == "job_start" || want.Start == "mtime" && got.Start == "report" {
 		got.Start = want.Start // fio 3.36 reports the start, and so do the lengths of stages
 	}
@@ -299,9 +299,14 @@ func differs(t *testing.T, want Answers, dir string) string {
 		got.Error != want.Error || (len(got.Lost) > 0) != (len(want.Lost) > 0) {
 		return fmt.Sprintf("predicted\n%sfound\n%s", text(&want), text(&got))
 	}
-	warnings := slices.DeleteFunc(slices.Clone(result.Run.Warnings), func(w string) bool {
-		return result.Run.Placed != "" && strings.HasSuffix(w, result.Run.Placed)
-	})
+	var warnings []string
+	for _, result := range results {
+		for _, w := range result.Run.Warnings {
+			if result.Run.Placed == "" || !strings.HasSuffix(w, result.Run.Placed) {
+				warnings = append(warnings, w)
+			}
+		}
+	}
 	if len(want.Lost) == 0 && len(warnings) > 0 {
 		return fmt.Sprintf("nothing was to be lost, but ingest warns: %q", warnings)
 	}
@@ -322,8 +327,8 @@ func joined(all []Answers) (a Answers) {
 	return a
 }
 
-// examineFolder examines the only run in a folder.
-func examineFolder(t *testing.T, dir string) (Answers, *pipeline.Result) {
+// examineFolder examines the only execution in a folder, which may have several stages.
+func examineFolder(t *testing.T, dir string) (Answers, []*pipeline.Result) {
 	t.Helper()
 	archive, err := pipeline.Open(context.Background(), []string{dir}, nil, nil)
 	if err != nil {
@@ -334,10 +339,10 @@ func examineFolder(t *testing.T, dir string) (Answers, *pipeline.Result) {
 		t.Fatalf("%d runs", len(archive.Runs))
 	}
 	a, results, err := Examine(context.Background(), archive.Runs[0], pipeline.Options{})
-	if err != nil || len(results) != 1 || results[0].Run == nil {
+	if err != nil || slices.ContainsFunc(results, func(r *pipeline.Result) bool { return r.Run == nil }) {
 		t.Fatal(err, results)
 	}
-	return a[0], results[0]
+	return joined(a), results
 }
 
 // FuzzPredict: for any command line and job file that can be parsed, there are answers for each section, and changes
