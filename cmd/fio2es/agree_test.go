@@ -25,10 +25,10 @@ var runQuestions = [][]string{
 	{"compare", "../../testdata/corpus/./two-jobs-rw", "X", "--metrics", "iops,mean,p50,p99"},
 }
 
-// answersTo returns the answers to questions about a run, without its name.
-func answersTo(t *testing.T, questions [][]string, run string, flags ...string) (texts []string) {
+// answersTo returns the answers to the questions about a run, without its name.
+func answersTo(t *testing.T, run string, flags ...string) (texts []string) {
 	t.Helper()
-	for _, q := range questions {
+	for _, q := range runQuestions {
 		args := append(slices.Clone(q), flags...)
 		args[slices.Index(args, "X")] = run
 		if q[0] != "export" {
@@ -77,8 +77,7 @@ func differ(a, b string, tolerance float64) string {
 var isCut = regexp.MustCompile(`"weight":\d+\.\d`)
 
 // TestAnswersAgree: files, the history, a history whose windows are joined, one whose windows were joined by compact, and
-// one that was ingested with windows of that length give the same answers. All commands read the same windows. So where
-// windows are joined, all questions are about some runs, and those that print each window and all of a run about the others.
+// one that was ingested with windows of that length give the same answers.
 func TestAnswersAgree(t *testing.T) {
 	t.Parallel()
 	const length = "3s"
@@ -96,13 +95,9 @@ func TestAnswersAgree(t *testing.T) {
 			call(t, nil, "ingest", "--history", db, allLevels, run)
 			call(t, nil, "ingest", "--history", longer, allLevels, "--interval", length, run)
 			id := ids(outputOf(t, "runs", "--history", db, "--format", "csv"))[0]
-			longerQuestions := runQuestions // of a run without fractions, stonewall, and of two with them
-			if name := filepath.Base(run); name != "mixed-bs" && name != "stonewall" && name != "trim-write-read" {
-				longerQuestions = runQuestions[:4]
-			}
 			agree := func(what string, want, got []string, tolerance float64) {
 				t.Helper()
-				for i, q := range runQuestions[:len(want)] {
+				for i, q := range runQuestions {
 					// Stored counts are whole. So where windows have fractions of requests, sums of counts differ from the
 					// counts of a longer window by single requests.
 					if tolerance > 0 && (q[0] == "export" || q[0] == "heatmap") {
@@ -113,16 +108,16 @@ func TestAnswersAgree(t *testing.T) {
 					}
 				}
 			}
-			agree("the history", answersTo(t, runQuestions, run), answersTo(t, runQuestions, id, "--history", db), 0)
-			want := answersTo(t, longerQuestions, run, "--interval", length)
-			agree("longer windows", want, answersTo(t, longerQuestions, id, "--history", longer, "--interval", length), 0)
+			agree("the history", answersTo(t, run), answersTo(t, id, "--history", db), 0)
+			want := answersTo(t, run, "--interval", length)
+			agree("longer windows", want, answersTo(t, id, "--history", longer, "--interval", length), 0)
 			tolerance := 0.0
 			if isCut.MatchString(call(t, nil, "ingest", "--output", "-", allLevels, run).stdout) {
 				tolerance = 0.05
 			}
-			agree("joined windows", want, answersTo(t, longerQuestions, id, "--history", db, "--interval", length), tolerance)
+			agree("joined windows", want, answersTo(t, id, "--history", db, "--interval", length), tolerance)
 			outputOf(t, "compact", id, "--to", length, "--yes", "--history", db)
-			agree("compacted windows", want, answersTo(t, longerQuestions, id, "--history", db, "--interval", length), tolerance)
+			agree("compacted windows", want, answersTo(t, id, "--history", db, "--interval", length), tolerance)
 		})
 	}
 }

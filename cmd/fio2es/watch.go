@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,7 +106,6 @@ func stagesOf(ctx context.Context, store history.Store, run *mapping.Run) ([]*ma
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all.Runs, func(a, b *mapping.Run) int { return a.Run.Stage - b.Run.Stage })
 	return all.Runs, nil
 }
 
