@@ -119,12 +119,16 @@ type RunFilter struct {
 	// titles contain words like 4K and qd16
 	Text     string
 	From, To time.Time // runs that started in [From, To); a zero time is no bound
-	Where    Condition // nil: no condition
+	// Execution selects the stages of the execution whose id is this, or begins with it; "": all runs. Stores have an
+	// index for it.
+	Execution string
+	Where     Condition // nil: no condition
 	Limit    int       // most runs; 0: no limit
 	Light    bool      // histograms and the list of source files are not needed
 
 	// Watch is called with each run that a store reads, and whether it is selected. It may be nil. A store reads at
-	// least the runs whose start is within Started and that have the values of Equals, until it has Limit runs.
+	// least the runs whose start is within Started, whose execution is Execution, and that have the values of Equals, until
+	// it has Limit runs.
 	Watch func(run *mapping.Run, isSelected bool)
 }
 
@@ -197,6 +201,7 @@ type Selection struct {
 func (f *RunFilter) Matches(r *mapping.Run) bool {
 	return (f.From.IsZero() || !r.Run.Start.Before(f.From)) &&
 		(f.To.IsZero() || r.Run.Start.Before(f.To)) &&
+		strings.HasPrefix(r.Run.Execution, f.Execution) &&
 		(f.Text == "" || f.matchesText(r)) &&
 		(f.Where == nil || f.Where.Matches(r))
 }

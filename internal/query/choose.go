@@ -124,7 +124,7 @@ func (c *chooser) choose(ctx context.Context, s *Selector) error {
 	switch {
 	case s.ofExecution:
 		f := c.among
-		if f.Where = Both(f.Where, stagesOf(name)); s.as.IsID() { // of the execution, and not of one of its stages
+		if f.Execution = name; s.as.IsID() { // of the execution, and not of one of its stages
 			runs, err := history.Collect(c.store.Runs(ctx, f), nil)
 			if err != nil || len(runs) > 0 {
 				return errors.Join(err, c.takeStages(name, runs))
@@ -150,8 +150,10 @@ func (c *chooser) choose(ctx context.Context, s *Selector) error {
 		return err
 	case s.as != nil:
 		f := c.among
-		if f.Where = Both(f.Where, SameSettings(run)); s.ofExecution {
-			f.Where = Both(c.among.Where, stagesOf(cmp.Or(run.Run.Execution, run.Run.ID)))
+		if s.ofExecution {
+			f.Execution = cmp.Or(run.Run.Execution, run.Run.ID)
+		} else {
+			f.Where = Both(f.Where, SameSettings(run))
 		}
 		runs, err := c.list(ctx, f, s.text)
 		if s.ofExecution && err == nil {
@@ -245,11 +247,6 @@ func OneOf(runs []*mapping.Run) *where.Condition {
 func SameSettings(run *mapping.Run) *where.Condition {
 	key := workload.Key(run)
 	return where.That("the same settings", func(run *mapping.Run) bool { return workload.Key(run) == key })
-}
-
-// stagesOf returns the condition that a run is a stage of the execution whose id begins so.
-func stagesOf(execution string) *where.Condition {
-	return where.That("the stages of one call of fio", func(run *mapping.Run) bool { return strings.HasPrefix(run.Run.Execution, execution) })
 }
 
 // RunText returns the short id of a run, its title and when it started.

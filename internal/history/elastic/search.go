@@ -269,6 +269,9 @@ func runQuery(f *history.RunFilter) any {
 	if f.Live() {
 		queries = append(queries, es.Prefix("run.ingest", mapping.LivePrefix))
 	}
+	if f.Execution != "" {
+		queries = append(queries, es.Prefix("run.execution", f.Execution))
+	}
 	for path, value := range f.Equals() {
 		label, isLabel := strings.CutPrefix(path, history.LabelPath)
 		isField := !isLabel || label != "" && strings.Trim(label, plain) == ""

@@ -51,6 +51,7 @@ func testFilter(t *testing.T, s history.Store) {
 		run.Run.Start = Start.Add(time.Duration(i) * time.Hour)
 		run.CBT.Mode = []string{"randread", "randwrite", "randread"}[i]
 		run.Run.Labels["release"] = []string{"Reef", "squid", "squid"}[i]
+		run.Run.Execution = []string{"e%a", "e%b", "e%b"}[i]
 		finish(t, s, run)
 	}
 	hour := func(n int) time.Time { return Start.Add(time.Duration(n) * time.Hour) }
@@ -70,6 +71,11 @@ func testFilter(t *testing.T, s history.Store) {
 		{history.RunFilter{Text: ID("newest")[:8]}, []string{"newest"}},
 		{history.RunFilter{Text: "results/old"}, []string{"oldest"}},
 		{history.RunFilter{From: hour(1)}, []string{"newest", "middle"}},
+		{history.RunFilter{Execution: "e%b"}, []string{"newest", "middle"}},
+		{history.RunFilter{Execution: "e%", Limit: 2, Light: true}, []string{"newest", "middle"}},
+		{history.RunFilter{Execution: "e%a", Where: mode("randread")}, []string{"oldest"}},
+		{history.RunFilter{Execution: "e%b", To: hour(2)}, []string{"middle"}},
+		{history.RunFilter{Execution: "%"}, nil},
 		{history.RunFilter{To: hour(1)}, []string{"oldest"}},
 		{history.RunFilter{From: hour(1), To: hour(2), Light: true}, []string{"middle"}},
 		{history.RunFilter{Where: lookUp{"cbt.op_size": "4096"}}, []string{"newest", "middle", "oldest"}},

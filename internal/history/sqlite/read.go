@@ -62,11 +62,18 @@ func (s *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mappin
 	if f.Light {
 		doc = "doc"
 	}
-	where := `start >= ? AND start < ?`
-	if f.Live() { // the index of ids serves the condition on a range
-		where += ` AND (start, id) IN (SELECT start, id FROM runs WHERE ingest >= '` + mapping.LivePrefix + `' AND ingest < '` + mapping.LivePrefix + `' || char(0x10FFFF))`
+	where, args := `start >= ? AND start < ?`, []any{from, to}
+	of := func(column, begin string) { // an index serves the condition on a range
+		where += ` AND (start, id) IN (SELECT start, id FROM runs WHERE ` + column + ` >= ? AND ` + column + ` < ? || char(0x10FFFF))`
+		args = append(args, begin, begin)
 	}
-	return f.Select(s.runs(ctx, `SELECT id, `+doc+` FROM lights WHERE `+where+` ORDER BY start DESC, id`, from, to))
+	if f.Live() {
+		of(`ingest`, mapping.LivePrefix)
+	}
+	if f.Execution != "" {
+		of(`execution`, f.Execution)
+	}
+	return f.Select(s.runs(ctx, `SELECT id, `+doc+` FROM lights WHERE `+where+` ORDER BY start DESC, id`, args...))
 }
 
 // Intervals implements [history.Store]. Documents of one run come in the order of the file. Documents of several

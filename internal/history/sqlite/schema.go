@@ -29,11 +29,13 @@ const (
 //   - memos: what ingests remember of files, see package nightly. day is when a memo was last stored.
 const tables = `
 CREATE TABLE runs (
-	id     TEXT PRIMARY KEY,
-	ingest TEXT NOT NULL,
-	start  INTEGER NOT NULL,
-	doc    BLOB NOT NULL
+	id        TEXT PRIMARY KEY,
+	ingest    TEXT NOT NULL,
+	execution TEXT NOT NULL,
+	start     INTEGER NOT NULL,
+	doc       BLOB NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX runs_by_execution ON runs (execution, start);
 CREATE TABLE lights (
 	start INTEGER NOT NULL,
 	id    TEXT NOT NULL,

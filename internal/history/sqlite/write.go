@@ -26,8 +26,8 @@ const (
 	insertLight = `INSERT INTO lights (start, id, doc) VALUES (?, ?, ?)`
 	deleteLight = `DELETE FROM lights WHERE (start, id) = (SELECT start, id FROM runs WHERE id = ?)`
 
-	insertRun = `INSERT INTO runs (id, ingest, start, doc) VALUES (?, ?, ?, ?)
-		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, start = excluded.start, doc = excluded.doc`
+	insertRun = `INSERT INTO runs (id, ingest, execution, start, doc) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET ingest = excluded.ingest, execution = excluded.execution, start = excluded.start, doc = excluded.doc`
 
 	insertFile  = `INSERT INTO files (hash, run, report) VALUES (?, ?, ?)`
 	deleteFiles = `DELETE FROM files WHERE run = ?`
@@ -140,7 +140,7 @@ func (s *Store) putRun(ctx context.Context, tx *sql.Tx, run *mapping.Run) error 
 	if _, err := tx.ExecContext(ctx, deleteLight, id); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, start, pack(run.AppendJSON))
+	_, err := tx.ExecContext(ctx, insertRun, id, run.Run.Ingest, run.Run.Execution, start, pack(run.AppendJSON))
 	if err == nil {
 		_, err = tx.ExecContext(ctx, insertLight, start, id, pack(run.AppendLight))
 	}
