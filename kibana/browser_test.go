@@ -36,6 +36,8 @@ type Job struct {
 	Dark          bool
 	Width, Height int            // in pixels; default 1200 x 400
 	Signals       map[string]any // signals to set before drawing
+	// Before are the answers of a first drawing, after which the panel is refreshed with Answers.
+	Before map[string]json.RawMessage
 	// JavaScript expressions for Picture.Asked, by name; they may use view, and offset (the y of the drawing in
 	// pixels)
 	Ask map[string]string
@@ -110,7 +112,7 @@ func (j *Job) defaults() {
 // MarshalJSON returns a job in the form that page.html reads.
 func (j Job) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
-		"spec": j.Spec, "answers": j.Answers, "dark": j.Dark, "width": j.Width, "height": j.Height, "signals": j.Signals, "ask": j.Ask,
+		"spec": j.Spec, "answers": j.Answers, "dark": j.Dark, "width": j.Width, "height": j.Height, "signals": j.Signals, "before": j.Before, "ask": j.Ask,
 	})
 }
 
@@ -236,7 +238,7 @@ func decodePNG(file string) (image.Image, error) {
 }
 
 var (
-	textElement = regexp.MustCompile(`<text[^>]*>([^<]+)</text>`)
+	textElement = regexp.MustCompile(`<(?:text|tspan)[^>]*>([^<]+)</`)
 	pathElement = regexp.MustCompile(`<(?:path|rect|line|circle)\b`)
 )
 

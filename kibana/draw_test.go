@@ -275,7 +275,7 @@ func TestDrawUnknown(t *testing.T) {
 	}
 	for panel, ask := range map[string]string{"history-runs": "configuration", "response-curve": "workloadText"} {
 		j := job(t, b, panel, kibanatest.Full)
-		j.Answers["runs"] = answer
+		j.Answers["answer"] = answer
 		j.Ask = map[string]string{"of": fmt.Sprintf("view.data('runs').map(r => r.%s).sort()", ask)}
 		pictures, err := browser.Draw(t.Context(), j)
 		if err != nil {
@@ -309,7 +309,7 @@ func TestDrawLegend(t *testing.T) {
 	}
 	j = job(t, bundle(t, kibana.Options{}), "response-curve", kibanatest.Full)
 	// without settings, so each run is compared by its name
-	j.Answers["runs"] = regexp.MustCompile(`"cbt\.[a-z_]+":\[[^\]]*\],`).ReplaceAll(nights(t, 12), nil)
+	j.Answers["answer"] = regexp.MustCompile(`"cbt\.[a-z_]+":\[[^\]]*\],`).ReplaceAll(nights(t, 12), nil)
 	pictures, err := browser.Draw(t.Context(), j)
 	if err != nil {
 		t.Fatal(err)

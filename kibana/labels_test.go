@@ -50,7 +50,7 @@ func TestDrawLabels(t *testing.T) {
 	var jobs []Job
 	for i, d := range drawings {
 		j := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full)
-		j.Answers = map[string]json.RawMessage{"runs": nights(t, d.runs), "changes": nightChanges}
+		j.Answers = map[string]json.RawMessage{"answer": nights(t, d.runs), "changes": nightChanges}
 		j.Width, j.Height, j.Dark = d.width, d.height, i%2 == 1
 		j.Ask = map[string]string{"texts": MarksOf("text"), "symbols": MarksOf("symbol")}
 		jobs = append(jobs, j)
