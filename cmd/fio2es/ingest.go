@@ -58,7 +58,8 @@ A run that was removed (fio2es rm) is left out, unless --restore takes it back.
 An ingest remembers the sizes, times and inodes of files, so the next one of the same
 files reads only what changed. It counts the documents of their runs, and stores again
 what is missing. With --verify it reads all of the files. Files that are damaged are
-reported by each ingest, with exit code 3, until they change or --acknowledge is given.
+reported by each ingest, with exit code 3, until they change, or --exclude leaves out
+their run.
 
 stdout has a table of the runs that are new. With --output, documents go to a file
 (or with - to stdout) and not to the history, as NDJSON for the _bulk request of
@@ -84,7 +85,6 @@ Elasticsearch.`,
 	fl.BoolVar(&how.restore, "restore", false, "also store runs that were removed from the history (fio2es rm)")
 	fl.BoolVar(&how.dryRun, "dry-run", false, "list what would be stored, what would not, and why")
 	fl.BoolVar(&how.verify, "verify", false, "read all files again, even if their sizes, times and inodes did not change, and warn about changed contents")
-	fl.BoolVar(&how.acknowledge, "acknowledge", false, "do not repeat warnings about what is damaged now, until it changes: later ingests exit with 0")
 	fl.BoolVar(&how.quiet, "quiet", false, "print only new runs and warnings, nothing if there are none")
 	addPickFlags(fl, &how.pick)
 	addOneRunFlag(fl)
@@ -94,13 +94,12 @@ Elasticsearch.`,
 
 type ingestCall struct {
 	*env
-	output              string // a file; empty: the history
-	force, dryRun       bool
-	restore             bool // also store runs that people removed
-	verify, acknowledge bool
-	quiet               bool // print only what is new
-	pick                query.Pick
-	format              string
+	output        string // a file; empty: the history
+	force, dryRun bool
+	restore       bool // also store runs that people removed
+	verify, quiet bool // read all files; print only what is new
+	pick          query.Pick
+	format        string
 }
 
 func (g *ingestCall) ingest(ctx context.Context, args []string) error {
@@ -149,7 +148,7 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 		return usageError{Err: err}
 	}
 	for _, p := range archive.Problems {
-		night.Problem(ctx, p)
+		night.Problem(p)
 	}
 	g.logLeft(archive)
 	if len(archive.Runs) == 0 {
@@ -163,7 +162,7 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 	read := func(runs []*cbt.Run) (ingest.Result, error) {
 		result, some, err := g.store(ctx, runs, ingest.Options{
 			Pipeline: opt, Log: g.log, Restore: g.restore, Progress: progressOf(g.progress, runs),
-			Skipped: func(run *cbt.Run, err error) bool { return night.Skipped(ctx, run, err) },
+			Skipped: night.Skipped,
 		})
 		rejected = rejected || some
 		return result, err
@@ -306,9 +305,6 @@ func (g *ingestCall) night(ctx context.Context, paths []string, hosts []cbt.Host
 		}
 	}
 	n, err := nightly.Begin(ctx, how, time.Now())
-	if err == nil && g.acknowledge && !n.Remembers() {
-		err = usagef("--acknowledge: nothing can be remembered of stdin or a pipe, with --output, --force or --dry-run, or without a home folder")
-	}
 	return n, closeAll, err
 }
 
@@ -327,17 +323,7 @@ func (e *env) memory() string {
 // endNight remembers the ingest, unless the cluster rejected documents. all are the runs of an ingest that read files.
 // leftOut reports whether anything but damage was left out.
 func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*cbt.Run, rejected, leftOut bool) error {
-	if g.acknowledge {
-		night.Acknowledge()
-	}
-	acknowledged, damage := night.Count()
-	if acknowledged > 0 {
-		g.log.Info(fmt.Sprintf("note: %s of damage acknowledged, not repeated until the files change (-v prints them)", unit.Plural(acknowledged, "message")))
-	}
-	if g.acknowledge && damage > 0 {
-		g.log.Warn(fmt.Sprintf("%s not acknowledged, because the files were changed in the last two seconds: repeat the command", unit.Plural(damage, "message")))
-	}
-	if night.Remembers() && !rejected && (all != nil || g.acknowledge) {
+	if night.Remembers() && !rejected && all != nil {
 		memory, err := sqlite.Open(ctx, g.memory())
 		if err == nil {
 			err = errors.Join(night.Save(ctx, memory, all), memory.Close())
@@ -346,7 +332,7 @@ func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*
 			g.log.Info(fmt.Sprintf("note: remember what was read: %v; the next ingest reads all files again", err))
 		}
 	}
-	return leftOutIf(nil, leftOut || damage > 0)
+	return leftOutIf(nil, leftOut || night.Damage() > 0)
 }
 
 // progressOf returns a function that shows how many runs are done, and their share by the size of their files.

@@ -123,8 +123,8 @@ type RunFilter struct {
 	// index for it.
 	Execution string
 	Where     Condition // nil: no condition
-	Limit    int       // most runs; 0: no limit
-	Light    bool      // histograms and the list of source files are not needed
+	Limit     int       // most runs; 0: no limit
+	Light     bool      // histograms and the list of source files are not needed
 
 	// Watch is called with each run that a store reads, and whether it is selected. It may be nil. A store reads at
 	// least the runs whose start is within Started, whose execution is Execution, and that have the values of Equals, until

@@ -42,9 +42,8 @@ type Options struct {
 	Restore  bool           // also store runs that people removed from the history
 	Progress func(done int) // called with the number of finished runs; may be nil
 
-	// Skipped is called, instead of logging, for each part of a run that is skipped. It returns whether the result is
-	// incomplete because of it. If Skipped is nil, the error is logged, and the result is incomplete.
-	Skipped func(run *cbt.Run, err error) (leftOut bool)
+	// Skipped is called, instead of logging, for each part of a run that is skipped. The result is then incomplete.
+	Skipped func(run *cbt.Run, err error)
 }
 
 // Stored is a run that is in the target now.
@@ -336,12 +335,11 @@ func (r *Result) take(run *cbt.Run, o *outcome, opt Options) error {
 
 // skip reports a part of a run that is skipped.
 func (r *Result) skip(run *cbt.Run, opt Options, err error) {
-	if opt.Skipped != nil {
-		r.LeftOut = opt.Skipped(run, err) || r.LeftOut
-		return
+	if r.LeftOut = true; opt.Skipped != nil {
+		opt.Skipped(run, err)
+	} else {
+		opt.Log.Warn(err.Error())
 	}
-	opt.Log.Warn(err.Error())
-	r.LeftOut = true
 }
 
 // missing says which documents a store lacks of some runs, by id. For the other runs it completes interrupted

@@ -90,12 +90,12 @@ func (k *keeper) ingest(n *nightly.Night, opt pipeline.Options, verify, isKilled
 	check(err)
 	defer archive.Close()
 	for _, p := range archive.Problems {
-		n.Problem(ctx, p)
+		n.Problem(p)
 	}
 	_, known, err := n.Ingest(ctx, archive.Runs, verify, func(runs []*cbt.Run) (ingest.Result, error) {
 		read += len(runs)
 		return ingest.Runs(ctx, ingest.Target{Sink: k.store, Store: k.store}, runs, ingest.Options{
-			Pipeline: opt, Log: n.Log, Skipped: func(run *cbt.Run, err error) bool { return n.Skipped(ctx, run, err) },
+			Pipeline: opt, Log: n.Log, Skipped: n.Skipped,
 		})
 	})
 	check(err)
@@ -128,8 +128,7 @@ func (k *keeper) night(opt pipeline.Options, dir string, isKilled bool) (damage 
 	if !k.isUnchanged(n) {
 		k.ingest(n, opt, false, isKilled)
 	}
-	_, damage = n.Count()
-	return damage
+	return n.Damage()
 }
 
 // runs returns the runs of the history, sorted by id.

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -75,23 +74,6 @@ func (n *Night) key(run *cbt.Run) string {
 	}
 	n.keys[run] = keyOf(texts...)
 	return n.keys[run]
-}
-
-// problemKey returns a key of a problem and of the file on disk that has it. In a name inside an archive, this file
-// comes before the "!". The key is "" if the problem cannot be remembered.
-func (n *Night) problemKey(p *source.Problem) string {
-	if n.files == nil || isPassing(p) {
-		return ""
-	}
-	for end := len(p.Name); end >= 0; end = strings.LastIndexByte(p.Name[:end], '!') {
-		if state, ok := n.files[p.Name[:end]]; ok {
-			if state == "" {
-				return ""
-			}
-			return keyOf("problem", p.Error(), p.Name[:end], state)
-		}
-	}
-	return keyOf("problem", p.Error())
 }
 
 // callKey returns the key of ingests with these settings, paths and choice of runs.

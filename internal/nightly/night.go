@@ -1,7 +1,7 @@
 // Package nightly remembers the results of an ingest, so that the next one reads only what changed. What it remembers
 // are memos: texts by key in a table of the embedded history, or of a file of the user if the history is in a cluster.
-// There are memos of runs, of whole calls, and of damage that people acknowledged. They contain no numbers of runs. If
-// they are lost, or another build of fio2es wrote them, the next ingest reads all files again.
+// There are memos of runs and of whole calls. They contain no numbers of runs. If they are lost, or another build of
+// fio2es wrote them, the next ingest reads all files again.
 //
 // The key of a run is a hash of what the archive says about the run, of the settings that its documents depend on, of
 // the program, and of its files on disk: their names, sizes, modification times, change times and inodes. If there is a
@@ -57,20 +57,14 @@ type memo struct {
 // runs returns how many runs the memo is of, those that people removed included.
 func (m *memo) runs() int { return max(len(m.Runs)+min(len(m.Removed), 1), 1) }
 
-// versionKey returns the key of a version of a run. Messages about it stay acknowledged if its files are copied.
+// versionKey returns the key of what a version of a run lacks.
 func versionKey(run, version string) string { return keyOf("version", run, version) }
-
-// damage is what is known of a message about damage.
-type damage struct {
-	keys    []string // of memos that it is acknowledged; without a key that cannot be remembered
-	isKnown bool     // people acknowledged it
-}
 
 // callMemo is the result of an ingest that stored everything that it found.
 type callMemo struct {
-	Listing string            // key of all files
-	Runs    []string          // keys of the runs
-	Left    map[string]string // by key, messages about files of no run that cannot be read
+	Listing string   // key of all files
+	Runs    []string // keys of the runs
+	Left    []string // messages about files of no run that cannot be read
 }
 
 // Night is one ingest, with what earlier ingests remembered.
@@ -86,9 +80,9 @@ type Night struct {
 	now     map[string]*memo     // by key: results of this ingest; nil: the run must be read next time
 	skipped map[*cbt.Run][]error // what was skipped of the runs that were read
 	lacks   map[string][]string  // by the version's key: messages about what it lacks
-	left    map[string]string    // as in callMemo
+	left    []string             // as in callMemo
 	passing bool                 // something of no run was left out that the next ingest may be able to read
-	said    map[string]*damage   // by message about damage
+	said    map[string]bool      // messages about damage
 	removed int                  // runs that were not read, because people removed them
 }
 
@@ -96,7 +90,7 @@ type Night struct {
 func Begin(ctx context.Context, opt Options, now time.Time) (*Night, error) {
 	n := &Night{
 		Options: opt, today: int(now.Unix() / (24 * 3600)), keys: map[*cbt.Run]string{}, memos: map[string]*memo{},
-		now: map[string]*memo{}, skipped: map[*cbt.Run][]error{}, lacks: map[string][]string{}, left: map[string]string{}, said: map[string]*damage{},
+		now: map[string]*memo{}, skipped: map[*cbt.Run][]error{}, lacks: map[string][]string{}, said: map[string]bool{},
 	}
 	if !opt.Remember {
 		return n, nil
@@ -134,12 +128,11 @@ func (n *Night) Unchanged(ctx context.Context) (runs int, ok bool, err error) {
 			return 0, false, nil
 		}
 	}
-	for k, text := range c.Left {
-		n.left[k] = text
-		n.say(ctx, text, k)
+	for _, text := range c.Left {
+		n.say(text)
 	}
 	for _, k := range c.Runs {
-		n.repeat(ctx, k)
+		n.repeat(k)
 		runs += n.memos[k].runs()
 	}
 	return n.known(runs), true, nil
@@ -166,7 +159,7 @@ func (n *Night) Ingest(
 			for id := range m.Runs {
 				kept[id] = true
 			}
-			n.repeat(ctx, n.key(r))
+			n.repeat(n.key(r))
 			known += m.runs()
 		}
 	}
@@ -269,7 +262,7 @@ func (n *Night) took(ctx context.Context, result *ingest.Result) {
 			key := versionKey(s.Run.Run.ID, s.Run.Run.Ingest)
 			n.lacks[key] = n.damage(s.Files)
 			for _, text := range n.lacks[key] {
-				n.say(ctx, text, key)
+				n.say(text)
 			}
 		}
 		of(s.Files).Runs[s.Run.Run.ID], mayChange[s.Files] = s.Run.Run.Ingest, mayChange[s.Files] || s.Lacking
@@ -309,7 +302,7 @@ func (n *Night) lacking(ctx context.Context, files *cbt.Run, run *mapping.Run) {
 	n.lacks[key] = texts
 	for _, text := range texts {
 		n.skipped[files] = append(n.skipped[files], errors.New(text))
-		n.say(ctx, text, key, n.key(files))
+		n.say(text)
 	}
 }
 
@@ -333,16 +326,12 @@ func (n *Night) remember(run *cbt.Run, m *memo, mayChange bool) {
 }
 
 // repeat takes over the memo of a run, with its warnings.
-func (n *Night) repeat(ctx context.Context, key string) {
+func (n *Night) repeat(key string) {
 	m := n.memos[key]
 	n.now[key] = m
 	n.removed += min(len(m.Removed), 1)
-	keys := []string{key}
-	for id, version := range m.Runs {
-		keys = append(keys, versionKey(id, version))
-	}
 	for _, text := range m.Damage {
-		n.say(ctx, text, keys...)
+		n.say(text)
 	}
 }
 
@@ -352,66 +341,29 @@ func (n *Night) known(runs int) int {
 	return runs - n.removed
 }
 
-// Skipped warns about a skipped part of a run unless people acknowledged it. It reports whether they did not.
-func (n *Night) Skipped(ctx context.Context, run *cbt.Run, err error) (leftOut bool) {
+// Skipped warns about a skipped part of a run.
+func (n *Night) Skipped(run *cbt.Run, err error) {
 	n.skipped[run] = append(n.skipped[run], err)
-	if isPassing(err) {
-		return n.say(ctx, err.Error())
-	}
-	return n.say(ctx, err.Error(), n.key(run))
+	n.say(err.Error())
 }
 
-// Problem warns about an unreadable file unless people acknowledged it.
-func (n *Night) Problem(ctx context.Context, p *source.Problem) {
-	key := n.problemKey(p)
-	if n.left[key] = p.Error(); key == "" {
-		n.passing = true
-	}
-	n.say(ctx, p.Error(), key)
+// Problem warns about an unreadable file.
+func (n *Night) Problem(p *source.Problem) {
+	n.left = append(n.left, p.Error())
+	n.passing = n.passing || isPassing(p)
+	n.say(p.Error())
 }
 
-// say warns about damage, once, unless people acknowledged it. It reports whether they did not. of are the keys of what the
-// message is about: the files of a run, a version of a run, or a file. They are empty if they cannot be remembered.
-func (n *Night) say(ctx context.Context, text string, of ...string) (leftOut bool) {
-	var keys []string
-	for _, key := range of {
-		if key != "" {
-			keys = append(keys, keyOf("damage", key, text))
-		}
+// say warns about damage, once.
+func (n *Night) say(text string) {
+	if !n.said[text] {
+		n.said[text] = true
+		n.Log.Warn(text)
 	}
-	d := n.said[text]
-	if d == nil {
-		d = &damage{isKnown: len(n.recall(ctx, keys...)) > 0}
-		n.said[text] = d
-		if d.isKnown {
-			n.Log.Debug("acknowledged: " + text)
-		} else {
-			n.Log.Warn(text)
-		}
-	}
-	d.keys = append(d.keys, keys...)
-	return !d.isKnown
 }
 
-// Count returns how many messages about damage people acknowledged, and how many they did not.
-func (n *Night) Count() (acknowledged, other int) {
-	for _, d := range n.said {
-		if d.isKnown {
-			acknowledged++
-		} else {
-			other++
-		}
-	}
-	return acknowledged, other
-}
-
-// Acknowledge records that people know all damage that this ingest met, except that of files that were changed in the
-// last two seconds.
-func (n *Night) Acknowledge() {
-	for _, d := range n.said {
-		d.isKnown = d.isKnown || len(d.keys) > 0
-	}
-}
+// Damage returns how many messages about damage there were.
+func (n *Night) Damage() int { return len(n.said) }
 
 // isPassing reports whether the reason of a damage may pass without a change of the file: an error of the system, or
 // a limit of all files together.
@@ -431,16 +383,9 @@ func (n *Night) recall(ctx context.Context, keys ...string) map[string]string {
 	return texts
 }
 
-// Save stores the memos of this ingest. all are the runs that were found, if files were read.
+// Save stores the memos of this ingest. all are the runs that were found.
 func (n *Night) Save(ctx context.Context, to *sqlite.Store, all []*cbt.Run) error {
 	texts := map[string]string{}
-	for text, d := range n.said {
-		for _, key := range d.keys {
-			if d.isKnown {
-				texts[key] = text
-			}
-		}
-	}
 	put := func(key string, value any) error {
 		text, err := json.Marshal(value)
 		texts[key] = string(text)
