@@ -118,7 +118,7 @@ var rules = map[string]rule{
 		why: "longer windows replace shorter ones in any store",
 	},
 	"internal/setup": {
-		level: 4, imports: []string{"mapping", "mapping/templates", "internal/es", "internal/unit"},
+		level: 4, imports: []string{"mapping", "mapping/templates", "internal/es"},
 		why: "setup comes before the first document: no logs, no runs",
 	},
 	"internal/history/historytest": {

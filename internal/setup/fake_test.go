@@ -20,8 +20,7 @@ import (
 type tree = map[string]any
 
 // fake is a cluster with templates, policies and mappings, but without documents. Its answers are like recorded ones
-// of Elasticsearch 8.6.1 (TestFakeIsTrue): settings are texts below "index", policies have versions, and the errors
-// that matter here exist.
+// of Elasticsearch 8.6.1 (TestFakeIsTrue) in what setup reads: who manages an object, and errors.
 type fake struct {
 	t      *testing.T
 	server *httptest.Server
@@ -32,7 +31,6 @@ type fake struct {
 	templates  map[string]tree
 	indices    map[string]tree                                       // mappings by index
 	aliases    map[string]string                                     // index by alias
-	newer      bool                                                  // answers have members that newer servers add
 	fault      func(method, path string) (status int, answer string) // makes requests fail; status 0: no fault
 	writes     []string
 }
@@ -132,11 +130,11 @@ func (f *fake) answer(r *http.Request, body tree) (int, tree) {
 		}
 		return failed(404, "resource_not_found_exception", "Lifecycle policy not found: %s", name)
 	case dir == "/_component_template/" && put:
-		f.components[name] = stored(body)
+		f.components[name] = body
 		return 200, acknowledged
 	case dir == "/_component_template/":
 		if c, ok := f.components[name]; ok {
-			return 200, tree{"component_templates": []any{tree{"name": name, "component_template": f.dated(c)}}}
+			return 200, tree{"component_templates": []any{tree{"name": name, "component_template": c}}}
 		}
 		return failed(404, "resource_not_found_exception", "component template matching [%s] not found", name)
 	case dir == "/_index_template/" && put:
@@ -152,7 +150,7 @@ func (f *fake) answer(r *http.Request, body tree) (int, tree) {
 			return failed(400, "resource_already_exists_exception", "index [%s] already exists", name)
 		}
 		if m, ok := body["mappings"].(tree); ok {
-			f.indices[name] = parsed(m)
+			f.indices[name] = clone(m).(tree)
 		} else {
 			f.makeIndex(name)
 		}
@@ -199,7 +197,7 @@ func (f *fake) putTemplate(name string, body tree) (int, tree) {
 			return failed(400, "illegal_argument_exception", "index template [%s] has index patterns matching patterns from existing templates [%s]", name, other)
 		}
 	}
-	f.templates[name] = stored(body)
+	f.templates[name] = body
 	return 200, acknowledged
 }
 
@@ -208,7 +206,7 @@ func (f *fake) getTemplates(name string) (int, tree) {
 	found := []any{}
 	for _, n := range slices.Sorted(maps.Keys(f.templates)) {
 		if ok, _ := path.Match(name, n); ok || name == "" {
-			found = append(found, tree{"name": n, "index_template": f.dated(f.templates[n])})
+			found = append(found, tree{"name": n, "index_template": f.templates[n]})
 		}
 	}
 	switch {
@@ -220,23 +218,13 @@ func (f *fake) getTemplates(name string) (int, tree) {
 	return failed(404, "resource_not_found_exception", "index template matching [%s] not found", name)
 }
 
-// dated returns a template as newer servers return it, with dates.
-func (f *fake) dated(t tree) tree {
-	if !f.newer {
-		return t
-	}
-	t = maps.Clone(t)
-	t["created_date_millis"], t["modified_date_millis"], t["ignore_missing_component_templates"] = 1, 2, []any{}
-	return t
-}
-
 func (f *fake) putMapping(index string, body tree) (int, tree) {
 	have, ok := f.indices[index]
 	if !ok {
 		return failed(404, "index_not_found_exception", "no such index [%s]", index)
 	}
-	next := parsed(have)
-	if err := merge(next, parsed(body), ""); err != nil {
+	next := clone(have).(tree)
+	if err := merge(next, clone(body).(tree), ""); err != nil {
 		return failed(400, "illegal_argument_exception", "%v", err)
 	}
 	f.indices[index] = next
@@ -262,69 +250,12 @@ func (f *fake) makeIndex(name string) {
 		for _, p := range t["index_patterns"].([]any) {
 			if ok, _ := path.Match(p.(string), name); ok {
 				c := f.components[t["composed_of"].([]any)[0].(string)]
-				f.indices[name] = parsed(c["template"].(tree)["mappings"].(tree))
+				f.indices[name] = clone(c["template"].(tree)["mappings"]).(tree)
 				return
 			}
 		}
 	}
 	f.t.Fatalf("no template for %s", name)
-}
-
-// stored returns a template as a server returns it: settings are nested below "index", and all are texts.
-func stored(body tree) tree {
-	body = clone(body).(tree)
-	template, _ := body["template"].(tree)
-	settings, ok := template["settings"].(tree)
-	if !ok {
-		return body
-	}
-	nested := tree{}
-	var put func(path []string, v any)
-	put = func(path []string, v any) {
-		if m, ok := v.(tree); ok {
-			for k, inner := range m {
-				put(append(slices.Clone(path), strings.Split(k, ".")...), inner)
-			}
-			return
-		}
-		if path[0] != "index" {
-			path = append([]string{"index"}, path...)
-		}
-		at := nested
-		for _, k := range path[:len(path)-1] {
-			if at[k] == nil {
-				at[k] = tree{}
-			}
-			at = at[k].(tree)
-		}
-		if _, isList := v.([]any); !isList {
-			v = fmt.Sprint(v)
-		}
-		at[path[len(path)-1]] = v
-	}
-	put(nil, settings)
-	template["settings"] = nested
-	return body
-}
-
-// parsed returns a mapping as an index has it: dynamic is text, and objects with properties have no type.
-func parsed(m tree) tree {
-	m = clone(m).(tree)
-	var walk func(tree)
-	walk = func(m tree) {
-		if d, ok := m["dynamic"]; ok {
-			m["dynamic"] = fmt.Sprint(d)
-		}
-		properties, _ := m["properties"].(tree)
-		if len(properties) > 0 && m["type"] == "object" {
-			delete(m, "type")
-		}
-		for _, f := range properties {
-			walk(f.(tree))
-		}
-	}
-	walk(m)
-	return m
 }
 
 func merge(have, add tree, path string) error {

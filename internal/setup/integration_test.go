@@ -195,7 +195,7 @@ func (r real) upgrade(opt setup.Options) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	want := fmt.Sprintf("update component template %s-latency-mappings: from version 0 to %d; update index %s: it lacks _meta; latency.p99_99; requests",
+	want := fmt.Sprintf("update component template %s-latency-mappings: from version 0 to %d; update index %s: from version 0 to %[2]d",
 		opt.Prefix, templates.Version, index[1:])
 	if got := strings.Join(lines(p), "; "); got != want {
 		r.t.Errorf("%s\ninstead of\n%s", got, want)

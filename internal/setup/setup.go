@@ -2,9 +2,12 @@
 // the cluster has with what it should have, prints the differences as a [Plan], and applies the plan. A second setup
 // has nothing to do.
 //
+// Objects are compared by the version and the hash in their _meta ([templates.Meta]). So what people changed by hand
+// stays, until the options or the version of the templates change.
+//
 // Setup does not overwrite the work of others. It refuses to change an object with one of its names that fio2es does
 // not manage ([ErrForeign]), or that a newer fio2es installed ([ErrNewer]). Then it sends nothing at all. Existing
-// indices get the fields that they lack. An index with a field of another type is reported ([ErrConflict]), and
+// indices get the fields of the templates. An index with a field of another type is reported ([ErrConflict]), and
 // everything else is installed.
 package setup
 
@@ -16,13 +19,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"github.com/fio2es/fio2es/internal/es"
-	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -59,9 +64,6 @@ const (
 // kinds are those of package templates.
 const Index templates.Kind = "index"
 
-// object is a JSON object, from our templates or from an answer of a cluster.
-type object = templates.Tree
-
 // Step is an object and the action for it.
 type Step struct {
 	Action Action
@@ -70,7 +72,7 @@ type Step struct {
 	Reason string // of an update or a refusal, for people
 	Err    error  // of a refusal: ErrNewer, ErrForeign or ErrConflict
 
-	Body object // of the request
+	Body templates.Tree // of the request
 }
 
 // String returns the step on one line, such as "update index template fio-runs: from version 1 to 2".
@@ -86,6 +88,20 @@ func (s Step) isChange() bool { return s.Action == Create || s.Action == Update 
 
 func (s *Step) refuse(err error, format string, args ...any) {
 	s.Action, s.Err, s.Reason = Refuse, err, fmt.Sprintf(format, args...)
+}
+
+// compare sets the action for an object that is there. want is ours.
+func (s *Step) compare(want templates.Tree, have templates.Meta) {
+	switch {
+	case have.Version > templates.Version:
+		s.refuse(ErrNewer, "the cluster has version %d, this fio2es has %d; use the newer program", have.Version, templates.Version)
+	case have.Version < templates.Version:
+		s.Action, s.Reason = Update, fmt.Sprintf("from version %d to %d", have.Version, templates.Version)
+	case have.Hash != want.At("_meta")["hash"]:
+		s.Action, s.Reason = Update, "it was made with other settings"
+	default:
+		s.Action = Keep
+	}
 }
 
 // request returns the request of a step.
@@ -160,9 +176,18 @@ func objects(opt Options) (*Plan, error) {
 func firstIndices(prefix string) []Step {
 	var steps []Step
 	for _, name := range []string{prefix + "-latency." + mapping.Cluster.String() + "-empty", mapping.RunsIndex(prefix)} {
-		steps = append(steps, Step{Action: Create, Kind: Index, Name: name, Body: object{}})
+		steps = append(steps, Step{Action: Create, Kind: Index, Name: name, Body: templates.Tree{}})
 	}
 	return steps
+}
+
+// owned is what matters of an object in an answer.
+type owned struct {
+	Meta templates.Meta `json:"_meta"`
+
+	// of index templates
+	Patterns []string `json:"index_patterns"`
+	Priority int64    `json:"priority"` // 0 if it has none
 }
 
 // Prepare reads what the cluster has, and returns the plan for it. It changes nothing. It fails with
@@ -173,81 +198,127 @@ func Prepare(ctx context.Context, cl *es.Client, opt Options) (*Plan, error) {
 		return nil, err
 	}
 	// all index templates, because templates of others may match the same indices
-	var answer struct {
+	var all struct {
 		Templates []struct {
 			Name     string
-			Template object `json:"index_template"`
+			Template owned `json:"index_template"`
 		} `json:"index_templates"`
 	}
-	if err := p.read(ctx, cl, esapi.IndicesGetIndexTemplateRequest{}, &answer); err != nil {
+	if err := p.read(ctx, cl, esapi.IndicesGetIndexTemplateRequest{}, &all); err != nil {
 		return nil, fmt.Errorf("read index templates: %w", err)
 	}
-	there := map[string]object{}
-	for _, t := range answer.Templates {
-		there[t.Name] = t.Template
+	others := map[string]owned{}
+	for _, t := range all.Templates {
+		others[t.Name] = t.Template
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		have := there[s.Name]
+		want := s.Body
+		have, isThere := others[s.Name]
 		switch s.Kind {
+		case templates.Index:
+			delete(others, s.Name)
 		case templates.Policy:
-			var answer map[string]struct{ Policy object }
+			want = s.Body.At("policy")
+			var answer map[string]struct{ Policy owned }
 			err = p.read(ctx, cl, esapi.ILMGetLifecycleRequest{Policy: s.Name}, &answer)
-			have = answer[s.Name].Policy
+			have, isThere = answer[s.Name].Policy, len(answer) > 0
 		case templates.Component:
 			var answer struct {
 				Templates []struct {
-					Name     string
-					Template object `json:"component_template"`
+					Template owned `json:"component_template"`
 				} `json:"component_templates"`
 			}
 			err = p.read(ctx, cl, esapi.ClusterGetComponentTemplateRequest{Name: []string{s.Name}}, &answer)
-			for _, t := range answer.Templates {
-				if t.Name == s.Name {
-					have = t.Template
-				}
+			if isThere = len(answer.Templates) > 0; isThere {
+				have = answer.Templates[0].Template
 			}
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", s.Kind, err)
-		}
-		if have != nil {
-			s.decide(have)
+		case isThere && have.Meta.ManagedBy != templates.ManagedBy:
+			_, path, _ := es.Line(s.request()) // cannot fail: our names need no escapes
+			s.refuse(ErrForeign, "the cluster has one with this name; choose another prefix, or remove it (DELETE %s)", path)
+		case isThere:
+			s.compare(want, have.Meta)
 		}
 	}
-	p.Steps = append(rivals(p.Steps, there), p.Steps...)
+	p.Steps = append(rivals(p.prefix, others), p.Steps...)
 	if err := p.addIndices(ctx, cl); err != nil {
 		return nil, fmt.Errorf("read indices: %w", err)
 	}
 	return p, nil
 }
 
-// decide sets the action for an object; have is what the cluster has.
-func (s *Step) decide(have object) {
-	want := s.Body // as the cluster returns it
-	if s.Kind == templates.Policy {
-		want = want.At("policy")
-	}
-	by, version := owner(have)
-	_, ours := owner(want)
-	switch {
-	case by != templates.ManagedBy:
-		_, path, _ := es.Line(s.request()) // cannot fail: our names need no escapes
-		s.refuse(ErrForeign, "the cluster has one with this name; choose another prefix, or remove it (DELETE %s)", path)
-	case version > ours:
-		s.refuse(ErrNewer, "the cluster has version %d, this fio2es has %d; use the newer program", version, ours)
-	case version < ours:
-		s.Action, s.Reason = Update, fmt.Sprintf("from version %d to %d", version, ours)
-	default:
-		s.Action = Keep
-		if diffs := differences(nil, "", canonical(s.Kind, want), canonical(s.Kind, have)); len(diffs) > 0 {
-			s.Action, s.Reason = Update, list(diffs)
+// rivals returns refusals because of index templates of others that match our indices. If they have the same priority, the
+// cluster would refuse our templates. If theirs is higher, it would use their templates without an error, and
+// histograms would become arrays of numbers.
+func rivals(prefix string, others map[string]owned) (found []Step) {
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		theirs, s := others[name], Step{Kind: templates.Index, Name: name}
+		for _, f := range templates.Families(prefix) {
+			index := strings.Replace(f.Pattern, "*", "2000.01", 1) // the name of one of our indices
+			for _, pattern := range theirs.Patterns {
+				if theirs.Priority >= templates.Priority && matches(pattern, index) {
+					s.refuse(ErrForeign, "it matches %s with priority %d, and %s matches %s with %d; give it a lower priority, or choose another prefix",
+						pattern, theirs.Priority, f.Name, f.Pattern, templates.Priority)
+				}
+			}
+		}
+		if s.Err != nil {
+			found = append(found, s)
 		}
 	}
+	return found
 }
 
-// list joins the first three lines.
-func list(lines []string) string { return unit.List(lines, 3, "; ") }
+// addIndices adds the steps for existing indices, because templates apply only to new ones. If there are no indices,
+// it adds the steps that make the first ones.
+func (p *Plan) addIndices(ctx context.Context, cl *es.Client) error {
+	want := map[string]templates.Tree{} // mappings by component
+	for _, s := range p.Steps {
+		if s.Kind == templates.Component {
+			want[s.Name] = s.Body.At("template", "mappings")
+		}
+	}
+	yes := true
+	for _, f := range templates.Families(p.prefix) {
+		// A request for each family, because the index behind an alias has another name.
+		var answer map[string]struct{ Mappings owned }
+		if err := p.read(ctx, cl, esapi.IndicesGetMappingRequest{Index: []string{f.Pattern}, IgnoreUnavailable: &yes, AllowNoIndices: &yes}, &answer); err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(answer)) {
+			s, have := Step{Kind: Index, Name: name, Body: want[f.Mappings]}, answer[name].Mappings.Meta
+			switch isOurs := have.ManagedBy == templates.ManagedBy; {
+			case isOurs && have.Version > templates.Version: // it has all fields
+				continue
+			case isOurs:
+				s.compare(s.Body, have)
+			case matches(f.Pattern, name):
+				s.Action, s.Reason = Update, "it was made without the templates"
+			default:
+				s.refuse(ErrConflict, "it is not of fio2es, but an alias of the form %s stands for it: remove the alias, or choose another prefix", f.Pattern)
+			}
+			if s.Action != Keep {
+				p.Steps = append(p.Steps, s)
+			}
+		}
+		for _, s := range firstIndices(p.prefix) {
+			if len(answer) == 0 && matches(f.Pattern, s.Name) {
+				p.Steps = append(p.Steps, s)
+			}
+		}
+	}
+	return nil
+}
+
+// matches reports whether the name of an index matches a pattern, in which * is the only wildcard.
+func matches(pattern, index string) bool {
+	ok, _ := path.Match(pattern, index)
+	return ok
+}
 
 // Apply sends the plan's requests in order, to the cluster that the plan was made for. If the plan refuses an
 // object, Apply sends nothing and returns [ErrNewer] or [ErrForeign]. It stops at the first request that fails
@@ -258,7 +329,8 @@ func (p *Plan) Apply(ctx context.Context, cl *es.Client) error {
 		return fmt.Errorf("set up Elasticsearch: nothing was changed: %w", err)
 	}
 	done := 0
-	for _, s := range p.Steps {
+	for i := range p.Steps {
+		s := &p.Steps[i]
 		if !s.isChange() {
 			continue
 		}
@@ -268,6 +340,9 @@ func (p *Plan) Apply(ctx context.Context, cl *es.Client) error {
 		switch {
 		case e != nil && s.Kind == Index && s.Action == Create && e.Type == "resource_already_exists_exception":
 			err = nil // another setup or ingest has made it in the meantime, from the same templates
+		case e != nil && s.Kind == Index && e.Status == http.StatusBadRequest:
+			s.refuse(ErrConflict, "%s: it was made without the templates: delete it (DELETE /%s) and ingest its runs again, or reindex it", e.Reason, s.Name)
+			continue
 		case err == nil && !answer.Acknowledged:
 			err = fmt.Errorf("%w: try again later", &es.Error{Status: http.StatusOK, Type: "not_acknowledged",
 				Reason: "the cluster accepted the request, but not all nodes confirmed it in time"})
@@ -322,7 +397,7 @@ func (p *Plan) send(ctx context.Context, cl *es.Client, request esapi.Request, a
 	if !ok {
 		return err
 	}
-	isOfCluster, advice := strings.HasPrefix(e.Path, "/_"), ""
+	advice := ""
 	switch {
 	case e.IsDiskFull(): // it says itself what to do
 	case es.Temporary(e):
@@ -330,20 +405,7 @@ func (p *Plan) send(ctx context.Context, cl *es.Client, request esapi.Request, a
 	case e.Status == http.StatusForbidden && e.Type == es.BlockType:
 		advice = ": the cluster or index is read-only: see its disk watermarks and index.blocks settings"
 	case e.Status == http.StatusForbidden:
-		needs := fmt.Sprintf("index privilege indices:admin/mapping/put on %s-*", p.prefix)
-		switch {
-		case strings.HasPrefix(e.Path, "/_ilm/"):
-			needs = "cluster privilege manage_ilm"
-		case isOfCluster:
-			needs = "cluster privilege manage_index_templates"
-		case e.Method == http.MethodGet:
-			needs = fmt.Sprintf("index privilege view_index_metadata on %s-*", p.prefix)
-		case e.Path == "/"+mapping.RunsIndex(p.prefix):
-			needs = "index privilege create_index on " + mapping.RunsIndex(p.prefix)
-		}
-		advice = ": missing: " + needs + "; docs/elasticsearch.md has a role for setup"
-	case isOfCluster && (e.Status == http.StatusBadRequest || e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusGone):
-		advice = ": fio2es needs Elasticsearch 8.6 or later; without lifecycle policies, set elasticsearch.policy to none"
+		advice = ": docs/elasticsearch.md has a role for setup"
 	}
 	return fmt.Errorf("%s %s: %w%s", e.Method, e.Path, err, advice)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // Words in made settings, labels, notes and conditions.
@@ -189,10 +190,10 @@ func openSQLite(t *testing.T) history.Store {
 }
 
 func openElastic(t *testing.T) history.Store {
-	address, stop := estest.New().Start()
+	address, stop := estest.New(templates.Names("")...).Start()
 	t.Cleanup(stop)
 	client, err := es.New(es.Config{Addresses: []string{address}})
 	must(t, err)
 	t.Cleanup(client.Close)
-	return elastic.New(client, elastic.Options{NoTemplates: true})
+	return elastic.New(client, elastic.Options{})
 }

@@ -18,6 +18,9 @@ const Version = 1
 // ManagedBy is the value of _meta.managed_by in every object. An object with another value is not from fio2es.
 const ManagedBy = "fio2es"
 
+// Priority is the priority of the index templates.
+const Priority = 500
+
 // NoPolicy is the value of [Options].Policy for indices without a lifecycle policy.
 const NoPolicy = "none"
 
@@ -131,30 +134,28 @@ func fields(component Tree) map[string]string {
 
 func policy(opt Options) Object {
 	t, name := load("policy-latency.json", opt.Prefix, ""), opt.Prefix+"-latency"
-	t.set(ManagedBy, "policy", "_meta", "managed_by")
-	t.set(Version, "policy", "_meta", "version")
 	if opt.KeepDays > 0 {
-		t.set(opt.KeepDays, "policy", "_meta", "keep_days")
 		t.set(strconv.Itoa(opt.KeepDays+keepMargin)+"d", "policy", "phases", "delete", "min_age")
 		t.set(true, "policy", "phases", "delete", "actions", "delete", "delete_searchable_snapshot")
 	}
+	t.At("policy").manage()
 	return Object{Policy, name, t}
 }
 
 // component returns a component template. settings replace those in its file.
 func component(opt Options, what string, t Tree, settings map[string]any) Object {
-	t.manage()
-	if t.At("template", "mappings") != nil { // so that indices know their version
-		t.set(ManagedBy, "template", "mappings", "_meta", "managed_by")
-		t.set(Version, "template", "mappings", "_meta", "version")
-	}
 	for key, value := range settings {
 		t.set(value, "template", "settings", "index", key)
 	}
+	if mappings := t.At("template", "mappings"); mappings != nil {
+		mappings.manage() // so that indices know their version, too
+	}
+	t.manage()
 	return Object{Component, opt.Prefix + "-" + what, t}
 }
 
 func index(opt Options, what string, t Tree) Object {
+	t.set(Priority, "priority")
 	t.manage()
 	return Object{Index, opt.Prefix + "-" + what, t}
 }

@@ -96,22 +96,26 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestManaged: every object says who manages it and has its version, in the place where a
-// cluster keeps it.
+// TestManaged: every object says who manages it, and has its version and its hash, in the place where a cluster keeps it.
+// Only the hashes of what options change differ.
 func TestManaged(t *testing.T) {
 	version := json.Number(fmt.Sprint(templates.Version))
+	others := objectsByName(t, templates.Options{KeepDays: 5, Shards: 2})
 	for name, o := range objectsByName(t, templates.Options{}) {
-		meta := at(o, "_meta")
+		path := []string{"_meta"}
 		if strings.HasSuffix(name, string(templates.Policy)) {
-			meta = at(o, "policy", "_meta")
-		} else if o["version"] != version {
-			t.Errorf("%s has version %v", name, o["version"])
+			path = []string{"policy", "_meta"}
 		}
-		if at(meta, "managed_by") != "fio2es" || at(meta, "version") != version || at(meta, "description") == nil {
+		meta := at(o, path...)
+		if at(meta, "managed_by") != "fio2es" || at(meta, "version") != version || at(meta, "description") == nil || at(meta, "hash") == nil {
 			t.Errorf("%s has _meta %v", name, meta)
 		}
+		isChanged := name == "fio-latency lifecycle policy" || name == "fio-latency-settings component template"
+		if isOther := at(meta, "hash") != at(others[name], append(path, "hash")...); isOther != isChanged {
+			t.Errorf("%s has another hash with other options: %v", name, isOther)
+		}
 		if m, ok := at(o, "template", "mappings").(map[string]any); ok {
-			if at(m, "_meta", "managed_by") != "fio2es" || at(m, "_meta", "version") != version || m["dynamic"] != "strict" {
+			if at(m, "_meta", "managed_by") != "fio2es" || at(m, "_meta", "version") != version || at(m, "_meta", "hash") == nil || m["dynamic"] != "strict" {
 				t.Errorf("%s: mappings %v, dynamic %v", name, m["_meta"], m["dynamic"])
 			}
 		}

@@ -2,6 +2,8 @@ package templates
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 )
@@ -67,11 +69,32 @@ func (t Tree) set(value any, path ...string) {
 	t[last] = value
 }
 
-// manage sets the fields _meta.managed_by and version.
+// manage sets what [Meta] reads. Nothing may change the tree afterwards.
 func (t Tree) manage() {
-	t.set(Version, "version")
-	t.set(Version, "_meta", "version")
 	t.set(ManagedBy, "_meta", "managed_by")
+	t.set(Version, "_meta", "version")
+	sum := sha256.Sum256(t.JSON())
+	t.set(hex.EncodeToString(sum[:8]), "_meta", "hash")
+}
+
+// Meta is what _meta says about an object, ours or that of another program.
+type Meta struct {
+	ManagedBy string
+	Version   int
+	Hash      string // of all else that the object has
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. What another program has put there is left out.
+func (m *Meta) UnmarshalJSON(text []byte) error {
+	var all map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	version, _ := all["version"].(float64)
+	m.Version = int(version)
+	m.ManagedBy, _ = all["managed_by"].(string)
+	m.Hash, _ = all["hash"].(string)
+	return nil
 }
 
 // leaves adds the types of all fields below to into, by path.

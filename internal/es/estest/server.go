@@ -287,13 +287,15 @@ func (s *Server) templates(pattern string) any {
 	panic(no(http.StatusNotFound, "resource_not_found_exception", "index template matching ["+pattern+"] not found"))
 }
 
-// mapped returns the type of a field in all matching indices. The index behind an alias has no such field.
-func (s *Server) mapped(pattern, field string) any {
-	answer := map[string]any{}
-	if ok, _ := path.Match(pattern, s.Alias); ok {
-		answer["somebody-elses"] = map[string]any{"mappings": map[string]any{}}
+// mapped returns the type of the first field in all matching indices. The index behind an alias has no such field.
+func (s *Server) mapped(patterns, fields string) any {
+	answer, field := map[string]any{}, strings.Split(fields, ",")[0]
+	for pattern := range strings.SplitSeq(patterns, ",") {
+		if ok, _ := path.Match(pattern, s.Alias); ok {
+			answer["somebody-elses"] = map[string]any{"mappings": map[string]any{}}
+		}
 	}
-	for _, name := range s.find(pattern, url.Values{"ignore_unavailable": {"true"}}) {
+	for _, name := range s.find(patterns, url.Values{"ignore_unavailable": {"true"}}) {
 		last := map[string]any{field[strings.LastIndexByte(field, '.')+1:]: map[string]any{"type": cmp.Or(s.Mapped, "histogram")}}
 		answer[name] = map[string]any{"mappings": map[string]any{field: map[string]any{"full_name": field, "mapping": last}}}
 	}

@@ -22,7 +22,6 @@ func TestNotSetUp(t *testing.T) {
 		"not ours":      {func(s *estest.Server) { s.Templates["fio-runs"] = 0 }, elastic.Options{}, elastic.ErrNoTemplate},
 		"too old":       {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version - 1 }, elastic.Options{}, elastic.ErrNoTemplate},
 		"newer":         {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version + 1 }, elastic.Options{}, nil},
-		"no check":      {func(s *estest.Server) { clear(s.Templates) }, elastic.Options{NoTemplates: true}, nil},
 		"alias":         {func(s *estest.Server) { s.Alias = "fio-latency.cluster-2026.11" }, elastic.Options{}, elastic.ErrAlias},
 		"alias of runs": {func(s *estest.Server) { s.Alias = "fio-runs" }, elastic.Options{}, elastic.ErrAlias},
 		"other alias":   {func(s *estest.Server) { s.Alias = "logs" }, elastic.Options{}, nil},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // fake is a stand-in cluster, and a plain client to it.
@@ -17,7 +18,7 @@ type fake struct {
 }
 
 func newFake(t *testing.T) *fake {
-	server := estest.New()
+	server := estest.New(append(templates.Names(testPrefix), templates.Names("")...)...)
 	address, stop := server.Start()
 	t.Cleanup(stop)
 	base, err := url.Parse(address)
@@ -29,7 +30,7 @@ func newFake(t *testing.T) *fake {
 
 // newPiped returns a fake for a synctest bubble. It stops with the test.
 func newPiped(t *testing.T) *fake {
-	server := estest.New()
+	server := estest.New(append(templates.Names(testPrefix), templates.Names("")...)...)
 	dial, stop := server.Pipe()
 	transport := &http.Transport{DialContext: dial}
 	base := &url.URL{Scheme: "http", Host: "localhost:9200"}

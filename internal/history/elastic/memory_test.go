@@ -85,23 +85,18 @@ func TestEndlessBulkAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			block := strings.Repeat(c.piece, 64<<10/len(c.piece))
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("X-Elastic-Product", "Elasticsearch")
-				if !strings.HasSuffix(r.URL.Path, "_bulk") {
-					_, _ = io.WriteString(w, `{"timed_out":false,"_shards":{"total":1,"failed":0}}`)
-					return
+			f := newFake(t)
+			f.Before = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+				if !isWriter(r) {
+					return false
 				}
 				_, err := io.WriteString(w, c.begin)
 				for sent := 0; err == nil && sent < 1<<30; sent += len(block) {
 					_, err = io.WriteString(w, block)
 				}
-			}))
-			defer s.Close()
-			base, err := url.Parse(s.URL)
-			if err != nil {
-				t.Fatal(err)
+				return true
 			}
-			e := (&direct{base: base, client: s.Client()}).store("lab")
+			e, err := f.store(testPrefix), error(nil)
 			used := memtest.Measure(t, func() {
 				err = errors.Join(e.Put(t.Context(), historytest.Intervals("a", "1", 500)), e.Flush(t.Context()))
 			})

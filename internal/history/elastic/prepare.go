@@ -11,6 +11,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
 
@@ -43,16 +44,12 @@ func (e *Store) Prepare(ctx context.Context) error {
 	if w.isPrepared {
 		return nil
 	}
-	if !e.opt.NoTemplates {
-		if err := e.checkTemplates(ctx); err != nil {
-			return fmt.Errorf("check index templates: %w", advised(err))
+	for _, check := range []func(context.Context) error{
+		e.checkTemplates, e.checkMappings, func(ctx context.Context) error { return e.client.Refresh(ctx, e.intervals()) },
+	} {
+		if err := check(ctx); err != nil {
+			return advised(err)
 		}
-		if err := e.checkMappings(ctx); err != nil {
-			return fmt.Errorf("check mappings: %w", advised(err))
-		}
-	}
-	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
-		return advised(err)
 	}
 	w.isPrepared = true
 	return nil
@@ -66,9 +63,7 @@ func (e *Store) checkTemplates(ctx context.Context) error {
 		Templates []struct {
 			Name     string `json:"name"`
 			Template struct {
-				Meta struct {
-					Version any `json:"version"`
-				} `json:"_meta"`
+				Meta templates.Meta `json:"_meta"`
 			} `json:"index_template"`
 		} `json:"index_templates"`
 	}
@@ -76,24 +71,14 @@ func (e *Store) checkTemplates(ctx context.Context) error {
 	if err != nil && !es.IsNotFound(err) {
 		return fmt.Errorf("read index templates %s-*: %w", e.prefix, err)
 	}
-	have := make(map[string]int)
+	wrong := templates.Names(e.prefix)
 	for _, t := range answer.Templates {
-		version, _ := t.Template.Meta.Version.(float64)
-		have[t.Name] = int(version)
-	}
-	var wrong []string
-	for _, name := range templates.Names(e.prefix) {
-		switch version, ok := have[name]; {
-		case !ok:
-			wrong = append(wrong, name+" is missing")
-		case version == 0:
-			wrong = append(wrong, name+" is not of fio2es (no _meta.version)")
-		case version < templates.Version:
-			wrong = append(wrong, fmt.Sprintf("%s has version %d, needed is %d", name, version, templates.Version))
+		if t.Template.Meta.Version >= templates.Version {
+			wrong = slices.DeleteFunc(wrong, func(name string) bool { return name == t.Name })
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("%w: %s", ErrNoTemplate, strings.Join(wrong, ", "))
+		return fmt.Errorf("%w: it lacks version %d of the index templates %s", ErrNoTemplate, templates.Version, strings.Join(wrong, ", "))
 	}
 	return nil
 }
@@ -102,32 +87,33 @@ func (e *Store) checkTemplates(ctx context.Context) error {
 // before the templates ([ErrMapping]), or be another program's with an alias that has the name of an index of ours
 // ([ErrAlias]).
 func (e *Store) checkMappings(ctx context.Context) error {
-	for pattern, field := range map[string]string{"-latency.*": "latency.histogram", "-runs": "all.latency.histogram"} {
-		pattern, yes := e.prefix+pattern, true
-		var answer map[string]struct {
-			Mappings map[string]struct {
-				Mapping map[string]struct{ Type string }
+	yes := true
+	var answer map[string]struct {
+		Mappings map[string]struct {
+			Mapping map[string]struct{ Type string }
+		}
+	}
+	err := e.client.Do(ctx, esapi.IndicesGetFieldMappingRequest{
+		Index:             []string{e.prefix + "-latency.*", mapping.RunsIndex(e.prefix)},
+		Fields:            []string{"latency.histogram", "all.latency.histogram"}, // of interval documents and of run documents
+		IgnoreUnavailable: &yes, AllowNoIndices: &yes,
+	}, &answer)
+	if err != nil && !es.IsNotFound(err) {
+		return fmt.Errorf("read mappings of %s-*: %w", e.prefix, err)
+	}
+	for _, index := range slices.Sorted(maps.Keys(answer)) {
+		isHistogram := false
+		for _, field := range answer[index].Mappings {
+			for _, in := range field.Mapping {
+				isHistogram = in.Type == "histogram"
 			}
 		}
-		err := e.client.Do(ctx, esapi.IndicesGetFieldMappingRequest{
-			Index: []string{pattern}, Fields: []string{field}, IgnoreUnavailable: &yes, AllowNoIndices: &yes,
-		}, &answer)
-		if err != nil && !es.IsNotFound(err) {
-			return fmt.Errorf("read mappings of %s: %w", pattern, err)
-		}
-		for _, index := range slices.Sorted(maps.Keys(answer)) {
-			kind := "" // in an index without the field
-			for _, in := range answer[index].Mappings[field].Mapping {
-				kind = in.Type
-			}
-			isOurs := strings.HasPrefix(index, e.prefix+"-")
-			switch {
-			case kind == "histogram", kind == "" && isOurs:
-			case isOurs:
-				return fmt.Errorf("%w: in %s the type of %s is %q", ErrMapping, index, field, kind)
-			default:
-				return fmt.Errorf("%w: %s stands for the index %s", ErrAlias, pattern, index)
-			}
+		switch isOurs := strings.HasPrefix(index, e.prefix+"-"); {
+		case isHistogram:
+		case isOurs:
+			return fmt.Errorf("%w: latency.histogram of %s is not a histogram", ErrMapping, index)
+		default:
+			return fmt.Errorf("%w: one of the form %s-* stands for the index %s", ErrAlias, e.prefix, index)
 		}
 	}
 	return nil

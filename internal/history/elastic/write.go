@@ -24,8 +24,7 @@ type Options struct {
 	RejectFile string
 	MaxRejects int // more rejects end the store, because then the cause is not single documents; default 1000
 
-	NoVerify    bool // do not compare the number of a run's documents with the number in the cluster
-	NoTemplates bool // write even if the cluster lacks the index templates of fio2es setup
+	NoVerify bool // do not compare the number of a run's documents with the number in the cluster
 }
 
 func (o Options) withDefaults() Options {

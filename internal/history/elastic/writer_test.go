@@ -74,7 +74,7 @@ func (d *direct) call(ctx context.Context, method, path, body string) ([]byte, e
 
 // store returns an empty history with this prefix.
 func (d *direct) store(prefix string) *elastic.Store {
-	return elastic.New(d.elastic(), elastic.Options{Prefix: prefix, NoTemplates: true})
+	return elastic.New(d.elastic(), elastic.Options{Prefix: prefix})
 }
 
 // flushed is a store whose Put returns when documents are stored, so that tests need not finish a run.
