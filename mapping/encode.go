@@ -85,6 +85,9 @@ func membersOf(t reflect.Type) []member {
 	var ms []member
 	for i := range t.NumField() {
 		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		ms = append(ms, member{name: name, key: strconv.Quote(name) + ":", field: i, omit: options != ""})
 	}
 	plans.Store(t, ms)

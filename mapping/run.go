@@ -52,13 +52,15 @@ type Run struct {
 
 // Section is the jobs of a run that did the same. Its latencies have no bins.
 type Section struct {
-	Name  string  `json:"name"` // of the sections in fio's report
-	CBT   CBT     `json:"cbt,omitzero"`
-	Jobs  int     `json:"jobs,omitempty"` // on all hosts
-	All   *Totals `json:"all,omitempty"`
-	Read  *Totals `json:"read,omitempty"`
-	Write *Totals `json:"write,omitempty"`
-	Trim  *Totals `json:"trim,omitempty"`
+	Name    string            `json:"name"` // of the sections in fio's report
+	CBT     CBT               `json:"cbt,omitzero"`
+	Options map[string]string `json:"options,omitempty"` // of fio, which all its jobs have
+	Jobs    int               `json:"jobs,omitempty"`    // on all hosts
+	All     *Totals           `json:"all,omitempty"`
+	Read    *Totals           `json:"read,omitempty"`
+	Write   *Totals           `json:"write,omitempty"`
+	Trim    *Totals           `json:"trim,omitempty"`
+	Beside  string            `json:"-"` // settings of the other sections; set in a run document of this section alone
 }
 
 // ByDirection returns the totals of the directions in which requests completed.
@@ -85,10 +87,11 @@ type RunInfo struct {
 	Complete bool              `json:"complete"`         // false while the run is followed, or if it was cut off
 
 	// Execution is the id of the call of fio whose stage the run is, on all its hosts. Stage is the number of the stage, from
-	// 1, and Stages how many the execution has.
+	// 1, Stages how many the execution has, and StageName what the stage is called in it, if there are several.
 	Execution string `json:"execution,omitempty"`
 	Stage     int    `json:"stage,omitempty"`
 	Stages    int    `json:"stages,omitempty"`
+	StageName string `json:"stage_name,omitempty"`
 
 	Compacted Compacted `json:"compacted,omitzero"`
 }

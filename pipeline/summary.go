@@ -25,7 +25,7 @@ func (r *runReader) summary() *mapping.Run {
 		Run: mapping.RunInfo{
 			ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Path: r.Run.Path, Start: ref.Start, End: r.At(r.end()),
 			Ingest: ref.Ingest, Labels: ref.Labels, Complete: len(skipped) == 0 && missing == 0,
-			Edited: e.edited, Note: e.note, Execution: e.ID, Stage: r.Stage, Stages: r.Stages,
+			Edited: e.edited, Note: e.note, Execution: e.ID, Stage: r.Stage, Stages: r.Stages, StageName: r.Name,
 		},
 		Source: e.Source, CBT: r.cbt, Config: r.Config,
 		Fio:        mapping.FioInfo{Version: r.Version(), Options: r.Options()},
@@ -200,7 +200,7 @@ func (r *runReader) sections() (list []mapping.Section) {
 	}
 	for _, of := range r.Sections {
 		var entries []*plan.Entry
-		s := mapping.Section{Name: plan.JoinNames(of.Names), CBT: of.Settings}
+		s := mapping.Section{Name: plan.JoinNames(of.Names), CBT: of.Settings, Options: of.Options}
 		for _, j := range of.Jobs {
 			if s.Jobs += j.Stands(); !slices.Contains(entries, j.Entry) {
 				entries = append(entries, j.Entry)

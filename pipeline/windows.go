@@ -186,7 +186,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	ref := &r.execution.Run
 	info := &mapping.RunInfo{
 		ID: ref.ID, Name: ref.Name, Archive: ref.Archive, Start: ref.Start, Ingest: ref.Ingest, Labels: ref.Labels,
-		Stage: r.Stage, Stages: r.Stages,
+		Stage: r.Stage, Stages: r.Stages, StageName: r.Name,
 	}
 	err := ahead.Push(ctx, n, func(ctx context.Context, give func(*align.Window) error) (err error) {
 		// No worker reads rows while a window is passed on, so the counts of jobs can be read here.

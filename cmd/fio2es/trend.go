@@ -112,7 +112,7 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate
 		return leftOutIf(err, skipped)
 	}
 	var series []*workload.Series
-	for _, w := range workload.Group(runs) {
+	for _, w := range workload.Group(facts.Parts(runs...)) {
 		series = append(series, w.Series(q.numbers, q.least)...)
 	}
 	w, format := c.table(e.stdout)

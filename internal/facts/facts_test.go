@@ -136,9 +136,13 @@ func TestSums(t *testing.T) {
 
 // stageOf returns a stage of an execution, or, with one stage, an execution of its own.
 func stageOf(execution string, stage, stages int) *mapping.Run {
-	return &mapping.Run{Run: mapping.RunInfo{
+	run := &mapping.Run{Run: mapping.RunInfo{
 		Name: fmt.Sprintf("job/s%d", stage), Archive: "a", Path: "job", Execution: execution, Stage: stage, Stages: stages,
 	}}
+	if stages > 1 {
+		run.Run.StageName = fmt.Sprintf("s%d", stage)
+	}
+	return run
 }
 
 // TestStages: stages of one execution are together in lists, in their order, at the place of the first of them in the list. Runs

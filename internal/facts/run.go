@@ -8,7 +8,6 @@ package facts
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,14 +67,46 @@ func StageText(run *mapping.Run) string {
 }
 
 // StageName returns the name of a stage without that of its execution. The only stage has the name of its execution.
-func StageName(run *mapping.Run) string {
-	if run.Run.Stages < 2 {
-		return run.Run.Name
+func StageName(run *mapping.Run) string { return cmp.Or(run.Run.StageName, run.Run.Name) }
+
+// Parts returns what was measured in runs as workloads: each run itself or, if its jobs did not all do the same, a run for each
+// of its sections, with the settings and the totals of that section. What ran beside a section is one of its settings,
+// because both share devices: [mapping.Section] has it.
+func Parts(runs ...*mapping.Run) (list []*mapping.Run) {
+	for _, run := range runs {
+		list = append(list, partsOf(run)...)
 	}
-	if name, ok := strings.CutPrefix(run.Run.Name, run.Run.Path+"/"); ok {
-		return name
+	return list
+}
+
+func partsOf(run *mapping.Run) (list []*mapping.Run) {
+	if len(run.Sections) < 2 {
+		return []*mapping.Run{run}
 	}
-	return path.Base(run.Run.Name)
+	for i, s := range run.Sections {
+		var beside []string
+		for k := range run.Sections {
+			if other := &run.Sections[k]; k != i {
+				beside = append(beside, cmp.Or(shortSettings(&other.CBT), other.Name))
+			}
+		}
+		slices.Sort(beside)
+		s.Beside = strings.Join(beside, " + ")
+		one, set := *run, &s.CBT
+		one.Fio.Options, one.Fio.Jobs, one.Sections = s.Options, s.Jobs, []mapping.Section{s}
+		one.CBT.Mode, one.CBT.RWMixRead, one.CBT.OpSize, one.CBT.IODepth, one.CBT.NumJobs = set.Mode, set.RWMixRead, set.OpSize, set.IODepth, set.NumJobs
+		one.All, one.Read, one.Write, one.Trim = s.All, s.Read, s.Write, s.Trim
+		list = append(list, &one)
+	}
+	return list
+}
+
+// PartName names the run of one section: "reader beside write 1M". It is empty for a whole run.
+func PartName(run *mapping.Run) string {
+	if len(run.Sections) != 1 {
+		return ""
+	}
+	return run.Sections[0].Name + " beside " + run.Sections[0].Beside
 }
 
 // ExecutionTitle returns the name of the execution of a run.

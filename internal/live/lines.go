@@ -2,7 +2,6 @@ package live
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +50,7 @@ func (v *View) head(now time.Time, columns int) []string {
 		if v.Length > 0 { // its last windows or the first of the next stage have not come yet
 			elapsed = min(elapsed, v.Length)
 		}
-		lines = append(lines, fit(fmt.Sprintf("stage %d of %d: %s", v.run.Stage, v.run.Stages, path.Base(v.run.Name)), columns))
+		lines = append(lines, fit(fmt.Sprintf("stage %d of %d: %s", v.run.Stage, v.run.Stages, v.run.StageName), columns))
 	}
 	if v.Length <= 0 {
 		return append(lines, fit(unit.Short(elapsed), columns))

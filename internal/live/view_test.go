@@ -113,8 +113,8 @@ func TestStages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fill := &mapping.RunInfo{ID: "aa", Name: "job/fill", Start: start, Stage: 1, Stages: 3}
-	read := &mapping.RunInfo{ID: "bb", Name: "job/randread-qd1", Start: start.Add(30 * time.Second), Stage: 2, Stages: 3}
+	fill := &mapping.RunInfo{ID: "aa", Name: "job/fill", StageName: "fill", Start: start, Stage: 1, Stages: 3}
+	read := &mapping.RunInfo{ID: "bb", Name: "job/4K/qd1", StageName: "4K/qd1", Start: start.Add(30 * time.Second), Stage: 2, Stages: 3}
 	for n := range 30 {
 		add(n, "write", 9e6, fill, Stage{Length: 30 * time.Second, Later: time.Minute})
 	}

@@ -243,10 +243,10 @@ func OneOf(runs []*mapping.Run) *where.Condition {
 	return where.That("those that are named", func(run *mapping.Run) bool { return ids[run.Run.ID] })
 }
 
-// SameSettings returns the condition that a run has the same settings as run: see [workload.Key].
+// SameSettings returns the condition that a run, or a section of it, has the same settings as run: see [workload.Key].
 func SameSettings(run *mapping.Run) *where.Condition {
 	key := workload.Key(run)
-	return where.That("the same settings", func(run *mapping.Run) bool { return workload.Key(run) == key })
+	return where.That("the same settings", func(run *mapping.Run) bool { return workload.Has(run, key) })
 }
 
 // RunText returns the short id of a run, its title and when it started.

@@ -391,7 +391,7 @@ func TestExecution(t *testing.T) {
 	p := New(Options{Program: "fio2es test"})
 	for i, depth := range []int64{1, 16} {
 		doc, windows := sample(fmt.Sprintf("results/qd%d", depth), 1)
-		doc.Run.Path, doc.Run.Execution, doc.Run.Stage, doc.Run.Stages, doc.CBT.IODepth = "results", "ffff", i+1, 2, depth
+		doc.Run.StageName, doc.Run.Execution, doc.Run.Stage, doc.Run.Stages, doc.CBT.IODepth = fmt.Sprintf("qd%d", depth), "ffff", i+1, 2, depth
 		put(t, p, doc, windows)
 		side := &compare.Run{Name: doc.Run.Name}
 		side.End(doc)
@@ -415,7 +415,7 @@ func TestExecution(t *testing.T) {
 	// the stages of another execution are compared with those of the same name
 	for i, depth := range []int64{16, 1} {
 		doc, _ := sample(fmt.Sprintf("results/qd%d", depth), 2)
-		doc.Run.Path, doc.Run.Execution, doc.Run.Stage, doc.Run.Stages, doc.CBT.IODepth = "results", "eeee", i+1, 2, depth
+		doc.Run.StageName, doc.Run.Execution, doc.Run.Stage, doc.Run.Stages, doc.CBT.IODepth = fmt.Sprintf("qd%d", depth), "eeee", i+1, 2, depth
 		p.runs = append(p.runs, p.runs[0])
 		side := &compare.Run{Name: doc.Run.Name}
 		side.End(doc)

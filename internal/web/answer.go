@@ -38,7 +38,7 @@ func style() template.CSS { return report.Style() + template.CSS(siteCSS) }
 // templates are parsed at first use, because otherwise all commands would start slower.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
-		"title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.StateText, "link": runLink, "stage": facts.StageText, "execution": executionLink, "live": report.Live,
+		"title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.StateText, "link": runLink, "stage": facts.StageText, "execution": executionLink, "workload": workloadLink, "live": report.Live,
 		"isBad": func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
 		"since": func(row *workload.Row) string { return workload.Day(row.Change.After) },
 	}).Parse(siteHTML + workloadsHTML + matrixHTML))

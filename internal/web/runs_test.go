@@ -318,7 +318,7 @@ func TestExecution(t *testing.T) {
 	var runs []*mapping.Run
 	for _, n := range []int{1, 2, 4} { // the third was removed
 		run := runOf(n, fmt.Sprintf("job/s%d", n), 100)
-		run.Run.Path, run.Run.Execution, run.Run.Stage, run.Run.Stages = "job", execution, n, 4
+		run.Run.StageName, run.Run.Execution, run.Run.Stage, run.Run.Stages = fmt.Sprintf("s%d", n), execution, n, 4
 		run.Run.ID = mapping.StageID(execution, n, 4)
 		runs = append(runs, run)
 	}

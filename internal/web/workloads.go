@@ -6,9 +6,11 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/fio2es/fio2es/internal/export"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
@@ -73,7 +75,7 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.Runs, v.Undecided = len(runs), watched.Undecided()
-	for _, one := range workload.Group(runs) {
+	for _, one := range workload.Group(facts.Parts(runs...)) {
 		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(workload.MustNumbers("p99"), workload.LeastChange)})
 	}
 	s.show(w, r, http.StatusOK, "workloads", v)
@@ -92,14 +94,31 @@ type workloadView struct {
 	series []*workload.Series
 }
 
-// workload answers with the page of the workload that a run belongs to.
+// workloadLink returns the address of the page of a run's workload, relative to the list.
+func workloadLink(run *mapping.Run) string {
+	address := "workloads/" + url.PathEscape(run.Run.ID)
+	if len(run.Sections) == 1 {
+		address += "?section=" + url.QueryEscape(run.Sections[0].Name)
+	}
+	return address
+}
+
+// workload answers with the page of the workload that a run, or a section of it, belongs to.
 func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 	run, err := query.Find(r.Context(), s.Store, r.PathValue("id"))
 	if err != nil {
 		s.missing(w, r, r.PathValue("id"), "../", err)
 		return
 	}
+	for _, part := range facts.Parts(run) {
+		if name := r.URL.Query().Get("section"); len(part.Sections) == 1 && part.Sections[0].Name == name {
+			run = part
+		}
+	}
 	runs, err := s.all(r.Context(), history.RunFilter{Where: query.SameSettings(run), Light: true})
+	if key := workload.Key(run); len(run.Sections) == 1 {
+		runs = slices.DeleteFunc(facts.Parts(runs...), func(part *mapping.Run) bool { return workload.Key(part) != key })
+	}
 	if err == nil && len(runs) == 0 {
 		err = errors.New("the run was removed meanwhile")
 	}
@@ -178,7 +197,7 @@ func (s *site) metrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var b bytes.Buffer
-	_ = export.Gauges(&b, workload.Group(runs)) // cannot fail: b is a buffer
+	_ = export.Gauges(&b, workload.Group(facts.Parts(runs...))) // cannot fail: b is a buffer
 	w.Header().Set("Content-Type", export.GaugesType)
 	_, _ = b.WriteTo(w) // an error means a closed connection, which is logged
 }

@@ -142,6 +142,20 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	add("execution", "run.execution", expr.Text, "the id of the call of fio that the run is a stage of", "4f1d2c", func(r *mapping.Run) any { return r.Run.Execution })
 	add("stage", "run.stage", expr.Number, "which stage of its call of fio it is, from 1", "2", func(r *mapping.Run) any { return unlessZero(r.Run.Stage) })
 	add("stages", "run.stages", expr.Number, "how many stages its call of fio has", "3", func(r *mapping.Run) any { return unlessZero(r.Run.Stages) })
+	add("stage_name", "run.stage_name", expr.Text, "what the stage is called in its call of fio", "randread-qd1", func(r *mapping.Run) any { return r.Run.StageName })
+	add("section", "", expr.Text, "the sections of its jobs, if these did not all do the same", "reader", func(r *mapping.Run) any {
+		var list []string
+		for i := range r.Sections {
+			list = append(list, r.Sections[i].Name)
+		}
+		return list
+	})
+	add("beside", "", expr.Text, "of a section in a matrix: what ran at the same time", "write", func(r *mapping.Run) any {
+		if len(r.Sections) != 1 {
+			return nil
+		}
+		return r.Sections[0].Beside
+	})
 	names("label.*", "run.labels.*", "a label", "reef", func(r *mapping.Run, name string) any { return ofMap(r.Run.Labels, name) })
 	add("note", "run.note", expr.Text, "what people wrote about it (fio2es note)", "switch", func(r *mapping.Run) any { return r.Run.Note })
 	add("ingested", "ingested", expr.Time, "when it was stored", aTime, func(r *mapping.Run) any { return r.Ingested })

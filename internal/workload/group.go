@@ -60,6 +60,9 @@ func settingsOf(run *mapping.Run) (list []setting) {
 	for _, name := range slices.Sorted(maps.Keys(measured)) {
 		list = append(list, setting{name, name, measured[name]})
 	}
+	if len(run.Sections) == 1 { // one of [facts.Parts]
+		list = append(list, setting{"beside", "beside", run.Sections[0].Beside})
+	}
 	return list
 }
 
@@ -92,13 +95,24 @@ func hostsOf(run *mapping.Run) string {
 	return strings.Join(slices.Compact(hosts), ",")
 }
 
-// Key returns a text that identifies the workload of a run. Runs with the same settings have the same key.
+// Key returns a text that identifies the workload of a run. Runs with the same settings have the same key; runs with sections
+// have it if all of their sections have the same settings.
 func Key(run *mapping.Run) string {
-	var key strings.Builder
-	for _, s := range settingsOf(run) {
-		key.WriteString(s.name + "=" + s.text + "\n")
+	var keys []string
+	for _, part := range facts.Parts(run) {
+		key := ""
+		for _, s := range settingsOf(part) {
+			key += s.name + "=" + s.text + "\n"
+		}
+		keys = append(keys, key)
 	}
-	return key.String()
+	slices.Sort(keys)
+	return strings.Join(keys, "\n")
+}
+
+// Has reports whether a run, or one of its sections, is of the workload with a key.
+func Has(run *mapping.Run, key string) bool {
+	return Key(run) == key || slices.ContainsFunc(facts.Parts(run), func(part *mapping.Run) bool { return Key(part) == key })
 }
 
 // SettingsApart lists the settings in which other differs from run, such as "iodepth 16, not 1".
@@ -150,7 +164,7 @@ func layout(run *mapping.Run) string {
 	return ""
 }
 
-// Group groups runs by workload. Workloads are sorted by title, and the runs of each by start. Runs with an unknown
+// Group groups runs by workload. It takes runs with sections as one workload each: see [facts.Parts]. Workloads are sorted by title, and the runs of each by start. Runs with an unknown
 // date come first.
 func Group(runs []*mapping.Run) []*Workload {
 	byKey := map[string]*Workload{}
@@ -260,7 +274,7 @@ func title(list []*Workload) {
 	for _, w := range list {
 		short := facts.ShortSettings(w.Runs[0])
 		isCommon := func(s setting) bool {
-			isShort := slices.Contains([]string{"rw", "bs", "bssplit", "bsrange", "iodepth"}, s.name)
+			isShort := slices.Contains([]string{"rw", "bs", "bssplit", "bsrange", "iodepth", "beside"}, s.name)
 			return len(values[s.name]) == 1 && has[s.name] == len(list) && !isShort
 		}
 		all := settingsOf(w.Runs[0])

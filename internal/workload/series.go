@@ -217,7 +217,7 @@ func Usual() []string { return []string{"p50", "p99", "p99.9", "mean", "iops", "
 func Marks(runs []*mapping.Run) (changes map[string][]mapping.Change, n int) {
 	numbers := MustNumbers(Usual()...)
 	changes = map[string][]mapping.Change{}
-	for _, w := range Group(runs) {
+	for _, w := range Group(facts.Parts(runs...)) {
 		for _, s := range w.Series(numbers, LeastChange) {
 			for i := range s.Changes {
 				id := s.Changes[i].After.Run.ID

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/table"
 	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 	"github.com/fio2es/fio2es/mapping"
@@ -361,7 +362,7 @@ func TestTitlesOfOptions(t *testing.T) {
 func TestMatchStages(t *testing.T) {
 	stage := func(execution string, n int, name, rw string, depth int64) *mapping.Run {
 		return &mapping.Run{
-			Run: mapping.RunInfo{ID: execution + name, Name: "job/" + name, Path: "job", Execution: execution, Stage: n, Stages: 4},
+			Run: mapping.RunInfo{ID: execution + name, Name: "job/" + name, StageName: name, Path: "job", Execution: execution, Stage: n, Stages: 4},
 			Fio: mapping.FioInfo{Options: map[string]string{"rw": rw, "iodepth": fmt.Sprint(depth)}},
 			CBT: mapping.CBT{Mode: rw, OpSize: 4096, IODepth: depth},
 		}
@@ -388,5 +389,38 @@ func TestMatchStages(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestSections: a section is a workload with its own settings, and another one if something else ran beside it. Runs with
+// sections have the same settings if all of their sections have.
+func TestSections(t *testing.T) {
+	of := func(rw, bs string) mapping.Section {
+		size, _ := fioargs.ParseSize(bs)
+		return mapping.Section{Name: rw, Jobs: 1, CBT: mapping.CBT{Mode: rw, OpSize: size, IODepth: 1}, Options: map[string]string{"rw": rw, "bs": bs}, Read: &mapping.Totals{Requests: 1}}
+	}
+	mixed := func(id string, sections ...mapping.Section) *mapping.Run {
+		return &mapping.Run{Run: mapping.RunInfo{ID: id}, Sections: sections, Fio: mapping.FioInfo{Jobs: len(sections)}}
+	}
+	alone := &mapping.Run{Run: mapping.RunInfo{ID: "alone"}, CBT: of("randread", "4k").CBT, Fio: mapping.FioInfo{Jobs: 1, Options: of("randread", "4k").Options}}
+	a, b := mixed("a", of("randread", "4k"), of("write", "1m")), mixed("b", of("write", "1m"), of("randread", "4k"))
+	other := mixed("c", of("randread", "4k"), of("write", "64k"))
+	var got []string
+	for _, w := range Group(facts.Parts(a, b, other, alone)) {
+		text := w.Title + ":"
+		for _, run := range w.Runs {
+			text += " " + run.Run.ID
+		}
+		got = append(got, text)
+	}
+	want := []string{
+		"randread 4K qd1: alone", "randread 4K qd1, beside write 1M qd1: a b", "randread 4K qd1, beside write 64K qd1: c",
+		"write 1M qd1, beside randread 4K qd1: a b", "write 64K qd1, beside randread 4K qd1: c",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+	if Key(a) != Key(b) || Key(a) == Key(other) || !Has(a, Key(facts.Parts(b)[0])) || Has(a, Key(alone)) {
+		t.Error("runs with sections have the wrong settings")
 	}
 }

@@ -321,11 +321,15 @@ func (p *Plan) sections() (sections []Section) {
 			i, sections = len(sections), append(sections, Section{})
 			at[key] = i
 			if j.Entry != nil {
-				sections[i].Settings = j.Entry.settings()
+				sections[i].Settings, sections[i].Options = j.Entry.settings(), j.Entry.listed()
 			}
 		}
 		s := &sections[i]
-		if s.Jobs = append(s.Jobs, j); j.Entry != nil && !slices.Contains(s.Names, j.Entry.Name) {
+		if s.Jobs = append(s.Jobs, j); j.Entry == nil {
+			continue
+		}
+		s.Options = common([]map[string]string{s.Options, j.Entry.listed()})
+		if !slices.Contains(s.Names, j.Entry.Name) {
 			s.Names = append(s.Names, j.Entry.Name)
 		}
 	}

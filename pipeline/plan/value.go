@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -46,7 +47,7 @@ func (p *Plan) NameIn(execution string) string {
 	if p.Stages <= 1 {
 		return execution
 	}
-	return path.Join(execution, p.Name)
+	return strings.TrimPrefix(execution+"/"+p.Name, "/") // not cleaned, because names of sections may have slashes
 }
 
 // At returns the time so many milliseconds after the start.
@@ -55,8 +56,9 @@ func (p *Plan) At(ms int64) time.Time { return p.Start.Add(time.Duration(ms) * t
 // Section is the jobs of a stage that do the same: of one section of the job file, or of several that do not differ in
 // what fio measures.
 type Section struct {
-	Names    []string    // of the sections in fio's report; none without a report
-	Settings mapping.CBT // those that fio's options name; zero is unknown
+	Names    []string          // of the sections in fio's report; none without a report
+	Settings mapping.CBT       // those that fio's options name; zero is unknown
+	Options  map[string]string // of fio, which all its jobs have
 	Jobs     []*Job
 }
 
