@@ -50,8 +50,8 @@ workload. A and B are paths with any number of runs, or conditions on the runs o
 history. What has no partner is named.
 
 --by bs,iodepth lays many runs over others in the same way, as a matrix: the change of
-IOPS and p99 (--metrics) and its verdict for each combination of one setting or two, also
-if the sides differ in other settings. A note names these.
+IOPS and p99 (--metrics) and its verdict for each combination of settings, also if the
+sides differ in other settings. A note names these.
 
 The interval comes from how the runs vary over time (block bootstrap, docs/numbers.md).
 With one run per side it ignores run-to-run variation: use three or more. A side needs 8
@@ -92,7 +92,7 @@ same ("no change > X %"), unclear and unknown.`,
 	c.options.Within = compare.Within
 	fl.Var((*expr.PercentFlag)(&c.options.Within), "within", "report no change if the interval lies within this many `percent` around 0")
 	fl.StringVar(&c.past, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
-	fl.StringVar(&c.by, "by", byRun, "`what` is compared: run (A with each B), settings (the runs of each workload), or one or two settings, such as bs,iodepth (a matrix)")
+	fl.StringVar(&c.by, "by", byRun, "`what` is compared: run (A with each B), settings (the runs of each workload), or settings, such as bs,iodepth (a matrix)")
 	fl.StringArrayVar(&c.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	fl.BoolVar(&c.gate.OnUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
 	addChoice(fl, &c.checks.format, "format", checkUsage+" of --fail-if", checkFormats)
@@ -237,13 +237,13 @@ func (c *comparison) compareRuns(ctx context.Context, args []string) error {
 	return errors.Join(failed...)
 }
 
-// pair compares a side with the base. title names the workload, if there are several.
+// pair compares a side with the base, and writes a table. title names the workload, if there are several.
 func (c *comparison) pair(title string, base, other *compare.Side) error {
-	c.logDoubts(title, base, other)
-	lines, notes, err := compare.Compare(base, other, c.options)
-	for _, text := range notes {
-		c.note(title, text)
+	if title != "" {
+		c.logDoubts(title, base, base)
 	}
+	c.logDoubts(title, base, other)
+	lines, err := c.lines(title, base, other)
 	if err != nil {
 		return err
 	}
@@ -252,16 +252,37 @@ func (c *comparison) pair(title string, base, other *compare.Side) error {
 		heading = append([]string{"workload  " + title, "verdict   " + compare.Summary(lines)}, heading...)
 	}
 	c.to.Begin(heading...)
+	if err := c.write(title, base, other, lines); err != nil {
+		return err
+	}
+	return c.to.End()
+}
+
+// lines compares a side with the base.
+func (c *comparison) lines(title string, base, other *compare.Side) ([]compare.Line, error) {
+	lines, notes, err := compare.Compare(base, other, c.options)
+	for _, text := range notes {
+		c.note(title, text)
+	}
 	for _, l := range lines {
 		if l.Verdict != compare.Unknown {
 			c.judged++
 		}
+	}
+	if err == nil {
+		c.gate.Check(title, base, other, lines)
+	}
+	return lines, err
+}
+
+// write writes the changes between two sides.
+func (c *comparison) write(title string, base, other *compare.Side, lines []compare.Line) error {
+	for _, l := range lines {
 		if err := c.to.Write(&compare.Row{Workload: title, From: base, To: other, Line: l}); err != nil {
 			return err
 		}
 	}
-	c.gate.Check(title, base, other, lines)
-	return c.to.End()
+	return nil
 }
 
 // baselineOf reads the runs of --baseline for a side. from are the runs that it selects, of all workloads or of this
@@ -288,79 +309,56 @@ func (c *comparison) compareCells(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	isTable, compared, failed := c.format == table.Text || c.format == table.Markdown, 0, []error(nil)
-	for _, arg := range args[1:] {
+	isTable := c.format == table.Text || c.format == table.Markdown
+	for i, arg := range args[1:] {
 		other, err := c.selection(ctx, arg)
 		if err != nil {
 			return err
 		}
-		changes, pairs := matrix.Match(c.cells, base.docs, other.docs), map[string]*matrix.Pair{}
-		rows := table.New(c.out, c.format,
-			matrix.ChangeColumns(c.cells, c.options.Confidence, func(r *compare.Row) *matrix.Pair { return pairs[r.Workload] }))
-		for _, p := range changes.Pairs {
-			if p.Why != "" {
-				continue
-			}
-			from, err := c.sideOf(ctx, base, p.Base)
-			var to *compare.Side
-			if err == nil {
-				to, err = c.sideOf(ctx, other, p.Other)
-			}
-			var notes []string
-			if err == nil {
-				p.Lines, notes, err = compare.Compare(from, to, c.options)
-			}
-			switch {
-			case errors.Is(err, context.Canceled):
-				return err
-			case err != nil:
-				p.Why, failed = "not compared", append(failed, fmt.Errorf("%s: %w", p.Name(), err))
-				continue
-			}
-			for _, text := range notes {
-				c.note(p.Name(), text)
-			}
-			c.gate.Check(p.Name(), from, to, p.Lines)
-			pairs[p.Name()] = p
-			for _, l := range p.Lines {
-				if compared++; l.Verdict != compare.Unknown {
-					c.judged++
-				}
-				if isTable {
-					continue
-				}
-				if err := rows.Write(&compare.Row{Workload: p.Name(), From: from, To: to, Line: l}); err != nil {
-					return err
-				}
-			}
-		}
-		for _, text := range changes.Notes() {
-			c.note("", text)
-		}
+		pairs, byName := matrix.Match(c.cells, base.docs, other.docs), map[string]*matrix.Pair{}
 		if !isTable {
-			if err := rows.End(); err != nil {
-				return err
-			}
-			continue
+			c.to = table.New(c.out, c.format, matrix.ChangeColumns(c.cells, c.options.Confidence, func(r *compare.Row) *matrix.Pair { return byName[r.Workload] }))
 		}
-		for i, g := range changes.Grids(other.name + " against " + base.name) {
-			if i > 0 {
-				fmt.Fprintln(c.out)
+		var differ []string // how the sides differ in other settings, by pair
+		var matched []workload.Matched
+		for _, p := range pairs {
+			if byName[p.Name()] = p; p.Why != "" {
+				c.note(p.Name(), "not compared, because "+p.Because())
+				continue
 			}
-			if err := g.Write(c.out, c.format); err != nil {
-				return err
+			p.Why, matched = "not compared", append(matched, workload.Matched{Title: p.Name(), Base: p.Base, Other: p.Other})
+			if text := workload.Doubt(p.Base[0], p.Other[0]); text != "" {
+				differ = append(differ, text)
 			}
 		}
-	}
-	if compared == 0 && len(failed) > 0 {
-		return errors.Join(failed...)
-	}
-	if compared == 0 {
-		return fmt.Errorf("%s has no values of %s in common with the other side", base.name, c.by)
-	}
-	for _, err := range failed {
-		c.log.Warn("not compared: " + err.Error())
-		c.leftOut = true
+		for _, text := range slices.Compact(slices.Sorted(slices.Values(differ))) {
+			n := len(slices.DeleteFunc(slices.Clone(differ), func(one string) bool { return one != text }))
+			c.note("", fmt.Sprintf("the other side also differs in %d of %d cells: %s", n, len(pairs), text))
+		}
+		err = c.compareSelections(ctx, base, nil, other, matched, func(title string, from, to *compare.Side) error {
+			lines, err := c.lines(title, from, to)
+			if byName[title].Lines = lines; err == nil {
+				byName[title].Why = ""
+			}
+			if err == nil && !isTable {
+				err = c.write(title, from, to, lines)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if isTable && i > 0 {
+			fmt.Fprintln(c.out)
+		}
+		if isTable {
+			err = matrix.WriteChanges(c.out, c.format, other.name+" against "+base.name, pairs)
+		} else {
+			err = c.to.End()
+		}
+		if err != nil {
+			return err
+		}
 	}
 	c.gate.DropAbsent()
 	c.noteChance()
@@ -407,7 +405,7 @@ func (c *comparison) compareMatched(ctx context.Context, list []*selection, matc
 		}
 	}
 	for _, other := range list {
-		if err := c.compareSelections(ctx, base, past, other, match); err != nil {
+		if err := c.compareSelections(ctx, base, past, other, match(base.docs, other.docs), c.pair); err != nil {
 			return err
 		}
 	}
@@ -420,10 +418,10 @@ func (c *comparison) compareMatched(ctx context.Context, list []*selection, matc
 // workload that cannot be compared is left out. It fails if no workload was compared.
 func (c *comparison) compareSelections(
 	ctx context.Context, base *selection, past map[string][]*mapping.Run, other *selection,
-	match func(base, other []*mapping.Run) []workload.Matched,
+	pairs []workload.Matched, pair func(title string, base, other *compare.Side) error,
 ) error {
 	compared, failed := 0, []error(nil)
-	for _, m := range match(base.docs, other.docs) {
+	for _, m := range pairs {
 		if c.baseline == nil && (len(m.Base) == 0 || len(m.Other) == 0) {
 			with := base
 			if len(m.Base) == 0 {
@@ -444,8 +442,7 @@ func (c *comparison) compareSelections(
 			from, err = c.baselineOf(ctx, m.Title, to, past[workload.Key(m.Other[0])])
 		}
 		if err == nil {
-			c.logDoubts(m.Title, from, from)
-			err = c.pair(m.Title, from, to)
+			err = pair(m.Title, from, to)
 		}
 		switch {
 		case err == nil:

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +85,11 @@ func playFio(args []string) (code int, err error) {
 	}
 	prefix := value("write_hist_log")
 	text = bytes.ReplaceAll(text, []byte(`"write_hist_log" : "out"`), fmt.Appendf(nil, `"write_hist_log" : %q`, prefix))
+	for _, option := range []string{"bs", "iodepth"} {
+		if v := value(option); v != "" {
+			text = regexp.MustCompile(`"`+option+`" : "[^"]*"`).ReplaceAll(text, fmt.Appendf(nil, `"%s" : %q`, option, v))
+		}
+	}
 	reports := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n}\n")), func(r []byte) bool { return len(r) == 0 })
 	if value("status-interval") == "" {
 		reports = reports[len(reports)-1:]

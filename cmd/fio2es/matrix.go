@@ -35,7 +35,7 @@ const (
 )
 
 func (c *matrixCall) addFlags(fl *pflag.FlagSet) {
-	fl.StringSliceVar(&c.by, "by", nil, "a matrix of the runs by one or two `settings`, such as bs,iodepth: rows, then columns")
+	fl.StringSliceVar(&c.by, "by", nil, "a matrix of the runs by `settings`, such as bs,iodepth: rows, columns, and a matrix for each value of further ones")
 	fl.StringSliceVar(&c.show, "show", []string{"p99"}, "`numbers` in the cells of --by: percentiles, iops, bandwidth, min, mean, max")
 	fl.StringSliceVar(&c.directions, "direction", nil, "`directions` of --by: read, write, trim, or all together (default: a matrix for each)")
 	addChoice(fl, &c.drawing, "draw", "draw --by: curve (a latency against IOPS, a line for each value of the first setting) or heatmap", []string{drawCurve, drawHeat})
@@ -82,78 +82,96 @@ func (c *matrixCall) check(changed func(name string) bool, format string) (err e
 	return nil
 }
 
-// write writes a matrix for each direction and number of runs.
-func (c *matrixCall) write(e *env, runs []*mapping.Run, format string) error {
-	runs = over(e, runs)
+// write writes the matrices of each direction and number of runs, and of their sections that meet a condition.
+func (c *matrixCall) write(e *env, w io.Writer, runs []*mapping.Run, meets func(*mapping.Run) bool, format string) error {
+	runs = matrix.Parts(over(e, runs), meets)
 	directions := c.directions
 	if len(directions) == 0 {
 		directions = matrix.Directions(runs)
 	}
-	if pictures := len(directions) * len(c.metrics); c.output != "" && pictures > 1 {
-		return usagef("an SVG file has one picture, and these are %d: %s of %s; choose one with --show and --direction", pictures, strings.Join(c.show, ", "), strings.Join(directions, ", "))
-	}
-	cells := table.New(e.stdout, format, matrix.Columns(c.settings))
-	shown := 0
+	isTable := format == table.Text || format == table.Markdown
+	cells, between := table.New(w, format, matrix.Columns(c.settings)), ""
+	var pictures []*matrix.Picture
 	for _, direction := range directions {
-		m := matrix.New(c.settings, direction, runs)
-		if len(m.Rows) == 0 {
+		list := matrix.New(c.settings, direction, runs)
+		if len(list) == 0 {
 			e.log.Info("note: no run has " + matrix.RequestsOf(direction))
-			continue
 		}
-		for _, metric := range c.metrics {
-			if format == table.Text || format == table.Markdown {
-				if shown++; shown > 1 {
-					fmt.Fprintln(e.stdout)
-				}
-				if err := c.writeOne(e, m, metric, format); err != nil {
+		for _, m := range list {
+			if isTable && c.drawing == "" {
+				fmt.Fprint(w, between)
+				if err := m.Write(w, format, false, c.metrics...); err != nil {
 					return err
 				}
+				between = "\n"
 				continue
 			}
-			for _, cell := range m.Cells() {
-				if err := cells.Write(matrix.Row{Cell: cell, Number: cell.Number(metric)}); err != nil {
-					return err
+			for _, metric := range c.metrics {
+				var err error
+				switch {
+				case !isTable:
+					for _, cell := range m.Cells() {
+						if err := cells.Write(matrix.Row{Cell: cell, Number: cell.Number(metric)}); err != nil {
+							return err
+						}
+					}
+				case c.output != "":
+					var picture *matrix.Picture
+					picture, err = c.picture(m, metric)
+					pictures = append(pictures, picture)
+				default:
+					fmt.Fprint(w, between)
+					err = c.draw(w, m, metric)
+					between = "\n"
+				}
+				if err != nil {
+					return fmt.Errorf("--draw %s: %w", c.drawing, err)
 				}
 			}
 		}
 	}
-	if format == table.Text || format == table.Markdown {
+	switch {
+	case len(pictures) > 0:
+		return e.writeOutput(c.output, func(w io.Writer) error { return matrix.WriteSVG(w, pictures...) })
+	case isTable:
 		return nil
 	}
 	return cells.End()
 }
 
-// writeOne writes the table or the drawing of a matrix.
-func (c *matrixCall) writeOne(e *env, m *matrix.Matrix, metric facts.Metric, format string) error {
-	var picture matrix.Drawing
-	var err error
-	switch c.drawing {
-	case drawCurve:
-		picture, err = m.Curve(metric)
-	case drawHeat:
-		picture, err = m.Heat(metric)
-	default:
-		return m.Grid(metric).Write(e.stdout, format)
+// picture returns the drawing of a matrix.
+func (c *matrixCall) picture(m *matrix.Matrix, metric facts.Metric) (*matrix.Picture, error) {
+	if c.drawing == drawHeat {
+		return m.Heat(metric)
 	}
+	curve, err := m.Curve(metric)
 	if err != nil {
-		return fmt.Errorf("--draw %s: %w", c.drawing, err)
+		return nil, err
 	}
-	if c.output != "" {
-		return e.writeOutput(c.output, func(w io.Writer) error { return matrix.WriteSVG(w, picture) })
+	return curve.Picture(), nil
+}
+
+// draw writes the drawing of a matrix as text.
+func (c *matrixCall) draw(w io.Writer, m *matrix.Matrix, metric facts.Metric) error {
+	if c.drawing == drawHeat {
+		if err := m.CheckHeat(metric); err != nil {
+			return err
+		}
+		return m.Write(w, table.Text, true, metric)
 	}
-	w, columns, lines, isColoured := e.stdout, plainWidth, plainLines, false
-	if screen, ok := e.stdout.(*term.Screen); ok {
-		isColoured = term.HasColour()
+	curve, err := m.Curve(metric)
+	if err != nil {
+		return err
+	}
+	columns, lines := plainWidth, plainLines
+	if screen, ok := w.(*term.Screen); ok {
 		if wide, high := screen.Size(); wide > 0 {
 			columns, lines = wide, min(high, plainLines)
 		}
-		if isColoured { // unfiltered, because the map has escapes for colours; its texts are cleaned
-			w = screen.Unfiltered()
-		}
 	}
-	text, below := picture.Text(columns, lines, isColoured)
-	for _, line := range append(below, picture.Notes()...) {
-		text += term.FillFor(e.stdout, term.Clean(line)) + "\n"
+	text, legend := curve.Text(columns, lines)
+	for _, line := range append([]string{legend}, curve.Notes()...) {
+		text += term.FillFor(w, term.Clean(line)) + "\n"
 	}
 	_, err = io.WriteString(w, text)
 	return err

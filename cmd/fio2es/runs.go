@@ -39,8 +39,9 @@ fields of --where, such as label.release and option.ioengine. Shells complete th
 name that does not exist lists them. --sort sorts by any of them, or by write.p99.
 
 --by shows a number of many runs as a matrix: rows are the values of one setting, columns
-those of a second. The runs may also be in paths, as for percentiles. A cell with several
-runs has their median. It has no number, but "mixed", if its runs also differ in another
+those of a second, and there is a matrix for each value of further ones. The runs may also
+be in paths, as for percentiles. A section of a run whose jobs did not all do the same
+counts as a run: --by section names them. A cell with several runs has their median. It has no number, but "mixed", if its runs also differ in another
 setting that changes what is measured; a note says in which. CSV and JSON have a line for
 each cell: the value, the lowest and the highest run, and the ids of its runs.
 
@@ -133,7 +134,7 @@ func (l *runsCall) list(ctx context.Context) error {
 		}
 	}
 	if len(l.by) > 0 {
-		return leftOutIf(l.matrixCall.write(l.env, runs, l.format), skipped)
+		return leftOutIf(l.matrixCall.write(l.env, l.stdout, runs, l.meets, l.format), skipped)
 	}
 	if l.order != nil {
 		if l.order.Sort(runs, l.isReversed); l.order.Column == nil && !l.isReversed {
@@ -146,6 +147,12 @@ func (l *runsCall) list(ctx context.Context) error {
 		runs = runs[:min(len(runs), l.limit)]
 	}
 	return leftOutIf(writeRuns(l.stdout, runs, l.columns, l.format), skipped)
+}
+
+// meets reports whether a run meets the conditions of the list.
+func (l *runsCall) meets(run *mapping.Run) bool {
+	return (l.filter.Where == nil || l.filter.Where.Matches(run)) &&
+		!slices.ContainsFunc(l.selectors, func(s *query.Selector) bool { return !s.Meets(run) })
 }
 
 // read reads the listed runs, or more of them, because the limit applies after sorting.
@@ -173,7 +180,7 @@ func (l *runsCall) matrixOfPaths(ctx context.Context, args []string) error {
 		})
 	}
 	if err == nil {
-		err = l.matrixCall.write(l.env, runs, l.format)
+		err = l.matrixCall.write(l.env, l.stdout, runs, l.meets, l.format)
 	}
 	return r.end(err)
 }
@@ -208,12 +215,17 @@ const documentFormat = "document"
 
 var runFormats = append(slices.Clone(table.Formats), documentFormat)
 
+// errorScreen returns stderr, with its size if it is a terminal.
+func (e *env) errorScreen() io.Writer {
+	if f := terminalOf(e.errors); f != nil {
+		return term.NewScreen(f, e.errors)
+	}
+	return e.stderr
+}
+
 // printColumns prints columns of runs on stderr, as wide as the terminal.
 func (e *env) printColumns(runs []*mapping.Run, columns []where.Column) error {
-	to := e.stderr
-	if f := terminalOf(e.errors); f != nil {
-		to = term.NewScreen(f, e.errors)
-	}
+	to := e.errorScreen()
 	fmt.Fprintln(to)
 	return writeRuns(to, runs, columns, table.Text)
 }

@@ -12,14 +12,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/matrix"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/record"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
+	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -32,12 +34,11 @@ const (
 // turn is one run of fio: one of --repeat, or of a combination of --sweep.
 type turn struct {
 	fio      *fioargs.Command
-	set      []fioargs.Option // of the sweep
-	settings string           // the same as a text, such as "bs=4k iodepth=16"
-	length   time.Duration    // most time that it runs; 0: not known
-	isDone   bool             // the history has it
-	title    string           // while it runs; empty if it is the only one
-	later    time.Duration    // how long the later ones take; 0: not known, or there are none
+	settings string        // of the sweep, such as "bs=4k iodepth=16"
+	length   time.Duration // most time that it runs; 0: not known
+	isDone   bool          // the history has it
+	title    string        // while it runs; empty if it is the only one
+	later    time.Duration // how long the later ones take; 0: not known, or there are none
 }
 
 // sweep is what a command runs: fio with all combinations of the values of options, as often as wanted. Without options
@@ -78,7 +79,7 @@ func (s *sweep) plan(ctx context.Context, texts []string, repeat int, how record
 		defer os.RemoveAll(how.Folder)
 	}
 	for _, set := range fioargs.Combinations(s.swept) {
-		t := &turn{fio: s.fio.With(set), set: set}
+		t := &turn{fio: s.fio.With(set)}
 		var words []string
 		for _, o := range set {
 			words = append(words, o.Name+"="+o.Value)
@@ -243,54 +244,41 @@ func (s *sweep) titleOf(i int) string {
 	return text
 }
 
-// print prints the rows of the sweep's runs in the history, in the order of the sweep, and says which runs it lacks.
+// print prints IOPS and p99 of the sweep's runs in the history as matrices, and says which runs it lacks.
 func (s *sweep) print(f *finished) error {
-	slices.SortStableFunc(f.runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
-	to := map[string]*turn{}
-	var runs []*mapping.Run
-	var lacks []string // combinations
-	n := 0             // runs that are not done
-	several := false   // executions have several runs, which differ in their names
-	for _, t := range s.turns {
-		if !t.isDone {
-			if n++; !slices.Contains(lacks, t.settings) {
-				lacks = append(lacks, t.settings)
-			}
+	var names, lacks []string // of settings; combinations
+	for _, o := range s.swept {
+		name := o.Name
+		if where.Lookup(name) == nil {
+			name = "option." + name
 		}
-		if to[t.settings] != nil { // a repetition
+		names = append(names, name)
+	}
+	if slices.ContainsFunc(f.runs, func(run *mapping.Run) bool { return run.Run.Stages > 1 }) {
+		names = append(names, "stage_name")
+	}
+	if slices.ContainsFunc(f.runs, func(run *mapping.Run) bool { return len(run.Sections) > 1 }) {
+		names = append(names, "section")
+	}
+	runs := slices.DeleteFunc(f.runs, func(run *mapping.Run) bool { return run.Run.Labels[labelSweep] != s.id })
+	settings, err := matrix.Settings(names)
+	settings = matrix.Arranged(settings)
+	if err == nil && len(runs) > 0 {
+		c, to := matrixCall{settings: settings, metrics: workload.MustNumbers("iops", "p99")}, s.errorScreen()
+		fmt.Fprintln(to)
+		err = c.write(s.env, to, runs, func(*mapping.Run) bool { return true }, table.Text)
+	}
+	if err != nil {
+		return err
+	}
+	n := 0 // runs that are not done
+	for _, t := range s.turns {
+		if t.isDone {
 			continue
 		}
-		to[t.settings] = t
-		folders := map[string]bool{}
-		for _, run := range f.runs {
-			if run.Run.Labels[labelSweep] == s.id && run.Run.Labels[labelSettings] == t.settings {
-				several = several || folders[run.Run.Archive]
-				folders[run.Run.Archive], runs = true, append(runs, run)
-			}
+		if n++; !slices.Contains(lacks, t.settings) {
+			lacks = append(lacks, t.settings)
 		}
-	}
-	columns, err := where.Columns([]string{"run"})
-	if err != nil {
-		return err
-	}
-	for i, o := range s.swept {
-		columns = append(columns, where.Column{Heading: o.Name, Text: func(l *facts.Line) (text string) {
-			if l.IsFirst {
-				text = to[l.Run.Run.Labels[labelSettings]].set[i].Value
-			}
-			return text
-		}})
-	}
-	names := []string{"iops", "p50", "p99", "state"}
-	if several {
-		names = slices.Insert(names, 0, "name")
-	}
-	more, err := where.Columns(names)
-	if err == nil {
-		err = s.printColumns(runs, append(columns, more...))
-	}
-	if err != nil {
-		return err
 	}
 	if len(lacks) > 0 {
 		const most = 8
@@ -305,18 +293,9 @@ func (s *sweep) print(f *finished) error {
 		}
 		term.Line(s.stderr, "files:   %s, %s, %s", shortHome(string(s.folders())), unit.Plural(len(f.folders), "folder"), unit.Bytes(size))
 	}
-	var by []string
-	for _, o := range s.swept {
-		name := o.Name
-		if where.Lookup(name) == nil {
-			name = "option." + name
-		}
-		by = append(by, name)
+	for i, by := range settings {
+		names[i] = by.Name
 	}
-	next := ""
-	if len(by) <= 2 { // a matrix has no more
-		next = "--by " + strings.Join(by, ",") + " --show p99 "
-	}
-	fmt.Fprintf(s.stderr, "next:    fio2es runs %slabel.%s=%s\n", next, labelSweep, s.id)
+	fmt.Fprintf(s.stderr, "next:    fio2es runs --by %s --draw curve label.%s=%s\n", strings.Join(names, ","), labelSweep, s.id)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 )
@@ -33,6 +34,28 @@ func (c *Canvas) SVG(attributes, label string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" %s %s>%s</svg>`, attributes, about, c.b.String())
 }
 
+// NewFile returns the canvas of a picture in its own file, which has the styles of the classes that all pictures use. levels are
+// colours of cells, of the classes level0, level1 …
+func NewFile(levels []string) *Canvas {
+	c := &Canvas{Styles: map[string]string{
+		"title": `font-size="17" font-weight="600"`, "soft": `fill="#555"`, "grid": `stroke="#ddd"`, "frame": `fill="none" stroke="#888"`,
+		"halo": `stroke="#fff" stroke-opacity=".75"`, "over": `paint-order="stroke" stroke="#fff" stroke-width="3" stroke-opacity=".8"`,
+	}}
+	for i, colour := range levels {
+		c.Styles["level"+strconv.Itoa(i)] = `fill="` + colour + `"`
+	}
+	return c
+}
+
+// WriteFile writes the picture as a complete SVG file on white.
+func (c *Canvas) WriteFile(w io.Writer, height int, title, label string) error {
+	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" `+
+		`font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12" fill="#222" role="img" aria-label="%s">`+
+		"\n<title>%s</title>\n<rect width=\"%[1]d\" height=\"%[2]d\" fill=\"#fff\"/>\n%[5]s</svg>\n",
+		Width, height, Escape(label), Escape(title), c.b.String())
+	return err
+}
+
 // Printf writes elements without escaping.
 func (c *Canvas) Printf(format string, args ...any) { fmt.Fprintf(&c.b, format, args...) }
 
@@ -57,6 +80,53 @@ func (c *Canvas) Path(class, title, d string) {
 	if d != "" {
 		c.Printf(`<path%s d="%s"><title>%s</title></path>`+"\n", c.Style(class), d, Escape(title))
 	}
+}
+
+// Point is a point of a line, in pixels. A pointer on its dot shows Title. Label is beside it, and Link is where a click leads;
+// both may be empty.
+type Point struct {
+	X, Y               float64
+	Title, Label, Link string
+}
+
+// Line draws a line of a colour's class through points.
+func (c *Canvas) Line(colour, title string, points []Point) {
+	var d []byte
+	for i, p := range points {
+		join := byte('L')
+		if i == 0 {
+			join = 'M'
+		}
+		d = append(append(d, join), Number(p.X)+" "+Number(p.Y)...)
+	}
+	c.Path("line "+colour, title, string(d))
+}
+
+// Dots draws a dot of a colour's class at each point.
+func (c *Canvas) Dots(colour string, points []Point) {
+	for _, p := range points {
+		link, end := "", "\n"
+		if p.Link != "" {
+			link, end = `<a href="`+Escape(p.Link)+`" tabindex="-1">`, "</a>\n"
+		}
+		c.Printf(`%s<circle%s cx="%s" cy="%s" r="3"><title>%s</title></circle>%s`, link, c.Style("dot "+colour), Number(p.X), Number(p.Y), Escape(p.Title), end)
+		if p.Label != "" {
+			c.Text(p.X+6, p.Y-6, "soft", p.Label)
+		}
+	}
+}
+
+// Keys draws the legend of lines of colours' classes, in as many rows as it needs, and returns the y of its end.
+func (c *Canvas) Keys(top float64, colours, names []string) (bottom float64) {
+	const lineHeight, rest = 20, 18
+	x, y := float64(Left), top+14
+	for i, name := range names {
+		if i > 0 && x+KeyWidth(name) > Left+AreaWidth {
+			x, y = Left, y+lineHeight
+		}
+		x = c.Key(x, y, "line "+colours[i], name)
+	}
+	return y + rest
 }
 
 // Key draws an entry of a legend, and returns the x at which the next one can begin.

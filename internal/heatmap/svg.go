@@ -43,7 +43,7 @@ var lines = []struct {
 // drawing draws a map as SVG.
 type drawing struct {
 	*Map
-	chart.Canvas
+	*chart.Canvas
 	times      chart.TimeAxis
 	latencies  *chart.ValueAxis
 	bandHeight int
@@ -55,17 +55,14 @@ type drawing struct {
 // the merged histograms of the columns. A column without requests is a gap in the lines.
 func (m *Map) WriteSVG(w io.Writer, p Picture) error {
 	d := m.drawing(p)
-	d.Styles = styles()
-	height := top + d.height + bottom
-	d.Printf("\n<title>%s</title>\n", chart.Escape("Latency heat map of "+p.Title))
-	d.Printf(`<rect width="%d" height="%d" fill="#fff"/>`+"\n", chart.Width, height)
+	d.Canvas = chart.NewFile(Levels(false))
+	for _, l := range lines {
+		d.Styles[l.name] = `stroke="` + l.colour + `"`
+	}
 	d.Text(chart.Left, 30, "title", unit.Shorten(p.Title, 100))
 	d.Text(chart.Left, 52, "soft", unit.Shorten(p.Subtitle, 150))
 	d.draw()
-	attributes := fmt.Sprintf(`width="%d" height="%d" viewBox="0 0 %d %d" font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12" fill="#222"`,
-		chart.Width, height, chart.Width, height)
-	_, err := io.WriteString(w, d.SVG(attributes, p.label())+"\n")
-	return err
+	return d.WriteFile(w, top+d.height+bottom, "Latency heat map of "+p.Title, p.label())
 }
 
 // Fragment draws the map as a part of a page, which must have the titles and the colours. Its classes are soft
@@ -78,28 +75,13 @@ func (m *Map) Fragment(p Picture) string {
 
 func (p *Picture) label() string { return "Latency heat map of " + p.Title + ", " + p.Subtitle }
 
-// styles returns the attributes of classes in a file.
-func styles() map[string]string {
-	list := map[string]string{
-		"title": `font-size="17" font-weight="600"`, "soft": `fill="#555"`, "grid": `stroke="#ddd"`, "frame": `fill="none" stroke="#888"`,
-		"halo": `stroke="#fff" stroke-opacity=".75"`,
-	}
-	for level, colour := range Levels(false) {
-		list[levelClass(level)] = `fill="` + colour + `"`
-	}
-	for _, l := range lines {
-		list[l.name] = `stroke="` + l.colour + `"`
-	}
-	return list
-}
-
 func levelClass(level int) string { return "level" + strconv.Itoa(level) }
 
 // Levels returns the colours of cells, from the fewest requests to the most, on a light or a dark background.
 func Levels(isDark bool) []string { return chart.Shades(levels, isDark) }
 
 func (m *Map) drawing(p Picture) *drawing {
-	d := &drawing{Map: m, scale: newScale(m.Most, levels), times: chart.TimeAxis{From: m.Start(), Until: m.End(), Clock: p.Clock}}
+	d := &drawing{Map: m, Canvas: &chart.Canvas{}, scale: newScale(m.Most, levels), times: chart.TimeAxis{From: m.Start(), Until: m.End(), Clock: p.Clock}}
 	if p.To.After(p.From) && p.From.Before(d.times.From) {
 		d.times.From = p.From
 	}

@@ -3,6 +3,7 @@ package matrix
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/fio2es/fio2es/internal/compare"
@@ -12,54 +13,69 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Changes is a matrix that lies over another: in each cell, how the runs of one side differ from those of the other.
-type Changes struct {
-	By    []Setting
-	Pairs []*Pair // the cells that have runs on any side, row by row
-	all   *Matrix // of the runs of both sides
-}
-
-// Pair has the runs of both sides with the same values of the settings.
+// Pair has the runs of two sides with the same values of settings.
 type Pair struct {
 	*Cell                      // of both sides together
 	Base, Other []*mapping.Run // repeats: the runs of a side do the same
 	Why         string         // why they are not compared, such as "only base"; empty: they are
-	Differ      string         // how the other side differs in other settings, such as "ioengine io_uring, not libaio"
 	Lines       []compare.Line // set by the caller
 }
 
-// Match arranges the runs of two sides. A run that is on both sides counts only for other.
-func Match(by []Setting, base, other []*mapping.Run) *Changes {
+// Match arranges the runs of two sides, also if these differ in other settings. A run that is on both sides counts only for
+// other.
+func Match(by []Setting, base, other []*mapping.Run) (list []*Pair) {
 	base = workload.Without(base, other)
-	of, with := New(by, AllDirections, base), New(by, AllDirections, other)
-	c := &Changes{By: by, all: New(by, AllDirections, slices.Concat(base, other))}
-	for _, cell := range c.all.Cells() {
-		p := &Pair{Cell: cell}
-		from, to := of.Cell(cell.Row, cell.Column), with.Cell(cell.Row, cell.Column)
-		switch {
-		case from == nil:
-			p.Why = "only other"
-		case to == nil:
-			p.Why = "only base"
-		case len(from.Mixed)+len(to.Mixed) > 0:
-			p.Why = mixed
-		default:
-			p.Base, p.Other, p.Differ = from.Runs, to.Runs, workload.Doubt(from.Runs[0], to.Runs[0])
+	for _, m := range New(by, AllDirections, slices.Concat(base, other)) {
+		for _, c := range m.Cells() {
+			p := &Pair{Cell: c}
+			for _, run := range c.Runs {
+				if slices.Contains(other, run) {
+					p.Other = append(p.Other, run)
+				} else {
+					p.Base = append(p.Base, run)
+				}
+			}
+			switch {
+			case len(p.Base) == 0:
+				p.Why = onlyOther
+			case len(p.Other) == 0:
+				p.Why = onlyBase
+			case len(workload.Varying(p.Base))+len(workload.Varying(p.Other)) > 0:
+				p.Why = mixed
+			}
+			list = append(list, p)
 		}
-		c.Pairs = append(c.Pairs, p)
 	}
-	return c
+	return list
 }
 
-// Grids returns a table for each direction and metric that was compared, with the change and its verdict in each cell.
+// Because says why a pair is not compared, and what to do.
+func (p *Pair) Because() string {
+	return map[string]string{
+		onlyBase: "only the base has it", onlyOther: "only the other side has it",
+		mixed: "the runs of a side differ in other settings: choose with conditions, or add a setting to --by",
+	}[p.Why]
+}
+
+// Why pairs are not compared.
+const (
+	onlyBase  = "only base"
+	onlyOther = "only other"
+)
+
+// WriteChanges writes tables for each direction and metric that was compared, with the change and its verdict in each cell.
 // sides names the two, such as "after against before".
-func (c *Changes) Grids(sides string) (list []*Grid) {
+func WriteChanges(w io.Writer, format, sides string, pairs []*Pair) error {
 	type number struct {
 		direction string
 		metric    facts.Metric
 	}
 	var numbers []number
-	for _, p := range c.Pairs {
+	var matrices []*Matrix
+	for _, p := range pairs {
+		if !slices.Contains(matrices, p.of) {
+			matrices = append(matrices, p.of)
+		}
 		for _, l := range p.Lines {
 			if n := (number{l.Direction, l.Metric}); !slices.Contains(numbers, n) {
 				numbers = append(numbers, n)
@@ -69,76 +85,39 @@ func (c *Changes) Grids(sides string) (list []*Grid) {
 	slices.SortStableFunc(numbers, func(a, b number) int {
 		return cmp.Compare(slices.Index(mapping.Directions[:], a.direction), slices.Index(mapping.Directions[:], b.direction))
 	})
+	between := ""
 	for _, n := range numbers {
-		of := &Matrix{By: c.By, Direction: n.direction}
-		texts := map[[2]string]string{} // of the cells whose runs have the direction
-		for _, p := range c.Pairs {
-			at := [2]string{p.Row.Text, p.Column.Text}
-			if slices.ContainsFunc(p.Runs, func(run *mapping.Run) bool { return of.totals(run) != nil }) {
-				texts[at] = p.Why
-			}
-			for _, l := range p.Lines {
-				if l.Direction == n.direction && l.Metric == n.metric {
-					texts[at] = l.Text() + " " + string(l.Verdict)
+		for _, m := range matrices {
+			texts := map[*Cell]string{} // of the cells whose runs have the direction
+			for _, p := range pairs {
+				if p.of != m {
+					continue
+				}
+				if slices.ContainsFunc(p.Runs, func(run *mapping.Run) bool { return totalsOf(run, n.direction) != nil }) {
+					texts[p.Cell] = p.Why
+				}
+				for _, l := range p.Lines {
+					if l.Direction == n.direction && l.Metric == n.metric {
+						texts[p.Cell] = l.Text() + " " + string(l.Verdict)
+					}
 				}
 			}
-		}
-		isEmpty := func(is func(at [2]string) bool) bool {
-			for at, text := range texts {
-				if is(at) && text != "" {
-					return false
-				}
+			if len(texts) == 0 {
+				continue
 			}
-			return true
-		}
-		list = append(list, &Grid{
-			By: c.By, Heading: n.metric.Text(), Title: of.Title(n.metric) + ": " + sides,
-			Rows: slices.DeleteFunc(slices.Clone(c.all.Rows), func(v Value) bool {
-				return isEmpty(func(at [2]string) bool { return at[0] == v.Text })
-			}),
-			Columns: slices.DeleteFunc(slices.Clone(c.all.Columns), func(v Value) bool {
-				return isEmpty(func(at [2]string) bool { return at[1] == v.Text })
-			}),
-			Cell: func(row, column Value) string { return texts[[2]string{row.Text, column.Text}] },
-		})
-	}
-	return list
-}
-
-// Notes says which cells have no change, and how the sides differ apart from what is compared.
-func (c *Changes) Notes() (notes []string) {
-	cells := map[string][]string{}
-	count := map[string]int{}
-	var differ []string
-	for _, p := range c.Pairs {
-		cells[p.Why] = append(cells[p.Why], p.Name())
-		if p.Differ != "" {
-			if count[p.Differ]++; count[p.Differ] == 1 {
-				differ = append(differ, p.Differ)
+			fmt.Fprint(w, between)
+			of := *m
+			of.Direction, between = n.direction, "\n"
+			if err := of.grid(w, format, of.Title(n.metric)+": "+sides, m.columns(n.metric.Text(), func(c *Cell) string { return texts[c] }), nil); err != nil {
+				return err
 			}
 		}
 	}
-	for _, why := range []struct{ is, means string }{
-		{"only base", "not compared, because only the base has it"},
-		{"only other", "not compared, because only the other side has it"},
-		{mixed, "not compared, because the runs of a side differ in other settings: choose with conditions, or add a setting to --by"},
-	} {
-		for _, name := range cells[why.is] {
-			notes = append(notes, name+": "+why.means)
-		}
-	}
-	for _, text := range differ {
-		notes = append(notes, fmt.Sprintf("the other side also differs in %d of %d cells: %s", count[text], len(c.Pairs), text))
-	}
-	return notes
+	return nil
 }
 
-// ChangeColumns returns the columns of changes for programs: the values of the settings, and those of a comparison. pairs
+// ChangeColumns returns the columns of changes for programs: the values of the settings, and those of a comparison. pair
 // returns the pair of a row.
 func ChangeColumns(by []Setting, confidence float64, pair func(*compare.Row) *Pair) []table.Column[*compare.Row] {
-	columns := []table.Column[*compare.Row]{{Name: by[0].Name, Value: func(r *compare.Row) any { return pair(r).Row.raw }}}
-	if len(by) > 1 {
-		columns = append(columns, table.Column[*compare.Row]{Name: by[1].Name, Value: func(r *compare.Row) any { return pair(r).Column.raw }})
-	}
-	return append(columns, compare.Columns(confidence)...)
+	return append(settingColumns(by, func(r *compare.Row) *Cell { return pair(r).Cell }), compare.Columns(confidence)...)
 }

@@ -49,10 +49,9 @@ func (m *Matrix) Curve(metric facts.Metric) (*Curve, error) {
 	c := &Curve{Matrix: m, Metric: metric, low: point{math.Inf(1), math.Inf(1)}}
 	var last string
 	for _, cell := range m.Cells() {
-		d := dot{cell.Column.Text, cell, cell.Number(metric), cell.Number(facts.IOPS)}
-		row := cell.Row.Text
-		if len(m.By) == 1 {
-			d.name, row = row, ""
+		d, row := dot{cell.Values[0].Text, cell, cell.Number(metric), cell.Number(facts.IOPS)}, ""
+		if len(m.By) > 1 {
+			d.name, row = cell.Values[1].Text, d.name
 		}
 		if !(d.latency.N > 0 && d.iops.N > 0) {
 			continue
@@ -90,44 +89,53 @@ func (c *Curve) about(d dot) string {
 
 const curveHeight = 420
 
+// Picture returns the curve for files and pages.
+func (c *Curve) Picture() *Picture { return &Picture{c.name(), c.Notes(), c.draw} }
+
+func (c *Curve) name() string { return c.Title(c.Metric) + ", against IOPS" }
+
+// Notes explains the marks of dots, and names the other settings in which runs differ.
+func (c *Curve) Notes() (notes []string) {
+	if _, most := c.repeats(c.Metric); most > 1 {
+		notes = append(notes, "A dot is the median of its runs; in SVG a vertical line reaches from the lowest latency of them to the highest.")
+	}
+	return append(notes, c.doubts(c.Metric)...)
+}
+
 // draw draws the curve below top, and returns where it ends.
 func (c *Curve) draw(pic *chart.Canvas, top float64) (bottom float64) {
-	x := float64(chart.Left)
+	var colours, names []string
 	for i, l := range c.lines {
-		x = pic.Key(x, top+14, classOf(i), c.lineName(l))
+		colours, names = append(colours, colourOf(i)), append(names, c.lineName(l))
 	}
-	top += 32
+	top = pic.Keys(top, colours, names)
 	latencies, rates := chart.LatencyAxis(c.low.latency, c.high.latency, top, curveHeight), chart.NewRates(c.low.iops, c.high.iops)
 	across := rates.Ticks(chart.AreaWidth / 60)
 	pic.Axes(latencies, across)
 	pic.Below(across, top+curveHeight, "IOPS; both axes are logarithmic")
 	for i, l := range c.lines {
-		var path, ranges strings.Builder
-		for k, d := range l.dots {
-			x, y := chart.Number(rates.X(d.iops.N)), chart.Number(latencies.Y(d.latency.N))
-			path.WriteString(map[bool]string{true: "M", false: "L"}[k == 0] + x + " " + y)
-			if d.latency.Runs > 1 {
-				ranges.WriteString("M" + x + " " + chart.Number(latencies.Y(d.latency.Low)) + "V" + chart.Number(latencies.Y(d.latency.High)))
+		var ranges strings.Builder
+		var points []chart.Point
+		for _, d := range l.dots {
+			p := chart.Point{X: rates.X(d.iops.N), Y: latencies.Y(d.latency.N), Title: c.about(d), Label: d.name}
+			if points = append(points, p); d.latency.Runs > 1 {
+				ranges.WriteString("M" + chart.Number(p.X) + " " + chart.Number(latencies.Y(d.latency.Low)) + "V" + chart.Number(latencies.Y(d.latency.High)))
 			}
 		}
-		pic.Path(classOf(i), c.lineName(l), path.String())
+		pic.Line(colours[i], names[i], points)
 		if ranges.Len() > 0 {
-			pic.Printf(`<path%s stroke-opacity=".4" d="%s"/>`+"\n", pic.Style(classOf(i)), ranges.String())
+			pic.Printf(`<path%s stroke-opacity=".4" d="%s"/>`+"\n", pic.Style("line "+colours[i]), ranges.String())
 		}
-		for _, d := range l.dots {
-			x, y := rates.X(d.iops.N), latencies.Y(d.latency.N)
-			pic.Printf(`<circle%s cx="%s" cy="%s" r="4"><title>%s</title></circle>`+"\n", pic.Style(dotClassOf(i)), chart.Number(x), chart.Number(y), chart.Escape(c.about(d)))
-			pic.Text(x+6, y-6, "soft", d.name)
-		}
+		pic.Dots(colours[i], points)
 	}
 	return top + curveHeight + chart.BelowHeight
 }
 
-func classOf(line int) string    { return fmt.Sprintf("line run%d", line+1) }
-func dotClassOf(line int) string { return fmt.Sprintf("dot run%d", line+1) }
+func colourOf(line int) string { return fmt.Sprintf("run%d", line+1) }
 
-// Text implements [Drawing]. A letter stands for a line, at each of its dots.
-func (c *Curve) Text(columns, lines int, _ bool) (text string, below []string) {
+// Text returns the curve as characters, for a terminal of so many columns and lines, and what explains its marks. A letter
+// stands for a line, at each of its dots.
+func (c *Curve) Text(columns, lines int) (text, legend string) {
 	const (
 		left, right = 9, 8 // for the latencies, and for the label of the last dot
 		pixels      = 16   // of a line, by which the axis chooses its ticks
@@ -194,8 +202,8 @@ func (c *Curve) Text(columns, lines int, _ bool) (text string, below []string) {
 	for i, l := range c.lines {
 		letters = append(letters, fmt.Sprintf("%c %s", 'A'+i, c.lineName(l)))
 	}
-	legend := strings.Join(letters, ", ") + "; numbers are " + c.By[len(c.By)-1].Name + "; from left to right IOPS; both axes are logarithmic"
-	return b.String(), []string{legend}
+	legend = strings.Join(letters, ", ") + "; numbers are " + c.By[min(len(c.By), 2)-1].Name + "; from left to right IOPS; both axes are logarithmic"
+	return b.String(), term.Clean(legend)
 }
 
 func abs(x int) int { return max(x, -x) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/golden"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -26,14 +27,14 @@ func sweep() []*mapping.Run {
 	}
 }
 
-// drawings returns the curve and the heat map of p99 of reads.
-func drawings(t *testing.T, by string, runs []*mapping.Run) map[string]Drawing {
+// drawings returns the curve and the heat map of p99 of reads, for pages and as text.
+func drawings(t *testing.T, by string, runs []*mapping.Run) (pictures map[string]*Picture, texts map[string]string) {
 	t.Helper()
 	settings, err := Settings(strings.Split(by, ","))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, metric := New(settings, "read", runs), workload.MustNumbers("p99")[0]
+	m, metric := New(settings, "read", runs)[0], workload.MustNumbers("p99")[0]
 	curve, err := m.Curve(metric)
 	if err != nil {
 		t.Fatal(err)
@@ -42,38 +43,33 @@ func drawings(t *testing.T, by string, runs []*mapping.Run) map[string]Drawing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]Drawing{"curve": curve, "heat": heat}
+	var b bytes.Buffer
+	if err := m.Write(&b, table.Text, true, metric); err != nil {
+		t.Fatal(err)
+	}
+	text, legend := curve.Text(80, 24)
+	return map[string]*Picture{"curve": curve.Picture(), "heat": heat},
+		map[string]string{"curve": text + strings.Join(append([]string{legend}, curve.Notes()...), "\n") + "\n", "heat": b.String()}
 }
 
 // TestText: drawings for a terminal fit into 80 columns, and equal the golden file.
 func TestText(t *testing.T) {
-	escape := regexp.MustCompile("\x1b\\[[0-9;]*m")
-	for name, d := range drawings(t, "bs,iodepth", sweep()) {
-		text, below := d.Text(80, 24, false)
-		golden.File(t, filepath.Join("testdata", name+".txt"), text+strings.Join(append(below, d.Notes()...), "\n")+"\n")
-		coloured, _ := d.Text(80, 24, true)
-		for _, text := range []string{text, escape.ReplaceAllString(coloured, "")} {
-			for line := range strings.Lines(text) {
-				if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 {
-					t.Errorf("%s: %d columns: %s", name, n, line)
-				}
+	_, texts := drawings(t, "bs,iodepth", sweep())
+	for name, text := range texts {
+		golden.File(t, filepath.Join("testdata", name+".txt"), text)
+		for line := range strings.Lines(text) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 && strings.HasPrefix(line, " ") {
+				t.Errorf("%s: %d columns: %s", name, n, line)
 			}
 		}
 	}
 }
 
-// TestNarrowHeat: columns that do not fit are named.
-func TestNarrowHeat(t *testing.T) {
-	_, below := drawings(t, "bs,iodepth", sweep())["heat"].Text(48, 24, false)
-	if len(below) != 1 || !strings.HasPrefix(below[0], "(without iodepth 64: there are 48 columns") {
-		t.Errorf("%q", below)
-	}
-}
-
 func TestSVG(t *testing.T) {
-	for name, d := range drawings(t, "bs,iodepth", sweep()) {
+	pictures, _ := drawings(t, "bs,iodepth", sweep())
+	for name, p := range pictures {
 		var b bytes.Buffer
-		if err := WriteSVG(&b, d); err != nil {
+		if err := WriteSVG(&b, p); err != nil {
 			t.Fatal(err)
 		}
 		golden.File(t, filepath.Join("testdata", name+".svg"), b.String())
@@ -82,7 +78,8 @@ func TestSVG(t *testing.T) {
 
 // TestPlaces: in the curve, higher latencies are higher and more IOPS are farther right, for each line from dot to dot.
 func TestPlaces(t *testing.T) {
-	svg := Fragment(drawings(t, "bs,iodepth", sweep())["curve"])
+	pictures, _ := drawings(t, "bs,iodepth", sweep())
+	svg := pictures["curve"].Fragment()
 	lines := regexp.MustCompile(`<path class="line run\d" d="(M[^"]*)"><title>bs (\w+)`).FindAllStringSubmatch(svg, -1)
 	if len(lines) != 3 {
 		t.Fatalf("%d lines", len(lines))
@@ -122,9 +119,10 @@ func TestHostile(t *testing.T) {
 	for _, run := range runs {
 		run.Run.Labels = map[string]string{"x": evil, "y": evil + run.Fio.Options["iodepth"]}
 	}
-	for name, d := range drawings(t, "label.x,label.y", runs[:1]) {
+	pictures, texts := drawings(t, "label.x,label.y", runs[:1])
+	for name, p := range pictures {
 		var b bytes.Buffer
-		if err := WriteSVG(&b, d); err != nil {
+		if err := WriteSVG(&b, p, p); err != nil {
 			t.Fatal(err)
 		}
 		in := xml.NewDecoder(&b)
@@ -140,8 +138,8 @@ func TestHostile(t *testing.T) {
 				t.Errorf("%s: a script", name)
 			}
 		}
-		if text, _ := d.Text(80, 24, false); strings.Contains(text, "\x1b") {
-			t.Errorf("%s: %q", name, text)
+		if strings.Contains(texts[name], "\x1b") {
+			t.Errorf("%s: %q", name, texts[name])
 		}
 	}
 }
@@ -156,11 +154,11 @@ func TestNoDrawing(t *testing.T) {
 	noLatency.Read.Latency = mapping.Latency{}
 	p99 := workload.MustNumbers("p99")[0]
 	curve := func(by []Setting, runs []*mapping.Run, metric facts.Metric) error {
-		_, err := New(by, "read", runs).Curve(metric)
+		_, err := New(by, "read", runs)[0].Curve(metric)
 		return err
 	}
 	heat := func(by []Setting, runs []*mapping.Run, metric facts.Metric) error {
-		_, err := New(by, "read", runs).Heat(metric)
+		_, err := New(by, "read", runs)[0].Heat(metric)
 		return err
 	}
 	for _, c := range []struct {
@@ -193,11 +191,13 @@ func TestSettingsOf(t *testing.T) {
 	}
 	three := sweep()
 	three[3].Fio.Options["ioengine"] = "io_uring"
+	four := sweep()
+	four[3].Fio.Options["ioengine"], four[5].Fio.Options["fsync"] = "io_uring", "8"
 	for _, c := range []struct {
 		name, want string
 		runs       []*mapping.Run
 	}{
-		{"two", "bs iodepth", sweep()}, {"one", "iodepth", sweep()[:5]}, {"three", "", three}, {"one that follows from another", "bs iodepth", follow},
+		{"two", "bs iodepth", sweep()}, {"one", "iodepth", sweep()[:5]}, {"three", "bs iodepth option.ioengine", three}, {"four", "", four}, {"one that follows from another", "bs iodepth", follow},
 		{"two runs are no sweep", "", sweep()[:2]}, {"repeats are no sweep", "", []*mapping.Run{made("bs=4k", 1, 1), made("bs=4k", 2, 1), made("bs=4k", 3, 1)}},
 		{"an option", "option.ioengine", []*mapping.Run{made("ioengine=libaio", 1, 1), made("ioengine=sync", 2, 1), made("ioengine=io_uring", 3, 1)}},
 	} {

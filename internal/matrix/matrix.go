@@ -1,7 +1,8 @@
-// Package matrix answers for many runs at once: a number of each by the values of one or two settings, such as p99 by
-// block size and I/O depth. A [Matrix] has a cell for each combination. It is written as a table, as a heat map, or as
-// the curve of a latency against IOPS, for terminals, files and pages. The runs may come from anywhere: a sweep, an
-// archive of CBT, or runs that were made by hand.
+// Package matrix answers for many runs at once: a number of each by the values of settings, such as p99 by block size and
+// I/O depth. A [Matrix] has a cell for each combination of two; with more settings there is a matrix for each combination of
+// the others. It is written as a table, as a heat map, or as the curve of a latency against IOPS, for terminals, files and
+// pages. The runs may come from anywhere: a sweep, an archive of CBT, or runs that were made by hand. [Parts] has the
+// sections of a run whose jobs did not do the same as runs.
 //
 // A cell never mixes workloads: where its runs differ in another setting that changes what is measured, it has no
 // number, and says in which.
@@ -29,11 +30,8 @@ type Setting struct {
 	Name string // as the user wrote it: bs, not op_size
 }
 
-// Settings finds one or two fields by the names that conditions have.
+// Settings finds fields by the names that conditions have.
 func Settings(names []string) (by []Setting, err error) {
-	if len(names) < 1 || len(names) > 2 {
-		return nil, fmt.Errorf("want one setting or two, such as bs,iodepth, and not %d", len(names))
-	}
 	for _, name := range names {
 		name = strings.TrimSpace(name)
 		f := where.Lookup(name)
@@ -42,72 +40,80 @@ func Settings(names []string) (by []Setting, err error) {
 			return nil, fmt.Errorf("no setting is called %q: want bs, iodepth, numjobs, rw, label.NAME, option.NAME or another field (fio2es help fields)", name)
 		case slices.Contains([]expr.Kind{expr.Time, expr.Count, expr.Rate, expr.Bandwidth, expr.Latency}, f.Kind):
 			return nil, fmt.Errorf("%s is a result or a time, and no setting: want bs, iodepth, label.NAME or another setting", name)
-		case len(by) > 0 && by[0].Field.Name == f.Name:
-			return nil, fmt.Errorf("%s and %s are the same setting: want two different ones", by[0].Name, name)
+		}
+		if i := slices.IndexFunc(by, func(s Setting) bool { return s.Field.Name == f.Name }); i >= 0 {
+			return nil, fmt.Errorf("%s and %s are the same setting: want two different ones", by[i].Name, name)
 		}
 		by = append(by, Setting{f, name})
 	}
 	return by, nil
 }
 
-// load are the settings that say how much is requested at the same time. They are the last of two.
-var load = []string{"iodepth", "total_iodepth", "numjobs", "jobs", "concurrent_procs", "volumes", "clients"}
+// most is how many settings are found where runs differ: more make too many tables.
+const most = 3
 
-// SettingsOf returns the one or two settings in which runs differ, such as those of a sweep. It returns none if runs
-// differ in more, or have fewer than three combinations. A setting that follows from another, such as CBT's total I/O depth
-// from the I/O depth, does not count.
+// SettingsOf returns the settings in which runs differ, such as those of a sweep: at first how large a request is, then how
+// many there are at the same time. It returns none if runs differ in more than three, or have fewer than three combinations.
+// A setting that follows from another, such as CBT's total I/O depth from the I/O depth, does not count.
 func SettingsOf(runs []*mapping.Run) (by []Setting) {
-	varied := workload.Varying(runs)
+	var texts [][]string                                           // the values of the runs, by setting
+	varied := workload.Varying(runs)                               // by name
 	slices.SortStableFunc(varied, func(a, b workload.Varied) int { // settings before other options, which may follow from them
 		dots := func(v workload.Varied) int { return strings.Count(fieldNamed(v.Name).Name, ".") }
 		return cmp.Compare(dots(a), dots(b))
 	})
+	combinations := make([]string, len(runs))
 	for _, v := range varied {
-		s := Setting{fieldNamed(v.Name), v.Name}
+		s, own := Setting{fieldNamed(v.Name), v.Name}, []string(nil)
 		if where.Lookup(v.Name) == nil {
 			s.Name = s.Field.Name // option.ioengine
 		}
-		isLoad := func(s Setting) bool { return slices.Contains(load, s.Field.Name) }
-		switch {
-		case v.Name == "name": // no settings are known
-			return nil
-		case len(by) > 0 && !isLoad(s) && isLoad(by[0]):
-			by = slices.Insert(by, 0, s)
-		default:
-			by = append(by, s)
-		}
-	}
-	texts := map[string][]string{} // of the values of the runs, by setting
-	for _, s := range by {
 		for _, run := range runs {
-			texts[s.Name] = append(texts[s.Name], s.of(run).Text)
+			own = append(own, s.of(run).Text)
 		}
-	}
-	follows := func(s, from Setting) bool {
-		seen := map[string]string{}
-		for i, text := range texts[from.Name] {
-			if other, isKnown := seen[text]; isKnown && other != texts[s.Name][i] {
-				return false
+		follows := func(from []string) bool {
+			seen := map[string]string{}
+			for i, text := range from {
+				if cmp.Or(seen[text], own[i]) != own[i] {
+					return false
+				}
+				seen[text] = own[i]
 			}
-			seen[text] = texts[s.Name][i]
+			return true
 		}
-		return true
-	}
-	for i := 0; i < len(by); i++ {
-		by = append(by[:i+1], slices.DeleteFunc(by[i+1:], func(s Setting) bool { return follows(s, by[i]) })...)
-	}
-	const least = 3
-	combinations := map[string]bool{}
-	for i := range runs {
-		text := ""
-		for _, s := range by {
-			text += texts[s.Name][i] + "\n"
+		if v.Name == "name" { // no settings are known
+			return nil
 		}
-		combinations[text] = true
+		if slices.ContainsFunc(texts, follows) {
+			continue
+		}
+		by, texts = append(by, s), append(texts, own)
+		for i := range runs {
+			combinations[i] += own[i] + "\n"
+		}
 	}
-	if len(by) > 2 || len(combinations) < least {
+	slices.Sort(combinations)
+	if len(by) > most || len(slices.Compact(combinations)) < 3 {
 		return nil
 	}
+	return Arranged(by)
+}
+
+// Arranged sorts settings: how large a request is, then how many there are at the same time. Of more than two, texts such as rw
+// are last, because each of their values has a matrix of its own.
+func Arranged(by []Setting) []Setting {
+	load := []string{"iodepth", "total_iodepth", "numjobs", "jobs", "concurrent_procs", "volumes", "clients"}
+	place := func(s Setting) int {
+		switch {
+		case slices.Contains(load, s.Field.Name):
+			return 1
+		case len(by) > 2 && s.Kind == expr.Text:
+			return 2
+		}
+		return 0
+	}
+	by = slices.Clone(by)
+	slices.SortStableFunc(by, func(a, b Setting) int { return cmp.Compare(place(a), place(b)) })
 	return by
 }
 
@@ -167,13 +173,15 @@ func (v Value) compare(other Value) int {
 	return cmp.Or(cmp.Compare(rank(v), rank(other)), cmp.Compare(v.number, other.number), cmp.Compare(v.Text, other.Text))
 }
 
-// Matrix has the runs of one direction by the values of one or two settings.
+// Matrix has runs of one direction, by the values of one setting or two.
 type Matrix struct {
 	By            []Setting
 	Direction     string // read, write or trim, or [AllDirections]
 	Rows, Columns []Value
 	Also          []string // other settings in which the runs differ, such as "option.ioengine (io_uring, libaio)"
+	at            []Value  // of the settings after the second one, which all runs have
 	cells         map[[2]string]*Cell
+	all           *[]*Matrix // this one and those with other values of the settings after the second
 }
 
 // AllDirections stands for all requests of a run.
@@ -181,56 +189,67 @@ const AllDirections = "all"
 
 // Cell has the runs with the same values of the settings.
 type Cell struct {
-	Row, Column Value
-	Runs        []*mapping.Run
-	Mixed       []string // other settings in which its runs differ: then it has no numbers
-	of          *Matrix
+	Values []Value // of the settings
+	Runs   []*mapping.Run
+	Mixed  []string // other settings in which its runs differ: then it has no numbers
+	of     *Matrix
 }
 
-// New arranges the runs that have requests of a direction. With one setting, a matrix has one column.
-func New(by []Setting, direction string, runs []*mapping.Run) *Matrix {
-	m := &Matrix{By: by, Direction: direction, cells: map[[2]string]*Cell{}}
-	add := func(list *[]Value, v Value) {
-		if !slices.Contains(textsOf(*list), v.Text) {
-			*list = append(*list, v)
-		}
-	}
-	var have []*mapping.Run
+// New arranges the runs that have requests of a direction. With one setting, a matrix has one column. With more than two, there
+// is a matrix for each combination of the values of the others.
+func New(by []Setting, direction string, runs []*mapping.Run) (list []*Matrix) {
+	byText := map[string]*Matrix{}
 	for _, run := range runs {
-		if m.totals(run) == nil {
+		if totalsOf(run, direction) == nil {
 			continue
 		}
-		row, column := by[0].of(run), Value{}
-		if len(by) > 1 {
-			column = by[1].of(run)
+		values, text := []Value(nil), ""
+		for i, s := range by {
+			if values = append(values, s.of(run)); i > 1 {
+				text += values[i].Text + "\n"
+			}
 		}
-		add(&m.Rows, row)
-		add(&m.Columns, column)
+		m := byText[text]
+		if m == nil {
+			m = &Matrix{By: by, Direction: direction, at: values[min(2, len(by)):], cells: map[[2]string]*Cell{}, all: &list}
+			byText[text], list = m, append(list, m)
+		}
+		row, column := values[0], Value{}
+		if len(by) > 1 {
+			column = values[1]
+		}
 		at := [2]string{row.Text, column.Text}
 		if m.cells[at] == nil {
-			m.cells[at] = &Cell{Row: row, Column: column, of: m}
+			m.cells[at] = &Cell{Values: values, of: m}
 		}
 		m.cells[at].Runs = append(m.cells[at].Runs, run)
-		have = append(have, run)
-	}
-	slices.SortFunc(m.Rows, Value.compare)
-	slices.SortFunc(m.Columns, Value.compare)
-	for _, c := range m.cells {
-		if len(c.Runs) > 1 {
-			c.Mixed = differing(workload.Varying(c.Runs))
+		for _, to := range []struct {
+			values *[]Value
+			one    Value
+		}{{&m.Rows, row}, {&m.Columns, column}} {
+			if i, isThere := slices.BinarySearchFunc(*to.values, to.one, Value.compare); !isThere {
+				*to.values = slices.Insert(*to.values, i, to.one)
+			}
 		}
 	}
-	m.Also = differing(slices.DeleteFunc(workload.Varying(have), func(v workload.Varied) bool {
-		return slices.ContainsFunc(by, func(s Setting) bool { return s.isSame(v.Name) })
-	}))
-	return m
-}
-
-func textsOf(values []Value) (list []string) {
-	for _, v := range values {
-		list = append(list, v.Text)
+	slices.SortFunc(list, func(a, b *Matrix) int { return slices.CompareFunc(a.at, b.at, Value.compare) })
+	for _, m := range list {
+		var have []*mapping.Run
+		for _, c := range m.Cells() {
+			c.Mixed = differing(workload.Varying(c.Runs))
+			have = append(have, c.Runs...)
+		}
+		m.Also = differing(slices.DeleteFunc(workload.Varying(have), func(v workload.Varied) bool {
+			return slices.ContainsFunc(by, func(s Setting) bool { return s.isSame(v.Name) })
+		}))
 	}
 	return list
+}
+
+// Parts returns what was measured in runs as workloads ([facts.Parts]). Of the sections of a run, those count that meet a
+// condition.
+func Parts(runs []*mapping.Run, meets func(*mapping.Run) bool) []*mapping.Run {
+	return slices.DeleteFunc(facts.Parts(runs...), func(part *mapping.Run) bool { return len(part.Sections) == 1 && !meets(part) })
 }
 
 // fieldNamed returns the field of a setting of a workload, which may be an option of fio.
@@ -253,27 +272,16 @@ func differing(list []workload.Varied) (texts []string) {
 	return texts
 }
 
-// totals returns the requests of a run in the direction of the matrix, or nil.
-func (m *Matrix) totals(run *mapping.Run) *mapping.Totals {
-	if m.Direction == AllDirections {
-		return run.All
-	}
-	for _, d := range run.ByDirection() {
-		if d.Direction == m.Direction {
-			return d.Totals
-		}
-	}
-	return nil
+// totalsOf returns the requests of a run in a direction, or nil.
+func totalsOf(run *mapping.Run, direction string) *mapping.Totals {
+	return map[string]*mapping.Totals{"read": run.Read, "write": run.Write, "trim": run.Trim, AllDirections: run.All}[direction]
 }
 
 // Directions returns the directions that runs have.
-func Directions(runs []*mapping.Run) (list []string) {
-	for _, d := range mapping.Directions {
-		if slices.ContainsFunc(runs, func(run *mapping.Run) bool { return (&Matrix{Direction: d}).totals(run) != nil }) {
-			list = append(list, d)
-		}
-	}
-	return list
+func Directions(runs []*mapping.Run) []string {
+	return slices.DeleteFunc(slices.Clone(mapping.Directions[:]), func(d string) bool {
+		return !slices.ContainsFunc(runs, func(run *mapping.Run) bool { return totalsOf(run, d) != nil })
+	})
 }
 
 // Cell returns a cell, or nil if no run has these values.
@@ -292,12 +300,15 @@ func (m *Matrix) Cells() (list []*Cell) {
 }
 
 // Name returns the values of the cell for people, such as "bs 4K, iodepth 16".
-func (c *Cell) Name() string {
-	text := c.of.By[0].Name + " " + c.Row.Text
-	if len(c.of.By) > 1 {
-		text += ", " + c.of.By[1].Name + " " + c.Column.Text
+func (c *Cell) Name() string { return named(c.of.By, c.Values) }
+
+// named returns values with the names of their settings.
+func named(by []Setting, values []Value) string {
+	var texts []string
+	for i, v := range values {
+		texts = append(texts, by[i].Name+" "+v.Text)
 	}
-	return text
+	return strings.Join(texts, ", ")
 }
 
 // Number is a number of the runs of a cell: their median, and the lowest and the highest.
@@ -317,20 +328,17 @@ func (c *Cell) Number(metric facts.Metric) Number {
 	}
 	var all []trend.Value
 	for _, run := range c.Runs {
-		t := c.of.totals(run)
+		t := totalsOf(run, c.of.Direction)
 		v, isBound := metric.OfTotals(t)
 		if math.IsNaN(v) {
 			continue
 		}
-		all = append(all, trend.Value{N: v, IsBound: isBound})
+		if all = append(all, trend.Value{N: v, IsBound: isBound}); len(all) == 1 {
+			n.Low, n.High = v, v
+		}
 		l := facts.LatenciesOfTotals(t)
 		n.ByFio = n.ByFio || l.ByFio && metric.Kind == expr.Latency
-		if len(all) == 1 || v < n.Low {
-			n.Low = v
-		}
-		if len(all) == 1 || v > n.High {
-			n.High = v
-		}
+		n.Low, n.High = min(n.Low, v), max(n.High, v)
 	}
 	if n.Runs = len(all); n.Runs > 0 {
 		n.Value = trend.Median(all)
@@ -356,12 +364,4 @@ func (n Number) Spread() float64 {
 		return 0
 	}
 	return max(n.High-n.N, n.N-n.Low) / n.N
-}
-
-func (n Number) spreadText() string {
-	percent := 100 * n.Spread()
-	if percent < 9.95 {
-		return fmt.Sprintf("%.1f%%", percent)
-	}
-	return fmt.Sprintf("%.0f%%", percent)
 }

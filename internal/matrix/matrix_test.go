@@ -50,8 +50,10 @@ func grid(t *testing.T, by string, runs ...*mapping.Run) string {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := New(settings, "read", runs).Grid(workload.MustNumbers("p99")[0]).Write(&b, table.Text); err != nil {
-		t.Fatal(err)
+	for _, m := range New(settings, "read", runs) {
+		if err := m.Write(&b, table.Text, false, workload.MustNumbers("p99")...); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return b.String()
 }
@@ -118,6 +120,15 @@ BS    P99
 -   303µs
 Among these runs also differ: option.direct (1, none); jobs (1, none).
 `},
+		{"a table for each value of a third setting", "bs,iodepth,rw", []*mapping.Run{
+			made("bs=4k iodepth=4 rw=read", 100, 1), made("bs=4k iodepth=16 rw=read", 200, 1), made("bs=64k iodepth=4 rw=randread", 300, 1),
+		}, `p99 of reads by bs and iodepth, rw randread
+BS\IODEPTH      4
+64K         303µs
+p99 of reads by bs and iodepth, rw read
+BS\IODEPTH      4     16
+4K          100µs  201µs
+`},
 		{"lower bounds and latencies of fio", "bs,option.direct", []*mapping.Run{open}, "p99 of reads by bs and option.direct\nBS\\OPTION.DIRECT       1\n4K                ≥17.0s\n"},
 		{"computed by fio", "bs", []*mapping.Run{byFio, noReads}, "p99 of reads by bs\nBS     P99\n4K  500µs*\n" + facts.FioNote + "\n"},
 	} {
@@ -135,7 +146,7 @@ func TestMedian(t *testing.T) {
 	runs := []*mapping.Run{made("bs=4k", 1, 100), made("bs=4k", 2, 400), made("bs=4k", 3, 200), made("bs=4k", 4, 220)}
 	for range len(runs) {
 		runs = append(runs[1:], runs[0])
-		n := New(by, "read", runs).Cells()[0].Number(facts.IOPS)
+		n := New(by, "read", runs)[0].Cells()[0].Number(facts.IOPS)
 		if n.N != 210 || n.Low != 100 || n.High != 400 || n.Runs != 4 || n.Spread() != 190.0/210 {
 			t.Errorf("%+v, spread %v", n, n.Spread())
 		}
@@ -145,7 +156,7 @@ func TestMedian(t *testing.T) {
 func TestSettings(t *testing.T) {
 	for _, c := range []struct{ names, want string }{
 		{"bs,iodepth", ""}, {"rw", ""}, {"label.release,option.ioengine", ""}, {"ceph,host", ""},
-		{"bs,iodepth,rw", "want one setting or two"}, {"size", `no setting is called "size"`}, {"p99", "p99 is a result or a time"},
+		{"bs,iodepth,rw", ""}, {"size", `no setting is called "size"`}, {"p99", "p99 is a result or a time"},
 		{"write.iops", "write.iops is a result"}, {"start", "start is a result or a time"}, {"bs,op_size", "bs and op_size are the same setting"},
 	} {
 		_, err := Settings(strings.Split(c.names, ","))
@@ -153,6 +164,13 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.names, err, c.want)
 		}
 	}
+}
+
+func textsOf(values []Value) (list []string) {
+	for _, v := range values {
+		list = append(list, v.Text)
+	}
+	return list
 }
 
 // TestOrder: values are in natural order, and what is not known is last.
@@ -168,7 +186,7 @@ func TestOrder(t *testing.T) {
 			}
 			runs = append(runs, run)
 		}
-		if got := textsOf(New(by, "read", runs).Rows); !slices.Equal(got, want) {
+		if got := textsOf(New(by, "read", runs)[0].Rows); !slices.Equal(got, want) {
 			t.Errorf("from %s on: %q", want[i], got)
 		}
 	}

@@ -8,61 +8,102 @@ import (
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/table"
 )
 
-// Grid is a pivot table for people: a row for each value of the first setting, a column for each of the second.
-type Grid struct {
-	By            []Setting
-	Rows, Columns []Value
-	Title         string
-	Heading       string                         // of the only column, if there is one setting
-	Cell          func(row, column Value) string // empty: no run has these values
-	Notes         []string
+// gridColumn is a column of a table for people.
+type gridColumn struct {
+	heading string
+	text    func(row Value) string // empty: no run has these values
 }
 
-// Write writes the grid as a table or as Markdown.
-func (g *Grid) Write(w io.Writer, format string) error {
-	corner := g.By[0].Name
-	if len(g.By) > 1 {
-		corner += `\` + g.By[1].Name
+// grid writes a table for people, with a row for each value of the first setting that has a text.
+func (m *Matrix) grid(w io.Writer, format, title string, cells []gridColumn, notes []string) error {
+	corner := m.By[0].Name
+	if len(m.By) > 1 {
+		corner += `\` + m.By[1].Name
 	}
 	columns := []table.Column[Value]{{Heading: corner, Text: func(row Value) string { return row.Text }}}
 	var drop []string
-	for _, column := range g.Columns {
-		name := column.Text
-		if len(g.By) == 1 {
-			name = g.Heading
-		}
-		columns = append(columns, table.Column[Value]{Heading: ">" + name, Text: func(row Value) string { return g.Cell(row, column) }})
-		drop = append([]string{strings.ToUpper(name)}, drop...)
+	for _, c := range cells {
+		columns = append(columns, table.Column[Value]{Heading: ">" + c.heading, Text: c.text})
+		drop = append([]string{strings.ToUpper(c.heading)}, drop...)
 	}
 	to := table.NewNarrow(w, format, columns, []string{strings.ToUpper(corner)}, drop)
-	to.Begin(g.Title)
-	for _, row := range g.Rows {
-		if err := to.Write(row); err != nil {
-			return err
+	to.Begin(title)
+	for _, row := range m.Rows {
+		if slices.ContainsFunc(cells, func(c gridColumn) bool { return c.text(row) != "" }) {
+			if err := to.Write(row); err != nil {
+				return err
+			}
 		}
 	}
-	return to.End(g.Notes...)
+	return to.End(notes...)
 }
 
-// mixed marks a cell whose runs are not of one workload.
-const mixed = "mixed"
-
-// Grid returns the table of a number. A cell of several runs has their median, and how far the farthest run is from it.
-func (m *Matrix) Grid(metric facts.Metric) *Grid {
-	text := m.texts(metric)
-	return &Grid{
-		By: m.By, Rows: m.Rows, Columns: m.Columns, Title: m.Title(metric), Heading: metric.Text(), Notes: m.Notes(metric),
-		Cell: func(row, column Value) string {
+// columns returns a column for each value of the second setting. With one setting it is a single column.
+func (m *Matrix) columns(heading string, text func(*Cell) string) (list []gridColumn) {
+	for _, column := range m.Columns {
+		if len(m.By) > 1 {
+			heading = column.Text
+		}
+		list = append(list, gridColumn{heading, func(row Value) string {
 			if c := m.Cell(row, column); c != nil {
 				return text(c)
 			}
 			return ""
-		},
+		}})
 	}
+	return list
 }
+
+// Write writes numbers as tables or as Markdown: a table for each, or with one setting a column for each. A cell of several
+// runs has their median, and how far the farthest run is from it. If isShaded, each number is behind a shade, which is darker
+// for higher ones.
+func (m *Matrix) Write(w io.Writer, format string, isShaded bool, metrics ...facts.Metric) error {
+	var columns []gridColumn
+	var titles, notes []string
+	for i, metric := range metrics {
+		text, low, high := m.texts(metric), 0.0, 0.0
+		about := m.Notes(metric)
+		if isShaded {
+			if low, high = m.ends(metric); high > 0 {
+				const shades = 2
+				shade := func(n float64) string {
+					return strings.Repeat(string(heatmap.Shades[level(n, low, high, len(heatmap.Shades))]), shades)
+				}
+				plain := text
+				text = func(c *Cell) string {
+					if n := c.Number(metric).N; n > 0 {
+						return shade(n) + " " + plain(c)
+					}
+					return plain(c)
+				}
+				about = append([]string{fmt.Sprintf("%s … %s from %s to %s, logarithmic", shade(low), shade(high),
+					facts.KindText(metric.Kind, low, false), facts.KindText(metric.Kind, high, false))}, about...)
+			}
+		}
+		for _, note := range about {
+			if !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+		titles, columns = append(titles, metric.Text()), append(columns, m.columns(metric.Text(), text)...)
+		if isLast := i == len(metrics)-1; len(m.By) > 1 || isLast {
+			if err := m.grid(w, format, m.title(strings.Join(titles, " and ")), columns, notes); err != nil {
+				return err
+			}
+			if columns, titles, notes = nil, nil, nil; !isLast {
+				fmt.Fprintln(w)
+			}
+		}
+	}
+	return nil
+}
+
+// mixed marks a cell whose runs are not of one workload.
+const mixed = "mixed"
 
 // texts returns a function that returns a number of a cell for people, such as "1.23ms ±6%", or with the number of runs if
 // that is not the same in all cells: "1.23ms ±6% ×3".
@@ -75,7 +116,11 @@ func (m *Matrix) texts(metric facts.Metric) func(*Cell) string {
 		n := c.Number(metric)
 		text := n.ValueText()
 		if n.Runs > 1 {
-			text += " ±" + n.spreadText()
+			if percent := 100 * n.Spread(); percent < 9.95 {
+				text += fmt.Sprintf(" ±%.1f%%", percent)
+			} else {
+				text += fmt.Sprintf(" ±%.0f%%", percent)
+			}
 			if least < most {
 				text += fmt.Sprintf(" ×%d", n.Runs)
 			}
@@ -103,10 +148,15 @@ func RequestsOf(direction string) string {
 }
 
 // Title names the number and the settings, such as "p99 of reads by bs and iodepth".
-func (m *Matrix) Title(metric facts.Metric) string {
-	text := metric.Text() + " of " + RequestsOf(m.Direction) + " by " + m.By[0].Name
+func (m *Matrix) Title(metric facts.Metric) string { return m.title(metric.Text()) }
+
+func (m *Matrix) title(numbers string) string {
+	text := numbers + " of " + RequestsOf(m.Direction) + " by " + m.By[0].Name
 	if len(m.By) > 1 {
 		text += " and " + m.By[1].Name
+	}
+	if len(m.at) > 0 {
+		text += ", " + named(m.By[2:], m.at)
 	}
 	return text
 }
@@ -149,13 +199,17 @@ type Row struct {
 	Number Number
 }
 
-// Columns returns the columns of rows for programs. Values of settings are as in documents: sizes in bytes.
-func Columns(by []Setting) []table.Column[Row] {
-	columns := []table.Column[Row]{{Name: by[0].Name, Value: func(r Row) any { return r.Cell.Row.raw }}}
-	if len(by) > 1 {
-		columns = append(columns, table.Column[Row]{Name: by[1].Name, Value: func(r Row) any { return r.Cell.Column.raw }})
+// settingColumns returns the columns of the settings for programs. Their values are as in documents: sizes in bytes.
+func settingColumns[R any](by []Setting, cell func(R) *Cell) (list []table.Column[R]) {
+	for i, s := range by {
+		list = append(list, table.Column[R]{Name: s.Name, Value: func(r R) any { return cell(r).Values[i].raw }})
 	}
-	return append(columns, []table.Column[Row]{
+	return list
+}
+
+// Columns returns the columns of rows for programs.
+func Columns(by []Setting) []table.Column[Row] {
+	return append(settingColumns(by, func(r Row) *Cell { return r.Cell }), []table.Column[Row]{
 		{Name: "direction", Value: func(r Row) any { return r.Cell.of.Direction }},
 		{Name: "metric", Value: func(r Row) any { return r.Number.Metric.Column() }},
 		{Name: "value", Value: func(r Row) any { return r.Number.N }},

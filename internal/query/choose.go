@@ -315,6 +315,9 @@ func (s *Selector) IsOne() bool { return s.id != "" || s.count > 0 && !s.newest 
 // IsID reports whether the selector is an id, or the beginning of one.
 func (s *Selector) IsID() bool { return s.id != "" }
 
+// Meets reports whether a run meets the selector's condition. Other selectors have none.
+func (s *Selector) Meets(run *mapping.Run) bool { return s.condition.Matches(run) }
+
 // ParseSelector parses a selector. Times in conditions such as 7d count back from now. An error is a [UsageError].
 func ParseSelector(text string, now time.Time) (s *Selector, err error) {
 	s = &Selector{text: text}

@@ -69,49 +69,29 @@ func drawCurves(curves []*curve, label string) template.HTML {
 		low, high = min(low, c.points[0].us), max(high, c.points[len(c.points)-1].us)
 	}
 	c, scale := &chart.Canvas{}, chart.Nines(requests)
-	top := drawKeys(c, curves)
+	var colours, names []string
+	for _, one := range curves {
+		const letters = 65 // so that two fit side by side
+		colours, names = append(colours, one.class), append(names, unit.Shorten(one.name, letters))
+	}
+	top := c.Keys(0, colours, names)
 	a := chart.LatencyAxis(low, high, top, distributionHeight)
 	c.Axes(a, scale.Ticks())
 	c.Below(scale.Ticks(), top+distributionHeight, "percentile")
 	for _, one := range curves {
-		one.draw(c, scale, a)
+		at := func(points []curvePoint) (list []chart.Point) {
+			for i, p := range points {
+				name := "p" + chart.Percentile(p.q)
+				if i == len(points)-1 {
+					name = "max"
+				}
+				title := fmt.Sprintf("%s %s: %s", one.name, name, unit.OrMore(unit.Latency(p.us), p.isOpen))
+				list = append(list, chart.Point{X: scale.X(p.q), Y: a.Y(p.us), Title: title})
+			}
+			return list
+		}
+		c.Line(one.class, one.name, at(one.points))
+		c.Dots(one.class, at(one.marks))
 	}
 	return picture(c, "curves", top+distributionHeight+chart.BelowHeight, label)
-}
-
-// drawKeys draws the legend, and returns the y of its end.
-func drawKeys(c *chart.Canvas, curves []*curve) (bottom float64) {
-	const letters, lineHeight = 65, 20 // characters of an entry, so that two fit side by side
-	x, y := float64(chart.Left), 14.0
-	for _, one := range curves {
-		name := unit.Shorten(one.name, letters)
-		if x+chart.KeyWidth(name) > chart.Left+chart.AreaWidth {
-			x, y = chart.Left, y+lineHeight
-		}
-		x = c.Key(x, y, "line "+one.class, name)
-	}
-	return y + 18
-}
-
-// draw draws the line, and a dot at each round percentile.
-func (one *curve) draw(c *chart.Canvas, scale chart.Nines, a *chart.ValueAxis) {
-	var d []byte
-	for i, p := range one.points {
-		join := byte('L')
-		if i == 0 {
-			join = 'M'
-		}
-		d = append(append(d, join), chart.Number(scale.X(p.q))+" "+chart.Number(a.Y(p.us))...)
-	}
-	c.Path("line "+one.class, one.name, string(d))
-	c.Printf(`<g class="dot %s">`, one.class)
-	for i, p := range one.marks {
-		name := "p" + chart.Percentile(p.q)
-		if i == len(one.marks)-1 {
-			name = "max"
-		}
-		c.Printf(`<circle cx="%s" cy="%s" r="3"><title>%s</title></circle>`, chart.Number(scale.X(p.q)), chart.Number(a.Y(p.us)),
-			chart.Escape(fmt.Sprintf("%s %s: %s", one.name, name, unit.OrMore(unit.Latency(p.us), p.isOpen))))
-	}
-	c.Printf("</g>\n")
 }

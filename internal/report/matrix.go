@@ -2,6 +2,7 @@ package report
 
 import (
 	"html/template"
+	"slices"
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
@@ -10,51 +11,50 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// MatrixView shows a number in one direction by one or two settings.
+// MatrixView shows a number in one direction by one setting or two.
 type MatrixView struct {
 	Title    string
 	Drawings []template.HTML // the curve of a latency, and a heat map
 	Notes    []string
 }
 
-// Matrices returns a view of runs for each direction that can be drawn.
+// Matrices returns the views of runs for each direction that can be drawn.
 func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, runs []*mapping.Run) (list []MatrixView) {
 	for _, direction := range directions {
-		m := matrix.New(by, direction, runs)
-		v := MatrixView{Title: m.Title(metric)}
-		curve, noCurve := m.Curve(metric)
-		if noCurve == nil {
-			v.Drawings, v.Notes = append(v.Drawings, template.HTML(matrix.Fragment(curve))), curve.Notes() // safe, because Fragment escapes texts
-		}
-		if heat, err := m.Heat(metric); err == nil {
-			v.Drawings, v.Notes = append(v.Drawings, template.HTML(matrix.Fragment(heat))), heat.Notes()
-			if noCurve != nil && metric.Kind == expr.Latency { // such as more lines than can be distinguished
-				v.Notes = append(v.Notes, "No curve: "+noCurve.Error()+".")
+		for _, m := range matrix.New(by, direction, runs) {
+			v := MatrixView{Title: m.Title(metric)}
+			add := func(p *matrix.Picture) {
+				v.Drawings, v.Notes = append(v.Drawings, template.HTML(p.Fragment())), p.Notes // safe, because Fragment escapes texts
 			}
-		}
-		if len(v.Drawings) > 0 {
-			list = append(list, v)
+			curve, noCurve := m.Curve(metric)
+			if noCurve == nil {
+				add(curve.Picture())
+			}
+			if heat, err := m.Heat(metric); err == nil {
+				add(heat)
+				if noCurve != nil && metric.Kind == expr.Latency { // such as more lines than can be distinguished
+					v.Notes = append(v.Notes, "No curve: "+noCurve.Error()+".")
+				}
+			}
+			if len(v.Drawings) > 0 {
+				list = append(list, v)
+			}
 		}
 	}
 	return list
 }
 
-// matrices shows p99 by the settings in which the runs of a page differ. There is none if they differ in more than two, or
+// matrices shows p99 by the settings in which the runs of a page differ. There is none if they differ in more than three, or
 // if the page has only parts of them, because documents have the numbers of whole runs.
 func (p *Page) matrices() []MatrixView {
-	var docs []*mapping.Run
-	for _, r := range p.runs {
-		if !r.Doc.Run.Live() {
-			docs = append(docs, r.Doc)
-		}
-	}
-	by := matrix.SettingsOf(docs)
+	runs := facts.Parts(slices.DeleteFunc(p.documents(), func(run *mapping.Run) bool { return run.Run.Live() })...)
+	by := matrix.SettingsOf(runs)
 	if len(by) == 0 || p.opt.Query.Times() != "" {
 		return nil
 	}
 	directions := p.opt.Query.Directions
 	if len(directions) == 0 {
-		directions = matrix.Directions(docs)
+		directions = matrix.Directions(runs)
 	}
-	return Matrices(by, workload.MustNumbers("p99")[0], directions, docs)
+	return Matrices(by, workload.MustNumbers("p99")[0], directions, runs)
 }

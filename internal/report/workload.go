@@ -47,7 +47,7 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 	times := &chart.TimeAxis{From: span.Start, Until: span.End, Clock: chart.Clock{Known: true}}
 	x := float64(chart.Left)
 	for _, s := range series {
-		x = c.Key(x, 14, "line "+classOf(s), s.Number.Text()+" of "+s.Direction+"s")
+		x = c.Key(x, 14, "line "+classOf(s), nameOf(s))
 	}
 	if !math.IsInf(open, 1) {
 		c.Text(x, 14, "soft", "at the top "+unit.Latency(open)+" or more: fio's last bin has no upper end")
@@ -55,21 +55,15 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 	ticks := times.Ticks()
 	c.Axes(axis, ticks)
 	for _, s := range series {
-		var line strings.Builder
+		var points []chart.Point
 		for i, run := range s.Runs {
-			line.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
-			line.WriteString(chart.Number(times.X(run.Run.Start)) + " " + chart.Number(axis.Y(s.Values[i].N)))
+			points = append(points, chart.Point{
+				X: times.X(run.Run.Start), Y: axis.Y(s.Values[i].N), Link: link(run),
+				Title: fmt.Sprintf("%s, %s: %s %s", facts.ShortID(run.Run.ID), facts.Started(run), s.Number.Text(), s.TextOf(s.Values[i])),
+			})
 		}
-		c.Path("line "+classOf(s), s.Number.Text()+" of "+s.Direction+"s", line.String())
-	}
-	for _, s := range series {
-		if len(s.Runs) > mostDots {
-			continue
-		}
-		for i, run := range s.Runs {
-			c.Printf(`<a href="%s" tabindex="-1"><circle class="dot %s" cx="%s" cy="%s" r="3"><title>%s</title></circle></a>`+"\n", chart.Escape(link(run)), classOf(s),
-				chart.Number(times.X(run.Run.Start)), chart.Number(axis.Y(s.Values[i].N)),
-				chart.Escape(fmt.Sprintf("%s, %s: %s %s", facts.ShortID(run.Run.ID), facts.Started(run), s.Number.Text(), s.TextOf(s.Values[i]))))
+		if c.Line(classOf(s), nameOf(s), points); len(points) <= mostDots {
+			c.Dots(classOf(s), points)
 		}
 	}
 	// each run at which a level changed has one mark
@@ -94,6 +88,8 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 	label := fmt.Sprintf("%s of %ss over %d runs", series[0].Number.Text(), series[0].Direction, len(series[0].Runs))
 	return picture(c, "time", keyHeight+overRunsHeight+chart.BelowHeight, label)
 }
+
+func nameOf(s *workload.Series) string { return s.Number.Text() + " of " + s.Direction + "s" }
 
 // classOf returns the class of a series' colour.
 func classOf(s *workload.Series) string {

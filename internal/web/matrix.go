@@ -26,7 +26,7 @@ type matrixView struct {
 	Undecided string // says which runs were left out; empty if none were
 }
 
-// matrix answers with a number of many runs by one or two settings. Without by, these are the settings in which the runs
+// matrix answers with a number of many runs by settings. Without by, these are the settings in which the runs
 // differ.
 func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
@@ -56,12 +56,13 @@ func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	runs = slices.DeleteFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() })
+	runs = matrix.Parts(runs, met.Matches)
 	v.Runs, v.Undecided = len(runs), watched.Undecided()
 	if by == nil {
 		by = matrix.SettingsOf(runs)
 	}
 	if by == nil && len(runs) > 0 {
-		v.Problem = "These runs do not differ in one setting or two alone: name them, such as bs,iodepth, or choose runs with a condition."
+		v.Problem = "These runs do not differ in one to three settings alone: name them, such as bs,iodepth, or choose runs with a condition."
 	} else if len(runs) > 0 {
 		v.Matrices = report.Matrices(by, metrics[0], matrix.Directions(runs), runs)
 		if len(v.Matrices) == 0 {

@@ -31,7 +31,7 @@ func TestMatrix(t *testing.T) {
 		{"/matrix?by=qd,bs&show=iops", 200, "<h2>IOPS of writes by qd and bs</h2>", 1},
 		{"/matrix?by=qd&where=" + url.QueryEscape("bs=4k"), 200, fmt.Sprintf(title, "qd"), 1},
 		{"/matrix?by=qd&show=iops", 200, "Nothing can be drawn", 0},
-		{"/matrix?where=" + url.QueryEscape("bs=4k and qd=1"), 200, "These runs do not differ in one setting or two alone", 0},
+		{"/matrix?where=" + url.QueryEscape("bs=4k and qd=1"), 200, "These runs do not differ in one to three settings alone", 0},
 		{"/matrix?where=" + url.QueryEscape("bs=5k"), 200, "No runs that are over meet “bs=5k”", 0},
 		{"/matrix?by=%3Cscript%3E", 400, "no setting is called &#34;&lt;script&gt;&#34;", 0},
 		{"/matrix?show=foo", 400, "foo: want one of IOPS", 0},
