@@ -42,6 +42,8 @@ func (c *Config) serverFaults() (faults []error) {
 	u, err := url.Parse(k.URL)
 	if k.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
 		faults = append(faults, errors.New("kibana.url: want an address such as https://host:5601"))
+	} else if _, space, ok := strings.Cut(strings.TrimRight(u.Path, "/"), "/s/"); ok && !strings.Contains(space, "/") {
+		faults = append(faults, fmt.Errorf("kibana.url: its path ends with the space /s/%s: want the address without it, and --kibana-space=%[1]s", space))
 	}
 	if strings.Trim(k.Space, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
 		faults = append(faults, fmt.Errorf("kibana.space: %q is not the identifier of a space: lower-case letters, digits, _ and -", k.Space))

@@ -72,3 +72,15 @@ func TestKibanaFaults(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestKibanaSpaceInAddress: Kibana would import the objects into the space under ids that our links do not have.
+func TestKibanaSpaceInAddress(t *testing.T) {
+	for address, space := range map[string]string{
+		"http://kibana:5601/s/lab": "lab", "http://kibana:5601/base/s/lab/": "lab", "http://kibana:5601/s": "", "http://kibana:5601/base": "", "http://kibana:5601/s/lab/app": "",
+	} {
+		_, err := load(t, "", map[string]string{"FIO2ES_KIBANA_URL": address})
+		if (err == nil) != (space == "") || err != nil && !strings.Contains(err.Error(), "want the address without it, and --kibana-space="+space) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}

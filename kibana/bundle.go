@@ -167,6 +167,14 @@ func newBuilder(opt Options, files fs.FS) *builder {
 	}
 }
 
+// title returns the title of a data view or a dashboard, so that users know which history it shows.
+func (b *builder) title(text string) string {
+	if b.prefix != mapping.DefaultPrefix {
+		text += " (" + b.prefix + ")"
+	}
+	return text
+}
+
 // id returns the id of the object of a file.
 func (b *builder) id(name string) string { return b.ids + name }
 

@@ -102,6 +102,9 @@ func TestNames(t *testing.T) {
 			if !strings.HasPrefix(o.ID, "fio2es") || url(o.ID) {
 				t.Errorf("%+v: id %s", opt, o.ID)
 			}
+			if o.Type == "dashboard" && strings.HasSuffix(o.Title(), " ("+opt.Prefix+")") == (opt.Prefix == "") {
+				t.Errorf("%+v: dashboard %s", opt, o.Title())
+			}
 			title, _ := o.Attributes["title"].(string)
 			if o.Type == "index-pattern" && !strings.HasPrefix(title, prefix+"-") {
 				t.Errorf("%+v: data view of %s", opt, title)
@@ -182,7 +185,12 @@ func TestSpecs(t *testing.T) {
 				t.Errorf("%s is set, which Kibana does", name)
 			}
 		}
+		isTime := map[any]bool{} // by name of the scale
+		visit(spec, func(node map[string]any) { isTime[node["name"]] = isTime[node["name"]] || node["type"] == "time" })
 		visit(spec, func(node map[string]any) {
+			if node["orient"] != nil && isTime[node["scale"]] && node["format"] == nil {
+				t.Error("an axis of time without a format: Vega's own has 12 hours")
+			}
 			if f, ok := node["format"].(map[string]any); ok && f["property"] != nil {
 				t.Error("format.property: it fails where the index is missing")
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/png"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -297,20 +298,35 @@ func TestDrawUnknown(t *testing.T) {
 func TestDrawLegend(t *testing.T) {
 	browser := browser(t)
 	j := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full)
+	var jobs []Job
 	for _, j.Width = range []int{400, 600, 1200} {
-		pictures, err := browser.Draw(t.Context(), j)
-		if err != nil {
-			t.Fatal(err)
+		for _, colour := range []string{"mode", "configuration"} {
+			j.Signals = map[string]any{"colour": colour}
+			jobs = append(jobs, j)
 		}
-		savePicture(t, fmt.Sprintf("legend-%d", j.Width), pictures[0])
-		if texts := pictures[0].Texts(); !slices.Contains(texts, "randwrite") || !slices.Contains(texts, "randrw") {
-			t.Errorf("%d pixels wide: %q", j.Width, texts)
+	}
+	pictures, err := browser.Draw(t.Context(), jobs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range pictures {
+		want := []string{"randwrite", "randrw"}
+		if jobs[i].Signals["colour"] == "configuration" && jobs[i].Width > 400 {
+			want = []string{"librbdfio randwrite 4 KiB, iodepth 4, 16 jobs, 4 clients", "librbdfio randwrite 4 KiB, iodepth 4, 2 jobs, 4 clients"}
+		} else if jobs[i].Signals["colour"] == "configuration" {
+			want = nil
+		}
+		savePicture(t, fmt.Sprintf("legend-%d-%s", jobs[i].Width, jobs[i].Signals["colour"]), p)
+		for _, text := range want {
+			if !slices.Contains(p.Texts(), text) {
+				t.Errorf("%d pixels wide: %q", jobs[i].Width, p.Texts())
+			}
 		}
 	}
 	j = job(t, bundle(t, kibana.Options{}), "response-curve", kibanatest.Full)
 	// without settings, so each run is compared by its name
 	j.Answers["answer"] = regexp.MustCompile(`"cbt\.[a-z_]+":\[[^\]]*\],`).ReplaceAll(nights(t, 12), nil)
-	pictures, err := browser.Draw(t.Context(), j)
+	pictures, err = browser.Draw(t.Context(), j)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,6 +356,36 @@ func TestDrawDistribution(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDrawBelowMicrosecond: the lowest band has no lower bound. What is in it is drawn in the plot, and no bound is invented.
+func TestDrawBelowMicrosecond(t *testing.T) {
+	browser := browser(t)
+	j := job(t, bundle(t, kibana.Options{}), "distribution", kibanatest.Full)
+	j.Answers["answer"] = json.RawMessage(`{"timed_out":false,"aggregations":{"directions":{"buckets":[{"key":"read","doc_count":1,"requests":{"value":100},
+		"bands":{"buckets":[{"key":"*-1.0","to":1.0,"doc_count":99},{"key":"1.0-1.12202","from":1.0,"to":1.12202,"doc_count":1}]},
+		"latency":{"values":[{"key":50.0,"value":0.15},{"key":99.0,"value":0.4},{"key":99.9,"value":1.01}]}}]}}}`)
+	j.Ask = map[string]string{"rules": MarksOf("rule"), "rects": MarksOf("rect"), "latencies": "view.data('bands').map(d => d.between)"}
+	pictures, err := browser.Draw(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := math.Inf(1)
+	for _, band := range itemsOf(t, pictures[0], "rects", "band") {
+		left = min(left, band.X)
+	}
+	rules := itemsOf(t, pictures[0], "rules", "percentile")
+	for _, rule := range rules {
+		if rule.X < left-1 {
+			t.Errorf("a percentile is at %.0f, the plot begins at %.0f", rule.X, left)
+		}
+	}
+	var latencies []string
+	asked(t, pictures[0], "latencies", &latencies)
+	if want := []string{"< 1 µs", "1 µs – 1.12 µs"}; len(rules) != 3 || !slices.Equal(latencies, want) || !slices.Contains(pictures[0].Texts(), "< 1 µs") {
+		t.Errorf("%d rules, bands %q, texts %q", len(rules), latencies, pictures[0].Texts())
+	}
+	savePicture(t, "below", pictures[0])
 }
 
 // TestPlainHosts: the panels of hosts also show documents without a host name, as of a run on one machine.

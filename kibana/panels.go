@@ -27,7 +27,7 @@ func (b *builder) dataView(name string) Object {
 	b.decode("dataviews/"+name+".json", &view)
 	b.views[name] = view
 	return newObject(typeDataView, b.id(name), map[string]any{
-		"title": view.Index, "name": view.Name, "timeFieldName": "@timestamp", "fieldFormatMap": quoted(b.formats(b.fields(view.Index))),
+		"title": view.Index, "name": b.title(view.Name), "timeFieldName": "@timestamp", "fieldFormatMap": quoted(b.formats(b.fields(view.Index))),
 		"fieldAttrs": "{}", "runtimeFieldMap": "{}", "fields": "[]", "typeMeta": "{}",
 	})
 }
@@ -211,7 +211,7 @@ func (b *builder) dashboard(name string) Object {
 		}
 	}
 	attributes := map[string]any{
-		"title": d.Title, "description": d.Description, "version": 1, "hits": 0,
+		"title": b.title(d.Title), "description": d.Description, "version": 1, "hits": 0,
 		"panelsJSON":            quoted(panels),
 		"optionsJSON":           quoted(map[string]any{"useMargins": true, "syncColors": false, "hidePanelTitles": false}),
 		"timeRestore":           d.Time != nil,
