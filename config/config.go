@@ -34,7 +34,7 @@ type Config struct {
 // nothing more: not where runs and passwords are sent, and not which files are read or written.
 type Analysis struct {
 	Source string   `mapstructure:"source"` // hist or raw, where a run has both
-	Levels []string `mapstructure:"levels"` // cluster, host, job
+	Levels []string `mapstructure:"levels"` // cluster, host, section, job
 	SLA    []string `mapstructure:"sla"`    // rules that runs are checked against: p99 <= 10ms
 	// Method is how percentiles are read from histograms: interpolated, or fio, as fio prints them.
 	Method  string `mapstructure:"method"`
@@ -108,7 +108,7 @@ func Default() Config {
 	return Config{
 		History: file, Prefix: "fio",
 		Analysis: Analysis{
-			Source: "hist", Levels: []string{"cluster", "host"},
+			Source: "hist", Levels: []string{"cluster", "host", "section"},
 			Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05, Align: "run", Method: "interpolated",
 		},
 		Elasticsearch: Elasticsearch{

@@ -73,7 +73,7 @@ func (c *Config) Options() (pipeline.Options, error) {
 	for _, name := range c.Levels {
 		level, err := mapping.ParseLevel(name)
 		if err != nil {
-			wrong("levels", name, "cluster, host or job")
+			wrong("levels", name, "cluster, host, section or job")
 			continue
 		}
 		opt.Levels = append(opt.Levels, level)

@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 		"good":         {func(*mapping.Interval) {}, nil},
 		"run":          {func(d *mapping.Interval) { d.Run.ID = "" }, mapping.ErrIdentity},
 		"ingest":       {func(d *mapping.Interval) { d.Run.Ingest = "" }, mapping.ErrIdentity},
-		"level":        {func(d *mapping.Interval) { d.Level = 4 }, mapping.ErrIdentity},
+		"level":        {func(d *mapping.Interval) { d.Level = 9 }, mapping.ErrIdentity},
 		"direction":    {func(d *mapping.Interval) { d.Fio.Direction = "" }, mapping.ErrIdentity},
 		"part":         {func(d *mapping.Interval) { d.Part = -1 }, mapping.ErrIdentity},
 		"time":         {func(d *mapping.Interval) { d.Time = far }, mapping.ErrTime},

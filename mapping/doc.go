@@ -4,7 +4,7 @@
 // imports nothing of the module but hist.
 //
 // There are two kinds of documents. An [Interval] is one window of time of one series: a
-// cluster, a host, or a job, in one direction. A [Run] is one run of a benchmark with all its
+// cluster, a host, a job or a section, in one direction. A [Run] is one run of a benchmark with all its
 // metadata and its totals.
 //
 // # Units

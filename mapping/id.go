@@ -14,7 +14,7 @@ import (
 const DefaultPrefix = "fio"
 
 // ID returns the document's _id: 40 hexadecimal digits of a hash of what identifies the document. These are the run and
-// its version, level, direction, host, job and the window's start. So storing the document again overwrites it. The id
+// its version, level, direction, host, job, section and the window's start. So storing the document again overwrites it. The id
 // is a hash because names of hosts and jobs can be long. Elasticsearch refuses a whole request for one id above 512
 // bytes. The hash includes run.ingest, so a new version of a run does not overwrite the old one. Further parts of a
 // split document end in ".1", ".2" and so on.
@@ -30,7 +30,7 @@ func (d *Interval) ID() string {
 
 // appendKey appends each string with its length, so different keys have different bytes.
 func (d *Interval) appendKey(b []byte) []byte {
-	for _, s := range [...]string{d.Run.ID, d.Run.Ingest, d.Level.String(), d.Fio.Direction, d.Host.Name, d.Fio.Job} {
+	for _, s := range [...]string{d.Run.ID, d.Run.Ingest, d.Level.String(), d.Fio.Direction, d.Host.Name, d.Series()} {
 		b = strconv.AppendInt(b, int64(len(s)), 10)
 		b = append(append(b, ':'), s...)
 	}

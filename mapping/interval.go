@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Interval is one window of one series: one direction of a cluster, a host or a job.
+// Interval is one window of one series: one direction of a cluster, a host, a job or a section.
 type Interval struct {
 	Time      time.Time `json:"@timestamp"` // the window's start
 	Level     Level     `json:"level,omitzero"`
@@ -14,7 +14,7 @@ type Interval struct {
 	Window    Window    `json:"interval"`
 	Run       RunRef    `json:"run"`
 	CBT       CBT       `json:"cbt,omitzero"`
-	Host      HostRef   `json:"host,omitzero"`  // empty at level Cluster
+	Host      HostRef   `json:"host,omitzero"`  // empty at levels Cluster and Section
 	Hosts     HostsRef  `json:"hosts,omitzero"` // as in run documents
 	Fio       FioRef    `json:"fio"`
 	Latency   Latency   `json:"latency,omitzero"` // empty if no request completed
@@ -87,17 +87,22 @@ type HostRef struct {
 	Name string `json:"name,omitempty"`
 }
 
-// HostsRef names the hosts whose requests a document contains. At level Cluster these are all hosts of the run, else it
-// is one. So a filter by host finds the documents of the host and of clusters with the host. The level distinguishes
+// HostsRef names the hosts whose requests a document contains. At levels Cluster and Section these are all hosts of the
+// run, else it is one. So a filter by host finds the documents of the host and of clusters with the host. The level distinguishes
 // them.
 type HostsRef struct {
 	Name []string `json:"name,omitempty"`
 }
 
+// Series names the series of a document among those of its level, host and direction: the job or the section, or "" if
+// there is one series.
+func (d *Interval) Series() string { return cmp.Or(d.Fio.Job, d.Fio.Section) }
+
 // FioRef has the fields of an interval document about fio.
 type FioRef struct {
-	Direction string `json:"direction"`     // "read", "write" or "trim"
-	Job       string `json:"job,omitempty"` // at level Job only; its number or name
+	Direction string `json:"direction"`         // "read", "write" or "trim"
+	Job       string `json:"job,omitempty"`     // at level Job only: its number, behind the volume if there are several
+	Section   string `json:"section,omitempty"` // at level Section, and at level Job that of the job, in runs with several
 	Version   string `json:"version,omitempty"`
 }
 
@@ -107,23 +112,24 @@ type Requests struct {
 	Weight    float64 `json:"weight"`    // total of the histogram, before rounding
 }
 
-// Level says whether an interval document is about the cluster, a host or a job. Each level has
+// Level says whether an interval document is about the cluster, a host, a job or a section. Each level has
 // indices of its own, so that no query counts a request twice. The zero value is no level.
 type Level uint8
 
-// The levels, from the widest.
+// The levels. Their numbers are in stored histories.
 const (
 	Cluster Level = iota + 1 // all jobs on all hosts
 	Host                     // all jobs on one host
 	Job                      // one job on one host
+	Section                  // the jobs of a section on all hosts, in runs with several sections: see [Run].Sections
 )
 
-// Levels are all levels, from the widest.
-var Levels = [...]Level{Cluster, Host, Job}
+// Levels are all levels.
+var Levels = [...]Level{Cluster, Host, Job, Section}
 
-var levelNames = [...]string{Cluster: "cluster", Host: "host", Job: "job"}
+var levelNames = [...]string{Cluster: "cluster", Host: "host", Job: "job", Section: "section"}
 
-func (l Level) isKnown() bool { return Cluster <= l && l <= Job }
+func (l Level) isKnown() bool { return Cluster <= l && l <= Section }
 
 // String is the level's name in documents and index names.
 func (l Level) String() string {

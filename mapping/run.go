@@ -37,7 +37,7 @@ type Run struct {
 
 	// Sections are the sections of a run whose jobs did not all do the same, in the order of fio's report. Requests of one
 	// section are in no other, and together they are those of the run.
-	Sections []Section `json:"sections,omitempty"`
+	Sections []RunSection `json:"sections,omitempty"`
 
 	Recovered Lost      `json:"recovered,omitzero"` // not in the logs, but found in fio's JSON
 	Missing   Lost      `json:"missing,omitzero"`   // completed according to fio, but found in no file
@@ -50,9 +50,9 @@ type Run struct {
 	Program   Program   `json:"fio2es,omitzero"`
 }
 
-// Section is the jobs of a run that did the same. Its latencies have no bins.
-type Section struct {
-	Name    string            `json:"name"` // of the sections in fio's report
+// RunSection is the jobs of a run that did the same.
+type RunSection struct {
+	Name    string            `json:"name"` // of the sections in fio's report; no two sections of a run have the same
 	CBT     CBT               `json:"cbt,omitzero"`
 	Options map[string]string `json:"options,omitempty"` // of fio, which all its jobs have
 	Jobs    int               `json:"jobs,omitempty"`    // on all hosts
@@ -64,7 +64,7 @@ type Section struct {
 }
 
 // ByDirection returns the totals of the directions in which requests completed.
-func (s *Section) ByDirection() []DirectionTotals { return byDirection(s.Read, s.Write, s.Trim) }
+func (s *RunSection) ByDirection() []DirectionTotals { return byDirection(s.Read, s.Write, s.Trim) }
 
 // Program is the version of fio2es that read the run's files.
 type Program struct {
@@ -253,6 +253,7 @@ type Documents struct {
 	Cluster int `json:"cluster,omitempty"`
 	Host    int `json:"host,omitempty"`
 	Job     int `json:"job,omitempty"`
+	Section int `json:"section,omitempty"`
 }
 
 // Light returns a shallow copy without the large parts: the histograms and the list of source files.
@@ -265,18 +266,26 @@ func (r *Run) Light() *Run {
 // WithFiles returns a shallow copy without the histograms.
 func (r *Run) WithFiles() *Run {
 	c := *r
-	for _, t := range []**Totals{&c.All, &c.Read, &c.Write, &c.Trim} {
-		if *t != nil {
-			total := **t
-			total.Latency.Bins = Bins{}
-			*t = &total
+	without := func(totals ...**Totals) {
+		for _, t := range totals {
+			if *t != nil {
+				total := **t
+				total.Latency.Bins = Bins{}
+				*t = &total
+			}
 		}
+	}
+	without(&c.All, &c.Read, &c.Write, &c.Trim)
+	c.Sections = slices.Clone(r.Sections)
+	for i := range c.Sections {
+		s := &c.Sections[i]
+		without(&s.All, &s.Read, &s.Write, &s.Trim)
 	}
 	return &c
 }
 
 // All returns the number of documents of all levels.
-func (d Documents) All() int { return d.Cluster + d.Host + d.Job }
+func (d Documents) All() int { return d.Cluster + d.Host + d.Job + d.Section }
 
 // Of returns the number of documents of a level.
 func (d Documents) Of(l Level) int { return *d.count(l) }
@@ -292,6 +301,8 @@ func (d *Documents) count(l Level) *int {
 		return &d.Host
 	case Job:
 		return &d.Job
+	case Section:
+		return &d.Section
 	}
 	return new(int)
 }

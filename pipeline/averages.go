@@ -88,7 +88,7 @@ func (r *runReader) readAverages(ctx context.Context, logs []cbt.Log) (averages,
 			end = math.MaxInt64
 		}
 		for d := range fiolog.Direction(fiolog.Directions) {
-			key := align.Key{Level: mapping.Job, Host: j.Host, Job: j.Name(), Direction: d}
+			key := r.keyOf(j, d)
 			if !has[key] {
 				continue
 			}
@@ -157,7 +157,7 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 			continue
 		}
 		end = max(end, at)
-		key := align.Key{Level: mapping.Job, Host: j.Host, Job: j.Name(), Direction: rec.Direction}
+		key := r.keyOf(j, rec.Direction)
 		if rec.BlockSize > 0 {
 			single := to.of(averageKey{max(at+by-1, 0) / r.Window, key})
 			single.bandwidth.sum, single.isSingle = single.bandwidth.sum+float64(rec.BlockSize)*1000, true

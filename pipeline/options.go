@@ -34,7 +34,7 @@ type Options struct {
 	Weighting align.Weighting // in flight by default
 	SpreadAll bool            // in-flight weights for short requests, too
 	Tolerance float64         // share of a row; 0: 0.05, more for short rows; negative: none
-	Levels    []mapping.Level // empty: cluster and host
+	Levels    []mapping.Level // empty: cluster, host and section
 	Align     Align           // empty: AlignRun
 	Source    Source          // empty: SourceHist
 
@@ -63,7 +63,7 @@ func (o *Options) ArchiveOf(run *cbt.Run) string { return cmp.Or(o.Archive, run.
 
 func (o *Options) levels() []mapping.Level {
 	if len(o.Levels) == 0 {
-		return []mapping.Level{mapping.Cluster, mapping.Host}
+		return []mapping.Level{mapping.Cluster, mapping.Host, mapping.Section}
 	}
 	levels := slices.Clone(o.Levels)
 	slices.Sort(levels)

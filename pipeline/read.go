@@ -78,7 +78,7 @@ type Sink interface {
 	Finish(ctx context.Context, run *mapping.Run) error
 }
 
-// Stage is one run of an execution: what ran at the same time. It is planned, and can be read once.
+// Stage is one run of an execution: what ran at the same time. It is planned, and can be read.
 type Stage struct {
 	*input
 	said     *problems
@@ -125,6 +125,20 @@ func (s *Stage) NameIn(execution string) string {
 		return execution
 	}
 	return s.Plan.NameIn(execution)
+}
+
+// SectionNames returns the names of the sections of a stage whose jobs did not all do the same, or the name of its only one.
+func (s *Stage) SectionNames() (names []string, only string) {
+	switch {
+	case s.failed != nil:
+	case s.HasSections():
+		for _, of := range s.Sections {
+			names = append(names, of.Name)
+		}
+	case len(s.Sections) == 1:
+		only = s.Sections[0].Name
+	}
+	return names, only
 }
 
 // IsDivided reports whether the execution has several stages.

@@ -1,24 +1,31 @@
 package pipeline
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// TestSections: the sections of a run have all of its requests, each those of its jobs in fio's report.
+// TestSections: the sections of a run have all of its requests, each those of its jobs in fio's report. The windows of a
+// section are the sums of those of its jobs.
 func TestSections(t *testing.T) {
-	_, res := readRun(t, filepath.Join("..", "testdata", "corpus", "trim-write-read"), "out", Options{})
+	docs, res := readRun(t, filepath.Join("..", "testdata", "corpus", "trim-write-read"), "out",
+		Options{Levels: []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job, mapping.Section}})
 	var names []string
 	sums := map[string]int64{}
 	for _, s := range res.Run.Sections {
 		names = append(names, s.Name+" "+s.CBT.Mode)
 		for _, d := range s.ByDirection() {
 			sums[d.Direction] += d.Requests
-			if d.Latency.P50 == 0 || len(d.Latency.Bins.Values) > 0 {
-				t.Errorf("%s: %s of %+v", s.Name, d.Direction, d.Latency)
+			if d.Latency.P50 == 0 || d.Latency.Bins.Total() != d.Requests {
+				t.Errorf("%s: %d of %d %ss in bins, p50 %v", s.Name, d.Latency.Bins.Total(), d.Requests, d.Direction, d.Latency.P50)
 			}
 		}
 	}
@@ -33,7 +40,52 @@ func TestSections(t *testing.T) {
 	if s := res.Run.Sections[0]; s.Read.Requests != 289 || s.Trim != nil || s.All.Requests != s.Read.Requests+s.Write.Requests {
 		t.Errorf("the first section: %+v, %+v", s.Read, s.All)
 	}
-	if _, one := readRun(t, filepath.Join("..", "testdata", "corpus", "stalls"), "out", Options{Levels: []mapping.Level{mapping.Cluster}}); len(one.Run.Sections) > 0 {
-		t.Errorf("jobs that did the same have %d sections", len(one.Run.Sections))
+	bins := map[mapping.Level]map[string]*hist.Histogram{mapping.Job: {}, mapping.Section: {}}
+	for _, w := range window.RejoinAll(docs) {
+		if of := bins[w.Level]; of != nil {
+			key := fmt.Sprint(w.Section, w.Direction, w.ElapsedMS)
+			if of[key] == nil {
+				of[key] = &hist.Histogram{}
+			}
+			h, err := w.Histogram()
+			if err != nil {
+				t.Fatal(err)
+			}
+			of[key].Merge(h)
+		}
+	}
+	of := func(l mapping.Level) map[string]string {
+		texts := map[string]string{}
+		for key, h := range bins[l] {
+			texts[key] = fmt.Sprint(h.Bins())
+		}
+		return texts
+	}
+	if diff := cmp.Diff(of(mapping.Job), of(mapping.Section)); diff != "" || len(bins[mapping.Section]) < 5 {
+		t.Errorf("windows of jobs by section (-) and of sections (+):\n%s", diff)
+	}
+	if _, one := readRun(t, filepath.Join("..", "testdata", "corpus", "stalls"), "out", Options{}); len(one.Run.Sections) > 0 || one.Run.Documents.Section > 0 {
+		t.Errorf("jobs that did the same have %d sections, %d documents", len(one.Run.Sections), one.Run.Documents.Section)
+	}
+}
+
+// TestReadAgain: a stage can be read several times, as the sections of a run are.
+func TestReadAgain(t *testing.T) {
+	for stage, err := range Stages(t.Context(), openRuns(t, "", filepath.Join("..", "testdata", "corpus", "trim-write-read"))[0], Options{}, false) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var totals [2]*mapping.Run
+		for i := range totals {
+			n := int64(0)
+			res, err := stage.Read(t.Context(), []mapping.Level{mapping.Section}, func(w *window.Window) error { n += w.Completed; return nil })
+			if err != nil || res.Run == nil || n != res.Run.All.Requests {
+				t.Fatalf("reading %d: %d requests, %v, %v", i+1, n, res, err)
+			}
+			totals[i] = res.Run
+		}
+		if diff := cmp.Diff(totals[0], totals[1]); diff != "" {
+			t.Errorf("read a second time: %s", diff)
+		}
 	}
 }

@@ -194,13 +194,13 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 }
 
 // sections returns the sections of a run whose jobs did not all do the same, if reports cover all of them.
-func (r *runReader) sections() (list []mapping.Section) {
-	if len(r.Sections) < 2 || slices.ContainsFunc(r.Jobs, func(j *plan.Job) bool { return j.Entry == nil }) {
+func (r *runReader) sections() (list []mapping.RunSection) {
+	if !r.HasSections() {
 		return nil
 	}
 	for _, of := range r.Sections {
 		var entries []*plan.Entry
-		s := mapping.Section{Name: plan.JoinNames(of.Names), CBT: of.Settings, Options: of.Options}
+		s := mapping.RunSection{Name: of.Name, CBT: of.Settings, Options: of.Options}
 		for _, j := range of.Jobs {
 			if s.Jobs += j.Stands(); !slices.Contains(entries, j.Entry) {
 				entries = append(entries, j.Entry)
@@ -209,11 +209,6 @@ func (r *runReader) sections() (list []mapping.Section) {
 		var by [fiolog.Directions]*mapping.Totals
 		s.All, by = r.totalsOf(entries, of.Jobs)
 		s.Read, s.Write, s.Trim = by[fiolog.Read], by[fiolog.Write], by[fiolog.Trim]
-		for _, t := range []*mapping.Totals{s.All, s.Read, s.Write, s.Trim} {
-			if t != nil {
-				t.Latency.Bins = mapping.Bins{}
-			}
-		}
 		list = append(list, s)
 	}
 	return list

@@ -24,14 +24,16 @@ type runReader struct {
 	problems  *problems
 	budget    *source.Budget // what the work is charged to; nil while fio writes
 
-	rows     map[*plan.Job]*jobRows
-	windowed [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
-	stats    align.Stats
-	made     mapping.Documents
-	totals   bool // no job has rows: the run has totals, and no windows
-	isLive   bool // fio still writes the reports
-	follows  bool // all rows are of the periodic reports of one fio, so that windows follow these
-	unsure   struct {
+	rows      map[*plan.Job]*jobRows
+	sectionOf map[*plan.Job]string              // names of their sections; nil if the stage has one
+	fioNames  map[align.Key]string              // of their jobs in fio's report, by their keys at level Job
+	windowed  [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
+	stats     align.Stats
+	made      mapping.Documents
+	totals    bool // no job has rows: the run has totals, and no windows
+	isLive    bool // fio still writes the reports
+	follows   bool // all rows are of the periodic reports of one fio, so that windows follow these
+	unsure    struct {
 		// Windows that may have requests of the windows beside them: see [align.Window].
 		windows     int     // at different times
 		first, last int64   // their starts, in milliseconds since the start of the run
@@ -47,7 +49,8 @@ type runReader struct {
 func newRunReader(p *input, said *problems) *runReader {
 	r := &runReader{
 		input: p, execution: &Execution{Run: p.reference()}, problems: said, rows: make(map[*plan.Job]*jobRows, len(p.Jobs)),
-		totals: true, cbt: p.Settings(),
+		fioNames: map[align.Key]string{},
+		totals:   true, cbt: p.Settings(),
 		named: mapping.HostsRef{Name: slices.DeleteFunc(plan.HostNames(p.Jobs), func(host string) bool { return host == "" })},
 	}
 	reports := map[*plan.Output]*reportFile{}
@@ -73,6 +76,15 @@ func newRunReader(p *input, said *problems) *runReader {
 	if !r.isLive { // else the files that the scan found grow
 		r.budget = p.Run.Budget()
 	}
+	if p.HasSections() {
+		r.sectionOf = map[*plan.Job]string{}
+		for _, s := range p.Sections {
+			for _, j := range s.Jobs {
+				r.sectionOf[j] = s.Name
+				r.fioNames[r.keyOf(j, 0).At(mapping.Job)] = j.Section()
+			}
+		}
+	}
 	r.follows = len(reports) == 1 && !slices.ContainsFunc(p.Jobs, (*plan.Job).ReadsLog)
 	return r
 }
@@ -89,11 +101,16 @@ func (in *input) laterIn(out *plan.Output) (places []int) {
 	return places
 }
 
-// close closes the reports of the run, also those that were not read to their end. The logs close with the execution.
+// close closes the reports and logs of the run, also those that were not read to their end. To read the run again opens
+// them again.
 func (r *runReader) close() {
 	for _, in := range r.rows {
 		if in.reports != nil {
 			in.reports.close()
+		}
+		if in.log != nil {
+			in.log.close()
+			delete(r.logs, in.job.Log)
 		}
 	}
 }
@@ -143,7 +160,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 				in.raw.bins[d] = *hist.New(j.Layout)
 			}
 		}
-		streams = append(streams, &align.Stream{Host: j.Host, Job: j.Name(), Next: in.next})
+		streams = append(streams, &align.Stream{Host: j.Host, Job: j.Name(), Section: r.sectionOf[j], Next: in.next})
 		if j.Interval > 0 {
 			shortest = min(shortest, j.Interval)
 		}
@@ -152,7 +169,7 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 		if e.ReadsLogs() && len(e.Jobs) > 1 { // the tail of jobs with group_reporting, whose rows must be read before
 			var tail []align.Row
 			first, isRead := e.Jobs[0], false
-			streams = append(streams, &align.Stream{Host: first.Host, Last: true, Next: func() (row align.Row, ok bool) {
+			streams = append(streams, &align.Stream{Host: first.Host, Section: r.sectionOf[first], Last: true, Next: func() (row align.Row, ok bool) {
 				if !isRead {
 					tail, isRead = r.tail(e), true
 				}
@@ -255,10 +272,19 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 // newWindow returns a window without requests, and counts it. Times are milliseconds since the run's start.
 func (r *runReader) newWindow(run *mapping.RunInfo, key align.Key, start, end, elapsed int64) *window.Window {
 	r.made.Add(key.Level, 1)
-	return &window.Window{
-		Run: run, Level: key.Level, Host: key.Host, Job: key.Job, Direction: key.Direction.String(),
+	w := &window.Window{
+		Run: run, Level: key.Level, Host: key.Host, Job: key.Job, Section: key.Section, Direction: key.Direction.String(),
 		Start: r.At(max(start, 0)), End: r.At(max(end, 0)), ElapsedMS: max(elapsed, 0),
 	}
+	if key.Direction = 0; key.Level == mapping.Job {
+		w.Section = r.fioNames[key]
+	}
+	return w
+}
+
+// keyOf returns the key of a job's requests in a direction, for [align.Key.At].
+func (r *runReader) keyOf(j *plan.Job, d fiolog.Direction) align.Key {
+	return align.Key{Host: j.Host, Job: j.Name(), Section: r.sectionOf[j], Direction: d}
 }
 
 // clip cuts a window to the time in which its jobs ran, because rates are per second of that time.
@@ -266,9 +292,7 @@ func (r *runReader) clip(w *align.Window) {
 	start, end, ok, isOver := int64(0), int64(0), false, true
 	for _, j := range r.Jobs {
 		of := r.rows[j]
-		switch key := w.Key; {
-		case key.Level >= mapping.Host && key.Host != j.Host, key.Level >= mapping.Job && key.Job != j.Name(),
-			!r.isLive && !j.Serves(key.Direction):
+		if key := w.Key; r.keyOf(j, key.Direction).At(key.Level) != key || !r.isLive && !j.Serves(key.Direction) {
 			continue
 		}
 		several := j.Entry != nil && j.Entry.Several

@@ -92,7 +92,7 @@ same ("no change > X %"), unclear and unknown.`,
 	c.options.Within = compare.Within
 	fl.Var((*expr.PercentFlag)(&c.options.Within), "within", "report no change if the interval lies within this many `percent` around 0")
 	fl.StringVar(&c.past, "baseline", "", "compare with `runs` of the same settings: last:10, or a condition such as label.release=quincy")
-	fl.StringVar(&c.by, "by", byRun, "`what` is compared: run (A with each B), settings (the runs of each workload), or settings, such as bs,iodepth (a matrix)")
+	fl.StringVar(&c.by, "by", byRun, "`what` is compared: run (A with each B), section (each section with that of the same name), settings (the runs of each workload), or settings, such as bs,iodepth (a matrix)")
 	fl.StringArrayVar(&c.failIf, "fail-if", nil, "exit code 4 on this `change`: 'p99 > +10%', 'write.iops < -5%' (repeatable)")
 	fl.BoolVar(&c.gate.OnUnclear, "fail-on-unclear", false, "exit code 4 if a condition of --fail-if is unclear")
 	addChoice(fl, &c.checks.format, "format", checkUsage+" of --fail-if", checkFormats)
@@ -149,9 +149,9 @@ func (c *comparison) check(args []string) (err error) {
 	if err := c.query.Check(); err != nil {
 		return err
 	}
-	if c.by != byRun && c.by != bySettings {
+	if c.by != byRun && c.by != bySettings && c.by != bySection {
 		if c.cells, err = matrix.Settings(strings.Split(c.by, ",")); err != nil {
-			return usagef("--by: want run, settings, or the settings of a matrix: %w", err)
+			return usagef("--by: want run, section, settings, or the settings of a matrix: %w", err)
 		}
 		if !c.flags.Changed("metrics") { // each is a matrix
 			c.metrics = []string{"iops", "p99"}
@@ -184,6 +184,8 @@ func (c *comparison) check(args []string) (err error) {
 		return usagef("--confidence %v: want 0.5 to 0.99", c.options.Confidence)
 	case c.options.Within <= 0 || c.options.Within > 10:
 		return usagef("--within %v%%: want more than 0%%, up to 1000%%", 100*c.options.Within)
+	case (c.by == bySection || c.flags.Changed("section")) && (c.baseline != nil || c.cells != nil || c.by == bySettings):
+		return usagef("--section compares what you name: leave out --baseline and the settings of --by")
 	case c.cells != nil && c.baseline != nil:
 		return usagef("--baseline: a matrix lies over another: name both, such as fio2es compare --by bs,iodepth label.release=quincy label.release=reef")
 	case c.baseline == nil && len(args) < 2:

@@ -48,7 +48,7 @@ func (e *env) complete(cmd *cobra.Command) {
 	known := map[string]cobra.CompletionFunc{
 		"direction": completeList(mapping.Directions[:]),
 		"weighting": completeList([]string{"inflight", "completion"}),
-		"levels":    completeList([]string{mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String()}),
+		"levels":    completeList([]string{mapping.Cluster.String(), mapping.Host.String(), mapping.Job.String(), mapping.Section.String()}),
 		"where":     suggestNames, "baseline": suggestNames, "labels": e.completeLabels, "columns": columns, "sort": columns,
 		"by": columns, "show": completeList(workload.Usual()),
 	}

@@ -37,7 +37,7 @@ func addSettings(f *pflag.FlagSet, groups ...string) {
 		case "archive":
 			f.String("archive", "", "archive `name`, in place of the folder's or file's name")
 		case "levels":
-			f.StringSlice("levels", config.Default().Levels, "`levels` to aggregate: cluster, host, job")
+			f.StringSlice("levels", config.Default().Levels, "`levels` to aggregate: cluster, host, section, job")
 		case "rule":
 			f.StringArray("rule", nil, "check a `rule`, such as 'p99 <= 10ms' (repeatable)")
 		case "cluster":
@@ -61,7 +61,11 @@ func addAnswerFlags(f *pflag.FlagSet, q *query.Query) {
 	addOneRunFlag(f)
 	addWhereFlag(f, new(string))
 	addQueryFlags(f, q)
+	addChoice(f, new(string), "by", "section: an answer for each `section` of a run whose jobs did not all do the same", []string{bySection})
 }
+
+// bySection is the value of --by for an answer for each section.
+const bySection = "section"
 
 // addQueryFlags adds the flags that choose windows.
 func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
@@ -69,7 +73,8 @@ func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
 	f.Var(&once{to: &q.To}, "to", "up to this `time`, which is not included")
 	f.StringSliceVar(&q.Directions, "direction", nil, "only these `directions`: read, write or trim")
 	f.StringSliceVar(&q.Hosts, "host", nil, "only these `hosts`")
-	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`: documents of jobs must be there (--levels job at ingest)")
+	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`, by number or name: documents of jobs must be there (--levels job at ingest)")
+	f.StringSlice("section", nil, "only these `sections` of a run, each by itself, by the names that fio2es runs lists below it")
 }
 
 // addPickFlags adds the flags that choose runs of an archive.

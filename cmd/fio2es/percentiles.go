@@ -158,6 +158,7 @@ type percentiles struct {
 type series struct {
 	level     mapping.Level
 	host, job string
+	section   string
 }
 
 // hasSeries reports whether totals of each host or job are wanted.
@@ -166,7 +167,7 @@ func (p *percentiles) hasSeries() bool {
 }
 
 func newPercentiles(w io.Writer, format, method string, q *query.Query) *percentiles {
-	cut, drop := []string{"HOST", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "UTC", "P50", "MAX"}
+	cut, drop := []string{"HOST", "SECTION", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "UTC", "P50", "MAX"}
 	return &percentiles{to: table.NewNarrow(w, format, percentileColumns(), cut, drop), method: method, query: q}
 }
 
@@ -197,7 +198,7 @@ func (p *percentiles) window(w *window.Window) error {
 	if !p.hasSeries() || w.Level == mapping.Cluster {
 		return nil
 	}
-	of := series{w.Level, w.Host, w.Job}
+	of := series{w.Level, w.Host, w.Job, w.Section}
 	if p.series[of] == nil {
 		p.series[of] = &window.Sum{}
 	}
@@ -252,12 +253,12 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 // seriesRows returns a row for each host or job and direction.
 func (p *percentiles) seriesRows() (rows []*percentileRow) {
 	order := func(a, b series) int {
-		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.host, b.host), mapping.CompareJobs(a.job, b.job))
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.host, b.host), mapping.CompareJobs(a.job, b.job), cmp.Compare(a.section, b.section))
 	}
 	for _, of := range slices.SortedFunc(maps.Keys(p.series), order) {
 		for _, w := range p.series[of].Windows() {
 			if w.Direction != window.AllDirections {
-				w.Level, w.Host, w.Job = of.level, of.host, of.job
+				w.Level, w.Host, w.Job, w.Section = of.level, of.host, of.job, of.section
 				rows = append(rows, &percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true})
 			}
 		}
@@ -302,7 +303,7 @@ func (r *percentileRow) level() string {
 	case r.Level == 0:
 		return "chosen"
 	}
-	return r.Level.String()
+	return r.LevelName()
 }
 
 // at returns when the window was, in seconds since the run's start. The totals are of all seconds to the end of the last
@@ -333,6 +334,7 @@ func percentileColumns() []table.Column[*percentileRow] {
 			{Name: "level", Value: func(r *percentileRow) any { return r.level() }},
 			{Name: "host", Heading: "HOST", Sparse: true, Value: func(r *percentileRow) any { return r.Host }},
 			{Name: "job", Heading: "JOB", Sparse: true, Value: func(r *percentileRow) any { return r.Job }},
+			{Name: "section", Heading: "SECTION", Sparse: true, Value: func(r *percentileRow) any { return r.Section }},
 			{Name: "direction", Heading: "DIR", Value: func(r *percentileRow) any { return r.Direction }},
 		},
 		facts.TimeColumns((*percentileRow).of, func(r *percentileRow) time.Time { return r.Start }, func(r *percentileRow) time.Time { return r.End }),

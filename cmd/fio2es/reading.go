@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/facts"
@@ -205,8 +206,61 @@ func (r *runReader) open(ctx context.Context) error {
 	return err
 }
 
-// each calls do with each run of the inputs. many reports whether there are several runs.
+// wantedSections returns the names that --section has.
+func (r *runReader) wantedSections() []string {
+	if f := r.flags.Lookup("section"); f != nil {
+		return f.Value.(pflag.SliceValue).GetSlice()
+	}
+	return nil
+}
+
+// sections returns those sections of a run that --section and --by choose, or the run itself if these are not given.
+func (r *runReader) sections(run *query.Run) (list []*query.Run, err error) {
+	wanted := r.wantedSections()
+	if f := r.flags.Lookup("by"); len(wanted) == 0 && (f == nil || f.Value.String() != bySection) {
+		return []*query.Run{run}, nil
+	}
+	if r.flags.Changed("host") || r.flags.Changed("job") || r.flags.Changed("levels") {
+		return nil, usagef("--section: windows of a section are of all its jobs on all hosts: leave out --host, --job and --levels")
+	}
+	for _, of := range run.Sections() {
+		if query.Wants(wanted, of.Section) {
+			list = append(list, of)
+		}
+	}
+	return list, nil
+}
+
+// each calls do with each run of the inputs, or with those of its sections that are wanted. many reports whether there are
+// several.
 func (r *runReader) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
+	has, isThere := []string(nil), false // names of sections, and whether a wanted one is among them
+	err := r.eachRun(ctx, inputs, func(run *query.Run, many bool) error {
+		sections, err := r.sections(run)
+		if err != nil {
+			return err
+		}
+		isThere = isThere || len(sections) > 0
+		for _, of := range run.Sections() {
+			if !slices.Contains(has, of.Section) {
+				has = append(has, of.Section)
+			}
+		}
+		for _, section := range sections {
+			if err := do(section, many || len(sections) > 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && !isThere && len(has) > 0 {
+		err = r.skip(query.RunError{Err: fmt.Errorf("--section %s: want one of %s", strings.Join(r.wantedSections(), ","), query.List(has))})
+	}
+	return err
+}
+
+// eachRun calls do with each run of the inputs. many reports whether there are several.
+func (r *runReader) eachRun(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
 	for _, c := range inputs {
 		many := len(inputs) > 1 || len(c.runs) > 1
 		for _, light := range c.runs {

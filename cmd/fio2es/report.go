@@ -66,7 +66,8 @@ func addReportFlags(fl *pflag.FlagSet, q *query.Query) {
 	addWhereFlag(fl, new(string))
 	choose := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addQueryFlags(choose, q)
-	for _, name := range []string{"from", "to", "direction"} { // the totals of one host are not known
+	addChoice(choose, new(string), "by", "section: a part for each `section` of a run whose jobs did not all do the same", []string{bySection})
+	for _, name := range []string{"from", "to", "direction", "section", "by"} { // the totals of one host are not known
 		fl.AddFlag(choose.Lookup(name))
 	}
 }

@@ -86,7 +86,9 @@ func (c *sides) add(ctx context.Context, side *compare.Side, part string, run *q
 		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
 	}
 	if !query.IsPath(part) {
-		one.Name = facts.ShortID(one.Document.Run.ID)
+		if one.Name = facts.ShortID(one.Document.Run.ID); run.Section != "" {
+			one.Name += "/" + run.Section
+		}
 	} else if one.Document.Run.Stages > 1 {
 		one.Name = filepath.Join(part, facts.StageName(one.Document))
 	}

@@ -70,14 +70,14 @@ type compaction struct {
 	balance map[mapping.Level]int64
 }
 
-// series identifies the documents of one direction, host and job.
+// series identifies the documents of one direction, host, and job or section.
 type series struct {
-	level                mapping.Level
-	direction, host, job string
+	level                 mapping.Level
+	direction, host, name string
 }
 
 func seriesOf(d *mapping.Interval) series {
-	return series{d.Level, d.Fio.Direction, d.Host.Name, d.Fio.Job}
+	return series{d.Level, d.Fio.Direction, d.Host.Name, d.Series()}
 }
 
 // batch is how many documents are stored at once: a few megabytes.

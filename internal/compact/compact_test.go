@@ -37,7 +37,7 @@ func made(s series, from, to int64, counts map[int]int64) *mapping.Interval {
 	return &mapping.Interval{
 		Time: at(from), Level: s.level, Window: mapping.Window{End: at(to), MS: to - from, ElapsedMS: from},
 		Run: mapping.RunRef{ID: "aa", Name: "aa", Start: start, Ingest: "1"}, Host: mapping.HostRef{Name: s.host},
-		Fio: mapping.FioRef{Direction: s.direction, Job: s.job}, Latency: lat, DocCount: n,
+		Fio: mapping.FioRef{Direction: s.direction, Job: s.name}, Latency: lat, DocCount: n,
 		Requests: mapping.Requests{Completed: n, Weight: float64(n)}, IOPS: float64(n) * 1000 / float64(to-from), Weighting: "inflight",
 	}
 }

@@ -147,7 +147,7 @@ type binRow struct {
 func binColumns(isCSV bool) []table.Column[*binRow] {
 	run := func(r *binRow) *mapping.RunInfo { return r.Run }
 	return slices.Concat(facts.RunColumns(run), []table.Column[*binRow]{
-		{Name: "level", Value: func(r *binRow) any { return r.Level.String() }},
+		{Name: "level", Value: func(r *binRow) any { return r.LevelName() }},
 		{Name: "host", Sparse: true, Value: func(r *binRow) any { return r.Host }},
 		{Name: "job", Sparse: true, Value: func(r *binRow) any { return r.Job }},
 		{Name: "direction", Value: func(r *binRow) any { return r.Direction }},

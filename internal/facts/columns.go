@@ -69,8 +69,8 @@ func LatencyColumns[R any](of func(R) *Latencies) (list []table.Column[R]) {
 // Line is a row in a list of runs: one direction of a run, or of a section of it.
 type Line struct {
 	Run     *mapping.Run
-	Section *mapping.Section // nil: the whole run
-	IsFirst bool             // first line of the run
+	Section *mapping.RunSection // nil: the whole run
+	IsFirst bool                // first line of the run
 	mapping.DirectionTotals
 	Latencies Latencies
 }
@@ -101,7 +101,7 @@ func SectionLines(run *mapping.Run) (list []*Line) {
 }
 
 // SectionTitle returns the name of a section with its most important settings.
-func SectionTitle(s *mapping.Section) string {
+func SectionTitle(s *mapping.RunSection) string {
 	return strings.TrimSpace(s.Name + " " + shortSettings(&s.CBT))
 }
 

@@ -8,6 +8,7 @@ package facts
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,7 +72,7 @@ func StageName(run *mapping.Run) string { return cmp.Or(run.Run.StageName, run.R
 
 // Parts returns what was measured in runs as workloads: each run itself or, if its jobs did not all do the same, a run for each
 // of its sections, with the settings and the totals of that section. What ran beside a section is one of its settings,
-// because both share devices: [mapping.Section] has it.
+// because both share devices: [mapping.RunSection] has it.
 func Parts(runs ...*mapping.Run) (list []*mapping.Run) {
 	for _, run := range runs {
 		list = append(list, partsOf(run)...)
@@ -93,12 +94,27 @@ func partsOf(run *mapping.Run) (list []*mapping.Run) {
 		slices.Sort(beside)
 		s.Beside = strings.Join(beside, " + ")
 		one, set := *run, &s.CBT
-		one.Fio.Options, one.Fio.Jobs, one.Sections = s.Options, s.Jobs, []mapping.Section{s}
+		one.Fio.Options, one.Fio.Jobs, one.Sections = s.Options, s.Jobs, []mapping.RunSection{s}
 		one.CBT.Mode, one.CBT.RWMixRead, one.CBT.OpSize, one.CBT.IODepth, one.CBT.NumJobs = set.Mode, set.RWMixRead, set.OpSize, set.IODepth, set.NumJobs
 		one.All, one.Read, one.Write, one.Trim = s.All, s.Read, s.Write, s.Trim
 		list = append(list, &one)
 	}
 	return list
+}
+
+// Part returns a section of a run as a run of its own, as [Parts] does. It is named as if the sections were stages. It is nil
+// if the run has no section of this name.
+func Part(run *mapping.Run, section string) *mapping.Run {
+	parts := Parts(run)
+	i := slices.IndexFunc(run.Sections, func(s mapping.RunSection) bool { return s.Name == section })
+	if i < 0 || len(parts) <= i {
+		return nil
+	}
+	one := parts[i]
+	one.Run.Name, one.Run.StageName = path.Join(run.Run.Name, section), path.Join(run.Run.StageName, section)
+	one.Run.Stages = max(run.Run.Stages, len(run.Sections))
+	one.Recovered, one.Missing, one.SLA, one.Changes = mapping.Lost{}, mapping.Lost{}, nil, nil
+	return one
 }
 
 // PartName names the run of one section: "reader beside write 1M". It is empty for a whole run.
@@ -129,12 +145,13 @@ func executionOf(run *mapping.Run) string {
 
 // IsExecution reports whether runs are stages of one execution, at least two of them, and each once.
 func IsExecution(runs []*mapping.Run) bool {
-	seen := map[int]bool{}
+	seen := map[string]bool{}
 	for _, run := range runs {
-		if execution := executionOf(run); execution == "" || execution != executionOf(runs[0]) || seen[run.Run.Stage] {
+		stage := fmt.Sprint(run.Run.Stage, " ", run.Run.Name) // sections of a stage are runs, too
+		if execution := executionOf(run); execution == "" || execution != executionOf(runs[0]) || seen[stage] {
 			return false
 		}
-		seen[run.Run.Stage] = true
+		seen[stage] = true
 	}
 	return len(runs) > 1
 }

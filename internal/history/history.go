@@ -64,7 +64,7 @@ type Store interface {
 	Annotate(ctx context.Context, runID string, a mapping.Annotation) (*mapping.Run, error)
 
 	// Intervals returns the interval documents of finished runs that s selects. They are sorted by time, then by
-	// direction, host, job, run and part, compared as texts. An error ends the list.
+	// direction, host, job or section, run and part, compared as texts. An error ends the list.
 	Intervals(ctx context.Context, s Selection) iter.Seq2[*mapping.Interval, error]
 
 	// Count returns the number of interval documents by version, finished or not, of the runs with these full ids, or
@@ -191,7 +191,6 @@ type Selection struct {
 	Level      mapping.Level
 	Directions []string
 	Hosts      []string
-	Jobs       []string
 	From, To   time.Time // windows that start in [From, To); a zero time is no bound
 	Light      bool      // leave out histograms, which are nine tenths of a document
 }

@@ -37,8 +37,11 @@ func TestPushPut(t *testing.T) {
 	}
 	var want, got bytes.Buffer
 	direct := ndjson.New(&want, "x")
-	for level := range mapping.Levels {
-		for i := level; i < len(docs); i += 3 {
+	for _, level := range mapping.Levels {
+		for i, d := range docs {
+			if d.Level != level {
+				continue
+			}
 			if err := direct.Put(t.Context(), docs[i:i+1]); err != nil {
 				t.Fatal(err)
 			}

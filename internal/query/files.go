@@ -54,8 +54,8 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 	return found, nil
 }
 
-// Runs iterates over the runs: the stages of one execution after another. Each can be read once, before the next one. An
-// error ends the runs.
+// Runs iterates over the runs: the stages of one execution after another. Each can be read before the next one. An error
+// ends the runs.
 func (f *Files) Runs(ctx context.Context) iter.Seq2[*Run, error] {
 	return func(yield func(*Run, error) bool) {
 		for _, execution := range f.executions {

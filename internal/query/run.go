@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -37,8 +38,12 @@ type Run struct {
 	// Messages about the run, set by Read. A warning means that numbers are missing.
 	Warnings, Notes, Details []string
 
+	// Section is the name of the section that the run is, or empty: see [Run.Sections].
+	Section string
+
 	store history.Store // if Stored is set; otherwise the run is read from files
 	stage *pipeline.Stage
+	part  bool // only Section of the run is wanted
 
 	// What Read has seen, for the messages about a run without any wanted window.
 	query           *Query
@@ -52,6 +57,40 @@ const mostJobs = 1000
 // Stored returns the run with this run document in the history.
 func Stored(store history.Store, run *mapping.Run) *Run {
 	return &Run{Name: run.Run.Name, Stored: run, store: store}
+}
+
+// Sections returns the sections of a run, each as a run. Its document and windows have the requests of this section only,
+// and its windows are of level Cluster. If all jobs did the same, the run is its only section.
+func (r *Run) Sections() (list []*Run) {
+	var names []string
+	only := ""
+	if r.Stored == nil {
+		names, only = r.stage.SectionNames()
+	} else {
+		only = facts.StageName(r.Stored)
+		for _, s := range r.Stored.Sections {
+			names = append(names, s.Name)
+		}
+	}
+	for _, name := range names {
+		of := *r
+		of.Section, of.part, of.Name, of.Path, of.IsAlone = name, true, path.Join(r.Name, name), path.Join(r.Path, name), false
+		list = append(list, &of)
+	}
+	if len(list) == 0 {
+		of := *r
+		of.Section = only
+		list = append(list, &of)
+	}
+	return list
+}
+
+// levels returns the levels of the windows to be read.
+func (r *Run) levels() []mapping.Level {
+	if r.part {
+		return []mapping.Level{mapping.Section}
+	}
+	return r.query.levels()
 }
 
 // Read calls take with the wanted windows, sorted by time within a level, and returns the run document. With a nil
@@ -71,7 +110,7 @@ func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) erro
 			takeWanted = func(*window.Window) error { return nil }
 		}
 		var res *pipeline.Result
-		if res, err = r.stage.Read(ctx, q.levels(), takeWanted); err == nil {
+		if res, err = r.stage.Read(ctx, r.levels(), takeWanted); err == nil {
 			for _, lost := range res.Skipped {
 				r.Warnings = append(r.Warnings, lost.Error())
 			}
@@ -80,6 +119,9 @@ func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) erro
 			}
 			doc, r.Details = res.Run, res.Why()
 		}
+	}
+	if doc != nil && r.part {
+		doc = facts.Part(doc, r.Section)
 	}
 	if err != nil || doc == nil || take == nil || !q.Totals {
 		return doc, err
@@ -96,10 +138,21 @@ func (r *Run) Read(ctx context.Context, q *Query, take func(*window.Window) erro
 
 // wanted returns a function that calls take with those of its windows that are wanted.
 func (r *Run) wanted(take func(*window.Window) error) func(*window.Window) error {
-	q, levels := r.query, r.query.levels()
+	q, levels := r.query, r.levels()
 	var from, to time.Time
+	var of *mapping.RunInfo // of the section
 	isBound := false
 	return func(w *window.Window) (err error) {
+		if r.part {
+			if w.Section != r.Section {
+				return nil
+			}
+			if of == nil {
+				info := *w.Run
+				info.Name, of = path.Join(info.Name, r.Section), &info
+			}
+			w.Run = of
+		}
 		if w.Latency.HasPercentiles() {
 			r.withPercentiles++
 		}
@@ -108,6 +161,9 @@ func (r *Run) wanted(take func(*window.Window) error) func(*window.Window) error
 				r.jobs = map[string]bool{}
 			}
 			r.jobs[w.Job] = true
+			if w.Section != "" {
+				r.jobs[w.Section] = true
+			}
 		}
 		if !isBound { // in files, the first window says when the run started
 			if from, to, err = q.bounds(w.Run.Name, w.Run.Start); err != nil {
@@ -117,7 +173,10 @@ func (r *Run) wanted(take func(*window.Window) error) func(*window.Window) error
 		}
 		middle := w.Start.Add(w.Length() / 2)
 		if slices.Contains(levels, w.Level) && (from.IsZero() || !middle.Before(from)) && (to.IsZero() || middle.Before(to)) &&
-			Wants(q.Directions, w.Direction) && Wants(q.Hosts, w.Host) && Wants(q.Jobs, w.Job) {
+			Wants(q.Directions, w.Direction) && Wants(q.Hosts, w.Host) && (Wants(q.Jobs, w.Job) || slices.Contains(q.Jobs, w.Section)) {
+			if r.part {
+				w.Level = mapping.Cluster
+			}
 			return take(w)
 		}
 		return nil
@@ -135,16 +194,16 @@ func (r *Run) readStored(ctx context.Context, take func(*window.Window) error) (
 	if take == nil || NoWindows(stored) != "" && stored.Documents == (mapping.Documents{}) {
 		return doc, nil
 	}
-	for _, level := range q.levels() {
-		if !r.Has(level) {
+	for _, level := range r.levels() {
+		if !slices.Contains(stored.Levels, level) {
 			add := "cluster,host"
-			if level == mapping.Job {
-				add += ",job"
+			if level > mapping.Host {
+				add += "," + level.String()
 			}
 			return nil, RunError{fmt.Errorf("run %s has no documents of level %s: ingest it with --levels %s", r.Name, level, add)}
 		}
 	}
-	wanted := history.Selection{Runs: []string{stored.Run.ID}, Directions: q.Directions, Hosts: q.Hosts, Jobs: q.Jobs, Light: q.Light}
+	wanted := history.Selection{Runs: []string{stored.Run.ID}, Directions: q.Directions, Hosts: q.Hosts, Light: q.Light}
 	var err error
 	if wanted.From, wanted.To, err = q.bounds(doc.Run.Name, doc.Run.Start); err != nil {
 		return nil, err
@@ -158,7 +217,7 @@ func (r *Run) readStored(ctx context.Context, take func(*window.Window) error) (
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: windows of %s, compacted on %s from windows of %s",
 			name, lengthText(stored.IntervalMS), c.At.Format(time.DateOnly), lengthText(c.IntervalMS)))
 	}
-	lack, err := r.lack(ctx, q.levels())
+	lack, err := r.lack(ctx, r.levels())
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +239,7 @@ func (r *Run) readStored(ctx context.Context, take func(*window.Window) error) (
 		}
 	}
 	var levels []iter.Seq2[*window.Window, error]
-	for _, level := range q.levels() {
+	for _, level := range r.levels() {
 		wanted.Level = level
 		one := window.Rejoin(r.store.Intervals(ctx, wanted))
 		if r.JoinMS > 0 {
@@ -208,17 +267,6 @@ func (r *Run) readStored(ctx context.Context, take func(*window.Window) error) (
 	if rough > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: %s joined of stored ones have percentiles that a single request decides: "+
 			"stored counts are whole, so those of the files may differ", name, unit.Plural(rough, "window")))
-	}
-	if n == 0 && len(wanted.Jobs) > 0 { // without names, because the message lists the jobs of the run
-		all := history.Selection{Runs: wanted.Runs, Level: mapping.Job, Light: true}
-		for w, err := range window.Rejoin(r.store.Intervals(ctx, all)) {
-			if err == nil {
-				err = take(w)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
 	}
 	return doc, nil
 }
@@ -278,6 +326,9 @@ func lengthText(ms int64) string { return unit.Short(time.Duration(ms) * time.Mi
 
 // Has reports whether the run may have windows of a level. For a run in the history this is known.
 func (r *Run) Has(level mapping.Level) bool {
+	if r.part {
+		return level == mapping.Cluster
+	}
 	return r.Stored == nil || slices.Contains(r.Stored.Levels, level)
 }
 

@@ -146,7 +146,8 @@ func TestChanges(t *testing.T) {
 		{"another prefix", nil, setup.Options{Prefix: "lab"}, []string{
 			"create lifecycle policy lab-latency", "create component template lab-latency-mappings", "create component template lab-latency-settings",
 			"create component template lab-runs-mappings", "create component template lab-runs-settings", "create index template lab-latency-cluster",
-			"create index template lab-latency-host", "create index template lab-latency-job", "create index template lab-runs",
+			"create index template lab-latency-host", "create index template lab-latency-job", "create index template lab-latency-section",
+			"create index template lab-runs",
 			"create index lab-latency.cluster-empty", "create index lab-runs",
 		}, nil},
 	} {
@@ -296,14 +297,14 @@ func TestFaults(t *testing.T) {
 		want         []string // parts of the error
 	}{
 		{"who", "GET", "/_index_template", 401, `{"error":{"type":"security_exception","reason":"missing authentication credentials"}}`, []string{"status 401 security_exception: missing authentication", "API key"}},
-		{"policy", "PUT", "/_ilm", 403, forbidden, []string{"PUT /_ilm/policy/fio-latency: credentials do not allow it: status 403 security_exception: action [x]", "has a role for setup", "0 of 11 requests done"}},
-		{"template", "PUT", "/_index_template/fio-runs", 403, forbidden, []string{"action [x]", "8 of 11 requests done"}},
-		{"index of runs", "PUT", "/fio-runs", 403, forbidden, []string{"create index fio-runs (10 of 11 requests done", "has a role for setup"}},
+		{"policy", "PUT", "/_ilm", 403, forbidden, []string{"PUT /_ilm/policy/fio-latency: credentials do not allow it: status 403 security_exception: action [x]", "has a role for setup", "0 of 12 requests done"}},
+		{"template", "PUT", "/_index_template/fio-runs", 403, forbidden, []string{"action [x]", "9 of 12 requests done"}},
+		{"index of runs", "PUT", "/fio-runs", 403, forbidden, []string{"create index fio-runs (11 of 12 requests done", "has a role for setup"}},
 		{"reading mappings", "GET", "/fio-", 403, forbidden, []string{"read indices: GET /fio-", "has a role for setup"}},
 		{"read-only", "PUT", "/_component", 403, `{"error":{"type":"cluster_block_exception","reason":"index [x] blocked"}}`, []string{"read-only", "watermark"}},
 		{"disk full", "PUT", "/_component", 429, `{"error":{"type":"cluster_block_exception","reason":"index [x] blocked"}}`, []string{"flood-stage watermark", "free disk space"}},
 		{"busy", "PUT", "/_component", 503, ``, []string{"503 service unavailable", "try again"}},
-		{"not acknowledged", "PUT", "/_component", 200, `{"acknowledged":false}`, []string{"not all nodes confirmed", "1 of 11 requests done"}},
+		{"not acknowledged", "PUT", "/_component", 200, `{"acknowledged":false}`, []string{"not all nodes confirmed", "1 of 12 requests done"}},
 		{"no JSON", "GET", "/_ilm", 200, `<html>`, []string{"answer is not the expected JSON"}},
 		{"proxy", "PUT", "/_ilm", 502, `<html>bad gateway</html>`, []string{"502 bad gateway: a page without a title: try again later"}},
 	} {

@@ -202,7 +202,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 		return float64(r.IntervalMS) / 1000
 	})
 	add("compacted", "run.compacted.at", expr.Time, "when its windows were joined to longer ones", aTime, func(r *mapping.Run) any { return r.Run.Compacted.At })
-	add("level", "levels", expr.Text, "cluster, host, job: of its interval documents", "host", func(r *mapping.Run) any {
+	add("level", "levels", expr.Text, "cluster, host, section, job: of its interval documents", "host", func(r *mapping.Run) any {
 		var list []string
 		for _, l := range r.Levels {
 			list = append(list, l.String())

@@ -51,10 +51,11 @@ type joiner struct {
 	open    map[joinKey]*joined
 }
 
-// joinKey identifies a joined window: its number on the grid, its direction, host and job.
+// joinKey identifies a joined window: its number on the grid, its direction, host, and job or section.
 type joinKey struct {
-	place                int64
-	direction, host, job string
+	place           int64
+	direction, host string
+	job, section    string
 }
 
 // add adds a stored window.
@@ -73,7 +74,7 @@ func (j *joiner) add(w *Window) error {
 		return ErrUneven
 	}
 	j.latest = max(j.latest, place)
-	key := joinKey{place, w.Direction, w.Host, w.Job}
+	key := joinKey{place, w.Direction, w.Host, w.Job, w.Section}
 	if j.open[key] == nil {
 		j.open[key] = &joined{first: w, from: from}
 	}
@@ -283,7 +284,7 @@ func Rejoin(docs iter.Seq2[*mapping.Interval, error]) iter.Seq2[*Window, error] 
 				return
 			}
 			if w := open; w != nil && d.Part > 0 && w.Level == d.Level && w.ElapsedMS == d.Window.ElapsedMS &&
-				w.Direction == d.Fio.Direction && w.Host == d.Host.Name && w.Job == d.Fio.Job && w.Run.ID == d.Run.ID {
+				w.Direction == d.Fio.Direction && w.Host == d.Host.Name && w.Job == d.Fio.Job && w.Section == d.Fio.Section && w.Run.ID == d.Run.ID {
 				// Bins are split in ascending order. Percentiles and bandwidth stay, because each part has those of the complete
 				// document.
 				bins, more := &w.Latency.Bins, &d.Latency.Bins
@@ -319,11 +320,11 @@ func RejoinAll(docs []*mapping.Interval) (list []*Window) {
 	return list
 }
 
-// compare orders windows of a run by nominal time, level, host, job and direction, as files have them.
+// compare orders windows of a run by nominal time, level, host, job, section and direction, as files have them.
 func compare(a, b *Window) int {
 	place := func(direction string) int { return slices.Index(mapping.Directions[:], direction) }
 	return cmp.Or(cmp.Compare(a.ElapsedMS, b.ElapsedMS), cmp.Compare(a.Level, b.Level), cmp.Compare(a.Host, b.Host),
-		mapping.CompareJobs(a.Job, b.Job), cmp.Compare(place(a.Direction), place(b.Direction)))
+		mapping.CompareJobs(a.Job, b.Job), cmp.Compare(a.Section, b.Section), cmp.Compare(place(a.Direction), place(b.Direction)))
 }
 
 // Ordered returns the windows of several levels of a run in the order in which files have them. A store has the windows

@@ -1,4 +1,4 @@
-// Package window has the type Window: the requests of one direction in a cluster, on a host or in a job, between two
+// Package window has the type Window: the requests of one direction in a cluster, on a host, in a job or in a section, between two
 // times. Windows are read from logs or from the history (internal/query). Objectives, comparisons, heat maps,
 // exports and reports are computed from them. So files and the history give the same answers.
 package window
@@ -12,11 +12,12 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Window is the requests of one direction in a cluster, on a host or in a job, between two times.
+// Window is the requests of one direction in a cluster, on a host, in a job or in a section, between two times.
 type Window struct {
 	Run       *mapping.RunInfo // for files without an id; its end may not be known
 	Level     mapping.Level    // 0 for the totals of the run
 	Host, Job string           // empty at higher levels
+	Section   string           // at level Section, and at level Job that of the job, if it is known
 	Direction string           // read, write or trim
 
 	Start, End time.Time // of the measured time
@@ -51,7 +52,7 @@ func From(d *mapping.Interval) *Window {
 	r := &d.Run
 	run := &mapping.RunInfo{ID: r.ID, Name: r.Name, Archive: r.Archive, Start: r.Start, Ingest: r.Ingest, Labels: r.Labels}
 	return &Window{
-		Run: run, Level: d.Level, Host: d.Host.Name, Job: d.Fio.Job, Direction: d.Fio.Direction,
+		Run: run, Level: d.Level, Host: d.Host.Name, Job: d.Fio.Job, Section: d.Fio.Section, Direction: d.Fio.Direction,
 		Start: d.Time, End: d.Window.End, ElapsedMS: d.Window.ElapsedMS, FromMS: d.Window.FromMS, ToMS: d.Window.ToMS,
 		Completed: d.Requests.Completed, Weight: d.Requests.Weight, IOPS: d.IOPS, Bandwidth: d.Bandwidth,
 		Latency: d.Latency, Averaged: d.Weighting == mapping.Averaged,
@@ -65,6 +66,14 @@ func (w *Window) KnownIOPS() float64 {
 		return math.NaN()
 	}
 	return w.IOPS
+}
+
+// LevelName returns the name of the window's level. That of a section which is read as a run is section.
+func (w *Window) LevelName() string {
+	if w.Level == mapping.Cluster && w.Section != "" {
+		return mapping.Section.String()
+	}
+	return w.Level.String()
 }
 
 // AllDirections means several directions together.
@@ -109,7 +118,8 @@ func (w *Window) Length() time.Duration { return w.End.Sub(w.Start) }
 // run.
 func (w *Window) Document(like *mapping.Interval) *mapping.Interval {
 	d := *like
-	d.Time, d.Part, d.Level, d.Host.Name, d.Fio.Job, d.Fio.Direction = w.Start, 0, w.Level, w.Host, w.Job, w.Direction
+	d.Time, d.Part, d.Level, d.Host.Name = w.Start, 0, w.Level, w.Host
+	d.Fio.Job, d.Fio.Section, d.Fio.Direction = w.Job, w.Section, w.Direction
 	d.Window = mapping.Window{End: w.End, MS: w.Length().Milliseconds(), ElapsedMS: w.ElapsedMS, FromMS: w.FromMS, ToMS: w.ToMS}
 	d.Requests = mapping.Requests{Completed: w.Completed, Weight: w.Weight}
 	if d.Latency = w.Latency; w.Counts != nil {

@@ -395,11 +395,11 @@ func TestMatchStages(t *testing.T) {
 // TestSections: a section is a workload with its own settings, and another one if something else ran beside it. Runs with
 // sections have the same settings if all of their sections have.
 func TestSections(t *testing.T) {
-	of := func(rw, bs string) mapping.Section {
+	of := func(rw, bs string) mapping.RunSection {
 		size, _ := fioargs.ParseSize(bs)
-		return mapping.Section{Name: rw, Jobs: 1, CBT: mapping.CBT{Mode: rw, OpSize: size, IODepth: 1}, Options: map[string]string{"rw": rw, "bs": bs}, Read: &mapping.Totals{Requests: 1}}
+		return mapping.RunSection{Name: rw, Jobs: 1, CBT: mapping.CBT{Mode: rw, OpSize: size, IODepth: 1}, Options: map[string]string{"rw": rw, "bs": bs}, Read: &mapping.Totals{Requests: 1}}
 	}
-	mixed := func(id string, sections ...mapping.Section) *mapping.Run {
+	mixed := func(id string, sections ...mapping.RunSection) *mapping.Run {
 		return &mapping.Run{Run: mapping.RunInfo{ID: id}, Sections: sections, Fio: mapping.FioInfo{Jobs: len(sections)}}
 	}
 	alone := &mapping.Run{Run: mapping.RunInfo{ID: "alone"}, CBT: of("randread", "4k").CBT, Fio: mapping.FioInfo{Jobs: 1, Options: of("randread", "4k").Options}}

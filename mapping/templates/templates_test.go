@@ -34,7 +34,7 @@ func TestAll(t *testing.T) {
 		"component template lab-latency-mappings", "component template lab-latency-settings",
 		"component template lab-runs-mappings", "component template lab-runs-settings",
 		"index template lab-latency-cluster", "index template lab-latency-host",
-		"index template lab-latency-job", "index template lab-runs",
+		"index template lab-latency-job", "index template lab-latency-section", "index template lab-runs",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
@@ -66,14 +66,15 @@ func texts(t *testing.T, body []byte) string {
 
 // TestNames: documents go where a template waits for them.
 func TestNames(t *testing.T) {
-	want := []string{"fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-runs"}
+	want := []string{"fio-latency-cluster", "fio-latency-host", "fio-latency-job", "fio-latency-section", "fio-runs"}
 	if diff := cmp.Diff(want, templates.Names("")); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	objects, families := objectsByName(t, templates.Options{Prefix: "lab"}), templates.Families("lab")
 	for i, index := range []string{
 		mapping.LatencyIndex("lab", mapping.Cluster, time.Unix(1e9, 0)), mapping.LatencyIndex("lab", mapping.Host, time.Unix(1e9, 0)),
-		mapping.LatencyIndex("lab", mapping.Job, time.Unix(1e9, 0)), mapping.RunsIndex("lab"),
+		mapping.LatencyIndex("lab", mapping.Job, time.Unix(1e9, 0)), mapping.LatencyIndex("lab", mapping.Section, time.Unix(1e9, 0)),
+		mapping.RunsIndex("lab"),
 	} {
 		for j, f := range families {
 			if ok, err := path.Match(f.Pattern, index); err != nil || ok != (i == j) {
@@ -228,5 +229,5 @@ func TestVersion(t *testing.T) {
 
 func ExampleNames() {
 	fmt.Println(templates.Names("fio"))
-	// Output: [fio-latency-cluster fio-latency-host fio-latency-job fio-runs]
+	// Output: [fio-latency-cluster fio-latency-host fio-latency-job fio-latency-section fio-runs]
 }

@@ -132,7 +132,7 @@ func (j *joint) isPrecise(p Precision) bool {
 	if p.Quantile <= 0 || j.end-j.start >= p.Longest {
 		return true
 	}
-	top := mapping.Job
+	top := mapping.Section
 	for key := range j.parts {
 		top = min(top, key.Level)
 	}

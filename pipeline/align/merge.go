@@ -3,7 +3,7 @@
 //
 // The input are [Stream]s of [Row]s: requests by latency that completed in an interval of
 // time. The output are [Window]s in time order, one for each window, key (cluster, host,
-// job) and direction. Times are milliseconds since the run's start. The package does no I/O
+// job, section) and direction. Times are milliseconds since the run's start. The package does no I/O
 // and keeps only the windows that later rows can still reach.
 //
 // # Rows and windows
@@ -148,6 +148,7 @@ type merger struct {
 	begun   int // 1 when the first rows of streams were read, 2 when also those of streams with Last
 
 	workers []*worker
+	nested  bool             // each key has slots of one key of the level above
 	cold    map[int64][]*sum // packed windows
 	layout  hist.Layout      // to which the bins of all rows so far can be added
 	known   bool             // the layout is that of rows
@@ -169,9 +170,13 @@ func newMerger(streams []*Stream, opt Options) *merger {
 	if len(opt.Levels) == 0 {
 		opt.Levels = []mapping.Level{mapping.Cluster}
 	}
-	m := &merger{opt: opt, streams: streams, cold: map[int64][]*sum{}}
-	keyOf := func(s *Stream) Key {
-		return Key{Level: mapping.Job, Host: s.Host, Job: s.Job}.At(slices.Max(opt.Levels))
+	m := &merger{opt: opt, streams: streams, nested: !slices.Contains(opt.Levels, mapping.Section), cold: map[int64][]*sum{}}
+	keyOf := func(s *Stream) (key Key) { // with what the levels distinguish
+		for _, l := range opt.Levels {
+			of := Key{Host: s.Host, Job: s.Job, Section: s.Section}.At(l)
+			key = Key{Host: cmp.Or(key.Host, of.Host), Job: cmp.Or(key.Job, of.Job), Section: cmp.Or(key.Section, of.Section)}
+		}
+		return key
 	}
 	first := map[Key]int{} // slot of each key
 	for _, s := range streams {
@@ -194,9 +199,7 @@ func newMerger(streams []*Stream, opt Options) *merger {
 	for _, k := range slices.SortedFunc(maps.Keys(slots), Key.Compare) {
 		g := group{key: k, slots: slots[k], twin: -1, ended: -2}
 		for _, l := range opt.Levels {
-			// A group has all slots of the groups below it. So two groups with the same number of slots have the same
-			// slots.
-			if i, ok := index[k.At(l)]; ok && l < k.Level && len(m.groups[i].slots) == len(g.slots) {
+			if i, ok := index[k.At(l)]; ok && l < k.Level && slices.Equal(m.groups[i].slots, g.slots) {
 				g.twin = i
 			}
 		}
@@ -434,7 +437,7 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 	for _, slot := range g.slots {
 		switch {
 		case total[slot] == nil:
-		case len(g.slots) == 1: // later groups with this slot are twins
+		case len(g.slots) == 1 && m.nested: // later groups with this slot are twins
 			all, total[slot] = total[slot], nil
 		default:
 			all.merge(total[slot])
@@ -481,36 +484,40 @@ func (m *merger) parallel(do func(*worker, *Stream)) {
 	all.Wait()
 }
 
-// Key names the direction, the host and the job of a window's requests. Fields below the level are empty.
+// Key names the direction, the host, the job and the section of a window's requests. Fields that the level does not
+// distinguish are empty.
 type Key struct {
 	Level     mapping.Level
 	Host      string
 	Job       string
+	Section   string
 	Direction fiolog.Direction
 }
 
-// Compare orders keys by level, host, job and direction.
+// Compare orders keys by level, host, job, section and direction.
 func (k Key) Compare(o Key) int {
-	return cmp.Or(cmp.Compare(k.Level, o.Level), cmp.Compare(k.Host, o.Host),
-		mapping.CompareJobs(k.Job, o.Job), cmp.Compare(k.Direction, o.Direction))
+	return cmp.Or(cmp.Compare(k.Level, o.Level), cmp.Compare(k.Host, o.Host), mapping.CompareJobs(k.Job, o.Job),
+		cmp.Compare(k.Section, o.Section), cmp.Compare(k.Direction, o.Direction))
 }
 
-// At returns the key of the same requests at a higher level.
+// At returns the key of the same requests at another level.
 func (k Key) At(l mapping.Level) Key {
-	k.Level = l
-	if l < mapping.Job {
-		k.Job = ""
+	at := Key{Level: l, Direction: k.Direction}
+	switch l {
+	case mapping.Host:
+		at.Host = k.Host
+	case mapping.Job:
+		at.Host, at.Job = k.Host, k.Job
+	case mapping.Section:
+		at.Section = k.Section
 	}
-	if l < mapping.Host {
-		k.Host = ""
-	}
-	return k
+	return at
 }
 
 // Stream has the rows of one job, in order of their ends in each direction. All rows have the same layout. It is read
 // once.
 type Stream struct {
-	Host, Job string
+	Host, Job, Section string
 	// Last delays a stream until all others have ended. Its rows are not known before, such as requests that fio did
 	// not log for several jobs together.
 	Last bool

@@ -161,14 +161,16 @@ func PhaseOf(jobs []*Job, window int64) (phase int64, ok bool) {
 	return phase, true
 }
 
-// The largest numbers of hosts and jobs with their own documents. About twenty windows of each are in memory, with 15
+// The largest numbers of hosts, jobs and sections with their own documents. About twenty windows of each are in memory, with 15
 // KB of bins in each direction.
 const (
-	mostHosts = 256
-	mostJobs  = 5000
+	mostHosts    = 256
+	mostJobs     = 5000
+	mostSections = 256
 )
 
-// LimitLevels returns the levels without those of too many hosts or jobs, for each of which there is an error.
+// LimitLevels returns the levels without those of too many hosts, jobs or sections, for each of which there is an error.
+// Level Section is left out where there are no sections, which is an error only if it is the only level.
 func (p *Plan) LimitLevels(levels []mapping.Level) (fit []mapping.Level, errs []error) {
 	hosts := len(HostNames(p.Jobs))
 	for _, l := range levels {
@@ -178,6 +180,14 @@ func (p *Plan) LimitLevels(levels []mapping.Level) (fit []mapping.Level, errs []
 			n, most = hosts, mostHosts
 		case mapping.Job:
 			n, most = len(p.Jobs), mostJobs
+		case mapping.Section:
+			if n, most = len(p.Sections), mostSections; p.HasSections() {
+				break
+			}
+			if len(levels) == 1 {
+				errs = append(errs, fmt.Errorf("%s: no sections: its jobs all did the same, or no report says which did what", p.Title))
+			}
+			continue
 		}
 		if n <= most {
 			fit = append(fit, l)

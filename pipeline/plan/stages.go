@@ -333,7 +333,20 @@ func (p *Plan) sections() (sections []Section) {
 			s.Names = append(s.Names, j.Entry.Name)
 		}
 	}
+	used := map[string]int{} // hosts may have other options in sections of one name
+	for i := range sections {
+		s := &sections[i]
+		s.Name = JoinNames(s.Names)
+		if used[s.Name]++; used[s.Name] > 1 {
+			s.Name += fmt.Sprint(" #", used[s.Name])
+		}
+	}
 	return sections
+}
+
+// HasSections reports whether the jobs of the stage did not all do the same, and it is known which did what.
+func (p *Plan) HasSections() bool {
+	return len(p.Sections) > 1 && !slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Entry == nil })
 }
 
 // Apart returns what is wrong with the times of hosts. Jobs may have begun after all jobs before them had ended, and no

@@ -18,7 +18,10 @@ import (
 
 // Source filters: bins are the histograms of a run document, which lists do not need, nor the list of files.
 var (
-	bins  = []string{"all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram"}
+	bins = []string{
+		"all.latency.histogram", "read.latency.histogram", "write.latency.histogram", "trim.latency.histogram",
+		"sections.*.latency.histogram",
+	}
 	heavy = append([]string{"source.list"}, bins...)
 )
 
@@ -114,13 +117,13 @@ func (e *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 		}
 		r := request{PIT: point, Size: first, Sort: []any{
 			ascending("@timestamp"), optional("fio.direction", "_first"), optional("host.name", "_first"),
-			optional("fio.job", "_first"), ascending("run.id"), optional("part", 0),
+			optional("fio.job", "_first"), optional("fio.section", "_first"), ascending("run.id"), optional("part", 0),
 		}}
 		if sel.Light {
 			r.Source = without("latency.histogram")
 		}
 		queries := between(sel.From, sel.To)
-		for field, values := range map[string][]string{"fio.direction": sel.Directions, "host.name": sel.Hosts, "fio.job": sel.Jobs} {
+		for field, values := range map[string][]string{"fio.direction": sel.Directions, "host.name": sel.Hosts} {
 			if len(values) > 0 {
 				queries = append(queries, oneOf(field, values))
 			}
@@ -169,7 +172,7 @@ type finished struct {
 func (e *Store) settle(ctx context.Context, sel *history.Selection) (*pit, map[string]finished, error) {
 	for try := range e.limits.settle {
 		before, err := e.finished(ctx, sel.Runs)
-		if err != nil || len(before) == 0 || sel.Level > mapping.Job {
+		if err != nil || len(before) == 0 || sel.Level > mapping.Section {
 			return nil, nil, err
 		}
 		point, err := e.openPIT(ctx, e.level(sel.Level))

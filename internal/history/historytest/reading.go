@@ -46,8 +46,8 @@ func testSelection(t *testing.T, s history.Store) {
 			func(d *mapping.Interval) bool { return d.Level == mapping.Job && d.Run.Name == "a" },
 		},
 		{
-			history.Selection{Level: mapping.Job, Runs: []string{b.Run.ID, a.Run.ID, "none"}, Jobs: []string{"10", "1"}},
-			func(d *mapping.Interval) bool { return d.Level == mapping.Job && d.Fio.Job != "2" },
+			history.Selection{Level: mapping.Job, Runs: []string{b.Run.ID, a.Run.ID, "none"}},
+			func(d *mapping.Interval) bool { return d.Level == mapping.Job },
 		},
 		{
 			history.Selection{Level: mapping.Host, Hosts: []string{"host-1", "x"}, Directions: []string{"read", "trim"}},

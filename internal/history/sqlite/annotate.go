@@ -79,7 +79,7 @@ func (s *Store) following(ctx context.Context, tx *sql.Tx, number int64, after *
 	rows, err := tx.QueryContext(ctx, `SELECT doc FROM intervals
 		WHERE ingest = ? AND (level, time, direction, host, job, part) > (?, ?, ?, ?, ?, ?)
 		ORDER BY level, time, direction, host, job, part LIMIT ?`,
-		number, int64(after.Level), after.Time.UnixMilli(), after.Fio.Direction, after.Host.Name, after.Fio.Job, after.Part, most)
+		number, int64(after.Level), after.Time.UnixMilli(), after.Fio.Direction, after.Host.Name, after.Series(), after.Part, most)
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", err)
 	}

@@ -91,7 +91,6 @@ func (s *Store) Intervals(ctx context.Context, sel history.Selection) iter.Seq2[
 	}
 	oneOf(`direction`, sel.Directions)
 	oneOf(`host`, sel.Hosts)
-	oneOf(`job`, sel.Jobs)
 	switch len(sel.Runs) {
 	case 0:
 		where += ` AND ingest IN (` + finished + `)`

@@ -22,7 +22,7 @@ const (
 //   - lights: run documents without histograms and lists of files, in the order of lists.
 //   - ingests: a short number for each version of a run, never used again (AUTOINCREMENT): see Store.Finish.
 //   - intervals: interval documents, stored in the order in which they are read: the documents of
-//     one run and level lie together, sorted by time.
+//     one run and level lie together, sorted by time. job is that of [mapping.Interval.Series].
 //   - files: the hashes of each run's reports and logs, by which Store.Holding finds the run, and whether it is that of a
 //     report.
 //   - removed: the runs that people removed. removed_files has the hashes of their files.

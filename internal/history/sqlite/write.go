@@ -69,7 +69,7 @@ func (s *Store) put(
 			numbers[v] = number
 		}
 		_, err := insert.ExecContext(unwatched, number, int64(d.Level), d.Time.UnixMilli(),
-			d.Fio.Direction, d.Host.Name, d.Fio.Job, d.Part, blobs[i])
+			d.Fio.Direction, d.Host.Name, d.Series(), d.Part, blobs[i])
 		if err != nil {
 			return fmt.Errorf("insert: %w", err)
 		}
