@@ -32,7 +32,7 @@ func TestValueFaults(t *testing.T) {
 		"prefix: {a: 1}":                       "FILE: prefix: want a text",
 		"labels: {a: {b: c}}":                  "FILE: labels: want a text",
 		"labels: [a]":                          "FILE: labels: a is not NAME=VALUE",
-		"levels: [rack]":                       "FILE: levels: rack is not cluster, host or job",
+		"levels: [rack]":                       "FILE: levels: rack is not cluster, host, section or job",
 		"interval: 5":                          "FILE: interval: 5 is neither a time such as 10s nor auto",
 		"start: 2026-10-10":                    "FILE: start: 2026-10-10 is not a time from 1970 on, such as 2026-01-31T09:12:00Z",
 		"start: 0001-01-01T00:00:00Z":          "FILE: start: 0001-01-01T00:00:00Z is not a time from 1970 on, such as 2026-01-31T09:12:00Z",
