@@ -16,6 +16,9 @@
 // Tests draw each Vega panel in a browser with recorded answers: see package kibanatest. For this, a heat map must
 // have scales with the names cell, x, y and color.
 //
+// A panel with restoreSignalValuesOnRefresh keeps the choices of users when Kibana refreshes it. Kibana restores all of
+// its signals, so none may follow from data, or it would be that of the old data. Such values are in a data set, area.
+//
 // Kibana's own statistics on histogram fields are t-digest estimates, which have large errors for few documents. Its
 // heat maps do not accept such fields. So panels are Vega with hdr percentiles, or Lens on percentiles that are
 // stored in documents. docs/kibana.md says what each panel queries.
