@@ -15,6 +15,7 @@ const (
 	RoleReport = "report" // fio's JSON output
 	RoleLog    = "log"    // a histogram log
 	RoleRaw    = "raw"    // a log of single completions or of averages
+	RoleUnread = "unread" // the same beside histogram logs, which have its requests: only its size and beginning are known
 	RoleConfig = "config" // of CBT; runs share it, so it identifies none
 	RoleOther  = "other"  // output of fio that covers no job of the run
 )
@@ -121,7 +122,7 @@ func (s *Source) Keys() (files, logs []string) {
 func (s *Source) begins() map[string]int64 {
 	sizes := map[string]int64{}
 	for i := range s.List {
-		if f := &s.List[i]; f.Begin != "" && f.isContent([]string{RoleLog, RoleRaw}) {
+		if f := &s.List[i]; f.Begin != "" {
 			sizes[f.Begin] = max(sizes[f.Begin], f.Bytes)
 		}
 	}
@@ -215,7 +216,8 @@ func isIn(c content, sorted []content) bool {
 // Contains reports whether s has all files of other: see [Source.MissingFrom].
 func (s *Source) Contains(other *Source) bool { return len(other.MissingFrom(s)) == 0 }
 
-// MissingFrom returns the files of s whose content other lacks. A log is also there if other has a longer copy of it.
+// MissingFrom returns the files of s whose content other lacks. A log is also there if other has a longer copy of it, or one of
+// its size that was not read.
 // Only reports and histogram logs are compared. If s has neither, its other logs are compared, because settings decide
 // whether they are read. Empty files are ignored.
 func (s *Source) MissingFrom(other *Source) []SourceFile {
@@ -227,8 +229,9 @@ func (s *Source) MissingFrom(other *Source) []SourceFile {
 	begins := other.begins()
 	var missing []SourceFile
 	for _, f := range s.List {
-		isLonger := f.Begin != "" && begins[f.Begin] > f.Bytes
-		if f.isContent(roles) && !isLonger && !isIn(content{f.Hash, f.Bytes}, have) {
+		isSame := func(o SourceFile) bool { return o.Role == RoleUnread && o.Begin == f.Begin && o.Bytes == f.Bytes }
+		isThere := f.Begin != "" && (begins[f.Begin] > f.Bytes || slices.ContainsFunc(other.List, isSame))
+		if f.isContent(roles) && !isThere && !isIn(content{f.Hash, f.Bytes}, have) {
 			missing = append(missing, f)
 		}
 	}

@@ -198,6 +198,7 @@ func TestCutLogs(t *testing.T) {
 		"two prefixes of a report":      {"report:r::5000 log:x:b:3000", "report:r::5000 log:y:c:9000", false, false},
 		"short, two prefixes":           {"report:r::5000 log:x::300", "report:r::5000 log:y::900", false, false},
 		"the report came later":         {"log:x:b:3000", "report:r::5000 log:x:b:9000", true, true},
+		"beside histogram logs":         {"raw:x:b:3000", "report:r::5000 log:y:c:9000 unread:x:b:3000", true, false},
 		"equal logs, different reports": {"report:r::5000 log:x:b:3000", "report:s::5000 log:x:b:9000", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,8 @@ type liveJob struct {
 	from, to  int
 	direction string
 	latencies []int
-	waits     bool // behind a stonewall: its run time counts from 0 and again from from
+	waits     bool // behind a stonewall, or in its ramp_time: its run time counts from 0 and again from from
+	late      int  // milliseconds after from, if it waits
 	group     int
 }
 
@@ -50,6 +51,8 @@ func (f *liveFio) report(n int) []byte {
 		ran := 1000 * min(max(n-j.from, 0), j.to-j.from)
 		if j.waits && n <= j.from {
 			ran = 1000 * n
+		} else if j.waits {
+			ran -= j.late
 		}
 		bins, total := map[string]int{}, 0
 		for second := j.from; second < min(n, j.to); second++ {
@@ -307,6 +310,13 @@ func TestFollowBeside(t *testing.T) {
 			delete(f.visible, id)
 		}
 	}
+	f.check(t)
+}
+
+// TestFollowRamp: following begins with the first report after the ramp_time, and its window has no time of the ramp.
+func TestFollowRamp(t *testing.T) {
+	fio := &liveFio{jobs: []liveJob{{from: 2, to: 30, direction: "read", latencies: []int{70_000}, waits: true, late: 600}}}
+	f := follow(t, Options{}, map[string]*liveFio{"out.json": fio}, map[string]int{"out.json": 30})
 	f.check(t)
 }
 

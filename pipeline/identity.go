@@ -19,6 +19,7 @@ import (
 
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/plan"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -157,27 +158,38 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 			byFile[f] = part{file: f, role: mapping.RoleConfig}
 		}
 	}
+	for _, l := range p.Run.Others { // an earlier ingest may have read it, because the histogram logs were not there yet
+		if _, isRead := byFile[l.File]; !isRead && (l.Kind == fiolog.Clat || l.Kind == fiolog.Lat) {
+			add(mapping.RoleUnread, l)
+		}
+	}
 	parts := slices.SortedFunc(maps.Values(byFile), func(a, b part) int {
 		return cmp.Or(cmp.Compare(a.file.Path, b.file.Path), cmp.Compare(a.file.Name(), b.file.Name()))
 	})
-	list, lines := make([]mapping.SourceFile, len(parts)), make([]string, len(parts))
+	list, lines := make([]mapping.SourceFile, len(parts)), make([]string, len(parts)) // no line of unread files
 	p.opt.each(len(parts), func(i int) {
 		if ctx.Err() != nil {
 			return
 		}
 		of, f := &parts[i], mapping.SourceFile{Path: parts[i].file.Path, Role: parts[i].role}
-		f.Bytes, f.Hash = hashFile(of.file, math.MaxInt64)
-		if f.Role == mapping.RoleLog || f.Role == mapping.RoleRaw {
+		if f.Role == mapping.RoleLog || f.Role == mapping.RoleRaw || f.Role == mapping.RoleUnread {
 			f.Begin = hashBegin(of.file)
 		}
-		list[i], lines[i] = f, fmt.Sprintf("%s %q %q %d %d %s\n", of.role, of.host, of.volume, of.job, f.Bytes, f.Hash)
+		if f.Bytes = of.file.Size; f.Role != mapping.RoleUnread || f.Bytes < 0 {
+			f.Bytes, f.Hash = hashFile(of.file, math.MaxInt64)
+		}
+		if list[i] = f; f.Role != mapping.RoleUnread {
+			lines[i] = fmt.Sprintf("%s %q %q %d %d %s\n", of.role, of.host, of.volume, of.job, f.Bytes, f.Hash)
+		}
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	e.Source = mapping.Source{Files: len(list), List: list}
+	e.Source = mapping.Source{List: list}
 	for i := range list {
-		e.Source.Bytes += list[i].Bytes
+		if list[i].Role != mapping.RoleUnread {
+			e.Source.Files, e.Source.Bytes = e.Source.Files+1, e.Source.Bytes+list[i].Bytes
+		}
 	}
 	if p.Run.MayLackFiles() {
 		lines = append(lines, "torn\n") // a complete archive may later have the same files of the run

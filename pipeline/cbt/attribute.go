@@ -223,8 +223,8 @@ func unite(p *clue, runs []*Run) {
 	one.Path = path.Join(one.at.folder, p.name)
 }
 
-// uniteNumbered makes one run of the runs whose jobs together have all numbers from 1 on, if one report names only some
-// of their logs. With group_reporting a report has one entry for several sections, with the options of one of them.
+// uniteNumbered makes one run of the logs whose jobs together have all numbers from 1 on, if one report names only some
+// of them. With group_reporting a report has one entry for several sections, with the options of one of them.
 func (s *sorter) uniteNumbered() {
 	named := map[*Run]int{} // the number of clues that name the run
 	for _, p := range slices.Concat(s.reports, s.jobs) {
@@ -245,16 +245,18 @@ func (s *sorter) uniteNumbered() {
 				}
 			}
 		}
-		if len(runs) < 2 || collision(runs) != "" || !countsThrough(runs, len(p.claims.jobs)) {
-			continue
-		}
-		var names []string
+		var prefixes []string
 		for _, r := range s.inOrder(runs) {
-			names = append(names, path.Base(r.Path))
+			for _, l := range r.logs() {
+				prefixes = addNew(prefixes, l.Prefix)
+			}
+		}
+		if len(prefixes) < 2 || collision(runs) != "" || !countsThrough(runs, len(p.claims.jobs)) {
+			continue
 		}
 		unite(p, runs)
 		runs[0].guess = fmt.Sprintf("logs named %s are read as one run: the numbers of their jobs continue, and %s has fewer entries",
-			strings.Join(names, ", "), p.file.Name())
+			strings.Join(prefixes, ", "), p.file.Name())
 	}
 }
 

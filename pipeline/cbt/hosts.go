@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/netip"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -18,15 +17,15 @@ import (
 
 // A loop over ssh runs fio on many hosts and leaves a folder for each of them, or files with the host in their names:
 // node01/out.json, or out-node01.json. What is known of CBT and of fio --client, that these are one run, has to be shown
-// here. [sorter.uniteHosts] does so only if all of this is true:
+// here. [sorter.uniteHosts] makes one run of them only if all of this is true:
 //
 //   - the paths of the runs differ in one word, and all files of a run have it;
-//   - these words are names of hosts, and not of repetitions, settings or devices;
+//   - these words can only be names of hosts ([hostName]): lab1 and lab2 may be two machines with an execution each;
 //   - each run has a report of its own, and the reports have the same sections with the same options;
 //   - by their reports, fio ran at the same time.
 //
 // Requests of two executions in one percentile are a wrong number that is not seen, and two runs in place of one are
-// not. So whenever one of these is not known, the runs stay apart, and a doubt says that the user may join them.
+// not. So if only the first is known, and that they ran at the same time, a doubt says how to join them.
 
 // word is a part of a run's path that may be the name of a host.
 type word struct {
@@ -61,146 +60,126 @@ func wordsOf(name string) (all []word) {
 	return all
 }
 
-// notHosts are words that people number and that are not hosts: repetitions, parts of a test, settings, devices.
-var notHosts = strings.Fields(`run runs iter iteration rep repeat repetition sample test tests try trial attempt pass loop round cycle
-	step phase stage set series take day night week case variant version ver gen exp experiment bench benchmark perf workload
-	scenario conf config cfg setup profile mode option group kernel job jobs fio result results out output log logs report hist
-	clat lat bw iops data bs qd depth iodepth iod numjobs njobs nj threads thread proc procs size rate rw mix read write randread
-	randwrite randrw trim disk dev device drive nvme ssd hdd sd hd vd xvd vol volume lun osd pool img image rbd mnt mount fs ext xfs
-	raid md part partition file files dir path target zone ns namespace queue num nr no tmp copy backup old new`)
-
-// hostWords are words that surely name hosts, also where fio wrote to files with the same words in their names.
-var hostWords = strings.Fields(`node host client server srv worker vm machine compute box`)
-
-// stemOf returns what names of hosts of one kind have in common: of addresses that they are, of other names all but the
-// number or letter at the end. It is "" for a word that is not the name of a host. isSure means that it can be nothing else.
-func stemOf(name string) (stem string, isSure bool) {
-	if _, err := netip.ParseAddr(name); err == nil {
-		return "address", true
-	}
-	name, _, _ = strings.Cut(name, ".") // without the domain
-	if name == "" {
-		return "", false
-	}
-	if stem = strings.ToLower(strings.TrimRight(name, "0123456789")); len(stem) == len(name) {
-		stem = stem[:len(stem)-1] // nodea, host-b
-	}
-	last := strings.TrimRight(stem, "-_.0123456789")
-	last = last[strings.LastIndexFunc(last, func(r rune) bool { return r < 'a' || r > 'z' })+1:]
-	if len(last) < 2 || slices.Contains(notHosts, last) {
-		return "", false
-	}
-	return stem, slices.Contains(hostWords, last)
-}
+// hostName are names that can only be those of hosts: addresses, and node01, ceph-node-1, hostA or server2.example.com.
+var hostName = regexp.MustCompile(`(?i)^(?:[0-9a-f:]*::?[0-9a-f:]+|(?:ip-)?\d+(?:[.-]\d+){3}` +
+	`|(?:.*[^a-z])?[a-z]*(?:node|host|client|server|srv|worker|machine|compute|vm)[-_]?(?:\d+|[a-rt-z])(?:\..+)?)$`)
 
 // hostRun is a run that may be a part of one with several hosts.
 type hostRun struct {
 	*Run
 	word
-	at     int    // in the order of the runs
-	stem   string // see stemOf
-	isHost bool
 	ran    span    // by its reports or, if report is nil, by its logs
 	report *Report // the one that says what ran; nil if there is none
-	jobDone
-}
-
-// jobDone is what a report says of its jobs.
-type jobDone struct {
-	job      string // its sections with the options that decide what fio measures
-	general  string // the same with * for the word
-	totals   string // those of two executions are not equal
-	isPlaced bool   // the word is in an option, such as the name of a file: it may be a device, and no host
+	job    string  // what it says of its sections: the options that decide what fio measures, with * for the names of hosts
+	totals string  // what it says of requests and times; those of two executions are not equal
 }
 
 // uniteHosts makes one run of the runs of several hosts, if there is no doubt that they are.
 func (s *sorter) uniteHosts() {
 	type place struct{ argument, archive, shape string }
 	var all []hostRun
-	for i, r := range s.inOrder(present(s.runs)) {
-		if r.at.layout != ofPeople || len(r.HostNames()) > 0 {
-			continue
-		}
-		for _, w := range wordsOf(r.Path) {
-			h := hostRun{Run: r, word: w, at: i}
-			h.stem, h.isHost = stemOf(w.text)
-			all = append(all, h)
+	for _, r := range s.inOrder(present(s.runs)) {
+		if r.at.layout == ofPeople && len(r.HostNames()) == 0 {
+			for _, w := range wordsOf(r.Path) {
+				all = append(all, hostRun{Run: r, word: w})
+			}
 		}
 	}
-	var hosts, likely [][]hostRun
+	var likely [][]hostRun
 	for _, of := range groups(all, func(h hostRun) place { return place{h.argument, h.Archive, h.shape} }) {
-		if len(of) < 2 || s.ctx.Err() != nil {
+		if of = without(of, func(h hostRun) bool { return h.into != nil || !h.isInAll() }); len(of) < 2 || s.ctx.Err() != nil {
 			continue
-		}
-		of = slices.DeleteFunc(of, func(h hostRun) bool { return !h.isInAll() })
-		count := map[string]int{}
-		for _, h := range of {
-			count[h.stem]++
 		}
 		for i := range of {
 			h := &of[i]
-			if h.ran, h.report = s.ranBy(h.Run); h.report == nil && h.stem != "" && count[h.stem] > 1 {
+			if h.ran, h.report = s.ranBy(h.Run); h.report == nil && hostName.MatchString(h.text) {
 				h.ran = s.writtenIn(h.logs())
 			}
 		}
 		slices.SortStableFunc(of, func(a, b hostRun) int { return a.ran.start.Compare(b.ran.start) })
 		for len(of) > 0 {
-			first, n := of[0], 1
-			var together, later []hostRun
-			for together = of[:1:1]; n < len(of) && !of[n].ran.start.After(first.ran.end); n++ {
-				if of[n].ran.isWith(first.ran) {
-					together = append(together, of[n])
-				} else {
-					later = append(later, of[n])
-				}
-			}
-			if of = of[n:]; len(later) > 0 {
-				of = append(later, of...)
-			}
-			slices.SortFunc(together, func(a, b hostRun) int { return a.at - b.at })
-			if len(together) > 1 {
-				sure, unsure := s.ofOneJob(together)
-				hosts, likely = append(hosts, sure...), append(likely, unsure...)
+			isLater := func(h hostRun) bool { return h.Run != of[0].Run && !h.ran.isWith(of[0].ran) }
+			together, later := without(of, isLater), without(of, func(h hostRun) bool { return !isLater(h) })
+			if of = later; len(together) > 1 {
+				likely = append(likely, s.uniteSame(together)...)
 			}
 		}
-	}
-	in := map[*Run]int{} // a path may have two words that may be hosts: rack1/node1
-	for _, h := range slices.Concat(hosts...) {
-		in[h.Run]++
-	}
-	for _, of := range hosts {
-		if slices.ContainsFunc(of, func(h hostRun) bool { return in[h.Run] > 1 }) {
-			likely = append(likely, of)
-			continue
-		}
-		var runs []*Run
-		var names []string
-		for _, h := range of {
-			h.SetHost(h.text)
-			runs, names = append(runs, h.Run), append(names, h.text)
-		}
-		absorbAll(runs, withoutStar(of[0].shape)).doubt(fmt.Sprintf("read as one run of the hosts %s: their files differ only in "+
-			"these names, and by their reports they ran the same jobs at the same time; to keep them apart, pass the files of each host "+
-			"in a call of their own", strings.Join(names, ", ")))
 	}
 	for _, of := range likely {
-		if slices.ContainsFunc(of, func(h hostRun) bool { return h.into != nil }) {
+		if slices.ContainsFunc(of, func(h hostRun) bool { return h.into != nil || len(h.HostNames()) > 0 }) {
 			continue // another word in its path is the host
 		}
-		var names []string
-		why := "had the same jobs and overlap in time"
+		why := "ran the same jobs at the same time"
+		var hosts, paths []string
 		for _, h := range of {
-			names = append(names, h.Path)
-			if h.report == nil {
+			if hosts, paths = append(hosts, h.text), append(paths, h.text+"="+h.pathOfHost()); h.job == "" {
 				why = "may have run at the same time, but not all of them have a report that says so"
 			}
 		}
 		const most = 5
-		if n := len(names) - most; n > 0 {
-			names = append(names[:most], fmt.Sprintf("and %d more", n))
+		if n := len(hosts) - most; n > 0 {
+			hosts, paths = append(hosts[:most], fmt.Sprintf("and %d more", n)), append(paths[:most], "...")
 		}
-		of[0].doubt(fmt.Sprintf("%s %s: if these are the hosts of one run, pass --one-run with HOST=PATH of each", strings.Join(names, ", "), why))
+		of[0].doubt(fmt.Sprintf("%s %s: if they are the hosts of one run, pass --one-run %s", strings.Join(hosts, ", "), why, strings.Join(paths, " ")))
 	}
+}
+
+// uniteSame makes one run of those that ran the same jobs, of some that overlap in time. It returns those that may be one, but
+// are not surely.
+func (s *sorter) uniteSame(together []hostRun) (likely [][]hostRun) {
+	var names []string
+	slices.SortFunc(together, func(a, b hostRun) int { return len(b.text) - len(a.text) })
+	for _, h := range together {
+		if hostName.MatchString(h.text) {
+			names = append(names, h.text, "*")
+		}
+	}
+	slices.SortFunc(together, func(a, b hostRun) int { return s.first(a.Run) - s.first(b.Run) })
+	isHost, areReported := strings.NewReplacer(names...), true
+	for i := range together {
+		h := &together[i]
+		if h.report != nil {
+			h.job, h.totals = jobOf(h.report.File, isHost)
+		}
+		areReported = areReported && h.job != ""
+	}
+	ofJob := [][]hostRun{together} // a run without a report may be of any of the others
+	if areReported {
+		ofJob = groups(together, func(h hostRun) string { return h.job })
+	}
+	for _, same := range ofJob {
+		same = slices.CompactFunc(same, func(a, b hostRun) bool { return a.totals != "" && a.totals == b.totals }) // copies
+		areHosts, areOne := true, true
+		var hosts []string
+		var runs []*Run
+		for i, h := range same {
+			runs, hosts = append(runs, h.Run), append(hosts, h.text)
+			areHosts = areHosts && hostName.MatchString(h.text)
+			areOne = areOne && !slices.ContainsFunc(same[:i], func(o hostRun) bool { return !ranTogether(h.ran, o.ran) })
+		}
+		switch {
+		case len(runs) < 2:
+		case areReported && areHosts && areOne:
+			for _, h := range same {
+				h.SetHost(h.text)
+			}
+			absorbAll(runs, withoutStar(same[0].shape)).doubt(fmt.Sprintf("read as one run of the hosts %s: their files differ only in "+
+				"these names, and by their reports they ran the same jobs at the same time; to keep them apart, pass the files of each host "+
+				"in a call of their own", strings.Join(hosts, ", ")))
+		case areHosts || areOne:
+			likely = append(likely, same)
+		}
+	}
+	return likely
+}
+
+// pathOfHost returns the path that --one-run needs: the folder with the host's name, or the first file.
+func (h *hostRun) pathOfHost() string {
+	name := h.Files()[0].Name()
+	if i := strings.Index("/"+name, "/"+h.text+"/"); i >= 0 {
+		return name[:i+len(h.text)]
+	}
+	return name
 }
 
 // isInAll reports whether all files of the run have the word in their paths. The job file may be that of all hosts.
@@ -208,57 +187,6 @@ func (h *hostRun) isInAll() bool {
 	return !slices.ContainsFunc(h.Files(), func(f *source.File) bool {
 		return f != h.Job && !slices.ContainsFunc(wordsOf(f.Path), func(w word) bool { return w.text == h.text })
 	})
-}
-
-// ofOneJob divides runs that overlap in time by their jobs: into those that are the hosts of one run, and those that may be.
-func (s *sorter) ofOneJob(together []hostRun) (sure, likely [][]hostRun) {
-	var reported, others []hostRun
-	for _, h := range together {
-		if h.report != nil {
-			h.jobDone = jobOf(h.report.File, h.text)
-		}
-		if h.job != "" {
-			reported = append(reported, h)
-		} else {
-			others = append(others, h)
-		}
-	}
-	count := map[string]int{}
-	for _, h := range reported {
-		count[h.job]++
-	}
-	for i := range reported {
-		h := &reported[i]
-		if h.isPlaced = count[h.job] == 1 && h.general != h.job; h.isPlaced { // the files have the names of hosts, too
-			h.job = h.general
-		}
-	}
-	ofJob := groups(reported, func(h hostRun) string { return h.job })
-	if len(reported) == 0 {
-		ofJob = [][]hostRun{nil}
-	}
-	for _, of := range ofJob {
-		isSure, isOneJob, areHosts := len(others) == 0, len(others) == 0, true
-		isCopy := func(h hostRun) bool {
-			return slices.ContainsFunc(of, func(o hostRun) bool { return o.at < h.at && o.totals == h.totals })
-		}
-		of = append(without(of, isCopy), others...)
-		for i, h := range of {
-			areHosts = areHosts && h.stem != "" && h.stem == of[0].stem
-			isSure = isSure && (h.isHost || !h.isPlaced)
-			for _, o := range of[:i] {
-				isOneJob = isOneJob && h.text != o.text && ranTogether(h.ran, o.ran)
-			}
-		}
-		switch {
-		case len(of) < 2:
-		case isSure && isOneJob && areHosts:
-			sure = append(sure, of)
-		case areHosts || isOneJob:
-			likely = append(likely, of)
-		}
-	}
-	return sure, likely
 }
 
 // ranBy finds out when a run was by its reports, and which of them says what ran. Reports that may be of another execution
@@ -275,32 +203,30 @@ func (s *sorter) ranBy(r *Run) (ran span, report *Report) {
 }
 
 // jobOf returns what the first report in a file says of its jobs.
-func jobOf(f *source.File, host string) (of jobDone) {
+func jobOf(f *source.File, isHost *strings.Replacer) (job, totals string) {
 	in, err := f.Open()
 	if err != nil {
-		return of
+		return "", ""
 	}
 	defer in.Close()
 	for r, err := range ReadReports(in, f) {
 		if err != nil {
 			continue
 		}
-		of.totals = fmt.Sprint(r.Timestamp)
+		totals = fmt.Sprint(r.Timestamp)
 		for i := range r.Jobs {
 			j := &r.Jobs[i]
 			options := map[string]string{}
 			maps.Copy(options, r.GlobalOptions)
 			maps.Copy(options, j.Options)
-			name := strings.ReplaceAll(j.Name, host, "*")
-			of.job += fmt.Sprintln(name, fioargs.Measured(options, false)) // it sorts a map
+			job += fmt.Sprintln(j.Name, fioargs.Measured(options, false)) // it sorts a map
 			for _, d := range j.All() {
-				of.totals += fmt.Sprint(" ", d.TotalIOs, " ", d.Runtime)
+				totals += fmt.Sprint(" ", d.TotalIOs, " ", d.Runtime)
 			}
 		}
-		of.general = strings.ReplaceAll(of.job, host, "*")
 		break
 	}
-	return of
+	return isHost.Replace(job), totals
 }
 
 // ranTogether reports whether two executions have at least three quarters of the longer one in common. Reports have their

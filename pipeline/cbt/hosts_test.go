@@ -65,7 +65,7 @@ func hostsOf(runs []*Run) (all []string) {
 			switch {
 			case strings.Contains(d, "read as one run of the hosts"):
 				line += " [joined]"
-			case strings.Contains(d, "overlap in time"):
+			case strings.Contains(d, "ran the same jobs at the same time: if"):
 				line += " [together]"
 			case strings.Contains(d, "at different times"):
 				line += " [different times]"
@@ -116,14 +116,14 @@ func TestHosts(t *testing.T) {
 		{"numbers apart", inFolders("ceph-node-1 ceph-node-2"), []string{"x ceph-node-1 ceph-node-2 [joined]"}},
 		{"addresses", inFolders("10.0.0.9 10.0.0.10"), []string{"x 10.0.0.10 10.0.0.9 [joined]"}},
 		{"addresses of a cloud", inFolders("ip-10-0-0-9 ip-10-0-0-10"), []string{"x ip-10-0-0-10 ip-10-0-0-9 [joined]"}},
-		{"domains", inFolders("gpu1.lab.example.com gpu2.lab.example.com"), []string{"x gpu1.lab.example.com gpu2.lab.example.com [joined]"}},
+		{"domains", inFolders("srv1.lab.example.com srv2.lab.example.com"), []string{"x srv1.lab.example.com srv2.lab.example.com [joined]"}},
 		{"folders below those of hosts", append(inFolders("node01/4k node02/4k", "bs=4k"), all(inFolders("node01/8k node02/8k", "bs=8k"), 61)...),
 			[]string{"4k/x node01 node02 [joined]", "8k/x node01 node02 [joined]"}},
 		{"hosts below folders", append(inFolders("night1/node01 night1/node02"), all(inFolders("night2/node01 night2/node02"), 86400)...),
 			[]string{"night1/x node01 node02 [joined]", "night2/x node01 node02 [joined]"}},
 		{"files with the host in their names", inFolders("node01 node02", "filename=/mnt/HOST/f"), []string{"x node01 node02 [joined]"}},
 		{"one file with the name of a host", inFolders("node01 node02", "filename=/mnt/node01"), []string{"x node01 node02 [joined]"}},
-		{"devices of one name", inFolders("web1 web2", "filename=/dev/sdb"), []string{"x web1 web2 [joined]"}},
+		{"hosts in racks", inFolders("rack1/node1 rack1/node2 rack2/node1 rack2/node2"), []string{"rack1/x node1 node2 [joined]", "rack2/x node1 node2 [joined]"}},
 		{"names", []ofHost{
 			{report: "out-node01.json", log: "x-node01_clat_hist.1.log", ran: 60}, {report: "out-node02.json", log: "x-node02_clat_hist.1.log", ran: 60},
 		}, []string{"x node01 node02 [joined]"}},
@@ -135,6 +135,7 @@ func TestHosts(t *testing.T) {
 
 		{"reports with the host at the end", []ofHost{{report: "x.json.node1", ran: 60}, {report: "x.json.node2", ran: 60}}, []string{"x.json node1 node2 [joined]"}},
 		{"logs with the host at the end", []ofHost{{log: "x_clat_hist.1.log.a1", ran: 60}, {log: "x_clat_hist.1.log.a2", ran: 60}}, []string{"x a1 a2"}},
+		{"logs with the host in the middle", []ofHost{{log: "x_clat_hist.1.node1.log", ran: 60}, {log: "x_clat_hist.1.node2.log", ran: 60}}, []string{"x node1 node2"}},
 
 		// Not one run, or not known to be one.
 		{"one after the other", later(inFolders("node01 node02 node03"), 60), []string{"node01/x", "node02/x", "node03/x"}},
@@ -144,9 +145,9 @@ func TestHosts(t *testing.T) {
 		{"a short one in a long one", change(inFolders("node01 node02"), func(i int, c *ofHost) { c.ran = 60 - 50*i }), []string{"node01/x [together]", "node02/x"}},
 		{"two sizes of requests", append(inFolders("node01", "bs=4k"), inFolders("node02", "bs=8k")...), []string{"node01/x", "node02/x"}},
 		{"two devices", append(inFolders("node01", "filename=/dev/sdb"), inFolders("node02", "filename=/dev/sdc")...), []string{"node01/x", "node02/x"}},
-		{"devices of one host", inFolders("nvme0n1 nvme1n1", "filename=/dev/HOST"), []string{"nvme0n1/x [together]", "nvme1n1/x"}},
-		{"what may be devices", inFolders("alpha1 alpha2", "filename=/mnt/HOST/f"), []string{"alpha1/x [together]", "alpha2/x"}},
-		{"file systems", inFolders("ext4 xfs", "directory=/mnt/HOST"), []string{"ext4/x [together]", "xfs/x"}},
+		{"devices of one host", inFolders("nvme0n1 nvme1n1", "filename=/dev/HOST"), []string{"nvme0n1/x", "nvme1n1/x"}},
+		{"what may be devices", inFolders("alpha1 alpha2", "filename=/mnt/HOST/f"), []string{"alpha1/x", "alpha2/x"}},
+		{"file systems", inFolders("ext4 xfs", "directory=/mnt/HOST"), []string{"ext4/x", "xfs/x"}},
 		{"repetitions, with a wrong clock", inFolders("run1 run2 run3"), []string{"run1/x [together]", "run2/x", "run3/x"}},
 		{"repetitions of one host", append(inFolders("node01/run1"), inFolders("node01/run2")...), []string{"node01/run1/x [together]", "node01/run2/x"}},
 		{"before and after", inFolders("before after"), []string{"after/x [together]", "before/x"}},
@@ -156,9 +157,8 @@ func TestHosts(t *testing.T) {
 			[]string{"x a1 a2 [different times]"}},
 		{"no reports, and no names of hosts", noReports(inFolders("4k 8k")), []string{"4k/x", "8k/x"}},
 		{"one without a report", append(inFolders("node01 node02"), noReports(inFolders("node03"))...), []string{"node01/x [unknown]", "node02/x", "node03/x"}},
-		{"racks", inFolders("rack1/node1 rack1/node2 rack2/node1 rack2/node2"), []string{
-			"rack1/node1/x [together] [together]", "rack1/node2/x [together]", "rack2/node1/x [together]", "rack2/node2/x",
-		}},
+		{"two machines, or two executions", inFolders("lab1 lab2"), []string{"lab1/x [together]", "lab2/x"}},
+		{"devices of one name, on what may be two hosts", inFolders("web1 web2", "filename=/dev/sdb"), []string{"web1/x [together]", "web2/x"}},
 		{"fio-plot's", []ofHost{
 			{report: "4k/randread-16-1.json", ran: 60, options: "bs=4k iodepth=16 numjobs=1"}, {report: "4k/randread-16-2.json", ran: 60, start: 61, options: "bs=4k iodepth=16 numjobs=2"},
 			{report: "8k/randread-16-1.json", ran: 60, start: 122, options: "bs=8k iodepth=16 numjobs=1"},

@@ -26,6 +26,7 @@ var (
 	bareReport   = regexp.MustCompile(`^(?:json_output|live_output|output)(?:\.(.+))?$`) // of rbdfio, which has no volumes
 	hostedReport = regexp.MustCompile(`^(.+\.(?:json|out|txt))\.(.+)$`)                  // with a host, as CBT collects files
 	volumePrefix = regexp.MustCompile(`^(.*)\.(\d+)$`)
+	hostInMiddle = regexp.MustCompile(`^(.+_[a-z_]+\.\d+)\.(.+)\.log$`) // where people put it
 	numberMark   = regexp.MustCompile(`^\.\d+$`)
 	hashName     = regexp.MustCompile(`^[0-9a-f]{16,}$`) // other programs store thousands of such files
 	cephFile     = regexp.MustCompile(`^(?:ceph_settings\.out|historic_ops\.out|pgautoscaler\.log)`)
@@ -85,7 +86,7 @@ func roleOf(name string) role {
 		isBelow = isBelow || configDir.MatchString(dir)
 		isRBDFio = isRBDFio || dir == rbdfio || strings.HasPrefix(dir, rbdfio+".")
 	}
-	_, isLog := fiolog.ParseName(base)
+	_, isLog := parseLog(base)
 	byEnd, isKnown := roles[path.Ext(base)]
 	switch {
 	case isLog:
@@ -99,12 +100,22 @@ func roleOf(name string) role {
 	case isKnown:
 		return byEnd
 	}
-	if m := hostedReport.FindStringSubmatch(base); m != nil && path.Ext(m[1]) == ".json" {
-		if stem, _ := stemOf(m[2]); stem != "" { // x.json.node01
-			return roleReport
-		}
+	_, mark := fiolog.CutCopyMark(base)
+	switch {
+	case mark == "" && strings.Contains(base, "_clat_hist."): // it can be nothing else, so there is a message
+		return roleLog
+	case mark == "" && hostedReport.MatchString(base) && strings.Contains(base, ".json."): // x.json.node01
+		return roleReport
 	}
 	return roleLoose
+}
+
+// parseLog is [fiolog.ParseName] that also knows x_clat_hist.1.node01.log, if that can only be a host.
+func parseLog(base string) (name fiolog.Name, isLog bool) {
+	if m := hostInMiddle.FindStringSubmatch(base); m != nil && hostName.MatchString(m[2]) {
+		base = m[1] + ".log." + m[2]
+	}
+	return fiolog.ParseName(base)
 }
 
 // parseReport splits the name that CBT gives to fio's output. A host may be an IP address, whose first number looks
@@ -168,7 +179,12 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 		base := path.Base(f.Path)
 		role, log := roleOf(f.Path), logFile{file: f}
 		if role == roleLog {
-			if log.name, _ = fiolog.ParseName(base); f.Beside {
+			isLog := false
+			if log.name, isLog = parseLog(base); f.Beside {
+				continue
+			}
+			if !isLog {
+				s.leaveNotable(f, "its name is not that of a log of fio, such as x_clat_hist.1.log or x_clat_hist.1.log.HOST, so it is not read: rename it")
 				continue
 			}
 		} else if f.Named && role != roleConfig {
@@ -183,7 +199,7 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 		case roleLog:
 			// A copy that the user named is read if the user named no other log in its folder.
 			isProper := func(other *source.File) bool {
-				name, ok := fiolog.ParseName(path.Base(other.Path))
+				name, ok := parseLog(path.Base(other.Path))
 				return ok && name.Copy == "" && s.dirOf(other) == s.dirOf(f)
 			}
 			if mark := log.name.Copy; mark != "" && (!f.Named || slices.ContainsFunc(s.files, isProper)) {

@@ -90,6 +90,17 @@ var findings = []struct {
 		want:  []string{"a/x: x.1: ", "b/x: x.1: ", "reports/out: : reports/out.json name"},
 	},
 	{
+		name:  "logs with other names than fio's: nothing is skipped in silence",
+		files: tree{"x_clat_hist.1.run2.log": "1, 2\n"}.with("x_clat_hist.1.log"),
+		want:  []string{"x: x.1: "},
+		left:  []string{"x_clat_hist.1.run2.log: its name is not that of a log of fio"},
+	},
+	{
+		name:  "sections of one group with prefixes that differ by a number, of which the report names the last",
+		files: tree{"o.json": fioReport(job{"a", histMsec, "write_hist_log=x.2"})}.with("x.1_clat_hist.1.log", "x.2_clat_hist.2.log"),
+		want:  []string{"x: x.1.1 x.2.2: o.json options"},
+	},
+	{
 		name: "sections with a prefix each",
 		files: tree{
 			"out.json": fioReport(job{"rd", histMsec, "write_hist_log=rd"}, job{"wr", histMsec, "write_hist_log=foo/wr"}, job{"wr", histMsec, "write_hist_log=foo/wr"}, job{"none", histMsec}),

@@ -252,15 +252,20 @@ func present(runs []*Run) []*Run {
 func (s *sorter) inOrder(runs []*Run) []*Run {
 	first := make(map[*Run]int, len(runs))
 	for _, r := range runs {
-		at := len(s.order)
-		for _, l := range r.logs() {
-			at = min(at, s.order[l.File])
-		}
-		for _, f := range r.Reports {
-			at = min(at, s.order[f.File])
-		}
-		first[r] = at
+		first[r] = s.first(r)
 	}
 	slices.SortStableFunc(runs, func(a, b *Run) int { return first[a] - first[b] })
 	return runs
+}
+
+// first returns the place of a run's first file.
+func (s *sorter) first(r *Run) int {
+	at := len(s.order)
+	for _, l := range r.logs() {
+		at = min(at, s.order[l.File])
+	}
+	for _, f := range r.Reports {
+		at = min(at, s.order[f.File])
+	}
+	return at
 }

@@ -158,7 +158,10 @@ func memoryOf(options map[string]string) int {
 
 // jobs reads the next value, the jobs of a report without their sum; nil if it is no array.
 func (d *decoder) jobs() ([]Job, error) {
-	const allClients = "All clients" // the sum of all other jobs of fio --client
+	const (
+		allClients = "All clients"  // the sum of all other jobs of fio --client
+		noGroup    = math.MaxUint32 // of an entry of no job, which fio adds if only some sections of a group have group_reporting
+	)
 	if d.json.PeekKind() != '[' {
 		d.value()
 		return nil, nil
@@ -172,7 +175,7 @@ func (d *decoder) jobs() ([]Job, error) {
 		if err != nil {
 			return fmt.Errorf("job %.40q: %w", j.Name, err)
 		}
-		if j.Name != allClients {
+		if j.Name != allClients && j.GroupID != noGroup {
 			jobs = append(jobs, j)
 		}
 		made := int(unsafe.Sizeof(j)) + len(j.Name) + len(j.Host) + len(j.Port) + memoryOf(j.Options)

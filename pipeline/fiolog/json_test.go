@@ -234,6 +234,15 @@ func TestReportClients(t *testing.T) {
 	}
 }
 
+// TestReportOfNoGroup: if only some sections of a group have group_reporting, fio 3 adds an entry that is of no job.
+func TestReportOfNoGroup(t *testing.T) {
+	const doc = `{"fio version": "fio-3.33", "jobs": [{"jobname": "a", "groupid": 0}, {"groupid": 4294967295, "elapsed": 7, "read": {"total_ios": 0}}]}`
+	reports, faults := readReports(strings.NewReader(doc))
+	if len(reports) != 1 || len(faults) > 0 || len(reports[0].Jobs) != 1 || reports[0].Jobs[0].Name != "a" {
+		t.Errorf("got %+v and %q", reports, faults)
+	}
+}
+
 // TestReportClientOptions: the options that are global on a client are those of its jobs.
 func TestReportClientOptions(t *testing.T) {
 	const doc = `{"fio version": "fio-3.42", "global options": [

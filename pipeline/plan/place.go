@@ -152,7 +152,11 @@ func placeByReports(out *Output, entries []*Entry) placement {
 	for _, e := range entries {
 		if b := &out.begun[e.Index]; !b.start.IsZero() {
 			half := b.slack / 2
-			p.Starts[e] = moment{b.start.Add(-half), clockReport, errorOfReport + half + forks(e)}
+			unsure := errorOfReport + half + forks(e)
+			if out.Live {
+				half = 0 // most still run, and have since this start
+			}
+			p.Starts[e] = moment{b.start.Add(-half), clockReport, unsure}
 			first = Earlier(first, p.Starts[e].Start)
 		}
 	}
