@@ -26,8 +26,8 @@ type Run struct {
 	// NoWindows says why the run has no interval documents with percentiles, and what to do. It is empty if the run has
 	// some.
 	NoWindows string `json:"no_windows,omitempty"`
-	// Placed says in one sentence how jobs that ran one after another were placed in time. It is empty if all jobs
-	// began together.
+	// Placed says in one sentence how jobs that ran one after another were placed in time, or that nothing shows whether they
+	// did. It is empty if all jobs began together.
 	Placed string `json:"placed,omitempty"`
 
 	All   *Totals `json:"all,omitempty"`

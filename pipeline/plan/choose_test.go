@@ -241,11 +241,11 @@ func TestLogsOfGroups(t *testing.T) {
 		want   string // for each stage its name and jobs
 		doubt  string
 	}{
-		{"by the bins", [][]uint32{{3, 3, 3}, {5, 5}}, rowsOf{3, 3, 3, 5, 5}, nil, true, "s0 [1 2 3], s2 [4 5]", ""},
-		{"by the counts", [][]uint32{{3, 3, 3}, {3, 5}}, rowsOf{3, 3, 3, 5, 3}, nil, true, "s0 [1 2 3], s2 [4 5]", ""},
-		{"by the job file", [][]uint32{{3, 3, 3, 3}, {3, 3, 3}}, rowsOf{3, 3, 3, 3, 3}, sections(2, 1, 1, 1), true, "s0 [1 2 3], s2 [4 5]", ""},
-		{"by the job file, without bins", [][]uint32{nil, nil}, rowsOf{3, 3, 3, 3, 3}, sections(2, 1, 1, 1), false, "s0 [1 2 3], s2 [4 5]", ""},
-		{"another job file", [][]uint32{{3, 3, 3}, {5, 5}}, rowsOf{3, 3, 3, 5, 5}, sections(1, 1, 1, 2), true, "s0 [1 2 3], s2 [4 5]", ""},
+		{"by the bins", [][]uint32{{3, 3, 3}, {5, 5}}, rowsOf{3, 3, 3, 5, 5}, nil, true, "s0+more [1 2 3], s2+more [4 5]", ""},
+		{"by the counts", [][]uint32{{3, 3, 3}, {3, 5}}, rowsOf{3, 3, 3, 5, 3}, nil, true, "s0+more [1 2 3], s2+more [4 5]", ""},
+		{"by the job file", [][]uint32{{3, 3, 3, 3}, {3, 3, 3}}, rowsOf{3, 3, 3, 3, 3}, sections(2, 1, 1, 1), true, "s0+s1 [1 2 3], s2+s3 [4 5]", ""},
+		{"by the job file, without bins", [][]uint32{nil, nil}, rowsOf{3, 3, 3, 3, 3}, sections(2, 1, 1, 1), false, "s0+s1 [1 2 3], s2+s3 [4 5]", ""},
+		{"another job file", [][]uint32{{3, 3, 3}, {5, 5}}, rowsOf{3, 3, 3, 5, 5}, sections(1, 1, 1, 2), true, "s0+s1 [1 2 3], s2+s3 [4 5]", ""},
 		{"a log that may be of both", [][]uint32{{3, 3, 3}, {3, 3, 5}}, rowsOf{3, 3, 3, 5, 5}[:4], nil, true, "s0 [1], s2 [2]", "which logs are of which group"},
 		{"a log without rows at the edge", [][]uint32{{3, 3, 3}, {5, 5}}, rowsOf{3, 3, 0, 5, 5}, nil, true, "s0 [1], s2 [2]", "which logs are of which group"},
 		{"no bins", [][]uint32{nil, nil}, rowsOf{3, 3, 3, 5, 5}, nil, false, "s0 [1], s2 [2]", "which logs are of which group"},

@@ -236,11 +236,17 @@ func (p *Plan) FioSettings() (same mapping.CBT) {
 // Reported returns the entries of the run as fio reported them: parts in place of combined entries.
 func (p *Plan) Reported() (all []*Entry) {
 	for _, e := range p.Entries {
-		if all = append(all, e.parts...); len(e.parts) == 0 {
-			all = append(all, e)
-		}
+		all = append(all, e.reported()...)
 	}
 	return all
+}
+
+// reported returns the parts of a combined entry, or the entry.
+func (e *Entry) reported() []*Entry {
+	if len(e.parts) > 0 {
+		return e.parts
+	}
+	return []*Entry{e}
 }
 
 // optionSets returns an entry with the options of each job or section. They come from the reports, because fio did what

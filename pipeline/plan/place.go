@@ -304,12 +304,13 @@ func writing(entries []*Entry, atMost time.Duration) (longest time.Duration) {
 }
 
 // ended returns when the jobs of the entry ended, by when their logs were last written: the latest time, and how far
-// apart the times are. It is not ok if a log is missing or has no time. fio writes its report at its timestamp.
+// apart the times are. It is not ok if a log is missing or has no time, or if the last of several jobs wrote it. fio writes its
+// report at its timestamp.
 func (e *Entry) ended() (last time.Time, spread time.Duration, ok bool) {
 	var first time.Time
 	for _, j := range e.Jobs {
 		at := j.Log.File.ModTime
-		if j.Source == FromNothing || j.Log.File == e.Out.File || at.IsZero() {
+		if j.Source == FromNothing || j.Log.File == e.Out.File || at.IsZero() || j.Log.Segment > 0 {
 			return last, 0, false
 		}
 		if first = Earlier(first, at); at.After(last) {

@@ -157,6 +157,20 @@ func changeTimes(out *Output, entries []*Entry, change func(time.Time) time.Time
 	}
 }
 
+// TestTimesOfOneLog: a log of all jobs (per_job_logs=0) was last written by the last of them, which contradicts nothing.
+func TestTimesOfOneLog(t *testing.T) {
+	out, entries := outputOf(9, section{group: 0, ran: 4000, log: 20}, section{group: 1, ran: 4000, log: 20})
+	if p := Place(out, entries); p.contradiction == "" {
+		t.Error("two logs of one time: no contradiction")
+	}
+	for i, e := range entries {
+		e.Jobs[0].Log.Segment = i
+	}
+	if p := Place(out, entries); p.contradiction != "" {
+		t.Error("one log: ", p.contradiction)
+	}
+}
+
 // TestErrorOfPlaces: of stages one after another, whose files have the times of some clock, fine or coarse, each begins
 // within the error that is stated.
 func TestErrorOfPlaces(t *testing.T) {

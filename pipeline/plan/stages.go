@@ -53,7 +53,7 @@ func (p *planner) stages() []*Plan {
 	for _, turns := range fios {
 		count := map[string]int{}
 		for _, turn := range turns {
-			names := strings.Join(sectionNames(turn.jobs), "\n")
+			names := strings.Join(p.sectionNames(turn.jobs), "\n")
 			k := key{names, count[names]}
 			count[names]++
 			if i, ok := at[k]; ok {
@@ -77,7 +77,7 @@ func (p *planner) stages() []*Plan {
 	for i, of := range stages {
 		s := p.stage(of.jobs)
 		s.Stage, s.Stages = i+1, len(stages)
-		s.Name = JoinNames(sectionNames(s.Jobs))
+		s.Name = JoinNames(p.sectionNames(s.Jobs))
 		if names[s.Name]++; names[s.Name] > 1 || s.Name == "" {
 			s.Name = strings.TrimPrefix(fmt.Sprintf("%s-%d", s.Name, names[s.Name]), "-")
 		}
@@ -287,13 +287,30 @@ func (p *planner) section(j *Job) *fioargs.Section {
 	return p.Run.Sections[i]
 }
 
-// sectionNames returns the names of the sections of some jobs in fio's report, each once.
-func sectionNames(jobs []*Job) (names []string) {
-	for _, j := range jobs {
-		if name := j.Section(); name != "" && !slices.Contains(names, name) {
+// sectionNames returns the names of the sections of some jobs, each once. fio reports a group by its first section. The job
+// file has the others; without one, "more" stands for them.
+func (p *Plan) sectionNames(jobs []*Job) (names []string) {
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
+	others := ""
+	for i, j := range jobs {
+		if j.Entry == nil || i > 0 && j.Entry == jobs[i-1].Entry {
+			continue
+		}
+		for _, e := range j.Entry.reported() {
+			sections := p.sectionsOf(e)
+			for _, s := range sections {
+				add(s.Name)
+			}
+			if add(e.Name); e.isGroup && len(sections) == 0 {
+				others = "more"
+			}
+		}
+	}
+	add(others)
 	return names
 }
 
@@ -325,17 +342,14 @@ func (p *Plan) sections() (sections []Section) {
 			}
 		}
 		s := &sections[i]
-		if s.Jobs = append(s.Jobs, j); j.Entry == nil {
-			continue
-		}
-		s.Options = common([]map[string]string{s.Options, j.Entry.listed()})
-		if !slices.Contains(s.Names, j.Entry.Name) {
-			s.Names = append(s.Names, j.Entry.Name)
+		if s.Jobs = append(s.Jobs, j); j.Entry != nil {
+			s.Options = common([]map[string]string{s.Options, j.Entry.listed()})
 		}
 	}
 	used := map[string]int{} // hosts may have other options in sections of one name
 	for i := range sections {
 		s := &sections[i]
+		s.Names = p.sectionNames(s.Jobs)
 		s.Name = JoinNames(s.Names)
 		if used[s.Name]++; used[s.Name] > 1 {
 			s.Name += fmt.Sprint(" #", used[s.Name])

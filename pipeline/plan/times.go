@@ -299,8 +299,14 @@ hosts:
 			}
 			shortest = min(shortest, s.end.Sub(s.start))
 		}
-		if last.Sub(first) <= max(shortest/6, time.Second) {
-			continue // of one moment, or of copies that were made within one
+		if last.Sub(first) <= max(shortest/6, time.Second) { // of one moment, or of copies that were made within one
+			isOfOneFio := func(s span) bool { return s.Volume == spans[0].Volume && s.Number != spans[0].Number }
+			if slices.ContainsFunc(spans, isOfOneFio) {
+				p.Placed = "all jobs as if they began together, because their logs were last written at the same moment, and no report says when " +
+					"they ran: if the logs are copies, and the jobs ran one after another (stonewall), its numbers are of no single stage; pass " +
+					"fio's JSON report, or logs with their times (cp -p, rsync -t)"
+			}
+			continue
 		}
 		apart := map[*Job]time.Duration{}
 		for _, s := range spans {

@@ -35,7 +35,7 @@ type Plan struct {
 	Averages []cbt.Log // in place of rows
 
 	moment        // start of the first job, by the weakest evidence of all jobs
-	Placed string // how jobs that ran one after another were placed; empty if none did
+	Placed string // how jobs that ran one after another, or may have, were placed; empty if none did
 	Window int64  // milliseconds
 	Shift  int64  // the windows begin this long before the run, to follow its rows
 
