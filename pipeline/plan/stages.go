@@ -349,8 +349,7 @@ func (p *Plan) sections() (sections []Section) {
 	used := map[string]int{} // hosts may have other options in sections of one name
 	for i := range sections {
 		s := &sections[i]
-		s.Names = p.sectionNames(s.Jobs)
-		s.Name = JoinNames(s.Names)
+		s.Name = JoinNames(p.sectionNames(s.Jobs))
 		if used[s.Name]++; used[s.Name] > 1 {
 			s.Name += fmt.Sprint(" #", used[s.Name])
 		}

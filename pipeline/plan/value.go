@@ -56,8 +56,7 @@ func (p *Plan) At(ms int64) time.Time { return p.Start.Add(time.Duration(ms) * t
 // Section is the jobs of a stage that do the same: of one section of the job file, or of several that do not differ in
 // what fio measures.
 type Section struct {
-	Name     string            // made of Names; no two sections of a stage have the same
-	Names    []string          // of the sections in fio's report; none without a report
+	Name     string            // of its sections in the job file, see [JoinNames]; no two of a stage have the same
 	Settings mapping.CBT       // those that fio's options name; zero is unknown
 	Options  map[string]string // of fio, which all its jobs have
 	Jobs     []*Job

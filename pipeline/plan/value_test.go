@@ -113,7 +113,7 @@ func TestStages(t *testing.T) {
 					numbers = append(numbers, j.Number)
 				}
 				text += fmt.Sprint(" ", numbers)
-				if j := section.Jobs[0]; j.Entry != nil && (section.Settings.Mode != j.Entry.own["rw"] || section.Names[0] != j.Entry.Job.Name) {
+				if j := section.Jobs[0]; j.Entry != nil && (section.Settings.Mode != j.Entry.own["rw"] || section.Name != j.Entry.Job.Name) {
 					t.Errorf("%s: %+v", c.name, section)
 				}
 			}
