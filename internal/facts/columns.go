@@ -102,7 +102,7 @@ func SectionLines(run *mapping.Run) (list []*Line) {
 
 // SectionTitle returns the name of a section with its most important settings.
 func SectionTitle(s *mapping.RunSection) string {
-	return strings.TrimSpace(s.Name + " " + shortSettings(&s.CBT))
+	return strings.TrimSpace(s.Name + " " + SettingsText(&s.CBT))
 }
 
 // first returns a text only in the first line of a run.

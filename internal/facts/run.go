@@ -43,9 +43,10 @@ func Title(run *mapping.Run) string {
 }
 
 // ShortSettings returns the most important settings, such as "randwrite 4K qd16".
-func ShortSettings(run *mapping.Run) string { return shortSettings(&run.CBT) }
+func ShortSettings(run *mapping.Run) string { return SettingsText(&run.CBT) }
 
-func shortSettings(set *mapping.CBT) string {
+// SettingsText is [ShortSettings] of settings.
+func SettingsText(set *mapping.CBT) string {
 	var parts []string
 	if set.Mode != "" {
 		parts = append(parts, set.Mode)
@@ -88,7 +89,7 @@ func partsOf(run *mapping.Run) (list []*mapping.Run) {
 		var beside []string
 		for k := range run.Sections {
 			if other := &run.Sections[k]; k != i {
-				beside = append(beside, cmp.Or(shortSettings(&other.CBT), other.Name))
+				beside = append(beside, cmp.Or(SettingsText(&other.CBT), other.Name))
 			}
 		}
 		slices.Sort(beside)

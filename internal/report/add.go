@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/compare"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
@@ -147,8 +149,39 @@ type comparison struct {
 	Why     string // why there is no comparison, such as "mode read, not write"
 }
 
-// Percent returns the confidence of the intervals for the template.
-func (c *comparison) Percent() string { return share(confidence) }
+// Table returns the table of the changes, or nil.
+func (c *comparison) Table() *view {
+	text := func(name, heading string, of func(*compare.Line) string) table.Column[*compare.Line] {
+		return table.Column[*compare.Line]{Name: name, Heading: heading, Text: of}
+	}
+	columns := []table.Column[*compare.Line]{
+		text("", "Direction", func(l *compare.Line) string { return l.Direction }), text("metric", "Metric", func(l *compare.Line) string { return l.Metric.String() }),
+		text("", fmt.Sprint(">Run ", c.Base), func(l *compare.Line) string { return l.BaseText() }), text("", fmt.Sprint(">Run ", c.Other), func(l *compare.Line) string { return l.OtherText() }),
+		text("", ">Change", func(l *compare.Line) string { return l.Text() }), text("", ">"+share(confidence)+" interval", func(l *compare.Line) string { return l.IntervalText() }),
+		text("picture", "half … twice as much", func(*compare.Line) string { return "" }), text("verdict", "Verdict", func(l *compare.Line) string { return l.VerdictText() }),
+	}
+	var rows []*compare.Line
+	for i := range c.Changes {
+		rows = append(rows, &c.Changes[i])
+	}
+	return newView("changes", "", columns, rows, func(l *compare.Line, column string, to *cell) {
+		switch column {
+		case "picture":
+			to.Picture = drawChange(l.Change)
+		case "verdict":
+			to.Class, to.Title = "text verdict "+string(l.Verdict), l.Why
+		}
+	})
+}
+
+// apart returns the table of the runs that are not compared, or nil.
+func apart(all []*comparison) *view {
+	list := slices.DeleteFunc(slices.Clone(all), func(c *comparison) bool { return len(c.Changes) > 0 })
+	return newView("changes", "Not compared, because their settings differ (fio2es compare compares any runs)", []table.Column[*comparison]{
+		{Name: "metric", Heading: "Run", Text: func(c *comparison) string { return fmt.Sprintf("%d %s", c.Other, c.Title) }},
+		{Heading: "Why", Text: func(c *comparison) string { return c.Why }},
+	}, list, nil)
+}
 
 // A change is drawn on a logarithmic line from half as much to twice as much.
 const (

@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // fact is a name and its value.
@@ -149,6 +150,17 @@ func (r *run) lead() (parts []string) {
 	return parts
 }
 
+// executionLead returns time and version of fio of an execution.
+func executionLead(stages []*run) string {
+	all := mapping.Run{Run: stages[0].Doc.Run, Fio: mapping.FioInfo{Version: stages[0].Doc.Fio.Version}}
+	for _, s := range stages[1:] {
+		if s.Doc.Run.End.After(all.Run.End) {
+			all.Run.End = s.Doc.Run.End
+		}
+	}
+	return strings.Join((&run{Doc: &all}).lead(), between)
+}
+
 // Settings returns the known settings of the benchmark.
 func (r *run) Settings() []fact {
 	var list []fact
@@ -193,13 +205,4 @@ func clockTime(c chart.Clock, t time.Time) string {
 		return at.Format("15:04:05.000")
 	}
 	return "+" + strconv.FormatFloat(t.Sub(c.Start).Seconds(), 'f', 3, 64) + "s"
-}
-
-// since returns when a moment was: time of day and time since the run's start.
-func (r *run) since(m *moment) string {
-	since := "+" + unit.Elapsed(m.at.Sub(r.Doc.Run.Start))
-	if r.clock().Known {
-		return clockTime(r.clock(), m.at) + " (" + since + ")"
-	}
-	return since
 }

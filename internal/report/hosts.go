@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -15,9 +14,6 @@ import (
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// maxHosts is how many hosts a table of a page lists: the slowest ones.
-const maxHosts = 100
 
 // hostSum is the sum of a host's windows in one direction.
 type hostSum struct {
@@ -113,51 +109,4 @@ func hostColumns() []table.Column[*host] {
 			Name: "skew", Unit: "ms", Heading: ">Skew", Value: func(h *host) any { return *h.skew },
 			Text: func(h *host) string { return unit.Elapsed(time.Duration(*h.skew) * time.Millisecond) },
 		}}))
-}
-
-// hostTable is the table of a direction on a page.
-type hostTable struct {
-	Direction string
-	Rows      []row
-	Left      int // number of faster hosts that are left out
-}
-
-// HostTables returns the tables of hosts of a page. Bars are relative to the highest number in a table.
-func (r *run) HostTables() (list []hostTable) {
-	columns := slices.DeleteFunc(hostColumns(), func(c table.Column[*host]) bool { return c.Heading == "" || c.Name == "host" || c.Name == "direction" })
-	for _, direction := range mapping.Directions {
-		hosts := slices.DeleteFunc(slices.Clone(r.Hosts), func(h *host) bool { return h.direction != direction })
-		if len(hosts) == 0 {
-			continue
-		}
-		t := hostTable{Direction: direction, Left: max(len(hosts)-maxHosts, 0)}
-		for _, h := range hosts[:len(hosts)-t.Left] {
-			t.Rows = append(t.Rows, row{Name: h.name})
-		}
-		for _, c := range columns {
-			highest := 0.0
-			for _, h := range hosts {
-				if x, ok := c.Value(h).(float64); ok {
-					highest = higher(highest, x)
-				}
-			}
-			for i := range t.Rows {
-				one := cell{Text: c.TextOf(hosts[i])}
-				if x, ok := c.Value(hosts[i]).(float64); ok {
-					one.Bar = percentOf(x, highest)
-				}
-				t.Rows[i].Cells = append(t.Rows[i].Cells, one)
-			}
-		}
-		list = append(list, t)
-	}
-	return list
-}
-
-// percentOf returns x relative to highest as a CSS percentage.
-func percentOf(x, highest float64) string {
-	if !(x > 0) || !(highest > 0) {
-		return "0%"
-	}
-	return fmt.Sprintf("%.1f%%", 100*x/highest)
 }

@@ -18,10 +18,13 @@ type MatrixView struct {
 	Notes    []string
 }
 
-// Matrices returns the views of runs for each direction that can be drawn.
-func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, runs []*mapping.Run) (list []MatrixView) {
+// Matrices returns the views of runs for each direction that can be drawn, and have at least least cells.
+func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, runs []*mapping.Run, least int) (list []MatrixView) {
 	for _, direction := range directions {
 		for _, m := range matrix.New(by, direction, runs) {
+			if len(m.Cells()) < least {
+				continue
+			}
 			v := MatrixView{Title: m.Title(metric)}
 			add := func(p *matrix.Picture) {
 				v.Drawings, v.Notes = append(v.Drawings, template.HTML(p.Fragment())), p.Notes // safe, because Fragment escapes texts
@@ -56,5 +59,6 @@ func (p *Page) matrices() []MatrixView {
 	if len(directions) == 0 {
 		directions = matrix.Directions(runs)
 	}
-	return Matrices(by, workload.MustNumbers("p99")[0], directions, runs)
+	const least = 3 // of fewer, a table has all
+	return Matrices(by, workload.MustNumbers("p99")[0], directions, runs, least)
 }

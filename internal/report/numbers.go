@@ -39,15 +39,6 @@ func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 	return list, nil
 }
 
-// row is a row of a table.
-type row struct {
-	Name  string // name of a direction or a host
-	Cells []cell
-}
-
-// cell is a number, a note below it, a title for the pointer, and the length of its bar as a CSS percentage.
-type cell struct{ Text, Note, Title, Bar string }
-
 // numbersColumns returns the columns of a section: all numbers but p75.
 func numbersColumns() []table.Column[*facts.Line] {
 	return slices.DeleteFunc(slices.Clone(facts.Numbers()), func(c table.Column[*facts.Line]) bool { return c.Name == "p75" || c.Heading == "" })
@@ -55,14 +46,6 @@ func numbersColumns() []table.Column[*facts.Line] {
 
 // sure is the confidence of the interval of a percentile.
 const sure = 0.95
-
-// Cell returns the cell of the direction in a column of the table of numbers.
-func (t *total) Cell(c *table.Column[*facts.Line]) cell {
-	if c.Unit == "us" {
-		return t.latencyCell(c.Name)
-	}
-	return cell{Text: c.TextOf(t.Line)}
-}
 
 // Few reports whether any percentile has too few requests.
 func (r *run) Few() bool {

@@ -26,7 +26,6 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
-	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -72,18 +71,15 @@ func (p *Page) Write(w io.Writer) error {
 			r.Class = runClass(i)
 		}
 	}
-	numbers, isExecution, lead := numbersColumns(), facts.IsExecution(p.documents()), ""
-	summary := table.Pick(numbers, "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max")
+	isExecution, lead := facts.IsExecution(p.documents()), ""
 	if isExecution {
-		summary = stageNumbers()
 		setStages(p.runs)
 		lead = executionLead(p.runs)
 	}
 	var b bytes.Buffer
 	err := pageTemplate().Execute(&b, pageView{
-		Options: p.opt, Runs: p.runs, Comparisons: p.comparisons, Overlays: overlays(p.runs), Matrices: p.matrices(),
+		Options: p.opt, Runs: p.runs, Comparisons: p.comparisons, Overlays: overlays(p.runs), Matrices: p.matrices(), Summary: p.summary(isExecution),
 		Many: len(p.runs) > 1, IsExecution: isExecution, Lead: lead, IsStaged: len(p.bases) > 1, Beyond: max(len(p.runs)-MaxSections, 0), Undrawn: len(p.runs) > maxCurves,
-		Numbers: numbers, Summary: summary,
 	})
 	if err != nil {
 		return err
@@ -112,7 +108,7 @@ func (p *Page) documents() (docs []*mapping.Run) {
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"style": Style, "live": Live, "reload": func() template.HTML { return reload }, "script": func() template.JS { return template.JS(pageJS) },
-		"drawn": drawChange, "title": facts.Title, "stage": facts.StageName, "execution": facts.ExecutionTitle, "started": facts.Started, "count": unit.Count,
+		"execution": facts.ExecutionTitle, "count": unit.Count, "apart": apart,
 	}).Parse(pageHTML))
 })
 
@@ -123,14 +119,13 @@ type pageView struct {
 	Comparisons []*comparison
 	Overlays    []figure
 	Matrices    []MatrixView
-	Many        bool                        // there are several runs
-	IsExecution bool                        // they are stages of one execution
-	Lead        string                      // when the execution was
-	IsStaged    bool                        // runs are compared with several stages of one execution
-	Beyond      int                         // number of runs without a section
-	Undrawn     bool                        // some runs are missing in the charts of all distributions
-	Numbers     []table.Column[*facts.Line] // of a section
-	Summary     []table.Column[*facts.Line] // of the table of all runs
+	Many        bool   // there are several runs
+	IsExecution bool   // they are stages of one execution
+	Lead        string // when the execution was
+	IsStaged    bool   // runs are compared with several stages of one execution
+	Beyond      int    // number of runs without a section
+	Undrawn     bool   // some runs are missing in the charts of all distributions
+	Summary     *view  // all runs
 }
 
 // figure is a chart with its name.

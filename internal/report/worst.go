@@ -34,26 +34,7 @@ func newWorst(r *run, t *total, s *series) *worst {
 	return w
 }
 
-// Row returns the row of a page.
-func (w *worst) Row() row {
-	latency := func(m moment) cell {
-		c := cell{Text: shortText(&w.total.Latency, m.value)}
-		if !m.at.IsZero() {
-			c.Note = w.run.since(&m)
-		}
-		return c
-	}
-	idle := cell{Text: "-"}
-	if w.idle != nil {
-		idle = cell{Text: unit.Rate(w.idle.value), Note: w.run.since(w.idle)}
-	}
-	if w.gap > 0 {
-		idle.Note = "no windows from " + idle.Note + " for " + unit.Elapsed(w.gap)
-	}
-	return row{w.total.Direction, []cell{latency(w.p99), latency(w.slowest), idle}}
-}
-
-// worstColumns are the columns of a screen. For programs, each number also has the start of its window.
+// worstColumns are the columns of pages and screens. For programs, each number also has the start of its window.
 func worstColumns() []table.Column[*worst] {
 	list := []table.Column[*worst]{{Name: "direction", Heading: "Dir", Value: func(w *worst) any { return w.total.Direction }}}
 	add := func(c table.Column[*worst], of func(*worst) *moment, text func(*worst) string) {

@@ -64,7 +64,7 @@ func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 	if by == nil && len(runs) > 0 {
 		v.Problem = "These runs do not differ in one to three settings alone: name them, such as bs,iodepth, or choose runs with a condition."
 	} else if len(runs) > 0 {
-		v.Matrices = report.Matrices(by, metrics[0], matrix.Directions(runs), runs)
+		v.Matrices = report.Matrices(by, metrics[0], matrix.Directions(runs), runs, 1)
 		if len(v.Matrices) == 0 {
 			v.Problem = "Nothing can be drawn: with one setting a latency such as p99, with two any number; cells of mixed workloads have none."
 		}

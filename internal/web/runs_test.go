@@ -331,7 +331,7 @@ func TestExecution(t *testing.T) {
 		runs        string
 	}{
 		{
-			"/executions/eeee", 200, []string{`<h2 id="summary">eeeeeeee archive:job, 4 stages</h2>`, `<a href="#run-4">4</a></td><td class="text name">s4</td>`},
+			"/executions/eeee", 200, []string{`<h2 id="summary">eeeeeeee archive:job, 4 stages</h2>`, `<a href="#run-4">4/4</a></td><td class="text name">s4</td>`},
 			[]string{"Compared with run"}, "1 job/s1, 2 job/s2, 4 job/s4",
 		},
 		{"/executions/" + second, 200, nil, nil, "1 job/s1, 2 job/s2, 4 job/s4"},

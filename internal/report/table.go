@@ -1,0 +1,250 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/workload"
+	"github.com/fio2es/fio2es/mapping"
+)
+
+// view is a table of a page. It is made of the columns of the same table on a terminal.
+type view struct {
+	Class, Caption string
+	Headings       []cell
+	Rows           [][]cell
+	Note           string // below it
+}
+
+// cell is a text of a view, with what only pages have: a note below it, a title for the pointer, the length of a bar as a CSS
+// percentage, a link, a mark of colour, and a picture in place of the text.
+type cell struct {
+	Text, Note, Title, Bar, Class, Link, Mark string
+	IsHead                                    bool // names its row
+	Picture                                   template.HTML
+}
+
+// newView returns the view of rows. add adds what only pages have; it may be nil.
+func newView[R any](class, caption string, columns []table.Column[R], rows []R, add func(row R, column string, to *cell)) *view {
+	if len(rows) == 0 {
+		return nil
+	}
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c table.Column[R]) bool { return c.Heading == "" })
+	v := &view{Class: class, Caption: caption}
+	classOf := func(c *table.Column[R]) string {
+		if strings.HasPrefix(c.Heading, ">") {
+			return ""
+		}
+		return "text"
+	}
+	for i := range columns {
+		v.Headings = append(v.Headings, cell{Text: columns[i].Title(), Class: classOf(&columns[i])})
+	}
+	for _, row := range rows {
+		var cells []cell
+		for i := range columns {
+			c := &columns[i]
+			one := cell{Text: c.TextOf(row), Class: classOf(c), IsHead: slices.Contains([]string{"direction", "host", "metric"}, c.Name)}
+			if add != nil {
+				add(row, c.Name, &one)
+			}
+			cells = append(cells, one)
+		}
+		v.Rows = append(v.Rows, cells)
+	}
+	return v
+}
+
+// row is a line of a table of several runs: a direction of one of them, or of a section of it.
+type row struct {
+	run *run
+	*facts.Line
+}
+
+// rowsOf returns the lines of runs, each with those of its sections below it.
+func rowsOf(runs []*run) (list []row) {
+	for _, r := range runs {
+		for _, t := range r.Totals {
+			list = append(list, row{r, t.Line})
+		}
+		for _, l := range r.sections() {
+			list = append(list, row{r, l})
+		}
+	}
+	return list
+}
+
+// rowColumns are the columns of a table of several runs. Stages of one execution have the settings in which they differ.
+func rowColumns(isExecution bool) []table.Column[row] {
+	first := func(c table.Column[row], text func(*run) string) table.Column[row] {
+		c.Text = func(r row) string {
+			if !r.IsFirst {
+				return ""
+			}
+			return text(r.run)
+		}
+		return c
+	}
+	direction := table.Column[row]{Name: "direction", Heading: "Dir", Text: func(r row) string { return r.Direction }}
+	ofLine := func(names ...string) []table.Column[row] {
+		return table.Map(table.Pick(facts.Numbers(), names...), func(r row) *facts.Line { return r.Line })
+	}
+	name := func(of func(*mapping.Run) string, ofSection func(*mapping.RunSection) string) table.Column[row] {
+		return table.Column[row]{Name: "name", Heading: "Name", Text: func(r row) string {
+			switch {
+			case r.Section != nil:
+				return "  " + ofSection(r.Section)
+			case r.IsFirst:
+				return of(r.Run)
+			}
+			return ""
+		}}
+	}
+	if !isExecution {
+		return append([]table.Column[row]{
+			first(table.Column[row]{Name: "number", Heading: "Run"}, func(r *run) string { return fmt.Sprint(r.Number) }),
+			name(facts.Title, facts.SectionTitle),
+			first(table.Column[row]{Heading: "Start (UTC)"}, func(r *run) string { return facts.Started(r.Doc) }), direction,
+		}, ofLine("requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max")...)
+	}
+	settings := first(table.Column[row]{Name: "settings", Heading: "Settings"}, func(r *run) string { return r.Differs })
+	ofRun := settings.Text
+	settings.Text = func(r row) string {
+		if r.Section != nil {
+			return facts.SettingsText(&r.Section.CBT)
+		}
+		return ofRun(r)
+	}
+	return append([]table.Column[row]{
+		first(table.Column[row]{Name: "number", Heading: "Stage"}, func(r *run) string { return facts.StageText(r.Doc) }),
+		name(facts.StageName, func(s *mapping.RunSection) string { return s.Name }), settings, direction,
+	}, ofLine("requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max")...)
+}
+
+// setStages numbers the stages of an execution, and sets in which settings they differ.
+func setStages(stages []*run) {
+	var docs []*mapping.Run
+	for _, s := range stages {
+		docs = append(docs, s.Doc)
+	}
+	differ := workload.Settings(docs)
+	for _, s := range stages {
+		s.Number, s.Differs = s.Doc.Run.Stage, differ[s.Doc]
+		if len(s.Doc.Sections) > 1 { // their lines have the settings
+			s.Differs = ""
+		}
+	}
+}
+
+// Stages returns a table of the stages that screens show. It is empty unless the screens show several stages of one execution.
+func Stages(screens []*Screen) []byte {
+	var docs []*mapping.Run
+	var stages []*run
+	for _, s := range screens {
+		docs, stages = append(docs, s.run.Doc), append(stages, s.run)
+	}
+	if !facts.IsExecution(docs) {
+		return nil
+	}
+	setStages(stages)
+	out := &sheet{columns: screens[0].how.Columns}
+	out.lines(facts.ExecutionTitle(docs[0]))
+	to, byFio := table.NewNarrow(out, table.Text, rowColumns(true), []string{"SETTINGS", "NAME"}, []string{"MAX", "BANDWIDTH", "P50", "REQUESTS", "P99.9"}), false
+	for _, r := range rowsOf(stages) {
+		to.Write(r) // a sheet takes all that is written
+		byFio = byFio || r.Latencies.ByFio
+	}
+	to.End(facts.Notes(byFio)...)
+	return out.Bytes()
+}
+
+// summary returns the table of all runs of a page.
+func (p *Page) summary(isExecution bool) *view {
+	class := "summary"
+	if isExecution {
+		class += " stages"
+	}
+	return newView(class, "", rowColumns(isExecution), rowsOf(p.runs), func(r row, column string, to *cell) {
+		switch column {
+		case "number":
+			if r.IsFirst {
+				to.Mark = r.run.Class
+			}
+			if r.IsFirst && r.run.Section != nil {
+				to.Link = fmt.Sprintf("#run-%d", r.run.Number)
+			}
+		case "settings":
+			to.Class += " name"
+		case "name":
+			if to.Class += " name"; r.Section != nil {
+				to.Class += " section"
+			}
+			if r.IsFirst && !r.Run.Run.Complete {
+				to.Note = "incomplete"
+			}
+		}
+	})
+}
+
+// Numbers returns the table of the directions of a run. Latencies have their error bounds.
+func (r *run) Numbers() *view {
+	columns := append([]table.Column[*total]{{Name: "direction", Heading: "Dir", Text: func(t *total) string { return t.Direction }}},
+		table.Map(numbersColumns(), func(t *total) *facts.Line { return t.Line })...)
+	v := newView("numbers", "", columns, r.Totals, func(t *total, column string, to *cell) {
+		if slices.Contains(facts.LatencyNames, column) {
+			*to = t.latencyCell(column)
+		}
+	})
+	if r.Few() {
+		v.Note = "† too few requests to predict another run."
+	}
+	return v
+}
+
+// SectionNumbers returns the table of the sections of a run.
+func (r *run) SectionNumbers() *view {
+	return newView("numbers", "Sections", sectionColumns(), r.sections(), nil)
+}
+
+// WorstWindows returns the table of the worst windows of a run.
+func (r *run) WorstWindows() *view {
+	v := newView("worst", "Worst single windows", worstColumns(), r.Worst, nil)
+	if v != nil {
+		v.Note = "The lowest IOPS leave out the first and the last window."
+	}
+	return v
+}
+
+// HostTables returns the tables of hosts of a page. Bars are relative to the highest number in a table.
+func (r *run) HostTables() (list []*view) {
+	const most = 100 // of a table: the slowest ones
+	columns := slices.DeleteFunc(hostColumns(), func(c table.Column[*host]) bool { return c.Name == "direction" })
+	for _, direction := range mapping.Directions {
+		hosts := slices.DeleteFunc(slices.Clone(r.Hosts), func(h *host) bool { return h.direction != direction })
+		numbers := func(h *host, column string) float64 {
+			x, _ := table.Pick(columns, column)[0].Value(h).(float64)
+			return x
+		}
+		v := newView("hosts", direction+": the slowest first", columns, hosts[:min(len(hosts), most)], func(h *host, column string, to *cell) {
+			highest := 0.0
+			for _, other := range hosts {
+				highest = higher(highest, numbers(other, column))
+			}
+			if x := numbers(h, column); x > 0 {
+				to.Class, to.Bar = "bar", fmt.Sprintf("%.1f%%", 100*x/highest)
+			}
+		})
+		if left := len(hosts) - most; left > 0 {
+			v.Note = unit.Count(int64(left)) + " faster hosts are not shown."
+		}
+		if v != nil {
+			list = append(list, v)
+		}
+	}
+	return list
+}
