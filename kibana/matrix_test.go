@@ -174,6 +174,23 @@ func TestDrawMatrixClicks(t *testing.T) {
 	}
 }
 
+// TestDrawCurveOrder: the legend of the curves of a sweep is in the order of sizes.
+func TestDrawCurveOrder(t *testing.T) {
+	browser := browser(t)
+	j := job(t, bundle(t, kibana.Options{}), "response-curve", kibanatest.Full)
+	j.Answers["answer"] = answerOf(t, sweep([]int{1 << 20, 4096, 131072, 16384}, []int{1, 4}, nil)...)
+	j.Ask = map[string]string{"order": "view.scale('colour').domain()"}
+	pictures, err := browser.Draw(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	asked(t, pictures[0], "order", &order)
+	if want := []string{"randread 4 KiB", "randread 16 KiB", "randread 128 KiB", "randread 1 MiB"}; !slices.Equal(order, want) {
+		t.Errorf("%q, want %q", order, want)
+	}
+}
+
 // TestDrawMatrixSizes: cells lie inside of the panel, and a number inside of its cell. If there is no room for numbers,
 // there are none.
 func TestDrawMatrixSizes(t *testing.T) {

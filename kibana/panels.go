@@ -272,7 +272,7 @@ func (b *builder) controls(list []control) (map[string]any, []Reference) {
 
 // While a run is replaced, the cluster has documents of two versions. Those of the new version are pending until
 // those of the old one are deleted. Panels leave out pending documents, because otherwise the run would count twice.
-// Controls have no query of their own, so dashboards have a filter, too.
+// Controls have no query of their own, so dashboards have a filter, too. Kibana shows it as "NOT", and its alias.
 
 // filterIndex is the name of the reference to a filter's data view.
 const filterIndex = "kibanaSavedObjectMeta.searchSourceJSON.filter[0].meta.index"
@@ -283,7 +283,7 @@ func shownSearch() map[string]any {
 	filter := map[string]any{
 		"$state": map[string]any{"store": "appState"},
 		"meta": map[string]any{
-			"alias": "one version of each run", "disabled": false, "negate": true, "type": "phrase", "key": mapping.PendingField,
+			"alias": "runs that are being replaced", "disabled": false, "negate": true, "type": "phrase", "key": mapping.PendingField,
 			"params": map[string]any{"query": true}, "indexRefName": filterIndex,
 		},
 		"query": map[string]any{"match_phrase": map[string]any{mapping.PendingField: true}},
