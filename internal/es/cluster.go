@@ -51,23 +51,19 @@ func (c *Client) Check(ctx context.Context) (Info, error) {
 	v := answer.Version
 	var e *Error
 	switch isOld, bad := IsBefore(v.Number, minMajor, minMinor); {
-	case errors.Is(err, ErrTooLong):
-		err = fmt.Errorf("%w: something else answers at this address: more than %d bytes", ErrNotElastic, most)
-	case errors.Is(err, ErrAnswer):
+	case errors.Is(err, ErrTooLong), errors.Is(err, ErrAnswer):
 		err = fmt.Errorf("%w: something else answers at this address: %w", ErrNotElastic, err)
-	case errors.As(err, &e) && !Temporary(err) && e.Status != http.StatusUnauthorized && (e.Foreign || e.Status < http.StatusBadRequest || e.Status == http.StatusNotFound):
+	case errors.As(err, &e) && !Temporary(err) && !errors.Is(err, ErrGaveUp) && e.Status != http.StatusUnauthorized && (e.Foreign || e.Status < http.StatusBadRequest || e.Status == http.StatusNotFound):
 		err = fmt.Errorf("%w: %w; is it a proxy that wants a login, or another service?", ErrNotElastic, e)
 	case errors.As(err, &e) && e.IsForbidden():
 		err = fmt.Errorf("the role needs the cluster privilege cluster:monitor/main, or monitor, which includes it: %w", err)
 	case err != nil:
 	case v.Distribution != "" || strings.Contains(answer.Tagline, "OpenSearch"):
 		err = fmt.Errorf("%w: this is %s %s, whose histograms and templates differ", ErrNotElastic, cmp.Or(v.Distribution, "OpenSearch"), v.Number)
-	case v.Number == "":
-		err = fmt.Errorf("%w: something else answers at this address", ErrNotElastic)
 	case v.Flavor == "serverless":
 		err = fmt.Errorf("%w: it has neither lifecycle policies nor settings for shards, which the templates need", ErrServerless)
 	case bad != nil:
-		err = fmt.Errorf("%w: version %q", ErrNotElastic, v.Number)
+		err = fmt.Errorf("%w: something else answers at this address, with version %q", ErrNotElastic, v.Number)
 	case isOld:
 		err = fmt.Errorf("%w: version %s, but %d.%d is the oldest that works", ErrTooOld, v.Number, minMajor, minMinor)
 	case product != "Elasticsearch": // every answer has this header since 7.14
@@ -151,47 +147,42 @@ const changeStep = 10_000
 
 // changeAll sends requests that change documents until none are left.
 func (c *Client) changeAll(ctx context.Context, indices []string, request func() esapi.Request) (changed int, err error) {
-	const patience = 8
-	for stalled := 0; ; {
-		var some struct {
-			Total     *int `json:"total"` // matching documents
-			Deleted   int  `json:"deleted"`
-			Updated   int  `json:"updated"`
-			Conflicts int  `json:"version_conflicts"` // another process wrote these in the meantime; not changed
-			TimedOut  bool `json:"timed_out"`
-			Failures  []struct {
-				Status int                           `json:"status"`
-				Cause  struct{ Type, Reason string } `json:"cause"`
-				Reason struct{ Type, Reason string } `json:"reason"` // of a failed search
-			} `json:"failures"`
-		}
-		err := c.Do(ctx, request(), &some)
-		done := some.Deleted + some.Updated
-		changed += done
-		switch {
-		case err != nil:
-			return changed, err
-		case some.Total == nil:
-			return changed, fmt.Errorf("%w: no total", ErrAnswer)
-		case len(some.Failures) > 0:
-			f := some.Failures[0]
-			return changed, Named(&Error{Status: f.Status, Type: f.Cause.Type + f.Reason.Type, Reason: f.Cause.Reason + f.Reason.Reason})
-		case !some.TimedOut && some.Conflicts == 0 && *some.Total < c.step:
-			return changed, nil
-		case done > 0:
-			stalled = 0
-			continue
-		case stalled == patience:
-			return changed, fmt.Errorf("%w: %d of them", ErrConflict, some.Conflicts)
-		}
-		if err := c.Pause(ctx, stalled); err != nil {
-			return changed, err
-		}
-		stalled++
-		if err := c.Refresh(ctx, indices...); err != nil { // the next search must find documents written in the meantime
-			return changed, err
-		}
+	for isLast := false; err == nil && !isLast; {
+		err = c.Repeat(ctx, nil, func(ctx context.Context) error {
+			var some struct {
+				Total     *int `json:"total"` // matching documents
+				Deleted   int  `json:"deleted"`
+				Updated   int  `json:"updated"`
+				Conflicts int  `json:"version_conflicts"` // another process wrote these in the meantime; not changed
+				TimedOut  bool `json:"timed_out"`
+				Failures  []struct {
+					Status int                           `json:"status"`
+					Cause  struct{ Type, Reason string } `json:"cause"`
+					Reason struct{ Type, Reason string } `json:"reason"` // of a failed search
+				} `json:"failures"`
+			}
+			err := c.Once(ctx, request(), &some)
+			done := some.Deleted + some.Updated
+			changed += done
+			switch {
+			case err != nil:
+				return err
+			case some.Total == nil:
+				return fmt.Errorf("%w: no total", ErrAnswer)
+			case len(some.Failures) > 0:
+				f := some.Failures[0]
+				return Named(&Error{Status: f.Status, Type: f.Cause.Type + f.Reason.Type, Reason: f.Cause.Reason + f.Reason.Reason})
+			case !some.TimedOut && some.Conflicts == 0 && *some.Total < c.step:
+				isLast = true
+				return nil
+			case done > 0:
+				return nil
+			}
+			// the next search must find documents written in the meantime
+			return cmp.Or(c.Refresh(ctx, indices...), Again(fmt.Errorf("%w: %d of them", ErrConflict, some.Conflicts)))
+		})
 	}
+	return changed, err
 }
 
 // Queries of Elasticsearch.

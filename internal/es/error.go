@@ -190,8 +190,11 @@ func (c *cause) best() cause {
 
 // Temporary reports whether a retry may succeed after err: the connection failed, no answer came in time or all of it,
 // the server or a proxy is overloaded or restarts, or the disks of the server are too full. It is false if the caller's
-// context ended or certificates do not match.
+// context ended, certificates do not match, or all retries failed already.
 func Temporary(err error) bool {
+	if errors.Is(err, ErrGaveUp) {
+		return false
+	}
 	if errors.As(err, new(*againError)) {
 		return true
 	}

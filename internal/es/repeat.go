@@ -12,11 +12,11 @@ import (
 // ErrGaveUp means that there was no progress for [Config].GiveUpAfter.
 var ErrGaveUp = errors.New("gave up without progress")
 
-// Repeat calls attempt until it succeeds, with a pause after each [Temporary] error: [Config].Pause, doubled each time up
-// to 30 s, and at least the server's Retry-After. After [Config].GiveUpAfter without progress it fails with
-// [ErrGaveUp]. progress returns the time of the last progress, also of other requests; it may be nil.
+// Repeat calls attempt until it succeeds, with a pause after each error that is [Temporary] or of [Again]: [Config].Pause,
+// doubled each time up to 30 s, and at least the server's Retry-After. After [Config].GiveUpAfter without progress it
+// fails with [ErrGaveUp]. progress returns the time of the last progress, also of other requests; it may be nil.
 //
-// Waiting is reported to [Config].Waiting, also while an attempt runs.
+// This is the only rule for retries. Waiting is reported to [Config].Waiting, also while an attempt runs.
 func (c *Client) Repeat(ctx context.Context, progress func() time.Time, attempt func(context.Context) error) error {
 	started, giveUp := time.Now(), max(c.config.GiveUpAfter, 0)
 	last := func() time.Time {
@@ -26,22 +26,18 @@ func (c *Client) Repeat(ctx context.Context, progress func() time.Time, attempt 
 		return started
 	}
 	var cause error // of the last failure; the lock of waits guards it
-	stop := c.waits.watch(func() (Wait, time.Time) {
+	defer c.waits.watch(func() (Wait, time.Time) {
 		ends := last().Add(giveUp)
 		if first := started.Add(c.config.Timeout); first.After(ends) {
 			ends = first // the first request runs until its own timeout
 		}
 		return Wait{Until: ends, Cause: cause}, last()
-	})
-	defer stop()
+	})()
 	for failed := 0; ; failed++ {
 		next, cancel, before := ctx, context.CancelFunc(func() {}), last()
 		if failed > 0 { // the attempt ends when Repeat gives up, but gets at least a second
-			ends := before.Add(giveUp)
-			if least := time.Now().Add(time.Second); ends.Before(least) {
-				ends = least
-			}
-			next, cancel = context.WithDeadlineCause(ctx, ends, ErrTimeout)
+			ends := max(time.Until(before.Add(giveUp)), time.Second)
+			next, cancel = context.WithTimeoutCause(ctx, ends, ErrTimeout)
 		}
 		err := attempt(next)
 		cancel()
@@ -65,15 +61,12 @@ func (c *Client) Repeat(ctx context.Context, progress func() time.Time, attempt 
 		if left <= 0 {
 			return fmt.Errorf("%w for %v: %w", ErrGaveUp, giveUp, err)
 		}
-		if err := sleep(ctx, min(delay, left)); err != nil {
-			return fmt.Errorf("wait to send request again: %w", err)
+		select {
+		case <-time.After(min(delay, left)):
+		case <-ctx.Done():
+			return fmt.Errorf("wait to send request again: %w", ctx.Err())
 		}
 	}
-}
-
-// Pause waits after a failed attempt, longer after each: see [Config].Pause.
-func (c *Client) Pause(ctx context.Context, attempt int) error {
-	return sleep(ctx, backoff(c.config.Pause, attempt))
 }
 
 // backoff returns the pause before the next attempt: first, doubled for each attempt up to 30 s, less a random part
@@ -87,17 +80,13 @@ func backoff(first time.Duration, attempt int) time.Duration {
 	return d - rand.N(d/2+1)
 }
 
-// sleep waits for d. If ctx ends first, it returns the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
+// Again returns an error after which [Client.Repeat] tries again, also if err is not [Temporary].
+func Again(err error) error { return &againError{err} }
+
+type againError struct{ error }
+
+// Unwrap returns the error itself.
+func (a *againError) Unwrap() error { return a.error }
 
 // Wait is a report for [Config].Waiting: the client is waiting for a server.
 type Wait struct {
@@ -107,12 +96,10 @@ type Wait struct {
 	Cause  error         // error of the last request; nil if it has no answer yet
 }
 
-// A wait is reported after some seconds, and then every half minute. A failed request is reported earlier than a
-// request without an answer, because a busy server may need a few seconds.
+// A wait is reported after some seconds, because a busy server may need a few, and then every half minute.
 const (
-	reportFailure = 4 * time.Second
-	reportSilence = 8 * time.Second
-	reportAgain   = 30 * time.Second
+	reportFirst = 8 * time.Second
+	reportAgain = 30 * time.Second
 )
 
 // waits reports the waits of a client. Waits at the same time share their reports.
@@ -125,50 +112,41 @@ type waits struct {
 	progress time.Time // of any request of the client
 }
 
-// watch reports a wait to [Config].Waiting until stop is called, unless there is progress. The first report comes
-// within eight seconds. watch calls state, which returns Until, Cause and the time of the last progress, in another
-// goroutine, and stop waits for that call. So the caller of stop must not hold a lock that state needs.
+// watch reports a wait to [Config].Waiting until stop is called, unless there is progress. It calls state, which returns
+// Until, Cause and the time of the last progress, in another goroutine, and stop waits for that call. So the caller of
+// stop must not hold a lock that state needs.
 func (w *waits) watch(state func() (Wait, time.Time)) (stop func()) {
 	if w.report == nil {
 		return func() {}
 	}
-	ended := false
+	hasEnded := false
 	var timer *time.Timer
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	timer = time.AfterFunc(reportFailure, func() {
+	timer = time.AfterFunc(reportFirst, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if ended {
+		if hasEnded {
 			return
 		}
-		now := time.Now()
 		wait, progress := state()
 		if progress.Before(w.progress) {
 			progress = w.progress
 		}
-		due := progress.Add(reportSilence)
-		if wait.Cause != nil {
-			due = progress.Add(reportFailure)
-		}
-		if again := w.reported.Add(reportAgain); w.reported.After(w.progress) && again.After(due) {
-			due = again // a request that waits for the same server was reported already
-		}
-		if !now.Before(due) {
-			w.reported = now
-			wait.Server, wait.For = w.server, now.Sub(progress)
+		wait.Server, wait.For = w.server, time.Since(progress)
+		if wait.For >= reportFirst && (w.reported.Before(w.progress) || time.Since(w.reported) >= reportAgain) {
 			if reach, ok := errors.AsType[*reachError](wait.Cause); ok {
 				wait.Cause = errors.New(reach.short())
 			}
+			w.reported = time.Now()
 			w.report(wait)
-			due = now.Add(reportAgain)
 		}
-		timer.Reset(min(due.Sub(now), reportFailure))
+		timer.Reset(time.Second)
 	})
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		ended = true
+		hasEnded = true
 		timer.Stop()
 	}
 }
@@ -185,11 +163,3 @@ func (w *waits) succeeded() {
 	defer w.mu.Unlock()
 	w.progress = time.Now()
 }
-
-// Again returns an error after which [Client.Repeat] tries again, also if err is not [Temporary].
-func Again(err error) error { return &againError{err} }
-
-type againError struct{ error }
-
-// Unwrap returns the error itself.
-func (a *againError) Unwrap() error { return a.error }

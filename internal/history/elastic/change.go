@@ -1,10 +1,8 @@
 package elastic
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -40,24 +38,24 @@ func (e *Store) annotate(ctx context.Context, runID string, a mapping.Annotation
 		}
 		return run, err
 	})
-	for try := 0; err == nil && try < e.limits.settle; try++ {
-		if err = e.client.Refresh(ctx, e.intervals()); err == nil {
+	if err != nil {
+		return nil, err
+	}
+	err = e.client.Repeat(ctx, nil, func(ctx context.Context) error {
+		err := e.client.Refresh(ctx, e.intervals())
+		if err == nil {
 			err = e.relabel(ctx, &run.Run)
 		}
-		switch {
-		case errors.Is(err, es.ErrConflict):
-			err = e.client.Pause(ctx, try/4)
-			continue
-		case err != nil:
-			return nil, err
+		if err != nil {
+			return err
 		}
 		now, _, err := e.current(ctx, runID)
-		if err != nil || now.Run.Ingest == run.Run.Ingest && now.Run.Edit() == run.Run.Edit() {
-			return run, err
+		if err == nil && (now.Run.Ingest != run.Run.Ingest || now.Run.Edit() != run.Run.Edit()) {
+			run, err = now, es.Again(fmt.Errorf("annotate run %q: %w", runID, history.ErrBusy))
 		}
-		run = now
-	}
-	return nil, cmp.Or(err, fmt.Errorf("annotate run %q: %w", runID, history.ErrBusy))
+		return err
+	})
+	return run, err
 }
 
 // relabel sets the labels of a run in those of its visible interval documents that have others.

@@ -295,7 +295,9 @@ func TestElasticReplacedWhileOpening(t *testing.T) {
 
 func TestElasticReplacedAllTheTime(t *testing.T) {
 	docs := historytest.Intervals("a", "1", 3)
-	e, f := filled(t, 10_000, docs)
+	f := newFake(t)
+	f.give = 200 * time.Millisecond
+	e := f.filled(t, 10_000, docs)
 	busy, n := false, 1
 	f.Before = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
 		if strings.HasSuffix(r.URL.Path, "_pit") && r.Method == http.MethodPost && !busy {
@@ -436,7 +438,9 @@ func TestElasticLateRunDocument(t *testing.T) {
 
 // TestElasticConflicts: documents that another process changes at the same time are removed in the end.
 func TestElasticConflicts(t *testing.T) {
-	e, f := filled(t, 10_000, historytest.Intervals("a", "1", 30))
+	f := newFake(t)
+	f.give = 200 * time.Millisecond
+	e := f.filled(t, 10_000, historytest.Intervals("a", "1", 30))
 	left := 3
 	f.Before = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
 		if strings.HasSuffix(r.URL.Path, "latency.*/_delete_by_query") && left > 0 {
@@ -451,7 +455,7 @@ func TestElasticConflicts(t *testing.T) {
 	if n := len(f.Documents("lab-latency.cluster-2026.11")); n != 0 {
 		t.Errorf("%d documents left", n)
 	}
-	left = 1000
+	left = 1 << 30
 	if err := e.Delete(t.Context(), historytest.ID("a")); !errors.Is(err, history.ErrBusy) {
 		t.Errorf("always: %v", err)
 	}

@@ -173,19 +173,14 @@ func (e *Store) compare(of version, s *versionState, have history.Counts) error 
 // if nothing changes. If another process changes the stored document in between, change reads it again. The condition
 // also makes a late repetition of the request harmless.
 func (e *Store) change(ctx context.Context, id string, edit func(*mapping.Run, error) (*mapping.Run, error)) (*mapping.Run, error) {
-	for try := range e.limits.settle {
-		if try > 0 {
-			if err := e.client.Pause(ctx, try/4); err != nil {
-				return nil, err
-			}
-		}
+	var run *mapping.Run
+	err := e.client.Repeat(ctx, nil, func(ctx context.Context) error {
 		stored, at, err := e.current(ctx, id)
-		run, err := edit(stored, err)
-		if err != nil {
-			return nil, err
+		if run, err = edit(stored, err); err != nil {
+			return err
 		}
 		if run == nil { // an earlier attempt may have stored it without an answer, and not made it visible
-			return nil, e.client.Refresh(ctx, e.runs())
+			return e.client.Refresh(ctx, e.runs())
 		}
 		text := run.AppendJSON(nil)
 		request := esapi.IndexRequest{DocumentID: id, Body: es.JSON(text), OpType: "create"}
@@ -196,19 +191,18 @@ func (e *Store) change(ctx context.Context, id string, edit func(*mapping.Run, e
 		refusal, _ := errors.AsType[*es.Error](err)
 		switch {
 		case err == nil || refusal == nil || es.Temporary(err):
-			return run, err
 		case refusal.Status == http.StatusConflict:
-			continue
-		case refusal.Status != http.StatusBadRequest && refusal.Status != http.StatusRequestEntityTooLarge:
-			return run, err
+			err = es.Again(fmt.Errorf("change run %q: its document has changed since it was read: %w", id, history.ErrBusy))
+		case refusal.Status == http.StatusBadRequest, refusal.Status == http.StatusRequestEntityTooLarge:
+			e.writer.mu.Lock()
+			defer e.writer.mu.Unlock()
+			e.writer.rejected++
+			d := &document{index: mapping.RunsIndex(e.prefix), id: id, text: text, of: &versionState{again: true}}
+			err = errors.Join(fmt.Errorf("%w: %w", ErrRejected, err), e.writer.rejects.write(rejection{d, refusal}))
 		}
-		rejected := rejection{&document{index: mapping.RunsIndex(e.prefix), id: id, text: text, of: &versionState{again: true}}, refusal}
-		e.writer.mu.Lock()
-		e.writer.rejected++
-		e.writer.mu.Unlock()
-		return nil, errors.Join(fmt.Errorf("%w: %w", ErrRejected, err), e.writer.rejects.write(rejected))
-	}
-	return nil, fmt.Errorf("change run %q: its document has changed since it was read: %w", id, history.ErrBusy)
+		return err
+	})
+	return run, err
 }
 
 // current returns the run with this full id, and the state of its document. Searches may not see it yet.

@@ -169,37 +169,29 @@ type finished struct {
 // All interval documents of a version are visible before its run document is, and they are removed only after
 // another version is visible. So if the run document is the same before and after the point in time was opened, the
 // point in time has all documents.
-func (e *Store) settle(ctx context.Context, sel *history.Selection) (*pit, map[string]finished, error) {
-	for try := range e.limits.settle {
-		before, err := e.finished(ctx, sel.Runs)
-		if err != nil || len(before) == 0 || sel.Level > mapping.Section {
-			return nil, nil, err
+func (e *Store) settle(ctx context.Context, sel *history.Selection) (point *pit, runs map[string]finished, err error) {
+	err = e.client.Repeat(ctx, nil, func(ctx context.Context) error {
+		if runs, err = e.finished(ctx, sel.Runs); err != nil || len(runs) == 0 || sel.Level > mapping.Section {
+			return err
 		}
-		point, err := e.openPIT(ctx, e.level(sel.Level))
-		if es.IsNotFound(err) {
-			return nil, nil, nil // no run has documents of this level
-		}
-		if err != nil {
-			return nil, nil, err
+		if point, err = e.openPIT(ctx, e.level(sel.Level)); es.IsNotFound(err) {
+			return nil // no run has documents of this level
+		} else if err != nil {
+			return err
 		}
 		after, err := e.finished(ctx, sel.Runs)
-		for id, run := range before {
+		for id, run := range runs {
 			if err == nil && after[id] != run {
-				err = history.ErrBusy
+				err = es.Again(fmt.Errorf("runs changed during each attempt to read them: %w", history.ErrBusy))
 			}
 		}
-		if err == nil {
-			return point, before, nil
-		}
-		e.closePIT(ctx, point.ID)
-		if errors.Is(err, history.ErrBusy) {
-			err = e.client.Pause(ctx, try/4)
-		}
 		if err != nil {
-			return nil, nil, err
+			e.closePIT(ctx, point.ID)
+			point = nil
 		}
-	}
-	return nil, nil, fmt.Errorf("runs changed during each attempt to read them: %w", history.ErrBusy)
+		return err
+	})
+	return point, runs, err
 }
 
 // finished returns the finished runs with these ids, or all finished runs if there are no ids.

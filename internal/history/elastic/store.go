@@ -39,7 +39,6 @@ type Store struct {
 
 // limits are constant except in tests.
 type limits struct {
-	settle     int           // attempts to find a state in which no run is being replaced
 	pageBytes  int           // approximate size of a page, in bytes
 	pageHits   int           // most documents of a page
 	ahead      int           // pages that are read ahead
@@ -50,7 +49,6 @@ type limits struct {
 }
 
 var usualLimits = limits{
-	settle:    20,
 	pageBytes: 4 << 20, pageHits: 5000, ahead: 1,
 	answer: 16 << 20, document: mapping.MaxRunBytes + 1<<20,
 	keepAlive: 5 * time.Minute, closeAfter: 500 * time.Millisecond, // short, so that Ctrl-C ends within a second
