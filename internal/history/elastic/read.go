@@ -3,7 +3,6 @@ package elastic
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -35,38 +34,47 @@ func (e *Store) runDocs(ctx context.Context, verb string, query any, size int, f
 	return e.hits(ctx, verb, e.runs(), r)
 }
 
+// heads yields the run documents with these ids, or all without ids, without their heavy fields.
+func (e *Store) heads(ctx context.Context, ids []string) iter.Seq2[*hit, error] {
+	return func(yield func(*hit, error) bool) {
+		queries := []any{isRun()}
+		if len(ids) > 0 {
+			queries = nil
+			for some := range slices.Chunk(ids, mostTerms) {
+				queries = append(queries, es.Terms("run.id", some))
+			}
+		}
+		for _, query := range queries {
+			for h, err := range e.runDocs(ctx, "find versions of runs", query, 500, heavy...) {
+				if !yield(h, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Run implements [history.Store].
 func (e *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
-	run, err := e.fetch(ctx, id)
-	if !errors.Is(err, history.ErrNotFound) {
-		return run, e.fail(ctx, "read", err)
-	}
 	var ids []string
-	for h, err := range e.runDocs(ctx, "find run", es.Prefix("run.id", id), history.Candidates+1, heavy...) {
+	var first hit // an exact id sorts before longer ids that begin with it
+	for h, err := range e.runDocs(ctx, "find run", es.Prefix("run.id", id), 2) {
 		if err != nil {
 			return nil, e.fail(ctx, "read", err)
 		}
-		// an exact id sorts before longer ids that begin with it
+		if len(ids) == 0 {
+			first = *h
+		}
 		if ids = append(ids, h.ID); h.ID == id || len(ids) > history.Candidates {
 			break
 		}
 	}
-	err = history.CheckOne(id, ids)
+	err := history.CheckOne(id, ids)
+	var run *mapping.Run
 	if err == nil {
-		run, err = e.fetch(ctx, ids[0])
+		run, err = first.run()
 	}
 	return run, e.fail(ctx, "read", err)
-}
-
-// fetch returns the visible run with this full id.
-func (e *Store) fetch(ctx context.Context, id string) (*mapping.Run, error) {
-	for h, err := range e.runDocs(ctx, "read run", es.Term("run.id", id), 1) {
-		if err != nil {
-			return nil, err
-		}
-		return h.run()
-	}
-	return nil, fmt.Errorf("read run %q: %w", id, history.ErrNotFound)
 }
 
 // Runs implements [history.Store].
@@ -196,24 +204,16 @@ func (e *Store) settle(ctx context.Context, sel *history.Selection) (point *pit,
 
 // finished returns the finished runs with these ids, or all finished runs if there are no ids.
 func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished, error) {
-	out, queries := map[string]finished{}, []any{isRun()}
-	if len(ids) > 0 {
-		queries = nil
-		for some := range slices.Chunk(ids, mostTerms) {
-			queries = append(queries, es.Terms("run.id", some))
+	out := map[string]finished{}
+	for h, err := range e.heads(ctx, ids) {
+		if err != nil {
+			return nil, err
 		}
-	}
-	for _, query := range queries {
-		for h, err := range e.runDocs(ctx, "find versions of runs", query, 500, heavy...) {
-			if err != nil {
-				return nil, err
-			}
-			run, err := h.run()
-			if err != nil {
-				return nil, err
-			}
-			out[run.Run.ID] = finished{run.Run.Ingest, state{h.Seq, h.Term}}
+		run, err := h.run()
+		if err != nil {
+			return nil, err
 		}
+		out[run.Run.ID] = finished{run.Run.Ingest, state{h.Seq, h.Term}}
 	}
 	return out, nil
 }
@@ -221,15 +221,19 @@ func (e *Store) finished(ctx context.Context, ids []string) (map[string]finished
 // Versions implements [history.Store]. One request reads hundreds of runs.
 func (e *Store) Versions(ctx context.Context, ids []string) (map[string]*mapping.Run, error) {
 	all := map[string]*mapping.Run{}
-	return all, e.fail(ctx, "read", chunked(ids, func(some []string) error {
-		for h, err := range e.runDocs(ctx, "find versions of runs", es.Terms("run.id", some), 500, heavy...) {
-			if err != nil {
-				return err
-			}
-			all[h.ID], _ = h.run() // nil if it cannot be read
+	if len(ids) == 0 {
+		return all, nil
+	}
+	for h, err := range e.heads(ctx, ids) {
+		if es.IsNotFound(err) { // there is no index yet
+			break
 		}
-		return nil
-	}))
+		if err != nil {
+			return nil, e.fail(ctx, "read", err)
+		}
+		all[h.ID], _ = h.run() // nil if it cannot be read
+	}
+	return all, nil
 }
 
 // Holding implements [history.Store], usually with one request.
