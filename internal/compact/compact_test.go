@@ -39,6 +39,7 @@ func made(s series, from, to int64, counts map[int]int64) *mapping.Interval {
 		Run: mapping.RunRef{ID: "aa", Name: "aa", Start: start, Ingest: "1"}, Host: mapping.HostRef{Name: s.host},
 		Fio: mapping.FioRef{Direction: s.direction, Job: s.name}, Latency: lat, DocCount: n,
 		Requests: mapping.Requests{Completed: n, Weight: float64(n)}, IOPS: float64(n) * 1000 / float64(to-from), Weighting: "inflight",
+		CBT: mapping.CBT{Mode: "randread"},
 	}
 }
 
@@ -115,6 +116,11 @@ func TestMinutes(t *testing.T) {
 					rt.Fatal(err)
 				}
 				key := place{seriesOf(d), d.Window.ElapsedMS / 60_000}
+				from, to := key.minute*60_000, min((key.minute+1)*60_000, end)
+				if n := int64(h.Total()); d.Window != (mapping.Window{End: start.Add(time.Duration(to) * time.Millisecond), MS: to - from, ElapsedMS: from}) ||
+					d.DocCount != n || d.Requests.Completed != n || d.Weighting != "inflight" || d.CBT.Mode != "randread" {
+					rt.Fatalf("%+v", d)
+				}
 				if got[key] == nil {
 					got[key] = map[int]int64{}
 				}

@@ -61,8 +61,8 @@ func TestElastic(t *testing.T) {
 
 func TestElasticIsSQLite(t *testing.T) {
 	e, f := openElastic(t)
-	isSQLite(t, f.store(testPrefix).Ahead(0), 150)
-	isSQLite(t, e.Hurry(3000).Ahead(3), 150) // a second run of isSQLite overwrites the documents of the first
+	isSQLite(t, f.store(testPrefix).Ahead(0), 60)
+	isSQLite(t, e.Hurry(3000).Ahead(3), 60) // a second run of isSQLite overwrites the documents of the first
 }
 
 // isSQLite stores n documents of each of several runs in several months in both histories. The documents that e
