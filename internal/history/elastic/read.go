@@ -177,8 +177,8 @@ type finished struct {
 // All interval documents of a version are visible before its run document is, and they are removed only after
 // another version is visible. So if the run document is the same before and after the point in time was opened, the
 // point in time has all documents.
-func (e *Store) settle(ctx context.Context, sel *history.Selection) (point *pit, runs map[string]finished, err error) {
-	err = e.client.Repeat(ctx, nil, func(ctx context.Context) error {
+func (e *Store) settle(ctx context.Context, sel *history.Selection) (point *pit, runs map[string]finished, _ error) {
+	err := e.client.Repeat(ctx, nil, func(ctx context.Context) (err error) {
 		if runs, err = e.finished(ctx, sel.Runs); err != nil || len(runs) == 0 || sel.Level > mapping.Section {
 			return err
 		}
