@@ -228,15 +228,18 @@ func (o *Output) mayCover(j *Job, all []*Job) bool {
 	if !nearby || o.Found == cbt.FoundNamed || o.names(j.Log.Prefix) {
 		return nearby
 	}
-	namesLog := false
+	// If it has several sections and lists the options of only one, logs of the others may have any prefix. Its run time shows
+	// that or, before fio 3.8, a log of a higher number than it has jobs.
+	namesLog, jobs := false, 0
 	for i := range o.Fio.Jobs {
 		options := o.Options(i)
-		if options.timesOf(&o.Fio.Jobs[i]).jobs > max(int(number(options.OptionOfOne("numjobs"))), 1) {
-			return true // it has several sections and lists the options of only one, so logs of the others may have any prefix
+		numjobs := max(int(number(options.OptionOfOne("numjobs"))), 1)
+		if jobs += numjobs; options.timesOf(&o.Fio.Jobs[i]).jobs > numjobs {
+			return true
 		}
 		namesLog = namesLog || options.OptionOfOne("write_hist_log") != "" || options.OptionOfOne("write_lat_log") != ""
 	}
-	return !namesLog
+	return !namesLog || slices.ContainsFunc(all, func(other *Job) bool { return other.Number > jobs && o.names(other.Log.Prefix) })
 }
 
 // numbers finds jobs by the numbers of their logs. With group_reporting an entry covers numjobs jobs. If there are more

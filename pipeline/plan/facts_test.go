@@ -126,6 +126,25 @@ func TestPrefixesOfGroup(t *testing.T) {
 	}
 }
 
+// TestPrefixesOfOldGroup: before fio 3.8 no run time shows that a group has several sections, but the numbers of logs do.
+func TestPrefixesOfOldGroup(t *testing.T) {
+	out := &Output{Report: cbt.Report{File: &source.File{Path: "out.json"}, Found: cbt.FoundFolder}, Fio: &fiolog.Report{Jobs: []fiolog.Job{
+		{Name: "a", Options: options{"write_hist_log": "bb"}},
+	}}}
+	log := func(prefix string, number int) *Job {
+		file := &source.File{Path: fmt.Sprintf("%s_clat_hist.%d.log", prefix, number)}
+		return NewJob(&Log{Log: cbt.Log{Prefix: prefix, File: file, Job: number}, Segment: -1})
+	}
+	for _, c := range []struct {
+		other *Job
+		want  bool
+	}{{log("bb", 2), true}, {log("bb", 1), false}, {log("cc", 2), false}} {
+		if j := log("aa", 1); out.mayCover(j, []*Job{j, c.other}) != c.want {
+			t.Errorf("beside %s: want %v", c.other.File(), c.want)
+		}
+	}
+}
+
 // TestMayWait: jobs of a group are placed together, which is wrong if one of them waits. A job file has the options of all
 // sections, a report of one.
 func TestMayWait(t *testing.T) {
