@@ -148,6 +148,24 @@ func TestLimitLevels(t *testing.T) {
 			t.Errorf("%d hosts, %d jobs, levels %v: got %v, %v; want %v", tt.hosts, tt.jobs, tt.levels, got, errs, tt.want)
 		}
 	}
+	for _, tt := range []struct {
+		sections, hosts int
+		levels, want    []mapping.Level
+		skipped         int
+	}{
+		{1, 1, []mapping.Level{mapping.Cluster, mapping.Section}, all[:1], 0},
+		{1, 1, []mapping.Level{mapping.Section}, nil, 1},
+		{4, 256, []mapping.Level{mapping.Cluster, mapping.Section}, []mapping.Level{mapping.Cluster, mapping.Section}, 0},
+		{5, 205, []mapping.Level{mapping.Cluster, mapping.Section}, all[:1], 1},
+	} {
+		p := &Plan{Sections: make([]Section, tt.sections)}
+		for i := range tt.sections * tt.hosts {
+			p.Jobs = append(p.Jobs, &Job{JobKey: JobKey{Host: fmt.Sprint(i % tt.hosts)}, Entry: &Entry{}})
+		}
+		if got, errs := p.LimitLevels(tt.levels); !slices.Equal(got, tt.want) || len(errs) != tt.skipped {
+			t.Errorf("%d sections on %d hosts, levels %v: got %v, %v; want %v", tt.sections, tt.hosts, tt.levels, got, errs, tt.want)
+		}
+	}
 }
 
 // TestReadsNothing: a plan is made of evidence. No file of the package opens one, or asks the system about one.
