@@ -260,8 +260,8 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 			columns[i].Heading = "Start (UTC)"
 		}
 	}
-	drop := []string{"BANDWIDTH", "MEAN", "JOBS", "HOSTS", "P50", "P95", "MAX", "REC", "P99.9", "IOPS", "MISS", "NOTE", "REQUESTS"}
-	to := table.NewNarrow(w, format, columns, []string{"NAME", "NOTE", "STATE"}, drop)
+	drop := []string{"MEAN", "JOBS", "HOSTS", "BANDWIDTH", "P95", "REC", "P50", "MAX", "P99.9", "REQUESTS", "NOTE", "START (UTC)", "STAGE", "MISS", "IOPS"}
+	to := table.NewNarrow(w, format, columns, []string{"<NAME", "NOTE", "STATE"}, drop) // settings and stages are the end of a name
 	byFio := false
 	for _, r := range runs {
 		lines := facts.LinesFor(columns, r)

@@ -19,6 +19,7 @@ type grid struct {
 	headings   []string
 	right      []bool // columns of numbers
 	cut, drop  []string
+	tails      []string // of cut: texts that lose their beginning
 
 	title []string   // lines above the table that are not written yet
 	rows  [][]string // rows that are not written yet
@@ -37,8 +38,14 @@ func newGrid(isMarkdown bool, headings, cut, drop []string) *grid {
 		name, right := strings.CutPrefix(h, ">")
 		g.headings, g.right = append(g.headings, g.clean(name)), append(g.right, right)
 	}
+	for _, name := range cut {
+		tail, isTail := strings.CutPrefix(name, "<")
+		if g.cut = append(g.cut, tail); isTail {
+			g.tails = append(g.tails, tail)
+		}
+	}
 	isAbsent := func(name string) bool { return !slices.Contains(g.headings, name) }
-	g.cut, g.drop = slices.DeleteFunc(slices.Clone(cut), isAbsent), slices.DeleteFunc(slices.Clone(drop), isAbsent)
+	g.cut, g.drop = slices.DeleteFunc(g.cut, isAbsent), slices.DeleteFunc(slices.Clone(drop), isAbsent)
 	g.begin(nil)
 	return g
 }
@@ -179,7 +186,11 @@ func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
 		case g.isMarkdown:
 			line = append(append(append(line, ' '), cells[i]...), " |"...)
 		default:
-			cell := unit.Shorten(cells[i], w)
+			cell := cells[i]
+			if r := []rune(cell); len(r) > w && slices.Contains(g.tails, g.headings[i]) {
+				cell = "…" + string(r[len(r)-w+1:])
+			}
+			cell = unit.Shorten(cell, w)
 			pad := w - utf8.RuneCountInString(cell)
 			if len(line) > 0 {
 				line = append(line, gap...)
@@ -197,9 +208,11 @@ func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
 	out.Write(append(bytes.TrimRight(line, " "), '\n'))
 }
 
-// Lengths in characters to which texts are cut: before columns are left out, and afterwards.
+// Lengths in characters to which texts are cut: before columns are left out, of texts that keep their end because it says more,
+// and afterwards.
 const (
 	shortText    = 20
+	shortTail    = 26
 	shortestText = 10
 )
 
@@ -250,6 +263,10 @@ func (g *grid) cutTexts(characters, least int) {
 		widest := -1
 		for _, name := range g.cut {
 			i := slices.Index(g.headings, name)
+			least := least
+			if least == shortText && slices.Contains(g.tails, name) {
+				least = shortTail
+			}
 			if g.width[i] > max(least, utf8.RuneCountInString(name)) && (widest < 0 || g.width[i] > g.width[widest]) {
 				widest = i
 			}

@@ -69,13 +69,14 @@ func settingsOf(run *mapping.Run) (list []setting) {
 // isIn reports whether a setting is in the most important settings of a run ([facts.ShortSettings]), such as "read 4K qd16".
 func (s setting) isIn(short string) bool {
 	words := strings.Fields(strings.ToLower(short))
+	isOfSections := strings.Contains(short, betweenSections) && strings.Contains(s.text, fioargs.Between)
 	switch s.name {
 	case "mode", "op_size":
 		return true
 	case "rw", "bs":
-		return slices.Contains(words, s.text)
+		return isOfSections || slices.Contains(words, s.text)
 	case "iodepth":
-		return slices.Contains(words, "qd"+s.text)
+		return isOfSections || slices.Contains(words, "qd"+s.text)
 	}
 	return false
 }
@@ -183,7 +184,7 @@ func Group(runs []*mapping.Run) []*Workload {
 	}
 	byShort := map[string][]*Workload{}
 	for _, w := range list {
-		short := withDefaults(w.Runs[0])
+		short := short(w.Runs[0], withDefaults)
 		byShort[short] = append(byShort[short], w)
 	}
 	for _, alike := range byShort {
@@ -191,6 +192,18 @@ func Group(runs []*mapping.Run) []*Workload {
 	}
 	slices.SortFunc(list, func(a, b *Workload) int { return cmp.Compare(a.Title, b.Title) })
 	return list
+}
+
+// betweenSections is between the settings of the sections of a run.
+const betweenSections = " + "
+
+// short returns the most important settings of a run, or of its sections: "randread 4K qd8 + write 64K qd1".
+func short(run *mapping.Run, of func(*mapping.Run) string) string {
+	var texts []string
+	for _, part := range facts.Parts(run) {
+		texts = append(texts, of(part))
+	}
+	return strings.Join(slices.Compact(texts), betweenSections)
 }
 
 // withDefaults returns the most important settings, also those that are fio's defaults because no option sets them.
@@ -272,7 +285,7 @@ func title(list []*Workload) {
 		}
 	}
 	for _, w := range list {
-		short := facts.ShortSettings(w.Runs[0])
+		short := short(w.Runs[0], facts.ShortSettings)
 		isCommon := func(s setting) bool {
 			isShort := slices.Contains([]string{"rw", "bs", "bssplit", "bsrange", "iodepth", "beside"}, s.name)
 			return len(values[s.name]) == 1 && has[s.name] == len(list) && !isShort

@@ -231,11 +231,14 @@ func Marks(runs []*mapping.Run) (changes map[string][]mapping.Change, n int) {
 
 // mark returns the change as documents have it.
 func (r *Row) mark() mapping.Change {
-	c := r.Change
+	c, of := r.Change, r.Direction+"s"
+	if name := facts.PartName(c.After); name != "" {
+		of += " of " + name
+	}
 	return mapping.Change{
 		Direction: r.Direction, Metric: r.Number.Name, Verdict: r.Verdict(), Before: digits(c.Level.Before.N), After: digits(c.Level.After.N),
 		Percent: percent(c.Level.Ratio.N), BeforeRun: c.Before.Run.ID,
-		Text: fmt.Sprintf("%s of %ss %s, was %s: %s (%s)", r.Number.Text(), r.Direction,
+		Text: fmt.Sprintf("%s of %s %s, was %s: %s (%s)", r.Number.Text(), of,
 			r.TextOf(c.Level.After), r.TextOf(c.Level.Before), c.Text(), c.interval()),
 	}
 }
