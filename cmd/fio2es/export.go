@@ -100,8 +100,8 @@ func (x *exportCall) parse(buckets string, written bool) error {
 
 // setLevels sets the one level that the user named.
 func (x *exportCall) setLevels(e *env) error {
-	if len(e.options().Levels) != 1 {
-		return usagef("--levels %s: want one of cluster, host, job: each has all requests", strings.Join(e.cfg.Levels, ","))
+	if levels := e.options().Levels; len(levels) != 1 || levels[0] == mapping.Section { // a section is a run in all formats: --by section
+		return usagef("--levels %s: want one of cluster, host, job, each of which has all requests; sections are answered with --by section", strings.Join(e.cfg.Levels, ","))
 	}
 	return setLevels(&x.Query, e)
 }
