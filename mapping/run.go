@@ -40,7 +40,7 @@ type Run struct {
 	Sections []RunSection `json:"sections,omitempty"`
 
 	Recovered Lost      `json:"recovered,omitzero"` // not in the logs, but found in fio's JSON
-	Missing   Lost      `json:"missing,omitzero"`   // completed according to fio, but found in no file
+	Missing   Lost      `json:"missing,omitzero"`   // completed according to fio, but in no window of a run that has windows
 	Warnings  []string  `json:"warnings,omitempty"`
 	SLA       []Verdict `json:"sla,omitempty"`
 	Changes   []Change  `json:"changes,omitempty"` // of the run's workload, from this run on; only in a cluster
@@ -156,7 +156,7 @@ type Totals struct {
 	Means      Means   `json:"means,omitzero"`
 	Sums       Sums    `json:"sums,omitzero"`
 	Latency    Latency `json:"latency,omitzero"`
-	// Fio has fio's own numbers, if the run is one job whose report has no bins.
+	// Fio has fio's own numbers, if its reports have no bins.
 	Fio *FioLatency `json:"fio,omitempty"`
 }
 
@@ -175,8 +175,8 @@ type Sums struct {
 	Bandwidth float64 `json:"bandwidth,omitempty"` // bytes per second
 }
 
-// FioLatency is what fio computed from the latencies of one job, in microseconds. Such numbers cannot be merged, so
-// only runs of one job have them.
+// FioLatency is what fio computed from latencies, in microseconds. Its percentiles cannot be merged, so there are some only
+// if one job, or one group of jobs (group_reporting), served the direction.
 type FioLatency struct {
 	Min         float64         `json:"min"`
 	Mean        float64         `json:"mean"`
@@ -330,7 +330,11 @@ func (r *Run) State() (words []string, bad bool) {
 	default:
 		words, bad = append(words, "incomplete"), true
 	}
-	if r.NoWindows != "" {
+	switch {
+	case r.NoWindows == "":
+	case r.Documents.All() > 0:
+		words = append(words, "averages")
+	default:
 		words = append(words, "no windows")
 	}
 	if slices.ContainsFunc(r.SLA, func(v Verdict) bool { return !v.Holds }) {

@@ -339,20 +339,21 @@ func (r *runReader) isCut(e *plan.Entry, d fiolog.Direction, n float64) bool {
 	return may && usual > 0 && n > usual+min(by, 2*math.Sqrt(usual)) // requests that come by chance are not as many in each row
 }
 
-// countMissing counts the requests of an entry none of whose jobs has rows: they are in no window.
+// countMissing counts the requests of an entry none of whose jobs has rows: they are in no window. A report alone is
+// complete.
 func (r *runReader) countMissing(e *plan.Entry) {
 	a, counts := r.account(e), &r.rows[e.Jobs[0]].directions
-	isMissing := func(s *fiolog.DirectionStats) bool { return !r.totals || e.WantsRows() || len(s.Clat.Bins) == 0 }
+	isMissing := !r.totals || e.WantsRows() && len(r.Run.Logs) > 0
 	for d := range a.directions {
 		of := &a.directions[d]
-		if isMissing(of.stats) {
+		if isMissing {
 			counts[d].missing += of.measured
 		}
 		if !of.isSound && of.unbinned > 0 || of.isKilled {
 			r.problems.skip("%w", e.Miscounted(of.stats, of.isKilled))
 		}
 	}
-	if e.Mixed != nil && isMissing(e.Mixed) {
+	if e.Mixed != nil && isMissing {
 		counts[fiolog.Read].missing += int64(e.Mixed.TotalIOs)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/fio2es/fio2es/internal/window"
@@ -135,9 +136,13 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 	}
 	var last [fiolog.Directions]int64
 	origin, by := j.Origin, j.Offset+r.Shift
+	several := 0 // rows with which further jobs begin
 	for {
 		rec, err, ok := l.next()
 		switch {
+		case !ok && several > 0:
+			return end, fmt.Errorf("%s: logs of %d jobs, one after another (per_job_logs=0): they are added up as if all began "+
+				"together; run fio with --per_job_logs=1", log.File.Name(), several+1)
 		case !ok:
 			return end, nil
 		case errors.As(err, new(*fiolog.SyntaxError)):
@@ -152,7 +157,11 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 			}
 		}
 		at := rec.Time - origin
-		if at < 0 || at > plan.MaxRun || rec.NewJob {
+		if rec.NewJob {
+			several++
+			clear(last[:])
+		}
+		if at < 0 || at > plan.MaxRun {
 			r.problems.skip("%w", l.wrong(errors.New("the time is not of this job"), rec))
 			continue
 		}
@@ -192,6 +201,58 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 			}
 		}
 	}
+}
+
+// averagedTotals are the totals of a direction by its windows of averages. A window whose rate is not known does not count in
+// the rates.
+type averagedTotals struct {
+	first, last     int64 // milliseconds since the start of the run
+	requests, bytes mean  // sums over the windows; the weights are the milliseconds in which they are not known
+	latency         mean  // by requests, or by time if no rate is known
+	byTime          mean
+}
+
+func (t *averagedTotals) add(w *window.Window) {
+	start, end := w.StartMS(), w.EndMS()
+	if t.last == 0 {
+		t.first = start
+	}
+	t.last = max(t.last, end)
+	ms := float64(end - start)
+	for _, of := range []struct {
+		to   *mean
+		rate float64
+	}{{&t.requests, w.IOPS}, {&t.bytes, w.Bandwidth}} {
+		if of.to.sum += of.rate * ms / 1000; of.rate == 0 {
+			of.to.weight += ms
+		}
+	}
+	if w.Latency.Mean > 0 {
+		t.latency.add(w.Latency.Mean, w.IOPS*ms)
+		t.byTime.add(w.Latency.Mean, ms)
+	}
+}
+
+// totals returns the rates and the mean, or nil if there are none. How many requests there were is not known.
+func (t *averagedTotals) totals() *mapping.Totals {
+	if t.last == 0 {
+		return nil
+	}
+	out := &mapping.Totals{DurationMS: t.last - t.first}
+	known := func(m mean) float64 { return float64(out.DurationMS) - m.weight } // milliseconds
+	if ms := known(t.requests); ms > 0 {
+		out.IOPS = rounded(t.requests.sum*1000/ms, 1e3)
+	}
+	if ms := known(t.bytes); ms > 0 {
+		out.Bandwidth = rounded(t.bytes.sum*1000/ms, 1)
+	}
+	if t.latency.weight == 0 {
+		t.latency = t.byTime
+	}
+	if t.latency.weight > 0 {
+		out.Latency.Mean = rounded(t.latency.sum/t.latency.weight, 1e3)
+	}
+	return out
 }
 
 // windowOfAverage returns a window of averages. It is nil if nothing completed in it. What is not known is 0.

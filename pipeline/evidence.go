@@ -260,6 +260,9 @@ func (o *Options) each(n int, do func(i int)) {
 // with json+.
 const maxReports = 96 << 20
 
+// mostJoined is how many calls of fio a file of reports alone may have.
+const mostJoined = 1000
+
 // readOutputs reads fio's output of all hosts and volumes. CBT stores each output twice: as printed, and its JSON alone.
 // The first of these files that has a report is used. live means that fio still writes them.
 //
@@ -270,30 +273,38 @@ func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (
 	type place struct{ host, volume string }
 	have := map[place]bool{}
 	memory := 0
-	read := func(out *plan.Output) {
+	isAlone := len(run.Logs)+len(run.Others) == 0
+	read := func(out *plan.Output) (all []*plan.Output) { // several, if reports of several calls of fio were joined
 		in, err := out.File.Open()
 		if err != nil {
 			said.skip("%w", err)
-			return
+			return nil
 		}
 		defer in.Close()
 		for one, err := range reportsOf(in, out.File) {
 			var cut *fiolog.SyntaxError
 			switch {
 			case ctx.Err() != nil:
-				return
+				return nil
 			case errors.Is(err, source.ErrTooMuch):
 				said.skip("%w", err)
-				out.Fio = nil
-				return
+				return nil
 			case err == nil:
+				if isAnother, hasRun := out.IsAnother(one); isAnother && hasRun && isAlone && !live && len(all) < mostJoined {
+					all = append(all, out)
+					out = &plan.Output{Report: out.Report, First: all[0], Skip: out.Skip + len(out.Times)}
+				}
 				out.Take(one)
 			case live && errors.As(err, &cut) && cut.Partial: // fio still writes it
-			case !out.Named && len(run.Logs)+len(run.Others) > 0 && out.Fio == nil && !out.IsFio(): // no sign that fio wrote the file
+			case !out.Named && !isAlone && out.Fio == nil && !out.IsFio(): // no sign that fio wrote the file
 			default:
 				said.skip("%w", err)
 			}
 		}
+		if out.Fio != nil {
+			all = append(all, out)
+		}
+		return all
 	}
 	for i, f := range run.Reports {
 		if memory > maxReports {
@@ -305,19 +316,18 @@ func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (
 		if f.Named && have[at] {
 			continue
 		}
-		if read(out); out.Fio == nil || ctx.Err() != nil {
-			continue
+		for _, out := range read(out) {
+			if out.Impossible != "" {
+				said.note("%s: %s", f.File.Name(), out.Impossible)
+			}
+			if out.Others > 0 {
+				said.skip("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
+					"write each run's report to its own file", f.File.Name(), out.Others+1)
+			}
+			have[at] = true
+			outputs = append(outputs, out)
+			memory += out.Fio.Memory
 		}
-		if out.Impossible != "" {
-			said.note("%s: %s", f.File.Name(), out.Impossible)
-		}
-		if out.Others > 0 {
-			said.skip("%s: it has reports of %d runs of fio, one after another (>>): only the last is used; "+
-				"write each run's report to its own file", f.File.Name(), out.Others+1)
-		}
-		have[at] = true
-		outputs = append(outputs, out)
-		memory += out.Fio.Memory
 	}
 	return outputs
 }

@@ -151,7 +151,9 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 		}
 		byFile[o.File] = part{o.File, role, o.Host, o.Volume, 0}
 		e.Grows = e.Grows || len(o.Times) > 1
-		e.reports = append(e.reports, o.File)
+		if !slices.Contains(e.reports, o.File) {
+			e.reports = append(e.reports, o.File)
+		}
 	}
 	for _, f := range []*source.File{p.Run.Config, p.Run.ArchiveConfig} {
 		if f != nil {

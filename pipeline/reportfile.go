@@ -27,6 +27,7 @@ type reportFile struct {
 	next  func() (*fiolog.Report, error, bool) // nil before the first
 	stop  func()
 	skip  int // reports of earlier executions
+	taken int // reports of this one
 	jobs  []*reportJob
 	ended bool
 
@@ -143,6 +144,10 @@ func (f *reportFile) advance() bool {
 	f.isOver = f.run.isLive && ok && slices.ContainsFunc(f.later, func(i int) bool {
 		return i < len(rep.Jobs) && plan.RequestsOf(&rep.Jobs[i]) > 0
 	})
+	if f.taken++; !f.run.isLive && f.taken > len(f.out.Times) { // of the next call of fio in the file
+		rep, ok = nil, false
+		f.ended = true
+	}
 	take := f.ready
 	if f.ready = rep; f.run.isLive && ok && (f.isOver || rep.Timestamp-f.took >= f.out.Spacing()/2) {
 		take, f.ready = rep, nil

@@ -117,7 +117,7 @@ func TestNoRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, res := readRun(t, dir, "out", Options{})
-	if want := "fio served no requests, as its report says"; res.Run.NoWindows != want {
+	if want := "no percentiles over time: fio served no requests, as its report says"; res.Run.NoWindows != want {
 		t.Errorf("no windows: %q, want %q", res.Run.NoWindows, want)
 	}
 }
@@ -199,25 +199,31 @@ func TestStonewall(t *testing.T) {
 }
 
 // TestLayout: the reports that fio writes while it lays out files belong to the same run, although its elapsed time
-// then counts from 0 again. An earlier run with requests is another run.
+// then counts from 0 again. Reports after one with requests are of another call of fio, and so of another run.
 func TestLayout(t *testing.T) {
-	for name, c := range map[string]struct{ requests, skipped int }{"files are laid out": {0, 0}, "an earlier run": {7, 1}} {
+	for name, c := range map[string]struct {
+		first int64 // requests
+		want  []int64
+	}{"files are laid out": {0, []int64{250}}, "an earlier run": {7, []int64{7, 250}}} {
 		var text strings.Builder
-		for i, r := range []struct{ elapsed, requests int }{{3, c.requests}, {1, 100}, {2, 250}} {
+		for i, r := range []struct{ elapsed, requests int64 }{{3, c.first}, {1, 100}, {2, 250}} {
 			fmt.Fprintf(&text, "{\n"+`"fio version": "fio-3.33", "timestamp_ms": %d, "jobs": [{"jobname": "a", "elapsed": %d, "job_runtime": %d,
-"read": {"total_ios": %d, "runtime": %d, "clat_ns": {"bins": {"100": %d}}}}]`+"\n}\n", 1700000000000+1000*i, r.elapsed, 1000*r.elapsed-100,
+"read": {"total_ios": %d, "runtime": %d, "clat_ns": {"bins": {"100": %d}}}}]`+"\n}\n", 1700000000000+1000*int64(i), r.elapsed, 1000*r.elapsed-100,
 				r.requests, min(r.requests, 1)*(1000*r.elapsed-100), r.requests)
 		}
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "out.json"), []byte(text.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, res := readRun(t, dir, "out", Options{Window: time.Second})
-		if res.Run == nil {
-			t.Fatalf("%+v", res)
+		_, results := readStages(t, dir, "out", Options{Window: time.Second})
+		var got []int64
+		for _, res := range results {
+			if got = append(got, res.Run.Read.Requests); len(res.Skipped) > 0 {
+				t.Errorf("%s: skipped %v", name, res.Skipped)
+			}
 		}
-		if res.Run.Read.Requests != 250 || len(res.Skipped) != c.skipped {
-			t.Errorf("%s: %d requests, skipped %v", name, res.Run.Read.Requests, res.Skipped)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %d requests, want %d", name, got, c.want)
 		}
 	}
 }
@@ -361,7 +367,7 @@ func TestPeriodicGroups(t *testing.T) {
 		if r[1] == 0 { // it waits
 			b = strings.Replace(b, fmt.Sprintf(`"runtime": %d`, 1000*(i+1)), `"runtime": 0`, 1)
 		}
-		fmt.Fprintf(&text, "{\n"+`"fio version": "fio-3.33", "timestamp_ms": %d, "jobs": [%s, %s]`+"\n}\n", 1700000000000+1000*i, a, b)
+		fmt.Fprintf(&text, "{\n"+`"fio version": "fio-3.33", "timestamp_ms": %d, "jobs": [%s, %s]`+"\n}\n", 1700000000000+1000*int64(i), a, b)
 	}
 	for name, rows := range map[string]int{"with rows": 40, "without rows": 0} {
 		dir := t.TempDir()

@@ -75,14 +75,26 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		uncounted   float64                          // requests of reports that only have a rate
 		means       [3]struct{ sum, weight float64 } // of fio, by requests: slat, clat, lat
 		lacksReport bool                             // a job that served requests has no report: bytes and rates of the others would be too low
+		reported    []*fiolog.DirectionStats         // of entries that served requests
 	}
 	all, total := &hist.Histogram{}, &mapping.Totals{}
 	for d := range sums {
 		sums[d].bins = &hist.Histogram{}
 	}
-	var unknown []*plan.Entry // nothing shows how their requests divide into directions
+	var unknown []*plan.Entry             // nothing shows how their requests divide into directions
+	var reported []*fiolog.DirectionStats // of all directions
 	for _, e := range entries {
 		a := r.account(e)
+		for _, part := range e.Parts() {
+			for d := range sums {
+				if s := &part.Directions[d]; s.TotalIOs > 0 || s.Uncounted {
+					sums[d].reported, reported = append(sums[d].reported, s), append(reported, s)
+				}
+			}
+			if part.Mixed != nil {
+				reported = append(reported, part.Mixed)
+			}
+		}
 		for d := range sums {
 			to, of := &sums[d], &a.directions[d]
 			to.bins.Merge(of.whole)
@@ -121,7 +133,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		t.IOPS = rounded(perSecond(float64(t.Requests), t.DurationMS), 1e3)
 		t.Bandwidth = rounded(perSecond(float64(t.Bytes), t.DurationMS), 1)
 	}
-	lacksReport := false
+	lacksReport, averaged := false, &mapping.Totals{}
 	for d := range sums {
 		of := &sums[d]
 		if len(entries) == 0 {
@@ -129,7 +141,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		}
 		lacksReport = lacksReport || of.lacksReport
 		out := &mapping.Totals{
-			Requests: int64(of.bins.Total()) + of.unbinned, Latency: mapping.NewLatency(of.bins, nil), Fio: r.fioLatency(fiolog.Direction(d)),
+			Requests: int64(of.bins.Total()) + of.unbinned, Latency: mapping.NewLatency(of.bins, nil), Fio: fioLatency(of.reported),
 			Bytes: of.bytes, Sums: mapping.Sums{IOPS: rounded(of.rates.IOPS, 1e3), Bandwidth: rounded(of.rates.Bandwidth, 1)},
 		}
 		for i, to := range []*float64{&out.Means.Slat, &out.Means.Clat, &out.Means.Lat} {
@@ -139,6 +151,13 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		}
 		if of.lacksReport {
 			out.Bytes, out.Sums = 0, mapping.Sums{}
+		}
+		if len(entries) == 0 && len(r.Averages) > 0 {
+			if by[d] = r.averaged[d].totals(); by[d] != nil {
+				averaged.IOPS, averaged.Bandwidth = averaged.IOPS+by[d].IOPS, averaged.Bandwidth+by[d].Bandwidth
+				averaged.DurationMS = max(averaged.DurationMS, by[d].DurationMS)
+			}
+			continue
 		}
 		if of.bins.IsEmpty() { // a report without bins has only requests and means
 			if out.Requests == 0 && of.uncounted == 0 {
@@ -176,13 +195,19 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		total.Sums.IOPS += e.Mixed.IOPS
 		total.Sums.Bandwidth += float64(e.Mixed.BandwidthBytes)
 	}
+	if averaged.IOPS+averaged.Bandwidth > 0 {
+		return averaged, by
+	}
 	if total.Requests == 0 {
 		return nil, by
 	}
 	if lacksReport {
 		total.Bytes, total.Sums = 0, mapping.Sums{}
 	}
-	total.Latency = mapping.NewLatency(all, nil)
+	total.Latency, total.Fio = mapping.NewLatency(all, nil), fioLatency(reported)
+	if all.IsEmpty() && total.Fio != nil {
+		total.Latency.Mean = total.Fio.Mean
+	}
 	first := int64(math.MaxInt64)
 	last := int64(0)
 	for _, j := range jobs {
@@ -225,19 +250,35 @@ func (r *runReader) end() (end int64) {
 	return end
 }
 
-// fioLatency returns what fio itself computed, if the run is one job without bins.
-func (r *runReader) fioLatency(d fiolog.Direction) *mapping.FioLatency {
-	if len(r.Entries) != 1 || len(r.Jobs) != 1 || r.Entries[0].Size > 1 {
-		return nil
-	}
-	l := &r.Entries[0].Directions[d].Clat
-	if len(l.Bins) > 0 || len(l.Percentiles) == 0 || l.Max == 0 {
-		return nil
-	}
+// fioLatency returns what fio itself computed of a direction, without bins: nil if there is nothing, or if there are bins.
+// Percentiles of several entries cannot be merged, so there are none; extremes, means and deviations can.
+func fioLatency(list []*fiolog.DirectionStats) *mapping.FioLatency {
 	us := func(ns float64) float64 { return rounded(ns/1000, 1000) }
-	out := &mapping.FioLatency{Min: us(float64(l.Min)), Max: us(float64(l.Max)), Mean: us(l.Mean), StdDev: us(l.StdDev)}
-	for _, q := range l.Percentiles {
-		out.Percentiles = append(out.Percentiles, mapping.FioPercentile{Rank: q.Rank, Value: us(float64(q.Value))})
+	var n, sum, squares, stddev float64
+	out := &mapping.FioLatency{Min: math.Inf(1)}
+	for _, of := range list {
+		l, weight := &of.Clat, float64(max(of.TotalIOs, 1))
+		if l.Max == 0 {
+			l = &of.Lat // completion latencies are disabled
+		}
+		if len(l.Bins) > 0 || l.Max == 0 {
+			return nil
+		}
+		stddev = l.StdDev
+		n, sum, squares = n+weight, sum+weight*l.Mean, squares+weight*(l.Mean*l.Mean+l.StdDev*l.StdDev)
+		out.Min, out.Max = min(out.Min, us(float64(l.Min))), max(out.Max, us(float64(l.Max)))
+		for _, q := range l.Percentiles {
+			if len(list) == 1 {
+				out.Percentiles = append(out.Percentiles, mapping.FioPercentile{Rank: q.Rank, Value: us(float64(q.Value))})
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	out.Mean = us(sum / n)
+	if out.StdDev = us(math.Sqrt(max(squares/n-sum/n*sum/n, 0))); len(list) == 1 {
+		out.StdDev = us(stddev)
 	}
 	return out
 }
@@ -358,7 +399,7 @@ func (r *runReader) concludeLogs(recovered int64) {
 			"the run lack these; copy them again: %s", r.Title, len(empty), len(r.Jobs), strings.Join(empty, ", "))
 	}
 	if rows == 0 && recovered == 0 {
-		note("%s: only totals: %s", r.Title, r.WhyNoWindows())
+		note("%s: %s", r.Title, r.WhyNoWindows())
 	}
 	unwritten, last := 0, int64(0)
 	for _, e := range r.Entries {
@@ -375,7 +416,7 @@ func (r *runReader) concludeLogs(recovered int64) {
 				empty++
 			}
 		}
-		isAlone := (r.opt.Alone || r.Run.IsLoose()) && len(r.Run.Logs) == 0 // a report named by itself
+		isAlone := r.totals && len(r.Run.Logs) == 0 && !r.Run.ByCBT() // people keep reports without logs; CBT does not
 		switch {
 		case hasReports && wants:
 			unwritten, last = unwritten+1, max(last, e.Ran)

@@ -177,7 +177,7 @@ func TestUnit(t *testing.T) {
 		{name: "report, ns", opt: Options{Source: SourceRaw, Bins: ns}, mean: 4.51875,
 			skipped: []string{"are not among those of the report"}, noted: []string{"read in ns, as FIO2ES_UNIT says"}},
 		{name: "averages and report", without: []string{"hist"}, averaged: true, mean: 4518.75, noted: []string{"averages"}},
-		{name: "averages", without: []string{".json", "hist"}, averaged: true, skipped: []string{unknown}, noted: []string{"only totals"}},
+		{name: "averages", without: []string{".json", "hist"}, averaged: true, skipped: []string{unknown}, noted: []string{"no percentiles over time"}},
 		{name: "averages, us", without: []string{".json", "hist"}, averaged: true, opt: Options{Bins: us}, mean: 4518.75, noted: []string{"averages"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestTotalLatencies(t *testing.T) {
   "lat_ns" : {"min" : 5000100, "max" : 5100100, "mean" : 5047726, "stddev" : 1}}}]}
 `
 	for bins, note := range map[string]string{
-		"":                           "no histogram logs",
+		"":                           "counted from submission",
 		`, "bins" : {"5144576" : 4}`: "counted from submission",
 	} {
 		dir := t.TempDir()
@@ -233,7 +233,7 @@ func TestTotalLatencies(t *testing.T) {
 		if text := fmt.Sprint(res.Notes); strings.Contains(text, "disabled") {
 			t.Errorf("%s: %s", bins, text)
 		}
-		if w := res.Run.Write; w.Means.Clat != 5045.375 || math.Abs(w.Latency.Mean-5045) > 120 || w.Fio != nil {
+		if w := res.Run.Write; w.Means.Clat != 5045.375 || math.Abs(w.Latency.Mean-5045) > 120 || (w.Fio == nil) == (bins == "") {
 			t.Errorf("%s: mean %v, of fio %v, latencies of fio %v", bins, w.Latency.Mean, w.Means.Clat, w.Fio)
 		}
 	}

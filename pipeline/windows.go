@@ -28,6 +28,7 @@ type runReader struct {
 	sectionOf map[*plan.Job]string              // names of their sections; nil if the stage has one
 	fioNames  map[align.Key]string              // of their jobs in fio's report, by their keys at level Job
 	windowed  [fiolog.Directions]hist.Histogram // sum of all windows of the highest level
+	averaged  [fiolog.Directions]averagedTotals // the same of windows of averages
 	stats     align.Stats
 	made      mapping.Documents
 	totals    bool // no job has rows: the run has totals, and no windows
@@ -261,6 +262,9 @@ func (r *runReader) windows(ctx context.Context, put func(*window.Window) error)
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(averages), averageKey.compare) {
 		if w := r.windowOfAverage(info, k, averages[k]); w != nil {
+			if k.Level == opt.Levels[0] {
+				r.averaged[k.Direction].add(w)
+			}
 			if err := put(w); err != nil {
 				return err
 			}

@@ -55,17 +55,18 @@ sides differ in other settings. A note names these.
 
 The interval comes from how the runs vary over time (block bootstrap, docs/numbers.md).
 With one run per side it ignores run-to-run variation: use three or more. A side needs 8
-windows, and for p99.9 some 6,000 requests; else the verdict is "unknown". ≥ marks a value
-in fio's last bin, which has no upper end.
+windows, else the verdict is "no interval": the change alone, as of fio's reports (*: fio
+computed the value). For p99.9 it needs some 6,000 requests, else it is "unknown". ≥ marks
+a value in fio's last bin, which has no upper end.
 
 --fail-if '[DIRECTION.]METRIC > +10%' (or <) makes the exit code 4 when the change is
 beyond the limit and 0 is not in the interval. Without a direction it counts for all.
 It is unclear if it is not met, and the interval reaches beyond the limit: a warning, and
-with --fail-on-unclear exit code 4. If the verdict is unknown, the exit code is 3.
+with --fail-on-unclear exit code 4. Without an interval, the exit code is 3.
 
 CSV and JSON have latencies in microseconds (metrics mean_us, p99_us, p99_9_us), iops in
 requests per second, changes and their bounds in percent, and the verdicts worse, better,
-same ("no change > X %"), unclear and unknown.`,
+same ("no change > X %"), unclear, no interval and unknown.`,
 		Example: `  fio2es compare e87ec34a latest
   fio2es compare --baseline last:10 latest
   fio2es compare execution:e87ec34a latest-execution
@@ -267,7 +268,7 @@ func (c *comparison) lines(title string, base, other *compare.Side) ([]compare.L
 		c.note(title, text)
 	}
 	for _, l := range lines {
-		if l.Verdict != compare.Unknown {
+		if l.HasInterval() {
 			c.judged++
 		}
 	}

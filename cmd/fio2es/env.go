@@ -27,7 +27,7 @@ import (
 // env has what all commands share: streams, messages and settings.
 type env struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer     // stdout is a [term.Screen] if it is a terminal
+	stdout, stderr io.Writer     // stdout is a [term.Screen] if it is a terminal; for stderr see [results]
 	written        *answerWriter // the writer below stdout, which records errors
 	errors         io.Writer     // the writer below stderr
 	progress       *term.Progress
@@ -42,14 +42,26 @@ type env struct {
 }
 
 func newEnv(stdin io.Reader, stdout, stderr io.Writer) *env {
-	e := &env{stdin: stdin, stderr: term.NewFilter(stderr), errors: stderr, written: &answerWriter{w: stdout}, flags: pflag.NewFlagSet("", pflag.ContinueOnError)}
-	e.stdout = e.written
+	e := &env{stdin: stdin, errors: stderr, written: &answerWriter{w: stdout}, flags: pflag.NewFlagSet("", pflag.ContinueOnError)}
+	e.stdout, e.stderr = e.written, results{e, term.NewFilter(stderr)}
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(f) {
 		e.stdout = term.NewScreen(f, e.written)
 	}
 	e.progress = term.NewProgress(terminalOf(e.errors))
 	e.setLog(slog.LevelInfo)
 	return e
+}
+
+// results is stderr for results: they come after the messages about them.
+type results struct {
+	*env
+	w io.Writer
+}
+
+// Write implements [io.Writer].
+func (r results) Write(p []byte) (int, error) {
+	r.handler.Release()
+	return r.w.Write(p)
 }
 
 // terminalOf returns a stream if it is a terminal, and otherwise nil.
@@ -61,7 +73,7 @@ func terminalOf(stream any) *os.File {
 }
 
 func (e *env) setLog(level slog.Level) {
-	e.handler = term.NewLogHandler(e.stderr, level, e.progress)
+	e.handler = term.NewLogHandler(term.NewFilter(e.errors), level, e.progress)
 	e.log = slog.New(e.handler)
 }
 
@@ -72,8 +84,8 @@ func (e *env) load(cmd *cobra.Command) (err error) {
 	if verbose {
 		e.setLog(slog.LevelDebug)
 	}
-	if lasts := slices.Contains([]string{"follow", "run", "serve"}, cmd.Name()); !lasts && !verbose {
-		e.handler.LimitAlike()
+	if lasts := slices.Contains([]string{"follow", "run", "serve", "watch"}, cmd.Name()); !lasts && !verbose {
+		e.handler.Hold()
 	}
 	isShell := cmd.Name() == "completion" || cmd.HasParent() && cmd.Parent().Name() == "completion"
 	if isShell || cmd.Name() == "version" || cmd.Name() == "help" || strings.HasPrefix(cmd.Name(), "__") {

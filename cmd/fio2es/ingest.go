@@ -238,7 +238,9 @@ func (g *ingestCall) printNews(result *ingest.Result, known int, took time.Durat
 				requests += r.All.Requests
 			}
 		}
-		text = "\n" + text + ": " + unit.Count(requests) + " requests"
+		if text = "\n" + text; requests > 0 {
+			text += ": " + unit.Count(requests) + " requests"
+		}
 	}
 	if unchanged += known; unchanged > 0 {
 		text += "; " + unit.Count(int64(unchanged)) + " unchanged"

@@ -30,6 +30,6 @@ func (e *env) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	err := unknownCommand(root, root.ExecuteContext(ctx))
 	e.progress.Clear()
-	e.handler.Rest()
+	e.handler.Release()
 	return e.conclude(err)
 }

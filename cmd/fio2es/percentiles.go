@@ -71,7 +71,7 @@ fio2es. Logs given by name are read without the report beside them, as the tools
 				}
 			}
 			r, p := &runReader{env: e}, newPercentiles(e.stdout, format, e.cfg.Method, q)
-			p.note, p.totalOnly = r.logOnlyTotals, total
+			p.note, p.totalOnly = r.logNoWindows, total
 			a := answer{begin: p.begin, window: p.window, end: p.end}
 			if total && q.WantsAll() { // the run document has the totals of the run, and no others
 				q.Levels = slices.DeleteFunc(q.Levels, func(l mapping.Level) bool { return l == mapping.Cluster })
@@ -133,7 +133,7 @@ func compat(ctx context.Context, e *env, args []string, tool string, q *query.Qu
 		end: func(_ *query.Run, doc *mapping.Run) error {
 			hasRows, err := c.End(doc)
 			if err == nil && !hasRows {
-				err = query.RunError{Err: fmt.Errorf("%s: no windows: %s", doc.Run.Name, cmp.Or(query.NoWindows(doc), query.NothingInTime))}
+				err = query.RunError{Err: fmt.Errorf("%s: %s", doc.Run.Name, cmp.Or(query.NoWindows(doc), query.NothingInTime))}
 			}
 			return err
 		},

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/alike"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/ingest"
@@ -55,7 +56,7 @@ func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.
 		term.Line(e.stdout, "skipped: %s: %s", s.Path, s.Reason)
 	}
 	for _, l := range archive.Left {
-		term.Line(e.stdout, "no run: %s: %s", l.File.Name(), l.Reason+andMore(l.More))
+		term.Line(e.stdout, "no run: %s: %s", l.File.Name(), alike.And(l.Reason, l.More))
 	}
 	if n := len(archive.Runs) - len(runs); n > 0 {
 		fmt.Fprintf(e.stdout, "not picked: %s\n", unit.Plural(n, "run"))

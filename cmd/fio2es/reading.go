@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/alike"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
@@ -370,10 +371,10 @@ func (r *runReader) logRun(run *query.Run) {
 	}
 }
 
-// logOnlyTotals writes to stderr why a run that was read has only totals.
-func (r *runReader) logOnlyTotals(run *query.Run, doc *mapping.Run) {
-	if why := run.OnlyTotals(doc); why != "" {
-		r.log.Info(fmt.Sprintf("note: %s: only totals: %s", doc.Run.Name, why))
+// logNoWindows writes to stderr why a run that was read has no percentiles over time.
+func (r *runReader) logNoWindows(run *query.Run, doc *mapping.Run) {
+	if why := run.WhyNoWindows(doc); why != "" {
+		r.log.Info(fmt.Sprintf("note: %s: %s", doc.Run.Name, why))
 	}
 }
 
@@ -439,10 +440,10 @@ func (e *env) logProblems(archive *pipeline.Archive) (leftOut bool) {
 func (e *env) logLeft(archive *pipeline.Archive) {
 	for _, l := range archive.Left {
 		if l.Notable {
-			e.log.Info("note: " + l.File.Name() + ": " + l.Reason + andMore(l.More))
+			e.log.Info(alike.And("note: "+l.File.Name()+": "+l.Reason, l.More))
 			continue
 		}
-		e.log.Debug("belongs to no run: "+l.Reason+andMore(l.More), "file", l.File.Name())
+		e.log.Debug("belongs to no run: "+alike.And(l.Reason, l.More), "file", l.File.Name())
 	}
 	for _, s := range archive.Skipped {
 		e.log.Info("note: skipped " + s.Path + ": " + s.Reason)
@@ -450,12 +451,4 @@ func (e *env) logLeft(archive *pipeline.Archive) {
 	if len(archive.Empty) > 0 {
 		e.log.Info("note: no fio logs or reports under " + unit.List(archive.Empty, 3, ", "))
 	}
-}
-
-// andMore returns the end of a message that also stands for n similar ones.
-func andMore(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return " (and " + unit.Count(int64(n)) + " more like this)"
 }

@@ -91,7 +91,7 @@ func (r *runReader) report(ctx context.Context, args []string, q *query.Query, o
 			doc, err := page.Add(ctx, run, name, many || len(inputs) > 1)
 			r.logRun(run)
 			if doc != nil {
-				r.logOnlyTotals(run, doc)
+				r.logNoWindows(run, doc)
 			}
 			return err
 		})

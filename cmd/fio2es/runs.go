@@ -31,7 +31,7 @@ latest~1 (the one before), last:5 (the five newest), same-as:RUN (all with its s
 or several ids. Conditions such as bs=4k limit these, as --where does. Each direction of
 a run has a line; latencies are of the whole run (≥: or more, *: computed by fio). REC:
 requests recovered from fio's JSON report, which the logs lack. MISS: requests that are
-in no window. Notes (fio2es note) have a column where a run has one.
+in fio's total and in no window. Notes (fio2es note) have a column where a run has one.
 
 --columns chooses other columns: run, name, archive, start, state, all numbers, such as
 bandwidth and p99.99, all settings, such as mode, op_size and pool_profile, and all other

@@ -67,7 +67,7 @@ func (c *sides) side(ctx context.Context, arg string) (*compare.Side, error) {
 		}
 	}
 	if len(side.Runs) == 0 {
-		return nil, fmt.Errorf("%s: no windows to compare", arg)
+		return nil, fmt.Errorf("%s: nothing to compare", arg)
 	}
 	return side, nil
 }
@@ -79,11 +79,11 @@ func (c *sides) add(ctx context.Context, side *compare.Side, part string, run *q
 		return err
 	}
 	if one.IsEmpty() && one.Document.Run.Stages > 1 {
-		c.note(one.Document.Run.Name, "left out: no windows to compare: "+report.WhyEmpty(one))
+		c.note(one.Document.Run.Name, "left out: nothing to compare: "+report.WhyEmpty(one))
 		return nil
 	}
 	if one.IsEmpty() {
-		return fmt.Errorf("%s: no windows to compare: %s", part, report.WhyEmpty(one))
+		return fmt.Errorf("%s: nothing to compare: %s", part, report.WhyEmpty(one))
 	}
 	if !query.IsPath(part) {
 		if one.Name = facts.ShortID(one.Document.Run.ID); run.Section != "" {
@@ -147,13 +147,21 @@ func (c *sides) windowsOf(ctx context.Context, name string, run *query.Run) (*co
 		return nil, err
 	}
 	if doc == nil {
-		return nil, fmt.Errorf("%s: no windows to compare", name)
+		return nil, fmt.Errorf("%s: nothing to compare", name)
 	}
 	one.End(doc)
-	if one.IsEmpty() && !one.OnlyAverages() && c.query.String() != "" {
-		return nil, run.NoMatch(doc)
+	if c.query.WantsAll() {
+		if run.Stored != nil && doc.NoWindows != "" { // with the bins of its report
+			if doc, err = c.store.Run(ctx, doc.Run.ID); err != nil {
+				return nil, err
+			}
+		}
+		err = one.AddTotals(doc, func(direction string) bool { return query.Wants(c.query.Directions, direction) })
 	}
-	return one, nil
+	if err == nil && one.IsEmpty() && c.query.String() != "" {
+		err = run.NoMatch(doc)
+	}
+	return one, err
 }
 
 // atOnce is how many runs of the history are read at the same time. In a cluster each needs several requests.
@@ -181,13 +189,13 @@ func (c *sides) storedSide(ctx context.Context, name string, docs []*mapping.Run
 		}
 		c.progress.Show("%s: %d of %d runs", name, n, len(runs))
 		if one.IsEmpty() {
-			c.note("", fmt.Sprintf("%s: left out: no windows to compare: %s", one.Name, report.WhyEmpty(one)))
+			c.note("", fmt.Sprintf("%s: left out: nothing to compare: %s", one.Name, report.WhyEmpty(one)))
 			continue
 		}
 		side.Runs = append(side.Runs, one)
 	}
 	if len(side.Runs) == 0 {
-		return nil, fmt.Errorf("%s: no windows to compare", name)
+		return nil, fmt.Errorf("%s: nothing to compare", name)
 	}
 	return side, nil
 }
@@ -250,7 +258,7 @@ func (c *sides) selection(ctx context.Context, arg string) (*selection, error) {
 		case err != nil:
 			return err
 		case one.IsEmpty():
-			c.note(one.Name, "left out: no windows to compare: "+report.WhyEmpty(one))
+			c.note(one.Name, "left out: nothing to compare: "+report.WhyEmpty(one))
 		default:
 			one.Name = facts.Title(one.Document)
 			s.docs, s.read[one.Document] = append(s.docs, one.Document), one
@@ -258,7 +266,7 @@ func (c *sides) selection(ctx context.Context, arg string) (*selection, error) {
 		return nil
 	})
 	if err == nil && len(s.docs) == 0 {
-		err = fmt.Errorf("%s: no runs with windows to compare", arg)
+		err = fmt.Errorf("%s: no runs to compare", arg)
 	}
 	return s, err
 }

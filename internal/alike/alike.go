@@ -1,67 +1,128 @@
-// Package alike limits repeated messages: a million files may have the same fault. The first ten messages of a kind
-// are shown, and the others are counted.
+// Package alike groups messages, because a million files may have the same fault: the first messages of a kind are kept,
+// and the last of these says how many more there are.
 package alike
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
 
-const (
-	// shown is how many messages of a kind are shown.
-	shown = 10
-	// maxKinds bounds the memory: messages of further kinds count as one kind.
-	maxKinds = 1000
-)
+// maxKinds bounds the memory: messages of further kinds count as one kind.
+const maxKinds = 100
 
-// Counter counts messages by their kind. The zero value is ready to use. It is not safe for
+// List has messages and what they are about. Of a kind it keeps the first few and counts the others. It is not safe for
 // concurrent use.
-type Counter struct {
-	seen map[string]int
-	kept []string // kinds in the order of their first messages
+type List[T any] struct {
+	Shown int // number of messages of a kind that are kept
+
+	kept  []one[T]
+	kinds map[string]*kind
 }
 
-// Add counts a message and reports whether it is one of the first ten of its kind. Messages are of one kind if they
-// differ only in words that look like names and numbers: words with a digit, a quote, a slash, a dot or an equals
-// sign.
-func (c *Counter) Add(message string) bool {
-	kind := Kind(message)
-	if c.seen == nil {
-		c.seen = map[string]int{}
-	}
-	if _, ok := c.seen[kind]; !ok && len(c.seen) >= maxKinds {
-		kind = "…"
-	}
-	if c.seen[kind]++; c.seen[kind] == 1 {
-		c.kept = append(c.kept, kind)
-	}
-	return c.seen[kind] <= shown
+type one[T any] struct {
+	value   T
+	message string
+	kind    *kind
 }
 
-// More calls each with the number of messages of a kind beyond the first ten, in the order of the kinds' first
-// messages.
-func (c *Counter) More(each func(kind string, n int)) {
-	for _, kind := range c.kept {
-		if n := c.seen[kind] - shown; n > 0 {
-			each(kind, n)
+type kind struct{ kept, more int }
+
+// Add adds a message, and reports whether it is kept. Messages are of one kind if they differ only in words that look like names and numbers: words with
+// a digit, a quote, a slash, a dot, a colon or an equals sign, and words in brackets.
+func (l *List[T]) Add(message string, value T) (isKept bool) {
+	if l.kinds == nil {
+		l.kinds = map[string]*kind{}
+	}
+	message, n := cut(message)
+	name := Kind(message)
+	k := l.kinds[name]
+	if k == nil && len(l.kinds) >= maxKinds {
+		name = "…"
+		k = l.kinds[name]
+	}
+	if k == nil {
+		k = &kind{}
+		l.kinds[name] = k
+	}
+	if k.more += n; k.kept == l.Shown {
+		k.more++
+		return false
+	}
+	k.kept++
+	l.kept = append(l.kept, one[T]{value, message, k})
+	return true
+}
+
+// Sort sorts what is kept by its messages.
+func (l *List[T]) Sort() {
+	slices.SortStableFunc(l.kept, func(a, b one[T]) int { return strings.Compare(a.message, b.message) })
+}
+
+// Each calls do with each message that is kept, its value, and the number of further messages of its kind. The number is
+// with the last one of a kind, and 0 with the others.
+func (l *List[T]) Each(do func(message string, value T, more int)) {
+	last := map[*kind]int{}
+	for i := range l.kept {
+		last[l.kept[i].kind] = i
+	}
+	for i, one := range l.kept {
+		more := 0
+		if last[one.kind] == i {
+			more = one.kind.more
+		}
+		do(one.message, one.value, more)
+	}
+}
+
+const before, after = " (and ", " more like this)"
+
+// And returns a message that also stands for more like it.
+func And(message string, more int) string {
+	if more == 0 {
+		return message
+	}
+	return fmt.Sprint(message, before, more, after)
+}
+
+// Wrap returns an error that also stands for more like it.
+func Wrap(err error, more int) error {
+	if more == 0 {
+		return err
+	}
+	return fmt.Errorf("%w%s%d%s", err, before, more, after)
+}
+
+// cut is the inverse of And.
+func cut(text string) (message string, more int) {
+	if text, ok := strings.CutSuffix(text, after); ok {
+		if i := strings.LastIndex(text, before); i >= 0 {
+			if n, err := strconv.Atoi(text[i+len(before):]); err == nil {
+				return text[:i], n
+			}
 		}
 	}
+	return text, 0
 }
 
 // Kind is a message without its names and numbers.
 func Kind(message string) string {
-	const most = 300 // bytes: longer ones differ in their names
+	const most = 1000 // bytes: longer ones differ in their names
 	if len(message) > most {
 		message = strings.ToValidUTF8(message[:most], "")
 	}
 	words := strings.Fields(message)
 	kept := words[:0]
 	for _, w := range words {
-		if !strings.ContainsFunc(strings.TrimRight(w, ".:,;"), isOfName) {
+		w = strings.TrimRight(w, ".:,;")
+		isName := strings.HasPrefix(w, "(") && strings.HasSuffix(w, ")") || strings.ContainsFunc(w, isOfName)
+		if !isName {
 			kept = append(kept, w)
 		}
 	}
 	return strings.Join(kept, " ")
 }
 
-func isOfName(r rune) bool { return unicode.IsDigit(r) || strings.ContainsRune(`"'/\.=`, r) }
+func isOfName(r rune) bool { return unicode.IsDigit(r) || strings.ContainsRune(`"'/\.:=`, r) }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -27,7 +28,9 @@ const (
 	// 0 is in the interval, and the interval is narrow: a change is not larger than its ends
 	Same    Verdict = "same"
 	Unclear Verdict = "unclear" // 0 is in the interval, but the interval is wide
-	Unknown Verdict = "unknown" // there is no interval
+	// there are too few windows for an interval, or none: a change is known, and not how much of it is chance
+	NoInterval Verdict = "no interval"
+	Unknown    Verdict = "unknown" // a value is not known, or too uncertain for an interval
 )
 
 // Options says what is compared, and how certain the answer must be.
@@ -45,12 +48,16 @@ type Change struct {
 	facts.Metric
 	Base, Other float64 // requests per second, or nanoseconds
 	Change      float64 // Other/Base - 1; NaN if it is not a number
-	Low, High   float64 // its confidence interval; NaN if Verdict is Unknown
-	Verdict     Verdict
-	Why         string // why the verdict is Unknown, or that the interval spans a gap: see judgeByShare
+	// Low and High are its confidence interval. They are NaN if Verdict is Unknown. If it is NoInterval, they are the
+	// bounds that the bins of two histograms set for the change of a percentile, or NaN.
+	Low, High float64
+	Verdict   Verdict
+	Why       string // why there is no interval, or that it spans a gap: see judgeByShare
 	// BaseOpen and OtherOpen report that the value is a lower bound, because requests lie in fio's last bin, which
 	// has no upper end.
 	BaseOpen, OtherOpen bool
+	// BaseByFio and OtherByFio report that fio computed the value, because its report has no bins.
+	BaseByFio, OtherByFio bool
 }
 
 // Bound says on which side the change is bounded: "≥" or "≤" if one of the two values is a lower bound, "?" if both
@@ -67,6 +74,9 @@ func (c *Change) Bound() string {
 	return ""
 }
 
+// HasInterval reports whether the change has a confidence interval.
+func (c *Change) HasInterval() bool { return c.Verdict != Unknown && c.Verdict != NoInterval }
+
 // Sides compares the runs of one direction. Several runs of a side are repetitions of one test. With a confidence of
 // 0.99 and few blocks, 10,000 replicates have too few values in the tails, and intervals are a little too short.
 func Sides(base, other []*Series, opt Options) []Change {
@@ -79,22 +89,34 @@ func Sides(base, other []*Series, opt Options) []Change {
 			Metric: m, Base: of[i], Other: with[i], Change: finite(with[i]/of[i] - 1),
 			BaseOpen: isOpen(m, &a.whole), OtherOpen: isOpen(m, &b.whole),
 		}
+		c := &changes[i]
+		c.Base, c.BaseByFio = reported(m, base, c.Base)
+		c.Other, c.OtherByFio = reported(m, other, c.Other)
+		c.Change = finite(c.Other/c.Base - 1)
+	}
+	windows := func(side []*Series) (n int, isWindowed bool) {
+		isWindowed = true
+		for _, s := range side {
+			n, isWindowed = n+s.windows, isWindowed && s.totals == nil
+		}
+		return n, isWindowed
 	}
 	blocks := min(len(a.counts), len(b.counts))
-	if blocks < minBlocks {
-		windows := func(side []*Series) (n int) {
-			for _, s := range side {
-				n += s.windows
-			}
-			return n
-		}
+	n, isWindowed := windows(base)
+	m, isWindowedToo := windows(other)
+	switch why := ""; {
+	case !isWindowed || !isWindowedToo:
+		why = "no interval, because not all runs have windows"
+		fallthrough
+	case blocks < minBlocks:
+		why = cmp.Or(why, fmt.Sprintf("too few windows for an interval: %d and %d, want %d of each at least", n, m, minBlocks))
 		for i := range changes {
-			changes[i].unknown("too few windows for an interval: %d and %d, want %d of each at least", windows(base), windows(other), minBlocks)
+			changes[i].noInterval(why, &a.whole, &b.whole)
 		}
 		return changes
 	}
 	tail := tailOf(opt.Confidence, blocks)
-	n := min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates)
+	n = min(max(int(math.Ceil(inTail/tail)), minReplicates), maxReplicates)
 	bases, others := replicates(a, b, n, statistic)
 	for i := range changes {
 		c := &changes[i]
@@ -119,6 +141,57 @@ func Sides(base, other []*Series, opt Options) []Change {
 		}
 	}
 	return changes
+}
+
+// reported returns a latency of runs of which some have neither windows nor bins, in nanoseconds: the mean, or what fio
+// computed. Percentiles of several runs cannot be merged, so theirs is the middle of those of the runs. byFio is false, and
+// value that of the requests of all runs, if all have bins.
+func reported(m facts.Metric, side []*Series, value float64) (_ float64, byFio bool) {
+	if m == facts.IOPS || !slices.ContainsFunc(side, func(s *Series) bool { return s.totals != nil && s.cut[0].latency.IsEmpty() }) {
+		return value, false
+	}
+	var values []float64
+	sum, weight := 0.0, 0.0
+	for _, s := range side {
+		v, all := math.NaN(), newPool([]*Series{s}).all()
+		switch {
+		case !all.latency.IsEmpty():
+			v = m.Of(all.latency).Value
+		case m == facts.Mean:
+			v, _ = m.OfTotals(s.totals)
+			v *= 1000
+		case s.totals.Fio != nil:
+			for _, p := range s.totals.Fio.Percentiles {
+				if math.Abs(p.Rank-m.Quantile*100) < 1e-9 {
+					v = p.Value * 1000
+				}
+			}
+		}
+		values, sum, weight = append(values, v), sum+v*all.completed, weight+all.completed
+	}
+	if m == facts.Mean {
+		return sum / weight, true
+	}
+	slices.Sort(values) // NaN is first
+	if math.IsNaN(values[0]) {
+		return math.NaN(), false
+	}
+	return quantile(values, 0.5), true
+}
+
+// noInterval sets the verdict of a change without an interval, and the bounds of a percentile by the bins of both sides.
+func (c *Change) noInterval(why string, base, other *hist.Histogram) {
+	switch c.unknown("%s", why); {
+	case math.IsNaN(c.Base), math.IsNaN(c.Other):
+		c.Why = fmt.Sprintf("%s is not known: reports without bins have only the percentiles that fio lists (percentile_list)", c.Metric)
+		return
+	case math.IsNaN(c.Change), c.Bound() != "":
+		return
+	}
+	if c.Verdict = NoInterval; c.Quantile > 0 && !c.BaseByFio && !c.OtherByFio {
+		a, b := c.Metric.Of(base), c.Metric.Of(other)
+		c.Low, c.High = finite(b.Low/a.High-1), finite(b.High/a.Low-1)
+	}
 }
 
 // ratios returns the logarithms of other/base, ascending. NaN is first.

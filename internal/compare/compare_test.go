@@ -86,7 +86,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestUnknown: without an interval, Why says the reason, and the values are still there.
+// TestUnknown: without an interval, Why says the reason, and the values are still there. With too few windows the change is known.
 func TestUnknown(t *testing.T) {
 	p := &process{rng: rand.New(rand.NewPCG(3, 4)), windows: 7}
 	short := p.side(1, 1)
@@ -113,10 +113,10 @@ func TestUnknown(t *testing.T) {
 		{"no latency", []*Series{zero}, enough, metric("p50"), "p50 is not above 0 throughout"},
 	} {
 		got := Sides(c.base, c.other, Options{[]facts.Metric{c.metric}, 0.95, Within})[0]
-		if got.Why != c.why || (got.Verdict == Unknown) != (c.why != "") || math.IsNaN(got.Low) != (c.why != "") || math.IsNaN(got.High) != (c.why != "") {
+		if got.Why != c.why || got.HasInterval() != (c.why == "") || math.IsNaN(got.Low) != (c.why != "") || math.IsNaN(got.High) != (c.why != "") {
 			t.Errorf("%s: %+v, want %q", c.name, got, c.why)
 		}
-		if math.IsNaN(got.Other) || math.IsInf(got.Change, 0) {
+		if math.IsNaN(got.Other) || math.IsInf(got.Change, 0) || (got.Verdict == NoInterval) != strings.HasPrefix(c.why, "too few windows") {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}

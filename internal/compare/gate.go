@@ -43,7 +43,7 @@ func ParseCondition(text string) (Condition, error) {
 // its interval. It is unclear if it is not met but the interval reaches beyond the limit.
 func (c *Condition) state(l *Line) State {
 	switch {
-	case l.Verdict == Unknown:
+	case !l.HasInterval():
 		return NotChecked
 	case (l.Verdict == Better || l.Verdict == Worse) && c.isBeyond(l.Change.Change):
 		return Met

@@ -137,11 +137,18 @@ func (c *Change) valueText(v float64, isOpen bool) string {
 	return unit.OrMore(facts.TextOf(c.Kind, finite(v), math.NaN(), 0), isOpen)
 }
 
-// BaseText returns the value of the base for people. A lower bound has a mark.
-func (c *Change) BaseText() string { return c.valueText(c.Base, c.BaseOpen) }
+// BaseText returns the value of the base for people. A lower bound has a mark, and so has what fio computed.
+func (c *Change) BaseText() string { return c.valueText(c.Base, c.BaseOpen) + mark(c.BaseByFio) }
 
-// OtherText returns the value of the other side for people. A lower bound has a mark.
-func (c *Change) OtherText() string { return c.valueText(c.Other, c.OtherOpen) }
+// OtherText is like BaseText for the other side.
+func (c *Change) OtherText() string { return c.valueText(c.Other, c.OtherOpen) + mark(c.OtherByFio) }
+
+func mark(byFio bool) string {
+	if byFio {
+		return "*"
+	}
+	return ""
+}
 
 // Text returns the change for people, such as "+3.1 %". It is "-" if both values are lower
 // bounds.
@@ -152,12 +159,16 @@ func (c *Change) Text() string {
 	return c.Bound() + signed(c.Change) + " %"
 }
 
-// IntervalText returns the confidence interval for people, such as "-1.2 … +3.1 %".
+// IntervalText returns the confidence interval for people, such as "-1.2 … +3.1 %", or the bounds by the bins.
 func (c *Change) IntervalText() string {
-	if c.Verdict == Unknown {
+	if c.Verdict == Unknown || math.IsNaN(c.Low+c.High) {
 		return "-"
 	}
-	return signed(c.Low) + " … " + signed(c.High) + " %"
+	text := signed(c.Low) + " … " + signed(c.High) + " %"
+	if c.Verdict == NoInterval {
+		text += " (bins)"
+	}
+	return text
 }
 
 // VerdictText returns the verdict for people. If no change was shown, it names the largest change in the interval,
@@ -186,7 +197,7 @@ func signed(share float64) string {
 }
 
 // Summary returns the verdict on all lines of a comparison, such as "worse: read p99, write p99; better: read iops".
-// Without such lines it is "unclear" if any line is unclear, then "no change", or "unknown" if no line is known.
+// Without such lines it is "unclear" if any line is unclear, then "no change", "no interval", or "unknown" if no line is known.
 func Summary(lines []Line) string {
 	names := map[Verdict][]string{}
 	for i := range lines {
@@ -206,6 +217,8 @@ func Summary(lines []Line) string {
 		return string(Unclear) + ": " + strings.Join(names[Unclear], ", ")
 	case len(names[Same]) > 0:
 		return "no change"
+	case len(names[NoInterval]) > 0:
+		return string(NoInterval)
 	}
 	return string(Unknown)
 }

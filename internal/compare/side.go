@@ -15,15 +15,13 @@ type Run struct {
 	Name     string       // as the user named it: a path, or an id
 	Document *mapping.Run // set by End; without histograms
 
-	series   map[string]*Series // by direction
-	averages bool               // some windows have only a mean
+	series map[string]*Series // by direction
 }
 
 // Add adds a window of level Cluster and the histogram of its requests, or nil without requests. Windows come in
 // order of time.
 func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
-	if requests == nil && w.Latency.Mean > 0 {
-		r.averages = true
+	if requests == nil && w.Latency.Mean > 0 { // of averages
 		return
 	}
 	if r.series == nil {
@@ -33,6 +31,33 @@ func (r *Run) Add(w *window.Window, requests *hist.Histogram) {
 		r.series[w.Direction] = &Series{}
 	}
 	r.series[w.Direction].Add(w, requests)
+}
+
+// AddTotals adds the totals of a run without windows in the wanted directions: what fio's report alone says, or logs of
+// averages. It does nothing if the run has windows. It is called after End.
+func (r *Run) AddTotals(doc *mapping.Run, wanted func(direction string) bool) error {
+	if !r.IsEmpty() {
+		return nil
+	}
+	r.series = map[string]*Series{}
+	for _, d := range doc.ByDirection() {
+		if !wanted(d.Direction) {
+			continue
+		}
+		h, err := &hist.Histogram{}, error(nil)
+		if !d.Latency.Bins.IsZero() {
+			h, err = d.Latency.Hist()
+		}
+		if err != nil {
+			return err
+		}
+		ms, requests := d.DurationMS, d.Requests
+		if requests == 0 { // fio says only how many a second
+			ms, requests = 1e6, int64(d.IOPS*1000)
+		}
+		r.series[d.Direction] = &Series{totals: d.Totals, cut: []block{{ms: ms, completed: requests, latency: *h}}}
+	}
+	return nil
 }
 
 // End sets the run document, after all windows are added. A direction with all of its requests in windows lasts as long as
@@ -50,11 +75,8 @@ func (r *Run) End(doc *mapping.Run) {
 	}
 }
 
-// IsEmpty reports whether the run has no windows to compare.
+// IsEmpty reports whether the run has nothing to compare.
 func (r *Run) IsEmpty() bool { return len(r.series) == 0 }
-
-// OnlyAverages reports whether the run has no windows to compare because its logs have only averages.
-func (r *Run) OnlyAverages() bool { return r.IsEmpty() && r.averages }
 
 // Side is a run, or several repetitions of a test.
 type Side struct {
@@ -62,12 +84,15 @@ type Side struct {
 	Runs []*Run
 }
 
-// of returns the series of a direction, one for each run that has it.
+// of returns the series of a direction, one for each run that has it. If any has windows, those without are left out.
 func (s *Side) of(direction string) (list []*Series) {
 	for _, r := range s.Runs {
 		if one := r.series[direction]; one != nil {
 			list = append(list, one)
 		}
+	}
+	if slices.ContainsFunc(list, func(one *Series) bool { return one.totals == nil }) {
+		list = slices.DeleteFunc(list, func(one *Series) bool { return one.totals != nil })
 	}
 	return list
 }
@@ -112,7 +137,7 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 		}
 		for _, side := range []*Side{base, other} {
 			if has := len(side.of(direction)); has < len(side.Runs) {
-				note("only %d of the %d runs of %s have %ss", has, len(side.Runs), side.Name, direction)
+				note("only %d of the %d runs of %s have %ss in windows", has, len(side.Runs), side.Name, direction)
 			}
 		}
 		for _, c := range Sides(from, to, opt) {
@@ -144,8 +169,9 @@ const (
 type Series struct {
 	grains  *window.Columns[grain] // by the number of the window
 	windows int
-	start   int64   // of the last window, in milliseconds since the run's start
-	cut     []block // the blocks, after all windows are added; the grains are dropped then
+	start   int64           // of the last window, in milliseconds since the run's start
+	cut     []block         // the blocks, after all windows are added; the grains are dropped then
+	totals  *mapping.Totals // of a run without windows; else nil
 }
 
 // grain is one window, or several consecutive ones. Blocks end where grains end.

@@ -68,15 +68,61 @@ func TestRun(t *testing.T) {
 		return window.Window{Direction: "read", Latency: latency, Completed: n}
 	}
 	served, quiet := read(mapping.NewLatency(h, nil), 100), read(mapping.Latency{}, 0)
-	if r := runOf("nothing"); !r.IsEmpty() || r.OnlyAverages() {
+	if r := runOf("nothing"); !r.IsEmpty() {
 		t.Errorf("%+v", r)
 	}
-	if r := runOf("averages", read(mapping.Latency{Mean: 5}, 0)); !r.IsEmpty() || !r.OnlyAverages() {
+	if r := runOf("averages", read(mapping.Latency{Mean: 5}, 0)); !r.IsEmpty() {
 		t.Errorf("%+v", r)
 	}
 	r := runOf("quiet seconds", served, quiet, served, quiet)
 	if got := Sides([]*Series{r.series["read"]}, []*Series{r.series["read"]}, Options{[]facts.Metric{facts.IOPS}, 0.95, Within})[0]; got.Base != 50 {
 		t.Errorf("%v requests per second", got.Base)
+	}
+}
+
+// TestTotals: runs without windows are compared by their totals, without an interval. Percentiles are those of bins, whose
+// width bounds the change, or those that fio lists; of several runs the middle one counts.
+func TestTotals(t *testing.T) {
+	of := func(fio *mapping.FioLatency, us ...int64) *Run {
+		h := hist.New(hist.Fio3(0))
+		for _, x := range us {
+			h.AddLatency(x*1000, 100)
+		}
+		totals := &mapping.Totals{Requests: int64(100 * max(len(us), 1)), DurationMS: 1000, Latency: mapping.NewLatency(h, nil), Fio: fio}
+		r, doc := &Run{Name: "x"}, &mapping.Run{Read: totals}
+		r.End(doc)
+		if err := r.AddTotals(doc, func(string) bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	fio := func(mean, p50 float64) *Run {
+		return of(&mapping.FioLatency{Mean: mean, Max: 9000, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: p50}}})
+	}
+	metrics := []facts.Metric{facts.IOPS, facts.Mean, metric("p50"), metric("p99")}
+	for _, c := range []struct {
+		name        string
+		base, other []*Run
+		want        string // base, other, change, interval and verdict
+	}{
+		{"fio's own", []*Run{fio(100, 80)}, []*Run{fio(150, 60)},
+			"iops 100 100 0.0 % - no interval; mean 100µs* 150µs* +50.0 % - no interval; p50 80.0µs* 60.0µs* -25.0 % - no interval; p99 - - - - unknown"},
+		{"bins", []*Run{of(nil, 100)}, []*Run{of(nil, 200)},
+			"iops 100 100 0.0 % - no interval; mean 99.8µs 200µs +100 % - no interval; p50 99.8µs 200µs +100 % +98.0 … +102 % (bins) no interval; p99 100µs 201µs +100 % +98.0 … +102 % (bins) no interval"},
+		{"repetitions", []*Run{fio(100, 80), fio(200, 70), fio(300, 20)}, []*Run{of(nil, 70)},
+			"iops 100 100 0.0 % - no interval; mean 200µs* 70.1µs -64.9 % - no interval; p50 70.0µs* 70.1µs +0.2 % - no interval; p99 - 70.6µs - - unknown"},
+	} {
+		lines, _, err := Compare(&Side{"a", c.base}, &Side{"b", c.other}, Options{metrics, 0.95, Within})
+		var texts []string
+		for _, l := range lines {
+			texts = append(texts, strings.Join([]string{l.Metric.String(), l.BaseText(), l.OtherText(), l.Text(), l.IntervalText(), l.VerdictText()}, " "))
+		}
+		if got := strings.Join(texts, "; "); err != nil || got != c.want {
+			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, got, c.want)
+		}
+		if got := Summary(lines); got != "no interval" {
+			t.Errorf("%s: %s", c.name, got)
+		}
 	}
 }
 

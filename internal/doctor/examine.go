@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
@@ -71,7 +72,7 @@ func (x *examination) answer(a *Answers) {
 	if a.From = x.from(); a.hasPercentiles() {
 		a.Every, a.Error, a.End = time.Duration(doc.IntervalMS)*time.Millisecond, x.error, Complete
 	} else {
-		a.lose("percentiles over time: "+doc.NoWindows, x.changes()...)
+		a.lose("percentiles over time: "+strings.TrimPrefix(doc.NoWindows, plan.NoWindowsPrefix), x.changes()...)
 	}
 	without := x.jobs(func(j *plan.Job) bool { return j.Source == plan.FromNothing })
 	if n := len(without); n > 0 && a.hasPercentiles() {
@@ -141,7 +142,7 @@ func wholeOf(doc *mapping.Run) Whole {
 		return Percentiles
 	}
 	for _, t := range []*mapping.Totals{doc.Read, doc.Write, doc.Trim} {
-		if t != nil && t.Fio != nil {
+		if t != nil && t.Fio != nil && len(t.Fio.Percentiles) > 0 {
 			return FioOwn
 		}
 	}

@@ -135,7 +135,7 @@ func (s *section) answers() Answers {
 	switch {
 	case s.hasBins && isMeasured:
 		a.Whole = Percentiles
-	case s.hasJSON && a.Whole == Unknown && isMeasured && s.NumJobs() == 1:
+	case s.hasJSON && a.Whole == Unknown && isMeasured && (s.NumJobs() == 1 || s.IsOn("group_reporting")):
 		a.Whole = FioOwn
 	case s.hasJSON && a.Whole == Unknown:
 		a.Whole = Rates
@@ -166,7 +166,7 @@ func (s *section) addLosses(a *Answers, planned string, isPeriodic bool) {
 		} else if s.rows == 0 {
 			changes = append(changes, Change{Where: msec.At, Old: written(msec), Line: dashes + "log_hist_msec=1000"})
 		}
-		why := planned
+		why := strings.TrimPrefix(planned, plan.NoWindowsPrefix)
 		switch {
 		case !hasLog:
 			why = "write_hist_log is not set, so fio writes no histogram logs"

@@ -51,10 +51,19 @@ func (b *Baseline) Of(runs, from []*mapping.Run) (list []*mapping.Run, notes []s
 			candidates = append(candidates, run)
 		}
 	}
-	list, notes = Usable(candidates)
+	usable := func(runs []*mapping.Run) (list []*mapping.Run, notes []string) {
+		list, notes = Usable(runs)
+		lacks := func(run *mapping.Run) bool { return NoWindows(run) != "" }
+		if with := slices.DeleteFunc(slices.Clone(list), lacks); len(with) > 0 && len(with) < len(list) { // those allow no interval
+			notes = append(notes, unit.Plural(len(list)-len(with), "run")+" left out: no percentiles over time")
+			list = with
+		}
+		return list, notes
+	}
+	list, notes = usable(candidates)
 	// only the last runs are taken, and notes are about these alone
 	for n := b.count; b.count > 0 && n <= len(candidates) && len(list) > b.count; n++ {
-		if last, of := Usable(candidates[:n]); len(last) == b.count {
+		if last, of := usable(candidates[:n]); len(last) == b.count {
 			list, notes = last, of
 		}
 	}
@@ -89,22 +98,13 @@ func nearest(run *mapping.Run, list []*mapping.Run) string {
 
 // Usable returns the runs that can be compared. The notes say how many cannot, and why.
 func Usable(runs []*mapping.Run) (list []*mapping.Run, notes []string) {
-	incomplete, empty := 0, 0
 	for _, run := range runs {
-		switch {
-		case !run.Run.Complete:
-			incomplete++
-		case NoWindows(run) != "":
-			empty++
-		default:
+		if run.Run.Complete {
 			list = append(list, run)
 		}
 	}
-	if incomplete > 0 {
+	if incomplete := len(runs) - len(list); incomplete > 0 {
 		notes = append(notes, unit.Plural(incomplete, "run")+" left out: not complete")
-	}
-	if empty > 0 {
-		notes = append(notes, unit.Plural(empty, "run")+" left out: no windows with percentiles")
 	}
 	return list, notes
 }

@@ -332,9 +332,9 @@ func (r *Run) Has(level mapping.Level) bool {
 	return r.Stored == nil || slices.Contains(r.Stored.Levels, level)
 }
 
-// OnlyTotals returns why a run that was read has no windows with percentiles. It is empty if the run has some, or if
-// a warning or a note says so already.
-func (r *Run) OnlyTotals(doc *mapping.Run) string {
+// WhyNoWindows returns why a run that was read has no percentiles over time. It is empty if the run has some, or if a
+// warning or a note says so already.
+func (r *Run) WhyNoWindows(doc *mapping.Run) string {
 	if r.withPercentiles > 0 {
 		return ""
 	}
@@ -346,33 +346,23 @@ func (r *Run) OnlyTotals(doc *mapping.Run) string {
 	return why
 }
 
-// Reasons why a run has no windows with percentiles, and options of fio that change it.
-const (
-	addHistograms = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
-	OnlyAverages  = "its logs have averages, which have no percentiles: leave out log_avg_msec, or " + addHistograms
-	NothingInTime = "its files do not say what happened when: for latency over time " + addHistograms
-)
+// NothingInTime says why a run has no percentiles over time, if its document does not.
+const NothingInTime = "no percentiles over time: its files do not say what happened when: " +
+	"run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 
-// NoWindows returns why a run has no windows with percentiles, and what to do about it. It is empty if the run has
-// some.
+// NoWindows returns why a run has no percentiles over time, and what to do about it. It is empty if the run has some.
 func NoWindows(run *mapping.Run) string {
-	hasPercentiles := func(d mapping.DirectionTotals) bool { return d.Latency.HasPercentiles() }
-	switch {
-	case run.NoWindows != "":
-		return strings.TrimSuffix(run.NoWindows, ".")
-	case run.Documents.All() == 0:
+	if run.NoWindows == "" && run.Documents.All() == 0 {
 		return NothingInTime
-	case len(run.ByDirection()) > 0 && !slices.ContainsFunc(run.ByDirection(), hasPercentiles):
-		return OnlyAverages
 	}
-	return ""
+	return run.NoWindows
 }
 
 // NoMatch returns the [RunError] for a run without any wanted window. It says why, or what the run has instead: its
 // directions, hosts and jobs, where the query chooses among them, or its time.
 func (r *Run) NoMatch(doc *mapping.Run) error {
 	if why := NoWindows(doc); why != "" && r.withPercentiles == 0 {
-		return RunError{fmt.Errorf("%s: no windows: %s", doc.Run.Name, why)}
+		return RunError{fmt.Errorf("%s: %s", doc.Run.Name, why)}
 	}
 	q := r.query
 	var directions, hosts, has []string

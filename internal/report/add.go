@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/compare"
@@ -53,7 +54,12 @@ func (p *Page) Add(ctx context.Context, run *query.Run, name string, several boo
 	}
 	p.put(one, r)
 	if several {
-		side.End(doc)
+		if side.End(doc); q.WantsAll() {
+			err = side.AddTotals(doc, func(direction string) bool { return query.Wants(q.Directions, direction) })
+		}
+		if err != nil {
+			return doc, err
+		}
 		p.compare(&compare.Side{Name: run.Name, Runs: []*compare.Run{side}})
 	}
 	return doc, nil
@@ -110,9 +116,9 @@ func (p *Page) compare(side *compare.Side) {
 	p.comparisons = append(p.comparisons, c)
 	switch {
 	case other.IsEmpty():
-		c.Why = other.Name + ": no windows to compare: " + WhyEmpty(other)
+		c.Why = other.Name + ": nothing to compare: " + WhyEmpty(other)
 	case first.IsEmpty():
-		c.Why = fmt.Sprintf("run %d has no windows: ", c.Base) + cmp.Or(query.NoWindows(first.Document), query.OnlyAverages)
+		c.Why = fmt.Sprintf("run %d: nothing to compare: ", c.Base) + WhyEmpty(first)
 	default:
 		c.Differ = workload.Doubt(first.Document, other.Document)
 		if c.Differ != "" && facts.ShortSettings(first.Document) != facts.ShortSettings(other.Document) {
@@ -131,11 +137,8 @@ func (p *Page) compare(side *compare.Side) {
 	}
 }
 
-// WhyEmpty returns why a run has no windows to compare.
+// WhyEmpty returns why a run has nothing to compare.
 func WhyEmpty(r *compare.Run) string {
-	if r.OnlyAverages() {
-		return cmp.Or(r.Document.NoWindows, query.OnlyAverages)
-	}
 	return cmp.Or(query.NoWindows(r.Document), query.NothingInTime)
 }
 
@@ -202,7 +205,7 @@ func drawChange(c compare.Change) template.HTML {
 	}
 	pic := &chart.Canvas{}
 	pic.Printf(`<path class="grid" d="M%d 0v%d"/>`, changeMiddle, changeHeight)
-	if c.Verdict != compare.Unknown {
+	if c.Verdict != compare.Unknown && !math.IsNaN(c.Low+c.High) {
 		from, to := changeX(c.Low), changeX(c.High)
 		pic.Printf(`<path class="range" d="M%s %dH%s"/>`, chart.Number(from), changeHeight/2, chart.Number(max(to, from+1)))
 	}
@@ -214,6 +217,6 @@ func drawChange(c compare.Change) template.HTML {
 	default:
 		pic.Printf(`<circle cx="%s" cy="%d" r="3"/>`, chart.Number(x), y)
 	}
-	attributes := fmt.Sprintf(`class="change %s" viewBox="0 0 %d %d" width="%d" height="%d"`, c.Verdict, changeWidth, changeHeight, changeWidth, changeHeight)
+	attributes := fmt.Sprintf(`class="change %s" viewBox="0 0 %d %d" width="%d" height="%d"`, strings.Fields(string(c.Verdict))[0], changeWidth, changeHeight, changeWidth, changeHeight)
 	return template.HTML(pic.SVG(attributes, "")) // no label, because the numbers are beside it
 }

@@ -105,8 +105,8 @@ func (r *run) notes(of *query.Run) (list []string) {
 	add(of.Warnings...)
 	add(of.Notes...)
 	if len(r.Worst) == 0 {
-		if why := of.OnlyTotals(d); why != "" {
-			add("only totals: " + why)
+		if why := of.WhyNoWindows(d); why != "" {
+			add(why)
 		}
 	}
 	add(r.HostNote, d.Placed)

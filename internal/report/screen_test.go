@@ -133,9 +133,9 @@ func TestScreenSparse(t *testing.T) {
 		{unknown, windows, []string{"\ndate not known · 8.00s · 2 hosts", " at +3.000s ", " at +5.000s  1.00s\n"}, []string{"0001-01-01"}},
 		{averages, means, []string{
 			"DIR   REQUESTS  IOPS  BANDWIDTH    MEAN  P50  P95  P99  P99.9  MAX\nread         -   120          -  42.0µs    -    -    -      -    -\n", "\na     read         -    60    -    -    -\n", "\nb     read         -     -    -    -    -\n",
-			"note: 1,234 requests are missing: ", "note: only totals: averages have no percentiles",
+			"note: 1,234 requests are missing: ", "note: averages have no percentiles",
 		}, []string{"HIGHEST", "LATENCY"}},
-		{report, nil, []string{"read        10", "49.9µs  50.1µs†", "note: only totals: its files do not say what happened when"}, []string{"HIGHEST", "HOST", "windows of", "0 hosts"}},
+		{report, nil, []string{"read        10", "49.9µs  50.1µs†", "note: no percentiles over time: its files do not say what happened when"}, []string{"HIGHEST", "HOST", "windows of", "0 hosts"}},
 		{live, some, []string{"note: the run is live", "note: The history has no documents of this run's hosts"}, nil},
 	} {
 		text := drawn(t, Layout{}, c.doc, c.windows)

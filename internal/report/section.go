@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"github.com/fio2es/fio2es/internal/query"
 	"html/template"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ func (r *runSums) section(of *run) *section {
 	if names := r.directions(); len(names) > 0 {
 		r.drawTime(s, of, names)
 	} else {
-		s.TimeNote = "The run has no windows: " + cmp.Or(of.Doc.NoWindows, "its files have no times of requests") + "."
+		s.TimeNote = cmp.Or(of.Doc.NoWindows, query.NothingInTime) + "."
 	}
 	return s
 }

@@ -23,7 +23,7 @@ type LogHandler struct {
 	progress *Progress
 	attrs    string
 	mu       *sync.Mutex
-	counter  *alike.Counter // nil: all messages are written
+	held     *alike.List[struct{}] // lines to be written at the end; nil: all are written at once
 }
 
 // NewLogHandler returns a handler that writes records of at least this level to w. progress may be nil.
@@ -54,9 +54,18 @@ func (h *LogHandler) Handle(_ context.Context, r slog.Record) error {
 	line := b.String()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if isAlike := r.Level == slog.LevelWarn || strings.HasPrefix(r.Message, "note: "); h.counter != nil && isAlike && !h.counter.Add(line) {
+	if isHeld := r.Level == slog.LevelWarn || strings.HasPrefix(r.Message, "note: "); h.held != nil && isHeld {
+		h.held.Add(line, struct{}{})
 		return nil
 	}
+	if h.held != nil && r.Level >= slog.LevelError {
+		h.release()
+	}
+	return h.write(line)
+}
+
+// write writes a line. It needs the lock.
+func (h *LogHandler) write(line string) error {
 	if h.progress != nil {
 		h.progress.Clear()
 		if f, ok := h.progress.w.(*os.File); ok {
@@ -69,19 +78,22 @@ func (h *LogHandler) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-// LimitAlike lets only the first ten warnings and notes of a kind be written, because thousands of runs may have the same
-// fault.
-func (h *LogHandler) LimitAlike() { h.counter = &alike.Counter{} }
+// Hold keeps warnings and notes for Release.
+func (h *LogHandler) Hold() { h.held = &alike.List[struct{}]{Shown: 1} }
 
-// Rest writes how many messages were not written.
-func (h *LogHandler) Rest() {
-	if h.counter == nil {
-		return
-	}
+// Release writes what was held: one message of each kind, with the number of the others, because thousands of runs may
+// have the same fault.
+func (h *LogHandler) Release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.counter.More(func(kind string, n int) { fmt.Fprintf(h.w, "and %d more like this: %s\n", n, kind) })
-	h.counter = &alike.Counter{}
+	if h.held != nil {
+		h.release()
+	}
+}
+
+func (h *LogHandler) release() {
+	h.held.Each(func(message string, _ struct{}, more int) { _ = h.write(alike.And(message, more)) })
+	*h.held = alike.List[struct{}]{Shown: 1}
 }
 
 // WithAttrs implements [slog.Handler].

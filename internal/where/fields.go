@@ -135,7 +135,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	add("duration", "", expr.Duration, "how long it took", "10m", func(r *mapping.Run) any { return r.Run.End.Sub(r.Run.Start).Seconds() })
 	add("complete", "run.complete", expr.Flag, "whether it is over and lacks nothing", "yes", func(r *mapping.Run) any { return r.Run.Complete })
 	add("live", "", expr.Flag, "whether run or follow is storing it", "yes", func(r *mapping.Run) any { return r.Run.Live() })
-	add("state", "", expr.Text, "what is wrong or unfinished: live, incomplete, no windows, sla broken", "incomplete", func(r *mapping.Run) any {
+	add("state", "", expr.Text, "what is wrong or unfinished: live, incomplete, no windows, averages, sla broken", "incomplete", func(r *mapping.Run) any {
 		words, _ := r.State()
 		return words
 	})

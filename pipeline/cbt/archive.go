@@ -167,20 +167,14 @@ func ReadHosts(ctx context.Context, files []*source.File, paths []HostPath) (*Ar
 		}
 	}
 	slices.SortStableFunc(s.left, func(a, b Left) int { return s.order[a.File] - s.order[b.File] })
-	var kinds alike.Counter // ten files for each kind of reason are listed, and the last of them has the number of the others
-	last := map[string]int{}
+	left := alike.List[Left]{Shown: 10}
 	for _, one := range s.left {
 		a.Roots[one.File.Root] = a.Roots[one.File.Root] || one.Notable || one.Reason == foundTwice
-		kind := alike.Kind(one.Reason) + strconv.FormatBool(one.Notable)
-		if kinds.Add(kind) {
-			last[kind] = len(a.Left)
-			a.Left = append(a.Left, one)
-		}
+		left.Add(alike.Kind(one.Reason)+strconv.FormatBool(one.Notable), one)
 	}
-	kinds.More(func(kind string, n int) {
-		if at, ok := last[kind]; ok {
-			a.Left[at].More = n
-		}
+	left.Each(func(_ string, one Left, more int) {
+		one.More = more
+		a.Left = append(a.Left, one)
 	})
 	return a, nil
 }

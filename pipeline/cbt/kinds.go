@@ -195,6 +195,9 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 			log.name.Prefix = stem(base) // it has one job, or several one after another
 			log.doubt = fmt.Sprintf("%s: read as a log of %s, because of its rows", f.Name(), kindNames[log.name.Kind])
 		}
+		if role == roleJob && isReport(f) {
+			role = roleReport
+		}
 		switch role {
 		case roleLog:
 			// A copy that the user named is read if the user named no other log in its folder.
@@ -218,7 +221,7 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 			// number at its end may be a volume, or part of an address.
 			original, mark := fiolog.CutCopyMark(base)
 			isOld := mark != "" && strings.ContainsRune("~.-", rune(mark[0])) && !strings.HasPrefix(mark, "- ") &&
-				!(numberMark.MatchString(mark) && reportFile.MatchString(base))
+				!(numberMark.MatchString(mark) && (reportFile.MatchString(base) || !s.hasLogs(s.dirOf(f)))) // x.json.1 may be another run
 			if isOld && !f.Named && roleOf(original) == roleReport && s.hasOriginal(f) {
 				if !f.Beside && isReport(f) {
 					s.leaveNotable(f, fmt.Sprintf("a copy of a report, as its name says (%s)", mark))
@@ -229,6 +232,11 @@ func (s *sorter) kinds() (logs []logFile, reports, jobs []*source.File) {
 		}
 	}
 	return logs, reports, jobs
+}
+
+// hasLogs reports whether logs lie in a folder.
+func (s *sorter) hasLogs(dir string) bool {
+	return slices.ContainsFunc(s.files, func(f *source.File) bool { return s.dirOf(f) == dir && roleOf(f.Path) == roleLog })
 }
 
 // hasOriginal reports whether the original of a file exists, if its name says that it is a copy.

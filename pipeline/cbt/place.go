@@ -24,7 +24,7 @@ type sorter struct {
 	files   []*source.File
 	order   map[*source.File]int    // also of files that were found twice
 	configs map[folder]*source.File // CBT's YAML files by their paths
-	samples map[folder]bool         // folders of samples of pbench-fio
+	samples map[folder]sample       // folders that may be of pbench-fio
 	paths   map[string]bool         // of the files, as they would be if all archives were unpacked; made when needed
 	roots   map[rootKey]string      // of arguments, see [sorter.rootOf]
 	places  map[placeKey]place
@@ -60,7 +60,7 @@ func folderOf(f *source.File, dir string) folder {
 func newSorter(ctx context.Context, files []*source.File) *sorter {
 	s := &sorter{
 		ctx: ctx, files: make([]*source.File, 0, len(files)), order: map[*source.File]int{},
-		configs: map[folder]*source.File{}, samples: map[folder]bool{}, roots: map[rootKey]string{},
+		configs: map[folder]*source.File{}, samples: map[folder]sample{}, roots: map[rootKey]string{},
 		places: map[placeKey]place{}, facts: map[*source.File]*facts{},
 		byName: map[runKey]*Run{}, byDir: map[folder][]*Run{}, logs: map[logKey]*source.File{},
 		claims: map[*source.File]*claims{},
@@ -86,10 +86,11 @@ func newSorter(ctx context.Context, files []*source.File) *sorter {
 		}
 		dir := path.Dir(f.Path)
 		if path.Base(f.Path) == pbenchReport {
-			s.samples[at.in(dir)] = true
+			s.samples[at.in(dir)] = sample{true, s.samples[at.in(dir)].hasClients}
 		}
 		if above := path.Dir(dir); path.Base(above) == clientsDir && roleOf(f.Path) == roleLog {
-			s.samples[at.in(path.Dir(above))] = true
+			at := at.in(path.Dir(above))
+			s.samples[at] = sample{s.samples[at].hasReport, true}
 		}
 	}
 	return s
@@ -266,11 +267,17 @@ func (s *sorter) placeOf(f *source.File, named bool) place {
 	return at
 }
 
-// readSample finds the folder of a sample of pbench-fio: ITERATION/sampleN, with the logs in clients/HOST. It returns
-// false if the file is in no sample.
+// sample is what a folder has of a sample of pbench-fio: its report, and logs in clients/HOST.
+type sample struct{ hasReport, hasClients bool }
+
+// readSample finds the folder of a sample of pbench-fio: ITERATION/sampleN, or one of any name that has both. It returns false if the file is in no sample.
 func (s *sorter) readSample(at *place, dir folder, parts []string) bool {
+	isSample := func(i int) bool {
+		of, ok := s.samples[dir.in(join(parts[:i+1]))]
+		return ok && (of.hasReport && of.hasClients || sampleDir.MatchString(parts[i]))
+	}
 	i := len(parts) - 1
-	for i >= 0 && !(sampleDir.MatchString(parts[i]) && s.samples[dir.in(join(parts[:i+1]))]) {
+	for i >= 0 && !isSample(i) {
 		i--
 	}
 	if i < 0 {

@@ -14,7 +14,7 @@ import (
 // emptyPlaces know no configuration. Folders of samples are those below bench.
 func emptyPlaces(t testing.TB) *sorter {
 	p := newSorter(t.Context(), nil)
-	p.samples[folder{argument: "arch", archive: "arch", path: "bench/1-randread-16KiB/sample1"}] = true
+	p.samples[folder{argument: "arch", archive: "arch", path: "bench/1-randread-16KiB/sample1"}] = sample{hasReport: true}
 	return p
 }
 

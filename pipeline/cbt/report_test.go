@@ -222,7 +222,7 @@ var findings = []struct {
 			"a/result.dat": fioReport(job{"j", histMsec, "write_hist_log=x"}), "b/run1": fioReport(job{"j", histMsec}), "c/fio.log": "note: x\n" + fioReport(job{"j", histMsec, "write_hist_log=x"}),
 			"d/x": fioReport(job{"j", histMsec, "write_hist_log=x"}), "a/foreign.dat": "no", "e/far.dat": fioReport(job{"j"}), "c/0123456789abcdef": fioReport(job{"j"}),
 		}.with("a/x_clat_hist.1.log", "b/x_clat_hist.1.log", "c/x_clat_hist.1.log", "d/x_clat_hist.1.log"),
-		want: []string{"a/x: x.1: a/result.dat options", "b/x: x.1: b/run1 folder?", "c/x: x.1: c/fio.log options", "d/x: x.1: d/x prefix"},
+		want: []string{"a/x: x.1: a/result.dat options", "b/x: x.1: b/run1 folder?", "c/x: x.1: c/fio.log options", "d/x: x.1: d/x prefix", "e/far.dat: : e/far.dat name"},
 	},
 	{
 		name: "not a report",

@@ -46,8 +46,8 @@ func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	}
 }
 
-// documents finds where JSON documents begin and end. A document begins with a "{" at the start of a line or after
-// another document, and a key follows. fio writes only the outermost braces in the first column.
+// documents finds where JSON documents begin and end. A document begins with a "{" at the start of a line, after
+// another document or before a line with fio's first key, and a key follows. fio writes only the outermost braces in the first column.
 type documents struct {
 	src  *bufio.Reader
 	name string
@@ -108,8 +108,18 @@ func (s *documents) next() bool {
 			text := bytes.TrimLeft(s.rest, " \t\r\n")
 			s.column += len(s.rest) - len(text)
 			if s.rest = text; !mayBegin || len(text) == 0 || text[0] != '{' {
-				s.rest = nil
-				continue
+				// The shell or another program may have written in this line, without a newline: "> {"
+				at := bytes.LastIndexByte(text, '{')
+				if at < 0 || len(bytes.TrimSpace(text[at:])) != 1 {
+					s.rest = nil
+					continue
+				}
+				s.rest = bytes.Clone(text[at:]) // Peek moves the buffer
+				if after, _ := s.src.Peek(32); !bytes.HasPrefix(bytes.TrimSpace(after), []byte(`"fio version"`)) {
+					s.rest = nil
+					continue
+				}
+				s.column += at
 			}
 			s.first, s.begin = s.line, s.column
 			depth, significant, inString, isEscaped = 0, 0, false, false

@@ -31,7 +31,7 @@ func (p *planner) choose(jobs []*Job, averaged []*Log) {
 			continue // its log of completions has their latencies
 		}
 		if e.useTotalLatency() {
-			p.problems.note("%s: it has no bins of completion latencies: its latencies are counted from submission (lat)",
+			p.problems.note("%s: it has no percentiles of completion latencies: its latencies are counted from submission (lat)",
 				e.Describe())
 		}
 	}
@@ -236,6 +236,14 @@ func (p *planner) useAverages(averaged []*Log) {
 		if j == nil {
 			j = NewJob(log)
 			p.Jobs = append(p.Jobs, j)
+			groups := slices.DeleteFunc(slices.Clone(p.Entries), func(e *Entry) bool { // whose first job is there already
+				first := e.Jobs[0]
+				return first.Host != j.Host || first.Volume != j.Volume || j.Number <= e.first || j.Number >= e.first+e.Size
+			})
+			if len(groups) == 1 {
+				j.Entry, j.Ran = groups[0], groups[0].Ran
+				j.Entry.Jobs = append(j.Entry.Jobs, j)
+			}
 		}
 		j.Interval = max(j.Interval, j.AveragedOver(log.Rows)) // windows are not shorter
 		var err error

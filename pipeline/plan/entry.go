@@ -16,7 +16,7 @@ type Entry struct {
 	jobOptions
 	*fiolog.Job
 	groups  int  // number of groups of bins of this fio: see [planner.choose]
-	total   bool // latencies count from submission, because there are no bins of completion latencies
+	total   bool // latencies count from submission: see [Entry.useTotalLatency]
 	Out     *Output
 	Index   int      // of its first job in the report
 	first   int      // number of its first job, as fio counts them
@@ -25,6 +25,14 @@ type Entry struct {
 	Ran     int64    // milliseconds
 	Several bool     // its jobs ran at different times, which only their rows show
 	parts   []*Entry // the entries that were combined, because logs do not say to which of them they belong
+}
+
+// Parts returns the entries of the report that were combined to this one, or the entry itself.
+func (e *Entry) Parts() []*Entry {
+	if len(e.parts) == 0 {
+		return []*Entry{e}
+	}
+	return e.parts
 }
 
 // NewEntries returns an entry for each job of an output.
@@ -59,7 +67,7 @@ func (e *Entry) RanIn(j *fiolog.Job) int64 {
 
 // View returns the statistics of the entry's job in any report of its fio. It moves the sum of all directions to the only
 // direction of the job. If the job has several directions, only the rows of logs separate them. With total it takes the
-// bins of latencies from submission where there are none of completion latencies; the means stay.
+// bins and percentiles of latencies from submission where there are none of completion latencies; the means stay.
 func (e *Entry) View(j *fiolog.Job) *fiolog.Job {
 	job := *j
 	if j.Mixed != nil {
@@ -70,19 +78,27 @@ func (e *Entry) View(j *fiolog.Job) *fiolog.Job {
 		}
 	}
 	for _, of := range job.All() {
-		if e.total && len(of.Clat.Bins) == 0 && len(of.Lat.Bins) > 0 {
+		if e.total && isFromSubmission(of) {
 			of.Clat.Bins, of.Clat.Layout, of.Clat.Percentiles, of.Clat.N = of.Lat.Bins, of.Lat.Layout, of.Lat.Percentiles, of.Lat.N
 		}
 	}
 	return &job
 }
 
-// useTotalLatency uses the bins of latencies from submission if the job has none of completion latencies (disable_clat,
-// clat_percentiles=0, lat_percentiles of fio up to 3.17). It reports whether it did.
+// useTotalLatency uses the bins, or else the percentiles, of latencies from submission if the job has none of completion
+// latencies (disable_clat, clat_percentiles=0, lat_percentiles of fio up to 3.17). It reports whether it did.
 func (e *Entry) useTotalLatency() bool {
-	e.total = slices.ContainsFunc(e.All(), func(of *fiolog.DirectionStats) bool { return len(of.Clat.Bins) == 0 && len(of.Lat.Bins) > 0 })
+	e.total = slices.ContainsFunc(e.All(), func(of *fiolog.DirectionStats) bool { return isFromSubmission(of) })
 	e.Job = e.View(e.Job)
 	return e.total
+}
+
+// isFromSubmission reports whether only latencies from submission have bins or percentiles.
+func isFromSubmission(of *fiolog.DirectionStats) bool {
+	if len(of.Clat.Bins)+len(of.Lat.Bins) > 0 {
+		return len(of.Clat.Bins) == 0
+	}
+	return len(of.Clat.Percentiles) == 0 && len(of.Lat.Percentiles) > 0
 }
 
 // Histogram returns the bins of one direction in any report of this fio. It is empty without bins.

@@ -202,6 +202,7 @@ type Output struct {
 	groups  int      // the most groups of bins in any report
 	Entries []*Entry // entries of its jobs; none if it is not of the run
 
+	First      *Output // that of another call of fio, with which the file begins; nil if this is it
 	Others     int     // executions of fio before this one, in the same file (>>)
 	Skip       int     // reports of these
 	Times      []int64 // of the reports of this execution, milliseconds since 1970
@@ -240,23 +241,12 @@ type begun struct {
 // machine was started. When the job starts, and when its ramp_time is over, its run time starts at 0 again. A report of
 // another fio, which started after the one before had ended, replaces those before.
 func (o *Output) Take(one *fiolog.Report) {
-	if was := o.Fio; was != nil {
-		haveSameJobs := slices.EqualFunc(was.Jobs, one.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host })
-		before, after := elapsed(was), elapsed(one)
-		isAnother := !haveSameJobs
-		if haveSameJobs && before > 0 && after > 0 && was.Timestamp > 0 && one.Timestamp > 0 {
-			// Another fio started after the one before had ended if it ran for less than the time between the two reports.
-			const rounding = 1200 // of elapsed, which is in whole seconds
-			isAnother = one.Timestamp-was.Timestamp-(after-before) > rounding || after < before
+	if isAnother, hasRun := o.IsAnother(one); isAnother {
+		if hasRun {
+			o.Others++
 		}
-		if isAnother {
-			// While fio lays out files it writes reports without requests. Later it counts its elapsed time from 0 again (3.33).
-			if !haveSameJobs || slices.ContainsFunc(was.Jobs, func(j fiolog.Job) bool { return RequestsOf(&j) > 0 }) {
-				o.Others++
-			}
-			o.Skip += len(o.Times)
-			o.Times, o.begun, o.Impossible = nil, nil, ""
-		}
+		o.Skip += len(o.Times)
+		o.Times, o.begun, o.Impossible = nil, nil, ""
 	}
 	before := one.Timestamp - elapsed(one)
 	if len(o.Times) > 0 {
@@ -296,6 +286,33 @@ func (o *Output) Take(one *fiolog.Report) {
 			o.HasBins = o.HasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
 		}
 	}
+}
+
+// IsAnother reports whether a report is of another fio than those before, and whether that one has served requests. While
+// fio lays out files it writes reports without requests. Later it counts its elapsed time from 0 again (3.33).
+func (o *Output) IsAnother(one *fiolog.Report) (isAnother, hasRun bool) {
+	was := o.Fio
+	if was == nil {
+		return false, false
+	}
+	requests := func(r *fiolog.Report) (n uint64) {
+		for i := range r.Jobs {
+			n += RequestsOf(&r.Jobs[i])
+		}
+		return n
+	}
+	if !slices.EqualFunc(was.Jobs, one.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host }) {
+		return true, true
+	}
+	switch before, after := elapsed(was), elapsed(one); {
+	case was.Timestamp > 0 && one.Timestamp > 0 && one.Timestamp < was.Timestamp, was.Timestamp == 0 && requests(one) < requests(was):
+		isAnother = true // files were joined in another order than that of time
+	case before > 0 && after > 0 && was.Timestamp > 0 && one.Timestamp > 0:
+		// Another fio started after the one before had ended if it ran for less than the time between the two reports.
+		const rounding = 1200 // of elapsed, which is in whole seconds
+		isAnother = one.Timestamp-was.Timestamp-(after-before) > rounding || after < before
+	}
+	return isAnother, requests(was) > 0
 }
 
 // elapsed returns how long fio ran until it wrote a report, in milliseconds. It may be up to a second too long. It is 0

@@ -96,7 +96,12 @@ func (p *Plan) Hosts() []mapping.RunHost {
 }
 
 // WhyNoWindows says why there are no windows with percentiles, and what to do.
-func (p *Plan) WhyNoWindows() string {
+func (p *Plan) WhyNoWindows() string { return NoWindowsPrefix + p.whyNoWindows() }
+
+// NoWindowsPrefix begins [Plan.WhyNoWindows].
+const NoWindowsPrefix = "no percentiles over time: "
+
+func (p *Plan) whyNoWindows() string {
 	const options = "run fio with --write_hist_log=NAME --log_hist_msec=1000 --output-format=json+"
 	anyJob := func(is func(*Job) bool) bool { return slices.ContainsFunc(p.Jobs, is) }
 	anyEntry := func(is func(*Entry) bool) bool { return slices.ContainsFunc(p.Entries, is) }
@@ -104,8 +109,7 @@ func (p *Plan) WhyNoWindows() string {
 	hist := anyJob(func(j *Job) bool { return j.Source == FromHist })
 	switch {
 	case len(p.Averages) > 0:
-		return "its logs are averages (log_avg_msec), which have no percentiles: " + options +
-			", or without log_avg_msec"
+		return "its logs are averages (log_avg_msec): " + options + ", or without log_avg_msec"
 	case noEntry(func(e *Entry) bool { return slices.ContainsFunc(e.All(), served) }):
 		return "fio served no requests, as its report says"
 	case noEntry(func(e *Entry) bool {
@@ -126,6 +130,10 @@ func (p *Plan) WhyNoWindows() string {
 	case hist:
 		return "its histogram logs have no rows: they were cut, or the run took less than an interval: keep them " +
 			"whole, or set --log_hist_msec to less"
+	case anyEntry(func(e *Entry) bool { return e.WantsRows() }):
+		return "its histogram logs (write_hist_log) are not here: put them beside the report"
+	case len(p.Run.Others) == 0:
+		return "a report alone: " + options
 	}
 	return "no histogram logs and no logs of single completions: " + options
 }
@@ -236,17 +244,9 @@ func (p *Plan) FioSettings() (same mapping.CBT) {
 // Reported returns the entries of the run as fio reported them: parts in place of combined entries.
 func (p *Plan) Reported() (all []*Entry) {
 	for _, e := range p.Entries {
-		all = append(all, e.reported()...)
+		all = append(all, e.Parts()...)
 	}
 	return all
-}
-
-// reported returns the parts of a combined entry, or the entry.
-func (e *Entry) reported() []*Entry {
-	if len(e.parts) > 0 {
-		return e.parts
-	}
-	return []*Entry{e}
 }
 
 // optionSets returns an entry with the options of each job or section. They come from the reports, because fio did what

@@ -26,7 +26,8 @@ func (p *planner) stages() []*Plan {
 		return fio{j.Entry.Out, j.Entry.Host} // fio --client has several hosts in one report
 	}
 	var fios [][]batch
-	var loose []*Job // of no report, though others have one
+	indexOf := map[fio]int{} // in fios
+	var loose []*Job         // of no report, though others have one
 	isDivided := false
 	for _, jobs := range by(ofFio, p.Jobs) {
 		if jobs[0].Entry == nil && len(p.Entries) > 0 {
@@ -34,15 +35,22 @@ func (p *planner) stages() []*Plan {
 			continue
 		}
 		turns := p.turns(jobs)
-		fios, isDivided = append(fios, turns), isDivided || len(turns) > 1
-	}
-	if !isDivided {
-		return []*Plan{p.Plan}
-	}
-	for _, turns := range fios {
 		for i := 1; i < len(turns); i++ {
 			turns[i].follow(&turns[i-1])
 		}
+		isDivided = isDivided || len(turns) > 1
+		if e := jobs[0].Entry; e != nil { // a file may have the reports of several calls of fio
+			of := fio{cmp.Or(e.Out.First, e.Out), e.Host}
+			if i, ok := indexOf[of]; ok {
+				fios[i], isDivided = append(fios[i], turns...), true
+				continue
+			}
+			indexOf[of] = len(fios)
+		}
+		fios = append(fios, turns)
+	}
+	if !isDivided {
+		return []*Plan{p.Plan}
 	}
 	type key struct {
 		sections string
@@ -300,7 +308,7 @@ func (p *Plan) sectionNames(jobs []*Job) (names []string) {
 		if j.Entry == nil || i > 0 && j.Entry == jobs[i-1].Entry {
 			continue
 		}
-		for _, e := range j.Entry.reported() {
+		for _, e := range j.Entry.Parts() {
 			sections := p.sectionsOf(e)
 			for _, s := range sections {
 				add(s.Name)

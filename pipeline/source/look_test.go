@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lookForMagic finds files that begin with "magic" around logs.
+// lookForMagic finds files that have "magic".
 func lookForMagic() Options {
 	return Options{
 		Want: func(p string) bool { return strings.HasSuffix(p, ".log") },
@@ -35,12 +35,11 @@ func TestLook(t *testing.T) {
 		"a/too late": strings.Repeat(" ", lookLen) + "magic", "a/hash": "magic", "a/kin.kin": "",
 		"b/c/x.log": "", "b/one up": "magic", "b/c/d/below": "magic", "e/far": "magic", "top": "magic",
 		"f/x.log": "", "g/x.log": "", "g/packed.gz": string(gz(t, []byte("magic"))), "g/no.gz": string(gz(t, []byte("no"))),
-		"e/far.gz": string(gz(t, []byte("magic"))),
 	}
 	for i := range maxLooks + 1 {
 		files[fmt.Sprintf("f/%d", i)] = "magic"
 	}
-	want := []string{"a/late", "a/report", "a/x.log", "b/c/x.log", "b/one up", "f/x.log", "g/packed", "g/x.log", "top"}
+	want := []string{"a/late", "a/report", "a/x.log", "b/c/d/below", "b/c/x.log", "b/one up", "e/far", "f/x.log", "g/packed", "g/x.log", "top"}
 	dir := t.TempDir()
 	for p, content := range files {
 		check(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, p)), 0o755))
@@ -66,8 +65,8 @@ func TestLook(t *testing.T) {
 			if diff := cmp.Diff(want, paths(set)); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
-			if len(set.Problems) > 0 {
-				t.Errorf("problems: %q", problemLines(set))
+			if lines := problemLines(set); len(lines) > 1 || len(lines) == 1 && !strings.Contains(lines[0], "f: it has 4001 files whose names do not say what they are") {
+				t.Errorf("problems: %q", lines)
 			}
 			contents(t, set)
 		})
@@ -98,8 +97,8 @@ func TestBeside(t *testing.T) {
 			[]string{"run/x.log", "+run/packed", "+run/report.dat", "+up", "+up.kin", "run/y.log"}},
 		{"a log and its report", []string{in("run", "x.log"), in("run", "report.dat")},
 			[]string{"run/x.log", "+run/packed", "+up", "+up.kin", "run/report.dat"}},
-		{"a folder with logs", []string{in("run")}, []string{"run/old/z.log", "run/packed", "run/report.dat", "run/tgz/z.log", "run/x.log", "run/y.log", "+up", "+up.kin"}},
-		{"a folder above those of logs", []string{dir}, []string{"other/x.log", "run/old/z.log", "run/packed", "run/report.dat", "run/tgz/z.log", "run/x.log", "run/y.log", "up"}},
+		{"a folder with logs", []string{in("run")}, []string{"run/below/deep", "run/old/z.log", "run/packed", "run/report.dat", "run/tgz/z.log", "run/x.log", "run/y.log", "+up", "+up.kin"}},
+		{"a folder above those of logs", []string{dir}, []string{"other/x.log", "run/below/deep", "run/old/z.log", "run/packed", "run/report.dat", "run/tgz/z.log", "run/x.log", "run/y.log", "up"}},
 		{"any name", []string{in("up.txt")}, []string{"up.txt", "+up", "+up.kin"}},
 	}
 	for _, tt := range tests {

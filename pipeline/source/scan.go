@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -25,7 +24,9 @@ const (
 	// maxFolders bounds folders within folders, because each takes a descriptor.
 	maxFolders = 200
 	// maxLooks is how many files of one folder may be looked at.
-	maxLooks = 1000
+	maxLooks = 4000
+	// maxBeside is how many files a folder may have, so that those beside an argument are searched.
+	maxBeside = 1000
 )
 
 // Scan finds every file under the paths: "-" is standard input, a folder is walked, an archive is entered, a pattern
@@ -46,7 +47,7 @@ func Scan(ctx context.Context, paths []string, opt Options) (*Set, error) {
 		}
 		return nil, fmt.Errorf("scan: %w", err)
 	}
-	s.set.Problems = s.problems
+	s.set.Problems = s.problemList()
 	zstds.clear()
 	xzs.clear()
 	const large = 8 << 20 // of smaller contents the decoders matter less than the time of a collection
@@ -80,7 +81,7 @@ func List(ctx context.Context, paths []string, opt Options) (*Listing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list: %w", err)
 	}
-	s.listing.Problems = s.problems
+	s.listing.Problems = s.problemList()
 	return s.listing, nil
 }
 
@@ -96,8 +97,7 @@ type scanner struct {
 	given   map[string]bool // absolute paths of the arguments
 	visited map[string]bool // folders that were searched for what lies beside
 
-	problems []*Problem
-	alike    alike.Counter
+	problems alike.List[*Problem]
 	quiet    bool  // problems do not count
 	fatal    error // why the scan ends
 
@@ -160,7 +160,7 @@ func newScanner(ctx context.Context, opt Options, listing *Listing) *scanner {
 	opt.Depth, opt.Budget = cmp.Or(opt.Depth, 4), cmp.Or(opt.Budget, new(Budget))
 	return &scanner{
 		Options: opt, ctx: ctx, listing: listing, given: map[string]bool{}, visited: map[string]bool{}, looks: map[lookKey]int{},
-		set: &Set{budget: opt.Budget, spool: spool{dir: opt.TempDir}},
+		set: &Set{budget: opt.Budget, spool: spool{dir: opt.TempDir}}, problems: alike.List[*Problem]{Shown: 10},
 	}
 }
 
@@ -189,9 +189,6 @@ func scanAll(ctx context.Context, paths []string, opt Options, listing *Listing)
 	if s.ended() {
 		return nil, errors.Join(s.fatal, s.set.Close())
 	}
-	s.alike.More(func(kind string, more int) {
-		s.problems = append(s.problems, &Problem{Name: "and " + strconv.Itoa(more) + " more like this", Err: errors.New(kind)})
-	})
 	return s, nil
 }
 
@@ -245,10 +242,18 @@ func (s *scanner) fail(name string, err error) {
 	switch {
 	case errors.Is(err, ErrTooMuch) || errors.Is(err, errSpool):
 		s.fatal = p
-	case !s.quiet && s.alike.Add(err.Error()):
-		s.problems = append(s.problems, p)
+	case !s.quiet && s.problems.Add(err.Error(), p):
 		s.hold(priceOfFile, name)
 	}
+}
+
+// problemList returns ten problems of each kind, the last with the number of the others.
+func (s *scanner) problemList() (list []*Problem) {
+	s.problems.Each(func(_ string, p *Problem, more int) {
+		p.Err = alike.Wrap(p.Err, more)
+		list = append(list, p)
+	})
+	return list
 }
 
 // failToRead notes a folder or a file that cannot be opened.
@@ -357,8 +362,8 @@ func baseName(abs string) string {
 }
 
 // walk scans the folder at, which is dir below the argument. Each name is opened in its own folder, so the system need
-// not walk from the top for every file. It reports whether Look.Near accepts a file directly in the folder.
-func (s *scanner) walk(at *os.Root, of origin, dir string, depth int) (near bool) {
+// not walk from the top for every file.
+func (s *scanner) walk(at *os.Root, of origin, dir string, depth int) {
 	var entries []fs.DirEntry
 	d, err := at.Open(".")
 	if err == nil {
@@ -369,15 +374,9 @@ func (s *scanner) walk(at *os.Root, of origin, dir string, depth int) (near bool
 		s.failToRead(filepath.Join(of.root, dir), err)
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-	type entry struct {
-		fs.DirEntry
-		item
-	}
-	var nameless []entry // their names do not say what they are
-	below := false
 	for _, e := range entries {
 		if s.ended() {
-			return false
+			return
 		}
 		rel := path.Join(dir, e.Name())
 		it := item{name: filepath.Join(of.root, filepath.FromSlash(rel)), origin: of, rel: rel}
@@ -390,22 +389,15 @@ func (s *scanner) walk(at *os.Root, of origin, dir string, depth int) (near bool
 				s.failToRead(it.name, err)
 				continue
 			}
-			below = s.walk(sub, of, rel, depth+1) || below
+			s.walk(sub, of, rel, depth+1)
 			sub.Close()
 		case s.byName(it):
-			near = near || s.Look.Near(trimCompression(it.rel))
 			s.entry(at, e, it)
 		case e.Type().IsRegular() && s.mayLook(it):
 			it.met = byContent
-			nameless = append(nameless, entry{e, it})
+			s.entry(at, e, it)
 		}
 	}
-	if near || below {
-		for _, n := range nameless {
-			s.entry(at, n.DirEntry, n.item)
-		}
-	}
-	return near
 }
 
 // entry scans a file in the folder at.
@@ -572,13 +564,13 @@ func (s *scanner) besideIn(dir, abs string) {
 	if err != nil {
 		return
 	}
-	entries, err := d.ReadDir(10 * maxLooks) // io.EOF for an empty folder
+	entries, err := d.ReadDir(10 * maxBeside) // io.EOF for an empty folder
 	d.Close()
-	if err != nil || len(entries) == 10*maxLooks {
+	if err != nil || len(entries) == 10*maxBeside {
 		return
 	}
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() || suffix(e.Name(), archives) != "" })
-	if len(entries) > maxLooks {
+	if len(entries) > maxBeside {
 		return
 	}
 	s.quiet = true
@@ -659,15 +651,10 @@ type found struct {
 // settle gives the files of one argument their final paths, drops those that are no longer wanted or are found twice,
 // and adds the rest to the set in order.
 func (s *scanner) settle() {
-	near := map[string]bool{} // folders in which files are looked at
 	for _, f := range s.found {
 		f.file.Path, f.file.Torn = f.in.path(f.rel), f.in.isTorn()
-		if f.met != byContent && s.Look.Near(f.file.Path) {
-			dir := path.Dir(f.file.Path)
-			near[dir], near[path.Dir(dir)] = true, true
-		}
 	}
-	looks := map[string]int{}
+	looks, full := map[string]int{}, map[string]bool{}
 	for key, more := range s.looks {
 		looks[path.Dir(key.in.path(path.Join(key.dir, "x")))] += more
 	}
@@ -682,7 +669,13 @@ func (s *scanner) settle() {
 	last := make(map[string]found, len(s.found)) // what is used, by path
 	for _, f := range s.found {
 		if dir := path.Dir(f.file.Path); f.met == byContent {
-			if looks[dir] > maxLooks || !near[dir] || !s.Look.Name(f.file.Path) {
+			if looks[dir] > maxLooks {
+				s.fail(dir, fmt.Errorf("it has %d files whose names do not say what they are, and files of interest among them: "+
+					"at most %d are looked at; give these names that end in .json", looks[dir], maxLooks))
+				looks[dir] = 0
+				full[dir] = true
+			}
+			if full[dir] || !s.Look.Name(f.file.Path) {
 				continue
 			}
 		} else if f.in != nil && !s.Want(f.file.Path) {

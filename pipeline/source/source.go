@@ -11,8 +11,8 @@
 // Options.Want turns down is looked into only when its suffix promises an archive
 // or a compressed file.
 //
-// A file whose name says nothing can be found by its content (Options.Look), near files
-// that are wanted, and beside the arguments (Options.Beside).
+// A file whose name says nothing can be found by its content (Options.Look), also beside
+// the arguments (Options.Beside).
 //
 // # The same paths, packed or not
 //
@@ -79,7 +79,7 @@ type Options struct {
 	// Beside also lists files next to an argument, because an argument may be one file of
 	// several that belong together: in the folder of a file, in the folder above it,
 	// and in the folder of an argument whose topmost folder has a file that Look.Near
-	// accepts. Only files that Look.Is or Look.Kin accepts are listed, and no problems
+	// accepts by its path. Only files that Look.Is or Look.Kin accepts are listed, and no problems
 	// with them. Folders with more than 1,000 files are skipped.
 	Beside bool
 
@@ -98,12 +98,12 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Look finds files that are of interest though their names say nothing. A file is looked
-// at if Near accepts another file in its folder, or in a folder directly in it. To
-// bound the work, folders with more than 1,000 files that could be looked at are
-// skipped, packed or not, and only the first 32 KiB of each file are read.
+// Look finds files that are of interest though their names say nothing. To bound the work,
+// folders with more than 4,000 files that could be looked at are skipped, packed or not, and
+// only the first 32 KiB of each file are read. If such a folder has files of interest, that is
+// a Problem.
 type Look struct {
-	// Near reports by its path whether there may be files of interest around a file.
+	// Near reports by its path whether files of interest may lie beside a file: see Beside.
 	Near func(path string) bool
 	// Name reports by its path whether a file is worth a look at its content.
 	Name func(path string) bool

@@ -25,7 +25,7 @@ func TestFolderRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newScanner(t.Context(), Options{}, nil)
-	if s.walk(root, origin{root: dir}, "", 0); s.ended() || len(s.problems) != 1 {
-		t.Errorf("%v, problems %v", s.fatal, s.problems)
+	if s.walk(root, origin{root: dir}, "", 0); s.ended() || len(s.problemList()) != 1 {
+		t.Errorf("%v, problems %v", s.fatal, s.problemList())
 	}
 }
