@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -17,7 +16,7 @@ func PushRejects(
 ) (documents int, leftOut bool, err error) {
 	var intervals []*mapping.Interval
 	var runs []*mapping.Run
-	for reject, err := range elastic.ReadRejects(bytes.NewReader(text)) {
+	for reject, err := range elastic.ReadRejects(text) {
 		var kind struct{ Level string } // only interval documents have a level
 		if err == nil {
 			err = json.Unmarshal(reject.Document, &kind)

@@ -17,7 +17,7 @@ func FuzzReadRejects(f *testing.F) {
 				lines++
 			}
 		}
-		for r, err := range ReadRejects(strings.NewReader(text)) {
+		for r, err := range ReadRejects([]byte(text)) {
 			if came++; err == nil && (len(r.Action) == 0 || len(r.Document) == 0) {
 				t.Errorf("%+v", r)
 			}

@@ -17,16 +17,15 @@ import (
 
 // rejects returns the ids in a reject file; none if there is no file.
 func rejects(t testing.TB, path string) []string {
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
 	var ids []string
-	for r, err := range elastic.ReadRejects(f) {
+	for r, err := range elastic.ReadRejects(text) {
 		var action struct {
 			Index, Create struct {
 				ID string `json:"_id"`
@@ -137,7 +136,7 @@ func TestReadRejectsDamaged(t *testing.T) {
 	text := `{"reason":{"status":400},"action":{"index":{}},"document":{"a":"<&>"}}` + "\n\nnonsense\n{}\n" +
 		`{"reason":{"status":400},"action":{"index":{}},"document":{}}` + "\n" + `{"reason":{"sta`
 	var got []string
-	for r, err := range elastic.ReadRejects(strings.NewReader(text)) {
+	for r, err := range elastic.ReadRejects([]byte(text)) {
 		if err != nil {
 			got = append(got, strings.SplitN(err.Error(), ":", 2)[0])
 			continue

@@ -198,7 +198,7 @@ func (e *Store) change(ctx context.Context, id string, edit func(*mapping.Run, e
 			defer e.writer.mu.Unlock()
 			e.writer.rejected++
 			d := &document{index: mapping.RunsIndex(e.prefix), id: id, text: text, of: &versionState{again: true}}
-			err = errors.Join(fmt.Errorf("%w: %w", ErrRejected, err), e.writer.rejects.write(rejection{d, refusal}))
+			err = errors.Join(fmt.Errorf("%w: %w", ErrRejected, err), appendReject(e.opt.RejectFile, rejection{d, refusal}))
 		}
 		return err
 	})

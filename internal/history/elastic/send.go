@@ -78,7 +78,7 @@ func (e *Store) send(docs []*document) error {
 func (e *Store) record(r *result) error {
 	w := e.writer
 	for i, x := range r.rejected {
-		if err := w.rejects.write(x); err != nil {
+		if err := appendReject(e.opt.RejectFile, x); err != nil {
 			r.rejected, r.fatal = r.rejected[:i], err
 			break
 		}
@@ -96,7 +96,7 @@ func (e *Store) record(r *result) error {
 	for _, x := range r.rejected {
 		x.of.rejected++
 		x.of.pending--
-		if w.rejects.path == "" && x.of.err == nil {
+		if e.opt.RejectFile == "" && x.of.err == nil {
 			x.of.err = fmt.Errorf("%w: %s: %w", ErrRejected, x.id, x.err)
 		}
 	}

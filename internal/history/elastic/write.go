@@ -48,8 +48,6 @@ type writer struct {
 	preparing  chan struct{} // one goroutine prepares at a time; a channel, because waiting must end with a context
 	isPrepared bool
 
-	rejects rejectFile
-
 	mu       sync.Mutex                // guards all below
 	wake     chan struct{}             // closed and replaced when anything changes
 	runs     map[version]*versionState // versions that are not finished
@@ -104,7 +102,7 @@ func newWriter(opt Options) *writer {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &writer{
 		ctx: ctx, cancel: cancel, preparing: make(chan struct{}, 1), wake: make(chan struct{}),
-		rejects: rejectFile{path: opt.RejectFile}, runs: make(map[version]*versionState), limit: opt.BodyBytes,
+		runs: make(map[version]*versionState), limit: opt.BodyBytes,
 	}
 }
 
@@ -290,11 +288,10 @@ func (e *Store) Close() error {
 	w.background.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := w.rejects.close()
 	if w.pending > 0 {
-		err = errors.Join(fmt.Errorf("close: %d documents were not stored", w.pending), err)
+		return fmt.Errorf("close: %d documents were not stored", w.pending)
 	}
-	return err
+	return nil
 }
 
 // Rejected returns the number of documents that the cluster rejected for good so far.
