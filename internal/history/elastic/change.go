@@ -181,16 +181,11 @@ func (e *Store) Restore(ctx context.Context, runIDs ...string) error {
 // RemoveDamaged removes the unreadable interval documents of a run at one level. It returns them as INDEX/ID.
 func (e *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Level) ([]string, error) {
 	var names, ids []string
-	err := e.client.Refresh(ctx, e.intervals())
-	var point *pit
-	if err == nil {
-		point, err = e.openPIT(ctx, e.level(level))
-	}
-	if err != nil {
+	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
 		return nil, e.fail(ctx, "repair", err)
 	}
-	for h, err := range e.hits(ctx, "find damaged documents", "", request{
-		PIT: point, Size: 500, Query: es.All(es.Term("run.id", run)), Sort: []any{ascending("@timestamp")},
+	for h, err := range e.hits(ctx, "find damaged documents", e.level(level), request{
+		Size: 500, Query: es.All(es.Term("run.id", run)), Sort: []any{ascending("@timestamp")}, Stable: true,
 	}) {
 		if err != nil {
 			return nil, e.fail(ctx, "repair", err)

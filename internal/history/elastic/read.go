@@ -81,24 +81,17 @@ func (e *Store) Run(ctx context.Context, id string) (*mapping.Run, error) {
 func (e *Store) Runs(ctx context.Context, f history.RunFilter) iter.Seq2[*mapping.Run, error] {
 	const whole, light = 20, 500 // runs on the first page
 	return f.Select(func(yield func(*mapping.Run, error) bool) {
-		r, index := request{
-			Size: whole, Query: runQuery(&f),
+		r := request{
+			Size: whole, Query: runQuery(&f), Stable: true,
 			Sort: []any{map[string]any{"@timestamp": map[string]any{"order": "desc"}}, ascending("run.id")},
-		}, e.runs()
+		}
 		if f.Light {
 			r.Size, r.Source = light, without(heavy...)
 		}
 		if isCertain := f.Text == "" && (f.Where == nil || f.Live()); f.Limit > 0 && isCertain && f.Limit <= r.Size {
-			r.Size = f.Limit // one page is enough
-		} else {
-			var err error
-			if r.PIT, err = e.openPIT(ctx, index); err != nil {
-				yield(nil, e.fail(ctx, "read", err))
-				return
-			}
-			index = ""
+			r.Size, r.Stable = f.Limit, false // one page is enough
 		}
-		for h, err := range e.hits(ctx, "list runs", index, r) {
+		for h, err := range e.hits(ctx, "list runs", e.runs(), r) {
 			var run *mapping.Run
 			if err == nil {
 				run, err = h.run()

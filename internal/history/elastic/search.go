@@ -31,6 +31,7 @@ type request struct {
 	Source any             `json:"_source,omitempty"`      // see without
 	Total  bool            `json:"track_total_hits"`
 	State  bool            `json:"seq_no_primary_term,omitempty"`
+	Stable bool            `json:"-"` // of several pages: open a point in time for them
 }
 
 type pit struct {
@@ -68,7 +69,7 @@ func (h *hit) interval() (*mapping.Interval, error) {
 
 // hits returns the documents that a search finds, in order. It reads page by page, from a point in time the next page
 // while the caller works on the last one. A search in a point in time fails unless all documents come, and closes the
-// point in time. Otherwise index is the index.
+// point in time. It opens one of index if r has none and is Stable.
 func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Seq2[*hit, error] {
 	pages := func(ctx context.Context) iter.Seq2[[]hit, error] {
 		return func(yield func([]hit, error) bool) {
@@ -112,7 +113,15 @@ func (e *Store) hits(ctx context.Context, verb, index string, r request) iter.Se
 	}
 	return func(yield func(*hit, error) bool) {
 		next := 0
+		if r.Stable {
+			var err error
+			if r.PIT, err = e.openPIT(ctx, index); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
 		if r.PIT != nil {
+			index = "" // the point in time has it
 			defer func() { e.closePIT(ctx, r.PIT.ID) }()
 			next = e.limits.ahead
 		}
