@@ -70,7 +70,7 @@ type Step struct {
 	Kind   templates.Kind
 	Name   string
 	Reason string // of an update or a refusal, for people
-	Err    error  // of a refusal: ErrNewer, ErrForeign or ErrConflict
+	Err    error  // of a refusal: ErrNewer or ErrForeign
 
 	Body templates.Tree // of the request
 }
@@ -138,13 +138,10 @@ func (p *Plan) Changes() int {
 }
 
 // Err returns all refusals of the plan, or nil.
-func (p *Plan) Err() error { return errors.Join(p.refusals(false), p.refusals(true)) }
-
-// refusals returns the refusals of existing indices, or all others.
-func (p *Plan) refusals(ofIndices bool) error {
+func (p *Plan) Err() error {
 	var errs []error
 	for _, s := range p.Steps {
-		if s.Action == Refuse && (s.Kind == Index) == ofIndices {
+		if s.Action == Refuse {
 			errs = append(errs, fmt.Errorf("%s %s: %s: %w", s.Kind, s.Name, s.Reason, s.Err))
 		}
 	}
@@ -299,7 +296,7 @@ func (p *Plan) addIndices(ctx context.Context, cl *es.Client) error {
 			case matches(f.Pattern, name):
 				s.Action, s.Reason = Update, "it was made without the templates"
 			default:
-				s.refuse(ErrConflict, "it is not of fio2es, but an alias of the form %s stands for it: remove the alias, or choose another prefix", f.Pattern)
+				s.refuse(ErrForeign, "it is not of fio2es, but an alias of the form %s stands for it: remove the alias, or choose another prefix", f.Pattern)
 			}
 			if s.Action != Keep {
 				p.Steps = append(p.Steps, s)
@@ -321,16 +318,14 @@ func matches(pattern, index string) bool {
 }
 
 // Apply sends the plan's requests in order, to the cluster that the plan was made for. If the plan refuses an
-// object, Apply sends nothing and returns [ErrNewer] or [ErrForeign]. It stops at the first request that fails
-// ([es.Error]); a new plan continues there. If indices cannot be updated, Apply does everything else first and then
-// fails ([ErrConflict]).
+// object, Apply sends nothing and returns [Plan.Err]. It stops at the first request that fails ([es.Error]); a new plan
+// continues there. If indices cannot get the fields, Apply does everything else first and then fails ([ErrConflict]).
 func (p *Plan) Apply(ctx context.Context, cl *es.Client) error {
-	if err := p.refusals(false); err != nil {
+	if err := p.Err(); err != nil {
 		return fmt.Errorf("set up Elasticsearch: nothing was changed: %w", err)
 	}
-	done := 0
-	for i := range p.Steps {
-		s := &p.Steps[i]
+	done, conflicts := 0, []error(nil)
+	for _, s := range p.Steps {
 		if !s.isChange() {
 			continue
 		}
@@ -341,7 +336,7 @@ func (p *Plan) Apply(ctx context.Context, cl *es.Client) error {
 		case e != nil && s.Kind == Index && s.Action == Create && e.Type == "resource_already_exists_exception":
 			err = nil // another setup or ingest has made it in the meantime, from the same templates
 		case e != nil && s.Kind == Index && e.Status == http.StatusBadRequest:
-			s.refuse(ErrConflict, "%s: it was made without the templates: delete it (DELETE /%s) and ingest its runs again, or reindex it", e.Reason, s.Name)
+			conflicts = append(conflicts, fmt.Errorf("%s: %w: %w; it was made without the templates: delete it (DELETE /%[1]s) and ingest its runs again, or reindex it", s.Name, ErrConflict, err))
 			continue
 		case err == nil && !answer.Acknowledged:
 			err = fmt.Errorf("%w: try again later", &es.Error{Status: http.StatusOK, Type: "not_acknowledged",
@@ -353,8 +348,8 @@ func (p *Plan) Apply(ctx context.Context, cl *es.Client) error {
 		}
 		done++
 	}
-	if err := p.refusals(true); err != nil {
-		return fmt.Errorf("everything else is set up: %w", err)
+	if len(conflicts) > 0 {
+		return fmt.Errorf("everything else is set up: %w", errors.Join(conflicts...))
 	}
 	return nil
 }
