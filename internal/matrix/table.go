@@ -27,8 +27,11 @@ func (m *Matrix) grid(w io.Writer, format, title string, cells []gridColumn, not
 	columns := []table.Column[Value]{{Heading: corner, Text: func(row Value) string { return row.Text }}}
 	var drop []string
 	for _, c := range cells {
-		columns = append(columns, table.Column[Value]{Heading: ">" + c.heading, Text: c.text})
-		drop = append([]string{strings.ToUpper(c.heading)}, drop...)
+		if len(m.By) == 1 {
+			c.heading = strings.ToUpper(c.heading)
+		}
+		columns = append(columns, table.Column[Value]{Heading: ">" + c.heading, IsValue: true, Text: c.text})
+		drop = append([]string{c.heading}, drop...)
 	}
 	to := table.NewNarrow(w, format, columns, []string{strings.ToUpper(corner)}, drop)
 	to.Begin(title)

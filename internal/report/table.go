@@ -81,49 +81,33 @@ func rowsOf(runs []*run) (list []row) {
 
 // rowColumns are the columns of a table of several runs. Stages of one execution have the settings in which they differ.
 func rowColumns(isExecution bool) []table.Column[row] {
-	first := func(c table.Column[row], text func(*run) string) table.Column[row] {
-		c.Text = func(r row) string {
-			if !r.IsFirst {
-				return ""
-			}
-			return text(r.run)
-		}
-		return c
-	}
-	direction := table.Column[row]{Name: "direction", Heading: "Dir", Text: func(r row) string { return r.Direction }}
-	ofLine := func(names ...string) []table.Column[row] {
-		return table.Map(table.Pick(facts.Numbers(), names...), func(r row) *facts.Line { return r.Line })
-	}
-	name := func(of func(*mapping.Run) string, ofSection func(*mapping.RunSection) string) table.Column[row] {
-		return table.Column[row]{Name: "name", Heading: "Name", Text: func(r row) string {
+	column := func(name, heading string, ofRun func(*run) string, ofSection func(*mapping.RunSection) string) table.Column[row] {
+		return table.Column[row]{Name: name, Heading: heading, Text: func(r row) string {
 			switch {
-			case r.Section != nil:
-				return "  " + ofSection(r.Section)
+			case r.Section != nil && ofSection != nil:
+				return ofSection(r.Section)
 			case r.IsFirst:
-				return of(r.Run)
+				return ofRun(r.run)
 			}
 			return ""
 		}}
 	}
-	if !isExecution {
-		return append([]table.Column[row]{
-			first(table.Column[row]{Name: "number", Heading: "Run"}, func(r *run) string { return fmt.Sprint(r.Number) }),
-			name(facts.Title, facts.SectionTitle),
-			first(table.Column[row]{Heading: "Start (UTC)"}, func(r *run) string { return facts.Started(r.Doc) }), direction,
-		}, ofLine("requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max")...)
+	columns := []table.Column[row]{
+		column("number", "Run", func(r *run) string { return fmt.Sprint(r.Number) }, nil),
+		column("name", "Name", func(r *run) string { return facts.Title(r.Doc) }, func(s *mapping.RunSection) string { return "  " + facts.SectionTitle(s) }),
+		column("", "Start (UTC)", func(r *run) string { return facts.Started(r.Doc) }, nil),
 	}
-	settings := first(table.Column[row]{Name: "settings", Heading: "Settings"}, func(r *run) string { return r.Differs })
-	ofRun := settings.Text
-	settings.Text = func(r row) string {
-		if r.Section != nil {
-			return facts.SettingsText(&r.Section.CBT)
+	numbers := []string{"requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max"}
+	if isExecution {
+		columns = []table.Column[row]{
+			column("number", "Stage", func(r *run) string { return facts.StageText(r.Doc) }, nil),
+			column("name", "Name", func(r *run) string { return facts.StageName(r.Doc) }, func(s *mapping.RunSection) string { return "  " + s.Name }),
+			column("settings", "Settings", func(r *run) string { return r.Differs }, func(s *mapping.RunSection) string { return facts.SettingsText(&s.CBT) }),
 		}
-		return ofRun(r)
+		numbers = []string{"requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max"}
 	}
-	return append([]table.Column[row]{
-		first(table.Column[row]{Name: "number", Heading: "Stage"}, func(r *run) string { return facts.StageText(r.Doc) }),
-		name(facts.StageName, func(s *mapping.RunSection) string { return s.Name }), settings, direction,
-	}, ofLine("requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max")...)
+	columns = append(columns, table.Column[row]{Name: "direction", Heading: "Dir", Text: func(r row) string { return r.Direction }})
+	return append(columns, table.Map(table.Pick(facts.Numbers(), numbers...), func(r row) *facts.Line { return r.Line })...)
 }
 
 // setStages numbers the stages of an execution, and sets in which settings they differ.

@@ -17,8 +17,9 @@ type Column[R any] struct {
 	// the name alone.
 	Name, Unit string
 	// Heading is for people. If it begins with ">", the column has numbers. Tables on terminals and in Markdown show
-	// headings in capitals.
+	// headings in capitals, unless IsValue says that the heading is a value.
 	Heading string
+	IsValue bool
 	// Value is for programs: nil, a string, bool, int, int64, float64, []string or time.Time. Unknown values are null
 	// in JSON and an empty cell in CSV: nil, a float that is NaN or infinite, and a time before 1970. A column
 	// without Value is only for people.

@@ -58,7 +58,11 @@ func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop
 			if c.Unit != "" {
 				key += "_" + c.Unit
 			}
-			t.columns, headings, keys = append(t.columns, c), append(headings, strings.ToUpper(c.Heading)), append(keys, key)
+			heading := c.Heading
+			if !c.IsValue {
+				heading = strings.ToUpper(heading)
+			}
+			t.columns, headings, keys = append(t.columns, c), append(headings, heading), append(keys, key)
 		}
 	}
 	switch format {
