@@ -34,7 +34,7 @@ func (d *Interval) AppendJSON(dst []byte) []byte {
 func (d Interval) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil), nil }
 
 // AppendJSON appends the document to dst as one line without its end. The same document gives the same bytes. The JSON
-// has three members that the struct lacks: @timestamp, run.link and fio.direction.
+// has members that the struct lacks: @timestamp, run.link, fio.direction, and p50 to p99_99 in fio of [Totals].
 func (r *Run) AppendJSON(dst []byte) []byte {
 	b := append(appendTime(append(dst, `{"@timestamp":`...), r.Run.Start), ',')
 	v := reflect.ValueOf(r).Elem()
@@ -128,7 +128,10 @@ func appendObject(b []byte, v reflect.Value) []byte {
 	return closeWith(b, '}')
 }
 
-var timeType, levelType, latencyType = reflect.TypeFor[time.Time](), reflect.TypeFor[Level](), reflect.TypeFor[Latency]()
+var (
+	timeType, levelType         = reflect.TypeFor[time.Time](), reflect.TypeFor[Level]()
+	latencyType, fioLatencyType = reflect.TypeFor[Latency](), reflect.TypeFor[FioLatency]()
+)
 
 // timeOf returns the time in v, usually without an allocation.
 func timeOf(v reflect.Value) *time.Time {
@@ -162,6 +165,16 @@ func appendValue(b []byte, v reflect.Value) []byte {
 			return appendTime(b, *timeOf(v))
 		case latencyType:
 			return v.Addr().Interface().(*Latency).append(b)
+		case fioLatencyType: // percentiles also have fields of their own, because dashboards cannot search a list for a rank
+			f := v.Addr().Interface().(*FioLatency)
+			b = appendObject(b, v)
+			for i := range Percentiles {
+				if us, ok := f.Figure(Percentiles[i].Field); ok {
+					b = append(appendString(append(b[:len(b)-1], ','), Percentiles[i].Field), ':')
+					b = append(appendFloat(b, us), '}')
+				}
+			}
+			return b
 		}
 		return appendObject(b, v)
 	case reflect.Pointer, reflect.Interface:

@@ -74,8 +74,38 @@ func decodeRun(t interface{ Fatalf(string, ...any) }, text []byte, into *mapping
 	take(all, "@timestamp", &start)
 	inner("run", "link", &link)
 	inner("fio", "direction", &directions)
+	fields := map[string]float64{} // of percentiles that fio lists, by totals and field
+	for _, name := range []string{"all", "read", "write", "trim"} {
+		var totals, fio map[string]json.RawMessage
+		if _ = json.Unmarshal(all[name], &totals); totals["fio"] == nil {
+			continue
+		}
+		decode(t, totals["fio"], &fio)
+		for field, text := range fio {
+			if field[0] == 'p' && field != "percentiles" {
+				var us float64
+				decode(t, text, &us)
+				fields[name+"."+field] = us
+				delete(fio, field)
+			}
+		}
+		totals["fio"], _ = json.Marshal(fio)
+		all[name], _ = json.Marshal(totals)
+	}
 	rest, _ := json.Marshal(all)
 	decode(t, rest, into)
+	for i, total := range []*mapping.Totals{into.All, into.Read, into.Write, into.Trim} {
+		name := []string{"all", "read", "write", "trim"}[i]
+		for _, p := range mapping.Percentiles {
+			if total == nil || total.Fio == nil {
+				continue
+			}
+			want, ok := total.Fio.Figure(p.Field)
+			if got, has := fields[name+"."+p.Field]; got != want || has != ok {
+				t.Fatalf("%s.fio.%s is %v, want %v, %v", name, p.Field, got, want, ok)
+			}
+		}
+	}
 	if start != into.Run.Start.Format("2006-01-02T15:04:05.000Z") || link != into.Run.Link() {
 		t.Fatalf("@timestamp is %s, run.link %s", start, link)
 	}
@@ -302,4 +332,15 @@ func name(d *mapping.Interval) any {
 		return nil
 	}
 	return d.Run.Name
+}
+
+// TestFioPercentileFields: dashboards find a percentile that fio lists by its field.
+func TestFioPercentileFields(t *testing.T) {
+	list := []mapping.FioPercentile{{Rank: 50, Value: 3.5}, {Rank: 99.9, Value: 8}, {Rank: 30, Value: 2}}
+	run := &mapping.Run{Read: &mapping.Totals{Fio: &mapping.FioLatency{Min: 1, Max: 9, Percentiles: list}}}
+	const want = `"fio":{"min":1,"mean":0,"max":9,"stddev":0,"percentiles":[{"rank":50,"value":3.5},{"rank":99.9,"value":8},{"rank":30,"value":2}],"p50":3.5,"p99_9":8}`
+	decodeRun(t, run.AppendJSON(nil), new(mapping.Run))
+	if got := string(run.AppendJSON(nil)); !strings.Contains(got, want) {
+		t.Errorf("%s, want %s in it", got, want)
+	}
 }

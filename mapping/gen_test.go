@@ -141,7 +141,7 @@ func genFio(t *rapid.T) *mapping.FioLatency {
 	f := &mapping.FioLatency{Min: genSize(t, "min"), Mean: genSize(t, "mean"), Max: genSize(t, "max"), StdDev: genSize(t, "stddev")}
 	for range rapid.IntRange(0, 3).Draw(t, "percentiles") {
 		f.Percentiles = append(f.Percentiles, mapping.FioPercentile{
-			Rank: rapid.Float64Range(0, 100).Draw(t, "rank"), Value: genSize(t, "value"),
+			Rank: rapid.OneOf(rapid.Float64Range(0, 100), rapid.SampledFrom([]float64{50, 99, 99.9})).Draw(t, "rank"), Value: genSize(t, "value"),
 		})
 	}
 	return f

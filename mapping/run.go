@@ -182,7 +182,7 @@ type FioLatency struct {
 	Mean        float64         `json:"mean"`
 	Max         float64         `json:"max"`
 	StdDev      float64         `json:"stddev"`
-	Percentiles []FioPercentile `json:"percentiles,omitempty"` // as fio listed them, ranks ascending
+	Percentiles []FioPercentile `json:"percentiles,omitempty"` // as fio listed them, ranks ascending; in JSON also as p50, p99_9 …
 }
 
 // FioPercentile is one percentile as fio printed it.
