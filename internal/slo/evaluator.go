@@ -30,6 +30,21 @@ type total struct {
 	completed int64
 	iops      float64
 	latency   *hist.Histogram // nil if it is not known
+	reported  *mapping.Totals // then it may have what fio computed; else nil
+}
+
+// fio returns a latency of all requests that fio computed. Percentiles are middles of its bins.
+func (t *total) fio(m facts.Metric) (a hist.Answer, ok bool) {
+	if t.reported == nil || m.Kind != expr.Latency || !slices.Contains(facts.LatencyNames, m.Name) {
+		return a, false
+	}
+	us, _ := m.OfTotals(t.reported)
+	a = hist.Answer{Value: us * 1000, Low: us * 1000, High: us * 1000}
+	if m.Quantile > 0 {
+		half := hist.Fio3(0).RelativeError()
+		a.Low, a.High = a.Value*(1-half), a.Value*(1+half)
+	}
+	return a, !math.IsNaN(us)
 }
 
 // Breach is a rule that is broken in a window.
@@ -163,18 +178,24 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 		if last.start < e.end {
 			last.end = min(last.end, e.end)
 		}
-		all = &total{s.completed, perSecond(s.completed, last.end-s.windows[0].start), &s.latency}
+		all = &total{s.completed, perSecond(s.completed, last.end-s.windows[0].start), &s.latency, nil}
 	}
 	v.Requests = float64(all.completed)
-	if r.Metric.IsOfHistogram() {
-		if all.latency == nil || all.latency.IsEmpty() {
-			v.unknown("there are no histograms of latency")
-			return v
-		}
+	fio, isKnown := all.fio(r.Metric)
+	isKnown = isKnown && !r.InWindows()
+	hasLatency := all.latency != nil && !all.latency.IsEmpty()
+	switch {
+	case !r.Metric.IsOfHistogram() || !hasLatency && isKnown:
+	case !hasLatency:
+		v.unknown("there are no histograms of latency")
+		return v
+	default:
 		v.Requests = math.Round(all.latency.Total())
 	}
 	var o outcome
 	switch {
+	case r.Metric.IsOfHistogram() && !hasLatency:
+		o = r.judge(fio)
 	case r.InWindows():
 		list := s.judged[i]
 		if !r.Metric.IsOfHistogram() {
@@ -326,6 +347,8 @@ func (e *Evaluator) SetRun(run *mapping.Run, directions []string) error {
 			if t.latency, err = d.Latency.Hist(); err != nil {
 				return err
 			}
+		} else {
+			t.reported = d.Totals
 		}
 		e.of(d.Direction).total = t
 	}

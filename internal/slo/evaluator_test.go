@@ -138,6 +138,12 @@ func TestUnknown(t *testing.T) {
 			"write unknown there are no histograms of latency", "write met ", "write unknown there are no histograms of latency", "write unknown there are no windows to judge",
 			"trim unknown there are no trims",
 		}},
+		{"fio's own", func(e *Evaluator) {
+			fio := &mapping.FioLatency{Max: 9, Percentiles: []mapping.FioPercentile{{Rank: 99, Value: 8}}}
+			e.of("write").total = &total{completed: 5, iops: 1, reported: &mapping.Totals{Requests: 5, Fio: fio}}
+		}, []string{
+			"write met ", "write met ", "write unknown there are no histograms of latency", "write unknown there are no windows to judge", "trim unknown there are no trims",
+		}},
 		{"no windows", func(e *Evaluator) { e.of("trim").total = &total{completed: 5, latency: of(map[int64]float64{ms: 5})} }, []string{
 			"trim met ", "write unknown there are no writes", "trim unknown there are no windows to judge", "trim unknown there are no windows to judge", "trim met ",
 		}},
