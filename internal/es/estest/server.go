@@ -34,7 +34,9 @@ type Server struct {
 	// time that a bulk request takes for each unpacked byte; bulk requests wait for one another
 	ByteTime time.Duration
 	Alias    string // name of an alias for an index of somebody else; none by default
-	Mapped   string // type of the field latency.histogram in all indices; default "histogram"
+	// type of the field latency.histogram in all indices; default "histogram". An object is no field: that is what it
+	// becomes in an index without a template
+	Mapped string
 
 	// Refuse returns why a document is rejected (400 mapper_parsing_exception), or "" to accept it.
 	Refuse func(index, id string, source []byte) string
@@ -296,6 +298,10 @@ func (s *Server) mapped(patterns, fields string) any {
 		}
 	}
 	for _, name := range s.find(patterns, url.Values{"ignore_unavailable": {"true"}}) {
+		if s.Mapped == "object" {
+			answer[name] = map[string]any{"mappings": map[string]any{}}
+			continue
+		}
 		last := map[string]any{field[strings.LastIndexByte(field, '.')+1:]: map[string]any{"type": cmp.Or(s.Mapped, "histogram")}}
 		answer[name] = map[string]any{"mappings": map[string]any{field: map[string]any{"full_name": field, "mapping": last}}}
 	}

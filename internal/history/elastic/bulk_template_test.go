@@ -16,16 +16,17 @@ func TestNotSetUp(t *testing.T) {
 		options elastic.Options
 		want    error
 	}{
-		"ready":         {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version }, elastic.Options{}, nil},
-		"missing":       {func(s *estest.Server) { delete(s.Templates, "fio-latency-host") }, elastic.Options{}, elastic.ErrNoTemplate},
-		"none":          {func(s *estest.Server) { clear(s.Templates) }, elastic.Options{}, elastic.ErrNoTemplate},
-		"not ours":      {func(s *estest.Server) { s.Templates["fio-runs"] = 0 }, elastic.Options{}, elastic.ErrNoTemplate},
-		"too old":       {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version - 1 }, elastic.Options{}, elastic.ErrNoTemplate},
-		"newer":         {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version + 1 }, elastic.Options{}, nil},
-		"alias":         {func(s *estest.Server) { s.Alias = "fio-latency.cluster-2026.11" }, elastic.Options{}, elastic.ErrAlias},
-		"alias of runs": {func(s *estest.Server) { s.Alias = "fio-runs" }, elastic.Options{}, elastic.ErrAlias},
-		"other alias":   {func(s *estest.Server) { s.Alias = "logs" }, elastic.Options{}, nil},
-		"index first":   {func(s *estest.Server) { s.Mapped = "long" }, elastic.Options{}, elastic.ErrMapping},
+		"ready":           {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version }, elastic.Options{}, nil},
+		"missing":         {func(s *estest.Server) { delete(s.Templates, "fio-latency-host") }, elastic.Options{}, elastic.ErrNoTemplate},
+		"none":            {func(s *estest.Server) { clear(s.Templates) }, elastic.Options{}, elastic.ErrNoTemplate},
+		"not ours":        {func(s *estest.Server) { s.Templates["fio-runs"] = 0 }, elastic.Options{}, elastic.ErrNoTemplate},
+		"too old":         {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version - 1 }, elastic.Options{}, elastic.ErrNoTemplate},
+		"newer":           {func(s *estest.Server) { s.Templates["fio-runs"] = templates.Version + 1 }, elastic.Options{}, nil},
+		"alias":           {func(s *estest.Server) { s.Alias = "fio-latency.cluster-2026.11" }, elastic.Options{}, elastic.ErrAlias},
+		"alias of runs":   {func(s *estest.Server) { s.Alias = "fio-runs" }, elastic.Options{}, elastic.ErrAlias},
+		"other alias":     {func(s *estest.Server) { s.Alias = "logs" }, elastic.Options{}, nil},
+		"index first":     {func(s *estest.Server) { s.Mapped = "long" }, elastic.Options{}, elastic.ErrMapping},
+		"documents first": {func(s *estest.Server) { s.Mapped = "object" }, elastic.Options{}, elastic.ErrMapping},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, c.options, func(w *world) {
