@@ -116,15 +116,7 @@ func share(x float64) string {
 	return strconv.FormatFloat(percent, 'f', digits, 64) + " %"
 }
 
-// latencyText returns a percentile or the maximum of l for people, in words if it has no upper bound.
-func latencyText(l *mapping.Latency, us float64) string {
-	if l.IsOpen(us) {
-		return unit.Latency(l.OpenFrom()) + " or more"
-	}
-	return unit.Latency(us)
-}
-
-// shortText is like latencyText, but short: "≥17.0s".
+// shortText returns a percentile or the maximum of l for people: "≥17.0s" has no upper bound.
 func shortText(l *mapping.Latency, us float64) string {
 	if l.IsOpen(us) {
 		us = l.OpenFrom()
@@ -138,7 +130,7 @@ func labels(totals []*total) string {
 	for _, t := range totals {
 		text := t.Direction + "s"
 		if l := &t.Latency; t.histogram != nil {
-			text += fmt.Sprintf(": p50 %s, p99 %s, p99.9 %s, max %s", latencyText(l, l.P50), latencyText(l, l.P99), latencyText(l, l.P999), latencyText(l, l.Max))
+			text += fmt.Sprintf(": p50 %s, p99 %s, p99.9 %s, max %s", shortText(l, l.P50), shortText(l, l.P99), shortText(l, l.P999), shortText(l, l.Max))
 		}
 		list = append(list, text)
 	}

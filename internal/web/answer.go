@@ -93,12 +93,7 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, status int, page []b
 type notice struct {
 	Title string
 	Text  string
-	Runs  []choice // runs to choose from
-	More  bool     // there are more runs than these
 }
-
-// choice is a run that can be chosen.
-type choice struct{ Link, ID, Title, Start string }
 
 // noticeView is the data of the template.
 type noticeView struct {

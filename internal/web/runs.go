@@ -189,7 +189,7 @@ func isAnyLive(runs []*mapping.Run) bool {
 	return slices.ContainsFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() })
 }
 
-// missing answers if no run has the id, or several runs have it.
+// missing answers if no run has the id, or shows the list of those whose ids begin with it.
 func (s *site) missing(w http.ResponseWriter, r *http.Request, id, home string, err error) {
 	switch {
 	case errors.As(err, new(query.UsageError)): // such as last:5, which is not one run
@@ -200,35 +200,12 @@ func (s *site) missing(w http.ResponseWriter, r *http.Request, id, home string, 
 		s.notify(w, r, http.StatusNotFound, notice{
 			Title: "No such run", Text: fmt.Sprintf("No run in %s has an id that begins with %s. Look in the list of runs; fio2es ingest and fio2es follow store runs.", s.Name, id),
 		})
-	case errors.Is(err, history.ErrAmbiguous):
-		n := notice{Title: "Several runs", Text: fmt.Sprintf("The ids of several runs begin with %s.", id)}
-		if n.Runs, n.More, err = s.candidates(r.Context(), id, home); err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		s.notify(w, r, http.StatusMultipleChoices, n)
+	case errors.Is(err, history.ErrAmbiguous): // the list shows them; the address is relative, because a proxy may serve it below another
+		w.Header().Set("Location", home+"?text="+url.QueryEscape(id))
+		w.WriteHeader(http.StatusSeeOther)
 	default:
 		s.fail(w, r, err)
 	}
-}
-
-// mostChoices is how many runs a page offers to choose from.
-const mostChoices = 50
-
-// candidates returns the runs whose ids begin with a text.
-func (s *site) candidates(ctx context.Context, begin, home string) (list []choice, more bool, err error) {
-	for run, err := range history.Readable(s.Store.Runs(ctx, history.RunFilter{Text: begin, Light: true}), nil) {
-		switch {
-		case err != nil:
-			return nil, false, err
-		case !strings.HasPrefix(run.Run.ID, begin):
-			continue
-		case len(list) == mostChoices:
-			return list, true, nil
-		}
-		list = append(list, choice{home + runLink(run), run.Run.ID, facts.Title(run), facts.Started(run)})
-	}
-	return list, false, nil
 }
 
 // runLink returns the address of a run's report, relative to the list.
