@@ -159,8 +159,11 @@ func (s *Screen) text(r *run, notes []string) []byte {
 		}
 		foot.lines("note: " + text)
 	}
-	next := "next: fio2es percentiles " + s.how.Name
-	if more := " (or heatmap, report, compare)"; s.how.Columns == 0 || utf8.RuneCountInString(next+more) <= s.how.Columns {
+	next, more := "next: fio2es percentiles "+s.how.Name, " (or heatmap, report, compare)"
+	if r.Doc.NoWindows != "" && r.Doc.Documents.All() == 0 { // nothing over time
+		next, more = "next: fio2es compare "+s.how.Name+" …", " (or report)"
+	}
+	if s.how.Columns == 0 || utf8.RuneCountInString(next+more) <= s.how.Columns {
 		next += more
 	}
 	foot.lines(next)
