@@ -85,6 +85,8 @@ func Place(out *Output, entries []*Entry) placement {
 		ways = nil
 	case !isOneStage:
 		ways, byFile = placeInStages(groups, ran, end), placeByFiles(out, groups, ran, end, step)
+	case side.how != "": // fio may have started them later than that
+		byFile = placeByFiles(out, groups, ran, end, step)
 	}
 
 	// The times of files decide between ways that run times allow. If they contradict all, beyond both errors, or the only

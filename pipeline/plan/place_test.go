@@ -157,6 +157,20 @@ func changeTimes(out *Output, entries []*Entry, change func(time.Time) time.Time
 	}
 }
 
+// TestPlaceDelayed: fio may start jobs a little before or after their startdelay, as the times of their logs show.
+func TestPlaceDelayed(t *testing.T) {
+	delayed := options{"startdelay": "2"}
+	for _, c := range []struct {
+		first, second int64 // ms before the report at which their logs were written
+		want          string
+	}{{2000, 200, "[5000 3200]"}, {10, 10, "[5000 3000]"}, {-1, -1, "[5000 3000]"}} {
+		out, entries := outputOf(6, section{ran: 3000, log: c.first}, section{ran: 3000, options: delayed, log: c.second})
+		if got := fmt.Sprint(startsOf(Place(out, entries), entries)); got != c.want {
+			t.Errorf("logs written %d and %d ms before the report: jobs began %s ms before it, want %s", c.first, c.second, got, c.want)
+		}
+	}
+}
+
 // TestTimesOfOneLog: a log of all jobs (per_job_logs=0) was last written by the last of them, which contradicts nothing.
 func TestTimesOfOneLog(t *testing.T) {
 	out, entries := outputOf(9, section{group: 0, ran: 4000, log: 20}, section{group: 1, ran: 4000, log: 20})
