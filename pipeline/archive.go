@@ -53,7 +53,7 @@ func Open(ctx context.Context, paths []string, stdin io.Reader, progress func(so
 		files = files[n:]
 	}
 	set.Until(ctx)
-	found, err := cbt.ReadHosts(ctx, set.Files, hosts)
+	found, err := cbt.Read(ctx, set.Files, hosts)
 	set.Until(context.Background())
 	if err := cmp.Or(ctx.Err(), set.Budget().Err(), err); err != nil {
 		return nil, errors.Join(err, set.Close())

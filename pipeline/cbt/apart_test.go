@@ -147,7 +147,7 @@ func TestApart(t *testing.T) {
 					return strings.Count(run, " ") > 2 && strings.TrimRight(run, " ?") != run
 				})
 			}
-			a := Read(t.Context(), scan(t, dir))
+			a := read(t.Context(), scan(t, dir))
 			if diff := cmp.Diff(want, found(a)); diff != "" {
 				t.Errorf("%s, copies %v (-want +got):\n%s", tt.name, isCopy, diff)
 			}
@@ -167,7 +167,7 @@ func TestLostLog(t *testing.T) {
 	}
 	must(t, os.Remove(filepath.Join(dir, "k.3_clat_hist.1.log")))
 	want := []string{"k.3: : k.3.json name", "k: k.1.1 k.2.1: k.1.json prefix, k.2.json prefix"}
-	if diff := cmp.Diff(want, found(Read(t.Context(), scan(t, dir)))); diff != "" {
+	if diff := cmp.Diff(want, found(read(t.Context(), scan(t, dir)))); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 }
@@ -180,7 +180,7 @@ func TestSectionsOneAfterAnother(t *testing.T) {
 		c.write(t, dir, false, false)
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "x.fio"), []byte("[a]\nwrite_hist_log=t.1\n[b]\nstonewall\nwrite_hist_log=t.2\n"), 0o644))
-	if diff := cmp.Diff([]string{"t: t.1.1 t.2.2: "}, found(Read(t.Context(), scan(t, dir)))); diff != "" {
+	if diff := cmp.Diff([]string{"t: t.1.1 t.2.2: "}, found(read(t.Context(), scan(t, dir)))); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 }

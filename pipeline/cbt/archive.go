@@ -96,15 +96,9 @@ type Skipped struct {
 //   - outside of CBT's layout, job files, and the first report in a file if its name and place do not show to which run
 //     it belongs, and once more if the run may be of one host of several.
 //
-// When ctx ends, Read returns soon, with an incomplete archive. The caller has to check ctx.
-func Read(ctx context.Context, files []*source.File) *Archive {
-	a, _ := ReadHosts(ctx, files, nil) // no paths, no errors
-	return a
-}
-
-// ReadHosts reads files as [Read] does, and makes one run of those under several paths, if there are any. It returns an error
-// if a path does not have the files of one host.
-func ReadHosts(ctx context.Context, files []*source.File, paths []HostPath) (*Archive, error) {
+// If there are paths, what was found under them becomes one run, and it is an error if a path does not have the files of one
+// host. When ctx ends, Read returns soon, with an incomplete archive. The caller has to check ctx.
+func Read(ctx context.Context, files []*source.File, paths []HostPath) (*Archive, error) {
 	s := newSorter(ctx, files)
 	logs, reports, jobs := s.kinds()
 	for i := range logs {

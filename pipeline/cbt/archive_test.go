@@ -13,7 +13,7 @@ import (
 const id = "results/00000000/id-7c1f03ab/"
 
 func TestCorpus(t *testing.T) {
-	a := Read(context.Background(), scan(t, "../../testdata/corpus/cbt-archive"))
+	a := read(context.Background(), scan(t, "../../testdata/corpus/cbt-archive"))
 	want := []struct {
 		name                  string
 		logs, others, reports int
@@ -152,13 +152,13 @@ func TestLeft(t *testing.T) {
 
 func TestGivenTwice(t *testing.T) {
 	root := tree{}.with("a/x_clat_hist.1.log", "a/x.json").write(t, "arch")
-	a := Read(context.Background(), scan(t, root, root))
+	a := read(context.Background(), scan(t, root, root))
 	if len(a.Runs) != 1 || len(a.Runs[0].Logs) != 1 || len(a.Runs[0].Reports) != 1 || len(a.Left) != 2 {
 		t.Errorf("runs %+v, left %q", shorts(a), reasons(a))
 	}
 	// Files given one by one are together by their folder.
 	root = tree{}.with("x_clat_hist.1.log", "x_clat_hist.2.log").write(t, "arch")
-	a = Read(context.Background(), scan(t, filepath.Join(root, "x_clat_hist.1.log"), filepath.Join(root, "x_clat_hist.2.log")))
+	a = read(context.Background(), scan(t, filepath.Join(root, "x_clat_hist.1.log"), filepath.Join(root, "x_clat_hist.2.log")))
 	if len(a.Runs) != 1 || len(a.Runs[0].Logs) != 2 {
 		t.Errorf("two logs of a folder: %+v", shorts(a))
 	}

@@ -24,7 +24,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if a := Read(context.Background(), files); len(a.Runs) != 1000 {
+		if a := read(context.Background(), files); len(a.Runs) != 1000 {
 			b.Fatalf("%d runs", len(a.Runs))
 		}
 	}

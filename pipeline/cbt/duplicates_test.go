@@ -171,7 +171,7 @@ var duplicateCases = []struct {
 func TestDuplicates(t *testing.T) {
 	for _, tt := range duplicateCases {
 		t.Run(tt.name, func(t *testing.T) {
-			for how, a := range map[string]*Archive{"folder": tt.files.read(t), "packed": Read(context.Background(), scan(t, tt.files.pack(t, "arch")))} {
+			for how, a := range map[string]*Archive{"folder": tt.files.read(t), "packed": read(context.Background(), scan(t, tt.files.pack(t, "arch")))} {
 				if diff := cmp.Diff(tt.want, runFiles(a)); diff != "" {
 					t.Errorf("%s: runs (-want +got):\n%s", how, diff)
 				}

@@ -166,7 +166,7 @@ func TestHosts(t *testing.T) {
 		{"a run of one host beside another", append(inFolders("node01"), ofHost{report: "node02/y.json", log: "node02/y_clat_hist.1.log", ran: 60}), []string{"node01/x", "node02/y"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := Read(t.Context(), scan(t, writeHosts(t, tt.calls)))
+			a := read(t.Context(), scan(t, writeHosts(t, tt.calls)))
 			if diff := cmp.Diff(tt.want, hostsOf(a.Runs)); diff != "" {
 				t.Errorf("runs (-want +got):\n%s", diff)
 			}
@@ -186,11 +186,11 @@ func TestHostsOfCopies(t *testing.T) {
 	report := filepath.Join(dir, "node02", "out.json")
 	text, err := os.ReadFile(report)
 	must(t, err)
-	if diff := cmp.Diff([]string{"node01/x"}, hostsOf(Read(t.Context(), scan(t, dir)).Runs)); diff != "" {
+	if diff := cmp.Diff([]string{"node01/x"}, hostsOf(read(t.Context(), scan(t, dir)).Runs)); diff != "" {
 		t.Errorf("copy (-want +got):\n%s", diff)
 	}
 	must(t, os.WriteFile(report, append(text, '\n'), 0o644))
-	if diff := cmp.Diff([]string{"node01/x", "node02/x"}, hostsOf(Read(t.Context(), scan(t, dir)).Runs)); diff != "" {
+	if diff := cmp.Diff([]string{"node01/x", "node02/x"}, hostsOf(read(t.Context(), scan(t, dir)).Runs)); diff != "" {
 		t.Errorf("formatted copy (-want +got):\n%s", diff)
 	}
 }
@@ -198,7 +198,7 @@ func TestHostsOfCopies(t *testing.T) {
 // TestHostsOfArguments: what the user passes folder by folder stays apart.
 func TestHostsOfArguments(t *testing.T) {
 	dir := writeHosts(t, inFolders("node01 node02"))
-	a := Read(t.Context(), scan(t, filepath.Join(dir, "node01"), filepath.Join(dir, "node02")))
+	a := read(t.Context(), scan(t, filepath.Join(dir, "node01"), filepath.Join(dir, "node02")))
 	if diff := cmp.Diff([]string{"x", "x"}, hostsOf(a.Runs)); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
@@ -239,7 +239,7 @@ func TestOneRun(t *testing.T) {
 				host, path, _ := strings.Cut(p, "=")
 				paths, hosts = append(paths, filepath.Join(dir, path)), append(hosts, HostPath{host, filepath.Join(dir, path)})
 			}
-			a, err := ReadHosts(t.Context(), scan(t, paths...), hosts)
+			a, err := Read(t.Context(), scan(t, paths...), hosts)
 			if tt.fails != "" || err != nil {
 				if text := fmt.Sprint(err); tt.fails == "" || !strings.Contains(strings.ReplaceAll(text, dir+"/", ""), tt.fails) {
 					t.Errorf("error %v, want %q", err, tt.fails)

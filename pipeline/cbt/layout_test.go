@@ -196,7 +196,7 @@ func TestLayouts(t *testing.T) {
 func TestLayoutsPacked(t *testing.T) {
 	for _, tt := range layouts {
 		t.Run(tt.name, func(t *testing.T) {
-			folder, packed := tt.files.read(t), Read(context.Background(), scan(t, tt.files.pack(t, "arch")))
+			folder, packed := tt.files.read(t), read(context.Background(), scan(t, tt.files.pack(t, "arch")))
 			if diff := cmp.Diff(shorts(folder), shorts(packed)); diff != "" {
 				t.Errorf("runs of the folder and of the archive (-folder +archive):\n%s", diff)
 			}
@@ -228,7 +228,7 @@ func TestSeveralArchives(t *testing.T) {
 		t.Errorf("paths (-want +got):\n%s", diff)
 	}
 	// Two arguments of one name are two archives.
-	if a := Read(context.Background(), scan(t, flat.write(t, "arch"), flat.write(t, "arch"))); len(a.Runs) != 2 || len(a.Left) > 0 {
+	if a := read(context.Background(), scan(t, flat.write(t, "arch"), flat.write(t, "arch"))); len(a.Runs) != 2 || len(a.Left) > 0 {
 		t.Errorf("two archives of one name: %d runs, left %q", len(a.Runs), reasons(a))
 	}
 }
@@ -240,13 +240,13 @@ func TestInsideArchive(t *testing.T) {
 		"/results":          {Path: "00000000/id-dd/4krr/numjobs-002/total_iodepth-16", Name: "0/id-dd/4krr/numjobs-002/total_iodepth-16"},
 		"/results/00000000": {Path: "id-dd/4krr/numjobs-002/total_iodepth-16", Name: "0/id-dd/4krr/numjobs-002/total_iodepth-16"},
 	} {
-		a := Read(context.Background(), scan(t, root+dir))
+		a := read(context.Background(), scan(t, root+dir))
 		if len(a.Runs) != 1 || a.Runs[0].Path != want.Path || a.Runs[0].Name() != want.Name || len(a.Runs[0].HostNames()) != 2 {
 			t.Errorf("%s: %+v, want %+v", dir, shorts(a), want)
 		}
 		configure(t, a.Runs[0])
 	}
-	a := Read(context.Background(), scan(t, layouts[0].files.write(t, "arch")+"/results/00000003/id-7c1f03ab"))
+	a := read(context.Background(), scan(t, layouts[0].files.write(t, "arch")+"/results/00000003/id-7c1f03ab"))
 	if len(a.Runs) != 1 || a.Runs[0].Path != "." || a.Runs[0].Name() != "id-7c1f03ab" {
 		t.Errorf("an id- folder: %+v", shorts(a))
 	}

@@ -63,7 +63,7 @@ func TestNamedFiles(t *testing.T) {
 		"a.txt": {"a", fiolog.ClatHist}, "b.dat": {"b.dat", fiolog.ClatHist}, "c": {"c", fiolog.Clat}, "my_bw.txt": {"my_bw", fiolog.BW},
 		"x_clat_hist.1.log.bak": {"x", fiolog.ClatHist}, "prefix.3.txt": {"prefix", fiolog.ClatHist},
 	} {
-		a := Read(context.Background(), scan(t, filepath.Join(root, name)))
+		a := read(context.Background(), scan(t, filepath.Join(root, name)))
 		if len(a.Runs) != 1 || len(a.Runs[0].logs()) != 1 || a.Runs[0].Path != want.path || a.Runs[0].logs()[0].Kind != want.kind || !a.Runs[0].IsLoose() {
 			t.Errorf("%s: %+v, left %q", name, shorts(a), reasons(a))
 		}
@@ -71,20 +71,20 @@ func TestNamedFiles(t *testing.T) {
 			t.Errorf("%s: doubts %q", name, a.Runs[0].Doubts)
 		}
 	}
-	a := Read(context.Background(), scan(t, filepath.Join(root, "r.dat")))
+	a := read(context.Background(), scan(t, filepath.Join(root, "r.dat")))
 	if len(a.Runs) != 1 || len(a.Runs[0].Reports) != 1 || !a.Runs[0].IsLoose() || a.Runs[0].Reports[0].Candidate {
 		t.Errorf("a report: %+v, left %q", shorts(a), reasons(a))
 	}
 	for name, want := range map[string]string{
 		"avg.txt": "rows of averages", "text": `is neither a log nor a report of fio: it begins with "hello, world"`, "empty": "is empty", "j.fio": "is a job file",
 	} {
-		a := Read(context.Background(), scan(t, filepath.Join(root, name)))
+		a := read(context.Background(), scan(t, filepath.Join(root, name)))
 		if len(a.Runs) != 0 || len(a.Left) != 1 || !strings.Contains(a.Left[0].Reason, want) || !a.Left[0].Notable {
 			t.Errorf("%s: %+v, left %q", name, shorts(a), reasons(a))
 		}
 	}
 	// In a folder names count.
-	a = Read(context.Background(), scan(t, root))
+	a = read(context.Background(), scan(t, root))
 	for _, r := range a.Runs {
 		if !r.isReported() || r.IsLoose() {
 			t.Errorf("in a folder: %+v", short(r))
@@ -102,7 +102,7 @@ func TestStdin(t *testing.T) {
 		opt.Stdin = strings.NewReader(text)
 		set, err := source.Scan(t.Context(), []string{"-"}, opt)
 		must(t, err)
-		a := Read(context.Background(), set.Files)
+		a := read(context.Background(), set.Files)
 		if diff := cmp.Diff([]inShort{want}, shorts(a)); diff != "" || !a.Runs[0].IsLoose() {
 			t.Errorf("%.20q (-want +got):\n%s", text, diff)
 		}
@@ -136,8 +136,8 @@ func TestNamedAsFolder(t *testing.T) {
 			for _, l := range logs {
 				paths = append(paths, filepath.Join(root, l))
 			}
-			named := Read(context.Background(), scan(t, paths...))
-			folder := slices.DeleteFunc(found(Read(context.Background(), scan(t, root))), func(line string) bool { return strings.Contains(line, ": : ") }) // reports alone
+			named := read(context.Background(), scan(t, paths...))
+			folder := slices.DeleteFunc(found(read(context.Background(), scan(t, root))), func(line string) bool { return strings.Contains(line, ": : ") }) // reports alone
 			if diff := cmp.Diff(folder, found(named)); diff != "" {
 				t.Errorf("(-folder +named):\n%s", diff)
 			}
@@ -156,7 +156,7 @@ func TestBesideAbove(t *testing.T) {
 		"out.json": fioReport(job{"j", histMsec, "write_hist_log=foo/bar"}), "other.json": fioReport(job{"j", histMsec, "write_hist_log=x"}), "test.fio": "[j]\nwrite_hist_log=foo/bar\n",
 	}.with("foo/bar_clat_hist.1.log").write(t, "arch")
 	for _, arg := range []string{"foo", "foo/bar_clat_hist.1.log"} {
-		a := Read(context.Background(), scan(t, filepath.Join(root, arg)))
+		a := read(context.Background(), scan(t, filepath.Join(root, arg)))
 		if len(a.Runs) != 1 || len(a.Runs[0].Reports) != 1 || a.Runs[0].Reports[0].Found != FoundOptions || a.Runs[0].Job == nil || len(a.Left) > 0 {
 			t.Errorf("%s: %v, left %q", arg, found(a), reasons(a))
 		}

@@ -66,7 +66,7 @@ func TestPbench(t *testing.T) {
 	files["fio_x_2024/2-read-4KiB/fio.job"] = "[global]\nbs=4k\n[a]\nrw=read\niodepth=4\n" // as newer versions have it
 	files = files.with("fio_x_2024/2-read-4KiB/sample1/clients/localhost/fio_clat_hist.1.log",
 		"fio_x_2024/sysinfo/beg/a/block-params.txt", "fio_x_2024/sysinfo/x.json", "fio_x_2024/metadata.log", "fio_x_2024/summary-result.txt")
-	for how, a := range map[string]*Archive{"folder": files.read(t), "packed": Read(context.Background(), scan(t, files.pack(t, "arch")))} {
+	for how, a := range map[string]*Archive{"folder": files.read(t), "packed": read(context.Background(), scan(t, files.pack(t, "arch")))} {
 		want := []inShort{pbenchRun, pbenchRun, {Logs: "localhost//1", Reports: "localhost/?"}}
 		for i, path := range []string{"1-randwrite-128KiB/sample1", "1-randwrite-128KiB/sample2", "2-read-4KiB/sample1"} {
 			want[i].Path = "fio_x_2024/" + path
@@ -101,7 +101,7 @@ func TestPbench(t *testing.T) {
 // TestRealPbench reads what pbench-fio would have kept of real fio: with a client, packed,
 // and without a client.
 func TestRealPbench(t *testing.T) {
-	a := Read(context.Background(), scan(t, "testdata/pbench"))
+	a := read(context.Background(), scan(t, "testdata/pbench"))
 	const demo = "fio_demo_2026.11.22T02.20.00/"
 	want := []inShort{
 		{Path: demo + "1-randwrite-4KiB/sample1", Logs: "127.0.0.1//1 127.0.0.1//2", Others: "127.0.0.1//1 127.0.0.1//2", Reports: "/?"},
@@ -152,7 +152,7 @@ func TestSampleTwice(t *testing.T) {
 	set, err := source.Scan(t.Context(), []string{root}, Options())
 	must(t, err)
 	defer set.Close()
-	a := Read(context.Background(), set.Files)
+	a := read(context.Background(), set.Files)
 	if len(a.Runs) != 1 || len(a.Runs[0].Logs) != 4 {
 		t.Errorf("runs %+v", shorts(a))
 	}
@@ -165,7 +165,7 @@ func TestSampleTwice(t *testing.T) {
 func TestInsidePbench(t *testing.T) {
 	root := sampleTree("1-randwrite-128KiB/sample3").write(t, "arch")
 	for dir, path := range map[string]string{"": "1-randwrite-128KiB/sample3", "/1-randwrite-128KiB": "sample3", "/1-randwrite-128KiB/sample3": "."} {
-		a := Read(context.Background(), scan(t, root+dir))
+		a := read(context.Background(), scan(t, root+dir))
 		want := pbenchRun
 		want.Path, want.Name = path, path
 		if path == "." {
@@ -179,7 +179,7 @@ func TestInsidePbench(t *testing.T) {
 		}
 	}
 	packed := sampleTree("sample1").pack(t, "sample1")
-	if a := Read(context.Background(), scan(t, packed)); len(a.Runs) != 1 || a.Runs[0].Path != "sample1" && a.Runs[0].Path != "." || len(a.Runs[0].HostNames()) != 2 {
+	if a := read(context.Background(), scan(t, packed)); len(a.Runs) != 1 || a.Runs[0].Path != "sample1" && a.Runs[0].Path != "." || len(a.Runs[0].HostNames()) != 2 {
 		t.Errorf("a packed sample: %+v", shorts(a))
 	}
 }

@@ -61,7 +61,7 @@ func TestEveryFileOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer set.Close()
-		a, again := Read(context.Background(), set.Files), Read(context.Background(), set.Files)
+		a, again := read(context.Background(), set.Files), read(context.Background(), set.Files)
 		checkOnce(t, set.Files, a)
 		if diff := cmp.Diff(shorts(a), shorts(again)); diff != "" {
 			t.Errorf("read again:\n%s", diff)
@@ -164,7 +164,7 @@ func TestFoldersAnyWay(t *testing.T) {
 		files := anyFolder().Draw(rt, "files")
 		folder := files.read(t)
 		want := append(found(folder), reasons(folder)...)
-		packed := Read(context.Background(), scan(t, files.pack(t, "arch")))
+		packed := read(context.Background(), scan(t, files.pack(t, "arch")))
 		deep := files.under("to/the").read(t)
 		for how, a := range map[string]*Archive{"packed": packed, "deeper": deep, "again": files.read(t)} {
 			got := append(found(a), reasons(a)...)

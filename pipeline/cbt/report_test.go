@@ -340,7 +340,7 @@ func TestFindingsPacked(t *testing.T) {
 	for _, tt := range findings {
 		t.Run(tt.name, func(t *testing.T) {
 			folder := found(tt.files.read(t))
-			if diff := cmp.Diff(folder, found(Read(context.Background(), scan(t, tt.files.pack(t, "arch"))))); diff != "" {
+			if diff := cmp.Diff(folder, found(read(context.Background(), scan(t, tt.files.pack(t, "arch"))))); diff != "" {
 				t.Errorf("(-folder +packed):\n%s", diff)
 			}
 			deep := found(tt.files.under("to/the").read(t))

@@ -95,7 +95,7 @@ func scanWith(tb testing.TB, opt source.Options, paths ...string) []*source.File
 // read makes the files and reads them as a folder named "arch".
 func (t tree) read(tb testing.TB) *Archive {
 	tb.Helper()
-	return Read(context.Background(), scan(tb, t.write(tb, "arch")))
+	return read(context.Background(), scan(tb, t.write(tb, "arch")))
 }
 
 // inShort is what tests compare of a run. Logs are HOST/VOLUME/JOB.
@@ -154,4 +154,13 @@ func configure(tb testing.TB, r *Run) map[string]any {
 // yaml is a benchmark_config.yaml with these lines below cluster.
 func yamlOf(lines ...string) string {
 	return "cluster:\n  " + strings.Join(lines, "\n  ") + "\n"
+}
+
+// read reads files of which nobody says that they are one run.
+func read(ctx context.Context, files []*source.File) *Archive {
+	a, err := Read(ctx, files, nil)
+	if err != nil {
+		panic(err)
+	}
+	return a
 }
