@@ -156,7 +156,7 @@ func yamlOf(lines ...string) string {
 	return "cluster:\n  " + strings.Join(lines, "\n  ") + "\n"
 }
 
-// read reads files of which nobody says that they are one run.
+// read reads files without paths that are said to be one run.
 func read(ctx context.Context, files []*source.File) *Archive {
 	a, err := Read(ctx, files, nil)
 	if err != nil {
