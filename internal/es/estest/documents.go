@@ -73,8 +73,16 @@ type target struct {
 	isNew bool
 }
 
-// put stores a document and returns its item result.
+// put stores a document and returns its item result, or panics with a refusal.
 func (s *Server) put(to target, source []byte) map[string]any {
+	if !json.Valid(source) {
+		panic(no(http.StatusBadRequest, "mapper_parsing_exception", "failed to parse"))
+	}
+	if s.Refuse != nil {
+		if reason := s.Refuse(to.Index, to.ID, source); reason != "" {
+			panic(no(http.StatusBadRequest, "mapper_parsing_exception", reason))
+		}
+	}
 	in := s.create(to.Index)
 	there := in.docs[to.ID]
 	if to.Seq != nil && (there == nil || there.seq != *to.Seq || to.Term != 1) || to.isNew && there != nil {
@@ -98,11 +106,6 @@ func (s *Server) putOne(to target, params url.Values, body []byte) any {
 	if seq, err := strconv.ParseInt(params.Get("if_seq_no"), 10, 64); err == nil {
 		to.Seq = &seq
 		to.Term, _ = strconv.ParseInt(params.Get("if_primary_term"), 10, 64)
-	}
-	if s.Refuse != nil {
-		if reason := s.Refuse(to.Index, to.ID, body); reason != "" {
-			panic(no(http.StatusBadRequest, "mapper_parsing_exception", reason))
-		}
 	}
 	item := s.put(to, body)
 	if params.Get("refresh") == "true" {
@@ -196,34 +199,25 @@ func filtered(v any, at string, paths []string) any {
 
 // item returns the items of one document: one, or as many as the fault wants.
 func (s *Server) item(i int, to target, source []byte, f Fault) (items []map[string]any) {
-	refuse := func(status int, kind, reason string) {
-		items = []map[string]any{{"_index": to.Index, "_id": to.ID, "status": status, "error": map[string]any{"type": kind, "reason": reason}}}
-	}
+	defer func() {
+		if x := recover(); x != nil {
+			no, ok := x.(refusal)
+			if !ok {
+				panic(x)
+			}
+			items = []map[string]any{{"_index": to.Index, "_id": to.ID, "status": no.status, "error": no.body.(map[string]any)["error"]}}
+		}
+	}()
 	kind := None
 	if f.Kind > Unordered && i%max(f.Every, 1) == 0 {
 		kind = f.Kind
 	}
-	reason := ""
-	if s.Refuse != nil {
-		reason = s.Refuse(to.Index, to.ID, source)
+	if x, isRefused := itemFaults[kind]; isRefused {
+		panic(no(x.status, x.kind, strings.ReplaceAll(x.reason, "INDEX", to.Index)))
 	}
-	switch x, isRefused := itemFaults[kind]; {
-	case isRefused:
-		refuse(x.status, x.kind, strings.ReplaceAll(x.reason, "INDEX", to.Index))
-		return items
-	case kind == ItemsLost:
+	if kind == ItemsLost {
 		return nil
-	case reason != "":
-		refuse(http.StatusBadRequest, "mapper_parsing_exception", reason)
-		return items
 	}
-	defer func() {
-		if no, ok := recover().(refusal); ok && no.status == http.StatusConflict {
-			refuse(no.status, "version_conflict_engine_exception", "["+to.ID+"]: version conflict")
-		} else if ok {
-			refuse(http.StatusBadRequest, "mapper_parsing_exception", "failed to parse")
-		}
-	}()
 	stored := s.put(to, source)
 	switch kind {
 	case ItemsHidden:
