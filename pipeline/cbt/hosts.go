@@ -96,6 +96,7 @@ func (s *sorter) uniteHosts() {
 				h.ran = s.writtenIn(h.logs())
 			}
 		}
+		of = slices.DeleteFunc(of, func(h hostRun) bool { return h.ran.end.IsZero() }) // these ran with no other
 		slices.SortStableFunc(of, func(a, b hostRun) int { return a.ran.start.Compare(b.ran.start) })
 		for len(of) > 0 {
 			isLater := func(h hostRun) bool { return h.Run != of[0].Run && !h.ran.isWith(of[0].ran) }
