@@ -32,6 +32,16 @@ func browser(t *testing.T) *Browser {
 	return b
 }
 
+// draw draws jobs, which are those of a whole test, because a browser takes a second to start.
+func (b *Browser) draw(t *testing.T, jobs ...Job) []Picture {
+	t.Helper()
+	pictures, err := b.Draw(t.Context(), jobs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pictures
+}
+
 // job returns a panel with the answers of a kind: recorded ones, or "missing".
 func job(t *testing.T, b *kibana.Bundle, panel, kind string) Job {
 	t.Helper()
@@ -73,10 +83,7 @@ func TestDraw(t *testing.T) {
 			}
 		}
 	}
-	pictures, err := browser.Draw(t.Context(), jobs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, jobs...)
 	for i, p := range pictures {
 		name := list[i].panel + list[i].kind
 		for _, message := range p.Messages {
@@ -164,10 +171,7 @@ func TestDrawChanges(t *testing.T) {
 		j.Signals, j.Ask = map[string]any{"direction": direction}, map[string]string{"texts": "view.data('changes').map(d => d.text)"}
 		jobs = append(jobs, j)
 	}
-	pictures, err := browser.Draw(t.Context(), jobs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, jobs...)
 	for i, p := range pictures {
 		var texts []string
 		asked(t, p, "texts", &texts)
@@ -194,7 +198,7 @@ func TestDrawPlain(t *testing.T) {
 		replace(`"name":"host[A-D]",`, ``), replace(`("hosts":\[\{[^}]*\}),[^\]]*\]`, `$1]`), replace(`"complete":true`, `"complete":false`),
 	}
 	noWarnings := replace(`"warnings":\[[^\]]*\]`, `"warnings":null`)
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		change []func([]byte) []byte
 		want   []string
 		not    string
@@ -221,31 +225,34 @@ func TestDrawPlain(t *testing.T) {
 				"fio":{"max":48098.4,"percentiles":[{"rank":50,"value":63.744},{"rank":99,"value":2801.664},{"rank":99.9,"value":8847.36}]}`)},
 			[]string{"63.7 µs, 2.8 ms, by fio", "8.85 ms, 48.1 ms, by fio"}, "",
 		},
-	} {
+	}
+	names := slices.Sorted(maps.Keys(cases))
+	var jobs []Job // light, dark, light, …
+	for _, name := range names {
 		j := job(t, b, "run-facts", kibanatest.Full)
-		for name, answer := range j.Answers {
-			for _, change := range append(plain, c.change...) {
+		for set, answer := range j.Answers {
+			for _, change := range append(plain, cases[name].change...) {
 				answer = change(answer)
 			}
-			j.Answers[name] = answer
+			j.Answers[set] = answer
 		}
-		for _, j.Dark = range []bool{false, true} {
-			pictures, err := browser.Draw(t.Context(), j)
-			if err != nil {
-				t.Fatal(err)
+		jobs = append(jobs, j)
+		j.Dark = true
+		jobs = append(jobs, j)
+	}
+	for i, p := range browser.draw(t, jobs...) {
+		name, texts := names[i/2], p.Texts()
+		c := cases[name]
+		checkTexts(t, "run-facts", texts)
+		for _, want := range c.want {
+			if !slices.Contains(texts, want) {
+				t.Errorf("%s: %q is not in %q", name, want, texts)
 			}
-			texts := pictures[0].Texts()
-			checkTexts(t, "run-facts", texts)
-			for _, want := range c.want {
-				if !slices.Contains(texts, want) {
-					t.Errorf("%s: %q is not in %q", name, want, texts)
-				}
-			}
-			if c.not != "" && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, c.not) }) {
-				t.Errorf("%s: %q is in %q", name, c.not, texts)
-			}
-			savePicture(t, fmt.Sprintf("run-facts-%s-%v", name, j.Dark), pictures[0])
 		}
+		if c.not != "" && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, c.not) }) {
+			t.Errorf("%s: %q is in %q", name, c.not, texts)
+		}
+		savePicture(t, fmt.Sprintf("run-facts-%s-%v", name, jobs[i].Dark), p)
 	}
 }
 
@@ -274,23 +281,25 @@ func TestDrawUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for panel, ask := range map[string]string{"history-runs": "configuration", "response-curve": "workloadText"} {
-		j := job(t, b, panel, kibanatest.Full)
+	panels := [][2]string{{"history-runs", "configuration"}, {"response-curve", "workloadText"}}
+	var jobs []Job
+	for _, p := range panels {
+		j := job(t, b, p[0], kibanatest.Full)
 		j.Answers["answer"] = answer
-		j.Ask = map[string]string{"of": fmt.Sprintf("view.data('runs').map(r => r.%s).sort()", ask)}
-		pictures, err := browser.Draw(t.Context(), j)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j.Ask = map[string]string{"of": fmt.Sprintf("view.data('runs').map(r => r.%s).sort()", p[1])}
+		jobs = append(jobs, j)
+	}
+	for i, p := range browser.draw(t, jobs...) {
+		panel := panels[i][0]
 		var of []string
-		asked(t, pictures[0], "of", &of)
+		asked(t, p, "of", &of)
 		if want := []string{"job-0", "job-1", "randread", "randwrite"}; !slices.Equal(of, want) {
 			t.Errorf("%s: runs of %q, want %q", panel, of, want)
 		}
-		if texts := pictures[0].Texts(); slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "none") }) {
+		if texts := p.Texts(); slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "none") }) {
 			t.Errorf("%s: %q", panel, texts)
 		}
-		savePicture(t, panel+"-unknown", pictures[0])
+		savePicture(t, panel+"-unknown", p)
 	}
 }
 
@@ -305,33 +314,26 @@ func TestDrawLegend(t *testing.T) {
 			jobs = append(jobs, j)
 		}
 	}
-	pictures, err := browser.Draw(t.Context(), jobs...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, p := range pictures {
-		want := []string{"randwrite", "randrw"}
-		if jobs[i].Signals["colour"] == "configuration" && jobs[i].Width > 400 {
-			want = []string{"librbdfio randwrite 4 KiB, iodepth 4, 16 jobs, 4 clients", "librbdfio randwrite 4 KiB, iodepth 4, 2 jobs, 4 clients"}
-		} else if jobs[i].Signals["colour"] == "configuration" {
-			want = nil
-		}
-		savePicture(t, fmt.Sprintf("legend-%d-%s", jobs[i].Width, jobs[i].Signals["colour"]), p)
-		for _, text := range want {
-			if !slices.Contains(p.Texts(), text) {
-				t.Errorf("%d pixels wide: %q", jobs[i].Width, p.Texts())
-			}
-		}
-	}
 	j = job(t, bundle(t, kibana.Options{}), "response-curve", kibanatest.Full)
 	// without settings, so each run is compared by its name
 	j.Answers["answer"] = regexp.MustCompile(`"cbt\.[a-z_]+":\[[^\]]*\],`).ReplaceAll(nights(t, 12), nil)
-	pictures, err = browser.Draw(t.Context(), j)
-	if err != nil {
-		t.Fatal(err)
+	pictures := browser.draw(t, append(jobs, j)...)
+	for i, j := range jobs {
+		want := []string{"randwrite", "randrw"}
+		if j.Signals["colour"] == "configuration" && j.Width > 400 {
+			want = []string{"librbdfio randwrite 4 KiB, iodepth 4, 16 jobs, 4 clients", "librbdfio randwrite 4 KiB, iodepth 4, 2 jobs, 4 clients"}
+		} else if j.Signals["colour"] == "configuration" {
+			want = nil
+		}
+		savePicture(t, fmt.Sprintf("legend-%d-%s", j.Width, j.Signals["colour"]), pictures[i])
+		for _, text := range want {
+			if !slices.Contains(pictures[i].Texts(), text) {
+				t.Errorf("%d pixels wide: %q", j.Width, pictures[i].Texts())
+			}
+		}
 	}
 	const title = "the 8 with the most runs of 12, others grey; numbers: iodepth"
-	if texts := pictures[0].Texts(); !slices.Contains(texts, title) {
+	if texts := pictures[len(jobs)].Texts(); !slices.Contains(texts, title) {
 		t.Errorf("%q is not in %q", title, texts)
 	}
 }
@@ -341,10 +343,7 @@ func TestDrawDistribution(t *testing.T) {
 	browser := browser(t)
 	j := job(t, bundle(t, kibana.Options{}), "distribution", kibanatest.Full)
 	j.Ask = map[string]string{"texts": MarksOf("text")}
-	pictures, err := browser.Draw(t.Context(), j)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, j)
 	names, labels := itemsOf(t, pictures[0], "texts", "name"), itemsOf(t, pictures[0], "texts", "label")
 	if len(names) == 0 || len(labels) != 3*len(names) {
 		t.Fatalf("%d names, %d labels", len(names), len(labels))
@@ -366,10 +365,7 @@ func TestDrawBelowMicrosecond(t *testing.T) {
 		"bands":{"buckets":[{"key":"*-1.0","to":1.0,"doc_count":99},{"key":"1.0-1.12202","from":1.0,"to":1.12202,"doc_count":1}]},
 		"latency":{"values":[{"key":50.0,"value":0.15},{"key":99.0,"value":0.4},{"key":99.9,"value":1.01}]}}]}}}`)
 	j.Ask = map[string]string{"rules": MarksOf("rule"), "rects": MarksOf("rect"), "latencies": "view.data('bands').map(d => d.between)"}
-	pictures, err := browser.Draw(t.Context(), j)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, j)
 	left := math.Inf(1)
 	for _, band := range itemsOf(t, pictures[0], "rects", "band") {
 		left = min(left, band.X)

@@ -77,10 +77,7 @@ func TestDrawHeatMap(t *testing.T) {
 		}
 		jobs = append(jobs, j)
 	}
-	pictures, err := browser.Draw(t.Context(), jobs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, jobs...)
 	for i, p := range pictures {
 		t.Run(map[bool]string{false: "light", true: "dark"}[jobs[i].Dark], func(t *testing.T) {
 			if len(p.Messages) > 0 {

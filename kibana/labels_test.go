@@ -55,10 +55,7 @@ func TestDrawLabels(t *testing.T) {
 		j.Ask = map[string]string{"texts": MarksOf("text"), "symbols": MarksOf("symbol")}
 		jobs = append(jobs, j)
 	}
-	pictures, err := browser.Draw(t.Context(), jobs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, jobs...)
 	for i, p := range pictures {
 		d := drawings[i]
 		name := fmt.Sprintf("labels-%d-%d", d.runs, d.width)

@@ -115,10 +115,7 @@ func TestDrawMatrix(t *testing.T) {
 	for _, name := range names {
 		jobs = append(jobs, matrixJob(t, cases[name].signals, cases[name].runs...))
 	}
-	pictures, err := browser.Draw(t.Context(), jobs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, jobs...)
 	for i, p := range pictures {
 		name, c := names[i], cases[names[i]]
 		savePicture(t, "matrix-"+strings.ReplaceAll(name, " ", "-"), p)
@@ -158,10 +155,7 @@ func TestDrawMatrixClicks(t *testing.T) {
 		})()`, mark)
 		jobs = append(jobs, j)
 	}
-	pictures, err := browser.Draw(t.Context(), jobs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, jobs...)
 	for i, want := range []string{"randwrite", "randread"} {
 		var shown []string
 		if asked(t, pictures[i], "shown", &shown); !slices.Equal(shown, []string{want}) {
@@ -180,10 +174,7 @@ func TestDrawCurveOrder(t *testing.T) {
 	j := job(t, bundle(t, kibana.Options{}), "response-curve", kibanatest.Full)
 	j.Answers["answer"] = answerOf(t, sweep([]int{1 << 20, 4096, 131072, 16384}, []int{1, 4}, nil)...)
 	j.Ask = map[string]string{"order": "view.scale('colour').domain()"}
-	pictures, err := browser.Draw(t.Context(), j)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, j)
 	var order []string
 	asked(t, pictures[0], "order", &order)
 	if want := []string{"randread 4 KiB", "randread 16 KiB", "randread 128 KiB", "randread 1 MiB"}; !slices.Equal(order, want) {
@@ -224,10 +215,7 @@ func TestDrawMatrixSizes(t *testing.T) {
 			}
 		}
 	}
-	pictures, err := browser.Draw(t.Context(), jobs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, jobs...)
 	for i, p := range pictures {
 		c := cases[names[i]]
 		of := fmt.Sprintf("matrix-%s-%d-%v", names[i], jobs[i].Width, jobs[i].Dark)

@@ -36,10 +36,7 @@ func TestDrawPercentiles(t *testing.T) {
 		"lines": MarksOf("line"),
 		"y":     fmt.Sprintf("%s.map(v => offset[1] + view.scale('y')(v))", text),
 	}
-	pictures, err := browser.Draw(t.Context(), j)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, j)
 	p := pictures[0]
 	if len(p.Messages) > 0 {
 		t.Fatal(p.Messages)

@@ -89,40 +89,45 @@ func place(t *testing.T, b *kibana.Bundle, dashboard string, rows int) (list []p
 func TestDrawPictures(t *testing.T) {
 	browser := browser(t)
 	b := bundle(t, kibana.Options{})
-	for name, c := range map[string]struct {
-		dashboard, kind string
-		rows            int // 0: all; the third row of History would show only two points
+	type drawing struct {
+		name   string
+		panels []placed
+		height int
+	}
+	var drawings []drawing
+	var jobs []Job
+	for _, c := range []struct {
+		name, dashboard, kind string
+		rows                  int // 0: all; the third row of History would show only two points
 	}{
-		"run-detail":     {"run", kibanatest.Pictured, 0},
-		"run-detail-top": {"run", kibanatest.Pictured, 2},
-		"history":        {"history", kibanatest.Pictured, 2},
-		"compare":        {"compare", kibanatest.Full, 0},
+		{"run-detail", "run", kibanatest.Pictured, 0},
+		{"run-detail-top", "run", kibanatest.Pictured, 2},
+		{"history", "history", kibanatest.Pictured, 2},
+		{"compare", "compare", kibanatest.Full, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			panels, height := place(t, b, c.dashboard, c.rows)
-			var jobs []Job
-			for _, p := range panels {
-				j := job(t, b, p.panel, c.kind)
-				j.Width, j.Height = p.width-2*padding, p.height-titleHeight-padding
-				jobs = append(jobs, j)
+		panels, height := place(t, b, c.dashboard, c.rows)
+		drawings = append(drawings, drawing{c.name, panels, height})
+		for _, p := range panels {
+			j := job(t, b, p.panel, c.kind)
+			j.Width, j.Height = p.width-2*padding, p.height-titleHeight-padding
+			jobs = append(jobs, j)
+		}
+	}
+	pictures := browser.draw(t, jobs...)
+	for _, d := range drawings {
+		for i, p := range pictures[:len(d.panels)] {
+			if checkTexts(t, d.panels[i].panel, p.Texts()); len(p.Messages) > 0 || marks(p.SVG) == 0 {
+				t.Errorf("%s, %s: %d marks, %q", d.name, d.panels[i].panel, marks(p.SVG), p.Messages)
 			}
-			pictures, err := browser.Draw(t.Context(), jobs...)
+		}
+		if golden.Update() {
+			screen, err := browser.Screenshot(t.Context(), dashboardPage(d.panels, pictures), pictureWidth, d.height)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, p := range pictures {
-				if checkTexts(t, panels[i].panel, p.Texts()); len(p.Messages) > 0 || marks(p.SVG) == 0 {
-					t.Errorf("%s: %d marks, %q", panels[i].panel, marks(p.SVG), p.Messages)
-				}
-			}
-			screen, err := browser.Screenshot(t.Context(), dashboardPage(panels, pictures), pictureWidth, height)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if golden.Update() {
-				writePicture(t, filepath.Join("..", "docs", "images", name+".png"), screen)
-			}
-		})
+			writePicture(t, filepath.Join("..", "docs", "images", d.name+".png"), screen)
+		}
+		pictures = pictures[len(d.panels):]
 	}
 }
 

@@ -28,10 +28,7 @@ func TestDrawRefresh(t *testing.T) {
 		refreshed.Before = job(t, b, panel, kibanatest.Empty).Answers
 		panels, jobs = append(panels, panel), append(jobs, fresh, refreshed)
 	}
-	pictures, err := browser.Draw(t.Context(), jobs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pictures := browser.draw(t, jobs...)
 	if len(panels) < 5 {
 		t.Errorf("only %q keep choices", panels)
 	}
