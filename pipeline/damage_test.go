@@ -258,3 +258,27 @@ func copyTree(t *testing.T, from, to string, without ...string) {
 		}
 	}
 }
+
+// TestStoppedAtTheEnd: fio was stopped between requests until its run ended, so its last row is late, and no slow request and
+// no later row shows why. Only if the report has more requests are rows missing.
+func TestStoppedAtTheEnd(t *testing.T) {
+	var log strings.Builder
+	rows := []int{200, 400, 600, 1003}
+	for _, at := range rows {
+		fmt.Fprintf(&log, "%d, 1, 4096, 9%s\n", at, strings.Repeat(", 0", 28))
+	}
+	const report = `{"fio version": "fio-3.33", "timestamp_ms": 1700000001003, "jobs": [{"jobname": "a", "elapsed": 2, "job_runtime": 1003,
+"job options": {"log_hist_msec": "200", "log_hist_coarseness": "6"}, "write": {"total_ios": %d, "runtime": 1003, "clat_ns": {"N": %[1]d, "bins": {"1": %[1]d}}}}]}`
+	for requests, isWhole := range map[int]bool{9 * len(rows): true, 9*len(rows) + 9: false} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"out_clat_hist.1.log": log.String(), "out.json": fmt.Sprintf(report, requests)} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, res := readRun(t, dir, "out", Options{})
+		if isFound := strings.Contains(fmt.Sprint(res.Skipped), "rows are missing before this one"); isFound == isWhole || res.Run.Run.Complete != isWhole {
+			t.Errorf("%d requests: complete %v, %v", requests, res.Run.Run.Complete, res.Skipped)
+		}
+	}
+}
