@@ -88,6 +88,13 @@ func TestChecks(t *testing.T) {
 		{"p50 of windows, a little", func(_ *scene, a *said) { each(a, func(w *window) { w.percentiles[0] *= 1.012 }) }, ""},
 		{"p50 of the run", func(_ *scene, a *said) { a.runs[0].dirs[0].Latency.P50 *= 1.1 }, "run percentiles read"},
 		{"warned of nothing", func(_ *scene, a *said) { a.ingest.stderr = "warning: all is well" }, "false warning"},
+		{"estimates of an even rate", func(_ *scene, a *said) {
+			a.ingest.stderr = "warning: run:out: 2 windows are estimates, the first at 2.0 s\n"
+		}, "false warning"},
+		{"estimates where a job stood", func(s *scene, a *said) {
+			s.histMS = 0
+			a.ingest.stderr, a.ingest.exit, a.percentiles.exit = "warning: run:out: 2 windows are estimates, the first at 2.0 s\n", 3, 3
+		}, ""},
 		{"exit code", func(_ *scene, a *said) { a.ingest.exit, a.percentiles.exit = 3, 3 }, "exit code"},
 		{"loss not reported", func(s *scene, a *said) {
 			s.wants = []want{{kind: short, says: []string{`json\+`}}}
