@@ -13,15 +13,15 @@ import (
 // TestManyLogs reads a run of very many logs, which are all open at the same time; of as many as a
 // run may have with FIO2ES_TEST_SCALE=1.
 func TestManyLogs(t *testing.T) {
-	logs, most := memtest.Scale(1000, mostLogs), int64(memtest.Scale(200<<20, 500<<20))
+	logs, most := memtest.Scale(700, mostLogs), int64(memtest.Scale(200<<20, 500<<20))
 	var text strings.Builder
-	for i := range 19 {
+	for i := range 11 {
 		fmt.Fprintf(&text, "%d, 0, 4096%s, 9\n", 1000*(i+1), strings.Repeat(", 0", 1855))
 	}
 	in := tarred(logs, func(i int) string {
 		return fmt.Sprintf("results/00000000/id-7c1f03ab/output.%d_clat_hist.1.log.h%d", i/10, i%10)
 	}, func(i int) string {
-		return text.String() + fmt.Sprintf("20000, 0, 4096%s, %d\n", strings.Repeat(", 0", 1855), i) // so that none are copies
+		return text.String() + fmt.Sprintf("12000, 0, 4096%s, %d\n", strings.Repeat(", 0", 1855), i) // so that none are copies
 	})
 	windows := 0
 	used := memtest.Measure(t, func() {

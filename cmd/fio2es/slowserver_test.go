@@ -50,7 +50,7 @@ func (s *slowServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("X-Elastic-Product", "Elasticsearch")
 	out := http.NewResponseController(w)
-	for tick := time.NewTicker(50 * time.Millisecond); ; {
+	for tick := time.NewTicker(500 * time.Millisecond); ; {
 		if _, err := w.Write([]byte(" ")); err != nil || out.Flush() != nil {
 			tick.Stop()
 			panic(http.ErrAbortHandler)

@@ -34,7 +34,7 @@ func finishAll(ctx context.Context, s *elastic.Store, runs ...*mapping.Run) []er
 
 // TestManyEnds: runs that are finished at the same time are each stored as they should be.
 func TestManyEnds(t *testing.T) {
-	const n, replaced = 200, 5
+	const n, replaced = 60, 5
 	inBubble(t, elastic.Options{}, func(w *world) {
 		for i := range replaced {
 			w.put(historytest.Intervals(fmt.Sprint(i), "old", 7)...)

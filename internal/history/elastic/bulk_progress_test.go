@@ -25,7 +25,7 @@ func TestProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var all []int // finished runs
 			left, most := 0.0, 0.0
-			for after := 3 * time.Second; after <= 6*time.Second; after += time.Second {
+			for after := 3 * time.Second; after <= 6*time.Second; after += 3 * time.Second {
 				taken, finished, requests := progress(t, runs, documents, slow, after)
 				t.Logf("after %v: %d runs, %d of them finished, %d requests", after, taken, finished, requests)
 				left += float64(taken - finished)

@@ -130,10 +130,10 @@ func testRefused(t *testing.T, s history.Store) {
 
 // testBreak: readers that stop early, or that use the store while they read, leave nothing behind.
 func testBreak(t *testing.T, s history.Store) {
-	docs := Intervals("a", "1", 50)
+	docs := Intervals("a", "1", 20)
 	put(t, s, docs...)
 	finish(t, s, NewRun("a", "1"), NewRun("b", "1"))
-	for range 20 {
+	for range 5 {
 		for run, err := range s.Runs(t.Context(), history.RunFilter{}) {
 			if err != nil {
 				t.Fatal(err)
@@ -149,7 +149,7 @@ func testBreak(t *testing.T, s history.Store) {
 }
 
 func testCancel(t *testing.T, s history.Store) {
-	docs := Intervals("a", "1", 200)
+	docs := Intervals("a", "1", 60)
 	put(t, s, docs...)
 	finish(t, s, NewRun("a", "1"))
 	ctx, cancel := context.WithCancel(t.Context())
