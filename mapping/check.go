@@ -105,7 +105,7 @@ func (t *Totals) check() error {
 		return err
 	}
 	f := t.Fio
-	numbers := []float64{f.Min, f.Mean, f.Max, f.StdDev}
+	numbers := []float64{f.Min, f.Mean, f.Max, f.StdDev, f.Step, f.PercentileStep}
 	for _, p := range f.Percentiles {
 		if !(p.Rank >= 0 && p.Rank <= 100) {
 			return fmt.Errorf("fio's percentile of rank %v: %w", p.Rank, ErrNumber)

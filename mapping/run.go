@@ -122,11 +122,22 @@ func (r *RunInfo) Link() string {
 // FioInfo has the version of fio and its options. In JSON it also has the run's directions.
 type FioInfo struct {
 	Version string `json:"version,omitempty"`
+	// Format is "normal" or "terse" if numbers are from such a report. Both round latencies. Normal output rounds bytes to
+	// three or four digits if the sizes of requests differ; terse does not count requests.
+	Format string `json:"format,omitempty"`
 	// Options are those that all jobs have, and those that sections have apart: "1 | 16". One flattened field.
 	Options map[string]string `json:"options,omitempty"`
 	Jobs    int               `json:"jobs,omitempty"`    // on all hosts
 	UsrCPU  float64           `json:"usr_cpu,omitempty"` // percent of one CPU, mean of the jobs
 	SysCPU  float64           `json:"sys_cpu,omitempty"`
+}
+
+// Text returns the version, and where the numbers come from if that is not JSON: "fio-3.33 (normal output)".
+func (f *FioInfo) Text() string {
+	if f.Format == "" {
+		return f.Version
+	}
+	return strings.TrimSpace(f.Version + " (" + f.Format + " output)")
 }
 
 // RunHost is one host that took part in a run.
@@ -178,11 +189,14 @@ type Sums struct {
 // FioLatency is what fio computed from latencies, in microseconds. Its percentiles cannot be merged, so there are some only
 // if one job, or one group of jobs (group_reporting), served the direction.
 type FioLatency struct {
-	Min         float64         `json:"min"`
-	Mean        float64         `json:"mean"`
-	Max         float64         `json:"max"`
-	StdDev      float64         `json:"stddev"`
-	Percentiles []FioPercentile `json:"percentiles,omitempty"` // as fio listed them, ranks ascending; in JSON also as p50, p99_9 …
+	Min    float64 `json:"min"`
+	Mean   float64 `json:"mean"`
+	Max    float64 `json:"max"`
+	StdDev float64 `json:"stddev"`
+	// The steps to which fio rounded minimum and maximum, and the percentiles; 0: none.
+	Step           float64         `json:"step,omitempty"`
+	PercentileStep float64         `json:"percentile_step,omitempty"`
+	Percentiles    []FioPercentile `json:"percentiles,omitempty"` // as fio listed them, ranks ascending; in JSON also as p50, p99_9 …
 }
 
 // FioPercentile is one percentile as fio printed it.
@@ -201,6 +215,17 @@ func (f *FioLatency) Figure(name string) (us float64, ok bool) {
 		}
 		return 0, false
 	})
+}
+
+// StepOf returns the step to which fio rounded a number, by its name; 0: none.
+func (f *FioLatency) StepOf(name string) float64 {
+	switch name {
+	case "min", "max":
+		return f.Step
+	case "mean":
+		return f.Step / 100
+	}
+	return f.PercentileStep
 }
 
 // Means are fio's own mean latencies in microseconds: until submission (slat), from then until completion (clat), and

@@ -317,6 +317,9 @@ func readOutputs(ctx context.Context, run *cbt.Run, live bool, said *problems) (
 			continue
 		}
 		for _, out := range read(out) {
+			if out.Fio.Doubt != "" {
+				said.skip("%s: %s", f.File.Name(), out.Fio.Doubt)
+			}
 			if out.Impossible != "" {
 				said.note("%s: %s", f.File.Name(), out.Impossible)
 			}

@@ -92,7 +92,7 @@ func TestWarningsOfSources(t *testing.T) {
 	}
 	for _, c := range []struct{ dir, want, wrong string }{
 		{raw, "", "the last part of an interval"},
-		{one, "fio's JSON has no bins", "are disabled"},
+		{one, "fio's report has no bins", "are disabled"},
 	} {
 		_, res := readRun(t, c.dir, "out", Options{})
 		warnings := strings.Join(res.Run.Warnings, "\n")

@@ -28,7 +28,7 @@ func (r *runReader) summary() *mapping.Run {
 			Edited: e.edited, Note: e.note, Execution: e.ID, Stage: r.Stage, Stages: r.Stages, StageName: r.Name,
 		},
 		Source: e.Source, CBT: r.cbt, Config: r.Config,
-		Fio:        mapping.FioInfo{Version: r.Version(), Options: r.Options()},
+		Fio:        mapping.FioInfo{Version: r.Version(), Format: r.Format(), Options: r.Options()},
 		Hosts:      r.Hosts(),
 		Clock:      mapping.Clock{Source: r.Clock.String(), ErrorMS: r.Error.Milliseconds()},
 		Weighting:  r.opt.Weighting.String(),
@@ -258,6 +258,9 @@ func fioLatency(list []*fiolog.DirectionStats) *mapping.FioLatency {
 	out := &mapping.FioLatency{Min: math.Inf(1)}
 	for _, of := range list {
 		l, weight := &of.Clat, float64(max(of.TotalIOs, 1))
+		if of.Uncounted {
+			weight = max(of.IOPS*float64(of.Runtime)/1000, 1)
+		}
 		if l.Max == 0 {
 			l = &of.Lat // completion latencies are disabled
 		}
@@ -267,6 +270,7 @@ func fioLatency(list []*fiolog.DirectionStats) *mapping.FioLatency {
 		stddev = l.StdDev
 		n, sum, squares = n+weight, sum+weight*l.Mean, squares+weight*(l.Mean*l.Mean+l.StdDev*l.StdDev)
 		out.Min, out.Max = min(out.Min, us(float64(l.Min))), max(out.Max, us(float64(l.Max)))
+		out.Step, out.PercentileStep = max(out.Step, us(float64(l.Step))), max(out.PercentileStep, us(float64(l.PercentileStep)))
 		for _, q := range l.Percentiles {
 			if len(list) == 1 {
 				out.Percentiles = append(out.Percentiles, mapping.FioPercentile{Rank: q.Rank, Value: us(float64(q.Value))})
@@ -461,8 +465,8 @@ func (r *runReader) concludeReports() {
 			}
 			switch {
 			case s.Uncounted && r.totals:
-				note("%s: %s does not report how many requests there were: only rates and latencies are known", e.Describe(),
-					e.Out.Fio.Version)
+				note("%s: %s in %s does not report how many requests there were: only rates and latencies are known", e.Describe(),
+					e.Out.Fio.Version, e.Out.Fio.Format)
 			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
 			case s.Clat.Mean == 0 && s.Clat.N == 0: // the entry of several jobs has no mean
 				note("%s: completion latencies are disabled (disable_clat, disable_lat or "+
@@ -476,7 +480,7 @@ func (r *runReader) concludeReports() {
 		}
 	}
 	if binless && slices.ContainsFunc(r.Jobs, func(j *plan.Job) bool { return j.Source == plan.FromHist }) {
-		note("%s: fio's JSON has no bins, so the last part of an interval of each job is missing: run "+
+		note("%s: fio's report has no bins, so the last part of an interval of each job is missing: run "+
 			"fio with --output-format=json+", r.Title)
 	}
 	for _, j := range r.Jobs {

@@ -140,7 +140,7 @@ func TestUncounted(t *testing.T) {
 	removeFiles(t, dir, "_clat.")
 	_, res := readRun(t, dir, "out", Options{Levels: []mapping.Level{mapping.Cluster}})
 	expectErrors(t, "skipped", res.Skipped, nil)
-	expectErrors(t, "notes", res.Notes, []string{"fio-2.1.10 does not report how many requests there were"})
+	expectErrors(t, "notes", res.Notes, []string{"fio-2.1.10 in json does not report how many requests there were"})
 	if text := errors.Join(res.Notes...).Error(); strings.Contains(text, "served no requests") {
 		t.Error(text)
 	}

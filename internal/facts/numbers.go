@@ -25,8 +25,9 @@ var LatencyNames = func() (list []string) {
 type Latencies struct {
 	values [len(mapping.Percentiles) + 3]float64 // in the order of LatencyNames; NaN if not known
 
-	open  float64 // values from here on are lower bounds, because fio's last bin has no upper end
-	ByFio bool    // fio computed the values, because its report has no bins
+	steps [len(mapping.Percentiles) + 3]float64 // to which fio rounded the values; 0: none
+	open  float64                               // values from here on are lower bounds, because fio's last bin has no upper end
+	ByFio bool                                  // fio computed the values, because its report has no bins
 }
 
 // NewLatencies returns latencies made from a function, which returns the value of a field in microseconds and
@@ -61,6 +62,9 @@ func LatenciesOfTotals(t *mapping.Totals) Latencies {
 	}
 	a := NewLatencies(t.Fio.Figure)
 	a.ByFio = true
+	for i, name := range LatencyNames {
+		a.steps[i] = t.Fio.StepOf(name)
+	}
 	return a
 }
 
@@ -95,10 +99,10 @@ func (a *Latencies) ValueOrMore(name string) (us float64, isBound bool) {
 }
 
 // Text returns a latency for people, by its field in documents. "≥17.0s" is a lower bound; "1.20ms*" was computed by
-// fio.
+// fio, and "<1µs*" rounded to microseconds.
 func (a *Latencies) Text(name string) string {
 	us, isBound := a.ValueOrMore(name)
-	text := unit.OrMore(unit.Latency(us), isBound)
+	text := unit.OrMore(unit.LatencyIn(us, a.steps[slices.Index(LatencyNames, name)]), isBound)
 	if a.ByFio && !math.IsNaN(us) {
 		text += "*"
 	}

@@ -107,7 +107,7 @@ func (r *run) Facts() []fact {
 		{"Note", d.Run.Note}, {"Archive", d.Run.Archive}, {"Path", path}, {"Run", d.Run.ID},
 		{"Start", began}, {"End", ended}, {"Duration", unit.Elapsed(d.Run.End.Sub(d.Run.Start))},
 		{"Clock", clock}, {"Placed", d.Placed}, {"Hosts", hosts}, {"Skew", skew}, {"Jobs", unit.OrNothing(d.Fio.Jobs)},
-		{"fio", d.Fio.Version}, {"CPU of a job", cpu}, {"Windows", windows}, {"Bins", bins}, {"Recovered", recovered},
+		{"fio", d.Fio.Text()}, {"CPU of a job", cpu}, {"Windows", windows}, {"Bins", bins}, {"Recovered", recovered},
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Run.Labels)) {
 		list = append(list, fact{name, d.Run.Labels[name]})
@@ -144,8 +144,8 @@ func (r *run) lead() (parts []string) {
 	if n := d.Fio.Jobs; n > 0 {
 		parts = append(parts, unit.Plural(n, "job"))
 	}
-	if d.Fio.Version != "" {
-		parts = append(parts, d.Fio.Version)
+	if text := d.Fio.Text(); text != "" {
+		parts = append(parts, text)
 	}
 	return parts
 }

@@ -71,7 +71,7 @@ func (t *total) latencyCell(name string) cell {
 	case t.histogram != nil:
 	case t.Latencies.ByFio && !math.IsNaN(us):
 		const byFio = "computed by fio: its report has no bins (json+ has them), so it cannot be merged with other jobs"
-		return cell{Text: unit.Latency(us), Note: "fio's own", Title: byFio}
+		return cell{Text: strings.TrimSuffix(t.Latencies.Text(name), "*"), Note: "fio's own", Title: byFio}
 	default:
 		return cell{Text: unit.Latency(us)}
 	}

@@ -11,18 +11,32 @@ import (
 )
 
 // Latency returns the text of a latency in microseconds, such as "39.3µs" or "1.04s".
-func Latency(us float64) string {
+func Latency(us float64) string { return LatencyIn(us, 0) }
+
+// LatencyIn returns the text of a latency that is known in steps of some microseconds, without digits that are not known:
+// "40µs" or "<1µs". A step of 0 is none.
+func LatencyIn(us, step float64) string {
+	const most = 2 // decimals
+	in := func(unit float64, name string) string {
+		decimals := most
+		if step > 0 {
+			decimals = min(max(int(math.Floor(math.Log10(unit/step))), 0), most)
+		}
+		return digitsTo(us/unit, decimals) + name
+	}
 	switch {
 	case math.IsNaN(us) || us < 0:
 		return "-"
+	case us < step:
+		return "<" + LatencyIn(step, step)
 	case us < 0.9995:
-		return digits(us*1e3) + "ns"
+		return in(1e-3, "ns")
 	case us < 999.5:
-		return digits(us) + "µs"
+		return in(1, "µs")
 	case us < 999.5e3:
-		return digits(us/1e3) + "ms"
+		return in(1e3, "ms")
 	}
-	return digits(us/1e6) + "s"
+	return in(1e6, "s")
 }
 
 // OrMore marks the text of a value that is only a lower bound, as in fio's last bin, which has no upper end: "≥17.0s".
@@ -116,7 +130,10 @@ func Short(d time.Duration) string {
 }
 
 // digits returns x with three significant digits, or as many as its whole part has, and without an exponent.
-func digits(x float64) string {
+func digits(x float64) string { return digitsTo(x, 2) }
+
+// digitsTo is like digits, with at most so many decimals.
+func digitsTo(x float64, most int) string {
 	places := 0
 	switch {
 	case x < 9.995:
@@ -124,7 +141,7 @@ func digits(x float64) string {
 	case x < 99.95:
 		places = 1
 	}
-	return strconv.FormatFloat(x, 'f', places, 64)
+	return strconv.FormatFloat(x, 'f', min(places, most), 64)
 }
 
 // Number returns a number with all its digits, or "" for NaN.

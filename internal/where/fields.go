@@ -169,6 +169,7 @@ var Fields = sync.OnceValue(func() (list []*Field) {
 	names("config.*", "config.*", "a setting of CBT's configuration", "256", func(r *mapping.Run, name string) any { return inConfig(r.Config, name) })
 	names("option.*", "fio.options.*", "an option of fio", "libaio", func(r *mapping.Run, name string) any { return ofMap(r.Fio.Options, name) })
 	add("fio", "fio.version", expr.Text, "fio's version", "fio-3.36", func(r *mapping.Run) any { return r.Fio.Version })
+	add("format", "fio.format", expr.Text, "the format of fio's report, if it is not JSON: its numbers are rounded", "normal", func(r *mapping.Run) any { return r.Fio.Format })
 	add("jobs", "fio.jobs", expr.Number, "fio's jobs, on all hosts", "16", func(r *mapping.Run) any { return r.Fio.Jobs })
 	cpu := func(r *mapping.Run, share float64) any {
 		if r.Fio.UsrCPU == 0 && r.Fio.SysCPU == 0 { // a report of fio has both, and they are not both 0

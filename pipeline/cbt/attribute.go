@@ -21,7 +21,7 @@ import (
 func (s *sorter) attribute(reports, jobs []*source.File) {
 	s.index = s.newIndex()
 	written := map[*source.File]string{}
-	for _, f := range reports {
+	for _, f := range s.dropLessExact(reports) {
 		p := &clue{file: f, dir: s.dirOf(f), claims: s.claimsOf(f)}
 		name, host := splitHost(path.Base(f.Path), s.index.byDir[p.dir])
 		p.name, p.host = stem(name), cmp.Or(host, s.placeOf(f, false).host)
@@ -87,6 +87,25 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 			}
 		}
 	}
+}
+
+// dropLessExact drops reports in normal or terse output of an execution of which a more exact one is in the folder.
+func (s *sorter) dropLessExact(reports []*source.File) []*source.File {
+	best := map[[2]string]*source.File{}
+	key := func(f *source.File) [2]string { return [2]string{s.dirOf(f), s.claimsOf(f).numbers} }
+	for _, f := range reports {
+		if other := best[key(f)]; other == nil || s.claimsOf(f).format < s.claimsOf(other).format {
+			best[key(f)] = f
+		}
+	}
+	return without(reports, func(f *source.File) bool {
+		other := best[key(f)]
+		isLess := s.claimsOf(f).numbers != "" && s.claimsOf(f).format > s.claimsOf(other).format && (f.Beside || !other.Beside)
+		if isLess && !f.Beside {
+			s.leave(f, fmt.Sprintf("fio's %s output of a run whose report is in %s", s.claimsOf(f).format, path.Base(other.Path)))
+		}
+		return isLess
+	})
 }
 
 // renamed returns the run to whose logs and report people gave the same word: by the report's options fio wrote
@@ -324,7 +343,7 @@ func (s *sorter) assign() {
 			if len(s.index.byDir[p.dir]) == 0 {
 				why += ", and there are no logs in its folder"
 			}
-			s.leaveUnread(p.file, why)
+			s.leave(p.file, why)
 		}
 	}
 }

@@ -47,6 +47,9 @@ type claims struct {
 	jobs   [][]string      // of each job the prefixes of its logs, as written
 	values map[string]bool // these prefixes, cleaned, and the names of jobs that have an option without a value
 
+	format  fiolog.Format // of the last report
+	numbers string        // of that report, the same in all formats
+
 	span        // in which fio ran, by the reports that were read
 	isCut  bool // there may be later reports
 	client bool // written by fio --client, whose reports have the time of its start
@@ -104,6 +107,7 @@ func (s *sorter) claimsOf(f *source.File) *claims {
 		// All jobs of the first report count, and only new jobs of later ones, because two runs of fio may have been
 		// written to one file.
 		isFirst, isListed, ran := !c.isParsed, len(r.GlobalOptions) > 0, time.Duration(0)
+		c.format, c.numbers = r.Format, numbersOf(r)
 		c.isParsed = true
 		for i := range r.Jobs {
 			j := &r.Jobs[i]
@@ -115,7 +119,7 @@ func (s *sorter) claimsOf(f *source.File) *claims {
 			}
 			prefix, _ := r.Option(i, "write_hist_log")
 			interval, _ := r.Option(i, histInterval)
-			isListed = isListed || len(j.Options) > 0
+			isListed = isListed || len(j.Options) > 0 && r.Format == fiolog.JSON
 			c.hasHist = c.hasHist || interval != ""
 			if key := j.Name + "\x00" + path.Join(prefixes...); isFirst || !seen[key] {
 				seen[key] = true
@@ -126,7 +130,7 @@ func (s *sorter) claimsOf(f *source.File) *claims {
 		}
 		c.hasHist = c.hasHist || !isListed
 		c.isListed = isListed && !c.client
-		if at := time.UnixMilli(r.Timestamp); r.Timestamp > 0 && r.Timestamp <= most.Milliseconds() {
+		if at := time.UnixMilli(r.Timestamp); r.Timestamp > 0 && r.Timestamp <= most.Milliseconds() && !r.IsLocal {
 			if c.client {
 				c.span.add(span{at, at.Add(ran)})
 			} else {
@@ -190,6 +194,20 @@ func ReadReports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] 
 			}
 		}
 	}
+}
+
+// numbersOf returns the names of the jobs of a report, and of each direction the run time and whole IOPS: all formats have
+// these. Reports of two executions differ.
+func numbersOf(r *fiolog.Report) string {
+	var b strings.Builder
+	for i := range r.Jobs {
+		for d, s := range r.Jobs[i].All() {
+			if s.Runtime > 0 {
+				fmt.Fprintf(&b, "%q %d %d %d\n", r.Jobs[i].Name, d, s.Runtime, int64(s.IOPS))
+			}
+		}
+	}
+	return b.String()
 }
 
 // readJobFile reads a job file, and what it says about logs.

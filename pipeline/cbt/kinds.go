@@ -32,8 +32,6 @@ var (
 	cephFile     = regexp.MustCompile(`^(?:ceph_settings\.out|historic_ops\.out|pgautoscaler\.log)`)
 	monitorDir   = regexp.MustCompile(`^(?:collectl|perf|blktrace|top|visualisation|[a-z_]+_monitoring)(?:\..+)?$`)
 	kindWord     = regexp.MustCompile(`(?i)(?:^|[^a-z])(clat|slat|lat|bw|iops)(?:[^a-z]|$)`)
-	normalOutput = regexp.MustCompile(`(?m)^.+: \(g(?:roupid)?=\d+[,)]`) // fio's first line in its other formats
-	terseOutput  = regexp.MustCompile(`(?m)^\d;fio-\d`)
 )
 
 // role is what a file may be, by its name.
@@ -281,8 +279,6 @@ func lookAt(f *source.File, byName role) (is role, kind fiolog.Kind, why string)
 		return roleJob, 0, ""
 	case len(first) == 0:
 		return roleNone, 0, "is empty"
-	case otherFormat(first) != "":
-		return roleNone, 0, otherFormat(first)
 	}
 	line, _, _ := strings.Cut(string(first[:min(len(first), 40)]), "\n")
 	if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\r' }) {
@@ -317,9 +313,11 @@ func beginning(f *source.File, n int) []byte {
 
 func isReport(f *source.File) bool { return hasReport(head(f)) }
 
-// hasReport reports whether the first JSON document in a text begins as fio's do. Other text
-// may come before it.
-func hasReport(head []byte) bool {
+// hasReport reports whether a text has output of fio: the beginning of a JSON document, or a line of another format. Other
+// text may come before it.
+func hasReport(head []byte) bool { return hasJSON(head) || fiolog.IsText(head) }
+
+func hasJSON(head []byte) bool {
 	_, after, found := bytes.Cut(head, []byte{'{'})
 	for found {
 		if bytes.HasPrefix(bytes.TrimLeft(after, " \t\r\n"), []byte(`"fio version"`)) {
@@ -330,29 +328,6 @@ func hasReport(head []byte) bool {
 	return false
 }
 
-// otherFormat says that a text is fio's output in a format that is not read. It is empty for other texts.
-func otherFormat(head []byte) string {
-	format := ""
-	switch {
-	case normalOutput.Match(head):
-		format = "normal"
-	case terseOutput.Match(head):
-		format = "terse"
-	default:
-		return ""
-	}
-	return "is fio's " + format + " output, and only its JSON is read: run fio with --output-format=json+"
-}
-
-// leaveUnread adds a file that is no report. If it is fio's output in another format, people may expect it to be read.
-func (s *sorter) leaveUnread(f *source.File, why string) {
-	if format := otherFormat(head(f)); format != "" {
-		s.leaveNotable(f, format)
-		return
-	}
-	s.leave(f, why)
-}
-
 // content is the kind of a file, by its content alone.
 type content uint8
 
@@ -361,7 +336,7 @@ const (
 	histogram           // rows of a histogram log
 	completions         // rows of single completions, or of anything else with a block size
 	averages            // rows of averages; nothing in them says what of
-	report              // fio's JSON output
+	report              // fio's output
 )
 
 // contentOf returns the kind of a text by its first few lines that fio may have written.

@@ -142,13 +142,22 @@ var findings = []struct {
 		left:  []string{"cpu_bw.log: only bandwidth", "disk_bw.log: only bandwidth"},
 	},
 	{
-		name: "fio's output in formats that are not read",
+		name: "normal and terse output, with and without the JSON of the run",
 		files: tree{
-			"a.txt": "t: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=psync, iodepth=1\nfio-2.2.10\n",
-			"b.out": "\nt: (groupid=0, jobs=1): err= 0: pid=1: Mon Nov 23 19:03:13 2026\n", "c.txt": "fio: a warning\n3;fio-3.33;t;0;0;1024\n", "d.txt": "notes (g=0)\n",
-		}.with("x_clat_hist.1.log"),
-		want: []string{"x: x.1: "},
-		left: []string{"a.txt: is fio's normal output", "b.out: is fio's normal output", "c.txt: is fio's terse output", "d.txt: is not fio's output"},
+			"t.json": `{"fio version":"fio-2.8","jobs":[{"jobname":"t","read":{"total_ios":10,"iops":10.0,"runtime":1000}}]}`,
+			"t.txt":  fioText("t", 10), "terse.out": fioTerse("t", 10), "other.txt": fioText("t", 11), "more.out": fioTerse("u", 10), "notes.txt": "notes (g=0)\n",
+			"docs.md": fioText("t", 12),
+		},
+		want: []string{"more: : more.out name", "other: : other.txt name", "t: : t.json name"},
+		left: []string{
+			"notes.txt: is not fio's output, and there are no logs", "t.txt: fio's normal output of a run whose report is in t.json",
+			"terse.out: fio's terse output of a run whose report is in t.json",
+		},
+	},
+	{
+		name:  "normal output beside logs",
+		files: tree{"x.txt": fioText("x", 10)}.with("x_clat_hist.1.log"),
+		want:  []string{"x: x.1: x.txt prefix"},
 	},
 	{
 		name:  "a report that names other logs, and two logs without one",
@@ -294,6 +303,17 @@ var findings = []struct {
 			with("rd_clat_hist.1.log.10.0.0.1", "wr_clat_hist.2.log.10.0.0.1", "rd_clat_hist.1.log.h2", "wr_clat_hist.2.log.h2"),
 		want: []string{"out: rd.1 wr.2 rd.1 wr.2: out.json options"},
 	},
+}
+
+// fioText returns fio's normal output of a job, and fioTerse its terse output.
+func fioText(name string, iops int) string {
+	return fmt.Sprintf("%s: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=psync, iodepth=1\nfio-2.8\n%[1]s: (groupid=0, jobs=1): err= 0: pid=1: Mon Nov 23 19:03:13 2026\n"+
+		"  read : io=40KB, bw=40KB/s, iops=%[2]d, runt=  1000msec\n     issued    : total=r=%[2]d/w=0/d=0, short=r=0/w=0/d=0\n", name, iops)
+}
+
+func fioTerse(name string, iops int) string {
+	latencies := strings.Repeat(";0", 8) + strings.Repeat(";0%=0", 20) + ";0;0;0;0;0;0;0%;0;0"
+	return fmt.Sprintf("3;fio-2.8;%s;0;0;40;40;%d;1000%s;0;0;0;0%[3]s;0%%;0%%;0;0;0%s\n", name, iops, latencies, strings.Repeat(";0%", 29))
 }
 
 func TestFindings(t *testing.T) {

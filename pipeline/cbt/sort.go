@@ -102,9 +102,9 @@ func (s *sorter) addReport(f *source.File) bool {
 	base := path.Base(f.Path)
 	at := s.placeOf(f, false)
 	if at.layout == ofSample {
-		if !isReport(f) {
+		if !hasJSON(head(f)) { // pbench-fio always has fio's JSON
 			if roleOf(f.Path) == roleReport {
-				s.leaveUnread(f, "is not fio's output")
+				s.leave(f, "is not fio's output in JSON")
 			}
 			return true
 		}

@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 	"unsafe"
 
@@ -115,15 +114,7 @@ func newReport(doc []byte) (*Report, error) {
 		r.Timestamp = seconds * 1000
 	}
 	if r.Unit == hist.UnknownUnit { // no latencies
-		_, number, _ := strings.Cut(r.Version, "-")
-		major, _, _ := strings.Cut(number, ".")
-		switch n, err := strconv.Atoi(major); {
-		case err != nil || n < 1:
-		case n < 3:
-			r.Unit = hist.Microseconds
-		default:
-			r.Unit = hist.Nanoseconds
-		}
+		r.Unit = unitOf(r.Version)
 	}
 	r.moveTotals()
 	// One fio wrote all bins, so all have the layout of the most groups.
@@ -304,6 +295,9 @@ func (d *decoder) latency(key []byte, l *Latency) error {
 	}
 	if d.unit != hist.Nanoseconds {
 		d.unit = unit
+	}
+	if !isNano {
+		l.Step, l.PercentileStep = scale, scale
 	}
 	var bins []pair
 	err := d.object(func(key []byte) (err error) {

@@ -1,5 +1,5 @@
-// Package fiolog parses fio's output: histogram logs, logs of completions and averages, JSON
-// reports, and the names of these files.
+// Package fiolog parses fio's output: histogram logs, logs of completions and averages, reports
+// in JSON, normal and terse output, and the names of these files.
 //
 //	r := fiolog.NewReader(f, f.Name(), fiolog.ClatHist)
 //	for {

@@ -25,23 +25,38 @@ const (
 	piece = 64 << 10
 )
 
-// ReadReports reads fio's JSON output, one document after the other. fio writes one for each run, or one a second with
-// --status-interval=1. ReadReports skips text between documents, which --output-format=json,normal writes. name is the
-// name for errors.
+// ReadReports reads fio's output. In JSON that is one document after the other: fio writes one for each run, or one a second
+// with --status-interval=1. ReadReports skips other text between documents. Without any report in JSON it reads fio's normal
+// output in this text or, without that, its terse output. name is the name for errors.
 //
 // A [*SyntaxError] stands for a document that is skipped, and later documents follow. Any other error is the last
 // element. If the file ends within a document, the error is a SyntaxError with Partial set. At most one document is in
 // memory at a time.
 func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	return func(yield func(*Report, error) bool) {
-		s := documents{src: bufio.NewReaderSize(r, piece), name: name, atStart: true}
+		s := documents{src: bufio.NewReaderSize(r, piece), name: name, atStart: true, outside: &texts{name: name, left: maxMade}}
+		isJSON := false
 		for s.next() {
-			if !yield(s.parse()) {
+			rep, err := s.parse()
+			if isJSON = isJSON || err == nil; !yield(rep, err) {
 				return
 			}
 		}
 		if s.err != io.EOF {
 			yield(nil, fmt.Errorf("read %s: %w", name, s.err))
+			return
+		}
+		if isJSON {
+			return
+		}
+		reports, err := s.outside.end()
+		for _, rep := range reports {
+			if !yield(rep, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(nil, err)
 		}
 	}
 }
@@ -52,6 +67,8 @@ type documents struct {
 	src  *bufio.Reader
 	name string
 	err  error // why no more can be read
+
+	outside *texts // takes the lines outside of documents
 
 	line    int    // 1-based, of rest
 	rest    []byte // of a line or of a piece of one, not scanned yet
@@ -107,20 +124,24 @@ func (s *documents) next() bool {
 		if len(s.doc) == 0 {
 			text := bytes.TrimLeft(s.rest, " \t\r\n")
 			s.column += len(s.rest) - len(text)
-			if s.rest = text; !mayBegin || len(text) == 0 || text[0] != '{' {
+			if !mayBegin || len(text) == 0 || text[0] != '{' {
 				// The shell or another program may have written in this line, without a newline: "> {"
 				at := bytes.LastIndexByte(text, '{')
 				if at < 0 || len(bytes.TrimSpace(text[at:])) != 1 {
+					s.outside.add(s.rest, s.line)
 					s.rest = nil
 					continue
 				}
-				s.rest = bytes.Clone(text[at:]) // Peek moves the buffer
+				line := bytes.Clone(s.rest) // Peek moves the buffer
 				if after, _ := s.src.Peek(32); !bytes.HasPrefix(bytes.TrimSpace(after), []byte(`"fio version"`)) {
+					s.outside.add(line, s.line)
 					s.rest = nil
 					continue
 				}
+				text = line[len(line)-len(text)+at:]
 				s.column += at
 			}
+			s.rest = text
 			s.first, s.begin = s.line, s.column
 			depth, significant, inString, isEscaped = 0, 0, false, false
 		}
@@ -153,6 +174,7 @@ func (s *documents) next() bool {
 			}
 		}
 		if isOther {
+			s.outside.add(s.rest, s.line)
 			s.doc, s.rest = s.doc[:0], nil
 			continue
 		}

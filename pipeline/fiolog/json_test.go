@@ -205,8 +205,8 @@ func TestReportFio2(t *testing.T) {
 			IOBytes: 4096, BandwidthBytes: 3072, Runtime: 2000, TotalIOs: 5,
 			Clat: Latency{
 				Min: 3000, Max: 1000000, Mean: 1500, StdDev: 500, Layout: hist.Fio2(0),
-				Percentiles: []Percentile{{50, 4000}, {99, 1004000}},
-				Bins:        []hist.Bin{{Index: 3, Count: 1}, {Index: 317, Count: 2}},
+				Percentiles: []Percentile{{50, 4000}, {99, 1004000}}, Step: 1000, PercentileStep: 1000,
+				Bins: []hist.Bin{{Index: 3, Count: 1}, {Index: 317, Count: 2}},
 			},
 		}}}},
 	}
@@ -305,6 +305,11 @@ func BenchmarkReports(b *testing.B) {
 func FuzzReports(f *testing.F) {
 	f.Add(`text {` + "\n" + `{"fio version": "fio-3.33", "jobs": [{"read": {"clat_ns": {"mean": nan, "percentile": {"50.0": 1}, "bins": {"64": 2}}}}]} x` + "\n{\n")
 	f.Add("{\n\"client_stats\" : [\n{\n\"x\" : \"\\\"}\"}]}{}{\"jobs\": []}")
+	for _, format := range []Format{Normal, Terse} {
+		f.Add(only(fioText(f, "3.42-trim"), format))
+		f.Add(only(fioText(f, "2.21-mixed"), format))
+	}
+	f.Add("{\n> t: (groupid=0, jobs=2): err= 0: pid=1: x\r  mixed: IOPS=1.2k, BW=1MiB/s (1MB/s)(1MiB/1msec)\n")
 	f.Fuzz(func(t *testing.T, s string) {
 		reports, faults := readReports(strings.NewReader(s))
 		again, againFaults := readReports(iotest.OneByteReader(strings.NewReader(s)))
@@ -314,6 +319,9 @@ func FuzzReports(f *testing.F) {
 		for _, r := range reports {
 			for _, j := range r.Jobs {
 				for _, d := range j.Directions {
+					if d.Runtime < 0 || d.IOPS < 0 || d.Clat.Min < 0 || d.Clat.Mean < 0 || r.Format != JSON && len(d.Clat.Bins) > 0 {
+						t.Fatalf("%v: %+v", r.Format, d)
+					}
 					checkBins(t, d.Clat.Layout, d.Clat.Bins)
 					if got, want := d.Clat.Histogram(20).Total(), d.Clat.Histogram(0).Total(); got != want {
 						t.Fatalf("%v requests in fewer groups, want %v", got, want)

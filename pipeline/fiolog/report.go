@@ -8,10 +8,14 @@ import (
 	"github.com/fio2es/fio2es/hist"
 )
 
-// Report is one JSON document of fio. Fields that a version of fio does not write are zero.
+// Report is what fio reports of an execution, or of a part: one JSON document, or its text. Fields that a version of fio, or
+// a format, does not have are zero.
 type Report struct {
+	Format        Format
 	Version       string // "fio-3.33"
 	Timestamp     int64  // ms since 1970, when the report was written: the END of the run or of a period
+	IsLocal       bool   // Timestamp is the local time of the host as if it were UTC, in whole seconds
+	Doubt         string // why the report may not be right; empty if it is
 	GlobalOptions map[string]string
 	Jobs          []Job
 	Unit          hist.Unit // of its latencies as fio counted them: ns since fio 3
@@ -27,6 +31,8 @@ type Job struct {
 	Port       string // of its server
 	GroupID    int
 	Error      int     // errno
+	Members    int     // jobs that it stands for; 0: unknown
+	Process    int     // the same in two reports if one fio wrote both; 0: unknown. A process id, or counted in the file
 	Elapsed    int64   // s, with setup and ramp time
 	Start      int64   // ms since 1970; since fio 3.36
 	Runtime    int64   // ms; before fio 3.8 that of the longest direction
@@ -39,7 +45,7 @@ type Job struct {
 
 // DirectionStats is what a job did in one direction, from its start on.
 type DirectionStats struct {
-	IOBytes        uint64 // before fio 2.21 in steps of 1 KiB
+	IOBytes        uint64 // in terse output, and before fio 2.21, in steps of 1 KiB; about 3 digits in normal output if sizes differ
 	TotalIOs       uint64 // requests
 	Uncounted      bool   // there were requests, and the report does not say how many: fio before 2.1.14
 	Runtime        int64  // ms
@@ -58,8 +64,12 @@ type Latency struct {
 	Mean, StdDev float64
 	N            uint64 // requests measured; since fio 3.18
 	Percentiles  []Percentile
-	Layout       hist.Layout // of Bins: the finest of this version of fio; the same in all of a report
-	Bins         []hist.Bin  // those that are not zero, ascending; with --output-format=json+ only
+
+	// The steps to which fio rounded Min and Max, and the percentiles, in ns; 0: none.
+	Step, PercentileStep int64
+
+	Layout hist.Layout // of Bins: the finest of this version of fio; the same in all of a report
+	Bins   []hist.Bin  // those that are not zero, ascending; with --output-format=json+ only
 }
 
 // Percentile is one of those that fio has computed.
@@ -118,6 +128,20 @@ func (r *Report) Hint(job int) hist.Hint {
 		}
 	}
 	return h
+}
+
+// unitOf returns the unit in which a version of fio counts latencies.
+func unitOf(version string) hist.Unit {
+	_, number, _ := strings.Cut(version, "-")
+	major, _, _ := strings.Cut(number, ".")
+	switch n, err := strconv.Atoi(major); {
+	case err != nil || n < 1:
+		return hist.UnknownUnit
+	case n < 3:
+		return hist.Microseconds
+	default:
+		return hist.Nanoseconds
+	}
 }
 
 // Option is an option of a job, counted from 0: its own or that of all jobs.

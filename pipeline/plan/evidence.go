@@ -198,6 +198,7 @@ type Output struct {
 	host    string   // of its jobs, by its own name or by the names of their logs
 	Client  bool     // written by fio --client: jobs of several hosts, no absolute time
 	HasBins bool     // json+
+	HasZone bool     // the zone of its timestamp is known
 	Live    bool     // fio still writes it
 	groups  int      // the most groups of bins in any report
 	Entries []*Entry // entries of its jobs; none if it is not of the run
@@ -241,6 +242,7 @@ type begun struct {
 // machine was started. When the job starts, and when its ramp_time is over, its run time starts at 0 again. A report of
 // another fio, which started after the one before had ended, replaces those before.
 func (o *Output) Take(one *fiolog.Report) {
+	o.setZone(one)
 	if isAnother, hasRun := o.IsAnother(one); isAnother {
 		if hasRun {
 			o.Others++
@@ -301,7 +303,9 @@ func (o *Output) IsAnother(one *fiolog.Report) (isAnother, hasRun bool) {
 		}
 		return n
 	}
-	if !slices.EqualFunc(was.Jobs, one.Jobs, func(a, b fiolog.Job) bool { return a.Name == b.Name && a.Host == b.Host }) {
+	if !slices.EqualFunc(was.Jobs, one.Jobs, func(a, b fiolog.Job) bool {
+		return a.Name == b.Name && a.Host == b.Host && a.Process == b.Process
+	}) {
 		return true, true
 	}
 	switch before, after := elapsed(was), elapsed(one); {
@@ -313,6 +317,20 @@ func (o *Output) IsAnother(one *fiolog.Report) (isAnother, hasRun bool) {
 		isAnother = one.Timestamp-was.Timestamp-(after-before) > rounding || after < before
 	}
 	return isAnother, requests(was) > 0
+}
+
+// setZone finds the time zone of a report that has local time. fio wrote the report into the file then, so the file's time
+// differs by whole quarters of an hour. If it does not, the file is a copy, and the zone stays unknown.
+func (o *Output) setZone(one *fiolog.Report) {
+	const step = 15 * time.Minute // of zones
+	if o.HasZone = !one.IsLocal; o.HasZone || o.File.ModTime.IsZero() || o.File.ModLocal {
+		return
+	}
+	apart := o.File.ModTime.Sub(time.UnixMilli(one.Timestamp))
+	zone := apart.Round(step)
+	if o.HasZone = zone.Abs() <= ErrorOfZone && (apart-zone).Abs() <= apartTimes; o.HasZone {
+		one.Timestamp += zone.Milliseconds()
+	}
 }
 
 // elapsed returns how long fio ran until it wrote a report, in milliseconds. It may be up to a second too long. It is 0

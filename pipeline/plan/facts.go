@@ -23,6 +23,18 @@ func (p *Plan) Version() string {
 	return ""
 }
 
+// Format returns the format of fio's reports if they are not JSON, or "": that of the least exact one.
+func (p *Plan) Format() string {
+	format := fiolog.JSON
+	for _, e := range p.Entries {
+		format = max(format, e.Out.Fio.Format)
+	}
+	if format == fiolog.JSON {
+		return ""
+	}
+	return format.String()
+}
+
 // Stands returns the number of fio's jobs that a job stands for. The first job of an entry stands for all jobs of the
 // entry without logs of their own: because of group_reporting, of one log for all jobs, or of missing logs.
 func (j *Job) Stands() int {

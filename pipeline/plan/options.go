@@ -145,7 +145,8 @@ func (o jobOptions) listed() map[string]string {
 // listsAll reports whether an option that is not listed has fio's default. Before fio 3, a report may lack global options,
 // and that of a group lists one of its sections.
 func (e *Entry) listsAll() bool {
-	isWhole := e.Out == nil || e.Out.Fio.Unit == hist.Nanoseconds // without a report, the options are those of a job file
+	// Without a report, the options are those of a job file. Normal output has some of them.
+	isWhole := e.Out == nil || e.Out.Fio.Unit == hist.Nanoseconds && e.Out.Fio.Format == fiolog.JSON
 	return isWhole && !e.isGroup && len(e.own)+len(e.global) > 0
 }
 

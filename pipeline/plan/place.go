@@ -23,7 +23,23 @@ type placement struct {
 // Place finds when the jobs of one fio began. All entries are of one output and one host. There are three kinds of
 // evidence besides job_start: periodic reports, the times of logs, and run times, which add up to the time that fio ran.
 // Each start is taken from the most precise of these. Evidence that contradicts the rest is dropped.
+//
+// A report in normal output has the time in whole seconds, and no time zone.
 func Place(out *Output, entries []*Entry) placement {
+	p := place(out, entries)
+	for e, m := range p.Starts {
+		if out.Fio.IsLocal && m.Clock == clockReport {
+			m.Error += time.Second
+			if !out.HasZone {
+				m.Error = ErrorOfZone
+			}
+			p.Starts[e] = m
+		}
+	}
+	return p
+}
+
+func place(out *Output, entries []*Entry) placement {
 	// By job_start. A job without it began with the first job.
 	byStart, first := placement{Starts: map[*Entry]moment{}}, time.Time{}
 	for _, e := range entries {

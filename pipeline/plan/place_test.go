@@ -377,6 +377,34 @@ func TestAnotherExecution(t *testing.T) {
 	}
 }
 
+// TestLocalTime: normal output has local time. The time of the file says the zone, unless the file is a copy.
+func TestLocalTime(t *testing.T) {
+	printed := time.Date(2026, 11, 21, 3, 15, 56, 0, time.UTC) // on the host's clock
+	for _, c := range []struct {
+		name    string
+		written time.Time
+		zone    time.Duration
+		isKnown bool
+		err     time.Duration
+	}{
+		{"UTC", printed.Add(300 * time.Millisecond), 0, true, time.Second + errorOfEnd},
+		{"another zone", printed.Add(300*time.Millisecond - 5*time.Hour - 45*time.Minute), -(5*time.Hour + 45*time.Minute), true, time.Second + errorOfEnd},
+		{"a copy", printed.Add(7 * time.Minute), 0, false, ErrorOfZone},
+		{"a copy of years later", printed.AddDate(3, 0, 0), 0, false, ErrorOfZone},
+		{"no time", time.Time{}, 0, false, ErrorOfZone},
+	} {
+		out := &Output{Report: cbt.Report{File: &source.File{Modified: source.Modified{ModTime: c.written}}}}
+		out.Take(&fiolog.Report{Format: fiolog.Normal, Timestamp: printed.UnixMilli(), IsLocal: true, Jobs: []fiolog.Job{{
+			Name: "a", Members: 1, Process: 1, Directions: [fiolog.Directions]fiolog.DirectionStats{{TotalIOs: 10, Runtime: 5000}},
+		}}})
+		entries := NewEntries(out)
+		got := Place(out, entries).Starts[entries[0]]
+		if want := printed.Add(c.zone - 5*time.Second); out.HasZone != c.isKnown || !got.Start.Equal(want) || got.Error != c.err || got.Clock != clockReport {
+			t.Errorf("%s: known %v, %v by %v ± %v, want %v ± %v", c.name, out.HasZone, got.Start.UTC(), got.Clock, got.Error, want, c.err)
+		}
+	}
+}
+
 // TestWaits: an option that is not set is no time at all, and a range is none that is known.
 func TestWaits(t *testing.T) {
 	_, entries := outputOf(6, section{ran: 5000, log: -1})

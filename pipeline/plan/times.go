@@ -70,6 +70,10 @@ func (p *planner) place() error {
 				}
 			}
 			p.Placed = cmp.Or(at.how, p.Placed)
+			if out.Fio.IsLocal && !out.HasZone {
+				p.problems.note("%s: fio's normal output has a time without its zone, and the file was written at another time, as copies are: "+
+					"so the start may be hours off: set FIO2ES_START=TIME", out.File.Name())
+			}
 			if at.contradiction != "" {
 				p.problems.note("%s", at.contradiction)
 			}
