@@ -19,7 +19,7 @@ func TestCheckHistory(t *testing.T) {
 		found, repaired string
 		after           int // exit code of --repair
 	}{
-		{`DELETE FROM intervals WHERE level = 1 AND ingest = (SELECT ingest FROM intervals WHERE level = 1 GROUP BY ingest HAVING count(*) = 12)`, "documents are missing: 12 of 12 (cluster), 0 of ", " again with --verify", 3},
+		{`DELETE FROM intervals WHERE level = 1 AND ingest = (SELECT ingest FROM intervals WHERE level = 1 GROUP BY ingest HAVING count(*) = 12)`, "it lacks 12 of 12 documents of level cluster", " again with --verify", 3},
 		{`UPDATE intervals SET doc = x'0102' WHERE ingest = 1 AND level = 2`, "some of its interval documents cannot be read: remove them with --repair, then ingest cbt-archive:", " again with --verify", 3},
 		{`UPDATE runs SET doc = x'00' WHERE id = (SELECT run FROM ingests WHERE number = 1)`, "its document cannot be read: ", ": removed: ingest its files again", 3},
 		{`UPDATE lights SET doc = x'00' WHERE id = (SELECT run FROM ingests WHERE number = 1)`, "its document cannot be read: ", ": removed: ingest its files again", 3},

@@ -174,14 +174,13 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 		}
 		counts = again
 	}
-	switch lack := counts.Lack(run); {
+	switch lack := counts.LackText(run); {
 	case len(removed) > 0:
 		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents could not be read (%s): removed", len(removed), unit.List(removed, 5, ", ")), "ingest " + what + " again with --verify"})
 	case damaged > 0:
 		c.report(Finding{run.Run.ID, "some of its interval documents cannot be read", "remove them with --repair, then ingest " + what + " again with --verify"})
-	case lack != mapping.Documents{}:
-		c.report(Finding{run.Run.ID, fmt.Sprintf("documents are missing: %d of %d (cluster), %d of %d (host), %d of %d (job)",
-			lack.Cluster, run.Documents.Cluster, lack.Host, run.Documents.Host, lack.Job, run.Documents.Job), "ingest " + what + " again with --verify"})
+	case lack != "":
+		c.report(Finding{run.Run.ID, "it lacks " + lack, "ingest " + what + " again with --verify"})
 	}
 	if byHand > 0 {
 		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents do not have its labels, and fio2es label did not change these", byHand),

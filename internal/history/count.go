@@ -21,7 +21,7 @@ type Count struct {
 }
 
 // All returns the number of stored documents. Each part of a split document counts.
-func (c Count) All() int { return c.Cluster + c.Host + c.Job + c.Parts }
+func (c Count) All() int { return c.Documents.All() + c.Parts }
 
 // Lack returns how many interval documents of each level are missing in a version of a run: the number in its run
 // document less the number of stored ones.

@@ -41,10 +41,10 @@ func TestRealElasticsearch(t *testing.T) {
 	if err := s.Put(t.Context(), []*mapping.Interval{first}); !errors.Is(err, elastic.ErrNoTemplate) {
 		t.Errorf("without templates: %v", err)
 	}
-	for _, name := range []string{"latency-cluster", "latency-host", "latency-job", "runs"} {
+	for _, name := range []string{"latency-cluster", "latency-host", "latency-job", "latency-section", "runs"} {
 		template := prefix + "-" + name
 		pattern := prefix + "-" + map[string]string{
-			"latency-cluster": "latency.cluster-*", "latency-host": "latency.host-*", "latency-job": "latency.job-*", "runs": "runs",
+			"latency-cluster": "latency.cluster-*", "latency-host": "latency.host-*", "latency-job": "latency.job-*", "latency-section": "latency.section-*", "runs": "runs",
 		}[name]
 		do(http.MethodPut, map[string]any{
 			"index_patterns": []string{pattern}, "priority": 300, "_meta": map[string]any{"version": templates.Version},

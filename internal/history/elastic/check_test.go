@@ -111,7 +111,7 @@ func TestCheckDamagedInElasticsearch(t *testing.T) {
 	}
 	for i, want := range []string{
 		"cannot be read: remove them with --repair, then ingest suite:results/a again",
-		"2 of its interval documents could not be read (", "documents are missing: 2 of 10 (cluster)",
+		"2 of its interval documents could not be read (", "it lacks 2 of 10 documents of level cluster",
 	} {
 		var got []string
 		_, err := history.Check(t.Context(), s, i == 1, func(f history.Finding) { got = append(got, f.Problem+": "+f.Remedy) })

@@ -77,7 +77,7 @@ func Intervals(name, ingest string, n int) []*mapping.Interval {
 	return docs
 }
 
-// grid returns documents of all combinations of level, direction, host and job in a few windows.
+// grid returns documents of all combinations of level, direction, host, job and section in a few windows.
 func grid(name string) []*mapping.Interval {
 	var docs []*mapping.Interval
 	add := func(n int, level mapping.Level, direction, host, job string) {
@@ -88,6 +88,10 @@ func grid(name string) []*mapping.Interval {
 	for n := range 4 {
 		for _, direction := range []string{"write", "read"} {
 			add(n, mapping.Cluster, direction, "", "")
+			for _, section := range []string{"writer", "reader"} {
+				add(n, mapping.Section, direction, "", "")
+				docs[len(docs)-1].Fio.Section = section
+			}
 			for h := range 2 {
 				host := fmt.Sprintf("host-%d", h)
 				add(n, mapping.Host, direction, host, "")

@@ -19,7 +19,7 @@ import (
 func byKey(a, b *mapping.Interval) int {
 	return cmp.Or(
 		a.Time.Compare(b.Time), cmp.Compare(a.Fio.Direction, b.Fio.Direction), cmp.Compare(a.Host.Name, b.Host.Name),
-		cmp.Compare(a.Fio.Job, b.Fio.Job), cmp.Compare(a.Run.ID, b.Run.ID), cmp.Compare(a.Part, b.Part),
+		cmp.Compare(a.Fio.Job, b.Fio.Job), cmp.Compare(a.Fio.Section, b.Fio.Section), cmp.Compare(a.Run.ID, b.Run.ID), cmp.Compare(a.Part, b.Part),
 	)
 }
 
@@ -40,6 +40,7 @@ func testSelection(t *testing.T, s history.Store) {
 		want func(*mapping.Interval) bool
 	}{
 		{history.Selection{}, func(d *mapping.Interval) bool { return d.Level == mapping.Cluster }},
+		{history.Selection{Level: mapping.Section}, func(d *mapping.Interval) bool { return d.Level == mapping.Section }},
 		{history.Selection{Level: mapping.Host}, func(d *mapping.Interval) bool { return d.Level == mapping.Host }},
 		{
 			history.Selection{Level: mapping.Job, Runs: []string{a.Run.ID}},
