@@ -206,19 +206,15 @@ func (r *runReader) readAverageLog(log cbt.Log, j *plan.Job, to averages) (end i
 // averagedTotals are the totals of a direction by its windows of averages. A window whose rate is not known does not count in
 // the rates.
 type averagedTotals struct {
-	first, last     int64 // milliseconds since the start of the run
+	last            int64 // end of the last window, in milliseconds since the start of the run
 	requests, bytes mean  // sums over the windows; the weights are the milliseconds in which they are not known
 	latency         mean  // by requests, or by time if no rate is known
 	byTime          mean
 }
 
 func (t *averagedTotals) add(w *window.Window) {
-	start, end := w.StartMS(), w.EndMS()
-	if t.last == 0 {
-		t.first = start
-	}
-	t.last = max(t.last, end)
-	ms := float64(end - start)
+	ms := float64(w.EndMS() - w.StartMS())
+	t.last = max(t.last, w.EndMS())
 	for _, of := range []struct {
 		to   *mean
 		rate float64
@@ -238,7 +234,7 @@ func (t *averagedTotals) totals() *mapping.Totals {
 	if t.last == 0 {
 		return nil
 	}
-	out := &mapping.Totals{DurationMS: t.last - t.first}
+	out := &mapping.Totals{DurationMS: t.last}                                  // also if nothing completed at first
 	known := func(m mean) float64 { return float64(out.DurationMS) - m.weight } // milliseconds
 	if ms := known(t.requests); ms > 0 {
 		out.IOPS = rounded(t.requests.sum*1000/ms, 1e3)

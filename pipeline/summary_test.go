@@ -78,7 +78,7 @@ func TestAveragedTotals(t *testing.T) {
 	for _, w := range []struct {
 		from, to              int64
 		iops, bandwidth, mean float64
-	}{{0, 1000, 100, 400, 10}, {2000, 3000, 300, 0, 30}, {3000, 4000, 0, 0, 50}} {
+	}{{1000, 2000, 100, 400, 10}, {2000, 3000, 300, 0, 30}, {3000, 4000, 0, 0, 50}} {
 		run := &mapping.RunInfo{Start: start}
 		of.add(&window.Window{Run: run, Start: start.Add(time.Duration(w.from) * time.Millisecond), End: start.Add(time.Duration(w.to) * time.Millisecond),
 			IOPS: w.iops, Bandwidth: w.bandwidth, Latency: mapping.Latency{Mean: w.mean}})
