@@ -145,7 +145,7 @@ func (p *planner) useHist(j *Job) {
 		}
 	}
 	if !isGiven {
-		j.Interval = j.Log.Rows.measure()
+		j.Interval = j.Log.Rows.measure(2)
 	}
 	// People choose round intervals. In a log of all jobs, a late row may begin another job.
 	j.Exact = j.Interval > 0 && (isGiven || j.Interval%100 == 0) && j.Log.Job > 0
@@ -268,7 +268,8 @@ func (j *Job) AveragedOver(rows FirstRows) int64 {
 	if len(rows) == 0 {
 		return 0
 	}
-	return cmp.Or(rows.measure(), max(nominal(rows[0].Time), 1))
+	const lowerQuartile = 4 // because fio writes no row of averages for an interval without requests
+	return cmp.Or(rows.measure(lowerQuartile), max(nominal(rows[0].Time), 1))
 }
 
 // setUnit sets the unit of the latencies in a log of completions or averages, and returns an error if nothing shows it.

@@ -61,9 +61,9 @@ type Head struct {
 // FirstRows are the first rows of a job in a log: enough to measure the interval and when rows are due.
 type FirstRows []*fiolog.Record
 
-// measure returns the median time between the rows of a direction, in milliseconds. It replaces the log's interval if no
-// option has it. It is 0 if there are too few rows.
-func (rows FirstRows) measure() int64 {
+// measure returns the time between the rows of a direction, in milliseconds: the median for a part of 2, the lower
+// quartile for 4. It replaces the log's interval if no option has it. It is 0 if there are too few rows.
+func (rows FirstRows) measure(part int) int64 {
 	var steps []int64
 	var last [fiolog.Directions]int64
 	for _, rec := range rows {
@@ -76,7 +76,7 @@ func (rows FirstRows) measure() int64 {
 		return 0
 	}
 	slices.Sort(steps)
-	return max(nominal(steps[(len(steps)-1)/2]), 1)
+	return max(nominal(steps[(len(steps)-1)/part]), 1)
 }
 
 // Sums are the sums of a log's rows in each direction.
