@@ -90,7 +90,7 @@ func TestPlainFolders(t *testing.T) {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
 	for _, r := range a.Runs {
-		if len(r.Doubts) > 0 {
+		if isTwice := r.Path == "day3/h"; (len(r.Doubts) > 0) != isTwice { // see TestTwice
 			t.Errorf("%s: doubts %q", r.Path, r.Doubts)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
 
@@ -58,6 +59,7 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 			r.doubt(r.guess)
 		case r.at.layout == ofPeople && len(r.Reports) == 0:
 			s.doubtHosts(r)
+			s.doubtTwice(r)
 		}
 	}
 	if isSplit {
@@ -154,6 +156,24 @@ func (s *sorter) doubtHosts(r *Run) {
 					"ran: if they ran one after the other, its rates are wrong; keep the files of each host in a folder of their own", o.name, h.name))
 				return
 			}
+		}
+	}
+}
+
+// doubtTwice says if another run of the folder has logs of completions of the same jobs as the run's histogram logs, which one fio
+// may have written under another prefix. No report says it.
+func (s *sorter) doubtTwice(r *Run) {
+	jobs := func(logs []Log) (all []string) {
+		for _, l := range logs {
+			all = append(all, fmt.Sprint(l.Host, " ", l.Job))
+		}
+		return namesIn(all)
+	}
+	for _, o := range present(s.index.byDir[s.dirOf(r.logs()[0].File)]) {
+		isOfCompletions := func(l Log) bool { return l.Kind == fiolog.Clat }
+		if len(r.Logs) > 0 && len(o.Logs)+len(o.Reports) == 0 && slices.ContainsFunc(o.Others, isOfCompletions) && slices.Equal(jobs(r.Logs), jobs(o.Others)) {
+			r.doubt(fmt.Sprintf("%s may have the same requests, because it has logs of the same jobs, and no report says who wrote them: pass "+
+				"fio's JSON report, or keep one of the two", o.Path))
 		}
 	}
 }

@@ -388,3 +388,23 @@ func TestRenamedReport(t *testing.T) {
 		t.Errorf("output.old of rbdfio: host %q, %v", host, ok)
 	}
 }
+
+// TestTwice: without a report, logs of completions beside histogram logs may have the same requests under another prefix.
+func TestTwice(t *testing.T) {
+	for _, tt := range []struct {
+		names string
+		want  int // doubts
+	}{{"h_clat_hist.1.log l_clat.1.log", 1}, {"h_clat_hist.1.log l_clat.2.log", 0}, {"h_clat_hist.1.log l_bw.1.log l_iops.1.log", 0}} {
+		doubts := 0
+		for _, r := range (tree{}).with(strings.Fields(tt.names)...).read(t).Runs {
+			for _, d := range r.Doubts {
+				if strings.Contains(d, "may have the same requests") {
+					doubts++
+				}
+			}
+		}
+		if doubts != tt.want {
+			t.Errorf("%s: %d doubts, want %d", tt.names, doubts, tt.want)
+		}
+	}
+}
