@@ -37,7 +37,7 @@ func marksIn(t *testing.T, server *estest.Server) string {
 // TestMarks: the marks in a cluster are those of the changes in its runs, whichever command changed the runs.
 func TestMarks(t *testing.T) {
 	isolate(t)
-	path := nights(t, 60)
+	path := nights(t, 45)
 	server, address := standIn(t, nil)
 	cluster := "--elasticsearch=" + address
 	step := func(want string, args ...string) (stderr string) {
@@ -51,7 +51,7 @@ func TestMarks(t *testing.T) {
 	worse := "night%d worse p50 worse p99 worse p99_9 worse mean worse iops worse bandwidth"
 	step("", "push", "--history", path, "--where", "start < 2026-02-02")
 	step(fmt.Sprintf(worse, 30), "push", "--history", path)
-	if text := step(fmt.Sprintf(worse, 30), "trend", "--mark"); !strings.Contains(text, "6 changes in 120 runs; 0 runs marked differently") {
+	if text := step(fmt.Sprintf(worse, 30), "trend", "--mark"); !strings.Contains(text, "6 changes in 90 runs; 0 runs marked differently") {
 		t.Error(text)
 	}
 	updates := server.Requests("_update_by_query")
@@ -61,13 +61,13 @@ func TestMarks(t *testing.T) {
 	}
 	into := filepath.Join(t.TempDir(), "into.db")
 	step(fmt.Sprintf(worse, 30), "push", "--into", into)
-	if c := call(t, nil, "runs", "--history", into, "--format", "document"); c.code != 0 || strings.Count(c.stdout, "\n") != 120 || strings.Contains(c.stdout, `"changes"`) {
+	if c := call(t, nil, "runs", "--history", into, "--format", "document"); c.code != 0 || strings.Count(c.stdout, "\n") != 90 || strings.Contains(c.stdout, `"changes"`) {
 		t.Errorf("marks of a cluster are in another history: %d, %.2000s", c.code, c.stdout)
 	}
 	updates = server.Requests("_update_by_query")
 	// a second time, and back
 	for _, args := range [][]string{{"push", "--into", into}, {"push", "--history", into}} {
-		if text := step(fmt.Sprintf(worse, 30), args...); !strings.Contains(text, "0 runs with 0 documents pushed; 120 there already") {
+		if text := step(fmt.Sprintf(worse, 30), args...); !strings.Contains(text, "0 runs with 0 documents pushed; 90 there already") {
 			t.Errorf("%v: %s", args, text)
 		}
 	}
@@ -95,7 +95,7 @@ func TestMarks(t *testing.T) {
 	latest, err := query.Find(t.Context(), store, query.Latest)
 	check(t, err)
 	check(t, store.Mark(t.Context(), map[string][]mapping.Change{latest.Run.ID: {{Metric: "p50", Verdict: "worse"}}}))
-	if got := marksIn(t, server); got != "night59 worse p50" {
+	if got := marksIn(t, server); got != "night44 worse p50" {
 		t.Error(got)
 	}
 	step("", "trend", "--mark")

@@ -36,11 +36,11 @@ func TestStores(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) history.Store{"sqlite": openSQLite, "elastic": openElastic} {
 		t.Run(name, func(t *testing.T) {
 			s, rng := open(t), rand.New(rand.NewPCG(1, 2))
-			for i := range 40 {
+			for i := range 25 {
 				finish(t, s, madeRun(rng, i, "1"))
 			}
-			checkStore(t, s, rng, 100)
-			for i := range 40 {
+			checkStore(t, s, rng, 60)
+			for i := range 25 {
 				id := historytest.ID(fmt.Sprint(i))
 				ctx := t.Context()
 				switch i % 5 {
@@ -58,7 +58,7 @@ func TestStores(t *testing.T) {
 					must(t, s.Delete(ctx, id))
 				}
 			}
-			checkStore(t, s, rng, 100)
+			checkStore(t, s, rng, 60)
 		})
 	}
 }
