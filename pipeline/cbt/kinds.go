@@ -26,6 +26,7 @@ var (
 	bareReport   = regexp.MustCompile(`^(?:json_output|live_output|output)(?:\.(.+))?$`) // of rbdfio, which has no volumes
 	hostedReport = regexp.MustCompile(`^(.+\.(?:json|out|txt))\.(.+)$`)                  // with a host, as CBT collects files
 	volumePrefix = regexp.MustCompile(`^(.*)\.(\d+)$`)
+	unixTime     = regexp.MustCompile(`\d{9,}$`)                        // with a fraction, in the prefix of other programs
 	hostInMiddle = regexp.MustCompile(`^(.+_[a-z_]+\.\d+)\.(.+)\.log$`) // where people put it
 	numberMark   = regexp.MustCompile(`^\.\d+$`)
 	hashName     = regexp.MustCompile(`^[0-9a-f]{16,}$`) // other programs store thousands of such files
@@ -148,7 +149,7 @@ func splitHost(base string, runs []*Run) (name, host string) {
 
 // splitPrefix takes the volume off a log's prefix: "output.0" is volume 0 of "output".
 func splitPrefix(prefix string) (family, volume string) {
-	if m := volumePrefix.FindStringSubmatch(prefix); m != nil {
+	if m := volumePrefix.FindStringSubmatch(prefix); m != nil && !unixTime.MatchString(m[1]) {
 		return m[1], m[2]
 	}
 	return prefix, ""

@@ -78,3 +78,14 @@ func TestOldReports(t *testing.T) {
 		t.Errorf("left %+v", s.left)
 	}
 }
+
+// TestSplitPrefix: a number at the end of a prefix is a volume, but not the fraction of a time.
+func TestSplitPrefix(t *testing.T) {
+	for prefix, want := range map[string]string{
+		"output.0": "output 0", "run2.12": "run2 12", "output": "output ", "pkb_fio_avg_1506559526.49": "pkb_fio_avg_1506559526.49 ",
+	} {
+		if family, volume := splitPrefix(prefix); family+" "+volume != want {
+			t.Errorf("%s: %q %q, want %q", prefix, family, volume, want)
+		}
+	}
+}
