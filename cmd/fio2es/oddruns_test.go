@@ -105,7 +105,7 @@ func TestServeNoWindows(t *testing.T) {
 	if code != 200 {
 		t.Fatalf("%d: %s", code, page)
 	}
-	expect(t, "page", page, "The run has no windows: no histogram log: run fio with --write_hist_log=NAME", "90.5µs<small>fio&#39;s own</small>")
+	expect(t, "page", page, `<p class="note">no histogram log: run fio with --write_hist_log=NAME`, "90.5µs<small>fio&#39;s own</small>")
 	_, list := browse(t, address)
 	expect(t, "list", list, `<td data-title="p99">90.5µs*</td>`, "no windows", "* computed by fio")
 }

@@ -223,7 +223,7 @@ func TestServeNothing(t *testing.T) {
 	}
 	address, _ := startServe(t, file, "127.0.0.1:0")
 	for path, want := range map[string]string{
-		"runs/aa":               "run aa: no windows: its files do not say what happened when",
+		"runs/aa":               "run aa: no percentiles over time: its files do not say what happened when",
 		"runs/bb":               "run bb has no documents of level cluster: ingest it with --levels",
 		"compare?run=bb&run=aa": "run bb has no documents of level cluster",
 	} {

@@ -76,7 +76,7 @@ func TestNoWindows(t *testing.T) {
 	}
 	out, errs := on(0, "percentiles", "latest")
 	expect(t, "percentiles", out, "40.5µs*", "90.5µs*", "20.0ms*", facts.FioNote)
-	expect(t, "percentiles", errs, "note: plain: only totals: "+why)
+	expect(t, "percentiles", errs, "note: plain: "+why)
 	if _, errs = on(0, "percentiles", "ff00", "--total"); errs != "" {
 		t.Errorf("--total asks for no windows: %s", errs)
 	}
@@ -90,12 +90,15 @@ func TestNoWindows(t *testing.T) {
 	expect(t, "runs", out, ",,fio,0,0,no windows,,\n")
 	for _, args := range [][]string{
 		{"heatmap", "latest"}, {"rank", "latest", "--within", "1ms"}, {"rank", "latest", "--within", "1ms", "--from", "+1s"},
-		{"export", "latest", "--as", "csv"}, {"export", "latest", "--as", "openmetrics", "--windows"}, {"compare", "latest", "latest"},
+		{"export", "latest", "--as", "csv"}, {"export", "latest", "--as", "openmetrics", "--windows"},
 		{"percentiles", "latest", "--compat", "fiologparser_hist"}, {"heatmap", "latest", "--job", "1"},
 	} {
 		_, errs := on(1, args[0], args[1:]...)
-		expect(t, strings.Join(args, " "), errs, "no windows", why)
+		expect(t, strings.Join(args, " "), errs, "error: plain: "+why)
 	}
+	out, errs = on(0, "compare", "latest", "latest")
+	expect(t, "compare", out, "90.5µs*", "no interval")
+	expect(t, "compare", errs, "no interval, because not all runs have windows")
 	out, errs = on(3, "sla", "latest", "--rule", "iops >= 500", "--rule", "p99 <= 1ms in every window")
 	expect(t, "sla", out, "met", "unknown", "the run has no windows")
 	expect(t, "sla", errs, why)
@@ -106,7 +109,7 @@ func TestNoWindows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, "report", string(html), "The run has no windows: no histogram log: run fio with", "90.5µs<small>fio&#39;s own</small>")
+	expect(t, "report", string(html), `<p class="note">no histogram log: run fio with`, "90.5µs<small>fio&#39;s own</small>")
 }
 
 // TestStoredOptions: options that apply only to logs are errors for stored runs, unless there are paths, too.
