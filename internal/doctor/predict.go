@@ -210,7 +210,7 @@ func (s *section) addLosses(a *Answers, planned string, isPeriodic bool) {
 	case a.Whole == Rates:
 		a.lose("percentiles of the whole run: fio's own, of several jobs, cannot be merged, and its report has no bins", report...)
 	case a.Whole == Unknown:
-		a.lose("the numbers of the whole run: there is no report in JSON", report...)
+		a.lose("the numbers of the whole run, other than those that fio prints as text, if that is stored: there is no report in JSON", report...)
 	}
 	if a.Start == "mtime" && !s.hasJSON {
 		a.lose("a start that is better known than the files' times, and the total of requests: there is no report in JSON", report...)
