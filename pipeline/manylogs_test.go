@@ -13,7 +13,7 @@ import (
 // TestManyLogs reads a run of very many logs, which are all open at the same time; of as many as a
 // run may have with FIO2ES_TEST_SCALE=1.
 func TestManyLogs(t *testing.T) {
-	logs, most := memtest.Scale(700, mostLogs), int64(memtest.Scale(200<<20, 500<<20))
+	logs, most := memtest.Scale(700, mostLogs), int64(memtest.Scale(50<<20, 500<<20))
 	var text strings.Builder
 	for i := range 11 {
 		fmt.Fprintf(&text, "%d, 0, 4096%s, 9\n", 1000*(i+1), strings.Repeat(", 0", 1855))
