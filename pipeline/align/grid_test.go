@@ -1,12 +1,15 @@
 package align
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/mapping"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // grids draws grids as Merge makes them: the tolerance is at most half a window.
@@ -150,4 +153,29 @@ func TestSpreadGivesAll(t *testing.T) {
 			t.Errorf("%v given and %v completed of %v", sum, completed, n)
 		}
 	})
+}
+
+// TestSlots: sections take the memory of a host each, however many hosts there are.
+func TestSlots(t *testing.T) {
+	var streams []*Stream
+	for host := range 3 {
+		for section := range 2 {
+			streams = append(streams, &Stream{Host: fmt.Sprint(host), Job: fmt.Sprint(section), Section: fmt.Sprint(section)})
+		}
+	}
+	for _, tt := range []struct {
+		levels []mapping.Level
+		want   int
+	}{
+		{nil, 1},
+		{[]mapping.Level{mapping.Cluster, mapping.Host}, 3},
+		{[]mapping.Level{mapping.Cluster, mapping.Host, mapping.Section}, 3 + 2},
+		{mapping.Levels[:], 6 + 2},
+		{[]mapping.Level{mapping.Section}, 2},
+	} {
+		m := newMerger(streams, Options{Window: 1000, Levels: tt.levels})
+		if got := m.workers[0].slots; got != tt.want*fiolog.Directions {
+			t.Errorf("levels %v: %d slots, want %d for each direction", tt.levels, got, tt.want)
+		}
+	}
 }

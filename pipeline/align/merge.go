@@ -116,16 +116,19 @@ func Merge(ctx context.Context, streams []*Stream, opt Options, put func(*Window
 		}
 		m.parallel(func(w *worker, s *Stream) {
 			for s.more && s.row.End <= until+w.tolerance && ctx.Err() == nil {
-				d := s.row.Direction
-				w.add(s.slot+int(d), &s.row)
+				d, late := s.row.Direction, 0.0
+				for _, slot := range s.slots {
+					late = w.add(slot+int(d), &s.row)
+				}
+				w.late += late
 				if s.row.Start < s.row.End { // the rate at a moment is unknown
-					w.doubt(s.slot+int(d), &s.pairs[d], stretch{s.row.Start, s.row.End, float64(s.row.Total), s.row.Whole})
+					w.doubt(s.slots, d, &s.pairs[d], stretch{s.row.Start, s.row.End, float64(s.row.Total), s.row.Whole})
 				}
 				s.advance()
 			}
 			if !s.more {
-				for d := range s.pairs {
-					w.doubt(s.slot+d, &s.pairs[d], stretch{})
+				for d := range fiolog.Direction(fiolog.Directions) {
+					w.doubt(s.slots, d, &s.pairs[d], stretch{})
 				}
 			}
 		})
@@ -148,7 +151,6 @@ type merger struct {
 	begun   int // 1 when the first rows of streams were read, 2 when also those of streams with Last
 
 	workers []*worker
-	nested  bool             // each key has slots of one key of the level above
 	cold    map[int64][]*sum // packed windows
 	layout  hist.Layout      // to which the bins of all rows so far can be added
 	known   bool             // the layout is that of rows
@@ -164,23 +166,25 @@ type group struct {
 	ended, edge int64 // index and end of the last window
 }
 
-// newMerger gives the rows of each key of the lowest level slots for read, write and trim, and finds the groups of slots
-// that the keys of all levels have.
+// newMerger gives each key of the lowest level slots for read, write and trim, and finds the groups of slots that the keys
+// of all levels have. Jobs are parts of hosts, and hosts of the cluster. Sections lie across hosts, so they have slots of
+// their own: one for each section on each host would take several times the memory.
 func newMerger(streams []*Stream, opt Options) *merger {
 	if len(opt.Levels) == 0 {
 		opt.Levels = []mapping.Level{mapping.Cluster}
 	}
-	m := &merger{opt: opt, streams: streams, nested: !slices.Contains(opt.Levels, mapping.Section), cold: map[int64][]*sum{}}
-	keyOf := func(s *Stream) (key Key) { // with what the levels distinguish
-		for _, l := range opt.Levels {
-			of := Key{Host: s.Host, Job: s.Job, Section: s.Section}.At(l)
-			key = Key{Host: cmp.Or(key.Host, of.Host), Job: cmp.Or(key.Job, of.Job), Section: cmp.Or(key.Section, of.Section)}
+	m := &merger{opt: opt, streams: streams, cold: map[int64][]*sum{}}
+	var lowest []mapping.Level // to whose slots rows are added
+	for i, l := range opt.Levels {
+		if i == len(opt.Levels)-1 || opt.Levels[i+1] == mapping.Section {
+			lowest = append(lowest, l)
 		}
-		return key
 	}
-	first := map[Key]int{} // slot of each key
+	first := map[Key]int{} // slot of each key of these levels
 	for _, s := range streams {
-		first[keyOf(s)] = 0
+		for _, l := range lowest {
+			first[s.key().At(l)] = 0
+		}
 	}
 	slots := map[Key][]int{} // of all levels
 	for i, key := range slices.SortedFunc(maps.Keys(first), Key.Compare) {
@@ -188,12 +192,17 @@ func newMerger(streams []*Stream, opt Options) *merger {
 		for d := range fiolog.Direction(fiolog.Directions) {
 			key.Direction = d
 			for _, l := range opt.Levels {
-				slots[key.At(l)] = append(slots[key.At(l)], i*fiolog.Directions+int(d))
+				if (l == mapping.Section) == (key.Level == mapping.Section) {
+					slots[key.At(l)] = append(slots[key.At(l)], i*fiolog.Directions+int(d))
+				}
 			}
 		}
 	}
 	for _, s := range streams {
-		s.slot, s.ended = first[keyOf(s)], [fiolog.Directions]int64{-1, -1, -1}
+		s.slots, s.ended = nil, [fiolog.Directions]int64{-1, -1, -1}
+		for _, l := range lowest {
+			s.slots = append(s.slots, first[s.key().At(l)])
+		}
 	}
 	index := map[Key]int{}
 	for _, k := range slices.SortedFunc(maps.Keys(slots), Key.Compare) {
@@ -437,7 +446,7 @@ func (m *merger) window(g *group, at span, total []*sum) *Window {
 	for _, slot := range g.slots {
 		switch {
 		case total[slot] == nil:
-		case len(g.slots) == 1 && m.nested: // later groups with this slot are twins
+		case len(g.slots) == 1: // later groups with this slot are twins
 			all, total[slot] = total[slot], nil
 		default:
 			all.merge(total[slot])
@@ -525,12 +534,14 @@ type Stream struct {
 	// a time calls it.
 	Next func() (Row, bool)
 
-	slot  int // of its first direction
-	row   Row // the next one, if there are more
+	slots []int // of its first direction, at the lowest level and of its section
+	row   Row   // the next one, if there are more
 	more  bool
 	ended [fiolog.Directions]int64 // end of the last row of each direction, -1 before the first
 	pairs [fiolog.Directions]pair
 }
+
+func (s *Stream) key() Key { return Key{Host: s.Host, Job: s.Job, Section: s.Section} }
 
 func (s *Stream) advance() {
 	if s.row.Bins != nil {

@@ -20,9 +20,9 @@ import (
 
 // jobRows are the rows of one job, from which any number of streams can be made.
 type jobRows struct {
-	host, job string
-	last      bool
-	rows      []align.Row
+	host, job, section string
+	last               bool
+	rows               []align.Row
 }
 
 // stream gives rows as a reader of logs does: the bins of one are gone with the next.
@@ -48,7 +48,7 @@ func streams(jobs []jobRows) []*align.Stream {
 	var out []*align.Stream
 	for _, j := range jobs {
 		s := stream(j.host, j.job, j.rows)
-		s.Last = j.last
+		s.Section, s.Last = j.section, j.last
 		out = append(out, s)
 	}
 	return out
@@ -112,9 +112,10 @@ func runs(layouts []hist.Layout) *rapid.Generator[[]jobRows] {
 		var jobs []jobRows
 		for range rapid.IntRange(0, 5).Draw(t, "jobs") {
 			j := jobRows{
-				host: rapid.SampledFrom([]string{"a", "b", "c.example.com"}).Draw(t, "host"),
-				job:  strconv.Itoa(rapid.IntRange(1, 11).Draw(t, "job")),
-				last: rapid.IntRange(0, 5).Draw(t, "last") == 0,
+				host:    rapid.SampledFrom([]string{"a", "b", "c.example.com"}).Draw(t, "host"),
+				job:     strconv.Itoa(rapid.IntRange(1, 11).Draw(t, "job")),
+				section: rapid.SampledFrom([]string{"reader", "writer"}).Draw(t, "section"),
+				last:    rapid.IntRange(0, 5).Draw(t, "last") == 0,
 			}
 			j.rows = rowsOf(t, rapid.SampledFrom(layouts).Draw(t, "layout"))
 			jobs = append(jobs, j)
@@ -159,7 +160,7 @@ func optionsOf(t *rapid.T) align.Options {
 	}
 	// Rows of several directions begin before others that ended, which only in-flight weights allow while fio writes.
 	opt.Live = rapid.Bool().Draw(t, "live") && opt.Weighting == align.InFlight
-	for _, l := range []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job} {
+	for _, l := range mapping.Levels {
 		if rapid.Bool().Draw(t, "level") {
 			opt.Levels = append(opt.Levels, l)
 		}

@@ -33,9 +33,9 @@ func amounts(jobs []jobRows, windows []*align.Window, levels []mapping.Level) (i
 	in, out = map[align.Key]amount{}, map[align.Key]amount{}
 	for _, j := range jobs {
 		for _, r := range j.rows {
-			for _, l := range []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job} {
+			for _, l := range mapping.Levels {
 				if has(levels, l) {
-					k := align.Key{Host: j.host, Job: j.job, Direction: r.Direction}.At(l)
+					k := align.Key{Host: j.host, Job: j.job, Section: j.section, Direction: r.Direction}.At(l)
 					a := in[k]
 					in[k] = amount{a.Completed + int64(r.Total), a.Counted + r.Total, a.Weight + float64(r.Total)}
 				}
@@ -61,7 +61,7 @@ func TestMergeKeepsBins(t *testing.T) {
 			}
 		}
 		highest := mapping.Cluster
-		for highest < mapping.Job && !has(opt.Levels, highest) {
+		for highest < mapping.Section && !has(opt.Levels, highest) {
 			highest++
 		}
 		for _, w := range windows {
@@ -173,24 +173,26 @@ func TestMerge(t *testing.T) {
 	})
 }
 
-// TestMergeLevels: what a key counts is the sum of those below it.
+// TestMergeLevels: what a key counts is the sum of its jobs, and the cluster also that of the sections.
 func TestMergeLevels(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		jobs, opt := runs(kinds["coarsenesses"]).Draw(r, "run"), optionsOf(r)
-		opt.Levels = []mapping.Level{mapping.Cluster, mapping.Host, mapping.Job}
+		opt.Levels = mapping.Levels[:]
 		type at struct {
 			elapsed int64
 			key     align.Key
 		}
-		got, want := map[at]*hist.Histogram{}, map[at]*hist.Histogram{}
+		type sum struct {
+			at
+			of mapping.Level
+		}
+		got, want := map[at]*hist.Histogram{}, map[sum]*hist.Histogram{}
 		windows, _ := merge(t, jobs, opt)
+		wider := map[mapping.Level][]mapping.Level{mapping.Job: {mapping.Cluster, mapping.Host}, mapping.Section: {mapping.Cluster}}
 		for _, w := range windows {
 			got[at{w.Elapsed, w.Key}] = w.Latencies
-			for l := mapping.Cluster; l < w.Key.Level; l++ {
-				k := at{w.Elapsed, w.Key.At(l)}
-				if w.Key.Level != mapping.Job {
-					continue
-				}
+			for _, l := range wider[w.Key.Level] {
+				k := sum{at{w.Elapsed, w.Key.At(l)}, w.Key.Level}
 				if want[k] == nil {
 					want[k] = hist.New(w.Latencies.Layout())
 				}
@@ -198,11 +200,11 @@ func TestMergeLevels(t *testing.T) {
 			}
 		}
 		for k, h := range want {
-			if got[k] == nil {
+			if got[k.at] == nil {
 				r.Errorf("no window %+v", k)
 				continue
 			}
-			if d := gocmp.Diff(h.Weights(), got[k].Weights()); d != "" {
+			if d := gocmp.Diff(h.Weights(), got[k.at].Weights()); d != "" {
 				r.Errorf("%+v: %s", k, d)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
 // Window has the requests of one key in one window of time.
@@ -152,8 +153,8 @@ func (w *worker) addTo(total []*sum, at int64) []*sum {
 // the times of its requests are unknown. They count at its end.
 const maxWindows = 1 << 10
 
-// add adds a row to the windows of a slot.
-func (w *worker) add(slot int, row *Row) {
+// add adds a row to the windows of a slot. It returns the requests for [Stats].Late.
+func (w *worker) add(slot int, row *Row) (late float64) {
 	start, end := w.snap(row.Start), w.snap(row.End)
 	if row.Whole { // the nearest edges, which are not the same
 		edge := func(t int64) int64 { return max(t+w.length/2, 0) / w.length * w.length }
@@ -179,7 +180,7 @@ func (w *worker) add(slot int, row *Row) {
 		}
 	}
 	if first < w.floor {
-		w.late += float64(row.Total)
+		late = float64(row.Total)
 	}
 	// Requests of the bins up to n count where they completed, those of the others as in flight.
 	l, slow := row.Layout, row.Layout.Len()
@@ -240,7 +241,7 @@ func (w *worker) add(slot int, row *Row) {
 		if first < w.floor && w.floor <= last {
 			first = w.floor                // its share includes all earlier windows
 			if start >= w.floor*w.length { // otherwise the row was counted as late
-				w.late += quantize(requests * presence(float64(w.floor*w.length), from, to, life))
+				late += quantize(requests * presence(float64(w.floor*w.length), from, to, life))
 			}
 		}
 		given := 0.0
@@ -255,6 +256,7 @@ func (w *worker) add(slot int, row *Row) {
 			}
 		}
 	}
+	return late
 }
 
 // grid has the edges of windows: 0, length, 2*length … milliseconds.
@@ -341,7 +343,7 @@ type pair struct{ before, last stretch }
 // the rate changed once within the row. So at most the part on one side had the rate of the row on that side. If
 // its rate is higher or lower than both, such as after a hang of one of several jobs, either part may have been like the
 // row beside it, and the other part has what remains. next is the row after the pair; the zero stretch ends the stream.
-func (w *worker) doubt(slot int, p *pair, next stretch) {
+func (w *worker) doubt(slots []int, d fiolog.Direction, p *pair, next stretch) {
 	before, row := p.before, p.last
 	p.before, p.last = row, next
 	first, last := w.windows(w.snap(row.start), w.snap(row.end))
@@ -384,8 +386,10 @@ func (w *worker) doubt(slot int, p *pair, next stretch) {
 			moved = max(moved, more)
 		}
 		if moved = quantize(moved); moved > 0 {
-			w.at(window, slot).end.unsure += moved
-			w.at(window+1, slot).start.unsure += moved
+			for _, slot := range slots {
+				w.at(window, slot+int(d)).end.unsure += moved
+				w.at(window+1, slot+int(d)).start.unsure += moved
+			}
 		}
 	}
 }

@@ -166,7 +166,7 @@ func PhaseOf(jobs []*Job, window int64) (phase int64, ok bool) {
 const (
 	mostHosts    = 256
 	mostJobs     = 5000
-	mostSections = 1024 // on all hosts
+	mostSections = 1024
 )
 
 // LimitLevels returns the levels without those of too many hosts, jobs or sections, for each of which there is an error.
@@ -181,7 +181,7 @@ func (p *Plan) LimitLevels(levels []mapping.Level) (fit []mapping.Level, errs []
 		case mapping.Job:
 			n, most = len(p.Jobs), mostJobs
 		case mapping.Section:
-			if n, most = len(p.Sections)*hosts, mostSections; p.HasSections() {
+			if n, most = len(p.Sections), mostSections; p.HasSections() {
 				break
 			}
 			if len(levels) == 1 {

@@ -155,8 +155,8 @@ func TestLimitLevels(t *testing.T) {
 	}{
 		{1, 1, []mapping.Level{mapping.Cluster, mapping.Section}, all[:1], 0},
 		{1, 1, []mapping.Level{mapping.Section}, nil, 1},
-		{4, 256, []mapping.Level{mapping.Cluster, mapping.Section}, []mapping.Level{mapping.Cluster, mapping.Section}, 0},
-		{5, 205, []mapping.Level{mapping.Cluster, mapping.Section}, all[:1], 1},
+		{1024, 2, []mapping.Level{mapping.Cluster, mapping.Section}, []mapping.Level{mapping.Cluster, mapping.Section}, 0},
+		{1025, 1, []mapping.Level{mapping.Cluster, mapping.Section}, all[:1], 1},
 	} {
 		p := &Plan{Sections: make([]Section, tt.sections)}
 		for i := range tt.sections * tt.hosts {
