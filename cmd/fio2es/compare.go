@@ -185,8 +185,8 @@ func (c *comparison) check(args []string) (err error) {
 		return usagef("--confidence %v: want 0.5 to 0.99", c.options.Confidence)
 	case c.options.Within <= 0 || c.options.Within > 10:
 		return usagef("--within %v%%: want more than 0%%, up to 1000%%", 100*c.options.Within)
-	case (c.by == bySection || c.flags.Changed("section")) && (c.baseline != nil || c.cells != nil || c.by == bySettings):
-		return usagef("--section compares what you name: leave out --baseline and the settings of --by")
+	case c.flags.Changed("section") && (c.cells != nil || c.by == bySettings):
+		return usagef("--section compares what you name: leave out the settings of --by")
 	case c.cells != nil && c.baseline != nil:
 		return usagef("--baseline: a matrix lies over another: name both, such as fio2es compare --by bs,iodepth label.release=quincy label.release=reef")
 	case c.baseline == nil && len(args) < 2:

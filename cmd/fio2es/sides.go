@@ -101,7 +101,8 @@ func (c *sides) add(ctx context.Context, side *compare.Side, part string, run *q
 	return nil
 }
 
-// stored returns the runs of the history that a filter selects, the newest first, without histograms.
+// stored returns the runs of the history that a filter selects, the newest first, without histograms. Where sections are
+// compared, it returns those of the runs.
 func (c *sides) stored(ctx context.Context, filter history.RunFilter) ([]*mapping.Run, error) {
 	if err := c.open(ctx); err != nil {
 		return nil, err
@@ -113,6 +114,9 @@ func (c *sides) stored(ctx context.Context, filter history.RunFilter) ([]*mappin
 	filter.Where = query.Both(filter.Where, limit.Where)
 	runs, skipped, err := c.readRuns(ctx, c.store, query.Watch(filter))
 	c.leftOut = c.leftOut || skipped
+	if len(c.wantedSections()) > 0 || c.flags.Lookup("by").Value.String() == bySection {
+		runs = facts.Parts(runs...)
+	}
 	return runs, err
 }
 
@@ -151,11 +155,6 @@ func (c *sides) windowsOf(ctx context.Context, name string, run *query.Run) (*co
 	}
 	one.End(doc)
 	if c.query.WantsAll() {
-		if run.Stored != nil && doc.NoWindows != "" { // with the bins of its report
-			if doc, err = c.store.Run(ctx, doc.Run.ID); err != nil {
-				return nil, err
-			}
-		}
 		err = one.AddTotals(doc, func(direction string) bool { return query.Wants(c.query.Directions, direction) })
 	}
 	if err == nil && one.IsEmpty() && c.query.String() != "" {
@@ -179,6 +178,15 @@ func (c *sides) storedSide(ctx context.Context, name string, docs []*mapping.Run
 	}
 	n := 0
 	read := func(ctx context.Context, run *query.Run) (*compare.Run, error) {
+		if run.Stored.NoWindows != "" { // its totals have the bins of its report
+			doc, err := c.store.Run(ctx, run.Stored.Run.ID)
+			if err != nil {
+				return nil, err
+			}
+			if run.Stored = doc; run.Section != "" {
+				run.Stored = facts.Part(doc, run.Section)
+			}
+		}
 		return c.windowsOf(ctx, facts.ShortID(run.Stored.Run.ID), run)
 	}
 	for one, err := range ahead.Map(ctx, atOnce, runs, read) {

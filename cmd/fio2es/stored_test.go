@@ -206,3 +206,36 @@ func TestNothingChosen(t *testing.T) {
 	_, errs = outAndErr(t, 1, "percentiles", "--history", file, "bb")
 	expect(t, "percentiles", errs, "neither a path nor a run: bb: no such run: the history has 1 run: started")
 }
+
+// TestBaselineOfSections: sections are compared with the same sections of earlier runs, by their own totals.
+func TestBaselineOfSections(t *testing.T) {
+	t.Parallel()
+	section := func(name, rw string, p99 float64) mapping.RunSection {
+		total := mapping.Totals{Requests: 2000, IOPS: 500, DurationMS: 4000, Latency: mapping.Latency{Mean: p99 / 2}, Fio: &mapping.FioLatency{
+			Min: 2.5, Mean: p99 / 2, Max: 20_000, Percentiles: []mapping.FioPercentile{{Rank: 50, Value: p99 / 2}, {Rank: 99, Value: p99}},
+		}}
+		s := mapping.RunSection{Name: name, Jobs: 1, CBT: mapping.CBT{Mode: rw, OpSize: 4096, IODepth: 1}, Options: map[string]string{"rw": rw, "bs": "4k"}, All: &total}
+		if s.Read = &total; rw == "randwrite" {
+			s.Read, s.Write = nil, &total
+		}
+		return s
+	}
+	var runs []*mapping.Run
+	for i, p99 := range []float64{80, 80, 160} {
+		run := plainJSON()
+		run.Run.ID, run.Run.Start, run.Run.End = fmt.Sprintf("ff0%d", i), storedStart.AddDate(0, 0, i), storedStart.AddDate(0, 0, i).Add(4*time.Second)
+		run.Sections = []mapping.RunSection{section("reader", "randread", p99), section("writer", "randwrite", 40)}
+		run.Read, run.Write, run.Fio.Jobs = run.Sections[0].Read, run.Sections[1].Write, 2
+		runs = append(runs, run)
+	}
+	file := historyOf(t, runs)
+	out, _ := outAndErr(t, 0, "compare", "--history", file, "--section", "reader", "--baseline", "last:2", "latest", "--metrics", "p99")
+	expect(t, "one section", out, "read  p99     80.0µs*  160µs*")
+	if strings.Contains(out, "write") {
+		t.Errorf("requests of another section: %s", out)
+	}
+	out, _ = outAndErr(t, 0, "compare", "--history", file, "--by", "section", "--baseline", "last:2", "latest", "--metrics", "p99")
+	expect(t, "each section", out, "workload  reader", "workload  writer", "80.0µs*  160µs*", "40.0µs*")
+	out, _ = outAndErr(t, 0, "compare", "--history", file, "--section", "writer", "latest~1", "latest", "--metrics", "p99")
+	expect(t, "two runs", out, "40.0µs*  40.0µs*")
+}

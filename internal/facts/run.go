@@ -104,8 +104,11 @@ func partsOf(run *mapping.Run) (list []*mapping.Run) {
 }
 
 // Part returns a section of a run as a run of its own, as [Parts] does. It is named as if the sections were stages. It is nil
-// if the run has no section of this name.
+// if the run has no section of this name. A run that is a part stays as it is.
 func Part(run *mapping.Run, section string) *mapping.Run {
+	if len(run.Sections) == 1 {
+		return run
+	}
 	parts := Parts(run)
 	i := slices.IndexFunc(run.Sections, func(s mapping.RunSection) bool { return s.Name == section })
 	if i < 0 || len(parts) <= i {

@@ -54,9 +54,13 @@ type Run struct {
 // mostJobs limits the names of jobs that are kept for a message.
 const mostJobs = 1000
 
-// Stored returns the run with this run document in the history.
+// Stored returns the run with this run document in the history, which may be one of [facts.Parts].
 func Stored(store history.Store, run *mapping.Run) *Run {
-	return &Run{Name: run.Run.Name, Stored: run, store: store}
+	r := &Run{Name: run.Run.Name, Stored: run, store: store}
+	if len(run.Sections) == 1 {
+		r.Section, r.part = run.Sections[0].Name, true
+	}
+	return r
 }
 
 // Sections returns the sections of a run, each as a run. Its document and windows have the requests of this section only,
