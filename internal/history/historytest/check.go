@@ -38,7 +38,7 @@ func testCheck(t *testing.T, s history.Store) {
 	}
 	found := map[bool][]string{}
 	for _, repair := range []bool{false, true} {
-		a, b, c := "versions that are not current", "3 of 10 (cluster), 0 of 0 (host), 0 of 0 (job): ingest suite:results/b again", "but no run document"
+		a, b, c := "versions that are not current", "3 of 10 documents of level cluster: ingest suite:results/b again", "but no run document"
 		found[repair] = []string{a, b, c}
 		if ID("b") < ID("a") { // runs with the same start are sorted by id
 			found[repair] = []string{b, a, c}
