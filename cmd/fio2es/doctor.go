@@ -40,7 +40,7 @@ OVER TIME  what latencies over time come from. Averages have no percentiles
 EVERY      the length of windows
 END        whether the last interval of each job is there: fio does not log it
 WHOLE RUN  percentiles of all requests; fio's own, of one job; or rates, means
-START      how the start is known. A report of fio 3.36 or later has it to 2 ms
+START      how the start is known. A report of fio 3.36 or later has it to 10 ms
 ERROR      of percentiles, by the width of the bins
 
 Exit code 3: something is or will be lost.`,
