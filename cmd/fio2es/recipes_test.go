@@ -245,7 +245,7 @@ func (k *kitchen) yaml(block string) {
 var quotedName = regexp.MustCompile(`(?:\[|by=|columns=|index=|values=|by\(|, |explode\(\[)"(\w+)"`)
 
 // python checks that the columns which a program uses are in the files that it reads. With FIO2ES_TEST_PYTHON, which
-// needs pandas and pyarrow, it runs the program after earlier ones.
+// needs pandas, it runs the program after earlier ones.
 func (k *kitchen) python(block string) {
 	names := map[string]bool{"share": true}
 	for _, file := range []string{"runs.csv", "windows.jsonl", "bins.jsonl"} {
