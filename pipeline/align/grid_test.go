@@ -168,7 +168,7 @@ func TestSlots(t *testing.T) {
 		want   int
 	}{
 		{nil, 1},
-		{[]mapping.Level{mapping.Cluster, mapping.Host}, 3},
+		{[]mapping.Level{mapping.Host, mapping.Cluster}, 3},
 		{[]mapping.Level{mapping.Cluster, mapping.Host, mapping.Section}, 3 + 2},
 		{mapping.Levels[:], 6 + 2},
 		{[]mapping.Level{mapping.Section}, 2},

@@ -65,7 +65,7 @@ type Options struct {
 	Tolerance int64           // times within this distance of an edge count as the edge; usual is 5 % of a row's length
 	Weighting Weighting       // InFlight by default
 	SpreadAll bool            // in-flight weights for all requests, not only those longer than a window
-	Levels    []mapping.Level // ascending; Cluster by default
+	Levels    []mapping.Level // in any order; Cluster by default
 	Workers   int             // goroutines; by default one for each CPU
 	// Live says that rows come while fio writes them, and that none begins before an earlier row of its stream, in any
 	// direction. Each window is passed on as soon as it is final, not several at a time. Without in-flight weights that is as
@@ -173,6 +173,7 @@ func newMerger(streams []*Stream, opt Options) *merger {
 	if len(opt.Levels) == 0 {
 		opt.Levels = []mapping.Level{mapping.Cluster}
 	}
+	opt.Levels = slices.Sorted(slices.Values(opt.Levels))
 	m := &merger{opt: opt, streams: streams, cold: map[int64][]*sum{}}
 	var lowest []mapping.Level // to whose slots rows are added
 	for i, l := range opt.Levels {
