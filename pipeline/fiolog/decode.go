@@ -230,6 +230,9 @@ func (d *decoder) job() (j Job, err error) {
 			j.Runtime = max(j.Runtime, s.Runtime)
 		}
 	}
+	if slices.ContainsFunc(j.Directions[:], func(s DirectionStats) bool { return s.TotalIOs > 0 }) {
+		j.Mixed = nil // unified_rw_reporting=both
+	}
 	return j, err
 }
 

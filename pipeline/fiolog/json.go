@@ -26,8 +26,8 @@ const (
 )
 
 // ReadReports reads fio's output. In JSON that is one document after the other: fio writes one for each run, or one a second
-// with --status-interval=1. ReadReports skips other text between documents. Without any report in JSON it reads fio's normal
-// output in this text or, without that, its terse output. name is the name for errors.
+// with --status-interval=1. In the text between them it reads fio's normal and terse output, and skips the rest. Of a report
+// in several formats (--output-format=normal,json) it returns the most exact one. name is the name for errors.
 //
 // A [*SyntaxError] stands for a document that is skipped, and later documents follow. Any other error is the last
 // element. If the file ends within a document, the error is a SyntaxError with Partial set. At most one document is in
@@ -35,18 +35,17 @@ const (
 func ReadReports(r io.Reader, name string) iter.Seq2[*Report, error] {
 	return func(yield func(*Report, error) bool) {
 		s := documents{src: bufio.NewReaderSize(r, piece), name: name, atStart: true, outside: &texts{name: name, left: maxMade}}
-		isJSON := false
 		for s.next() {
 			rep, err := s.parse()
-			if isJSON = isJSON || err == nil; !yield(rep, err) {
+			if err == nil {
+				s.outside.know(rep)
+			}
+			if !yield(rep, err) {
 				return
 			}
 		}
 		if s.err != io.EOF {
 			yield(nil, fmt.Errorf("read %s: %w", name, s.err))
-			return
-		}
-		if isJSON {
 			return
 		}
 		reports, err := s.outside.end()

@@ -32,7 +32,7 @@ type Job struct {
 	GroupID    int
 	Error      int     // errno
 	Members    int     // jobs that it stands for; 0: unknown
-	Process    int     // the same in two reports if one fio wrote both; 0: unknown. A process id, or counted in the file
+	Process    int     // in a text: its id, or the number of the execution in terse output; 0: unknown
 	Elapsed    int64   // s, with setup and ramp time
 	Start      int64   // ms since 1970; since fio 3.36
 	Runtime    int64   // ms; before fio 3.8 that of the longest direction
@@ -40,7 +40,7 @@ type Job struct {
 	SysCPU     float64
 	Options    map[string]string
 	Directions [Directions]DirectionStats
-	Mixed      *DirectionStats // all directions in one (unified_rw_reporting); nil if there is none
+	Mixed      *DirectionStats // all directions in one, if they are not known (unified_rw_reporting=1); else nil
 }
 
 // DirectionStats is what a job did in one direction, from its start on.

@@ -30,7 +30,7 @@ func (t *texts) takeTerse() {
 	if f[0] == "5" {
 		size += terseMore
 	}
-	// The first field after the directions is a percentage. unified_rw_reporting has one direction, or one more.
+	// The first field after the directions is a percentage. unified_rw_reporting has one direction, or their sum behind them.
 	found := 0
 	for found <= directions && terseBefore+found*size < len(f) && !strings.HasSuffix(f[terseBefore+found*size], "%") {
 		found++
@@ -42,12 +42,10 @@ func (t *texts) takeTerse() {
 	}
 	j := &Job{Name: f[2], GroupID: int(t.whole(f[3])), Error: int(t.whole(f[4]))}
 	j.UsrCPU, j.SysCPU = t.number(strings.TrimSuffix(f[cpu], "%"), 1).value, t.number(strings.TrimSuffix(f[cpu+1], "%"), 1).value
-	if found != directions {
-		j.Mixed = new(DirectionStats)
-	}
-	for i := range found {
-		s := &j.Directions[min(i, Directions-1)]
-		if found == 1 || i == directions {
+	for i := range min(found, directions) {
+		s := &j.Directions[i]
+		if found == 1 {
+			j.Mixed = new(DirectionStats)
 			s = j.Mixed
 		}
 		t.takeDirection(s, f[terseBefore+i*size:])
@@ -110,7 +108,9 @@ func (t *texts) hasGrown(a, b *Job) bool {
 	isLater := t.isPeriodic
 	for d := range a.Directions {
 		x, y := &a.Directions[d], &b.Directions[d]
-		if y.IOBytes < x.IOBytes || y.Runtime < x.Runtime || y.Clat.Max < x.Clat.Max || x.Runtime > 0 && y.Clat.Min > x.Clat.Min {
+		// The run time of a job that has ended goes on in periodic reports of fio 3.1 to 3.16. In the last one it is right.
+		isShorter := y.Runtime < x.Runtime && !t.isPeriodic
+		if isShorter || y.IOBytes < x.IOBytes || y.Clat.Max < x.Clat.Max || x.Runtime > 0 && y.Clat.Min > x.Clat.Min {
 			return false
 		}
 		isLater = isLater || y.Runtime >= x.Runtime+much && y.IOBytes > x.IOBytes

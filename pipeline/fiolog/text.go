@@ -62,12 +62,15 @@ type texts struct {
 	wrong   error                // the first number that is none
 	report  *Report              // whose jobs follow
 	seen    map[jobOf]bool       // its jobs
+	known   []ran                // the jobs of reports in a more exact format
+	isJSON  bool                 // there are such in JSON
 	version string
 
 	// Normal output.
 	headers  map[group]*header        // of the execution
 	last     [2]group                 // of its last section: those of the name, and all
 	hasJobs  bool                     // results followed these
+	isNext   bool                     // they are of a later fio than the last report
 	job      *Job                     // of the lines that follow
 	isIssued bool                     // its numbers of requests came
 	sizes    [Directions + 1]quantity // of its transfers in each direction and of their sum, as printed
@@ -85,6 +88,13 @@ type texts struct {
 type jobOf struct {
 	name    string
 	process int
+}
+
+// ran is what all formats have of a job, and two executions hardly have alike.
+type ran struct {
+	name         string
+	runtime      int64   // ms
+	bytes, worst float64 // each about
 }
 
 // group names sections: those of a group with a name, or all of the group.
@@ -187,7 +197,7 @@ func (t *texts) take() {
 func (t *texts) takeHeader(m []string) {
 	t.endReport()
 	if t.version != "" || t.hasJobs {
-		t.headers, t.version, t.hasJobs = nil, "", false
+		t.headers, t.version, t.hasJobs, t.isNext = nil, "", false, true
 	}
 	h := header{sections: 1, options: map[string]string{"rw": m[3], "ioengine": m[5], "iodepth": m[6]}}
 	const sector = 512
@@ -303,6 +313,8 @@ func (t *texts) endJob() {
 		}
 		if isAlone {
 			j.Directions = [Directions]DirectionStats{}
+		} else {
+			j.Mixed = nil
 		}
 	}
 	for d, s := range j.All() {
@@ -335,7 +347,8 @@ func (t *texts) addJob(j *Job) {
 	}
 }
 
-// endReport ends the report. It replaces one before of the same processes, because fio prints sums from the start.
+// endReport ends the report. It replaces one before of the same fio, because fio prints sums from the start. That one may lack
+// jobs that had not begun. Process ids alone are no proof: in a new container they begin again.
 func (t *texts) endReport() {
 	t.endJob()
 	r := t.report
@@ -343,14 +356,17 @@ func (t *texts) endReport() {
 		return
 	}
 	all := &t.done[r.Format]
-	if n := len(*all); n > 0 && slices.EqualFunc((*all)[n-1].Jobs, r.Jobs, func(a, b Job) bool { return a.Name == b.Name && a.Process == b.Process }) {
+	names, processes := map[string]int{}, map[jobOf]bool{}
+	for _, j := range r.Jobs {
+		names[j.Name]++
+		processes[jobOf{j.Name, j.Process}] = true
+	}
+	isOf := func(j Job) bool { return processes[jobOf{j.Name, j.Process}] }
+	if n := len(*all); n > 0 && !t.isNext && !slices.ContainsFunc((*all)[n-1].Jobs, func(j Job) bool { return !isOf(j) }) {
 		t.left += (*all)[n-1].Memory
 		*all = (*all)[:n-1]
 	}
-	names := map[string]int{}
-	for _, j := range r.Jobs {
-		names[j.Name]++
-	}
+	t.isNext = false
 	for i := range r.Jobs { // without group_reporting, each of the numjobs jobs is in the report
 		if j := &r.Jobs[i]; j.Options["numjobs"] == "" && j.Options != nil && j.Members == 1 && names[j.Name] > 1 {
 			j.Options["numjobs"] = strconv.Itoa(names[j.Name])
@@ -359,17 +375,55 @@ func (t *texts) endReport() {
 	*all = append(*all, r)
 }
 
-// end returns the reports of the file: those in normal output or, without any, those in terse output.
-func (t *texts) end() ([]*Report, error) {
+// know keeps the jobs of a report, so that the same in a less exact format is skipped.
+func (t *texts) know(r *Report) {
+	t.isJSON = t.isJSON || r.Format == JSON
+	for i := range r.Jobs {
+		job := ranOf(&r.Jobs[i])
+		if t.left -= len(job.name) + int(unsafe.Sizeof(job)); t.left < 0 {
+			return
+		}
+		t.known = append(t.known, job)
+	}
+}
+
+func ranOf(j *Job) ran {
+	job := ran{name: j.Name}
+	for _, s := range j.All() {
+		job.runtime = max(job.runtime, s.Runtime)
+		job.bytes, job.worst = max(job.bytes, float64(s.IOBytes)), max(job.worst, float64(s.Clat.Max))
+	}
+	return job
+}
+
+// isKnown reports whether a report is there in a more exact format.
+func (t *texts) isKnown(r *Report) bool {
+	near := func(a, b, step float64) bool { return math.Abs(a-b) <= max(a, b)/100+step }
+	return slices.ContainsFunc(r.Jobs, func(j Job) bool {
+		job := ranOf(&j)
+		return slices.ContainsFunc(t.known, func(of ran) bool {
+			return job.name == of.name && job.runtime == of.runtime && near(job.bytes, of.bytes, 1024) && near(job.worst, of.worst, 1000)
+		})
+	})
+}
+
+// end returns the reports that are not there in a more exact format.
+func (t *texts) end() (reports []*Report, err error) {
 	t.endReport()
-	reports := t.done[Normal]
-	if len(reports) == 0 {
-		reports = t.done[Terse]
+	for _, format := range []Format{Normal, Terse} {
+		for _, r := range t.done[format] {
+			if !t.isKnown(r) {
+				reports = append(reports, r)
+			}
+		}
+		for _, r := range t.done[format] {
+			t.know(r)
+		}
 	}
 	switch {
 	case t.left < 0:
 		return nil, fmt.Errorf("%s: %w", t.name, errTooManyJobs)
-	case t.wrong == nil && len(reports) == 0 && t.headers != nil:
+	case t.wrong == nil && !t.isJSON && len(t.known) == 0 && t.headers != nil:
 		return nil, &SyntaxError{File: t.name, Line: t.line, Column: 1, Got: "the end of the file", Partial: true,
 			Want: fmt.Sprintf("the results of job %.40q, which fio writes when all jobs have ended", t.last[0].name)}
 	}

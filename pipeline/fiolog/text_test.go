@@ -60,7 +60,7 @@ func oneReport(t *testing.T, text string) *Report {
 // TestText compares all that real fio prints as text with its JSON of the same run.
 func TestText(t *testing.T) {
 	for _, name := range []string{
-		"2.21-mixed", "3.1-mixed", "3.16-mixed", "3.33-mixed", "3.42-mixed", "3.42-group", "3.42-ms", "3.42-null", "3.42-unified", "3.42-numjobs", "3.42-trim",
+		"2.21-mixed", "3.1-mixed", "3.16-mixed", "3.33-mixed", "3.33-both", "3.42-mixed", "3.42-group", "3.42-ms", "3.42-null", "3.42-unified", "3.42-numjobs", "3.42-trim",
 	} {
 		all := fioText(t, name)
 		want := oneReport(t, only(all, JSON))
@@ -215,7 +215,8 @@ func TestTextReports(t *testing.T) {
 		{"periodic, without the last lines", strings.Replace(many, "Run status", "", 1) + fmt.Sprintf(results, 7, 20), "normal a/7=20", ""},
 		{"two executions", many + fmt.Sprintf(header+results, 8, 20), "normal a/7=10, normal a/8=20", ""},
 		{"the same results without a header", fmt.Sprintf(results, 7, 10), "normal a/7=10", ""},
-		{"JSON after normal output", many + `{"fio version":"fio-3.1","jobs":[{"jobname":"j"}]}`, "json j/0=0", ""},
+		{"JSON after normal output", many + `{"fio version":"fio-3.1","jobs":[{"jobname":"a","read":{"io_bytes":40,"runtime":1000,"total_ios":10,"clat_ns":{"max":12000000}}}]}`, "json a/0=10", ""},
+		{"JSON of another execution", many + `{"fio version":"fio-3.1","jobs":[{"jobname":"j"}]}`, "json j/0=0, normal a/7=10", ""},
 		{"broken JSON and normal output", many + "{\n \"fio version\":\"fio-3.1\",\n", "normal a/7=10", "want the rest of the JSON document"},
 		{"only a header", header, "", `x.json:3:1: got the end of the file, want the results of job "a"`},
 		{"cut", strings.Split(many, "     issued")[0], "normal a/7=0 doubt", ""},
@@ -229,7 +230,12 @@ func TestTextReports(t *testing.T) {
 		{"terse, no disks", line("a", 0, 8, 1000, 9, "") + line("a", 0, 9, 1001, 9, ""), "terse a/1=8 a/1=9 doubt", ""},
 		{"terse, no disks, periodic", line("a", 0, 8, 1000, 9, "") + line("a", 0, 16, 2000, 9, "") + line("a", 0, 17, 2001, 9, ""), "terse a/1=17", ""},
 		{"terse behind noise", "fio: a warning\n" + line("a", 0, 8, 1000, 9, vda+";5;3;description"), "terse a/1=8", ""},
-		{"terse and normal output", line("a", 0, 8, 1000, 9, vda) + many, "normal a/7=10", ""},
+		{"terse and normal output", line("a", 0, 40, 1000, 12000, vda) + many, "normal a/7=10", ""},
+		{"terse and normal output of two executions", line("a", 0, 8, 1000, 9, vda) + many, "normal a/7=10, terse a/1=8", ""},
+		{"two executions with a process id, as in containers", many + many, "normal a/7=10, normal a/7=10", ""},
+		{"periodic, with a stage more", many + strings.Replace(fmt.Sprintf(results, 7, 10), "Run status group 0 (all jobs):\n", strings.Replace(fmt.Sprintf(results, 8, 20), "a:", "b:", 1), 1), "normal a/7=10 b/8=20", ""},
+		{"terse, periodic, of fio 3.1, where the run time of a stage goes on", line("a", 0, 8, 1000, 9, vda) + line("a", 0, 16, 2000, 9, vda) +
+			line("a", 0, 16, 3000, 9, vda) + line("a", 0, 16, 2001, 9, vda), "terse a/1=16", ""},
 		{"terse, cut", "3;fio-3.1;a;0;0;1024\n", "", "x.json:1:1: got 6 fields, want the 121 of terse version 3, and those of disks"},
 		{"terse, no number", strings.Replace(line("a", 0, 8, 1000, 9, vda), ";10;2;", ";10;b;", 1), "terse a/1=8", `x.json:1:22: got "b", want a whole number`},
 	} {

@@ -236,6 +236,7 @@ type begun struct {
 	slack time.Duration // it may have begun this much before, because it had ended when the report was written
 	last  time.Time     // timestamp minus run time in the last report
 	ran   int64         // at the last report, milliseconds
+	ios   uint64        // at the last report
 }
 
 // Take adds a report. While a job waits, its run time in the report is how long it has waited, or the time since the
@@ -271,7 +272,10 @@ func (o *Output) Take(one *fiolog.Report) {
 		ramp, _, _ := options.waits()
 		// Then it has run for less than the time since the report before. A job that has ended does not run on.
 		mayBegin := ran <= one.Timestamp-before && ran != b.ran
-		if rampEnded := mayBegin && ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together; ran < b.ran || rampEnded {
+		rampEnded := mayBegin && ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together
+		// In periodic reports of fio 3.1 to 3.16 the run time of a job that has ended goes on. In the last one it is right.
+		hasEnded := ramp == 0 && b.ios > 0 && RequestsOf(j) >= b.ios
+		if rampEnded || ran < b.ran && !hasEnded {
 			*b = begun{} // it waited for other jobs to end (stonewall), for its startdelay or its ramp_time
 		}
 		switch {
@@ -282,7 +286,7 @@ func (o *Output) Take(one *fiolog.Report) {
 		case ran > b.ran: // it ran when the report before was written
 			b.slack = 0
 		}
-		b.start, b.last, b.ran = Earlier(b.start, at), at, ran
+		b.start, b.last, b.ran, b.ios = Earlier(b.start, at), at, ran, RequestsOf(j)
 		o.Client = o.Client || j.Host != ""
 		for _, s := range j.All() {
 			o.HasBins = o.HasBins || len(s.Clat.Bins) > 0 || len(s.Lat.Bins) > 0
@@ -294,8 +298,11 @@ func (o *Output) Take(one *fiolog.Report) {
 // fio lays out files it writes reports without requests. Later it counts its elapsed time from 0 again (3.33).
 func (o *Output) IsAnother(one *fiolog.Report) (isAnother, hasRun bool) {
 	was := o.Fio
-	if was == nil {
+	switch {
+	case was == nil:
 		return false, false
+	case one.Format != fiolog.JSON: // of periodic reports in text there is only the last one
+		return true, true
 	}
 	requests := func(r *fiolog.Report) (n uint64) {
 		for i := range r.Jobs {
@@ -304,7 +311,7 @@ func (o *Output) IsAnother(one *fiolog.Report) (isAnother, hasRun bool) {
 		return n
 	}
 	if !slices.EqualFunc(was.Jobs, one.Jobs, func(a, b fiolog.Job) bool {
-		return a.Name == b.Name && a.Host == b.Host && a.Process == b.Process
+		return a.Name == b.Name && a.Host == b.Host
 	}) {
 		return true, true
 	}

@@ -117,9 +117,10 @@ func (o jobOptions) mayWrite(prefix string) bool {
 	return path.Base(o.job) == prefix || p != "" && path.Base(p) == prefix
 }
 
-// directions returns the directions of fio's option rw. For several sections it returns all directions.
+// directions returns the directions of fio's option rw. For several sections, and if the report has no options, it returns all
+// directions.
 func (o jobOptions) directions() []fiolog.Direction {
-	if o.isGroup {
+	if o.isGroup || len(o.own)+len(o.global) == 0 {
 		return []fiolog.Direction{fiolog.Read, fiolog.Write, fiolog.Trim}
 	}
 	_, directions := fioargs.ParseMode(o.option("rw"))
