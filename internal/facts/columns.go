@@ -75,10 +75,14 @@ type Line struct {
 	Latencies Latencies
 }
 
-// Lines returns the lines of a run.
+// Lines returns the lines of a run: one for each direction, or one for all if nothing separates them (unified_rw_reporting=1).
 func Lines(run *mapping.Run) []*Line {
 	var list []*Line
-	for i, d := range run.ByDirection() {
+	directions := run.ByDirection()
+	if len(directions) == 0 && run.All != nil {
+		directions = []mapping.DirectionTotals{{Direction: "all", Totals: run.All}}
+	}
+	for i, d := range directions {
 		list = append(list, NewLine(run, i == 0, d))
 	}
 	return list

@@ -185,3 +185,24 @@ func TestStages(t *testing.T) {
 		}
 	}
 }
+
+// TestLinesOfAll: where nothing separates reads and writes, there is a line of both.
+func TestLinesOfAll(t *testing.T) {
+	all, read := &mapping.Totals{Requests: 3}, &mapping.Totals{Requests: 2}
+	for _, c := range []struct {
+		run  mapping.Run
+		want string
+	}{
+		{mapping.Run{All: all}, "all 3"},
+		{mapping.Run{All: all, Read: read}, "read 2"},
+		{mapping.Run{}, ""},
+	} {
+		got := ""
+		for _, l := range Lines(&c.run) {
+			got += fmt.Sprint(l.Direction, " ", l.Requests)
+		}
+		if got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

@@ -108,7 +108,7 @@ func (t *texts) hasGrown(a, b *Job) bool {
 	isLater := t.isPeriodic
 	for d := range a.Directions {
 		x, y := &a.Directions[d], &b.Directions[d]
-		// The run time of a job that has ended goes on in periodic reports of fio 3.1 to 3.16. In the last one it is right.
+		// The run time of a job that has ended grows in periodic reports of fio 3.1 to 3.16. In the last one it is right.
 		isShorter := y.Runtime < x.Runtime && !t.isPeriodic
 		if isShorter || y.IOBytes < x.IOBytes || y.Clat.Max < x.Clat.Max || x.Runtime > 0 && y.Clat.Min > x.Clat.Min {
 			return false

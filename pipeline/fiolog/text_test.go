@@ -234,7 +234,7 @@ func TestTextReports(t *testing.T) {
 		{"terse and normal output of two executions", line("a", 0, 8, 1000, 9, vda) + many, "normal a/7=10, terse a/1=8", ""},
 		{"two executions with a process id, as in containers", many + many, "normal a/7=10, normal a/7=10", ""},
 		{"periodic, with a stage more", many + strings.Replace(fmt.Sprintf(results, 7, 10), "Run status group 0 (all jobs):\n", strings.Replace(fmt.Sprintf(results, 8, 20), "a:", "b:", 1), 1), "normal a/7=10 b/8=20", ""},
-		{"terse, periodic, of fio 3.1, where the run time of a stage goes on", line("a", 0, 8, 1000, 9, vda) + line("a", 0, 16, 2000, 9, vda) +
+		{"terse, periodic, of fio 3.1, where the run time of a stage grows after its end", line("a", 0, 8, 1000, 9, vda) + line("a", 0, 16, 2000, 9, vda) +
 			line("a", 0, 16, 3000, 9, vda) + line("a", 0, 16, 2001, 9, vda), "terse a/1=16", ""},
 		{"terse, cut", "3;fio-3.1;a;0;0;1024\n", "", "x.json:1:1: got 6 fields, want the 121 of terse version 3, and those of disks"},
 		{"terse, no number", strings.Replace(line("a", 0, 8, 1000, 9, vda), ";10;2;", ";10;b;", 1), "terse a/1=8", `x.json:1:22: got "b", want a whole number`},

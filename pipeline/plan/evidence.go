@@ -273,7 +273,7 @@ func (o *Output) Take(one *fiolog.Report) {
 		// Then it has run for less than the time since the report before. A job that has ended does not run on.
 		mayBegin := ran <= one.Timestamp-before && ran != b.ran
 		rampEnded := mayBegin && ramp > 0 && !b.last.IsZero() && (at.Sub(b.last)-ramp).Abs() < together
-		// In periodic reports of fio 3.1 to 3.16 the run time of a job that has ended goes on. In the last one it is right.
+		// In periodic reports of fio 3.1 to 3.16 the run time of a job that has ended grows. In the last one it is right.
 		hasEnded := ramp == 0 && b.ios > 0 && RequestsOf(j) >= b.ios
 		if rampEnded || ran < b.ran && !hasEnded {
 			*b = begun{} // it waited for other jobs to end (stonewall), for its startdelay or its ramp_time

@@ -290,7 +290,7 @@ func TestReportsOfStart(t *testing.T) {
 		"time since the machine was started": {nil, []seen{{1000, 2148635, 0, 1}, {1261, 260, 260, 522}, {2260, 1259, 1259, 2520}}, 1001, errorOfReport},
 		"time since fio was started":         {nil, []seen{{1000, 1033, 0, 1}, {1273, 265, 265, 536}, {2265, 1265, 1265, 2532}}, 1000, errorOfReport},
 		"it cannot be":                       {nil, []seen{{1000, 3960000, 3960000, 12}, {2000, 1000, 1000, 400}, {3000, 2000, 2000, 800}}, 1000, errorOfReport},
-		"ended, and its run time goes on":    {nil, []seen{{1000, 900, 900, 360}, {2003, 1900, 1900, 600}, {3003, 2900, 2900, 600}, {3500, 1500, 1500, 600}}, 100, errorOfReport},
+		"ended, and its run time grows":      {nil, []seen{{1000, 900, 900, 360}, {2003, 1900, 1900, 600}, {3003, 2900, 2900, 600}, {3500, 1500, 1500, 600}}, 100, errorOfReport},
 		"between two reports":                {nil, []seen{{1000, 1000, 0, 0}, {2000, 400, 400, 160}, {3000, 400, 400, 160}}, 1100, errorOfReport + 500*time.Millisecond},
 	} {
 		out := &Output{Report: cbt.Report{File: &source.File{}}}
