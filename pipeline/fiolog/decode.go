@@ -150,8 +150,7 @@ func memoryOf(options map[string]string) int {
 // jobs reads the next value, the jobs of a report without their sum; nil if it is no array.
 func (d *decoder) jobs() ([]Job, error) {
 	const (
-		allClients = "All clients"  // the sum of all other jobs of fio --client
-		noGroup    = math.MaxUint32 // of an entry of no job, which fio adds if only some sections of a group have group_reporting
+		noGroup = math.MaxUint32 // of an entry of no job, which fio adds if only some sections of a group have group_reporting
 	)
 	if d.json.PeekKind() != '[' {
 		d.value()

@@ -20,7 +20,8 @@ const (
 func (t *texts) takeTerse() {
 	t.endJob()
 	f := strings.Split(t.text, ";")
-	if len(f) > 3 && f[3] == "-1" { // fio prints a job that does not exist behind those of a group
+	// fio prints a job that does not exist behind those of a group, and the sum behind those of its clients.
+	if len(f) > 3 && (f[3] == "-1" || f[2] == allClients) {
 		return
 	}
 	size, directions := terseDirection, 2 // read and write

@@ -28,7 +28,7 @@ func (f Format) String() string { return [...]string{"json", "normal", "terse"}[
 
 // Lines of fio's normal output, without the blanks around them. Up to 2.16 fio wrote io=, bw=, iops= and runt=.
 var (
-	headerLine  = regexp.MustCompile(`^(.+): \(g=(\d+)\): rw=(\w+), bs=(.+), ioengine=(\S+), iodepth=(\d+)$`)
+	headerLine  = regexp.MustCompile(`^(?:<\S*> )?(.+): \(g=(\d+)\): rw=(\w+), bs=(.+), ioengine=(\S+), iodepth=(\d+)$`)
 	jobLine     = regexp.MustCompile(`^(.+): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+)(?: \(.*\))?: pid=(\d+): (.*)$`)
 	rateLine    = regexp.MustCompile(`^(read|write|trim|mixed)\s*: (?:IOPS=([^,]+), BW=.+\((\S+)/(\d+)msec\)|io=([^,]+), bw=[^,]+, iops=([^,]+), runt=\s*(\d+)msec)`)
 	latencyLine = regexp.MustCompile(`^([sc]?lat) \(([num])sec\): min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)$`)
@@ -246,6 +246,9 @@ func (t *texts) takeHeader(m []string) {
 // beginJob takes the first line of the results of a job.
 func (t *texts) beginJob(m []string) {
 	t.endJob()
+	if m[1] == allClients {
+		return
+	}
 	id := jobOf{m[1], int(t.whole(m[5]))}
 	if t.report != nil && (t.report.Format != Normal || t.seen[id]) {
 		t.endReport()
@@ -431,9 +434,10 @@ func (t *texts) end() (reports []*Report, err error) {
 }
 
 const (
-	maxRanks    = 64      // more percentiles than a job has
-	mostMembers = 1 << 16 // more jobs than a fio has
-	perHeader   = 1 << 10 // bytes
+	maxRanks    = 64            // more percentiles than a job has
+	mostMembers = 1 << 16       // more jobs than a fio has
+	perHeader   = 1 << 10       // bytes
+	allClients  = "All clients" // the sum of all other jobs of fio --client
 )
 
 // quantity is a number as fio printed it, and the step to which it is rounded.

@@ -156,6 +156,16 @@ func TestTextOptions(t *testing.T) {
 	}
 }
 
+// TestTextOfClients: fio --client prints jobs without their hosts, and their sum, which is no job.
+func TestTextOfClients(t *testing.T) {
+	for _, format := range []Format{Normal, Terse} {
+		r := oneReport(t, only(fioText(t, "3.33-client"), format))
+		if len(r.Jobs) != 2 || r.Jobs[0].Name != "a" || r.Jobs[1].Name != "b" || r.Jobs[0].Options["rw"] != map[Format]string{Normal: "randread"}[format] {
+			t.Errorf("%v: %d jobs, %v", format, len(r.Jobs), r.Jobs[0].Options)
+		}
+	}
+}
+
 // TestTextOfFio2 checks a text of fio 2.1, which has no JSON of the same run, by hand.
 func TestTextOfFio2(t *testing.T) {
 	normal := oneReport(t, fioText(t, "2.1-mixed.normal"))
