@@ -86,6 +86,9 @@ const unnamed = "name"
 
 func hasOptions(run *mapping.Run) bool { return len(run.Fio.Options) > 0 }
 
+// hasAllOptions reports whether an option that a run lacks has its default. fio's text has only a few of the options.
+func hasAllOptions(run *mapping.Run) bool { return hasOptions(run) && run.Fio.Format == "" }
+
 // hostsOf returns the names of the hosts of a run. It is empty if none is known.
 func hostsOf(run *mapping.Run) string {
 	var hosts []string
@@ -140,16 +143,16 @@ func settingsApart(run, other *mapping.Run, hasBoth bool) (list []string) {
 
 // textOr returns the text of a setting. If a run does not have it, that is the default of the option, or "none".
 func textOr(run *mapping.Run, name, text string) string {
-	if text == "" && hasOptions(run) {
+	if text == "" && hasAllOptions(run) {
 		text = fioargs.OptionDefault(cmp.Or(optionOf[name], name))
 	}
 	return orNone(text)
 }
 
-// Doubt says how the settings of two runs differ, so that comparing them is doubtful. It is empty if they do not. If the
-// options of a run are not known, only settings that both have can differ. The length of windows does not count.
+// Doubt says how the settings of two runs differ, so that comparing them is doubtful. It is empty if they do not. If not
+// all options of a run are known, only settings that both have can differ. The length of windows does not count.
 func Doubt(base, other *mapping.Run) string {
-	list := settingsApart(base, other, !hasOptions(base) || !hasOptions(other))
+	list := settingsApart(base, other, !hasAllOptions(base) || !hasAllOptions(other))
 	for _, s := range [][3]string{{"weighting", base.Weighting, other.Weighting}, {"bins", layout(base), layout(other)}} {
 		if s[1] != s[2] && s[1] != "" && s[2] != "" {
 			list = append(list, fmt.Sprintf("%s %s, not %s", s[0], s[2], s[1]))
@@ -232,7 +235,7 @@ func Settings(runs []*mapping.Run) map[*mapping.Run]string {
 // Otherwise it is empty.
 func DefaultOf(run *mapping.Run, name string) string {
 	option := optionOf[name]
-	if _, isSet := run.Fio.Options[option]; isSet || option == "" || !hasOptions(run) {
+	if _, isSet := run.Fio.Options[option]; isSet || option == "" || !hasAllOptions(run) {
 		return ""
 	}
 	return fioargs.OptionDefault(option)

@@ -301,6 +301,14 @@ func TestPlainRuns(t *testing.T) {
 	if Key(unknown) == Key(first) || Doubt(first, unknown) != "" || Doubt(unknown, plainRun("d", "h", 1, "")) != "" {
 		t.Error("runs whose options are not known")
 	}
+	text := plainRun("e", "h", 1, "rw=randread")
+	text.Fio.Format = "normal"
+	if got := Doubt(plainRun("f", "h", 1, "rw=randread fsync=8"), text); got != "" {
+		t.Errorf("fio's text does not have fsync: %s", got)
+	}
+	if got := Doubt(plainRun("f", "h", 1, "rw=randwrite"), text); got != "rw randread, not randwrite" {
+		t.Errorf("fio's text has rw: %q", got)
+	}
 }
 
 // TestNights: the runs of CBT are of one workload on all nights: its names of files and volumes do not count. The
