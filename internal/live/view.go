@@ -98,7 +98,6 @@ func (v *View) Add(w *window.Window, stage Stage, at time.Time) error {
 // that they span.
 func (v *View) last() ([]*window.Window, time.Duration, error) {
 	var sum window.Sum
-	var span window.Span
 	windows := v.settled()
 	if len(windows) == 0 {
 		return nil, 0, nil
@@ -108,12 +107,11 @@ func (v *View) last() ([]*window.Window, time.Duration, error) {
 		if middle := w.Start.Add(w.Length() / 2); middle.Before(end.Add(-recent)) {
 			continue
 		}
-		span.Add(w)
 		if err := sum.Add(w); err != nil {
 			return nil, 0, err
 		}
 	}
-	return sum.Windows(), span.Length(), nil
+	return sum.Windows(), sum.Span.Length(), nil
 }
 
 // settled returns the windows. It leaves out those of the newest time until they have all directions of the time

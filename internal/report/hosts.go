@@ -15,44 +15,33 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
+// hostKey is a host in one direction.
+type hostKey struct{ direction, host string }
+
 // hostSum is the sum of a host's windows in one direction.
 type hostSum struct {
-	host        string
-	requests    hist.Histogram
-	completed   int64
-	served      float64 // completed; of averages by their rate, or NaN if it is not known
+	window.Sum
+	served      float64 // see [window.Window.Served]
 	windows     int
-	first, last hostWindow
-}
-
-// hostWindow is the number of requests in one window.
-type hostWindow struct {
-	start, end time.Time
-	served     float64
+	first, last *window.Window
 }
 
 func (s *hostSum) add(w *window.Window, requests *hist.Histogram) {
-	s.last = hostWindow{w.Start, w.End, float64(w.Completed)}
-	if w.Averaged {
-		s.last.served = w.KnownIOPS() * w.Length().Seconds()
-	}
-	s.completed += w.Completed
-	s.served += s.last.served
+	s.AddWith(w, requests)
+	s.served += w.Served()
 	if s.windows++; s.windows == 1 {
-		s.first = s.last
+		s.first = w
 	}
-	if requests != nil {
-		s.requests.Merge(requests)
-	}
+	s.last = w
 }
 
 // iops returns the rates of all windows except the first and the last, which may be cut by the host's start and end.
 // If there are few windows, it returns all. It is NaN if the rate is not known.
 func (s *hostSum) iops() float64 {
 	const few = 4
-	served, from, to := s.served-s.first.served-s.last.served, s.first.end, s.last.start
+	served, from, to := s.served-s.first.Served()-s.last.Served(), s.first.End, s.last.Start
 	if s.windows < few {
-		served, from, to = s.served, s.first.start, s.last.end
+		served, from, to = s.served, s.first.Start, s.last.End
 	}
 	if !to.After(from) {
 		return math.NaN()
@@ -71,14 +60,14 @@ type host struct {
 }
 
 // hostsOf returns the hosts of a direction, the slowest first.
-func hostsOf(direction string, sums []*hostSum, hosts []mapping.RunHost) (list []*host) {
-	for _, s := range sums {
-		h := &host{name: s.host, direction: direction, requests: s.completed, iops: s.iops()}
-		if !s.requests.IsEmpty() {
-			h.latency = mapping.Figures(&s.requests)
+func hostsOf(direction string, sums map[hostKey]*hostSum, hosts []mapping.RunHost) (list []*host) {
+	for of, s := range sums {
+		if of.direction != direction {
+			continue
 		}
-		h.latencies = facts.LatenciesOf(&h.latency)
-		if i := slices.IndexFunc(hosts, func(of mapping.RunHost) bool { return of.Name == s.host }); i >= 0 {
+		all := s.Windows()[0]
+		h := &host{name: of.host, direction: direction, requests: all.Completed, iops: s.iops(), latency: all.Latency, latencies: facts.LatenciesOf(&all.Latency)}
+		if i := slices.IndexFunc(hosts, func(h mapping.RunHost) bool { return h.Name == of.host }); i >= 0 {
 			h.skew = &hosts[i].SkewMS
 		}
 		list = append(list, h)

@@ -14,26 +14,28 @@ import (
 // TestHostTable: the slowest host is first, and bars are relative to the highest number. A host's cut first and last
 // windows do not lower its iops.
 func TestHostTable(t *testing.T) {
-	fast, slow := &hostSum{host: "fast"}, &hostSum{host: "slow"}
+	sums := map[hostKey]*hostSum{}
+	add := func(host string, from, ms int64, n, us float64) {
+		key := hostKey{"read", host}
+		if sums[key] == nil {
+			sums[key] = &hostSum{}
+		}
+		requests := histOf(n, us)
+		sums[key].add(window.From(windowOf("read", host, from, ms, requests)), requests)
+	}
 	for second := range int64(6) {
 		n := 100.0
 		if second == 0 || second == 5 {
 			n = 40
 		}
-		for _, s := range []*hostSum{fast, slow} {
-			us := 100.0
-			if s == slow {
-				us = 400
-			}
-			requests := histOf(n, us)
-			s.add(window.From(windowOf("read", s.host, second*1000, 1000, requests)), requests)
-		}
+		add("fast", second*1000, 1000, n, 100)
+		add("slow", second*1000, 1000, n, 400)
 	}
-	tableOf := func(sums []*hostSum, hosts ...mapping.RunHost) *view {
+	tableOf := func(hosts ...mapping.RunHost) *view {
 		return (&run{Hosts: hostsOf("read", sums, hosts)}).HostTables()[0]
 	}
 	var got []string
-	for _, cells := range tableOf([]*hostSum{fast, slow}, mapping.RunHost{Name: "slow", SkewMS: 361}).Rows {
+	for _, cells := range tableOf(mapping.RunHost{Name: "slow", SkewMS: 361}).Rows {
 		text := ""
 		for _, c := range cells {
 			text += strings.TrimSuffix(c.Text+"|"+c.Bar, "|") + " "
@@ -47,19 +49,14 @@ func TestHostTable(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	short := &hostSum{host: "short"}
-	requests := histOf(50, 100)
-	if short.add(window.From(windowOf("read", "short", 0, 500, requests)), requests); short.iops() != 100 {
-		t.Errorf("%v a second", short.iops())
+	if add("short", 0, 500, 50, 100); sums[hostKey{"read", "short"}].iops() != 100 {
+		t.Errorf("%v a second", sums[hostKey{"read", "short"}].iops())
 	}
-	var many []*hostSum
+	clear(sums)
 	for i := range 107 {
-		s := &hostSum{host: fmt.Sprintf("host%03d", i)}
-		requests := histOf(5, 100*math.Pow(1.05, float64(i)))
-		s.add(window.From(windowOf("read", s.host, 0, 1000, requests)), requests)
-		many = append(many, s)
+		add(fmt.Sprintf("host%03d", i), 0, 1000, 5, 100*math.Pow(1.05, float64(i)))
 	}
-	if table := tableOf(many); len(table.Rows) != 100 || table.Note != "7 faster hosts are not shown." || table.Rows[0][0].Text != "host106" {
+	if table := tableOf(); len(table.Rows) != 100 || table.Note != "7 faster hosts are not shown." || table.Rows[0][0].Text != "host106" {
 		t.Errorf("%d rows, %s first %v", len(table.Rows), table.Note, table.Rows[0])
 	}
 }

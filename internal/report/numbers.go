@@ -11,6 +11,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -35,6 +36,22 @@ func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 			}
 		}
 		list = append(list, one)
+	}
+	return list, nil
+}
+
+// sumsOf returns the totals of windows.
+func sumsOf(doc *mapping.Run, sum *window.Sum) (list []*total, err error) {
+	for _, w := range sum.Windows() {
+		if w.Direction == window.AllDirections {
+			break // it is the last
+		}
+		h, err := w.Histogram()
+		if err != nil {
+			return nil, err
+		}
+		t := &mapping.Totals{Requests: w.Completed, DurationMS: w.Length().Milliseconds(), IOPS: w.IOPS, Bandwidth: w.Bandwidth, Latency: w.Latency}
+		list = append(list, &total{facts.NewLine(doc, len(list) == 0, mapping.DirectionTotals{Direction: w.Direction, Totals: t}), h})
 	}
 	return list, nil
 }

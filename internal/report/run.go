@@ -2,12 +2,9 @@ package report
 
 import (
 	"fmt"
-	"maps"
-	"math"
 	"slices"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/window"
@@ -39,9 +36,9 @@ type run struct {
 type runSums struct {
 	query  *query.Query
 	series map[string]*series // by direction; nil if the run document is enough
-	hosts  map[string]map[string]*hostSum
+	hosts  map[hostKey]*hostSum
 	cells  *heatmap.Builder // nil for runs without a section
-	span   window.Span      // of the windows of level Cluster
+	sum    window.Sum       // of the windows of level Cluster
 	last   []clusterWindow  // windows of level Cluster of the latest time, until the next time begins
 }
 
@@ -56,7 +53,7 @@ type clusterWindow struct {
 func newRunSums(q *query.Query, columns int) *runSums {
 	r := &runSums{query: q}
 	if columns > 0 || q.Times() != "" {
-		r.series, r.hosts = map[string]*series{}, map[string]map[string]*hostSum{}
+		r.series, r.hosts = map[string]*series{}, map[hostKey]*hostSum{}
 	}
 	if columns > 0 {
 		r.cells = heatmap.NewBuilder(columns)
@@ -79,15 +76,11 @@ func (r *runSums) add(w *window.Window, requests *hist.Histogram) {
 	case r.series == nil:
 		return
 	case w.Level == mapping.Host:
-		hosts := r.hosts[w.Direction]
-		if hosts == nil {
-			hosts = map[string]*hostSum{}
-			r.hosts[w.Direction] = hosts
+		key := hostKey{w.Direction, w.Host}
+		if r.hosts[key] == nil {
+			r.hosts[key] = &hostSum{}
 		}
-		if hosts[w.Host] == nil {
-			hosts[w.Host] = &hostSum{host: w.Host}
-		}
-		hosts[w.Host].add(w, requests)
+		r.hosts[key].add(w, requests)
 		return
 	}
 	if len(r.last) > 0 && r.last[0].ElapsedMS != w.ElapsedMS {
@@ -102,7 +95,7 @@ func (r *runSums) addLast() {
 		if r.series[w.Direction] == nil {
 			r.series[w.Direction] = newSeries(maxColumns)
 		}
-		r.span.Add(w.Window)
+		r.sum.AddWith(w.Window, w.requests)
 		r.series[w.Direction].add(w.Window, w.requests)
 		if r.cells != nil && w.requests != nil {
 			r.cells.Add(w.Window, w.requests)
@@ -126,19 +119,20 @@ func (r *runSums) end(doc *mapping.Run) (*run, error) {
 	}
 	times := r.query.Times()
 	// The document of a live run also has requests of windows that are not complete yet, which no picture shows.
-	if times != "" || doc.Run.Live() && !r.span.IsZero() {
-		one.Totals = r.totals(one.Doc)
+	var err error
+	if times != "" || doc.Run.Live() && !r.sum.Span.IsZero() {
+		one.Totals, err = sumsOf(one.Doc, &r.sum)
 	} else {
-		var err error
-		if one.Totals, err = totalsOf(doc, r.query.Directions); err != nil {
-			return nil, err
-		}
+		one.Totals, err = totalsOf(doc, r.query.Directions)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if len(one.Totals) == 0 {
 		return nil, nil
 	}
 	if times != "" {
-		one.Part = fmt.Sprintf("%s: windows from %s to %s", times, one.moment(r.span.Start), one.moment(r.span.End))
+		one.Part = fmt.Sprintf("%s: windows from %s to %s", times, one.moment(r.sum.Span.Start), one.moment(r.sum.Span.End))
 	}
 	for _, t := range one.Totals {
 		if w := newWorst(one, t, r.series[t.Direction]); w != nil {
@@ -146,40 +140,14 @@ func (r *runSums) end(doc *mapping.Run) (*run, error) {
 		}
 	}
 	for _, direction := range mapping.Directions {
-		if sums := slices.Collect(maps.Values(r.hosts[direction])); len(sums) > 1 {
-			one.Hosts = append(one.Hosts, hostsOf(direction, sums, doc.Hosts)...)
+		if hosts := hostsOf(direction, r.hosts, doc.Hosts); len(hosts) > 1 {
+			one.Hosts = append(one.Hosts, hosts...)
 		}
 	}
 	if len(one.Hosts) == 0 && len(doc.Hosts) > 1 && !slices.Contains(doc.Levels, mapping.Host) {
 		one.HostNote = "The history has no documents of this run's hosts: ingest it with --levels cluster,host."
 	}
 	return one, nil
-}
-
-// totals returns the totals of the windows.
-func (r *runSums) totals(doc *mapping.Run) []*total {
-	var list []*total
-	seconds := r.span.Length().Seconds()
-	for _, direction := range r.directions() {
-		s, h, completed := r.series[direction], &hist.Histogram{}, int64(0)
-		for _, c := range s.columns {
-			if len(c.requests.bins) > 0 {
-				h.Merge(c.requests.histogram())
-			}
-			completed += c.completed
-		}
-		t := &mapping.Totals{Requests: completed, DurationMS: r.span.Length().Milliseconds()}
-		if h.IsEmpty() {
-			h = nil
-		} else {
-			t.Requests, t.Latency = int64(math.Round(h.Total())), mapping.NewLatency(h, nil)
-		}
-		if seconds > 0 {
-			t.IOPS, t.Bandwidth = float64(completed)/seconds, s.bytes.Sum()/seconds
-		}
-		list = append(list, &total{facts.NewLine(doc, len(list) == 0, mapping.DirectionTotals{Direction: direction, Totals: t}), h})
-	}
-	return list
 }
 
 // directions returns the directions with windows.

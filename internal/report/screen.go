@@ -118,7 +118,7 @@ func (s *Screen) text(r *run, notes []string) []byte {
 	out := &sheet{columns: s.how.Columns}
 	out.lines(strings.TrimSpace(facts.ShortID(r.Doc.Run.ID) + " " + facts.Title(r.Doc)))
 	about := r.times()
-	if length := time.Duration(r.Doc.IntervalMS) * time.Millisecond; !s.sums.span.IsZero() && length > 0 {
+	if length := time.Duration(r.Doc.IntervalMS) * time.Millisecond; !s.sums.sum.Span.IsZero() && length > 0 {
 		about = append(about, "windows of "+unit.Short(length))
 	}
 	out.lines(strings.Join(about, between))

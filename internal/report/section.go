@@ -39,11 +39,11 @@ func (r *runSums) section(of *run) *section {
 // drawTime draws the charts over time.
 func (r *runSums) drawTime(s *section, of *run, names []string) {
 	name := of.Doc.Run.Name
-	axis := chart.TimeAxis{From: r.span.Start, Until: r.span.End, Clock: of.clock()}
+	axis := chart.TimeAxis{From: r.sum.Span.Start, Until: r.sum.Span.End, Clock: of.clock()}
 	if !axis.Until.After(axis.From) {
 		axis.Until = axis.From.Add(time.Millisecond)
 	}
-	label := fmt.Sprintf("Percentiles of latency and IOPS over time of %s, from %s to %s: %s", name, of.moment(r.span.Start), of.moment(r.span.End), labels(of.Totals))
+	label := fmt.Sprintf("Percentiles of latency and IOPS over time of %s, from %s to %s: %s", name, of.moment(r.sum.Span.Start), of.moment(r.sum.Span.End), labels(of.Totals))
 	s.Time, s.Data = newTimeChart(axis, names, r.series, label)
 	// what a column of the charts is
 	joined, longest, window := 0, time.Duration(0), time.Duration(of.Doc.IntervalMS)*time.Millisecond

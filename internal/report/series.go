@@ -40,11 +40,10 @@ var noLatencies = func() (l latencies) {
 // column is one window of a direction, or several consecutive ones.
 type column struct {
 	window.Span
-	windows   int
-	longest   time.Duration // longest window
-	completed int64
-	served    float64 // completed; of averages by their rate, or NaN if it is not known
-	requests  sparse
+	windows  int
+	longest  time.Duration // longest window
+	served   float64       // see [window.Window.Served]
+	requests sparse
 
 	at, worst          latencies // of all requests; highest of any window
 	iops, lowest, most float64   // of all requests; lowest and highest of any window
@@ -53,14 +52,11 @@ type column struct {
 // newColumn returns the column of one window. requests is nil for averages, or without requests.
 func newColumn(w *window.Window, requests *hist.Histogram) *column {
 	c := &column{
-		Span: window.Span{Start: w.Start, End: w.End}, windows: 1, longest: w.Length(), completed: w.Completed,
+		Span: window.Span{Start: w.Start, End: w.End}, windows: 1, longest: w.Length(), served: w.Served(),
 		at: noLatencies, worst: noLatencies,
 	}
 	c.iops = w.KnownIOPS()
-	c.lowest, c.most, c.served = c.iops, c.iops, float64(w.Completed)
-	if w.Averaged {
-		c.served = c.iops * w.Length().Seconds()
-	}
+	c.lowest, c.most = c.iops, c.iops
 	if requests == nil {
 		return c
 	}
@@ -88,7 +84,6 @@ func (c *column) merge(o *column) {
 	c.Join(o.Span)
 	c.windows += o.windows
 	c.longest = max(c.longest, o.longest)
-	c.completed += o.completed
 	c.served += o.served
 	c.lowest, c.most = min(c.lowest, o.lowest), max(c.most, o.most)
 	for i, v := range o.worst {
@@ -132,7 +127,6 @@ type series struct {
 	windows *window.Columns[column]
 	columns []*column // set by finish
 	worst   moments
-	bytes   window.Bytes
 }
 
 func newSeries(limit int) *series {
@@ -141,7 +135,6 @@ func newSeries(limit int) *series {
 
 // add adds the next window. requests is nil for averages, or without requests.
 func (s *series) add(w *window.Window, requests *hist.Histogram) {
-	s.bytes.Add(w)
 	c := newColumn(w, requests)
 	s.worst.see(c)
 	if s.worst.seen == 2 { // the first column stays alone, because the run may cut its window

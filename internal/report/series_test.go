@@ -88,7 +88,7 @@ func TestSeries(t *testing.T) {
 			if !equal(c.at, want) || !equal(c.worst, worst) {
 				t.Fatalf("column %d of %d windows: %v, worst %v; want %v, worst %v", i, c.windows, c.at, c.worst, want, worst)
 			}
-			if c.completed != completed || c.lowest != lowest || c.most != most || !c.End.Equal(windows[next-1].Window.End) {
+			if c.served != float64(completed) || c.lowest != lowest || c.most != most || !c.End.Equal(windows[next-1].Window.End) {
 				t.Fatalf("column %d: %+v", i, c)
 			}
 		}

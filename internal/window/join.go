@@ -79,7 +79,11 @@ func (j *joiner) add(w *Window) error {
 		j.open[key] = &joined{first: w, from: from}
 	}
 	j.open[key].to = max(j.open[key].to, to)
-	return j.open[key].add(w)
+	h, err := w.Histogram()
+	if err == nil {
+		j.open[key].add(w, h)
+	}
+	return err
 }
 
 // flush yields the joined windows whose place is below before, in order of time.
@@ -146,11 +150,8 @@ type joined struct {
 	lacksRate       bool    // the rate of a window is not known
 }
 
-func (j *joined) add(w *Window) error {
-	h, err := w.Histogram()
-	if err != nil {
-		return err
-	}
+// add adds a window and its [Window.Histogram].
+func (j *joined) add(w *Window, h *hist.Histogram) {
 	seconds := float64(w.Length().Milliseconds()) / 1000
 	if w.End.After(j.end) {
 		j.end = w.End
@@ -169,7 +170,7 @@ func (j *joined) add(w *Window) error {
 			j.meansByTime += seconds * w.Latency.Mean
 			j.seconds += seconds
 		}
-		return nil
+		return
 	}
 	if j.most == nil || w.Weight > j.most.Weight {
 		j.most = w
@@ -177,7 +178,6 @@ func (j *joined) add(w *Window) error {
 	j.histograms++
 	j.latencies.Add(&w.Latency)
 	j.requests.Merge(h)
-	return nil
 }
 
 // fill writes the sums into a window whose times are already set.
@@ -231,25 +231,31 @@ func isRough(h *hist.Histogram) bool {
 // Sum adds up the windows of one run and one level, for each direction and for all directions together. The zero
 // value is empty.
 type Sum struct {
+	Span       Span // of the windows
 	directions map[string]*joined
-	span       Span
 }
 
 // Add adds a window.
 func (s *Sum) Add(w *Window) error {
+	requests, err := w.Histogram()
+	if err == nil {
+		s.AddWith(w, requests)
+	}
+	return err
+}
+
+// AddWith adds a window whose [Window.Histogram] was read before.
+func (s *Sum) AddWith(w *Window, requests *hist.Histogram) {
 	if s.directions == nil {
 		s.directions = map[string]*joined{}
 	}
-	s.span.Add(w)
+	s.Span.Add(w)
 	for _, direction := range []string{w.Direction, AllDirections} {
 		if s.directions[direction] == nil {
 			s.directions[direction] = &joined{first: w}
 		}
-		if err := s.directions[direction].add(w); err != nil {
-			return err
-		}
+		s.directions[direction].add(w, requests)
 	}
-	return nil
 }
 
 // Windows returns the sums as windows without a level: one for each direction, and one for all directions if there
@@ -264,7 +270,7 @@ func (s *Sum) Windows() (list []*Window) {
 		if sum == nil {
 			continue
 		}
-		w := &Window{Run: sum.first.Run, Direction: direction, Start: s.span.Start, End: s.span.End, Averaged: sum.first.Averaged}
+		w := &Window{Run: sum.first.Run, Direction: direction, Start: s.Span.Start, End: s.Span.End, Averaged: sum.first.Averaged}
 		w.ElapsedMS = w.StartMS()
 		sum.fill(w)
 		list = append(list, w)

@@ -68,6 +68,14 @@ func (w *Window) KnownIOPS() float64 {
 	return w.IOPS
 }
 
+// Served returns the number of requests; of averages that by their rate, or NaN if it is not known.
+func (w *Window) Served() float64 {
+	if w.Averaged {
+		return w.KnownIOPS() * w.Length().Seconds()
+	}
+	return float64(w.Completed)
+}
+
 // LevelName returns the name of the window's level. That of a section which is read as a run is section.
 func (w *Window) LevelName() string {
 	if w.Level == mapping.Cluster && w.Section != "" {
