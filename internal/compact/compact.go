@@ -70,14 +70,14 @@ type compaction struct {
 	balance map[mapping.Level]int64
 }
 
-// series identifies the documents of one direction, host, and job or section.
+// series identifies the documents of one direction, host, job and section.
 type series struct {
-	level                 mapping.Level
-	direction, host, name string
+	level                         mapping.Level
+	direction, host, job, section string
 }
 
 func seriesOf(d *mapping.Interval) series {
-	return series{d.Level, d.Fio.Direction, d.Host.Name, d.Series()}
+	return series{d.Level, d.Fio.Direction, d.Host.Name, d.Fio.Job, d.Fio.Section}
 }
 
 // batch is how many documents are stored at once: a few megabytes.
@@ -136,7 +136,7 @@ func (c *compaction) documents(ctx context.Context, level mapping.Level) iter.Se
 			case errors.Is(err, window.ErrUneven):
 				err = ErrUneven
 			case err == nil:
-				d = w.Document(first[series{w.Level, w.Direction, w.Host, w.Job}])
+				d = w.Document(first[series{w.Level, w.Direction, w.Host, w.Job, w.Section}])
 				d.Run.Ingest = c.after.Run.Ingest
 				d.Relabel(&c.after.Run)
 			}

@@ -37,7 +37,7 @@ func made(s series, from, to int64, counts map[int]int64) *mapping.Interval {
 	return &mapping.Interval{
 		Time: at(from), Level: s.level, Window: mapping.Window{End: at(to), MS: to - from, ElapsedMS: from},
 		Run: mapping.RunRef{ID: "aa", Name: "aa", Start: start, Ingest: "1"}, Host: mapping.HostRef{Name: s.host},
-		Fio: mapping.FioRef{Direction: s.direction, Job: s.name}, Latency: lat, DocCount: n,
+		Fio: mapping.FioRef{Direction: s.direction, Job: s.job, Section: s.section}, Latency: lat, DocCount: n,
 		Requests: mapping.Requests{Completed: n, Weight: float64(n)}, IOPS: float64(n) * 1000 / float64(to-from), Weighting: "inflight",
 		CBT: mapping.CBT{Mode: "randread"},
 	}
@@ -60,7 +60,7 @@ func openStore(t *testing.T, dir string) *sqlite.Store {
 // TestMinutes: each minute has the counts of its seconds, bin by bin, even if counts are so large that documents are
 // split. All minutes together have the histogram of the run, so its percentiles do not change.
 func TestMinutes(t *testing.T) {
-	all := []series{{mapping.Cluster, "read", "", ""}, {mapping.Cluster, "write", "", ""}, {mapping.Host, "read", "h", ""}, {mapping.Job, "read", "h", "1"}}
+	all := []series{{mapping.Cluster, "read", "", "", ""}, {mapping.Cluster, "write", "", "", ""}, {mapping.Host, "read", "h", "", ""}, {mapping.Job, "read", "h", "1", "reader"}, {mapping.Section, "read", "", "", "reader"}}
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
@@ -146,7 +146,7 @@ func TestLacking(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	defer s.Close()
 	run := aRun("aa", func(r *mapping.Run) { r.Documents = mapping.Documents{Cluster: 2} })
-	d := made(series{mapping.Cluster, "read", "", ""}, 0, 1000, map[int]int64{5: 1})
+	d := made(series{mapping.Cluster, "read", "", "", ""}, 0, 1000, map[int]int64{5: 1})
 	if err := errors.Join(s.Put(t.Context(), []*mapping.Interval{d}), s.Finish(t.Context(), run)); err != nil {
 		t.Fatal(err)
 	}
