@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -235,13 +236,12 @@ func (r *runReader) sections(run *query.Run) (list []*query.Run, err error) {
 // each calls do with each run of the inputs, or with those of its sections that are wanted. many reports whether there are
 // several.
 func (r *runReader) each(ctx context.Context, inputs []input, do func(run *query.Run, many bool) error) error {
-	has, isThere := []string(nil), false // names of sections, and whether a wanted one is among them
+	var has []string // names of sections
 	err := r.eachRun(ctx, inputs, func(run *query.Run, many bool) error {
 		sections, err := r.sections(run)
 		if err != nil {
 			return err
 		}
-		isThere = isThere || len(sections) > 0
 		for _, of := range run.Sections() {
 			if !slices.Contains(has, of.Section) {
 				has = append(has, of.Section)
@@ -254,8 +254,14 @@ func (r *runReader) each(ctx context.Context, inputs []input, do func(run *query
 		}
 		return nil
 	})
-	if err == nil && !isThere && len(has) > 0 {
-		err = r.skip(query.RunError{Err: fmt.Errorf("--section %s: want one of %s", strings.Join(r.wantedSections(), ","), query.List(has))})
+	lacks := func(name string) bool { return !slices.Contains(has, name) }
+	if i := slices.IndexFunc(r.wantedSections(), lacks); err == nil && i >= 0 && len(has) > 0 {
+		for i, name := range has {
+			if strings.Contains(name, ",") { // as the flag reads it
+				has[i] = strconv.Quote(name)
+			}
+		}
+		err = r.skip(query.RunError{Err: fmt.Errorf("--section %s: want one of %s", r.wantedSections()[i], query.List(has))})
 	}
 	return err
 }

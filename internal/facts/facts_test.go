@@ -206,3 +206,17 @@ func TestLinesOfAll(t *testing.T) {
 		}
 	}
 }
+
+// TestPartPath: names of sections stay as they are in the names of their runs.
+func TestPartPath(t *testing.T) {
+	for _, tt := range []struct{ run, section, want string }{
+		{"job1/mixed", "reader", "job1/mixed/reader"},
+		{"job1", "..", "job1/.."},
+		{"job1", "/dev/sdb", "job1//dev/sdb"},
+		{"", "/dev/sdb", "/dev/sdb"},
+	} {
+		if got := PartPath(tt.run, tt.section); got != tt.want {
+			t.Errorf("%q, %q: got %q, want %q", tt.run, tt.section, got, tt.want)
+		}
+	}
+}

@@ -8,7 +8,6 @@ package facts
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,10 +114,18 @@ func Part(run *mapping.Run, section string) *mapping.Run {
 		return nil
 	}
 	one := parts[i]
-	one.Run.Name, one.Run.StageName = path.Join(run.Run.Name, section), path.Join(run.Run.StageName, section)
+	one.Run.Name, one.Run.StageName = PartPath(run.Run.Name, section), PartPath(run.Run.StageName, section)
 	one.Run.Stages = max(run.Run.Stages, len(run.Sections))
 	one.Recovered, one.Missing, one.SLA, one.Changes = mapping.Lost{}, mapping.Lost{}, nil, nil
 	return one
+}
+
+// PartPath returns the name of a section after that of its run. It is not a path to be cleaned: a section may be named "..".
+func PartPath(run, section string) string {
+	if run == "" {
+		return section
+	}
+	return run + "/" + section
 }
 
 // PartName names the run of one section: "reader beside write 1M". It is empty for a whole run.

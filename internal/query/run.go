@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -78,7 +77,7 @@ func (r *Run) Sections() (list []*Run) {
 	}
 	for _, name := range names {
 		of := *r
-		of.Section, of.part, of.Name, of.Path, of.IsAlone = name, true, path.Join(r.Name, name), path.Join(r.Path, name), false
+		of.Section, of.part, of.Name, of.Path, of.IsAlone = name, true, facts.PartPath(r.Name, name), facts.PartPath(r.Path, name), false
 		list = append(list, &of)
 	}
 	if len(list) == 0 {
@@ -153,7 +152,7 @@ func (r *Run) wanted(take func(*window.Window) error) func(*window.Window) error
 			}
 			if of == nil {
 				info := *w.Run
-				info.Name, of = path.Join(info.Name, r.Section), &info
+				info.Name, of = facts.PartPath(info.Name, r.Section), &info
 			}
 			w.Run = of
 		}

@@ -168,6 +168,18 @@ func TestLimitLevels(t *testing.T) {
 	}
 }
 
+// TestUnusedName: no two sections or stages have one name, also if users give names with such numbers.
+func TestUnusedName(t *testing.T) {
+	used := map[string]bool{}
+	var got []string
+	for _, name := range []string{"x", "x", "x #2", "x", "", "1", ""} {
+		got = append(got, unusedName(used, name, " #"))
+	}
+	if want := []string{"x", "x #2", "x #2 #2", "x #3", "1", "1 #2", "2"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestReadsNothing: a plan is made of evidence. No file of the package opens one, or asks the system about one.
 func TestReadsNothing(t *testing.T) {
 	files, err := filepath.Glob("*.go")

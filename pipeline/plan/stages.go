@@ -81,14 +81,11 @@ func (p *planner) stages() []*Plan {
 		stages[i].jobs = append(stages[i].jobs, j)
 	}
 	var plans []*Plan
-	names := map[string]int{}
+	used := map[string]bool{}
 	for i, of := range stages {
 		s := p.stage(of.jobs)
 		s.Stage, s.Stages = i+1, len(stages)
-		s.Name = JoinNames(p.sectionNames(s.Jobs))
-		if names[s.Name]++; names[s.Name] > 1 || s.Name == "" {
-			s.Name = strings.TrimPrefix(fmt.Sprintf("%s-%d", s.Name, names[s.Name]), "-")
-		}
+		s.Name = unusedName(used, JoinNames(p.sectionNames(s.Jobs)), "-")
 		s.Title += "/" + s.Name
 		plans = append(plans, s)
 	}
@@ -354,15 +351,27 @@ func (p *Plan) sections() (sections []Section) {
 			s.Options = common([]map[string]string{s.Options, j.Entry.listed()})
 		}
 	}
-	used := map[string]int{} // hosts may have other options in sections of one name
+	used := map[string]bool{} // hosts may have other options in sections of one name
 	for i := range sections {
 		s := &sections[i]
-		s.Name = JoinNames(p.sectionNames(s.Jobs))
-		if used[s.Name]++; used[s.Name] > 1 {
-			s.Name += fmt.Sprint(" #", used[s.Name])
+		if s.Name = JoinNames(p.sectionNames(s.Jobs)); len(sections) > 1 {
+			s.Name = unusedName(used, s.Name, " #")
 		}
 	}
 	return sections
+}
+
+// unusedName returns a name and adds it to the used ones. If it is used or empty, a number follows. The user may have given the
+// name with that number, too.
+func unusedName(used map[string]bool, name, before string) string {
+	one := name
+	for n := 1; one == "" || used[one]; n++ {
+		if one = fmt.Sprint(n); name != "" {
+			one = fmt.Sprint(name, before, n+1)
+		}
+	}
+	used[one] = true
+	return one
 }
 
 // HasSections reports whether the jobs of the stage did not all do the same, and it is known which did what.
