@@ -29,8 +29,8 @@ func percentilesCommand(e *env) *cobra.Command {
 		Use:   "percentiles X...",
 		Short: "Percentiles over time, of logs or of a run in the history",
 		Long: `Prints percentiles of latency for each window of time and direction, and of the
-whole run. --total prints only the latter; with --levels host or job, also those of each
-host or job.
+whole run. --total prints only the latter; with --levels host, job or section, also those
+of each host, job or section.
 
 ` + chooseHelp + `
 

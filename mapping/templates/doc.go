@@ -1,5 +1,5 @@
 // Package templates has what an Elasticsearch cluster needs before the first document: the lifecycle policy, the
-// component templates and the index templates of the four families of indices. They are JSON files beside the code.
+// component templates and the index templates of the families of indices. They are JSON files beside the code.
 // Fields that these files do not have come from the types of package mapping. Package internal/setup installs the
 // templates. Stores look up [Names] before they write.
 //

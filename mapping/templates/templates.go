@@ -75,7 +75,7 @@ type Family struct {
 	Mappings string // the component template with its fields
 }
 
-// Families are the four families of indices: interval documents of each level, and runs.
+// Families are the families of indices: interval documents of each level, and runs.
 func Families(prefix string) []Family {
 	if prefix == "" {
 		prefix = mapping.DefaultPrefix
