@@ -210,7 +210,7 @@ func KindText(k expr.Kind, value float64, isBound bool) string {
 	case expr.Latency:
 		text = unit.Latency(value)
 	case expr.Duration:
-		text = unit.Short(time.Duration(value * float64(time.Second)))
+		text = unit.Short(time.Duration(math.Round(value * float64(time.Second))))
 	}
 	return unit.OrMore(text, isBound)
 }

@@ -75,3 +75,10 @@ func TestTextOf(t *testing.T) {
 		}
 	}
 }
+
+// TestDurationText: 2.002 seconds are a little less as a binary number.
+func TestDurationText(t *testing.T) {
+	if got := KindText(expr.Duration, 2.002, false); got != "2.002s" {
+		t.Error(got)
+	}
+}
