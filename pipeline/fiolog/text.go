@@ -38,11 +38,11 @@ var (
 	issuedLine  = regexp.MustCompile(`^issued\s*(?:rwts?)?\s*: total=(?:r=)?(\d+)[,/](?:w=)?(\d+)[,/](?:d=)?(\d+)(?:,\d+)?,? short=(?:r=)?(\d+)[,/](?:w=)?(\d+)[,/](?:d=)?(\d+)`)
 	versionLine = regexp.MustCompile(`^fio-\d\S*$`)
 	terseLine   = regexp.MustCompile(`^[345];fio-\d`)
-	textBegins  = regexp.MustCompile(`: \(g=\d+\): rw=\w+, bs=|: \(groupid=\d+, jobs=\d+\): err=|(?m)(?:^|\r)[> \t]*(?:[-\d:.,TZ ]*[> \t])?[345];fio-\d`)
+	textBegins  = regexp.MustCompile(`: \(g=\d+\): rw=\w+, bs=|: \(groupid=\d+, jobs=\d+\): err=|(?m)(?:^|\r)[> \t]*(?:[-\d:.,TZ \[\]]*[> \t])?[345];fio-\d`)
 )
 
 // quoting is what people and logs of programs put before each line: blanks, ">", and the time.
-var quoting = regexp.MustCompile(`^[> \t]*(?:(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?Z?[> \t]+)?`)
+var quoting = regexp.MustCompile(`^[> \t]*(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?[> \t]+)?`)
 
 // IsText reports whether a text has a line that only fio's normal or terse output has.
 func IsText(text []byte) bool {

@@ -190,6 +190,7 @@ func TestTextInNoise(t *testing.T) {
 		"CR LF":               strings.ReplaceAll(text, "\n", "\r\n"),
 		"quoted":              "He wrote:\n> " + strings.ReplaceAll(text, "\n", "\n> "),
 		"log of CI":           "2026-11-24T22:41:05.1234567Z " + strings.ReplaceAll(text, "\n", "\n2026-11-24T22:41:05.1234567Z "),
+		"times in brackets":   "[2026-11-24T22:41:05.123Z] " + strings.ReplaceAll(text, "\n", "\n[2026-11-24T22:41:05.123Z] "),
 		"times":               "22:41:05.123  " + strings.ReplaceAll(text, "\n", "\n22:41:05.123  "),
 		"progress":            strings.Replace(text, "\nfirst: (groupid", "Jobs: 1 (f=1): [r(1)][25.0%][eta 00m:03s]\rJobs: 1 (f=1)\r\nfio: a warning\nfirst: (groupid", 1),
 		"long progress":       strings.Replace(text, "\nfirst: (groupid", strings.Repeat("Jobs: 1 (f=1): [r(1)][eta 00m:03s]\r", 9000)+"\nfirst: (groupid", 1),
