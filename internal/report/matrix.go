@@ -50,7 +50,7 @@ func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, run
 // matrices shows p99 by the settings in which the runs of a page differ. There is none if they differ in more than three, or
 // if the page has only parts of them, because documents have the numbers of whole runs.
 func (p *Page) matrices() []MatrixView {
-	runs := facts.Parts(slices.DeleteFunc(p.documents(), func(run *mapping.Run) bool { return run.Run.Live() })...)
+	runs := facts.Parts(slices.DeleteFunc(documents(p.runs), func(run *mapping.Run) bool { return run.Run.Live() })...)
 	by := matrix.SettingsOf(runs)
 	if len(by) == 0 || p.opt.Query.Times() != "" {
 		return nil

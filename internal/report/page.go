@@ -71,7 +71,7 @@ func (p *Page) Write(w io.Writer) error {
 			r.Class = runClass(i)
 		}
 	}
-	isExecution, lead := facts.IsExecution(p.documents()), ""
+	isExecution, lead := facts.IsExecution(documents(p.runs)), ""
 	if isExecution {
 		setStages(p.runs)
 		lead = executionLead(p.runs)
@@ -91,14 +91,18 @@ func (p *Page) Write(w io.Writer) error {
 var (
 	//go:embed page.html
 	pageHTML string
+	// MatrixHTML is the template "drawings" of a [MatrixView].
+	//go:embed matrix.html
+	MatrixHTML string
 	//go:embed page.css
 	pageCSS string
 	//go:embed page.js
 	pageJS string
 )
 
-func (p *Page) documents() (docs []*mapping.Run) {
-	for _, r := range p.runs {
+// documents returns the documents of runs.
+func documents(runs []*run) (docs []*mapping.Run) {
+	for _, r := range runs {
 		docs = append(docs, r.Doc)
 	}
 	return docs
@@ -109,7 +113,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"style": Style, "live": Live, "reload": func() template.HTML { return reload }, "script": func() template.JS { return template.JS(pageJS) },
 		"execution": facts.ExecutionTitle, "count": unit.Count, "apart": apart,
-	}).Parse(pageHTML))
+	}).Parse(pageHTML + MatrixHTML))
 })
 
 // pageView is the data of the template.

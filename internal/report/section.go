@@ -3,13 +3,13 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"github.com/fio2es/fio2es/internal/query"
 	"html/template"
 	"strings"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/heatmap"
+	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 )
 

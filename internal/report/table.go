@@ -112,11 +112,7 @@ func rowColumns(isExecution bool) []table.Column[row] {
 
 // setStages numbers the stages of an execution, and sets in which settings they differ.
 func setStages(stages []*run) {
-	var docs []*mapping.Run
-	for _, s := range stages {
-		docs = append(docs, s.Doc)
-	}
-	differ := workload.Settings(docs)
+	differ := workload.Settings(documents(stages))
 	for _, s := range stages {
 		s.Number, s.Differs = s.Doc.Run.Stage, differ[s.Doc]
 		if len(s.Doc.Sections) > 1 { // their lines have the settings
@@ -127,17 +123,16 @@ func setStages(stages []*run) {
 
 // Stages returns a table of the stages that screens show. It is empty unless the screens show several stages of one execution.
 func Stages(screens []*Screen) []byte {
-	var docs []*mapping.Run
 	var stages []*run
 	for _, s := range screens {
-		docs, stages = append(docs, s.run.Doc), append(stages, s.run)
+		stages = append(stages, s.run)
 	}
-	if !facts.IsExecution(docs) {
+	if !facts.IsExecution(documents(stages)) {
 		return nil
 	}
 	setStages(stages)
 	out := &sheet{columns: screens[0].how.Columns}
-	out.lines(facts.ExecutionTitle(docs[0]))
+	out.lines(facts.ExecutionTitle(stages[0].Doc))
 	to, byFio := table.NewNarrow(out, table.Text, rowColumns(true), []string{"SETTINGS", "NAME"}, []string{"MAX", "BANDWIDTH", "P50", "REQUESTS", "P99.9"}), false
 	for _, r := range rowsOf(stages) {
 		to.Write(r) // a sheet takes all that is written

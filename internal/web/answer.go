@@ -41,7 +41,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.StateText, "link": runLink, "stage": facts.StageText, "execution": executionLink, "workload": workloadLink, "live": report.Live,
 		"isBad": func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
 		"since": func(row *workload.Row) string { return workload.Day(row.Change.After) },
-	}).Parse(siteHTML + workloadsHTML + matrixHTML))
+	}).Parse(siteHTML + workloadsHTML + matrixHTML + report.MatrixHTML))
 })
 
 // unframed keeps other sites from showing pages in frames, in which users could be tricked into clicks. Browsers
@@ -99,11 +99,10 @@ type notice struct {
 type noticeView struct {
 	Head
 	notice
-	Status int
 }
 
 func (s *site) notify(w http.ResponseWriter, r *http.Request, status int, n notice) {
-	s.show(w, r, status, "notice", noticeView{s.head(n.Title, homeOf(r)), n, status})
+	s.show(w, r, status, "notice", noticeView{s.head(n.Title, homeOf(r)), n})
 }
 
 // homeOf returns the address of the list, relative to the requested page.

@@ -33,9 +33,6 @@ type found struct {
 // look finds the runs of a query. The history lists the newest run first, so for that order look reads only the runs
 // that it shows. Any other order needs all runs.
 func (s *site) look(ctx context.Context, q listQuery, met *where.Condition) (*found, error) {
-	if _, err := q.columns(); err != nil {
-		return nil, err
-	}
 	watched := query.Watch(history.RunFilter{Text: q.Text, Where: met, Light: true})
 	begin := (q.Page - 1) * pageRuns
 	isHistorys := q.By == where.Orders()[0] && !q.Lowest
@@ -84,13 +81,12 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	}
 	v := listView{Head: s.head("Runs", ""), Name: s.Name, Query: q}
 	v.Columns, _ = q.columns() // parseQuery has returned the error
-	var parsed *where.Condition
-	if v.Condition, parsed = parseCondition(q.Where); v.Condition.Problem != "" {
+	if v.Condition = parseCondition(q.Where); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "list", v)
 		return
 	}
 	v.Live = true
-	if v.Found, err = s.look(r.Context(), q, parsed); err == nil && len(v.Found.Runs) == 0 && (q.IsSearch() || q.Page > 1) {
+	if v.Found, err = s.look(r.Context(), q, v.Condition.met); err == nil && len(v.Found.Runs) == 0 && (q.IsSearch() || q.Page > 1) {
 		v.Contents, err = query.Nothing(r.Context(), s.Store, v.Found.Watched.Filter)
 	}
 	if err != nil {
@@ -101,7 +97,13 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 }
 
 // Lines returns the lines of a run.
-func (v listView) Lines(run *mapping.Run) []*facts.Line { return linesOf(v.Columns, run) }
+func (v listView) Lines(run *mapping.Run) []*facts.Line {
+	var list []table.Column[*facts.Line]
+	for _, c := range v.Columns {
+		list = append(list, c.Column)
+	}
+	return facts.LinesFor(list, run)
+}
 
 // Start returns the order by start.
 func (listView) Start() where.Order { return where.Orders()[0] }
@@ -281,35 +283,26 @@ func (q listQuery) columns() (list []column, err error) {
 	return list, nil
 }
 
-// linesOf returns the lines of a run in a list with these columns.
-func linesOf(columns []column, run *mapping.Run) []*facts.Line {
-	var list []table.Column[*facts.Line]
-	for _, c := range columns {
-		list = append(list, c.Column)
-	}
-	return facts.LinesFor(list, run)
-}
-
 // condition is the condition of a search as the user wrote it.
 type condition struct {
 	Text    string
 	Problem string // the mistake; empty if there is none
 	Before  string // text before the mistake
 	Rest    string // text from the mistake on
+
+	met *where.Condition // nil if there is a mistake
 }
 
-// parseCondition parses a condition. The second result is nil if there is a mistake.
-func parseCondition(text string) (condition, *where.Condition) {
-	c := condition{Text: text}
-	parsed, err := where.Parse(text, time.Now())
+func parseCondition(text string) condition {
+	met, err := where.Parse(text, time.Now())
 	if err == nil {
-		return c, parsed
+		return condition{Text: text, met: met}
 	}
-	c.Problem = err.Error()
+	c := condition{Text: text, Problem: err.Error()}
 	if at := (*expr.Error)(nil); errors.As(err, &at) {
 		characters := []rune(text)
 		place := min(max(at.Column-1, 0), len(characters))
 		c.Before, c.Rest = string(characters[:place]), string(characters[place:])
 	}
-	return c, nil
+	return c
 }

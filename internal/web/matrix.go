@@ -9,7 +9,6 @@ import (
 	"github.com/fio2es/fio2es/internal/matrix"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
-	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -31,8 +30,7 @@ type matrixView struct {
 func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := matrixView{Head: s.head("Matrix", "./"), Name: s.Name, By: strings.TrimSpace(q.Get("by")), Show: strings.TrimSpace(q.Get("show"))}
-	var met *where.Condition
-	if v.Condition, met = parseCondition(q.Get("where")); v.Condition.Problem != "" {
+	if v.Condition = parseCondition(q.Get("where")); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "matrix", v)
 		return
 	}
@@ -49,14 +47,14 @@ func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, http.StatusBadRequest, "matrix", v)
 		return
 	}
-	watched := query.Watch(history.RunFilter{Where: met, Light: true})
+	watched := query.Watch(history.RunFilter{Where: v.Condition.met, Light: true})
 	runs, err := s.all(r.Context(), watched.Filter)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	runs = slices.DeleteFunc(runs, func(run *mapping.Run) bool { return run.Run.Live() })
-	runs = matrix.Parts(runs, met.Matches)
+	runs = matrix.Parts(runs, v.Condition.met.Matches)
 	v.Runs, v.Undecided = len(runs), watched.Undecided()
 	if by == nil {
 		by = matrix.SettingsOf(runs)

@@ -16,7 +16,6 @@ import (
 	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
-	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/internal/workload"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -29,7 +28,6 @@ type workloadsView struct {
 	Head
 	Name      string // name of the history
 	Condition condition
-	Runs      int
 	Workloads []*workloadRow
 	Undecided string // says which runs were left out; empty if none were
 }
@@ -63,18 +61,17 @@ func (w *workloadRow) Changed() (list []*workload.Row) {
 
 func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 	v := workloadsView{Head: s.head("Workloads", "./"), Name: s.Name}
-	var parsed *where.Condition
-	if v.Condition, parsed = parseCondition(r.URL.Query().Get("where")); v.Condition.Problem != "" {
+	if v.Condition = parseCondition(r.URL.Query().Get("where")); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "workloads", v)
 		return
 	}
-	watched := query.Watch(history.RunFilter{Where: parsed, Light: true})
+	watched := query.Watch(history.RunFilter{Where: v.Condition.met, Light: true})
 	runs, err := s.all(r.Context(), watched.Filter)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	v.Runs, v.Undecided = len(runs), watched.Undecided()
+	v.Undecided = watched.Undecided()
 	for _, one := range workload.Group(facts.Parts(runs...)) {
 		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(workload.MustNumbers("p99"), workload.LeastChange)})
 	}
