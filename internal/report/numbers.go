@@ -56,9 +56,14 @@ func sumsOf(doc *mapping.Run, sum *window.Sum) (list []*total, err error) {
 	return list, nil
 }
 
-// numbersColumns returns the columns of a section: all numbers but p75.
-func numbersColumns() []table.Column[*facts.Line] {
-	return slices.DeleteFunc(slices.Clone(facts.Numbers()), func(c table.Column[*facts.Line]) bool { return c.Name == "p75" || c.Heading == "" })
+// numbers are the columns of a direction and all its numbers.
+func numbers() []table.Column[*facts.Line] {
+	return append(table.Pick(facts.Columns(), "direction"), facts.Numbers()...)
+}
+
+// ofLine returns columns of directions.
+func ofLine(columns []table.Column[*facts.Line]) []table.Column[*total] {
+	return table.Map(columns, func(t *total) *facts.Line { return t.Line })
 }
 
 // sure is the confidence of the interval of a percentile.

@@ -289,16 +289,13 @@ func (r *run) sections() []*facts.Line {
 func sectionColumns() []table.Column[*facts.Line] {
 	return slices.Concat([]table.Column[*facts.Line]{
 		{Name: "section", Heading: "Section", Value: func(l *facts.Line) any { return l.Section.Name }, Text: func(l *facts.Line) string { return facts.SectionTitle(l.Section) }},
-		{Name: "direction", Heading: "Dir", Value: func(l *facts.Line) any { return l.Direction }},
-	}, table.Pick(facts.Numbers(), "requests", "iops", "p50", "p99", "p99_9", "max"))
+	}, table.Pick(numbers(), "direction", "requests", "iops", "p50", "p99", "p99_9", "max"))
 }
 
 // screenNumbers are the columns of the directions. Percentiles of too few requests have a mark. The mean is there where it is all
 // that is known, because a terminal has no room for more columns.
 func screenNumbers() []table.Column[*total] {
-	line := func(t *total) *facts.Line { return t.Line }
-	columns := append([]table.Column[*total]{{Name: "direction", Heading: "Dir", Value: func(t *total) any { return t.Direction }}},
-		table.Map(table.Pick(facts.Numbers(), "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max"), line)...)
+	columns := ofLine(table.Pick(numbers(), "direction", "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max"))
 	for i := range columns {
 		c := columns[i]
 		m, _ := facts.ParseMetric(c.Name)
@@ -325,9 +322,7 @@ func screenNumbers() []table.Column[*total] {
 // object returns the run as JSON. Names and values are those of the tables of all commands.
 func (r *run) object(notes []string) []byte {
 	d := r.Doc
-	isOfDirection := func(c table.Column[*facts.Line]) bool {
-		return c.Name == "direction" || slices.ContainsFunc(facts.Numbers(), func(n table.Column[*facts.Line]) bool { return n.Name == c.Name })
-	}
+	isOfDirection := func(c table.Column[*facts.Line]) bool { return facts.HasColumn(numbers(), c.Name) }
 	about := append(slices.DeleteFunc(slices.Clone(facts.All()), isOfDirection),
 		table.Column[*facts.Line]{Name: "end", Sparse: true, Value: func(*facts.Line) any { return d.Run.End }},
 		table.Column[*facts.Line]{Name: "length", Unit: "ms", Value: func(*facts.Line) any { return d.Run.End.Sub(d.Run.Start).Milliseconds() }},
@@ -342,11 +337,6 @@ func (r *run) object(notes []string) []byte {
 	var b bytes.Buffer
 	line := objects(about, []*facts.Line{facts.NewLine(d, true, mapping.DirectionTotals{Totals: new(mapping.Totals)})})[0]
 	b.Write(bytes.TrimSuffix(line, []byte("}")))
-	directions := append([]table.Column[*facts.Line]{{Name: "direction", Value: func(l *facts.Line) any { return l.Direction }}}, facts.Numbers()...)
-	var totals []*facts.Line
-	for _, t := range r.Totals {
-		totals = append(totals, t.Line)
-	}
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(false)
 	for _, part := range []struct {
@@ -354,7 +344,7 @@ func (r *run) object(notes []string) []byte {
 		value any
 		some  int
 	}{
-		{"options", d.Fio.Options, len(d.Fio.Options)}, {"labels", d.Run.Labels, len(d.Run.Labels)}, {"by_direction", objects(directions, totals), 1},
+		{"options", d.Fio.Options, len(d.Fio.Options)}, {"labels", d.Run.Labels, len(d.Run.Labels)}, {"by_direction", objects(ofLine(numbers()), r.Totals), 1},
 		{"by_section", objects(sectionColumns(), r.sections()), len(r.sections())}, {"by_host", objects(hostColumns(), r.Hosts), len(r.Hosts)}, {"worst", objects(worstColumns(), r.Worst), len(r.Worst)},
 		{"part", r.Part, len(r.Part)}, {"notes", notes, len(notes)},
 	} {

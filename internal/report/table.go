@@ -97,17 +97,16 @@ func rowColumns(isExecution bool) []table.Column[row] {
 		column("name", "Name", func(r *run) string { return facts.Title(r.Doc) }, func(s *mapping.RunSection) string { return "  " + facts.SectionTitle(s) }),
 		column("", "Start (UTC)", func(r *run) string { return facts.Started(r.Doc) }, nil),
 	}
-	numbers := []string{"requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max"}
+	names := []string{"direction", "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max"}
 	if isExecution {
 		columns = []table.Column[row]{
 			column("number", "Stage", func(r *run) string { return facts.StageText(r.Doc) }, nil),
 			column("name", "Name", func(r *run) string { return facts.StageName(r.Doc) }, func(s *mapping.RunSection) string { return "  " + s.Name }),
 			column("settings", "Settings", func(r *run) string { return r.Differs }, func(s *mapping.RunSection) string { return facts.SettingsText(&s.CBT) }),
 		}
-		numbers = []string{"requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max"}
+		names = []string{"direction", "requests", "iops", "bandwidth", "p50", "p99", "p99_9", "max"}
 	}
-	columns = append(columns, table.Column[row]{Name: "direction", Heading: "Dir", Text: func(r row) string { return r.Direction }})
-	return append(columns, table.Map(table.Pick(facts.Numbers(), numbers...), func(r row) *facts.Line { return r.Line })...)
+	return append(columns, table.Map(table.Pick(numbers(), names...), func(r row) *facts.Line { return r.Line })...)
 }
 
 // setStages numbers the stages of an execution, and sets in which settings they differ.
@@ -172,9 +171,7 @@ func (p *Page) summary(isExecution bool) *view {
 
 // Numbers returns the table of the directions of a run. Latencies have their error bounds.
 func (r *run) Numbers() *view {
-	columns := append([]table.Column[*total]{{Name: "direction", Heading: "Dir", Text: func(t *total) string { return t.Direction }}},
-		table.Map(numbersColumns(), func(t *total) *facts.Line { return t.Line })...)
-	v := newView("numbers", "", columns, r.Totals, func(t *total, column string, to *cell) {
+	v := newView("numbers", "", ofLine(table.Hide(numbers(), "p75")), r.Totals, func(t *total, column string, to *cell) {
 		if slices.Contains(facts.LatencyNames, column) {
 			*to = t.latencyCell(column)
 		}
