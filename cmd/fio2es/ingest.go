@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/config"
+	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/ndjson"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
@@ -23,6 +24,7 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/pipeline"
 	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/source"
@@ -61,7 +63,7 @@ what is missing. With --verify it reads all of the files. Files that are damaged
 reported by each ingest, with exit code 3, until they change, or --exclude leaves out
 their run.
 
-stdout has a table of the runs that are new. With --output, documents go to a file
+stdout has a table of the runs that are new, the newest first. With --output, documents go to a file
 (or with - to stdout) and not to the history, as NDJSON for the _bulk request of
 Elasticsearch.`,
 		Example: `  fio2es ingest results/
@@ -217,6 +219,8 @@ func (e *env) toFile(name string, write func(to ingest.Target) error) error {
 // were not read.
 func (g *ingestCall) printNews(result *ingest.Result, known int, took time.Duration) error {
 	news := result.News()
+	new(where.Order).Sort(news, false) // as runs lists them: the newest first
+	facts.KeepTogether(news)
 	to := g.stdout
 	if g.output != "" {
 		to = g.stderr

@@ -50,7 +50,7 @@ var rules = map[string]rule{
 		why: "a stand-in for a cluster must not know our documents",
 	},
 
-	"pipeline/source": {level: 1, imports: []string{"internal/alike"}, why: "bytes come from files and archives; it knows codecs, and nothing of fio"},
+	"pipeline/source": {level: 1, imports: []string{"internal/alike", "internal/unit"}, why: "bytes come from files and archives; it knows codecs, and nothing of fio"},
 	"pipeline/fiolog": {
 		level: 1, imports: []string{"hist"}, std: true,
 		why: "other programs may import the reader of logs; it knows lines and bins, not files or runs",
@@ -85,7 +85,7 @@ var rules = map[string]rule{
 		why: "dashboards know the fields of documents and the bands of heat maps",
 	},
 	"kibana/kibanatest": {level: 0, std: true, why: "it stands in for Kibana, which does not know our panels"},
-	"internal/where":    {level: 4, imports: []string{"internal/expr", "internal/facts", "internal/table", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
+	"internal/where":    {level: 4, imports: []string{"internal/expr", "internal/facts", "internal/table", "internal/unit", "mapping"}, why: "conditions are on the facts of a run, not on its store"},
 	"internal/workload": {level: 4, imports: []string{"internal/expr", "internal/junit", "internal/facts", "internal/table", "internal/trend", "internal/unit", "internal/fioargs", "mapping"}, why: "the settings of a run decide with which it is compared, not its store; fio has one meaning of options"},
 	"internal/trend":    {level: 0, std: true, why: "changes in a series of numbers do not depend on what the numbers are"},
 	"internal/history": {

@@ -1,5 +1,5 @@
 // Package unit writes numbers for people: latencies, counts, rates and sizes, each with three significant digits and
-// a suitable unit. Documents and output for programs do not use it.
+// a suitable unit. It also orders names as people do. Documents and output for programs do not use its texts.
 package unit
 
 import (

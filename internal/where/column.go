@@ -13,6 +13,7 @@ import (
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -247,7 +248,7 @@ func (o *Order) Sort(runs []*mapping.Run, isReversed bool) {
 		case (a.text == "") != (b.text == ""): // unknown texts come last
 			order = cmp.Compare(b.text, a.text)
 		default:
-			order = cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.text, b.text))
+			order = cmp.Or(cmp.Compare(b.number, a.number), unit.Compare(a.text, b.text))
 		}
 		if isReversed {
 			return -order

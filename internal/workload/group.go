@@ -12,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -193,7 +194,7 @@ func Group(runs []*mapping.Run) []*Workload {
 	for _, alike := range byShort {
 		title(alike)
 	}
-	slices.SortFunc(list, func(a, b *Workload) int { return cmp.Compare(a.Title, b.Title) })
+	slices.SortFunc(list, func(a, b *Workload) int { return unit.Compare(a.Title, b.Title) })
 	return list
 }
 
@@ -266,7 +267,7 @@ func Varying(runs []*mapping.Run) (list []Varied) {
 		for i, run := range runs {
 			values = append(values, textOr(run, name, texts[i][name]))
 		}
-		slices.Sort(values)
+		slices.SortFunc(values, unit.Compare)
 		if values = slices.Compact(values); len(values) > 1 {
 			list = append(list, Varied{name, values})
 		}

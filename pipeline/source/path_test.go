@@ -35,22 +35,6 @@ func TestCleanMemberStaysBelow(t *testing.T) {
 	})
 }
 
-// TestNaturalCompareIsAnOrder checks what sorting relies on.
-func TestNaturalCompareIsAnOrder(t *testing.T) {
-	gen := rapid.StringMatching(`[a0-2/.\-]{0,8}`)
-	rapid.Check(t, func(t *rapid.T) {
-		a, b, c := gen.Draw(t, "a"), gen.Draw(t, "b"), gen.Draw(t, "c")
-		if (naturalCompare(a, b) == 0) != (a == b) || naturalCompare(a, b) != -naturalCompare(b, a) {
-			t.Fatalf("%q and %q", a, b)
-		}
-		s := []string{a, b, c}
-		slices.SortFunc(s, naturalCompare)
-		if naturalCompare(s[0], s[2]) > 0 {
-			t.Fatalf("not transitive: %q", s)
-		}
-	})
-}
-
 // TestScopeForms checks that the final path was among those asked about.
 func TestScopeForms(t *testing.T) {
 	gen := rapid.SliceOfN(rapid.StringMatching(`[ab]/[ab]/x`), 1, 5)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/alike"
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
 const (
@@ -213,7 +214,7 @@ func expand(args []string) (roots []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("expand %s: %w", arg, err)
 		}
-		slices.SortFunc(matches, naturalCompare)
+		slices.SortFunc(matches, unit.Compare)
 		roots = append(roots, matches...)
 	}
 	if i := slices.Index(roots, "-"); i >= 0 && slices.Contains(roots[i+1:], "-") {
@@ -701,7 +702,7 @@ func (s *scanner) settle() {
 	for _, f := range last {
 		s.set.Files = append(s.set.Files, f.file)
 	}
-	slices.SortFunc(s.set.Files[begin:], func(a, b *File) int { return naturalCompare(a.Path, b.Path) })
+	slices.SortFunc(s.set.Files[begin:], func(a, b *File) int { return unit.Compare(a.Path, b.Path) })
 	for _, d := range doubles {
 		instead := d.used.Name() + " instead"
 		switch {
