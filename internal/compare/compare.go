@@ -74,6 +74,9 @@ func (c *Change) Bound() string {
 	return ""
 }
 
+// SpansGap reports whether the interval is wide because the metric may lie between two groups of latencies. Why says more.
+func (c *Change) SpansGap() bool { return c.HasInterval() && c.Why != "" }
+
 // HasInterval reports whether the change has a confidence interval.
 func (c *Change) HasInterval() bool { return c.Verdict != Unknown && c.Verdict != NoInterval }
 

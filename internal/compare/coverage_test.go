@@ -168,6 +168,18 @@ func (g twoGroups) p99(rng *rand.Rand, times float64) float64 {
 	return newPool(side).whole.Percentile(0.99).Value
 }
 
+// TestSpansGap: that a percentile may lie between two groups is in the change, and in no note.
+func TestSpansGap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	side := func(name string) *Side {
+		return &Side{name, []*Run{{Name: name, series: map[string]*Series{"read": twoGroups{0.01, 20}.run(rng, 1)}}}}
+	}
+	lines, notes, err := Compare(side("a"), side("b"), Options{covered[3:], 0.95, Within})
+	if err != nil || len(notes) > 0 || !lines[0].SpansGap() || lines[0].Metric.Quantile != 0.99 {
+		t.Errorf("%+v %q %v", lines, notes, err)
+	}
+}
+
 // TestGap: p99 lies between two groups of latencies. The shares of requests above it find changes that its interval
 // does not show, and are wrong no more often than intervals. Intervals contain the truth as often as before.
 func TestGap(t *testing.T) {

@@ -141,9 +141,9 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 			}
 		}
 		for _, c := range Sides(from, to, opt) {
-			if c.Why != "" {
+			if c.Why != "" && !c.SpansGap() { // of these, the caller gives only the number
 				note("%s and %s: %s: %s", base.Name, other.Name, direction, c.Why)
-			} else if c.Bound() != "" {
+			} else if c.Why == "" && c.Bound() != "" {
 				note("%s and %s: %s: %s rests on fio's last bin, which has no upper end: %s to %s, %s",
 					base.Name, other.Name, direction, c.Metric, c.BaseText(), c.OtherText(), c.Text())
 			}

@@ -228,7 +228,7 @@ func (r *Run) readStored(ctx context.Context, take func(*window.Window) error) (
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the history lacks %s: the answer leaves them out; "+
 			"ingest the run's files again with --verify to restore them", name, lack))
 		warned := *doc
-		warned.Warnings = append(slices.Clone(doc.Warnings), r.Warnings...)
+		warned.Warnings, warned.Run.Complete = append(slices.Clone(doc.Warnings), r.Warnings...), false
 		doc = &warned
 	}
 	if r.JoinMS > 0 { // read more at both ends, so that no joined window lacks a stored one
