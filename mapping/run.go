@@ -368,6 +368,14 @@ func (r *Run) State() (words []string, bad bool) {
 	return words, bad
 }
 
+// ServedNothing reports whether fio has ended and served no requests, because it failed.
+func (r *Run) ServedNothing() bool {
+	return !r.Run.Live() && strings.HasSuffix(r.NoWindows, NoRequests)
+}
+
+// NoRequests ends NoWindows of a run of which fio's report has no requests.
+const NoRequests = "fio served no requests, as its report says"
+
 // ShortName returns the run's name without the folders of CBT that are named after settings.
 func (r *Run) ShortName() string {
 	parts := strings.SplitN(r.Run.Name, "/", 3)

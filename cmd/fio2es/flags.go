@@ -223,6 +223,9 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	if near = append(near, expr.Near(word, names)...); len(near) > 0 {
 		return usagef("%w: did you mean --%s?", err, strings.Join(near, " or --"))
 	}
+	if cmd.Name() == "run" || cmd.Name() == "doctor" {
+		return usagef("%w; options of fio follow --: fio2es %s -- fio --%s ...%s", err, cmd.Name(), word, see)
+	}
 	return usagef("%w%s", err, see)
 }
 

@@ -73,7 +73,12 @@ the history lacks. The runs have the labels sweep and sweep_settings.
   fio2es run --sweep bs=4k,64k --sweep iodepth=1,4,16,64 job.fio
   fio2es run --rule 'p99 <= 10ms' -- sudo fio --output=out.txt job.fio`,
 		Args: arguments(1, many),
-		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args, sweeps) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := ownFlags(cmd, args); err != nil {
+				return err
+			}
+			return r.run(cmd.Context(), args, sweeps)
+		},
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // arguments after fio or a job file belong to fio
@@ -86,6 +91,18 @@ the history lacks. The runs have the labels sweep and sweep_settings.
 	fl.StringVar(&r.reports, "reports", "auto", "`time` between periodic reports of fio, such as 5s; none; or auto: each second, or so rarely that they take under 1 % of the processors")
 	fl.BoolVar(&r.quiet, "quiet", false, "print lines in place of the live view")
 	return cmd
+}
+
+// ownFlags refuses flags of fio2es among the arguments of fio, which has no options with these names but help.
+func ownFlags(cmd *cobra.Command, words []string) error {
+	_, _, args, _ := fioargs.Split(words) // the error comes with parsing
+	for _, word := range args {
+		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if strings.HasPrefix(word, "--") && name != "help" && cmd.Flags().Lookup(name) != nil {
+			return usagef("--%s is a flag of fio2es, and fio has none of that name: write it before fio's arguments: fio2es run --%s ... %s", name, name, words[0])
+		}
+	}
+	return nil
 }
 
 type runCall struct {

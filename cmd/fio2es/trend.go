@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,6 +44,7 @@ func trendCommand(e *env) *cobra.Command {
 options of fio that change what it measures, host and CBT's settings) are a workload. For each, it takes the percentiles, IOPS and other numbers of all its complete
 runs in the order of time, and finds where their level changed: when, between which runs,
 by how much, and what else differs between these runs (versions, labels, configuration).
+The last line says how many runs are left out, and why.
 
 One or two odd nights are no change; three can be one. The interval has a confidence of
 99 %, and less where there are few runs: 90 % with three before and three after. In a
@@ -118,7 +121,14 @@ func findChanges(ctx context.Context, e *env, q *trendQuery, gate *workload.Gate
 	w, format := c.table(e.stdout)
 	out := &trendWriter{
 		Writer: table.NewNarrow(w, format, workload.Columns(), []string{"WORKLOAD"}, []string{"RUNS", "99% INTERVAL", "RUN", "WAS"}),
-		w:      w, format: format, workloads: map[*workload.Workload]bool{},
+		w:      w, format: format, workloads: map[*workload.Workload]bool{}, leftOut: map[string]int{},
+	}
+	for _, run := range runs {
+		if why := workload.LeftOut(run); why != "" {
+			out.leftOut[why]++
+		} else {
+			out.runs++
+		}
 	}
 	for _, s := range series {
 		gate.Add(s)
@@ -144,15 +154,13 @@ type trendWriter struct {
 	format                       string
 	runs, numbers, changes, rows int
 	workloads                    map[*workload.Workload]bool
-	differs                      []string // differences at changes, without repetitions
+	differs                      []string       // differences at changes, without repetitions
+	leftOut                      map[string]int // number of runs by the reason
 }
 
 // series writes the changes of a series. With all, it also writes a series without changes.
 func (t *trendWriter) series(s *workload.Series, all bool) error {
-	if !t.workloads[s.Workload] {
-		t.workloads[s.Workload] = true
-		t.runs += len(s.Workload.Runs)
-	}
+	t.workloads[s.Workload] = true
 	t.numbers++
 	t.changes += len(s.Changes)
 	for _, row := range s.Rows() {
@@ -174,6 +182,13 @@ func (t *trendWriter) series(s *workload.Series, all bool) error {
 func (t *trendWriter) end() error {
 	summary := fmt.Sprintf("%s of %s in %s: %s", unit.Plural(t.numbers, "number"), unit.Plural(len(t.workloads), "workload"),
 		unit.Plural(t.runs, "run"), unit.Plural(t.changes, "change"))
+	var leftOut []string
+	for _, why := range slices.Sorted(maps.Keys(t.leftOut)) {
+		leftOut = append(leftOut, unit.Count(int64(t.leftOut[why]))+" "+why)
+	}
+	if len(leftOut) > 0 {
+		summary += "; left out: " + strings.Join(leftOut, ", ")
+	}
 	if t.rows == 0 && t.format == table.Text {
 		_, err := fmt.Fprintln(t.w, summary)
 		return err

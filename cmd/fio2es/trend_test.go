@@ -101,6 +101,37 @@ func TestTrend(t *testing.T) {
 	}
 }
 
+// TestTrendLeavesOut: runs that cannot be in a series are counted by the reason, and not as examined.
+func TestTrendLeavesOut(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	path := nights(t, 3)
+	store, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, change := range map[string]func(*mapping.Run){
+		"00000001": func(run *mapping.Run) { run.Run.Complete = false },
+		"00000002": func(run *mapping.Run) { run.All, run.Write = nil, nil },
+		"00001ef0": func(run *mapping.Run) { run.Run.Complete = false },
+	} {
+		run, err := store.Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if change(run); store.Finish(t.Context(), run) != nil {
+			t.Fatal(id)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs strings.Builder
+	code := run(t.Context(), []string{"trend", "--history", path, "--metrics", "p99"}, strings.NewReader(""), &out, &errs)
+	if want := "2 numbers of 2 workloads in 3 runs: 0 changes; left out: 2 incomplete, 1 without requests\n"; code != 0 || out.String() != want {
+		t.Errorf("exit code %d: %s%s, want %s", code, &out, &errs, want)
+	}
+}
+
 // TestTrendReports: a test report has a case for each number. Markdown has the failed ones below the table.
 func TestTrendReports(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())

@@ -72,21 +72,12 @@ var ErrNoFio = errors.New("no fio in the command: want fio ARGS, job.fio, or sud
 
 // Parse parses a command line and its job files as fio does. readFile reads job files; nil means [os.ReadFile].
 func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command, error) {
-	c := &Command{Program: "fio"}
-	// Without fio all words are arguments, if the first one is an option or looks like a job file.
-	if len(words) == 0 || !strings.HasPrefix(words[0], "-") &&
-		!slices.Contains([]string{".fio", ".job", ".ini", ".jobfile"}, filepath.Ext(words[0])) {
-		at := slices.IndexFunc(words, func(w string) bool {
-			base := filepath.Base(w)
-			return base == "fio" || base == "fio.exe" || strings.HasPrefix(base, "fio-")
-		})
-		if at < 0 {
-			return nil, ErrNoFio
-		}
-		c.Before, c.Program, words = words[:at], words[at], words[at+1:]
+	before, program, args, err := Split(words)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if c.Args, err = parseArgs(words); err != nil {
+	c := &Command{Before: before, Program: program}
+	if c.Args, err = parseArgs(args); err != nil {
 		return nil, err
 	}
 	b := builder{readFile: readFile, to: c, global: &Section{}}
@@ -119,6 +110,23 @@ func Parse(words []string, readFile func(name string) ([]byte, error)) (*Command
 		}
 	}
 	return c, nil
+}
+
+// Split divides a command line into the words before fio, the word for fio, and fio's arguments. Without fio all words
+// are arguments, if the first one is an option or looks like a job file. Otherwise it fails with [ErrNoFio].
+func Split(words []string) (before []string, program string, args []string, err error) {
+	if len(words) > 0 && (strings.HasPrefix(words[0], "-") ||
+		slices.Contains([]string{".fio", ".job", ".ini", ".jobfile"}, filepath.Ext(words[0]))) {
+		return nil, "fio", words, nil
+	}
+	at := slices.IndexFunc(words, func(w string) bool {
+		base := filepath.Base(w)
+		return base == "fio" || base == "fio.exe" || strings.HasPrefix(base, "fio-")
+	})
+	if at < 0 {
+		return nil, "", nil, ErrNoFio
+	}
+	return words[:at], words[at], words[at+1:], nil
 }
 
 // parseArgs splits arguments as fio does with getopt_long_only: options and job files in any order, with one dash or

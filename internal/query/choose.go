@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -90,13 +91,9 @@ type chooser struct {
 func (c *chooser) choose(ctx context.Context, s *Selector) error {
 	if s.count > 0 { // by age
 		if c.newest == nil {
-			f := c.among
-			f.Limit = c.most
-			runs, err := c.list(ctx, f, s.text)
-			if err != nil {
+			if err := c.listNewest(ctx, s.text); err != nil {
 				return err
 			}
-			c.newest = runs
 		}
 		have := len(c.newest)
 		few := fmt.Sprintf("%s: the history has only %s%s", s, unit.Plural(have, "run"), conditionText(c.among))
@@ -138,6 +135,9 @@ func (c *chooser) choose(ctx context.Context, s *Selector) error {
 	}
 	switch {
 	case errors.Is(err, history.ErrNotFound) && !IsWord(name): // the error of a word has the details already
+		if near := expr.Near(name, []string{Latest, LatestExecution}); len(near) > 0 {
+			return absent(fmt.Sprintf("%s: no such run: did you mean %s?", name, strings.Join(near, " or ")))
+		}
 		why, failed := Nothing(ctx, c.store, history.RunFilter{Text: name})
 		if failed != nil {
 			return fmt.Errorf("%s: %w; fio2es runs lists all runs", name, err)
@@ -166,6 +166,39 @@ func (c *chooser) choose(ctx context.Context, s *Selector) error {
 	}
 	c.take(run.Light())
 	return nil
+}
+
+// listNewest lists the newest runs for the selectors. Runs in which fio served no requests, because it failed, are left out
+// with a note, unless there are no others.
+func (c *chooser) listNewest(ctx context.Context, selector string) error {
+	f := c.among
+	for f.Limit = c.most; ; f.Limit *= 2 {
+		runs, err := c.list(ctx, f, selector)
+		if err != nil {
+			return err
+		}
+		c.newest = nil
+		var failed []*mapping.Run
+		for _, run := range runs {
+			switch {
+			case len(c.newest) == c.most:
+			case run.ServedNothing():
+				failed = append(failed, run)
+			default:
+				c.newest = append(c.newest, run)
+			}
+		}
+		if len(c.newest) < c.most && len(runs) == f.Limit {
+			continue
+		}
+		switch {
+		case len(c.newest) == 0:
+			c.newest = failed
+		case len(failed) > 0:
+			c.chosen.Notes = append(c.chosen.Notes, fmt.Sprintf("%s: left out %s, in which fio served no requests", selector, Shorts(failed)))
+		}
+		return nil
+	}
 }
 
 // takeStages adds the stages of the execution whose id begins so, in the order in which they ran.
@@ -290,7 +323,7 @@ const mostBack = 1_000_000
 // Selector selects runs of a history:
 //
 //	4f1d2c        the run with this id, or whose id begins so
-//	latest        the newest run
+//	latest        the newest run in which fio served requests
 //	latest~2      the run two before the newest
 //	last:5        the five newest runs
 //	same-as:RUN   the runs with the same settings as RUN, which is one of the first three

@@ -98,7 +98,7 @@ func TestChoose(t *testing.T) {
 		{"same-as:ffff", "", "ffff: no such run: the history has 5 runs"},
 		{"bbbc", "", "bbbc: no such run: the history has 5 runs: started 2026-10-01 00:00:00 to 2026-10-05 00:00:00 UTC; nearest: bbbbbbbb (lab:night1 randwrite)"},
 		{"night3", "", "nearest: dddddddd (lab:night3 randwrite)"},
-		{"lastest", "", "a run is an id or its beginning, latest"},
+		{"lastest", "", "lastest: no such run: did you mean latest?"},
 	} {
 		f := history.RunFilter{}
 		if c.where != "" {
@@ -136,6 +136,36 @@ func idsOf(chosen *Chosen) (letters string) {
 		letters += run.Run.ID[:1]
 	}
 	return letters
+}
+
+// TestChooseFailed: a run in which fio failed is none of the newest runs, unless there are no others. Its id still names it.
+func TestChooseFailed(t *testing.T) {
+	store := fiveNights(t)
+	fail := func(ids ...string) {
+		for _, id := range ids {
+			run, err := Find(t.Context(), store, id)
+			check(t, err)
+			run.NoWindows = "no percentiles over time: " + mapping.NoRequests
+			check(t, store.Finish(t.Context(), run))
+		}
+	}
+	fail("d", "e")
+	for _, c := range []struct{ selectors, want, notes string }{
+		{"latest", "c", "[latest: left out eeeeeeee, dddddddd, in which fio served no requests]"},
+		{"latest~1", "b", "[latest~1: left out eeeeeeee, dddddddd, in which fio served no requests]"},
+		{"last:3", "cba", "[last:3: left out eeeeeeee, dddddddd, in which fio served no requests]"},
+		{"eeee", "e", "[]"},
+	} {
+		chosen, err := Choose(t.Context(), store, history.RunFilter{}, selectors(t, c.selectors)...)
+		if check(t, err); idsOf(chosen) != c.want || fmt.Sprint(chosen.Notes) != c.notes {
+			t.Errorf("%s: %s %q", c.selectors, idsOf(chosen), chosen.Notes)
+		}
+	}
+	fail("a", "b", "c")
+	chosen, err := Choose(t.Context(), store, history.RunFilter{}, selectors(t, "latest")...)
+	if check(t, err); idsOf(chosen) != "e" || len(chosen.Notes) > 0 {
+		t.Errorf("%s %q", idsOf(chosen), chosen.Notes)
+	}
 }
 
 // TestChooseUndecided: runs whose p99 is in fio's last bin are left out of p99 < 30s, and counted.

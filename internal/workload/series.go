@@ -103,14 +103,14 @@ func Day(run *mapping.Run) string {
 func (s *Series) IsWorse(c *Change) bool { return c.isUp() != s.Number.LessIsBad() }
 
 // Series returns a series for each number and direction of the workload, with the changes of at least least (a
-// share). Runs that are incomplete, lack the number or have no known date are left out.
+// share). Runs that [LeftOut] names, or that lack the number, are left out.
 func (w *Workload) Series(numbers []facts.Metric, least float64) (list []*Series) {
 	for _, direction := range mapping.Directions {
 		for _, n := range numbers {
 			s := &Series{Workload: w, Direction: direction, Number: n}
 			for _, run := range w.Runs {
 				for _, d := range run.ByDirection() {
-					if d.Direction != direction || !run.Run.Complete || !unit.IsKnown(run.Run.Start) {
+					if d.Direction != direction || LeftOut(run) != "" {
 						continue
 					}
 					if v, isBound := n.OfTotals(d.Totals); v > 0 && !math.IsInf(v, 0) {
@@ -129,6 +129,21 @@ func (w *Workload) Series(numbers []facts.Metric, least float64) (list []*Series
 		}
 	}
 	return list
+}
+
+// LeftOut says why a run is in no series. It is empty if a run can be.
+func LeftOut(run *mapping.Run) string {
+	switch {
+	case run.Run.Live():
+		return "live"
+	case !run.Run.Complete:
+		return "incomplete"
+	case !unit.IsKnown(run.Run.Start):
+		return "without a date"
+	case len(run.ByDirection()) == 0:
+		return "without requests"
+	}
+	return ""
 }
 
 // Differences lists how a run differs from another in versions, labels, settings and configurations, such as

@@ -123,7 +123,7 @@ func (p *Plan) whyNoWindows() string {
 	case len(p.Averages) > 0:
 		return "its logs are averages (log_avg_msec): " + options + ", or without log_avg_msec"
 	case noEntry(func(e *Entry) bool { return slices.ContainsFunc(e.All(), served) }):
-		return "fio served no requests, as its report says"
+		return mapping.NoRequests
 	case noEntry(func(e *Entry) bool {
 		return slices.ContainsFunc(e.All(), func(s *fiolog.DirectionStats) bool { return s.Clat.Mean > 0 })
 	}):
