@@ -32,7 +32,11 @@ func TestHostTable(t *testing.T) {
 		add("slow", second*1000, 1000, n, 400)
 	}
 	tableOf := func(hosts ...mapping.RunHost) *view {
-		return (&run{Hosts: hostsOf("read", sums, hosts)}).HostTables()[0]
+		list, err := hostsOf("read", sums, hosts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return (&run{Hosts: list}).HostTables()[0]
 	}
 	var got []string
 	for _, cells := range tableOf(mapping.RunHost{Name: "slow", SkewMS: 361}).Rows {
@@ -58,5 +62,22 @@ func TestHostTable(t *testing.T) {
 	}
 	if table := tableOf(); len(table.Rows) != 100 || table.Note != "7 faster hosts are not shown." || table.Rows[0][0].Text != "host106" {
 		t.Errorf("%d rows, %s first %v", len(table.Rows), table.Note, table.Rows[0])
+	}
+}
+
+// TestSharedRequest: a request that windows share is in the numbers of its host, also if it is slower than the maximum of each of
+// them.
+func TestSharedRequest(t *testing.T) {
+	key := hostKey{"read", "shared"}
+	sums := map[hostKey]*hostSum{key: {}}
+	for second := range int64(2) {
+		requests := histOf(10, 100)
+		w := window.From(windowOf("read", "shared", second*1000, 1000, requests))
+		requests.Merge(histOf(1, 5000))
+		sums[key].add(w, requests)
+	}
+	list, err := hostsOf("read", sums, nil)
+	if err != nil || list[0].latency.Max < 4900 {
+		t.Errorf("max %v, %v", list[0].latency.Max, err)
 	}
 }

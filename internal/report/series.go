@@ -220,12 +220,12 @@ func sum(a, b []hist.Weight) []hist.Weight {
 	return append(append(list, a...), b...)
 }
 
-// binOf returns the lowest latency of the bin of a latency, both in microseconds, or NaN if there are no requests.
-func (s *sparse) binOf(us float64) float64 {
+// slowest returns the lowest latency of the slowest request's bin, in microseconds, or NaN if there is none.
+func (s *sparse) slowest() float64 {
 	if len(s.bins) == 0 {
 		return math.NaN()
 	}
-	low, _ := s.layout.Bounds(s.layout.Index(int64(math.Round(us * 1000))))
+	low, _ := s.layout.Bounds(s.bins[len(s.bins)-1].Index)
 	return micros(float64(low))
 }
 
@@ -257,7 +257,7 @@ type moments struct {
 
 func (m *moments) see(c *column) {
 	m.p99 = worse(m.p99, c, c.at[ofP99])
-	m.slowest = worse(m.slowest, c, c.requests.binOf(c.at[ofMax]))
+	m.slowest = worse(m.slowest, c, c.requests.slowest())
 	if m.seen > 0 {
 		if gap := c.gap(m.before).Seconds(); gap > 0 && (m.gap == nil || gap > m.gap.value) {
 			m.gap = &moment{m.before.End, gap}
