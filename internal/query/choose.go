@@ -44,6 +44,7 @@ func Choose(ctx context.Context, store history.Store, among history.RunFilter, s
 		} else {
 			names = append(names, s)
 		}
+		c.anyState = c.anyState || s.AnyState
 		c.most = max(c.most, s.count) // one list serves all selectors, so that latest~1 is the run before latest
 	}
 	if len(names) == 0 {
@@ -80,11 +81,13 @@ func Find(ctx context.Context, store history.Store, text string) (*mapping.Run, 
 }
 
 type chooser struct {
-	store  history.Store
-	among  history.RunFilter
-	most   int            // how many of the newest runs the selectors need
-	newest []*mapping.Run // the newest runs, after they were listed
-	chosen *Chosen
+	store history.Store
+	among history.RunFilter
+	most  int // how many of the newest runs the selectors need
+	// also runs in which fio served no requests are among the newest
+	anyState bool
+	newest   []*mapping.Run // the newest runs, after they were listed
+	chosen   *Chosen
 }
 
 // choose adds the runs that a selector names.
@@ -182,7 +185,7 @@ func (c *chooser) listNewest(ctx context.Context, selector string) error {
 		for _, run := range runs {
 			switch {
 			case len(c.newest) == c.most:
-			case run.ServedNothing():
+			case run.ServedNothing() && !c.anyState:
 				failed = append(failed, run)
 			default:
 				c.newest = append(c.newest, run)
@@ -337,6 +340,8 @@ type Selector struct {
 	as          *Selector // the RUN of same-as:RUN or execution:RUN
 	ofExecution bool
 	condition   *where.Condition // the condition that runs must meet
+	// AnyState counts also runs in which fio served no requests among the newest, for commands that change runs.
+	AnyState bool
 }
 
 // String returns the selector as the user wrote it.

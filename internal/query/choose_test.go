@@ -161,6 +161,12 @@ func TestChooseFailed(t *testing.T) {
 			t.Errorf("%s: %s %q", c.selectors, idsOf(chosen), chosen.Notes)
 		}
 	}
+	literal := selectors(t, "latest")
+	literal[0].AnyState = true
+	newest, err := Choose(t.Context(), store, history.RunFilter{}, literal...)
+	if check(t, err); idsOf(newest) != "e" || len(newest.Notes) > 0 {
+		t.Errorf("for a change: %s %q", idsOf(newest), newest.Notes)
+	}
 	fail("a", "b", "c")
 	chosen, err := Choose(t.Context(), store, history.RunFilter{}, selectors(t, "latest")...)
 	if check(t, err); idsOf(chosen) != "e" || len(chosen.Notes) > 0 {

@@ -39,6 +39,7 @@ func (c *Choice) Find(ctx context.Context, store history.Store, now time.Time) (
 		if err != nil {
 			return nil, err
 		}
+		s.AnyState = true // rm latest removes no older run in place of the newest
 		selectors, isOne = append(selectors, s), isOne && s.IsOne()
 	}
 	chosen, err := query.Choose(ctx, store, c.Filter, selectors...)
