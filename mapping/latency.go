@@ -257,7 +257,7 @@ func figure(name string, least, mean, most float64, of func(*Percentile) (us flo
 // parts. The zero value is empty.
 type Range struct {
 	low, high [len(quantiles) + 1]float64
-	isSet     bool
+	parts     float64 // their number
 }
 
 // figures are the minimum, the percentiles, the maximum and the mean.
@@ -272,26 +272,29 @@ func (lat *Latency) figures() (list [len(quantiles) + 1]*float64) {
 // Add adds a latency with percentiles.
 func (r *Range) Add(lat *Latency) {
 	for i, us := range lat.figures() {
-		if !r.isSet || *us < r.low[i] {
+		if r.parts == 0 || *us < r.low[i] {
 			r.low[i] = *us
 		}
 		r.high[i] = max(r.high[i], *us)
 	}
-	r.isSet = true
+	r.parts++
 }
 
-// Limit moves the figures of a sum that were computed from whole counts into the range of its parts, which were computed
-// from exact weights. It leaves those that are outside by no more than a bin.
-func (r *Range) Limit(sum *Latency) {
+// Limit moves the figures of a sum of n requests that were computed from whole counts into the range of its parts, which were
+// computed from exact weights. It leaves those that are outside by no more than a bin. It lowers no maximum, and no percentile
+// without a slower request in each part: of a request that several parts share, no part may have enough for its rank.
+func (r *Range) Limit(sum *Latency, n float64) {
 	layout, err := parseLayout(sum.Layout)
 	if err != nil {
 		return
 	}
 	bin := func(us float64) int { return indexOf(layout, us) }
 	for i, us := range sum.figures() {
+		isMean := i == len(quantiles)
 		switch {
 		case bin(*us) < bin(r.low[i])-1:
 			*us = r.low[i]
+		case !isMean && n*(1-quantiles[i]) < r.parts:
 		case bin(*us) > bin(r.high[i])+1:
 			*us = r.high[i]
 		}

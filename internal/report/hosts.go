@@ -60,15 +60,12 @@ type host struct {
 }
 
 // hostsOf returns the hosts of a direction, the slowest first.
-func hostsOf(direction string, sums map[hostKey]*hostSum, hosts []mapping.RunHost) (list []*host, err error) {
+func hostsOf(direction string, sums map[hostKey]*hostSum, hosts []mapping.RunHost) (list []*host) {
 	for of, s := range sums {
 		if of.direction != direction {
 			continue
 		}
 		all := s.Windows()[0]
-		if _, err := latencyOf(all); err != nil {
-			return nil, err
-		}
 		h := &host{name: of.host, direction: direction, requests: all.Completed, iops: s.iops(), latency: all.Latency, latencies: facts.LatenciesOf(&all.Latency)}
 		if i := slices.IndexFunc(hosts, func(h mapping.RunHost) bool { return h.Name == of.host }); i >= 0 {
 			h.skew = &hosts[i].SkewMS
@@ -78,7 +75,7 @@ func hostsOf(direction string, sums map[hostKey]*hostSum, hosts []mapping.RunHos
 	slices.SortFunc(list, func(a, b *host) int {
 		return cmp.Or(cmp.Compare(b.latency.P99, a.latency.P99), cmp.Compare(b.latency.Max, a.latency.Max), strings.Compare(a.name, b.name))
 	})
-	return list, nil
+	return list
 }
 
 // hostColumns are the columns of hosts on pages and screens.

@@ -46,7 +46,7 @@ func sumsOf(doc *mapping.Run, sum *window.Sum) (list []*total, err error) {
 		if w.Direction == window.AllDirections {
 			break // it is the last
 		}
-		h, err := latencyOf(w)
+		h, err := w.Histogram()
 		if err != nil {
 			return nil, err
 		}
@@ -54,16 +54,6 @@ func sumsOf(doc *mapping.Run, sum *window.Sum) (list []*total, err error) {
 		list = append(list, &total{facts.NewLine(doc, len(list) == 0, mapping.DirectionTotals{Direction: w.Direction, Totals: t}), h})
 	}
 	return list, nil
-}
-
-// latencyOf returns the requests of a sum, and gives it their latencies. A request that several windows share may be slower than
-// the maximum of each of them, which [window.Sum] keeps to.
-func latencyOf(sum *window.Window) (*hist.Histogram, error) {
-	h, err := sum.Histogram()
-	if h != nil {
-		sum.Latency = mapping.NewLatency(h, nil)
-	}
-	return h, err
 }
 
 // numbers are the columns of a direction and all its numbers.

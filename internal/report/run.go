@@ -140,11 +140,7 @@ func (r *runSums) end(doc *mapping.Run) (*run, error) {
 		}
 	}
 	for _, direction := range mapping.Directions {
-		hosts, err := hostsOf(direction, r.hosts, doc.Hosts)
-		if err != nil {
-			return nil, err
-		}
-		if len(hosts) > 1 {
+		if hosts := hostsOf(direction, r.hosts, doc.Hosts); len(hosts) > 1 {
 			one.Hosts = append(one.Hosts, hosts...)
 		}
 	}

@@ -207,7 +207,7 @@ func (j *joined) fill(w *Window) {
 		w.Latency, w.Counts, w.Layout = j.most.Latency, j.most.Counts, j.most.Layout
 	default:
 		w.Latency, w.Counts, w.Layout = mapping.Figures(&j.requests), mapping.WholeCounts(&j.requests), j.requests.Layout()
-		j.latencies.Limit(&w.Latency)
+		j.latencies.Limit(&w.Latency, j.requests.Total())
 		w.IsRough = j.isCut && isRough(&j.requests)
 	}
 }

@@ -204,3 +204,32 @@ func TestJoinUneven(t *testing.T) {
 	}
 	t.Error("a window that lies in two longer ones passed")
 }
+
+// TestSharedRequest: a request that several windows share may have too little weight for a rank in each of them. The sum
+// has it whole, and so is its maximum.
+func TestSharedRequest(t *testing.T) {
+	run := &mapping.RunInfo{ID: "a", Start: start}
+	sum := &Sum{}
+	var layout hist.Layout
+	for i, share := range []float64{0.34, 0.33, 0.33} {
+		h := hist.New(hist.Fio3(0))
+		layout = h.Layout()
+		h.AddLatency(50_000, 99)
+		h.AddAt(layout.Index(3_000_000_000), share)
+		w := &Window{
+			Run: run, Level: mapping.Cluster, Direction: "read", Start: start.Add(time.Duration(i) * time.Second), End: start.Add(time.Duration(i+1) * time.Second),
+			Completed: 99, Latency: mapping.Figures(h), Layout: layout, Counts: []hist.Bin{{Index: uint32(layout.Index(50_000)), Count: 99}},
+		}
+		if i == 1 {
+			w.Counts = append(w.Counts, hist.Bin{Index: uint32(layout.Index(3_000_000_000)), Count: 1})
+			w.Completed++
+		}
+		if err := sum.Add(w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := sum.Windows()[0].Latency
+	if got.Max < 2.9e6 || got.P50 > 51 {
+		t.Errorf("max %v, p50 %v", got.Max, got.P50)
+	}
+}
