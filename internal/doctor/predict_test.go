@@ -255,7 +255,11 @@ func TestRealFio(t *testing.T) {
 		if err := os.MkdirAll(folder(i, try), 0o755); err != nil {
 			t.Error(err)
 		}
-		cmd := exec.Command(fio, append([]string{"--output=out.json"}, words(sets[i].options)[1:]...)...)
+		args := words(sets[i].options)[1:]
+		if strings.Contains(sets[i].options, "json") { // else fio's normal output would be a report
+			args = append([]string{"--output=out.json"}, args...)
+		}
+		cmd := exec.Command(fio, args...)
 		cmd.Dir = folder(i, try)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", sets[i].name, err, out)
