@@ -73,7 +73,7 @@ func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
 	f.Var(&once{to: &q.To}, "to", "up to this `time`, which is not included")
 	f.StringSliceVar(&q.Directions, "direction", nil, "only these `directions`: read, write or trim")
 	f.StringSliceVar(&q.Hosts, "host", nil, "only these `hosts`")
-	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`, by number or name: documents of jobs must be there (--levels job at ingest)")
+	f.StringSliceVar(&q.Jobs, "job", nil, "only these `jobs`, by number, or by name in runs with sections: documents of jobs must be there (--levels job at ingest)")
 	f.StringSlice("section", nil, "only these `sections` of a run, each by itself, by the names that fio2es runs lists below it")
 }
 

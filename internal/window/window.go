@@ -17,7 +17,7 @@ type Window struct {
 	Run       *mapping.RunInfo // for files without an id; its end may not be known
 	Level     mapping.Level    // 0 for the totals of the run
 	Host, Job string           // empty at higher levels
-	Section   string           // at level Section, and at level Job that of the job, if it is known
+	Section   string           // at level Section, and at level Job that of the job, in runs with several
 	Direction string           // read, write or trim
 
 	Start, End time.Time // of the measured time
