@@ -136,16 +136,18 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 		s.fail(w, r, err)
 		return
 	}
+	policy := w.Header().Get("Content-Security-Policy")
+	w.Header().Set("Content-Security-Policy", how.Policy()+unframed) // also when the browser has the page: it takes the headers of this answer
 	if isKnown(w, r, tag) {
 		return
 	}
 	page, err := s.made(r.Context(), runs, how, tag)
 	if err != nil {
 		w.Header().Del("ETag")
+		w.Header().Set("Content-Security-Policy", policy)
 		s.fail(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", how.Policy()+unframed)
 	s.send(w, r, http.StatusOK, page)
 }
 
