@@ -19,6 +19,7 @@ import (
 type Config struct {
 	History  string `mapstructure:"history"` // the file of the embedded history
 	Prefix   string `mapstructure:"prefix"`  // of index names
+	TZ       string `mapstructure:"tz"`      // time zone of times for people: UTC, local, or a name such as Europe/Berlin
 	Analysis `mapstructure:",squash"`
 
 	Elasticsearch Elasticsearch `mapstructure:"elasticsearch"`
@@ -106,7 +107,7 @@ func Default() Config {
 		file = filepath.Join(dir, "history.db")
 	}
 	return Config{
-		History: file, Prefix: "fio",
+		History: file, Prefix: "fio", TZ: "UTC",
 		Analysis: Analysis{
 			Source: "hist", Levels: []string{"cluster", "host", "section"},
 			Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05, Align: "run", Method: "interpolated",

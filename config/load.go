@@ -113,7 +113,8 @@ func Load(file string, flags *pflag.FlagSet) (Config, error) {
 		faults = append(faults, errors.New("--elasticsearch: all users of the machine can read a password in a flag: set FIO2ES_ELASTICSEARCH_USERNAME and FIO2ES_ELASTICSEARCH_PASSWORD"))
 	}
 	_, err := c.Options()
-	return c, errors.Join(append(append(faults, c.serverFaults()...), err)...)
+	_, noZone := c.Zone()
+	return c, errors.Join(append(append(faults, c.serverFaults()...), err, noZone)...)
 }
 
 // settingsFile is a file with settings.

@@ -101,6 +101,21 @@ func (c *Config) Options() (pipeline.Options, error) {
 	return opt, errors.Join(faults...)
 }
 
+// Zone returns the time zone of times for people.
+func (c *Config) Zone() (*time.Location, error) {
+	switch name := strings.ToLower(c.TZ); name {
+	case "", "utc":
+		return time.UTC, nil
+	case "local":
+		return time.Local, nil
+	}
+	zone, err := time.LoadLocation(c.TZ)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s is not a time zone: want UTC, local, or a name such as Europe/Berlin", c.where("tz"), c.TZ)
+	}
+	return zone, nil
+}
+
 // Interval is the length of windows, or [Auto]. Zero means that each run decides; its text is empty.
 type Interval time.Duration
 

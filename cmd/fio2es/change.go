@@ -15,6 +15,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/term"
 	"github.com/fio2es/fio2es/internal/tidy"
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
 // errNothing means that a command found no runs to change.
@@ -60,7 +61,7 @@ func chooseRuns(names []string, condition, olderThan string) (tidy.Choice, error
 	if olderThan == "" {
 		return choice, nil
 	}
-	at, ok := expr.Moment(olderThan, time.Now())
+	at, ok := expr.Moment(olderThan, time.Now().In(unit.Zone))
 	if !ok {
 		return choice, usagef("--older-than %s: want an age such as 90d, 6mo or 2y, or a date such as 2026-01-31", olderThan)
 	}

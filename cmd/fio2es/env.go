@@ -20,6 +20,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -94,6 +95,9 @@ func (e *env) load(cmd *cobra.Command) (err error) {
 	file, _ := e.flags.GetString("config")
 	if e.cfg, err = config.Load(file, e.flags); err != nil {
 		return usageError{Err: err}
+	}
+	if unit.Zone, err = e.cfg.Zone(); err != nil {
+		return err // [config.Load] has checked it
 	}
 	ofSetting := map[string]bool{} // flags
 	for _, where := range e.cfg.Origins {

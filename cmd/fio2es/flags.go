@@ -69,7 +69,7 @@ const bySection = "section"
 
 // addQueryFlags adds the flags that choose windows.
 func addQueryFlags(f *pflag.FlagSet, q *query.Query) {
-	f.Var(&once{to: &q.From}, "from", "from this `time` on: 09:12 (UTC), 2026-01-31T09:12:00Z or +90s")
+	f.Var(&once{to: &q.From}, "from", "from this `time` on: 09:12, 2026-01-31T09:12:00Z or +90s")
 	f.Var(&once{to: &q.To}, "to", "up to this `time`, which is not included")
 	f.StringSliceVar(&q.Directions, "direction", nil, "only these `directions`: read, write or trim")
 	f.StringSliceVar(&q.Hosts, "host", nil, "only these `hosts`")

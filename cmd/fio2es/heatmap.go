@@ -172,7 +172,7 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 	if m.Total == 0 {
 		return run.NoMatch(doc)
 	}
-	clock := chart.Clock{Start: doc.Run.Start, Known: unit.IsKnown(doc.Run.Start)}
+	clock := chart.Clock{Start: doc.Run.Start}
 	switch {
 	case h.cells != nil:
 		for _, row := range m.Rows(&doc.Run) {
@@ -205,7 +205,7 @@ func (h *heatmaps) about(m *heatmap.Map) string {
 	if len(h.query.Jobs) > 0 {
 		of = append(of, "job "+strings.Join(h.query.Jobs, ", "))
 	}
-	text := fmt.Sprintf("%s: %s requests (%s)", unit.Moments(m.Start(), m.End()), unit.Count(m.Total), strings.Join(of, "; "))
+	text := fmt.Sprintf("%s: %s requests (%s)", unit.Span(m.Start(), m.End()), unit.Count(m.Total), strings.Join(of, "; "))
 	if m.OpenUS > 0 {
 		text += ", at the top " + unit.Latency(m.OpenUS) + " or more"
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/fio2es/fio2es/internal/record"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/tidy"
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
 // openHistory opens the history for reading: the cluster if the settings name one, otherwise the embedded history.
@@ -157,7 +158,7 @@ func (e *env) logWait(w es.Wait) {
 		cause = w.Cause.Error()
 	}
 	e.log.Warn(fmt.Sprintf("waiting for %s, for %v so far, until %s (elasticsearch.give_up_after): %s",
-		w.Server, w.For.Round(time.Second), w.Until.Format(time.TimeOnly), cause))
+		w.Server, w.For.Round(time.Second), unit.Time(w.Until, unit.OfDay+unit.InZone), cause))
 }
 
 // connect makes a client of the cluster in the settings, and checks that Elasticsearch answers.

@@ -119,7 +119,7 @@ func (p *percentiles) hasSeries() bool {
 }
 
 func newPercentiles(w io.Writer, format, method string, q *query.Query) *percentiles {
-	cut, drop := []string{"HOST", "SECTION", "JOB"}, []string{"P75", "P90", "MEAN", "P95", "UTC", "P50", "MAX"}
+	cut, drop := []string{"HOST", "SECTION", "JOB"}, []string{"P75", "P90", "MEAN", "P95", unit.ZoneName(), "P50", "MAX"}
 	return &percentiles{to: table.NewNarrow(w, format, percentileColumns(), cut, drop), method: method, query: q}
 }
 
@@ -128,7 +128,7 @@ func (p *percentiles) begin(run *query.Run, many bool) error {
 	p.byFio, p.windows, p.sum, p.series = false, 0, &window.Sum{}, map[series]*window.Sum{}
 	switch {
 	case many && run.Stored != nil:
-		p.to.Begin(run.Name + ", started " + facts.StartedUTC(run.Stored))
+		p.to.Begin(run.Name + ", started " + facts.StartedInZone(run.Stored))
 	case many:
 		p.to.Begin(run.Name)
 	default:
@@ -272,7 +272,7 @@ func (r *percentileRow) clock() string {
 	if r.isTotal() || !unit.IsKnown(r.Start) {
 		return ""
 	}
-	return r.Start.UTC().Format("15:04:05.000")
+	return unit.Time(r.Start, unit.OfDayMS)
 }
 
 func (r *percentileRow) of() *mapping.RunInfo { return r.Run }
@@ -282,7 +282,7 @@ func percentileColumns() []table.Column[*percentileRow] {
 		facts.RunColumns((*percentileRow).of),
 		[]table.Column[*percentileRow]{
 			{Heading: ">SECONDS", Text: (*percentileRow).at},
-			{Heading: "UTC", Text: (*percentileRow).clock},
+			{Heading: unit.ZoneName(), Text: (*percentileRow).clock},
 			{Name: "level", Value: func(r *percentileRow) any { return r.level() }},
 			{Name: "host", Heading: "HOST", Sparse: true, Value: func(r *percentileRow) any { return r.Host }},
 			{Name: "job", Heading: "JOB", Sparse: true, Value: func(r *percentileRow) any { return r.Job }},

@@ -88,7 +88,7 @@ func (e *env) printStage(opt pipeline.Options, r *cbt.Run, stage *pipeline.Stage
 	}
 	title := term.Clean(opt.ArchiveOf(r) + ":" + stage.NameIn(r.Path))
 	if !p.Start.IsZero() {
-		title += fmt.Sprintf(": from %s by %s, ±%s; windows of %s", p.Start.UTC().Format("2006-01-02 15:04:05.000"), p.Clock,
+		title += fmt.Sprintf(": from %s by %s, ±%s; windows of %s", unit.Time(p.Start, unit.Moment), p.Clock,
 			unit.Elapsed(p.Error), unit.Elapsed(time.Duration(p.Window)*time.Millisecond))
 	}
 	fmt.Fprintln(e.stdout)
@@ -132,7 +132,7 @@ func (r *foundRun) lookUp(ctx context.Context, store history.Store) error {
 	}
 	found, err := ingest.Find(ctx, store, e)
 	if err == nil && len(found.Removed) > 0 {
-		r.have = "removed on " + found.Removed[0].At.Format(time.DateOnly)
+		r.have = "removed on " + unit.Time(found.Removed[0].At, unit.Day)
 		if r.restore {
 			r.have = "new, " + r.have
 		}
@@ -145,7 +145,7 @@ func (r *foundRun) lookUp(ctx context.Context, store history.Store) error {
 	if have.Archive != e.Run.Archive || have.Path != r.Path {
 		r.have += " as " + have.Archive + ":" + have.Name
 	}
-	r.have += ", began " + facts.StartedUTC(found.Have)
+	r.have += ", began " + facts.StartedInZone(found.Have)
 	return nil
 }
 

@@ -29,7 +29,7 @@ rank. Several runs are answered one after another.
 
 ` + chooseHelp + `
 
---from and --to bound the time: a time of day in UTC (09:12), a date and time
+--from and --to bound the time: a time of day (09:12), a date and time
 (2026-01-31T09:12:00Z), or a time since the run's start (+90s). A window counts if its
 midpoint is in range; the actual span is printed.
 
@@ -113,7 +113,7 @@ func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 	if len(r.sums) == 2 { // a single direction has the same requests as all
 		delete(r.sums, window.AllDirections)
 	}
-	r.to.Begin(fmt.Sprintf("%s, %s", run.Name, unit.Moments(r.span.Start, r.span.End)))
+	r.to.Begin(fmt.Sprintf("%s, %s", run.Name, unit.Span(r.span.Start, r.span.End)))
 	for _, within := range r.within {
 		for _, direction := range append(mapping.Directions[:], window.AllDirections) {
 			h := r.sums[direction]

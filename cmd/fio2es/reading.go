@@ -185,7 +185,7 @@ func (r *runReader) chooseStored(ctx context.Context, among history.RunFilter, a
 	if len(runs) > 1 {
 		byStart := func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) }
 		text = fmt.Sprintf("%s, %s to %s: %s", unit.Plural(len(runs), "run"),
-			facts.Started(slices.MinFunc(runs, byStart)), facts.StartedUTC(slices.MaxFunc(runs, byStart)), query.Shorts(runs))
+			facts.Started(slices.MinFunc(runs, byStart)), facts.StartedInZone(slices.MaxFunc(runs, byStart)), query.Shorts(runs))
 	}
 	r.log.Info(by + ": " + text)
 	return runs, nil

@@ -98,9 +98,9 @@ func (r *rmCall) remove(ctx context.Context, choice tidy.Choice) error {
 func (r *rmCall) print(runs []*mapping.Run) {
 	const most = 20
 	first, last := runs[len(runs)-1], runs[0]
-	text := unit.Plural(len(runs), "run") + ", started " + facts.StartedUTC(first)
+	text := unit.Plural(len(runs), "run") + ", started " + facts.StartedInZone(first)
 	if len(runs) > 1 {
-		text += " to " + facts.StartedUTC(last)
+		text += " to " + facts.StartedInZone(last)
 	}
 	term.Line(r.stdout, "%s:", text)
 	for _, run := range runs[:min(len(runs), most)] {

@@ -60,7 +60,8 @@ On a terminal a table that is too wide has shorter texts and fewer columns, and 
 line below it says which; "| cat" shows all. Verdicts have colours there, unless
 NO_COLOR is set.
 
-Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us).`,
+Times are in UTC; --tz chooses another zone, also for times in arguments. CSV and
+JSON have UTC. Latencies have their unit; CSV and JSON have microseconds (_us).`,
 		Example: `  fio2es ingest results/                   store all runs of a CBT archive
   fio2es follow /data/cbt                  store runs while tests run
   fio2es run job.fio                       run fio, and store its run
@@ -81,6 +82,7 @@ Times are in UTC. Latencies have their unit; CSV and JSON have microseconds (_us
 	global := root.PersistentFlags()
 	global.String("config", "", "settings `file` (default fio2es.yaml in the user's configuration folder, and for analysis the one here)")
 	global.String("history", "", "`file` of the embedded history (default "+shortHome(config.Default().History)+")")
+	global.String("tz", config.Default().TZ, "time `zone` of times that people read and write: UTC, local, or a name such as Europe/Berlin")
 	global.BoolP("verbose", "v", false, "say more on stderr")
 	only := "" // the command that args begin with, if help lists it; the command man needs all commands
 	for _, g := range groups {

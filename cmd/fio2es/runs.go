@@ -14,6 +14,7 @@ import (
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -257,10 +258,10 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 	columns = slices.Clone(columns)
 	for i := range columns {
 		if columns[i].Heading == "Start" {
-			columns[i].Heading = "Start (UTC)"
+			columns[i].Heading = "Start (" + unit.ZoneName() + ")"
 		}
 	}
-	drop := []string{"MEAN", "JOBS", "HOSTS", "BANDWIDTH", "P95", "REC", "P50", "MAX", "P99.9", "REQUESTS", "NOTE", "START (UTC)", "STAGE", "MISS", "IOPS"}
+	drop := []string{"MEAN", "JOBS", "HOSTS", "BANDWIDTH", "P95", "REC", "P50", "MAX", "P99.9", "REQUESTS", "NOTE", "START (" + unit.ZoneName() + ")", "STAGE", "MISS", "IOPS"}
 	to := table.NewNarrow(w, format, columns, []string{"<NAME", "NOTE", "STATE"}, drop) // settings and stages are the end of a name
 	byFio := false
 	for _, r := range runs {

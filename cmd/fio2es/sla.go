@@ -67,7 +67,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 			}
 			c := &checks{format, junit.Suite{Name: "fio2es sla"}}
 			out, format := c.table(e.stdout)
-			to := table.NewNarrow(out, format, slo.Columns(), []string{"NOTE", "RULE"}, []string{"AT (UTC)", "LONGEST", "BUDGET"})
+			to := table.NewNarrow(out, format, slo.Columns(), []string{"NOTE", "RULE"}, []string{"AT (" + unit.ZoneName() + ")", "LONGEST", "BUDGET"})
 			j := &slaCall{runReader: &runReader{env: e}, query: q, rules: rules, checks: c, to: to}
 			return j.end(j.judge(cmd.Context(), args))
 		},
@@ -126,7 +126,7 @@ func (j *slaCall) one(ctx context.Context, run *query.Run, many bool) error {
 	}
 	heading := title
 	if checked := judgement.Checked; !checked.IsZero() {
-		heading += ", " + unit.Moments(checked.Start, checked.End)
+		heading += ", " + unit.Span(checked.Start, checked.End)
 	}
 	j.to.Begin(heading)
 	for i := range judgement.Verdicts {

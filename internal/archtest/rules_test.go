@@ -56,7 +56,7 @@ var rules = map[string]rule{
 		why: "other programs may import the reader of logs; it knows lines and bins, not files or runs",
 	},
 	"internal/term":  {level: 1, imports: []string{"internal/alike"}, why: "a terminal shows text, and messages of one kind a few times"},
-	"internal/chart": {level: 0, std: true, why: "axes and lines do not depend on what they show"},
+	"internal/chart": {level: 1, imports: []string{"internal/unit"}, why: "axes and lines do not depend on what they show"},
 	"internal/table": {
 		level: 2, imports: []string{"internal/term", "internal/unit"},
 		why: "columns define the contents of a table; it knows formats only",
@@ -142,7 +142,7 @@ var rules = map[string]rule{
 		why: "a format needs windows, not their source",
 	},
 	"pipeline/plan": {
-		level: 4, imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "mapping", "hist"},
+		level: 4, imports: []string{"pipeline/source", "pipeline/cbt", "pipeline/fiolog", "pipeline/align", "internal/fioargs", "internal/unit", "mapping", "hist"},
 		why: "when jobs ran follows from evidence, however that was read: it opens no file",
 	},
 	"pipeline": {

@@ -3,14 +3,12 @@ package chart
 import (
 	"strconv"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// Clock says how times are written: as time of day in UTC, or as time since the run's start if the date of that is
-// not known.
-type Clock struct {
-	Start time.Time // start of the run
-	Known bool
-}
+// Clock says how times are written: as time of day, or as time since the run's start if the date of that is not known.
+type Clock struct{ Start time.Time } // start of the run
 
 // Tick is a labelled position on an axis.
 type Tick struct {
@@ -38,39 +36,55 @@ func (c Clock) Ticks(from, to time.Time, most int) []Tick {
 		}
 	}
 	zero := c.Start
-	if c.Known {
-		zero = from.UTC().Truncate(day)
+	if unit.IsKnown(c.Start) {
+		zero = midnight(from)
 	}
 	var list []Tick
-	for at := zero.Add((from.Sub(zero) + step - 1) / step * step); !at.After(to); at = at.Add(step) {
+	for since := (from.Sub(zero) + step - 1) / step * step; ; since += step {
+		at := wallClock(zero, since)
+		if at.After(to) {
+			return list
+		}
 		share := float64(at.Sub(from)) / float64(span)
 		list = append(list, Tick{share, c.Label(at, step, from)})
 	}
-	return list
 }
 
 // Label returns a time with the precision that the step between labels needs. It includes the day, or the year, if
 // that is not the same as at the begin of the axis.
 func (c Clock) Label(at time.Time, step time.Duration, begin time.Time) string {
-	if !c.Known {
+	if !unit.IsKnown(c.Start) {
 		return strconv.FormatFloat(at.Sub(c.Start).Seconds(), 'f', -1, 64) + "s"
 	}
-	at = at.UTC()
 	layout := "15:04"
 	switch {
-	case step >= day && at.Year() != begin.UTC().Year():
-		return at.Format(time.DateOnly)
+	case step >= day && at.In(unit.Zone).Year() != begin.In(unit.Zone).Year():
+		return unit.Time(at, unit.Day)
 	case step >= day:
-		return at.Format("Jan 2")
+		return unit.Time(at, "Jan 2")
 	case step < time.Second:
-		layout = "15:04:05.000"
+		layout = unit.OfDayMS
 	case step < time.Minute:
-		layout = "15:04:05"
+		layout = unit.OfDay
 	}
-	if today := at.Truncate(day); at.Sub(today) < step && today.After(begin) {
+	if today := midnight(at); at.Sub(today) < step && today.After(begin) {
 		layout = "Jan 2 " + layout
 	}
-	return at.Format(layout)
+	return unit.Time(at, layout)
+}
+
+// midnight returns the begin of a day.
+func midnight(t time.Time) time.Time {
+	year, month, day := t.In(unit.Zone).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, unit.Zone)
+}
+
+// wallClock returns when a clock on the wall shows so much more than at t: a day may have 23 or 25 hours.
+func wallClock(t time.Time, more time.Duration) time.Time {
+	at := t.Add(more)
+	_, before := t.Zone()
+	_, after := at.Zone()
+	return at.Add(time.Duration(before-after) * time.Second)
 }
 
 // TimeAxis is an axis of time from left to right.
@@ -98,10 +112,10 @@ func (a *TimeAxis) Span(start, end time.Time) (from, to float64) {
 // Ticks returns round times on the axis.
 func (a *TimeAxis) Ticks() []Tick { return a.Clock.Ticks(a.From, a.Until, AreaWidth/110) }
 
-// Name says whether the times are in UTC or since the run's start.
+// Name says in which zone the times are, or that they are since the run's start.
 func (a *TimeAxis) Name() string {
-	if a.Clock.Known {
-		return "UTC, " + a.From.UTC().Format("2006-01-02")
+	if unit.IsKnown(a.Clock.Start) {
+		return unit.Time(a.From, unit.ZoneName()+", "+unit.Day)
 	}
 	return "seconds since the run's start"
 }

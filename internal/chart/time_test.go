@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fio2es/fio2es/internal/unit"
 )
 
 func labels(ticks []Tick) string {
@@ -15,8 +17,8 @@ func labels(ticks []Tick) string {
 }
 
 func TestTimes(t *testing.T) {
-	day := Clock{Start: time.Date(2026, 1, 31, 23, 59, 58, 500e6, time.UTC), Known: true}
-	midnight := Clock{Start: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), Known: true}
+	day := Clock{Start: time.Date(2026, 1, 31, 23, 59, 58, 500e6, time.UTC)}
+	midnight := Clock{Start: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}
 	for _, c := range []struct {
 		clock    Clock
 		from, to time.Duration // since the start
@@ -49,6 +51,21 @@ func TestTimes(t *testing.T) {
 	ticks := Clock{}.Ticks(time.Time{}.Add(5*time.Second), time.Time{}.Add(15*time.Second), 1)
 	if len(ticks) != 1 || ticks[0].At != 0.5 || ticks[0].Label != "10s" {
 		t.Errorf("in the middle of 5 … 15 s: %+v", ticks)
+	}
+}
+
+// TestZone: a day is from midnight to midnight of the zone, also where it has 25 hours.
+func TestZone(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip(err)
+	}
+	unit.Zone = zone
+	defer func() { unit.Zone = time.UTC }()
+	from := time.Date(2026, 10, 23, 12, 0, 0, 0, time.UTC)
+	a := TimeAxis{From: from, Until: from.Add(4 * day), Clock: Clock{from}}
+	if got := labels(a.Ticks()); got != "Oct 24 00:00 12:00 Oct 25 00:00 12:00 Oct 26 00:00 12:00 Oct 27 00:00 12:00" || a.Name() != "Europe/Berlin, 2026-10-23" {
+		t.Error(got, a.Name())
 	}
 }
 

@@ -103,7 +103,7 @@ func Heading(label string, side *Side) (lines []string) {
 	if n := len(side.Runs); n > mostNamed {
 		first, last := side.Runs[0], side.Runs[n-1]
 		return []string{fmt.Sprintf("%-5s  %s: %s, %s (%s) to %s (%s)", label, term.Clean(side.Name), unit.Plural(n, "run"),
-			term.Clean(first.Name), facts.StartedUTC(first.Document), term.Clean(last.Name), facts.StartedUTC(last.Document))}
+			term.Clean(first.Name), facts.StartedInZone(first.Document), term.Clean(last.Name), facts.StartedInZone(last.Document))}
 	}
 	width := 0
 	for _, r := range side.Runs {

@@ -29,11 +29,11 @@ var periods = []struct {
 	{"2006-01-02 15:04:05", 0, 0, 0, time.Second}, {"2006-01-02T15:04:05", 0, 0, 0, time.Second}, {time.RFC3339, 0, 0, 0, time.Second},
 }
 
-// Period returns the begin and the end of what a text means: a moment, a day, a month. Days are in UTC. 7d is seven days
-// before now.
+// Period returns the begin and the end of what a text means: a moment, a day, a month. A time without a zone is in that
+// of now. 7d is seven days before now.
 func Period(text string, now time.Time) (from, to time.Time, ok bool) {
-	now = now.UTC()
-	today := now.Truncate(24 * time.Hour)
+	year, month, day := now.Date()
+	today := time.Date(year, month, day, 0, 0, 0, 0, now.Location())
 	switch strings.ToLower(text) {
 	case "now":
 		return now, now, true
@@ -43,7 +43,7 @@ func Period(text string, now time.Time) (from, to time.Time, ok bool) {
 		return today.AddDate(0, 0, -1), today, true
 	}
 	for _, p := range periods {
-		switch t, err := time.Parse(p.layout, text); {
+		switch t, err := time.ParseInLocation(p.layout, text, now.Location()); {
 		case err == nil && strings.Contains(text, "."):
 			return t, t.Add(time.Millisecond), true // documents have milliseconds, so a moment lasts one
 		case err == nil:

@@ -20,20 +20,17 @@ import (
 // ShortID returns the beginning of a run's id, which is enough to name the run.
 func ShortID(id string) string { return id[:min(8, len(id))] }
 
-// Started returns when a run started, to the second in UTC, or "-" if its date is not known.
-func Started(run *mapping.Run) string {
+// Started returns when a run started, to the second, or "-" if its date is not known.
+func Started(run *mapping.Run) string { return started(run, unit.Second) }
+
+// StartedInZone is like [Started], with the time zone, for sentences.
+func StartedInZone(run *mapping.Run) string { return started(run, unit.Second+unit.InZone) }
+
+func started(run *mapping.Run, layout string) string {
 	if !unit.IsKnown(run.Run.Start) {
 		return "-"
 	}
-	return run.Run.Start.UTC().Format("2006-01-02 15:04:05")
-}
-
-// StartedUTC is like [Started], with the time zone, for sentences.
-func StartedUTC(run *mapping.Run) string {
-	if !unit.IsKnown(run.Run.Start) {
-		return Started(run)
-	}
-	return Started(run) + " UTC"
+	return unit.Time(run.Run.Start, layout)
 }
 
 // Title returns a run's name with its most important settings.

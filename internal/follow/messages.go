@@ -12,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/slo"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/pipeline/source"
 )
@@ -66,7 +67,7 @@ func (a *alerts) window(w *window.Window) error {
 		a.elapsed = w.ElapsedMS
 		if length := w.Length(); a.even && a.shortest > 0 && length > a.shortest*7/4 {
 			a.log.Warn(fmt.Sprintf("%s: no report of fio for %v until %s: it waited for jobs that hang or sleep; when in that time its requests "+
-				"completed is unknown", a.title, length.Round(100*time.Millisecond), clock(w.End)))
+				"completed is unknown", a.title, length.Round(100*time.Millisecond), unit.Time(w.End, unit.OfDay)))
 		}
 	}
 	breaches, err := a.rules.Add(w)
@@ -98,13 +99,13 @@ func (a *alerts) report(counts func(*checked, slo.Breach) bool) {
 			case counts(w, b):
 				a.broken[key] = w.end
 				a.log.Warn(fmt.Sprintf("sla %s: %s: %s %s is %s in the window until %s",
-					b.Rule, a.title, w.direction, b.Rule.Metric, b.Text(), clock(w.end)))
+					b.Rule, a.title, w.direction, b.Rule.Metric, b.Text(), unit.Time(w.end, unit.OfDay)))
 			}
 		}
 		for key, last := range a.broken {
 			if key.direction == w.direction && !now[key] {
 				delete(a.broken, key)
-				a.log.Info(fmt.Sprintf("sla %s: %s: %s is met again from %s on", key.rule, a.title, key.direction, clock(last)))
+				a.log.Info(fmt.Sprintf("sla %s: %s: %s is met again from %s on", key.rule, a.title, key.direction, unit.Time(last, unit.OfDay)))
 			}
 		}
 	}
@@ -155,7 +156,7 @@ func (w *windows) take(d *window.Window) (isNew bool, err error) {
 		if !w.noted[d.Run.Ingest] {
 			w.noted[d.Run.Ingest] = true
 			w.log.Info(fmt.Sprintf("note: %s: its files have changed and are read again: "+
-				"windows until %s are not printed again; the history has them as the files are now", name, clock(have.until)))
+				"windows until %s are not printed again; the history has them as the files are now", name, unit.Time(have.until, unit.OfDay)))
 		}
 		return false, nil
 	}
@@ -163,9 +164,6 @@ func (w *windows) take(d *window.Window) (isNew bool, err error) {
 	w.given[byPlace] = w.given[byID]
 	return true, w.give(d)
 }
-
-// clock returns the time of day in UTC.
-func clock(t time.Time) string { return t.UTC().Format("15:04:05") }
 
 // problems reports files that cannot be read, each once. A file that is being copied may be incomplete for a while,
 // so a problem is reported after it has lasted for quiet.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline"
 )
@@ -94,7 +95,7 @@ func takeBack(ctx context.Context, store history.Store, id string, removed []*ma
 			}
 		}
 		ids = append(ids, r.ID)
-		log.Info(fmt.Sprintf("note: %s %s, which was removed on %s, is stored again", facts.ShortID(r.ID), r.Title, r.At.Format(time.DateOnly)))
+		log.Info(fmt.Sprintf("note: %s %s, which was removed on %s, is stored again", facts.ShortID(r.ID), r.Title, unit.Time(r.At, unit.Day)))
 	}
 	if len(ids) == 0 {
 		return nil

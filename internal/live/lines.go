@@ -161,7 +161,7 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 	run := v.windows[0].Run
 	var text strings.Builder
 	err := m.WriteText(&text, heatmap.Text{
-		Columns: wide, Lines: room - aroundMap, Colour: size.Colour, Clock: chart.Clock{Start: run.Start, Known: unit.IsKnown(run.Start)},
+		Columns: wide, Lines: room - aroundMap, Colour: size.Colour, Clock: chart.Clock{Start: run.Start},
 	})
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 	if len(lines) > room { // the legend may have two lines

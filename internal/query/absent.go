@@ -83,7 +83,7 @@ func Nothing(ctx context.Context, store history.Store, f history.RunFilter) (str
 	if runs == 0 {
 		return "no runs in the history yet: store some with fio2es ingest PATH", nil
 	}
-	text := fmt.Sprintf("the history has %s: started %s to %s", unit.Plural(runs, "run"), facts.Started(first), facts.StartedUTC(last))
+	text := fmt.Sprintf("the history has %s: started %s to %s", unit.Plural(runs, "run"), facts.Started(first), facts.StartedInZone(last))
 	for _, part := range parts {
 		text += "; " + part.String() + ": no run"
 		for _, field := range part.Fields() {

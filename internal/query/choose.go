@@ -287,7 +287,7 @@ func SameSettings(run *mapping.Run) *where.Condition {
 
 // RunText returns the short id of a run, its title and when it started.
 func RunText(run *mapping.Run) string {
-	return fmt.Sprintf("%s (%s, %s)", facts.ShortID(run.Run.ID), facts.Title(run), facts.StartedUTC(run))
+	return fmt.Sprintf("%s (%s, %s)", facts.ShortID(run.Run.ID), facts.Title(run), facts.StartedInZone(run))
 }
 
 // Shorts returns the short ids of the first runs, and how many more there are.

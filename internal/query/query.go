@@ -19,6 +19,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/history"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -150,7 +151,7 @@ func (q *Query) bounds(run string, start time.Time) (from, to time.Time, err err
 func Wants(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 
 // timeOfRun parses a time for a run that began at start. The forms are: time since the start (+90s), time of day,
-// date, or date and time. Times are in UTC unless they name a zone. A time of day is on the day of the start, or on
+// date, or date and time. Times are in [unit.Zone] unless they name another. A time of day is on the day of the start, or on
 // the next day if it would be over half a day before the start. The empty text is the zero time. flag is named in
 // the error, a [UsageError].
 func timeOfRun(flag, text string, start time.Time) (time.Time, error) {
@@ -169,14 +170,14 @@ func timeOfRun(flag, text string, start time.Time) (time.Time, error) {
 		if err != nil {
 			continue
 		}
-		midnight := time.Date(clock.Year(), clock.Month(), clock.Day(), 0, 0, 0, 0, time.UTC)
-		at := start.UTC().Truncate(24 * time.Hour).Add(clock.Sub(midnight))
+		year, month, day := start.In(unit.Zone).Date()
+		at := time.Date(year, month, day, clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), unit.Zone)
 		if start.Sub(at) > 12*time.Hour {
-			at = at.Add(24 * time.Hour)
+			at = at.AddDate(0, 0, 1)
 		}
 		return at, nil
 	}
-	if at, ok := expr.Moment(text, time.Now()); ok {
+	if at, ok := expr.Moment(text, time.Now().In(unit.Zone)); ok {
 		return at, nil
 	}
 	return time.Time{}, usagef("--%s %s: want a time such as 09:12, 2026-01-31T09:12:00Z or +90s", flag, text)

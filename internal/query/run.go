@@ -218,7 +218,7 @@ func (r *Run) readStored(ctx context.Context, take func(*window.Window) error) (
 	name := fmt.Sprintf("run %s (%s)", facts.ShortID(stored.Run.ID), facts.Title(stored))
 	if c := stored.Run.Compacted; c.From != "" {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: windows of %s, compacted on %s from windows of %s",
-			name, lengthText(stored.IntervalMS), c.At.Format(time.DateOnly), lengthText(c.IntervalMS)))
+			name, lengthText(stored.IntervalMS), unit.Time(c.At, unit.Day), lengthText(c.IntervalMS)))
 	}
 	lack, err := r.lack(ctx, r.levels())
 	if err != nil {
@@ -391,7 +391,7 @@ func (r *Run) NoMatch(doc *mapping.Run) error {
 	}
 	if q.From != "" || q.To != "" || len(has) == 0 {
 		length := doc.Run.End.Sub(doc.Run.Start).Round(time.Millisecond)
-		has = append(has, fmt.Sprintf("the run lasted from %s (+0s to +%s)", unit.Moments(doc.Run.Start, doc.Run.End), length))
+		has = append(has, fmt.Sprintf("the run lasted from %s (+0s to +%s)", unit.Span(doc.Run.Start, doc.Run.End), length))
 	}
 	return RunError{fmt.Errorf("%s: no requests match%s: %s", doc.Run.Name, q, strings.Join(has, "; "))}
 }

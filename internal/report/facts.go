@@ -39,8 +39,8 @@ func (r *run) Facts() []fact {
 	d := r.Doc
 	elapsed := func(ms int64) string { return unit.Elapsed(time.Duration(ms) * time.Millisecond) }
 	began, ended := "not known", ""
-	if r.clock().Known {
-		began, ended = unit.Moment(d.Run.Start)+" UTC", unit.Moment(d.Run.End)+" UTC"
+	if unit.IsKnown(d.Run.Start) {
+		began, ended = unit.Time(d.Run.Start, unit.Moment+unit.InZone), unit.Time(d.Run.End, unit.Moment+unit.InZone)
 	}
 	var path, cpu, skew, windows, recovered, source, reader string
 	if d.Run.Path != d.Run.Name && d.Run.Path != "." {
@@ -73,7 +73,7 @@ func (r *run) Facts() []fact {
 		parts = append(parts, elapsed(d.IntervalMS))
 	}
 	if c := d.Run.Compacted; c.From != "" {
-		parts = append(parts, "compacted on "+c.At.Format(time.DateOnly)+" from windows of "+elapsed(c.IntervalMS))
+		parts = append(parts, "compacted on "+unit.Time(c.At, unit.Day)+" from windows of "+elapsed(c.IntervalMS))
 	}
 	switch d.Weighting {
 	case "inflight":
@@ -130,12 +130,12 @@ const between = " · "
 // lead returns time, hosts and jobs of the run.
 func (r *run) lead() (parts []string) {
 	d := r.Doc
-	if r.clock().Known {
-		start, end := unit.Moment(d.Run.Start), unit.Moment(d.Run.End)[:19]
-		if start[:10] == end[:10] { // on the day of its start
-			end = end[11:]
+	if unit.IsKnown(d.Run.Start) {
+		layout := unit.Second
+		if unit.Time(d.Run.Start, unit.Day) == unit.Time(d.Run.End, unit.Day) {
+			layout = unit.OfDay
 		}
-		parts = append(parts, facts.Started(d)+" to "+end+" UTC")
+		parts = append(parts, facts.Started(d)+" to "+unit.Time(d.Run.End, layout+unit.InZone))
 	}
 	parts = append(parts, unit.Elapsed(d.Run.End.Sub(d.Run.Start)))
 	if n := len(d.Hosts); n > 0 {
@@ -184,13 +184,13 @@ func (r *run) Setting() string {
 }
 
 func (r *run) clock() chart.Clock {
-	return chart.Clock{Start: r.Doc.Run.Start, Known: unit.IsKnown(r.Doc.Run.Start)}
+	return chart.Clock{Start: r.Doc.Run.Start}
 }
 
 // moment returns a time of day, or the time since the run's start if its date is not known.
 func (r *run) moment(t time.Time) string {
-	if r.clock().Known {
-		return unit.Moment(t)
+	if unit.IsKnown(r.Doc.Run.Start) {
+		return unit.Time(t, unit.Moment)
 	}
 	return clockTime(r.clock(), t)
 }
@@ -198,11 +198,12 @@ func (r *run) moment(t time.Time) string {
 // clockTime returns a time of day, with the date if that is not the one of the run's start, or the time since the run's start
 // if its date is not known.
 func clockTime(c chart.Clock, t time.Time) string {
-	if at := t.UTC(); c.Known {
-		if at.Format(time.DateOnly) != c.Start.UTC().Format(time.DateOnly) {
-			return at.Format("Jan 2 15:04:05.000")
+	if unit.IsKnown(c.Start) {
+		layout := unit.OfDayMS
+		if unit.Time(t, unit.Day) != unit.Time(c.Start, unit.Day) {
+			layout = "Jan 2 " + layout
 		}
-		return at.Format("15:04:05.000")
+		return unit.Time(t, layout)
 	}
 	return "+" + strconv.FormatFloat(t.Sub(c.Start).Seconds(), 'f', 3, 64) + "s"
 }

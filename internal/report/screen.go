@@ -231,7 +231,7 @@ func (s *Screen) drawMap(out *sheet, r *run, lines int) {
 // times returns when the run was, how long it took, where and with what.
 func (r *run) times() []string {
 	parts := r.lead()
-	if !r.clock().Known {
+	if !unit.IsKnown(r.Doc.Run.Start) {
 		return append([]string{"date not known"}, parts...)
 	}
 	if ms := r.Doc.Clock.ErrorMS; ms > 0 {

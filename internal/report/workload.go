@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
@@ -44,7 +43,7 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 	if series[0].Number.LessIsBad() {
 		axis = chart.RateAxis(high, keyHeight, overRunsHeight, 6)
 	}
-	times := &chart.TimeAxis{From: span.Start, Until: span.End, Clock: chart.Clock{Known: true}}
+	times := &chart.TimeAxis{From: span.Start, Until: span.End, Clock: chart.Clock{Start: span.Start}}
 	x := float64(chart.Left)
 	for _, s := range series {
 		x = c.Key(x, 14, "line "+classOf(s), nameOf(s))
@@ -84,7 +83,7 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 		c.Printf(`<a href="%s"><path class="%s" d="M%s %dv%d"><title>%s</title></path></a>`+"\n", chart.Escape(link(run)), class,
 			chart.Number(times.X(run.Run.Start)), keyHeight, overRunsHeight, chart.Escape(facts.Started(run)+": "+strings.Join(texts[run], ", ")))
 	}
-	c.Below(ticks, keyHeight+overRunsHeight, "start of the runs, UTC, "+span.Start.UTC().Format(time.DateOnly)+" to "+span.End.UTC().Format(time.DateOnly))
+	c.Below(ticks, keyHeight+overRunsHeight, "start of the runs, "+times.Name()+" to "+unit.Time(span.End, unit.Day))
 	label := fmt.Sprintf("%s of %ss over %d runs", series[0].Number.Text(), series[0].Direction, len(series[0].Runs))
 	return picture(c, "time", keyHeight+overRunsHeight+chart.BelowHeight, label)
 }

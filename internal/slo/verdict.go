@@ -101,23 +101,15 @@ func (v *Verdict) Message(run *mapping.RunInfo) string {
 	} else {
 		text += fmt.Sprintf("%s %s: met for %s of %s", v.Direction, v.Rule.Metric, v.ValueText(), length(w.Judged))
 		if !w.First.IsZero() {
-			text += fmt.Sprintf("; first broken at %s, longest from %s for %s", unit.Moment(at(w.First.Start)),
-				clock(at(w.Longest.Start)), length(w.Longest.End-w.Longest.Start))
+			text += fmt.Sprintf("; first broken at %s, longest from %s for %s", unit.Time(at(w.First.Start), unit.Moment),
+				unit.Time(at(w.Longest.Start), unit.OfDayMS), length(w.Longest.End-w.Longest.Start))
 		}
-		text += fmt.Sprintf(", worst at %s: %s", clock(at(w.Worst.Start)), v.WorstText())
+		text += fmt.Sprintf(", worst at %s: %s", unit.Time(at(w.Worst.Start), unit.OfDayMS), v.WorstText())
 	}
 	if v.Close {
 		text += "; " + closeText
 	}
 	return text
-}
-
-// clock returns a time of day for people, or the time since the run's start if its date is not known.
-func clock(t time.Time) string {
-	if unit.IsKnown(t) {
-		return t.UTC().Format("15:04:05.000")
-	}
-	return unit.Moment(t)
 }
 
 // length returns milliseconds for people.
@@ -214,9 +206,9 @@ func Columns() []table.Column[*Row] {
 			// This and the next ones are in milliseconds since the run's start.
 			{Name: "worst_start", Unit: "ms", Value: func(r *Row) any { return r.Windows.Worst.Start }},
 			{
-				Name: "worst_start", Heading: "AT (UTC)",
+				Name: "worst_start", Heading: "AT (" + unit.ZoneName() + ")",
 				Value: func(r *Row) any { return r.when(r.Windows.Worst) },
-				Text:  func(r *Row) string { return clock(r.when(r.Windows.Worst)) },
+				Text:  func(r *Row) string { return unit.Time(r.when(r.Windows.Worst), unit.OfDayMS) },
 			},
 			// The worst value is a lower bound, because it lies in fio's last bin.
 			{Name: "worst_open", Value: func(r *Row) any { return r.Windows.Worst.Open }},

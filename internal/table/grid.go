@@ -44,8 +44,11 @@ func newGrid(isMarkdown bool, headings, cut, drop []string) *grid {
 			g.tails = append(g.tails, tail)
 		}
 	}
+	for _, name := range drop {
+		g.drop = append(g.drop, strings.ToUpper(name)) // a heading may name the time zone
+	}
 	isAbsent := func(name string) bool { return !slices.Contains(g.headings, name) }
-	g.cut, g.drop = slices.DeleteFunc(g.cut, isAbsent), slices.DeleteFunc(slices.Clone(drop), isAbsent)
+	g.cut, g.drop = slices.DeleteFunc(g.cut, isAbsent), slices.DeleteFunc(g.drop, isAbsent)
 	g.begin(nil)
 	return g
 }

@@ -179,26 +179,6 @@ func List(texts []string, most int, separator string) string {
 	return strings.Join(texts[:most], separator) + " and " + Count(int64(len(texts)-most)) + " more"
 }
 
-// IsKnown reports whether t is a date. If the date of a run is not known, its times count from the zero time.
-func IsKnown(t time.Time) bool { return t.Year() >= 1970 }
-
-// Moment returns a time in UTC, or the time since the run's start if the date is not known.
-func Moment(t time.Time) string {
-	if !IsKnown(t) {
-		return "+" + t.Sub(time.Time{}).String()
-	}
-	return t.UTC().Format("2006-01-02 15:04:05.000")
-}
-
-// Moments returns two times with their time zone, or the times since the run's start.
-func Moments(from, to time.Time) string {
-	text := Moment(from) + " to " + Moment(to)
-	if IsKnown(from) {
-		text += " UTC"
-	}
-	return text
-}
-
 // Shorten cuts out the middle of a text with more than most characters.
 func Shorten(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {

@@ -40,8 +40,8 @@ func TestUnits(t *testing.T) {
 		{Plural(1, "run"), "1 run"},
 		{Plural(0, "run"), "0 runs"},
 		{Plural(1200, "run"), "1,200 runs"},
-		{Moment(time.Date(2026, 1, 31, 9, 12, 0, 5e6, time.UTC)), "2026-01-31 09:12:00.005"},
-		{Moment(time.Time{}.Add(90 * time.Second)), "+1m30s"},
+		{Time(time.Date(2026, 1, 31, 9, 12, 0, 5e6, time.UTC), Moment), "2026-01-31 09:12:00.005"},
+		{Time(time.Time{}.Add(90*time.Second), Moment), "+1m30s"},
 		{Elapsed(83 * time.Second), "1m23s"},
 	} {
 		if c.got != c.want {

@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/internal/expr"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -187,7 +188,7 @@ func Parse(text string, now time.Time) (*Condition, error) {
 	if strings.TrimSpace(text) == "" {
 		return &Condition{text: text}, nil
 	}
-	p := &parser{Parser: expr.New(text), now: now}
+	p := &parser{Parser: expr.New(text), now: now.In(unit.Zone)}
 	c := *p.list("or", "and")
 	if p.End("and, or, or the end"); p.Err() != nil {
 		return nil, p.Err()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -106,7 +107,7 @@ func (f *Field) Text(value any) string {
 		}
 		return "no"
 	case time.Time:
-		return v.UTC().Format(time.DateTime)
+		return unit.Time(v, unit.Second)
 	case AtLeast:
 		return facts.KindText(f.Kind, float64(v), true)
 	case float64:

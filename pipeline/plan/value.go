@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/pipeline/align"
 	"github.com/fio2es/fio2es/pipeline/cbt"
@@ -161,7 +162,7 @@ func (j *Job) String() string {
 		text += fmt.Sprintf("; report %s, found %s", report, j.Entry.Out.Found)
 	}
 	if !j.Start.IsZero() {
-		text += fmt.Sprintf("; began %s by %s, ±%v", j.Start.UTC().Format("2006-01-02 15:04:05.000"), j.Clock, j.Error)
+		text += fmt.Sprintf("; began %s by %s, ±%v", unit.Time(j.Start, unit.Moment), j.Clock, j.Error)
 	}
 	if j.Ran > 0 {
 		text += fmt.Sprintf(", ran %v", time.Duration(j.Ran)*time.Millisecond)
