@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -32,6 +33,36 @@ const (
 	noFiles = cobra.ShellCompDirectiveNoFileComp
 	noSpace = cobra.ShellCompDirectiveNoSpace // because more follows
 )
+
+// bashAlone follows the script for bash, which needs a function of the package bash-completion to find its words. Without
+// the package these are the words between spaces.
+const bashAlone = `
+if ! declare -F _get_comp_words_by_ref >/dev/null; then
+    __fio2es_init_completion()
+    {
+        local line=${COMP_LINE:0:COMP_POINT}
+        COMPREPLY=()
+        read -ra words <<<"$line"
+        [[ $line == *[[:space:]] ]] && words+=("")
+        cword=$((${#words[@]} - 1))
+        cur=${words[cword]} prev=${words[cword - 1]}
+    }
+fi
+`
+
+// completionCommand adds the command that prints a script for a shell.
+func completionCommand(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	bash, _, err := root.Find([]string{"completion", "bash"})
+	if err != nil {
+		panic(err)
+	}
+	bash.Long = strings.Replace(bash.Long, "This script depends on the 'bash-completion' package.\nIf it is not installed already, you can install it via your OS's package manager.\n\n", "", 1)
+	bash.PostRunE = func(*cobra.Command, []string) error {
+		_, err := io.WriteString(root.OutOrStdout(), bashAlone)
+		return err
+	}
+}
 
 // complete makes shells complete the arguments of a command, if its usage says that they name runs, and its flags. X, A and
 // B can be paths, too.

@@ -111,6 +111,9 @@ JSON have UTC. Latencies have their unit; CSV and JSON have microseconds (_us).`
 	root.SetHelpCommandGroupID(program)
 	root.SetCompletionCommandGroupID(program)
 	helpCommand(root)
+	if only == "" {
+		completionCommand(root)
+	}
 	return root
 }
 
