@@ -121,9 +121,6 @@ func (p *Page) compare(side *compare.Side) {
 		c.Why = fmt.Sprintf("run %d: nothing to compare: ", c.Base) + WhyEmpty(first)
 	default:
 		c.Differ = workload.Doubt(first.Document, other.Document)
-		if c.Differ != "" && facts.ShortSettings(first.Document) != facts.ShortSettings(other.Document) {
-			c.Why = c.Differ
-		}
 	}
 	if c.Why != "" {
 		return
@@ -149,11 +146,11 @@ type comparison struct {
 	Title   string // title of the run
 	Changes []compare.Line
 	Differ  string // how the settings differ, such as "direct 1, not 0"
-	Why     string // why there is no comparison, such as "mode read, not write"
+	Why     string // why there is no comparison, such as a run without requests
 }
 
 // Table returns the table of the changes, or nil.
-func (c *comparison) Table() *view {
+func (c *comparison) Table() *Table {
 	text := func(name, heading string, of func(*compare.Line) string) table.Column[*compare.Line] {
 		return table.Column[*compare.Line]{Name: name, Heading: heading, Text: of}
 	}
@@ -167,7 +164,7 @@ func (c *comparison) Table() *view {
 	for i := range c.Changes {
 		rows = append(rows, &c.Changes[i])
 	}
-	return newView("changes", "", columns, rows, func(l *compare.Line, column string, to *cell) {
+	return NewTable("changes", "", columns, rows, func(l *compare.Line, column string, to *Cell) {
 		switch column {
 		case "picture":
 			to.Picture = drawChange(l.Change)
@@ -178,9 +175,9 @@ func (c *comparison) Table() *view {
 }
 
 // apart returns the table of the runs that are not compared, or nil.
-func apart(all []*comparison) *view {
+func apart(all []*comparison) *Table {
 	list := slices.DeleteFunc(slices.Clone(all), func(c *comparison) bool { return len(c.Changes) > 0 })
-	return newView("changes", "Not compared, because their settings differ (fio2es compare compares any runs)", []table.Column[*comparison]{
+	return NewTable("changes", "Not compared", []table.Column[*comparison]{
 		{Name: "metric", Heading: "Run", Text: func(c *comparison) string { return fmt.Sprintf("%d %s", c.Other, c.Title) }},
 		{Heading: "Why", Text: func(c *comparison) string { return c.Why }},
 	}, list, nil)

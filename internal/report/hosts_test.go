@@ -31,7 +31,7 @@ func TestHostTable(t *testing.T) {
 		add("fast", second*1000, 1000, n, 100)
 		add("slow", second*1000, 1000, n, 400)
 	}
-	tableOf := func(hosts ...mapping.RunHost) *view {
+	tableOf := func(hosts ...mapping.RunHost) *Table {
 		return (&run{Hosts: hostsOf("read", sums, hosts)}).HostTables()[0]
 	}
 	var got []string

@@ -7,7 +7,7 @@
 
   // key identifies a node in the old and the fresh page: the run of a row of a list, the heading of a section.
   const key = node => {
-    if (node.nodeName === 'TBODY') return 'run ' + node.querySelector('input')?.value;
+    if (node.nodeName === 'TR') return 'run ' + node.querySelector('input')?.value;
     return node.nodeName + (node.nodeName === 'SECTION' ? node.querySelector('h2, h3')?.textContent : '');
   };
   // patch makes a node equal to the fresh one. It replaces charts, because these have listeners.

@@ -87,15 +87,15 @@ func (t *total) isFew(q float64) bool {
 
 // latencyCell returns a latency with its error bounds, and with a mark if it is a percentile of too few requests.
 // Without a histogram, it is the value that fio computed for a single job, or the mean of averages.
-func (t *total) latencyCell(name string) cell {
+func (t *total) latencyCell(name string) Cell {
 	us := t.Latencies.Value(name)
 	switch {
 	case t.histogram != nil:
 	case t.Latencies.ByFio && !math.IsNaN(us):
 		const byFio = "computed by fio: its report has no bins (json+ has them), so it cannot be merged with other jobs"
-		return cell{Text: strings.TrimSuffix(t.Latencies.Text(name), "*"), Note: "fio's own", Title: byFio}
+		return Cell{Text: strings.TrimSuffix(t.Latencies.Text(name), "*"), Note: "fio's own", Title: byFio}
 	default:
-		return cell{Text: unit.Latency(us)}
+		return Cell{Text: unit.Latency(us)}
 	}
 	m, _ := facts.ParseMetric(name)
 	c := boundedCell(us, m.Of(t.histogram))
@@ -107,8 +107,8 @@ func (t *total) latencyCell(name string) cell {
 }
 
 // boundedCell returns a latency in microseconds with its error bounds.
-func boundedCell(us float64, a hist.Answer) cell {
-	c := cell{Text: unit.OrMore(unit.Latency(us), a.Open)}
+func boundedCell(us float64, a hist.Answer) Cell {
+	c := Cell{Text: unit.OrMore(unit.Latency(us), a.Open)}
 	low, high := unit.Latency(a.Low/1000), unit.Latency(a.High/1000)
 	if a.Open {
 		c.Note, c.Title = "or more", fmt.Sprintf("%s or more: fio's last bin has no upper end", low)

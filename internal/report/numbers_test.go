@@ -1,6 +1,7 @@
 package report
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -14,14 +15,14 @@ func TestLatencyCell(t *testing.T) {
 	for _, c := range []struct {
 		us     float64
 		answer hist.Answer
-		want   cell
+		want   Cell
 	}{
-		{36.4, hist.Answer{Value: 36_400, Low: 36_352, High: 36_864}, cell{Text: "36.4µs", Note: "±1.3 %", Title: "between 36.4µs and 36.9µs: the bounds of the bin"}},
-		{0.06, hist.Answer{Value: 60, Low: 60, High: 60}, cell{Text: "60.0ns", Note: "exact", Title: "the bin is a nanosecond wide"}},
-		{17_500_000, hist.Answer{Value: 17.5e9, Low: 17.05e9, High: 17.18e9, Open: true}, cell{Text: "≥17.5s", Note: "or more", Title: "17.1s or more: fio's last bin has no upper end"}},
-		{0, hist.Answer{Value: 0, Low: 0, High: 1}, cell{Text: "0.00ns", Note: "", Title: "between 0.00ns and 1.00ns: the bounds of the bin"}},
+		{36.4, hist.Answer{Value: 36_400, Low: 36_352, High: 36_864}, Cell{Text: "36.4µs", Note: "±1.3 %", Title: "between 36.4µs and 36.9µs: the bounds of the bin"}},
+		{0.06, hist.Answer{Value: 60, Low: 60, High: 60}, Cell{Text: "60.0ns", Note: "exact", Title: "the bin is a nanosecond wide"}},
+		{17_500_000, hist.Answer{Value: 17.5e9, Low: 17.05e9, High: 17.18e9, Open: true}, Cell{Text: "≥17.5s", Note: "or more", Title: "17.1s or more: fio's last bin has no upper end"}},
+		{0, hist.Answer{Value: 0, Low: 0, High: 1}, Cell{Text: "0.00ns", Note: "", Title: "between 0.00ns and 1.00ns: the bounds of the bin"}},
 	} {
-		if got := boundedCell(c.us, c.answer); got != c.want {
+		if got := boundedCell(c.us, c.answer); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%v: %+v, want %+v", c.us, got, c.want)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,13 +38,31 @@ const MaxSections = 24
 type Options struct {
 	Program string      // program and version, such as "fio2es v1.2.3"
 	Query   query.Query // selects windows by time and direction
-	Home    string      // address of the list of runs; the page links to it if it is not empty
+	Home    string      // address of the list of runs; the page has links to it and its other pages if it is not empty
 	Live    bool        // a server may have more of a run later: see [Live]
-	Stages  []StageLink // of a stage of an execution: links to the whole execution and to the stages before and after
+	Stages  []Link      // of a stage of an execution: links to the whole execution and to the stages before and after
 }
 
-// StageLink is a link to a page of the same execution.
-type StageLink struct{ Text, Address string }
+// Link is a link to another page. IsHere marks the page itself.
+type Link struct {
+	Text, Address string
+	IsHere        bool
+}
+
+// Nav returns the links that all pages of a server have, from a page with this title. home is the address of the list of
+// runs; without it there are none. The condition where stays from page to page.
+func Nav(home, title, where string) (list []Link) {
+	if home == "" {
+		return nil
+	}
+	if where != "" {
+		where = "?" + url.Values{"where": {where}}.Encode()
+	}
+	for _, l := range []Link{{"Runs", where, false}, {"Workloads", "workloads" + where, false}, {"Matrix", "matrix" + where, false}, {"Compare", "compare", false}} {
+		list = append(list, Link{l.Text, home + l.Address, l.Text == title})
+	}
+	return list
+}
 
 // Page is a report about one run or several.
 type Page struct {
@@ -91,9 +110,9 @@ func (p *Page) Write(w io.Writer) error {
 var (
 	//go:embed page.html
 	pageHTML string
-	// MatrixHTML is the template "drawings" of a [MatrixView].
-	//go:embed matrix.html
-	MatrixHTML string
+	// PartsHTML has the templates "nav" of [Nav], "table" of a [Table], and "drawings" of a [MatrixView].
+	//go:embed parts.html
+	PartsHTML string
 	//go:embed page.css
 	pageCSS string
 	//go:embed page.js
@@ -112,8 +131,8 @@ func documents(runs []*run) (docs []*mapping.Run) {
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"style": Style, "live": Live, "reload": func() template.HTML { return reload }, "script": func() template.JS { return template.JS(pageJS) },
-		"execution": facts.ExecutionTitle, "count": unit.Count, "apart": apart,
-	}).Parse(pageHTML + MatrixHTML))
+		"execution": facts.ExecutionTitle, "count": unit.Count, "apart": apart, "nav": Nav,
+	}).Parse(pageHTML + PartsHTML))
 })
 
 // pageView is the data of the template.
@@ -129,7 +148,7 @@ type pageView struct {
 	IsStaged    bool   // runs are compared with several stages of one execution
 	Beyond      int    // number of runs without a section
 	Undrawn     bool   // some runs are missing in the charts of all distributions
-	Summary     *view  // all runs
+	Summary     *Table // all runs
 }
 
 // figure is a chart with its name.

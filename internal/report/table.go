@@ -13,49 +13,50 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// view is a table of a page. It is made of the columns of the same table on a terminal.
-type view struct {
+// Table is a table of a page. It is made of the columns of the same table on a terminal.
+type Table struct {
 	Class, Caption string
-	Headings       []cell
-	Rows           [][]cell
+	Headings       []Cell
+	Rows           [][]Cell
 	Note           string // below it
 }
 
-// cell is a text of a view, with what only pages have: a note below it, a title for the pointer, the length of a bar as a CSS
-// percentage, a link, a mark of colour, and a picture in place of the text.
-type cell struct {
+// Cell is a text of a table, with what only pages have: a note below it, a title for the pointer, the length of a bar as a CSS
+// percentage, a link, a mark of colour, labels behind it, and a picture in place of the text.
+type Cell struct {
 	Text, Note, Title, Bar, Class, Link, Mark string
-	IsHead                                    bool // names its row
+	Labels                                    []Cell
 	Picture                                   template.HTML
+	Box                                       string // id of the run that a box chooses; Title names the run
+	Sort                                      string // of a heading: how the table is sorted by it
+	Heading                                   string // of the column
+	IsHead                                    bool   // names its row
 }
 
-// newView returns the view of rows. add adds what only pages have; it may be nil.
-func newView[R any](class, caption string, columns []table.Column[R], rows []R, add func(row R, column string, to *cell)) *view {
+// NewTable returns the table of rows, or nil if there is none. add adds what only pages have; it may be nil.
+func NewTable[R any](class, caption string, columns []table.Column[R], rows []R, add func(row R, column string, to *Cell)) *Table {
 	if len(rows) == 0 {
 		return nil
 	}
-	columns = slices.DeleteFunc(slices.Clone(columns), func(c table.Column[R]) bool { return c.Heading == "" })
-	v := &view{Class: class, Caption: caption}
-	classOf := func(c *table.Column[R]) string {
-		if strings.HasPrefix(c.Heading, ">") {
-			return ""
-		}
-		return "text"
-	}
+	v := &Table{Class: class, Caption: caption, Rows: make([][]Cell, len(rows))}
 	for i := range columns {
-		v.Headings = append(v.Headings, cell{Text: columns[i].Title(), Class: classOf(&columns[i])})
-	}
-	for _, row := range rows {
-		var cells []cell
-		for i := range columns {
-			c := &columns[i]
-			one := cell{Text: c.TextOf(row), Class: classOf(c), IsHead: slices.Contains([]string{"direction", "host", "metric"}, c.Name)}
+		c := &columns[i]
+		if c.Heading == "" {
+			continue
+		}
+		class, isHead := "text", slices.Contains([]string{"direction", "host", "metric"}, c.Name)
+		if strings.HasPrefix(c.Heading, ">") {
+			class = ""
+		}
+		v.Headings = append(v.Headings, Cell{Text: c.Title(), Class: class})
+		for k, row := range rows {
+			one := Cell{Text: c.TextOf(row), Class: class, IsHead: isHead}
 			if add != nil {
 				add(row, c.Name, &one)
 			}
-			cells = append(cells, one)
+			one.Heading = c.Title()
+			v.Rows[k] = append(v.Rows[k], one)
 		}
-		v.Rows = append(v.Rows, cells)
 	}
 	return v
 }
@@ -142,12 +143,12 @@ func Stages(screens []*Screen) []byte {
 }
 
 // summary returns the table of all runs of a page.
-func (p *Page) summary(isExecution bool) *view {
+func (p *Page) summary(isExecution bool) *Table {
 	class := "summary"
 	if isExecution {
 		class += " stages"
 	}
-	return newView(class, "", rowColumns(isExecution), rowsOf(p.runs), func(r row, column string, to *cell) {
+	return NewTable(class, "", rowColumns(isExecution), rowsOf(p.runs), func(r row, column string, to *Cell) {
 		switch column {
 		case "number":
 			if r.IsFirst {
@@ -170,8 +171,8 @@ func (p *Page) summary(isExecution bool) *view {
 }
 
 // Numbers returns the table of the directions of a run. Latencies have their error bounds.
-func (r *run) Numbers() *view {
-	v := newView("numbers", "", ofLine(table.Hide(numbers(), "p75")), r.Totals, func(t *total, column string, to *cell) {
+func (r *run) Numbers() *Table {
+	v := NewTable("numbers", "", ofLine(table.Hide(numbers(), "p75")), r.Totals, func(t *total, column string, to *Cell) {
 		if slices.Contains(facts.LatencyNames, column) {
 			*to = t.latencyCell(column)
 		}
@@ -183,13 +184,13 @@ func (r *run) Numbers() *view {
 }
 
 // SectionNumbers returns the table of the sections of a run.
-func (r *run) SectionNumbers() *view {
-	return newView("numbers", "Sections", sectionColumns(), r.sections(), nil)
+func (r *run) SectionNumbers() *Table {
+	return NewTable("numbers", "Sections", sectionColumns(), r.sections(), nil)
 }
 
 // WorstWindows returns the table of the worst windows of a run.
-func (r *run) WorstWindows() *view {
-	v := newView("worst", "Worst single windows", worstColumns(), r.Worst, nil)
+func (r *run) WorstWindows() *Table {
+	v := NewTable("worst", "Worst single windows", worstColumns(), r.Worst, nil)
 	if v != nil {
 		v.Note = "The lowest IOPS leave out the first and the last window."
 	}
@@ -197,7 +198,7 @@ func (r *run) WorstWindows() *view {
 }
 
 // HostTables returns the tables of hosts of a page. Bars are relative to the highest number in a table.
-func (r *run) HostTables() (list []*view) {
+func (r *run) HostTables() (list []*Table) {
 	const most = 100 // of a table: the slowest ones
 	columns := slices.DeleteFunc(hostColumns(), func(c table.Column[*host]) bool { return c.Name == "direction" })
 	for _, direction := range mapping.Directions {
@@ -206,7 +207,7 @@ func (r *run) HostTables() (list []*view) {
 			x, _ := table.Pick(columns, column)[0].Value(h).(float64)
 			return x
 		}
-		v := newView("hosts", direction+": the slowest first", columns, hosts[:min(len(hosts), most)], func(h *host, column string, to *cell) {
+		v := NewTable("hosts", direction+": the slowest first", columns, hosts[:min(len(hosts), most)], func(h *host, column string, to *Cell) {
 			highest := 0.0
 			for _, other := range hosts {
 				highest = higher(highest, numbers(other, column))

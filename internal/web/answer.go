@@ -13,12 +13,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
-	"github.com/fio2es/fio2es/internal/workload"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 var (
@@ -38,10 +35,8 @@ func style() template.CSS { return report.Style() + template.CSS(siteCSS) }
 // templates are parsed at first use, because otherwise all commands would start slower.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
-		"title": facts.Title, "started": facts.Started, "shortID": facts.ShortID, "state": facts.StateText, "link": runLink, "stage": facts.StageText, "execution": executionLink, "workload": workloadLink, "live": report.Live,
-		"isBad": func(run *mapping.Run) bool { _, isBad := run.State(); return isBad },
-		"since": func(row *workload.Row) string { return workload.Day(row.Change.After) },
-	}).Parse(siteHTML + workloadsHTML + matrixHTML + report.MatrixHTML))
+		"live": report.Live, "nav": report.Nav,
+	}).Parse(siteHTML + workloadsHTML + matrixHTML + report.PartsHTML))
 })
 
 // unframed keeps other sites from showing pages in frames, in which users could be tricked into clicks. Browsers
@@ -51,7 +46,8 @@ const unframed = "; frame-ancestors 'none'"
 // Head is the data that all pages need.
 type Head struct {
 	Title   string
-	Home    string // address of the list; empty on the list itself
+	Home    string // address of the list
+	Where   string // condition that the links to other pages keep
 	Program string
 	Style   template.CSS
 	Live    bool // the page shows what the history gets

@@ -43,10 +43,10 @@ func TestBrowser(t *testing.T) {
 		page.stays("true", "document.querySelector('details').open")
 	}
 	list := b.open(address)
-	const rows, box = "document.querySelectorAll('tbody.run').length", "document.querySelector('input[value=\"%\"]')"
+	const rows, box = "document.querySelectorAll('tbody tr').length", "document.querySelector('input[value=\"%\"]')"
 	first, growing := strings.ReplaceAll(box, "%", runOf(0, "first", 100).Run.ID), strings.ReplaceAll(box, "%", runOf(1, "growing", 100).Run.ID)
-	requests := growing + ".closest('tbody').querySelector('[data-title=Requests]').textContent"
-	state := growing + ".closest('tbody').querySelector('.state')?.textContent ?? ''"
+	requests := growing + ".closest('tr').querySelector('[data-title=Requests]').textContent"
+	state := growing + ".closest('tr').querySelector('.state')?.textContent ?? ''"
 	list.is("2", rows)
 	list.is("live", state)
 	list.is("3,000", requests)

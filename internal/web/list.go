@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/report"
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/where"
@@ -68,7 +70,7 @@ type listView struct {
 	Name      string // name of the history
 	Query     listQuery
 	Condition condition
-	Columns   []column
+	columns   []table.Column[*facts.Line]
 	Found     *found // nil if the condition has a mistake
 	Contents  string // what the history has, if no run matches
 }
@@ -79,8 +81,9 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 		s.notify(w, r, http.StatusBadRequest, notice{Title: "No such list", Text: err.Error()})
 		return
 	}
-	v := listView{Head: s.head("Runs", ""), Name: s.Name, Query: q}
-	v.Columns, _ = q.columns() // parseQuery has returned the error
+	v := listView{Head: s.head("Runs", "./"), Name: s.Name, Query: q}
+	v.columns, _ = q.columns() // parseQuery has returned the error
+	v.Where = q.Where
 	if v.Condition = parseCondition(q.Where); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "list", v)
 		return
@@ -95,18 +98,6 @@ func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	}
 	s.show(w, r, http.StatusOK, "list", v)
 }
-
-// Lines returns the lines of a run.
-func (v listView) Lines(run *mapping.Run) []*facts.Line {
-	var list []table.Column[*facts.Line]
-	for _, c := range v.Columns {
-		list = append(list, c.Column)
-	}
-	return facts.LinesFor(list, run)
-}
-
-// Start returns the order by start.
-func (listView) Start() where.Order { return where.Orders()[0] }
 
 // Names returns all columns that can be chosen, and Usual the default ones.
 func (listView) Names() string { return strings.Join(where.ColumnNames(), ", ") }
@@ -124,19 +115,94 @@ func (v listView) Searched() string {
 	return strings.Join(parts, ", and ")
 }
 
-// Most returns how many runs can be compared, and PageRuns how many are on a page.
-func (listView) Most() int     { return mostCompared }
+// PageRuns returns how many runs are on a page.
 func (listView) PageRuns() int { return pageRuns }
 
-// Notes returns the notes below the list.
-func (v listView) Notes() []string {
-	notes := facts.Notes(slices.ContainsFunc(v.Found.Runs, func(run *mapping.Run) bool {
-		return slices.ContainsFunc(v.Lines(run), func(l *facts.Line) bool { return l.Latencies.ByFio })
-	}))
-	if note := v.Found.Watched.Undecided(); note != "" {
-		notes = append(notes, note)
+// Choice returns the table of the list.
+func (v listView) Choice() choice {
+	c := newChoice(v.Home, v.Found.Runs, v.columns, v.Found.Watched.Undecided())
+	first := len(c.Table.Headings) - len(v.columns)
+	for i := range c.Table.Headings {
+		h, by := &c.Table.Headings[i], (*where.Order)(nil)
+		if i >= first {
+			by = where.ColumnOrder(v.columns[i-first].Name)
+		} else if h.Text == startHeading() {
+			by = &where.Orders()[0]
+		}
+		if by != nil {
+			h.Link, h.Sort = v.Query.Sorted(*by).Address(), v.Query.Sort(*by)
+		}
 	}
-	return notes
+	return c
+}
+
+// choice is a table of runs in which some can be chosen, to be compared.
+type choice struct {
+	Home  string // address of the list of runs
+	Table *report.Table
+	Notes []string // below it
+	Most  int      // how many can be chosen
+}
+
+// startHeading is the heading of the column by which lists are sorted at first.
+func startHeading() string { return "Start (" + unit.ZoneName() + ")" }
+
+// chosenColumns returns the columns that every table of runs has, before those that can be chosen.
+func chosenColumns() []table.Column[*facts.Line] {
+	list := []table.Column[*facts.Line]{{Name: "choose", Heading: "✓", Text: func(*facts.Line) string { return "" }}}
+	for _, c := range facts.Columns() {
+		if slices.Contains(always[:3], c.Heading) {
+			c.Name = c.Heading
+			if c.Heading == "Start" {
+				c.Heading = startHeading()
+			}
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// newChoice returns the table of runs with these columns. home is the address of the list of runs.
+func newChoice(home string, runs []*mapping.Run, columns []table.Column[*facts.Line], notes ...string) choice {
+	var lines []*facts.Line
+	for _, run := range runs {
+		lines = append(lines, facts.LinesFor(columns, run)...)
+	}
+	c := choice{Home: home, Most: mostCompared}
+	c.Table = report.NewTable("list", "", slices.Concat(chosenColumns(), columns), lines, func(l *facts.Line, column string, to *report.Cell) {
+		if !l.IsFirst {
+			return
+		}
+		switch column {
+		case "choose":
+			to.Box, to.Title = l.Run.Run.ID, facts.Title(l.Run)
+		case "Run":
+			to.Link = home + runLink(l.Run)
+		case "Name":
+			to.Class, to.Link, to.Note, to.Labels = "text name", home+runLink(l.Run), l.Run.Run.Note, labelsOf(l.Run, home)
+		}
+	})
+	byFio := slices.ContainsFunc(lines, func(l *facts.Line) bool { return l.Latencies.ByFio })
+	c.Notes = slices.DeleteFunc(append(facts.Notes(byFio), notes...), func(note string) bool { return note == "" })
+	return c
+}
+
+// labelsOf returns the stage, the labels and the state of a run.
+func labelsOf(run *mapping.Run, home string) (list []report.Cell) {
+	if stage := facts.StageText(run); stage != "" {
+		list = append(list, report.Cell{Text: "stage " + stage, Link: home + executionLink(run)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(run.Run.Labels)) {
+		list = append(list, report.Cell{Text: name + "=" + run.Run.Labels[name]})
+	}
+	if state := facts.StateText(run); state != "" {
+		class := "state"
+		if _, isBad := run.State(); isBad {
+			class = "state bad"
+		}
+		list = append(list, report.Cell{Text: state, Class: class})
+	}
+	return list
 }
 
 // Range says which runs are on the page, such as "101 – 200 of 412".
@@ -255,17 +321,8 @@ const usual = "hosts,jobs,direction,requests,iops,p50,p95,p99,p99_9,max"
 // always are the columns that every list has.
 var always = []string{"Run", "Start", "Name", "State", "Note"}
 
-// column is a column of the list that users can choose.
-type column struct {
-	table.Column[*facts.Line]
-	Order *where.Order // nil if the list cannot be sorted by it
-}
-
-// IsText reports whether the column has texts, which are aligned left.
-func (c column) IsText() bool { return !strings.HasPrefix(c.Heading, ">") }
-
 // columns returns the columns that the query chooses.
-func (q listQuery) columns() (list []column, err error) {
+func (q listQuery) columns() ([]table.Column[*facts.Line], error) {
 	names := q.Columns
 	if strings.TrimSpace(names) == "" {
 		names = usual
@@ -274,13 +331,7 @@ func (q listQuery) columns() (list []column, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range chosen {
-		if c.Heading == "" || slices.Contains(always, c.Heading) {
-			continue
-		}
-		list = append(list, column{c, where.ColumnOrder(c.Name)})
-	}
-	return list, nil
+	return slices.DeleteFunc(chosen, func(c table.Column[*facts.Line]) bool { return c.Heading == "" || slices.Contains(always, c.Heading) }), nil
 }
 
 // condition is the condition of a search as the user wrote it.

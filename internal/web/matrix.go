@@ -30,7 +30,8 @@ type matrixView struct {
 func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := matrixView{Head: s.head("Matrix", "./"), Name: s.Name, By: strings.TrimSpace(q.Get("by")), Show: strings.TrimSpace(q.Get("show"))}
-	if v.Condition = parseCondition(q.Get("where")); v.Condition.Problem != "" {
+	v.Where = q.Get("where")
+	if v.Condition = parseCondition(v.Where); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "matrix", v)
 		return
 	}

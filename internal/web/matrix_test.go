@@ -37,8 +37,8 @@ func TestMatrix(t *testing.T) {
 		{"/matrix?show=foo", 400, "foo: want one of IOPS", 0},
 		{"/matrix?where=bs", 200, "p99 of writes", 2},
 		{"/matrix?where=mdoe%3Dx", 400, "no field is called", 0},
-		{"/", 200, `<a href="matrix">matrix</a>`, 0},
-		{"/?where=bs%3D4k", 200, `<a href="matrix?where=bs%3d4k">matrix</a>`, 0},
+		{"/", 200, `<a href="./matrix">Matrix</a>`, 0},
+		{"/?where=bs%3D4k", 200, `<a href="./matrix?where=bs%3D4k">Matrix</a>`, 0},
 	} {
 		w := p.get(t, c.address)
 		body := w.Body.String()

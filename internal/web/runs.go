@@ -45,12 +45,12 @@ func (s *site) execution(w http.ResponseWriter, r *http.Request) {
 }
 
 // stageLinks returns links to the execution of a run, and to the stages before and after it, as far as the history has them.
-func (s *site) stageLinks(ctx context.Context, run *mapping.Run, home string) (list []report.StageLink, err error) {
+func (s *site) stageLinks(ctx context.Context, run *mapping.Run, home string) (list []report.Link, err error) {
 	of := &run.Run
 	if of.Stages < 2 || of.Execution == "" {
 		return nil, nil
 	}
-	list = append(list, report.StageLink{Text: "all stages", Address: home + executionLink(run)})
+	list = append(list, report.Link{Text: "all stages", Address: home + executionLink(run)})
 	for _, n := range []int{of.Stage - 1, of.Stage + 1} {
 		if n < 1 || n > of.Stages {
 			continue
@@ -62,13 +62,24 @@ func (s *site) stageLinks(ctx context.Context, run *mapping.Run, home string) (l
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, report.StageLink{Text: fmt.Sprintf("%d: %s", n, facts.StageName(other)), Address: home + runLink(other)})
+		list = append(list, report.Link{Text: fmt.Sprintf("%d: %s", n, facts.StageName(other)), Address: home + runLink(other)})
 	}
 	return list, nil
 }
 
+// compareView is the data of the page that asks for two runs.
+type compareView struct {
+	Head
+	Runs []string // those that are known
+	Most int
+}
+
 func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
+	if chosen := values["run"]; len(chosen) == 0 || slices.Contains(chosen, "") {
+		s.show(w, r, http.StatusOK, "compare", compareView{s.head("Compare", "./"), append(chosen, "", "")[:2], mostCompared})
+		return
+	}
 	var ids []string
 	for _, text := range values["run"] {
 		some, err := s.idsOf(r.Context(), text)
@@ -78,14 +89,11 @@ func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 		}
 		ids = append(ids, some...)
 	}
-	switch n := len(ids); {
-	case n == 0:
-		s.notify(w, r, http.StatusBadRequest, notice{Title: "No runs chosen", Text: "Choose two runs or more in the list: /compare?run=ID&run=ID."})
-	case n > mostCompared:
+	if n := len(ids); n > mostCompared {
 		s.notify(w, r, http.StatusBadRequest, notice{Title: "Too many runs", Text: fmt.Sprintf("A report has at most %d runs, and you chose %d: choose fewer.", mostCompared, n)})
-	default:
-		s.answer(w, r, ids, "./", values.Get("base") == "earliest")
+		return
 	}
+	s.answer(w, r, ids, "./", values.Get("base") == "earliest")
 }
 
 // idsOf returns the ids of the runs that a selector selects. If it selects a single run, its text is returned.

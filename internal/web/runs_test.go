@@ -49,18 +49,18 @@ func TestRuns(t *testing.T) {
 		wants []string
 		runs  string
 	}{
-		{"/runs/aa00", 200, []string{`<a href="../">All runs</a>`}, "a"},
+		{"/runs/aa00", 200, []string{`<a href="../">Runs</a>`}, "a"},
 		{"/runs/c", 200, nil, "c"},
 		{"/runs/latest", 200, nil, "c"},
 		{"/runs/a", 303, nil, ""},
-		{"/runs/x", 404, []string{"No run in history.db has an id that begins with x", "fio2es ingest", `<a href="../">All runs</a>`}, ""},
+		{"/runs/x", 404, []string{"No run in history.db has an id that begins with x", "fio2es ingest", `<a href="../">Runs</a>`}, ""},
 		{"/runs/last:5", 400, []string{"last:5: want one run: an id or its beginning, latest, or latest~1"}, ""},
 		{"/runs/latest~100", 404, []string{"latest~100: the history has only 3 runs, and the oldest is latest~2"}, ""},
-		{"/runs/a/b", 404, []string{"No such page", `<a href="../../">All runs</a>`}, ""},
+		{"/runs/a/b", 404, []string{"No such page", `<a href="../../">Runs</a>`}, ""},
 		{"/favicon.ico", 404, []string{"No such page"}, ""},
 		{"/compare?run=cc00&run=a", 303, nil, ""},
 		{"/compare?run=cc00&run=x", 404, []string{"an id that begins with x"}, ""},
-		{"/compare?run=cc00&run=aa00", 200, []string{`<a href="./">All runs</a>`}, "1 c, 2 a"},
+		{"/compare?run=cc00&run=aa00", 200, []string{`<a href="./">Runs</a>`}, "1 c, 2 a"},
 		{"/compare?run=cc00&run=aa00&base=earliest", 200, nil, "1 a, 2 c"},
 		{"/compare?run=cc00", 200, nil, "c"},
 		{"/compare?run=last:2", 200, nil, "1 c, 2 b"},
@@ -69,7 +69,8 @@ func TestRuns(t *testing.T) {
 		{"/compare?run=name%3Db", 200, nil, "b"},
 		{"/compare?run=name%3Dx", 404, []string{"no run matches --where &#39;name=x&#39;; the history has 3 runs"}, ""},
 		{"/compare?run=bz%3D4k", 400, []string{"bz=4k: column 1: no field is called"}, ""},
-		{"/compare", 400, []string{"Choose two runs or more"}, ""},
+		{"/compare", 200, []string{`name="run" value="" required`}, ""},
+		{"/compare?run=a%22b&run=", 200, []string{`name="run" value="a&#34;b" required`}, ""},
 		{"/compare?" + many.String()[1:], 400, []string{"at most 24 runs, and you chose 25"}, ""},
 		{"/healthz", 200, []string{"ok\n"}, ""},
 	} {
@@ -318,7 +319,7 @@ func TestExecution(t *testing.T) {
 		runs        string
 	}{
 		{
-			"/executions/eeee", 200, []string{`<h2 id="summary">eeeeeeee archive:job, 4 stages</h2>`, `<a href="#run-4">4/4</a></td><td class="text name">s4</td>`},
+			"/executions/eeee", 200, []string{`<h2 id="summary">eeeeeeee archive:job, 4 stages</h2>`, `<a href="#run-4">4/4</a></td><td class="text name" data-title="Name">s4</td>`},
 			[]string{"Compared with run"}, "1 job/s1, 2 job/s2, 4 job/s4",
 		},
 		{"/executions/" + second, 200, nil, nil, "1 job/s1, 2 job/s2, 4 job/s4"},
@@ -329,7 +330,7 @@ func TestExecution(t *testing.T) {
 			nil, "job/s2",
 		},
 		{"/runs/latest", 200, nil, []string{"one call of fio"}, "alone"},
-		{"/?sort=start", 200, []string{`<a class="label" href="executions/` + execution + `">stage 2/4</a>`}, nil, ""},
+		{"/?sort=start", 200, []string{`<span class="label"><a href="./executions/` + execution + `">stage 2/4</a></span>`}, nil, ""},
 	} {
 		w := p.get(t, c.path)
 		page := w.Body.String()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/fio2es/fio2es/internal/export"
 	"github.com/fio2es/fio2es/internal/facts"
@@ -28,40 +29,74 @@ type workloadsView struct {
 	Head
 	Name      string // name of the history
 	Condition condition
-	Workloads []*workloadRow
+	Table     *report.Table
 	Undecided string // says which runs were left out; empty if none were
 }
 
-// workloadRow is a workload in the list.
-type workloadRow struct {
+// workloadLine is a line in the table of workloads: p99 in one direction, with its latest change.
+type workloadLine struct {
 	*workload.Workload
-	series []*workload.Series // p99 of each direction
+	IsFirst bool          // of the workload
+	p99     *workload.Row // nil if no run has a p99
 }
 
-// Latest returns the newest run.
-func (w *workloadRow) Latest() *mapping.Run { return w.Runs[len(w.Runs)-1] }
+// latest returns the newest run.
+func (l *workloadLine) latest() *mapping.Run { return l.Runs[len(l.Runs)-1] }
 
-// P99 returns the p99 of the newest run, by direction.
-func (w *workloadRow) P99() (texts []string) {
-	for _, s := range w.series {
-		texts = append(texts, s.Direction+" "+s.TextOf(s.Values[len(s.Values)-1]))
+// worseSince returns when p99 became worse, or the zero time.
+func (l *workloadLine) worseSince() (at time.Time) {
+	if l.p99 != nil && l.p99.HasChange() && l.p99.Verdict() == "worse" {
+		at = l.p99.Change.After.Run.Start
 	}
-	return texts
+	return at
 }
 
-// Changed returns the latest change of p99 in each direction.
-func (w *workloadRow) Changed() (list []*workload.Row) {
-	for _, s := range w.series {
-		if rows := s.Rows(); rows[0].HasChange() {
-			list = append(list, rows[len(rows)-1])
+// workloadTable returns the table of workloads. What became worse is first, and of that the latest.
+func workloadTable(list []*workload.Workload) *report.Table {
+	var groups [][]*workloadLine
+	for _, w := range list {
+		lines := []*workloadLine{{w, true, nil}}
+		for i, s := range w.Series(workload.MustNumbers("p99"), workload.LeastChange) {
+			rows := s.Rows()
+			lines = append(lines[:i], &workloadLine{w, i == 0, rows[len(rows)-1]})
 		}
+		groups = append(groups, lines)
 	}
-	return list
+	worseSince := func(lines []*workloadLine) time.Time {
+		return slices.MaxFunc(lines, func(a, b *workloadLine) int { return a.worseSince().Compare(b.worseSince()) }).worseSince()
+	}
+	slices.SortStableFunc(groups, func(a, b []*workloadLine) int { return worseSince(b).Compare(worseSince(a)) })
+	first := func(name, heading string, of func(*workloadLine) string) table.Column[*workloadLine] {
+		return table.Column[*workloadLine]{Name: name, Heading: heading, Text: of}
+	}
+	columns := table.Where(func(l *workloadLine) bool { return l.IsFirst }, []table.Column[*workloadLine]{
+		first("workload", "Workload", func(l *workloadLine) string { return l.Title }),
+		first("runs", ">Runs", func(l *workloadLine) string { return unit.Count(int64(len(l.Runs))) }),
+		first("latest", "Latest run ("+unit.ZoneName()+")", func(l *workloadLine) string { return facts.Started(l.latest()) }),
+	})
+	of := func(l *workloadLine) *workload.Row { return l.p99 }
+	columns = append(columns, table.Where(func(l *workloadLine) bool { return l.p99 != nil }, append(
+		table.Map(table.Pick(workload.Columns(), "direction"), of),
+		first("p99", ">p99", func(l *workloadLine) string { return l.p99.TextOf(l.p99.Values[len(l.p99.Values)-1]) })))...)
+	columns = append(columns, table.Where(func(l *workloadLine) bool { return l.p99 != nil && l.p99.HasChange() },
+		table.Map(table.Pick(workload.Columns(), "change", "since", "verdict"), of))...)
+	return report.NewTable("list", "", columns, slices.Concat(groups...), func(l *workloadLine, column string, to *report.Cell) {
+		switch {
+		case column == "verdict":
+			to.Class += " verdict " + to.Text
+		case !l.IsFirst:
+		case column == "workload":
+			to.Class, to.Link = "text name", workloadLink(l.latest())
+		case column == "latest":
+			to.Link = runLink(l.latest())
+		}
+	})
 }
 
 func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 	v := workloadsView{Head: s.head("Workloads", "./"), Name: s.Name}
-	if v.Condition = parseCondition(r.URL.Query().Get("where")); v.Condition.Problem != "" {
+	v.Where = r.URL.Query().Get("where")
+	if v.Condition = parseCondition(v.Where); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "workloads", v)
 		return
 	}
@@ -72,9 +107,7 @@ func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.Undecided = watched.Undecided()
-	for _, one := range workload.Group(facts.Parts(runs...)) {
-		v.Workloads = append(v.Workloads, &workloadRow{one, one.Series(workload.MustNumbers("p99"), workload.LeastChange)})
-	}
+	v.Table = workloadTable(workload.Group(facts.Parts(runs...)))
 	s.show(w, r, http.StatusOK, "workloads", v)
 }
 
@@ -150,8 +183,8 @@ func (v workloadView) Charts() (list []template.HTML) {
 	return list
 }
 
-// Changes returns the changes of all numbers, the latest first.
-func (v workloadView) Changes() (list []*workload.Row) {
+// changes returns the changes of all numbers, the latest first.
+func (v workloadView) changes() (list []*workload.Row) {
 	for _, s := range v.series {
 		for _, row := range s.Rows() {
 			if row.HasChange() {
@@ -163,14 +196,23 @@ func (v workloadView) Changes() (list []*workload.Row) {
 	return list
 }
 
-// Columns returns the columns of changes.
-func (workloadView) Columns() []table.Column[*workload.Row] {
-	return table.Pick(workload.Columns(), "direction", "metric", "since", "before_value", "after_value", "change", "verdict")
+// Changed returns the table of changes, or nil.
+func (v workloadView) Changed() *report.Table {
+	columns := append(table.Pick(workload.Columns(), "direction", "metric", "since", "before_value", "after_value", "change", "verdict"),
+		table.Column[*workload.Row]{Name: "compare", Heading: "Runs", Text: func(*workload.Row) string { return "compare" }})
+	return report.NewTable("list", "", columns, v.changes(), func(row *workload.Row, column string, to *report.Cell) {
+		switch column {
+		case "verdict":
+			to.Class += " verdict " + row.Verdict()
+		case "compare":
+			to.Link = v.Home + "compare?" + url.Values{"run": {row.Change.Before.Run.ID, row.Change.After.Run.ID}}.Encode()
+		}
+	})
 }
 
 // Circumstances returns how the runs around changes differ, without repetitions.
 func (v workloadView) Circumstances() (list []string) {
-	for _, row := range v.Changes() {
+	for _, row := range v.changes() {
 		if text := row.Circumstances(); text != "" && !slices.Contains(list, text) {
 			list = append(list, text)
 		}
@@ -178,11 +220,12 @@ func (v workloadView) Circumstances() (list []string) {
 	return list
 }
 
-// Newest returns the newest runs, the latest first.
-func (v workloadView) Newest() []*mapping.Run {
+// Choice returns the table of the newest runs, the latest first.
+func (v workloadView) Choice() choice {
 	runs := slices.Clone(v.Runs[max(len(v.Runs)-mostRuns, 0):])
 	slices.Reverse(runs)
-	return runs
+	columns, _ := listQuery{}.columns() // the usual ones
+	return newChoice(v.Home, runs, columns)
 }
 
 // metrics answers with numbers of the latest complete run of each workload, for Prometheus.

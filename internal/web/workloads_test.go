@@ -37,13 +37,14 @@ func TestWorkloads(t *testing.T) {
 	write := "/workloads/" + runs[38].Run.ID
 	for path, wants := range map[string][]string{
 		"/workloads": {
-			`<a href="workloads/` + runs[38].Run.ID + `">randwrite 4K qd4</a></td><td data-title="Runs">20</td>`, "write &#43;33.", `since 2026-11-21: <strong class="verdict worse">worse</strong>`, "randread 4K qd4",
+			`<a href="workloads/` + runs[38].Run.ID + `">randwrite 4K qd4</a></td><td data-title="Runs">20</td>`, `">&#43;33.`, `data-title="Since">2026-11-21</td><td class="text verdict worse" data-title="Verdict">worse</td>`, "randread 4K qd4",
 		},
 		"/workloads?where=mode%3Drandread": {"randread 4K qd4"},
 		"/workloads?where=mode%3Dwrite":    {"No runs meet “mode=write”. <a href=\"./\">All runs</a>"},
 		write: {
 			"<h1>randwrite 4K qd4</h1>", "20 runs with these settings", "p99 of writes", "IOPS of writes", `<path class="mark worse"`,
 			`<a href="../compare?run=` + runs[22].Run.ID + `&amp;run=` + runs[24].Run.ID + `">compare</a>`, "since 2026-11-21: fio fio-3.36, was fio-3.33", `<a href="../runs/` + runs[0].Run.ID, `<span class="label">disk=nvme</span>`,
+			`<input type="checkbox" name="run" value="` + runs[0].Run.ID, `data-title="p99">135µs</td>`,
 		},
 		"/workloads/" + runs[1].Run.ID: {"<h1>randread 4K qd4</h1>", "None by 3 % or more."},
 	} {
@@ -53,6 +54,9 @@ func TestWorkloads(t *testing.T) {
 				t.Errorf("%s: %d without %s:\n%s", path, w.Code, want, body[max(strings.Index(body, "<main>"), 0):])
 			}
 		}
+	}
+	if body := p.get(t, "/workloads").Body.String(); strings.Index(body, ">randwrite 4K") > strings.Index(body, ">randread 4K") {
+		t.Error("what became worse is not first")
 	}
 	if body := p.get(t, "/workloads?where=mode%3Drandread").Body.String(); strings.Contains(body, "randwrite 4K") {
 		t.Errorf("a workload that does not meet the condition: %s", body)
@@ -73,12 +77,12 @@ func TestBoundsOfWorkloads(t *testing.T) {
 	}
 	p := serve(historyOf(t, runs...))
 	for path, wants := range map[string][]string{
-		"/workloads": {"write ≥17.0s", "write ≥&#43;16"},
+		"/workloads": {`data-title="p99">≥17.0s</td>`, `data-title="Change">≥&#43;16`},
 		"/workloads/latest": {
-			": p99 ≥17.0s</title>", "at the top 17.0s or more: fio", "p99 ≥+16", `<td class="text" data-title="Is">≥17.0s</td><td class="text" data-title="Change">≥&#43;16`,
+			": p99 ≥17.0s</title>", "at the top 17.0s or more: fio", "p99 ≥+16", `<td data-title="Is">≥17.0s</td><td data-title="Change">≥&#43;16`,
 		},
 		"/":                        {"≥17.0s"},
-		"/?where=mode%3Drandwrite": {`href="workloads?where=mode%3drandwrite"`},
+		"/?where=mode%3Drandwrite": {`href="./workloads?where=mode%3Drandwrite"`},
 		"/metrics": {
 			`quantile="0.99",bound="lower"} 17.04`, `fio2es_latency_mean_seconds{workload="randwrite 4K qd4"`, `direction="write",bound="lower"} 17.1`, "it is that or more",
 		},
