@@ -68,7 +68,6 @@ type Elasticsearch struct {
 	AllowPlain  bool   `mapstructure:"allow_plain"` // send credentials over http to other machines
 	Proxy       string `mapstructure:"proxy"`
 	GzipLevel   int    `mapstructure:"gzip_level"` // of requests, 1 to 9; 0: 2, or none if all nodes are on this machine; -1: none, nor of answers
-	Rejects     string `mapstructure:"rejects"`    // file for documents that the cluster refuses for good
 
 	RequestTimeout time.Duration `mapstructure:"request_timeout"` // for a whole request and its answer, of Kibana too
 	GiveUpAfter    time.Duration `mapstructure:"give_up_after"`   // waiting without progress ends after this time; 0: do not wait
@@ -113,7 +112,7 @@ func Default() Config {
 			Precision: "p99:10%", Weighting: "inflight", InFlight: "long", Tolerance: 0.05, Align: "run", Method: "interpolated",
 		},
 		Elasticsearch: Elasticsearch{
-			Rejects: "fio2es-rejects.ndjson", RequestTimeout: 90 * time.Second, GiveUpAfter: 5 * time.Minute,
+			RequestTimeout: 90 * time.Second, GiveUpAfter: 5 * time.Minute,
 			Shards: 1, Replicas: "0-1",
 		},
 		Compact: Compact{OlderThan: "90d", To: time.Minute},

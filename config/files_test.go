@@ -50,7 +50,7 @@ func TestCurrentFolderCannotRedirect(t *testing.T) {
 	}
 	for key, value := range map[string]string{
 		"addresses": "['http://evil:9200']", "cloud_id": "x", "proxy": "http://evil:3128", "ca": "ca.pem", "fingerprint": "00", "allow_plain": "true",
-		"api_key_file": "/etc/hostname", "password_file": "/etc/hostname", "rejects": "/tmp/theirs", "username": "me", "password": "x", "keep_days": "1",
+		"api_key_file": "/etc/hostname", "password_file": "/etc/hostname", "username": "me", "password": "x", "keep_days": "1",
 	} {
 		evil["elasticsearch."+key] = fmt.Sprintf("elasticsearch: {%s: %s}", key, value)
 	}

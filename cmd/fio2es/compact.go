@@ -109,7 +109,7 @@ func (c *compactCall) all(ctx context.Context, store history.Store, plan *compac
 			runs, before, after = runs+1, before+old.Documents.All(), after+now.Documents.All()
 		case errors.Is(err, compact.ErrUneven): // it stays so, and must not make every nightly job fail
 			uneven = append(uneven, compact.LeftOut{Run: r, Reason: err.Error()})
-		case errors.Is(err, compact.ErrLacking), errors.Is(err, compact.ErrVerify), errors.Is(err, history.ErrReplaced),
+		case errors.Is(err, compact.ErrLacking), errors.Is(err, compact.ErrVerify), errors.Is(err, history.ErrReplaced), errors.Is(err, history.ErrRejected),
 			errors.Is(err, history.ErrNotFound), history.IsSkipped(err): // it is only about this run
 			c.log.Warn(fmt.Sprintf("run %s (%s): left as it is: %v", facts.ShortID(r.Run.ID), facts.Title(r), err))
 			leftOut = true

@@ -84,7 +84,7 @@ func (e *env) writeEmbedded(ctx context.Context) (*sqlite.Store, error) {
 	return store, nil
 }
 
-// closed closes a store after writing has ended with err. leftOut reports whether the cluster rejected documents.
+// closed closes a store after writing has ended with err. leftOut reports whether changes could not be marked.
 func closed(store history.Store, err error) (leftOut bool, _ error) {
 	if failed := store.Close(); errors.Is(failed, errLeftOut) {
 		leftOut = true
@@ -191,23 +191,16 @@ type clusterStore struct {
 func (c *clusterStore) Close() error { return c.close() }
 
 // cluster opens the history in the cluster of the settings. If runs were stored or removed, Close also marks the
-// changes for Kibana. Close fails with errLeftOut if documents were rejected, or if changes could not be marked.
+// changes for Kibana. Close fails with errLeftOut if these could not be marked.
 func (e *env) cluster(ctx context.Context) (*clusterStore, error) {
 	client, _, err := e.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	store := elastic.New(client, elastic.Options{Prefix: e.cfg.Prefix, RejectFile: e.cfg.Elasticsearch.Rejects})
+	store := elastic.New(client, elastic.Options{Prefix: e.cfg.Prefix})
 	return &clusterStore{store, func() error {
 		defer client.Close()
-		err := errors.Join(e.markNews(ctx, store), store.Close())
-		if n := store.Rejected(); n > 0 {
-			e.log.Warn(fmt.Sprintf("%d documents were refused: %s has them with the reasons", n, e.cfg.Elasticsearch.Rejects))
-			if err == nil {
-				err = errLeftOut
-			}
-		}
-		return err
+		return errors.Join(e.markNews(ctx, store), store.Close())
 	}}, nil
 }
 

@@ -134,7 +134,7 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 			if err := g.printNews(&ingest.Result{}, known, time.Since(began)); err != nil {
 				return err
 			}
-			return g.endNight(ctx, night, nil, false, false)
+			return g.endNight(ctx, night, nil, false)
 		}
 	}
 	archive, err := pipeline.Open(ctx, paths, g.stdin, func(p source.Progress) {
@@ -160,13 +160,13 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 	if g.dryRun {
 		return g.plan(ctx, opt, archive, runs, g.restore)
 	}
-	rejected := false
+	unmarked := false
 	read := func(runs []*cbt.Run) (ingest.Result, error) {
 		result, some, err := g.store(ctx, runs, ingest.Options{
 			Pipeline: opt, Log: g.log, Restore: g.restore, Progress: progressOf(g.progress, runs),
 			Skipped: night.Skipped,
 		})
-		rejected = rejected || some
+		unmarked = unmarked || some
 		return result, err
 	}
 	result, known, err := night.Ingest(ctx, runs, g.verify, read)
@@ -180,12 +180,11 @@ func (g *ingestCall) ingest(ctx context.Context, args []string) error {
 	for _, name := range night.Wrong {
 		g.log.Warn(name + ": its content changed, but not the sizes, times and inodes of its files: ingests without --verify did not notice")
 	}
-	return g.endNight(ctx, night, runs, rejected, rejected || len(night.Wrong) > 0)
+	return g.endNight(ctx, night, runs, unmarked || len(night.Wrong) > 0)
 }
 
-// store stores runs in the history in the settings, or in a file. rejected reports whether the cluster rejected
-// documents.
-func (g *ingestCall) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, rejected bool, err error) {
+// store stores runs in the history in the settings, or in a file. unmarked reports that changes could not be marked.
+func (g *ingestCall) store(ctx context.Context, runs []*cbt.Run, options ingest.Options) (result ingest.Result, unmarked bool, err error) {
 	if g.output != "" {
 		err = g.toFile(g.output, func(to ingest.Target) (err error) {
 			result, err = ingest.Runs(ctx, to, runs, options)
@@ -202,12 +201,12 @@ func (g *ingestCall) store(ctx context.Context, runs []*cbt.Run, options ingest.
 		return result, false, err
 	}
 	result, err = ingest.Runs(ctx, to, runs, options)
-	rejected, err = closed(to.Store, err)
+	unmarked, err = closed(to.Store, err)
 	if errors.Is(err, context.Canceled) {
 		g.log.Info(fmt.Sprintf("note: %d of %s were read, and are stored; the same command stores the rest",
 			len(result.Stored), unit.Plural(len(runs), "run")))
 	}
-	return result, rejected, err
+	return result, unmarked, err
 }
 
 // toFile writes the documents that write stores into its target to a file, as NDJSON.
@@ -326,10 +325,9 @@ func (e *env) memory() string {
 	return ""
 }
 
-// endNight remembers the ingest, unless the cluster rejected documents. all are the runs of an ingest that read files.
-// leftOut reports whether anything but damage was left out.
-func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*cbt.Run, rejected, leftOut bool) error {
-	if night.Remembers() && !rejected && all != nil {
+// endNight remembers the ingest. all are the runs of an ingest that read files. leftOut reports whether anything but damage was left out.
+func (g *ingestCall) endNight(ctx context.Context, night *nightly.Night, all []*cbt.Run, leftOut bool) error {
+	if night.Remembers() && all != nil {
 		memory, err := sqlite.Open(ctx, g.memory())
 		if err == nil {
 			err = errors.Join(night.Save(ctx, memory, all), memory.Close())

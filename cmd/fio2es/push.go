@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -10,15 +9,11 @@ import (
 
 	"github.com/fio2es/fio2es/config"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/ingest"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
-
-// noCluster is the fault of a push without a target.
-const noCluster = "no cluster: give --elasticsearch URL, or set elasticsearch.addresses"
 
 func pushCommand(e *env) *cobra.Command {
 	p, condition := pushCall{env: e}, ""
@@ -39,10 +34,6 @@ If both have a run in different versions, the better one stays, and a note says 
 precedence. Runs that were removed there (fio2es rm) are left out, unless --restore takes
 them back.
 
-With --rejects, it sends the documents of a reject file again, after you fix the
-cause. ingest and push write that file (elasticsearch.rejects); documents that are
-refused again go into it again.
-
 With --output, documents go to a file (or with - to stdout), as NDJSON for the _bulk
 request of Elasticsearch.`,
 		Example: `  fio2es push --elasticsearch https://es:9200
@@ -51,11 +42,8 @@ request of Elasticsearch.`,
   fio2es push --output - | gzip > history.ndjson.gz`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if p.into != "" && p.output != "" || p.rejects != "" && p.into+p.output != "" {
-				return usagef("--into, --output and --rejects exclude one another: give one")
-			}
-			if p.rejects != "" {
-				return p.again(cmd.Context())
+			if p.into != "" && p.output != "" {
+				return usagef("--into and --output exclude one another: give one")
 			}
 			text, selectors, err := parseTextOrRuns(args)
 			if err != nil {
@@ -76,21 +64,20 @@ request of Elasticsearch.`,
 	fl.StringVar(&p.into, "into", "", "copy into the embedded history in this `file`; it is made if it does not exist")
 	fl.StringVar(&p.output, "output", "", "write NDJSON to this `file`, or - for stdout, and not to a cluster")
 	fl.BoolVar(&p.restore, "restore", false, "also push runs that were removed from the other history (fio2es rm)")
-	fl.StringVar(&p.rejects, "rejects", "", "send the documents of this reject `file` again")
 	return cmd
 }
 
-// pushCall is one call of push: of runs, or of rejected documents.
+// pushCall is one call of push.
 type pushCall struct {
 	*env
-	into, output, rejects string // paths of files
-	restore               bool   // also push runs that people removed from the other history
+	into, output string // paths of files
+	restore      bool   // also push runs that people removed from the other history
 }
 
 // push copies the runs that a filter selects. With selectors, it copies only those of them that the selectors name.
 func (p *pushCall) push(ctx context.Context, among history.RunFilter, selectors []*query.Selector) error {
 	if p.into == "" && p.output == "" && !p.cfg.Elasticsearch.Enabled() {
-		return usagef(noCluster + "; or the file of another history with --into")
+		return usagef("no cluster: give --elasticsearch URL, or set elasticsearch.addresses; or the file of another history with --into")
 	}
 	from, err := p.source(ctx)
 	if err != nil {
@@ -156,32 +143,4 @@ func (p *pushCall) target(ctx context.Context) (ingest.Target, error) {
 	other.cfg.History, other.cfg.Elasticsearch = p.into, config.Elasticsearch{}
 	store, err := other.writeEmbedded(ctx)
 	return ingest.Target{Sink: store, Store: store}, err
-}
-
-// again sends the documents of a reject file again. It reads the whole file first, because documents that are
-// rejected again may be written to the same file.
-func (p *pushCall) again(ctx context.Context) error {
-	if !p.cfg.Elasticsearch.Enabled() {
-		return usagef(noCluster)
-	}
-	text, err := os.ReadFile(p.rejects)
-	if err != nil {
-		return err
-	}
-	client, _, err := p.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	to := elastic.New(client, elastic.Options{
-		Prefix: p.cfg.Prefix, RejectFile: p.cfg.Elasticsearch.Rejects,
-		NoVerify: true, // the file has only some documents of a run
-	})
-	documents, leftOut, err := ingest.PushRejects(ctx, to, p.rejects, text, p.log)
-	if err = errors.Join(err, to.Close()); err != nil {
-		return err
-	}
-	refused := to.Rejected()
-	fmt.Fprintf(p.stderr, "%s sent, %d refused again\n", unit.Plural(documents, "document"), refused)
-	return leftOutIf(nil, leftOut || refused > 0)
 }

@@ -138,7 +138,6 @@ func TestRolesInCluster(t *testing.T) {
 	for name, value := range map[string]string{
 		"HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home, "FIO2ES_PREFIX": prefix,
 		"FIO2ES_ELASTICSEARCH_USERNAME": "", "FIO2ES_ELASTICSEARCH_PASSWORD": "",
-		"FIO2ES_ELASTICSEARCH_REJECTS": filepath.Join(home, "rejects.ndjson"),
 	} {
 		t.Setenv(name, value)
 	}

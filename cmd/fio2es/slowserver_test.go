@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -108,9 +107,6 @@ func TestInterruptedAtSlowServer(t *testing.T) {
 	if got := call(t, nil, "ingest", "--history", history, archive); got.code != 0 {
 		t.Fatal(got.stderr)
 	}
-	rejects := filepath.Join(home, "rejects.ndjson")
-	const reject = `{"reason":{"status":400},"action":{"index":{"_index":"fio-latency.cluster-2026.01","_id":"x"}},"document":{}}` + "\n"
-	check(t, os.WriteFile(rejects, []byte(reject), 0o600))
 	one := historytest.NewRun("a", "1")
 	const es, kibana = "--elasticsearch=http://localhost:9200", "--kibana=http://localhost:5601"
 	for _, c := range []struct {
@@ -119,7 +115,6 @@ func TestInterruptedAtSlowServer(t *testing.T) {
 	}{
 		{[]string{"ingest", es, archive}, 6},
 		{[]string{"push", es, "--history", history}, 6},
-		{[]string{"push", es, "--rejects", rejects}, 2},
 		{[]string{"runs", es}, 3},
 		{[]string{"percentiles", es, "latest"}, 3},
 		{[]string{"check", es}, 2},

@@ -394,7 +394,7 @@ func (f *follower) collect(w *watched) error {
 		switch {
 		case err == nil:
 			w.ids = ids
-		case errors.Is(err, pipeline.ErrNotLive):
+		case errors.Is(err, pipeline.ErrNotLive), errors.Is(err, history.ErrRejected): // when it is over, a message says why
 			f.Ingest.Log.Debug(err.Error())
 		case !errors.Is(err, context.Canceled):
 			return err

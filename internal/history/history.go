@@ -21,6 +21,7 @@ var (
 	ErrBusy      = errors.New("another process is writing to the history")
 	ErrDamaged   = errors.New("not a history file, or damaged")
 	ErrVersion   = errors.New("made by another version of fio2es")
+	ErrRejected  = errors.New("the cluster rejects a document")
 	ErrReplaced  = errors.New("the documents stored so far were removed meanwhile")
 	// only in clusters
 	ErrNoIndex = errors.New("there is no history under this prefix yet: run fio2es setup, then ingest")

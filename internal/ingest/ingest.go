@@ -209,6 +209,8 @@ type outcome struct {
 // refusedError says why one run is not stored. Other runs are stored.
 type refusedError struct{ error }
 
+func (e refusedError) Unwrap() error { return e.error }
+
 // each stores each stage of each execution once. The results come in their order.
 func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bool) (result Result, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
@@ -286,6 +288,9 @@ func each(ctx context.Context, to Target, runs []*cbt.Run, opt Options, again bo
 
 // refuse makes a refusedError of an error about the run's own documents.
 func refuse(run *cbt.Run, err error) error {
+	if errors.Is(err, history.ErrRejected) {
+		return refusedError{fmt.Errorf("%s:%s is not stored; mend the cause and ingest it again: %w", run.Archive, run.Name(), err)}
+	}
 	for _, fault := range []error{
 		mapping.ErrIdentity, mapping.ErrTime, mapping.ErrNumber, mapping.ErrBins, mapping.ErrCountLimit, mapping.ErrDocCount,
 		mapping.ErrSize, mapping.ErrUnreadable,

@@ -38,6 +38,9 @@ func Push(ctx context.Context, from history.Store, to Target, opt PushOptions) (
 	err := p.all(ctx)
 	p.finisher.pending.Wait()
 	LogRemoved(opt.Log, p.removed)
+	for _, why := range p.rejected {
+		p.leaveOut(why)
+	}
 	for _, c := range []struct {
 		runs []string
 		what string
@@ -66,6 +69,7 @@ type push struct {
 	kept, replaced []string
 	mu             sync.Mutex
 	labelled       []string
+	rejected       []error // why runs are not pushed: the cluster rejects a document of each
 	finisher       *finisher
 	stop           context.CancelCauseFunc
 }
@@ -258,7 +262,16 @@ func (p *push) one(ctx context.Context, r *mapping.Run, t *there) error {
 		}
 		return fmt.Errorf("push %s: %w", facts.Title(r), err)
 	}
+	reject := func(err error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.rejected = append(p.rejected, fmt.Errorf("%s is not pushed: %w", name(r), err))
+	}
 	n, err := p.put(ctx, r)
+	if errors.Is(err, history.ErrRejected) {
+		reject(err)
+		return nil
+	}
 	p.Documents += n
 	if err == nil && n < r.Documents.All() { // split documents count several times, so there may be more
 		err = history.ErrReplaced
@@ -273,7 +286,10 @@ func (p *push) one(ctx context.Context, r *mapping.Run, t *there) error {
 		if err == nil && p.to.Store != nil {
 			err = p.end(ctx, r, t)
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, history.ErrRejected):
+			reject(err)
+		case err != nil:
 			p.stop(wrap(err))
 		}
 	})

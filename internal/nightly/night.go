@@ -365,10 +365,10 @@ func (n *Night) say(text string) {
 // Damage returns how many messages about damage there were.
 func (n *Night) Damage() int { return len(n.said) }
 
-// isPassing reports whether the reason of a damage may pass without a change of the file: an error of the system, or
-// a limit of all files together.
+// isPassing reports whether the reason of a damage may pass without a change of the file: an error of the system, a limit
+// of all files together, or a document that the cluster rejected.
 func isPassing(err error) bool {
-	return errors.As(err, new(syscall.Errno)) || errors.Is(err, source.ErrChanged) || errors.Is(err, source.ErrTooMuch)
+	return errors.As(err, new(syscall.Errno)) || errors.Is(err, source.ErrChanged) || errors.Is(err, source.ErrTooMuch) || errors.Is(err, history.ErrRejected)
 }
 
 // recall returns the texts that earlier ingests left under some keys.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
@@ -93,7 +94,7 @@ func TestOneEndFails(t *testing.T) {
 			t.Fatalf("%d, %v", d, err)
 		}
 		errs := finishAll(w.t.Context(), w.Store, runs...)
-		for i, want := range []error{nil, elastic.ErrVerify, elastic.ErrRejected, elastic.ErrRejected} {
+		for i, want := range []error{nil, elastic.ErrVerify, history.ErrRejected, history.ErrRejected} {
 			if !errors.Is(errs[i], want) {
 				t.Errorf("%s: %v", names[i], errs[i])
 			}

@@ -3,7 +3,6 @@ package elastic_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
@@ -77,22 +77,20 @@ func TestTooLargeOnTheWire(t *testing.T) {
 }
 
 func TestTooLarge(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "rejects.ndjson")
-	inBubble(t, elastic.Options{RejectFile: path}, func(w *world) {
+	inBubble(t, elastic.Options{}, func(w *world) {
 		w.server.MaxBody = 20_000
 		docs := historytest.Intervals("a", "1", 100)
-		huge := docs[40]
-		huge.Run.Labels = map[string]string{"text": strings.Repeat("x", 30_000)}
 		w.put(docs...)
 		w.finish("a", "1")
-		if err := hasExactly(w.server, docs, map[string]bool{huge.ID(): true}); err != nil {
-			t.Error(err)
+		w.hasExactly(docs)
+		if w.Body() > 20_000 {
+			t.Errorf("body %d", w.Body())
 		}
-		if got := rejects(t, path); !slices.Equal(got, []string{huge.ID()}) {
-			t.Errorf("rejected %v", got)
-		}
-		if w.Body() > 20_000 || w.Rejected() != 1 {
-			t.Errorf("body %d, %d documents rejected", w.Body(), w.Rejected())
+		huge := historytest.Interval("b", "1", 40)
+		huge.Run.Labels = map[string]string{"text": strings.Repeat("x", 30_000)}
+		w.put(huge)
+		if err := w.Finish(w.t.Context(), historytest.NewRun("b", "1")); !errors.Is(err, history.ErrRejected) {
+			t.Errorf("finish: %v", err)
 		}
 	})
 }

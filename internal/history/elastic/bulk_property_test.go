@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es"
 	"github.com/fio2es/fio2es/internal/es/estest"
+	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/mapping"
@@ -42,7 +42,7 @@ type story struct {
 	options   elastic.Options
 	runs      int
 	documents int // number for each run
-	poisoned  int // each n-th document is rejected for good; 0: none
+	poisoned  int // each n-th document of a run is rejected for good; 0: none
 	maxBody   int64
 	gzip      int // level
 	faults    []estest.Fault
@@ -82,13 +82,12 @@ func drawStory(t *rapid.T, kinds []estest.Kind) story {
 // outcome is the result of a story.
 type outcome struct {
 	documents, requests, rejected int
-	finished                      []error // of each run
+	finished                      []error // of each run; nil also of one that was rejected, as it must be
 	wrong                         error   // a violated rule, or nil
 }
 
 // play runs a story in a bubble. The cluster has an earlier version of each run already.
-func play(t *testing.T, s story, rejectFile string) (out outcome) {
-	s.options.RejectFile = rejectFile
+func play(t *testing.T, s story) (out outcome) {
 	synctest.Test(t, func(t *testing.T) {
 		server := estest.New(templates.Names("fio")...)
 		dial, stop := server.Pipe()
@@ -122,7 +121,7 @@ func play(t *testing.T, s story, rejectFile string) (out outcome) {
 		closing := to.Close()
 		out.documents, out.requests = len(docs)+s.runs, server.Requests("_bulk")
 		server.Heal() // only the faults end, not the rejects, because a slow request may still be under way
-		out.judge(t, server, docs, poison, closing, rejectFile)
+		out.judge(server, docs, poison, closing)
 	})
 	return out
 }
@@ -148,24 +147,8 @@ func ingest(t *testing.T, to *elastic.Store, s story, docs []*mapping.Interval) 
 	return finished
 }
 
-// judge compares the stored documents and the reject file with the results of the writer.
-func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Interval, poison map[string]bool, closing error, rejectFile string) {
-	recorded := make(map[string]bool)
-	for _, id := range rejects(t, rejectFile) {
-		if recorded[id] {
-			o.wrong = fmt.Errorf("%s is in the reject file twice", id)
-		}
-		recorded[id] = true
-	}
-	o.rejected = len(recorded)
-	if err := errors.Join(o.finished...); err == nil {
-		if err := hasExactly(server, docs, recorded); err != nil {
-			o.wrong = fmt.Errorf("finished without an error, but %w", err)
-		}
-		if closing != nil {
-			o.wrong = closing
-		}
-	}
+// judge compares the stored documents with the results of the writer.
+func (o *outcome) judge(server *estest.Server, docs []*mapping.Interval, poison map[string]bool, closing error) {
 	var stored map[string]json.RawMessage
 	if len(docs) > 0 {
 		stored = server.Documents(docs[0].Index("fio"))
@@ -173,35 +156,45 @@ func (o *outcome) judge(t *testing.T, server *estest.Server, docs []*mapping.Int
 	for r, err := range o.finished {
 		name := fmt.Sprint("run-", r)
 		run := string(server.Documents("fio-runs")[historytest.NewRun(name, "new").ID()])
-		if isNew := strings.Contains(run, `"ingest":"new"`); err == nil && !isNew {
-			o.wrong = fmt.Errorf("run %d is finished, but its document is not there", r)
-		}
-		// Each document of a finished run is stored or in the reject file, but not both.
+		isNew, isPoisoned := strings.Contains(run, `"ingest":"new"`), false
 		for _, d := range docs {
 			if d.Run.Name != name {
 				continue
 			}
 			_, there := stored[d.ID()]
+			isPoisoned = isPoisoned || poison[d.ID()]
 			switch {
-			case err == nil && there && recorded[d.ID()]:
-				o.wrong = fmt.Errorf("%s is stored and rejected", d.ID())
-			case err == nil && !there && !recorded[d.ID()]:
+			case err == nil && !there:
 				o.wrong = fmt.Errorf("%s is lost", d.ID())
 			case there && poison[d.ID()]:
 				o.wrong = fmt.Errorf("%s cannot be stored", d.ID())
 			}
 		}
+		switch {
+		case (err == nil || isPoisoned) && isNew == isPoisoned:
+			o.wrong = fmt.Errorf("run %d ended with %w: is its document there? %v", r, err, isNew)
+		case isPoisoned && errors.Is(err, history.ErrRejected):
+			o.finished[r] = nil
+			o.rejected++
+		}
+	}
+	if errors.Join(o.finished...) == nil && o.rejected == 0 {
+		if err := hasExactly(server, docs, nil); err != nil {
+			o.wrong = fmt.Errorf("finished without an error, but %w", err)
+		}
+		if closing != nil {
+			o.wrong = closing
+		}
 	}
 }
 
-// TestNothingIsLost: after faults that heal, each document is stored exactly once, or in the reject file, and Finish
-// succeeds.
+// TestNothingIsLost: after faults that heal, each document is stored exactly once, and Finish succeeds, except for runs
+// with a document that the cluster rejects.
 func TestNothingIsLost(t *testing.T) {
-	dir := t.TempDir()
 	var cases, documents, requests, rejected atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
-		n := cases.Add(1)
-		o := play(t, drawStory(rt, healing), filepath.Join(dir, fmt.Sprint(n)))
+		cases.Add(1)
+		o := play(t, drawStory(rt, healing))
 		documents.Add(int64(o.documents))
 		requests.Add(int64(o.requests))
 		rejected.Add(int64(o.rejected))
@@ -209,17 +202,16 @@ func TestNothingIsLost(t *testing.T) {
 			rt.Fatal(err)
 		}
 	})
-	t.Logf("%d fault scripts, %d documents in %d requests, %d rejected, none lost", cases.Load(), documents.Load(), requests.Load(), rejected.Load())
+	t.Logf("%d fault scripts, %d documents in %d requests, %d runs rejected, none lost", cases.Load(), documents.Load(), requests.Load(), rejected.Load())
 }
 
 // TestNeverLies: after a permanent failure an ingest may fail, but it must not report success without storing
 // everything.
 func TestNeverLies(t *testing.T) {
-	dir := t.TempDir()
 	var cases, failed, documents atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
-		n := cases.Add(1)
-		o := play(t, drawStory(rt, append(hurting, healing...)), filepath.Join(dir, fmt.Sprint(n)))
+		cases.Add(1)
+		o := play(t, drawStory(rt, append(hurting, healing...)))
 		documents.Add(int64(o.documents))
 		if errors.Join(o.finished...) != nil {
 			failed.Add(1)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +27,7 @@ func TestFailAtOnce(t *testing.T) {
 		"forbidden":    {estest.Fault{Kind: estest.Forbidden}, elastic.ErrPrivileges},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, elastic.Options{RejectFile: filepath.Join(t.TempDir(), "r")}, func(w *world) {
+			inBubble(t, elastic.Options{}, func(w *world) {
 				c.fault.Times = -1
 				w.server.Script(c.fault)
 				w.put(historytest.Intervals("a", "1", 20)...)
@@ -67,7 +66,7 @@ func TestWaiting(t *testing.T) {
 				}
 				reports = append(reports, w)
 			}}
-			inBubbleOf(t, c, elastic.Options{RejectFile: filepath.Join(t.TempDir(), "r")}, func(w *world) {
+			inBubbleOf(t, c, elastic.Options{}, func(w *world) {
 				w.server.Script(estest.Fault{Kind: kind, Times: -1})
 				start = time.Now()
 				w.put(historytest.Interval("a", "1", 1))
@@ -106,9 +105,6 @@ func TestWaitsForDisk(t *testing.T) {
 		w.put(docs...)
 		w.finish("a", "1")
 		w.hasExactly(docs)
-		if n := w.Rejected(); n != 0 {
-			t.Errorf("%d documents are rejected", n)
-		}
 	})
 	inBubbleOf(t, es.Config{GiveUpAfter: -1}, elastic.Options{}, func(w *world) {
 		w.server.Script(estest.Fault{Kind: estest.ItemsFlood, Times: -1})

@@ -20,8 +20,8 @@ import (
 // ErrVerify means that the cluster lacks documents that it acknowledged.
 var ErrVerify = errors.New("the cluster lacks documents that it acknowledged")
 
-// Finish implements [history.Store]. It waits until each document of this version is stored or in the reject file, and
-// then makes the version current. Nothing of another version is deleted before all of this version is stored. After a
+// Finish implements [history.Store]. It waits until each document of this version is stored, and
+// then makes the version current. It fails with [history.ErrRejected] if the cluster rejects one. Nothing of another version is deleted before all of this version is stored. After a
 // failure, a second call continues. It may be called again and again while a followed run grows.
 //
 // If the cluster has the same run document except for Ingested, the stored Ingested stays.
@@ -73,12 +73,11 @@ func (e *Store) finish(ctx context.Context, run mapping.Run) error {
 	return advised(err)
 }
 
-// makeCurrent makes a version current whose interval documents are all stored or rejected. For readers, the run document
+// makeCurrent makes a version current whose interval documents are all stored. For readers, the run document
 // makes it visible. So the interval documents are visible before the run document is stored, and those of other
 // versions are deleted only after that. Dashboards add up all interval documents that are not pending: they show the
 // other version until it is deleted, and then this one.
 func (e *Store) makeCurrent(ctx context.Context, of version, s *versionState, run mapping.Run) error {
-	// The indices are refreshed also with NoVerify, because deleting finds only visible documents.
 	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
 		return err
 	}
@@ -163,10 +162,10 @@ func (e *Store) compare(of version, s *versionState, have history.Counts) error 
 	e.writer.mu.Lock()
 	defer e.writer.mu.Unlock()
 	got, want := have[of.id][of.ingest].All(), len(s.stored)
-	if got == want || e.opt.NoVerify {
+	if got == want {
 		return nil
 	}
-	return fmt.Errorf("%w: %w: indexed %d, rejected %d, but there are %d", history.ErrReplaced, ErrVerify, want, s.rejected, got)
+	return fmt.Errorf("%w: %w: indexed %d, but there are %d", history.ErrReplaced, ErrVerify, want, got)
 }
 
 // change replaces a run document. edit gets the stored one, or the error of reading it, and returns the new one, or nil
@@ -182,8 +181,7 @@ func (e *Store) change(ctx context.Context, id string, edit func(*mapping.Run, e
 		if run == nil { // an earlier attempt may have stored it without an answer, and not made it visible
 			return e.client.Refresh(ctx, e.runs())
 		}
-		text := run.AppendJSON(nil)
-		request := esapi.IndexRequest{DocumentID: id, Body: es.JSON(text), OpType: "create"}
+		request := esapi.IndexRequest{DocumentID: id, Body: es.JSON(run.AppendJSON(nil)), OpType: "create"}
 		if seq, term := int(at.seq), int(at.term); term > 0 {
 			request.OpType, request.IfSeqNo, request.IfPrimaryTerm = "", &seq, &term
 		}
@@ -194,11 +192,7 @@ func (e *Store) change(ctx context.Context, id string, edit func(*mapping.Run, e
 		case refusal.Status == http.StatusConflict:
 			err = es.Again(fmt.Errorf("change run %q: its document has changed since it was read: %w", id, history.ErrBusy))
 		case refusal.Status == http.StatusBadRequest, refusal.Status == http.StatusRequestEntityTooLarge:
-			e.writer.mu.Lock()
-			defer e.writer.mu.Unlock()
-			e.writer.rejected++
-			d := &document{index: mapping.RunsIndex(e.prefix), id: id, text: text, of: &versionState{again: true}}
-			err = errors.Join(fmt.Errorf("%w: %w", ErrRejected, err), appendReject(e.opt.RejectFile, rejection{d, refusal}))
+			err = fmt.Errorf("%w: %w", history.ErrRejected, err)
 		}
 		return err
 	})

@@ -14,12 +14,11 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"github.com/fio2es/fio2es/internal/es"
+	"github.com/fio2es/fio2es/internal/history"
 )
 
 // Errors of documents that are not stored.
 var (
-	ErrRejected    = errors.New("the cluster rejects a document")
-	ErrRejects     = errors.New("the cluster rejects too many documents")
 	ErrBlocked     = errors.New("the index is blocked for writing: remove its block (index.blocks.write, index.blocks.read_only)")
 	ErrClosedIndex = errors.New("the index is closed: open it (POST INDEX/_open)")
 	ErrNoIndex     = errors.New("the index cannot be made: allow its name in action.auto_create_index, or create it")
@@ -77,12 +76,6 @@ func (e *Store) send(docs []*document) error {
 // record records what became of the documents of one request. An error ends the store.
 func (e *Store) record(r *result) error {
 	w := e.writer
-	for i, x := range r.rejected {
-		if err := appendReject(e.opt.RejectFile, x); err != nil {
-			r.rejected, r.fatal = r.rejected[:i], err
-			break
-		}
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.changed()
@@ -94,19 +87,14 @@ func (e *Store) record(r *result) error {
 		d.of.pending--
 	}
 	for _, x := range r.rejected {
-		x.of.rejected++
 		x.of.pending--
-		if e.opt.RejectFile == "" && x.of.err == nil {
-			x.of.err = fmt.Errorf("%w: %s: %w", ErrRejected, x.id, x.err)
+		if x.of.err == nil {
+			x.of.err = fmt.Errorf("%w: %s: %w", history.ErrRejected, x.id, x.err)
 		}
 	}
 	if n := len(r.stored) + len(r.rejected); n > 0 {
 		w.pending -= n
 		w.progress = time.Now()
-	}
-	w.rejected += len(r.rejected)
-	if n := len(r.rejected); n > 0 && w.rejected > e.opt.MaxRejects {
-		return fmt.Errorf("%w: more than %d; the last one: %w", ErrRejects, e.opt.MaxRejects, r.rejected[n-1].err)
 	}
 	if r.tooLarge { // the limit is a setting of the server or a proxy, so later bodies are smaller, too
 		size := 0

@@ -17,21 +17,12 @@ type Options struct {
 	Prefix    string // prefix of index names; default [mapping.DefaultPrefix]
 	BodyBytes int    // limit of a request before compression (one larger document is sent alone); default 5 MiB
 	InFlight  int    // requests at the same time; default 2
-
-	// RejectFile is the path of the file for documents that the cluster rejects for good, with the reasons.
-	// [ReadRejects] reads it. It is created with the first reject, and appended to if it exists. Without a path, a
-	// rejected document makes its run fail.
-	RejectFile string
-	MaxRejects int // more rejects end the store, because then the cause is not single documents; default 1000
-
-	NoVerify bool // do not compare the number of a run's documents with the number in the cluster
 }
 
 func (o Options) withDefaults() Options {
 	o.Prefix = cmp.Or(o.Prefix, mapping.DefaultPrefix)
 	o.BodyBytes = cmp.Or(o.BodyBytes, 5<<20)
 	o.InFlight = cmp.Or(o.InFlight, 2)
-	o.MaxRejects = cmp.Or(o.MaxRejects, 1000)
 	return o
 }
 
@@ -56,7 +47,6 @@ type writer struct {
 	limit    int                       // most bytes of a body
 	sending  int                       // bodies under way
 	pending  int                       // documents that are neither stored nor rejected
-	rejected int                       // documents rejected for good
 	progress time.Time                 // when a document was last stored or rejected
 	fatal    error                     // the error that ended the store
 }
@@ -66,13 +56,13 @@ type version struct{ id, ingest string }
 
 // versionState is what became of the documents of a version that were put.
 type versionState struct {
-	pending, rejected int
-	stored            map[uint64]struct{} // hashes of the ids of stored documents, so that each counts once
-	err               error               // why the run cannot be finished
-	looked            bool                // whether the cluster has other versions of the run is known
-	hidden            bool                // the cluster has other versions, so new documents are marked as pending
-	again             bool                // the cluster has visible documents of this version only, so new ones replace them
-	kept              bool                // the cluster had some of the documents, and kept them
+	pending int
+	stored  map[uint64]struct{} // hashes of the ids of stored documents, so that each counts once
+	err     error               // why the run cannot be finished: a document was rejected
+	looked  bool                // whether the cluster has other versions of the run is known
+	hidden  bool                // the cluster has other versions, so new documents are marked as pending
+	again   bool                // the cluster has visible documents of this version only, so new ones replace them
+	kept    bool                // the cluster had some of the documents, and kept them
 }
 
 // document is an interval document for a bulk request.
@@ -141,8 +131,7 @@ func (w *writer) lastProgress() time.Time {
 }
 
 // Put implements [history.Store]. It returns before the documents are stored: that they are, Finish says. It waits
-// while the cluster is slower than the caller. Its error may be about documents of earlier calls, for example if the
-// cluster rejects everything (see [Options].RejectFile). If no document is settled for the time that the client waits
+// while the cluster is slower than the caller. Its error may be about documents of earlier calls. If no document is settled for the time that the client waits
 // without progress, the error is [es.ErrGaveUp].
 //
 // Failed requests are retried while that can help. Ids are fixed, so a document that arrives twice is stored once.
@@ -264,23 +253,7 @@ func (e *Store) until(ctx context.Context, done func() bool) error {
 	return w.fatal
 }
 
-// Flush waits until each document put so far is stored or rejected, and makes them visible, so that Count counts them. It
-// returns the error that ended the store. An error of a run's documents is returned by Finish for that run.
-func (e *Store) Flush(ctx context.Context) error {
-	w := e.writer
-	w.mu.Lock()
-	err := e.until(ctx, func() bool { return w.pending == 0 })
-	w.mu.Unlock()
-	if err == nil {
-		err = e.client.Refresh(ctx, e.intervals())
-	}
-	if err != nil {
-		return e.fail(ctx, "write to", fmt.Errorf("flush documents: %w", err))
-	}
-	return nil
-}
-
-// Close ends requests under way and waits for them. It fails if documents were not stored, so call Flush or Finish
+// Close ends requests under way and waits for them. It fails if documents were not stored, so call Finish
 // before. The client stays open.
 func (e *Store) Close() error {
 	w := e.writer
@@ -292,11 +265,4 @@ func (e *Store) Close() error {
 		return fmt.Errorf("close: %d documents were not stored", w.pending)
 	}
 	return nil
-}
-
-// Rejected returns the number of documents that the cluster rejected for good so far.
-func (e *Store) Rejected() int {
-	e.writer.mu.Lock()
-	defer e.writer.mu.Unlock()
-	return e.writer.rejected
 }
