@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // The roles of files, as [SourceFile].Role.
@@ -98,7 +100,7 @@ func (s *Source) Hashes() []string {
 	for _, c := range s.contents(RoleReport, RoleLog, RoleRaw) {
 		hashes = append(hashes, c.hash)
 	}
-	for begin := range s.begins() {
+	for begin := range s.begins(RoleReport, RoleLog, RoleRaw, RoleUnread) {
 		hashes = append(hashes, begin)
 	}
 	slices.Sort(hashes)
@@ -115,14 +117,14 @@ func (s *Source) Keys() (files, logs []string) {
 	for _, c := range reports {
 		files = append(files, c.hash)
 	}
-	return files, s.Hashes()
+	return slices.AppendSeq(files, maps.Keys(s.otherFormats())), s.Hashes()
 }
 
-// begins returns the beginnings of all logs, each with the size in bytes of the largest log that has it.
-func (s *Source) begins() map[string]int64 {
+// begins returns [SourceFile].Begin of the files with these roles, each with the size in bytes of the largest file that has it.
+func (s *Source) begins(roles ...string) map[string]int64 {
 	sizes := map[string]int64{}
 	for i := range s.List {
-		if f := &s.List[i]; f.Begin != "" {
+		if f := &s.List[i]; f.Begin != "" && slices.Contains(roles, f.Role) {
 			sizes[f.Begin] = max(sizes[f.Begin], f.Bytes)
 		}
 	}
@@ -135,23 +137,40 @@ func sharesLog(a, b *Source) bool {
 	if shares(large, b.contents(RoleLog, RoleRaw)) {
 		return true
 	}
-	theirs := b.begins()
-	for begin := range a.begins() {
-		if theirs[begin] > 0 {
+	return overlap(a.begins(RoleLog, RoleRaw, RoleUnread), b.begins(RoleLog, RoleRaw, RoleUnread))
+}
+
+func overlap(a, b map[string]int64) bool {
+	for key := range a {
+		if b[key] > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// SameExecution reports whether two runs belong to one execution of fio. If both have reports, they must share one and
-// not be [PartsOfOne]. A log that both have without a common report was left in the folder by an earlier run. If one of
+// otherFormats returns what [SourceFile].Begin of the reports is in other formats.
+func (s *Source) otherFormats() map[string]int64 {
+	others := map[string]int64{}
+	for begin, size := range s.begins(RoleReport) {
+		format, numbers, _ := strings.Cut(begin, "-")
+		for _, other := range formats {
+			if other != format {
+				others[other+"-"+numbers] = size
+			}
+		}
+	}
+	return others
+}
+
+// SameExecution reports whether two runs belong to one execution of fio. If both have reports, they must share one, maybe in
+// another format, and not be [PartsOfOne]. A log that both have without a common report was left in the folder by an earlier run. If one of
 // them has no report, they must share a log of 1 KB or more or the beginning of a log ([SourceFile].Begin), or the other
 // one must have all of its logs. Configuration files do not matter.
 func SameExecution(a, b *Source) bool {
 	reportsA, reportsB := a.contents(RoleReport), b.contents(RoleReport)
 	switch {
-	case shares(reportsA, reportsB):
+	case a.SharesReport(b):
 		return !PartsOfOne(a, b)
 	case len(reportsA) > 0 && len(reportsB) > 0:
 		return false
@@ -217,7 +236,7 @@ func isIn(c content, sorted []content) bool {
 func (s *Source) Contains(other *Source) bool { return len(other.MissingFrom(s)) == 0 }
 
 // MissingFrom returns the files of s whose content other lacks. A log is also there if other has a longer copy of it, or one of
-// its size that was not read.
+// its size that was not read, and a report if other has it in another format.
 // Only reports and histogram logs are compared. If s has neither, its other logs are compared, because settings decide
 // whether they are read. Empty files are ignored.
 func (s *Source) MissingFrom(other *Source) []SourceFile {
@@ -226,11 +245,11 @@ func (s *Source) MissingFrom(other *Source) []SourceFile {
 		roles = []string{RoleRaw}
 	}
 	have := other.contents(RoleReport, RoleLog, RoleRaw, RoleOther)
-	begins := other.begins()
+	begins, reports := other.begins(RoleLog, RoleRaw, RoleUnread), other.otherFormats()
 	var missing []SourceFile
 	for _, f := range s.List {
 		isSame := func(o SourceFile) bool { return o.Role == RoleUnread && o.Begin == f.Begin && o.Bytes == f.Bytes }
-		isThere := f.Begin != "" && (begins[f.Begin] > f.Bytes || slices.ContainsFunc(other.List, isSame))
+		isThere := f.Begin != "" && (begins[f.Begin] > f.Bytes || reports[f.Begin] > 0 || slices.ContainsFunc(other.List, isSame))
 		if f.isContent(roles) && !isThere && !isIn(content{f.Hash, f.Bytes}, have) {
 			missing = append(missing, f)
 		}
@@ -265,13 +284,13 @@ func (s *Source) Reports() []SourceFile {
 	return slices.DeleteFunc(slices.Clone(s.List), func(f SourceFile) bool { return !f.isContent([]string{RoleReport}) })
 }
 
-// SharesReport reports whether s and other have a report in common.
+// SharesReport reports whether s and other have a report in common, maybe in another format.
 func (s *Source) SharesReport(other *Source) bool {
-	return shares(s.contents(RoleReport), other.contents(RoleReport))
+	return shares(s.contents(RoleReport), other.contents(RoleReport)) || overlap(s.begins(RoleReport), other.otherFormats())
 }
 
 // Best returns the run to keep of several of one execution, or nil if there are none. It prefers, in this order, a run
-// that was read after fio had ended, one with the files of others, a complete one, one with more files, and the one
+// that was read after fio had ended, one with the files of others, one of more exact reports, a complete one, one with more files, and the one
 // that was stored last.
 func Best(runs []*Run) *Run {
 	if len(runs) == 0 {
@@ -279,7 +298,7 @@ func Best(runs []*Run) *Run {
 	}
 	return slices.MaxFunc(runs, func(a, b *Run) int {
 		return cmp.Or(trueLast(!a.Run.Live(), !b.Run.Live()), trueLast(a.Source.Contains(&b.Source), b.Source.Contains(&a.Source)),
-			trueLast(a.Run.Complete, b.Run.Complete), cmp.Compare(len(a.Source.List), len(b.Source.List)),
+			cmp.Compare(b.Fio.Rounding(), a.Fio.Rounding()), trueLast(a.Run.Complete, b.Run.Complete), cmp.Compare(len(a.Source.List), len(b.Source.List)),
 			a.Ingested.Compare(b.Ingested), cmp.Compare(b.Run.ID, a.Run.ID))
 	})
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// sourceOf is a source of files written as ROLE:CONTENT, such as "log:a"; a small letter
-// is of 5,000 bytes, "tiny-…" of 100, "empty-…" of none.
+// sourceOf is a source of files written as ROLE:CONTENT or ROLE:CONTENT=FORMAT-NUMBERS, such as "log:a"; a small letter
+// is of 5,000 bytes, "tiny-…" of 100, "empty-…" of none. Reports with the same numbers are one in several formats.
 func sourceOf(files string) *mapping.Source {
 	s := &mapping.Source{}
 	for _, f := range strings.Fields(files) {
 		role, content, _ := strings.Cut(f, ":")
+		content, begin, _ := strings.Cut(content, "=")
 		bytes := int64(5000)
 		switch {
 		case strings.HasPrefix(content, "tiny"):
@@ -25,7 +26,7 @@ func sourceOf(files string) *mapping.Source {
 		case strings.HasPrefix(content, "empty"):
 			bytes = 0
 		}
-		s.List = append(s.List, mapping.SourceFile{Path: content, Role: role, Bytes: bytes, Hash: content})
+		s.List = append(s.List, mapping.SourceFile{Path: content, Role: role, Bytes: bytes, Hash: content, Begin: begin})
 	}
 	return s
 }
@@ -56,6 +57,10 @@ func TestSameExecution(t *testing.T) {
 		"output that covers nothing":             {"report:r other:x", "report:s other:x", false},
 		"a report here that covers nothing else": {"report:r", "other:r", false},
 		"completions without a report":           {"raw:a", "raw:a raw:b", true},
+		"text and JSON":                          {"report:r=normal-1", "report:s=-1 log:a", true},
+		"text and JSON of two executions":        {"report:r=normal-1 raw:a", "report:s=-2 raw:a", false},
+		"text and JSON, each beside logs":        {"report:r=normal-1 raw:a", "report:s=-1 raw:b", false},
+		"JSON of two executions, all alike":      {"report:r=-1", "report:s=-1", false},
 		"nothing":                                {"", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,6 +86,8 @@ func TestContains(t *testing.T) {
 		{"report:r log:a config:c", "report:r log:a", true},
 		{"report:r log:a", "report:r log:a config:c", true}, // configuration is no part of the execution
 		{"report:r log:a", "report:r log:a raw:x", true},    // nor is what source raw reads beside
+		{"report:r=normal-1", "report:s=-1", true},
+		{"report:r=normal-1", "report:s=-2", false},
 		{"report:r", "raw:x", false},
 		{"report:r raw:x", "raw:x", true},
 		{"report:r", "report:r log:empty", true},
@@ -150,6 +157,8 @@ func TestBest(t *testing.T) {
 			Ingested: start.Add(time.Duration(hour) * time.Hour),
 		}
 	}
+	text := at("a", "report:r=normal-1", true, "1", 3)
+	text.Fio.Format = "normal"
 	for name, c := range map[string]struct {
 		runs []*mapping.Run
 		want string
@@ -157,6 +166,7 @@ func TestBest(t *testing.T) {
 		"more files":     {[]*mapping.Run{at("a", "report:r", true, "1", 2), at("b", "report:r report:s", false, "1", 1)}, "b"},
 		"complete":       {[]*mapping.Run{at("a", "report:r", false, "1", 2), at("b", "report:r", true, "1", 1)}, "b"},
 		"newest":         {[]*mapping.Run{at("a", "report:r", true, "1", 1), at("b", "report:r", true, "1", 2)}, "b"},
+		"more exact":     {[]*mapping.Run{text, at("b", "report:s=-1", false, "1", 2)}, "b"},
 		"not live":       {[]*mapping.Run{at("a", "report:r", true, "live-1", 3), at("b", "", false, "1", 2)}, "b"},
 		"the smaller id": {[]*mapping.Run{at("b", "report:r", true, "1", 1), at("a", "report:r", true, "1", 1)}, "a"},
 	} {

@@ -140,6 +140,12 @@ func (f *FioInfo) Text() string {
 	return strings.TrimSpace(f.Version + " (" + f.Format + " output)")
 }
 
+// formats are the formats of reports, as [FioInfo].Format. Each rounds more than those before.
+var formats = []string{"", "normal", "terse"}
+
+// Rounding orders formats of reports: 0 for JSON, more for those that round more.
+func (f *FioInfo) Rounding() int { return slices.Index(formats, f.Format) }
+
 // RunHost is one host that took part in a run.
 type RunHost struct {
 	Name         string    `json:"name,omitempty"`
@@ -265,8 +271,8 @@ type SourceFile struct {
 	Hash  string `json:"hash,omitempty"` // XXH64 of the unpacked content, hexadecimal
 
 	// Begin is XXH64 of the beginning of a log, up to its [BeginDigits]-th digit other than 0, hexadecimal. It is empty for
-	// other files, and for logs with fewer of these digits. A log that was copied only in part has the Begin of the
-	// whole log.
+	// logs with fewer of these digits. A log that was copied only in part has the Begin of the whole log. Begin of a report is
+	// its format, a "-", and XXH64 of the numbers that all formats of fio's output have; it is empty if these may be equal by chance.
 	Begin string `json:"begin,omitempty"`
 }
 

@@ -177,6 +177,9 @@ func (p *input) execution(ctx context.Context) (*Execution, error) {
 		if f.Role == mapping.RoleLog || f.Role == mapping.RoleRaw || f.Role == mapping.RoleUnread {
 			f.Begin = hashBegin(of.file)
 		}
+		if f.Role == mapping.RoleReport {
+			f.Begin = p.beginOf(of.file)
+		}
 		if f.Bytes = of.file.Size; f.Role != mapping.RoleUnread || f.Bytes < 0 {
 			f.Bytes, f.Hash = hashFile(of.file, math.MaxInt64)
 		}
@@ -253,6 +256,30 @@ func hashBegin(f *source.File) string {
 		sum.Write(buf)
 	}
 	return ""
+}
+
+// beginOf returns [mapping.SourceFile].Begin of a report.
+func (p *input) beginOf(f *source.File) string {
+	const short = 1000 // milliseconds
+	numbers, ran, format := "", int64(0), ""
+	for _, o := range p.Outputs {
+		if o.File != f {
+			continue
+		}
+		if numbers += o.Fio.Numbers(); o.Fio.Format != fiolog.JSON {
+			format = o.Fio.Format.String()
+		}
+		for i := range o.Fio.Jobs {
+			j := &o.Fio.Jobs[i]
+			if ran = max(ran, j.Runtime); plan.RequestsOf(j) > 0 && j.Switches == 0 {
+				return ""
+			}
+		}
+	}
+	if ran < short {
+		return ""
+	}
+	return fmt.Sprintf("%s-%016x", format, xxhash.Sum64String(numbers))
 }
 
 // HasGrownFrom reports whether each report of an earlier source is the beginning of a report
@@ -405,7 +432,10 @@ func (p *input) lacks(e *Execution, have *mapping.Run) string {
 		}
 		return n
 	}
+	mineIs := mapping.FioInfo{Format: p.Format()}
 	switch {
+	case have.Fio.Rounding() < mineIs.Rounding():
+		return "a more exact report of fio"
 	case !theirs.Contains(mine):
 	case !mine.Contains(theirs):
 		return "more files"

@@ -51,6 +51,9 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 		}
 	}
 	isSplit := false
+	texts := without(present(s.runs), func(r *Run) bool { // alone
+		return !r.isReported() || len(r.Reports) == 0 || s.claimsOf(r.Reports[0].File).format == fiolog.JSON
+	})
 	for _, r := range present(s.runs) {
 		switch {
 		case r.at.layout == ofPeople && s.splitApart(r, have):
@@ -59,7 +62,7 @@ func (s *sorter) attribute(reports, jobs []*source.File) {
 			r.doubt(r.guess)
 		case r.at.layout == ofPeople && len(r.Reports) == 0:
 			s.doubtHosts(r)
-			s.doubtTwice(r)
+			s.doubtTwice(r, texts)
 		}
 	}
 	if isSplit {
@@ -161,8 +164,16 @@ func (s *sorter) doubtHosts(r *Run) {
 }
 
 // doubtTwice says if another run of the folder has logs of completions of the same jobs as the run's histogram logs, which one fio
-// may have written under another prefix. No report says it.
-func (s *sorter) doubtTwice(r *Run) {
+// may have written under another prefix. No report says it. Nor does a text say it that was written when the averages of a run were.
+func (s *sorter) doubtTwice(r *Run, texts []*Run) {
+	const together = 2500 * time.Millisecond // some archives store times in steps of two seconds
+	for _, o := range texts {
+		wrote := func(l Log) bool { return l.File.ModTime.Sub(o.Reports[0].File.ModTime).Abs() < together }
+		if len(r.Logs) == 0 && slices.ContainsFunc(r.Others, wrote) {
+			r.doubt(fmt.Sprintf("%s may have the same requests, because its report was written at the same time: give the report the name of these "+
+				"logs or of their folder", o.Path))
+		}
+	}
 	jobs := func(logs []Log) (all []string) {
 		for _, l := range logs {
 			all = append(all, fmt.Sprint(l.Host, " ", l.Job))
@@ -379,6 +390,16 @@ func (s *sorter) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast boo
 	case !c.isParsed:
 		return here, FoundFolder
 	}
+	// Text does not name its logs. They may be in a folder of its name, or have its name in a folder nearby.
+	own := present(s.index.byDir[path.Join(p.dir, p.name)])
+	if len(own) == 0 {
+		for dir, runs := range s.index.byPrefix[p.name] {
+			if isNear(p.dir, dir) {
+				own = append(own, present(runs)...)
+			}
+		}
+	}
+	own = without(own, func(r *Run) bool { return claimed[r] || c.isListed })
 	// Without log_hist_msec fio writes no rows of histograms. Without histogram logs no bins can prove that a report is of
 	// these logs, so it must be the only possible one, and its options must not lack the logs.
 	may := func(runs []*Run) []*Run {
@@ -387,7 +408,7 @@ func (s *sorter) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast boo
 			if len(r.Logs) > 0 {
 				return claimed[r] || !c.hasHist
 			}
-			return claimed[r] || !isOne || c.isListed && !c.namesLogs
+			return claimed[r] || !isOne || !isLast && !c.namesLogs || c.isListed && !c.namesLogs
 		})
 	}
 	// Runs in folders below the report's folder, or in the folder above it. A run in a folder beside it counts only if it
@@ -400,6 +421,8 @@ func (s *sorter) byPlace(p *clue, here []*Run, claimed map[*Run]bool, isLast boo
 	}
 	free := may(here)
 	switch {
+	case !c.namesLogs && len(own) == 1:
+		return own, FoundAbove
 	case c.namesLogs && len(free) == 1 && len(here) == 1 && isLast && len(p.nearby) == 0:
 		return free, FoundFolder // its logs were renamed, because no other report fits these
 	case c.namesLogs: // or are missing

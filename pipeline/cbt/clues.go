@@ -48,7 +48,7 @@ type claims struct {
 	values map[string]bool // these prefixes, cleaned, and the names of jobs that have an option without a value
 
 	format  fiolog.Format // of the last report
-	numbers string        // of that report, the same in all formats
+	numbers string        // see [fiolog.Report.Numbers]
 
 	span        // in which fio ran, by the reports that were read
 	isCut  bool // there may be later reports
@@ -107,7 +107,7 @@ func (s *sorter) claimsOf(f *source.File) *claims {
 		// All jobs of the first report count, and only new jobs of later ones, because two runs of fio may have been
 		// written to one file.
 		isFirst, isListed, ran := !c.isParsed, len(r.GlobalOptions) > 0, time.Duration(0)
-		c.format, c.numbers = r.Format, numbersOf(r)
+		c.format, c.numbers = r.Format, r.Numbers()
 		c.isParsed = true
 		for i := range r.Jobs {
 			j := &r.Jobs[i]
@@ -194,20 +194,6 @@ func ReadReports(in io.Reader, f *source.File) iter.Seq2[*fiolog.Report, error] 
 			}
 		}
 	}
-}
-
-// numbersOf returns the names of the jobs of a report, and of each direction the run time and whole IOPS: all formats have
-// these. Reports of two executions differ.
-func numbersOf(r *fiolog.Report) string {
-	var b strings.Builder
-	for i := range r.Jobs {
-		for d, s := range r.Jobs[i].All() {
-			if s.Runtime > 0 {
-				fmt.Fprintf(&b, "%q %d %d %d\n", r.Jobs[i].Name, d, s.Runtime, int64(s.IOPS))
-			}
-		}
-	}
-	return b.String()
 }
 
 // readJobFile reads a job file, and what it says about logs.

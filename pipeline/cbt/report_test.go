@@ -80,6 +80,21 @@ var findings = []struct {
 		want:  []string{"a: : a.json name", "b: : b.json name", "x: x.1: "},
 	},
 	{
+		name:  "texts beside folders of their names with averages",
+		files: tree{"x.out": fioText("rd", 10), "y.out": fioText("rd", 11)}.with("x/a_lat.1.log", "y/a_lat.1.log"),
+		want:  []string{"x/a: a.1: x.out above?", "y/a: a.1: y.out above?"},
+	},
+	{
+		name:  "texts beside a folder of averages with their names, one of which is the name of all jobs",
+		files: tree{"x.out": fioText("rd", 10), "rd.out": fioText("rd", 11)}.with("logs/x_lat.1.log", "logs/rd_lat.1.log"),
+		want:  []string{"logs/rd: rd.1: rd.out above?", "logs/x: x.1: x.out above?"},
+	},
+	{
+		name:  "averages that one of two texts may be of",
+		files: tree{"x.out": fioText("rd", 10), "y.out": fioText("rd", 11)}.with("a_lat.1.log"),
+		want:  []string{"a: a.1: ", "x: : x.out name", "y: : y.out name"},
+	},
+	{
 		name:  "logs that were moved beside their report's folder",
 		files: tree{"reports/out.json": fioReport(job{"j", histMsec, "write_hist_log=x"})}.with("logs/x_clat_hist.1.log"),
 		want:  []string{"logs/x: x.1: reports/out.json above?"},

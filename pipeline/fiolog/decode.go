@@ -204,6 +204,8 @@ func (d *decoder) job() (j Job, err error) {
 			j.UsrCPU = d.number().float
 		case "sys_cpu":
 			j.SysCPU = d.number().float
+		case "ctx":
+			j.Switches = d.number().whole(1)
 		case "job options":
 			j.Options, err = d.options()
 		case "read":

@@ -38,6 +38,7 @@ type Job struct {
 	Runtime    int64   // ms; before fio 3.8 that of the longest direction
 	UsrCPU     float64 // percent
 	SysCPU     float64
+	Switches   int64 // of contexts
 	Options    map[string]string
 	Directions [Directions]DirectionStats
 	Mixed      *DirectionStats // all directions in one, if they are not known (unified_rw_reporting=1); else nil
@@ -76,6 +77,23 @@ type Latency struct {
 type Percentile struct {
 	Rank  float64 // 0 … 100
 	Value int64   // ns
+}
+
+// Numbers are the names of the jobs and what all formats have of them: of each direction the run time and whole IOPS, the CPU
+// time and switches of contexts. Reports of two executions differ, unless these were short.
+func (r *Report) Numbers() string {
+	var b strings.Builder
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		fmt.Fprintf(&b, "%q %.2f %.2f %d", j.Name, j.UsrCPU, j.SysCPU, j.Switches)
+		for _, s := range j.All() { // in terse output of fio before 3.27 all directions in one are called reads
+			if s.Runtime > 0 {
+				fmt.Fprintf(&b, " %d %d", s.Runtime, int64(s.IOPS))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // Groups is the number of groups of bins that the report's bins take.

@@ -43,6 +43,7 @@ func (t *texts) takeTerse() {
 	}
 	j := &Job{Name: f[2], GroupID: int(t.whole(f[3])), Error: int(t.whole(f[4]))}
 	j.UsrCPU, j.SysCPU = t.number(strings.TrimSuffix(f[cpu], "%"), 1).value, t.number(strings.TrimSuffix(f[cpu+1], "%"), 1).value
+	j.Switches = t.whole(f[cpu+2])
 	for i := range min(found, directions) {
 		s := &j.Directions[i]
 		if found == 1 {

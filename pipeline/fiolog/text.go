@@ -34,7 +34,7 @@ var (
 	latencyLine = regexp.MustCompile(`^([sc]?lat) \(([num])sec\): min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)$`)
 	ranksLine   = regexp.MustCompile(`^(?:([sc]?lat)|.*) percentiles \(([num])sec\):$`)
 	rankAndTime = regexp.MustCompile(`([\d.]+)th=\[\s*(\d+)\]`)
-	cpuLine     = regexp.MustCompile(`^cpu\s*: usr=([\d.]+)%, sys=([\d.]+)%`)
+	cpuLine     = regexp.MustCompile(`^cpu\s*: usr=([\d.]+)%, sys=([\d.]+)%, ctx=(\d+)`)
 	issuedLine  = regexp.MustCompile(`^issued\s*(?:rwts?)?\s*: total=(?:r=)?(\d+)[,/](?:w=)?(\d+)[,/](?:d=)?(\d+)(?:,\d+)?,? short=(?:r=)?(\d+)[,/](?:w=)?(\d+)[,/](?:d=)?(\d+)`)
 	versionLine = regexp.MustCompile(`^fio-\d\S*$`)
 	terseLine   = regexp.MustCompile(`^[345];fio-\d`)
@@ -62,8 +62,7 @@ type texts struct {
 	wrong   error                // the first number that is none
 	report  *Report              // whose jobs follow
 	seen    map[jobOf]bool       // its jobs
-	known   []ran                // the jobs of reports in a more exact format
-	isJSON  bool                 // there are such in JSON
+	known   map[string]bool      // the numbers of reports in a more exact format
 	version string
 
 	// Normal output.
@@ -88,13 +87,6 @@ type texts struct {
 type jobOf struct {
 	name    string
 	process int
-}
-
-// ran is what all formats have of a job, and two executions hardly have alike.
-type ran struct {
-	name         string
-	runtime      int64   // ms
-	bytes, worst float64 // each about
 }
 
 // group names sections: those of a group with a name, or all of the group.
@@ -181,7 +173,7 @@ func (t *texts) take() {
 			}
 		}
 	} else if m := match(cpuLine, "usr="); m != nil {
-		t.job.UsrCPU, t.job.SysCPU = t.number(m[1], 1).value, t.number(m[2], 1).value
+		t.job.UsrCPU, t.job.SysCPU, t.job.Switches = t.number(m[1], 1).value, t.number(m[2], 1).value, t.whole(m[3])
 	} else if m := match(issuedLine, "issued"); m != nil {
 		t.isIssued = true
 		for d := range t.job.Directions {
@@ -378,36 +370,16 @@ func (t *texts) endReport() {
 	*all = append(*all, r)
 }
 
-// know keeps the jobs of a report, so that the same in a less exact format is skipped.
+// know keeps the numbers of a report, so that the same in a less exact format is skipped.
 func (t *texts) know(r *Report) {
-	t.isJSON = t.isJSON || r.Format == JSON
-	for i := range r.Jobs {
-		job := ranOf(&r.Jobs[i])
-		if t.left -= len(job.name) + int(unsafe.Sizeof(job)); t.left < 0 {
-			return
-		}
-		t.known = append(t.known, job)
+	numbers := r.Numbers()
+	if t.left -= len(numbers); t.left < 0 {
+		return
 	}
-}
-
-func ranOf(j *Job) ran {
-	job := ran{name: j.Name}
-	for _, s := range j.All() {
-		job.runtime = max(job.runtime, s.Runtime)
-		job.bytes, job.worst = max(job.bytes, float64(s.IOBytes)), max(job.worst, float64(s.Clat.Max))
+	if t.known == nil {
+		t.known = map[string]bool{}
 	}
-	return job
-}
-
-// isKnown reports whether a report is there in a more exact format. What it does not have contradicts nothing.
-func (t *texts) isKnown(r *Report) bool {
-	near := func(a, b, step float64) bool { return a == 0 || math.Abs(a-b) <= max(a, b)/100+step }
-	return slices.ContainsFunc(r.Jobs, func(j Job) bool {
-		job := ranOf(&j)
-		return slices.ContainsFunc(t.known, func(of ran) bool {
-			return job.name == of.name && (job.runtime == 0 || job.runtime == of.runtime) && near(job.bytes, of.bytes, 1024) && near(job.worst, of.worst, 1000)
-		})
-	})
+	t.known[numbers] = true
 }
 
 // end returns the reports that are not there in a more exact format.
@@ -415,7 +387,7 @@ func (t *texts) end() (reports []*Report, err error) {
 	t.endReport()
 	for _, format := range []Format{Normal, Terse} {
 		for _, r := range t.done[format] {
-			if !t.isKnown(r) {
+			if !t.known[r.Numbers()] {
 				reports = append(reports, r)
 			}
 		}
@@ -426,7 +398,7 @@ func (t *texts) end() (reports []*Report, err error) {
 	switch {
 	case t.left < 0:
 		return nil, fmt.Errorf("%s: %w", t.name, errTooManyJobs)
-	case t.wrong == nil && !t.isJSON && len(t.known) == 0 && t.headers != nil:
+	case t.wrong == nil && len(t.known) == 0 && t.headers != nil:
 		return nil, &SyntaxError{File: t.name, Line: t.line, Column: 1, Got: "the end of the file", Partial: true,
 			Want: fmt.Sprintf("the results of job %.40q, which fio writes when all jobs have ended", t.last[0].name)}
 	}
