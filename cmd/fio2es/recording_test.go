@@ -42,13 +42,14 @@ func TestRecording(t *testing.T) {
 	rule, err := slo.Parse("p99 <= 20ms")
 	check(t, err)
 	view := live.New([]slo.Rule{rule})
-	view.Title, view.Started, view.Length, view.Every = "fio demo.fio", windows[0].Run.Start, 75*time.Second, time.Second
+	view.Title, view.Every = "fio demo.fio", time.Second
+	stage, began := live.Stage{Length: 75 * time.Second, ToEnd: 75 * time.Second}, windows[0].Run.Start
 	const late, columns, lines = 2 * time.Second, 80, 24 // run reads fio's reports every two seconds
 	var frames []string
-	for elapsed := time.Duration(0); elapsed <= view.Length; elapsed += time.Second {
-		now := view.Started.Add(elapsed)
+	for elapsed := time.Duration(0); elapsed <= stage.Length; elapsed += time.Second {
+		now := began.Add(elapsed)
 		for len(windows) > 0 && !windows[0].End.Add(late).After(now) {
-			check(t, view.Add(windows[0], live.Stage{}, now))
+			check(t, view.Add(windows[0], stage, now))
 			windows = windows[1:]
 		}
 		if elapsed%(5*time.Second) == 3*time.Second {

@@ -433,7 +433,7 @@ func (r *runCall) shown(s *record.Relay, t *turn, entry *record.Entry, plan *rec
 	}
 	defer errs.Close()
 	view := live.New(r.rules)
-	view.Title, view.Started, view.Length, view.Every = strings.Join(t.fio.Words(), " "), entry.Started, plan.Length, plan.Every
+	view.Title, view.Every = strings.Join(t.fio.Words(), " "), plan.Every
 	if t.title != "" {
 		view.Title = t.title + ": " + view.Title
 	}
@@ -441,10 +441,10 @@ func (r *runCall) shown(s *record.Relay, t *turn, entry *record.Entry, plan *rec
 	on := live.NewScreen(terminalOf(r.errors), r.stderr, view)
 	ending, err = r.started(s, entry, plan, errs, slog.New(term.NewLogHandler(on, slog.LevelInfo, nil)), func(w *window.Window) error {
 		var stage live.Stage
-		if len(plan.Stages) == w.Run.Stages {
-			of := plan.Stages[w.Run.Stage-1]
-			if stage.Length = of.Length; of.Later > 0 || w.Run.Stage == w.Run.Stages {
-				stage.Later = of.Later + t.later
+		if n := max(w.Run.Stage, 1); len(plan.Stages) == max(w.Run.Stages, 1) {
+			of := plan.Stages[n-1]
+			if stage.Length = of.Length; of.Length > 0 && (of.Later > 0 || n == len(plan.Stages)) {
+				stage.ToEnd = of.Length + of.Later
 			}
 		}
 		return on.Window(w, stage)

@@ -69,7 +69,7 @@ func TestRunOnTerminal(t *testing.T) {
 			if !ok || !ended || strings.Contains(rest, begin) {
 				t.Fatalf("the terminal is not as it was:\n%q", text)
 			}
-			expect(t, "the view", view, "fio --name=rw --runtime=10", "s of 10s", "waiting for the first reports of fio")
+			expect(t, "the view", view, "fio --name=rw --runtime=10", "waiting for fio's first reports")
 			expect(t, "what follows it", rest, "fio: options --write_hist_log=", "--eta=never", "RUN ", " read ", "next: ")
 			if strings.Contains(view, "options") || strings.Contains(stdout.String(), "\x1b") {
 				t.Errorf("stdout %q, view %q", &stdout, view)

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
+	"github.com/fio2es/fio2es/internal/fioargs"
 	"github.com/fio2es/fio2es/internal/follow"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/live"
@@ -24,7 +24,7 @@ func watchCommand(e *env) *cobra.Command {
 		Use: "watch [RUN]", SuggestFor: []string{"top"},
 		Short: "Watch a run while it is stored",
 		Long: `Shows a run while "run" or "follow" stores it, here or on another machine: RUN, or the
-newest live run of the history. A terminal shows the live view of "run". Without a terminal,
+newest live run of the history, which it waits for. A terminal shows the live view of "run". Without a terminal,
 and with --quiet, stdout has a line for each window, as with "follow". It continues with the next
 stage of the same fio. When the last one is over, it prints the rows of all stages and ends.
 Ctrl-C ends it before.`,
@@ -45,8 +45,8 @@ Ctrl-C ends it before.`,
 				return err
 			}
 			defer store.Close()
-			run, err := runToWatch(cmd.Context(), e, store, args)
-			if err != nil {
+			run, err := runToWatch(cmd.Context(), e, store, args, every)
+			if err != nil || run == nil {
 				return err
 			}
 			lines := newFollowWriter(e.stdout, format)
@@ -56,13 +56,16 @@ Ctrl-C ends it before.`,
 				view := live.New(rules)
 				stageOf := func(run *mapping.Run) live.Stage {
 					s := live.Stage{Title: facts.ShortID(run.Run.ID) + "  " + facts.Title(run)}
-					if run.CBT.RunSeconds > 0 {
-						s.Length = time.Duration(run.CBT.RunSeconds+run.CBT.RampSeconds) * time.Second
+					s.Length = time.Duration(run.CBT.RunSeconds) * time.Second
+					if s.Length == 0 {
+						s.Length = fioargs.Option{Name: "runtime", Value: run.Fio.Options["runtime"]}.Time()
+					}
+					if run.Run.Stage == run.Run.Stages {
+						s.ToEnd = s.Length
 					}
 					return s
 				}
-				first := stageOf(run)
-				view.Title, view.Length, view.Started, view.Every = first.Title, first.Length, run.Run.Start, every
+				view.Title, view.Every = stageOf(run).Title, every
 				screen := live.NewScreen(terminalOf(e.errors), e.stderr, view)
 				closeScreen = screen.Close
 				show = func(run *mapping.Run, w *window.Window) error {
@@ -70,8 +73,7 @@ Ctrl-C ends it before.`,
 					return screen.Window(w, stageOf(run))
 				}
 			}
-			from := run.Run.End.Add(-live.MostColumns * time.Duration(run.IntervalMS) * time.Millisecond)
-			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, from, every, show)
+			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, time.Time{}, every, show)
 			closeScreen()                   // or what is printed next would go with it
 			if cmd.Context().Err() != nil { // the user ended it
 				return nil
@@ -109,17 +111,27 @@ func stagesOf(ctx context.Context, store history.Store, run *mapping.Run) ([]*ma
 	return all.Runs, nil
 }
 
-// runToWatch returns the run that the user named, or the newest live one.
-func runToWatch(ctx context.Context, e *env, store history.Store, args []string) (*mapping.Run, error) {
+// runToWatch returns the run that the user named, or the newest live one, which it waits for. It returns nil if the user ended
+// that.
+func runToWatch(ctx context.Context, e *env, store history.Store, args []string, every time.Duration) (*mapping.Run, error) {
 	if len(args) > 0 {
 		return query.Find(ctx, store, args[0])
 	}
-	runs, _, err := e.readRuns(ctx, store, query.Watch(history.RunFilter{Where: history.LiveRuns{}, Limit: 1, Light: true}))
-	if err == nil && len(runs) == 0 {
-		err = errors.New("no live run in " + e.historyName() + ": store one with fio2es run or fio2es follow, or name a run")
+	for waits := false; ; waits = true {
+		runs, _, err := e.readRuns(ctx, store, query.Watch(history.RunFilter{Where: history.LiveRuns{}, Limit: 1, Light: true}))
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case len(runs) > 0:
+			return store.Run(ctx, runs[0].Run.ID)
+		case !waits:
+			e.log.Info("no live run in " + e.historyName() + " yet: waiting for one of fio2es run or fio2es follow (Ctrl-C ends)")
+		}
+		select {
+		case <-time.After(every):
+		case <-ctx.Done():
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return store.Run(ctx, runs[0].Run.ID)
 }

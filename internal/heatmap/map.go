@@ -177,8 +177,11 @@ func (b *Builder) Add(w *window.Window, requests *hist.Histogram) {
 	b.longest = max(b.longest, w.Length().Milliseconds())
 }
 
-// Map returns the map. The builder cannot be used afterwards.
-func (b *Builder) Map() *Map {
+// Map returns the map of the windows so far.
+func (b *Builder) Map() *Map { return b.MapOf(b.limit, 0) }
+
+// MapOf returns the map with at most most columns, and with room for a run of some length.
+func (b *Builder) MapOf(most int, length time.Duration) *Map {
 	m := &Map{OpenUS: b.open}
 	columns, starts := b.columns.All(), b.columns.Starts()
 	if len(columns) == 0 {
@@ -200,12 +203,16 @@ func (b *Builder) Map() *Map {
 	}
 	last := len(columns) - 1
 	total := slots[last] + max(int64(math.Round(float64(columns[last].Length().Milliseconds())/ms)), 1)
-	joined := (total + int64(b.limit) - 1) / int64(b.limit)
-	b.columns.Group(func(i int) int64 { return slots[i] / joined })
+	total = max(total, int64(float64(length.Milliseconds())/ms))
+	joined := (total + int64(most) - 1) / int64(most)
+	grouped := window.NewColumns(len(columns)+1, (*Column).merge)
+	for i, c := range columns {
+		grouped.At(slots[i] / joined).merge(c)
+	}
 	m.Width = time.Duration(ms * float64(joined) * float64(time.Millisecond))
 	m.Slots = int((total + joined - 1) / joined)
 
-	columns, slots = b.columns.All(), append(b.columns.Starts(), int64(m.Slots))
+	columns, slots = grouped.All(), append(grouped.Starts(), int64(m.Slots))
 	m.Low = bands
 	for i, c := range columns {
 		if i+1 < len(columns) {

@@ -35,7 +35,7 @@ type canvas struct {
 	how   Text
 	bands int // bands of the map in a row
 	rows  int // rows in a line: 2 with colours, as half blocks
-	wide  int // characters of a slot
+	area  int // characters of all slots
 	first int // band of the lowest row
 	cells [][]int64
 	scale scale
@@ -46,8 +46,7 @@ type canvas struct {
 func (m *Map) WriteText(w io.Writer, t Text) error {
 	c := m.canvas(t)
 	out := bufio.NewWriter(w)
-	area := m.Slots * c.wide
-	fmt.Fprintf(out, "%7s%*s\n", "LATENCY", area+2+unitsWidth, "REQUESTS")
+	fmt.Fprintf(out, "%7s%*s\n", "LATENCY", c.area+2+unitsWidth, "REQUESTS")
 	for line := (len(c.cells)+c.rows-1)/c.rows - 1; line >= 0; line-- {
 		total := int64(0)
 		for row := line * c.rows; row < min((line+1)*c.rows, len(c.cells)); row++ {
@@ -59,7 +58,7 @@ func (m *Map) WriteText(w io.Writer, t Text) error {
 		isTop := c.OpenUS > 0 && bound <= c.High-1 && c.High-1 < bound+c.rows*c.bands
 		fmt.Fprintf(out, "%7s  %s%*s\n", unit.OrMore(unit.Latency(Bound(bound)), isTop), c.line(line), unitsWidth, unit.Count(total))
 	}
-	fmt.Fprintf(out, "%9s%s\n", "", c.times(area))
+	fmt.Fprintf(out, "%9s%s\n", "", c.times())
 	if !t.IsSmall {
 		for _, line := range c.legend() {
 			fmt.Fprintf(out, "%9s%s\n", "", line)
@@ -70,17 +69,22 @@ func (m *Map) WriteText(w io.Writer, t Text) error {
 
 const unitsWidth = MarginWidth - 9
 
-// canvas chooses the finest rows that fit.
+// canvas chooses the finest rows that fit, and half blocks only where whole ones do not.
 func (m *Map) canvas(t Text) *canvas {
-	c := &canvas{Map: m, how: t, rows: 1, wide: min(max(t.Columns/m.Slots, 1), 8)}
-	levels := len(Shades)
+	const widest = 8
+	c := &canvas{Map: m, how: t, area: max(min(t.Columns, m.Slots*widest), m.Slots)}
+	levels, halves := len(Shades), 1
 	if t.Colour {
-		c.rows, levels = 2, len(Grounds)
+		levels, halves = len(Grounds), 2
 	}
-	for _, c.bands = range []int{1, 2, 4, 5, 10, 20} {
-		c.first = m.Low / c.bands / c.rows * c.rows
-		if lines := ((m.High-1)/c.bands-c.first)/c.rows + 1; lines <= t.Lines {
-			break
+	for fits, sizes := false, []int{1, 2, 4, 5, 10, 20}; !fits && len(sizes) > 0; sizes = sizes[1:] {
+		c.bands = sizes[0]
+		for c.rows = 1; ; c.rows++ {
+			c.first = m.Low / c.bands / c.rows * c.rows
+			fits = ((m.High-1)/c.bands-c.first)/c.rows < t.Lines
+			if fits || c.rows == halves {
+				break
+			}
 		}
 	}
 	c.cells = make([][]int64, (m.High-1)/c.bands-c.first+1)
@@ -102,9 +106,9 @@ func (c *canvas) line(line int) string {
 	var b strings.Builder
 	slot := 0
 	for i, column := range c.Columns {
-		b.WriteString(strings.Repeat(" ", (column.First-slot)*c.wide))
-		wide := (column.Last - column.First) * c.wide
-		short := max(int(math.Round(float64(column.End.Sub(column.Start))/float64(c.Width)*float64(c.wide))), 1)
+		b.WriteString(strings.Repeat(" ", c.x(column.First)-c.x(slot)))
+		wide := c.x(column.Last) - c.x(column.First)
+		short := max(int(math.Round(float64(column.End.Sub(column.Start))/float64(c.Width)*float64(c.area)/float64(c.Slots))), 1)
 		if i == len(c.Columns)-1 && short < wide {
 			b.WriteString(c.cell(line, i, short) + strings.Repeat(" ", wide-short))
 		} else {
@@ -112,9 +116,12 @@ func (c *canvas) line(line int) string {
 		}
 		slot = column.Last
 	}
-	b.WriteString(strings.Repeat(" ", (c.Slots-slot)*c.wide))
+	b.WriteString(strings.Repeat(" ", c.area-c.x(slot)))
 	return b.String()
 }
+
+// x returns the character at which a slot begins.
+func (c *canvas) x(slot int) int { return slot * c.area / c.Slots }
 
 // level returns the level of n requests in a cell of a column.
 func (c *canvas) level(column int, n int64) int {
@@ -123,11 +130,15 @@ func (c *canvas) level(column int, n int64) int {
 
 // cell draws a cell, or two cells one above the other.
 func (c *canvas) cell(line, column, wide int) string {
-	if !c.how.Colour {
-		if n := c.cells[line][column]; n > 0 {
-			return strings.Repeat(string(Shades[c.level(column, n)]), wide)
+	if c.rows == 1 {
+		n := c.cells[line][column]
+		switch {
+		case n == 0:
+			return strings.Repeat(" ", wide)
+		case c.how.Colour:
+			return fmt.Sprintf("\x1b[38;5;%dm%s\x1b[0m", Grounds[c.level(column, n)], strings.Repeat("█", wide))
 		}
-		return strings.Repeat(" ", wide)
+		return strings.Repeat(string(Shades[c.level(column, n)]), wide)
 	}
 	below, above := c.cells[2*line][column], int64(0)
 	if 2*line+1 < len(c.cells) {
@@ -147,7 +158,8 @@ func (c *canvas) cell(line, column, wide int) string {
 
 // times returns the labels below the cells. Each begins at the column of its time. If no round time fits, the label
 // is the start of the map.
-func (c *canvas) times(area int) string {
+func (c *canvas) times() string {
+	area := c.area
 	text := []rune(strings.Repeat(" ", area+unitsWidth))
 	free := 0
 	put := func(at int, label string) {
@@ -157,7 +169,7 @@ func (c *canvas) times(area int) string {
 		}
 	}
 	for _, t := range c.how.Clock.Ticks(c.Origin, c.Origin.Add(time.Duration(c.Slots)*c.Width), area/10) {
-		put(int(t.At*float64(area)), t.Label)
+		put(int(t.At*float64(area)+0.001), t.Label)
 	}
 	if free == 0 {
 		put(0, c.how.Clock.Label(c.Origin, time.Millisecond, c.Origin))

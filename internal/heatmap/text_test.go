@@ -98,8 +98,8 @@ LATENCY            REQUESTS
 // TestTimesBelow: labels that would cover others are left out.
 func TestTimesBelow(t *testing.T) {
 	origin := time.Date(2026, 1, 31, 23, 59, 55, 0, time.UTC)
-	c := &canvas{Map: &Map{Origin: origin, Width: time.Second, Slots: 30}, how: Text{Clock: chart.Clock{Start: origin}}}
-	if got, want := c.times(30), "     ╵Feb 1 00:00:00     ╵00:00:20"; got != want {
+	c := &canvas{Map: &Map{Origin: origin, Width: time.Second, Slots: 30}, how: Text{Clock: chart.Clock{Start: origin}}, area: 30}
+	if got, want := c.times(), "     ╵Feb 1 00:00:00     ╵00:00:20"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

@@ -42,25 +42,27 @@ func (v *View) Lines(now time.Time, size Size) ([]string, error) {
 	return lines[:min(len(lines), max(size.Lines, 1))], nil
 }
 
-// head returns the title, the stage that runs if there are several, and the remaining time.
+// head returns the title, the stage that runs if there are several, and the remaining time. The time before the first window,
+// in which fio lays out files, is no run time.
 func (v *View) head(now time.Time, columns int) []string {
 	lines := []string{fit(v.Title, columns)}
-	elapsed, isStage := max(now.Sub(v.Started), 0).Truncate(time.Second), v.run != nil && v.run.Stages > 1
-	if isStage {
-		if v.Length > 0 { // its last windows or the first of the next stage have not come yet
-			elapsed = min(elapsed, v.Length)
-		}
+	if v.run == nil {
+		return lines
+	}
+	if v.run.Stages > 1 {
 		lines = append(lines, fit(fmt.Sprintf("stage %d of %d: %s", v.run.Stage, v.run.Stages, v.run.StageName), columns))
 	}
-	if v.Length <= 0 {
+	elapsed, length := max(now.Sub(v.run.Start), 0).Truncate(time.Second), v.stage.Length
+	if length <= 0 {
 		return append(lines, fit(unit.Short(elapsed), columns))
 	}
-	left := max(v.Length-elapsed, 0)
-	text := fmt.Sprintf(" %s of %s, %s left", unit.Short(elapsed), unit.Short(v.Length), unit.Short(left))
-	if v.Later > 0 {
-		text += ", " + unit.Short((left + v.Later).Truncate(time.Second)) + " in all"
+	elapsed = min(elapsed, length) // its last windows, or the first of the next stage, have not come yet
+	left := length - elapsed
+	text := fmt.Sprintf(" %s of %s, %s left", unit.Short(elapsed), unit.Short(length), unit.Short(left))
+	if later := v.stage.ToEnd - length + v.Later; v.stage.ToEnd > 0 && later > 0 {
+		text += ", " + unit.Short((left + later).Truncate(time.Second)) + " in all"
 	}
-	share, wide := float64(elapsed)/float64(v.Length), columns-utf8.RuneCountInString(text)-2
+	share, wide := float64(elapsed)/float64(length), columns-utf8.RuneCountInString(text)-2
 	if wide < 10 {
 		return append(lines, fit(text[1:], columns))
 	}
@@ -92,7 +94,7 @@ var order = []string{"IOPS", "BANDWIDTH", "MEAN", "P50", "P95", "P99", "P99.9", 
 func (v *View) table(columns int) ([]string, error) {
 	sums, span, err := v.last()
 	if err != nil || len(sums) == 0 {
-		return []string{"", fit("waiting for the first reports of fio", columns), ""}, err
+		return []string{"", fit("waiting for fio's first reports; before it runs, it may lay out files", columns), ""}, err
 	}
 	const first = 6
 	shown, room := map[string]column{}, columns-first
@@ -126,42 +128,28 @@ func (v *View) table(columns int) ([]string, error) {
 // aroundMap is the number of lines of a heat map besides its cells.
 const aroundMap = 3
 
-// heatmap draws the newest windows, as many as fit. A window keeps its position until the map is full.
+// heatmap draws all windows. The map has room for all of the run time; if that is not known, for a second a column, and for
+// twice as long each time it is full.
 func (v *View) heatmap(size Size, room int) ([]string, error) {
 	wide := size.Columns - heatmap.MarginWidth
 	const least = 3
-	if room < aroundMap+least || wide < 2*least {
+	if room < aroundMap+least || wide < 2*least || v.run == nil {
 		return nil, nil
 	}
-	length := int64(0) // of a window in milliseconds: the shortest time between two
-	for i := 1; i < len(v.windows); i++ {
-		if d := v.windows[i].ElapsedMS - v.windows[i-1].ElapsedMS; d > 0 && (length == 0 || d < length) {
-			length = d
+	length := v.run.Start.Sub(v.began) + v.stage.ToEnd
+	if v.stage.ToEnd == 0 {
+		newest := v.windows[len(v.windows)-1].End.Sub(v.began)
+		for length = time.Duration(wide) * time.Second; length < newest; {
+			length *= 2
 		}
 	}
-	b, shown := heatmap.NewBuilder(wide), false
-	for _, w := range v.settled() {
-		if w.ElapsedMS <= v.newest-int64(wide)*max(length, 1) {
-			continue
-		}
-		h, err := w.Histogram()
-		if err != nil {
-			return nil, err
-		}
-		if h != nil && !h.IsEmpty() {
-			b.Add(w, h)
-			shown = true
-		}
-	}
-	if !shown {
+	m := v.cells.MapOf(wide, length)
+	if m.Total == 0 {
 		return nil, nil
 	}
-	m := b.Map()
-	m.Slots = max(m.Slots, wide)
-	run := v.windows[0].Run
 	var text strings.Builder
 	err := m.WriteText(&text, heatmap.Text{
-		Columns: wide, Lines: room - aroundMap, Colour: size.Colour, Clock: chart.Clock{Start: run.Start},
+		Columns: wide, Lines: room - aroundMap, Colour: size.Colour, Clock: chart.Clock{Start: v.began},
 	})
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 	if len(lines) > room { // the legend may have two lines

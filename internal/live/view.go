@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/slo"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
@@ -16,24 +17,24 @@ import (
 // recent is the time that the table of latencies covers.
 const recent = 10 * time.Second
 
-// MostColumns is how many columns of windows are kept for the heat map: more than a wide terminal shows.
-const MostColumns = 400
+// mostColumns bounds what is kept for the heat map: a column a second for a quarter of an hour, then longer ones.
+const mostColumns = 128
 
 // View is what is known of a live execution of fio, and of its stage that runs. Only one goroutine at a time may use it.
 type View struct {
 	Title   string
-	Started time.Time     // start of fio, or of the stage
-	Length  time.Duration // most time that the execution takes, or the stage; 0: not known
-	Later   time.Duration // how long takes what the same command runs later; 0: not known, or there is nothing
+	Later   time.Duration // how long takes what the same command runs after this execution; 0: not known, or there is nothing
 	Every   time.Duration // time between two reports of fio
 	Message string        // last message of the program
 
 	list    []slo.Rule
 	run     *mapping.RunInfo // the stage that runs, as a run; nil before its first window
+	stage   Stage
 	rules   *slo.Evaluator
 	broken  []breach
-	windows []*window.Window // newest windows, in the order in which they came
-	newest  int64            // nominal start of the newest, in milliseconds since the run's start
+	windows []*window.Window // of the last seconds of the stage, in the order in which they came
+	began   time.Time        // start of the first stage
+	cells   *heatmap.Builder // all windows of all stages
 	came    time.Time        // when the newest window came
 }
 
@@ -47,22 +48,25 @@ type breach struct {
 }
 
 // New returns the view of a run that is checked against rules.
-func New(rules []slo.Rule) *View { return &View{list: rules, rules: slo.New(rules)} }
+func New(rules []slo.Rule) *View {
+	return &View{list: rules, rules: slo.New(rules), cells: heatmap.NewBuilder(mostColumns)}
+}
 
-// Stage is what is known of a stage besides its windows, as in View. An empty title stays that of the execution.
+// Stage is what is known of a stage besides its windows.
 type Stage struct {
-	Title         string
-	Length, Later time.Duration
+	Title  string        // empty: as before
+	Length time.Duration // most time that it takes; 0: not known
+	ToEnd  time.Duration // most time from its start to the end of the last stage; 0: not known
 }
 
 // begin turns the view to the run of the next windows, which may be one of several stages. Numbers and rules are of one
 // stage only.
 func (v *View) begin(run *mapping.RunInfo, stage Stage) {
-	v.run, v.rules, v.broken, v.windows, v.newest = run, slo.New(v.list), nil, nil, 0
-	if run.Stages > 1 {
-		v.Title = cmp.Or(stage.Title, v.Title)
-		v.Started, v.Length, v.Later = run.Start, stage.Length, stage.Later
+	if v.run == nil {
+		v.began = run.Start
 	}
+	v.run, v.stage, v.rules, v.broken, v.windows = run, stage, slo.New(v.list), nil, nil
+	v.Title = cmp.Or(stage.Title, v.Title)
 }
 
 // Add adds a window of a stage that came at the time at.
@@ -70,9 +74,18 @@ func (v *View) Add(w *window.Window, stage Stage, at time.Time) error {
 	if v.run == nil || v.run.ID != w.Run.ID {
 		v.begin(w.Run, stage)
 	}
-	v.came, v.newest = at, max(v.newest, w.ElapsedMS)
-	first := v.newest - MostColumns*max(w.Length().Milliseconds(), 1)
-	v.windows = append(slices.DeleteFunc(v.windows, func(w *window.Window) bool { return w.ElapsedMS < first }), w)
+	v.came = at
+	isOld := func(old *window.Window) bool { return old.End.Before(w.Start.Add(-2 * recent)) }
+	v.windows = append(slices.DeleteFunc(v.windows, isOld), w)
+	h, err := w.Histogram()
+	if err != nil {
+		return err
+	}
+	if h != nil {
+		inAll := *w // on an even grid, also if a stage began between two seconds
+		inAll.ElapsedMS = w.Start.Sub(v.began).Round(time.Second).Milliseconds()
+		v.cells.Add(&inAll, h)
+	}
 	breaches, err := v.rules.Add(w)
 	if err != nil {
 		return err

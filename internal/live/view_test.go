@@ -49,14 +49,14 @@ func view(t fataler, seconds int, rules ...string) *View {
 		parsed = append(parsed, r)
 	}
 	v := New(parsed)
-	v.Title, v.Started, v.Length, v.Every = "20261121-100000:job randrw 4K qd16", start, 5*time.Minute, time.Second
+	v.Title, v.Every = "20261121-100000:job randrw 4K qd16", time.Second
 	for n := range seconds {
 		for _, direction := range []string{"read", "write"} {
 			ns := 80e3 * (1.5 + math.Sin(float64(n)/9))
 			if n%30 == 29 && direction == "write" {
 				ns *= 90
 			}
-			if err := v.Add(second(n, direction, ns), Stage{}, start.Add(time.Duration(n+2)*time.Second)); err != nil {
+			if err := v.Add(second(n, direction, ns), Stage{Length: 5 * time.Minute, ToEnd: 5 * time.Minute}, start.Add(time.Duration(n+2)*time.Second)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -81,7 +81,7 @@ func TestScreens(t *testing.T) {
 		{"120x40", 200, 2 * time.Second, Size{120, 40, false}, nil},
 		{"40x10", 90, 2 * time.Second, Size{40, 10, false}, nil},
 		{"sweep", 8, 2 * time.Second, Size{80, 24, false}, func(v *View) { v.Title, v.Later = "run 3 of 24: bs=4k iodepth=16: fio job.fio", 105*time.Minute }},
-		{"silent", 90, 17 * time.Second, Size{80, 24, false}, func(v *View) { v.Length, v.Message = 0, "fio: \x1b[2J a message" }},
+		{"silent", 90, 17 * time.Second, Size{80, 24, false}, func(v *View) { v.stage, v.Message = Stage{}, "fio: \x1b[2J a message" }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := view(t, tt.seconds, rules...)
@@ -104,7 +104,7 @@ func TestStages(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := New([]slo.Rule{rule})
-	v.Title, v.Started, v.Length = "fio job.fio", start.Add(-3*time.Second), 90*time.Second
+	v.Title = "fio job.fio"
 	add := func(n int, direction string, ns float64, run *mapping.RunInfo, stage Stage) {
 		t.Helper()
 		w := second(n, direction, ns)
@@ -116,10 +116,10 @@ func TestStages(t *testing.T) {
 	fill := &mapping.RunInfo{ID: "aa", Name: "job/fill", StageName: "fill", Start: start, Stage: 1, Stages: 3}
 	read := &mapping.RunInfo{ID: "bb", Name: "job/4K/qd1", StageName: "4K/qd1", Start: start.Add(30 * time.Second), Stage: 2, Stages: 3}
 	for n := range 30 {
-		add(n, "write", 9e6, fill, Stage{Length: 30 * time.Second, Later: time.Minute})
+		add(n, "write", 9e6, fill, Stage{Length: 30 * time.Second, ToEnd: 90 * time.Second})
 	}
 	for n := 30; n < 38; n++ {
-		add(n, "read", 80e3, read, Stage{Length: 30 * time.Second, Later: 30 * time.Second})
+		add(n, "read", 80e3, read, Stage{Length: 30 * time.Second, ToEnd: time.Minute})
 	}
 	lines, err := v.Lines(start.Add(40*time.Second), Size{80, 24, false})
 	if err != nil {
@@ -164,9 +164,9 @@ func plain(line string) string {
 	return b.String()
 }
 
-// TestForgets: windows that have scrolled out of the map are dropped.
+// TestForgets: what a view keeps of a long run is bounded.
 func TestForgets(t *testing.T) {
-	if v := view(t, 1000); len(v.windows) > 2*MostColumns+2 {
+	if v := view(t, 1000); len(v.windows) > 60 {
 		t.Error(fmt.Sprint(len(v.windows), " windows"))
 	}
 }
@@ -206,9 +206,9 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-// TestHalfSecond: the newest second is neither in the table nor in the heat map before all of its directions came.
+// TestHalfSecond: the newest second is not in the table before all of its directions came.
 func TestHalfSecond(t *testing.T) {
-	v, size := view(t, 20), Size{Columns: 80, Lines: 24}
+	v, size := view(t, 20), Size{Columns: 80, Lines: 9}
 	now := start.Add(22 * time.Second)
 	before, err := v.Lines(now, size)
 	if err != nil {

@@ -83,12 +83,12 @@ func gcd(a, b int64) int64 {
 // Widen makes all columns this wide. width must be a multiple of their present width.
 func (c *Columns[C]) Widen(width int64) {
 	c.width = width
-	c.Group(func(i int) int64 { return c.start(c.starts[i]) })
+	c.group(func(i int) int64 { return c.start(c.starts[i]) })
 }
 
-// Group gives each column a new start, and merges columns with the same start. The new starts must be in the same
+// group gives each column a new start, and merges columns with the same start. The new starts must be in the same
 // order.
-func (c *Columns[C]) Group(start func(i int) int64) {
+func (c *Columns[C]) group(start func(i int) int64) {
 	n := 0
 	starts := make([]int64, 0, len(c.starts))
 	for i := range c.list {
