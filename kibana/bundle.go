@@ -3,12 +3,15 @@ package kibana
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/heatmap"
@@ -39,8 +42,8 @@ type Object struct {
 	Attributes map[string]any `json:"attributes"`
 	References []Reference    `json:"references"`
 
-	// Migration is the version of Kibana whose format the object has. Without it, Kibana 8.3 drops references of Lens
-	// panels, and doubles those of dashboards. Kibana migrates objects of older versions, and refuses newer ones.
+	// Migration is the version of Kibana whose format the object has. Without it, Kibana 8.3 doubles the references of
+	// dashboards. Kibana migrates objects of older versions, and refuses newer ones.
 	Migration map[string]string `json:"migrationVersion"`
 }
 
@@ -54,13 +57,13 @@ type Reference struct {
 // The types of saved objects, with the version of their format.
 const (
 	typeDataView  = "index-pattern"
-	typeLens      = "lens"
+	typeSearch    = "search"
 	typeVisual    = "visualization"
 	typeDashboard = "dashboard"
 )
 
 var migration = map[string]string{
-	typeDataView: "8.0.0", typeLens: "8.3.0", typeVisual: "8.3.0", typeDashboard: "8.3.0",
+	typeDataView: "8.0.0", typeSearch: "7.9.3", typeVisual: "8.3.0", typeDashboard: "8.3.0",
 }
 
 func newObject(typ, id string, attributes map[string]any, references ...Reference) Object {
@@ -68,6 +71,32 @@ func newObject(typ, id string, attributes map[string]any, references ...Referenc
 		references = []Reference{}
 	}
 	return Object{typ, id, attributes, references, map[string]string{typ: migration[typ]}}
+}
+
+// Version is the version of the objects. Every change of them raises it, because an older fio2es must not replace newer
+// dashboards.
+const Version = 1
+
+// mark says which objects a space has. One of them has it, as a state of its panel, which Kibana keeps and does not use.
+type mark struct {
+	Version int    `json:"version"`
+	Hash    string `json:"hash"` // of all objects
+}
+
+// state is the attribute that has the mark.
+const state = "uiStateJSON"
+
+// mark returns the mark of an object; most have none.
+func (o *Object) mark() mark {
+	var s struct{ Fio2es mark }
+	text, _ := o.Attributes[state].(string)
+	_ = json.Unmarshal([]byte(text), &s) // another state is none
+	return s.Fio2es
+}
+
+// marked returns the index of the object with the mark, or -1.
+func (b *Bundle) marked() int {
+	return slices.IndexFunc(b.Objects, func(o Object) bool { return o.mark() != mark{} })
 }
 
 // Title returns the title that users see.
@@ -117,8 +146,18 @@ func newBundle(opt Options, files fs.FS) *Bundle {
 	for _, name := range b.names("dashboards") {
 		bundle.Objects = append(bundle.Objects, b.dashboard(name))
 	}
+	sum := sha256.New()
+	must(0, bundle.WriteNDJSON(sum))
+	for i := range bundle.Objects {
+		if o := &bundle.Objects[i]; o.ID == b.id(navigation) {
+			o.Attributes[state] = quoted(map[string]any{"fio2es": mark{Version, hex.EncodeToString(sum.Sum(nil)[:8])}})
+		}
+	}
 	return bundle
 }
+
+// navigation is the panel that all dashboards have.
+const navigation = "navigation"
 
 // WriteNDJSON writes the input of Kibana's import: one object on each line. The same bundle always gives the same
 // text.

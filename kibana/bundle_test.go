@@ -49,10 +49,13 @@ func ndjson(t *testing.T, b *kibana.Bundle) string {
 	return text.String()
 }
 
-// TestObjects: the ids and titles of imported objects.
+// TestObjects: the ids and titles of imported objects, and the mark by which setup knows them.
 func TestObjects(t *testing.T) {
 	var list strings.Builder
 	for _, o := range bundle(t, kibana.Options{}).Objects {
+		if text, _ := o.Attributes["uiStateJSON"].(string); strings.Contains(text, "fio2es") {
+			fmt.Fprintln(&list, text) // where another version was released, raise Version first
+		}
 		fmt.Fprintf(&list, "%-14s %-36s %s\n", o.Type, o.ID, o.Title())
 	}
 	file := filepath.Join("testdata", "objects.golden")
@@ -61,7 +64,7 @@ func TestObjects(t *testing.T) {
 
 // TestVersions: Kibana 8.3 refuses objects of newer versions, and damages objects without a version.
 func TestVersions(t *testing.T) {
-	want := map[string]string{"dashboard": "8.3.0", "lens": "8.3.0", "visualization": "8.3.0", "index-pattern": "8.0.0"}
+	want := map[string]string{"dashboard": "8.3.0", "search": "7.9.3", "visualization": "8.3.0", "index-pattern": "8.0.0"}
 	text := ndjson(t, bundle(t, kibana.Options{}))
 	for line := range strings.Lines(text) {
 		var o map[string]any
@@ -211,8 +214,9 @@ func checkDataSet(t *testing.T, node map[string]any) {
 	index, _ := url["index"].(string)
 	if strings.Contains(index, "-latency.") {
 		checkQuery(t, fmt.Sprint(node["name"]), body["query"], nil, isPending)
-	} else if body["query"] != nil {
-		checkQuery(t, fmt.Sprint(node["name"]), body["query"], []any{map[string]any{"exists": map[string]any{"field": "changes.metric"}}}, nil)
+	} else if query, ok := body["query"].(map[string]any); ok {
+		must := query["bool"].(map[string]any)["must"].([]any)
+		checkQuery(t, fmt.Sprint(node["name"]), query, must[min(2, len(must)):], nil)
 	} else if url["%context%"] != true {
 		t.Errorf("data set %s: filters and controls do not reach it", node["name"])
 	}
@@ -259,11 +263,6 @@ func TestOneVersion(t *testing.T) {
 		switch o.Type {
 		case "index-pattern":
 			views[o.ID] = o.Attributes["title"].(string)
-		case "lens":
-			query := fmt.Sprint(o.Attributes["state"].(map[string]any)["query"].(map[string]any)["query"])
-			if strings.Contains(views[o.References[0].ID], "-latency.") != strings.HasSuffix(query, "not run.pending: true") {
-				t.Errorf("%s on %s searches %q", o.ID, views[o.References[0].ID], query)
-			}
 		case "dashboard":
 			filter := dashboardFilter(t, o)
 			for _, r := range o.References {

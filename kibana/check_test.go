@@ -133,7 +133,7 @@ func (c *sourceCheck) formats(file string) {
 // isOurs reports whether an index belongs to fio2es.
 func (c *sourceCheck) isOurs(index string) bool {
 	prefix := mapping.DefaultPrefix + "-latency."
-	return index == mapping.RunsIndex(mapping.DefaultPrefix) || slices.Contains([]string{prefix + "cluster-*", prefix + "host-*", prefix + "job-*"}, index)
+	return index == mapping.RunsIndex(mapping.DefaultPrefix) || slices.Contains([]string{prefix + "cluster-*", prefix + "host-*", prefix + "job-*", prefix + "section-*"}, index)
 }
 
 func (c *sourceCheck) dataView(file string) {
@@ -159,7 +159,7 @@ func (c *sourceCheck) panel(file string) {
 		return
 	}
 	kinds := 0
-	for _, is := range []bool{p.Vega != "", p.Markdown != "", p.Lens != nil} {
+	for _, is := range []bool{p.Vega != "", p.Markdown != "", p.Columns != nil} {
 		if is {
 			kinds++
 		}
@@ -168,59 +168,18 @@ func (c *sourceCheck) panel(file string) {
 		c.fault("it has no title")
 	}
 	if kinds != 1 {
-		c.fault("it must be one of vega, markdown and lens")
+		c.fault("it must be one of vega, markdown and columns")
 	}
 	for _, text := range []string{p.Vega, p.Markdown} {
 		if text != "" {
 			c.values("panels/"+text, p.Values)
 		}
 	}
-	if p.Lens != nil {
-		c.lens(p.Lens)
-	}
-}
-
-func (c *sourceCheck) lens(l *lens) {
-	columns, order := l.columns(c.runs)
-	if columns[""] != nil || len(columns) != len(order) {
-		c.fault("a column needs an id of its own: %v", order)
-	}
-	for id, column := range columns {
-		if err := checkColumn(column.(map[string]any), c.runs); err != nil {
-			c.fault("column %q: %w", id, err)
+	for _, column := range p.Columns {
+		if c.runs[column.Field] == "" && column.Field != "run.labels" || column.Width <= 0 {
+			c.fault("column %q: there is no such field, or it has no width", column.Field)
 		}
 	}
-	kibanatest.Walk([]any{columns, l.State}, "", func(_ string, node map[string]any) {
-		if id, ok := node["columnId"].(string); ok && columns[id] == nil {
-			c.fault("there is no column %q", id)
-		}
-	})
-}
-
-// operations are the operations that panels may use, with the types of fields that each accepts. Percentile ranks are
-// not among them, because with them Kibana 8.3 shows nothing of the dashboard.
-var operations = map[string][]string{
-	"terms": {"keyword"}, "max": {"long", "double"}, "last_value": {"keyword", "long", "double", "boolean", "date"},
-}
-
-// checkColumn checks the operation and the fields of a column.
-func checkColumn(column map[string]any, fields map[string]string) error {
-	operation, _ := column["operationType"].(string)
-	field, _ := column["sourceField"].(string)
-	typ := fields[field]
-	switch {
-	case operations[operation] == nil:
-		return fmt.Errorf("operation %q is not one of those that panels may use", operation)
-	case typ == "histogram":
-		return fmt.Errorf("statistics of %s would be estimates by t-digest", field)
-	case !slices.Contains(operations[operation], typ):
-		return fmt.Errorf("field %q of type %q is none for %s", field, typ, operation)
-	}
-	params, _ := column["params"].(map[string]any)
-	if field, ok := params["sortField"].(string); ok && fields[field] == "" {
-		return fmt.Errorf("there is no field %q", field)
-	}
-	return nil
 }
 
 func (c *sourceCheck) dashboard(file string) {

@@ -26,6 +26,7 @@ var (
 	ErrNotKibana = errors.New("not Kibana")
 	ErrTooOld    = errors.New("this Kibana is too old")
 	ErrNoSpace   = errors.New("there is no such space")
+	ErrNewer     = errors.New("installed by a newer fio2es")
 )
 
 // Client sends requests to a Kibana.
@@ -79,8 +80,45 @@ func (c *Client) CheckSpace(ctx context.Context, space string) error {
 	return nil
 }
 
-// Missing returns the ids of the objects of a bundle that its space does not have yet.
-func (c *Client) Missing(ctx context.Context, b *Bundle) ([]string, error) {
+// Plan is what setup does with the objects of a bundle.
+type Plan struct {
+	client  *Client
+	bundle  *Bundle
+	missing []string // ids of objects that the space does not have
+	same    bool     // the space has this version of the others
+}
+
+// Prepare compares a bundle with what its space has. It fails with [ErrNewer] if a newer fio2es installed that.
+func (c *Client) Prepare(ctx context.Context, b *Bundle) (*Plan, error) {
+	p := &Plan{client: c, bundle: b}
+	var have mark
+	if i := b.marked(); i >= 0 {
+		_, err := c.export(ctx, b.Space, b.Objects[i:i+1], es.Reader(func(_ http.Header, text []byte) error {
+			var o Object
+			err := json.NewDecoder(bytes.NewReader(text)).Decode(&o)
+			have = o.mark()
+			return err
+		}))
+		if err != nil {
+			return nil, err
+		}
+		if have.Version > Version {
+			return nil, fmt.Errorf("set up Kibana at %s: nothing was changed: it has version %d of the dashboards, this fio2es has %d; use the newer program: %w",
+				c.transport, have.Version, Version, ErrNewer)
+		}
+		p.same = have == b.Objects[i].mark()
+	}
+	missing, err := c.export(ctx, b.Space, b.Objects, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.missing = missing
+	return p, nil
+}
+
+// export asks for objects of a space, and returns the ids of those that it does not have. An export needs the same
+// privilege as the import.
+func (c *Client) export(ctx context.Context, space string, objects []Object, read any) (missing []string, err error) {
 	type ref struct {
 		Type string `json:"type"`
 		ID   string `json:"id"`
@@ -89,11 +127,10 @@ func (c *Client) Missing(ctx context.Context, b *Bundle) ([]string, error) {
 		Objects []ref `json:"objects"`
 		Exclude bool  `json:"excludeExportDetails"`
 	}{Exclude: true}
-	for _, o := range b.Objects {
+	for _, o := range objects {
 		request.Objects = append(request.Objects, ref{o.Type, o.ID})
 	}
-	// The error of an export names the missing objects. An export needs the same privilege as the import.
-	err := c.do(ctx, b.Space, es.Request{URI: "/api/saved_objects/_export", Body: request}, nil)
+	err = c.do(ctx, space, es.Request{URI: "/api/saved_objects/_export", Body: request}, read)
 	if err == nil {
 		return nil, nil
 	}
@@ -104,11 +141,10 @@ func (c *Client) Missing(ctx context.Context, b *Bundle) ([]string, error) {
 	if !isAnswer || e.Status != http.StatusBadRequest || json.Unmarshal(e.Body, &answer) != nil || len(answer.Attributes.Objects) == 0 {
 		return nil, fmt.Errorf("look for saved objects: %w", err)
 	}
-	var ids []string
 	for _, r := range answer.Attributes.Objects {
-		ids = append(ids, r.ID)
+		missing = append(missing, r.ID)
 	}
-	return ids, nil
+	return missing, nil
 }
 
 // Import writes the objects of a bundle into its space. It replaces objects with the same ids, and changes nothing
@@ -220,16 +256,14 @@ func advice(e *es.Error) string {
 	return ""
 }
 
-// Print writes what [Client.Install] would do with each object: create or replace it.
-func (c *Client) Print(ctx context.Context, b *Bundle, w io.Writer) error {
-	missing, err := c.Missing(ctx, b)
-	if err != nil {
-		return err
-	}
-	for _, o := range b.Objects {
+// Print writes what [Plan.Apply] would do with each object: create, replace or keep it.
+func (p *Plan) Print(w io.Writer) error {
+	for _, o := range p.bundle.Objects {
 		action := "replace"
-		if slices.Contains(missing, o.ID) {
+		if slices.Contains(p.missing, o.ID) {
 			action = "create"
+		} else if p.same {
+			action = "keep"
 		}
 		if _, err := fmt.Fprintf(w, "# %s %s %s in Kibana: %s\n", action, o.Type, o.ID, o.Title()); err != nil {
 			return err
@@ -238,19 +272,23 @@ func (c *Client) Print(ctx context.Context, b *Bundle, w io.Writer) error {
 	return nil
 }
 
-// Install imports all objects, and writes the addresses of the dashboards.
-func (c *Client) Install(ctx context.Context, b *Bundle, w io.Writer) error {
-	if err := c.Import(ctx, b); err != nil {
+// Apply imports all objects if one is missing or differs, and writes the addresses of the dashboards.
+func (p *Plan) Apply(ctx context.Context, w io.Writer) error {
+	action := "keep %d saved objects in Kibana\n"
+	if !p.same || len(p.missing) > 0 {
+		if err := p.client.Import(ctx, p.bundle); err != nil {
+			return err
+		}
+		action = "import %d saved objects into Kibana\n"
+	}
+	if _, err := fmt.Fprintf(w, action, len(p.bundle.Objects)); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "import %d saved objects into Kibana\n", len(b.Objects)); err != nil {
-		return err
-	}
-	for _, o := range b.Objects {
-		if o.Type != "dashboard" {
+	for _, o := range p.bundle.Objects {
+		if o.Type != typeDashboard {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "dashboard %q: %s\n", o.Title(), b.address(c.transport.String(), &o)); err != nil {
+		if _, err := fmt.Fprintf(w, "dashboard %q: %s\n", o.Title(), p.bundle.address(p.client.transport.String(), &o)+opened(&o)); err != nil {
 			return err
 		}
 	}
@@ -266,11 +304,19 @@ func (b *Bundle) address(kibana string, o *Object) string {
 	return base + "/app/dashboards#/view/" + o.ID
 }
 
+// opened returns the end of the address of a dashboard that does not have its own time.
+func opened(o *Object) string {
+	if o.Attributes["timeRestore"] != false {
+		return ""
+	}
+	return fmt.Sprintf("?_g=(time:(from:%s,to:%s))", o.Attributes["timeFrom"], o.Attributes["timeTo"])
+}
+
 // RunAddress returns the address of the dashboard of a run in a Kibana.
 func (b *Bundle) RunAddress(kibana string, run *mapping.RunInfo) string {
 	const dashboard = "run"
 	for i := range b.Objects {
-		if o := &b.Objects[i]; o.Type == "dashboard" && strings.HasSuffix(o.ID, dashboard) {
+		if o := &b.Objects[i]; o.Type == typeDashboard && strings.HasSuffix(o.ID, dashboard) {
 			return b.address(kibana, o) + "?_g=(" + strings.ReplaceAll(run.Link(), `"`, "%22") + ")"
 		}
 	}

@@ -225,20 +225,23 @@ func TestCheckSpace(t *testing.T) {
 	}
 }
 
-func TestMissing(t *testing.T) {
+// TestPrepare: what the answers to an export mean for objects without a mark.
+func TestPrepare(t *testing.T) {
 	const path = "POST /s/lab/api/saved_objects/_export"
 	b, _ := sent(t)
-	_, client := newFake(t, map[string]string{path: "export-missing"})
-	missing, err := client.Missing(t.Context(), b)
-	if err != nil || len(missing) != 3 || missing[0] != b.Objects[0].ID {
-		t.Errorf("%v, %v", missing, err)
+	for answer, want := range map[string]string{"export-missing": "create", "import-success": "replace"} { // of a success, only the status counts
+		_, client := newFake(t, map[string]string{path: answer})
+		plan, err := client.Prepare(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := plan.Print(&out); err != nil || strings.Count(out.String(), "# "+want) != 3 {
+			t.Errorf("%s: %v, %s", answer, err, &out)
+		}
 	}
-	_, client = newFake(t, map[string]string{path: "import-success"}) // only the status 200 counts
-	if missing, err := client.Missing(t.Context(), b); err != nil || len(missing) > 0 {
-		t.Errorf("%v, %v", missing, err)
-	}
-	_, client = newFake(t, map[string]string{path: "forbidden"})
-	if _, err := client.Missing(t.Context(), b); err == nil {
+	_, client := newFake(t, map[string]string{path: "forbidden"})
+	if _, err := client.Prepare(t.Context(), b); err == nil {
 		t.Error("no right to export, and no error")
 	}
 }

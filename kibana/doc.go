@@ -20,6 +20,6 @@
 // its signals, so none may follow from data, or it would be that of the old data. Such values are in a data set, area.
 //
 // Kibana's own statistics on histogram fields are t-digest estimates, which have large errors for few documents. Its
-// heat maps do not accept such fields. So panels are Vega with hdr percentiles, or Lens on percentiles that are
-// stored in documents. docs/kibana.md says what each panel queries.
+// heat maps do not accept such fields. So panels are Vega with hdr percentiles, or show percentiles that are stored in
+// documents.
 package kibana

@@ -20,8 +20,8 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// noData is what panels show if there is nothing to draw, such as "no runs in this time range".
-var noData = regexp.MustCompile(`^no [a-z ]+ in this time range$`)
+// noData is what panels show if there is nothing to draw, such as "no data for this time, query and filters".
+var noData = regexp.MustCompile(`^no [a-z ]+ for this time, query and filters$`)
 
 func browser(t *testing.T) *Browser {
 	t.Helper()
@@ -205,7 +205,15 @@ func TestDrawPlain(t *testing.T) {
 	}{
 		"no json+": {
 			[]func([]byte) []byte{replace(`"warnings":\[[^\]]*\]`, `"warnings":["no json+ report"]`)},
-			[]string{"one host, 2 jobs", "no: see the warnings", "no json+ report"}, "labels",
+			[]string{"one host, 2 jobs", "no: see the warnings", "• no json+ report"}, "labels",
+		},
+		"last bin": {
+			[]func([]byte) []byte{replace(`"write":\{.*?"latency":\{[^}]*\}`, `"write":{"requests":9,"iops":9,"latency":{"layout":"fio3/0","p50":12,"p99":17045651.4,"p99_9":17045651.456,"max":17045651.456}`)},
+			[]string{"12 µs, 17 s", "≥ 17 s, ≥ 17 s"}, "",
+		},
+		"long": {
+			[]func([]byte) []byte{replace(`"warnings":\[[^\]]*\]`, `"warnings":["`+strings.Repeat("a word that is long enough to fill lines ", 6)+`"]`)},
+			[]string{"• a word that is long enough to fill lines a word that is"}, "…",
 		},
 		"no warnings": {[]func([]byte) []byte{noWarnings}, []string{"one host, 2 jobs", "no"}, ""},
 		"live": {
@@ -222,7 +230,7 @@ func TestDrawPlain(t *testing.T) {
 		},
 		"averages": {
 			[]func([]byte) []byte{replace(`"write":\{.*?"latency":\{[^}]*\}`, `"write":{"requests":9,"iops":9,"latency":{"mean":161.6},
-				"fio":{"max":48098.4,"percentiles":[{"rank":50,"value":63.744},{"rank":99,"value":2801.664},{"rank":99.9,"value":8847.36}]}`)},
+				"fio":{"max":48098.4,"p50":63.744,"p99":2801.664,"p99_9":8847.36}`)},
 			[]string{"63.7 µs, 2.8 ms, by fio", "8.85 ms, 48.1 ms, by fio"}, "",
 		},
 	}

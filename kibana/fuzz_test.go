@@ -46,9 +46,9 @@ func FuzzAnswers(f *testing.F) {
 		if err := client.CheckSpace(t.Context(), "lab"); err == nil && status >= 300 {
 			t.Error("a space is there")
 		}
-		missing, err := client.Missing(t.Context(), bundle)
-		if err != nil && missing != nil {
-			t.Errorf("%d objects are missing, %v", len(missing), err)
+		plan, err := client.Prepare(t.Context(), bundle)
+		if (err == nil) != (plan != nil) {
+			t.Errorf("a plan, %v", err)
 		}
 		if err := client.Import(t.Context(), bundle); err == nil && (status >= 300 || !strings.Contains(strings.ToLower(body), "success")) {
 			t.Error("imported")

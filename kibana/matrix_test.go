@@ -105,7 +105,7 @@ func TestDrawMatrix(t *testing.T) {
 			"randread, read; 1, 4, 16; randread 16: 20 µs, randread 1: 10 µs, read 4: 30 µs", []string{"4 KiB, I/O depth 1"},
 		},
 		"the same twice":   {signals{"across": "block size"}, twice, "; ; ", []string{"choose two different settings"}},
-		"settings unknown": {signals{"across": "archive"}, twice[:1], "; ; ", []string{"no runs with both settings in this time range"}},
+		"settings unknown": {signals{"across": "archive"}, twice[:1], "; ; ", []string{"no runs with both settings for this time, query and filters"}},
 		"depth of all volumes": {
 			nil, []fields{swept(0, 4096, 16, 10, nil), swept(1, 4096, 16, 20, fields{"cbt.total_iodepth": 16})}, "4 KiB; 16, 16 in total; 4 KiB 16 in total: 20 µs, 4 KiB 16: 10 µs", nil,
 		},

@@ -2,7 +2,6 @@ package kibana
 
 import (
 	"encoding/json"
-	"maps"
 	"path"
 	"strconv"
 
@@ -28,7 +27,8 @@ func (b *builder) dataView(name string) Object {
 	b.views[name] = view
 	return newObject(typeDataView, b.id(name), map[string]any{
 		"title": view.Index, "name": b.title(view.Name), "timeFieldName": "@timestamp", "fieldFormatMap": quoted(b.formats(b.fields(view.Index))),
-		"fieldAttrs": "{}", "runtimeFieldMap": "{}", "fields": "[]", "typeMeta": "{}",
+		"sourceFilters": quoted([]any{map[string]string{"value": "light"}, map[string]string{"value": "*latency.histogram"}}), // large, and not for people
+		"fieldAttrs":    "{}", "runtimeFieldMap": "{}", "fields": "[]", "typeMeta": "{}",
 	})
 }
 
@@ -58,7 +58,7 @@ func (f *format) isFor(typ string) bool {
 	return true
 }
 
-// panel is the source of a panel. It has exactly one of Vega, Markdown and Lens.
+// panel is the source of a panel. It has exactly one of Vega, Markdown and Columns.
 type panel struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
@@ -69,15 +69,15 @@ type panel struct {
 
 	Markdown string `json:"markdown,omitempty"` // file of a text, with the same Values
 
-	Lens *lens `json:"lens,omitempty"`
+	Columns []column `json:"columns,omitempty"` // of a table of runs
 }
 
 func (b *builder) panel(name string) Object {
 	var p panel
 	b.decode("panels/"+name+".json", &p)
 	switch {
-	case p.Lens != nil:
-		return b.lens(name, &p)
+	case p.Columns != nil:
+		return b.table(name, &p)
 	case p.Markdown != "":
 		return b.visual(name, &p, "markdown", map[string]any{
 			"markdown": b.text("panels/"+p.Markdown, p.Values), "fontSize": 12, "openLinksInNewTab": false,
@@ -97,85 +97,47 @@ func (b *builder) visual(name string, p *panel, kind string, params map[string]a
 	})
 }
 
-// lens is the source of a Lens panel: a table of run documents, which are never pending. Its columns are Kibana's
-// columns in their order, each with an "id". What follows from the operation and the field is added.
-type lens struct {
-	Columns []map[string]any `json:"columns"`
-	State   map[string]any   `json:"state"` // state of the table, without layerId
+// column is a column of a table of run documents, which are never pending.
+type column struct {
+	Field string `json:"field"`
+	Width int    `json:"width"` // in pixels
 }
 
 // runsView is the name of the data view of run documents.
 const runsView = "runs"
 
-// layer is the name of the only layer.
-const layer = "layer"
-
-func (b *builder) lens(name string, p *panel) Object {
-	viewID := b.id(runsView)
-	columns, order := p.Lens.columns(b.runs)
-	state := maps.Clone(p.Lens.State)
-	state["layerId"] = layer
-	return newObject(typeLens, b.id(name), map[string]any{
-		"title": p.Title, "description": p.Description, "visualizationType": "lnsDatatable",
-		"state": map[string]any{
-			"datasourceStates": map[string]any{"indexpattern": map[string]any{"layers": map[string]any{
-				layer: map[string]any{"columns": columns, "columnOrder": order, "incompleteColumns": map[string]any{}},
-			}}},
-			"visualization": state,
-			"query":         map[string]any{"query": "", "language": "kuery"},
-			"filters":       []any{},
-		},
-	},
-		Reference{"indexpattern-datasource-current-indexpattern", typeDataView, viewID},
-		Reference{"indexpattern-datasource-layer-" + layer, typeDataView, viewID},
-	)
-}
-
-// columns returns the columns by id, and their order.
-func (l *lens) columns(fields map[string]string) (map[string]any, []string) {
-	columns, order := map[string]any{}, []string{}
-	for _, source := range l.Columns {
-		column := maps.Clone(source)
-		delete(column, "id")
-		operation, _ := column["operationType"].(string)
-		field, _ := column["sourceField"].(string)
-		column["dataType"] = dataType(operation, fields[field])
-		column["isBucketed"] = operation == "terms"
-		column["scale"] = "ratio"
-		if operation == "terms" {
-			column["scale"] = "ordinal"
-		}
-		column["customLabel"] = true
-		id, _ := source["id"].(string)
-		columns[id] = column
-		order = append(order, id)
+// table makes a search as Discover saves it. Only it shows lists, texts and labels.
+func (b *builder) table(name string, p *panel) Object {
+	const index = "kibanaSavedObjectMeta.searchSourceJSON.index"
+	var fields []string
+	widths := map[string]any{}
+	for _, c := range p.Columns {
+		fields = append(fields, c.Field)
+		widths[c.Field] = map[string]int{"width": c.Width}
 	}
-	return columns, order
-}
-
-// dataType returns Kibana's name for the type of an operation's result.
-func dataType(operation, typ string) string {
-	switch {
-	case typ == "keyword":
-		return "string"
-	case typ == "date", typ == "boolean":
-		return typ
-	}
-	return "number"
+	return newObject(typeSearch, b.id(name), map[string]any{
+		"title": b.title(p.Title), "description": p.Description, "columns": fields, "sort": [][]string{{"@timestamp", "desc"}},
+		"grid": map[string]any{"columns": widths}, "hideChart": true,
+		"kibanaSavedObjectMeta": map[string]any{"searchSourceJSON": quoted(map[string]any{
+			"query": map[string]any{"query": "", "language": "kuery"}, "filter": []any{}, "indexRefName": index,
+		})},
+	}, Reference{index, typeDataView, b.id(runsView)})
 }
 
 // dashboard is the source of a dashboard: rows of panels from left to right.
 type dashboard struct {
 	Title       string    `json:"title"`
 	Description string    `json:"description"`
-	Time        *timeSpan `json:"time,omitempty"` // time range when it is opened; nil: the user's
+	Time        timeSpan  `json:"time"`
 	Controls    []control `json:"controls"`
 	Rows        []row     `json:"rows"`
 }
 
+// timeSpan is the time range with which setup names a dashboard. Others keep the time of the dashboard that a user comes from.
 type timeSpan struct {
-	From string `json:"from"`
-	To   string `json:"to"`
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Restore bool   `json:"restore"` // always when it is opened
 }
 
 // control is a list from which users choose values of a field.
@@ -212,9 +174,10 @@ func (b *builder) dashboard(name string) Object {
 	}
 	attributes := map[string]any{
 		"title": b.title(d.Title), "description": d.Description, "version": 1, "hits": 0,
-		"panelsJSON":            quoted(panels),
-		"optionsJSON":           quoted(map[string]any{"useMargins": true, "syncColors": false, "hidePanelTitles": false}),
-		"timeRestore":           d.Time != nil,
+		"panelsJSON":  quoted(panels),
+		"optionsJSON": quoted(map[string]any{"useMargins": true, "syncColors": false, "hidePanelTitles": false}),
+		"timeRestore": d.Time.Restore,
+		"timeFrom":    d.Time.From, "timeTo": d.Time.To, "refreshInterval": map[string]any{"pause": true, "value": 0},
 		"kibanaSavedObjectMeta": search,
 		"controlGroupInput": map[string]any{
 			"controlStyle": "oneLine", "chainingSystem": "HIERARCHICAL", "panelsJSON": quoted(controls),
@@ -222,10 +185,6 @@ func (b *builder) dashboard(name string) Object {
 				"ignoreFilters": false, "ignoreQuery": false, "ignoreTimerange": false, "ignoreValidations": false,
 			}),
 		},
-	}
-	if d.Time != nil {
-		attributes["timeFrom"], attributes["timeTo"] = d.Time.From, d.Time.To
-		attributes["refreshInterval"] = map[string]any{"pause": true, "value": 0}
 	}
 	return newObject(typeDashboard, b.id(name), attributes, append(references, more...)...)
 }

@@ -20,7 +20,7 @@ var small = map[string]string{
 	"panels/text.md":       "[${who}](#/view/${id:all})",
 	"panels/spec.json":     `{"title": "S", "description": "d", "vega": "spec.vg.json", "values": {"level": "host"}}`,
 	"panels/spec.vg.json":  `{"data": [{"name": "a", "url": {"index": "${prefix}-latency.${level}-*", "body": {"query": {"bool": {` + clauses + `, {"term": {"run.pending": true}}]}}, "aggs": {"b": {"range": {"field": "latency.histogram", "ranges": "${bands}"}}}}}}]}`,
-	"panels/table.json":    `{"title": "L", "description": "d", "lens": {"columns": [{"id": "a", "operationType": "max", "sourceField": "all.iops"}], "state": {"columns": [{"columnId": "a"}]}}}`,
+	"panels/table.json":    `{"title": "L", "description": "d", "columns": [{"field": "all.iops", "width": 90}]}`,
 	"dashboards/all.json":  `{"title": "D", "description": "d", "controls": [{"title": "Mode", "view": "runs", "field": "cbt.mode", "width": "small"}], "rows": [{"height": 10, "panels": [{"panel": "text", "width": 10}, {"panel": "spec", "width": 38}]}, {"height": 5, "panels": [{"panel": "table", "width": 48}]}]}`,
 	"dashboards/more.json": `{"title": "M", "description": "d", "time": {"from": "now-1y", "to": "now"}, "controls": [], "rows": []}`,
 }
@@ -73,18 +73,13 @@ func TestSmallBundle(t *testing.T) {
 // TestSourceFaults: each error names the file and the fault.
 func TestSourceFaults(t *testing.T) {
 	const panel = "panels/table.json"
-	lens := func(columns, state string) string {
-		return `{"title": "L", "lens": {"columns": [` + columns + `], "state": ` + state + `}}`
-	}
 	for name, test := range map[string]struct{ file, text, want string }{
 		"no JSON":           {panel, `{`, "unexpected EOF"},
 		"placeholder":       {"panels/text.md", "${who} ${missing}", "nothing stands for ${missing}"},
 		"dashboard":         {"panels/text.md", "${who} ${id:nosuch}", "nothing stands for ${id:nosuch}"},
 		"unused value":      {"panels/text.md", "x", `no place for the value "who"`},
-		"no id":             {panel, lens(`{"operationType": "max", "sourceField": "all.iops"}`, `{}`), "id of its own"},
-		"field":             {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "nosuch"}`, `{}`), `field "nosuch"`},
-		"histogram":         {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "all.latency.histogram"}`, `{}`), "t-digest"},
-		"column":            {panel, lens(`{"id": "a", "operationType": "max", "sourceField": "all.iops"}`, `{"sorting": {"columnId": "c"}}`), `no column "c"`},
+		"field":             {panel, `{"title": "L", "columns": [{"field": "nosuch", "width": 1}]}`, `column "nosuch"`},
+		"column":            {panel, `{"title": "L", "columns": [{"field": "all.iops"}]}`, "no width"},
 		"specification":     {"panels/spec.vg.json", `{"${level}"`, "panel spec: unexpected end"},
 		"index":             {"panels/spec.vg.json", `{"${level}": 1, "data": [{"name": "a", "url": {"index": "other-*", "body": {}}}]}`, "none of ours"},
 		"field of a search": {"panels/spec.vg.json", `{"${level}": 1, "marks": [{"data": [{"name": "a", "url": {"index": "fio-runs", "%timefield%": "time", "body": {}}}]}]}`, `no field "time"`},

@@ -175,7 +175,15 @@ func TestKibanaIntegration(t *testing.T) {
 		t.Errorf("objects and references (-want +got):\n%s", diff)
 	}
 
-	// A user's copy with another id, and a change of our dashboard.
+	if out := outputOf(t, setup...); !strings.Contains(out, fmt.Sprintf("keep %d saved objects", len(b.Objects))) {
+		t.Errorf("setup again: %s", out)
+	}
+
+	// A user's copy with another id, a change of our dashboard, and no mark, as of another version.
+	unmarked := b.Objects[slices.IndexFunc(b.Objects, func(o kibana.Object) bool { return strings.HasSuffix(o.ID, "-navigation") })]
+	unmarked.Attributes = maps.Clone(unmarked.Attributes)
+	unmarked.Attributes["uiStateJSON"] = "{}"
+	k.put(unmarked)
 	dashboard := b.Objects[len(b.Objects)-1]
 	for id, title := range map[string]string{"mine": "my own", dashboard.ID: "changed"} {
 		other := dashboard

@@ -162,3 +162,15 @@ func within(part, document any) bool {
 	}
 	return ok
 }
+
+// field returns the value of a document at a path with dots, or nil.
+func field(doc any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		object, ok := doc.(map[string]any)
+		if !ok {
+			return nil
+		}
+		doc = object[name]
+	}
+	return doc
+}

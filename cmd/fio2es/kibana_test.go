@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,7 +16,6 @@ import (
 // kibanaServer stands in for a Kibana. Package kibana has recorded answers.
 type kibanaServer struct {
 	version string
-	held    bool // it has all objects
 	asked   []string
 	file    string // the imported file
 }
@@ -27,10 +28,25 @@ func (k *kibanaServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/api/spaces/space/lab":
 		_, _ = io.WriteString(w, `{"id":"lab"}`)
 	case "/api/saved_objects/_export":
-		if !k.held {
+		var asked struct{ Objects []struct{ Type, ID string } }
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, `{"attributes":{"objects":[{"type":"dashboard","id":"fio2es-lab-run"}]}}`)
+			return
 		}
+		var lines, missing []string
+		for _, o := range asked.Objects {
+			isAsked := func(line string) bool { return strings.Contains(line, `"id":"`+o.ID+`","attributes"`) }
+			if i := slices.IndexFunc(strings.Split(k.file, "\n"), isAsked); i >= 0 {
+				lines = append(lines, strings.Split(k.file, "\n")[i])
+			} else {
+				missing = append(missing, `{"type":"`+o.Type+`","id":"`+o.ID+`"}`)
+			}
+		}
+		if len(missing) > 0 {
+			w.WriteHeader(http.StatusBadRequest)
+			lines = []string{`{"attributes":{"objects":[` + strings.Join(missing, ",") + `]}}`}
+		}
+		_, _ = io.WriteString(w, strings.Join(lines, "\n"))
 	case "/api/saved_objects/_import":
 		file, _, err := r.FormFile("file")
 		if err != nil {
@@ -52,24 +68,42 @@ func TestSetupKibana(t *testing.T) {
 	defer server.Close()
 	args := []string{"setup", "--kibana", server.URL, "--kibana-space", "lab"}
 
-	out := outputOf(t, append(args, "--dry-run")...)
-	if !strings.Contains(out, "# create dashboard fio2es-lab-run in Kibana: ") || !strings.Contains(out, "# replace dashboard fio2es-lab-history in Kibana: ") {
+	dryRun := func() string { return outputOf(t, append(args, "--dry-run")...) }
+	imports := func() int {
+		return strings.Count(strings.Join(k.asked, "\n"), "/_import")
+	}
+
+	if out := dryRun(); !strings.Contains(out, "# create dashboard fio2es-lab-run in Kibana: ") || strings.Contains(out, "# keep") {
 		t.Errorf("dry run: %s", out)
 	}
 	if k.file != "" {
 		t.Error("a dry run imported")
 	}
-	k.held = true
-	if out := outputOf(t, append(args, "--dry-run")...); strings.Contains(out, "create") {
-		t.Errorf("dry run: %s", out)
-	}
-
-	out = outputOf(t, args...)
-	if link := server.URL + "/s/lab/app/dashboards#/view/fio2es-lab-run\n"; !strings.Contains(out, link) {
+	out := outputOf(t, args...)
+	if link := server.URL + "/s/lab/app/dashboards#/view/fio2es-lab-run?_g=(time:(from:now-30d,to:now))\n"; !strings.Contains(out, link) {
 		t.Errorf("%s\nhas no link %s", out, link)
 	}
-	if k.file != outputOf(t, "kibana", "export", "--space", "lab") {
+	bundle := outputOf(t, "kibana", "export", "--space", "lab")
+	if k.file != bundle {
 		t.Error("setup imports something else than export writes")
+	}
+
+	if out := dryRun() + outputOf(t, args...); strings.Contains(out, "create") || strings.Contains(out, "replace") || !strings.Contains(out, "\nkeep ") || imports() != 1 {
+		t.Errorf("nothing differs: %d imports, %s", imports(), out)
+	}
+	k.file = strings.Replace(bundle, `\"hash\":\"`, `\"hash\":\"x`, 1)
+	if out := dryRun() + outputOf(t, args...); strings.Contains(out, "create") || strings.Contains(out, "keep") || k.file != bundle || imports() != 2 {
+		t.Errorf("other dashboards: %d imports, %s", imports(), out)
+	}
+	k.file, _, _ = strings.Cut(bundle, `{"type":"dashboard"`)
+	if out := dryRun() + outputOf(t, args...); strings.Count(out, "# create dashboard") != 3 || strings.Contains(out, "replace") || k.file != bundle {
+		t.Errorf("dashboards are missing: %s", out)
+	}
+	k.file = strings.Replace(bundle, `{\"fio2es\":{\"version\":1,`, `{\"fio2es\":{\"version\":99,`, 1)
+	var errs bytes.Buffer
+	if code := run(t.Context(), args, strings.NewReader(""), io.Discard, &errs); code != exitFailed || imports() != 3 ||
+		!strings.Contains(errs.String(), "version 99 of the dashboards, this fio2es has 1; use the newer program: installed by a newer fio2es") {
+		t.Errorf("dashboards of a newer fio2es: exit code %d, %d imports, %s", code, imports(), &errs)
 	}
 }
 

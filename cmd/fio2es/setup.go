@@ -23,8 +23,8 @@ updates those of an older version. It refuses to replace what a newer version of
 fio2es or somebody else installed. Data stays. Run it before the first ingest into
 a cluster.
 
-With --kibana it also imports the dashboards into Kibana 8.3 or later, in place of
-those of an older version; copies under other names stay. With --kibana alone it
+With --kibana it also imports the dashboards into Kibana 8.3 or later, if they are
+missing or of an older version; copies under other names stay. With --kibana alone it
 does not touch the cluster. Kibana gets the credentials of the cluster, unless it
 has its own (kibana.api_key and the like).
 
@@ -84,11 +84,16 @@ func setUp(ctx context.Context, e *env, dryRun bool) error {
 			return err
 		}
 		e.log.Debug("connected", "kibana", transport.String(), "version", version)
-		install := client.Install
-		if dryRun {
-			install = client.Print
+		plan, err := client.Prepare(ctx, bundle)
+		if err != nil {
+			return err
 		}
-		finish = func(ctx context.Context) error { return install(ctx, bundle, e.stdout) }
+		finish = func(ctx context.Context) error {
+			if dryRun {
+				return plan.Print(e.stdout)
+			}
+			return plan.Apply(ctx, e.stdout)
+		}
 	}
 	if !e.cfg.Elasticsearch.Enabled() {
 		return finish(ctx)

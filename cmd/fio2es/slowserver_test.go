@@ -81,6 +81,8 @@ func answering(t *testing.T, run *mapping.Run) http.Handler {
 			answer = found(`1,"a"`)
 		case path == "/api/status":
 			answer = `{"version":{"number":"8.19.0"}}`
+		case path == "/api/saved_objects/_export":
+			answer = `{}` // an object of an older version
 		case strings.HasPrefix(path, "/_ilm"), strings.HasPrefix(path, "/_component_template"), strings.HasSuffix(path, "/_mapping"), path == "/_index_template":
 			if answer = `{"acknowledged":true}`; r.Method == http.MethodGet {
 				answer = `{}`
