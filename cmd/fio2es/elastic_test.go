@@ -91,7 +91,7 @@ var clusterQuestions = [][]string{
 	{"sla", exampleMixed, "--rule=p99 <= 10s in every window", "--rule=within 1s >= 99%", "--format=json"},
 	{"sla", exampleStalls, "--rule=max<10s", "--host=hostB", "--from=+1s"},
 	{"export", exampleMixed, "--as=csv", "--levels=host"}, {"export", exampleStalls, "--as=hdrlog"},
-	{"export", exampleStalls, exampleMixed, "--as=csv"},
+	{"export", exampleStalls, exampleMixed, "--as=openmetrics", "--windows"},
 	{"report", exampleMixed}, {"report", exampleStalls, exampleMixed, "--direction=write"},
 }
 

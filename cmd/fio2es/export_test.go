@@ -4,10 +4,12 @@ import (
 	"encoding/csv"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // requestsOfCSV adds up counts by direction, and for all directions.
@@ -76,6 +78,60 @@ func TestExportRequests(t *testing.T) {
 		}
 		if lines := strings.Count(export("--as", "hdrlog"), "Tag="); lines != len(windows) {
 			t.Errorf("%v: %d lines of a log, %d windows", args, lines, len(windows))
+		}
+		for _, how := range [][]string{nil, {"--windows"}} {
+			if got := lastCounts(t, export(append(how, "--as", "openmetrics")...)); !maps.Equal(got, want) {
+				t.Errorf("%v: OpenMetrics %v: %v, want %v", args, how, got, want)
+			}
+		}
+	}
+}
+
+var countLine = regexp.MustCompile(`(?m)^fio_latency_seconds_count\{(.*direction="(\w+)".*)\} (\d+) `)
+
+// lastCounts adds up the last count of each series.
+func lastCounts(t *testing.T, text string) map[string]int64 {
+	t.Helper()
+	last, directions := map[string]int64{}, map[string]string{}
+	for _, m := range countLine.FindAllStringSubmatch(text, -1) {
+		n, err := strconv.ParseInt(m[3], 10, 64)
+		if err != nil || n < last[m[1]] {
+			t.Fatalf("%s after %d: %v", m[0], last[m[1]], err)
+		}
+		last[m[1]], directions[m[1]] = n, m[2]
+	}
+	sums := map[string]int64{}
+	for series, n := range last {
+		sums[directions[series]] += n
+		sums["all"] += n
+	}
+	return sums
+}
+
+// TestExportBuckets: each bucket has the number of requests that rank reports for its bound, exactly.
+func TestExportBuckets(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"stalls", "coarseness"} {
+		path := filepath.Join("..", "..", "testdata", "corpus", name)
+		bucket := regexp.MustCompile(`_bucket\{.*direction="write",le="([^"+]*)"\} (\d+) `)
+		var within []string
+		want := map[string]string{}
+		for _, m := range bucket.FindAllStringSubmatch(outputOf(t, "export", path, "--as", "openmetrics"), -1) {
+			seconds, err := strconv.ParseFloat(m[1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := time.Duration(seconds*1e9 + 0.5).String()
+			within, want[d] = append(within, d), m[2]
+		}
+		lines := rankOf(t, path, "--direction", "write", "--within", strings.Join(within, ","))
+		if len(lines) != len(want) || len(lines) < 15 {
+			t.Fatalf("%d buckets, %d ranks", len(want), len(lines))
+		}
+		for i, l := range lines {
+			if got := strconv.FormatInt(l.Served, 10); got != want[within[i]] || l.AtLeast != l.Served || l.AtMost != l.Served {
+				t.Errorf("%s: within %s %s, but rank has %d (%d … %d)", name, within[i], want[within[i]], l.Served, l.AtLeast, l.AtMost)
+			}
 		}
 	}
 }

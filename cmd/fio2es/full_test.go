@@ -27,7 +27,7 @@ func TestFullDisk(t *testing.T) {
 		"rank --within 1ms latest", "rank --within 1ms --format csv latest", "rank --within 1ms --format json latest",
 		"compare latest latest", "compare --format csv latest latest", "compare --format json latest latest",
 		"sla --rule p99<=10s latest", "sla --rule p99<=10s --format csv latest", "sla --rule p99<=10s --format json latest",
-		"report --output - latest", "export --as hdrlog latest", "export --as csv latest", "export --as json latest",
+		"report --output - latest", "export --as openmetrics latest", "export --as hdrlog latest", "export --as csv latest", "export --as json latest",
 		"ingest --dry-run " + archive, "ingest --output - " + archive, "check", "config", "version", "kibana export", "completion bash", "help", "runs --help",
 	}
 	for _, command := range commands {

@@ -78,8 +78,8 @@ func TestOddRuns(t *testing.T) {
 				{"percentiles", id}, {"percentiles", id, "--format", "csv"}, {"percentiles", id, "--total"},
 				{"heatmap", id}, {"heatmap", id, "--format", "svg"}, {"heatmap", id, "--from", "+1s"},
 				{"rank", id, "--within", "1ms"}, {"rank", id, "--within", "1ms", "--to", "+1s"}, {"sla", id, "--rule", "p99 <= 1s", "--rule", "iops > 1 in every window"},
-				{"sla", id, "--rule", "max <= 1s in every window", "--from", "+1s"}, {"export", id, "--as", "hdrlog"}, {"export", id, "--as", "csv"},
-				{"compare", id, "a7"}, {"compare", "a7", id},
+				{"sla", id, "--rule", "max <= 1s in every window", "--from", "+1s"}, {"export", id, "--as", "hdrlog"}, {"export", id, "--as", "openmetrics"},
+				{"export", id, "--as", "openmetrics", "--windows"}, {"compare", id, "a7"}, {"compare", "a7", id},
 				{"show", id}, {"show", id, "--from", "+1s"}, {"show", id, "--format", "json"},
 				{"report", id, "--output", "-"}, {"report", id, "a7", "--output", "-"}, {"report", id, "--from", "+1s", "--output", "-"},
 			} {

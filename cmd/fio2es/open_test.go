@@ -64,8 +64,8 @@ func TestOpenBin(t *testing.T) {
 	expect(t, "heatmap", out, ",15848900,17782800,5,true\n", ",95,false\n")
 	out, _ = on(0, "report")
 	expect(t, "report", out, "≥17.0s<small>or more</small>", "max ≥17.0s", "The top row has requests of 17.0s or more", "read latency, at the top 17.0s or more")
-	out, _ = on(0, "export", "--as", "csv")
-	expect(t, "export", out, ",17045651456,,5\n")
+	out, _ = on(0, "export", "--as", "openmetrics")
+	expect(t, "export", out, `le="+Inf"} 2000`, `} 1900`)
 }
 
 // TestOpenRules: a rule that only an upper bound could decide is neither met nor broken.

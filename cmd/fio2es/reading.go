@@ -55,9 +55,10 @@ type runReader struct {
 	hasNoted bool          // see prepare
 }
 
-// answer is what a command does with the runs that it reads, one after another. close may be nil.
+// answer is what a command does with the runs that it reads, one after another. chosen and close may be nil.
 type answer struct {
 	only   string                                       // why the answer is about one run, such as "an SVG file has one map"; empty: about any number
+	chosen func(stored []*mapping.Run)                  // called first, with the runs of the history
 	begin  func(run *query.Run, many bool) error        // called before a run is read; many reports whether there are several
 	window func(*window.Window) error                   // called with each window; nil: no windows are needed
 	end    func(run *query.Run, doc *mapping.Run) error // called after all windows of a run
@@ -81,6 +82,9 @@ func (r *runReader) answer(ctx context.Context, args []string, q *query.Query, a
 	}
 	if err != nil {
 		return r.end(err)
+	}
+	if a.chosen != nil {
+		a.chosen(stored)
 	}
 	err = r.each(ctx, inputs, func(run *query.Run, many bool) error {
 		if many && a.only != "" {

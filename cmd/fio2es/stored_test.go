@@ -90,7 +90,7 @@ func TestNoWindows(t *testing.T) {
 	expect(t, "runs", out, ",,fio,0,0,no windows,,\n")
 	for _, args := range [][]string{
 		{"heatmap", "latest"}, {"rank", "latest", "--within", "1ms"}, {"rank", "latest", "--within", "1ms", "--from", "+1s"},
-		{"export", "latest", "--as", "csv"}, {"export", "latest", "--as", "hdrlog"},
+		{"export", "latest", "--as", "csv"}, {"export", "latest", "--as", "openmetrics", "--windows"},
 		{"heatmap", "latest", "--job", "1"},
 	} {
 		_, errs := on(1, args[0], args[1:]...)

@@ -138,7 +138,7 @@ var rules = map[string]rule{
 		why: "a matrix needs the documents of runs, not their source or their windows",
 	},
 	"internal/export": {
-		level: 5, imports: []string{"hist", "mapping", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload"},
+		level: 5, imports: []string{"hist", "mapping", "internal/expr", "internal/facts", "internal/table", "internal/unit", "internal/window", "internal/workload"},
 		why: "a format needs windows, not their source",
 	},
 	"pipeline/plan": {

@@ -17,6 +17,23 @@
 // percentiles differ from those of package hist by less than a bin. Requests of the last bin, which is open, are at
 // the middle of its nominal width. A log has one run.
 //
+// # OpenMetrics
+//
+// [NewOpenMetrics] writes the text format of OpenMetrics 1.0: one histogram, fio_latency_seconds, with the labels
+// run, archive, direction, and host and job if there are any. In names, U+FFFD replaces bytes that are not UTF-8.
+//
+// The bounds of buckets are edges of bins, so that the counts are exact. They are the edges nearest to 1-2-5 steps
+// from 1 µs to 10 s (or further, if bins reach further), or to other bounds ([ParseBuckets]). A bound is the highest
+// latency of its bin, because le means "or equal" and fio counts whole nanoseconds: le="0.000999423". The format
+// loses the bins between the bounds. The sum is the mean of the bins' middles times the count, so its error is at
+// most half a bin.
+//
+// A whole run is one point at its end, and _created is its start. Windows are points of a counter, one at the end of
+// each window. The counter has all requests since the first window, so that rate() and increase() work for any time.
+// The point at the start of the first window is 0, and a point after a gap repeats the last count. The last point is
+// the total. The points of a series are sorted by time, because backfilling needs this (promtool tsdb
+// create-blocks-from openmetrics).
+//
 // # CSV and JSON
 //
 // [NewBins] writes a line for each window and bin with requests, or an object for each window with arrays. low_ns

@@ -18,8 +18,9 @@ import (
 
 // Writer writes runs, one after another. Close writes what is buffered. It does not close the underlying writer.
 type Writer interface {
-	// Begin begins a run. If the run's start is before 1970, it is not known, and all times count from it.
-	Begin(run *mapping.RunInfo) error
+	// Begin begins a run. isAlike reports whether another run has the same name and archive. If the run's start is
+	// before 1970, it is not known, and all times count from it.
+	Begin(run *mapping.RunInfo, isAlike bool) error
 	// Add writes a window and its requests, which are not empty. Windows come in order of their start. Add does not
 	// keep its arguments.
 	Add(w *window.Window, requests *hist.Histogram) error
@@ -27,12 +28,15 @@ type Writer interface {
 }
 
 // Formats are the names of the formats.
-var Formats = []string{"hdrlog", table.CSV, table.JSON}
+var Formats = []string{"hdrlog", "openmetrics", table.CSV, table.JSON}
 
-// New returns a writer in one of [Formats].
-func New(format string, w io.Writer) Writer {
-	if format == "hdrlog" {
+// New returns a writer in one of [Formats]. opt is used only for openmetrics.
+func New(format string, w io.Writer, opt OpenMetricsOptions) Writer {
+	switch format {
+	case "hdrlog":
 		return NewHDRLog(w)
+	case "openmetrics":
+		return NewOpenMetrics(w, opt)
 	}
 	return NewBins(w, format)
 }
@@ -42,9 +46,10 @@ func New(format string, w io.Writer) Writer {
 // requests.
 type Ordered struct {
 	to    Writer
-	begun bool         // the run has requests
-	wrote bool         // some run has
-	open  []openWindow // windows of one nominal time
+	alike map[string]bool // ids of runs with the same name and archive as another run
+	begun bool            // the run has requests
+	wrote bool            // some run has
+	open  []openWindow    // windows of one nominal time
 }
 
 // openWindow is a window and its requests.
@@ -53,8 +58,26 @@ type openWindow struct {
 	requests *hist.Histogram
 }
 
-// NewOrdered passes windows to a writer.
-func NewOrdered(to Writer) *Ordered { return &Ordered{to: to} }
+// NewOrdered passes windows to a writer. runs are the runs of the history that will come.
+func NewOrdered(to Writer, runs []*mapping.Run) *Ordered {
+	return &Ordered{to: to, alike: runsAlike(runs)}
+}
+
+// runsAlike returns the ids of the runs that share their name and archive with another run: the same job ran twice
+// in the same folder.
+func runsAlike(runs []*mapping.Run) map[string]bool {
+	type place struct{ archive, name string }
+	first, alike := map[place]string{}, map[string]bool{}
+	for _, run := range runs {
+		at := place{run.Run.Archive, run.Run.Name}
+		if have := first[at]; have == "" {
+			first[at] = run.Run.ID
+		} else if have != run.Run.ID {
+			alike[have], alike[run.Run.ID] = true, true
+		}
+	}
+	return alike
+}
 
 // Begin begins a run. What is left of a run that could not be read to its end is dropped.
 func (o *Ordered) Begin() { o.begun, o.open = false, nil }
@@ -75,7 +98,7 @@ func (o *Ordered) Add(w *window.Window) error {
 		return nil
 	}
 	o.begun, o.wrote = true, true
-	return o.to.Begin(w.Run)
+	return o.to.Begin(w.Run, o.alike[w.Run.ID])
 }
 
 // flush sorts the open windows and passes them to the writer.
@@ -166,7 +189,7 @@ func NewBins(w io.Writer, format string) *Bins {
 }
 
 // Begin implements [Writer].
-func (b *Bins) Begin(*mapping.RunInfo) error { return nil }
+func (b *Bins) Begin(*mapping.RunInfo, bool) error { return nil }
 
 // Add writes the lines or the object of a window.
 func (b *Bins) Add(w *window.Window, requests *hist.Histogram) error {

@@ -70,7 +70,7 @@ func runs() []exported {
 func writeAll(t *testing.T, w Writer, runs []exported) {
 	t.Helper()
 	for i := range runs {
-		err := w.Begin(&runs[i].RunInfo)
+		err := w.Begin(&runs[i].RunInfo, false)
 		for j := range runs[i].windows {
 			err = errors.Join(err, w.Add(&runs[i].windows[j].Window, runs[i].windows[j].requests))
 		}
@@ -103,7 +103,7 @@ func TestBinsRoundTrip(t *testing.T) {
 		w := &window.Window{Run: run, Level: mapping.Cluster, Direction: "read", Start: run.Start, End: run.Start.Add(time.Second)}
 		var lines, objects bytes.Buffer
 		for _, to := range []Writer{NewBins(&lines, table.CSV), NewBins(&objects, table.JSON)} {
-			if err := errors.Join(to.Begin(run), to.Add(w, h), to.Close()); err != nil {
+			if err := errors.Join(to.Begin(run, false), to.Add(w, h), to.Close()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -161,12 +161,13 @@ func (f *failing) Write(b []byte) (int, error) {
 // TestWriteFails: a failed write is an error, at the latest in Close.
 func TestWriteFails(t *testing.T) {
 	for name, to := range map[string]func(*failing) Writer{
-		"hdrlog": func(f *failing) Writer { return NewHDRLog(f) },
-		"csv":    func(f *failing) Writer { return NewBins(f, table.CSV) },
-		"json":   func(f *failing) Writer { return NewBins(f, table.JSON) },
+		"hdrlog":      func(f *failing) Writer { return NewHDRLog(f) },
+		"openmetrics": func(f *failing) Writer { return NewOpenMetrics(f, OpenMetricsOptions{}) },
+		"csv":         func(f *failing) Writer { return NewBins(f, table.CSV) },
+		"json":        func(f *failing) Writer { return NewBins(f, table.JSON) },
 	} {
 		w, run := to(&failing{left: 10}), &runs()[0]
-		err := w.Begin(&run.RunInfo)
+		err := w.Begin(&run.RunInfo, false)
 		for range 100 {
 			for i := range run.windows {
 				if err == nil {
@@ -210,7 +211,7 @@ func TestOrdered(t *testing.T) {
 	text := func(docs []*mapping.Interval) string {
 		var out bytes.Buffer
 		to := NewBins(&out, table.CSV)
-		e := NewOrdered(to)
+		e := NewOrdered(to, nil)
 		for _, w := range window.RejoinAll(docs) {
 			if err := e.Add(w); err != nil {
 				t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/facts"
@@ -111,19 +110,3 @@ func (m *gauges) put(family int, value float64, labels []string) {
 	}
 	fmt.Fprintf(&m[family], "%s{%s} %s\n", families[family].name, &text, decimal(value))
 }
-
-// addLabel adds a label with its value escaped, unless the value is empty.
-func addLabel(to *strings.Builder, name, value string) {
-	if value == "" {
-		return
-	}
-	if to.Len() > 0 {
-		to.WriteByte(',')
-	}
-	fmt.Fprintf(to, `%s="%s"`, name, labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD")))
-}
-
-var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-
-// decimal returns the shortest text that is parsed as the same number, as Prometheus writes it.
-func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -206,7 +206,7 @@ func TestHDRLogTimes(t *testing.T) {
 	l := NewHDRLog(&out)
 	h := hist.New(hist.Fio3(0))
 	h.AddLatency(1500, 1)
-	if err := l.Begin(&mapping.RunInfo{Name: "r"}); err != nil { // a run with an unknown start
+	if err := l.Begin(&mapping.RunInfo{Name: "r"}, false); err != nil { // a run with an unknown start
 		t.Fatal(err)
 	}
 	if err := l.Add(&window.Window{Direction: "trim", Start: time.Time{}.Add(time.Second), End: time.Time{}.Add(2500 * time.Millisecond)}, h); err != nil {
@@ -218,7 +218,7 @@ func TestHDRLogTimes(t *testing.T) {
 	if s := out.String(); strings.Contains(s, "Time:") || !strings.Contains(s, "\nTag=trim,1.000,1.500,0.001,HISTFAAA") {
 		t.Error(s)
 	}
-	if err := l.Begin(&mapping.RunInfo{Name: "s"}); !errors.Is(err, ErrOneRun) {
+	if err := l.Begin(&mapping.RunInfo{Name: "s"}, false); !errors.Is(err, ErrOneRun) {
 		t.Errorf("a second run: %v", err)
 	}
 }

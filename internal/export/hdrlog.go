@@ -35,7 +35,7 @@ type HDRLog struct {
 func NewHDRLog(w io.Writer) *HDRLog { return &HDRLog{w: bufio.NewWriter(w)} }
 
 // Begin writes the header of the log. If the start of the run is not known, times count from 0.
-func (l *HDRLog) Begin(run *mapping.RunInfo) error {
+func (l *HDRLog) Begin(run *mapping.RunInfo, _ bool) error {
 	if l.begun {
 		return ErrOneRun
 	}
