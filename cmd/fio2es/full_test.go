@@ -23,6 +23,7 @@ func TestFullDisk(t *testing.T) {
 	commands := []string{
 		"runs", "runs --format csv", "runs --format json",
 		"percentiles latest", "percentiles --format csv latest", "percentiles --format json latest", "percentiles --total latest", "percentiles " + logs,
+		"percentiles --compat fiologparser_hist " + logs, "percentiles --compat fio-histo-log-pctiles " + logs,
 		"heatmap latest", "heatmap --format svg latest", "heatmap --format csv latest", "heatmap --format json latest",
 		"rank --within 1ms latest", "rank --within 1ms --format csv latest", "rank --within 1ms --format json latest",
 		"compare latest latest", "compare --format csv latest latest", "compare --format json latest latest",

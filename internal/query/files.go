@@ -26,7 +26,9 @@ type FileOptions struct {
 	pipeline.Options
 	Stdin    io.Reader             // contents of the path "-"
 	Progress func(source.Progress) // called during the search for files; may be nil
-	Hosts    []cbt.HostPath        // of the paths, if the user says that they are one run
+	// LogsAlone leaves out the reports beside logs that are given by name.
+	LogsAlone bool
+	Hosts     []cbt.HostPath // of the paths, if the user says that they are one run
 }
 
 // Open finds the runs under paths: logs, folders, archives, or "-" for stdin. Logs given by name are one run. If
@@ -43,7 +45,7 @@ func Open(ctx context.Context, paths []string, opt FileOptions) (*Files, error) 
 	}
 	runs := archive.Runs
 	if opt.Hosts == nil {
-		runs, opt.Alone = pipeline.Together(runs)
+		runs, opt.Alone = pipeline.Together(runs, opt.LogsAlone)
 	}
 	found.executions, found.opt = runs, opt.Options
 	if len(runs) == 0 {
