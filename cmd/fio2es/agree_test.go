@@ -17,7 +17,7 @@ var runQuestions = [][]string{
 	{"percentiles", "X", "--total", "--levels", "cluster,host,job"},
 	{"percentiles", "X", "--from", "+1s", "--to", "+4500ms", "--direction", "read,write"},
 	{"rank", "X", "--within", "100us,1ms", "--from", "+1500ms"},
-	{"export", "X", "--as", "csv", "--levels", "job"},
+	{"export", "X", "--as", "csv", "--levels", "job", "--to", "+3s"},
 	{"export", "X", "--as", "csv"},
 	{"heatmap", "X", "--columns", "20"},
 	{"sla", "X", "--rule", "iops >= 250 in every window", "--rule", "p99 <= 1ms in 90% of windows", "--rule", "iops >= 100"},

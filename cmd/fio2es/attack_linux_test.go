@@ -309,7 +309,7 @@ func zstdOf(t *testing.T, text string) string {
 
 // encoder returns the only encoder, because each takes hundreds of MB.
 var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstd.MaxWindowSize>>2))
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(8<<20))
 })
 
 func tarOfCopies(t *testing.T, name string, n int, text string) string {

@@ -195,7 +195,6 @@ func TestDamagedArchive(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", c.code, c.stderr)
 	}
 	good := parseOutput(t, c.stdout)
-	settings := settingsFile(t)
 	rapid.Check(t, func(t *rapid.T) {
 		files := maps.Clone(whole)
 		var did []string
@@ -210,7 +209,7 @@ func TestDamagedArchive(t *testing.T) {
 		dir := filepath.Join(top, "lab")
 		files.write(t, dir)
 		var out, errs bytes.Buffer
-		code := run(t.Context(), []string{"--config", settings, "ingest", allLevels, "--output", "-", dir}, nil, &out, &errs)
+		code := run(t.Context(), []string{"ingest", "--config", emptySettings, allLevels, "--output", "-", dir}, nil, &out, &errs)
 		t.Logf("%s\nexit code %d\n%s", strings.Join(did, "\n"), code, &errs)
 		if code != 0 && code != exitLeftOut {
 			t.Fatalf("exit code %d", code)
@@ -346,14 +345,13 @@ func TestCutArchive(t *testing.T) {
 	generated(t, damageSpec, dir)
 	good := parseOutput(t, call(t, nil, "ingest", allLevels, "--output", "-", dir).stdout)
 	packed := pack(t, damageSpec)
-	settings := settingsFile(t)
 	rapid.Check(t, func(t *rapid.T) {
 		form := rapid.SampledFrom(slices.Sorted(maps.Keys(packed))).Draw(t, "form")
 		data := packed[form]
 		// not rapid's own numbers, because it prefers small ones
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		data = data[:rng.IntN(len(data))]
-		args := []string{"--config", settings, "ingest", allLevels, "--output", "-", "--archive", "lab", "-"}
+		args := []string{"ingest", "--config", emptySettings, allLevels, "--output", "-", "--archive", "lab", "-"}
 		var out, errs bytes.Buffer
 		code := run(t.Context(), args, bytes.NewReader(data), &out, &errs)
 		t.Logf("exit code %d\n%s", code, &errs)

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,16 +58,9 @@ type called struct {
 func call(t testing.TB, stdin []byte, args ...string) called {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code := run(context.Background(), append([]string{"--config", settingsFile(t)}, args...), bytes.NewReader(stdin), &out, &errs)
+	args = slices.Insert(slices.Clone(args), 1, "--config", emptySettings) // after the command: then no other is made
+	code := run(context.Background(), args, bytes.NewReader(stdin), &out, &errs)
 	return called{code, out.String(), errs.String()}
-}
-
-// settingsFile returns an empty settings file.
-func settingsFile(t testing.TB) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "fio2es.yaml")
-	check(t, os.WriteFile(name, nil, 0o600))
-	return name
 }
 
 // generated writes an archive into the new folder dir.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,7 +28,7 @@ func outputOf(t *testing.T, args ...string) string {
 // callWith is like outputOf, with a settings file.
 func callWith(t *testing.T, settings string, args ...string) string {
 	t.Helper()
-	return outputOf(t, append([]string{"--config", settings}, args...)...)
+	return outputOf(t, slices.Insert(slices.Clone(args), 1, "--config", settings)...)
 }
 
 // expect checks that a text contains the wanted texts.

@@ -167,15 +167,18 @@ func TestHalfCopied(t *testing.T) {
 	}
 	const one, two, report = "out_clat_hist.1.log", "out_clat_hist.2.log", "out.txt"
 	type part map[string]int // percent of each file
-	for name, c := range map[string]struct{ first, then part }{
-		"a log alone, by little": {part{one: 99}, part{one: 100}},
-		"one of two logs":        {part{one: 100, two: 60}, part{one: 100, two: 100}},
-		"the logs of a report":   {part{one: 60, two: 30, report: 100}, part{one: 100, two: 100, report: 100}},
-		"one log of a report":    {part{one: 100, two: 60, report: 100}, part{one: 100, two: 100, report: 100}},
-		"within the first row":   {part{one: 1, two: 1, report: 100}, part{one: 100, two: 100, report: 100}},
-		"an empty log":           {part{one: 0, two: 0, report: 100}, part{one: 100, two: 100, report: 100}},
-		"the report comes later": {part{one: 100, two: 60}, part{one: 100, two: 100, report: 100}},
-		"the report is cut, too": {part{one: 60, two: 30, report: 50}, part{one: 100, two: 100, report: 100}},
+	for name, c := range map[string]struct {
+		first, then part
+		cluster     bool // too; the rest decides in the same way there
+	}{
+		"a log alone, by little": {part{one: 99}, part{one: 100}, false},
+		"one of two logs":        {part{one: 100, two: 60}, part{one: 100, two: 100}, true},
+		"the logs of a report":   {part{one: 60, two: 30, report: 100}, part{one: 100, two: 100, report: 100}, false},
+		"one log of a report":    {part{one: 100, two: 60, report: 100}, part{one: 100, two: 100, report: 100}, false},
+		"within the first row":   {part{one: 1, two: 1, report: 100}, part{one: 100, two: 100, report: 100}, true},
+		"an empty log":           {part{one: 0, two: 0, report: 100}, part{one: 100, two: 100, report: 100}, false},
+		"the report comes later": {part{one: 100, two: 60}, part{one: 100, two: 100, report: 100}, true},
+		"the report is cut, too": {part{one: 60, two: 30, report: 50}, part{one: 100, two: 100, report: 100}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -191,8 +194,12 @@ func TestHalfCopied(t *testing.T) {
 			fresh := filepath.Join(t.TempDir(), "fresh.db")
 			call(t, nil, "ingest", "--history", fresh, all)
 			want := documentTexts(t, "--history="+fresh)
-			_, address := standIn(t, nil)
-			for _, at := range []string{"--history=" + filepath.Join(t.TempDir(), "h.db"), "--elasticsearch=" + address} {
+			stores := []string{"--history=" + filepath.Join(t.TempDir(), "h.db")}
+			if c.cluster {
+				_, address := standIn(t, nil)
+				stores = append(stores, "--elasticsearch="+address)
+			}
+			for _, at := range stores {
 				requests := func(args ...string) string {
 					if c := call(t, nil, append(args, at)...); c.code != 0 && c.code != exitLeftOut {
 						t.Fatalf("%v: exit code %d\n%s", args, c.code, c.stderr)

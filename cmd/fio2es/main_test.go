@@ -37,6 +37,9 @@ var programs = map[string]func(){
 	},
 }
 
+// emptySettings is a settings file without settings.
+var emptySettings string
+
 // isolated runs tests without the user's settings and history.
 type isolated struct{ *testing.M }
 
@@ -49,6 +52,10 @@ func (m isolated) Run() int {
 	defer os.RemoveAll(home)
 	for _, name := range []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
 		os.Setenv(name, home)
+	}
+	emptySettings = filepath.Join(home, "empty.yaml")
+	if err := os.WriteFile(emptySettings, nil, 0o600); err != nil {
+		panic(err)
 	}
 	return m.M.Run()
 }

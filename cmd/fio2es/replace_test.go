@@ -16,6 +16,7 @@ import (
 
 	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/fiotest"
+	"github.com/fio2es/fio2es/internal/memtest"
 	"github.com/fio2es/fio2es/mapping"
 	"github.com/fio2es/fio2es/mapping/templates"
 )
@@ -86,17 +87,16 @@ func (w *watchedServer) shownOnce() error {
 	return nil
 }
 
-// TestReplacementInterrupted interrupts ingest and push of runs that the cluster has in another version, at each of
-// their requests. Dashboards show at most one version. The next call leaves the cluster as if there had been no
+// TestReplacementInterrupted interrupts ingest and push of runs that the cluster has in another version, at every third
+// of their requests, with FIO2ES_TEST_SCALE=1 at each. Dashboards show at most one version. The next call leaves the cluster as if there had been no
 // interruption.
 func TestReplacementInterrupted(t *testing.T) {
 	t.Parallel()
 	archive := filepath.Join(t.TempDir(), "lab")
 	generated(t, fiotest.ArchiveSpec{Runs: 2, Hosts: 2, Jobs: 1, Seconds: 3, Coarseness: 6, Seed: 3}, archive)
-	config := settingsFile(t)
 	fio2es := func(ctx context.Context, args ...string) called {
 		var out, errs bytes.Buffer
-		code := run(ctx, append([]string{"--config", config}, args...), strings.NewReader(""), &out, &errs)
+		code := run(ctx, slices.Insert(slices.Clone(args), 1, "--config", emptySettings), strings.NewReader(""), &out, &errs)
 		return called{code, out.String(), errs.String()}
 	}
 	ingest := func(interval string, to ...string) {
@@ -116,7 +116,7 @@ func TestReplacementInterrupted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for last, interrupted := 1, true; interrupted; last++ {
+			for last, interrupted := 1, true; interrupted; last += memtest.Scale(3, 1) {
 				server, address := watched(t, before.Copy())
 				args := append(slices.Clone(args), "--elasticsearch", address)
 				ctx, interrupt := context.WithCancel(t.Context())
@@ -248,16 +248,15 @@ func TestLateRequest(t *testing.T) {
 	expect(t, "check", out, "; 0 problems")
 }
 
-// TestRestoreInterrupted interrupts an ingest and a push that store a removed run again, at each of their requests. Where
+// TestRestoreInterrupted interrupts an ingest and a push that store a removed run again, at each or every third of their requests. Where
 // the run is there afterwards, it has its labels and its note.
 func TestRestoreInterrupted(t *testing.T) {
 	t.Parallel()
 	archive := filepath.Join(t.TempDir(), "lab")
 	generated(t, fiotest.ArchiveSpec{Runs: 1, Hosts: 2, Jobs: 1, Seconds: 3, Coarseness: 6, Seed: 3}, archive)
-	config := settingsFile(t)
 	fio2es := func(ctx context.Context, args ...string) called {
 		var out, errs bytes.Buffer
-		code := run(ctx, append([]string{"--config", config}, args...), strings.NewReader(""), &out, &errs)
+		code := run(ctx, slices.Insert(slices.Clone(args), 1, "--config", emptySettings), strings.NewReader(""), &out, &errs)
 		return called{code, out.String(), errs.String()}
 	}
 	before, address := newWatched(t)
@@ -277,7 +276,7 @@ func TestRestoreInterrupted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			stored := 0
-			for last, interrupted := 1, true; interrupted; last++ {
+			for last, interrupted := 1, true; interrupted; last += memtest.Scale(3, 1) {
 				server, address := watched(t, before.Copy())
 				ctx, interrupt := context.WithCancel(t.Context())
 				server.mu.Lock()

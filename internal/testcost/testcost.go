@@ -21,7 +21,7 @@ func init() {
 // Lower makes property tests draw fewer cases than rapid's default, and the collector run less often for small
 // heaps. TestMain calls it before it runs the tests. CI draws many cases for all packages that call it.
 func Lower() {
-	set("rapid.checks", "RAPID_CHECKS", "20")
+	set("rapid.checks", "RAPID_CHECKS", "10")
 	debug.SetGCPercent(400)
 }
 

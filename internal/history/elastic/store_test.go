@@ -43,7 +43,7 @@ func TestElastic(t *testing.T) {
 		pageBytes, ahead int
 	}{
 		"many pages side by side": {historytest.Run, 10_000, 4},
-		"one page":                {historytest.Reading, 4 << 20, 3}, "a document each": {historytest.Reading, 1, 2},
+		"a document each":         {historytest.Reading, 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.check(t, func(t *testing.T) history.Store {

@@ -1,4 +1,4 @@
-package where_test
+package elastic_test
 
 import (
 	"fmt"
@@ -11,15 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/fio2es/fio2es/internal/es"
-	"github.com/fio2es/fio2es/internal/es/estest"
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/internal/history/elastic"
 	"github.com/fio2es/fio2es/internal/history/historytest"
 	"github.com/fio2es/fio2es/internal/history/sqlite"
 	"github.com/fio2es/fio2es/internal/where"
 	"github.com/fio2es/fio2es/mapping"
-	"github.com/fio2es/fio2es/mapping/templates"
 )
 
 // Words in made settings, labels, notes and conditions.
@@ -33,7 +29,7 @@ var labelNames = []string{"a", "A", "a.b", "a-b", "é", "a b", "x_1"}
 // TestStores: for a condition, a store selects the same runs as the condition does among all complete run documents.
 // Light and brief documents agree with the complete ones, after any change of the runs.
 func TestStores(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) history.Store{"sqlite": openSQLite, "elastic": openElastic} {
+	for name, open := range map[string]func(*testing.T) history.Store{"sqlite": openSQLite, "elastic": func(t *testing.T) history.Store { e, _ := openElastic(t); return flushed{e} }} {
 		t.Run(name, func(t *testing.T) {
 			s, rng := open(t), rand.New(rand.NewPCG(1, 2))
 			for i := range 25 {
@@ -187,13 +183,4 @@ func openSQLite(t *testing.T) history.Store {
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
-}
-
-func openElastic(t *testing.T) history.Store {
-	address, stop := estest.New(templates.Names("")...).Start()
-	t.Cleanup(stop)
-	client, err := es.New(es.Config{Addresses: []string{address}})
-	must(t, err)
-	t.Cleanup(client.Close)
-	return elastic.New(client, elastic.Options{})
 }
