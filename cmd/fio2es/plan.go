@@ -30,7 +30,7 @@ func (e *env) plan(ctx context.Context, opt pipeline.Options, archive *pipeline.
 	} else {
 		e.log.Info(fmt.Sprintf("note: there is no history at %s yet: ingest creates it", shortHome(e.cfg.History)))
 	}
-	cut, drop := []string{"PATH", "HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"}
+	cut, drop := []string{"<PATH", "<HISTORY"}, []string{"OTHER LOGS", "SIZE", "REPORTS"}
 	t := table.NewNarrow(e.stdout, table.Text, foundColumns, cut, drop)
 	for _, r := range runs {
 		found := &foundRun{Run: r, opt: opt, restore: restore}
@@ -145,7 +145,6 @@ func (r *foundRun) lookUp(ctx context.Context, store history.Store) error {
 	if have.Archive != e.Run.Archive || have.Path != r.Path {
 		r.have += " as " + have.Archive + ":" + have.Name
 	}
-	r.have += ", began " + facts.StartedInZone(found.Have)
 	return nil
 }
 

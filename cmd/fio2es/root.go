@@ -56,8 +56,8 @@ out (stderr says what); 4 done, but a gate failed: a condition of compare
 --fail-if, an objective of sla, follow or run, or trend --fail-last. That of run is
 fio's, if fio failed.
 
-On a terminal a table that is too wide has shorter texts and fewer columns, and the
-line below it says which; "| cat" shows all. Verdicts have colours there, unless
+On a terminal a table that is too wide has shorter texts (…), and fewer columns: the
+line below it names those that are left out; "| cat" shows all. Verdicts have colours there, unless
 NO_COLOR is set.
 
 Times are in UTC; --tz chooses another zone, also for times in arguments. CSV and

@@ -255,14 +255,15 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 		}
 		columns = table.Hide(facts.Columns(), hidden...)
 	}
+	start := "Start (" + unit.ZoneName() + ")"
 	columns = slices.Clone(columns)
 	for i := range columns {
 		if columns[i].Heading == "Start" {
-			columns[i].Heading = "Start (" + unit.ZoneName() + ")"
+			columns[i].Heading = start
 		}
 	}
-	drop := []string{"MEAN", "JOBS", "HOSTS", "BANDWIDTH", "P95", "REC", "P50", "MAX", "P99.9", "REQUESTS", "NOTE", "START (" + unit.ZoneName() + ")", "STAGE", "MISS", "IOPS"}
-	to := table.NewNarrow(w, format, columns, []string{"<NAME", "NOTE", "STATE"}, drop) // settings and stages are the end of a name
+	drop := []string{"MEAN", "JOBS", "HOSTS", "BANDWIDTH", "P95", "REC", "MAX", "STAGE", "P99.9", "P50", "NOTE", "REQUESTS", start, "MISS", "IOPS"}
+	to := table.NewNarrow(w, format, columns, []string{"<NAME", "NOTE", "STATE", ":" + start}, drop) // the end of a name says more
 	byFio := false
 	for _, r := range runs {
 		lines := facts.LinesFor(columns, r)

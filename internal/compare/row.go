@@ -113,6 +113,8 @@ func Heading(label string, side *Side) (lines []string) {
 		title := facts.Title(r.Document)
 		if title == r.Name {
 			title = ""
+		} else {
+			title = facts.Started(r.Document) + "  " + title
 		}
 		lines = append(lines, strings.TrimRight(fmt.Sprintf("%-5s  %-*s  %s", label, width, term.Clean(r.Name), title), " "))
 		label = ""

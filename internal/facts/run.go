@@ -35,7 +35,17 @@ func started(run *mapping.Run, layout string) string {
 
 // Title returns a run's name with its most important settings.
 func Title(run *mapping.Run) string {
-	return strings.TrimSpace(run.Run.Archive + ":" + run.ShortName() + " " + ShortSettings(run))
+	return strings.TrimSpace(inArchive(run) + run.ShortName() + " " + ShortSettings(run))
+}
+
+// inArchive returns what stands before the name of a run. The folder of a run of fio2es run is named after its start, which is
+// shown beside names.
+func inArchive(run *mapping.Run) string {
+	name := run.Run.Archive
+	if at, err := time.Parse("20060102-150405", name[:min(15, len(name))]); err == nil && run.Run.Start.Sub(at).Abs() < 24*time.Hour {
+		return ""
+	}
+	return name + ":"
 }
 
 // ShortSettings returns the most important settings, such as "randwrite 4K qd16".
@@ -136,7 +146,7 @@ func PartName(run *mapping.Run) string {
 // ExecutionTitle returns the name of the execution of a run.
 func ExecutionTitle(run *mapping.Run) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(run.Run.Name, StageName(run)), "/")
-	if name = strings.Trim(run.Run.Archive+":"+name, ":"); run.Run.Execution != "" {
+	if name = strings.Trim(inArchive(run)+name, ":"); run.Run.Execution != "" {
 		name = ShortID(run.Run.Execution) + " " + name
 	}
 	return fmt.Sprintf("%s, %s", name, unit.Plural(run.Run.Stages, "stage"))

@@ -3,7 +3,6 @@ package table
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ type grid struct {
 	right      []bool // columns of numbers
 	cut, drop  []string
 	tails      []string // of cut: texts that lose their beginning
+	times      []string // headings of times that lose their seconds
 
 	title []string   // lines above the table that are not written yet
 	rows  [][]string // rows that are not written yet
@@ -39,13 +39,17 @@ func newGrid(isMarkdown bool, headings, cut, drop []string) *grid {
 		g.headings, g.right = append(g.headings, g.clean(name)), append(g.right, right)
 	}
 	for _, name := range cut {
-		tail, isTail := strings.CutPrefix(name, "<")
-		if g.cut = append(g.cut, tail); isTail {
-			g.tails = append(g.tails, tail)
+		heading := strings.ToUpper(strings.TrimLeft(name, "<:")) // it may name the time zone
+		if name[0] == ':' {
+			g.times = append(g.times, heading)
+			continue
+		}
+		if g.cut = append(g.cut, heading); name[0] == '<' {
+			g.tails = append(g.tails, heading)
 		}
 	}
 	for _, name := range drop {
-		g.drop = append(g.drop, strings.ToUpper(name)) // a heading may name the time zone
+		g.drop = append(g.drop, strings.ToUpper(name))
 	}
 	isAbsent := func(name string) bool { return !slices.Contains(g.headings, name) }
 	g.cut, g.drop = slices.DeleteFunc(g.cut, isAbsent), slices.DeleteFunc(g.drop, isAbsent)
@@ -190,8 +194,12 @@ func (g *grid) line(out *bufio.Writer, cells []string, isColoured bool) {
 			line = append(append(append(line, ' '), cells[i]...), " |"...)
 		default:
 			cell := cells[i]
-			if r := []rune(cell); len(r) > w && slices.Contains(g.tails, g.headings[i]) {
+			switch r := []rune(cell); {
+			case len(r) <= w:
+			case slices.Contains(g.tails, g.headings[i]):
 				cell = "…" + string(r[len(r)-w+1:])
+			case slices.Contains(g.times, g.headings[i]):
+				cell = string(r[:w])
 			}
 			cell = unit.Shorten(cell, w)
 			pad := w - utf8.RuneCountInString(cell)
@@ -217,6 +225,7 @@ const (
 	shortText    = 20
 	shortTail    = 26
 	shortestText = 10
+	toTheMinute  = len("2006-01-02 15:04")
 )
 
 // fit makes a table fit into lines of this many characters, and returns a note on what is not shown. It shortens
@@ -228,6 +237,11 @@ func (g *grid) fit(characters int) string {
 	}
 	needed := slices.Clone(g.width)
 	g.cutTexts(characters, shortText)
+	for i := range g.width {
+		if g.total() > characters && g.width[i] > 0 && slices.Contains(g.times, g.headings[i]) {
+			g.width[i] = max(toTheMinute, utf8.RuneCountInString(g.headings[i]))
+		}
+	}
 	var gone []string
 	for _, name := range g.drop {
 		if i := slices.Index(g.headings, name); g.total() > characters && g.width[i] > 0 {
@@ -241,23 +255,10 @@ func (g *grid) fit(characters int) string {
 		}
 	}
 	g.cutTexts(characters, shortestText)
-	var short, parts []string
-	for i, name := range g.headings {
-		if g.width[i] > 0 && g.width[i] < needed[i] {
-			short = append(short, name)
-		}
-	}
-	if len(gone) > 0 {
-		parts = append(parts, "without "+strings.Join(gone, ", "))
-	}
-	if len(short) > 0 {
-		parts = append(parts, "with short texts of "+strings.Join(short, ", "))
-	}
-	if len(parts) == 0 {
+	if len(gone) == 0 {
 		return ""
 	}
-	note := fmt.Sprintf("(%s: the terminal has %d columns; \"| cat\" shows all)", strings.Join(parts, ", "), characters)
-	return strings.Join(term.Fill(note, characters), "\n")
+	return strings.Join(term.Fill("(no room for "+strings.Join(gone, ", ")+"; \"| cat\" shows all)", characters), "\n")
 }
 
 // cutTexts makes the widest texts that may be cut narrower, but not below least.

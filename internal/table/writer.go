@@ -46,7 +46,7 @@ func New[R any](w io.Writer, format string, columns []Column[R]) *Writer[R] {
 }
 
 // NewNarrow is like [New], for a table that may be wider than the terminal. cut and drop are headings. Texts of the
-// columns in cut are shortened first; behind "<" is a heading whose texts keep their end. Then the columns in drop are left out, one after another. If w is not a
+// columns in cut are shortened first; behind "<" is a heading whose texts keep their end, behind ":" one of times, which lose their seconds. Then the columns in drop are left out, one after another. If w is not a
 // terminal, the table is complete.
 func NewNarrow[R any](w io.Writer, format string, columns []Column[R], cut, drop []string) *Writer[R] {
 	t := &Writer[R]{w: w}
