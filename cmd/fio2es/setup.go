@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -128,7 +129,7 @@ func kibanaCommand(e *env) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	output, space := "-", ""
+	output, space, asPackage := "-", "", false
 	export := &cobra.Command{
 		Use:   "export",
 		Short: "Write the dashboards as a file that Kibana imports",
@@ -137,8 +138,12 @@ later: Stack Management, Saved Objects, Import, with "Automatically overwrite
 conflicts". "fio2es setup --kibana URL" imports the same objects.
 
 A file is for one space, because its ids and links have the identifier of the
-space in them. In another space Kibana changes the ids, and links lead nowhere.`,
+space in them. In another space Kibana changes the ids, and links lead nowhere.
+
+--package writes an integration package (zip) in place of it, for Kibana's Fleet.
+It has the dashboards alone: "fio2es setup --elasticsearch" installs the templates.`,
 		Example: `  fio2es kibana export --output dashboards.ndjson
+  fio2es kibana export --package --output fio2es.zip
   fio2es kibana export --space lab --prefix lab > lab.ndjson`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -149,11 +154,20 @@ space in them. In another space Kibana changes the ids, and links lead nowhere.`
 			if err != nil {
 				return usageError{Err: err}
 			}
-			return e.writeOutput(output, bundle.WriteNDJSON)
+			if asPackage && e.cfg.Prefix != mapping.DefaultPrefix {
+				return usagef("--package: its objects are for the prefix %s alone", mapping.DefaultPrefix)
+			}
+			return e.writeOutput(output, func(w io.Writer) error {
+				if asPackage {
+					return bundle.WritePackage(w, release)
+				}
+				return bundle.WriteNDJSON(w)
+			})
 		},
 	}
 	fl := export.Flags()
 	fl.StringVarP(&output, "output", "o", output, "`file` to write; - is stdout")
+	fl.BoolVar(&asPackage, "package", false, "write an integration package (zip) in place of NDJSON")
 	fl.StringVar(&space, "space", "", "`space`, by its identifier (default the default one)")
 	fl.String("prefix", mapping.DefaultPrefix, "index name `prefix`")
 	cmd.AddCommand(export)
