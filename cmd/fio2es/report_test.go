@@ -45,15 +45,17 @@ func TestReportNumbers(t *testing.T) {
 		path := filepath.Join("..", "..", "testdata", "corpus", name)
 		page := outputOf(t, "report", path)
 		rows := numbersOf(t, page)
-		var panels []struct {
-			Name string  `json:"name"`
-			Rows [][]any `json:"rows"`
+		var data struct {
+			Panels []struct {
+				Name string  `json:"name"`
+				Rows [][]any `json:"rows"`
+			} `json:"panels"`
 		}
-		if err := json.Unmarshal([]byte(readOut.FindStringSubmatch(page)[1]), &panels); err != nil {
+		if err := json.Unmarshal([]byte(readOut.FindStringSubmatch(page)[1]), &data); err != nil {
 			t.Fatal(err)
 		}
 		drawn := map[string][]string{}
-		for _, p := range panels {
+		for _, p := range data.Panels {
 			for _, row := range p.Rows {
 				drawn[p.Name] = append(drawn[p.Name], fmt.Sprint(row[2:]))
 			}

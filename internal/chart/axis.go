@@ -68,8 +68,10 @@ func (c *Canvas) Axes(a *ValueAxis, across []Tick) {
 	for _, t := range a.Ticks {
 		c.Printf(`<path d="M%d %sh%d"/>`+"\n", Left-5, Number(a.at(t.At)), AreaWidth+5)
 	}
+	below := Number(a.Top) + "v" + Number(a.Height+5)
+	c.Printf("</g>\n<g%s data-across=\"%s\">\n", c.Style("grid"), below)
 	for _, t := range across {
-		c.Printf(`<path d="M%s %sv%s"/>`+"\n", Number(Left+t.At*AreaWidth), Number(a.Top), Number(a.Height+5))
+		c.Printf(`<path d="M%s %s"/>`+"\n", Number(Left+t.At*AreaWidth), below)
 	}
 	c.Printf("</g>\n"+`<path%s d="M%d %sv%sh%d"/>`+"\n"+`<g text-anchor="end">`+"\n", c.Style("frame"), Left, Number(a.Top), Number(a.Height), AreaWidth)
 	for _, t := range a.Ticks {
@@ -81,7 +83,7 @@ func (c *Canvas) Axes(a *ValueAxis, across []Tick) {
 // Below writes the labels of ticks below a chart that ends at bottom, and the name of the axis. They need
 // [BelowHeight].
 func (c *Canvas) Below(across []Tick, bottom float64, name string) {
-	c.Printf(`<g text-anchor="middle">` + "\n")
+	c.Printf(`<g text-anchor="middle" data-below="%s">`+"\n", Number(bottom+20))
 	for _, t := range across {
 		c.Text(Left+t.At*AreaWidth, bottom+20, "", t.Label)
 	}

@@ -21,7 +21,8 @@ type Canvas struct {
 	// Styles are attributes by class. A picture in its own file needs them, because it has no style sheet.
 	Styles map[string]string
 
-	b bytes.Buffer
+	b    bytes.Buffer
+	keys bytes.Buffer // legend of a part of a page: it is above the picture, where it can have several lines
 }
 
 // SVG returns the picture as an element with these attributes. label describes it for people who cannot see it.
@@ -31,7 +32,11 @@ func (c *Canvas) SVG(attributes, label string) string {
 	if label != "" {
 		about = `role="img" aria-label="` + Escape(label) + `"`
 	}
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" %s %s>%s</svg>`, attributes, about, c.b.String())
+	picture := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" %s %s>%s</svg>`, attributes, about, c.b.String())
+	if c.keys.Len() == 0 {
+		return picture
+	}
+	return `<p class="keys">` + c.keys.String() + "</p>" + picture
 }
 
 // NewFile returns the canvas of a picture in its own file, which has the styles of the classes that all pictures use. levels are
@@ -104,6 +109,7 @@ func (c *Canvas) Line(colour, title string, points []Point) {
 
 // Dots draws a dot of a colour's class at each point.
 func (c *Canvas) Dots(colour string, points []Point) {
+	c.Printf(`<g data-dots="">` + "\n")
 	for _, p := range points {
 		link, end := "", "\n"
 		if p.Link != "" {
@@ -114,30 +120,35 @@ func (c *Canvas) Dots(colour string, points []Point) {
 			c.Text(p.X+6, p.Y-6, "soft", p.Label)
 		}
 	}
+	c.Printf("</g>\n")
 }
 
 // Keys draws the legend of lines of colours' classes, in as many rows as it needs, and returns the y of its end.
 func (c *Canvas) Keys(top float64, colours, names []string) (bottom float64) {
-	const lineHeight, rest = 20, 18
+	const lineHeight, rest, gap = 20, 18, 10
+	if c.Styles == nil {
+		for i, name := range names {
+			c.Key("line "+colours[i], name)
+		}
+		return top + gap
+	}
 	x, y := float64(Left), top+14
 	for i, name := range names {
-		if i > 0 && x+KeyWidth(name) > Left+AreaWidth {
+		wide := 27 + 6.6*float64(len([]rune(name))) + 18 // an upper estimate
+		if i > 0 && x+wide > Left+AreaWidth {
 			x, y = Left, y+lineHeight
 		}
-		x = c.Key(x, y, "line "+colours[i], name)
+		c.Printf(`<path%s d="M%s %sh22"/>`, c.Style("line "+colours[i]), Number(x), Number(y-4))
+		c.Text(x+27, y, "", name)
+		x += wide
 	}
 	return y + rest
 }
 
-// Key draws an entry of a legend, and returns the x at which the next one can begin.
-func (c *Canvas) Key(x, y float64, class, text string) (end float64) {
-	c.Printf(`<path%s d="M%s %sh22"/>`, c.Style(class), Number(x), Number(y-4))
-	c.Text(x+27, y, "", text)
-	return x + KeyWidth(text)
+// Key adds an entry to the legend of a part of a page.
+func (c *Canvas) Key(class, text string) {
+	fmt.Fprintf(&c.keys, `<span><svg width="22" height="8" aria-hidden="true"><path class="%s" d="M0 4h22"/></svg>%s</span> `, class, Escape(text))
 }
-
-// KeyWidth returns an upper estimate of the width of a legend's entry, in pixels.
-func KeyWidth(text string) float64 { return 27 + 6.6*float64(len([]rune(text))) + 18 }
 
 // Escape escapes a text for XML.
 func Escape(text string) string {

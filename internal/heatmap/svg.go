@@ -167,6 +167,7 @@ func (d *drawing) percentiles() {
 // legend explains the colours on the left and the lines on the right, above the cells.
 func (d *drawing) legend() {
 	const cell, y = 12, 74
+	d.Printf(`<g data-legend="">` + "\n")
 	d.Text(chart.Left, y+10, "", "requests in a cell")
 	at := chart.Left + 112
 	d.Printf(`<g shape-rendering="crispEdges">` + "\n")
@@ -187,8 +188,13 @@ func (d *drawing) legend() {
 	d.Text(float64(at+levels*cell+6), y+10, "soft", "up to "+unit.Count(d.Most))
 	at = chart.Left + chart.AreaWidth - 80*len(lines)
 	for _, l := range lines {
+		if d.Styles == nil {
+			d.Key(l.name, l.name)
+			continue
+		}
 		d.Printf(`<path%s stroke-width="2" stroke-dasharray="%s" d="M%d %dh36"/>`+"\n", d.Style(l.name), l.dashes, at, y+6)
 		d.Text(float64(at+42), y+10, "", l.name)
 		at += 80
 	}
+	d.Printf("</g>\n")
 }

@@ -145,6 +145,10 @@ func TestSVGLines(t *testing.T) {
 func TestFragment(t *testing.T) {
 	p := Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests", Clock: chart.Clock{Start: began}}
 	fragment, whole := small().Fragment(p), svgOf(t, small(), p)
+	keys, fragment, _ := strings.Cut(fragment, "</p>") // the legend is above the picture
+	if strings.Count(keys, "</svg>p") != 3 {
+		t.Errorf("legend %s", keys)
+	}
 	texts, root := textsOf(t, fragment)
 	if all := "|" + strings.Join(texts, "|") + "|"; !strings.Contains(all, "|UTC, 2026-11-21|") || strings.Contains(all, "1,139 requests") {
 		t.Errorf("texts %s", all)
@@ -156,6 +160,7 @@ func TestFragment(t *testing.T) {
 		t.Errorf("it sets colours: %s", fragment)
 	}
 	paths := regexp.MustCompile(` d="[^"]*"`)
+	whole = regexp.MustCompile(` d="M\d+ \d+h36"`).ReplaceAllString(whole, "") // the lines of its legend
 	if got, want := paths.FindAllString(fragment, -1), paths.FindAllString(whole, -1); strings.Join(got, "") != strings.Join(want, "") {
 		t.Errorf("%d paths, other than the %d of the picture", len(got), len(want))
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 
 	"github.com/fio2es/fio2es/hist"
@@ -18,6 +17,7 @@ const (
 // curve is the latency by percentile, in one direction of a run.
 type curve struct {
 	name, class string
+	short       string // name for the pointer
 	requests    float64
 	points      []curvePoint
 	marks       []curvePoint // points at round percentiles, and the last request
@@ -31,7 +31,7 @@ type curvePoint struct {
 
 // newCurve computes the percentiles of h, which must not be empty.
 func newCurve(name, class string, h *hist.Histogram) *curve {
-	c := &curve{name: name, class: class, requests: h.Total()}
+	c := &curve{name: name, short: name, class: class, requests: h.Total()}
 	last := 1 - 0.5/c.requests
 	var qs []float64
 	for i := 0.0; ; i++ {
@@ -62,7 +62,7 @@ func pointsOf(h *hist.Histogram, qs []float64) []curvePoint {
 }
 
 // drawCurves draws curves over the same axes.
-func drawCurves(curves []*curve, label string) template.HTML {
+func drawCurves(curves []*curve, label string) Figure {
 	requests, low, high := 0.0, math.Inf(1), 0.0
 	for _, c := range curves {
 		requests = max(requests, c.requests)
@@ -78,6 +78,7 @@ func drawCurves(curves []*curve, label string) template.HTML {
 	a := chart.LatencyAxis(low, high, top, distributionHeight)
 	c.Axes(a, scale.Ticks())
 	c.Below(scale.Ticks(), top+distributionHeight, "percentile")
+	var data chartData
 	for _, one := range curves {
 		at := func(points []curvePoint) (list []chart.Point) {
 			for i, p := range points {
@@ -91,7 +92,16 @@ func drawCurves(curves []*curve, label string) template.HTML {
 			return list
 		}
 		c.Line(one.class, one.name, at(one.points))
+		panel := panelData{Name: one.short, Columns: []string{"latency"}}
+		const step = 3 // points that share their texts, because a pointer does not distinguish all
+		for i := 0; i < len(one.points); i += step {
+			p, next := one.points[i], one.points[min(i+step, len(one.points)-1)]
+			round := math.Pow(10, 2-math.Floor(math.Log10(1-p.q))) // three digits of the share of slower requests
+			name := "p" + chart.Percentile(1-math.Round((1-p.q)*round)/round)
+			panel.Rows = append(panel.Rows, []any{scale.X(p.q), scale.X(next.q), name, unit.OrMore(unit.Latency(p.us), p.isOpen)})
+		}
+		data.Panels = append(data.Panels, panel)
 		c.Dots(one.class, at(one.marks))
 	}
-	return picture(c, "curves", top+distributionHeight+chart.BelowHeight, label)
+	return Figure{SVG: picture(c, "curves", top+distributionHeight+chart.BelowHeight, label), Data: data}
 }

@@ -14,7 +14,7 @@ import (
 // MatrixView shows a number in one direction by one setting or two.
 type MatrixView struct {
 	Title    string
-	Drawings []template.HTML // the curve of a latency, and a heat map
+	Drawings []Figure // the curve of a latency, and a heat map
 	Notes    []string
 }
 
@@ -27,7 +27,7 @@ func Matrices(by []matrix.Setting, metric facts.Metric, directions []string, run
 			}
 			v := MatrixView{Title: m.Title(metric)}
 			add := func(p *matrix.Picture) {
-				v.Drawings, v.Notes = append(v.Drawings, template.HTML(p.Fragment())), p.Notes // safe, because Fragment escapes texts
+				v.Drawings, v.Notes = append(v.Drawings, Figure{SVG: template.HTML(p.Fragment())}), p.Notes // safe, because Fragment escapes texts
 			}
 			curve, noCurve := m.Curve(metric)
 			if noCurve == nil {

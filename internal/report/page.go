@@ -130,7 +130,7 @@ func documents(runs []*run) (docs []*mapping.Run) {
 // pageTemplate is parsed at first use, because otherwise all commands would start slower.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"style": Style, "live": Live, "reload": func() template.HTML { return reload }, "script": func() template.JS { return template.JS(pageJS) },
+		"style": Style, "live": Live, "reload": func() template.HTML { return reload }, "script": Script,
 		"execution": facts.ExecutionTitle, "count": unit.Count, "apart": apart, "nav": Nav,
 	}).Parse(pageHTML + PartsHTML))
 })
@@ -140,7 +140,7 @@ type pageView struct {
 	Options
 	Runs        []*run
 	Comparisons []*comparison
-	Overlays    []figure
+	Overlays    []Figure
 	Matrices    []MatrixView
 	Many        bool   // there are several runs
 	IsExecution bool   // they are stages of one execution
@@ -151,10 +151,11 @@ type pageView struct {
 	Summary     *Table // all runs
 }
 
-// figure is a chart with its name.
-type figure struct {
+// Figure is a chart with its name.
+type Figure struct {
 	Name string
 	SVG  template.HTML
+	Data chartData
 }
 
 // picture returns a chart of the usual width.
@@ -167,12 +168,16 @@ func picture(c *chart.Canvas, class string, height float64, label string) templa
 // nothing, and run only the page's script, even if names of runs contain markup. The page of a live run may also
 // connect to its server.
 func (o Options) Policy() string {
-	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src " + HashOf(pageJS)
+	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src " + ScriptPolicy()
 	if o.Live {
 		policy += " " + LivePolicy()
 	}
 	return policy + "; base-uri 'none'; form-action 'none'"
 }
+
+// Script returns the script of all pages, and ScriptPolicy its source expression for script-src.
+func Script() template.JS  { return template.JS(pageJS) }
+func ScriptPolicy() string { return HashOf(pageJS) }
 
 // HashOf returns the source expression of a script or a style sheet for a policy.
 func HashOf(text string) string {
@@ -216,21 +221,23 @@ func runClass(i int) string {
 }
 
 // overlays returns a chart of the distributions of all runs for each direction that at least two of them have.
-func overlays(runs []*run) (list []figure) {
+func overlays(runs []*run) (list []Figure) {
 	for _, direction := range mapping.Directions {
 		var curves []*curve
 		for i, r := range runs[:min(len(runs), maxCurves)] {
 			for _, c := range r.curves {
 				if c.name == direction {
 					one := *c
-					one.name, one.class = fmt.Sprintf("%d %s", r.Number, facts.Title(r.Doc)), runClass(i)
+					one.name, one.short, one.class = fmt.Sprintf("%d %s", r.Number, facts.Title(r.Doc)), fmt.Sprint("run ", r.Number), runClass(i)
 					curves = append(curves, &one)
 				}
 			}
 		}
 		if len(curves) > 1 {
 			label := fmt.Sprintf("Latency of %ss by percentile, of %d runs", direction, len(curves))
-			list = append(list, figure{direction, drawCurves(curves, label)})
+			one := drawCurves(curves, label)
+			one.Name = direction
+			list = append(list, one)
 		}
 	}
 	return list

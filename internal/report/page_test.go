@@ -143,13 +143,14 @@ func TestHalf(t *testing.T) {
 }
 
 // dataOf returns the values that a pointer shows.
-func dataOf(t *testing.T, p *Page) (panels []panelData) {
+func dataOf(t *testing.T, p *Page) []panelData {
 	t.Helper()
+	var data chartData
 	text := regexp.MustCompile(`(?s)<script type="application/json" class="data">(.*?)</script>`).FindStringSubmatch(write(t, p))[1]
-	if err := json.Unmarshal([]byte(text), &panels); err != nil {
+	if err := json.Unmarshal([]byte(text), &data); err != nil {
 		t.Fatal(err)
 	}
-	return panels
+	return data.Panels
 }
 
 // TestData: the values that a pointer shows are the drawn values, for each direction and window.
@@ -304,7 +305,7 @@ func TestMatrix(t *testing.T) {
 		for _, direction := range []string{"read", "write"} {
 			_, after, has := strings.Cut(text, fmt.Sprintf(c.title, direction))
 			section, _, _ := strings.Cut(after, "</section>")
-			if n := strings.Count(section, "<svg"); has != (c.drawings > 0) || n != c.drawings {
+			if n := strings.Count(section, "<svg xmlns"); has != (c.drawings > 0) || n != c.drawings {
 				t.Errorf("%s: %d drawings of %ss, want %d", c.name, n, direction, c.drawings)
 			}
 		}
@@ -332,7 +333,7 @@ func TestSparse(t *testing.T) {
 		windows []*mapping.Interval
 		want    []string
 	}{
-		{unknown, windows, []string{"<dt>Start</dt><dd>not known</dd>", "seconds since the run&#39;s start", "&#43;5.000s"}},
+		{unknown, windows, []string{"<dt>Start</dt><dd class=\"time\">not known</dd>", "seconds since the run&#39;s start", "&#43;5.000s"}},
 		{averages, []*mapping.Interval{window}, []string{"none: averages have no percentiles", ">IOPS</text>", "<td>42.0µs</td>"}},
 		{report, nil, []string{"no percentiles over time: its files do not say what happened when", "<td>10</td>", "Distribution"}},
 		{hosts, cluster, []string{"no documents of this run&#39;s hosts: ingest it with --levels cluster,host"}},

@@ -17,10 +17,10 @@ import (
 type section struct {
 	Time     template.HTML
 	TimeNote string
-	Data     []panelData
+	Data     chartData
 	Map      template.HTML
 	MapNote  string
-	Curves   template.HTML
+	Curves   Figure
 }
 
 func (r *runSums) section(of *run) *section {

@@ -14,7 +14,6 @@ import (
 
 // Heights in charts over time, in pixels.
 const (
-	keyHeight     = 26  // of the legend
 	titleHeight   = 26  // of a panel's title
 	latencyHeight = 190 // of a panel of latencies
 	rateHeight    = 120
@@ -32,15 +31,39 @@ type timeChart struct {
 	data   []panelData
 }
 
+// chartData is what the script of the page needs of charts.
+type chartData struct {
+	Times  *chartTimes `json:"times,omitempty"` // nil: the axis is none of time
+	Panels []panelData `json:"panels"`
+}
+
+// chartTimes are the ends of an axis of time in milliseconds since 1970, or since the run's start if its date is not known,
+// and the offset of [unit.Zone].
+type chartTimes struct {
+	From   int64 `json:"from"`
+	Until  int64 `json:"until"`
+	Offset int   `json:"offset"`
+	Since  bool  `json:"since,omitempty"`
+}
+
+func timesOf(axis *chart.TimeAxis) *chartTimes {
+	if !unit.IsKnown(axis.Clock.Start) {
+		zero := axis.Clock.Start
+		return &chartTimes{From: axis.From.Sub(zero).Milliseconds(), Until: axis.Until.Sub(zero).Milliseconds(), Since: true}
+	}
+	_, seconds := axis.From.In(unit.Zone).Zone()
+	return &chartTimes{From: axis.From.UnixMilli(), Until: axis.Until.UnixMilli(), Offset: 1000 * seconds}
+}
+
 // panelData has what a pointer over the charts shows: the position of each column, and its texts.
 type panelData struct {
 	Name    string   `json:"name"`
-	Columns []string `json:"columns"` // names of the texts
+	Columns []string `json:"columns"` // names of the texts; nil: they need none
 	Rows    [][]any  `json:"rows"`    // each row: from, to, time, texts
 }
 
 // newTimeChart draws the chart. Directions without histograms have no panel of latencies.
-func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, label string) (template.HTML, []panelData) {
+func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, label string) (template.HTML, chartData) {
 	var withLatency []string
 	for _, name := range names {
 		if low, high := all[name].latencies(); high >= low {
@@ -51,7 +74,6 @@ func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, l
 	top := 0.0
 	if len(withLatency) > 0 {
 		t.legend(withLatency)
-		top = keyHeight
 	}
 	low, high := math.Inf(1), 0.0
 	for _, name := range withLatency {
@@ -68,7 +90,7 @@ func newTimeChart(axis chart.TimeAxis, names []string, all map[string]*series, l
 	for _, name := range names {
 		t.data = append(t.data, t.panelData(name))
 	}
-	return picture(&t.Canvas, "time", top+chart.BelowHeight, label), t.data
+	return picture(&t.Canvas, "time", top+chart.BelowHeight, label), chartData{timesOf(&axis), t.data}
 }
 
 // latencies returns the lowest and the highest drawn latency. If there is none, high is below low.
@@ -88,14 +110,12 @@ func (s *series) latencies() (low, high float64) {
 
 // legend explains the lines, and the shade around them if windows are joined.
 func (t *timeChart) legend(names []string) {
-	x := float64(chart.Left)
 	for _, p := range overTime {
-		x = t.Key(x, 14, "line "+className(p.name), p.name)
+		t.Key("line "+className(p.name), p.name)
 	}
 	for _, name := range names {
 		if slices.ContainsFunc(t.series[name].columns, func(c *column) bool { return c.windows > 1 }) {
-			t.Printf(`<path class="shade p99" d="M%s 4h22v12h-22z"/>`, chart.Number(x))
-			t.Text(x+27, 14, "soft", "up to the worst of the joined windows")
+			t.Key("shade p99", "up to the worst of the joined windows")
 			return
 		}
 	}
@@ -133,11 +153,10 @@ func (t *timeChart) rates(top float64) {
 	}
 	a := chart.RateAxis(most, top, rateHeight, 4)
 	t.Text(chart.Left, top-9, "name", "IOPS")
-	x := float64(chart.Left) + 60
 	t.Axes(a, t.ticks)
 	for _, name := range t.names {
 		if len(t.names) > 1 {
-			x = t.Key(x, top-9, "line "+name, name)
+			t.Key("line "+name, name+" IOPS")
 		}
 		s := t.series[name]
 		t.Path("shade "+name, name+" iops of the joined windows", t.shade(s, a, func(c *column) (from, to float64) { return c.lowest, c.most }))

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strings"
@@ -16,14 +15,15 @@ import (
 )
 
 const (
+	overRunsTop    = 20
 	overRunsHeight = 220
 	mostDots       = 400 // a line over more runs has no dots, because they would hide one another
 )
 
 // OverRuns draws numbers of one direction of a workload over its runs, by start. There is a line for each series,
 // and a mark for each change, with a link to the first run after it. The series are all latencies, or all of one
-// rate. With fewer than two runs it returns "".
-func OverRuns(series []*workload.Series, link func(*mapping.Run) string) template.HTML {
+// rate. With fewer than two runs it is empty.
+func OverRuns(series []*workload.Series, link func(*mapping.Run) string) (f Figure) {
 	low, high, open := math.Inf(1), 0.0, math.Inf(1)
 	var span window.Span
 	for _, s := range series {
@@ -36,20 +36,19 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 		}
 	}
 	if span.Length() <= 0 {
-		return ""
+		return f
 	}
 	c := &chart.Canvas{}
-	axis := chart.LatencyAxis(low, high, keyHeight, overRunsHeight)
+	axis := chart.LatencyAxis(low, high, overRunsTop, overRunsHeight)
 	if series[0].Number.LessIsBad() {
-		axis = chart.RateAxis(high, keyHeight, overRunsHeight, 6)
+		axis = chart.RateAxis(high, overRunsTop, overRunsHeight, 6)
 	}
 	times := &chart.TimeAxis{From: span.Start, Until: span.End, Clock: chart.Clock{Start: span.Start}}
-	x := float64(chart.Left)
 	for _, s := range series {
-		x = c.Key(x, 14, "line "+classOf(s), nameOf(s))
+		c.Key("line "+classOf(s), nameOf(s))
 	}
 	if !math.IsInf(open, 1) {
-		c.Text(x, 14, "soft", "at the top "+unit.Latency(open)+" or more: fio's last bin has no upper end")
+		c.Text(chart.Left, overRunsTop-6, "soft", "at the top "+unit.Latency(open)+" or more: fio's last bin has no upper end")
 	}
 	ticks := times.Ticks()
 	c.Axes(axis, ticks)
@@ -61,6 +60,12 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 				Title: fmt.Sprintf("%s, %s: %s %s", facts.ShortID(run.Run.ID), facts.Started(run), s.Number.Text(), s.TextOf(s.Values[i])),
 			})
 		}
+		panel := panelData{Name: nameOf(s)}
+		for i, p := range points { // it is shown where it is the nearest
+			before, after := points[max(i-1, 0)], points[min(i+1, len(points)-1)]
+			panel.Rows = append(panel.Rows, []any{(before.X + p.X) / 2, (after.X + p.X) / 2, facts.ShortID(s.Runs[i].Run.ID) + " " + facts.Started(s.Runs[i]), s.TextOf(s.Values[i])})
+		}
+		f.Data.Panels = append(f.Data.Panels, panel)
 		if c.Line(classOf(s), nameOf(s), points); len(points) <= mostDots {
 			c.Dots(classOf(s), points)
 		}
@@ -81,11 +86,12 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) templat
 	for _, run := range changed {
 		class := map[bool]string{true: "mark worse", false: "mark better"}[isWorse[run]]
 		c.Printf(`<a href="%s"><path class="%s" d="M%s %dv%d"><title>%s</title></path></a>`+"\n", chart.Escape(link(run)), class,
-			chart.Number(times.X(run.Run.Start)), keyHeight, overRunsHeight, chart.Escape(facts.Started(run)+": "+strings.Join(texts[run], ", ")))
+			chart.Number(times.X(run.Run.Start)), overRunsTop, overRunsHeight, chart.Escape(facts.Started(run)+": "+strings.Join(texts[run], ", ")))
 	}
-	c.Below(ticks, keyHeight+overRunsHeight, "start of the runs, "+times.Name()+" to "+unit.Time(span.End, unit.Day))
+	c.Below(ticks, overRunsTop+overRunsHeight, "start of the runs, "+times.Name()+" to "+unit.Time(span.End, unit.Day))
 	label := fmt.Sprintf("%s of %ss over %d runs", series[0].Number.Text(), series[0].Direction, len(series[0].Runs))
-	return picture(c, "time", keyHeight+overRunsHeight+chart.BelowHeight, label)
+	f.SVG, f.Data.Times = picture(c, "time", overRunsTop+overRunsHeight+chart.BelowHeight, label), timesOf(times)
+	return f
 }
 
 func nameOf(s *workload.Series) string { return s.Number.Text() + " of " + s.Direction + "s" }

@@ -35,7 +35,7 @@ func style() template.CSS { return report.Style() + template.CSS(siteCSS) }
 // templates are parsed at first use, because otherwise all commands would start slower.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
-		"live": report.Live, "nav": report.Nav,
+		"live": report.Live, "script": report.Script, "nav": report.Nav,
 	}).Parse(siteHTML + workloadsHTML + matrixHTML + report.PartsHTML))
 })
 

@@ -66,7 +66,7 @@ func FuzzRequest(f *testing.F) {
 		if w.Code >= http.StatusInternalServerError {
 			t.Fatalf("%s %s: status %d: %s", path, query, w.Code, w.Body)
 		}
-		if page := w.Body.String(); w.Code != http.StatusOK && strings.Contains(page, "<script") {
+		if page := w.Body.String(); w.Code != http.StatusOK && strings.Count(page, "<script") > 1 { // the page has one
 			t.Errorf("%s %s: %s", path, query, page)
 		}
 	})

@@ -42,8 +42,8 @@ func TestMatrix(t *testing.T) {
 	} {
 		w := p.get(t, c.address)
 		body := w.Body.String()
-		if w.Code != c.code || !strings.Contains(body, c.want) || strings.Count(body, "<svg") != c.drawings {
-			t.Errorf("%s: %d with %d drawings, want %d with %d and %s:\n%s", c.address, w.Code, strings.Count(body, "<svg"), c.code, c.drawings, c.want, body[max(strings.Index(body, "<main>"), 0):])
+		if w.Code != c.code || !strings.Contains(body, c.want) || strings.Count(body, "<svg xmlns") != c.drawings {
+			t.Errorf("%s: %d with %d drawings, want %d with %d and %s:\n%s", c.address, w.Code, strings.Count(body, "<svg xmlns"), c.code, c.drawings, c.want, body[max(strings.Index(body, "<main>"), 0):])
 		}
 		if c.code == http.StatusOK && c.drawings > 0 && strings.Contains(w.Header().Get("Content-Security-Policy"), "unsafe-inline") {
 			t.Errorf("%s: %s", c.address, w.Header().Get("Content-Security-Policy"))

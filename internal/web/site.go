@@ -85,8 +85,8 @@ func (s *site) handler() http.Handler {
 
 // guarded refuses requests that are not allowed, and sets headers that restrict browsers.
 func (s *site) guarded(next http.Handler) http.Handler {
-	// A browser may load nothing, run only the script of live pages, and send forms only to this server.
-	policy := "default-src 'none'; style-src " + report.HashOf(string(style())) + "; script-src " + report.LivePolicy() + "; base-uri 'none'; form-action 'self'" + unframed
+	// A browser may load nothing, run only the scripts of reports, and send forms only to this server.
+	policy := "default-src 'none'; style-src " + report.HashOf(string(style())) + "; script-src " + report.ScriptPolicy() + " " + report.LivePolicy() + "; base-uri 'none'; form-action 'self'" + unframed
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -165,7 +164,7 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 func (v workloadView) Count() string { return unit.Plural(len(v.Runs), "run") }
 
 // Charts returns the charts of each direction: latencies, and requests per second.
-func (v workloadView) Charts() (list []template.HTML) {
+func (v workloadView) Charts() (list []report.Figure) {
 	link := func(run *mapping.Run) string { return "../" + runLink(run) }
 	for _, direction := range mapping.Directions {
 		for _, isRate := range []bool{false, true} {
@@ -175,7 +174,7 @@ func (v workloadView) Charts() (list []template.HTML) {
 					series = append(series, s)
 				}
 			}
-			if chart := report.OverRuns(series, link); chart != "" {
+			if chart := report.OverRuns(series, link); chart.SVG != "" {
 				list = append(list, chart)
 			}
 		}
