@@ -57,9 +57,13 @@ func (r *Result) Log(log *slog.Logger) {
 	}
 }
 
-// Why returns a line for each job with its source of rows, its time, and the evidence.
+// Why says how jobs that ran one after another were placed, and has a line for each job with its source of rows, its time, and
+// the evidence.
 func (r *Result) Why() (lines []string) {
 	if r.Plan != nil {
+		if r.Plan.Placed != "" {
+			lines = append(lines, r.Plan.Placed)
+		}
 		for _, j := range r.Plan.Jobs {
 			lines = append(lines, j.String())
 		}

@@ -326,13 +326,14 @@ func (r *runReader) conclude() {
 			"such a row, so up to %.0f %% of a window's requests may belong to the window beside it; %s",
 			title, u.windows, seconds(max(u.first-r.Shift, 0)), min(100*u.share, 100), r.adviseWindows())
 	}
+	var lacks []string
 	for d, n := range missing {
 		if n > 0 {
-			note("%s: %d %s requests are in fio's total and in no window", title, n, fiolog.Direction(d))
+			lacks = append(lacks, fmt.Sprintf("%d %s requests", n, fiolog.Direction(d)))
 		}
 	}
-	if r.Placed != "" {
-		note("%s: %s", title, r.Placed)
+	if len(lacks) > 0 {
+		note("%s: %s are in fio's total and in no window", title, strings.Join(lacks, " and "))
 	}
 	if r.opt.Align != AlignJob {
 		text, isDoubt := r.Apart(func(j *plan.Job) int64 { return r.rows[j].endByRows() })

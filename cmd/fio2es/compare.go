@@ -119,7 +119,6 @@ type comparison struct {
 	gate     compare.Gate     // of --fail-if
 	checks   checks
 	judged   int // number of changes with an interval
-	gaps     int // of these, the number that may lie between two groups of latencies
 	out      io.Writer
 	format   string                      // of out
 	to       *table.Writer[*compare.Row] // writes to out
@@ -136,10 +135,6 @@ func (c *comparison) compare(ctx context.Context, args []string) error {
 	}
 	if err := run(ctx, args); err != nil {
 		return err
-	}
-	if c.gaps > 0 {
-		c.note("", fmt.Sprintf("%s may lie between two groups of latencies, such as hits and misses of a cache, which makes intervals wide (-v lists them)",
-			unit.Plural(c.gaps, "percentile")))
 	}
 	isMet, unchecked, err := c.gate.Log(c.log)
 	c.leftOut = c.leftOut || unchecked
@@ -277,7 +272,6 @@ func (c *comparison) lines(title string, base, other *compare.Side) ([]compare.L
 			c.judged++
 		}
 		if l.SpansGap() {
-			c.gaps++
 			c.log.Debug(fmt.Sprintf("%s and %s: %s: %s", base.Name, other.Name, l.Direction, l.Why))
 		}
 	}

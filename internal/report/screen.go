@@ -109,7 +109,7 @@ func (r *run) notes(of *query.Run) (list []string) {
 			add(why)
 		}
 	}
-	add(r.HostNote, d.Placed)
+	add(r.HostNote)
 	return list
 }
 

@@ -55,7 +55,7 @@ func place(out *Output, entries []*Entry) placement {
 			}
 			byStart.Starts[e] = moment{at, clockStart, errorOfStart + forks(e)}
 			if at.Sub(first) > together {
-				byStart.how = "each job where job_start in fio's report puts it"
+				byStart.how = "each job is placed where job_start in fio's report puts it"
 			}
 		}
 		return byStart
@@ -87,7 +87,7 @@ func place(out *Output, entries []*Entry) placement {
 		ramp, delay, _ := e.waits()
 		side.Starts[e] = moment{end.Add(delay + ramp - longest), clock, unsure + forks(entries...)}
 		if e.option("startdelay") != "" {
-			side.how = "each job by its startdelay, and the last to end by when fio wrote its report"
+			side.how = "each job is placed by its startdelay, and the last to end by when fio wrote its report"
 		}
 	}
 	groups := by(func(e *Entry) int { return e.GroupID }, entries)
@@ -162,7 +162,7 @@ func place(out *Output, entries []*Entry) placement {
 
 // placeByReports uses periodic reports. A job that they do not show began with the first one that they show.
 func placeByReports(out *Output, entries []*Entry) placement {
-	p := placement{Starts: map[*Entry]moment{}, how: "each job where its counts begin to grow in fio's periodic reports"}
+	p := placement{Starts: map[*Entry]moment{}, how: "each job is placed where its counts begin to grow in fio's periodic reports"}
 	if len(out.Times) < 2 {
 		return p
 	}
@@ -191,7 +191,7 @@ func placeByReports(out *Output, entries []*Entry) placement {
 // time of the report count: fio writes it at its timestamp_ms. The result is empty if there are no such times. step is
 // how finely they are recorded.
 func placeByFiles(out *Output, groups [][]*Entry, ran time.Duration, end time.Time, step time.Duration) placement {
-	p := placement{Starts: map[*Entry]moment{}, how: "each job by when its log was last written, less its run time"}
+	p := placement{Starts: map[*Entry]moment{}, how: "each job is placed by when its log was last written, less its run time"}
 	if out.Client || out.Fio.Timestamp == 0 || out.File.ModTime.IsZero() {
 		return placement{}
 	}
@@ -277,7 +277,7 @@ func placeInStages(groups [][]*Entry, ran time.Duration, end time.Time) (fits []
 		if left <= -betweenStages || left >= 1500*time.Millisecond+late {
 			continue
 		}
-		p := placement{Starts: map[*Entry]moment{}, how: "each group of jobs behind the one before: their run times add " +
+		p := placement{Starts: map[*Entry]moment{}, how: "each group of jobs is placed behind the one before: their run times add " +
 			"up to the time that fio ran"}
 		end, unsure := end, errorOfEnd
 		for _, of := range slices.Backward(stages) {

@@ -185,7 +185,7 @@ func (p *planner) placeByRows() {
 				}
 			}
 			if first = Earlier(first, at.Start); at.Start.Sub(first).Abs() > time.Duration(max(2*j.Interval, 1000))*time.Millisecond {
-				p.Placed = "each job where the absolute times of its rows put it (log_unix_epoch)"
+				p.Placed = "each job is placed where the absolute times of its rows put it (log_unix_epoch)"
 			}
 		case otherClock:
 			if j.Origin = j.before(); j.Entry == nil {
@@ -197,7 +197,7 @@ func (p *planner) placeByRows() {
 				before := latest[j.Entry.Out] - j.Origin
 				j.moment = moment{end.Add(-time.Duration(before) * time.Millisecond), by, errorOfReport}
 				if before > j.Ran+1000 {
-					p.Placed = "each job where the times of its rows put it (log_alternate_epoch)"
+					p.Placed = "each job is placed where the times of its rows put it (log_alternate_epoch)"
 				}
 			}
 		}
@@ -306,9 +306,10 @@ hosts:
 		if last.Sub(first) <= max(shortest/6, time.Second) { // of one moment, or of copies that were made within one
 			isOfOneFio := func(s span) bool { return s.Volume == spans[0].Volume && s.Number != spans[0].Number }
 			if slices.ContainsFunc(spans, isOfOneFio) {
-				p.Placed = "all jobs as if they began together, because their logs were last written at the same moment, and no report says when " +
-					"they ran: if the logs are copies, and the jobs ran one after another (stonewall), its numbers are of no single stage; pass " +
-					"fio's JSON report, or logs with their times (cp -p, rsync -t)"
+				p.Placed = "all jobs are shown as if they began together, because their logs were last written at the same moment, and no report " +
+					"says when they ran"
+				p.problems.note("%s: %s: if the logs are copies, and the jobs ran one after another (stonewall), its numbers are of no single "+
+					"stage; pass fio's JSON report, or logs with their times (cp -p, rsync -t)", p.Title, p.Placed)
 			}
 			continue
 		}
@@ -328,7 +329,7 @@ hosts:
 		}
 		if len(apart) > 0 {
 			maps.Copy(later, apart)
-			p.Placed = "each job by when its log was last written, less the time of its last row"
+			p.Placed = "each job is placed by when its log was last written, less the time of its last row"
 			p.problems.note("%s: its jobs ran one after another, by the modification times of their logs: their starts are as "+
 				"reliable as these", p.Title)
 		}
