@@ -101,7 +101,6 @@ func TestDrawPictures(t *testing.T) {
 		rows                  int // 0: all; the third row of History would show only two points
 	}{
 		{"run-detail", "run", kibanatest.Pictured, 0},
-		{"run-detail-top", "run", kibanatest.Pictured, 2},
 		{"history", "history", kibanatest.Pictured, 2},
 		{"compare", "compare", kibanatest.Full, 0},
 	} {

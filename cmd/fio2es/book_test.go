@@ -28,8 +28,7 @@ func (terminal80) Columns() int { return 80 }
 // user types commands into a terminal of 80 columns.
 type user struct {
 	*testing.T
-	tmp   string          // folder that the user sees as /tmp
-	shown strings.Builder // all commands and their output
+	tmp string // folder that the user sees as /tmp
 }
 
 func newUser(t *testing.T) *user {
@@ -55,7 +54,6 @@ func (u *user) types(page string) string {
 				made.WriteString(line + u.run(strings.TrimSpace(command)))
 			}
 		}
-		u.shown.WriteString(made.String())
 		return "```console\n" + made.String() + "```\n"
 	})
 }
@@ -104,13 +102,13 @@ func at80(text string) string {
 }
 
 // TestBook runs the commands in console blocks of pages at the root of the module. If a page needs it, the example
-// archive is in the history. It compares the output with the pages, and with the picture in README.md. -update
-// writes both.
+// archive is in the history. It compares the output with the pages; -update
+// writes them.
 func TestBook(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	for _, c := range []struct{ page, before string }{
 		{"README.md", ""},
-		{"docs/quickstart.md", "fio2es ingest examples/cbt-archive"},
+		{"docs/quickstart.md", "fio2es ingest examples/cbt-archive/results/00000000"},
 		{"docs/cbt.md", ""},
 		{"docs/history.md", "fio2es ingest examples/cbt-archive"},
 	} {
@@ -121,11 +119,6 @@ func TestBook(t *testing.T) {
 			}
 			page := readText(t, c.page)
 			golden.File(t, c.page, u.types(page))
-			if c.page == "README.md" {
-				shown := regexp.MustCompile(`(?m)^\$ export .*\n`).ReplaceAllString(u.shown.String(), "")
-				shown = strings.ReplaceAll(shown, "$ go run ./cmd/fio2es", "\n$ fio2es")
-				golden.File(t, filepath.Join("docs", "first-light.svg"), screen(strings.TrimSpace(shown)))
-			}
 		})
 	}
 }
