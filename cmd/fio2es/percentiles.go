@@ -231,7 +231,11 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 		}
 		for _, d := range list {
 			if query.Wants(p.query.Directions, d.Direction) {
-				rows = append(rows, &percentileRow{Window: window.Total(doc, d), latency: facts.LatenciesOfTotals(d.Totals)})
+				row := &percentileRow{Window: window.Total(doc, d), latency: facts.LatenciesOfTotals(d.Totals)}
+				if row.lasted = row.EndMS(); len(doc.Sections) == 1 && d.DurationMS > 0 { // a section of the run
+					row.lasted = d.DurationMS
+				}
+				rows = append(rows, row)
 			}
 		}
 	} else {
@@ -290,7 +294,8 @@ func (p *percentiles) inNoWindow(rows []*percentileRow, doc *mapping.Run) (notes
 type percentileRow struct {
 	*window.Window
 	latency facts.Latencies
-	isSum   bool // a sum of windows
+	isSum   bool  // a sum of windows
+	lasted  int64 // of a total, in milliseconds
 }
 
 // isTotal reports whether the row is about the whole run.
@@ -306,11 +311,11 @@ func (r *percentileRow) level() string {
 	return r.LevelName()
 }
 
-// at returns when the window was, in seconds since the run's start. The totals are of all seconds to the end of the last
-// job, also if no request completed in the last of them.
+// at returns when the window was, in seconds since the run's start. The totals are of all seconds of the run, or of its section,
+// to the end of the last job, also if no request completed in the last of them.
 func (r *percentileRow) at() string {
 	if r.isTotal() {
-		return "all " + seconds(r.EndMS()-r.StartMS())
+		return "all " + seconds(r.lasted)
 	}
 	return seconds(r.StartMS()) + "-" + seconds(r.EndMS())
 }
