@@ -27,6 +27,7 @@ type kitchen struct {
 	dir     string
 	env     []string
 	metrics string // output of serve
+	printed string // by the last program in Python
 }
 
 // fence matches a block of code in Markdown: its language and its text.
@@ -61,12 +62,14 @@ func TestRecipes(t *testing.T) {
 			k.yaml(m[2])
 		case "python":
 			k.python(m[2])
+		case "text":
+			return "```text\n" + k.pivot() + "```\n"
 		default:
 			t.Errorf("nothing checks a block of %s", m[1])
 		}
 		return block
 	})
-	if len(made) != 6 {
+	if len(made) != 7 {
 		t.Errorf("blocks of %v", made)
 	}
 	golden.File(t, page, result)
@@ -285,6 +288,29 @@ func (k *kitchen) python(block string) {
 		if code != 0 {
 			k.Errorf("exit code %d of\n%s%s", code, block, out)
 		}
-		k.Log(out)
+		k.printed = out
 	}
+}
+
+// pivot returns what the program before prints last: p99 of the first windows, one a line. With pandas it checks that it
+// does. Both come from windows.jsonl, and no row of a whole run is in it.
+func (k *kitchen) pivot() string {
+	text, err := os.ReadFile(filepath.Join(k.dir, "windows.jsonl"))
+	check(k.T, err)
+	type window struct {
+		Level, Direction string
+		Start            int     `json:"start_ms"`
+		P99              float64 `json:"p99_us"`
+	}
+	made := "direction     read    write\nstart_ms\n"
+	for rows := range slices.Chunk(decoded[window](k.T, string(text))[:6], 2) {
+		if rows[0].Level != "cluster" || rows[0].Direction != "read" || rows[1].Direction != "write" || rows[0].Start != rows[1].Start {
+			k.Errorf("windows %+v", rows)
+		}
+		made += fmt.Sprintf("%-9d  %7.3f  %7.3f\n", rows[0].Start, rows[0].P99, rows[1].P99)
+	}
+	if printed := regexp.MustCompile(` +\n`).ReplaceAllString(k.printed, "\n"); printed != "" && !strings.HasSuffix(printed, made) {
+		k.Errorf("printed\n%s\nwant at its end\n%s", printed, made)
+	}
+	return made
 }
