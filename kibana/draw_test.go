@@ -346,6 +346,23 @@ func TestDrawLegend(t *testing.T) {
 	}
 }
 
+// TestDrawArchives: response curves of two archives lie over each other, the newer ones solid, the older ones dashed.
+func TestDrawArchives(t *testing.T) {
+	browser := browser(t)
+	runs := sweep([]int{4096, 65536}, []int{1, 4, 16, 64}, fields{"run.archive": "before"})
+	for i, run := range sweep([]int{4096, 65536}, []int{1, 4, 16, 64}, fields{"run.archive": "after"}) {
+		run["run.id"], run["run.start"], run["all.latency.p99"] = fmt.Sprintf("%020x", 100+i), fmt.Sprint(1_780_100_000_000+60_000*i), 1.3*run["all.latency.p99"].(float64)
+		runs = append(runs, run)
+	}
+	j := job(t, bundle(t, kibana.Options{}), "response-curve", kibanatest.Full)
+	j.Answers["answer"], j.Signals, j.Height = answerOf(t, runs...), map[string]any{"choice": "all by archive"}, 600
+	p := browser.draw(t, j)[0]
+	savePicture(t, "response-curve-archives", p)
+	if dashed := strings.Count(p.SVG, `stroke-dasharray="6`); dashed != 2 || !slices.Contains(p.Texts(), "numbers: iodepth; solid: after, dashed: before") {
+		t.Errorf("%d dashed curves, %q", dashed, p.Texts())
+	}
+}
+
 // TestDrawDistribution: the name of a direction is above the labels of its percentiles, at any position.
 func TestDrawDistribution(t *testing.T) {
 	browser := browser(t)

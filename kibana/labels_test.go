@@ -74,6 +74,35 @@ func TestDrawLabels(t *testing.T) {
 	}
 }
 
+// TestDrawReference: a band covers the runs of one day, and the reference is the median of the first ten runs.
+func TestDrawReference(t *testing.T) {
+	browser := browser(t)
+	var runs []fields
+	for i := range 15 { // ten runs of 100 µs, and five of 200 on the next day
+		p99, start := 100.0, 1_780_000_000_000+60_000*i
+		if i >= 10 {
+			p99, start = 200, start+86_400_000
+		}
+		runs = append(runs, swept(i, 4096, 1, p99+float64(i%2), fields{"run.start": fmt.Sprint(start)}))
+	}
+	j := job(t, bundle(t, kibana.Options{}), "history-runs", kibanatest.Full)
+	j.Answers["answer"] = answerOf(t, runs...)
+	j.Signals = map[string]any{"values": "relative to the first ten"}
+	j.Ask = map[string]string{
+		"shown": "view.data('points').filter(d => d.metric === 'p99').map(d => d.shown.toFixed(2))", "rects": MarksOf("rect"),
+	}
+	p := browser.draw(t, j)[0]
+	savePicture(t, "reference", p)
+	var shown []string
+	asked(t, p, "shown", &shown)
+	if len(shown) != 15 || shown[0] != "1.00" || shown[14] != "1.99" {
+		t.Errorf("%q", shown)
+	}
+	if bands := itemsOf(t, p, "rects", "day"); len(bands) != 4 || bands[0].Height <= 0 || bands[0].Width >= bands[1].X-bands[0].X {
+		t.Errorf("%+v", bands)
+	}
+}
+
 // labelsOf returns the visible labels.
 func labelsOf(texts []Mark) []Item {
 	var labels []Item

@@ -52,7 +52,7 @@ func (b *builder) formats(fields map[string]string) map[string]any {
 // isFor reports whether a format is for fields of a type.
 func (f *format) isFor(typ string) bool {
 	switch f.ID {
-	case "duration", "bytes", "number", "percent":
+	case "duration", "bytes", "number":
 		return typ == "long" || typ == "double" || typ == "histogram"
 	}
 	return true
@@ -142,11 +142,10 @@ type timeSpan struct {
 
 // control is a list from which users choose values of a field.
 type control struct {
-	Title  string `json:"title"`
-	View   string `json:"view"`
-	Field  string `json:"field"`
-	Width  string `json:"width"` // small, medium or large
-	Single bool   `json:"single,omitempty"`
+	Title string `json:"title"`
+	View  string `json:"view"`
+	Field string `json:"field"`
+	Width string `json:"width"` // small, medium or large
 }
 
 type row struct {
@@ -220,8 +219,7 @@ func (b *builder) controls(list []control) (map[string]any, []Reference) {
 		panels[id] = map[string]any{
 			"order": i, "width": c.Width, "grow": c.Width == "large", "type": "optionsListControl",
 			"explicitInput": map[string]any{
-				"id": id, "fieldName": c.Field, "title": c.Title, "selectedOptions": []any{},
-				"singleSelect": c.Single, "enhancements": map[string]any{},
+				"id": id, "fieldName": c.Field, "title": c.Title, "selectedOptions": []any{}, "singleSelect": false, "enhancements": map[string]any{},
 			},
 		}
 		references = append(references, Reference{"controlGroup_" + id + ":optionsListDataView", typeDataView, b.id(c.View)})
