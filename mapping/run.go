@@ -71,7 +71,8 @@ type Program struct {
 	Version string `json:"version,omitempty"` // such as v1.2.3
 }
 
-// RunInfo identifies a run. In JSON it also has the member link ([RunInfo.Link]), and Start is also the document's
+// RunInfo identifies a run. In JSON it also has the members link ([RunInfo.Link]) and compare
+// ([Run.CompareLink]), and Start is also the document's
 // @timestamp.
 type RunInfo struct {
 	ID       string            `json:"id"` // of RunID
@@ -109,14 +110,41 @@ func (r *RunInfo) Live() bool { return strings.HasPrefix(r.Ingest, LivePrefix) }
 // Link returns the end of the address of a Kibana dashboard that shows only this run: the time of the run with a second
 // around it, and a query for its id. It is a separate field because a format for links in Kibana can use only the value
 // of its own field.
-func (r *RunInfo) Link() string {
+func (r *RunInfo) Link() string { return r.link(0, `run.id:"`+r.ID+`"`) }
+
+// link returns a link to what a query finds in the time of the run and for a time before it.
+func (r *RunInfo) link(before time.Duration, query string) string {
 	end := r.End
 	if end.Before(r.Start) {
 		end = r.Start
 	}
-	from, to := r.Start.Add(-time.Second), end.Add(time.Second)
+	from, to := r.Start.Add(-time.Second-before), end.Add(time.Second)
 	return "time:(from:'" + from.UTC().Format(timeLayout) + "',to:'" + to.UTC().Format(timeLayout) +
-		"'))&_a=(query:(language:kuery,query:'run.id:\"" + r.ID + "\"')"
+		"'))&_a=(query:(language:kuery,query:'" + query + "')"
+}
+
+// CompareLink is like [RunInfo.Link], for the run and those with the same settings in the 90 days before it.
+func (r *Run) CompareLink() string {
+	var query []string
+	add := func(field, value string) { query = append(query, "cbt."+field+":"+value) }
+	if c := &r.CBT; c.Mode != "" && strings.Trim(c.Mode, "abcdefghijklmnopqrstuvwxyz") == "" { // others would need escapes
+		add("mode", c.Mode)
+	}
+	for _, setting := range []struct {
+		field string
+		value int64
+	}{
+		{"rwmixread", r.CBT.RWMixRead}, {"op_size", r.CBT.OpSize}, {"iodepth", r.CBT.IODepth}, {"total_iodepth", r.CBT.TotalIODepth},
+		{"numjobs", r.CBT.NumJobs}, {"concurrent_procs", r.CBT.Procs}, {"volumes", r.CBT.Volumes}, {"clients", int64(r.CBT.Clients)},
+	} {
+		if setting.value != 0 {
+			add(setting.field, strconv.FormatInt(setting.value, 10))
+		}
+	}
+	if query == nil {
+		return r.Run.Link()
+	}
+	return r.Run.link(90*24*time.Hour, strings.Join(query, " and "))
 }
 
 // FioInfo has the version of fio and its options. In JSON it also has the run's directions.
