@@ -191,7 +191,8 @@ func (b *batch) isBehind(o *batch) (isBehind, isKnown bool) {
 // turns divides the jobs of one fio by its stages. fio starts the jobs of a group (groupid) together. A group is a stage
 // of its own if it has a stonewall, or if it began after all jobs before it had ended. If nothing shows either, it is one,
 // too: groups side by side (new_group) are rare, and requests of two stages must not be added up. Jobs with wait_for are a
-// stage of their own if they began after all others, by their times or because they wait for all of these.
+// stage of their own if they began after all others, by their times or because they wait for all of these. Jobs in the group
+// of one with a startdelay are of the stage before if they began in it.
 //
 // Logs without a report have no groups: only the times of their rows divide them.
 func (p *planner) turns(jobs []*Job) (turns []batch) {
@@ -213,21 +214,39 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 		}
 		return j.Entry.HasOption(name)
 	}
+	isDelayed := false
 	for i, group := range groups {
 		var one batch
-		for i, j := range group {
-			of := batch{[]*Job{j}, j.Start, time.Time{}, j.Error}
-			if j.Ran == 0 && RequestsOf(j.Entry.Job) == 0 {
-				of.start = time.Time{} // it failed at once
+		for _, jobs := range by(func(j *Job) *Entry { return j.Entry }, group) {
+			var of batch
+			for i, j := range jobs {
+				next := batch{[]*Job{j}, j.Start, time.Time{}, j.Error}
+				if j.Ran == 0 && RequestsOf(j.Entry.Job) == 0 {
+					next.start = time.Time{} // it failed at once
+				}
+				if j.Ran > 0 && !j.Start.IsZero() {
+					next.end = j.Start.Add(time.Duration(j.Ran) * time.Millisecond)
+				}
+				if i == 0 {
+					of = next
+				} else {
+					of.add(next)
+				}
 			}
-			if j.Ran > 0 && !j.Start.IsZero() {
-				of.end = j.Start.Add(time.Duration(j.Ran) * time.Millisecond)
-			}
-			if i == 0 {
+			// fio passes over a job whose startdelay is not over, and does not wait at its stonewall: jobs behind it may begin before.
+			isDelayed = isDelayed || isSet(jobs[0], "startdelay")
+			began := slices.IndexFunc(turns, func(turn batch) bool { isBehind, isKnown := of.isBehind(&turn); return isKnown && !isBehind })
+			switch {
+			case isDelayed && began >= 0:
+				turns[began].add(of)
+			case len(one.jobs) == 0:
 				one = of
-			} else {
+			default:
 				one.add(of)
 			}
+		}
+		if len(one.jobs) == 0 {
+			continue
 		}
 		isNext, waits := true, p.ev.Live && !slices.ContainsFunc(slices.Concat(groups[i:]...), hasBegun)
 		if waits { // what the report has as its run time is how long it has waited
@@ -239,11 +258,11 @@ func (p *planner) turns(jobs []*Job) (turns []batch) {
 			isBehind, isKnown := one.isBehind(last)
 			awaited := group[0].Entry.OptionOfOne("wait_for")
 			isOther := func(j *Job) bool { return awaited == "" || j.Section() != awaited }
-			switch before := last.jobs[len(last.jobs)-1].Entry; {
+			switch {
 			case !slices.ContainsFunc(last.jobs, isOther): // it waits for all of these
 			case waits:
 				isNext = isSet(group[0], "stonewall") || !isSet(group[0], "new_group") && !isSet(group[0], "startdelay")
-			case group[0].Entry.GroupID == before.GroupID:
+			case group[0].Entry.GroupID == groups[i-1][0].Entry.GroupID:
 				isNext = isBehind
 			case isSet(group[0], "stonewall"):
 			default:

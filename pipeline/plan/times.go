@@ -172,8 +172,10 @@ func (p *planner) placeByRows() {
 				switch {
 				case !p.ev.Live && idle > together && j.Entry.Ran > 0 &&
 					time.UnixMilli(j.Origin+p.ev.lastRows([]*Job{j})[0]).Sub(j.Start.Add(j.Entry.ranFor())) > together:
-					p.problems.note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, or the "+
-						"report is of another run; its rows alone say when it started", j.Log.File.Name())
+					if !j.Entry.isGroup { // sections of a group may have waited
+						p.problems.note("%s: its rows end after the job, by fio's report: the clock of its host was set back while fio ran, or the "+
+							"report is of another run; its rows alone say when it started", j.Log.File.Name())
+					}
 				case j.Error <= at.Error || idle > j.Error+at.Error:
 					at.Start, at.Error = j.Start, j.Error
 				}

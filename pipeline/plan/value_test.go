@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,9 @@ func TestStages(t *testing.T) {
 		if name, waits, ok := strings.Cut(rw, " after "); ok {
 			rw, own = name, options{"rw": name, "wait_for": waits}
 		}
+		if name, ok := strings.CutPrefix(rw, "delayed "); ok {
+			rw, own = name, options{"rw": name, "startdelay": "2"}
+		}
 		e := &Entry{Out: outs[host], Job: &fiolog.Job{Name: rw, GroupID: group}, jobOptions: jobOptions{own: own}}
 		j := &Job{
 			JobKey: JobKey{Host: host}, Entry: e, Ran: ran, Log: &Log{Log: cbt.Log{File: &source.File{}}},
@@ -54,6 +58,8 @@ func TestStages(t *testing.T) {
 		{Name: "write", Options: []fioargs.Option{{Name: "stonewall"}, {Name: "rw", Value: "write"}}},
 		{Name: "trim", Options: []fioargs.Option{{Name: "new_group"}, {Name: "rw", Value: "trim"}}},
 	}
+	delayed := slices.Clone(file[:2])
+	delayed[1] = &fioargs.Section{Name: "write", Options: append(slices.Clone(file[1].Options), fioargs.Option{Name: "startdelay", Value: "2"})}
 	for _, c := range []struct {
 		name string
 		file []*fioargs.Section
@@ -89,6 +95,19 @@ func TestStages(t *testing.T) {
 			[]*Job{unsure(at("a", 0, "read", 0, 4000)), unsure(at("a", 0, "trim after read", 0, 3000)), unsure(at("a", 0, "write", 0, 4000))}, " 0 [1] [2] [3]",
 		},
 		{"stages of wrong order by coarse times", nil, []*Job{unsure(at("a", 0, "read", 900, 40)), unsure(at("a", 1, "write", 0, 60)), unsure(at("a", 2, "trim", 300, 50))}, "read 900 [1], write 940 [2], trim 1000 [3]"},
+		{ // fio skips a job whose startdelay is not over, with its stonewall, and starts those behind it
+			"a stonewall with a startdelay", delayed, []*Job{at("a", 0, "read", 0, 4000), at("a", 1, "delayed write", 4900, 3000), at("a", 1, "trim", 0, 4000)},
+			"read+trim 0 [1] [3], write 4900 [2]",
+		},
+		{
+			"a startdelay, no job file", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 1, "delayed write", 4900, 3000), at("a", 1, "trim", 0, 4000)},
+			"read+trim 0 [1] [3], write 4900 [2]",
+		},
+		{
+			"a startdelay, and a new group behind it", nil,
+			[]*Job{at("a", 0, "read", 0, 4000), at("a", 1, "delayed write", 4900, 3000), at("a", 2, "trim", 0, 2000)}, "read+trim 0 [1] [3], write 4900 [2]",
+		},
+		{"a startdelay behind all", nil, []*Job{at("a", 0, "read", 0, 4000), at("a", 1, "delayed write", 4900, 3000), at("a", 1, "trim", 4900, 4000)}, "read 0 [1], write+trim 4900 [2] [3]"},
 		{"no report", nil, []*Job{bare("a", 0, 4000), bare("a", 5200, 4000), bare("a", 5300, 4000)}, "1 0 [1], 2 5200 [2 3]"},
 		{"no report, side by side", nil, []*Job{bare("a", 0, 4000), bare("a", 1500, 4000)}, " 0 [1 2]"},
 	} {
