@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/mapping"
@@ -116,7 +117,7 @@ func (r *runReader) account(e *plan.Entry) *account {
 	// Only the rows have directions. The requests that are in no row are divided in proportion to them.
 	if !a.all.IsEmpty() && len(e.Mixed.Clat.Bins) > 0 {
 		if rest := inLayoutOf(e.Histogram(e.Mixed), a.all); rest.Subtract(a.all) {
-			for d, part := range shareOut(rest, shares) {
+			for d, part := range shareOut(rest, shares[:]) {
 				a.directions[d].rest, a.directions[d].whole = part, part.Clone()
 				a.directions[d].whole.Merge(a.directions[d].logged)
 			}
@@ -143,13 +144,13 @@ func inLayoutOf(h, other *hist.Histogram) *hist.Histogram {
 
 // shareOut divides the requests of each bin in proportion to shares, into whole requests.
 // Rounding errors cancel out over the bins.
-func shareOut(rest *hist.Histogram, shares [fiolog.Directions]float64) (parts [fiolog.Directions]*hist.Histogram) {
+func shareOut(rest *hist.Histogram, shares []float64) (parts []*hist.Histogram) {
 	sum := 0.0
-	for d := range shares {
-		parts[d] = hist.New(rest.Layout())
-		sum += shares[d]
+	for _, share := range shares {
+		parts = append(parts, hist.New(rest.Layout()))
+		sum += share
 	}
-	var due, given [fiolog.Directions]float64
+	due, given := make([]float64, len(shares)), make([]float64, len(shares))
 	for i, n := range rest.All() {
 		left := n
 		for d := range shares {
@@ -220,27 +221,20 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 		if rest == nil || rest.IsEmpty() {
 			continue
 		}
-		from, to := int64(-1), int64(0)
-		for _, j := range e.Jobs {
-			t := r.rows[j]
-			if of.requests > 0 && t.directions[d].requests == 0 {
-				continue // a job of a group without this direction
-			}
-			begin, end := t.split.Tail(d, max(e.Ran, j.Ran), !t.damaged)
-			if from < 0 || begin < from {
-				from = begin
-			}
-			to = max(to, end)
+		parts := r.ends(e, d, of.requests > 0)
+		from, to, longest := parts[0].from, int64(0), int64(0)
+		for _, p := range parts {
+			from, to, longest = min(from, p.from), max(to, p.to), max(longest, p.to-p.from)
 		}
 		row := align.NewRow(from, to, d, rest)
-		isTooLong := interval == 0 || to-from > 2*interval+interval/10
+		isTooLong := interval == 0 || longest > 2*interval+interval/10
 		// If the row has far more requests than the rows before it, other rows are missing, too.
 		const far = 4
 		around := interval
 		if from == to && to < e.Ran && isExact {
 			around /= 20 // the row after a stall was due: fio would have written it at the next request
 		}
-		usual := perSecond(of.requests, a.last) * float64(to-from+around) / 1000
+		usual := perSecond(of.requests, a.last) * float64(longest+around) / 1000
 		isCrowded := a.last > 0 && float64(row.Total) > far*usual
 		switch {
 		case r.totals && !e.WantsRows() && isTooLong:
@@ -264,12 +258,59 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 		default:
 			counts[d].recovered += int64(row.Total)
 			counts[d].end = max(counts[d].end, to)
-			rows = append(rows, row)
+			if len(parts) == 1 {
+				rows = append(rows, row)
+				continue
+			}
+			var usual []float64
+			for _, p := range parts {
+				usual = append(usual, max(perSecond(p.requests, p.lasted)*float64(p.to-p.from), 1e-9)) // never all zero
+			}
+			for i, part := range shareOut(rest, usual) {
+				if !part.IsEmpty() {
+					rows = append(rows, align.NewRow(parts[i].from, parts[i].to, d, part))
+				}
+			}
+			r.problems.note("%s: its jobs did not begin together: the %d requests at their ends are divided in proportion to those before", title, row.Total)
 			continue
 		}
 		counts[d].missing += int64(rest.Total())
 	}
 	return rows
+}
+
+// jobsEnd is the time for which fio did not log jobs of an entry that began together, in milliseconds since the start of its
+// first job.
+type jobsEnd struct {
+	offset   int64 // start of the first of them
+	from, to int64
+	requests float64 // in their rows
+	lasted   int64   // milliseconds of these rows
+}
+
+// ends returns the time after the last rows of a direction, for each part of an entry's jobs that began together. Only rows
+// with absolute times show that jobs of a group did not. hasRows means that jobs without rows of the direction do not count.
+func (r *runReader) ends(e *plan.Entry, d fiolog.Direction, hasRows bool) (parts []jobsEnd) {
+	const together = 250 // milliseconds
+	for _, j := range e.Jobs {
+		t := r.rows[j]
+		c := &t.directions[d]
+		if hasRows && c.requests == 0 {
+			continue // a job of a group without this direction
+		}
+		begin, end := t.split.Tail(d, max(e.Ran, j.Ran), !t.damaged)
+		later := j.Offset - e.Jobs[0].Offset
+		one := jobsEnd{later, begin + later, end + later, float64(c.requests), c.end - c.start}
+		i := slices.IndexFunc(parts, func(p jobsEnd) bool { return max(p.offset-later, later-p.offset) <= together })
+		if i < 0 {
+			parts = append(parts, one)
+			continue
+		}
+		p := &parts[i]
+		p.from, p.to = min(p.from, one.from), max(p.to, one.to)
+		p.requests, p.lasted = p.requests+one.requests, max(p.lasted, one.lasted)
+	}
+	return parts
 }
 
 // rest returns the requests of a direction that are in the report of an entry and not in its logs. It is nil if there are

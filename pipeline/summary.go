@@ -168,12 +168,18 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		first, last := int64(math.MaxInt64), int64(0) // from the start of the first job to the end of the last one
 		for _, j := range jobs {
 			start, end, rows := j.Offset, r.endOf(j), &r.rows[j].directions[d]
+			hasRows := func(j *plan.Job) bool { return r.rows[j].directions[d].requests > 0 }
+			isOther := j.Entry != nil && rows.requests == 0 && (j.Entry.Mixed != nil || j.Entry.Several || slices.ContainsFunc(j.Entry.Jobs, hasRows))
 			switch {
-			case !j.Serves(fiolog.Direction(d)) || j.Entry != nil && (j.Entry.Mixed != nil || j.Entry.Several) && rows.requests == 0:
+			case !j.Serves(fiolog.Direction(d)) || isOther: // another job of its entry serves the direction
 				continue
 			case j.Entry != nil && j.Entry.Several: // only the rows show when each ran, up to the last part of an interval
 				unlogged := end - j.Offset - r.rows[j].until
 				start, end = j.Offset+rows.start, j.Offset+rows.end+unlogged
+			case j.Entry != nil && len(j.Entry.Jobs) > 1 && !j.Entry.HasOption("verify"): // the jobs of one direction may end before others
+				if ran := r.latest(j.Entry).Directions[d].Runtime; ran > 0 {
+					end = min(end, j.Offset+max(ran, rows.end))
+				}
 			}
 			first, last = min(first, start), max(last, end)
 		}

@@ -21,9 +21,14 @@ func tailOf(e *plan.Entry, d fiolog.Direction, ends ...[]int64) ([]align.Row, st
 
 // tailOfCounts is tailOf for rows that have these numbers of requests in turn.
 func tailOfCounts(e *plan.Entry, d fiolog.Direction, counts []uint64, ends ...[]int64) ([]align.Row, string) {
+	return tailOfLater(e, d, counts, 0, ends...)
+}
+
+// tailOfLater is tailOfCounts for jobs that began so many milliseconds after one another.
+func tailOfLater(e *plan.Entry, d fiolog.Direction, counts []uint64, later int64, ends ...[]int64) ([]align.Row, string) {
 	for i, times := range ends {
 		j := plan.NewJob(&plan.Log{Log: cbt.Log{File: &source.File{Path: fmt.Sprintf("out_clat_hist.%d.log", i+1)}, Job: i + 1}, Segment: -1})
-		j.Entry, j.Interval, j.Source, j.HasRows = e, 1000, plan.FromHist, len(times) > 0
+		j.Entry, j.Interval, j.Source, j.HasRows, j.Offset = e, 1000, plan.FromHist, len(times) > 0, int64(i)*later
 		e.Jobs = append(e.Jobs, j)
 	}
 	said := &problems{}
@@ -74,6 +79,20 @@ func TestEndsApart(t *testing.T) {
 		if rows, said := tailOf(reported(ran, 40), fiolog.Read, []int64{1000}, []int64{4000}); len(rows) > 0 || !strings.Contains(said, want) {
 			t.Errorf("%d ms: %d rows, %s", ran, len(rows), said)
 		}
+	}
+}
+
+// TestBegunApart: jobs of a group that began apart have an end each, whose requests are divided in proportion to their rates.
+func TestBegunApart(t *testing.T) {
+	e := reported(4000, 50+14)
+	e.Size = 2
+	rows, said := tailOfLater(e, fiolog.Read, []uint64{10}, 2000, []int64{1000, 2000, 3000}, []int64{1000, 2000})
+	got := ""
+	for _, row := range rows {
+		got += fmt.Sprintf("%d-%d: %d; ", row.Start, row.End, row.Total)
+	}
+	if got != "3000-4000: 7; 4000-5000: 7; " || !strings.Contains(said, "the 14 requests at their ends are divided") {
+		t.Error(got, said)
 	}
 }
 

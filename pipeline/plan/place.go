@@ -118,7 +118,7 @@ func place(out *Output, entries []*Entry) placement {
 	switch {
 	case len(fit) > 0:
 		ways = fit
-	case len(byFile.Starts) > 0 && (len(ways) > 0 || !out.trustsTimes()):
+	case len(byFile.Starts) > 0 && (len(ways) > 0 || !out.trustsTimes() || byFile.isLate(end.Add(step+writing(entries, ran)-ran))):
 		byFile = placement{}
 		contradiction = fmt.Sprintf("%s: the modification times of its logs contradict the time that fio ran: they are not used; "+
 			"copy files with their times (cp -p, rsync -t)", out.File.Name())
@@ -158,6 +158,18 @@ func place(out *Output, entries []*Entry) placement {
 		p.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
 	}
 	return p
+}
+
+// isLate reports whether no job began when fio did, or when its ramp_time or startdelay was over.
+func (p *placement) isLate(fioBegan time.Time) bool {
+	const starting = 2500 * time.Millisecond // of fio, and rounding: elapsed has whole seconds
+	for e, start := range p.Starts {
+		ramp, delay, isKnown := e.waits()
+		if !isKnown || start.Start.Sub(fioBegan) <= ramp+delay+starting {
+			return false
+		}
+	}
+	return true
 }
 
 // placeByReports uses periodic reports. A job that they do not show began with the first one that they show.

@@ -171,6 +171,21 @@ func TestPlaceDelayed(t *testing.T) {
 	}
 }
 
+// TestCopiedAtOnce: logs that were copied right after fio ended do not say that all jobs ended with it, if none could have begun
+// when fio did.
+func TestCopiedAtOnce(t *testing.T) {
+	delayed := options{"startdelay": "2"}
+	for _, c := range []struct {
+		elapsed int64
+		isSaid  bool
+	}{{9, true}, {5, false}} {
+		out, entries := outputOf(c.elapsed, section{ran: 3000, options: delayed, log: 10}, section{group: 1, ran: 3000, log: 10}, section{group: 2, ran: 3000, log: 10})
+		if p := Place(out, entries); c.isSaid != (p.contradiction != "" && p.doubt != "") {
+			t.Errorf("fio ran for %d s: %q, %q", c.elapsed, p.contradiction, p.doubt)
+		}
+	}
+}
+
 // TestTimesOfOneLog: a log of all jobs (per_job_logs=0) was last written by the last of them, which contradicts nothing.
 func TestTimesOfOneLog(t *testing.T) {
 	out, entries := outputOf(9, section{group: 0, ran: 4000, log: 20}, section{group: 1, ran: 4000, log: 20})

@@ -167,7 +167,8 @@ func (p *planner) placeByRows() {
 				at.Error = errorOfOneRow
 			}
 			j.Origin = at.Start.UnixMilli()
-			isCertain := j.Entry != nil && !j.Start.IsZero() && j.Error <= together // by its report or the times of its files
+			mayWait := j.Entry != nil && j.Entry.mayWait(p.sectionsOf(j.Entry))
+			isCertain := j.Entry != nil && !j.Start.IsZero() && j.Error <= together && !mayWait // by its report or the times of its files
 			if idle := at.Start.Sub(j.Start); isCertain && idle > 0 && idle < time.Hour {
 				switch {
 				case !p.ev.Live && idle > together && j.Entry.Ran > 0 &&
@@ -181,9 +182,12 @@ func (p *planner) placeByRows() {
 				}
 			}
 			j.moment, j.Origin = at, at.Start.UnixMilli()
-			if j.Entry != nil && j.Entry.Several {
+			if j.Entry != nil && (j.Entry.Several || mayWait) {
 				if end, _ := j.Entry.Out.written(); end.After(at.Start) {
-					j.Ran = end.Sub(at.Start).Milliseconds() // the log has all stages
+					ran := end.Sub(at.Start).Milliseconds()
+					if j.Ran = min(j.Ran, ran); j.Entry.Several {
+						j.Ran = ran // the log has all stages
+					}
 				}
 			}
 			if first = Earlier(first, at.Start); at.Start.Sub(first).Abs() > time.Duration(max(2*j.Interval, 1000))*time.Millisecond {
