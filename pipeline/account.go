@@ -222,12 +222,12 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 			continue
 		}
 		parts := r.ends(e, d, of.requests > 0)
-		from, to, longest := parts[0].from, int64(0), int64(0)
+		from, to, longest, late := parts[0].from, int64(0), int64(0), 0.0
 		for _, p := range parts {
-			from, to, longest = min(from, p.from), max(to, p.to), max(longest, p.to-p.from)
+			from, to, longest, late = min(from, p.from), max(to, p.to), max(longest, p.to-p.from), late+p.late
 		}
 		row := align.NewRow(from, to, d, rest)
-		isTooLong := interval == 0 || longest > 2*interval+interval/10
+		isTooLong := interval == 0 || longest > 2*interval+interval/10 || len(parts) > 1 && e.Ran-a.last > 2*interval
 		// If the row has far more requests than the rows before it, other rows are missing, too.
 		const far = 4
 		around := interval
@@ -235,7 +235,7 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 			around /= 20 // the row after a stall was due: fio would have written it at the next request
 		}
 		usual := perSecond(of.requests, a.last) * float64(longest+around) / 1000
-		isCrowded := a.last > 0 && float64(row.Total) > far*usual
+		isCrowded := a.last > 0 && float64(row.Total) > far*usual+late
 		switch {
 		case r.totals && !e.WantsRows() && isTooLong:
 			continue // reported once for the run
@@ -246,10 +246,6 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 				"run fio with a shorter --log_hist_msec", title, row.Total, interval)
 		case !e.Several && r.isCut(e, d, rest.Total()):
 			r.problems.skip(cutLog, title, row.Total, from, e.Ran)
-		case isTooLong && len(e.Jobs) > 1 && e.Ran-a.last <= 2*interval:
-			r.problems.skip("%s: %d requests of the report are in no row of its logs, which end from %d to %d ms: its jobs did not end together, "+
-				"so when these requests completed is unknown; they count in the run's totals, and in no window; "+
-				"run fio without group_reporting, or if a log was cut, copy it again", title, row.Total, from, a.last)
 		case e.Several: // one stage may lack few requests, and another many
 			r.problems.note("%s: %d requests of the report are not in its log: those at the ends of its stages, which fio does not log; "+
 				"they count in the run's totals, and in no window; run fio with --per_job_logs=1", title, row.Total)
@@ -271,7 +267,7 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 					rows = append(rows, align.NewRow(parts[i].from, parts[i].to, d, part))
 				}
 			}
-			r.problems.note("%s: its jobs did not begin together: the %d requests at their ends are divided in proportion to those before", title, row.Total)
+			r.problems.note("%s: the logs of its jobs did not end together: the %d requests at their ends are divided in proportion to those before", title, row.Total)
 			continue
 		}
 		counts[d].missing += int64(rest.Total())
@@ -279,17 +275,25 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 	return rows
 }
 
-// jobsEnd is the time for which fio did not log jobs of an entry that began together, in milliseconds since the start of its
-// first job.
+// jobsEnd is the time for which fio did not log jobs of an entry, in milliseconds since the start of its first job.
 type jobsEnd struct {
-	offset   int64 // start of the first of them
 	from, to int64
 	requests float64 // in their rows
 	lasted   int64   // milliseconds of these rows
+	late     float64 // requests for which there was no time in a stall before
 }
 
-// ends returns the time after the last rows of a direction, for each part of an entry's jobs that began together. Only rows
-// with absolute times show that jobs of a group did not. hasRows means that jobs without rows of the direction do not count.
+// ranFor returns how long a job of an entry may have served a direction, in milliseconds. In a group, jobs of one direction may
+// end before others.
+func (r *runReader) ranFor(j *plan.Job, d fiolog.Direction) int64 {
+	ran := max(j.Entry.Ran, j.Ran)
+	if of := r.latest(j.Entry).Directions[d].Runtime; of > 0 && len(j.Entry.Jobs) > 1 && !j.Entry.HasOption("verify") {
+		return min(ran, of)
+	}
+	return ran
+}
+
+// ends returns the times after the last rows of a direction, one for all jobs of an entry whose logs ended together. hasRows means that jobs without rows of the direction do not count.
 func (r *runReader) ends(e *plan.Entry, d fiolog.Direction, hasRows bool) (parts []jobsEnd) {
 	const together = 250 // milliseconds
 	for _, j := range e.Jobs {
@@ -298,17 +302,19 @@ func (r *runReader) ends(e *plan.Entry, d fiolog.Direction, hasRows bool) (parts
 		if hasRows && c.requests == 0 {
 			continue // a job of a group without this direction
 		}
-		begin, end := t.split.Tail(d, max(e.Ran, j.Ran), !t.damaged)
+		begin, end := t.split.Tail(d, r.ranFor(j, d), !t.damaged)
 		later := j.Offset - e.Jobs[0].Offset
-		one := jobsEnd{later, begin + later, end + later, float64(c.requests), c.end - c.start}
-		i := slices.IndexFunc(parts, func(p jobsEnd) bool { return max(p.offset-later, later-p.offset) <= together })
+		one := jobsEnd{begin + later, end + later, float64(c.requests), c.end - c.start, perSecond(float64(c.most), j.Interval) * float64(c.stall) / 1000}
+		i := slices.IndexFunc(parts, func(p jobsEnd) bool {
+			return max(p.from-one.from, one.from-p.from, p.to-one.to, one.to-p.to) <= together
+		})
 		if i < 0 {
 			parts = append(parts, one)
 			continue
 		}
 		p := &parts[i]
 		p.from, p.to = min(p.from, one.from), max(p.to, one.to)
-		p.requests, p.lasted = p.requests+one.requests, max(p.lasted, one.lasted)
+		p.requests, p.lasted, p.late = p.requests+one.requests, max(p.lasted, one.lasted), p.late+one.late
 	}
 	return parts
 }
@@ -372,7 +378,7 @@ func (r *runReader) isCut(e *plan.Entry, d fiolog.Direction, n float64) bool {
 			intervals = 0.5 + float64(due-from)/float64(interval)
 			may = true
 		}
-		intervals += float64(end-due) / float64(2*interval)
+		intervals += float64(end-due)/float64(2*interval) + float64(c.stall)/float64(interval)
 		may = may || end-due > interval/10
 		usual += float64(c.most) * intervals
 		by += float64(c.most - c.least)

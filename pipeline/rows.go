@@ -227,6 +227,7 @@ type directionCounts struct {
 	most       uint64 // in a row as long as the interval
 	least      uint64 // the same
 	start, end int64  // of the first row and of the last, in milliseconds since the job's start
+	stall      int64  // the longest that one before the last row may have been; a fixed rate (rate_iops) is made up for after it
 
 	// Of all jobs of an entry together; its first job has them.
 	recovered int64 // requests that fio did not log, in a tail
@@ -239,9 +240,14 @@ func (in *jobRows) add(row *align.Row) {
 	if c.requests == 0 {
 		c.start, c.end = row.Start, row.End
 	}
+	interval := in.job.Interval
+	if late := row.End - c.end; row.Start == row.End && late > interval/2 { // the request that ended a stall, which began in the row before
+		c.stall = late + interval
+	}
 	c.start, c.end = min(c.start, row.Start), max(c.end, row.End)
 	c.requests += row.Total
-	if interval := in.job.Interval; row.End-row.Start >= interval-interval/10 {
+	if row.End-row.Start >= interval-interval/10 {
+		c.stall = 0
 		if c.most == 0 {
 			c.least = row.Total
 		}

@@ -71,19 +71,8 @@ func TestShortPhase(t *testing.T) {
 	}
 }
 
-// TestEndsApart: what a report counts of jobs that ended at different times has no time.
+// TestEndsApart: jobs of a group whose logs ended apart have an end each, whose requests are divided in proportion to their rates.
 func TestEndsApart(t *testing.T) {
-	for ran, want := range map[int64]string{
-		4400: "which end from 1000 to 4000 ms: its jobs did not end together", 9000: "ends at 1000 ms of 9000",
-	} {
-		if rows, said := tailOf(reported(ran, 40), fiolog.Read, []int64{1000}, []int64{4000}); len(rows) > 0 || !strings.Contains(said, want) {
-			t.Errorf("%d ms: %d rows, %s", ran, len(rows), said)
-		}
-	}
-}
-
-// TestBegunApart: jobs of a group that began apart have an end each, whose requests are divided in proportion to their rates.
-func TestBegunApart(t *testing.T) {
 	e := reported(4000, 50+14)
 	e.Size = 2
 	rows, said := tailOfLater(e, fiolog.Read, []uint64{10}, 2000, []int64{1000, 2000, 3000}, []int64{1000, 2000})
@@ -93,6 +82,11 @@ func TestBegunApart(t *testing.T) {
 	}
 	if got != "3000-4000: 7; 4000-5000: 7; " || !strings.Contains(said, "the 14 requests at their ends are divided") {
 		t.Error(got, said)
+	}
+	for ran, want := range map[int64]string{4400: "the 20 requests at their ends are divided", 9000: "ends at 1000 ms of 9000"} {
+		if _, said := tailOf(reported(ran, 40), fiolog.Read, []int64{1000}, []int64{4000}); !strings.Contains(said, want) {
+			t.Errorf("%d ms: %s", ran, said)
+		}
 	}
 }
 
@@ -104,6 +98,20 @@ func TestCutByChance(t *testing.T) {
 		e := reported(5108, 380+401+391+370+rest)
 		if _, said := tailOfCounts(e, fiolog.Read, rows, []int64{1000, 2000, 3000, 4002}); strings.Contains(said, "rows are missing") != cut {
 			t.Errorf("%d requests: %s", rest, said)
+		}
+	}
+}
+
+// TestBurstAfterStall: after a stall fio makes up for a fixed rate, so the last part of an interval may have the requests of several.
+func TestBurstAfterStall(t *testing.T) {
+	for _, c := range []struct {
+		rest uint64
+		ends []int64 // of rows of ten requests each
+		cut  bool
+	}{{25, []int64{1000, 2000, 4500, 4500}, false}, {300, []int64{1000, 2000, 4500, 4500}, true}, {100, []int64{1000, 2000, 3000, 4000}, true}} {
+		e := reported(4990, uint64(10*len(c.ends))+c.rest)
+		if rows, said := tailOf(e, fiolog.Read, c.ends); strings.Contains(said, "rows are missing") != c.cut || len(rows) == 0 != c.cut {
+			t.Errorf("%d after %v: %d rows, %s", c.rest, c.ends, len(rows), said)
 		}
 	}
 }

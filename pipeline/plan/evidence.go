@@ -67,7 +67,7 @@ func (rows FirstRows) measure(part int) int64 {
 	var steps []int64
 	var last [fiolog.Directions]int64
 	for _, rec := range rows {
-		if last[rec.Direction] > 0 {
+		if last[rec.Direction] > 0 && rec.Time > last[rec.Direction] { // after a stall fio writes several at one time
 			steps = append(steps, rec.Time-last[rec.Direction])
 		}
 		last[rec.Direction] = rec.Time
