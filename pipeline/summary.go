@@ -405,7 +405,7 @@ func (r *runReader) concludeLogs(recovered int64) {
 	}
 	if rows > 0 && len(empty) > 0 {
 		skip("%s: %d of %d logs have no rows, and no report says how many requests their jobs had: the rates of "+
-			"the run lack these; copy them again: %s", r.Title, len(empty), len(r.Jobs), strings.Join(empty, ", "))
+			"the run lack these; their jobs ended before a row was due, or the logs were not copied whole: %s", r.Title, len(empty), len(r.Jobs), strings.Join(empty, ", "))
 	}
 	if rows == 0 && recovered == 0 {
 		note("%s: %s", r.Title, r.WhyNoWindows())
@@ -437,7 +437,7 @@ func (r *runReader) concludeLogs(recovered int64) {
 			note("%s has no histogram log: its %d requests count in the run's totals, and in no window; "+
 				"give its section --write_hist_log, too", e.Describe(), served)
 		case empty > 0 && empty < logs:
-			skip("%s stands for %d jobs, and %d of their logs have no rows: windows lack their requests; copy these logs again",
+			skip("%s stands for %d jobs, and %d of their logs have no rows: windows lack their requests: these jobs ended before a row was due, or the logs were not copied whole",
 				e.Describe(), e.Size, empty)
 		case logs > 0 && logs < e.Size:
 			skip("%s stands for %d jobs, and only %d logs of them are there; add the others", e.Describe(), e.Size, logs)

@@ -80,6 +80,9 @@ func (p *planner) place() error {
 			if at.doubt == "" && slices.ContainsFunc(entries, func(e *Entry) bool { return e.mayWait(p.sectionsOf(e)) }) {
 				at.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
 			}
+			if at.doubt == "" && slices.ContainsFunc(entries, p.begunApart) {
+				at.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
+			}
 			needsStart := func(e *Entry) bool {
 				return RequestsOf(e.Job) > 0 && slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.rowClock() != unixClock })
 			}
@@ -90,6 +93,28 @@ func (p *planner) place() error {
 	}
 	p.placeByRows()
 	return p.setStart()
+}
+
+// begunApart reports whether the logs of a group were written at times that do not fit their rows if its jobs began together.
+// Which sections the group has is unknown, so these may have options that the report does not list.
+func (p *planner) begunApart(e *Entry) bool {
+	if !e.isGroup || len(p.sectionsOf(e)) > 0 || len(e.Jobs) < 2 || !e.Out.trustsTimes() || e.Jobs[0].rowClock() != sinceStart {
+		return false
+	}
+	var first, last time.Time
+	slack := step(e.Out.File) + apartTimes/2
+	for i, row := range p.ev.lastRows(e.Jobs) {
+		j := e.Jobs[i]
+		if !j.HasRows || j.Log.File.ModTime.IsZero() {
+			return false
+		}
+		began := j.Log.File.ModTime.Add(-time.Duration(row) * time.Millisecond)
+		slack = max(slack, time.Duration(j.Interval)*time.Millisecond*3/2)
+		if first = Earlier(first, began); began.After(last) {
+			last = began
+		}
+	}
+	return last.Sub(first) > slack
 }
 
 // by are the members of a list that have a key in common, in the order of the first of each.

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/fio2es/fio2es/hist"
+	"github.com/fio2es/fio2es/pipeline/cbt"
+	"github.com/fio2es/fio2es/pipeline/fiolog"
+	"github.com/fio2es/fio2es/pipeline/source"
 )
 
 // placedByRows sets the starts of jobs by their rows. It returns how those that began apart were placed, and what is said.
@@ -140,6 +143,34 @@ func TestUntilFirst(t *testing.T) {
 		placedByRows(j)
 		if j.Error < c.want || j.Error > 2*c.want {
 			t.Errorf("%d requests up to %v: ± %v, want %v", c.n, c.slowest, j.Error, c.want)
+		}
+	}
+}
+
+// TestGroupBegunApart: logs of a group that were written at other times than their rows say show that a section waited.
+func TestGroupBegunApart(t *testing.T) {
+	at := time.UnixMilli(1_700_000_010_123)
+	for _, c := range []struct {
+		written []time.Duration // before the report
+		last    []int64         // rows, milliseconds since the start of each job
+		want    bool
+	}{
+		{[]time.Duration{0, 0}, []int64{3000, 3000}, false},
+		{[]time.Duration{2 * time.Second, 0}, []int64{2000, 4000}, false}, // a shorter section
+		{[]time.Duration{2 * time.Second, 0}, []int64{3000, 3000}, true},
+		{[]time.Duration{time.Second, 0}, []int64{3000, 3000}, false}, // within the length of a row
+	} {
+		out := &Output{Report: cbt.Report{File: &source.File{Modified: source.Modified{ModTime: at}}}, Fio: &fiolog.Report{Timestamp: at.UnixMilli()}}
+		e := &Entry{Out: out, Job: &fiolog.Job{}, jobOptions: jobOptions{isGroup: true}}
+		for i, before := range c.written {
+			file := &source.File{Modified: source.Modified{ModTime: at.Add(-before)}}
+			e.Jobs = append(e.Jobs, &Job{
+				Entry: e, Source: FromHist, Head: Head{HasRows: true}, Interval: 1000, Ran: c.last[i], Log: &Log{Log: cbt.Log{File: file}},
+			})
+		}
+		p := &planner{&Plan{Run: &cbt.Run{}}, &Evidence{Reader: lasts{}}, &Remarks{}}
+		if got := p.begunApart(e); got != c.want {
+			t.Errorf("written %v before the report, rows until %v: %t", c.written, c.last, got)
 		}
 	}
 }
