@@ -222,7 +222,7 @@ func (r *runReader) tail(e *plan.Entry) (rows []align.Row) {
 			continue
 		}
 		parts := r.ends(e, d, of.requests > 0)
-		from, to, longest, late := parts[0].from, int64(0), int64(0), 0.0
+		from, to, longest, late := parts[0].from, parts[0].to, int64(0), 0.0
 		for _, p := range parts {
 			from, to, longest, late = min(from, p.from), max(to, p.to), max(longest, p.to-p.from), late+p.late
 		}

@@ -472,7 +472,7 @@ func (r *runReader) concludeReports() {
 			case s.Uncounted && r.totals:
 				note("%s: %s in %s does not report how many requests there were: only rates and latencies are known", e.Describe(),
 					e.Out.Fio.Version, e.Out.Fio.Format)
-			case s.TotalIOs == 0 || len(s.Clat.Bins) > 0:
+			case s.TotalIOs == 0 && !s.Uncounted || len(s.Clat.Bins) > 0:
 			case s.Clat.Mean == 0 && s.Clat.N == 0: // the entry of several jobs has no mean
 				note("%s: completion latencies are disabled (disable_clat, disable_lat or "+
 					"gtod_reduce): only requests and rates are known", e.Describe())

@@ -83,6 +83,9 @@ func TestEndsApart(t *testing.T) {
 	if got != "3000-4000: 7; 4000-5000: 7; " || !strings.Contains(said, "the 14 requests at their ends are divided") {
 		t.Error(got, said)
 	}
+	if rows, _ := tailOfLater(reported(4000, 30+5), fiolog.Read, []uint64{10}, -9000, nil, []int64{1000, 2000, 3000}); len(rows) != 1 || rows[0].Start != -6000 || rows[0].End != -5000 {
+		t.Error("the second began before the first: ", rows)
+	}
 	for ran, want := range map[int64]string{4400: "the 20 requests at their ends are divided", 9000: "ends at 1000 ms of 9000"} {
 		if _, said := tailOf(reported(ran, 40), fiolog.Read, []int64{1000}, []int64{4000}); !strings.Contains(said, want) {
 			t.Errorf("%d ms: %s", ran, said)

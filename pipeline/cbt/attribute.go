@@ -274,7 +274,8 @@ func unite(p *clue, runs []*Run) {
 }
 
 // uniteNumbered makes one run of the logs whose jobs together have all numbers from 1 on, if one report names only some
-// of them. With group_reporting a report has one entry for several sections, with the options of one of them.
+// of them, or lists no options, as normal output does. With group_reporting a report has one entry for several sections, with
+// the options of one of them.
 func (s *sorter) uniteNumbered() {
 	named := map[*Run]int{} // the number of clues that name the run
 	for _, p := range slices.Concat(s.reports, s.jobs) {
@@ -283,12 +284,16 @@ func (s *sorter) uniteNumbered() {
 		}
 	}
 	for _, p := range s.reports {
-		runs := present(p.options)
-		if len(runs) != 1 {
-			continue
+		runs, mine := present(p.options), p.runs()
+		entries, why := len(p.claims.jobs), "has fewer entries"
+		var dirs []string
+		switch isMute := p.claims.isParsed && !p.claims.isListed && !p.claims.client; {
+		case len(runs) == 1:
+			dirs = s.dirsOf(runs[0])
+		case len(runs) == 0 && isMute:
+			dirs, entries, why = []string{p.dir}, entries-1, "lists no options"
 		}
-		mine := p.runs()
-		for _, dir := range s.dirsOf(runs[0]) {
+		for _, dir := range dirs {
 			for _, r := range present(s.index.byDir[dir]) {
 				if named[r] == 0 || named[r] == 1 && slices.Contains(mine, r) {
 					runs = addNew(runs, r)
@@ -301,12 +306,12 @@ func (s *sorter) uniteNumbered() {
 				prefixes = addNew(prefixes, l.Prefix)
 			}
 		}
-		if len(prefixes) < 2 || collision(runs) != "" || !countsThrough(runs, len(p.claims.jobs)) {
+		if len(prefixes) < 2 || collision(runs) != "" || !countsThrough(runs, entries) {
 			continue
 		}
 		unite(p, runs)
-		runs[0].guess = fmt.Sprintf("logs named %s are read as one run: the numbers of their jobs continue, and %s has fewer entries",
-			strings.Join(prefixes, ", "), p.file.Name())
+		runs[0].guess = fmt.Sprintf("logs named %s are read as one run: the numbers of their jobs continue, and %s %s",
+			strings.Join(prefixes, ", "), p.file.Name(), why)
 	}
 }
 

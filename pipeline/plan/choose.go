@@ -103,7 +103,7 @@ func (p *planner) whyNotHist(j *Job) error {
 		switch {
 		case err != nil && lag == 0:
 			return err
-		case err != nil || !sums.fit([]*Entry{j.Entry}) || lag > 0 && !hasBins:
+		case err != nil || !sums.fit([]*Entry{j.Entry}) || !hasBins && (lag > 0 || sums.isFew()):
 			continue
 		case lag > 0:
 			p.problems.note("%s: fio --client added earlier rows to later ones: undone, as the bins of %s prove",

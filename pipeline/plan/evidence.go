@@ -100,6 +100,17 @@ func (s *Sums) merge(o *Sums) {
 	}
 }
 
+// isFew reports whether there are so few rows in a direction that a total does not show whether fio --client doubled them: what it
+// adds to three or four rows are no more requests than the last part of an interval may have.
+func (s *Sums) isFew() bool {
+	for d := range s {
+		if of := &s[d]; !of.IsEmpty() && (of.rows == 3 || of.rows == 4) {
+			return true
+		}
+	}
+	return false
+}
+
 // fit reports whether a report's bins contain all rows of some logs, so that the logs can be
 // of the jobs of that report. The other requests of the report were not logged.
 func (s *Sums) fit(jobs []*Entry) bool {
@@ -110,11 +121,12 @@ func (s *Sums) fit(jobs []*Entry) bool {
 		all, total := &hist.Histogram{}, uint64(0)
 		for _, e := range jobs {
 			all.Merge(e.Histogram(&e.Directions[d]))
-			total += e.Directions[d].TotalIOs
+			of := &e.Directions[d]
+			if total += of.TotalIOs; of.Uncounted { // terse output has whole requests a second
+				total += uint64((of.IOPS+1)*float64(of.Runtime)/1000) + 1
+			}
 		}
-		// Without bins there is only a total. Of three or four rows, doubling adds so few requests that the last part of
-		// an interval may have as many. Then the total proves nothing.
-		if all.IsEmpty() && s[d].Total() <= float64(total) && s[d].rows != 3 && s[d].rows != 4 {
+		if all.IsEmpty() && s[d].Total() <= float64(total) { // without bins there is only a total
 			continue
 		}
 		layout := s[d].Layout().Merged(all.Layout())

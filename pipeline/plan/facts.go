@@ -137,7 +137,9 @@ func (p *Plan) whyNoWindows() string {
 		return "none of its histogram logs can be used, as the warnings say: keep fio's logs as they are, or " + options
 	case anyJob(func(j *Job) bool { return j.HasRows }):
 		return "its histogram logs have rows, but no requests in them"
-	case hist && !anyJob(func(j *Job) bool { return j.Interval > 0 }) && !anyEntry(func(e *Entry) bool { return number(e.OptionOfOne("log_hist_msec")) > 0 }):
+	case hist && !anyJob(func(j *Job) bool { return j.Interval > 0 }) && !anyEntry(func(e *Entry) bool {
+		return number(e.OptionOfOne("log_hist_msec")) > 0 || e.Out.Fio.Format != fiolog.JSON // which lists no options
+	}):
 		return "log_hist_msec is not set, so that the histogram logs are empty: " + options
 	case hist:
 		return "its histogram logs have no rows: they were cut, or the run took less than an interval: keep them " +

@@ -28,7 +28,7 @@ type placement struct {
 func Place(out *Output, entries []*Entry) placement {
 	p := place(out, entries)
 	for e, m := range p.Starts {
-		if out.Fio.IsLocal && m.Clock == clockReport {
+		if out.Fio.IsLocal && (m.Clock == clockReport || m.Clock == clockMtime) { // of times of files, only differences from the report's count
 			m.Error += time.Second
 			if !out.HasZone {
 				m.Error = ErrorOfZone

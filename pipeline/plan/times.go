@@ -84,7 +84,7 @@ func (p *planner) place() error {
 				at.doubt = fmt.Sprintf(groupDoubt, out.File.Name())
 			}
 			needsStart := func(e *Entry) bool {
-				return RequestsOf(e.Job) > 0 && slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.rowClock() != unixClock })
+				return hasRun([]*Entry{e}) && slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.rowClock() != unixClock })
 			}
 			if at.doubt != "" && slices.ContainsFunc(out.Entries, needsStart) {
 				p.problems.skip("%s", at.doubt)
