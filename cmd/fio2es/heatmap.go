@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/table"
@@ -172,7 +171,6 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 	if m.Total == 0 {
 		return run.NoMatch(doc)
 	}
-	clock := chart.Clock{Start: doc.Run.Start}
 	switch {
 	case h.cells != nil:
 		for _, row := range m.Rows(&doc.Run) {
@@ -183,7 +181,7 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 		return h.cells.End()
 	case h.how.format == "svg":
 		return h.writeOutput(h.how.output, func(w io.Writer) error {
-			return m.WriteSVG(w, heatmap.Picture{Title: run.Name, Subtitle: h.about(m), Clock: clock})
+			return m.WriteSVG(w, heatmap.Picture{Title: run.Name, Subtitle: h.about(m)})
 		})
 	}
 	if h.started {
@@ -191,7 +189,7 @@ func (h *heatmaps) end(run *query.Run, doc *mapping.Run) error {
 	}
 	h.started = true
 	fmt.Fprintln(h.w, term.FillFor(h.stdout, term.Clean(run.Name+", "+h.about(m))))
-	return m.WriteText(h.w, heatmap.Text{Columns: h.how.columns, Lines: h.how.lines, Colour: h.how.colour, Clock: clock})
+	return m.WriteText(h.w, heatmap.Text{Columns: h.how.columns, Lines: h.how.lines, Colour: h.how.colour})
 }
 
 // about describes a map.

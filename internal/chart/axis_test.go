@@ -89,7 +89,7 @@ func TestNines(t *testing.T) {
 func TestTimeAxis(t *testing.T) {
 	began := time.Date(2026, 11, 21, 3, 13, 2, 0, time.UTC)
 	at := func(ms int64) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
-	a := TimeAxis{From: at(0), Until: at(10_000), Clock: Clock{Start: began}}
+	a := TimeAxis{From: at(0), Until: at(10_000)}
 	for ms, want := range map[int64]float64{0: Left, 5000: Left + AreaWidth/2, 10_000: Left + AreaWidth, -1: Left, 20_000: Left + AreaWidth, 1: Left + 0.1} {
 		if got := a.X(at(ms)); got != want {
 			t.Errorf("%d ms are at %v, want %v", ms, got, want)
@@ -98,7 +98,7 @@ func TestTimeAxis(t *testing.T) {
 	if from, to := a.Span(at(9_999), at(10_000)); from != Left+AreaWidth-1 || to != Left+AreaWidth {
 		t.Errorf("the last millisecond is drawn from %v to %v", from, to)
 	}
-	unknown := TimeAxis{Clock: Clock{Start: time.Time{}}}
+	unknown := TimeAxis{}
 	if a.Name() != "UTC, 2026-11-21" || unknown.Name() != "seconds since the run's start" {
 		t.Errorf("%s, %s", a.Name(), unknown.Name())
 	}

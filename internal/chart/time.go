@@ -7,9 +7,6 @@ import (
 	"github.com/fio2es/fio2es/internal/unit"
 )
 
-// Clock says how times are written: as time of day, or as time since the run's start if the date of that is not known.
-type Clock struct{ Start time.Time } // start of the run
-
 // Tick is a labelled position on an axis.
 type Tick struct {
 	At    float64 // share of the axis, 0 … 1
@@ -26,8 +23,9 @@ var steps = []time.Duration{
 
 const day = 24 * time.Hour
 
-// Ticks returns round times between from and to, with at most most steps.
-func (c Clock) Ticks(from, to time.Time, most int) []Tick {
+// Ticks returns round times between from and to, with at most most steps. If the date is not known, times count from the run's
+// start, as those of package unit do.
+func Ticks(from, to time.Time, most int) []Tick {
 	span := to.Sub(from)
 	step := steps[0]
 	for i := 0; span/step > time.Duration(max(most, 1)); i++ {
@@ -35,8 +33,8 @@ func (c Clock) Ticks(from, to time.Time, most int) []Tick {
 			step = steps[i+1]
 		}
 	}
-	zero := c.Start
-	if unit.IsKnown(c.Start) {
+	zero := time.Time{}
+	if unit.IsKnown(from) {
 		zero = midnight(from)
 	}
 	var list []Tick
@@ -46,15 +44,15 @@ func (c Clock) Ticks(from, to time.Time, most int) []Tick {
 			return list
 		}
 		share := float64(at.Sub(from)) / float64(span)
-		list = append(list, Tick{share, c.Label(at, step, from)})
+		list = append(list, Tick{share, Label(at, step, from)})
 	}
 }
 
 // Label returns a time with the precision that the step between labels needs. It includes the day, or the year, if
 // that is not the same as at the begin of the axis.
-func (c Clock) Label(at time.Time, step time.Duration, begin time.Time) string {
-	if !unit.IsKnown(c.Start) {
-		return strconv.FormatFloat(at.Sub(c.Start).Seconds(), 'f', -1, 64) + "s"
+func Label(at time.Time, step time.Duration, begin time.Time) string {
+	if !unit.IsKnown(at) {
+		return strconv.FormatFloat(at.Sub(time.Time{}).Seconds(), 'f', -1, 64) + "s"
 	}
 	layout := "15:04"
 	switch {
@@ -90,7 +88,6 @@ func wallClock(t time.Time, more time.Duration) time.Time {
 // TimeAxis is an axis of time from left to right.
 type TimeAxis struct {
 	From, Until time.Time
-	Clock       Clock
 }
 
 // X returns the x of a time, to a tenth of a pixel. Times beyond the axis are at its ends.
@@ -110,11 +107,11 @@ func (a *TimeAxis) Span(start, end time.Time) (from, to float64) {
 }
 
 // Ticks returns round times on the axis.
-func (a *TimeAxis) Ticks() []Tick { return a.Clock.Ticks(a.From, a.Until, AreaWidth/110) }
+func (a *TimeAxis) Ticks() []Tick { return Ticks(a.From, a.Until, AreaWidth/110) }
 
 // Name says in which zone the times are, or that they are since the run's start.
 func (a *TimeAxis) Name() string {
-	if unit.IsKnown(a.Clock.Start) {
+	if unit.IsKnown(a.From) {
 		return unit.Time(a.From, unit.ZoneName()+", "+unit.Day)
 	}
 	return "seconds since the run's start"

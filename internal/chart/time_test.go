@@ -17,17 +17,16 @@ func labels(ticks []Tick) string {
 }
 
 func TestTimes(t *testing.T) {
-	day := Clock{Start: time.Date(2026, 1, 31, 23, 59, 58, 500e6, time.UTC)}
-	midnight := Clock{Start: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}
+	day, midnight := time.Date(2026, 1, 31, 23, 59, 58, 500e6, time.UTC), time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		clock    Clock
+		start    time.Time
 		from, to time.Duration // since the start
 		most     int
 		want     string
 	}{
-		{Clock{}, 0, 10 * time.Second, 5, "0s 2s 4s 6s 8s 10s"},
-		{Clock{}, 3 * time.Second, 1000 * time.Second, 4, "300s 600s 900s"},
-		{Clock{}, 0, 3 * time.Millisecond, 3, "0s 0.001s 0.002s 0.003s"},
+		{time.Time{}, 0, 10 * time.Second, 5, "0s 2s 4s 6s 8s 10s"},
+		{time.Time{}, 3 * time.Second, 1000 * time.Second, 4, "300s 600s 900s"},
+		{time.Time{}, 0, 3 * time.Millisecond, 3, "0s 0.001s 0.002s 0.003s"},
 		{day, 0, 4 * time.Second, 4, "23:59:59 Feb 1 00:00:00 00:00:01 00:00:02"},
 		{day, 0, time.Second, 2, "23:59:58.500 23:59:59.000 23:59:59.500"},
 		{day, 2 * time.Second, 62 * time.Second, 2, "00:00:30 00:01:00"},
@@ -38,7 +37,7 @@ func TestTimes(t *testing.T) {
 		{day, 0, 10 * 24 * time.Hour, 3, "Feb 4 Feb 8"},
 		{day, 0, 400 * 24 * time.Hour, 3, "Jun 8 Oct 14 2027-02-19"},
 	} {
-		ticks := c.clock.Ticks(c.clock.Start.Add(c.from), c.clock.Start.Add(c.to), c.most)
+		ticks := Ticks(c.start.Add(c.from), c.start.Add(c.to), c.most)
 		if got := labels(ticks); got != c.want {
 			t.Errorf("%v … %v, at most %d: %s, want %s", c.from, c.to, c.most, got, c.want)
 		}
@@ -48,7 +47,7 @@ func TestTimes(t *testing.T) {
 			}
 		}
 	}
-	ticks := Clock{}.Ticks(time.Time{}.Add(5*time.Second), time.Time{}.Add(15*time.Second), 1)
+	ticks := Ticks(time.Time{}.Add(5*time.Second), time.Time{}.Add(15*time.Second), 1)
 	if len(ticks) != 1 || ticks[0].At != 0.5 || ticks[0].Label != "10s" {
 		t.Errorf("in the middle of 5 … 15 s: %+v", ticks)
 	}
@@ -63,7 +62,7 @@ func TestZone(t *testing.T) {
 	unit.Zone = zone
 	defer func() { unit.Zone = time.UTC }()
 	from := time.Date(2026, 10, 23, 12, 0, 0, 0, time.UTC)
-	a := TimeAxis{From: from, Until: from.Add(4 * day), Clock: Clock{from}}
+	a := TimeAxis{From: from, Until: from.Add(4 * day)}
 	if got := labels(a.Ticks()); got != "Oct 24 00:00 12:00 Oct 25 00:00 12:00 Oct 26 00:00 12:00 Oct 27 00:00 12:00" || a.Name() != "Europe/Berlin, 2026-10-23" {
 		t.Error(got, a.Name())
 	}

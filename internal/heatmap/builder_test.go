@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fio2es/fio2es/hist"
-	"github.com/fio2es/fio2es/internal/chart"
 	_ "github.com/fio2es/fio2es/internal/testcost" // fixed seeds
 	"github.com/fio2es/fio2es/internal/window"
 )
@@ -184,13 +183,13 @@ func TestShownAs(t *testing.T) {
 	}
 	var text, picture strings.Builder
 	m = mapOf(10, windowAt(0, 0, 1000, 50, 100), windowAt(1000, 1000, 2000, 50, 100), windowAt(2000, 2000, 2250, 50, 25))
-	if err := m.WriteText(&text, Text{Columns: 12, Lines: 5, Clock: chart.Clock{Start: began}}); err != nil {
+	if err := m.WriteText(&text, Text{Columns: 12, Lines: 5}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(text.String(), "█████████   ") { // two slots of four characters, and one of one
 		t.Errorf("not shown by its rate, or too long:\n%s", &text)
 	}
-	if err := m.WriteSVG(&picture, Picture{Clock: chart.Clock{Start: began}}); err != nil {
+	if err := m.WriteSVG(&picture, Picture{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(picture.String(), `fill="#0b040e" d="M76 116h426.7v24h-426.7zM502.7 116h426.6v24h-426.6zM929.3 116h106.7`); n != 1 {

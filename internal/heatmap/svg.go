@@ -15,7 +15,6 @@ import (
 // Picture describes what is drawn around a map.
 type Picture struct {
 	Title, Subtitle string
-	Clock           chart.Clock
 	From, To        time.Time // the time axis, if it is longer than the map
 }
 
@@ -81,7 +80,7 @@ func levelClass(level int) string { return "level" + strconv.Itoa(level) }
 func Levels(isDark bool) []string { return chart.Shades(levels, isDark) }
 
 func (m *Map) drawing(p Picture) *drawing {
-	d := &drawing{Map: m, Canvas: &chart.Canvas{}, scale: newScale(m.Most, levels), times: chart.TimeAxis{From: m.Start(), Until: m.End(), Clock: p.Clock}}
+	d := &drawing{Map: m, Canvas: &chart.Canvas{}, scale: newScale(m.Most, levels), times: chart.TimeAxis{From: m.Start(), Until: m.End()}}
 	if p.To.After(p.From) && p.From.Before(d.times.From) {
 		d.times.From = p.From
 	}

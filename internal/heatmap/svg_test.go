@@ -53,7 +53,7 @@ func textsOf(t *testing.T, svg string) (texts, root []string) {
 }
 
 func TestSVGTexts(t *testing.T) {
-	svg := svgOf(t, small(), Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests", Clock: chart.Clock{Start: began}})
+	svg := svgOf(t, small(), Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests"})
 	texts, root := textsOf(t, svg)
 	all := "|" + strings.Join(texts, "|") + "|"
 	for _, want := range []string{
@@ -85,7 +85,7 @@ var (
 // TestSVGCells: the cells cover exactly the expected area inside the frame.
 func TestSVGCells(t *testing.T) {
 	m := small() // 5 cells of a second each, of 5 s, and one band high
-	svg := svgOf(t, m, Picture{Clock: chart.Clock{Start: began}})
+	svg := svgOf(t, m, Picture{})
 	svg = svg[:strings.Index(svg, "requests in a cell")]
 	height := min(max(areaHeight/(m.High-m.Low), 3), 24)
 	area, colours := 0.0, 0
@@ -108,7 +108,7 @@ func TestSVGCells(t *testing.T) {
 // TestSVGShortColumn: a short column in a long run is visible, and inside the frame.
 func TestSVGShortColumn(t *testing.T) {
 	m := mapOf(10, windowAt(0, 0, 1000, 50, 1), windowAt(1_000_000, 1_000_000, 1_000_004, 50, 1))
-	cells := cell.FindAllStringSubmatch(cellPath.FindStringSubmatch(svgOf(t, m, Picture{Clock: chart.Clock{Start: began}}))[2], -1)
+	cells := cell.FindAllStringSubmatch(cellPath.FindStringSubmatch(svgOf(t, m, Picture{}))[2], -1)
 	if len(cells) != 2 || cells[1][1] != strconv.Itoa(chart.Left+chart.AreaWidth-1) || cells[1][3] != "1" {
 		t.Errorf("%q", cells)
 	}
@@ -118,7 +118,7 @@ func TestSVGShortColumn(t *testing.T) {
 func TestSVGLines(t *testing.T) {
 	m := mapOf(10, windowAt(0, 0, 1000, 10, 400), windowAt(0, 0, 1000, 30, 530), windowAt(0, 0, 1000, 100, 30), windowAt(0, 0, 1000, 300, 25),
 		windowAt(0, 0, 1000, 1000, 15), windowAt(2000, 2000, 3000, 10, 10))
-	found := line.FindAllStringSubmatch(svgOf(t, m, Picture{Clock: chart.Clock{Start: began}}), -1)
+	found := line.FindAllStringSubmatch(svgOf(t, m, Picture{}), -1)
 	if len(found) != 3 {
 		t.Fatalf("%d lines", len(found))
 	}
@@ -136,14 +136,14 @@ func TestSVGLines(t *testing.T) {
 		}
 	}
 	m = mapOf(10, windowAt(0, 0, 1000, 10, 1), windowAt(1000, 1000, 2000, 10, 1), windowAt(3000, 3000, 4000, 10, 1))
-	if got := strings.Count(line.FindStringSubmatch(svgOf(t, m, Picture{Clock: chart.Clock{Start: began}}))[2], "M"); got != 2 {
+	if got := strings.Count(line.FindStringSubmatch(svgOf(t, m, Picture{}))[2], "M"); got != 2 {
 		t.Errorf("%d parts with a column beside another, want 2", got)
 	}
 }
 
 // TestFragment: a fragment draws the same as a file, with classes instead of colours, and without titles.
 func TestFragment(t *testing.T) {
-	p := Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests", Clock: chart.Clock{Start: began}}
+	p := Picture{Title: `a<b & "c"`, Subtitle: "1,139 requests"}
 	fragment, whole := small().Fragment(p), svgOf(t, small(), p)
 	keys, fragment, _ := strings.Cut(fragment, "</p>") // the legend is above the picture
 	if strings.Count(keys, "</svg>p") != 3 {
@@ -180,7 +180,7 @@ func TestSVGAxis(t *testing.T) {
 	}{
 		{time.Time{}, time.Time{}, chart.Left}, {at(-5), at(5), chart.Left + chart.AreaWidth/2}, {at(0), at(10), chart.Left}, {at(2), at(3), chart.Left},
 	} {
-		svg, first := svgOf(t, small(), Picture{Clock: chart.Clock{Start: began}, From: c.from, To: c.to}), math.Inf(1)
+		svg, first := svgOf(t, small(), Picture{From: c.from, To: c.to}), math.Inf(1)
 		for _, one := range cell.FindAllStringSubmatch(svg[:strings.Index(svg, "requests in a cell")], -1) {
 			x, _ := strconv.ParseFloat(one[1], 64)
 			first = min(first, x)
@@ -203,14 +203,14 @@ func TestSVGIsSmall(t *testing.T) {
 			}
 		}
 	}
-	if n := len(svgOf(t, b.Map(), Picture{Clock: chart.Clock{Start: began}})); n > 300_000 {
+	if n := len(svgOf(t, b.Map(), Picture{})); n > 300_000 {
 		t.Errorf("%d bytes", n)
 	}
 }
 
 // TestSVGOfAMoment: a map without length is drawn, too.
 func TestSVGOfAMoment(t *testing.T) {
-	svg := svgOf(t, mapOf(10, windowAt(0, 0, 0, 50, 1)), Picture{Clock: chart.Clock{Start: began}})
+	svg := svgOf(t, mapOf(10, windowAt(0, 0, 0, 50, 1)), Picture{})
 	if textsOf(t, svg); strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
 		t.Error("a number is none")
 	}

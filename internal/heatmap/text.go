@@ -16,7 +16,6 @@ import (
 type Text struct {
 	Columns, Lines int  // most columns and lines of cells
 	Colour         bool // with 256 colours; otherwise with shades
-	Clock          chart.Clock
 	IsSmall        bool // without the lines that explain cells and shades
 }
 
@@ -168,11 +167,11 @@ func (c *canvas) times() string {
 			free = at + copy(text[at:], mark) + 1
 		}
 	}
-	for _, t := range c.how.Clock.Ticks(c.Origin, c.Origin.Add(time.Duration(c.Slots)*c.Width), area/10) {
+	for _, t := range chart.Ticks(c.Origin, c.Origin.Add(time.Duration(c.Slots)*c.Width), area/10) {
 		put(int(t.At*float64(area)+0.001), t.Label)
 	}
 	if free == 0 {
-		put(0, c.how.Clock.Label(c.Origin, time.Millisecond, c.Origin))
+		put(0, chart.Label(c.Origin, time.Millisecond, c.Origin))
 	}
 	return strings.TrimRight(string(text), " ")
 }

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/fio2es/fio2es/internal/chart"
 )
 
 // small returns a map with a gap, two neighbouring bands and a slow request.
@@ -36,7 +34,7 @@ func TestText(t *testing.T) {
 		how  Text
 		want string
 	}{
-		{"shades, two characters a column", small(), Text{Columns: 10, Lines: 8, Clock: chart.Clock{Start: began}}, `
+		{"shades, two characters a column", small(), Text{Columns: 10, Lines: 8}, `
 LATENCY                    REQUESTS
   631µs    ░░                     1
   398µs                           0
@@ -58,14 +56,14 @@ LATENCY               REQUESTS
          cells of 1s by 1/2 of a power of ten
          ░ 1 ▒ 4 ▓ 32 █ 317 or more requests
 `},
-		{"no room for a round time", mapOf(10, windowAt(101, 101, 149, 7, 1)), Text{Columns: 5, Lines: 3, Clock: chart.Clock{Start: began}}, `
+		{"no room for a round time", mapOf(10, windowAt(101, 101, 149, 7, 1)), Text{Columns: 5, Lines: 3}, `
 LATENCY               REQUESTS
  6.31µs  █████               1
          ╵03:13:02.101
          cells of 48ms by 1/20 of a power of ten
          █ 1 or more requests
 `},
-		{"half blocks", small(), Text{Columns: 5, Lines: 4, Colour: true, Clock: chart.Clock{Start: began}}, `
+		{"half blocks", small(), Text{Columns: 5, Lines: 4, Colour: true}, `
 LATENCY               REQUESTS
   398µs   <25▀>                  1
   158µs                      0
@@ -75,7 +73,7 @@ LATENCY               REQUESTS
          cells of 1s by 1/5 of a power of ten
          <25█> 1 <62█> 2 <98█> 5 <169█> 12 <203█> 32 <209█> 85 <214█> 228 <221█> 611 or more requests
 `},
-		{"two in a character", mapOf(5, windowAt(0, 0, 1000, 50, 1), windowAt(0, 0, 1000, 70, 9)), Text{Columns: 2, Lines: 1, Colour: true, Clock: chart.Clock{Start: began}}, `
+		{"two in a character", mapOf(5, windowAt(0, 0, 1000, 50, 1), windowAt(0, 0, 1000, 70, 9)), Text{Columns: 2, Lines: 1, Colour: true}, `
 LATENCY            REQUESTS
  31.6µs  <221 on 25▀▀>              10
          ╵03:13:02
@@ -98,7 +96,7 @@ LATENCY            REQUESTS
 // TestTimesBelow: labels that would cover others are left out.
 func TestTimesBelow(t *testing.T) {
 	origin := time.Date(2026, 1, 31, 23, 59, 55, 0, time.UTC)
-	c := &canvas{Map: &Map{Origin: origin, Width: time.Second, Slots: 30}, how: Text{Clock: chart.Clock{Start: origin}}, area: 30}
+	c := &canvas{Map: &Map{Origin: origin, Width: time.Second, Slots: 30}, how: Text{}, area: 30}
 	if got, want := c.times(), "     ╵Feb 1 00:00:00     ╵00:00:20"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

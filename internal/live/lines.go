@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/term"
@@ -149,7 +148,7 @@ func (v *View) heatmap(size Size, room int) ([]string, error) {
 	}
 	var text strings.Builder
 	err := m.WriteText(&text, heatmap.Text{
-		Columns: wide, Lines: room - aroundMap, Colour: size.Colour, Clock: chart.Clock{Start: v.began},
+		Columns: wide, Lines: room - aroundMap, Colour: size.Colour,
 	})
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 	if len(lines) > room { // the legend may have two lines

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/fio2es/fio2es/internal/chart"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/unit"
@@ -183,27 +181,11 @@ func (r *run) Setting() string {
 	return strings.Join(slices.DeleteFunc(parts, func(text string) bool { return text == "" }), between)
 }
 
-func (r *run) clock() chart.Clock {
-	return chart.Clock{Start: r.Doc.Run.Start}
-}
-
-// moment returns a time of day, or the time since the run's start if its date is not known.
-func (r *run) moment(t time.Time) string {
-	if unit.IsKnown(r.Doc.Run.Start) {
-		return unit.Time(t, unit.Moment)
+// clockTime returns a time of day, with the date if that is not the one of the start.
+func clockTime(start, t time.Time) string {
+	layout := unit.OfDayMS
+	if unit.Time(t, unit.Day) != unit.Time(start, unit.Day) {
+		layout = "Jan 2 " + layout
 	}
-	return clockTime(r.clock(), t)
-}
-
-// clockTime returns a time of day, with the date if that is not the one of the run's start, or the time since the run's start
-// if its date is not known.
-func clockTime(c chart.Clock, t time.Time) string {
-	if unit.IsKnown(c.Start) {
-		layout := unit.OfDayMS
-		if unit.Time(t, unit.Day) != unit.Time(c.Start, unit.Day) {
-			layout = "Jan 2 " + layout
-		}
-		return unit.Time(t, layout)
-	}
-	return "+" + strconv.FormatFloat(t.Sub(c.Start).Seconds(), 'f', 3, 64) + "s"
+	return unit.Time(t, layout)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/fio2es/fio2es/hist"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/query"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/internal/window"
 	"github.com/fio2es/fio2es/mapping"
 )
@@ -132,7 +133,7 @@ func (r *runSums) end(doc *mapping.Run) (*run, error) {
 		return nil, nil
 	}
 	if times != "" {
-		one.Part = fmt.Sprintf("%s: windows from %s to %s", times, one.moment(r.sum.Span.Start), one.moment(r.sum.Span.End))
+		one.Part = fmt.Sprintf("%s: windows from %s to %s", times, unit.Time(r.sum.Span.Start, unit.Moment), unit.Time(r.sum.Span.End, unit.Moment))
 	}
 	for _, t := range one.Totals {
 		if w := newWorst(one, t, r.series[t.Direction]); w != nil {

@@ -219,7 +219,7 @@ func (s *Screen) drawMap(out *sheet, r *run, lines int) {
 	lines = min(lines, mostCells)
 	var b bytes.Buffer
 	m.WriteText(&b, heatmap.Text{
-		Columns: cmp.Or(s.how.Columns, plainColumns) - heatmap.MarginWidth, Lines: lines, Colour: s.how.Colour, Clock: r.clock(), IsSmall: true,
+		Columns: cmp.Or(s.how.Columns, plainColumns) - heatmap.MarginWidth, Lines: lines, Colour: s.how.Colour, IsSmall: true,
 	})
 	const around = 2 // lines above and below the cells
 	if s.how.Lines == 0 || bytes.Count(b.Bytes(), []byte("\n")) <= lines+around {

@@ -39,11 +39,11 @@ func (r *runSums) section(of *run) *section {
 // drawTime draws the charts over time.
 func (r *runSums) drawTime(s *section, of *run, names []string) {
 	name := of.Doc.Run.Name
-	axis := chart.TimeAxis{From: r.sum.Span.Start, Until: r.sum.Span.End, Clock: of.clock()}
+	axis := chart.TimeAxis{From: r.sum.Span.Start, Until: r.sum.Span.End}
 	if !axis.Until.After(axis.From) {
 		axis.Until = axis.From.Add(time.Millisecond)
 	}
-	label := fmt.Sprintf("Percentiles of latency and IOPS over time of %s, from %s to %s: %s", name, of.moment(r.sum.Span.Start), of.moment(r.sum.Span.End), labels(of.Totals))
+	label := fmt.Sprintf("Percentiles of latency and IOPS over time of %s, from %s to %s: %s", name, unit.Time(axis.From, unit.Moment), unit.Time(axis.Until, unit.Moment), labels(of.Totals))
 	s.Time, s.Data = newTimeChart(axis, names, r.series, label)
 	// what a column of the charts is
 	joined, longest, window := 0, time.Duration(0), time.Duration(of.Doc.IntervalMS)*time.Millisecond
@@ -68,7 +68,7 @@ func (r *runSums) drawTime(s *section, of *run, names []string) {
 		return
 	}
 	s.Map = template.HTML(m.Fragment(heatmap.Picture{ // safe, because Fragment escapes texts
-		Title: name, Subtitle: unit.Count(m.Total) + " requests", Clock: axis.Clock, From: axis.From, To: axis.Until,
+		Title: name, Subtitle: unit.Count(m.Total) + " requests", From: axis.From, To: axis.Until,
 	}))
 	s.MapNote = fmt.Sprintf("%s requests (%s) in cells of %s and 1/20 of a power of ten. Colours are logarithmic; a shorter last column has the colours of its rate. Lines are percentiles of each column.",
 		unit.Count(m.Total), strings.Join(names, ", "), unit.Elapsed(m.Width))

@@ -47,8 +47,7 @@ type chartTimes struct {
 }
 
 func timesOf(axis *chart.TimeAxis) *chartTimes {
-	if !unit.IsKnown(axis.Clock.Start) {
-		zero := axis.Clock.Start
+	if zero := (time.Time{}); !unit.IsKnown(axis.From) {
 		return &chartTimes{From: axis.From.Sub(zero).Milliseconds(), Until: axis.Until.Sub(zero).Milliseconds(), Since: true}
 	}
 	_, seconds := axis.From.In(unit.Zone).Zone()
@@ -220,4 +219,4 @@ func (t *timeChart) panelData(name string) panelData {
 }
 
 // when returns a time with the precision of windows.
-func (t *timeChart) when(at time.Time) string { return clockTime(t.axis.Clock, at) }
+func (t *timeChart) when(at time.Time) string { return clockTime(t.axis.From, at) }

@@ -43,7 +43,7 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) (f Figu
 	if series[0].Number.LessIsBad() {
 		axis = chart.RateAxis(high, overRunsTop, overRunsHeight, 6)
 	}
-	times := &chart.TimeAxis{From: span.Start, Until: span.End, Clock: chart.Clock{Start: span.Start}}
+	times := &chart.TimeAxis{From: span.Start, Until: span.End}
 	for _, s := range series {
 		c.Key("line "+classOf(s), nameOf(s))
 	}

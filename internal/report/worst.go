@@ -49,7 +49,7 @@ func worstColumns() []table.Column[*worst] {
 			if !isKnown(w) {
 				return text(w)
 			}
-			return text(w) + " at " + clockTime(w.run.clock(), of(w).at)
+			return text(w) + " at " + clockTime(w.run.Doc.Run.Start, of(w).at)
 		}
 		list = append(append(list, c), table.Where(isKnown, []table.Column[*worst]{
 			{Name: c.Name + "_start", Unit: "ms", Value: func(w *worst) any { return of(w).at.Sub(w.run.Doc.Run.Start).Milliseconds() }},
