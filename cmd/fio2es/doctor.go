@@ -25,8 +25,8 @@ func doctorCommand(e *env) *cobra.Command {
 	format := table.Text
 	cmd := &cobra.Command{
 		Use:   "doctor PATH... | -- fio ARGS",
-		Short: "What fio2es can say of a job or of results, and what is missing",
-		Long: `Shows what fio2es can say of a run before it starts, and what will be lost: of a job
+		Short: "What a job or its results will lack, and how to keep it",
+		Long: `Shows what will be known of a run before it starts, and what will be lost: of a job
 file, a command line of fio, or a configuration of CBT (YAML). For results, in a folder
 or an archive, it shows what they have. Nothing is stored, and no jobs are run: only
 fio --version, because some versions write wrong histogram logs.

@@ -125,7 +125,7 @@ func (c *sides) logDoubts(title string, base, other *compare.Side) {
 	first := base.Runs[0]
 	for _, one := range other.Runs {
 		if differ := workload.Doubt(first.Document, one.Document); differ != "" {
-			c.note(title, fmt.Sprintf("comparing %s with %s is doubtful: %s", one.Name, first.Name, differ))
+			c.note(title, fmt.Sprintf("comparing %s with %s: their settings differ: %s", one.Name, first.Name, differ))
 		}
 	}
 }
