@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/fio2es/fio2es/internal/chart"
@@ -20,7 +19,7 @@ import (
 )
 
 // Add reads a run and adds it to the page. A page with several runs compares each with the first. Stages of one execution,
-// which are meant to differ, are not compared; those of others are compared with the stage of this name in the first one. name is the run as
+// which are meant to differ, are compared only as a [Options.Pair]; those of others are compared with the stage of this name in the first one. name is the run as
 // the user named it. If no request of the run matches the page's query, the run is left out, and [Page.Empty] says
 // why. The returned document is nil if the files have nothing of a run.
 func (p *Page) Add(ctx context.Context, run *query.Run, name string, several bool) (*mapping.Run, error) {
@@ -100,7 +99,7 @@ type base struct {
 // compare compares the last added run with its base.
 func (p *Page) compare(side *compare.Side) {
 	other := side.Runs[0]
-	if len(p.bases) == 0 || facts.IsExecution([]*mapping.Run{p.bases[0].Runs[0].Document, other.Document}) {
+	if len(p.bases) == 0 || !p.opt.Pair && facts.IsExecution([]*mapping.Run{p.bases[0].Runs[0].Document, other.Document}) {
 		p.bases = append(p.bases, &base{side, len(p.runs)})
 		return
 	}
@@ -172,15 +171,6 @@ func (c *comparison) Table() *Table {
 			to.Class, to.Title = "text verdict "+string(l.Verdict), l.Why
 		}
 	})
-}
-
-// apart returns the table of the runs that are not compared, or nil.
-func apart(all []*comparison) *Table {
-	list := slices.DeleteFunc(slices.Clone(all), func(c *comparison) bool { return len(c.Changes) > 0 })
-	return NewTable("changes", "Not compared", []table.Column[*comparison]{
-		{Name: "metric", Heading: "Run", Text: func(c *comparison) string { return fmt.Sprintf("%d %s", c.Other, c.Title) }},
-		{Heading: "Why", Text: func(c *comparison) string { return c.Why }},
-	}, list, nil)
 }
 
 // A change is drawn on a logarithmic line from half as much to twice as much.

@@ -40,6 +40,7 @@ type Options struct {
 	Query   query.Query // selects windows by time and direction
 	Home    string      // address of the list of runs; the page has links to it and its other pages if it is not empty
 	Live    bool        // a server may have more of a run later: see [Live]
+	Pair    bool        // two runs are compared, also if they are stages of one execution
 	Stages  []Link      // of a stage of an execution: links to the whole execution and to the stages before and after
 }
 
@@ -90,7 +91,7 @@ func (p *Page) Write(w io.Writer) error {
 			r.Class = runClass(i)
 		}
 	}
-	isExecution, lead := facts.IsExecution(documents(p.runs)), ""
+	isExecution, lead := !p.opt.Pair && facts.IsExecution(documents(p.runs)), ""
 	if isExecution {
 		setStages(p.runs)
 		lead = executionLead(p.runs)
@@ -131,7 +132,7 @@ func documents(runs []*run) (docs []*mapping.Run) {
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"style": Style, "live": Live, "reload": func() template.HTML { return reload }, "script": Script,
-		"execution": facts.ExecutionTitle, "count": unit.Count, "apart": apart, "nav": Nav,
+		"execution": facts.ExecutionTitle, "count": unit.Count, "nav": Nav,
 	}).Parse(pageHTML + PartsHTML))
 })
 

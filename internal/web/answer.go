@@ -53,8 +53,9 @@ type Head struct {
 	Live    bool // the page shows what the history gets
 }
 
-func (s *site) head(title, home string) Head {
-	return Head{Title: title, Home: home, Program: s.Program, Style: style()}
+// head returns the head of a page, whose links keep the condition of its address.
+func (s *site) head(r *http.Request, title string) Head {
+	return Head{Title: title, Home: homeOf(r), Where: r.URL.Query().Get("where"), Program: s.Program, Style: style()}
 }
 
 // show answers with a page made from a template.
@@ -85,20 +86,12 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, status int, page []b
 	}
 }
 
-// notice is a page that says what is wrong and what to do.
-type notice struct {
-	Title string
-	Text  string
-}
-
-// noticeView is the data of the template.
-type noticeView struct {
-	Head
-	notice
-}
-
-func (s *site) notify(w http.ResponseWriter, r *http.Request, status int, n notice) {
-	s.show(w, r, status, "notice", noticeView{s.head(n.Title, homeOf(r)), n})
+// notify answers with a page that says what is wrong and what to do.
+func (s *site) notify(w http.ResponseWriter, r *http.Request, status int, title, text string) {
+	s.show(w, r, status, "notice", struct {
+		Head
+		Text string
+	}{s.head(r, title), text})
 }
 
 // homeOf returns the address of the list, relative to the requested page.
@@ -116,14 +109,14 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.Log.Debug("the browser closed the connection", "page", r.URL.RequestURI())
 	case errors.Is(err, context.DeadlineExceeded):
 		w.Header().Set("Retry-After", "60")
-		s.notify(w, r, http.StatusServiceUnavailable, notice{Title: "Timeout", Text: "There are too many requests, or the history does not answer. Try again, or with fewer runs."})
+		s.notify(w, r, http.StatusServiceUnavailable, "Timeout", "There are too many requests, or the history does not answer. Try again, or with fewer runs.")
 	case errors.Is(err, history.ErrBusy):
 		w.Header().Set("Retry-After", "10")
-		s.notify(w, r, http.StatusServiceUnavailable, notice{Title: "The history is busy", Text: err.Error() + ". Try again."})
+		s.notify(w, r, http.StatusServiceUnavailable, "The history is busy", err.Error()+". Try again.")
 	case errors.As(err, new(query.RunError)): // such as a run without requests
-		s.notify(w, r, http.StatusUnprocessableEntity, notice{Title: "Nothing to show", Text: err.Error()})
+		s.notify(w, r, http.StatusUnprocessableEntity, "Nothing to show", err.Error())
 	default:
 		s.Log.Error("cannot answer", "page", r.URL.RequestURI(), "err", err)
-		s.notify(w, r, http.StatusInternalServerError, notice{Title: "Cannot read the history", Text: err.Error()})
+		s.notify(w, r, http.StatusInternalServerError, "Cannot read the history", err.Error())
 	}
 }

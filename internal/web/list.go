@@ -78,12 +78,11 @@ type listView struct {
 func (s *site) list(w http.ResponseWriter, r *http.Request) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {
-		s.notify(w, r, http.StatusBadRequest, notice{Title: "No such list", Text: err.Error()})
+		s.notify(w, r, http.StatusBadRequest, "No such list", err.Error())
 		return
 	}
-	v := listView{Head: s.head("Runs", "./"), Name: s.Name, Query: q}
+	v := listView{Head: s.head(r, "Runs"), Name: s.Name, Query: q}
 	v.columns, _ = q.columns() // parseQuery has returned the error
-	v.Where = q.Where
 	if v.Condition = parseCondition(q.Where); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "list", v)
 		return

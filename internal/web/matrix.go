@@ -29,8 +29,7 @@ type matrixView struct {
 // differ.
 func (s *site) matrix(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := matrixView{Head: s.head("Matrix", "./"), Name: s.Name, By: strings.TrimSpace(q.Get("by")), Show: strings.TrimSpace(q.Get("show"))}
-	v.Where = q.Get("where")
+	v := matrixView{Head: s.head(r, "Matrix"), Name: s.Name, By: strings.TrimSpace(q.Get("by")), Show: strings.TrimSpace(q.Get("show"))}
 	if v.Condition = parseCondition(v.Where); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "matrix", v)
 		return

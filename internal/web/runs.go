@@ -12,13 +12,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/history"
 	"github.com/fio2es/fio2es/internal/query"
 	"github.com/fio2es/fio2es/internal/report"
+	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -26,7 +26,7 @@ import (
 const mostCompared = report.MaxSections
 
 func (s *site) run(w http.ResponseWriter, r *http.Request) {
-	s.answer(w, r, []string{r.PathValue("id")}, "../", false)
+	s.answer(w, r, []string{r.PathValue("id")}, false)
 }
 
 // execution answers with the report of all stages of a call of fio.
@@ -35,12 +35,12 @@ func (s *site) execution(w http.ResponseWriter, r *http.Request) {
 	ids, err := s.idsOf(r.Context(), query.OfExecution+id)
 	switch {
 	case err != nil:
-		s.missing(w, r, query.OfExecution+id, "../", err)
+		s.missing(w, r, query.OfExecution+id, err)
 	case len(ids) > mostCompared:
-		s.notify(w, r, http.StatusBadRequest, notice{Title: "Too many stages", Text: fmt.Sprintf(
-			"A report has at most %d stages, and this call of fio has %d: fio2es report execution:%s makes one of all.", mostCompared, len(ids), id)})
+		s.notify(w, r, http.StatusBadRequest, "Too many stages", fmt.Sprintf(
+			"A report has at most %d stages, and this call of fio has %d: fio2es report execution:%s makes one of all.", mostCompared, len(ids), id))
 	default:
-		s.answer(w, r, ids, "../", false)
+		s.answer(w, r, ids, false)
 	}
 }
 
@@ -77,23 +77,23 @@ type compareView struct {
 func (s *site) compare(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
 	if chosen := values["run"]; len(chosen) == 0 || slices.Contains(chosen, "") {
-		s.show(w, r, http.StatusOK, "compare", compareView{s.head("Compare", "./"), append(chosen, "", "")[:2], mostCompared})
+		s.show(w, r, http.StatusOK, "compare", compareView{s.head(r, "Compare"), append(chosen, "", "")[:2], mostCompared})
 		return
 	}
 	var ids []string
 	for _, text := range values["run"] {
 		some, err := s.idsOf(r.Context(), text)
 		if err != nil {
-			s.missing(w, r, text, "./", err)
+			s.missing(w, r, text, err)
 			return
 		}
 		ids = append(ids, some...)
 	}
 	if n := len(ids); n > mostCompared {
-		s.notify(w, r, http.StatusBadRequest, notice{Title: "Too many runs", Text: fmt.Sprintf("A report has at most %d runs, and you chose %d: choose fewer.", mostCompared, n)})
+		s.notify(w, r, http.StatusBadRequest, "Too many runs", fmt.Sprintf("A report has at most %d runs, and you chose %d: choose fewer.", mostCompared, n))
 		return
 	}
-	s.answer(w, r, ids, "./", values.Get("base") == "earliest")
+	s.answer(w, r, ids, values.Get("base") == "earliest")
 }
 
 // idsOf returns the ids of the runs that a selector selects. If it selects a single run, its text is returned.
@@ -116,12 +116,12 @@ func (s *site) idsOf(ctx context.Context, text string) (ids []string, err error)
 }
 
 // answer answers with the report of runs, in the order of ids, or with the earliest first.
-func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home string, earliest bool) {
+func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, earliest bool) {
 	var runs []*mapping.Run
 	for _, id := range ids {
 		run, err := query.Find(r.Context(), s.Store, id)
 		if err != nil {
-			s.missing(w, r, id, home, err)
+			s.missing(w, r, id, err)
 			return
 		}
 		if !slices.ContainsFunc(runs, func(other *mapping.Run) bool { return other.Run.ID == run.Run.ID }) {
@@ -131,10 +131,10 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 	if earliest {
 		slices.SortStableFunc(runs, func(a, b *mapping.Run) int { return a.Run.Start.Compare(b.Run.Start) })
 	}
-	how := report.Options{Program: s.Program, Home: home, Live: isAnyLive(runs)}
+	how := report.Options{Program: s.Program, Home: homeOf(r), Live: isAnyLive(runs), Pair: len(runs) == 2 && !strings.HasPrefix(r.URL.Path, "/executions/")}
 	var err error
 	if len(runs) == 1 {
-		how.Stages, err = s.stageLinks(r.Context(), runs[0], home)
+		how.Stages, err = s.stageLinks(r.Context(), runs[0], how.Home)
 	}
 	tag := ""
 	if err == nil {
@@ -149,7 +149,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 	if isKnown(w, r, tag) {
 		return
 	}
-	page, err := s.made(r.Context(), runs, how, tag)
+	page, err := s.made(r.Context(), runs, how)
 	if err != nil {
 		w.Header().Del("ETag")
 		w.Header().Set("Content-Security-Policy", policy)
@@ -159,29 +159,20 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, ids []string, home
 	s.send(w, r, http.StatusOK, page)
 }
 
-// made returns the page of runs with this tag. Only a few pages are made at the same time.
-func (s *site) made(ctx context.Context, runs []*mapping.Run, how report.Options, tag string) ([]byte, error) {
-	if page := s.recent.find(tag); page != nil {
-		return page, nil
-	}
+// made returns the page of runs. Only a few pages are made at the same time.
+func (s *site) made(ctx context.Context, runs []*mapping.Run, how report.Options) ([]byte, error) {
 	leave, err := s.reports.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if page := s.recent.find(tag); page != nil { // another request has made it in the meantime
-		return page, nil
-	}
 	page, err := s.page(ctx, runs, how)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := page.Write(&b); err != nil {
-		return nil, err
-	}
-	s.recent.add(tag, b.Bytes())
-	return b.Bytes(), nil
+	err = page.Write(&b)
+	return b.Bytes(), err
 }
 
 // report makes the report of runs in the history.
@@ -200,18 +191,16 @@ func isAnyLive(runs []*mapping.Run) bool {
 }
 
 // missing answers if no run has the id, or shows the list of those whose ids begin with it.
-func (s *site) missing(w http.ResponseWriter, r *http.Request, id, home string, err error) {
+func (s *site) missing(w http.ResponseWriter, r *http.Request, id string, err error) {
 	switch {
 	case errors.As(err, new(query.UsageError)): // such as last:5, which is not one run
-		s.notify(w, r, http.StatusBadRequest, notice{Title: "No such run", Text: err.Error()})
+		s.notify(w, r, http.StatusBadRequest, "No such run", err.Error())
 	case errors.Is(err, history.ErrNotFound) && query.IsSelector(id):
-		s.notify(w, r, http.StatusNotFound, notice{Title: "No such run", Text: err.Error()})
+		s.notify(w, r, http.StatusNotFound, "No such run", err.Error())
 	case errors.Is(err, history.ErrNotFound):
-		s.notify(w, r, http.StatusNotFound, notice{
-			Title: "No such run", Text: fmt.Sprintf("No run in %s has an id that begins with %s. Look in the list of runs; fio2es ingest and fio2es follow store runs.", s.Name, id),
-		})
+		s.notify(w, r, http.StatusNotFound, "No such run", fmt.Sprintf("No run in %s has an id that begins with %s. Look in the list of runs; fio2es ingest and fio2es follow store runs.", s.Name, id))
 	case errors.Is(err, history.ErrAmbiguous): // the list shows them; the address is relative, because a proxy may serve it below another
-		w.Header().Set("Location", home+"?text="+url.QueryEscape(id))
+		w.Header().Set("Location", homeOf(r)+"?text="+url.QueryEscape(id))
 		w.WriteHeader(http.StatusSeeOther)
 	default:
 		s.fail(w, r, err)
@@ -224,11 +213,12 @@ func runLink(run *mapping.Run) string { return "runs/" + url.PathEscape(run.Run.
 // executionLink returns the address of the report of a run's execution, relative to the list.
 func executionLink(run *mapping.Run) string { return "executions/" + url.PathEscape(run.Run.Execution) }
 
-// tagOf returns the ETag of a report. It changes if its options or one of the run documents change; these are stored after the
+// tagOf returns the ETag of a report. It changes if its options, the zone or one of the run documents change; these are stored after the
 // windows. It is a weak ETag, because the page may be compressed.
 func tagOf(how report.Options, runs []*mapping.Run) (string, error) {
 	sum := sha256.New()
 	in := json.NewEncoder(sum)
+	fmt.Fprint(sum, unit.ZoneName())
 	if err := in.Encode(how); err != nil {
 		return "", err
 	}
@@ -251,40 +241,4 @@ func isKnown(w http.ResponseWriter, r *http.Request, tag string) bool {
 		}
 	}
 	return false
-}
-
-// mostRecent is how many pages are kept.
-const mostRecent = 8
-
-// recent has the last reports. All users who look at a live run request the same reports.
-type recent struct {
-	mu    sync.Mutex
-	pages []madePage // the oldest is first
-}
-
-type madePage struct {
-	tag  string
-	page []byte
-}
-
-// find returns a page, or nil.
-func (r *recent) find(tag string) []byte {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, p := range r.pages {
-		if p.tag == tag {
-			return p.page
-		}
-	}
-	return nil
-}
-
-// add stores a page, and drops the oldest if there are too many.
-func (r *recent) add(tag string, page []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.pages) == mostRecent {
-		r.pages = slices.Delete(r.pages, 0, 1)
-	}
-	r.pages = append(r.pages, madePage{tag, page})
 }

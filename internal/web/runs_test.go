@@ -256,33 +256,6 @@ func TestAtOnce(t *testing.T) {
 	})
 }
 
-// TestRecent: a report is not made twice, unless one of its runs has changed or the list has another address.
-func TestRecent(t *testing.T) {
-	var runs []*mapping.Run
-	for i := range mostRecent + 1 {
-		runs = append(runs, runOf(i, "a", 100))
-	}
-	p := serve(memory{runs: runs})
-	expect := func(what, path string, want int64) {
-		t.Helper()
-		before := p.made.Load()
-		first, again := p.get(t, path), p.get(t, path)
-		if made := p.made.Load() - before; made != want || first.Code != http.StatusOK || first.Body.String() != again.Body.String() {
-			t.Errorf("%s: %d, %d reports, want %d", what, first.Code, made, want)
-		}
-	}
-	one := "/runs/" + runs[0].Run.ID
-	expect("a report", one, 1)
-	expect("again", one, 0)
-	expect("other links", "/compare?run="+runs[0].Run.ID, 1)
-	runs[0].Documents.Cluster++
-	expect("a window more", one, 1)
-	for _, run := range runs[1:] {
-		expect("another run", "/runs/"+run.Run.ID, 1)
-	}
-	expect("long ago", one, 1)
-}
-
 // TestPatience: a report that takes too long is cancelled.
 func TestPatience(t *testing.T) {
 	run := runOf(0, "a", 100)
@@ -322,6 +295,7 @@ func TestExecution(t *testing.T) {
 			"/executions/eeee", 200, []string{`<h2 id="summary">eeeeeeee archive:job, 4 stages</h2>`, `<a href="#run-4">4/4</a></td><td class="text name" data-title="Name">s4</td>`},
 			[]string{"Compared with run"}, "1 job/s1, 2 job/s2, 4 job/s4",
 		},
+		{"/compare?run=" + first + "&run=" + second, 200, []string{"Compared with run 1", "<h3>2 archive:job/s2 "}, nil, "1 job/s1, 2 job/s2"},
 		{"/executions/" + second, 200, nil, nil, "1 job/s1, 2 job/s2, 4 job/s4"},
 		{"/executions/x", 404, []string{"x: no such run"}, nil, ""},
 		{"/executions/last:2", 400, []string{"want execution:RUN"}, nil, ""},

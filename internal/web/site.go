@@ -47,7 +47,6 @@ const (
 type site struct {
 	Options
 	reports gate
-	recent  recent
 
 	// page makes the report of runs, in their order. Tests replace it.
 	page func(ctx context.Context, runs []*mapping.Run, how report.Options) (*report.Page, error)
@@ -78,7 +77,7 @@ func (s *site) handler() http.Handler {
 	mux.HandleFunc("/workloads/{id}", s.workload)
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.notify(w, r, http.StatusNotFound, notice{Title: "No such page", Text: "The pages are the list of all runs, /runs/ID, /executions/ID, /compare?run=ID&run=ID, /matrix?by=bs,iodepth, /workloads and /workloads/ID, that of a run."})
+		s.notify(w, r, http.StatusNotFound, "No such page", "The pages are the list of all runs, /runs/ID, /executions/ID, /compare?run=ID&run=ID, /matrix?by=bs,iodepth, /workloads and /workloads/ID, that of a run.")
 	})
 	return s.logged(s.guarded(gzhttp.GzipHandler(mux)))
 }
@@ -97,14 +96,12 @@ func (s *site) guarded(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "private, no-cache") // browsers may cache it, but must validate it before use
 		switch {
 		case s.Local && !isOurs(r.Host):
-			s.notify(w, r, http.StatusForbidden, notice{
-				Title: "Wrong host name", Text: "This server answers browsers on its own machine only. Open it as localhost or 127.0.0.1, or start it with --listen for other machines.",
-			})
+			s.notify(w, r, http.StatusForbidden, "Wrong host name", "This server answers browsers on its own machine only. Open it as localhost or 127.0.0.1, or start it with --listen for other machines.")
 		case slices.Contains([]string{"cross-site", "same-site"}, r.Header.Get("Sec-Fetch-Site")) && r.Header.Get("Sec-Fetch-Mode") != "navigate":
-			s.notify(w, r, http.StatusForbidden, notice{Title: "Another site", Text: "A page of another site asked for this. Open it yourself."})
+			s.notify(w, r, http.StatusForbidden, "Another site", "A page of another site asked for this. Open it yourself.")
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
-			s.notify(w, r, http.StatusMethodNotAllowed, notice{Title: "Read only", Text: "Pages accept GET and HEAD only."})
+			s.notify(w, r, http.StatusMethodNotAllowed, "Read only", "Pages accept GET and HEAD only.")
 		default:
 			ctx, cancel := context.WithTimeout(r.Context(), patience)
 			defer cancel()

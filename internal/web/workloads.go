@@ -93,8 +93,7 @@ func workloadTable(list []*workload.Workload) *report.Table {
 }
 
 func (s *site) workloads(w http.ResponseWriter, r *http.Request) {
-	v := workloadsView{Head: s.head("Workloads", "./"), Name: s.Name}
-	v.Where = r.URL.Query().Get("where")
+	v := workloadsView{Head: s.head(r, "Workloads"), Name: s.Name}
 	if v.Condition = parseCondition(v.Where); v.Condition.Problem != "" {
 		s.show(w, r, http.StatusBadRequest, "workloads", v)
 		return
@@ -136,7 +135,7 @@ func workloadLink(run *mapping.Run) string {
 func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 	run, err := query.Find(r.Context(), s.Store, r.PathValue("id"))
 	if err != nil {
-		s.missing(w, r, r.PathValue("id"), "../", err)
+		s.missing(w, r, r.PathValue("id"), err)
 		return
 	}
 	for _, part := range facts.Parts(run) {
@@ -157,7 +156,7 @@ func (s *site) workload(w http.ResponseWriter, r *http.Request) {
 	}
 	one := workload.Group(runs)[0]
 	series := one.Series(workload.MustNumbers("p50", "p99", "p99.9", "iops"), workload.LeastChange)
-	s.show(w, r, http.StatusOK, "workload", workloadView{s.head(one.Title, "../"), one, series})
+	s.show(w, r, http.StatusOK, "workload", workloadView{s.head(r, one.Title), one, series})
 }
 
 // Count returns the number of runs.
@@ -165,7 +164,7 @@ func (v workloadView) Count() string { return unit.Plural(len(v.Runs), "run") }
 
 // Charts returns the charts of each direction: latencies, and requests per second.
 func (v workloadView) Charts() (list []report.Figure) {
-	link := func(run *mapping.Run) string { return "../" + runLink(run) }
+	link := func(run *mapping.Run) string { return v.Home + runLink(run) }
 	for _, direction := range mapping.Directions {
 		for _, isRate := range []bool{false, true} {
 			var series []*workload.Series
