@@ -73,7 +73,7 @@ Ctrl-C ends it before.`,
 					return screen.Window(w, stageOf(run))
 				}
 			}
-			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, time.Time{}, every, show)
+			run, err = follow.Watch(cmd.Context(), store, run.Run.ID, every, show)
 			closeScreen()                   // or what is printed next would go with it
 			if cmd.Context().Err() != nil { // the user ended it
 				return nil

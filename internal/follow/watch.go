@@ -12,14 +12,13 @@ import (
 	"github.com/fio2es/fio2es/mapping"
 )
 
-// Watch calls take once with each window of the highest level of a live run that starts at from or later, as Follow
-// stores them, and with the document of the run. When the next stage of its execution begins, it turns to that. It reads
+// Watch calls take once with each window of the highest level of a live run, as Follow stores them, and with the document of the run. When the next stage of its execution begins, it turns to that. It reads
 // the history once per interval (every) until the run is no longer live, and returns the last run document. Errors are
 // those of the store, of take and of ctx.
 func Watch(
-	ctx context.Context, store history.Store, id string, from time.Time, every time.Duration, take func(*mapping.Run, *window.Window) error,
+	ctx context.Context, store history.Store, id string, every time.Duration, take func(*mapping.Run, *window.Window) error,
 ) (*mapping.Run, error) {
-	given := map[series]time.Time{} // start of the last window by series
+	given, from := map[series]time.Time{}, time.Time{} // start of the last window by series, and where new ones may begin
 	for last := new(mapping.Run); ; {
 		next, err := nextStage(ctx, store, last) // before the run is read, which is stored to its end if there is one
 		if err != nil {
