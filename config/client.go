@@ -18,8 +18,7 @@ import (
 // if it cannot.
 func (e *Elasticsearch) Client() (es.Config, error) {
 	c := es.Config{
-		Addresses: e.Addresses, CloudID: e.CloudID, Fingerprint: e.Fingerprint,
-		AllowPlain: e.AllowPlain, Proxy: e.Proxy, GzipLevel: e.GzipLevel,
+		Addresses: e.Addresses, AllowPlain: e.AllowPlain,
 	}
 	e.wait(&c)
 	err := e.read("elasticsearch", &c)
@@ -84,7 +83,7 @@ func (k *Kibana) Enabled() bool { return k.URL != "" }
 // belong to no space.
 func (c *Config) KibanaClient() (es.Config, error) {
 	k, e := &c.Kibana, &c.Elasticsearch
-	out := es.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, Proxy: e.Proxy, GzipLevel: es.NoGzip}
+	out := es.Config{Addresses: []string{k.URL}, AllowPlain: k.AllowPlain, NoGzip: true}
 	e.wait(&out)
 	section, from := "kibana", k.Credentials
 	if from == (Credentials{}) && userIn(k.URL) == nil {

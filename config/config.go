@@ -60,14 +60,10 @@ type Analysis struct {
 
 // Elasticsearch has the settings of the cluster that stores the history, if there is one.
 type Elasticsearch struct {
-	Addresses   []string `mapstructure:"addresses"` // URLs; if these and the cloud id are empty, the history is embedded
-	CloudID     string   `mapstructure:"cloud_id"`
+	Addresses   []string `mapstructure:"addresses"` // URLs; if these are empty, the history is embedded
 	Credentials `mapstructure:",squash"`
 	CA          string `mapstructure:"ca"`          // PEM file of the authorities to trust
-	Fingerprint string `mapstructure:"fingerprint"` // SHA-256 of a certificate to trust
 	AllowPlain  bool   `mapstructure:"allow_plain"` // send credentials over http to other machines
-	Proxy       string `mapstructure:"proxy"`
-	GzipLevel   int    `mapstructure:"gzip_level"` // of requests, 1 to 9; 0: 2, or none if all nodes are on this machine; -1: none, nor of answers
 
 	RequestTimeout time.Duration `mapstructure:"request_timeout"` // for a whole request and its answer, of Kibana too
 	GiveUpAfter    time.Duration `mapstructure:"give_up_after"`   // waiting without progress ends after this time; 0: do not wait
@@ -86,13 +82,10 @@ type Compact struct {
 }
 
 // Enabled reports whether the history is in a cluster.
-func (e *Elasticsearch) Enabled() bool { return len(e.Addresses) > 0 || e.CloudID != "" }
+func (e *Elasticsearch) Enabled() bool { return len(e.Addresses) > 0 }
 
 // Name returns the name of the cluster for messages.
 func (e *Elasticsearch) Name() string {
-	if len(e.Addresses) == 0 {
-		return "Elastic Cloud"
-	}
 	return withoutCredentials(e.Addresses[0])
 }
 
@@ -142,7 +135,7 @@ func Settings(c Config) map[string]any {
 	for i, a := range c.Elasticsearch.Addresses {
 		c.Elasticsearch.Addresses[i] = withoutCredentials(a)
 	}
-	c.Elasticsearch.Proxy, c.Kibana.URL = withoutCredentials(c.Elasticsearch.Proxy), withoutCredentials(c.Kibana.URL)
+	c.Kibana.URL = withoutCredentials(c.Kibana.URL)
 	all := decoded(c)
 	all["interval"] = c.Interval.String()
 	es := all["elasticsearch"].(map[string]any)

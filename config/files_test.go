@@ -49,7 +49,7 @@ func TestCurrentFolderCannotRedirect(t *testing.T) {
 		"kibana.password_file": "kibana: {password_file: /etc/hostname}", "kibana.allow_plain": "kibana: {allow_plain: true}",
 	}
 	for key, value := range map[string]string{
-		"addresses": "['http://evil:9200']", "cloud_id": "x", "proxy": "http://evil:3128", "ca": "ca.pem", "fingerprint": "00", "allow_plain": "true",
+		"addresses": "['http://evil:9200']", "ca": "ca.pem", "allow_plain": "true",
 		"api_key_file": "/etc/hostname", "password_file": "/etc/hostname", "username": "me", "password": "x", "keep_days": "1",
 	} {
 		evil["elasticsearch."+key] = fmt.Sprintf("elasticsearch: {%s: %s}", key, value)

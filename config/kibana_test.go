@@ -22,26 +22,26 @@ func TestKibanaClient(t *testing.T) {
 		return path
 	}
 	password, key, ca := file("password", "from a file\n"), file("key", "a2V5\n"), file("ca.pem", "PEM")
-	cluster := Elasticsearch{Credentials: Credentials{Username: "elastic", PasswordFile: password}, Proxy: "http://proxy:3128", CA: "nowhere", AllowPlain: true}
+	cluster := Elasticsearch{Credentials: Credentials{Username: "elastic", PasswordFile: password}, CA: "nowhere", AllowPlain: true}
 	for name, c := range map[string]struct {
 		kibana Kibana
 		want   es.Config
 	}{
 		"the cluster's credentials, and no more of it": {
 			Kibana{URL: "https://kibana:5601"},
-			es.Config{Addresses: []string{"https://kibana:5601"}, Username: "elastic", Password: "from a file", Proxy: "http://proxy:3128"},
+			es.Config{Addresses: []string{"https://kibana:5601"}, Username: "elastic", Password: "from a file"},
 		},
 		"its own": {
 			Kibana{URL: "http://kibana:5601/base", Credentials: Credentials{APIKeyFile: key}, CACert: ca, AllowPlain: true},
-			es.Config{Addresses: []string{"http://kibana:5601/base"}, APIKey: "a2V5", CACert: []byte("PEM"), AllowPlain: true, Proxy: "http://proxy:3128"},
+			es.Config{Addresses: []string{"http://kibana:5601/base"}, APIKey: "a2V5", CACert: []byte("PEM"), AllowPlain: true},
 		},
 		"a user name": {
 			Kibana{URL: "https://kibana:5601", Credentials: Credentials{Username: "me", Password: "mine"}},
-			es.Config{Addresses: []string{"https://kibana:5601"}, Username: "me", Password: "mine", Proxy: "http://proxy:3128"},
+			es.Config{Addresses: []string{"https://kibana:5601"}, Username: "me", Password: "mine"},
 		},
 		"in the address": {
 			Kibana{URL: "https://me:mine@kibana:5601"},
-			es.Config{Addresses: []string{"https://me:mine@kibana:5601"}, Proxy: "http://proxy:3128"},
+			es.Config{Addresses: []string{"https://me:mine@kibana:5601"}},
 		},
 	} {
 		cluster.RequestTimeout, cluster.GiveUpAfter = time.Minute, time.Hour
@@ -49,7 +49,7 @@ func TestKibanaClient(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		c.want.GzipLevel, c.want.Timeout, c.want.GiveUpAfter = es.NoGzip, time.Minute, time.Hour
+		c.want.NoGzip, c.want.Timeout, c.want.GiveUpAfter = true, time.Minute, time.Hour
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}

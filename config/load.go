@@ -34,7 +34,7 @@ const (
 
 // flagNames are the flags whose names differ from their settings.
 var flagNames = map[string]string{
-	"elasticsearch.addresses": "elasticsearch", "elasticsearch.ca": "ca", "elasticsearch.fingerprint": "fingerprint",
+	"elasticsearch.addresses": "elasticsearch", "elasticsearch.ca": "ca",
 	"kibana.url": "kibana", "kibana.space": "kibana-space", "kibana.ca_cert": "kibana-ca", "sla": "rule",
 }
 

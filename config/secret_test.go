@@ -14,8 +14,8 @@ import (
 func TestSettingsHaveNoSecrets(t *testing.T) {
 	c, err := load(t, "", map[string]string{
 		"FIO2ES_ELASTICSEARCH_ADDRESSES": "https://me:hunter21@one:9200,https://two:9200", "FIO2ES_ELASTICSEARCH_PASSWORD": "hunter22",
-		"FIO2ES_ELASTICSEARCH_API_KEY": "hunter23", "FIO2ES_ELASTICSEARCH_PROXY": "http://me:hunter24@proxy:3128",
-		"FIO2ES_KIBANA_URL": "https://me:hunter25@kibana:5601", "FIO2ES_KIBANA_PASSWORD": "hunter26", "FIO2ES_KIBANA_API_KEY": "hunter27",
+		"FIO2ES_ELASTICSEARCH_API_KEY": "hunter23",
+		"FIO2ES_KIBANA_URL":            "https://me:hunter25@kibana:5601", "FIO2ES_KIBANA_PASSWORD": "hunter26", "FIO2ES_KIBANA_API_KEY": "hunter27",
 	})
 	if err != nil {
 		t.Fatal(err)

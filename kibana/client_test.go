@@ -75,7 +75,7 @@ func newFake(t *testing.T, answers map[string]string) (*fake, *kibana.Client) {
 
 func connect(t *testing.T, address string) *kibana.Client {
 	t.Helper()
-	transport, err := es.New(es.Config{Addresses: []string{address}, GzipLevel: es.NoGzip, Service: "Kibana", GiveUpAfter: -1})
+	transport, err := es.New(es.Config{Addresses: []string{address}, NoGzip: true, Service: "Kibana", GiveUpAfter: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func FuzzAnswers(f *testing.F) {
 			_, _ = w.Write([]byte(body))
 		}))
 		defer server.Close()
-		transport, err := es.New(es.Config{Addresses: []string{server.URL}, GzipLevel: es.NoGzip, Service: "Kibana", GiveUpAfter: -1})
+		transport, err := es.New(es.Config{Addresses: []string{server.URL}, NoGzip: true, Service: "Kibana", GiveUpAfter: -1})
 		if err != nil {
 			t.Fatal(err)
 		}

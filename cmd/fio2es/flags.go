@@ -43,7 +43,6 @@ func addSettings(f *pflag.FlagSet, groups ...string) {
 		case "cluster":
 			f.StringSlice("elasticsearch", nil, "`URL` of the cluster with the history, in place of the embedded history (repeatable)")
 			f.String("ca", "", "PEM `file` of certificate authorities to trust for https")
-			f.String("fingerprint", "", "SHA-256 `fingerprint` of a certificate to trust for https")
 			f.String("prefix", "fio", "index name `prefix`")
 		case "kibana":
 			f.String("kibana", "", "`URL` of the Kibana to import the dashboards into, with its base path if it has one")
@@ -207,7 +206,7 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	}
 	word := unknown.GetSpecifiedName()
 	setting := strings.ReplaceAll(word, "-", "_")
-	isFlag := slices.Contains([]string{"history", "prefix", "interval", "weighting", "threads", "archive", "labels", "levels", "ca", "fingerprint"}, setting)
+	isFlag := slices.Contains([]string{"history", "prefix", "interval", "weighting", "threads", "archive", "labels", "levels", "ca"}, setting)
 	for _, name := range config.Names() {
 		if !isFlag && (name == setting || name == "elasticsearch."+setting) {
 			return usagef("--%s is no flag of %s but a setting: set %s, or %s in fio2es.yaml (fio2es help settings)", word, cmd.Name(), config.Variable(name), name)

@@ -259,7 +259,7 @@ func (g *ingestCall) night(ctx context.Context, paths []string, opt pipeline.Opt
 		into = path
 	}
 	if cluster := g.cfg.Elasticsearch; cluster.Enabled() {
-		into = fmt.Sprintf("%q %q %q", cluster.Addresses, cluster.CloudID, g.cfg.Prefix)
+		into = fmt.Sprintf("%q %q", cluster.Addresses, g.cfg.Prefix)
 	}
 	build := thisBuild().String() // another build may read files in another way
 	if file, err := os.Executable(); err == nil {

@@ -28,7 +28,7 @@ func asking(t *testing.T, answers ...string) (*es.Client, *[]string) {
 		_, _ = fmt.Fprint(w, answers[min(len(asked), len(answers))-1])
 	}))
 	t.Cleanup(server.Close)
-	client, err := es.New(es.Config{Addresses: []string{server.URL}, GzipLevel: es.NoGzip, Pause: time.Millisecond, GiveUpAfter: 50 * time.Millisecond})
+	client, err := es.New(es.Config{Addresses: []string{server.URL}, NoGzip: true, Pause: time.Millisecond, GiveUpAfter: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,7 @@ package es_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +12,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -240,44 +236,6 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-func TestTLS(t *testing.T) {
-	var requests atomic.Int32
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		w.Header().Set("X-Elastic-Product", "Elasticsearch")
-		_, _ = w.Write(load(t, "root").Response)
-	}))
-	defer server.Close()
-	server.Config.ErrorLog = nil
-	cert := server.Certificate()
-	sum := sha256.Sum256(cert.Raw)
-	print := hex.EncodeToString(sum[:])
-	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw})
-	for _, c := range []struct {
-		name   string
-		config es.Config
-		ok     bool
-	}{
-		{"unknown authority", es.Config{}, false},
-		{"ca", es.Config{CACert: ca}, true},
-		{"fingerprint", es.Config{Fingerprint: print}, true},
-		{"fingerprint with colons", es.Config{Fingerprint: strings.ToUpper(print[:2]) + ":" + print[2:]}, true},
-		{"other fingerprint", es.Config{Fingerprint: strings.Repeat("ab", 32)}, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			c.config.Addresses, c.config.APIKey = []string{server.URL}, password
-			before := requests.Load()
-			_, err := newClient(t, c.config).Check(t.Context())
-			if (err == nil) != c.ok || (requests.Load() > before) != c.ok {
-				t.Errorf("%v", err)
-			}
-			if err != nil && es.Temporary(err) {
-				t.Errorf("would be tried again: %v", err)
-			}
-		})
-	}
-}
-
 func TestConfig(t *testing.T) {
 	for _, c := range []struct {
 		config es.Config
@@ -285,17 +243,11 @@ func TestConfig(t *testing.T) {
 	}{
 		{es.Config{}, "http://localhost:9200"},
 		{es.Config{Addresses: []string{"https://a:9200/", "https://b/es"}}, "https://a:9200, https://b/es"},
-		{es.Config{CloudID: "lab:ZXUuZXhhbXBsZS5vcmckYWJjJGRlZg=="}, "https://abc.eu.example.org:443"},
-		{es.Config{CloudID: "lab:nope"}, "cloud id"},
-		{es.Config{CloudID: "lab:nope", Addresses: []string{"http://a"}}, "both addresses and a cloud id"},
 		{es.Config{Addresses: []string{"a:9200"}}, "not of the form"},
 		{es.Config{APIKey: "k", Addresses: []string{"http://es.example.org:9200"}}, "unencrypted"},
 		{es.Config{APIKey: "k", Addresses: []string{"http://es.example.org:9200"}, AllowPlain: true}, "http://es.example.org:9200"},
 		{es.Config{APIKey: "k", Addresses: []string{"http://127.0.0.7:9200", "http://[::1]:9200"}}, "http://127.0.0.7:9200, http://[::1]:9200"},
-		{es.Config{Fingerprint: "abc"}, "fingerprint"},
 		{es.Config{CACert: []byte("x")}, "PEM"},
-		{es.Config{CACert: []byte("x"), Fingerprint: "x"}, "both a CA"},
-		{es.Config{GzipLevel: 12}, "gzip level"},
 		{es.Config{APIKey: "id:key"}, `"encoded" of the answer`},
 		{es.Config{Username: "me"}, "a user name without a password"},
 		{es.Config{Password: "secret"}, "a password without a user name"},

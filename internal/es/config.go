@@ -1,14 +1,10 @@
 package es
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -23,29 +19,20 @@ import (
 	"time"
 )
 
-// NoGzip as [Config].GzipLevel: neither requests nor answers are compressed.
-const NoGzip = -1
-
 // ErrConfig means that a setting cannot be used. The text names the setting.
 var ErrConfig = errors.New("wrong setting")
 
 // Config says how to reach a cluster. The zero value means http://localhost:9200 without credentials.
 type Config struct {
 	Addresses []string // URLs of nodes or proxies, perhaps with a path; default http://localhost:9200
-	CloudID   string   // id of an Elastic Cloud deployment, instead of Addresses
 
 	APIKey   Secret // the encoded form, "id:key" in base64; instead of Username and Password
 	Username string
 	Password Secret
 
-	CACert []byte // certificates of trusted authorities in PEM, instead of the system's
-	// SHA-256 in hexadecimal of a certificate in the server's chain, with or without colons; instead of CACert
-	Fingerprint string
-	AllowPlain  bool // allow credentials over plain http to other machines
-
-	Proxy string // URL; default: the environment's HTTPS_PROXY, HTTP_PROXY and NO_PROXY
-	// of request bodies, 1 to 9, or [NoGzip]; 0: level 2, or NoGzip if all nodes are on this machine
-	GzipLevel int
+	CACert     []byte // certificates of trusted authorities in PEM, instead of the system's
+	AllowPlain bool   // allow credentials over plain http to other machines
+	NoGzip     bool   // neither requests nor answers are compressed, as if all nodes are on this machine
 
 	ConnectTimeout time.Duration // default 10 s
 	Timeout        time.Duration // of one request, including its answer; default 90 s
@@ -66,16 +53,6 @@ type Config struct {
 // complete checks the settings and sets all defaults. It returns the addresses.
 func (c *Config) complete() ([]*url.URL, error) {
 	addresses := c.Addresses
-	if c.CloudID != "" {
-		if len(addresses) > 0 {
-			return nil, fmt.Errorf("%w: both addresses and a cloud id", ErrConfig)
-		}
-		cloud, err := cloudAddress(c.CloudID)
-		if err != nil {
-			return nil, err
-		}
-		addresses = []string{cloud}
-	}
 	if len(addresses) == 0 {
 		addresses = []string{"http://localhost:9200"}
 	}
@@ -101,17 +78,9 @@ func (c *Config) complete() ([]*url.URL, error) {
 		return nil, fmt.Errorf("%w: a user name without a password", ErrConfig)
 	case c.Username == "" && c.Password != "":
 		return nil, fmt.Errorf("%w: a password without a user name", ErrConfig)
-	case len(c.CACert) > 0 && c.Fingerprint != "":
-		return nil, fmt.Errorf("%w: both a CA certificate and a fingerprint", ErrConfig)
-	case c.GzipLevel < NoGzip || c.GzipLevel > 9:
-		return nil, fmt.Errorf("%w: gzip level %d is not one of 1 to 9, 0 and %d", ErrConfig, c.GzipLevel, NoGzip)
 	}
-	switch {
-	case c.GzipLevel != 0:
-	case c.Dial != nil || slices.ContainsFunc(urls, isRemote):
-		c.GzipLevel = 2 // level 2 makes documents 7 times smaller; level 1 takes as long and makes them 6 times smaller
-	default:
-		c.GzipLevel = NoGzip // without a network, compression takes longer than it saves
+	if c.Dial == nil && !slices.ContainsFunc(urls, isRemote) {
+		c.NoGzip = true // without a network, compression takes longer than it saves
 	}
 	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, 10*time.Second)
 	c.Timeout = cmp.Or(c.Timeout, 90*time.Second)
@@ -158,30 +127,8 @@ func isLoopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// cloudAddress returns the URL in a cloud id, which is "name:base64(domain[:port]$uuid$…)".
-func cloudAddress(id string) (string, error) {
-	_, packed, _ := strings.Cut(id, ":")
-	if packed == "" {
-		packed = id
-	}
-	text, err := base64.StdEncoding.DecodeString(packed)
-	parts := strings.Split(string(text), "$")
-	if err != nil || len(parts) < 2 || parts[0] == "" || parts[1] == "" {
-		return "", fmt.Errorf("%w: cloud id %q is not one", ErrConfig, id)
-	}
-	domain, port, found := strings.Cut(parts[0], ":")
-	if !found {
-		port = "443"
-	}
-	return "https://" + parts[1] + "." + domain + ":" + port, nil
-}
-
-// errPinned means that the server's certificate does not have the fingerprint in the settings.
-var errPinned = errors.New("the server's certificate does not match the fingerprint")
-
-// transport makes the connections to these addresses. It always checks certificates. The official client's own check of a
-// fingerprint would accept any server that sends the authority's certificate, and use neither a proxy nor a timeout.
-func (c *Config) transport(urls []*url.URL) (*http.Transport, error) {
+// transport makes the connections. It always checks certificates.
+func (c *Config) transport() (*http.Transport, error) {
 	secure := &tls.Config{MinVersion: tls.VersionTLS12}
 	if len(c.CACert) > 0 {
 		secure.RootCAs = x509.NewCertPool()
@@ -189,68 +136,16 @@ func (c *Config) transport(urls []*url.URL) (*http.Transport, error) {
 			return nil, fmt.Errorf("%w: the CA file has no PEM certificate", ErrConfig)
 		}
 	}
-	if c.Fingerprint != "" {
-		want, err := hex.DecodeString(strings.ReplaceAll(c.Fingerprint, ":", ""))
-		if err != nil || len(want) != sha256.Size {
-			return nil, fmt.Errorf("%w: the fingerprint is not a SHA-256 in hexadecimal", ErrConfig)
-		}
-		secure.InsecureSkipVerify = true // pinned checks the certificate instead
-		secure.VerifyConnection = func(state tls.ConnectionState) error { return pinned(state, want, urls) }
-	}
-	proxy := http.ProxyFromEnvironment
-	if c.Proxy != "" {
-		u, err := url.Parse(c.Proxy)
-		if err != nil || u.Host == "" { // err is not wrapped, because its text contains the password
-			return nil, fmt.Errorf("%w: the proxy is not a URL", ErrConfig)
-		}
-		proxy = http.ProxyURL(u)
-	}
 	dial := c.Dial
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: c.ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
 	return &http.Transport{
-		DisableCompression: c.GzipLevel == NoGzip,
-		Proxy:              proxy, DialContext: dial, TLSClientConfig: secure, TLSHandshakeTimeout: c.ConnectTimeout,
+		DisableCompression: c.NoGzip,
+		Proxy:              http.ProxyFromEnvironment, DialContext: dial, TLSClientConfig: secure, TLSHandshakeTimeout: c.ConnectTimeout,
 		MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second, ForceAttemptHTTP2: c.Dial == nil,
 		WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10,
 	}, nil
-}
-
-// pinned accepts a server if its own certificate has the fingerprint. It also accepts a certificate for this host
-// that an authority with the fingerprint signed. pinned verifies that signature, because any server can send the
-// authority's certificate.
-func pinned(state tls.ConnectionState, want []byte, urls []*url.URL) error {
-	chain := state.PeerCertificates
-	for i, cert := range chain {
-		sum := sha256.Sum256(cert.Raw)
-		if !bytes.Equal(sum[:], want) {
-			continue
-		}
-		if i == 0 {
-			return nil
-		}
-		roots, between := x509.NewCertPool(), x509.NewCertPool()
-		roots.AddCert(cert)
-		for _, c := range chain[1:] {
-			between.AddCert(c)
-		}
-		hosts := []string{state.ServerName}
-		if state.ServerName == "" { // a handshake does not name IP addresses, so any address in the settings counts
-			hosts = nil
-			for _, u := range urls {
-				hosts = append(hosts, u.Hostname())
-			}
-		}
-		var err error
-		for _, host := range hosts {
-			if _, err = chain[0].Verify(x509.VerifyOptions{DNSName: host, Roots: roots, Intermediates: between}); err == nil {
-				return nil
-			}
-		}
-		return fmt.Errorf("%w: %w", errPinned, err)
-	}
-	return fmt.Errorf("%w: it sends %d certificate(s), none with this SHA-256; an authority's fingerprint works only if the server sends the authority's certificate, too: use that of the server's own certificate, or a CA file", errPinned, len(chain))
 }
 
 // redacted replaces a secret.

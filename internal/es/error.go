@@ -278,9 +278,9 @@ func (c *Client) failed(err error) error {
 	case errors.As(err, &authority) && len(c.config.CACert) > 0:
 		advice = ": the authority in the CA file has not signed this server's certificate" + ifCluster("; a node has the right one in config/certs/http_ca.crt, unless it was given another")
 	case errors.As(err, &authority):
-		advice = ": this machine does not trust the authority that signed the certificate: set the authority's certificate as CA file" + ifCluster(" (a node has it in config/certs/http_ca.crt), or the certificate's fingerprint")
+		advice = ": this machine does not trust the authority that signed the certificate: set the authority's certificate as CA file" + ifCluster(" (a node has it in config/certs/http_ca.crt)")
 	case errors.As(err, &host):
-		advice = ": use the name in the certificate as address, or the certificate's fingerprint in place of a CA file"
+		advice = ": use the name in the certificate as address"
 	case errors.As(err, &record):
 		advice = ": the server does not speak TLS at this address: is it http?"
 	case slices.ContainsFunc(c.urls, isPlain) && !c.hasAnswered.Load() && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || strings.Contains(err.Error(), "malformed HTTP response")):
@@ -304,5 +304,5 @@ func (c *Client) named(e *Error) error {
 
 func isTLS(err error) bool {
 	return errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(tls.AlertError)) ||
-		errors.As(err, new(tls.RecordHeaderError)) || errors.Is(err, errPinned)
+		errors.As(err, new(tls.RecordHeaderError))
 }

@@ -72,7 +72,6 @@ func TestErrorsHideSecrets(t *testing.T) {
 		{Addresses: []string{"https://u:" + password + "#x@host:9200"}},
 		{APIKey: password, Username: "u", Password: password},
 		{Password: password},
-		{Proxy: "http://u:" + password + "@pr oxy"},
 	} {
 		if _, err := es.New(c); !errors.Is(err, es.ErrConfig) {
 			t.Errorf("%+v: %v", c, err)

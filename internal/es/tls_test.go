@@ -4,11 +4,9 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/hex"
 	"encoding/pem"
 	"io"
 	"log"
@@ -62,11 +60,6 @@ func sign(t *testing.T, by *signed, name string, hosts ...string) *signed {
 	return &signed{c, key}
 }
 
-func (s *signed) fingerprint() string {
-	sum := sha256.Sum256(s.Raw)
-	return hex.EncodeToString(sum[:])
-}
-
 func (s *signed) pem() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Raw})
 }
@@ -97,8 +90,8 @@ func serve(t *testing.T, cert *signed, along ...*signed) (port string) {
 func TestTrust(t *testing.T) {
 	authority, other := sign(t, nil, "authority"), sign(t, nil, "other")
 	here, elsewhere := sign(t, authority, "here", "127.0.0.1", "localhost"), sign(t, authority, "elsewhere", "127.0.0.9", "es.example.org")
-	alone, chain := serve(t, here), serve(t, here, authority)
-	stolen, forged := serve(t, elsewhere, authority), serve(t, sign(t, other, "forged", "127.0.0.1"), authority)
+	alone, stolen, forged := serve(t, here), serve(t, elsewhere, authority), serve(t, sign(t, other, "forged", "127.0.0.1"), authority)
+	own := sign(t, nil, "own", "127.0.0.1")
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 	_, plainPort, _ := strings.Cut(strings.TrimPrefix(plain.URL, "http://"), ":")
@@ -112,14 +105,8 @@ func TestTrust(t *testing.T) {
 		{"authority", "https://127.0.0.1:" + alone, es.Config{CACert: authority.pem()}, ""},
 		{"other authority", "https://127.0.0.1:" + alone, es.Config{CACert: other.pem()}, "the authority in the CA file has not signed"},
 		{"authority, other address", "https://127.0.0.1:" + stolen, es.Config{CACert: authority.pem()}, "use the name in the certificate"},
-		{"the server's fingerprint", "https://127.0.0.1:" + alone, es.Config{Fingerprint: here.fingerprint()}, ""},
-		{"the server's fingerprint, other address", "https://127.0.0.1:" + stolen, es.Config{Fingerprint: elsewhere.fingerprint()}, ""},
-		{"the authority's, which is not sent", "https://127.0.0.1:" + alone, es.Config{Fingerprint: authority.fingerprint()}, "sends 1 certificate(s)"},
-		{"the authority's", "https://127.0.0.1:" + chain, es.Config{Fingerprint: authority.fingerprint()}, ""},
-		{"the authority's, name", "https://localhost:" + chain, es.Config{Fingerprint: authority.fingerprint()}, ""},
-		{"the authority's, other address", "https://127.0.0.1:" + stolen, es.Config{Fingerprint: authority.fingerprint()}, "127.0.0.9"},
-		{"the authority's, other name", "https://localhost:" + stolen, es.Config{Fingerprint: authority.fingerprint()}, "es.example.org"},
-		{"the authority's, not signed by it", "https://127.0.0.1:" + forged, es.Config{Fingerprint: authority.fingerprint()}, "does not match the fingerprint"},
+		{"authority, sent by a server that it has not signed", "https://127.0.0.1:" + forged, es.Config{CACert: authority.pem()}, "the authority in the CA file has not signed"},
+		{"self-signed", "https://127.0.0.1:" + serve(t, own), es.Config{CACert: own.pem()}, ""},
 		{"http in place of https", "http://127.0.0.1:" + alone, es.Config{}, "not from elasticsearch"},
 		{"https in place of http", "https://127.0.0.1:" + plainPort, es.Config{}, "is it http?"},
 	} {

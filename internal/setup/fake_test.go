@@ -47,7 +47,7 @@ func newFake(t *testing.T) *fake {
 
 // client returns a client of the fake.
 func (f *fake) client() *es.Client {
-	client, err := es.New(es.Config{Addresses: []string{f.server.URL}, GiveUpAfter: -1, GzipLevel: es.NoGzip})
+	client, err := es.New(es.Config{Addresses: []string{f.server.URL}, GiveUpAfter: -1, NoGzip: true})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func progress(t *testing.T, runs, documents int, slow, after time.Duration) (tak
 		}
 		dial, stop := server.Pipe()
 		defer stop()
-		client := newClient(t, es.Config{Dial: dial, Timeout: 60 * time.Second, GzipLevel: es.NoGzip})
+		client := newClient(t, es.Config{Dial: dial, Timeout: 60 * time.Second, NoGzip: true})
 		defer client.Close()
 		s := elastic.New(client, elastic.Options{BodyBytes: 300_000})
 		ctx, cancel := context.WithTimeout(t.Context(), after)

@@ -44,7 +44,7 @@ type story struct {
 	documents int // number for each run
 	poisoned  int // each n-th document of a run is rejected for good; 0: none
 	maxBody   int64
-	gzip      int // level
+	noGzip    bool
 	faults    []estest.Fault
 	seed      uint64 // of the numbers of documents in each Put
 }
@@ -59,7 +59,7 @@ func drawStory(t *rapid.T, kinds []estest.Kind) story {
 		documents: rapid.IntRange(0, 25).Draw(t, "documents"),
 		poisoned:  rapid.SampledFrom([]int{0, 0, 4, 9}).Draw(t, "poisoned"),
 		maxBody:   rapid.SampledFrom([]int64{0, 0, 9000}).Draw(t, "largest body"),
-		gzip:      rapid.SampledFrom([]int{0, 0, 1, es.NoGzip}).Draw(t, "gzip level"),
+		noGzip:    rapid.Bool().Draw(t, "no gzip"),
 		seed:      rapid.Uint64().Draw(t, "seed"),
 	}
 	for range rapid.IntRange(0, 15).Draw(t, "faults") {
@@ -92,7 +92,7 @@ func play(t *testing.T, s story) (out outcome) {
 		server := estest.New(templates.Names("fio")...)
 		dial, stop := server.Pipe()
 		defer stop()
-		client := newClient(t, es.Config{Dial: dial, Timeout: 20 * time.Second, GzipLevel: s.gzip})
+		client := newClient(t, es.Config{Dial: dial, Timeout: 20 * time.Second, NoGzip: s.noGzip})
 		defer client.Close()
 		var docs []*mapping.Interval
 		poison := make(map[string]bool)

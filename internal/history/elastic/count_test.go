@@ -28,7 +28,7 @@ func asking(t *testing.T, answers ...string) (*elastic.Store, *[]string) {
 		_, _ = fmt.Fprint(w, answers[min(len(asked), len(answers))-1])
 	}))
 	t.Cleanup(server.Close)
-	client := newClient(t, es.Config{Addresses: []string{server.URL}, GzipLevel: es.NoGzip, Pause: time.Millisecond})
+	client := newClient(t, es.Config{Addresses: []string{server.URL}, NoGzip: true, Pause: time.Millisecond})
 	t.Cleanup(client.Close)
 	return elastic.New(client, elastic.Options{}), &asked
 }

@@ -34,7 +34,7 @@ func newPiped(t *testing.T) *fake {
 	dial, stop := server.Pipe()
 	transport := &http.Transport{DialContext: dial}
 	base := &url.URL{Scheme: "http", Host: "localhost:9200"}
-	real := es.Config{Addresses: []string{base.String()}, Dial: dial, GiveUpAfter: time.Minute, Pause: time.Millisecond, GzipLevel: es.NoGzip}
+	real := es.Config{Addresses: []string{base.String()}, Dial: dial, GiveUpAfter: time.Minute, Pause: time.Millisecond, NoGzip: true}
 	f := &fake{&direct{base: base, client: &http.Client{Transport: transport}, real: real}, server}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()

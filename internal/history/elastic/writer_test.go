@@ -33,7 +33,7 @@ func (d *direct) elastic() *es.Client {
 	d.once.Do(func() {
 		config := d.real
 		if len(config.Addresses) == 0 {
-			config = es.Config{Addresses: []string{d.base.String()}, GiveUpAfter: cmp.Or(d.give, time.Minute), Pause: time.Millisecond, GzipLevel: es.NoGzip}
+			config = es.Config{Addresses: []string{d.base.String()}, GiveUpAfter: cmp.Or(d.give, time.Minute), Pause: time.Millisecond, NoGzip: true}
 		}
 		own, err := es.New(config)
 		if err != nil {
