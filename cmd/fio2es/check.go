@@ -18,8 +18,9 @@ func checkCommand(e *env) *cobra.Command {
 embedded history is damaged, a document cannot be read, a run lacks documents, or
 an ingest was interrupted.
 
---repair removes documents that cannot be read or belong to no run. It finishes
-interrupted replacements, and names the runs whose files you have to ingest again.
+--repair removes run documents that cannot be read, and documents that belong to no run.
+It finishes interrupted replacements, and names the runs whose files you have to ingest
+again.
 No ingest may run meanwhile.
 
 Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
@@ -53,6 +54,6 @@ Exit codes: 0 all well, or repaired; 3 there is something for you to do.`,
 		},
 	}
 	addSettings(cmd.Flags(), "cluster")
-	cmd.Flags().BoolVar(&repair, "repair", false, "remove documents that cannot be read or belong to no run")
+	cmd.Flags().BoolVar(&repair, "repair", false, "remove run documents that cannot be read, and documents of no run")
 	return cmd
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/fio2es/fio2es/internal/unit"
 	"github.com/fio2es/fio2es/mapping"
 )
 
@@ -28,7 +27,7 @@ type Checked struct{ Runs, Documents int }
 //   - interval documents have the labels of their run,
 //   - no documents belong to a version that no run has.
 //
-// With repair, it removes damaged documents and those that belong to no run, so no ingest may run at the same time.
+// With repair, it removes damaged run documents, and interval documents that belong to no run, so no ingest may run at the same time.
 // An error means that the check is incomplete.
 func Check(ctx context.Context, s Store, repair bool, report func(Finding)) (Checked, error) {
 	c := &check{store: s, repair: repair, report: report, seen: map[string]bool{}}
@@ -131,7 +130,7 @@ func (c *check) damagedRun(ctx context.Context, damaged *DamagedRunError) error 
 // run reads all interval documents of a run, and compares their number with that in the run document.
 func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error {
 	c.Runs++
-	damaged, relabel, byHand, removed := 0, 0, 0, []string(nil)
+	damaged, relabel, byHand := 0, 0, 0
 	for _, l := range mapping.Levels {
 		for d, err := range c.store.Intervals(ctx, Selection{Runs: []string{run.Run.ID}, Level: l}) {
 			if err == nil {
@@ -150,13 +149,6 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 				return err
 			}
 			damaged++
-			if s, ok := c.store.(damageRemover); ok && c.repair {
-				names, err := s.RemoveDamaged(ctx, run.Run.ID, l)
-				if err != nil {
-					return err
-				}
-				removed = append(removed, names...)
-			}
 		}
 	}
 	what := run.Run.Archive + ":" + run.Run.Path
@@ -175,10 +167,8 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 		counts = again
 	}
 	switch lack := counts.LackText(run); {
-	case len(removed) > 0:
-		c.report(Finding{run.Run.ID, fmt.Sprintf("%d of its interval documents could not be read (%s): removed", len(removed), unit.List(removed, 5, ", ")), "ingest " + what + " again with --verify"})
 	case damaged > 0:
-		c.report(Finding{run.Run.ID, "some of its interval documents cannot be read", "remove them with --repair, then ingest " + what + " again with --verify"})
+		c.report(Finding{run.Run.ID, "some of its interval documents cannot be read", "ingest " + what + " again with --force, or remove the run with fio2es rm"})
 	case lack != "":
 		c.report(Finding{run.Run.ID, "it lacks " + lack, "ingest " + what + " again with --verify"})
 	}
@@ -197,12 +187,6 @@ func (c *check) run(ctx context.Context, counts Counts, run *mapping.Run) error 
 		}
 	}
 	return c.version(ctx, counts, run)
-}
-
-// damageRemover is a store that can remove the unreadable interval documents of a run at one level. It returns their
-// names.
-type damageRemover interface {
-	RemoveDamaged(ctx context.Context, run string, level mapping.Level) (names []string, err error)
 }
 
 // version checks that all interval documents of a run belong to its current version and that none is pending.

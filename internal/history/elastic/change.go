@@ -177,25 +177,3 @@ func (e *Store) Restore(ctx context.Context, runIDs ...string) error {
 	_, err := e.remove(ctx, e.runs(), es.All(es.Terms(removedID, runIDs)))
 	return e.fail(ctx, "write to", err)
 }
-
-// RemoveDamaged removes the unreadable interval documents of a run at one level. It returns them as INDEX/ID.
-func (e *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Level) ([]string, error) {
-	var names, ids []string
-	if err := e.client.Refresh(ctx, e.intervals()); err != nil {
-		return nil, e.fail(ctx, "repair", err)
-	}
-	for h, err := range e.hits(ctx, "find damaged documents", e.level(level), request{
-		Size: 500, Query: es.All(es.Term("run.id", run)), Sort: []any{ascending("@timestamp")}, Stable: true,
-	}) {
-		if err != nil {
-			return nil, e.fail(ctx, "repair", err)
-		}
-		if _, err := h.interval(); err != nil {
-			names, ids = append(names, h.Index+"/"+h.ID), append(ids, h.ID)
-		}
-	}
-	return names, e.fail(ctx, "repair", chunked(ids, func(some []string) error {
-		_, err := e.remove(ctx, e.level(level), es.All(es.Term("run.id", run), es.Terms("_id", some)))
-		return err
-	}))
-}

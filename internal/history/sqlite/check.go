@@ -2,14 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/fio2es/fio2es/internal/history"
-	"github.com/fio2es/fio2es/mapping"
 )
 
 // Integrity returns the faults that SQLite finds in the file.
@@ -47,49 +44,6 @@ func (s *Store) QuickCheck(ctx context.Context, most int64) error {
 		err = fmt.Errorf("%w: %s: nothing is written to it: keep a copy, and ingest into a new file with --history", history.ErrDamaged, text)
 	}
 	return s.fail(ctx, "check", err)
-}
-
-// RemoveDamaged removes the unreadable interval documents of a run at one level, and returns their names.
-func (s *Store) RemoveDamaged(ctx context.Context, run string, level mapping.Level) (removed []string, err error) {
-	err = s.transact(ctx, func(tx *sql.Tx) error {
-		removed, err = s.removeDamagedFrom(ctx, tx, run, level)
-		return err
-	})
-	return removed, s.fail(ctx, "write to", err)
-}
-
-func (s *Store) removeDamagedFrom(ctx context.Context, tx *sql.Tx, run string, level mapping.Level) ([]string, error) {
-	const key = `ingest, level, time, direction, host, job, part`
-	rows, err := tx.QueryContext(ctx, `SELECT `+key+`, doc FROM intervals
-		WHERE ingest IN (SELECT number FROM ingests WHERE run = ?) AND level = ?`, run, level)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var keys [][]any
-	var names []string
-	for rows.Next() {
-		var ingest, time, part int64
-		var l mapping.Level
-		var direction, host, job string
-		var blob sql.RawBytes
-		if err := rows.Scan(&ingest, &l, &time, &direction, &host, &job, &part, &blob); err != nil {
-			return nil, err
-		}
-		if _, err := unpackInterval(blob); err != nil {
-			keys = append(keys, []any{ingest, l, time, direction, host, job, part})
-			names = append(names, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s at %d", l, direction, host, job, time)), " "))
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	for _, k := range keys {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM intervals WHERE (`+key+`) = (?, ?, ?, ?, ?, ?, ?)`, k...); err != nil {
-			return nil, err
-		}
-	}
-	return names, nil
 }
 
 // leastFree is the share of a file that must be free before Reclaim rewrites it. Later runs soon use less free
