@@ -166,25 +166,11 @@ func (f *RunFilter) Started() (from, to time.Time) {
 	return from, to
 }
 
-// Equals returns fields (as paths in documents) that have the same value in all selected runs, with this value.
-func (f *RunFilter) Equals() iter.Seq2[string, string] {
-	return func(yield func(path, value string) bool) {
-		if c, ok := f.Where.(interface {
-			Equals() iter.Seq2[string, string]
-		}); ok {
-			c.Equals()(yield)
-		}
-	}
-}
-
 // Live reports whether f selects only live runs, so that a store need not read others.
 func (f *RunFilter) Live() bool {
 	c, ok := f.Where.(interface{ Live() bool })
 	return ok && c.Live()
 }
-
-// LabelPath is the prefix of the paths of labels.
-const LabelPath = "run.labels."
 
 // Selection selects interval documents. An empty list selects all values.
 type Selection struct {

@@ -28,7 +28,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -390,28 +389,6 @@ func (c *Condition) tests(isRequired bool) iter.Seq[*Condition] {
 					if !yield(t) {
 						return
 					}
-				}
-			}
-		}
-	}
-}
-
-// Equals returns settings and labels (as paths in documents) and the value that each run must have there to meet the
-// condition. A store can look these up. Other runs may have the same values.
-func (c *Condition) Equals() iter.Seq2[string, string] {
-	return func(yield func(path, value string) bool) {
-		for t := range c.tests(true) {
-			if t.op != "=" || !strings.HasPrefix(t.field.Path, "cbt.") && !strings.HasPrefix(t.field.Path, "run.labels.") {
-				continue
-			}
-			switch v := t.value.(type) {
-			case string:
-				if _, isNumber := asNumber(v); !isNumber && !yield(t.field.Path, v) {
-					return
-				}
-			case float64:
-				if v == math.Trunc(v) && math.Abs(v) < maxExact && !yield(t.field.Path, strconv.FormatInt(int64(v), 10)) {
-					return
 				}
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -273,20 +272,12 @@ func between(from, to time.Time) []any {
 
 // runQuery returns the part of f that the cluster can decide. [history.RunFilter.Matches] decides the rest.
 func runQuery(f *history.RunFilter) any {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-" // can be a part of a field's name
 	queries := append(between(f.Started()), isRun())
 	if f.Live() {
 		queries = append(queries, es.Prefix("run.ingest", mapping.LivePrefix))
 	}
 	if f.Execution != "" {
 		queries = append(queries, es.Prefix("run.execution", f.Execution))
-	}
-	for path, value := range f.Equals() {
-		label, isLabel := strings.CutPrefix(path, history.LabelPath)
-		isField := !isLabel || label != "" && strings.Trim(label, plain) == ""
-		if isField && value != "" && len(value) <= 200 { // an empty value can be a missing field; long ones are not indexed
-			queries = append(queries, es.Term(path, value))
-		}
 	}
 	return es.All(queries...)
 }

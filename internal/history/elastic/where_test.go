@@ -59,6 +59,23 @@ func TestStores(t *testing.T) {
 	}
 }
 
+// TestSectionsAreFound: a run whose sections differ in a setting has none itself, and is found by what a section has.
+func TestSectionsAreFound(t *testing.T) {
+	e, _ := openElastic(t)
+	s := flushed{e}
+	run := historytest.NewRun("a", "1")
+	run.CBT.OpSize = 0
+	run.Sections = []mapping.RunSection{{Name: "small", CBT: mapping.CBT{OpSize: 4096}}, {Name: "large", CBT: mapping.CBT{OpSize: 65536}}}
+	finish(t, s, run)
+	for text, want := range map[string]int{"bs=4k": 1, "bs=64k": 1, "bs=8k": 0} {
+		c, err := where.Parse(text, historytest.Start)
+		must(t, err)
+		if got := len(list(t, s, history.RunFilter{Where: c})); got != want {
+			t.Errorf("%s: %d runs, want %d", text, got, want)
+		}
+	}
+}
+
 func checkStore(t *testing.T, s history.Store, rng *rand.Rand, conditions int) {
 	t.Helper()
 	whole := list(t, s, history.RunFilter{})

@@ -3,10 +3,7 @@ package historytest
 import (
 	"errors"
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -78,10 +75,6 @@ func testFilter(t *testing.T, s history.Store) {
 		{history.RunFilter{Execution: "%"}, nil},
 		{history.RunFilter{To: hour(1)}, []string{"oldest"}},
 		{history.RunFilter{From: hour(1), To: hour(2), Light: true}, []string{"middle"}},
-		{history.RunFilter{Where: lookUp{"cbt.op_size": "4096"}}, []string{"newest", "middle", "oldest"}},
-		{history.RunFilter{Where: lookUp{"cbt.op_size": "8192"}}, nil},
-		{history.RunFilter{Where: lookUp{history.LabelPath + "run": "oldest"}, To: hour(1)}, []string{"oldest"}},
-		{history.RunFilter{Where: lookUp{history.LabelPath + "run": "oldest"}, From: hour(1)}, nil},
 		{history.RunFilter{Where: after(hour(1)), Light: true}, []string{"newest", "middle"}},
 		{history.RunFilter{Where: after(hour(1)), From: hour(2), To: hour(3)}, []string{"newest"}},
 	} {
@@ -156,16 +149,6 @@ func testLive(t *testing.T, s history.Store) {
 	over.Run.Start = Start.Add(-time.Hour)
 	finish(t, s, over)
 	expectLive(history.RunFilter{Light: true}, "oldest")
-}
-
-// lookUp is a condition with equalities that a store may use.
-type lookUp map[string]string
-
-func (c lookUp) Equals() iter.Seq2[string, string] { return maps.All(c) }
-
-func (c lookUp) Matches(run *mapping.Run) bool {
-	label, ofLabel := c[history.LabelPath+"run"]
-	return ofLabel && run.Run.Labels["run"] == label || c["cbt.op_size"] == strconv.FormatInt(run.CBT.OpSize, 10)
 }
 
 // after is a condition on the start of runs.
