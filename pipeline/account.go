@@ -287,7 +287,7 @@ type jobsEnd struct {
 // end before others.
 func (r *runReader) ranFor(j *plan.Job, d fiolog.Direction) int64 {
 	ran := max(j.Entry.Ran, j.Ran)
-	if of := r.latest(j.Entry).Directions[d].Runtime; of > 0 && len(j.Entry.Jobs) > 1 && !j.Entry.HasOption("verify") {
+	if of := r.latest(j.Entry).Directions[d].Runtime; of > 0 && max(j.Entry.Size, len(j.Entry.Jobs)) > 1 && !j.Entry.HasOption("verify") {
 		return min(ran, of)
 	}
 	return ran

@@ -176,7 +176,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 			case j.Entry != nil && j.Entry.Several: // only the rows show when each ran, up to the last part of an interval
 				unlogged := end - j.Offset - r.rows[j].until
 				start, end = j.Offset+rows.start, j.Offset+rows.end+unlogged
-			case j.Entry != nil && len(j.Entry.Jobs) > 1:
+			case j.Entry != nil:
 				end = min(end, j.Offset+max(r.ranFor(j, fiolog.Direction(d)), rows.end))
 			}
 			first, last = min(first, start), max(last, end)
