@@ -65,7 +65,8 @@ type answer struct {
 	end    func(run *query.Run, doc *mapping.Run) error // called after all windows of a run
 	close  func(err error) error                        // called at the end, with the error that ended the answers
 
-	hasMessages bool // end shows the messages of the run, so they are not on stderr
+	hasNotes    bool // end shows the notes of the run, so they are not on stderr
+	hasWarnings bool // the same of its warnings
 }
 
 // answer uses a for each run that args name, and ends the reading. Neighbouring paths are read together. If a run has
@@ -95,12 +96,16 @@ func (r *runReader) answer(ctx context.Context, args []string, q *query.Query, a
 			return err
 		}
 		doc, err := run.Read(ctx, q, a.window)
-		if a.hasMessages && err == nil && doc != nil {
-			r.progress.Clear()
-			r.leftOut = r.leftOut || len(run.Warnings) > 0
-		} else {
-			r.logRun(run)
+		said := *run // on stderr
+		if err == nil && doc != nil {
+			if r.leftOut = r.leftOut || len(run.Warnings) > 0; a.hasWarnings {
+				said.Warnings = nil
+			}
+			if a.hasNotes {
+				said.Notes = nil
+			}
 		}
+		r.logRun(&said)
 		if err == nil && doc != nil {
 			err = a.end(run, doc)
 			r.answered = r.answered || err == nil

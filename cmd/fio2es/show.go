@@ -49,7 +49,7 @@ lists with the names of other tables; the cells of the map are those of heatmap.
 				s.w = screen.Unfiltered() // because the map has escapes for colours; all texts are clean
 			}
 			r := &runReader{env: e, namesRuns: true}
-			return r.answer(cmd.Context(), args, q, answer{begin: s.begin, window: s.window, end: s.end, close: s.close, hasMessages: true})
+			return r.answer(cmd.Context(), args, q, answer{begin: s.begin, window: s.window, end: s.end, close: s.close, hasNotes: true, hasWarnings: s.how.Columns > 0})
 		},
 	}
 	addReportFlags(cmd.Flags(), q)
