@@ -32,62 +32,57 @@ type workloadsView struct {
 	Undecided string // says which runs were left out; empty if none were
 }
 
-// workloadLine is a line in the table of workloads: p99 in one direction, with its latest change.
-type workloadLine struct {
-	*workload.Workload
-	IsFirst bool          // of the workload
-	p99     *workload.Row // nil if no run has a p99
-}
-
-// latest returns the newest run.
-func (l *workloadLine) latest() *mapping.Run { return l.Runs[len(l.Runs)-1] }
-
-// worseSince returns when p99 became worse, or the zero time.
-func (l *workloadLine) worseSince() (at time.Time) {
-	if l.p99 != nil && l.p99.HasChange() && l.p99.Verdict() == "worse" {
-		at = l.p99.Change.After.Run.Start
-	}
-	return at
-}
-
-// workloadTable returns the table of workloads. What became worse is first, and of that the latest.
+// workloadTable returns the table of workloads. Each has a line for each direction, with p99 and its latest change. What became
+// worse is first, and of that the latest.
 func workloadTable(list []*workload.Workload) *report.Table {
-	var groups [][]*workloadLine
+	var groups [][]*workload.Row
+	isFirst := map[*workload.Row]bool{} // of its workload
 	for _, w := range list {
-		lines := []*workloadLine{{w, true, nil}}
-		for i, s := range w.Series(workload.MustNumbers("p99"), workload.LeastChange) {
-			rows := s.Rows()
-			lines = append(lines[:i], &workloadLine{w, i == 0, rows[len(rows)-1]})
+		series := w.Series(workload.MustNumbers("p99"), workload.LeastChange)
+		if len(series) == 0 {
+			series = []*workload.Series{{Workload: w}}
 		}
-		groups = append(groups, lines)
+		var rows []*workload.Row
+		for _, s := range series {
+			all := s.Rows()
+			rows = append(rows, all[len(all)-1])
+		}
+		isFirst[rows[0]] = true
+		groups = append(groups, rows)
 	}
-	worseSince := func(lines []*workloadLine) time.Time {
-		return slices.MaxFunc(lines, func(a, b *workloadLine) int { return a.worseSince().Compare(b.worseSince()) }).worseSince()
+	worseSince := func(rows []*workload.Row) (at time.Time) {
+		for _, r := range rows {
+			if r.Verdict() == "worse" && r.Change.After.Run.Start.After(at) {
+				at = r.Change.After.Run.Start
+			}
+		}
+		return at
 	}
-	slices.SortStableFunc(groups, func(a, b []*workloadLine) int { return worseSince(b).Compare(worseSince(a)) })
-	first := func(name, heading string, of func(*workloadLine) string) table.Column[*workloadLine] {
-		return table.Column[*workloadLine]{Name: name, Heading: heading, Text: of}
+	slices.SortStableFunc(groups, func(a, b []*workload.Row) int { return worseSince(b).Compare(worseSince(a)) })
+	latest := func(r *workload.Row) *mapping.Run { return r.Workload.Runs[len(r.Workload.Runs)-1] }
+	text := func(name, heading string, of func(*workload.Row) string) []table.Column[*workload.Row] {
+		return []table.Column[*workload.Row]{{Name: name, Heading: heading, Text: of}}
 	}
-	columns := table.Where(func(l *workloadLine) bool { return l.IsFirst }, []table.Column[*workloadLine]{
-		first("workload", "Workload", func(l *workloadLine) string { return l.Title }),
-		first("runs", ">Runs", func(l *workloadLine) string { return unit.Count(int64(len(l.Runs))) }),
-		first("latest", "Latest run ("+unit.ZoneName()+")", func(l *workloadLine) string { return facts.Started(l.latest()) }),
-	})
-	of := func(l *workloadLine) *workload.Row { return l.p99 }
-	columns = append(columns, table.Where(func(l *workloadLine) bool { return l.p99 != nil }, append(
-		table.Map(table.Pick(workload.Columns(), "direction"), of),
-		first("p99", ">p99", func(l *workloadLine) string { return l.p99.TextOf(l.p99.Values[len(l.p99.Values)-1]) })))...)
-	columns = append(columns, table.Where(func(l *workloadLine) bool { return l.p99 != nil && l.p99.HasChange() },
-		table.Map(table.Pick(workload.Columns(), "change", "since", "verdict"), of))...)
-	return report.NewTable("list", "", columns, slices.Concat(groups...), func(l *workloadLine, column string, to *report.Cell) {
+	columns := slices.Concat(
+		table.Where(func(r *workload.Row) bool { return isFirst[r] }, slices.Concat(
+			text("workload", "Workload", func(r *workload.Row) string { return r.Title }),
+			text("runs", ">Runs", func(r *workload.Row) string { return unit.Count(int64(len(r.Workload.Runs))) }),
+			text("latest", "Latest run ("+unit.ZoneName()+")", func(r *workload.Row) string { return facts.Started(latest(r)) }),
+		)),
+		table.Pick(workload.Columns(), "direction"),
+		table.Where(func(r *workload.Row) bool { return len(r.Values) > 0 },
+			text("p99", ">p99", func(r *workload.Row) string { return r.TextOf(r.Values[len(r.Values)-1]) })),
+		table.Where((*workload.Row).HasChange, table.Pick(workload.Columns(), "change", "since", "verdict")),
+	)
+	return report.NewTable("list", "", columns, slices.Concat(groups...), func(r *workload.Row, column string, to *report.Cell) {
 		switch {
 		case column == "verdict":
 			to.Class += " verdict " + to.Text
-		case !l.IsFirst:
+		case !isFirst[r]:
 		case column == "workload":
-			to.Class, to.Link = "text name", workloadLink(l.latest())
+			to.Class, to.Link = "text name", workloadLink(latest(r))
 		case column == "latest":
-			to.Link = runLink(l.latest())
+			to.Link = runLink(latest(r))
 		}
 	})
 }
