@@ -73,7 +73,7 @@ func (r *Run) Check() error {
 	if slices.ContainsFunc(r.Levels, func(l Level) bool { return !l.isKnown() }) {
 		return fmt.Errorf("check run %q: levels: %w", r.Run.ID, ErrIdentity)
 	}
-	for _, d := range append([]DirectionTotals{{"all", r.All}}, r.ByDirection()...) {
+	for _, d := range append([]DirectionTotals{{AllDirections, r.All}}, r.ByDirection()...) {
 		if err := d.check(); err != nil {
 			return fmt.Errorf("check run %q: totals %q: %w", r.Run.ID, d.Direction, err)
 		}

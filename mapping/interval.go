@@ -176,14 +176,29 @@ type DirectionTotals struct {
 	*Totals
 }
 
-// ByDirection returns the totals of the directions in which requests completed.
-func (r *Run) ByDirection() []DirectionTotals { return byDirection(r.Read, r.Write, r.Trim) }
+// AllDirections stands for all directions together.
+const AllDirections = "all"
 
-func byDirection(totals ...*Totals) (list []DirectionTotals) {
+// Plural is the requests of a direction in a sentence: "reads", "all requests".
+func Plural(direction string) string {
+	if direction == AllDirections {
+		return "all requests"
+	}
+	return direction + "s"
+}
+
+// ByDirection returns the totals of the directions in which requests completed, or those of all together if nothing separates
+// them (unified_rw_reporting=1).
+func (r *Run) ByDirection() []DirectionTotals { return byDirection(r.All, r.Read, r.Write, r.Trim) }
+
+func byDirection(all *Totals, totals ...*Totals) (list []DirectionTotals) {
 	for i, t := range totals {
 		if t != nil {
 			list = append(list, DirectionTotals{Directions[i], t})
 		}
+	}
+	if len(list) == 0 && all != nil {
+		list = append(list, DirectionTotals{AllDirections, all})
 	}
 	return list
 }

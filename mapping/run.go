@@ -64,7 +64,9 @@ type RunSection struct {
 }
 
 // ByDirection returns the totals of the directions in which requests completed.
-func (s *RunSection) ByDirection() []DirectionTotals { return byDirection(s.Read, s.Write, s.Trim) }
+func (s *RunSection) ByDirection() []DirectionTotals {
+	return byDirection(s.All, s.Read, s.Write, s.Trim)
+}
 
 // Program is the version of fio2es that read the run's files.
 type Program struct {

@@ -82,6 +82,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		sums[d].bins = &hist.Histogram{}
 	}
 	var unknown []*plan.Entry             // nothing shows how their requests divide into directions
+	uncounted := 0.0                      // requests, by rates
 	var reported []*fiolog.DirectionStats // of all directions
 	for _, e := range entries {
 		a := r.account(e)
@@ -102,13 +103,10 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 			to.bytes += of.bytes
 			to.rates.IOPS += of.rates.IOPS
 			to.rates.Bandwidth += of.rates.Bandwidth
-			stats, uncounted := of.stats, 0.0
-			if stats.Uncounted {
-				uncounted = max(stats.IOPS*float64(stats.Runtime)/1000, 1)
-			}
-			to.uncounted += uncounted
+			stats := of.stats
+			to.uncounted += uncountedOf(stats)
 			for i, l := range []*fiolog.Latency{&stats.Slat, &stats.Clat, &stats.Lat} {
-				if weight := float64(stats.TotalIOs) + uncounted; l.Mean > 0 {
+				if weight := float64(stats.TotalIOs) + uncountedOf(stats); l.Mean > 0 {
 					to.means[i].sum += l.Mean * weight
 					to.means[i].weight += weight
 				}
@@ -185,7 +183,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 		if out.Requests == 0 { // unknown
 			out.IOPS = rounded(perSecond(of.uncounted, out.DurationMS), 1e3)
 		}
-		by[d] = out
+		by[d], uncounted = out, uncounted+of.uncounted
 		all.Merge(of.bins)
 		total.Requests += out.Requests
 		total.Bytes += out.Bytes
@@ -195,6 +193,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 	for _, e := range unknown {
 		all.Merge(e.Histogram(e.Mixed))
 		total.Requests += int64(e.Mixed.TotalIOs)
+		uncounted += uncountedOf(e.Mixed)
 		total.Bytes += int64(e.Mixed.IOBytes)
 		total.Sums.IOPS += e.Mixed.IOPS
 		total.Sums.Bandwidth += float64(e.Mixed.BandwidthBytes)
@@ -202,7 +201,7 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 	if averaged.IOPS+averaged.Bandwidth > 0 {
 		return averaged, by
 	}
-	if total.Requests == 0 {
+	if total.Requests == 0 && uncounted == 0 {
 		return nil, by
 	}
 	if lacksReport {
@@ -217,9 +216,19 @@ func (r *runReader) totalsOf(entries []*plan.Entry, jobs []*plan.Job) (whole *ma
 	for _, j := range jobs {
 		first, last = min(first, j.Offset), max(last, r.endOf(j))
 	}
-	setRates(total, first, last)
+	if setRates(total, first, last); total.Requests == 0 { // unknown
+		total.IOPS = rounded(perSecond(uncounted, total.DurationMS), 1e3)
+	}
 	total.Sums.IOPS = rounded(total.Sums.IOPS, 1e3)
 	return total, by
+}
+
+// uncountedOf returns about how many requests there were, if a report only has a rate.
+func uncountedOf(s *fiolog.DirectionStats) float64 {
+	if !s.Uncounted {
+		return 0
+	}
+	return max(s.IOPS*float64(s.Runtime)/1000, 1)
 }
 
 // sections returns the sections of a run whose jobs did not all do the same, if reports cover all of them.
@@ -261,14 +270,11 @@ func fioLatency(list []*fiolog.DirectionStats) *mapping.FioLatency {
 	var n, sum, squares, stddev float64
 	out := &mapping.FioLatency{Min: math.Inf(1)}
 	for _, of := range list {
-		l, weight := &of.Clat, float64(max(of.TotalIOs, 1))
-		if of.Uncounted {
-			weight = max(of.IOPS*float64(of.Runtime)/1000, 1)
-		}
-		if l.Max == 0 {
+		l, weight := &of.Clat, max(float64(of.TotalIOs), uncountedOf(of))
+		if l.Mean == 0 {
 			l = &of.Lat // completion latencies are disabled
 		}
-		if len(l.Bins) > 0 || l.Max == 0 {
+		if len(l.Bins) > 0 || l.Mean == 0 {
 			return nil
 		}
 		stddev = l.StdDev
@@ -470,8 +476,10 @@ func (r *runReader) concludeReports() {
 			}
 			switch {
 			case s.Uncounted && r.totals:
-				note("%s: %s in %s does not report how many requests there were: only rates and latencies are known", e.Describe(),
-					e.Out.Fio.Version, e.Out.Fio.Format)
+				note("%s: %s in %s does not report how many requests there were: only rates and latencies are known%s", e.Describe(),
+					e.Out.Fio.Version, e.Out.Fio.Format, e.TerseDoubts(s))
+			case e.Out.Fio.Format == fiolog.Terse && s.TotalIOs > 0:
+				note("%s: its number of requests is its bytes by bs of the job file, because terse output has none", e.Describe())
 			case s.TotalIOs == 0 && !s.Uncounted || len(s.Clat.Bins) > 0:
 			case s.Clat.Mean == 0 && s.Clat.N == 0: // the entry of several jobs has no mean
 				note("%s: completion latencies are disabled (disable_clat, disable_lat or "+

@@ -69,7 +69,7 @@ func (c *matrixCall) check(changed func(name string) bool, format string) (err e
 		return usagef("--output %s: want a name that ends in .svg", c.output)
 	}
 	for _, d := range c.directions {
-		if !slices.Contains(append(mapping.Directions[:], matrix.AllDirections), d) {
+		if !slices.Contains(append(mapping.Directions[:], mapping.AllDirections), d) {
 			return usagef("--direction %s: want read, write, trim or all", d)
 		}
 	}
@@ -95,7 +95,7 @@ func (c *matrixCall) write(e *env, w io.Writer, runs []*mapping.Run, meets func(
 	for _, direction := range directions {
 		list := matrix.New(c.settings, direction, runs)
 		if len(list) == 0 {
-			e.log.Info("note: no run has " + matrix.RequestsOf(direction))
+			e.log.Info("note: no run has " + mapping.Plural(direction))
 		}
 		for _, m := range list {
 			if isTable && c.drawing == "" {

@@ -227,7 +227,7 @@ func (p *percentiles) end(run *query.Run, doc *mapping.Run) error {
 		notes = p.inNoWindow(rows, doc)
 		list := doc.ByDirection()
 		if len(list) > 1 && doc.All != nil {
-			list = append(list, mapping.DirectionTotals{Direction: window.AllDirections, Totals: doc.All})
+			list = append(list, mapping.DirectionTotals{Direction: mapping.AllDirections, Totals: doc.All})
 		}
 		for _, d := range list {
 			if query.Wants(p.query.Directions, d.Direction) {
@@ -261,7 +261,7 @@ func (p *percentiles) seriesRows() (rows []*percentileRow) {
 	}
 	for _, of := range slices.SortedFunc(maps.Keys(p.series), order) {
 		for _, w := range p.series[of].Windows() {
-			if w.Direction != window.AllDirections {
+			if w.Direction != mapping.AllDirections {
 				w.Level, w.Host, w.Job, w.Section = of.level, of.host, of.job, of.section
 				rows = append(rows, &percentileRow{Window: w, latency: facts.LatenciesOf(&w.Latency), isSum: true})
 			}

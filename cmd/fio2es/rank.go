@@ -95,7 +95,7 @@ func (r *rank) add(w *window.Window) error {
 		return err
 	}
 	r.span.Add(w)
-	for _, name := range []string{w.Direction, window.AllDirections} {
+	for _, name := range slices.Compact([]string{w.Direction, mapping.AllDirections}) {
 		if r.sums[name] == nil {
 			r.sums[name] = &hist.Histogram{}
 		}
@@ -109,13 +109,13 @@ func (r *rank) write(run *query.Run, doc *mapping.Run) error {
 	if len(r.sums) == 0 {
 		return run.NoMatch(doc)
 	}
-	of := r.sums[window.AllDirections].Total()
+	of := r.sums[mapping.AllDirections].Total()
 	if len(r.sums) == 2 { // a single direction has the same requests as all
-		delete(r.sums, window.AllDirections)
+		delete(r.sums, mapping.AllDirections)
 	}
 	r.to.Begin(fmt.Sprintf("%s, %s", run.Name, unit.Span(r.span.Start, r.span.End)))
 	for _, within := range r.within {
-		for _, direction := range append(mapping.Directions[:], window.AllDirections) {
+		for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
 			h := r.sums[direction]
 			if h == nil {
 				continue

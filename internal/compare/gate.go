@@ -10,6 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/junit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // Condition is a change that must not happen.
@@ -124,7 +125,7 @@ func (g *Gate) Check(title string, base, other *Side, lines []Line) {
 			add(c, l.Direction, state, detail)
 		}
 		if isAbsent {
-			add(c, c.Direction, Absent, fmt.Sprintf("at least one of them has no %ss", c.Direction))
+			add(c, c.Direction, Absent, fmt.Sprintf("at least one of them has no %s", mapping.Plural(c.Direction)))
 		}
 	}
 }

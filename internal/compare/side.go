@@ -100,9 +100,9 @@ func (s *Side) of(direction string) (list []*Series) {
 // directions lists the directions of the side.
 func (s *Side) directions() string {
 	var names []string
-	for _, d := range mapping.Directions {
+	for _, d := range append(mapping.Directions[:], mapping.AllDirections) {
 		if s.of(d) != nil {
-			names = append(names, d+"s")
+			names = append(names, mapping.Plural(d))
 		}
 	}
 	return strings.Join(names, ", ")
@@ -122,7 +122,7 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 			notes = append(notes, text)
 		}
 	}
-	for _, direction := range mapping.Directions {
+	for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
 		from, to := base.of(direction), other.of(direction)
 		switch {
 		case from == nil && to == nil:
@@ -132,12 +132,12 @@ func Compare(base, other *Side, opt Options) (lines []Line, notes []string, err 
 			if from == nil {
 				with = other
 			}
-			note("only %s has %ss: not compared", with.Name, direction)
+			note("only %s has %s: not compared", with.Name, mapping.Plural(direction))
 			continue
 		}
 		for _, side := range []*Side{base, other} {
 			if has := len(side.of(direction)); has < len(side.Runs) {
-				note("only %d of the %d runs of %s have %ss in windows", has, len(side.Runs), side.Name, direction)
+				note("only %d of the %d runs of %s have %s in windows", has, len(side.Runs), side.Name, mapping.Plural(direction))
 			}
 		}
 		for _, c := range Sides(from, to, opt) {

@@ -147,8 +147,11 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%d of %q in %q", n, want, notes)
 		}
 	}
-	if _, _, err := Compare(&Side{"old", []*Run{of("read")}}, &Side{"new", []*Run{of("trim")}}, Options{[]facts.Metric{facts.IOPS}, 0.95, Within}); err == nil ||
-		!strings.Contains(err.Error(), "no direction in common: the first has reads, the second trims") {
+	if lines, _, err = Compare(&Side{"old", []*Run{of("all")}}, &Side{"new", []*Run{of("all")}}, Options{[]facts.Metric{facts.IOPS}, 0.95, Within}); err != nil || len(lines) != 1 {
+		t.Errorf("all directions in one: %+v, %v", lines, err)
+	}
+	if _, _, err := Compare(&Side{"old", []*Run{of("read")}}, &Side{"new", []*Run{of("all")}}, Options{[]facts.Metric{facts.IOPS}, 0.95, Within}); err == nil ||
+		!strings.Contains(err.Error(), "no direction in common: the first has reads, the second all requests") {
 		t.Error(err)
 	}
 }

@@ -75,14 +75,10 @@ type Line struct {
 	Latencies Latencies
 }
 
-// Lines returns the lines of a run: one for each direction, or one for all if nothing separates them (unified_rw_reporting=1).
+// Lines returns the lines of a run: see [mapping.Run.ByDirection].
 func Lines(run *mapping.Run) []*Line {
 	var list []*Line
-	directions := run.ByDirection()
-	if len(directions) == 0 && run.All != nil {
-		directions = []mapping.DirectionTotals{{Direction: "all", Totals: run.All}}
-	}
-	for i, d := range directions {
+	for i, d := range run.ByDirection() {
 		list = append(list, NewLine(run, i == 0, d))
 	}
 	return list
@@ -200,7 +196,9 @@ var Numbers = sync.OnceValue(func() []table.Column[*Line] {
 				if l.IOPS == 0 {
 					return "-"
 				}
-				return unit.Rate(l.IOPS)
+				const few = 10
+				isCut := l.Run.Fio.Format == "terse" && l.Requests == 0 // to whole numbers
+				return unit.OrMore(unit.Rate(l.IOPS), isCut && l.IOPS < few)
 			},
 		},
 		{

@@ -25,7 +25,7 @@ type Pair struct {
 // other.
 func Match(by []Setting, base, other []*mapping.Run) (list []*Pair) {
 	base = workload.Without(base, other)
-	for _, m := range New(by, AllDirections, slices.Concat(base, other)) {
+	for _, m := range New(by, mapping.AllDirections, slices.Concat(base, other)) {
 		for _, c := range m.Cells() {
 			p := &Pair{Cell: c}
 			for _, run := range c.Runs {

@@ -9,6 +9,7 @@ import (
 	"github.com/fio2es/fio2es/internal/expr"
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/term"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // Curve is a latency against IOPS: a line for each value of the first setting, with a dot for each of the second. With one
@@ -73,7 +74,7 @@ func (m *Matrix) Curve(metric facts.Metric) (*Curve, error) {
 // lineName returns the name of a line, such as "bs 4K".
 func (c *Curve) lineName(l line) string {
 	if len(c.By) == 1 {
-		return c.Metric.Text() + " of " + RequestsOf(c.Direction)
+		return c.Metric.Text() + " of " + mapping.Plural(c.Direction)
 	}
 	return c.By[0].Name + " " + l.name
 }

@@ -176,16 +176,13 @@ func (v Value) compare(other Value) int {
 // Matrix has runs of one direction, by the values of one setting or two.
 type Matrix struct {
 	By            []Setting
-	Direction     string // read, write or trim, or [AllDirections]
+	Direction     string // read, write or trim, or [mapping.AllDirections]
 	Rows, Columns []Value
 	Also          []string // other settings in which the runs differ, such as "option.ioengine (io_uring, libaio)"
 	at            []Value  // of the settings after the second one, which all runs have
 	cells         map[[2]string]*Cell
 	all           *[]*Matrix // this one and those with other values of the settings after the second
 }
-
-// AllDirections stands for all requests of a run.
-const AllDirections = "all"
 
 // Cell has the runs with the same values of the settings.
 type Cell struct {
@@ -274,7 +271,7 @@ func differing(list []workload.Varied) (texts []string) {
 
 // totalsOf returns the requests of a run in a direction, or nil.
 func totalsOf(run *mapping.Run, direction string) *mapping.Totals {
-	return map[string]*mapping.Totals{"read": run.Read, "write": run.Write, "trim": run.Trim, AllDirections: run.All}[direction]
+	return map[string]*mapping.Totals{"read": run.Read, "write": run.Write, "trim": run.Trim, mapping.AllDirections: run.All}[direction]
 }
 
 // Directions returns the directions that runs have.

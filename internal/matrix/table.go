@@ -10,6 +10,7 @@ import (
 	"github.com/fio2es/fio2es/internal/facts"
 	"github.com/fio2es/fio2es/internal/heatmap"
 	"github.com/fio2es/fio2es/internal/table"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // gridColumn is a column of a table for people.
@@ -142,19 +143,11 @@ func (m *Matrix) repeats(metric facts.Metric) (least, most int) {
 	return least, most
 }
 
-// RequestsOf names the requests of a direction: "reads", "all requests".
-func RequestsOf(direction string) string {
-	if direction == AllDirections {
-		return "all requests"
-	}
-	return direction + "s"
-}
-
 // Title names the number and the settings, such as "p99 of reads by bs and iodepth".
 func (m *Matrix) Title(metric facts.Metric) string { return m.title(metric.Text()) }
 
 func (m *Matrix) title(numbers string) string {
-	text := numbers + " of " + RequestsOf(m.Direction) + " by " + m.By[0].Name
+	text := numbers + " of " + mapping.Plural(m.Direction) + " by " + m.By[0].Name
 	if len(m.By) > 1 {
 		text += " and " + m.By[1].Name
 	}

@@ -370,7 +370,7 @@ func (r *Run) NoMatch(doc *mapping.Run) error {
 	q := r.query
 	var directions, hosts, has []string
 	for _, d := range doc.ByDirection() {
-		directions = append(directions, d.Direction+"s")
+		directions = append(directions, mapping.Plural(d.Direction))
 	}
 	for _, h := range doc.Hosts {
 		if h.Name != "" {

@@ -43,7 +43,7 @@ func totalsOf(doc *mapping.Run, wanted []string) ([]*total, error) {
 // sumsOf returns the totals of windows.
 func sumsOf(doc *mapping.Run, sum *window.Sum) (list []*total, err error) {
 	for _, w := range sum.Windows() {
-		if w.Direction == window.AllDirections {
+		if w.Direction == mapping.AllDirections {
 			break // it is the last
 		}
 		h, err := w.Histogram()
@@ -150,7 +150,7 @@ func shortText(l *mapping.Latency, us float64) string {
 func labels(totals []*total) string {
 	var list []string
 	for _, t := range totals {
-		text := t.Direction + "s"
+		text := mapping.Plural(t.Direction)
 		if l := &t.Latency; t.histogram != nil {
 			text += fmt.Sprintf(": p50 %s, p99 %s, p99.9 %s, max %s", shortText(l, l.P50), shortText(l, l.P99), shortText(l, l.P999), shortText(l, l.Max))
 		}

@@ -235,7 +235,7 @@ func overlays(runs []*run) (list []Figure) {
 			}
 		}
 		if len(curves) > 1 {
-			label := fmt.Sprintf("Latency of %ss by percentile, of %d runs", direction, len(curves))
+			label := fmt.Sprintf("Latency of %s by percentile, of %d runs", mapping.Plural(direction), len(curves))
 			one := drawCurves(curves, label)
 			one.Name = direction
 			list = append(list, one)

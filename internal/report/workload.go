@@ -89,12 +89,12 @@ func OverRuns(series []*workload.Series, link func(*mapping.Run) string) (f Figu
 			chart.Number(times.X(run.Run.Start)), overRunsTop, overRunsHeight, chart.Escape(facts.Started(run)+": "+strings.Join(texts[run], ", ")))
 	}
 	c.Below(ticks, overRunsTop+overRunsHeight, "start of the runs, "+times.Name()+" to "+unit.Time(span.End, unit.Day))
-	label := fmt.Sprintf("%s of %ss over %d runs", series[0].Number.Text(), series[0].Direction, len(series[0].Runs))
+	label := fmt.Sprintf("%s of %s over %d runs", series[0].Number.Text(), mapping.Plural(series[0].Direction), len(series[0].Runs))
 	f.SVG, f.Data.Times = picture(c, "time", overRunsTop+overRunsHeight+chart.BelowHeight, label), timesOf(times)
 	return f
 }
 
-func nameOf(s *workload.Series) string { return s.Number.Text() + " of " + s.Direction + "s" }
+func nameOf(s *workload.Series) string { return s.Number.Text() + " of " + mapping.Plural(s.Direction) }
 
 // classOf returns the class of a series' colour.
 func classOf(s *workload.Series) string {

@@ -153,14 +153,16 @@ func (e *Evaluator) Verdicts() (all []Verdict) {
 	e.addOpen()
 	for i, r := range e.rules {
 		before := len(all)
-		for _, d := range mapping.Directions {
+		for _, d := range append(mapping.Directions[:], mapping.AllDirections) {
 			if s := e.series[d]; s != nil && r.isAbout(d) {
 				all = append(all, e.verdict(i, d, s))
 			}
 		}
 		if len(all) == before {
 			v := newVerdict(r, r.Direction)
-			v.unknown("there are no %ss", cmp.Or(r.Direction, "request"))
+			if v.unknown("there are no %ss", cmp.Or(r.Direction, "request")); e.series[mapping.AllDirections] != nil {
+				v.unknown("fio reported all directions in one (unified_rw_reporting)")
+			}
 			all = append(all, v)
 		}
 	}
@@ -207,6 +209,9 @@ func (e *Evaluator) verdict(i int, direction string, s *series) Verdict {
 		o = r.judge(r.Metric.Of(all.latency))
 	case r.Metric.Kind == expr.Rate:
 		o = r.exact(all.iops)
+	case all.completed == 0 && all.iops > 0:
+		v.unknown("fio's report does not say how many there were")
+		return v
 	default:
 		o = r.exact(float64(all.completed))
 	}
@@ -338,7 +343,7 @@ func (e *Evaluator) addOpen() {
 // SetRun sets the totals and the end of the run from its document. Empty directions means all.
 func (e *Evaluator) SetRun(run *mapping.Run, directions []string) error {
 	for _, d := range run.ByDirection() {
-		if len(directions) > 0 && !slices.Contains(directions, d.Direction) || d.Requests == 0 { // 0 is unknown
+		if len(directions) > 0 && !slices.Contains(directions, d.Direction) || d.Requests == 0 && d.IOPS == 0 { // unknown
 			continue
 		}
 		t := &total{completed: d.Requests, iops: d.IOPS}

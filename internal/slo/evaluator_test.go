@@ -144,6 +144,15 @@ func TestUnknown(t *testing.T) {
 		}, []string{
 			"write met ", "write met ", "write unknown there are no histograms of latency", "write unknown there are no windows to judge", "trim unknown there are no trims",
 		}},
+		{"all directions in one, and only a rate", func(e *Evaluator) {
+			fio := &mapping.FioLatency{Max: 9, Percentiles: []mapping.FioPercentile{{Rank: 99, Value: 8}}}
+			if err := e.SetRun(&mapping.Run{All: &mapping.Totals{IOPS: 1, Fio: fio}}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{
+			"all met ", "write unknown fio reported all directions in one (unified_rw_reporting)", "all unknown there are no histograms of latency",
+			"all unknown there are no windows to judge", "trim unknown fio reported all directions in one (unified_rw_reporting)",
+		}},
 		{"no windows", func(e *Evaluator) { e.of("trim").total = &total{completed: 5, latency: of(map[int64]float64{ms: 5})} }, []string{
 			"trim met ", "write unknown there are no writes", "trim unknown there are no windows to judge", "trim unknown there are no windows to judge", "trim met ",
 		}},

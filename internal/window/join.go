@@ -250,7 +250,7 @@ func (s *Sum) AddWith(w *Window, requests *hist.Histogram) {
 		s.directions = map[string]*joined{}
 	}
 	s.Span.Add(w)
-	for _, direction := range []string{w.Direction, AllDirections} {
+	for _, direction := range slices.Compact([]string{w.Direction, mapping.AllDirections}) {
 		if s.directions[direction] == nil {
 			s.directions[direction] = &joined{first: w}
 		}
@@ -259,11 +259,11 @@ func (s *Sum) AddWith(w *Window, requests *hist.Histogram) {
 }
 
 // Windows returns the sums as windows without a level: one for each direction, and one for all directions if there
-// are several. Each spans all windows that were added.
+// are several, or nothing separates them. Each spans all windows that were added.
 func (s *Sum) Windows() (list []*Window) {
 	names := mapping.Directions[:]
-	if len(s.directions) > 2 {
-		names = append(names[:len(names):len(names)], AllDirections)
+	if len(s.directions) != 2 {
+		names = append(names[:len(names):len(names)], mapping.AllDirections)
 	}
 	for _, direction := range names {
 		sum := s.directions[direction]

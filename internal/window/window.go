@@ -84,9 +84,6 @@ func (w *Window) LevelName() string {
 	return w.Level.String()
 }
 
-// AllDirections means several directions together.
-const AllDirections = "all"
-
 // Total returns the totals of a direction of a run as a window from its start to its end.
 func Total(run *mapping.Run, d mapping.DirectionTotals) *Window {
 	return &Window{

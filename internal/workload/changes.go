@@ -12,6 +12,7 @@ import (
 	"github.com/fio2es/fio2es/internal/table"
 	"github.com/fio2es/fio2es/internal/trend"
 	"github.com/fio2es/fio2es/internal/unit"
+	"github.com/fio2es/fio2es/mapping"
 )
 
 // Row is a line of a list of changes: a change in a series, or a series without changes.
@@ -176,7 +177,7 @@ func (g *Gate) Add(s *Series) {
 	for i := range s.Changes {
 		if change := &s.Changes[i]; s.IsWorse(change) && change.Level.At >= len(s.Runs)-g.Last {
 			c.Result = junit.Failed
-			c.Text = fmt.Sprintf("%s: %s of %ss is worse since run %s (%s): from %s to %s, %s", s.Title, s.Number.Text(), s.Direction,
+			c.Text = fmt.Sprintf("%s: %s of %s is worse since run %s (%s): from %s to %s, %s", s.Title, s.Number.Text(), mapping.Plural(s.Direction),
 				facts.ShortID(change.After.Run.ID), Day(change.After), s.TextOf(change.Level.Before), s.TextOf(change.Level.After), change.Text())
 		}
 	}

@@ -105,7 +105,7 @@ func (s *Series) IsWorse(c *Change) bool { return c.isUp() != s.Number.LessIsBad
 // Series returns a series for each number and direction of the workload, with the changes of at least least (a
 // share). Runs that [LeftOut] names, or that lack the number, are left out.
 func (w *Workload) Series(numbers []facts.Metric, least float64) (list []*Series) {
-	for _, direction := range mapping.Directions {
+	for _, direction := range append(mapping.Directions[:], mapping.AllDirections) {
 		for _, n := range numbers {
 			s := &Series{Workload: w, Direction: direction, Number: n}
 			for _, run := range w.Runs {
@@ -246,7 +246,7 @@ func Marks(runs []*mapping.Run) (changes map[string][]mapping.Change, n int) {
 
 // mark returns the change as documents have it.
 func (r *Row) mark() mapping.Change {
-	c, of := r.Change, r.Direction+"s"
+	c, of := r.Change, mapping.Plural(r.Direction)
 	if name := facts.PartName(c.After); name != "" {
 		of += " of " + name
 	}

@@ -308,7 +308,12 @@ func (s *sorter) describe() {
 	for _, p := range s.jobs {
 		byDir[p.dir] = append(byDir[p.dir], p)
 	}
-	used := map[*clue]bool{}
+	used, reports := map[*clue]bool{}, map[string]int{} // by folder
+	for _, p := range s.reports {
+		if p.claims.isReport {
+			reports[p.dir]++
+		}
+	}
 	for _, r := range present(s.runs) {
 		names := func(p *clue) bool { return p.job != nil && slices.Contains(p.options, r) }
 		hasName := func(p *clue) bool {
@@ -326,11 +331,16 @@ func (s *sorter) describe() {
 				found = files[0]
 			}
 		case ofPeople:
-			for _, dir := range s.dirsOf(r) {
+			dirs := s.dirsOf(r)
+			if r.isReported() {
+				dirs = []string{s.dirOf(r.Reports[0].File)}
+			}
+			for _, dir := range dirs {
 				here, above := byDir[dir], byDir[path.Dir(dir)]
 				if i := slices.IndexFunc(here, func(p *clue) bool { return names(p) || hasName(p) }); i >= 0 {
 					found = here[i]
-				} else if len(here) == 1 && here[0].job != nil && !here[0].claims.namesLogs && len(s.index.byDir[dir]) == 1 {
+				} else if len(here) == 1 && here[0].job != nil && (!r.isReported() && !here[0].claims.namesLogs && len(s.index.byDir[dir]) == 1 ||
+					r.isReported() && len(s.index.byDir[dir]) == 0 && reports[dir] == 1) {
 					found = here[0]
 				} else if i := slices.IndexFunc(above, names); i >= 0 {
 					found = above[i]

@@ -177,6 +177,11 @@ func (r *Report) Option(job int, name string) (string, bool) {
 // what was in its memory: fio 3.6 to 3.16.
 func (r *Report) WritesHalf() bool { return r.isBetween(6, 16) }
 
+// CallsAllReads reports whether terse output of this fio calls the requests of all directions reads if they are reported in one.
+func (r *Report) CallsAllReads() bool {
+	return strings.HasPrefix(r.Version, "fio-2") || r.isBetween(0, 26)
+}
+
 // isBetween reports whether the version of fio is from 3.first to 3.last.
 func (r *Report) isBetween(first, last int) bool {
 	var minor int

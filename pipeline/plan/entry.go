@@ -79,7 +79,8 @@ func (e *Entry) View(j *fiolog.Job) *fiolog.Job {
 	}
 	for _, of := range job.All() {
 		if e.total && isFromSubmission(of) {
-			of.Clat.Bins, of.Clat.Layout, of.Clat.Percentiles, of.Clat.N = of.Lat.Bins, of.Lat.Layout, of.Lat.Percentiles, of.Lat.N
+			of.Clat.Bins, of.Clat.Layout, of.Clat.N = of.Lat.Bins, of.Lat.Layout, of.Lat.N
+			of.Clat.Percentiles, of.Clat.PercentileStep = of.Lat.Percentiles, of.Lat.PercentileStep
 		}
 	}
 	return &job
@@ -99,6 +100,25 @@ func isFromSubmission(of *fiolog.DirectionStats) bool {
 		return len(of.Clat.Bins) == 0
 	}
 	return len(of.Clat.Percentiles) == 0 && len(of.Lat.Percentiles) > 0
+}
+
+// TerseDoubts says what terse output without a job file does not show: from when latencies of percentiles count, where that makes
+// a difference, and up to fio 3.26 whether reads are all requests.
+func (e *Entry) TerseDoubts(s *fiolog.DirectionStats) (text string) {
+	const alike = 1.05
+	if len(e.own) > 0 || e.Out.Fio.Format != fiolog.Terse {
+		return ""
+	}
+	if s.Lat.Mean > alike*s.Clat.Mean && e.Out.Fio.Unit == hist.Nanoseconds && len(s.Clat.Percentiles) > 0 {
+		text += "; percentiles may be of latencies from submission (lat_percentiles)"
+	}
+	if e.Mixed == nil && e.Out.Fio.CallsAllReads() && !served(&e.Directions[fiolog.Write]) && !served(&e.Directions[fiolog.Trim]) {
+		text += "; reads may be all requests (unified_rw_reporting)"
+	}
+	if text != "" {
+		text += "; the job file beside it says it"
+	}
+	return text
 }
 
 // Histogram returns the bins of one direction in any report of this fio. It is empty without bins.

@@ -243,3 +243,40 @@ func (o jobOptions) requestSize() int64 {
 	}
 	return same
 }
+
+// completeTerse adds to terse output what the sections of the job file say: options, and with these what its numbers are. fio
+// counts no requests there, but their bytes, and IOPS without decimals, so a size of all requests that fits both gives their
+// number. Sums of several sections stay as they are.
+func (p *planner) completeTerse() {
+	for _, o := range p.Outputs {
+		for i := range o.Fio.Jobs {
+			j := &o.Fio.Jobs[i]
+			group := slices.IndexFunc(p.groupsOfFile(), func(of []*fioargs.Section) bool {
+				return slices.ContainsFunc(of, func(s *fioargs.Section) bool { return s.Name == j.Name && (len(of) == 1 || !s.IsOn("group_reporting")) })
+			})
+			if o.Fio.Format != fiolog.Terse || group < 0 {
+				continue
+			}
+			of := p.groupsOfFile()[group]
+			s := of[slices.IndexFunc(of, func(s *fioargs.Section) bool { return s.Name == j.Name })]
+			j.Options = s.Map()
+			if unified := s.Value("unified_rw_reporting"); j.Mixed == nil && (unified == "mixed" || s.IsOn("unified_rw_reporting")) {
+				j.Mixed = new(j.Directions[fiolog.Read]) // fio before 3.27 calls them reads
+				j.Directions = [fiolog.Directions]fiolog.DirectionStats{}
+			}
+			size := uint64(jobOptions{own: j.Options}.requestSize())
+			for _, d := range j.All() {
+				if s.IsOn("lat_percentiles") {
+					d.Lat.Percentiles, d.Lat.PercentileStep = d.Clat.Percentiles, d.Clat.PercentileStep
+					d.Clat.Percentiles = nil
+				}
+				const kib = 1024 // bytes are whole KiB
+				if !d.Uncounted || size == 0 || size%kib > 0 || d.IOBytes%size > 0 || d.IOBytes/size*1000/uint64(d.Runtime) != uint64(d.IOPS) {
+					continue
+				}
+				d.TotalIOs, d.Uncounted = d.IOBytes/size, false
+				d.IOPS = float64(d.TotalIOs) * 1000 / float64(d.Runtime)
+			}
+		}
+	}
+}

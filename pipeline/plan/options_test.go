@@ -3,8 +3,11 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/fio2es/fio2es/internal/fioargs"
+	"github.com/fio2es/fio2es/pipeline/cbt"
 	"github.com/fio2es/fio2es/pipeline/fiolog"
 )
 
@@ -68,6 +71,42 @@ func TestFailed(t *testing.T) {
 		got, ok := (&Entry{Job: &fiolog.Job{Error: c.errno}}).Failed(stats)
 		if got != c.want || ok != c.ok {
 			t.Errorf("%+v: %d, %v", c, got, ok)
+		}
+	}
+}
+
+// TestCompleteTerse: what the job file says makes requests of bytes, moves percentiles from submission, and says what reads are.
+func TestCompleteTerse(t *testing.T) {
+	for _, c := range []struct{ name, job, want string }{
+		{"one size", "[a]\nrw=randread\nbs=4k", "read 40 requests, 19.970 IOPS, clat 50"},
+		{"another job", "[b]\nrw=randread\nbs=4k", "read 0 requests, 19.000 IOPS, clat 50"},
+		{"a size that its IOPS contradict", "[a]\nrw=randread\nbs=8k", "read 0 requests, 19.000 IOPS, clat 50"},
+		{"several sizes", "[a]\nrw=randread\nbsrange=4k-8k", "read 0 requests, 19.000 IOPS, clat 50"},
+		{"a part of a KiB", "[a]\nrw=randread\nbs=512", "read 0 requests, 19.000 IOPS, clat 50"},
+		{"from submission", "[a]\nrw=randread\nbs=4k\nlat_percentiles=1", "read 40 requests, 19.970 IOPS, lat 50"},
+		{"unified", "[a]\nrw=randrw\nbs=4k\nunified_rw_reporting=1", "all 40 requests, 19.970 IOPS, clat 50"},
+		{"a sum of sections", "[global]\ngroup_reporting\nbs=4k\nrw=read\n[a]\n[b]", "read 0 requests, 19.000 IOPS, clat 50"},
+	} {
+		job, err := fioargs.ReadJobFile(strings.NewReader(c.job+"\n"), "x.fio")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &fiolog.Report{Format: fiolog.Terse, Version: "fio-3.1", Jobs: []fiolog.Job{{Name: "a"}}}
+		r.Jobs[0].Directions[fiolog.Read] = fiolog.DirectionStats{
+			IOBytes: 160 << 10, Uncounted: true, Runtime: 2003, IOPS: 19, Clat: fiolog.Latency{Percentiles: []fiolog.Percentile{{Rank: 50}}},
+		}
+		p := &planner{Plan: &Plan{Run: &cbt.Run{Sections: job.Jobs}, Outputs: []*Output{{Fio: r}}}}
+		p.completeTerse()
+		direction, s := "read", &r.Jobs[0].Directions[fiolog.Read]
+		if r.Jobs[0].Mixed != nil {
+			direction, s = "all", r.Jobs[0].Mixed
+		}
+		kind, ranks := "clat", s.Clat.Percentiles
+		if len(ranks) == 0 {
+			kind, ranks = "lat", s.Lat.Percentiles
+		}
+		if got := fmt.Sprintf("%s %d requests, %.3f IOPS, %s %v", direction, s.TotalIOs, s.IOPS, kind, ranks[0].Rank); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 }

@@ -87,7 +87,11 @@ func (p *planner) place() error {
 				return hasRun([]*Entry{e}) && slices.ContainsFunc(e.Jobs, func(j *Job) bool { return j.rowClock() != unixClock })
 			}
 			if at.doubt != "" && slices.ContainsFunc(out.Entries, needsStart) {
-				p.problems.skip("%s", at.doubt)
+				say := p.problems.skip
+				if len(p.Averages) == 0 && !slices.ContainsFunc(p.Jobs, func(j *Job) bool { return j.Source != FromNothing }) {
+					say = p.problems.note // a report alone lacks nothing
+				}
+				say("%s", at.doubt)
 			}
 		}
 	}
