@@ -134,6 +134,12 @@ func full(v reflect.Value) {
 		for i := range v.NumField() {
 			full(v.Field(i))
 		}
+		if fio, ok := v.Addr().Interface().(*mapping.FioLatency); ok { // the ranks that have fields of their own
+			fio.Percentiles = nil
+			for i := range mapping.Percentiles {
+				fio.Percentiles = append(fio.Percentiles, mapping.FioPercentile{Rank: mapping.Percentiles[i].Rank})
+			}
+		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		full(v.Index(0))

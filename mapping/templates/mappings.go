@@ -52,6 +52,12 @@ func fieldOf(t reflect.Type, double map[string]any) map[string]any {
 		return map[string]any{"type": "histogram"}
 	case reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "date"}
+	case reflect.TypeFor[mapping.FioLatency](): // documents have fields of its percentiles, too
+		fields := map[string]any{}
+		for i := range mapping.Percentiles {
+			fields[mapping.Percentiles[i].Field] = double
+		}
+		return map[string]any{"properties": fields}
 	case reflect.TypeFor[mapping.Level]():
 		return map[string]any{"type": "keyword"}
 	}
