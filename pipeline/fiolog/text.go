@@ -387,7 +387,8 @@ func (t *texts) end() (reports []*Report, err error) {
 	t.endReport()
 	for _, format := range []Format{Normal, Terse} {
 		for _, r := range t.done[format] {
-			if !t.known[r.Numbers()] {
+			hasNumbers := slices.ContainsFunc(r.Jobs, func(j Job) bool { return j.Runtime > 0 })
+			if !t.known[r.Numbers()] && (hasNumbers || len(t.known) == 0) {
 				reports = append(reports, r)
 			}
 		}
