@@ -142,15 +142,16 @@ func (f *followWriter) window(w *window.Window) error {
 
 // line writes a row of a table that never ends, so the widths of its columns are fixed.
 func (f *followWriter) line(w *window.Window) error {
-	const form = "%-8s  %-8s  %-5s  %11s  %8s  %7s  %7s  %7s  %7s  %7s  %7s"
+	const form = "%-*s  %-8s  %-5s  %11s  %8s  %7s  %7s  %7s  %7s  %7s  %7s"
+	to := unit.Heading("TO")
 	if !f.started {
 		f.started = true
-		if err := term.Line(f.w, form, "TO ("+unit.ZoneName()+")", "RUN", "DIR", "REQUESTS", "IOPS", "MEAN", "P50", "P95", "P99", "P99.9", "MAX"); err != nil {
+		if err := term.Line(f.w, form, len(to), to, "RUN", "DIR", "REQUESTS", "IOPS", "MEAN", "P50", "P95", "P99", "P99.9", "MAX"); err != nil {
 			return err
 		}
 	}
 	a := facts.LatenciesOf(&w.Latency)
-	return term.Line(f.w, form, unit.Time(w.End, unit.OfDay), facts.ShortID(w.Run.ID), w.Direction,
+	return term.Line(f.w, form, len(to), unit.Time(w.End, unit.OfDay), facts.ShortID(w.Run.ID), w.Direction,
 		unit.Count(w.Completed), unit.Rate(w.KnownIOPS()),
 		a.Text("mean"), a.Text("p50"), a.Text("p95"), a.Text("p99"), a.Text("p99_9"), a.Text("max"))
 }

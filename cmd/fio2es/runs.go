@@ -255,7 +255,7 @@ func writeRuns(w io.Writer, runs []*mapping.Run, columns []table.Column[*facts.L
 		}
 		columns = table.Hide(facts.Columns(), hidden...)
 	}
-	start := "Start (" + unit.ZoneName() + ")"
+	start := unit.Heading("Start")
 	columns = slices.Clone(columns)
 	for i := range columns {
 		if columns[i].Heading == "Start" {

@@ -67,7 +67,7 @@ CSV and JSON have latencies in microseconds (unit us), shares from 0 to 1.`,
 			}
 			c := &checks{format, junit.Suite{Name: "fio2es sla"}}
 			out, format := c.table(e.stdout)
-			to := table.NewNarrow(out, format, slo.Columns(), []string{"NOTE", "RULE"}, []string{"AT (" + unit.ZoneName() + ")", "LONGEST", "BUDGET"})
+			to := table.NewNarrow(out, format, slo.Columns(), []string{"NOTE", "RULE"}, []string{unit.Heading("AT"), "LONGEST", "BUDGET"})
 			j := &slaCall{runReader: &runReader{env: e}, query: q, rules: rules, checks: c, to: to}
 			return j.end(j.judge(cmd.Context(), args))
 		},

@@ -114,7 +114,7 @@ func (v *View) table(columns int) ([]string, error) {
 		return fit(b.String(), columns)
 	}
 	lines := []string{
-		"", fit("last "+span.Round(time.Second).String(), columns),
+		"", fit("last "+span.Round(time.Second).String()+"; times in "+unit.ZoneName(), columns),
 		row("DIR", func(c column) string { return c.heading }),
 	}
 	for _, w := range sums {

@@ -96,7 +96,7 @@ func rowColumns(isExecution bool) []table.Column[row] {
 	columns := []table.Column[row]{
 		column("number", "Run", func(r *run) string { return fmt.Sprint(r.Number) }, nil),
 		column("name", "Name", func(r *run) string { return facts.Title(r.Doc) }, func(s *mapping.RunSection) string { return "  " + facts.SectionTitle(s) }),
-		column("", "Start ("+unit.ZoneName()+")", func(r *run) string { return facts.Started(r.Doc) }, nil),
+		column("", unit.Heading("Start"), func(r *run) string { return facts.Started(r.Doc) }, nil),
 	}
 	names := []string{"direction", "requests", "iops", "bandwidth", "mean", "p50", "p95", "p99", "p99_9", "max"}
 	if isExecution {

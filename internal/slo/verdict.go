@@ -206,7 +206,7 @@ func Columns() []table.Column[*Row] {
 			// This and the next ones are in milliseconds since the run's start.
 			{Name: "worst_start", Unit: "ms", Value: func(r *Row) any { return r.Windows.Worst.Start }},
 			{
-				Name: "worst_start", Heading: "AT (" + unit.ZoneName() + ")",
+				Name: "worst_start", Heading: unit.Heading("AT"),
 				Value: func(r *Row) any { return r.when(r.Windows.Worst) },
 				Text:  func(r *Row) string { return unit.Time(r.when(r.Windows.Worst), unit.OfDayMS) },
 			},

@@ -30,6 +30,9 @@ func Time(t time.Time, layout string) string {
 // Span returns two times with their zone, or the times since the run's start.
 func Span(from, to time.Time) string { return Time(from, Moment) + " to " + Time(to, Moment+InZone) }
 
+// Heading returns the heading of a column of times: "Start (UTC)".
+func Heading(text string) string { return text + " (" + ZoneName() + ")" }
+
 // ZoneName names [Zone] in headings: "UTC", "Europe/Berlin", "local".
 func ZoneName() string {
 	if Zone == time.Local {

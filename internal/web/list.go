@@ -144,7 +144,7 @@ type choice struct {
 }
 
 // startHeading is the heading of the column by which lists are sorted at first.
-func startHeading() string { return "Start (" + unit.ZoneName() + ")" }
+func startHeading() string { return unit.Heading("Start") }
 
 // chosenColumns returns the columns that every table of runs has, before those that can be chosen.
 func chosenColumns() []table.Column[*facts.Line] {

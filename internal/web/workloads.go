@@ -67,7 +67,7 @@ func workloadTable(list []*workload.Workload) *report.Table {
 		table.Where(func(r *workload.Row) bool { return isFirst[r] }, slices.Concat(
 			text("workload", "Workload", func(r *workload.Row) string { return r.Title }),
 			text("runs", ">Runs", func(r *workload.Row) string { return unit.Count(int64(len(r.Workload.Runs))) }),
-			text("latest", "Latest run ("+unit.ZoneName()+")", func(r *workload.Row) string { return facts.Started(latest(r)) }),
+			text("latest", unit.Heading("Latest run"), func(r *workload.Row) string { return facts.Started(latest(r)) }),
 		)),
 		table.Pick(workload.Columns(), "direction"),
 		table.Where(func(r *workload.Row) bool { return len(r.Values) > 0 },

@@ -113,8 +113,11 @@ func columnField(name string) *Field {
 func (f *Field) column() *Column {
 	isNumber := f.Kind >= expr.Number
 	c := &Column{Name: f.Name, Heading: f.Name, Sparse: true}
-	if isNumber {
+	switch {
+	case isNumber:
 		c.Heading = ">" + f.Name
+	case f.Kind == expr.Time:
+		c.Heading = unit.Heading(f.Name)
 	}
 	joined := func(values []any) string {
 		var texts []string
